@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <err.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "out.h"
+
+static _Noreturn void leave(void)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		err(EXIT_FAILURE, "<stdout>");
+	exit(EXIT_SUCCESS);
+}
+
+void cli_help(const char *text)
+{
+	fputs(text, stdout);
+	leave();
+}
+
+void cli_version(void)
+{
+	printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
+	leave();
+}
+
+void cli_usage(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
+	cli_bad_option();
+}
+
+void cli_bad_option(void)
+{
+	fprintf(stderr, "Try '%s --help' for the options.\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
+}
+
+int cli_close(struct out *o, int status)
+{
+	if (out_close(o) == 0)
+		return status;
+	/* a reader that has seen enough is no error to talk about */
+	if (errno != EPIPE)
+		warn("<stdout>");
+	return EXIT_FAILURE;
+}

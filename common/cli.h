@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The manners that all tools share on the command line; see "Exit status" in spdk-trace-tools(7). */
+#ifndef CLI_H
+#define CLI_H
+
+struct out;
+
+enum { EXIT_USAGE = 2 };
+
+/* Prints the text of -h on standard output and exits 0, or with 1 when that fails. */
+_Noreturn void cli_help(const char *text);
+
+/* Prints the tool's name and version and exits as cli_help() does. */
+_Noreturn void cli_version(void);
+
+/* Prints "TOOL: message", where to find help, and exits 2. */
+_Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* getopt_long() has said what is wrong: says where to find help and exits 2. */
+_Noreturn void cli_bad_option(void);
+
+/* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
+int cli_close(struct out *o, int status);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hands out the lines of a file or pipe as slices of one growing buffer, and counts them for messages.
+ * A last line without its newline is a line; NUL bytes and carriage returns are bytes like any other.
+ */
+#ifndef LINES_H
+#define LINES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "slice.h"
+
+struct out;
+
+/* A longer line ends the input with EMSGSIZE: text has none, and memory must have a bound. */
+#define LINES_MAX ((size_t)64 << 20)
+
+struct lines {
+	const char *name; /* for messages: the path, or <stdin> */
+	uint64_t number;  /* of the line handed out last, from 1 */
+	uint64_t faulty;  /* lines that lines_complain() was called for */
+	struct out *
+		tie; /* flushed before a read, which may wait: a reader behind it sees lines as they come */
+	off_t size; /* of a regular file, else 0 */
+	uint64_t consumed;
+	int fd;
+	bool eof;
+	char *buf;
+	size_t cap, start, end;
+};
+
+/* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
+int lines_open(struct lines *l, const char *path);
+
+/* Returns 1 and the line without its newline, valid until the next call; 0 at the end; -1 with errno. */
+int lines_next(struct lines *l, struct slice *line);
+
+/*
+ * Says on stderr what is wrong with the line handed out last, as TOOL: FILE:LINE: what. Of many such lines
+ * the first few are shown; lines_close() tells how many more there were.
+ */
+void lines_complain(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Tells what there is to tell at the end of the input: the errno of the last lines_next(), 0 for none, and
+ * complaints not shown. Returns 0 when there was nothing.
+ */
+int lines_close(struct lines *l, int error);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "utf8.h"
+
+int utf8_length(struct slice s)
+{
+	const unsigned char *u = (const unsigned char *)s.p;
+	unsigned char low = 0x80, high = 0xbf;
+	int n;
+
+	if (u[0] < 0x80)
+		return 1;
+	if (u[0] < 0xc2 || u[0] > 0xf4)
+		return -1;
+	n = u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : 4;
+	/* the second byte rules out overlong forms, surrogates, and what is beyond U+10FFFF */
+	if (u[0] == 0xe0)
+		low = 0xa0;
+	else if (u[0] == 0xed)
+		high = 0x9f;
+	else if (u[0] == 0xf0)
+		low = 0x90;
+	else if (u[0] == 0xf4)
+		high = 0x8f;
+	for (int i = 1; i < n; i++) {
+		if ((size_t)i >= s.n || u[i] < low || u[i] > high)
+			return -i;
+		low = 0x80;
+		high = 0xbf;
+	}
+	return n;
+}
+
+static bool is_control(struct slice s, int length)
+{
+	const unsigned char *u = (const unsigned char *)s.p;
+
+	return u[0] < 0x20 || u[0] == 0x7f || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
+}
+
+char *utf8_visible(char *to, struct slice s)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	while (s.n) {
+		int length = utf8_length(s);
+		bool plain = length > 0 && !is_control(s, length);
+
+		for (int n = length < 0 ? -length : length; n > 0; n--, s.p++, s.n--) {
+			if (!plain) {
+				*to++ = '\\';
+				*to++ = 'x';
+				*to++ = hex[(unsigned char)*s.p >> 4];
+				*to++ = hex[*s.p & 15];
+			} else {
+				*to++ = *s.p;
+			}
+		}
+	}
+	return to;
+}
+
+char *utf8_encode(char *to, unsigned point)
+{
+	if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
+		point = 0xfffd;
+	if (point < 0x80) {
+		*to++ = point;
+	} else if (point < 0x800) {
+		*to++ = 0xc0 | point >> 6;
+		*to++ = 0x80 | (point & 0x3f);
+	} else if (point < 0x10000) {
+		*to++ = 0xe0 | point >> 12;
+		*to++ = 0x80 | (point >> 6 & 0x3f);
+		*to++ = 0x80 | (point & 0x3f);
+	} else {
+		*to++ = 0xf0 | point >> 18;
+		*to++ = 0x80 | (point >> 12 & 0x3f);
+		*to++ = 0x80 | (point >> 6 & 0x3f);
+		*to++ = 0x80 | (point & 0x3f);
+	}
+	return to;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef UTF8_H
+#define UTF8_H
+
+#include "slice.h"
+
+/*
+ * The length of the character that s begins with: 1 to 4; or, when its bytes are not valid UTF-8, minus
+ * the length of the part that could have begun one (Unicode's "maximal subpart"). s is not empty.
+ */
+int utf8_length(struct slice s);
+
+/*
+ * Writes the bytes as a terminal may see them, and returns the end: control characters (C0, DEL, C1) and
+ * bytes that are not valid UTF-8 as \xHH, for each byte. Takes at most UTF8_VISIBLE(n) bytes.
+ */
+#define UTF8_VISIBLE(n) (4 * (n))
+char *utf8_visible(char *to, struct slice bytes);
+
+/* Writes a code point, 4 bytes at most, and returns the end. One that has no UTF-8 form becomes U+FFFD. */
+char *utf8_encode(char *to, unsigned point);
+
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+#endif
