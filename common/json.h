@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pull reader for JSON text (RFC 8259) that hands out slices of it, and a writer of strings.
+ *
+ * The caller walks the text with the calls below; each consumes what it returns. The first error sticks:
+ * from then on every call returns false, so a loop needs one look at `error` behind it. Numbers stay text
+ * until somebody wants an integer, so 64-bit values survive. Every byte of a consumed value is checked,
+ * except that strings may hold invalid UTF-8 (json_unescape() mends it).
+ *
+ *	json_init(&j, text, n);
+ *	for (json_object(&j); json_key(&j, &key);)
+ *		if (json_is(key, "tsc"))
+ *			json_u64(&j, &tsc);
+ *		else
+ *			json_skip(&j);
+ *	if (!json_end(&j))
+ *		report(j.error);
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include <stdint.h>
+
+#include "slice.h"
+
+struct json {
+	const char *p, *end;
+	const char *error; /* NULL, or what is wrong at p */
+	bool cut_off; /* more text could change it: the text ended too early, or right behind a number */
+	bool first; /* nothing of the innermost container was consumed yet */
+};
+
+void json_init(struct json *j, const char *text, size_t n);
+
+/* Turns what is at p into an error, for what the grammar allows and the caller does not. Returns false. */
+bool json_fail(struct json *j, const char *error);
+
+/* The next value's first character, which tells its type ('0' for any number); 0 when there is no value. */
+char json_peek(struct json *j);
+
+/* Steps into the value, which must be an object or an array. */
+bool json_object(struct json *j);
+bool json_array(struct json *j);
+
+/* The object's next key, as it is written between its quotes; its value is next. False at the object's end. */
+bool json_key(struct json *j, struct slice *key);
+
+/* Whether the array has another element; it is next. False at the array's end. */
+bool json_element(struct json *j);
+
+/* A string, as it is written between its quotes. */
+bool json_string(struct json *j, struct slice *raw);
+
+/* A number, as it is written. */
+bool json_number(struct json *j, struct slice *raw);
+
+/* A number without sign, fraction and exponent that fits 64 bits; anything else is an error. */
+bool json_u64(struct json *j, uint64_t *value);
+
+bool json_bool(struct json *j, bool *value);
+
+/* Any value, checked to its end. */
+bool json_skip(struct json *j);
+bool json_value(struct json *j, struct slice *raw);
+
+/* True when there was no error and only white space is left. */
+bool json_end(struct json *j);
+
+/* Whether a raw string or key stands for this text, however it is escaped. */
+bool json_is(struct slice raw, const char *text);
+
+/*
+ * Decodes a raw string into to, which has room for raw.n bytes or more, and returns the number of bytes
+ * written. Surrogates without a partner become U+FFFD; \u0000 becomes a NUL byte.
+ */
+size_t json_unescape(char *to, struct slice raw);
+
+/*
+ * Writes the bytes as a JSON string with its quotes, which takes at most JSON_QUOTED(n) bytes, and
+ * returns the end. What is not valid UTF-8 becomes U+FFFD, one for each maximal part of a character.
+ */
+#define JSON_QUOTED(n) (6 * (n) + 2)
+char *json_quote(char *to, struct slice bytes);
+
+#endif
