@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recognising a layout: every candidate is tried, and the one that nothing speaks against is taken. Where
+ * the tables of tracepoints and histories of two layouts overlap, a name of the one lies where the other
+ * needs a number, so no file can pass for two. When none is without a fault, the file is damaged, and the
+ * candidate with the fewest faults is taken if most of its definitions are intact.
+ *
+ * Only what a running application does not change is looked at, so that copies of live files do as well.
+ */
+#include "trace-dump-file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trace-dump-input.h"
+
+enum {
+	MIN_TSC_RATE =
+		65536, /* ticks a second; a tracepoint mask or a section count is never as large */
+	TPOINT_NAME = 24,
+	ARG_NAME = 14,
+	ARG_SIZE = 16,
+	TPOINT_FIXED = 30, /* bytes of a tracepoint before its arguments */
+	RELATION_SIZE = 2,
+	THREAD_NAME = 16,
+	TYPE_SIZE = 2,
+	OWNER_FIXED = 9,
+	HISTORY_IDS = 32,       /* position in a history of G6: how many tracepoints it counts */
+	HISTORY_CORE_SIZE = 48, /* of G6, before the counts; all that is there of a short one */
+};
+
+/* Where things are in a file, and how many. G6 says it in its section table; the others are fixed. */
+struct layout {
+	const char *name, *releases;
+	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
+	uint64_t thread_names; /* 0: none, or in the histories */
+	uint64_t file_size;    /* position of the file's size; of its end in G1 to G3 */
+	uint64_t owner_count;  /* position of number and size of owner records; 0: there are none */
+	uint64_t owner_offset; /* position of their position; 0: they are at owners */
+	uint64_t owners;       /* position of the records */
+	uint64_t clear_tsc;    /* 0: none */
+	uint64_t histories;    /* position of the first one */
+	uint64_t num_tpoints, num_lcores;
+	unsigned num_args, num_relations;
+	unsigned history_size;  /* bytes before the ring */
+	unsigned slots, thread; /* positions in a history; no thread: 0 */
+	bool every_lcore;       /* has a history, used or not */
+};
+
+#define LEGACY                                                                   \
+	.tsc_rate = 0, .owner_types = 136, .object_types = 648, .tpoints = 1160, \
+	.num_tpoints = 1024, .num_lcores = 128, .history_size = 8216, .slots = 8
+
+static const struct layout fixed[] = {
+	{"G1", "v21.07", LEGACY, .num_args = 5, .offsets = 113800, .file_size = 114824,
+	 .histories = 114832, .every_lcore = true},
+	{"G2", "v21.10 to v22.05", LEGACY, .num_args = 5, .num_relations = TRACE_RELATIONS,
+	 .offsets = 146568, .file_size = 147592, .histories = 147600, .every_lcore = true},
+	{"G3", "v22.09 to v24.01", LEGACY, .num_args = 8, .num_relations = TRACE_RELATIONS,
+	 .offsets = 195720, .file_size = 196744, .histories = 196752},
+	{"G4", "v24.05", .file_size = 0, .tsc_rate = 8, .thread_names = 144, .owner_types = 16528,
+	 .object_types = 17040, .tpoints = 17552, .num_tpoints = 1024, .num_args = 8,
+	 .num_relations = TRACE_RELATIONS, .owner_count = 212112, .offsets = 212120,
+	 .num_lcores = 1024, .owner_offset = 220312, .histories = 220320, .history_size = 8216,
+	 .slots = 8},
+	{"G5", "v24.09 to v26.01", .file_size = 0, .tsc_rate = 8, .thread_names = 176,
+	 .owner_types = 16560, .object_types = 17072, .tpoints = 17584, .num_tpoints = 1280,
+	 .num_args = 8, .num_relations = TRACE_RELATIONS, .owner_count = 260784, .offsets = 260792,
+	 .num_lcores = 1024, .owner_offset = 268984, .histories = 268992, .history_size = 10264,
+	 .slots = 8},
+};
+
+enum { NUM_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+
+static uint64_t number(const uint8_t *p, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, bytes);
+	return v;
+}
+
+static bool all_zero(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+void trace_fault(struct trace *t, const char *format, ...)
+{
+	va_list args;
+
+	if (t->faults < TRACE_DAMAGE) {
+		va_start(args, format);
+		if (vasprintf(&t->damage[t->faults], format, args) < 0)
+			t->damage[t->faults] = NULL;
+		va_end(args);
+	}
+	t->faults++;
+}
+
+void trace_close(struct trace *t)
+{
+	for (unsigned i = 0; i < TRACE_DAMAGE; i++)
+		free(t->damage[i]);
+	free(t->tpoints);
+	free(t->lcores);
+	*t = (struct trace){};
+}
+
+/* A name of the file: printable, with NULs behind it to the end of its field. Copies it. */
+static bool read_name(char *name, const uint8_t *p, size_t size)
+{
+	size_t n = strnlen((const char *)p, size);
+
+	for (size_t i = 0; i < n; i++)
+		if (p[i] < 0x20 || p[i] > 0x7e)
+			return false;
+	memcpy(name, p, n);
+	name[n] = 0;
+	return n > 0 && n < size && all_zero(p + n, size - n);
+}
+
+static bool read_args(struct trace_tpoint *tp, const uint8_t *p, unsigned max)
+{
+	if (tp->num_args > max ||
+	    !all_zero(p + ARG_SIZE * tp->num_args, ARG_SIZE * (max - tp->num_args)))
+		return false;
+	for (unsigned i = 0; i < tp->num_args; i++, p += ARG_SIZE) {
+		struct trace_arg *arg = &tp->args[i];
+
+		arg->type = p[ARG_NAME];
+		arg->size = p[ARG_NAME + 1];
+		arg->offset = tp->args_size;
+		tp->args_size += arg->size;
+		if (!read_name(arg->name, p, ARG_NAME) || arg->type > TRACE_STR || !arg->size ||
+		    (arg->type != TRACE_STR && arg->size != 4 && arg->size != 8))
+			return false;
+	}
+	return true;
+}
+
+static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const struct layout *l)
+{
+	unsigned i;
+
+	for (i = 0; i < l->num_relations && p[RELATION_SIZE * i]; i++) {
+		tp->related[i] = (struct trace_relation){p[RELATION_SIZE * i],
+							 p[RELATION_SIZE * i + 1]};
+		if (tp->related[i].arg >= l->num_args)
+			return false;
+	}
+	return all_zero(p + RELATION_SIZE * i, RELATION_SIZE * (l->num_relations - i));
+}
+
+/* Reads the definition with this number. Returns 1; 0 when there is none; -1 when it is damaged. */
+static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
+		       const struct layout *l)
+{
+	size_t fixed_size = TPOINT_FIXED + ARG_SIZE * l->num_args;
+	struct trace_tpoint read = {.id = id};
+
+	*tp = read;
+	/* relations can be registered for a tracepoint that never is */
+	if (all_zero(p, fixed_size))
+		return read_relations(&read, p + fixed_size, l) ? 0 : -1;
+	read.owner_type = p[26];
+	read.object_type = p[27];
+	read.new_object = p[28];
+	read.num_args = p[29];
+	if (!read_name(read.name, p, TPOINT_NAME) || number(p + 24, 2) != id || p[28] > 1 ||
+	    !read_args(&read, p + TPOINT_FIXED, l->num_args) ||
+	    !read_relations(&read, p + fixed_size, l))
+		return -1;
+	*tp = read;
+	return 1;
+}
+
+/* Whether most definitions are what this layout's should be. */
+static bool read_tpoints(struct trace *t, const uint8_t *table, const struct layout *l)
+{
+	size_t size = TPOINT_FIXED + ARG_SIZE * l->num_args + RELATION_SIZE * l->num_relations;
+	unsigned good = 0, bad = 0;
+
+	t->num_tpoints = l->num_tpoints;
+	t->tpoints = calloc(l->num_tpoints, sizeof(*t->tpoints));
+	if (!t->tpoints)
+		return false;
+	for (unsigned i = 0; i < l->num_tpoints; i++) {
+		int found = read_tpoint(&t->tpoints[i], table + i * size, i, l);
+
+		good += found > 0;
+		bad += found < 0;
+		if (found < 0)
+			trace_fault(t, "the definition of tracepoint %u is damaged", i);
+	}
+	return good > bad;
+}
+
+/* One candidate being tried on one input. */
+struct attempt {
+	struct trace *t;
+	struct input *in;
+	const struct layout *l;
+	uint64_t histories_end;
+};
+
+/* Whether a history of this lcore can be at this position. */
+static bool is_history(const struct attempt *a, uint64_t at, unsigned id)
+{
+	const struct layout *l = a->l;
+	const uint8_t *p = a->in->data + at;
+	uint64_t slots, lcore;
+
+	if (at < l->histories || at > a->in->size || a->in->size - at < l->history_size ||
+	    at > a->histories_end || a->histories_end - at < l->history_size)
+		return false;
+	slots = number(p + l->slots, 8);
+	lcore = number(p, 4);
+	if (l->thread ? number(p + HISTORY_IDS, 8) != l->num_tpoints : !all_zero(p + 4, 4))
+		return false;
+	return (lcore == id || (!lcore && !slots)) &&
+	       slots <= (a->histories_end - at - l->history_size) / TRACE_SLOT;
+}
+
+/*
+ * The position of an lcore's history, which should be both what its offset says and where the one before
+ * ends; 0 when neither holds.
+ */
+static uint64_t find_history(const struct attempt *a, uint64_t offset, uint64_t next, unsigned id)
+{
+	const uint8_t *data = a->in->data;
+	struct trace_lcore *last = a->t->num_lcores ? &a->t->lcores[a->t->num_lcores - 1] : NULL;
+
+	if (offset == next && is_history(a, next, id))
+		return next;
+	trace_fault(a->t, "the history of lcore %u is damaged, or not where it should be", id);
+	if (is_history(a, offset, id)) {
+		/* so it is the ring before that ends somewhere else than it says */
+		if (last && data + offset > last->ring)
+			last->slots = (data + offset - last->ring) / TRACE_SLOT;
+		return offset;
+	}
+	return is_history(a, next, id) ? next : 0;
+}
+
+static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
+{
+	const uint8_t *data = a->in->data;
+	struct trace_lcore *lcore = &a->t->lcores[a->t->num_lcores++];
+
+	lcore->id = id;
+	lcore->ring = data + at + a->l->history_size;
+	lcore->slots = number(data + at + a->l->slots, 8);
+	if (a->l->thread)
+		memcpy(lcore->thread, data + at + a->l->thread, THREAD_NAME);
+	else if (a->l->thread_names)
+		memcpy(lcore->thread, data + a->l->thread_names + THREAD_NAME * id, THREAD_NAME);
+}
+
+/*
+ * Walks the histories, which follow each other in the order of their offsets.
+ *
+ * spdk_trace_record of G6 writes only the first 48 bytes, all zero, of a history without entries, while
+ * its offsets and the file's size count all of it: `absent` bytes are missing so far.
+ */
+static void read_histories(struct attempt *a)
+{
+	const struct layout *l = a->l;
+	struct trace *t = a->t;
+	const uint8_t *data = a->in->data;
+	uint64_t next = l->histories, absent = 0;
+
+	for (unsigned i = 0; i < l->num_lcores; i++) {
+		uint64_t at = number(data + l->offsets + 8 * (uint64_t)i, 8);
+
+		if (!at && l->every_lcore)
+			trace_fault(t, "the history of lcore %u is missing", i);
+		if (!at)
+			continue;
+		if (next + HISTORY_CORE_SIZE > a->in->size)
+			break;
+		if (l->thread && all_zero(data + next, HISTORY_CORE_SIZE)) {
+			next += HISTORY_CORE_SIZE;
+			absent += l->history_size - HISTORY_CORE_SIZE;
+			a->histories_end -= l->history_size - HISTORY_CORE_SIZE;
+			continue;
+		}
+		if (next + l->history_size > a->in->size)
+			break;
+		at = find_history(a, at - absent, next, i);
+		if (!at)
+			continue;
+		add_lcore(a, at, i);
+		next = at + l->history_size + TRACE_SLOT * t->lcores[t->num_lcores - 1].slots;
+	}
+	t->end -= absent;
+	t->cut_off = a->in->size < t->end;
+	if (!t->cut_off && next != a->histories_end)
+		trace_fault(t, "the last history does not end where it should");
+	for (struct trace_lcore *lcore = t->lcores; lcore < t->lcores + t->num_lcores; lcore++) {
+		uint64_t rest = (data + a->in->size - lcore->ring) / TRACE_SLOT;
+
+		lcore->present = rest < lcore->slots ? rest : lcore->slots;
+	}
+}
+
+/* Finds the owner records, which in G4 and G5 lie behind the histories. */
+static void read_owners(struct attempt *a)
+{
+	const struct layout *l = a->l;
+	struct trace *t = a->t;
+	const uint8_t *data = a->in->data;
+	uint64_t at = l->owners, size;
+
+	if (!l->owner_count)
+		return;
+	t->owner_descriptions = true;
+	t->num_owners = number(data + l->owner_count, 2);
+	t->owner_size = OWNER_FIXED + number(data + l->owner_count + 2, 2);
+	size = (uint64_t)t->num_owners * t->owner_size;
+	if (l->owner_offset) {
+		at = number(data + l->owner_offset, 8);
+		a->histories_end = at;
+		if (at > t->end || t->end - at != size)
+			trace_fault(t, "the owner records are not where they should be");
+	}
+	if (at > a->in->size)
+		t->num_owners = 0;
+	else if (size > a->in->size - at)
+		t->num_owners = (a->in->size - at) / t->owner_size;
+	t->owners = data + at;
+}
+
+static void read_prefixes(char *prefix, const uint8_t *table)
+{
+	for (unsigned i = 0; i < TRACE_TYPES; i++)
+		prefix[i] = table[TYPE_SIZE * i + 1];
+}
+
+enum verdict { OTHER, HEADER_CUT_OFF, MATCHES };
+
+static enum verdict try_layout(struct attempt *a)
+{
+	const struct layout *l = a->l;
+	struct trace *t = a->t;
+
+	if (!input_need(a->in, l->histories))
+		return OTHER;
+	t->layout = l->name;
+	t->releases = l->releases;
+	t->tsc_rate = number(a->in->data + l->tsc_rate, 8);
+	t->clear_tsc = l->clear_tsc ? number(a->in->data + l->clear_tsc, 8) : 0;
+	t->end = a->histories_end = number(a->in->data + l->file_size, 8);
+	t->lcores = calloc(l->num_lcores ? l->num_lcores : 1, sizeof(*t->lcores));
+	if (t->tsc_rate < MIN_TSC_RATE || t->end < l->histories || !t->lcores ||
+	    !read_tpoints(t, a->in->data + l->tpoints, l))
+		return OTHER;
+	input_need(a->in, t->end);
+	read_prefixes(t->owner_prefix, a->in->data + l->owner_types);
+	read_prefixes(t->object_prefix, a->in->data + l->object_types);
+	read_owners(a);
+	read_histories(a);
+	return t->num_lcores || t->cut_off ? MATCHES : OTHER;
+}
+
+/* The sections of G6, in the order of their offsets in the file's header. */
+enum { MAIN, OWNER, MASK, OWNER_TYPE, OBJECT, TPOINT, LCORE, NUM_SECTIONS };
+
+/* Where in a section the table begins that its first two bytes count. */
+enum { SECTION_HEAD = 128, G6_HEADER = 72, TPOINTS_A_GROUP = 64 };
+
+/* Fills l from the section table of G6. */
+static enum verdict read_sections(struct attempt *a, struct layout *l)
+{
+	static const unsigned element[NUM_SECTIONS] = {0, 0, 8, TYPE_SIZE, TYPE_SIZE, 190, 8};
+	uint64_t at[NUM_SECTIONS], end, count[NUM_SECTIONS] = {};
+	const uint8_t *data;
+	unsigned sections;
+
+	if (!input_need(a->in, G6_HEADER))
+		return OTHER;
+	sections = number(a->in->data + 8, 2);
+	if (sections < NUM_SECTIONS || sections > 1024 || !all_zero(a->in->data + 10, 6))
+		return OTHER;
+	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
+		at[i] = number(a->in->data + 16 + 8 * i, 8);
+		if (at[i] < 16 + 8 * sections || at[i] > UINT32_MAX)
+			return OTHER;
+	}
+	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
+		if (!input_need(a->in, at[i] + SECTION_HEAD))
+			return HEADER_CUT_OFF;
+		data = a->in->data;
+		count[i] = number(data + at[i], 2);
+		end = at[i] + SECTION_HEAD + element[i] * count[i];
+		if (!input_need(a->in, end))
+			return HEADER_CUT_OFF;
+	}
+	if (count[OWNER_TYPE] < TRACE_TYPES || count[OBJECT] < TRACE_TYPES || !count[TPOINT])
+		return OTHER;
+	if (count[TPOINT] != TPOINTS_A_GROUP * count[MASK])
+		trace_fault(a->t, "the numbers of tracepoints and of their groups do not fit");
+	*l = (struct layout){"G6",
+			     "v26.05 and later",
+			     .tsc_rate = at[MAIN],
+			     .clear_tsc = at[MAIN] + 8,
+			     .owner_types = at[OWNER_TYPE] + SECTION_HEAD,
+			     .object_types = at[OBJECT] + SECTION_HEAD,
+			     .tpoints = at[TPOINT] + SECTION_HEAD,
+			     .num_tpoints = count[TPOINT],
+			     .num_args = TRACE_ARGS,
+			     .num_relations = TRACE_RELATIONS,
+			     .owner_count = at[OWNER],
+			     .owners = at[OWNER] + SECTION_HEAD,
+			     .offsets = at[LCORE] + SECTION_HEAD,
+			     .num_lcores = count[LCORE],
+			     .histories = end,
+			     .history_size = HISTORY_CORE_SIZE + 8 * count[TPOINT],
+			     .slots = 24,
+			     .thread = 4};
+	return MATCHES;
+}
+
+static enum verdict attempt(struct trace *t, struct input *in, unsigned candidate)
+{
+	struct layout g6;
+	struct attempt a = {t, in, &g6, 0};
+	enum verdict verdict;
+
+	*t = (struct trace){};
+	if (candidate < NUM_FIXED) {
+		a.l = &fixed[candidate];
+		return try_layout(&a);
+	}
+	verdict = read_sections(&a, &g6);
+	return verdict == MATCHES ? try_layout(&a) : verdict;
+}
+
+/* What the user may have mistaken for a trace. */
+static const char *guess(const struct input *in)
+{
+	static const struct {
+		const char *magic, *what;
+	} known[] = {
+		{"\xfd"
+		 "7zXZ",
+		 "is compressed: use xz -dc FILE | trace-dump"},
+		{"\x1f\x8b", "is compressed: use gzip -dc FILE | trace-dump"},
+		{"\x28\xb5\x2f\xfd", "is compressed: use zstd -dc FILE | trace-dump"},
+		{"BZh", "is compressed: use bzip2 -dc FILE | trace-dump"},
+		{"\x7f"
+		 "ELF",
+		 "is a program or library, not an SPDK trace file"},
+	};
+
+	if (!in->size)
+		return "is empty, not an SPDK trace file";
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (in->size >= strlen(known[i].magic) &&
+		    !memcmp(in->data, known[i].magic, strlen(known[i].magic)))
+			return known[i].what;
+	return "not an SPDK trace file, or cut off within its header, or of a layout that is not "
+	       "known";
+}
+
+int trace_open(struct trace *t, struct input *in, const char **error)
+{
+	unsigned best = 0, fewest = 0, equals = 0;
+	struct trace other;
+
+	*error = NULL;
+	for (unsigned i = 0; i <= NUM_FIXED; i++) {
+		enum verdict verdict = attempt(&other, in, i);
+
+		if (verdict == HEADER_CUT_OFF)
+			*error = "is cut off before its first entry";
+		if (verdict == MATCHES) {
+			if (equals && other.faults == fewest)
+				equals++;
+			if (!equals || other.faults < fewest) {
+				best = i;
+				fewest = other.faults;
+				equals = 1;
+			}
+		}
+		trace_close(&other);
+	}
+	if (equals > 1)
+		*error = "has the marks of two layouts: it is damaged or forged";
+	if (equals == 1) {
+		attempt(t, in, best);
+		return 0;
+	}
+	if (!*error)
+		*error = guess(in);
+	return -1;
+}
+
+bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
+{
+	const uint8_t *p = t->owners + (size_t)id * t->owner_size;
+
+	if (id >= t->num_owners)
+		return false;
+	owner->tsc = number(p, 8);
+	owner->type = p[8];
+	owner->description.p = (const char *)p + OWNER_FIXED;
+	owner->description.n = strnlen(owner->description.p, t->owner_size - OWNER_FIXED);
+	return true;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace-dump-input.h"
+
+#include <errno.h>
+#include <string.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "io.h"
+
+static void *anonymous(size_t n)
+{
+	return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		    -1, 0);
+}
+
+static int map_file(struct input *in, size_t size)
+{
+	void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, in->fd, 0);
+
+	if (map == MAP_FAILED)
+		return -1;
+	in->data = map;
+	in->size = in->mapped = size;
+	in->whole = true;
+	return 0;
+}
+
+/* Copies what the file holds at this moment. Its holes, most of a young trace, cost neither time nor memory. */
+static int take_snapshot(struct input *in, size_t size)
+{
+	uint8_t *copy = anonymous(size);
+	off_t from = 0, to;
+
+	if (copy == MAP_FAILED)
+		return -1;
+	in->data = copy;
+	in->size = in->mapped = size;
+	in->whole = true;
+	while ((from = lseek(in->fd, from, SEEK_DATA)) >= 0 && (size_t)from < size) {
+		to = lseek(in->fd, from, SEEK_HOLE);
+		if (to < 0 || (size_t)to > size)
+			to = size;
+		while (from < to) {
+			ssize_t got = pread(in->fd, copy + from, to - from, from);
+
+			if (got <= 0)
+				return got;
+			from += got;
+		}
+	}
+	return from < 0 && errno != ENXIO ? -1 : 0;
+}
+
+int input_open(struct input *in, const char *path)
+{
+	struct stat st;
+	struct statfs fs;
+
+	*in = (struct input){.name = io_name(path), .fd = io_open(path)};
+	if (in->fd < 0 || fstat(in->fd, &st) != 0)
+		return -1;
+	if (S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return -1;
+	}
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
+		if (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC)
+			return take_snapshot(in, st.st_size);
+		if (map_file(in, st.st_size) == 0)
+			return 0;
+	}
+	errno = 0;
+	input_need(in, INPUT_BEGIN);
+	return errno ? -1 : 0;
+}
+
+static bool grow(struct input *in, size_t n)
+{
+	size_t mapped = in->mapped ? in->mapped : 1 << 20;
+	void *map;
+
+	while (mapped < n)
+		mapped *= 2;
+	map = in->data ? mremap((void *)in->data, in->mapped, mapped, MREMAP_MAYMOVE)
+		       : anonymous(mapped);
+	if (map == MAP_FAILED)
+		return false;
+	in->data = map;
+	in->mapped = mapped;
+	return true;
+}
+
+bool input_need(struct input *in, uint64_t n)
+{
+	while (!in->whole && in->size < n) {
+		ssize_t got;
+
+		if (in->size == in->mapped && !grow(in, in->size + 1))
+			return false;
+		got = io_read(in->fd, (void *)(in->data + in->size), in->mapped - in->size);
+		if (got < 0)
+			return false;
+		in->size += got;
+		in->whole = got == 0;
+	}
+	return in->size >= n;
+}
+
+void input_close(struct input *in)
+{
+	if (in->data)
+		munmap((void *)in->data, in->mapped);
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	in->data = NULL;
+}
+
+void input_drop(struct input *in, size_t n)
+{
+	if (in->whole)
+		return;
+	memmove((void *)in->data, in->data + n, in->size - n);
+	in->size -= n;
+	in->dropped += n;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under its
+ * reader), or what came through a pipe so far.
+ */
+#ifndef TRACE_DUMP_INPUT_H
+#define TRACE_DUMP_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct input {
+	const char *name; /* for messages */
+	int fd;
+	const uint8_t *data; /* may move in input_need() */
+	size_t size;         /* bytes there are, so far */
+	size_t mapped;
+	size_t dropped; /* bytes before data */
+	bool whole;     /* no more will come */
+};
+
+/* How many bytes input_open() tries to have in data. */
+enum { INPUT_BEGIN = 64 * 1024 };
+
+/* Opens path, "-" being standard input. Returns -1 with errno. The path must outlive the input. */
+int input_open(struct input *in, const char *path);
+
+/* Whether data holds the first n bytes, after reading on where it can. False at the end, or with errno. */
+bool input_need(struct input *in, uint64_t n);
+
+/* Forgets the first n bytes: what follows them is the begin of data from now on. */
+void input_drop(struct input *in, size_t n);
+
+void input_close(struct input *in);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace-dump-merge.h"
+
+#include <stdlib.h>
+
+#include "trace-dump-file.h"
+
+static uint64_t tsc_at(const struct trace_lcore *lcore, uint64_t slot)
+{
+	return slot_tsc(lcore->ring + TRACE_SLOT * slot);
+}
+
+static bool add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
+{
+	if (m->num_runs == m->cap) {
+		unsigned cap = m->cap ? 2 * m->cap : 64;
+		struct merge_run *runs = reallocarray(m->runs, cap, sizeof(*runs));
+
+		if (!runs)
+			return false;
+		m->runs = runs;
+		m->cap = cap;
+	}
+	m->runs[m->num_runs++] = (struct merge_run){slot, end, lcore};
+	return true;
+}
+
+static void reverse(struct merge_run *from, struct merge_run *end)
+{
+	while (from < end) {
+		struct merge_run last = *--end;
+
+		*end = *from;
+		*from++ = last;
+	}
+}
+
+/* Cuts a ring into its runs, in the order of slots. An empty slot belongs to none. */
+static bool add_runs(struct merge *m, unsigned number)
+{
+	const struct trace_lcore *lcore = &m->trace->lcores[number];
+	uint64_t begin = 0, last = 0;
+
+	for (uint64_t slot = 0; slot < lcore->present; slot++) {
+		uint64_t tsc = tsc_at(lcore, slot);
+
+		if (tsc < last || !last) {
+			if (last && !add_run(m, number, begin, slot))
+				return false;
+			begin = slot;
+		}
+		last = tsc;
+	}
+	return !last || add_run(m, number, begin, lcore->present);
+}
+
+/*
+ * Where the oldest slot of a full ring is: where the ticks fall most from one slot to the next, which is
+ * from the newest entry to the oldest. The ring's own write position would not do: recordings and copies
+ * taken under load have one that does not belong to their slots.
+ */
+static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcore, unsigned first)
+{
+	uint64_t last = tsc_at(lcore, lcore->present - 1), deepest = 0;
+	unsigned oldest = first;
+
+	for (unsigned i = first; i < m->num_runs; i++) {
+		uint64_t tsc = tsc_at(lcore, m->runs[i].slot);
+
+		if (last > tsc && last - tsc > deepest) {
+			deepest = last - tsc;
+			oldest = i;
+		}
+		last = tsc_at(lcore, m->runs[i].end - 1);
+	}
+	return oldest;
+}
+
+static bool add_ring(struct merge *m, unsigned number)
+{
+	const struct trace_lcore *lcore = &m->trace->lcores[number];
+	struct merge_ring *ring = &m->rings[number];
+	unsigned first = m->num_runs, oldest;
+
+	if (!add_runs(m, number))
+		return false;
+	if (m->num_runs == first)
+		return true;
+	ring->used = m->runs[m->num_runs - 1].end;
+	ring->full = ring->used == lcore->present;
+	ring->oldest = tsc_at(lcore, 0);
+	if (!ring->full)
+		return true;
+	for (unsigned i = first; i < m->num_runs; i++)
+		if (i == first || tsc_at(lcore, m->runs[i].slot) < ring->oldest)
+			ring->oldest = tsc_at(lcore, m->runs[i].slot);
+	/* turns the runs so that the oldest comes first */
+	oldest = oldest_run(m, lcore, first);
+	reverse(m->runs + first, m->runs + oldest);
+	reverse(m->runs + oldest, m->runs + m->num_runs);
+	reverse(m->runs + first, m->runs + m->num_runs);
+	return true;
+}
+
+/* Entries with equal ticks keep the order of runs, which is that of lcores and of the ring. */
+static bool before(struct merge_head a, struct merge_head b)
+{
+	return a.tsc < b.tsc || (a.tsc == b.tsc && a.run < b.run);
+}
+
+static void sift_down(struct merge *m, unsigned at)
+{
+	struct merge_head head = m->heap[at];
+
+	for (unsigned child; (child = 2 * at + 1) < m->num_heap; at = child) {
+		child += child + 1 < m->num_heap && before(m->heap[child + 1], m->heap[child]);
+		if (!before(m->heap[child], head))
+			break;
+		m->heap[at] = m->heap[child];
+	}
+	m->heap[at] = head;
+}
+
+/* Steps over slots that only hold arguments of an entry. Returns whether another entry is left. */
+static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
+{
+	const struct trace_lcore *lcore = &m->trace->lcores[run->lcore];
+
+	for (; run->slot < run->end; run->slot++)
+		if (slot_tpoint(lcore->ring + TRACE_SLOT * run->slot) != m->trace->num_tpoints) {
+			*tsc = tsc_at(lcore, run->slot);
+			return true;
+		}
+	return false;
+}
+
+int merge_open(struct merge *m, const struct trace *t)
+{
+	bool full = false;
+
+	*m = (struct merge){.trace = t, .rings = calloc(t->num_lcores + 1, sizeof(*m->rings))};
+	if (!m->rings)
+		return -1;
+	for (unsigned i = 0; i < t->num_lcores; i++) {
+		if (!add_ring(m, i))
+			return -1;
+		full |= m->rings[i].full;
+		if (m->rings[i].oldest > m->window)
+			m->window = m->rings[i].oldest;
+	}
+	if (!full)
+		m->window = 0;
+	m->heap = calloc(m->num_runs + 1, sizeof(*m->heap));
+	if (!m->heap)
+		return -1;
+	for (unsigned i = 0; i < m->num_runs; i++) {
+		m->heap[m->num_heap].run = i;
+		m->num_heap += find_entry(m, &m->runs[i], &m->heap[m->num_heap].tsc);
+	}
+	for (unsigned i = m->num_heap / 2; i-- > 0;)
+		sift_down(m, i);
+	return 0;
+}
+
+bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
+{
+	struct merge_run *run;
+
+	if (!m->num_heap)
+		return false;
+	run = &m->runs[m->heap[0].run];
+	*lcore = run->lcore;
+	*slot = run->slot++;
+	if (!find_entry(m, run, &m->heap[0].tsc))
+		m->heap[0] = m->heap[--m->num_heap];
+	sift_down(m, 0);
+	return true;
+}
+
+void merge_close(struct merge *m)
+{
+	free(m->rings);
+	free(m->runs);
+	free(m->heap);
+	*m = (struct merge){};
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All entries of a trace in the order of their ticks, then of lcores, then of their place in the ring.
+ *
+ * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did, some
+ * more where a copy was taken under load or an application wrote an entry late. The runs are merged, so
+ * nothing is sorted, and memory grows with the number of runs only. An entry costs a read of its ticks in
+ * merge_open() and at most two comparisons in merge_next() while the other runs are behind it.
+ */
+#ifndef TRACE_DUMP_MERGE_H
+#define TRACE_DUMP_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace;
+
+/* What there is in one lcore's ring. */
+struct merge_ring {
+	uint64_t used;   /* slots up to the last one that is not empty */
+	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's */
+	bool full;
+};
+
+struct merge {
+	const struct trace *trace;
+	struct merge_ring *rings; /* by index of lcore in the trace */
+	uint64_t window; /* from these ticks on no ring has lost an entry; 0: none is full */
+	struct merge_run {
+		uint64_t slot, end; /* those not handed out yet */
+		unsigned lcore;
+	} * runs;
+	struct merge_head {
+		uint64_t tsc;
+		unsigned run;
+	} * heap; /* the next slot of each run, the first of them on top */
+	unsigned num_runs, num_heap, cap;
+};
+
+/* Reads all ticks of the trace, which must outlive m. Returns -1 when there is no memory. */
+int merge_open(struct merge *m, const struct trace *t);
+
+/* The next entry's lcore, by its index in the trace, and slot. False at the end. */
+bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot);
+
+void merge_close(struct merge *m);
+
+#endif

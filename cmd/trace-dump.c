@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-dump: prints the entries of an SPDK trace file as JSON lines, one line an entry, whichever SPDK
+ * release wrote the file. Every other tool here reads what this one writes.
+ */
+#include <err.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "io.h"
+#include "number.h"
+#include "out.h"
+#include "trace-dump-entry.h"
+#include "trace-dump-file.h"
+#include "trace-dump-info.h"
+#include "trace-dump-input.h"
+#include "trace-dump-json.h"
+#include "trace-dump-line.h"
+#include "trace-dump-merge.h"
+
+enum { IDS = 1 << 16 }; /* of lcores and of tracepoints */
+
+static struct {
+	bool info, definitions, owners, all, quiet;
+	bool some_lcores, lcores[IDS];
+	const char **tpoints; /* globs */
+	unsigned num_tpoints;
+} opt;
+
+/* One trace being read, and what was seen of it. */
+struct dump {
+	const char *name; /* for messages */
+	struct trace trace;
+	struct out out;
+	struct line_writer lines;
+	struct info_counts counts;
+	uint64_t kept;
+	enum { UNDECIDED, WANTED, UNWANTED } tpoints[IDS];
+};
+
+static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
+{
+	va_list args;
+
+	if (opt.quiet)
+		return;
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
+}
+
+static bool matches(const char *glob, const struct trace_tpoint *tp)
+{
+	char undefined[16];
+
+	if (tp->name[0])
+		return fnmatch(glob, tp->name, 0) == 0;
+	snprintf(undefined, sizeof(undefined), "#%u", tp->id);
+	return fnmatch(glob, undefined, 0) == 0;
+}
+
+/* Whether -c and -t choose the entry. */
+static bool wanted(struct dump *d, const struct entry *e)
+{
+	const struct trace_tpoint *tp = e->tpoint;
+
+	if (opt.some_lcores && !opt.lcores[d->trace.lcores[e->lcore].id])
+		return false;
+	if (!opt.num_tpoints)
+		return true;
+	if (d->tpoints[tp->id] == UNDECIDED) {
+		d->tpoints[tp->id] = UNWANTED;
+		for (unsigned i = 0; i < opt.num_tpoints; i++)
+			if (matches(opt.tpoints[i], tp))
+				d->tpoints[tp->id] = WANTED;
+	}
+	return d->tpoints[tp->id] == WANTED;
+}
+
+/* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
+static void keep(struct dump *d, const struct entry *e)
+{
+	if (!d->kept++)
+		line_base(&d->lines, e->tsc);
+	d->counts.torn += e->torn;
+	d->counts.undefined += !e->tpoint->name[0];
+	if (!opt.info && wanted(d, e))
+		line_write(&d->lines, e);
+}
+
+/* Says, once, what was left out, is not whole, or was asked for and is not there. */
+static void note_losses(const struct dump *d)
+{
+	const struct info_counts *c = &d->counts;
+	const struct trace *t = &d->trace;
+	unsigned i;
+
+	if (c->before_window && !opt.all)
+		note("%s: left out %" PRIu64
+		     " entries from before the time that every full ring reaches "
+		     "back to; -a prints them",
+		     d->name, c->before_window);
+	if (c->cleared && !opt.all)
+		note("%s: left out %" PRIu64
+		     " entries from before the trace was cleared; -a prints them",
+		     d->name, c->cleared);
+	if (c->torn)
+		note("%s: %" PRIu64 " entries are torn: some of their arguments were overwritten",
+		     d->name, c->torn);
+	if (c->undefined)
+		note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
+		     c->undefined);
+	for (unsigned id = 0; opt.some_lcores && id < IDS; id++) {
+		for (i = 0; i < t->num_lcores && !(t->lcores[i].id == id && c->by_lcore[i]); i++)
+			;
+		if (opt.lcores[id] && i == t->num_lcores)
+			note("%s: no entries of lcore %u", d->name, id);
+	}
+	for (unsigned k = 0; k < opt.num_tpoints; k++) {
+		for (i = 0; i < t->num_tpoints && !matches(opt.tpoints[k], &t->tpoints[i]); i++)
+			;
+		if (i == t->num_tpoints)
+			note("%s: no tracepoint matches '%s'; -d lists them", d->name,
+			     opt.tpoints[k]);
+	}
+}
+
+/* Reads all entries of a trace file in order. */
+static int read_entries(struct dump *d, struct merge *merge)
+{
+	static struct entry_reader reader;
+	struct info_counts *c = &d->counts;
+	struct entry e;
+	unsigned lcore;
+	uint64_t slot;
+
+	if (merge_open(merge, &d->trace) != 0 || entry_reader_open(&reader, &d->trace) != 0)
+		return -1;
+	while (!d->out.error && merge_next(merge, &lcore, &slot)) {
+		uint64_t tsc = slot_tsc(d->trace.lcores[lcore].ring + TRACE_SLOT * slot);
+		bool cleared = tsc < d->trace.clear_tsc, before = !cleared && tsc < merge->window;
+
+		c->entries++;
+		c->by_lcore[lcore]++;
+		c->cleared += cleared;
+		c->before_window += before;
+		/* what was cleared is gone for the numbers of objects too; what is before the window counts */
+		if (cleared && !opt.all)
+			continue;
+		if (entry_read(&reader, lcore, slot, &e) != 0)
+			return -1;
+		if (!before || opt.all)
+			keep(d, &e);
+	}
+	entry_reader_close(&reader);
+	return 0;
+}
+
+/* Makes room for what all kinds of input need. */
+static void prepare(struct dump *d)
+{
+	d->counts.by_lcore = calloc(d->trace.num_lcores + 1, sizeof(*d->counts.by_lcore));
+	if (!d->counts.by_lcore || line_open(&d->lines, &d->trace, &d->out) != 0)
+		err(EXIT_FAILURE, "%s", d->name);
+}
+
+/* Whether the entries are asked for, to be printed or counted. */
+static bool entries_wanted(void)
+{
+	return opt.info || !(opt.definitions || opt.owners);
+}
+
+static int dump_file(struct dump *d, struct input *in)
+{
+	struct merge merge = {};
+	const char *error;
+
+	if (trace_open(&d->trace, in, &error) != 0) {
+		warnx("%s: %s", d->name, error);
+		return EXIT_FAILURE;
+	}
+	prepare(d);
+	if (entries_wanted()) {
+		if (read_entries(d, &merge) != 0)
+			err(EXIT_FAILURE, "%s", d->name);
+		note_losses(d);
+	}
+	if (opt.info)
+		info_write(&d->out, &d->trace, merge.rings, merge.window, &d->counts);
+	if (opt.definitions)
+		info_definitions(&d->out, &d->trace);
+	if (opt.owners)
+		info_owners(&d->out, &d->trace);
+	merge_close(&merge);
+	for (unsigned i = 0; i < TRACE_DAMAGE && d->trace.damage[i]; i++)
+		warnx("%s: %s", d->name, d->trace.damage[i]);
+	if (d->trace.faults > TRACE_DAMAGE)
+		warnx("%s: and %u more such faults", d->name, d->trace.faults - TRACE_DAMAGE);
+	if (d->trace.cut_off)
+		warnx("%s: is cut off: %zu of %" PRIu64 " bytes are there, and were read", d->name,
+		      in->size, d->trace.end);
+	return d->trace.faults || d->trace.cut_off ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int dump_json(struct dump *d, struct input *in)
+{
+	struct json_trace json;
+	struct entry e;
+
+	if (json_trace_open(&json, &d->trace, in) == 0) {
+		prepare(d);
+		while (entries_wanted() && !d->out.error && json_trace_next(&json, &e)) {
+			d->counts.entries++;
+			d->counts.by_lcore[e.lcore]++;
+			keep(d, &e);
+		}
+		if (entries_wanted())
+			note_losses(d);
+		if (opt.info)
+			info_write(&d->out, &d->trace, NULL, 0, &d->counts);
+		if (opt.definitions)
+			info_definitions(&d->out, &d->trace);
+		if (opt.owners && json.owners.p)
+			info_json_owners(&d->out, json.owners);
+	}
+	if (json.error)
+		warnx("%s: byte %" PRIu64 ", behind %" PRIu64 " entries: %s", d->name,
+		      json.position, json.entries, json.error);
+	json_trace_close(&json);
+	return json.error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Sets the lcores of a list like 0-3,7. */
+static void parse_lcores(const char *list)
+{
+	const char *p = list;
+
+	opt.some_lcores = true;
+	for (bool more = true; more;) {
+		size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
+		struct slice low = {p, dash}, high = low;
+		uint64_t from, to;
+
+		if (dash < n)
+			high = (struct slice){p + dash + 1, n - dash - 1};
+		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to ||
+		    to >= IDS)
+			cli_usage("-c '%s': a list like 0-3,7 is expected", list);
+		for (; from <= to; from++)
+			opt.lcores[from] = true;
+		more = p[n] == ',';
+		p += n + 1;
+	}
+}
+
+/* The trace of a running process, or of one that left it behind. */
+static char *find_trace(const char *pid)
+{
+	char pattern[64];
+	uint64_t number;
+	glob_t found;
+	char *path;
+
+	if (!number_decimal(slice_of(pid), &number) || number > INT32_MAX)
+		cli_usage("-p '%s': a process id is expected", pid);
+	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%" PRIu64, number);
+	if (glob(pattern, 0, NULL, &found) != 0)
+		errx(EXIT_FAILURE,
+		     "no trace of process %" PRIu64 ": there is no %s; "
+		     "an application that was started with a shared-memory id (-i) names its trace "
+		     "by that",
+		     number, pattern);
+	if (found.gl_pathc > 1)
+		errx(EXIT_FAILURE,
+		     "several traces of process %" PRIu64 ": %s and %s; name one of them", number,
+		     found.gl_pathv[0], found.gl_pathv[1]);
+	path = strdup(found.gl_pathv[0]);
+	globfree(&found);
+	if (!path)
+		err(EXIT_FAILURE, NULL);
+	return path;
+}
+
+static const char help[] =
+	"Usage: trace-dump [OPTION]... [FILE]\n"
+	"Print the entries of an SPDK trace file as JSON lines. FILE is a trace file of any SPDK "
+	"release from\n"
+	"v21.07 on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; "
+	"without FILE, or\n"
+	"when it is -, standard input.\n"
+	"\n"
+	"  -p, --pid PID       the trace of this process, /dev/shm/*_trace.pidPID\n"
+	"  -a, --all           also entries from before all rings' common time, or before the "
+	"trace was cleared\n"
+	"  -c, --lcore LIST    only these lcores, as in 0-3,7\n"
+	"  -t, --tpoint GLOB   only tracepoints of this name; may be repeated\n"
+	"  -i, --info          instead: one line about the trace itself\n"
+	"  -d, --definitions   instead: the tracepoints that are defined\n"
+	"  -O, --owners        instead: the owners that are registered\n"
+	"  -q, --quiet         no notes about what was left out\n"
+	"  -h, --help          this text\n"
+	"  -V, --version       the version\n"
+	"\n"
+	"Examples:\n"
+	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
+	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq "
+	"-c\n";
+
+/* Returns the trace file's path. */
+static const char *parse_options(int argc, char **argv)
+{
+	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
+						{"definitions", no_argument, NULL, 'd'},
+						{"help", no_argument, NULL, 'h'},
+						{"info", no_argument, NULL, 'i'},
+						{"lcore", required_argument, NULL, 'c'},
+						{"owners", no_argument, NULL, 'O'},
+						{"pid", required_argument, NULL, 'p'},
+						{"quiet", no_argument, NULL, 'q'},
+						{"tpoint", required_argument, NULL, 't'},
+						{"version", no_argument, NULL, 'V'},
+						{}};
+	const char *path = NULL;
+	int c;
+
+	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
+	if (!opt.tpoints)
+		err(EXIT_FAILURE, NULL);
+	while ((c = getopt_long(argc, argv, "+ac:dhiOp:qt:V", options, NULL)) != -1)
+		switch (c) {
+		case 'a':
+			opt.all = true;
+			break;
+		case 'c':
+			parse_lcores(optarg);
+			break;
+		case 'd':
+			opt.definitions = true;
+			break;
+		case 'h':
+			cli_help(help);
+		case 'i':
+			opt.info = true;
+			break;
+		case 'O':
+			opt.owners = true;
+			break;
+		case 'p':
+			path = find_trace(optarg);
+			break;
+		case 'q':
+			opt.quiet = true;
+			break;
+		case 't':
+			opt.tpoints[opt.num_tpoints++] = optarg;
+			break;
+		case 'V':
+			cli_version();
+		default:
+			cli_bad_option();
+		}
+	if (argc - optind > !path)
+		cli_usage("one trace file is expected");
+	if (!path)
+		path = optind < argc ? argv[optind] : "-";
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+		cli_usage("standard input is a terminal: name a trace file, or a process with -p");
+	return path;
+}
+
+int main(int argc, char **argv)
+{
+	static struct dump d;
+	struct input in;
+	const char *path = parse_options(argc, argv);
+	int status;
+
+	d.name = io_name(path);
+	if (input_open(&in, path) != 0)
+		err(EXIT_FAILURE, "%s", d.name);
+	if (out_open(&d.out, STDOUT_FILENO) != 0)
+		err(EXIT_FAILURE, NULL);
+	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
+	line_close(&d.lines);
+	trace_close(&d.trace);
+	input_close(&in);
+	return cli_close(&d.out, status);
+}
