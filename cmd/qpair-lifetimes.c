@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was added to
+ * a poll group, from when to when it lived and whose it was. An address is soon another qpair's, so
+ * trace-join needs the times to know which one an entry means.
+ *
+ * The events are sorted by time and then walked from the last to the first: what ends a lifetime, and what
+ * was said of it last before that, are then known when its begin comes. So an event costs one look-up,
+ * however many lifetimes of an address overlap because removals were lost.
+ */
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "io.h"
+#include "lines.h"
+#include "map.h"
+#include "number.h"
+#include "out.h"
+#include "probeline.h"
+
+struct event {
+	enum probe { ADD, REMOVE, CONNECT } probe;
+	size_t line; /* orders events with equal ticks */
+	uint64_t tsc, qpair, thread, qid;
+	struct slice subnqn, hostnqn; /* in one block that the first one begins */
+};
+
+struct events {
+	struct event *all;
+	size_t n, cap;
+	bool unsorted;
+};
+
+/* What is known, coming from later events, of the qpairs at one address. */
+struct address {
+	const struct event *removal, *connect; /* NULL: none yet */
+	bool begun;                            /* a lifetime that they belong to was found */
+};
+
+struct lifetime {
+	const struct event *begin, *end, *connect; /* the last two may be NULL */
+};
+
+static struct {
+	bool quiet;
+} opt;
+
+enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
+
+static const char *const field_names[NUM_FIELDS] = {"tsc", "qpair",  "thread",
+						    "qid", "subnqn", "hostnqn"};
+
+static const char *const missing[NUM_FIELDS] = {"tsc is missing",    "qpair is missing",
+						"thread is missing", "qid is missing",
+						"subnqn is missing", "hostnqn is missing"};
+
+enum { NUM_PROBES = CONNECT + 1 };
+
+static const struct {
+	const char *name;
+	bool needs[NUM_FIELDS];
+} probes[NUM_PROBES] = {
+	[ADD] = {"nvmf_poll_group_add_qpair", {[TSC] = true, [QPAIR] = true, [THREAD] = true}},
+	[REMOVE] = {"nvmf_poll_group_remove_qpair", {[TSC] = true, [QPAIR] = true}},
+	[CONNECT] =
+		{"nvmf_ctrlr_add_qpair",
+		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
+};
+
+static const char *parse_number(const struct probeline_field *f, uint64_t *value)
+{
+	return !f->quoted && number_hex(f->value, value) ? NULL
+							 : "a hexadecimal number is expected";
+}
+
+/* Copies the strings, still escaped as they are. */
+static void keep_names(struct event *e, struct slice subnqn, struct slice hostnqn)
+{
+	char *copy = malloc(subnqn.n + hostnqn.n + 1);
+
+	if (!copy)
+		err(EXIT_FAILURE, NULL);
+	memcpy(copy, subnqn.p, subnqn.n);
+	memcpy(copy + subnqn.n, hostnqn.p, hostnqn.n);
+	e->subnqn = (struct slice){copy, subnqn.n};
+	e->hostnqn = (struct slice){copy + subnqn.n, hostnqn.n};
+}
+
+/* Reads the fields of a probe's line. Returns NULL, or what is wrong with it. */
+static const char *parse_fields(struct slice rest, struct event *e)
+{
+	struct probeline_field f, fields[NUM_FIELDS] = {};
+	const char *error = NULL;
+	int found;
+
+	while ((found = probeline_next(&rest, &f, &error)) > 0)
+		for (unsigned i = 0; i < NUM_FIELDS; i++)
+			if (slice_is(f.key, field_names[i]))
+				fields[i] = f;
+	if (found < 0)
+		return error;
+	for (unsigned i = 0; i < NUM_FIELDS; i++)
+		if (probes[e->probe].needs[i] && !fields[i].key.p)
+			return missing[i];
+	error = parse_number(&fields[TSC], &e->tsc);
+	if (!error)
+		error = parse_number(&fields[QPAIR], &e->qpair);
+	if (!error && e->probe == ADD)
+		error = parse_number(&fields[THREAD], &e->thread);
+	if (!error && e->probe == CONNECT) {
+		error = parse_number(&fields[QID], &e->qid);
+		if (!error)
+			keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
+	}
+	return error;
+}
+
+static void add_event(struct events *events, const struct event *e)
+{
+	if (events->n == events->cap) {
+		events->cap = events->cap ? 2 * events->cap : 1024;
+		events->all = reallocarray(events->all, events->cap, sizeof(*events->all));
+		if (!events->all)
+			err(EXIT_FAILURE, NULL);
+	}
+	if (events->n && e->tsc < events->all[events->n - 1].tsc)
+		events->unsorted = true;
+	events->all[events->n++] = *e;
+}
+
+static void read_line(struct events *events, struct lines *lines, struct slice line)
+{
+	struct event e = {.line = lines->number};
+	const char *error;
+	struct slice name;
+	unsigned probe = 0;
+
+	if (!probeline_name(&line, &name))
+		return;
+	while (probe < NUM_PROBES && !slice_is(name, probes[probe].name))
+		probe++;
+	if (probe == NUM_PROBES)
+		return;
+	e.probe = probe;
+	error = parse_fields(line, &e);
+	if (error)
+		lines_complain(lines, "%s", error);
+	else
+		add_event(events, &e);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->tsc != y->tsc)
+		return x->tsc < y->tsc ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* What is known of the qpair of this event; new addresses get a place in the array. */
+static struct address *find_address(struct map *map, struct address *addresses, uint32_t *n,
+				    uint64_t qpair)
+{
+	uint32_t *index = map_put(map, qpair);
+
+	if (!index)
+		err(EXIT_FAILURE, NULL);
+	if (*index == MAP_NONE) {
+		*index = (*n)++;
+		addresses[*index] = (struct address){};
+	}
+	return &addresses[*index];
+}
+
+/*
+ * Fills lifetimes, in the reverse order of their begins, and returns their number. Counts the connects
+ * that belong to none in *orphans: the qpair was added before the recording began.
+ */
+static size_t find_lifetimes(const struct events *events, struct lifetime *lifetimes,
+			     size_t *orphans)
+{
+	struct address *addresses = calloc(events->n + 1, sizeof(*addresses)), *a;
+	struct map map = {};
+	uint32_t num_addresses = 0;
+	size_t n = 0;
+
+	if (!addresses)
+		err(EXIT_FAILURE, NULL);
+	for (const struct event *e = events->all + events->n; e-- > events->all;) {
+		a = find_address(&map, addresses, &num_addresses, e->qpair);
+		switch (e->probe) {
+		case REMOVE:
+			*orphans += a->connect && !a->begun;
+			*a = (struct address){.removal = e};
+			break;
+		case CONNECT:
+			/* the last one before the removal counts */
+			if (!a->connect)
+				a->connect = e;
+			break;
+		case ADD:
+			a->begun = true;
+			lifetimes[n++] = (struct lifetime){e, a->removal, a->connect};
+			break;
+		}
+	}
+	for (a = addresses; a < addresses + num_addresses; a++)
+		*orphans += a->connect && !a->begun;
+	map_free(&map);
+	free(addresses);
+	return n;
+}
+
+static void write_name(struct out *out, const char *key, struct slice value)
+{
+	char *plain = malloc(value.n + 1), *to = out_room(out, PROBELINE_ESCAPED(value.n) + 64);
+	size_t n;
+
+	if (!plain || !to)
+		err(EXIT_FAILURE, NULL);
+	n = probeline_unescape(plain, value);
+	to += sprintf(to, ", %s='", key);
+	to = probeline_escape(to, (struct slice){plain, n});
+	*to++ = '\'';
+	out_commit(out, to);
+	free(plain);
+}
+
+static void write_lifetime(struct out *out, const struct lifetime *l)
+{
+	out_printf(out, "qpair: begin=%" PRIu64, l->begin->tsc);
+	if (l->end)
+		out_printf(out, ", end=%" PRIu64, l->end->tsc);
+	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, l->begin->qpair, l->begin->thread);
+	if (l->connect) {
+		out_printf(out, ", qid=%" PRIu64, l->connect->qid);
+		write_name(out, "subnqn", l->connect->subnqn);
+		write_name(out, "hostnqn", l->connect->hostnqn);
+	}
+	out_text(out, "\n");
+}
+
+/* Reads the probe lines. Returns the exit status. */
+static int read_events(struct events *events, const char *path)
+{
+	struct lines lines;
+	struct slice line;
+	int got;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	while ((got = lines_next(&lines, &line)) > 0)
+		read_line(events, &lines, line);
+	return lines_close(&lines, got < 0 ? errno : 0) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void write_lifetimes(struct out *out, const struct events *events, const char *name)
+{
+	struct lifetime *lifetimes = calloc(events->n + 1, sizeof(*lifetimes));
+	size_t n, orphans = 0;
+
+	if (!lifetimes)
+		err(EXIT_FAILURE, NULL);
+	n = find_lifetimes(events, lifetimes, &orphans);
+	for (size_t i = n; i-- > 0 && !out->error;)
+		write_lifetime(out, &lifetimes[i]);
+	free(lifetimes);
+	if (!n && !opt.quiet)
+		warnx("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
+	if (orphans && !opt.quiet)
+		warnx("%s: left out %zu qpairs that were added before the recording began", name,
+		      orphans);
+}
+
+static const char help[] = "Usage: qpair-lifetimes [OPTION]... [FILE]\n"
+			   "Print a lifetime line for every NVMe-oF qpair in the probe lines of "
+			   "FILE, which usdt-record or bpftrace\n"
+			   "recorded; without FILE, or when it is -, of standard input.\n"
+			   "\n"
+			   "  -q, --quiet    no notes about what was left out\n"
+			   "  -h, --help     this text\n"
+			   "  -V, --version  the version\n"
+			   "\n"
+			   "Example:\n"
+			   "  qpair-lifetimes usdt.txt > lifetimes.txt\n"
+			   "  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
+
+/* Returns the path of the probe lines. */
+static const char *parse_options(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						{"quiet", no_argument, NULL, 'q'},
+						{"version", no_argument, NULL, 'V'},
+						{}};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+hqV", options, NULL)) != -1)
+		switch (c) {
+		case 'h':
+			cli_help(help);
+		case 'q':
+			opt.quiet = true;
+			break;
+		case 'V':
+			cli_version();
+		default:
+			cli_bad_option();
+		}
+	if (argc - optind > 1)
+		cli_usage("one file of probe lines is expected");
+	if (optind == argc && isatty(STDIN_FILENO))
+		cli_usage("standard input is a terminal: name a file of probe lines");
+	return optind < argc ? argv[optind] : "-";
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = parse_options(argc, argv);
+	struct events events = {};
+	struct out out;
+	int status;
+
+	if (out_open(&out, STDOUT_FILENO) != 0)
+		err(EXIT_FAILURE, NULL);
+	status = read_events(&events, path);
+	if (events.unsorted)
+		qsort(events.all, events.n, sizeof(*events.all), by_time);
+	write_lifetimes(&out, &events, io_name(path));
+	for (size_t i = 0; i < events.n; i++)
+		free((char *)events.all[i].subnqn.p);
+	free(events.all);
+	return cli_close(&out, status);
+}
