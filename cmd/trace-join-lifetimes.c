@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace-join-lifetimes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "lines.h"
+#include "number.h"
+#include "probeline.h"
+#include "utf8.h"
+
+static const char NO_MEMORY[] = "no memory";
+
+/* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
+static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *number)
+{
+	struct lifetime_kind *kind = lifetimes_kind(l, name);
+	char *copy;
+
+	*number = kind ? kind - l->kinds : l->num_kinds;
+	if (kind)
+		return NULL;
+	if (l->num_kinds == LIFETIMES_KINDS)
+		return "more than 64 kinds of objects";
+	copy = malloc(name.n);
+	if (!copy)
+		return NO_MEMORY;
+	memcpy(copy, name.p, name.n);
+	l->kinds[l->num_kinds++] = (struct lifetime_kind){.name = {copy, name.n}};
+	return NULL;
+}
+
+static bool is_json_number(struct slice s)
+{
+	uint64_t v;
+
+	return number_decimal(s, &v) && (s.p[0] != '0' || s.n == 1);
+}
+
+/* Makes the annotation of a line's fields, begin and end left out. Returns NULL, or what is wrong. */
+static const char *make_annotation(struct lifetime *lifetime, struct slice fields)
+{
+	/* every byte of the line may become 4 in the text and 6 in JSON, and no field is short of 3 */
+	char *text = malloc(10 * fields.n + 64), *json = malloc(10 * fields.n + 64), *shrunk;
+	char *plain = malloc(fields.n + 1), *t = text, *j = json;
+	struct probeline_field f;
+	const char *error = NULL;
+
+	if (!text || !json || !plain) {
+		free(text);
+		free(json);
+		free(plain);
+		return NO_MEMORY;
+	}
+	while (probeline_next(&fields, &f, &error) > 0) {
+		struct slice value = {plain, probeline_unescape(plain, f.value)};
+
+		if (slice_is(f.key, "begin") || slice_is(f.key, "end"))
+			continue;
+		t = stpcpy(t, t == text ? "" : ", ");
+		t = mempcpy(t, f.key.p, f.key.n);
+		*t++ = '=';
+		t = utf8_visible(t, value);
+		*j = j == json ? '{' : ',';
+		j++;
+		j = json_quote(j, f.key);
+		*j++ = ':';
+		if (!f.quoted && is_json_number(f.value))
+			j = mempcpy(j, f.value.p, f.value.n);
+		else
+			j = json_quote(j, value);
+	}
+	*j++ = '}';
+	/* one block for both */
+	lifetime->text.n = t - text;
+	lifetime->json.n = j - json;
+	memcpy(t, json, lifetime->json.n);
+	shrunk = realloc(text, lifetime->text.n + lifetime->json.n);
+	lifetime->text.p = shrunk ? shrunk : text;
+	lifetime->json.p = lifetime->text.p + lifetime->text.n;
+	free(json);
+	free(plain);
+	return NULL;
+}
+
+/* Returns NULL, or what is wrong with the line. */
+static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields)
+{
+	bool begin = false, ptr = false;
+	struct slice rest = fields;
+	struct probeline_field f;
+	const char *error = NULL;
+	int found;
+
+	lifetime->end = UINT64_MAX;
+	while ((found = probeline_next(&rest, &f, &error)) > 0) {
+		bool valid = true;
+
+		if (slice_is(f.key, "begin"))
+			begin = valid = number_decimal(f.value, &lifetime->begin);
+		else if (slice_is(f.key, "end"))
+			valid = number_decimal(f.value, &lifetime->end);
+		else if (slice_is(f.key, "ptr"))
+			ptr = valid = number_hex(f.value, &lifetime->ptr);
+		if (!valid)
+			return "begin and end are decimal numbers, ptr is a hexadecimal one";
+	}
+	if (found < 0)
+		return error;
+	if (!begin || !ptr)
+		return "begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints";
+	if (lifetime->end < lifetime->begin)
+		return "the end is before the begin";
+	return make_annotation(lifetime, fields);
+}
+
+/* Returns NULL, or what is wrong with the line. A line that has no NAME: is none of ours. */
+static const char *add_line(struct lifetimes *l, struct slice line)
+{
+	struct lifetime lifetime = {.order = l->n};
+	const char *error;
+	struct slice name;
+
+	if (!probeline_name(&line, &name))
+		return NULL;
+	if (l->n == l->cap) {
+		size_t cap = l->cap ? 2 * l->cap : 256;
+		struct lifetime *all = reallocarray(l->all, cap, sizeof(*all));
+
+		if (!all)
+			return NO_MEMORY;
+		l->all = all;
+		l->cap = cap;
+	}
+	error = find_kind(l, name, &lifetime.kind);
+	if (!error)
+		error = parse_lifetime(&lifetime, line);
+	if (!error)
+		l->all[l->n++] = lifetime;
+	return error;
+}
+
+int lifetimes_read(struct lifetimes *l, const char *path)
+{
+	struct lines lines;
+	struct slice line;
+	const char *error;
+	int got;
+
+	if (lines_open(&lines, path) != 0)
+		return -1;
+	while ((got = lines_next(&lines, &line)) > 0) {
+		error = add_line(l, line);
+		if (error == NO_MEMORY) {
+			errno = ENOMEM;
+			return -1;
+		}
+		if (error)
+			lines_complain(&lines, "%s", error);
+	}
+	return lines_close(&lines, got < 0 ? errno : 0) != 0;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct lifetime *x = a, *y = b;
+	int c = compare(x->kind, y->kind);
+
+	c = c ? c : compare(x->ptr, y->ptr);
+	c = c ? c : compare(x->begin, y->begin);
+	return c ? c : compare(x->order, y->order);
+}
+
+/* The lifetimes of one address that have begun and may not have ended, a heap: the one to count on top. */
+struct active {
+	const struct lifetime **heap;
+	size_t n;
+};
+
+static void push(struct active *a, const struct lifetime *lifetime)
+{
+	size_t at = a->n++;
+
+	for (; at && lifetime->order < a->heap[(at - 1) / 2]->order; at = (at - 1) / 2)
+		a->heap[at] = a->heap[(at - 1) / 2];
+	a->heap[at] = lifetime;
+}
+
+static void pop(struct active *a)
+{
+	const struct lifetime *lifetime = a->heap[--a->n];
+	size_t at = 0;
+
+	for (size_t child; (child = 2 * at + 1) < a->n; at = child) {
+		child += child + 1 < a->n && a->heap[child + 1]->order < a->heap[child]->order;
+		if (a->heap[child]->order > lifetime->order)
+			break;
+		a->heap[at] = a->heap[child];
+	}
+	a->heap[at] = lifetime;
+}
+
+static void add_span(struct lifetimes *l, size_t first, uint64_t begin, uint64_t end,
+		     const struct lifetime *lifetime)
+{
+	struct lifetime_span *last = l->num_spans > first ? &l->spans[l->num_spans - 1] : NULL;
+
+	if (last && last->lifetime == lifetime && last->end + 1 == begin)
+		last->end = end;
+	else
+		l->spans[l->num_spans++] = (struct lifetime_span){begin, end, lifetime};
+}
+
+/*
+ * Cuts the time of one address into spans, each of which belongs to the first of the lifetimes that are
+ * active. Every step ends a lifetime or begins one, so there are at most two spans for each.
+ */
+static void add_spans(struct lifetimes *l, const struct lifetime *from, const struct lifetime *to,
+		      struct active *active)
+{
+	size_t first = l->num_spans;
+	uint64_t now = 0, end;
+
+	active->n = 0;
+	while (from < to || active->n) {
+		if (!active->n)
+			now = from->begin;
+		for (; from < to && from->begin <= now; from++)
+			push(active, from);
+		while (active->n && active->heap[0]->end < now)
+			pop(active);
+		if (!active->n)
+			continue;
+		end = active->heap[0]->end;
+		if (from < to && from->begin <= end)
+			end = from->begin - 1;
+		add_span(l, first, now, end, active->heap[0]);
+		if (end == UINT64_MAX)
+			break;
+		now = end + 1;
+	}
+}
+
+int lifetimes_sort(struct lifetimes *l)
+{
+	struct active active = {.heap = calloc(l->n + 1, sizeof(*active.heap))};
+	size_t from, to;
+
+	if (l->n)
+		qsort(l->all, l->n, sizeof(*l->all), by_address);
+	l->spans = calloc(2 * l->n + 1, sizeof(*l->spans));
+	l->addresses = calloc(l->n + 1, sizeof(*l->addresses));
+	if (!active.heap || !l->spans || !l->addresses)
+		return -1;
+	for (from = 0; from < l->n; from = to) {
+		const struct lifetime *lifetime = &l->all[from];
+		uint32_t *index = map_put(&l->kinds[lifetime->kind].addresses, lifetime->ptr);
+
+		if (!index)
+			return -1;
+		for (to = from + 1; to < l->n && l->all[to].kind == lifetime->kind &&
+				    l->all[to].ptr == lifetime->ptr;
+		     to++)
+			;
+		*index = l->num_addresses++;
+		l->addresses[*index].first = l->addresses[*index].last = l->num_spans;
+		add_spans(l, lifetime, l->all + to, &active);
+		l->addresses[*index].end = l->num_spans;
+	}
+	free(active.heap);
+	return 0;
+}
+
+struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
+{
+	for (unsigned i = 0; i < l->num_kinds; i++)
+		if (slice_equal(l->kinds[i].name, name))
+			return &l->kinds[i];
+	return NULL;
+}
+
+const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
+				      uint64_t ptr, uint64_t tsc)
+{
+	uint32_t index = map_get(&kind->addresses, ptr);
+	struct lifetime_address *a = &l->addresses[index];
+	const struct lifetime_span *span;
+	size_t low, high;
+
+	if (index == MAP_NONE)
+		return NULL;
+	span = &l->spans[a->last];
+	if (span->begin <= tsc && tsc <= span->end)
+		return span->lifetime;
+	/* the last span that begins at this time or before */
+	for (low = a->first, high = a->end; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->spans[middle].begin <= tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == a->first || l->spans[low - 1].end < tsc)
+		return NULL;
+	a->last = low - 1;
+	return l->spans[a->last].lifetime;
+}
+
+void lifetimes_free(struct lifetimes *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free((char *)l->all[i].text.p);
+	for (unsigned i = 0; i < l->num_kinds; i++) {
+		free((char *)l->kinds[i].name.p);
+		map_free(&l->kinds[i].addresses);
+	}
+	free(l->all);
+	free(l->spans);
+	free(l->addresses);
+	*l = (struct lifetimes){};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lifetime lines, by kind and address, to be asked which object an address meant at some time.
+ *
+ * Where lifetimes of an address overlap, the one that comes first in the files counts. That is settled
+ * beforehand: an address has a list of disjoint spans, so a question costs a look-up in a hash table and,
+ * unless the answer is the last one again, a binary search.
+ */
+#ifndef TRACE_JOIN_LIFETIMES_H
+#define TRACE_JOIN_LIFETIMES_H
+
+#include <stdint.h>
+
+#include "map.h"
+#include "slice.h"
+
+/* Kinds are looked up one after the other, for every argument of a trace line. */
+enum { LIFETIMES_KINDS = 64 };
+
+struct lifetime {
+	unsigned kind;
+	uint64_t ptr, begin, end; /* ticks, both inclusive */
+	size_t order;             /* in the files */
+	struct slice text, json;  /* its annotation: key=value, … and {"key":value,…} */
+};
+
+struct lifetimes {
+	struct lifetime *all; /* by kind, address, begin, order once they are sorted */
+	size_t n, cap;
+	struct lifetime_kind {
+		struct slice name; /* of the arguments to annotate */
+		struct map addresses;
+	} kinds[LIFETIMES_KINDS];
+	unsigned num_kinds;
+	struct lifetime_address {
+		size_t first, end; /* its spans */
+		size_t last;       /* the one that was the answer last */
+	} * addresses;
+	uint32_t num_addresses;
+	struct lifetime_span {
+		uint64_t begin, end;
+		const struct lifetime *lifetime;
+	} * spans;
+	size_t num_spans;
+};
+
+/*
+ * Adds the lifetime lines of a file to l, which begins as all zero; complains about malformed ones.
+ * Returns 0; 1 when there was something to complain about; -1 with errno when the file cannot be read.
+ */
+int lifetimes_read(struct lifetimes *l, const char *path);
+
+/* Call once, behind the last lifetimes_read(). Returns -1 when there is no memory. */
+int lifetimes_sort(struct lifetimes *l);
+
+/* The kind that annotates arguments of this name, or NULL. */
+struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);
+
+/* The lifetime that this address of this kind belonged to at this time, or NULL. */
+const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
+				      uint64_t ptr, uint64_t tsc);
+
+void lifetimes_free(struct lifetimes *l);
+
+#endif

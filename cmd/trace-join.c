@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-join: names the objects behind the addresses in trace lines. An argument that a lifetime line is
+ * about, and whose address was that object's at that time, is annotated; the result is text for people, in
+ * the format of SPDK's trace.py, or the same JSON lines with every other byte kept.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "io.h"
+#include "json.h"
+#include "lines.h"
+#include "out.h"
+#include "trace-join-lifetimes.h"
+#include "trace-join-line.h"
+#include "utf8.h"
+
+static struct {
+	bool json;
+	const char **lifetimes; /* files */
+	const char **tpoints;   /* globs of the tracepoints to annotate; none: all */
+	unsigned num_lifetimes, num_tpoints;
+} opt;
+
+static bool tpoint_wanted(struct slice raw)
+{
+	char name[256];
+
+	if (!opt.num_tpoints)
+		return true;
+	if (raw.n >= sizeof(name))
+		return false;
+	name[json_unescape(name, raw)] = 0;
+	for (unsigned i = 0; i < opt.num_tpoints; i++)
+		if (fnmatch(opt.tpoints[i], name, 0) == 0)
+			return true;
+	return false;
+}
+
+/* The object that an argument of the line means, or NULL. */
+static const struct lifetime *find_object(struct lifetimes *lifetimes,
+					  const struct trace_line *line,
+					  const struct trace_line_arg *arg)
+{
+	const struct lifetime_kind *kind = lifetimes_kind(lifetimes, arg->key);
+	uint64_t ptr;
+
+	if (!kind || !trace_line_number(arg->value, &ptr))
+		return NULL;
+	return lifetimes_find(lifetimes, kind, ptr, line->tsc);
+}
+
+/* Writes the line as it came, with annotated arguments as objects. */
+static void write_json(struct out *out, struct lifetimes *lifetimes, const struct trace_line *line,
+		       struct slice raw)
+{
+	bool annotate = lifetimes->n && tpoint_wanted(line->tpoint);
+	const char *done = raw.p;
+
+	for (unsigned i = 0; annotate && i < line->num_args; i++) {
+		const struct trace_line_arg *arg = &line->args[i];
+		const struct lifetime *object = find_object(lifetimes, line, arg);
+
+		if (!object)
+			continue;
+		out_bytes(out, done, arg->value.p - done);
+		out_slice(out, object->json);
+		done = arg->value.p + arg->value.n;
+	}
+	out_bytes(out, done, raw.p + raw.n - done);
+	out_bytes(out, "\n", 1);
+}
+
+/* A line of text in the making. Columns count characters, as Python does. */
+struct text {
+	char *p;
+	unsigned width; /* characters since the last begin of a column */
+};
+
+static void put(struct text *t, struct slice s)
+{
+	t->p = mempcpy(t->p, s.p, s.n);
+	t->width += s.n;
+}
+
+static void put_string(struct text *t, const char *s)
+{
+	put(t, slice_of(s));
+}
+
+/* A JSON string decoded, with what a terminal must not get escaped. */
+static void put_raw(struct text *t, struct slice raw)
+{
+	struct slice plain = raw;
+	char *begin = t->p;
+
+	if (memchr(raw.p, '\\', raw.n)) {
+		/* decoded behind the room that its visible form may take */
+		plain.p = begin + UTF8_VISIBLE(raw.n);
+		plain.n = json_unescape((char *)plain.p, raw);
+	}
+	t->p = utf8_visible(begin, plain);
+	for (; begin < t->p; begin++)
+		t->width += (*begin & 0xc0) != 0x80;
+}
+
+static void column(struct text *t)
+{
+	t->width = 0;
+}
+
+static void pad(struct text *t, unsigned width)
+{
+	for (; t->width < width; t->width++)
+		*t->p++ = ' ';
+}
+
+/* Microseconds with three decimals, also where somebody has rewritten the number: 0.04 is 0.040. */
+static struct slice three_decimals(struct slice us, char *room)
+{
+	if (us.n > 4 && us.p[us.n - 4] == '.' && !memchr(us.p, 'e', us.n) &&
+	    !memchr(us.p, 'E', us.n))
+		return us;
+	return (struct slice){room, sprintf(room, "%.3f", strtod(us.p, NULL))};
+}
+
+enum { US_ROOM = 320 }; /* the longest double has 309 digits before the point */
+
+static void put_id(struct text *t, const struct trace_line *line)
+{
+	char value[17];
+
+	if (!line->object_id.p && !line->object_value)
+		return;
+	put_string(t, "id: ");
+	column(t);
+	if (line->object_id.p) {
+		put_raw(t, line->object_id);
+	} else {
+		snprintf(value, sizeof(value), "%" PRIx64, line->object_value);
+		put_string(t, value);
+	}
+	if (line->related.p) {
+		put_string(t, " (");
+		put_raw(t, line->related);
+		put_string(t, ")");
+	}
+	pad(t, 12);
+	put_string(t, " ");
+}
+
+static void put_args(struct text *t, struct lifetimes *lifetimes, const struct trace_line *line)
+{
+	bool annotate = lifetimes->n && tpoint_wanted(line->tpoint);
+
+	for (unsigned i = 0; i < line->num_args; i++) {
+		const struct trace_line_arg *arg = &line->args[i];
+		const struct lifetime *object = annotate ? find_object(lifetimes, line, arg) : NULL;
+
+		if (i)
+			put_string(t, ", ");
+		put_raw(t, arg->key);
+		if (object) {
+			put_string(t, "(");
+			put(t, object->text);
+			put_string(t, ")");
+		} else {
+			put_string(t, ": ");
+			if (arg->value.p[0] == '"')
+				put_raw(t, (struct slice){arg->value.p + 1, arg->value.n - 2});
+			else
+				put_raw(t, arg->value);
+		}
+	}
+}
+
+/* Bytes that the text of a line may take. */
+static size_t text_room(struct lifetimes *lifetimes, const struct trace_line *line, size_t n)
+{
+	size_t room = UTF8_VISIBLE(n) + n + 2 * US_ROOM + 128;
+
+	for (unsigned i = 0; lifetimes->n && i < line->num_args; i++) {
+		const struct lifetime *object = find_object(lifetimes, line, &line->args[i]);
+
+		room += object ? object->text.n : 0;
+	}
+	return room;
+}
+
+static void write_text(struct out *out, struct lifetimes *lifetimes, const struct trace_line *line,
+		       struct slice raw)
+{
+	char us[US_ROOM], object_us[US_ROOM];
+	struct text t = {.p = out_room(out, text_room(lifetimes, line, raw.n))};
+	struct slice time = three_decimals(line->us, us);
+
+	if (!t.p)
+		return;
+	pad(&t, line->lcore.n < 3 ? 3 - line->lcore.n : 0);
+	put(&t, line->lcore);
+	column(&t);
+	pad(&t, time.n < 16 ? 17 - time.n : 1);
+	put(&t, time);
+	put_string(&t, " ");
+	column(&t);
+	put_raw(&t, line->owner.n ? line->owner : line->poller);
+	pad(&t, 3);
+	put_string(&t, " ");
+	column(&t);
+	put_raw(&t, line->tpoint);
+	pad(&t, 24);
+	put_string(&t, " ");
+	column(&t);
+	if (line->size.p) {
+		put_string(&t, "size: ");
+		put(&t, line->size);
+	}
+	pad(&t, 12);
+	put_id(&t, line);
+	if (line->object_us.p) {
+		put_string(&t, "time: ");
+		column(&t);
+		put(&t, three_decimals(line->object_us, object_us));
+		pad(&t, 8);
+		put_string(&t, " ");
+	}
+	put_args(&t, lifetimes, line);
+	while (t.p[-1] == ' ')
+		t.p--;
+	*t.p++ = '\n';
+	out_commit(out, t.p);
+}
+
+/* Annotates and writes all lines. Returns 0, or -1 when something was wrong with the input. */
+static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *out)
+{
+	struct trace_line parsed = {};
+	struct slice line;
+	const char *error;
+	int got = 0;
+
+	while (!out->error && (got = lines_next(lines, &line)) > 0) {
+		error = trace_line_parse(&parsed, line);
+		if (error) {
+			lines_complain(lines, "not a trace line, passed on as it is: %s", error);
+			out_slice(out, line);
+			out_bytes(out, "\n", 1);
+		} else if (opt.json) {
+			write_json(out, lifetimes, &parsed, line);
+		} else {
+			write_text(out, lifetimes, &parsed, line);
+		}
+	}
+	trace_line_free(&parsed);
+	return lines_close(lines, got < 0 ? errno : 0);
+}
+
+static const char help[] =
+	"Usage: trace-join [OPTION]... [FILE]\n"
+	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump "
+	"printed, and print\n"
+	"them as text; without FILE, or when it is -, standard input.\n"
+	"\n"
+	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
+	"  -j, --json            print the trace lines themselves, annotated arguments being "
+	"objects\n"
+	"  -t, --tpoint GLOB     annotate only tracepoints of this name; may be repeated\n"
+	"  -h, --help            this text\n"
+	"  -V, --version         the version\n"
+	"\n"
+	"Example:\n"
+	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
+	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
+
+/* Returns the path of the trace lines. */
+static const char *parse_options(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						{"json", no_argument, NULL, 'j'},
+						{"lifetimes", required_argument, NULL, 'l'},
+						{"tpoint", required_argument, NULL, 't'},
+						{"version", no_argument, NULL, 'V'},
+						{}};
+	unsigned stdins = 0;
+	const char *path;
+	int c;
+
+	opt.lifetimes = calloc(argc, sizeof(*opt.lifetimes));
+	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
+	if (!opt.lifetimes || !opt.tpoints)
+		err(EXIT_FAILURE, NULL);
+	while ((c = getopt_long(argc, argv, "+hjl:t:V", options, NULL)) != -1)
+		switch (c) {
+		case 'h':
+			cli_help(help);
+		case 'j':
+			opt.json = true;
+			break;
+		case 'l':
+			opt.lifetimes[opt.num_lifetimes++] = optarg;
+			stdins += strcmp(optarg, "-") == 0;
+			break;
+		case 't':
+			opt.tpoints[opt.num_tpoints++] = optarg;
+			break;
+		case 'V':
+			cli_version();
+		default:
+			cli_bad_option();
+		}
+	if (argc - optind > 1)
+		cli_usage("one file of trace lines is expected");
+	path = optind < argc ? argv[optind] : "-";
+	if (stdins + (strcmp(path, "-") == 0) > 1)
+		cli_usage("standard input can only be one of the files");
+	if (optind == argc && isatty(STDIN_FILENO))
+		cli_usage("standard input is a terminal: name a file of trace lines");
+	return path;
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = parse_options(argc, argv);
+	static struct lifetimes lifetimes;
+	struct lines lines;
+	struct out out;
+	int status = EXIT_SUCCESS;
+
+	for (unsigned i = 0; i < opt.num_lifetimes; i++) {
+		int result = lifetimes_read(&lifetimes, opt.lifetimes[i]);
+
+		if (result < 0)
+			err(EXIT_FAILURE, "%s", io_name(opt.lifetimes[i]));
+		status |= result;
+	}
+	if (lifetimes_sort(&lifetimes) != 0 || out_open(&out, STDOUT_FILENO) != 0)
+		err(EXIT_FAILURE, NULL);
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	lines.tie = &out;
+	if (join(&lines, &lifetimes, &out) != 0)
+		status = EXIT_FAILURE;
+	lifetimes_free(&lifetimes);
+	free(opt.lifetimes);
+	free(opt.tpoints);
+	return cli_close(&out, status);
+}
