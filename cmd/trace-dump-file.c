@@ -207,42 +207,57 @@ struct attempt {
 	struct input *in;
 	const struct layout *l;
 	uint64_t histories_end;
+	bool lost; /* a history behind the last one that was found */
 };
 
-/* Whether a history of this lcore can be at this position. */
+/* How many slots of a ring can be behind a history at this position; -1 when none can be there. */
+static int64_t room_for_slots(const struct attempt *a, uint64_t at)
+{
+	if (at < a->l->histories || at > a->in->size || a->in->size - at < a->l->history_size ||
+	    at > a->histories_end || a->histories_end - at < a->l->history_size)
+		return -1;
+	return (a->histories_end - at - a->l->history_size) / TRACE_SLOT;
+}
+
+/* Whether a history of this lcore is at this position. */
 static bool is_history(const struct attempt *a, uint64_t at, unsigned id)
 {
 	const struct layout *l = a->l;
 	const uint8_t *p = a->in->data + at;
+	int64_t room = room_for_slots(a, at);
 	uint64_t slots, lcore;
 
-	if (at < l->histories || at > a->in->size || a->in->size - at < l->history_size ||
-	    at > a->histories_end || a->histories_end - at < l->history_size)
+	if (room < 0)
 		return false;
 	slots = number(p + l->slots, 8);
 	lcore = number(p, 4);
 	if (l->thread ? number(p + HISTORY_IDS, 8) != l->num_tpoints : !all_zero(p + 4, 4))
 		return false;
-	return (lcore == id || (!lcore && !slots)) &&
-	       slots <= (a->histories_end - at - l->history_size) / TRACE_SLOT;
+	return (lcore == id || (!lcore && !slots)) && slots <= (uint64_t)room;
+}
+
+/* Lets the ring of the last history end here, where the next one begins, whatever its own number says. */
+static void end_ring(const struct attempt *a, uint64_t at)
+{
+	struct trace_lcore *last = &a->t->lcores[a->t->num_lcores - 1];
+
+	if (a->t->num_lcores && !a->lost && a->in->data + at > last->ring)
+		last->slots = (a->in->data + at - last->ring) / TRACE_SLOT;
 }
 
 /*
  * The position of an lcore's history, which should be both what its offset says and where the one before
- * ends; 0 when neither holds.
+ * ends, and have the right number in it. Two of the three will do; 0 when there are not.
  */
 static uint64_t find_history(const struct attempt *a, uint64_t offset, uint64_t next, unsigned id)
 {
-	const uint8_t *data = a->in->data;
-	struct trace_lcore *last = a->t->num_lcores ? &a->t->lcores[a->t->num_lcores - 1] : NULL;
-
 	if (offset == next && is_history(a, next, id))
 		return next;
 	trace_fault(a->t, "the history of lcore %u is damaged, or not where it should be", id);
+	if (offset == next)
+		return room_for_slots(a, next) < 0 ? 0 : next;
 	if (is_history(a, offset, id)) {
-		/* so it is the ring before that ends somewhere else than it says */
-		if (last && data + offset > last->ring)
-			last->slots = (data + offset - last->ring) / TRACE_SLOT;
+		end_ring(a, offset);
 		return offset;
 	}
 	return is_history(a, next, id) ? next : 0;
@@ -252,10 +267,13 @@ static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
 {
 	const uint8_t *data = a->in->data;
 	struct trace_lcore *lcore = &a->t->lcores[a->t->num_lcores++];
+	uint64_t room = room_for_slots(a, at);
 
 	lcore->id = id;
 	lcore->ring = data + at + a->l->history_size;
 	lcore->slots = number(data + at + a->l->slots, 8);
+	if (lcore->slots > room)
+		lcore->slots = room;
 	if (a->l->thread)
 		memcpy(lcore->thread, data + at + a->l->thread, THREAD_NAME);
 	else if (a->l->thread_names)
@@ -282,17 +300,19 @@ static void read_histories(struct attempt *a)
 			trace_fault(t, "the history of lcore %u is missing", i);
 		if (!at)
 			continue;
-		if (next + HISTORY_CORE_SIZE > a->in->size)
-			break;
-		if (l->thread && all_zero(data + next, HISTORY_CORE_SIZE)) {
+		if (l->thread && next + HISTORY_CORE_SIZE <= a->in->size &&
+		    all_zero(data + next, HISTORY_CORE_SIZE)) {
 			next += HISTORY_CORE_SIZE;
 			absent += l->history_size - HISTORY_CORE_SIZE;
 			a->histories_end -= l->history_size - HISTORY_CORE_SIZE;
 			continue;
 		}
-		if (next + l->history_size > a->in->size)
-			break;
-		at = find_history(a, at - absent, next, i);
+		at -= absent;
+		if (a->in->size < t->end - absent && room_for_slots(a, at) < 0 &&
+		    room_for_slots(a, next) < 0)
+			continue; /* it was cut off */
+		at = find_history(a, at, next, i);
+		a->lost = !at;
 		if (!at)
 			continue;
 		add_lcore(a, at, i);
@@ -300,8 +320,10 @@ static void read_histories(struct attempt *a)
 	}
 	t->end -= absent;
 	t->cut_off = a->in->size < t->end;
-	if (!t->cut_off && next != a->histories_end)
+	if (!t->cut_off && next != a->histories_end) {
 		trace_fault(t, "the last history does not end where it should");
+		end_ring(a, a->histories_end);
+	}
 	for (struct trace_lcore *lcore = t->lcores; lcore < t->lcores + t->num_lcores; lcore++) {
 		uint64_t rest = (data + a->in->size - lcore->ring) / TRACE_SLOT;
 
@@ -429,7 +451,7 @@ static enum verdict read_sections(struct attempt *a, struct layout *l)
 static enum verdict attempt(struct trace *t, struct input *in, unsigned candidate)
 {
 	struct layout g6;
-	struct attempt a = {t, in, &g6, 0};
+	struct attempt a = {.t = t, .in = in, .l = &g6};
 	enum verdict verdict;
 
 	*t = (struct trace){};

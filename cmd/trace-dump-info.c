@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "number.h"
 #include "out.h"
 #include "trace-dump-file.h"
 #include "trace-dump-merge.h"
@@ -149,12 +150,12 @@ void info_json_owners(struct out *out, struct slice table)
 	}
 	json_init(&j, table.p, table.n);
 	for (json_object(&j); json_key(&j, &id) && json_string(&j, &description);) {
-		size_t n = json_unescape(text, id);
+		uint64_t number = 0;
 
-		out_text(out, "{\"id\":");
-		quote(out, (struct slice){text, n});
-		n = json_unescape(text, description);
-		text_member(out, "description", (struct slice){text, n});
+		number_decimal(id, &number);
+		out_printf(out, "{\"id\":%" PRIu64, number);
+		text_member(out, "description",
+			    (struct slice){text, json_unescape(text, description)});
 		out_text(out, "}\n");
 	}
 	free(text);

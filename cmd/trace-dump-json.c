@@ -11,12 +11,14 @@ enum {
 	UNIT_MAX =
 		64
 		<< 20, /* bytes of an entry, or of another part of the document that is read at once */
+	TEXT_MIN =
+		256, /* bytes that tell text from a trace file, whose first 8 have zeros among them */
 	STRAY_MAX = INPUT_BEGIN, /* bytes before the document */
 };
 
 bool json_trace_is_text(const struct input *in)
 {
-	size_t n = in->size < 8 ? in->size : 8;
+	size_t n = in->size < TEXT_MIN ? in->size : TEXT_MIN;
 
 	for (size_t i = 0; i < n; i++)
 		if (in->data[i] < 0x20 && !(in->data[i] >= '\t' && in->data[i] <= '\r'))

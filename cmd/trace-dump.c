@@ -213,6 +213,7 @@ static int dump_json(struct dump *d, struct input *in)
 {
 	struct json_trace json;
 	struct entry e;
+	bool failed;
 
 	if (json_trace_open(&json, &d->trace, in) == 0) {
 		prepare(d);
@@ -230,11 +231,12 @@ static int dump_json(struct dump *d, struct input *in)
 		if (opt.owners && json.owners.p)
 			info_json_owners(&d->out, json.owners);
 	}
-	if (json.error)
+	failed = json.error;
+	if (failed)
 		warnx("%s: byte %" PRIu64 ", behind %" PRIu64 " entries: %s", d->name,
 		      json.position, json.entries, json.error);
 	json_trace_close(&json);
-	return json.error ? EXIT_FAILURE : EXIT_SUCCESS;
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Sets the lcores of a list like 0-3,7. */

@@ -128,35 +128,13 @@ static const char *escape(struct json *j, const char *p)
 	return p + 1;
 }
 
-/* The first byte from p on that is a quote, a backslash or a control character; the end when none is. */
-static const char *plain(const char *p, const char *end)
-{
-	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-
-	for (; end - p >= 8; p += 8) {
-		uint64_t w, quote, slash;
-
-		memcpy(&w, p, 8);
-		quote = w ^ ones * '"';
-		slash = w ^ ones * '\\';
-		/* per byte: top bit set where the byte is 0, or below 0x20; bytes from 0x80 on never match */
-		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
-		    ((w - ones * 0x20) & ~w);
-		if (w & tops)
-			return p + __builtin_ctzll(w & tops) / 8;
-	}
-	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
-		p++;
-	return p;
-}
-
 bool json_string(struct json *j, struct slice *raw)
 {
 	const char *p;
 
 	if (!expect(j, '"', "a string is expected"))
 		return false;
-	for (p = plain(j->p, j->end); p < j->end && *p != '"'; p = plain(p, j->end)) {
+	for (p = json_plain(j->p, j->end); p < j->end && *p != '"'; p = json_plain(p, j->end)) {
 		if (*p != '\\')
 			return fail_at(j, p, "a control character in a string");
 		p = escape(j, p);

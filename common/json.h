@@ -82,4 +82,26 @@ size_t json_unescape(char *to, struct slice raw);
 #define JSON_QUOTED(n) (6 * (n) + 2)
 char *json_quote(char *to, struct slice bytes);
 
+/* The first byte from p on that cannot stand in a string as it is: a quote, a backslash, a control character. */
+static inline const char *json_plain(const char *p, const char *end)
+{
+	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+
+	for (; end - p >= 8; p += 8) {
+		uint64_t w, quote, slash;
+
+		memcpy(&w, p, 8);
+		quote = w ^ ones * '"';
+		slash = w ^ ones * '\\';
+		/* per byte: top bit set where the byte is 0, or below 0x20; bytes from 0x80 on never match */
+		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+		    ((w - ones * 0x20) & ~w);
+		if (w & tops)
+			return p + __builtin_ctzll(w & tops) / 8;
+	}
+	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
+		p++;
+	return p;
+}
+
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "utf8.h"
 
+#include <stdint.h>
+
 int utf8_length(struct slice s)
 {
 	const unsigned char *u = (const unsigned char *)s.p;
@@ -37,23 +39,48 @@ static bool is_control(struct slice s, int length)
 	return u[0] < 0x20 || u[0] == 0x7f || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
 }
 
+/* How many of the first bytes are printable ASCII, counted by eights. */
+static size_t ascii_eights(struct slice s)
+{
+	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+	size_t n;
+
+	for (n = 0; s.n - n >= 8; n += 8) {
+		uint64_t w;
+
+		memcpy(&w, s.p + n, 8);
+		/* a byte's top bit is set when it is so itself, below 0x20, or DEL; or, no harm, behind such a byte */
+		if ((w | (w - ones * 0x20) | (w + ones)) & tops)
+			break;
+	}
+	return n;
+}
+
 char *utf8_visible(char *to, struct slice s)
 {
 	static const char hex[] = "0123456789abcdef";
 
 	while (s.n) {
-		int length = utf8_length(s);
-		bool plain = length > 0 && !is_control(s, length);
+		size_t eights = ascii_eights(s);
+		int length;
+		bool plain;
 
+		to = mempcpy(to, s.p, eights);
+		s.p += eights;
+		s.n -= eights;
+		if (!s.n)
+			break;
+		length = utf8_length(s);
+		plain = length > 0 && !is_control(s, length);
 		for (int n = length < 0 ? -length : length; n > 0; n--, s.p++, s.n--) {
-			if (!plain) {
-				*to++ = '\\';
-				*to++ = 'x';
-				*to++ = hex[(unsigned char)*s.p >> 4];
-				*to++ = hex[*s.p & 15];
-			} else {
+			if (plain) {
 				*to++ = *s.p;
+				continue;
 			}
+			*to++ = '\\';
+			*to++ = 'x';
+			*to++ = hex[(unsigned char)*s.p >> 4];
+			*to++ = hex[*s.p & 15];
 		}
 	}
 	return to;

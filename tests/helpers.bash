@@ -1,0 +1,41 @@
+# Loaded by every test file.
+
+bats_require_minimum_version 1.5.0
+
+BIN=$(realpath "${BIN:-$BATS_TEST_DIRNAME/../build}")
+DATA=$BATS_TEST_DIRNAME/data
+PATH=$BIN:$PATH
+LAYOUTS='G1 G2 G3 G4 G5 G6'
+# a sanitizer's report is neither of the exit statuses that tools have
+export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# A pipeline fails where any part of it does.
+sh() {
+    bash -o pipefail -c "$1"
+}
+
+# Says what a value is and should be when they differ.
+equal() {
+    [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }
+}
+
+# Runs a command and checks its exit status.
+status_is() {
+    local want=$1
+    shift
+    run --separate-stderr "$@"
+    # shellcheck disable=SC2154 # run sets it
+    [ "$status" = "$want" ] || { printf 'exit %s, not %s\n%s\n%s\n' "$status" "$want" "$output" "$stderr"; return 1; }
+}
+
+# Checks that what the last status_is printed on stderr has this text.
+says() {
+    case $stderr in
+    *"$1"*) ;;
+    *) printf 'not said: %s\nbut: %s\n' "$1" "$stderr"; return 1 ;;
+    esac
+}

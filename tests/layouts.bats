@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# trace-dump prints what mktrace wrote: every layout, as shared memory and as recorded.
+
+load helpers
+
+# The trace lines of a fixture.
+entries() {
+    grep '"us":' "$1"
+}
+
+# Whether trace-dump -a prints the entries of a fixture that was written with these options.
+round_trip() {
+    local fixture=$1
+    shift
+    mktrace "$@" "$fixture" >trace
+    trace-dump -q -a trace >dumped
+    diff <(entries "$fixture") dumped
+}
+
+@test "what all layouts can hold comes back, from shared memory and from recordings" {
+    for layout in $LAYOUTS; do
+        for kind in shm record; do
+            round_trip "$DATA/common.jsonl" -l "$layout" -k "$kind"
+        done
+    done
+}
+
+@test "a ring that begins anywhere comes back" {
+    for layout in $LAYOUTS; do
+        for start in 1 7 31 12345; do
+            round_trip "$DATA/common.jsonl" -l "$layout" -s "$start"
+        done
+    done
+}
+
+@test "owners, threads, relations, 8 arguments and 4-byte integers come back from v24.05 on" {
+    for layout in G4 G5 G6; do
+        for kind in shm record; do
+            round_trip "$DATA/modern.jsonl" -l "$layout" -k "$kind" -L 5,1000
+        done
+    done
+}
+
+@test "relations come back from v21.10 on" {
+    for layout in G2 G3; do
+        round_trip "$DATA/sample.jsonl" -l "$layout"
+    done
+}
+
+@test "a recording of v26.05 whose silent lcores are cut short is read like a whole one" {
+    mktrace -k short -L 1,5,1001 "$DATA/modern.jsonl" >trace
+    mktrace -k record -L 1,5,1001 "$DATA/modern.jsonl" >whole
+    [ "$(wc -c <trace)" = $(($(wc -c <whole) - 3 * 10240)) ]
+    trace-dump -q -a trace >dumped
+    diff <(entries "$DATA/modern.jsonl") dumped
+    status_is 0 trace-dump -q trace
+}
+
+@test "the layout is recognised and named" {
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        equal "$(trace-dump -i trace | jq -r .layout)" "$layout"
+    done
+}
+
+@test "definitions and owners come back" {
+    mktrace "$DATA/modern.jsonl" >trace
+    (trace-dump -d trace; trace-dump -O trace) >dumped
+    grep -v -e '"us":' -e '"layout":' "$DATA/modern.jsonl" |
+        sed 's/"new_object":true}$/"new_object":true,"args":[]}/' | diff - dumped
+}
+
+@test "a trace made from what -i, -d, -O and -a print is the same trace" {
+    mktrace "$DATA/modern.jsonl" >trace
+    for layout in G4 G5 G6; do
+        (trace-dump -i -d -O trace; trace-dump -a trace) | mktrace -l "$layout" >copy
+        diff <(trace-dump -d -O trace) <(trace-dump -d -O copy)
+        diff <(trace-dump -a trace) <(trace-dump -a copy)
+    done
+}
+
+@test "a pipe is read like a file" {
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        sh 'cat trace | trace-dump | cmp - <(trace-dump trace)'
+        sh 'cat trace | trace-dump - | cmp - <(trace-dump trace)'
+    done
+}
+
+@test "bytes behind the end are ignored" {
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        trace-dump trace >dumped
+        head -c 5000 /dev/urandom >>trace
+        status_is 0 trace-dump trace
+        equal "$output" "$(cat dumped)"
+    done
+}

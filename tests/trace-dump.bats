@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+
+load helpers
+
+# Writes the file trace from the lines on standard input, with two tracepoints defined.
+trace() {
+    {
+        echo '{"layout":"any","tsc_rate":1000000000}'
+        echo '{"tpoint":"NEW","id":64,"owner_type":"t","object_type":"r","new_object":true}'
+        echo '{"tpoint":"USE","id":65,"owner_type":"t","object_type":"r","args":[{"name":"i","type":"int","size":8}]}'
+        echo '{"tpoint":"TEXT","id":66,"args":[{"name":"i","type":"int","size":8},{"name":"s","type":"str","size":40},{"name":"j","type":"int","size":8}]}'
+        cat
+    } >lines
+    mktrace "$@" lines >trace
+}
+
+new() { # TSC LCORE VALUE
+    printf '{"tsc":%d,"lcore":%d,"tpoint":"NEW","poller":"t05","object":{"value":"%#x"}}\n' "$@"
+}
+
+use() { # TSC LCORE VALUE ARG
+    printf '{"tsc":%u,"lcore":%d,"tpoint":"USE","poller":"t05","object":{"value":"%#x"},"args":{"i":%d}}\n' "$@"
+}
+
+text() { # TSC LCORE NUMBER
+    printf '{"tsc":%d,"lcore":%d,"tpoint":"TEXT","args":{"i":%d,"s":"a text of some length","j":9}%s}\n' "$1" "$2" "$3" "${4:-}"
+}
+
+@test "entries are in the order of ticks, then of lcores, then of the ring" {
+    for layout in $LAYOUTS; do
+        {
+            use 500 3 1 1
+            use 100 7 1 2
+            use 100 2 1 3
+            use 100 2 1 4
+            use 90 2 1 5 # late: its ticks are older than those of the slot before
+            use 100 2 1 6
+            use 600 2 1 7
+        } | trace -l "$layout"
+        equal "$(trace-dump trace | jq -r .args.i | tr '\n' ' ')" '5 3 4 6 2 1 7 '
+    done
+}
+
+@test "equal ticks of one lcore are all printed" {
+    for i in $(seq 1 100); do
+        text 77 0 "$i"
+    done | trace
+    equal "$(trace-dump trace | jq .args.i | tr '\n' ' ')" "$(seq -s ' ' 1 100) "
+}
+
+@test "a wrapped ring keeps its newest entries, and the oldest torn one is left out" {
+    # records of 4 slots in rings of 32: the last 8 are whole
+    for layout in $LAYOUTS; do
+        for n in 8 9 20 40; do
+            for i in $(seq 1 "$n"); do
+                text $((1000 + i)) 0 "$i"
+            done | trace -l "$layout" -n 32
+            equal "$(trace-dump trace | jq .args.i | tr '\n' ' ')" "$(seq -s ' ' $((n - 7)) "$n") "
+        done
+    done
+}
+
+@test "what was overwritten while a copy was taken is marked torn, and keeps what is intact" {
+    for layout in $LAYOUTS; do
+        { text 10 0 1; text 20 0 2 ',"torn":true'; text 30 0 3; } | trace -l "$layout"
+        status_is 0 trace-dump trace
+        equal "$(sed -n 2p <<<"$output")" '{"tsc":20,"us":0.010,"lcore":0,"tpoint":"TEXT","args":{"i":2},"torn":true}'
+        equal "$(wc -l <<<"$output")" 3
+        says 'trace-dump: trace: 1 entries are torn'
+        status_is 0 trace-dump -q trace
+        equal "$stderr" ''
+    done
+}
+
+@test "entries from before the time that all full rings reach back to are left out and counted" {
+    for layout in $LAYOUTS; do
+        {
+            for i in $(seq 1 40); do use $((1000 + i)) 0 1 "$i"; done
+            new 900 1 2
+            use 950 1 2 100
+            use 1033 1 2 101
+        } | trace -l "$layout" -n 16
+        status_is 0 trace-dump trace
+        # lcore 0 has lost all before 1025; the object of lcore 1 is known all the same
+        equal "$(jq .tsc <<<"$output" | tr '\n' ' ')" "$(seq -s ' ' 1025 1033) $(seq -s ' ' 1033 1040) "
+        equal "$(grep '"i":101' <<<"$output")" '{"tsc":1033,"us":0.008,"lcore":1,"tpoint":"USE","poller":"t05","object":{"id":"r0","us":0.133,"value":"0x2"},"args":{"i":101}}'
+        says 'trace-dump: trace: left out 2 entries from before the time'
+        equal "$(trace-dump -a trace | wc -l)" 19
+        equal "$(trace-dump -a trace | head -n 1 | jq -c '[.tsc, .us]')" '[900,0]'
+    done
+}
+
+@test "nothing is left out where no ring is full" {
+    { use 10 0 1 1; use 5000 1 1 2; } | trace
+    equal "$(trace-dump trace 2>&1 | wc -l)" 2
+}
+
+@test "entries from before trace_clear are left out, and do not count as objects" {
+    { new 100 0 1; new 200 0 2; use 300 0 1 0; } | trace -c 150
+    status_is 0 trace-dump trace
+    equal "$(jq -r .object.id <<<"$output" | tr '\n' ' ')" 'r0 n/a '
+    says 'left out 1 entries from before the trace was cleared'
+    equal "$(trace-dump -a trace | jq -r .object.id | tr '\n' ' ')" 'r0 r1 r0 '
+}
+
+@test "times are exact for every number of ticks" {
+    # rate, ticks, and what Python prints for '%.3f' % (ticks * 10**6 / rate); exact halves go to the even digit
+    while read -r rate ticks us; do
+        { use 1 0 1 1; use $((1 + ticks)) 0 1 2; } | trace -r "$rate"
+        equal "$(trace-dump trace | sed -n '2s/.*"us":\([0-9.]*\),"lcore.*/\1/p')" "$us"
+    done <"$DATA/times.txt"
+}
+
+@test "64-bit values are exact" {
+    printf '%s\n' '{"tsc":18446744073709551614,"lcore":0,"tpoint":"USE","object":{"value":"0xffffffffffffffff"},"args":{"i":18446744073709551615}}' | trace
+    equal "$(trace-dump trace)" '{"tsc":18446744073709551614,"us":0.000,"lcore":0,"tpoint":"USE","object":{"id":"n/a","value":"0xffffffffffffffff"},"args":{"i":18446744073709551615}}'
+}
+
+@test "an entry without a definition is printed by its number" {
+    printf '%s\n' '{"tsc":5,"lcore":0,"tpoint":"#100","args":{}}' '{"tsc":6,"lcore":0,"tpoint":"#9999","args":{}}' | trace
+    status_is 0 trace-dump trace
+    equal "$(jq -r .tpoint <<<"$output" | tr '\n' ' ')" '#100 #9999 '
+    says '2 entries are of tracepoints without a definition'
+    equal "$(trace-dump -q -t '#99*' trace | jq -r .tpoint)" '#9999'
+}
+
+@test "-c and -t choose lines and change none" {
+    mktrace "$DATA/common.jsonl" >trace
+    trace-dump trace >all
+    diff <(grep -e '"lcore":1,' -e '"lcore":3,' all) <(trace-dump -c 1,3 trace)
+    diff <(grep -e '"lcore":1,' -e '"lcore":3,' all) <(trace-dump --lcore 1-3 trace)
+    diff <(grep '"tpoint":"REQ_' all) <(trace-dump -t 'REQ_*' trace)
+    diff <(grep -e REQ_DONE -e LAST all) <(trace-dump --tpoint REQ_DONE -t LAST trace)
+    diff <(grep '"lcore":1,' all | grep REQ_NEW) <(trace-dump -c 1 -t REQ_NEW trace)
+}
+
+@test "what -c and -t do not find is said" {
+    mktrace "$DATA/common.jsonl" >trace
+    status_is 0 trace-dump -c 9 -t 'TCP_*' trace
+    equal "$output" ''
+    says "trace-dump: trace: no entries of lcore 9"
+    says "trace-dump: trace: no tracepoint matches 'TCP_*'"
+}
+
+@test "-i describes the trace" {
+    { for i in $(seq 1 40); do use $((1000 + i)) 0 1 "$i"; done; use 950 1 2 100; } | trace -l G5 -n 16
+    equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"window_start":1025,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false}],"damage":[]}'
+}
+
+@test "-p finds the trace of a process" {
+    local name=/dev/shm/mktrace_trace.pid$$
+    mktrace "$DATA/common.jsonl" >"$name"
+    status_is 0 trace-dump -p $$
+    rm "$name"
+    equal "$(wc -l <<<"$output")" 11
+    status_is 1 trace-dump -p $$
+    says "no trace of process $$"
+}
+
+@test "a file in shared memory is read like any other" {
+    local name=/dev/shm/mktrace-$$
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        cp trace "$name"
+        trace-dump "$name" | diff - <(trace-dump trace)
+    done
+    rm "$name"
+}
+
+@test "a file that is cut off gives the entries that are there, and exit 1" {
+    for layout in $LAYOUTS; do
+        for kind in shm record; do
+            mktrace -l "$layout" -k "$kind" "$DATA/common.jsonl" >whole
+            trace-dump -q -a whole >all
+            size=$(wc -c <whole)
+            # owners are behind the histories in G4 and G5: what is cut off there first loses no entry
+            for cut in 1 100 $((size - 1)); do
+                head -c $((size - cut)) whole >trace
+                status_is 1 trace-dump -q -a trace
+                [ -z "$output" ] || [ -z "$(comm -13 <(sort all) <(sort <<<"$output"))" ] ||
+                    grep -q '"torn":true' <<<"$output"
+                says 'trace-dump: trace: '
+            done
+        done
+    done
+    # lcore 0's ring is whole, lcore 3's is missing
+    mktrace -l G3 "$DATA/common.jsonl" >whole
+    head -c $((196752 + 8216 + 32 * 64)) whole >trace
+    status_is 1 trace-dump -q -a trace
+    diff <(grep '"lcore":0,' "$DATA/common.jsonl" | jq -c '[.tsc,.tpoint]') <(jq -c '[.tsc,.tpoint]' <<<"$output")
+    says 'is cut off'
+}
+
+@test "an lcore whose number is damaged is read where it must be" {
+    for layout in G3 G4 G5 G6; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >whole
+        trace-dump whole >all
+        # the second of three histories: its lcore number
+        case $layout in
+        G3) at=196752 size=8216 ;;
+        G4) at=220320 size=8216 ;;
+        G5) at=268992 size=10264 ;;
+        G6) at=$((2342888 + 8 * 4)) size=10288 ;;
+        esac
+        slots=$(trace-dump -i whole | jq '.lcores[0].slots')
+        cp whole trace
+        printf '\377' | dd of=trace bs=1 seek=$((at + size + 32 * slots)) conv=notrunc status=none
+        status_is 1 trace-dump -q -a trace
+        says 'the history of lcore 1 is damaged'
+        equal "$output" "$(cat all)"
+    done
+}
+
+@test "a damaged number of slots is mended by where the next lcore begins" {
+    for layout in G3 G4 G5 G6; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        trace-dump trace >all
+        case $layout in
+        G3) at=196760 ;;
+        G4) at=220328 ;;
+        G5) at=269000 ;;
+        G6) at=$((2342888 + 8 * 4 + 24)) ;;
+        esac
+        printf '\377\377\377' | dd of=trace bs=1 seek=$at conv=notrunc status=none
+        status_is 1 trace-dump trace
+        says 'the history of lcore 1 is damaged'
+        equal "$output" "$(cat all)"
+    done
+}
+
+@test "a damaged definition leaves the others" {
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        # a byte of the name of LAST
+        at=$(grep -abo 'LAST' trace | head -n 1 | cut -d: -f1)
+        printf '\001' | dd of=trace bs=1 seek="$at" conv=notrunc status=none
+        status_is 1 trace-dump trace
+        says 'the definition of tracepoint 1023 is damaged'
+        equal "$(jq -r .tpoint <<<"$output" | sort | uniq -c | tr -s ' ' | tr '\n' ,)" ' 2 #1023, 1 A_NAME_OF_23_CHARACTERS, 3 REQ_DONE, 3 REQ_NEW, 2 REQ_TEXT,'
+    done
+}
+
+@test "the JSON of spdk_trace -j gives the same lines" {
+    trace-dump "$DATA/spdk-trace.json" >dumped
+    diff "$DATA/spdk-trace.jsonl" dumped
+    sh "cat '$DATA/spdk-trace.json' | trace-dump | cmp - dumped"
+}
+
+@test "stray lines before and behind the JSON are skipped" {
+    { printf 'Trace Size of lcore (0): 32768\nTrace Size of lco'; cat "$DATA/spdk-trace.json"; printf 're (1): 32768\n{'; } >stray.json
+    status_is 0 trace-dump stray.json
+    equal "$output" "$(cat "$DATA/spdk-trace.jsonl")"
+}
+
+@test "JSON that is cut off gives the entries that are there, and exit 1" {
+    head -c 1150 "$DATA/spdk-trace.json" >cut.json
+    for input in cut.json '<(cat cut.json)'; do
+        status_is 1 sh "trace-dump $input"
+        says 'the document is cut off'
+        [ -n "$output" ]
+        equal "$output" "$(head -n "$(wc -l <<<"$output")" "$DATA/spdk-trace.jsonl")"
+    done
+}
+
+@test "a long JSON document goes through a pipe piece by piece" {
+    local entry='{"lcore":0,"tpoint":64,"tsc":1,"args":[7]}'
+    { printf '{"tsc_rate":1000000000,"tpoints":[{"name":"A","id":64,"new_object":false,"args":[{"name":"i","type":0,"size":8}]}],"entries":[%s' "$entry"
+      for _ in $(seq 1 20000); do printf ',%s' "$entry"; done
+      printf ']}'; } >long.json
+    equal "$(sh 'cat long.json | trace-dump | sort -u')" '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"A","args":{"i":7}}'
+    equal "$(sh 'cat long.json | trace-dump | wc -l')" 20001
+    sh 'cat long.json | dd obs=777 status=none | trace-dump | cmp - <(trace-dump long.json)'
+}
+
+@test "what is no trace is refused, with what to do" {
+    : >empty
+    status_is 1 trace-dump empty
+    says 'trace-dump: empty: is empty'
+    status_is 1 trace-dump .
+    says 'trace-dump: .: Is a directory'
+    status_is 1 trace-dump missing
+    says 'trace-dump: missing: No such file or directory'
+    status_is 1 trace-dump "$BIN/trace-dump"
+    says 'is a program or library'
+    mktrace "$DATA/common.jsonl" | gzip >trace.gz
+    status_is 1 trace-dump trace.gz
+    says 'gzip -dc FILE | trace-dump'
+    head -c 300000 /dev/urandom >random
+    status_is 1 trace-dump random
+    says 'not an SPDK trace file'
+    head -c 3000000 /dev/zero >zero
+    status_is 1 trace-dump zero
+    says 'not an SPDK trace file'
+    echo '{"a":[1,2,3]}' >other.json
+    status_is 1 trace-dump other.json
+    says 'no entries in this JSON'
+    echo 'some text' >text
+    status_is 1 trace-dump text
+    says 'neither an SPDK trace file nor the JSON'
+    printf '{"tsc_rate":1,"tpoints":[{"name":"A","id":1}],"entries":[{"lcore":0,"tpoint":1,"tsc":1},{"lcore":0,]}' >bad.json
+    status_is 1 trace-dump bad.json
+    says 'trace-dump: bad.json: byte '
+    equal "$output" '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"A"}'
+}
+
+@test "an endless input that is no trace ends" {
+    status_is 1 timeout 10 bash -c 'cat /dev/zero | trace-dump'
+    status_is 1 timeout 10 bash -c 'cat /dev/urandom | trace-dump'
+    status_is 1 timeout 10 bash -c "yes '{' | trace-dump"
+}
+
+@test "bad options are refused" {
+    mktrace "$DATA/common.jsonl" >trace
+    for options in '-c x' '-c 3-1' '-c 1,' '-c 70000' '-c -1' '-p x' '-p 99999999999' '-x' '--lcore' 'trace trace'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 trace-dump $options
+        [ -n "$stderr" ]
+        equal "$output" ''
+    done
+}
