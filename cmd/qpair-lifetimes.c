@@ -56,10 +56,6 @@ enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
 static const char *const field_names[NUM_FIELDS] = {"tsc", "qpair",  "thread",
 						    "qid", "subnqn", "hostnqn"};
 
-static const char *const missing[NUM_FIELDS] = {"tsc is missing",    "qpair is missing",
-						"thread is missing", "qid is missing",
-						"subnqn is missing", "hostnqn is missing"};
-
 enum { NUM_PROBES = CONNECT + 1 };
 
 static const struct {
@@ -72,12 +68,6 @@ static const struct {
 		{"nvmf_ctrlr_add_qpair",
 		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
 };
-
-static const char *parse_number(const struct probeline_field *f, uint64_t *value)
-{
-	return !f->quoted && number_hex(f->value, value) ? NULL
-							 : "a hexadecimal number is expected";
-}
 
 /* Copies the strings, still escaped as they are. */
 static void keep_names(struct event *e, struct slice subnqn, struct slice hostnqn)
@@ -92,9 +82,11 @@ static void keep_names(struct event *e, struct slice subnqn, struct slice hostnq
 	e->hostnqn = (struct slice){copy + subnqn.n, hostnqn.n};
 }
 
-/* Reads the fields of a probe's line. Returns NULL, or what is wrong with it. */
-static const char *parse_fields(struct slice rest, struct event *e)
+/* Reads the fields of a probe's line; complains when they are malformed. */
+static bool parse_fields(struct lines *lines, struct slice rest, struct event *e)
 {
+	uint64_t *const numbers[NUM_FIELDS] = {
+		[TSC] = &e->tsc, [QPAIR] = &e->qpair, [THREAD] = &e->thread, [QID] = &e->qid};
 	struct probeline_field f, fields[NUM_FIELDS] = {};
 	const char *error = NULL;
 	int found;
@@ -103,22 +95,26 @@ static const char *parse_fields(struct slice rest, struct event *e)
 		for (unsigned i = 0; i < NUM_FIELDS; i++)
 			if (slice_is(f.key, field_names[i]))
 				fields[i] = f;
-	if (found < 0)
-		return error;
-	for (unsigned i = 0; i < NUM_FIELDS; i++)
-		if (probes[e->probe].needs[i] && !fields[i].key.p)
-			return missing[i];
-	error = parse_number(&fields[TSC], &e->tsc);
-	if (!error)
-		error = parse_number(&fields[QPAIR], &e->qpair);
-	if (!error && e->probe == ADD)
-		error = parse_number(&fields[THREAD], &e->thread);
-	if (!error && e->probe == CONNECT) {
-		error = parse_number(&fields[QID], &e->qid);
-		if (!error)
-			keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
+	if (found < 0) {
+		lines_complain(lines, "%s", error);
+		return false;
 	}
-	return error;
+	for (unsigned i = 0; i < NUM_FIELDS; i++) {
+		if (!probes[e->probe].needs[i])
+			continue;
+		if (!fields[i].key.p) {
+			lines_complain(lines, "%s is missing", field_names[i]);
+			return false;
+		}
+		if (numbers[i] && (fields[i].quoted || !number_hex(fields[i].value, numbers[i]))) {
+			lines_complain(lines, "%s: a hexadecimal number is expected",
+				       field_names[i]);
+			return false;
+		}
+	}
+	if (e->probe == CONNECT)
+		keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
+	return true;
 }
 
 static void add_event(struct events *events, const struct event *e)
@@ -137,7 +133,6 @@ static void add_event(struct events *events, const struct event *e)
 static void read_line(struct events *events, struct lines *lines, struct slice line)
 {
 	struct event e = {.line = lines->number};
-	const char *error;
 	struct slice name;
 	unsigned probe = 0;
 
@@ -148,10 +143,7 @@ static void read_line(struct events *events, struct lines *lines, struct slice l
 	if (probe == NUM_PROBES)
 		return;
 	e.probe = probe;
-	error = parse_fields(line, &e);
-	if (error)
-		lines_complain(lines, "%s", error);
-	else
+	if (parse_fields(lines, line, &e))
 		add_event(events, &e);
 }
 
@@ -193,7 +185,9 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 
 	if (!addresses)
 		err(EXIT_FAILURE, NULL);
-	for (const struct event *e = events->all + events->n; e-- > events->all;) {
+	for (size_t i = events->n; i-- > 0;) {
+		const struct event *e = &events->all[i];
+
 		a = find_address(&map, addresses, &num_addresses, e->qpair);
 		switch (e->probe) {
 		case REMOVE:
@@ -247,7 +241,7 @@ static void write_lifetime(struct out *out, const struct lifetime *l)
 	out_text(out, "\n");
 }
 
-/* Reads the probe lines. Returns the exit status. */
+/* Reads the probe lines. Returns 0, or -1 when something was wrong with them. */
 static int read_events(struct events *events, const char *path)
 {
 	struct lines lines;
@@ -258,7 +252,7 @@ static int read_events(struct events *events, const char *path)
 		err(EXIT_FAILURE, "%s", lines.name);
 	while ((got = lines_next(&lines, &line)) > 0)
 		read_line(events, &lines, line);
-	return lines_close(&lines, got < 0 ? errno : 0) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
 static void write_lifetimes(struct out *out, const struct events *events, const char *name)
@@ -325,16 +319,17 @@ int main(int argc, char **argv)
 	const char *path = parse_options(argc, argv);
 	struct events events = {};
 	struct out out;
-	int status;
+	bool whole;
 
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
-	status = read_events(&events, path);
+	whole = read_events(&events, path) == 0;
 	if (events.unsorted)
 		qsort(events.all, events.n, sizeof(*events.all), by_time);
-	write_lifetimes(&out, &events, io_name(path));
+	if (whole || events.n)
+		write_lifetimes(&out, &events, io_name(path));
 	for (size_t i = 0; i < events.n; i++)
 		free((char *)events.all[i].subnqn.p);
 	free(events.all);
-	return cli_close(&out, status);
+	return cli_close(&out, whole ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -23,26 +23,25 @@ static inline char *digits_8(char *to, uint32_t v)
 	return to + 8;
 }
 
-/* Each of these writes at most 24 bytes and returns the end. */
+enum {
+	DIGITS_ROOM = 24
+}; /* bytes that each of these may write; they return the end of the digits */
+
 static inline char *digits_u64(char *to, uint64_t v)
 {
-	char all[24], *p = all + sizeof(all);
+	/* the digits end in the middle, so that a fixed length can be copied, which is faster */
+	char all[2 * DIGITS_ROOM], *end = all + DIGITS_ROOM, *p = end;
 
-	if (v < 10) {
-		*to = '0' + v;
-		return to + 1;
-	}
 	while (v >= 100) {
 		p -= 2;
 		memcpy(p, digit_pairs + 2 * (v % 100), 2);
 		v /= 100;
 	}
-	if (v >= 10)
-		memcpy(p -= 2, digit_pairs + 2 * v, 2);
-	else
-		*--p = '0' + v;
-	memcpy(to, p, sizeof(all)); /* more than is needed: a fixed length is copied faster */
-	return to + (all + sizeof(all) - p);
+	p -= 2;
+	memcpy(p, digit_pairs + 2 * v, 2);
+	p += v < 10;
+	memcpy(to, p, DIGITS_ROOM);
+	return to + (end - p);
 }
 
 static inline char *digits_hex(char *to, uint64_t v)

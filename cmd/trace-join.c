@@ -101,6 +101,8 @@ static void put_raw(struct text *t, struct slice raw)
 	struct slice plain = raw;
 	char *begin = t->p;
 
+	if (!raw.n)
+		return;
 	if (memchr(raw.p, '\\', raw.n)) {
 		/* decoded behind the room that its visible form may take */
 		plain.p = begin + UTF8_VISIBLE(raw.n);

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# The manners that all tools share.
+
+load helpers
+
+TOOLS='trace-dump qpair-lifetimes trace-join'
+
+# Writes an input of which the tool prints many lines to the file input.
+input_of() {
+    case $1 in
+    trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
+    qpair-lifetimes) for i in $(seq 1 20000); do printf 'nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n' "$i" "$i"; done ;;
+    trace-join) for _ in $(seq 1 500); do grep '"us":' "$DATA/common.jsonl"; done ;;
+    esac >input
+}
+
+@test "-h prints the usage on standard output" {
+    for tool in $TOOLS; do
+        for option in -h --help; do
+            status_is 0 "$tool" "$option"
+            equal "$stderr" ''
+            [[ $output == "Usage: $tool [OPTION]... [FILE]"* ]]
+        done
+    done
+}
+
+@test "-V prints name and version" {
+    for tool in $TOOLS; do
+        for option in -V --version; do
+            status_is 0 "$tool" "$option"
+            [[ $output =~ ^$tool\ \(spdk-trace-tools\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+        done
+    done
+}
+
+@test "an unknown option and too many operands are usage errors" {
+    for tool in $TOOLS; do
+        for arguments in -Z --nonsense 'a b' '-- a b'; do
+            # shellcheck disable=SC2086 # they are words
+            status_is 2 "$tool" $arguments
+            says "$tool: "
+            says "Try '$tool --help'"
+            equal "$output" ''
+        done
+    done
+}
+
+@test "-- ends the options" {
+    for tool in $TOOLS; do
+        status_is 1 "$tool" -- -missing
+        says "$tool: -missing: No such file or directory"
+    done
+}
+
+@test "no operand and - are standard input" {
+    for tool in $TOOLS; do
+        input_of "$tool"
+        "$tool" input >want
+        "$tool" <input | cmp - want
+        "$tool" - <input | cmp - want
+        sh "cat input | $tool | cmp - want"
+    done
+}
+
+@test "a missing file and a directory are named" {
+    for tool in $TOOLS; do
+        status_is 1 "$tool" missing
+        equal "$stderr" "$tool: missing: No such file or directory"
+        status_is 1 "$tool" .
+        equal "$stderr" "$tool: .: Is a directory"
+    done
+}
+
+@test "a terminal is no input" {
+    command -v script >/dev/null || skip 'script(1) is not here'
+    for tool in $TOOLS; do
+        run script -qec "$tool" /dev/null </dev/null
+        equal "$status" 2
+        [[ $output == *"$tool: standard input is a terminal"* ]]
+    done
+}
+
+@test "a full disk is an error" {
+    for tool in $TOOLS; do
+        input_of "$tool"
+        status_is 1 sh "$tool input >/dev/full"
+        says "$tool: <stdout>: No space left on device"
+        status_is 1 sh "$tool -h >/dev/full"
+        status_is 1 sh "$tool -V >/dev/full"
+    done
+}
+
+@test "a closed standard output is an error" {
+    for tool in $TOOLS; do
+        input_of "$tool"
+        status_is 1 sh "$tool input >&-"
+        says "$tool: <stdout>: Bad file descriptor"
+    done
+}
+
+@test "a reader that goes away ends a tool quietly" {
+    for tool in $TOOLS; do
+        input_of "$tool"
+        # 141: killed by SIGPIPE
+        status_is 0 sh "$tool input | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} = 141 ]"
+        equal "$stderr" ''
+        # where the parent ignores SIGPIPE the exit status tells
+        status_is 0 sh "trap '' PIPE; { $tool input; echo \$? >status; } | head -n 1 >/dev/null; [ \$(cat status) = 1 ]"
+        equal "$stderr" ''
+    done
+}
+
+@test "a non-blocking pipe loses nothing" {
+    command -v python3 >/dev/null || skip 'python3 is not here'
+    for tool in $TOOLS; do
+        input_of "$tool"
+        "$tool" input >want
+        python3 - "$tool" >got <<'P'
+import fcntl, os, subprocess, sys, time
+r, w = os.pipe()
+fcntl.fcntl(w, fcntl.F_SETFL, os.O_NONBLOCK)
+p = subprocess.Popen([sys.argv[1], 'input'], stdout=w)
+os.close(w)
+time.sleep(0.1)
+while data := os.read(r, 1000):
+    os.write(1, data)
+sys.exit(p.wait())
+P
+        cmp want got
+    done
+}
