@@ -40,3 +40,17 @@ load helpers
     status_is 0 "$BATS_TEST_DIRNAME/demo"
     [[ $output == *'TCP_REQ_NEW '*'qpair(ptr=0x564cd29b70c0, thread=2, qid=1, subnqn=nqn.2016-06.io.spdk:cnode1, hostnqn=nqn.2026-11.bench:host-a)'* ]]
 }
+
+@test "README shows what the tools print" {
+    local readme=$BATS_TEST_DIRNAME/../README.md
+    mktrace -l G3 "$DATA/sample.jsonl" >nvmf_trace.pid1234
+    cp "$DATA/sample-probes.txt" usdt.txt
+    # each command of the README's second part, and what it shows behind it
+    sed -n '/^## The main job/,/^|/s/^    //p' "$readme" >shown
+    sed -n 's/^\$ //p' shown >commands
+    equal "$(wc -l <commands)" 3
+    while read -r command; do
+        echo "\$ $command"
+        bash -o pipefail -c "$command"
+    done <commands | diff shown -
+}
