@@ -223,12 +223,13 @@ static int64_t room_for_slots(const struct attempt *a, uint64_t at)
 static bool is_history(const struct attempt *a, uint64_t at, unsigned id)
 {
 	const struct layout *l = a->l;
-	const uint8_t *p = a->in->data + at;
 	int64_t room = room_for_slots(a, at);
 	uint64_t slots, lcore;
+	const uint8_t *p;
 
 	if (room < 0)
 		return false;
+	p = a->in->data + at;
 	slots = number(p + l->slots, 8);
 	lcore = number(p, 4);
 	if (l->thread ? number(p + HISTORY_IDS, 8) != l->num_tpoints : !all_zero(p + 4, 4))
@@ -352,8 +353,8 @@ static void read_owners(struct attempt *a)
 			trace_fault(t, "the owner records are not where they should be");
 	}
 	if (at > a->in->size)
-		t->num_owners = 0;
-	else if (size > a->in->size - at)
+		at = a->in->size;
+	if (size > a->in->size - at)
 		t->num_owners = (a->in->size - at) / t->owner_size;
 	t->owners = data + at;
 }
