@@ -6,54 +6,94 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char digit_pairs[] = "0001020304050607080910111213141516171819202122232425262728293031"
-				  "323334353637383940414243444546474849"
-				  "5051525354555657585960616263646566676869707172737475767778798081"
-				  "828384858687888990919293949596979899";
-
-/* Writes exactly eight digits. */
-static inline char *digits_8(char *to, uint32_t v)
-{
-	uint32_t high = v / 10000, low = v % 10000;
-
-	memcpy(to, digit_pairs + 2 * (high / 100), 2);
-	memcpy(to + 2, digit_pairs + 2 * (high % 100), 2);
-	memcpy(to + 4, digit_pairs + 2 * (low / 100), 2);
-	memcpy(to + 6, digit_pairs + 2 * (low % 100), 2);
-	return to + 8;
-}
-
+/*
+ * Digits are made side by side in a register, the first in the lowest byte, and stored as one word: text
+ * put together in memory byte by byte and read back as a word would wait for the stores. Little-endian.
+ */
 enum {
 	DIGITS_ROOM = 24
 }; /* bytes that each of these may write; they return the end of the digits */
 
-static inline char *digits_u64(char *to, uint64_t v)
-{
-	/* the digits end in the middle, so that a fixed length can be copied, which is faster */
-	char all[2 * DIGITS_ROOM], *end = all + DIGITS_ROOM, *p = end;
+static const uint64_t digits_ones = 0x0101010101010101;
 
-	while (v >= 100) {
-		p -= 2;
-		memcpy(p, digit_pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	p -= 2;
-	memcpy(p, digit_pairs + 2 * v, 2);
-	p += v < 10;
-	memcpy(to, p, DIGITS_ROOM);
-	return to + (end - p);
+/* The eight decimal digits of a number below 10^8, each as a number in its byte. */
+static inline uint64_t digits_split(uint32_t v)
+{
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32, tens;
+
+	/* division by 100 and by 10 in all parts at once, exact for numbers of that size */
+	tens = (x * 10486 >> 20) & 0x0000007f0000007f;
+	x = tens | (x - 100 * tens) << 16;
+	tens = (x * 103 >> 10) & 0x000f000f000f000f;
+	return tens | (x - 10 * tens) << 8;
 }
 
+/* Exactly eight digits. */
+static inline char *digits_8(char *to, uint32_t v)
+{
+	uint64_t text = digits_split(v) + '0' * digits_ones;
+
+	memcpy(to, &text, 8);
+	return to + 8;
+}
+
+/* A number below 10^8. */
+static inline char *digits_short(char *to, uint32_t v)
+{
+	uint64_t digits = digits_split(v), text = digits + '0' * digits_ones;
+	int zeros = digits ? __builtin_ctzll(digits) / 8 : 7;
+
+	text >>= 8 * zeros;
+	memcpy(to, &text, 8);
+	return to + 8 - zeros;
+}
+
+static inline char *digits_u64(char *to, uint64_t v)
+{
+	const uint64_t e8 = 100000000;
+
+	if (v < 10) {
+		*to = '0' + v;
+		return to + 1;
+	}
+	if (v < e8)
+		return digits_short(to, v);
+	if (v < e8 * e8)
+		return digits_8(digits_short(to, v / e8), v % e8);
+	to = digits_short(to, v / (e8 * e8));
+	v %= e8 * e8;
+	return digits_8(digits_8(to, v / e8), v % e8);
+}
+
+/* Eight hexadecimal digits as text. */
+static inline uint64_t digits_hex_8(uint32_t v)
+{
+	uint64_t x = v, letters;
+
+	x = (x | x << 16) & 0x0000ffff0000ffff;
+	x = (x | x << 8) & 0x00ff00ff00ff00ff;
+	x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+	letters = (x + 6 * digits_ones) >> 4 & digits_ones;
+	return __builtin_bswap64(x + '0' * digits_ones + ('a' - '0' - 10) * letters);
+}
+
+/* 0x and the digits in lower case. */
 static inline char *digits_hex(char *to, uint64_t v)
 {
-	static const char hex[] = "0123456789abcdef";
-	int bits = v ? (63 - __builtin_clzll(v)) & ~3 : 0;
+	int zeros = v ? __builtin_clzll(v) / 4 : 15;
+	uint64_t text;
 
-	*to++ = '0';
-	*to++ = 'x';
-	for (; bits >= 0; bits -= 4)
-		*to++ = hex[v >> bits & 15];
-	return to;
+	memcpy(to, "0x", 2);
+	to += 2;
+	if (zeros < 8) {
+		text = digits_hex_8(v >> 32) >> 8 * zeros;
+		memcpy(to, &text, 8);
+		to += 8 - zeros;
+		zeros = 8;
+	}
+	text = digits_hex_8(v) >> 8 * (zeros - 8);
+	memcpy(to, &text, 8);
+	return to + 16 - zeros;
 }
 
 #endif

@@ -26,7 +26,7 @@ int entry_reader_open(struct entry_reader *r, const struct trace *t)
 void entry_reader_close(struct entry_reader *r)
 {
 	for (unsigned i = 0; i < r->trace->num_owners; i++)
-		free((char *)r->owners[i].p);
+		free((char *)r->owners[i].text.p);
 	free(r->owners);
 	for (unsigned i = 0; i < TRACE_TYPES; i++) {
 		map_free(&r->types[i].numbers);
@@ -150,25 +150,36 @@ static void read_related(struct entry_reader *r, struct entry *e)
 	}
 }
 
+/* Makes the JSON string of an owner's description. Returns -1 when there is no memory. */
+static int make_owner(const struct trace *t, unsigned id, struct entry_owner *made)
+{
+	struct trace_owner owner;
+	char *p;
+
+	if (!trace_owner(t, id, &owner))
+		return 0;
+	p = malloc(JSON_QUOTED(owner.description.n));
+	if (!p)
+		return -1;
+	made->tsc = owner.tsc;
+	made->text = (struct slice){p,
+				    owner.description.n ? json_quote(p, owner.description) - p : 0};
+	return 0;
+}
+
 /* The description of an owner that was registered before the entry was written; a later one is another's. */
 static int read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 {
-	struct trace_owner owner;
-	struct slice *text;
-	char *p;
+	struct entry_owner *owner;
 
 	e->owner.n = 0;
-	if (!id || !trace_owner(r->trace, id, &owner) || owner.tsc >= e->tsc ||
-	    !owner.description.n)
+	if (!id || id >= r->trace->num_owners)
 		return 0;
-	text = &r->owners[id];
-	if (!text->p) {
-		p = malloc(JSON_QUOTED(owner.description.n));
-		if (!p)
-			return -1;
-		*text = (struct slice){p, json_quote(p, owner.description) - p};
-	}
-	e->owner = *text;
+	owner = &r->owners[id];
+	if (!owner->text.p && make_owner(r->trace, id, owner) != 0)
+		return -1;
+	if (owner->tsc < e->tsc)
+		e->owner = owner->text;
 	return 0;
 }
 

@@ -51,7 +51,11 @@ struct entry_reader {
 		uint32_t num_known, cap;
 		uint64_t created; /* objects so far, those at an address used before included */
 	} types[TRACE_TYPES];
-	struct slice *owners; /* descriptions as JSON strings, made when needed */
+	struct entry_owner {
+		uint64_t tsc;
+		struct slice
+			text; /* its description as a JSON string; p is NULL until it is needed */
+	} * owners;
 	uint8_t args[TRACE_ARGS_MAX + TRACE_MORE_ARGS];
 };
 

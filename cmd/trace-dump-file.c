@@ -242,8 +242,8 @@ static void end_ring(const struct attempt *a, uint64_t at)
 {
 	struct trace_lcore *last = &a->t->lcores[a->t->num_lcores - 1];
 
-	if (a->t->num_lcores && !a->lost && a->in->data + at > last->ring)
-		last->slots = (a->in->data + at - last->ring) / TRACE_SLOT;
+	if (a->t->num_lcores && !a->lost && at > (uint64_t)(last->ring - a->in->data))
+		last->slots = (at - (last->ring - a->in->data)) / TRACE_SLOT;
 }
 
 /*

@@ -9,16 +9,17 @@
 
 enum {
 	NS = 1000000000,
-	FAST_BITS = 44, /* ticks below 2^44, an hour and more of them, go by the reciprocal */
+	FAST_BITS = 44, /* ticks below 2^44, an hour and more of them, may go by the reciprocal */
 };
 
 void us_init(struct us *us, uint64_t rate)
 {
 	*us = (struct us){.rate = rate};
 	/* as many bits as a 64-bit reciprocal can have */
-	while (us->shift < 63 && ((unsigned __int128)NS << (us->shift + 1)) / rate < UINT64_MAX)
+	while (((unsigned __int128)NS << (64 - us->shift)) / rate > UINT64_MAX)
 		us->shift++;
-	us->reciprocal = ((unsigned __int128)NS << us->shift) / rate;
+	us->reciprocal = ((unsigned __int128)NS << (64 - us->shift)) / rate;
+	us->limit = us->shift < 64 - FAST_BITS ? (uint64_t)1 << FAST_BITS : 0;
 }
 
 /* ticks * 10^6 / rate, correctly rounded. */
@@ -42,20 +43,23 @@ static double quotient(uint64_t ticks, uint64_t rate)
 
 char *us_format(const struct us *us, char *to, uint64_t ticks)
 {
-	unsigned __int128 product = (unsigned __int128)ticks * us->reciprocal;
-	uint64_t one = (uint64_t)1 << us->shift, half = one / 2;
-	uint64_t ns = product >> us->shift, fraction = product & (one - 1);
-	uint64_t distance = fraction > half ? fraction - half : half - fraction;
-	/* the product is short by less than ticks, the double off by less than 2^-52 of the value */
-	uint64_t doubt = ticks + (uint64_t)(product >> 52) + 1;
+	uint64_t scaled = ticks << us->shift, ns, fraction, distance, doubt;
+	unsigned __int128 product = (unsigned __int128)scaled * us->reciprocal;
+	uint32_t decimals;
 
-	if (ticks >> FAST_BITS || ns >> 50 || distance <= doubt)
+	ns = product >> 64;
+	fraction = product;
+	distance = fraction >> 63 ? fraction << 1 >> 1 : ((uint64_t)1 << 63) - fraction;
+	/* the product is short by less than this, and the double is off by less than 2^-52 of the value */
+	doubt = scaled + (ns << 12) + 1;
+	if (ticks >= us->limit || ns >> 50 || distance <= doubt)
 		return to + snprintf(to, US_ROOM, "%.3f", quotient(ticks, us->rate));
-	ns += fraction > half;
+	ns += fraction >> 63;
 	to = digits_u64(to, ns / 1000);
-	ns %= 1000;
+	decimals = ns % 1000;
 	*to = '.';
-	to[1] = '0' + ns / 100;
-	memcpy(to + 2, digit_pairs + 2 * (ns % 100), 2);
+	to[1] = '0' + decimals / 100;
+	to[2] = '0' + decimals / 10 % 10;
+	to[3] = '0' + decimals % 10;
 	return to + 4;
 }

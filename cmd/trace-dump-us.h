@@ -13,7 +13,8 @@
 
 struct us {
 	uint64_t rate;       /* ticks a second */
-	uint64_t reciprocal; /* nanoseconds a tick, times 2 to the power of shift */
+	uint64_t limit;      /* fewer ticks go by the reciprocal */
+	uint64_t reciprocal; /* nanoseconds a tick, times 2^(64 - shift) */
 	unsigned shift;
 };
 
