@@ -40,7 +40,7 @@ struct events {
 /* What is known, coming from later events, of the qpairs at one address. */
 struct address {
 	const struct event *removal, *connect; /* NULL: none yet */
-	bool begun;                            /* a lifetime that they belong to was found */
+	bool orphan; /* a connect was seen to which no begin has come yet */
 };
 
 struct lifetime {
@@ -191,22 +191,23 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 		a = find_address(&map, addresses, &num_addresses, e->qpair);
 		switch (e->probe) {
 		case REMOVE:
-			*orphans += a->connect && !a->begun;
+			*orphans += a->orphan;
 			*a = (struct address){.removal = e};
 			break;
 		case CONNECT:
 			/* the last one before the removal counts */
 			if (!a->connect)
 				a->connect = e;
+			a->orphan = true;
 			break;
 		case ADD:
-			a->begun = true;
+			a->orphan = false;
 			lifetimes[n++] = (struct lifetime){e, a->removal, a->connect};
 			break;
 		}
 	}
 	for (a = addresses; a < addresses + num_addresses; a++)
-		*orphans += a->connect && !a->begun;
+		*orphans += a->orphan;
 	map_free(&map);
 	free(addresses);
 	return n;
@@ -273,18 +274,18 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 		      orphans);
 }
 
-static const char help[] = "Usage: qpair-lifetimes [OPTION]... [FILE]\n"
-			   "Print a lifetime line for every NVMe-oF qpair in the probe lines of "
-			   "FILE, which usdt-record or bpftrace\n"
-			   "recorded; without FILE, or when it is -, of standard input.\n"
-			   "\n"
-			   "  -q, --quiet    no notes about what was left out\n"
-			   "  -h, --help     this text\n"
-			   "  -V, --version  the version\n"
-			   "\n"
-			   "Example:\n"
-			   "  qpair-lifetimes usdt.txt > lifetimes.txt\n"
-			   "  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
+static const char help[] =
+	"Usage: qpair-lifetimes [OPTION]... [FILE]\n"
+	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which bpftrace printed; without\n"
+	"FILE, or when it is -, of standard input.\n"
+	"\n"
+	"  -q, --quiet    no notes about what was left out\n"
+	"  -h, --help     this text\n"
+	"  -V, --version  the version\n"
+	"\n"
+	"Example:\n"
+	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
+	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
 
 /* Returns the path of the probe lines. */
 static const char *parse_options(int argc, char **argv)
@@ -307,11 +308,7 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_bad_option();
 		}
-	if (argc - optind > 1)
-		cli_usage("one file of probe lines is expected");
-	if (optind == argc && isatty(STDIN_FILENO))
-		cli_usage("standard input is a terminal: name a file of probe lines");
-	return optind < argc ? argv[optind] : "-";
+	return cli_operand(argc, argv, "one file of probe lines");
 }
 
 int main(int argc, char **argv)

@@ -303,6 +303,7 @@ static void read_histories(struct attempt *a)
 			continue;
 		if (l->thread && next + HISTORY_CORE_SIZE <= a->in->size &&
 		    all_zero(data + next, HISTORY_CORE_SIZE)) {
+			t->short_histories++;
 			next += HISTORY_CORE_SIZE;
 			absent += l->history_size - HISTORY_CORE_SIZE;
 			a->histories_end -= l->history_size - HISTORY_CORE_SIZE;
@@ -374,6 +375,7 @@ static enum verdict try_layout(struct attempt *a)
 
 	if (!input_need(a->in, l->histories))
 		return OTHER;
+	t->in = a->in;
 	t->layout = l->name;
 	t->releases = l->releases;
 	t->tsc_rate = number(a->in->data + l->tsc_rate, 8);

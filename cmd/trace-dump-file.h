@@ -57,12 +57,15 @@ struct trace_lcore {
 };
 
 struct trace {
+	const struct input *in;
 	const char *layout, *releases;
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t end; /* bytes that the file should have */
 	bool cut_off; /* and has not */
 	bool exported; /* the definitions come from the JSON of spdk_trace, which has no types and relations */
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
+	unsigned
+		short_histories; /* of lcores without entries, which spdk_trace_record of G6 cuts short */
 	struct trace_tpoint *tpoints;
 	struct trace_lcore *lcores;
 	const uint8_t *owners;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -17,13 +18,48 @@ static void *anonymous(size_t n)
 		    -1, 0);
 }
 
+/* The mapped file, for the signal handler. */
+static char *mapped_begin, *mapped_end;
+static volatile sig_atomic_t shrunk;
+
+/*
+ * A page of the file that is read is not there any more: puts zeros in its place and that of all behind it,
+ * which look like slots that were never used.
+ */
+static void handle_sigbus(int signal, siginfo_t *info, void *context)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+	char *at = (char *)((uintptr_t)info->si_addr & ~(page - 1));
+
+	(void)context;
+	if (at < mapped_begin || at >= mapped_end ||
+	    mmap(at, mapped_end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+		    MAP_FAILED) {
+		struct sigaction fatal = {.sa_handler = SIG_DFL};
+
+		sigaction(signal, &fatal, NULL);
+		return;
+	}
+	shrunk = true;
+}
+
+bool input_shrunk(void)
+{
+	return shrunk;
+}
+
 static int map_file(struct input *in, size_t size)
 {
-	void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, in->fd, 0);
+	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
+	char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, in->fd, 0);
 
 	if (map == MAP_FAILED)
 		return -1;
-	in->data = map;
+	mapped_begin = map;
+	mapped_end = map + size;
+	sigaction(SIGBUS, &action, NULL);
+	in->file = true;
+	in->data = (uint8_t *)map;
 	in->size = in->mapped = size;
 	in->whole = true;
 	return 0;
@@ -117,6 +153,16 @@ void input_close(struct input *in)
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->data = NULL;
+}
+
+void input_release(const struct input *in, const uint8_t *from, const uint8_t *to)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE), begin = ((uintptr_t)from + page - 1) & ~(page - 1);
+	uintptr_t end = (uintptr_t)to & ~(page - 1);
+
+	/* anything but the file itself would be lost */
+	if (in->file && begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void input_drop(struct input *in, size_t n)

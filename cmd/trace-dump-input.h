@@ -18,6 +18,7 @@ struct input {
 	size_t mapped;
 	size_t dropped; /* bytes before data */
 	bool whole;     /* no more will come */
+	bool file;      /* data is the file itself */
 };
 
 /* How many bytes input_open() tries to have in data. */
@@ -28,6 +29,15 @@ int input_open(struct input *in, const char *path);
 
 /* Whether data holds the first n bytes, after reading on where it can. False at the end, or with errno. */
 bool input_need(struct input *in, uint64_t n);
+
+/*
+ * Says that these bytes of data are not needed soon, so that a large file does not fill the memory. They can
+ * still be read.
+ */
+void input_release(const struct input *in, const uint8_t *from, const uint8_t *to);
+
+/* Whether the file became shorter while it was read: what was beyond its new end was read as zeros. */
+bool input_shrunk(void);
 
 /* Forgets the first n bytes: what follows them is the begin of data from now on. */
 void input_drop(struct input *in, size_t n);

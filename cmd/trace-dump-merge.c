@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "trace-dump-file.h"
+#include "trace-dump-input.h"
+
+enum { RELEASE = 1 << 17 }; /* slots that are let go together: 4 MiB */
 
 static uint64_t tsc_at(const struct trace_lcore *lcore, uint64_t slot)
 {
@@ -35,6 +38,14 @@ static void reverse(struct merge_run *from, struct merge_run *end)
 	}
 }
 
+/* Steps through a ring, so that little of a large file is in memory at once. */
+static void release(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
+{
+	if (slot % RELEASE == 0 && slot)
+		input_release(m->trace->in, lcore->ring + TRACE_SLOT * (slot - RELEASE),
+			      lcore->ring + TRACE_SLOT * slot);
+}
+
 /* Cuts a ring into its runs, in the order of slots. An empty slot belongs to none. */
 static bool add_runs(struct merge *m, unsigned number)
 {
@@ -44,6 +55,7 @@ static bool add_runs(struct merge *m, unsigned number)
 	for (uint64_t slot = 0; slot < lcore->present; slot++) {
 		uint64_t tsc = tsc_at(lcore, slot);
 
+		release(m, lcore, slot);
 		if (tsc < last || !last) {
 			if (last && !add_run(m, number, begin, slot))
 				return false;
@@ -87,12 +99,14 @@ static bool add_ring(struct merge *m, unsigned number)
 	if (m->num_runs == first)
 		return true;
 	ring->used = m->runs[m->num_runs - 1].end;
-	ring->full = ring->used == lcore->present;
-	ring->oldest = tsc_at(lcore, 0);
-	if (!ring->full)
+	ring->full = ring->used == lcore->slots;
+	/* one that is cut off may have been full or not; it says nothing about the others' time */
+	if (lcore->present == lcore->slots)
+		ring->oldest = tsc_at(lcore, 0);
+	if (ring->used < lcore->present)
 		return true;
 	for (unsigned i = first; i < m->num_runs; i++)
-		if (i == first || tsc_at(lcore, m->runs[i].slot) < ring->oldest)
+		if (tsc_at(lcore, m->runs[i].slot) < ring->oldest)
 			ring->oldest = tsc_at(lcore, m->runs[i].slot);
 	/* turns the runs so that the oldest comes first */
 	oldest = oldest_run(m, lcore, first);
@@ -121,16 +135,21 @@ static void sift_down(struct merge *m, unsigned at)
 	m->heap[at] = head;
 }
 
-/* Steps over slots that only hold arguments of an entry. Returns whether another entry is left. */
+/*
+ * Steps over slots that only hold arguments of an entry, and over those that have become empty because the
+ * file was made shorter. Returns whether another entry is left.
+ */
 static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[run->lcore];
 
-	for (; run->slot < run->end; run->slot++)
-		if (slot_tpoint(lcore->ring + TRACE_SLOT * run->slot) != m->trace->num_tpoints) {
-			*tsc = tsc_at(lcore, run->slot);
+	for (; run->slot < run->end; run->slot++) {
+		release(m, lcore, run->slot);
+		*tsc = tsc_at(lcore, run->slot);
+		if (*tsc &&
+		    slot_tpoint(lcore->ring + TRACE_SLOT * run->slot) != m->trace->num_tpoints)
 			return true;
-		}
+	}
 	return false;
 }
 

@@ -18,8 +18,8 @@ struct trace;
 /* What there is in one lcore's ring. */
 struct merge_ring {
 	uint64_t used;   /* slots up to the last one that is not empty */
-	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's */
-	bool full;
+	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's; 0: not known */
+	bool full;       /* so it may have lost entries */
 };
 
 struct merge {

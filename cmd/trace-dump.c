@@ -104,8 +104,7 @@ static void note_losses(const struct dump *d)
 
 	if (c->before_window && !opt.all)
 		note("%s: left out %" PRIu64
-		     " entries from before the time that every full ring reaches "
-		     "back to; -a prints them",
+		     " entries from before the time that all rings reach back to; -a prints them",
 		     d->name, c->before_window);
 	if (c->cleared && !opt.all)
 		note("%s: left out %" PRIu64
@@ -114,6 +113,9 @@ static void note_losses(const struct dump *d)
 	if (c->torn)
 		note("%s: %" PRIu64 " entries are torn: some of their arguments were overwritten",
 		     d->name, c->torn);
+	if (t->short_histories)
+		note("%s: %u lcores without entries are cut short, as spdk_trace_record of v26.05 does",
+		     d->name, t->short_histories);
 	if (c->undefined)
 		note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
 		     c->undefined);
@@ -156,7 +158,8 @@ static int read_entries(struct dump *d, struct merge *merge)
 			continue;
 		if (entry_read(&reader, lcore, slot, &e) != 0)
 			return -1;
-		if (!before || opt.all)
+		/* its slot is empty now when the file was made shorter */
+		if (e.tsc && (!before || opt.all))
 			keep(d, &e);
 	}
 	entry_reader_close(&reader);
@@ -206,7 +209,9 @@ static int dump_file(struct dump *d, struct input *in)
 	if (d->trace.cut_off)
 		warnx("%s: is cut off: %zu of %" PRIu64 " bytes are there, and were read", d->name,
 		      in->size, d->trace.end);
-	return d->trace.faults || d->trace.cut_off ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (input_shrunk())
+		warnx("%s: became shorter while it was read: entries are missing", d->name);
+	return d->trace.faults || d->trace.cut_off || input_shrunk() ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int dump_json(struct dump *d, struct input *in)
@@ -224,6 +229,8 @@ static int dump_json(struct dump *d, struct input *in)
 		}
 		if (entries_wanted())
 			note_losses(d);
+		if (json.error)
+			trace_fault(&d->trace, "%s", json.error);
 		if (opt.info)
 			info_write(&d->out, &d->trace, NULL, 0, &d->counts);
 		if (opt.definitions)
@@ -275,9 +282,8 @@ static char *find_trace(const char *pid)
 	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%" PRIu64, number);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		errx(EXIT_FAILURE,
-		     "no trace of process %" PRIu64 ": there is no %s; "
-		     "an application that was started with a shared-memory id (-i) names its trace "
-		     "by that",
+		     "no trace of process %" PRIu64
+		     ": there is no %s; an application that was started with a shared-memory id (-i) names its trace by that",
 		     number, pattern);
 	if (found.gl_pathc > 1)
 		errx(EXIT_FAILURE,
@@ -292,28 +298,24 @@ static char *find_trace(const char *pid)
 
 static const char help[] =
 	"Usage: trace-dump [OPTION]... [FILE]\n"
-	"Print the entries of an SPDK trace file as JSON lines. FILE is a trace file of any SPDK "
-	"release from\n"
-	"v21.07 on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; "
-	"without FILE, or\n"
-	"when it is -, standard input.\n"
+	"Print the entries of an SPDK trace as JSON lines. FILE is a trace file of any SPDK release from v21.07\n"
+	"on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; without FILE, or when it\n"
+	"is -, standard input.\n"
 	"\n"
-	"  -p, --pid PID       the trace of this process, /dev/shm/*_trace.pidPID\n"
-	"  -a, --all           also entries from before all rings' common time, or before the "
-	"trace was cleared\n"
-	"  -c, --lcore LIST    only these lcores, as in 0-3,7\n"
-	"  -t, --tpoint GLOB   only tracepoints of this name; may be repeated\n"
-	"  -i, --info          instead: one line about the trace itself\n"
-	"  -d, --definitions   instead: the tracepoints that are defined\n"
-	"  -O, --owners        instead: the owners that are registered\n"
-	"  -q, --quiet         no notes about what was left out\n"
-	"  -h, --help          this text\n"
-	"  -V, --version       the version\n"
+	"  -a, --all          also entries from before all rings' common time, and from before trace_clear\n"
+	"  -c, --lcore LIST   only these lcores, as in 0-3,7\n"
+	"  -d, --definitions  instead: the tracepoints that are defined\n"
+	"  -i, --info         instead: one line about the trace itself\n"
+	"  -O, --owners       instead: the owners that are registered\n"
+	"  -p, --pid PID      the trace of this process, /dev/shm/*_trace.pidPID\n"
+	"  -q, --quiet        no notes about what was left out\n"
+	"  -t, --tpoint GLOB  only tracepoints of this name; may be repeated\n"
+	"  -h, --help         this text\n"
+	"  -V, --version      the version\n"
 	"\n"
 	"Examples:\n"
 	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
-	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq "
-	"-c\n";
+	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n";
 
 /* Returns the trace file's path. */
 static const char *parse_options(int argc, char **argv)
@@ -329,7 +331,7 @@ static const char *parse_options(int argc, char **argv)
 						{"tpoint", required_argument, NULL, 't'},
 						{"version", no_argument, NULL, 'V'},
 						{}};
-	const char *path = NULL;
+	const char *pid = NULL;
 	int c;
 
 	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
@@ -355,7 +357,7 @@ static const char *parse_options(int argc, char **argv)
 			opt.owners = true;
 			break;
 		case 'p':
-			path = find_trace(optarg);
+			pid = optarg;
 			break;
 		case 'q':
 			opt.quiet = true;
@@ -368,13 +370,10 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_bad_option();
 		}
-	if (argc - optind > !path)
-		cli_usage("one trace file is expected");
-	if (!path)
-		path = optind < argc ? argv[optind] : "-";
-	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-		cli_usage("standard input is a terminal: name a trace file, or a process with -p");
-	return path;
+	if (pid && optind < argc)
+		cli_usage("a process and a file are two traces: one is expected");
+	return pid ? find_trace(pid)
+		   : cli_operand(argc, argv, "one trace file, or a process with -p");
 }
 
 int main(int argc, char **argv)

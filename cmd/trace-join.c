@@ -266,13 +266,11 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 
 static const char help[] =
 	"Usage: trace-join [OPTION]... [FILE]\n"
-	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump "
-	"printed, and print\n"
-	"them as text; without FILE, or when it is -, standard input.\n"
+	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
+	"lines as text; without FILE, or when it is -, those of standard input.\n"
 	"\n"
+	"  -j, --json            print the trace lines themselves, annotated arguments being objects\n"
 	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
-	"  -j, --json            print the trace lines themselves, annotated arguments being "
-	"objects\n"
 	"  -t, --tpoint GLOB     annotate only tracepoints of this name; may be repeated\n"
 	"  -h, --help            this text\n"
 	"  -V, --version         the version\n"
@@ -317,13 +315,9 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_bad_option();
 		}
-	if (argc - optind > 1)
-		cli_usage("one file of trace lines is expected");
-	path = optind < argc ? argv[optind] : "-";
+	path = cli_operand(argc, argv, "one file of trace lines");
 	if (stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");
-	if (optind == argc && isatty(STDIN_FILENO))
-		cli_usage("standard input is a terminal: name a file of trace lines");
 	return path;
 }
 

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "out.h"
 
@@ -42,6 +44,17 @@ void cli_bad_option(void)
 {
 	fprintf(stderr, "Try '%s --help' for the options.\n", program_invocation_short_name);
 	exit(EXIT_USAGE);
+}
+
+const char *cli_operand(int argc, char **argv, const char *what)
+{
+	const char *path = optind < argc ? argv[optind] : "-";
+
+	if (argc - optind > 1)
+		cli_usage("%s is expected, not %d", what, argc - optind);
+	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
+		cli_usage("standard input is a terminal: name %s", what);
+	return path;
 }
 
 int cli_close(struct out *o, int status)

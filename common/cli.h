@@ -19,6 +19,12 @@ _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 
 /* getopt_long() has said what is wrong: says where to find help and exits 2. */
 _Noreturn void cli_bad_option(void);
 
+/*
+ * The one input file that is left behind the options, or "-" for standard input when there is none. More
+ * than one, and a terminal as input, are usage errors; what: "a file of ...".
+ */
+const char *cli_operand(int argc, char **argv, const char *what);
+
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
 

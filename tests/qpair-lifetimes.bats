@@ -28,6 +28,13 @@ connect() { # TSC QPAIR QID SUBNQN HOSTNQN
 qpair: begin=120, ptr=0x20, thread=10"
 }
 
+@test "qpairs of which only the connect was recorded are counted" {
+    { connect 1 16 1 s a; remove 2 16; connect 3 16 1 s b; add 4 16 1; connect 5 16 1 s c; connect 6 32 1 s d; } >usdt.txt
+    status_is 0 qpair-lifetimes usdt.txt
+    equal "$output" "qpair: begin=4, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='c'"
+    says 'left out 3 qpairs that were added before the recording began'
+}
+
 @test "an address that is used again is another lifetime" {
     { add 1 16 1; connect 2 16 1 s a; remove 3 16; add 4 16 1; connect 5 16 2 s b; remove 6 16; } >usdt.txt
     status_is 0 qpair-lifetimes usdt.txt

@@ -147,24 +147,34 @@ text() { # TSC LCORE NUMBER
     equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"window_start":1025,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false}],"damage":[]}'
 }
 
+teardown() {
+    rm -f /dev/shm/mktrace_trace.pid$$
+}
+
 @test "-p finds the trace of a process" {
-    local name=/dev/shm/mktrace_trace.pid$$
-    mktrace "$DATA/common.jsonl" >"$name"
+    mktrace "$DATA/common.jsonl" >/dev/shm/mktrace_trace.pid$$
     status_is 0 trace-dump -p $$
-    rm "$name"
     equal "$(wc -l <<<"$output")" 11
+    status_is 2 trace-dump -p $$ trace
+    rm /dev/shm/mktrace_trace.pid$$
     status_is 1 trace-dump -p $$
     says "no trace of process $$"
+    status_is 2 trace-dump -p $$ trace
 }
 
 @test "a file in shared memory is read like any other" {
-    local name=/dev/shm/mktrace-$$
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
-        cp trace "$name"
-        trace-dump "$name" | diff - <(trace-dump trace)
+        cp trace /dev/shm/mktrace_trace.pid$$
+        trace-dump -p $$ | diff - <(trace-dump trace)
     done
-    rm "$name"
+}
+
+@test "a file that becomes shorter while it is read is no crash" {
+    mktrace -R 3000 "$DATA/common.jsonl" >trace
+    status_is 1 sh 'trace-dump trace | { read -r _; truncate -s 2400000 trace; wc -l; }'
+    says 'trace-dump: trace: became shorter while it was read'
+    [ "$output" -gt 1000 ] && [ "$output" -lt 32999 ]
 }
 
 @test "a file that is cut off gives the entries that are there, and exit 1" {
@@ -183,6 +193,11 @@ text() { # TSC LCORE NUMBER
             done
         done
     done
+    # a ring that is cut off says nothing about the time of the others: nothing is left out
+    { use 10 0 1 1; use 5000 1 1 2; for i in $(seq 1 40); do use $((4000 + i)) 2 1 "$i"; done; } | trace -l G5
+    head -c $(($(trace-dump -i trace | jq .lcores[0].slots) * 32 * 2 + 268992 + 10264 * 3 + 32 * 20)) trace >cut
+    status_is 1 trace-dump cut
+    equal "$(jq .tsc <<<"$output" | tr '\n' ' ')" "10 $(seq -s ' ' 4001 4020) 5000 "
     # lcore 0's ring is whole, lcore 3's is missing
     mktrace -l G3 "$DATA/common.jsonl" >whole
     head -c $((196752 + 8216 + 32 * 64)) whole >trace
