@@ -3,9 +3,9 @@
 bats_require_minimum_version 1.5.0
 
 BIN=$(realpath "${BIN:-$BATS_TEST_DIRNAME/../build}")
-DATA=$BATS_TEST_DIRNAME/data
+export DATA=$BATS_TEST_DIRNAME/data
 PATH=$BIN:$PATH
-LAYOUTS='G1 G2 G3 G4 G5 G6'
+export LAYOUTS='G1 G2 G3 G4 G5 G6'
 # a sanitizer's report is neither of the exit statuses that tools have
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 

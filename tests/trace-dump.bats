@@ -195,8 +195,8 @@ teardown() {
     done
     # a ring that is cut off says nothing about the time of the others: nothing is left out
     { use 10 0 1 1; use 5000 1 1 2; for i in $(seq 1 40); do use $((4000 + i)) 2 1 "$i"; done; } | trace -l G5
-    head -c $(($(trace-dump -i trace | jq .lcores[0].slots) * 32 * 2 + 268992 + 10264 * 3 + 32 * 20)) trace >cut
-    status_is 1 trace-dump cut
+    head -c $(($(trace-dump -i trace | jq .lcores[0].slots) * 32 * 2 + 268992 + 10264 * 3 + 32 * 20)) trace >half
+    status_is 1 trace-dump half
     equal "$(jq .tsc <<<"$output" | tr '\n' ' ')" "10 $(seq -s ' ' 4001 4020) 5000 "
     # lcore 0's ring is whole, lcore 3's is missing
     mktrace -l G3 "$DATA/common.jsonl" >whole
@@ -236,7 +236,7 @@ teardown() {
         G5) at=269000 ;;
         G6) at=$((2342888 + 8 * 4 + 24)) ;;
         esac
-        printf '\377\377\377' | dd of=trace bs=1 seek=$at conv=notrunc status=none
+        printf '\377\377\377' | dd of=trace bs=1 seek="$at" conv=notrunc status=none
         status_is 1 trace-dump trace
         says 'the history of lcore 1 is damaged'
         equal "$output" "$(cat all)"

@@ -145,7 +145,7 @@ L
     {
         for i in $(seq 0 $((${#good} - 1))); do
             echo "${good:0:i}${good:i+1}"
-            for c in 0 , '"' '}' '\\' x; do echo "${good:0:i}$c${good:i+1}"; done
+            for c in 0 ',' '"' '}' "\\" x; do echo "${good:0:i}$c${good:i+1}"; done
         done
     } >fast
     sed 's/^{/{ /' fast >full
