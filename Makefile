@@ -25,7 +25,7 @@ FLAGS += -Werror
 endif
 
 TOOLS := trace-dump qpair-lifetimes trace-join
-COMMON := cli io json lines map number out probeline utf8
+COMMON := cli io json lines map number out probeline progress utf8
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge us

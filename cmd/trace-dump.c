@@ -17,6 +17,7 @@
 #include "io.h"
 #include "number.h"
 #include "out.h"
+#include "progress.h"
 #include "trace-dump-entry.h"
 #include "trace-dump-file.h"
 #include "trace-dump-info.h"
@@ -25,7 +26,10 @@
 #include "trace-dump-line.h"
 #include "trace-dump-merge.h"
 
-enum { IDS = 1 << 16 }; /* of lcores and of tracepoints */
+enum {
+	IDS = 1 << 16,      /* of lcores and of tracepoints */
+	PROGRESS = 1 << 16, /* entries between two looks at the clock */
+};
 
 static struct {
 	bool info, definitions, owners, all, quiet;
@@ -139,17 +143,20 @@ static int read_entries(struct dump *d, struct merge *merge)
 {
 	static struct entry_reader reader;
 	struct info_counts *c = &d->counts;
+	struct progress progress;
 	struct entry e;
 	unsigned lcore;
 	uint64_t slot;
 
+	progress_start(&progress);
 	if (merge_open(merge, &d->trace) != 0 || entry_reader_open(&reader, &d->trace) != 0)
 		return -1;
 	while (!d->out.error && merge_next(merge, &lcore, &slot)) {
 		uint64_t tsc = slot_tsc(d->trace.lcores[lcore].ring + TRACE_SLOT * slot);
 		bool cleared = tsc < d->trace.clear_tsc, before = !cleared && tsc < merge->window;
 
-		c->entries++;
+		if (c->entries++ % PROGRESS == 0)
+			progress_show(&progress, c->entries, 0, "entries");
 		c->by_lcore[lcore]++;
 		c->cleared += cleared;
 		c->before_window += before;
@@ -162,6 +169,7 @@ static int read_entries(struct dump *d, struct merge *merge)
 		if (e.tsc && (!before || opt.all))
 			keep(d, &e);
 	}
+	progress_end(&progress);
 	entry_reader_close(&reader);
 	return 0;
 }
@@ -217,16 +225,20 @@ static int dump_file(struct dump *d, struct input *in)
 static int dump_json(struct dump *d, struct input *in)
 {
 	struct json_trace json;
+	struct progress progress;
 	struct entry e;
 	bool failed;
 
+	progress_start(&progress);
 	if (json_trace_open(&json, &d->trace, in) == 0) {
 		prepare(d);
 		while (entries_wanted() && !d->out.error && json_trace_next(&json, &e)) {
-			d->counts.entries++;
+			if (d->counts.entries++ % PROGRESS == 0)
+				progress_show(&progress, d->counts.entries, 0, "entries");
 			d->counts.by_lcore[e.lcore]++;
 			keep(d, &e);
 		}
+		progress_end(&progress);
 		if (entries_wanted())
 			note_losses(d);
 		if (json.error)

@@ -28,6 +28,7 @@ int lines_open(struct lines *l, const char *path)
 		return -1;
 	if (fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode))
 		l->size = st.st_size;
+	progress_start(&l->progress);
 	l->buf = malloc(l->cap);
 	return l->buf ? 0 : -1;
 }
@@ -57,6 +58,7 @@ static ssize_t fill(struct lines *l)
 		l->buf = buf;
 		l->cap = cap;
 	}
+	progress_show(&l->progress, l->consumed, l->size, "bytes");
 	if (l->tie)
 		out_flush(l->tie);
 	got = io_read(l->fd, l->buf + l->end, l->cap - l->end);
@@ -102,6 +104,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 
 	if (l->faulty++ >= SHOWN)
 		return;
+	progress_end(&l->progress);
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
@@ -110,6 +113,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 
 int lines_close(struct lines *l, int error)
 {
+	progress_end(&l->progress);
 	if (l->faulty > SHOWN)
 		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - SHOWN);
 	if (error == EMSGSIZE)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "progress.h"
 #include "slice.h"
 
 struct out;
@@ -25,6 +26,7 @@ struct lines {
 	off_t size; /* of a regular file, else 0 */
 	uint64_t consumed;
 	int fd;
+	struct progress progress;
 	bool eof;
 	char *buf;
 	size_t cap, start, end;

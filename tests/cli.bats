@@ -129,3 +129,14 @@ P
         cmp want got
     done
 }
+
+@test "long work shows its progress to a person who is not looking at the data" {
+    command -v script >/dev/null || skip 'script(1) is not here'
+    input_of trace-join
+    local slow='{ cat input; sleep 1.2; cat input; sleep 0.1; cat input; }'
+    run script -qec "$slow | trace-join >out" /dev/null
+    [[ $output == *$'\rtrace-join: '*' bytes'* ]]
+    run script -qec "$slow | trace-join 2>err >out" /dev/null
+    equal "$output" ''
+    [ ! -s err ]
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const int64_t SECOND = 1000000000;
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+void progress_start(struct progress *p)
+{
+	*p = (struct progress){.wanted = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO)};
+	if (p->wanted)
+		p->next = now() + SECOND;
+}
+
+void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit)
+{
+	if (!p->wanted || now() < p->next)
+		return;
+	p->next = now() + SECOND;
+	p->shown = true;
+	/* \33[K clears what an earlier, longer line has left */
+	if (total)
+		fprintf(stderr, "\r%s: %d %% of %" PRIu64 " %s\33[K", program_invocation_short_name,
+			(int)(100.0 * done / total), total, unit);
+	else
+		fprintf(stderr, "\r%s: %" PRIu64 " %s\33[K", program_invocation_short_name, done,
+			unit);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\33[K", stderr);
+	p->shown = false;
+}
