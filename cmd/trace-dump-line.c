@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "out.h"
-#include "trace-dump-digits.h"
+#include "digits.h"
 #include "trace-dump-entry.h"
 
 enum {

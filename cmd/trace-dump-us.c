@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "trace-dump-digits.h"
+#include "digits.h"
 
 enum {
 	NS = 1000000000,

@@ -132,7 +132,8 @@ struct cursor {
 
 #define LITERAL(c, text) literal(c, text, sizeof(text) - 1)
 
-static inline bool literal(struct cursor *c, const char *text, size_t n)
+static inline __attribute__((always_inline)) bool literal(struct cursor *c, const char *text,
+							  size_t n)
 {
 	if ((size_t)(c->end - c->p) < n || memcmp(c->p, text, n) != 0)
 		return false;

@@ -10,6 +10,8 @@
 
 #include "slice.h"
 
+struct lifetime;
+
 struct trace_line {
 	uint64_t tsc;
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
@@ -17,8 +19,9 @@ struct trace_line {
 		related; /* strings as written between quotes, ditto */
 	uint64_t object_value;
 	struct trace_line_arg {
-		struct slice key;   /* as written between quotes */
-		struct slice value; /* as written, with its quotes */
+		struct slice key;              /* as written between quotes */
+		struct slice value;            /* as written, with its quotes */
+		const struct lifetime *object; /* what its address means; for the caller to set */
 	} * args;
 	unsigned num_args, cap;
 };

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "digits.h"
 #include "io.h"
 #include "json.h"
 #include "lines.h"
@@ -44,34 +45,35 @@ static bool tpoint_wanted(struct slice raw)
 	return false;
 }
 
-/* The object that an argument of the line means, or NULL. */
-static const struct lifetime *find_object(struct lifetimes *lifetimes,
-					  const struct trace_line *line,
-					  const struct trace_line_arg *arg)
+/* Finds the objects that the arguments of a line mean. */
+static void annotate(struct lifetimes *lifetimes, struct trace_line *line)
 {
-	const struct lifetime_kind *kind = lifetimes_kind(lifetimes, arg->key);
-	uint64_t ptr;
+	bool wanted = lifetimes->n && tpoint_wanted(line->tpoint);
 
-	if (!kind || !trace_line_number(arg->value, &ptr))
-		return NULL;
-	return lifetimes_find(lifetimes, kind, ptr, line->tsc);
+	for (unsigned i = 0; i < line->num_args; i++) {
+		struct trace_line_arg *arg = &line->args[i];
+		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key)
+							  : NULL;
+		uint64_t ptr;
+
+		arg->object = NULL;
+		if (kind && trace_line_number(arg->value, &ptr))
+			arg->object = lifetimes_find(lifetimes, kind, ptr, line->tsc);
+	}
 }
 
 /* Writes the line as it came, with annotated arguments as objects. */
-static void write_json(struct out *out, struct lifetimes *lifetimes, const struct trace_line *line,
-		       struct slice raw)
+static void write_json(struct out *out, const struct trace_line *line, struct slice raw)
 {
-	bool annotate = lifetimes->n && tpoint_wanted(line->tpoint);
 	const char *done = raw.p;
 
-	for (unsigned i = 0; annotate && i < line->num_args; i++) {
+	for (unsigned i = 0; i < line->num_args; i++) {
 		const struct trace_line_arg *arg = &line->args[i];
-		const struct lifetime *object = find_object(lifetimes, line, arg);
 
-		if (!object)
+		if (!arg->object)
 			continue;
 		out_bytes(out, done, arg->value.p - done);
-		out_slice(out, object->json);
+		out_slice(out, arg->object->json);
 		done = arg->value.p + arg->value.n;
 	}
 	out_bytes(out, done, raw.p + raw.n - done);
@@ -98,17 +100,21 @@ static void put_string(struct text *t, const char *s)
 /* A JSON string decoded, with what a terminal must not get escaped. */
 static void put_raw(struct text *t, struct slice raw)
 {
-	struct slice plain = raw;
-	char *begin = t->p;
+	size_t n = utf8_plain(raw);
+	char *begin;
 
-	if (!raw.n)
+	put(t, (struct slice){raw.p, n});
+	if (n == raw.n)
 		return;
+	raw = (struct slice){raw.p + n, raw.n - n};
+	begin = t->p;
 	if (memchr(raw.p, '\\', raw.n)) {
 		/* decoded behind the room that its visible form may take */
-		plain.p = begin + UTF8_VISIBLE(raw.n);
-		plain.n = json_unescape((char *)plain.p, raw);
+		char *plain = begin + UTF8_VISIBLE(raw.n);
+
+		raw = (struct slice){plain, json_unescape(plain, raw)};
 	}
-	t->p = utf8_visible(begin, plain);
+	t->p = utf8_visible(begin, raw);
 	for (; begin < t->p; begin++)
 		t->width += (*begin & 0xc0) != 0x80;
 }
@@ -137,8 +143,6 @@ enum { US_ROOM = 320 }; /* the longest double has 309 digits before the point */
 
 static void put_id(struct text *t, const struct trace_line *line)
 {
-	char value[17];
-
 	if (!line->object_id.p && !line->object_value)
 		return;
 	put_string(t, "id: ");
@@ -146,8 +150,9 @@ static void put_id(struct text *t, const struct trace_line *line)
 	if (line->object_id.p) {
 		put_raw(t, line->object_id);
 	} else {
-		snprintf(value, sizeof(value), "%" PRIx64, line->object_value);
-		put_string(t, value);
+		char value[DIGITS_ROOM], *end = digits_hex(value, line->object_value);
+
+		put(t, (struct slice){value + 2, end - value - 2});
 	}
 	if (line->related.p) {
 		put_string(t, " (");
@@ -158,20 +163,17 @@ static void put_id(struct text *t, const struct trace_line *line)
 	put_string(t, " ");
 }
 
-static void put_args(struct text *t, struct lifetimes *lifetimes, const struct trace_line *line)
+static void put_args(struct text *t, const struct trace_line *line)
 {
-	bool annotate = lifetimes->n && tpoint_wanted(line->tpoint);
-
 	for (unsigned i = 0; i < line->num_args; i++) {
 		const struct trace_line_arg *arg = &line->args[i];
-		const struct lifetime *object = annotate ? find_object(lifetimes, line, arg) : NULL;
 
 		if (i)
 			put_string(t, ", ");
 		put_raw(t, arg->key);
-		if (object) {
+		if (arg->object) {
 			put_string(t, "(");
-			put(t, object->text);
+			put(t, arg->object->text);
 			put_string(t, ")");
 		} else {
 			put_string(t, ": ");
@@ -183,24 +185,20 @@ static void put_args(struct text *t, struct lifetimes *lifetimes, const struct t
 	}
 }
 
-/* Bytes that the text of a line may take. */
-static size_t text_room(struct lifetimes *lifetimes, const struct trace_line *line, size_t n)
+/* Bytes that the text of a line of n bytes may take. */
+static size_t text_room(const struct trace_line *line, size_t n)
 {
 	size_t room = UTF8_VISIBLE(n) + n + 2 * US_ROOM + 128;
 
-	for (unsigned i = 0; lifetimes->n && i < line->num_args; i++) {
-		const struct lifetime *object = find_object(lifetimes, line, &line->args[i]);
-
-		room += object ? object->text.n : 0;
-	}
+	for (unsigned i = 0; i < line->num_args; i++)
+		room += line->args[i].object ? line->args[i].object->text.n : 0;
 	return room;
 }
 
-static void write_text(struct out *out, struct lifetimes *lifetimes, const struct trace_line *line,
-		       struct slice raw)
+static void write_text(struct out *out, const struct trace_line *line, struct slice raw)
 {
 	char us[US_ROOM], object_us[US_ROOM];
-	struct text t = {.p = out_room(out, text_room(lifetimes, line, raw.n))};
+	struct text t = {.p = out_room(out, text_room(line, raw.n))};
 	struct slice time = three_decimals(line->us, us);
 
 	if (!t.p)
@@ -233,7 +231,7 @@ static void write_text(struct out *out, struct lifetimes *lifetimes, const struc
 		pad(&t, 8);
 		put_string(&t, " ");
 	}
-	put_args(&t, lifetimes, line);
+	put_args(&t, line);
 	while (t.p[-1] == ' ')
 		t.p--;
 	*t.p++ = '\n';
@@ -250,14 +248,16 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 
 	while (!out->error && (got = lines_next(lines, &line)) > 0) {
 		error = trace_line_parse(&parsed, line);
+		if (!error)
+			annotate(lifetimes, &parsed);
 		if (error) {
 			lines_complain(lines, "not a trace line, passed on as it is: %s", error);
 			out_slice(out, line);
 			out_bytes(out, "\n", 1);
 		} else if (opt.json) {
-			write_json(out, lifetimes, &parsed, line);
+			write_json(out, &parsed, line);
 		} else {
-			write_text(out, lifetimes, &parsed, line);
+			write_text(out, &parsed, line);
 		}
 	}
 	trace_line_free(&parsed);

@@ -1,35 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "number.h"
 
+/* So many digits fit 64 bits whatever they are. */
+enum { SAFE_DECIMAL = 19, SAFE_HEX = 16 };
+
 bool number_decimal(struct slice s, uint64_t *value)
 {
+	size_t safe = s.n < SAFE_DECIMAL ? s.n : SAFE_DECIMAL, i;
 	uint64_t v = 0;
 
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] < '0' || s.p[i] > '9' || __builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, s.p[i] - '0', &v))
+	for (i = 0; i < safe; i++) {
+		unsigned digit = (unsigned char)s.p[i] - '0';
+
+		if (digit > 9)
 			return false;
+		v = 10 * v + digit;
+	}
+	for (; i < s.n; i++) {
+		unsigned digit = (unsigned char)s.p[i] - '0';
+
+		if (digit > 9 || __builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, digit, &v))
+			return false;
+	}
 	if (s.n)
 		*value = v;
 	return s.n;
 }
 
+#define INVALID 16
+#define X4(v)   v, v, v, v
+#define X16(v)  X4(v), X4(v), X4(v), X4(v)
+#define LETTERS INVALID, 10, 11, 12, 13, 14, 15, INVALID, X4(INVALID), X4(INVALID)
+#define X64(v)  X16(v), X16(v), X16(v), X16(v)
+
+static const unsigned char hex_digits[256] = {X16(INVALID),
+					      X16(INVALID),
+					      X16(INVALID),
+					      0,
+					      1,
+					      2,
+					      3,
+					      4,
+					      5,
+					      6,
+					      7,
+					      8,
+					      9,
+					      INVALID,
+					      INVALID,
+					      X4(INVALID),
+					      LETTERS,
+					      X16(INVALID),
+					      LETTERS,
+					      X16(INVALID),
+					      X64(INVALID),
+					      X64(INVALID)};
+
+int number_hex_digit(char c)
+{
+	unsigned digit = hex_digits[(unsigned char)c];
+
+	return digit == INVALID ? -1 : (int)digit;
+}
+
 bool number_hex(struct slice s, uint64_t *value)
 {
+	unsigned invalid = 0;
 	uint64_t v = 0;
 
 	if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 0x20) == 'x') {
 		s.p += 2;
 		s.n -= 2;
 	}
+	for (; s.n > SAFE_HEX && *s.p == '0'; s.n--)
+		s.p++;
+	if (!s.n || s.n > SAFE_HEX)
+		return false;
 	for (size_t i = 0; i < s.n; i++) {
-		int digit = number_hex_digit(s.p[i]);
+		unsigned digit = hex_digits[(unsigned char)s.p[i]];
 
-		if (digit < 0 || v >> 60)
-			return false;
-		v = v << 4 | digit;
+		invalid |= digit;
+		v = v << 4 | (digit & 15);
 	}
-	if (s.n)
-		*value = v;
-	return s.n;
+	if (invalid & INVALID)
+		return false;
+	*value = v;
+	return true;
 }

@@ -14,12 +14,6 @@ bool number_decimal(struct slice s, uint64_t *value);
 bool number_hex(struct slice s, uint64_t *value);
 
 /* The value of a hexadecimal digit, or -1. */
-static inline int number_hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+int number_hex_digit(char c);
 
 #endif

@@ -2,6 +2,7 @@
 #include "out.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@ enum { BLOCK = 256 * 1024 };
 
 int out_open(struct out *o, int fd)
 {
+	/* a larger pipe, where that is allowed: writer and reader wake each other less often */
+	fcntl(fd, F_SETPIPE_SZ, 4 * BLOCK);
 	*o = (struct out){.fd = fd, .cap = BLOCK, .buf = malloc(BLOCK)};
 	return o->buf ? 0 : -1;
 }

@@ -39,20 +39,22 @@ static bool is_control(struct slice s, int length)
 	return u[0] < 0x20 || u[0] == 0x7f || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
 }
 
-/* How many of the first bytes are printable ASCII, counted by eights. */
-static size_t ascii_eights(struct slice s)
+size_t utf8_plain(struct slice s)
 {
 	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
 	size_t n;
 
 	for (n = 0; s.n - n >= 8; n += 8) {
-		uint64_t w;
+		uint64_t w, slash;
 
 		memcpy(&w, s.p + n, 8);
-		/* a byte's top bit is set when it is so itself, below 0x20, or DEL; or, no harm, behind such a byte */
-		if ((w | (w - ones * 0x20) | (w + ones)) & tops)
+		slash = w ^ ones * '\\';
+		/* a top bit is set for a byte that has it, is below 0x20, DEL or a backslash; or stands behind one */
+		if ((w | (w - ones * 0x20) | (w + ones) | (slash - ones)) & tops)
 			break;
 	}
+	while (n < s.n && s.p[n] >= 0x20 && s.p[n] < 0x7f && s.p[n] != '\\')
+		n++;
 	return n;
 }
 
@@ -61,19 +63,19 @@ char *utf8_visible(char *to, struct slice s)
 	static const char hex[] = "0123456789abcdef";
 
 	while (s.n) {
-		size_t eights = ascii_eights(s);
+		size_t n = utf8_plain(s);
 		int length;
-		bool plain;
+		bool visible;
 
-		to = mempcpy(to, s.p, eights);
-		s.p += eights;
-		s.n -= eights;
+		to = mempcpy(to, s.p, n);
+		s.p += n;
+		s.n -= n;
 		if (!s.n)
 			break;
 		length = utf8_length(s);
-		plain = length > 0 && !is_control(s, length);
-		for (int n = length < 0 ? -length : length; n > 0; n--, s.p++, s.n--) {
-			if (plain) {
+		visible = length > 0 && !is_control(s, length);
+		for (int i = length < 0 ? -length : length; i > 0; i--, s.p++, s.n--) {
+			if (visible) {
 				*to++ = *s.p;
 				continue;
 			}

@@ -10,6 +10,9 @@
  */
 int utf8_length(struct slice s);
 
+/* How many of the first bytes are printable ASCII other than a backslash: the same in every form of text. */
+size_t utf8_plain(struct slice s);
+
 /*
  * Writes the bytes as a terminal may see them, and returns the end: control characters (C0, DEL, C1) and
  * bytes that are not valid UTF-8 as \xHH, for each byte. Takes at most UTF8_VISIBLE(n) bytes.

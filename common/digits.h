@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writing numbers where a printf for each would cost more than all the rest. */
-#ifndef TRACE_DUMP_DIGITS_H
-#define TRACE_DUMP_DIGITS_H
+#ifndef DIGITS_H
+#define DIGITS_H
 
 #include <stdint.h>
 #include <string.h>
