@@ -15,8 +15,8 @@
 #include "out.h"
 
 enum {
-	BLOCK = 256 * 1024,
-	SHOWN = 10, /* complaints */
+	BLOCK = 128 * 1024, /* as large as those that the tools write */
+	SHOWN = 10,         /* complaints */
 };
 
 int lines_open(struct lines *l, const char *path)
