@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace-join-lifetimes.h"
 
+#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,24 +11,32 @@
 #include "probeline.h"
 #include "utf8.h"
 
-static const char NO_MEMORY[] = "no memory";
+/* Memory, or the end of the tool. */
+static void *allocate(void *old, size_t n, size_t size)
+{
+	void *p = reallocarray(old, n, size);
+
+	if (!p)
+		err(EXIT_FAILURE, NULL);
+	return p;
+}
+
+static struct slice copy(struct slice s)
+{
+	return (struct slice){memcpy(allocate(NULL, s.n + 1, 1), s.p, s.n), s.n};
+}
 
 /* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
 static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *number)
 {
 	struct lifetime_kind *kind = lifetimes_kind(l, name);
-	char *copy;
 
 	*number = kind ? kind - l->kinds : l->num_kinds;
 	if (kind)
 		return NULL;
 	if (l->num_kinds == LIFETIMES_KINDS)
 		return "more than 64 kinds of objects";
-	copy = malloc(name.n);
-	if (!copy)
-		return NO_MEMORY;
-	memcpy(copy, name.p, name.n);
-	l->kinds[l->num_kinds++] = (struct lifetime_kind){.name = {copy, name.n}};
+	l->kinds[l->num_kinds++] = (struct lifetime_kind){.name = copy(name)};
 	return NULL;
 }
 
@@ -38,21 +47,17 @@ static bool is_json_number(struct slice s)
 	return number_decimal(s, &v) && (s.p[0] != '0' || s.n == 1);
 }
 
-/* Makes the annotation of a line's fields, begin and end left out. Returns NULL, or what is wrong. */
-static const char *make_annotation(struct lifetime *lifetime, struct slice fields)
+/* Makes the annotation of a lifetime's fields, begin and end left out. */
+static void make_annotation(struct lifetime *lifetime)
 {
-	/* every byte of the line may become 4 in the text and 6 in JSON, and no field is short of 3 */
-	char *text = malloc(10 * fields.n + 64), *json = malloc(10 * fields.n + 64), *shrunk;
-	char *plain = malloc(fields.n + 1), *t = text, *j = json;
+	struct slice fields = lifetime->fields;
+	/* every byte of them may become 4 in the text and 6 in JSON, and no field is short of 3 */
+	char *text = allocate(NULL, 10 * fields.n + 64, 1),
+	     *json = allocate(NULL, 10 * fields.n + 64, 1);
+	char *plain = allocate(NULL, fields.n + 1, 1), *t = text, *j = json;
 	struct probeline_field f;
-	const char *error = NULL;
+	const char *error;
 
-	if (!text || !json || !plain) {
-		free(text);
-		free(json);
-		free(plain);
-		return NO_MEMORY;
-	}
 	while (probeline_next(&fields, &f, &error) > 0) {
 		struct slice value = {plain, probeline_unescape(plain, f.value)};
 
@@ -62,8 +67,7 @@ static const char *make_annotation(struct lifetime *lifetime, struct slice field
 		t = mempcpy(t, f.key.p, f.key.n);
 		*t++ = '=';
 		t = utf8_visible(t, value);
-		*j = j == json ? '{' : ',';
-		j++;
+		j = stpcpy(j, j == json ? "{" : ",");
 		j = json_quote(j, f.key);
 		*j++ = ':';
 		if (!f.quoted && is_json_number(f.value))
@@ -72,29 +76,23 @@ static const char *make_annotation(struct lifetime *lifetime, struct slice field
 			j = json_quote(j, value);
 	}
 	*j++ = '}';
-	/* one block for both */
-	lifetime->text.n = t - text;
-	lifetime->json.n = j - json;
-	memcpy(t, json, lifetime->json.n);
-	shrunk = realloc(text, lifetime->text.n + lifetime->json.n);
-	lifetime->text.p = shrunk ? shrunk : text;
-	lifetime->json.p = lifetime->text.p + lifetime->text.n;
+	lifetime->text = copy((struct slice){text, t - text});
+	lifetime->json = copy((struct slice){json, j - json});
+	free(text);
 	free(json);
 	free(plain);
-	return NULL;
 }
 
 /* Returns NULL, or what is wrong with the line. */
 static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields)
 {
 	bool begin = false, ptr = false;
-	struct slice rest = fields;
 	struct probeline_field f;
-	const char *error = NULL;
+	const char *error;
 	int found;
 
 	lifetime->end = UINT64_MAX;
-	while ((found = probeline_next(&rest, &f, &error)) > 0) {
+	while ((found = probeline_next(&fields, &f, &error)) > 0) {
 		bool valid = true;
 
 		if (slice_is(f.key, "begin"))
@@ -112,7 +110,7 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 		return "begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints";
 	if (lifetime->end < lifetime->begin)
 		return "the end is before the begin";
-	return make_annotation(lifetime, fields);
+	return NULL;
 }
 
 /* Returns NULL, or what is wrong with the line. A line that has no NAME: is none of ours. */
@@ -124,21 +122,18 @@ static const char *add_line(struct lifetimes *l, struct slice line)
 
 	if (!probeline_name(&line, &name))
 		return NULL;
-	if (l->n == l->cap) {
-		size_t cap = l->cap ? 2 * l->cap : 256;
-		struct lifetime *all = reallocarray(l->all, cap, sizeof(*all));
-
-		if (!all)
-			return NO_MEMORY;
-		l->all = all;
-		l->cap = cap;
-	}
 	error = find_kind(l, name, &lifetime.kind);
 	if (!error)
 		error = parse_lifetime(&lifetime, line);
-	if (!error)
-		l->all[l->n++] = lifetime;
-	return error;
+	if (error)
+		return error;
+	if (l->n == l->cap) {
+		l->cap = l->cap ? 2 * l->cap : 256;
+		l->all = allocate(l->all, l->cap, sizeof(*l->all));
+	}
+	lifetime.fields = copy(line);
+	l->all[l->n++] = lifetime;
+	return NULL;
 }
 
 int lifetimes_read(struct lifetimes *l, const char *path)
@@ -149,17 +144,13 @@ int lifetimes_read(struct lifetimes *l, const char *path)
 	int got;
 
 	if (lines_open(&lines, path) != 0)
-		return -1;
+		err(EXIT_FAILURE, "%s", lines.name);
 	while ((got = lines_next(&lines, &line)) > 0) {
 		error = add_line(l, line);
-		if (error == NO_MEMORY) {
-			errno = ENOMEM;
-			return -1;
-		}
 		if (error)
 			lines_complain(&lines, "%s", error);
 	}
-	return lines_close(&lines, got < 0 ? errno : 0) != 0;
+	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
 static int compare(uint64_t a, uint64_t b)
@@ -179,11 +170,11 @@ static int by_address(const void *a, const void *b)
 
 /* The lifetimes of one address that have begun and may not have ended, a heap: the one to count on top. */
 struct active {
-	const struct lifetime **heap;
+	struct lifetime **heap;
 	size_t n;
 };
 
-static void push(struct active *a, const struct lifetime *lifetime)
+static void push(struct active *a, struct lifetime *lifetime)
 {
 	size_t at = a->n++;
 
@@ -194,7 +185,7 @@ static void push(struct active *a, const struct lifetime *lifetime)
 
 static void pop(struct active *a)
 {
-	const struct lifetime *lifetime = a->heap[--a->n];
+	struct lifetime *lifetime = a->heap[--a->n];
 	size_t at = 0;
 
 	for (size_t child; (child = 2 * at + 1) < a->n; at = child) {
@@ -207,7 +198,7 @@ static void pop(struct active *a)
 }
 
 static void add_span(struct lifetimes *l, size_t first, uint64_t begin, uint64_t end,
-		     const struct lifetime *lifetime)
+		     struct lifetime *lifetime)
 {
 	struct lifetime_span *last = l->num_spans > first ? &l->spans[l->num_spans - 1] : NULL;
 
@@ -221,7 +212,7 @@ static void add_span(struct lifetimes *l, size_t first, uint64_t begin, uint64_t
  * Cuts the time of one address into spans, each of which belongs to the first of the lifetimes that are
  * active. Every step ends a lifetime or begins one, so there are at most two spans for each.
  */
-static void add_spans(struct lifetimes *l, const struct lifetime *from, const struct lifetime *to,
+static void add_spans(struct lifetimes *l, struct lifetime *from, struct lifetime *to,
 		      struct active *active)
 {
 	size_t first = l->num_spans;
@@ -247,34 +238,32 @@ static void add_spans(struct lifetimes *l, const struct lifetime *from, const st
 	}
 }
 
-int lifetimes_sort(struct lifetimes *l)
+void lifetimes_sort(struct lifetimes *l)
 {
-	struct active active = {.heap = calloc(l->n + 1, sizeof(*active.heap))};
+	struct active active = {.heap = allocate(NULL, l->n + 1, sizeof(*active.heap))};
 	size_t from, to;
 
 	if (l->n)
 		qsort(l->all, l->n, sizeof(*l->all), by_address);
-	l->spans = calloc(2 * l->n + 1, sizeof(*l->spans));
-	l->addresses = calloc(l->n + 1, sizeof(*l->addresses));
-	if (!active.heap || !l->spans || !l->addresses)
-		return -1;
+	l->spans = allocate(NULL, 2 * l->n + 1, sizeof(*l->spans));
+	l->addresses = allocate(NULL, l->n + 1, sizeof(*l->addresses));
 	for (from = 0; from < l->n; from = to) {
-		const struct lifetime *lifetime = &l->all[from];
+		struct lifetime *lifetime = &l->all[from];
 		uint32_t *index = map_put(&l->kinds[lifetime->kind].addresses, lifetime->ptr);
+		struct lifetime_address *address = &l->addresses[l->num_addresses];
 
 		if (!index)
-			return -1;
+			err(EXIT_FAILURE, NULL);
+		*index = l->num_addresses++;
 		for (to = from + 1; to < l->n && l->all[to].kind == lifetime->kind &&
 				    l->all[to].ptr == lifetime->ptr;
 		     to++)
 			;
-		*index = l->num_addresses++;
-		l->addresses[*index].first = l->addresses[*index].last = l->num_spans;
+		address->first = address->last = l->num_spans;
 		add_spans(l, lifetime, l->all + to, &active);
-		l->addresses[*index].end = l->num_spans;
+		address->end = l->num_spans;
 	}
 	free(active.heap);
-	return 0;
 }
 
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
@@ -285,21 +274,17 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 	return NULL;
 }
 
-const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
-				      uint64_t ptr, uint64_t tsc)
+/* The span of this time, which is often the one that was asked for last; NULL when there is none. */
+static const struct lifetime_span *find_span(const struct lifetimes *l, struct lifetime_address *a,
+					     uint64_t tsc)
 {
-	uint32_t index = map_get(&kind->addresses, ptr);
-	struct lifetime_address *a = &l->addresses[index];
-	const struct lifetime_span *span;
-	size_t low, high;
+	const struct lifetime_span *span = &l->spans[a->last];
+	size_t low = a->first, high = a->end;
 
-	if (index == MAP_NONE)
-		return NULL;
-	span = &l->spans[a->last];
 	if (span->begin <= tsc && tsc <= span->end)
-		return span->lifetime;
-	/* the last span that begins at this time or before */
-	for (low = a->first, high = a->end; low < high;) {
+		return span;
+	/* the last one that begins at this time or before */
+	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
 		if (l->spans[middle].begin <= tsc)
@@ -310,13 +295,32 @@ const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime
 	if (low == a->first || l->spans[low - 1].end < tsc)
 		return NULL;
 	a->last = low - 1;
-	return l->spans[a->last].lifetime;
+	return &l->spans[a->last];
+}
+
+const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
+				      uint64_t ptr, uint64_t tsc)
+{
+	uint32_t index = map_get(&kind->addresses, ptr);
+	const struct lifetime_span *span;
+
+	if (index == MAP_NONE)
+		return NULL;
+	span = find_span(l, &l->addresses[index], tsc);
+	if (!span)
+		return NULL;
+	if (!span->lifetime->text.p)
+		make_annotation(span->lifetime);
+	return span->lifetime;
 }
 
 void lifetimes_free(struct lifetimes *l)
 {
-	for (size_t i = 0; i < l->n; i++)
+	for (size_t i = 0; i < l->n; i++) {
+		free((char *)l->all[i].fields.p);
 		free((char *)l->all[i].text.p);
+		free((char *)l->all[i].json.p);
+	}
 	for (unsigned i = 0; i < l->num_kinds; i++) {
 		free((char *)l->kinds[i].name.p);
 		map_free(&l->kinds[i].addresses);

@@ -21,7 +21,9 @@ struct lifetime {
 	unsigned kind;
 	uint64_t ptr, begin, end; /* ticks, both inclusive */
 	size_t order;             /* in the files */
-	struct slice text, json;  /* its annotation: key=value, … and {"key":value,…} */
+	struct slice fields;      /* of its line */
+	struct slice text,
+		json; /* its annotation, key=value, … and {"key":value,…}: made when first asked for */
 };
 
 struct lifetimes {
@@ -39,19 +41,20 @@ struct lifetimes {
 	uint32_t num_addresses;
 	struct lifetime_span {
 		uint64_t begin, end;
-		const struct lifetime *lifetime;
+		struct lifetime *lifetime;
 	} * spans;
 	size_t num_spans;
 };
 
 /*
  * Adds the lifetime lines of a file to l, which begins as all zero; complains about malformed ones.
- * Returns 0; 1 when there was something to complain about; -1 with errno when the file cannot be read.
+ * Returns 0, or -1 when there was something to complain about. A file that cannot be opened, and a lack of
+ * memory here and below, end the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
 
-/* Call once, behind the last lifetimes_read(). Returns -1 when there is no memory. */
-int lifetimes_sort(struct lifetimes *l);
+/* Call once, behind the last lifetimes_read(). */
+void lifetimes_sort(struct lifetimes *l);
 
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);

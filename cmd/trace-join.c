@@ -103,6 +103,8 @@ static void put_raw(struct text *t, struct slice raw)
 	size_t n = utf8_plain(raw);
 	char *begin;
 
+	if (!raw.n)
+		return;
 	put(t, (struct slice){raw.p, n});
 	if (n == raw.n)
 		return;
@@ -329,14 +331,11 @@ int main(int argc, char **argv)
 	struct out out;
 	int status = EXIT_SUCCESS;
 
-	for (unsigned i = 0; i < opt.num_lifetimes; i++) {
-		int result = lifetimes_read(&lifetimes, opt.lifetimes[i]);
-
-		if (result < 0)
-			err(EXIT_FAILURE, "%s", io_name(opt.lifetimes[i]));
-		status |= result;
-	}
-	if (lifetimes_sort(&lifetimes) != 0 || out_open(&out, STDOUT_FILENO) != 0)
+	for (unsigned i = 0; i < opt.num_lifetimes; i++)
+		if (lifetimes_read(&lifetimes, opt.lifetimes[i]) != 0)
+			status = EXIT_FAILURE;
+	lifetimes_sort(&lifetimes);
+	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));

@@ -369,9 +369,17 @@ char *json_quote(char *to, struct slice s)
 
 	*to++ = '"';
 	while (s.n) {
-		unsigned char c = *s.p;
+		size_t same = utf8_plain(s);
+		unsigned char c;
 		int n = 1;
 
+		same = json_plain(s.p, s.p + same) - s.p;
+		to = mempcpy(to, s.p, same);
+		s.p += same;
+		s.n -= same;
+		if (!s.n)
+			break;
+		c = *s.p;
 		if (short_escape(c)) {
 			*to++ = '\\';
 			*to++ = short_escape(c);
