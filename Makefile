@@ -33,7 +33,7 @@ trace-join_parts := lifetimes line
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7
-SHELL_SOURCES := .ci/run tests/run tests/deps tests/demo
+SHELL_SOURCES := .ci/run tests/bench tests/run tests/deps tests/demo
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -42,7 +42,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all check demo deps help install uninstall lint format clean
+.PHONY: all bench check demo deps help install uninstall lint format clean
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace
 
@@ -53,8 +53,9 @@ $(B)/$(1): $(B)/cmd/$(1).o $(B)/common.a
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
+$(B)/measure: $(B)/tests/measure.o
 
-$(TOOLS:%=$(B)/%) $(B)/mktrace:
+$(TOOLS:%=$(B)/%) $(B)/mktrace $(B)/measure:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -78,6 +79,9 @@ FORCE:
 
 check: all
 	$(Q)BIN='$(abspath $(B))' SAN='$(SAN)' tests/run $(T)
+
+bench: all $(B)/measure
+	$(Q)BIN='$(abspath $(B))' tests/bench
 
 demo: all
 	$(Q)BIN='$(abspath $(B))' tests/demo
@@ -112,6 +116,7 @@ help:
 	@echo 'make deps       install the packages that building and testing need (apt or dnf, as root or by sudo)'
 	@echo 'make demo       build, and print an annotated trace from the bundled sample'
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
+	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make lint       compile with -Werror, check format, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools and pages (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
