@@ -10,8 +10,8 @@ CC      ?= cc
 CFLAGS  ?= -O2 -g
 # ours, whatever the user's CFLAGS are
 FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -Wall -Wextra -Wvla \
-	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong
-LINK    := -pie -Wl,-z,relro,-z,now
+	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread
+LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
 B := build
 ifdef SAN
@@ -25,7 +25,7 @@ FLAGS += -Werror
 endif
 
 TOOLS := trace-dump qpair-lifetimes trace-join
-COMMON := cli io json lines map number out probeline progress utf8
+COMMON := cli io json lines map number out probeline progress readahead utf8
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge us

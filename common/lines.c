@@ -13,10 +13,12 @@
 
 #include "io.h"
 #include "out.h"
+#include "readahead.h"
 
 enum {
 	BLOCK = 128 * 1024, /* as large as those that the tools write */
-	SHOWN = 10,         /* complaints */
+	AHEAD_MIN = 8 * BLOCK,
+	SHOWN = 10, /* complaints */
 };
 
 int lines_open(struct lines *l, const char *path)
@@ -26,42 +28,62 @@ int lines_open(struct lines *l, const char *path)
 	*l = (struct lines){.name = io_name(path), .fd = io_open(path), .cap = BLOCK};
 	if (l->fd < 0)
 		return -1;
-	if (fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode))
-		l->size = st.st_size;
+	if (fstat(l->fd, &st) == 0) {
+		l->size = S_ISREG(st.st_mode) ? st.st_size : 0;
+		l->is_pipe = S_ISFIFO(st.st_mode);
+	}
 	progress_start(&l->progress);
-	l->buf = malloc(l->cap);
+	l->buf = l->own = malloc(l->cap);
 	return l->buf ? 0 : -1;
 }
 
 /* Reads on behind the unfinished line, which moves to the buffer's begin. Returns as read(2) does. */
-static ssize_t fill(struct lines *l)
+static ssize_t read_here(struct lines *l)
 {
 	size_t rest = l->end - l->start;
-	ssize_t got;
 
-	if (l->start) {
-		memmove(l->buf, l->buf + l->start, rest);
-		l->start = 0;
-		l->end = rest;
-	}
-	if (l->end == l->cap) {
-		size_t cap = 2 * l->cap;
-		char *buf;
+	memmove(l->buf, l->buf + l->start, rest);
+	l->start = 0;
+	l->end = rest;
+	if (rest == l->cap) {
+		char *buf = realloc(l->own, 2 * l->cap);
 
-		if (l->cap >= LINES_MAX) {
-			errno = EMSGSIZE;
-			return -1;
-		}
-		buf = realloc(l->buf, cap);
 		if (!buf)
 			return -1;
-		l->buf = buf;
-		l->cap = cap;
+		l->buf = l->own = buf;
+		l->cap *= 2;
+	}
+	return io_read(l->fd, l->buf + l->end, l->cap - l->end);
+}
+
+/* The same with a thread that has read already. */
+static ssize_t read_ahead(struct lines *l)
+{
+	struct slice rest = {l->buf + l->start, l->end - l->start};
+	ssize_t got = readahead_next(l->ahead, rest, &l->buf);
+
+	l->start = 0;
+	l->end = rest.n;
+	return got;
+}
+
+static ssize_t fill(struct lines *l)
+{
+	ssize_t got;
+
+	if (l->end - l->start >= LINES_MAX) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	/* worth a thread once it is clear that there is much to read; without it, it goes on as before */
+	if (l->is_pipe && !l->ahead && l->consumed > AHEAD_MIN) {
+		l->ahead = readahead_start(l->fd, LINES_MAX);
+		l->is_pipe = l->ahead;
 	}
 	progress_show(&l->progress, l->consumed, l->size, "bytes");
-	if (l->tie)
+	if (l->tie && !(l->ahead && readahead_ready(l->ahead)))
 		out_flush(l->tie);
-	got = io_read(l->fd, l->buf + l->end, l->cap - l->end);
+	got = l->ahead ? read_ahead(l) : read_here(l);
 	if (got > 0) {
 		l->end += got;
 		l->consumed += got;
@@ -123,7 +145,9 @@ int lines_close(struct lines *l, int error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)
 		close(l->fd);
-	free(l->buf);
-	l->buf = NULL;
+	readahead_close(l->ahead);
+	l->ahead = NULL;
+	free(l->own);
+	l->buf = l->own = NULL;
 	return error || l->faulty ? -1 : 0;
 }

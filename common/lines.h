@@ -13,6 +13,7 @@
 #include "slice.h"
 
 struct out;
+struct readahead;
 
 /* A longer line ends the input with EMSGSIZE: text has none, and memory must have a bound. */
 #define LINES_MAX ((size_t)64 << 20)
@@ -21,14 +22,18 @@ struct lines {
 	const char *name; /* for messages: the path, or <stdin> */
 	uint64_t number;  /* of the line handed out last, from 1 */
 	uint64_t faulty;  /* lines that lines_complain() was called for */
-	struct out *
-		tie; /* flushed before a read, which may wait: a reader behind it sees lines as they come */
+
+	/* flushed before a read that would wait, so that a reader behind it sees lines as they come; may be NULL */
+	struct out *tie;
+
+	int fd;
+	bool is_pipe, eof;
 	off_t size; /* of a regular file, else 0 */
 	uint64_t consumed;
-	int fd;
 	struct progress progress;
-	bool eof;
-	char *buf;
+	struct readahead *ahead; /* NULL: not used */
+	char *buf;               /* holds what is between start and end: own, or a block of ahead */
+	char *own;
 	size_t cap, start, end;
 };
 

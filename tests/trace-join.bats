@@ -173,6 +173,28 @@ L
     [ "$output" -gt 10000000 ]
 }
 
+@test "a long input through a pipe gives what the file gives, whatever the length of its lines" {
+    {
+        for _ in $(seq 1 8000); do line 5 16; done | sed '300~1000s/"n":1/"n":1,"s":"'"$(printf '%0100000d' 0)"'"/'
+        printf '{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"s":"%010000000d"}}\n' 7
+        for _ in $(seq 1 20000); do line 6 16; done
+        printf '%s' "$(line 7 16)"
+    } >in
+    [ "$(wc -c <in)" -gt 12000000 ]
+    trace-join -j in >want
+    equal "$(wc -l <want)" 28002
+    sh 'cat in | trace-join -j | cmp - want'
+    sh 'dd if=in obs=3001 status=none | trace-join -j | cmp - want'
+}
+
+@test "a line without end is refused, not kept" {
+    status_is 1 sh 'head -c 100000000 /dev/zero | trace-join | wc -c'
+    says 'trace-join: <stdin>:1: a line of more than 64 MiB'
+    head -c 100000000 /dev/zero >zeros
+    status_is 1 trace-join zeros
+    says 'trace-join: zeros:1: a line of more than 64 MiB'
+}
+
 @test "malformed lifetime lines are reported, the others count" {
     {
         echo 'qpair: begin=0x1, ptr=0x10'

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "readahead.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "io.h"
+
+enum { BLOCK = 128 * 1024 };
+
+struct readahead {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int fd;
+	struct block {
+		char *data;   /* in front of it, room for the rest of the other one */
+		bool full;    /* it is the owner's; else the thread's */
+		ssize_t size; /* what read(2) returned */
+		int error;
+	} blocks[2];
+	unsigned next; /* the block that the owner waits for */
+	bool started;  /* the owner has the other one */
+	bool ended;    /* so the thread has, too */
+	char *map;
+	size_t map_size;
+};
+
+static void *read_blocks(void *argument)
+{
+	struct readahead *r = argument;
+	ssize_t got = 1;
+
+	for (unsigned i = 0; got > 0; i ^= 1) {
+		struct block *block = &r->blocks[i];
+		int error;
+
+		pthread_mutex_lock(&r->lock);
+		while (block->full)
+			pthread_cond_wait(&r->changed, &r->lock);
+		pthread_mutex_unlock(&r->lock);
+		got = io_read(r->fd, block->data, BLOCK);
+		error = errno;
+		pthread_mutex_lock(&r->lock);
+		block->size = got;
+		block->error = error;
+		block->full = true;
+		pthread_cond_signal(&r->changed);
+		pthread_mutex_unlock(&r->lock);
+	}
+	return NULL;
+}
+
+struct readahead *readahead_start(int fd, size_t rest_max)
+{
+	struct readahead *r = calloc(1, sizeof(*r));
+	size_t size = rest_max + BLOCK;
+	char *map;
+
+	if (!r)
+		return NULL;
+	/* pages of the room in front that nothing is carried over to are never there */
+	map = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED) {
+		free(r);
+		return NULL;
+	}
+	r->map = map;
+	r->map_size = 2 * size;
+	r->fd = fd;
+	r->blocks[0].data = map + rest_max;
+	r->blocks[1].data = map + size + rest_max;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, NULL);
+	if (pthread_create(&r->thread, NULL, read_blocks, r) != 0) {
+		munmap(map, 2 * size);
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+bool readahead_ready(struct readahead *r)
+{
+	bool ready;
+
+	pthread_mutex_lock(&r->lock);
+	ready = r->blocks[r->next].full;
+	pthread_mutex_unlock(&r->lock);
+	return ready;
+}
+
+ssize_t readahead_next(struct readahead *r, struct slice rest, char **begin)
+{
+	struct block *block = &r->blocks[r->next], *last = &r->blocks[r->next ^ 1];
+
+	pthread_mutex_lock(&r->lock);
+	while (!block->full)
+		pthread_cond_wait(&r->changed, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+	*begin = block->data - rest.n;
+	memmove(*begin, rest.p, rest.n);
+	if (block->size <= 0) {
+		r->ended = true;
+		errno = block->error;
+		return block->size;
+	}
+	pthread_mutex_lock(&r->lock);
+	if (r->started) {
+		last->full = false;
+		pthread_cond_signal(&r->changed);
+	}
+	pthread_mutex_unlock(&r->lock);
+	r->started = true;
+	r->next ^= 1;
+	return block->size;
+}
+
+void readahead_close(struct readahead *r)
+{
+	if (!r || !r->ended)
+		return;
+	pthread_join(r->thread, NULL);
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	munmap(r->map, r->map_size);
+	free(r);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A thread that reads a pipe while its owner works on what it read before.
+ *
+ * Taking data from a pipe costs a filter a quarter of its time: the bytes lie in another processor's cache,
+ * and every read wakes the writer. With this the filter of a pipeline is as fast as it is on a file. There
+ * are two blocks, one for each side; in front of both is room for what the owner has not finished.
+ */
+#ifndef READAHEAD_H
+#define READAHEAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "slice.h"
+
+struct readahead;
+
+/*
+ * Starts to read. rest_max: the most that the owner will ever carry over. Returns NULL when there is no
+ * memory or no thread; nothing was read then. The owner must not read from fd itself from now on.
+ */
+struct readahead *readahead_start(int fd, size_t rest_max);
+
+/* Whether readahead_next() would return at once. */
+bool readahead_ready(struct readahead *r);
+
+/*
+ * Waits for the next block. rest is what the owner wants to keep of the one before, which ends with it: it
+ * stands in front of the new bytes, *begin is where. Returns their number, without rest; 0 at the end, -1 with
+ * errno. The block is valid until the next call.
+ */
+ssize_t readahead_next(struct readahead *r, struct slice rest, char **begin);
+
+/*
+ * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be stopped, since
+ * it may be waiting for input: it and what it needs stay until the process ends.
+ */
+void readahead_close(struct readahead *r);
+
+#endif
