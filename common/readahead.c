@@ -8,7 +8,9 @@
 
 #include "io.h"
 
-enum { BLOCK = 128 * 1024 };
+enum {
+	BLOCK = 256 * 1024
+}; /* two of those that the writer fills: measured on trace-dump | trace-join */
 
 struct readahead {
 	pthread_t thread;
