@@ -28,7 +28,7 @@ TOOLS := trace-dump qpair-lifetimes trace-join
 COMMON := cli io json lines map number out probeline progress readahead utf8
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
-trace-dump_parts := entry file info input json line merge us
+trace-dump_parts := entry file info input json line merge settle us
 trace-join_parts := lifetimes line
 
 MAN1  := $(TOOLS:%=docs/%.1)

@@ -44,14 +44,15 @@ struct layout {
 	uint64_t histories;    /* position of the first one */
 	uint64_t num_tpoints, num_lcores;
 	unsigned num_args, num_relations;
-	unsigned history_size;  /* bytes before the ring */
-	unsigned slots, thread; /* positions in a history; no thread: 0 */
-	bool every_lcore;       /* has a history, used or not */
+	unsigned history_size;              /* bytes before the ring */
+	unsigned slots, next_entry, thread; /* positions in a history; no thread: 0 */
+	bool every_lcore;                   /* has a history, used or not */
 };
 
-#define LEGACY                                                                   \
-	.tsc_rate = 0, .owner_types = 136, .object_types = 648, .tpoints = 1160, \
-	.num_tpoints = 1024, .num_lcores = 128, .history_size = 8216, .slots = 8
+#define LEGACY                                                                    \
+	.tsc_rate = 0, .owner_types = 136, .object_types = 648, .tpoints = 1160,  \
+	.num_tpoints = 1024, .num_lcores = 128, .history_size = 8216, .slots = 8, \
+	.next_entry = 8208
 
 static const struct layout fixed[] = {
 	{"G1", "v21.07", LEGACY, .num_args = 5, .offsets = 113800, .file_size = 114824,
@@ -64,12 +65,12 @@ static const struct layout fixed[] = {
 	 .object_types = 17040, .tpoints = 17552, .num_tpoints = 1024, .num_args = 8,
 	 .num_relations = TRACE_RELATIONS, .owner_count = 212112, .offsets = 212120,
 	 .num_lcores = 1024, .owner_offset = 220312, .histories = 220320, .history_size = 8216,
-	 .slots = 8},
+	 .slots = 8, .next_entry = 8208},
 	{"G5", "v24.09 to v26.01", .file_size = 0, .tsc_rate = 8, .thread_names = 176,
 	 .owner_types = 16560, .object_types = 17072, .tpoints = 17584, .num_tpoints = 1280,
 	 .num_args = 8, .num_relations = TRACE_RELATIONS, .owner_count = 260784, .offsets = 260792,
 	 .num_lcores = 1024, .owner_offset = 268984, .histories = 268992, .history_size = 10264,
-	 .slots = 8},
+	 .slots = 8, .next_entry = 10256},
 };
 
 enum { NUM_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
@@ -271,6 +272,7 @@ static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
 	uint64_t room = room_for_slots(a, at);
 
 	lcore->id = id;
+	lcore->next_entry = data + at + a->l->next_entry;
 	lcore->ring = data + at + a->l->history_size;
 	lcore->slots = number(data + at + a->l->slots, 8);
 	if (lcore->slots > room)
@@ -447,6 +449,7 @@ static enum verdict read_sections(struct attempt *a, struct layout *l)
 			     .histories = end,
 			     .history_size = HISTORY_CORE_SIZE + 8 * count[TPOINT],
 			     .slots = 24,
+			     .next_entry = 40,
 			     .thread = 4};
 	return MATCHES;
 }

@@ -51,6 +51,8 @@ struct trace_tpoint {
 struct trace_lcore {
 	unsigned id;
 	char thread[17];
+	const uint8_t
+		*next_entry; /* how many slots were ever written, while it is live; unaligned */
 	const uint8_t *ring;
 	uint64_t slots;   /* of the ring */
 	uint64_t present; /* the first ones, that the file holds: fewer when it is cut off */

@@ -73,6 +73,7 @@ static int take_snapshot(struct input *in, size_t size)
 
 	if (copy == MAP_FAILED)
 		return -1;
+	in->snapshot = true;
 	in->data = copy;
 	in->size = in->mapped = size;
 	in->whole = true;

@@ -19,6 +19,7 @@ struct input {
 	size_t dropped; /* bytes before data */
 	bool whole;     /* no more will come */
 	bool file;      /* data is the file itself */
+	bool snapshot;  /* data is a copy of a file that may be changing */
 };
 
 /* How many bytes input_open() tries to have in data. */

@@ -25,6 +25,7 @@
 #include "trace-dump-json.h"
 #include "trace-dump-line.h"
 #include "trace-dump-merge.h"
+#include "trace-dump-settle.h"
 
 enum {
 	IDS = 1 << 16,      /* of lcores and of tracepoints */
@@ -197,6 +198,8 @@ static int dump_file(struct dump *d, struct input *in)
 		warnx("%s: %s", d->name, error);
 		return EXIT_FAILURE;
 	}
+	if (in->snapshot)
+		settle_rings(&d->trace, in);
 	prepare(d);
 	if (entries_wanted()) {
 		if (read_entries(d, &merge) != 0)

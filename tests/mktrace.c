@@ -12,7 +12,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/param.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -37,6 +39,7 @@ static const char help[] =
 	"  -r, --rate HZ          ticks per second (default: the info line's, or 2600000000)\n"
 	"  -c, --clear-tsc TSC    when the trace was cleared (G6 only; default: the info line's)\n"
 	"  -R, --repeat N         write all trace lines N times, one round after the other\n"
+	"  -w, --live SECONDS     go on writing to the rings for so long, as an application does\n"
 	"  -t, --truncate BYTES   write only the first BYTES bytes of the file\n"
 	"  -o, --output FILE      write there instead of standard output\n"
 	"  -h, --help             print this\n"
@@ -235,7 +238,7 @@ static const struct layout *layout = &layouts[5];
 static struct {
 	enum kind kind;
 	bool has_clear_tsc;
-	uint64_t slots, start, rate, clear_tsc, repeat, truncate;
+	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live;
 	char *lcores;
 	const char *output;
 } opt = {.repeat = 1, .truncate = UINT64_MAX};
@@ -256,6 +259,7 @@ struct lcore {
 	size_t size, cap;
 	uint64_t slots; /* that the records take */
 	uint64_t tpoint_count[MAX_TPOINTS];
+	uint64_t offset; /* of its history in the file */
 };
 
 static struct lines in;
@@ -669,6 +673,17 @@ static void add_record(struct ring *ring, const struct record *r, uint64_t tsc, 
 	}
 }
 
+/* Adds the next record of an lcore, in the given round of all of them; p is where. Returns where the one behind it is. */
+static const char *add_next(struct ring *ring, const char *p, uint64_t round)
+{
+	struct record r;
+
+	memcpy(&r, p, sizeof(r));
+	p += sizeof(r);
+	add_record(ring, &r, r.tsc + round * (last_tsc - first_tsc + 1000), p);
+	return p + r.args_size;
+}
+
 static union slot *fill_ring(const struct lcore *lcore, uint64_t size)
 {
 	struct ring ring = {calloc(size, sizeof(union slot)), .size = size, .next = opt.start};
@@ -677,14 +692,8 @@ static union slot *fill_ring(const struct lcore *lcore, uint64_t size)
 	if (!ring.slots)
 		err(EXIT_FAILURE, NULL);
 	for (uint64_t i = 0; i < opt.repeat && lcore->size; i++)
-		for (const char *p = lcore->records; p < end;) {
-			struct record r;
-
-			memcpy(&r, p, sizeof(r));
-			p += sizeof(r);
-			add_record(&ring, &r, r.tsc + i * (last_tsc - first_tsc + 1000), p);
-			p += r.args_size;
-		}
+		for (const char *p = lcore->records; p < end;)
+			p = add_next(&ring, p, i);
 	return ring.slots;
 }
 
@@ -802,6 +811,7 @@ static void write_trace(struct out *o, unsigned num_lcores)
 		if (!lcores[i].present)
 			continue;
 		set64(&header, layout->lcore_offsets + 8 * i, end);
+		lcores[i].offset = end;
 		end += layout->history_size + num_entries(&lcores[i]) * sizeof(union slot);
 	}
 	if (layout->generation == 6)
@@ -816,6 +826,45 @@ static void write_trace(struct out *o, unsigned num_lcores)
 			write_history(o, &lcores[i]);
 	if (owners_last)
 		put(o, owners, sizeof(owners));
+}
+
+/*
+ * Goes on writing to the rings of the file, which is mapped as an application maps it: an entry is published
+ * by moving next_entry behind it. Full speed, one lcore after the other, an entry each.
+ */
+static void write_live(const char *name, int fd, unsigned num_lcores)
+{
+	static struct ring rings[MAX_LCORES];
+	static const char *at[MAX_LCORES];
+	size_t size = lseek(fd, 0, SEEK_END);
+	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	time_t end = time(NULL) + opt.live;
+
+	if (map == MAP_FAILED)
+		err(EXIT_FAILURE, "%s", name);
+	for (unsigned i = 0; i < num_lcores; i++)
+		rings[i] = (struct ring){
+			(union slot *)(map + lcores[i].offset + layout->history_size),
+			.size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
+	for (uint64_t round = opt.repeat; time(NULL) < end; round++)
+		for (bool more = true; more;) {
+			more = false;
+			for (unsigned i = 0; i < num_lcores; i++) {
+				const char *last = lcores[i].records + lcores[i].size;
+
+				at[i] = at[i] ? at[i] : lcores[i].records;
+				if (at[i] == last)
+					continue;
+				at[i] = add_next(&rings[i], at[i], round);
+				__atomic_store_n(
+					(uint64_t *)(map + lcores[i].offset + layout->next_entry),
+					rings[i].next, __ATOMIC_RELEASE);
+				more = true;
+			}
+			if (!more)
+				memset(at, 0, sizeof(at));
+		}
+	munmap(map, size);
 }
 
 /* Returns how many places for lcores the file has. */
@@ -888,6 +937,9 @@ static void set_option(int option)
 	case 't':
 		opt.truncate = option_number(option, 0, UINT64_MAX);
 		break;
+	case 'w':
+		opt.live = option_number(option, 1, 3600);
+		break;
 	case 'o':
 		opt.output = optarg;
 		break;
@@ -912,6 +964,7 @@ static void parse_options(int argc, char **argv)
 		{"clear-tsc", required_argument, NULL, 'c'},
 		{"repeat", required_argument, NULL, 'R'},
 		{"truncate", required_argument, NULL, 't'},
+		{"live", required_argument, NULL, 'w'},
 		{"output", required_argument, NULL, 'o'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -919,12 +972,14 @@ static void parse_options(int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:o:hV", options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:o:hV", options, NULL)) != -1)
 		set_option(option);
 	if (layout->generation < 6 && (opt.kind == SHORT || opt.has_clear_tsc))
 		cli_usage("-k short and -c are for G6");
 	if (opt.kind != SHM && (opt.slots || opt.start))
 		cli_usage("-n and -s are for -k shm");
+	if (opt.live && (opt.kind != SHM || !opt.output || opt.truncate != UINT64_MAX))
+		cli_usage("-w needs -k shm and -o, and all of the file");
 }
 
 int main(int argc, char **argv)
@@ -943,11 +998,15 @@ int main(int argc, char **argv)
 		errx(EXIT_FAILURE, "no tracepoint is defined");
 	num_lcores = settle_lcores();
 	name = opt.output ? opt.output : "<stdout>";
-	fd = opt.output ? open(name, O_WRONLY | O_CREAT | O_TRUNC, 0666) : STDOUT_FILENO;
+	fd = opt.output ? open(name, O_RDWR | O_CREAT | O_TRUNC, 0666) : STDOUT_FILENO;
 	if (fd < 0 || out_open(&o, fd) != 0)
 		err(EXIT_FAILURE, "%s", name);
 	write_trace(&o, num_lcores);
-	if (out_close(&o) != 0 || close(fd) != 0)
+	if (out_close(&o) != 0)
+		err(EXIT_FAILURE, "%s", name);
+	if (opt.live)
+		write_live(name, fd, num_lcores);
+	if (close(fd) != 0)
 		err(EXIT_FAILURE, "%s", name);
 	return EXIT_SUCCESS;
 }
