@@ -100,12 +100,11 @@ static void keep(struct dump *d, const struct entry *e)
 		line_write(&d->lines, e);
 }
 
-/* Says, once, what was left out, is not whole, or was asked for and is not there. */
+/* Says, once, what was left out or is not whole. */
 static void note_losses(const struct dump *d)
 {
 	const struct info_counts *c = &d->counts;
 	const struct trace *t = &d->trace;
-	unsigned i;
 
 	if (c->before_window && !opt.all)
 		note("%s: left out %" PRIu64
@@ -124,12 +123,23 @@ static void note_losses(const struct dump *d)
 	if (c->undefined)
 		note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
 		     c->undefined);
-	for (unsigned id = 0; opt.some_lcores && id < IDS; id++) {
-		for (i = 0; i < t->num_lcores && !(t->lcores[i].id == id && c->by_lcore[i]); i++)
-			;
-		if (opt.lcores[id] && i == t->num_lcores)
-			note("%s: no entries of lcore %u", d->name, id);
-	}
+}
+
+/* Says what was asked for and is not there. */
+static void note_missing(const struct dump *d)
+{
+	const struct trace *t = &d->trace;
+	static bool seen[IDS];
+	unsigned i, missing = 0, first = 0;
+
+	for (i = 0; i < t->num_lcores; i++)
+		seen[t->lcores[i].id] |= d->counts.by_lcore[i] > 0;
+	for (i = 0; opt.some_lcores && i < IDS; i++)
+		if (opt.lcores[i] && !seen[i] && !missing++)
+			first = i;
+	if (missing)
+		note("%s: no entries of lcore %u%s", d->name, first,
+		     missing > 1 ? " and others" : "");
 	for (unsigned k = 0; k < opt.num_tpoints; k++) {
 		for (i = 0; i < t->num_tpoints && !matches(opt.tpoints[k], &t->tpoints[i]); i++)
 			;
@@ -205,6 +215,7 @@ static int dump_file(struct dump *d, struct input *in)
 		if (read_entries(d, &merge) != 0)
 			err(EXIT_FAILURE, "%s", d->name);
 		note_losses(d);
+		note_missing(d);
 	}
 	if (opt.info)
 		info_write(&d->out, &d->trace, merge.rings, merge.window, &d->counts);
@@ -242,8 +253,10 @@ static int dump_json(struct dump *d, struct input *in)
 			keep(d, &e);
 		}
 		progress_end(&progress);
-		if (entries_wanted())
+		if (entries_wanted()) {
 			note_losses(d);
+			note_missing(d);
+		}
 		if (json.error)
 			trace_fault(&d->trace, "%s", json.error);
 		if (opt.info)

@@ -136,6 +136,8 @@ text() { # TSC LCORE NUMBER
 
 @test "what -c and -t do not find is said" {
     mktrace "$DATA/common.jsonl" >trace
+    status_is 0 timeout 10 trace-dump -c 0-65535 "$DATA/spdk-trace.json"
+    says 'no entries of lcore 2 and others'
     status_is 0 trace-dump -c 9 -t 'TCP_*' trace
     equal "$output" ''
     says "trace-dump: trace: no entries of lcore 9"
