@@ -65,19 +65,24 @@ static bool again(struct json_trace *x, struct json begin)
 	return true;
 }
 
+static void read_name(struct json *j, char *name, size_t size)
+{
+	struct slice raw;
+
+	if (json_string(j, &raw) && raw.n < size)
+		name[json_unescape(name, raw)] = 0;
+	else
+		json_fail(j, "a name that is longer than SPDK's can be");
+}
+
 static void read_arg(struct json *j, struct trace_arg *arg)
 {
-	struct slice key, name;
+	struct slice key;
 	uint64_t v = 0;
 
 	for (json_object(j); json_key(j, &key);) {
 		if (json_is(key, "name")) {
-			if (json_string(j, &name) && name.n < sizeof(arg->name))
-				arg->name[json_unescape(arg->name, name)] = 0;
-			else
-				json_fail(
-					j,
-					"an argument's name of 14 characters at most is expected");
+			read_name(j, arg->name, sizeof(arg->name));
 		} else if (json_is(key, "type")) {
 			if (json_u64(j, &v) && v > TRACE_STR)
 				json_fail(j, "a type from 0 to 2 is expected");
@@ -95,17 +100,12 @@ static void read_arg(struct json *j, struct trace_arg *arg)
 static void read_tpoint(struct json *j, struct trace *t)
 {
 	struct trace_tpoint tp = {};
-	struct slice key, name;
+	struct slice key;
 	uint64_t id = IDS;
 
 	for (json_object(j); json_key(j, &key);) {
 		if (json_is(key, "name")) {
-			if (json_string(j, &name) && name.n < sizeof(tp.name))
-				tp.name[json_unescape(tp.name, name)] = 0;
-			else
-				json_fail(
-					j,
-					"a tracepoint's name of 24 characters at most is expected");
+			read_name(j, tp.name, sizeof(tp.name));
 		} else if (json_is(key, "id")) {
 			json_u64(j, &id);
 		} else if (json_is(key, "new_object")) {

@@ -22,8 +22,8 @@ struct lifetime {
 	uint64_t ptr, begin, end; /* ticks, both inclusive */
 	size_t order;             /* in the files */
 	struct slice fields;      /* of its line */
-	struct slice text,
-		json; /* its annotation, key=value, … and {"key":value,…}: made when first asked for */
+	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
+	struct slice text, json;
 };
 
 struct lifetimes {
