@@ -235,7 +235,8 @@ L
         [ -s out ] && break
         sleep 0.05
     done
+    # while the input is still open
+    [ -s out ]
     exec 7>&-
     wait
-    [ -s out ]
 }
