@@ -78,7 +78,7 @@ FORCE:
 -include $(wildcard $(B)/*/*.d)
 
 check: all
-	$(Q)BIN='$(abspath $(B))' SAN='$(SAN)' tests/run $(T)
+	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 bench: all $(B)/measure
 	$(Q)BIN='$(abspath $(B))' tests/bench

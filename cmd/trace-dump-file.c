@@ -9,16 +9,16 @@
  */
 #include "trace-dump-file.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "trace-dump-input.h"
 
+/* Ticks a second; a tracepoint mask or a number of sections in the same place is never as large. */
+enum { MIN_TSC_RATE = 65536 };
+
 enum {
-	MIN_TSC_RATE =
-		65536, /* ticks a second; a tracepoint mask or a section count is never as large */
 	TPOINT_NAME = 24,
 	ARG_NAME = 14,
 	ARG_SIZE = 16,
@@ -475,15 +475,11 @@ static const char *guess(const struct input *in)
 	static const struct {
 		const char *magic, *what;
 	} known[] = {
-		{"\xfd"
-		 "7zXZ",
-		 "is compressed: use xz -dc FILE | trace-dump"},
-		{"\x1f\x8b", "is compressed: use gzip -dc FILE | trace-dump"},
-		{"\x28\xb5\x2f\xfd", "is compressed: use zstd -dc FILE | trace-dump"},
+		{"\3757zXZ", "is compressed: use xz -dc FILE | trace-dump"},
+		{"\037\213", "is compressed: use gzip -dc FILE | trace-dump"},
+		{"\050\265\057\375", "is compressed: use zstd -dc FILE | trace-dump"},
 		{"BZh", "is compressed: use bzip2 -dc FILE | trace-dump"},
-		{"\x7f"
-		 "ELF",
-		 "is a program or library, not an SPDK trace file"},
+		{"\177ELF", "is a program or library, not an SPDK trace file"},
 	};
 
 	if (!in->size)
@@ -492,8 +488,7 @@ static const char *guess(const struct input *in)
 		if (in->size >= strlen(known[i].magic) &&
 		    !memcmp(in->data, known[i].magic, strlen(known[i].magic)))
 			return known[i].what;
-	return "not an SPDK trace file, or cut off within its header, or of a layout that is not "
-	       "known";
+	return "not an SPDK trace file, or cut off within its header, or of a layout that is not known";
 }
 
 int trace_open(struct trace *t, struct input *in, const char **error)

@@ -64,7 +64,6 @@ struct trace {
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t end; /* bytes that the file should have */
 	bool cut_off; /* and has not */
-	bool exported; /* the definitions come from the JSON of spdk_trace, which has no types and relations */
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
 	unsigned
 		short_histories; /* of lcores without entries, which spdk_trace_record of G6 cuts short */

@@ -97,7 +97,7 @@ int input_open(struct input *in, const char *path)
 	struct stat st;
 	struct statfs fs;
 
-	*in = (struct input){.name = io_name(path), .fd = io_open(path)};
+	*in = (struct input){.fd = io_open(path)};
 	if (in->fd < 0 || fstat(in->fd, &st) != 0)
 		return -1;
 	if (S_ISDIR(st.st_mode)) {

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 struct input {
-	const char *name; /* for messages */
 	int fd;
 	const uint8_t *data; /* may move in input_need() */
 	size_t size;         /* bytes there are, so far */
@@ -25,7 +24,7 @@ struct input {
 /* How many bytes input_open() tries to have in data. */
 enum { INPUT_BEGIN = 64 * 1024 };
 
-/* Opens path, "-" being standard input. Returns -1 with errno. The path must outlive the input. */
+/* Opens path, "-" being standard input. Returns -1 with errno. */
 int input_open(struct input *in, const char *path);
 
 /* Whether data holds the first n bytes, after reading on where it can. False at the end, or with errno. */

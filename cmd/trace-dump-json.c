@@ -8,12 +8,13 @@
 
 enum {
 	IDS = 1 << 16, /* of tracepoints and of lcores */
-	UNIT_MAX =
-		64
-		<< 20, /* bytes of an entry, or of another part of the document that is read at once */
-	TEXT_MIN =
-		256, /* bytes that tell text from a trace file, whose first 8 have zeros among them */
-	STRAY_MAX = INPUT_BEGIN, /* bytes before the document */
+
+	/* bytes of an entry, or of another part of the document that is read at once */
+	UNIT_MAX = 64 << 20,
+	/* bytes that tell text from a trace file, which has zeros among its first 8 */
+	TEXT_MIN = 256,
+	/* bytes before the document */
+	STRAY_MAX = INPUT_BEGIN,
 };
 
 bool json_trace_is_text(const struct input *in)
@@ -194,8 +195,7 @@ int json_trace_open(struct json_trace *x, struct trace *t, struct input *in)
 	const char *brace = memchr(in->data, '{', in->size < STRAY_MAX ? in->size : STRAY_MAX);
 
 	*x = (struct json_trace){.in = in, .trace = t};
-	*t = (struct trace){
-		.layout = "JSON", .releases = "what spdk_trace -j prints", .exported = true};
+	*t = (struct trace){.layout = "JSON", .releases = "what spdk_trace -j prints"};
 	t->tpoints = calloc(IDS, sizeof(*t->tpoints));
 	t->lcores = calloc(IDS, sizeof(*t->lcores));
 	t->num_lcores = IDS;

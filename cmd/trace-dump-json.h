@@ -17,8 +17,8 @@ struct json_trace {
 	bool in_entries;
 	uint64_t entries; /* read so far */
 	struct slice
-		owners; /* the table of owners as it stands in the document, a copy; p is NULL without */
-	char *text; /* one entry's decoded strings */
+		owners; /* the document's table of them, a copy as it stands there; p is NULL without */
+	char *text;     /* one entry's decoded strings */
 	size_t text_size;
 	const char *error; /* NULL, or what is wrong at `position` */
 	uint64_t position; /* bytes from the begin of the input */

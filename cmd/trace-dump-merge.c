@@ -38,7 +38,7 @@ static void reverse(struct merge_run *from, struct merge_run *end)
 	}
 }
 
-/* Steps through a ring, so that little of a large file is in memory at once. */
+/* Lets go of the slots before this one, so that little of a large file is in memory at once. */
 static void release(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
 {
 	if (slot % RELEASE == 0 && slot)

@@ -154,16 +154,15 @@ static inline bool own_integer(struct cursor *c, struct slice *raw)
 
 static inline bool own_us(struct cursor *c, struct slice *raw)
 {
-	struct slice fraction;
-	const char *begin = c->p;
+	const char *begin = c->p, *fraction;
 
 	if (!own_integer(c, raw) || !LITERAL(c, ".") || c->p == c->end)
 		return false;
-	fraction.p = c->p;
+	fraction = c->p;
 	while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
 		c->p++;
 	raw->n = c->p - begin;
-	return c->p - fraction.p == 3;
+	return c->p - fraction == 3;
 }
 
 /* A string behind its opening quote, with the closing one. */

@@ -207,8 +207,9 @@ static void write_text(struct out *out, const struct trace_line *line, struct sl
 		return;
 	pad(&t, line->lcore.n < 3 ? 3 - line->lcore.n : 0);
 	put(&t, line->lcore);
+	put_string(&t, " ");
 	column(&t);
-	pad(&t, time.n < 16 ? 17 - time.n : 1);
+	pad(&t, time.n < 16 ? 16 - time.n : 0);
 	put(&t, time);
 	put_string(&t, " ");
 	column(&t);

@@ -27,8 +27,6 @@ int out_flush(struct out *o)
 {
 	if (!o->error && io_write(o->fd, o->buf, o->len) != 0)
 		o->error = errno;
-	if (!o->error)
-		o->written += o->len;
 	o->len = 0;
 	errno = o->error;
 	return o->error ? -1 : 0;
@@ -67,8 +65,6 @@ void out_bytes(struct out *o, const void *p, size_t n)
 	if (n > o->cap) {
 		if (!o->error && io_write(o->fd, p, n) != 0)
 			o->error = errno;
-		if (!o->error)
-			o->written += n;
 		return;
 	}
 	memcpy(o->buf + o->len, p, n);

@@ -7,7 +7,6 @@
 #define OUT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "slice.h"
 
@@ -16,7 +15,6 @@ struct out {
 	int error; /* errno of the first write that failed, else 0 */
 	char *buf;
 	size_t len, cap;
-	uint64_t written; /* bytes handed to the kernel so far */
 };
 
 /* Returns -1 with errno when there is no memory. */
