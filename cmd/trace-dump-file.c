@@ -9,6 +9,7 @@
  */
 #include "trace-dump-file.h"
 
+#include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ static bool read_tpoints(struct trace *t, const uint8_t *table, const struct lay
 	t->num_tpoints = l->num_tpoints;
 	t->tpoints = calloc(l->num_tpoints, sizeof(*t->tpoints));
 	if (!t->tpoints)
-		return false;
+		err(EXIT_FAILURE, NULL);
 	for (unsigned i = 0; i < l->num_tpoints; i++) {
 		int found = read_tpoint(&t->tpoints[i], table + i * size, i, l);
 
@@ -383,8 +384,10 @@ static enum verdict try_layout(struct attempt *a)
 	t->tsc_rate = number(a->in->data + l->tsc_rate, 8);
 	t->clear_tsc = l->clear_tsc ? number(a->in->data + l->clear_tsc, 8) : 0;
 	t->end = a->histories_end = number(a->in->data + l->file_size, 8);
-	t->lcores = calloc(l->num_lcores ? l->num_lcores : 1, sizeof(*t->lcores));
-	if (t->tsc_rate < MIN_TSC_RATE || t->end < l->histories || !t->lcores ||
+	t->lcores = calloc(l->num_lcores + 1, sizeof(*t->lcores));
+	if (!t->lcores)
+		err(EXIT_FAILURE, NULL);
+	if (t->tsc_rate < MIN_TSC_RATE || t->end < l->histories ||
 	    !read_tpoints(t, a->in->data + l->tpoints, l))
 		return OTHER;
 	input_need(a->in, t->end);

@@ -84,7 +84,7 @@ struct trace_owner {
 
 /*
  * Recognises the layout and fills t, which points into the input's data. Returns 0, also for a damaged
- * or cut off file of which something can be read (see faults and cut_off); or -1 with *error, in words.
+ * or cut off file of which something can be read (see faults and cut_off); or -1 with *error, in words, unless it is the input's. A lack of memory ends the tool.
  */
 int trace_open(struct trace *t, struct input *in, const char **error);
 

@@ -110,9 +110,9 @@ int input_open(struct input *in, const char *path)
 		if (map_file(in, st.st_size) == 0)
 			return 0;
 	}
-	errno = 0;
 	input_need(in, INPUT_BEGIN);
-	return errno ? -1 : 0;
+	errno = in->error;
+	return in->error ? -1 : 0;
 }
 
 static bool grow(struct input *in, size_t n)
@@ -134,15 +134,15 @@ static bool grow(struct input *in, size_t n)
 bool input_need(struct input *in, uint64_t n)
 {
 	while (!in->whole && in->size < n) {
-		ssize_t got;
+		ssize_t got = -1;
 
-		if (in->size == in->mapped && !grow(in, in->size + 1))
-			return false;
-		got = io_read(in->fd, (void *)(in->data + in->size), in->mapped - in->size);
+		if (in->size < in->mapped || grow(in, in->size + 1))
+			got = io_read(in->fd, (void *)(in->data + in->size), in->mapped - in->size);
 		if (got < 0)
-			return false;
-		in->size += got;
-		in->whole = got == 0;
+			in->error = errno;
+		else
+			in->size += got;
+		in->whole = got <= 0;
 	}
 	return in->size >= n;
 }

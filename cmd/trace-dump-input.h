@@ -12,6 +12,7 @@
 
 struct input {
 	int fd;
+	int error;           /* errno of a read that failed: what follows is missing */
 	const uint8_t *data; /* may move in input_need() */
 	size_t size;         /* bytes there are, so far */
 	size_t mapped;
@@ -27,7 +28,7 @@ enum { INPUT_BEGIN = 64 * 1024 };
 /* Opens path, "-" being standard input. Returns -1 with errno. */
 int input_open(struct input *in, const char *path);
 
-/* Whether data holds the first n bytes, after reading on where it can. False at the end, or with errno. */
+/* Whether data holds the first n bytes, after reading on where it can. False at the end, or with `error`. */
 bool input_need(struct input *in, uint64_t n);
 
 /*

@@ -54,9 +54,9 @@ static bool again(struct json_trace *x, struct json begin)
 	if (!x->j.cut_off || in->whole)
 		return false;
 	input_drop(in, begin.p - (const char *)in->data);
-	errno = 0;
-	if (n > UNIT_MAX || (!input_need(in, 2 * n + INPUT_BEGIN) && errno)) {
-		x->j.error = errno ? strerror(errno) : "an entry of more than 64 MiB";
+	input_need(in, 2 * n + INPUT_BEGIN);
+	if (n > UNIT_MAX || in->error) {
+		x->j.error = in->error ? strerror(in->error) : "an entry of more than 64 MiB";
 		x->j.cut_off = false;
 		return false;
 	}

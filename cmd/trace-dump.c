@@ -205,7 +205,7 @@ static int dump_file(struct dump *d, struct input *in)
 	const char *error;
 
 	if (trace_open(&d->trace, in, &error) != 0) {
-		warnx("%s: %s", d->name, error);
+		warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
 		return EXIT_FAILURE;
 	}
 	if (in->snapshot)
@@ -231,9 +231,12 @@ static int dump_file(struct dump *d, struct input *in)
 	if (d->trace.cut_off)
 		warnx("%s: is cut off: %zu of %" PRIu64 " bytes are there, and were read", d->name,
 		      in->size, d->trace.end);
+	if (in->error)
+		warnx("%s: %s", d->name, strerror(in->error));
 	if (input_shrunk())
 		warnx("%s: became shorter while it was read: entries are missing", d->name);
-	return d->trace.faults || d->trace.cut_off || input_shrunk() ? EXIT_FAILURE : EXIT_SUCCESS;
+	return d->trace.faults || d->trace.cut_off || in->error || input_shrunk() ? EXIT_FAILURE
+										  : EXIT_SUCCESS;
 }
 
 static int dump_json(struct dump *d, struct input *in)

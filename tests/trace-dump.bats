@@ -297,6 +297,9 @@ teardown() {
     says 'trace-dump: .: Is a directory'
     status_is 1 trace-dump missing
     says 'trace-dump: missing: No such file or directory'
+    # its first page cannot be read
+    status_is 1 trace-dump /proc/self/mem
+    says 'trace-dump: /proc/self/mem: Input/output error'
     status_is 1 trace-dump "$BIN/trace-dump"
     says 'is a program or library'
     mktrace "$DATA/common.jsonl" | gzip >trace.gz
