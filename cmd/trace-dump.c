@@ -303,23 +303,19 @@ static void parse_lcores(const char *list)
 /* The trace of a running process, or of one that left it behind. */
 static char *find_trace(const char *pid)
 {
+	pid_t number = cli_pid(pid);
 	char pattern[64];
-	uint64_t number;
 	glob_t found;
 	char *path;
 
-	if (!number_decimal(slice_of(pid), &number) || number > INT32_MAX)
-		cli_usage("-p '%s': a process id is expected", pid);
-	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%" PRIu64, number);
+	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", number);
 	if (glob(pattern, 0, NULL, &found) != 0)
 		errx(EXIT_FAILURE,
-		     "no trace of process %" PRIu64
-		     ": there is no %s; an application that was started with a shared-memory id (-i) names its trace by that",
+		     "no trace of process %d: there is no %s; an application that was started with a shared-memory id (-i) names its trace by that",
 		     number, pattern);
 	if (found.gl_pathc > 1)
-		errx(EXIT_FAILURE,
-		     "several traces of process %" PRIu64 ": %s and %s; name one of them", number,
-		     found.gl_pathv[0], found.gl_pathv[1]);
+		errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them",
+		     number, found.gl_pathv[0], found.gl_pathv[1]);
 	path = strdup(found.gl_pathv[0]);
 	globfree(&found);
 	if (!path)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "out.h"
 
 static _Noreturn void leave(void)
@@ -55,6 +56,15 @@ const char *cli_operand(int argc, char **argv, const char *what)
 	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
 		cli_usage("standard input is a terminal: name %s", what);
 	return path;
+}
+
+pid_t cli_pid(const char *text)
+{
+	uint64_t pid;
+
+	if (!number_decimal(slice_of(text), &pid) || !pid || pid > INT32_MAX)
+		cli_usage("-p '%s': a process id is expected", text);
+	return pid;
 }
 
 int cli_close(struct out *o, int status)

@@ -3,6 +3,8 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <sys/types.h>
+
 struct out;
 
 enum { EXIT_USAGE = 2 };
@@ -24,6 +26,9 @@ _Noreturn void cli_bad_option(void);
  * than one, and a terminal as input, are usage errors; what: "a file of ...".
  */
 const char *cli_operand(int argc, char **argv, const char *what);
+
+/* The process id in the argument of -p, or a usage error. */
+pid_t cli_pid(const char *text);
 
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
