@@ -8,30 +8,47 @@ MANDIR  ?= $(PREFIX)/share/man
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g
+B := build
+ifdef SAN
+B := build/san
+else ifdef WERROR
+B := build/werror
+endif
+
 # ours, whatever the user's CFLAGS are
 FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -Wall -Wextra -Wvla \
 	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
-B := build
 ifdef SAN
-B := build/san
 FLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LINK  += -fsanitize=address,undefined
 endif
 ifdef WERROR
-B := build/werror
 FLAGS += -Werror
 endif
 
-TOOLS := trace-dump qpair-lifetimes trace-join
-COMMON := cli io json lines map number out probeline progress readahead utf8
+# those that need libc alone, and those that read ELF files
+LIBC_TOOLS := trace-dump qpair-lifetimes trace-join
+ELF_TOOLS  := usdt-gen
+COMMON     := cli io json lines map number out probeline progress readahead utf8
+ELF_COMMON := probespec target usdt
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge settle us
 trace-join_parts := lifetimes line
+usdt-gen_parts := list source
 
-MAN1  := $(TOOLS:%=docs/%.1)
+# what is not here, of what only some tools need; these are then left out
+header = $(shell echo '\#include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 || echo $(1))
+ELF_LACKS := $(call header,gelf.h)
+TARGETS_LACK := $(call header,sys/sdt.h)
+ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
+TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS)
+COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON))
+TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
+
+MAN1  := $(wildcard docs/*.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7
 SHELL_SOURCES := .ci/run tests/bench tests/run tests/deps tests/demo
 BATS  := $(wildcard tests/*.bats)
@@ -44,7 +61,8 @@ endif
 
 .PHONY: all bench check demo deps help install uninstall lint format clean
 .DELETE_ON_ERROR:
-all: $(TOOLS:%=$(B)/%) $(B)/mktrace
+all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
+	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); make deps installs it')
 
 # $(1): tool
 define tool
@@ -52,8 +70,24 @@ $(B)/$(1): $(patsubst %,$(B)/cmd/$(1)%.o,$(patsubst %,-%,$($(1)_parts)))
 $(B)/$(1): $(B)/cmd/$(1).o $(B)/common.a
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
+$(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
+
+# programs to record, with and without a shared library; what the compiler makes of the probes depends on flags
+TARGET_FLAGS := -std=gnu11 -D_GNU_SOURCE -Itests -g -O2 -Wall -Wextra
+TARGET_PARTS := tests/usdt-target.c tests/usdt-target-memory.c
+$(B)/usdt-target: $(TARGET_PARTS) $(B)/libusdt-target.so
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TARGET_FLAGS) -fPIE -pie -Wl,-rpath,'$$ORIGIN' -o $@ $^ -pthread
+$(B)/libusdt-target.so: tests/usdt-target-library.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(TARGET_FLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $^
+$(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -no-pie -static -o $@ $^ -pthread
+$(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
 
 $(TOOLS:%=$(B)/%) $(B)/mktrace $(B)/measure:
 	$(call say,LINK,$@)

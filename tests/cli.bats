@@ -3,7 +3,9 @@
 
 load helpers
 
+# those that read a file or standard input, and the others that were built
 TOOLS='trace-dump qpair-lifetimes trace-join'
+OTHERS=$(for tool in usdt-gen usdt-record; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
 
 # Writes an input of which the tool prints many lines to the file input.
 input_of() {
@@ -15,17 +17,17 @@ input_of() {
 }
 
 @test "-h prints the usage on standard output" {
-    for tool in $TOOLS; do
+    for tool in $TOOLS $OTHERS; do
         for option in -h --help; do
             status_is 0 "$tool" "$option"
             equal "$stderr" ''
-            [[ $output == "Usage: $tool [OPTION]... [FILE]"* ]]
+            [[ $output == "Usage: $tool [OPTION]..."* ]]
         done
     done
 }
 
 @test "-V prints name and version" {
-    for tool in $TOOLS; do
+    for tool in $TOOLS $OTHERS; do
         for option in -V --version; do
             status_is 0 "$tool" "$option"
             [[ $output =~ ^$tool\ \(spdk-trace-tools\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
@@ -59,6 +61,24 @@ input_of() {
         "$tool" <input | cmp - want
         "$tool" - <input | cmp - want
         sh "cat input | $tool | cmp - want"
+    done
+}
+
+@test "page, -h and parser have the same options" {
+    for tool in $TOOLS $OTHERS; do
+        "$tool" -h | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' | sort >help
+        sed -n 's/^\.It \(Fl \([a-zA-Z]\)\( Ar [a-z]*\)\{0,1\} , \)\{0,1\}Fl -\([a-z-]*\).*/\2 \4/p' \
+            "$BATS_TEST_DIRNAME/../docs/$tool.1" | sort >page
+        diff help page
+        # the parser tells an option that it knows and that lacks its argument from one that it does not know
+        while read -r short long; do
+            [ -n "$long" ] || { long=$short short=; }
+            for option in ${short:+-$short} --$long; do
+                run --separate-stderr "$tool" "$option" </dev/null
+                [[ $stderr != *'invalid option'* && $stderr != *'unrecognized option'* ]]
+            done
+        done <help
+        equal "$(wc -l <help)" "$(sort -u help | wc -l)"
     done
 }
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of usdt-gen -l. */
+#ifndef USDT_GEN_LIST_H
+#define USDT_GEN_LIST_H
+
+#include "out.h"
+#include "target.h"
+
+/* Writes a line for every probe of each file, in the order of their names. */
+void list_probes(struct out *out, const struct target *t, bool json);
+
+#endif

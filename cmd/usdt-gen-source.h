@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The probes in an SPDK source tree: the SPDK_DTRACE_PROBE macros of include/spdk_internal/usdt.h.
+ *
+ *	SPDK_DTRACE_PROBE<n>(name, ...)		until v23.01: argument 0 is the time in ticks; since then it is 0
+ *	SPDK_DTRACE_PROBE<n>_TICKS(name, ...)	since v23.05: argument 0 is the time in ticks
+ *
+ * n, 0 when it is not written, is the number of the arguments behind it.
+ */
+#ifndef USDT_GEN_SOURCE_H
+#define USDT_GEN_SOURCE_H
+
+#include "target.h"
+
+/* Reads every .c and .h file below a directory. Returns 0, or -1 having said what is wrong. */
+int source_read(struct target *t, const char *directory);
+
+#endif

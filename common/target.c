@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "target.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "utf8.h"
+
+/* A copy that a terminal may see: names in other people's files and processes can be anything. */
+static char *printable(const char *text)
+{
+	char *copy = malloc(UTF8_VISIBLE(strlen(text)) + 1);
+
+	if (copy)
+		*utf8_visible(copy, slice_of(text)) = 0;
+	return copy;
+}
+
+struct target_file *target_add(struct target *t, const char *path, int fd)
+{
+	struct target_file *files = reallocarray(t->files, t->n + 1, sizeof(*files));
+	char *copy = printable(path);
+
+	if (files)
+		t->files = files;
+	if (!files || !copy) {
+		free(copy);
+		warn(NULL);
+		return NULL;
+	}
+	files[t->n] = (struct target_file){.path = copy, .fd = fd};
+	return &files[t->n++];
+}
+
+static void drop_last(struct target *t)
+{
+	struct target_file *f = &t->files[--t->n];
+
+	usdt_free(&f->usdt);
+	free(f->path);
+	if (f->fd >= 0)
+		close(f->fd);
+}
+
+void target_close(struct target *t)
+{
+	while (t->n)
+		drop_last(t);
+	free(t->files);
+	free(t->name);
+	*t = (struct target){};
+}
+
+/* Takes over fd. */
+static int add_elf(struct target *t, const char *path, int fd)
+{
+	struct target_file *f = target_add(t, path, fd);
+	const char *error;
+
+	if (!f) {
+		close(fd);
+		return -1;
+	}
+	if (usdt_read(&f->usdt, fd, &error) != 0) {
+		warnx("%s: %s", path, error);
+		drop_last(t);
+		return -1;
+	}
+	return 0;
+}
+
+int target_add_file(struct target *t, const char *path)
+{
+	/* not to wait for the writer of a pipe */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0) {
+		warn("%s", path);
+		return -1;
+	}
+	if (!t->name && !(t->name = printable(path))) {
+		warn(NULL);
+		close(fd);
+		return -1;
+	}
+	return add_elf(t, path, fd);
+}
+
+/* A line of /proc/PID/maps about code that comes from a file. */
+struct mapping {
+	uint64_t start, end; /* addresses */
+	uint64_t device, inode;
+	char *path;
+};
+
+static bool parse_mapping(char *line, struct mapping *m)
+{
+	unsigned major, minor;
+	char flags[5];
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &m->start, &m->end,
+		   flags, &major, &minor, &m->inode, &path) != 6 ||
+	    !path || flags[2] != 'x' || !m->inode)
+		return false;
+	m->device = (uint64_t)major << 32 | minor;
+	m->path = line + path;
+	m->path[strcspn(m->path, "\n")] = 0;
+	return true;
+}
+
+/* Whether fd is the file that is mapped. Devices may differ: some file systems report another one to stat(2). */
+static bool is_mapped(int fd, const struct mapping *m)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == m->inode && S_ISREG(st.st_mode);
+}
+
+/*
+ * Opens the file that is mapped: by its path under the root of the process, which may be another one than
+ * ours and must not lead out of it by a link; or, when that is not the file any more, by the mapping,
+ * which takes more privileges.
+ */
+static int open_mapping(int proc, int root, const struct mapping *m)
+{
+	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+	char link[64];
+	int fd = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
+
+	if (is_mapped(fd, m))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
+	fd = openat(proc, link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (is_mapped(fd, m))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool is_elf(int fd)
+{
+	char magic[4];
+
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
+static int add_mapping(struct target *t, int proc, int root, const struct mapping *m)
+{
+	int fd = open_mapping(proc, root, m);
+
+	if (fd < 0) {
+		char *path = printable(m->path);
+
+		warn("%s: %s: probes in this file are not found", t->name, path ? path : "");
+		free(path);
+		return 0;
+	}
+	/* code may be mapped from anything */
+	if (!is_elf(fd)) {
+		close(fd);
+		return 0;
+	}
+	if (add_elf(t, m->path, fd) != 0)
+		return -1;
+	if (!t->files[t->n - 1].usdt.n)
+		drop_last(t);
+	return 0;
+}
+
+/* Adds the files of the mappings, each once. */
+static int add_mappings(struct target *t, int proc, int root, FILE *maps)
+{
+	struct mapping m;
+	struct seen {
+		uint64_t device, inode;
+	} *seen = NULL, *all;
+	size_t cap = 0, n = 0;
+	char *line = NULL;
+	int result = 0;
+
+	while (result == 0 && getline(&line, &cap, maps) > 0) {
+		size_t i = 0;
+
+		if (!parse_mapping(line, &m))
+			continue;
+		while (i < n && (seen[i].device != m.device || seen[i].inode != m.inode))
+			i++;
+		if (i < n)
+			continue;
+		all = reallocarray(seen, n + 1, sizeof(*seen));
+		if (!all) {
+			warn(NULL);
+			result = -1;
+			break;
+		}
+		seen = all;
+		seen[n++] = (struct seen){m.device, m.inode};
+		result = add_mapping(t, proc, root, &m);
+	}
+	if (result == 0 && ferror(maps)) {
+		warn("%s: maps", t->name);
+		result = -1;
+	}
+	free(seen);
+	free(line);
+	return result;
+}
+
+/* The name of the executable: SPDK renames its main thread. */
+static char *process_name(int proc)
+{
+	char exe[4096], *slash;
+	ssize_t n = readlinkat(proc, "exe", exe, sizeof(exe) - 1);
+
+	if (n < 0)
+		return NULL;
+	exe[n] = 0;
+	slash = strrchr(exe, '/');
+	return printable(slash ? slash + 1 : exe);
+}
+
+static int process_error(pid_t pid, const char *what)
+{
+	if (errno == EACCES || errno == EPERM)
+		warn("process %d: %s (needs its user's id, or CAP_SYS_PTRACE)", pid, what);
+	else
+		warn("process %d: %s", pid, what);
+	return -1;
+}
+
+int target_add_process(struct target *t, pid_t pid)
+{
+	char path[32];
+	int proc, root = -1, maps_fd = -1, result = -1;
+	FILE *maps = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0) {
+		warnx("process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+		return -1;
+	}
+	t->name = process_name(proc);
+	if (!t->name && errno == ENOENT)
+		warnx("process %d: it has no executable: it has ended, or is one of the kernel",
+		      pid);
+	else if (!t->name)
+		process_error(pid, "exe");
+	else if ((root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+		process_error(pid, "root");
+	else if ((maps_fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC)) < 0 ||
+		 !(maps = fdopen(maps_fd, "r")))
+		process_error(pid, "maps");
+	else
+		result = add_mappings(t, proc, root, maps);
+	if (maps)
+		fclose(maps);
+	if (root >= 0)
+		close(root);
+	close(proc);
+	return result;
+}
+
+bool target_matches(const struct probespec *spec, const struct usdt_site *site)
+{
+	return slice_equal(spec->name, site->name) &&
+	       (!spec->provider.n || slice_equal(spec->provider, site->provider));
+}
+
+const char *target_type(const struct usdt_arg *arg)
+{
+	static char type[8];
+
+	if (!arg->size)
+		return "?";
+	snprintf(type, sizeof(type), "%c%d",
+		 arg->is_float    ? 'f'
+		 : arg->is_signed ? 's'
+				  : 'u',
+		 8 * arg->size);
+	return type;
+}
+
+/* Says what is wrong with a probe that a spec names. */
+static void __attribute__((format(printf, 4, 5)))
+complain(const struct target *t, const struct target_file *f, const struct usdt_site *site,
+	 const char *format, ...)
+{
+	char line[24] = "", what[256], shown[UTF8_VISIBLE(sizeof(what))];
+	va_list args;
+
+	if (t->is_source)
+		snprintf(line, sizeof(line), ":%" PRIu64, site->address);
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	*utf8_visible(shown, slice_of(what)) = 0;
+	warnx("%s%s: probe %.*s %s", f->path, line, (int)site->name.n, site->name.p, shown);
+}
+
+/* Whether an argument of the probe can be what the spec says. */
+static bool check_arg(const struct target *t, const struct target_file *f,
+		      const struct usdt_site *site, unsigned i, const struct probespec_arg *want)
+{
+	const struct usdt_arg *arg = &site->args[i];
+	int name = want->name.n;
+
+	if (!want->name.n || !arg->size)
+		return true;
+	if (slice_is(want->name, "tsc") && slice_is(arg->operand, "$0"))
+		complain(t, f, site, "tells no time: its argument %u, 'tsc', is always 0", i);
+	if (arg->is_float)
+		complain(t, f, site,
+			 "has a floating-point number (%.*s) as argument %u, '%.*s': "
+			 "int and str can be read, _ skips it",
+			 (int)arg->operand.n, arg->operand.p, i, name, want->name.p);
+	else if (arg->size > 8 || (arg->size & (arg->size - 1)))
+		complain(t, f, site,
+			 "has %u bytes as argument %u, '%.*s': 1, 2, 4 or 8 can be read", arg->size,
+			 i, name, want->name.p);
+	else if (want->is_string && arg->size != sizeof(uint64_t))
+		complain(t, f, site,
+			 "has %s as argument %u, '%.*s': that is not a string's address",
+			 target_type(arg), i, name, want->name.p);
+	else
+		return true;
+	return false;
+}
+
+/* Whether a probe has the arguments that are wanted. */
+static bool check_site(const struct target *t, const struct target_file *f,
+		       const struct usdt_site *site, const struct probespec *spec)
+{
+	for (unsigned i = 0; i < spec->num_args; i++) {
+		if (i >= site->num_args && spec->args[i].name.n) {
+			complain(t, f, site,
+				 "has %u arguments; '%.*s' would be number %u, counted from 0",
+				 site->num_args, (int)spec->args[i].name.n, spec->args[i].name.p,
+				 i);
+			return false;
+		}
+		if (i < site->num_args && !check_arg(t, f, site, i, &spec->args[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool check_spec(const struct target *t, const struct probespec *spec, size_t num_sites)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t j = 0; j < t->files[i].usdt.n; j++) {
+			const struct usdt_site *site = &t->files[i].usdt.sites[j];
+
+			if (!target_matches(spec, site))
+				continue;
+			found = true;
+			if (!check_site(t, &t->files[i], site, spec))
+				return false;
+		}
+	if (found)
+		return true;
+	if (num_sites)
+		warnx("%s: there is no probe %s; usdt-gen -l lists those that are there", t->name,
+		      spec->text);
+	else
+		warnx("%s: there is no probe %s, nor any other; SPDK has them when configured with --with-usdt",
+		      t->name, spec->text);
+	return false;
+}
+
+size_t target_check(const struct target *t, const struct probespecs *specs)
+{
+	size_t num_sites = 0, faults = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		num_sites += t->files[i].usdt.n;
+	for (size_t i = 0; i < specs->n; i++)
+		faults += !check_spec(t, &specs->all[i], num_sites);
+	return faults;
+}

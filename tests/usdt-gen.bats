@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# What usdt-gen writes, and what it finds in binaries, processes and sources.
+
+load helpers
+
+setup() {
+    command -v usdt-gen >/dev/null || skip 'usdt-gen was not built: libelf is missing'
+    cd "$BATS_TEST_TMPDIR" || exit
+}
+
+needs_target() {
+    command -v usdt-target >/dev/null || skip 'usdt-target was not built: sys/sdt.h is missing'
+}
+
+# Writes two SPDK sources: with the macros of v23.05 and later, or without.
+sources() {
+    mkdir -p spdk/lib/nvmf spdk/include/spdk_internal
+    printf '%s\n' '#define SPDK_DTRACE_PROBE1(name,a1) DTRACE_PROBE2(spdk,name,0,a1)' >spdk/include/spdk_internal/usdt.h
+    cat >spdk/lib/nvmf/ctrlr.c <<'C'
+	SPDK_DTRACE_PROBE4_TICKS(nvmf_ctrlr_add_qpair, qpair, qpair->qid, ctrlr->subsys->subnqn,
+				 ctrlr->hostnqn);
+C
+    cat >spdk/lib/nvmf/nvmf.c <<'C'
+/* a comment */
+	SPDK_DTRACE_PROBE2_TICKS(nvmf_poll_group_add_qpair, qpair, spdk_thread_get_id(group->thread));
+	SPDK_DTRACE_PROBE2_TICKS(
+		nvmf_poll_group_remove_qpair, qpair, id);
+	MY_SPDK_DTRACE_PROBE2(none, a, b);
+	SPDK_DTRACE_PROBE(nvmf_plain);
+#define SPDK_DTRACE_PROBE9(name) none
+C
+    [ "$1" = new ] || sed -i 's/_TICKS//' spdk/lib/nvmf/*.c
+}
+
+@test "without options: the program that SPDK's trace.py -g prints" {
+    cat >want <<'B'
+usdt:__EXE__:nvmf_poll_group_add_qpair {printf("nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n", arg0, arg1, arg2);}
+usdt:__EXE__:nvmf_poll_group_remove_qpair {printf("nvmf_poll_group_remove_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n", arg0, arg1, arg2);}
+usdt:__EXE__:nvmf_ctrlr_add_qpair {printf("nvmf_ctrlr_add_qpair: tsc=0x%lx, qpair=0x%lx, qid=0x%lx, subnqn='%s', hostnqn='%s'\n", arg0, arg1, arg2, str(arg3), str(arg4));}
+B
+    usdt-gen | cmp - want
+}
+
+@test "specs: types, skipped arguments, a provider, no arguments" {
+    status_is 0 usdt-gen -e 'a(x, _, y:str , z:int)' -e 'p:b ( )' -e 'c(_,_)'
+    equal "$output" 'usdt:__EXE__:a {printf("a: x=0x%lx, y='"'%s'"', z=0x%lx\n", arg0, str(arg2), arg3);}
+usdt:__EXE__:p:b {printf("b: \n");}
+usdt:__EXE__:c {printf("c: \n");}'
+}
+
+@test "specs from a file, with comments" {
+    printf '# probes\n\n  a(x) # one\nb(y:str)\n' >specs
+    usdt-gen -f specs >program
+    usdt-gen -e 'a(x)' -e 'b(y:str)' | cmp - program
+    usdt-gen -f - <specs | cmp - program
+    printf 'a(x)\nb(y\nc\n' >specs
+    status_is 1 usdt-gen -f specs
+    equal "$stderr" 'usdt-gen: specs:2: a comma or ) is expected behind an argument
+usdt-gen: specs:3: a list of arguments is expected behind the probe'"'"'s name, as in NAME(tsc, name:str)'
+    status_is 1 usdt-gen -f missing
+    equal "$stderr" 'usdt-gen: missing: No such file or directory'
+}
+
+@test "a spec that is none is a usage error" {
+    while IFS='|' read -r spec what; do
+        status_is 2 usdt-gen -e "$spec"
+        says "usdt-gen: -e '$spec': $what"
+    done <<'E'
+|the name of a probe is expected
+1a(x)|the name of a probe is expected
+a|a list of arguments is expected
+a(|the name of an argument is expected
+a(x|a comma or ) is expected
+a(x,)|the name of an argument is expected
+a(x y)|a comma or ) is expected
+a(x:float)|the type of an argument is int or str
+a(x,x)|two arguments have the same name
+a(x) b|something is behind the )
+p:(x)|the name of a probe is expected behind its provider
+a(b,c,d,e,f,g,h,i,j,k,l,m,n)|a probe has 12 arguments at the most
+E
+}
+
+@test "options that do not go together" {
+    status_is 2 usdt-gen operand
+    status_is 2 usdt-gen -l
+    status_is 2 usdt-gen -j -s .
+    status_is 2 usdt-gen -s . -x "$BIN/usdt-gen"
+    status_is 2 usdt-gen -p 0
+    status_is 2 usdt-gen -p 1x
+}
+
+@test "the probes of a binary" {
+    needs_target
+    usdt-gen -l -x "$BIN/usdt-target-static" >list
+    equal "$(wc -l <list)" 13
+    for line in 'spdk:inlined(u64) sites=3 semaphore=no' 'spdk:guarded(s32,u64) sites=2 semaphore=yes' \
+        'spdk:sizes(s8,u8,s16,u16,s32,u32,s64,u64,s32,s32,s64,u64) sites=1 semaphore=no' \
+        'spdk:with_float(u32,f64) sites=1 semaphore=no'; do
+        grep -qxF "$line $BIN/usdt-target-static" list
+    done
+    usdt-gen -lj -x "$BIN/usdt-target-static" >json
+    equal "$(wc -l <json)" 13
+    equal "$(jq -c 'select(.name == "guarded") | del(.file)' json)" \
+        '{"provider":"spdk","name":"guarded","args":["s32","u64"],"sites":2,"semaphore":true}'
+    diff <(sed 's/(.*//; s/.*://' list) <(jq -r .name json)
+}
+
+@test "a binary without probes, and files that are none" {
+    status_is 1 usdt-gen -x "$BIN/usdt-gen"
+    says "usdt-gen: $BIN/usdt-gen: there is no probe nvmf_ctrlr_add_qpair(tsc, qpair, qid, subnqn:str, hostnqn:str), nor any other"
+    status_is 0 usdt-gen -l -x "$BIN/usdt-gen"
+    equal "$output" ''
+    status_is 1 usdt-gen -x "$DATA/common.jsonl"
+    equal "$stderr" "usdt-gen: $DATA/common.jsonl: not an ELF file"
+    status_is 1 usdt-gen -l -x missing
+    equal "$stderr" 'usdt-gen: missing: No such file or directory'
+    mkfifo pipe
+    status_is 1 usdt-gen -l -x pipe
+}
+
+@test "specs are checked against a binary" {
+    needs_target
+    target=$BIN/usdt-target-static
+    status_is 0 usdt-gen -x "$target"
+    equal "$(head -n 1 <<<"$output")" "usdt:$target:nvmf_poll_group_add_qpair {printf(\"nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n\", arg0, arg1, arg2);}"
+    while IFS='|' read -r spec what; do
+        status_is 1 usdt-gen -x "$target" -e 'inlined(ok)' -e "$spec"
+        equal "$output" ''
+        says "usdt-gen: $target: $what"
+    done <<'E'
+missing(x)|there is no probe missing(x); usdt-gen -l lists those that are there
+other:cold(x)|there is no probe other:cold(x)
+cold(x,y,z)|probe cold has 2 arguments; 'z' would be number 2, counted from 0
+with_float(n,load)|probe with_float has a floating-point number (
+sizes(_,_,_,name:str)|probe sizes has u16 as argument 3, 'name': that is not a string's address
+E
+    status_is 0 usdt-gen -x "$target" -e 'with_float(n,_)' -e 'cold(x,y:str,_)'
+}
+
+@test "the path of the file that holds a probe, in a library too" {
+    needs_target
+    status_is 0 usdt-gen -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'guarded(n)' -e 'cold(n)'
+    equal "$output" "usdt:$BIN/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
+usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    mkfifo go
+    usdt-target wait <go >out &
+    exec {go}>go
+    status_is 0 usdt-gen -p $! -e 'guarded(n)' -e 'cold(n)'
+    equal "$output" "usdt:$BIN/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
+usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    status_is 0 usdt-gen -l -p $!
+    equal "$(wc -l <<<"$output")" 13
+    exec {go}>&-
+    wait
+    status_is 1 usdt-gen -p $!
+    says "usdt-gen: process $!: there is none"
+}
+
+@test "a path that bpftrace reads only in quotes" {
+    needs_target
+    ln -s "$BIN/usdt-target-static" 'a b'
+    status_is 0 usdt-gen -x 'a b' -e 'cold()'
+    equal "$output" 'usdt:"a b":cold {printf("cold: \n");}'
+}
+
+@test "a source tree of today: names, positions, lines" {
+    sources new
+    status_is 0 usdt-gen -s spdk
+    usdt-gen | diff - <(echo "$output")
+    status_is 0 usdt-gen -l -s spdk
+    equal "$(LC_ALL=C sort <<<"$output")" 'spdk:nvmf_ctrlr_add_qpair(u64,?,?,?,?) sites=1 semaphore=? spdk/lib/nvmf/ctrlr.c:1
+spdk:nvmf_plain(u64) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:6
+spdk:nvmf_poll_group_add_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:2
+spdk:nvmf_poll_group_remove_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvmf.c:3'
+    status_is 1 usdt-gen -s spdk -e 'nvmf_poll_group_add_qpair(tsc, qpair, thread, more)'
+    says "usdt-gen: spdk/lib/nvmf/nvmf.c:2: probe nvmf_poll_group_add_qpair has 3 arguments; 'more' would be number 3"
+    status_is 1 usdt-gen -s spdk -e 'none(x)'
+    # its first argument is a 0 since the others have ticks
+    status_is 0 usdt-gen -s spdk -e 'nvmf_plain(tsc)'
+    says "usdt-gen: spdk/lib/nvmf/nvmf.c:6: probe nvmf_plain tells no time: its argument 0, 'tsc', is always 0"
+}
+
+@test "a source tree from before v23.05: every probe has ticks" {
+    sources old
+    status_is 0 usdt-gen -s spdk -e 'nvmf_plain(tsc)' -e 'nvmf_ctrlr_add_qpair(tsc,qpair,qid,subnqn:str,hostnqn:str)'
+    equal "$stderr" ''
+}
+
+@test "source trees that cannot be read" {
+    status_is 1 usdt-gen -s missing
+    equal "$stderr" 'usdt-gen: missing: No such file or directory'
+    mkdir empty
+    status_is 1 usdt-gen -s empty -e 'a(x)'
+    says 'usdt-gen: empty: there is no probe a(x), nor any other'
+}

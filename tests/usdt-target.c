@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program with USDT probes, for the tests of usdt-gen and usdt-record. Each argument is something to do,
+ * as in "usdt-target wait sizes flood=1000"; what else is printed on standard output is the probe lines that
+ * should be recorded, where the test cannot know them.
+ */
+#include <err.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sdt.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "usdt-target.h"
+
+enum { PAGE = 4096, NQN = 223 };
+
+/* Until somebody writes a line to standard input; says that it is there. */
+static void wait_for_line(unsigned n)
+{
+	char c = 0;
+
+	(void)n;
+	printf("ready\n");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &c, 1) == 1 && c != '\n')
+		;
+}
+
+static void connect_qpair(uint64_t tsc, uint64_t qpair, uint16_t qid, const char *host)
+{
+	const char *subsystem = "nqn.2016-06.io.spdk:cnode1";
+	uint64_t thread = 2;
+
+	DTRACE_PROBE3(spdk, nvmf_poll_group_add_qpair, tsc, qpair, thread);
+	DTRACE_PROBE5(spdk, nvmf_ctrlr_add_qpair, tsc + 1, qpair, qid, subsystem, host);
+	DTRACE_PROBE3(spdk, nvmf_poll_group_remove_qpair, tsc + 2, qpair, thread);
+}
+
+/* Names as hosts may choose them; one has the length that NVMe allows. */
+static void fire_qpairs(unsigned n)
+{
+	char longest[NQN + 1] = "nqn.2026-11.bench:";
+
+	(void)n;
+	memset(longest + strlen(longest), 'x', NQN - strlen(longest));
+	connect_qpair(100, 0x1000, 0, "nqn.2026-11.bench:host-a");
+	connect_qpair(200, 0x2000, 1, longest);
+	connect_qpair(300, 0x3000, 2, "a,b=c', d='e");
+	connect_qpair(400, 0x4000, 3, "back\\slash\n\033[31mred\x9b\xff\xc3\xa4");
+	connect_qpair(500, 0x5000, 4, "");
+}
+
+static void fire_sizes(unsigned n)
+{
+	int8_t s8 = -8;
+	uint8_t u8 = 248;
+	int16_t s16 = -16;
+	uint16_t u16 = 65520;
+	int32_t s32 = -32;
+	uint32_t u32 = 4294967264;
+	int64_t s64 = -64;
+	uint64_t u64 = UINT64_MAX - 63;
+
+	(void)n;
+	/* in registers and in memory, the rest are constants */
+	__asm__(""
+		: "+q"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64),
+		  "+m"(u64));
+	DTRACE_PROBE12(spdk, sizes, s8, u8, s16, u16, s32, u32, s64, u64, 0, -1, INT64_MIN,
+		       "twelfth");
+}
+
+static void fire_float(unsigned n)
+{
+	double load = 0.5 * n;
+
+	DTRACE_PROBE2(spdk, with_float, n, load);
+}
+
+static void fire_memory(unsigned n)
+{
+	fire_in_memory(n);
+}
+
+static void fire_library(unsigned n)
+{
+	(void)n;
+	printf("%u listen\n", fire_guarded());
+}
+
+static inline __attribute__((always_inline)) void fire_inlined(uint64_t where)
+{
+	DTRACE_PROBE1(spdk, inlined, where);
+}
+
+static void fire_sites(unsigned n)
+{
+	fire_inlined(1);
+	if (n != 1)
+		fire_inlined(n + 1);
+	fire_inlined(3);
+}
+
+/* Strings in a file's pages that this process has not touched yet, every eighth crossing into the next. */
+static void fire_cold(unsigned n)
+{
+	FILE *file = tmpfile();
+	char *pages, text[64];
+
+	for (unsigned i = 0; file && i < n; i++) {
+		snprintf(text, sizeof(text), "cold-%u-%032u", i, i);
+		fseek(file, (2 * i + 1) * PAGE - (i % 8 ? PAGE : 20), SEEK_SET);
+		fputs(text, file);
+		printf("cold: number=0x%x, text='%s'\n", i, text);
+	}
+	if (!file || fflush(file) != 0 || ftruncate(fileno(file), 2 * (n + 1) * PAGE) != 0)
+		err(EXIT_FAILURE, "temporary file");
+	pages = mmap(NULL, 2 * (n + 1) * PAGE, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+	if (pages == MAP_FAILED || madvise(pages, 2 * (n + 1) * PAGE, MADV_RANDOM) != 0)
+		err(EXIT_FAILURE, "mmap");
+	for (unsigned i = 0; i < n; i++)
+		DTRACE_PROBE2(spdk, cold, i, pages + (2 * i + 1) * PAGE - (i % 8 ? PAGE : 20));
+	fclose(file);
+}
+
+/* Addresses that are no strings, and strings of n bytes around the longest that is kept. */
+static void fire_odd(unsigned n)
+{
+	char *text = malloc(n + 2);
+
+	if (!text)
+		err(EXIT_FAILURE, NULL);
+	memset(text, 'y', n + 1);
+	text[n + 1] = 0;
+	DTRACE_PROBE1(spdk, odd, NULL);
+	DTRACE_PROBE1(spdk, odd, (char *)0x10);
+	DTRACE_PROBE1(spdk, odd, text + 1);
+	DTRACE_PROBE1(spdk, odd, text);
+	free(text);
+}
+
+static void fire_flood(unsigned n)
+{
+	const char *name = "nqn.2026-11.bench:host-a";
+
+	for (unsigned i = 0; i < n; i++)
+		DTRACE_PROBE4(spdk, flood, i, name, n, i);
+}
+
+static void *fire_in_thread(void *n)
+{
+	DTRACE_PROBE1(spdk, thread, *(unsigned *)n);
+	return NULL;
+}
+
+static void fire_threads(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, fire_in_thread, &i) != 0 ||
+		    pthread_join(thread, NULL) != 0)
+			errx(EXIT_FAILURE, "threads");
+	}
+}
+
+/* Each child has a child of its own. */
+static void fire_forks(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			err(EXIT_FAILURE, "fork");
+		if (child == 0) {
+			DTRACE_PROBE1(spdk, forked, i);
+			child = fork();
+			if (child == 0)
+				DTRACE_PROBE1(spdk, forked, 100 + i);
+			else
+				waitpid(child, NULL, 0);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void end(unsigned n)
+{
+	fflush(stdout);
+	_exit(n);
+}
+
+static void kill_self(unsigned n)
+{
+	fflush(stdout);
+	raise(n);
+}
+
+static const struct {
+	const char *name;
+	void (*act)(unsigned n);
+} acts[] = {
+	{"wait", wait_for_line}, {"qpairs", fire_qpairs},   {"sizes", fire_sizes},
+	{"float", fire_float},   {"memory", fire_memory},   {"library", fire_library},
+	{"sites", fire_sites},   {"cold", fire_cold},       {"odd", fire_odd},
+	{"flood", fire_flood},   {"threads", fire_threads}, {"forks", fire_forks},
+	{"exit", end},           {"kill", kill_self},
+};
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		size_t length = strcspn(argv[i], "="), a = 0;
+		unsigned n = argv[i][length] ? strtoul(argv[i] + length + 1, NULL, 10) : 0;
+
+		while (a < sizeof(acts) / sizeof(*acts) &&
+		       (strlen(acts[a].name) != length || strncmp(argv[i], acts[a].name, length)))
+			a++;
+		if (a == sizeof(acts) / sizeof(*acts))
+			errx(2, "%s: nothing to do", argv[i]);
+		acts[a].act(n);
+	}
+	return 0;
+}
