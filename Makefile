@@ -16,7 +16,7 @@ B := build/werror
 endif
 
 # ours, whatever the user's CFLAGS are
-FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -Wall -Wextra -Wvla \
+FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -I$(B)/bpf -Wall -Wextra -Wvla \
 	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
@@ -28,9 +28,10 @@ ifdef WERROR
 FLAGS += -Werror
 endif
 
-# those that need libc alone, and those that read ELF files
+# those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join
 ELF_TOOLS  := usdt-gen
+BPF_TOOLS  := usdt-record
 COMMON     := cli io json lines map number out probeline progress readahead utf8
 ELF_COMMON := probespec target usdt
 
@@ -38,13 +39,21 @@ ELF_COMMON := probespec target usdt
 trace-dump_parts := entry file info input json line merge settle us
 trace-join_parts := lifetimes line
 usdt-gen_parts := list source
+usdt-record_parts := attach command operand print privilege
+
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(shell command -v bpftool || ls /usr/sbin/bpftool 2>/dev/null) bpftool)
 
 # what is not here, of what only some tools need; these are then left out
 header = $(shell echo '\#include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 || echo $(1))
+command = $(shell command -v $(1) >/dev/null || echo $(1))
 ELF_LACKS := $(call header,gelf.h)
+BPF_LACKS := $(ELF_LACKS) $(call header,bpf/libbpf.h) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) \
+	     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),,x86-64)
 TARGETS_LACK := $(call header,sys/sdt.h)
 ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
-TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS)
+BPF_TOOLS := $(if $(strip $(BPF_LACKS)),,$(BPF_TOOLS))
+TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON))
 TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
@@ -63,6 +72,7 @@ endif
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); make deps installs it')
+	@$(if $(BPF_TOOLS),,echo 'left out usdt-record, which needs $(strip $(BPF_LACKS)); make deps installs it')
 
 # $(1): tool
 define tool
@@ -71,6 +81,7 @@ $(B)/$(1): $(B)/cmd/$(1).o $(B)/common.a
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
 $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
+$(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
 
@@ -102,6 +113,16 @@ $(B)/%.o: %.c $(B)/flags
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BPF_TOOLS:%=$(B)/cmd/%-attach.o): $(B)/cmd/%-attach.o: $(B)/bpf/%.skel.h
+
+$(B)/bpf/%.skel.h: bpf/%.bpf.c bpf/%.h
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86 -Wall -Wextra -Wno-unused-parameter -Werror \
+		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $(B)/bpf/$*.o $<
+	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
+	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
 
 # other flags or another compiler build everything again
 $(B)/flags: FORCE

@@ -276,8 +276,8 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 
 static const char help[] =
 	"Usage: qpair-lifetimes [OPTION]... [FILE]\n"
-	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which bpftrace printed; without\n"
-	"FILE, or when it is -, of standard input.\n"
+	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
+	"printed; without FILE, or when it is -, of standard input.\n"
 	"\n"
 	"  -q, --quiet    no notes about what was left out\n"
 	"  -h, --help     this text\n"

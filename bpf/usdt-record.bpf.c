@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
+/*
+ * usdt-record's program for all probes: fetches the arguments that a site's entry in the map describes, and
+ * sends them to user space. It may sleep, so that what is not resident is faulted in like an access of the
+ * process itself.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "usdt-record.h"
+
+/* The parts of the kernel's structures that are read here; CO-RE finds out where they are. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct ns_common {
+	unsigned int inum;
+};
+struct pid_namespace {
+	struct ns_common ns;
+};
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+typedef struct {
+	int counter;
+} atomic_t;
+struct signal_struct {
+	atomic_t live;
+};
+struct task_struct {
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+};
+#pragma clang attribute pop
+
+enum {
+	MAX_PROCESSES = 16384,
+	MAX_PID_NS_LEVEL = 32,
+	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
+	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
+	MAX_EVENT = sizeof(struct event) + MAX_ARGS * MAX_OPERAND,
+	PAGE = 4096, /* or a multiple of it */
+};
+
+const volatile bool only_followed;
+const volatile __u32 pid_ns;  /* inode of the PID namespace that process ids are of */
+const volatile __u32 filling; /* bytes in the ring */
+
+__u64 lost;
+__u32 wakeup;           /* enum wakeup */
+__u32 num_followed;     /* processes */
+__u32 num_not_followed; /* forks for which there was no room */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct site);
+} sites SEC(".maps");
+
+/* Ids, in the namespace pid_ns, of the processes that are recorded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_PROCESSES);
+	__type(key, __u32);
+	__type(value, __u8);
+} followed SEC(".maps");
+
+/* The program may sleep and others run on its CPU meanwhile, so each task has a buffer of its own. */
+struct scratch {
+	__u8 regs[REGS_SIZE + sizeof(__u64)];
+	__u8 event[MAX_EVENT];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* The task's process id in the namespace pid_ns; 0 when it has none there. */
+static __u32 process_id(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && i <= level; i++) {
+		struct upid *upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+				    i * bpf_core_type_size(struct upid);
+
+		if (BPF_CORE_READ(upid, ns, ns.inum) == pid_ns)
+			return BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+static bool is_followed(struct task_struct *task)
+{
+	__u32 id = process_id(task);
+
+	return id && bpf_map_lookup_elem(&followed, &id);
+}
+
+/* Reads memory of the process, 8 bytes at the most. */
+static bool read_memory(__u64 *value, __u32 size, __u64 address)
+{
+	*value = 0;
+	if (size > sizeof(*value))
+		size = sizeof(*value);
+	return bpf_probe_read_user(value, size, (void *)address) == 0 ||
+	       bpf_copy_from_user(value, size, (void *)address) == 0;
+}
+
+static __u64 read_register(const struct scratch *s, __u8 offset)
+{
+	return *(const __u64 *)(s->regs + offset);
+}
+
+static bool fetch(const struct scratch *s, const struct operand *o, __u64 *value)
+{
+	__u32 unused = (64 - 8 * o->size) & 63;
+
+	switch (o->kind) {
+	case REGISTER:
+		*value = read_register(s, o->base);
+		break;
+	case MEMORY:
+		if (!read_memory(value, o->size,
+				 read_register(s, o->base) +
+					 (read_register(s, o->index) << (o->scale & 3)) + o->value))
+			return false;
+		break;
+	default:
+		*value = o->value;
+	}
+	*value <<= unused;
+	*value = o->is_signed ? (__u64)((__s64)*value >> unused) : *value >> unused;
+	return true;
+}
+
+/*
+ * Reads a string with its NUL; returns its length with that, or less than 0. What is not resident is
+ * touched first; it lies on two pages at the most.
+ */
+static long read_string(void *to, __u64 address)
+{
+	const __u32 size = MAX_STRING + 2;
+	const __u64 pages[] = {address, (address + PAGE) & -(__u64)PAGE};
+	long n = bpf_probe_read_user_str(to, size, (void *)address);
+
+	for (__u32 i = 0; i < 2 && n < 0 && address; i++) {
+		__u8 byte;
+
+		if (bpf_copy_from_user(&byte, sizeof(byte), (void *)pages[i]) != 0)
+			break;
+		n = bpf_probe_read_user_str(to, size, (void *)address);
+	}
+	return n;
+}
+
+/* Appends a string to the event at the offset, behind its word; returns where the next operand goes. */
+static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
+{
+	struct event *e = (void *)s->event;
+	long n;
+
+	n = read_string(s->event + at + sizeof(__u64), address);
+	if (n <= 0) {
+		e->unreadable |= 1 << i;
+		*(__u64 *)(s->event + at) = address;
+		return at + sizeof(__u64);
+	}
+	/* without the NUL */
+	n--;
+	if (n > MAX_STRING) {
+		e->cut |= 1 << i;
+		n = MAX_STRING;
+	}
+	*(__u64 *)(s->event + at) = n;
+	return at + sizeof(__u64) + (((__u32)n + 7) & ~7U);
+}
+
+/*
+ * Fetches operand i into the event at the offset; returns where the next one goes. It is no static function
+ * because the verifier looks at others once, and not again for each turn of the loop around it.
+ */
+__attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct operand *o, __u32 at,
+					    __u32 i)
+{
+	__u64 value;
+	bool good;
+
+	if (!s || !o || at > MAX_EVENT - MAX_OPERAND)
+		return at;
+	good = fetch(s, o, &value);
+	if (good && o->is_string)
+		return add_string(s, at, i, value);
+	if (!good)
+		((struct event *)s->event)->unreadable |= 1 << i;
+	*(__u64 *)(s->event + at) = value;
+	return at + sizeof(value);
+}
+
+/* Whether, and why, the consumer is to be woken for the next event. */
+static __u64 ring_flags(void)
+{
+	__u32 when = wakeup;
+
+	if (when == WAKE_NOW || (when == WAKE_WHEN_FILLING &&
+				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > filling)) {
+		wakeup = WAKE_NEVER;
+		return BPF_RB_FORCE_WAKEUP;
+	}
+	return BPF_RB_NO_WAKEUP;
+}
+
+SEC("uprobe.s")
+int on_probe(struct pt_regs *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	__u32 index = bpf_get_attach_cookie(ctx), n = sizeof(struct event);
+	const struct site *site = bpf_map_lookup_elem(&sites, &index);
+	struct scratch *s;
+
+	if (!site || (only_followed && !is_followed(task)))
+		return 0;
+	s = bpf_task_storage_get(&scratches, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!s) {
+		__sync_fetch_and_add(&lost, 1);
+		return 0;
+	}
+	bpf_probe_read_kernel(s->regs, sizeof(*ctx), ctx);
+	*(struct event *)s->event = (struct event){.site = index};
+	for (__u32 i = 0; i < MAX_ARGS && i < site->num_operands; i++)
+		n = add_operand(s, &site->operands[i], n, i);
+	if (n > sizeof(s->event))
+		n = sizeof(s->event);
+	if (bpf_ringbuf_output(&events, s->event, n, ring_flags()) != 0)
+		__sync_fetch_and_add(&lost, 1);
+	return 0;
+}
+
+/* A new process of a followed one is followed, too; a new thread has the id that is followed already. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 id = process_id(child);
+	__u8 yes = 1;
+
+	if (!is_followed(parent) || !id || bpf_map_lookup_elem(&followed, &id))
+		return 0;
+	if (bpf_map_update_elem(&followed, &id, &yes, BPF_NOEXIST) == 0)
+		__sync_fetch_and_add(&num_followed, 1);
+	else
+		__sync_fetch_and_add(&num_not_followed, 1);
+	return 0;
+}
+
+/* Its id may be given to another process. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	__u32 id;
+
+	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+		return 0;
+	id = process_id(task);
+	if (bpf_map_delete_elem(&followed, &id) == 0)
+		__sync_fetch_and_add(&num_followed, -1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What usdt-record and its BPF program tell each other: how to fetch arguments, and what was fetched. */
+#ifndef USDT_RECORD_BPF_H
+#define USDT_RECORD_BPF_H
+
+#include <linux/types.h>
+
+enum {
+	MAX_ARGS = 12,
+	/* the longest string that is kept whole, without its NUL */
+	MAX_STRING = 1024,
+	/* struct pt_regs takes 168 bytes; the rest stays 0 and serves as the register that is none */
+	REGS_SIZE = 256,
+	NO_REGISTER = REGS_SIZE - sizeof(__u64),
+};
+
+/* Where a probe keeps an argument. */
+struct operand {
+	enum { CONSTANT, REGISTER, MEMORY } kind : 8;
+	__u8 size; /* in bytes: 1, 2, 4, 8 */
+	__u8 is_signed, is_string;
+	/* offsets into pt_regs; the address in memory is base + (index << scale) + value */
+	__u8 base, index, scale;
+	__s64 value;
+};
+
+/* A place in the code; the cookie of its attachment is its index in the map of sites. */
+struct site {
+	__u32 num_operands;
+	struct operand operands[MAX_ARGS];
+};
+
+/*
+ * An event, and behind it for each operand a word and perhaps bytes:
+ *	a number: its value, extended to 64 bits
+ *	a string: its length, and its bytes, filled up to 8; or, when it is unreadable, its address
+ * What could not be read has its bit in `unreadable`; of a number that could not, the word is 0.
+ */
+struct event {
+	__u32 site;
+	__u16 unreadable;
+	__u16 cut; /* strings that are longer than MAX_STRING, of which the rest is missing */
+};
+
+/* When the consumer of the ring wants to be woken, so that a busy probe does not pay for it each time. */
+enum wakeup { WAKE_NEVER, WAKE_NOW, WAKE_WHEN_FILLING };
+
+#endif

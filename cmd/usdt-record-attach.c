@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "usdt-record-attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "usdt-record-operand.h"
+#include "usdt-record.skel.h"
+#include "utf8.h"
+
+/* From the kernel's linux/bpf.h of 6.6, which may be newer than the header that is installed. */
+static const enum bpf_attach_type uprobe_multi = 48;
+
+struct link_create {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t cnt, multi_flags, pid, unused;
+};
+
+static bool verbose;
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
+}
+
+static int link_create(struct link_create *attr)
+{
+	return syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
+}
+
+/* Whether the kernel knows uprobe_multi links: then it looks at the path, and finds a directory. */
+static bool has_uprobe_multi(void)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
+	uint64_t offset = 0;
+	struct link_create attr = {.attach_type = uprobe_multi,
+				   .path = (uintptr_t) "/",
+				   .offsets = (uintptr_t)&offset,
+				   .cnt = 1};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", program, 2, &options), link;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	attr.prog_fd = fd;
+	link = link_create(&attr);
+	has = link < 0 && errno == EBADF;
+	if (link >= 0)
+		close(link);
+	close(fd);
+	return has;
+}
+
+/* Kernels before 6.10 take the process of a uprobe_multi link for its main thread. */
+static bool multi_knows_processes(void)
+{
+	struct utsname name;
+	unsigned major, minor;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 10));
+}
+
+/* Ring buffers have a power of two of pages. */
+static uint32_t ring_size(uint32_t wanted)
+{
+	uint32_t size = sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1U << 31)
+		size *= 2;
+	return size;
+}
+
+/* Finds out how to fetch what the spec names. */
+static int describe(struct recorder_site *s)
+{
+	const struct probespec *spec = s->spec;
+	const char *error;
+
+	for (unsigned i = 0; i < spec->num_args; i++) {
+		struct operand *o = &s->fetch.operands[s->fetch.num_operands];
+
+		if (!spec->args[i].name.n)
+			continue;
+		if (operand_parse(o, s->place, &s->place->args[i], s->file->fd, &error) != 0) {
+			warnx("%s: probe %.*s: argument %u, '%.*s', cannot be fetched: %s; _ in its place skips it",
+			      s->file->path, (int)spec->name.n, spec->name.p, i,
+			      (int)spec->args[i].name.n, spec->args[i].name.p, error);
+			return -1;
+		}
+		o->is_string = spec->args[i].is_string;
+		s->fetch.num_operands++;
+	}
+	return 0;
+}
+
+static void show(const struct recorder_site *s)
+{
+	char args[1024] = "", shown[UTF8_VISIBLE(sizeof(args)) + 1];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < s->place->num_args && n < sizeof(args); i++)
+		n += snprintf(args + n, sizeof(args) - n, " %s@%.*s",
+			      target_type(&s->place->args[i]), (int)s->place->args[i].operand.n,
+			      s->place->args[i].operand.p);
+	*utf8_visible(shown, slice_of(args)) = 0;
+	warnx("%s: probe %.*s at 0x%" PRIx64 ":%s", s->file->path, (int)s->spec->name.n,
+	      s->spec->name.p, s->place->address, shown);
+}
+
+static int add_site(struct recorder *r, const struct target_file *f, const struct usdt_site *place,
+		    const struct probespec *spec)
+{
+	struct recorder_site *sites = reallocarray(r->sites, r->num_sites + 1, sizeof(*sites)), *s;
+
+	if (!sites) {
+		warn(NULL);
+		return -1;
+	}
+	r->sites = sites;
+	s = &sites[r->num_sites++];
+	*s = (struct recorder_site){.file = f, .place = place, .spec = spec};
+	if (verbose)
+		show(s);
+	return describe(s);
+}
+
+/* Finds the sites, file by file. */
+static int find_sites(struct recorder *r, const struct target *t, const struct probespecs *specs)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct usdt *u = &t->files[i].usdt;
+
+		for (size_t j = 0; j < u->n; j++)
+			for (size_t k = 0; k < specs->n; k++)
+				if (target_matches(&specs->all[k], &u->sites[j]) &&
+				    add_site(r, &t->files[i], &u->sites[j], &specs->all[k]) != 0)
+					return -1;
+	}
+	return 0;
+}
+
+static int load(struct recorder *r, const struct attach_options *options, bool multi)
+{
+	struct usdt_record_bpf *bpf = r->bpf;
+	uint32_t size = ring_size(options->buffer);
+	struct stat ns;
+
+	if (stat("/proc/self/ns/pid", &ns) != 0) {
+		warn("/proc/self/ns/pid");
+		return -1;
+	}
+	bpf->rodata->pid_ns = ns.st_ino;
+	bpf->rodata->filling = size / 4;
+	bpf->rodata->only_followed = options->pid &&
+				     (options->follow || (multi && !multi_knows_processes()));
+	bpf_map__set_max_entries(bpf->maps.events, size);
+	bpf_map__set_max_entries(bpf->maps.sites, r->num_sites);
+	bpf_program__set_autoload(bpf->progs.on_fork, options->follow);
+	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
+	if (multi)
+		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
+	if (usdt_record_bpf__load(bpf) == 0)
+		return 0;
+	if (errno == ENOMEM)
+		warn("a ring buffer of %" PRIu32 " bytes; -m takes a smaller size", size);
+	else
+		warn("the kernel does not take the BPF program: it needs Linux 6.0 or newer, with BTF; -v shows what it says");
+	return -1;
+}
+
+/* Tells the program of the sites, and of the process. */
+static int fill_maps(struct recorder *r, const struct attach_options *options)
+{
+	uint32_t pid = options->pid;
+	uint8_t yes = 1;
+
+	for (uint32_t i = 0; i < r->num_sites; i++)
+		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.sites), &i, &r->sites[i].fetch,
+					BPF_ANY) != 0)
+			goto failed;
+	if (r->bpf->rodata->only_followed) {
+		r->bpf->bss->num_followed = 1;
+		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.followed), &pid, &yes, BPF_ANY) !=
+		    0)
+			goto failed;
+	}
+	return 0;
+failed:
+	warn("BPF map");
+	return -1;
+}
+
+/* One link for all sites in a file: attaching and detaching many takes no longer than one. */
+static int attach_file(struct recorder *r, const struct recorder_site *sites, size_t n, pid_t pid)
+{
+	uint64_t *offsets = calloc(n, sizeof(*offsets));
+	uint64_t *semaphores = calloc(n, sizeof(*semaphores));
+	uint64_t *cookies = calloc(n, sizeof(*cookies));
+	char path[32];
+	struct link_create attr = {.prog_fd = bpf_program__fd(r->bpf->progs.on_probe),
+				   .attach_type = uprobe_multi,
+				   .path = (uintptr_t)path,
+				   .offsets = (uintptr_t)offsets,
+				   .ref_ctr_offsets = (uintptr_t)semaphores,
+				   .cookies = (uintptr_t)cookies,
+				   .cnt = n,
+				   .pid = pid};
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sites->file->fd);
+	if (offsets && semaphores && cookies) {
+		for (size_t i = 0; i < n; i++) {
+			offsets[i] = sites[i].place->offset;
+			semaphores[i] = sites[i].place->semaphore;
+			cookies[i] = &sites[i] - r->sites;
+		}
+		fd = link_create(&attr);
+	}
+	if (fd < 0 && errno == ESRCH)
+		warnx("process %d has ended", pid);
+	else if (fd < 0)
+		warn("%s: cannot attach to its probes", sites->file->path);
+	else
+		r->links[r->num_links++] = fd;
+	free(offsets);
+	free(semaphores);
+	free(cookies);
+	return fd < 0 ? -1 : 0;
+}
+
+static int attach_site(struct recorder *r, const struct recorder_site *s, pid_t pid)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = s->place->semaphore,
+		    .bpf_cookie = s - r->sites);
+	struct bpf_link *link;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->file->fd);
+	link = bpf_program__attach_uprobe_opts(r->bpf->progs.on_probe, pid ? pid : -1, path,
+					       s->place->offset, &options);
+	if (!link) {
+		warn("%s: cannot attach to probe %.*s", s->file->path, (int)s->spec->name.n,
+		     s->spec->name.p);
+		return -1;
+	}
+	r->perf_links[r->num_perf_links++] = link;
+	return 0;
+}
+
+static int attach_probes(struct recorder *r, bool multi, pid_t pid)
+{
+	size_t n;
+
+	r->links = calloc(r->num_sites + 1, sizeof(*r->links));
+	r->perf_links = calloc(r->num_sites + 1, sizeof(*r->perf_links));
+	if (!r->links || !r->perf_links) {
+		warn(NULL);
+		return -1;
+	}
+	for (size_t i = 0; i < r->num_sites; i += n) {
+		for (n = 1; multi && i + n < r->num_sites; n++)
+			if (r->sites[i + n].file != r->sites[i].file)
+				break;
+		if ((multi ? attach_file(r, &r->sites[i], n, pid)
+			   : attach_site(r, &r->sites[i], pid)) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* From here on the processes that the recorded one begins are known, before their probes can fire. */
+static int attach_followers(struct recorder *r)
+{
+	r->bpf->links.on_fork = bpf_program__attach(r->bpf->progs.on_fork);
+	r->bpf->links.on_exit = bpf_program__attach(r->bpf->progs.on_exit);
+	if (r->bpf->links.on_fork && r->bpf->links.on_exit)
+		return 0;
+	warn("cannot follow forks");
+	return -1;
+}
+
+int recorder_open(struct recorder *r, const struct target *t, const struct probespecs *specs,
+		  const struct attach_options *options, recorder_event *on_event, void *context)
+{
+	bool multi = !options->one_by_one && has_uprobe_multi();
+
+	*r = (struct recorder){};
+	verbose = options->verbose;
+	libbpf_set_print(print_libbpf);
+	if (find_sites(r, t, specs) != 0)
+		return -1;
+	r->bpf = usdt_record_bpf__open();
+	if (!r->bpf) {
+		warn("BPF program");
+		return -1;
+	}
+	if (load(r, options, multi) != 0 || fill_maps(r, options) != 0)
+		return -1;
+	r->ring = ring_buffer__new(bpf_map__fd(r->bpf->maps.events), on_event, context, NULL);
+	if (!r->ring) {
+		warn("ring buffer");
+		return -1;
+	}
+	if (options->follow && attach_followers(r) != 0)
+		return -1;
+	/* the kernel's own filter knows no children */
+	return attach_probes(r, multi, r->bpf->rodata->only_followed ? 0 : options->pid);
+}
+
+int recorder_fd(const struct recorder *r)
+{
+	return ring_buffer__epoll_fd(r->ring);
+}
+
+void recorder_wake(struct recorder *r, enum wakeup when)
+{
+	__atomic_store_n(&r->bpf->bss->wakeup, when, __ATOMIC_SEQ_CST);
+}
+
+int recorder_drain(struct recorder *r)
+{
+	return ring_buffer__consume(r->ring);
+}
+
+void recorder_detach(struct recorder *r)
+{
+	while (r->num_links)
+		close(r->links[--r->num_links]);
+	while (r->num_perf_links)
+		bpf_link__destroy(r->perf_links[--r->num_perf_links]);
+}
+
+uint64_t recorder_lost(const struct recorder *r)
+{
+	return __atomic_load_n(&r->bpf->bss->lost, __ATOMIC_SEQ_CST);
+}
+
+unsigned recorder_followed(const struct recorder *r)
+{
+	return __atomic_load_n(&r->bpf->bss->num_followed, __ATOMIC_SEQ_CST);
+}
+
+unsigned recorder_not_followed(const struct recorder *r)
+{
+	return __atomic_load_n(&r->bpf->bss->num_not_followed, __ATOMIC_SEQ_CST);
+}
+
+void recorder_close(struct recorder *r)
+{
+	recorder_detach(r);
+	ring_buffer__free(r->ring);
+	usdt_record_bpf__destroy(r->bpf);
+	free(r->links);
+	free(r->perf_links);
+	free(r->sites);
+	*r = (struct recorder){};
+}

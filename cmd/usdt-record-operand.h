@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the assembler's text of an operand to what the BPF program does to fetch it. x86-64, AT&T syntax:
+ *
+ *	$NUMBER  %REGISTER  [DISPLACEMENT](%BASE,%INDEX,SCALE)  SYMBOL[+NUMBER](%rip)
+ */
+#ifndef USDT_RECORD_OPERAND_H
+#define USDT_RECORD_OPERAND_H
+
+#include "../bpf/usdt-record.h"
+#include "usdt.h"
+
+/* Reads how to fetch an argument of the site. Returns 0, or -1 with the reason in *error. fd: the ELF file. */
+int operand_parse(struct operand *o, const struct usdt_site *site, const struct usdt_arg *arg,
+		  int fd, const char **error);
+
+#endif

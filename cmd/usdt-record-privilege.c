@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "usdt-record-privilege.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Begins with the kernel's linux/capability.h of 5.8. */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF     39
+#endif
+
+static bool has_capability(unsigned number)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {};
+
+	return syscall(SYS_capget, &header, sets) == 0 &&
+	       sets[number / 32].effective >> number % 32 & 1;
+}
+
+/* Only says: whether they would be enough is the kernel's business. */
+static void say_missing(void)
+{
+	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+
+	if (has_capability(CAP_SYS_ADMIN) || (bpf && perfmon))
+		warnx("the kernel refuses BPF programs, whatever the privileges: it may be locked down, or this is a container that may not have them");
+	else
+		warnx("%s%s%s missing: run it as root, or with these capabilities",
+		      bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and CAP_PERFMON are" : "",
+		      bpf       ? "CAP_PERFMON is"
+		      : perfmon ? " is"
+				: "");
+}
+
+int privilege_check(void)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", program, 2, NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	if (errno == EPERM || errno == EACCES)
+		say_missing();
+	else
+		warn("this kernel has no BPF programs for probes");
+	return -1;
+}
+
+int privilege_drop(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {};
+
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	return syscall(SYS_capset, &header, none) == 0 ? 0 : -1;
+}

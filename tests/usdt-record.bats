@@ -1,0 +1,407 @@
+#!/usr/bin/env bats
+# What usdt-record records of tests/usdt-target.c, where the kernel lets it.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+
+load helpers
+
+setup() {
+    command -v usdt-record >/dev/null || skip 'usdt-record was not built: clang, bpftool or libbpf is missing'
+    command -v usdt-target >/dev/null || skip 'usdt-target was not built: sys/sdt.h is missing'
+    cd "$BATS_TEST_TMPDIR" || exit
+    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || skip "no BPF here: $stderr"
+}
+
+teardown() {
+    [ -z "${started:-}" ] || kill -9 "$started" 2>/dev/null || true
+}
+
+# Records all that the target does when it is told to go on, after recording has begun: TARGET ACT... -- OPTION...
+record_running() {
+    local target=$1 acts=()
+    shift
+    while [ "$1" != -- ]; do
+        acts+=("$1")
+        shift
+    done
+    shift
+    start "$target" wait "${acts[@]}"
+    usdt-record -o lines -p "$started" "$@" 2>log &
+    local recorder=$!
+    wait_for recording log
+    echo >&"$go"
+    status=0
+    wait "$recorder" || status=$?
+    wait "$started" || true
+    [ "$status" = 0 ] || cat log
+    return "$status"
+}
+
+# Starts something that says "ready" and then waits for a line to the descriptor $go; its id is $started.
+start() {
+    rm -f go
+    mkfifo go
+    "$@" <go >out &
+    started=$!
+    exec {go}>go
+    wait_for ready out
+}
+
+wait_for() {
+    for _ in $(seq 100); do
+        ! grep -qs "$1" "$2" || return 0
+        sleep 0.05
+    done
+    echo "$1 has not come:"
+    cat "$2"
+    return 1
+}
+
+# The lines of "usdt-target qpairs", as spdk-trace-lines(7) has them.
+qpair_lines() {
+    local i=0 longest name
+    longest=nqn.2026-11.bench:$(printf 'x%.0s' $(seq 205))
+    for name in nqn.2026-11.bench:host-a "$longest" "a,b=c\\', d=\\'e" 'back\\slash\n\x1b[31mred\x9b\xffä' ''; do
+        i=$((i + 1))
+        printf 'nvmf_poll_group_add_qpair: tsc=0x%x, qpair=0x%d000, thread=0x2\n' $((100 * i)) $i
+        printf 'nvmf_ctrlr_add_qpair: tsc=0x%x, qpair=0x%d000, qid=0x%x' $((100 * i + 1)) $i $((i - 1))
+        printf ", subnqn='nqn.2016-06.io.spdk:cnode1', hostnqn='%s'\n" "$name"
+        printf 'nvmf_poll_group_remove_qpair: tsc=0x%x, qpair=0x%d000, thread=0x2\n' $((100 * i + 2)) $i
+    done
+}
+
+@test "the qpair probes of a command, whatever hosts call themselves" {
+    for target in usdt-target usdt-target-static; do
+        status_is 0 usdt-record -- "$target" qpairs
+        equal "$output" "$(qpair_lines)"
+        [[ $stderr =~ ^usdt-record:\ recording\ 3\ probes\ of\ .*/$target\ \(pid\ [0-9]+\)$ ]]
+    done
+}
+
+@test "the qpair probes of a running process, and lifetimes of them" {
+    for target in usdt-target usdt-target-static; do
+        record_running "$target" qpairs --
+        qpair_lines | diff - lines
+        equal "$(cat log)" "usdt-record: recording 3 probes of $target (pid $started)"
+    done
+    qpair-lifetimes lines >lifetimes
+    equal "$(wc -l <lifetimes)" 5
+    # shellcheck disable=SC1003 # it is a backslash
+    grep -qF "begin=300, end=302, ptr=0x3000, thread=2, qid=2, subnqn='nqn.2016-06.io.spdk:cnode1', hostnqn='a,b=c\\', d=\\'e'" lifetimes
+}
+
+@test "arguments of every size and sign" {
+    for target in usdt-target usdt-target-static; do
+        status_is 0 usdt-record -q -e 'sizes(s8,u8,s16,u16,s32,u32,s64,u64,zero,minus,min,last:str)' -- "$target" sizes
+        equal "$output" "sizes: s8=0xfffffffffffffff8, u8=0xf8, s16=0xfffffffffffffff0, u16=0xfff0, s32=0xffffffffffffffe0, u32=0xffffffe0, s64=0xffffffffffffffc0, u64=0xffffffffffffffc0, zero=0x0, minus=0xffffffffffffffff, min=0x8000000000000000, last='twelfth'"
+    done
+}
+
+@test "operands in memory: relative to the instruction, and with a scaled index" {
+    for target in usdt-target usdt-target-static; do
+        status_is 0 usdt-record -v -e 'in_memory(global,element)' -- "$target" memory=0 memory=3
+        equal "$output" 'in_memory: global=0xfffffffffffffffd, element=0x28
+in_memory: global=0xfffffffffffffffd, element=0x2b'
+        [[ $stderr == *'s32@usdt_target_global(%rip) u64@(%r'*',8)'* ]]
+    done
+}
+
+@test "a probe that was inlined at several sites" {
+    status_is 0 usdt-record -q -e 'inlined(where)' -- usdt-target sites=9
+    equal "$output" 'inlined: where=0x1
+inlined: where=0xa
+inlined: where=0x3'
+}
+
+@test "a library, from its constructor on, behind a semaphore" {
+    for target in usdt-target usdt-target-static; do
+        status_is 0 usdt-record -o lines -q -e 'guarded(n,where:str)' -- "$target" library
+        equal "$output" '2 listen'
+        equal "$(cat lines)" "guarded: n=0x6, where='constructor'
+guarded: n=0x7, where='library'"
+    done
+    record_running usdt-target library -- -e 'guarded(n)'
+    equal "$(cat lines)" 'guarded: n=0x7'
+    equal "$(sed -n 2p out)" '2 listen'
+    # nobody listens afterwards
+    equal "$(usdt-target library)" '0 listen'
+}
+
+@test "strings in pages that are not resident" {
+    usdt-record -q -o lines -e 'cold(number,text:str)' -- usdt-target cold=73 >want
+    diff want lines
+    equal "$(wc -l <lines)" 73
+}
+
+@test "strings that are none, and those around the longest" {
+    status_is 0 usdt-record -e 'odd(text:str)' -- usdt-target odd=1024
+    y=$(printf 'y%.0s' $(seq 1024))
+    equal "$output" "odd: text=0x0
+odd: text=0x10
+odd: text='$y'
+odd: text='$y'"
+    says 'usdt-record: cut 1 strings that are longer than 1024 bytes'
+    says 'usdt-record: 2 arguments could not be read'
+}
+
+@test "several specs, skipped arguments and no arguments, in the order of the events" {
+    status_is 0 usdt-record -q -e 'nvmf_ctrlr_add_qpair(_,_,qid)' -e 'spdk:nvmf_poll_group_add_qpair()' \
+        -e 'nvmf_ctrlr_add_qpair(tsc)' -- usdt-target qpairs
+    equal "$(head -n 3 <<<"$output" | sort)" 'nvmf_ctrlr_add_qpair: qid=0x0
+nvmf_ctrlr_add_qpair: tsc=0x65
+nvmf_poll_group_add_qpair: '
+    equal "$(head -n 1 <<<"$output")" 'nvmf_poll_group_add_qpair: '
+    equal "$(wc -l <<<"$output")" 15
+}
+
+@test "all threads of a process" {
+    record_running usdt-target threads=7 -- -e 'thread(n)'
+    equal "$(cat lines)" "$(printf 'thread: n=0x%x\n' 0 1 2 3 4 5 6)"
+}
+
+@test "forks are followed when asked for" {
+    status_is 0 usdt-record -q -e 'forked(n)' -- usdt-target forks=3
+    equal "$output" ''
+    status_is 0 usdt-record -q -F -e 'forked(n)' -- usdt-target forks=3
+    equal "$output" "$(printf 'forked: n=0x%x\n' 0 100 1 101 2 102)"
+    record_running usdt-target forks=3 -- -F -e 'forked(n)'
+    equal "$(cat lines)" "$output"
+    # the last one, which outlives what started it
+    status_is 0 usdt-record -q -F -x "$BIN/usdt-target" -e 'forked(n)' -- bash -c '(sleep 0.3; usdt-target forks=1) & :'
+    equal "$output" "$(printf 'forked: n=0x%x\n' 0 100)"
+}
+
+@test "only the process that is meant is recorded" {
+    start usdt-target wait threads=1
+    usdt-record -o lines -p "$started" -e 'inlined(n)' -e 'thread(n)' 2>log &
+    wait_for recording log
+    usdt-target sites threads=2
+    echo >&"$go"
+    wait
+    equal "$(cat lines)" 'thread: n=0x0'
+}
+
+@test "every process that runs a file" {
+    usdt-record -o lines -x "$BIN/usdt-target" -e 'inlined(where)' 2>log &
+    started=$!
+    wait_for recording log
+    equal "$(cat log)" "usdt-record: recording 1 probe of $BIN/usdt-target"
+    usdt-target sites
+    (usdt-target sites=4)
+    kill "$started"
+    wait "$started"
+    equal "$(cat lines)" "$(printf 'inlined: where=0x%x\n' 1 1 3 1 5 3)"
+}
+
+@test "in another mount namespace, and when the file is deleted" {
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    start unshare -m --propagation private bash -c '
+        mkdir root; mount -t tmpfs none root; cp "$0" root/hidden
+        exec root/hidden wait qpairs' "$BIN/usdt-target-static"
+    [ ! -e root/hidden ]
+    usdt-record -o lines -p "$started" 2>log &
+    wait_for recording log
+    echo >&"$go"
+    wait
+    qpair_lines | diff - lines
+
+    cp "$BIN/usdt-target-static" gone
+    start ./gone wait qpairs
+    rm gone
+    usdt-record -o lines -p "$started" 2>log &
+    wait_for recording log
+    echo >&"$go"
+    wait
+    qpair_lines | diff - lines
+}
+
+@test "from inside a PID namespace, following forks" {
+    unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    status_is 0 unshare -pf --mount-proc bash -c 'usdt-record -q -F -e "forked(n)" -- usdt-target forks=2'
+    equal "$output" "$(printf 'forked: n=0x%x\n' 0 100 1 101)"
+    # and from outside of one
+    start unshare -pf --mount-proc "$BIN/usdt-target" wait forks=2
+    usdt-record -o lines -F -x "$BIN/usdt-target" -p "$started" -e 'forked(n)' 2>log &
+    wait_for recording log
+    echo >&"$go"
+    wait
+    # unshare itself was recorded; the child that it had begun before is not its own
+    equal "$(cat lines)" ''
+}
+
+@test "nothing is lost at full speed, or it is counted exactly" {
+    local status
+    for size in 64M 4K; do
+        status=0
+        usdt-record -m $size -o lines -e 'flood(i,name:str,n,again)' -- usdt-target flood=3000000 2>log || status=$?
+        lost=$(sed -n 's/^usdt-record: lost \([0-9]*\) events.*/\1/p' log)
+        equal $((${lost:-0} + $(wc -l <lines))) 3000000
+        equal "$status" "$([ -n "$lost" ] && echo 1 || echo 0)"
+        equal "$(grep -vc "^flood: i=0x[0-9a-f]*, name='nqn.2026-11.bench:host-a', n=0x2dc6c0, again=0x[0-9a-f]*$" lines)" 0
+    done
+    [ "$lost" -gt 0 ]
+}
+
+@test "one by one, as on older kernels" {
+    usdt-record --perf-events -q -o lines -e 'inlined(where)' -e 'guarded(n)' -- usdt-target sites library
+    equal "$(cat lines)" 'guarded: n=0x6
+inlined: where=0x1
+inlined: where=0x1
+inlined: where=0x3
+guarded: n=0x7'
+    record_running usdt-target qpairs -- --perf-events
+    qpair_lines | diff - lines
+    status_is 0 usdt-record --perf-events -q -F -e 'forked(n)' -- usdt-target forks=1
+    equal "$output" "$(printf 'forked: n=0x%x\n' 0 100)"
+}
+
+@test "it ends after a number of events and after a time" {
+    status_is 0 usdt-record -q -n 3 -e 'flood(i)' -- usdt-target flood=100000
+    equal "$output" "$(printf 'flood: i=0x%x\n' 0 1 2)"
+    start usdt-target wait sites
+    status_is 0 timeout 10 usdt-record -d 1 -p "$started" -e 'inlined(where)'
+    equal "$output" ''
+    echo >&"$go"
+    wait "$started"
+}
+
+@test "a signal ends it, and what was recorded is written" {
+    for signal in INT TERM HUP; do
+        start usdt-target wait sites wait
+        # a background process of bash ignores SIGINT unless it is told otherwise
+        env --default-signal=INT usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
+        recorder=$!
+        wait_for recording log
+        echo >&"$go"
+        sleep 0.3
+        equal "$(wc -l <lines)" 3
+        kill -s $signal $recorder
+        wait $recorder
+        kill "$started"
+        wait "$started" || true
+    done
+}
+
+@test "a second signal kills it when nobody reads" {
+    start usdt-target wait flood=100000 wait
+    mkfifo full
+    # shellcheck disable=SC2034 # it only keeps the pipe open
+    exec {full}<>full
+    usdt-record -p "$started" -e 'flood(i)' >full 2>log &
+    recorder=$!
+    wait_for recording log
+    echo >&"$go"
+    sleep 0.5
+    kill "$recorder"
+    sleep 0.3
+    kill -0 "$recorder"
+    kill "$recorder"
+    status=0
+    wait "$recorder" || status=$?
+    equal "$status" 143
+}
+
+@test "signals that are ignored stay so" {
+    start usdt-target wait sites
+    env --ignore-signal=HUP usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
+    wait_for recording log
+    kill -HUP $!
+    sleep 0.2
+    echo >&"$go"
+    wait
+    equal "$(wc -l <lines)" 3
+}
+
+@test "a reader that goes away ends it" {
+    start usdt-target wait sites
+    status_is 0 sh "timeout 10 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
+    equal "$stderr" "usdt-record: recording 1 probe of usdt-target (pid $started)"
+    echo >&"$go"
+    wait "$started"
+    # a command is waited for
+    status_is 0 sh "{ usdt-record -q -e 'flood(i)' -- usdt-target flood=300000 exit=4; echo \$? >status; } | head -n 1"
+    equal "$output" 'flood: i=0x0'
+    equal "$(cat status)" 1
+}
+
+@test "the exit status is the command's" {
+    status_is 7 usdt-record -q -e 'inlined(where)' -- usdt-target exit=7
+    status_is 143 usdt-record -q -e 'inlined(where)' -- usdt-target kill=15
+    for missing in missing ./missing; do
+        status=0
+        usdt-record -e 'inlined(where)' -- $missing 2>log || status=$?
+        equal "$status" 127
+        equal "$(cat log)" "usdt-record: $missing: No such file or directory"
+    done
+    printf '#!/bin/sh\nusdt-target sites\n' >script
+    status_is 126 usdt-record -q -x "$BIN/usdt-target" -e 'inlined(where)' -- ./script
+    chmod +x script
+    status_is 1 usdt-record -e 'inlined(where)' -- ./script
+    says 'usdt-record: ./script: not an ELF file'
+    says 'name that one with -x, and follow forks with -F'
+    status_is 0 usdt-record -q -F -x "$BIN/usdt-target" -e 'inlined(where)' -- ./script
+    equal "$(wc -l <<<"$output")" 3
+    # SIGTERM is passed on to the command
+    usdt-record -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 2>log &
+    started=$!
+    wait_for recording log
+    kill "$started"
+    status=0
+    wait "$started" || status=$?
+    equal "$status" 143
+}
+
+@test "options that do not go together" {
+    for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-d x true' '-m 0 true' '-m 4X true' '-m 2G true' "-e a"; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 usdt-record ${arguments//usdt-target/$BIN/usdt-target}
+        says 'usdt-record: '
+    done
+}
+
+@test "what cannot be recorded is said before anything starts" {
+    status_is 1 usdt-record -e 'missing(x)' -- usdt-target sites=1
+    says 'there is no probe missing(x); usdt-gen -l lists those that are there'
+    status_is 1 usdt-record -e 'with_float(n,load)' -- usdt-target float
+    says 'has a floating-point number'
+    status_is 1 usdt-record -p 2147483647
+    equal "$stderr" 'usdt-record: process 2147483647: there is none'
+    status_is 1 usdt-record -o missing/file -e 'inlined(where)' -- usdt-target
+    equal "$stderr" 'usdt-record: missing/file: No such file or directory'
+    ln -s other link
+    status_is 1 usdt-record -o link -e 'inlined(where)' -- usdt-target
+    equal "$stderr" 'usdt-record: link: a symbolic link, which root does not follow here: name the file itself'
+    [ ! -e other ]
+}
+
+@test "a full disk is an error" {
+    status_is 1 sh "usdt-record -q -e 'inlined(where)' -- usdt-target sites >/dev/full"
+    equal "$stderr" 'usdt-record: <stdout>: No space left on device'
+    status_is 1 usdt-record -q -o /dev/full -e 'inlined(where)' -- usdt-target sites
+    equal "$stderr" 'usdt-record: /dev/full: No space left on device'
+}
+
+@test "capabilities are given up, and a command has the caller's own" {
+    start usdt-target wait sites
+    usdt-record -p "$started" -e 'inlined(where)' >/dev/null 2>log &
+    recorder=$!
+    wait_for recording log
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' /proc/$recorder/status | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    echo >&"$go"
+    wait
+    status_is 0 usdt-record -q -x "$BIN/usdt-target" -e 'inlined(where)' -- grep Cap /proc/self/status
+    equal "$output" "$(grep Cap /proc/self/status)"
+}
+
+@test "without privileges it says which are missing" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    chmod 755 "$BATS_TEST_TMPDIR"
+    status_is 1 setpriv --reuid 65534 --regid 65534 --clear-groups usdt-record -x "$BIN/usdt-target"
+    equal "$stderr" 'usdt-record: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
+    status_is 1 setpriv --bounding-set -all,+bpf usdt-record -x "$BIN/usdt-target"
+    equal "$stderr" 'usdt-record: CAP_PERFMON is missing: run it as root, or with these capabilities'
+    # these two are enough
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon usdt-record -q -e 'inlined(where)' -- usdt-target sites
+    equal "$(wc -l <<<"$output")" 3
+}
