@@ -59,7 +59,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(wildcard docs/*.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7
-SHELL_SOURCES := .ci/run tests/bench tests/run tests/deps tests/demo
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -137,6 +137,7 @@ check: all
 
 bench: all $(B)/measure
 	$(Q)BIN='$(abspath $(B))' tests/bench
+	$(Q)BIN='$(abspath $(B))' tests/bench-record
 
 demo: all
 	$(Q)BIN='$(abspath $(B))' tests/demo

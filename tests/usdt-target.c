@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sdt.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,6 +193,17 @@ static void fire_forks(unsigned n)
 	}
 }
 
+/* Microseconds of CPU that this process has used. */
+static void print_cpu(unsigned n)
+{
+	struct rusage used;
+
+	(void)n;
+	getrusage(RUSAGE_SELF, &used);
+	printf("cpu %ld\n", (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
+				    used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 static void end(unsigned n)
 {
 	fflush(stdout);
@@ -208,11 +220,14 @@ static const struct {
 	const char *name;
 	void (*act)(unsigned n);
 } acts[] = {
-	{"wait", wait_for_line}, {"qpairs", fire_qpairs},   {"sizes", fire_sizes},
-	{"float", fire_float},   {"memory", fire_memory},   {"library", fire_library},
-	{"sites", fire_sites},   {"cold", fire_cold},       {"odd", fire_odd},
-	{"flood", fire_flood},   {"threads", fire_threads}, {"forks", fire_forks},
-	{"exit", end},           {"kill", kill_self},
+	{"wait", wait_for_line},   {"qpairs", fire_qpairs},
+	{"sizes", fire_sizes},     {"float", fire_float},
+	{"memory", fire_memory},   {"library", fire_library},
+	{"sites", fire_sites},     {"cold", fire_cold},
+	{"odd", fire_odd},         {"flood", fire_flood},
+	{"threads", fire_threads}, {"forks", fire_forks},
+	{"cpu", print_cpu},        {"exit", end},
+	{"kill", kill_self},
 };
 
 int main(int argc, char **argv)
