@@ -41,16 +41,22 @@ trace-join_parts := lifetimes line
 usdt-gen_parts := list source
 usdt-record_parts := attach command operand print privilege
 
+# packages come before anything else: what is here decides what is built
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+# make itself has a variable LINT
+$(if $(shell LINT='$(if $(filter default,$(origin LINT)),,$(LINT))' tests/deps >&2 || echo failed),$(error deps))
+endif
+
 CLANG   ?= clang
 BPFTOOL ?= $(firstword $(shell command -v bpftool || ls /usr/sbin/bpftool 2>/dev/null) bpftool)
 
 # what is not here, of what only some tools need; these are then left out
 header = $(shell echo '\#include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 || echo $(1))
 command = $(shell command -v $(1) >/dev/null || echo $(1))
+machine = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,x86-64)
 ELF_LACKS := $(call header,gelf.h)
-BPF_LACKS := $(ELF_LACKS) $(call header,bpf/libbpf.h) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) \
-	     $(if $(findstring x86_64,$(shell $(CC) -dumpmachine)),,x86-64)
-TARGETS_LACK := $(call header,sys/sdt.h)
+BPF_LACKS := $(ELF_LACKS) $(call header,bpf/libbpf.h) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
+TARGETS_LACK := $(call header,sys/sdt.h)$(machine)
 ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
 BPF_TOOLS := $(if $(strip $(BPF_LACKS)),,$(BPF_TOOLS))
 TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
@@ -71,8 +77,8 @@ endif
 .PHONY: all bench check demo deps help install uninstall lint format clean
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
-	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); make deps installs it')
-	@$(if $(BPF_TOOLS),,echo 'left out usdt-record, which needs $(strip $(BPF_LACKS)); make deps installs it')
+	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
+	@$(if $(BPF_TOOLS),,echo 'left out usdt-record, which needs $(strip $(BPF_LACKS)); see make deps')
 
 # $(1): tool
 define tool
@@ -143,7 +149,7 @@ demo: all
 	$(Q)BIN='$(abspath $(B))' tests/demo
 
 deps:
-	$(Q)tests/deps
+	@:
 
 lint:
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all
