@@ -32,12 +32,12 @@ endif
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record
-COMMON     := cli io json lines map number out probeline progress readahead utf8
+COMMON     := cli io json lines map number out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge settle us
-trace-join_parts := lifetimes line
+trace-join_parts := lifetimes
 usdt-gen_parts := list source
 usdt-record_parts := attach command operand print privilege
 

@@ -20,7 +20,7 @@
 #include "lines.h"
 #include "out.h"
 #include "trace-join-lifetimes.h"
-#include "trace-join-line.h"
+#include "traceline.h"
 #include "utf8.h"
 
 static struct {
@@ -45,35 +45,36 @@ static bool tpoint_wanted(struct slice raw)
 	return false;
 }
 
-/* Finds the objects that the arguments of a line mean. */
-static void annotate(struct lifetimes *lifetimes, struct trace_line *line)
+/* Finds the objects that the arguments of a line mean: the lifetimes are their notes. */
+static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 {
 	bool wanted = lifetimes->n && tpoint_wanted(line->tpoint);
 
 	for (unsigned i = 0; i < line->num_args; i++) {
-		struct trace_line_arg *arg = &line->args[i];
+		struct traceline_arg *arg = &line->args[i];
 		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key)
 							  : NULL;
 		uint64_t ptr;
 
-		arg->object = NULL;
-		if (kind && trace_line_number(arg->value, &ptr))
-			arg->object = lifetimes_find(lifetimes, kind, ptr, line->tsc);
+		arg->note = NULL;
+		if (kind && traceline_number(arg->value, &ptr))
+			arg->note = lifetimes_find(lifetimes, kind, ptr, line->tsc);
 	}
 }
 
 /* Writes the line as it came, with annotated arguments as objects. */
-static void write_json(struct out *out, const struct trace_line *line, struct slice raw)
+static void write_json(struct out *out, const struct traceline *line, struct slice raw)
 {
 	const char *done = raw.p;
 
 	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct trace_line_arg *arg = &line->args[i];
+		const struct traceline_arg *arg = &line->args[i];
+		const struct lifetime *lifetime = arg->note;
 
-		if (!arg->object)
+		if (!lifetime)
 			continue;
 		out_bytes(out, done, arg->value.p - done);
-		out_slice(out, arg->object->json);
+		out_slice(out, lifetime->json);
 		done = arg->value.p + arg->value.n;
 	}
 	out_bytes(out, done, raw.p + raw.n - done);
@@ -143,7 +144,7 @@ static struct slice three_decimals(struct slice us, char *room)
 
 enum { US_ROOM = 320 }; /* the longest double has 309 digits before the point */
 
-static void put_id(struct text *t, const struct trace_line *line)
+static void put_id(struct text *t, const struct traceline *line)
 {
 	if (!line->object_id.p && !line->object_value)
 		return;
@@ -165,17 +166,18 @@ static void put_id(struct text *t, const struct trace_line *line)
 	put_string(t, " ");
 }
 
-static void put_args(struct text *t, const struct trace_line *line)
+static void put_args(struct text *t, const struct traceline *line)
 {
 	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct trace_line_arg *arg = &line->args[i];
+		const struct traceline_arg *arg = &line->args[i];
+		const struct lifetime *lifetime = arg->note;
 
 		if (i)
 			put_string(t, ", ");
 		put_raw(t, arg->key);
-		if (arg->object) {
+		if (lifetime) {
 			put_string(t, "(");
-			put(t, arg->object->text);
+			put(t, lifetime->text);
 			put_string(t, ")");
 		} else {
 			put_string(t, ": ");
@@ -188,16 +190,19 @@ static void put_args(struct text *t, const struct trace_line *line)
 }
 
 /* Bytes that the text of a line of n bytes may take. */
-static size_t text_room(const struct trace_line *line, size_t n)
+static size_t text_room(const struct traceline *line, size_t n)
 {
 	size_t room = UTF8_VISIBLE(n) + n + 2 * US_ROOM + 128;
 
-	for (unsigned i = 0; i < line->num_args; i++)
-		room += line->args[i].object ? line->args[i].object->text.n : 0;
+	for (unsigned i = 0; i < line->num_args; i++) {
+		const struct lifetime *lifetime = line->args[i].note;
+
+		room += lifetime ? lifetime->text.n : 0;
+	}
 	return room;
 }
 
-static void write_text(struct out *out, const struct trace_line *line, struct slice raw)
+static void write_text(struct out *out, const struct traceline *line, struct slice raw)
 {
 	char us[US_ROOM], object_us[US_ROOM];
 	struct text t = {.p = out_room(out, text_room(line, raw.n))};
@@ -244,13 +249,13 @@ static void write_text(struct out *out, const struct trace_line *line, struct sl
 /* Annotates and writes all lines. Returns 0, or -1 when something was wrong with the input. */
 static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *out)
 {
-	struct trace_line parsed = {};
+	struct traceline parsed = {};
 	struct slice line;
 	const char *error;
 	int got = 0;
 
 	while (!out->error && (got = lines_next(lines, &line)) > 0) {
-		error = trace_line_parse(&parsed, line);
+		error = traceline_parse(&parsed, line);
 		if (!error)
 			annotate(lifetimes, &parsed);
 		if (error) {
@@ -263,7 +268,7 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 			write_text(out, &parsed, line);
 		}
 	}
-	trace_line_free(&parsed);
+	traceline_free(&parsed);
 	return lines_close(lines, got < 0 ? errno : 0);
 }
 

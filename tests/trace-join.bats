@@ -138,7 +138,7 @@ L
 }
 
 @test "the fast reader and the full one agree on what is a trace line" {
-    local good='{"tsc":5,"us":0.000,"lcore":0,"thread":"t","tpoint":"X","poller":"t01","owner":"o","size":8,"object":{"id":"r1","us":0.001,"value":"0x10"},"related":"i1","args":{"qpair":"0x10","n":1,"s":"x"},"torn":true}'
+    local good='{"tsc":5,"us":0.000,"lcore":0,"thread":"t","tpoint":"X","poller":"t01","owner":"o","size":8,"object":{"id":"r1","us":0.001,"value":"0x10"},"related":"i1","args":{"qpair":"0x10","n":1,"s":"x","o":{"ptr":"0x1","n":2}},"torn":true}'
     lifetime 1 9 16 a >lifetimes.txt
     # every line with one byte taken out or made another, with a blank put where it does not matter, so
     # that the fast reader takes none of the second file

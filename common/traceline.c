@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace-join-line.h"
+#include "traceline.h"
 
 #include <stdlib.h>
 
 #include "json.h"
 #include "number.h"
 
-static struct trace_line_arg *add_arg(struct trace_line *l)
+static struct traceline_arg *add_arg(struct traceline *l)
 {
 	if (l->num_args == l->cap) {
 		unsigned cap = l->cap ? 2 * l->cap : 16;
-		struct trace_line_arg *args = reallocarray(l->args, cap, sizeof(*args));
+		struct traceline_arg *args = reallocarray(l->args, cap, sizeof(*args));
 
 		if (!args)
 			return NULL;
@@ -20,13 +20,13 @@ static struct trace_line_arg *add_arg(struct trace_line *l)
 	return &l->args[l->num_args++];
 }
 
-static void parse_args(struct json *j, struct trace_line *l)
+static void parse_args(struct json *j, struct traceline *l)
 {
 	struct slice key;
 
 	l->num_args = 0;
 	for (json_object(j); json_key(j, &key);) {
-		struct trace_line_arg *arg = add_arg(l);
+		struct traceline_arg *arg = add_arg(l);
 
 		if (!arg) {
 			json_fail(j, "no memory");
@@ -37,7 +37,7 @@ static void parse_args(struct json *j, struct trace_line *l)
 	}
 }
 
-bool trace_line_number(struct slice value, uint64_t *number)
+bool traceline_number(struct slice value, uint64_t *number)
 {
 	if (value.n > 4 && value.p[0] == '"')
 		return value.p[1] == '0' &&
@@ -45,7 +45,25 @@ bool trace_line_number(struct slice value, uint64_t *number)
 	return number_decimal(value, number);
 }
 
-static void parse_object(struct json *j, struct trace_line *l)
+bool traceline_ns(struct slice us, uint64_t *ns)
+{
+	uint64_t whole, part;
+	double value;
+
+	if (us.n > 4 && us.p[us.n - 4] == '.' &&
+	    number_decimal((struct slice){us.p, us.n - 4}, &whole) &&
+	    number_decimal((struct slice){us.p + us.n - 3, 3}, &part))
+		return !__builtin_mul_overflow(whole, 1000, &whole) &&
+		       !__builtin_add_overflow(whole, part, ns);
+	/* what follows a number in a line of JSON ends it for strtod(), too */
+	value = strtod(us.p, NULL) * 1000;
+	if (value < 0 || value + 0.5 >= 0x1p64)
+		return false;
+	*ns = value + 0.5;
+	return true;
+}
+
+static void parse_object(struct json *j, struct traceline *l)
 {
 	struct slice key, value;
 
@@ -55,7 +73,7 @@ static void parse_object(struct json *j, struct trace_line *l)
 		} else if (json_is(key, "us")) {
 			json_number(j, &l->object_us);
 		} else if (json_is(key, "value")) {
-			if (json_value(j, &value) && !trace_line_number(value, &l->object_value))
+			if (json_value(j, &value) && !traceline_number(value, &l->object_value))
 				json_fail(j, "an object's value is no address");
 		} else {
 			json_skip(j);
@@ -83,7 +101,7 @@ static enum member find_member(struct slice key, enum member *next)
 	return NUM_MEMBERS;
 }
 
-static void parse_member(struct json *j, enum member member, struct trace_line *l)
+static void parse_member(struct json *j, enum member member, struct traceline *l)
 {
 	switch (member) {
 	case TSC:
@@ -175,7 +193,7 @@ static inline bool own_string(struct cursor *c, struct slice *raw)
 	return p < c->end && *p == '"';
 }
 
-static bool own_object(struct cursor *c, struct trace_line *l)
+static bool own_object(struct cursor *c, struct traceline *l)
 {
 	struct slice value;
 
@@ -189,23 +207,45 @@ static bool own_object(struct cursor *c, struct trace_line *l)
 	return number_hex(value, &l->object_value) && LITERAL(c, "}");
 }
 
-static bool own_args(struct cursor *c, struct trace_line *l)
+/* The object that trace-join makes of an argument: strings and integers behind its opening brace. */
+static bool own_annotation(struct cursor *c)
+{
+	struct slice inner;
+
+	do {
+		if (!LITERAL(c, "\"") || !own_string(c, &inner) || !LITERAL(c, ":"))
+			return false;
+		if (!(LITERAL(c, "\"") ? own_string(c, &inner) : own_integer(c, &inner)))
+			return false;
+	} while (LITERAL(c, ","));
+	return LITERAL(c, "}");
+}
+
+static bool own_value(struct cursor *c)
+{
+	struct slice inner;
+
+	if (LITERAL(c, "\""))
+		return own_string(c, &inner);
+	return LITERAL(c, "{") ? own_annotation(c) : own_integer(c, &inner);
+}
+
+static bool own_args(struct cursor *c, struct traceline *l)
 {
 	do {
-		struct trace_line_arg *arg = add_arg(l);
-		struct slice inner;
+		struct traceline_arg *arg = add_arg(l);
 
 		if (!arg || !LITERAL(c, "\"") || !own_string(c, &arg->key) || !LITERAL(c, ":"))
 			return false;
 		arg->value.p = c->p;
-		if (!(LITERAL(c, "\"") ? own_string(c, &inner) : own_integer(c, &inner)))
+		if (!own_value(c))
 			return false;
 		arg->value.n = c->p - arg->value.p;
 	} while (LITERAL(c, ","));
 	return LITERAL(c, "}");
 }
 
-static bool parse_own(struct trace_line *l, struct slice line)
+static bool parse_own(struct traceline *l, struct slice line)
 {
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
 	struct slice number, thread;
@@ -224,12 +264,12 @@ static bool parse_own(struct trace_line *l, struct slice line)
 	       (LITERAL(c, "}") || LITERAL(c, ",\"torn\":true}")) && c->p == c->end;
 }
 
-static void clear(struct trace_line *l)
+static void clear(struct traceline *l)
 {
-	*l = (struct trace_line){.args = l->args, .cap = l->cap};
+	*l = (struct traceline){.args = l->args, .cap = l->cap};
 }
 
-const char *trace_line_parse(struct trace_line *l, struct slice line)
+const char *traceline_parse(struct traceline *l, struct slice line)
 {
 	enum member next = TSC, member;
 	bool tsc = false;
@@ -253,8 +293,8 @@ const char *trace_line_parse(struct trace_line *l, struct slice line)
 	return NULL;
 }
 
-void trace_line_free(struct trace_line *l)
+void traceline_free(struct traceline *l)
 {
 	free(l->args);
-	*l = (struct trace_line){};
+	*l = (struct traceline){};
 }

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One trace line (spdk-trace-lines(7)) taken apart: what the text form shows and what objects are matched by.
+ * One trace line (spdk-trace-lines(7)) taken apart.
  * All slices point into the line. Keys may come in any order, but the order of trace-dump is the fast one.
  */
-#ifndef TRACE_JOIN_LINE_H
-#define TRACE_JOIN_LINE_H
+#ifndef TRACELINE_H
+#define TRACELINE_H
 
 #include <stdint.h>
 
 #include "slice.h"
 
-struct lifetime;
-
-struct trace_line {
+struct traceline {
 	uint64_t tsc;
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
 	struct slice tpoint, poller, owner, object_id,
 		related; /* strings as written between quotes, ditto */
 	uint64_t object_value;
-	struct trace_line_arg {
-		struct slice key;              /* as written between quotes */
-		struct slice value;            /* as written, with its quotes */
-		const struct lifetime *object; /* what its address means; for the caller to set */
+	struct traceline_arg {
+		struct slice key;   /* as written between quotes */
+		struct slice value; /* as written, with its quotes */
+		const void *note;   /* for the caller to set and use */
 	} * args;
 	unsigned num_args, cap;
 };
@@ -30,11 +28,17 @@ struct trace_line {
  * Takes the line apart into l, which begins as all zero and is used again for the next line. Returns NULL,
  * or why it is not a trace line.
  */
-const char *trace_line_parse(struct trace_line *l, struct slice line);
+const char *traceline_parse(struct traceline *l, struct slice line);
 
 /* The number that an argument's value is: "0x…" or an unsigned integer. False when it is none. */
-bool trace_line_number(struct slice value, uint64_t *number);
+bool traceline_number(struct slice value, uint64_t *number);
 
-void trace_line_free(struct trace_line *l);
+/*
+ * The nanoseconds of a time as it is written: microseconds with three decimals, or any other form of JSON's
+ * numbers, rounded. False when it is negative or does not fit 64 bits.
+ */
+bool traceline_ns(struct slice us, uint64_t *ns);
+
+void traceline_free(struct traceline *l);
 
 #endif
