@@ -29,15 +29,16 @@ FLAGS += -Werror
 endif
 
 # those that need libc alone, those that read ELF files, those with a BPF program
-LIBC_TOOLS := trace-dump qpair-lifetimes trace-join
+LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record
-COMMON     := cli io json lines map number out probeline progress readahead traceline utf8
+COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge settle us
 trace-join_parts := lifetimes
+trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
 usdt-record_parts := attach command operand print privilege
 

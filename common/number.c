@@ -28,6 +28,33 @@ bool number_decimal(struct slice s, uint64_t *value)
 	return s.n;
 }
 
+bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
+{
+	/* looked for where it is as a rule */
+	const char *point = s.n > decimals && s.p[s.n - decimals - 1] == '.'
+				    ? s.p + s.n - decimals - 1
+				    : memchr(s.p, '.', s.n);
+	struct slice fraction = {};
+	uint64_t v, part = 0;
+
+	if (point) {
+		fraction = (struct slice){point + 1, s.p + s.n - point - 1};
+		s.n = point - s.p;
+		if (fraction.n > decimals || !number_decimal(fraction, &part))
+			return false;
+	}
+	if (!number_decimal(s, &v))
+		return false;
+	for (unsigned i = 0; i < decimals; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    (i >= fraction.n && __builtin_mul_overflow(part, 10, &part)))
+			return false;
+	if (__builtin_add_overflow(v, part, &v))
+		return false;
+	*value = v;
+	return true;
+}
+
 #define INVALID 16
 #define X4(v)   v, v, v, v
 #define X16(v)  X4(v), X4(v), X4(v), X4(v)

@@ -47,14 +47,10 @@ bool traceline_number(struct slice value, uint64_t *number)
 
 bool traceline_ns(struct slice us, uint64_t *ns)
 {
-	uint64_t whole, part;
 	double value;
 
-	if (us.n > 4 && us.p[us.n - 4] == '.' &&
-	    number_decimal((struct slice){us.p, us.n - 4}, &whole) &&
-	    number_decimal((struct slice){us.p + us.n - 3, 3}, &part))
-		return !__builtin_mul_overflow(whole, 1000, &whole) &&
-		       !__builtin_add_overflow(whole, part, ns);
+	if (number_fixed(us, 3, ns))
+		return true;
 	/* what follows a number in a line of JSON ends it for strtod(), too */
 	value = strtod(us.p, NULL) * 1000;
 	if (value < 0 || value + 0.5 >= 0x1p64)

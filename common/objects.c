@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "objects.h"
+
+#include <stdlib.h>
+
+#include "json.h"
+#include "number.h"
+
+/* The letter of an id may be any character, as it is written in JSON, or none. */
+static bool split(struct slice raw, struct slice *letter, uint64_t *number)
+{
+	size_t n = raw.n && (raw.p[0] < '0' || raw.p[0] > '9');
+
+	if (n && raw.p[0] == '\\')
+		n = raw.n > 6 && raw.p[1] == 'u' ? 6 : 2;
+	else
+		while (n && n < raw.n && (raw.p[n] & 0xc0) == 0x80)
+			n++;
+	*letter = (struct slice){raw.p, n};
+	return raw.n > n && number_decimal((struct slice){raw.p + n, raw.n - n}, number);
+}
+
+static struct object *new_object(struct objects *objects, uint32_t *index)
+{
+	if (objects->n == objects->cap) {
+		uint32_t cap = objects->cap ? 2 * objects->cap : 256;
+		struct object *all = reallocarray(objects->all, cap, sizeof(*all));
+
+		if (!all)
+			return NULL;
+		objects->all = all;
+		objects->cap = cap;
+	}
+	*index = objects->n++;
+	objects->all[*index] = (struct object){};
+	return &objects->all[*index];
+}
+
+/* What is at this address of this type. NULL when there is no memory. */
+static struct object *at_address(struct objects *objects, uint32_t type, uint64_t value)
+{
+	uint32_t *index = map_put(&objects->addresses[type], value);
+
+	if (!index)
+		return NULL;
+	return *index == MAP_NONE ? new_object(objects, index) : &objects->all[*index];
+}
+
+static enum object_event error_is(const char **error, const char *text)
+{
+	*error = text;
+	return OBJECT_ERROR;
+}
+
+/* An object whose creation is not in the trace counts once, until one is created at its address. */
+static enum object_event take_unknown(struct objects *objects, uint64_t value, const char **error)
+{
+	uint32_t *known = map_put(&objects->unknown, value);
+
+	if (!known)
+		return error_is(error, "no memory");
+	objects->unknowns += *known != true;
+	*known = true;
+	return OBJECT_NONE;
+}
+
+static void forget_unknown(struct objects *objects, uint64_t value)
+{
+	if (map_get(&objects->unknown, value) != MAP_NONE)
+		*map_put(&objects->unknown, value) = false;
+}
+
+bool objects_step(struct objects *objects, struct object *object, uint64_t ns, uint32_t state)
+{
+	if (ns < object->last) {
+		objects->late++;
+		return false;
+	}
+	object->last = ns;
+	object->state = state;
+	object->entries += object->entries < UINT32_MAX;
+	return true;
+}
+
+enum object_event objects_take(struct objects *objects, const struct traceline *line, uint64_t ns,
+			       uint32_t state, struct object **object, struct object *before,
+			       const char **error)
+{
+	const bool created = !line->object_us.p;
+	uint64_t number, age = 0;
+	struct slice letter;
+	struct object *o;
+	uint32_t type;
+
+	if (!line->object_id.p)
+		return OBJECT_NONE;
+	if (slice_is(line->object_id, "n/a"))
+		return take_unknown(objects, line->object_value, error);
+	if (!split(line->object_id, &letter, &number))
+		return error_is(error, "an object's id is a letter and a number, or n/a");
+	type = names_add(objects->types, letter);
+	if (type >= OBJECTS_TYPES)
+		return error_is(error, "more than 256 types of objects");
+	o = at_address(objects, type, line->object_value);
+	if (!o)
+		return error_is(error, "no memory");
+	*object = o;
+	*before = *o;
+	if (o->entries && o->number == number && !created)
+		return objects_step(objects, o, ns, state) ? OBJECT_GOES_ON : OBJECT_NONE;
+	if (o->entries && ns < o->last) {
+		/* a creation tells for sure that something begins; lines may have come from several traces */
+		if (!created) {
+			objects->late++;
+			return OBJECT_NONE;
+		}
+		objects->restarts++;
+	}
+	if (!created && !traceline_ns(line->object_us, &age))
+		return error_is(error, "a time is negative or longer than 584 years");
+	forget_unknown(objects, line->object_value);
+	*o = (struct object){.number = number,
+			     .first = ns,
+			     .last = ns,
+			     .age = age,
+			     .type = type,
+			     .state = state,
+			     .entries = 1};
+	return OBJECT_BEGINS;
+}
+
+/* The address that an argument's value is, or that it was before trace-join made an object of it. */
+static bool is_address(struct slice value, uint64_t *address)
+{
+	struct slice key, member;
+	struct json j;
+
+	if (value.p[0] != '{')
+		return traceline_number(value, address);
+	json_init(&j, value.p, value.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &member);)
+		if (json_is(key, "ptr"))
+			return traceline_number(member, address);
+	return false;
+}
+
+struct object *objects_related(const struct objects *objects, const struct traceline *line)
+{
+	struct slice letter;
+	uint64_t number;
+	uint32_t type;
+
+	if (!line->related.p || !split(line->related, &letter, &number))
+		return NULL;
+	type = names_get(objects->types, letter);
+	if (type >= OBJECTS_TYPES)
+		return NULL;
+	/* one of the arguments is its address */
+	for (unsigned i = 0; i < line->num_args; i++) {
+		uint64_t value;
+		uint32_t index;
+
+		if (!is_address(line->args[i].value, &value))
+			continue;
+		index = map_get(&objects->addresses[type], value);
+		if (index != MAP_NONE && objects->all[index].entries &&
+		    objects->all[index].number == number)
+			return &objects->all[index];
+	}
+	return NULL;
+}
+
+void objects_free(struct objects *objects)
+{
+	for (unsigned i = 0; i < OBJECTS_TYPES; i++)
+		map_free(&objects->addresses[i]);
+	map_free(&objects->unknown);
+	free(objects->all);
+	*objects = (struct objects){};
+}

@@ -1,0 +1,437 @@
+#!/usr/bin/env bats
+
+load helpers
+
+# A line of the object ID at VALUE, AGE microseconds behind its creation, which the line is when AGE is -.
+entry() { # US TPOINT ID AGE VALUE [MEMBER...]
+    local us=$1 tpoint=$2 id=$3 age=$4 value=$5
+    shift 5
+    [ "$age" = - ] && age='' || age="\"us\":$age,"
+    printf '{"tsc":1,"us":%s,"lcore":0,"tpoint":"%s","object":{"id":"%s",%s"value":"%s"}' "$us" "$tpoint" "$id" "$age" "$value"
+    [ $# = 0 ] || printf ',%s' "$@"
+    printf '}\n'
+}
+
+# N objects at different addresses, the i-th of which goes from A to B in i nanoseconds.
+ramp() { # N
+    awk -v n="$1" 'BEGIN {
+        for (i = 1; i <= n; i++) {
+            printf "{\"tsc\":1,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", i * 1000, i, i
+            printf "{\"tsc\":1,\"us\":%d.%03d,\"lcore\":0,\"tpoint\":\"B\",\"object\":{\"id\":\"r%d\",\"us\":%d.%03d,\"value\":\"0x%x\"}}\n",
+                i * 1000 + int(i / 1000), i % 1000, i, int(i / 1000), i % 1000, i
+        }
+    }'
+}
+
+# Nanoseconds, taken as unsigned, with a point before the last three digits.
+microseconds() {
+    local ns
+    ns=$(printf '%04u' "$1")
+    echo "${ns:0:-3}.${ns: -3}"
+}
+
+# FROM>TO:COUNT:MEAN for each row, of JSON lines on standard input.
+rows() {
+    jq -r '"\(if .life then "life" else .from + ">" + .to end):\(.count):\(.mean)"' | tr '\n' ' '
+}
+
+# Two requests at one address, one at another; the last one is in work at the end.
+three() {
+    entry 1.000 NEW r0 - 0x10
+    entry 1.010 READY r0 0.010 0x10
+    entry 2.000 NEW r1 - 0x20
+    entry 2.030 READY r1 0.030 0x20
+    entry 3.010 DONE r0 2.010 0x10
+    entry 3.030 DONE r1 1.030 0x20
+    entry 9.000 NEW r2 - 0x10
+    entry 9.050 READY r2 0.050 0x10
+}
+
+@test "every transition and the whole life have a row, the longest first" {
+    three >in
+    cat >want <<'L'
+object from                     to                            count      mean_us       p50_us       p90_us       p99_us     p99.9_us       max_us  share%
+r      whole                    life                              2        1.520        1.030        2.010        2.010        2.010        2.010   98.38
+r      READY                    DONE                              2        1.500        1.000        2.000        2.000        2.000        2.000   97.09
+r      NEW                      READY                             3        0.030        0.030        0.050        0.050        0.050        0.050    2.91
+L
+    status_is 0 trace-latency in
+    diff want - <<<"$output"
+    equal "$stderr" 'trace-latency: in: 1 objects have no whole life: they were in work at the end'
+    status_is 0 trace-latency -q in
+    equal "$stderr" ''
+}
+
+@test "-j prints JSON lines" {
+    three >in
+    cat >want <<'L'
+{"object":"r","life":true,"count":2,"mean":1.520,"p50":1.030,"p90":2.010,"p99":2.010,"p999":2.010,"max":2.010,"share":0.9838}
+{"object":"r","from":"READY","to":"DONE","count":2,"mean":1.500,"p50":1.000,"p90":2.000,"p99":2.000,"p999":2.000,"max":2.000,"share":0.9709}
+{"object":"r","from":"NEW","to":"READY","count":3,"mean":0.030,"p50":0.030,"p90":0.050,"p99":0.050,"p999":0.050,"max":0.050,"share":0.0291}
+L
+    trace-latency -jq in | diff want -
+}
+
+@test "percentiles are those of HdrHistogram, the largest value and the mean are exact" {
+    # below 2048 ns every value is its own bucket
+    equal "$(ramp 1000 | trace-latency -jq | sed -n 1p)" \
+        '{"object":"r","life":true,"count":1000,"mean":0.501,"p50":0.500,"p90":0.900,"p99":0.990,"p999":0.999,"max":1.000,"share":1.0000}'
+    # 4096 to 8191 in buckets of 4, whose highest value counts
+    equal "$(ramp 8000 | trace-latency -jq | sed -n 1p)" \
+        '{"object":"r","life":true,"count":8000,"mean":4.001,"p50":4.001,"p90":7.203,"p99":7.923,"p999":7.995,"max":8.000,"share":1.0000}'
+    # the first bucket of every power of two: its lowest value and its highest, in unsigned 64 bits
+    for power in $(seq 11 63); do
+        local low=$((1 << power)) high=$(((1 << power) + (1 << (power - 10)) - 1))
+        for value in "$low" "$high"; do
+            { entry 0 A r0 - 0x1; entry "$(microseconds "$value")" B r0 0 0x1; } >in
+            trace-latency -j in | grep -q "\"p50\":$(microseconds "$high"),.*\"max\":$(microseconds "$value")," ||
+                { echo "$power $value: $(trace-latency -j in)"; return 1; }
+        done
+    done
+    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
+    equal "$(trace-latency -j in | sed -n 's/,"share.*//; s/.*"mean"/"mean"/; 1p')" \
+        '"mean":18446744073709551.615,"p50":18446744073709551.615,"p90":18446744073709551.615,"p99":18446744073709551.615,"p999":18446744073709551.615,"max":18446744073709551.615'
+}
+
+@test "sums of more than 64 bits are exact" {
+    for i in 1 2 3; do
+        entry 0.000 A "r$i" - "0x$i"
+        entry 18446744073709551.615 B "r$i" 0 "0x$i"
+    done >in
+    equal "$(trace-latency -e in | grep -o '"sum":[0-9]*' | sort -u)" '"sum":55340232221128654845'
+    equal "$(trace-latency -e in | trace-latency --merge -j | grep -o '"mean":[0-9.]*' | sort -u)" '"mean":18446744073709551.615'
+}
+
+@test "objects whose begin is not in the trace are counted apart" {
+    {
+        three
+        entry 10.000 READY n/a - 0x30
+        entry 10.500 DONE n/a - 0x30
+        entry 10.500 DONE n/a - 0x40
+        entry 11.000 NEW r3 - 0x30
+        entry 11.100 READY r3 0.1 0x30
+        entry 12.000 DONE n/a - 0x30
+    } >in
+    status_is 0 trace-latency -j in
+    says 'trace-latency: in: 3 objects left out: their begin is not in the trace'
+    says 'trace-latency: in: 2 objects have no whole life: they were in work at the end'
+    equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 NEW>READY:4:0.048 '
+}
+
+@test "lines that grep left out join the states around them, and lives stay as long" {
+    three >in
+    status_is 0 sh 'grep -v READY in | trace-latency -jq'
+    equal "$(rows <<<"$output")" 'life:2:1.52 NEW>DONE:2:1.52 '
+    status_is 0 sh 'grep -v NEW in | trace-latency -jq'
+    equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 '
+    status_is 0 sh 'grep DONE in | trace-latency -jq'
+    equal "$(rows <<<"$output")" 'life:2:1.52 '
+    status_is 0 sh 'grep NEW in | trace-latency'
+    equal "$output" ''
+    says 'trace-latency: <stdin>: 3 objects have no whole life: their creation is their only entry'
+    says 'trace-latency: <stdin>: no object was seen in two states: nothing to measure'
+}
+
+@test "entries out of order are left out and counted" {
+    {
+        entry 1.000 NEW r0 - 0x10
+        entry 1.500 DONE r0 0.5 0x10
+        entry 1.200 READY r0 0.2 0x10
+        entry 2.000 NEW r1 - 0x10
+        entry 1.400 READY r0 0.4 0x10
+        entry 2.300 DONE r1 0.3 0x10
+    } >in
+    status_is 0 trace-latency -j in
+    equal "$stderr" 'trace-latency: in: 2 entries left out: they are earlier than the one before them of their object'
+    equal "$(rows <<<"$output")" 'life:2:0.4 NEW>DONE:2:0.4 '
+}
+
+@test "several traces may follow each other, with the same ids and addresses" {
+    three | grep -v r2 >in
+    cat in in in >thrice
+    status_is 0 trace-latency -j thrice
+    equal "$(rows <<<"$output")" 'life:6:1.52 READY>DONE:6:1.5 NEW>READY:6:0.02 '
+    equal "$stderr" 'trace-latency: thrice: 4 objects are created before the last entry at their address: the lines come from several traces, or are not in order'
+    # other applications have other addresses
+    { cat in; sed 's/0x/0xf/' in; } >two
+    status_is 0 trace-latency -j two
+    equal "$(rows <<<"$output")" 'life:4:1.52 READY>DONE:4:1.5 NEW>READY:4:0.02 '
+    equal "$stderr" ''
+}
+
+@test "types of objects are told apart, also at one address" {
+    {
+        entry 1.000 A r0 - 0x10
+        entry 1.001 A i0 - 0x10
+        entry 1.003 B i0 0.002 0x10
+        entry 1.010 B r0 0.010 0x10
+    } >in
+    equal "$(trace-latency -j in | jq -r '"\(.object)\(.life // .from):\(.mean)"' | tr '\n' ' ')" 'itrue:0.002 iA:0.002 rtrue:0.01 rA:0.01 '
+}
+
+@test "entries without an object, and torn ones, do no harm" {
+    three >in
+    {
+        echo '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"READ","size":8}'
+        echo '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"STATE","object":{"value":"0x10"},"args":{"state":1}}'
+        sed 's/}$/,"args":{},"torn":true}/' in
+    } >torn
+    diff <(trace-latency -q in) <(trace-latency -q torn)
+}
+
+@test "what is no trace line is reported and left out" {
+    {
+        three
+        echo 'TSC Rate: 2600000000'
+        echo '{"tsc":1,"us":0.000,"lcore":0}'
+        entry -1.000 NEW r7 - 0x70
+        entry 1e300 NEW r7 - 0x70
+        entry 1.000 NEW rx - 0x70
+        entry 1.000 NEW '' - 0x70
+        entry 1.000 READY r8 -3 0x70
+        entry 1.000 NEW r8 - zzz
+        echo
+    } >in
+    status_is 1 trace-latency in
+    equal "$output" "$(three | trace-latency -q)"
+    equal "$(grep -o 'in:[0-9]*:' <<<"$stderr" | tr '\n' ' ')" 'in:9: in:10: in:11: in:12: in:13: in:14: in:15: in:16: in:17: '
+    says 'trace-latency: in:13: not a trace line, left out: an object'"'"'s id is a letter and a number, or n/a'
+    says 'trace-latency: in:11: not a trace line, left out: a time is negative or longer than 584 years'
+}
+
+# A request on host A with two I/Os of the bdev layer, of which one ends late.
+related() {
+    entry 1.000 NEW r0 - 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
+    entry 1.100 START i0 - 0x20 '"related":"r0"' '"args":{"type":1,"ctx":"0x10"}'
+    entry 1.200 EXECUTING r0 0.2 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
+    entry 1.250 START i1 - 0x30 '"related":"r0"' '"args":{"type":1,"ctx":{"ptr":"0x10","note":"x"}}'
+    entry 1.700 DONE i0 0.6 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+    entry 2.000 DONE n/a - 0x40 '"related":"r0"' '"args":{"ctx":"0x10"}'
+    entry 2.500 EXECUTED r0 1.5 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
+    entry 2.600 DONE i1 1.35 0x30 '"related":"r9"' '"args":{"ctx":"0x10"}'
+}
+
+@test "-r splits the time of a request by what its related objects do" {
+    related >in
+    equal "$(trace-latency -jq in | jq -c 'select(.object == "r")' | rows)" 'life:1:1.5 EXECUTING>EXECUTED:1:1.3 NEW>EXECUTING:1:0.2 '
+    equal "$(trace-latency -jqr in | jq -c 'select(.object == "r")' | rows)" \
+        'life:1:1.5 DONE>EXECUTED:1:0.5 START>DONE:1:0.45 DONE>DONE:1:0.3 NEW>START:1:0.1 START>EXECUTING:1:0.1 EXECUTING>START:1:0.05 '
+    # their own rows stay as they are
+    diff <(trace-latency -jqr in | grep '"object":"i"') <(trace-latency -jq in | grep '"object":"i"')
+}
+
+@test "-g groups by keys, which related objects inherit" {
+    related >in
+    equal "$(trace-latency -jq -g args.qpair.hostnqn in | jq -c '[.group["args.qpair.hostnqn"], .object, .count]' | sort -u | tr '\n' ' ')" \
+        '["host-a","i",2] ["host-a","r",1] '
+    equal "$(trace-latency -q -g lcore --group=args.qpair.hostnqn -g no.such.key in | sed -n 1p)" \
+        'lcore=0, args.qpair.hostnqn=host-a, no.such.key=-'
+    equal "$(trace-latency -jq -g lcore -g x in | jq -c .group | uniq)" '{"lcore":0,"x":null}'
+    # a key in the line itself goes before what is inherited
+    sed 's/"lcore":0\(.*START\)/"lcore":7\1/' in >other
+    equal "$(trace-latency -jq -g lcore other | jq -c '[.group.lcore, .object]' | uniq | tr '\n' ' ')" '[0,"r"] [7,"i"] '
+}
+
+@test "groups come in the order of the numbers in them" {
+    for i in 10 9 100; do ramp 2 | sed "s/0x/0x$i/; s/\"lcore\":0/\"lcore\":$i/"; done >in
+    equal "$(trace-latency -g lcore in | grep lcore | tr '\n' ' ')" 'lcore=9 lcore=10 lcore=100 '
+}
+
+@test "names cannot drive the terminal" {
+    three | sed 's/READY/\\u001b[31m\\u009b/; s/"lcore":0/"lcore":0,"owner":"a\\nb\\u007f"/' >in
+    status_is 0 trace-latency -q -g owner in
+    equal "$(sed -n 1p <<<"$output")" 'owner=a\x0ab\x7f'
+    equal "$(grep -c 'NEW  *\\x1b\[31m\\xc2\\x9b' <<<"$output")" 1
+    trace-latency -jq -g owner in | jq -e '.group.owner == "a\nb\u007f"' >all
+    equal "$(sort -u all)" true
+}
+
+@test "-i prints a table for each stretch of time in which something ended" {
+    { three; entry 3000000.000 DONE r2 2999991 0x10; } >in
+    equal "$(trace-latency -jqi 0.000003 in | jq -c '[.begin, .end, (.life // .from), .count]' | tr '\n' ' ')" \
+        '[0,3,"NEW",2] [3,6,"READY",2] [9,12,true,1] [9,12,"NEW",1] [3000000,3000003,true,2] [3000000,3000003,"READY",1] '
+    equal "$(trace-latency -qi 1 in | grep ' s to ' | tr '\n' ' ')" '0.000000000 s to 1.000000000 s 3.000000000 s to 4.000000000 s '
+    for i in 0 -1 x 1.0000000001 99999999999999; do
+        status_is 2 trace-latency -i "$i" in
+    done
+}
+
+@test "-H draws histograms of powers of two" {
+    ramp 5 >in
+    cat >want <<'L'
+r whole life
+     nsecs               : count     distribution
+         0 -> 1          : 1        |********************                    |
+         2 -> 3          : 2        |****************************************|
+         4 -> 7          : 2        |****************************************|
+
+r A -> B
+     nsecs               : count     distribution
+         0 -> 1          : 1        |********************                    |
+         2 -> 3          : 2        |****************************************|
+         4 -> 7          : 2        |****************************************|
+L
+    trace-latency -H in | diff want -
+    { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
+    equal "$(trace-latency -H in | tail -n 1)" \
+        ' 9223372036854775808 -> 18446744073709551615 : 1        |****************************************|'
+}
+
+@test "encoded lines say the same" {
+    three >in
+    printf '{"object":"r","from":"NEW","to":"READY"}\t{"unit":"ns","count":3,"sum":90,"max":50,"counts":[[10,1],[30,1],[50,1]]}\n' >want
+    printf '{"object":"r","from":"READY","to":"DONE"}\t{"unit":"ns","count":2,"sum":3000,"max":2000,"counts":[[1000,1],[2000,1]]}\n' >>want
+    printf '{"object":"r","life":true}\t{"unit":"ns","count":2,"sum":3040,"max":2010,"counts":[[1030,1],[2010,1]]}\n' >>want
+    trace-latency -eq in | diff want -
+    mktrace "$DATA/sample.jsonl" >trace
+    trace-dump trace >in
+    for options in '' -r '-g lcore -g poller'; do
+        # shellcheck disable=SC2086 # they are words
+        {
+            trace-latency -eq $options in >code
+            LC_ALL=C sort -c code
+            diff <(trace-latency -q $options in) <(trace-latency --merge code)
+            diff <(trace-latency -qH $options in) <(trace-latency --merge -H code)
+            trace-latency --merge -e code | cmp - code
+        }
+    done
+}
+
+@test "merging is associative and commutative" {
+    mktrace "$DATA/sample.jsonl" >trace
+    trace-dump trace >in
+    # sixteen runs with different times, groups and states
+    for i in $(seq 16); do
+        ramp $((i * 37)) | sed "s/\"A\"/\"A$((i % 3))\"/; s/\"lcore\":0/\"lcore\":$((i % 4))/"
+        awk -v n="$i" 'NR % n != 1' in
+    done | split -l 700 - run.
+    for run in run.*; do trace-latency -eqg lcore "$run" >"code.$run"; done
+    cat code.* | trace-latency --merge -e >want
+    [ "$(wc -l <want)" -gt 20 ]
+    for _ in $(seq 10); do
+        # any order of lines, any brackets: of parts that are merged first, and of parts of those
+        rm -f part.*
+        cat code.* | shuf | split -n r/$((RANDOM % 7 + 2)) - part.
+        for part in part.*; do
+            shuf "$part" | split -l 9 - "part.$part."
+            for p in "part.$part."*; do trace-latency --merge -e "$p"; done | shuf | trace-latency --merge -e >"done.$part"
+        done
+        cat done.* | shuf | trace-latency --merge -e | cmp - want
+        rm -f done.*
+    done
+    # an empty one changes nothing
+    cat want /dev/null | trace-latency --merge -e | cmp - want
+    equal "$(trace-latency --merge -e /dev/null)" ''
+}
+
+@test "map and reduce: mappers on all processors, a sorted merge, reducers for parts of the keys" {
+    for i in 1 2 3 4; do
+        mktrace -l G6 -R "$i" "$DATA/sample.jsonl" >"$i.trace"
+    done
+    printf '%s\n' ./*.trace | xargs -P 4 -I '{}' sh -c 'trace-dump -q "{}" | trace-latency -qe >"{}.code"'
+    LC_ALL=C sort -m ./*.code >sorted
+    LC_ALL=C sort -c sorted
+    grep '"object":"r"' sorted | trace-latency --merge -e >r
+    grep -v '"object":"r"' sorted | trace-latency --merge -e >others
+    LC_ALL=C sort -m r others >reduced
+    # the same in one process
+    for i in 1 2 3 4; do trace-dump -q "$i.trace" | trace-latency -qe; done | trace-latency --merge -e | cmp - reduced
+    # 4 traces with 1 + 2 + 3 + 4 rounds of 14 new requests
+    equal "$(trace-latency --merge -j reduced | jq 'select(.from == "TCP_REQ_NEW") | .count')" 140
+}
+
+@test "malformed encoded lines are reported, the others count" {
+    three | trace-latency -eq >good
+    {
+        cat good
+        echo
+        echo '{"object":"r","life":true}'
+        for change in s/object/objekt/ s/true/false/ 's/"life":true/"from":"A"/' 's/"r","life":true/"r"/' 's/"r",/"r","from":"A",/' \
+            's/ns/us/' 's/"count":2/"count":3/' 's/"sum":3040/"sum":3039/' 's/"sum":3040/"sum":-1/' 's/"max":2010/"max":2011/' \
+            's/,\[2010,1\]//' 's/2010,1/2010,0/' 's/2010,1/2010/' 's/2010,1/2010,1,1/' 's/"counts"/"extra"/' 's/.$//' 's/.$/}}/' \
+            's/2010/5001/g' 's/2,"sum"/18446744073709551616,"sum"/' 's/3040/340282366920938463463374607431768211456/'; do
+            sed -n "/life/$change p" good
+        done
+    } >in
+    status_is 1 trace-latency --merge -e in
+    diff good - <<<"$output"
+    equal "$(grep -o 'in:[0-9]*:' <<<"$stderr" | tr '\n' ' ')" 'in:4: in:5: in:6: in:7: in:8: in:9: in:10: in:11: in:12: in:13: '
+    says 'trace-latency: in: and 12 more such lines'
+    says 'trace-latency: in:5: left out: not a line of trace-latency -e: it has no tab'
+    # counts that do not fit together
+    printf '{"object":"r","life":true}\t{"unit":"ns","count":18446744073709551615,"sum":18446744073709551615,"max":1,"counts":[[1,18446744073709551615]]}\n' >big
+    status_is 1 sh 'cat big big | trace-latency --merge -e | cmp - big'
+    says 'a count that does not fit 64 bits'
+}
+
+@test "--against shows the change of each row" {
+    ramp 1000 | trace-latency -e >base
+    ramp 1000 | sed 's/"B"/"C"/' | trace-latency -e | sed 's/"C"/"B"/; s/"object":"r"/"object":"q"/' >>base
+    # each of them takes twice as long
+    ramp 2000 | grep -v '"r[0-9]*[13579]"' >in
+    status_is 0 trace-latency --against base in
+    equal "$(sed -n 1p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" 'mean% p50% p90% p99% p99.9% max%'
+    equal "$(sed -n 2p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" '+99.8 +100.0 +100.0 +100.0 +100.0 +100.0'
+    equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
+    equal "$(trace-latency -jq --against base in | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
+    ramp 1000 | sed 's/"A"/"Z"/' >in
+    equal "$(trace-latency -q --against base in | sed -n 3p | awk '{ print $(NF - 5), $NF }')" 'new new'
+    equal "$(trace-latency -jq --against base in | jq -c 'select(.from == "Z") | .change')" null
+}
+
+@test "--fail-over exits 3 when a row got worse, and names it" {
+    ramp 1000 | trace-latency -e >base
+    ramp 1000 >same
+    ramp 1200 | grep -v '"r[0-9]\{1,2\}"\|"r1[0-9][0-9]"' >worse
+    status_is 0 trace-latency --against base --fail-over p99:10 same
+    equal "$stderr" ''
+    status_is 3 trace-latency --against base --fail-over p99:10 worse
+    equal "$(sed -n 1p <<<"$stderr")" 'trace-latency: r whole life: worse: p99 is 1.190 us, was 0.990 us in base'
+    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> B: worse: p99 is 1.190 us, was 0.990 us in base'
+    # 1.190 is 20.202 percent more
+    status_is 3 trace-latency --against base --fail-over p99:20.2 worse
+    status_is 0 trace-latency --against base --fail-over p99:20.203 worse
+    # the other way round it got better
+    trace-latency -e worse >base
+    status_is 0 trace-latency --against base --fail-over p99:0 same
+    # the verdict on merged lines is the same
+    ramp 1000 | trace-latency -e >base
+    trace-latency -e worse >code
+    status_is 3 trace-latency --merge --against base --fail-over p99:10 code
+    # damaged input is no verdict
+    echo >>worse
+    status_is 1 trace-latency --against base --fail-over p99:10 worse
+}
+
+@test "too few samples are said, never judged" {
+    ramp 999 | trace-latency -e >base
+    ramp 2000 >worse
+    status_is 0 trace-latency --against base --fail-over p99:10 worse
+    says 'trace-latency: r whole life: not judged: 2000 samples, 999 in base; p99 needs 1000'
+    says 'trace-latency: r A -> B: not judged: 2000 samples, 999 in base; p99 needs 1000'
+    status_is 3 trace-latency --against base --fail-over p50:10 worse
+    status_is 0 trace-latency --against base --fail-over p999:10 worse
+    says 'p99.9 needs 10000'
+    status_is 0 trace-latency --against /dev/null --fail-over p50:10 worse
+    says 'not judged: 2000 samples, 0 in /dev/null; p50 needs 20'
+}
+
+@test "options that make no sense together are usage errors" {
+    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '-e --against x' '-H --against x' \
+        '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
+        '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 trace-latency $options </dev/null
+        says 'trace-latency: '
+    done
+}
+
+@test "the bundled sample: the time of the hosts' requests" {
+    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
+    sh 'trace-dump trace | trace-join -j -l lifetimes.txt | trace-latency -jq -g args.qpair.hostnqn >out'
+    # 14 requests were created, of which 13 were completed; the bdev layer's I/Os are the hosts', too
+    equal "$(jq -c 'select(.life) | [.group["args.qpair.hostnqn"][:20], .object, .count]' out | tr '\n' ' ')" \
+        '["nqn.2014-08.org.nvme","i",5] ["nqn.2014-08.org.nvme","r",5] ["nqn.2026-11.bench:ho","i",8] ["nqn.2026-11.bench:ho","r",8] '
+    equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 14
+}
