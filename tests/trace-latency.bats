@@ -435,3 +435,28 @@ L
         '["nqn.2014-08.org.nvme","i",5] ["nqn.2014-08.org.nvme","r",5] ["nqn.2026-11.bench:ho","i",8] ["nqn.2026-11.bench:ho","r",8] '
     equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 14
 }
+
+@test "SQL over trace lines finds the same latencies" {
+    export NODE_PATH=${NODE_PATH:-$BATS_TEST_DIRNAME/../node_modules}
+    command -v node >/dev/null || skip 'node is not here'
+    node -e 'require("@duckdb/node-api")' 2>/dev/null ||
+        skip 'DuckDB is not here: "npm install @duckdb/node-api" installs it, NODE_PATH tells where it is'
+    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    trace-dump trace >trace.jsonl
+    # the query of the page
+    # shellcheck disable=SC2016 # they are no commands
+    sed -n '/^```sql$/,/^```$/p' "$BATS_TEST_DIRNAME/../docs/clusters.md" | sed '/^```/d' >query.sql
+    node >got <<'J'
+const { DuckDBInstance } = require('@duckdb/node-api');
+const query = require('fs').readFileSync('query.sql', 'utf8');
+(async () => {
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    for (const r of (await connection.runAndReadAll(query)).getRowObjects())
+        console.log(r.from, r.to, Number(r.count), Number(r.mean_us).toFixed(3), r.max_us.toString());
+})();
+J
+    trace-latency -jq trace.jsonl |
+        sed -n 's/.*"from":"\(.*\)","to":"\(.*\)","count":\(.*\),"mean":\(.*\),"p50".*"max":\(.*\),"share.*/\1 \2 \3 \4 \5/p' >want
+    [ "$(wc -l <want)" -gt 5 ]
+    diff <(sort want) <(sort got)
+}
