@@ -29,7 +29,7 @@ FLAGS += -Werror
 endif
 
 # those that need libc alone, those that read ELF files, those with a BPF program
-LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency
+LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
@@ -38,6 +38,7 @@ ELF_COMMON := probespec target usdt
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge settle us
 trace-join_parts := lifetimes
+trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
 usdt-record_parts := attach command operand print privilege
@@ -64,7 +65,7 @@ TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON))
 TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
-MAN1  := $(wildcard docs/*.1)
+MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7
 SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo
 BATS  := $(wildcard tests/*.bats)
@@ -156,7 +157,7 @@ lint:
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all
 	$(Q)clang-format --dry-run --Werror $(C_SOURCES)
 	$(Q)shellcheck $(SHELL_SOURCES) $(BATS) tests/helpers.bash
-	$(Q)mandoc -T lint -W warning $(MAN1) $(MAN7)
+	$(Q)mandoc -T lint -W warning docs/*.[17]
 
 format:
 	$(Q)clang-format -i $(C_SOURCES)

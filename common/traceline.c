@@ -78,10 +78,24 @@ static void parse_object(struct json *j, struct traceline *l)
 }
 
 /* The members of a trace line, in the order of trace-dump. */
-enum member { TSC, US, LCORE, TPOINT, POLLER, OWNER, SIZE, OBJECT, RELATED, ARGS, NUM_MEMBERS };
+enum member {
+	TSC,
+	US,
+	LCORE,
+	THREAD,
+	TPOINT,
+	POLLER,
+	OWNER,
+	SIZE,
+	OBJECT,
+	RELATED,
+	ARGS,
+	NUM_MEMBERS
+};
 
-static const char *const names[NUM_MEMBERS] = {"tsc",   "us",   "lcore",  "tpoint",  "poller",
-					       "owner", "size", "object", "related", "args"};
+static const char *const names[NUM_MEMBERS] = {"tsc",    "us",      "lcore", "thread",
+					       "tpoint", "poller",  "owner", "size",
+					       "object", "related", "args"};
 
 /* Which member a key names, looking first behind the one before it; NUM_MEMBERS when it is another. */
 static enum member find_member(struct slice key, enum member *next)
@@ -108,6 +122,9 @@ static void parse_member(struct json *j, enum member member, struct traceline *l
 		break;
 	case LCORE:
 		json_number(j, &l->lcore);
+		break;
+	case THREAD:
+		json_string(j, &l->thread);
 		break;
 	case TPOINT:
 		json_string(j, &l->tpoint);
@@ -244,12 +261,12 @@ static bool own_args(struct cursor *c, struct traceline *l)
 static bool parse_own(struct traceline *l, struct slice line)
 {
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
-	struct slice number, thread;
+	struct slice number;
 
 	return LITERAL(c, "{\"tsc\":") && own_integer(c, &number) &&
 	       number_decimal(number, &l->tsc) && LITERAL(c, ",\"us\":") && own_us(c, &l->us) &&
 	       LITERAL(c, ",\"lcore\":") && own_integer(c, &l->lcore) &&
-	       (!LITERAL(c, ",\"thread\":\"") || own_string(c, &thread)) &&
+	       (!LITERAL(c, ",\"thread\":\"") || own_string(c, &l->thread)) &&
 	       LITERAL(c, ",\"tpoint\":\"") && own_string(c, &l->tpoint) &&
 	       (!LITERAL(c, ",\"poller\":\"") || own_string(c, &l->poller)) &&
 	       (!LITERAL(c, ",\"owner\":\"") || own_string(c, &l->owner)) &&

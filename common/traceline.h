@@ -13,8 +13,8 @@
 struct traceline {
 	uint64_t tsc;
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
-	struct slice tpoint, poller, owner, object_id,
-		related; /* strings as written between quotes, ditto */
+	/* strings as written between quotes, ditto */
+	struct slice thread, tpoint, poller, owner, object_id, related;
 	uint64_t object_value;
 	struct traceline_arg {
 		struct slice key;   /* as written between quotes */

@@ -4,7 +4,7 @@
 load helpers
 
 # those that read a file or standard input, and the others that were built
-TOOLS='trace-dump qpair-lifetimes trace-join trace-latency'
+TOOLS='trace-dump qpair-lifetimes trace-join trace-latency trace-chrome'
 OTHERS=$(for tool in usdt-gen usdt-record; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
 
 # Writes an input of which the tool prints many lines to the file input.
@@ -12,7 +12,7 @@ input_of() {
     case $1 in
     trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
     qpair-lifetimes) for i in $(seq 1 20000); do printf 'nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n' "$i" "$i"; done ;;
-    trace-join) for _ in $(seq 1 500); do grep '"us":' "$DATA/common.jsonl"; done ;;
+    trace-join | trace-chrome) for _ in $(seq 1 500); do grep '"us":' "$DATA/common.jsonl"; done ;;
     trace-latency) for i in $(seq 1 4000); do printf '{"tsc":1,"us":%d,"lcore":0,"tpoint":"%s","object":{"id":"r%d","us":1,"value":"%#x"}}\n' "$i" "S$i" "$i" "$i" "$i" END "$i" "$i"; done ;;
     esac >input
 }

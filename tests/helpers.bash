@@ -39,3 +39,13 @@ says() {
     *) printf 'not said: %s\nbut: %s\n' "$1" "$stderr"; return 1 ;;
     esac
 }
+
+# Prints a trace line about the object ID at VALUE, AGE microseconds behind its creation, which it is when AGE is -.
+entry() { # US TPOINT ID AGE VALUE [MEMBER...]
+    local us=$1 tpoint=$2 id=$3 age=$4 value=$5
+    shift 5
+    [ "$age" = - ] && age='' || age="\"us\":$age,"
+    printf '{"tsc":1,"us":%s,"lcore":0,"tpoint":"%s","object":{"id":"%s",%s"value":"%s"}' "$us" "$tpoint" "$id" "$age" "$value"
+    [ $# = 0 ] || printf ',%s' "$@"
+    printf '}\n'
+}

@@ -45,10 +45,10 @@ load helpers
     local readme=$BATS_TEST_DIRNAME/../README.md
     mktrace -l G3 "$DATA/sample.jsonl" >nvmf_trace.pid1234
     cp "$DATA/sample-probes.txt" usdt.txt
-    # each command of the README's second part, and what it shows behind it
-    sed -n '/^## The main job/,/^|/s/^    //p' "$readme" >shown
+    # each command of the README's examples, and what it shows behind it
+    sed -n '/^## The main job/,/^## What they keep/s/^    //p' "$readme" >shown
     sed -n 's/^\$ //p' shown >commands
-    equal "$(wc -l <commands)" 3
+    equal "$(wc -l <commands)" 4
     while read -r command; do
         echo "\$ $command"
         bash -o pipefail -c "$command"

@@ -2,16 +2,6 @@
 
 load helpers
 
-# A line of the object ID at VALUE, AGE microseconds behind its creation, which the line is when AGE is -.
-entry() { # US TPOINT ID AGE VALUE [MEMBER...]
-    local us=$1 tpoint=$2 id=$3 age=$4 value=$5
-    shift 5
-    [ "$age" = - ] && age='' || age="\"us\":$age,"
-    printf '{"tsc":1,"us":%s,"lcore":0,"tpoint":"%s","object":{"id":"%s",%s"value":"%s"}' "$us" "$tpoint" "$id" "$age" "$value"
-    [ $# = 0 ] || printf ',%s' "$@"
-    printf '}\n'
-}
-
 # N objects at different addresses, the i-th of which goes from A to B in i nanoseconds.
 ramp() { # N
     awk -v n="$1" 'BEGIN {

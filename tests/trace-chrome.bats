@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+
+load helpers
+
+# Two requests, of which the first one starts an I/O, and one whose begin is not in the trace.
+requests() {
+    echo '{"tsc":1,"us":0.500,"lcore":0,"thread":"app","tpoint":"READ","poller":"t02","size":8}'
+    entry 1.000 NEW r0 - 0x10 '"args":{"q":{"ptr":"0x1","qid":1,"host":"h \"a\""}}'
+    entry 1.100 START i0 - 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+    entry 1.200 NEW r1 - 0x30
+    entry 1.300 DONE n/a - 0x40
+    entry 1.400 DONE i0 0.3 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+    entry 1.500 READY r0 0.5 0x10
+    entry 1.700 COMPLETED r0 0.7 0x10
+    entry 9.000 NEW r2 - 0x10
+}
+
+# Events of these phases on standard input, by FILTER of jq.
+events() { # PHASES FILTER
+    jq -c --arg phases "$1" ".traceEvents[] | select(.ph | inside(\$phases)) | $2" | tr '\n' ' '
+}
+
+# Checks an output against what the Trace Event Format demands of each phase of events.
+check_format() {
+    jq -e '
+        def time: (.ts | type == "number" and . >= 0) and .pid == 1;
+        def place: time and (.tid | type == "number" and . >= 1);
+        .displayTimeUnit == "ns" and (.traceEvents | map(
+            (.args == null or (.args | type == "object")) and
+            if .ph == "M" then .pid == 1 and (.name | inside("process_name thread_name thread_sort_index"))
+            elif .ph == "i" then place and .s == "t" and (.name | type == "string")
+            elif .ph == "X" then place and .dur == 0.001 and (.name | type == "string")
+            elif .ph == "b" or .ph == "e" then place and ([.cat, .id, .name] | map(type == "string") | all)
+            elif .ph == "s" then place and (.id | type == "number") and .cat == "related"
+            elif .ph == "f" then place and (.id | type == "number") and .cat == "related" and .bp == "e"
+            elif .ph == "C" then time and (.args.objects | type == "number" and . >= 0)
+            else false end) | all)' "$1" >/dev/null || return
+    # the slices of each object are nested: each end is that of the slice begun last, and nothing stays open
+    jq -r '.traceEvents | to_entries | map(select(.value.ph | inside("be"))) | sort_by(.value.ts, .key) |
+        .[].value | [.id, .ph, .name] | @tsv' "$1" | awk -F '\t' '
+        $2 == "b" { stack[$1, ++depth[$1]] = $3; next }
+        depth[$1] == 0 || stack[$1, depth[$1]--] != $3 { print "not nested: " $0; bad = 1 }
+        END { for (id in depth) if (depth[id]) { print "not ended: " id; bad = 1 }; exit bad }' || return
+    # an arrow begins once and ends at most once, not before its begin, each time in a slice
+    jq -e '.traceEvents as $all | ($all | map(select(.ph == "X")) | map({key: "\(.tid) \(.ts)", value: true}) | from_entries) as $slices |
+        [$all[] | select(.ph | inside("sf"))] | all($slices["\(.tid) \(.ts)"]) and
+        (group_by(.id) | all(sort_by(.ph) | reverse | (map(.ph) | . == ["s"] or . == ["s", "f"]) and .[0].ts <= .[-1].ts))' "$1" >/dev/null
+}
+
+@test "each lcore has a track with its entries" {
+    requests >in
+    status_is 0 trace-chrome in
+    equal "$stderr" ''
+    equal "$(sed -n 1,5p <<<"$output")" '{"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","pid":1,"name":"process_name","args":{"name":"SPDK"}},
+{"ph":"M","pid":1,"name":"thread_name","tid":1,"args":{"name":"lcore 0 app"}},
+{"ph":"M","pid":1,"name":"thread_sort_index","tid":1,"args":{"sort_index":0}},
+{"ph":"i","pid":1,"ts":0.500,"tid":1,"s":"t","name":"READ","args":{"poller":"t02","size":8}},'
+    equal "$(events iX '[.ph, .name, .ts]' <<<"$output")" \
+        '["i","READ",0.5] ["X","NEW",1] ["X","START",1.1] ["X","NEW",1.2] ["i","DONE",1.3] ["X","DONE",1.4] ["X","READY",1.5] ["X","COMPLETED",1.7] ["X","NEW",9] '
+    equal "$({ cat in; sed 's/"lcore":0/"lcore":17/' in; } | trace-chrome | events M '[.tid, .args.name // .args.sort_index]')" \
+        '[null,"SPDK"] [1,"lcore 0 app"] [1,0] [18,"lcore 17 app"] [18,17] '
+}
+
+@test "each object has a slice for its life and in it one for each state" {
+    requests >in
+    trace-chrome in >out
+    check_format out
+    equal "$(events be '[.ph, .id, .name, .ts] | select(.[1] == "r0")' <out)" \
+        '["b","r0","host=h \"a\", qid=1",1] ["b","r0","NEW",1] ["e","r0","NEW",1.5] ["b","r0","READY",1.5] ["e","r0","READY",1.7] ["b","r0","COMPLETED",1.7] ["e","r0","COMPLETED",1.7] ["e","r0","host=h \"a\", qid=1",1.7] '
+    # what is still in work ends where it was seen last
+    equal "$(events be '[.ph, .name, .ts, .cat] | select(.[3] == "r" and .[2] == 9)' <out)" \
+        '["b","objects",9,"r"] ["b","NEW",9,"r"] ["e","NEW",9,"r"] ["e","objects",9,"r"] '
+    # and the arguments are told
+    equal "$(events b 'select(.name == "START") | .args' <out)" '{"object":"i0","related":"r0","ctx":"0x10"} '
+}
+
+@test "a life is called after the annotation, the related object, the owner or the poller" {
+    requests >in
+    equal "$(trace-chrome in | events b 'select(.args == null) | [.id, .name]')" \
+        '["r0","host=h \"a\", qid=1"] ["i0","host=h \"a\", qid=1"] ["r1","objects"] ["r2","objects"] '
+    equal "$(entry 1 NEW r0 - 0x10 '"poller":"t01"' '"owner":"someone"' | trace-chrome | events b 'select(.args == null) | .name')" '"someone" '
+    equal "$(entry 1 NEW r0 - 0x10 '"poller":"t01"' | trace-chrome | events b 'select(.args == null) | .name')" '"t01" '
+}
+
+@test "arrows lead from a request to what it started, and back to it" {
+    requests >in
+    equal "$(trace-chrome in | events sf '[.ph, .id, .ts]')" '["s",1,1] ["f",1,1.1] ["s",2,1.4] ["f",2,1.5] '
+    # without the request there are none
+    equal "$(grep -v '"id":"r0"' in | trace-chrome | events sf .)" ''
+}
+
+@test "counters tell how many objects are in work" {
+    requests >in
+    equal "$(trace-chrome in | events C '[.name, .ts, .args.objects]')" \
+        '["r in work",1,1] ["i in work",1.1,1] ["r in work",1.2,2] ["i in work",1.4,0] ["r in work",1.7,1] ["r in work",9,2] '
+    # a final state without a telling name is known by the first object that ends there
+    for i in 1 2 3; do
+        entry "$i.000" NEW "r$i" - 0x10
+        entry "$i.100" GONE "r$i" 0.1 0x10
+    done >in
+    equal "$(trace-chrome in | events C '[.ts, .args.objects]')" '[1,1] [2.1,0] [3,1] [3.1,0] '
+}
+
+@test "times keep their nanoseconds" {
+    entry 9007199254740.993 NEW r0 - 0x10 >in
+    equal "$(trace-chrome in | grep -c '"ts":9007199254740.993,')" 6
+    equal "$(trace-chrome in | grep -c '"ts":')" 6
+}
+
+@test "real traces, whole and cut off anywhere, make valid output" {
+    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
+    sh 'trace-dump trace | trace-join -j -l lifetimes.txt >in'
+    trace-chrome in >out
+    check_format out
+    equal "$(jq '[.traceEvents[] | select(.ph | inside("iX"))] | length' out)" 240
+    # 14 requests and 14 I/Os were created
+    equal "$(jq '[.traceEvents[] | select(.ph == "b" and .args == null)] | length' out)" 28
+    for lines in 0 1 13 14 60 239; do
+        head -n "$lines" in | trace-chrome >out
+        check_format out
+    done
+    for bytes in 1 100 5000 20001; do
+        head -c "$bytes" in >short
+        status_is 1 trace-chrome short
+        says "trace-chrome: short:$(($(wc -l <short) + 1)): not a trace line, left out: the text ends too early"
+        check_format <(cat <<<"$output")
+    done
+    sh 'trace-dump trace | shuf | trace-chrome | jq -e . >/dev/null'
+}
+
+@test "what is no trace line is reported and left out" {
+    {
+        requests
+        echo 'TSC Rate: 2600000000'
+        entry -1.000 NEW r7 - 0x70
+        entry 1.000 NEW rx - 0x70
+        entry 1.000 NEW r8 - 0x70 | sed 's/"lcore":0/"lcore":2147483647/'
+        entry 1.000 NEW r8 - 0x70 | sed 's/"lcore":0/"lcore":-1/'
+    } >in
+    status_is 1 trace-chrome in
+    equal "$(grep -o 'in:[0-9]*:' <<<"$stderr" | tr '\n' ' ')" 'in:10: in:11: in:12: in:13: in:14: '
+    equal "$output" "$(requests | trace-chrome)"
+}
+
+@test "names are valid UTF-8 and escaped" {
+    printf '{"tsc":1,"us":1,"lcore":0,"tpoint":"A\\u0001\\"\377\303","object":{"id":"\\u0002 7","value":"0x1"},"args":{"s\200":"\\n"}}\n' |
+        sed 's/ 7/7/' >in
+    status_is 0 trace-chrome in
+    cat <<<"$output" >out
+    iconv -f UTF-8 -t UTF-8 out | cmp - out
+    equal "$(jq -c '.traceEvents[] | select(.ph == "X") | [.name, .args]' out)" '["A\u0001\"��",{"object":"\u00027","s�":"\n"}]'
+}
