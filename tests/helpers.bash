@@ -18,6 +18,13 @@ sh() {
     bash -o pipefail -c "$1"
 }
 
+# Skips a test, or fails it with STRICT=1: for what a machine must have that tests all of this.
+lacks() {
+    [ -n "${STRICT:-}" ] || skip "$1"
+    echo "$1"
+    return 1
+}
+
 # Says what a value is and should be when they differ.
 equal() {
     [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }

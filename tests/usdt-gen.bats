@@ -4,12 +4,12 @@
 load helpers
 
 setup() {
-    command -v usdt-gen >/dev/null || skip 'usdt-gen was not built: libelf is missing'
+    command -v usdt-gen >/dev/null || lacks 'usdt-gen was not built: libelf is missing'
     cd "$BATS_TEST_TMPDIR" || exit
 }
 
 needs_target() {
-    command -v usdt-target >/dev/null || skip 'usdt-target was not built: sys/sdt.h is missing'
+    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
 }
 
 # Writes two SPDK sources: with the macros of v23.05 and later, or without.

@@ -5,14 +5,16 @@
 load helpers
 
 setup() {
-    command -v usdt-record >/dev/null || skip 'usdt-record was not built: clang, bpftool or libbpf is missing'
-    command -v usdt-target >/dev/null || skip 'usdt-target was not built: sys/sdt.h is missing'
+    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
+    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
     cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || skip "no BPF here: $stderr"
+    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || lacks "no BPF here: $stderr"
 }
 
 teardown() {
-    [ -z "${started:-}" ] || kill -9 "$started" 2>/dev/null || true
+    if [ -n "${started:-}" ] && kill -9 "$started" 2>/dev/null; then
+        wait "$started" 2>/dev/null || true
+    fi
 }
 
 # Records all that the target does when it is told to go on, after recording has begun: TARGET ACT... -- OPTION...
