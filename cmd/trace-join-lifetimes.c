@@ -83,10 +83,24 @@ static void make_annotation(struct lifetime *lifetime)
 	free(plain);
 }
 
+bool lifetimes_owner(struct slice text, uint64_t *owner)
+{
+	uint64_t number;
+
+	if (text.n < 2 ||
+	    !((*text.p >= 'a' && *text.p <= 'z') || (*text.p >= 'A' && *text.p <= 'Z')))
+		return false;
+	/* SPDK's numbers have 16 bits */
+	if (!number_decimal((struct slice){text.p + 1, text.n - 1}, &number) || number >> 32)
+		return false;
+	*owner = (uint64_t)(unsigned char)*text.p << 32 | number;
+	return true;
+}
+
 /* Returns NULL, or what is wrong with the line. */
 static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields)
 {
-	bool begin = false, ptr = false;
+	bool *has = lifetime->has, begin = false;
 	struct probeline_field f;
 	const char *error;
 	int found;
@@ -100,13 +114,18 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 		else if (slice_is(f.key, "end"))
 			valid = number_decimal(f.value, &lifetime->end);
 		else if (slice_is(f.key, "ptr"))
-			ptr = valid = number_hex(f.value, &lifetime->ptr);
+			has[LIFETIME_PTR] = valid = number_hex(f.value,
+							       &lifetime->key[LIFETIME_PTR]);
+		else if (slice_is(f.key, "owner"))
+			/* one of another form is only shown */
+			has[LIFETIME_OWNER] = lifetimes_owner(f.value,
+							      &lifetime->key[LIFETIME_OWNER]);
 		if (!valid)
 			return "begin and end are decimal numbers, ptr is a hexadecimal one";
 	}
 	if (found < 0)
 		return error;
-	if (!begin || !ptr)
+	if (!begin || (!has[LIFETIME_PTR] && !has[LIFETIME_OWNER]))
 		return "begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints";
 	if (lifetime->end < lifetime->begin)
 		return "the end is before the begin";
@@ -158,12 +177,13 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_address(const void *a, const void *b)
+static int by_key(const void *a, const void *b, void *key)
 {
-	const struct lifetime *x = a, *y = b;
+	const struct lifetime *x = *(struct lifetime *const *)a, *y = *(struct lifetime *const *)b;
+	enum lifetime_key k = *(enum lifetime_key *)key;
 	int c = compare(x->kind, y->kind);
 
-	c = c ? c : compare(x->ptr, y->ptr);
+	c = c ? c : compare(x->key[k], y->key[k]);
 	c = c ? c : compare(x->begin, y->begin);
 	return c ? c : compare(x->order, y->order);
 }
@@ -212,7 +232,7 @@ static void add_span(struct lifetimes *l, size_t first, uint64_t begin, uint64_t
  * Cuts the time of one address into spans, each of which belongs to the first of the lifetimes that are
  * active. Every step ends a lifetime or begins one, so there are at most two spans for each.
  */
-static void add_spans(struct lifetimes *l, struct lifetime *from, struct lifetime *to,
+static void add_spans(struct lifetimes *l, struct lifetime **from, struct lifetime **to,
 		      struct active *active)
 {
 	size_t first = l->num_spans;
@@ -221,16 +241,16 @@ static void add_spans(struct lifetimes *l, struct lifetime *from, struct lifetim
 	active->n = 0;
 	while (from < to || active->n) {
 		if (!active->n)
-			now = from->begin;
-		for (; from < to && from->begin <= now; from++)
-			push(active, from);
+			now = (*from)->begin;
+		for (; from < to && (*from)->begin <= now; from++)
+			push(active, *from);
 		while (active->n && active->heap[0]->end < now)
 			pop(active);
 		if (!active->n)
 			continue;
 		end = active->heap[0]->end;
-		if (from < to && from->begin <= end)
-			end = from->begin - 1;
+		if (from < to && (*from)->begin <= end)
+			end = (*from)->begin - 1;
 		add_span(l, first, now, end, active->heap[0]);
 		if (end == UINT64_MAX)
 			break;
@@ -238,32 +258,43 @@ static void add_spans(struct lifetimes *l, struct lifetime *from, struct lifetim
 	}
 }
 
-void lifetimes_sort(struct lifetimes *l)
+/* Makes the spans of all lifetimes that have this key. */
+static void sort_by(struct lifetimes *l, enum lifetime_key key)
 {
+	struct lifetime **sorted = allocate(NULL, l->n + 1, sizeof(*sorted));
 	struct active active = {.heap = allocate(NULL, l->n + 1, sizeof(*active.heap))};
-	size_t from, to;
+	size_t n = 0, from, to;
 
-	if (l->n)
-		qsort(l->all, l->n, sizeof(*l->all), by_address);
-	l->spans = allocate(NULL, 2 * l->n + 1, sizeof(*l->spans));
-	l->addresses = allocate(NULL, l->n + 1, sizeof(*l->addresses));
-	for (from = 0; from < l->n; from = to) {
-		struct lifetime *lifetime = &l->all[from];
-		uint32_t *index = map_put(&l->kinds[lifetime->kind].addresses, lifetime->ptr);
-		struct lifetime_address *address = &l->addresses[l->num_addresses];
+	for (size_t i = 0; i < l->n; i++)
+		if (l->all[i].has[key])
+			sorted[n++] = &l->all[i];
+	qsort_r(sorted, n, sizeof(*sorted), by_key, &key);
+	for (from = 0; from < n; from = to) {
+		const struct lifetime *first = sorted[from];
+		uint32_t *index = map_put(&l->kinds[first->kind].keys[key], first->key[key]);
+		struct lifetime_value *value = &l->values[l->num_values];
 
 		if (!index)
 			err(EXIT_FAILURE, NULL);
-		*index = l->num_addresses++;
-		for (to = from + 1; to < l->n && l->all[to].kind == lifetime->kind &&
-				    l->all[to].ptr == lifetime->ptr;
+		*index = l->num_values++;
+		for (to = from + 1; to < n && sorted[to]->kind == first->kind &&
+				    sorted[to]->key[key] == first->key[key];
 		     to++)
 			;
-		address->first = address->last = l->num_spans;
-		add_spans(l, lifetime, l->all + to, &active);
-		address->end = l->num_spans;
+		value->first = value->last = l->num_spans;
+		add_spans(l, sorted + from, sorted + to, &active);
+		value->end = l->num_spans;
 	}
 	free(active.heap);
+	free(sorted);
+}
+
+void lifetimes_sort(struct lifetimes *l)
+{
+	l->spans = allocate(NULL, LIFETIME_KEYS * 2 * l->n + 1, sizeof(*l->spans));
+	l->values = allocate(NULL, LIFETIME_KEYS * l->n + 1, sizeof(*l->values));
+	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
+		sort_by(l, key);
 }
 
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
@@ -275,7 +306,7 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 }
 
 /* The span of this time, which is often the one that was asked for last; NULL when there is none. */
-static const struct lifetime_span *find_span(const struct lifetimes *l, struct lifetime_address *a,
+static const struct lifetime_span *find_span(const struct lifetimes *l, struct lifetime_value *a,
 					     uint64_t tsc)
 {
 	const struct lifetime_span *span = &l->spans[a->last];
@@ -299,14 +330,14 @@ static const struct lifetime_span *find_span(const struct lifetimes *l, struct l
 }
 
 const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
-				      uint64_t ptr, uint64_t tsc)
+				      enum lifetime_key key, uint64_t value, uint64_t tsc)
 {
-	uint32_t index = map_get(&kind->addresses, ptr);
+	uint32_t index = map_get(&kind->keys[key], value);
 	const struct lifetime_span *span;
 
 	if (index == MAP_NONE)
 		return NULL;
-	span = find_span(l, &l->addresses[index], tsc);
+	span = find_span(l, &l->values[index], tsc);
 	if (!span)
 		return NULL;
 	if (!span->lifetime->text.p)
@@ -323,10 +354,11 @@ void lifetimes_free(struct lifetimes *l)
 	}
 	for (unsigned i = 0; i < l->num_kinds; i++) {
 		free((char *)l->kinds[i].name.p);
-		map_free(&l->kinds[i].addresses);
+		for (unsigned key = 0; key < LIFETIME_KEYS; key++)
+			map_free(&l->kinds[i].keys[key]);
 	}
 	free(l->all);
 	free(l->spans);
-	free(l->addresses);
+	free(l->values);
 	*l = (struct lifetimes){};
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lifetime lines, by kind and address, to be asked which object an address meant at some time.
+ * Lifetime lines, by kind and by address or owner, to be asked which object one of these meant at some time.
  *
  * Where lifetimes of an address overlap, the one that comes first in the files counts. That is settled
  * beforehand: an address has a list of disjoint spans, so a question costs a look-up in a hash table and,
- * unless the answer is the last one again, a binary search.
+ * unless the answer is the last one again, a binary search. Owners are treated as addresses are.
  */
 #ifndef TRACE_JOIN_LIFETIMES_H
 #define TRACE_JOIN_LIFETIMES_H
@@ -17,28 +17,33 @@
 /* Kinds are looked up one after the other, for every argument of a trace line. */
 enum { LIFETIMES_KINDS = 64 };
 
+/* What a lifetime is found by: its object's address, and what lifetimes_owner() makes of its owner. */
+enum lifetime_key { LIFETIME_PTR, LIFETIME_OWNER, LIFETIME_KEYS };
+
 struct lifetime {
 	unsigned kind;
-	uint64_t ptr, begin, end; /* ticks, both inclusive */
-	size_t order;             /* in the files */
-	struct slice fields;      /* of its line */
+	bool has[LIFETIME_KEYS];
+	uint64_t key[LIFETIME_KEYS];
+	uint64_t begin, end; /* ticks, both inclusive */
+	size_t order;        /* in the files */
+	struct slice fields; /* of its line */
 	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
 	struct slice text, json;
 };
 
 struct lifetimes {
-	struct lifetime *all; /* by kind, address, begin, order once they are sorted */
+	struct lifetime *all;
 	size_t n, cap;
 	struct lifetime_kind {
-		struct slice name; /* of the arguments to annotate */
-		struct map addresses;
+		struct slice name;              /* of the arguments to annotate */
+		struct map keys[LIFETIME_KEYS]; /* address or owner → index in values */
 	} kinds[LIFETIMES_KINDS];
 	unsigned num_kinds;
-	struct lifetime_address {
+	struct lifetime_value {
 		size_t first, end; /* its spans */
 		size_t last;       /* the one that was the answer last */
-	} * addresses;
-	uint32_t num_addresses;
+	} * values;
+	uint32_t num_values;
 	struct lifetime_span {
 		uint64_t begin, end;
 		struct lifetime *lifetime;
@@ -59,9 +64,12 @@ void lifetimes_sort(struct lifetimes *l);
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);
 
-/* The lifetime that this address of this kind belonged to at this time, or NULL. */
+/* The number that stands for an owner like t288, a letter and a decimal number. False when it is none. */
+bool lifetimes_owner(struct slice text, uint64_t *owner);
+
+/* The lifetime that this address, or owner, of this kind belonged to at this time, or NULL. */
 const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
-				      uint64_t ptr, uint64_t tsc);
+				      enum lifetime_key key, uint64_t value, uint64_t tsc);
 
 void lifetimes_free(struct lifetimes *l);
 

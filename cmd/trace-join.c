@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-join: names the objects behind the addresses in trace lines. An argument that a lifetime line is
- * about, and whose address was that object's at that time, is annotated; the result is text for people, in
- * the format of SPDK's trace.py, or the same JSON lines with every other byte kept.
+ * trace-join: names the objects behind the addresses and owners in trace lines. An argument that a lifetime
+ * line is about, and whose address was that object's at that time, is annotated; an entry whose owner was
+ * that object's gets the annotation as an argument more. The result is text for people, in the format of
+ * SPDK's trace.py, or the same JSON lines with every other byte kept.
  */
 #include <err.h>
 #include <errno.h>
@@ -45,7 +46,37 @@ static bool tpoint_wanted(struct slice raw)
 	return false;
 }
 
-/* Finds the objects that the arguments of a line mean: the lifetimes are their notes. */
+static bool has_arg(const struct traceline *line, struct slice name)
+{
+	for (unsigned i = 0; i < line->num_args; i++)
+		if (slice_equal(line->args[i].key, name))
+			return true;
+	return false;
+}
+
+/* Adds the objects of the line's owner, but none under the name of an argument that the line has. */
+static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
+{
+	uint64_t owner;
+
+	if (!lifetimes_owner(line->poller, &owner))
+		return;
+	for (unsigned i = 0; i < lifetimes->num_kinds; i++) {
+		const struct lifetime_kind *kind = &lifetimes->kinds[i];
+		const struct lifetime *object = lifetimes_find(lifetimes, kind, LIFETIME_OWNER,
+							       owner, line->tsc);
+		struct traceline_arg *arg;
+
+		if (!object || has_arg(line, kind->name))
+			continue;
+		arg = traceline_add_arg(line, kind->name);
+		if (!arg)
+			err(EXIT_FAILURE, NULL);
+		arg->note = object;
+	}
+}
+
+/* Finds the objects that the arguments of a line, and its owner, mean. */
 static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 {
 	bool wanted = lifetimes->n && tpoint_wanted(line->tpoint);
@@ -58,16 +89,39 @@ static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 
 		arg->note = NULL;
 		if (kind && traceline_number(arg->value, &ptr))
-			arg->note = lifetimes_find(lifetimes, kind, ptr, line->tsc);
+			arg->note = lifetimes_find(lifetimes, kind, LIFETIME_PTR, ptr, line->tsc);
 	}
+	if (wanted)
+		annotate_owner(lifetimes, line);
+}
+
+/* Writes the arguments from the i-th on, which the line itself has not. */
+static void write_added(struct out *out, const struct traceline *line, unsigned i)
+{
+	bool comma = i > 0;
+
+	if (!line->has_args)
+		out_text(out, ",\"args\":{");
+	for (; i < line->num_args; i++) {
+		const struct lifetime *lifetime = line->args[i].note;
+
+		out_text(out, comma ? ",\"" : "\"");
+		out_slice(out, line->args[i].key);
+		out_text(out, "\":");
+		out_slice(out, lifetime->json);
+		comma = true;
+	}
+	if (!line->has_args)
+		out_text(out, "}");
 }
 
 /* Writes the line as it came, with annotated arguments as objects. */
 static void write_json(struct out *out, const struct traceline *line, struct slice raw)
 {
 	const char *done = raw.p;
+	unsigned i;
 
-	for (unsigned i = 0; i < line->num_args; i++) {
+	for (i = 0; i < line->num_args && line->args[i].value.p; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		const struct lifetime *lifetime = arg->note;
 
@@ -76,6 +130,11 @@ static void write_json(struct out *out, const struct traceline *line, struct sli
 		out_bytes(out, done, arg->value.p - done);
 		out_slice(out, lifetime->json);
 		done = arg->value.p + arg->value.n;
+	}
+	if (i < line->num_args) {
+		out_bytes(out, done, line->args_end - done);
+		done = line->args_end;
+		write_added(out, line, i);
 	}
 	out_bytes(out, done, raw.p + raw.n - done);
 	out_bytes(out, "\n", 1);
@@ -197,7 +256,9 @@ static size_t text_room(const struct traceline *line, size_t n)
 	for (unsigned i = 0; i < line->num_args; i++) {
 		const struct lifetime *lifetime = line->args[i].note;
 
-		room += lifetime ? lifetime->text.n : 0;
+		/* the name of one that was added is not in the line */
+		if (lifetime)
+			room += lifetime->text.n + line->args[i].key.n + 4;
 	}
 	return room;
 }

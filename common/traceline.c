@@ -20,11 +20,21 @@ static struct traceline_arg *add_arg(struct traceline *l)
 	return &l->args[l->num_args++];
 }
 
+struct traceline_arg *traceline_add_arg(struct traceline *l, struct slice key)
+{
+	struct traceline_arg *arg = add_arg(l);
+
+	if (arg)
+		*arg = (struct traceline_arg){.key = key};
+	return arg;
+}
+
 static void parse_args(struct json *j, struct traceline *l)
 {
 	struct slice key;
 
 	l->num_args = 0;
+	l->has_args = true;
 	for (json_object(j); json_key(j, &key);) {
 		struct traceline_arg *arg = add_arg(l);
 
@@ -35,6 +45,8 @@ static void parse_args(struct json *j, struct traceline *l)
 		arg->key = key;
 		json_value(j, &arg->value);
 	}
+	/* behind the object's brace now */
+	l->args_end = j->p - 1;
 }
 
 bool traceline_number(struct slice value, uint64_t *number)
@@ -245,6 +257,10 @@ static bool own_value(struct cursor *c)
 
 static bool own_args(struct cursor *c, struct traceline *l)
 {
+	l->args_end = c->p;
+	if (!LITERAL(c, ",\"args\":{"))
+		return true;
+	l->has_args = true;
 	do {
 		struct traceline_arg *arg = add_arg(l);
 
@@ -255,6 +271,7 @@ static bool own_args(struct cursor *c, struct traceline *l)
 			return false;
 		arg->value.n = c->p - arg->value.p;
 	} while (LITERAL(c, ","));
+	l->args_end = c->p;
 	return LITERAL(c, "}");
 }
 
@@ -272,8 +289,7 @@ static bool parse_own(struct traceline *l, struct slice line)
 	       (!LITERAL(c, ",\"owner\":\"") || own_string(c, &l->owner)) &&
 	       (!LITERAL(c, ",\"size\":") || own_integer(c, &l->size)) &&
 	       (!LITERAL(c, ",\"object\":{") || own_object(c, l)) &&
-	       (!LITERAL(c, ",\"related\":\"") || own_string(c, &l->related)) &&
-	       (!LITERAL(c, ",\"args\":{") || own_args(c, l)) &&
+	       (!LITERAL(c, ",\"related\":\"") || own_string(c, &l->related)) && own_args(c, l) &&
 	       (LITERAL(c, "}") || LITERAL(c, ",\"torn\":true}")) && c->p == c->end;
 }
 
@@ -298,6 +314,9 @@ const char *traceline_parse(struct traceline *l, struct slice line)
 		member = find_member(key, &next);
 		tsc |= member == TSC;
 		parse_member(&j, member, l);
+		/* what trace-dump has behind the arguments stays behind them */
+		if (!l->has_args && !json_is(key, "torn"))
+			l->args_end = j.p;
 	}
 	if (!json_end(&j))
 		return j.error;

@@ -18,10 +18,14 @@ struct traceline {
 	uint64_t object_value;
 	struct traceline_arg {
 		struct slice key;   /* as written between quotes */
-		struct slice value; /* as written, with its quotes */
+		struct slice value; /* as written, with its quotes; p is NULL for an added one */
 		const void *note;   /* for the caller to set and use */
 	} * args;
 	unsigned num_args, cap;
+
+	/* where more arguments can be written: the end of args, or where that may stand; see has_args */
+	const char *args_end;
+	bool has_args;
 };
 
 /*
@@ -29,6 +33,9 @@ struct traceline {
  * or why it is not a trace line.
  */
 const char *traceline_parse(struct traceline *l, struct slice line);
+
+/* An argument more, behind those of the line; its note is to be set. NULL when there is no memory. */
+struct traceline_arg *traceline_add_arg(struct traceline *l, struct slice key);
 
 /* The number that an argument's value is: "0x…" or an unsigned integer. False when it is none. */
 bool traceline_number(struct slice value, uint64_t *number);

@@ -9,7 +9,7 @@ line() { # TSC QPAIR
 
 # The host that trace-join finds for each line on standard input.
 hosts() {
-    trace-join -j -l lifetimes.txt | jq -r '.args.qpair | if type == "object" then .host else "-" end' | tr '\n' ' '
+    trace-join -j -l lifetimes.txt | jq -r '.args.qpair? | if type == "object" then .host else "-" end' | tr '\n' ' '
 }
 
 lifetime() { # BEGIN END QPAIR HOST
@@ -68,6 +68,72 @@ L
     { lifetime 1 9 16 a; echo 'bdev: begin=1, ptr=0x10, name=Malloc0'; } >lifetimes.txt
     equal "$(echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","args":{"bdev":"0x10","qpair":"0x10","other":"0x10"}}' | trace-join -j -l lifetimes.txt | jq -c .args)" \
         '{"bdev":{"ptr":"0x10","name":"Malloc0"},"qpair":{"ptr":"0x10","host":"a"},"other":"0x10"}'
+}
+
+@test "an entry is annotated by its owner, both ends of the lifetime included" {
+    echo "qpair: begin=10, end=20, owner=t288, ptr=0x10, host='a'" >lifetimes.txt
+    for t in 9 10 20 21; do
+        printf '{"tsc":%d,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","owner":"o"}\n' $t
+        printf '{"tsc":%d,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"b288","args":{"n":1}}\n' $t
+        printf '{"tsc":%d,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","args":{"n":1}}\n' $t
+    done >in
+    status_is 0 trace-join -l lifetimes.txt in
+    equal "$(grep -c 'qpair(' <<<"$output")" 4
+    equal "$(sed -n 4p <<<"$output")" '  0            0.000 o   REQ                                  qpair(owner=t288, ptr=0x10, host=a)'
+    equal "$(sed -n 9p <<<"$output")" '  0            0.000 t288 REQ                                  n: 1, qpair(owner=t288, ptr=0x10, host=a)'
+    trace-join -j -l lifetimes.txt in >joined
+    diff <(sed -n '4p;6p;7p;9p' joined) - <<'L'
+{"tsc":10,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","owner":"o","args":{"qpair":{"owner":"t288","ptr":"0x10","host":"a"}}}
+{"tsc":10,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","args":{"n":1,"qpair":{"owner":"t288","ptr":"0x10","host":"a"}}}
+{"tsc":20,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","owner":"o","args":{"qpair":{"owner":"t288","ptr":"0x10","host":"a"}}}
+{"tsc":20,"us":0.000,"lcore":0,"tpoint":"REQ","poller":"t288","args":{"n":1,"qpair":{"owner":"t288","ptr":"0x10","host":"a"}}}
+L
+    diff <(sed '4d;6d;7d;9d' joined) <(sed '4d;6d;7d;9d' in)
+    # joined lines stay as they are
+    trace-join -j -l lifetimes.txt joined | cmp - joined
+}
+
+@test "the annotation by owner finds its place in JSON of any form" {
+    echo "qpair: begin=1, owner=t03, ptr=0x10" >lifetimes.txt
+    cat >in <<'L'
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","torn":true}
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"a":1},"torn":true}
+{ "torn" : true, "poller" : "t3", "tsc" : 5 , "us" : 0.0 , "lcore" : 0 , "tpoint" : "X" } 
+{"args":{ },"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
+{"args": {"a" : 1 } ,"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
+L
+    cat >want <<'L'
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"qpair":{"owner":"t03","ptr":"0x10"}},"torn":true}
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"a":1,"qpair":{"owner":"t03","ptr":"0x10"}},"torn":true}
+{ "torn" : true, "poller" : "t3", "tsc" : 5 , "us" : 0.0 , "lcore" : 0 , "tpoint" : "X","args":{"qpair":{"owner":"t03","ptr":"0x10"}} } 
+{"args":{ "qpair":{"owner":"t03","ptr":"0x10"}},"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
+{"args": {"a" : 1 ,"qpair":{"owner":"t03","ptr":"0x10"}} ,"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
+L
+    trace-join -j -l lifetimes.txt in | diff want -
+}
+
+@test "an argument of the lifetime's name stands before the owner" {
+    { lifetime 1 9 16 a; echo "qpair: begin=1, owner=t288, ptr=0x11, host='b'"; echo "conn: begin=1, owner=t288, note='c'"; } >lifetimes.txt
+    equal "$(for qpair in 0x10 0x11 0x12; do
+        echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","poller":"t288","args":{"qpair":"'$qpair'"}}'
+    done | trace-join -j -l lifetimes.txt | jq -c .args)" \
+        '{"qpair":{"ptr":"0x10","host":"a"},"conn":{"owner":"t288","note":"c"}}
+{"qpair":{"owner":"t288","ptr":"0x11","host":"b"},"conn":{"owner":"t288","note":"c"}}
+{"qpair":"0x12","conn":{"owner":"t288","note":"c"}}'
+    equal "$(echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","poller":"t288"}' | trace-join -l lifetimes.txt -t 'Y*')" \
+        '  0            0.000 t288 X'
+}
+
+@test "of several lifetimes of an owner the first that fits counts" {
+    {
+        echo "qpair: begin=10, end=30, owner=t288, ptr=0x10, host='a'"
+        echo "qpair: begin=20, owner=t288, ptr=0x11, host='b'"
+        echo "qpair: begin=1, owner=t0000288, ptr=0x12, host='c'"
+        echo "qpair: begin=1, owner=288, ptr=0x13, host='none'"
+    } >lifetimes.txt
+    equal "$(for t in 5 10 30 31 0; do
+        echo "{\"tsc\":$t,\"us\":0,\"lcore\":0,\"tpoint\":\"X\",\"poller\":\"t288\"}"
+    done | hosts)" 'c a a b - '
 }
 
 @test "-l may be repeated, -t restricts the tracepoints" {
