@@ -187,12 +187,11 @@ int entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct ent
 {
 	const struct trace *t = r->trace;
 	const uint8_t *head = t->lcores[lcore].ring + TRACE_SLOT * slot;
-	uint16_t owner;
+	uint16_t owner = slot_owner(head);
 
 	e->tsc = slot_tsc(head);
 	e->tpoint = tpoint_of(t, slot_tpoint(head));
 	e->lcore = lcore;
-	memcpy(&owner, head + 10, sizeof(owner));
 	memcpy(&e->size, head + 12, sizeof(e->size));
 	memcpy(&e->object_value, head + 16, sizeof(e->object_value));
 	e->poller = owner;

@@ -113,4 +113,13 @@ static inline uint16_t slot_tpoint(const uint8_t *slot)
 	return v;
 }
 
+/* Up to G3 the number of a poller. */
+static inline uint16_t slot_owner(const uint8_t *slot)
+{
+	uint16_t v;
+
+	memcpy(&v, slot + 10, sizeof(v));
+	return v;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "trace-dump-info.h"
 
+#include <err.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -119,10 +120,56 @@ void info_definitions(struct out *out, const struct trace *t)
 			write_definition(out, t, &t->tpoints[i]);
 }
 
+/* What the entries of the tracepoints TCP_QP_* tell of the connections of NVMe-oF TCP. */
+struct connections {
+	uint64_t *end; /* by owner: ticks when it was destroyed; 0: not known */
+	bool *lcores; /* by owner and lcore, by its index in the trace: whether there are entries */
+};
+
+/* Counts what was written since the entry's owner was registered; what is older is another's. */
+static void read_connections(struct connections *c, const struct trace *t)
+{
+	for (unsigned i = 0; i < t->num_lcores; i++)
+		for (uint64_t n = 0; n < t->lcores[i].present; n++) {
+			const uint8_t *slot = t->lcores[i].ring + TRACE_SLOT * n;
+			unsigned id = slot_owner(slot), tpoint = slot_tpoint(slot);
+			struct trace_owner owner;
+
+			if (tpoint >= t->num_tpoints ||
+			    strncmp(t->tpoints[tpoint].name, "TCP_QP_", 7) != 0 ||
+			    !trace_owner(t, id, &owner) || owner.tsc >= slot_tsc(slot))
+				continue;
+			c->lcores[(size_t)id * t->num_lcores + i] = true;
+			if (strcmp(t->tpoints[tpoint].name, "TCP_QP_DESTROY") == 0)
+				c->end[id] = slot_tsc(slot);
+		}
+}
+
+static void write_connection(struct out *out, const struct trace *t, const struct connections *c,
+			     unsigned id)
+{
+	const char *before = ",\"lcores\":[", *after = "";
+
+	for (unsigned i = 0; i < t->num_lcores; i++)
+		if (c->lcores[(size_t)id * t->num_lcores + i]) {
+			out_printf(out, "%s%u", before, t->lcores[i].id);
+			before = ",";
+			after = "]";
+		}
+	out_text(out, after);
+	if (c->end[id])
+		out_printf(out, ",\"end\":%" PRIu64, c->end[id]);
+}
+
 void info_owners(struct out *out, const struct trace *t)
 {
+	struct connections connections = {calloc(t->num_owners + 1, sizeof(*connections.end)),
+					  calloc(t->num_owners + 1, t->num_lcores + 1)};
 	struct trace_owner owner;
 
+	if (!connections.end || !connections.lcores)
+		err(EXIT_FAILURE, NULL);
+	read_connections(&connections, t);
 	for (unsigned id = 1; trace_owner(t, id, &owner); id++) {
 		char poller[16] = {t->owner_prefix[owner.type]};
 
@@ -134,8 +181,11 @@ void info_owners(struct out *out, const struct trace *t)
 			text_member(out, "poller", slice_of(poller));
 		out_printf(out, ",\"tsc\":%" PRIu64, owner.tsc);
 		text_member(out, "description", owner.description);
+		write_connection(out, t, &connections, id);
 		out_text(out, "}\n");
 	}
+	free(connections.end);
+	free(connections.lcores);
 }
 
 void info_json_owners(struct out *out, struct slice table)

@@ -338,3 +338,25 @@ teardown() {
         equal "$output" ''
     done
 }
+
+@test "-O tells where a TCP connection has entries, and when it ended" {
+    {
+        echo '{"tpoint":"TCP_QP_CREATE","id":337,"owner_type":"t"}'
+        echo '{"tpoint":"TCP_QP_DESTROY","id":341,"owner_type":"t"}'
+        echo '{"tpoint":"OTHER","id":400,"owner_type":"t"}'
+        for id in 256 257 258 259; do
+            echo "{\"id\":$id,\"poller\":\"t$id\",\"tsc\":1000,\"description\":\"o\"}"
+        done
+        echo '{"tsc":900,"lcore":3,"tpoint":"TCP_QP_DESTROY","poller":"t256"}'
+        echo '{"tsc":1001,"lcore":3,"tpoint":"TCP_QP_CREATE","poller":"t257"}'
+        echo '{"tsc":1002,"lcore":1,"tpoint":"TCP_QP_CREATE","poller":"t256"}'
+        echo '{"tsc":1003,"lcore":2,"tpoint":"OTHER","poller":"t258"}'
+        echo '{"tsc":1004,"lcore":1,"tpoint":"TCP_QP_DESTROY","poller":"t257"}'
+    } >lines
+    for layout in G4 G5 G6; do
+        mktrace -l "$layout" lines >trace
+        trace-dump -O trace | sed 's/.*"description":"o"//' | diff - <(
+            printf '%s\n' ',"lcores":[1]}' ',"lcores":[1,3],"end":1004}' '}' '}'
+        )
+    done
+}
