@@ -37,6 +37,7 @@ ELF_COMMON := probespec target usdt
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := entry file info input json line merge settle us
+qpair-lifetimes_parts := match owners
 trace-join_parts := lifetimes
 trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows

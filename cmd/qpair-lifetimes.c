@@ -7,6 +7,9 @@
  * The events are sorted by time and then walked from the last to the first: what ends a lifetime, and what
  * was said of it last before that, are then known when its begin comes. So an event costs one look-up,
  * however many lifetimes of an address overlap because removals were lost.
+ *
+ * From v24.05 on TCP's entries have an owner instead of an address: with the trace's owners, see
+ * qpair-lifetimes-match.h, a lifetime is given the one that is its qpair's.
  */
 #include <err.h>
 #include <errno.h>
@@ -23,6 +26,7 @@
 #include "number.h"
 #include "out.h"
 #include "probeline.h"
+#include "qpair-lifetimes-match.h"
 
 struct event {
 	enum probe { ADD, REMOVE, CONNECT } probe;
@@ -41,14 +45,19 @@ struct events {
 struct address {
 	const struct event *removal, *connect; /* NULL: none yet */
 	bool orphan; /* a connect was seen to which no begin has come yet */
+	bool added;  /* another lifetime has the same end */
+	bool two;    /* connects were seen that differ */
 };
 
 struct lifetime {
 	const struct event *begin, *end, *connect; /* the last two may be NULL */
+	bool doubtful; /* lines are missing: its end or its names may be those of another */
+	const struct owner *owner; /* may be NULL */
 };
 
 static struct {
 	bool quiet;
+	const char *owners;
 } opt;
 
 enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
@@ -171,6 +180,12 @@ static struct address *find_address(struct map *map, struct address *addresses, 
 	return &addresses[*index];
 }
 
+static bool same_host(const struct event *a, const struct event *b)
+{
+	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) &&
+	       slice_equal(a->hostnqn, b->hostnqn);
+}
+
 /*
  * Fills lifetimes, in the reverse order of their begins, and returns their number. Counts the connects
  * that belong to none in *orphans: the qpair was added before the recording began.
@@ -198,11 +213,14 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 			/* the last one before the removal counts */
 			if (!a->connect)
 				a->connect = e;
+			a->two |= !same_host(a->connect, e);
 			a->orphan = true;
 			break;
 		case ADD:
 			a->orphan = false;
-			lifetimes[n++] = (struct lifetime){e, a->removal, a->connect};
+			lifetimes[n++] = (struct lifetime){e, a->removal, a->connect,
+							   a->added || a->two, NULL};
+			a->added = true;
 			break;
 		}
 	}
@@ -213,19 +231,28 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 	return n;
 }
 
+/* A copy of the name as it is, to be freed. */
+static struct slice plain_name(struct slice value)
+{
+	char *plain = malloc(value.n + 1);
+
+	if (!plain)
+		err(EXIT_FAILURE, NULL);
+	return (struct slice){plain, probeline_unescape(plain, value)};
+}
+
 static void write_name(struct out *out, const char *key, struct slice value)
 {
-	char *plain = malloc(value.n + 1), *to = out_room(out, PROBELINE_ESCAPED(value.n) + 64);
-	size_t n;
+	struct slice plain = plain_name(value);
+	char *to = out_room(out, PROBELINE_ESCAPED(value.n) + 64);
 
-	if (!plain || !to)
+	if (!to)
 		err(EXIT_FAILURE, NULL);
-	n = probeline_unescape(plain, value);
 	to += sprintf(to, ", %s='", key);
-	to = probeline_escape(to, (struct slice){plain, n});
+	to = probeline_escape(to, plain);
 	*to++ = '\'';
 	out_commit(out, to);
-	free(plain);
+	free((char *)plain.p);
 }
 
 static void write_lifetime(struct out *out, const struct lifetime *l)
@@ -233,6 +260,8 @@ static void write_lifetime(struct out *out, const struct lifetime *l)
 	out_printf(out, "qpair: begin=%" PRIu64, l->begin->tsc);
 	if (l->end)
 		out_printf(out, ", end=%" PRIu64, l->end->tsc);
+	if (l->owner)
+		out_printf(out, ", owner=t%02" PRIu64, l->owner->id);
 	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, l->begin->qpair, l->begin->thread);
 	if (l->connect) {
 		out_printf(out, ", qid=%" PRIu64, l->connect->qid);
@@ -256,7 +285,64 @@ static int read_events(struct events *events, const char *path)
 	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
-static void write_lifetimes(struct out *out, const struct events *events, const char *name)
+/* Says how many lifetimes have got no owner, and why. */
+static void note_owners(const struct owners *owners, size_t ambiguous, size_t doubtful, size_t none)
+{
+	if (opt.quiet)
+		return;
+	if (ambiguous)
+		warnx("%s: no owner for %zu qpairs: several are as likely", owners->name,
+		      ambiguous);
+	if (doubtful)
+		warnx("%s: no owner for %zu qpairs: probe lines of them are missing", owners->name,
+		      doubtful);
+	if (none)
+		warnx("%s: no owner for %zu qpairs: none was registered for them", owners->name,
+		      none);
+}
+
+/* Gives the lifetimes, which are in the reverse order of their begins, their owners. */
+static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_t n, bool lost)
+{
+	struct match_qpair *qpairs = calloc(n + 1, sizeof(*qpairs));
+	size_t ambiguous = 0, doubtful = 0, none = 0;
+
+	if (!qpairs)
+		err(EXIT_FAILURE, NULL);
+	for (size_t i = 0; i < n; i++) {
+		const struct lifetime *l = &lifetimes[n - 1 - i];
+		struct match_qpair *q = &qpairs[i];
+
+		*q = (struct match_qpair){
+			.begin = l->begin->tsc, .end = UINT64_MAX, .thread = l->begin->thread};
+		/* one of which lines are missing has an owner as well, which no other can have */
+		if (l->end && !l->doubtful)
+			q->end = l->end->tsc;
+		if (l->connect && !l->doubtful) {
+			q->connected = true;
+			q->connect = l->connect->tsc;
+			q->qid = l->connect->qid;
+			q->subnqn = plain_name(l->connect->subnqn);
+		}
+	}
+	match_owners(owners, qpairs, n, lost);
+	for (size_t i = 0; i < n; i++) {
+		struct lifetime *l = &lifetimes[n - 1 - i];
+		const struct match_qpair *q = &qpairs[i];
+
+		l->doubtful |= q->doubtful;
+		l->owner = l->doubtful ? NULL : q->owner;
+		doubtful += l->doubtful;
+		ambiguous += !l->doubtful && !q->owner && q->ambiguous;
+		none += !l->doubtful && !q->owner && !q->ambiguous;
+		free((char *)q->subnqn.p);
+	}
+	note_owners(owners, ambiguous, doubtful, none);
+	free(qpairs);
+}
+
+static void write_lifetimes(struct out *out, const struct events *events, const char *name,
+			    struct owners *owners)
 {
 	struct lifetime *lifetimes = calloc(events->n + 1, sizeof(*lifetimes));
 	size_t n, orphans = 0;
@@ -264,6 +350,8 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 	if (!lifetimes)
 		err(EXIT_FAILURE, NULL);
 	n = find_lifetimes(events, lifetimes, &orphans);
+	if (opt.owners)
+		find_owners(owners, lifetimes, n, orphans > 0);
 	for (size_t i = n; i-- > 0 && !out->error;)
 		write_lifetime(out, &lifetimes[i]);
 	free(lifetimes);
@@ -279,27 +367,35 @@ static const char help[] =
 	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
 	"printed; without FILE, or when it is -, of standard input.\n"
 	"\n"
-	"  -q, --quiet    no notes about what was left out\n"
-	"  -h, --help     this text\n"
-	"  -V, --version  the version\n"
+	"  -O, --owners OWNERS  add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
+	"                       trace-dump -O printed\n"
+	"  -q, --quiet          no notes about what was left out\n"
+	"  -h, --help           this text\n"
+	"  -V, --version        the version\n"
 	"\n"
-	"Example:\n"
+	"Examples:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
+	"  trace-dump -O nvmf_trace.pid1234 | qpair-lifetimes -O - usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
 
 /* Returns the path of the probe lines. */
 static const char *parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+						{"owners", required_argument, NULL, 'O'},
 						{"quiet", no_argument, NULL, 'q'},
 						{"version", no_argument, NULL, 'V'},
 						{}};
+	const char *path;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+hqV", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+hO:qV", options, NULL)) != -1)
 		switch (c) {
 		case 'h':
 			cli_help(help);
+		case 'O':
+			opt.owners = optarg;
+			break;
 		case 'q':
 			opt.quiet = true;
 			break;
@@ -308,25 +404,31 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_bad_option();
 		}
-	return cli_operand(argc, argv, "one file of probe lines");
+	path = cli_operand(argc, argv, "one file of probe lines");
+	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)
+		cli_usage("standard input can only be one of the files");
+	return path;
 }
 
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
 	struct events events = {};
+	struct owners owners = {};
 	struct out out;
 	bool whole;
 
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
-	whole = read_events(&events, path) == 0;
+	whole = !opt.owners || owners_read(&owners, opt.owners) == 0;
+	whole &= read_events(&events, path) == 0;
 	if (events.unsorted)
 		qsort(events.all, events.n, sizeof(*events.all), by_time);
 	if (whole || events.n)
-		write_lifetimes(&out, &events, io_name(path));
+		write_lifetimes(&out, &events, io_name(path), &owners);
 	for (size_t i = 0; i < events.n; i++)
 		free((char *)events.all[i].subnqn.p);
 	free(events.all);
+	owners_free(&owners);
 	return cli_close(&out, whole ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -133,3 +133,196 @@ qpair-lifetimes: usdt.txt:7: a field KEY=VALUE is expected'
     status_is 0 qpair-lifetimes -q usdt.txt
     equal "$stderr" ''
 }
+
+owner() { # ID TSC DESCRIPTION [MEMBERS]
+    printf '{"id":%d,"poller":"t%d","tsc":%d,"description":"%s"%s}\n' "$1" "$1" "$2" "$3" "${4:-}"
+}
+
+# The owner of each lifetime, or -.
+found() {
+    qpair-lifetimes -q -O owners usdt.txt | sed 's/.*owner=\(t[0-9]*\).*/\1/; t; s/.*/-/' | tr '\n' ' '
+}
+
+@test "-O writes a lifetime's owner behind its end" {
+    { add 100 16 2; connect 150 16 1 sub host; remove 200 16; add 300 32 2; connect 350 32 2 sub host; } >usdt.txt
+    { owner 256 1 app_thread; owner 257 90 '10.0.0.1:1 sub'; owner 258 290 '10.0.0.1:2 sub 10.0.0.9:4420 qid:2'; } >owners
+    status_is 0 qpair-lifetimes -O owners usdt.txt
+    equal "$output" "qpair: begin=100, end=200, owner=t257, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'
+qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='host'"
+    equal "$stderr" ''
+    equal "$(qpair-lifetimes -O - usdt.txt <owners)" "$output"
+    status_is 2 qpair-lifetimes -O - <usdt.txt
+    says 'standard input can only be one of the files'
+}
+
+@test "the owner is the last one that was registered before, of this subsystem and qid" {
+    { add 100 16 2; connect 150 16 1 sub a; add 200 32 3; connect 250 32 2 sub b; add 300 48 4; connect 350 48 1 other c; } >usdt.txt
+    { owner 256 80 '10.0.0.1:1 sub'; owner 257 190 '10.0.0.1:2 sub'; owner 258 290 '10.0.0.1:3 other'; } >owners
+    equal "$(found)" 't256 t257 t258 '
+    # registered by two threads at a time: what tells them apart is the qid, or the subsystem, or nothing
+    { add 100 16 2; connect 150 16 1 sub a; add 101 32 3; connect 151 32 2 sub b; } >usdt.txt
+    { owner 256 80 '10.0.0.1:1 sub 10.0.0.9:4420 qid:2'; owner 257 81 '10.0.0.1:2 sub 10.0.0.9:4420 qid:1'; } >owners
+    equal "$(found)" 't257 t256 '
+    { owner 256 80 '10.0.0.1:1 sub qid:2'; owner 257 81 '[fd00::1]:2 sub qid:1'; } >owners
+    equal "$(found)" 't257 t256 '
+    { owner 256 80 '10.0.0.1:1 sub'; owner 257 80 '10.0.0.1:2 sub'; } >owners
+    equal "$(found)" '- - '
+    status_is 0 qpair-lifetimes -O owners usdt.txt
+    says 'qpair-lifetimes: owners: no owner for 2 qpairs: several are as likely'
+    { owner 256 80 '10.0.0.1:1 sub2'; owner 257 80 '10.0.0.1:2 sub'; } >owners
+    { add 100 16 2; connect 150 16 1 sub a; add 101 32 3; connect 151 32 2 sub2 b; } >usdt.txt
+    equal "$(found)" 't257 t256 '
+}
+
+@test "the lcore of an owner's entries tells its thread" {
+    {
+        add 100 16 2; connect 110 16 0 sub a
+        add 200 32 3; connect 210 32 0 sub b
+        add 300 48 2; connect 350 48 1 sub a
+        add 301 64 3; connect 351 64 1 sub b
+    } >usdt.txt
+    {
+        owner 256 90 '10.0.0.1:1 sub' ',"lcores":[7]'
+        owner 257 190 '10.0.0.1:2 sub' ',"lcores":[5]'
+        owner 258 290 '10.0.0.1:3 sub'
+        owner 259 291 '10.0.0.1:4 sub'
+    } >owners
+    equal "$(found)" 't256 t257 - - '
+    sed -i 's/3 sub"/&,"lcores":[5]/' owners
+    equal "$(found)" 't256 t257 t259 t258 '
+    # not where threads change their lcores
+    sed -i 's/4 sub"/&,"lcores":[5,7]/' owners
+    equal "$(found)" 't256 t257 - - '
+}
+
+@test "a lost line leaves a name out, and shifts none" {
+    for i in $(seq 1 9); do
+        owner $((255 + i)) $((i * 1000)) "10.0.0.1:$i sub"
+    done >owners
+    for i in 1 2 3 5 6 8 9; do
+        add $((i * 1000 + 50)) $((i * 16)) 2
+        connect $((i * 1000 + 90)) $((i * 16)) 1 sub "host$i"
+    done >usdt.txt
+    equal "$(found)" 't256 t257 t258 - t261 - t264 '
+    # with one poll group it is certain
+    owner 2 1 nvmf_tgt_poll_group_000 >>owners
+    equal "$(found)" 't256 t257 t258 t260 t261 t263 t264 '
+}
+
+@test "lines that may be those of two qpairs name no owner" {
+    for i in 1 2 3; do owner $((255 + i)) $((i * 1000 - 10)) "10.0.0.1:$i sub"; done >owners
+    # a removal is missing, or an addition
+    { add 1000 16 2; connect 1100 16 1 sub a; add 2000 16 2; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
+    equal "$(found)" '- t257 t258 '
+    status_is 0 qpair-lifetimes -O owners usdt.txt
+    says 'no owner for 1 qpairs: probe lines of them are missing'
+    { add 1000 16 2; connect 1100 16 1 sub a; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
+    equal "$(found | cut -c1)" '-'
+    # the owner had ended before the host connected
+    { add 1000 16 2; connect 2100 16 1 sub b; } >usdt.txt
+    owner 256 990 '10.0.0.1:1 sub' ',"end":2000' >owners
+    equal "$(found)" '- '
+    owner 256 990 '10.0.0.1:1 sub' ',"end":2200' >owners
+    equal "$(found)" 't256 '
+}
+
+@test "owner ids that were used again do not make up for owners that are gone" {
+    for i in $(seq 0 9); do owner $((300 - i)) $((i * 1000)) "10.0.0.1:$i sub"; done >owners
+    for i in $(seq 0 9); do add $((i * 1000 + 10)) $((i * 16)) 2; connect $((i * 1000 + 20)) $((i * 16)) 1 sub "host$i"; done >usdt.txt
+    # the newer half is whole
+    equal "$(found)" '- - - - - t295 t294 t293 t292 t291 '
+}
+
+@test "qpairs of other transports get no owner, and nobody does when lines were lost then" {
+    { add 100 16 2; connect 110 16 1 sub a; add 200 32 2; connect 210 32 1 sub rdma; add 300 48 2; connect 310 48 1 sub b; } >usdt.txt
+    { owner 256 90 '10.0.0.1:1 sub'; owner 257 290 '10.0.0.1:2 sub'; } >owners
+    equal "$(found)" 't256 - t257 '
+    connect 50 64 1 sub c >>usdt.txt
+    equal "$(found)" '- - - '
+}
+
+@test "names that were cut off are compared as far as they go" {
+    long=nqn.2016-06.io.spdk:$(printf '%080d' 7)
+    { add 100 16 2; connect 150 16 1 "${long:0:63}" a; add 200 32 2; connect 250 32 2 "${long}8" b; } >usdt.txt
+    { owner 256 90 "10.0.0.1:1 $long"; owner 257 190 "$(printf '10.0.0.1:2 %s' "$long$(printf '%0100d' 0)" | cut -c1-118)"; } >owners
+    equal "$(found)" 't256 - '
+    { owner 256 90 "10.0.0.1:1 $long"; owner 257 190 "$(printf '10.0.0.1:2 %s' "${long}8$(printf '%0100d' 0)" | cut -c1-118)"; } >owners
+    { add 100 16 2; connect 150 16 1 "${long:0:63}" a; add 200 32 2; connect 250 32 2 "${long}8$(printf '%0120d' 0)" b; } >usdt.txt
+    equal "$(found)" 't256 t257 '
+}
+
+@test "malformed owners are reported, other lines of trace-dump are skipped" {
+    { add 100 16 2; connect 150 16 1 sub host; } >usdt.txt
+    {
+        echo '{"layout":"G6","releases":"any","tsc_rate":1000000}'
+        owner 256 90 '10.0.0.1:1 sub'
+        echo '{"id":257,"description":"10.0.0.1:1 sub"}'
+        echo '{"id":65536,"poller":"t65536","tsc":1,"description":"x"}'
+        owner 256 91 '10.0.0.1:1 sub'
+        echo 'x'
+    } >owners
+    status_is 1 qpair-lifetimes -O owners usdt.txt
+    equal "$output" "qpair: begin=100, owner=t256, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'"
+    equal "$(cut -d: -f3 <<<"$stderr" | tr '\n' ' ')" '3 4 5 6 '
+    says 'qpair-lifetimes: owners:3: an owner without tsc'
+    status_is 1 qpair-lifetimes -O missing usdt.txt
+    says 'qpair-lifetimes: missing: No such file or directory'
+}
+
+# Writes the probe lines and owners of hosts that all connect at once, twice, as a target makes them: each thread
+# registers an owner, adds the qpair, and goes on; the hosts' names are the owners' numbers. Every DROPth probe line
+# is lost; of the owners every LCORESth has an lcore.
+storm() { # HOSTS THREADS DROP LCORES QID
+    awk -v hosts="$1" -v threads="$2" 'BEGIN {
+        seed = 7
+        for (i = 0; i < hosts; i++) {
+            t = int(rnd() * threads)
+            if (i % (hosts / 2) == 0) for (k = 0; k < threads; k++) clock[k] = 1000000 + (i > 0) * 90000000
+            clock[t] += int(rnd() * 300)
+            reg = clock[t]
+            clock[t] += 60 + int(rnd() * rnd() * 900)
+            print reg, "reg", t, i; print clock[t], "add", t, i, clock[t] + 1000 + int(rnd() * 3000), 50000000 + int(rnd() * 9000000)
+        }
+    }
+    function rnd() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' | sort -n -s |
+        awk -v drop="$3" -v lcores="$4" -v qids="$5" '
+        function probe(line) { if (!drop || ++probes % drop) print line >"usdt.txt" }
+        $2 == "reg" {
+            id[$4] = 256 + n++
+            printf "{\"id\":%d,\"poller\":\"t%d\",\"tsc\":%d,\"description\":\"10.0.0.1:%d sub%s\"%s}\n", id[$4], id[$4], $1, $4,
+                qids ? " 10.0.0.9:4420 qid:" $4 % 4 : "", lcores && n % lcores == 0 ? ",\"lcores\":[" 20 - $3 "]" : "" >"owners"
+        }
+        $2 == "add" {
+            q = sprintf("qpair=%#x", 16 * ($4 % 257 + 1))
+            probe(sprintf("nvmf_poll_group_add_qpair: tsc=%#x, %s, thread=%#x", $1, q, 2 + $3))
+            probe(sprintf("nvmf_ctrlr_add_qpair: tsc=%#x, %s, qid=%#x, subnqn=\047sub\047, hostnqn=\047t%d\047", $5, q, $4 % 4, id[$4]))
+            probe(sprintf("nvmf_poll_group_remove_qpair: tsc=%#x, %s, thread=%#x", $1 + $6, q, 2 + $3))
+        }'
+    qpair-lifetimes -q -O owners usdt.txt >lifetimes.txt
+}
+
+# How many lifetimes have an owner, and that none of them is another's.
+named() {
+    awk '/owner=/ && /hostnqn=/ {
+            owner = host = $0; sub(/.*owner=/, "", owner); sub(/,.*/, "", owner); sub(/.*hostnqn=./, "", host); sub(/.$/, "", host)
+            if (owner != host) { print "wrong: " $0; exit }
+            n++
+        }
+        END { print n + 0 }' lifetimes.txt
+}
+
+@test "500 hosts at once: no name is wrong, whatever is lost" {
+    for case in '1 0 0 0' '1 7 0 0' '4 0 1 0' '4 9 2 0' '4 0 0 1' '4 11 3 1'; do
+        # shellcheck disable=SC2086 # they are words
+        storm 500 $case
+        echo "$case: $(named)"
+    done >counts
+    diff - counts <<'L'
+1 0 0 0: 500
+1 7 0 0: 252
+4 0 1 0: 500
+4 9 2 0: 250
+4 0 0 1: 349
+4 11 3 1: 315
+L
+}
