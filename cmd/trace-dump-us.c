@@ -41,6 +41,34 @@ static double quotient(uint64_t ticks, uint64_t rate)
 	return ldexp((double)((uint64_t)q | rest), -shift);
 }
 
+/* What us_format() prints, in nanoseconds; the largest number when it has more digits. */
+static uint64_t printed_ns(const struct us *us, uint64_t ticks)
+{
+	char text[US_ROOM], *end = us_format(us, text, ticks);
+	uint64_t ns = 0;
+
+	for (const char *p = text; p < end; p++)
+		if (*p != '.' && (__builtin_mul_overflow(ns, 10, &ns) ||
+				  __builtin_add_overflow(ns, *p - '0', &ns)))
+			return UINT64_MAX;
+	return ns;
+}
+
+uint64_t us_ticks(const struct us *us, uint64_t ns)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (printed_ns(us, middle) < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 char *us_format(const struct us *us, char *to, uint64_t ticks)
 {
 	uint64_t scaled = ticks << us->shift, ns, fraction, distance, doubt;

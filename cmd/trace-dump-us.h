@@ -26,4 +26,7 @@ void us_init(struct us *us, uint64_t rate);
 /* Writes the microseconds and returns the end. */
 char *us_format(const struct us *us, char *to, uint64_t ticks);
 
+/* The lowest ticks that us_format() prints as so many nanoseconds or more; UINT64_MAX when none are. */
+uint64_t us_ticks(const struct us *us, uint64_t ns);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "io.h"
+#include "json.h"
 #include "number.h"
 #include "out.h"
 #include "progress.h"
@@ -32,12 +33,19 @@ enum {
 	PROGRESS = 1 << 16, /* entries between two looks at the clock */
 };
 
+/* Patterns of an option that may be repeated: one that matches will do. */
+struct globs {
+	const char **all;
+	bool *matched; /* anything so far */
+	unsigned n;
+};
+
 static struct {
 	bool info, definitions, owners, all, quiet;
 	bool some_lcores, lcores[IDS];
-	const char **tpoints; /* globs */
-	unsigned num_tpoints;
-} opt;
+	struct globs tpoints, owner_globs;
+	uint64_t since, until; /* nanoseconds, both inclusive */
+} opt = {.until = UINT64_MAX};
 
 /* One trace being read, and what was seen of it. */
 struct dump {
@@ -47,7 +55,13 @@ struct dump {
 	struct line_writer lines;
 	struct info_counts counts;
 	uint64_t kept;
+	uint64_t since, until; /* ticks that are wanted, the second one not any more */
 	enum { UNDECIDED, WANTED, UNWANTED } tpoints[IDS];
+	struct owner_choice {
+		struct slice
+			text; /* of the description that was looked at last, as a JSON string */
+		bool wanted;
+	} owners[IDS];
 };
 
 static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
@@ -61,32 +75,65 @@ static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
 	va_end(args);
 }
 
-static bool matches(const char *glob, const struct trace_tpoint *tp)
+static bool match(struct globs *globs, const char *text)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < globs->n; i++)
+		if (fnmatch(globs->all[i], text, 0) == 0)
+			any = globs->matched[i] = true;
+	return any;
+}
+
+static bool match_tpoint(const struct trace_tpoint *tp)
 {
 	char undefined[16];
 
 	if (tp->name[0])
-		return fnmatch(glob, tp->name, 0) == 0;
+		return match(&opt.tpoints, tp->name);
 	snprintf(undefined, sizeof(undefined), "#%u", tp->id);
-	return fnmatch(glob, undefined, 0) == 0;
+	return match(&opt.tpoints, undefined);
 }
 
-/* Whether -c and -t choose the entry. */
+static bool tpoint_wanted(struct dump *d, const struct trace_tpoint *tp)
+{
+	if (d->tpoints[tp->id] == UNDECIDED)
+		d->tpoints[tp->id] = match_tpoint(tp) ? WANTED : UNWANTED;
+	return d->tpoints[tp->id] == WANTED;
+}
+
+/* Whether the description matches, which is the one that this owner had before, as a rule. */
+static bool owner_wanted(struct dump *d, const struct entry *e)
+{
+	struct owner_choice *choice = &d->owners[e->poller % IDS];
+	struct slice raw;
+	char *copy;
+
+	if (!e->owner.n)
+		return false;
+	if (choice->text.p && slice_equal(choice->text, e->owner))
+		return choice->wanted;
+	copy = malloc(e->owner.n + 1);
+	if (!copy)
+		err(EXIT_FAILURE, NULL);
+	/* between its quotes */
+	raw = (struct slice){e->owner.p + 1, e->owner.n - 2};
+	copy[json_unescape(copy, raw)] = 0;
+	choice->wanted = match(&opt.owner_globs, copy);
+	memcpy(copy, e->owner.p, e->owner.n);
+	free((char *)choice->text.p);
+	choice->text = (struct slice){copy, e->owner.n};
+	return choice->wanted;
+}
+
+/* Whether -c, -t, -w, --since and --until choose the entry. */
 static bool wanted(struct dump *d, const struct entry *e)
 {
-	const struct trace_tpoint *tp = e->tpoint;
+	uint64_t ticks = e->tsc > d->lines.base ? e->tsc - d->lines.base : 0;
 
-	if (opt.some_lcores && !opt.lcores[d->trace.lcores[e->lcore].id])
-		return false;
-	if (!opt.num_tpoints)
-		return true;
-	if (d->tpoints[tp->id] == UNDECIDED) {
-		d->tpoints[tp->id] = UNWANTED;
-		for (unsigned i = 0; i < opt.num_tpoints; i++)
-			if (matches(opt.tpoints[i], tp))
-				d->tpoints[tp->id] = WANTED;
-	}
-	return d->tpoints[tp->id] == WANTED;
+	return (!opt.some_lcores || opt.lcores[d->trace.lcores[e->lcore].id]) &&
+	       (!opt.tpoints.n || tpoint_wanted(d, e->tpoint)) && ticks >= d->since &&
+	       ticks < d->until && (!opt.owner_globs.n || owner_wanted(d, e));
 }
 
 /* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
@@ -140,13 +187,16 @@ static void note_missing(const struct dump *d)
 	if (missing)
 		note("%s: no entries of lcore %u%s", d->name, first,
 		     missing > 1 ? " and others" : "");
-	for (unsigned k = 0; k < opt.num_tpoints; k++) {
-		for (i = 0; i < t->num_tpoints && !matches(opt.tpoints[k], &t->tpoints[i]); i++)
-			;
-		if (i == t->num_tpoints)
+	for (i = 0; opt.tpoints.n && i < t->num_tpoints; i++)
+		match_tpoint(&t->tpoints[i]);
+	for (i = 0; i < opt.tpoints.n; i++)
+		if (!opt.tpoints.matched[i])
 			note("%s: no tracepoint matches '%s'; -d lists them", d->name,
-			     opt.tpoints[k]);
-	}
+			     opt.tpoints.all[i]);
+	for (i = 0; i < opt.owner_globs.n; i++)
+		if (!opt.owner_globs.matched[i])
+			note("%s: nothing to print of an owner '%s'; -O lists the owners", d->name,
+			     opt.owner_globs.all[i]);
 }
 
 /* Reads all entries of a trace file in order. */
@@ -191,6 +241,8 @@ static void prepare(struct dump *d)
 	d->counts.by_lcore = calloc(d->trace.num_lcores + 1, sizeof(*d->counts.by_lcore));
 	if (!d->counts.by_lcore || line_open(&d->lines, &d->trace, &d->out) != 0)
 		err(EXIT_FAILURE, "%s", d->name);
+	d->since = us_ticks(&d->lines.us, opt.since);
+	d->until = opt.until < UINT64_MAX ? us_ticks(&d->lines.us, opt.until + 1) : UINT64_MAX;
 }
 
 /* Whether the entries are asked for, to be printed or counted. */
@@ -300,6 +352,23 @@ static void parse_lcores(const char *list)
 	}
 }
 
+/* Nanoseconds of a time as trace lines have it, like 27.290. */
+static uint64_t parse_time(const char *option, const char *text)
+{
+	size_t n = strcspn(text, ".");
+	struct slice whole = {text, n}, fraction = slice_of(text + n + (text[n] == '.'));
+	uint64_t us, part = 0, ns;
+
+	if (!number_decimal(whole, &us) ||
+	    (text[n] && (fraction.n > 3 || !number_decimal(fraction, &part))))
+		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
+	for (; fraction.n < 3; fraction.n++)
+		part *= 10;
+	if (__builtin_mul_overflow(us, 1000, &ns) || __builtin_add_overflow(ns, part, &ns))
+		ns = UINT64_MAX;
+	return ns;
+}
+
 /* The trace of a running process, or of one that left it behind. */
 static char *find_trace(const char *pid)
 {
@@ -337,6 +406,9 @@ static const char help[] =
 	"  -p, --pid PID      the trace of this process, /dev/shm/*_trace.pidPID\n"
 	"  -q, --quiet        no notes about what was left out\n"
 	"  -t, --tpoint GLOB  only tracepoints of this name; may be repeated\n"
+	"  -w, --owner GLOB   only entries of owners with this description; may be repeated\n"
+	"      --since US     only entries from this time on, in microseconds as they are printed\n"
+	"      --until US     only entries up to this time\n"
 	"  -h, --help         this text\n"
 	"  -V, --version      the version\n"
 	"\n"
@@ -344,27 +416,34 @@ static const char help[] =
 	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n";
 
+static void add_glob(struct globs *globs, const char *glob)
+{
+	globs->all = reallocarray(globs->all, globs->n + 1, sizeof(*globs->all));
+	globs->matched = reallocarray(globs->matched, globs->n + 1, sizeof(*globs->matched));
+	if (!globs->all || !globs->matched)
+		err(EXIT_FAILURE, NULL);
+	globs->all[globs->n] = glob;
+	globs->matched[globs->n++] = false;
+}
+
+/* Options without a letter. */
+enum { SINCE = 256, UNTIL };
+
 /* Returns the trace file's path. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"all", no_argument, NULL, 'a'},
-						{"definitions", no_argument, NULL, 'd'},
-						{"help", no_argument, NULL, 'h'},
-						{"info", no_argument, NULL, 'i'},
-						{"lcore", required_argument, NULL, 'c'},
-						{"owners", no_argument, NULL, 'O'},
-						{"pid", required_argument, NULL, 'p'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"tpoint", required_argument, NULL, 't'},
-						{"version", no_argument, NULL, 'V'},
-						{}};
+	static const struct option options[] = {
+		{"all", no_argument, NULL, 'a'},          {"definitions", no_argument, NULL, 'd'},
+		{"help", no_argument, NULL, 'h'},         {"info", no_argument, NULL, 'i'},
+		{"lcore", required_argument, NULL, 'c'},  {"owners", no_argument, NULL, 'O'},
+		{"owner", required_argument, NULL, 'w'},  {"pid", required_argument, NULL, 'p'},
+		{"quiet", no_argument, NULL, 'q'},        {"since", required_argument, NULL, SINCE},
+		{"tpoint", required_argument, NULL, 't'}, {"until", required_argument, NULL, UNTIL},
+		{"version", no_argument, NULL, 'V'},      {}};
 	const char *pid = NULL;
 	int c;
 
-	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
-	if (!opt.tpoints)
-		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+ac:dhiOp:qt:V", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+ac:dhiOp:qt:Vw:", options, NULL)) != -1)
 		switch (c) {
 		case 'a':
 			opt.all = true;
@@ -390,10 +469,19 @@ static const char *parse_options(int argc, char **argv)
 			opt.quiet = true;
 			break;
 		case 't':
-			opt.tpoints[opt.num_tpoints++] = optarg;
+			add_glob(&opt.tpoints, optarg);
 			break;
 		case 'V':
 			cli_version();
+		case 'w':
+			add_glob(&opt.owner_globs, optarg);
+			break;
+		case SINCE:
+			opt.since = parse_time("--since", optarg);
+			break;
+		case UNTIL:
+			opt.until = parse_time("--until", optarg);
+			break;
 		default:
 			cli_bad_option();
 		}
@@ -416,6 +504,8 @@ int main(int argc, char **argv)
 	if (out_open(&d.out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
+	for (unsigned i = 0; i < IDS; i++)
+		free((char *)d.owners[i].text.p);
 	line_close(&d.lines);
 	trace_close(&d.trace);
 	input_close(&in);

@@ -360,3 +360,48 @@ teardown() {
         )
     done
 }
+
+@test "-w chooses owners by their descriptions" {
+    {
+        cat "$DATA/modern.jsonl"
+        echo '{"id":300,"poller":"b300","tsc":1000,"description":"bdev_\"Malloc\"\\0"}'
+        echo '{"tsc":2200,"lcore":0,"tpoint":"IO_NEW","poller":"b300","object":{"value":"0x9"},"args":{"type":1,"ctx":"0x1"}}'
+        echo '{"tsc":2300,"lcore":0,"tpoint":"IO_DONE","poller":"b300","object":{"value":"0x9"},"args":{"ctx":"0x1"}}'
+    } >lines
+    for layout in G4 G5 G6; do
+        mktrace -l "$layout" lines >trace
+        trace-dump trace >all
+        trace-dump -w 'bdev_"*' trace | cmp - <(grep -F '"owner":"bdev_' all)
+        trace-dump -w 'bdev_"Malloc"\\0' trace | cmp - <(grep -F '"owner":"bdev_' all)
+        trace-dump -w '127.0.0.1:4420 *' -w 'bdev_*' -t '*_NEW' trace | cmp - <(grep -e 'owner":"127' -e 'IO_NEW.*owner":"bdev' all)
+        trace-dump -w '*' trace | cmp - <(grep '"owner"' all)
+    done
+    status_is 0 trace-dump -a --owner 'bdev_Malloc' trace
+    equal "$output" ''
+    equal "$stderr" "trace-dump: trace: nothing to print of an owner 'bdev_Malloc'; -O lists the owners"
+    # of spdk_trace's JSON, too
+    trace-dump -w '*' "$DATA/spdk-trace.json" | cmp - <(trace-dump "$DATA/spdk-trace.json" | grep '"owner"')
+}
+
+@test "--since and --until choose the times that are printed, both included" {
+    for rate in 2600000000 999999937 3000000 18446744073709551615; do
+        mktrace -r $rate "$DATA/common.jsonl" >trace
+        trace-dump trace >all
+        sed 's/.*"us":\([0-9.]*\),"lcore.*/\1/' all | sort -u >moments
+        while read -r us; do
+            trace-dump --since "$us" trace | cmp - <(awk -F '[:,]' -v us="$us" '$4 + 0 >= us + 0' all)
+            trace-dump --until "$us" trace | cmp - <(awk -F '[:,]' -v us="$us" '$4 + 0 <= us + 0' all)
+        done <moments
+        [ -s moments ]
+    done
+    mktrace "$DATA/common.jsonl" >trace
+    trace-dump trace >all
+    trace-dump --since 0 --until 18446744073709551615 trace | cmp - all
+    equal "$(trace-dump --since 18446744073709551.615 trace)" ''
+    trace-dump --since 0.01 --until 0.2 trace | cmp - <(awk -F '[:,]' '$4 >= 0.01 && $4 <= 0.2' all)
+    for bad in '' x -1 1.2345 1. .5 1e3 '1 '; do
+        status_is 2 trace-dump --since "$bad" trace
+        says "trace-dump: --since '$bad': microseconds like 27.290 are expected"
+        status_is 2 trace-dump --until "$bad" trace
+    done
+}
