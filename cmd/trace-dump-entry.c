@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "trace-dump-input.h"
 
 /* What a tracepoint id without a definition stands for: an entry that has no name and no arguments. */
 static const struct trace_tpoint *tpoint_of(const struct trace *t, uint16_t id)
@@ -28,6 +29,7 @@ void entry_reader_close(struct entry_reader *r)
 	for (unsigned i = 0; i < r->trace->num_owners; i++)
 		free((char *)r->owners[i].text.p);
 	free(r->owners);
+	free(r->record);
 	for (unsigned i = 0; i < TRACE_TYPES; i++) {
 		map_free(&r->types[i].numbers);
 		free(r->types[i].known);
@@ -167,6 +169,26 @@ static int make_owner(const struct trace *t, unsigned id, struct entry_owner *ma
 	return 0;
 }
 
+/* Reads the owner's record again. Returns -1 when there is no memory. */
+static int refresh_owner(struct entry_reader *r, unsigned id, struct entry_owner *owner)
+{
+	const struct trace *t = r->trace;
+	uint8_t *record = (uint8_t *)t->owners + (size_t)id * t->owner_size;
+
+	owner->round = r->round;
+	if (!r->record)
+		r->record = malloc(t->owner_size);
+	if (!r->record)
+		return -1;
+	if (input_again(t->in, record, r->record, t->owner_size) &&
+	    memcmp(record, r->record, t->owner_size) != 0) {
+		memcpy(record, r->record, t->owner_size);
+		free((char *)owner->text.p);
+		owner->text.p = NULL;
+	}
+	return 0;
+}
+
 /* The description of an owner that was registered before the entry was written; a later one is another's. */
 static int read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 {
@@ -176,6 +198,8 @@ static int read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 	if (!id || id >= r->trace->num_owners)
 		return 0;
 	owner = &r->owners[id];
+	if (owner->round != r->round && refresh_owner(r, id, owner) != 0)
+		return -1;
 	if (!owner->text.p && make_owner(r->trace, id, owner) != 0)
 		return -1;
 	if (owner->tsc < e->tsc)

@@ -43,6 +43,9 @@ struct entry {
 
 struct entry_reader {
 	const struct trace *trace;
+	uint64_t
+		round; /* of reading a live trace: an owner is read anew in each; 0 when it is not live */
+	uint8_t *record; /* of an owner, as it is now */
 	struct entry_object_type {
 		struct map numbers; /* object's address → index in known */
 		struct {
@@ -52,7 +55,7 @@ struct entry_reader {
 		uint64_t created; /* objects so far, those at an address used before included */
 	} types[TRACE_TYPES];
 	struct entry_owner {
-		uint64_t tsc;
+		uint64_t tsc, round;
 		struct slice
 			text; /* its description as a JSON string; p is NULL until it is needed */
 	} * owners;

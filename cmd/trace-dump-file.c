@@ -25,7 +25,7 @@ enum {
 	ARG_SIZE = 16,
 	TPOINT_FIXED = 30, /* bytes of a tracepoint before its arguments */
 	RELATION_SIZE = 2,
-	THREAD_NAME = 16,
+	THREAD_NAME = sizeof(((struct trace_lcore *)0)->thread) - 1,
 	TYPE_SIZE = 2,
 	OWNER_FIXED = 9,
 	HISTORY_IDS = 32,       /* position in a history of G6: how many tracepoints it counts */
@@ -279,9 +279,11 @@ static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
 	if (lcore->slots > room)
 		lcore->slots = room;
 	if (a->l->thread)
-		memcpy(lcore->thread, data + at + a->l->thread, THREAD_NAME);
+		lcore->thread_name = data + at + a->l->thread;
 	else if (a->l->thread_names)
-		memcpy(lcore->thread, data + a->l->thread_names + THREAD_NAME * id, THREAD_NAME);
+		lcore->thread_name = data + a->l->thread_names + THREAD_NAME * id;
+	if (lcore->thread_name)
+		memcpy(lcore->thread, lcore->thread_name, THREAD_NAME);
 }
 
 /*

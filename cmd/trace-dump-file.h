@@ -51,6 +51,7 @@ struct trace_tpoint {
 struct trace_lcore {
 	unsigned id;
 	char thread[17];
+	const uint8_t *thread_name; /* where it comes from: 16 bytes; NULL: the layout has none */
 	const uint8_t
 		*next_entry; /* how many slots were ever written, while it is live; unaligned */
 	const uint8_t *ring;

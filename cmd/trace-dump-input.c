@@ -48,18 +48,26 @@ bool input_shrunk(void)
 	return shrunk;
 }
 
-static int map_file(struct input *in, size_t size)
+/* Maps the file; what is beyond its end when it becomes shorter reads as zeros. NULL with errno. */
+static uint8_t *map(struct input *in, size_t size, int flags)
 {
 	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
-	char *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, in->fd, 0);
+	char *map = mmap(NULL, size, PROT_READ, flags, in->fd, 0);
 
 	if (map == MAP_FAILED)
-		return -1;
+		return NULL;
 	mapped_begin = map;
 	mapped_end = map + size;
 	sigaction(SIGBUS, &action, NULL);
+	return (uint8_t *)map;
+}
+
+static int map_file(struct input *in, size_t size)
+{
+	in->data = map(in, size, MAP_PRIVATE);
+	if (!in->data)
+		return -1;
 	in->file = true;
-	in->data = (uint8_t *)map;
 	in->size = in->mapped = size;
 	in->whole = true;
 	return 0;
@@ -72,6 +80,9 @@ static int take_snapshot(struct input *in, size_t size)
 	off_t from = 0, to;
 
 	if (copy == MAP_FAILED)
+		return -1;
+	in->live = map(in, size, MAP_SHARED);
+	if (!in->live)
 		return -1;
 	in->snapshot = true;
 	in->data = copy;
@@ -92,7 +103,7 @@ static int take_snapshot(struct input *in, size_t size)
 	return from < 0 && errno != ENXIO ? -1 : 0;
 }
 
-int input_open(struct input *in, const char *path)
+int input_open(struct input *in, const char *path, bool live)
 {
 	struct stat st;
 	struct statfs fs;
@@ -105,7 +116,7 @@ int input_open(struct input *in, const char *path)
 		return -1;
 	}
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
-		if (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC)
+		if (live || (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC))
 			return take_snapshot(in, st.st_size);
 		if (map_file(in, st.st_size) == 0)
 			return 0;
@@ -113,6 +124,23 @@ int input_open(struct input *in, const char *path)
 	input_need(in, INPUT_BEGIN);
 	errno = in->error;
 	return in->error ? -1 : 0;
+}
+
+uint64_t input_number(const struct input *in, const uint8_t *at)
+{
+	const uint8_t *now = in->live + (at - in->data);
+	uint64_t v;
+
+	/* in one piece, as it was written: read(2) may find half of it changed */
+	if ((uintptr_t)now % sizeof(v) == 0)
+		return __atomic_load_n((const uint64_t *)now, __ATOMIC_ACQUIRE);
+	memcpy(&v, now, sizeof(v));
+	return v;
+}
+
+bool input_again(const struct input *in, const uint8_t *at, void *to, size_t n)
+{
+	return pread(in->fd, to, n, at - in->data) == (ssize_t)n;
 }
 
 static bool grow(struct input *in, size_t n)
@@ -149,11 +177,13 @@ bool input_need(struct input *in, uint64_t n)
 
 void input_close(struct input *in)
 {
+	if (in->live)
+		munmap((void *)in->live, in->mapped);
 	if (in->data)
 		munmap((void *)in->data, in->mapped);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
-	in->data = NULL;
+	in->data = in->live = NULL;
 }
 
 void input_release(const struct input *in, const uint8_t *from, const uint8_t *to)

@@ -16,17 +16,24 @@ struct input {
 	const uint8_t *data; /* may move in input_need() */
 	size_t size;         /* bytes there are, so far */
 	size_t mapped;
-	size_t dropped; /* bytes before data */
-	bool whole;     /* no more will come */
-	bool file;      /* data is the file itself */
-	bool snapshot;  /* data is a copy of a file that may be changing */
+	size_t dropped;      /* bytes before data */
+	bool whole;          /* no more will come */
+	bool file;           /* data is the file itself */
+	bool snapshot;       /* data is a copy of a file that may be changing */
+	const uint8_t *live; /* that file as it is now; NULL: data is no snapshot */
 };
 
 /* How many bytes input_open() tries to have in data. */
 enum { INPUT_BEGIN = 64 * 1024 };
 
-/* Opens path, "-" being standard input. Returns -1 with errno. */
-int input_open(struct input *in, const char *path);
+/* Opens path, "-" being standard input. live: takes a snapshot of a file in any case. Returns -1 with errno. */
+int input_open(struct input *in, const char *path, bool live);
+
+/* The number of 8 bytes that is at this place of the snapshot, as it is in the file now. */
+uint64_t input_number(const struct input *in, const uint8_t *at);
+
+/* Reads bytes of the snapshot, which are at this place of data, from the file again. Returns whether they are there. */
+bool input_again(const struct input *in, const uint8_t *at, void *to, size_t n);
 
 /* Whether data holds the first n bytes, after reading on where it can. False at the end, or with `error`. */
 bool input_need(struct input *in, uint64_t n);

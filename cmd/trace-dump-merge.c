@@ -46,13 +46,13 @@ static void release(const struct merge *m, const struct trace_lcore *lcore, uint
 			      lcore->ring + TRACE_SLOT * slot);
 }
 
-/* Cuts a ring into its runs, in the order of slots. An empty slot belongs to none. */
-static bool add_runs(struct merge *m, unsigned number)
+/* Cuts these slots into runs, in their order. An empty slot belongs to none. */
+static bool add_runs(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
-	uint64_t begin = 0, last = 0;
+	uint64_t begin = slot, last = 0;
 
-	for (uint64_t slot = 0; slot < lcore->present; slot++) {
+	for (; slot < end; slot++) {
 		uint64_t tsc = tsc_at(lcore, slot);
 
 		release(m, lcore, slot);
@@ -63,7 +63,7 @@ static bool add_runs(struct merge *m, unsigned number)
 		}
 		last = tsc;
 	}
-	return !last || add_run(m, number, begin, lcore->present);
+	return !last || add_run(m, number, begin, end);
 }
 
 /*
@@ -94,7 +94,7 @@ static bool add_ring(struct merge *m, unsigned number)
 	struct merge_ring *ring = &m->rings[number];
 	unsigned first = m->num_runs, oldest;
 
-	if (!add_runs(m, number))
+	if (!add_runs(m, number, 0, lcore->present))
 		return false;
 	if (m->num_runs == first)
 		return true;
@@ -116,10 +116,16 @@ static bool add_ring(struct merge *m, unsigned number)
 	return true;
 }
 
-/* Entries with equal ticks keep the order of runs, which is that of lcores and of the ring. */
-static bool before(struct merge_head a, struct merge_head b)
+/* Entries with equal ticks keep the order of lcores, then that of runs, which is the ring's. */
+static bool before(const struct merge *m, struct merge_head a, struct merge_head b)
 {
-	return a.tsc < b.tsc || (a.tsc == b.tsc && a.run < b.run);
+	unsigned x, y;
+
+	if (a.tsc != b.tsc)
+		return a.tsc < b.tsc;
+	x = m->runs[a.run].lcore;
+	y = m->runs[b.run].lcore;
+	return x < y || (x == y && a.run < b.run);
 }
 
 static void sift_down(struct merge *m, unsigned at)
@@ -127,8 +133,8 @@ static void sift_down(struct merge *m, unsigned at)
 	struct merge_head head = m->heap[at];
 
 	for (unsigned child; (child = 2 * at + 1) < m->num_heap; at = child) {
-		child += child + 1 < m->num_heap && before(m->heap[child + 1], m->heap[child]);
-		if (!before(m->heap[child], head))
+		child += child + 1 < m->num_heap && before(m, m->heap[child + 1], m->heap[child]);
+		if (!before(m, m->heap[child], head))
 			break;
 		m->heap[at] = m->heap[child];
 	}
@@ -153,6 +159,23 @@ static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *t
 	return false;
 }
 
+static bool make_heap(struct merge *m)
+{
+	struct merge_head *heap = reallocarray(m->heap, m->num_runs + 1, sizeof(*heap));
+
+	if (!heap)
+		return false;
+	m->heap = heap;
+	m->num_heap = 0;
+	for (unsigned i = 0; i < m->num_runs; i++) {
+		heap[m->num_heap].run = i;
+		m->num_heap += find_entry(m, &m->runs[i], &heap[m->num_heap].tsc);
+	}
+	for (unsigned i = m->num_heap / 2; i-- > 0;)
+		sift_down(m, i);
+	return true;
+}
+
 int merge_open(struct merge *m, const struct trace *t)
 {
 	bool full = false;
@@ -169,16 +192,39 @@ int merge_open(struct merge *m, const struct trace *t)
 	}
 	if (!full)
 		m->window = 0;
-	m->heap = calloc(m->num_runs + 1, sizeof(*m->heap));
-	if (!m->heap)
-		return -1;
+	return make_heap(m) ? 0 : -1;
+}
+
+int merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
+{
+	return add_runs(m, lcore, slot, end) ? 0 : -1;
+}
+
+int merge_added(struct merge *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < m->num_runs; i++)
+		if (m->runs[i].slot < m->runs[i].end)
+			m->runs[n++] = m->runs[i];
+	m->num_runs = n;
+	return make_heap(m) ? 0 : -1;
+}
+
+uint64_t merge_left(const struct merge *m, unsigned lcore, uint64_t slot)
+{
+	uint64_t slots = m->trace->lcores[lcore].slots, left = 0;
+
 	for (unsigned i = 0; i < m->num_runs; i++) {
-		m->heap[m->num_heap].run = i;
-		m->num_heap += find_entry(m, &m->runs[i], &m->heap[m->num_heap].tsc);
+		const struct merge_run *run = &m->runs[i];
+		uint64_t distance = (slot + slots - run->slot) % slots;
+
+		/* a run that begins where it ends is a whole ring */
+		if (run->lcore == lcore && run->slot < run->end &&
+		    (distance ? distance : slots) > left)
+			left = distance ? distance : slots;
 	}
-	for (unsigned i = m->num_heap / 2; i-- > 0;)
-		sift_down(m, i);
-	return 0;
+	return left;
 }
 
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)

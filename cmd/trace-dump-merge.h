@@ -43,6 +43,24 @@ int merge_open(struct merge *m, const struct trace *t);
 /* The next entry's lcore, by its index in the trace, and slot. False at the end. */
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot);
 
+/* Whether merge_next() has an entry, and its ticks. */
+static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
+{
+	if (m->num_heap)
+		*tsc = m->heap[0].tsc;
+	return m->num_heap;
+}
+
+/*
+ * For a trace that is followed: merge_add() adds slots that have got new entries, behind all that the lcore had;
+ * merge_added() makes the additions known to merge_next(). Return -1 when there is no memory.
+ */
+int merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
+int merge_added(struct merge *m);
+
+/* How many of an lcore's slots, counted back from this one, go back to the first that is not handed out yet. */
+uint64_t merge_left(const struct merge *m, unsigned lcore, uint64_t slot);
+
 void merge_close(struct merge *m);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "trace-dump-settle.h"
 
-#include <unistd.h>
+#include <string.h>
 
 #include "trace-dump-file.h"
 #include "trace-dump-input.h"
@@ -18,25 +18,8 @@ static uint8_t *slot_at(const struct trace_lcore *lcore, uint64_t number)
 	return (uint8_t *)lcore->ring + TRACE_SLOT * (number % lcore->slots);
 }
 
-/* Reads bytes of the snapshot from the file again. Returns whether they are there. */
-static bool read_again(const struct input *in, const uint8_t *at, void *to, size_t n)
-{
-	return pread(in->fd, to, n, at - in->data) == (ssize_t)n;
-}
-
-/* The ring's next_entry as it is now; as it was when the file is not there any more. */
-static uint64_t next_entry(const struct input *in, const struct trace_lcore *lcore)
-{
-	uint64_t next;
-
-	if (!read_again(in, lcore->next_entry, &next, sizeof(next)))
-		memcpy(&next, lcore->next_entry, sizeof(next));
-	return next;
-}
-
-/* Takes the slots with these numbers again. */
-static void take_again(const struct input *in, const struct trace_lcore *lcore, uint64_t from,
-		       uint64_t to)
+void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64_t from,
+		 uint64_t to)
 {
 	if (to - from > lcore->slots)
 		from = to - lcore->slots;
@@ -45,10 +28,18 @@ static void take_again(const struct input *in, const struct trace_lcore *lcore, 
 
 		if (n > to - from)
 			n = to - from;
-		if (!read_again(in, slot_at(lcore, from), slot_at(lcore, from), TRACE_SLOT * n))
+		if (!input_again(in, slot_at(lcore, from), slot_at(lcore, from), TRACE_SLOT * n))
 			return;
 		from += n;
 	}
+}
+
+bool settle_changed(const struct input *in, const struct trace_lcore *lcore, uint64_t number)
+{
+	const uint8_t *slot = slot_at(lcore, number);
+	uint8_t now[TRACE_SLOT];
+
+	return input_again(in, slot, now, TRACE_SLOT) && memcmp(slot, now, TRACE_SLOT) != 0;
 }
 
 /*
@@ -59,19 +50,15 @@ static void take_out(const struct input *in, const struct trace *t, const struct
 		     uint64_t from, uint64_t to)
 {
 	const uint16_t no_entry = t->num_tpoints;
-	uint8_t now[TRACE_SLOT];
 
 	if (to - from > lcore->slots)
 		to = from + lcore->slots;
-	for (; from < to; from++) {
-		uint8_t *slot = slot_at(lcore, from);
-
-		if (read_again(in, slot, now, TRACE_SLOT) && memcmp(slot, now, TRACE_SLOT) != 0)
-			memcpy(slot + 8, &no_entry, sizeof(no_entry));
-	}
+	for (; from < to; from++)
+		if (settle_changed(in, lcore, from))
+			memcpy(slot_at(lcore, from) + 8, &no_entry, sizeof(no_entry));
 }
 
-void settle_rings(struct trace *t, struct input *in)
+unsigned settle_largest(const struct trace *t)
 {
 	unsigned largest = 1;
 
@@ -82,6 +69,13 @@ void settle_rings(struct trace *t, struct input *in)
 		if (slots > largest)
 			largest = slots;
 	}
+	return largest;
+}
+
+void settle_rings(struct trace *t, struct input *in)
+{
+	unsigned largest = settle_largest(t);
+
 	for (unsigned i = 0; i < t->num_lcores; i++) {
 		const struct trace_lcore *lcore = &t->lcores[i];
 		uint64_t from, to;
@@ -90,10 +84,12 @@ void settle_rings(struct trace *t, struct input *in)
 		if (!lcore->slots || lcore->present < lcore->slots)
 			continue;
 		memcpy(&from, lcore->next_entry, sizeof(from));
-		for (int try = 0; try < TRIES && (to = next_entry(in, lcore)) != from; try++) {
-			take_again(in, lcore, from, to);
+		for (int try = 0; try < TRIES && (to = input_number(in, lcore->next_entry)) != from;
+		     try++) {
+			settle_take(in, lcore, from, to);
 			from = to;
 		}
-		take_out(in, t, lcore, from, next_entry(in, lcore) + largest);
+		memcpy((uint8_t *)lcore->next_entry, &from, sizeof(from));
+		take_out(in, t, lcore, from, input_number(in, lcore->next_entry) + largest);
 	}
 }

@@ -4,10 +4,12 @@
  * release wrote the file. Every other tool here reads what this one writes.
  */
 #include <err.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #include "progress.h"
 #include "trace-dump-entry.h"
 #include "trace-dump-file.h"
+#include "trace-dump-follow.h"
 #include "trace-dump-info.h"
 #include "trace-dump-input.h"
 #include "trace-dump-json.h"
@@ -30,6 +33,7 @@
 
 enum {
 	IDS = 1 << 16,      /* of lcores and of tracepoints */
+	LAG_MAX = 60000,    /* ms */
 	PROGRESS = 1 << 16, /* entries between two looks at the clock */
 };
 
@@ -41,11 +45,13 @@ struct globs {
 };
 
 static struct {
-	bool info, definitions, owners, all, quiet;
+	bool info, definitions, owners, all, quiet, follow;
+	pid_t pid;    /* of the process that is followed; 0: not known */
+	uint64_t lag; /* milliseconds */
 	bool some_lcores, lcores[IDS];
 	struct globs tpoints, owner_globs;
 	uint64_t since, until; /* nanoseconds, both inclusive */
-} opt = {.until = UINT64_MAX};
+} opt = {.until = UINT64_MAX, .lag = 100};
 
 /* One trace being read, and what was seen of it. */
 struct dump {
@@ -55,6 +61,8 @@ struct dump {
 	struct line_writer lines;
 	struct info_counts counts;
 	uint64_t kept;
+	uint64_t last, late;   /* highest ticks so far; entries behind later ones */
+	bool past;             /* an entry was behind what --until says */
 	uint64_t since, until; /* ticks that are wanted, the second one not any more */
 	enum { UNDECIDED, WANTED, UNWANTED } tpoints[IDS];
 	struct owner_choice {
@@ -143,6 +151,10 @@ static void keep(struct dump *d, const struct entry *e)
 		line_base(&d->lines, e->tsc);
 	d->counts.torn += e->torn;
 	d->counts.undefined += !e->tpoint->name[0];
+	d->late += e->tsc < d->last;
+	if (e->tsc > d->last)
+		d->last = e->tsc;
+	d->past |= e->tsc > d->lines.base && e->tsc - d->lines.base >= d->until;
 	if (!opt.info && wanted(d, e))
 		line_write(&d->lines, e);
 }
@@ -199,40 +211,108 @@ static void note_missing(const struct dump *d)
 			     opt.owner_globs.all[i]);
 }
 
-/* Reads all entries of a trace file in order. */
-static int read_entries(struct dump *d, struct merge *merge)
+/* Takes the entry in this slot, the next one in order. Returns -1 when there is no memory. */
+static int take(struct dump *d, const struct merge *merge, struct entry_reader *reader,
+		unsigned lcore, uint64_t slot)
 {
-	static struct entry_reader reader;
 	struct info_counts *c = &d->counts;
-	struct progress progress;
+	uint64_t tsc = slot_tsc(d->trace.lcores[lcore].ring + TRACE_SLOT * slot);
+	bool cleared = tsc < d->trace.clear_tsc, before = !cleared && tsc < merge->window;
 	struct entry e;
+
+	c->entries++;
+	c->by_lcore[lcore]++;
+	c->cleared += cleared;
+	c->before_window += before;
+	/* what was cleared is gone for the numbers of objects too; what is before the window counts */
+	if (cleared && !opt.all)
+		return 0;
+	if (entry_read(reader, lcore, slot, &e) != 0)
+		return -1;
+	/* its slot is empty now when the file was made shorter */
+	if (e.tsc && (!before || opt.all))
+		keep(d, &e);
+	return 0;
+}
+
+/* Reads all entries of a trace file in order. */
+static int read_entries(struct dump *d, struct merge *merge, struct entry_reader *reader)
+{
+	struct progress progress;
 	unsigned lcore;
 	uint64_t slot;
 
 	progress_start(&progress);
-	if (merge_open(merge, &d->trace) != 0 || entry_reader_open(&reader, &d->trace) != 0)
-		return -1;
 	while (!d->out.error && merge_next(merge, &lcore, &slot)) {
-		uint64_t tsc = slot_tsc(d->trace.lcores[lcore].ring + TRACE_SLOT * slot);
-		bool cleared = tsc < d->trace.clear_tsc, before = !cleared && tsc < merge->window;
-
-		if (c->entries++ % PROGRESS == 0)
-			progress_show(&progress, c->entries, 0, "entries");
-		c->by_lcore[lcore]++;
-		c->cleared += cleared;
-		c->before_window += before;
-		/* what was cleared is gone for the numbers of objects too; what is before the window counts */
-		if (cleared && !opt.all)
-			continue;
-		if (entry_read(&reader, lcore, slot, &e) != 0)
+		if (d->counts.entries % PROGRESS == 0)
+			progress_show(&progress, d->counts.entries, 0, "entries");
+		if (take(d, merge, reader, lcore, slot) != 0)
 			return -1;
-		/* its slot is empty now when the file was made shorter */
-		if (e.tsc && (!before || opt.all))
-			keep(d, &e);
 	}
 	progress_end(&progress);
-	entry_reader_close(&reader);
 	return 0;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void handle_signal(int number)
+{
+	(void)number;
+	interrupted = true;
+}
+
+/* Lets the usual signals end the following, once: the second one ends the tool at once. */
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* nohup(1) */
+	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
+
+static void note_follow(const struct dump *d, const struct follow *f)
+{
+	if (f->lost)
+		note("%s: lost %" PRIu64
+		     " slots of the rings, which were overwritten before they could be read",
+		     d->name, f->lost);
+	if (d->late)
+		note("%s: %" PRIu64
+		     " entries are behind later ones: they were written more than --lag after their time",
+		     d->name, d->late);
+}
+
+/* Reads the entries that there are, and then those that come, until the process ends or a signal says so. */
+static int follow_entries(struct dump *d, struct input *in, struct merge *merge,
+			  struct entry_reader *reader)
+{
+	struct follow follow;
+	unsigned lcore;
+	uint64_t slot;
+	int more;
+
+	catch_signals();
+	if (follow_open(&follow, &d->trace, in, merge, opt.pid, opt.lag) != 0)
+		return -1;
+	do {
+		more = follow_read(&follow, interrupted || d->past);
+		reader->round++;
+		while (!d->out.error && follow_next(&follow, &lcore, &slot))
+			if (take(d, merge, reader, lcore, slot) != 0)
+				return -1;
+		out_flush(&d->out);
+		if (more > 0 && !interrupted && !follow_wait(&follow, d->out.fd))
+			d->out.error = EPIPE;
+	} while (more > 0 && !d->out.error);
+	note_follow(d, &follow);
+	if (follow.restarted)
+		trace_fault(&d->trace,
+			    "another process writes it from its begin now: follow it again");
+	follow_close(&follow);
+	return more;
 }
 
 /* Makes room for what all kinds of input need. */
@@ -253,6 +333,7 @@ static bool entries_wanted(void)
 
 static int dump_file(struct dump *d, struct input *in)
 {
+	static struct entry_reader reader;
 	struct merge merge = {};
 	const char *error;
 
@@ -264,8 +345,12 @@ static int dump_file(struct dump *d, struct input *in)
 		settle_rings(&d->trace, in);
 	prepare(d);
 	if (entries_wanted()) {
-		if (read_entries(d, &merge) != 0)
+		if (merge_open(&merge, &d->trace) != 0 ||
+		    entry_reader_open(&reader, &d->trace) != 0 ||
+		    (opt.follow ? follow_entries(d, in, &merge, &reader)
+				: read_entries(d, &merge, &reader)) < 0)
 			err(EXIT_FAILURE, "%s", d->name);
+		entry_reader_close(&reader);
 		note_losses(d);
 		note_missing(d);
 	}
@@ -401,6 +486,7 @@ static const char help[] =
 	"  -a, --all          also entries from before all rings' common time, and from before trace_clear\n"
 	"  -c, --lcore LIST   only these lcores, as in 0-3,7\n"
 	"  -d, --definitions  instead: the tracepoints that are defined\n"
+	"  -F, --follow       then go on with what is written, until the process ends or control-C\n"
 	"  -i, --info         instead: one line about the trace itself\n"
 	"  -O, --owners       instead: the owners that are registered\n"
 	"  -p, --pid PID      the trace of this process, /dev/shm/*_trace.pidPID\n"
@@ -409,12 +495,26 @@ static const char help[] =
 	"  -w, --owner GLOB   only entries of owners with this description; may be repeated\n"
 	"      --since US     only entries from this time on, in microseconds as they are printed\n"
 	"      --until US     only entries up to this time\n"
+	"      --lag MS       with -F: how long an entry waits for earlier ones, at most (100)\n"
 	"  -h, --help         this text\n"
 	"  -V, --version      the version\n"
 	"\n"
 	"Examples:\n"
 	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
+	"  trace-dump -F -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n";
+
+/* The process that a trace's name tells, as in nvmf_trace.pid1234; 0: none. */
+static pid_t pid_of(const char *path)
+{
+	const char *name = strrchr(path, '.');
+	uint64_t pid;
+
+	if (name && strncmp(name, ".pid", 4) == 0 && number_decimal(slice_of(name + 4), &pid) &&
+	    pid <= INT32_MAX)
+		return pid;
+	return 0;
+}
 
 static void add_glob(struct globs *globs, const char *glob)
 {
@@ -427,23 +527,26 @@ static void add_glob(struct globs *globs, const char *glob)
 }
 
 /* Options without a letter. */
-enum { SINCE = 256, UNTIL };
+enum { SINCE = 256, UNTIL, LAG };
 
 /* Returns the trace file's path. */
 static const char *parse_options(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"all", no_argument, NULL, 'a'},          {"definitions", no_argument, NULL, 'd'},
-		{"help", no_argument, NULL, 'h'},         {"info", no_argument, NULL, 'i'},
-		{"lcore", required_argument, NULL, 'c'},  {"owners", no_argument, NULL, 'O'},
-		{"owner", required_argument, NULL, 'w'},  {"pid", required_argument, NULL, 'p'},
+		{"follow", no_argument, NULL, 'F'},       {"help", no_argument, NULL, 'h'},
+		{"info", no_argument, NULL, 'i'},         {"lag", required_argument, NULL, LAG},
+		{"lcore", required_argument, NULL, 'c'},  {"owner", required_argument, NULL, 'w'},
+		{"owners", no_argument, NULL, 'O'},       {"pid", required_argument, NULL, 'p'},
 		{"quiet", no_argument, NULL, 'q'},        {"since", required_argument, NULL, SINCE},
 		{"tpoint", required_argument, NULL, 't'}, {"until", required_argument, NULL, UNTIL},
-		{"version", no_argument, NULL, 'V'},      {}};
-	const char *pid = NULL;
+		{"version", no_argument, NULL, 'V'},      {},
+	};
+	const char *pid = NULL, *path;
+	bool lag = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+ac:dhiOp:qt:Vw:", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+ac:dFhiOp:qt:Vw:", options, NULL)) != -1)
 		switch (c) {
 		case 'a':
 			opt.all = true;
@@ -453,6 +556,9 @@ static const char *parse_options(int argc, char **argv)
 			break;
 		case 'd':
 			opt.definitions = true;
+			break;
+		case 'F':
+			opt.follow = true;
 			break;
 		case 'h':
 			cli_help(help);
@@ -476,6 +582,12 @@ static const char *parse_options(int argc, char **argv)
 		case 'w':
 			add_glob(&opt.owner_globs, optarg);
 			break;
+		case LAG:
+			lag = true;
+			if (!number_decimal(slice_of(optarg), &opt.lag) || opt.lag > LAG_MAX)
+				cli_usage("--lag '%s': milliseconds from 0 to %d are expected",
+					  optarg, LAG_MAX);
+			break;
 		case SINCE:
 			opt.since = parse_time("--since", optarg);
 			break;
@@ -487,8 +599,14 @@ static const char *parse_options(int argc, char **argv)
 		}
 	if (pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");
-	return pid ? find_trace(pid)
+	if (opt.follow && (opt.info || opt.definitions || opt.owners))
+		cli_usage("-F prints entries: -i, -d and -O do not go with it");
+	if (lag && !opt.follow)
+		cli_usage("--lag is for -F");
+	path = pid ? find_trace(pid)
 		   : cli_operand(argc, argv, "one trace file, or a process with -p");
+	opt.pid = pid_of(path);
+	return path;
 }
 
 int main(int argc, char **argv)
@@ -499,8 +617,10 @@ int main(int argc, char **argv)
 	int status;
 
 	d.name = io_name(path);
-	if (input_open(&in, path) != 0)
+	if (input_open(&in, path, opt.follow) != 0)
 		err(EXIT_FAILURE, "%s", d.name);
+	if (opt.follow && (!in.snapshot || json_trace_is_text(&in)))
+		errx(EXIT_FAILURE, "%s: is no trace file, which -F needs", d.name);
 	if (out_open(&d.out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);

@@ -65,3 +65,125 @@ check_lines() {
     trace-dump -a copy | cmp - live
     check_lines <live
 }
+
+# Waits until a command succeeds, for 5 seconds at most.
+wait_for() {
+    for _ in $(seq 1 100); do
+        "$@" 2>/dev/null && return
+        sleep 0.05
+    done
+    return 1
+}
+
+# The same entries as write_live, with 2 ms between two rounds. The name of the file tells the process that writes it.
+write_slowly() { # SECONDS LAYOUT SLOTS
+    write_live 1 "$2" 8
+    wait
+    rm -f "$TRACE"
+    # shellcheck disable=SC2016 # it is the inner shell's
+    bash -c 'echo $$ >pid; exec mktrace -w "$1" -l "$2" -n "$3" -p 2000 -o "/dev/shm/mktrace_trace.pid$$" lines' - "$1" "$2" "$3" &
+    wait_for test -s pid
+    TRACE=/dev/shm/mktrace_trace.pid$(cat pid)
+    wait_for trace-dump -q -i "$TRACE" >info
+}
+
+@test "-F prints every entry of a live ring once, as they are in the file at the end, and ends with the process" {
+    for layout in $LAYOUTS; do
+        write_slowly 1 "$layout" 131072
+        status_is 0 sh "trace-dump -F -p $(cat pid) >followed"
+        equal "$stderr" ''
+        wait
+        trace-dump "$TRACE" | cmp - followed
+        [ "$(wc -l <followed)" -gt 1000 ]
+        rm -f "$TRACE"
+    done
+}
+
+@test "-F loses nothing of a ring that wraps while it can keep up" {
+    write_slowly 2 G5 8192
+    sleep 0.5
+    trace-dump -F "$TRACE" >followed 2>err
+    wait
+    cat err
+    check_lines <followed
+    [ "$(wc -l <followed)" -gt 10000 ]
+    equal "$(grep -v -e 'left out' err)" ''
+    sed 's/"us":[^,]*,//' followed >without
+    trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' | grep -vxFf without | cmp - /dev/null
+}
+
+@test "-F says what was overwritten before it could be read, and has the rest" {
+    write_live 2 G6 1024
+    timeout -s INT 4 trace-dump -F "$TRACE" >followed 2>err || true
+    grep 'trace-dump: .*: lost [0-9]* slots of the rings, which were overwritten before they could be read' err
+    awk -F '[:,"]+' '!/"torn"/ { i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j); if (i != text || i != j || ($3 - 1000) % 1490 != 10 * i) { print; exit 1 } }' followed
+    sed 's/"us":[^,]*,//' followed | tail -n 5000 >without
+    trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' >ring
+    equal "$(wc -l <ring)" 512
+    grep -vxFf without ring | cmp - /dev/null
+}
+
+@test "-F passes lines on as they come, and ends by a signal with status 0" {
+    write_slowly 4 G6 1024
+    echo 'i: begin=0, ptr=0x7, name=seven' >lifetimes.txt
+    { trace-dump -F "$TRACE" & echo $! >follower; wait $!; echo $? >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
+    wait_for test -s out
+    before=$(wc -l <out)
+    sleep 0.5
+    [ "$(wc -l <out)" -gt "$before" ]
+    kill -INT "$(cat follower)"
+    wait_for test -s status
+    equal "$(cat status)" 0
+    kill "$(cat pid)"
+}
+
+@test "-F ends when nobody reads its lines any more, also while there are none" {
+    write_slowly 1 G6 1024
+    mv "$TRACE" still
+    wait
+    # no process writes this one
+    status_is 0 sh "timeout 5 trace-dump -F still | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} != 124 ]"
+    equal "$stderr" ''
+    timeout 5 trace-dump -F still >out &
+    wait_for test -s out
+    rm still
+    wait $!
+}
+
+@test "-F knows owners that are registered meanwhile" {
+    {
+        echo '{"tpoint":"REQ","id":320,"owner_type":"t"}'
+        echo '{"id":300,"poller":"t300","tsc":500,"description":"10.0.0.1:1"}'
+        echo '{"tsc":1000,"lcore":0,"tpoint":"REQ","poller":"t300"}'
+    } >lines
+    mktrace -w 10 -l G6 -n 65536 -p 2000 -o still lines &
+    wait_for trace-dump -q -i still >info
+    trace-dump -F still >out &
+    wait_for grep -q '"owner":"10.0.0.1:1"' out
+    # the description of owner 300, in the place that G6 has for it
+    printf '10.0.0.1:1 sub\0' | dd of=still bs=1 seek=$((712 + 128 * 300 + 9)) conv=notrunc status=none
+    wait_for grep -q '"owner":"10.0.0.1:1 sub"' out
+    kill %1 %2
+    wait
+}
+
+@test "-F and the options that choose lines: nothing is shifted, and --until is the end" {
+    write_slowly 1 G6 131072
+    status_is 0 trace-dump -F --since 0.5 --until 20000.25 -c 1 "$TRACE"
+    wait
+    trace-dump --since 0.5 --until 20000.25 -c 1 "$TRACE" | diff - <(echo "$output")
+    equal "$stderr" ''
+}
+
+@test "-F needs a trace file, and prints entries" {
+    status_is 1 sh 'cat /dev/null | trace-dump -F'
+    says 'trace-dump: <stdin>: is no trace file, which -F needs'
+    status_is 1 trace-dump -F "$DATA/spdk-trace.json"
+    for option in -i -d -O; do
+        status_is 2 trace-dump -F $option "$TRACE"
+        says 'trace-dump: -F prints entries'
+    done
+    status_is 2 trace-dump --lag 5 "$TRACE"
+    status_is 2 trace-dump -F --lag x "$TRACE"
+    status_is 2 trace-dump -F --lag 60001 "$TRACE"
+}

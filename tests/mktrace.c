@@ -40,6 +40,7 @@ static const char help[] =
 	"  -c, --clear-tsc TSC    when the trace was cleared (G6 only; default: the info line's)\n"
 	"  -R, --repeat N         write all trace lines N times, one round after the other\n"
 	"  -w, --live SECONDS     go on writing to the rings for so long, as an application does\n"
+	"  -p, --pause US         with -w: microseconds between two rounds (default: 0)\n"
 	"  -t, --truncate BYTES   write only the first BYTES bytes of the file\n"
 	"  -o, --output FILE      write there instead of standard output\n"
 	"  -h, --help             print this\n"
@@ -238,7 +239,7 @@ static const struct layout *layout = &layouts[5];
 static struct {
 	enum kind kind;
 	bool has_clear_tsc;
-	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live;
+	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live, pause;
 	char *lcores;
 	const char *output;
 } opt = {.repeat = 1, .truncate = UINT64_MAX};
@@ -830,7 +831,7 @@ static void write_trace(struct out *o, unsigned num_lcores)
 
 /*
  * Goes on writing to the rings of the file, which is mapped as an application maps it: an entry is published
- * by moving next_entry behind it. Full speed, one lcore after the other, an entry each.
+ * by moving next_entry behind it. Full speed within a round, one lcore after the other, an entry each.
  */
 static void write_live(const char *name, int fd, unsigned num_lcores)
 {
@@ -846,7 +847,9 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 		rings[i] = (struct ring){
 			(union slot *)(map + lcores[i].offset + layout->history_size),
 			.size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
-	for (uint64_t round = opt.repeat; time(NULL) < end; round++)
+	for (uint64_t round = opt.repeat; time(NULL) < end; round++) {
+		if (opt.pause)
+			usleep(opt.pause);
 		for (bool more = true; more;) {
 			more = false;
 			for (unsigned i = 0; i < num_lcores; i++) {
@@ -864,6 +867,7 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 			if (!more)
 				memset(at, 0, sizeof(at));
 		}
+	}
 	munmap(map, size);
 }
 
@@ -940,6 +944,9 @@ static void set_option(int option)
 	case 'w':
 		opt.live = option_number(option, 1, 3600);
 		break;
+	case 'p':
+		opt.pause = option_number(option, 0, 1000000);
+		break;
 	case 'o':
 		opt.output = optarg;
 		break;
@@ -965,6 +972,7 @@ static void parse_options(int argc, char **argv)
 		{"repeat", required_argument, NULL, 'R'},
 		{"truncate", required_argument, NULL, 't'},
 		{"live", required_argument, NULL, 'w'},
+		{"pause", required_argument, NULL, 'p'},
 		{"output", required_argument, NULL, 'o'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
@@ -972,7 +980,8 @@ static void parse_options(int argc, char **argv)
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:o:hV", options, NULL)) != -1)
+	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:p:o:hV", options, NULL)) !=
+	       -1)
 		set_option(option);
 	if (layout->generation < 6 && (opt.kind == SHORT || opt.has_clear_tsc))
 		cli_usage("-k short and -c are for G6");
