@@ -67,7 +67,7 @@ COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON))
 TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(TOOLS:%=docs/%.1)
-MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7
+MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
 SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
