@@ -36,7 +36,7 @@ COMMON     := cli io json lines map names number objects out probeline progress 
 ELF_COMMON := probespec target usdt
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
-trace-dump_parts := entry file follow info input json line merge settle us
+trace-dump_parts := choice entry file follow info input json line merge settle us
 qpair-lifetimes_parts := match owners
 trace-join_parts := lifetimes
 trace-chrome_parts := event

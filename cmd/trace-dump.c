@@ -5,7 +5,6 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -17,10 +16,10 @@
 
 #include "cli.h"
 #include "io.h"
-#include "json.h"
 #include "number.h"
 #include "out.h"
 #include "progress.h"
+#include "trace-dump-choice.h"
 #include "trace-dump-entry.h"
 #include "trace-dump-file.h"
 #include "trace-dump-follow.h"
@@ -32,26 +31,16 @@
 #include "trace-dump-settle.h"
 
 enum {
-	IDS = 1 << 16,      /* of lcores and of tracepoints */
 	LAG_MAX = 60000,    /* ms */
 	PROGRESS = 1 << 16, /* entries between two looks at the clock */
-};
-
-/* Patterns of an option that may be repeated: one that matches will do. */
-struct globs {
-	const char **all;
-	bool *matched; /* anything so far */
-	unsigned n;
 };
 
 static struct {
 	bool info, definitions, owners, all, quiet, follow;
 	pid_t pid;    /* of the process that is followed; 0: not known */
 	uint64_t lag; /* milliseconds */
-	bool some_lcores, lcores[IDS];
-	struct globs tpoints, owner_globs;
-	uint64_t since, until; /* nanoseconds, both inclusive */
-} opt = {.until = UINT64_MAX, .lag = 100};
+	struct choice choice;
+} opt = {.choice = {.until = UINT64_MAX}, .lag = 100};
 
 /* One trace being read, and what was seen of it. */
 struct dump {
@@ -61,15 +50,8 @@ struct dump {
 	struct line_writer lines;
 	struct info_counts counts;
 	uint64_t kept;
-	uint64_t last, late;   /* highest ticks so far; entries behind later ones */
-	bool past;             /* an entry was behind what --until says */
-	uint64_t since, until; /* ticks that are wanted, the second one not any more */
-	enum { UNDECIDED, WANTED, UNWANTED } tpoints[IDS];
-	struct owner_choice {
-		struct slice
-			text; /* of the description that was looked at last, as a JSON string */
-		bool wanted;
-	} owners[IDS];
+	uint64_t last, late; /* highest ticks so far; entries behind later ones */
+	bool past;           /* an entry was behind what --until says */
 };
 
 static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
@@ -83,67 +65,6 @@ static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
 	va_end(args);
 }
 
-static bool match(struct globs *globs, const char *text)
-{
-	bool any = false;
-
-	for (unsigned i = 0; i < globs->n; i++)
-		if (fnmatch(globs->all[i], text, 0) == 0)
-			any = globs->matched[i] = true;
-	return any;
-}
-
-static bool match_tpoint(const struct trace_tpoint *tp)
-{
-	char undefined[16];
-
-	if (tp->name[0])
-		return match(&opt.tpoints, tp->name);
-	snprintf(undefined, sizeof(undefined), "#%u", tp->id);
-	return match(&opt.tpoints, undefined);
-}
-
-static bool tpoint_wanted(struct dump *d, const struct trace_tpoint *tp)
-{
-	if (d->tpoints[tp->id] == UNDECIDED)
-		d->tpoints[tp->id] = match_tpoint(tp) ? WANTED : UNWANTED;
-	return d->tpoints[tp->id] == WANTED;
-}
-
-/* Whether the description matches, which is the one that this owner had before, as a rule. */
-static bool owner_wanted(struct dump *d, const struct entry *e)
-{
-	struct owner_choice *choice = &d->owners[e->poller % IDS];
-	struct slice raw;
-	char *copy;
-
-	if (!e->owner.n)
-		return false;
-	if (choice->text.p && slice_equal(choice->text, e->owner))
-		return choice->wanted;
-	copy = malloc(e->owner.n + 1);
-	if (!copy)
-		err(EXIT_FAILURE, NULL);
-	/* between its quotes */
-	raw = (struct slice){e->owner.p + 1, e->owner.n - 2};
-	copy[json_unescape(copy, raw)] = 0;
-	choice->wanted = match(&opt.owner_globs, copy);
-	memcpy(copy, e->owner.p, e->owner.n);
-	free((char *)choice->text.p);
-	choice->text = (struct slice){copy, e->owner.n};
-	return choice->wanted;
-}
-
-/* Whether -c, -t, -w, --since and --until choose the entry. */
-static bool wanted(struct dump *d, const struct entry *e)
-{
-	uint64_t ticks = e->tsc > d->lines.base ? e->tsc - d->lines.base : 0;
-
-	return (!opt.some_lcores || opt.lcores[d->trace.lcores[e->lcore].id]) &&
-	       (!opt.tpoints.n || tpoint_wanted(d, e->tpoint)) && ticks >= d->since &&
-	       ticks < d->until && (!opt.owner_globs.n || owner_wanted(d, e));
-}
-
 /* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
 static void keep(struct dump *d, const struct entry *e)
 {
@@ -154,8 +75,8 @@ static void keep(struct dump *d, const struct entry *e)
 	d->late += e->tsc < d->last;
 	if (e->tsc > d->last)
 		d->last = e->tsc;
-	d->past |= e->tsc > d->lines.base && e->tsc - d->lines.base >= d->until;
-	if (!opt.info && wanted(d, e))
+	d->past |= choice_is_past(&opt.choice, e->tsc, d->lines.base);
+	if (!opt.info && choice_wants(&opt.choice, &d->trace, e, d->lines.base))
 		line_write(&d->lines, e);
 }
 
@@ -188,27 +109,27 @@ static void note_losses(const struct dump *d)
 static void note_missing(const struct dump *d)
 {
 	const struct trace *t = &d->trace;
-	static bool seen[IDS];
+	static bool seen[CHOICE_IDS];
 	unsigned i, missing = 0, first = 0;
 
 	for (i = 0; i < t->num_lcores; i++)
 		seen[t->lcores[i].id] |= d->counts.by_lcore[i] > 0;
-	for (i = 0; opt.some_lcores && i < IDS; i++)
-		if (opt.lcores[i] && !seen[i] && !missing++)
+	for (i = 0; opt.choice.some_lcores && i < CHOICE_IDS; i++)
+		if (opt.choice.lcores[i] && !seen[i] && !missing++)
 			first = i;
 	if (missing)
 		note("%s: no entries of lcore %u%s", d->name, first,
 		     missing > 1 ? " and others" : "");
-	for (i = 0; opt.tpoints.n && i < t->num_tpoints; i++)
-		match_tpoint(&t->tpoints[i]);
-	for (i = 0; i < opt.tpoints.n; i++)
-		if (!opt.tpoints.matched[i])
+	for (i = 0; opt.choice.tpoints.n && i < t->num_tpoints; i++)
+		choice_tpoint(&opt.choice, &t->tpoints[i]);
+	for (i = 0; i < opt.choice.tpoints.n; i++)
+		if (!opt.choice.tpoints.matched[i])
 			note("%s: no tracepoint matches '%s'; -d lists them", d->name,
-			     opt.tpoints.all[i]);
-	for (i = 0; i < opt.owner_globs.n; i++)
-		if (!opt.owner_globs.matched[i])
+			     opt.choice.tpoints.all[i]);
+	for (i = 0; i < opt.choice.owners.n; i++)
+		if (!opt.choice.owners.matched[i])
 			note("%s: nothing to print of an owner '%s'; -O lists the owners", d->name,
-			     opt.owner_globs.all[i]);
+			     opt.choice.owners.all[i]);
 }
 
 /* Takes the entry in this slot, the next one in order. Returns -1 when there is no memory. */
@@ -321,8 +242,7 @@ static void prepare(struct dump *d)
 	d->counts.by_lcore = calloc(d->trace.num_lcores + 1, sizeof(*d->counts.by_lcore));
 	if (!d->counts.by_lcore || line_open(&d->lines, &d->trace, &d->out) != 0)
 		err(EXIT_FAILURE, "%s", d->name);
-	d->since = us_ticks(&d->lines.us, opt.since);
-	d->until = opt.until < UINT64_MAX ? us_ticks(&d->lines.us, opt.until + 1) : UINT64_MAX;
+	choice_start(&opt.choice, &d->lines.us);
 }
 
 /* Whether the entries are asked for, to be printed or counted. */
@@ -414,46 +334,6 @@ static int dump_json(struct dump *d, struct input *in)
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Sets the lcores of a list like 0-3,7. */
-static void parse_lcores(const char *list)
-{
-	const char *p = list;
-
-	opt.some_lcores = true;
-	for (bool more = true; more;) {
-		size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
-		struct slice low = {p, dash}, high = low;
-		uint64_t from, to;
-
-		if (dash < n)
-			high = (struct slice){p + dash + 1, n - dash - 1};
-		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to ||
-		    to >= IDS)
-			cli_usage("-c '%s': a list like 0-3,7 is expected", list);
-		for (; from <= to; from++)
-			opt.lcores[from] = true;
-		more = p[n] == ',';
-		p += n + 1;
-	}
-}
-
-/* Nanoseconds of a time as trace lines have it, like 27.290. */
-static uint64_t parse_time(const char *option, const char *text)
-{
-	size_t n = strcspn(text, ".");
-	struct slice whole = {text, n}, fraction = slice_of(text + n + (text[n] == '.'));
-	uint64_t us, part = 0, ns;
-
-	if (!number_decimal(whole, &us) ||
-	    (text[n] && (fraction.n > 3 || !number_decimal(fraction, &part))))
-		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
-	for (; fraction.n < 3; fraction.n++)
-		part *= 10;
-	if (__builtin_mul_overflow(us, 1000, &ns) || __builtin_add_overflow(ns, part, &ns))
-		ns = UINT64_MAX;
-	return ns;
-}
-
 /* The trace of a running process, or of one that left it behind. */
 static char *find_trace(const char *pid)
 {
@@ -516,14 +396,10 @@ static pid_t pid_of(const char *path)
 	return 0;
 }
 
-static void add_glob(struct globs *globs, const char *glob)
+static void parse_time(const char *option, uint64_t *ns)
 {
-	globs->all = reallocarray(globs->all, globs->n + 1, sizeof(*globs->all));
-	globs->matched = reallocarray(globs->matched, globs->n + 1, sizeof(*globs->matched));
-	if (!globs->all || !globs->matched)
-		err(EXIT_FAILURE, NULL);
-	globs->all[globs->n] = glob;
-	globs->matched[globs->n++] = false;
+	if (!choice_time(optarg, ns))
+		cli_usage("%s '%s': microseconds like 27.290 are expected", option, optarg);
 }
 
 /* Options without a letter. */
@@ -552,7 +428,8 @@ static const char *parse_options(int argc, char **argv)
 			opt.all = true;
 			break;
 		case 'c':
-			parse_lcores(optarg);
+			if (!choice_lcores(&opt.choice, optarg))
+				cli_usage("-c '%s': a list like 0-3,7 is expected", optarg);
 			break;
 		case 'd':
 			opt.definitions = true;
@@ -575,12 +452,12 @@ static const char *parse_options(int argc, char **argv)
 			opt.quiet = true;
 			break;
 		case 't':
-			add_glob(&opt.tpoints, optarg);
+			choice_glob(&opt.choice.tpoints, optarg);
 			break;
 		case 'V':
 			cli_version();
 		case 'w':
-			add_glob(&opt.owner_globs, optarg);
+			choice_glob(&opt.choice.owners, optarg);
 			break;
 		case LAG:
 			lag = true;
@@ -589,10 +466,10 @@ static const char *parse_options(int argc, char **argv)
 					  optarg, LAG_MAX);
 			break;
 		case SINCE:
-			opt.since = parse_time("--since", optarg);
+			parse_time("--since", &opt.choice.since);
 			break;
 		case UNTIL:
-			opt.until = parse_time("--until", optarg);
+			parse_time("--until", &opt.choice.until);
 			break;
 		default:
 			cli_bad_option();
@@ -624,8 +501,7 @@ int main(int argc, char **argv)
 	if (out_open(&d.out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
-	for (unsigned i = 0; i < IDS; i++)
-		free((char *)d.owners[i].text.p);
+	choice_free(&opt.choice);
 	line_close(&d.lines);
 	trace_close(&d.trace);
 	input_close(&in);
