@@ -118,7 +118,7 @@ uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths)
 	for (unsigned b = 0; histogram_next(h, &b, &count); b++) {
 		seen += count;
 		if (seen >= wanted)
-			return histogram_highest(b);
+			return histogram_highest(b) < h->max ? histogram_highest(b) : h->max;
 	}
 	return 0;
 }

@@ -65,7 +65,7 @@ uint64_t histogram_mean(const struct histogram *h);
 
 /*
  * The value that thousandths of a percent of all values are not above, 99900 for p99.9: the highest value
- * of the bucket in which the count reaches that share, as HdrHistogram has it.
+ * of the bucket in which the count reaches that share, as HdrHistogram has it, but not above max, which is exact.
  */
 uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths);
 
