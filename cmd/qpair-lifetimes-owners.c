@@ -53,8 +53,8 @@ static bool ends_in_number(struct slice word, struct slice *before, uint64_t *nu
 }
 
 /*
- * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, behind it SUBNQN once the host has connected, and from v26.05 on
- * LISTENER:PORT, where the listener is still there, and qid:N.
+ * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, behind it SUBNQN
+ * once the host has connected, and from v26.05 on LISTENER:PORT, where the listener is still there, and qid:N.
  */
 static void read_description(struct owner *owner)
 {

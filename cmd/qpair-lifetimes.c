@@ -120,6 +120,13 @@ static bool parse_fields(struct lines *lines, struct slice rest, struct event *e
 				       field_names[i]);
 			return false;
 		}
+		if (!numbers[i] && !fields[i].quoted) {
+			lines_complain(
+				lines,
+				"%s: a string is expected; it could not be read when it was recorded",
+				field_names[i]);
+			return false;
+		}
 	}
 	if (e->probe == CONNECT)
 		keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);

@@ -96,6 +96,7 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
         echo 'nvmf_poll_group_remove_qpair: tsc=0x2, qpair=0x10,'
         echo 'nvmf_poll_group_remove_qpair: tsc=0x11111111111111111, qpair=0x10'
         echo 'nvmf_poll_group_remove_qpair: something'
+        echo "nvmf_ctrlr_add_qpair: tsc=0x2, qpair=0x10, qid=0x1, subnqn='a', hostnqn=0x7f00"
         remove 5 16
     } >usdt.txt
     status_is 1 qpair-lifetimes usdt.txt
@@ -105,7 +106,8 @@ qpair-lifetimes: usdt.txt:3: thread is missing
 qpair-lifetimes: usdt.txt:4: a string without its closing quote
 qpair-lifetimes: usdt.txt:5: a comma without a field behind it
 qpair-lifetimes: usdt.txt:6: tsc: a hexadecimal number is expected
-qpair-lifetimes: usdt.txt:7: a field KEY=VALUE is expected'
+qpair-lifetimes: usdt.txt:7: a field KEY=VALUE is expected
+qpair-lifetimes: usdt.txt:8: hostnqn: a string is expected; it could not be read when it was recorded'
 }
 
 @test "of many malformed lines the first are shown, the others counted" {
