@@ -194,12 +194,17 @@ static void catch_signals(void)
 		sigaction(SIGHUP, &action, NULL);
 }
 
-static void note_follow(const struct dump *d, const struct follow *f)
+/* What is missing makes the output incomplete, whatever else went well. */
+static void tell_follow(struct dump *d, const struct follow *f)
 {
 	if (f->lost)
-		note("%s: lost %" PRIu64
-		     " slots of the rings, which were overwritten before they could be read",
-		     d->name, f->lost);
+		trace_fault(&d->trace,
+			    "lost %" PRIu64
+			    " slots of the rings, which were overwritten before they could be read",
+			    f->lost);
+	if (f->restarted)
+		trace_fault(&d->trace,
+			    "another process writes it from its begin now: follow it again");
 	if (d->late)
 		note("%s: %" PRIu64
 		     " entries are behind later ones: they were written more than --lag after their time",
@@ -228,10 +233,7 @@ static int follow_entries(struct dump *d, struct input *in, struct merge *merge,
 		if (more > 0 && !interrupted && !follow_wait(&follow, d->out.fd))
 			d->out.error = EPIPE;
 	} while (more > 0 && !d->out.error);
-	note_follow(d, &follow);
-	if (follow.restarted)
-		trace_fault(&d->trace,
-			    "another process writes it from its begin now: follow it again");
+	tell_follow(d, &follow);
 	follow_close(&follow);
 	return more;
 }

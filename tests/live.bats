@@ -114,7 +114,9 @@ write_slowly() { # SECONDS LAYOUT SLOTS
 
 @test "-F says what was overwritten before it could be read, and has the rest" {
     write_live 2 G6 1024
-    timeout -s INT 4 trace-dump -F "$TRACE" >followed 2>err || true
+    status=0
+    timeout -s INT --preserve-status 4 trace-dump -F -q "$TRACE" >followed 2>err || status=$?
+    equal "$status" 1
     grep 'trace-dump: .*: lost [0-9]* slots of the rings, which were overwritten before they could be read' err
     awk -F '[:,"]+' '!/"torn"/ { i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j); if (i != text || i != j || ($3 - 1000) % 1490 != 10 * i) { print; exit 1 } }' followed
     sed 's/"us":[^,]*,//' followed | tail -n 5000 >without
