@@ -5,6 +5,8 @@ VERSION := 0.1.0
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 
 CC      ?= cc
 CFLAGS  ?= -O2 -g
@@ -13,6 +15,8 @@ ifdef SAN
 B := build/san
 else ifdef WERROR
 B := build/werror
+else ifdef STATIC
+B := build/static
 endif
 
 # ours, whatever the user's CFLAGS are
@@ -27,11 +31,15 @@ endif
 ifdef WERROR
 FLAGS += -Werror
 endif
+ifdef STATIC
+LINK  := -static-pie -pthread -Wl,-z,relro,-z,now
+endif
 
 # those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record
+ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
 
@@ -68,7 +76,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -77,7 +85,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all bench check demo deps help install uninstall lint format clean
+.PHONY: all bench check demo deps help install uninstall lint format clean static dist
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -148,6 +156,10 @@ bench: all $(B)/measure
 	$(Q)BIN='$(abspath $(B))' tests/bench
 	$(Q)BIN='$(abspath $(B))' tests/bench-record
 
+# binaries that run on any Linux of this machine's kind, of the tools that need libc alone
+static:
+	$(Q)$(MAKE) --no-print-directory STATIC=1 $(LIBC_TOOLS:%=build/static/%)
+
 demo: all
 	$(Q)BIN='$(abspath $(B))' tests/demo
 
@@ -168,10 +180,21 @@ install: all
 	install -m 755 $(TOOLS:%=$(B)/%) '$(DESTDIR)$(BINDIR)'
 	install -m 644 $(MAN1) '$(DESTDIR)$(MANDIR)/man1'
 	install -m 644 $(MAN7) '$(DESTDIR)$(MANDIR)/man7'
+	install -d '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)'
+	for tool in $(TOOLS); do \
+		install -m 644 docs/completion/spdk-trace-tools.bash '$(DESTDIR)$(BASHDIR)'/$$tool || exit; \
+	done
+	install -m 644 docs/completion/_spdk-trace-tools '$(DESTDIR)$(ZSHDIR)'
 
 uninstall:
-	rm -f $(TOOLS:%='$(DESTDIR)$(BINDIR)'/%) $(MAN1:docs/%='$(DESTDIR)$(MANDIR)/man1'/%) \
-		$(MAN7:docs/%='$(DESTDIR)$(MANDIR)/man7'/%)
+	rm -f $(ALL_TOOLS:%='$(DESTDIR)$(BINDIR)'/%) $(ALL_TOOLS:%='$(DESTDIR)$(MANDIR)/man1'/%.1) \
+		$(MAN7:docs/%='$(DESTDIR)$(MANDIR)/man7'/%) $(ALL_TOOLS:%='$(DESTDIR)$(BASHDIR)'/%) \
+		'$(DESTDIR)$(ZSHDIR)'/_spdk-trace-tools
+
+# what a package is made of
+dist:
+	$(Q)mkdir -p build
+	git archive --prefix=spdk-trace-tools-$(VERSION)/ HEAD | gzip -n >build/spdk-trace-tools-$(VERSION).tar.gz
 
 clean:
 	rm -rf build
@@ -184,7 +207,9 @@ help:
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make lint       compile with -Werror, check format, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
-	@echo 'make install    install tools and pages (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
+	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
+	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz'
+	@echo 'make static     build the filters into build/static/, as binaries that need no libraries'
 	@echo 'make clean      remove build/'
 	@echo
 	@echo 'SAN=1 builds with address and undefined sanitizers (into build/san), V=1 shows the commands.'
