@@ -34,7 +34,8 @@ void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64
 	}
 }
 
-bool settle_changed(const struct input *in, const struct trace_lcore *lcore, uint64_t number)
+/* Whether a slot is another one now than it was when it was taken. */
+static bool has_changed(const struct input *in, const struct trace_lcore *lcore, uint64_t number)
 {
 	const uint8_t *slot = slot_at(lcore, number);
 	uint8_t now[TRACE_SLOT];
@@ -43,19 +44,23 @@ bool settle_changed(const struct input *in, const struct trace_lcore *lcore, uin
 }
 
 /*
- * Takes the entries out that are not what they were: an entry becomes more arguments of one that is not
- * there, which keeps its ticks in their place.
+ * Takes out the entries up to the last one that is not what it was: an entry becomes more arguments of one that
+ * is not there, which keeps its ticks in their place. Those before it were compared when they were not overwritten
+ * yet; with them there would be a gap.
  */
 static void take_out(const struct input *in, const struct trace *t, const struct trace_lcore *lcore,
 		     uint64_t from, uint64_t to)
 {
 	const uint16_t no_entry = t->num_tpoints;
+	uint64_t end = from;
 
 	if (to - from > lcore->slots)
 		to = from + lcore->slots;
-	for (; from < to; from++)
-		if (settle_changed(in, lcore, from))
-			memcpy(slot_at(lcore, from) + 8, &no_entry, sizeof(no_entry));
+	for (uint64_t i = from; i < to; i++)
+		if (has_changed(in, lcore, i))
+			end = i + 1;
+	for (; from < end; from++)
+		memcpy(slot_at(lcore, from) + 8, &no_entry, sizeof(no_entry));
 }
 
 unsigned settle_largest(const struct trace *t)

@@ -22,9 +22,6 @@ void settle_rings(struct trace *t, struct input *in);
 void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64_t from,
 		 uint64_t to);
 
-/* Whether a slot is not what the snapshot has, any more. */
-bool settle_changed(const struct input *in, const struct trace_lcore *lcore, uint64_t number);
-
 /* How many slots the largest entry takes: so many behind next_entry may be being overwritten. */
 unsigned settle_largest(const struct trace *t);
 
