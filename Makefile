@@ -85,7 +85,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all bench check demo deps help install uninstall lint format clean static dist
+.PHONY: all bench check demo deps help install uninstall lint format clean static dist deb
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -196,6 +196,14 @@ dist:
 	$(Q)mkdir -p build
 	git archive --prefix=spdk-trace-tools-$(VERSION)/ HEAD | gzip -n >build/spdk-trace-tools-$(VERSION).tar.gz
 
+# a Debian package of them, in build/deb/
+deb: dist
+	rm -rf build/deb
+	mkdir -p build/deb
+	tar -xzf build/spdk-trace-tools-$(VERSION).tar.gz -C build/deb
+	mv build/deb/spdk-trace-tools-$(VERSION)/docs/debian build/deb/spdk-trace-tools-$(VERSION)
+	cd build/deb/spdk-trace-tools-$(VERSION) && dpkg-buildpackage -us -uc -b
+
 clean:
 	rm -rf build
 
@@ -208,6 +216,7 @@ help:
 	@echo 'make lint       compile with -Werror, check format, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
+	@echo 'make deb        build a Debian package of the committed sources in build/deb/ (needs dpkg-dev, debhelper)'
 	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz'
 	@echo 'make static     build the filters into build/static/, as binaries that need no libraries'
 	@echo 'make clean      remove build/'
