@@ -62,12 +62,14 @@ CLANG   ?= clang
 BPFTOOL ?= $(firstword $(shell command -v bpftool || ls /usr/sbin/bpftool 2>/dev/null) bpftool)
 
 # what is not here, of what only some tools need; these are then left out
-header = $(shell echo '\#include <$(1)>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 || echo $(1))
+hash := \#
+library = $(shell mkdir -p $(B) && printf '$(hash)include <%s>\nint main(void) { return 0; }\n' $(1) | \
+	  $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -x c - -o $(B)/library $(2) 2>/dev/null || echo $(1))
 command = $(shell command -v $(1) >/dev/null || echo $(1))
 machine = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,x86-64)
-ELF_LACKS := $(call header,gelf.h)
-BPF_LACKS := $(ELF_LACKS) $(call header,bpf/libbpf.h) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
-TARGETS_LACK := $(call header,sys/sdt.h)$(machine)
+ELF_LACKS := $(call library,gelf.h,-lelf)
+BPF_LACKS := $(ELF_LACKS) $(call library,bpf/libbpf.h,-lbpf) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
+TARGETS_LACK := $(call library,sys/sdt.h)$(machine)
 ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
 BPF_TOOLS := $(if $(strip $(BPF_LACKS)),,$(BPF_TOOLS))
 TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
@@ -107,14 +109,14 @@ TARGET_FLAGS := -std=gnu11 -D_GNU_SOURCE -Itests -g -O2 -Wall -Wextra
 TARGET_PARTS := tests/usdt-target.c tests/usdt-target-memory.c
 $(B)/usdt-target: $(TARGET_PARTS) $(B)/libusdt-target.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TARGET_FLAGS) -fPIE -pie -Wl,-rpath,'$$ORIGIN' -o $@ $^ -pthread
+	$(Q)$(CC) $(TARGET_FLAGS) -fPIE -pie -Wl,-rpath,'$$ORIGIN' -o $@ $(filter-out %.h,$^) -pthread
 $(B)/libusdt-target.so: tests/usdt-target-library.c
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(TARGET_FLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $^
+	$(Q)$(CC) $(TARGET_FLAGS) -fPIC -shared -Wl,-soname,$(@F) -o $@ $(filter-out %.h,$^)
 $(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -no-pie -static -o $@ $^ -pthread
+	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -static -o $@ $(filter-out %.h,$^) -pthread
 $(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
 
 $(TOOLS:%=$(B)/%) $(B)/mktrace $(B)/measure:
