@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "only for little-endian machines: SPDK's traces are read as they are in memory, and digits are made in words"
+#endif
+
 struct slice {
 	const char *p;
 	size_t n;

@@ -208,8 +208,7 @@ static bool read_elf(struct usdt *u, Elf *elf, const char **error)
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
 		return fault(error, "not an ELF file");
 	/* addresses in notes are not converted */
-	if (header.e_ident[EI_DATA] !=
-	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB))
+	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return fault(error, "an ELF file of another byte order");
 	return find_notes(&f, &notes, error) && (!notes || parse_notes(&f, notes, u, error));
 }
