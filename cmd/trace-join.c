@@ -307,6 +307,21 @@ static void write_text(struct out *out, const struct traceline *line, struct sli
 	out_commit(out, t.p);
 }
 
+/* Passes on a line that could not be read; as text, it may be on its way to a terminal. */
+static void write_unread(struct out *out, struct slice line)
+{
+	char *to;
+
+	if (opt.json) {
+		out_slice(out, line);
+	} else {
+		to = out_room(out, UTF8_VISIBLE(line.n));
+		if (to)
+			out_commit(out, utf8_visible(to, line));
+	}
+	out_bytes(out, "\n", 1);
+}
+
 /* Annotates and writes all lines. Returns 0, or -1 when something was wrong with the input. */
 static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *out)
 {
@@ -320,9 +335,8 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 		if (!error)
 			annotate(lifetimes, &parsed);
 		if (error) {
-			lines_complain(lines, "not a trace line, passed on as it is: %s", error);
-			out_slice(out, line);
-			out_bytes(out, "\n", 1);
+			lines_complain(lines, "not a trace line, passed on: %s", error);
+			write_unread(out, line);
 		} else if (opt.json) {
 			write_json(out, &parsed, line);
 		} else {

@@ -199,8 +199,16 @@ L
         equal "$(wc -l <<<"$output")" 10
         equal "$(grep -c 'host' <<<"$output")" 2
         equal "$(cut -d: -f3 <<<"$stderr" | tr '\n' ' ')" '1 3 4 5 6 7 8 9 '
-        says 'trace-join: in:3: not a trace line, passed on as it is: tsc, us, lcore or tpoint is missing'
+        says 'trace-join: in:3: not a trace line, passed on: tsc, us, lcore or tpoint is missing'
     done
+}
+
+@test "what is no trace line is passed on to a terminal without control characters, and untouched with -j" {
+    printf 'a\033[31m\t\302\233\377\\ä\n' >in
+    status_is 1 trace-join in
+    equal "$output" 'a\x1b[31m\x09\xc2\x9b\xff\ä'
+    status_is 1 sh 'trace-join -j in >out'
+    cmp out in
 }
 
 @test "the fast reader and the full one agree on what is a trace line" {
