@@ -380,10 +380,16 @@ char *json_quote(char *to, struct slice s)
 		if (!s.n)
 			break;
 		c = *s.p;
+		if (c == 0xc2 && s.n > 1 && (unsigned char)s.p[1] >= 0x80 &&
+		    (unsigned char)s.p[1] < 0xa0) {
+			/* U+0080 to U+009F: some terminals obey them */
+			c = s.p[1];
+			n = 2;
+		}
 		if (short_escape(c)) {
 			*to++ = '\\';
 			*to++ = short_escape(c);
-		} else if (c < 0x20 || c == 0x7f) {
+		} else if (c < 0x20 || c == 0x7f || n == 2) {
 			memcpy(to, "\\u00", 4);
 			to[4] = hex[c >> 4];
 			to[5] = hex[c & 15];
