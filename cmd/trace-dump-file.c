@@ -531,10 +531,11 @@ int trace_open(struct trace *t, struct input *in, const char **error)
 
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
 {
-	const uint8_t *p = t->owners + (size_t)id * t->owner_size;
+	const uint8_t *p;
 
 	if (id >= t->num_owners)
 		return false;
+	p = t->owners + (size_t)id * t->owner_size;
 	owner->tsc = number(p, 8);
 	owner->type = p[8];
 	owner->description.p = (const char *)p + OWNER_FIXED;
