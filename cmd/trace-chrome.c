@@ -223,6 +223,9 @@ static void begin_life(struct chart *c, const struct object *o, const struct obj
 	const struct object *related = objects_related(&c->objects, line);
 	struct drawn *d = drawn_of(c, o);
 
+	/* an object that is related to itself has no name to lend */
+	if (related == o)
+		related = NULL;
 	if (before->entries) {
 		end_life(c, before, d);
 		leave(c, before->type, before->state, false);
