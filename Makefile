@@ -9,9 +9,12 @@ BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 
 CC      ?= cc
+OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 B := build
-ifdef SAN
+ifdef FUZZ
+B := build/fuzz
+else ifdef SAN
 B := build/san
 else ifdef WERROR
 B := build/werror
@@ -24,6 +27,11 @@ FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -I$(B)/bpf
 	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
+ifdef FUZZ
+# what libFuzzer needs; afl-clang-fast takes it as well, afl-gcc does not
+FLAGS += -fsanitize=fuzzer-no-link
+SAN := 1
+endif
 ifdef SAN
 FLAGS += -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 LINK  += -fsanitize=address,undefined
@@ -78,7 +86,8 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/run tests/deps tests/demo docs/completion/spdk-trace-tools.bash
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/run tests/deps tests/demo \
+		 docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -87,7 +96,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all bench check demo deps help install uninstall lint format clean static dist deb
+.PHONY: all fuzz fuzzers bench check demo deps help install uninstall lint format clean static dist deb
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -119,7 +128,34 @@ $(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
 	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -static -o $@ $(filter-out %.h,$^) -pthread
 $(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
 
-$(TOOLS:%=$(B)/%) $(B)/mktrace $(B)/measure:
+# fuzz-READER: one tool in tests/fuzz.c, which takes the place of these functions; see there
+FUZZ_trace-dump := trace-file spdk-json
+FUZZ_trace-join := trace-lines trace-lines-json lifetime-lines
+FUZZ_trace-latency := trace-lines-latency trace-lines-encode histogram-lines
+FUZZ_trace-chrome := trace-lines-chrome
+FUZZ_qpair-lifetimes := probe-lines owner-lines
+FUZZ_usdt-gen := probe-specs elf-notes
+FUZZ_TOOLS := $(filter-out usdt-record,$(TOOLS))
+READERS := $(foreach t,$(FUZZ_TOOLS),$(FUZZ_$(t)))
+FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray free
+
+# $(1): tool, $(2): its readers
+define fuzz
+$(B)/tool-$(1).o: $(B)/cmd/$(1).o $(patsubst %,$(B)/cmd/$(1)-%.o,$($(1)_parts)) $(B)/common.a
+$(2:%=$(B)/fuzz-%): $(B)/tool-$(1).o $(B)/tests/fuzz.o
+endef
+$(foreach t,$(FUZZ_TOOLS),$(eval $(call fuzz,$t,$(FUZZ_$t))))
+$(FUZZ_usdt-gen:%=$(B)/fuzz-%): LDLIBS += -lelf
+$(B)/tests/fuzz.o: FLAGS += $(if $(FUZZ),,-DREPLAY) -fno-sanitize=all
+$(READERS:%=$(B)/fuzz-%): LINK += $(if $(FUZZ),-fsanitize=fuzzer)
+
+$(FUZZ_TOOLS:%=$(B)/tool-%.o):
+	$(call say,LD,$@)
+	$(Q)$(LD) -r -o $@ $^
+	$(Q)$(OBJCOPY) --redefine-sym main=tool_main $(foreach f,$(FUZZ_NAMES),--redefine-sym $f=fuzz_$f) \
+		--rename-section .data=tool_data --rename-section .bss=tool_bss $@
+
+$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -151,8 +187,15 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all
+check: all $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
+
+# libFuzzer comes with clang; the tools themselves make the inputs to begin with
+fuzz: all $(READERS:%=$(B)/fuzz-%)
+	$(Q)$(MAKE) --no-print-directory FUZZ=1 CC='$(if $(filter default,$(origin CC)),clang,$(CC))' fuzzers
+	$(Q)BIN='$(abspath $(B))' FUZZ=build/fuzz TIME='$(TIME)' RUNS='$(RUNS)' tests/fuzz $(R)
+
+fuzzers: $(READERS:%=$(B)/fuzz-%)
 
 bench: all $(B)/measure
 	$(Q)BIN='$(abspath $(B))' tests/bench
@@ -215,6 +258,7 @@ help:
 	@echo 'make demo       build, and print an annotated trace from the bundled sample'
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
+	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
 	@echo 'make lint       compile with -Werror, check format, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Feeds any bytes to one reader of a tool, again and again in one process: the target of libFuzzer and AFL++.
+ * Without them, with REPLAY, it has a main of its own that runs the files it is given.
+ *
+ * What runs is the tool itself, from main on, with the bytes as its standard input. The Makefile gives it
+ * other names for the few functions that end a process, tell the user something, allocate or write: those
+ * below. They let main end and begin again, with all variables as at the first time, and check what holds for
+ * any input: exit status 0 or 1, no control characters written, bounded memory.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+	VARIANTS = 3,
+	ARGS = 7,
+	FILE_MAX = 8 << 20,     /* bytes of a trace file */
+	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
+	SECONDS = 10,           /* an input may take, with sanitizers */
+};
+
+/* Files that a reader needs besides the one with the bytes. */
+static const char lifetimes[] =
+	"qpair: begin=1, end=900, owner=t288, ptr=0x7, qid=1, hostnqn='a\\x1b\\'b'\n"
+	"qpair: begin=400, ptr=0x7, hostnqn='b'\nctx: begin=0, ptr=0x8, name='c'\n";
+static const char traces[] =
+	"{\"tsc\":500,\"us\":1.000,\"lcore\":0,\"tpoint\":\"A\",\"poller\":\"t288\",\"args\":{\"qpair\":\"0x7\",\"ctx\":8}}\n"
+	"{\"tsc\":1000,\"us\":2.000,\"lcore\":0,\"tpoint\":\"B\",\"poller\":\"t16\",\"args\":{\"qpair\":\"0x7\"}}\n";
+static const char probes[] =
+	"nvmf_poll_group_add_qpair: tsc=64, qpair=7, thread=1\n"
+	"nvmf_ctrlr_add_qpair: tsc=6e, qpair=7, qid=1, subnqn='s', hostnqn='h'\n"
+	"nvmf_poll_group_remove_qpair: tsc=c8, qpair=7, thread=1\n"
+	"nvmf_poll_group_add_qpair: tsc=12c, qpair=8, thread=1\n";
+static const char owners[] =
+	"{\"id\":300,\"poller\":\"t300\",\"tsc\":90,\"end\":150,\"lcores\":[1],\"description\":\"10.0.0.1:1 s\"}\n"
+	"{\"id\":301,\"poller\":\"t301\",\"tsc\":250,\"description\":\"10.0.0.1:2 s 10.0.0.2:4420 qid:1\"}\n";
+static const char histograms[] =
+	"{\"object\":\"r\",\"life\":true}\t{\"unit\":\"ns\",\"count\":1,\"sum\":7,\"max\":7,\"counts\":[[7,1]]}\n";
+
+/*
+ * The readers: a tool and its arguments, for several ways to run it. A trace file is given packed, see
+ * unpack(). What is written to a terminal has no control characters; lines of JSON that are read and passed on
+ * keep those that JSON allows; and trace-join -j passes on what it cannot read as it is. BYTES is the file
+ * with the bytes for those that want a name.
+ */
+#define BYTES "/proc/self/fd/0"
+
+enum kind { TEXT, TRACE, JSON, ANYTHING };
+
+static const struct reader {
+	const char *name;
+	const char *file; /* what FILE in the arguments has */
+	enum kind kind;
+	const char *variants[VARIANTS][ARGS];
+} readers[] = {
+	{"trace-file", NULL, TRACE, {{"-a"}, {"-idO"}, {"-w", "*", "-t", "*", "--until", "9"}}},
+	{"spdk-json", NULL, TEXT, {{"-t", "*"}, {"-idO"}}},
+	{"trace-lines", lifetimes, TEXT, {{"-l", "FILE"}, {"-l", "FILE", "-t", "A*"}}},
+	{"trace-lines-json", lifetimes, ANYTHING, {{"-j", "-l", "FILE"}}},
+	{"trace-lines-latency", NULL, TEXT, {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}}},
+	{"trace-lines-encode", NULL, JSON, {{"-erg", "args"}}},
+	{"trace-lines-chrome", NULL, JSON, {{"-"}}},
+	{"lifetime-lines", traces, TEXT, {{"-l", "-", "FILE"}, {"-j", "-l", "-", "FILE"}}},
+	{"probe-lines", owners, TEXT, {{"-"}, {"-O", "FILE"}}},
+	{"owner-lines", probes, TEXT, {{"-O", "-", "FILE"}}},
+	{"histogram-lines",
+	 histograms,
+	 TEXT,
+	 {{"--merge", "-H"}, {"--merge", "--against", "-", "FILE"}}},
+	{"probe-specs", NULL, TEXT, {{"-f", "-"}}},
+	{"elf-notes",
+	 NULL,
+	 TEXT,
+	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
+};
+
+enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };
+
+static const struct reader *reader;
+static int bytes;      /* the file of the bytes */
+static char *mapped;   /* which is mapped here */
+static int other = -1; /* the reader's other file */
+
+static _Noreturn void fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
+	abort();
+}
+
+/* The tool. */
+int tool_main(int argc, char **argv);
+
+static jmp_buf end;
+static int status;
+
+_Noreturn void fuzz_exit(int s);
+void fuzz_vwarnx(const char *format, va_list args);
+_Noreturn void fuzz_err(int s, const char *format, ...);
+_Noreturn void fuzz_errx(int s, const char *format, ...) __attribute__((alias("fuzz_err")));
+void fuzz_warn(const char *format, ...);
+void fuzz_warnx(const char *format, ...) __attribute__((alias("fuzz_warn")));
+ssize_t fuzz_write(int fd, const void *p, size_t n);
+void *fuzz_malloc(size_t n);
+void *fuzz_calloc(size_t n, size_t size);
+void *fuzz_realloc(void *old, size_t n);
+void *fuzz_reallocarray(void *old, size_t n, size_t size);
+void fuzz_free(void *p);
+
+void fuzz_exit(int s)
+{
+	status = s;
+	longjmp(end, 1);
+}
+
+/* Makes the message, which reads all that it is made of. */
+void fuzz_vwarnx(const char *format, va_list args)
+{
+	static char message[1 << 12];
+
+	if (format)
+		vsnprintf(message, sizeof(message), format, args);
+}
+
+void fuzz_err(int s, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fuzz_vwarnx(format, args);
+	va_end(args);
+	fuzz_exit(s);
+}
+
+void fuzz_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	fuzz_vwarnx(format, args);
+	va_end(args);
+}
+
+ssize_t fuzz_write(int fd, const void *p, size_t n)
+{
+	const unsigned char *s = p;
+
+	(void)fd;
+	for (size_t i = 0; i < n && reader->kind != ANYTHING; i++) {
+		bool c0 = s[i] < 0x20 && s[i] != '\n' && s[i] != '\t' && s[i] != '\r';
+		bool c1 = s[i] == 0xc2 && i + 1 < n && s[i + 1] >= 0x80 && s[i + 1] < 0xa0;
+
+		if (c0 || (reader->kind != JSON && (c1 || s[i] == '\r' || s[i] == 0x7f)))
+			fail("a control character is written: %#x", s[i]);
+	}
+	return n;
+}
+
+/* What the tool has allocated: when it exits nobody else frees it. */
+static void **blocks;
+static size_t num_blocks, cap_blocks, allocated;
+
+static void *own(void *p)
+{
+	if (!p)
+		fail("out of memory");
+	if (num_blocks == cap_blocks) {
+		cap_blocks = cap_blocks ? 2 * cap_blocks : 1024;
+		blocks = reallocarray(blocks, cap_blocks, sizeof(*blocks));
+		if (!blocks)
+			fail("out of memory");
+	}
+	blocks[num_blocks++] = p;
+	allocated += malloc_usable_size(p);
+	if (allocated > MEMORY_MAX)
+		fail("more than %d bytes are allocated", MEMORY_MAX);
+	return p;
+}
+
+static void disown(void *p)
+{
+	size_t i = num_blocks;
+
+	while (i && blocks[i - 1] != p)
+		i--;
+	/* libc has allocated it, as asprintf() does */
+	if (!i)
+		return;
+	allocated -= malloc_usable_size(p);
+	blocks[i - 1] = blocks[--num_blocks];
+}
+
+void *fuzz_malloc(size_t n)
+{
+	return own(malloc(n));
+}
+
+void *fuzz_calloc(size_t n, size_t size)
+{
+	return own(calloc(n, size));
+}
+
+void *fuzz_reallocarray(void *old, size_t n, size_t size)
+{
+	if (old)
+		disown(old);
+	return own(reallocarray(old, n, size));
+}
+
+void *fuzz_realloc(void *old, size_t n)
+{
+	return fuzz_reallocarray(old, n, 1);
+}
+
+void fuzz_free(void *p)
+{
+	if (p)
+		disown(p);
+	free(p);
+}
+
+/* The variables of the tool, which the Makefile has put into these two sections. */
+extern char __start_tool_data[], __stop_tool_data[], __start_tool_bss[], __stop_tool_bss[];
+
+/* Copies n bytes, or zeros; also what lies between variables, which a sanitizer would not let others do. */
+static void copy(char *to, const char *from, size_t n)
+{
+	/* volatile keeps the compiler from making it a call of memcpy(), which is looked at as well */
+	volatile uint64_t *words = (uint64_t *)to;
+	const uint64_t *first = (const uint64_t *)from;
+	size_t i;
+
+	for (i = 0; i < n / 8; i++)
+		words[i] = first ? first[i] : 0;
+	for (i *= 8; i < n; i++)
+		((volatile char *)to)[i] = from ? from[i] : 0;
+}
+
+/* Gives all variables of the tool their first values. */
+static void reset(void)
+{
+	static char *first;
+	size_t n = __stop_tool_data - __start_tool_data;
+
+	if (!first) {
+		first = malloc(n + 1);
+		if (!first)
+			fail("out of memory");
+		copy(first, __start_tool_data, n);
+	}
+	copy(__start_tool_data, first, n);
+	copy(__start_tool_bss, NULL, __stop_tool_bss - __start_tool_bss);
+	optind = 0;
+}
+
+static void run(const char *const *variant)
+{
+	static char name[] = "fuzz", path[32];
+	char *argv[ARGS + 2] = {name};
+	volatile int argc = 1;
+
+	for (unsigned i = 0; i < ARGS && variant[i]; i++)
+		argv[argc++] = strcmp(variant[i], "FILE") ? (char *)variant[i] : path;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", other);
+	reset();
+	lseek(STDIN_FILENO, 0, SEEK_SET);
+	if (setjmp(end) == 0)
+		status = tool_main(argc, argv);
+	while (num_blocks)
+		fuzz_free(blocks[num_blocks - 1]);
+	if (status != EXIT_SUCCESS && status != EXIT_FAILURE)
+		fail("the exit status is %d", status);
+}
+
+/*
+ * A packed file is a list of pieces: how many zeros (4 bytes, little-endian), how many bytes follow (2), and
+ * those. Trace files are mostly zeros, and a fuzzer does best with a few hundred bytes.
+ */
+static size_t unpack(char *to, const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	while (n && at < FILE_MAX) {
+		uint32_t zeros = 0;
+		uint16_t size = 0;
+
+		memcpy(&zeros, p, n < 4 ? n : 4);
+		if (n > 4)
+			memcpy(&size, p + 4, n < 6 ? n - 4 : 2);
+		p += n < 6 ? n : 6;
+		n -= n < 6 ? n : 6;
+		at += zeros < FILE_MAX - at ? zeros : FILE_MAX - at;
+		if (size > n)
+			size = n;
+		if (size > FILE_MAX - at)
+			size = FILE_MAX - at;
+		if (to)
+			memcpy(to + at, p, size);
+		at += size;
+		p += size;
+		n -= size;
+	}
+	return at;
+}
+
+static int memory_file(void)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0)
+		err(EXIT_FAILURE, "memfd_create");
+	return fd;
+}
+
+static void set_up(void)
+{
+	const char *name = strstr(program_invocation_short_name, "fuzz-");
+
+	for (unsigned i = 0; name && i < NUM_READERS; i++)
+		if (strcmp(name + 5, readers[i].name) == 0)
+			reader = &readers[i];
+	if (!reader)
+		errx(EXIT_FAILURE, "the name of the program, fuzz-READER, tells no reader");
+	bytes = memory_file();
+	if (ftruncate(bytes, FILE_MAX) != 0 || dup2(bytes, STDIN_FILENO) < 0)
+		err(EXIT_FAILURE, "the file for the bytes");
+	mapped = mmap(NULL, FILE_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, bytes, 0);
+	if (mapped == MAP_FAILED)
+		err(EXIT_FAILURE, "mmap");
+	if (!reader->file)
+		return;
+	other = memory_file();
+	if (write(other, reader->file, strlen(reader->file)) < 0)
+		err(EXIT_FAILURE, "the other file");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	size_t size;
+
+	if (!reader)
+		set_up();
+	size = reader->kind == TRACE ? unpack(NULL, p, n) : n < FILE_MAX ? n : FILE_MAX;
+	/* what is cut off is zeros when the file grows again */
+	if ((reader->kind == TRACE && ftruncate(bytes, 0) != 0) || ftruncate(bytes, size) != 0)
+		err(EXIT_FAILURE, "ftruncate");
+	if (reader->kind == TRACE)
+		unpack(mapped, p, n);
+	else
+		memcpy(mapped, p, size);
+	for (unsigned i = 0; i < VARIANTS && reader->variants[i][0]; i++)
+		run(reader->variants[i]);
+	return 0;
+}
+
+#ifdef REPLAY
+static char *read_file(const char *path, size_t *n)
+{
+	FILE *f = fopen(path, "r");
+	char *p = malloc(FILE_MAX);
+
+	if (!f || !p)
+		err(EXIT_FAILURE, "%s", path);
+	*n = fread(p, 1, FILE_MAX, f);
+	if (ferror(f) || fclose(f) != 0)
+		err(EXIT_FAILURE, "%s", path);
+	return p;
+}
+
+/* Writes the file packed to standard output. */
+static void pack(const char *p, size_t n)
+{
+	enum { GAP = 16 }; /* zeros that are worth a new piece */
+
+	for (size_t at = 0; at < n;) {
+		size_t begin = at, stop;
+		uint32_t zeros;
+		uint16_t size;
+
+		while (begin < n && !p[begin])
+			begin++;
+		zeros = begin - at;
+		at = begin;
+		for (stop = begin; stop < n && stop - at < GAP && stop - begin < UINT16_MAX; stop++)
+			if (p[stop])
+				at = stop + 1;
+		size = at - begin;
+		fwrite(&zeros, sizeof(zeros), 1, stdout);
+		fwrite(&size, sizeof(size), 1, stdout);
+		fwrite(p + begin, 1, size, stdout);
+	}
+}
+
+/* fuzz-READER FILE... runs files, fuzz-READER -p FILE packs one. */
+int main(int argc, char **argv)
+{
+	bool packs = argc > 1 && strcmp(argv[1], "-p") == 0;
+
+	for (int i = 1 + packs; i < argc; i++) {
+		size_t n;
+		char *p = read_file(argv[i], &n);
+
+		alarm(SECONDS);
+		if (packs)
+			pack(p, n);
+		else
+			LLVMFuzzerTestOneInput((const uint8_t *)p, n);
+		free(p);
+	}
+	if (fflush(stdout) != 0)
+		err(EXIT_FAILURE, "<stdout>");
+	free(blocks);
+	return EXIT_SUCCESS;
+}
+#endif
