@@ -60,7 +60,7 @@ struct trace_lcore {
 };
 
 struct trace {
-	const struct input *in;
+	struct input *in;
 	const char *layout, *releases;
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t end; /* bytes that the file should have */

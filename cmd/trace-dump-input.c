@@ -43,9 +43,12 @@ static void handle_sigbus(int signal, siginfo_t *info, void *context)
 	shrunk = true;
 }
 
-bool input_shrunk(void)
+bool input_shrunk(const struct input *in)
 {
-	return shrunk;
+	struct stat st;
+
+	/* what was cut off within a page of the mapping reads as zeros without a signal */
+	return shrunk || (in->file && fstat(in->fd, &st) == 0 && (size_t)st.st_size < in->size);
 }
 
 /* Maps the file; what is beyond its end when it becomes shorter reads as zeros. NULL with errno. */
@@ -73,6 +76,23 @@ static int map_file(struct input *in, size_t size)
 	return 0;
 }
 
+/* Copies n bytes of the file, all of them. */
+static bool copy_live(struct input *in, void *to, size_t n, off_t from)
+{
+	for (ssize_t got; n; n -= got, from += got, to = (char *)to + got) {
+		do
+			got = pread(in->fd, to, n, from);
+		while (got < 0 && errno == EINTR);
+		if (got < 0)
+			in->error = errno;
+		else if (!got)
+			shrunk = true;
+		if (got <= 0)
+			return false;
+	}
+	return true;
+}
+
 /* Copies what the file holds at this moment. Its holes, most of a young trace, cost neither time nor memory. */
 static int take_snapshot(struct input *in, size_t size)
 {
@@ -92,15 +112,16 @@ static int take_snapshot(struct input *in, size_t size)
 		to = lseek(in->fd, from, SEEK_HOLE);
 		if (to < 0 || (size_t)to > size)
 			to = size;
-		while (from < to) {
-			ssize_t got = pread(in->fd, copy + from, to - from, from);
-
-			if (got <= 0)
-				return got;
-			from += got;
-		}
+		if (!copy_live(in, copy + from, to - from, from))
+			return in->error ? -1 : 0;
+		from = to;
 	}
-	return from < 0 && errno != ENXIO ? -1 : 0;
+	if (from < 0 && errno != ENXIO)
+		return -1;
+	/* what was cut off before it was copied looks like a hole */
+	if (lseek(in->fd, 0, SEEK_END) < (off_t)size)
+		shrunk = true;
+	return 0;
 }
 
 int input_open(struct input *in, const char *path, bool live)
@@ -138,9 +159,9 @@ uint64_t input_number(const struct input *in, const uint8_t *at)
 	return v;
 }
 
-bool input_again(const struct input *in, const uint8_t *at, void *to, size_t n)
+bool input_again(struct input *in, const uint8_t *at, void *to, size_t n)
 {
-	return pread(in->fd, to, n, at - in->data) == (ssize_t)n;
+	return copy_live(in, to, n, at - in->data);
 }
 
 static bool grow(struct input *in, size_t n)

@@ -32,8 +32,11 @@ int input_open(struct input *in, const char *path, bool live);
 /* The number of 8 bytes that is at this place of the snapshot, as it is in the file now. */
 uint64_t input_number(const struct input *in, const uint8_t *at);
 
-/* Reads bytes of the snapshot, which are at this place of data, from the file again. Returns whether they are there. */
-bool input_again(const struct input *in, const uint8_t *at, void *to, size_t n);
+/*
+ * Reads bytes of the snapshot, which are at this place of data, from the file again. Returns whether it did;
+ * otherwise `error` is set, or the file has become shorter.
+ */
+bool input_again(struct input *in, const uint8_t *at, void *to, size_t n);
 
 /* Whether data holds the first n bytes, after reading on where it can. False at the end, or with `error`. */
 bool input_need(struct input *in, uint64_t n);
@@ -45,7 +48,7 @@ bool input_need(struct input *in, uint64_t n);
 void input_release(const struct input *in, const uint8_t *from, const uint8_t *to);
 
 /* Whether the file became shorter while it was read: what was beyond its new end was read as zeros. */
-bool input_shrunk(void);
+bool input_shrunk(const struct input *in);
 
 /* Forgets the first n bytes: what follows them is the begin of data from now on. */
 void input_drop(struct input *in, size_t n);

@@ -18,8 +18,7 @@ static uint8_t *slot_at(const struct trace_lcore *lcore, uint64_t number)
 	return (uint8_t *)lcore->ring + TRACE_SLOT * (number % lcore->slots);
 }
 
-void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64_t from,
-		 uint64_t to)
+void settle_take(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to)
 {
 	if (to - from > lcore->slots)
 		from = to - lcore->slots;
@@ -35,7 +34,7 @@ void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64
 }
 
 /* Whether a slot is another one now than it was when it was taken. */
-static bool has_changed(const struct input *in, const struct trace_lcore *lcore, uint64_t number)
+static bool has_changed(struct input *in, const struct trace_lcore *lcore, uint64_t number)
 {
 	const uint8_t *slot = slot_at(lcore, number);
 	uint8_t now[TRACE_SLOT];
@@ -48,7 +47,7 @@ static bool has_changed(const struct input *in, const struct trace_lcore *lcore,
  * is not there, which keeps its ticks in their place. Those before it were compared when they were not overwritten
  * yet; with them there would be a gap.
  */
-static void take_out(const struct input *in, const struct trace *t, const struct trace_lcore *lcore,
+static void take_out(struct input *in, const struct trace *t, const struct trace_lcore *lcore,
 		     uint64_t from, uint64_t to)
 {
 	const uint16_t no_entry = t->num_tpoints;

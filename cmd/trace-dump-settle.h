@@ -19,8 +19,7 @@ struct trace_lcore;
 void settle_rings(struct trace *t, struct input *in);
 
 /* Takes the slots with these numbers, counted as next_entry does, into the snapshot. */
-void settle_take(const struct input *in, const struct trace_lcore *lcore, uint64_t from,
-		 uint64_t to);
+void settle_take(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to);
 
 /* How many slots the largest entry takes: so many behind next_entry may be being overwritten. */
 unsigned settle_largest(const struct trace *t);

@@ -292,10 +292,7 @@ static int dump_file(struct dump *d, struct input *in)
 		      in->size, d->trace.end);
 	if (in->error)
 		warnx("%s: %s", d->name, strerror(in->error));
-	if (input_shrunk())
-		warnx("%s: became shorter while it was read: entries are missing", d->name);
-	return d->trace.faults || d->trace.cut_off || in->error || input_shrunk() ? EXIT_FAILURE
-										  : EXIT_SUCCESS;
+	return d->trace.faults || d->trace.cut_off || in->error ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int dump_json(struct dump *d, struct input *in)
@@ -503,6 +500,10 @@ int main(int argc, char **argv)
 	if (out_open(&d.out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
+	if (input_shrunk(&in)) {
+		warnx("%s: became shorter while it was read: entries may be missing", d.name);
+		status = EXIT_FAILURE;
+	}
 	choice_free(&opt.choice);
 	line_close(&d.lines);
 	trace_close(&d.trace);
