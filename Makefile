@@ -128,6 +128,12 @@ $(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
 	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -static -o $@ $(filter-out %.h,$^) -pthread
 $(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
 
+# preloaded by tests/faults.bats
+$(B)/faults.so: tests/faults.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 -fno-builtin -Wall -Wextra -fPIC -shared -o $@ $< -ldl
+
 # fuzz-READER: one tool in tests/fuzz.c, which takes the place of these functions; see there
 FUZZ_trace-dump := trace-file spdk-json
 FUZZ_trace-join := trace-lines trace-lines-json lifetime-lines
@@ -187,7 +193,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with

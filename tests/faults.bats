@@ -1,0 +1,112 @@
+#!/usr/bin/env bats
+# Any fault: what a tool prints is complete, or its exit status says that it is not.
+
+load helpers
+
+EIO=5 EINTR=4 EAGAIN=11 ENOMEM=12 ENOSPC=28
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit
+    # they have an allocator of their own, and want to be the first library
+    ! ldd "$(command -v trace-dump)" | grep -q libasan || skip 'a tool with sanitizers takes no preloaded library'
+}
+
+# Runs a tool with the fault at its first call of a function, at its second, and so on, until it does not happen any
+# more. Checks each time that the tool has either printed all or says what is wrong; with `same`, that it has.
+each_fault() { # same|any CALL FAULT COMMAND
+    local mode=$1 call=$2 fault=$3 n rc
+    shift 3
+    [ -z "${FILE:-}" ] || cp "$FILE" pristine
+    ${FEED:-true} | eval "$*" >want
+    for n in $(seq 1 "${LAST:-1000}"); do
+        rm -f mark
+        rc=0
+        ${FEED:-true} | FAULT_CALL=$call FAULT_NTH=$n FAULT=$fault FAULT_MARK=mark FAULT_FILE=${FILE:-} \
+            timeout 10 bash -c "export LD_PRELOAD=$BIN/faults.so; exec $*" >got 2>err || rc=$?
+        [ -z "${FILE:-}" ] || cp pristine "$FILE"
+        [ -e mark ] || break
+        if [ $rc = 0 ]; then
+            cmp want got || { echo "$*: $call $n, $fault: exit 0, but output is missing"; cat err; return 1; }
+        elif [ $rc != 1 ] || [ "$mode" = same ] || ! grep -q "^${1%% *}: ." err; then
+            echo "$*: $call $n, $fault: exit $rc"
+            cat err
+            return 1
+        fi
+    done
+    [ "$n" -lt "${LAST:-1000}" ] || [ -n "${LAST:-}" ]
+    # it happened, where it can
+    [ "$n" -gt 1 ] || [ "${MAYBE:-}" ] || { echo "$*: never calls $call"; return 1; }
+}
+
+teardown() {
+    rm -f "${SHM:-}"
+}
+
+# Writes what the tools read.
+inputs() {
+    export SHM
+    SHM=$(mktemp /dev/shm/faults.XXXXXX)
+    mktrace -l G5 "$DATA/modern.jsonl" >trace
+    cp trace "$SHM"
+    trace-dump trace >lines
+    trace-dump -O trace >owners
+    cp "$DATA/sample-probes.txt" probes
+    qpair-lifetimes -q probes >lifetimes
+    trace-latency -qe lines >encoded
+    printf 'p(a, b:str)\nq()\n' >specs
+}
+
+# shellcheck disable=SC2016 # it is evaluated where it runs
+COMMANDS=(
+    'trace-dump -q trace'
+    'trace-dump -q $SHM'
+    'trace-dump -q -i -d -O - <trace'
+    "trace-dump -q $DATA/spdk-trace.json"
+    'qpair-lifetimes -q -O owners probes'
+    'trace-join -l lifetimes lines'
+    'trace-join -j -l lifetimes lines'
+    'trace-latency -q -r -g args.qpair lines'
+    'trace-latency -q --merge --against encoded encoded'
+    'trace-chrome lines'
+)
+if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
+    COMMANDS+=("usdt-gen -l -x $BIN/libusdt-target.so" 'usdt-gen -f specs')
+fi
+
+@test "a failed system call or allocation is said, or does no harm" {
+    inputs
+    for command in "${COMMANDS[@]}"; do
+        for fault in read:$EIO pread:$EIO write:$EIO write:$ENOSPC open:$EIO close:$EIO fstat:$EIO lseek:$EIO mmap:$ENOMEM malloc:$ENOMEM; do
+            MAYBE=1 each_fault any "${fault%:*}" "${fault#*:}" "$command"
+        done
+    done
+}
+
+@test "an interrupted call, one that would wait, and short ones change nothing" {
+    inputs
+    for command in "${COMMANDS[@]}"; do
+        for fault in read:$EINTR read:$EAGAIN write:$EINTR write:$EAGAIN pread:$EINTR; do
+            MAYBE=1 each_fault same "${fault%:*}" "${fault#*:}" "$command"
+        done
+        for call in read write pread; do
+            MAYBE=1 LAST=1 each_fault same $call short "$command"
+        done
+    done
+}
+
+@test "a pipe that is read ahead fails like any other" {
+    for _ in $(seq 1 20); do cat "$DATA/sample.jsonl"; done | grep '"us":' >few
+    for _ in $(seq 1 10); do cat few; done >many
+    for call in read:$EIO read:$EINTR pthread_create:$EAGAIN malloc:$ENOMEM mmap:$ENOMEM; do
+        FEED='cat many' MAYBE=1 LAST=40 each_fault any "${call%:*}" "${call#*:}" "trace-join -j"
+    done
+}
+
+@test "a trace that becomes shorter at any moment is no crash, and is said" {
+    inputs
+    for file in trace "$SHM"; do
+        for call in fstat mmap pread lseek write malloc; do
+            FILE=$file MAYBE=1 each_fault any $call shrink "trace-dump -q $file"
+        done
+    done
+}
