@@ -50,6 +50,7 @@ BPF_TOOLS  := usdt-record
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
+BPF_COMMON := command privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := choice entry file follow info input json line merge settle us
@@ -58,7 +59,7 @@ trace-join_parts := lifetimes
 trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
-usdt-record_parts := attach command operand print privilege
+usdt-record_parts := attach libraries operand print
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -79,9 +80,10 @@ ELF_LACKS := $(call library,gelf.h,-lelf)
 BPF_LACKS := $(ELF_LACKS) $(call library,bpf/libbpf.h,-lbpf) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
 TARGETS_LACK := $(call library,sys/sdt.h)$(machine)
 ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
-BPF_TOOLS := $(if $(strip $(BPF_LACKS)),,$(BPF_TOOLS))
+LEFT_OUT := $(if $(strip $(BPF_LACKS)),$(BPF_TOOLS))
+BPF_TOOLS := $(filter-out $(LEFT_OUT),$(BPF_TOOLS))
 TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
-COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON))
+COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON)) $(if $(BPF_TOOLS),$(BPF_COMMON))
 TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(TOOLS:%=docs/%.1)
@@ -100,14 +102,16 @@ endif
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
-	@$(if $(BPF_TOOLS),,echo 'left out usdt-record, which needs $(strip $(BPF_LACKS)); see make deps')
+	@$(if $(LEFT_OUT),echo 'left out $(LEFT_OUT): needs $(strip $(BPF_LACKS)); see make deps')
 
 # $(1): tool
+objects = $(B)/cmd/$(1).o $(patsubst %,$(B)/cmd/$(1)-%.o,$($(1)_parts))
 define tool
-$(B)/$(1): $(patsubst %,$(B)/cmd/$(1)%.o,$(patsubst %,-%,$($(1)_parts)))
-$(B)/$(1): $(B)/cmd/$(1).o $(B)/common.a
+$(B)/$(1): $(call objects,$(1)) $(B)/common.a
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
+# the first time; afterwards the objects that include it know
+$(foreach t,$(BPF_TOOLS),$(eval $(call objects,$(t)): | $(B)/bpf/$(t).skel.h))
 $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
@@ -175,9 +179,7 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BPF_TOOLS:%=$(B)/cmd/%-attach.o): $(B)/cmd/%-attach.o: $(B)/bpf/%.skel.h
-
-$(B)/bpf/%.skel.h: bpf/%.bpf.c bpf/%.h
+$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86 -Wall -Wextra -Wno-unused-parameter -Werror \

@@ -11,40 +11,12 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
+#include "process.bpf.h"
+#include "ring.bpf.h"
 #include "usdt-record.h"
-
-/* The parts of the kernel's structures that are read here; CO-RE finds out where they are. */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct ns_common {
-	unsigned int inum;
-};
-struct pid_namespace {
-	struct ns_common ns;
-};
-struct upid {
-	int nr;
-	struct pid_namespace *ns;
-};
-struct pid {
-	unsigned int level;
-	struct upid numbers[1];
-};
-typedef struct {
-	int counter;
-} atomic_t;
-struct signal_struct {
-	atomic_t live;
-};
-struct task_struct {
-	struct task_struct *group_leader;
-	struct pid *thread_pid;
-	struct signal_struct *signal;
-};
-#pragma clang attribute pop
 
 enum {
 	MAX_PROCESSES = 16384,
-	MAX_PID_NS_LEVEL = 32,
 	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
 	MAX_EVENT = sizeof(struct event) + MAX_ARGS * MAX_OPERAND,
@@ -52,18 +24,9 @@ enum {
 };
 
 const volatile bool only_followed;
-const volatile __u32 pid_ns;  /* inode of the PID namespace that process ids are of */
-const volatile __u32 filling; /* bytes in the ring */
 
-__u64 lost;
-__u32 wakeup;           /* enum wakeup */
 __u32 num_followed;     /* processes */
 __u32 num_not_followed; /* forks for which there was no room */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-} events SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -92,22 +55,6 @@ struct {
 	__type(key, int);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
-
-/* The task's process id in the namespace pid_ns; 0 when it has none there. */
-static __u32 process_id(struct task_struct *task)
-{
-	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
-	__u32 level = BPF_CORE_READ(pid, level);
-
-	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && i <= level; i++) {
-		struct upid *upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
-				    i * bpf_core_type_size(struct upid);
-
-		if (BPF_CORE_READ(upid, ns, ns.inum) == pid_ns)
-			return BPF_CORE_READ(upid, nr);
-	}
-	return 0;
-}
 
 static bool is_followed(struct task_struct *task)
 {
@@ -216,19 +163,6 @@ __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct oper
 	return at + sizeof(value);
 }
 
-/* Whether, and why, the consumer is to be woken for the next event. */
-static __u64 ring_flags(void)
-{
-	__u32 when = wakeup;
-
-	if (when == WAKE_NOW || (when == WAKE_WHEN_FILLING &&
-				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > filling)) {
-		wakeup = WAKE_NEVER;
-		return BPF_RB_FORCE_WAKEUP;
-	}
-	return BPF_RB_NO_WAKEUP;
-}
-
 SEC("uprobe.s")
 int on_probe(struct pt_regs *ctx)
 {
@@ -250,8 +184,7 @@ int on_probe(struct pt_regs *ctx)
 		n = add_operand(s, &site->operands[i], n, i);
 	if (n > sizeof(s->event))
 		n = sizeof(s->event);
-	if (bpf_ringbuf_output(&events, s->event, n, ring_flags()) != 0)
-		__sync_fetch_and_add(&lost, 1);
+	ring_send(s->event, n);
 	return 0;
 }
 

@@ -42,7 +42,4 @@ struct event {
 	__u16 cut; /* strings that are longer than MAX_STRING, of which the rest is missing */
 };
 
-/* When the consumer of the ring wants to be woken, so that a busy probe does not pay for it each time. */
-enum wakeup { WAKE_NEVER, WAKE_NOW, WAKE_WHEN_FILLING };
-
 #endif

@@ -8,11 +8,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "session.h"
 #include "usdt-record-operand.h"
 #include "usdt-record.skel.h"
 #include "utf8.h"
@@ -27,11 +27,6 @@ struct link_create {
 };
 
 static bool verbose;
-
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return verbose && level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
-}
 
 static int link_create(struct link_create *attr)
 {
@@ -73,16 +68,6 @@ static bool multi_knows_processes(void)
 
 	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
 	       (major > 6 || (major == 6 && minor >= 10));
-}
-
-/* Ring buffers have a power of two of pages. */
-static uint32_t ring_size(uint32_t wanted)
-{
-	uint32_t size = sysconf(_SC_PAGESIZE);
-
-	while (size < wanted && size < 1U << 31)
-		size *= 2;
-	return size;
 }
 
 /* Finds out how to fetch what the spec names. */
@@ -157,14 +142,10 @@ static int find_sites(struct recorder *r, const struct target *t, const struct p
 static int load(struct recorder *r, const struct attach_options *options, bool multi)
 {
 	struct usdt_record_bpf *bpf = r->bpf;
-	uint32_t size = ring_size(options->buffer);
-	struct stat ns;
+	uint32_t size = session_ring_size(options->buffer);
 
-	if (stat("/proc/self/ns/pid", &ns) != 0) {
-		warn("/proc/self/ns/pid");
+	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
 		return -1;
-	}
-	bpf->rodata->pid_ns = ns.st_ino;
 	bpf->rodata->filling = size / 4;
 	bpf->rodata->only_followed = options->pid &&
 				     (options->follow || (multi && !multi_knows_processes()));
@@ -301,7 +282,7 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 
 	*r = (struct recorder){};
 	verbose = options->verbose;
-	libbpf_set_print(print_libbpf);
+	session_libbpf(verbose);
 	if (find_sites(r, t, specs) != 0)
 		return -1;
 	r->bpf = usdt_record_bpf__open();
@@ -316,25 +297,11 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 		warn("ring buffer");
 		return -1;
 	}
+	r->wakeup = &r->bpf->bss->wakeup;
 	if (options->follow && attach_followers(r) != 0)
 		return -1;
 	/* the kernel's own filter knows no children */
 	return attach_probes(r, multi, r->bpf->rodata->only_followed ? 0 : options->pid);
-}
-
-int recorder_fd(const struct recorder *r)
-{
-	return ring_buffer__epoll_fd(r->ring);
-}
-
-void recorder_wake(struct recorder *r, enum wakeup when)
-{
-	__atomic_store_n(&r->bpf->bss->wakeup, when, __ATOMIC_SEQ_CST);
-}
-
-int recorder_drain(struct recorder *r)
-{
-	return ring_buffer__consume(r->ring);
 }
 
 void recorder_detach(struct recorder *r)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usdt-record's side of the BPF program: loads it, attaches it to the sites of the wanted probes, and takes
- * the events out of its ring. The functions say on stderr what is wrong.
+ * usdt-record's side of the BPF program: loads it and attaches it to the sites of the wanted probes. The
+ * functions say on stderr what is wrong.
  */
 #ifndef USDT_RECORD_ATTACH_H
 #define USDT_RECORD_ATTACH_H
@@ -35,7 +35,10 @@ struct recorder_site {
 
 struct recorder {
 	struct usdt_record_bpf *bpf;
+	/* what a session needs */
 	struct ring_buffer *ring;
+	uint32_t *wakeup;
+
 	struct recorder_site *sites; /* by their index in events */
 	size_t num_sites;
 	int *links; /* a descriptor each, of uprobe_multi */
@@ -53,14 +56,6 @@ typedef int recorder_event(void *context, void *event, size_t size);
  */
 int recorder_open(struct recorder *r, const struct target *t, const struct probespecs *specs,
 		  const struct attach_options *options, recorder_event *on_event, void *context);
-
-/* A descriptor that becomes readable as recorder_wake() has asked for. */
-int recorder_fd(const struct recorder *r);
-
-void recorder_wake(struct recorder *r, enum wakeup when);
-
-/* Takes out what is there. Returns the number of events, or what the callback returned. */
-int recorder_drain(struct recorder *r);
 
 /* Probes do nothing any more; what they have sent before can still be taken out. */
 void recorder_detach(struct recorder *r);

@@ -6,38 +6,28 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "command.h"
 #include "number.h"
 #include "out.h"
+#include "privilege.h"
 #include "probespec.h"
+#include "session.h"
 #include "target.h"
 #include "usdt-record-attach.h"
-#include "usdt-record-command.h"
+#include "usdt-record-libraries.h"
 #include "usdt-record-print.h"
-#include "usdt-record-privilege.h"
 
 enum {
 	EXIT_CANNOT_RUN = 126,
 	EXIT_NO_COMMAND = 127,
 	BUFFER = 16 << 20,
-	/* events between two looks at signals and the clock */
-	BATCH = 4096,
-	/* milliseconds that a busy probe has to collect events before they are taken out */
-	COLLECT = 5,
-	/* milliseconds after which an event is seen that came while the wish to be woken was on its way */
-	IDLE = 100,
 };
 
 static struct {
@@ -49,16 +39,10 @@ static struct {
 	bool quiet;
 } opt = {.attach.buffer = BUFFER};
 
-/* A recording, and why it ends. */
 struct recording {
 	struct recorder recorder;
-	struct out out;
+	struct session session;
 	uint64_t events, cut, unreadable;
-	unsigned batch; /* events of this batch so far */
-	bool failed;
-	int process;       /* descriptor of the one that is recorded; -1: none, or it has ended */
-	pid_t child;       /* 0: none */
-	uint64_t deadline; /* milliseconds of the clock; 0: none */
 };
 
 static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
@@ -70,14 +54,6 @@ static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
 	va_start(args, format);
 	vwarnx(format, args);
 	va_end(args);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * UINT64_C(1000) + t.tv_nsec / 1000000;
 }
 
 static bool is_complete(const struct recording *r)
@@ -94,116 +70,30 @@ static int on_event(void *context, void *data, size_t size)
 	if (is_complete(r))
 		return -1;
 	if (size < sizeof(*e) || e->site >= r->recorder.num_sites ||
-	    print_event(&r->out, r->recorder.sites[e->site].spec, e, size) != 0) {
+	    print_event(&r->session.out, r->recorder.sites[e->site].spec, e, size) != 0) {
 		warn("an event cannot be printed");
-		r->failed = true;
+		r->session.failed = true;
 		return -1;
 	}
 	r->events++;
 	r->cut += __builtin_popcount(e->cut);
 	r->unreadable += __builtin_popcount(e->unreadable);
-	return ++r->batch == BATCH ? -1 : 0;
+	return session_count(&r->session);
 }
 
-static volatile sig_atomic_t caught;
-
-static void on_signal(int number)
+/* A session_is_over. */
+static bool is_over(void *context)
 {
-	if (number != SIGPIPE)
-		caught = number;
+	const struct recording *r = context;
+
+	return is_complete(r) || (session_has_ended(&r->session) &&
+				  (!opt.attach.follow || recorder_followed(&r->recorder) == 0));
 }
 
-/*
- * The second signal of a kind kills. Those that are ignored stay so, as nohup wants it. A reader that goes
- * away is an error of writing, not a signal: a command has to be waited for. A command gets no handlers.
- */
-static void catch_signals(void)
+/* A session_is_over, when there will be no more events. */
+static bool is_full(void *context)
 {
-	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction action = {.sa_handler = on_signal}, old;
-
-		action.sa_flags = signals[i] == SIGPIPE ? 0 : SA_RESETHAND;
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
-}
-
-/*
- * Returns whether a signal ends the recording. A command ends it, when it is told to end: a terminal sends
- * SIGINT to the command as well, the others are passed on.
- */
-static bool take_signal(struct recording *r)
-{
-	int number = caught;
-
-	caught = 0;
-	if (number && r->child && number != SIGINT)
-		kill(r->child, number);
-	return number && !r->child;
-}
-
-/* Waits until there is something to do. Returns whether the recording ends. */
-static bool wait_for_events(struct recording *r, int timeout)
-{
-	struct pollfd fds[] = {
-		{recorder_fd(&r->recorder), POLLIN, 0}, {r->process, POLLIN, 0}, {r->out.fd, 0, 0}};
-	uint64_t t = r->deadline ? now() : 0;
-
-	if (r->deadline && t >= r->deadline)
-		return true;
-	if (r->deadline && r->deadline - t < (uint64_t)timeout)
-		timeout = r->deadline - t;
-	if (poll(fds, sizeof(fds) / sizeof(*fds), timeout) < 0 && errno != EINTR) {
-		warn("poll");
-		r->failed = true;
-		return true;
-	}
-	if (fds[1].revents)
-		r->process = -1;
-	/* its reader has gone: there is nobody to tell, and the status is as if a write had failed */
-	if (fds[2].revents)
-		r->failed = true;
-	/* one that came just before poll(2) waits for its time-out */
-	return take_signal(r);
-}
-
-static bool is_over(const struct recording *r, bool has_process)
-{
-	if (r->failed || r->out.error || is_complete(r))
-		return true;
-	return has_process && r->process < 0 &&
-	       (!opt.attach.follow || recorder_followed(&r->recorder) == 0);
-}
-
-/*
- * While events come they are taken out a few at a time, which costs the probes no wake-ups; when none came
- * the next one wakes.
- */
-static void record(struct recording *r)
-{
-	bool has_process = r->process >= 0, over = false;
-
-	recorder_wake(&r->recorder, WAKE_NOW);
-	while (!over && !is_over(r, has_process)) {
-		int timeout = 0;
-
-		r->batch = 0;
-		recorder_drain(&r->recorder);
-		if (r->batch < BATCH) {
-			out_flush(&r->out);
-			recorder_wake(&r->recorder, r->batch ? WAKE_WHEN_FILLING : WAKE_NOW);
-			timeout = r->batch ? COLLECT : IDLE;
-		}
-		over = wait_for_events(r, timeout);
-	}
-	recorder_detach(&r->recorder);
-	do {
-		r->batch = 0;
-		recorder_drain(&r->recorder);
-	} while (r->batch == BATCH && !r->failed && !is_complete(r));
-	out_flush(&r->out);
+	return is_complete(context);
 }
 
 /* Says what the lines do not. Returns whether nothing was lost. */
@@ -376,28 +266,8 @@ static int find_files(struct target *target, const struct command *command)
 	bool by_name = target->n > 0;
 
 	if (opt.command)
-		return by_name ? 0 : command_add_files(command, target);
+		return by_name ? 0 : libraries_add(command, target);
 	return opt.attach.pid && !by_name ? target_add_process(target, opt.attach.pid) : 0;
-}
-
-/* A file that others may have put there beforehand, as a link to another one, is not written to as root. */
-static int open_output(void)
-{
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, fd;
-
-	if (!opt.output || strcmp(opt.output, "-") == 0) {
-		if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-			err(EXIT_FAILURE, "<stdout>");
-		return STDOUT_FILENO;
-	}
-	fd = open(opt.output, flags | (geteuid() == 0 ? O_NOFOLLOW : 0), 0666);
-	if (fd < 0 && errno == ELOOP)
-		errx(EXIT_FAILURE,
-		     "%s: a symbolic link, which root does not follow here: name the file itself",
-		     opt.output);
-	if (fd < 0)
-		err(EXIT_FAILURE, "%s", opt.output);
-	return fd;
 }
 
 /* Exits as a shell does that cannot run the command. */
@@ -413,28 +283,21 @@ static _Noreturn void cannot_run(const char *command)
 static void prepare(struct recording *r, const struct probespecs *specs, struct target *target,
 		    struct command *command)
 {
-	if (geteuid() != getuid() || getegid() != getgid())
-		errx(EXIT_FAILURE,
-		     "made to run with another user's id, which it does not: give it CAP_BPF and CAP_PERFMON instead");
+	if (privilege_check_ids() != 0)
+		exit(EXIT_FAILURE);
 	if (opt.command && command_find(command, opt.command) != 0)
 		cannot_run(opt.command[0]);
-	catch_signals();
+	session_catch_signals();
 	if (privilege_check() != 0 || find_files(target, command) != 0 ||
-	    target_check(target, specs) != 0)
+	    target_check(target, specs) != 0 || session_open(&r->session, opt.output) != 0)
 		exit(EXIT_FAILURE);
-	if (out_open(&r->out, open_output()) != 0)
-		err(EXIT_FAILURE, NULL);
 	if (opt.command) {
 		if (command_start(command) != 0)
 			err(EXIT_FAILURE, "%s", command->path);
-		opt.attach.pid = r->child = command->pid;
+		opt.attach.pid = r->session.child = command->pid;
 	}
-	r->process = -1;
-	if (opt.attach.pid) {
-		r->process = syscall(SYS_pidfd_open, opt.attach.pid, 0);
-		if (r->process < 0)
-			err(EXIT_FAILURE, "process %d", opt.attach.pid);
-	}
+	if (opt.attach.pid && session_watch(&r->session, opt.attach.pid) != 0)
+		exit(EXIT_FAILURE);
 }
 
 static void say_recording(const struct probespecs *specs, const struct target *target)
@@ -445,16 +308,6 @@ static void say_recording(const struct probespecs *specs, const struct target *t
 		snprintf(pid, sizeof(pid), " (pid %d)", opt.attach.pid);
 	note("recording %zu probe%s of %s%s", specs->n, specs->n == 1 ? "" : "s", target->name,
 	     pid);
-}
-
-static int close_output(struct recording *r, int status)
-{
-	if (r->out.fd == STDOUT_FILENO)
-		return cli_close(&r->out, status);
-	if (out_close(&r->out) == 0 && close(r->out.fd) == 0)
-		return status;
-	warn("%s", opt.output);
-	return EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
@@ -471,14 +324,19 @@ int main(int argc, char **argv)
 		exit(EXIT_FAILURE);
 	if (privilege_drop() != 0)
 		err(EXIT_FAILURE, "capabilities");
-	r.deadline = opt.seconds ? now() + opt.seconds * 1000 : 0;
+	r.session.ring = r.recorder.ring;
+	r.session.wakeup = r.recorder.wakeup;
+	if (opt.seconds)
+		session_end_after(&r.session, opt.seconds);
 	say_recording(&specs, &target);
 	if (opt.command && command_release(&command) != 0)
 		cannot_run(command.path);
-	record(&r);
-	if (!report(&r) || r.failed)
+	session_run(&r.session, is_over, &r);
+	recorder_detach(&r.recorder);
+	session_finish(&r.session, is_full, &r);
+	if (!report(&r) || r.session.failed)
 		status = EXIT_FAILURE;
-	status = close_output(&r, status);
+	status = session_close(&r.session, status);
 	recorder_close(&r.recorder);
 	target_close(&target);
 	probespecs_free(&specs);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A command that usdt-record starts: it is held back before its first instruction until probes are
- * attached. It runs with the ids and the capabilities of the caller.
+ * A command that a tool starts: it is held back before its first instruction until everything is attached.
+ * It runs with the ids and the capabilities of the caller.
  */
-#ifndef USDT_RECORD_COMMAND_H
-#define USDT_RECORD_COMMAND_H
+#ifndef COMMAND_H
+#define COMMAND_H
 
 #include <sys/types.h>
-
-#include "target.h"
 
 struct command {
 	char **argv;
@@ -20,12 +18,6 @@ struct command {
 
 /* Finds the command's file. Returns 0, or -1 with errno, ENOENT when there is none. */
 int command_find(struct command *c, char **argv);
-
-/*
- * Adds the command's file and the libraries that its dynamic linker says it would load. Returns 0, or -1
- * having said what is wrong.
- */
-int command_add_files(const struct command *c, struct target *t);
 
 /* Starts the child, which waits. Returns 0, or -1 with errno. */
 int command_start(struct command *c);

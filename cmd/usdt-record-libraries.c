@@ -1,55 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "usdt-record-command.h"
+#include "usdt-record-libraries.h"
 
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "io.h"
-
-/* If not, errno says why. */
-static bool is_executable(const char *path)
-{
-	struct stat st;
-
-	if (stat(path, &st) != 0 || access(path, X_OK) != 0)
-		return false;
-	errno = EACCES;
-	return S_ISREG(st.st_mode);
-}
-
-int command_find(struct command *c, char **argv)
-{
-	const char *directories = getenv("PATH");
-
-	*c = (struct command){.argv = argv, .gate = -1, .error = -1};
-	if (strchr(argv[0], '/')) {
-		c->path = strdup(argv[0]);
-		return c->path && is_executable(c->path) ? 0 : -1;
-	}
-	for (const char *p = directories ? directories : "/bin:/usr/bin";; p++) {
-		int n = strcspn(p, ":");
-
-		/* an empty one is the working directory */
-		if (asprintf(&c->path, "%.*s%s%s", n, p, n ? "/" : "./", argv[0]) < 0)
-			return -1;
-		if (is_executable(c->path))
-			return 0;
-		free(c->path);
-		c->path = NULL;
-		p += n;
-		if (!*p)
-			break;
-	}
-	errno = ENOENT;
-	return -1;
-}
 
 /* The path of the file's dynamic linker, to be freed; NULL when it is linked statically. */
 static char *interpreter(int fd)
@@ -139,7 +97,7 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 	return result;
 }
 
-int command_add_files(const struct command *c, struct target *t)
+int libraries_add(const struct command *c, struct target *t)
 {
 	char *linker;
 	int result = 0;
@@ -154,67 +112,4 @@ int command_add_files(const struct command *c, struct target *t)
 		result = add_libraries(t, linker, c->path);
 	free(linker);
 	return result;
-}
-
-static _Noreturn void run(const struct command *c, int gate, int error)
-{
-	char go;
-
-	/* the recorder died before it was ready */
-	if (io_read(gate, &go, 1) != 1)
-		_exit(127);
-	execv(c->path, c->argv);
-	io_write(error, &errno, sizeof(errno));
-	_exit(127);
-}
-
-int command_start(struct command *c)
-{
-	int gate[2], error[2];
-
-	if (pipe2(gate, O_CLOEXEC) != 0)
-		return -1;
-	if (pipe2(error, O_CLOEXEC) != 0) {
-		close(gate[0]);
-		close(gate[1]);
-		return -1;
-	}
-	c->pid = fork();
-	if (c->pid == 0) {
-		close(gate[1]);
-		close(error[0]);
-		run(c, gate[0], error[1]);
-	}
-	close(gate[0]);
-	close(error[1]);
-	c->gate = gate[1];
-	c->error = error[0];
-	return c->pid < 0 ? -1 : 0;
-}
-
-int command_release(struct command *c)
-{
-	int failed = 0;
-
-	if (io_write(c->gate, "", 1) != 0)
-		return -1;
-	close(c->gate);
-	c->gate = -1;
-	/* its end comes with the exec */
-	if (io_read(c->error, &failed, sizeof(failed)) != sizeof(failed))
-		failed = 0;
-	close(c->error);
-	c->error = -1;
-	errno = failed;
-	return failed ? -1 : 0;
-}
-
-int command_wait(struct command *c)
-{
-	int status;
-
-	while (waitpid(c->pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return EXIT_FAILURE;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

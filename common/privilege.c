@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "usdt-record-privilege.h"
+#include "privilege.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -40,6 +40,14 @@ static void say_missing(void)
 		      bpf       ? "CAP_PERFMON is"
 		      : perfmon ? " is"
 				: "");
+}
+
+int privilege_check_ids(void)
+{
+	if (geteuid() == getuid() && getegid() == getgid())
+		return 0;
+	warnx("made to run with another user's id, which it does not: give it CAP_BPF and CAP_PERFMON instead");
+	return -1;
 }
 
 int privilege_check(void)

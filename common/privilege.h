@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What usdt-record may do, and giving it up again. */
-#ifndef USDT_RECORD_PRIVILEGE_H
-#define USDT_RECORD_PRIVILEGE_H
+/* What a tool with a BPF program may do, and giving it up again. */
+#ifndef PRIVILEGE_H
+#define PRIVILEGE_H
+
+/* Returns -1 having said that the file has another user's id, which gives others too much, else 0. */
+int privilege_check_ids(void);
 
 /* Whether BPF programs can be loaded. Returns 0, or -1 having said which privileges are missing. */
 int privilege_check(void);

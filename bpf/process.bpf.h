@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/* Process ids as the user of the tool sees them. */
+#ifndef PROCESS_BPF_H
+#define PROCESS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kernel.h"
+
+enum { MAX_PID_NS_LEVEL = 32 };
+
+const volatile __u32 pid_ns; /* inode of the PID namespace that process ids are of */
+
+/* The task's process id in the namespace pid_ns; 0 when it has none there. */
+static __u32 process_id(struct task_struct *task)
+{
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	__u32 level = BPF_CORE_READ(pid, level);
+
+	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && i <= level; i++) {
+		struct upid *upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
+				    i * bpf_core_type_size(struct upid);
+
+		if (BPF_CORE_READ(upid, ns, ns.inum) == pid_ns)
+			return BPF_CORE_READ(upid, nr);
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/* The ring in which a program sends its events to user space. */
+#ifndef RING_BPF_H
+#define RING_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "wakeup.h"
+
+const volatile __u32 filling; /* bytes in the ring */
+
+__u64 lost;   /* events for which there was no room */
+__u32 wakeup; /* enum wakeup */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} events SEC(".maps");
+
+/* Whether, and why, the consumer is to be woken for the next event. */
+static __u64 ring_flags(void)
+{
+	__u32 when = wakeup;
+
+	if (when == WAKE_NOW || (when == WAKE_WHEN_FILLING &&
+				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > filling)) {
+		wakeup = WAKE_NEVER;
+		return BPF_RB_FORCE_WAKEUP;
+	}
+	return BPF_RB_NO_WAKEUP;
+}
+
+static void ring_send(void *event, __u64 size)
+{
+	if (bpf_ringbuf_output(&events, event, size, ring_flags()) != 0)
+		__sync_fetch_and_add(&lost, 1);
+}
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "session.h"
+
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../bpf/wakeup.h"
+#include "cli.h"
+
+enum {
+	/* events between two looks at signals and the clock */
+	BATCH = 4096,
+	/* milliseconds that a busy probe has to collect events before they are taken out */
+	COLLECT = 5,
+	/* milliseconds after which an event is seen that came while the wish to be woken was on its way */
+	IDLE = 100,
+};
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	if (number != SIGPIPE)
+		caught = number;
+}
+
+/*
+ * Those that are ignored stay so, as nohup wants it. A reader that goes away is an error of writing, not a
+ * signal: a command has to be waited for. A command gets no handlers.
+ */
+void session_catch_signals(void)
+{
+	const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction action = {.sa_handler = on_signal}, old;
+
+		action.sa_flags = signals[i] == SIGPIPE ? 0 : SA_RESETHAND;
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+/* A file that others may have put there beforehand, as a link to another one, is not written to as root. */
+static int open_output(const char *output)
+{
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, fd;
+
+	if (!output) {
+		if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
+			return STDOUT_FILENO;
+		warn("<stdout>");
+		return -1;
+	}
+	fd = open(output, flags | (geteuid() == 0 ? O_NOFOLLOW : 0), 0666);
+	if (fd < 0 && errno == ELOOP)
+		warnx("%s: a symbolic link, which root does not follow here: name the file itself",
+		      output);
+	else if (fd < 0)
+		warn("%s", output);
+	return fd;
+}
+
+int session_open(struct session *s, const char *output)
+{
+	int fd;
+
+	s->output = output && strcmp(output, "-") != 0 ? output : NULL;
+	s->process = -1;
+	fd = open_output(s->output);
+	if (fd < 0)
+		return -1;
+	if (out_open(&s->out, fd) == 0)
+		return 0;
+	warn(NULL);
+	return -1;
+}
+
+int session_watch(struct session *s, pid_t pid)
+{
+	s->process = syscall(SYS_pidfd_open, pid, 0);
+	s->watches = true;
+	if (s->process >= 0)
+		return 0;
+	warn("process %d", pid);
+	return -1;
+}
+
+bool session_has_ended(const struct session *s)
+{
+	return s->watches && s->process < 0;
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * UINT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+void session_end_after(struct session *s, uint64_t seconds)
+{
+	s->deadline = now() + seconds * 1000;
+}
+
+int session_count(struct session *s)
+{
+	return ++s->batch == BATCH ? -1 : 0;
+}
+
+/*
+ * Returns whether a signal ends the recording. A command ends it, when it is told to end: a terminal sends
+ * SIGINT to the command as well, the others are passed on.
+ */
+static bool take_signal(const struct session *s)
+{
+	int number = caught;
+
+	caught = 0;
+	if (number && s->child && number != SIGINT)
+		kill(s->child, number);
+	return number && !s->child;
+}
+
+/* Waits until there is something to do. Returns whether the recording ends. */
+static bool wait_for_events(struct session *s, int timeout)
+{
+	struct pollfd fds[] = {{ring_buffer__epoll_fd(s->ring), POLLIN, 0},
+			       {s->process, POLLIN, 0},
+			       {s->out.fd, 0, 0}};
+	uint64_t t = s->deadline ? now() : 0;
+
+	if (s->deadline && t >= s->deadline)
+		return true;
+	if (s->deadline && s->deadline - t < (uint64_t)timeout)
+		timeout = s->deadline - t;
+	if (poll(fds, sizeof(fds) / sizeof(*fds), timeout) < 0 && errno != EINTR) {
+		warn("poll");
+		s->failed = true;
+		return true;
+	}
+	if (fds[1].revents)
+		s->process = -1;
+	/* its reader has gone: there is nobody to tell, and the status is as if a write had failed */
+	if (fds[2].revents)
+		s->failed = true;
+	/* one that came just before poll(2) waits for its time-out */
+	return take_signal(s);
+}
+
+static void wake(const struct session *s, enum wakeup when)
+{
+	__atomic_store_n(s->wakeup, when, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * While events come they are taken out a few at a time, which costs the probes no wake-ups; when none came
+ * the next one wakes.
+ */
+void session_run(struct session *s, session_is_over *is_over, void *context)
+{
+	bool over = false;
+
+	wake(s, WAKE_NOW);
+	while (!over && !s->failed && !s->out.error && !is_over(context)) {
+		int timeout = 0;
+
+		s->batch = 0;
+		ring_buffer__consume(s->ring);
+		if (s->batch < BATCH) {
+			out_flush(&s->out);
+			wake(s, s->batch ? WAKE_WHEN_FILLING : WAKE_NOW);
+			timeout = s->batch ? COLLECT : IDLE;
+		}
+		over = wait_for_events(s, timeout);
+	}
+}
+
+void session_finish(struct session *s, session_is_over *is_over, void *context)
+{
+	do {
+		s->batch = 0;
+		ring_buffer__consume(s->ring);
+	} while (s->batch == BATCH && !s->failed && !is_over(context));
+	out_flush(&s->out);
+}
+
+int session_close(struct session *s, int status)
+{
+	if (!s->output)
+		return cli_close(&s->out, status);
+	if (out_close(&s->out) == 0 && close(s->out.fd) == 0)
+		return status;
+	warn("%s", s->output);
+	return EXIT_FAILURE;
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
+}
+
+void session_libbpf(bool verbose)
+{
+	libbpf_set_print(verbose ? print_libbpf : NULL);
+}
+
+/* Ring buffers have a power of two of pages. */
+uint32_t session_ring_size(uint32_t wanted)
+{
+	uint32_t size = sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1U << 31)
+		size *= 2;
+	return size;
+}
+
+int session_pid_ns(uint32_t *inode)
+{
+	struct stat ns;
+
+	if (stat("/proc/self/ns/pid", &ns) != 0) {
+		warn("/proc/self/ns/pid");
+		return -1;
+	}
+	*inode = ns.st_ino;
+	return 0;
+}
