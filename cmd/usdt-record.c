@@ -14,7 +14,6 @@
 
 #include "cli.h"
 #include "command.h"
-#include "number.h"
 #include "out.h"
 #include "privilege.h"
 #include "probespec.h"
@@ -148,29 +147,6 @@ static const char help[] =
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p $(pidof nvmf_tgt) -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n";
 
-/* A number of bytes, as 65536, 64K, 4M or 1G. */
-static uint32_t parse_size(const char *text)
-{
-	size_t n = strlen(text);
-	const char *units = "KMG", *unit = n && text[n - 1] ? strchr(units, text[n - 1]) : NULL;
-	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
-	uint64_t size;
-
-	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size ||
-	    size >> (31 - shift))
-		cli_usage("-m '%s': a size like 65536, 512K or 16M is expected, below 2G", text);
-	return size << shift;
-}
-
-static uint64_t parse_number(char option, const char *text)
-{
-	uint64_t number;
-
-	if (!number_decimal(slice_of(text), &number) || !number || number > INT32_MAX)
-		cli_usage("-%c '%s': a whole number above 0 is expected", option, text);
-	return number;
-}
-
 static void add_spec(struct probespecs *specs, const char *text)
 {
 	const char *error;
@@ -219,16 +195,16 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 			opt.attach.follow = true;
 			break;
 		case 'd':
-			opt.seconds = parse_number('d', optarg);
+			opt.seconds = cli_count("-d", optarg);
 			break;
 		case 'n':
-			opt.count = parse_number('n', optarg);
+			opt.count = cli_count("-n", optarg);
 			break;
 		case 'o':
 			opt.output = optarg;
 			break;
 		case 'm':
-			opt.attach.buffer = parse_size(optarg);
+			opt.attach.buffer = cli_size("-m", optarg);
 			break;
 		case PERF_EVENTS:
 			opt.attach.one_by_one = true;

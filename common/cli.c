@@ -67,6 +67,29 @@ pid_t cli_pid(const char *text)
 	return pid;
 }
 
+uint64_t cli_count(const char *option, const char *text)
+{
+	uint64_t number;
+
+	if (!number_decimal(slice_of(text), &number) || !number || number > INT32_MAX)
+		cli_usage("%s '%s': a whole number above 0 is expected", option, text);
+	return number;
+}
+
+uint32_t cli_size(const char *option, const char *text)
+{
+	size_t n = strlen(text);
+	const char *units = "KMG", *unit = n && text[n - 1] ? strchr(units, text[n - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
+	uint64_t size;
+
+	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size ||
+	    size >> (31 - shift))
+		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option,
+			  text);
+	return size << shift;
+}
+
 int cli_close(struct out *o, int status)
 {
 	if (out_close(o) == 0)

@@ -3,6 +3,7 @@
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct out;
@@ -29,6 +30,12 @@ const char *cli_operand(int argc, char **argv, const char *what);
 
 /* The process id in the argument of -p, or a usage error. */
 pid_t cli_pid(const char *text);
+
+/* The argument of an option as a whole number above 0, below 2^31, or a usage error; option: "-n". */
+uint64_t cli_count(const char *option, const char *text);
+
+/* The argument of an option as a number of bytes, below 2G, or a usage error: 65536, 64K, 4M, 1G. */
+uint32_t cli_size(const char *option, const char *text);
 
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
