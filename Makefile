@@ -46,7 +46,7 @@ endif
 # those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
-BPF_TOOLS  := usdt-record
+BPF_TOOLS  := usdt-record biosnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
@@ -59,6 +59,7 @@ trace-join_parts := lifetimes
 trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
+biosnoop_parts := print
 usdt-record_parts := attach libraries operand print
 
 # packages come before anything else: what is here decides what is built
@@ -145,7 +146,7 @@ FUZZ_trace-latency := trace-lines-latency trace-lines-encode histogram-lines
 FUZZ_trace-chrome := trace-lines-chrome
 FUZZ_qpair-lifetimes := probe-lines owner-lines
 FUZZ_usdt-gen := probe-specs elf-notes
-FUZZ_TOOLS := $(filter-out usdt-record,$(TOOLS))
+FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS)
 READERS := $(foreach t,$(FUZZ_TOOLS),$(FUZZ_$(t)))
 FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray free
 

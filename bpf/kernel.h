@@ -29,6 +29,24 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct signal_struct *signal;
 };
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
+};
+struct request_queue {
+	struct gendisk *disk; /* from 5.15 on */
+};
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	unsigned long long __sector;
+	unsigned long long start_time_ns;
+};
+struct request___before_5_15 {
+	struct gendisk *rq_disk;
+};
 #pragma clang attribute pop
 
 #endif

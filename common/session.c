@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
@@ -224,6 +225,23 @@ uint32_t session_ring_size(uint32_t wanted)
 	while (size < wanted && size < 1U << 31)
 		size *= 2;
 	return size;
+}
+
+uint64_t session_missed(const struct bpf_object *object)
+{
+	struct bpf_program *program;
+	uint64_t missed = 0;
+
+	bpf_object__for_each_program(program, object)
+	{
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			missed += info.recursion_misses;
+	}
+	return missed;
 }
 
 int session_pid_ns(uint32_t *inode)

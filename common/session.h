@@ -23,6 +23,7 @@
 
 #include "out.h"
 
+struct bpf_object;
 struct ring_buffer;
 
 struct session {
@@ -77,6 +78,12 @@ void session_libbpf(bool verbose);
 
 /* The size that a ring for so many bytes must have. */
 uint32_t session_ring_size(uint32_t wanted);
+
+/*
+ * How often programs of the object were called on a CPU on which they were just running, in an interrupt for
+ * instance: the kernel then leaves the call out.
+ */
+uint64_t session_missed(const struct bpf_object *object);
 
 /* The inode of the PID namespace that this process is in. Returns 0, or -1. */
 int session_pid_ns(uint32_t *inode);

@@ -5,7 +5,7 @@ load helpers
 
 # those that read a file or standard input, and the others that were built
 TOOLS='trace-dump qpair-lifetimes trace-join trace-latency trace-chrome'
-OTHERS=$(for tool in usdt-gen usdt-record; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
+OTHERS=$(for tool in usdt-gen usdt-record biosnoop; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
 
 # Writes an input of which the tool prints many lines to the file input.
 input_of() {
@@ -75,7 +75,9 @@ input_of() {
         while read -r short long; do
             [ -n "$long" ] || { long=$short short=; }
             for option in ${short:+-$short} --$long; do
-                run --separate-stderr "$tool" "$option" </dev/null
+                # operands that no tool can work with, so that a tool that needs none does not run on
+                run --separate-stderr timeout 10 "$tool" "$option" / / </dev/null
+                [ "$status" != 124 ]
                 [[ $stderr != *'invalid option'* && $stderr != *'unrecognized option'* ]]
             done
         done <help

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
+/*
+ * biosnoop's program: follows each request from the block layer through the driver to its end.
+ *
+ *	block_io_start      the process is still the one that wants it
+ *	block_rq_insert     it goes to an I/O scheduler; often from a worker of the kernel
+ *	block_rq_issue      it goes to the driver; again after a requeue
+ *	block_rq_complete   a part of it has ended, or all of it
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "biosnoop.h"
+#include "kernel.h"
+#include "process.bpf.h"
+#include "ring.bpf.h"
+
+const volatile bool only_one_disk;
+const volatile int disk_major, disk_minor;
+const volatile __u32 only_pid;      /* 0: all */
+const volatile __u64 least_latency; /* ns */
+
+__u64 since;         /* requests that are older began before everything was attached */
+__u64 num_untracked; /* requests for which there was no room in the map */
+__u64 num_unknown;   /* not told of, because it is not known whether they are what is wanted */
+
+/* A request on its way. */
+struct tracked {
+	__u64 created; /* this entry, when */
+	__u64 begun, issued;
+	__u64 done; /* bytes of it */
+	__s32 error;
+	__u32 pid;
+	char comm[COMM_SIZE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64); /* address of the struct request */
+	__type(value, struct tracked);
+} requests SEC(".maps");
+
+/* Who wanted a flush of the disk's cache last; the request that does it is the kernel's own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64); /* address of the struct request_queue */
+	__type(value, struct tracked);
+} flushers SEC(".maps");
+
+static struct gendisk *disk_of(struct request *rq)
+{
+	if (bpf_core_field_exists(rq->q->disk))
+		return BPF_CORE_READ(rq, q, disk);
+	return BPF_CORE_READ((struct request___before_5_15 *)rq, rq_disk);
+}
+
+static bool is_wanted(struct request *rq)
+{
+	struct gendisk *disk;
+
+	if (!only_one_disk)
+		return true;
+	disk = disk_of(rq);
+	return disk && BPF_CORE_READ(disk, major) == disk_major &&
+	       BPF_CORE_READ(disk, first_minor) == disk_minor;
+}
+
+/* The current task is the one that began it. */
+static void set_process(struct tracked *t)
+{
+	t->pid = process_id((void *)bpf_get_current_task_btf());
+	bpf_get_current_comm(t->comm, sizeof(t->comm));
+}
+
+static void track(struct request *rq, const struct tracked *t)
+{
+	__u64 key = (__u64)rq;
+
+	if (bpf_map_update_elem(&requests, &key, t, BPF_ANY) != 0)
+		__sync_fetch_and_add(&num_untracked, 1);
+}
+
+/* Not before 6.5, nor for disks that keep no statistics. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(on_start, struct request *rq)
+{
+	struct tracked t = {};
+
+	if (!is_wanted(rq))
+		return 0;
+	t.created = t.begun = bpf_ktime_get_ns();
+	set_process(&t);
+	track(rq, &t);
+	if (rq->cmd_flags & (FLAG_PREFLUSH | FLAG_FUA)) {
+		__u64 queue = (__u64)rq->q;
+
+		bpf_map_update_elem(&flushers, &queue, &t, BPF_ANY);
+	}
+	return 0;
+}
+
+/* Tracks a request of which the begin was not seen. */
+static void track_late(struct request *rq)
+{
+	struct tracked t = {};
+
+	t.created = bpf_ktime_get_ns();
+	t.begun = rq->start_time_ns ? rq->start_time_ns : t.created;
+	if (!since || t.begun < since) {
+		/* it may be anybody who hands it on */
+		t.begun = 0;
+	} else if ((rq->cmd_flags & OP_MASK) == OP_FLUSH) {
+		__u64 queue = (__u64)rq->q;
+		struct tracked *flusher = bpf_map_lookup_elem(&flushers, &queue);
+
+		if (flusher) {
+			t.pid = flusher->pid;
+			__builtin_memcpy(t.comm, flusher->comm, sizeof(t.comm));
+		}
+	} else {
+		set_process(&t);
+	}
+	track(rq, &t);
+}
+
+static struct tracked *tracked(struct request *rq)
+{
+	__u64 key = (__u64)rq;
+
+	return bpf_map_lookup_elem(&requests, &key);
+}
+
+static struct tracked *track_if_new(struct request *rq)
+{
+	struct tracked *t = tracked(rq);
+
+	/* one that was made again in the same place, when the end of the other was not to be seen */
+	if (t && rq->start_time_ns <= t->created)
+		return t;
+	track_late(rq);
+	return tracked(rq);
+}
+
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(on_insert, struct request *rq)
+{
+	if (is_wanted(rq))
+		track_if_new(rq);
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(on_issue, struct request *rq)
+{
+	struct tracked *t;
+
+	if (!is_wanted(rq))
+		return 0;
+	t = track_if_new(rq);
+	if (t)
+		t->issued = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_requeue")
+int BPF_PROG(on_requeue, struct request *rq)
+{
+	struct tracked *t = tracked(rq);
+
+	if (t)
+		t->issued = 0;
+	return 0;
+}
+
+/* It has become a part of the request before it. */
+SEC("tp_btf/block_rq_merge")
+int BPF_PROG(on_merge, struct request *rq)
+{
+	__u64 key = (__u64)rq;
+
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/* Whether the user wants to know of a request on the wanted disk. */
+static bool is_told(const struct event *e)
+{
+	if (only_pid && e->pid != only_pid) {
+		if (!e->comm[0])
+			__sync_fetch_and_add(&num_unknown, 1);
+		return false;
+	}
+	if (!least_latency)
+		return true;
+	if (!e->issued)
+		__sync_fetch_and_add(&num_unknown, 1);
+	return e->issued && e->done - e->issued > least_latency;
+}
+
+static void tell(struct request *rq, const struct tracked *t, int error)
+{
+	struct gendisk *disk = disk_of(rq);
+	struct event e = {};
+
+	e.done = bpf_ktime_get_ns();
+	/* a flush has none */
+	e.sector = rq->__sector == -1ULL ? 0 : rq->__sector;
+	e.bytes = rq->__data_len;
+	e.flags = rq->cmd_flags;
+	e.error = error;
+	e.cpu = bpf_get_smp_processor_id();
+	if (t) {
+		e.begun = t->begun;
+		e.issued = t->issued;
+		e.sector -= t->done / SECTOR;
+		e.bytes += t->done;
+		e.error = t->error;
+		e.pid = t->pid;
+		__builtin_memcpy(e.comm, t->comm, sizeof(e.comm));
+	}
+	if (!is_told(&e))
+		return;
+	if (disk)
+		BPF_CORE_READ_STR_INTO(&e.disk, disk, disk_name);
+	ring_send(&e, sizeof(e));
+}
+
+/*
+ * A write that needs flushes is done in steps: the flushes are requests of their own, and the request itself is
+ * ended once more, with nothing in it, when all is done; one without data is never issued.
+ */
+static bool is_end_of_steps(struct request *rq)
+{
+	return (rq->cmd_flags & OP_MASK) <= OP_WRITE && rq->__data_len == 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+{
+	__u64 key = (__u64)rq;
+	struct tracked *t;
+
+	if (!is_wanted(rq))
+		return 0;
+	t = tracked(rq);
+	if (t && !t->error)
+		t->error = error;
+	if (bytes < rq->__data_len) {
+		if (t)
+			t->done += bytes;
+		return 0;
+	}
+	if (!is_end_of_steps(rq))
+		tell(rq, t, error);
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What biosnoop's BPF program tells of a request. */
+#ifndef BIOSNOOP_BPF_H
+#define BIOSNOOP_BPF_H
+
+#include <linux/types.h>
+
+enum {
+	COMM_SIZE = 16,
+	DISK_SIZE = 32,
+	SECTOR = 512, /* bytes, whatever those of the disk have */
+	/* of cmd_flags, as the kernel's enum req_op and enum req_flag_bits have them */
+	OP_MASK = 0xff,
+	OP_READ = 0,
+	OP_WRITE = 1,
+	OP_FLUSH = 2,
+	OP_DISCARD = 3,
+	OP_SECURE_ERASE = 5,
+	OP_WRITE_ZEROES = 9,
+	FLAG_SYNC = 1 << 11,
+	FLAG_META = 1 << 12,
+	FLAG_FUA = 1 << 17,
+	FLAG_PREFLUSH = 1 << 18,
+	FLAG_AHEAD = 1 << 19,
+};
+
+/* Times are nanoseconds of CLOCK_MONOTONIC, 0 when they are not known. */
+struct event {
+	__u64 begun;  /* handed to the block layer */
+	__u64 issued; /* the last time, to the driver */
+	__u64 done;
+	__u64 sector;
+	__u64 bytes;
+	__u32 flags; /* cmd_flags */
+	__s32 error; /* 0, a blk_status_t, or, before 5.16, a negative errno */
+	__u32 pid; /* of the process that began it; 0: not known, or of the kernel's own idle task */
+	__u32 cpu;            /* on which it was completed */
+	char comm[COMM_SIZE]; /* of the thread that began it; empty: not known */
+	char disk[DISK_SIZE]; /* empty: it has none */
+};
+
+#endif

@@ -1,0 +1,295 @@
+#!/usr/bin/env bats
+# What biosnoop prints of a loop device, where the kernel lets it.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+
+load helpers
+
+setup() {
+    command -v biosnoop >/dev/null || lacks 'biosnoop was not built: clang, bpftool or libbpf is missing'
+    command -v losetup >/dev/null || lacks 'losetup is not here'
+    cd "$BATS_TEST_TMPDIR" || exit
+    status_is 0 biosnoop -q -o probed 1 || lacks "no BPF here: $stderr"
+    truncate -s 8M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    disk=${loop#/dev/}
+}
+
+teardown() {
+    [ -z "${snoop:-}" ] || kill -9 "$snoop" 2>/dev/null || true
+    if [ -n "${frozen:-}" ]; then
+        fsfreeze -u "$frozen" 2>/dev/null || true
+        losetup -d "$inner" || true
+        umount "$frozen" || true
+    fi
+    [ -z "${loop:-}" ] || losetup -d "$loop"
+}
+
+# Begins to trace the loop device into the file lines.
+begin() { # OPTION...
+    biosnoop -j -o lines -d "$disk" "$@" 2>log &
+    snoop=$!
+    for _ in $(seq 100); do
+        ! grep -q tracing log || return 0
+        sleep 0.05
+    done
+    cat log
+    return 1
+}
+
+# Ends it, and checks its exit status.
+end() { # [STATUS]
+    local status=0
+    kill "$snoop" 2>/dev/null || true
+    wait "$snoop" || status=$?
+    snoop=
+    [ "$status" = "${1:-0}" ] || { echo "exit $status, not ${1:-0}"; cat log; return 1; }
+}
+
+# Reads N blocks of 4096 bytes, one after the other; the reader's id is $reader.
+read_blocks() { # N [SKIP]
+    dd "if=$loop" of=/dev/null bs=4k "count=$1" "skip=${2:-0}" iflag=direct status=none &
+    reader=$!
+    wait $reader
+}
+
+# The arguments of the lines: KEY...
+column() {
+    local keys
+    keys=$(printf '.args.%s,' "$@")
+    jq -r "[${keys%,}] | map(tostring) | join(\" \")" lines
+}
+
+@test "every direct read, by whom, where and how large" {
+    for options in '' --no-start; do
+        # shellcheck disable=SC2086 # none, or one
+        begin $options
+        read_blocks 97 11
+        end
+        equal "$(column comm pid disk type sector bytes)" "$(for i in $(seq 11 107); do echo "dd $reader $disk RS $((8 * i)) 4096"; done)"
+        # every one of them has times, which fit into the second that it all took
+        equal "$(jq -s 'map(select(.args.queued >= 0 and .args.latency > 0 and .args.queued + .args.latency < 1e6)) | length' lines)" 97
+        equal "$(jq -s '.[0].us == 0 and ([.[].us] | . == sort) and ([.[].tsc] | . == sort)' lines)" true
+    done
+}
+
+@test "what the kernel's own statistics count" {
+    local before after
+    read -r -a before <"/sys/block/$disk/stat"
+    begin
+    read_blocks 13
+    dd if=/dev/zero "of=$loop" bs=64k count=31 oflag=direct status=none
+    dd if=/dev/zero "of=$loop" bs=4k count=1021 conv=fsync status=none
+    sync
+    read_blocks 2 200
+    end
+    read -r -a after <"/sys/block/$disk/stat"
+    # requests, and sectors, that were read and written: what was merged is one request
+    equal "$(jq -s 'map(select(.args.type | test("^R"))) | "\(length) \(map(.args.bytes) | add / 512)"' lines)" \
+        "\"$((after[0] - before[0])) $((after[2] - before[2]))\""
+    # a flush is one of the disk's own, and one that writes nothing
+    equal "$(jq -s 'map(select(.args.type == "FF")) | length' lines)" $((after[15] - before[15]))
+    equal "$(jq -s 'map(select(.args.type | test("^W|^FF"))) | "\(length) \(map(.args.bytes) | add / 512)"' lines)" \
+        "\"$((after[4] - before[4])) $((after[6] - before[6]))\""
+    [ $((after[6] - before[6])) = $((31 * 128 + 1021 * 8)) ]
+}
+
+@test "requests that are merged by a scheduler" {
+    grep -q mq-deadline "/sys/block/$disk/queue/scheduler" || skip 'the scheduler mq-deadline is not here'
+    echo mq-deadline >"/sys/block/$disk/queue/scheduler"
+    begin
+    dd if=/dev/zero "of=$loop" bs=4k count=2048 conv=fsync status=none
+    end
+    equal "$(jq -s 'map(select(.args.type | test("^W")) | .args.bytes) | add' lines)" $((2048 * 4096))
+    equal "$(jq -s 'map(select((.args.type | test("^W")) and .args.comm == "dd" and .args.queued > 0 and .args.latency > 0)) | length > 0' lines)" true
+    # no sector twice
+    equal "$(jq -s 'map(select(.args.type | test("^W")) | .args) | sort_by(.sector) | . as $a |
+        [range(1; length) | select($a[.].sector != $a[. - 1].sector + $a[. - 1].bytes / 512)] | length' lines)" 0
+}
+
+@test "flushes, discards and metadata" {
+    command -v blkdiscard >/dev/null || skip 'blkdiscard is not here'
+    grep -q back "/sys/block/$disk/queue/write_cache" || skip 'the loop device has no cache'
+    begin
+    dd if=/dev/zero "of=$loop" bs=4k count=3 conv=fsync oflag=direct status=none &
+    writer=$!
+    wait $writer
+    blkdiscard -f -o 1M -l 2M "$loop" &
+    discarder=$!
+    wait $discarder
+    end
+    equal "$(column comm pid type sector bytes | grep -v ' R')" "dd $writer WS 0 4096
+dd $writer WS 8 4096
+dd $writer WS 16 4096
+dd $writer FF 0 0
+blkdiscard $discarder DS 2048 2097152"
+    mkfs.ext4 -q "$loop" 4M 2>/dev/null || skip 'mkfs.ext4 is not here'
+    mkdir mounted
+    mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
+    begin
+    ls mounted/lost+found
+    end
+    umount mounted
+    column type | grep -q '^R.*M'
+}
+
+@test "one that is done in parts, requeued, and fails" {
+    # the device keeps its size: half of the request can be read, and is; the rest is tried again
+    truncate -s $((4096 * 1024 + 65536)) image
+    begin
+    run -1 dd "if=$loop" of=/dev/null bs=128k skip=32 count=1 iflag=direct status=none
+    read_blocks 1
+    end
+    equal "$(column type sector bytes error)" 'RS 8192 131072 EIO
+RS 0 4096 null'
+}
+
+@test "one that fails, as text" {
+    truncate -s $((4096 * 1024)) image
+    biosnoop -Q -o text -d "$loop" 2>log &
+    snoop=$!
+    until grep -q tracing log; do sleep 0.05; done
+    run -1 dd "if=$loop" of=/dev/null bs=4k skip=1024 count=1 iflag=direct status=none
+    read_blocks 1
+    kill $snoop
+    wait $snoop
+    snoop=
+    equal "$(head -n 1 text)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   QUE(ms) LAT(ms)'
+    [[ $(sed -n 2p text) =~ ^0\.000000\ +dd\ +[0-9]+\ +$disk\ +RS\ +8192\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}\ EIO$ ]]
+    [[ $(sed -n 3p text) =~ ^0\.[0-9]{6}\ +dd\ +$reader\ +$disk\ +RS\ +0\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}$ ]]
+    equal "$(wc -l <text)" 3
+}
+
+@test "latencies, and requests that had begun before" {
+    command -v fsfreeze >/dev/null && mkfs.ext4 -q "$loop" 2>/dev/null || skip 'fsfreeze or mkfs.ext4 is not here'
+    mkdir mounted
+    mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
+    frozen=$PWD/mounted
+    truncate -s 1M mounted/inner
+    inner=$(losetup --find --show mounted/inner)
+    # a write waits in the driver as long as the file system below is frozen
+    fsfreeze -f mounted
+    dd if=/dev/zero "of=$inner" bs=4k count=1 oflag=direct status=none &
+    early=$!
+    sleep 0.3
+    disk=${inner#/dev/} begin
+    dd if=/dev/zero "of=$inner" bs=4k seek=1 count=1 oflag=direct status=none &
+    late=$!
+    sleep 0.5
+    fsfreeze -u mounted
+    wait $early $late
+    end
+    equal "$(jq -r '.args | select(.type == "WS") | "\(.comm) \(.pid) \(.sector) \(.bytes) \(.queued) \(.latency != null)"' lines | sort -k 3n)" \
+        "null null 0 4096 null false
+dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines) true"
+    equal "$(jq -r '.args | select(.latency) | .latency > 450000 and .latency < 2000000' lines)" true
+}
+
+@test "only a disk, a process, what is slow, a number and a time" {
+    begin -n 7
+    read_blocks 11
+    wait "$snoop"
+    snoop=
+    equal "$(wc -l <lines)" 7
+
+    # every read has another id
+    begin -p $$
+    read_blocks 3
+    end
+    equal "$(cat lines)" ''
+    begin
+    read_blocks 3
+    end
+    equal "$(wc -l <lines)" 3
+
+    begin -m 60000
+    read_blocks 3
+    end
+    equal "$(cat lines)" ''
+    begin -m 0.000001
+    read_blocks 3
+    end
+    equal "$(wc -l <lines)" 3
+
+    # another disk
+    truncate -s 1M other
+    other=$(losetup --find --show other)
+    disk=${other#/dev/} begin
+    read_blocks 3
+    end
+    losetup -d "$other"
+    equal "$(cat lines)" ''
+
+    SECONDS=0
+    status_is 0 timeout 10 biosnoop -q -d "$disk" 1
+    [ $SECONDS -le 3 ]
+    equal "$output" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   LAT(ms)'
+}
+
+@test "nothing is lost, or it is counted exactly" {
+    local status=0
+    for size in 4M 4K; do
+        begin --buffer $size
+        # nothing is taken out meanwhile
+        kill -STOP "$snoop"
+        read_blocks 499
+        kill -CONT "$snoop"
+        if [ $size = 4M ]; then end; else end 1; fi
+        lost=$(sed -n 's/^biosnoop: lost \([0-9]*\) requests.*/\1/p' log)
+        equal $((${lost:-0} + $(wc -l <lines))) 499
+    done
+    [ "$lost" -gt 0 ]
+}
+
+@test "its lines are trace lines" {
+    begin
+    read_blocks 5
+    end
+    equal "$(trace-join lines | awk '{ print $3 }' | sort -u)" BLOCK_IO
+    equal "$(trace-join lines | grep -c "comm: dd, pid: $reader, disk: $disk, type: RS, sector: [0-9]*, bytes: 4096")" 5
+    trace-chrome lines | jq -e '.. | .pid? // empty' >/dev/null
+}
+
+@test "from inside a PID namespace" {
+    unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    unshare -pf --mount-proc bash -c 'biosnoop -j -d "$0" -o lines 2>log & snoop=$!
+        until grep -q tracing log; do sleep 0.05; done
+        dd "if=$0" of=/dev/null bs=4k count=1 iflag=direct status=none & echo $! >reader; wait $!
+        kill $snoop; wait $snoop' "$loop"
+    equal "$(column comm pid)" "dd $(cat reader)"
+    [ "$(cat reader)" -lt 100 ]
+}
+
+@test "options that make no sense" {
+    for arguments in '1 2' x 0 '-p 0' '-n 0' '-m 0' '-m x' '--buffer 0'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 biosnoop $arguments
+        says 'biosnoop: '
+    done
+    for name in missing ../../proc /dev/null; do
+        status_is 1 biosnoop -d $name
+        equal "$stderr" "biosnoop: $name: no disk; lsblk lists those that are there"
+    done
+    status_is 1 biosnoop -o missing/file
+    equal "$stderr" 'biosnoop: missing/file: No such file or directory'
+}
+
+@test "a full disk and a reader that goes away" {
+    begin -n 1
+    read_blocks 1
+    wait "$snoop"
+    status_is 1 biosnoop -q -o /dev/full 1
+    equal "$stderr" 'biosnoop: /dev/full: No space left on device'
+    status_is 0 sh "timeout 10 biosnoop -q -d $disk | head -n 1; [ \${PIPESTATUS[0]} = 1 ]"
+    equal "$stderr" ''
+}
+
+@test "capabilities are given up, and two are enough" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    begin
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$snoop/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    end
+    status_is 1 setpriv --bounding-set -all biosnoop
+    equal "$stderr" 'biosnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon biosnoop -q -d "$disk" 1
+}
