@@ -21,6 +21,8 @@ write_live() { # SECONDS LAYOUT SLOTS
             done
         done
     } >lines
+    # not to take an earlier one for it
+    rm -f "$TRACE"
     mktrace -w "$1" -l "$2" -n "$3" -o "$TRACE" lines &
     for _ in $(seq 1 100); do
         trace-dump -i "$TRACE" >info 2>&1 && break
