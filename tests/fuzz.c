@@ -28,7 +28,7 @@ enum {
 	ARGS = 7,
 	FILE_MAX = 8 << 20,     /* bytes of a trace file */
 	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
-	SECONDS = 10,           /* an input may take, with sanitizers */
+	SECONDS = 2,            /* that an input may take, all of its variants together */
 };
 
 /* Files that a reader needs besides the one with the bytes. */
@@ -349,6 +349,12 @@ static void set_up(void)
 		err(EXIT_FAILURE, "the other file");
 }
 
+static void run_all(void)
+{
+	for (unsigned i = 0; i < VARIANTS && reader->variants[i][0]; i++)
+		run(reader->variants[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
@@ -364,8 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		unpack(mapped, p, n);
 	else
 		memcpy(mapped, p, size);
-	for (unsigned i = 0; i < VARIANTS && reader->variants[i][0]; i++)
-		run(reader->variants[i]);
+	run_all();
 	return 0;
 }
 
@@ -407,18 +412,87 @@ static void pack(const char *p, size_t n)
 	}
 }
 
-/* fuzz-READER FILE... runs files, fuzz-READER -p FILE packs one. */
+/* Whether a byte, or the nearest ones to it, say anything: a trace file is mostly zeros. */
+static bool matters(const char *p, size_t n, size_t at)
+{
+	for (size_t i = at < 8 ? 0 : at - 8; i < n && i < at + 8; i++)
+		if (p[i])
+			return true;
+	return false;
+}
+
+static unsigned random_below(unsigned n)
+{
+	static uint64_t state = 1;
+
+	/* Knuth's MMIX */
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (state >> 33) % n;
+}
+
+/* Runs the first n bytes of a file as they are; SIGALRM ends it when that takes too long. */
+static void feed(const char *p, size_t n)
+{
+	if (ftruncate(bytes, n) != 0)
+		err(EXIT_FAILURE, "ftruncate");
+	memcpy(mapped, p, n);
+	alarm(SECONDS);
+	run_all();
+}
+
+/*
+ * Runs the file cut off at lengths, with single bits flipped, and with blocks of any bytes in it: every one
+ * of so many that can matter.
+ */
+static void damage(char *p, size_t n, unsigned step)
+{
+	char block[64];
+
+	set_up();
+	for (size_t i = 0, seen = 0; i < n; i++) {
+		if (!matters(p, n, i))
+			continue;
+		if (seen++ % step == 0)
+			feed(p, i);
+		for (unsigned bit = 0; bit < 8; bit++) {
+			if (seen++ % step)
+				continue;
+			p[i] ^= 1 << bit;
+			feed(p, n);
+			p[i] ^= 1 << bit;
+		}
+	}
+	for (unsigned i = 0; i < 6400 / step; i++) {
+		size_t size = 1 + random_below(sizeof(block)), at = random_below(n - size);
+
+		while (!matters(p, n, at))
+			at = random_below(n - size);
+		memcpy(block, p + at, size);
+		for (size_t j = 0; j < size; j++)
+			p[at + j] = random_below(256);
+		feed(p, n);
+		memcpy(p + at, block, size);
+	}
+}
+
+/*
+ * fuzz-READER FILE... runs files; -p FILE packs one; -d STEP FILE runs a file that is damaged in all ways, or
+ * in one of STEP.
+ */
 int main(int argc, char **argv)
 {
 	bool packs = argc > 1 && strcmp(argv[1], "-p") == 0;
+	bool damages = argc > 2 && strcmp(argv[1], "-d") == 0;
 
-	for (int i = 1 + packs; i < argc; i++) {
+	for (int i = 1 + packs + 2 * damages; i < argc; i++) {
 		size_t n;
 		char *p = read_file(argv[i], &n);
 
 		alarm(SECONDS);
 		if (packs)
 			pack(p, n);
+		else if (damages)
+			damage(p, n, atoi(argv[2]));
 		else
 			LLVMFuzzerTestOneInput((const uint8_t *)p, n);
 		free(p);

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# Trace files that are cut off, or have other bytes in them than were written.
+
+load helpers
+
+@test "whatever is damaged, trace-dump ends within 2 seconds, with status 0 or 1" {
+    # one in so many: 1 takes minutes
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" -n 16 -s 5 "$DATA/common.jsonl" >trace
+        status_is 0 timeout 600 "$BIN/fuzz-trace-file" -d "${DAMAGE:-211}" trace
+    done
+    mktrace -k short "$DATA/modern.jsonl" >trace
+    status_is 0 timeout 600 "$BIN/fuzz-trace-file" -d "${DAMAGE:-211}" trace
+}
+
+# Prints the trace lines of lcores 0 and 2, without times, which begin with the first entry of all.
+others() {
+    timeout 2 trace-dump -q -a "$1" 2>err | grep -a '"lcore":[02],' | sed 's/"us":[^,]*,//'
+}
+
+@test "damage within one lcore leaves the entries of the others" {
+    local SLOTS=32
+    {
+        echo '{"tpoint":"ENTRY","id":100,"args":[{"name":"i","type":"int","size":8},{"name":"s","type":"str","size":20}]}'
+        for i in $(seq 1 20); do
+            for lcore in 0 1 2; do
+                echo "{\"tsc\":$((1000 * i + lcore)),\"lcore\":$lcore,\"tpoint\":\"ENTRY\",\"args\":{\"i\":$i,\"s\":\"text $lcore\"}}"
+            done
+        done
+    } >lines
+    RANDOM=1
+    # where the first history is, and the bytes of each before its ring
+    while read -r layout first history; do
+        mktrace -l "$layout" -n $SLOTS -s 11 lines >whole
+        others whole >want
+        [ "$(wc -l <want)" -ge 20 ]
+        for _ in $(seq 1 30); do
+            size=$((1 + RANDOM % 100))
+            # half of them in the history's head
+            at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history + 32 * SLOTS - size)))
+            cp whole trace
+            bytes=
+            for _ in $(seq 1 $size); do
+                printf -v byte '\\x%x' $((RANDOM % 256))
+                bytes+=$byte
+            done
+            # shellcheck disable=SC2059 # they are the bytes
+            printf "$bytes" | dd of=trace bs=1 seek=$((first + history + 32 * SLOTS + at)) conv=notrunc status=none
+            others trace | diff want - || { echo "$layout: $size bytes at $at of lcore 1"; cat err; return 1; }
+        done
+    done <<'L'
+G1 114832 8216
+G2 147600 8216
+G3 196752 8216
+G4 220320 8216
+G5 268992 10264
+G6 2342912 10288
+L
+}
