@@ -117,6 +117,7 @@ $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
+$(B)/json: $(B)/tests/json.o $(B)/common.a
 
 # programs to record, with and without a shared library; what the compiler makes of the probes depends on flags
 TARGET_FLAGS := -std=gnu11 -D_GNU_SOURCE -Itests -g -O2 -Wall -Wextra
@@ -166,7 +167,7 @@ $(FUZZ_TOOLS:%=$(B)/tool-%.o):
 	$(Q)$(OBJCOPY) --redefine-sym main=tool_main $(foreach f,$(FUZZ_NAMES),--redefine-sym $f=fuzz_$f) \
 		--rename-section .data=tool_data --rename-section .bss=tool_bss $@
 
-$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure:
+$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure $(B)/json:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -196,7 +197,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/json $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with
