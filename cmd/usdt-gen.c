@@ -26,6 +26,10 @@ static void write_path(struct out *out, const char *path)
 	const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
 	const char *quote = path[strspn(path, plain)] ? "\"" : "";
 
+	/* a quote would let the rest of the path be a part of the program, a backslash is one of printable names */
+	if (strpbrk(path, "\"\\"))
+		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters",
+		     path);
 	out_printf(out, "%s%s%s", quote, path, quote);
 }
 

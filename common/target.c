@@ -71,7 +71,7 @@ static int add_elf(struct target *t, const char *path, int fd)
 		return -1;
 	}
 	if (usdt_read(&f->usdt, fd, &error) != 0) {
-		warnx("%s: %s", path, error);
+		warnx("%s: %s", f->path, error);
 		drop_last(t);
 		return -1;
 	}

@@ -164,6 +164,21 @@ usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     equal "$output" 'usdt:"a b":cold {printf("cold: \n");}'
 }
 
+@test "a path that would become a part of the program, or that a terminal would obey" {
+    needs_target
+    for name in 'a" {exit()} usdt:"b' 'a\b' $'a\e[31mb'; do
+        cp "$BIN/libusdt-target.so" "$name"
+        status_is 1 usdt-gen -x "$name" -e 'guarded(_)'
+        equal "$output" ''
+        says 'bpftrace cannot be given a path with such characters'
+        [[ $stderr != *$'\e'* ]]
+        rm "$name"
+    done
+    echo x >$'no\eELF'
+    status_is 1 usdt-gen -l -x $'no\eELF'
+    [[ $stderr != *$'\e'* ]]
+}
+
 @test "a source tree of today: names, positions, lines" {
     sources new
     status_is 0 usdt-gen -s spdk
