@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# Content that somebody chose in order to harm: all of it comes from other machines.
+
+load helpers
+
+# Prints a trace line for a trace and the lifetime of address 0x10, both of which name NAME.
+line_of() { # NAME, as in JSON
+    printf '{"tsc":5,"us":0.000,"lcore":0,"thread":"%s","tpoint":"%s","poller":"%s","owner":"%s","object":{"id":"%s","value":"0x10"},"related":"%s","args":{"%s":"%s","qpair":"0x10"}}\n' \
+        "$1" "$1" "$1" "$1" "$1" "$1" "$1" "$1"
+}
+
+# Fails when standard input has a control character other than newlines: C0, DEL, or C1 as UTF-8 or as a byte.
+no_controls() {
+    ! LC_ALL=C grep -a -n -P '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\x80-\xbf\xc2-\xf4])[\x80-\x9f]'
+}
+
+@test "no control character of any name comes out as text" {
+    for c in '\u0000' '\u0007' '\u0008' '\u000d' '\u001b[2J' '\u001b]0;x\u0007' '\u007f' '\u0085' '\u009b31m' '\n' '\t' \
+        $'\x7f' $'\xc2\x9b' $'\x9b' $'\xff' $'\xc0\x8a' $'\xed\xa0\x80'; do
+        line_of "a${c}b" >lines
+        trace-join lines | no_controls
+        trace-latency -q -g owner -g args.a lines | no_controls
+        { line_of "a${c}b"; line_of "a${c}b" | sed 's/"tsc":5,"us":0/"tsc":6,"us":1/'; } |
+            sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/' >two
+        trace-latency -q two | no_controls
+        trace-latency -q -H two | no_controls
+    done
+    printf '%s\n' "qpair: begin=1, ptr=0x10, a='\\x1b[2J\\x9b\\x7f\\n\\xc2\\x9b'" $'qpair: begin=1, ptr=0x10, a=\'\e[2J\x7f\xc2\x9b\'' >lifetimes
+    for i in 1 2; do
+        sed -n ${i}p lifetimes >lifetime
+        line_of a | trace-join -l lifetime | no_controls
+        line_of a | trace-join -j -l lifetime | no_controls
+    done
+}
+
+@test "no control character of a trace file comes out as JSON" {
+    for layout in G4 G5 G6; do
+        mktrace -l $layout "$DATA/modern.jsonl" >trace
+        # the description of an owner, whatever it is, and the name of a thread
+        at=$(grep -a -b -o -m 1 '127.0.0.1' trace | head -n 1 | cut -d: -f1)
+        [ "$at" -gt 0 ]
+        printf '\033[2J\302\233\177\b\377\r\n' | dd of=trace bs=1 seek="$at" conv=notrunc status=none
+        trace-dump -q -a trace >lines
+        trace-dump -O trace >>lines
+        grep -q 'u001b\[2J\\u009b\\u007f\\b�\\r\\n' lines
+        no_controls <lines
+        grep '"us":' lines | trace-join | no_controls
+    done
+}
+
+@test "no message has a control character of an input" {
+    printf '\033[2J\001: x\n{"tsc":\033[2J\n' >in
+    for tool in trace-dump trace-join trace-latency trace-chrome qpair-lifetimes; do
+        "$tool" in 2>&1 >/dev/null | no_controls
+    done
+    trace-join -l in in 2>&1 >/dev/null | no_controls
+    qpair-lifetimes -O in in 2>&1 >/dev/null | no_controls
+    trace-latency --merge in 2>&1 >/dev/null | no_controls
+    ! command -v usdt-gen >/dev/null || usdt-gen -f in 2>&1 >/dev/null | no_controls
+}
+
+@test "a host NQN that imitates probe lines, lifetime lines and fields is a name" {
+    add='nvmf_poll_group_add_qpair: tsc=0x1, qpair=0x10, thread=0x1'
+    for name in "x', tsc=0x9, qpair=0x99, subnqn='y" "x\\n$add" "x\\', hostnqn=\\'y" "', begin=0, ptr=0x99, a='" '"}' "x\\\\"; do
+        escaped=${name//\', /\\\', }
+        escaped=${escaped//=\'/=\\\'}
+        [ "$name" != "x\\', hostnqn=\\'y" ] || escaped=$name
+        printf '%s\n' "$add" "nvmf_ctrlr_add_qpair: tsc=0x2, qpair=0x10, qid=0x1, subnqn='s', hostnqn='$escaped'" >probes
+        status_is 0 qpair-lifetimes probes
+        echo "$output" >lifetimes
+        equal "$(wc -l <lifetimes)" 1
+        [[ $output == "qpair: begin=1, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='"* ]]
+        # as one string, and nothing behind it
+        equal "$(echo '{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":"0x10"}}' | trace-join -j -l lifetimes |
+            jq -c '[.args.qpair | keys_unsorted, .thread]')" '[["ptr","thread","qid","subnqn","hostnqn"],1]'
+        equal "$(echo '{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":"0x10"}}' | trace-join -l lifetimes | wc -l)" 1
+    done
+}
+
+@test "numbers of 64 bits go through every tool" {
+    local max=18446744073709551615 hex=ffffffffffffffff
+    printf '%s\n' "nvmf_poll_group_add_qpair: tsc=0, qpair=0x$hex, thread=0x$hex" \
+        "nvmf_ctrlr_add_qpair: tsc=$hex, qpair=$hex, qid=$hex, subnqn='s', hostnqn='h'" \
+        "nvmf_poll_group_remove_qpair: tsc=0x$hex, qpair=$hex" >probes
+    status_is 0 qpair-lifetimes probes
+    equal "$output" "qpair: begin=0, end=$max, ptr=0x$hex, thread=$max, qid=$max, subnqn='s', hostnqn='h'"
+    echo "$output" >lifetimes
+    line="{\"tsc\":$max,\"us\":18446744073709551.615,\"lcore\":$max,\"tpoint\":\"X\",\"size\":$max,\"object\":{\"id\":\"r$max\",\"us\":1e308,\"value\":\"0x$hex\"},\"args\":{\"qpair\":\"0x$hex\",\"n\":$max}}"
+    echo "$line" | trace-join -l lifetimes >text
+    grep -q "id: r$max .* qpair(ptr=0x$hex, thread=$max, qid=$max, subnqn=s, hostnqn=h), n: $max$" text
+    equal "$(echo "$line" | trace-join -j)" "$line"
+    line=${line/1e308/18446744073709551.615} line=${line/\"lcore\":$max/\"lcore\":1}
+    echo "$line" | trace-latency -q
+    echo "$line" | trace-chrome | jq -e .traceEvents >/dev/null
+    # one more is none
+    status_is 1 trace-join <<<"${line/\"tsc\":$max/\"tsc\":18446744073709551616}"
+    status_is 1 qpair-lifetimes <<<"nvmf_poll_group_add_qpair: tsc=1$hex, qpair=1, thread=1"
+}
+
+@test "addresses that are alike in all low, or all high, bits cost what others cost" {
+    for address in %x00000000000 %x00000000 %x000 %x 8%06x00000 ffffffff%08x; do
+        awk "BEGIN { for (i = 1; i <= 200000; i++) printf \"nvmf_poll_group_add_qpair: tsc=%x, qpair=$address, thread=1\\n\", i, i }" >probes
+        timeout 10 qpair-lifetimes -q probes >lifetimes
+        equal "$(wc -l <lifetimes)" 200000
+        echo '{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":"0x1"}}' | timeout 10 trace-join -l lifetimes >text
+    done
+}
+
+# To 256 MiB, but not that of sanitizers, which reserve terabytes.
+limit_memory() {
+    ldd "$(command -v trace-join)" | grep -q libasan || ulimit -v 262144
+}
+
+@test "a line of deep or huge JSON is refused or read, in bounded memory" {
+    local begin='{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"a":'
+    { printf %s "$begin"; printf '[%.0s' $(seq 1 400); printf ']%.0s' $(seq 1 400); echo '}}'; } >deep
+    { printf %s "$begin"; head -c 1000000 /dev/zero | tr '\0' '['; echo '}}'; } >deeper
+    { printf '%s"' "$begin"; head -c 150000 /dev/zero | tr '\0' '\033' | sed 's/\x1b/\\u001b/g'; echo '"}}'; } >huge
+    for tool in trace-join 'trace-join -j' 'trace-latency -q' trace-chrome; do
+        # shellcheck disable=SC2086 # they are words
+        (limit_memory; status_is 0 timeout 10 $tool deep)
+        # shellcheck disable=SC2086
+        (limit_memory; status_is 1 timeout 10 $tool deeper)
+        # shellcheck disable=SC2086
+        (limit_memory; timeout 10 $tool huge >out)
+    done
+}
