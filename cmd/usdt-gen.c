@@ -114,14 +114,6 @@ static void look_at(int place)
 	opt.where = place;
 }
 
-static void add_spec(struct probespecs *specs, const char *text)
-{
-	const char *error;
-
-	if (probespecs_add(specs, slice_of(text), &error) != 0)
-		cli_usage("-e '%s': %s", text, error);
-}
-
 /* Reads the specs, and the probes of the place to look at. */
 static void parse_options(int argc, char **argv, struct probespecs *specs, struct target *target)
 {
@@ -140,7 +132,7 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 	while ((c = getopt_long(argc, argv, "+e:f:x:p:s:ljhV", options, NULL)) != -1)
 		switch (c) {
 		case 'e':
-			add_spec(specs, optarg);
+			probespecs_option(specs, optarg);
 			break;
 		case 'f':
 			bad |= probespecs_read(specs, optarg);

@@ -147,14 +147,6 @@ static const char help[] =
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p $(pidof nvmf_tgt) -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n";
 
-static void add_spec(struct probespecs *specs, const char *text)
-{
-	const char *error;
-
-	if (probespecs_add(specs, slice_of(text), &error) != 0)
-		cli_usage("-e '%s': %s", text, error);
-}
-
 enum { PERF_EVENTS = 256 };
 
 /* Reads the specs, and the probes of -x. */
@@ -186,7 +178,7 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 			bad |= target_add_file(target, optarg);
 			break;
 		case 'e':
-			add_spec(specs, optarg);
+			probespecs_option(specs, optarg);
 			break;
 		case 'f':
 			bad |= probespecs_read(specs, optarg);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli.h"
 #include "lines.h"
 
 static const char *const qpair_probes[] = {
@@ -114,6 +115,14 @@ int probespecs_add(struct probespecs *specs, struct slice text, const char **err
 	}
 	free(spec.text);
 	return -1;
+}
+
+void probespecs_option(struct probespecs *specs, const char *text)
+{
+	const char *error;
+
+	if (probespecs_add(specs, slice_of(text), &error) != 0)
+		cli_usage("-e '%s': %s", text, error);
 }
 
 int probespecs_read(struct probespecs *specs, const char *path)

@@ -30,6 +30,9 @@ struct probespecs {
 /* Adds one. Returns 0, or -1 with what is wrong with it in *error. */
 int probespecs_add(struct probespecs *specs, struct slice text, const char **error);
 
+/* Adds the one in the argument of -e; ends in a usage error when it is none. */
+void probespecs_option(struct probespecs *specs, const char *text);
+
 /*
  * Adds those of a file ("-": standard input), one a line; blank lines are skipped, and so is what is behind
  * a #. Says on stderr what is wrong. Returns 0, or -1 when something is.
