@@ -223,9 +223,6 @@ static void begin_life(struct chart *c, const struct object *o, const struct obj
 	const struct object *related = objects_related(&c->objects, line);
 	struct drawn *d = drawn_of(c, o);
 
-	/* an object that is related to itself has no name to lend */
-	if (related == o)
-		related = NULL;
 	if (before->entries) {
 		end_life(c, before, d);
 		leave(c, before->type, before->state, false);
@@ -251,7 +248,7 @@ static void next_state(struct chart *c, const struct object *o, const struct obj
 	if (d->arrow)
 		event_arrow_to(c->out, at, d->arrow);
 	d->arrow = 0;
-	if (related && related != o) {
+	if (related) {
 		drawn_of(c, related)->arrow = ++c->arrows;
 		event_arrow_from(c->out, at, c->arrows);
 	}

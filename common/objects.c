@@ -146,11 +146,15 @@ static bool is_address(struct slice value, uint64_t *address)
 
 struct object *objects_related(const struct objects *objects, const struct traceline *line)
 {
-	struct slice letter;
-	uint64_t number;
+	struct slice letter, own_letter;
+	uint64_t number, own_number;
 	uint32_t type;
 
 	if (!line->related.p || !split(line->related, &letter, &number))
+		return NULL;
+	/* no object is related to itself, whatever a line says */
+	if (line->object_id.p && split(line->object_id, &own_letter, &own_number) &&
+	    number == own_number && slice_equal(letter, own_letter))
 		return NULL;
 	type = names_get(objects->types, letter);
 	if (type >= OBJECTS_TYPES)
