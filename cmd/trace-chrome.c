@@ -321,7 +321,7 @@ static const char *draw(struct chart *c, const struct traceline *line)
 	return NULL;
 }
 
-/* The line, with U+FFFD for what is not valid UTF-8: JSON must be. */
+/* The line, with U+FFFD, three bytes, for what is not valid UTF-8: JSON must be. */
 static struct slice mend(struct chart *c, struct slice line)
 {
 	struct slice rest = line;
@@ -334,7 +334,7 @@ static struct slice mend(struct chart *c, struct slice line)
 		if (n < 0 && !to)
 			to = mempcpy(room_for(&c->line, 3 * line.n), line.p, rest.p - line.p);
 		if (to)
-			to = n < 0 ? stpcpy(to, UTF8_REPLACEMENT) : mempcpy(to, rest.p, n);
+			to = n < 0 ? mempcpy(to, UTF8_REPLACEMENT, 3) : mempcpy(to, rest.p, n);
 		n = n < 0 ? -n : n;
 		rest = (struct slice){rest.p + n, rest.n - n};
 	}
