@@ -42,6 +42,10 @@ endif
 ifdef STATIC
 LINK  := -static-pie -pthread -Wl,-z,relro,-z,now
 endif
+# needs an optimizer; sanitizers see more, and do not know its functions
+ifneq ($(if $(SAN),,$(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))),)
+FLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
 
 # those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
@@ -224,6 +228,7 @@ deps:
 lint:
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all
 	$(Q)clang-format --dry-run --Werror $(C_SOURCES)
+	$(Q)clang-tidy --quiet $(filter %.c,$(filter-out bpf/% tests/usdt-target%,$(C_SOURCES))) -- $(FLAGS) 2>/dev/null
 	$(Q)shellcheck $(SHELL_SOURCES) $(BATS) tests/helpers.bash
 	$(Q)mandoc -T lint -W warning docs/*.[17]
 
@@ -269,7 +274,7 @@ help:
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
-	@echo 'make lint       compile with -Werror, check format, shell scripts and pages'
+	@echo 'make lint       compile with -Werror, check format, common mistakes, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
 	@echo 'make deb        build a Debian package of the committed sources in build/deb/ (needs dpkg-dev, debhelper)'

@@ -85,6 +85,23 @@ input_of() {
     done
 }
 
+@test "the tools are built hardened" {
+    command -v readelf >/dev/null || skip 'readelf is not here'
+    for tool in $TOOLS $OTHERS; do
+        path=$(command -v "$tool")
+        readelf -hlW "$path" >elf
+        readelf -dW "$path" >>elf
+        grep -q 'Type: *DYN' elf
+        grep -q 'GNU_RELRO' elf
+        grep -q 'BIND_NOW' elf
+        grep -q 'GNU_STACK.* RW ' elf
+        readelf --dyn-syms -W "$path" >symbols
+        grep -q '__stack_chk_fail' symbols
+        # sanitizers have no functions that check, nor has code that is not optimized
+        grep -q -e '__asan' -e '__[a-z]*_chk@' symbols || grep -q -w -e '-O0' "$BIN/flags"
+    done
+}
+
 @test "a missing file and a directory are named" {
     for tool in $TOOLS; do
         status_is 1 "$tool" missing
