@@ -93,7 +93,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/run tests/deps tests/demo \
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/soak tests/run tests/deps tests/demo \
 		 docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
@@ -103,7 +103,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all fuzz fuzzers bench check demo deps help install uninstall lint format clean static dist deb
+.PHONY: all fuzz fuzzers bench soak check demo deps help install uninstall lint format clean static dist deb
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -215,6 +215,9 @@ bench: all $(B)/measure
 	$(Q)BIN='$(abspath $(B))' tests/bench
 	$(Q)BIN='$(abspath $(B))' tests/bench-record
 
+soak: all $(B)/measure
+	$(Q)BIN='$(abspath $(B))' tests/soak
+
 # binaries that run on any Linux of this machine's kind, of the tools that need libc alone
 static:
 	$(Q)$(MAKE) --no-print-directory STATIC=1 $(LIBC_TOOLS:%=build/static/%)
@@ -274,6 +277,7 @@ help:
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
+	@echo 'make soak       send 100 million entries through a pipeline; takes minutes and 6 GB in TMPDIR'
 	@echo 'make lint       compile with -Werror, check format, common mistakes, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
