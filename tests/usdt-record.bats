@@ -384,6 +384,17 @@ guarded: n=0x7'
     equal "$stderr" 'usdt-record: /dev/full: No space left on device'
 }
 
+@test "root follows no link to an output file" {
+    [ "$(id -u)" = 0 ] || skip 'only root does not'
+    echo precious >file
+    ln -s file link
+    status_is 1 usdt-record -q -o link -e 'inlined(where)' -- usdt-target sites
+    says 'usdt-record: link: a symbolic link, which root does not follow here'
+    equal "$(cat file)" precious
+    ln -s /nowhere/at/all dangling
+    status_is 1 usdt-record -q -o dangling -e 'inlined(where)' -- usdt-target sites
+}
+
 @test "capabilities are given up, and a command has the caller's own" {
     start usdt-target wait sites
     usdt-record -p "$started" -e 'inlined(where)' >/dev/null 2>log &
