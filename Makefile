@@ -231,7 +231,8 @@ deps:
 lint:
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all
 	$(Q)clang-format --dry-run --Werror $(C_SOURCES)
-	$(Q)clang-tidy --quiet $(filter %.c,$(filter-out bpf/% tests/usdt-target%,$(C_SOURCES))) -- $(FLAGS) 2>/dev/null
+	$(Q)clang-tidy --quiet $(filter %.c,$(filter-out bpf/% tests/usdt-target%,$(C_SOURCES))) \
+		-- $(FLAGS) -Ibuild/werror/bpf 2>/dev/null
 	$(Q)shellcheck $(SHELL_SOURCES) $(BATS) tests/helpers.bash
 	$(Q)mandoc -T lint -W warning docs/*.[17]
 
