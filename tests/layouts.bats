@@ -97,3 +97,29 @@ round_trip() {
         equal "$output" "$(cat dumped)"
     done
 }
+
+# What a row of the tables in docs/trace-files.md says of this layout, one of G1 to G5.
+documented() { # ROW LAYOUT
+    awk -F ' *[|] *' -v row="$1" -v column="${2#G}" '$2 == row { print $(column + 2); exit }' \
+        "$BATS_TEST_DIRNAME/../docs/trace-files.md"
+}
+
+# A number of 8 bytes in the file.
+number_at() { # POSITION
+    od -An -t u8 -j "$1" -N 8 trace | tr -d ' '
+}
+
+@test "things are where docs/trace-files.md says" {
+    local size=([1]=110 142 190 190 190)
+    for layout in G1 G2 G3 G4 G5; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        end=$(documented 'size of the file' "$layout")
+        [ -n "$end" ] || end=$(documented 'end of the file' "$layout")
+        equal "$(number_at "$(documented 'ticks a second' "$layout")")" 2400000000
+        equal "$(number_at "$(documented 'positions of histories, 8 each' "$layout")")" \
+            "$(documented 'first history' "$layout")"
+        name=$(($(documented tracepoints "$layout") + 64 * ${size[${layout#G}]}))
+        equal "$(tail -c "+$((name + 1))" trace | head -c 7)" REQ_NEW
+        equal "$(number_at "$end")" "$(wc -c <trace)"
+    done
+}
