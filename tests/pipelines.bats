@@ -46,7 +46,7 @@ load helpers
     mktrace -l G3 "$DATA/sample.jsonl" >nvmf_trace.pid1234
     cp "$DATA/sample-probes.txt" usdt.txt
     # each command of the README's examples, and what it shows behind it
-    sed -n '/^## The main job/,/^## What they keep/s/^    //p' "$readme" >shown
+    sed -n "/^## The main job/,/^## What SPDK's/s/^    //p" "$readme" >shown
     sed -n 's/^\$ //p' shown >commands
     equal "$(wc -l <commands)" 4
     while read -r command; do
