@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <linux/magic.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -11,6 +10,9 @@
 #include <unistd.h>
 
 #include "io.h"
+
+/* of shared memory, in statfs(2); a C library need not come with the kernel's headers */
+enum { TMPFS = 0x01021994 };
 
 static void *anonymous(size_t n)
 {
@@ -137,7 +139,7 @@ int input_open(struct input *in, const char *path, bool live)
 		return -1;
 	}
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
-		if (live || (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC))
+		if (live || (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS))
 			return take_snapshot(in, st.st_size);
 		if (map_file(in, st.st_size) == 0)
 			return 0;
