@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# The filters print the same on another processor, and with another C library.
+
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit
+    # once is enough
+    [ "$BIN" = "$(realpath "$BATS_TEST_DIRNAME/..")/build" ] || skip 'only of a build without options'
+}
+
+# Builds the filters with these settings into other/, as binaries that need no library.
+build() { # NAME=VALUE...
+    make -s -j2 -C "$BATS_TEST_DIRNAME/.." MAKEFLAGS= STATIC=1 B="$PWD/other" "$@" \
+        "$PWD"/other/{trace-dump,qpair-lifetimes,trace-join,trace-latency,trace-chrome}
+}
+
+# All that the filters in a directory print of traces of all layouts, each of them run by RUNNER.
+print_all() { # DIRECTORY [RUNNER]
+    for trace in *.trace; do
+        $2 "$1/trace-dump" -i -d -O "$trace"
+        $2 "$1/trace-dump" "$trace" >lines
+        $2 "$1/qpair-lifetimes" "$DATA/sample-probes.txt" >lifetimes
+        $2 "$1/trace-join" -l lifetimes lines
+        $2 "$1/trace-join" -j -l lifetimes lines >joined
+        $2 "$1/trace-latency" -q -r -g args.qpair.hostnqn joined
+        $2 "$1/trace-latency" -q -e lines
+        $2 "$1/trace-chrome" lines
+        cat lines lifetimes joined
+    done
+}
+
+# Whether the other build prints what this one does.
+prints_the_same() { # [RUNNER]
+    mktrace -l G3 "$DATA/sample.jsonl" >sample.trace
+    mktrace "$DATA/modern.jsonl" >modern.trace
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >"$layout.trace"
+    done
+    print_all "$BIN" >want
+    print_all other "$@" >got
+    [ -s want ]
+    cmp want got
+}
+
+@test "arm64" {
+    command -v aarch64-linux-gnu-gcc >/dev/null || skip 'aarch64-linux-gnu-gcc is not here'
+    command -v qemu-aarch64 >/dev/null || skip 'qemu-aarch64 is not here'
+    build CC=aarch64-linux-gnu-gcc
+    prints_the_same qemu-aarch64
+}
+
+@test "musl" {
+    command -v musl-gcc >/dev/null || skip 'musl-gcc is not here'
+    build CC=musl-gcc
+    prints_the_same
+}
