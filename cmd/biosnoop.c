@@ -34,7 +34,7 @@ static struct {
 	uint64_t count;   /* of lines; 0: no end */
 	uint64_t seconds; /* 0: no end */
 	uint32_t buffer;
-	bool queued, json, quiet, verbose;
+	bool queued, json, verbose;
 	bool no_start;
 } opt = {.buffer = BUFFER};
 
@@ -132,12 +132,10 @@ static int begin(struct snoop *s)
 
 static void say_tracing(void)
 {
-	if (opt.quiet)
-		return;
 	if (opt.disk)
-		warnx("tracing block I/O of %s", opt.disk);
+		cli_note("tracing block I/O of %s", opt.disk);
 	else
-		warnx("tracing block I/O");
+		cli_note("tracing block I/O");
 }
 
 /* Says what the lines do not. Returns whether nothing was lost. */
@@ -146,10 +144,10 @@ static bool report(const struct snoop *s)
 	uint64_t lost = s->bpf->bss->lost, untracked = s->bpf->bss->num_untracked;
 	uint64_t missed = session_missed(s->bpf->obj);
 
-	if (s->bpf->bss->num_unknown && !opt.quiet)
-		warnx("%" PRIu64
-		      " requests had begun before: nobody knows whether they were to be printed",
-		      (uint64_t)s->bpf->bss->num_unknown);
+	if (s->bpf->bss->num_unknown)
+		cli_note("%" PRIu64
+			 " requests had begun before: nobody knows whether they were to be printed",
+			 (uint64_t)s->bpf->bss->num_unknown);
 	if (lost)
 		warnx("lost %" PRIu64
 		      " requests for which there was no room; --buffer takes a larger size",
@@ -276,7 +274,7 @@ static void parse_options(int argc, char **argv, const char **output)
 			opt.no_start = true;
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 'v':
 			opt.verbose = true;

@@ -56,7 +56,6 @@ struct lifetime {
 };
 
 static struct {
-	bool quiet;
 	const char *owners;
 } opt;
 
@@ -295,17 +294,15 @@ static int read_events(struct events *events, const char *path)
 /* Says how many lifetimes have got no owner, and why. */
 static void note_owners(const struct owners *owners, size_t ambiguous, size_t doubtful, size_t none)
 {
-	if (opt.quiet)
-		return;
 	if (ambiguous)
-		warnx("%s: no owner for %zu qpairs: several are as likely", owners->name,
-		      ambiguous);
+		cli_note("%s: no owner for %zu qpairs: several are as likely", owners->name,
+			 ambiguous);
 	if (doubtful)
-		warnx("%s: no owner for %zu qpairs: probe lines of them are missing", owners->name,
-		      doubtful);
+		cli_note("%s: no owner for %zu qpairs: probe lines of them are missing",
+			 owners->name, doubtful);
 	if (none)
-		warnx("%s: no owner for %zu qpairs: none was registered for them", owners->name,
-		      none);
+		cli_note("%s: no owner for %zu qpairs: none was registered for them", owners->name,
+			 none);
 }
 
 /* Gives the lifetimes, which are in the reverse order of their begins, their owners. */
@@ -362,11 +359,11 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 	for (size_t i = n; i-- > 0 && !out->error;)
 		write_lifetime(out, &lifetimes[i]);
 	free(lifetimes);
-	if (!n && !opt.quiet)
-		warnx("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
-	if (orphans && !opt.quiet)
-		warnx("%s: left out %zu qpairs that were added before the recording began", name,
-		      orphans);
+	if (!n)
+		cli_note("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
+	if (orphans)
+		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
+			 orphans);
 }
 
 static const char help[] =
@@ -404,7 +401,7 @@ static const char *parse_options(int argc, char **argv)
 			opt.owners = optarg;
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 'V':
 			cli_version();

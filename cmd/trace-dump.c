@@ -9,7 +9,6 @@
 #include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +35,7 @@ enum {
 };
 
 static struct {
-	bool info, definitions, owners, all, quiet, follow;
+	bool info, definitions, owners, all, follow;
 	pid_t pid;    /* of the process that is followed; 0: not known */
 	uint64_t lag; /* milliseconds */
 	struct choice choice;
@@ -53,17 +52,6 @@ struct dump {
 	uint64_t last, late; /* highest ticks so far; entries behind later ones */
 	bool past;           /* an entry was behind what --until says */
 };
-
-static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
-{
-	va_list args;
-
-	if (opt.quiet)
-		return;
-	va_start(args, format);
-	vwarnx(format, args);
-	va_end(args);
-}
 
 /* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
 static void keep(struct dump *d, const struct entry *e)
@@ -87,22 +75,25 @@ static void note_losses(const struct dump *d)
 	const struct trace *t = &d->trace;
 
 	if (c->before_window && !opt.all)
-		note("%s: left out %" PRIu64
-		     " entries from before the time that all rings reach back to; -a prints them",
-		     d->name, c->before_window);
+		cli_note(
+			"%s: left out %" PRIu64
+			" entries from before the time that all rings reach back to; -a prints them",
+			d->name, c->before_window);
 	if (c->cleared && !opt.all)
-		note("%s: left out %" PRIu64
-		     " entries from before the trace was cleared; -a prints them",
-		     d->name, c->cleared);
+		cli_note("%s: left out %" PRIu64
+			 " entries from before the trace was cleared; -a prints them",
+			 d->name, c->cleared);
 	if (c->torn)
-		note("%s: %" PRIu64 " entries are torn: some of their arguments were overwritten",
-		     d->name, c->torn);
+		cli_note("%s: %" PRIu64
+			 " entries are torn: some of their arguments were overwritten",
+			 d->name, c->torn);
 	if (t->short_histories)
-		note("%s: %u lcores without entries are cut short, as spdk_trace_record of v26.05 does",
-		     d->name, t->short_histories);
+		cli_note(
+			"%s: %u lcores without entries are cut short, as spdk_trace_record of v26.05 does",
+			d->name, t->short_histories);
 	if (c->undefined)
-		note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
-		     c->undefined);
+		cli_note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
+			 c->undefined);
 }
 
 /* Says what was asked for and is not there. */
@@ -118,18 +109,18 @@ static void note_missing(const struct dump *d)
 		if (opt.choice.lcores[i] && !seen[i] && !missing++)
 			first = i;
 	if (missing)
-		note("%s: no entries of lcore %u%s", d->name, first,
-		     missing > 1 ? " and others" : "");
+		cli_note("%s: no entries of lcore %u%s", d->name, first,
+			 missing > 1 ? " and others" : "");
 	for (i = 0; opt.choice.tpoints.n && i < t->num_tpoints; i++)
 		choice_tpoint(&opt.choice, &t->tpoints[i]);
 	for (i = 0; i < opt.choice.tpoints.n; i++)
 		if (!opt.choice.tpoints.matched[i])
-			note("%s: no tracepoint matches '%s'; -d lists them", d->name,
-			     opt.choice.tpoints.all[i]);
+			cli_note("%s: no tracepoint matches '%s'; -d lists them", d->name,
+				 opt.choice.tpoints.all[i]);
 	for (i = 0; i < opt.choice.owners.n; i++)
 		if (!opt.choice.owners.matched[i])
-			note("%s: nothing to print of an owner '%s'; -O lists the owners", d->name,
-			     opt.choice.owners.all[i]);
+			cli_note("%s: nothing to print of an owner '%s'; -O lists the owners",
+				 d->name, opt.choice.owners.all[i]);
 }
 
 /* Takes the entry in this slot, the next one in order. Returns -1 when there is no memory. */
@@ -206,9 +197,10 @@ static void tell_follow(struct dump *d, const struct follow *f)
 		trace_fault(&d->trace,
 			    "another process writes it from its begin now: follow it again");
 	if (d->late)
-		note("%s: %" PRIu64
-		     " entries are behind later ones: they were written more than --lag after their time",
-		     d->name, d->late);
+		cli_note(
+			"%s: %" PRIu64
+			" entries are behind later ones: they were written more than --lag after their time",
+			d->name, d->late);
 }
 
 /* Reads the entries that there are, and then those that come, until the process ends or a signal says so. */
@@ -448,7 +440,7 @@ static const char *parse_options(int argc, char **argv)
 			pid = optarg;
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 't':
 			choice_glob(&opt.choice.tpoints, optarg);

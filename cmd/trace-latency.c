@@ -31,7 +31,7 @@ enum { EXIT_WORSE = 3 };
 
 static struct {
 	enum output { TABLE, JSON, HISTOGRAMS, CODE } output;
-	bool merge, quiet, related;
+	bool merge, related;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	bool judge;
@@ -214,8 +214,8 @@ static void end_lives(struct trace *trace)
 
 static void note(const char *name, uint64_t n, const char *what)
 {
-	if (n && !opt.quiet)
-		warnx("%s: %" PRIu64 " %s", name, n, what);
+	if (n)
+		cli_note("%s: %" PRIu64 " %s", name, n, what);
 }
 
 /* Says once what could not be measured. intact: nothing was wrong with the input, which would say it all. */
@@ -229,8 +229,8 @@ static void print_notes(const struct trace *trace, const char *name, bool intact
 	note(name, trace->objects.restarts,
 	     "objects are created before the last entry at their address: the lines come from several "
 	     "traces, or are not in order");
-	if (!opt.quiet && intact && !trace->rows.n)
-		warnx("%s: no object was seen in two states: nothing to measure", name);
+	if (intact && !trace->rows.n)
+		cli_note("%s: no object was seen in two states: nothing to measure", name);
 }
 
 /* Measures trace lines. Returns 0, or -1 when something was wrong with the input. */
@@ -365,7 +365,7 @@ static const char *parse_options(int argc, char **argv)
 			opt.merge = true;
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 'r':
 			opt.related = true;

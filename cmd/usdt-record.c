@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,7 +34,6 @@ static struct {
 	char **command; /* NULL: none */
 	uint64_t count; /* of events; 0: no end */
 	uint64_t seconds;
-	bool quiet;
 } opt = {.attach.buffer = BUFFER};
 
 struct recording {
@@ -43,17 +41,6 @@ struct recording {
 	struct session session;
 	uint64_t events, cut, unreadable;
 };
-
-static void __attribute__((format(printf, 1, 2))) note(const char *format, ...)
-{
-	va_list args;
-
-	if (opt.quiet)
-		return;
-	va_start(args, format);
-	vwarnx(format, args);
-	va_end(args);
-}
 
 static bool is_complete(const struct recording *r)
 {
@@ -102,13 +89,15 @@ static bool report(const struct recording *r)
 	unsigned not_followed = recorder_not_followed(&r->recorder);
 
 	if (opt.attach.verbose)
-		note("%" PRIu64 " events", r->events);
+		cli_note("%" PRIu64 " events", r->events);
 	if (r->cut)
-		note("cut %" PRIu64 " strings that are longer than %d bytes", r->cut, MAX_STRING);
+		cli_note("cut %" PRIu64 " strings that are longer than %d bytes", r->cut,
+			 MAX_STRING);
 	if (r->unreadable)
-		note("%" PRIu64
-		     " arguments could not be read: an address, or a question mark, is in their place",
-		     r->unreadable);
+		cli_note(
+			"%" PRIu64
+			" arguments could not be read: an address, or a question mark, is in their place",
+			r->unreadable);
 	if (lost)
 		warnx("lost %" PRIu64
 		      " events for which there was no room; -m takes a larger buffer",
@@ -202,7 +191,7 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 			opt.attach.one_by_one = true;
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 'v':
 			opt.attach.verbose = true;
@@ -274,8 +263,8 @@ static void say_recording(const struct probespecs *specs, const struct target *t
 
 	if (opt.attach.pid)
 		snprintf(pid, sizeof(pid), " (pid %d)", opt.attach.pid);
-	note("recording %zu probe%s of %s%s", specs->n, specs->n == 1 ? "" : "s", target->name,
-	     pid);
+	cli_note("recording %zu probe%s of %s%s", specs->n, specs->n == 1 ? "" : "s", target->name,
+		 pid);
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #include "number.h"
 #include "out.h"
+
+static bool quiet;
 
 static _Noreturn void leave(void)
 {
@@ -39,6 +42,22 @@ void cli_usage(const char *format, ...)
 	vwarnx(format, args);
 	va_end(args);
 	cli_bad_option();
+}
+
+void cli_quiet(void)
+{
+	quiet = true;
+}
+
+void cli_note(const char *format, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
 }
 
 void cli_bad_option(void)

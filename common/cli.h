@@ -19,6 +19,10 @@ _Noreturn void cli_version(void);
 /* Prints "TOOL: message", where to find help, and exits 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Prints "TOOL: message", which is no error; nothing after cli_quiet(), for -q. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_quiet(void);
+
 /* getopt_long() has said what is wrong: says where to find help and exits 2. */
 _Noreturn void cli_bad_option(void);
 
