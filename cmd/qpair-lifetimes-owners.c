@@ -2,7 +2,6 @@
 #include "qpair-lifetimes-owners.h"
 
 #include <err.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "json.h"
@@ -170,33 +169,36 @@ static uint64_t whole_since(const struct owners *o)
 	return again ? o->all[o->n - o->n / 2 - 1].tsc + 1 : 0;
 }
 
-int owners_read(struct owners *o, const char *path)
+/* A lines_take. */
+static const char *add_line(void *context, struct slice line)
 {
 	static bool seen[NUM_IDS];
+	struct owners *o = context;
+	struct owner owner;
+	const char *error = read_owner(line, &owner);
+
+	if (error || !owner.description)
+		return error;
+	if (seen[owner.id]) {
+		free(owner.description);
+		return "this owner was there before: the owners of one trace, at one time, are expected";
+	}
+	seen[owner.id] = true;
+	add_owner(o, &owner);
+	o->poll_groups += strncmp(owner.description, "nvmf_tgt_poll_group_", 20) == 0;
+	return NULL;
+}
+
+int owners_read(struct owners *o, const char *path)
+{
 	struct lines lines;
-	struct slice line;
-	int got;
+	int status;
 
 	*o = (struct owners){};
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	o->name = lines.name;
-	while ((got = lines_next(&lines, &line)) > 0) {
-		struct owner owner;
-		const char *error = read_owner(line, &owner);
-
-		if (!error && owner.description && seen[owner.id])
-			error = "this owner was there before: the owners of one trace, at one time, are expected";
-		if (error)
-			lines_complain(&lines, "%s", error);
-		if (error || !owner.description) {
-			free(owner.description);
-			continue;
-		}
-		seen[owner.id] = true;
-		add_owner(o, &owner);
-		o->poll_groups += strncmp(owner.description, "nvmf_tgt_poll_group_", 20) == 0;
-	}
+	status = lines_each(&lines, add_line, o);
 	if (o->n)
 		qsort(o->all, o->n, sizeof(*o->all), by_registration);
 	o->whole_since = whole_since(o);
@@ -204,7 +206,7 @@ int owners_read(struct owners *o, const char *path)
 	for (size_t i = 0; i < o->n; i++)
 		if (o->all[i].tcp)
 			o->tcp[o->num_tcp++] = &o->all[i];
-	return lines_close(&lines, got < 0 ? errno : 0);
+	return status;
 }
 
 size_t owners_before(const struct owners *o, uint64_t tsc)

@@ -2,7 +2,6 @@
 #include "trace-join-lifetimes.h"
 
 #include <err.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "json.h"
@@ -132,9 +131,10 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 	return NULL;
 }
 
-/* Returns NULL, or what is wrong with the line. A line that has no NAME: is none of ours. */
-static const char *add_line(struct lifetimes *l, struct slice line)
+/* A lines_take. A line that has no NAME: is none of ours. */
+static const char *add_line(void *context, struct slice line)
 {
+	struct lifetimes *l = context;
 	struct lifetime lifetime = {.order = l->n};
 	const char *error;
 	struct slice name;
@@ -158,18 +158,10 @@ static const char *add_line(struct lifetimes *l, struct slice line)
 int lifetimes_read(struct lifetimes *l, const char *path)
 {
 	struct lines lines;
-	struct slice line;
-	const char *error;
-	int got;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
-	while ((got = lines_next(&lines, &line)) > 0) {
-		error = add_line(l, line);
-		if (error)
-			lines_complain(&lines, "%s", error);
-	}
-	return lines_close(&lines, got < 0 ? errno : 0);
+	return lines_each(&lines, add_line, l);
 }
 
 static int compare(uint64_t a, uint64_t b)

@@ -2,7 +2,6 @@
 #include "trace-latency-code.h"
 
 #include <err.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,9 +230,10 @@ static const char *read_histogram(struct histogram *h, struct slice text)
 	return NULL;
 }
 
-/* Returns NULL, or what is wrong with the line, which then has changed nothing. */
-static const char *add_line(struct rows *rows, struct slice line)
+/* A lines_take: a line that something is wrong with has changed nothing. */
+static const char *add_line(void *context, struct slice line)
 {
+	struct rows *rows = context;
 	const char *tab = memchr(line.p, '\t', line.n), *error;
 	struct histogram h = {};
 	struct row *row = NULL;
@@ -252,16 +252,8 @@ static const char *add_line(struct rows *rows, struct slice line)
 int code_read(struct rows *rows, const char *path)
 {
 	struct lines lines;
-	struct slice line;
-	const char *error;
-	int got;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
-	while ((got = lines_next(&lines, &line)) > 0) {
-		error = add_line(rows, line);
-		if (error)
-			lines_complain(&lines, "left out: %s", error);
-	}
-	return lines_close(&lines, got < 0 ? errno : 0);
+	return lines_each(&lines, add_line, rows);
 }

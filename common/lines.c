@@ -151,3 +151,17 @@ int lines_close(struct lines *l, int error)
 	l->buf = l->own = NULL;
 	return error || l->faulty ? -1 : 0;
 }
+
+int lines_each(struct lines *l, lines_take *take, void *context)
+{
+	struct slice line;
+	const char *error;
+	int got;
+
+	while ((got = lines_next(l, &line)) > 0) {
+		error = take(context, line);
+		if (error)
+			lines_complain(l, "%s", error);
+	}
+	return lines_close(l, got < 0 ? errno : 0);
+}

@@ -55,4 +55,10 @@ void lines_complain(struct lines *l, const char *format, ...) __attribute__((for
  */
 int lines_close(struct lines *l, int error);
 
+/* Returns NULL, or what is wrong with the line. */
+typedef const char *lines_take(void *context, struct slice line);
+
+/* Hands out all lines to take(), complains of what it says, and closes. Returns as lines_close() does. */
+int lines_each(struct lines *l, lines_take *take, void *context);
+
 #endif

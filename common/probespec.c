@@ -125,24 +125,26 @@ void probespecs_option(struct probespecs *specs, const char *text)
 		cli_usage("-e '%s': %s", text, error);
 }
 
+/* A lines_take. */
+static const char *add_line(void *specs, struct slice line)
+{
+	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL, *error = NULL;
+
+	if (comment)
+		line.n = comment - line.p;
+	skip_blanks(&line);
+	if (line.n)
+		probespecs_add(specs, line, &error);
+	return error;
+}
+
 int probespecs_read(struct probespecs *specs, const char *path)
 {
 	struct lines lines;
-	struct slice line;
-	const char *error;
-	int got = -1;
 
-	if (lines_open(&lines, path) == 0)
-		while ((got = lines_next(&lines, &line)) > 0) {
-			const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
-
-			if (comment)
-				line.n = comment - line.p;
-			skip_blanks(&line);
-			if (line.n && probespecs_add(specs, line, &error) != 0)
-				lines_complain(&lines, "%s", error);
-		}
-	return lines_close(&lines, got < 0 ? errno : 0);
+	if (lines_open(&lines, path) != 0)
+		return lines_close(&lines, errno);
+	return lines_each(&lines, add_line, specs);
 }
 
 void probespecs_add_default(struct probespecs *specs)

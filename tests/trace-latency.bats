@@ -351,7 +351,7 @@ L
     diff good - <<<"$output"
     equal "$(grep -o 'in:[0-9]*:' <<<"$stderr" | tr '\n' ' ')" 'in:4: in:5: in:6: in:7: in:8: in:9: in:10: in:11: in:12: in:13: '
     says 'trace-latency: in: and 12 more such lines'
-    says 'trace-latency: in:5: left out: not a line of trace-latency -e: it has no tab'
+    says 'trace-latency: in:5: not a line of trace-latency -e: it has no tab'
     # counts that do not fit together
     printf '{"object":"r","life":true}\t{"unit":"ns","count":18446744073709551615,"sum":18446744073709551615,"max":1,"counts":[[1,18446744073709551615]]}\n' >big
     status_is 1 sh 'cat big big | trace-latency --merge -e | cmp - big'
