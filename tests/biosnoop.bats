@@ -21,6 +21,8 @@ teardown() {
         losetup -d "$inner" || true
         umount "$frozen" || true
     fi
+    # the next one that is set up in its place keeps what is not set back
+    [ -z "${largest:-}" ] || echo "$largest" >"/sys/block/$disk/queue/max_sectors_kb"
     [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
@@ -104,6 +106,18 @@ column() {
     # no sector twice
     equal "$(jq -s 'map(select(.args.type | test("^W")) | .args) | sort_by(.sector) | . as $a |
         [range(1; length) | select($a[.].sector != $a[. - 1].sector + $a[. - 1].bytes / 512)] | length' lines)" 0
+}
+
+@test "an I/O that the kernel splits is a line for each request" {
+    largest=$(cat "/sys/block/$disk/queue/max_sectors_kb")
+    echo 16 >"/sys/block/$disk/queue/max_sectors_kb"
+    begin
+    dd "if=$loop" of=/dev/null bs=64k count=7 iflag=direct status=none &
+    reader=$!
+    wait $reader
+    end
+    equal "$(column pid sector bytes | sort -n -k 2)" "$(for i in $(seq 0 27); do echo "$reader $((32 * i)) 16384"; done)"
+    equal "$(jq -s 'map(select(.args.latency > 0)) | length' lines)" 28
 }
 
 @test "flushes, discards and metadata" {
