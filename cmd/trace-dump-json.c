@@ -161,12 +161,14 @@ static bool read_member(struct json_trace *x)
 		if (json_u64(j, &x->trace->tsc_rate) && !x->trace->tsc_rate)
 			json_fail(j, "a tsc_rate above 0 is expected");
 	} else if (json_is(key, "tpoints")) {
+		if (x->defined)
+			return json_fail(j, "tracepoints behind the entries");
 		for (json_array(j); json_element(j);)
 			read_tpoint(j, x->trace);
 	} else if (json_is(key, "owners")) {
 		keep_owners(x);
 	} else if (json_is(key, "entries")) {
-		x->in_entries = json_array(j);
+		x->in_entries = x->defined = json_array(j);
 	} else {
 		json_skip(j);
 	}

@@ -14,7 +14,7 @@ struct json_trace {
 	struct input *in;
 	struct trace *trace;
 	struct json j;
-	bool in_entries;
+	bool in_entries, defined; /* tracepoints are all known once the entries begin */
 	uint64_t entries; /* read so far */
 	struct slice
 		owners; /* the document's table of them, a copy as it stands there; p is NULL without */

@@ -279,6 +279,15 @@ teardown() {
     done
 }
 
+@test "JSON that defines tracepoints behind the entries is refused there" {
+    for entry in '{"lcore":0,"tpoint":1,"tsc":5}' ''; do
+        echo '{"tsc_rate":1000000,"tpoints":[{"name":"A","id":1}],"entries":['"$entry"'],"tpoints":[{"name":"B","id":60000}]}' >late.json
+        status_is 1 trace-dump late.json
+        equal "$(jq .tsc <<<"$output")" "${entry:+5}"
+        says 'tracepoints behind the entries'
+    done
+}
+
 @test "a long JSON document goes through a pipe piece by piece" {
     local entry='{"lcore":0,"tpoint":64,"tsc":1,"args":[7]}'
     { printf '{"tsc_rate":1000000000,"tpoints":[{"name":"A","id":64,"new_object":false,"args":[{"name":"i","type":0,"size":8}]}],"entries":[%s' "$entry"
