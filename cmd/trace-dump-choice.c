@@ -11,11 +11,24 @@
 #include "trace-dump-entry.h"
 #include "trace-dump-us.h"
 
+/* Whose descriptions are kept; one that takes another's place costs a comparison. */
+enum { OWNERS = 1024 };
+
+static void *zeros(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	if (!p)
+		err(EXIT_FAILURE, NULL);
+	return p;
+}
+
 bool choice_lcores(struct choice *c, const char *list)
 {
 	const char *p = list;
 
-	c->some_lcores = true;
+	if (!c->lcores)
+		c->lcores = zeros(CHOICE_LCORES, sizeof(*c->lcores));
 	for (bool more = true; more;) {
 		size_t n = strcspn(p, ","), dash = strcspn(p, "-,");
 		struct slice low = {p, dash}, high = low;
@@ -24,7 +37,7 @@ bool choice_lcores(struct choice *c, const char *list)
 		if (dash < n)
 			high = (struct slice){p + dash + 1, n - dash - 1};
 		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to ||
-		    to >= CHOICE_IDS)
+		    to >= CHOICE_LCORES)
 			return false;
 		for (; from <= to; from++)
 			c->lcores[from] = true;
@@ -60,8 +73,12 @@ bool choice_time(const char *text, uint64_t *ns)
 	return true;
 }
 
-void choice_start(struct choice *c, const struct us *us)
+void choice_start(struct choice *c, const struct trace *t, const struct us *us)
 {
+	if (c->tpoints.n)
+		c->known_tpoints = zeros(t->num_tpoints + 1, sizeof(*c->known_tpoints));
+	if (c->owners.n)
+		c->known_owners = zeros(OWNERS, sizeof(*c->known_owners));
 	c->first = us_ticks(us, c->since);
 	c->end = c->until < UINT64_MAX ? us_ticks(us, c->until + 1) : UINT64_MAX;
 }
@@ -87,17 +104,21 @@ bool choice_tpoint(struct choice *c, const struct trace_tpoint *tp)
 	return match(&c->tpoints, undefined);
 }
 
-static bool tpoint_wanted(struct choice *c, const struct trace_tpoint *tp)
+static bool tpoint_wanted(struct choice *c, const struct trace *t, const struct trace_tpoint *tp)
 {
-	if (c->known_tpoints[tp->id] == UNDECIDED)
-		c->known_tpoints[tp->id] = choice_tpoint(c, tp) ? WANTED : UNWANTED;
-	return c->known_tpoints[tp->id] == WANTED;
+	enum choice_tpoint *known = &c->known_tpoints[tp->id];
+
+	if (tp->id >= t->num_tpoints)
+		return choice_tpoint(c, tp);
+	if (*known == UNDECIDED)
+		*known = choice_tpoint(c, tp) ? WANTED : UNWANTED;
+	return *known == WANTED;
 }
 
 /* An owner's description changes when a host connects, and with the owner. */
 static bool owner_wanted(struct choice *c, const struct entry *e)
 {
-	struct choice_owner *known = &c->known_owners[e->poller % CHOICE_IDS];
+	struct choice_owner *known = &c->known_owners[e->poller % OWNERS];
 	struct slice raw;
 	char *copy;
 
@@ -122,8 +143,8 @@ bool choice_wants(struct choice *c, const struct trace *t, const struct entry *e
 {
 	uint64_t ticks = e->tsc > base ? e->tsc - base : 0;
 
-	return (!c->some_lcores || c->lcores[t->lcores[e->lcore].id]) &&
-	       (!c->tpoints.n || tpoint_wanted(c, e->tpoint)) && ticks >= c->first &&
+	return (!c->lcores || c->lcores[t->lcores[e->lcore].id]) &&
+	       (!c->tpoints.n || tpoint_wanted(c, t, e->tpoint)) && ticks >= c->first &&
 	       ticks < c->end && (!c->owners.n || owner_wanted(c, e));
 }
 
@@ -134,8 +155,11 @@ bool choice_is_past(const struct choice *c, uint64_t tsc, uint64_t base)
 
 void choice_free(struct choice *c)
 {
-	for (unsigned i = 0; i < CHOICE_IDS; i++)
+	for (unsigned i = 0; c->known_owners && i < OWNERS; i++)
 		free((char *)c->known_owners[i].text.p);
+	free(c->known_owners);
+	free(c->known_tpoints);
+	free(c->lcores);
 	free(c->tpoints.all);
 	free(c->tpoints.matched);
 	free(c->owners.all);

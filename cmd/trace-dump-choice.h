@@ -16,7 +16,7 @@ struct trace;
 struct trace_tpoint;
 struct us;
 
-enum { CHOICE_IDS = 1 << 16 }; /* of lcores, tracepoints and owners */
+enum { CHOICE_LCORES = 1 << 16 };
 
 /* Shell patterns of an option that may be repeated: one that matches will do. */
 struct choice_globs {
@@ -25,31 +25,35 @@ struct choice_globs {
 	unsigned n;
 };
 
+enum choice_tpoint { UNDECIDED, WANTED, UNWANTED };
+
+struct choice_owner {
+	struct slice text; /* the description that was looked at last, as a JSON string */
+	bool wanted;
+};
+
 /* Begins as all zero, but for until. */
 struct choice {
-	bool some_lcores, lcores[CHOICE_IDS];
+	bool *lcores; /* by number, CHOICE_LCORES of them; NULL: all will do */
 	struct choice_globs tpoints, owners; /* without one, all will do */
 	uint64_t since, until;               /* nanoseconds, both included; UINT64_MAX: no end */
 
-	uint64_t first, end; /* the same in ticks, the second not included */
-	enum { UNDECIDED, WANTED, UNWANTED } known_tpoints[CHOICE_IDS];
-	struct choice_owner {
-		struct slice text; /* the description that was looked at last, as a JSON string */
-		bool wanted;
-	} known_owners[CHOICE_IDS];
+	uint64_t first, end;               /* the same in ticks, the second not included */
+	enum choice_tpoint *known_tpoints; /* those of the trace, by id */
+	struct choice_owner *known_owners; /* by id, the last of those that share a place */
 };
 
-/* Sets the lcores of a list like 0-3,7. False when it is none. */
+/* Adds the lcores of a list like 0-3,7. False when it is none. A lack of memory, here and below, ends the tool. */
 bool choice_lcores(struct choice *c, const char *list);
 
-/* Adds a pattern, which must outlive c; a lack of memory, here and below, ends the tool. */
+/* Adds a pattern, which must outlive c. */
 void choice_glob(struct choice_globs *globs, const char *glob);
 
 /* Reads a time as trace lines have it, like 27.290, in nanoseconds. False when it is none. */
 bool choice_time(const char *text, uint64_t *ns);
 
-/* To be called when the trace's ticks are known, before the first entry. */
-void choice_start(struct choice *c, const struct us *us);
+/* To be called when the trace's definitions and ticks are known, before the first entry. */
+void choice_start(struct choice *c, const struct trace *t, const struct us *us);
 
 /* Whether the entry is wanted, in a trace whose time 0 is at these ticks. */
 bool choice_wants(struct choice *c, const struct trace *t, const struct entry *e, uint64_t base);

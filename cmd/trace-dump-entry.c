@@ -6,12 +6,11 @@
 #include "json.h"
 #include "trace-dump-input.h"
 
-/* What a tracepoint id without a definition stands for: an entry that has no name and no arguments. */
-static const struct trace_tpoint *tpoint_of(const struct trace *t, uint16_t id)
+const struct trace_tpoint *entry_tpoint(const struct trace *t, uint16_t id)
 {
 	static struct trace_tpoint undefined;
 
-	if (id < t->num_tpoints)
+	if (id < t->num_tpoints && t->tpoints[id].name[0])
 		return &t->tpoints[id];
 	undefined.id = id;
 	return &undefined;
@@ -214,7 +213,7 @@ int entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct ent
 	uint16_t owner = slot_owner(head);
 
 	e->tsc = slot_tsc(head);
-	e->tpoint = tpoint_of(t, slot_tpoint(head));
+	e->tpoint = entry_tpoint(t, slot_tpoint(head));
 	e->lcore = lcore;
 	memcpy(&e->size, head + 12, sizeof(e->size));
 	memcpy(&e->object_value, head + 16, sizeof(e->object_value));

@@ -62,6 +62,9 @@ struct entry_reader {
 	uint8_t args[TRACE_ARGS_MAX + TRACE_MORE_ARGS];
 };
 
+/* What the tracepoint of this id is. One without a definition has no name, and is valid until the next call. */
+const struct trace_tpoint *entry_tpoint(const struct trace *t, uint16_t id);
+
 /* Returns -1 when there is no memory. The trace must outlive r, r the entries. */
 int entry_reader_open(struct entry_reader *r, const struct trace *t);
 

@@ -86,10 +86,8 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
 
 static bool all_zero(const uint8_t *p, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p[i])
-			return false;
-	return true;
+	/* each byte is that before it */
+	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
 }
 
 void trace_fault(struct trace *t, const char *format, ...)
@@ -159,14 +157,13 @@ static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const stru
 	return all_zero(p + RELATION_SIZE * i, RELATION_SIZE * (l->num_relations - i));
 }
 
-/* Reads the definition with this number. Returns 1; 0 when there is none; -1 when it is damaged. */
+/* Reads the definition with this number. Returns 1; 0 when there is none; -1 when it is damaged: *tp stays as it is. */
 static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
 		       const struct layout *l)
 {
 	size_t fixed_size = TPOINT_FIXED + ARG_SIZE * l->num_args;
 	struct trace_tpoint read = {.id = id};
 
-	*tp = read;
 	/* relations can be registered for a tracepoint that never is */
 	if (all_zero(p, fixed_size))
 		return read_relations(&read, p + fixed_size, l) ? 0 : -1;
@@ -386,12 +383,12 @@ static enum verdict try_layout(struct attempt *a)
 	t->tsc_rate = number(a->in->data + l->tsc_rate, 8);
 	t->clear_tsc = l->clear_tsc ? number(a->in->data + l->clear_tsc, 8) : 0;
 	t->end = a->histories_end = number(a->in->data + l->file_size, 8);
-	t->lcores = calloc(l->num_lcores + 1, sizeof(*t->lcores));
-	if (!t->lcores)
-		err(EXIT_FAILURE, NULL);
 	if (t->tsc_rate < MIN_TSC_RATE || t->end < l->histories ||
 	    !read_tpoints(t, a->in->data + l->tpoints, l))
 		return OTHER;
+	t->lcores = calloc(l->num_lcores + 1, sizeof(*t->lcores));
+	if (!t->lcores)
+		err(EXIT_FAILURE, NULL);
 	input_need(a->in, t->end);
 	read_prefixes(t->owner_prefix, a->in->data + l->owner_types);
 	read_prefixes(t->object_prefix, a->in->data + l->object_types);

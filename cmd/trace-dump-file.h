@@ -38,7 +38,7 @@ struct trace_arg {
 
 struct trace_tpoint {
 	uint16_t id;
-	char name[25]; /* empty: not registered */
+	char name[25]; /* empty: not registered, and all else is 0 */
 	uint8_t owner_type, object_type, num_args;
 	bool new_object;
 	uint16_t args_size; /* bytes of all arguments */

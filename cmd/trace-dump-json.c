@@ -7,7 +7,8 @@
 #include "number.h"
 
 enum {
-	IDS = 1 << 16, /* of tracepoints and of lcores */
+	IDS = 1 << 16, /* of tracepoints */
+	LCORES = 8192, /* more than Linux has */
 
 	/* bytes of an entry, or of another part of the document that is read at once */
 	UNIT_MAX = 64 << 20,
@@ -98,6 +99,23 @@ static void read_arg(struct json *j, struct trace_arg *arg)
 	}
 }
 
+static void add_tpoint(struct json *j, struct trace *t, const struct trace_tpoint *tp)
+{
+	while (t->num_tpoints <= tp->id) {
+		unsigned n = t->num_tpoints ? 2 * t->num_tpoints : 1024;
+		struct trace_tpoint *all = reallocarray(t->tpoints, n, sizeof(*all));
+
+		if (!all) {
+			json_fail(j, strerror(ENOMEM));
+			return;
+		}
+		memset(all + t->num_tpoints, 0, (n - t->num_tpoints) * sizeof(*all));
+		t->tpoints = all;
+		t->num_tpoints = n;
+	}
+	t->tpoints[tp->id] = *tp;
+}
+
 static void read_tpoint(struct json *j, struct trace *t)
 {
 	struct trace_tpoint tp = {};
@@ -122,14 +140,11 @@ static void read_tpoint(struct json *j, struct trace *t)
 			json_skip(j);
 		}
 	}
-	if (id >= IDS || !tp.name[0]) {
-		json_fail(j, "a tracepoint with a name and an id below 65536 is expected");
-		return;
-	}
 	tp.id = id;
-	t->tpoints[id] = tp;
-	if (t->num_tpoints <= id)
-		t->num_tpoints = id + 1;
+	if (id >= IDS || !tp.name[0])
+		json_fail(j, "a tracepoint with a name and an id below 65536 is expected");
+	else if (!j->error)
+		add_tpoint(j, t, &tp);
 }
 
 static bool keep_owners(struct json_trace *x)
@@ -198,11 +213,10 @@ int json_trace_open(struct json_trace *x, struct trace *t, struct input *in)
 
 	*x = (struct json_trace){.in = in, .trace = t};
 	*t = (struct trace){.layout = "JSON", .releases = "what spdk_trace -j prints"};
-	t->tpoints = calloc(IDS, sizeof(*t->tpoints));
-	t->lcores = calloc(IDS, sizeof(*t->lcores));
-	t->num_lcores = IDS;
+	t->lcores = calloc(LCORES, sizeof(*t->lcores));
+	t->num_lcores = LCORES;
 	json_init(&x->j, (const char *)in->data, in->size);
-	if (!t->tpoints || !t->lcores)
+	if (!t->lcores)
 		return fail(x, strerror(ENOMEM)), -1;
 	if (!brace)
 		return fail(x, "neither an SPDK trace file nor the JSON of spdk_trace -j"), -1;
@@ -245,7 +259,7 @@ static void read_raw_entry(struct json *j, struct raw_entry *raw)
 {
 	struct slice key;
 
-	*raw = (struct raw_entry){.lcore = IDS, .tpoint = IDS};
+	*raw = (struct raw_entry){.lcore = LCORES, .tpoint = IDS};
 	for (json_object(j); json_key(j, &key);) {
 		if (json_is(key, "lcore"))
 			json_u64(j, &raw->lcore);
@@ -268,7 +282,7 @@ static void read_raw_entry(struct json *j, struct raw_entry *raw)
 		else
 			json_skip(j);
 	}
-	if (raw->lcore >= IDS || raw->tpoint >= IDS || raw->size > UINT32_MAX)
+	if (raw->lcore >= LCORES || raw->tpoint >= IDS || raw->size > UINT32_MAX)
 		json_fail(j, "an entry without lcore and tpoint, or with numbers out of range");
 }
 
@@ -319,12 +333,11 @@ static bool fill_entry(struct json_trace *x, const struct raw_entry *raw, struct
 	struct json args;
 
 	*e = (struct entry){.tsc = raw->tsc,
-			    .tpoint = &t->tpoints[raw->tpoint],
+			    .tpoint = entry_tpoint(t, raw->tpoint),
 			    .lcore = raw->lcore,
 			    .size = raw->size,
 			    .object_value = raw->value,
 			    .object_age = raw->time};
-	t->tpoints[raw->tpoint].id = raw->tpoint;
 	t->lcores[raw->lcore].id = raw->lcore;
 	if (raw->poller.p && !split_id(raw->poller, &e->poller_prefix, &e->poller))
 		return fail(x, "a malformed poller");

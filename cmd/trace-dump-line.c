@@ -52,11 +52,7 @@ static bool make_tpoint(struct line_tpoint *text, const struct trace_tpoint *tp)
 {
 	char name[JSON_QUOTED(sizeof(tp->name)) + 1];
 
-	if (!tp->name[0])
-		return true;
-	*json_quote(name, slice_of(tp->name)) = 0;
-	text->name = make(",\"tpoint\":%s", name);
-	text->room = ROOM + text->name.n;
+	text->room = ROOM;
 	for (unsigned i = 0; i < tp->num_args; i++) {
 		const struct trace_arg *arg = &tp->args[i];
 
@@ -68,6 +64,10 @@ static bool make_tpoint(struct line_tpoint *text, const struct trace_tpoint *tp)
 		if (!text->args[i].p)
 			return false;
 	}
+	/* last: it tells that all of them are there */
+	*json_quote(name, slice_of(tp->name)) = 0;
+	text->name = make(",\"tpoint\":%s", name);
+	text->room += text->name.n;
 	return text->name.p;
 }
 
@@ -87,12 +87,7 @@ int line_open(struct line_writer *w, const struct trace *t, struct out *out)
 	us_init(&w->us, t->tsc_rate);
 	w->tpoints = calloc(t->num_tpoints + 1, sizeof(*w->tpoints));
 	w->lcores = calloc(t->num_lcores + 1, sizeof(*w->lcores));
-	if (!w->tpoints || !w->lcores)
-		return -1;
-	for (unsigned i = 0; i < t->num_tpoints; i++)
-		if (!make_tpoint(&w->tpoints[i], &t->tpoints[i]))
-			return -1;
-	return 0;
+	return w->tpoints && w->lcores ? 0 : -1;
 }
 
 void line_close(struct line_writer *w)
@@ -165,13 +160,23 @@ static char *put_args(char *p, const struct line_tpoint *text, const struct entr
 	return e->num_args ? PUT(p, "}") : p;
 }
 
-void line_write(struct line_writer *w, const struct entry *e)
+/* NULL when there is no memory. */
+static const struct line_tpoint *tpoint_text(struct line_writer *w, const struct trace_tpoint *tp)
 {
 	static const struct line_tpoint undefined = {.room = ROOM};
-	const struct line_tpoint *text = e->tpoint->name[0] ? &w->tpoints[e->tpoint->id]
-							    : &undefined;
+
+	if (!tp->name[0])
+		return &undefined;
+	if (!w->tpoints[tp->id].name.p && !make_tpoint(&w->tpoints[tp->id], tp))
+		return NULL;
+	return &w->tpoints[tp->id];
+}
+
+void line_write(struct line_writer *w, const struct entry *e)
+{
+	const struct line_tpoint *text = tpoint_text(w, e->tpoint);
 	const struct slice *lcore = &w->lcores[e->lcore];
-	char *p = out_room(w->out, text->room + e->owner.n);
+	char *p = text ? out_room(w->out, text->room + e->owner.n) : NULL;
 
 	if (!lcore->p)
 		w->lcores[e->lcore] = make_lcore(&w->trace->lcores[e->lcore]);

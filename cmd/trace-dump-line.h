@@ -24,8 +24,8 @@ struct line_writer {
 		struct slice name;
 		struct slice args[TRACE_ARGS]; /* what stands before each value */
 		size_t room; /* bytes that all these texts and the values may take */
-	} * tpoints;
-	struct slice *lcores; /* made when first needed */
+	} * tpoints;         /* by id and, below, by index: made when first needed */
+	struct slice *lcores;
 };
 
 /* The trace must outlive w. Returns -1 when there is no memory. */

@@ -100,19 +100,21 @@ static void note_losses(const struct dump *d)
 static void note_missing(const struct dump *d)
 {
 	const struct trace *t = &d->trace;
-	static bool seen[CHOICE_IDS];
 	unsigned i, missing = 0, first = 0;
 
-	for (i = 0; i < t->num_lcores; i++)
-		seen[t->lcores[i].id] |= d->counts.by_lcore[i] > 0;
-	for (i = 0; opt.choice.some_lcores && i < CHOICE_IDS; i++)
-		if (opt.choice.lcores[i] && !seen[i] && !missing++)
+	/* all have been read: what is left are those without entries */
+	for (i = 0; opt.choice.lcores && i < t->num_lcores; i++)
+		if (d->counts.by_lcore[i])
+			opt.choice.lcores[t->lcores[i].id] = false;
+	for (i = 0; opt.choice.lcores && i < CHOICE_LCORES; i++)
+		if (opt.choice.lcores[i] && !missing++)
 			first = i;
 	if (missing)
 		cli_note("%s: no entries of lcore %u%s", d->name, first,
 			 missing > 1 ? " and others" : "");
 	for (i = 0; opt.choice.tpoints.n && i < t->num_tpoints; i++)
-		choice_tpoint(&opt.choice, &t->tpoints[i]);
+		if (t->tpoints[i].name[0])
+			choice_tpoint(&opt.choice, &t->tpoints[i]);
 	for (i = 0; i < opt.choice.tpoints.n; i++)
 		if (!opt.choice.tpoints.matched[i])
 			cli_note("%s: no tracepoint matches '%s'; -d lists them", d->name,
@@ -236,7 +238,7 @@ static void prepare(struct dump *d)
 	d->counts.by_lcore = calloc(d->trace.num_lcores + 1, sizeof(*d->counts.by_lcore));
 	if (!d->counts.by_lcore || line_open(&d->lines, &d->trace, &d->out) != 0)
 		err(EXIT_FAILURE, "%s", d->name);
-	choice_start(&opt.choice, &d->lines.us);
+	choice_start(&opt.choice, &d->trace, &d->lines.us);
 }
 
 /* Whether the entries are asked for, to be printed or counted. */

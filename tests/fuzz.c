@@ -229,8 +229,9 @@ void *fuzz_realloc(void *old, size_t n)
 
 void fuzz_free(void *p)
 {
-	if (p)
-		disown(p);
+	if (!p)
+		return;
+	disown(p);
 	free(p);
 }
 
