@@ -33,13 +33,29 @@ void settle_take(struct input *in, const struct trace_lcore *lcore, uint64_t fro
 	}
 }
 
-/* Whether a slot is another one now than it was when it was taken. */
-static bool has_changed(struct input *in, const struct trace_lcore *lcore, uint64_t number)
+/* The number behind the last one of these slots that is not what it was when it was taken; `from`: all are. */
+static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, uint64_t from,
+			    uint64_t to)
 {
-	const uint8_t *slot = slot_at(lcore, number);
-	uint8_t now[TRACE_SLOT];
+	enum { CHUNK = 64 }; /* slots that are read at once */
+	uint8_t now[CHUNK * TRACE_SLOT];
+	uint64_t end = from;
 
-	return input_again(in, slot, now, TRACE_SLOT) && memcmp(slot, now, TRACE_SLOT) != 0;
+	for (uint64_t n; from < to; from += n) {
+		const uint8_t *slots = slot_at(lcore, from);
+
+		n = lcore->slots - from % lcore->slots;
+		if (n > to - from)
+			n = to - from;
+		if (n > CHUNK)
+			n = CHUNK;
+		if (!input_again(in, slots, now, TRACE_SLOT * n))
+			break;
+		for (uint64_t i = 0; i < n; i++)
+			if (memcmp(slots + TRACE_SLOT * i, now + TRACE_SLOT * i, TRACE_SLOT) != 0)
+				end = from + i + 1;
+	}
+	return end;
 }
 
 /*
@@ -51,13 +67,11 @@ static void take_out(struct input *in, const struct trace *t, const struct trace
 		     uint64_t from, uint64_t to)
 {
 	const uint16_t no_entry = t->num_tpoints;
-	uint64_t end = from;
+	uint64_t end;
 
 	if (to - from > lcore->slots)
 		to = from + lcore->slots;
-	for (uint64_t i = from; i < to; i++)
-		if (has_changed(in, lcore, i))
-			end = i + 1;
+	end = last_change(in, lcore, from, to);
 	for (; from < end; from++)
 		memcpy(slot_at(lcore, from) + 8, &no_entry, sizeof(no_entry));
 }
