@@ -13,7 +13,7 @@ OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 B := build
 ifdef FUZZ
-B := build/fuzz
+B := $(if $(findstring afl,$(CC)),build/afl,build/fuzz)
 else ifdef SAN
 B := build/san
 else ifdef WERROR
@@ -28,8 +28,8 @@ FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -I$(B)/bpf
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
 ifdef FUZZ
-# what libFuzzer needs; afl-clang-fast takes it as well, afl-gcc does not
-FLAGS += -fsanitize=fuzzer-no-link
+# what libFuzzer needs; afl-clang-fast takes it as well, afl-gcc does not; lines are to cross blocks
+FLAGS += -fsanitize=fuzzer-no-link -DIO_BLOCK=1024
 SAN := 1
 endif
 ifdef SAN
@@ -153,7 +153,7 @@ FUZZ_qpair-lifetimes := probe-lines owner-lines
 FUZZ_usdt-gen := probe-specs elf-notes
 FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS)
 READERS := $(foreach t,$(FUZZ_TOOLS),$(FUZZ_$(t)))
-FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray free
+FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray strdup strndup free
 
 # $(1): tool, $(2): its readers
 define fuzz
@@ -165,9 +165,9 @@ $(FUZZ_usdt-gen:%=$(B)/fuzz-%): LDLIBS += -lelf
 $(B)/tests/fuzz.o: FLAGS += $(if $(FUZZ),,-DREPLAY) -fno-sanitize=all
 $(READERS:%=$(B)/fuzz-%): LINK += $(if $(FUZZ),-fsanitize=fuzzer)
 
-$(FUZZ_TOOLS:%=$(B)/tool-%.o):
+$(FUZZ_TOOLS:%=$(B)/tool-%.o): Makefile
 	$(call say,LD,$@)
-	$(Q)$(LD) -r -o $@ $^
+	$(Q)$(LD) -r -o $@ $(filter %.o %.a,$^)
 	$(Q)$(OBJCOPY) --redefine-sym main=tool_main $(foreach f,$(FUZZ_NAMES),--redefine-sym $f=fuzz_$f) \
 		--rename-section .data=tool_data --rename-section .bss=tool_bss $@
 

@@ -16,8 +16,7 @@
 #include "readahead.h"
 
 enum {
-	BLOCK = 128 * 1024, /* as large as those that the tools write */
-	AHEAD_MIN = 8 * BLOCK,
+	AHEAD_MIN = 8 * IO_BLOCK,
 	SHOWN = 10, /* complaints */
 };
 
@@ -25,7 +24,7 @@ int lines_open(struct lines *l, const char *path)
 {
 	struct stat st;
 
-	*l = (struct lines){.name = io_name(path), .fd = io_open(path), .cap = BLOCK};
+	*l = (struct lines){.name = io_name(path), .fd = io_open(path), .cap = IO_BLOCK};
 	if (l->fd < 0)
 		return -1;
 	if (fstat(l->fd, &st) == 0) {

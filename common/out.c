@@ -9,17 +9,11 @@
 
 #include "io.h"
 
-/*
- * A block is small enough that it, the reader's and the pipe between them stay in the caches of two cores,
- * and large enough that they seldom wake each other.
- */
-enum { BLOCK = 128 * 1024, PIPE = 2 * BLOCK };
-
 int out_open(struct out *o, int fd)
 {
 	/* fails where it is no pipe or not allowed, which does no harm */
-	fcntl(fd, F_SETPIPE_SZ, PIPE);
-	*o = (struct out){.fd = fd, .cap = BLOCK, .buf = malloc(BLOCK)};
+	fcntl(fd, F_SETPIPE_SZ, 2 * IO_BLOCK);
+	*o = (struct out){.fd = fd, .cap = IO_BLOCK, .buf = malloc(IO_BLOCK)};
 	return o->buf ? 0 : -1;
 }
 

@@ -8,9 +8,8 @@
 
 #include "io.h"
 
-enum {
-	BLOCK = 256 * 1024
-}; /* two of those that the writer fills: measured on trace-dump | trace-join */
+/* Two of those that the writer fills: measured on trace-dump | trace-join. */
+enum { BLOCK = 2 * IO_BLOCK };
 
 struct readahead {
 	pthread_t thread;

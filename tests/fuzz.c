@@ -120,6 +120,8 @@ void *fuzz_malloc(size_t n);
 void *fuzz_calloc(size_t n, size_t size);
 void *fuzz_realloc(void *old, size_t n);
 void *fuzz_reallocarray(void *old, size_t n, size_t size);
+char *fuzz_strdup(const char *s);
+char *fuzz_strndup(const char *s, size_t n);
 void fuzz_free(void *p);
 
 void fuzz_exit(int s)
@@ -225,6 +227,16 @@ void *fuzz_reallocarray(void *old, size_t n, size_t size)
 void *fuzz_realloc(void *old, size_t n)
 {
 	return fuzz_reallocarray(old, n, 1);
+}
+
+char *fuzz_strdup(const char *s)
+{
+	return own(strdup(s));
+}
+
+char *fuzz_strndup(const char *s, size_t n)
+{
+	return own(strndup(s, n));
 }
 
 void fuzz_free(void *p)
@@ -431,48 +443,62 @@ static unsigned random_below(unsigned n)
 	return (state >> 33) % n;
 }
 
-/* Runs the first n bytes of a file as they are; SIGALRM ends it when that takes too long. */
-static void feed(const char *p, size_t n)
+/* Runs the bytes as they are now; SIGALRM ends it when that takes too long. */
+static void try(void)
 {
-	if (ftruncate(bytes, n) != 0)
-		err(EXIT_FAILURE, "ftruncate");
-	memcpy(mapped, p, n);
 	alarm(SECONDS);
 	run_all();
 }
 
-/*
- * Runs the file cut off at lengths, with single bits flipped, and with blocks of any bytes in it: every one
- * of so many that can matter.
- */
-static void damage(char *p, size_t n, unsigned step)
+/* Makes the file for the bytes this one, with a hole for each page of zeros: those cost a run nothing. */
+static void load(const char *p, size_t n)
 {
-	char block[64];
+	enum { PAGE = 4096 };
+	static const char zeros[PAGE];
+
+	if (ftruncate(bytes, 0) != 0 || ftruncate(bytes, n) != 0)
+		err(EXIT_FAILURE, "ftruncate");
+	for (size_t i = 0, size; i < n; i += size) {
+		size = n - i < PAGE ? n - i : PAGE;
+		if (memcmp(p + i, zeros, size) != 0)
+			memcpy(mapped + i, p + i, size);
+	}
+}
+
+/*
+ * Runs the file cut off at every length that can matter, within zeros at one for so many bytes; and with single
+ * bits flipped and blocks of any bytes in it, one in `step` of all such.
+ */
+static void damage(const char *p, size_t n, unsigned step)
+{
+	enum { ZEROS = 509, BLOCK = 64, BLOCKS = 6400 };
+	size_t seen = 0, size, at;
 
 	set_up();
-	for (size_t i = 0, seen = 0; i < n; i++) {
-		if (!matters(p, n, i))
+	load(p, n);
+	for (size_t i = 0; i < 8 * n; i++) {
+		if (!matters(p, n, i / 8) || seen++ % step)
 			continue;
-		if (seen++ % step == 0)
-			feed(p, i);
-		for (unsigned bit = 0; bit < 8; bit++) {
-			if (seen++ % step)
-				continue;
-			p[i] ^= 1 << bit;
-			feed(p, n);
-			p[i] ^= 1 << bit;
-		}
+		mapped[i / 8] ^= 1 << i % 8;
+		try();
+		mapped[i / 8] = p[i / 8];
 	}
-	for (unsigned i = 0; i < 6400 / step; i++) {
-		size_t size = 1 + random_below(sizeof(block)), at = random_below(n - size);
-
-		while (!matters(p, n, at))
+	for (unsigned i = 0; i < BLOCKS / step; i++) {
+		do {
+			size = 1 + random_below(BLOCK);
 			at = random_below(n - size);
-		memcpy(block, p + at, size);
+		} while (!matters(p, n, at));
 		for (size_t j = 0; j < size; j++)
-			p[at + j] = random_below(256);
-		feed(p, n);
-		memcpy(p + at, block, size);
+			mapped[at + j] = random_below(256);
+		try();
+		memcpy(mapped + at, p + at, size);
+	}
+	for (size_t i = n; i-- > 0;) {
+		if (!matters(p, n, i) && i % ZEROS)
+			continue;
+		if (ftruncate(bytes, i) != 0)
+			err(EXIT_FAILURE, "ftruncate");
+		try();
 	}
 }
 
