@@ -15,7 +15,7 @@ struct json_trace {
 	struct trace *trace;
 	struct json j;
 	bool in_entries, defined; /* tracepoints are all known once the entries begin */
-	uint64_t entries; /* read so far */
+	uint64_t entries;         /* read so far */
 	struct slice
 		owners; /* the document's table of them, a copy as it stands there; p is NULL without */
 	char *text;     /* one entry's decoded strings */
