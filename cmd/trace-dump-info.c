@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "map.h"
 #include "number.h"
 #include "out.h"
 #include "trace-dump-file.h"
@@ -123,8 +124,37 @@ void info_definitions(struct out *out, const struct trace *t)
 /* What the entries of the tracepoints TCP_QP_* tell of the connections of NVMe-oF TCP. */
 struct connections {
 	uint64_t *end; /* by owner: ticks when it was destroyed; 0: not known */
-	bool *lcores; /* by owner and lcore, by its index in the trace: whether there are entries */
+	struct connection_use {
+		uint32_t owner, lcore; /* the second by its index in the trace */
+	} * uses;                      /* which have entries, each once, in order */
+	size_t num_uses, cap;
+	struct map known; /* the same, as keys */
 };
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct connection_use *x = a, *y = b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->lcore < y->lcore ? -1 : x->lcore > y->lcore;
+}
+
+static void add_use(struct connections *c, unsigned owner, unsigned lcore)
+{
+	uint32_t *known = map_put(&c->known, (uint64_t)owner << 32 | lcore);
+
+	if (known && *known != MAP_NONE)
+		return;
+	if (c->num_uses == c->cap) {
+		c->cap = c->cap ? 2 * c->cap : 64;
+		c->uses = reallocarray(c->uses, c->cap, sizeof(*c->uses));
+	}
+	if (!known || !c->uses)
+		err(EXIT_FAILURE, NULL);
+	*known = 0;
+	c->uses[c->num_uses++] = (struct connection_use){owner, lcore};
+}
 
 /* Counts what was written since the entry's owner was registered; what is older is another's. */
 static void read_connections(struct connections *c, const struct trace *t)
@@ -139,23 +169,27 @@ static void read_connections(struct connections *c, const struct trace *t)
 			    strncmp(t->tpoints[tpoint].name, "TCP_QP_", 7) != 0 ||
 			    !trace_owner(t, id, &owner) || owner.tsc >= slot_tsc(slot))
 				continue;
-			c->lcores[(size_t)id * t->num_lcores + i] = true;
+			add_use(c, id, i);
 			if (strcmp(t->tpoints[tpoint].name, "TCP_QP_DESTROY") == 0)
 				c->end[id] = slot_tsc(slot);
 		}
+	if (c->num_uses)
+		qsort(c->uses, c->num_uses, sizeof(*c->uses), compare_uses);
 }
 
+/* To be called for owners in order; *next is the first use that is not passed by. */
 static void write_connection(struct out *out, const struct trace *t, const struct connections *c,
-			     unsigned id)
+			     unsigned id, size_t *next)
 {
 	const char *before = ",\"lcores\":[", *after = "";
 
-	for (unsigned i = 0; i < t->num_lcores; i++)
-		if (c->lcores[(size_t)id * t->num_lcores + i]) {
-			out_printf(out, "%s%u", before, t->lcores[i].id);
-			before = ",";
-			after = "]";
-		}
+	for (; *next < c->num_uses && c->uses[*next].owner <= id; ++*next) {
+		if (c->uses[*next].owner < id)
+			continue;
+		out_printf(out, "%s%u", before, t->lcores[c->uses[*next].lcore].id);
+		before = ",";
+		after = "]";
+	}
 	out_text(out, after);
 	if (c->end[id])
 		out_printf(out, ",\"end\":%" PRIu64, c->end[id]);
@@ -163,11 +197,12 @@ static void write_connection(struct out *out, const struct trace *t, const struc
 
 void info_owners(struct out *out, const struct trace *t)
 {
-	struct connections connections = {calloc(t->num_owners + 1, sizeof(*connections.end)),
-					  calloc(t->num_owners + 1, t->num_lcores + 1)};
+	struct connections connections = {
+		.end = calloc(t->num_owners + 1, sizeof(*connections.end))};
 	struct trace_owner owner;
+	size_t next = 0;
 
-	if (!connections.end || !connections.lcores)
+	if (!connections.end)
 		err(EXIT_FAILURE, NULL);
 	read_connections(&connections, t);
 	for (unsigned id = 1; trace_owner(t, id, &owner); id++) {
@@ -181,11 +216,12 @@ void info_owners(struct out *out, const struct trace *t)
 			text_member(out, "poller", slice_of(poller));
 		out_printf(out, ",\"tsc\":%" PRIu64, owner.tsc);
 		text_member(out, "description", owner.description);
-		write_connection(out, t, &connections, id);
+		write_connection(out, t, &connections, id, &next);
 		out_text(out, "}\n");
 	}
 	free(connections.end);
-	free(connections.lcores);
+	free(connections.uses);
+	map_free(&connections.known);
 }
 
 void info_json_owners(struct out *out, struct slice table)
