@@ -201,7 +201,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(B)/json $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/measure $(B)/json $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with
