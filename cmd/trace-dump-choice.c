@@ -106,10 +106,11 @@ bool choice_tpoint(struct choice *c, const struct trace_tpoint *tp)
 
 static bool tpoint_wanted(struct choice *c, const struct trace *t, const struct trace_tpoint *tp)
 {
-	enum choice_tpoint *known = &c->known_tpoints[tp->id];
+	enum choice_tpoint *known;
 
 	if (tp->id >= t->num_tpoints)
 		return choice_tpoint(c, tp);
+	known = &c->known_tpoints[tp->id];
 	if (*known == UNDECIDED)
 		*known = choice_tpoint(c, tp) ? WANTED : UNWANTED;
 	return *known == WANTED;
