@@ -155,8 +155,12 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
 	if (multi)
 		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
-	if (usdt_record_bpf__load(bpf) == 0)
-		return 0;
+	if (usdt_record_bpf__load(bpf) == 0) {
+		if (bpf->bss && bpf->rodata)
+			return 0;
+		warnx("the kernel does not let the variables of the BPF program be mapped");
+		return -1;
+	}
 	if (errno == ENOMEM)
 		warn("a ring buffer of %" PRIu32 " bytes; -m takes a smaller size", size);
 	else

@@ -2,6 +2,7 @@
 #include "usdt-record-libraries.h"
 
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -9,28 +10,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The path of the file's dynamic linker, to be freed; NULL when it is linked statically. */
-static char *interpreter(int fd)
+/*
+ * Sets the path of the file's dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1
+ * with errno when it cannot be read.
+ */
+static int read_linker(int fd, char **path)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	char *path = NULL;
 	GElf_Phdr segment;
+	ssize_t got = 0;
 	size_t n;
 
-	if (elf && elf_getphdrnum(elf, &n) == 0)
-		for (size_t i = 0; i < n && !path; i++) {
-			if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_INTERP ||
-			    segment.p_filesz > 4096)
-				continue;
-			path = calloc(1, segment.p_filesz + 1);
-			if (path && pread(fd, path, segment.p_filesz, segment.p_offset) !=
-					    (ssize_t)segment.p_filesz) {
-				free(path);
-				path = NULL;
-			}
-		}
+	*path = NULL;
+	errno = EIO;
+	if (!elf || elf_getphdrnum(elf, &n) != 0) {
+		elf_end(elf);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_INTERP ||
+		    segment.p_filesz > 4096)
+			continue;
+		*path = calloc(1, segment.p_filesz + 1);
+		got = *path ? pread(fd, *path, segment.p_filesz, segment.p_offset) : -1;
+		break;
+	}
 	elf_end(elf);
-	return path;
+	return got < 0 ? -1 : 0;
 }
 
 /* Runs the dynamic linker to list libraries; returns the end of a pipe to read, or NULL with errno. */
@@ -89,6 +95,11 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 		if (library)
 			result = target_add_file(t, library);
 	}
+	/* an error, or no memory for a line */
+	if (result == 0 && !feof(list)) {
+		warn("%s", linker);
+		result = -1;
+	}
 	free(line);
 	fclose(list);
 	if (waitpid(pid, &status, 0) == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
@@ -100,15 +111,17 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 int libraries_add(const struct command *c, struct target *t)
 {
 	char *linker;
-	int result = 0;
+	int result;
 
 	if (target_add_file(t, c->path) != 0) {
 		warnx("when '%s' starts the program that has the probes, name that one with -x, and follow forks with -F",
 		      c->argv[0]);
 		return -1;
 	}
-	linker = interpreter(t->files[t->n - 1].fd);
-	if (linker)
+	result = read_linker(t->files[t->n - 1].fd, &linker);
+	if (result != 0)
+		warn("%s: its dynamic linker", c->path);
+	else if (linker)
 		result = add_libraries(t, linker, c->path);
 	free(linker);
 	return result;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 
+#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -109,7 +110,9 @@ int command_wait(struct command *c)
 	int status;
 
 	while (waitpid(c->pid, &status, 0) < 0)
-		if (errno != EINTR)
+		if (errno != EINTR) {
+			warn("%s: how it ended", c->path);
 			return EXIT_FAILURE;
+		}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

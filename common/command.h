@@ -25,7 +25,10 @@ int command_start(struct command *c);
 /* Lets the child run. Returns 0, or -1 with the errno of its exec. */
 int command_release(struct command *c);
 
-/* Waits for its end. Returns its exit status as shells do: 128 and the signal's number when one killed it. */
+/*
+ * Waits for its end. Returns its exit status as shells do: 128 and the signal's number when one killed it;
+ * EXIT_FAILURE, having said why, when that cannot be found out.
+ */
 int command_wait(struct command *c);
 
 #endif

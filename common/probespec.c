@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probespec.h"
 
+#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -152,7 +153,8 @@ void probespecs_add_default(struct probespecs *specs)
 	const char *error;
 
 	for (size_t i = 0; i < sizeof(qpair_probes) / sizeof(*qpair_probes); i++)
-		probespecs_add(specs, slice_of(qpair_probes[i]), &error);
+		if (probespecs_add(specs, slice_of(qpair_probes[i]), &error) != 0)
+			errx(EXIT_FAILURE, "%s: %s", qpair_probes[i], error);
 }
 
 void probespecs_free(struct probespecs *specs)

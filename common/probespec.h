@@ -39,7 +39,10 @@ void probespecs_option(struct probespecs *specs, const char *text);
  */
 int probespecs_read(struct probespecs *specs, const char *path);
 
-/* Adds the probes of SPDK's NVMe-oF target that tell of qpairs: those that trace.py knows. */
+/*
+ * Adds the probes of SPDK's NVMe-oF target that tell of qpairs: those that trace.py knows. A lack of memory ends
+ * the tool.
+ */
 void probespecs_add_default(struct probespecs *specs);
 
 void probespecs_free(struct probespecs *specs);

@@ -151,29 +151,43 @@ static int open_mapping(int proc, int root, const struct mapping *m)
 	return -1;
 }
 
-static bool is_elf(int fd)
+/* Returns 1, 0, or -1 with errno. */
+static int is_elf(int fd)
 {
 	char magic[4];
+	ssize_t n;
 
-	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
-	       memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+	do
+		n = pread(fd, magic, sizeof(magic), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -1;
+	return n == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
+}
+
+static void warn_mapping(const struct target *t, const struct mapping *m)
+{
+	char *path = printable(m->path);
+
+	warn("%s: %s: probes in this file are not found", t->name, path ? path : "");
+	free(path);
 }
 
 static int add_mapping(struct target *t, int proc, int root, const struct mapping *m)
 {
-	int fd = open_mapping(proc, root, m);
+	int fd = open_mapping(proc, root, m), elf;
 
 	if (fd < 0) {
-		char *path = printable(m->path);
-
-		warn("%s: %s: probes in this file are not found", t->name, path ? path : "");
-		free(path);
+		warn_mapping(t, m);
 		return 0;
 	}
 	/* code may be mapped from anything */
-	if (!is_elf(fd)) {
+	elf = is_elf(fd);
+	if (elf < 0)
+		warn_mapping(t, m);
+	if (elf <= 0) {
 		close(fd);
-		return 0;
+		return elf;
 	}
 	if (add_elf(t, m->path, fd) != 0)
 		return -1;
@@ -212,7 +226,8 @@ static int add_mappings(struct target *t, int proc, int root, FILE *maps)
 		seen[n++] = (struct seen){m.device, m.inode};
 		result = add_mapping(t, proc, root, &m);
 	}
-	if (result == 0 && ferror(maps)) {
+	/* an error, or no memory for a line */
+	if (result == 0 && !feof(maps)) {
 		warn("%s: maps", t->name);
 		result = -1;
 	}
