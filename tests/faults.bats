@@ -3,7 +3,7 @@
 
 load helpers
 
-EIO=5 EINTR=4 EAGAIN=11 ENOMEM=12 ENOSPC=28
+EPERM=1 EINTR=4 EIO=5 ECHILD=10 EAGAIN=11 ENOMEM=12 EMFILE=24 ENOSPC=28
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
@@ -26,8 +26,8 @@ each_fault() { # same|any CALL FAULT COMMAND
         [ -z "${FILE:-}" ] || cp pristine "$FILE"
         [ -e mark ] || break
         if [ $rc = 0 ]; then
-            cmp want got || { echo "$*: $call $n, $fault: exit 0, but output is missing"; cat err; return 1; }
-        elif [ $rc != 1 ] || [ "$mode" = same ] || ! grep -q "^${1%% *}: ." err; then
+            ${CMP:-cmp} want got || { echo "$*: $call $n, $fault: exit 0, but output is missing"; cat err; return 1; }
+        elif [[ " 1 ${STATUSES:-} " != *" $rc "* ]] || [ "$mode" = same ] || ! grep -q "^${1%% *}: ." err; then
             echo "$*: $call $n, $fault: exit $rc"
             cat err
             return 1
@@ -40,6 +40,8 @@ each_fault() { # same|any CALL FAULT COMMAND
 
 teardown() {
     rm -f "${SHM:-}"
+    [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
+    [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
 # Writes what the tools read.
@@ -108,5 +110,55 @@ fi
         for call in fstat mmap pread lseek write malloc; do
             FILE=$file MAYBE=1 each_fault any $call shrink "trace-dump -q $file"
         done
+    done
+}
+
+# What recording does besides, and how it can fail.
+RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR perf_event_open:$EPERM pidfd_open:$EMFILE openat2:$EPERM capset:$EPERM
+    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO ioctl:$EIO pipe2:$EMFILE fork:$EAGAIN
+    waitpid:$EINTR waitpid:$ECHILD readlinkat:$EPERM open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
+    write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
+
+# shellcheck disable=SC2086 # they are words
+@test "recording prints all that happens, or says what is wrong" {
+    command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
+    status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
+    for fault in $RECORDING; do
+        # where the command cannot be run it has the statuses of a shell
+        STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} 'usdt-record -q -- usdt-target qpairs'
+    done
+    for fault in bpf:$ENOMEM bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO malloc:$ENOMEM; do
+        STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+    done
+}
+
+# shellcheck disable=SC2086
+@test "the probes of a process are all listed, or it is said what is wrong" {
+    command -v usdt-gen >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-gen or usdt-target was not built'
+    mkfifo go
+    usdt-target wait <go >out &
+    started=$!
+    exec {go}>go
+    until grep -q ready out; do sleep 0.05; done
+    for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
+        MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "usdt-gen -l -p $started"
+    done
+}
+
+# Whether as many requests are there.
+same_lines() {
+    [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
+}
+
+# shellcheck disable=SC2086
+@test "biosnoop prints as many requests as it is to, or says what is wrong" {
+    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
+    truncate -s 1M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    while dd "if=$loop" of=/dev/null bs=4k iflag=direct status=none; do :; done 2>/dev/null &
+    started=$!
+    status_is 0 timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $stderr"
+    for fault in $RECORDING; do
+        CMP=same_lines MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "biosnoop -q -n 3 -d $loop"
     done
 }

@@ -2,34 +2,58 @@
 /*
  * A library to preload: makes system calls and allocations of a tool fail.
  *
- *	FAULT_CALL   the function, as in read
+ *	FAULT_CALL   the function, as in read, or one that there is only through syscall(2), as in bpf
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
  *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first
  *	FAULT_MARK   a file that is made when it has happened
+ *
+ * Only in this process: not in those that it begins.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *wanted, *what;
 static long nth, calls;
+static pid_t self;
 
 static void __attribute__((constructor)) begin(void)
 {
 	wanted = getenv("FAULT_CALL");
 	what = getenv("FAULT");
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
+	self = getpid();
+	unsetenv("LD_PRELOAD");
+}
+
+/* The function that this one stands before. */
+#define NEXT(f) ((__typeof__(&f))dlsym(RTLD_NEXT, #f))
+
+/* What is behind the functions here is called past those of them that may be to fail. */
+#define kernel(...) kernel_call()(__VA_ARGS__)
+
+static long (*kernel_call(void))(long, ...)
+{
+	static long (*call)(long, ...);
+
+	if (!call)
+		call = NEXT(syscall);
+	return call;
 }
 
 static bool is(const char *text)
@@ -37,13 +61,12 @@ static bool is(const char *text)
 	return strcmp(what, text) == 0;
 }
 
-/* By system calls: what they are made of here may be what is to fail. */
 static void mark(void)
 {
 	const char *path = getenv("FAULT_MARK");
 
 	if (path)
-		syscall(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		kernel(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 }
 
 static void shrink(void)
@@ -51,8 +74,8 @@ static void shrink(void)
 	const char *path = getenv("FAULT_FILE");
 	struct stat st;
 
-	if (path && syscall(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0)
-		syscall(SYS_truncate, path, st.st_size / 2);
+	if (path && kernel(SYS_newfstatat, AT_FDCWD, path, &st, 0) == 0)
+		kernel(SYS_truncate, path, st.st_size / 2);
 }
 
 /* Whether this call is to fail, errno being set; *n, the bytes that it is to do, becomes less otherwise. */
@@ -60,7 +83,7 @@ static bool fails(const char *call, size_t *n)
 {
 	long number;
 
-	if (!nth || strcmp(call, wanted) != 0)
+	if (!nth || strcmp(call, wanted) != 0 || getpid() != self)
 		return false;
 	number = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
 	if (number < nth || (number > nth && !is("short")))
@@ -80,22 +103,30 @@ static bool fails(const char *call, size_t *n)
 	return true;
 }
 
-/* The function that this one stands before. */
-#define NEXT(f) ((__typeof__(&f))dlsym(RTLD_NEXT, #f))
-
 ssize_t read(int fd, void *p, size_t n)
 {
-	return fails("read", &n) ? -1 : syscall(SYS_read, fd, p, n);
+	return fails("read", &n) ? -1 : kernel(SYS_read, fd, p, n);
 }
 
 ssize_t pread(int fd, void *p, size_t n, off_t at)
 {
-	return fails("pread", &n) ? -1 : syscall(SYS_pread64, fd, p, n, at);
+	return fails("pread", &n) ? -1 : kernel(SYS_pread64, fd, p, n, at);
 }
 
 ssize_t write(int fd, const void *p, size_t n)
 {
-	return fails("write", &n) ? -1 : syscall(SYS_write, fd, p, n);
+	return fails("write", &n) ? -1 : kernel(SYS_write, fd, p, n);
+}
+
+int openat(int directory, const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = flags & O_CREAT ? va_arg(args, int) : 0;
+	va_end(args);
+	return fails("open", NULL) ? -1 : kernel(SYS_openat, directory, path, flags, mode);
 }
 
 int open(const char *path, int flags, ...)
@@ -106,24 +137,26 @@ int open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = flags & O_CREAT ? va_arg(args, int) : 0;
 	va_end(args);
-	return fails("open", NULL) ? -1 : syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	return openat(AT_FDCWD, path, flags, mode);
 }
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 int close(int fd)
 {
-	int result = syscall(SYS_close, fd);
+	int result = kernel(SYS_close, fd);
 
 	return fails("close", NULL) ? -1 : result;
 }
 
 int fstat(int fd, struct stat *st)
 {
-	return fails("fstat", NULL) ? -1 : syscall(SYS_fstat, fd, st);
+	return fails("fstat", NULL) ? -1 : kernel(SYS_fstat, fd, st);
 }
 
 off_t lseek(int fd, off_t at, int whence)
 {
-	return fails("lseek", NULL) ? -1 : syscall(SYS_lseek, fd, at, whence);
+	return fails("lseek", NULL) ? -1 : kernel(SYS_lseek, fd, at, whence);
 }
 
 void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
@@ -134,7 +167,107 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
 void *mremap(void *old, size_t had, size_t n, int flags, ...)
 {
 	return fails("mremap", NULL) ? MAP_FAILED
-				     : (void *)syscall(SYS_mremap, old, had, n, flags, NULL);
+				     : (void *)kernel(SYS_mremap, old, had, n, flags, NULL);
+}
+
+void *mmap64(void *at, size_t n, int protection, int flags, int fd, off_t from)
+	__attribute__((alias("mmap")));
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	return fails("poll", NULL) ? -1 : kernel(SYS_poll, fds, n, timeout);
+}
+
+int epoll_create1(int flags)
+{
+	return fails("epoll_create1", NULL) ? -1 : kernel(SYS_epoll_create1, flags);
+}
+
+int epoll_ctl(int epoll, int operation, int fd, struct epoll_event *event)
+{
+	return fails("epoll_ctl", NULL) ? -1 : kernel(SYS_epoll_ctl, epoll, operation, fd, event);
+}
+
+int fcntl(int fd, int command, ...)
+{
+	va_list args;
+	long argument;
+
+	va_start(args, command);
+	argument = va_arg(args, long);
+	va_end(args);
+	return fails("fcntl", NULL) ? -1 : kernel(SYS_fcntl, fd, command, argument);
+}
+
+int fcntl64(int fd, int command, ...) __attribute__((alias("fcntl")));
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list args;
+	void *argument;
+
+	va_start(args, request);
+	argument = va_arg(args, void *);
+	va_end(args);
+	return fails("ioctl", NULL) ? -1 : kernel(SYS_ioctl, fd, request, argument);
+}
+
+int pipe2(int fds[2], int flags)
+{
+	return fails("pipe2", NULL) ? -1 : kernel(SYS_pipe2, fds, flags);
+}
+
+pid_t fork(void)
+{
+	return fails("fork", NULL) ? -1 : NEXT(fork)();
+}
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	return fails("waitpid", NULL) ? -1 : kernel(SYS_wait4, pid, status, options, NULL);
+}
+
+int prctl(int option, ...)
+{
+	va_list args;
+	long a, b, c, d;
+
+	va_start(args, option);
+	a = va_arg(args, long);
+	b = va_arg(args, long);
+	c = va_arg(args, long);
+	d = va_arg(args, long);
+	va_end(args);
+	return fails("prctl", NULL) ? -1 : kernel(SYS_prctl, option, a, b, c, d);
+}
+
+ssize_t readlinkat(int directory, const char *path, char *to, size_t n)
+{
+	return fails("readlinkat", NULL) ? -1 : kernel(SYS_readlinkat, directory, path, to, n);
+}
+
+long syscall(long number, ...)
+{
+	static const struct {
+		long number;
+		const char *name;
+	} named[] = {{SYS_bpf, "bpf"},
+		     {SYS_perf_event_open, "perf_event_open"},
+		     {SYS_pidfd_open, "pidfd_open"},
+		     {SYS_openat2, "openat2"},
+		     {SYS_capset, "capset"}};
+	long arguments[6];
+	va_list args;
+
+	va_start(args, number);
+	for (int i = 0; i < 6; i++)
+		arguments[i] = va_arg(args, long);
+	va_end(args);
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		if (number == named[i].number && fails(named[i].name, NULL))
+			return -1;
+	return kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+		      arguments[5]);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
@@ -195,6 +328,28 @@ char *strndup(const char *s, size_t n)
 int vasprintf(char **to, const char *format, va_list args)
 {
 	return fails("malloc", NULL) ? -1 : NEXT(vasprintf)(to, format, args);
+}
+
+/* What they are with FORTIFY_SOURCE. */
+int __vasprintf_chk(char **to, int flag, const char *format, va_list args);
+int __asprintf_chk(char **to, int flag, const char *format, ...);
+
+int __vasprintf_chk(char **to, int flag, const char *format, va_list args)
+{
+	(void)flag;
+	return vasprintf(to, format, args);
+}
+
+int __asprintf_chk(char **to, int flag, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	(void)flag;
+	va_start(args, format);
+	n = vasprintf(to, format, args);
+	va_end(args);
+	return n;
 }
 
 int asprintf(char **to, const char *format, ...)
