@@ -286,6 +286,10 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     done
     status_is 1 biosnoop -o missing/file
     equal "$stderr" 'biosnoop: missing/file: No such file or directory'
+    ln -s other link
+    status_is 1 biosnoop -o link
+    equal "$stderr" 'biosnoop: link: a symbolic link, which root does not follow here: name the file itself'
+    [ ! -e other ]
 }
 
 @test "a full disk and a reader that goes away" {

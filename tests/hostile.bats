@@ -125,3 +125,17 @@ limit_memory() {
         (limit_memory; timeout 10 $tool huge >out)
     done
 }
+
+@test "no tool can start a shell, search for a program or make a temporary file" {
+    command -v nm >/dev/null || skip 'nm is not here'
+    local ran=0
+    for tool in trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop; do
+        # those that need libraries may have been left out
+        [ -x "$BIN/$tool" ] || continue
+        nm -D --undefined-only "$BIN/$tool" >symbols
+        grep -q ' write' symbols
+        run -1 grep -E ' (system|popen|posix_spawnp?|exec[lv]pe?|wordexp|mkstemp|mkostemp|mkdtemp|mktemp|tmpfile|tmpnam|tempnam)(64)?(@|$)' symbols
+        ran=$((ran + 1))
+    done
+    [ $ran -ge 5 ]
+}
