@@ -25,9 +25,14 @@ struct signal_struct {
 	atomic_t live;
 };
 struct task_struct {
+	int tgid;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+};
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 struct gendisk {
 	int major;

@@ -11,12 +11,11 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
-#include "process.bpf.h"
+#include "descendants.bpf.h"
 #include "ring.bpf.h"
 #include "usdt-record.h"
 
 enum {
-	MAX_PROCESSES = 16384,
 	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
 	MAX_EVENT = sizeof(struct event) + MAX_ARGS * MAX_OPERAND,
@@ -25,23 +24,12 @@ enum {
 
 const volatile bool only_followed;
 
-__u32 num_followed;     /* processes */
-__u32 num_not_followed; /* forks for which there was no room */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct site);
 } sites SEC(".maps");
-
-/* Ids, in the namespace pid_ns, of the processes that are recorded. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, MAX_PROCESSES);
-	__type(key, __u32);
-	__type(value, __u8);
-} followed SEC(".maps");
 
 /* The program may sleep and others run on its CPU meanwhile, so each task has a buffer of its own. */
 struct scratch {
@@ -55,13 +43,6 @@ struct {
 	__type(key, int);
 	__type(value, struct scratch);
 } scratches SEC(".maps");
-
-static bool is_followed(struct task_struct *task)
-{
-	__u32 id = process_id(task);
-
-	return id && bpf_map_lookup_elem(&followed, &id);
-}
 
 /* Reads memory of the process, 8 bytes at the most. */
 static bool read_memory(__u64 *value, __u32 size, __u64 address)
@@ -171,7 +152,7 @@ int on_probe(struct pt_regs *ctx)
 	const struct site *site = bpf_map_lookup_elem(&sites, &index);
 	struct scratch *s;
 
-	if (!site || (only_followed && !is_followed(task)))
+	if (!site || (only_followed && !followed_id()))
 		return 0;
 	s = bpf_task_storage_get(&scratches, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) {
@@ -185,36 +166,6 @@ int on_probe(struct pt_regs *ctx)
 	if (n > sizeof(s->event))
 		n = sizeof(s->event);
 	ring_send(s->event, n);
-	return 0;
-}
-
-/* A new process of a followed one is followed, too; a new thread has the id that is followed already. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
-{
-	__u32 id = process_id(child);
-	__u8 yes = 1;
-
-	if (!is_followed(parent) || !id || bpf_map_lookup_elem(&followed, &id))
-		return 0;
-	if (bpf_map_update_elem(&followed, &id, &yes, BPF_NOEXIST) == 0)
-		__sync_fetch_and_add(&num_followed, 1);
-	else
-		__sync_fetch_and_add(&num_not_followed, 1);
-	return 0;
-}
-
-/* Its id may be given to another process. */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
-{
-	__u32 id;
-
-	if (BPF_CORE_READ(task, signal, live.counter) > 0)
-		return 0;
-	id = process_id(task);
-	if (bpf_map_delete_elem(&followed, &id) == 0)
-		__sync_fetch_and_add(&num_followed, -1);
 	return 0;
 }
 

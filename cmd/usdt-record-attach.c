@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "iterator.h"
 #include "session.h"
 #include "usdt-record-operand.h"
 #include "usdt-record.skel.h"
@@ -151,6 +152,8 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 				     (options->follow || (multi && !multi_knows_processes()));
 	bpf_map__set_max_entries(bpf->maps.events, size);
 	bpf_map__set_max_entries(bpf->maps.sites, r->num_sites);
+	bpf->rodata->first_process = options->pid;
+	bpf_program__set_autoload(bpf->progs.find_first, bpf->rodata->only_followed);
 	bpf_program__set_autoload(bpf->progs.on_fork, options->follow);
 	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
 	if (multi)
@@ -168,26 +171,16 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 	return -1;
 }
 
-/* Tells the program of the sites, and of the process. */
-static int fill_maps(struct recorder *r, const struct attach_options *options)
+/* Tells the program of the sites. */
+static int fill_sites(struct recorder *r)
 {
-	uint32_t pid = options->pid;
-	uint8_t yes = 1;
-
 	for (uint32_t i = 0; i < r->num_sites; i++)
 		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.sites), &i, &r->sites[i].fetch,
-					BPF_ANY) != 0)
-			goto failed;
-	if (r->bpf->rodata->only_followed) {
-		r->bpf->bss->num_followed = 1;
-		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.followed), &pid, &yes, BPF_ANY) !=
-		    0)
-			goto failed;
-	}
+					BPF_ANY) != 0) {
+			warn("BPF map");
+			return -1;
+		}
 	return 0;
-failed:
-	warn("BPF map");
-	return -1;
 }
 
 /* One link for all sites in a file: attaching and detaching many takes no longer than one. */
@@ -269,13 +262,20 @@ static int attach_probes(struct recorder *r, bool multi, pid_t pid)
 }
 
 /* From here on the processes that the recorded one begins are known, before their probes can fire. */
-static int attach_followers(struct recorder *r)
+static int attach_followers(struct recorder *r, bool follow)
 {
-	r->bpf->links.on_fork = bpf_program__attach(r->bpf->progs.on_fork);
-	r->bpf->links.on_exit = bpf_program__attach(r->bpf->progs.on_exit);
-	if (r->bpf->links.on_fork && r->bpf->links.on_exit)
+	if (follow) {
+		r->bpf->links.on_fork = bpf_program__attach(r->bpf->progs.on_fork);
+		r->bpf->links.on_exit = bpf_program__attach(r->bpf->progs.on_exit);
+		if (!r->bpf->links.on_fork || !r->bpf->links.on_exit) {
+			warn("cannot follow forks");
+			return -1;
+		}
+	}
+	if (!r->bpf->rodata->only_followed ||
+	    iterator_run(iterator_open(r->bpf->progs.find_first)) == 0)
 		return 0;
-	warn("cannot follow forks");
+	warn("cannot find the process");
 	return -1;
 }
 
@@ -294,7 +294,7 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 		warn("BPF program");
 		return -1;
 	}
-	if (load(r, options, multi) != 0 || fill_maps(r, options) != 0)
+	if (load(r, options, multi) != 0 || fill_sites(r) != 0)
 		return -1;
 	r->ring = ring_buffer__new(bpf_map__fd(r->bpf->maps.events), on_event, context, NULL);
 	if (!r->ring) {
@@ -302,7 +302,7 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 		return -1;
 	}
 	r->wakeup = &r->bpf->bss->wakeup;
-	if (options->follow && attach_followers(r) != 0)
+	if (attach_followers(r, options->follow) != 0)
 		return -1;
 	/* the kernel's own filter knows no children */
 	return attach_probes(r, multi, r->bpf->rodata->only_followed ? 0 : options->pid);

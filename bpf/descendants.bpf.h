@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * The process that a tool is told to record, and those that it and they begin from then on. User space lets
+ * find_first run once, by common/iterator.h, when the programs on forks and exits are attached.
+ */
+#ifndef DESCENDANTS_BPF_H
+#define DESCENDANTS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "process.bpf.h"
+
+enum { MAX_FOLLOWED = 16384 };
+
+const volatile __u32 first_process; /* its id in the namespace pid_ns */
+
+__u32 num_followed;     /* processes */
+__u32 num_not_followed; /* forks for which there was no room */
+
+/*
+ * The ids of the followed processes in the namespace pid_ns, by those that the kernel itself has: a process
+ * that is not followed costs one look-up.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MAX_FOLLOWED);
+	__type(key, __u32);
+	__type(value, __u32);
+} followed SEC(".maps");
+
+/* The current process's id in the namespace pid_ns; 0 when it is not followed. */
+static __u32 followed_id(void)
+{
+	__u32 key = bpf_get_current_pid_tgid() >> 32;
+	__u32 *id = bpf_map_lookup_elem(&followed, &key);
+
+	return id ? *id : 0;
+}
+
+static void follow(struct task_struct *task, __u32 id)
+{
+	__u32 key = task->tgid;
+
+	if (bpf_map_update_elem(&followed, &key, &id, BPF_NOEXIST) == 0)
+		__sync_fetch_and_add(&num_followed, 1);
+	else
+		__sync_fetch_and_add(&num_not_followed, 1);
+}
+
+/* No more when the task was the last thread of its process: the id may be given to another one. */
+static void forget_if_dead(struct task_struct *task)
+{
+	__u32 key = task->tgid;
+
+	if (BPF_CORE_READ(task, signal, live.counter) <= 0 &&
+	    bpf_map_delete_elem(&followed, &key) == 0)
+		__sync_fetch_and_add(&num_followed, -1);
+}
+
+/* Called with every thread that there is, also of processes that have ended and were not waited for. */
+SEC("iter/task")
+int find_first(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 key;
+
+	if (!task || process_id(task) != first_process)
+		return 0;
+	key = task->tgid;
+	if (!bpf_map_lookup_elem(&followed, &key))
+		follow(task, first_process);
+	forget_if_dead(task);
+	return 0;
+}
+
+/* A new process of a followed one is followed, too; a new thread has the id that is followed already. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 key = parent->tgid;
+
+	if (child->tgid != parent->tgid && bpf_map_lookup_elem(&followed, &key))
+		follow(child, process_id(child));
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	forget_if_dead(task);
+	return 0;
+}
+
+#endif
