@@ -151,8 +151,11 @@ static bool wait_for_events(struct session *s, int timeout)
 		s->failed = true;
 		return true;
 	}
-	if (fds[1].revents)
+	/* what goes on after a command can only be ended by a signal to the recorder */
+	if (fds[1].revents) {
 		s->process = -1;
+		s->child = 0;
+	}
 	/* its reader has gone: there is nobody to tell, and the status is as if a write had failed */
 	if (fds[2].revents)
 		s->failed = true;

@@ -30,7 +30,8 @@ struct session {
 	/* the caller's: the ring of the program, and its variable of bpf/wakeup.h */
 	struct ring_buffer *ring;
 	uint32_t *wakeup;
-	pid_t child; /* signals are passed on to it, and do not end the recording; 0: none */
+	/* the caller's; 0: none, or it has ended. Signals are passed on to it, and do not end the recording. */
+	pid_t child;
 
 	struct out out;
 	const char *output; /* its name; NULL: standard output */

@@ -285,6 +285,20 @@ guarded: n=0x7'
     done
 }
 
+@test "a signal ends it when the command has ended and its children have not" {
+    usdt-record -q -F -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- bash -c 'usdt-target sites; sleep 60 & echo $! >child' &
+    recorder=$!
+    for _ in $(seq 100); do
+        [ ! -s child ] || break
+        sleep 0.05
+    done
+    sleep 0.3
+    kill "$recorder"
+    wait "$recorder"
+    kill "$(cat child)"
+    equal "$(wc -l <lines)" 3
+}
+
 @test "a second signal kills it when nobody reads" {
     start usdt-target wait flood=100000 wait
     mkfifo full
