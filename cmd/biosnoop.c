@@ -88,16 +88,10 @@ static int load(struct biosnoop_bpf *bpf)
 	bpf_map__set_max_entries(bpf->maps.events, size);
 	if (opt.no_start || !has_tracepoint("block_io_start"))
 		bpf_program__set_autoload(bpf->progs.on_start, false);
-	if (biosnoop_bpf__load(bpf) == 0) {
-		if (bpf->bss && bpf->rodata)
-			return 0;
-		warnx("the kernel does not let the variables of the BPF program be mapped");
-		return -1;
-	}
-	if (errno == ENOMEM)
-		warn("a ring buffer of %" PRIu32 " bytes; --buffer takes a smaller size", size);
-	else
-		warn("the kernel does not take the BPF program: it needs Linux 5.11 or newer, with BTF; -v shows what it says");
+	if (biosnoop_bpf__load(bpf) != 0)
+		session_cannot_load(size, "--buffer", "Linux 5.11");
+	else if (session_has_variables(bpf->bss, bpf->rodata))
+		return 0;
 	return -1;
 }
 

@@ -158,16 +158,10 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
 	if (multi)
 		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
-	if (usdt_record_bpf__load(bpf) == 0) {
-		if (bpf->bss && bpf->rodata)
-			return 0;
-		warnx("the kernel does not let the variables of the BPF program be mapped");
-		return -1;
-	}
-	if (errno == ENOMEM)
-		warn("a ring buffer of %" PRIu32 " bytes; -m takes a smaller size", size);
-	else
-		warn("the kernel does not take the BPF program: it needs Linux 6.0 or newer, with BTF; -v shows what it says");
+	if (usdt_record_bpf__load(bpf) != 0)
+		session_cannot_load(size, "-m", "Linux 6.0");
+	else if (session_has_variables(bpf->bss, bpf->rodata))
+		return 0;
 	return -1;
 }
 

@@ -5,7 +5,6 @@
  * tell whose requests these are: qpair-lifetimes(1), trace-join(1).
  */
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,11 +21,7 @@
 #include "usdt-record-libraries.h"
 #include "usdt-record-print.h"
 
-enum {
-	EXIT_CANNOT_RUN = 126,
-	EXIT_NO_COMMAND = 127,
-	BUFFER = 16 << 20,
-};
+enum { BUFFER = 16 << 20 };
 
 static struct {
 	struct attach_options attach;
@@ -227,15 +222,6 @@ static int find_files(struct target *target, const struct command *command)
 	return opt.attach.pid && !by_name ? target_add_process(target, opt.attach.pid) : 0;
 }
 
-/* Exits as a shell does that cannot run the command. */
-static _Noreturn void cannot_run(const char *command)
-{
-	int status = errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
-
-	warn("%s", command);
-	exit(status);
-}
-
 /* Finds what is to be recorded and holds a command back; exits when there is nothing to record. */
 static void prepare(struct recording *r, const struct probespecs *specs, struct target *target,
 		    struct command *command)
@@ -243,7 +229,7 @@ static void prepare(struct recording *r, const struct probespecs *specs, struct 
 	if (privilege_check_ids() != 0)
 		exit(EXIT_FAILURE);
 	if (opt.command && command_find(command, opt.command) != 0)
-		cannot_run(opt.command[0]);
+		exit(command_cannot_run(opt.command[0]));
 	session_catch_signals();
 	if (privilege_check() != 0 || find_files(target, command) != 0 ||
 	    target_check(target, specs) != 0 || session_open(&r->session, opt.output) != 0)
@@ -287,7 +273,7 @@ int main(int argc, char **argv)
 		session_end_after(&r.session, opt.seconds);
 	say_recording(&specs, &target);
 	if (opt.command && command_release(&command) != 0)
-		cannot_run(command.path);
+		exit(command_cannot_run(command.path));
 	session_run(&r.session, is_over, &r);
 	recorder_detach(&r.recorder);
 	session_finish(&r.session, is_full, &r);

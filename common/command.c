@@ -14,6 +14,11 @@
 
 #include "io.h"
 
+enum {
+	EXIT_CANNOT_RUN = 126,
+	EXIT_NO_COMMAND = 127,
+};
+
 /* If not, errno says why. */
 static bool is_executable(const char *path)
 {
@@ -52,16 +57,24 @@ int command_find(struct command *c, char **argv)
 	return -1;
 }
 
+int command_cannot_run(const char *name)
+{
+	int status = errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
+
+	warn("%s", name);
+	return status;
+}
+
 static _Noreturn void run(const struct command *c, int gate, int error)
 {
 	char go;
 
 	/* the recorder died before it was ready */
 	if (io_read(gate, &go, 1) != 1)
-		_exit(127);
+		_exit(EXIT_NO_COMMAND);
 	execv(c->path, c->argv);
 	io_write(error, &errno, sizeof(errno));
-	_exit(127);
+	_exit(EXIT_NO_COMMAND);
 }
 
 int command_start(struct command *c)
@@ -107,12 +120,10 @@ int command_release(struct command *c)
 
 int command_wait(struct command *c)
 {
-	int status;
-
-	while (waitpid(c->pid, &status, 0) < 0)
+	while (waitpid(c->pid, &c->status, 0) < 0)
 		if (errno != EINTR) {
 			warn("%s: how it ended", c->path);
 			return EXIT_FAILURE;
 		}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
 }

@@ -12,12 +12,16 @@ struct command {
 	char **argv;
 	char *path; /* of its file, found as execvp(3) does */
 	pid_t pid;
-	int gate;  /* closed without a word: the child ends */
-	int error; /* the errno of an exec that fails comes from here */
+	int status; /* as wait(2) has it, once command_wait() has waited */
+	int gate;   /* closed without a word: the child ends */
+	int error;  /* the errno of an exec that fails comes from here */
 };
 
 /* Finds the command's file. Returns 0, or -1 with errno, ENOENT when there is none. */
 int command_find(struct command *c, char **argv);
+
+/* Says by errno why the command cannot be run. Returns the exit status that shells have then. */
+int command_cannot_run(const char *name);
 
 /* Starts the child, which waits. Returns 0, or -1 with errno. */
 int command_start(struct command *c);

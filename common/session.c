@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -228,6 +229,24 @@ uint32_t session_ring_size(uint32_t wanted)
 	while (size < wanted && size < 1U << 31)
 		size *= 2;
 	return size;
+}
+
+void session_cannot_load(uint32_t ring_size, const char *option, const char *kernel)
+{
+	if (errno == ENOMEM)
+		warn("a ring buffer of %" PRIu32 " bytes; %s takes a smaller size", ring_size,
+		     option);
+	else
+		warn("the kernel does not take the BPF program: it needs %s or newer, with BTF; -v shows what it says",
+		     kernel);
+}
+
+bool session_has_variables(const void *bss, const void *rodata)
+{
+	if (bss && rodata)
+		return true;
+	warnx("the kernel does not let the variables of the BPF program be mapped");
+	return false;
 }
 
 uint64_t session_missed(const struct bpf_object *object)

@@ -80,6 +80,12 @@ void session_libbpf(bool verbose);
 /* The size that a ring for so many bytes must have. */
 uint32_t session_ring_size(uint32_t wanted);
 
+/* Says why a program could not be loaded, by errno. option: that of the ring's size; kernel: the oldest that has all. */
+void session_cannot_load(uint32_t ring_size, const char *option, const char *kernel);
+
+/* Whether the variables of a loaded program are mapped; says so when they are not. */
+bool session_has_variables(const void *bss, const void *rodata);
+
 /*
  * How often programs of the object were called on a CPU on which they were just running, in an interrupt for
  * instance: the kernel then leaves the call out.
