@@ -54,7 +54,7 @@ BPF_TOOLS  := usdt-record biosnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
-BPF_COMMON := command iterator privilege session
+BPF_COMMON := command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := choice entry file follow info input json line merge settle us

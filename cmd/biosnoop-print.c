@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "utf8.h"
+#include "label.h"
 
 /* The letters of blktrace's RWBS field. */
 static const char *type_of(uint32_t flags)
@@ -72,12 +71,6 @@ static const char *error_of(int error)
 	return other;
 }
 
-/* The bytes of a name that may fill its array. */
-static struct slice name_of(const char *name, size_t size)
-{
-	return (struct slice){name, strnlen(name, size)};
-}
-
 /* Nanoseconds since the first request was done. Those of several CPUs may come in another order. */
 static int64_t since_first(struct printer *p, const struct event *e)
 {
@@ -106,25 +99,17 @@ static void put_ms(struct out *out, uint64_t from, uint64_t to)
 		out_printf(out, " %7s", "-");
 }
 
-static void put_name(struct out *out, const char *name, size_t size, int width)
-{
-	char shown[UTF8_VISIBLE(DISK_SIZE) + 1];
-
-	*utf8_visible(shown, name_of(name, size)) = 0;
-	out_printf(out, "%-*s ", width, *shown ? shown : "-");
-}
-
 void print_text(struct printer *p, const struct event *e)
 {
 	struct out *out = p->out;
 	char pid[16] = "-";
 
 	out_printf(out, "%-11.6f ", since_first(p, e) / 1e9);
-	put_name(out, e->comm, sizeof(e->comm), 14);
+	label_column(out, e->comm, sizeof(e->comm), 14);
 	if (*e->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	out_printf(out, "%-7s ", pid);
-	put_name(out, e->disk, sizeof(e->disk), 9);
+	label_column(out, e->disk, sizeof(e->disk), 9);
 	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags), (uint64_t)e->sector,
 		   (uint64_t)e->bytes);
 	if (p->queued)
@@ -134,14 +119,6 @@ void print_text(struct printer *p, const struct event *e)
 		out_printf(out, " %s", error_of(e->error));
 	out_text(out, "\n");
 	p->number++;
-}
-
-static void put_string(struct out *out, const char *key, const char *name, size_t size)
-{
-	char quoted[JSON_QUOTED(DISK_SIZE) + 1];
-
-	*json_quote(quoted, name_of(name, size)) = 0;
-	out_printf(out, "\"%s\":%s,", key, quoted);
 }
 
 static void put_us(struct out *out, const char *key, uint64_t from, uint64_t to)
@@ -159,11 +136,11 @@ void print_json(struct printer *p, const struct event *e)
 		   ",\"tpoint\":\"BLOCK_IO\",\"args\":{",
 		   (uint64_t)e->done, since_first(p, e) / 1e3, e->cpu);
 	if (*e->comm) {
-		put_string(out, "comm", e->comm, sizeof(e->comm));
+		label_member(out, "comm", e->comm, sizeof(e->comm));
 		out_printf(out, "\"pid\":%" PRIu32 ",", e->pid);
 	}
 	if (*e->disk)
-		put_string(out, "disk", e->disk, sizeof(e->disk));
+		label_member(out, "disk", e->disk, sizeof(e->disk));
 	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64,
 		   type_of(e->flags), (uint64_t)e->sector, (uint64_t)e->bytes);
 	put_us(out, "queued", e->begun, e->issued);
