@@ -284,7 +284,10 @@ int main(int argc, char **argv)
 	target_close(&target);
 	probespecs_free(&specs);
 	if (opt.command) {
-		int end = command_wait(&command);
+		int end;
+
+		session_wait(&r.session);
+		end = command_wait(&command);
 
 		status = status ? status : end;
 		free(command.path);

@@ -121,6 +121,13 @@ int session_count(struct session *s)
 	return ++s->batch == BATCH ? -1 : 0;
 }
 
+/* What goes on after a command can only be ended by a signal to the recorder. */
+static void note_end(struct session *s)
+{
+	s->process = -1;
+	s->child = 0;
+}
+
 /*
  * Returns whether a signal ends the recording. A command ends it, when it is told to end: a terminal sends
  * SIGINT to the command as well, the others are passed on.
@@ -152,11 +159,8 @@ static bool wait_for_events(struct session *s, int timeout)
 		s->failed = true;
 		return true;
 	}
-	/* what goes on after a command can only be ended by a signal to the recorder */
-	if (fds[1].revents) {
-		s->process = -1;
-		s->child = 0;
-	}
+	if (fds[1].revents)
+		note_end(s);
 	/* its reader has gone: there is nobody to tell, and the status is as if a write had failed */
 	if (fds[2].revents)
 		s->failed = true;
@@ -199,6 +203,18 @@ void session_finish(struct session *s, session_is_over *is_over, void *context)
 		ring_buffer__consume(s->ring);
 	} while (s->batch == BATCH && !s->failed && !is_over(context));
 	out_flush(&s->out);
+}
+
+void session_wait(struct session *s)
+{
+	while (s->process >= 0) {
+		struct pollfd process = {s->process, POLLIN, 0};
+		int n = poll(&process, 1, IDLE);
+
+		take_signal(s);
+		if (n > 0 || (n < 0 && errno != EINTR))
+			note_end(s);
+	}
 }
 
 int session_close(struct session *s, int status)

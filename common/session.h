@@ -71,6 +71,9 @@ void session_run(struct session *s, session_is_over *is_over, void *context);
 /* Takes out what is left when the program is detached, and writes it. */
 void session_finish(struct session *s, session_is_over *is_over, void *context);
 
+/* Waits for the end of the watched process, if any, when there is nothing more to record. */
+void session_wait(struct session *s);
+
 /* Closes the output. Returns the exit status: the given one, or 1 when writing failed. */
 int session_close(struct session *s, int status);
 

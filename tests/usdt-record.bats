@@ -285,6 +285,16 @@ guarded: n=0x7'
     done
 }
 
+@test "a signal is passed on to the command when recording is over" {
+    usdt-record -q -d 1 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
+    recorder=$!
+    sleep 1.5
+    kill "$recorder"
+    status=0
+    wait "$recorder" || status=$?
+    equal "$status" 143
+}
+
 @test "a signal ends it when the command has ended and its children have not" {
     usdt-record -q -F -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- bash -c 'usdt-target sites; sleep 60 & echo $! >child' &
     recorder=$!
