@@ -50,7 +50,7 @@ endif
 # those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
-BPF_TOOLS  := usdt-record biosnoop
+BPF_TOOLS  := usdt-record biosnoop ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := probespec target usdt
@@ -64,6 +64,7 @@ trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
 biosnoop_parts := print
+ipcsnoop_parts := calls counts print
 usdt-record_parts := attach libraries operand print
 
 # packages come before anything else: what is here decides what is built
@@ -117,6 +118,7 @@ endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
 # the first time; afterwards the objects that include it know
 $(foreach t,$(BPF_TOOLS),$(eval $(call objects,$(t)): | $(B)/bpf/$(t).skel.h))
+$(B)/cmd/ipcsnoop-calls.o: | $(B)/bpf/syscalls.h
 $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
@@ -137,6 +139,12 @@ $(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -static -o $@ $(filter-out %.h,$^) -pthread
 $(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
+
+# a program for ipcsnoop to watch
+$(B)/pipe-target: tests/pipe-target.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -g -O2 -Wall -Wextra -o $@ $< -pthread
 
 # preloaded by tests/faults.bats
 $(B)/faults.so: tests/faults.c
@@ -193,6 +201,16 @@ $(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
 
+# the names of the system calls by their numbers, of both kinds that a kernel for x86-64 knows
+$(B)/bpf/syscalls.h: $(B)/flags
+	$(call say,GEN,$@)
+	$(Q)for bits in 64 32; do \
+		echo "static const char *const syscalls_$$bits[] = {"; \
+		echo "$(hash)include <asm/unistd_$$bits.h>" | $(CC) $(CPPFLAGS) -E -dM - | \
+			sed -n 's/^$(hash)define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/	[\2] = "\1",/p'; \
+		echo '};'; \
+	done >$@
+
 # other flags or another compiler build everything again
 $(B)/flags: FORCE
 	$(Q)mkdir -p $(@D)
@@ -201,7 +219,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(B)/measure $(B)/json $(B)/faults.so $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/measure $(B)/json $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with

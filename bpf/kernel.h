@@ -24,11 +24,48 @@ typedef struct {
 struct signal_struct {
 	atomic_t live;
 };
+struct pipe_buffer {
+	unsigned int len;
+};
+struct pipe_inode_info {
+	unsigned int head, tail;
+	unsigned int ring_size;
+	struct pipe_buffer *bufs;
+};
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	struct pipe_inode_info *i_pipe;
+};
+struct file {
+	unsigned int f_mode;
+	struct inode *f_inode;
+};
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+struct files_struct {
+	struct fdtable *fdt;
+};
+struct thread_info {
+	unsigned int status;
+};
 struct task_struct {
+	struct thread_info thread_info;
 	int tgid;
+	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	unsigned long nvcsw;
+	struct files_struct *files;
 	struct signal_struct *signal;
+};
+/* user space has other names for them */
+struct pt_regs___kernel {
+	unsigned long r10, r8;
+	unsigned long bx, cx, dx, si, di;
+	unsigned long orig_ax;
 };
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;

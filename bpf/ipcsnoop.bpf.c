@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
+/*
+ * ipcsnoop's program: counts the system calls of a process and its children, and tells of those that read from
+ * pipes and write to them. The descriptor leads to the pipe through the task's file table.
+ */
+#include <linux/bpf.h>
+#include <linux/stat.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "descendants.bpf.h"
+#include "ipcsnoop.h"
+#include "ring.bpf.h"
+
+enum {
+	/* of the kernel */
+	TS_COMPAT = 2,
+	FMODE_WRITE = 2,
+	MAX_ERRNO = 4095,
+	MAX_VECTORS = 1024,
+	/* as many as a pipe has that was not made by root to have more */
+	MAX_SUMMED = 256,
+};
+
+const volatile bool with_counts;
+const volatile bool with_late_calls;                   /* events of those that had begun before */
+const volatile struct operation operations[NUM_CALLS]; /* none of them: no events */
+
+__u64 num_untracked; /* calls of which there was no room to note the begin */
+
+/* By CPU, and then by call: an array for each CPU that user space can read without asking the kernel. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, NUM_CALLS);
+	__type(key, __u32);
+	__type(value, struct count);
+} counts SEC(".maps");
+
+/* A pipe as a call finds it. */
+struct end {
+	bool is_pipe;
+	__u32 used, slots;
+	__u64 queued;
+	__u64 inode;
+};
+
+/* What a thread is doing. */
+struct call {
+	__u64 begun; /* 0: it is in no call */
+	__u32 call;
+	__u32 pid;
+	unsigned long nvcsw; /* how often it had gone to sleep before */
+	__u64 asked;         /* bytes; or, with vectors, their number */
+	__u64 vectors;
+	bool has_vectors;
+	struct end from, to;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call);
+} calls SEC(".maps");
+
+static bool is_compat(struct task_struct *task)
+{
+	return task->thread_info.status & TS_COMPAT;
+}
+
+static struct count *count_of(__u32 call)
+{
+	__u32 key = bpf_get_smp_processor_id() * NUM_CALLS + call;
+
+	return bpf_map_lookup_elem(&counts, &key);
+}
+
+/* Argument n of the call, from 1 on. */
+static __u64 argument(struct pt_regs *ctx, bool compat, __u8 n)
+{
+	struct pt_regs___kernel *regs = (void *)ctx;
+
+	switch (n) {
+	case 1:
+		return compat ? (__u32)regs->bx : regs->di;
+	case 2:
+		return compat ? (__u32)regs->cx : regs->si;
+	case 3:
+		return compat ? (__u32)regs->dx : regs->dx;
+	case 4:
+		return compat ? (__u32)regs->si : regs->r10;
+	case 5:
+		return compat ? (__u32)regs->di : regs->r8;
+	default:
+		return 0;
+	}
+}
+
+static struct file *file_of(struct task_struct *task, __u32 descriptor)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file *file = NULL;
+
+	if (table && descriptor < table->max_fds)
+		bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	return file;
+}
+
+/*
+ * The bytes in a pipe, whose buffers are at this address. Like sum_vectors() it is no static function because the
+ * verifier looks at others once, and not at all that follows again for each turn of the loop.
+ */
+__attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 used, __u32 slots)
+{
+	__u64 sum = 0;
+
+	if (used > MAX_SUMMED)
+		return NOT_KNOWN;
+	for (__u32 i = 0; i < MAX_SUMMED && i < used; i++) {
+		struct pipe_buffer *buffer = (void *)buffers + ((tail + i) & (slots - 1)) *
+								       bpf_core_type_size(*buffer);
+
+		sum += BPF_CORE_READ(buffer, len);
+	}
+	return sum;
+}
+
+/* Nothing is locked: another process may use the pipe at this moment. */
+static void look_at(struct end *end, struct file *file)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct pipe_inode_info *pipe;
+	__u32 tail;
+
+	if (!inode || !S_ISFIFO(BPF_CORE_READ(inode, i_mode)))
+		return;
+	pipe = BPF_CORE_READ(inode, i_pipe);
+	if (!pipe)
+		return;
+	end->is_pipe = true;
+	end->inode = BPF_CORE_READ(inode, i_ino);
+	tail = BPF_CORE_READ(pipe, tail);
+	end->used = BPF_CORE_READ(pipe, head) - tail;
+	end->slots = BPF_CORE_READ(pipe, ring_size);
+	end->queued = sum_buffers((__u64)BPF_CORE_READ(pipe, bufs), tail, end->used, end->slots);
+}
+
+static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs *regs,
+		       const volatile struct operation *o)
+{
+	bool compat = is_compat(task), writes = o->to, reads = o->from;
+	struct file *file;
+
+	if (reads) {
+		file = file_of(task, argument(regs, compat, o->from));
+		if (o->from == o->to) {
+			writes = BPF_CORE_READ(file, f_mode) & FMODE_WRITE;
+			reads = !writes;
+		}
+		if (reads)
+			look_at(&c->from, file);
+	}
+	if (writes)
+		look_at(&c->to, file_of(task, argument(regs, compat, o->to)));
+	c->asked = argument(regs, compat, o->asked);
+	c->vectors = argument(regs, compat, o->vectors);
+	c->has_vectors = o->vectors;
+}
+
+/* The place of a system call among all of them. */
+static __u32 place_of(struct task_struct *task, __u64 number)
+{
+	__u32 call = number < OTHER_NUMBER ? number : OTHER_NUMBER;
+
+	return is_compat(task) ? NUMBERS + call : call;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_call, struct pt_regs *regs, long number)
+{
+	const volatile struct operation *o;
+	struct task_struct *task;
+	__u32 pid = followed_id(), call;
+	struct count *count;
+	struct call *c;
+
+	if (!pid)
+		return 0;
+	task = bpf_get_current_task_btf();
+	call = place_of(task, number);
+	o = &operations[call];
+	if (with_counts) {
+		count = count_of(call);
+		if (count)
+			count->calls++;
+	} else if (!o->asked) {
+		return 0;
+	}
+	c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!c) {
+		__sync_fetch_and_add(&num_untracked, 1);
+		return 0;
+	}
+	c->call = call;
+	c->pid = pid;
+	c->nvcsw = task->nvcsw;
+	c->from.is_pipe = c->to.is_pipe = false;
+	if (o->asked)
+		find_pipes(c, task, regs, o);
+	c->begun = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* The bytes that vectors ask for, which the kernel has just read. */
+__attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool compat)
+{
+	__u64 sum = 0;
+
+	if (number > MAX_VECTORS)
+		return NOT_KNOWN;
+	for (__u32 i = 0; i < MAX_VECTORS && i < number; i++) {
+		__u64 size = 0;
+		long error;
+
+		if (compat)
+			error = bpf_probe_read_user(&size, 4, (void *)(vectors + 8 * i + 4));
+		else
+			error = bpf_probe_read_user(&size, 8, (void *)(vectors + 16 * i + 8));
+		if (error)
+			return NOT_KNOWN;
+		sum += size;
+	}
+	return sum;
+}
+
+static void tell_end(const struct end *end, struct event *e, bool writes)
+{
+	if (!end->is_pipe)
+		return;
+	e->inode = end->inode;
+	e->queued = end->queued;
+	e->used = end->used;
+	e->slots = end->slots;
+	e->writes = writes;
+	ring_send(e, sizeof(*e));
+}
+
+/* Tells of a call of the task, if it is at a pipe. */
+static void tell(const struct call *c, struct task_struct *task, struct event *e)
+{
+	if (!c->from.is_pipe && !c->to.is_pipe)
+		return;
+	e->begun = c->begun;
+	e->done = bpf_ktime_get_ns();
+	e->pid = c->pid;
+	e->cpu = bpf_get_smp_processor_id();
+	e->call = c->call;
+	e->blocked = task->nvcsw != c->nvcsw;
+	BPF_CORE_READ_STR_INTO(&e->comm, task, comm);
+	tell_end(&c->from, e, false);
+	tell_end(&c->to, e, true);
+}
+
+static void tell_result(const struct call *c, struct task_struct *task, long result)
+{
+	struct event e = {};
+
+	e.result = result;
+	e.asked = c->asked;
+	if (c->has_vectors)
+		e.asked = sum_vectors(c->vectors, c->asked, c->call >= NUMBERS);
+	tell(c, task, &e);
+}
+
+/* What the pipe was like when the call began nobody knows. */
+static void tell_late(struct task_struct *task, struct pt_regs *ctx, long result)
+{
+	struct pt_regs___kernel *regs = (void *)ctx;
+	__u32 pid = followed_id(), call;
+	struct call c = {};
+
+	if (!pid)
+		return;
+	call = place_of(task, regs->orig_ax);
+	if (!operations[call].asked)
+		return;
+	c.call = call;
+	c.pid = pid;
+	find_pipes(&c, task, ctx, &operations[call]);
+	c.from.queued = c.to.queued = NOT_KNOWN;
+	tell_result(&c, task, result);
+}
+
+/* Not for calls that do not return. */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct call *c = bpf_task_storage_get(&calls, task, NULL, 0);
+	struct count *count;
+
+	if (!c || !c->begun) {
+		if (with_late_calls && !c)
+			tell_late(task, regs, result);
+		return 0;
+	}
+	if (with_counts) {
+		count = count_of(c->call);
+		if (count) {
+			count->ns += bpf_ktime_get_ns() - c->begun;
+			count->errors += (unsigned long)result >= (unsigned long)-MAX_ERRNO;
+		}
+	}
+	if (c->from.is_pipe || c->to.is_pipe)
+		tell_result(c, task, result);
+	c->begun = 0;
+	return 0;
+}
+
+/* Called with every thread that there is, when tracing ends. */
+SEC("iter/task")
+int find_unfinished(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	struct event e = {};
+	struct call *c;
+
+	if (!task)
+		return 0;
+	c = bpf_task_storage_get(&calls, task, NULL, 0);
+	if (!c || !c->begun)
+		return 0;
+	e.unfinished = true;
+	e.asked = c->has_vectors ? NOT_KNOWN : c->asked;
+	tell(c, task, &e);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,466 @@
+#!/usr/bin/env bats
+# What ipcsnoop prints of tests/pipe-target.c and of shells, where the kernel lets it.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+
+load helpers
+
+setup() {
+    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built: clang, bpftool or libbpf is missing'
+    cd "$BATS_TEST_TMPDIR" || exit
+    status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
+}
+
+teardown() {
+    [ -z "${watcher:-}" ] || kill -9 "$watcher" 2>/dev/null || true
+    [ -z "${started:-}" ] || kill -9 "$started" 2>/dev/null || true
+}
+
+# Runs ipcsnoop with the file lines as its output. What the command prints goes to the file out, since a pipe would
+# be seen, and notes to the file log.
+snoop() { # STATUS [OPTION]... COMMAND...
+    local want=$1 status=0
+    shift
+    timeout 20 ipcsnoop -o lines "$@" >out 2>log || status=$?
+    [ "$status" = "$want" ] || { echo "exit $status, not $want"; cat log; return 1; }
+}
+
+# The reads and writes of a command, as JSON.
+events_of() { # COMMAND...
+    snoop 0 -e -j -- "$@"
+}
+
+# The arguments of the lines: KEY...; what is absent or false is "-".
+column() {
+    jq -r --args '[$ARGS.positional[] as $key | .args[$key] // "-" | tostring] | join(" ")' "$@" <lines
+}
+
+# How often a call was made: NAME
+calls() {
+    sed -n "s/^@syscalls\[$1\]: //p" lines
+}
+
+# Starts a target that waits for a line to the descriptor $go; its id is $started.
+start() { # ACT...
+    rm -f go
+    mkfifo go
+    pipe-target wait "$@" <go >out &
+    started=$!
+    exec {go}>go
+    wait_for ready out
+}
+
+# Watches the target into the file lines, lets it go on and waits for both.
+watch() {
+    ipcsnoop -o lines -p "$started" 2>log &
+    watcher=$!
+    wait_for tracing log
+    echo >&"$go"
+    wait "$watcher"
+    wait "$started"
+    watcher='' started=''
+}
+
+wait_for() { # TEXT FILE
+    for _ in $(seq 100); do
+        ! grep -qs "$1" "$2" || return 0
+        sleep 0.05
+    done
+    echo "$1 has not come:"
+    cat "$2"
+    return 1
+}
+
+@test "every write and read, how many bytes, and how full the pipe was" {
+    events_of pipe-target plain=97
+    pipe=$(cat out)
+    equal "$(column call pipe asked moved queued used slots)" "$(
+        # 90 of them, 4095 bytes, fit into the first page
+        for i in $(seq 97); do echo "write $pipe $i $i $((i * (i - 1) / 2)) $(((i > 1) + (i > 91))) 16"; done
+        for i in $(seq 97); do echo "read $pipe $i $i $((97 * 98 / 2 - i * (i - 1) / 2)) $((1 + (i <= 90))) 16"; done)"
+    pid=$(sed -n 's/^ipcsnoop: started pipe-target, pid //p' log)
+    equal "$(column comm pid blocked | sort -u)" "pipe-target $pid -"
+    equal "$(jq -s 'all(.args.latency > 0 and .args.latency < 1e6 and .args.blocked == false)' lines)" true
+    equal "$(jq -s '.[0].us == 0 and ([.[].us] | . == sort) and ([.[].tsc] | . == sort)' lines)" true
+    equal "$(jq -r .tpoint lines | uniq -c | tr -s ' ')" ' 97 PIPE_WRITE
+ 97 PIPE_READ'
+}
+
+@test "vectors" {
+    events_of pipe-target vectors=10
+    equal "$(column call asked moved queued)" 'writev 60 60 0
+readv 30 30 60
+pwritev2 10 10 30
+preadv2 60 40 40'
+}
+
+@test "splice, tee, vmsplice and sendfile: a line for each end that is a pipe" {
+    events_of pipe-target splices=1000
+    { read -r a; read -r b; } <out
+    equal "$(jq -r '"\(.tpoint) \(.args | "\(.call) \(.pipe) \(.asked) \(.moved) \(.queued)")"' lines)" "PIPE_WRITE write $a 1000 1000 0
+PIPE_READ tee $a 2000 1000 1000
+PIPE_WRITE tee $b 2000 1000 0
+PIPE_READ splice $a 999 999 1000
+PIPE_WRITE splice $b 999 999 1000
+PIPE_READ splice $b 1000 1000 1999
+PIPE_WRITE vmsplice $a 1005 1005 1
+PIPE_READ vmsplice $b 1000 999 999
+PIPE_WRITE sendfile $b 1000 1000 0"
+}
+
+@test "a pipe that becomes full" {
+    events_of pipe-target fill=4096
+    equal "$(column call moved used slots queued error)" "$(for i in $(seq 0 15); do echo "write 4096 $i 16 $((4096 * i)) -"; done)
+write - 16 16 65536 EAGAIN"
+}
+
+@test "a pipe that was made larger, and whose buffers begin again" {
+    events_of pipe-target resize=65536
+    equal "$(column moved used slots queued)" '196608 0 64 0
+196608 48 64 196608
+131072 0 64 0
+1 32 64 131072'
+}
+
+@test "calls that fail" {
+    events_of pipe-target fail=5
+    equal "$(column call moved queued error)" 'write 5 0 -
+read - 5 EFAULT
+write - 5 EPIPE'
+    events_of pipe-target interrupt=50
+    equal "$(column call moved blocked error)" 'read - true ERESTARTSYS'
+}
+
+@test "who waits for whom: an empty pipe and a full one" {
+    events_of sh -c '{ sleep 0.5; echo a; } | cat'
+    # the end of the pipe comes at once, or soon
+    equal "$(jq -r 'select(.args.comm == "cat") | .args | "\(.moved) \(.queued) \(.blocked) \(.latency > 400000 and .latency < 5000000)"' lines | head -n 1)" '2 0 true true'
+    equal "$(jq -r 'select(.tpoint == "PIPE_WRITE") | .args.blocked' lines)" false
+    # one end is the other's
+    equal "$(column pipe | sort -u | wc -l)" 1
+
+    events_of sh -c 'dd if=/dev/zero bs=4k count=17 status=none | { sleep 0.5; cat; }'
+    equal "$(jq -r 'select(.args.comm == "dd") | .args | "\(.used) \(.queued) \(.blocked) \(.latency > 400000 and .latency < 5000000)"' lines | tail -n 1)" \
+        '16 65536 true true'
+    equal "$(jq -s 'map(select(.tpoint == "PIPE_READ") | .args.moved) | add' lines)" $((17 * 4096))
+}
+
+@test "calls that have not ended when tracing does" {
+    snoop 0 -d 1 -- sh -c 'sleep 1.5 | cat'
+    pipe=$(awk '$4 == "read" { print $6 }' lines)
+    [[ $(sed -n 2p lines) =~ ^0\.000000\ +cat\ +[0-9]+\ +read\ +R\ $pipe\ +[0-9]+\ +-\ +0/16\ +0\ +B\ [0-9.]+\ unfinished$ ]]
+    equal "$(sed -n 3p lines)" ''
+    # the same when a signal ends it
+    mkfifo fifo
+    # shellcheck disable=SC2034 # it only keeps the pipe open
+    exec {open}<>fifo
+    # shellcheck disable=SC2016 # the other shell expands it
+    ipcsnoop -e -j -o lines -- sh -c 'cat fifo & echo $! >child; echo hello >fifo' >out 2>log &
+    watcher=$!
+    wait_for hello out
+    wait_for 'ended with status 0' log
+    sleep 0.2
+    kill "$watcher"
+    wait "$watcher"
+    kill "$(cat child)"
+    equal "$(jq -c '.args | [.comm, .call, .moved, .unfinished]' lines | sort)" '["cat","read",6,null]
+["cat","read",null,true]
+["sh","write",6,null]'
+}
+
+@test "named pipes" {
+    mkfifo fifo
+    events_of sh -c 'echo hello >fifo & cat fifo'
+    equal "$(column comm call pipe moved)" "sh write $(stat -c %i fifo) 6
+cat read $(stat -c %i fifo) 6
+cat read $(stat -c %i fifo) 0"
+}
+
+@test "calls of each kind are counted: of threads, children and children of these" {
+    snoop 0 -s -q -- pipe-target call=1009
+    equal "$(calls getppid)" 1009
+    equal "$(calls execve)" 1
+    equal "$(calls exit_group)" 1
+    snoop 0 -s -q -- pipe-target everywhere=1009
+    equal "$(calls getppid)" $((4 * 1009))
+    equal "$(calls exit_group)" 3
+    snoop 0 -s -q -- sh -c 'pipe-target call=11; (pipe-target call=17 & pipe-target call=19 | cat; wait)'
+    equal "$(calls getppid)" $((11 + 17 + 19 + 1))
+}
+
+@test "the same counts as strace" {
+    command -v strace >/dev/null || skip 'strace is not here'
+    command -v pipe-target
+    strace -f -c -U calls,errors,name -o traced pipe-target call=1009 plain=7 vectors=3 splices=100 fail=3 fill=100 || skip 'strace does not work here'
+    snoop 0 -s -j -q -- pipe-target call=1009 plain=7 vectors=3 splices=100 fail=3 fill=100
+    # it does not count calls that do not return
+    jq -r 'select(.syscall != "exit_group") | "\(.syscall) \(.calls) \(.errors)"' lines | sort >counted
+    awk '$1 ~ /^[0-9]+$/ && $NF != "total" { print $NF, $1, (NF > 2 ? $2 : 0) }' traced | sort | diff - counted
+    grep -x 'getppid 1009 0' counted
+}
+
+@test "calls of 32 bits are counted apart, and their pipes are seen" {
+    pipe-target call32=1 || skip 'the kernel has no system calls of 32 bits'
+    snoop 0 -s -q -- pipe-target call32=101 call=103
+    equal "$(calls i386:getpid)" 101
+    equal "$(calls getpid)" 101
+    # 20 is writev in 64 bits
+    equal "$(calls writev)" ''
+    equal "$(calls getppid)" 103
+    events_of pipe-target pipe32=20
+    equal "$(column call pipe asked moved queued)" "i386:write $(cat out) 20 20 0
+i386:read $(cat out) 3 3 20
+i386:readv $(cat out) 27 17 17"
+}
+
+@test "numbers that have no name" {
+    snoop 0 -s -q -- pipe-target strange=13
+    equal "$(grep syscall_ lines | grep -v usecs)" '@syscalls[syscall_900]: 13
+@syscalls[syscall_other]: 26
+@errors[syscall_900]: 13
+@errors[syscall_other]: 26'
+}
+
+@test "the time that calls take" {
+    snoop 0 -s -j -q -- sleep 0.5
+    equal "$(jq -r 'select(.syscall == "clock_nanosleep") | "\(.calls) \(.us > 500000 and .us < 5000000)"' lines)" '1 true'
+    equal "$(jq -r 'select(.syscall == "exit_group") | "\(.calls) \(.us)"' lines)" '1 0'
+}
+
+@test "a process that runs, and the children that it begins from then on" {
+    start plain=3 everywhere=1009
+    pid=$started
+    watch
+    # it was reading when it was found
+    [[ $(sed -n 2p lines) =~ ^0\.000000\ +pipe-target\ +$pid\ +read\ +R\ $(stat -c %i go)\ +100\ +1\ +-\ +-\ +\?\ -$ ]]
+    equal "$(awk '{ print $4, $6, $8 }' lines | sed -n 3,8p)" "$(
+        for call in write read; do for i in 1 2 3; do echo "$call $(sed -n 2p out) $i"; done; done)"
+    equal "$(grep -c " pipe-target  *$pid " lines)" 7
+    equal "$(grep -c ' pipe-target ' lines)" 7
+    equal "$(calls getppid)" $((4 * 1009))
+    # calls are counted when they begin
+    equal "$(calls read)" 3
+    equal "$(grep -c tracing log)" 1
+    equal "$(tail -n 1 log)" "ipcsnoop: process $pid has ended"
+
+    start plain=3
+    ipcsnoop -e -j -o lines -p "$started" 2>log &
+    watcher=$!
+    wait_for tracing log
+    echo >&"$go"
+    wait "$watcher"
+    equal "$(head -n 1 lines | jq -c '.args | del(.pipe)')" "{\"comm\":\"pipe-target\",\"pid\":$started,\"call\":\"read\",\"asked\":100,\"moved\":1}"
+    equal "$(wc -l <lines)" 7
+}
+
+@test "a process that has ended and was not waited for" {
+    bash -c 'sleep 0.3 & echo $! >pid; exec sleep 60' &
+    started=$!
+    until [ -s pid ] && grep -q 'State:.*Z' "/proc/$(cat pid)/status"; do sleep 0.05; done
+    status_is 0 timeout 10 ipcsnoop -o lines -p "$(cat pid)"
+    says "ipcsnoop: process $(cat pid) has ended"
+    equal "$(grep -c @ lines)" 0
+}
+
+@test "nobody else is seen" {
+    start plain=3
+    ipcsnoop -o lines -p "$started" 2>log &
+    watcher=$!
+    wait_for tracing log
+    pipe-target plain=5 call=7
+    echo hello | cat
+    echo >&"$go"
+    wait "$watcher"
+    equal "$(grep -c ' pipe-target ' lines)" 7
+    equal "$(wc -l <lines)" $((1 + 7 + $(grep -c -e @ -e '^$' lines)))
+    equal "$(calls getppid)" ''
+}
+
+@test "text: the columns and the counts" {
+    snoop 0 -- pipe-target fill=65536
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D PIPE      ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    [[ $(sed -n 2p lines) =~ ^0\.000000\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +65536\ +0/16\ +0\ +-\ 0\.[0-9]{3}$ ]]
+    [[ $(sed -n 3p lines) =~ ^0\.[0-9]{6}\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +-\ +16/16\ +65536\ +-\ 0\.[0-9]{3}\ EAGAIN$ ]]
+    equal "$(sed -n 4p lines)" ''
+    # the largest is the last
+    for map in syscalls usecs; do
+        sed -n "s/^@$map\[[a-z0-9_]*\]: //p" lines >values
+        sort -n values | cmp - values
+        [ "$(wc -l <values)" -gt 10 ]
+    done
+    equal "$(grep -c '^@errors\[write\]: 1$' lines)" 1
+    equal "$(grep -vc -e '^@[a-z]*\[[a-z0-9_]*\]: [0-9.]*$' -e '^[0T]' -e '^$' lines)" 0
+}
+
+@test "counts only, events only, and both as JSON" {
+    snoop 0 -s -- pipe-target plain=1
+    equal "$(grep -vc -e '^@' -e '^$' lines)" 0
+    equal "$(calls write)" 2
+    snoop 0 -e -- pipe-target plain=1
+    equal "$(wc -l <lines)" 3
+    equal "$(grep -c @ lines)" 0
+    snoop 0 -j -- pipe-target plain=1
+    equal "$(jq -c 'select(.tpoint) | keys' lines | sort | uniq -c | tr -s ' ')" ' 2 ["args","lcore","tpoint","tsc","us"]'
+    equal "$(jq -c 'select(.syscall) | keys' lines | sort -u)" '["calls","errors","syscall","us"]'
+    equal "$(jq -c 'select(.syscall == "write") | [.calls, .errors]' lines)" '[2,0]'
+    equal "$(jq -s '[.[] | select(.syscall) | .calls] | . == sort' lines)" true
+    # those of events are trace lines
+    status_is 0 sh 'grep tpoint lines | trace-join'
+    [[ ${lines[0]} =~ PIPE_WRITE\ +comm:\ pipe-target,\ pid:\ [0-9]+,\ call:\ write,\ pipe:\ [0-9]+,\ asked:\ 1,\ moved:\ 1,\ used:\ 0,\ slots:\ 16,\ queued:\ 0,\ blocked:\ false,\ latency:\ [0-9.]+$ ]]
+}
+
+@test "names with control characters" {
+    snoop 0 -e -- pipe-target disguise=1
+    # shellcheck disable=SC1003 # it is a backslash
+    equal "$(grep -c ' \\x1b\[31m\\x0a"x\\\\xff ' lines)" 2
+    equal "$(wc -l <lines)" 3
+    events_of pipe-target disguise=1
+    equal "$(jq -sc 'map(.args.comm)' lines)" '["\u001b[31m\n\"x\\�","\u001b[31m\n\"x\\�"]'
+}
+
+@test "what was started, how it ended, and its exit status" {
+    snoop 0 -- true
+    equal "$(sed 's/[0-9]*$/N/' log)" 'ipcsnoop: started true, pid N
+ipcsnoop: true ended with status N'
+    equal "$(tail -n 1 log)" 'ipcsnoop: true ended with status 0'
+    snoop 7 -- pipe-target exit=7
+    equal "$(tail -n 1 log)" 'ipcsnoop: pipe-target ended with status 7'
+    snoop 143 -- pipe-target kill=15
+    equal "$(tail -n 1 log)" 'ipcsnoop: pipe-target was killed by SIGTERM'
+    snoop 162 -- pipe-target kill=34
+    equal "$(tail -n 1 log)" 'ipcsnoop: pipe-target was killed by signal 34'
+    snoop 143 -- sh -c 'exit 143'
+    equal "$(tail -n 1 log)" 'ipcsnoop: sh ended with status 143'
+    snoop 3 -q -- sh -c 'exit 3'
+    equal "$(cat log)" ''
+}
+
+@test "commands that cannot be run" {
+    for missing in missing ./missing; do
+        status_is 127 ipcsnoop -- $missing
+        equal "$stderr" "ipcsnoop: $missing: No such file or directory"
+        equal "$output" ''
+    done
+    echo >file
+    status_is 126 ipcsnoop -- ./file
+    equal "$stderr" 'ipcsnoop: ./file: Permission denied'
+    chmod +x file
+    snoop 126 -- ./file
+    equal "$(cat log)" 'ipcsnoop: ./file: Exec format error'
+    status_is 1 ipcsnoop -p 2147483647
+    equal "$stderr" 'ipcsnoop: process 2147483647: No such process'
+}
+
+@test "signals are passed on to the command" {
+    for signal in TERM HUP; do
+        ipcsnoop -o lines -- sleep 60 2>log &
+        watcher=$!
+        wait_for started log
+        sleep 0.3
+        kill -s $signal "$watcher"
+        status=0
+        wait "$watcher" || status=$?
+        equal "$status" $((128 + $(kill -l $signal)))
+        grep -x "ipcsnoop: sleep was killed by SIG$signal" log
+        equal "$(calls clock_nanosleep)" 1
+    done
+    # what the command leaves behind is traced until the next signal
+    ipcsnoop -o lines -- sh -c 'sleep 60 & echo $! >child' 2>log &
+    watcher=$!
+    wait_for 'ended with status 0' log
+    sleep 0.2
+    kill -0 "$watcher"
+    kill "$watcher"
+    wait "$watcher"
+    kill "$(cat child)"
+    equal "$(calls clock_nanosleep)" 1
+}
+
+@test "it ends with what outlives the command, after a time, and by a signal" {
+    snoop 0 -q -- sh -c '(sleep 0.5; pipe-target call=1009) & :'
+    # the shell makes one
+    equal "$(calls getppid)" 1010
+    SECONDS=0
+    snoop 5 -d 1 -- sh -c 'pipe-target call=13; sleep 2; pipe-target call=17; exit 5'
+    equal "$(calls getppid)" 14
+    [ $SECONDS -ge 2 ]
+    # signals are passed on then, too
+    ipcsnoop -d 1 -o lines -- sleep 60 2>log &
+    watcher=$!
+    sleep 1.5
+    kill "$watcher"
+    status=0
+    wait "$watcher" || status=$?
+    equal "$status" 143
+    start plain=1
+    for signal in INT TERM HUP; do
+        env --default-signal=INT ipcsnoop -o lines -p "$started" 2>log &
+        watcher=$!
+        wait_for tracing log
+        kill -s $signal $watcher
+        wait $watcher
+    done
+}
+
+@test "nothing is lost, or it is counted exactly" {
+    # nothing is taken out while it is stopped
+    # shellcheck disable=SC2016 # the other shell expands it
+    local traffic='kill -STOP $PPID; pipe-target plain=313; kill -CONT $PPID; exit '
+    snoop 0 -- sh -c "$traffic 0"
+    equal "$(grep -c ' pipe-target ' lines)" 626
+    for end in 0 7; do
+        # the exit status is the command's if that is not 0
+        snoop $((end ? end : 1)) --buffer 4K -- sh -c "$traffic $end"
+        lost=$(sed -n 's/^ipcsnoop: lost \([0-9]*\) reads and writes.*/\1/p' log)
+        equal $((lost + $(grep -c ' pipe-target ' lines))) 626
+        [ "$lost" -gt 0 ]
+        # counts are not
+        [ "$(calls read)" -gt 313 ]
+    done
+}
+
+@test "inside a PID namespace, and one from outside" {
+    unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    status_is 0 unshare -pf --mount-proc ipcsnoop -j -q -o lines -- pipe-target plain=2 everywhere=7
+    equal "$(jq -r 'select(.syscall == "getppid") | .calls' lines)" 28
+    equal "$(jq -s 'map(select(.tpoint) | .args.pid) | unique | length == 1 and .[0] < 100' lines)" true
+    events_of unshare -pf --mount-proc pipe-target plain=2
+    pid=$(sed -n 's/^ipcsnoop: started unshare, pid //p' log)
+    equal "$(jq -s --argjson pid "$pid" 'map(.args.pid) | unique | length == 1 and .[0] > $pid' lines)" true
+}
+
+@test "options that make no sense" {
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 ipcsnoop $arguments
+        says 'ipcsnoop: '
+        equal "$output" ''
+    done
+}
+
+@test "a full disk and a reader that goes away" {
+    status_is 1 ipcsnoop -q -o /dev/full -- true
+    equal "$stderr" 'ipcsnoop: /dev/full: No space left on device'
+    status_is 1 ipcsnoop -o missing/file -- true
+    equal "$stderr" 'ipcsnoop: missing/file: No such file or directory'
+    # the command is waited for
+    status_is 0 sh "{ ipcsnoop -q -- sh -c 'sleep 0.5; echo >done'; echo \$? >status; } | true; cat status done"
+    equal "$output" 1
+    equal "$stderr" ''
+}
+
+@test "capabilities are given up, two are enough, and a command has the caller's own" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    start
+    ipcsnoop -o lines -p "$started" 2>log &
+    watcher=$!
+    wait_for tracing log
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$watcher/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    echo >&"$go"
+    wait "$watcher"
+    snoop 0 -q -- grep -e Cap -e NoNewPrivs /proc/self/status
+    equal "$(cat out)" "$(grep -e Cap -e NoNewPrivs /proc/self/status)"
+    status_is 1 setpriv --bounding-set -all ipcsnoop -- true
+    equal "$stderr" 'ipcsnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon ipcsnoop -s -q -o lines -- pipe-target call=11
+    equal "$(calls getppid)" 11
+}
