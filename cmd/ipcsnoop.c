@@ -31,7 +31,7 @@ static struct {
 	pid_t pid;        /* 0: that of the command */
 	uint64_t seconds; /* 0: no end */
 	uint32_t buffer;
-	bool counts_only, events_only, json, quiet, verbose;
+	bool counts_only, events_only, json, verbose;
 } opt = {.buffer = BUFFER};
 
 struct snoop {
@@ -99,9 +99,10 @@ static int load(struct snoop *s)
 	bpf_map__set_max_entries(bpf->maps.counts, s->cpus * NUM_CALLS);
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
-	if (ipcsnoop_bpf__load(bpf) == 0)
+	if (ipcsnoop_bpf__load(bpf) != 0)
+		session_cannot_load(size, "--buffer", "Linux 5.12");
+	else if (session_has_variables(bpf->bss, bpf->rodata))
 		return 0;
-	session_cannot_load(size, "--buffer", "Linux 5.12");
 	return -1;
 }
 
@@ -141,28 +142,24 @@ static void start(struct snoop *s)
 {
 	if (opt.command && command_release(&s->command) != 0)
 		exit(command_cannot_run(s->command.path));
-	if (opt.quiet)
-		return;
 	if (opt.command)
-		warnx("started %s, pid %d", opt.command[0], opt.pid);
+		cli_note("started %s, pid %d", opt.command[0], opt.pid);
 	else
-		warnx("tracing process %d", opt.pid);
+		cli_note("tracing process %d", opt.pid);
 }
 
 static void say_end(const struct snoop *s)
 {
 	int status = s->command.status, number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
-	if (opt.quiet)
-		return;
 	if (!opt.command)
-		warnx("process %d has ended", opt.pid);
+		cli_note("process %d has ended", opt.pid);
 	else if (!number)
-		warnx("%s ended with status %d", opt.command[0], WEXITSTATUS(status));
+		cli_note("%s ended with status %d", opt.command[0], WEXITSTATUS(status));
 	else if (sigabbrev_np(number))
-		warnx("%s was killed by SIG%s", opt.command[0], sigabbrev_np(number));
+		cli_note("%s was killed by SIG%s", opt.command[0], sigabbrev_np(number));
 	else
-		warnx("%s was killed by signal %d", opt.command[0], number);
+		cli_note("%s was killed by signal %d", opt.command[0], number);
 }
 
 static void print_counts(struct snoop *s)
@@ -269,7 +266,7 @@ static void parse_options(int argc, char **argv)
 			opt.buffer = cli_size("--buffer", optarg);
 			break;
 		case 'q':
-			opt.quiet = true;
+			cli_quiet();
 			break;
 		case 'v':
 			opt.verbose = true;
