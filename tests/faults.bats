@@ -138,6 +138,7 @@ RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR perf_event_open:$EPERM 
     mkfifo go
     usdt-target wait <go >out &
     started=$!
+    # shellcheck disable=SC2034 # it is open: that is all
     exec {go}>go
     until grep -q ready out; do sleep 0.05; done
     for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
