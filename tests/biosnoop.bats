@@ -28,10 +28,12 @@ teardown() {
 
 # Begins to trace the loop device into the file lines.
 begin() { # OPTION...
+    # not to take an earlier one for it
+    rm -f log
     biosnoop -j -o lines -d "$disk" "$@" 2>log &
     snoop=$!
     for _ in $(seq 100); do
-        ! grep -q tracing log || return 0
+        ! grep -qs tracing log || return 0
         sleep 0.05
     done
     cat log
