@@ -53,7 +53,7 @@ ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
-ELF_COMMON := probespec target usdt
+ELF_COMMON := mapping probespec target usdt
 BPF_COMMON := command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules

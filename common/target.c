@@ -5,14 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "utf8.h"
 
 /* A copy that a terminal may see: names in other people's files and processes can be anything. */
@@ -95,62 +93,6 @@ int target_add_file(struct target *t, const char *path)
 	return add_elf(t, path, fd);
 }
 
-/* A line of /proc/PID/maps about code that comes from a file. */
-struct mapping {
-	uint64_t start, end; /* addresses */
-	uint64_t device, inode;
-	char *path;
-};
-
-static bool parse_mapping(char *line, struct mapping *m)
-{
-	unsigned major, minor;
-	char flags[5];
-	int path = 0;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &m->start, &m->end,
-		   flags, &major, &minor, &m->inode, &path) != 6 ||
-	    !path || flags[2] != 'x' || !m->inode)
-		return false;
-	m->device = (uint64_t)major << 32 | minor;
-	m->path = line + path;
-	m->path[strcspn(m->path, "\n")] = 0;
-	return true;
-}
-
-/* Whether fd is the file that is mapped. Devices may differ: some file systems report another one to stat(2). */
-static bool is_mapped(int fd, const struct mapping *m)
-{
-	struct stat st;
-
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == m->inode && S_ISREG(st.st_mode);
-}
-
-/*
- * Opens the file that is mapped: by its path under the root of the process, which may be another one than
- * ours and must not lead out of it by a link; or, when that is not the file any more, by the mapping,
- * which takes more privileges.
- */
-static int open_mapping(int proc, int root, const struct mapping *m)
-{
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	char link[64];
-	int fd = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
-
-	if (is_mapped(fd, m))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
-	fd = openat(proc, link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (is_mapped(fd, m))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
 /* Returns 1, 0, or -1 with errno. */
 static int is_elf(int fd)
 {
@@ -175,7 +117,7 @@ static void warn_mapping(const struct target *t, const struct mapping *m)
 
 static int add_mapping(struct target *t, int proc, int root, const struct mapping *m)
 {
-	int fd = open_mapping(proc, root, m), elf;
+	int fd = mapping_open(m, proc, root), elf;
 
 	if (fd < 0) {
 		warn_mapping(t, m);
@@ -210,7 +152,7 @@ static int add_mappings(struct target *t, int proc, int root, FILE *maps)
 	while (result == 0 && getline(&line, &cap, maps) > 0) {
 		size_t i = 0;
 
-		if (!parse_mapping(line, &m))
+		if (!mapping_parse(&m, line) || !m.inode)
 			continue;
 		while (i < n && (seen[i].device != m.device || seen[i].inode != m.inode))
 			i++;

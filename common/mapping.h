@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a process has mapped as code: lines of /proc/PID/maps. */
+#ifndef MAPPING_H
+#define MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mapping {
+	uint64_t start, end; /* addresses */
+	uint64_t offset;     /* of the start in the file */
+	uint64_t device;
+	uint64_t inode; /* 0: it comes from no file */
+	char *path;     /* in the line */
+};
+
+/* Takes the line apart, and changes it. Returns whether it is one about code. */
+bool mapping_parse(struct mapping *m, char *line);
+
+/*
+ * Opens the file that is mapped: by its path under the root of the process, which may be another one than
+ * ours and must not lead out of it by a link; under our own, which the path is relative to when only the
+ * root is another one, as by chroot(2); or, when that is not the file any more, by the mapping, which takes
+ * more privileges. proc and root: the directories of the process. Returns -1 with errno.
+ */
+int mapping_open(const struct mapping *m, int proc, int root);
+
+#endif
