@@ -17,6 +17,10 @@
 #define CAP_PERFMON 38
 #define CAP_BPF     39
 #endif
+/* with 5.9 */
+#ifndef CAP_CHECKPOINT_RESTORE
+#define CAP_CHECKPOINT_RESTORE 40
+#endif
 
 static bool has_capability(unsigned number)
 {
@@ -69,13 +73,31 @@ int privilege_check(void)
 	return -1;
 }
 
-int privilege_drop(void)
+static int drop_but(uint64_t keep)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[2] = {};
+	struct __user_cap_data_struct sets[2] = {};
 
+	if (syscall(SYS_capget, &header, sets) != 0)
+		return -1;
+	sets[0].effective &= keep;
+	sets[0].permitted &= keep;
+	sets[1].effective &= keep >> 32;
+	sets[1].permitted &= keep >> 32;
+	sets[0].inheritable = sets[1].inheritable = 0;
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
-	return syscall(SYS_capset, &header, none) == 0 ? 0 : -1;
+	return syscall(SYS_capset, &header, sets) == 0 ? 0 : -1;
+}
+
+int privilege_drop(void)
+{
+	return drop_but(0);
+}
+
+int privilege_drop_all_but_reading(void)
+{
+	return drop_but(UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+			UINT64_C(1) << CAP_CHECKPOINT_RESTORE);
 }

@@ -12,4 +12,7 @@ int privilege_check(void);
 /* Drops every capability, for good. Returns 0, or -1 with errno. */
 int privilege_drop(void);
 
+/* The same, but for those to look into other processes and at their files. */
+int privilege_drop_all_but_reading(void);
+
 #endif
