@@ -13,10 +13,8 @@ enum { MAX_PID_NS_LEVEL = 32 };
 
 const volatile __u32 pid_ns; /* inode of the PID namespace that process ids are of */
 
-/* The task's process id in the namespace pid_ns; 0 when it has none there. */
-static __u32 process_id(struct task_struct *task)
+static __u32 id_in_namespace(struct pid *pid)
 {
-	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
 	__u32 level = BPF_CORE_READ(pid, level);
 
 	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && i <= level; i++) {
@@ -27,6 +25,18 @@ static __u32 process_id(struct task_struct *task)
 			return BPF_CORE_READ(upid, nr);
 	}
 	return 0;
+}
+
+/* The task's process id in the namespace pid_ns; 0 when it has none there. */
+static inline __u32 process_id(struct task_struct *task)
+{
+	return id_in_namespace(BPF_CORE_READ(task, group_leader, thread_pid));
+}
+
+/* The same of the thread. */
+static inline __u32 thread_id(struct task_struct *task)
+{
+	return id_in_namespace(BPF_CORE_READ(task, thread_pid));
 }
 
 #endif

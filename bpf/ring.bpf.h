@@ -5,6 +5,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <stdbool.h>
 
 #include "wakeup.h"
 
@@ -31,10 +32,13 @@ static __u64 ring_flags(void)
 	return BPF_RB_NO_WAKEUP;
 }
 
-static void ring_send(void *event, __u64 size)
+/* Returns whether there was room. */
+static bool ring_send(void *event, __u64 size)
 {
-	if (bpf_ringbuf_output(&events, event, size, ring_flags()) != 0)
-		__sync_fetch_and_add(&lost, 1);
+	if (bpf_ringbuf_output(&events, event, size, ring_flags()) == 0)
+		return true;
+	__sync_fetch_and_add(&lost, 1);
+	return false;
 }
 
 #endif
