@@ -50,7 +50,7 @@ endif
 # those that need libc alone, those that read ELF files, those with a BPF program
 LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
-BPF_TOOLS  := usdt-record biosnoop ipcsnoop
+BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
 ELF_COMMON := mapping probespec target usdt
@@ -64,6 +64,7 @@ trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows
 usdt-gen_parts := list source
 biosnoop_parts := print
+offwaketime_parts := elf print process symbols
 ipcsnoop_parts := calls counts print
 usdt-record_parts := attach libraries operand print
 
@@ -90,7 +91,7 @@ LEFT_OUT := $(if $(strip $(BPF_LACKS)),$(BPF_TOOLS))
 BPF_TOOLS := $(filter-out $(LEFT_OUT),$(BPF_TOOLS))
 TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON += $(if $(ELF_TOOLS),$(ELF_COMMON)) $(if $(BPF_TOOLS),$(BPF_COMMON))
-TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static)
+TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static) $(if $(BPF_TOOLS),blocked-target)
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
@@ -138,7 +139,12 @@ $(B)/libusdt-target.so: tests/usdt-target-library.c
 $(B)/usdt-target-static: $(TARGET_PARTS) tests/usdt-target-library.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TARGET_FLAGS) -O1 -fno-pie -static -o $@ $(filter-out %.h,$^) -pthread
-$(TARGETS:%=$(B)/%) $(B)/libusdt-target.so: tests/usdt-target.h
+$(filter %/usdt-target %/usdt-target-static,$(TARGETS:%=$(B)/%)) $(B)/libusdt-target.so: tests/usdt-target.h
+# its stacks are found by frame pointers
+$(B)/blocked-target: tests/blocked-target.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(TARGET_FLAGS) -O0 -fno-omit-frame-pointer -static -Wl,--build-id -o $@ $< -pthread
 
 # a program for ipcsnoop to watch
 $(B)/pipe-target: tests/pipe-target.c

@@ -51,15 +51,25 @@ struct files_struct {
 struct thread_info {
 	unsigned int status;
 };
+struct mm_struct {
+	unsigned long arg_start;
+};
 struct task_struct {
 	struct thread_info thread_info;
+	int pid; /* of the thread, in the first namespace */
 	int tgid;
+	unsigned int flags;
+	unsigned int __state; /* from 5.14 on */
+	struct mm_struct *mm;
 	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	unsigned long nvcsw;
 	struct files_struct *files;
 	struct signal_struct *signal;
+};
+struct task_struct___before_5_14 {
+	long state;
 };
 /* user space has other names for them */
 struct pt_regs___kernel {

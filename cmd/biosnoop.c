@@ -6,7 +6,6 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>

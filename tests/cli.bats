@@ -5,7 +5,7 @@ load helpers
 
 # those that read a file or standard input, and the others that were built
 TOOLS='trace-dump qpair-lifetimes trace-join trace-latency trace-chrome'
-OTHERS=$(for tool in usdt-gen usdt-record biosnoop ipcsnoop; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
+OTHERS=$(for tool in usdt-gen usdt-record biosnoop offwaketime ipcsnoop; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
 
 # Writes an input of which the tool prints many lines to the file input.
 input_of() {

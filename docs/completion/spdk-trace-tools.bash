@@ -10,4 +10,4 @@ _spdk_trace_tools() {
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -o default -F _spdk_trace_tools trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop ipcsnoop
+complete -o default -F _spdk_trace_tools trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop offwaketime ipcsnoop

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
+/*
+ * offwaketime's program: a thread that blocks leaves its stacks in a place of its own, who wakes it adds its own
+ * stacks to them, and when it runs again all of it is sent. Stacks are sent whole: ids of a stack map could mean
+ * another stack.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "kernel.h"
+#include "offwaketime.h"
+#include "process.bpf.h"
+#include "ring.bpf.h"
+
+enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+
+const volatile __u32 only_pids[MAX_IDS], only_tids[MAX_IDS]; /* up to the first 0; none: all */
+const volatile bool only_user_threads, only_kernel_threads;
+const volatile bool no_user_stacks, no_kernel_stacks;
+const volatile __u32 states;      /* bits of task_struct.__state; 0: of threads that could go on */
+const volatile __u64 least, most; /* ns */
+
+__u64 lost_ns;     /* blocked time of the events that were lost */
+__u64 num_unnoted; /* blocked threads for which there was no memory */
+__u64 num_skipped; /* times that a wanted thread came or went without a switch */
+
+struct blocked {
+	__u64 since; /* 0: it is not */
+	__u32 depth; /* of all stacks in the event */
+	struct event event;
+	__u64 frames[NUM_STACKS * MAX_DEPTH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct blocked);
+} threads SEC(".maps");
+
+/* What runs on a CPU. */
+struct running {
+	__u64 task; /* 0: not known yet */
+	bool is_wanted;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct running);
+} cpus SEC(".maps");
+
+static bool is_one_of(const volatile __u32 *ids, __u32 id)
+{
+	for (int i = 0; i < MAX_IDS && ids[i]; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+static bool is_wanted(struct task_struct *task)
+{
+	bool is_kernel = task->flags & KERNEL_THREAD;
+
+	/* the idle task has no id of its own */
+	if (!task->pid || (only_user_threads && is_kernel) || (only_kernel_threads && !is_kernel))
+		return false;
+	return (!only_pids[0] || is_one_of(only_pids, process_id(task))) &&
+	       (!only_tids[0] || is_one_of(only_tids, thread_id(task)));
+}
+
+/*
+ * Whether it gives up the processor for a reason that is wanted. One that is pushed off while it prepares to wait
+ * has a state already, but goes on. A waker may change the state meanwhile, but not to 0.
+ */
+static bool is_blocking(bool preempt, struct task_struct *task)
+{
+	__u32 state = 0;
+
+	if (!preempt)
+		state = bpf_core_field_exists(task->__state)
+				? BPF_CORE_READ(task, __state)
+				: BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+	return states ? state & states : !state;
+}
+
+/* Adds a stack of the current task. */
+static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
+{
+	__u32 at = b->depth;
+	long n;
+
+	b->event.stacks.depth[stack] = 0;
+	if (at > (NUM_STACKS - 1) * MAX_DEPTH || (flags ? no_user_stacks : no_kernel_stacks))
+		return;
+	n = bpf_get_stack(ctx, &b->frames[at], MAX_DEPTH * sizeof(__u64), flags);
+	if (n <= 0)
+		return;
+	b->event.stacks.depth[stack] = n / sizeof(__u64);
+	b->depth = at + n / sizeof(__u64);
+}
+
+static void set_side(struct side *side, struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	side->image = mm ? mm->arg_start : 0;
+	side->pid = process_id(task);
+	side->tid = thread_id(task);
+	BPF_CORE_READ_INTO(&side->comm, task, comm);
+}
+
+static void begin(void *ctx, struct task_struct *task)
+{
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL,
+						 BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!b) {
+		__sync_fetch_and_add(&num_unnoted, 1);
+		return;
+	}
+	b->event = (struct event){};
+	b->depth = 0;
+	set_side(&b->event.stacks.target, task);
+	if (b->event.stacks.target.image)
+		add_stack(ctx, b, TARGET_USER, BPF_F_USER_STACK);
+	add_stack(ctx, b, TARGET_KERNEL, 0);
+	/* the last step: on another CPU, a waker that is too early finds nothing, instead of half of it */
+	b->since = bpf_ktime_get_ns();
+}
+
+static void end(struct task_struct *task)
+{
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
+	__u32 size;
+
+	if (!b || !b->since)
+		return;
+	b->event.ns = bpf_ktime_get_ns() - b->since;
+	b->since = 0;
+	if (b->event.ns < least || b->event.ns > most)
+		return;
+	size = sizeof(b->event) + b->depth * sizeof(__u64);
+	/* for the verifier */
+	if (size > sizeof(b->event) + sizeof(b->frames))
+		return;
+	if (!ring_send(&b->event, size))
+		__sync_fetch_and_add(&lost_ns, b->event.ns);
+}
+
+static void forget(struct task_struct *task)
+{
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
+
+	if (b)
+		b->since = 0;
+}
+
+/*
+ * Who gives up a CPU is who got it last; else a switch was left out, as virtual machines have been seen to do in
+ * the moments after programs were attached. When that thread began or ceased to be blocked is then not known.
+ */
+static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
+{
+	__u32 key = 0;
+	struct running *cpu = bpf_map_lookup_elem(&cpus, &key);
+
+	if (!cpu)
+		return;
+	if (cpu->task && cpu->task != (__u64)prev) {
+		if (cpu->is_wanted || is_wanted(prev))
+			__sync_fetch_and_add(&num_skipped, 1);
+		forget(prev);
+	}
+	cpu->task = (__u64)next;
+	cpu->is_wanted = next_is_wanted;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	bool next_is_wanted = is_wanted(next);
+
+	check_order(prev, next, next_is_wanted);
+	if (is_blocking(preempt, prev) && is_wanted(prev))
+		begin(ctx, prev);
+	if (next_is_wanted)
+		end(next);
+	return 0;
+}
+
+/* On the CPU of who wakes it, unlike sched_wakeup. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct task_struct *waker = (void *)bpf_get_current_task_btf();
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
+
+	if (!b || !b->since || b->event.stacks.waker.comm[0])
+		return 0;
+	set_side(&b->event.stacks.waker, waker);
+	add_stack(ctx, b, WAKER_KERNEL, 0);
+	if (b->event.stacks.waker.image)
+		add_stack(ctx, b, WAKER_USER, BPF_F_USER_STACK);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The names of the kernel's functions. */
+#ifndef OFFWAKETIME_SYMBOLS_H
+#define OFFWAKETIME_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+	uint64_t address;
+	char *name;
+};
+
+struct symbols {
+	struct symbol *all; /* in the order of their addresses */
+	size_t n;
+};
+
+/* Reads /proc/kallsyms. Returns 0; or -1 with errno, EPERM when it hides the addresses. */
+int symbols_read(struct symbols *s);
+
+/* The name of the function at the address; NULL: it is not known. */
+const char *symbols_find(const struct symbols *s, uint64_t address);
+
+void symbols_free(struct symbols *s);
+
+#endif

@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# What offwaketime tells of tests/blocked-target.c, where the kernel lets it.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+
+load helpers
+
+# a process that is not there
+NOBODY=2147483647
+
+setup() {
+    command -v offwaketime >/dev/null || lacks 'offwaketime was not built: clang, bpftool or libbpf is missing'
+    cd "$BATS_TEST_TMPDIR" || exit
+    status_is 0 offwaketime -q -p $NOBODY -o probed 1 || lacks "no BPF here: $stderr"
+    mkfifo go
+    target=(blocked-target)
+}
+
+teardown() {
+    for process in ${recorder:-} ${blocked:-}; do
+        kill -9 "$process" 2>/dev/null || true
+    done
+}
+
+# Begins to record into the file lines.
+begin() { # OPTION...
+    # what an earlier run has said is not this one's
+    : >log
+    offwaketime -o lines "$@" 2>log &
+    recorder=$!
+    for _ in $(seq 100); do
+        ! grep -q adding log || return 0
+        sleep 0.05
+    done
+    cat log
+    return 1
+}
+
+# Ends it, and checks its exit status.
+end() { # [STATUS]
+    local status=0
+    kill "$recorder"
+    wait "$recorder" || status=$?
+    recorder=
+    [ "$status" = "${1:-0}" ] || { echo "exit $status, not ${1:-0}"; cat log; return 1; }
+}
+
+# Records the command $target WORK, which is held at its beginning until all is ready; anew where the kernel has left
+# out switches of it, which some virtual machines do now and then.
+record() { # WORK OPTION...
+    local work=$1
+    shift
+    for _ in 1 2 3 4 5; do
+        "${target[@]}" "$work" <go >measured &
+        blocked=$!
+        exec 4>go
+        begin -p $blocked "$@"
+        [ -z "${deleted:-}" ] || rm "$deleted"
+        echo >&4
+        wait $blocked
+        exec 4>&-
+        blocked=
+        kill "$recorder"
+        status=0
+        wait "$recorder" || status=$?
+        grep -q 'left out' log || break
+    done
+    recorder=
+    case ${want:-0} in
+    any | "$status") ;;
+    *)
+        echo "exit $status"
+        cat log
+        return 1
+        ;;
+    esac
+}
+
+# Checks the sum of folded lines against what their thread has measured itself: within 1 %.
+agrees() { # THREAD PATTERN
+    local want sum
+    want=$(sed -n "s/^$1 //p" measured)
+    sum=$(grep "^$1;.*$2" lines | awk '{ sum += $NF } END { printf "%d", sum }')
+    echo "$1: $sum of $want"
+    if [ "$sum" -gt $((want + 1)) ] || [ "$sum" -lt $((want * 99 / 100)) ]; then
+        cat lines log
+        return 1
+    fi
+}
+
+@test "sleeps, as long as they were" {
+    record sleeps=13 -f
+    agrees sleeper sleep_here
+    # woken by the timer, whatever it has interrupted; where the kernel has left that out, by nobody who is known
+    grep '^sleeper;.*sleep_here' lines >slept
+    grep -q '^sleeper;.*main;sleep_here;.*nanosleep.*;--;.*hrtimer_wakeup;.* [0-9]*$' slept
+    equal "$(grep -v 'main;sleep_here;.*nanosleep.*;--;\(.*hrtimer_wakeup;\|\[unknown\] [0-9]*$\)' slept)" ''
+    # the program is not in its own stacks
+    equal "$(grep -c 'schedule;[_a-z]*bpf_\|--;[_a-z]*bpf_\|traceiter' lines)" 0
+}
+
+@test "who wakes whom, by whole stacks" {
+    record waits=11 -f -d
+    agrees waiter,one wait_here
+    agrees sleeper sleep_here
+    # both sides of it: from the outermost function of one to the innermost, and back in the other
+    waits=$(grep '^waiter,one;.*waiter;wait_here;-;.*futex_wait.*;--;try_to_wake_up;.*futex_wake.*;-;wake_here;main;.*;sleeper [0-9]*$' lines)
+    [ "$(awk '{ sum += $NF } END { print sum }' <<<"$waits")" -gt $((11 * 50000)) ]
+}
+
+@test "JSON lines, exactly as often as it was" {
+    record waits=7 -j
+    # an interrupt makes another stack of one of them
+    equal "$(jq -s 'map(select(.target.user[0] == "wait_here" and .waker.user[0:2] == ["wake_here", "main"])) |
+        [(map(.count) | add), all(.target.comm == "waiter;one" and .waker.comm == "sleeper"),
+         all(.target.pid == .waker.pid and .waker.tid == .waker.pid and .target.tid > .target.pid)] == [7, true, true]' lines)" true
+    equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" 7
+}
+
+@test "text" {
+    record waits=7 -d
+    # the waker from its outermost function on, the other one from its innermost
+    grep '^    [A-Za-z_0-9]*$' lines | tr -d '\n' | grep -q 'main    wake_here    entry_SYSCALL.*futex_wake.*try_to_wake_up    __schedule    schedule.*futex_wait.*entry_SYSCALL[^ ]*    wait_here    waiter'
+    grep -B 1 "^    entry_SYSCALL" lines | grep -q '^    -$'
+    grep -q '^    waker:           sleeper [0-9]*$' lines
+    grep -q '^    target:          waiter,one [0-9]*$' lines
+    grep -q '^    --               --$' lines
+    # the most time is at the end
+    equal "$(grep '^        [0-9]*$' lines)" "$(grep '^        [0-9]*$' lines | sort -n)"
+}
+
+@test "folded lines are what flamegraph.pl reads" {
+    record waits=7 -f -d
+    equal "$(grep -cvE '^[^; ][^;]*(;[^;]+)*;--(;[^;]+)* [0-9]+$' lines)" 0
+    command -v flamegraph.pl >/dev/null || skip 'flamegraph.pl is not here'
+    flamegraph.pl --countname=us lines | grep -q wait_here
+}
+
+@test "functions of stripped files by their debug files, in another root" {
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    command -v objcopy >/dev/null || skip 'objcopy is not here'
+    id=$(readelf -n "$BIN/blocked-target" | sed -n 's/.*Build ID: //p')
+    [ -n "$id" ] || skip 'the linker writes no build ids'
+    # shellcheck disable=SC2016 # the other shell expands it
+    prepare='case $2 in id | none) mount -t tmpfs none root ;; esac
+        cd root
+        mkdir -p "usr/lib/debug/.build-id/${1:0:2}" bin/.debug
+        objcopy --only-keep-debug "$0" found
+        objcopy --strip-all "$0" bin/hidden
+        case $2 in
+        id) mv found "usr/lib/debug/.build-id/${1:0:2}/${1:2}.debug" ;;
+        link) objcopy --add-gnu-debuglink=found bin/hidden; mv found bin/.debug ;;
+        other) objcopy --add-gnu-debuglink=found bin/hidden; (cat found; echo) >bin/.debug/found; rm found ;;
+        esac
+        exec chroot . /bin/hidden "$3"'
+    for debug in id link other none; do
+        rm -rf root
+        mkdir root
+        target=(bash -c "$prepare" "$(command -v blocked-target)" "$id" "$debug")
+        case $debug in id | none) target=(unshare -m --propagation private "${target[@]}") ;; esac
+        record sleeps=3 -j
+        case $debug in id | link) names='sleep_here main' ;; *) names='[unknown] [unknown]' ;; esac
+        equal "$debug: $(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0:2] | join(" ")' lines | sort -u)" "$debug: $names"
+    done
+}
+
+@test "a file that was deleted and a process that has ended" {
+    # shellcheck disable=SC2016 # the other shell expands it
+    target=(bash -c 'cp "$0" gone; exec ./gone "$@"' "$(command -v blocked-target)")
+    deleted=gone
+    record sleeps=3 -j
+    equal "$(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0]' lines | sort -u)" sleep_here
+}
+
+@test "only processes, threads, stacks, times and states" {
+    blocked-target sleeps=100 </dev/null >measured &
+    blocked=$!
+    for options in "-p $blocked" "-t $blocked" "-p 1,$blocked -t 2,$blocked"; do
+        # shellcheck disable=SC2086 # they are words
+        begin -j $options
+        sleep 0.3
+        kill "$recorder"
+        # 1 where the kernel has left out switches
+        wait "$recorder" || true
+        equal "$(jq -r 'select(.target.pid != 1) | .target.comm' lines | sort -u)" sleeper
+    done
+    kill $blocked
+
+    begin -j -k
+    blocked-target sleeps=3 </dev/null >measured
+    kill "$recorder"
+    wait "$recorder" || true
+    equal "$(jq -s 'length > 0 and all(.target.user == [])' lines)" true
+    begin -j -u
+    blocked-target sleeps=3 </dev/null >measured
+    kill "$recorder"
+    wait "$recorder" || true
+    recorder=
+    equal "$(jq -r 'select(.target.comm | test("^(rcu_|kworker|ksoftirqd)")) | .target.comm' lines)" ''
+    equal "$(jq -r 'select(.target.comm == "sleeper") | .target.comm' lines | sort -u)" sleeper
+
+    record sleeps=3 -f -U
+    equal "$(grep -c 'nanosleep\|schedule' lines)" 0
+    agrees sleeper 'main;sleep_here;--;'
+    record sleeps=3 -f -K
+    equal "$(grep -c sleep_here lines)" 0
+    agrees sleeper 'nanosleep.*;--;'
+
+    for options in '-m 60000000' '-M 40000' '--state 2'; do
+        # shellcheck disable=SC2086 # they are words
+        record sleeps=3 -f $options
+        equal "$(grep -c '^sleeper;.*sleep_here' lines)" 0
+    done
+    for options in '-m 40000' '-M 60000000' '--state 1'; do
+        # shellcheck disable=SC2086 # they are words
+        record sleeps=3 -f $options
+        agrees sleeper sleep_here
+    done
+}
+
+@test "a thread that is pushed off was not blocked, but --state 0 tells" {
+    command -v taskset >/dev/null || skip 'taskset is not here'
+    for options in '' '--state 0'; do
+        # shellcheck disable=SC2016 # the other shell expands it
+        target=(taskset -c 0 bash -c 'read -r; for _ in 1 2; do (for ((i = 0; i < 300000; i++)); do :; done) & done; for ((i = 0; i < 300000; i++)); do :; done')
+        # shellcheck disable=SC2086 # none, or two
+        want=any record x -j $options
+        sum=$(jq -s 'map(select(.target.kernel | any(test("sysvec|exit_to_user"))).blocked) | add' lines)
+        if [ -n "$options" ]; then
+            [ "${sum%.*}" -gt 100000 ]
+            equal "$(jq -s 'all(.waker == null)' lines)" true
+        else
+            equal "$sum" null
+        fi
+    done
+}
+
+@test "what is not attributed is counted" {
+    want=1 record waits=5 -f --stack-storage-size 1
+    equal "$(wc -l <lines)" 1
+    grep -q '^offwaketime: [0-9.]* ms of [0-9]* times are not attributed: there were more than 1 stacks' log
+    begin -f -u --buffer 4K
+    kill -STOP "$recorder"
+    blocked-target waits=29 </dev/null >measured
+    kill -CONT "$recorder"
+    end 1
+    grep -q '^offwaketime: lost [0-9]* times of [0-9.]* ms in all' log
+}
+
+@test "a time, and from inside a PID namespace" {
+    SECONDS=0
+    status_is 0 timeout 10 offwaketime -q -p $NOBODY 1
+    [ $SECONDS -le 3 ]
+    unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    unshare -pf --mount-proc bash -c 'blocked-target sleeps=9 </dev/null & echo $! >blocked
+        offwaketime -q -j -p $! -o lines 1; true'
+    equal "$(jq -r 'select(.target.user[0] == "sleep_here") | [.target.pid, .target.tid] | @csv' lines | sort -u)" "$(cat blocked),$(cat blocked)"
+    [ "$(cat blocked)" -lt 100 ]
+}
+
+@test "options that make no sense" {
+    for arguments in '1 2' x 0 '-p 0' '-p 1,' '-p 1,,2' '-t x' '-p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17' '--state x' \
+        '--state 4294967296' '-u -k' '-U -K' '-j -f' '-m 2 -M 1' '--stack-storage-size 0' '--buffer x'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 offwaketime $arguments
+        says 'offwaketime: '
+    done
+    status_is 1 offwaketime -q -f -o /dev/full 1
+    says 'offwaketime: /dev/full: No space left on device'
+}
+
+@test "capabilities are given up but for reading, and are named when they lack" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    begin -p $NOBODY
+    # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE
+    equal "$(sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000010000080004
+    equal "$(sed -n 's/^Cap\(Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
+    end
+    status_is 1 setpriv --bounding-set -all offwaketime
+    equal "$stderr" 'offwaketime: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p $NOBODY 1
+}
