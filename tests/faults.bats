@@ -163,3 +163,12 @@ same_lines() {
         CMP=same_lines MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "biosnoop -q -n 3 -d $loop"
     done
 }
+
+# shellcheck disable=SC2086
+@test "ipcsnoop prints as many calls as there are, or says what is wrong" {
+    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
+    status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
+    for fault in bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM read:$EIO write:$EIO write:$EINTR waitpid:$EINTR fork:$EAGAIN; do
+        CMP=same_lines STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+}

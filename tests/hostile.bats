@@ -129,7 +129,7 @@ limit_memory() {
 @test "no tool can start a shell, search for a program or make a temporary file" {
     command -v nm >/dev/null || skip 'nm is not here'
     local ran=0
-    for tool in trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop; do
+    for tool in trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop offwaketime ipcsnoop; do
         # those that need libraries may have been left out
         [ -x "$BIN/$tool" ] || continue
         nm -D --undefined-only "$BIN/$tool" >symbols
