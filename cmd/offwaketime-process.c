@@ -160,13 +160,14 @@ static int keep(struct process *process, const struct process *before)
 	for (size_t i = 0; i < before->n; i++) {
 		const struct range *old = &before->ranges[i];
 		size_t at = first_behind(process, old->start);
-		struct range *new = &all[at];
+		struct range *same = &all[at];
 
-		if (at == process->n || new->start >= old->end)
+		if (at == process->n || same->start >= old->end)
 			all[n++] = *old;
-		else if (new->file == MAP_NONE &&new->start == old->start &&new->offset ==
-			 old->offset &&new->device == old->device &&new->inode == old->inode)
-			new->file = old->file;
+		else if (same->file == MAP_NONE && same->start == old->start &&
+			 same->offset == old->offset && same->device == old->device &&
+			 same->inode == old->inode)
+			same->file = old->file;
 	}
 	process->n = n;
 	qsort(all, n, sizeof(*all), by_start);
