@@ -178,6 +178,7 @@ int main(int argc, char **argv)
 	struct target target = {};
 	struct out out;
 	size_t faults = 0;
+	bool failed;
 
 	parse_options(argc, argv, &specs, &target);
 	if (out_open(&out, STDOUT_FILENO) != 0)
@@ -188,7 +189,8 @@ int main(int argc, char **argv)
 		list_probes(&out, &target, opt.json);
 	else if (opt.where == NOWHERE || (faults = target_check(&target, &specs)) == 0)
 		write_program(&out, &specs, &target);
+	failed = faults || target.incomplete;
 	probespecs_free(&specs);
 	target_close(&target);
-	return cli_close(&out, faults ? EXIT_FAILURE : EXIT_SUCCESS);
+	return cli_close(&out, failed ? EXIT_FAILURE : EXIT_SUCCESS);
 }

@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 	session_run(&r.session, is_over, &r);
 	recorder_detach(&r.recorder);
 	session_finish(&r.session, is_full, &r);
-	if (!report(&r) || r.session.failed)
+	if (!report(&r) || r.session.failed || target.incomplete)
 		status = EXIT_FAILURE;
 	status = session_close(&r.session, status);
 	recorder_close(&r.recorder);

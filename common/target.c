@@ -121,6 +121,7 @@ static int add_mapping(struct target *t, int proc, int root, const struct mappin
 
 	if (fd < 0) {
 		warn_mapping(t, m);
+		t->incomplete = true;
 		return 0;
 	}
 	/* code may be mapped from anything */

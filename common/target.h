@@ -6,6 +6,7 @@
 #ifndef TARGET_H
 #define TARGET_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "probespec.h"
@@ -22,6 +23,7 @@ struct target {
 	bool is_source; /* the files are C sources, the addresses of sites line numbers, the sizes unknown: 0 */
 	struct target_file *files; /* those that have probes, and the one of target_add_file() */
 	size_t n;
+	bool incomplete; /* a file that the process has mapped cannot be opened, as was said */
 };
 
 /* Returns 0, or -1 when the file cannot be read or is no ELF file. */

@@ -157,6 +157,24 @@ usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     says "usdt-gen: process $!: there is none"
 }
 
+@test "a mapped file that cannot be opened is an error" {
+    needs_target
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    cp "$BIN/usdt-target-static" gone
+    mkfifo go
+    setpriv --bounding-set -all ./gone wait <go >out &
+    exec {go}>go
+    until grep -q ready out; do sleep 0.05; done
+    status_is 0 setpriv --bounding-set -all usdt-gen -l -p $!
+    [ -n "$output" ]
+    rm gone
+    # the mapping itself takes a privilege
+    status_is 1 setpriv --bounding-set -all usdt-gen -l -p $!
+    says 'gone (deleted): probes in this file are not found: '
+    exec {go}>&-
+    wait
+}
+
 @test "a path that bpftrace reads only in quotes" {
     needs_target
     ln -s "$BIN/usdt-target-static" 'a b'
