@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include "biosnoop-print.h"
 #include "biosnoop.skel.h"
 #include "cli.h"
+#include "clock.h"
 #include "number.h"
 #include "privilege.h"
 #include "session.h"
@@ -94,14 +94,6 @@ static int load(struct biosnoop_bpf *bpf)
 	return -1;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
-}
-
 /* Begins to trace. Returns 0, or -1 having said what is wrong. */
 static int begin(struct snoop *s)
 {
@@ -123,7 +115,7 @@ static int begin(struct snoop *s)
 		warn("cannot attach to the tracepoints of block I/O; -v shows more");
 		return -1;
 	}
-	__atomic_store_n(&s->bpf->bss->since, now(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->bpf->bss->since, clock_ns(), __ATOMIC_SEQ_CST);
 	return 0;
 }
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "mapping.h"
 
 /*
@@ -17,14 +17,6 @@
  * since without frame pointers a stack may hold any number.
  */
 enum { LEAST_WAIT = 100, MOST_WAIT = 10000 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * UINT64_C(1000) + t.tv_nsec / 1000000;
-}
 
 /* Whether the process of this id is still the memory image that was seen: it may have run another program since. */
 static bool is_image(int proc, uint64_t image)
@@ -265,12 +257,12 @@ int processes_look(struct processes *p, const struct side *side, const uint64_t 
 		return -1;
 	if (has_all(process, frames, n))
 		return 1;
-	if (now() < process->next)
+	if (clock_ms() < process->next)
 		return 0;
 	process->wait = !process->wait              ? LEAST_WAIT
 			: process->wait < MOST_WAIT ? 2 * process->wait
 						    : MOST_WAIT;
-	process->next = now() + process->wait;
+	process->next = clock_ms() + process->wait;
 	if (look(p, process, side) != 0)
 		return -1;
 	return has_all(process, frames, n);

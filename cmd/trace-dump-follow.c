@@ -7,28 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "trace-dump-file.h"
 #include "trace-dump-input.h"
 #include "trace-dump-settle.h"
 
 enum {
-	MS = 1000000, /* nanoseconds */
 	BUSY_MS = 1,  /* between two rounds, while entries come */
 	IDLE_MS = 20, /* while none do */
 	IDLE_ROUNDS = 32,
 	STANDS_MS = 100, /* a writer that has not moved so long is not within an entry */
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 * MS + t.tv_nsec;
-}
 
 /* A ring that is cut off, or that has no slots, cannot be followed. */
 static bool is_whole(const struct trace_lcore *lcore)
@@ -55,7 +46,7 @@ int follow_open(struct follow *f, struct trace *t, struct input *in, struct merg
 	*f = (struct follow){.trace = t,
 			     .in = in,
 			     .merge = merge,
-			     .lag = (uint64_t)lag_ms * MS,
+			     .lag = (uint64_t)lag_ms * NS_A_MS,
 			     .pidfd = -1,
 			     .largest = settle_largest(t)};
 	f->lcores = calloc(t->num_lcores + 1, sizeof(*f->lcores));
@@ -139,7 +130,7 @@ static int read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
 	/* a thread may have got its name since */
 	if (!l->next && lcore->thread_name)
 		input_again(f->in, lcore->thread_name, lcore->thread, sizeof(lcore->thread) - 1);
-	from = take(f, lcore, from, to, last || time - l->moved >= STANDS_MS * (uint64_t)MS);
+	from = take(f, lcore, from, to, last || time - l->moved >= STANDS_MS * (uint64_t)NS_A_MS);
 	if (from == NOT_YET)
 		return 1;
 	f->lost += from - l->next;
@@ -216,7 +207,7 @@ static bool set_targets(struct follow *f, uint64_t time)
 
 int follow_read(struct follow *f, bool last)
 {
-	uint64_t newest = f->newest, time = now();
+	uint64_t newest = f->newest, time = clock_ns();
 	bool crowded = false;
 
 	/* before the rings: what the process wrote until its end is read then */

@@ -4,31 +4,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
-static const int64_t SECOND = 1000000000;
+#include "clock.h"
 
-static int64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
+enum { SECOND = 1000000000 };
 
 void progress_start(struct progress *p)
 {
 	*p = (struct progress){.wanted = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO)};
 	if (p->wanted)
-		p->next = now() + SECOND;
+		p->next = clock_ns() + SECOND;
 }
 
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit)
 {
-	if (!p->wanted || now() < p->next)
+	if (!p->wanted || clock_ns() < p->next)
 		return;
-	p->next = now() + SECOND;
+	p->next = clock_ns() + SECOND;
 	p->shown = true;
 	/* \33[K clears what an earlier, longer line has left */
 	if (total)

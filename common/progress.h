@@ -11,7 +11,7 @@
 
 struct progress {
 	bool wanted, shown;
-	int64_t next; /* when to show it, in nanoseconds of the monotonic clock */
+	uint64_t next; /* when to show it, in nanoseconds of the monotonic clock */
 };
 
 void progress_start(struct progress *p);

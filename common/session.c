@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../bpf/wakeup.h"
 #include "cli.h"
+#include "clock.h"
 
 enum {
 	/* events between two looks at signals and the clock */
@@ -103,17 +103,9 @@ bool session_has_ended(const struct session *s)
 	return s->watches && s->process < 0;
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * UINT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 void session_end_after(struct session *s, uint64_t seconds)
 {
-	s->deadline = now() + seconds * 1000;
+	s->deadline = clock_ms() + seconds * 1000;
 }
 
 int session_count(struct session *s)
@@ -148,7 +140,7 @@ static bool wait_for_events(struct session *s, int timeout)
 	struct pollfd fds[] = {{ring_buffer__epoll_fd(s->ring), POLLIN, 0},
 			       {s->process, POLLIN, 0},
 			       {s->out.fd, 0, 0}};
-	uint64_t t = s->deadline ? now() : 0;
+	uint64_t t = s->deadline ? clock_ms() : 0;
 
 	if (s->deadline && t >= s->deadline)
 		return true;

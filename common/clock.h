@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+enum { NS_A_MS = 1000000 };
+
+/* Nanoseconds of CLOCK_MONOTONIC, which is also what BPF programs call the time. */
+static inline uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
+}
+
+static inline uint64_t clock_ms(void)
+{
+	return clock_ns() / NS_A_MS;
+}
+
+#endif
