@@ -34,9 +34,8 @@ equal() {
 status_is() {
     local want=$1
     shift
-    run --separate-stderr "$@"
     # shellcheck disable=SC2154 # run sets it
-    [ "$status" = "$want" ] || { printf 'exit %s, not %s\n%s\n%s\n' "$status" "$want" "$output" "$stderr"; return 1; }
+    run "-$want" --separate-stderr "$@" || { printf 'exit %s, not %s\n%s\n%s\n' "$status" "$want" "$output" "$stderr"; return 1; }
 }
 
 # Checks that what the last status_is printed on stderr has this text.
