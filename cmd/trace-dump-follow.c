@@ -112,6 +112,32 @@ static int add(struct follow *f, unsigned lcore, uint64_t begin, uint64_t end)
 	return merge_add(f->merge, lcore, begin, end);
 }
 
+static void raise_ready(struct follow *f, uint64_t ticks)
+{
+	if (ticks > f->ready)
+		f->ready = ticks;
+}
+
+/*
+ * Lets entries go of a ring in which too many wait for room: the older half of its slots, or as many as are needed.
+ * The newer ones may be later than what has not been read yet of this or another ring. next: where the ring goes
+ * on; left: the slots before that which wait.
+ */
+static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_t next,
+		      uint64_t left, uint64_t needed)
+{
+	uint64_t n = needed > lcore->slots / 2 ? needed : lcore->slots / 2, ticks = 0;
+	uint64_t begin = next % lcore->slots + lcore->slots - left;
+
+	for (uint64_t i = 0; i < n && i < left; i++) {
+		uint64_t tsc = slot_tsc(lcore->ring + TRACE_SLOT * ((begin + i) % lcore->slots));
+
+		if (tsc > ticks)
+			ticks = tsc;
+	}
+	raise_ready(f, ticks);
+}
+
 /*
  * Reads the new entries of a ring, or leaves them for the next time. Returns 1; 0 when entries must be handed out
  * first; -1 when there is no memory.
@@ -123,8 +149,10 @@ static int read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
 	uint64_t from = l->next, to = l->target, begin, end, left;
 
 	left = merge_left(f->merge, i, from % lcore->slots);
-	if (left && left + (to - from) > lcore->slots)
+	if (left && left + (to - from) > lcore->slots) {
+		make_room(f, lcore, from, left, left + (to - from) - lcore->slots);
 		return 0;
+	}
 	if (to - from > lcore->slots)
 		from = to - lcore->slots;
 	/* a thread may have got its name since */
@@ -175,12 +203,6 @@ static uint64_t held_for_lag(struct follow *f, uint64_t time)
 	return ticks;
 }
 
-static void raise_ready(struct follow *f, uint64_t ticks)
-{
-	if (ticks > f->ready)
-		f->ready = ticks;
-}
-
 /* Looks how far the writer is, everywhere before anything is read. Returns whether there is anything new. */
 static bool set_targets(struct follow *f, uint64_t time)
 {
@@ -207,7 +229,7 @@ static bool set_targets(struct follow *f, uint64_t time)
 
 int follow_read(struct follow *f, bool last)
 {
-	uint64_t newest = f->newest, time = clock_ns();
+	uint64_t time = clock_ns();
 	bool crowded = false;
 
 	/* before the rings: what the process wrote until its end is read then */
@@ -223,11 +245,8 @@ int follow_read(struct follow *f, bool last)
 	}
 	if (merge_added(f->merge) != 0)
 		return -1;
-	if (crowded) {
-		/* all lcores have been read since these came */
-		raise_ready(f, newest);
+	if (crowded)
 		return 1;
-	}
 	raise_ready(f, reached_by_all(f));
 	raise_ready(f, held_for_lag(f, time));
 	if (last)

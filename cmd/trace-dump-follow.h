@@ -5,7 +5,7 @@
  * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was opened on. An
  * entry is ready when every lcore has got to its ticks: what they write from then on is later. An lcore that
  * writes nothing would hold the others back for ever; so an entry that has been there for the lag is ready, too,
- * with all that come before it.
+ * with all that come before it. When so many wait that a ring has no room for new ones, the older half of them goes.
  *
  * Nothing is handed out behind a later entry, unless an lcore published it more than the lag after its ticks, or
  * gave it ticks of the past.
