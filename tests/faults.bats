@@ -166,11 +166,17 @@ same_lines() {
     done
 }
 
+# Whether the same reads and writes are there, and counts; some calls depend on who is first.
+same_calls() {
+    diff <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$1" | sort) \
+        <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$2" | sort) >/dev/null
+}
+
 # shellcheck disable=SC2086
 @test "ipcsnoop prints as many calls as there are, or says what is wrong" {
     command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
     status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
-        CMP=same_lines STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+        CMP=same_calls STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "ipcsnoop -q -- sh -c 'echo 1 | cat'"
     done
 }
