@@ -262,18 +262,11 @@ static void parse_options(int argc, char **argv, const char **output)
 		case NO_START:
 			opt.no_start = true;
 			break;
-		case 'q':
-			cli_quiet();
-			break;
 		case 'v':
 			opt.verbose = true;
 			break;
-		case 'h':
-			cli_help(help);
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	if (argc - optind > 1)
 		cli_usage("a number of seconds is expected, not %d operands", argc - optind);

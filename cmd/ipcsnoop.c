@@ -265,18 +265,11 @@ static void parse_options(int argc, char **argv)
 		case BUFFER_SIZE:
 			opt.buffer = cli_size("--buffer", optarg);
 			break;
-		case 'q':
-			cli_quiet();
-			break;
 		case 'v':
 			opt.verbose = true;
 			break;
-		case 'h':
-			cli_help(help);
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	opt.command = optind < argc ? argv + optind : NULL;
 	if (!opt.command == !opt.pid)

@@ -395,18 +395,11 @@ static const char *parse_options(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "+hO:qV", options, NULL)) != -1)
 		switch (c) {
-		case 'h':
-			cli_help(help);
 		case 'O':
 			opt.owners = optarg;
 			break;
-		case 'q':
-			cli_quiet();
-			break;
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	path = cli_operand(argc, argv, "one file of probe lines");
 	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)

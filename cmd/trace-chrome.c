@@ -400,12 +400,8 @@ static const char *parse_options(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "+hV", options, NULL)) != -1)
 		switch (c) {
-		case 'h':
-			cli_help(help);
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	return cli_operand(argc, argv, "one file of trace lines");
 }

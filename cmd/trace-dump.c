@@ -430,8 +430,6 @@ static const char *parse_options(int argc, char **argv)
 		case 'F':
 			opt.follow = true;
 			break;
-		case 'h':
-			cli_help(help);
 		case 'i':
 			opt.info = true;
 			break;
@@ -441,14 +439,9 @@ static const char *parse_options(int argc, char **argv)
 		case 'p':
 			pid = optarg;
 			break;
-		case 'q':
-			cli_quiet();
-			break;
 		case 't':
 			choice_glob(&opt.choice.tpoints, optarg);
 			break;
-		case 'V':
-			cli_version();
 		case 'w':
 			choice_glob(&opt.choice.owners, optarg);
 			break;
@@ -465,7 +458,7 @@ static const char *parse_options(int argc, char **argv)
 			parse_time("--until", &opt.choice.until);
 			break;
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	if (pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");

@@ -381,8 +381,6 @@ static const char *parse_options(int argc, char **argv)
 		err(EXIT_FAILURE, NULL);
 	while ((c = getopt_long(argc, argv, "+hjl:t:V", options, NULL)) != -1)
 		switch (c) {
-		case 'h':
-			cli_help(help);
 		case 'j':
 			opt.json = true;
 			break;
@@ -393,10 +391,8 @@ static const char *parse_options(int argc, char **argv)
 		case 't':
 			opt.tpoints[opt.num_tpoints++] = optarg;
 			break;
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	path = cli_operand(argc, argv, "one file of trace lines");
 	if (stdins + (strcmp(path, "-") == 0) > 1)

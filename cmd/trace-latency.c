@@ -350,8 +350,6 @@ static const char *parse_options(int argc, char **argv)
 		case 'g':
 			opt.group.keys[opt.group.n++] = optarg;
 			break;
-		case 'h':
-			cli_help(help);
 		case 'H':
 			set_output(HISTOGRAMS);
 			break;
@@ -364,16 +362,11 @@ static const char *parse_options(int argc, char **argv)
 		case MERGE:
 			opt.merge = true;
 			break;
-		case 'q':
-			cli_quiet();
-			break;
 		case 'r':
 			opt.related = true;
 			break;
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	check_options();
 	path = cli_operand(argc, argv,

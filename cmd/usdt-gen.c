@@ -155,12 +155,8 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 		case 'j':
 			opt.json = true;
 			break;
-		case 'h':
-			cli_help(help);
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	if (optind < argc)
 		cli_usage("'%s': no operand is expected; -x names a file to look at", argv[optind]);

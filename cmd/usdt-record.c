@@ -185,18 +185,11 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 		case PERF_EVENTS:
 			opt.attach.one_by_one = true;
 			break;
-		case 'q':
-			cli_quiet();
-			break;
 		case 'v':
 			opt.attach.verbose = true;
 			break;
-		case 'h':
-			cli_help(help);
-		case 'V':
-			cli_version();
 		default:
-			cli_bad_option();
+			cli_option(c, help);
 		}
 	opt.command = optind < argc ? argv + optind : NULL;
 	if (opt.command && opt.attach.pid)

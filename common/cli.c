@@ -22,16 +22,10 @@ static _Noreturn void leave(void)
 	exit(EXIT_SUCCESS);
 }
 
-void cli_help(const char *text)
+static _Noreturn void refuse(void)
 {
-	fputs(text, stdout);
-	leave();
-}
-
-void cli_version(void)
-{
-	printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
-	leave();
+	fprintf(stderr, "Try '%s --help' for the options.\n", program_invocation_short_name);
+	exit(EXIT_USAGE);
 }
 
 void cli_usage(const char *format, ...)
@@ -41,12 +35,7 @@ void cli_usage(const char *format, ...)
 	va_start(args, format);
 	vwarnx(format, args);
 	va_end(args);
-	cli_bad_option();
-}
-
-void cli_quiet(void)
-{
-	quiet = true;
+	refuse();
 }
 
 void cli_note(const char *format, ...)
@@ -60,10 +49,21 @@ void cli_note(const char *format, ...)
 	va_end(args);
 }
 
-void cli_bad_option(void)
+void cli_option(int c, const char *help)
 {
-	fprintf(stderr, "Try '%s --help' for the options.\n", program_invocation_short_name);
-	exit(EXIT_USAGE);
+	switch (c) {
+	case 'h':
+		fputs(help, stdout);
+		leave();
+	case 'V':
+		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
+		leave();
+	case 'q':
+		quiet = true;
+		break;
+	default:
+		refuse();
+	}
 }
 
 const char *cli_operand(int argc, char **argv, const char *what)

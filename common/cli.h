@@ -10,21 +10,18 @@ struct out;
 
 enum { EXIT_USAGE = 2 };
 
-/* Prints the text of -h on standard output and exits 0, or with 1 when that fails. */
-_Noreturn void cli_help(const char *text);
-
-/* Prints the tool's name and version and exits as cli_help() does. */
-_Noreturn void cli_version(void);
-
 /* Prints "TOOL: message", where to find help, and exits 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints "TOOL: message", which is no error; nothing after cli_quiet(), for -q. */
+/* Prints "TOOL: message", which is no error; nothing with -q. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_quiet(void);
 
-/* getopt_long() has said what is wrong: says where to find help and exits 2. */
-_Noreturn void cli_bad_option(void);
+/*
+ * What getopt_long() has returned and every tool takes alike: -h, for which it prints the text and exits, -V, and -q
+ * where there is one. Anything else is an option that getopt_long() has complained of: says where to find help, and
+ * exits 2.
+ */
+void cli_option(int c, const char *help);
 
 /*
  * The one input file that is left behind the options, or "-" for standard input when there is none. More

@@ -950,12 +950,8 @@ static void set_option(int option)
 	case 'o':
 		opt.output = optarg;
 		break;
-	case 'h':
-		cli_help(help);
-	case 'V':
-		cli_version();
 	default:
-		cli_bad_option();
+		cli_option(option, help);
 	}
 }
 
