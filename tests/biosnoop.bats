@@ -32,21 +32,13 @@ begin() { # OPTION...
     rm -f log
     biosnoop -j -o lines -d "$disk" "$@" 2>log &
     snoop=$!
-    for _ in $(seq 100); do
-        ! grep -qs tracing log || return 0
-        sleep 0.05
-    done
-    cat log
-    return 1
+    wait_for_text tracing log
 }
 
 # Ends it, and checks its exit status.
 end() { # [STATUS]
-    local status=0
-    kill "$snoop" 2>/dev/null || true
-    wait "$snoop" || status=$?
+    ends "${1:-0}" "$snoop"
     snoop=
-    [ "$status" = "${1:-0}" ] || { echo "exit $status, not ${1:-0}"; cat log; return 1; }
 }
 
 # Reads N blocks of 4096 bytes, one after the other; the reader's id is $reader.

@@ -47,7 +47,7 @@ teardown() {
 # Writes what the tools read.
 inputs() {
     export SHM
-    SHM=$(mktemp /dev/shm/faults.XXXXXX)
+    SHM=$(mktemp -p /dev/shm)
     mktrace -l G5 "$DATA/modern.jsonl" >trace
     cp trace "$SHM"
     trace-dump trace >lines

@@ -46,6 +46,25 @@ says() {
     esac
 }
 
+# Waits until a file, which may not be there yet, has this text.
+wait_for_text() { # TEXT FILE
+    for _ in $(seq 100); do
+        ! grep -qs "$1" "$2" || return 0
+        sleep 0.05
+    done
+    echo "$1 has not come:"
+    cat "$2"
+    return 1
+}
+
+# Ends a recorder in the background, and checks its exit status. What it has said is in the file log.
+ends() { # STATUS PID
+    local status=0
+    kill "$2" 2>/dev/null || true
+    wait "$2" || status=$?
+    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
+}
+
 # Prints a trace line about the object ID at VALUE, AGE microseconds behind its creation, which it is when AGE is -.
 entry() { # US TPOINT ID AGE VALUE [MEMBER...]
     local us=$1 tpoint=$2 id=$3 age=$4 value=$5

@@ -46,28 +46,18 @@ start() { # ACT...
     pipe-target wait "$@" <go >out &
     started=$!
     exec {go}>go
-    wait_for ready out
+    wait_for_text ready out
 }
 
 # Watches the target into the file lines, lets it go on and waits for both.
 watch() {
     ipcsnoop -o lines -p "$started" 2>log &
     watcher=$!
-    wait_for tracing log
+    wait_for_text tracing log
     echo >&"$go"
     wait "$watcher"
     wait "$started"
     watcher='' started=''
-}
-
-wait_for() { # TEXT FILE
-    for _ in $(seq 100); do
-        ! grep -qs "$1" "$2" || return 0
-        sleep 0.05
-    done
-    echo "$1 has not come:"
-    cat "$2"
-    return 1
 }
 
 @test "every write and read, how many bytes, and how full the pipe was" {
@@ -156,8 +146,8 @@ write - 5 EPIPE'
     # shellcheck disable=SC2016 # the other shell expands it
     ipcsnoop -e -j -o lines -- sh -c 'cat fifo & echo $! >child; echo hello >fifo' >out 2>log &
     watcher=$!
-    wait_for hello out
-    wait_for 'ended with status 0' log
+    wait_for_text hello out
+    wait_for_text 'ended with status 0' log
     sleep 0.2
     kill "$watcher"
     wait "$watcher"
@@ -245,7 +235,7 @@ i386:readv $(cat out) 27 17 17"
     start plain=3
     ipcsnoop -e -j -o lines -p "$started" 2>log &
     watcher=$!
-    wait_for tracing log
+    wait_for_text tracing log
     echo >&"$go"
     wait "$watcher"
     equal "$(head -n 1 lines | jq -c '.args | del(.pipe)')" "{\"comm\":\"pipe-target\",\"pid\":$started,\"call\":\"read\",\"asked\":100,\"moved\":1}"
@@ -265,7 +255,7 @@ i386:readv $(cat out) 27 17 17"
     start plain=3
     ipcsnoop -o lines -p "$started" 2>log &
     watcher=$!
-    wait_for tracing log
+    wait_for_text tracing log
     pipe-target plain=5 call=7
     echo hello | cat
     echo >&"$go"
@@ -354,7 +344,7 @@ ipcsnoop: true ended with status N'
     for signal in TERM HUP; do
         ipcsnoop -o lines -- sleep 60 2>log &
         watcher=$!
-        wait_for started log
+        wait_for_text started log
         sleep 0.3
         kill -s $signal "$watcher"
         status=0
@@ -366,7 +356,7 @@ ipcsnoop: true ended with status N'
     # what the command leaves behind is traced until the next signal
     ipcsnoop -o lines -- sh -c 'sleep 60 & echo $! >child' 2>log &
     watcher=$!
-    wait_for 'ended with status 0' log
+    wait_for_text 'ended with status 0' log
     sleep 0.2
     kill -0 "$watcher"
     kill "$watcher"
@@ -395,7 +385,7 @@ ipcsnoop: true ended with status N'
     for signal in INT TERM HUP; do
         env --default-signal=INT ipcsnoop -o lines -p "$started" 2>log &
         watcher=$!
-        wait_for tracing log
+        wait_for_text tracing log
         kill -s $signal $watcher
         wait $watcher
     done
@@ -453,7 +443,7 @@ ipcsnoop: true ended with status N'
     start
     ipcsnoop -o lines -p "$started" 2>log &
     watcher=$!
-    wait_for tracing log
+    wait_for_text tracing log
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$watcher/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
     echo >&"$go"
     wait "$watcher"

@@ -23,25 +23,17 @@ teardown() {
 
 # Begins to record into the file lines.
 begin() { # OPTION...
-    # what an earlier run has said is not this one's
-    : >log
+    # not to take an earlier one for it
+    rm -f log
     offwaketime -o lines "$@" 2>log &
     recorder=$!
-    for _ in $(seq 100); do
-        ! grep -q adding log || return 0
-        sleep 0.05
-    done
-    cat log
-    return 1
+    wait_for_text adding log
 }
 
 # Ends it, and checks its exit status.
 end() { # [STATUS]
-    local status=0
-    kill "$recorder"
-    wait "$recorder" || status=$?
+    ends "${1:-0}" "$recorder"
     recorder=
-    [ "$status" = "${1:-0}" ] || { echo "exit $status, not ${1:-0}"; cat log; return 1; }
 }
 
 # Records the command $target WORK, which is held at its beginning until all is ready; anew where the kernel has left

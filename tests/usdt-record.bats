@@ -29,7 +29,7 @@ record_running() {
     start "$target" wait "${acts[@]}"
     usdt-record -o lines -p "$started" "$@" 2>log &
     local recorder=$!
-    wait_for recording log
+    wait_for_text recording log
     echo >&"$go"
     status=0
     wait "$recorder" || status=$?
@@ -45,17 +45,7 @@ start() {
     "$@" <go >out &
     started=$!
     exec {go}>go
-    wait_for ready out
-}
-
-wait_for() {
-    for _ in $(seq 100); do
-        ! grep -qs "$1" "$2" || return 0
-        sleep 0.05
-    done
-    echo "$1 has not come:"
-    cat "$2"
-    return 1
+    wait_for_text ready out
 }
 
 # The lines of "usdt-target qpairs", as spdk-trace-lines(7) has them.
@@ -175,7 +165,7 @@ nvmf_poll_group_add_qpair: '
 @test "only the process that is meant is recorded" {
     start usdt-target wait threads=1
     usdt-record -o lines -p "$started" -e 'inlined(n)' -e 'thread(n)' 2>log &
-    wait_for recording log
+    wait_for_text recording log
     usdt-target sites threads=2
     echo >&"$go"
     wait
@@ -185,7 +175,7 @@ nvmf_poll_group_add_qpair: '
 @test "every process that runs a file" {
     usdt-record -o lines -x "$BIN/usdt-target" -e 'inlined(where)' 2>log &
     started=$!
-    wait_for recording log
+    wait_for_text recording log
     equal "$(cat log)" "usdt-record: recording 1 probe of $BIN/usdt-target"
     usdt-target sites
     (usdt-target sites=4)
@@ -202,7 +192,7 @@ nvmf_poll_group_add_qpair: '
         exec root/hidden wait qpairs' "$BIN/usdt-target-static"
     [ ! -e root/hidden ]
     usdt-record -o lines -p "$started" 2>log &
-    wait_for recording log
+    wait_for_text recording log
     echo >&"$go"
     wait
     qpair_lines | diff - lines
@@ -211,7 +201,7 @@ nvmf_poll_group_add_qpair: '
     start ./gone wait qpairs
     rm gone
     usdt-record -o lines -p "$started" 2>log &
-    wait_for recording log
+    wait_for_text recording log
     echo >&"$go"
     wait
     qpair_lines | diff - lines
@@ -226,7 +216,7 @@ nvmf_poll_group_add_qpair: '
     start unshare -pf --mount-proc "$BIN/usdt-target" wait forks=2
     child=$(tr -d " " <"/proc/$started/task/$started/children")
     usdt-record -o lines -F -p "$child" -e 'forked(n)' 2>log &
-    wait_for recording log
+    wait_for_text recording log
     echo >&"$go"
     wait
     equal "$(cat lines)" "$output"
@@ -274,7 +264,7 @@ guarded: n=0x7'
         # a background process of bash ignores SIGINT unless it is told otherwise
         env --default-signal=INT usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
         recorder=$!
-        wait_for recording log
+        wait_for_text recording log
         echo >&"$go"
         sleep 0.3
         equal "$(wc -l <lines)" 3
@@ -316,7 +306,7 @@ guarded: n=0x7'
     exec {full}<>full
     usdt-record -p "$started" -e 'flood(i)' >full 2>log &
     recorder=$!
-    wait_for recording log
+    wait_for_text recording log
     echo >&"$go"
     sleep 0.5
     kill "$recorder"
@@ -331,7 +321,7 @@ guarded: n=0x7'
 @test "signals that are ignored stay so" {
     start usdt-target wait sites
     env --ignore-signal=HUP usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
-    wait_for recording log
+    wait_for_text recording log
     kill -HUP $!
     sleep 0.2
     echo >&"$go"
@@ -371,7 +361,7 @@ guarded: n=0x7'
     # SIGTERM is passed on to the command
     usdt-record -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 2>log &
     started=$!
-    wait_for recording log
+    wait_for_text recording log
     kill "$started"
     status=0
     wait "$started" || status=$?
@@ -423,7 +413,7 @@ guarded: n=0x7'
     start usdt-target wait sites
     usdt-record -p "$started" -e 'inlined(where)' >/dev/null 2>log &
     recorder=$!
-    wait_for recording log
+    wait_for_text recording log
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' /proc/$recorder/status | tr '\n' ' ')" 'Inh Prm Eff Amb '
     echo >&"$go"
     wait
