@@ -273,30 +273,46 @@ static uint32_t parse_state(const char *text)
 	return state;
 }
 
+/* Options without a letter. */
+enum { STACK_STORAGE = 256, BUFFER_SIZE, STATE };
+
+static const struct option options[] = {
+	{"pid", required_argument, NULL, 'p'},
+	{"tid", required_argument, NULL, 't'},
+	{"user-threads", no_argument, NULL, 'u'},
+	{"kernel-threads", no_argument, NULL, 'k'},
+	{"user-stacks", no_argument, NULL, 'U'},
+	{"kernel-stacks", no_argument, NULL, 'K'},
+	{"folded", no_argument, NULL, 'f'},
+	{"delimited", no_argument, NULL, 'd'},
+	{"json", no_argument, NULL, 'j'},
+	{"min-block-time", required_argument, NULL, 'm'},
+	{"max-block-time", required_argument, NULL, 'M'},
+	{"state", required_argument, NULL, STATE},
+	{"output", required_argument, NULL, 'o'},
+	{"stack-storage-size", required_argument, NULL, STACK_STORAGE},
+	{"buffer", required_argument, NULL, BUFFER_SIZE},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, 'V'},
+	{}};
+
+/* What makes no sense together. */
+static void check_options(void)
+{
+	if (opt.user_threads && opt.kernel_threads)
+		cli_usage("-u and -k leave no threads");
+	if (opt.user_stacks && opt.kernel_stacks)
+		cli_usage("-U and -K leave no stacks");
+	if (opt.json && opt.folded)
+		cli_usage("-j and -f are two forms of output");
+	if (opt.most < opt.least)
+		cli_usage("-M is less than -m");
+}
+
 static void parse_options(int argc, char **argv, const char **output)
 {
-	enum { STACK_STORAGE = 256, BUFFER_SIZE, STATE };
-	static const struct option options[] = {
-		{"pid", required_argument, NULL, 'p'},
-		{"tid", required_argument, NULL, 't'},
-		{"user-threads", no_argument, NULL, 'u'},
-		{"kernel-threads", no_argument, NULL, 'k'},
-		{"user-stacks", no_argument, NULL, 'U'},
-		{"kernel-stacks", no_argument, NULL, 'K'},
-		{"folded", no_argument, NULL, 'f'},
-		{"delimited", no_argument, NULL, 'd'},
-		{"json", no_argument, NULL, 'j'},
-		{"min-block-time", required_argument, NULL, 'm'},
-		{"max-block-time", required_argument, NULL, 'M'},
-		{"state", required_argument, NULL, STATE},
-		{"output", required_argument, NULL, 'o'},
-		{"stack-storage-size", required_argument, NULL, STACK_STORAGE},
-		{"buffer", required_argument, NULL, BUFFER_SIZE},
-		{"quiet", no_argument, NULL, 'q'},
-		{"verbose", no_argument, NULL, 'v'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "p:t:ukUKfdjm:M:o:qvhV", options, NULL)) != -1)
@@ -356,14 +372,7 @@ static void parse_options(int argc, char **argv, const char **output)
 		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
 	if (optind < argc)
 		opt.seconds = cli_count("SECONDS", argv[optind]);
-	if (opt.user_threads && opt.kernel_threads)
-		cli_usage("-u and -k leave no threads");
-	if (opt.user_stacks && opt.kernel_stacks)
-		cli_usage("-U and -K leave no stacks");
-	if (opt.json && opt.folded)
-		cli_usage("-j and -f are two forms of output");
-	if (opt.most < opt.least)
-		cli_usage("-M is less than -m");
+	check_options();
 }
 
 static void end(struct recording *r)
