@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
  * usdt-record's program for all probes: fetches the arguments that a site's entry in the map describes, and
- * sends them to user space. It may sleep, so that what is not resident is faulted in like an access of the
- * process itself.
+ * sends them to user space. It sleeps where the kernel lets it, so that what is not resident is faulted in like
+ * an access of the process itself.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -18,11 +18,14 @@
 enum {
 	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
-	MAX_EVENT = sizeof(struct event) + MAX_ARGS * MAX_OPERAND,
+	/* the verifier wants room for one string more */
+	MAX_EVENT = sizeof(struct event) + MAX_ARGS * sizeof(__u64) +
+		    (MAX_STRINGS + 1) * MAX_OPERAND,
 	PAGE = 4096, /* or a multiple of it */
 };
 
 const volatile bool only_followed;
+const volatile bool may_sleep; /* not before Linux 6.0: what is not resident is then unreadable */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -36,6 +39,8 @@ struct scratch {
 	__u8 regs[REGS_SIZE + sizeof(__u64)];
 	__u8 event[MAX_EVENT];
 };
+/* the rest is for the kernel's own header of it */
+_Static_assert(sizeof(struct scratch) <= 8192 - 256, "too large for the storage of a task");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -48,10 +53,12 @@ struct {
 static bool read_memory(__u64 *value, __u32 size, __u64 address)
 {
 	*value = 0;
+	/* else the compiler checks one copy of it and passes on another, which verifiers up to 6.1 refuse */
+	barrier_var(size);
 	if (size > sizeof(*value))
 		size = sizeof(*value);
 	return bpf_probe_read_user(value, size, (void *)address) == 0 ||
-	       bpf_copy_from_user(value, size, (void *)address) == 0;
+	       (may_sleep && bpf_copy_from_user(value, size, (void *)address) == 0);
 }
 
 static __u64 read_register(const struct scratch *s, __u8 offset)
@@ -91,14 +98,15 @@ static long read_string(void *to, __u64 address)
 	const __u64 pages[] = {address, (address + PAGE) & -(__u64)PAGE};
 	long n = bpf_probe_read_user_str(to, size, (void *)address);
 
-	for (__u32 i = 0; i < 2 && n < 0 && address; i++) {
+	for (__u32 i = 0; may_sleep && i < 2 && n < 0 && address; i++) {
 		__u8 byte;
 
 		if (bpf_copy_from_user(&byte, sizeof(byte), (void *)pages[i]) != 0)
 			break;
 		n = bpf_probe_read_user_str(to, size, (void *)address);
 	}
-	return n;
+	/* many kernels, 6.12 is one, do not count the NUL of an empty string; an error is less than 0 on all */
+	return n == 0 ? 1 : n;
 }
 
 /* Appends a string to the event at the offset, behind its word; returns where the next operand goes. */

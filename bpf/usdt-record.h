@@ -7,6 +7,8 @@
 
 enum {
 	MAX_ARGS = 12,
+	/* of a probe: so many fit into the 8 KB that kernels such as 7.2 keep for a task at the most */
+	MAX_STRINGS = 6,
 	/* the longest string that is kept whole, without its NUL */
 	MAX_STRING = 1024,
 	/* struct pt_regs takes 168 bytes; the rest stays 0 and serves as the register that is none */

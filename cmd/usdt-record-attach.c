@@ -34,20 +34,38 @@ static int link_create(struct link_create *attr)
 	return syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
 }
 
-/* Whether the kernel knows uprobe_multi links: then it looks at the path, and finds a directory. */
-static bool has_uprobe_multi(void)
+/* Loads a program that does nothing, for a uprobe. Returns its descriptor, or less than 0. */
+static int load_nothing(const struct bpf_prog_load_opts *options)
 {
 	const struct bpf_insn program[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
+
+	return bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", program, 2, options);
+}
+
+/* Whether programs at uprobes may sleep. */
+static bool may_sleep(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .prog_flags = BPF_F_SLEEPABLE);
+	int fd = load_nothing(&options);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EINVAL;
+}
+
+/* Whether the kernel knows uprobe_multi links: then it looks at the path, and finds a directory. */
+static bool has_uprobe_multi(void)
+{
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
 	uint64_t offset = 0;
 	struct link_create attr = {.attach_type = uprobe_multi,
 				   .path = (uintptr_t) "/",
 				   .offsets = (uintptr_t)&offset,
 				   .cnt = 1};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", program, 2, &options), link;
+	int fd = load_nothing(&options), link;
 	bool has;
 
 	if (fd < 0)
@@ -75,6 +93,7 @@ static bool multi_knows_processes(void)
 static int describe(struct recorder_site *s)
 {
 	const struct probespec *spec = s->spec;
+	unsigned num_strings = 0;
 	const char *error;
 
 	for (unsigned i = 0; i < spec->num_args; i++) {
@@ -89,9 +108,14 @@ static int describe(struct recorder_site *s)
 			return -1;
 		}
 		o->is_string = spec->args[i].is_string;
+		num_strings += o->is_string;
 		s->fetch.num_operands++;
 	}
-	return 0;
+	if (num_strings <= MAX_STRINGS)
+		return 0;
+	warnx("probe %.*s: %u strings are too many, %d can be recorded at a time; without :str an argument is an address",
+	      (int)spec->name.n, spec->name.p, num_strings, MAX_STRINGS);
+	return -1;
 }
 
 static void show(const struct recorder_site *s)
@@ -158,8 +182,11 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
 	if (multi)
 		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
+	bpf->rodata->may_sleep = may_sleep();
+	if (!bpf->rodata->may_sleep)
+		bpf_program__set_flags(bpf->progs.on_probe, 0);
 	if (usdt_record_bpf__load(bpf) != 0)
-		session_cannot_load(size, "-m", "Linux 6.0");
+		session_cannot_load(size, "-m", "Linux 5.15");
 	else if (session_has_variables(bpf->bss, bpf->rodata))
 		return 0;
 	return -1;

@@ -135,6 +135,35 @@ odd: text='$y'"
     says 'usdt-record: 2 arguments could not be read'
 }
 
+@test "as on kernels that let no program at a probe sleep" {
+    ! ldd "$(command -v usdt-record)" | grep -q libasan || skip 'a tool with sanitizers takes no preloaded library'
+    # one of the first calls asks for such a program
+    for n in $(seq 6); do
+        status=0
+        LD_PRELOAD=$BIN/faults.so FAULT_CALL=bpf FAULT_NTH=$n FAULT=22 usdt-record -o lines -e 'cold(number,text:str)' \
+            -e 'odd(text:str)' -- usdt-target cold=9 odd=7 >want 2>log || status=$?
+        ! grep -q 'cold: number=0x1, text=0x' lines || break
+    done
+    equal "$status" 0
+    # what is in memory is read, what is not is counted
+    equal "$(grep -c 'cold: number=0x[0-9a-f]*, text=0x[0-9a-f]*$' lines)" 9
+    equal "$(sed -n '/^odd/p' lines)" "odd: text=0x0
+odd: text=0x10
+odd: text='yyyyyyy'
+odd: text='yyyyyyyy'"
+    grep -q 'usdt-record: 11 arguments could not be read' log
+}
+
+@test "as many strings as there is room for" {
+    z=$(printf 'z%.0s' $(seq 1024))
+    status_is 0 usdt-record -q -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str)' -- usdt-target strings=1024
+    equal "$output" "strings: a='$z', b='$z', c='$z', d='$z', e='$z', f='$z'"
+    status_is 1 usdt-record -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str,g:str)' -- usdt-target strings
+    equal "$stderr" 'usdt-record: probe strings: 7 strings are too many, 6 can be recorded at a time; without :str an argument is an address'
+    status_is 0 usdt-record -q -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str,g)' -- usdt-target strings
+    [[ $output =~ ^"strings: a='', b='', c='', d='', e='', f='', g=0x"[0-9a-f]+$ ]]
+}
+
 @test "several specs, skipped arguments and no arguments, in the order of the events" {
     status_is 0 usdt-record -q -e 'nvmf_ctrlr_add_qpair(_,_,qid)' -e 'spdk:nvmf_poll_group_add_qpair()' \
         -e 'nvmf_ctrlr_add_qpair(tsc)' -- usdt-target qpairs

@@ -147,6 +147,18 @@ static void fire_odd(unsigned n)
 	free(text);
 }
 
+/* As many strings as are recorded of one probe, and one more. */
+static void fire_strings(unsigned n)
+{
+	char *text = calloc(n + 1, 1);
+
+	if (!text)
+		err(EXIT_FAILURE, NULL);
+	memset(text, 'z', n);
+	DTRACE_PROBE7(spdk, strings, text, text, text, text, text, text, text);
+	free(text);
+}
+
 static void fire_flood(unsigned n)
 {
 	const char *name = "nqn.2026-11.bench:host-a";
@@ -227,7 +239,7 @@ static const struct {
 	{"odd", fire_odd},         {"flood", fire_flood},
 	{"threads", fire_threads}, {"forks", fire_forks},
 	{"cpu", print_cpu},        {"exit", end},
-	{"kill", kill_self},
+	{"kill", kill_self},       {"strings", fire_strings},
 };
 
 int main(int argc, char **argv)
