@@ -245,7 +245,7 @@ void session_cannot_load(uint32_t ring_size, const char *option, const char *ker
 		warn("a ring buffer of %" PRIu32 " bytes; %s takes a smaller size", ring_size,
 		     option);
 	else
-		warn("the kernel does not take the BPF program: it needs %s or newer, with BTF; -v shows what it says",
+		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 on; -v shows what the kernel says",
 		     kernel);
 }
 

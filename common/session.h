@@ -83,7 +83,10 @@ void session_libbpf(bool verbose);
 /* The size that a ring for so many bytes must have. */
 uint32_t session_ring_size(uint32_t wanted);
 
-/* Says why a program could not be loaded, by errno. option: that of the ring's size; kernel: the oldest that has all. */
+/*
+ * Says why a program could not be loaded, by errno. option: that of the ring's size; kernel: the oldest that has all,
+ * by its sources.
+ */
 void session_cannot_load(uint32_t ring_size, const char *option, const char *kernel);
 
 /* Whether the variables of a loaded program are mapped; says so when they are not. */
