@@ -95,7 +95,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static) $(if $(BPF_TOOL
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/soak tests/run tests/deps tests/demo \
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo \
 		 docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
@@ -105,7 +105,7 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all fuzz fuzzers bench soak check demo deps help install uninstall lint format clean static dist deb
+.PHONY: all fuzz fuzzers bench soak check kernels demo deps help install uninstall lint format clean static dist deb
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -228,6 +228,10 @@ FORCE:
 check: all $(B)/measure $(B)/json $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
+# the live tools under kernels of Debian's suites, in virtual machines
+kernels: all $(B)/pipe-target $(B)/faults.so
+	$(Q)BIN='$(abspath $(B))' T='$(T)' tests/kernels $(KERNELS)
+
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with
 fuzz: all $(READERS:%=$(B)/fuzz-%)
 	$(Q)$(MAKE) --no-print-directory FUZZ=1 CC='$(if $(filter default,$(origin CC)),clang,$(CC))' fuzzers
@@ -300,6 +304,7 @@ help:
 	@echo 'make deps       install the packages that building and testing need (apt or dnf, as root or by sudo)'
 	@echo 'make demo       build, and print an annotated trace from the bundled sample'
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
+	@echo 'make kernels    run the tests of the live tools under kernels of Debian, in qemu; KERNELS="bookworm trixie sid"'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
 	@echo 'make soak       send 100 million entries through a pipeline; takes minutes and 6 GB in TMPDIR'
