@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is blocked, for offwaketime: prints the name of each thread and the microseconds for which it was,
- * in sleep_here() and wait_here(). Usage: blocked-target sleeps=N|waits=N. It begins with a line, or the end, of its
- * standard input. System calls are made here, so that the innermost function is known.
+ * A program that is blocked, for offwaketime: prints for each thread its name and the least and the most microseconds
+ * for which it can have been, in sleep_here() and wait_here(). Usage: blocked-target sleeps=N|waits=N. It begins with a
+ * line, or the end, of its standard input. System calls are made here, so that the innermost function is known.
  */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MS = 50 };
 
@@ -30,30 +33,88 @@ static inline __attribute__((always_inline)) long call(long number, const void *
 	return result;
 }
 
-static double now(void)
+/* What this thread knows of its time, in microseconds. */
+struct times {
+	double wall, cpu;
+	double queued; /* able to run, on no processor */
+	long pushed;   /* how often it was pushed off one */
+};
+
+static double clock_us(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
-/* Returns how long it took. */
-static __attribute__((noinline)) double sleep_here(void)
+static double queued_us(void)
 {
-	const struct timespec t = {0, MS * 1000000};
-	double begin = now();
+	char text[64] = "";
+	int fd = open("/proc/thread-self/schedstat", O_RDONLY);
+	double queued = 0;
 
-	call(SYS_nanosleep, &t, 0, 0, NULL);
-	return now() - begin;
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
+		sscanf(text, "%*s %lf", &queued);
+	close(fd);
+	return queued / 1e3;
 }
 
-static __attribute__((noinline)) double wait_here(int value)
+/* The clocks come last before a call, and first behind it. */
+static struct times before_call(void)
 {
-	double begin = now();
+	struct rusage used;
+	struct times t = {.queued = queued_us()};
+
+	getrusage(RUSAGE_THREAD, &used);
+	t.pushed = used.ru_nivcsw;
+	t.cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	t.wall = clock_us(CLOCK_MONOTONIC);
+	return t;
+}
+
+/* For how long it was blocked. */
+struct blocked {
+	double least, most;
+};
+
+/*
+ * It is blocked from giving up the processor until it runs again. To wait for a processor is a part of that after a
+ * wake-up, but not after it was pushed off one: which of the two it was is not known when both may have happened.
+ */
+static void add_call(struct blocked *b, const struct times *before)
+{
+	double wall = clock_us(CLOCK_MONOTONIC) - before->wall;
+	double cpu = clock_us(CLOCK_THREAD_CPUTIME_ID) - before->cpu;
+	struct rusage used;
+
+	getrusage(RUSAGE_THREAD, &used);
+	b->most += wall;
+	b->least += wall - cpu;
+	if (used.ru_nivcsw != before->pushed)
+		b->least -= queued_us() - before->queued;
+}
+
+static __attribute__((noinline)) void sleep_here(struct blocked *b)
+{
+	const struct timespec t = {0, MS * 1000000};
+	struct times before = before_call();
+
+	call(SYS_nanosleep, &t, 0, 0, NULL);
+	add_call(b, &before);
+}
+
+static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
+{
+	struct times before = before_call();
 
 	call(SYS_futex, &word, FUTEX_WAIT, value, NULL);
-	return now() - begin;
+	add_call(b, &before);
+}
+
+static void print(const char *name, const struct blocked *b)
+{
+	printf("%s %.0f %.0f\n", name, b->least, b->most);
 }
 
 static __attribute__((noinline)) void wake_here(void)
@@ -65,32 +126,32 @@ static __attribute__((noinline)) void wake_here(void)
 static void *waiter(void *argument)
 {
 	int n = *(int *)argument;
-	double sum = 0;
+	struct blocked b = {};
 
 	prctl(PR_SET_NAME, "waiter;one");
 	for (int i = 0; i < n; i++)
 		while (__atomic_load_n(&word, __ATOMIC_SEQ_CST) == i)
-			sum += wait_here(i);
-	printf("waiter,one %.0f\n", sum);
+			wait_here(&b, i);
+	print("waiter,one", &b);
 	return NULL;
 }
 
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1] + strcspn(argv[1], "0123456789")) : 0;
+	struct blocked b = {};
 	pthread_t thread;
-	double sum = 0;
 
 	prctl(PR_SET_NAME, "sleeper");
 	getchar();
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
 	for (int i = 0; i < n; i++) {
-		sum += sleep_here();
+		sleep_here(&b);
 		if (*argv[1] == 'w')
 			wake_here();
 	}
-	printf("sleeper %.0f\n", sum);
+	print("sleeper", &b);
 	if (argc > 1 && *argv[1] == 'w')
 		pthread_join(thread, NULL);
 	return 0;
