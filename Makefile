@@ -66,7 +66,7 @@ usdt-gen_parts := list source
 biosnoop_parts := print
 offwaketime_parts := elf print process symbols
 ipcsnoop_parts := calls counts print
-usdt-record_parts := attach libraries operand print
+usdt-record_parts := arm64 attach libraries operand print x86
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -125,6 +125,9 @@ $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
 $(B)/json: $(B)/tests/json.o $(B)/common.a
+operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record-%.o,arm64 operand x86) $(B)/common.a
+$(B)/operands: $(operands_objects)
+$(B)/operands: LDLIBS += -lelf
 
 # programs to record, with and without a shared library; what the compiler makes of the probes depends on flags
 TARGET_FLAGS := -std=gnu11 -D_GNU_SOURCE -Itests -g -O2 -Wall -Wextra
@@ -165,17 +168,18 @@ FUZZ_trace-latency := trace-lines-latency trace-lines-encode histogram-lines
 FUZZ_trace-chrome := trace-lines-chrome
 FUZZ_qpair-lifetimes := probe-lines owner-lines
 FUZZ_usdt-gen := probe-specs elf-notes
-FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS)
+FUZZ_operands := elf-operands
+FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(if $(ELF_TOOLS),operands)
 READERS := $(foreach t,$(FUZZ_TOOLS),$(FUZZ_$(t)))
 FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray strdup strndup free
 
 # $(1): tool, $(2): its readers
 define fuzz
-$(B)/tool-$(1).o: $(B)/cmd/$(1).o $(patsubst %,$(B)/cmd/$(1)-%.o,$($(1)_parts)) $(B)/common.a
+$(B)/tool-$(1).o: $(or $($(1)_objects),$(call objects,$(1)) $(B)/common.a)
 $(2:%=$(B)/fuzz-%): $(B)/tool-$(1).o $(B)/tests/fuzz.o
 endef
 $(foreach t,$(FUZZ_TOOLS),$(eval $(call fuzz,$t,$(FUZZ_$t))))
-$(FUZZ_usdt-gen:%=$(B)/fuzz-%): LDLIBS += -lelf
+$(FUZZ_usdt-gen:%=$(B)/fuzz-%) $(FUZZ_operands:%=$(B)/fuzz-%): LDLIBS += -lelf
 $(B)/tests/fuzz.o: FLAGS += $(if $(FUZZ),,-DREPLAY) -fno-sanitize=all
 $(READERS:%=$(B)/fuzz-%): LINK += $(if $(FUZZ),-fsanitize=fuzzer)
 
@@ -185,7 +189,7 @@ $(FUZZ_TOOLS:%=$(B)/tool-%.o): Makefile
 	$(Q)$(OBJCOPY) --redefine-sym main=tool_main $(foreach f,$(FUZZ_NAMES),--redefine-sym $f=fuzz_$f) \
 		--rename-section .data=tool_data --rename-section .bss=tool_bss $@
 
-$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure $(B)/json:
+$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure $(B)/json $(B)/operands:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -225,7 +229,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(B)/measure $(B)/json $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # the live tools under kernels of Debian's suites, in virtual machines

@@ -36,7 +36,7 @@ struct {
 
 /* The program may sleep and others run on its CPU meanwhile, so each task has a buffer of its own. */
 struct scratch {
-	__u8 regs[REGS_SIZE + sizeof(__u64)];
+	__u8 regs[REGS_SIZE];
 	__u8 event[MAX_EVENT];
 };
 /* the rest is for the kernel's own header of it */
@@ -61,8 +61,10 @@ static bool read_memory(__u64 *value, __u32 size, __u64 address)
 	       (may_sleep && bpf_copy_from_user(value, size, (void *)address) == 0);
 }
 
-static __u64 read_register(const struct scratch *s, __u8 offset)
+static __u64 read_register(const struct scratch *s, __u16 offset)
 {
+	if (offset > NO_REGISTER)
+		return 0;
 	return *(const __u64 *)(s->regs + offset);
 }
 

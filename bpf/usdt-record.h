@@ -11,8 +11,8 @@ enum {
 	MAX_STRINGS = 6,
 	/* the longest string that is kept whole, without its NUL */
 	MAX_STRING = 1024,
-	/* struct pt_regs takes 168 bytes; the rest stays 0 and serves as the register that is none */
-	REGS_SIZE = 256,
+	/* as many as any machine has: arm64's take 272 bytes; the last word stays 0 and serves as no register */
+	REGS_SIZE = 280,
 	NO_REGISTER = REGS_SIZE - sizeof(__u64),
 };
 
@@ -21,8 +21,9 @@ struct operand {
 	enum { CONSTANT, REGISTER, MEMORY } kind : 8;
 	__u8 size; /* in bytes: 1, 2, 4, 8 */
 	__u8 is_signed, is_string;
-	/* offsets into pt_regs; the address in memory is base + (index << scale) + value */
-	__u8 base, index, scale;
+	/* offsets in bytes of what the kernel saves; the address in memory is base + (index << scale) + value */
+	__u16 base, index;
+	__u8 scale;
 	__s64 value;
 };
 

@@ -96,12 +96,18 @@ static int describe(struct recorder_site *s)
 	unsigned num_strings = 0;
 	const char *error;
 
+	if (!operand_is_native(s->file->usdt.machine)) {
+		warnx("%s: probe %.*s: the file is for another processor; usdt-gen -l lists what is in it",
+		      s->file->path, (int)spec->name.n, spec->name.p);
+		return -1;
+	}
 	for (unsigned i = 0; i < spec->num_args; i++) {
 		struct operand *o = &s->fetch.operands[s->fetch.num_operands];
 
 		if (!spec->args[i].name.n)
 			continue;
-		if (operand_parse(o, s->place, &s->place->args[i], s->file->fd, &error) != 0) {
+		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i],
+				  s->file->fd, &error) != 0) {
 			warnx("%s: probe %.*s: argument %u, '%.*s', cannot be fetched: %s; _ in its place skips it",
 			      s->file->path, (int)spec->name.n, spec->name.p, i,
 			      (int)spec->args[i].name.n, spec->args[i].name.p, error);

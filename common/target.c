@@ -271,6 +271,12 @@ complain(const struct target *t, const struct target_file *f, const struct usdt_
 	warnx("%s%s: probe %.*s %s", f->path, line, (int)site->name.n, site->name.p, shown);
 }
 
+/* The constant 0, as x86-64 and arm64 write it. */
+static bool is_zero(struct slice operand)
+{
+	return slice_is(operand, "$0") || slice_is(operand, "0");
+}
+
 /* Whether an argument of the probe can be what the spec says. */
 static bool check_arg(const struct target *t, const struct target_file *f,
 		      const struct usdt_site *site, unsigned i, const struct probespec_arg *want)
@@ -280,7 +286,7 @@ static bool check_arg(const struct target *t, const struct target_file *f,
 
 	if (!want->name.n || !arg->size)
 		return true;
-	if (slice_is(want->name, "tsc") && slice_is(arg->operand, "$0"))
+	if (slice_is(want->name, "tsc") && is_zero(arg->operand))
 		complain(t, f, site, "tells no time: its argument %u, 'tsc', is always 0", i);
 	if (arg->is_float)
 		complain(t, f, site,

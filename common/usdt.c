@@ -210,6 +210,7 @@ static bool read_elf(struct usdt *u, Elf *elf, const char **error)
 	/* addresses in notes are not converted */
 	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return fault(error, "an ELF file of another byte order");
+	u->machine = header.e_machine;
 	return find_notes(&f, &notes, error) && (!notes || parse_notes(&f, notes, u, error));
 }
 

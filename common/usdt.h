@@ -34,7 +34,8 @@ struct usdt_site {
 struct usdt {
 	struct usdt_site *sites;
 	size_t n;
-	char *text; /* what the slices are parts of */
+	unsigned machine; /* for which the file is: EM_* of elf.h */
+	char *text;       /* what the slices are parts of */
 };
 
 /*

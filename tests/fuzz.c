@@ -84,6 +84,7 @@ static const struct reader {
 	 NULL,
 	 TEXT,
 	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
+	{"elf-operands", NULL, TEXT, {{BYTES}}},
 };
 
 enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };

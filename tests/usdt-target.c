@@ -72,7 +72,7 @@ static void fire_sizes(unsigned n)
 	(void)n;
 	/* in registers and in memory, the rest are constants */
 	__asm__(""
-		: "+q"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64),
+		: "+r"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64),
 		  "+m"(u64));
 	DTRACE_PROBE12(spdk, sizes, s8, u8, s16, u16, s32, u32, s64, u64, 0, -1, INT64_MIN,
 		       "twelfth");
