@@ -203,11 +203,14 @@ $(B)/%.o: %.c $(B)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# where the headers of this machine's kind are; clang has none of its own for the target bpf
+BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
+	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
 $(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h)
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86 -Wall -Wextra -Wno-unused-parameter -Werror \
-		-idirafter /usr/include/$(shell $(CC) -print-multiarch) -c -o $(B)/bpf/$*.o $<
+		$(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
 
