@@ -82,7 +82,9 @@ hash := \#
 library = $(shell mkdir -p $(B) && printf '$(hash)include <%s>\nint main(void) { return 0; }\n' $(1) | \
 	  $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -x c - -o $(B)/library $(2) 2>/dev/null || echo $(1))
 command = $(shell command -v $(1) >/dev/null || echo $(1))
-machine = $(if $(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),,x86-64)
+# what libbpf calls the processor that is built for
+BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
+machine = $(if $(BPF_ARCH),,x86-64 or arm64)
 ELF_LACKS := $(call library,gelf.h,-lelf)
 BPF_LACKS := $(ELF_LACKS) $(call library,bpf/libbpf.h,-lbpf) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
 TARGETS_LACK := $(call library,sys/sdt.h)$(machine)
@@ -206,21 +208,25 @@ $(B)/%.o: %.c $(B)/flags
 # where the headers of this machine's kind are; clang has none of its own for the target bpf
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
 	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
-$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h)
+$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) $(B)/flags
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_x86 -Wall -Wextra -Wno-unused-parameter -Werror \
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \
 		$(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
 
-# the names of the system calls by their numbers, of both kinds that a kernel for x86-64 knows
+# the names of the system calls by their numbers: __NR_NAME, or for arm64 perhaps a macro of another name, which the
+# compiler looks up; those of 32 bits are not in the headers for arm64
 $(B)/bpf/syscalls.h: $(B)/flags
 	$(call say,GEN,$@)
-	$(Q)for bits in 64 32; do \
-		echo "static const char *const syscalls_$$bits[] = {"; \
-		echo "$(hash)include <asm/unistd_$$bits.h>" | $(CC) $(CPPFLAGS) -E -dM - | \
-			sed -n 's/^$(hash)define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/	[\2] = "\1",/p'; \
+	$(Q)for table in 64:asm/unistd.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \
+		header="$(hash)include <$${table#*:}>"; \
+		echo "static const char *const syscalls_$${table%:*}[] = {"; \
+		{ echo "$$header"; echo "$$header" | $(CC) $(CPPFLAGS) -E -dM - | sed -n \
+			-e '/__NR_syscalls\>/d; /__NR_arch_specific_syscall\>/d' \
+			-e 's/^$(hash)define __NR_\([a-z0-9_]*\) .*/[__NR_\1] = "\1",/p'; } | \
+			$(CC) $(CPPFLAGS) -E -P - | grep '^\['; \
 		echo '};'; \
 	done >$@
 

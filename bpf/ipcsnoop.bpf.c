@@ -12,11 +12,11 @@
 
 #include "descendants.bpf.h"
 #include "ipcsnoop.h"
+#include "machine.bpf.h"
 #include "ring.bpf.h"
 
 enum {
 	/* of the kernel */
-	TS_COMPAT = 2,
 	FMODE_WRITE = 2,
 	MAX_ERRNO = 4095,
 	MAX_VECTORS = 1024,
@@ -66,37 +66,11 @@ struct {
 	__type(value, struct call);
 } calls SEC(".maps");
 
-static bool is_compat(struct task_struct *task)
-{
-	return task->thread_info.status & TS_COMPAT;
-}
-
 static struct count *count_of(__u32 call)
 {
 	__u32 key = bpf_get_smp_processor_id() * NUM_CALLS + call;
 
 	return bpf_map_lookup_elem(&counts, &key);
-}
-
-/* Argument n of the call, from 1 on. */
-static __u64 argument(struct pt_regs *ctx, bool compat, __u8 n)
-{
-	struct pt_regs___kernel *regs = (void *)ctx;
-
-	switch (n) {
-	case 1:
-		return compat ? (__u32)regs->bx : regs->di;
-	case 2:
-		return compat ? (__u32)regs->cx : regs->si;
-	case 3:
-		return compat ? (__u32)regs->dx : regs->dx;
-	case 4:
-		return compat ? (__u32)regs->si : regs->r10;
-	case 5:
-		return compat ? (__u32)regs->di : regs->r8;
-	default:
-		return 0;
-	}
 }
 
 static struct file *file_of(struct task_struct *task, __u32 descriptor)
@@ -155,7 +129,7 @@ static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs 
 	struct file *file;
 
 	if (reads) {
-		file = file_of(task, argument(regs, compat, o->from));
+		file = file_of(task, call_argument(regs, compat, o->from));
 		if (o->from == o->to) {
 			writes = BPF_CORE_READ(file, f_mode) & FMODE_WRITE;
 			reads = !writes;
@@ -164,9 +138,9 @@ static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs 
 			look_at(&c->from, file);
 	}
 	if (writes)
-		look_at(&c->to, file_of(task, argument(regs, compat, o->to)));
-	c->asked = argument(regs, compat, o->asked);
-	c->vectors = argument(regs, compat, o->vectors);
+		look_at(&c->to, file_of(task, call_argument(regs, compat, o->to)));
+	c->asked = call_argument(regs, compat, o->asked);
+	c->vectors = call_argument(regs, compat, o->vectors);
 	c->has_vectors = o->vectors;
 }
 
@@ -280,20 +254,19 @@ static void tell_result(const struct call *c, struct task_struct *task, long res
 }
 
 /* What the pipe was like when the call began nobody knows. */
-static void tell_late(struct task_struct *task, struct pt_regs *ctx, long result)
+static void tell_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
-	struct pt_regs___kernel *regs = (void *)ctx;
 	__u32 pid = followed_id(), call;
 	struct call c = {};
 
 	if (!pid)
 		return;
-	call = place_of(task, regs->orig_ax);
+	call = place_of(task, call_number(regs));
 	if (!operations[call].asked)
 		return;
 	c.call = call;
 	c.pid = pid;
-	find_pipes(&c, task, ctx, &operations[call]);
+	find_pipes(&c, task, regs, &operations[call]);
 	c.from.queued = c.to.queued = NOT_KNOWN;
 	tell_result(&c, task, result);
 }

@@ -49,6 +49,7 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 struct thread_info {
+	unsigned long flags;
 	unsigned int status;
 };
 struct mm_struct {
@@ -70,12 +71,6 @@ struct task_struct {
 };
 struct task_struct___before_5_14 {
 	long state;
-};
-/* user space has other names for them */
-struct pt_regs___kernel {
-	unsigned long r10, r8;
-	unsigned long bx, cx, dx, si, di;
-	unsigned long orig_ax;
 };
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;

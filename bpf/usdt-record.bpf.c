@@ -5,13 +5,13 @@
  * an access of the process itself.
  */
 #include <linux/bpf.h>
-#include <linux/ptrace.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
 #include "descendants.bpf.h"
+#include "machine.bpf.h"
 #include "ring.bpf.h"
 #include "usdt-record.h"
 
@@ -169,7 +169,7 @@ int on_probe(struct pt_regs *ctx)
 		__sync_fetch_and_add(&lost, 1);
 		return 0;
 	}
-	bpf_probe_read_kernel(s->regs, sizeof(*ctx), ctx);
+	bpf_probe_read_kernel(s->regs, SAVED_REGISTERS, ctx);
 	*(struct event *)s->event = (struct event){.site = index};
 	for (__u32 i = 0; i < MAX_ARGS && i < site->num_operands; i++)
 		n = add_operand(s, &site->operands[i], n, i);

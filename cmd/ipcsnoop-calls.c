@@ -8,6 +8,14 @@
 
 #define SIZE(array) (sizeof(array) / sizeof(*(array)))
 
+#ifdef __x86_64__
+static const char prefix_32[] = "i386:";
+#else
+static const char prefix_32[] = "arm:";
+/* the system's headers have none of them */
+static const char *const syscalls_32[] = {NULL};
+#endif
+
 _Static_assert(SIZE(syscalls_64) < OTHER_NUMBER && SIZE(syscalls_32) < OTHER_NUMBER,
 	       "more system calls than there is room for");
 
@@ -22,7 +30,7 @@ static const char *plain_name(unsigned call)
 const char *call_name(unsigned call)
 {
 	static char name[64];
-	const char *mode = call >= NUMBERS ? "i386:" : "", *known = plain_name(call);
+	const char *mode = call >= NUMBERS ? prefix_32 : "", *known = plain_name(call);
 
 	if (known && call < NUMBERS)
 		return known;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system calls of x86-64 and i386, by the numbers that bpf/ipcsnoop.h gives them. */
+/* The system calls of this machine, by the numbers that bpf/ipcsnoop.h gives them. */
 #ifndef IPCSNOOP_CALLS_H
 #define IPCSNOOP_CALLS_H
 
 #include "../bpf/ipcsnoop.h"
 
-/* The call's name, with "i386:" before it for one of 32 bits. Valid until the next call. */
+/* The call's name, with "i386:" or "arm:" before it for one of 32 bits. Valid until the next call. */
 const char *call_name(unsigned call);
 
 /* Sets the entries of those calls that may read from a pipe or write to one. */

@@ -23,6 +23,13 @@ static int word;
 static inline __attribute__((always_inline)) long call(long number, const void *a, long b, long c,
 						       const void *d)
 {
+#ifdef __aarch64__
+	register long x8 __asm__("x8") = number, x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+	register const void *x0 __asm__("x0") = a, *x3 __asm__("x3") = d;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	return (long)x0;
+#else
 	register const void *r10 __asm__("r10") = d;
 	long result;
 
@@ -31,6 +38,7 @@ static inline __attribute__((always_inline)) long call(long number, const void *
 			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
 			 : "rcx", "r11", "memory");
 	return result;
+#endif
 }
 
 /* What this thread knows of its time, in microseconds. */

@@ -82,6 +82,7 @@ static void call_everywhere(long n)
 	waitpid(child, NULL, 0);
 }
 
+#ifdef __x86_64__
 /* A call of the i386 kind; arguments must lie below 4G. */
 static long call_32(long number, long a, void *b, long c)
 {
@@ -119,6 +120,19 @@ static void pipe_in_32_bits(long n)
 	must(call_32(READV_32, ends[0], vectors, 2));
 	close_pipe(ends);
 }
+
+#else
+static void call_in_32_bits(long n)
+{
+	(void)n;
+	errx(EXIT_FAILURE, "a process makes calls of 32 bits on x86-64 only");
+}
+
+static void pipe_in_32_bits(long n)
+{
+	call_in_32_bits(n);
+}
+#endif
 
 /* Numbers that are not, or not yet, those of a system call. */
 static void call_strange(long n)
