@@ -175,7 +175,7 @@ void *mmap64(void *at, size_t n, int protection, int flags, int fd, off_t from)
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	return fails("poll", NULL) ? -1 : kernel(SYS_poll, fds, n, timeout);
+	return fails("poll", NULL) ? -1 : NEXT(poll)(fds, n, timeout);
 }
 
 int epoll_create1(int flags)

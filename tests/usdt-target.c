@@ -20,7 +20,7 @@
 
 #include "usdt-target.h"
 
-enum { PAGE = 4096, NQN = 223 };
+enum { NQN = 223 };
 
 /* Until somebody writes a line to standard input; says that it is there. */
 static void wait_for_line(unsigned n)
@@ -112,22 +112,23 @@ static void fire_sites(unsigned n)
 /* Strings in a file's pages that this process has not touched yet, every eighth crossing into the next. */
 static void fire_cold(unsigned n)
 {
+	const long page = sysconf(_SC_PAGESIZE);
 	FILE *file = tmpfile();
 	char *pages, text[64];
 
 	for (unsigned i = 0; file && i < n; i++) {
 		snprintf(text, sizeof(text), "cold-%u-%032u", i, i);
-		fseek(file, (2 * i + 1) * PAGE - (i % 8 ? PAGE : 20), SEEK_SET);
+		fseek(file, (2 * i + 1) * page - (i % 8 ? page : 20), SEEK_SET);
 		fputs(text, file);
 		printf("cold: number=0x%x, text='%s'\n", i, text);
 	}
-	if (!file || fflush(file) != 0 || ftruncate(fileno(file), 2 * (n + 1) * PAGE) != 0)
+	if (!file || fflush(file) != 0 || ftruncate(fileno(file), 2 * (n + 1) * page) != 0)
 		err(EXIT_FAILURE, "temporary file");
-	pages = mmap(NULL, 2 * (n + 1) * PAGE, PROT_READ, MAP_PRIVATE, fileno(file), 0);
-	if (pages == MAP_FAILED || madvise(pages, 2 * (n + 1) * PAGE, MADV_RANDOM) != 0)
+	pages = mmap(NULL, 2 * (n + 1) * page, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+	if (pages == MAP_FAILED || madvise(pages, 2 * (n + 1) * page, MADV_RANDOM) != 0)
 		err(EXIT_FAILURE, "mmap");
 	for (unsigned i = 0; i < n; i++)
-		DTRACE_PROBE2(spdk, cold, i, pages + (2 * i + 1) * PAGE - (i % 8 ? PAGE : 20));
+		DTRACE_PROBE2(spdk, cold, i, pages + (2 * i + 1) * page - (i % 8 ? page : 20));
 	fclose(file);
 }
 
