@@ -98,7 +98,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static) $(if $(BPF_TOOL
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
 SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo \
-		 docs/completion/spdk-trace-tools.bash
+		 tests/arm64-root tests/debian.bash docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -317,7 +317,7 @@ help:
 	@echo 'make deps       install the packages that building and testing need (apt or dnf, as root or by sudo)'
 	@echo 'make demo       build, and print an annotated trace from the bundled sample'
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
-	@echo 'make kernels    run the tests of the live tools under kernels of Debian, in qemu; KERNELS="bookworm trixie sid"'
+	@echo 'make kernels    run the tests of the live tools under kernels of Debian, in qemu; KERNELS="bookworm trixie sid bookworm-arm64"'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
 	@echo 'make soak       send 100 million entries through a pipeline; takes minutes and 6 GB in TMPDIR'

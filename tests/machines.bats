@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The filters print the same on another processor, and with another C library.
+# The filters print the same on another processor, and with another C library; the live tools compile for it.
 
 load helpers
 
@@ -48,6 +48,26 @@ prints_the_same() { # [RUNNER]
     command -v qemu-aarch64 >/dev/null || skip 'qemu-aarch64 is not here'
     build CC=aarch64-linux-gnu-gcc
     prints_the_same qemu-aarch64
+}
+
+# They are run by tests/kernels. What they are linked with is not here, but its headers are this machine's own.
+@test "the live tools compile for arm64" {
+    command -v aarch64-linux-gnu-gcc >/dev/null || skip 'aarch64-linux-gnu-gcc is not here'
+    command -v usdt-record >/dev/null || skip 'the live tools are not even built for this machine'
+    local root=$BATS_TEST_DIRNAME/.. tool source
+    local arm64=(make -s -j2 -C "$root" MAKEFLAGS= WERROR=1 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
+    for tool in usdt-record ipcsnoop biosnoop offwaketime; do
+        programs+=("$PWD/other/bpf/$tool.skel.h")
+        for source in "$root/cmd/$tool"*.c; do
+            objects+=("$PWD/other/cmd/$(basename "$source" .c).o")
+        done
+    done
+    "${arm64[@]}" "${programs[@]}" "$PWD/other/bpf/syscalls.h"
+    "${arm64[@]}" "${objects[@]}"
+    # numbers of arm64, by their own name and by another one
+    grep -qxF '[63] = "read",' other/bpf/syscalls.h
+    grep -qxF '[71] = "sendfile",' other/bpf/syscalls.h
+    [ "$(grep -c '^\[[0-9]*\] = "[a-z0-9_]*",$' other/bpf/syscalls.h)" -gt 300 ]
 }
 
 @test "musl" {
