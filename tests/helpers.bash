@@ -46,6 +46,11 @@ says() {
     esac
 }
 
+# Prints JSON with its numbers in their shortest form: jq from 1.7 on keeps 1.000 as it is written.
+plain() { # [FILE]
+    jq -c 'walk(if type == "number" then . + 0 else . end)' "$@"
+}
+
 # Waits until a file, which may not be there yet, has this text.
 wait_for_text() { # TEXT FILE
     for _ in $(seq 100); do

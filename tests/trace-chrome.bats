@@ -17,7 +17,7 @@ requests() {
 
 # Events of these phases on standard input, by FILTER of jq.
 events() { # PHASES FILTER
-    jq -c --arg phases "$1" ".traceEvents[] | select(.ph | inside(\$phases)) | $2" | tr '\n' ' '
+    plain | jq -c --arg phases "$1" ".traceEvents[] | select(.ph | inside(\$phases)) | $2" | tr '\n' ' '
 }
 
 # Checks an output against what the Trace Event Format demands of each phase of events.
@@ -125,7 +125,8 @@ check_format() {
         head -c "$bytes" in >short
         status_is 1 trace-chrome short
         says "trace-chrome: short:$(($(wc -l <short) + 1)): not a trace line, left out: the text ends too early"
-        check_format <(cat <<<"$output")
+        echo "$output" >out
+        check_format out
     done
     sh 'trace-dump trace | shuf | trace-chrome | jq -e . >/dev/null'
 }

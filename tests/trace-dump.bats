@@ -86,7 +86,7 @@ text() { # TSC LCORE NUMBER
         equal "$(grep '"i":101' <<<"$output")" '{"tsc":1033,"us":0.008,"lcore":1,"tpoint":"USE","poller":"t05","object":{"id":"r0","us":0.133,"value":"0x2"},"args":{"i":101}}'
         says 'trace-dump: trace: left out 2 entries from before the time'
         equal "$(trace-dump -a trace | wc -l)" 19
-        equal "$(trace-dump -a trace | head -n 1 | jq -c '[.tsc, .us]')" '[900,0]'
+        equal "$(trace-dump -a trace | head -n 1 | plain | jq -c '[.tsc, .us]')" '[900,0]'
     done
 }
 

@@ -22,7 +22,7 @@ microseconds() {
 
 # FROM>TO:COUNT:MEAN for each row, of JSON lines on standard input.
 rows() {
-    jq -r '"\(if .life then "life" else .from + ">" + .to end):\(.count):\(.mean)"' | tr '\n' ' '
+    plain | jq -r '"\(if .life then "life" else .from + ">" + .to end):\(.count):\(.mean)"' | tr '\n' ' '
 }
 
 # Two requests at one address, one at another; the last one is in work at the end.
@@ -160,7 +160,7 @@ L
         entry 1.003 B i0 0.002 0x10
         entry 1.010 B r0 0.010 0x10
     } >in
-    equal "$(trace-latency -j in | jq -r '"\(.object)\(.life // .from):\(.mean)"' | tr '\n' ' ')" 'itrue:0.002 iA:0.002 rtrue:0.01 rA:0.01 '
+    equal "$(trace-latency -j in | plain | jq -r '"\(.object)\(.life // .from):\(.mean)"' | tr '\n' ' ')" 'itrue:0.002 iA:0.002 rtrue:0.01 rA:0.01 '
 }
 
 @test "entries without an object, and torn ones, do no harm" {
@@ -242,7 +242,7 @@ related() {
 
 @test "-i prints a table for each stretch of time in which something ended" {
     { three; entry 3000000.000 DONE r2 2999991 0x10; } >in
-    equal "$(trace-latency -jqi 0.000003 in | jq -c '[.begin, .end, (.life // .from), .count]' | tr '\n' ' ')" \
+    equal "$(trace-latency -jqi 0.000003 in | plain | jq -c '[.begin, .end, (.life // .from), .count]' | tr '\n' ' ')" \
         '[0,3,"NEW",2] [3,6,"READY",2] [9,12,true,1] [9,12,"NEW",1] [3000000,3000003,true,2] [3000000,3000003,"READY",1] '
     equal "$(trace-latency -qi 1 in | grep ' s to ' | tr '\n' ' ')" '0.000000000 s to 1.000000000 s 3.000000000 s to 4.000000000 s '
     for i in 0 -1 x 1.0000000001 99999999999999; do
@@ -367,7 +367,7 @@ L
     equal "$(sed -n 1p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" 'mean% p50% p90% p99% p99.9% max%'
     equal "$(sed -n 2p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" '+99.8 +100.0 +100.0 +100.0 +100.0 +100.0'
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
-    equal "$(trace-latency -jq --against base in | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
+    equal "$(trace-latency -jq --against base in | plain | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
     ramp 1000 | sed 's/"A"/"Z"/' >in
     equal "$(trace-latency -q --against base in | sed -n 3p | awk '{ print $(NF - 5), $NF }')" 'new new'
     equal "$(trace-latency -jq --against base in | jq -c 'select(.from == "Z") | .change')" null
