@@ -22,9 +22,12 @@ else ifdef STATIC
 B := build/static
 endif
 
+# what is built does not depend on the folder that it is built in
+SAME_PATHS := -ffile-prefix-map='$(CURDIR)'=.
+
 # ours, whatever the user's CFLAGS are
 FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -I$(B)/bpf -Wall -Wextra -Wvla \
-	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread
+	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread $(SAME_PATHS)
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
 ifdef FUZZ
@@ -212,7 +215,7 @@ $(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) $(B)/flags
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \
-		$(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
+		$(SAME_PATHS) $(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
 
