@@ -100,7 +100,7 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static) $(if $(BPF_TOOL
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo \
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo tests/dist \
 		 tests/arm64-root tests/debian.bash docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
@@ -301,8 +301,7 @@ uninstall:
 
 # what a package is made of
 dist:
-	$(Q)mkdir -p build
-	git archive --prefix=spdk-trace-tools-$(VERSION)/ HEAD | gzip -n >build/spdk-trace-tools-$(VERSION).tar.gz
+	tests/dist spdk-trace-tools-$(VERSION)
 
 # a Debian package of them, in build/deb/
 deb: dist
@@ -328,7 +327,7 @@ help:
 	@echo 'make format     let clang-format have its way'
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
 	@echo 'make deb        build a Debian package of the committed sources in build/deb/ (needs dpkg-dev, debhelper)'
-	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz'
+	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz; without git, the folder'
 	@echo 'make static     build the filters into build/static/, as binaries that need no libraries'
 	@echo 'make clean      remove build/'
 	@echo

@@ -32,6 +32,34 @@ spdk-trace-tools.7'
     equal "$(find root -type f)" ''
 }
 
+@test "make dist packs the committed sources, without git the folder, and fails when it cannot" {
+    command -v git >/dev/null || skip 'git is not here'
+    archive=build/spdk-trace-tools-$(sed -n 's/^VERSION := //p' "$SOURCE/Makefile").tar.gz
+    mkdir -p one two/further no
+    # the sources in a repository of their own, whatever the state of this one
+    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C one
+    (cd one && git init -q && git add -A && git -c user.name=x -c user.email=x@localhost commit -q -m x)
+    touch one/not-committed
+    make -s -C one dist
+    tar -tzf one/"$archive" >list
+    run -1 grep not-committed list
+    equal "$(grep -c /Makefile list)" 1
+    # from the archive itself, at another time and place: the same bytes
+    tar -xzf one/"$archive" -C two/further --strip-components=1
+    sleep 1
+    (umask 077; make -s -C two/further dist 2>log)
+    grep -q 'no git checkout' log
+    cmp one/"$archive" two/further/"$archive"
+    TZ=Asia/Tokyo SOURCE_DATE_EPOCH=1000000000 make -s -C one dist
+    equal "$(TZ=UTC tar -tvzf "one/$archive" | grep -c '2001-09-09 01:46')" "$(wc -l <list)"
+    # a repository without a commit
+    cp -r two/further/. no
+    git init -q no
+    rm -f no/"$archive"
+    run ! make -s -C no dist
+    [ ! -e no/"$archive" ]
+}
+
 @test "static binaries need nothing" {
     install_to static
     mkdir root
