@@ -153,7 +153,7 @@ static bool report(const struct snoop *s)
 }
 
 static const char help[] =
-	"Usage: biosnoop [OPTION]... [SECONDS]\n"
+	"Usage: %s [OPTION]... [SECONDS]\n"
 	"Print a line for every block I/O: when it was done, who issued it, on which disk, its type, sector and bytes,\n"
 	"and how many milliseconds it took from the driver's hands to its end; for SECONDS, or until control-C.\n"
 	"\n"

@@ -201,8 +201,8 @@ static bool report(const struct snoop *s)
 }
 
 static const char help[] =
-	"Usage: ipcsnoop [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"       ipcsnoop [OPTION]... -p PID\n"
+	"Usage: %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	"       %s [OPTION]... -p PID\n"
 	"Run a command, and print a line for every read from a pipe and write to a pipe, of it and its children: by\n"
 	"whom, how many bytes, how full the pipe was and whether the call had to wait. At the end, print how often they\n"
 	"made each system call, and the time that these took.\n"

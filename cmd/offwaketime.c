@@ -219,7 +219,7 @@ static bool report(const struct recording *r)
 }
 
 static const char help[] =
-	"Usage: offwaketime [OPTION]... [SECONDS]\n"
+	"Usage: %s [OPTION]... [SECONDS]\n"
 	"Add up how long threads were blocked, by the stack in which they were and the stack of who woke them; for\n"
 	"SECONDS, or until control-C, and print it then.\n"
 	"\n"

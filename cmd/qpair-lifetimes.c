@@ -367,7 +367,7 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 }
 
 static const char help[] =
-	"Usage: qpair-lifetimes [OPTION]... [FILE]\n"
+	"Usage: %s [OPTION]... [FILE]\n"
 	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
 	"printed; without FILE, or when it is -, of standard input.\n"
 	"\n"

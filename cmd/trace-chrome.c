@@ -380,7 +380,7 @@ static void chart_free(struct chart *c)
 }
 
 static const char help[] =
-	"Usage: trace-chrome [OPTION]... [FILE]\n"
+	"Usage: %s [OPTION]... [FILE]\n"
 	"Print the trace lines of FILE as a trace for chrome://tracing and ui.perfetto.dev; without FILE, or when it\n"
 	"is -, those of standard input.\n"
 	"\n"

@@ -351,7 +351,7 @@ static char *find_trace(const char *pid)
 }
 
 static const char help[] =
-	"Usage: trace-dump [OPTION]... [FILE]\n"
+	"Usage: %s [OPTION]... [FILE]\n"
 	"Print the entries of an SPDK trace as JSON lines. FILE is a trace file of any SPDK release from v21.07\n"
 	"on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; without FILE, or when it\n"
 	"is -, standard input.\n"

@@ -348,7 +348,7 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 }
 
 static const char help[] =
-	"Usage: trace-join [OPTION]... [FILE]\n"
+	"Usage: %s [OPTION]... [FILE]\n"
 	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
 	"lines as text; without FILE, or when it is -, those of standard input.\n"
 	"\n"

@@ -260,7 +260,7 @@ static int measure(struct trace *trace, const char *path, struct out *out)
 }
 
 static const char help[] =
-	"Usage: trace-latency [OPTION]... [FILE]\n"
+	"Usage: %s [OPTION]... [FILE]\n"
 	"Print how long the objects in the trace lines of FILE, such as requests, stayed in each state and lived in\n"
 	"all; without FILE, or when it is -, those of standard input.\n"
 	"\n"

@@ -86,7 +86,7 @@ static void write_program(struct out *out, const struct probespecs *specs,
 }
 
 static const char help[] =
-	"Usage: usdt-gen [OPTION]... [-x FILE]... | -p PID | -s DIRECTORY\n"
+	"Usage: %s [OPTION]... [-x FILE]... | -p PID | -s DIRECTORY\n"
 	"Print the bpftrace program that records USDT probes as probe lines: those of the SPECs, or the ones that tell\n"
 	"of the qpairs of SPDK's NVMe-oF target. With a place to look at, check there that the program can work.\n"
 	"\n"

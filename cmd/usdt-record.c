@@ -103,9 +103,9 @@ static bool report(const struct recording *r)
 }
 
 static const char help[] =
-	"Usage: usdt-record [OPTION]... -p PID\n"
-	"       usdt-record [OPTION]... -x FILE\n"
-	"       usdt-record [OPTION]... [--] COMMAND [ARGUMENT]...\n"
+	"Usage: %s [OPTION]... -p PID\n"
+	"       %s [OPTION]... -x FILE\n"
+	"       %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	"Print a probe line for every hit of USDT probes: those of the SPECs, or the ones that tell of the qpairs of\n"
 	"SPDK's NVMe-oF target.\n"
 	"\n"

@@ -49,11 +49,18 @@ void cli_note(const char *format, ...)
 	va_end(args);
 }
 
+static void print_help(const char *text)
+{
+	for (const char *name; (name = strstr(text, "%s")); text = name + 2)
+		printf("%.*s%s", (int)(name - text), text, program_invocation_short_name);
+	fputs(text, stdout);
+}
+
 void cli_option(int c, const char *help)
 {
 	switch (c) {
 	case 'h':
-		fputs(help, stdout);
+		print_help(help);
 		leave();
 	case 'V':
 		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
