@@ -7,6 +7,11 @@ BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+
+# goes before the names that other packages use as well, where installed
+PROGRAM_PREFIX ?=
+PREFIXED ?= biosnoop offwaketime ipcsnoop
 
 CC      ?= cc
 OBJCOPY ?= objcopy
@@ -283,21 +288,36 @@ lint:
 format:
 	$(Q)clang-format -i $(C_SOURCES)
 
+# what a tool is called where it is installed, and text that calls it so: pages, completion
+installed = $(if $(filter $(PREFIXED),$(1)),$(PROGRAM_PREFIX))$(1)
+space := $(subst ,, )
+either = \($(subst $(space),\|,$(strip $(1)))\)
+upper = $(shell echo '$(1)' | tr a-z A-Z)
+RENAME := sed $(if $(PROGRAM_PREFIX),-e 's/\<$(call either,$(PREFIXED))\>/$(PROGRAM_PREFIX)&/g' \
+	-e 's/^\.Dt $(call either,$(call upper,$(PREFIXED))) /.Dt $(call upper,$(PROGRAM_PREFIX))\1 /',-e '')
+
+# $(1): source, $(2): where it goes
+define install_text
+$(RENAME) $(1) >'$(DESTDIR)$(2)' && chmod 644 '$(DESTDIR)$(2)'
+
+endef
+define install_tool
+install -m 755 $(B)/$(1) '$(DESTDIR)$(BINDIR)/$(call installed,$(1))'
+$(call install_text,docs/$(1).1,$(MANDIR)/man1/$(call installed,$(1)).1)
+$(call install_text,docs/completion/spdk-trace-tools.bash,$(BASHDIR)/$(call installed,$(1)))
+$(call install_text,docs/completion/spdk-trace-tools.fish,$(FISHDIR)/$(call installed,$(1)).fish)
+endef
+
 install: all
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man7'
-	install -m 755 $(TOOLS:%=$(B)/%) '$(DESTDIR)$(BINDIR)'
-	install -m 644 $(MAN1) '$(DESTDIR)$(MANDIR)/man1'
-	install -m 644 $(MAN7) '$(DESTDIR)$(MANDIR)/man7'
-	install -d '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)'
-	for tool in $(TOOLS); do \
-		install -m 644 docs/completion/spdk-trace-tools.bash '$(DESTDIR)$(BASHDIR)'/$$tool || exit; \
-	done
-	install -m 644 docs/completion/_spdk-trace-tools '$(DESTDIR)$(ZSHDIR)'
+	install -d $(foreach d,$(BINDIR) $(MANDIR)/man1 $(MANDIR)/man7 $(BASHDIR) $(ZSHDIR) $(FISHDIR),'$(DESTDIR)$d')
+	$(foreach t,$(TOOLS),$(call install_tool,$t))
+	$(foreach m,$(MAN7),$(call install_text,$m,$(MANDIR)/man7/$(notdir $m)))
+	$(call install_text,docs/completion/_spdk-trace-tools,$(ZSHDIR)/_spdk-trace-tools)
 
 uninstall:
-	rm -f $(ALL_TOOLS:%='$(DESTDIR)$(BINDIR)'/%) $(ALL_TOOLS:%='$(DESTDIR)$(MANDIR)/man1'/%.1) \
-		$(MAN7:docs/%='$(DESTDIR)$(MANDIR)/man7'/%) $(ALL_TOOLS:%='$(DESTDIR)$(BASHDIR)'/%) \
-		'$(DESTDIR)$(ZSHDIR)'/_spdk-trace-tools
+	rm -f $(foreach t,$(foreach t,$(ALL_TOOLS),$(call installed,$t)),'$(DESTDIR)$(BINDIR)/$t' \
+			'$(DESTDIR)$(MANDIR)/man1/$t.1' '$(DESTDIR)$(BASHDIR)/$t' '$(DESTDIR)$(FISHDIR)/$t.fish') \
+		$(MAN7:docs/%='$(DESTDIR)$(MANDIR)/man7/%') '$(DESTDIR)$(ZSHDIR)/_spdk-trace-tools'
 
 # what a package is made of
 dist:
@@ -325,7 +345,8 @@ help:
 	@echo 'make soak       send 100 million entries through a pipeline; takes minutes and 6 GB in TMPDIR'
 	@echo 'make lint       compile with -Werror, check format, common mistakes, shell scripts and pages'
 	@echo 'make format     let clang-format have its way'
-	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them'
+	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them;'
+	@echo '                PROGRAM_PREFIX=spdk- goes before $(PREFIXED), which are names of other packages, too'
 	@echo 'make deb        build a Debian package of the committed sources in build/deb/ (needs dpkg-dev, debhelper)'
 	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz; without git, the folder'
 	@echo 'make static     build the filters into build/static/, as binaries that need no libraries'

@@ -21,6 +21,7 @@ install_to() {
         "$tool" -V
         [ -s "root/usr/share/man/man1/${tool##*/}.1" ]
         [ -s "root/usr/share/bash-completion/completions/${tool##*/}" ]
+        [ -s "root/usr/share/fish/vendor_completions.d/${tool##*/}.fish" ]
     done
     equal "$(ls root/usr/share/man/man7)" 'spdk-trace-lines.7
 spdk-trace-session.7
@@ -29,6 +30,33 @@ spdk-trace-tools.7'
     root/usr/bin/trace-dump trace >lines
     [ -s lines ]
     install_to uninstall DESTDIR="$PWD/root" PREFIX=/usr
+    equal "$(find root -type f)" ''
+}
+
+@test "PROGRAM_PREFIX goes before names that other packages use, everywhere" {
+    for tool in biosnoop offwaketime ipcsnoop; do
+        command -v $tool >/dev/null || skip "$tool was not built"
+    done
+    install_to install DESTDIR="$PWD/plain" PREFIX=/usr
+    install_to install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
+    # the same files, but for these names; and the rest is called what it was
+    rename='s/\<\(biosnoop\|offwaketime\|ipcsnoop\)\>/spdk-&/g'
+    diff <(cd plain && find . -type f | sed "$rename" | sort) <(cd root && find . -type f | sort)
+    equal "$(find root -name 'spdk-*snoop*' -o -name 'spdk-offwaketime*' | wc -l)" 12
+    for tool in biosnoop offwaketime ipcsnoop; do
+        equal "$(root/usr/bin/spdk-$tool -V | cut -d ' ' -f 1)" spdk-$tool
+        [[ $(root/usr/bin/spdk-$tool -h) == "Usage: spdk-$tool [OPTION]..."* ]]
+        status_is 2 root/usr/bin/spdk-$tool --nonsense
+        says "Try 'spdk-$tool --help'"
+        page=root/usr/share/man/man1/spdk-$tool.1
+        grep -q "^\.Nm spdk-$tool$" "$page"
+        grep -q "^\.Dt SPDK-${tool^^} 1$" "$page"
+    done
+    # references, lists of completions
+    run -1 grep -rE '(^|[^-])\<(biosnoop|offwaketime|ipcsnoop)\>' root/usr/share
+    run -1 grep -r 'spdk-spdk-' root/usr/share
+    grep -q '^\.Xr spdk-biosnoop 1' root/usr/share/man/man7/spdk-trace-tools.7
+    install_to uninstall DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
     equal "$(find root -type f)" ''
 }
 
@@ -72,20 +100,4 @@ spdk-trace-tools.7'
         chroot root /trace-dump /trace | chroot root /trace-join >text
         trace-join want | cmp - text
     fi
-}
-
-@test "bash completes options and processes" {
-    complete_words() {
-        # shellcheck disable=SC2016 # the other shell expands it
-        bash -c '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _spdk_trace_tools "$1"; printf "%s\n" "${COMPREPLY[@]}"' \
-            bash "$SOURCE/docs/completion/spdk-trace-tools.bash" "$@"
-    }
-    equal "$(complete_words trace-dump --l)" '--lcore
---lag'
-    equal "$(complete_words trace-join -j)" '-j'
-    complete_words trace-dump -p "$$" | grep -x "$$"
-    equal "$(complete_words trace-dump tr)" ''
-    # it knows all tools
-    equal "$(grep -o 'trace-dump .*' "$SOURCE/docs/completion/spdk-trace-tools.bash")" \
-        "$(sed -n 's/#compdef //p' "$SOURCE/docs/completion/_spdk-trace-tools")"
 }
