@@ -216,13 +216,15 @@ $(B)/%.o: %.c $(B)/flags
 # where the headers of this machine's kind are; clang has none of its own for the target bpf
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
 	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
+# libbpf from 1.4 on goes through the maps and programs also where there was no memory for them
 $(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) $(B)/flags
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \
 		$(SAME_PATHS) $(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
-	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$@
+	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$(B)/bpf/$*.skel
+	$(Q)sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel >$@
 
 # the names of the system calls by their numbers: __NR_NAME, or for arm64 perhaps a macro of another name, which the
 # compiler looks up; those of 32 bits are not in the headers for arm64

@@ -248,8 +248,9 @@ void fuzz_free(void *p)
 	free(p);
 }
 
-/* The variables of the tool, which the Makefile has put into these two sections. */
-extern char __start_tool_data[], __stop_tool_data[], __start_tool_bss[], __stop_tool_bss[];
+/* The variables of the tool, which the Makefile has put into these two sections; a tool may have no such variables. */
+extern char __start_tool_data[] __attribute__((weak)), __stop_tool_data[] __attribute__((weak));
+extern char __start_tool_bss[] __attribute__((weak)), __stop_tool_bss[] __attribute__((weak));
 
 /* Copies n bytes, or zeros; also what lies between variables, which a sanitizer would not let others do. */
 static void copy(char *to, const char *from, size_t n)
