@@ -112,7 +112,7 @@ input_of() {
 }
 
 @test "a terminal is no input" {
-    command -v script >/dev/null || skip 'script(1) is not here'
+    needs_terminal
     for tool in $TOOLS; do
         run script -qec "$tool" /dev/null </dev/null
         equal "$status" 2
@@ -171,7 +171,7 @@ P
 }
 
 @test "long work shows its progress to a person who is not looking at the data" {
-    command -v script >/dev/null || skip 'script(1) is not here'
+    needs_terminal
     input_of trace-join
     local slow='{ cat input; sleep 1.2; cat input; sleep 0.1; cat input; }'
     run script -qec "$slow | trace-join >out" /dev/null

@@ -48,7 +48,7 @@ Z
 
 has_shell() {
     command -v "$1" >/dev/null || lacks "$1 is not here"
-    [ "$1" != zsh ] || script -qec true /dev/null >/dev/null 2>&1 || lacks 'there are no terminals here'
+    [ "$1" != zsh ] || needs_terminal
 }
 
 # Checks one shell.

@@ -25,6 +25,11 @@ lacks() {
     return 1
 }
 
+# Skips a test where no terminal can be had, as in a chroot without /dev/pts.
+needs_terminal() {
+    script -qec true /dev/null >/dev/null 2>&1 || lacks 'script(1) is not here, or finds no terminal'
+}
+
 # Says what a value is and should be when they differ.
 equal() {
     [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }
