@@ -78,8 +78,8 @@ usdt-record_parts := arm64 attach libraries operand print x86
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-# make itself has a variable LINT
-$(if $(shell LINT='$(if $(filter default,$(origin LINT)),,$(LINT))' tests/deps >&2 || echo failed),$(error deps))
+# make itself has a variable LINT; make -n installs nothing
+$(if $(findstring n,$(firstword -$(MAKEFLAGS))),$(info tests/deps),$(if $(shell LINT='$(if $(filter default,$(origin LINT)),,$(LINT))' tests/deps >&2 || echo failed),$(error deps)))
 endif
 
 CLANG   ?= clang
@@ -115,7 +115,8 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all fuzz fuzzers bench soak check kernels demo deps help install uninstall lint format clean static dist deb
+.PHONY: all fuzz fuzzers bench soak check check-filters kernels demo deps help install uninstall lint format clean \
+	static dist deb rpm
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -255,6 +256,10 @@ check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(B)/faults.s
 kernels: all $(B)/pipe-target $(B)/faults.so
 	$(Q)BIN='$(abspath $(B))' T='$(T)' tests/kernels $(KERNELS)
 
+# what packaging runs: needs no privileges, no quiet machine and no particular kernel
+check-filters: T = $(wildcard $(patsubst %,tests/%.bats,$(LIBC_TOOLS) usdt-gen cli damage hostile json layouts pages pipelines))
+check-filters: check
+
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with
 fuzz: all $(READERS:%=$(B)/fuzz-%)
 	$(Q)$(MAKE) --no-print-directory FUZZ=1 CC='$(if $(filter default,$(origin CC)),clang,$(CC))' fuzzers
@@ -333,6 +338,12 @@ deb: dist
 	mv build/deb/spdk-trace-tools-$(VERSION)/docs/debian build/deb/spdk-trace-tools-$(VERSION)
 	cd build/deb/spdk-trace-tools-$(VERSION) && dpkg-buildpackage -us -uc -b
 
+# RPM packages of them, in build/rpm/RPMS/; elsewhere than on Fedora packages have other names: RPMBUILD='rpmbuild --nodeps'
+RPMBUILD ?= rpmbuild
+rpm: dist
+	rm -rf build/rpm
+	$(RPMBUILD) --define '_topdir $(CURDIR)/build/rpm' -tb build/spdk-trace-tools-$(VERSION).tar.gz
+
 clean:
 	rm -rf build
 
@@ -350,6 +361,7 @@ help:
 	@echo 'make install    install tools, pages and completions (PREFIX=/usr/local, DESTDIR=); make uninstall removes them;'
 	@echo '                PROGRAM_PREFIX=spdk- goes before $(PREFIXED), which are names of other packages, too'
 	@echo 'make deb        build a Debian package of the committed sources in build/deb/ (needs dpkg-dev, debhelper)'
+	@echo 'make rpm        build an RPM package of them in build/rpm/ (needs rpm-build)'
 	@echo 'make dist       pack the committed sources into build/spdk-trace-tools-$(VERSION).tar.gz; without git, the folder'
 	@echo 'make static     build the filters into build/static/, as binaries that need no libraries'
 	@echo 'make clean      remove build/'
