@@ -105,8 +105,8 @@ TARGETS := $(if $(TARGETS_LACK),,usdt-target usdt-target-static) $(if $(BPF_TOOL
 
 MAN1  := $(TOOLS:%=docs/%.1)
 MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session.7
-SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo tests/dist \
-		 tests/arm64-root tests/debian.bash docs/completion/spdk-trace-tools.bash
+SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo \
+		 tests/dist tests/distributions tests/arm64-root tests/debian.bash docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
 C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
@@ -115,8 +115,8 @@ Q := @
 say = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-.PHONY: all fuzz fuzzers bench soak check check-filters kernels demo deps help install uninstall lint format clean \
-	static dist deb rpm
+.PHONY: all fuzz fuzzers bench soak check check-filters kernels distributions demo deps help install uninstall \
+	lint format clean static dist deb rpm
 .DELETE_ON_ERROR:
 all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(ELF_TOOLS),,echo 'left out usdt-gen, which needs $(strip $(ELF_LACKS)); see make deps')
@@ -256,6 +256,10 @@ check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(B)/faults.s
 kernels: all $(B)/pipe-target $(B)/faults.so
 	$(Q)BIN='$(abspath $(B))' T='$(T)' tests/kernels $(KERNELS)
 
+# README's commands in bare Debian systems
+distributions:
+	$(Q)SUITES='$(SUITES)' COMPILERS='$(COMPILERS)' T='$(T)' tests/distributions
+
 # what packaging runs: needs no privileges, no quiet machine and no particular kernel
 check-filters: T = $(wildcard $(patsubst %,tests/%.bats,$(LIBC_TOOLS) usdt-gen cli damage hostile json layouts pages pipelines))
 check-filters: check
@@ -353,6 +357,9 @@ help:
 	@echo 'make demo       build, and print an annotated trace from the bundled sample'
 	@echo 'make check      build, and run the tests; T="tests/x.bats ..." runs some of them'
 	@echo 'make kernels    run the tests of the live tools under kernels of Debian, in qemu; KERNELS="bookworm trixie sid bookworm-arm64"'
+	@echo 'make distributions'
+	@echo '                run make deps demo and make deps check in bare Debian 12, 13 and sid (needs root, debootstrap);'
+	@echo '                SUITES="bookworm trixie" and COMPILERS="gcc clang" choose; takes many minutes'
 	@echo 'make bench      measure speed and memory against md5sum, cat and sort; takes minutes and 5 GB in TMPDIR'
 	@echo 'make fuzz       feed the readers with mutated inputs, TIME=60 seconds each (libFuzzer); R="READER ..." chooses some'
 	@echo 'make soak       send 100 million entries through a pipeline; takes minutes and 6 GB in TMPDIR'
