@@ -259,8 +259,11 @@ static int attach_site(struct recorder *r, const struct recorder_site *s, pid_t 
 	link = bpf_program__attach_uprobe_opts(r->bpf->progs.on_probe, pid ? pid : -1, path,
 					       s->place->offset, &options);
 	if (!link) {
-		warn("%s: cannot attach to probe %.*s", s->file->path, (int)s->spec->name.n,
-		     s->spec->name.p);
+		bool denied = errno == EACCES || errno == EPERM;
+
+		warn("%s: cannot attach to probe %.*s%s", s->file->path, (int)s->spec->name.n,
+		     s->spec->name.p,
+		     denied ? ", for which kernels before 6.6 want CAP_SYS_ADMIN, too" : "");
 		return -1;
 	}
 	r->perf_links[r->num_perf_links++] = link;

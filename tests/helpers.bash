@@ -58,13 +58,18 @@ plain() { # [FILE]
 
 # Waits until a file, which may not be there yet, has this text.
 wait_for_text() { # TEXT FILE
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         ! grep -qs "$1" "$2" || return 0
         sleep 0.05
     done
     echo "$1 has not come:"
     cat "$2"
     return 1
+}
+
+# Whether this kernel is of that version or newer.
+is_since() { # VERSION
+    [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 }
 
 # Ends a recorder in the background, and checks its exit status. What it has said is in the file log.

@@ -278,6 +278,7 @@ guarded: n=0x7'
     equal "$output" "$(printf 'forked: n=0x%x\n' 0 100)"
 }
 
+# bats test_tags=any-kernel
 @test "it ends after a number of events and after a time" {
     status_is 0 usdt-record -q -n 3 -e 'flood(i)' -- usdt-target flood=100000
     equal "$output" "$(printf 'flood: i=0x%x\n' 0 1 2)"
@@ -288,6 +289,7 @@ guarded: n=0x7'
     wait "$started"
 }
 
+# bats test_tags=any-kernel
 @test "a signal ends it, and what was recorded is written" {
     for signal in INT TERM HUP; do
         start usdt-target wait sites wait
@@ -305,6 +307,7 @@ guarded: n=0x7'
     done
 }
 
+# bats test_tags=any-kernel
 @test "a signal is passed on to the command when recording is over" {
     usdt-record -q -d 1 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
     recorder=$!
@@ -315,6 +318,7 @@ guarded: n=0x7'
     equal "$status" 143
 }
 
+# bats test_tags=any-kernel
 @test "a signal ends it when the command has ended and its children have not" {
     usdt-record -q -F -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- bash -c 'usdt-target sites; sleep 60 & echo $! >child' &
     recorder=$!
@@ -329,6 +333,7 @@ guarded: n=0x7'
     equal "$(wc -l <lines)" 3
 }
 
+# bats test_tags=any-kernel
 @test "a second signal kills it when nobody reads" {
     start usdt-target wait flood=100000 wait
     mkfifo full
@@ -353,6 +358,7 @@ guarded: n=0x7'
     equal "$status" 143
 }
 
+# bats test_tags=any-kernel
 @test "signals that are ignored stay so" {
     start usdt-target wait sites
     env --ignore-signal=HUP usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
@@ -364,6 +370,7 @@ guarded: n=0x7'
     equal "$(wc -l <lines)" 3
 }
 
+# bats test_tags=any-kernel
 @test "a reader that goes away ends it" {
     start usdt-target wait sites
     status_is 0 sh "timeout 10 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
@@ -376,6 +383,7 @@ guarded: n=0x7'
     equal "$(cat status)" 1
 }
 
+# bats test_tags=any-kernel
 @test "the exit status is the command's" {
     status_is 7 usdt-record -q -e 'inlined(where)' -- usdt-target exit=7
     status_is 143 usdt-record -q -e 'inlined(where)' -- usdt-target kill=15
@@ -403,6 +411,7 @@ guarded: n=0x7'
     equal "$status" 143
 }
 
+# bats test_tags=any-kernel
 @test "options that do not go together" {
     for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-d x true' '-m 0 true' '-m 4X true' '-m 2G true' "-e a"; do
         # shellcheck disable=SC2086 # they are words
@@ -411,6 +420,7 @@ guarded: n=0x7'
     done
 }
 
+# bats test_tags=any-kernel
 @test "what cannot be recorded is said before anything starts" {
     status_is 1 usdt-record -e 'missing(x)' -- usdt-target sites=1
     says 'there is no probe missing(x); usdt-gen -l lists those that are there'
@@ -426,6 +436,7 @@ guarded: n=0x7'
     [ ! -e other ]
 }
 
+# bats test_tags=any-kernel
 @test "a full disk is an error" {
     status_is 1 sh "usdt-record -q -e 'inlined(where)' -- usdt-target sites >/dev/full"
     equal "$stderr" 'usdt-record: <stdout>: No space left on device'
@@ -433,6 +444,7 @@ guarded: n=0x7'
     equal "$stderr" 'usdt-record: /dev/full: No space left on device'
 }
 
+# bats test_tags=any-kernel
 @test "root follows no link to an output file" {
     [ "$(id -u)" = 0 ] || skip 'only root does not'
     echo precious >file
@@ -462,7 +474,10 @@ guarded: n=0x7'
     equal "$stderr" 'usdt-record: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
     status_is 1 setpriv --bounding-set -all,+bpf usdt-record -x "$BIN/usdt-target"
     equal "$stderr" 'usdt-record: CAP_PERFMON is missing: run it as root, or with these capabilities'
-    # these two are enough
+    # these two are not enough before 6.6
+    status_is 1 setpriv --bounding-set -all,+bpf,+perfmon usdt-record --perf-events -e 'inlined(where)' -- usdt-target sites
+    says 'usdt-target: cannot attach to probe inlined, for which kernels before 6.6 want CAP_SYS_ADMIN, too: '
+    is_since 6.6 || return 0
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon usdt-record -q -e 'inlined(where)' -- usdt-target sites
     equal "$(wc -l <<<"$output")" 3
 }
