@@ -3,6 +3,7 @@
  * biosnoop's program: follows each request from the block layer through the driver to its end.
  *
  *	block_io_start      the process is still the one that wants it
+ *	block_getrq         before 6.5: so it is here, but the request is not known yet
  *	block_rq_insert     it goes to an I/O scheduler; often from a worker of the kernel
  *	block_rq_issue      it goes to the driver; again after a requeue
  *	block_rq_complete   a part of it has ended, or all of it
@@ -85,6 +86,14 @@ static void track(struct request *rq, const struct tracked *t)
 		__sync_fetch_and_add(&num_untracked, 1);
 }
 
+static void note_flusher(struct request_queue *queue, __u32 flags, const struct tracked *t)
+{
+	__u64 key = (__u64)queue;
+
+	if (flags & (FLAG_PREFLUSH | FLAG_FUA))
+		bpf_map_update_elem(&flushers, &key, t, BPF_ANY);
+}
+
 /* Not before 6.5, nor for disks that keep no statistics. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_start, struct request *rq)
@@ -96,11 +105,24 @@ int BPF_PROG(on_start, struct request *rq)
 	t.created = t.begun = bpf_ktime_get_ns();
 	set_process(&t);
 	track(rq, &t);
-	if (rq->cmd_flags & (FLAG_PREFLUSH | FLAG_FUA)) {
-		__u64 queue = (__u64)rq->q;
+	note_flusher(rq->q, rq->cmd_flags, &t);
+	return 0;
+}
 
-		bpf_map_update_elem(&flushers, &queue, &t, BPF_ANY);
-	}
+/* Instead of that. */
+SEC("tp_btf/block_getrq")
+int BPF_PROG(on_getrq, struct bio *bio)
+{
+	struct gendisk *disk;
+	struct tracked t = {};
+
+	if (!(bio->bi_opf & (FLAG_PREFLUSH | FLAG_FUA)))
+		return 0;
+	disk = bpf_core_field_exists(bio->bi_bdev)
+		       ? BPF_CORE_READ(bio, bi_bdev, bd_disk)
+		       : BPF_CORE_READ((struct bio___before_5_12 *)bio, bi_disk);
+	set_process(&t);
+	note_flusher(BPF_CORE_READ(disk, queue), bio->bi_opf, &t);
 	return 0;
 }
 

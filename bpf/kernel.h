@@ -80,6 +80,17 @@ struct gendisk {
 	int major;
 	int first_minor;
 	char disk_name[32];
+	struct request_queue *queue;
+};
+struct block_device {
+	struct gendisk *bd_disk;
+};
+struct bio {
+	unsigned int bi_opf;
+	struct block_device *bi_bdev; /* from 5.12 on */
+};
+struct bio___before_5_12 {
+	struct gendisk *bi_disk;
 };
 struct request_queue {
 	struct gendisk *disk; /* from 5.15 on */

@@ -87,6 +87,8 @@ static int load(struct biosnoop_bpf *bpf)
 	bpf_map__set_max_entries(bpf->maps.events, size);
 	if (opt.no_start || !has_tracepoint("block_io_start"))
 		bpf_program__set_autoload(bpf->progs.on_start, false);
+	else
+		bpf_program__set_autoload(bpf->progs.on_getrq, false);
 	if (biosnoop_bpf__load(bpf) != 0)
 		session_cannot_load(size, "--buffer", "Linux 5.11");
 	else if (session_has_variables(bpf->bss, bpf->rodata))
