@@ -114,7 +114,7 @@ static void set_side(struct side *side, struct task_struct *task)
 	BPF_CORE_READ_INTO(&side->comm, task, comm);
 }
 
-static void begin(void *ctx, struct task_struct *task)
+static void begin(void *ctx, struct task_struct *task, __u64 now)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL,
 						 BPF_LOCAL_STORAGE_GET_F_CREATE);
@@ -130,17 +130,17 @@ static void begin(void *ctx, struct task_struct *task)
 		add_stack(ctx, b, TARGET_USER, BPF_F_USER_STACK);
 	add_stack(ctx, b, TARGET_KERNEL, 0);
 	/* the last step: on another CPU, a waker that is too early finds nothing, instead of half of it */
-	b->since = bpf_ktime_get_ns();
+	b->since = now;
 }
 
-static void end(struct task_struct *task)
+static void end(struct task_struct *task, __u64 now)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 	__u32 size;
 
 	if (!b || !b->since)
 		return;
-	b->event.ns = bpf_ktime_get_ns() - b->since;
+	b->event.ns = now - b->since;
 	b->since = 0;
 	if (b->event.ns < least || b->event.ns > most)
 		return;
@@ -183,13 +183,19 @@ static void check_order(struct task_struct *prev, struct task_struct *next, bool
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
+	bool prev_blocks = is_blocking(preempt, prev) && is_wanted(prev);
 	bool next_is_wanted = is_wanted(next);
+	__u64 now;
 
 	check_order(prev, next, next_is_wanted);
-	if (is_blocking(preempt, prev) && is_wanted(prev))
-		begin(ctx, prev);
+	if (!prev_blocks && !next_is_wanted)
+		return 0;
+	/* before stacks are walked, which takes a time that is neither one's own */
+	now = bpf_ktime_get_ns();
+	if (prev_blocks)
+		begin(ctx, prev, now);
 	if (next_is_wanted)
-		end(next);
+		end(next, now);
 	return 0;
 }
 

@@ -150,8 +150,9 @@ int main(int argc, char **argv)
 	struct blocked b = {};
 	pthread_t thread;
 
-	prctl(PR_SET_NAME, "sleeper");
+	/* to wait for the line is not what is measured */
 	getchar();
+	prctl(PR_SET_NAME, "sleeper");
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
 	for (int i = 0; i < n; i++) {

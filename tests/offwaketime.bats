@@ -120,6 +120,7 @@ agrees() { # THREAD PATTERN
     equal "$(grep '^        [0-9]*$' lines)" "$(grep '^        [0-9]*$' lines | sort -n)"
 }
 
+# bats test_tags=any-kernel
 @test "folded lines are what flamegraph.pl reads" {
     record waits=7 -f -d
     equal "$(grep -cvE '^[^; ][^;]*(;[^;]+)*;--(;[^;]+)* [0-9]+$' lines)" 0
@@ -251,6 +252,7 @@ agrees() { # THREAD PATTERN
     [ "$(cat blocked)" -lt 100 ]
 }
 
+# bats test_tags=any-kernel
 @test "options that make no sense" {
     for arguments in '1 2' x 0 '-p 0' '-p 1,' '-p 1,,2' '-t x' '-p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17' '--state x' \
         '--state 4294967296' '-u -k' '-U -K' '-j -f' '-m 2 -M 1' '--stack-storage-size 0' '--buffer x'; do
