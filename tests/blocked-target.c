@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is blocked, for offwaketime: prints for each thread its name and the least and the most microseconds
- * for which it can have been, in sleep_here() and wait_here(). Usage: blocked-target sleeps=N|waits=N. It begins with a
- * line, or the end, of its standard input. System calls are made here, so that the innermost function is known.
+ * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
+ * which it can have been, in sleep_here() and wait_here(), and how often. Usage: blocked-target sleeps=N|waits=N. It
+ * begins with a line, or the end, of its standard input. System calls are made here, so that the innermost function is
+ * known.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -44,8 +45,8 @@ static inline __attribute__((always_inline)) long call(long number, const void *
 /* What this thread knows of its time, in microseconds. */
 struct times {
 	double wall, cpu;
-	double queued; /* able to run, on no processor */
-	long pushed;   /* how often it was pushed off one */
+	double queued;        /* able to run, on no processor */
+	long gave_up, pushed; /* how often it gave one up, and was pushed off one */
 };
 
 static double clock_us(clockid_t clock)
@@ -75,6 +76,7 @@ static struct times before_call(void)
 	struct times t = {.queued = queued_us()};
 
 	getrusage(RUSAGE_THREAD, &used);
+	t.gave_up = used.ru_nvcsw;
 	t.pushed = used.ru_nivcsw;
 	t.cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	t.wall = clock_us(CLOCK_MONOTONIC);
@@ -84,6 +86,7 @@ static struct times before_call(void)
 /* For how long it was blocked. */
 struct blocked {
 	double least, most;
+	long times;
 };
 
 /*
@@ -97,6 +100,7 @@ static void add_call(struct blocked *b, const struct times *before)
 	struct rusage used;
 
 	getrusage(RUSAGE_THREAD, &used);
+	b->times += used.ru_nvcsw - before->gave_up;
 	b->most += wall;
 	b->least += wall - cpu;
 	if (used.ru_nivcsw != before->pushed)
@@ -122,7 +126,7 @@ static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
 
 static void print(const char *name, const struct blocked *b)
 {
-	printf("%s %.0f %.0f\n", name, b->least, b->most);
+	printf("%s %.0f %.0f %ld\n", name, b->least, b->most, b->times);
 }
 
 static __attribute__((noinline)) void wake_here(void)
