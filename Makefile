@@ -60,12 +60,12 @@ LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
-COMMON     := cli io json lines map names number objects out probeline progress readahead traceline utf8
+COMMON     := cli input io json lines map names number objects out probeline progress readahead traceline tracefile utf8
 ELF_COMMON := mapping probespec target usdt
 BPF_COMMON := command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
-trace-dump_parts := choice entry file follow info input json line merge settle us
+trace-dump_parts := choice entry follow info json line merge settle us
 qpair-lifetimes_parts := match owners
 trace-join_parts := lifetimes
 trace-chrome_parts := event

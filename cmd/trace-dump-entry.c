@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "trace-dump-input.h"
+#include "input.h"
 
 const struct trace_tpoint *entry_tpoint(const struct trace *t, uint16_t id)
 {

@@ -10,7 +10,7 @@
 #define TRACE_DUMP_ENTRY_H
 
 #include "map.h"
-#include "trace-dump-file.h"
+#include "tracefile.h"
 
 struct entry {
 	uint64_t tsc;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "trace-dump-file.h"
-#include "trace-dump-input.h"
+#include "tracefile.h"
+#include "input.h"
 #include "trace-dump-settle.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include "map.h"
 #include "number.h"
 #include "out.h"
-#include "trace-dump-file.h"
+#include "tracefile.h"
 #include "trace-dump-merge.h"
 
 static void quote(struct out *out, struct slice text)

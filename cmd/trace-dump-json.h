@@ -8,7 +8,7 @@
 
 #include "json.h"
 #include "trace-dump-entry.h"
-#include "trace-dump-input.h"
+#include "input.h"
 
 struct json_trace {
 	struct input *in;

@@ -9,7 +9,7 @@
 #define TRACE_DUMP_LINE_H
 
 #include "slice.h"
-#include "trace-dump-file.h"
+#include "tracefile.h"
 #include "trace-dump-us.h"
 
 struct entry;

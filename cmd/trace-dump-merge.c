@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "trace-dump-file.h"
-#include "trace-dump-input.h"
+#include "tracefile.h"
+#include "input.h"
 
 enum { RELEASE = 1 << 17 }; /* slots that are let go together: 4 MiB */
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "trace-dump-file.h"
-#include "trace-dump-input.h"
+#include "tracefile.h"
+#include "input.h"
 
 enum { TRIES = 16 };
 

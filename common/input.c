@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trace-dump-input.h"
+#include "input.h"
 
 #include <errno.h>
 #include <string.h>
@@ -147,6 +147,11 @@ int input_open(struct input *in, const char *path, bool live)
 	input_need(in, INPUT_BEGIN);
 	errno = in->error;
 	return in->error ? -1 : 0;
+}
+
+void input_of(struct input *in, const void *bytes, size_t n)
+{
+	*in = (struct input){.fd = -1, .data = bytes, .size = n, .whole = true};
 }
 
 uint64_t input_number(const struct input *in, const uint8_t *at)

@@ -6,8 +6,8 @@
  * recognised by what the others cannot have. Everything here is checked against the file's size: no offset,
  * count or index from the file is trusted behind trace_open().
  */
-#ifndef TRACE_DUMP_FILE_H
-#define TRACE_DUMP_FILE_H
+#ifndef TRACEFILE_H
+#define TRACEFILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,7 @@ enum {
 	TRACE_ARGS = 8,
 	TRACE_RELATIONS = 16,
 	TRACE_TYPES = 256, /* of owners, and of objects */
+	TRACE_TYPE = 2,    /* bytes of each */
 	TRACE_SLOT = 32,   /* bytes of a ring's slot: an entry, or 22 more bytes of its arguments */
 	TRACE_HEAD_ARGS = 8,
 	TRACE_MORE_ARGS = 22,
@@ -59,6 +60,14 @@ struct trace_lcore {
 	uint64_t present; /* the first ones, that the file holds: fewer when it is cut off */
 };
 
+/* Where the owner records are in the file, also in one that is cut off before them. */
+struct trace_owner_table {
+	unsigned n, size; /* number of records, by id, and bytes of each; no records: 0 */
+	uint64_t at;      /* position of the first one */
+	uint64_t
+		prefixes; /* position of their types, TRACE_TYPE bytes each, the last one the prefix */
+};
+
 struct trace {
 	struct input *in;
 	const char *layout, *releases;
@@ -71,6 +80,7 @@ struct trace {
 	struct trace_tpoint *tpoints;
 	struct trace_lcore *lcores;
 	const uint8_t *owners;
+	struct trace_owner_table owner_table;
 	char owner_prefix[TRACE_TYPES], object_prefix[TRACE_TYPES]; /* 0: no such type */
 	bool owner_descriptions;                                    /* the layout has them */
 	unsigned faults;
@@ -91,6 +101,9 @@ int trace_open(struct trace *t, struct input *in, const char **error);
 
 /* The owner's record; false when there is none of this id. */
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner);
+
+/* The same from a record of so many bytes, which must be all of those that the table tells. */
+void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned size);
 
 /* Notes a fault; the format makes a line for the user. */
 void trace_fault(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -3,8 +3,8 @@
  * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under its
  * reader), or what came through a pipe so far.
  */
-#ifndef TRACE_DUMP_INPUT_H
-#define TRACE_DUMP_INPUT_H
+#ifndef INPUT_H
+#define INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +28,9 @@ enum { INPUT_BEGIN = 64 * 1024 };
 
 /* Opens path, "-" being standard input. live: takes a snapshot of a file in any case. Returns -1 with errno. */
 int input_open(struct input *in, const char *path, bool live);
+
+/* Makes an input of these bytes, all that there are. They stay the caller's, and it needs no input_close(). */
+void input_of(struct input *in, const void *bytes, size_t n);
 
 /* The number of 8 bytes that is at this place of the snapshot, as it is in the file now. */
 uint64_t input_number(const struct input *in, const uint8_t *at);

@@ -7,14 +7,14 @@
  *
  * Only what a running application does not change is looked at, so that copies of live files do as well.
  */
-#include "trace-dump-file.h"
+#include "tracefile.h"
 
 #include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace-dump-input.h"
+#include "input.h"
 
 /* Ticks a second; a tracepoint mask or a number of sections in the same place is never as large. */
 enum { MIN_TSC_RATE = 65536 };
@@ -26,7 +26,6 @@ enum {
 	TPOINT_FIXED = 30, /* bytes of a tracepoint before its arguments */
 	RELATION_SIZE = 2,
 	THREAD_NAME = sizeof(((struct trace_lcore *)0)->thread) - 1,
-	TYPE_SIZE = 2,
 	OWNER_FIXED = 9,
 	HISTORY_IDS = 32,       /* position in a history of G6: how many tracepoints it counts */
 	HISTORY_CORE_SIZE = 48, /* of G6, before the counts; all that is there of a short one */
@@ -355,6 +354,8 @@ static void read_owners(struct attempt *a)
 		if (at > t->end || t->end - at != size)
 			trace_fault(t, "the owner records are not where they should be");
 	}
+	t->owner_table = (struct trace_owner_table){t->num_owners, t->owner_size, at,
+						    l->owner_types};
 	if (at > a->in->size)
 		at = a->in->size;
 	if (size > a->in->size - at)
@@ -365,7 +366,7 @@ static void read_owners(struct attempt *a)
 static void read_prefixes(char *prefix, const uint8_t *table)
 {
 	for (unsigned i = 0; i < TRACE_TYPES; i++)
-		prefix[i] = table[TYPE_SIZE * i + 1];
+		prefix[i] = table[TRACE_TYPE * i + 1];
 }
 
 enum verdict { OTHER, HEADER_CUT_OFF, MATCHES };
@@ -406,7 +407,7 @@ enum { SECTION_HEAD = 128, G6_HEADER = 72, TPOINTS_A_GROUP = 64 };
 /* Fills l from the section table of G6. */
 static enum verdict read_sections(struct attempt *a, struct layout *l)
 {
-	static const unsigned element[NUM_SECTIONS] = {0, 0, 8, TYPE_SIZE, TYPE_SIZE, 190, 8};
+	static const unsigned element[NUM_SECTIONS] = {0, 0, 8, TRACE_TYPE, TRACE_TYPE, 190, 8};
 	uint64_t at[NUM_SECTIONS], end, count[NUM_SECTIONS] = {};
 	const uint8_t *data;
 	unsigned sections;
@@ -526,16 +527,18 @@ int trace_open(struct trace *t, struct input *in, const char **error)
 	return -1;
 }
 
+void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned size)
+{
+	owner->tsc = number(record, 8);
+	owner->type = record[8];
+	owner->description.p = (const char *)record + OWNER_FIXED;
+	owner->description.n = strnlen(owner->description.p, size - OWNER_FIXED);
+}
+
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
 {
-	const uint8_t *p;
-
 	if (id >= t->num_owners)
 		return false;
-	p = t->owners + (size_t)id * t->owner_size;
-	owner->tsc = number(p, 8);
-	owner->type = p[8];
-	owner->description.p = (const char *)p + OWNER_FIXED;
-	owner->description.n = strnlen(owner->description.p, t->owner_size - OWNER_FIXED);
+	trace_owner_read(owner, t->owners + (size_t)id * t->owner_size, t->owner_size);
 	return true;
 }
