@@ -115,7 +115,7 @@ static int read_maps(struct processes *p, struct process *process, FILE *maps, i
 	while (getline(&line, &cap, maps) > 0) {
 		struct range *ranges;
 
-		if (!mapping_parse(&m, line))
+		if (!mapping_parse(&m, line) || !m.code)
 			continue;
 		ranges = reallocarray(process->ranges, process->n + 1, sizeof(*ranges));
 		if (!ranges) {

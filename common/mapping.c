@@ -18,8 +18,11 @@ bool mapping_parse(struct mapping *m, char *line)
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
 		   &m->end, flags, &m->offset, &major, &minor, &m->inode, &path) != 7 ||
-	    !path || flags[2] != 'x')
+	    !path)
 		return false;
+	m->writable = flags[1] == 'w';
+	m->code = flags[2] == 'x';
+	m->shared = flags[3] == 's';
 	m->device = (uint64_t)major << 32 | minor;
 	m->path = line + path;
 	m->path[strcspn(m->path, "\n")] = 0;
@@ -34,11 +37,11 @@ static bool is_mapped(int fd, const struct mapping *m)
 	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == m->inode && S_ISREG(st.st_mode);
 }
 
-/* Opens the file by its path under a root, which it must not lead out of by a link. */
+/* Opens the file by its path under a root. The kernel has resolved the links in it: others have come since. */
 static int open_under(int root, const struct mapping *m)
 {
 	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
 	int fd = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
 
 	if (fd < 0 || is_mapped(fd, m))

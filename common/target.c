@@ -13,20 +13,10 @@
 #include "mapping.h"
 #include "utf8.h"
 
-/* A copy that a terminal may see: names in other people's files and processes can be anything. */
-static char *printable(const char *text)
-{
-	char *copy = malloc(UTF8_VISIBLE(strlen(text)) + 1);
-
-	if (copy)
-		*utf8_visible(copy, slice_of(text)) = 0;
-	return copy;
-}
-
 struct target_file *target_add(struct target *t, const char *path, int fd)
 {
 	struct target_file *files = reallocarray(t->files, t->n + 1, sizeof(*files));
-	char *copy = printable(path);
+	char *copy = utf8_visible_copy(path);
 
 	if (files)
 		t->files = files;
@@ -85,7 +75,7 @@ int target_add_file(struct target *t, const char *path)
 		warn("%s", path);
 		return -1;
 	}
-	if (!t->name && !(t->name = printable(path))) {
+	if (!t->name && !(t->name = utf8_visible_copy(path))) {
 		warn(NULL);
 		close(fd);
 		return -1;
@@ -109,7 +99,7 @@ static int is_elf(int fd)
 
 static void warn_mapping(const struct target *t, const struct mapping *m)
 {
-	char *path = printable(m->path);
+	char *path = utf8_visible_copy(m->path);
 
 	warn("%s: %s: probes in this file are not found", t->name, path ? path : "");
 	free(path);
@@ -153,7 +143,7 @@ static int add_mappings(struct target *t, int proc, int root, FILE *maps)
 	while (result == 0 && getline(&line, &cap, maps) > 0) {
 		size_t i = 0;
 
-		if (!mapping_parse(&m, line) || !m.inode)
+		if (!mapping_parse(&m, line) || !m.code || !m.inode)
 			continue;
 		while (i < n && (seen[i].device != m.device || seen[i].inode != m.inode))
 			i++;
@@ -189,7 +179,7 @@ static char *process_name(int proc)
 		return NULL;
 	exe[n] = 0;
 	slash = strrchr(exe, '/');
-	return printable(slash ? slash + 1 : exe);
+	return utf8_visible_copy(slash ? slash + 1 : exe);
 }
 
 static int process_error(pid_t pid, const char *what)

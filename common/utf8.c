@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "utf8.h"
 
+#include <stdlib.h>
+
 #include <stdint.h>
 
 int utf8_length(struct slice s)
@@ -86,6 +88,15 @@ char *utf8_visible(char *to, struct slice s)
 		}
 	}
 	return to;
+}
+
+char *utf8_visible_copy(const char *text)
+{
+	char *copy = malloc(UTF8_VISIBLE(strlen(text)) + 1);
+
+	if (copy)
+		*utf8_visible(copy, slice_of(text)) = 0;
+	return copy;
 }
 
 char *utf8_encode(char *to, unsigned point)
