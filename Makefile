@@ -60,7 +60,7 @@ LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
-COMMON     := cli input io json lines map names number objects out probeline progress readahead traceline tracefile utf8
+COMMON     := cli input io json lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
 ELF_COMMON := mapping probespec target usdt
 BPF_COMMON := command iterator label privilege session
 
@@ -74,7 +74,7 @@ usdt-gen_parts := list source
 biosnoop_parts := print
 offwaketime_parts := elf print process symbols
 ipcsnoop_parts := calls counts print
-usdt-record_parts := arm64 attach libraries operand print x86
+usdt-record_parts := arm64 attach libraries operand owners print trace x86
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)

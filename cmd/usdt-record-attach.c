@@ -314,7 +314,7 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 {
 	bool multi = !options->one_by_one && has_uprobe_multi();
 
-	*r = (struct recorder){};
+	*r = (struct recorder){.pid = options->pid, .follow = options->follow};
 	verbose = options->verbose;
 	session_libbpf(verbose);
 	if (find_sites(r, t, specs) != 0)
@@ -359,6 +359,27 @@ unsigned recorder_followed(const struct recorder *r)
 unsigned recorder_not_followed(const struct recorder *r)
 {
 	return __atomic_load_n(&r->bpf->bss->num_not_followed, __ATOMIC_SEQ_CST);
+}
+
+bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk)
+{
+	int map = bpf_map__fd(r->bpf->maps.followed);
+	uint32_t pid;
+
+	if (!walk->pid) {
+		walk->pid = r->pid;
+		return r->pid;
+	}
+	/* a process that ends meanwhile makes the walk begin again */
+	while (r->follow && walk->seen < bpf_map__max_entries(r->bpf->maps.followed) &&
+	       bpf_map_get_next_key(map, walk->seen ? &walk->key : NULL, &walk->key) == 0) {
+		walk->seen++;
+		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 || (pid_t)pid == r->pid)
+			continue;
+		walk->pid = pid;
+		return true;
+	}
+	return false;
 }
 
 void recorder_close(struct recorder *r)

@@ -34,6 +34,8 @@ struct recorder_site {
 };
 
 struct recorder {
+	pid_t pid;   /* that is recorded; 0: every one */
+	bool follow; /* and those that it begins */
 	struct usdt_record_bpf *bpf;
 	/* what a session needs */
 	struct ring_buffer *ring;
@@ -66,6 +68,16 @@ uint64_t recorder_lost(const struct recorder *r);
 /* With `follow`: how many processes are being recorded, and how many were too many. */
 unsigned recorder_followed(const struct recorder *r);
 unsigned recorder_not_followed(const struct recorder *r);
+
+/* All zero before the first process. */
+struct recorder_walk {
+	pid_t pid;
+	uint32_t key;
+	unsigned seen;
+};
+
+/* The next of the processes that are recorded, when there is one to begin with. False behind the last one. */
+bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk);
 
 void recorder_close(struct recorder *r);
 

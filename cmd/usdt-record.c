@@ -19,6 +19,7 @@
 #include "target.h"
 #include "usdt-record-attach.h"
 #include "usdt-record-libraries.h"
+#include "usdt-record-owners.h"
 #include "usdt-record-print.h"
 
 enum { BUFFER = 16 << 20 };
@@ -29,11 +30,13 @@ static struct {
 	char **command; /* NULL: none */
 	uint64_t count; /* of events; 0: no end */
 	uint64_t seconds;
+	bool no_owners;
 } opt = {.attach.buffer = BUFFER};
 
 struct recording {
 	struct recorder recorder;
 	struct session session;
+	struct owners owners;
 	uint64_t events, cut, unreadable;
 };
 
@@ -47,19 +50,29 @@ static int on_event(void *context, void *data, size_t size)
 {
 	struct recording *r = context;
 	const struct event *e = data;
+	const struct probespec *spec = NULL;
 
 	if (is_complete(r))
 		return -1;
-	if (size < sizeof(*e) || e->site >= r->recorder.num_sites ||
-	    print_event(&r->session.out, r->recorder.sites[e->site].spec, e, size) != 0) {
+	if (size >= sizeof(*e) && e->site < r->recorder.num_sites)
+		spec = r->recorder.sites[e->site].spec;
+	if (!spec || print_event(&r->session.out, spec, e, size) != 0) {
 		warn("an event cannot be printed");
 		r->session.failed = true;
 		return -1;
 	}
+	owners_event(&r->owners, spec);
 	r->events++;
 	r->cut += __builtin_popcount(e->cut);
 	r->unreadable += __builtin_popcount(e->unreadable);
 	return session_count(&r->session);
+}
+
+static void between_events(void *context)
+{
+	struct recording *r = context;
+
+	owners_look(&r->owners);
 }
 
 /* A session_is_over. */
@@ -120,6 +133,7 @@ static const char help[] =
 	"  -n, --count N          end after N events\n"
 	"  -o, --output FILE      write to FILE\n"
 	"  -m, --buffer SIZE      room for events that are not yet written: bytes, or with K, M or G; 16M without it\n"
+	"      --no-owners        no owner lines, which name the connections in traces of SPDK v24.05 and later\n"
 	"      --perf-events      attach as on kernels before 6.6, which takes longer\n"
 	"  -q, --quiet            no notes: neither that it records nor what it could not read\n"
 	"  -v, --verbose          show where the probes are and what the kernel says of the BPF program\n"
@@ -131,7 +145,7 @@ static const char help[] =
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p $(pidof nvmf_tgt) -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n";
 
-enum { PERF_EVENTS = 256 };
+enum { NO_OWNERS = 256, PERF_EVENTS };
 
 /* Reads the specs, and the probes of -x. */
 static void parse_options(int argc, char **argv, struct probespecs *specs, struct target *target)
@@ -145,6 +159,7 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 						{"count", required_argument, NULL, 'n'},
 						{"output", required_argument, NULL, 'o'},
 						{"buffer", required_argument, NULL, 'm'},
+						{"no-owners", no_argument, NULL, NO_OWNERS},
 						{"perf-events", no_argument, NULL, PERF_EVENTS},
 						{"quiet", no_argument, NULL, 'q'},
 						{"verbose", no_argument, NULL, 'v'},
@@ -181,6 +196,9 @@ static void parse_options(int argc, char **argv, struct probespecs *specs, struc
 			break;
 		case 'm':
 			opt.attach.buffer = cli_size("-m", optarg);
+			break;
+		case NO_OWNERS:
+			opt.no_owners = true;
 			break;
 		case PERF_EVENTS:
 			opt.attach.one_by_one = true;
@@ -236,6 +254,20 @@ static void prepare(struct recording *r, const struct probespecs *specs, struct 
 		exit(EXIT_FAILURE);
 }
 
+/* Owners are those of one process's trace: the one that is named, or one that it begins. */
+static void start_owners(struct recording *r, const struct probespecs *specs)
+{
+	if (opt.no_owners || !owners_wanted(specs))
+		return;
+	if (!opt.attach.pid) {
+		cli_note(
+			"owners are not followed, since -x names no process: -p does, or a command");
+		return;
+	}
+	owners_start(&r->owners, &r->recorder, &r->session.out, opt.command != NULL);
+	r->session.between = between_events;
+}
+
 static void say_recording(const struct probespecs *specs, const struct target *target)
 {
 	char pid[24] = "";
@@ -253,12 +285,15 @@ int main(int argc, char **argv)
 	struct command command = {};
 	struct recording r = {};
 	int status = EXIT_SUCCESS;
+	bool whole;
 
 	parse_options(argc, argv, &specs, &target);
 	prepare(&r, &specs, &target, &command);
 	if (recorder_open(&r.recorder, &target, &specs, &opt.attach, on_event, &r) != 0)
 		exit(EXIT_FAILURE);
-	if (privilege_drop() != 0)
+	start_owners(&r, &specs);
+	if ((r.owners.state == OWNERS_SEARCHING ? privilege_drop_all_but_reading()
+						: privilege_drop()) != 0)
 		err(EXIT_FAILURE, "capabilities");
 	r.session.ring = r.recorder.ring;
 	r.session.wakeup = r.recorder.wakeup;
@@ -270,7 +305,8 @@ int main(int argc, char **argv)
 	session_run(&r.session, is_over, &r);
 	recorder_detach(&r.recorder);
 	session_finish(&r.session, is_full, &r);
-	if (!report(&r) || r.session.failed || target.incomplete)
+	whole = owners_finish(&r.owners);
+	if (!report(&r) || !whole || r.session.failed || target.incomplete)
 		status = EXIT_FAILURE;
 	status = session_close(&r.session, status);
 	recorder_close(&r.recorder);

@@ -179,6 +179,8 @@ void session_run(struct session *s, session_is_over *is_over, void *context)
 
 		s->batch = 0;
 		ring_buffer__consume(s->ring);
+		if (s->between)
+			s->between(context);
 		if (s->batch < BATCH) {
 			out_flush(&s->out);
 			wake(s, s->batch ? WAKE_WHEN_FILLING : WAKE_NOW);

@@ -32,6 +32,8 @@ struct session {
 	uint32_t *wakeup;
 	/* the caller's; 0: none, or it has ended. Signals are passed on to it, and do not end the recording. */
 	pid_t child;
+	/* the caller's; NULL: none. Called with session_run()'s context between two rounds of events, often. */
+	void (*between)(void *context);
 
 	struct out out;
 	const char *output; /* its name; NULL: standard output */

@@ -58,6 +58,21 @@ static void fire_qpairs(unsigned n)
 	connect_qpair(500, 0x5000, 4, "");
 }
 
+/* As an SPDK application with the shared-memory id n maps its trace, which is there already. */
+static void map_trace(unsigned n)
+{
+	char path[64];
+	off_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/shm/usdt-target_trace.%u", n);
+	fd = open(path, O_RDWR);
+	size = fd < 0 ? -1 : lseek(fd, 0, SEEK_END);
+	if (size < 0 || mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) == MAP_FAILED)
+		err(EXIT_FAILURE, "%s", path);
+	close(fd);
+}
+
 static void fire_sizes(unsigned n)
 {
 	int8_t s8 = -8;
@@ -241,6 +256,7 @@ static const struct {
 	{"threads", fire_threads}, {"forks", fire_forks},
 	{"cpu", print_cpu},        {"exit", end},
 	{"kill", kill_self},       {"strings", fire_strings},
+	{"trace", map_trace},
 };
 
 int main(int argc, char **argv)

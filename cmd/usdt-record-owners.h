@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The owners of the trace that the recorded process writes, as lines among the probe lines: spdk-trace-lines(7).
+ *
+ * From v24.05 on a trace names a TCP qpair by its owner only, and the number of an owner is given to another
+ * connection later; so owners are written down at the time at which the probes tell of the qpairs.
+ */
+#ifndef USDT_RECORD_OWNERS_H
+#define USDT_RECORD_OWNERS_H
+
+#include "out.h"
+#include "ownerwatch.h"
+#include "probespec.h"
+
+struct recorder;
+
+struct owners {
+	enum owners_state {
+		OWNERS_OFF,       /* not wanted, or no more to come */
+		OWNERS_SEARCHING, /* no trace so far */
+		OWNERS_FOLLOWING,
+	} state;
+	const struct recorder *recorder;
+	struct out *out;
+	char *name; /* of the trace */
+	int fd;
+	struct ownerwatch watch;
+	bool failed;     /* owners may be missing, as was said */
+	bool starting;   /* nothing was said of a trace that is not there */
+	bool due;        /* a qpair has come since the last look */
+	uint64_t looked; /* when that was, milliseconds of the clock */
+};
+
+/* Whether owners are of any use to these probes: those that name qpairs are among them. */
+bool owners_wanted(const struct probespecs *specs);
+
+/*
+ * Searches for the trace of the recorded processes, and writes the owners that it has. starting: a process that
+ * is only being started cannot have a trace yet. While the state is OWNERS_SEARCHING, the privileges to look into
+ * processes are needed; when it no longer is, all privileges are dropped.
+ */
+void owners_start(struct owners *o, const struct recorder *r, struct out *out, bool starting);
+
+/* To be called for each event, and for the time between events as often as possible. */
+void owners_event(struct owners *o, const struct probespec *spec);
+void owners_look(struct owners *o);
+
+/* Has a last look. Returns whether no owner can be missing because of a failure. */
+bool owners_finish(struct owners *o);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ownerwatch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	TABLE_MAX = 8 << 20,  /* bytes; SPDK's has 2 MiB */
+	RECORD_MAX = 1 << 10, /* bytes; SPDK's have 128 */
+	BLOCK = 64 << 10,     /* bytes that are read at once */
+	TRIES = 4,
+};
+
+/* Reads all of it. Returns 0, or -1 with errno. */
+static int read_at(int fd, void *to, size_t n, uint64_t at)
+{
+	for (ssize_t got; n; n -= got, at += got, to = (char *)to + got) {
+		do
+			got = pread(fd, to, n, at);
+		while (got < 0 && errno == EINTR);
+		if (!got)
+			errno = ENODATA;
+		if (got <= 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
+		    const uint8_t *seen)
+{
+	size_t size = (size_t)table->n * table->size;
+
+	*w = (struct ownerwatch){.fd = fd, .table = *table};
+	if (size > TABLE_MAX || table->size > RECORD_MAX || table->at > INT64_MAX - size) {
+		errno = EFBIG;
+		return -1;
+	}
+	w->seen = calloc(1, size + 1);
+	w->block = malloc(BLOCK);
+	w->again = malloc(RECORD_MAX);
+	if (!w->seen || !w->block || !w->again)
+		return -1;
+	if (seen)
+		memcpy(w->seen, seen, size);
+	return 0;
+}
+
+/* The prefixes are registered when the application starts, which may be now. */
+static int read_prefixes(struct ownerwatch *w)
+{
+	char types[TRACE_TYPES * TRACE_TYPE];
+
+	if (read_at(w->fd, types, sizeof(types), w->table.prefixes) != 0)
+		return -1;
+	for (unsigned i = 0; i < TRACE_TYPES; i++)
+		w->prefix[i] = types[TRACE_TYPE * i + 1];
+	return 0;
+}
+
+/* Reads the record until it is the same twice. Returns 1; 0 when it goes on changing; -1 with errno. */
+static int read_settled(struct ownerwatch *w, unsigned id, uint8_t *record)
+{
+	unsigned size = w->table.size;
+
+	for (int i = 0; i < TRIES; i++) {
+		if (read_at(w->fd, w->again, size, w->table.at + (uint64_t)id * size) != 0)
+			return -1;
+		if (memcmp(record, w->again, size) == 0)
+			return 1;
+		memcpy(record, w->again, size);
+	}
+	return 0;
+}
+
+/* What is behind the NUL of a description is of no account. */
+static bool has_changed(const struct trace_owner *a, const struct trace_owner *b)
+{
+	return a->tsc != b->tsc || a->type != b->type ||
+	       !slice_equal(a->description, b->description);
+}
+
+static int look_at(struct ownerwatch *w, unsigned id, uint8_t *record, ownerwatch_take *take,
+		   void *context)
+{
+	uint8_t *seen = w->seen + (size_t)id * w->table.size;
+	struct trace_owner old, owner;
+	int settled;
+
+	if (memcmp(seen, record, w->table.size) == 0)
+		return 0;
+	settled = read_settled(w, id, record);
+	if (settled <= 0)
+		return settled;
+	trace_owner_read(&old, seen, w->table.size);
+	trace_owner_read(&owner, record, w->table.size);
+	/* id 0 stands for no owner */
+	if (id && owner.tsc && has_changed(&old, &owner)) {
+		if (!w->prefix[owner.type] && read_prefixes(w) != 0)
+			return -1;
+		take(context, id, w->prefix[owner.type], &owner);
+	}
+	memcpy(seen, record, w->table.size);
+	return 0;
+}
+
+int ownerwatch_look(struct ownerwatch *w, ownerwatch_take *take, void *context)
+{
+	unsigned size = w->table.size, at_once = BLOCK / size, n;
+
+	for (unsigned id = 0; id < w->table.n; id += n) {
+		uint64_t at = (uint64_t)id * size;
+
+		n = w->table.n - id < at_once ? w->table.n - id : at_once;
+		if (read_at(w->fd, w->block, (size_t)n * size, w->table.at + at) != 0)
+			return -1;
+		if (memcmp(w->block, w->seen + at, (size_t)n * size) == 0)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			if (look_at(w, id + i, w->block + (size_t)i * size, take, context) != 0)
+				return -1;
+	}
+	return 0;
+}
+
+void ownerwatch_close(struct ownerwatch *w)
+{
+	free(w->seen);
+	free(w->block);
+	free(w->again);
+	*w = (struct ownerwatch){.fd = -1};
+}

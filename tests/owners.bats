@@ -1,0 +1,272 @@
+#!/usr/bin/env bats
+# The owners of a trace that a process writes, as usdt-record finds them.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+
+load helpers
+
+TRACE=/dev/shm/usdt-target_trace.$$
+
+setup() {
+    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
+    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
+    cd "$BATS_TEST_TMPDIR" || exit
+    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || lacks "no BPF here: $stderr"
+}
+
+teardown() {
+    rm -f "$TRACE"
+    for process in ${recorder:-} ${started:-}; do
+        ! kill -9 "$process" 2>/dev/null || wait "$process" 2>/dev/null || true
+    done
+}
+
+# Makes a trace with two owners.
+make_trace() { # LAYOUT
+    {
+        echo '{"tpoint":"REQ","id":320,"owner_type":"t"}'
+        echo '{"id":256,"poller":"t256","tsc":16,"description":"app_thread"}'
+        echo '{"id":300,"poller":"t300","tsc":32,"description":"10.0.0.1:1"}'
+        echo '{"tsc":1000,"lcore":0,"tpoint":"REQ","poller":"t300"}'
+    } | mktrace -l "$1" -n 8 -o "$TRACE"
+}
+
+# Writes an owner's record as SPDK does. In G4 and G5 the records are the last thing in the file.
+register() { # LAYOUT ID TSC DESCRIPTION
+    local at=712
+    [ "$1" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
+    # shellcheck disable=SC2059 # it is made of the number
+    { printf "\\x$(printf %x "$3")\0\0\0\0\0\0\0\1"; printf '%s\0' "$4"; } |
+        dd of="$TRACE" bs=1 seek=$((at + 128 * $2)) conv=notrunc status=none
+}
+
+# Starts a process that says "ready", each time that it waits for a line to the descriptor $go; its id is $started.
+start() {
+    rm -f go
+    mkfifo go
+    "$@" <go >out &
+    started=$!
+    exec {go}>go
+    wait_for_text ready out
+}
+
+# Starts to record; what is recorded is in the file lines.
+record() {
+    usdt-record -o lines "$@" 2>log &
+    recorder=$!
+    wait_for_text 'recording 3' log
+}
+
+@test "owners that are there, that are registered and that change, in each layout that has them" {
+    for layout in G4 G5 G6; do
+        make_trace $layout
+        start usdt-target trace=$$ wait qpairs wait qpairs wait
+        record -p "$started"
+        equal "$(head -n 1 log)" "usdt-record: following the owners of $TRACE"
+        wait_for_text app_thread lines
+        register $layout 301 48 '10.0.0.1:2'
+        echo >&"$go"
+        wait_for_text t301 lines
+        register $layout 301 48 '10.0.0.1:2 sub qid:1'
+        echo >&"$go"
+        wait_for_text 'qid:1' lines
+        # an owner of the same number, and also without any probe
+        register $layout 301 64 '10.0.0.1:3'
+        wait_for_text '10.0.0.1:3' lines
+        # what is behind the NUL says nothing
+        register $layout 300 32 '10.0.0.1:1'
+        # between two looks, and after the last event
+        register $layout 302 80 last
+        kill "$recorder"
+        wait "$recorder"
+        grep ^owner lines | diff - <(cat <<'L'
+owner: tsc=0x10, id=0x100, poller='t256', description='app_thread'
+owner: tsc=0x20, id=0x12c, poller='t300', description='10.0.0.1:1'
+owner: tsc=0x30, id=0x12d, poller='t301', description='10.0.0.1:2'
+owner: tsc=0x30, id=0x12d, poller='t301', description='10.0.0.1:2 sub qid:1'
+owner: tsc=0x40, id=0x12d, poller='t301', description='10.0.0.1:3'
+owner: tsc=0x50, id=0x12e, poller='t302', description='last'
+L
+)
+        # an owner line comes with the qpairs of its time
+        equal "$(grep -n -m 1 ^nvmf lines | cut -d: -f1)" 3
+        equal "$(grep -vc ^owner lines)" 30
+        kill "$started"
+        wait "$started" || true
+    done
+}
+
+@test "up to G3 there are none, and none are needed" {
+    for layout in G1 G2 G3; do
+        make_trace $layout
+        start usdt-target trace=$$ wait qpairs
+        record -p "$started"
+        equal "$(head -n 1 log)" "usdt-record: $TRACE: no owners to follow: traces of layout $layout name qpairs by address"
+        echo >&"$go"
+        wait "$recorder"
+        equal "$(grep -c ^owner lines)" 0
+        wait "$started"
+    done
+}
+
+@test "the trace of a command, and of a process that it begins" {
+    make_trace G6
+    start usdt-record -o lines -- usdt-target trace=$$ qpairs wait
+    wait_for_text app_thread lines
+    echo >&"$go"
+    wait "$started"
+    equal "$(grep -c ^owner lines)" 2
+    # what has ended before anybody could look
+    status_is 0 usdt-record -o lines -- usdt-target qpairs
+    says 'usdt-record: no owners: process'
+    # shellcheck disable=SC2016 # it is the inner shell's
+    start usdt-record -o lines -F -x "$BIN/usdt-target" -- bash -c 'sleep 0.1; usdt-target trace=$0 qpairs wait; :' $$
+    wait_for_text app_thread lines
+    echo >&"$go"
+    wait "$started"
+    equal "$(grep -c ^owner lines)" 2
+}
+
+@test "a trace that is there later, for which privileges to look are kept" {
+    make_trace G6
+    start usdt-target wait trace=$$ qpairs wait
+    record -p "$started"
+    equal "$(head -n 1 log)" "usdt-record: no trace of process $started so far: its owners are followed from when there is one"
+    # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE, as far as they were there
+    kept=$(printf '%016x' $((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status) & 0x10000080004)))
+    equal "$(awk '/^CapPrm/ { print $2 }' "/proc/$recorder/status")" "$kept"
+    echo >&"$go"
+    wait_for_text app_thread lines
+    says_log "following the owners of $TRACE"
+    equal "$(awk '/^CapPrm/ { print $2 }' "/proc/$recorder/status")" 0000000000000000
+    ends 0 "$recorder"
+}
+
+says_log() {
+    grep -qF "$1" log || { cat log; return 1; }
+}
+
+@test "owners are left out when nothing needs them, or when told to" {
+    make_trace G6
+    for arguments in --no-owners "-e nvmf_ctrlr_add_qpair(tsc)"; do
+        start usdt-target trace=$$ wait qpairs
+        # shellcheck disable=SC2086 # they are words
+        usdt-record -o lines $arguments -p "$started" 2>log &
+        recorder=$!
+        wait_for_text recording log
+        echo >&"$go"
+        wait "$recorder"
+        equal "$(grep -c owner lines log)" 'lines:0
+log:0'
+    done
+    usdt-record -o lines -x "$BIN/usdt-target" 2>log &
+    recorder=$!
+    wait_for_text recording log
+    says_log 'usdt-record: owners are not followed, since -x names no process: -p does, or a command'
+    ends 0 "$recorder"
+    # they are no events, and -q says nothing of them
+    start usdt-target trace=$$ wait qpairs wait
+    usdt-record -o lines -q -n 4 -p "$started" 2>log &
+    recorder=$!
+    wait_for_text app_thread lines
+    echo >&"$go"
+    wait "$recorder"
+    equal "$(grep -c ^nvmf lines) $(grep -c ^owner lines) $(wc -c <log)" '4 2 0'
+}
+
+@test "descriptions can forge no line and drive no terminal" {
+    make_trace G6
+    start usdt-target trace=$$ wait
+    register G6 301 48 $'a\', b=\'c\nowner: \e[31m\x9b \\'
+    record -p "$started"
+    wait_for_text t301 lines
+    equal "$(sed -n 3p lines)" "owner: tsc=0x30, id=0x12d, poller='t301', description='a\\', b=\\'c\\nowner: \\x1b[31m\\x9b \\\\'"
+    # all of its field, without a NUL
+    register G6 302 64 "$(printf 'x%.0s' $(seq 118))"
+    printf y | dd of="$TRACE" bs=1 seek=$((712 + 128 * 302 + 9 + 118)) conv=notrunc status=none
+    wait_for_text 'xy' lines
+    equal "$(sed -n 4p lines)" "owner: tsc=0x40, id=0x12e, poller='t302', description='$(printf 'x%.0s' $(seq 118))y'"
+    ends 0 "$recorder"
+}
+
+@test "a trace that is damaged, cut off or another user's is not followed" {
+    # not a trace
+    for what in zeros noise short; do
+        make_trace G6
+        case $what in
+        zeros) head -c 3000000 /dev/zero >"$TRACE" ;;
+        noise) head -c 3000000 /dev/urandom >"$TRACE" ;;
+        short) truncate -s 200000 "$TRACE" ;;
+        esac
+        start usdt-target trace=$$ wait qpairs
+        record -p "$started"
+        says_log 'no trace of process'
+        echo >&"$go"
+        wait "$recorder"
+        equal "$(grep -c ^owner lines)" 0
+        wait "$started"
+    done
+    # a table of 65535 records of 65544 bytes
+    make_trace G6
+    printf '\377\377\377\377' | dd of="$TRACE" bs=1 seek=584 conv=notrunc status=none
+    start usdt-target trace=$$ wait
+    record -p "$started"
+    says_log "usdt-record: $TRACE: its owners are not followed: File too large"
+    ends 1 "$recorder"
+    kill "$started"
+    [ "$(id -u)" = 0 ] || return 0
+    make_trace G6
+    start usdt-target trace=$$ wait
+    chown nobody "$TRACE"
+    record -p "$started"
+    says_log "usdt-record: $TRACE: the trace of process $started belongs to another user: its owners are not followed"
+    ends 1 "$recorder"
+}
+
+@test "a trace that becomes shorter ends the following, and nothing else" {
+    make_trace G6
+    start usdt-target trace=$$ wait qpairs
+    record -p "$started"
+    wait_for_text app_thread lines
+    truncate -s 1000 "$TRACE"
+    wait_for_text "$TRACE: owners are not followed any more: it became shorter" log
+    echo >&"$go"
+    status=0
+    wait "$recorder" || status=$?
+    equal "$status" 1
+    equal "$(grep -c ^nvmf lines)" 15
+}
+
+@test "what has taken the trace's name is not opened" {
+    [ "$(id -u)" = 0 ] || skip 'the mapping itself needs more privileges'
+    make_trace G6
+    cp "$TRACE" other
+    for what in fifo link file; do
+        make_trace G6
+        start usdt-target trace=$$ wait
+        rm "$TRACE"
+        case $what in
+        fifo) mkfifo "$TRACE" ;;
+        link) ln -s "$PWD/other" "$TRACE" ;;
+        file) cp other "$TRACE" ;;
+        esac
+        record -p "$started"
+        says_log "following the owners of $TRACE (deleted)"
+        wait_for_text app_thread lines
+        [ "$what" = fifo ] || register G6 301 48 other
+        ends 0 "$recorder"
+        equal "$(grep -c ^owner lines)" 2
+        kill "$started"
+        rm "$TRACE"
+    done
+}
+
+@test "only what the process writes from /dev/shm under SPDK's name counts" {
+    make_trace G6
+    mv "$TRACE" "/dev/shm/usdt-target_other.$$"
+    ln -s "usdt-target_other.$$" "$TRACE"
+    start usdt-target trace=$$ wait
+    record -p "$started"
+    says_log 'no trace of process'
+    ends 0 "$recorder"
+    rm "/dev/shm/usdt-target_other.$$"
+}
