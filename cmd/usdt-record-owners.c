@@ -10,17 +10,22 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "io.h"
 #include "privilege.h"
 #include "probeline.h"
 #include "usdt-record-attach.h"
 #include "usdt-record-trace.h"
 
-/* Milliseconds from one look, or search, to the next. */
 enum {
-	LOOK_BUSY = 10, /* while qpairs come */
+	/* milliseconds from one look, or search, to the next */
+	LOOK_AGAIN = 50, /* a description can be appended to behind the probe that tells of it */
 	LOOK_IDLE = 1000,
 	SEARCH_BUSY = 1000,
 	SEARCH_IDLE = 5000,
+
+	PASSES = 8,
+	HELD_MAX = IO_BLOCK /
+		   4, /* bytes of lines that wait for a look; with one more no flush is needed */
 };
 
 bool owners_wanted(const struct probespecs *specs)
@@ -45,6 +50,7 @@ static void write_owner(void *context, unsigned id, char prefix, const struct tr
 	to = probeline_escape(to, owner->description);
 	to = mempcpy(to, "'\n", 2);
 	out_commit(o->out, to);
+	o->lines++;
 }
 
 static void stop(struct owners *o)
@@ -57,16 +63,41 @@ static void stop(struct owners *o)
 	o->state = OWNERS_OFF;
 }
 
+/* Writes what is new. The records are read one after the other, and one before those of this pass may have come. */
+static int write_owners(struct owners *o)
+{
+	uint64_t lines = UINT64_MAX;
+
+	for (int i = 0; i < PASSES && lines != o->lines; i++) {
+		lines = o->lines;
+		if (ownerwatch_look(&o->watch, write_owner, o) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void look(struct owners *o)
 {
+	struct out *out = o->out;
+	size_t n = o->due && o->mark < out->len ? out->len - o->mark : 0;
+	char *held = n ? malloc(n) : NULL;
+
+	if (held) {
+		memcpy(held, out->buf + o->mark, n);
+		out->len = o->mark;
+	}
+	o->again = o->due;
 	o->due = false;
 	o->looked = clock_ms();
-	if (ownerwatch_look(&o->watch, write_owner, o) == 0)
-		return;
-	warnx("%s: owners are not followed any more: %s", o->name,
-	      errno == ENODATA ? "it became shorter" : strerror(errno));
-	o->failed = true;
-	stop(o);
+	if (write_owners(o) != 0) {
+		warnx("%s: owners are not followed any more: %s", o->name,
+		      errno == ENODATA ? "it became shorter" : strerror(errno));
+		o->failed = true;
+		stop(o);
+	}
+	if (held)
+		out_bytes(out, held, n);
+	free(held);
 }
 
 /* Takes over what was found. */
@@ -120,22 +151,38 @@ void owners_start(struct owners *o, const struct recorder *r, struct out *out, b
 			r->pid);
 }
 
+static bool names_qpairs(const struct probespec *spec)
+{
+	return slice_is(spec->name, "nvmf_poll_group_add_qpair") ||
+	       slice_is(spec->name, "nvmf_ctrlr_add_qpair");
+}
+
 void owners_event(struct owners *o, const struct probespec *spec)
 {
-	o->due |= o->state != OWNERS_OFF && (slice_is(spec->name, "nvmf_poll_group_add_qpair") ||
-					     slice_is(spec->name, "nvmf_ctrlr_add_qpair"));
+	if (o->state == OWNERS_OFF)
+		return;
+	if (o->due && o->state == OWNERS_FOLLOWING && o->out->len - o->mark > HELD_MAX)
+		look(o);
+	if (o->due || !names_qpairs(spec))
+		return;
+	o->due = true;
+	/* what is before it need not wait, and leaves room */
+	if (o->out->len > HELD_MAX / 2)
+		out_flush(o->out);
+	o->mark = o->out->len;
 }
 
 void owners_look(struct owners *o)
 {
 	uint64_t age = o->state != OWNERS_OFF ? clock_ms() - o->looked : 0;
 
-	if (o->state == OWNERS_FOLLOWING && age >= (o->due ? LOOK_BUSY : LOOK_IDLE))
-		look(o);
 	if (o->state == OWNERS_SEARCHING && age >= (o->due ? SEARCH_BUSY : SEARCH_IDLE)) {
 		search(o);
 		if (o->state != OWNERS_SEARCHING && privilege_drop() != 0)
 			err(EXIT_FAILURE, "capabilities");
+	} else if (o->state == OWNERS_FOLLOWING &&
+		   (o->due || age >= (o->again ? LOOK_AGAIN : LOOK_IDLE))) {
+		look(o);
 	}
 }
 

@@ -25,10 +25,13 @@ struct owners {
 	char *name; /* of the trace */
 	int fd;
 	struct ownerwatch watch;
+	uint64_t lines;  /* that were written */
 	bool failed;     /* owners may be missing, as was said */
 	bool starting;   /* nothing was said of a trace that is not there */
-	bool due;        /* a qpair has come since the last look */
-	uint64_t looked; /* when that was, milliseconds of the clock */
+	uint64_t looked; /* when the last look was, milliseconds of the clock */
+	bool due;        /* a qpair has come since then; */
+	size_t mark;     /* its line is there in the output, which has not been flushed since */
+	bool again;      /* one has come shortly before */
 };
 
 /* Whether owners are of any use to these probes: those that name qpairs are among them. */
@@ -41,7 +44,10 @@ bool owners_wanted(const struct probespecs *specs);
  */
 void owners_start(struct owners *o, const struct recorder *r, struct out *out, bool starting);
 
-/* To be called for each event, and for the time between events as often as possible. */
+/*
+ * To be called for each event before it is written, and between events as often as possible, but before the output is
+ * flushed: an owner line comes before the lines of its qpair.
+ */
 void owners_event(struct owners *o, const struct probespec *spec);
 void owners_look(struct owners *o);
 

@@ -56,12 +56,13 @@ static int on_event(void *context, void *data, size_t size)
 		return -1;
 	if (size >= sizeof(*e) && e->site < r->recorder.num_sites)
 		spec = r->recorder.sites[e->site].spec;
+	if (spec)
+		owners_event(&r->owners, spec);
 	if (!spec || print_event(&r->session.out, spec, e, size) != 0) {
 		warn("an event cannot be printed");
 		r->session.failed = true;
 		return -1;
 	}
-	owners_event(&r->owners, spec);
 	r->events++;
 	r->cut += __builtin_popcount(e->cut);
 	r->unreadable += __builtin_popcount(e->unreadable);

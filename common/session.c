@@ -195,6 +195,8 @@ void session_finish(struct session *s, session_is_over *is_over, void *context)
 	do {
 		s->batch = 0;
 		ring_buffer__consume(s->ring);
+		if (s->between)
+			s->between(context);
 	} while (s->batch == BATCH && !s->failed && !is_over(context));
 	out_flush(&s->out);
 }

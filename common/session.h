@@ -32,7 +32,7 @@ struct session {
 	uint32_t *wakeup;
 	/* the caller's; 0: none, or it has ended. Signals are passed on to it, and do not end the recording. */
 	pid_t child;
-	/* the caller's; NULL: none. Called with session_run()'s context between two rounds of events, often. */
+	/* the caller's; NULL: none. Called with is_over's context behind each round of events, before they are flushed. */
 	void (*between)(void *context);
 
 	struct out out;

@@ -87,8 +87,8 @@ owner: tsc=0x40, id=0x12d, poller='t301', description='10.0.0.1:3'
 owner: tsc=0x50, id=0x12e, poller='t302', description='last'
 L
 )
-        # an owner line comes with the qpairs of its time
-        equal "$(grep -n -m 1 ^nvmf lines | cut -d: -f1)" 3
+        # an owner line comes before the qpairs of its time
+        equal "$(grep -n -m 1 ^nvmf lines | cut -d: -f1) $(grep -n t301 lines | head -n 2 | cut -d: -f1 | paste -sd ' ')" '4 3 19'
         equal "$(grep -vc ^owner lines)" 30
         kill "$started"
         wait "$started" || true
