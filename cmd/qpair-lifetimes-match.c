@@ -18,8 +18,9 @@ enum { WAIT_TIMES = 1024 };
 enum {
 	LATE_TIMES = 8, /* what a connection may take: so many times the usual */
 
-	/* of rule 2, to and fro: many more than are ever needed, and few enough for hostile input */
-	ROUNDS = 64,
+	/* many more than are ever needed, and few enough for hostile input */
+	ROUNDS = 64,           /* of rule 2, to and fro */
+	CANDIDATES_MAX = 1024, /* owners that are looked at for a qpair, and qpairs for an owner */
 
 	/* bpftrace keeps so many characters of a string at least */
 	PROBE_STRING_MAX = 63,
@@ -179,9 +180,11 @@ static unsigned count_candidates(const struct matcher *m, const struct match_qpa
 				 struct owner **found)
 {
 	struct owner **tcp = m->owners->tcp;
-	unsigned n = 0;
+	unsigned n = 0, seen = 0;
 
 	for (size_t i = owners_until(m, q->begin); i-- > 0 && n < 2 && tcp[i]->tsc >= q->from;) {
+		if (++seen > CANDIDATES_MAX)
+			return 2;
 		if (!tcp[i]->taken && fits(tcp[i], q)) {
 			n++;
 			*found = tcp[i];
@@ -199,6 +202,7 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 		      const struct match_qpair *q)
 {
 	size_t low = 0, high = m->n;
+	unsigned seen = 0;
 
 	/* the first one that was added behind the registration */
 	while (low < high) {
@@ -211,7 +215,8 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 	}
 	for (const struct match_qpair *other = m->qpairs + low;
 	     other < m->qpairs + m->n && earliest(m, other) <= owner->tsc; other++)
-		if (other != q && !other->owner && other->from <= owner->tsc && fits(owner, other))
+		if (++seen > CANDIDATES_MAX || (other != q && !other->owner &&
+						other->from <= owner->tsc && fits(owner, other)))
 			return true;
 	return false;
 }
@@ -318,6 +323,7 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 {
 	const struct owner *owner = q->owner;
 	struct owner **tcp = m->owners->tcp;
+	unsigned seen = 0;
 
 	if (q->end != UNKNOWN && owner->end < q->end)
 		return true;
@@ -328,7 +334,7 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 	if (q->connect < q->begin || q->connect - q->begin < m->late)
 		return false;
 	for (size_t i = owners_until(m, q->connect); i-- > 0 && tcp[i]->tsc > q->begin;)
-		if (!tcp[i]->taken && same_connection(tcp[i], q))
+		if (++seen > CANDIDATES_MAX || (!tcp[i]->taken && same_connection(tcp[i], q)))
 			return true;
 	return false;
 }

@@ -19,9 +19,10 @@
  * So a lost addition leaves an owner too many among the candidates of the next additions, which get none unless 3.
  * decides; no candidate is ever passed on from one to the next. Two things could make it wrong, and are looked at:
  *
- *  - Owners that are not in the table any more. Ids are given out in order, and again in the order in which they
- *    are freed. So nothing is missing until all have been given out once, and from then on not in the newer half of
- *    the records, unless more than half of the ids are in use at a time.
+ *  - Owners that are not in the table any more, where it was read once. Ids are given out in order, and again in the
+ *    order in which they are freed. So nothing is missing until all have been given out once, and from then on not in
+ *    the newer half of the records, unless more than half of the ids are in use at a time. Where owners were followed,
+ *    that is about the table with which it began: those that came later are all there.
  *  - Qpairs that have no owner, of other transports. They show where a thread registered nothing before it added a
  *    qpair. Then 2. needs an owner to be the candidate of one qpair only, and nothing is named when lines were lost.
  *    When there are not more qpairs than owners to explain it, 1. is not true for this target: then candidates are

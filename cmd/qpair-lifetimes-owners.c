@@ -7,6 +7,7 @@
 #include "json.h"
 #include "lines.h"
 #include "number.h"
+#include "probeline.h"
 
 enum {
 	NUM_IDS = 1 << 16, /* of owners and of lcores */
@@ -134,8 +135,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 	if (!tsc)
 		return "an owner without tsc: the JSON of spdk_trace does not tell it, a trace file does";
 	owner->description = unescape(description);
-	if (poller.n && *poller.p == 't')
-		read_description(owner);
+	owner->type = poller.n ? *poller.p : 0;
 	return NULL;
 }
 
@@ -147,7 +147,9 @@ static void add_owner(struct owners *o, const struct owner *owner)
 		if (!o->all)
 			err(EXIT_FAILURE, NULL);
 	}
-	o->all[o->n++] = *owner;
+	o->all[o->n] = *owner;
+	o->all[o->n].order = o->n;
+	o->n++;
 }
 
 static int by_registration(const void *a, const void *b)
@@ -156,37 +158,78 @@ static int by_registration(const void *a, const void *b)
 
 	if (x->tsc != y->tsc)
 		return x->tsc < y->tsc ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* From when on the table is whole: ids are given out in ascending order until all have been, see the header. */
-static uint64_t whole_since(const struct owners *o)
+/*
+ * From when on a table, as it was at one time, is whole: ids are given out in ascending order until all have been, see
+ * qpair-lifetimes-match.h.
+ */
+static uint64_t table_whole_since(const struct owner *table, size_t n)
 {
+	struct owner *sorted = allocate(n, sizeof(*sorted));
+	uint64_t since = 0;
 	bool again = false;
 
-	for (size_t i = 0; i < o->n; i++)
-		again |= o->all[i].id >= LAST_ID || (i && o->all[i].id < o->all[i - 1].id);
-	return again ? o->all[o->n - o->n / 2 - 1].tsc + 1 : 0;
+	memcpy(sorted, table, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_registration);
+	for (size_t i = 0; i < n; i++)
+		again |= sorted[i].id >= LAST_ID || (i && sorted[i].id < sorted[i - 1].id);
+	if (again)
+		since = sorted[n - n / 2 - 1].tsc + 1;
+	free(sorted);
+	return since;
+}
+
+/*
+ * The same of what followed owners: a table comes first, with ascending ids, and from then on nothing is missing. A
+ * line that was there before in every part is one of another table.
+ */
+static uint64_t whole_since(const struct owner *lines, size_t n)
+{
+	size_t *last = allocate(NUM_IDS, sizeof(*last)); /* line of each id, counted from 1 */
+	size_t run = 0, begin = 0, end = n;
+	bool follows = false;
+	uint64_t since;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct owner *owner = &lines[i], *before = NULL;
+
+		if (i && owner->id <= lines[i - 1].id)
+			run = i;
+		if (last[owner->id])
+			before = &lines[last[owner->id] - 1];
+		if (before && before->tsc == owner->tsc &&
+		    strcmp(before->description, owner->description) == 0)
+			begin = run;
+		follows |= before != NULL;
+		last[owner->id] = i + 1;
+	}
+	if (follows)
+		for (end = begin + 1; end < n && lines[end].id > lines[end - 1].id; end++)
+			;
+	since = table_whole_since(lines + begin, end - begin);
+	free(last);
+	return since;
+}
+
+static void add_source(struct owners *o, uint64_t since)
+{
+	if (!o->num_sources++ || since < o->whole_since)
+		o->whole_since = since;
 }
 
 /* A lines_take. */
-static const char *add_line(void *context, struct slice line)
+static const char *add_json(void *context, struct slice line)
 {
-	static bool seen[NUM_IDS];
-	struct owners *o = context;
 	struct owner owner;
 	const char *error = read_owner(line, &owner);
 
-	if (error || !owner.description)
-		return error;
-	if (seen[owner.id]) {
-		free(owner.description);
-		return "this owner was there before: the owners of one trace, at one time, are expected";
-	}
-	seen[owner.id] = true;
-	add_owner(o, &owner);
-	o->poll_groups += strncmp(owner.description, "nvmf_tgt_poll_group_", 20) == 0;
-	return NULL;
+	if (!error && owner.description)
+		add_owner(context, &owner);
+	return error;
 }
 
 int owners_read(struct owners *o, const char *path)
@@ -194,19 +237,124 @@ int owners_read(struct owners *o, const char *path)
 	struct lines lines;
 	int status;
 
-	*o = (struct owners){};
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	o->name = lines.name;
-	status = lines_each(&lines, add_line, o);
+	status = lines_each(&lines, add_json, o);
+	o->num_read = o->n;
+	add_source(o, whole_since(o->all, o->n));
+	return status;
+}
+
+static bool is_number(const struct probeline_field *f, uint64_t *value)
+{
+	return f->key.p && !f->quoted && number_hex(f->value, value);
+}
+
+const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added)
+{
+	struct owner owner = {.end = UNKNOWN, .lcore = UNKNOWN, .thread = UNKNOWN};
+	struct probeline_field f, tsc = {}, id = {}, poller = {}, description = {};
+	const char *error;
+	int found;
+
+	while ((found = probeline_next(&fields, &f, &error)) > 0)
+		if (slice_is(f.key, "tsc"))
+			tsc = f;
+		else if (slice_is(f.key, "id"))
+			id = f;
+		else if (slice_is(f.key, "poller"))
+			poller = f;
+		else if (slice_is(f.key, "description"))
+			description = f;
+	if (found < 0)
+		return error;
+	if (!is_number(&tsc, &owner.tsc))
+		return "an owner's tsc, a hexadecimal number, is missing";
+	if (!is_number(&id, &owner.id) || owner.id >= NUM_IDS)
+		return "an owner's id, below 0x10000, is missing";
+	if (!description.quoted)
+		return "an owner's description, a string, is missing";
+	owner.type = poller.quoted && poller.value.n ? *poller.value.p : 0;
+	owner.description = allocate(description.value.n, 1);
+	owner.description[probeline_unescape(owner.description, description.value)] = 0;
+	if (o->n == o->num_read)
+		o->followed_since = last_added;
+	add_owner(o, &owner);
+	return NULL;
+}
+
+/* Adds to an owner what was read of it later, and frees that. */
+static void merge(struct owner *owner, struct owner *later, size_t num_read)
+{
+	bool other_source = owner->order < num_read && later->order >= num_read;
+	size_t n = strlen(later->description);
+	char *old = owner->description;
+
+	/* more is added to a description while the owner lives: of two sources, one may have been earlier */
+	if (other_source && strncmp(old, later->description, n) == 0) {
+		free(later->description);
+	} else {
+		owner->description = later->description;
+		free(old);
+	}
+	owner->moved |= later->moved || (owner->lcore != UNKNOWN && later->lcore != UNKNOWN &&
+					 owner->lcore != later->lcore);
+	if (later->lcore != UNKNOWN)
+		owner->lcore = later->lcore;
+	if (owner->moved)
+		owner->lcore = UNKNOWN;
+	if (later->end != UNKNOWN)
+		owner->end = later->end;
+	owner->order = later->order;
+}
+
+/* Whose number was given to another one was gone by then. */
+static void set_ends(struct owners *o)
+{
+	uint64_t *next = allocate(NUM_IDS, sizeof(*next));
+
+	for (size_t i = o->n; i-- > 0;) {
+		struct owner *owner = &o->all[i];
+
+		if (next[owner->id] && next[owner->id] <= owner->end)
+			owner->end = next[owner->id] - 1;
+		next[owner->id] = owner->tsc;
+	}
+	free(next);
+}
+
+void owners_settle(struct owners *o)
+{
+	size_t n = 0;
+
+	if (o->n > o->num_read) {
+		uint64_t since = whole_since(o->all + o->num_read, o->n - o->num_read);
+
+		add_source(o, since < o->followed_since ? since : o->followed_since);
+	}
 	if (o->n)
 		qsort(o->all, o->n, sizeof(*o->all), by_registration);
-	o->whole_since = whole_since(o);
+	for (size_t i = 0; i < o->n; i++) {
+		struct owner *owner = &o->all[i];
+
+		if (n && o->all[n - 1].id == owner->id && o->all[n - 1].tsc == owner->tsc)
+			merge(&o->all[n - 1], owner, o->num_read);
+		else
+			o->all[n++] = *owner;
+	}
+	o->n = n;
+	set_ends(o);
 	o->tcp = allocate(o->n, sizeof(*o->tcp));
-	for (size_t i = 0; i < o->n; i++)
-		if (o->all[i].tcp)
-			o->tcp[o->num_tcp++] = &o->all[i];
-	return status;
+	for (size_t i = 0; i < o->n; i++) {
+		struct owner *owner = &o->all[i];
+
+		if (owner->type == 't')
+			read_description(owner);
+		if (owner->tcp)
+			o->tcp[o->num_tcp++] = owner;
+		o->poll_groups += strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
+	}
 }
 
 size_t owners_before(const struct owners *o, uint64_t tsc)

@@ -8,8 +8,9 @@
  * was said of it last before that, are then known when its begin comes. So an event costs one look-up,
  * however many lifetimes of an address overlap because removals were lost.
  *
- * From v24.05 on TCP's entries have an owner instead of an address: with the trace's owners, see
- * qpair-lifetimes-match.h, a lifetime is given the one that is its qpair's.
+ * From v24.05 on TCP's entries have an owner instead of an address: with the trace's owners, which usdt-record
+ * writes among the probe lines or trace-dump -O prints, a lifetime is given the one that is its qpair's; see
+ * qpair-lifetimes-match.h.
  */
 #include <err.h>
 #include <errno.h>
@@ -39,6 +40,7 @@ struct events {
 	struct event *all;
 	size_t n, cap;
 	bool unsorted;
+	uint64_t last_added; /* highest ticks of an addition, 0: none */
 };
 
 /* What is known, coming from later events, of the qpairs at one address. */
@@ -142,10 +144,22 @@ static void add_event(struct events *events, const struct event *e)
 	}
 	if (events->n && e->tsc < events->all[events->n - 1].tsc)
 		events->unsorted = true;
+	if (e->probe == ADD && e->tsc > events->last_added)
+		events->last_added = e->tsc;
 	events->all[events->n++] = *e;
 }
 
-static void read_line(struct events *events, struct lines *lines, struct slice line)
+static void read_owner(struct owners *owners, const struct events *events, struct lines *lines,
+		       struct slice fields)
+{
+	const char *error = owners_add_line(owners, fields, events->last_added);
+
+	if (error)
+		lines_complain(lines, "%s", error);
+}
+
+static void read_line(struct events *events, struct owners *owners, struct lines *lines,
+		      struct slice line)
 {
 	struct event e = {.line = lines->number};
 	struct slice name;
@@ -153,6 +167,10 @@ static void read_line(struct events *events, struct lines *lines, struct slice l
 
 	if (!probeline_name(&line, &name))
 		return;
+	if (slice_is(name, "owner")) {
+		read_owner(owners, events, lines, line);
+		return;
+	}
 	while (probe < NUM_PROBES && !slice_is(name, probes[probe].name))
 		probe++;
 	if (probe == NUM_PROBES)
@@ -266,6 +284,8 @@ static void write_lifetime(struct out *out, const struct lifetime *l)
 	out_printf(out, "qpair: begin=%" PRIu64, l->begin->tsc);
 	if (l->end)
 		out_printf(out, ", end=%" PRIu64, l->end->tsc);
+	else if (l->owner && l->owner->end != UINT64_MAX)
+		out_printf(out, ", end=%" PRIu64, l->owner->end);
 	if (l->owner)
 		out_printf(out, ", owner=t%02" PRIu64, l->owner->id);
 	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, l->begin->qpair, l->begin->thread);
@@ -277,8 +297,8 @@ static void write_lifetime(struct out *out, const struct lifetime *l)
 	out_text(out, "\n");
 }
 
-/* Reads the probe lines. Returns 0, or -1 when something was wrong with them. */
-static int read_events(struct events *events, const char *path)
+/* Reads the probe lines and owner lines. Returns 0, or -1 when something was wrong with them. */
+static int read_events(struct events *events, struct owners *owners, const char *path)
 {
 	struct lines lines;
 	struct slice line;
@@ -287,12 +307,13 @@ static int read_events(struct events *events, const char *path)
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	while ((got = lines_next(&lines, &line)) > 0)
-		read_line(events, &lines, line);
+		read_line(events, owners, &lines, line);
 	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
 /* Says how many lifetimes have got no owner, and why. */
-static void note_owners(const struct owners *owners, size_t ambiguous, size_t doubtful, size_t none)
+static void note_owners(const struct owners *owners, size_t ambiguous, size_t doubtful,
+			size_t replaced, size_t none)
 {
 	if (ambiguous)
 		cli_note("%s: no owner for %zu qpairs: several are as likely", owners->name,
@@ -300,6 +321,9 @@ static void note_owners(const struct owners *owners, size_t ambiguous, size_t do
 	if (doubtful)
 		cli_note("%s: no owner for %zu qpairs: probe lines of them are missing",
 			 owners->name, doubtful);
+	if (replaced)
+		cli_note("%s: no owner for %zu qpairs: it may not be among the owners any more",
+			 owners->name, replaced);
 	if (none)
 		cli_note("%s: no owner for %zu qpairs: none was registered for them", owners->name,
 			 none);
@@ -309,7 +333,7 @@ static void note_owners(const struct owners *owners, size_t ambiguous, size_t do
 static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_t n, bool lost)
 {
 	struct match_qpair *qpairs = calloc(n + 1, sizeof(*qpairs));
-	size_t ambiguous = 0, doubtful = 0, none = 0;
+	size_t ambiguous = 0, doubtful = 0, replaced = 0, none = 0;
 
 	if (!qpairs)
 		err(EXIT_FAILURE, NULL);
@@ -337,11 +361,16 @@ static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_
 		l->doubtful |= q->doubtful;
 		l->owner = l->doubtful ? NULL : q->owner;
 		doubtful += l->doubtful;
-		ambiguous += !l->doubtful && !q->owner && q->ambiguous;
-		none += !l->doubtful && !q->owner && !q->ambiguous;
+		if (!l->doubtful && !q->owner) {
+			bool whole = q->from >= owners->whole_since;
+
+			ambiguous += q->ambiguous;
+			replaced += !q->ambiguous && !whole;
+			none += !q->ambiguous && whole;
+		}
 		free((char *)q->subnqn.p);
 	}
-	note_owners(owners, ambiguous, doubtful, none);
+	note_owners(owners, ambiguous, doubtful, replaced, none);
 	free(qpairs);
 }
 
@@ -354,8 +383,12 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 	if (!lifetimes)
 		err(EXIT_FAILURE, NULL);
 	n = find_lifetimes(events, lifetimes, &orphans);
-	if (opt.owners)
+	if (owners->num_sources)
 		find_owners(owners, lifetimes, n, orphans > 0);
+	else if (n)
+		cli_note(
+			"%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with usdt-record -p PID, or add them with -O",
+			name);
 	for (size_t i = n; i-- > 0 && !out->error;)
 		write_lifetime(out, &lifetimes[i]);
 	free(lifetimes);
@@ -418,7 +451,10 @@ int main(int argc, char **argv)
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	whole = !opt.owners || owners_read(&owners, opt.owners) == 0;
-	whole &= read_events(&events, path) == 0;
+	whole &= read_events(&events, &owners, path) == 0;
+	if (!owners.name)
+		owners.name = io_name(path);
+	owners_settle(&owners);
 	if (events.unsorted)
 		qsort(events.all, events.n, sizeof(*events.all), by_time);
 	if (whole || events.n)

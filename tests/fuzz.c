@@ -39,6 +39,7 @@ static const char traces[] =
 	"{\"tsc\":500,\"us\":1.000,\"lcore\":0,\"tpoint\":\"A\",\"poller\":\"t288\",\"args\":{\"qpair\":\"0x7\",\"ctx\":8}}\n"
 	"{\"tsc\":1000,\"us\":2.000,\"lcore\":0,\"tpoint\":\"B\",\"poller\":\"t16\",\"args\":{\"qpair\":\"0x7\"}}\n";
 static const char probes[] =
+	"owner: tsc=5a, id=12c, poller='t300', description='10.0.0.1:1'\n"
 	"nvmf_poll_group_add_qpair: tsc=64, qpair=7, thread=1\n"
 	"nvmf_ctrlr_add_qpair: tsc=6e, qpair=7, qid=1, subnqn='s', hostnqn='h'\n"
 	"nvmf_poll_group_remove_qpair: tsc=c8, qpair=7, thread=1\n"

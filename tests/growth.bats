@@ -27,6 +27,8 @@ INPUTS=(
     'adds-here|for (; i < n; i++) probe("poll_group_add", i + 1, 7, "thread=1")'
     'names-here|for (; i < n; i++) probe("ctrlr_add", i + 1, 7, "qid=1, subnqn='\''s'\'', hostnqn='\''" i "'\''")'
     'reverse|for (i = n; i; i--) { probe("poll_group_add", i, i % 9, "thread=1"); probe("poll_group_remove", i, i % 7, "thread=1") }'
+    'owner-lines|for (; i < n; i++) printf "owner: tsc=%x, id=%x, poller='\''t'\'', description='\''10.0.0.1:1 s 10.0.0.2:1 qid:7'\''\n", i + 1, i % 16128 + 256; for (i = 0; i < n; i++) { probe("poll_group_add", n + i + 1, i, sprintf("thread=%x", i)); probe("ctrlr_add", n + i + 2, i, "qid=1, subnqn='\''s'\'', hostnqn='\''h'\''") }'
+    'descriptions|for (; i < n; i++) printf "owner: tsc=1, id=100, poller='\''t'\'', description='\''%d'\''\n", i; print "owner: tsc=x"'
     'fields|printf "nvmf_poll_group_add_qpair: tsc=1"; for (; i < n; i++) printf ", a%d=1", i; print ""'
     'alive|for (; i < n; i++) print "qpair: begin=1, ptr=0x10, name=" i'
     'nested|for (; i < n; i++) printf "qpair: begin=%d, end=%d, ptr=0x10, name=%d\n", i + 1, 9 * n - i, i'
@@ -56,7 +58,7 @@ INPUTS=(
 
 # What reads them: a command, and kinds of input.
 COMMANDS=(
-    'qpair-lifetimes -q FILE|adds adds-here names-here reverse fields'
+    'qpair-lifetimes -q FILE|adds adds-here names-here reverse fields owner-lines descriptions'
     'trace-join -l lifetimes FILE|objects late states arguments members escapes deep'
     'trace-join -j -l lifetimes FILE|objects arguments members'
     'trace-join -l FILE lines|alive nested kinds by-owner fields'

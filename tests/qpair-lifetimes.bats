@@ -18,7 +18,7 @@ connect() { # TSC QPAIR QID SUBNQN HOSTNQN
     { add 100 4096 2; connect 150 4096 1 sub host; remove 200 4096; } >usdt.txt
     status_is 0 qpair-lifetimes usdt.txt
     equal "$output" "qpair: begin=100, end=200, ptr=0x1000, thread=2, qid=1, subnqn='sub', hostnqn='host'"
-    equal "$stderr" ''
+    equal "$stderr" 'qpair-lifetimes: usdt.txt: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with usdt-record -p PID, or add them with -O'
 }
 
 @test "a qpair that is not removed has no end, one that did not connect no names" {
@@ -82,7 +82,7 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
 
 @test "other lines are skipped" {
     { echo 'Attaching 5 probes...'; echo; add 1 16 1; echo 'other_probe: a=1, b'; echo ':'; } >usdt.txt
-    status_is 0 qpair-lifetimes usdt.txt
+    status_is 0 qpair-lifetimes -q usdt.txt
     equal "$output" 'qpair: begin=1, ptr=0x10, thread=1'
     equal "$stderr" ''
 }
@@ -99,7 +99,7 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
         echo "nvmf_ctrlr_add_qpair: tsc=0x2, qpair=0x10, qid=0x1, subnqn='a', hostnqn=0x7f00"
         remove 5 16
     } >usdt.txt
-    status_is 1 qpair-lifetimes usdt.txt
+    status_is 1 qpair-lifetimes -q usdt.txt
     equal "$output" 'qpair: begin=1, end=5, ptr=0x10, thread=1'
     equal "$stderr" 'qpair-lifetimes: usdt.txt:2: qpair: a hexadecimal number is expected
 qpair-lifetimes: usdt.txt:3: thread is missing
@@ -260,7 +260,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
         owner 256 90 '10.0.0.1:1 sub'
         echo '{"id":257,"description":"10.0.0.1:1 sub"}'
         echo '{"id":65536,"poller":"t65536","tsc":1,"description":"x"}'
-        owner 256 91 '10.0.0.1:1 sub'
+        echo '{"poller":"t256","tsc":91,"description":"10.0.0.1:1 sub"}'
         echo 'x'
     } >owners
     status_is 1 qpair-lifetimes -O owners usdt.txt
@@ -271,9 +271,105 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     says 'qpair-lifetimes: missing: No such file or directory'
 }
 
+owner_line() { # ID TSC DESCRIPTION
+    printf "owner: tsc=%#x, id=%#x, poller='t%d', description='%s'\n" "$2" "$1" "$1" "$3"
+}
+
+@test "owner lines name owners, by their newest descriptions, also those that have had the same number" {
+    {
+        owner_line 256 1 app_thread
+        owner_line 257 90 '10.0.0.1:1'; owner_line 258 95 '10.0.0.1:2'
+        add 100 16 2; add 101 32 3
+        owner_line 257 90 '10.0.0.1:1 sub 10.0.0.9:4420 qid:2'; owner_line 258 95 '10.0.0.1:2 sub 10.0.0.9:4420 qid:1'
+        connect 150 16 1 sub a; connect 151 32 2 sub b
+        remove 200 16
+        owner_line 258 290 '10.0.0.1:3'
+        add 300 16 2; connect 350 16 1 sub c
+        owner_line 258 290 '10.0.0.1:3 sub 10.0.0.9:4420 qid:1'
+        # 257 was not removed, but is another one now
+        owner_line 257 490 '10.0.0.1:4 sub'
+        add 500 48 3; connect 550 48 1 sub d; remove 600 48
+    } >usdt.txt
+    status_is 0 qpair-lifetimes usdt.txt
+    equal "$output" "qpair: begin=100, end=200, owner=t258, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='a'
+qpair: begin=101, end=489, owner=t257, ptr=0x20, thread=3, qid=2, subnqn='sub', hostnqn='b'
+qpair: begin=300, owner=t258, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='c'
+qpair: begin=500, end=600, owner=t257, ptr=0x30, thread=3, qid=1, subnqn='sub', hostnqn='d'"
+    equal "$stderr" ''
+}
+
+@test "owner lines and -O are put together" {
+    {
+        owner_line 257 90 '10.0.0.1:1 sub'; add 100 16 2; connect 110 16 0 sub a
+        owner_line 258 190 '10.0.0.1:2 sub'; add 200 32 3; connect 210 32 0 sub b
+        owner_line 259 290 '10.0.0.1:3'; owner_line 260 291 '10.0.0.1:4 sub'
+        add 300 48 2; add 301 64 3; connect 350 48 1 sub a; connect 351 64 1 sub b
+    } >usdt.txt
+    equal "$(qpair-lifetimes usdt.txt 2>/dev/null | grep -c owner=)" 2
+    {
+        owner 257 90 '10.0.0.1:1 sub' ',"lcores":[7]'; owner 258 190 '10.0.0.1:2 sub' ',"lcores":[5]'
+        owner 259 290 '10.0.0.1:3 sub' ',"lcores":[5],"end":400'; owner 260 291 '10.0.0.1:4 sub'
+    } >owners
+    equal "$(found)" 't257 t258 t260 t259 '
+    # the later one in time knows more, whichever file it is in
+    owner 259 290 '10.0.0.1:3 sub 10.0.0.9:4420 qid:1' >owners
+    sed -i 's/qid=0x1, \(.*host.*b\)/qid=0x2, \1/' usdt.txt
+    equal "$(found)" 't257 t258 t259 t260 '
+    # what -O had said earlier is another owner's
+    owner 259 30 '10.0.0.1:7 sub 10.0.0.9:4420 qid:1' >>owners
+    equal "$(found)" 't257 t258 t259 t260 '
+}
+
+@test "malformed owner lines are reported, the rest goes on" {
+    {
+        owner_line 257 90 '10.0.0.1:1 sub'
+        echo "owner: id=0x101, poller='t257', description='x'"
+        echo "owner: tsc=0x1, id=0x10000, poller='t65536', description='x'"
+        echo "owner: tsc=0x1, id=0x101, description=0x7f"
+        echo "owner: tsc=0x1, id=0x101, description='x"
+        echo "owner: tsc='1', id=0x101, description='x'"
+        # without a type it is just not a connection
+        echo "owner: tsc=0x5b, id=0x102, poller='', description='10.0.0.1:1 sub', new='x'"
+        add 100 16 2; connect 150 16 1 sub host
+    } >usdt.txt
+    status_is 1 qpair-lifetimes usdt.txt
+    equal "$output" "qpair: begin=100, owner=t257, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'"
+    equal "$(cut -d: -f3 <<<"$stderr" | tr '\n' ' ')" '2 3 4 5 6 '
+}
+
+# A table in which all numbers have been used: those of the connections 0 to 9, the oldest of which are gone.
+used_table() { # PRINT
+    owner 256 1 app_thread
+    for i in $(seq 9 -1 5); do "$1" $((300 - i)) $((i * 1000)) "10.0.0.1:$i sub"; done
+}
+
+# The qpairs of these connections.
+used_qpairs() { # FROM TO
+    for i in $(seq "$1" "$2"); do add $((i * 1000 + 10)) $((i * 16)) 2; connect $((i * 1000 + 20)) $((i * 16)) 1 sub "host$i"; done
+}
+
+@test "followed owners make up for those that are gone, from when they are followed" {
+    # lines: whatever is added behind the first one
+    { used_table owner_line | grep ^owner; for i in 10 11 12; do owner_line $((300 - i + 5)) $((i * 1000)) "10.0.0.1:$i sub"; done; used_qpairs 5 12; } >usdt.txt
+    equal "$(qpair-lifetimes usdt.txt | sed 's/.*owner=\(t[0-9]*\).*/\1/' | tr '\n' ' ')" 't295 t294 t293 t292 t291 t295 t294 t293 '
+    { used_qpairs 3 6; used_table owner_line | grep ^owner; used_qpairs 7 9; } >usdt.txt
+    equal "$(qpair-lifetimes -q usdt.txt | grep -o 'owner=t[0-9]*' | tr '\n' ' ')" 'owner=t293 owner=t292 owner=t291 '
+    status_is 0 qpair-lifetimes usdt.txt
+    says 'usdt.txt: no owner for 4 qpairs: it may not be among the owners any more'
+    # -O: behind the table that is first
+    used_qpairs 5 12 >usdt.txt
+    { used_table owner; for i in 10 11 12; do owner $((300 - i + 5)) $((i * 1000)) "10.0.0.1:$i sub"; done; } >owners
+    equal "$(found)" '- - t293 t292 t291 t295 t294 t293 '
+    # which is known again when it was begun again
+    used_table owner >>owners
+    for i in 13 14; do owner $((300 - i + 5)) $((i * 1000)) "10.0.0.1:$i sub"; done >>owners
+    used_qpairs 5 14 >usdt.txt
+    equal "$(found)" '- - t293 t292 t291 t295 t294 t293 t292 t291 '
+}
+
 # Writes the probe lines and owners of hosts that all connect at once, twice, as a target makes them: each thread
 # registers an owner, adds the qpair, and goes on; the hosts' names are the owners' numbers. Every DROPth probe line
-# is lost; of the owners every LCORESth has an lcore.
+# is lost; of the owners every LCORESth has an lcore. IDS: there are no more numbers than these.
 storm() { # HOSTS THREADS DROP LCORES QID
     awk -v hosts="$1" -v threads="$2" 'BEGIN {
         seed = 7
@@ -287,10 +383,10 @@ storm() { # HOSTS THREADS DROP LCORES QID
         }
     }
     function rnd() { seed = (seed * 16807) % 2147483647; return seed / 2147483647 }' | sort -n -s |
-        awk -v drop="$3" -v lcores="$4" -v qids="$5" '
+        awk -v drop="$3" -v lcores="$4" -v qids="$5" -v ids="${IDS:-16128}" '
         function probe(line) { if (!drop || ++probes % drop) print line >"usdt.txt" }
         $2 == "reg" {
-            id[$4] = 256 + n++
+            id[$4] = 256 + n++ % ids
             printf "{\"id\":%d,\"poller\":\"t%d\",\"tsc\":%d,\"description\":\"10.0.0.1:%d sub%s\"%s}\n", id[$4], id[$4], $1, $4,
                 qids ? " 10.0.0.9:4420 qid:" $4 % 4 : "", lcores && n % lcores == 0 ? ",\"lcores\":[" 20 - $3 "]" : "" >"owners"
         }
@@ -326,5 +422,34 @@ named() {
 4 9 2 0: 250
 4 0 0 1: 349
 4 11 3 1: 315
+L
+}
+
+# Makes of the owners owner lines at the begin of the probe lines.
+follow_owners() {
+    sed 's/.*"id":\([0-9]*\),"poller":"\([^"]*\)","tsc":\([0-9]*\),"description":"\([^"]*\)".*/\1 \2 \3 \4/' owners |
+        while read -r id poller tsc description; do
+            printf "owner: tsc=%#x, id=%#x, poller='%s', description='%s'\n" "$tsc" "$id" "$poller" "$description"
+        done >lines
+    cat usdt.txt >>lines
+    qpair-lifetimes -q lines >lifetimes.txt
+}
+
+@test "500 hosts at once, by owner lines: no name is wrong, and what is lost and used again does not matter" {
+    for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
+        # shellcheck disable=SC2086 # they are words
+        IDS=250 storm 500 $case
+        follow_owners
+        echo "$case: $(named), with the owners of the end $(
+            tac owners | awk -F '[:,]' '!seen[$2]++' >last
+            qpair-lifetimes -q -O last usdt.txt >lifetimes.txt
+            named)"
+    done >counts
+    diff - counts <<'L'
+1 0 0 0: 500, with the owners of the end 250
+1 7 0 0: 252, with the owners of the end 0
+4 0 0 0: 77, with the owners of the end 12
+4 0 0 1: 349, with the owners of the end 102
+4 11 0 1: 240, with the owners of the end 0
 L
 }
