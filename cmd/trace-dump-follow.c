@@ -73,8 +73,7 @@ bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot)
 	return merge_peek(f->merge, &tsc) && tsc <= f->ready && merge_next(f->merge, lcore, slot);
 }
 
-/* Whether the process has ended, or has removed its trace. */
-static bool has_ended(const struct follow *f)
+bool follow_has_ended(const struct follow *f)
 {
 	struct pollfd process = {f->pidfd, POLLIN, 0};
 	struct stat st;
@@ -233,7 +232,7 @@ int follow_read(struct follow *f, bool last)
 	bool crowded = false;
 
 	/* before the rings: what the process wrote until its end is read then */
-	f->ended = has_ended(f) || f->restarted;
+	f->ended = follow_has_ended(f) || f->restarted;
 	last |= f->ended;
 	f->idle = set_targets(f, time) ? 0 : f->idle + 1;
 	for (unsigned i = 0; i < f->trace->num_lcores; i++) {
@@ -254,12 +253,16 @@ int follow_read(struct follow *f, bool last)
 	return !last;
 }
 
-bool follow_wait(struct follow *f, int out)
+bool follow_wait_ms(const struct follow *f, int out, int ms)
 {
 	struct pollfd fds[] = {{out, 0, 0}, {f->pidfd, POLLIN, 0}};
-	int ms = f->idle < IDLE_ROUNDS ? BUSY_MS : IDLE_MS;
 
 	return poll(fds, 2, ms) <= 0 || !(fds[0].revents & POLLERR);
+}
+
+bool follow_wait(const struct follow *f, int out)
+{
+	return follow_wait_ms(f, out, f->idle < IDLE_ROUNDS ? BUSY_MS : IDLE_MS);
 }
 
 void follow_close(struct follow *f)

@@ -49,7 +49,7 @@ struct follow {
 
 /*
  * Begins behind what merge has of the trace, which was opened on a settled snapshot of in. pid: of the process that
- * writes it, 0 when it is not known. Returns -1 when there is no memory. All but f belongs to the caller.
+ * writes it, 0 when it is not known. merge: NULL when no entries are wanted. Returns -1 when there is no memory. All but f belongs to the caller.
  */
 int follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid,
 		unsigned lag_ms);
@@ -63,11 +63,17 @@ bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);
  */
 int follow_read(struct follow *f, bool last);
 
+/* Whether the process has ended, or has removed its trace: what was written until then can still be read. */
+bool follow_has_ended(const struct follow *f);
+
 /*
  * Waits until it is worth to read again, a few milliseconds at most; a signal ends it. Returns false when nobody
  * reads the output, of this descriptor, any more.
  */
-bool follow_wait(struct follow *f, int out);
+bool follow_wait(const struct follow *f, int out);
+
+/* The same for so many milliseconds, or until the process ends. */
+bool follow_wait_ms(const struct follow *f, int out, int ms);
 
 void follow_close(struct follow *f);
 

@@ -195,6 +195,25 @@ static void write_connection(struct out *out, const struct trace *t, const struc
 		out_printf(out, ",\"end\":%" PRIu64, c->end[id]);
 }
 
+/* All but the end of the line. */
+static void write_owner(struct out *out, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	char poller[16] = {prefix};
+
+	out_printf(out, "{\"id\":%u", id);
+	snprintf(poller + 1, sizeof(poller) - 1, "%02u", id);
+	if (prefix)
+		text_member(out, "poller", slice_of(poller));
+	out_printf(out, ",\"tsc\":%" PRIu64, owner->tsc);
+	text_member(out, "description", owner->description);
+}
+
+void info_owner(struct out *out, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	write_owner(out, id, prefix, owner);
+	out_text(out, "}\n");
+}
+
 void info_owners(struct out *out, const struct trace *t)
 {
 	struct connections connections = {
@@ -206,16 +225,9 @@ void info_owners(struct out *out, const struct trace *t)
 		err(EXIT_FAILURE, NULL);
 	read_connections(&connections, t);
 	for (unsigned id = 1; trace_owner(t, id, &owner); id++) {
-		char poller[16] = {t->owner_prefix[owner.type]};
-
 		if (!owner.tsc)
 			continue;
-		out_printf(out, "{\"id\":%u", id);
-		snprintf(poller + 1, sizeof(poller) - 1, "%02u", id);
-		if (poller[0])
-			text_member(out, "poller", slice_of(poller));
-		out_printf(out, ",\"tsc\":%" PRIu64, owner.tsc);
-		text_member(out, "description", owner.description);
+		write_owner(out, id, t->owner_prefix[owner.type], &owner);
 		write_connection(out, t, &connections, id, &next);
 		out_text(out, "}\n");
 	}

@@ -10,6 +10,7 @@
 struct merge_ring;
 struct out;
 struct trace;
+struct trace_owner;
 
 /* What was counted while the entries were read. */
 struct info_counts {
@@ -24,6 +25,9 @@ void info_write(struct out *out, const struct trace *t, const struct merge_ring 
 void info_definitions(struct out *out, const struct trace *t);
 
 void info_owners(struct out *out, const struct trace *t);
+
+/* One of these lines, without what the entries tell. prefix: the letter of the owner's type, 0: none. */
+void info_owner(struct out *out, unsigned id, char prefix, const struct trace_owner *owner);
 
 /* The owners of spdk_trace's JSON: a checked JSON object of descriptions by id, which is all there is. */
 void info_json_owners(struct out *out, struct slice table);

@@ -17,6 +17,7 @@
 #include "io.h"
 #include "number.h"
 #include "out.h"
+#include "ownerwatch.h"
 #include "progress.h"
 #include "trace-dump-choice.h"
 #include "trace-dump-entry.h"
@@ -30,7 +31,9 @@
 #include "trace-dump-settle.h"
 
 enum {
-	LAG_MAX = 60000,    /* ms */
+	LAG_MAX = 60000, /* ms */
+	OWNERS_MS =
+		100, /* between two looks at the owners, which cost a quarter of a millisecond */
 	PROGRESS = 1 << 16, /* entries between two looks at the clock */
 };
 
@@ -232,6 +235,43 @@ static int follow_entries(struct dump *d, struct input *in, struct merge *merge,
 	return more;
 }
 
+/* An ownerwatch_take. */
+static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	struct dump *d = context;
+
+	info_owner(&d->out, id, prefix, owner);
+}
+
+/* Prints the owners that are registered or change, until the process ends or a signal says so. */
+static void follow_owners(struct dump *d, struct input *in)
+{
+	struct trace_owner_table *table = &d->trace.owner_table;
+	struct ownerwatch watch;
+	struct follow follow;
+	bool last = false;
+
+	/* a table that is cut off is a fault that was noted */
+	if (table->n != d->trace.num_owners)
+		return;
+	if (follow_open(&follow, &d->trace, in, NULL, opt.pid, 0) != 0 ||
+	    ownerwatch_open(&watch, in->fd, table, d->trace.owners) != 0)
+		err(EXIT_FAILURE, "%s", d->name);
+	catch_signals();
+	while (!last && !d->out.error) {
+		out_flush(&d->out);
+		if (!interrupted && !follow_wait_ms(&follow, d->out.fd, OWNERS_MS))
+			d->out.error = EPIPE;
+		last = interrupted || follow_has_ended(&follow);
+		if (ownerwatch_look(&watch, print_owner, d) == 0)
+			continue;
+		trace_fault(&d->trace, "owners cannot be followed any more: %s", strerror(errno));
+		last = true;
+	}
+	ownerwatch_close(&watch);
+	follow_close(&follow);
+}
+
 /* Makes room for what all kinds of input need. */
 static void prepare(struct dump *d)
 {
@@ -257,6 +297,10 @@ static int dump_file(struct dump *d, struct input *in)
 		warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
 		return EXIT_FAILURE;
 	}
+	if (opt.owners && opt.follow && !d->trace.owner_table.n) {
+		warnx("%s: traces of layout %s have no owners", d->name, d->trace.layout);
+		return EXIT_FAILURE;
+	}
 	if (in->snapshot)
 		settle_rings(&d->trace, in);
 	prepare(d);
@@ -276,6 +320,8 @@ static int dump_file(struct dump *d, struct input *in)
 		info_definitions(&d->out, &d->trace);
 	if (opt.owners)
 		info_owners(&d->out, &d->trace);
+	if (opt.owners && opt.follow)
+		follow_owners(d, in);
 	merge_close(&merge);
 	for (unsigned i = 0; i < TRACE_DAMAGE && d->trace.damage[i]; i++)
 		warnx("%s: %s", d->name, d->trace.damage[i]);
@@ -359,7 +405,7 @@ static const char help[] =
 	"  -a, --all          also entries from before all rings' common time, and from before trace_clear\n"
 	"  -c, --lcore LIST   only these lcores, as in 0-3,7\n"
 	"  -d, --definitions  instead: the tracepoints that are defined\n"
-	"  -F, --follow       then go on with what is written, until the process ends or control-C\n"
+	"  -F, --follow       then go on with what is written, until the process ends or control-C; also with -O\n"
 	"  -i, --info         instead: one line about the trace itself\n"
 	"  -O, --owners       instead: the owners that are registered\n"
 	"  -p, --pid PID      the trace of this process, /dev/shm/*_trace.pidPID\n"
@@ -462,8 +508,8 @@ static const char *parse_options(int argc, char **argv)
 		}
 	if (pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");
-	if (opt.follow && (opt.info || opt.definitions || opt.owners))
-		cli_usage("-F prints entries: -i, -d and -O do not go with it");
+	if (opt.follow && (opt.info || opt.definitions))
+		cli_usage("-F prints entries, or owners: -i and -d do not go with it");
 	if (lag && !opt.follow)
 		cli_usage("--lag is for -F");
 	path = pid ? find_trace(pid)

@@ -217,6 +217,58 @@ has_written() { # LAYOUT SLOTS
     wait
 }
 
+@test "-O -F prints owners as they are registered or change, and ends as -F does" {
+    for layout in G4 G5 G6; do
+        write_slowly 10 "$layout" 1024
+        register() { # ID TSC DESCRIPTION
+            local at=712
+            [ "$layout" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
+            # shellcheck disable=SC2059 # it is made of the number
+            { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
+                dd of="$TRACE" bs=1 seek=$((at + 128 * $1)) conv=notrunc status=none
+        }
+        register 300 16 '10.0.0.1:1'
+        trace-dump -O -F "$TRACE" >out 2>err &
+        wait_for grep -q '"10.0.0.1:1"' out
+        register 300 16 '10.0.0.1:1 sub'
+        wait_for grep -q '"10.0.0.1:1 sub"' out
+        register 300 32 '10.0.0.1:2'
+        wait_for grep -q '"10.0.0.1:2"' out
+        # the last one is not missed
+        register 301 48 last
+        kill "$(cat pid)"
+        wait_for grep -q last out
+        wait $!
+        diff - out <<'L'
+{"id":300,"tsc":16,"description":"10.0.0.1:1"}
+{"id":300,"tsc":16,"description":"10.0.0.1:1 sub"}
+{"id":300,"tsc":32,"description":"10.0.0.1:2"}
+{"id":301,"tsc":48,"description":"last"}
+L
+        equal "$(cat err)" ''
+        rm -f "$TRACE" pid
+    done
+    # a signal, a reader that goes away, and a file that becomes shorter
+    write_slowly 10 G6 1024
+    register 300 16 '10.0.0.1:1'
+    trace-dump -O -F "$TRACE" >out &
+    wait_for test -s out
+    kill -INT $!
+    status=0
+    wait $! || status=$?
+    equal "$status" 0
+    status_is 0 sh "timeout 5 trace-dump -O -F $TRACE | true; [ \${PIPESTATUS[0]} != 124 ]"
+    cp "$TRACE" copy
+    trace-dump -O -F copy >out 2>err &
+    wait_for test -s out
+    truncate -s 1000 copy
+    status=0
+    wait $! || status=$?
+    equal "$status" 1
+    grep -q 'trace-dump: copy: owners cannot be followed any more: No data available' err
+    kill "$(cat pid)"
+}
+
 @test "-F and the options that choose lines: nothing is shifted, and --until is the end" {
     write_slowly 1 G6 131072
     status_is 0 trace-dump -F --since 0.5 --until 20000.25 -c 1 "$TRACE"
@@ -229,10 +281,14 @@ has_written() { # LAYOUT SLOTS
     status_is 1 sh 'cat /dev/null | trace-dump -F'
     says 'trace-dump: <stdin>: is no trace file, which -F needs'
     status_is 1 trace-dump -F "$DATA/spdk-trace.json"
-    for option in -i -d -O; do
+    for option in -i -d '-i -O'; do
+        # shellcheck disable=SC2086 # they are words
         status_is 2 trace-dump -F $option "$TRACE"
-        says 'trace-dump: -F prints entries'
+        says 'trace-dump: -F prints entries, or owners'
     done
+    echo '{"tpoint":"REQ","id":320}' | mktrace -l G3 -L 0 -o old
+    status_is 1 trace-dump -O -F old
+    equal "$stderr" 'trace-dump: old: traces of layout G3 have no owners'
     status_is 2 trace-dump --lag 5 "$TRACE"
     status_is 2 trace-dump -F --lag x "$TRACE"
     status_is 2 trace-dump -F --lag 60001 "$TRACE"
