@@ -9,10 +9,9 @@
 #define UNKNOWN UINT64_MAX
 
 /*
- * An owner is registered some 30 us before its qpair is added. So many times the usual is much longer ago, and so is
- * half a second of the fastest clocks, when little is there to learn from.
+ * From a registration to the addition, ticks: usually 30 us, but much longer when the target is preempted in between.
+ * This is a third of a second of the fastest clocks, and more of slower ones.
  */
-enum { WAIT_TIMES = 1024 };
 #define WAIT_MAX ((uint64_t)1 << 30)
 
 enum {
@@ -30,8 +29,7 @@ struct matcher {
 	const struct owners *owners;
 	struct match_qpair *qpairs;
 	size_t n;
-	uint64_t wait_max; /* from a registration to the addition, ticks */
-	uint64_t late;     /* from an addition to an unusually late connection, ticks */
+	uint64_t late; /* from an addition to an unusually late connection, ticks */
 	enum {
 		ALL_IN_ORDER,  /* every addition follows a registration */
 		SOME_IN_ORDER, /* some qpairs are of other transports */
@@ -86,15 +84,6 @@ static void learn_times(struct matcher *m)
 	uint64_t *times = allocate(m->n, sizeof(*times)), usual;
 	size_t n = 0;
 
-	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
-		size_t before = owners_before(m->owners, q->begin);
-
-		if (before)
-			times[n++] = q->begin - m->owners->tcp[before - 1]->tsc;
-	}
-	usual = median(times, n);
-	m->wait_max = usual < WAIT_MAX / WAIT_TIMES ? WAIT_TIMES * usual : WAIT_MAX;
-	n = 0;
 	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++)
 		if (q->connected && q->connect > q->begin)
 			times[n++] = q->connect - q->begin;
@@ -103,9 +92,9 @@ static void learn_times(struct matcher *m)
 	free(times);
 }
 
-static uint64_t earliest(const struct matcher *m, const struct match_qpair *q)
+static uint64_t earliest(const struct match_qpair *q)
 {
-	return q->begin > m->wait_max ? q->begin - m->wait_max : 0;
+	return q->begin > WAIT_MAX ? q->begin - WAIT_MAX : 0;
 }
 
 /* Rule 1: sets from when on the owner of each qpair was registered. */
@@ -118,7 +107,7 @@ static void set_windows(struct matcher *m)
 	for (struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
 		uint32_t thread = *number_of(&threads, q->thread, &num_threads);
 
-		q->from = earliest(m, q);
+		q->from = earliest(q);
 		if (last[thread] > q->from)
 			q->from = last[thread];
 		last[thread] = q->begin;
@@ -147,7 +136,7 @@ static void check_order(struct matcher *m)
 		return;
 	m->order = n >= last - first + empty ? SOME_IN_ORDER : NO_ORDER;
 	for (size_t i = 0; m->order == NO_ORDER && i < m->n; i++)
-		m->qpairs[i].from = earliest(m, &m->qpairs[i]);
+		m->qpairs[i].from = earliest(&m->qpairs[i]);
 }
 
 /* Names are equal, or one of them was cut off, by SPDK or by the recording. */
@@ -214,7 +203,7 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 			high = middle;
 	}
 	for (const struct match_qpair *other = m->qpairs + low;
-	     other < m->qpairs + m->n && earliest(m, other) <= owner->tsc; other++)
+	     other < m->qpairs + m->n && earliest(other) <= owner->tsc; other++)
 		if (++seen > CANDIDATES_MAX || (other != q && !other->owner &&
 						other->from <= owner->tsc && fits(owner, other)))
 			return true;

@@ -8,7 +8,7 @@
  * the thread, what other threads registered gets in between, and probe lines may be lost. Hence:
  *
  *  1. Candidates of a qpair are the owners that were registered before it was added and not before the last addition
- *     by its thread that was recorded, nor much longer ago than is usual; of the same subsystem, where both are
+ *     by its thread that was recorded, nor too long ago; of the same subsystem, where both are
  *     known, and with the same qid, where the description has one.
  *  2. A qpair that has one candidate gets it, and it is no other's. That is repeated until nothing changes.
  *  3. Where the qpairs that have their owners by then show each thread on one lcore and each lcore with one thread,
