@@ -225,7 +225,7 @@ has_written() { # LAYOUT SLOTS
             [ "$layout" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
             # shellcheck disable=SC2059 # it is made of the number
             { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
-                dd of="$TRACE" bs=1 seek=$((at + 128 * $1)) conv=notrunc status=none
+                dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((at + 128 * $1)) conv=notrunc status=none
         }
         register 300 16 '10.0.0.1:1'
         trace-dump -O -F "$TRACE" >out 2>err &

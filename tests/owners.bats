@@ -36,7 +36,7 @@ register() { # LAYOUT ID TSC DESCRIPTION
     [ "$1" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
     # shellcheck disable=SC2059 # it is made of the number
     { printf "\\x$(printf %x "$3")\0\0\0\0\0\0\0\1"; printf '%s\0' "$4"; } |
-        dd of="$TRACE" bs=1 seek=$((at + 128 * $2)) conv=notrunc status=none
+        dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((at + 128 * $2)) conv=notrunc status=none
 }
 
 # Starts a process that says "ready", each time that it waits for a line to the descriptor $go; its id is $started.
@@ -184,7 +184,7 @@ log:0'
     register G6 302 64 "$(printf 'x%.0s' $(seq 118))"
     printf y | dd of="$TRACE" bs=1 seek=$((712 + 128 * 302 + 9 + 118)) conv=notrunc status=none
     wait_for_text 'xy' lines
-    equal "$(sed -n 4p lines)" "owner: tsc=0x40, id=0x12e, poller='t302', description='$(printf 'x%.0s' $(seq 118))y'"
+    equal "$(tail -n 1 lines)" "owner: tsc=0x40, id=0x12e, poller='t302', description='$(printf 'x%.0s' $(seq 118))y'"
     ends 0 "$recorder"
 }
 
