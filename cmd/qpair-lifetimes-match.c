@@ -97,7 +97,16 @@ static uint64_t earliest(const struct match_qpair *q)
 	return q->begin > WAIT_MAX ? q->begin - WAIT_MAX : 0;
 }
 
-/* Rule 1: sets from when on the owner of each qpair was registered. */
+/* Whether an owner was registered in the qpair's window. */
+static bool has_window(const struct matcher *m, const struct match_qpair *q)
+{
+	return owners_until(m, q->begin) > owners_before(m->owners, q->from);
+}
+
+/*
+ * Rule 1: sets from when on the owner of each qpair was registered. Where none was, but that may only be too long ago,
+ * it is the last addition in any case.
+ */
 static void set_windows(struct matcher *m)
 {
 	uint64_t *last = allocate(m->n, sizeof(*last)); /* addition of each thread */
@@ -107,9 +116,14 @@ static void set_windows(struct matcher *m)
 	for (struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
 		uint32_t thread = *number_of(&threads, q->thread, &num_threads);
 
-		q->from = earliest(q);
-		if (last[thread] > q->from)
-			q->from = last[thread];
+		q->from = last[thread];
+		if (q->from < earliest(q)) {
+			q->from = earliest(q);
+			if (last[thread] && !has_window(m, q)) {
+				q->from = last[thread];
+				m->order = SOME_IN_ORDER;
+			}
+		}
 		last[thread] = q->begin;
 	}
 	map_free(&threads);
@@ -130,7 +144,7 @@ static void check_order(struct matcher *m)
 		if (!n++)
 			first = owners_before(m->owners, q->from);
 		last = owners_until(m, q->begin);
-		empty += last == owners_before(m->owners, q->from);
+		empty += !has_window(m, q);
 	}
 	if (!empty)
 		return;

@@ -8,8 +8,8 @@
  * the thread, what other threads registered gets in between, and probe lines may be lost. Hence:
  *
  *  1. Candidates of a qpair are the owners that were registered before it was added and not before the last addition
- *     by its thread that was recorded, nor too long ago; of the same subsystem, where both are
- *     known, and with the same qid, where the description has one.
+ *     by its thread that was recorded, nor too long ago, unless there are none then; of the same subsystem, where both
+ *     are known, and with the same qid, where the description has one.
  *  2. A qpair that has one candidate gets it, and it is no other's. That is repeated until nothing changes.
  *  3. Where the qpairs that have their owners by then show each thread on one lcore and each lcore with one thread,
  *     the lcore of an owner's own entries tells its thread. Then candidates are of the right thread or an unknown
@@ -24,7 +24,7 @@
  *    the newer half of the records, unless more than half of the ids are in use at a time. Where owners were followed,
  *    that is about the table with which it began: those that came later are all there.
  *  - Qpairs that have no owner, of other transports. They show where a thread registered nothing before it added a
- *    qpair. Then 2. needs an owner to be the candidate of one qpair only, and nothing is named when lines were lost.
+ *    qpair, or so long before that it was preempted meanwhile or the owner is another thread's. Then 2. needs an owner to be the candidate of one qpair only, and nothing is named when lines were lost.
  *    When there are not more qpairs than owners to explain it, 1. is not true for this target: then candidates are
  *    all owners that were not registered much too early.
  */

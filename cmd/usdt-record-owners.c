@@ -24,8 +24,8 @@ enum {
 	SEARCH_IDLE = 5000,
 
 	PASSES = 8,
-	HELD_MAX = IO_BLOCK /
-		   4, /* bytes of lines that wait for a look; with one more no flush is needed */
+	/* bytes of lines that wait for a look; with one more no flush is needed */
+	HELD_MAX = IO_BLOCK / 4,
 };
 
 bool owners_wanted(const struct probespecs *specs)

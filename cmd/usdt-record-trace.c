@@ -14,8 +14,10 @@
 #include "mapping.h"
 #include "utf8.h"
 
-/* Bytes from the begin of a trace in which its definitions are; 2.4 MB in the largest layout. */
-enum { DEFINITIONS = 4 << 20 };
+enum {
+	DEFINITIONS = 4 << 20, /* bytes from the begin of a trace; 2.4 MB in the largest layout */
+	TRIES = 8,             /* files of a process; SPDK maps one */
+};
 
 /* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and more when it was removed. */
 static bool may_be_trace(const struct mapping *m)
@@ -101,11 +103,12 @@ static int find_in_maps(struct found_trace *found, pid_t pid, int proc, int root
 	struct mapping m;
 	char *line = NULL;
 	size_t cap = 0;
-	int result = 0;
+	int result = 0, tries = 0;
 
-	while (!result && getline(&line, &cap, maps) > 0) {
+	while (!result && tries < TRIES && getline(&line, &cap, maps) > 0) {
 		if (!mapping_parse(&m, line) || !may_be_trace(&m))
 			continue;
+		tries++;
 		result = open_trace(found, &m, pid, proc, root);
 		if (result == 1)
 			break;

@@ -53,6 +53,11 @@ inputs() {
     trace-dump trace >lines
     trace-dump -O trace >owners
     cp "$DATA/sample-probes.txt" probes
+    {
+        echo "owner: tsc=0x1, id=0x12c, poller='t300', description='10.0.0.1:1'"
+        cat probes
+        echo "owner: tsc=0x1, id=0x12c, poller='t300', description='10.0.0.1:1 sub'"
+    } >owned
     qpair-lifetimes -q probes >lifetimes
     trace-latency -qe lines >encoded
     printf 'p(a, b:str)\nq()\n' >specs
@@ -65,6 +70,7 @@ COMMANDS=(
     'trace-dump -q -i -d -O - <trace'
     "trace-dump -q $DATA/spdk-trace.json"
     'qpair-lifetimes -q -O owners probes'
+    'qpair-lifetimes -q owned'
     'trace-join -l lifetimes lines'
     'trace-join -j -l lifetimes lines'
     'trace-latency -q -r -g args.qpair lines'

@@ -260,6 +260,20 @@ log:0'
     done
 }
 
+@test "in another mount namespace" {
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    make_trace G6
+    # shellcheck disable=SC2016 # the other shell expands it
+    start unshare -m --propagation private bash -c '
+        mv "$1" hidden; mount -t tmpfs none /dev/shm; mv hidden "$1"
+        exec usdt-target trace=$0 wait' $$ "$TRACE"
+    [ ! -e "$TRACE" ]
+    record -p "$started"
+    says_log "following the owners of $TRACE"
+    wait_for_text app_thread lines
+    ends 0 "$recorder"
+}
+
 @test "only what the process writes from /dev/shm under SPDK's name counts" {
     make_trace G6
     mv "$TRACE" "/dev/shm/usdt-target_other.$$"

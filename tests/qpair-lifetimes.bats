@@ -300,10 +300,10 @@ qpair: begin=500, end=600, owner=t257, ptr=0x30, thread=3, qid=1, subnqn='sub', 
 
 @test "a target that was preempted between a registration and the addition is like any other" {
     {
-        for i in $(seq 1 20); do owner_line $((256 + i)) $((i * 1000000000)) "10.0.0.1:$i sub"; done
+        for i in $(seq 1 20); do owner_line $((256 + i)) $((i * 4000000000)) "10.0.0.1:$i sub"; done
         for i in $(seq 1 20); do
-            # one in five by a fifth of a second
-            tsc=$((i * 1000000000 + (i % 5 ? 50000 : 600000000)))
+            # one in four by a fifth of a second, and one in five by almost a second
+            tsc=$((i * 4000000000 + (i % 4 ? 50000 : 600000000) + (i % 5 ? 0 : 2000000000)))
             add $tsc $((16 * i)) 2; connect $((tsc + 90000)) $((16 * i)) 1 sub "host$i"
         done
     } >usdt.txt
