@@ -337,7 +337,9 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 	if (q->connect < q->begin || q->connect - q->begin < m->late)
 		return false;
 	for (size_t i = owners_until(m, q->connect); i-- > 0 && tcp[i]->tsc > q->begin;)
-		if (++seen > CANDIDATES_MAX || (!tcp[i]->taken && same_connection(tcp[i], q)))
+		/* a connection that the target refused never gets a subsystem */
+		if (++seen > CANDIDATES_MAX ||
+		    (!tcp[i]->taken && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
 			return true;
 	return false;
 }
