@@ -321,6 +321,8 @@ static void read_values(struct json *j, struct entry *e, char **text)
 		} else if (json_string(j, &raw)) {
 			e->string[i] = (struct slice){*text, json_unescape(*text, raw)};
 			*text += e->string[i].n;
+			if (e->string[i].n > e->tpoint->args[i].size)
+				json_fail(j, "a string longer than its argument");
 		}
 		e->num_args += !j->error;
 	}

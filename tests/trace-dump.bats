@@ -414,3 +414,16 @@ teardown() {
         status_is 2 trace-dump --until "$bad" trace
     done
 }
+
+@test "a string of a JSON document that is longer than its argument is refused" {
+    document() { # CHARACTERS
+        printf '{"tsc_rate":9,"tpoints":[{"name":"A","id":1,"args":[{"name":"s","type":2,"size":8}]}],"entries":[{"lcore":0,"tpoint":1,"tsc":1,"args":["%0*d"]}]}' "$1" 7
+    }
+    document 8 | trace-dump | grep -q '"s":"00000007"'
+    for n in 9 600 200000; do
+        document $n >long.json
+        status_is 1 trace-dump long.json
+        says 'a string longer than its argument'
+        equal "$output" ''
+    done
+}
