@@ -61,7 +61,7 @@ ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli input io json lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
-ELF_COMMON := mapping probespec target usdt
+ELF_COMMON := elffile mapping probespec regular target usdt
 BPF_COMMON := command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
@@ -94,7 +94,7 @@ command = $(shell command -v $(1) >/dev/null || echo $(1))
 BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
 machine = $(if $(BPF_ARCH),,x86-64 or arm64)
 ELF_LACKS := $(call library,gelf.h,-lelf)
-BPF_LACKS := $(ELF_LACKS) $(call library,bpf/libbpf.h,-lbpf) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
+BPF_LACKS := $(ELF_LACKS) $(call library,bpf/libbpf.h,-lbpf) $(call library,zlib.h,-lz) $(call command,$(CLANG)) $(call command,$(BPFTOOL)) $(machine)
 TARGETS_LACK := $(call library,sys/sdt.h)$(machine)
 ELF_TOOLS := $(if $(strip $(ELF_LACKS)),,$(ELF_TOOLS))
 LEFT_OUT := $(if $(strip $(BPF_LACKS)),$(BPF_TOOLS))
@@ -133,12 +133,17 @@ $(foreach t,$(BPF_TOOLS),$(eval $(call objects,$(t)): | $(B)/bpf/$(t).skel.h))
 $(B)/cmd/ipcsnoop-calls.o: | $(B)/bpf/syscalls.h
 $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
+# the checksum of debug files
+$(B)/offwaketime: LDLIBS += -lz
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
 $(B)/json: $(B)/tests/json.o $(B)/common.a
 operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record-%.o,arm64 operand x86) $(B)/common.a
 $(B)/operands: $(operands_objects)
 $(B)/operands: LDLIBS += -lelf
+elf_objects := $(B)/tests/elf.o $(B)/cmd/offwaketime-elf.o $(B)/common.a
+$(B)/elf: $(elf_objects)
+$(B)/elf: LDLIBS += -lelf -lz
 
 # programs to record, with and without a shared library; what the compiler makes of the probes depends on flags
 TARGET_FLAGS := -std=gnu11 -D_GNU_SOURCE -Itests -g -O2 -Wall -Wextra
@@ -180,7 +185,9 @@ FUZZ_trace-chrome := trace-lines-chrome
 FUZZ_qpair-lifetimes := probe-lines owner-lines
 FUZZ_usdt-gen := probe-specs elf-notes
 FUZZ_operands := elf-operands
-FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(if $(ELF_TOOLS),operands)
+# the reader of symbols is offwaketime's, and needs no BPF
+FUZZ_elf := elf-functions
+FUZZ_TOOLS := $(LIBC_TOOLS) $(ELF_TOOLS) $(if $(ELF_TOOLS),operands) $(if $(filter offwaketime,$(TOOLS)),elf)
 READERS := $(foreach t,$(FUZZ_TOOLS),$(FUZZ_$(t)))
 FUZZ_NAMES := exit err errx warn warnx vwarnx write malloc calloc realloc reallocarray strdup strndup free
 
@@ -190,7 +197,8 @@ $(B)/tool-$(1).o: $(or $($(1)_objects),$(call objects,$(1)) $(B)/common.a)
 $(2:%=$(B)/fuzz-%): $(B)/tool-$(1).o $(B)/tests/fuzz.o
 endef
 $(foreach t,$(FUZZ_TOOLS),$(eval $(call fuzz,$t,$(FUZZ_$t))))
-$(FUZZ_usdt-gen:%=$(B)/fuzz-%) $(FUZZ_operands:%=$(B)/fuzz-%): LDLIBS += -lelf
+$(FUZZ_usdt-gen:%=$(B)/fuzz-%) $(FUZZ_operands:%=$(B)/fuzz-%) $(FUZZ_elf:%=$(B)/fuzz-%): LDLIBS += -lelf
+$(FUZZ_elf:%=$(B)/fuzz-%): LDLIBS += -lz
 $(B)/tests/fuzz.o: FLAGS += $(if $(FUZZ),,-DREPLAY) -fno-sanitize=all
 $(READERS:%=$(B)/fuzz-%): LINK += $(if $(FUZZ),-fsanitize=fuzzer)
 
@@ -200,7 +208,7 @@ $(FUZZ_TOOLS:%=$(B)/tool-%.o): Makefile
 	$(Q)$(OBJCOPY) --redefine-sym main=tool_main $(foreach f,$(FUZZ_NAMES),--redefine-sym $f=fuzz_$f) \
 		--rename-section .data=tool_data --rename-section .bss=tool_bss $@
 
-$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure $(B)/json $(B)/operands:
+$(TOOLS:%=$(B)/%) $(READERS:%=$(B)/fuzz-%) $(B)/mktrace $(B)/measure $(B)/json $(B)/operands $(B)/elf:
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -249,7 +257,7 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d)
 
-check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
+check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(if $(filter offwaketime,$(TOOLS)),$(B)/elf) $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)
 
 # the live tools under kernels of Debian's suites, in virtual machines

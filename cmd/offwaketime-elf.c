@@ -1,194 +1,219 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "offwaketime-elf.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include <zlib.h>
 
-/* Bytes of a section: anybody can make a file that says it had more, and be slow to read. */
-enum { MAX_SECTION = 1 << 30 };
+#include "elffile.h"
+#include "regular.h"
 
-static Elf_Data *data_of(Elf_Scn *section, const GElf_Shdr *header)
+enum {
+	NAME_LONGEST = 4096, /* a longer name is no name */
+	NAME_COMPARED = 32,  /* characters that decide between two names of a function */
+};
+
+/* A file in reading, and the first thing that was wrong with it or its debug file. */
+struct reader {
+	struct elf_file *to;
+	struct elffile_budget *budget;
+	const char *error;
+};
+
+static void fault(struct reader *r, const char *error)
 {
-	return header->sh_size <= MAX_SECTION ? elf_getdata(section, NULL) : NULL;
+	if (!r->error)
+		r->error = error;
 }
 
-static void add_segments(struct elf_file *f, Elf *elf)
+static void add_ranges(struct reader *r, const struct elffile *elf)
 {
-	size_t n;
+	struct elf_file *f = r->to;
 
-	if (elf_getphdrnum(elf, &n) != 0)
+	f->ranges = calloc(elf->num_segments + 1, sizeof(*f->ranges));
+	if (!f->ranges) {
+		fault(r, strerror(ENOMEM));
 		return;
-	f->segments = calloc(n + 1, sizeof(*f->segments));
-	for (size_t i = 0; f->segments && i < n; i++) {
-		GElf_Phdr p;
+	}
+	f->num_ranges = elf->num_segments;
+	for (size_t i = 0; i < elf->num_segments; i++) {
+		const struct elffile_segment *s = &elf->segments[i];
 
-		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD)
-			f->segments[f->num_segments++] = (struct segment){p.p_offset, p.p_filesz,
-									  p.p_vaddr};
+		f->ranges[i] = (struct elf_range){s->offset, s->size, s->address};
 	}
 }
 
-/* A symbol without a size may end anywhere: what is behind it would get a wrong name. */
-static void add_function(struct elf_file *f, const GElf_Sym *symbol, const char *name)
+/* A symbol without a size may end anywhere: what comes after it would get a wrong name. */
+static void add_function(struct elf_file *f, const GElf_Sym *symbol,
+			 const struct elffile_section *names)
 {
-	struct function *all;
+	const char *name = elffile_string(names, symbol->st_name);
 	int type = GELF_ST_TYPE(symbol->st_info);
 
 	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    !symbol->st_size || !name || !*name || symbol->st_size > UINT64_MAX - symbol->st_value)
+	    !symbol->st_size || symbol->st_size > UINT64_MAX - symbol->st_value || !name ||
+	    !*name || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
 		return;
-	/* room for powers of two */
-	if ((f->n & (f->n - 1)) == 0) {
-		all = reallocarray(f->functions, f->n ? 2 * f->n : 1, sizeof(*all));
-		if (!all)
-			return;
-		f->functions = all;
-	}
-	all = &f->functions[f->n];
-	all->start = symbol->st_value;
-	all->end = symbol->st_value + symbol->st_size;
-	all->name = strdup(name);
-	f->n += all->name != NULL;
+	f->functions[f->n++] = (struct function){
+		symbol->st_value, symbol->st_value + symbol->st_size, f->names + symbol->st_name};
 }
 
-/* Adds the symbols of sections of this type. Returns whether there is one. */
-static bool add_sections(struct elf_file *f, Elf *elf, uint32_t type)
+/* Adds the functions of the section of this type. Returns whether there is one. */
+static bool add_symbols(struct reader *r, struct elffile *elf, uint32_t type)
 {
-	Elf_Scn *section = NULL;
-	bool found = false;
+	struct elffile_section symbols, names;
+	struct elf_file *f = r->to;
+	GElf_Sym symbol;
+	size_t n;
 
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		GElf_Sym symbol;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != type ||
-		    !(data = data_of(section, &header)))
-			continue;
-		for (int i = 0; gelf_getsym(data, i, &symbol); i++)
-			add_function(f, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
-		found = true;
+	if (!elffile_load(elf, type, NULL, &symbols) ||
+	    !elffile_strings(elf, symbols.header.sh_link, &names)) {
+		fault(r, elf->error);
+		return false;
 	}
-	return found;
+	n = symbols.data->d_size / gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
+	f->functions = calloc(n + 1, sizeof(*f->functions));
+	f->names = malloc(names.data->d_size + 1);
+	if (!f->functions || !f->names) {
+		free(f->functions);
+		free(f->names);
+		f->functions = NULL;
+		f->names = NULL;
+		fault(r, strerror(ENOMEM));
+		return false;
+	}
+	if (names.data->d_size)
+		memcpy(f->names, names.data->d_buf, names.data->d_size);
+	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++)
+		add_function(f, &symbol, &names);
+	return true;
 }
 
-/* Takes a build id out of notes: its path is usr/lib/debug/.build-id/XX/YYYY.debug. */
-static bool path_of_notes(Elf_Data *notes, char *path, size_t room)
+/* A build id, as text. */
+struct build_id {
+	char text[2 * 64 + 1]; /* empty: none */
+};
+
+static void take_build_id(Elf_Data *notes, struct build_id *id)
 {
-	size_t at = 0, name, id;
+	size_t at = 0, name, desc;
 	GElf_Nhdr note;
 
-	while ((at = gelf_getnote(notes, at, &note, &name, &id)) > 0) {
-		const unsigned char *bytes = (unsigned char *)notes->d_buf + id;
-		int n;
+	while ((at = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
+		const unsigned char *bytes = (unsigned char *)notes->d_buf + desc;
 
 		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
 		    memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
 		    note.n_descsz < 2 || note.n_descsz > 64)
 			continue;
-		n = snprintf(path, room, "usr/lib/debug/.build-id/%02x/", bytes[0]);
-		for (unsigned i = 1; i < note.n_descsz; i++)
-			n += snprintf(path + n, room - n, "%02x", bytes[i]);
-		snprintf(path + n, room - n, ".debug");
-		return true;
+		for (unsigned i = 0; i < note.n_descsz; i++)
+			snprintf(id->text + 2 * i, 3, "%02x", bytes[i]);
+		return;
 	}
-	return false;
 }
 
-static bool path_of_build_id(Elf *elf, char *path, size_t room)
+static struct build_id read_build_id(struct elffile *elf)
 {
-	Elf_Scn *section = NULL;
+	struct elffile_section notes;
+	struct build_id id = {};
 
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		Elf_Data *notes;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
-		    (notes = data_of(section, &header)) && path_of_notes(notes, path, room))
-			return true;
-	}
-	return false;
+	if (elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
+		take_build_id(notes.data, &id);
+	return id;
 }
 
 /* The section .gnu_debuglink: a file name, and at the next multiple of 4 the checksum of that file. */
-static bool debug_link(Elf *elf, char name[NAME_MAX + 1], uint32_t *checksum)
+static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32_t *checksum)
 {
-	Elf_Scn *section = NULL;
-	size_t strings, n;
+	struct elffile_section link;
+	const char *text;
+	size_t n, size;
 
-	if (elf_getshdrstrndx(elf, &strings) != 0)
+	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debuglink", &link) || !link.data->d_buf)
 		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *title;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
-		    !(title = elf_strptr(elf, strings, header.sh_name)) ||
-		    strcmp(title, ".gnu_debuglink") != 0 || !(data = data_of(section, &header)) ||
-		    !data->d_buf)
-			continue;
-		n = strnlen(data->d_buf, data->d_size);
-		if (!n || n > NAME_MAX || memchr(data->d_buf, '/', n) ||
-		    data->d_size < (n + 4) / 4 * 4 + sizeof(*checksum))
-			return false;
-		memcpy(name, data->d_buf, n);
-		name[n] = 0;
-		memcpy(checksum, (char *)data->d_buf + (n + 4) / 4 * 4, sizeof(*checksum));
-		return true;
-	}
-	return false;
+	text = link.data->d_buf;
+	size = link.data->d_size;
+	n = strnlen(text, size);
+	if (!n || n > NAME_MAX || memchr(text, '/', n) ||
+	    size < (n + 4) / 4 * 4 + sizeof(*checksum))
+		return false;
+	memcpy(name, text, n);
+	name[n] = 0;
+	memcpy(checksum, text + (n + 4) / 4 * 4, sizeof(*checksum));
+	return true;
 }
 
-/* Whether this is the CRC-32 of the file, as zlib computes it. */
-static bool has_checksum(int fd, uint32_t checksum)
+/* Whether this is the CRC-32 of the file of so many bytes, all of which are read. */
+static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 {
-	static uint32_t table[256];
 	unsigned char bytes[65536];
-	uint32_t crc = ~0U;
-	ssize_t n;
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t at = 0;
 
-	for (uint32_t i = 0; !table[255] && i < 256; i++) {
-		table[i] = i;
-		for (int bit = 0; bit < 8; bit++)
-			table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0xedb88320 : 0);
+	if (!elffile_spend(elf, size))
+		return false;
+	while (at < size) {
+		ssize_t n = pread(elf->fd, bytes, sizeof(bytes), at);
+
+		if (n <= 0)
+			return false;
+		crc = crc32(crc, bytes, n);
+		at += n;
 	}
-	for (off_t at = 0; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
-		for (ssize_t i = 0; i < n; i++)
-			crc = table[(crc ^ bytes[i]) & 0xff] ^ crc >> 8;
-	return n == 0 && ~crc == checksum;
+	return crc == checksum;
 }
 
-/* Adds the functions of a debug file; checksum: NULL when its name is enough. Returns whether it has symbols. */
-static bool add_file(struct elf_file *f, int root, const char *path, const uint32_t *checksum)
+/*
+ * Adds the functions of a debug file. It must have the build id, or, where one of the two has none, the checksum;
+ * checksum: NULL where its path is made of the build id. Returns whether it has symbols.
+ */
+static bool add_file(struct reader *r, int root, const char *path, const struct build_id *id,
+		     const uint32_t *checksum)
 {
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	int fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	bool found = false;
-	Elf *elf;
+	struct build_id own = {};
+	struct elffile elf;
+	struct stat st;
+	int fd = regular_open(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, &st);
+	bool found = false, same;
 
 	if (fd < 0)
 		return false;
-	if (!checksum || has_checksum(fd, *checksum)) {
-		elf = elf_begin(fd, ELF_C_READ, NULL);
-		found = elf && add_sections(f, elf, SHT_SYMTAB);
-		elf_end(elf);
+	if (elffile_open(&elf, fd, r->budget) == 0) {
+		own = read_build_id(&elf);
+		if (id->text[0] && own.text[0])
+			same = strcmp(id->text, own.text) == 0;
+		else
+			same = !checksum || has_checksum(&elf, st.st_size, *checksum);
+		found = same && add_symbols(r, &elf, SHT_SYMTAB);
 	}
+	if (elf.is_elf)
+		fault(r, elf.error);
+	elffile_close(&elf);
 	close(fd);
 	return found;
 }
 
-static bool add_linked_file(struct elf_file *f, int root, const char *path, const char *name,
-			    uint32_t checksum)
+/* Its path is usr/lib/debug/.build-id/XX/YYYY.debug. */
+static bool add_file_of_id(struct reader *r, int root, const struct build_id *id)
+{
+	char path[256];
+
+	if (!id->text[0])
+		return false;
+	snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%.2s/%s.debug", id->text,
+		 id->text + 2);
+	return add_file(r, root, path, id, NULL);
+}
+
+static bool add_linked_file(struct reader *r, int root, const char *path, const char *name,
+			    const struct build_id *id, uint32_t checksum)
 {
 	static const char *const places[] = {"%.*s/%s", "%.*s/.debug/%s", "usr/lib/debug%.*s/%s"};
 	const char *slash = strrchr(path, '/');
@@ -197,21 +222,21 @@ static bool add_linked_file(struct elf_file *f, int root, const char *path, cons
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		int n = snprintf(debug, sizeof(debug), places[i], (int)(slash - path), path, name);
 
-		if (n < (int)sizeof(debug) && add_file(f, root, debug, &checksum))
+		if (n < (int)sizeof(debug) && add_file(r, root, debug, id, &checksum))
 			return true;
 	}
 	return false;
 }
 
-static bool add_debug_file(struct elf_file *f, Elf *elf, const char *path, int root)
+static bool add_debug_file(struct reader *r, struct elffile *elf, const char *path, int root)
 {
-	char id[256], name[NAME_MAX + 1];
+	struct build_id id = read_build_id(elf);
+	char name[NAME_MAX + 1];
 	uint32_t checksum;
-	bool has_id = path_of_build_id(elf, id, sizeof(id));
-	bool has_link = debug_link(elf, name, &checksum);
 
-	return (has_id && add_file(f, root, id, NULL)) ||
-	       (has_link && add_linked_file(f, root, path, name, checksum));
+	return add_file_of_id(r, root, &id) ||
+	       (read_debug_link(elf, name, &checksum) &&
+		add_linked_file(r, root, path, name, &id, checksum));
 }
 
 static int compare(const void *a, const void *b)
@@ -219,28 +244,32 @@ static int compare(const void *a, const void *b)
 	const struct function *x = a, *y = b;
 
 	return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-				    : strcmp(x->name, y->name);
+				    : strncmp(x->name, y->name, NAME_COMPARED);
 }
 
-void elf_read(struct elf_file *f, int fd, const char *path, int root)
+const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
+		     struct elffile_budget *budget)
 {
 	int own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	Elf *elf;
+	struct reader r = {f, budget, NULL};
+	struct elffile elf;
 
 	*f = (struct elf_file){};
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf) {
-		add_segments(f, elf);
-		if (!add_sections(f, elf, SHT_SYMTAB) && !add_debug_file(f, elf, path, root) &&
-		    !add_debug_file(f, elf, path, own_root))
-			add_sections(f, elf, SHT_DYNSYM);
+	if (elffile_open(&elf, fd, budget) == 0) {
+		add_ranges(&r, &elf);
+		if (!add_symbols(&r, &elf, SHT_SYMTAB) && !add_debug_file(&r, &elf, path, root) &&
+		    !add_debug_file(&r, &elf, path, own_root))
+			add_symbols(&r, &elf, SHT_DYNSYM);
 	}
-	elf_end(elf);
+	/* code may be mapped from anything */
+	if (elf.is_elf)
+		fault(&r, elf.error);
+	elffile_close(&elf);
 	if (own_root >= 0)
 		close(own_root);
 	if (f->n)
 		qsort(f->functions, f->n, sizeof(*f->functions), compare);
+	return r.error;
 }
 
 /*
@@ -268,20 +297,19 @@ static const struct function *find_address(const struct elf_file *f, uint64_t ad
 
 const struct function *elf_find(const struct elf_file *f, uint64_t offset)
 {
-	for (size_t i = 0; i < f->num_segments; i++) {
-		const struct segment *s = &f->segments[i];
+	for (size_t i = 0; i < f->num_ranges; i++) {
+		const struct elf_range *r = &f->ranges[i];
 
-		if (offset >= s->offset && offset - s->offset < s->size)
-			return find_address(f, offset - s->offset + s->address);
+		if (offset >= r->offset && offset - r->offset < r->size)
+			return find_address(f, offset - r->offset + r->address);
 	}
 	return NULL;
 }
 
 void elf_free(struct elf_file *f)
 {
-	for (size_t i = 0; i < f->n; i++)
-		free(f->functions[i].name);
 	free(f->functions);
-	free(f->segments);
+	free(f->names);
+	free(f->ranges);
 	*f = (struct elf_file){};
 }

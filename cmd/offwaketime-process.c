@@ -3,20 +3,25 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "clock.h"
 #include "mapping.h"
+#include "utf8.h"
 
 /*
  * Milliseconds between two looks at a process that has addresses which it has not mapped: every time twice as many,
  * since without frame pointers a stack may hold any number.
  */
 enum { LEAST_WAIT = 100, MOST_WAIT = 10000 };
+
+enum { SHOWN_FAULTS = 8 };
 
 /* Whether the process of this id is still the memory image that was seen: it may have run another program since. */
 static bool is_image(int proc, uint64_t image)
@@ -60,9 +65,22 @@ static struct range *range_of(const struct process *process, uint64_t address)
 	return i < process->n && address >= process->ranges[i].start ? &process->ranges[i] : NULL;
 }
 
+/* Functions without names are no loss of times: this is a note. */
+static void note_fault(struct processes *p, const char *path, const char *error)
+{
+	char shown[UTF8_VISIBLE(PATH_MAX) + 1];
+	size_t n = strnlen(path, PATH_MAX);
+
+	if (p->num_faulty++ >= SHOWN_FAULTS)
+		return;
+	*utf8_visible(shown, (struct slice){path, n}) = 0;
+	cli_note("%s: %s: functions in it have no names", shown, error);
+}
+
 static uint32_t add_file(struct processes *p, struct slice id, int fd, const struct mapping *m,
 			 int root)
 {
+	const char *error;
 	uint32_t index;
 
 	if (p->file_ids.n == p->files_cap) {
@@ -75,8 +93,11 @@ static uint32_t add_file(struct processes *p, struct slice id, int fd, const str
 		p->files_cap = cap;
 	}
 	index = names_add(&p->file_ids, id);
-	if (index != MAP_NONE)
-		elf_read(&p->files[index], fd, m->path, root);
+	if (index == MAP_NONE)
+		return index;
+	error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
+	if (error)
+		note_fault(p, m->path, error);
 	return index;
 }
 
@@ -219,11 +240,10 @@ static struct slice id_of(const struct side *side, uint64_t id[2])
 static struct process *process_of(struct processes *p, const struct side *side)
 {
 	uint64_t id[2];
-	uint32_t known = p->ids.n, index = names_add(&p->ids, id_of(side, id));
+	uint32_t known = p->ids.n, index;
 
-	if (index == MAP_NONE)
-		return NULL;
-	if (index == p->cap) {
+	/* first, so that each name has its place */
+	if (known == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 64;
 		struct process *all = reallocarray(p->all, cap, sizeof(*all));
 
@@ -232,6 +252,9 @@ static struct process *process_of(struct processes *p, const struct side *side)
 		p->all = all;
 		p->cap = cap;
 	}
+	index = names_add(&p->ids, id_of(side, id));
+	if (index == MAP_NONE)
+		return NULL;
 	if (index == known)
 		p->all[index] = (struct process){};
 	return &p->all[index];
@@ -281,6 +304,13 @@ const struct function *processes_find(const struct processes *p, const struct si
 	if (!range || range->file == MAP_NONE)
 		return NULL;
 	return elf_find(&p->files[range->file], address - range->start + range->offset);
+}
+
+void processes_report(const struct processes *p)
+{
+	if (p->num_faulty > SHOWN_FAULTS)
+		cli_note("functions in %u more such files have no names",
+			 p->num_faulty - SHOWN_FAULTS);
 }
 
 void processes_free(struct processes *p)

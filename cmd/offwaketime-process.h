@@ -7,6 +7,7 @@
 #define OFFWAKETIME_PROCESS_H
 
 #include "../bpf/offwaketime.h"
+#include "elffile.h"
 #include "map.h"
 #include "names.h"
 #include "offwaketime-elf.h"
@@ -33,6 +34,8 @@ struct processes {
 	struct names file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
+	struct elffile_budget budget;
+	unsigned num_faulty; /* files that lack functions, see processes_report() */
 };
 
 /*
@@ -44,6 +47,9 @@ int processes_look(struct processes *p, const struct side *side, const uint64_t 
 /* The function at the address; NULL: it is not known. */
 const struct function *processes_find(const struct processes *p, const struct side *side,
 				      uint64_t address);
+
+/* Says of how many files functions have no names, besides those of which it was said. */
+void processes_report(const struct processes *p);
 
 void processes_free(struct processes *p);
 

@@ -194,6 +194,7 @@ static bool report(const struct recording *r)
 	uint64_t lost = r->bpf->bss->lost, unnoted = r->bpf->bss->num_unnoted;
 	uint64_t skipped = r->bpf->bss->num_skipped, missed = session_missed(r->bpf->obj);
 
+	processes_report(&r->processes);
 	if (lost)
 		warnx("lost %" PRIu64
 		      " times of %.3f ms in all for which there was no room; --buffer takes a larger size",

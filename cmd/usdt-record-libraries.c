@@ -4,11 +4,12 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "elffile.h"
 
 /*
  * Sets the path of the file's dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1
@@ -16,26 +17,27 @@
  */
 static int read_linker(int fd, char **path)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	struct elffile_budget budget = {};
+	struct elffile elf;
 	GElf_Phdr segment;
 	ssize_t got = 0;
 	size_t n;
 
 	*path = NULL;
 	errno = EIO;
-	if (!elf || elf_getphdrnum(elf, &n) != 0) {
-		elf_end(elf);
+	if (elffile_open(&elf, fd, &budget) != 0 || elf_getphdrnum(elf.elf, &n) != 0) {
+		elffile_close(&elf);
 		return -1;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!gelf_getphdr(elf, i, &segment) || segment.p_type != PT_INTERP ||
+		if (!gelf_getphdr(elf.elf, i, &segment) || segment.p_type != PT_INTERP ||
 		    segment.p_filesz > 4096)
 			continue;
 		*path = calloc(1, segment.p_filesz + 1);
 		got = *path ? pread(fd, *path, segment.p_filesz, segment.p_offset) : -1;
 		break;
 	}
-	elf_end(elf);
+	elffile_close(&elf);
 	return got < 0 ? -1 : 0;
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "regular.h"
 
 bool mapping_parse(struct mapping *m, char *line)
 {
@@ -29,44 +30,37 @@ bool mapping_parse(struct mapping *m, char *line)
 	return true;
 }
 
-/* Whether fd is the file that is mapped. Devices may differ: some file systems report another one to stat(2). */
-static bool is_mapped(int fd, const struct mapping *m)
+/*
+ * Opens the path when it is the file that is mapped. Devices are not compared: some file systems report another one
+ * to stat(2).
+ */
+static int open_mapped(int dir, const char *path, uint64_t resolve, const struct mapping *m)
 {
 	struct stat st;
+	int fd = regular_open(dir, path, resolve, &st);
 
-	return fd >= 0 && fstat(fd, &st) == 0 && st.st_ino == m->inode && S_ISREG(st.st_mode);
-}
-
-/* Opens the file by its path under a root. The kernel has resolved the links in it: others have come since. */
-static int open_under(int root, const struct mapping *m)
-{
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
-	int fd = syscall(SYS_openat2, root, m->path, &how, sizeof(how));
-
-	if (fd < 0 || is_mapped(fd, m))
+	if (fd < 0 || st.st_ino == m->inode)
 		return fd;
 	close(fd);
+	errno = ESTALE;
 	return -1;
 }
 
 int mapping_open(const struct mapping *m, int proc, int root)
 {
+	/* the kernel has resolved the links in the path: others have come since */
+	const uint64_t below = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
 	char link[64];
-	int fd = open_under(root, m), own_root;
+	int fd = open_mapped(root, m->path, below, m), own_root;
 
 	if (fd >= 0)
 		return fd;
 	own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	fd = open_under(own_root, m);
+	fd = open_mapped(own_root, m->path, below, m);
 	if (own_root >= 0)
 		close(own_root);
 	if (fd >= 0)
 		return fd;
 	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
-	fd = openat(proc, link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 || is_mapped(fd, m))
-		return fd;
-	close(fd);
-	return -1;
+	return open_mapped(proc, link, 0, m);
 }

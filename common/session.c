@@ -110,7 +110,8 @@ void session_end_after(struct session *s, uint64_t seconds)
 
 int session_count(struct session *s)
 {
-	return ++s->batch == BATCH ? -1 : 0;
+	/* handling an event may take long: a signal is not to wait for those after it */
+	return ++s->batch == BATCH || caught ? -1 : 0;
 }
 
 /* What goes on after a command can only be ended by a signal to the recorder. */
@@ -193,11 +194,13 @@ void session_run(struct session *s, session_is_over *is_over, void *context)
 void session_finish(struct session *s, session_is_over *is_over, void *context)
 {
 	do {
+		/* one more signal ends nothing that is not over */
+		take_signal(s);
 		s->batch = 0;
 		ring_buffer__consume(s->ring);
 		if (s->between)
 			s->between(context);
-	} while (s->batch == BATCH && !s->failed && !is_over(context));
+	} while (s->batch && !s->failed && !is_over(context));
 	out_flush(&s->out);
 }
 

@@ -58,7 +58,7 @@ static int add_elf(struct target *t, const char *path, int fd)
 		close(fd);
 		return -1;
 	}
-	if (usdt_read(&f->usdt, fd, &error) != 0) {
+	if (usdt_read(&f->usdt, fd, &t->budget, &error) != 0) {
 		warnx("%s: %s", f->path, error);
 		drop_last(t);
 		return -1;
@@ -122,9 +122,10 @@ static int add_mapping(struct target *t, int proc, int root, const struct mappin
 		close(fd);
 		return elf;
 	}
+	/* a process may have mapped a bad file: the others have probes all the same */
 	if (add_elf(t, m->path, fd) != 0)
-		return -1;
-	if (!t->files[t->n - 1].usdt.n)
+		t->incomplete = true;
+	else if (!t->files[t->n - 1].usdt.n)
 		drop_last(t);
 	return 0;
 }

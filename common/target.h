@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "elffile.h"
 #include "probespec.h"
 #include "usdt.h"
 
@@ -23,16 +24,14 @@ struct target {
 	bool is_source; /* the files are C sources, the addresses of sites line numbers, the sizes unknown: 0 */
 	struct target_file *files; /* those that have probes, and the one of target_add_file() */
 	size_t n;
-	bool incomplete; /* a file that the process has mapped cannot be opened, as was said */
+	bool incomplete; /* a file that the process has mapped cannot be read, as was said */
+	struct elffile_budget budget;
 };
 
 /* Returns 0, or -1 when the file cannot be read or is no ELF file. */
 int target_add_file(struct target *t, const char *path);
 
-/*
- * Adds what a process has mapped as code. Returns 0; or -1 when the process cannot be looked into or one
- * of its ELF files cannot be read.
- */
+/* Adds what a process has mapped as code. Returns 0; or -1 when the process cannot be looked into. */
 int target_add_process(struct target *t, pid_t pid);
 
 /* Adds an open file, which then belongs to the target; copies the path. Returns NULL without memory. */

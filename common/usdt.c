@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "usdt.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 
+#include "elffile.h"
 #include "number.h"
 
-enum { NOTE_TYPE = 3 };
+enum {
+	NOTE_TYPE = 3,
+	/* many more than any program has; a site takes ten times the memory of its note */
+	NOTES_MAX = 8 << 20, /* bytes */
+	SITES_MAX = 1 << 16,
+};
 
 /* A file in reading. */
 struct file {
-	Elf *elf;
+	struct elffile elf;
 	uint64_t base; /* address of the section .stapsdt.base; 0: none */
-	size_t num_segments;
 };
 
 static bool fault(const char **error, const char *what)
 {
 	*error = what;
-	return false;
-}
-
-/* Where the byte at an address is in the file: an address belongs to the loaded segment around it. */
-static bool file_offset(const struct file *f, uint64_t address, uint64_t *offset)
-{
-	GElf_Phdr segment;
-
-	for (size_t i = 0; i < f->num_segments; i++)
-		if (gelf_getphdr(f->elf, i, &segment) && segment.p_type == PT_LOAD &&
-		    address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz) {
-			*offset = address - segment.p_vaddr + segment.p_offset;
-			return true;
-		}
 	return false;
 }
 
@@ -109,7 +99,7 @@ static bool parse_args(struct usdt_site *site, struct slice s, const char **erro
 static bool parse_note(const struct file *f, struct slice desc, struct usdt_site *site,
 		       const char **error)
 {
-	size_t width = gelf_fsize(f->elf, ELF_T_ADDR, 1, EV_CURRENT);
+	size_t width = gelf_fsize(f->elf.elf, ELF_T_ADDR, 1, EV_CURRENT);
 	uint64_t addresses[3], semaphore;
 	struct slice args;
 
@@ -137,9 +127,9 @@ static bool parse_note(const struct file *f, struct slice desc, struct usdt_site
 		site->address += f->base - addresses[1];
 		semaphore += semaphore ? f->base - addresses[1] : 0;
 	}
-	if (!file_offset(f, site->address, &site->offset))
+	if (!elffile_offset(&f->elf, site->address, &site->offset))
 		return fault(error, "the address of a probe is not in the file");
-	if (semaphore && !file_offset(f, semaphore, &site->semaphore))
+	if (semaphore && !elffile_offset(&f->elf, semaphore, &site->semaphore))
 		return fault(error, "the semaphore of a probe is not in the file");
 	return parse_args(site, args, error);
 }
@@ -149,12 +139,15 @@ static bool parse_notes(const struct file *f, Elf_Data *notes, struct usdt *u, c
 {
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr note;
+	/* a note takes 35 bytes at least: header, owner, three addresses of 32 bits, three NULs */
+	size_t most = notes->d_size / 35 + 1;
 
 	if (!notes->d_size)
 		return true;
+	if (most > SITES_MAX)
+		most = SITES_MAX;
 	u->text = malloc(notes->d_size);
-	/* a note takes 35 bytes at least: header, owner, three addresses of 32 bits, three NULs */
-	u->sites = calloc(notes->d_size / 35 + 1, sizeof(*u->sites));
+	u->sites = calloc(most, sizeof(*u->sites));
 	if (!u->text || !u->sites)
 		return fault(error, "out of memory");
 	memcpy(u->text, notes->d_buf, notes->d_size);
@@ -165,6 +158,8 @@ static bool parse_notes(const struct file *f, Elf_Data *notes, struct usdt *u, c
 		if (note.n_type != NOTE_TYPE || note.n_namesz != sizeof("stapsdt") ||
 		    memcmp(u->text + name, "stapsdt", sizeof("stapsdt")) != 0)
 			continue;
+		if (u->n == SITES_MAX)
+			return fault(error, "more than 65536 probes");
 		if (!parse_note(f, (struct slice){u->text + desc, note.n_descsz}, &u->sites[u->n++],
 				error))
 			return false;
@@ -172,60 +167,30 @@ static bool parse_notes(const struct file *f, Elf_Data *notes, struct usdt *u, c
 	return true;
 }
 
-/* Finds the notes, and the section that prelinking moved. */
-static bool find_notes(struct file *f, Elf_Data **notes, const char **error)
+static bool read_notes(struct file *f, struct usdt *u, const char **error)
 {
-	Elf_Scn *section = NULL, *found = NULL;
-	size_t names;
+	struct elffile_section notes;
 	GElf_Shdr header;
 
-	*notes = NULL;
-	if (elf_getphdrnum(f->elf, &f->num_segments) != 0 || elf_getshdrstrndx(f->elf, &names) != 0)
-		return fault(error, elf_errmsg(-1));
-	while ((section = elf_nextscn(f->elf, section))) {
-		const char *name;
-
-		if (!gelf_getshdr(section, &header))
-			return fault(error, elf_errmsg(-1));
-		name = elf_strptr(f->elf, names, header.sh_name);
-		if (name && header.sh_type == SHT_NOTE && strcmp(name, ".note.stapsdt") == 0)
-			found = section;
-		else if (name && strcmp(name, ".stapsdt.base") == 0)
-			f->base = header.sh_addr;
-	}
-	if (!found)
-		return true;
-	*notes = elf_getdata(found, NULL);
-	return *notes ? true : fault(error, elf_errmsg(-1));
+	u->machine = f->elf.machine;
+	if (elffile_find(&f->elf, SHT_PROGBITS, ".stapsdt.base", &header))
+		f->base = header.sh_addr;
+	if (elffile_find(&f->elf, SHT_NOTE, ".note.stapsdt", &header) && header.sh_size > NOTES_MAX)
+		return fault(error, "more than 8 MiB of notes on probes");
+	if (!elffile_load(&f->elf, SHT_NOTE, ".note.stapsdt", &notes))
+		return f->elf.error ? fault(error, f->elf.error) : true;
+	return parse_notes(f, notes.data, u, error);
 }
 
-static bool read_elf(struct usdt *u, Elf *elf, const char **error)
+int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error)
 {
-	struct file f = {.elf = elf};
-	GElf_Ehdr header;
-	Elf_Data *notes;
-
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
-		return fault(error, "not an ELF file");
-	/* addresses in notes are not converted */
-	if (header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return fault(error, "an ELF file of another byte order");
-	u->machine = header.e_machine;
-	return find_notes(&f, &notes, error) && (!notes || parse_notes(&f, notes, u, error));
-}
-
-int usdt_read(struct usdt *u, int fd, const char **error)
-{
-	Elf *elf;
+	struct file f = {};
 	bool good;
 
 	*u = (struct usdt){};
-	if (elf_version(EV_CURRENT) == EV_NONE || !(elf = elf_begin(fd, ELF_C_READ, NULL))) {
-		*error = elf_errmsg(-1);
-		return -1;
-	}
-	good = read_elf(u, elf, error);
-	elf_end(elf);
+	good = elffile_open(&f.elf, fd, budget) == 0 ? read_notes(&f, u, error)
+						     : fault(error, f.elf.error);
+	elffile_close(&f.elf);
 	if (!good)
 		usdt_free(u);
 	return good ? 0 : -1;

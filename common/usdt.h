@@ -15,6 +15,8 @@
 
 #define USDT_MAX_ARGS 12
 
+struct elffile_budget;
+
 struct usdt_arg {
 	uint8_t size; /* in bytes */
 	bool is_signed, is_float;
@@ -43,7 +45,7 @@ struct usdt {
  * none. Returns 0; or -1 with what is wrong in *error, a string that is valid until the next call. Notes
  * that are damaged make the file wrong: a probe that is left out would be lost in silence.
  */
-int usdt_read(struct usdt *u, int fd, const char **error);
+int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
 
 void usdt_free(struct usdt *u);
 

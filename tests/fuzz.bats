@@ -7,7 +7,7 @@ load helpers
     local ran=0
     for folder in "$BATS_TEST_DIRNAME"/corpus/*; do
         reader=${folder##*/}
-        # those of usdt-gen are left out where it is
+        # those that need libelf are left out where it is
         [ -x "$BIN/fuzz-$reader" ] || { [[ $reader = probe-specs || $reader = elf-* ]] && continue; }
         status_is 0 timeout 60 "$BIN/fuzz-$reader" "$folder"/*
         ran=$((ran + 1))

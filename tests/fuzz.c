@@ -86,6 +86,7 @@ static const struct reader {
 	 TEXT,
 	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
 	{"elf-operands", NULL, TEXT, {{BYTES}}},
+	{"elf-functions", NULL, TEXT, {{BYTES, BYTES}}},
 };
 
 enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cmd/usdt-record-operand.h"
+#include "elffile.h"
 #include "out.h"
 #include "target.h"
 #include "utf8.h"
@@ -80,12 +81,13 @@ static void print_arg(struct out *out, const struct usdt *u, const struct usdt_s
 static void print_file(struct out *out, const char *path)
 {
 	int fd = open(path, O_RDONLY);
+	struct elffile_budget budget = {};
 	const char *error;
 	struct usdt u;
 
 	if (fd < 0)
 		err(EXIT_FAILURE, "%s", path);
-	if (usdt_read(&u, fd, &error) != 0) {
+	if (usdt_read(&u, fd, &budget, &error) != 0) {
 		close(fd);
 		errx(EXIT_FAILURE, "%s: %s", path, error);
 	}

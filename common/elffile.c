@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "elffile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool fault(struct elffile *f, const char *what)
+{
+	if (!f->error)
+		f->error = what;
+	return false;
+}
+
+bool elffile_spend(struct elffile *f, uint64_t n)
+{
+	if (n > ELFFILE_MAX - f->loaded)
+		return fault(f, "its tables take more than 64 MiB, which is not loaded");
+	if (n > ELFFILE_MAX_ALL - f->budget->spent)
+		return fault(f, "the files before it have used up the 128 MiB that are loaded");
+	f->loaded += n;
+	f->budget->spent += n;
+	return true;
+}
+
+/*
+ * libelf makes room for as many sections and segments as the file says it had, when it opens it. A number above
+ * 65279 would stand elsewhere: no program has as many.
+ */
+static bool check_header(struct elffile *f)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr narrow;
+		Elf64_Ehdr wide;
+	} header = {};
+	uint64_t sections, sections_at, segments;
+	ssize_t n;
+
+	do
+		n = pread(f->fd, &header, sizeof(header), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return fault(f, strerror(errno));
+	if (n < EI_NIDENT || memcmp(header.ident, ELFMAG, SELFMAG) != 0)
+		return fault(f, "not an ELF file");
+	f->is_elf = true;
+	if (header.ident[EI_DATA] != ELFDATA2LSB)
+		return fault(f, "an ELF file of another byte order");
+	f->machine = header.wide.e_machine;
+	if (header.ident[EI_CLASS] == ELFCLASS32) {
+		sections = header.narrow.e_shnum;
+		sections_at = header.narrow.e_shoff;
+		segments = header.narrow.e_phnum;
+	} else {
+		sections = header.wide.e_shnum;
+		sections_at = header.wide.e_shoff;
+		segments = header.wide.e_phnum;
+	}
+	if ((!sections && sections_at) || sections >= SHN_LORESERVE || segments == PN_XNUM)
+		return fault(f, "an ELF file with too many sections or segments");
+	return elffile_spend(f, sections * sizeof(Elf64_Shdr) + segments * sizeof(Elf64_Phdr));
+}
+
+static bool read_segments(struct elffile *f)
+{
+	GElf_Phdr segment;
+	size_t n;
+
+	if (elf_getphdrnum(f->elf, &n) != 0)
+		return fault(f, elf_errmsg(-1));
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(f->elf, i, &segment) || segment.p_type != PT_LOAD)
+			continue;
+		if (f->num_segments == ELFFILE_SEGMENTS)
+			return fault(f, "an ELF file with too many loaded segments");
+		f->segments[f->num_segments++] = (struct elffile_segment){
+			segment.p_vaddr, segment.p_offset, segment.p_filesz};
+	}
+	return true;
+}
+
+int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
+{
+	size_t names;
+
+	*f = (struct elffile){.fd = fd, .budget = budget};
+	elf_version(EV_CURRENT);
+	if (!check_header(f))
+		return -1;
+	f->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF)
+		fault(f, f->elf ? "not an ELF file" : elf_errmsg(-1));
+	else if (elf_getshdrstrndx(f->elf, &names) != 0)
+		fault(f, elf_errmsg(-1));
+	else if (read_segments(f) && names)
+		elffile_strings(f, names, &f->names);
+	return f->error ? -1 : 0;
+}
+
+void elffile_close(struct elffile *f)
+{
+	elf_end(f->elf);
+	f->elf = NULL;
+}
+
+static bool load(struct elffile *f, Elf_Scn *section, struct elffile_section *s)
+{
+	s->data = NULL;
+	if (!elffile_spend(f, s->header.sh_size))
+		return false;
+	s->data = elf_getdata(section, NULL);
+	return s->data ? true : fault(f, elf_errmsg(-1));
+}
+
+static Elf_Scn *find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(f->elf, section))) {
+		const char *own;
+
+		if (!gelf_getshdr(section, header)) {
+			fault(f, elf_errmsg(-1));
+			return NULL;
+		}
+		if (header->sh_type != type)
+			continue;
+		own = name ? elffile_string(&f->names, header->sh_name) : NULL;
+		if (!name || (own && strcmp(own, name) == 0))
+			return section;
+	}
+	return NULL;
+}
+
+bool elffile_find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header)
+{
+	return find(f, type, name, header);
+}
+
+bool elffile_load(struct elffile *f, uint32_t type, const char *name, struct elffile_section *s)
+{
+	Elf_Scn *section = find(f, type, name, &s->header);
+
+	return section && load(f, section, s);
+}
+
+bool elffile_strings(struct elffile *f, uint32_t number, struct elffile_section *s)
+{
+	Elf_Scn *section = elf_getscn(f->elf, number);
+
+	if (!section || !gelf_getshdr(section, &s->header) || s->header.sh_type != SHT_STRTAB)
+		return fault(f, "an ELF file whose names are not where it says");
+	if (!load(f, section, s))
+		return false;
+	if (s->data->d_size && ((const char *)s->data->d_buf)[s->data->d_size - 1])
+		return fault(f, "an ELF file whose names have no end");
+	return true;
+}
+
+const char *elffile_string(const struct elffile_section *strings, uint64_t offset)
+{
+	const Elf_Data *data = strings->data;
+
+	return data && offset < data->d_size ? (const char *)data->d_buf + offset : NULL;
+}
+
+bool elffile_offset(const struct elffile *f, uint64_t address, uint64_t *offset)
+{
+	for (size_t i = 0; i < f->num_segments; i++) {
+		const struct elffile_segment *s = &f->segments[i];
+
+		if (address >= s->address && address - s->address < s->size) {
+			*offset = address - s->address + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
