@@ -3,15 +3,19 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "iterator.h"
 #include "session.h"
 #include "usdt-record-operand.h"
@@ -28,6 +32,12 @@ struct link_create {
 };
 
 static bool verbose;
+
+enum {
+	/* how long detaching may take, and by a perf event each */
+	DETACH_MS = 3000,
+	DETACH_PERF_MS = 250,
+};
 
 static int link_create(struct link_create *attr)
 {
@@ -338,12 +348,70 @@ int recorder_open(struct recorder *r, const struct target *t, const struct probe
 	return attach_probes(r, multi, r->bpf->rodata->only_followed ? 0 : options->pid);
 }
 
-void recorder_detach(struct recorder *r)
+/*
+ * A child of ours has the links, too. It keeps no pipe open whose reader waits for the end of what is recorded; links
+ * and what else belongs to BPF are no files.
+ */
+static _Noreturn void close_rest(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	struct dirent *entry;
+	char target[16];
+
+	while (fds && (entry = readdir(fds))) {
+		int fd = atoi(entry->d_name);
+		ssize_t n = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target));
+
+		if (n > 0 && fd != dirfd(fds) && strncmp(target, "anon_inode:", 11) != 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+static void close_links(struct recorder *r)
 {
 	while (r->num_links)
 		close(r->links[--r->num_links]);
 	while (r->num_perf_links)
 		bpf_link__destroy(r->perf_links[--r->num_perf_links]);
+}
+
+/* Whether the child ends in time. */
+static bool has_ended(pid_t child, uint64_t timeout)
+{
+	int fd = syscall(SYS_pidfd_open, child, 0);
+	struct pollfd process = {fd, POLLIN, 0};
+	uint64_t end = clock_ms() + timeout, t;
+	int n = 0;
+
+	while (fd >= 0 && n <= 0 && (t = clock_ms()) < end)
+		n = poll(&process, 1, end - t);
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && n <= 0)
+		return false;
+	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return true;
+}
+
+/*
+ * The last one to close a link waits, deaf to all signals, until no program runs for it any more. One that reads a page
+ * which never comes, from a dead network file system for instance, never ends. So a child is the last one.
+ */
+int recorder_detach(struct recorder *r)
+{
+	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * r->num_perf_links;
+	pid_t child = r->num_links + r->num_perf_links ? fork() : -1;
+
+	if (child == 0)
+		close_rest();
+	close_links(r);
+	if (child < 0 || has_ended(child, timeout))
+		return 0;
+	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead network file system for instance; process %d stays to wait for it",
+	      child);
+	return -1;
 }
 
 uint64_t recorder_lost(const struct recorder *r)
@@ -384,7 +452,7 @@ bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk)
 
 void recorder_close(struct recorder *r)
 {
-	recorder_detach(r);
+	close_links(r);
 	ring_buffer__free(r->ring);
 	usdt_record_bpf__destroy(r->bpf);
 	free(r->links);

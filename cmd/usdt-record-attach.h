@@ -59,8 +59,11 @@ typedef int recorder_event(void *context, void *event, size_t size);
 int recorder_open(struct recorder *r, const struct target *t, const struct probespecs *specs,
 		  const struct attach_options *options, recorder_event *on_event, void *context);
 
-/* Probes do nothing any more; what they have sent before can still be taken out. */
-void recorder_detach(struct recorder *r);
+/*
+ * Probes do nothing any more; what they have sent before can still be taken out. Returns 0; or -1 having said so, when
+ * that takes long: a process of its own is left to wait for it.
+ */
+int recorder_detach(struct recorder *r);
 
 /* Events for which there was no room. */
 uint64_t recorder_lost(const struct recorder *r);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "command.h"
 #include "out.h"
 #include "privilege.h"
@@ -22,7 +23,10 @@
 #include "usdt-record-owners.h"
 #include "usdt-record-print.h"
 
-enum { BUFFER = 16 << 20 };
+enum {
+	BUFFER = 16 << 20,
+	DRAIN_MS = 500, /* for what is in the buffer, when probes cannot be detached */
+};
 
 static struct {
 	struct attach_options attach;
@@ -38,6 +42,7 @@ struct recording {
 	struct session session;
 	struct owners owners;
 	uint64_t events, cut, unreadable;
+	uint64_t stuck_until; /* ms of the clock; 0: the probes are detached */
 };
 
 static bool is_complete(const struct recording *r)
@@ -85,10 +90,12 @@ static bool is_over(void *context)
 				  (!opt.attach.follow || recorder_followed(&r->recorder) == 0));
 }
 
-/* A session_is_over, when there will be no more events. */
+/* A session_is_over, when there will be no more events, or should be none. */
 static bool is_full(void *context)
 {
-	return is_complete(context);
+	const struct recording *r = context;
+
+	return (r->stuck_until && clock_ms() > r->stuck_until) || is_complete(r);
 }
 
 /* Says what the lines do not. Returns whether nothing was lost. */
@@ -304,10 +311,11 @@ int main(int argc, char **argv)
 	if (opt.command && command_release(&command) != 0)
 		exit(command_cannot_run(command.path));
 	session_run(&r.session, is_over, &r);
-	recorder_detach(&r.recorder);
+	if (recorder_detach(&r.recorder) != 0)
+		r.stuck_until = clock_ms() + DRAIN_MS;
 	session_finish(&r.session, is_full, &r);
 	whole = owners_finish(&r.owners);
-	if (!report(&r) || !whole || r.session.failed || target.incomplete)
+	if (!report(&r) || !whole || r.stuck_until || r.session.failed || target.incomplete)
 		status = EXIT_FAILURE;
 	status = session_close(&r.session, status);
 	recorder_close(&r.recorder);

@@ -482,3 +482,31 @@ guarded: n=0x7'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon usdt-record -q -e 'inlined(where)' -- usdt-target sites
     equal "$(wc -l <<<"$output")" 3
 }
+
+@test "a string that never comes does not keep the recorder" {
+    for way in '' --perf-events; do
+        start usdt-target wait sites stuck
+        # shellcheck disable=SC2086 # none, or one
+        sh 'usdt-record '$way' -d 2 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
+        local pipeline=$!
+        wait_for_text recording log
+        echo >&"$go"
+        wait_for_text firing out || { grep -q userfaultfd out && skip 'no userfaultfd here'; }
+        # its reader sees the end as well
+        timeout 12 tail --pid=$pipeline -f /dev/null
+        # what came before is there
+        equal "$(grep -c inlined lines)" 3
+        # detaching perf events need not wait
+        [ "$(cat status)" = 1 ] || { [ -n "$way" ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
+        grep -q 'the probes are not detached yet: .* reads memory that does not come' log
+        local rest
+        rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)
+        kill -9 "$started"
+        wait "$started" || true
+        for _ in $(seq 100); do
+            [ -e /proc/"$rest" ] || break
+            sleep 0.1
+        done
+        [ ! -e /proc/"$rest" ]
+    done
+}

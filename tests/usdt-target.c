@@ -7,14 +7,17 @@
 #include <err.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sdt.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -244,6 +247,37 @@ static void kill_self(unsigned n)
 	raise(n);
 }
 
+static char *absent;
+
+static void *fire_absent(void *n)
+{
+	(void)n;
+	DTRACE_PROBE1(spdk, absent, absent);
+	return NULL;
+}
+
+/* A string on a page that never comes: nobody answers for it. The thread that fires may wait for ever. */
+static void fire_stuck(unsigned n)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	const long page = sysconf(_SC_PAGESIZE);
+	struct uffdio_register range = {.range.len = page, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+	pthread_t thread;
+
+	(void)n;
+	absent = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range.start = (uintptr_t)absent;
+	if (absent == MAP_FAILED || fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0)
+		err(EXIT_FAILURE, "userfaultfd");
+	if (pthread_create(&thread, NULL, fire_absent, NULL) != 0)
+		errx(EXIT_FAILURE, "threads");
+	printf("firing\n");
+	wait_for_line(0);
+	_exit(0);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(unsigned n);
@@ -256,7 +290,7 @@ static const struct {
 	{"threads", fire_threads}, {"forks", fire_forks},
 	{"cpu", print_cpu},        {"exit", end},
 	{"kill", kill_self},       {"strings", fire_strings},
-	{"trace", map_trace},
+	{"trace", map_trace},      {"stuck", fire_stuck},
 };
 
 int main(int argc, char **argv)
