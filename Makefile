@@ -60,7 +60,7 @@ LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
-COMMON     := cli input io json lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
+COMMON     := cli input io json kind lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
 ELF_COMMON := elffile mapping probespec regular target usdt
 BPF_COMMON := command iterator label privilege session
 

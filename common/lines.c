@@ -18,6 +18,8 @@
 enum {
 	AHEAD_MIN = 8 * IO_BLOCK,
 	SHOWN = 10, /* complaints */
+	/* bytes that tell what an input is, when it has no newline before */
+	TELLING = 512,
 };
 
 int lines_open(struct lines *l, const char *path)
@@ -34,6 +36,29 @@ int lines_open(struct lines *l, const char *path)
 	progress_start(&l->progress);
 	l->buf = l->own = malloc(l->cap);
 	return l->buf ? 0 : -1;
+}
+
+void lines_expect(struct lines *l, enum input_kind wanted, const char *reader)
+{
+	l->wanted = wanted;
+	l->reader = reader;
+}
+
+/* Looks once at what the input begins with. Returns -1 with errno when that is not what is wanted. */
+static int look(struct lines *l)
+{
+	struct slice start = {l->buf + l->start, l->end - l->start};
+
+	if (l->looked || (!l->eof && start.n < TELLING && !memchr(start.p, '\n', start.n)))
+		return 0;
+	l->looked = true;
+	if (!l->wanted || !start.n)
+		return 0;
+	l->is = kind_of(start, l->wanted);
+	if (l->is == l->wanted)
+		l->is = KIND_UNKNOWN;
+	errno = EMEDIUMTYPE;
+	return l->is ? -1 : 0;
 }
 
 /* Reads on behind the unfinished line, which moves to the buffer's begin. Returns as read(2) does. */
@@ -88,7 +113,7 @@ static ssize_t fill(struct lines *l)
 		l->consumed += got;
 	}
 	l->eof = got == 0;
-	return got;
+	return got >= 0 && look(l) != 0 ? -1 : got;
 }
 
 int lines_next(struct lines *l, struct slice *line)
@@ -140,6 +165,8 @@ int lines_close(struct lines *l, int error)
 	if (error == EMSGSIZE)
 		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file",
 		      l->name, l->number + 1);
+	else if (l->is || (error == EISDIR && l->wanted))
+		kind_refuse(l->name, l->is ? l->is : KIND_DIRECTORY, l->wanted, l->reader);
 	else if (error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "kind.h"
 #include "progress.h"
 #include "slice.h"
 
@@ -19,15 +20,19 @@ struct readahead;
 #define LINES_MAX ((size_t)64 << 20)
 
 struct lines {
-	const char *name; /* for messages: the path, or <stdin> */
-	uint64_t number;  /* of the line handed out last, from 1 */
-	uint64_t faulty;  /* lines that lines_complain() was called for */
+	const char *name;   /* for messages: the path, or <stdin> */
+	uint64_t number;    /* of the line handed out last, from 1 */
+	uint64_t faulty;    /* lines that lines_complain() was called for */
+	enum input_kind is; /* of lines_expect(): what was refused, else KIND_UNKNOWN */
 
 	/* flushed before a read that would wait, so that a reader behind it sees lines as they come; may be NULL */
 	struct out *tie;
 
 	int fd;
 	bool is_pipe, eof;
+	bool looked; /* at what it begins with */
+	enum input_kind wanted;
+	const char *reader;
 	off_t size; /* of a regular file, else 0 */
 	uint64_t consumed;
 	struct progress progress;
@@ -40,6 +45,12 @@ struct lines {
 /* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
 int lines_open(struct lines *l, const char *path);
 
+/*
+ * To be called before the first line is read: input that is clearly of another kind ends with EMEDIUMTYPE before its
+ * first line. reader: the command that reads the wanted kind from a pipe, for lines_close() to name.
+ */
+void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
+
 /* Returns 1 and the line without its newline, valid until the next call; 0 at the end; -1 with errno. */
 int lines_next(struct lines *l, struct slice *line);
 
@@ -50,8 +61,8 @@ int lines_next(struct lines *l, struct slice *line);
 void lines_complain(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Tells what there is to tell at the end of the input: the errno of the last lines_next(), 0 for none, and
- * complaints not shown. Returns 0 when there was nothing.
+ * Tells what there is to tell at the end of the input: the errno of the last lines_next(), 0 for none, what was
+ * refused, and complaints not shown. Returns 0 when there was nothing.
  */
 int lines_close(struct lines *l, int error);
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an input seems to be, by its first bytes, so that one which a tool cannot read is named in its message. */
+#ifndef KIND_H
+#define KIND_H
+
+#include <stdbool.h>
+
+#include "slice.h"
+
+enum input_kind {
+	KIND_UNKNOWN, /* also text that is nothing of the below */
+	KIND_EMPTY,
+	KIND_DIRECTORY, /* only for kind_refuse() */
+	KIND_XZ,
+	KIND_GZIP,
+	KIND_ZSTD,
+	KIND_BZIP2,
+	KIND_LZ4,
+	KIND_ELF,
+	KIND_UTF16,
+	KIND_TRACE_FILE, /* SPDK's binary one */
+	KIND_BINARY,     /* another one */
+	KIND_SPDK_JSON,  /* what spdk_trace -j prints */
+	KIND_SPDK_TEXT,  /* what spdk_trace prints */
+	KIND_TRACE_LINES,
+	KIND_JOINED, /* text of trace-join and trace.py */
+	KIND_PROBE_LINES,
+	KIND_LIFETIMES,
+	KIND_OWNERS,       /* what trace-dump -O prints */
+	KIND_DESCRIPTIONS, /* what trace-dump -d and -i print */
+	KIND_ENCODED,      /* what trace-latency -e prints */
+	KIND_CHROME,
+};
+
+/*
+ * What an input seems to be that begins with these bytes. Where lines of several kinds are among the first ones, it is
+ * the wanted kind if that is among them, else the first one.
+ */
+enum input_kind kind_of(struct slice start, enum input_kind wanted);
+
+/*
+ * Says on stderr what the input of this name is instead of what is wanted, and which command would work. reader: the
+ * command that reads what is wanted from a pipe.
+ */
+void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
+
+#endif
