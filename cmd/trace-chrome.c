@@ -30,24 +30,14 @@ struct drawn {
 	uint64_t arrow; /* one that leads to its next entry; 0: none */
 };
 
-/* A state of a type of objects. */
-struct place {
-	uint64_t left, ended; /* how often objects have left it, and have ended their lives in it */
-	uint64_t stay;        /* how many are in it */
-	bool last_by_name;
-};
-
 struct chart {
 	struct out *out;
 	struct objects objects;
 	struct names types, states, labels;
 	struct drawn *drawn;
 	uint32_t num_drawn;
-	struct map lcores; /* those that have a track */
-	struct map places; /* type and state: index into all_places */
-	struct place *all_places;
-	uint32_t num_places, cap_places;
-	uint64_t depths[OBJECTS_TYPES]; /* objects in work, by type */
+	struct map lcores;              /* those that have a track */
+	uint64_t depths[OBJECTS_TYPES]; /* what was drawn last of objects.depths */
 	uint64_t arrows;                /* so many were drawn */
 	struct room {
 		char *p;
@@ -85,72 +75,6 @@ static struct drawn *drawn_of(struct chart *c, const struct object *o)
 		c->num_drawn = c->objects.cap;
 	}
 	return &c->drawn[index];
-}
-
-static bool ends_with(struct slice s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
-}
-
-static bool last_by_name(struct slice state)
-{
-	return ends_with(state, "COMPLETED") || ends_with(state, "DONE") ||
-	       (ends_with(state, "COMPLETE") && !ends_with(state, "RDY_TO_COMPLETE"));
-}
-
-static struct place *place_of(struct chart *c, uint32_t type, uint32_t state)
-{
-	uint32_t *index = map_put(&c->places, (uint64_t)type << 32 | state);
-
-	if (!index)
-		err(EXIT_FAILURE, NULL);
-	if (*index == MAP_NONE) {
-		if (c->num_places == c->cap_places) {
-			c->cap_places = c->cap_places ? 2 * c->cap_places : 64;
-			c->all_places = allocate(c->all_places, c->cap_places,
-						 sizeof(*c->all_places));
-		}
-		*index = c->num_places++;
-		c->all_places[*index] = (struct place){
-			.last_by_name = last_by_name(c->states.all[state])};
-	}
-	return &c->all_places[*index];
-}
-
-/*
- * How many objects in a state are in work. A trace does not tell final states: one is final when more objects
- * have ended their lives in it than have left it, and by its name as long as that is open.
- */
-static uint64_t in_work(const struct place *p)
-{
-	bool last = p->ended == p->left ? p->last_by_name : p->ended > p->left;
-
-	return last ? 0 : p->stay;
-}
-
-static void enter(struct chart *c, uint32_t type, uint32_t state)
-{
-	struct place *p = place_of(c, type, state);
-
-	c->depths[type] -= in_work(p);
-	p->stay++;
-	c->depths[type] += in_work(p);
-}
-
-/* moved: to another state; else its life has ended there. */
-static void leave(struct chart *c, uint32_t type, uint32_t state, bool moved)
-{
-	struct place *p = place_of(c, type, state);
-
-	c->depths[type] -= in_work(p);
-	p->stay--;
-	if (moved)
-		p->left++;
-	else
-		p->ended++;
-	c->depths[type] += in_work(p);
 }
 
 static struct event_id id_of(const struct chart *c, const struct object *o)
@@ -223,10 +147,8 @@ static void begin_life(struct chart *c, const struct object *o, const struct obj
 	const struct object *related = objects_related(&c->objects, line);
 	struct drawn *d = drawn_of(c, o);
 
-	if (before->entries) {
+	if (before->entries)
 		end_life(c, before, d);
-		leave(c, before->type, before->state, false);
-	}
 	*d = (struct drawn){.label = label_of(c, line, related)};
 	event_begin(c->out, at, id_of(c, o), c->labels.all[d->label], NULL);
 	if (related) {
@@ -244,7 +166,6 @@ static void next_state(struct chart *c, const struct object *o, const struct obj
 	struct drawn *d = drawn_of(c, o);
 
 	event_end(c->out, at, id_of(c, o), c->states.all[before->state]);
-	leave(c, before->type, before->state, true);
 	if (d->arrow)
 		event_arrow_to(c->out, at, d->arrow);
 	d->arrow = 0;
@@ -255,14 +176,15 @@ static void next_state(struct chart *c, const struct object *o, const struct obj
 }
 
 static void draw_object(struct chart *c, const struct object *o, struct event_at at,
-			uint64_t depth_before, const struct traceline *line)
+			const struct traceline *line)
 {
 	event_begin(c->out, at, id_of(c, o), c->states.all[o->state], line);
 	event_entry(c->out, at, line);
-	enter(c, o->type, o->state);
 	drawn_of(c, o)->lcore = at.lcore;
-	if (c->depths[o->type] != depth_before)
+	if (c->depths[o->type] != c->objects.depths[o->type]) {
+		c->depths[o->type] = c->objects.depths[o->type];
 		event_depth(c->out, at.ns, c->types.all[o->type], c->depths[o->type]);
+	}
 }
 
 /* Makes sure that the lcore has a track. Returns NULL, or what is wrong with the line. */
@@ -290,7 +212,6 @@ static const char *draw(struct chart *c, const struct traceline *line)
 	struct object *object, before;
 	struct event_at at;
 	const char *error;
-	uint64_t depth;
 	uint32_t state;
 
 	if (!traceline_ns(line->us, &at.ns))
@@ -308,14 +229,12 @@ static const char *draw(struct chart *c, const struct traceline *line)
 		event_instant(c->out, at, line);
 		break;
 	case OBJECT_BEGINS:
-		depth = c->depths[object->type];
 		begin_life(c, object, &before, at, line);
-		draw_object(c, object, at, depth, line);
+		draw_object(c, object, at, line);
 		break;
 	case OBJECT_GOES_ON:
-		depth = c->depths[object->type];
 		next_state(c, object, &before, at, line);
-		draw_object(c, object, at, depth, line);
+		draw_object(c, object, at, line);
 		break;
 	}
 	return NULL;
@@ -362,7 +281,9 @@ static int draw_all(struct chart *c, struct lines *lines)
 			end_life(c, &c->objects.all[i], drawn_of(c, &c->objects.all[i]));
 	event_close(c->out);
 	traceline_free(&parsed);
-	return lines_close(lines, got < 0 ? errno : 0);
+	if (!lines->number && got == 0)
+		warnx("%s: empty: there are no trace lines", lines->name);
+	return lines_close(lines, got < 0 ? errno : 0) != 0 || !lines->number ? -1 : 0;
 }
 
 static void chart_free(struct chart *c)
@@ -372,8 +293,6 @@ static void chart_free(struct chart *c)
 	names_free(&c->states);
 	names_free(&c->labels);
 	map_free(&c->lcores);
-	map_free(&c->places);
-	free(c->all_places);
 	free(c->drawn);
 	free(c->line.p);
 	free(c->label.p);
@@ -416,10 +335,12 @@ int main(int argc, char **argv)
 
 	chart.out = &out;
 	chart.objects.types = &chart.types;
+	chart.objects.states = &chart.states;
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
+	lines_expect(&lines, KIND_TRACE_LINES, "trace-chrome");
 	lines.tie = &out;
 	if (draw_all(&chart, &lines) != 0)
 		status = EXIT_FAILURE;

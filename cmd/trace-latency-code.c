@@ -249,11 +249,16 @@ static const char *add_line(void *context, struct slice line)
 	return error;
 }
 
-int code_read(struct rows *rows, const char *path)
+int code_read(struct rows *rows, const char *path, const char *reader)
 {
 	struct lines lines;
+	int status;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
-	return lines_each(&lines, add_line, rows);
+	lines_expect(&lines, KIND_ENCODED, reader);
+	status = lines_each(&lines, add_line, rows);
+	if (lines.is)
+		exit(EXIT_FAILURE);
+	return status;
 }

@@ -18,9 +18,10 @@ void code_write(struct out *out, const struct rows *rows);
 
 /*
  * Adds the encoded lines of a file to rows; complains about malformed ones and leaves them out. Returns 0, or -1
- * when there was something to complain about. A file that cannot be opened ends the tool.
+ * when there was something to complain about. A file that cannot be opened, or is of another kind, ends the tool.
+ * reader: the command that reads such lines from a pipe, for that message.
  */
-int code_read(struct rows *rows, const char *path);
+int code_read(struct rows *rows, const char *path, const char *reader);
 
 /* What a row is about, as members of a JSON object: "group":{…},"object":"r","from":"A","to":"B". */
 void code_write_key(struct out *out, const struct rows *rows, const struct row *row);

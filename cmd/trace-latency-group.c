@@ -59,7 +59,9 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 		struct slice key = slice_of(group->keys[i]), value;
 		char *to;
 
-		if (!find(line, text, group->keys[i], &value) && !member(related, key, &value))
+		if (find(line, text, group->keys[i], &value))
+			group->found[i] = true;
+		else if (!member(related, key, &value))
 			value = slice_of("null");
 		if (group->cap < n + JSON_QUOTED(key.n) + value.n + 4) {
 			group->cap = 2 * (n + JSON_QUOTED(key.n) + value.n + 4);

@@ -9,6 +9,7 @@
 struct group {
 	const char *
 		*keys; /* with dots between the keys of objects in objects: args.qpair.hostnqn */
+	bool *found;   /* whether a line so far had the key of this number */
 	unsigned n;
 	char *text; /* the group made last */
 	size_t cap;

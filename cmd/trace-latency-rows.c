@@ -132,10 +132,8 @@ struct ranked *rows_ranked(const struct rows *rows, uint32_t *n)
 
 void rows_clear(struct rows *rows)
 {
-	for (uint32_t i = 0; i < rows->n; i++) {
-		rows->all[i]->cleared += rows->all[i]->times.count;
+	for (uint32_t i = 0; i < rows->n; i++)
 		histogram_clear(&rows->all[i]->times);
-	}
 }
 
 void rows_free(struct rows *rows)

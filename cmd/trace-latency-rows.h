@@ -23,7 +23,6 @@ enum {
 struct row {
 	uint32_t group, type, from, to;
 	struct histogram times;
-	uint64_t cleared; /* values that rows_clear() has taken away */
 };
 
 /* All zero has no rows. */

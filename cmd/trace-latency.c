@@ -43,8 +43,19 @@ struct trace {
 	struct rows rows;
 	struct objects objects;
 	struct interval interval; /* the one being measured */
-	uint64_t lone;            /* objects of one entry, their creation */
-	uint64_t unfinished;      /* objects in work at the end */
+	uint32_t *touched;        /* indexes of the objects that have entries in it, each once */
+	uint32_t num_touched, cap_touched;
+	uint64_t lone;       /* objects of one entry, their creation */
+	uint64_t unfinished; /* objects in work at the end */
+	uint64_t belated;    /* lives of which the end was not known in its interval */
+	uint64_t premature;  /* lives that were recorded and had not ended */
+};
+
+/* Marks of an object. */
+enum {
+	TOUCHED = 1,  /* in trace.touched */
+	RECORDED = 2, /* its life is in an interval */
+	PREMATURE = 4,
 };
 
 static void record(struct row *row, uint64_t ns)
@@ -53,14 +64,65 @@ static void record(struct row *row, uint64_t ns)
 		err(EXIT_FAILURE, NULL);
 }
 
-/* A life is over. One entry is a life, too, where it says how old its object is. */
+/* One entry is a life, too, where it says how old its object is. */
+static bool is_life(const struct object *o)
+{
+	return o->entries > 1 || o->age;
+}
+
+static void record_life(struct trace *trace, const struct object *o)
+{
+	record(rows_at(&trace->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE),
+	       o->age + (o->last - o->first));
+}
+
+/* A life is over. */
 static void end_life(struct trace *trace, const struct object *o)
 {
-	if (o->entries == 1 && !o->age)
+	if (o->marks & RECORDED)
+		return;
+	if (!is_life(o)) {
 		trace->lone++;
-	else
-		record(rows_at(&trace->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE),
-		       o->age + (o->last - o->first));
+		return;
+	}
+	trace->belated += o->last < trace->interval.from;
+	record_life(trace, o);
+}
+
+/* Takes note that an object has an entry in this interval. */
+static void touch(struct trace *trace, struct object *o)
+{
+	if (o->marks & RECORDED && !(o->marks & PREMATURE)) {
+		o->marks |= PREMATURE;
+		trace->premature++;
+	}
+	if (!opt.interval || o->marks & TOUCHED)
+		return;
+	o->marks |= TOUCHED;
+	if (trace->num_touched == trace->cap_touched) {
+		trace->cap_touched = trace->objects.cap;
+		trace->touched = reallocarray(trace->touched, trace->cap_touched,
+					      sizeof(*trace->touched));
+		if (!trace->touched)
+			err(EXIT_FAILURE, NULL);
+	}
+	trace->touched[trace->num_touched++] = o - trace->objects.all;
+}
+
+/* Ends the lives whose last entry is in this interval, as far as that can be known now. */
+static void end_touched(struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->num_touched; i++) {
+		struct object *o = &trace->objects.all[trace->touched[i]];
+
+		o->marks &= ~TOUCHED;
+		if (o->entries && !(o->marks & RECORDED) && is_life(o) &&
+		    objects_is_final(&trace->objects, o, false)) {
+			record_life(trace, o);
+			o->marks |= RECORDED;
+		}
+	}
+	trace->num_touched = 0;
 }
 
 static void move(struct trace *trace, const struct object *from, const struct object *to)
@@ -85,6 +147,7 @@ static void print(const struct trace *trace, const struct rows *base, struct out
 static void next_interval(struct trace *trace, uint64_t ns, struct out *out)
 {
 	if (trace->interval.to) {
+		end_touched(trace);
 		print(trace, NULL, out);
 		rows_clear(&trace->rows);
 	}
@@ -135,6 +198,8 @@ static const char *take(struct trace *trace, const struct traceline *line, struc
 	case OBJECT_BEGINS:
 		if (before.entries)
 			end_life(trace, &before);
+		object->marks &= TOUCHED;
+		touch(trace, object);
 		object->note = group_number(trace, line, text);
 		if (object->note >= ROWS_GROUPS) {
 			*object = (struct object){};
@@ -142,6 +207,7 @@ static const char *take(struct trace *trace, const struct traceline *line, struc
 		}
 		break;
 	case OBJECT_GOES_ON:
+		touch(trace, object);
 		move(trace, &before, object);
 		break;
 	case OBJECT_NONE:
@@ -150,66 +216,37 @@ static const char *take(struct trace *trace, const struct traceline *line, struc
 	if (!opt.related)
 		return NULL;
 	object = objects_related(&trace->objects, line);
-	if (object) {
-		before = *object;
-		if (objects_step(&trace->objects, object, ns, state))
-			move(trace, &before, object);
+	if (!object)
+		return NULL;
+	before = *object;
+	switch (objects_step(&trace->objects, object, ns, state)) {
+	case OBJECT_ERROR:
+		return "no memory";
+	case OBJECT_GOES_ON:
+		touch(trace, object);
+		move(trace, &before, object);
+		break;
+	default:
+		break;
 	}
 	return NULL;
 }
 
-/* How often objects of a type have left a state, and how many are in it at the end of the trace. */
-struct state_use {
-	uint64_t left, stay;
-};
-
-static struct state_use *use_of(struct map *map, struct state_use *uses, uint32_t *n, uint32_t type,
-				uint32_t state)
-{
-	uint32_t *index = map_put(map, (uint64_t)type << 32 | state);
-
-	if (!index)
-		err(EXIT_FAILURE, NULL);
-	if (*index == MAP_NONE)
-		*index = (*n)++;
-	return &uses[*index];
-}
-
-/*
- * Ends the lives that are left. A trace does not tell final states. One that objects have left at least as often
- * as they are in it now is none: those were still in work when the trace ended. (In a damaged trace some objects
- * seem to leave a final state, as the creations of their successors are lost.)
- */
+/* Ends the lives that are left; those that are in no final state were still in work when the trace ended. */
 static void end_lives(struct trace *trace)
 {
-	const struct objects *objects = &trace->objects;
-	const struct rows *rows = &trace->rows;
-	struct state_use *uses = calloc((size_t)objects->n + rows->n + 1, sizeof(*uses));
-	struct map map = {};
-	uint32_t n = 0;
-
-	if (!uses)
-		err(EXIT_FAILURE, NULL);
-	for (uint32_t i = 0; i < rows->n; i++)
-		use_of(&map, uses, &n, rows->all[i]->type, rows->all[i]->from)
-			->left += rows->all[i]->times.count + rows->all[i]->cleared;
-	for (uint32_t i = 0; i < objects->n; i++)
-		if (objects->all[i].entries)
-			use_of(&map, uses, &n, objects->all[i].type, objects->all[i].state)->stay++;
-	for (uint32_t i = 0; i < objects->n; i++) {
-		const struct object *o = &objects->all[i];
-		const struct state_use *use;
+	for (uint32_t i = 0; i < trace->objects.n; i++) {
+		const struct object *o = &trace->objects.all[i];
 
 		if (!o->entries)
 			continue;
-		use = use_of(&map, uses, &n, o->type, o->state);
-		if (use->left >= use->stay)
+		if (objects_is_final(&trace->objects, o, true))
+			end_life(trace, o);
+		else if (!(o->marks & RECORDED))
 			trace->unfinished++;
 		else
-			end_life(trace, o);
+			trace->premature += !(o->marks & PREMATURE);
 	}
-	map_free(&map);
-	free(uses);
 }
 
 static void note(const char *name, uint64_t n, const char *what)
@@ -218,19 +255,51 @@ static void note(const char *name, uint64_t n, const char *what)
 		cli_note("%s: %" PRIu64 " %s", name, n, what);
 }
 
-/* Says once what could not be measured. intact: nothing was wrong with the input, which would say it all. */
-static void print_notes(const struct trace *trace, const char *name, bool intact)
+/* Says once what could not be measured. */
+static void print_notes(const struct trace *trace, const char *name)
 {
 	note(name, trace->objects.unknowns, "objects left out: their begin is not in the trace");
 	note(name, trace->unfinished, "objects have no whole life: they were in work at the end");
 	note(name, trace->lone, "objects have no whole life: their creation is their only entry");
+	note(name, trace->belated,
+	     "whole lives are in a later interval than their last entry, which was not known to be the last");
+	note(name, trace->premature,
+	     "whole lives are cut short: what seemed to be the last entry of their objects was not");
 	note(name, trace->objects.late,
 	     "entries left out: they are earlier than the one before them of their object");
 	note(name, trace->objects.restarts,
 	     "objects are created before the last entry at their address: the lines come from several "
 	     "traces, or are not in order");
-	if (intact && !trace->rows.n)
-		cli_note("%s: no object was seen in two states: nothing to measure", name);
+}
+
+/* Whether there are rows; says so when not. For a mapper (-e) no line at all is right where there is nothing. */
+static bool say_if_none(const struct rows *rows, const char *name, const char *what)
+{
+	if (rows->n)
+		return true;
+	if (opt.output == CODE)
+		cli_note("%s: %s", name, what);
+	else
+		warnx("%s: %s", name, what);
+	return opt.output == CODE;
+}
+
+/* Whether there is something to print, and all keys of -g were there; says so when not. */
+static bool check_measured(const struct trace *trace, const struct lines *lines)
+{
+	bool good = say_if_none(&trace->rows, lines->name,
+				lines->number
+					? "no object was seen in two states: nothing to measure"
+					: "empty: there are no trace lines");
+
+	for (unsigned i = 0; trace->rows.groups.n && i < opt.group.n; i++) {
+		if (opt.group.found[i])
+			continue;
+		warnx("%s: -g %s: no line that begins an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
+		      lines->name, opt.group.keys[i]);
+		good = false;
+	}
+	return good;
 }
 
 /* Measures trace lines. Returns 0, or -1 when something was wrong with the input. */
@@ -244,6 +313,7 @@ static int measure(struct trace *trace, const char *path, struct out *out)
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
+	lines_expect(&lines, KIND_TRACE_LINES, "trace-latency");
 	lines.tie = out;
 	while (!out->error && (got = lines_next(&lines, &line)) > 0) {
 		error = traceline_parse(&parsed, line);
@@ -255,8 +325,9 @@ static int measure(struct trace *trace, const char *path, struct out *out)
 	traceline_free(&parsed);
 	status = lines_close(&lines, got < 0 ? errno : 0);
 	end_lives(trace);
-	print_notes(trace, io_name(path), status == 0);
-	return status;
+	print_notes(trace, io_name(path));
+	/* what was wrong with the input says it all */
+	return status == 0 && !check_measured(trace, &lines) ? -1 : status;
 }
 
 static const char help[] =
@@ -330,7 +401,8 @@ static const char *parse_options(int argc, char **argv)
 	int c;
 
 	opt.group.keys = calloc(argc, sizeof(*opt.group.keys));
-	if (!opt.group.keys)
+	opt.group.found = calloc(argc, sizeof(*opt.group.found));
+	if (!opt.group.keys || !opt.group.found)
 		err(EXIT_FAILURE, NULL);
 	while ((c = getopt_long(argc, argv, "+eg:hHi:jqrV", options, NULL)) != -1)
 		switch (c) {
@@ -389,6 +461,14 @@ static void note_gone(const struct rows *rows, const struct rows *base)
 	note(io_name(opt.base), gone, "rows are not in this run");
 }
 
+/* Reads encoded lines. Returns 0, or -1 when something was wrong with them. */
+static int read_code(struct rows *rows, const char *path, const char *reader)
+{
+	if (code_read(rows, path, reader) != 0)
+		return -1;
+	return say_if_none(rows, io_name(path), "empty: there are no encoded lines") ? 0 : -1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
@@ -399,10 +479,12 @@ int main(int argc, char **argv)
 
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
-	if (opt.base && code_read(&base, opt.base) != 0)
+	if (opt.base && read_code(&base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
 	trace.objects.types = &trace.rows.types;
-	if ((opt.merge ? code_read(&trace.rows, path) : measure(&trace, path, &out)) != 0)
+	trace.objects.states = &trace.rows.states;
+	if ((opt.merge ? read_code(&trace.rows, path, "trace-latency --merge")
+		       : measure(&trace, path, &out)) != 0)
 		status = EXIT_FAILURE;
 	print(&trace, opt.base ? &base : NULL, &out);
 	if (opt.base)
@@ -410,9 +492,11 @@ int main(int argc, char **argv)
 	if (opt.judge && limit_judge(&opt.limit, &trace.rows, &base, io_name(opt.base)) && !status)
 		status = EXIT_WORSE;
 	objects_free(&trace.objects);
+	free(trace.touched);
 	rows_free(&trace.rows);
 	rows_free(&base);
 	free(opt.group.keys);
+	free(opt.group.found);
 	free(opt.group.text);
 	return cli_close(&out, status);
 }

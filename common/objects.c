@@ -70,16 +70,98 @@ static void forget_unknown(struct objects *objects, uint64_t value)
 		*map_put(&objects->unknown, value) = false;
 }
 
-bool objects_step(struct objects *objects, struct object *object, uint64_t ns, uint32_t state)
+static bool ends_with(struct slice s, const char *end)
 {
+	size_t n = strlen(end);
+
+	return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
+}
+
+static bool last_by_name(struct slice state)
+{
+	return ends_with(state, "COMPLETED") || ends_with(state, "DONE") ||
+	       (ends_with(state, "COMPLETE") && !ends_with(state, "RDY_TO_COMPLETE"));
+}
+
+/* The index of how objects of this type use this state. MAP_NONE when there is no memory. */
+static uint32_t use_of(struct objects *objects, uint32_t type, uint32_t state)
+{
+	uint32_t *index = map_put(&objects->use_map, (uint64_t)type << 32 | state);
+
+	if (!index || *index != MAP_NONE)
+		return index ? *index : MAP_NONE;
+	if (objects->num_uses == objects->cap_uses) {
+		uint32_t cap = objects->cap_uses ? 2 * objects->cap_uses : 64;
+		struct object_use *uses = reallocarray(objects->uses, cap, sizeof(*uses));
+
+		if (!uses)
+			return MAP_NONE;
+		objects->uses = uses;
+		objects->cap_uses = cap;
+	}
+	*index = objects->num_uses++;
+	objects->uses[*index] = (struct object_use){
+		.last_by_name = last_by_name(objects->states->all[state])};
+	return *index;
+}
+
+static bool is_final(const struct object_use *use, bool at_end)
+{
+	uint64_t ended = use->ended + (at_end ? use->stay : 0);
+
+	return ended == use->left ? use->last_by_name : ended > use->left;
+}
+
+bool objects_is_final(const struct objects *objects, const struct object *object, bool at_end)
+{
+	return is_final(&objects->uses[object->use], at_end);
+}
+
+static uint64_t in_work(const struct object_use *use)
+{
+	return is_final(use, false) ? 0 : use->stay;
+}
+
+static void enter(struct objects *objects, uint32_t type, uint32_t index)
+{
+	struct object_use *use = &objects->uses[index];
+
+	objects->depths[type] -= in_work(use);
+	use->stay++;
+	objects->depths[type] += in_work(use);
+}
+
+/* moved: to another state; else its life has ended there. */
+static void leave(struct objects *objects, const struct object *object, bool moved)
+{
+	struct object_use *use = &objects->uses[object->use];
+
+	objects->depths[object->type] -= in_work(use);
+	use->stay--;
+	use->left += moved;
+	use->ended += !moved;
+	objects->depths[object->type] += in_work(use);
+}
+
+enum object_event objects_step(struct objects *objects, struct object *object, uint64_t ns,
+			       uint32_t state)
+{
+	uint32_t use;
+
 	if (ns < object->last) {
 		objects->late++;
-		return false;
+		return OBJECT_NONE;
 	}
+	use = use_of(objects, object->type, state);
+	if (use == MAP_NONE)
+		return OBJECT_ERROR;
+	leave(objects, object, true);
+	enter(objects, object->type, use);
+	object->use = use;
 	object->last = ns;
 	object->state = state;
 	object->entries += object->entries < UINT32_MAX;
-	return true;
+	return OBJECT_GOES_ON;
 }
 
 enum object_event objects_take(struct objects *objects, const struct traceline *line, uint64_t ns,
@@ -88,9 +170,10 @@ enum object_event objects_take(struct objects *objects, const struct traceline *
 {
 	const bool created = !line->object_us.p;
 	uint64_t number, age = 0;
+	enum object_event event;
 	struct slice letter;
 	struct object *o;
-	uint32_t type;
+	uint32_t type, use;
 
 	if (!line->object_id.p)
 		return OBJECT_NONE;
@@ -106,8 +189,10 @@ enum object_event objects_take(struct objects *objects, const struct traceline *
 		return error_is(error, "no memory");
 	*object = o;
 	*before = *o;
-	if (o->entries && o->number == number && !created)
-		return objects_step(objects, o, ns, state) ? OBJECT_GOES_ON : OBJECT_NONE;
+	if (o->entries && o->number == number && !created) {
+		event = objects_step(objects, o, ns, state);
+		return event == OBJECT_ERROR ? error_is(error, "no memory") : event;
+	}
 	if (o->entries && ns < o->last) {
 		/* a creation tells for sure that something begins; lines may have come from several traces */
 		if (!created) {
@@ -118,14 +203,22 @@ enum object_event objects_take(struct objects *objects, const struct traceline *
 	}
 	if (!created && !traceline_ns(line->object_us, &age))
 		return error_is(error, "a time is negative or longer than 584 years");
+	use = use_of(objects, type, state);
+	if (use == MAP_NONE)
+		return error_is(error, "no memory");
 	forget_unknown(objects, line->object_value);
+	if (o->entries)
+		leave(objects, o, false);
+	enter(objects, type, use);
 	*o = (struct object){.number = number,
 			     .first = ns,
 			     .last = ns,
 			     .age = age,
 			     .type = type,
 			     .state = state,
-			     .entries = 1};
+			     .entries = 1,
+			     .use = use,
+			     .marks = o->marks};
 	return OBJECT_BEGINS;
 }
 
@@ -179,6 +272,8 @@ void objects_free(struct objects *objects)
 	for (unsigned i = 0; i < OBJECTS_TYPES; i++)
 		map_free(&objects->addresses[i]);
 	map_free(&objects->unknown);
+	map_free(&objects->use_map);
+	free(objects->uses);
 	free(objects->all);
 	*objects = (struct objects){};
 }

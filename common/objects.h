@@ -24,15 +24,25 @@ struct object {
 	uint32_t type;    /* in types */
 	uint32_t state;   /* of its last entry */
 	uint32_t entries; /* 0: there is no object; stops at the largest number */
+	uint32_t use;     /* of its state, in uses */
 	uint32_t note;    /* for the caller to set and use */
+	uint32_t marks;   /* ditto; stays when another object has the address */
 };
 
 struct objects {
-	struct names *
-		types; /* letters of ids, as written in JSON; set before the first call, the caller's */
+	/* letters of ids, and states, as written in JSON; set before the first call, the caller's */
+	struct names *types, *states;
 	struct map addresses[OBJECTS_TYPES];
 	struct object *all; /* one for each address */
 	uint32_t n, cap;
+	struct map use_map; /* type and state: index in uses */
+	struct object_use {
+		uint64_t left, ended; /* how often objects left it, and ended their lives in it */
+		uint64_t stay;        /* how many are in it */
+		bool last_by_name;
+	} * uses;
+	uint32_t num_uses, cap_uses;
+	uint64_t depths[OBJECTS_TYPES]; /* objects that are in work now, by type */
 	struct map unknown; /* addresses of objects without begin, with whether they are */
 
 	/* what could not be followed */
@@ -60,8 +70,19 @@ enum object_event objects_take(struct objects *objects, const struct traceline *
 /* The object that the line's one is related to, while it is followed; else NULL. */
 struct object *objects_related(const struct objects *objects, const struct traceline *line);
 
-/* Puts an object into its next state. False when that is earlier than its last one, and counted. */
-bool objects_step(struct objects *objects, struct object *object, uint64_t ns, uint32_t state);
+/*
+ * Whether the state that an object is in is one in which lives end. A trace does not tell: it is one when more objects
+ * have ended their lives in it than have left it, and by its name as long as that is open. at_end: the trace is over,
+ * so that the objects that are in the state now have ended there.
+ */
+bool objects_is_final(const struct objects *objects, const struct object *object, bool at_end);
+
+/*
+ * Puts an object into its next state. OBJECT_GOES_ON; OBJECT_NONE when that is earlier than its last one, and counted;
+ * OBJECT_ERROR when there is no memory.
+ */
+enum object_event objects_step(struct objects *objects, struct object *object, uint64_t ns,
+			       uint32_t state);
 
 void objects_free(struct objects *objects);
 

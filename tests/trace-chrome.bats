@@ -118,9 +118,14 @@ check_format() {
     # 14 requests and 14 I/Os were created
     equal "$(jq '[.traceEvents[] | select(.ph == "b" and .args == null)] | length' out)" 28
     for lines in 0 1 13 14 60 239; do
-        head -n "$lines" in | trace-chrome >out
-        check_format out
+        head -n "$lines" in >short
+        status_is "$((lines == 0))" trace-chrome short
+        check_format <(cat <<<"$output")
     done
+    # an empty trace is still a trace for Perfetto
+    status_is 1 trace-chrome /dev/null
+    equal "$stderr" 'trace-chrome: /dev/null: empty: there are no trace lines'
+    jq -e '.traceEvents | length <= 2' <<<"$output"
     for bytes in 1 100 5000 20001; do
         head -c "$bytes" in >short
         status_is 1 trace-chrome short

@@ -120,7 +120,7 @@ L
     equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 '
     status_is 0 sh 'grep DONE in | trace-latency -jq'
     equal "$(rows <<<"$output")" 'life:2:1.52 '
-    status_is 0 sh 'grep NEW in | trace-latency'
+    status_is 1 sh 'grep NEW in | trace-latency'
     equal "$output" ''
     says 'trace-latency: <stdin>: 3 objects have no whole life: their creation is their only entry'
     says 'trace-latency: <stdin>: no object was seen in two states: nothing to measure'
@@ -243,10 +243,50 @@ related() {
 @test "-i prints a table for each stretch of time in which something ended" {
     { three; entry 3000000.000 DONE r2 2999991 0x10; } >in
     equal "$(trace-latency -jqi 0.000003 in | plain | jq -c '[.begin, .end, (.life // .from), .count]' | tr '\n' ' ')" \
-        '[0,3,"NEW",2] [3,6,"READY",2] [9,12,true,1] [9,12,"NEW",1] [3000000,3000003,true,2] [3000000,3000003,"READY",1] '
+        '[0,3,"NEW",2] [3,6,true,2] [3,6,"READY",2] [9,12,"NEW",1] [3000000,3000003,true,1] [3000000,3000003,"READY",1] '
     equal "$(trace-latency -qi 1 in | grep ' s to ' | tr '\n' ' ')" '0.000000000 s to 1.000000000 s 3.000000000 s to 4.000000000 s '
     for i in 0 -1 x 1.0000000001 99999999999999; do
         status_is 2 trace-latency -i "$i" in
+    done
+}
+
+# LIFE-COUNT of each interval that has whole lives, and their sum.
+lives() {
+    jq -s -r 'map(select(.life)) | (map("\(.begin)-\(.count)") | join(" ")) + " = \(map(.count) | add // 0)"'
+}
+
+@test "-i puts a whole life where its last entry is" {
+    # one request in every interval, at one address, and one that stays in work
+    {
+        entry 0.000 NEW r99 - 0x99
+        entry 0.100 READY r99 0.1 0x99
+        for i in $(seq 0 5); do
+            entry "$i.200" NEW "r$i" - 0x10
+            entry "$i.300" READY "r$i" 0.1 0x10
+            entry "$i.900" DONE "r$i" 0.7 0x10
+        done
+    } >in
+    equal "$(trace-latency -jqi 0.000001 in | lives)" '0-1 1-1 2-1 3-1 4-1 5-1 = 6'
+    # a state whose name tells nothing is known to be final once an object has ended there: until then it is said
+    sed 's/DONE/LAST/' in >unknown
+    status_is 0 trace-latency -ji 0.000001 unknown
+    equal "$(lives <<<"$output")" '1-2 2-1 3-1 4-1 5-1 = 6'
+    says 'trace-latency: unknown: 1 whole lives are in a later interval than their last entry, which was not known to be the last'
+    # one whose name misleads
+    sed 's/READY/NOT_DONE/' in >misleading
+    status_is 0 trace-latency -ji 0.0000001 misleading
+    equal "$(lives <<<"$output" | sed 's/.*= //')" 7
+    says '2 whole lives are cut short: what seemed to be the last entry of their objects was not'
+}
+
+@test "-i has every life of the trace once" {
+    mktrace -R 20 "$DATA/sample.jsonl" >trace
+    trace-dump trace >in
+    for i in 0.000001 0.00001 0.0001 0.001 1; do
+        for options in '' -r '-g lcore'; do
+            # shellcheck disable=SC2086 # they are words
+            equal "$(trace-latency -jqi $i $options in | lives | sed 's/.*= //')" "$(trace-latency -jq $options in | lives | sed 's/.*= //')"
+        done
     done
 }
 
@@ -406,8 +446,10 @@ L
     status_is 3 trace-latency --against base --fail-over p50:10 worse
     status_is 0 trace-latency --against base --fail-over p999:10 worse
     says 'p99.9 needs 10000'
-    status_is 0 trace-latency --against /dev/null --fail-over p50:10 worse
+    # of an empty file nothing is judged, which no script may take for success
+    status_is 1 trace-latency --against /dev/null --fail-over p50:10 worse
     says 'not judged: 2000 samples, 0 in /dev/null; p50 needs 20'
+    says 'trace-latency: /dev/null: empty: there are no encoded lines'
 }
 
 @test "options that make no sense together are usage errors" {
