@@ -159,9 +159,15 @@ int lifetimes_read(struct lifetimes *l, const char *path)
 {
 	struct lines lines;
 
+	int status;
+
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
-	return lines_each(&lines, add_line, l);
+	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
+	status = lines_each(&lines, add_line, l);
+	if (lines.is)
+		exit(EXIT_FAILURE);
+	return status;
 }
 
 static int compare(uint64_t a, uint64_t b)

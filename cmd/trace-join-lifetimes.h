@@ -53,8 +53,8 @@ struct lifetimes {
 
 /*
  * Adds the lifetime lines of a file to l, which begins as all zero; complains about malformed ones.
- * Returns 0, or -1 when there was something to complain about. A file that cannot be opened, and a lack of
- * memory here and below, end the tool.
+ * Returns 0, or -1 when there was something to complain about. A file that cannot be opened, one of
+ * another kind, and a lack of memory here and below, end the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
 

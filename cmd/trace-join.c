@@ -28,12 +28,22 @@ static struct {
 	bool json;
 	const char **lifetimes; /* files */
 	const char **tpoints;   /* globs of the tracepoints to annotate; none: all */
+	bool *matched;          /* which of them have matched a line */
 	unsigned num_lifetimes, num_tpoints;
 } opt;
+
+/* Entries that could have been named, as long as none was. */
+static struct {
+	bool named;                /* one was */
+	uint64_t by_arg;           /* that have an argument of a lifetime's kind */
+	uint64_t by_owner[1 << 8]; /* others that have an owner, by the letter of its type */
+	uint64_t first, last;      /* their ticks, lowest and highest */
+} unnamed = {.first = UINT64_MAX};
 
 static bool tpoint_wanted(struct slice raw)
 {
 	char name[256];
+	bool wanted = false;
 
 	if (!opt.num_tpoints)
 		return true;
@@ -41,9 +51,9 @@ static bool tpoint_wanted(struct slice raw)
 		return false;
 	name[json_unescape(name, raw)] = 0;
 	for (unsigned i = 0; i < opt.num_tpoints; i++)
-		if (fnmatch(opt.tpoints[i], name, 0) == 0)
-			return true;
-	return false;
+		if ((!wanted || !opt.matched[i]) && fnmatch(opt.tpoints[i], name, 0) == 0)
+			wanted = opt.matched[i] = true;
+	return wanted;
 }
 
 static bool has_arg(const struct traceline *line, struct slice name)
@@ -76,6 +86,37 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 	}
 }
 
+/*
+ * Counts a line that was annotated, if none has got a name so far. Threads are owners of the same type as connections,
+ * and no lifetimes are of them; the description of a connection has a port.
+ */
+static void count_unnamed(const struct lifetimes *lifetimes, const struct traceline *line)
+{
+	bool kind = false, number = false;
+	uint64_t value, owner;
+
+	for (unsigned i = 0; i < line->num_args; i++) {
+		unnamed.named |= line->args[i].note != NULL;
+		if (!lifetimes_kind((struct lifetimes *)lifetimes, line->args[i].key))
+			continue;
+		kind = true;
+		number |= traceline_number(line->args[i].value, &value);
+	}
+	if (unnamed.named)
+		return;
+	if (number)
+		unnamed.by_arg++;
+	else if (!kind && line->owner.n && lifetimes_owner(line->poller, &owner) &&
+		 (owner >> 32 != 't' || memchr(line->owner.p, ':', line->owner.n)))
+		unnamed.by_owner[owner >> 32]++;
+	else
+		return;
+	if (line->tsc < unnamed.first)
+		unnamed.first = line->tsc;
+	if (line->tsc > unnamed.last)
+		unnamed.last = line->tsc;
+}
+
 /* Finds the objects that the arguments of a line, and its owner, mean. */
 static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 {
@@ -93,6 +134,8 @@ static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 	}
 	if (wanted)
 		annotate_owner(lifetimes, line);
+	if (wanted && !unnamed.named)
+		count_unnamed(lifetimes, line);
 }
 
 /* Writes the arguments from the i-th on, which the line itself has not. */
@@ -347,6 +390,61 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 	return lines_close(lines, got < 0 ? errno : 0);
 }
 
+/* Why no entry was named: by lifetimes that have these ticks and, by its letter, these types of owners. */
+static const char *why_unnamed(uint64_t begin, uint64_t end, const bool *owners, uint64_t by_owner)
+{
+	if (end < unnamed.first)
+		return "their ticks are before those of the entries: they are of another run";
+	if (begin > unnamed.last)
+		return "their ticks are after those of the entries: they are of another run";
+	if (by_owner && !unnamed.by_arg && !owners['t'])
+		return "the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES";
+	return "their addresses and owners are not those of the entries: they are of another process, or probe lines are missing";
+}
+
+/* Whether entries were named, if there were any that could have been; says so when not. */
+static bool check_named(const struct lifetimes *lifetimes, const char *name)
+{
+	uint64_t begin = UINT64_MAX, end = 0, by_owner = 0;
+	bool owners[1 << 8] = {}, any = false;
+
+	for (size_t i = 0; i < lifetimes->n; i++) {
+		const struct lifetime *l = &lifetimes->all[i];
+
+		begin = l->begin < begin ? l->begin : begin;
+		end = l->end > end ? l->end : end;
+		any |= l->has[LIFETIME_OWNER];
+		if (l->has[LIFETIME_OWNER])
+			owners[l->key[LIFETIME_OWNER] >> 32] = true;
+	}
+	/* TCP's connections are what could have had one */
+	for (unsigned i = 0; i < sizeof(owners); i++)
+		if (any ? owners[i] : i == 't')
+			by_owner += unnamed.by_owner[i];
+	if (!lifetimes->n) {
+		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
+		      io_name(opt.lifetimes[0]));
+		return false;
+	}
+	if (unnamed.named || unnamed.by_arg + by_owner == 0)
+		return true;
+	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", io_name(opt.lifetimes[0]),
+	      unnamed.by_arg + by_owner, name, why_unnamed(begin, end, owners, by_owner));
+	return false;
+}
+
+/* Says what was there to be joined, and was not. Returns whether the output can be what was asked for. */
+static bool check_joined(const struct lifetimes *lifetimes, const struct lines *lines)
+{
+	if (!lines->number && !lines->is)
+		cli_note("%s: empty: there are no trace lines", lines->name);
+	for (unsigned i = 0; lines->number && i < opt.num_tpoints; i++)
+		if (!opt.matched[i])
+			cli_note("%s: no line is of a tracepoint '%s'", lines->name,
+				 opt.tpoints[i]);
+	return !opt.num_lifetimes || check_named(lifetimes, lines->name);
+}
+
 static const char help[] =
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
@@ -354,6 +452,7 @@ static const char help[] =
 	"\n"
 	"  -j, --json            print the trace lines themselves, annotated arguments being objects\n"
 	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
+	"  -q, --quiet           no notes about what was not there\n"
 	"  -t, --tpoint GLOB     annotate only tracepoints of this name; may be repeated\n"
 	"  -h, --help            this text\n"
 	"  -V, --version         the version\n"
@@ -368,6 +467,7 @@ static const char *parse_options(int argc, char **argv)
 	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
 						{"json", no_argument, NULL, 'j'},
 						{"lifetimes", required_argument, NULL, 'l'},
+						{"quiet", no_argument, NULL, 'q'},
 						{"tpoint", required_argument, NULL, 't'},
 						{"version", no_argument, NULL, 'V'},
 						{}};
@@ -377,9 +477,10 @@ static const char *parse_options(int argc, char **argv)
 
 	opt.lifetimes = calloc(argc, sizeof(*opt.lifetimes));
 	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
-	if (!opt.lifetimes || !opt.tpoints)
+	opt.matched = calloc(argc, sizeof(*opt.matched));
+	if (!opt.lifetimes || !opt.tpoints || !opt.matched)
 		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+hjl:t:V", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+hjl:qt:V", options, NULL)) != -1)
 		switch (c) {
 		case 'j':
 			opt.json = true;
@@ -394,6 +495,9 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_option(c, help);
 		}
+	if (opt.num_tpoints && !opt.num_lifetimes)
+		cli_usage(
+			"-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
 	path = cli_operand(argc, argv, "one file of trace lines");
 	if (stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");
@@ -416,11 +520,15 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, NULL);
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
+	lines_expect(&lines, KIND_TRACE_LINES, "trace-join");
 	lines.tie = &out;
 	if (join(&lines, &lifetimes, &out) != 0)
+		status = EXIT_FAILURE;
+	if (!out.error && !check_joined(&lifetimes, &lines))
 		status = EXIT_FAILURE;
 	lifetimes_free(&lifetimes);
 	free(opt.lifetimes);
 	free(opt.tpoints);
+	free(opt.matched);
 	return cli_close(&out, status);
 }

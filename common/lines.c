@@ -160,13 +160,15 @@ void lines_complain(struct lines *l, const char *format, ...)
 int lines_close(struct lines *l, int error)
 {
 	progress_end(&l->progress);
+	if (error == EISDIR && l->wanted)
+		l->is = KIND_DIRECTORY;
 	if (l->faulty > SHOWN)
 		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - SHOWN);
 	if (error == EMSGSIZE)
 		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file",
 		      l->name, l->number + 1);
-	else if (l->is || (error == EISDIR && l->wanted))
-		kind_refuse(l->name, l->is ? l->is : KIND_DIRECTORY, l->wanted, l->reader);
+	else if (l->is)
+		kind_refuse(l->name, l->is, l->wanted, l->reader);
 	else if (error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)
