@@ -240,7 +240,10 @@ int owners_read(struct owners *o, const char *path)
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	o->name = lines.name;
+	lines_expect(&lines, KIND_OWNERS, "qpair-lifetimes -O - PROBES");
 	status = lines_each(&lines, add_json, o);
+	if (lines.is)
+		exit(EXIT_FAILURE);
 	o->num_read = o->n;
 	add_source(o, whole_since(o->all, o->n));
 	return status;

@@ -45,7 +45,7 @@ struct owners {
 
 /*
  * Adds what trace-dump -O printed, at one time or with -F. Returns 0, or -1 when something was wrong with it, which was
- * said; a file that cannot be opened, and a lack of memory here and below, end the tool.
+ * said; a file that cannot be opened or is of another kind, and a lack of memory here and below, end the tool.
  */
 int owners_read(struct owners *o, const char *path);
 

@@ -306,6 +306,7 @@ static int read_events(struct events *events, struct owners *owners, const char 
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
+	lines_expect(&lines, KIND_PROBE_LINES, "qpair-lifetimes");
 	while ((got = lines_next(&lines, &line)) > 0)
 		read_line(events, owners, &lines, line);
 	return lines_close(&lines, got < 0 ? errno : 0);
@@ -374,7 +375,8 @@ static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_
 	free(qpairs);
 }
 
-static void write_lifetimes(struct out *out, const struct events *events, const char *name,
+/* Returns whether there are any; says so when not. */
+static bool write_lifetimes(struct out *out, const struct events *events, const char *name,
 			    struct owners *owners)
 {
 	struct lifetime *lifetimes = calloc(events->n + 1, sizeof(*lifetimes));
@@ -393,10 +395,12 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 		write_lifetime(out, &lifetimes[i]);
 	free(lifetimes);
 	if (!n)
-		cli_note("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
+		warnx("%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
+		      name, probes[ADD].name);
 	if (orphans)
 		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
 			 orphans);
+	return n;
 }
 
 static const char help[] =
@@ -458,7 +462,7 @@ int main(int argc, char **argv)
 	if (events.unsorted)
 		qsort(events.all, events.n, sizeof(*events.all), by_time);
 	if (whole || events.n)
-		write_lifetimes(&out, &events, io_name(path), &owners);
+		whole &= write_lifetimes(&out, &events, io_name(path), &owners);
 	for (size_t i = 0; i < events.n; i++)
 		free((char *)events.all[i].subnqn.p);
 	free(events.all);
