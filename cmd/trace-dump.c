@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "io.h"
+#include "kind.h"
 #include "number.h"
 #include "out.h"
 #include "ownerwatch.h"
@@ -47,14 +48,21 @@ static struct {
 /* One trace being read, and what was seen of it. */
 struct dump {
 	const char *name; /* for messages */
+	enum input_kind kind;
 	struct trace trace;
 	struct out out;
 	struct line_writer lines;
 	struct info_counts counts;
-	uint64_t kept;
+	uint64_t kept, printed;
 	uint64_t last, late; /* highest ticks so far; entries behind later ones */
 	bool past;           /* an entry was behind what --until says */
 };
+
+/* Whether the entries are asked for, to be printed or counted. */
+static bool entries_wanted(void)
+{
+	return opt.info || !(opt.definitions || opt.owners);
+}
 
 /* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
 static void keep(struct dump *d, const struct entry *e)
@@ -67,8 +75,10 @@ static void keep(struct dump *d, const struct entry *e)
 	if (e->tsc > d->last)
 		d->last = e->tsc;
 	d->past |= choice_is_past(&opt.choice, e->tsc, d->lines.base);
-	if (!opt.info && choice_wants(&opt.choice, &d->trace, e, d->lines.base))
+	if (!opt.info && choice_wants(&opt.choice, &d->trace, e, d->lines.base)) {
+		d->printed++;
 		line_write(&d->lines, e);
+	}
 }
 
 /* Says, once, what was left out or is not whole. */
@@ -126,6 +136,41 @@ static void note_missing(const struct dump *d)
 		if (!opt.choice.owners.matched[i])
 			cli_note("%s: nothing to print of an owner '%s'; -O lists the owners",
 				 d->name, opt.choice.owners.all[i]);
+}
+
+/* Whether the options that choose entries have chosen any; as grep(1) does, nothing is a failure. */
+static bool check_chosen(const struct dump *d)
+{
+	char us[US_ROOM];
+
+	if (opt.info || d->printed || d->out.error)
+		return true;
+	if (!d->kept) {
+		cli_note("%s: no entries: was tracing enabled, as by -e of an SPDK application?",
+			 d->name);
+		return true;
+	}
+	*us_format(&d->lines.us, us, d->last - d->lines.base) = 0;
+	/* of a live trace more could have come */
+	(opt.follow ? cli_note : warnx)("%s: none of %" PRIu64
+					" entries, from 0.000 to %s us, is what the options choose",
+					d->name, d->kept, us);
+	return opt.follow;
+}
+
+/* Whether the owners that were asked for can be there at all; says so when not. */
+static bool check_owners(const struct dump *d)
+{
+	if (!(opt.owners || (opt.choice.owners.n && entries_wanted())) ||
+	    d->trace.owner_descriptions)
+		return true;
+	if (d->kind == KIND_SPDK_JSON)
+		warnx("%s: no owners in this JSON, which spdk_trace prints from v26.05 on; the trace file itself may have them",
+		      d->name);
+	else
+		warnx("%s: layout %s (%s) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O",
+		      d->name, d->trace.layout, d->trace.releases);
+	return false;
 }
 
 /* Takes the entry in this slot, the next one in order. Returns -1 when there is no memory. */
@@ -281,10 +326,19 @@ static void prepare(struct dump *d)
 	choice_start(&opt.choice, &d->trace, &d->lines.us);
 }
 
-/* Whether the entries are asked for, to be printed or counted. */
-static bool entries_wanted(void)
+/* Says what the input is, which turned out to be no trace, when it is of a known kind. */
+static bool refuse(const struct dump *d)
 {
-	return opt.info || !(opt.definitions || opt.owners);
+	switch (d->kind) {
+	case KIND_UNKNOWN:
+	case KIND_TRACE_FILE:
+	case KIND_BINARY:
+	case KIND_SPDK_JSON:
+		return false;
+	default:
+		kind_refuse(d->name, d->kind, KIND_TRACE_FILE, "trace-dump");
+		return true;
+	}
 }
 
 static int dump_file(struct dump *d, struct input *in)
@@ -292,9 +346,11 @@ static int dump_file(struct dump *d, struct input *in)
 	static struct entry_reader reader;
 	struct merge merge = {};
 	const char *error;
+	bool good = true;
 
 	if (trace_open(&d->trace, in, &error) != 0) {
-		warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
+		if (in->error || !refuse(d))
+			warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
 		return EXIT_FAILURE;
 	}
 	if (opt.owners && opt.follow && !d->trace.owner_table.n) {
@@ -313,6 +369,7 @@ static int dump_file(struct dump *d, struct input *in)
 		entry_reader_close(&reader);
 		note_losses(d);
 		note_missing(d);
+		good = check_chosen(d);
 	}
 	if (opt.info)
 		info_write(&d->out, &d->trace, merge.rings, merge.window, &d->counts);
@@ -320,6 +377,7 @@ static int dump_file(struct dump *d, struct input *in)
 		info_definitions(&d->out, &d->trace);
 	if (opt.owners)
 		info_owners(&d->out, &d->trace);
+	good &= check_owners(d);
 	if (opt.owners && opt.follow)
 		follow_owners(d, in);
 	merge_close(&merge);
@@ -332,7 +390,8 @@ static int dump_file(struct dump *d, struct input *in)
 		      in->size, d->trace.end);
 	if (in->error)
 		warnx("%s: %s", d->name, strerror(in->error));
-	return d->trace.faults || d->trace.cut_off || in->error ? EXIT_FAILURE : EXIT_SUCCESS;
+	return d->trace.faults || d->trace.cut_off || in->error || !good ? EXIT_FAILURE
+									 : EXIT_SUCCESS;
 }
 
 static int dump_json(struct dump *d, struct input *in)
@@ -340,7 +399,7 @@ static int dump_json(struct dump *d, struct input *in)
 	struct json_trace json;
 	struct progress progress;
 	struct entry e;
-	bool failed;
+	bool good = true;
 
 	progress_start(&progress);
 	if (json_trace_open(&json, &d->trace, in) == 0) {
@@ -355,6 +414,7 @@ static int dump_json(struct dump *d, struct input *in)
 		if (entries_wanted()) {
 			note_losses(d);
 			note_missing(d);
+			good = json.error || check_chosen(d);
 		}
 		if (json.error)
 			trace_fault(&d->trace, "%s", json.error);
@@ -364,13 +424,18 @@ static int dump_json(struct dump *d, struct input *in)
 			info_definitions(&d->out, &d->trace);
 		if (opt.owners && json.owners.p)
 			info_json_owners(&d->out, json.owners);
+		good &= check_owners(d);
 	}
-	failed = json.error;
-	if (failed)
-		warnx("%s: byte %" PRIu64 ", behind %" PRIu64 " entries: %s", d->name,
-		      json.position, json.entries, json.error);
+	if (json.error && (json.entries || !refuse(d))) {
+		if (json.position)
+			warnx("%s: byte %" PRIu64 ", behind %" PRIu64 " entries: %s", d->name,
+			      json.position, json.entries, json.error);
+		else
+			warnx("%s: %s", d->name, json.error);
+	}
+	good &= !json.error;
 	json_trace_close(&json);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* The trace of a running process, or of one that left it behind. */
@@ -506,6 +571,8 @@ static const char *parse_options(int argc, char **argv)
 		default:
 			cli_option(c, help);
 		}
+	if (opt.choice.since > opt.choice.until)
+		cli_usage("--since is after --until: no time is between them");
 	if (pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");
 	if (opt.follow && (opt.info || opt.definitions))
@@ -526,10 +593,19 @@ int main(int argc, char **argv)
 	int status;
 
 	d.name = io_name(path);
-	if (input_open(&in, path, opt.follow) != 0)
-		err(EXIT_FAILURE, "%s", d.name);
-	if (opt.follow && (!in.snapshot || json_trace_is_text(&in)))
-		errx(EXIT_FAILURE, "%s: is no trace file, which -F needs", d.name);
+	if (input_open(&in, path, opt.follow) != 0) {
+		if (errno != EISDIR)
+			err(EXIT_FAILURE, "%s", d.name);
+		d.kind = KIND_DIRECTORY;
+		refuse(&d);
+		return EXIT_FAILURE;
+	}
+	d.kind = kind_of((struct slice){(const char *)in.data, in.size}, KIND_TRACE_FILE);
+	if (opt.follow && (!in.snapshot || json_trace_is_text(&in))) {
+		if (!refuse(&d))
+			warnx("%s: no trace file, which -F needs", d.name);
+		return EXIT_FAILURE;
+	}
 	if (out_open(&d.out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);

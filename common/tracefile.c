@@ -472,28 +472,6 @@ static enum verdict attempt(struct trace *t, struct input *in, unsigned candidat
 	return verdict == MATCHES ? try_layout(&a) : verdict;
 }
 
-/* What the user may have mistaken for a trace. */
-static const char *guess(const struct input *in)
-{
-	static const struct {
-		const char *magic, *what;
-	} known[] = {
-		{"\3757zXZ", "is compressed: use xz -dc FILE | trace-dump"},
-		{"\037\213", "is compressed: use gzip -dc FILE | trace-dump"},
-		{"\050\265\057\375", "is compressed: use zstd -dc FILE | trace-dump"},
-		{"BZh", "is compressed: use bzip2 -dc FILE | trace-dump"},
-		{"\177ELF", "is a program or library, not an SPDK trace file"},
-	};
-
-	if (!in->size)
-		return "is empty, not an SPDK trace file";
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (in->size >= strlen(known[i].magic) &&
-		    !memcmp(in->data, known[i].magic, strlen(known[i].magic)))
-			return known[i].what;
-	return "not an SPDK trace file, or cut off within its header, or of a layout that is not known";
-}
-
 int trace_open(struct trace *t, struct input *in, const char **error)
 {
 	unsigned best = 0, fewest = 0, equals = 0;
@@ -523,7 +501,8 @@ int trace_open(struct trace *t, struct input *in, const char **error)
 		return 0;
 	}
 	if (!*error)
-		*error = guess(in);
+		*error =
+			"not an SPDK trace file, or cut off within its header, or of a layout that is not known";
 	return -1;
 }
 
