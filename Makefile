@@ -62,7 +62,7 @@ BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 COMMON     := cli input io json kind lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
 ELF_COMMON := elffile mapping probespec regular target usdt
-BPF_COMMON := command iterator label privilege session
+BPF_COMMON := alive command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := choice entry follow info json line merge settle us

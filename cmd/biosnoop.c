@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "alive.h"
 #include "biosnoop-print.h"
 #include "biosnoop.skel.h"
 #include "cli.h"
@@ -41,6 +42,7 @@ struct snoop {
 	struct biosnoop_bpf *bpf;
 	struct session session;
 	struct printer printer;
+	struct alive process; /* of -p */
 };
 
 static bool is_over(void *context)
@@ -48,6 +50,19 @@ static bool is_over(void *context)
 	const struct snoop *s = context;
 
 	return opt.count && s->printer.number == opt.count;
+}
+
+/* A session_is_over: nothing more comes of a process that has ended. */
+static bool is_done(void *context)
+{
+	struct snoop *s = context;
+
+	if (is_over(s))
+		return true;
+	if (!alive_none(&s->process))
+		return false;
+	cli_note("process %d has ended", opt.pid);
+	return true;
 }
 
 /* Takes an event out of the ring. */
@@ -178,6 +193,24 @@ static const char help[] =
 	"  biosnoop -Q -d nvme0n1 10\n"
 	"  biosnoop -j -m 10 | jq -r '.args | [.comm, .latency] | @tsv'\n";
 
+/* Exits when the disk, of these numbers, has no requests: a driver that takes I/O itself or hands it on has no queues. */
+static dev_t check_disk(const char *name, unsigned major, unsigned minor)
+{
+	char path[64];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
+
+	if (stat(path, &st) != 0)
+		return makedev(major, minor);
+	strcpy(path + n, "/mq");
+	if (stat(path, &st) == 0)
+		return makedev(major, minor);
+	strcpy(path + n, "/slaves");
+	errx(EXIT_FAILURE,
+	     "%s: has no requests, which this tool follows; name the disks below it, which are in %s if there are any, or leave out -d",
+	     name, path);
+}
+
 /* Finds the device number of the disk. */
 static dev_t find_disk(const char *name)
 {
@@ -195,7 +228,7 @@ static dev_t find_disk(const char *name)
 			 minor(st.st_rdev));
 		if (stat(path, &(struct stat){}) == 0)
 			errx(EXIT_FAILURE, "%s: a partition: name the disk that it is on", name);
-		return st.st_rdev;
+		return check_disk(name, major(st.st_rdev), minor(st.st_rdev));
 	}
 	/* not every disk has a node, in a container for instance; nor is a path a name there */
 	n = snprintf(path, sizeof(path), "/sys/block/%s/dev", name);
@@ -203,7 +236,7 @@ static dev_t find_disk(const char *name)
 	if (!file || fscanf(file, "%u:%u", &major, &minor) != 2)
 		errx(EXIT_FAILURE, "%s: no disk; lsblk lists those that are there", name);
 	fclose(file);
-	return makedev(major, minor);
+	return check_disk(name, major, minor);
 }
 
 /* Milliseconds, with up to six decimals, as nanoseconds. */
@@ -285,6 +318,8 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &output);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
+	if (opt.pid && alive_add(&s.process, opt.pid) != 0)
+		return EXIT_FAILURE;
 	session_catch_signals();
 	if (privilege_check_ids() != 0 || privilege_check() != 0 ||
 	    session_open(&s.session, output) != 0 || begin(&s) != 0)
@@ -297,7 +332,7 @@ int main(int argc, char **argv)
 	if (!opt.json)
 		print_header(&s.printer);
 	say_tracing();
-	session_run(&s.session, is_over, &s);
+	session_run(&s.session, is_done, &s);
 	biosnoop_bpf__detach(s.bpf);
 	session_finish(&s.session, is_over, &s);
 	if (!report(&s) || s.session.failed)
@@ -305,5 +340,6 @@ int main(int argc, char **argv)
 	status = session_close(&s.session, status);
 	ring_buffer__free(s.session.ring);
 	biosnoop_bpf__destroy(s.bpf);
+	alive_free(&s.process);
 	return status;
 }

@@ -5,12 +5,15 @@
  */
 #include <bpf/libbpf.h>
 #include <err.h>
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "alive.h"
 #include "cli.h"
 #include "names.h"
 #include "number.h"
@@ -39,15 +42,42 @@ struct recording {
 	struct session session;
 	struct symbols kernel;
 	struct processes processes;
+	struct alive named;                 /* the processes of -p */
 	struct names stacks;                /* each a struct stacks with its frames */
 	struct total *totals;               /* of the stacks of this number */
 	uint64_t num_left_out, ns_left_out; /* when there were too many stacks */
 };
 
+/* A session_is_over: nothing more comes of processes that have ended. */
 static bool is_over(void *context)
+{
+	struct recording *r = context;
+
+	if (!alive_none(&r->named))
+		return false;
+	cli_note("%s", r->named.n == 1 ? "the process has ended" : "the processes have ended");
+	return true;
+}
+
+/* A session_is_over, when the recording is over. */
+static bool is_empty(void *context)
 {
 	(void)context;
 	return false;
+}
+
+/* Returns 0, or -1 having said which process or thread is not there. */
+static int find_named(struct recording *r)
+{
+	for (size_t i = 0; i < MAX_IDS && opt.pids[i]; i++)
+		if (alive_add(&r->named, opt.pids[i]) != 0)
+			return -1;
+	for (size_t i = 0; i < MAX_IDS && opt.tids[i]; i++)
+		if (kill(opt.tids[i], 0) != 0 && errno == ESRCH) {
+			warnx("thread %u: there is none", opt.tids[i]);
+			return -1;
+		}
+	return 0;
 }
 
 /* Whether the event is as long as it says. */
@@ -195,6 +225,8 @@ static bool report(const struct recording *r)
 	uint64_t skipped = r->bpf->bss->num_skipped, missed = session_missed(r->bpf->obj);
 
 	processes_report(&r->processes);
+	if (!r->stacks.n && !lost)
+		cli_note("no thread was blocked: nothing to print");
 	if (lost)
 		warnx("lost %" PRIu64
 		      " times of %.3f ms in all for which there was no room; --buffer takes a larger size",
@@ -381,6 +413,7 @@ static void end(struct recording *r)
 	ring_buffer__free(r->session.ring);
 	offwaketime_bpf__destroy(r->bpf);
 	processes_free(&r->processes);
+	alive_free(&r->named);
 	symbols_free(&r->kernel);
 	names_free(&r->stacks);
 	free(r->totals);
@@ -393,6 +426,8 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 
 	parse_options(argc, argv, &output);
+	if (find_named(&r) != 0)
+		return EXIT_FAILURE;
 	session_catch_signals();
 	if (privilege_check_ids() != 0 || privilege_check() != 0 ||
 	    session_open(&r.session, output) != 0 || begin(&r) != 0)
@@ -404,7 +439,7 @@ int main(int argc, char **argv)
 	cli_note("adding up blocked time");
 	session_run(&r.session, is_over, &r);
 	offwaketime_bpf__detach(r.bpf);
-	session_finish(&r.session, is_over, &r);
+	session_finish(&r.session, is_empty, &r);
 	print(&r);
 	if (!report(&r) || r.session.failed)
 		status = EXIT_FAILURE;

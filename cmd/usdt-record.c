@@ -106,6 +106,8 @@ static bool report(const struct recording *r)
 
 	if (opt.attach.verbose)
 		cli_note("%" PRIu64 " events", r->events);
+	else if (!r->events && !r->session.failed)
+		cli_note("no events: none of the probes was hit");
 	if (r->cut)
 		cli_note("cut %" PRIu64 " strings that are longer than %d bytes", r->cut,
 			 MAX_STRING);

@@ -268,6 +268,22 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     [ "$(cat reader)" -lt 100 ]
 }
 
+@test "it ends with its process" {
+    sleep 1 &
+    SECONDS=0
+    status_is 0 timeout 20 biosnoop -p $! 60
+    [ $SECONDS -lt 15 ]
+    says "biosnoop: process $! has ended"
+}
+
+@test "a disk without requests is refused" {
+    local bio=
+    for path in /sys/block/*; do [ -e "$path/mq" ] || bio=${path##*/}; done
+    [ -n "$bio" ] || skip 'all disks here have requests'
+    status_is 1 biosnoop -d "$bio"
+    says "biosnoop: $bio: has no requests, which this tool follows"
+}
+
 @test "options that make no sense" {
     for arguments in '1 2' x 0 '-p 0' '-n 0' '-m 0' '-m x' '--buffer 0'; do
         # shellcheck disable=SC2086 # they are words
@@ -278,6 +294,8 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
         status_is 1 biosnoop -d $name
         equal "$stderr" "biosnoop: $name: no disk; lsblk lists those that are there"
     done
+    status_is 1 biosnoop -p 2147483647
+    equal "$stderr" 'biosnoop: process 2147483647: there is none'
     status_is 1 biosnoop -o missing/file
     equal "$stderr" 'biosnoop: missing/file: No such file or directory'
     ln -s other link

@@ -4,19 +4,20 @@
 
 load helpers
 
-# a process that is not there
-NOBODY=2147483647
-
 setup() {
     command -v offwaketime >/dev/null || lacks 'offwaketime was not built: clang, bpftool or libbpf is missing'
     cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 offwaketime -q -p $NOBODY -o probed 1 || lacks "no BPF here: $stderr"
+    # a process that does nothing
+    sleep 1000 3>&- &
+    idle=$!
+    disown
+    status_is 0 offwaketime -q -p $idle -o probed 1 || lacks "no BPF here: $stderr"
     mkfifo go
     target=(blocked-target)
 }
 
 teardown() {
-    for process in ${recorder:-} ${blocked:-}; do
+    for process in ${recorder:-} ${blocked:-} ${idle:-}; do
         kill -9 "$process" 2>/dev/null || true
     done
 }
@@ -51,7 +52,8 @@ record() { # WORK OPTION...
         wait $blocked
         exec 4>&-
         blocked=
-        kill "$recorder"
+        # it may have ended with the process
+        kill "$recorder" 2>/dev/null || true
         status=0
         wait "$recorder" || status=$?
         grep -q 'left out' log || break
@@ -247,7 +249,7 @@ agrees() { # THREAD PATTERN
 
 @test "a time, and from inside a PID namespace" {
     SECONDS=0
-    status_is 0 timeout 10 offwaketime -q -p $NOBODY 1
+    status_is 0 timeout 10 offwaketime -q -p $idle 1
     [ $SECONDS -le 3 ]
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
@@ -255,6 +257,16 @@ agrees() { # THREAD PATTERN
         offwaketime -q -j -p $! -o lines 1; true'
     equal "$(jq -r 'select(.target.user[0] == "sleep_here") | [.target.pid, .target.tid] | @csv' lines | sort -u)" "$(cat blocked),$(cat blocked)"
     [ "$(cat blocked)" -lt 100 ]
+}
+
+@test "it ends with the last of its processes" {
+    sleep 0.5 &
+    local first=$!
+    sleep 1 &
+    SECONDS=0
+    status_is 0 timeout 20 offwaketime -f -p $first,$! 60
+    [ $SECONDS -lt 15 ]
+    says 'offwaketime: the processes have ended'
 }
 
 # bats test_tags=any-kernel
@@ -265,18 +277,22 @@ agrees() { # THREAD PATTERN
         status_is 2 offwaketime $arguments
         says 'offwaketime: '
     done
+    status_is 1 offwaketime -p $idle,2147483647
+    equal "$stderr" 'offwaketime: process 2147483647: there is none'
+    status_is 1 offwaketime -t 2147483647
+    equal "$stderr" 'offwaketime: thread 2147483647: there is none'
     status_is 1 offwaketime -q -f -o /dev/full 1
     says 'offwaketime: /dev/full: No space left on device'
 }
 
 @test "capabilities are given up but for reading, and are named when they lack" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
-    begin -p $NOBODY
+    begin -p $idle
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE
     equal "$(sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000010000080004
     equal "$(sed -n 's/^Cap\(Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
     end
     status_is 1 setpriv --bounding-set -all offwaketime
     equal "$stderr" 'offwaketime: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
-    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p $NOBODY 1
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p $idle 1
 }
