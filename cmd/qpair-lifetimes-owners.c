@@ -244,6 +244,11 @@ int owners_read(struct owners *o, const char *path)
 	status = lines_each(&lines, add_json, o);
 	if (lines.is)
 		exit(EXIT_FAILURE);
+	if (!o->n && status == 0) {
+		warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on",
+		      o->name);
+		status = -1;
+	}
 	o->num_read = o->n;
 	add_source(o, whole_since(o->all, o->n));
 	return status;

@@ -263,6 +263,10 @@ static int follow_entries(struct dump *d, struct input *in, struct merge *merge,
 	int more;
 
 	catch_signals();
+	if (!opt.pid)
+		cli_note(
+			"%s: followed until control-C: its name does not tell which process writes it",
+			d->name);
 	if (follow_open(&follow, &d->trace, in, merge, opt.pid, opt.lag) != 0)
 		return -1;
 	do {
@@ -353,10 +357,8 @@ static int dump_file(struct dump *d, struct input *in)
 			warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
 		return EXIT_FAILURE;
 	}
-	if (opt.owners && opt.follow && !d->trace.owner_table.n) {
-		warnx("%s: traces of layout %s have no owners", d->name, d->trace.layout);
+	if (opt.owners && opt.follow && !check_owners(d))
 		return EXIT_FAILURE;
-	}
 	if (in->snapshot)
 		settle_rings(&d->trace, in);
 	prepare(d);

@@ -48,35 +48,34 @@ static const char *const wanted_names[] = {
 #define TRACES    (BIT(KIND_TRACE_FILE) | BIT(KIND_SPDK_JSON))
 #define ANY       (~0U)
 
-/* The first row for what an input is and what is wanted has the command, by name of the input and reader. */
+/* The first row for what an input is and what is wanted has the command; FILE and READER stand for those. */
 static const struct advice {
 	unsigned is, wanted; /* bits */
 	const char *command;
 } advices[] = {
-	{BIT(KIND_XZ), ANY, "xz -dc %1$s | %2$s"},
-	{BIT(KIND_GZIP), ANY, "gzip -dc %1$s | %2$s"},
-	{BIT(KIND_ZSTD), ANY, "zstd -dc %1$s | %2$s"},
-	{BIT(KIND_BZIP2), ANY, "bzip2 -dc %1$s | %2$s"},
-	{BIT(KIND_LZ4), ANY, "lz4 -dc %1$s | %2$s"},
-	{BIT(KIND_UTF16), ANY, "iconv -f UTF-16 -t UTF-8 %1$s | %2$s"},
+	{BIT(KIND_XZ), ANY, "xz -dc FILE | READER"},
+	{BIT(KIND_GZIP), ANY, "gzip -dc FILE | READER"},
+	{BIT(KIND_ZSTD), ANY, "zstd -dc FILE | READER"},
+	{BIT(KIND_BZIP2), ANY, "bzip2 -dc FILE | READER"},
+	{BIT(KIND_LZ4), ANY, "lz4 -dc FILE | READER"},
+	{BIT(KIND_UTF16), ANY, "iconv -f UTF-16 -t UTF-8 FILE | READER"},
 	{BIT(KIND_SPDK_TEXT), ANY, "spdk_trace -j -f TRACE | trace-dump"},
 	{BIT(KIND_JOINED), ANY, "trace-join -j, which prints lines for other tools"},
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
-	{BIT(KIND_ENCODED), ANY, "trace-latency --merge %1$s"},
+	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
 	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_FILE), "trace-dump -p PID, or a file in it"},
-	{BIT(KIND_EMPTY), BIT(KIND_LIFETIMES), "qpair-lifetimes PROBES > LIFETIMES"},
-	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O %1$s PROBES"},
-	{BIT(KIND_LIFETIMES), ANY, "trace-join -l %1$s TRACE-LINES"},
-	{BIT(KIND_PROBE_LINES), BIT(KIND_LIFETIMES), "qpair-lifetimes %1$s | %2$s"},
-	{BIT(KIND_PROBE_LINES), ANY, "qpair-lifetimes %1$s | trace-join -l - TRACE-LINES"},
-	{BIT(KIND_TRACE_LINES), BIT(KIND_TRACE_FILE), "trace-join %1$s"},
-	{BIT(KIND_TRACE_LINES), BIT(KIND_ENCODED), "trace-latency -e %1$s | %2$s"},
-	{TRACES, BIT(KIND_TRACE_LINES), "trace-dump %1$s | %2$s"},
-	{TRACES, BIT(KIND_ENCODED), "trace-dump %1$s | trace-latency -e | %2$s"},
-	{BIT(KIND_TRACE_FILE), BIT(KIND_OWNERS), "trace-dump -O %1$s | %2$s"},
+	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O FILE PROBES"},
+	{BIT(KIND_LIFETIMES), ANY, "trace-join -l FILE TRACE-LINES"},
+	{BIT(KIND_PROBE_LINES), BIT(KIND_LIFETIMES), "qpair-lifetimes FILE | READER"},
+	{BIT(KIND_PROBE_LINES), ANY, "qpair-lifetimes FILE | trace-join -l - TRACE-LINES"},
+	{BIT(KIND_TRACE_LINES), BIT(KIND_TRACE_FILE), "trace-join FILE"},
+	{BIT(KIND_TRACE_LINES), BIT(KIND_ENCODED), "trace-latency -e FILE | READER"},
+	{TRACES, BIT(KIND_TRACE_LINES), "trace-dump FILE | READER"},
+	{TRACES, BIT(KIND_ENCODED), "trace-dump FILE | trace-latency -e | READER"},
+	{BIT(KIND_TRACE_FILE), BIT(KIND_OWNERS), "trace-dump -O FILE | READER"},
 	{BIT(KIND_SPDK_JSON) | BIT(KIND_TRACE_LINES), BIT(KIND_OWNERS),
-	 "trace-dump -O TRACE | %2$s"},
+	 "trace-dump -O TRACE | READER"},
 	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_PROBE_LINES),
 	 "usdt-record -p PID > PROBES, while the target runs"},
 	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_LIFETIMES),
@@ -204,9 +203,11 @@ static enum input_kind line_kind(struct slice line, struct slice rest)
 
 enum input_kind kind_of(struct slice s, enum input_kind wanted)
 {
-	enum input_kind first = binary_kind((struct slice){s.p, s.n < LOOK ? s.n : LOOK});
+	enum input_kind first;
 	bool spdk = false;
 
+	s.n = s.n < LOOK ? s.n : LOOK;
+	first = binary_kind(s);
 	if (first != KIND_UNKNOWN && first != KIND_BINARY)
 		return first;
 	while (s.n) {
@@ -225,20 +226,46 @@ enum input_kind kind_of(struct slice s, enum input_kind wanted)
 	return first == KIND_UNKNOWN && spdk ? KIND_SPDK_TEXT : first;
 }
 
+/* Puts the command of an advice together. */
+static void expand(char *to, size_t size, const char *command, const char *file, const char *reader)
+{
+	char *end = to + size - 1;
+
+	while (*command && to < end) {
+		const char *text = NULL;
+
+		if (strncmp(command, "FILE", 4) == 0) {
+			text = file;
+			command += 4;
+		} else if (strncmp(command, "READER", 6) == 0) {
+			text = reader;
+			command += 6;
+		}
+		if (!text)
+			*to++ = *command++;
+		else
+			to += snprintf(to, end - to, "%s", text);
+		to = to < end ? to : end;
+	}
+	*to = 0;
+}
+
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader)
 {
 	const char *want = wanted < sizeof(wanted_names) / sizeof(*wanted_names) &&
 					   wanted_names[wanted]
 				   ? wanted_names[wanted]
 				   : names[wanted];
+	/* commands read standard input as - */
+	const char *file = strcmp(name, "<stdin>") == 0 ? "-" : name;
 
 	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++) {
 		const struct advice *a = &advices[i];
-		char command[256];
+		char command[512];
 
 		if (!(a->is & BIT(is)) || !(a->wanted & BIT(wanted)))
 			continue;
-		snprintf(command, sizeof(command), a->command, name, reader);
+		expand(command, sizeof(command), a->command, file, reader);
 		warnx("%s: %s, not %s; try: %s", name, names[is], want, command);
 		return;
 	}

@@ -50,7 +50,8 @@ inputs() {
     SHM=$(mktemp -p /dev/shm)
     mktrace -l G5 "$DATA/modern.jsonl" >trace
     cp trace "$SHM"
-    trace-dump trace >lines
+    mktrace -l G3 "$DATA/sample.jsonl" >sample
+    trace-dump sample >lines
     trace-dump -O trace >owners
     cp "$DATA/sample-probes.txt" probes
     {

@@ -192,7 +192,7 @@ has_written() { # LAYOUT SLOTS
     mv "$TRACE" still
     wait
     # no process writes this one
-    status_is 0 sh "timeout 5 trace-dump -F still | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} != 124 ]"
+    status_is 0 sh "timeout 5 trace-dump -q -F still | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} != 124 ]"
     equal "$stderr" ''
     timeout 5 trace-dump -F still >out &
     wait_for test -s out
@@ -279,7 +279,7 @@ L
 
 @test "-F needs a trace file, and prints entries" {
     status_is 1 sh 'cat /dev/null | trace-dump -F'
-    says 'trace-dump: <stdin>: is no trace file, which -F needs'
+    says 'trace-dump: <stdin>: empty, not an SPDK trace file'
     status_is 1 trace-dump -F "$DATA/spdk-trace.json"
     for option in -i -d '-i -O'; do
         # shellcheck disable=SC2086 # they are words

@@ -1,0 +1,299 @@
+#!/usr/bin/env bats
+# Wrong usages: none of them ends in silence and 0. A line for each: the exit status, a piece of the message, the command;
+# % is between them.
+
+load helpers
+
+# What users have lying around, each under the name of what it is.
+setup() {
+    cd "$BATS_TEST_TMPDIR" || exit
+    cp "$DATA/sample-probes.txt" probes
+    cp "$DATA/spdk-trace.json" spdk.json
+    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    mktrace -l G6 "$DATA/modern.jsonl" >modern
+    trace-dump trace >lines
+    trace-dump -q modern >modern.lines
+    trace-dump -O modern >owners
+    trace-dump -d trace >definitions
+    trace-dump -i trace >info
+    qpair-lifetimes probes >lifetimes
+    trace-latency -eq lines >encoded
+    trace-latency -q lines >table
+    trace-chrome lines >chrome.json
+    trace-join lines >joined
+    : >empty
+    mkdir dir
+    echo 'hello, world' >text
+    echo '{"a":1}' >other.json
+    head -c 3000 /dev/zero >zeros
+    iconv -f UTF-8 -t UTF-16 lines >utf16
+    printf 'TSC Rate: 2600000000\nTrace Size of lcore (0): 32768\n' >spdk.txt
+    # only the first bytes count, and not every machine can compress in all of these ways
+    for packed in 'xz:\xfd7zXZ\x00' 'gzip:\x1f\x8b\x08' 'zstd:\x28\xb5\x2f\xfd' 'bzip2:BZh9' 'lz4:\x04\x22\x4d\x18'; do
+        { printf '%b' "${packed#*:}"; head -c 300 /dev/zero | tr '\0' '\377'; } >"packed.${packed%%:*}"
+    done
+    # of another run, before and after; of other addresses; without and with owners
+    sed 's/begin=[0-9]*, end=[0-9]*/begin=1, end=2/' lifetimes >before
+    sed 's/begin=[0-9]*, end=[0-9]*/begin=99999999999999999/' lifetimes >after
+    sed 's/begin=[0-9]*, end=[0-9]*/begin=1/; s/ptr=0x/ptr=0xf/' lifetimes >elsewhere
+    echo "qpair: begin=1, ptr=0x10, hostnqn='h'" >unowned
+    echo "qpair: begin=1, owner=t999, ptr=0x10, hostnqn='h'" >owned
+    cat >tcp <<'L'
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"TCP_REQ_NEW","poller":"t288","owner":"127.0.0.1:4420 nqn","object":{"id":"r1","value":"0x10"}}
+L
+    grep -h -v 'qpair' lines >unrelated
+    echo '{"tsc":5,"us":0.000,"lcore":0,"tpoint":"IO","poller":"t1","owner":"app_thread"}' >>unrelated
+}
+
+# Runs the commands of a table on standard input, and says which of them ended otherwise.
+try_all() {
+    local want piece command tried=0 wrong=0 code
+    while IFS=% read -r want piece command; do
+        [ -n "$want" ] || continue
+        want=${want// /} piece=${piece# } piece=${piece% } code=0
+        bash -o pipefail -c "${command# }" >out 2>err </dev/null || code=$?
+        tried=$((tried + 1))
+        if [ "$code" != "$want" ] || ! grep -qF -- "$piece" err; then
+            wrong=$((wrong + 1))
+            printf '%s\nexit %s, not %s; said:\n%s\nnot: %s\n' "$command" "$code" "$want" "$(cat err)" "$piece"
+        fi
+    done
+    echo "$tried tried"
+    [ "$wrong" = 0 ] && [ "$tried" -gt 0 ]
+}
+
+@test "another kind of input" {
+    try_all <<'T'
+1 % trace-join: trace: a binary trace, not trace lines; try: trace-dump trace | trace-join % trace-join trace
+1 % trace-latency: trace: a binary trace, not trace lines; try: trace-dump trace | trace-latency % trace-latency trace
+1 % trace-chrome: trace: a binary trace, not trace lines; try: trace-dump trace | trace-chrome % trace-chrome trace
+1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
+1 % trace-join: <stdin>: a binary trace, not trace lines; try: trace-dump - | trace-join % cat trace | trace-join
+1 % trace-join: modern: a binary trace % trace-join -j modern
+1 % trace: a binary trace, not lifetime lines; try: qpair-lifetimes PROBES > LIFETIMES % trace-join -l trace lines
+1 % trace: a binary trace, not the owners that trace-dump -O prints; try: trace-dump -O trace | qpair-lifetimes -O - PROBES % qpair-lifetimes -O trace probes
+1 % try: trace-dump trace | trace-latency -e | trace-latency --merge % trace-latency --merge trace
+1 % try: trace-dump trace | trace-latency -e | trace-latency --against - % trace-latency --against trace lines
+1 % spdk.json: the JSON of spdk_trace, not trace lines; try: trace-dump spdk.json | trace-join % trace-join spdk.json
+1 % the JSON of spdk_trace, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O spdk.json probes
+1 % the JSON of spdk_trace, not probe lines % qpair-lifetimes spdk.json
+1 % trace-dump: lines: trace lines, not an SPDK trace file; try: trace-join lines % trace-dump lines
+1 % trace-dump: <stdin>: trace lines, not an SPDK trace file; try: trace-join - % trace-dump <lines
+1 % lines: trace lines, not lifetime lines; try: qpair-lifetimes PROBES > LIFETIMES % trace-join -l lines lines
+1 % lines: trace lines, not probe lines; try: usdt-record -p PID % qpair-lifetimes lines
+1 % lines: trace lines, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O lines probes
+1 % lines: trace lines, not what trace-latency -e prints; try: trace-latency -e lines | trace-latency --merge % trace-latency --merge lines
+1 % trace-latency -e lines | trace-latency --against - % trace-latency --against lines lines
+1 % probes: probe lines, not trace lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join probes
+1 % probes: probe lines, not lifetime lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join -l probes lines
+1 % probes: probe lines, not an SPDK trace file; try: qpair-lifetimes probes | % trace-dump probes
+1 % probes: probe lines, not trace lines % trace-latency probes
+1 % probes: probe lines, not the owners % qpair-lifetimes -O probes probes
+1 % lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES % trace-join lifetimes
+1 % lifetimes: lifetime lines, not probe lines; try: trace-join -l lifetimes TRACE-LINES % qpair-lifetimes lifetimes
+1 % lifetimes: lifetime lines, not an SPDK trace file % trace-dump lifetimes
+1 % lifetimes: lifetime lines, not the owners % qpair-lifetimes -O lifetimes probes
+1 % owners: the owners of a trace, not lifetime lines; try: qpair-lifetimes -O owners PROBES % trace-join -l owners lines
+1 % owners: the owners of a trace, not probe lines; try: qpair-lifetimes -O owners PROBES % qpair-lifetimes owners
+1 % owners: the owners of a trace, not trace lines % trace-chrome owners
+1 % definitions: what trace-dump -d or -i prints, not trace lines; try: trace-dump without -d and -i % trace-join definitions
+1 % info: what trace-dump -d or -i prints, not trace lines % trace-dump -i trace >info; trace-latency info
+1 % encoded: encoded lines of trace-latency, not trace lines; try: trace-latency --merge encoded % trace-latency encoded
+1 % encoded: encoded lines of trace-latency, not trace lines % trace-join encoded
+1 % chrome.json: a trace for chrome://tracing, not trace lines; try: open it in chrome://tracing % trace-chrome chrome.json
+1 % chrome.json: a trace for chrome://tracing, not an SPDK trace file % trace-dump chrome.json
+1 % joined: the text of trace-join, not trace lines; try: trace-join -j % trace-latency joined
+1 % <stdin>: the text of trace-join, not trace lines; try: trace-join -j % trace-join -l lifetimes lines | trace-latency -g args.qpair.hostnqn
+1 % joined: the text of trace-join, not an SPDK trace file % trace-dump joined
+1 % spdk.txt: the text of spdk_trace, not an SPDK trace file; try: spdk_trace -j -f TRACE | trace-dump % trace-dump spdk.txt
+1 % spdk.txt: the text of spdk_trace, not trace lines % trace-join spdk.txt
+1 % utf16: text in UTF-16, not trace lines; try: iconv -f UTF-16 -t UTF-8 utf16 | trace-join % trace-join utf16
+1 % utf16: text in UTF-16, not probe lines % qpair-lifetimes utf16
+1 % /sh: a program or library, not trace lines % trace-join "$(command -v sh)"
+1 % /sh: a program or library, not an SPDK trace file % trace-dump "$(command -v sh)"
+1 % zeros: binary data, not trace lines % trace-join zeros
+1 % trace-dump: zeros: not an SPDK trace file % trace-dump zeros
+1 % trace-dump: text: neither an SPDK trace file nor the JSON of spdk_trace -j % trace-dump text
+1 % no entries in this JSON: it is not what spdk_trace -j prints % trace-dump other.json
+1 % dir: a directory, not an SPDK trace file; try: trace-dump -p PID % trace-dump dir
+1 % dir: a directory, not trace lines % trace-join dir
+1 % dir: a directory, not lifetime lines % trace-join -l dir lines
+1 % dir: a directory, not probe lines % qpair-lifetimes dir
+1 % table:1: not a trace line % trace-latency table
+1 % text:1: not a trace line % trace-join text
+1 % text:1: not a line of trace-latency -e: it has no tab % trace-latency --merge text
+1 % text: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes text
+1 % text: no lifetime lines, which qpair-lifetimes prints: nothing can be named % trace-join -l text lines
+1 % other.json: no owners, which trace-dump -O prints % qpair-lifetimes -O other.json probes
+T
+}
+
+@test "compressed input" {
+    local kind
+    for kind in xz gzip zstd bzip2 lz4; do
+        sed "s/KIND/$kind/g" <<'T'
+1 % trace-dump: packed.KIND: compressed by KIND, not an SPDK trace file; try: KIND -dc packed.KIND | trace-dump % trace-dump packed.KIND
+1 % trace-dump: <stdin>: compressed by KIND, not an SPDK trace file; try: KIND -dc - | trace-dump % trace-dump <packed.KIND
+1 % trace-join: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-join % trace-join packed.KIND
+1 % trace-latency: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-latency % trace-latency packed.KIND
+1 % trace-chrome: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-chrome % trace-chrome packed.KIND
+1 % qpair-lifetimes: packed.KIND: compressed by KIND, not probe lines; try: KIND -dc packed.KIND | qpair-lifetimes % qpair-lifetimes packed.KIND
+1 % compressed by KIND, not lifetime lines; try: KIND -dc packed.KIND | trace-join -l - TRACE-LINES % trace-join -l packed.KIND lines
+1 % not the owners that trace-dump -O prints; try: KIND -dc packed.KIND | qpair-lifetimes -O - PROBES % qpair-lifetimes -O packed.KIND probes
+1 % not what trace-latency -e prints; try: KIND -dc packed.KIND | trace-latency --merge % trace-latency --merge packed.KIND
+1 % not what trace-latency -e prints; try: KIND -dc packed.KIND | trace-latency --against - % trace-latency --against packed.KIND lines
+T
+    done | try_all
+}
+
+@test "nothing is printed of what is refused" {
+    for file in trace spdk.json probes packed.xz utf16 owners encoded chrome.json joined; do
+        status_is 1 trace-join $file
+        equal "$output" ''
+        status_is 1 trace-join -l $file lines
+        equal "$output" ''
+        status_is 1 trace-latency -j $file || [ $file = encoded ]
+        equal "$output" ''
+        status_is 1 trace-chrome $file
+        jq -e '.traceEvents | length <= 2' <<<"$output"
+    done
+    # it comes in small pieces, too
+    status_is 1 sh '{ head -c 3 trace; sleep 0.2; tail -c +4 trace; } | trace-join'
+    equal "$output" ''
+    # lines of the right kind may come after others
+    { cat probes; cat lines; } >mixed
+    status_is 1 trace-join mixed
+    equal "$(tail -n 1 <<<"$output")" "$(trace-join lines | tail -n 1)"
+}
+
+@test "nothing to work on" {
+    try_all <<'T'
+1 % trace-dump: empty: empty, not an SPDK trace file % trace-dump empty
+0 % trace-join: empty: empty: there are no trace lines % trace-join empty
+1 % trace-latency: empty: empty: there are no trace lines % trace-latency empty
+0 % trace-latency: empty: empty: there are no trace lines % trace-latency -e empty
+1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --merge empty
+1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --against empty lines
+1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
+1 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
+1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
+1 % trace-join: empty: no lifetime lines % trace-join -l empty lines
+1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
+1 % left out 1 qpairs that were added before the recording began % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
+1 % missing: No such file or directory % trace-dump missing
+1 % missing: No such file or directory % trace-join -l missing lines
+1 % missing: No such file or directory % qpair-lifetimes -O missing probes
+1 % missing: No such file or directory % trace-latency --against missing lines
+1 % <stdin>: no owners, which trace-dump -O prints % trace-dump -O trace | qpair-lifetimes -O - probes
+T
+}
+
+@test "lifetimes that name nothing" {
+    try_all <<'T'
+1 % before: named 0 of 150 entries of lines: their ticks are before those of the entries: they are of another run % trace-join -l before lines
+1 % after: named 0 of 150 entries of lines: their ticks are after those of the entries: they are of another run % trace-join -j -l after lines
+1 % elsewhere: named 0 of 150 entries of lines: their addresses and owners are not those of the entries % trace-join -q -l elsewhere lines
+1 % unowned: named 0 of 1 entries of tcp: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % trace-join -l unowned tcp
+1 % owned: named 0 of 1 entries of tcp: their addresses and owners are not those of the entries % trace-join -l owned tcp
+1 % before: named 0 of 1 entries of tcp: their ticks are before % trace-join -l before tcp
+1 % before: named 0 of 150 entries of <stdin>: their addresses and owners are not % trace-dump trace | trace-join -l before -l elsewhere
+0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t NONE lines
+0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t 'TCP_*' -t NONE lines
+2 % -t chooses what -l annotates % trace-join -t 'TCP_*' lines
+T
+    # where a piece has nothing to name, nothing is wrong; nor where one entry is named
+    for file in lifetimes unowned owned; do
+        status_is 0 trace-join -l $file unrelated
+        equal "$stderr" ''
+    done
+    status_is 0 trace-join -l before -l lifetimes lines
+    equal "$stderr" ''
+    # what was joined before has its names
+    trace-join -j -l lifetimes lines >again
+    grep hostnqn again >named
+    status_is 0 trace-join -l before named
+    equal "$stderr" ''
+    status_is 0 trace-join -q -l lifetimes -t NONE lines
+    equal "$stderr" ''
+}
+
+@test "options that choose nothing, or are not for this" {
+    try_all <<'T'
+1 % trace: no tracepoint matches 'NONE'; -d lists them % trace-dump -t NONE trace
+1 % trace: none of 240 entries, from 0.000 to 91.328 us, is what the options choose % trace-dump -q -t NONE trace
+0 % trace: no tracepoint matches 'NONE'; -d lists them % trace-dump -t NONE -t 'TCP_*' trace
+1 % trace: none of 240 entries % trace-dump -t tcp_req_new trace
+1 % trace: no entries of lcore 77 % trace-dump -c 77 trace
+1 % nothing to print of an owner 'nobody'; -O lists the owners % trace-dump -w nobody modern
+1 % layout G3 (v22.09 to v24.01) has no owners % trace-dump -w nobody trace
+1 % trace: none of 240 entries, from 0.000 to 91.328 us % trace-dump --since 92 trace
+1 % trace: none of 240 entries % trace-dump --since 0.001 --until 0.002 trace
+2 % --since is after --until % trace-dump --since 30 --until 20 trace
+2 % --since 'now': microseconds like 27.290 are expected % trace-dump --since now trace
+2 % --until '-1': microseconds like 27.290 are expected % trace-dump --until -1 trace
+1 % layout G3 (v22.09 to v24.01) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O % trace-dump -O trace
+1 % no owners in this JSON % sed 's/"owners":{[^}]*},//' spdk.json >old.json; trace-dump -O old.json
+2 % -c '0-': a list like 0-3,7 is expected % trace-dump -c 0- trace
+2 % -c '3-1': a list like 0-3,7 is expected % trace-dump -c 3-1 trace
+2 % --lag is for -F % trace-dump --lag 5 trace
+2 % -F prints entries % trace-dump -F -O trace
+1 % spdk.json: no trace file, which -F needs % trace-dump -F spdk.json
+1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
+1 % no trace file, which -F needs % cat trace | trace-dump -F
+0 % copy: followed until control-C % cp trace copy; timeout --preserve-status -s INT 1 trace-dump -F copy
+1 % no trace of process 2147483647 % trace-dump -p 2147483647
+2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
+2 % a process and a file are two traces % trace-dump -p 1 trace
+2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
+2 % is expected, not 3 % trace-dump trace -t NONE
+2 % is expected, not 3 % trace-join lines -l lifetimes
+2 % standard input can only be one of the files % trace-join -l - -
+2 % standard input can only be one of the files % qpair-lifetimes -O - -
+2 % standard input can only be one of the files % trace-latency --against - -
+1 % -g nosuchkey: no line that begins an object has this key % trace-latency -g nosuchkey lines
+1 % -g nosuchkey: no line that begins an object has this key % trace-latency -q -g lcore -g nosuchkey -j lines
+1 % -g args.qpair.hostnqn: no line that begins an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l % trace-latency -g args.qpair.hostnqn lines
+1 % -g qpair.hostnqn: no line % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
+1 % -g nosuchkey: no line % trace-latency -e -g nosuchkey lines
+2 % -i: seconds are expected % trace-latency -i 0 lines
+2 % -i: seconds are expected % trace-latency -i 1ms lines
+2 % -e, -H and -j exclude each other % trace-latency -e -j lines
+2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
+2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
+2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded
+2 % --against is for a table or -j % trace-latency -H --against encoded lines
+2 % invalid option % trace-chrome -l lifetimes lines
+2 % option requires an argument % trace-join -l
+T
+}
+
+# Those that may not have been built.
+@test "what is not there to be recorded" {
+    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
+    try_all <<'T'
+1 % biosnoop: process 2147483647: there is none % biosnoop -p 2147483647
+2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
+1 % biosnoop: nosuchdisk: no disk; lsblk lists those that are there % biosnoop -d nosuchdisk
+1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
+2 % a whole number above 0 is expected % biosnoop 1s
+1 % offwaketime: process 2147483647: there is none % offwaketime -p 2147483647 1
+1 % offwaketime: process 2147483647: there is none % offwaketime -p $$,2147483647 1
+1 % offwaketime: thread 2147483647: there is none % offwaketime -t 2147483647 1
+2 % -M is less than -m % offwaketime -m 10 -M 5
+2 % -u and -k leave no threads % offwaketime -u -k
+2 % a process (-p), a file (-x) or a command is expected % usdt-record
+1 % process 2147483647: there is none % usdt-record -p 2147483647
+127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand
+126 % Permission denied % usdt-record ./text
+1 % text: % usdt-record -x text
+1 % missing: No such file or directory % usdt-record -x missing
+2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
+127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
+2 % a command or a process (-p) is expected % ipcsnoop
+1 % process 2147483647: No such process % ipcsnoop -p 2147483647
+1 % process 2147483647: there is none % usdt-gen -p 2147483647
+1 % text: % usdt-gen -x text
+1 % missing: No such file or directory % usdt-gen -s missing
+1 % lines:1: % usdt-gen -f lines
+T
+}
