@@ -82,7 +82,8 @@ static char *group_text(struct slice group, const char *behind)
 		write_group(f, group);
 		fputs(behind, f);
 	}
-	if (fclose(f) != 0)
+	/* an empty text may be missing without an error */
+	if (fclose(f) != 0 || !text)
 		err(EXIT_FAILURE, NULL);
 	return text;
 }
