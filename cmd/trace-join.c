@@ -90,14 +90,14 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
  * Counts a line that was annotated, if none has got a name so far. Threads are owners of the same type as connections,
  * and no lifetimes are of them; the description of a connection has a port.
  */
-static void count_unnamed(const struct lifetimes *lifetimes, const struct traceline *line)
+static void count_unnamed(struct lifetimes *lifetimes, const struct traceline *line)
 {
 	bool kind = false, number = false;
 	uint64_t value, owner;
 
 	for (unsigned i = 0; i < line->num_args; i++) {
 		unnamed.named |= line->args[i].note != NULL;
-		if (!lifetimes_kind((struct lifetimes *)lifetimes, line->args[i].key))
+		if (!lifetimes_kind(lifetimes, line->args[i].key))
 			continue;
 		kind = true;
 		number |= traceline_number(line->args[i].value, &value);

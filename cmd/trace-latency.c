@@ -202,7 +202,7 @@ static const char *take(struct trace *trace, const struct traceline *line, struc
 		touch(trace, object);
 		object->note = group_number(trace, line, text);
 		if (object->note >= ROWS_GROUPS) {
-			*object = (struct object){};
+			object->entries = 0;
 			return "more than 16777216 groups: group by something else";
 		}
 		break;
