@@ -340,6 +340,5 @@ int main(int argc, char **argv)
 	status = session_close(&s.session, status);
 	ring_buffer__free(s.session.ring);
 	biosnoop_bpf__destroy(s.bpf);
-	alive_free(&s.process);
 	return status;
 }

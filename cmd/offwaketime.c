@@ -69,6 +69,8 @@ static bool is_empty(void *context)
 /* Returns 0, or -1 having said which process or thread is not there. */
 static int find_named(struct recording *r)
 {
+	_Static_assert(MAX_IDS <= ALIVE_MAX, "all processes of -p");
+
 	for (size_t i = 0; i < MAX_IDS && opt.pids[i]; i++)
 		if (alive_add(&r->named, opt.pids[i]) != 0)
 			return -1;
@@ -413,7 +415,6 @@ static void end(struct recording *r)
 	ring_buffer__free(r->session.ring);
 	offwaketime_bpf__destroy(r->bpf);
 	processes_free(&r->processes);
-	alive_free(&r->named);
 	symbols_free(&r->kernel);
 	names_free(&r->stacks);
 	free(r->totals);

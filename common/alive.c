@@ -4,21 +4,13 @@
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int alive_add(struct alive *a, pid_t pid)
 {
-	int *fds = reallocarray(a->fds, a->n + 1, sizeof(*fds));
-	int fd;
+	int fd = syscall(SYS_pidfd_open, pid, 0);
 
-	if (!fds) {
-		warn(NULL);
-		return -1;
-	}
-	a->fds = fds;
-	fd = syscall(SYS_pidfd_open, pid, 0);
 	if (fd < 0 && errno == ESRCH)
 		warnx("process %d: there is none", pid);
 	else if (fd < 0 && (errno == EINVAL || errno == ENOENT))
@@ -44,13 +36,4 @@ bool alive_none(struct alive *a)
 		a->fds[i] = -1;
 	}
 	return a->n;
-}
-
-void alive_free(struct alive *a)
-{
-	for (size_t i = 0; i < a->n; i++)
-		if (a->fds[i] >= 0)
-			close(a->fds[i]);
-	free(a->fds);
-	*a = (struct alive){};
 }

@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* All zero is no processes. */
+enum { ALIVE_MAX = 16 };
+
+/* All zero is no processes. Its descriptors stay open until the tool ends. */
 struct alive {
-	int *fds; /* of each process; -1: it has ended */
+	int fds[ALIVE_MAX]; /* of each process; -1: it has ended */
 	size_t n;
 };
 
-/* Adds a process. Returns 0, or -1 having said that there is none, or what is wrong. */
+/* Adds a process, one of ALIVE_MAX. Returns 0, or -1 having said that there is none, or what is wrong. */
 int alive_add(struct alive *a, pid_t pid);
 
 /* Whether there were processes and all of them have ended. Costs a system call for each that has not. */
 bool alive_none(struct alive *a);
-
-void alive_free(struct alive *a);
 
 #endif

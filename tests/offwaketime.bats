@@ -11,7 +11,7 @@ setup() {
     sleep 1000 3>&- &
     idle=$!
     disown
-    status_is 0 offwaketime -q -p $idle -o probed 1 || lacks "no BPF here: $stderr"
+    status_is 0 offwaketime -q -p "$idle" -o probed 1 || lacks "no BPF here: $stderr"
     mkfifo go
     target=(blocked-target)
 }
@@ -249,7 +249,7 @@ agrees() { # THREAD PATTERN
 
 @test "a time, and from inside a PID namespace" {
     SECONDS=0
-    status_is 0 timeout 10 offwaketime -q -p $idle 1
+    status_is 0 timeout 10 offwaketime -q -p "$idle" 1
     [ $SECONDS -le 3 ]
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
@@ -277,7 +277,7 @@ agrees() { # THREAD PATTERN
         status_is 2 offwaketime $arguments
         says 'offwaketime: '
     done
-    status_is 1 offwaketime -p $idle,2147483647
+    status_is 1 offwaketime -p "$idle",2147483647
     equal "$stderr" 'offwaketime: process 2147483647: there is none'
     status_is 1 offwaketime -t 2147483647
     equal "$stderr" 'offwaketime: thread 2147483647: there is none'
@@ -287,12 +287,12 @@ agrees() { # THREAD PATTERN
 
 @test "capabilities are given up but for reading, and are named when they lack" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
-    begin -p $idle
+    begin -p "$idle"
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE
     equal "$(sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000010000080004
     equal "$(sed -n 's/^Cap\(Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
     end
     status_is 1 setpriv --bounding-set -all offwaketime
     equal "$stderr" 'offwaketime: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
-    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p $idle 1
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p "$idle" 1
 }
