@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "digits.h"
 #include "io.h"
 #include "json.h"
 #include "lines.h"
 #include "out.h"
 #include "trace-join-lifetimes.h"
+#include "trace-join-text.h"
 #include "traceline.h"
 #include "utf8.h"
 
@@ -183,173 +183,6 @@ static void write_json(struct out *out, const struct traceline *line, struct sli
 	out_bytes(out, "\n", 1);
 }
 
-/* A line of text in the making. Columns count characters, as Python does. */
-struct text {
-	char *p;
-	unsigned width; /* characters since the last begin of a column */
-};
-
-static void put(struct text *t, struct slice s)
-{
-	t->p = mempcpy(t->p, s.p, s.n);
-	t->width += s.n;
-}
-
-static void put_string(struct text *t, const char *s)
-{
-	put(t, slice_of(s));
-}
-
-/* A JSON string decoded, with what a terminal must not get escaped. */
-static void put_raw(struct text *t, struct slice raw)
-{
-	size_t n = utf8_plain(raw);
-	char *begin;
-
-	if (!raw.n)
-		return;
-	put(t, (struct slice){raw.p, n});
-	if (n == raw.n)
-		return;
-	raw = (struct slice){raw.p + n, raw.n - n};
-	begin = t->p;
-	if (memchr(raw.p, '\\', raw.n)) {
-		/* decoded behind the room that its visible form may take */
-		char *plain = begin + UTF8_VISIBLE(raw.n);
-
-		raw = (struct slice){plain, json_unescape(plain, raw)};
-	}
-	t->p = utf8_visible(begin, raw);
-	for (; begin < t->p; begin++)
-		t->width += (*begin & 0xc0) != 0x80;
-}
-
-static void column(struct text *t)
-{
-	t->width = 0;
-}
-
-static void pad(struct text *t, unsigned width)
-{
-	for (; t->width < width; t->width++)
-		*t->p++ = ' ';
-}
-
-/* Microseconds with three decimals, also where somebody has rewritten the number: 0.04 is 0.040. */
-static struct slice three_decimals(struct slice us, char *room)
-{
-	if (us.n > 4 && us.p[us.n - 4] == '.' && !memchr(us.p, 'e', us.n) &&
-	    !memchr(us.p, 'E', us.n))
-		return us;
-	return (struct slice){room, sprintf(room, "%.3f", strtod(us.p, NULL))};
-}
-
-enum { US_ROOM = 320 }; /* the longest double has 309 digits before the point */
-
-static void put_id(struct text *t, const struct traceline *line)
-{
-	if (!line->object_id.p && !line->object_value)
-		return;
-	put_string(t, "id: ");
-	column(t);
-	if (line->object_id.p) {
-		put_raw(t, line->object_id);
-	} else {
-		char value[DIGITS_ROOM], *end = digits_hex(value, line->object_value);
-
-		put(t, (struct slice){value + 2, end - value - 2});
-	}
-	if (line->related.p) {
-		put_string(t, " (");
-		put_raw(t, line->related);
-		put_string(t, ")");
-	}
-	pad(t, 12);
-	put_string(t, " ");
-}
-
-static void put_args(struct text *t, const struct traceline *line)
-{
-	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct traceline_arg *arg = &line->args[i];
-		const struct lifetime *lifetime = arg->note;
-
-		if (i)
-			put_string(t, ", ");
-		put_raw(t, arg->key);
-		if (lifetime) {
-			put_string(t, "(");
-			put(t, lifetime->text);
-			put_string(t, ")");
-		} else {
-			put_string(t, ": ");
-			if (arg->value.p[0] == '"')
-				put_raw(t, (struct slice){arg->value.p + 1, arg->value.n - 2});
-			else
-				put_raw(t, arg->value);
-		}
-	}
-}
-
-/* Bytes that the text of a line of n bytes may take. */
-static size_t text_room(const struct traceline *line, size_t n)
-{
-	size_t room = UTF8_VISIBLE(n) + n + 2 * US_ROOM + 128;
-
-	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct lifetime *lifetime = line->args[i].note;
-
-		/* the name of one that was added is not in the line */
-		if (lifetime)
-			room += lifetime->text.n + line->args[i].key.n + 4;
-	}
-	return room;
-}
-
-static void write_text(struct out *out, const struct traceline *line, struct slice raw)
-{
-	char us[US_ROOM], object_us[US_ROOM];
-	struct text t = {.p = out_room(out, text_room(line, raw.n))};
-	struct slice time = three_decimals(line->us, us);
-
-	if (!t.p)
-		return;
-	pad(&t, line->lcore.n < 3 ? 3 - line->lcore.n : 0);
-	put(&t, line->lcore);
-	put_string(&t, " ");
-	column(&t);
-	pad(&t, time.n < 16 ? 16 - time.n : 0);
-	put(&t, time);
-	put_string(&t, " ");
-	column(&t);
-	put_raw(&t, line->owner.n ? line->owner : line->poller);
-	pad(&t, 3);
-	put_string(&t, " ");
-	column(&t);
-	put_raw(&t, line->tpoint);
-	pad(&t, 24);
-	put_string(&t, " ");
-	column(&t);
-	if (line->size.p) {
-		put_string(&t, "size: ");
-		put(&t, line->size);
-	}
-	pad(&t, 12);
-	put_id(&t, line);
-	if (line->object_us.p) {
-		put_string(&t, "time: ");
-		column(&t);
-		put(&t, three_decimals(line->object_us, object_us));
-		pad(&t, 8);
-		put_string(&t, " ");
-	}
-	put_args(&t, line);
-	while (t.p[-1] == ' ')
-		t.p--;
-	*t.p++ = '\n';
-	out_commit(out, t.p);
-}
-
 /* Passes on a line that could not be read; as text, it may be on its way to a terminal. */
 static void write_unread(struct out *out, struct slice line)
 {
@@ -383,7 +216,7 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 		} else if (opt.json) {
 			write_json(out, &parsed, line);
 		} else {
-			write_text(out, &parsed, line);
+			text_write(out, &parsed, line.n);
 		}
 	}
 	traceline_free(&parsed);

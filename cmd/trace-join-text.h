@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trace lines as text for people, as spdk-trace-lines(7) describes it. */
+#ifndef TRACE_JOIN_TEXT_H
+#define TRACE_JOIN_TEXT_H
+
+#include "out.h"
+#include "traceline.h"
+
+/* Writes a line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */
+void text_write(struct out *out, const struct traceline *line, size_t n);
+
+#endif
