@@ -191,3 +191,153 @@ void text_write(struct out *out, const struct traceline *line, size_t n)
 	put_args(&t, line);
 	end_line(out, &t);
 }
+
+static unsigned widen(struct text_short *s, enum text_column column, unsigned width)
+{
+	/* a value that is even wider pushes the rest of its line to the right */
+	if (width > s->widths[column] && width <= PAD)
+		s->widths[column] = width;
+	return s->widths[column];
+}
+
+/* Ends a left-aligned column that column() started. */
+static void end_column(struct text *t, struct text_short *s, enum text_column column)
+{
+	if (!t->width)
+		put_string(t, "-");
+	pad(t, widen(s, column, t->width));
+	put_string(t, " ");
+}
+
+/* Writes a right-aligned column. */
+static void put_number(struct text *t, struct text_short *s, enum text_column i,
+		       struct slice number)
+{
+	unsigned width;
+
+	if (!number.p)
+		number = slice_of("-");
+	width = widen(s, i, number.n);
+	column(t);
+	if (number.n < width)
+		pad(t, width - number.n);
+	put(t, number);
+	put_string(t, " ");
+}
+
+static void put_name(struct text *t, const struct who_name *name)
+{
+	t->p = mempcpy(t->p, name->text.p, name->text.n);
+	t->width += name->width;
+}
+
+static void put_owner(struct text *t, const struct traceline *line, struct who *who)
+{
+	const struct who_name *name = line->owner.n ? who_owner(who, line->owner) : NULL;
+
+	if (!name || !name->text.n) {
+		put_raw(t, line->poller);
+		return;
+	}
+	put_name(t, name);
+	if (name->shared) {
+		put_string(t, "(");
+		put_raw(t, line->poller);
+		put_string(t, ")");
+	}
+}
+
+static void put_object(struct text *t, const struct traceline *line)
+{
+	if (line->object_id.p) {
+		put_raw(t, line->object_id);
+	} else if (line->object_value) {
+		char value[DIGITS_ROOM], *end = digits_hex(value, line->object_value);
+
+		put(t, (struct slice){value, end - value});
+	}
+	if (line->related.p) {
+		put_string(t, "(");
+		put_raw(t, line->related);
+		put_string(t, ")");
+	}
+}
+
+static void put_short_value(struct text *t, struct slice value)
+{
+	bool quotes = value.p[0] == '"' && (value.n == 2 || memchr(value.p, ' ', value.n));
+
+	put_string(t, quotes ? "=\"" : "=");
+	put_value(t, value);
+	put_string(t, quotes ? "\"" : "");
+}
+
+static void put_short_args(struct text *t, const struct traceline *line, struct who *who,
+			   const struct traceline_arg *named)
+{
+	for (unsigned i = 0; i < line->num_args; i++) {
+		const struct traceline_arg *arg = &line->args[i];
+		const struct lifetime *lifetime = arg->note;
+		const struct who_name *name;
+
+		if (arg == named)
+			continue;
+		put_raw(t, arg->key);
+		name = lifetime ? who_qpair(who, lifetime) : NULL;
+		if (name) {
+			put_string(t, "=");
+			put_name(t, name);
+		} else if (lifetime) {
+			put_string(t, "(");
+			put(t, lifetime->text);
+			put_string(t, ")");
+		} else {
+			put_short_value(t, arg->value);
+		}
+		put_string(t, " ");
+	}
+}
+
+void text_write_short(struct out *out, const struct traceline *line, size_t n, struct text_short *s)
+{
+	/* the first argument whose lifetime has a name; it moves to a column of its own */
+	const struct traceline_arg *named = NULL;
+	const struct who_name *name = NULL;
+	size_t room = text_room(line, n) + TEXT_COLUMNS * (PAD + 2) + 4 * line->num_args;
+	char us[US_ROOM], object_us[US_ROOM];
+	struct text t;
+
+	for (unsigned i = 0; i < line->num_args; i++) {
+		const struct traceline_arg *arg = &line->args[i];
+		const struct who_name *other = arg->note ? who_qpair(&s->who, arg->note) : NULL;
+
+		room += other ? other->text.n : 0;
+		if (other && !named) {
+			named = arg;
+			name = other;
+		}
+	}
+	t = (struct text){.p = out_room(out, room)};
+	if (!t.p)
+		return;
+	put_number(&t, s, TEXT_LCORE, line->lcore);
+	put_number(&t, s, TEXT_US, three_decimals(line->us, us));
+	column(&t);
+	if (name)
+		put_name(&t, name);
+	else
+		put_owner(&t, line, &s->who);
+	end_column(&t, s, TEXT_WHO);
+	column(&t);
+	put_raw(&t, line->tpoint);
+	end_column(&t, s, TEXT_TPOINT);
+	column(&t);
+	put_object(&t, line);
+	end_column(&t, s, TEXT_OBJECT);
+	put_number(&t, s, TEXT_AGE,
+		   line->object_us.p ? three_decimals(line->object_us, object_us)
+				     : line->object_us);
+	put_number(&t, s, TEXT_SIZE, line->size);
+	put_short_args(&t, line, &s->who, named);
+	end_line(out, &t);
+}

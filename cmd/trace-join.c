@@ -3,14 +3,13 @@
  * trace-join: names the objects behind the addresses and owners in trace lines. An argument that a lifetime
  * line is about, and whose address was that object's at that time, is annotated; an entry whose owner was
  * that object's gets the annotation as an argument more. The result is text for people, in the format of
- * SPDK's trace.py, or the same JSON lines with every other byte kept.
+ * SPDK's trace.py or in a shorter one, or the same JSON lines with every other byte kept.
  */
 #include <err.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,7 +24,7 @@
 #include "utf8.h"
 
 static struct {
-	bool json;
+	bool json, brief;
 	const char **lifetimes; /* files */
 	const char **tpoints;   /* globs of the tracepoints to annotate; none: all */
 	bool *matched;          /* which of them have matched a line */
@@ -201,11 +200,14 @@ static void write_unread(struct out *out, struct slice line)
 /* Annotates and writes all lines. Returns 0, or -1 when something was wrong with the input. */
 static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *out)
 {
+	struct text_short brief = TEXT_SHORT;
 	struct traceline parsed = {};
 	struct slice line;
 	const char *error;
 	int got = 0;
 
+	if (opt.brief)
+		who_learn(&brief.who, lifetimes);
 	while (!out->error && (got = lines_next(lines, &line)) > 0) {
 		error = traceline_parse(&parsed, line);
 		if (!error)
@@ -215,11 +217,14 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 			write_unread(out, line);
 		} else if (opt.json) {
 			write_json(out, &parsed, line);
+		} else if (opt.brief) {
+			text_write_short(out, &parsed, line.n, &brief);
 		} else {
 			text_write(out, &parsed, line.n);
 		}
 	}
 	traceline_free(&parsed);
+	who_free(&brief.who);
 	return lines_close(lines, got < 0 ? errno : 0);
 }
 
@@ -286,6 +291,7 @@ static const char help[] =
 	"  -j, --json            print the trace lines themselves, annotated arguments being objects\n"
 	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
 	"  -q, --quiet           no notes about what was not there\n"
+	"  -s, --short           print short lines, which name the host and the queue instead of describing them\n"
 	"  -t, --tpoint GLOB     annotate only tracepoints of this name; may be repeated\n"
 	"  -h, --help            this text\n"
 	"  -V, --version         the version\n"
@@ -301,6 +307,7 @@ static const char *parse_options(int argc, char **argv)
 						{"json", no_argument, NULL, 'j'},
 						{"lifetimes", required_argument, NULL, 'l'},
 						{"quiet", no_argument, NULL, 'q'},
+						{"short", no_argument, NULL, 's'},
 						{"tpoint", required_argument, NULL, 't'},
 						{"version", no_argument, NULL, 'V'},
 						{}};
@@ -313,7 +320,7 @@ static const char *parse_options(int argc, char **argv)
 	opt.matched = calloc(argc, sizeof(*opt.matched));
 	if (!opt.lifetimes || !opt.tpoints || !opt.matched)
 		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+hjl:qt:V", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+hjl:qst:V", options, NULL)) != -1)
 		switch (c) {
 		case 'j':
 			opt.json = true;
@@ -321,6 +328,9 @@ static const char *parse_options(int argc, char **argv)
 		case 'l':
 			opt.lifetimes[opt.num_lifetimes++] = optarg;
 			stdins += strcmp(optarg, "-") == 0;
+			break;
+		case 's':
+			opt.brief = true;
 			break;
 		case 't':
 			opt.tpoints[opt.num_tpoints++] = optarg;
@@ -332,6 +342,8 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage(
 			"-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
 	path = cli_operand(argc, argv, "one file of trace lines");
+	if (opt.json && opt.brief)
+		cli_usage("-j and -s exclude each other");
 	if (stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");
 	return path;

@@ -74,6 +74,7 @@ COMMANDS=(
     'qpair-lifetimes -q owned'
     'trace-join -l lifetimes lines'
     'trace-join -j -l lifetimes lines'
+    'trace-join -s -l lifetimes lines'
     'trace-latency -q -r -g args.qpair lines'
     'trace-latency -q --merge --against encoded encoded'
     'trace-chrome lines'

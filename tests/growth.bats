@@ -19,6 +19,7 @@ function line(tsc, tpoint, id, age, address, more, args) {
 }
 function probe(name, tsc, qpair, more) { printf "nvmf_%s_qpair: tsc=%x, qpair=%x, %s\n", name, tsc, qpair, more }
 function repeat(text, n) { while (n-- > 0) printf "%s", text }
+BEGIN { q = sprintf("%c", 39) }
 '
 
 # Kinds of input: a name, and how awk prints n items of it.
@@ -34,6 +35,9 @@ INPUTS=(
     'nested|for (; i < n; i++) printf "qpair: begin=%d, end=%d, ptr=0x10, name=%d\n", i + 1, 9 * n - i, i'
     'kinds|for (; i < n; i++) printf "q%d: begin=1, ptr=0x10, name=1\n", i'
     'by-owner|for (; i < n; i++) printf "qpair: begin=%d, owner=t%d, ptr=0x%x\n", i + 1, i % 7, i % 5'
+    'hosts|for (; i < n; i++) printf "qpair: begin=1, ptr=0x%x, qid=1, subnqn=%sa:%d%s, hostnqn=%sa:b:c:%d%s\n", i % 999, q, i, q, q, i, q'
+    'connections|for (; i < n; i++) print "qpair: begin=" i + 1 ", ptr=0x10, qid=1, hostnqn=" q "a:b" q'
+    'parts|printf "qpair: begin=1, ptr=0x10, hostnqn=%s", q; repeat(": ", n); print q'
     'objects|for (; i < n; i++) line(i, "X", "r" i, "-", i, "", "\"qpair\":\"0x10\"")'
     'objects-here|for (; i < n; i++) line(i, "X", "r" i, "-", 7, "", "\"qpair\":\"0x10\"")'
     'late|for (; i < n; i++) line(9 * n - i, "X", "n/a", "-", i, "", "\"qpair\":\"0x10\"")'
@@ -66,6 +70,8 @@ COMMANDS=(
     'trace-join -l lifetimes FILE|objects late states arguments members escapes deep'
     'trace-join -j -l lifetimes FILE|objects arguments members'
     'trace-join -l FILE lines|alive nested kinds by-owner fields'
+    'trace-join -s FILE|owners arguments escapes'
+    'trace-join -s -l FILE lines|nested by-owner hosts connections parts'
     'trace-latency -q FILE|objects objects-here late states types groups owners related members'
     'trace-latency -q -r -H -g args.g FILE|groups related'
     'trace-latency -q -i 1 -g owner FILE|groups owners'

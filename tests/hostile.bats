@@ -19,16 +19,18 @@ no_controls() {
         $'\x7f' $'\xc2\x9b' $'\x9b' $'\xff' $'\xc0\x8a' $'\xed\xa0\x80'; do
         line_of "a${c}b" >lines
         trace-join lines | no_controls
+        trace-join -s lines | no_controls
         trace-latency -q -g owner -g args.a lines | no_controls
         { line_of "a${c}b"; line_of "a${c}b" | sed 's/"tsc":5,"us":0/"tsc":6,"us":1/'; } |
             sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/' >two
         trace-latency -q two | no_controls
         trace-latency -q -H two | no_controls
     done
-    printf '%s\n' "qpair: begin=1, ptr=0x10, a='\\x1b[2J\\x9b\\x7f\\n\\xc2\\x9b'" $'qpair: begin=1, ptr=0x10, a=\'\e[2J\x7f\xc2\x9b\'' >lifetimes
+    printf '%s\n' "qpair: begin=1, ptr=0x10, hostnqn='\\x1b[2J\\x9b\\x7f\\n\\xc2\\x9b'" $'qpair: begin=1, ptr=0x10, hostnqn=\'\e[2J\x7f\xc2\x9b\'' >lifetimes
     for i in 1 2; do
         sed -n ${i}p lifetimes >lifetime
         line_of a | trace-join -l lifetime | no_controls
+        line_of a | trace-join -s -l lifetime | no_controls
         line_of a | trace-join -j -l lifetime | no_controls
     done
 }

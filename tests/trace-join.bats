@@ -166,6 +166,138 @@ L
     sed 's/,"/ , "/g; s/":/" : /g' in | trace-join | diff want -
 }
 
+# A lifetime line of a qpair.
+qpair() { # BEGIN END OWNER QID HOSTNQN [SUBNQN]
+    printf "qpair: begin=%d, %sowner=%s, ptr=0x10%s, thread=2, qid=%s, subnqn='%s', hostnqn='%s'\n" \
+        "$1" "${2:+end=$2, }" "$3" "${3#t}" "$4" "${6:-nqn.x:s}" "$5"
+}
+
+# Who trace-join -s says each owner is, at a tick.
+who() { # TSC OWNER...
+    local tsc=$1 owner
+    shift
+    for owner in "$@"; do
+        echo "{\"tsc\":$tsc,\"us\":0.000,\"lcore\":0,\"tpoint\":\"X\",\"poller\":\"$owner\"}"
+    done | trace-join -s -l lifetimes.txt | awk '{ print $3 }' | tr '\n' ' '
+}
+
+@test "-s names the queue in short lines, whose columns line up" {
+    qpair 1 9 t295 1 nqn.2026-11.fleet:host-6 >lifetimes.txt
+    echo "qpair: begin=1, ptr=0x564cd29b70c0, qid=2, hostnqn='nqn.2026-11.fleet:host-7'" >>lifetimes.txt
+    echo "ctx: begin=1, ptr=0x20, note='mine'" >>lifetimes.txt
+    cat >in <<'L'
+{"tsc":1,"us":0.000,"lcore":0,"thread":"no column","tpoint":"REQ_NEW","poller":"t295","owner":"127.0.0.1:41670 nqn.x:s 127.0.0.1:4420 qid:1","object":{"id":"r3","value":"0x10"},"args":{"qd":1}}
+{"tsc":2,"us":0.293,"lcore":0,"tpoint":"BDEV_IO_START","poller":"b260","owner":"bdev_Malloc0","size":8,"object":{"id":"i12","value":"0x11"},"related":"r3","args":{"type":1,"ctx":"0x20","what":"two words","none":"","one":"word"}}
+{"tsc":2,"us":1.000,"lcore":0,"tpoint":"SOCK_REQ_QUEUE","size":24,"object":{"id":"n/a","value":"0x11"}}
+{"tsc":3,"us":3.000,"lcore":0,"tpoint":"REQ_STATE","poller":"t01","object":{"value":"0x564cd29b70c0"},"args":{"qpair":"0x564cd29b70c0","state":3}}
+{"tsc":4,"us":123456789.123,"lcore":12,"tpoint":"A_NAME_OF_23_CHARACTERS","poller":"t296","owner":"10.1.22.133:41670 nqn.x:s","size":1048576,"object":{"id":"r3","us":12345.678,"value":"0x10"},"torn":true}
+{"tsc":5,"us":123456790,"lcore":0,"tpoint":"REQ_DONE","poller":"t295","owner":"127.0.0.1:41670 nqn.x:s 127.0.0.1:4420 qid:1","object":{"id":"r3","us":9.5,"value":"0x10"},"args":{"cid":7}}
+{"tsc":9,"us":123456791.000,"lcore":0,"tpoint":"ÄÖÜ","poller":"t297","owner":"ä","args":{"a":18446744073709551615}}
+L
+    # a column grows with its values, and keeps its width
+    cat >want <<'L'
+  0       0.000 host-6/1     REQ_NEW                  r3                  -     - qd=1
+  0       0.293 bdev_Malloc0 BDEV_IO_START            i12(r3)             -     8 type=1 ctx(ptr=0x20, note=mine) what="two words" none="" one=word
+  0       1.000 -            SOCK_REQ_QUEUE           n/a                 -    24
+  0       3.000 host-7/2     REQ_STATE                0x564cd29b70c0        -     - state=3
+ 12 123456789.123 10.1.22.133:41670 A_NAME_OF_23_CHARACTERS  r3             12345.678 1048576
+  0 123456790.000 host-6/1          REQ_DONE                 r3                 9.500       - cid=7
+  0 123456791.000 ä                 ÄÖÜ                      -                      -       - a=18446744073709551615
+L
+    trace-join -s -l lifetimes.txt in | diff want -
+    sed 's/,"/ , "/g; s/":/" : /g' in | trace-join -s -l lifetimes.txt | diff want -
+    # where nothing has a name, owners go by the first word of their description
+    equal "$(trace-join -s in | awk '{ print $3 }' | tr '\n' ' ')" '127.0.0.1:41670 bdev_Malloc0 - t01 10.1.22.133:41670 127.0.0.1:41670 ä '
+}
+
+@test "-s names a host by the end of its NQN that no other has" {
+    {
+        qpair 1 9 t1 0 nqn.2026-11.fleet:host-1
+        qpair 1 9 t2 1 nqn.2026-11.fleet:host-2.example.com
+        qpair 1 9 t3 1 nqn.2026-11.fleet:rack1:db
+        qpair 1 9 t4 1 nqn.2026-11.fleet:rack2:db
+        # one is the end of others
+        qpair 1 9 t5 1 db
+        qpair 1 9 t6 1 nqn.2026-11.other:
+        qpair 1 9 t7 1 nqn.2026-11.bench.web
+        qpair 1 9 t8 1 host.example.com
+    } >lifetimes.txt
+    equal "$(who 5 t1 t2 t3 t4 t5 t6 t7 t8)" \
+        'host-1/0 host-2.example.com/1 rack1:db/1 rack2:db/1 db/1 nqn.2026-11.other:/1 web/1 host.example.com/1 '
+    # of a UUID the first groups may do; UUIDs of one maker begin alike
+    uuid=nqn.2014-08.org.nvmexpress:uuid:4c4c4544
+    {
+        qpair 1 9 t1 0 $uuid-0051-3510-8056-b4c04f4d3132
+        qpair 1 9 t2 0 $uuid-0052-3510-8056-b4c04f4d3132
+        qpair 1 9 t3 0 ${uuid/4c4c4544/0123abcd}-0052-3510-8056-b4c04f4d3132
+        qpair 1 9 t4 0 ${uuid/4c4c4544/0123abce}
+    } >lifetimes.txt
+    equal "$(who 5 t1 t2 t3 t4)" '4c4c4544-0051/0 4c4c4544-0052/0 0123abcd/0 0123abce/0 '
+    qpair 1 9 t1 0 nqn.2026-11.fleet:alone >lifetimes.txt
+    equal "$(who 5 t1)" 'alone/0 '
+}
+
+@test "-s gives no two qpairs of a time one name" {
+    # a host with two paths, which connects again later; the order of the lines does not matter
+    {
+        qpair 100 200 t3 1 nqn.x:a
+        qpair 30 '' t5 1 nqn.x:b
+        qpair 1 50 t1 1 nqn.x:a
+        qpair 40 90 t2 1 nqn.x:a
+        qpair 60 '' t4 1 nqn.x:b
+        qpair 70 80 t6 2 nqn.x:b
+    } >lifetimes.txt
+    equal "$(who 45 t1 t2 t5; who 75 t2 t4 t5 t6; who 150 t3)" 'a/1 a/1#2 b/1 a/1#2 b/1#2 b/1 b/2 a/1 '
+    # the subsystem, too, when there are several
+    {
+        qpair 1 9 t1 1 nqn.x:a nqn.x:one
+        qpair 1 9 t2 1 nqn.x:a nqn.y:two
+        qpair 1 9 t3 1 nqn.x:b nqn.y:two
+    } >lifetimes.txt
+    equal "$(who 5 t1 t2 t3)" 'a/1@one a/1@two b/1@two '
+    # names that imitate others
+    {
+        qpair 1 9 t1 1 'nqn.x:a b'
+        qpair 1 9 t2 1 'nqn.x:a\\x20b'
+        qpair 1 9 t3 1 'nqn.x:a/1'
+        qpair 1 9 t4 1 'nqn.x:a\n'
+    } >lifetimes.txt
+    equal "$(who 5 t1 t2 t3 t4)" 'a\x20b/1 a\x5cx20b/1 a/1/1 a\x0a/1 '
+}
+
+@test "-s tells owners of like descriptions apart" {
+    for owner in 't1 10.0.0.1:5 a qid:1' 't2 10.0.0.1:5 b qid:1' 't1 10.0.0.1:5 a qid:1' 'b3 disk' 'b4 disk' 'b5  ' 'b6 a\u0020b' 'b7 a\\b'; do
+        echo "{\"tsc\":1,\"us\":0.000,\"lcore\":0,\"tpoint\":\"X\",\"poller\":\"${owner%% *}\",\"owner\":\"${owner#* }\"}"
+    done >in
+    # the same description is the same device, registered again
+    equal "$(trace-join -s in | awk '{ print $3 }' | tr '\n' ' ')" '10.0.0.1:5 10.0.0.1:5(t2) 10.0.0.1:5 disk disk b5 a a\x5cb '
+}
+
+@test "-s shows what has no name as it is" {
+    {
+        echo "qpair: begin=1, end=5, owner=t288, ptr=0x10, thread=2"
+        echo "qpair: begin=6, owner=t288, ptr=0x10, hostnqn=''"
+        qpair 1 '' t289 1 nqn.x:a | sed 's/ qid=1,//'
+    } >lifetimes.txt
+    for t in 4 7; do
+        echo "{\"tsc\":$t,\"us\":0.000,\"lcore\":0,\"tpoint\":\"X\",\"poller\":\"t288\",\"owner\":\"10.0.0.1:5 s\"}"
+    done | trace-join -s -l lifetimes.txt | awk '{ $4 = $5 = $6 = $7 = ""; print }' >out
+    diff out - <<'L'
+0 0.000 10.0.0.1:5     qpair(owner=t288, ptr=0x10, thread=2)
+0 0.000 10.0.0.1:5     qpair(owner=t288, ptr=0x10, hostnqn=)
+L
+    equal "$(who 1 t289)" 'a '
+    # two kinds of objects that are a host's: the first stands for the line
+    { qpair 1 '' t1 1 nqn.x:a; qpair 1 '' t2 2 nqn.x:b | sed 's/qpair/peer/'; } >lifetimes.txt
+    equal "$(echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","args":{"peer":"0x102","qpair":"0x101"}}' | trace-join -s -l lifetimes.txt | tr -s ' ')" \
+        ' 0 0.000 b/2 X - - - qpair=a/1'
+}
+
+@test "-s does not go with -j" {
+    status_is 2 trace-join -s -j /dev/null
+    says 'trace-join: -j and -s exclude each other'
+}
+
 @test "times that another tool has rewritten get their three decimals back" {
     for us in 0.04 4e-2 0.0400 40.0e-3; do
         equal "$(echo "{\"tsc\":1,\"us\":$us,\"lcore\":0,\"tpoint\":\"X\"}" | trace-join)" '  0            0.040     X'
