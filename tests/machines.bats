@@ -20,8 +20,9 @@ print_all() { # DIRECTORY [RUNNER]
     for trace in *.trace; do
         $2 "$1/trace-dump" -i -d -O "$trace"
         $2 "$1/trace-dump" "$trace" >lines
-        $2 "$1/qpair-lifetimes" "$DATA/sample-probes.txt" >lifetimes
+        $2 "$1/qpair-lifetimes" -q <(cat "$DATA"/sample{,-g3}-probes.txt) >lifetimes
         $2 "$1/trace-join" -l lifetimes lines
+        $2 "$1/trace-join" -s -l lifetimes lines
         $2 "$1/trace-join" -j -l lifetimes lines >joined
         $2 "$1/trace-latency" -q -r -g args.qpair.hostnqn joined
         $2 "$1/trace-latency" -q -e lines
@@ -32,7 +33,8 @@ print_all() { # DIRECTORY [RUNNER]
 
 # Whether the other build prints what this one does.
 prints_the_same() { # [RUNNER]
-    mktrace -l G3 "$DATA/sample.jsonl" >sample.trace
+    mktrace "$DATA/sample.jsonl" >sample.trace
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >sample-g3.trace
     mktrace "$DATA/modern.jsonl" >modern.trace
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >"$layout.trace"

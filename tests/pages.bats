@@ -14,11 +14,11 @@ PAGES=$BATS_TEST_DIRNAME/../docs
     done
 }
 
-# Writes the literal blocks among a page's examples to block.1 and so on, as mandoc would show them.
-blocks_of() { # PAGE
+# Writes the literal blocks of a section of a page to block.01 and so on, as mandoc would show them.
+blocks_of() { # PAGE SECTION
     rm -f block.*
-    awk '
-        /^\.Sh / { examples = $2 == "EXAMPLES" }
+    awk -v section="$2" '
+        /^\.Sh / { examples = $2 == section }
         /^\.Ed/ { block = 0 }
         block { print >file }
         /^\.Bd -literal/ && examples { block = 1; file = sprintf("block.%02d", ++number) }
@@ -36,13 +36,13 @@ shows() { # FILE
         } }'
 }
 
-# Runs the commands among a page's examples, and looks for what else is there in what they printed.
-run_examples() { # PAGE
-    blocks_of "$1"
+# Runs the commands in a section of a page, and looks for what else is there in what they printed.
+run_examples() { # PAGE [SECTION]
+    blocks_of "$1" "${2:-EXAMPLES}"
     for block in block.*; do
         read -r first _ <"$block"
-        if grep -q pidof "$block" || { [ "$first" = xz ] && ! command -v xz >/dev/null; }; then
-            continue # needs a running target, or xz
+        if grep -q -e pidof -e nvmf_tgt -e rpc.py -e /dev/shm "$block" || { [ "$first" = xz ] && ! command -v xz >/dev/null; }; then
+            continue # about a running target, or needs xz
         elif command -v "$first" >/dev/null; then
             echo "$1:" && cat "$block"
             bash -e -o pipefail "$block" >printed
@@ -55,6 +55,19 @@ run_examples() { # PAGE
     done
 }
 
+@test "the lines that spdk-trace-lines(7) shows are those of the sample" {
+    mktrace "$DATA/sample.jsonl" >trace
+    trace-dump trace >lines
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes
+    trace-join -l lifetimes lines >text
+    trace-join -s -l lifetimes lines >short
+    # the page has them in another order
+    cat lines text short "$DATA/sample-probes.txt" "$DATA/sample-probes.txt" lifetimes >printed
+    blocks_of spdk-trace-lines.7 EXAMPLES
+    [ -e block.04 ]
+    for block in block.*; do shows printed <"$block"; done
+}
+
 @test "the examples of the filters' pages do what they say" {
     # the first ones make the sample, in the source tree when it is built
     ln -s "$BATS_TEST_DIRNAME" tests
@@ -64,6 +77,7 @@ run_examples() { # PAGE
     run_examples spdk-trace-tools.7
     cp nvmf_trace.pid1234 good.trace
     cp nvmf_trace.pid1234 new.trace
+    run_examples spdk-trace-session.7 DESCRIPTION
     for page in trace-dump.1 qpair-lifetimes.1 trace-join.1 trace-latency.1 trace-chrome.1; do
         run_examples "$page"
     done

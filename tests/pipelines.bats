@@ -3,9 +3,28 @@
 
 load helpers
 
+# Makes the sample as the pages have it.
+sample() {
+    mktrace "$DATA/sample.jsonl" >nvmf_trace.pid1234
+    cp "$DATA/sample-probes.txt" usdt.txt
+}
+
 @test "the main job: every qpair of the sample is named" {
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
-    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
+    sample
+    status_is 0 sh 'qpair-lifetimes usdt.txt >lifetimes.txt'
+    equal "$stderr" ''
+    equal "$(grep -c ' owner=t' lifetimes.txt)" 6
+    sh 'trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt >text'
+    equal "$(wc -l <text)" 258
+    equal "$(grep -c 'qpair(owner=t' text)" 228
+    equal "$(grep -c 'hostnqn=nqn.2026-11.fleet:host-1)' text)" 104
+    # all but what the bdev layer did
+    equal "$(grep -v 'qpair(' text | grep -vc ' BDEV_IO_')" 0
+}
+
+@test "the main job, with a trace of v22.09: names without owners" {
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >trace
+    qpair-lifetimes "$DATA/sample-g3-probes.txt" >lifetimes.txt
     equal "$(wc -l <lifetimes.txt)" 12
     sh 'trace-dump trace | trace-join -l lifetimes.txt >text'
     equal "$(wc -l <text)" 240
@@ -14,12 +33,29 @@ load helpers
     equal "$(grep -c 'hostnqn=nqn.2026-11.bench:host-a)' text)" 93
 }
 
+@test "short lines of a modern trace fit 120 columns" {
+    sample
+    qpair-lifetimes usdt.txt >lifetimes.txt
+    sh 'trace-dump nvmf_trace.pid1234 | trace-join -s -l lifetimes.txt >text'
+    equal "$(wc -l <text)" 258
+    # all but the 15 that have four arguments
+    equal "$(awk 'length > 120' text | grep -c BDEV_IO_START)" 15
+    equal "$(awk 'length > 120' text | wc -l)" 15
+    equal "$(awk '{ print length }' text | sort -n | sed -n 129p)" 81
+    # the same lines in other words: columns have no blanks
+    diff <(awk '{ print $1, $2, $4 }' text) <(trace-dump nvmf_trace.pid1234 | jq -r '"\(.lcore) \(.us) \(.tpoint)"' | awk '{ $2 = sprintf("%.3f", $2) } 1')
+    equal "$(awk '$3 == "host-1/1"' text | wc -l)" 104
+    equal "$(awk '{ print $3 }' text | sort -u | tr '\n' ' ')" 'bdev_Malloc0 bdev_Malloc1 bdev_Slow1 host-1/1 host-2/1 host-3/1 '
+}
+
 @test "grep and awk fit between the tools" {
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
-    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
-    sh 'trace-dump trace | grep TCP_REQ_COMPLETED | trace-join -l lifetimes.txt >one'
-    sh 'trace-dump trace | trace-join -l lifetimes.txt | grep TCP_REQ_COMPLETED | cmp - one'
+    sample
+    qpair-lifetimes usdt.txt >lifetimes.txt
+    sh 'trace-dump nvmf_trace.pid1234 | grep TCP_REQ_COMPLETED | trace-join -l lifetimes.txt >one'
+    sh 'trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt | grep TCP_REQ_COMPLETED | cmp - one'
     # lifetimes that have ended before the trace begins are not needed
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >trace
+    qpair-lifetimes "$DATA/sample-g3-probes.txt" >lifetimes.txt
     first=$(trace-dump trace | sed -n '1s/{"tsc":\([0-9]*\),.*/\1/p')
     awk -v first="$first" '{ end = $0; sub(/.*end=/, "", end); if (end + 0 >= first) print }' lifetimes.txt >some.txt
     equal "$(wc -l <some.txt)" 6
@@ -27,24 +63,24 @@ load helpers
 }
 
 @test "text and JSON name the same objects" {
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
-    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
-    sh 'trace-dump trace | trace-join -j -l lifetimes.txt >joined'
+    sample
+    qpair-lifetimes usdt.txt >lifetimes.txt
+    sh 'trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt >joined'
     diff <(jq -r '.args.qpair | objects | .hostnqn' joined) \
-        <(trace-dump trace | trace-join -l lifetimes.txt | sed -n 's/.*hostnqn=\(.*\))$/\1/p')
+        <(trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt | sed -n 's/.*hostnqn=\(.*\))$/\1/p')
     # joined lines can be joined again, and shown as text
     sh 'trace-join -j -l lifetimes.txt joined | cmp - joined'
 }
 
 @test "make demo shows an annotated trace" {
     status_is 0 "$BATS_TEST_DIRNAME/demo"
-    [[ $output == *'TCP_REQ_NEW '*'qpair(ptr=0x564cd29b70c0, thread=2, qid=1, subnqn=nqn.2016-06.io.spdk:cnode1, hostnqn=nqn.2026-11.bench:host-a)'* ]]
+    [[ $output == *'host-3/1     TCP_REQ_NEW '* ]]
+    [[ $output == *"'nqn.2026-11.fleet:host-3'"* ]]
 }
 
 @test "README shows what the tools print" {
     local readme=$BATS_TEST_DIRNAME/../README.md
-    mktrace -l G3 "$DATA/sample.jsonl" >nvmf_trace.pid1234
-    cp "$DATA/sample-probes.txt" usdt.txt
+    sample
     # each command of the README's examples, and what it shows behind it
     sed -n "/^## The main job/,/^## What SPDK's/s/^    //p" "$readme" >shown
     sed -n 's/^\$ //p' shown >commands

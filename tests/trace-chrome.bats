@@ -109,14 +109,14 @@ check_format() {
 }
 
 @test "real traces, whole and cut off anywhere, make valid output" {
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    mktrace "$DATA/sample.jsonl" >trace
     qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
     sh 'trace-dump trace | trace-join -j -l lifetimes.txt >in'
     trace-chrome in >out
     check_format out
-    equal "$(jq '[.traceEvents[] | select(.ph | inside("iX"))] | length' out)" 240
-    # 14 requests and 14 I/Os were created
-    equal "$(jq '[.traceEvents[] | select(.ph == "b" and .args == null)] | length' out)" 28
+    equal "$(jq '[.traceEvents[] | select(.ph | inside("iX"))] | length' out)" 258
+    # 14 requests and 15 I/Os were created
+    equal "$(jq '[.traceEvents[] | select(.ph == "b" and .args == null)] | length' out)" 29
     for lines in 0 1 13 14 60 239; do
         head -n "$lines" in >short
         status_is "$((lines == 0))" trace-chrome short

@@ -371,7 +371,7 @@ L
     # the same in one process
     for i in 1 2 3 4; do trace-dump -q "$i.trace" | trace-latency -qe; done | trace-latency --merge -e | cmp - reduced
     # 4 traces with 1 + 2 + 3 + 4 rounds of 14 new requests
-    equal "$(trace-latency --merge -j reduced | jq 'select(.from == "TCP_REQ_NEW") | .count')" 140
+    equal "$(trace-latency --merge -j reduced | jq 'select(.from == "TCP_REQ_NEW") | .count')" 130
 }
 
 @test "malformed encoded lines are reported, the others count" {
@@ -463,13 +463,14 @@ L
 }
 
 @test "the bundled sample: the time of the hosts' requests" {
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    mktrace "$DATA/sample.jsonl" >trace
     qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
     sh 'trace-dump trace | trace-join -j -l lifetimes.txt | trace-latency -jq -g args.qpair.hostnqn >out'
-    # 14 requests were created, of which 13 were completed; the bdev layer's I/Os are the hosts', too
-    equal "$(jq -c 'select(.life) | [.group["args.qpair.hostnqn"][:20], .object, .count]' out | tr '\n' ' ')" \
-        '["nqn.2014-08.org.nvme","i",5] ["nqn.2014-08.org.nvme","r",5] ["nqn.2026-11.bench:ho","i",8] ["nqn.2026-11.bench:ho","r",8] '
-    equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 14
+    # 13 requests were completed, the 14th has only begun; the bdev layer's I/Os are the hosts', too, except
+    # those that the device Slow1 made of them for the one below it
+    equal "$(jq -c 'select(.life) | [.group["args.qpair.hostnqn"], .object, .count]' out | sed 's/nqn.*fleet://' | tr '\n' ' ')" \
+        '["host-1","i",6] ["host-1","r",6] ["host-2","i",5] ["host-2","r",5] ["host-3","i",2] ["host-3","r",2] [null,"i",2] '
+    equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 13
 }
 
 @test "SQL over trace lines finds the same latencies" {
@@ -477,7 +478,7 @@ L
     command -v node >/dev/null || skip 'node is not here'
     node -e 'require("@duckdb/node-api")' 2>/dev/null ||
         skip 'DuckDB is not here: "npm install @duckdb/node-api" installs it, NODE_PATH tells where it is'
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    mktrace "$DATA/sample.jsonl" >trace
     trace-dump trace >trace.jsonl
     # the query of the page
     # shellcheck disable=SC2016 # they are no commands
