@@ -69,7 +69,7 @@ static bool is_empty(void *context)
 /* Returns 0, or -1 having said which process or thread is not there. */
 static int find_named(struct recording *r)
 {
-	_Static_assert(MAX_IDS <= ALIVE_MAX, "all processes of -p");
+	_Static_assert((int)MAX_IDS <= (int)ALIVE_MAX, "all processes of -p");
 
 	for (size_t i = 0; i < MAX_IDS && opt.pids[i]; i++)
 		if (alive_add(&r->named, opt.pids[i]) != 0)

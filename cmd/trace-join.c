@@ -228,19 +228,20 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 	return lines_close(lines, got < 0 ? errno : 0);
 }
 
-/* Why no entry was named: by lifetimes that have these ticks and, by its letter, these types of owners. */
-static const char *why_unnamed(uint64_t begin, uint64_t end, const bool *owners, uint64_t by_owner)
+/* Why no entry was named by lifetimes that have these ticks, where owners are not the reason. */
+static const char *why_unnamed(uint64_t begin, uint64_t end)
 {
 	if (end < unnamed.first)
 		return "their ticks are before those of the entries: they are of another run";
 	if (begin > unnamed.last)
 		return "their ticks are after those of the entries: they are of another run";
-	if (by_owner && !unnamed.by_arg && !owners['t'])
-		return "the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES";
 	return "their addresses and owners are not those of the entries: they are of another process, or probe lines are missing";
 }
 
-/* Whether entries were named, if there were any that could have been; says so when not. */
+/*
+ * Whether entries were named, if there were any that could have been; says so when not. Lifetimes without owners are
+ * right, and recorders other than usdt-record have no others: then it is a note.
+ */
 static bool check_named(const struct lifetimes *lifetimes, const char *name)
 {
 	uint64_t begin = UINT64_MAX, end = 0, by_owner = 0;
@@ -266,8 +267,15 @@ static bool check_named(const struct lifetimes *lifetimes, const char *name)
 	}
 	if (unnamed.named || unnamed.by_arg + by_owner == 0)
 		return true;
+	if (by_owner && !unnamed.by_arg && !any && end >= unnamed.first && begin <= unnamed.last) {
+		cli_note(
+			"%s: named 0 of %" PRIu64
+			" entries of %s: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES",
+			io_name(opt.lifetimes[0]), by_owner, name);
+		return true;
+	}
 	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", io_name(opt.lifetimes[0]),
-	      unnamed.by_arg + by_owner, name, why_unnamed(begin, end, owners, by_owner));
+	      unnamed.by_arg + by_owner, name, why_unnamed(begin, end));
 	return false;
 }
 

@@ -141,6 +141,8 @@ input_of() {
 @test "a reader that goes away ends a tool quietly" {
     for tool in $TOOLS; do
         input_of "$tool"
+        # its probes are without owners, which is a note
+        [ "$tool" != qpair-lifetimes ] || tool+=' -q'
         # 141: killed by SIGPIPE
         status_is 0 sh "$tool input | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} = 141 ]"
         equal "$stderr" ''

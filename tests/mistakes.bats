@@ -7,9 +7,9 @@ load helpers
 # What users have lying around, each under the name of what it is.
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
-    cp "$DATA/sample-probes.txt" probes
+    cp "$DATA/sample-g3-probes.txt" probes
     cp "$DATA/spdk-trace.json" spdk.json
-    mktrace -l G3 "$DATA/sample.jsonl" >trace
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >trace
     mktrace -l G6 "$DATA/modern.jsonl" >modern
     trace-dump trace >lines
     trace-dump -q modern >modern.lines
@@ -193,7 +193,7 @@ T
 1 % before: named 0 of 150 entries of lines: their ticks are before those of the entries: they are of another run % trace-join -l before lines
 1 % after: named 0 of 150 entries of lines: their ticks are after those of the entries: they are of another run % trace-join -j -l after lines
 1 % elsewhere: named 0 of 150 entries of lines: their addresses and owners are not those of the entries % trace-join -q -l elsewhere lines
-1 % unowned: named 0 of 1 entries of tcp: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % trace-join -l unowned tcp
+0 % unowned: named 0 of 1 entries of tcp: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % trace-join -l unowned tcp
 1 % owned: named 0 of 1 entries of tcp: their addresses and owners are not those of the entries % trace-join -l owned tcp
 1 % before: named 0 of 1 entries of tcp: their ticks are before % trace-join -l before tcp
 1 % before: named 0 of 150 entries of <stdin>: their addresses and owners are not % trace-dump trace | trace-join -l before -l elsewhere
@@ -236,7 +236,8 @@ T
 2 % -c '0-': a list like 0-3,7 is expected % trace-dump -c 0- trace
 2 % -c '3-1': a list like 0-3,7 is expected % trace-dump -c 3-1 trace
 2 % --lag is for -F % trace-dump --lag 5 trace
-2 % -F prints entries % trace-dump -F -O trace
+1 % has no owners % trace-dump -F -O trace
+2 % -F prints entries, or owners % trace-dump -F -i trace
 1 % spdk.json: no trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % no trace file, which -F needs % cat trace | trace-dump -F

@@ -247,12 +247,9 @@ static void kill_self(unsigned n)
 	raise(n);
 }
 
-static char *absent;
-
-static void *fire_absent(void *n)
+static void *fire_absent(void *text)
 {
-	(void)n;
-	DTRACE_PROBE1(spdk, absent, absent);
+	DTRACE_PROBE1(spdk, absent, text);
 	return NULL;
 }
 
@@ -264,6 +261,7 @@ static void fire_stuck(unsigned n)
 	struct uffdio_register range = {.range.len = page, .mode = UFFDIO_REGISTER_MODE_MISSING};
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 	pthread_t thread;
+	void *absent;
 
 	(void)n;
 	absent = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -271,7 +269,7 @@ static void fire_stuck(unsigned n)
 	if (absent == MAP_FAILED || fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
 	    ioctl(fd, UFFDIO_REGISTER, &range) != 0)
 		err(EXIT_FAILURE, "userfaultfd");
-	if (pthread_create(&thread, NULL, fire_absent, NULL) != 0)
+	if (pthread_create(&thread, NULL, fire_absent, absent) != 0)
 		errx(EXIT_FAILURE, "threads");
 	printf("firing\n");
 	wait_for_line(0);
