@@ -131,13 +131,140 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 	return NULL;
 }
 
+/* The array with room for one item more than n; its capacity is a power of two. */
+static void *room_for_one(void *array, size_t n, size_t size)
+{
+	return n & (n - 1) ? array : allocate(array, n ? 2 * n : 1, size);
+}
+
+/* The place where a map has its value for this key. */
+static uint32_t *place_in(struct map *map, uint64_t key)
+{
+	uint32_t *place = map_put(map, key);
+
+	if (!place)
+		err(EXIT_FAILURE, NULL);
+	return place;
+}
+
+/* What is known of an address or owner; valid until the next call. */
+static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key,
+					 uint64_t value)
+{
+	uint32_t *index = place_in(&l->kinds[kind].keys[key], value);
+
+	if (*index == MAP_NONE) {
+		*index = l->num_values;
+		l->values = room_for_one(l->values, l->num_values, sizeof(*l->values));
+		l->values[l->num_values++] = (struct lifetime_value){};
+	}
+	return &l->values[*index];
+}
+
+/* What is known of these ticks and later ones does not hold any more. */
+static void invalidate(struct lifetime_value *value, uint64_t tsc)
+{
+	if (!value->invalid || tsc < value->valid_until)
+		value->valid_until = tsc;
+	value->invalid = true;
+	value->answer = (struct lifetime_span){1, 0, NULL};
+}
+
+/* Files a lifetime under its address or owner. */
+static void file_under(struct lifetimes *l, struct lifetime *lifetime, enum lifetime_key key)
+{
+	struct lifetime_value *value = find_value(l, lifetime->kind, key, lifetime->key[key]);
+	size_t n = value->n++;
+
+	value->all = room_for_one(value->all, n, sizeof(*value->all));
+	value->all[n].lifetime = lifetime;
+	value->unsorted |= n && lifetime->begin < value->all[n - 1].lifetime->begin;
+	invalidate(value, lifetime->begin);
+}
+
+/* The key that tells a lifetime from others of its kind and begin. */
+static enum lifetime_key identity(const struct lifetime *lifetime)
+{
+	return lifetime->has[LIFETIME_PTR] ? LIFETIME_PTR : LIFETIME_OWNER;
+}
+
+static bool same_object(const struct lifetime *a, const struct lifetime *b)
+{
+	enum lifetime_key key = identity(a);
+
+	return a->kind == b->kind && a->begin == b->begin && key == identity(b) &&
+	       a->key[key] == b->key[key];
+}
+
+/* Where the number of the object's lifetime is, or is to be put. */
+static uint32_t *find_object(struct lifetimes *l, const struct lifetime *lifetime)
+{
+	enum lifetime_key key = identity(lifetime);
+	size_t value = find_value(l, lifetime->kind, key, lifetime->key[key]) - l->values;
+	uint64_t hash = map_hash(&l->kinds[lifetime->kind].keys[key], lifetime->begin) +
+			value * 0x9e3779b97f4a7c15;
+
+	/* the next one when it is another object's */
+	for (;; hash++) {
+		uint32_t *number = place_in(&l->objects, hash);
+
+		if (*number == MAP_NONE || same_object(lifetime, l->all[*number]))
+			return number;
+	}
+}
+
+static void free_texts(struct lifetime *lifetime)
+{
+	free((char *)lifetime->fields.p);
+	free((char *)lifetime->text.p);
+	free((char *)lifetime->json.p);
+}
+
+/* Puts what a later line says in the place of an earlier one about the same object. */
+static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime lifetime)
+{
+	bool filed[LIFETIME_KEYS];
+
+	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++) {
+		filed[key] = old->has[key] && lifetime.has[key] &&
+			     old->key[key] == lifetime.key[key];
+		if (old->has[key]) {
+			struct lifetime_value *value = find_value(l, old->kind, key, old->key[key]);
+
+			/* those that are of another value are left out when it is sorted */
+			value->unsorted |= !filed[key];
+			invalidate(value, old->begin);
+		}
+	}
+	free_texts(old);
+	lifetime.order = old->order;
+	*old = lifetime;
+	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
+		if (old->has[key] && !filed[key])
+			file_under(l, old, key);
+}
+
+static void add(struct lifetimes *l, const struct lifetime *lifetime)
+{
+	struct lifetime *added = allocate(NULL, 1, sizeof(*added));
+
+	*added = *lifetime;
+	added->order = l->n;
+	l->all = room_for_one(l->all, l->n, sizeof(struct lifetime *));
+	l->all[l->n++] = added;
+	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
+		if (added->has[key])
+			file_under(l, added, key);
+}
+
 /* A lines_take. A line that has no NAME: is none of ours. */
 static const char *add_line(void *context, struct slice line)
 {
 	struct lifetimes *l = context;
-	struct lifetime lifetime = {.order = l->n};
+	struct lifetime lifetime = {};
 	const char *error;
 	struct slice name;
+	uint32_t *number;
 
 	if (!probeline_name(&line, &name))
 		return NULL;
@@ -146,12 +273,14 @@ static const char *add_line(void *context, struct slice line)
 		error = parse_lifetime(&lifetime, line);
 	if (error)
 		return error;
-	if (l->n == l->cap) {
-		l->cap = l->cap ? 2 * l->cap : 256;
-		l->all = allocate(l->all, l->cap, sizeof(*l->all));
-	}
 	lifetime.fields = copy(line);
-	l->all[l->n++] = lifetime;
+	number = find_object(l, &lifetime);
+	if (*number != MAP_NONE) {
+		replace(l, l->all[*number], lifetime);
+		return NULL;
+	}
+	*number = l->n;
+	add(l, &lifetime);
 	return NULL;
 }
 
@@ -175,124 +304,123 @@ static int compare(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_key(const void *a, const void *b, void *key)
+static int by_begin(const void *a, const void *b)
 {
-	const struct lifetime *x = *(struct lifetime *const *)a, *y = *(struct lifetime *const *)b;
-	enum lifetime_key k = *(enum lifetime_key *)key;
-	int c = compare(x->kind, y->kind);
+	const struct lifetime *x = ((const struct lifetime_entry *)a)->lifetime;
+	const struct lifetime *y = ((const struct lifetime_entry *)b)->lifetime;
+	int c = compare(x->begin, y->begin);
 
-	c = c ? c : compare(x->key[k], y->key[k]);
-	c = c ? c : compare(x->begin, y->begin);
 	return c ? c : compare(x->order, y->order);
 }
 
-/* The lifetimes of one address that have begun and may not have ended, a heap: the one to count on top. */
-struct active {
-	struct lifetime **heap;
-	size_t n;
-};
-
-static void push(struct active *a, struct lifetime *lifetime)
+/* Sorts the lifetimes of a value, and leaves out those that are of another one now, or are there twice. */
+static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value)
 {
-	size_t at = a->n++;
+	size_t n = 0;
 
-	for (; at && lifetime->order < a->heap[(at - 1) / 2]->order; at = (at - 1) / 2)
-		a->heap[at] = a->heap[(at - 1) / 2];
-	a->heap[at] = lifetime;
+	qsort(v->all, v->n, sizeof(*v->all), by_begin);
+	for (size_t i = 0; i < v->n; i++) {
+		struct lifetime *lifetime = v->all[i].lifetime;
+
+		if (lifetime->has[key] && lifetime->key[key] == value &&
+		    (!n || v->all[n - 1].lifetime != lifetime))
+			v->all[n++] = v->all[i];
+	}
+	v->n = n;
+	v->unsorted = false;
 }
 
-static void pop(struct active *a)
+/* Adds one that has begun and may not have ended to the heap: the one to count is on top. */
+static void push(struct lifetimes *l, struct lifetime *lifetime)
 {
-	struct lifetime *lifetime = a->heap[--a->n];
+	struct lifetime **heap;
+	size_t at = l->num_active++;
+
+	l->active = heap = room_for_one(l->active, at, sizeof(struct lifetime *));
+	for (; at && lifetime->order < heap[(at - 1) / 2]->order; at = (at - 1) / 2)
+		heap[at] = heap[(at - 1) / 2];
+	heap[at] = lifetime;
+}
+
+static void pop(struct lifetimes *l)
+{
+	struct lifetime **heap = l->active, *lifetime = heap[--l->num_active];
 	size_t at = 0;
 
-	for (size_t child; (child = 2 * at + 1) < a->n; at = child) {
-		child += child + 1 < a->n && a->heap[child + 1]->order < a->heap[child]->order;
-		if (a->heap[child]->order > lifetime->order)
+	for (size_t child; (child = 2 * at + 1) < l->num_active; at = child) {
+		child += child + 1 < l->num_active && heap[child + 1]->order < heap[child]->order;
+		if (heap[child]->order > lifetime->order)
 			break;
-		a->heap[at] = a->heap[child];
+		heap[at] = heap[child];
 	}
-	a->heap[at] = lifetime;
+	heap[at] = lifetime;
 }
 
-static void add_span(struct lifetimes *l, size_t first, uint64_t begin, uint64_t end,
+static void add_span(struct lifetime_value *v, uint64_t begin, uint64_t end,
 		     struct lifetime *lifetime)
 {
-	struct lifetime_span *last = l->num_spans > first ? &l->spans[l->num_spans - 1] : NULL;
+	struct lifetime_span *last = v->num_spans ? &v->spans[v->num_spans - 1] : NULL;
 
-	if (last && last->lifetime == lifetime && last->end + 1 == begin)
+	if (last && last->lifetime == lifetime && last->end + 1 == begin) {
 		last->end = end;
-	else
-		l->spans[l->num_spans++] = (struct lifetime_span){begin, end, lifetime};
+		return;
+	}
+	v->spans = room_for_one(v->spans, v->num_spans, sizeof(*v->spans));
+	v->spans[v->num_spans++] = (struct lifetime_span){begin, end, lifetime};
 }
 
 /*
- * Cuts the time of one address into spans, each of which belongs to the first of the lifetimes that are
- * active. Every step ends a lifetime or begins one, so there are at most two spans for each.
+ * Cuts the time from `now` on into spans, each of which belongs to the first of the lifetimes that are active. Every
+ * step ends a lifetime or begins one, so there are at most two spans for each. from: the first that begins not before.
  */
-static void add_spans(struct lifetimes *l, struct lifetime **from, struct lifetime **to,
-		      struct active *active)
+static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from, uint64_t now)
 {
-	size_t first = l->num_spans;
-	uint64_t now = 0, end;
+	uint64_t end;
 
-	active->n = 0;
-	while (from < to || active->n) {
-		if (!active->n)
-			now = (*from)->begin;
-		for (; from < to && (*from)->begin <= now; from++)
-			push(active, *from);
-		while (active->n && active->heap[0]->end < now)
-			pop(active);
-		if (!active->n)
+	while (from < v->n || l->num_active) {
+		if (!l->num_active)
+			now = v->all[from].lifetime->begin;
+		for (; from < v->n && v->all[from].lifetime->begin <= now; from++)
+			push(l, v->all[from].lifetime);
+		while (l->num_active && l->active[0]->end < now)
+			pop(l);
+		if (!l->num_active)
 			continue;
-		end = active->heap[0]->end;
-		if (from < to && (*from)->begin <= end)
-			end = (*from)->begin - 1;
-		add_span(l, first, now, end, active->heap[0]);
+		end = l->active[0]->end;
+		if (from < v->n && v->all[from].lifetime->begin <= end)
+			end = v->all[from].lifetime->begin - 1;
+		add_span(v, now, end, l->active[0]);
 		if (end == UINT64_MAX)
 			break;
 		now = end + 1;
 	}
 }
 
-/* Makes the spans of all lifetimes that have this key. */
-static void sort_by(struct lifetimes *l, enum lifetime_key key)
+/*
+ * Makes the spans that are not valid any more, which are usually the last ones: an address that is used over and over
+ * costs no more each time.
+ */
+static void make_spans(struct lifetimes *l, struct lifetime_value *v, uint64_t now)
 {
-	struct lifetime **sorted = allocate(NULL, l->n + 1, sizeof(*sorted));
-	struct active active = {.heap = allocate(NULL, l->n + 1, sizeof(*active.heap))};
-	size_t n = 0, from, to;
+	size_t from = v->n;
 
-	for (size_t i = 0; i < l->n; i++)
-		if (l->all[i].has[key])
-			sorted[n++] = &l->all[i];
-	qsort_r(sorted, n, sizeof(*sorted), by_key, &key);
-	for (from = 0; from < n; from = to) {
-		const struct lifetime *first = sorted[from];
-		uint32_t *index = map_put(&l->kinds[first->kind].keys[key], first->key[key]);
-		struct lifetime_value *value = &l->values[l->num_values];
-
-		if (!index)
-			err(EXIT_FAILURE, NULL);
-		*index = l->num_values++;
-		for (to = from + 1; to < n && sorted[to]->kind == first->kind &&
-				    sorted[to]->key[key] == first->key[key];
-		     to++)
-			;
-		value->first = value->last = l->num_spans;
-		add_spans(l, sorted + from, sorted + to, &active);
-		value->end = l->num_spans;
+	while (v->num_spans && v->spans[v->num_spans - 1].begin >= now)
+		v->num_spans--;
+	if (v->num_spans && v->spans[v->num_spans - 1].end >= now)
+		v->spans[v->num_spans - 1].end = now - 1;
+	while (from && v->all[from - 1].lifetime->begin >= now)
+		from--;
+	for (size_t i = from; i < v->n; i++) {
+		v->all[i].reach = v->all[i].lifetime->end;
+		if (i && v->all[i - 1].reach > v->all[i].reach)
+			v->all[i].reach = v->all[i - 1].reach;
 	}
-	free(active.heap);
-	free(sorted);
-}
-
-void lifetimes_sort(struct lifetimes *l)
-{
-	l->spans = allocate(NULL, LIFETIME_KEYS * 2 * l->n + 1, sizeof(*l->spans));
-	l->values = allocate(NULL, LIFETIME_KEYS * l->n + 1, sizeof(*l->values));
-	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
-		sort_by(l, key);
+	l->num_active = 0;
+	for (size_t i = from; i-- > 0 && v->all[i].reach >= now;)
+		if (v->all[i].lifetime->end >= now)
+			push(l, v->all[i].lifetime);
+	add_spans(l, v, from, now);
+	v->invalid = false;
 }
 
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
@@ -303,60 +431,67 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 	return NULL;
 }
 
-/* The span of this time, which is often the one that was asked for last; NULL when there is none. */
-static const struct lifetime_span *find_span(const struct lifetimes *l, struct lifetime_value *a,
-					     uint64_t tsc)
+/* Makes the span of this time the answer. Returns whether there is one. */
+static bool find_span(struct lifetime_value *v, uint64_t tsc)
 {
-	const struct lifetime_span *span = &l->spans[a->last];
-	size_t low = a->first, high = a->end;
+	size_t low = 0, high = v->num_spans;
 
-	if (span->begin <= tsc && tsc <= span->end)
-		return span;
 	/* the last one that begins at this time or before */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (l->spans[middle].begin <= tsc)
+		if (v->spans[middle].begin <= tsc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == a->first || l->spans[low - 1].end < tsc)
-		return NULL;
-	a->last = low - 1;
-	return &l->spans[a->last];
+	if (!low || v->spans[low - 1].end < tsc)
+		return false;
+	v->answer = v->spans[low - 1];
+	return true;
 }
 
 const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
 				      enum lifetime_key key, uint64_t value, uint64_t tsc)
 {
 	uint32_t index = map_get(&kind->keys[key], value);
-	const struct lifetime_span *span;
+	struct lifetime_value *v;
 
 	if (index == MAP_NONE)
 		return NULL;
-	span = find_span(l, &l->values[index], tsc);
-	if (!span)
-		return NULL;
-	if (!span->lifetime->text.p)
-		make_annotation(span->lifetime);
-	return span->lifetime;
+	v = &l->values[index];
+	/* one that is not valid has no answer */
+	if (tsc < v->answer.begin || tsc > v->answer.end) {
+		if (v->unsorted)
+			sort(v, key, value);
+		if (v->invalid)
+			make_spans(l, v, v->valid_until);
+		if (!find_span(v, tsc))
+			return NULL;
+	}
+	if (!v->answer.lifetime->text.p)
+		make_annotation(v->answer.lifetime);
+	return v->answer.lifetime;
 }
 
 void lifetimes_free(struct lifetimes *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		free((char *)l->all[i].fields.p);
-		free((char *)l->all[i].text.p);
-		free((char *)l->all[i].json.p);
+		free_texts(l->all[i]);
+		free(l->all[i]);
 	}
 	for (unsigned i = 0; i < l->num_kinds; i++) {
 		free((char *)l->kinds[i].name.p);
 		for (unsigned key = 0; key < LIFETIME_KEYS; key++)
 			map_free(&l->kinds[i].keys[key]);
 	}
+	for (size_t i = 0; i < l->num_values; i++) {
+		free(l->values[i].all);
+		free(l->values[i].spans);
+	}
+	map_free(&l->objects);
+	free(l->active);
 	free(l->all);
-	free(l->spans);
 	free(l->values);
 	*l = (struct lifetimes){};
 }

@@ -2,9 +2,11 @@
 /*
  * Lifetime lines, by kind and by address or owner, to be asked which object one of these meant at some time.
  *
- * Where lifetimes of an address overlap, the one that comes first in the files counts. That is settled
- * beforehand: an address has a list of disjoint spans, so a question costs a look-up in a hash table and,
- * unless the answer is the last one again, a binary search. Owners are treated as addresses are.
+ * A line replaces an earlier one about the same object, which has the same kind, begin and address, or owner where
+ * there is no address. Where lifetimes of an address overlap, the one that comes first in the files counts. That is
+ * settled when the address is asked for: it has a list of disjoint spans, so a question costs a look-up in a hash table
+ * and, unless the answer is the last one again, a binary search. Lines may be added at any time. Owners are treated as
+ * addresses are.
  */
 #ifndef TRACE_JOIN_LIFETIMES_H
 #define TRACE_JOIN_LIFETIMES_H
@@ -25,30 +27,43 @@ struct lifetime {
 	bool has[LIFETIME_KEYS];
 	uint64_t key[LIFETIME_KEYS];
 	uint64_t begin, end; /* ticks, both inclusive */
-	size_t order;        /* in the files */
+	size_t order;        /* in the files, of its first line */
 	struct slice fields; /* of its line */
 	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
 	struct slice text, json;
 };
 
+/* The lifetimes of one address or owner. */
+struct lifetime_value {
+	struct lifetime_span {
+		uint64_t begin, end;
+		struct lifetime *lifetime;
+	} answer;                    /* given last; begins after its end when there is none */
+	struct lifetime_span *spans; /* disjoint, in the order of time */
+	size_t num_spans;
+	struct lifetime_entry {
+		struct lifetime *lifetime;
+		uint64_t reach; /* the latest end of it and those before it */
+	} * all;                /* by begin, unless unsorted */
+	size_t n;
+	bool unsorted, invalid;
+	uint64_t valid_until; /* when invalid: earlier spans are as they should be */
+};
+
 struct lifetimes {
-	struct lifetime *all;
-	size_t n, cap;
+	struct lifetime **all;
+	size_t n;
 	struct lifetime_kind {
 		struct slice name;              /* of the arguments to annotate */
 		struct map keys[LIFETIME_KEYS]; /* address or owner → index in values */
 	} kinds[LIFETIMES_KINDS];
 	unsigned num_kinds;
-	struct lifetime_value {
-		size_t first, end; /* its spans */
-		size_t last;       /* the one that was the answer last */
-	} * values;
+	struct lifetime_value *values;
 	uint32_t num_values;
-	struct lifetime_span {
-		uint64_t begin, end;
-		struct lifetime *lifetime;
-	} * spans;
-	size_t num_spans;
+	struct map objects; /* what tells an object from others → index in all */
+	/* while spans are made: the lifetimes that have begun and may not have ended */
+	struct lifetime **active;
+	size_t num_active;
 };
 
 /*
@@ -57,9 +72,6 @@ struct lifetimes {
  * another kind, and a lack of memory here and below, end the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
-
-/* Call once, behind the last lifetimes_read(). */
-void lifetimes_sort(struct lifetimes *l);
 
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);

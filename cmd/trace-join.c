@@ -368,7 +368,6 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < opt.num_lifetimes; i++)
 		if (lifetimes_read(&lifetimes, opt.lifetimes[i]) != 0)
 			status = EXIT_FAILURE;
-	lifetimes_sort(&lifetimes);
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
 	if (lines_open(&lines, path) != 0)

@@ -33,6 +33,32 @@ lifetime() { # BEGIN END QPAIR HOST
         'd - b a a c - a b c a d - '
 }
 
+@test "a later line about the same object replaces the first one, in its place" {
+    { lifetime 100 '' 16 open; lifetime 200 300 16 b; lifetime 100 '' 17 other; lifetime 100 250 16 a; lifetime 101 102 16 c; } >lifetimes.txt
+    equal "$(for t in 99 100 101 200 250 251 300 301; do line $t 16; done | hosts)" '- a a a a b b - '
+    # another file goes on with the same objects
+    { lifetime 100 120 16 d; lifetime 200 '' 16 e; } >more.txt
+    equal "$(for t in 100 120 121 200 301; do line $t 16; done | trace-join -j -l lifetimes.txt -l more.txt | jq -r '.args.qpair.host? // "-"' | tr '\n' ' ')" \
+        'd d - e e '
+}
+
+@test "a line that replaces another gives the object its owner, or takes it" {
+    by() { for owner in t1 t2; do echo '{"tsc":5,"us":0,"lcore":0,"tpoint":"X","poller":"'$owner'"}'; done | hosts; }
+    lifetime 1 '' 16 a >lifetimes.txt
+    equal "$(by)" '- - '
+    echo "qpair: begin=1, owner=t1, ptr=0x10, host='b'" >>lifetimes.txt
+    equal "$(by)" 'b - '
+    echo "qpair: begin=1, owner=t2, ptr=0x10, host='c'" >>lifetimes.txt
+    equal "$(by)" '- c '
+    echo "qpair: begin=1, owner=t1, ptr=0x10, host='d'" >>lifetimes.txt
+    equal "$(by)" 'd - '
+    # one without an address is another object
+    echo "qpair: begin=1, owner=t2, host='e'" >>lifetimes.txt
+    echo "qpair: begin=1, owner=t2, host='f'" >>lifetimes.txt
+    equal "$(by)" 'd f '
+    equal "$(line 5 16 | hosts)" 'd '
+}
+
 @test "every lifetime of many at one address is found" {
     for i in $(seq 1 500); do lifetime $((i * 10)) $((i * 10 + 5)) 16 "h$i"; done | sort -R >lifetimes.txt
     equal "$(for i in $(seq 500 -1 1); do line $((i * 10 + 5)) 16; done | hosts)" "$(seq -f h%g -s ' ' 500 -1 1) "
