@@ -238,6 +238,7 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 	}
 	free_texts(old);
 	lifetime.order = old->order;
+	lifetime.version = old->version + 1;
 	*old = lifetime;
 	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
 		if (old->has[key] && !filed[key])
@@ -257,8 +258,8 @@ static void add(struct lifetimes *l, const struct lifetime *lifetime)
 			file_under(l, added, key);
 }
 
-/* A lines_take. A line that has no NAME: is none of ours. */
-static const char *add_line(void *context, struct slice line)
+/* A line that has no NAME: is none of ours. */
+const char *lifetimes_take(void *context, struct slice line)
 {
 	struct lifetimes *l = context;
 	struct lifetime lifetime = {};
@@ -287,13 +288,12 @@ static const char *add_line(void *context, struct slice line)
 int lifetimes_read(struct lifetimes *l, const char *path)
 {
 	struct lines lines;
-
 	int status;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
-	status = lines_each(&lines, add_line, l);
+	status = lines_each(&lines, lifetimes_take, l);
 	if (lines.is)
 		exit(EXIT_FAILURE);
 	return status;

@@ -28,6 +28,7 @@ struct lifetime {
 	uint64_t key[LIFETIME_KEYS];
 	uint64_t begin, end; /* ticks, both inclusive */
 	size_t order;        /* in the files, of its first line */
+	unsigned version;    /* how many later lines have replaced that */
 	struct slice fields; /* of its line */
 	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
 	struct slice text, json;
@@ -72,6 +73,9 @@ struct lifetimes {
  * another kind, and a lack of memory here and below, end the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
+
+/* Adds the lifetime of one line; a lines_take. */
+const char *lifetimes_take(void *lifetimes, struct slice line);
 
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);

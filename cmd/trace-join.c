@@ -18,13 +18,14 @@
 #include "json.h"
 #include "lines.h"
 #include "out.h"
+#include "trace-join-follow.h"
 #include "trace-join-lifetimes.h"
 #include "trace-join-text.h"
 #include "traceline.h"
 #include "utf8.h"
 
 static struct {
-	bool json, brief;
+	bool json, brief, follow;
 	const char **lifetimes; /* files */
 	const char **tpoints;   /* globs of the tracepoints to annotate; none: all */
 	bool *matched;          /* which of them have matched a line */
@@ -197,8 +198,12 @@ static void write_unread(struct out *out, struct slice line)
 	out_bytes(out, "\n", 1);
 }
 
-/* Annotates and writes all lines. Returns 0, or -1 when something was wrong with the input. */
-static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *out)
+/*
+ * Annotates and writes all lines. follow: lifetimes that come meanwhile; NULL: none do. Returns 0, or -1 when something
+ * was wrong with the input.
+ */
+static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow *follow,
+		struct out *out)
 {
 	struct text_short brief = TEXT_SHORT;
 	struct traceline parsed = {};
@@ -208,7 +213,8 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct out *ou
 
 	if (opt.brief)
 		who_learn(&brief.who, lifetimes);
-	while (!out->error && (got = lines_next(lines, &line)) > 0) {
+	while (!out->error && (got = follow ? follow_next(follow, lines, out, &line)
+					    : lines_next(lines, &line)) > 0) {
 		error = traceline_parse(&parsed, line);
 		if (!error)
 			annotate(lifetimes, &parsed);
@@ -248,7 +254,7 @@ static bool check_named(const struct lifetimes *lifetimes, const char *name)
 	bool owners[1 << 8] = {}, any = false;
 
 	for (size_t i = 0; i < lifetimes->n; i++) {
-		const struct lifetime *l = &lifetimes->all[i];
+		const struct lifetime *l = lifetimes->all[i];
 
 		begin = l->begin < begin ? l->begin : begin;
 		end = l->end > end ? l->end : end;
@@ -296,6 +302,7 @@ static const char help[] =
 	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
 	"lines as text; without FILE, or when it is -, those of standard input.\n"
 	"\n"
+	"  -F, --follow          take in lifetime lines as they come, while trace lines do: from pipes and growing files\n"
 	"  -j, --json            print the trace lines themselves, annotated arguments being objects\n"
 	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
 	"  -q, --quiet           no notes about what was not there\n"
@@ -306,12 +313,14 @@ static const char help[] =
 	"\n"
 	"Example:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
+	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n"
+	"  trace-dump -F -p 1234 | trace-join -F -l <(usdt-record -p 1234 | qpair-lifetimes -F)\n";
 
 /* Returns the path of the trace lines. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
+	static const struct option options[] = {{"follow", no_argument, NULL, 'F'},
+						{"help", no_argument, NULL, 'h'},
 						{"json", no_argument, NULL, 'j'},
 						{"lifetimes", required_argument, NULL, 'l'},
 						{"quiet", no_argument, NULL, 'q'},
@@ -328,8 +337,11 @@ static const char *parse_options(int argc, char **argv)
 	opt.matched = calloc(argc, sizeof(*opt.matched));
 	if (!opt.lifetimes || !opt.tpoints || !opt.matched)
 		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+hjl:qst:V", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+Fhjl:qst:V", options, NULL)) != -1)
 		switch (c) {
+		case 'F':
+			opt.follow = true;
+			break;
 		case 'j':
 			opt.json = true;
 			break;
@@ -354,6 +366,8 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("-j and -s exclude each other");
 	if (stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");
+	if (opt.follow && !opt.num_lifetimes)
+		cli_usage("-F follows the files of -l: one is expected");
 	return path;
 }
 
@@ -361,11 +375,14 @@ int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
 	static struct lifetimes lifetimes;
+	struct follow follow;
 	struct lines lines;
 	struct out out;
 	int status = EXIT_SUCCESS;
 
-	for (unsigned i = 0; i < opt.num_lifetimes; i++)
+	if (opt.follow)
+		follow_open(&follow, &lifetimes, opt.lifetimes, opt.num_lifetimes);
+	for (unsigned i = 0; !opt.follow && i < opt.num_lifetimes; i++)
 		if (lifetimes_read(&lifetimes, opt.lifetimes[i]) != 0)
 			status = EXIT_FAILURE;
 	if (out_open(&out, STDOUT_FILENO) != 0)
@@ -374,7 +391,11 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-join");
 	lines.tie = &out;
-	if (join(&lines, &lifetimes, &out) != 0)
+	if (opt.follow)
+		lines_follow(&lines, false);
+	if (join(&lines, &lifetimes, opt.follow ? &follow : NULL, &out) != 0)
+		status = EXIT_FAILURE;
+	if (opt.follow && follow_close(&follow) != 0)
 		status = EXIT_FAILURE;
 	if (!out.error && !check_joined(&lifetimes, &lines))
 		status = EXIT_FAILURE;

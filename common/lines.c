@@ -4,6 +4,7 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,31 +117,77 @@ static ssize_t fill(struct lines *l)
 	return got >= 0 && look(l) != 0 ? -1 : got;
 }
 
-int lines_next(struct lines *l, struct slice *line)
+bool lines_ready(struct lines *l, struct slice *line)
 {
-	char *begin, *newline;
-	size_t scanned = 0;
+	size_t there = l->end - l->start;
+	char *begin = l->buf + l->start, *newline;
 
-	for (;;) {
-		begin = l->buf + l->start;
-		newline = memchr(begin + scanned, '\n', l->end - l->start - scanned);
-		if (newline)
-			break;
-		scanned = l->end - l->start;
-		if (l->eof) {
-			if (!scanned)
-				return 0;
-			newline = l->buf + l->end;
-			break;
-		}
-		if (fill(l) < 0)
-			return -1;
+	newline = memchr(begin + l->scanned, '\n', there - l->scanned);
+	if (!newline) {
+		l->scanned = there;
+		if (!l->eof || !there)
+			return false;
+		newline = begin + there;
 	}
 	*line = (struct slice){begin, newline - begin};
 	l->start = newline - l->buf;
 	l->start += l->start < l->end;
+	l->scanned = 0;
 	l->number++;
+	return true;
+}
+
+int lines_next(struct lines *l, struct slice *line)
+{
+	while (!lines_ready(l, line)) {
+		if (l->eof)
+			return 0;
+		if (fill(l) < 0)
+			return -1;
+	}
 	return 1;
+}
+
+void lines_follow(struct lines *l, bool grows)
+{
+	struct stat st;
+
+	l->progress.wanted = false;
+	l->is_pipe = false;
+	l->grows = grows && fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Whether the file has lost what was read, or its name is another's. */
+static bool is_stale(const struct lines *l)
+{
+	struct stat here, there;
+
+	if (fstat(l->fd, &here) != 0 || (uint64_t)here.st_size < l->consumed)
+		return true;
+	return l->fd != STDIN_FILENO &&
+	       (stat(l->name, &there) != 0 || there.st_ino != here.st_ino ||
+		there.st_dev != here.st_dev);
+}
+
+int lines_more(struct lines *l)
+{
+	ssize_t got;
+
+	if (l->eof || (!l->grows && poll(&(struct pollfd){l->fd, POLLIN, 0}, 1, 0) <= 0))
+		return 0;
+	got = fill(l);
+	if (got == 0 && l->grows) {
+		l->eof = is_stale(l);
+		errno = ESTALE;
+		return l->eof ? -1 : 0;
+	}
+	/* a last line without its newline is a line now */
+	return got < 0 ? -1 : got > 0 || l->end > l->start;
+}
+
+int lines_pollfd(const struct lines *l)
+{
+	return l->eof || l->grows ? -1 : l->fd;
 }
 
 void lines_complain(struct lines *l, const char *format, ...)
@@ -169,6 +216,9 @@ int lines_close(struct lines *l, int error)
 		      l->name, l->number + 1);
 	else if (l->is)
 		kind_refuse(l->name, l->is, l->wanted, l->reader);
+	else if (error == ESTALE)
+		warnx("%s: became shorter, or has another file's name, and is not followed any more",
+		      l->name);
 	else if (error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)

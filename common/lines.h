@@ -6,6 +6,7 @@
 #ifndef LINES_H
 #define LINES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,7 @@ struct lines {
 
 	int fd;
 	bool is_pipe, eof;
+	bool grows; /* its end is where more may come */
 	bool looked; /* at what it begins with */
 	enum input_kind wanted;
 	const char *reader;
@@ -40,6 +42,7 @@ struct lines {
 	char *buf;               /* holds what is between start and end: own, or a block of ahead */
 	char *own;
 	size_t cap, start, end;
+	size_t scanned; /* bytes from start on that have no newline */
 };
 
 /* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
@@ -53,6 +56,30 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
 
 /* Returns 1 and the line without its newline, valid until the next call; 0 at the end; -1 with errno. */
 int lines_next(struct lines *l, struct slice *line);
+
+/*
+ * To read lines as they come, along with other inputs: lines_follow() after lines_open(), then lines_ready() until it
+ * returns false, then lines_more(), and when that returns 0 without eof, poll(2).
+ */
+
+/* grows: the end of a regular file is not the end of its lines. */
+void lines_follow(struct lines *l, bool grows);
+
+/* Takes the next line, without its newline, from those that have been read. False when there is none. */
+bool lines_ready(struct lines *l, struct slice *line);
+
+/*
+ * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or with eof nothing any more; -1 with
+ * errno, which is ESTALE when a file that grows was cut off or replaced.
+ */
+int lines_more(struct lines *l);
+
+/*
+ * The descriptor to poll(2) for more; -1 when none tells of it: at the end, and for a file that grows, which is to be
+ * read again every LINES_GROW_MS.
+ */
+enum { LINES_GROW_MS = 100 };
+int lines_pollfd(const struct lines *l);
 
 /*
  * Says on stderr what is wrong with the line handed out last, as TOOL: FILE:LINE: what. Of many such lines

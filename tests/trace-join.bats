@@ -472,3 +472,186 @@ L
     exec 7>&-
     wait
 }
+
+# Starts trace-join -F with these options, on trace lines that come by descriptor 7; as a lifetimes file, the fifo
+# `pipe` gets what is written to descriptor 8.
+start_follow() {
+    mkfifo in pipe
+    trace-join -F -j "$@" in >out 2>log &
+    joiner=$!
+    # opens as soon as trace-join does, which has nothing to wait for then
+    exec 8<>pipe 7>in
+}
+
+# Sends lines at these ticks and waits until the last of them is joined.
+send() { # TSC...
+    local tsc n=0
+    [ ! -e out ] || n=$(wc -l <out)
+    for tsc in "$@"; do line "$tsc" 16; done >&7
+    for _ in $(seq 200); do
+        [ "$(wc -l <out)" -lt $((n + $#)) ] || return 0
+        sleep 0.02
+    done
+    cat out log
+    return 1
+}
+
+# Sends lines at these ticks until the host of one is this: a file is looked at again after a while.
+until_named() { # TSC HOST
+    for _ in $(seq 200); do
+        send "$1"
+        [ "$(named | tail -n 1)" != "$2" ] || return 0
+    done
+    echo "$2 has not come"
+    cat out log
+    return 1
+}
+
+# The host of each line that has been joined so far.
+named() {
+    jq -r '.args.qpair | if type == "object" then .host else "-" end' out
+}
+
+# Ends the trace lines, and checks the exit status of trace-join.
+ends_with() { # STATUS
+    local status=0
+    exec 7>&-
+    wait "$joiner" || status=$?
+    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
+}
+
+@test "-F takes in the lifetimes of a pipe as they come" {
+    start_follow -l pipe
+    send 5
+    lifetime 1 '' 16 a >&8
+    send 5
+    lifetime 1 9 16 b >&8
+    send 9 10
+    # half a line is none yet
+    printf 'qpair: begin=10, ptr=0x10, ' >&8
+    send 10
+    printf "host='c'\n" >&8
+    send 10 9
+    ends_with 0
+    equal "$(named | tr '\n' ' ')" '- a b - - c b '
+    equal "$(cat log)" ''
+}
+
+@test "-F takes in what a file has, and what is added to it" {
+    lifetime 1 '' 16 a >growing
+    lifetime 1 '' 17 x >other
+    start_follow -l growing -l other
+    send 5
+    equal "$(named)" a
+    lifetime 1 6 16 b >>growing
+    until_named 5 b
+    printf 'qpair: begin=7, ptr=0x10, ' >>growing
+    printf "host='c'\n" >>growing
+    until_named 7 c
+    lifetime 8 8 16 never >>other
+    lifetime 7 7 16 d >>growing
+    until_named 8 never
+    ends_with 0
+    equal "$(cat log)" ''
+}
+
+@test "-F wakes for lifetimes while no trace lines come" {
+    start_follow -l pipe
+    send 5
+    # far more than a pipe holds: it is read, or this would block
+    for i in $(seq 5000); do lifetime "$i" "$i" 16 "h$i"; done >&8
+    lifetime 6000 '' 16 last >&8
+    send 4321 6001
+    ends_with 0
+    equal "$(named | tr '\n' ' ')" '- h4321 last '
+}
+
+@test "-F goes on when a lifetimes pipe ends, and without its last newline" {
+    lifetime 1 '' 16 a | head -c -1 >file
+    start_follow -l <(cat file) -l pipe
+    until_named 5 a
+    lifetime 9 '' 17 b >&8
+    send 5
+    ends_with 0
+    equal "$(cat log)" ''
+}
+
+@test "-F ends with the trace, whatever the lifetimes do" {
+    start_follow -l pipe
+    send 1 2 3
+    ends_with 0
+    # nobody writes to this one, and the other has nothing
+    line 5 16 >file
+    status_is 0 timeout 10 trace-join -F -j -l pipe -l /dev/null file
+    equal "$output" "$(line 5 16)"
+    equal "$(lifetime 1 '' 16 a | trace-join -F -j -l - file | wc -l)" 1
+}
+
+@test "-F reports malformed lifetime lines when they come" {
+    start_follow -l pipe
+    echo 'qpair: begin=x, ptr=0x10' >&8
+    lifetime 1 '' 16 a >&8
+    send 5
+    grep -q "trace-join: pipe:1: begin and end are decimal numbers" log
+    echo 'qpair: begin=1' >&8
+    send 5
+    ends_with 1
+    grep -q "trace-join: pipe:3: begin or ptr is missing" log
+    equal "$(named | tr '\n' ' ')" 'a a '
+}
+
+@test "-F says when a growing file shrinks or is replaced" {
+    lifetime 1 '' 16 a | tee one >two
+    start_follow -l one -l two
+    send 5
+    : >one
+    wait_for_text 'trace-join: one: became shorter, or has another' log
+    mv two three
+    lifetime 2 '' 16 b >two
+    wait_for_text 'trace-join: two: became shorter, or has another' log
+    send 5
+    ends_with 1
+    equal "$(named | tr '\n' ' ')" 'a a '
+    equal "$(wc -l <log)" 2
+}
+
+@test "-F ends when nobody reads its lines any more, also while there are none" {
+    mkfifo in pipe
+    exec 7<>in 8<>pipe
+    line 5 16 >&7
+    status_is 0 sh "timeout 10 trace-join -F -l pipe in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
+    equal "$stderr" ''
+    equal "$(wc -l <<<"$output")" 1
+}
+
+@test "-F gives in the end what the saved lifetimes give" {
+    # the state of 40 objects at 3 addresses, written down again and again in any order
+    awk 'BEGIN {
+        srand(3)
+        for (i = 0; i < 3000; i++) {
+            o = int(rand() * 40); begin = 10 * int(o / 3); end = rand() < 0.4 ? "" : ", end=" begin + int(rand() * 30)
+            printf "qpair: begin=%d%s%s, ptr=0x%x, host=%d\n", begin, end, rand() < 0.5 ? "" : ", owner=t" int(rand() * 4), 16 + o % 3, i
+        }
+    }' >lifetimes.txt
+    for t in $(seq 0 3 170); do
+        for q in 16 17 18; do line "$t" $q; done
+        echo "{\"tsc\":$t,\"us\":0,\"lcore\":0,\"tpoint\":\"X\",\"poller\":\"t$((t % 4))\"}"
+    done >lines
+    : >growing
+    mkfifo in
+    trace-join -F -j -l growing in >out &
+    exec 7>in
+    for i in $(seq 1 100 3000); do
+        tail -n +"$i" lifetimes.txt | head -n 100 >>growing
+        cat lines >&7
+    done
+    exec 7>&-
+    wait $!
+    trace-join -j -l lifetimes.txt lines | cmp - <(tail -n "$(wc -l <lines)" out)
+    [ "$(sort -u out | wc -l)" -gt 2000 ]
+}
+
+@test "-F needs lifetimes to follow" {
+    status_is 2 trace-join -F /dev/null
+    says 'trace-join: -F follows the files of -l: one is expected'
+}
