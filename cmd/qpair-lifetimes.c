@@ -27,14 +27,8 @@
 #include "number.h"
 #include "out.h"
 #include "probeline.h"
+#include "qpair-lifetimes-event.h"
 #include "qpair-lifetimes-match.h"
-
-struct event {
-	enum probe { ADD, REMOVE, CONNECT } probe;
-	size_t line; /* orders events with equal ticks */
-	uint64_t tsc, qpair, thread, qid;
-	struct slice subnqn, hostnqn; /* in one block that the first one begins */
-};
 
 struct events {
 	struct event *all;
@@ -49,12 +43,6 @@ struct address {
 	bool orphan; /* a connect was seen to which no begin has come yet */
 	bool added;  /* another lifetime has the same end */
 	bool two;    /* connects were seen that differ */
-};
-
-struct lifetime {
-	const struct event *begin, *end, *connect; /* the last two may be NULL */
-	bool doubtful; /* lines are missing: its end or its names may be those of another */
-	const struct owner *owner; /* may be NULL */
 };
 
 static struct {
@@ -78,19 +66,6 @@ static const struct {
 		{"nvmf_ctrlr_add_qpair",
 		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
 };
-
-/* Copies the strings, still escaped as they are. */
-static void keep_names(struct event *e, struct slice subnqn, struct slice hostnqn)
-{
-	char *copy = malloc(subnqn.n + hostnqn.n + 1);
-
-	if (!copy)
-		err(EXIT_FAILURE, NULL);
-	memcpy(copy, subnqn.p, subnqn.n);
-	memcpy(copy + subnqn.n, hostnqn.p, hostnqn.n);
-	e->subnqn = (struct slice){copy, subnqn.n};
-	e->hostnqn = (struct slice){copy + subnqn.n, hostnqn.n};
-}
 
 /* Reads the fields of a probe's line; complains when they are malformed. */
 static bool parse_fields(struct lines *lines, struct slice rest, struct event *e)
@@ -130,7 +105,7 @@ static bool parse_fields(struct lines *lines, struct slice rest, struct event *e
 		}
 	}
 	if (e->probe == CONNECT)
-		keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
+		event_keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
 	return true;
 }
 
@@ -204,12 +179,6 @@ static struct address *find_address(struct map *map, struct address *addresses, 
 	return &addresses[*index];
 }
 
-static bool same_host(const struct event *a, const struct event *b)
-{
-	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) &&
-	       slice_equal(a->hostnqn, b->hostnqn);
-}
-
 /*
  * Fills lifetimes, in the reverse order of their begins, and returns their number. Counts the connects
  * that belong to none in *orphans: the qpair was added before the recording began.
@@ -237,7 +206,7 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 			/* the last one before the removal counts */
 			if (!a->connect)
 				a->connect = e;
-			a->two |= !same_host(a->connect, e);
+			a->two |= !event_same_host(a->connect, e);
 			a->orphan = true;
 			break;
 		case ADD:
@@ -253,48 +222,6 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 	map_free(&map);
 	free(addresses);
 	return n;
-}
-
-/* A copy of the name as it is, to be freed. */
-static struct slice plain_name(struct slice value)
-{
-	char *plain = malloc(value.n + 1);
-
-	if (!plain)
-		err(EXIT_FAILURE, NULL);
-	return (struct slice){plain, probeline_unescape(plain, value)};
-}
-
-static void write_name(struct out *out, const char *key, struct slice value)
-{
-	struct slice plain = plain_name(value);
-	char *to = out_room(out, PROBELINE_ESCAPED(value.n) + 64);
-
-	if (!to)
-		err(EXIT_FAILURE, NULL);
-	to += sprintf(to, ", %s='", key);
-	to = probeline_escape(to, plain);
-	*to++ = '\'';
-	out_commit(out, to);
-	free((char *)plain.p);
-}
-
-static void write_lifetime(struct out *out, const struct lifetime *l)
-{
-	out_printf(out, "qpair: begin=%" PRIu64, l->begin->tsc);
-	if (l->end)
-		out_printf(out, ", end=%" PRIu64, l->end->tsc);
-	else if (l->owner && l->owner->end != UINT64_MAX)
-		out_printf(out, ", end=%" PRIu64, l->owner->end);
-	if (l->owner)
-		out_printf(out, ", owner=t%02" PRIu64, l->owner->id);
-	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, l->begin->qpair, l->begin->thread);
-	if (l->connect) {
-		out_printf(out, ", qid=%" PRIu64, l->connect->qid);
-		write_name(out, "subnqn", l->connect->subnqn);
-		write_name(out, "hostnqn", l->connect->hostnqn);
-	}
-	out_text(out, "\n");
 }
 
 /* Reads the probe lines and owner lines. Returns 0, or -1 when something was wrong with them. */
@@ -351,7 +278,7 @@ static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_
 			q->connected = true;
 			q->connect = l->connect->tsc;
 			q->qid = l->connect->qid;
-			q->subnqn = plain_name(l->connect->subnqn);
+			q->subnqn = event_plain_name(l->connect->subnqn);
 		}
 	}
 	match_owners(owners, qpairs, n, lost);
@@ -392,7 +319,7 @@ static bool write_lifetimes(struct out *out, const struct events *events, const 
 			"%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with usdt-record -p PID, or add them with -O",
 			name);
 	for (size_t i = n; i-- > 0 && !out->error;)
-		write_lifetime(out, &lifetimes[i]);
+		lifetime_write(out, &lifetimes[i]);
 	free(lifetimes);
 	if (!n)
 		warnx("%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
@@ -464,7 +391,7 @@ int main(int argc, char **argv)
 	if (whole || events.n)
 		whole &= write_lifetimes(&out, &events, io_name(path), &owners);
 	for (size_t i = 0; i < events.n; i++)
-		free((char *)events.all[i].subnqn.p);
+		event_free(&events.all[i]);
 	free(events.all);
 	owners_free(&owners);
 	return cli_close(&out, whole ? EXIT_SUCCESS : EXIT_FAILURE);
