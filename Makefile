@@ -66,7 +66,7 @@ BPF_COMMON := alive command iterator label privilege session
 
 # what a tool is made of besides cmd/TOOL.c and the common modules
 trace-dump_parts := choice entry follow info json line merge settle us
-qpair-lifetimes_parts := event match owners
+qpair-lifetimes_parts := event follow match owners
 trace-join_parts := follow lifetimes text who
 trace-chrome_parts := event
 trace-latency_parts := code group histogram judge print rows

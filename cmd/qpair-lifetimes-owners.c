@@ -10,7 +10,6 @@
 #include "probeline.h"
 
 enum {
-	NUM_IDS = 1 << 16, /* of owners and of lcores */
 	/* of SPDK: the last id, and how many characters a description can have */
 	LAST_ID = 16383,
 	DESCRIPTION_MAX = 118,
@@ -52,18 +51,14 @@ static bool ends_in_number(struct slice word, struct slice *before, uint64_t *nu
 	       number_decimal((struct slice){colon + 1, word.p + word.n - colon - 1}, number);
 }
 
-/*
- * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, behind it SUBNQN
- * once the host has connected, and from v26.05 on LISTENER:PORT, where the listener is still there, and qid:N.
- */
-static void read_description(struct owner *owner)
+void owner_read_description(struct owner *owner)
 {
 	struct slice text = slice_of(owner->description), word, before;
 	const char *blank = memchr(text.p, ' ', text.n);
 	uint64_t number;
 
 	word = (struct slice){text.p, blank ? (size_t)(blank - text.p) : text.n};
-	owner->tcp = ends_in_number(word, &before, &number);
+	owner->tcp = owner->type == 't' && ends_in_number(word, &before, &number);
 	owner->cut = text.n >= DESCRIPTION_MAX;
 	if (!owner->tcp || !blank)
 		return;
@@ -81,12 +76,17 @@ static void read_description(struct owner *owner)
 		owner->subnqn = text;
 }
 
+bool owner_is_poll_group(const struct owner *owner)
+{
+	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
+}
+
 /* The owner's lcore when there is one. */
 static void read_lcores(struct json *j, struct owner *owner)
 {
 	for (json_array(j); json_element(j);) {
 		owner->moved |= owner->lcore != UNKNOWN;
-		if (json_u64(j, &owner->lcore) && owner->lcore >= NUM_IDS)
+		if (json_u64(j, &owner->lcore) && owner->lcore >= OWNERS_IDS)
 			json_fail(j, "an lcore below 65536 is expected");
 	}
 	if (owner->moved)
@@ -130,7 +130,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 		return j.error;
 	if (!description.p)
 		return NULL; /* another line of trace-dump -i and -d */
-	if (!id || owner->id >= NUM_IDS)
+	if (!id || owner->id >= OWNERS_IDS)
 		return "an owner's id, below 65536, is missing";
 	if (!tsc)
 		return "an owner without tsc: the JSON of spdk_trace does not tell it, a trace file does";
@@ -189,7 +189,7 @@ static uint64_t table_whole_since(const struct owner *table, size_t n)
  */
 static uint64_t whole_since(const struct owner *lines, size_t n)
 {
-	size_t *last = allocate(NUM_IDS, sizeof(*last)); /* line of each id, counted from 1 */
+	size_t *last = allocate(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
 	size_t run = 0, begin = 0, end = n;
 	bool follows = false;
 	uint64_t since;
@@ -279,7 +279,7 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 		return error;
 	if (!is_number(&tsc, &owner.tsc))
 		return "an owner's tsc, a hexadecimal number, is missing";
-	if (!is_number(&id, &owner.id) || owner.id >= NUM_IDS)
+	if (!is_number(&id, &owner.id) || owner.id >= OWNERS_IDS)
 		return "an owner's id, below 0x10000, is missing";
 	if (!description.quoted)
 		return "an owner's description, a string, is missing";
@@ -320,7 +320,7 @@ static void merge(struct owner *owner, struct owner *later, size_t num_read)
 /* Whose number was given to another one was gone by then. */
 static void set_ends(struct owners *o)
 {
-	uint64_t *next = allocate(NUM_IDS, sizeof(*next));
+	uint64_t *next = allocate(OWNERS_IDS, sizeof(*next));
 
 	for (size_t i = o->n; i-- > 0;) {
 		struct owner *owner = &o->all[i];
@@ -357,11 +357,10 @@ void owners_settle(struct owners *o)
 	for (size_t i = 0; i < o->n; i++) {
 		struct owner *owner = &o->all[i];
 
-		if (owner->type == 't')
-			read_description(owner);
+		owner_read_description(owner);
 		if (owner->tcp)
 			o->tcp[o->num_tcp++] = owner;
-		o->poll_groups += strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
+		o->poll_groups += owner_is_poll_group(owner);
 	}
 }
 

@@ -10,6 +10,9 @@
 
 #include "slice.h"
 
+/* Numbers of owners, and of lcores, are below. */
+enum { OWNERS_IDS = 1 << 16 };
+
 struct owner {
 	uint64_t id;
 	uint64_t tsc;    /* of its registration */
@@ -60,6 +63,14 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
  * registration, becomes one. The newest description counts.
  */
 void owners_settle(struct owners *o);
+
+/*
+ * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, behind it SUBNQN
+ * once the host has connected, and from v26.05 on LISTENER:PORT, where the listener is still there, and qid:N.
+ */
+void owner_read_description(struct owner *owner);
+
+bool owner_is_poll_group(const struct owner *owner);
 
 /* How many owners of TCP were registered before these ticks: they are the first ones. */
 size_t owners_before(const struct owners *o, uint64_t tsc);

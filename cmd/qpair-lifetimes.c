@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,7 +29,11 @@
 #include "out.h"
 #include "probeline.h"
 #include "qpair-lifetimes-event.h"
+#include "qpair-lifetimes-follow.h"
 #include "qpair-lifetimes-match.h"
+
+/* Lines that are sorted together at most when they come one after the other. */
+enum { BATCH = 4096 };
 
 struct events {
 	struct event *all;
@@ -47,6 +52,7 @@ struct address {
 
 static struct {
 	const char *owners;
+	bool follow;
 } opt;
 
 enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
@@ -162,6 +168,13 @@ static int by_time(const void *a, const void *b)
 	if (x->tsc != y->tsc)
 		return x->tsc < y->tsc ? -1 : 1;
 	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static void sort_events(struct events *events)
+{
+	if (events->unsorted)
+		qsort(events->all, events->n, sizeof(*events->all), by_time);
+	events->unsorted = false;
 }
 
 /* What is known of the qpair of this event; new addresses get a place in the array. */
@@ -330,11 +343,105 @@ static bool write_lifetimes(struct out *out, const struct events *events, const 
 	return n;
 }
 
+/* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with what was read. */
+static int read_lines(const char *path, struct out *out)
+{
+	struct events events = {};
+	struct owners owners = {};
+	bool whole = !opt.owners || owners_read(&owners, opt.owners) == 0;
+
+	whole &= read_events(&events, &owners, path) == 0;
+	if (!owners.name)
+		owners.name = io_name(path);
+	owners_settle(&owners);
+	sort_events(&events);
+	if (whole || events.n)
+		whole &= write_lifetimes(out, &events, io_name(path), &owners);
+	for (size_t i = 0; i < events.n; i++)
+		event_free(&events.all[i]);
+	free(events.all);
+	owners_free(&owners);
+	return whole ? 0 : -1;
+}
+
+/* Passes on what came together: the events in the order of time, and then the owners. */
+static void follow_batch(struct follow *f, struct events *events, struct owners *owners)
+{
+	sort_events(events);
+	for (size_t i = 0; i < events->n; i++)
+		follow_event(f, &events->all[i]);
+	for (size_t i = 0; i < owners->n; i++)
+		follow_owner(f, &owners->all[i]);
+	events->n = owners->n = 0;
+}
+
+/* Waits for more lines. A reader of the output that has gone is its error. */
+static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
+{
+	struct pollfd fds[] = {{lines_pollfd(lines), POLLIN, 0}, {out->fd, 0, 0}};
+
+	if (fds[0].fd < 0 && (ms < 0 || ms > LINES_GROW_MS))
+		ms = LINES_GROW_MS;
+	if (poll(fds, sizeof(fds) / sizeof(*fds), ms) > 0 && fds[1].revents & POLLERR)
+		out->error = EPIPE;
+}
+
+/* Says what was left out. */
+static void note_follow(const struct follow *f, const char *name)
+{
+	if (!f->adds)
+		cli_note("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
+	if (f->orphans)
+		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
+			 f->orphans);
+	if (f->owners && f->unowned)
+		cli_note("%s: no owner for %zu of %zu qpairs: it is not certain which is theirs",
+			 name, f->unowned, f->unowned + f->named);
+}
+
+/* Prints lifetimes as lines come. Returns 0, or -1 when something was wrong with the lines. */
+static int follow_lines(const char *path, struct out *out)
+{
+	struct events events = {};
+	struct owners owners = {};
+	struct follow follow = {};
+	struct lines lines;
+	struct slice line;
+	int got, error = 0;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	lines_expect(&lines, KIND_PROBE_LINES, "qpair-lifetimes -F");
+	lines_follow(&lines, true);
+	while (!out->error && !error && !lines.eof) {
+		got = lines_more(&lines);
+		error = got < 0 ? errno : 0;
+		while (lines_ready(&lines, &line))
+			read_line(&events, &owners, &lines, line);
+		if (got <= 0 || events.n + owners.n >= BATCH) {
+			int ms;
+
+			follow_batch(&follow, &events, &owners);
+			ms = follow_pause(&follow, out, false);
+			if (!got && !lines.eof)
+				wait_for_lines(&lines, out, ms);
+		}
+	}
+	follow_batch(&follow, &events, &owners);
+	follow_pause(&follow, out, true);
+	follow_free(&follow);
+	note_follow(&follow, lines.name);
+	free(events.all);
+	owners_free(&owners);
+	return lines_close(&lines, error);
+}
+
 static const char help[] =
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
 	"printed; without FILE, or when it is -, of standard input.\n"
 	"\n"
+	"  -F, --follow         print lifetimes as they begin, get names and end; FILE is a pipe, or may grow\n"
 	"  -O, --owners OWNERS  add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
 	"                       trace-dump -O printed\n"
 	"  -q, --quiet          no notes about what was left out\n"
@@ -349,16 +456,18 @@ static const char help[] =
 /* Returns the path of the probe lines. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"help", no_argument, NULL, 'h'},
-						{"owners", required_argument, NULL, 'O'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"version", no_argument, NULL, 'V'},
-						{}};
+	static const struct option options[] = {
+		{"follow", no_argument, NULL, 'F'},       {"help", no_argument, NULL, 'h'},
+		{"owners", required_argument, NULL, 'O'}, {"quiet", no_argument, NULL, 'q'},
+		{"version", no_argument, NULL, 'V'},      {}};
 	const char *path;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "+hO:qV", options, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+FhO:qV", options, NULL)) != -1)
 		switch (c) {
+		case 'F':
+			opt.follow = true;
+			break;
 		case 'O':
 			opt.owners = optarg;
 			break;
@@ -366,6 +475,9 @@ static const char *parse_options(int argc, char **argv)
 			cli_option(c, help);
 		}
 	path = cli_operand(argc, argv, "one file of probe lines");
+	if (opt.owners && opt.follow)
+		cli_usage(
+			"-F takes the owners from the probe lines, where usdt-record writes them: -O does not go with it");
 	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	return path;
@@ -374,25 +486,11 @@ static const char *parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
-	struct events events = {};
-	struct owners owners = {};
 	struct out out;
-	bool whole;
+	int status;
 
 	if (out_open(&out, STDOUT_FILENO) != 0)
 		err(EXIT_FAILURE, NULL);
-	whole = !opt.owners || owners_read(&owners, opt.owners) == 0;
-	whole &= read_events(&events, &owners, path) == 0;
-	if (!owners.name)
-		owners.name = io_name(path);
-	owners_settle(&owners);
-	if (events.unsorted)
-		qsort(events.all, events.n, sizeof(*events.all), by_time);
-	if (whole || events.n)
-		whole &= write_lifetimes(&out, &events, io_name(path), &owners);
-	for (size_t i = 0; i < events.n; i++)
-		event_free(&events.all[i]);
-	free(events.all);
-	owners_free(&owners);
-	return cli_close(&out, whole ? EXIT_SUCCESS : EXIT_FAILURE);
+	status = opt.follow ? follow_lines(path, &out) : read_lines(path, &out);
+	return cli_close(&out, status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

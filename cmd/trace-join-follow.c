@@ -24,6 +24,7 @@ void follow_open(struct follow *f, struct lifetimes *lifetimes, const char *cons
 
 		if (lines_open(lines, paths[i]) != 0)
 			err(EXIT_FAILURE, "%s", lines->name);
+		lines_expect(lines, KIND_LIFETIMES, "trace-join -F -l - TRACE-LINES");
 		lines_follow(lines, true);
 	}
 }

@@ -307,6 +307,10 @@ void text_write_short(struct out *out, const struct traceline *line, size_t n, s
 	char us[US_ROOM], object_us[US_ROOM];
 	struct text t;
 
+	/* a host that is new may make the names of others longer: all are learned before the first is used */
+	for (unsigned i = 0; i < line->num_args; i++)
+		if (line->args[i].note)
+			who_qpair(&s->who, line->args[i].note);
 	for (unsigned i = 0; i < line->num_args; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		const struct who_name *other = arg->note ? who_qpair(&s->who, arg->note) : NULL;

@@ -294,7 +294,8 @@ static bool check_joined(const struct lifetimes *lifetimes, const struct lines *
 		if (!opt.matched[i])
 			cli_note("%s: no line is of a tracepoint '%s'", lines->name,
 				 opt.tpoints[i]);
-	return !opt.num_lifetimes || check_named(lifetimes, lines->name);
+	/* where lifetimes come meanwhile, those of the entries' hosts may not have */
+	return !opt.num_lifetimes || check_named(lifetimes, lines->name) || opt.follow;
 }
 
 static const char help[] =

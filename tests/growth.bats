@@ -27,6 +27,7 @@ INPUTS=(
     'adds|for (; i < n; i++) probe("poll_group_add", i + 1, i, "thread=1")'
     'adds-here|for (; i < n; i++) probe("poll_group_add", i + 1, 7, "thread=1")'
     'names-here|for (; i < n; i++) probe("ctrlr_add", i + 1, 7, "qid=1, subnqn='\''s'\'', hostnqn='\''" i "'\''")'
+    'owned|for (; i < n; i++) { printf "owner: tsc=%x, id=%x, poller='\''t%d'\'', description='\''a:1 s'\''\n", int(i / 100), i % 500, i % 500; probe("poll_group_add", int(i / 100), i % 900, "thread=" i % 300); probe("ctrlr_add", 1 + int(i / 100), i % 900, "qid=1, subnqn='\''s'\'', hostnqn='\''h'\''") }'
     'reverse|for (i = n; i; i--) { probe("poll_group_add", i, i % 9, "thread=1"); probe("poll_group_remove", i, i % 7, "thread=1") }'
     'owner-lines|for (; i < n; i++) printf "owner: tsc=%x, id=%x, poller='\''t'\'', description='\''10.0.0.1:1 s 10.0.0.2:1 qid:7'\''\n", i + 1, i % 16128 + 256; for (i = 0; i < n; i++) { probe("poll_group_add", n + i + 1, i, sprintf("thread=%x", i)); probe("ctrlr_add", n + i + 2, i, "qid=1, subnqn='\''s'\'', hostnqn='\''h'\''") }'
     'descriptions|for (; i < n; i++) printf "owner: tsc=1, id=100, poller='\''t'\'', description='\''%d'\''\n", i; print "owner: tsc=x"'
@@ -117,7 +118,7 @@ each_input() {
     for command in "${COMMANDS[@]}"; do
         # those that need libraries may have been left out
         command -v "${command%% *}" >/dev/null || continue
-        for kind in ${command#*|}; do
+        for kind in ${command##*|}; do
             "$1" "${command%|*}" "$kind"
         done
     done

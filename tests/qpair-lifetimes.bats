@@ -468,3 +468,167 @@ follow_owners() {
 4 11 0 1: 239, with the owners of the end 0
 L
 }
+
+# Starts qpair-lifetimes -F on probe lines that come by descriptor 7.
+start_follow() {
+    mkfifo in
+    qpair-lifetimes -F in >out 2>log &
+    follower=$!
+    exec 7>in
+}
+
+# Ends the probe lines, and checks the exit status.
+follow_ends() { # STATUS
+    local status=0
+    exec 7>&-
+    wait "$follower" || status=$?
+    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
+}
+
+# Keeps of lifetimes what was said of each last.
+last_said() {
+    tac | awk '{ ptr = $0; sub(/.*ptr=/, "", ptr); sub(/,.*/, "", ptr) } !seen[$2, ptr]++' | sort -t= -k2n
+}
+
+@test "-F prints a lifetime when it begins, gets its names and its owner, and ends" {
+    start_follow
+    owner_line 257 90 '10.0.0.1:1' >&7
+    add 100 16 2 >&7
+    wait_for_text '^qpair: begin=100, ptr=0x10, thread=2$' out
+    connect 150 16 1 sub host >&7
+    wait_for_text "^qpair: begin=100, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'$" out
+    # whose owner is whose is clear when the owner has connected, too
+    owner_line 257 90 '10.0.0.1:1 sub' >&7
+    wait_for_text "^qpair: begin=100, owner=t257, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'$" out
+    remove 200 16 >&7
+    wait_for_text "^qpair: begin=100, end=200, owner=t257, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'$" out
+    # the same number and the same address
+    owner_line 257 290 '10.0.0.1:2' >&7
+    add 300 16 2 >&7
+    connect 350 16 2 sub other >&7
+    owner_line 257 290 '10.0.0.1:2 sub' >&7
+    wait_for_text "^qpair: begin=300, owner=t257, .*'other'$" out
+    follow_ends 0
+    equal "$(cat log)" ''
+    equal "$(last_said <out)" "qpair: begin=100, end=200, owner=t257, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='host'
+qpair: begin=300, owner=t257, ptr=0x10, thread=2, qid=2, subnqn='sub', hostnqn='other'"
+}
+
+@test "-F sorts what comes together" {
+    { remove 200 16; connect 150 16 1 s h; add 200 16 3; add 100 16 2; remove 200 16; } >usdt.txt
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
+    equal "$(last_said <<<"$output")" "$(qpair-lifetimes usdt.txt)"
+}
+
+@test "-F ends a lifetime where another one begins at its address, or with its owner's number" {
+    {
+        add 100 16 1; connect 110 16 1 s a
+        # the removal is missing; then it and the next addition; then a line comes late
+        add 200 16 1; connect 210 16 1 s b; connect 220 16 1 s b
+        connect 300 16 1 s c
+        add 400 16 1; remove 350 16; connect 360 16 2 s d
+    } >usdt.txt
+    status_is 0 sh 'sed -u "" usdt.txt | qpair-lifetimes -F'
+    equal "$(last_said <<<"$output")" "qpair: begin=100, end=199, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='a'
+qpair: begin=200, end=299, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='b'
+qpair: begin=400, ptr=0x10, thread=1"
+    says 'left out 2 qpairs that were added before the recording began'
+    {
+        owner_line 257 90 '10.0.0.1:1 s'; add 100 16 1; connect 110 16 1 s a
+        owner_line 257 190 '10.0.0.1:2 s'; add 200 32 1; connect 210 32 1 s b
+    } >usdt.txt
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
+    equal "$(last_said <<<"$output")" "qpair: begin=100, end=189, owner=t257, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='a'
+qpair: begin=200, owner=t257, ptr=0x20, thread=1, qid=1, subnqn='s', hostnqn='b'"
+}
+
+@test "-F gives no owner where several are as likely, and says how often" {
+    {
+        owner_line 256 80 '10.0.0.1:1 sub'; owner_line 257 80 '10.0.0.1:2 sub'
+        add 100 16 2; add 101 32 3; connect 150 16 1 sub a; connect 151 32 2 sub b
+    } >usdt.txt
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
+    equal "$(grep -c owner= <<<"$output")" 0
+    says 'qpair-lifetimes: <stdin>: no owner for 2 of 2 qpairs: it is not certain which is theirs'
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -qF'
+    equal "$stderr" ''
+}
+
+@test "-F reports malformed lines when they come" {
+    start_follow
+    echo 'nvmf_poll_group_add_qpair: tsc=0x2' >&7
+    wait_for_text 'qpair-lifetimes: in:1: qpair is missing' log
+    echo 'owner: tsc=0x2' >&7
+    wait_for_text 'qpair-lifetimes: in:2: ' log
+    add 100 16 2 >&7
+    wait_for_text 'begin=100' out
+    follow_ends 1
+}
+
+@test "-F reads what is added to a file" {
+    add 100 16 2 >usdt.txt
+    qpair-lifetimes -F usdt.txt >out 2>log &
+    follower=$!
+    wait_for_text 'begin=100, ptr=0x10' out
+    remove 200 16 >>usdt.txt
+    wait_for_text 'begin=100, end=200' out
+    : >usdt.txt
+    exec 7>/dev/null
+    follow_ends 1
+    grep -q 'qpair-lifetimes: usdt.txt: became shorter' log
+}
+
+@test "-F ends when nobody reads its lines any more, also while there are none" {
+    mkfifo in
+    exec 7<>in
+    add 100 16 2 >&7
+    status_is 0 sh "timeout 10 qpair-lifetimes -F in | head -n 1; [ \${PIPESTATUS[0]} != 124 ]"
+    equal "$stderr" ''
+    equal "$output" 'qpair: begin=100, ptr=0x10, thread=2'
+}
+
+@test "-F takes no owners from a file" {
+    status_is 2 qpair-lifetimes -F -O owners usdt.txt
+    says 'qpair-lifetimes: -F takes the owners from the probe lines, where usdt-record writes them: -O does not go with it'
+}
+
+# Writes the lines of a storm in the order in which usdt-record does.
+as_recorded() {
+    {
+        sed 's/.*"id":\([0-9]*\),.*"tsc":\([0-9]*\),"description":"\([^ ]*\) \([^"]*\)".*/\1 \2 \3 \4/' owners |
+            while read -r id tsc client rest; do
+                echo "$tsc $(owner_line "$id" "$tsc" "$client")"
+                # when the host has connected
+                echo "$((tsc + 6000)) $(owner_line "$id" "$tsc" "$client $rest")"
+            done
+        while read -r line; do
+            tsc=${line#*tsc=}
+            echo "$((${tsc%%,*})) $line"
+        done <usdt.txt
+    } | sort -n -s | cut -d' ' -f2-
+}
+
+@test "500 hosts at once, as they come: no name is wrong, whatever is lost and used again" {
+    for case in '1 0 0 0' '1 7 0 0' '4 0 0 0' '4 0 0 1' '4 11 0 1'; do
+        # shellcheck disable=SC2086 # they are words
+        IDS=250 storm 500 $case
+        as_recorded >lines
+        # all at once, and with a break now and then
+        qpair-lifetimes -q -F <(cat lines) | last_said >lifetimes.txt
+        awk '{ print } NR % 40 == 0 { fflush(); system("sleep 0.03") }' lines | qpair-lifetimes -q -F >live.txt
+        echo "$case: $(named) of $(wc -l <lifetimes.txt), $(last_said <live.txt >lifetimes.txt; named)"
+        # what was said of owner and host was said for good
+        awk '{ ptr = $0; sub(/.*ptr=/, "", ptr); sub(/,.*/, "", ptr) }
+            { for (i = 3; i <= NF; i++) if ($i ~ /^(owner|hostnqn)=/) {
+                split($i, kv, "="); sub(/,$/, "", kv[2])
+                if ((($2, ptr, kv[1]) in was) && was[$2, ptr, kv[1]] != kv[2]) { print "changed: " $0; exit 1 }
+                was[$2, ptr, kv[1]] = kv[2] } }' live.txt
+    done >counts
+    diff - counts <<'L'
+1 0 0 0: 500 of 500, 500
+1 7 0 0: 286 of 428, 286
+4 0 0 0: 77 of 500, 77
+4 0 0 1: 349 of 500, 349
+4 11 0 1: 254 of 455, 254
+L
+}
