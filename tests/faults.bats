@@ -75,6 +75,7 @@ COMMANDS=(
     'trace-join -l lifetimes lines'
     'trace-join -j -l lifetimes lines'
     'trace-join -s -l lifetimes lines'
+    'trace-join -F -l lifetimes lines'
     'trace-latency -q -r -g args.qpair lines'
     'trace-latency -q --merge --against encoded encoded'
     'trace-chrome lines'
@@ -101,6 +102,16 @@ fi
         for call in read write pread; do
             MAYBE=1 LAST=1 each_fault same $call short "$command"
         done
+    done
+}
+
+@test "lines that are followed fail like any others" {
+    inputs
+    for fault in read:$EIO write:$EIO write:$ENOSPC fstat:$EIO mmap:$ENOMEM malloc:$ENOMEM; do
+        FEED='cat probes' MAYBE=1 each_fault any "${fault%:*}" "${fault#*:}" 'qpair-lifetimes -q -F'
+    done
+    for fault in read:$EINTR read:$EAGAIN write:$EINTR write:$EAGAIN; do
+        FEED='cat probes' MAYBE=1 each_fault same "${fault%:*}" "${fault#*:}" 'qpair-lifetimes -q -F'
     done
 }
 

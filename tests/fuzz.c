@@ -79,7 +79,7 @@ static const struct reader {
 	{"lifetime-lines",
 	 traces,
 	 TEXT,
-	 {{"-l", "-", "FILE"}, {"-j", "-l", "-", "FILE"}, {"-s", "-l", "-", "FILE"}}},
+	 {{"-l", "-", "FILE"}, {"-j", "-l", "-", "FILE"}, {"-sF", "-l", "-", "FILE"}}},
 	{"probe-lines", owners, TEXT, {{"-"}, {"-O", "FILE"}}},
 	{"owner-lines", probes, TEXT, {{"-O", "-", "FILE"}}},
 	{"histogram-lines",
