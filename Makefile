@@ -78,8 +78,10 @@ usdt-record_parts := arm64 attach libraries operand owners print trace x86
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
-# make itself has a variable LINT; make -n installs nothing
-$(if $(findstring n,$(firstword -$(MAKEFLAGS))),$(info tests/deps),$(if $(shell LINT='$(if $(filter default,$(origin LINT)),,$(LINT))' tests/deps >&2 || echo failed),$(error deps)))
+# make itself has a variable LINT
+deps = $(shell LINT='$(if $(filter default,$(origin LINT)),,$(LINT))' tests/deps >&2 || echo failed)
+# make -n installs nothing
+$(if $(findstring n,$(firstword -$(MAKEFLAGS))),$(info tests/deps),$(if $(deps),$(error deps)))
 endif
 
 CLANG   ?= clang

@@ -17,9 +17,9 @@ _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * What getopt_long() has returned and every tool takes alike: -h, for which it prints the text, with the tool's name for
- * each %s in it, and exits, -V, and -q where there is one. Anything else is an option that getopt_long() has complained of: says where to find help, and
- * exits 2.
+ * What getopt_long() has returned and every tool takes alike: -h, for which it prints the text and exits, -V, and -q
+ * where there is one. In the text the tool's name stands for each %s, as packages may prefix it. Anything else is an
+ * option that getopt_long() has complained of: says where to find help, and exits 2.
  */
 void cli_option(int c, const char *help);
 

@@ -11,9 +11,16 @@ OTHERS=$(for tool in usdt-gen usdt-record biosnoop offwaketime ipcsnoop; do ! co
 input_of() {
     case $1 in
     trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
-    qpair-lifetimes) for i in $(seq 1 20000); do printf 'nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n' "$i" "$i"; done ;;
-    trace-join | trace-chrome) for _ in $(seq 1 500); do grep '"us":' "$DATA/common.jsonl"; done ;;
-    trace-latency) for i in $(seq 1 4000); do printf '{"tsc":1,"us":%d,"lcore":0,"tpoint":"%s","object":{"id":"r%d","us":1,"value":"%#x"}}\n' "$i" "S$i" "$i" "$i" "$i" END "$i" "$i"; done ;;
+    qpair-lifetimes) seq 20000 | awk '{ printf "nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n", $1, $1 }' ;;
+    trace-join | trace-chrome)
+        grep '"us":' "$DATA/common.jsonl" | awk '{ all = all $0 "\n" } END { for (i = 0; i < 500; i++) printf "%s", all }'
+        ;;
+    trace-latency)
+        seq 4000 | awk '{
+            line = "{\"tsc\":1,\"us\":%d,\"lcore\":0,\"tpoint\":\"%s\",\"object\":{\"id\":\"r%d\",\"us\":1,\"value\":\"0x%x\"}}\n"
+            printf line line, $1, "S" $1, $1, $1, $1, "END", $1, $1
+        }'
+        ;;
     esac >input
 }
 

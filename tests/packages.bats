@@ -48,6 +48,7 @@ make_in() { # FOLDER ARGUMENT...
         grep -qx "/usr/share/bash-completion/completions/$tool" list
         grep -qx "/usr/share/fish/vendor_completions.d/$tool.fish" list
     done
+    grep -qx /usr/share/zsh/vendor-completions/_spdk-trace-tools list
     run -1 grep -E '/(biosnoop|offwaketime|ipcsnoop)(\.|$)' list
     # where somebody built it is nobody's matter
     dpkg-deb -x "$package" root
