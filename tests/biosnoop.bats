@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# What biosnoop prints of a loop device, where the kernel lets it.
+# What biosnoop prints of a loop device, where the kernel lets it; and of disks of other drivers, where these are modules
+# that nobody uses, as under "make kernels".
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
@@ -21,16 +22,19 @@ teardown() {
         losetup -d "$inner" || true
         umount "$frozen" || true
     fi
+    [ -z "${mapped:-}" ] || DM_DISABLE_UDEV=1 dmsetup remove "$mapped" || true
+    [ -z "${module:-}" ] || modprobe -r "$module" || true
+    [ -z "${second:-}" ] || losetup -d "$second"
     # the next one that is set up in its place keeps what is not set back
     [ -z "${largest:-}" ] || echo "$largest" >"/sys/block/$disk/queue/max_sectors_kb"
     [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
-# Begins to trace the loop device into the file lines.
+# Begins to trace $disk, or all, into the file lines.
 begin() { # OPTION...
     # not to take an earlier one for it
     rm -f log
-    biosnoop -j -o lines -d "$disk" "$@" 2>log &
+    biosnoop -j -o lines ${disk:+-d "$disk"} "$@" 2>log &
     snoop=$!
     wait_for_text tracing log
 }
@@ -53,6 +57,45 @@ column() {
     local keys
     keys=$(printf '.args.%s,' "$@")
     jq -r "[${keys%,}] | map(tostring) | join(\" \")" lines
+}
+
+# Loads a module for a test.
+load_module() { # MODULE [PARAMETER...]
+    [ ! -e "/sys/module/$1" ] || skip "$1 is in use"
+    modprobe -q "$@" || skip "there is no module $1 here"
+    module=$1
+}
+
+# The requests and sectors that a disk has read, and those that it has written, as the kernel counts them.
+kernel_counts() { # DISK
+    awk '{ print $1, $3, $5, $7 }' "/sys/block/$1/stat"
+}
+
+# Reads and writes disks, traces what is done, and compares that with the kernel's own counts of these disks.
+counts_agree() { # WRITTEN-DISK TRACED-DISK...
+    local target=/dev/$1 traced
+    shift
+    for traced; do kernel_counts "$traced"; done >before
+    disk=${disks_traced-$1} begin
+    # from two processors at the same time
+    dd "if=$target" of=/dev/null bs=4k count=101 iflag=direct status=none &
+    dd "if=$target" of=/dev/null bs=4k count=103 skip=1000 iflag=direct status=none
+    wait $!
+    dd if=/dev/zero "of=$target" bs=64k count=17 oflag=direct status=none
+    dd if=/dev/zero "of=$target" bs=4k count=509 seek=300 conv=fsync status=none
+    end
+    for traced; do kernel_counts "$traced"; done >after
+    for traced; do
+        jq -r --arg disk "$traced" 'select(.args.disk == $disk).args | "\(.type) \(.bytes / 512)"' lines | awk '
+            /^R/ { reads++; read += $2 }
+            /^(F?W|FF)/ { writes++; written += $2 }
+            END { printf "%d %d %d %d\n", reads, read, writes, written }'
+    done >printed
+    equal "$(cat printed)" "$(paste before after | awk '{ print $5 - $1, $6 - $2, $7 - $3, $8 - $4 }')"
+    # who, and for how long: all but what the kernel writes for others
+    for traced; do
+        equal "$(jq -s --arg disk "$traced" 'map(.args | select(.disk == $disk and (.latency == null or .comm == null))) | length' lines)" 0
+    done
 }
 
 @test "every direct read, by whom, where and how large" {
@@ -117,19 +160,22 @@ column() {
 @test "flushes, discards and metadata" {
     command -v blkdiscard >/dev/null || skip 'blkdiscard is not here'
     grep -q back "/sys/block/$disk/queue/write_cache" || skip 'the loop device has no cache'
-    begin
-    dd if=/dev/zero "of=$loop" bs=4k count=3 conv=fsync oflag=direct status=none &
-    writer=$!
-    wait $writer
-    blkdiscard -f -o 1M -l 2M "$loop" &
-    discarder=$!
-    wait $discarder
-    end
-    equal "$(column comm pid type sector bytes | grep -v ' R')" "dd $writer WS 0 4096
+    for options in '' --no-start; do
+        # shellcheck disable=SC2086 # none, or one
+        begin $options
+        dd if=/dev/zero "of=$loop" bs=4k count=3 conv=fsync oflag=direct status=none &
+        writer=$!
+        wait $writer
+        blkdiscard -f -o 1M -l 2M "$loop" &
+        discarder=$!
+        wait $discarder
+        end
+        equal "$(column comm pid type sector bytes | grep -v ' R')" "dd $writer WS 0 4096
 dd $writer WS 8 4096
 dd $writer WS 16 4096
 dd $writer FF 0 0
 blkdiscard $discarder DS 2048 2097152"
+    done
     mkfs.ext4 -q "$loop" 4M 2>/dev/null || skip 'mkfs.ext4 is not here'
     mkdir mounted
     mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
@@ -227,9 +273,13 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     losetup -d "$other"
     equal "$(cat lines)" ''
 
+    begin 1
     SECONDS=0
-    status_is 0 timeout 10 biosnoop -q -d "$disk" 1
+    wait "$snoop"
+    snoop=
     [ $SECONDS -le 3 ]
+    equal "$(cat lines)" ''
+    status_is 0 biosnoop -q -d "$disk" 1
     equal "$output" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   LAT(ms)'
 }
 
@@ -246,6 +296,85 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
         equal $((${lost:-0} + $(wc -l <lines))) 499
     done
     [ "$lost" -gt 0 ]
+}
+
+@test "null_blk: several queues" {
+    load_module null_blk nr_devices=1 gb=1 queue_mode=2 submit_queues=2 irqmode=2
+    [ "$(echo /sys/block/nullb0/mq/*/ | wc -w)" -gt 1 ] || skip 'null_blk has one queue here'
+    counts_agree nullb0 nullb0
+    [ "$(jq -s 'map(select(.args.type | test("^R"))) | length' lines)" = 204 ]
+}
+
+# Makes a disk of scsi_debug; its name is $scsi.
+make_scsi() {
+    modprobe -q sd_mod || skip 'there is no module sd_mod here'
+    load_module scsi_debug dev_size_mb=64 delay=0
+    for _ in $(seq 100); do
+        scsi=$(echo /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)
+        scsi=${scsi##*/}
+        [ "$scsi" = '*' ] || [ ! -e "/dev/$scsi" ] || break
+        sleep 0.1
+    done
+}
+
+@test "scsi_debug: requests, errors and requeues" {
+    make_scsi
+    counts_agree "$scsi" "$scsi"
+
+    # sectors from 0x1234 on cannot be read: what lies before them is, and is a part of the same request
+    echo 2 >/sys/bus/pseudo/drivers/scsi_debug/opts
+    disk=$scsi begin
+    run -1 dd "if=/dev/$scsi" of=/dev/null bs=64k skip=36 count=1 iflag=direct status=none
+    dd "if=/dev/$scsi" of=/dev/null bs=64k skip=1 count=1 iflag=direct status=none
+    end
+    equal "$(column type sector bytes error | grep ^RS)" 'RS 4608 65536 ENODATA
+RS 128 65536 null'
+
+    # every third command finds the host busy, goes back to the queue and comes again
+    echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
+    echo 3 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+    requeues=/sys/kernel/tracing/events/block/block_rq_requeue/enable
+    [ ! -e $requeues ] || echo 1 >$requeues
+    counts_agree "$scsi" "$scsi"
+    [ ! -e $requeues ] || { echo 0 >$requeues; grep -q block_rq_requeue: /sys/kernel/tracing/trace; }
+    equal "$(jq -s 'map(select(.args.error)) | length' lines)" 0
+}
+
+@test "nvme" {
+    modprobe -q nvme || true
+    # the one that is there for this test, no other
+    controller=$(grep -ls spdk-trace-tools /sys/class/nvme/*/serial) || skip 'there is no NVMe disk for this test'
+    nvme=$(basename "${controller%/serial}")n1
+    counts_agree "$nvme" "$nvme"
+}
+
+# Makes another loop device.
+make_second() {
+    command -v dmsetup >/dev/null || skip 'dmsetup is not here'
+    modprobe -q -a dm_mod dm_raid || true
+    truncate -s 8M image2
+    second=$(losetup --find --show --direct-io=on image2)
+}
+
+@test "device mapper: the disks below" {
+    make_second
+    mapped=biosnoop-test
+    DM_DISABLE_UDEV=1 dmsetup create $mapped --table "0 8000 linear $loop 0
+8000 8000 linear $second 0" 2>why || { mapped=; skip "no device mapper here: $(head -n 1 why)"; }
+    disks_traced='' counts_agree mapper/$mapped "$disk" "${second#/dev/}"
+    # what crosses from one disk to the other is a request of each
+    equal "$(column disk | grep loop | sort -u)" "$(printf '%s\n' "$disk" "${second#/dev/}" | sort)"
+}
+
+@test "md: both disks of a mirror" {
+    make_second
+    mapped=biosnoop-test
+    DM_DISABLE_UDEV=1 dmsetup create $mapped --table "0 16384 raid raid1 1 0 2 - $loop - $second" 2>why ||
+        { mapped=; skip "no RAID here: $(head -n 1 why)"; }
+    disks_traced='' counts_agree mapper/$mapped "$disk" "${second#/dev/}"
+    # what is written is written to both
+    equal "$(jq -r 'select((.args.type | test("^W")) and (.args.disk | test("^loop"))).args | "\(.disk) \(.bytes)"' lines | awk '{ sum[$1] += $2 } END { for (i in sum) print sum[i] }')" \
+        "$(printf '%s\n' $(((17 * 16 + 509) * 4096)) $(((17 * 16 + 509) * 4096)))"
 }
 
 @test "its lines are trace lines" {
@@ -284,6 +413,7 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     says "biosnoop: $bio: has no requests, which this tool follows"
 }
 
+# bats test_tags=any-kernel
 @test "options that make no sense" {
     for arguments in '1 2' x 0 '-p 0' '-n 0' '-m 0' '-m x' '--buffer 0'; do
         # shellcheck disable=SC2086 # they are words
@@ -304,6 +434,7 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     [ ! -e other ]
 }
 
+# bats test_tags=any-kernel
 @test "a full disk and a reader that goes away" {
     begin -n 1
     read_blocks 1

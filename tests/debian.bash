@@ -22,7 +22,7 @@ suite_apt() { # DIRECTORY ARCHITECTURE COMMAND...
 # Makes its configuration and fetches its list of packages. What apt says goes to DIRECTORY/log.
 suite_update() { # DIRECTORY ARCHITECTURE SUITE
     local from
-    from=$(mirror)
+    from=$(mirror) || return 1
     mkdir -p "$1/state/lists/partial" "$1/cache/archives/partial"
     : >"$1/status"
     echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $from $3 main" >"$1/sources.list"

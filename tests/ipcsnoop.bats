@@ -308,6 +308,7 @@ i386:readv $(cat out) 27 17 17"
     equal "$(jq -sc 'map(.args.comm)' lines)" '["\u001b[31m\n\"x\\�","\u001b[31m\n\"x\\�"]'
 }
 
+# bats test_tags=any-kernel
 @test "what was started, how it ended, and its exit status" {
     snoop 0 -- true
     equal "$(sed 's/[0-9]*$/N/' log)" 'ipcsnoop: started true, pid N
@@ -325,6 +326,7 @@ ipcsnoop: true ended with status N'
     equal "$(cat log)" ''
 }
 
+# bats test_tags=any-kernel
 @test "commands that cannot be run" {
     for missing in missing ./missing; do
         status_is 127 ipcsnoop -- $missing
@@ -341,6 +343,7 @@ ipcsnoop: true ended with status N'
     equal "$stderr" 'ipcsnoop: process 2147483647: No such process'
 }
 
+# bats test_tags=any-kernel
 @test "signals are passed on to the command" {
     for signal in TERM HUP; do
         ipcsnoop -o lines -- sleep 60 2>log &
@@ -419,6 +422,7 @@ ipcsnoop: true ended with status N'
     equal "$(jq -s --argjson pid "$pid" 'map(.args.pid) | unique | length == 1 and .[0] > $pid' lines)" true
 }
 
+# bats test_tags=any-kernel
 @test "options that make no sense" {
     for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true'; do
         # shellcheck disable=SC2086 # they are words
@@ -428,6 +432,7 @@ ipcsnoop: true ended with status N'
     done
 }
 
+# bats test_tags=any-kernel
 @test "a full disk and a reader that goes away" {
     status_is 1 ipcsnoop -q -o /dev/full -- true
     equal "$stderr" 'ipcsnoop: /dev/full: No space left on device'

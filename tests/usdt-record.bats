@@ -238,6 +238,26 @@ nvmf_poll_group_add_qpair: '
     qpair_lines | diff - lines
 }
 
+@test "a file that an overlay has copied up" {
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    mkdir lower changes merged
+    cp "$BIN/usdt-target-static" lower/target
+    # shellcheck disable=SC2016 # the other shell expands it
+    start unshare -m --propagation private bash -c 'mount -t tmpfs tmpfs changes && mkdir changes/upper changes/work &&
+        mount -t overlay -o lowerdir=lower,upperdir=changes/upper,workdir=changes/work overlay merged || { echo ready; exit; }
+        touch merged/target
+        exec merged/target wait sites=9'
+    [ -e "/proc/$started/root$PWD/merged/target" ] || skip 'no overlays here'
+    usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
+    recorder=$!
+    wait_for_text recording log
+    echo >&"$go"
+    wait "$recorder"
+    equal "$(cat lines)" 'inlined: where=0x1
+inlined: where=0xa
+inlined: where=0x3'
+}
+
 @test "inside a PID namespace, and one from outside, following forks" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
