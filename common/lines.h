@@ -31,7 +31,7 @@ struct lines {
 
 	int fd;
 	bool is_pipe, eof;
-	bool grows; /* its end is where more may come */
+	bool grows;  /* its end is where more may come */
 	bool looked; /* at what it begins with */
 	enum input_kind wanted;
 	const char *reader;
