@@ -13,6 +13,8 @@ enum {
 	QUIET = 20,
 	/* milliseconds between two searches for owners while lines go on coming */
 	BUSY = 200,
+	/* milliseconds within which usdt-record sees the description of a host that has connected */
+	DESCRIBED = 200,
 };
 
 #define UNKNOWN UINT64_MAX
@@ -30,6 +32,7 @@ struct follow_owner {
 	struct owner owner;          /* first, as match_owners() knows it by that */
 	bool given;                  /* to a qpair */
 	struct follow_qpair *living; /* this one, while it lives */
+	uint64_t came;               /* when its first line did */
 };
 
 static void *allocate(void *old, size_t n, size_t size)
@@ -217,7 +220,7 @@ void follow_owner(struct follow *f, const struct owner *owner)
 	}
 	if (!o) {
 		o = f->owners[owner->id] = allocate(NULL, 1, sizeof(*o));
-		*o = (struct follow_owner){};
+		*o = (struct follow_owner){.came = f->came};
 	}
 	free(o->owner.description);
 	o->owner = *owner;
@@ -298,8 +301,25 @@ static void give(struct follow *f, struct follow_qpair *q, const struct owner *o
 	change(f, q);
 }
 
-/* Looks for owners of the recent qpairs. Those of which a line came later than `until` get theirs the next time. */
-static void match_recent(struct follow *f, uint64_t until)
+/*
+ * Whether the description of another owner may be on its way which says that the host has connected by that one, so
+ * that the lines of the qpair are those of two; see may_be_two().
+ */
+static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
+{
+	for (size_t i = owners_before(owners, m->begin);
+	     i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect; i++) {
+		const struct owner *owner = owners->tcp[i];
+
+		if (!owner->taken && !owner->subnqn.n &&
+		    now - ((const struct follow_owner *)owner)->came < DESCRIBED)
+			return true;
+	}
+	return false;
+}
+
+/* Looks for owners of the recent qpairs. Those of which more lines may be on their way get theirs the next time. */
+static void match_recent(struct follow *f, uint64_t now, bool all_here, bool last)
 {
 	size_t n = f->n < FOLLOW_RECENT ? f->n : FOLLOW_RECENT;
 	struct follow_qpair **recent = f->all + (f->n - n);
@@ -307,6 +327,8 @@ static void match_recent(struct follow *f, uint64_t until)
 	struct owners owners;
 	bool any = false;
 
+	f->due = !all_here;
+	f->matched = now;
 	f->unmatched = 0;
 	for (size_t i = 0; i < n; i++)
 		any |= recent[i]->lifetime.connect && !recent[i]->lifetime.owner;
@@ -322,10 +344,14 @@ static void match_recent(struct follow *f, uint64_t until)
 		const struct match_qpair *m = &matches[i];
 		struct follow_qpair *q = recent[i];
 
-		if (m->owner && !m->doubtful && m->connected && !q->lifetime.owner &&
-		    q->came <= until)
-			give(f, q, m->owner);
 		free((char *)m->subnqn.p);
+		if (!m->owner || m->doubtful || !m->connected || q->lifetime.owner)
+			continue;
+		if (last ||
+		    ((all_here || now - q->came >= QUIET) && !may_be_described(&owners, m, now)))
+			give(f, q, m->owner);
+		else
+			f->due = true;
 	}
 	free(owners.tcp);
 	free(matches);
@@ -367,15 +393,14 @@ int follow_pause(struct follow *f, struct out *out, bool last)
 	uint64_t now = clock_ms(), quiet = now - f->came;
 	bool crowded = f->unmatched >= FOLLOW_RECENT / 2;
 
-	if (f->due && (quiet >= QUIET || now - f->matched >= BUSY || crowded || last)) {
-		match_recent(f, crowded || last ? now : now - QUIET);
-		f->matched = now;
-		f->due = quiet < QUIET;
-	}
+	if (f->due && (quiet >= QUIET || now - f->matched >= BUSY || crowded || last))
+		match_recent(f, now, quiet >= QUIET || crowded, last);
 	write_changed(f, out);
 	if (f->n > f->max)
 		forget(f);
-	return f->due ? QUIET - (int)quiet : -1;
+	if (!f->due)
+		return -1;
+	return quiet < QUIET ? QUIET - (int)quiet : BUSY;
 }
 
 void follow_free(struct follow *f)

@@ -554,6 +554,25 @@ qpair: begin=200, owner=t257, ptr=0x20, thread=1, qid=1, subnqn='s', hostnqn='b'
     equal "$stderr" ''
 }
 
+@test "-F names no qpair before the description of another owner that its host may have connected by" {
+    start_follow
+    for i in 1 2 3; do
+        owner_line $((256 + i)) $((i * 1000)) "10.0.0.1:$i sub" >&7
+        add $((i * 1000 + 10)) $((i * 16)) 2 >&7
+    done
+    for i in 1 2; do connect $((i * 1000 + 60)) $((i * 16)) 1 sub "host$i" >&7; done
+    wait_for_text "owner=t258, .*'host2'" out
+    # the host of the third one, its removal and another addition at its address are missing
+    owner_line 260 9000 "10.0.0.1:4" >&7
+    connect 9100 48 1 sub host4 >&7
+    wait_for_text "'host4'" out
+    # less than it would wait, and more than it needs for others
+    sleep 0.1
+    owner_line 260 9000 "10.0.0.1:4 sub" >&7
+    follow_ends 0
+    equal "$(grep -c 'owner=.*host4' out)" 0
+}
+
 @test "-F reports malformed lines when they come" {
     start_follow
     echo 'nvmf_poll_group_add_qpair: tsc=0x2' >&7
