@@ -271,7 +271,7 @@ distributions:
 	$(Q)SUITES='$(SUITES)' COMPILERS='$(COMPILERS)' T='$(T)' tests/distributions
 
 # what packaging runs: needs no privileges, no quiet machine and no particular kernel
-check-filters: T = $(wildcard $(patsubst %,tests/%.bats,$(LIBC_TOOLS) usdt-gen cli damage hostile json layouts pages pipelines))
+check-filters: T = $(wildcard $(patsubst %,tests/%.bats,$(LIBC_TOOLS) usdt-gen cli hostile json layouts pages pipelines))
 check-filters: check
 
 # libFuzzer comes with clang; the tools themselves make the inputs to begin with
