@@ -316,7 +316,7 @@ static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_
 }
 
 /* Returns whether there are any; says so when not. */
-static bool write_lifetimes(struct out *out, const struct events *events, const char *name,
+static void write_lifetimes(struct out *out, const struct events *events, const char *name,
 			    struct owners *owners)
 {
 	struct lifetime *lifetimes = calloc(events->n + 1, sizeof(*lifetimes));
@@ -335,12 +335,12 @@ static bool write_lifetimes(struct out *out, const struct events *events, const 
 		lifetime_write(out, &lifetimes[i]);
 	free(lifetimes);
 	if (!n)
-		warnx("%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
-		      name, probes[ADD].name);
+		cli_note(
+			"%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
+			name, probes[ADD].name);
 	if (orphans)
 		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
 			 orphans);
-	return n;
 }
 
 /* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with what was read. */
@@ -356,7 +356,7 @@ static int read_lines(const char *path, struct out *out)
 	owners_settle(&owners);
 	sort_events(&events);
 	if (whole || events.n)
-		whole &= write_lifetimes(out, &events, io_name(path), &owners);
+		write_lifetimes(out, &events, io_name(path), &owners);
 	for (size_t i = 0; i < events.n; i++)
 		event_free(&events.all[i]);
 	free(events.all);

@@ -122,7 +122,7 @@ try_all() {
 1 % table:1: not a trace line % trace-latency table
 1 % text:1: not a trace line % trace-join text
 1 % text:1: not a line of trace-latency -e: it has no tab % trace-latency --merge text
-1 % text: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes text
+0 % text: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes text
 1 % text: no lifetime lines, which qpair-lifetimes prints: nothing can be named % trace-join -l text lines
 1 % other.json: no owners, which trace-dump -O prints % qpair-lifetimes -O other.json probes
 T
@@ -175,11 +175,11 @@ T
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --merge empty
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --against empty lines
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
-1 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
+0 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
 1 % trace-join: empty: no lifetime lines % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
-1 % left out 1 qpairs that were added before the recording began % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
+0 % left out 1 qpairs that were added before the recording began % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
 1 % missing: No such file or directory % trace-dump missing
 1 % missing: No such file or directory % trace-join -l missing lines
 1 % missing: No such file or directory % qpair-lifetimes -O missing probes
