@@ -233,7 +233,8 @@ static void put_name(struct text *t, const struct who_name *name)
 
 static void put_owner(struct text *t, const struct traceline *line, struct who *who)
 {
-	const struct who_name *name = line->owner.n ? who_owner(who, line->owner) : NULL;
+	const struct who_name *name = line->owner.n ? who_owner(who, line->owner, line->poller)
+						    : NULL;
 
 	if (!name || !name->text.n) {
 		put_raw(t, line->poller);

@@ -264,28 +264,35 @@ const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 	return &qpair->name;
 }
 
-const struct who_name *who_owner(struct who *w, struct slice raw)
+const struct who_name *who_owner(struct who *w, struct slice description, struct slice poller)
 {
 	uint32_t known = w->owner_names.n, cap = w->owner_names.cap, words = w->words.n,
-		 i = add(&w->owner_names, raw);
+		 i = add(&w->owner_names, description);
+	struct slice word, with_poller;
 	struct who_name *name;
-	struct slice word;
 	char *plain, *text;
 
 	w->owners = keep_up(w->owners, cap, &w->owner_names, sizeof(*w->owners));
 	name = &w->owners[i];
 	if (w->owner_names.n == known)
 		return name;
-	plain = allocate(NULL, raw.n + 1, 1);
-	plain[json_unescape(plain, raw)] = 0;
+	plain = allocate(NULL, description.n + 1, 1);
+	plain[json_unescape(plain, description)] = 0;
 	word.p = plain + strspn(plain, " ");
 	word.n = strcspn(word.p, " ");
-	text = allocate(NULL, UTF8_VISIBLE(word.n) + 1, 1);
+	/* the name, and behind it the name with the poller */
+	text = allocate(NULL, UTF8_VISIBLE(word.n) + poller.n + 2, 1);
 	name->text = (struct slice){text, visible(text, word) - text};
 	name->width = width_of(name->text);
 	if (name->text.n) {
+		text[name->text.n] = ' ';
+		memcpy(text + name->text.n + 1, poller.p ? poller.p : "", poller.n);
+		with_poller = (struct slice){text, name->text.n + 1 + poller.n};
 		add(&w->words, name->text);
-		name->shared = w->words.n == words;
+		if (w->words.n > words)
+			add(&w->words, with_poller);
+		else
+			name->shared = names_get(&w->words, with_poller) == MAP_NONE;
 	}
 	free(plain);
 	return name;

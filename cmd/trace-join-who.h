@@ -42,7 +42,9 @@ struct who {
 		size_t newest;   /* lifetime.order, or SIZE_MAX */
 		unsigned number; /* of the newest */
 	} * groups;
-	struct names owner_names, words; /* descriptions, and their first words */
+	struct names owner_names; /* descriptions */
+	struct names
+		words; /* their first words: each alone, and with the first owner that has it */
 	struct who_name *owners;
 };
 
@@ -55,8 +57,11 @@ void who_learn(struct who *w, const struct lifetimes *l);
 /* The name of a lifetime's qpair, valid until the next call; NULL when its host is not known. */
 const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime);
 
-/* The first word of an owner's description, a string as written in JSON without its quotes; valid until the next call. */
-const struct who_name *who_owner(struct who *w, struct slice raw);
+/*
+ * The first word of an owner's description; valid until the next call. Both are strings as written in JSON, without
+ * their quotes; poller tells whether a new description is another owner's or has only grown.
+ */
+const struct who_name *who_owner(struct who *w, struct slice description, struct slice poller);
 
 void who_free(struct who *w);
 
