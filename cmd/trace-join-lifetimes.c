@@ -238,7 +238,7 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 	}
 	free_texts(old);
 	lifetime.order = old->order;
-	lifetime.version = old->version + 1;
+	lifetime.revision = old->revision + 1;
 	*old = lifetime;
 	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
 		if (old->has[key] && !filed[key])

@@ -28,7 +28,7 @@ struct lifetime {
 	uint64_t key[LIFETIME_KEYS];
 	uint64_t begin, end; /* ticks, both inclusive */
 	size_t order;        /* in the files, of its first line */
-	unsigned version;    /* how many later lines have replaced that */
+	unsigned revision;   /* how many lines it has had before this one */
 	struct slice fields; /* of its line */
 	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
 	struct slice text, json;

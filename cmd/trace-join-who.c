@@ -128,10 +128,8 @@ static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 }
 
 /* Numbers a lifetime so that those of its group that overlap have different numbers. Call in the order of begin. */
-static void join_group(struct who *w, const struct lifetime *lifetime, struct slice name)
+static void join_group(struct who *w, const struct lifetimes *l, size_t order, struct slice name)
 {
-	struct lifetime *const *all = w->lifetimes->all;
-	size_t order = lifetime->order;
 	uint32_t known = w->group_names.n, cap = w->group_names.cap, i = add(&w->group_names, name);
 	struct who_group *group;
 
@@ -139,7 +137,7 @@ static void join_group(struct who *w, const struct lifetime *lifetime, struct sl
 	group = &w->groups[i];
 	if (w->group_names.n > known)
 		group->newest = SIZE_MAX;
-	while (group->newest != SIZE_MAX && all[group->newest]->end < lifetime->begin)
+	while (group->newest != SIZE_MAX && l->all[group->newest]->end < l->all[order]->begin)
 		group->newest = w->qpairs[group->newest].older;
 	group->number = group->newest == SIZE_MAX ? 1 : group->number + 1;
 	w->qpairs[order].number = group->number;
@@ -147,10 +145,17 @@ static void join_group(struct who *w, const struct lifetime *lifetime, struct sl
 	group->newest = order;
 }
 
-static void learn(struct who *w, const struct lifetime *lifetime)
+static void forget(struct who_qpair *qpair)
 {
-	struct slice fields = lifetime->fields, host = {}, subsystem = {}, qid = {"", 0};
-	struct who_qpair *qpair = &w->qpairs[lifetime->order];
+	free((char *)qpair->name.text.p);
+	free((char *)qpair->qid.p);
+}
+
+/* Learns what the lifetime's line says, in the place of what an earlier one said. */
+static void learn(struct who *w, const struct lifetimes *l, size_t order)
+{
+	struct slice fields = l->all[order]->fields, host = {}, subsystem = {}, qid = {"", 0};
+	struct who_qpair *qpair = &w->qpairs[order];
 	/* qid is in the text twice: alone, and in the name of the group */
 	char *plain = allocate(NULL, fields.n + 1, 1),
 	     *text = allocate(NULL, 2 * UTF8_VISIBLE(fields.n) + 64, 1), *to = text, *begin;
@@ -169,7 +174,11 @@ static void learn(struct who *w, const struct lifetime *lifetime)
 		to = visible(to, (struct slice){plain, probeline_unescape(plain, f.value)});
 		*known = (struct slice){begin, to - begin};
 	}
-	*qpair = (struct who_qpair){.host = MAP_NONE, .learned = lifetime->version + 1};
+	forget(qpair);
+	*qpair = (struct who_qpair){.host = MAP_NONE,
+				    .revision = l->all[order]->revision,
+				    .number = qpair->number,
+				    .older = qpair->older};
 	if (host.n) {
 		qpair->host = learn_nqn(&w->hosts, host);
 		qpair->subsystem = subsystem.n ? learn_nqn(&w->subsystems, subsystem) : MAP_NONE;
@@ -177,46 +186,44 @@ static void learn(struct who *w, const struct lifetime *lifetime)
 		begin = to;
 		to += sprintf(to, "%u/%u/", qpair->host, qpair->subsystem);
 		to = mempcpy(to, qid.p, qid.n);
-		join_group(w, lifetime, (struct slice){begin, to - begin});
+		if (!qpair->number)
+			join_group(w, l, order, (struct slice){begin, to - begin});
 	}
 	free(plain);
 	free(text);
 }
 
-static int by_begin(const void *a, const void *b)
+static int by_begin(const void *a, const void *b, void *all)
 {
-	const struct lifetime *x = *(struct lifetime *const *)a, *y = *(struct lifetime *const *)b;
+	struct lifetime *const *lifetimes = all;
+	const struct lifetime *x = lifetimes[*(const size_t *)a],
+			      *y = lifetimes[*(const size_t *)b];
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Makes room for as many qpairs as there are lifetimes, or more. */
-static void make_room(struct who *w)
-{
-	size_t n = w->lifetimes->n;
-
-	if (n <= w->num_qpairs)
-		return;
-	n = n < 2 * w->num_qpairs ? 2 * w->num_qpairs : n;
-	w->qpairs = allocate(w->qpairs, n, sizeof(*w->qpairs));
-	memset(w->qpairs + w->num_qpairs, 0, (n - w->num_qpairs) * sizeof(*w->qpairs));
-	w->num_qpairs = n;
-}
-
 void who_learn(struct who *w, const struct lifetimes *l)
 {
-	struct lifetime **sorted = allocate(NULL, l->n + 1, sizeof(*sorted));
+	size_t n = l->n - w->num_qpairs, *orders;
 
 	w->lifetimes = l;
-	make_room(w);
-	if (l->n)
-		memcpy(sorted, l->all, l->n * sizeof(*sorted));
-	qsort(sorted, l->n, sizeof(*sorted), by_begin);
-	for (size_t i = 0; i < l->n; i++)
-		learn(w, sorted[i]);
-	free(sorted);
+	if (!n)
+		return;
+	orders = allocate(NULL, n, sizeof(*orders));
+	for (size_t i = 0; i < n; i++)
+		orders[i] = w->num_qpairs + i;
+	qsort_r(orders, n, sizeof(*orders), by_begin, l->all);
+	if (l->n > w->cap) {
+		w->cap = 2 * l->n;
+		w->qpairs = allocate(w->qpairs, w->cap, sizeof(*w->qpairs));
+	}
+	memset(w->qpairs + w->num_qpairs, 0, n * sizeof(*w->qpairs));
+	for (size_t i = 0; i < n; i++)
+		learn(w, l, orders[i]);
+	w->num_qpairs = l->n;
+	free(orders);
 }
 
 static void make_name(struct who *w, struct who_qpair *qpair)
@@ -246,17 +253,14 @@ static void make_name(struct who *w, struct who_qpair *qpair)
 
 const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 {
-	struct who_qpair *qpair;
+	struct who_qpair *qpair = &w->qpairs[lifetime->order];
 	uint64_t known;
 
-	make_room(w);
-	qpair = &w->qpairs[lifetime->order];
-	/* it came later, or its host did */
-	if (!qpair->learned || (qpair->host == MAP_NONE && qpair->learned <= lifetime->version))
-		learn(w, lifetime);
+	if (qpair->revision != lifetime->revision)
+		learn(w, w->lifetimes, lifetime->order);
+	known = (uint64_t)w->hosts.whole.n + w->subsystems.whole.n;
 	if (qpair->host == MAP_NONE)
 		return NULL;
-	known = (uint64_t)w->hosts.whole.n + w->subsystems.whole.n;
 	if (qpair->known != known) {
 		make_name(w, qpair);
 		qpair->known = known;
@@ -307,10 +311,8 @@ static void free_nqns(struct who_nqns *nqns)
 
 void who_free(struct who *w)
 {
-	for (size_t i = 0; i < w->num_qpairs; i++) {
-		free((char *)w->qpairs[i].name.text.p);
-		free((char *)w->qpairs[i].qid.p);
-	}
+	for (size_t i = 0; i < w->num_qpairs; i++)
+		forget(&w->qpairs[i]);
 	for (uint32_t i = 0; i < w->owner_names.n; i++)
 		free((char *)w->owners[i].text.p);
 	free_nqns(&w->hosts);

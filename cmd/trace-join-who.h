@@ -22,7 +22,6 @@ struct who_name {
 
 /* All zero knows nothing. */
 struct who {
-	const struct lifetimes *lifetimes;
 	struct who_nqns {
 		struct names whole, parts; /* in the form for terminals */
 		uint32_t *uses;            /* by part: how many NQNs have it */
@@ -30,13 +29,14 @@ struct who {
 	struct who_qpair {
 		struct who_name name;
 		uint64_t known;           /* how many NQNs were known when the name was made */
+		unsigned revision;        /* of the lifetime when it was learned */
 		uint32_t host, subsystem; /* numbers of whole NQNs; MAP_NONE: not known */
 		struct slice qid;
 		unsigned number;
-		unsigned learned; /* version of the lifetime that was learned, and 1; 0: none was */
-		size_t older;     /* lifetime of the group that may still exist, or SIZE_MAX */
-	} * qpairs;               /* by lifetime.order */
-	size_t num_qpairs;
+		size_t older; /* lifetime of the group that may still exist, or SIZE_MAX */
+	} * qpairs;           /* by lifetime.order */
+	size_t num_qpairs, cap;
+	const struct lifetimes *lifetimes;
 	struct names group_names; /* those of the same host, subsystem and qid */
 	struct who_group {
 		size_t newest;   /* lifetime.order, or SIZE_MAX */
@@ -48,13 +48,10 @@ struct who {
 	struct who_name *owners;
 };
 
-/*
- * Learns all lifetimes. To be called once: those that come later, or get a host later, are learned when they are first
- * asked for. Exits when memory runs out, as do those below.
- */
+/* Learns the lifetimes that were added since the last call. Exits when memory runs out, as do those below. */
 void who_learn(struct who *w, const struct lifetimes *l);
 
-/* The name of a lifetime's qpair, valid until the next call; NULL when its host is not known. */
+/* The name of a lifetime's qpair, valid until the next call of any of these; NULL when its host is not known. */
 const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime);
 
 /*

@@ -211,8 +211,6 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow 
 	const char *error;
 	int got = 0;
 
-	if (opt.brief)
-		who_learn(&brief.who, lifetimes);
 	while (!out->error && (got = follow ? follow_next(follow, lines, out, &line)
 					    : lines_next(lines, &line)) > 0) {
 		error = traceline_parse(&parsed, line);
@@ -224,6 +222,7 @@ static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow 
 		} else if (opt.json) {
 			write_json(out, &parsed, line);
 		} else if (opt.brief) {
+			who_learn(&brief.who, lifetimes);
 			text_write_short(out, &parsed, line.n, &brief);
 		} else {
 			text_write(out, &parsed, line.n);

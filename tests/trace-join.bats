@@ -477,7 +477,7 @@ L
 # `pipe` gets what is written to descriptor 8.
 start_follow() {
     mkfifo in pipe
-    trace-join -F -j "$@" in >out 2>log &
+    trace-join -F "${FORMAT:--j}" "$@" in >out 2>log &
     joiner=$!
     # opens as soon as trace-join does, which has nothing to wait for then
     exec 8<>pipe 7>in
@@ -534,6 +534,28 @@ ends_with() { # STATUS
     send 10 9
     ends_with 0
     equal "$(named | tr '\n' ' ')" '- a b - - c b '
+    equal "$(cat log)" ''
+}
+
+@test "-F gives -s names that come later, and longer ones where they are needed" {
+    FORMAT=-s start_follow -l pipe
+    echo "qpair: begin=1, end=10, ptr=0x10, qid=1, hostnqn='nqn.x:rack1:a'" >&8
+    send 5
+    echo "qpair: begin=11, ptr=0x10" >&8
+    send 12
+    echo "qpair: begin=11, ptr=0x10, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    send 12 5
+    # an end changes no name
+    echo "qpair: begin=11, end=20, ptr=0x10, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    send 12 21
+    # the old queue has ended; then another one comes while it lasts
+    echo "qpair: begin=30, ptr=0x10, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    echo "qpair: begin=40, ptr=0x20, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    echo "qpair: begin=50, ptr=0x10, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    echo "qpair: begin=30, end=45, ptr=0x10, qid=2, hostnqn='nqn.x:rack2:a'" >&8
+    send 30 55
+    ends_with 0
+    equal "$(awk '{ print $3 }' out | tr '\n' ' ')" 'a/1 - rack2:a/2 rack1:a/1 rack2:a/2 - rack2:a/2 rack2:a/2#3 '
     equal "$(cat log)" ''
 }
 
