@@ -192,7 +192,7 @@ static uint64_t whole_since(const struct owner *lines, size_t n)
 	size_t *last = allocate(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
 	size_t run = 0, begin = 0, end = n;
 	bool follows = false;
-	uint64_t since;
+	uint64_t since = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct owner *owner = &lines[i], *before = NULL;
@@ -210,7 +210,8 @@ static uint64_t whole_since(const struct owner *lines, size_t n)
 	if (follows)
 		for (end = begin + 1; end < n && lines[end].id > lines[end - 1].id; end++)
 			;
-	since = table_whole_since(lines + begin, end - begin);
+	if (n)
+		since = table_whole_since(lines + begin, end - begin);
 	free(last);
 	return since;
 }
