@@ -74,7 +74,7 @@ usdt-gen_parts := list source
 biosnoop_parts := print
 offwaketime_parts := elf print process symbols
 ipcsnoop_parts := calls counts print
-usdt-record_parts := arm64 attach libraries operand owners print trace x86
+usdt-record_parts := arm64 attach libraries operand owners print symtab trace x86
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -140,7 +140,7 @@ $(B)/offwaketime: LDLIBS += -lz
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
 $(B)/json: $(B)/tests/json.o $(B)/common.a
-operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record-%.o,arm64 operand x86) $(B)/common.a
+operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record-%.o,arm64 operand symtab x86) $(B)/common.a
 $(B)/operands: $(operands_objects)
 $(B)/operands: LDLIBS += -lelf
 elf_objects := $(B)/tests/elf.o $(B)/cmd/offwaketime-elf.o $(B)/common.a

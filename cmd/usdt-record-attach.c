@@ -19,6 +19,7 @@
 #include "iterator.h"
 #include "session.h"
 #include "usdt-record-operand.h"
+#include "usdt-record-symtab.h"
 #include "usdt-record.skel.h"
 #include "utf8.h"
 
@@ -100,7 +101,7 @@ static bool multi_knows_processes(void)
 }
 
 /* Finds out how to fetch what the spec names. */
-static int describe(struct recorder_site *s)
+static int describe(struct recorder_site *s, struct symtab *symbols)
 {
 	const struct probespec *spec = s->spec;
 	unsigned num_strings = 0;
@@ -116,8 +117,8 @@ static int describe(struct recorder_site *s)
 
 		if (!spec->args[i].name.n)
 			continue;
-		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i],
-				  s->file->fd, &error) != 0) {
+		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i], symbols,
+				  &error) != 0) {
 			warnx("%s: probe %.*s: argument %u, '%.*s', cannot be fetched: %s; _ in its place skips it",
 			      s->file->path, (int)spec->name.n, spec->name.p, i,
 			      (int)spec->args[i].name.n, spec->args[i].name.p, error);
@@ -149,7 +150,7 @@ static void show(const struct recorder_site *s)
 }
 
 static int add_site(struct recorder *r, const struct target_file *f, const struct usdt_site *place,
-		    const struct probespec *spec)
+		    const struct probespec *spec, struct symtab *symbols)
 {
 	struct recorder_site *sites = reallocarray(r->sites, r->num_sites + 1, sizeof(*sites)), *s;
 
@@ -162,22 +163,34 @@ static int add_site(struct recorder *r, const struct target_file *f, const struc
 	*s = (struct recorder_site){.file = f, .place = place, .spec = spec};
 	if (verbose)
 		show(s);
-	return describe(s);
+	return describe(s, symbols);
+}
+
+static int find_sites_in(struct recorder *r, const struct target_file *f,
+			 const struct probespecs *specs, struct symtab *symbols)
+{
+	for (size_t i = 0; i < f->usdt.n; i++)
+		for (size_t k = 0; k < specs->n; k++)
+			if (target_matches(&specs->all[k], &f->usdt.sites[i]) &&
+			    add_site(r, f, &f->usdt.sites[i], &specs->all[k], symbols) != 0)
+				return -1;
+	return 0;
 }
 
 /* Finds the sites, file by file. */
 static int find_sites(struct recorder *r, const struct target *t, const struct probespecs *specs)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		const struct usdt *u = &t->files[i].usdt;
+	struct elffile_budget budget = {};
+	int result = 0;
 
-		for (size_t j = 0; j < u->n; j++)
-			for (size_t k = 0; k < specs->n; k++)
-				if (target_matches(&specs->all[k], &u->sites[j]) &&
-				    add_site(r, &t->files[i], &u->sites[j], &specs->all[k]) != 0)
-					return -1;
+	for (size_t i = 0; result == 0 && i < t->n; i++) {
+		struct symtab symbols;
+
+		symtab_open(&symbols, t->files[i].fd, &budget);
+		result = find_sites_in(r, &t->files[i], specs, &symbols);
+		symtab_close(&symbols);
 	}
-	return 0;
+	return result;
 }
 
 static int load(struct recorder *r, const struct attach_options *options, bool multi)

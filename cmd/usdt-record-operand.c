@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "usdt-record-operand.h"
 
-#include <gelf.h>
+#include <elf.h>
 
 #include "number.h"
 #include "usdt-record-machine.h"
+#include "usdt-record-symtab.h"
 
 const char machine_bad_form[] = "it has a form that is not known";
 const char machine_bad_register[] = "it is none of the general registers";
@@ -65,70 +66,20 @@ bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol
 	return true;
 }
 
-/*
- * Looks a symbol up. A local one may exist several times, and which is meant cannot be told; they are of
- * no use unless they are at one address.
- */
-static int find_symbol(Elf *elf, struct slice name, uint64_t *address, const char **error)
-{
-	Elf_Scn *section = NULL;
-	bool found = false;
-
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		GElf_Sym symbol;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header) ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) ||
-		    !(data = elf_getdata(section, NULL)))
-			continue;
-		for (int i = 0; gelf_getsym(data, i, &symbol); i++) {
-			const char *text = elf_strptr(elf, header.sh_link, symbol.st_name);
-
-			if (!text || symbol.st_shndx == SHN_UNDEF || !slice_is(name, text))
-				continue;
-			if (found && symbol.st_value != *address)
-				return fault(error, "its symbol stands for several things");
-			*address = symbol.st_value;
-			found = true;
-		}
-	}
-	return found ? 0
-		     : fault(error, "its symbol is not in the file, which may have been stripped");
-}
-
-static int symbol_address(int fd, struct slice name, uint64_t *address, bool *movable,
-			  const char **error)
-{
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	GElf_Ehdr header;
-	int result;
-
-	if (!elf || !gelf_getehdr(elf, &header))
-		result = fault(error, elf_errmsg(-1));
-	else
-		result = find_symbol(elf, name, address, error);
-	*movable = result == 0 && header.e_type != ET_EXEC;
-	elf_end(elf);
-	return result;
-}
-
 /* Adds what the symbol stands for. A file moves by whole pages; what moves with it is told from the probe. */
 static int add_symbol(struct operand *o, const struct symbol *symbol, const struct usdt_site *site,
-		      int fd, const char **error)
+		      struct symtab *symbols, const char **error)
 {
 	uint64_t address;
-	bool movable;
 
-	if (symbol_address(fd, symbol->name, &address, &movable, error) != 0)
+	if (symtab_find(symbols, symbol->name, &address, error) != 0)
 		return -1;
 	o->value += address;
 	if (symbol->use == FROM_SITE)
 		o->value -= site->address;
 	else if (symbol->use == LOW_BITS)
 		o->value &= 0xfff;
-	else if (movable)
+	else if (symtab_is_movable(symbols))
 		return fault(error, "its symbol has no fixed address");
 	return 0;
 }
@@ -158,7 +109,7 @@ bool operand_is_native(unsigned machine)
 }
 
 int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site,
-		  const struct usdt_arg *arg, int fd, const char **error)
+		  const struct usdt_arg *arg, struct symtab *symbols, const char **error)
 {
 	machine_parse *parse = parser_of(machine);
 	struct symbol symbol = {};
@@ -172,5 +123,5 @@ int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *s
 	*error = parse(o, &symbol, arg->operand);
 	if (*error)
 		return -1;
-	return symbol.name.n ? add_symbol(o, &symbol, site, fd, error) : 0;
+	return symbol.name.n ? add_symbol(o, &symbol, site, symbols, error) : 0;
 }

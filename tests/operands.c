@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cmd/usdt-record-operand.h"
+#include "../cmd/usdt-record-symtab.h"
 #include "elffile.h"
 #include "out.h"
 #include "target.h"
@@ -59,7 +60,7 @@ static void print_operand(struct out *out, const struct operand *o)
 }
 
 static void print_arg(struct out *out, const struct usdt *u, const struct usdt_site *site,
-		      const struct usdt_arg *arg, int fd)
+		      const struct usdt_arg *arg, struct symtab *symbols)
 {
 	char *shown = out_room(out, UTF8_VISIBLE(arg->operand.n));
 	const char *error;
@@ -69,7 +70,7 @@ static void print_arg(struct out *out, const struct usdt *u, const struct usdt_s
 		err(EXIT_FAILURE, NULL);
 	out_commit(out, utf8_visible(shown, arg->operand));
 	out_text(out, ": ");
-	if (operand_parse(&o, u->machine, site, arg, fd, &error) != 0) {
+	if (operand_parse(&o, u->machine, site, arg, symbols, &error) != 0) {
 		out_text(out, error);
 	} else {
 		out_text(out, target_type(arg));
@@ -82,6 +83,7 @@ static void print_file(struct out *out, const char *path)
 {
 	int fd = open(path, O_RDONLY);
 	struct elffile_budget budget = {};
+	struct symtab symbols;
 	const char *error;
 	struct usdt u;
 
@@ -91,9 +93,11 @@ static void print_file(struct out *out, const char *path)
 		close(fd);
 		errx(EXIT_FAILURE, "%s: %s", path, error);
 	}
+	symtab_open(&symbols, fd, &budget);
 	for (size_t site = 0; site < u.n; site++)
 		for (unsigned arg = 0; arg < u.sites[site].num_args; arg++)
-			print_arg(out, &u, &u.sites[site], &u.sites[site].args[arg], fd);
+			print_arg(out, &u, &u.sites[site], &u.sites[site].args[arg], &symbols);
+	symtab_close(&symbols);
 	usdt_free(&u);
 	close(fd);
 }
