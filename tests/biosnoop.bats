@@ -23,6 +23,7 @@ teardown() {
         umount "$frozen" || true
     fi
     [ -z "${mapped:-}" ] || DM_DISABLE_UDEV=1 dmsetup remove "$mapped" || true
+    [ -z "${mirror:-}" ] || mdadm --stop --quiet "$mirror" || true
     [ -z "${module:-}" ] || modprobe -r "$module" || true
     [ -z "${second:-}" ] || losetup -d "$second"
     # the next one that is set up in its place keeps what is not set back
@@ -359,6 +360,21 @@ RS 128 65536 null'
     disks_traced='' counts_agree mapper/$mapped "$disk" "${second#/dev/}"
     # what crosses from one disk to the other is a request of each
     equal "$(column disk | grep loop | sort -u)" "$(printf '%s\n' "$disk" "${second#/dev/}" | sort)"
+}
+
+@test "md: both disks of a mirror" {
+    command -v mdadm >/dev/null || skip 'mdadm is not here'
+    modprobe -q raid1 || skip 'there is no module raid1 here'
+    truncate -s 8M image2
+    second=$(losetup --find --show --direct-io=on image2)
+    mirror=/dev/md127
+    [ ! -e /sys/block/md127 ] || { mirror=; skip 'md127 is in use'; }
+    MDADM_NO_UDEV=1 mdadm --build --quiet $mirror --level=1 --raid-devices=2 --assume-clean "$loop" "$second" 2>why ||
+        { mirror=; skip "no md here: $(head -n 1 why)"; }
+    disks_traced='' counts_agree md127 "$disk" "${second#/dev/}"
+    # what is written is a request of each, what is read of one
+    equal "$(jq -s --arg disk "$disk" 'map(select(.args.disk == $disk and (.args.type | test("^W"))).args.bytes) | add' lines)" \
+        "$(jq -s --arg disk "${second#/dev/}" 'map(select(.args.disk == $disk and (.args.type | test("^W"))).args.bytes) | add' lines)"
 }
 
 @test "its lines are trace lines" {
