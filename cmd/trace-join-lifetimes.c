@@ -267,8 +267,10 @@ const char *lifetimes_take(void *context, struct slice line)
 	struct slice name;
 	uint32_t *number;
 
-	if (!probeline_name(&line, &name))
+	if (!probeline_name(&line, &name)) {
+		l->num_skipped++;
 		return NULL;
+	}
 	error = find_kind(l, name, &lifetime.kind);
 	if (!error)
 		error = parse_lifetime(&lifetime, line);

@@ -54,6 +54,7 @@ struct lifetime_value {
 struct lifetimes {
 	struct lifetime **all;
 	size_t n;
+	size_t num_skipped; /* lines of another form */
 	struct lifetime_kind {
 		struct slice name;              /* of the arguments to annotate */
 		struct map keys[LIFETIME_KEYS]; /* address or owner → index in values */

@@ -265,11 +265,14 @@ static bool check_named(const struct lifetimes *lifetimes, const char *name)
 	for (unsigned i = 0; i < sizeof(owners); i++)
 		if (any ? owners[i] : i == 't')
 			by_owner += unnamed.by_owner[i];
-	if (!lifetimes->n) {
+	if (!lifetimes->n && lifetimes->num_skipped) {
 		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
 		      io_name(opt.lifetimes[0]));
 		return false;
 	}
+	/* nobody connected while it was recorded */
+	if (!lifetimes->n)
+		cli_note("%s: no lifetime lines: nothing can be named", io_name(opt.lifetimes[0]));
 	if (unnamed.named || unnamed.by_arg + by_owner == 0)
 		return true;
 	if (by_owner && !unnamed.by_arg && !any && end >= unnamed.first && begin <= unnamed.last) {

@@ -177,7 +177,7 @@ T
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
 0 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
-1 % trace-join: empty: no lifetime lines % trace-join -l empty lines
+0 % trace-join: empty: no lifetime lines: nothing can be named % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
 0 % left out 1 qpairs that were added before the recording began % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
 1 % missing: No such file or directory % trace-dump missing
