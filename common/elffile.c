@@ -23,6 +23,23 @@ bool elffile_spend(struct elffile *f, uint64_t n)
 	return true;
 }
 
+/* Reads the file's first n bytes, or all if it is shorter. Returns how many, or -1 with errno. */
+static ssize_t read_head(int fd, void *to, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t got = pread(fd, (char *)to + done, n - done, done);
+
+		if (got < 0 && errno != EINTR)
+			return -1;
+		if (got == 0)
+			break;
+		done += got > 0 ? got : 0;
+	}
+	return done;
+}
+
 /*
  * libelf makes room for as many sections and segments as the file says it had, when it opens it. A number above
  * 65279 would stand elsewhere: no program has as many.
@@ -35,11 +52,8 @@ static bool check_header(struct elffile *f)
 		Elf64_Ehdr wide;
 	} header = {};
 	uint64_t sections, sections_at, segments;
-	ssize_t n;
+	ssize_t n = read_head(f->fd, &header, sizeof(header));
 
-	do
-		n = pread(f->fd, &header, sizeof(header), 0);
-	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return fault(f, strerror(errno));
 	if (n < EI_NIDENT || memcmp(header.ident, ELFMAG, SELFMAG) != 0)

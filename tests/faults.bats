@@ -50,10 +50,10 @@ inputs() {
     SHM=$(mktemp -p /dev/shm)
     mktrace -l G5 "$DATA/modern.jsonl" >trace
     cp trace "$SHM"
-    mktrace -l G3 "$DATA/sample.jsonl" >sample
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >sample
     trace-dump sample >lines
     trace-dump -O trace >owners
-    cp "$DATA/sample-probes.txt" probes
+    cp "$DATA/sample-g3-probes.txt" probes
     {
         echo "owner: tsc=0x1, id=0x12c, poller='t300', description='10.0.0.1:1'"
         cat probes
