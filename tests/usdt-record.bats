@@ -513,7 +513,7 @@ guarded: n=0x7'
         echo >&"$go"
         wait_for_text firing out || { grep -q userfaultfd out && skip 'no userfaultfd here'; }
         # its reader sees the end as well
-        timeout 12 tail --pid=$pipeline -f /dev/null
+        timeout 40 tail --pid=$pipeline -f /dev/null
         # what came before is there
         equal "$(grep -c inlined lines)" 3
         # detaching perf events need not wait
