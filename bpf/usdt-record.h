@@ -7,7 +7,7 @@
 
 enum {
 	MAX_ARGS = 12,
-	/* of a probe: so many fit into the 8 KB that kernels such as 7.2 keep for a task at the most */
+	/* of a probe: as many as fit into the 8 KB of task storage that kernels such as 7.2 allow */
 	MAX_STRINGS = 6,
 	/* the longest string that is kept whole, without its NUL */
 	MAX_STRING = 1024,

@@ -150,7 +150,7 @@ static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32
 	return true;
 }
 
-/* Whether this is the CRC-32 of the file of so many bytes, all of which are read. */
+/* Whether the CRC-32 of the file, which has size bytes, is this one. Reads all of it. */
 static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 {
 	unsigned char bytes[65536];

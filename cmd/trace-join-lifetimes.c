@@ -258,7 +258,7 @@ static void add(struct lifetimes *l, const struct lifetime *lifetime)
 			file_under(l, added, key);
 }
 
-/* A line that has no NAME: is none of ours. */
+/* A line without NAME: is no lifetime line. */
 const char *lifetimes_take(void *context, struct slice line)
 {
 	struct lifetimes *l = context;

@@ -39,7 +39,7 @@ struct lifetime_value {
 	struct lifetime_span {
 		uint64_t begin, end;
 		struct lifetime *lifetime;
-	} answer;                    /* given last; begins after its end when there is none */
+	} answer;                    /* given last; begins after its end if there was no answer */
 	struct lifetime_span *spans; /* disjoint, in the order of time */
 	size_t num_spans;
 	struct lifetime_entry {

@@ -40,7 +40,7 @@ static void put_raw(struct text *t, struct slice raw)
 	raw = (struct slice){raw.p + n, raw.n - n};
 	begin = t->p;
 	if (memchr(raw.p, '\\', raw.n)) {
-		/* decoded behind the room that its visible form may take */
+		/* decoded after the room that its visible form may take */
 		char *plain = begin + UTF8_VISIBLE(raw.n);
 
 		raw = (struct slice){plain, json_unescape(plain, raw)};
