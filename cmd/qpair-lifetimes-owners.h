@@ -65,7 +65,7 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 void owners_settle(struct owners *o);
 
 /*
- * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, behind it SUBNQN
+ * Takes the description of an owner of type t apart, which is a thread or a connection: CLIENT:PORT, then SUBNQN
  * once the host has connected, and from v26.05 on LISTENER:PORT, where the listener is still there, and qid:N.
  */
 void owner_read_description(struct owner *owner);

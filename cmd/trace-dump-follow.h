@@ -72,7 +72,7 @@ bool follow_has_ended(const struct follow *f);
  */
 bool follow_wait(const struct follow *f, int out);
 
-/* The same for so many milliseconds, or until the process ends. */
+/* Waits for ms milliseconds, or until the process ends. Returns as follow_wait() does. */
 bool follow_wait_ms(const struct follow *f, int out, int ms);
 
 void follow_close(struct follow *f);

@@ -79,7 +79,7 @@ struct recorder_walk {
 	unsigned seen;
 };
 
-/* The next of the processes that are recorded, the first one before any other. False after the last one. */
+/* Moves to the next recorded process; the one of -p or of the command comes first. False after the last one. */
 bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk);
 
 void recorder_close(struct recorder *r);
