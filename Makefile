@@ -31,7 +31,7 @@ endif
 SAME_PATHS := -ffile-prefix-map='$(CURDIR)'=.
 
 # ours, whatever the user's CFLAGS are
-FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Icommon -I$(B)/bpf -Wall -Wextra -Wvla \
+FLAGS   := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -iquote . -Icommon -I$(B)/bpf -Wall -Wextra -Wvla \
 	   -Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread $(SAME_PATHS)
 LINK    := -pie -pthread -Wl,-z,relro,-z,now
 
@@ -60,21 +60,10 @@ LIBC_TOOLS := trace-dump qpair-lifetimes trace-join trace-latency trace-chrome
 ELF_TOOLS  := usdt-gen
 BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
-COMMON     := cli input io json kind lines map names number objects out ownerwatch probeline progress readahead traceline tracefile utf8
+# modules of common/ that need libelf and libbpf; all others need libc alone
 ELF_COMMON := elffile mapping probespec regular target usdt
 BPF_COMMON := alive command iterator label privilege session
-
-# what a tool is made of besides cmd/TOOL.c and the common modules
-trace-dump_parts := choice entry follow info json line merge settle us
-qpair-lifetimes_parts := event follow match owners
-trace-join_parts := follow lifetimes text who
-trace-chrome_parts := event
-trace-latency_parts := code group histogram judge print rows
-usdt-gen_parts := list source
-biosnoop_parts := print
-offwaketime_parts := elf print process symbols
-ipcsnoop_parts := calls counts print
-usdt-record_parts := arm64 attach libraries operand owners print symtab trace x86
+COMMON     := $(filter-out $(ELF_COMMON) $(BPF_COMMON),$(patsubst common/%.c,%,$(wildcard common/*.c)))
 
 # packages come before anything else: what is here decides what is built
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -110,7 +99,7 @@ MAN7  := docs/spdk-trace-tools.7 docs/spdk-trace-lines.7 docs/spdk-trace-session
 SHELL_SOURCES := .ci/run tests/bench tests/bench-record tests/fuzz tests/kernels tests/soak tests/run tests/deps tests/demo \
 		 tests/dist tests/distributions tests/arm64-root tests/debian.bash docs/completion/spdk-trace-tools.bash
 BATS  := $(wildcard tests/*.bats)
-C_SOURCES = $(wildcard cmd/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
+C_SOURCES = $(wildcard cmd/*/*.[ch] common/*.[ch] tests/*.[ch] bpf/*.[ch])
 
 ifeq ($(V),)
 Q := @
@@ -125,14 +114,14 @@ all: $(TOOLS:%=$(B)/%) $(B)/mktrace $(TARGETS:%=$(B)/%)
 	@$(if $(LEFT_OUT),echo 'left out $(LEFT_OUT): needs $(strip $(BPF_LACKS)); see make deps')
 
 # $(1): tool
-objects = $(B)/cmd/$(1).o $(patsubst %,$(B)/cmd/$(1)-%.o,$($(1)_parts))
+objects = $(patsubst %.c,$(B)/%.o,$(wildcard cmd/$(1)/*.c))
 define tool
 $(B)/$(1): $(call objects,$(1)) $(B)/common.a
 endef
 $(foreach t,$(TOOLS),$(eval $(call tool,$(t))))
 # the first time; afterwards the objects that include it know
 $(foreach t,$(BPF_TOOLS),$(eval $(call objects,$(t)): | $(B)/bpf/$(t).skel.h))
-$(B)/cmd/ipcsnoop-calls.o: | $(B)/bpf/syscalls.h
+$(B)/cmd/ipcsnoop/calls.o: | $(B)/bpf/syscalls.h
 $(ELF_TOOLS:%=$(B)/%): LDLIBS += -lelf
 $(BPF_TOOLS:%=$(B)/%): LDLIBS += -lbpf -lelf
 # the checksum of debug files
@@ -140,10 +129,10 @@ $(B)/offwaketime: LDLIBS += -lz
 $(B)/mktrace: $(B)/tests/mktrace.o $(B)/common.a
 $(B)/measure: $(B)/tests/measure.o
 $(B)/json: $(B)/tests/json.o $(B)/common.a
-operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record-%.o,arm64 operand symtab x86) $(B)/common.a
+operands_objects := $(B)/tests/operands.o $(patsubst %,$(B)/cmd/usdt-record/%.o,arm64 operand symtab x86) $(B)/common.a
 $(B)/operands: $(operands_objects)
 $(B)/operands: LDLIBS += -lelf
-elf_objects := $(B)/tests/elf.o $(B)/cmd/offwaketime-elf.o $(B)/common.a
+elf_objects := $(B)/tests/elf.o $(B)/cmd/offwaketime/elf.o $(B)/common.a
 $(B)/elf: $(elf_objects)
 $(B)/elf: LDLIBS += -lelf -lz
 
@@ -257,7 +246,7 @@ $(B)/flags: FORCE
 	$(Q)echo '$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)' >$@
 FORCE:
 
--include $(wildcard $(B)/*/*.d)
+-include $(wildcard $(B)/*/*.d $(B)/cmd/*/*.d)
 
 check: all $(B)/measure $(B)/json $(if $(ELF_TOOLS),$(B)/operands) $(if $(filter offwaketime,$(TOOLS)),$(B)/elf) $(B)/faults.so $(if $(filter ipcsnoop,$(TOOLS)),$(B)/pipe-target) $(READERS:%=$(B)/fuzz-%)
 	$(Q)BIN='$(abspath $(B))' tests/run $(T)

@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../bpf/wakeup.h"
 #include "cli.h"
 #include "clock.h"
+#include "bpf/wakeup.h"
 
 enum {
 	/* events between two looks at signals and the clock */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cmd/offwaketime-elf.h"
+#include "cmd/offwaketime/elf.h"
 #include "cli.h"
 #include "elffile.h"
 #include "out.h"

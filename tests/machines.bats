@@ -66,8 +66,8 @@ prints_the_same() { # [RUNNER]
     local arm64=(make -s -j2 -C "$root" MAKEFLAGS= WERROR=1 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
     for tool in usdt-record ipcsnoop biosnoop offwaketime; do
         programs+=("$PWD/other/bpf/$tool.skel.h")
-        for source in "$root/cmd/$tool"*.c; do
-            objects+=("$PWD/other/cmd/$(basename "$source" .c).o")
+        for source in "$root/cmd/$tool/"*.c; do
+            objects+=("$PWD/other/cmd/$tool/$(basename "$source" .c).o")
         done
     done
     "${arm64[@]}" "${programs[@]}" "$PWD/other/bpf/syscalls.h"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../cmd/usdt-record-operand.h"
-#include "../cmd/usdt-record-symtab.h"
+#include "cmd/usdt-record/operand.h"
+#include "cmd/usdt-record/symtab.h"
 #include "elffile.h"
 #include "out.h"
 #include "target.h"

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The system calls of this machine, by the numbers that bpf/ipcsnoop.h gives them. */
+#ifndef IPCSNOOP_CALLS_H
+#define IPCSNOOP_CALLS_H
+
+#include "bpf/ipcsnoop.h"
+
+/* The call's name, with "i386:" or "arm:" before it for one of 32 bits. Valid until the next call. */
+const char *call_name(unsigned call);
+
+/* Sets the entries of those calls that may read from a pipe or write to one. */
+void calls_at_pipes(struct operation operations[NUM_CALLS]);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ipcsnoop's counts of system calls. */
+#ifndef IPCSNOOP_COUNTS_H
+#define IPCSNOOP_COUNTS_H
+
+#include "out.h"
+#include "bpf/ipcsnoop.h"
+
+/* Adds up what each CPU has counted: NUM_CALLS entries for each of them. */
+void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cpus);
+
+/* Writes the calls that were made as bpftrace prints maps, the largest values last. */
+void counts_text(struct out *out, const struct count sums[NUM_CALLS]);
+
+/* Writes a line for each call that was made, the most frequent last. */
+void counts_json(struct out *out, const struct count sums[NUM_CALLS]);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "elffile.h"
+#include "regular.h"
+
+enum {
+	NAME_LONGEST = 4096, /* a longer name is no name */
+	NAME_COMPARED = 32,  /* characters that decide between two names of a function */
+};
+
+/* A file in reading, and the first thing that was wrong with it or its debug file. */
+struct reader {
+	struct elf_file *to;
+	struct elffile_budget *budget;
+	const char *error;
+};
+
+static void fault(struct reader *r, const char *error)
+{
+	if (!r->error)
+		r->error = error;
+}
+
+static void add_ranges(struct reader *r, const struct elffile *elf)
+{
+	struct elf_file *f = r->to;
+
+	f->ranges = calloc(elf->num_segments + 1, sizeof(*f->ranges));
+	if (!f->ranges) {
+		fault(r, strerror(ENOMEM));
+		return;
+	}
+	f->num_ranges = elf->num_segments;
+	for (size_t i = 0; i < elf->num_segments; i++) {
+		const struct elffile_segment *s = &elf->segments[i];
+
+		f->ranges[i] = (struct elf_range){s->offset, s->size, s->address};
+	}
+}
+
+/* A symbol without a size may end anywhere: what comes after it would get a wrong name. */
+static void add_function(struct elf_file *f, const GElf_Sym *symbol,
+			 const struct elffile_section *names)
+{
+	const char *name = elffile_string(names, symbol->st_name);
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+	    !symbol->st_size || symbol->st_size > UINT64_MAX - symbol->st_value || !name ||
+	    !*name || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
+		return;
+	f->functions[f->n++] = (struct function){
+		symbol->st_value, symbol->st_value + symbol->st_size, f->names + symbol->st_name};
+}
+
+/* Adds the functions of the section of this type. Returns whether there is one. */
+static bool add_symbols(struct reader *r, struct elffile *elf, uint32_t type)
+{
+	struct elffile_section symbols, names;
+	struct elf_file *f = r->to;
+	GElf_Sym symbol;
+	size_t n;
+
+	if (!elffile_load(elf, type, NULL, &symbols) ||
+	    !elffile_strings(elf, symbols.header.sh_link, &names)) {
+		fault(r, elf->error);
+		return false;
+	}
+	n = symbols.data->d_size / gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
+	f->functions = calloc(n + 1, sizeof(*f->functions));
+	f->names = malloc(names.data->d_size + 1);
+	if (!f->functions || !f->names) {
+		free(f->functions);
+		free(f->names);
+		f->functions = NULL;
+		f->names = NULL;
+		fault(r, strerror(ENOMEM));
+		return false;
+	}
+	if (names.data->d_size)
+		memcpy(f->names, names.data->d_buf, names.data->d_size);
+	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++)
+		add_function(f, &symbol, &names);
+	return true;
+}
+
+/* A build id, as text. */
+struct build_id {
+	char text[2 * 64 + 1]; /* empty: none */
+};
+
+static void take_build_id(Elf_Data *notes, struct build_id *id)
+{
+	size_t at = 0, name, desc;
+	GElf_Nhdr note;
+
+	while ((at = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
+		const unsigned char *bytes = (unsigned char *)notes->d_buf + desc;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
+		    note.n_descsz < 2 || note.n_descsz > 64)
+			continue;
+		for (unsigned i = 0; i < note.n_descsz; i++)
+			snprintf(id->text + 2 * i, 3, "%02x", bytes[i]);
+		return;
+	}
+}
+
+static struct build_id read_build_id(struct elffile *elf)
+{
+	struct elffile_section notes;
+	struct build_id id = {};
+
+	if (elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
+		take_build_id(notes.data, &id);
+	return id;
+}
+
+/* The section .gnu_debuglink: a file name, and at the next multiple of 4 the checksum of that file. */
+static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32_t *checksum)
+{
+	struct elffile_section link;
+	const char *text;
+	size_t n, size;
+
+	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debuglink", &link) || !link.data->d_buf)
+		return false;
+	text = link.data->d_buf;
+	size = link.data->d_size;
+	n = strnlen(text, size);
+	if (!n || n > NAME_MAX || memchr(text, '/', n) ||
+	    size < (n + 4) / 4 * 4 + sizeof(*checksum))
+		return false;
+	memcpy(name, text, n);
+	name[n] = 0;
+	memcpy(checksum, text + (n + 4) / 4 * 4, sizeof(*checksum));
+	return true;
+}
+
+/* Whether the CRC-32 of the file, which has size bytes, is this one. Reads all of it. */
+static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
+{
+	unsigned char bytes[65536];
+	uLong crc = crc32(0, NULL, 0);
+	uint64_t at = 0;
+
+	if (!elffile_spend(elf, size))
+		return false;
+	while (at < size) {
+		ssize_t n = pread(elf->fd, bytes, sizeof(bytes), at);
+
+		if (n <= 0)
+			return false;
+		crc = crc32(crc, bytes, n);
+		at += n;
+	}
+	return crc == checksum;
+}
+
+/*
+ * Adds the functions of a debug file. It must have the build id, or, where one of the two has none, the checksum;
+ * checksum: NULL where its path is made of the build id. Returns whether it has symbols.
+ */
+static bool add_file(struct reader *r, int root, const char *path, const struct build_id *id,
+		     const uint32_t *checksum)
+{
+	struct build_id own = {};
+	struct elffile elf;
+	struct stat st;
+	int fd = regular_open(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, &st);
+	bool found = false, same;
+
+	if (fd < 0)
+		return false;
+	if (elffile_open(&elf, fd, r->budget) == 0) {
+		own = read_build_id(&elf);
+		if (id->text[0] && own.text[0])
+			same = strcmp(id->text, own.text) == 0;
+		else
+			same = !checksum || has_checksum(&elf, st.st_size, *checksum);
+		found = same && add_symbols(r, &elf, SHT_SYMTAB);
+	}
+	if (elf.is_elf)
+		fault(r, elf.error);
+	elffile_close(&elf);
+	close(fd);
+	return found;
+}
+
+/* Its path is usr/lib/debug/.build-id/XX/YYYY.debug. */
+static bool add_file_of_id(struct reader *r, int root, const struct build_id *id)
+{
+	char path[256];
+
+	if (!id->text[0])
+		return false;
+	snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%.2s/%s.debug", id->text,
+		 id->text + 2);
+	return add_file(r, root, path, id, NULL);
+}
+
+static bool add_linked_file(struct reader *r, int root, const char *path, const char *name,
+			    const struct build_id *id, uint32_t checksum)
+{
+	static const char *const places[] = {"%.*s/%s", "%.*s/.debug/%s", "usr/lib/debug%.*s/%s"};
+	const char *slash = strrchr(path, '/');
+	char debug[PATH_MAX + NAME_MAX + 32];
+
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		int n = snprintf(debug, sizeof(debug), places[i], (int)(slash - path), path, name);
+
+		if (n < (int)sizeof(debug) && add_file(r, root, debug, id, &checksum))
+			return true;
+	}
+	return false;
+}
+
+static bool add_debug_file(struct reader *r, struct elffile *elf, const char *path, int root)
+{
+	struct build_id id = read_build_id(elf);
+	char name[NAME_MAX + 1];
+	uint32_t checksum;
+
+	return add_file_of_id(r, root, &id) ||
+	       (read_debug_link(elf, name, &checksum) &&
+		add_linked_file(r, root, path, name, &id, checksum));
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+				    : strncmp(x->name, y->name, NAME_COMPARED);
+}
+
+const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
+		     struct elffile_budget *budget)
+{
+	int own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct reader r = {f, budget, NULL};
+	struct elffile elf;
+
+	*f = (struct elf_file){};
+	if (elffile_open(&elf, fd, budget) == 0) {
+		add_ranges(&r, &elf);
+		if (!add_symbols(&r, &elf, SHT_SYMTAB) && !add_debug_file(&r, &elf, path, root) &&
+		    !add_debug_file(&r, &elf, path, own_root))
+			add_symbols(&r, &elf, SHT_DYNSYM);
+	}
+	/* code may be mapped from anything */
+	if (elf.is_elf)
+		fault(&r, elf.error);
+	elffile_close(&elf);
+	if (own_root >= 0)
+		close(own_root);
+	if (f->n)
+		qsort(f->functions, f->n, sizeof(*f->functions), compare);
+	return r.error;
+}
+
+/*
+ * The function with this address: the last that begins before it, of those that may be nested in each other. Of
+ * several names for one it is the last: that without underscores.
+ */
+static const struct function *find_address(const struct elf_file *f, uint64_t address)
+{
+	enum { NESTED = 16 };
+	size_t low = 0, high = f->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->functions[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i > 0 && low - i < NESTED; i--)
+		if (address < f->functions[i - 1].end)
+			return &f->functions[i - 1];
+	return NULL;
+}
+
+const struct function *elf_find(const struct elf_file *f, uint64_t offset)
+{
+	for (size_t i = 0; i < f->num_ranges; i++) {
+		const struct elf_range *r = &f->ranges[i];
+
+		if (offset >= r->offset && offset - r->offset < r->size)
+			return find_address(f, offset - r->offset + r->address);
+	}
+	return NULL;
+}
+
+void elf_free(struct elf_file *f)
+{
+	free(f->functions);
+	free(f->names);
+	free(f->ranges);
+	*f = (struct elf_file){};
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "json.h"
+#include "utf8.h"
+
+/* A stack, and how to name what is in it. */
+struct stack {
+	const uint64_t *frames; /* the innermost first */
+	unsigned n;
+	const struct side *side; /* NULL: a stack of the kernel */
+};
+
+const uint64_t *print_frames(const struct stacks *e)
+{
+	return (const uint64_t *)(e + 1);
+}
+
+/* The name of frame i. Callers are known by the address behind the call, which may be another function's. */
+static const char *name_of(const struct printer *p, const struct stack *s, unsigned i)
+{
+	uint64_t address = s->frames[i] - (i > 0);
+	const struct function *function;
+	const char *name;
+
+	if (s->side) {
+		function = processes_find(p->processes, s->side, address);
+		name = function ? function->name : NULL;
+	} else {
+		name = symbols_find(p->kernel, address);
+	}
+	return name ? name : "[unknown]";
+}
+
+/* The innermost frames may be those of the program that took the stack. */
+static bool is_own(const char *name)
+{
+	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					  "__traceiter_", "bpf_get_stack"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strncmp(name, own[i], strlen(own[i])) == 0)
+			return true;
+	return false;
+}
+
+static struct stack stack_of(const struct printer *p, const struct stacks *e, int number)
+{
+	struct stack s = {.frames = print_frames(e), .n = e->depth[number]};
+
+	for (int i = 0; i < number; i++)
+		s.frames += e->depth[i];
+	if (number == TARGET_USER)
+		s.side = &e->target;
+	else if (number == WAKER_USER)
+		s.side = &e->waker;
+	else
+		for (; s.n && is_own(name_of(p, &s, 0)); s.n--)
+			s.frames++;
+	return s;
+}
+
+static struct slice comm_of(const struct side *side)
+{
+	return *side->comm ? (struct slice){side->comm, strnlen(side->comm, COMM_SIZE)}
+			   : slice_of("[unknown]");
+}
+
+/* A name within a folded line, where semicolons stand between names. */
+static void put_name(struct out *out, struct slice name)
+{
+	char *begin = out_room(out, UTF8_VISIBLE(name.n)), *end;
+
+	if (!begin)
+		return;
+	end = utf8_visible(begin, name);
+	for (char *c = begin; c < end; c++)
+		if (*c == ';')
+			*c = ',';
+	out_commit(out, end);
+}
+
+static void put_folded(const struct printer *p, const struct stacks *e, int number,
+		       bool outermost_first)
+{
+	struct stack s = stack_of(p, e, number);
+
+	for (unsigned i = 0; i < s.n; i++) {
+		put_name(p->out, slice_of(name_of(p, &s, outermost_first ? s.n - 1 - i : i)));
+		out_text(p->out, ";");
+	}
+}
+
+static void put_mark(const struct printer *p, const struct stacks *e, int user, int kernel,
+		     const char *mark)
+{
+	if (p->delimited && e->depth[user] && e->depth[kernel])
+		out_text(p->out, mark);
+}
+
+void print_folded(const struct printer *p, const struct total *t)
+{
+	const struct stacks *e = t->stacks;
+
+	put_name(p->out, comm_of(&e->target));
+	out_text(p->out, ";");
+	put_folded(p, e, TARGET_USER, true);
+	put_mark(p, e, TARGET_USER, TARGET_KERNEL, "-;");
+	put_folded(p, e, TARGET_KERNEL, true);
+	out_text(p->out, "--;");
+	put_folded(p, e, WAKER_KERNEL, false);
+	put_mark(p, e, WAKER_USER, WAKER_KERNEL, "-;");
+	put_folded(p, e, WAKER_USER, false);
+	put_name(p->out, comm_of(&e->waker));
+	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
+}
+
+static void put_lines(const struct printer *p, const struct stacks *e, int number,
+		      bool outermost_first)
+{
+	struct stack s = stack_of(p, e, number);
+
+	for (unsigned i = 0; i < s.n; i++) {
+		out_text(p->out, "    ");
+		put_name(p->out, slice_of(name_of(p, &s, outermost_first ? s.n - 1 - i : i)));
+		out_text(p->out, "\n");
+	}
+}
+
+static void put_thread(const struct printer *p, const char *what, const struct side *side)
+{
+	out_printf(p->out, "    %-16s ", what);
+	put_name(p->out, comm_of(side));
+	out_printf(p->out, " %" PRIu32 "\n", side->tid);
+}
+
+void print_text(const struct printer *p, const struct total *t)
+{
+	const struct stacks *e = t->stacks;
+
+	put_thread(p, "waker:", &e->waker);
+	put_lines(p, e, WAKER_USER, true);
+	put_mark(p, e, WAKER_USER, WAKER_KERNEL, "    -\n");
+	put_lines(p, e, WAKER_KERNEL, true);
+	out_text(p->out, "    --               --\n");
+	put_lines(p, e, TARGET_KERNEL, false);
+	put_mark(p, e, TARGET_USER, TARGET_KERNEL, "    -\n");
+	put_lines(p, e, TARGET_USER, false);
+	put_thread(p, "target:", &e->target);
+	out_printf(p->out, "        %" PRIu64 "\n\n", (t->ns + 500) / 1000);
+}
+
+static void put_string(struct out *out, struct slice text)
+{
+	char *to = out_room(out, JSON_QUOTED(text.n));
+
+	if (to)
+		out_commit(out, json_quote(to, text));
+}
+
+static void put_array(const struct printer *p, const char *key, const struct stacks *e, int number)
+{
+	struct stack s = stack_of(p, e, number);
+
+	out_printf(p->out, ",\"%s\":[", key);
+	for (unsigned i = 0; i < s.n; i++) {
+		if (i)
+			out_text(p->out, ",");
+		put_string(p->out, slice_of(name_of(p, &s, i)));
+	}
+	out_text(p->out, "]");
+}
+
+static void put_object(const struct printer *p, const char *key, const struct stacks *e,
+		       const struct side *side, int user, int kernel)
+{
+	out_printf(p->out, ",\"%s\":{\"comm\":", key);
+	put_string(p->out, comm_of(side));
+	out_printf(p->out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, side->pid, side->tid);
+	put_array(p, "kernel", e, kernel);
+	put_array(p, "user", e, user);
+	out_text(p->out, "}");
+}
+
+void print_json(const struct printer *p, const struct total *t)
+{
+	const struct stacks *e = t->stacks;
+
+	out_printf(p->out, "{\"blocked\":%.3f,\"count\":%" PRIu64, t->ns / 1e3, t->count);
+	put_object(p, "target", e, &e->target, TARGET_USER, TARGET_KERNEL);
+	if (*e->waker.comm)
+		put_object(p, "waker", e, &e->waker, WAKER_USER, WAKER_KERNEL);
+	out_text(p->out, "}\n");
+}

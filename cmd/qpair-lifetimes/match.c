@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "match.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#include "map.h"
+
+#define UNKNOWN UINT64_MAX
+
+/*
+ * From a registration to the addition, ticks: usually 30 us, but much longer when the target is preempted in between.
+ * This is a third of a second of the fastest clocks, and more of slower ones.
+ */
+#define WAIT_MAX ((uint64_t)1 << 30)
+
+enum {
+	LATE_TIMES = 8, /* what a connection may take: so many times the usual */
+
+	/* many more than are ever needed, and few enough for hostile input */
+	ROUNDS = 64,           /* of rule 2, to and fro */
+	CANDIDATES_MAX = 1024, /* owners that are looked at for a qpair, and qpairs for an owner */
+
+	/* bpftrace keeps so many characters of a string at least */
+	PROBE_STRING_MAX = 63,
+};
+
+struct matcher {
+	const struct owners *owners;
+	struct match_qpair *qpairs;
+	size_t n;
+	uint64_t late; /* from an addition to an unusually late connection, ticks */
+	enum {
+		ALL_IN_ORDER,  /* every addition follows a registration */
+		SOME_IN_ORDER, /* some qpairs are of other transports */
+		NO_ORDER,      /* registrations and additions do not take turns */
+	} order;
+};
+
+static void *allocate(size_t n, size_t size)
+{
+	void *p = calloc(n + 1, size);
+
+	if (!p)
+		err(EXIT_FAILURE, NULL);
+	return p;
+}
+
+/* The place of the key's number; a new key has the number *next, which is the next one then. */
+static uint32_t *number_of(struct map *map, uint64_t key, uint32_t *next)
+{
+	uint32_t *number = map_put(map, key);
+
+	if (!number)
+		err(EXIT_FAILURE, NULL);
+	if (*number == MAP_NONE)
+		*number = (*next)++;
+	return number;
+}
+
+/* How many owners were registered until these ticks, and with them. */
+static size_t owners_until(const struct matcher *m, uint64_t tsc)
+{
+	return tsc == UINT64_MAX ? m->owners->num_tcp : owners_before(m->owners, tsc + 1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The value in the middle; 0 when there is none. */
+static uint64_t median(uint64_t *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), by_value);
+	return n ? values[n / 2] : 0;
+}
+
+/* Learns what is usual in these qpairs. */
+static void learn_times(struct matcher *m)
+{
+	uint64_t *times = allocate(m->n, sizeof(*times)), usual;
+	size_t n = 0;
+
+	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++)
+		if (q->connected && q->connect > q->begin)
+			times[n++] = q->connect - q->begin;
+	usual = median(times, n);
+	m->late = usual < UINT64_MAX / LATE_TIMES ? LATE_TIMES * usual : UINT64_MAX;
+	free(times);
+}
+
+static uint64_t earliest(const struct match_qpair *q)
+{
+	return q->begin > WAIT_MAX ? q->begin - WAIT_MAX : 0;
+}
+
+/* Whether an owner was registered in the qpair's window. */
+static bool has_window(const struct matcher *m, const struct match_qpair *q)
+{
+	return owners_until(m, q->begin) > owners_before(m->owners, q->from);
+}
+
+/*
+ * Rule 1: sets from when on the owner of each qpair was registered. Where none was, but that may only be too long ago,
+ * it is the last addition in any case.
+ */
+static void set_windows(struct matcher *m)
+{
+	uint64_t *last = allocate(m->n, sizeof(*last)); /* addition of each thread */
+	uint32_t num_threads = 0;
+	struct map threads = {};
+
+	for (struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
+		uint32_t thread = *number_of(&threads, q->thread, &num_threads);
+
+		q->from = last[thread];
+		if (q->from < earliest(q)) {
+			q->from = earliest(q);
+			if (last[thread] && !has_window(m, q)) {
+				q->from = last[thread];
+				m->order = SOME_IN_ORDER;
+			}
+		}
+		last[thread] = q->begin;
+	}
+	map_free(&threads);
+	free(last);
+}
+
+/*
+ * Finds out whether registrations and additions take turns: then a qpair of TCP has an owner in its window. Those
+ * that have none may be of another transport; but then there are more qpairs than owners, by as many.
+ */
+static void check_order(struct matcher *m)
+{
+	size_t empty = 0, n = 0, first = 0, last = 0;
+
+	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
+		if (q->from < m->owners->whole_since)
+			continue;
+		if (!n++)
+			first = owners_before(m->owners, q->from);
+		last = owners_until(m, q->begin);
+		empty += !has_window(m, q);
+	}
+	if (!empty)
+		return;
+	m->order = n >= last - first + empty ? SOME_IN_ORDER : NO_ORDER;
+	for (size_t i = 0; m->order == NO_ORDER && i < m->n; i++)
+		m->qpairs[i].from = earliest(&m->qpairs[i]);
+}
+
+/* Names are equal, or one of them was cut off, by SPDK or by the recording. */
+static bool same_name(struct slice owner, bool cut, struct slice qpair)
+{
+	if (cut && owner.n < qpair.n)
+		qpair.n = owner.n;
+	else if (qpair.n >= PROBE_STRING_MAX && qpair.n < owner.n)
+		owner.n = qpair.n;
+	return slice_equal(owner, qpair);
+}
+
+/* What is not known of one of them speaks against nothing. */
+static bool same_connection(const struct owner *owner, const struct match_qpair *q)
+{
+	if (!q->connected || !owner->subnqn.n)
+		return true;
+	return same_name(owner->subnqn, owner->cut, q->subnqn) &&
+	       (!owner->has_qid || owner->qid == q->qid);
+}
+
+static bool fits(const struct owner *owner, const struct match_qpair *q)
+{
+	return (owner->thread == UNKNOWN || owner->thread == q->thread) &&
+	       same_connection(owner, q);
+}
+
+/* Counts the candidates of a qpair, no further than to two; one of them is in *found. */
+static unsigned count_candidates(const struct matcher *m, const struct match_qpair *q,
+				 struct owner **found)
+{
+	struct owner **tcp = m->owners->tcp;
+	unsigned n = 0, seen = 0;
+
+	for (size_t i = owners_until(m, q->begin); i-- > 0 && n < 2 && tcp[i]->tsc >= q->from;) {
+		if (++seen > CANDIDATES_MAX)
+			return 2;
+		if (!tcp[i]->taken && fits(tcp[i], q)) {
+			n++;
+			*found = tcp[i];
+		}
+		/* the last one of this thread, when its ticks say for certain that it is */
+		if (m->order != NO_ORDER && tcp[i]->thread == q->thread && tcp[i]->tsc < q->begin &&
+		    (!i || tcp[i - 1]->tsc < tcp[i]->tsc))
+			break;
+	}
+	return n;
+}
+
+/* Whether the owner is a candidate of another qpair, too. */
+static bool is_shared(const struct matcher *m, const struct owner *owner,
+		      const struct match_qpair *q)
+{
+	size_t low = 0, high = m->n;
+	unsigned seen = 0;
+
+	/* the first one that was added behind the registration */
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->qpairs[middle].begin < owner->tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (const struct match_qpair *other = m->qpairs + low;
+	     other < m->qpairs + m->n && earliest(other) <= owner->tsc; other++)
+		if (++seen > CANDIDATES_MAX || (other != q && !other->owner &&
+						other->from <= owner->tsc && fits(owner, other)))
+			return true;
+	return false;
+}
+
+/* Whether it has become clear whose the qpair's owner is. */
+static bool match(const struct matcher *m, struct match_qpair *q)
+{
+	struct owner *found = NULL;
+
+	if (q->owner || q->from < m->owners->whole_since)
+		return false;
+	switch (count_candidates(m, q, &found)) {
+	case 0:
+		q->ambiguous = false;
+		break;
+	case 1:
+		q->ambiguous = m->order != ALL_IN_ORDER && is_shared(m, found, q);
+		break;
+	default:
+		q->ambiguous = true;
+	}
+	if (!found || q->ambiguous)
+		return false;
+	q->owner = found;
+	found->taken = true;
+	return true;
+}
+
+/* Rule 2. */
+static void match_all(const struct matcher *m)
+{
+	bool more = true;
+
+	for (int round = 0; more && round < ROUNDS; round++) {
+		more = false;
+		for (size_t i = 0; i < m->n; i++)
+			more |= match(m, &m->qpairs[round % 2 ? m->n - 1 - i : i]);
+	}
+}
+
+/* Notes that a goes with b. False when it has gone with another. */
+static bool pair(struct map *map, uint64_t a, uint32_t b)
+{
+	uint32_t next = b;
+
+	return *number_of(map, a, &next) == b;
+}
+
+/* Sets the owner's thread. Returns whether it was not known. */
+static bool set_thread(struct owner *owner, uint64_t thread)
+{
+	if (owner->thread != UNKNOWN)
+		return false;
+	owner->thread = thread;
+	return true;
+}
+
+/*
+ * Rule 3. Returns whether the thread of another owner has become known. Threads that SPDK's scheduler moves show as
+ * two of an lcore, or on two lcores; then nothing is known.
+ */
+static bool learn_threads(const struct matcher *m)
+{
+	const struct owners *o = m->owners;
+	struct map numbers = {}, threads = {}, lcores = {};
+	uint64_t *thread = allocate(m->n, sizeof(*thread));
+	uint32_t num_threads = 0;
+	bool fixed = true, learned = false;
+
+	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++) {
+		uint32_t number = *number_of(&numbers, q->thread, &num_threads);
+
+		thread[number] = q->thread;
+		if (q->owner && q->owner->lcore != UNKNOWN)
+			fixed &= pair(&threads, q->owner->lcore, number) &&
+				 pair(&lcores, number, q->owner->lcore);
+	}
+	for (size_t i = 0; i < o->num_tcp; i++)
+		fixed &= !o->tcp[i]->moved;
+	for (size_t i = 0; i < o->num_tcp; i++) {
+		struct owner *owner = o->tcp[i];
+		uint32_t number = owner->lcore == UNKNOWN ? MAP_NONE
+							  : map_get(&threads, owner->lcore);
+
+		/* a target with one poll group has one thread, wherever it is */
+		if (num_threads == 1 && o->poll_groups == 1)
+			learned |= set_thread(owner, thread[0]);
+		else if (fixed && number != MAP_NONE)
+			learned |= set_thread(owner, thread[number]);
+	}
+	map_free(&numbers);
+	map_free(&threads);
+	map_free(&lcores);
+	free(thread);
+	return learned;
+}
+
+/*
+ * Whether the probe lines that the qpair was made of may be those of two at one address, with all lines between
+ * them lost: its owner has ended too early, or has seen no connection; or the host connected unusually late, and an
+ * owner that nobody has was registered before that, so that it may be whose connection it is.
+ */
+static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
+{
+	const struct owner *owner = q->owner;
+	struct owner **tcp = m->owners->tcp;
+	unsigned seen = 0;
+
+	if (q->end != UNKNOWN && owner->end < q->end)
+		return true;
+	if (!q->connected)
+		return false;
+	if (!owner->subnqn.n || owner->end < q->connect)
+		return true;
+	if (q->connect < q->begin || q->connect - q->begin < m->late)
+		return false;
+	for (size_t i = owners_until(m, q->connect); i-- > 0 && tcp[i]->tsc > q->begin;)
+		/* a connection that the target refused never gets a subsystem */
+		if (++seen > CANDIDATES_MAX ||
+		    (!tcp[i]->taken && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
+			return true;
+	return false;
+}
+
+void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n, bool lost)
+{
+	struct matcher m = {.owners = owners, .qpairs = qpairs, .n = n};
+
+	learn_times(&m);
+	set_windows(&m);
+	check_order(&m);
+	/* behind a lost addition may come one of another transport, which would be given the owner */
+	if (m.order != ALL_IN_ORDER && lost) {
+		for (size_t i = 0; i < n; i++)
+			qpairs[i].ambiguous = true;
+		return;
+	}
+	do
+		match_all(&m);
+	while (learn_threads(&m));
+	for (size_t i = 0; i < n; i++)
+		qpairs[i].doubtful = qpairs[i].owner && may_be_two(&m, &qpairs[i]);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "owners.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "lines.h"
+#include "number.h"
+#include "probeline.h"
+
+enum {
+	/* of SPDK: the last id, and how many characters a description can have */
+	LAST_ID = 16383,
+	DESCRIPTION_MAX = 118,
+};
+
+#define UNKNOWN UINT64_MAX
+
+static void *allocate(size_t n, size_t size)
+{
+	void *p = calloc(n + 1, size);
+
+	if (!p)
+		err(EXIT_FAILURE, NULL);
+	return p;
+}
+
+/* Takes the last word off the text, and the blank before it. Empty when there is only one. */
+static struct slice take_word(struct slice *text)
+{
+	const char *blank = memrchr(text->p, ' ', text->n);
+	struct slice word = {};
+
+	if (blank) {
+		word = (struct slice){blank + 1, text->p + text->n - blank - 1};
+		text->n = blank - text->p;
+	}
+	return word;
+}
+
+/* Whether a word ends in a colon and a number, as ADDRESS:PORT and qid:N do; what is before it in *before. */
+static bool ends_in_number(struct slice word, struct slice *before, uint64_t *number)
+{
+	const char *colon = memrchr(word.p, ':', word.n);
+
+	if (!colon)
+		return false;
+	*before = (struct slice){word.p, colon - word.p};
+	return before->n &&
+	       number_decimal((struct slice){colon + 1, word.p + word.n - colon - 1}, number);
+}
+
+void owner_read_description(struct owner *owner)
+{
+	struct slice text = slice_of(owner->description), word, before;
+	const char *blank = memchr(text.p, ' ', text.n);
+	uint64_t number;
+
+	word = (struct slice){text.p, blank ? (size_t)(blank - text.p) : text.n};
+	owner->tcp = owner->type == 't' && ends_in_number(word, &before, &number);
+	owner->cut = text.n >= DESCRIPTION_MAX;
+	if (!owner->tcp || !blank)
+		return;
+	owner->subnqn = (struct slice){blank + 1, text.p + text.n - blank - 1};
+	if (owner->cut)
+		return;
+	text = owner->subnqn;
+	word = take_word(&text);
+	if (!word.n || !ends_in_number(word, &before, &owner->qid) || !slice_is(before, "qid"))
+		return;
+	owner->has_qid = true;
+	owner->subnqn = text;
+	word = take_word(&text);
+	if (word.n && ends_in_number(word, &before, &number))
+		owner->subnqn = text;
+}
+
+bool owner_is_poll_group(const struct owner *owner)
+{
+	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
+}
+
+/* The owner's lcore when there is one. */
+static void read_lcores(struct json *j, struct owner *owner)
+{
+	for (json_array(j); json_element(j);) {
+		owner->moved |= owner->lcore != UNKNOWN;
+		if (json_u64(j, &owner->lcore) && owner->lcore >= OWNERS_IDS)
+			json_fail(j, "an lcore below 65536 is expected");
+	}
+	if (owner->moved)
+		owner->lcore = UNKNOWN;
+}
+
+static char *unescape(struct slice raw)
+{
+	char *text = allocate(raw.n, 1);
+
+	text[json_unescape(text, raw)] = 0;
+	return text;
+}
+
+/* Returns NULL, or what is wrong with the line. */
+static const char *read_owner(struct slice line, struct owner *owner)
+{
+	struct slice key, raw, description = {}, poller = {};
+	bool id = false, tsc = false;
+	struct json j;
+
+	*owner = (struct owner){.end = UNKNOWN, .lcore = UNKNOWN, .thread = UNKNOWN};
+	json_init(&j, line.p, line.n);
+	for (json_object(&j); json_key(&j, &key);) {
+		if (json_is(key, "id"))
+			id = json_u64(&j, &owner->id);
+		else if (json_is(key, "tsc"))
+			tsc = json_u64(&j, &owner->tsc);
+		else if (json_is(key, "end"))
+			json_u64(&j, &owner->end);
+		else if (json_is(key, "lcores"))
+			read_lcores(&j, owner);
+		else if (json_is(key, "poller") && json_string(&j, &raw))
+			poller = raw;
+		else if (json_is(key, "description") && json_string(&j, &raw))
+			description = raw;
+		else if (!json_is(key, "poller") && !json_is(key, "description"))
+			json_skip(&j);
+	}
+	if (!json_end(&j))
+		return j.error;
+	if (!description.p)
+		return NULL; /* another line of trace-dump -i and -d */
+	if (!id || owner->id >= OWNERS_IDS)
+		return "an owner's id, below 65536, is missing";
+	if (!tsc)
+		return "an owner without tsc: the JSON of spdk_trace does not tell it, a trace file does";
+	owner->description = unescape(description);
+	owner->type = poller.n ? *poller.p : 0;
+	return NULL;
+}
+
+static void add_owner(struct owners *o, const struct owner *owner)
+{
+	if (o->n == o->cap) {
+		o->cap = o->cap ? 2 * o->cap : 1024;
+		o->all = reallocarray(o->all, o->cap, sizeof(*o->all));
+		if (!o->all)
+			err(EXIT_FAILURE, NULL);
+	}
+	o->all[o->n] = *owner;
+	o->all[o->n].order = o->n;
+	o->n++;
+}
+
+static int by_registration(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->tsc != y->tsc)
+		return x->tsc < y->tsc ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/*
+ * From when on a table, as it was at one time, is whole: ids are given out in ascending order until all have been, see
+ * qpair-lifetimes-match.h.
+ */
+static uint64_t table_whole_since(const struct owner *table, size_t n)
+{
+	struct owner *sorted = allocate(n, sizeof(*sorted));
+	uint64_t since = 0;
+	bool again = false;
+
+	memcpy(sorted, table, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_registration);
+	for (size_t i = 0; i < n; i++)
+		again |= sorted[i].id >= LAST_ID || (i && sorted[i].id < sorted[i - 1].id);
+	if (again)
+		since = sorted[n - n / 2 - 1].tsc + 1;
+	free(sorted);
+	return since;
+}
+
+/*
+ * The same of what followed owners: a table comes first, with ascending ids, and from then on nothing is missing. A
+ * line that was there before in every part is one of another table.
+ */
+static uint64_t whole_since(const struct owner *lines, size_t n)
+{
+	size_t *last = allocate(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
+	size_t run = 0, begin = 0, end = n;
+	bool follows = false;
+	uint64_t since = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct owner *owner = &lines[i], *before = NULL;
+
+		if (i && owner->id <= lines[i - 1].id)
+			run = i;
+		if (last[owner->id])
+			before = &lines[last[owner->id] - 1];
+		if (before && before->tsc == owner->tsc &&
+		    strcmp(before->description, owner->description) == 0)
+			begin = run;
+		follows |= before != NULL;
+		last[owner->id] = i + 1;
+	}
+	if (follows)
+		for (end = begin + 1; end < n && lines[end].id > lines[end - 1].id; end++)
+			;
+	if (n)
+		since = table_whole_since(lines + begin, end - begin);
+	free(last);
+	return since;
+}
+
+static void add_source(struct owners *o, uint64_t since)
+{
+	if (!o->num_sources++ || since < o->whole_since)
+		o->whole_since = since;
+}
+
+/* A lines_take. */
+static const char *add_json(void *context, struct slice line)
+{
+	struct owner owner;
+	const char *error = read_owner(line, &owner);
+
+	if (!error && owner.description)
+		add_owner(context, &owner);
+	return error;
+}
+
+int owners_read(struct owners *o, const char *path)
+{
+	struct lines lines;
+	int status;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	o->name = lines.name;
+	lines_expect(&lines, KIND_OWNERS, "qpair-lifetimes -O - PROBES");
+	status = lines_each(&lines, add_json, o);
+	if (lines.is)
+		exit(EXIT_FAILURE);
+	if (!o->n && status == 0) {
+		warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on",
+		      o->name);
+		status = -1;
+	}
+	o->num_read = o->n;
+	add_source(o, whole_since(o->all, o->n));
+	return status;
+}
+
+static bool is_number(const struct probeline_field *f, uint64_t *value)
+{
+	return f->key.p && !f->quoted && number_hex(f->value, value);
+}
+
+const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added)
+{
+	struct owner owner = {.end = UNKNOWN, .lcore = UNKNOWN, .thread = UNKNOWN};
+	struct probeline_field f, tsc = {}, id = {}, poller = {}, description = {};
+	const char *error;
+	int found;
+
+	while ((found = probeline_next(&fields, &f, &error)) > 0)
+		if (slice_is(f.key, "tsc"))
+			tsc = f;
+		else if (slice_is(f.key, "id"))
+			id = f;
+		else if (slice_is(f.key, "poller"))
+			poller = f;
+		else if (slice_is(f.key, "description"))
+			description = f;
+	if (found < 0)
+		return error;
+	if (!is_number(&tsc, &owner.tsc))
+		return "an owner's tsc, a hexadecimal number, is missing";
+	if (!is_number(&id, &owner.id) || owner.id >= OWNERS_IDS)
+		return "an owner's id, below 0x10000, is missing";
+	if (!description.quoted)
+		return "an owner's description, a string, is missing";
+	owner.type = poller.quoted && poller.value.n ? *poller.value.p : 0;
+	owner.description = allocate(description.value.n, 1);
+	owner.description[probeline_unescape(owner.description, description.value)] = 0;
+	if (o->n == o->num_read)
+		o->followed_since = last_added;
+	add_owner(o, &owner);
+	return NULL;
+}
+
+/* Adds to an owner what was read of it later, and frees that. */
+static void merge(struct owner *owner, struct owner *later, size_t num_read)
+{
+	bool other_source = owner->order < num_read && later->order >= num_read;
+	size_t n = strlen(later->description);
+	char *old = owner->description;
+
+	/* more is added to a description while the owner lives: of two sources, one may have been earlier */
+	if (other_source && strncmp(old, later->description, n) == 0) {
+		free(later->description);
+	} else {
+		owner->description = later->description;
+		free(old);
+	}
+	owner->moved |= later->moved || (owner->lcore != UNKNOWN && later->lcore != UNKNOWN &&
+					 owner->lcore != later->lcore);
+	if (later->lcore != UNKNOWN)
+		owner->lcore = later->lcore;
+	if (owner->moved)
+		owner->lcore = UNKNOWN;
+	if (later->end != UNKNOWN)
+		owner->end = later->end;
+	owner->order = later->order;
+}
+
+/* Whose number was given to another one was gone by then. */
+static void set_ends(struct owners *o)
+{
+	uint64_t *next = allocate(OWNERS_IDS, sizeof(*next));
+
+	for (size_t i = o->n; i-- > 0;) {
+		struct owner *owner = &o->all[i];
+
+		if (next[owner->id] && next[owner->id] <= owner->end)
+			owner->end = next[owner->id] - 1;
+		next[owner->id] = owner->tsc;
+	}
+	free(next);
+}
+
+void owners_settle(struct owners *o)
+{
+	size_t n = 0;
+
+	if (o->n > o->num_read) {
+		uint64_t since = whole_since(o->all + o->num_read, o->n - o->num_read);
+
+		add_source(o, since < o->followed_since ? since : o->followed_since);
+	}
+	if (o->n)
+		qsort(o->all, o->n, sizeof(*o->all), by_registration);
+	for (size_t i = 0; i < o->n; i++) {
+		struct owner *owner = &o->all[i];
+
+		if (n && o->all[n - 1].id == owner->id && o->all[n - 1].tsc == owner->tsc)
+			merge(&o->all[n - 1], owner, o->num_read);
+		else
+			o->all[n++] = *owner;
+	}
+	o->n = n;
+	set_ends(o);
+	o->tcp = allocate(o->n, sizeof(*o->tcp));
+	for (size_t i = 0; i < o->n; i++) {
+		struct owner *owner = &o->all[i];
+
+		owner_read_description(owner);
+		if (owner->tcp)
+			o->tcp[o->num_tcp++] = owner;
+		o->poll_groups += owner_is_poll_group(owner);
+	}
+}
+
+size_t owners_before(const struct owners *o, uint64_t tsc)
+{
+	size_t low = 0, high = o->num_tcp;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (o->tcp[middle]->tsc < tsc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void owners_free(struct owners *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		free(o->all[i].description);
+	free(o->all);
+	free(o->tcp);
+	*o = (struct owners){};
+}

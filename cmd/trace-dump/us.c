@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "us.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "digits.h"
+
+enum {
+	NS = 1000000000,
+	FAST_BITS = 44, /* ticks below 2^44, an hour and more of them, may go by the reciprocal */
+};
+
+void us_init(struct us *us, uint64_t rate)
+{
+	*us = (struct us){.rate = rate};
+	/* as many bits as a 64-bit reciprocal can have */
+	while (((unsigned __int128)NS << (64 - us->shift)) / rate > UINT64_MAX)
+		us->shift++;
+	us->reciprocal = ((unsigned __int128)NS << (64 - us->shift)) / rate;
+	us->limit = us->shift < 64 - FAST_BITS ? (uint64_t)1 << FAST_BITS : 0;
+}
+
+/* ticks * 10^6 / rate, correctly rounded. */
+static double quotient(uint64_t ticks, uint64_t rate)
+{
+	unsigned __int128 n = (unsigned __int128)ticks * 1000000, q;
+	int shift = 0;
+	bool rest;
+
+	/* enough bits that what falls off can only decide a tie, and is kept as one lowest bit for that */
+	while (n && n >> 127 == 0 && n / rate < (unsigned __int128)1 << 60) {
+		n <<= 1;
+		shift++;
+	}
+	q = n / rate;
+	rest = n % rate != 0;
+	for (; q >> 64; q >>= 1, shift--)
+		rest |= q & 1;
+	return ldexp((double)((uint64_t)q | rest), -shift);
+}
+
+/* What us_format() prints, in nanoseconds; the largest number when it has more digits. */
+static uint64_t printed_ns(const struct us *us, uint64_t ticks)
+{
+	char text[US_ROOM], *end = us_format(us, text, ticks);
+	uint64_t ns = 0;
+
+	for (const char *p = text; p < end; p++)
+		if (*p != '.' && (__builtin_mul_overflow(ns, 10, &ns) ||
+				  __builtin_add_overflow(ns, *p - '0', &ns)))
+			return UINT64_MAX;
+	return ns;
+}
+
+uint64_t us_ticks(const struct us *us, uint64_t ns)
+{
+	uint64_t low = 0, high = UINT64_MAX;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (printed_ns(us, middle) < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+char *us_format(const struct us *us, char *to, uint64_t ticks)
+{
+	uint64_t scaled = ticks << us->shift, ns, fraction, distance, doubt;
+	unsigned __int128 product = (unsigned __int128)scaled * us->reciprocal;
+	uint32_t decimals;
+
+	ns = product >> 64;
+	fraction = product;
+	distance = fraction >> 63 ? fraction << 1 >> 1 : ((uint64_t)1 << 63) - fraction;
+	/* the product is short by less than this, and the double is off by less than 2^-52 of the value */
+	doubt = scaled + (ns << 12) + 1;
+	if (ticks >= us->limit || ns >> 50 || distance <= doubt)
+		return to + snprintf(to, US_ROOM, "%.3f", quotient(ticks, us->rate));
+	ns += fraction >> 63;
+	to = digits_u64(to, ns / 1000);
+	decimals = ns % 1000;
+	*to = '.';
+	to[1] = '0' + decimals / 100;
+	to[2] = '0' + decimals / 10 % 10;
+	to[3] = '0' + decimals % 10;
+	return to + 4;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trace lines as text for people; spdk-trace-lines(7) describes both forms. */
+#ifndef TRACE_JOIN_TEXT_H
+#define TRACE_JOIN_TEXT_H
+
+#include "out.h"
+#include "traceline.h"
+#include "who.h"
+
+/* The columns of the short form, before the arguments. */
+enum text_column {
+	TEXT_LCORE,
+	TEXT_US,
+	TEXT_WHO,
+	TEXT_TPOINT,
+	TEXT_OBJECT,
+	TEXT_AGE,
+	TEXT_SIZE,
+	TEXT_COLUMNS
+};
+
+/* What the short form remembers from line to line; begins as TEXT_SHORT. */
+struct text_short {
+	struct who who; /* has learned all lifetimes */
+	/* in characters; they grow with the values, so that lines are aligned and no wider than they need to be */
+	unsigned widths[TEXT_COLUMNS];
+};
+
+#define TEXT_SHORT                                    \
+	{                                             \
+		.widths = { 3, 11, 12, 24, 12, 8, 5 } \
+	}
+
+/* Writes a line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */
+void text_write(struct out *out, const struct traceline *line, size_t n);
+
+/* The same in the short form. */
+void text_write_short(struct out *out, const struct traceline *line, size_t n,
+		      struct text_short *s);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "group.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#include "json.h"
+
+/* The value of an object's member, as it is written. */
+static bool member(struct slice text, struct slice name, struct slice *value)
+{
+	struct slice key;
+	struct json j;
+
+	if (!text.n || text.p[0] != '{')
+		return false;
+	json_init(&j, text.p, text.n);
+	for (json_object(&j); json_key(&j, &key); json_skip(&j))
+		if (slice_equal(key, name))
+			return json_value(&j, value);
+	return false;
+}
+
+/* The same for the argument of a line, which is taken apart already. */
+static bool argument(const struct traceline *line, struct slice name, struct slice *value)
+{
+	for (unsigned i = 0; i < line->num_args; i++)
+		if (slice_equal(line->args[i].key, name)) {
+			*value = line->args[i].value;
+			return true;
+		}
+	return false;
+}
+
+/* The value of a member of a member of … the line. */
+static bool find(const struct traceline *line, struct slice text, const char *path,
+		 struct slice *value)
+{
+	bool in_args = strncmp(path, "args.", 5) == 0;
+
+	*value = text;
+	for (path += in_args ? 5 : 0;; path++, in_args = false) {
+		struct slice name = {path, strcspn(path, ".")};
+
+		if (!(in_args ? argument(line, name, value) : member(*value, name, value)))
+			return false;
+		path += name.n;
+		if (!*path)
+			return true;
+	}
+}
+
+struct slice group_of(struct group *group, const struct traceline *line, struct slice text,
+		      struct slice related)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < group->n; i++) {
+		struct slice key = slice_of(group->keys[i]), value;
+		char *to;
+
+		if (find(line, text, group->keys[i], &value))
+			group->found[i] = true;
+		else if (!member(related, key, &value))
+			value = slice_of("null");
+		if (group->cap < n + JSON_QUOTED(key.n) + value.n + 4) {
+			group->cap = 2 * (n + JSON_QUOTED(key.n) + value.n + 4);
+			group->text = realloc(group->text, group->cap);
+			if (!group->text)
+				err(EXIT_FAILURE, NULL);
+		}
+		to = group->text + n;
+		*to++ = i ? ',' : '{';
+		to = json_quote(to, key);
+		*to++ = ':';
+		to = mempcpy(to, value.p, value.n);
+		*to = '}';
+		n = to - group->text;
+	}
+	return group->n ? (struct slice){group->text, n + 1} : slice_of("");
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "list.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "utf8.h"
+
+/* The sites of one probe in one file. */
+struct probe {
+	const struct target_file *file;
+	const struct usdt_site *const *sites;
+	size_t n;
+};
+
+static int compare(struct slice a, struct slice b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : a.n < b.n ? -1 : a.n > b.n;
+}
+
+static int compare_names(const struct usdt_site *a, const struct usdt_site *b)
+{
+	int order = compare(a->provider, b->provider);
+
+	return order ? order : compare(a->name, b->name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct usdt_site *x = *(struct usdt_site *const *)a;
+	const struct usdt_site *y = *(struct usdt_site *const *)b;
+	int order = compare_names(x, y);
+
+	return order ? order : x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void write_printable(struct out *out, struct slice s)
+{
+	char *to = out_room(out, UTF8_VISIBLE(s.n));
+
+	if (!to)
+		err(EXIT_FAILURE, NULL);
+	out_commit(out, utf8_visible(to, s));
+}
+
+static void write_quoted(struct out *out, struct slice s)
+{
+	char *to = out_room(out, JSON_QUOTED(s.n));
+
+	if (!to)
+		err(EXIT_FAILURE, NULL);
+	out_commit(out, json_quote(to, s));
+}
+
+static unsigned num_args(const struct probe *p)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->sites[i]->num_args > n)
+			n = p->sites[i]->num_args;
+	return n;
+}
+
+static bool same_type(const struct usdt_arg *a, const struct usdt_arg *b)
+{
+	return a->size == b->size && a->is_signed == b->is_signed && a->is_float == b->is_float;
+}
+
+/* Writes the types that an argument has at the sites, s32|u64 when they differ. */
+static void write_types(struct out *out, const struct probe *p, unsigned arg)
+{
+	const char *bar = "";
+
+	for (size_t i = 0, j; i < p->n; i++) {
+		if (arg >= p->sites[i]->num_args)
+			continue;
+		for (j = 0; j < i; j++)
+			if (arg < p->sites[j]->num_args &&
+			    same_type(&p->sites[j]->args[arg], &p->sites[i]->args[arg]))
+				break;
+		if (j < i)
+			continue;
+		out_printf(out, "%s%s", bar, target_type(&p->sites[i]->args[arg]));
+		bar = "|";
+	}
+}
+
+/* A source has no semaphores; the line of the first site belongs to the name of the file. */
+static void write_text(struct out *out, const struct target *t, const struct probe *p)
+{
+	const struct usdt_site *first = p->sites[0];
+
+	write_printable(out, first->provider);
+	out_text(out, ":");
+	write_printable(out, first->name);
+	out_text(out, "(");
+	for (unsigned i = 0; i < num_args(p); i++) {
+		out_text(out, i ? "," : "");
+		write_types(out, p, i);
+	}
+	out_printf(out, ") sites=%zu semaphore=%s %s", p->n,
+		   t->is_source       ? "?"
+		   : first->semaphore ? "yes"
+				      : "no",
+		   p->file->path);
+	if (t->is_source)
+		out_printf(out, ":%" PRIu64, first->address);
+	out_text(out, "\n");
+}
+
+static void write_json(struct out *out, const struct target *t, const struct probe *p)
+{
+	const struct usdt_site *first = p->sites[0];
+
+	out_text(out, "{\"provider\":");
+	write_quoted(out, first->provider);
+	out_text(out, ",\"name\":");
+	write_quoted(out, first->name);
+	out_text(out, ",\"args\":[");
+	for (unsigned i = 0; i < num_args(p); i++) {
+		out_text(out, i ? ",\"" : "\"");
+		write_types(out, p, i);
+		out_text(out, "\"");
+	}
+	out_printf(out, "],\"sites\":%zu", p->n);
+	if (!t->is_source)
+		out_printf(out, ",\"semaphore\":%s", first->semaphore ? "true" : "false");
+	out_text(out, ",\"file\":");
+	write_quoted(out, slice_of(p->file->path));
+	if (t->is_source)
+		out_printf(out, ",\"line\":%" PRIu64, first->address);
+	out_text(out, "}\n");
+}
+
+static void list_file(struct out *out, const struct target *t, const struct target_file *f,
+		      bool json)
+{
+	const struct usdt_site **sites = calloc(f->usdt.n + 1, sizeof(*sites));
+	struct probe p = {.file = f};
+
+	if (!sites)
+		err(EXIT_FAILURE, NULL);
+	for (size_t i = 0; i < f->usdt.n; i++)
+		sites[i] = &f->usdt.sites[i];
+	qsort(sites, f->usdt.n, sizeof(*sites), by_name);
+	for (size_t i = 0; i < f->usdt.n; i += p.n) {
+		p.sites = sites + i;
+		for (p.n = 1; i + p.n < f->usdt.n; p.n++)
+			if (compare_names(sites[i], sites[i + p.n]) != 0)
+				break;
+		if (json)
+			write_json(out, t, &p);
+		else
+			write_text(out, t, &p);
+	}
+	free(sites);
+}
+
+void list_probes(struct out *out, const struct target *t, bool json)
+{
+	for (size_t i = 0; i < t->n; i++)
+		list_file(out, t, &t->files[i], json);
+}

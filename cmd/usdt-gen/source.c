@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "source.h"
+
+#include <ctype.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "utf8.h"
+
+#define MACRO "SPDK_DTRACE_PROBE"
+
+/* The file that defines the macros. */
+#define DEFINITIONS "/spdk_internal/usdt.h"
+
+enum { MAX_SIZE = 16 << 20 }; /* of a source file; anything longer is none */
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), m = strlen(suffix);
+
+	return n >= m && strcmp(path + n - m, suffix) == 0;
+}
+
+/* The file's bytes with a NUL behind them, or NULL with errno. */
+static char *read_file(const char *path, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *text = fd < 0 ? NULL : malloc(size + 1);
+	size_t n = 0;
+	ssize_t got = text ? 0 : -1;
+
+	while (text && n < size && (got = io_read(fd, text + n, size - n)) > 0)
+		n += got;
+	if (text)
+		text[n] = 0;
+	if (fd >= 0)
+		close(fd);
+	if (got < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Reads what follows the word MACRO at p, and may be no probe. */
+static bool parse_probe(const char *p, struct usdt_site *site, bool *ticks)
+{
+	const char *name;
+	unsigned n = 0;
+
+	while (isdigit((unsigned char)*p) && n <= USDT_MAX_ARGS)
+		n = 10 * n + (*p++ - '0');
+	*ticks = strncmp(p, "_TICKS", strlen("_TICKS")) == 0;
+	if (*ticks)
+		p += strlen("_TICKS");
+	if (*p++ != '(' || n + 1 > USDT_MAX_ARGS)
+		return false;
+	p += strspn(p, " \t\n\r\\");
+	for (name = p; isalnum((unsigned char)*p) || *p == '_'; p++)
+		;
+	*site = (struct usdt_site){.provider = slice_of("spdk"),
+				   .name = {name, p - name},
+				   .num_args = n + 1,
+				   .args = {{.size = sizeof(uint64_t)}}};
+	return p > name;
+}
+
+/* Whether the macro is used at p: not defined there, and not the end of another word. */
+static bool is_use(const char *text, const char *p)
+{
+	if (p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '_'))
+		return false;
+	while (p > text && (p[-1] == ' ' || p[-1] == '\t'))
+		p--;
+	return p - text < 6 || strncmp(p - 6, "define", 6) != 0;
+}
+
+/* Finds the probes in the file's text, which the sites' names are then parts of. */
+static int find_probes(struct usdt *u, bool *new_era)
+{
+	uint64_t line = 1;
+	const char *counted = u->text, *p = u->text;
+
+	for (; (p = strstr(p, MACRO)); p += strlen(MACRO)) {
+		struct usdt_site site, *sites;
+		bool ticks;
+
+		if (!is_use(u->text, p) || !parse_probe(p + strlen(MACRO), &site, &ticks))
+			continue;
+		for (; counted < p; counted++)
+			line += *counted == '\n';
+		site.address = line;
+		if (!ticks)
+			site.args[0].operand = slice_of("$0");
+		*new_era |= ticks;
+		sites = reallocarray(u->sites, u->n + 1, sizeof(*sites));
+		if (!sites)
+			return -1;
+		u->sites = sites;
+		sites[u->n++] = site;
+	}
+	return 0;
+}
+
+static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
+{
+	struct target_file *f;
+	char *text;
+
+	if (entry->fts_statp->st_size > MAX_SIZE)
+		return 0;
+	text = read_file(entry->fts_path, entry->fts_statp->st_size);
+	if (!text) {
+		warn("%s", entry->fts_path);
+		return -1;
+	}
+	if (!strstr(text, MACRO)) {
+		free(text);
+		return 0;
+	}
+	f = target_add(t, entry->fts_path, -1);
+	if (!f) {
+		free(text);
+		return -1;
+	}
+	f->usdt.text = text;
+	return find_probes(&f->usdt, new_era);
+}
+
+/* Before there were macros with _TICKS, those without it had the ticks, too. */
+static void all_have_ticks(struct target *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t j = 0; j < t->files[i].usdt.n; j++)
+			t->files[i].usdt.sites[j].args[0].operand = (struct slice){};
+}
+
+int source_read(struct target *t, const char *directory)
+{
+	char *paths[] = {(char *)directory, NULL};
+	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	bool new_era = false;
+	FTSENT *entry;
+	int result = 0;
+
+	t->is_source = true;
+	t->name = strdup(directory);
+	if (!tree || !t->name) {
+		warn("%s", directory);
+		return -1;
+	}
+	while (result == 0 && (entry = fts_read(tree))) {
+		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
+		    entry->fts_info == FTS_NS) {
+			warnx("%s: %s", entry->fts_path, strerror(entry->fts_errno));
+			result = -1;
+		} else if (entry->fts_info == FTS_F && !has_suffix(entry->fts_path, DEFINITIONS) &&
+			   (has_suffix(entry->fts_path, ".c") ||
+			    has_suffix(entry->fts_path, ".h"))) {
+			result = read_source(t, entry, &new_era);
+		}
+	}
+	fts_close(tree);
+	if (!new_era)
+		all_have_ticks(t);
+	return result;
+}

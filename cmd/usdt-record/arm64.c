@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arm64. Compilers write registers as x0 whatever their size, and constants without a sign before them. */
+#ifdef __aarch64__
+#include <asm/ptrace.h>
+#endif
+#include <stddef.h>
+
+#include "machine.h"
+#include "number.h"
+
+enum {
+	FRAME_POINTER = 29,
+	LINK_REGISTER = 30,
+	NUM_REGISTERS = 31,
+	SP_OFFSET = 8 * NUM_REGISTERS,
+};
+
+#ifdef __aarch64__
+_Static_assert(offsetof(struct user_pt_regs, regs) == 0 &&
+		       offsetof(struct user_pt_regs, sp) == SP_OFFSET,
+	       "the kernel has the registers in another order");
+#endif
+
+static bool find_register(struct slice name, uint16_t *offset)
+{
+	uint64_t number;
+
+	if (name.n < 2)
+		return false;
+	if (slice_is(name, "sp") || slice_is(name, "wsp")) {
+		*offset = SP_OFFSET;
+		return true;
+	}
+	if (slice_is(name, "xzr") || slice_is(name, "wzr")) {
+		*offset = NO_REGISTER;
+		return true;
+	}
+	if (slice_is(name, "fp"))
+		number = FRAME_POINTER;
+	else if (slice_is(name, "lr"))
+		number = LINK_REGISTER;
+	else if ((*name.p != 'x' && *name.p != 'w') ||
+		 !number_decimal((struct slice){name.p + 1, name.n - 1}, &number) ||
+		 number >= NUM_REGISTERS)
+		return false;
+	*offset = 8 * number;
+	return true;
+}
+
+/* A comma and the blanks after it. */
+static bool take_comma(struct slice *s)
+{
+	if (!machine_take(s, ','))
+		return false;
+	while (machine_take(s, ' '))
+		;
+	return true;
+}
+
+/* INDEX, or INDEX, lsl SCALE */
+static bool take_index(struct slice *s, struct operand *o)
+{
+	struct slice digits;
+	uint64_t scale = 0;
+
+	if (!find_register(machine_take_until(s, ",]"), &o->index))
+		return false;
+	if (take_comma(s)) {
+		if (!slice_is(machine_take_until(s, " ]"), "lsl") || !machine_take(s, ' '))
+			return false;
+		machine_take(s, '#');
+		digits = machine_take_until(s, "]");
+		if (!number_decimal(digits, &scale) || scale > 3)
+			return false;
+	}
+	o->scale = scale;
+	return true;
+}
+
+/* NUMBER, or :lo12:SYMBOL; both may have a # before them. */
+static bool take_offset(struct slice *s, struct operand *o, struct symbol *symbol)
+{
+	uint64_t number;
+
+	machine_take(s, '#');
+	if (machine_take(s, ':')) {
+		if (!slice_is(machine_take_until(s, ":"), "lo12") || !machine_take(s, ':'))
+			return false;
+		symbol->use = LOW_BITS;
+	}
+	if (!s->n || !machine_take_sum(s, &number, &symbol->name) ||
+	    (symbol->use == LOW_BITS) != (symbol->name.n > 0))
+		return false;
+	o->value = number;
+	return true;
+}
+
+/* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE], where index is a register of 64 bits */
+static bool take_memory(struct slice *s, struct operand *o, struct symbol *symbol)
+{
+	if (!machine_take(s, '[') || !find_register(machine_take_until(s, ",]"), &o->base))
+		return false;
+	if (take_comma(s) &&
+	    (s->n && *s->p == 'x' ? !take_index(s, o) : !take_offset(s, o, symbol)))
+		return false;
+	return machine_take(s, ']') && !s->n;
+}
+
+const char *arm64_parse(struct operand *o, struct symbol *symbol, struct slice text)
+{
+	uint64_t number;
+
+	if (text.n && *text.p == '[') {
+		o->kind = MEMORY;
+		return take_memory(&text, o, symbol) ? NULL : machine_bad_form;
+	}
+	if (text.n && *text.p >= 'a' && *text.p <= 'z') {
+		o->kind = REGISTER;
+		return find_register(text, &o->base) ? NULL : machine_bad_register;
+	}
+	o->kind = CONSTANT;
+	machine_take(&text, '#');
+	if (!text.n || !machine_take_sum(&text, &number, &symbol->name) || text.n || symbol->name.n)
+		return machine_bad_form;
+	o->value = number;
+	return NULL;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "libraries.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elffile.h"
+
+/*
+ * Sets the path of the file's dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1
+ * with errno when it cannot be read.
+ */
+static int read_linker(int fd, char **path)
+{
+	struct elffile_budget budget = {};
+	struct elffile elf;
+	GElf_Phdr segment;
+	ssize_t got = 0;
+	size_t n;
+
+	*path = NULL;
+	errno = EIO;
+	if (elffile_open(&elf, fd, &budget) != 0 || elf_getphdrnum(elf.elf, &n) != 0) {
+		elffile_close(&elf);
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(elf.elf, i, &segment) || segment.p_type != PT_INTERP ||
+		    segment.p_filesz > 4096)
+			continue;
+		*path = calloc(1, segment.p_filesz + 1);
+		got = *path ? pread(fd, *path, segment.p_filesz, segment.p_offset) : -1;
+		break;
+	}
+	elffile_close(&elf);
+	return got < 0 ? -1 : 0;
+}
+
+/* Runs the dynamic linker to list libraries; returns the end of a pipe to read, or NULL with errno. */
+static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return NULL;
+	*pid = fork();
+	if (*pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fds[1], STDOUT_FILENO) < 0 ||
+		    dup2(null, STDERR_FILENO) < 0)
+			_exit(127);
+		execl(linker, linker, "--list", path, NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	if (*pid < 0) {
+		close(fds[0]);
+		return NULL;
+	}
+	return fdopen(fds[0], "r");
+}
+
+/* NAME => PATH (ADDRESS), or PATH (ADDRESS). The path, within the line, or NULL. */
+static char *library_path(char *line)
+{
+	char *path = strstr(line, " => "), *end = strrchr(line, '(');
+
+	path = path ? path + strlen(" => ") : line + strspn(line, " \t");
+	if (!end || end <= path || end[-1] != ' ')
+		return NULL;
+	end[-1] = 0;
+	/* the kernel's own has no file */
+	return strchr(path, '/') ? path : NULL;
+}
+
+static int add_libraries(struct target *t, const char *linker, const char *path)
+{
+	pid_t pid;
+	FILE *list = list_libraries(linker, path, &pid);
+	char *line = NULL;
+	size_t cap = 0;
+	int result = 0, status;
+
+	if (!list) {
+		warn("%s", linker);
+		return -1;
+	}
+	while (result == 0 && getline(&line, &cap, list) > 0) {
+		const char *library = library_path(line);
+
+		if (library)
+			result = target_add_file(t, library);
+	}
+	/* an error, or no memory for a line */
+	if (result == 0 && !feof(list)) {
+		warn("%s", linker);
+		result = -1;
+	}
+	free(line);
+	fclose(list);
+	if (waitpid(pid, &status, 0) == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
+		warnx("%s: its dynamic linker %s does not list its libraries: probes in these are not found",
+		      path, linker);
+	return result;
+}
+
+int libraries_add(const struct command *c, struct target *t)
+{
+	char *linker;
+	int result;
+
+	if (target_add_file(t, c->path) != 0) {
+		warnx("when '%s' starts the program that has the probes, name that one with -x, and follow forks with -F",
+		      c->argv[0]);
+		return -1;
+	}
+	result = read_linker(t->files[t->n - 1].fd, &linker);
+	if (result != 0)
+		warn("%s: its dynamic linker", c->path);
+	else if (linker)
+		result = add_libraries(t, linker, c->path);
+	free(linker);
+	return result;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes events as probe lines: spdk-trace-lines(7). */
+#ifndef USDT_RECORD_PRINT_H
+#define USDT_RECORD_PRINT_H
+
+#include "out.h"
+#include "probespec.h"
+#include "bpf/usdt-record.h"
+
+/*
+ * Writes an event of a probe as one line: numbers in hexadecimal, strings escaped. A string that could not
+ * be read is its address, a number that could not is a question mark. size is what the event takes.
+ * Returns 0, or -1 with errno when there is no memory or the event has another form than its spec.
+ */
+int print_event(struct out *out, const struct probespec *spec, const struct event *e, size_t size);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "symtab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Bytes of a name that are compared: longer ones are left out. */
+enum { NAME_MAX_BYTES = 256 };
+
+void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget)
+{
+	*t = (struct symtab){.fd = fd, .budget = budget};
+}
+
+/* Adds the symbols of the section of this type, if there is one. Returns 0, or -1 with *error. */
+static int add_symbols(struct symtab *t, uint32_t type, const char **error)
+{
+	struct elffile_section symbols, names;
+	struct symtab_symbol *all;
+	GElf_Sym symbol;
+	size_t n;
+
+	if (!elffile_load(&t->elf, type, NULL, &symbols)) {
+		*error = t->elf.error;
+		return *error ? -1 : 0;
+	}
+	if (!elffile_strings(&t->elf, symbols.header.sh_link, &names)) {
+		*error = t->elf.error;
+		return -1;
+	}
+	n = symbols.data->d_size / gelf_fsize(t->elf.elf, ELF_T_SYM, 1, EV_CURRENT);
+	all = reallocarray(t->all, t->n + n + 1, sizeof(*all));
+	if (!all) {
+		*error = strerror(ENOMEM);
+		return -1;
+	}
+	t->all = all;
+	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++) {
+		const char *name = elffile_string(&names, symbol.st_name);
+
+		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
+		    strnlen(name, NAME_MAX_BYTES) < NAME_MAX_BYTES)
+			t->all[t->n++] = (struct symtab_symbol){name, symbol.st_value};
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct symtab_symbol *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+static int read_symbols(struct symtab *t, const char **error)
+{
+	t->is_read = true;
+	if (elffile_open(&t->elf, t->fd, t->budget) != 0) {
+		*error = t->elf.error;
+		return -1;
+	}
+	if (add_symbols(t, SHT_SYMTAB, error) != 0 || add_symbols(t, SHT_DYNSYM, error) != 0)
+		return -1;
+	if (t->n)
+		qsort(t->all, t->n, sizeof(*t->all), by_name);
+	return 0;
+}
+
+/* The first symbol that is not before the name. */
+static size_t first_from(const struct symtab *t, const char *name)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (strcmp(t->all[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error)
+{
+	char text[NAME_MAX_BYTES];
+	size_t i, first;
+
+	if (!t->is_read && read_symbols(t, error) != 0)
+		return -1;
+	*error = "its symbol is not in the file, which may have been stripped";
+	if (name.n >= sizeof(text))
+		return -1;
+	memcpy(text, name.p, name.n);
+	text[name.n] = 0;
+	first = first_from(t, text);
+	for (i = first; i < t->n && strcmp(t->all[i].name, text) == 0; i++)
+		if (t->all[i].address != t->all[first].address) {
+			*error = "its symbol stands for several things";
+			return -1;
+		}
+	if (i == first)
+		return -1;
+	*address = t->all[first].address;
+	return 0;
+}
+
+bool symtab_is_movable(const struct symtab *t)
+{
+	GElf_Ehdr header;
+
+	return !gelf_getehdr(t->elf.elf, &header) || header.e_type != ET_EXEC;
+}
+
+void symtab_close(struct symtab *t)
+{
+	elffile_close(&t->elf);
+	free(t->all);
+	*t = (struct symtab){};
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trace.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "mapping.h"
+#include "utf8.h"
+
+enum {
+	DEFINITIONS = 4 << 20, /* bytes from the begin of a trace; 2.4 MB in the largest layout */
+	TRIES = 8,             /* files of a process; SPDK maps one */
+};
+
+/* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and more when it was removed. */
+static bool may_be_trace(const struct mapping *m)
+{
+	return m->shared && m->writable && strncmp(m->path, "/dev/shm/", 9) == 0 &&
+	       strstr(m->path, "_trace.");
+}
+
+/* The user that the process has the rights of; -1 when it has ended. */
+static uid_t user_of(int proc)
+{
+	int fd = openat(proc, "status", O_RDONLY | O_CLOEXEC);
+	FILE *status = fd >= 0 ? fdopen(fd, "r") : NULL;
+	unsigned user = -1;
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Uid: %*u %u", &user) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return user;
+}
+
+/*
+ * Recognises the trace by a copy of its begin, which nobody can change meanwhile, as one that is cut off behind its
+ * definitions. Returns whether it is one.
+ */
+static bool recognise(struct found_trace *found)
+{
+	uint8_t *begin = malloc(DEFINITIONS);
+	struct trace t = {};
+	const char *error;
+	struct input in;
+	ssize_t n = -1;
+	bool is_one = false;
+
+	while (begin && (n = pread(found->fd, begin, DEFINITIONS, 0)) < 0 && errno == EINTR)
+		;
+	if (n > 0) {
+		input_of(&in, begin, n);
+		is_one = trace_open(&t, &in, &error) == 0 && !t.faults;
+	}
+	if (is_one) {
+		found->layout = t.layout;
+		found->owners = t.owner_table;
+	}
+	trace_close(&t);
+	free(begin);
+	return is_one;
+}
+
+static int refuse(const struct found_trace *found, pid_t pid, const char *why)
+{
+	warnx("%s: the trace of process %d %s: its owners are not followed; --no-owners does without",
+	      found->name, pid, why);
+	return -1;
+}
+
+/* Returns as trace_find() does; after anything but 1 the name and the descriptor have to be released. */
+static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid, int proc,
+		      int root)
+{
+	uid_t user = user_of(proc);
+	struct stat st;
+
+	*found = (struct found_trace){.name = utf8_visible_copy(m->path), .fd = -1};
+	if (!found->name)
+		return 0;
+	found->fd = mapping_open(m, proc, root);
+	if (found->fd < 0 || fstat(found->fd, &st) != 0)
+		return refuse(found, pid, "cannot be opened");
+	/* the inode alone could be that of any file, to which a link leads */
+	if (m->device != ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)))
+		return refuse(found, pid, "is another file now");
+	if (st.st_uid != user && st.st_uid != 0)
+		return refuse(found, pid, "belongs to another user");
+	return recognise(found);
+}
+
+static int find_in_maps(struct found_trace *found, pid_t pid, int proc, int root, FILE *maps)
+{
+	struct mapping m;
+	char *line = NULL;
+	size_t cap = 0;
+	int result = 0, tries = 0;
+
+	while (!result && tries < TRIES && getline(&line, &cap, maps) > 0) {
+		if (!mapping_parse(&m, line) || !may_be_trace(&m))
+			continue;
+		tries++;
+		result = open_trace(found, &m, pid, proc, root);
+		if (result == 1)
+			break;
+		if (found->fd >= 0)
+			close(found->fd);
+		free(found->name);
+	}
+	free(line);
+	return result;
+}
+
+int trace_find(struct found_trace *found, pid_t pid)
+{
+	int proc, root = -1, maps_fd = -1, result = 0;
+	FILE *maps = NULL;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc >= 0 && (root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
+	    (maps_fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC)) >= 0 &&
+	    (maps = fdopen(maps_fd, "r")))
+		result = find_in_maps(found, pid, proc, root, maps);
+	if (maps)
+		fclose(maps);
+	else if (maps_fd >= 0)
+		close(maps_fd);
+	if (root >= 0)
+		close(root);
+	if (proc >= 0)
+		close(proc);
+	return result;
+}
