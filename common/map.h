@@ -25,6 +25,9 @@ struct map {
 	uint64_t seed[2];
 };
 
+/* Random numbers for a hash that input may not foresee; the second is odd. */
+void map_seed(uint64_t seed[2]);
+
 /* Both halves of a full product, so that every bit of the key moves every bit of the hash. */
 static inline size_t map_hash(const struct map *m, uint64_t key)
 {
@@ -48,7 +51,7 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
 
 /*
  * Returns where the key's value is, to be read and set; a new key's is MAP_NONE and must be set before the
- * next call. NULL when there is no memory.
+ * next call.
  */
 uint32_t *map_put(struct map *m, uint64_t key);
 

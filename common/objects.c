@@ -181,7 +181,7 @@ enum object_event objects_take(struct objects *objects, const struct traceline *
 		return take_unknown(objects, line->object_value, error);
 	if (!split(line->object_id, &letter, &number))
 		return error_is(error, "an object's id is a letter and a number, or n/a");
-	type = names_add(objects->types, letter);
+	type = intern_add(objects->types, letter);
 	if (type >= OBJECTS_TYPES)
 		return error_is(error, "more than 256 types of objects");
 	o = at_address(objects, type, line->object_value);
@@ -249,7 +249,7 @@ struct object *objects_related(const struct objects *objects, const struct trace
 	if (line->object_id.p && split(line->object_id, &own_letter, &own_number) &&
 	    number == own_number && slice_equal(letter, own_letter))
 		return NULL;
-	type = names_get(objects->types, letter);
+	type = intern_get(objects->types, letter);
 	if (type >= OBJECTS_TYPES)
 		return NULL;
 	/* one of the arguments is its address */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "map.h"
-#include "names.h"
+#include "intern.h"
 #include "traceline.h"
 
 enum { OBJECTS_TYPES = 256 }; /* SPDK has no more */
@@ -31,7 +31,7 @@ struct object {
 
 struct objects {
 	/* letters of ids, and states, as written in JSON; set before the first call, the caller's */
-	struct names *types, *states;
+	struct intern *types, *states;
 	struct map addresses[OBJECTS_TYPES];
 	struct object *all; /* one for each address */
 	uint32_t n, cap;

@@ -15,7 +15,7 @@
 
 #include "alive.h"
 #include "cli.h"
-#include "names.h"
+#include "intern.h"
 #include "number.h"
 #include "offwaketime.skel.h"
 #include "print.h"
@@ -43,7 +43,7 @@ struct recording {
 	struct symbols kernel;
 	struct processes processes;
 	struct alive named;                 /* the processes of -p */
-	struct names stacks;                /* each a struct stacks with its frames */
+	struct intern stacks;               /* each a struct stacks with its frames */
 	struct total *totals;               /* of the stacks of this number */
 	uint64_t num_left_out, ns_left_out; /* when there were too many stacks */
 };
@@ -110,7 +110,7 @@ static int add(struct recording *r, const struct event *e, size_t size)
 {
 	const size_t before = offsetof(struct event, stacks);
 	struct slice key = {(const char *)e + before, size - before};
-	uint32_t index = names_get(&r->stacks, key);
+	uint32_t index = intern_get(&r->stacks, key);
 	struct total *t;
 
 	if (index == MAP_NONE && r->stacks.n == opt.stacks) {
@@ -119,7 +119,7 @@ static int add(struct recording *r, const struct event *e, size_t size)
 		return 0;
 	}
 	if (index == MAP_NONE)
-		index = names_add(&r->stacks, key);
+		index = intern_add(&r->stacks, key);
 	if (index == MAP_NONE)
 		return -1;
 	t = &r->totals[index];
@@ -416,7 +416,7 @@ static void end(struct recording *r)
 	offwaketime_bpf__destroy(r->bpf);
 	processes_free(&r->processes);
 	symbols_free(&r->kernel);
-	names_free(&r->stacks);
+	intern_free(&r->stacks);
 	free(r->totals);
 }
 

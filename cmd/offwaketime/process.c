@@ -92,7 +92,7 @@ static uint32_t add_file(struct processes *p, struct slice id, int fd, const str
 		p->files = files;
 		p->files_cap = cap;
 	}
-	index = names_add(&p->file_ids, id);
+	index = intern_add(&p->file_ids, id);
 	if (index == MAP_NONE)
 		return index;
 	error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
@@ -118,7 +118,7 @@ static uint32_t file_of(struct processes *p, const struct mapping *m, int proc, 
 				       st.st_mtim.tv_nsec};
 		struct slice text = {(const char *)id, sizeof(id)};
 
-		index = names_get(&p->file_ids, text);
+		index = intern_get(&p->file_ids, text);
 		if (index == MAP_NONE)
 			index = add_file(p, text, fd, m, root);
 	}
@@ -252,7 +252,7 @@ static struct process *process_of(struct processes *p, const struct side *side)
 		p->all = all;
 		p->cap = cap;
 	}
-	index = names_add(&p->ids, id_of(side, id));
+	index = intern_add(&p->ids, id_of(side, id));
 	if (index == MAP_NONE)
 		return NULL;
 	if (index == known)
@@ -295,7 +295,7 @@ const struct function *processes_find(const struct processes *p, const struct si
 				      uint64_t address)
 {
 	uint64_t id[2];
-	uint32_t index = names_get(&p->ids, id_of(side, id));
+	uint32_t index = intern_get(&p->ids, id_of(side, id));
 	const struct range *range;
 
 	if (index == MAP_NONE)
@@ -321,7 +321,7 @@ void processes_free(struct processes *p)
 		elf_free(&p->files[i]);
 	free(p->all);
 	free(p->files);
-	names_free(&p->ids);
-	names_free(&p->file_ids);
+	intern_free(&p->ids);
+	intern_free(&p->file_ids);
 	*p = (struct processes){};
 }

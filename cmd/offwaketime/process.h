@@ -9,7 +9,7 @@
 #include "elf.h"
 #include "elffile.h"
 #include "map.h"
-#include "names.h"
+#include "intern.h"
 #include "bpf/offwaketime.h"
 
 struct range {
@@ -28,10 +28,10 @@ struct process {
 
 /* All zero is empty. */
 struct processes {
-	struct names ids; /* a pid and an image; their numbers are indices into all */
+	struct intern ids; /* a pid and an image; their numbers are indices into all */
 	struct process *all;
 	size_t cap;
-	struct names file_ids; /* a device, an inode, a size and a time of change */
+	struct intern file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
 	struct elffile_budget budget;

@@ -16,7 +16,7 @@
 #include "io.h"
 #include "json.h"
 #include "lines.h"
-#include "names.h"
+#include "intern.h"
 #include "number.h"
 #include "objects.h"
 #include "out.h"
@@ -33,7 +33,7 @@ struct drawn {
 struct chart {
 	struct out *out;
 	struct objects objects;
-	struct names types, states, labels;
+	struct intern types, states, labels;
 	struct drawn *drawn;
 	uint32_t num_drawn;
 	struct map lcores;              /* those that have a track */
@@ -126,7 +126,7 @@ static uint32_t label_of(struct chart *c, const struct traceline *line,
 			: line->poller.n ? line->poller
 					 : slice_of("objects");
 	}
-	number = names_add(&c->labels, label);
+	number = intern_add(&c->labels, label);
 	if (number == MAP_NONE)
 		err(EXIT_FAILURE, NULL);
 	return number;
@@ -219,7 +219,7 @@ static const char *draw(struct chart *c, const struct traceline *line)
 	error = find_track(c, line, &at.lcore);
 	if (error)
 		return error;
-	state = names_add(&c->states, line->tpoint);
+	state = intern_add(&c->states, line->tpoint);
 	if (state == MAP_NONE)
 		return "no memory";
 	switch (objects_take(&c->objects, line, at.ns, state, &object, &before, &error)) {
@@ -289,9 +289,9 @@ static int draw_all(struct chart *c, struct lines *lines)
 static void chart_free(struct chart *c)
 {
 	objects_free(&c->objects);
-	names_free(&c->types);
-	names_free(&c->states);
-	names_free(&c->labels);
+	intern_free(&c->types);
+	intern_free(&c->states);
+	intern_free(&c->labels);
 	map_free(&c->lcores);
 	free(c->drawn);
 	free(c->line.p);
@@ -336,8 +336,7 @@ int main(int argc, char **argv)
 	chart.out = &out;
 	chart.objects.types = &chart.types;
 	chart.objects.states = &chart.states;
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-chrome");

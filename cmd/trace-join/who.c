@@ -23,9 +23,9 @@ static struct slice copy(struct slice s)
 	return (struct slice){memcpy(allocate(NULL, s.n + 1, 1), s.p, s.n), s.n};
 }
 
-static uint32_t add(struct names *names, struct slice text)
+static uint32_t add(struct intern *names, struct slice text)
 {
-	uint32_t number = names_add(names, text);
+	uint32_t number = intern_add(names, text);
 
 	if (number == MAP_NONE)
 		err(EXIT_FAILURE, NULL);
@@ -33,7 +33,7 @@ static uint32_t add(struct names *names, struct slice text)
 }
 
 /* Grows an array with one element for each name, which starts as zero; had: names->cap when it last grew. */
-static void *keep_up(void *array, uint32_t had, const struct names *names, size_t size)
+static void *keep_up(void *array, uint32_t had, const struct intern *names, size_t size)
 {
 	if (names->cap == had)
 		return array;
@@ -122,7 +122,7 @@ static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 	struct slice parts[PARTS];
 	unsigned n = nqn_parts(nqns->whole.all[whole], parts), i = 0;
 
-	while (i < n - 1 && nqns->uses[names_get(&nqns->parts, parts[i])] > 1)
+	while (i < n - 1 && nqns->uses[intern_get(&nqns->parts, parts[i])] > 1)
 		i++;
 	return parts[i];
 }
@@ -296,7 +296,7 @@ const struct who_name *who_owner(struct who *w, struct slice description, struct
 		if (w->words.n > words)
 			add(&w->words, with_poller);
 		else
-			name->shared = names_get(&w->words, with_poller) == MAP_NONE;
+			name->shared = intern_get(&w->words, with_poller) == MAP_NONE;
 	}
 	free(plain);
 	return name;
@@ -304,8 +304,8 @@ const struct who_name *who_owner(struct who *w, struct slice description, struct
 
 static void free_nqns(struct who_nqns *nqns)
 {
-	names_free(&nqns->whole);
-	names_free(&nqns->parts);
+	intern_free(&nqns->whole);
+	intern_free(&nqns->parts);
 	free(nqns->uses);
 }
 
@@ -317,9 +317,9 @@ void who_free(struct who *w)
 		free((char *)w->owners[i].text.p);
 	free_nqns(&w->hosts);
 	free_nqns(&w->subsystems);
-	names_free(&w->group_names);
-	names_free(&w->owner_names);
-	names_free(&w->words);
+	intern_free(&w->group_names);
+	intern_free(&w->owner_names);
+	intern_free(&w->words);
 	free(w->groups);
 	free(w->owners);
 	free(w->qpairs);

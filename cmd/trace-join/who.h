@@ -12,7 +12,7 @@
 #define TRACE_JOIN_WHO_H
 
 #include "lifetimes.h"
-#include "names.h"
+#include "intern.h"
 
 struct who_name {
 	struct slice text; /* for terminals, without blanks; empty: has no name */
@@ -23,8 +23,8 @@ struct who_name {
 /* All zero knows nothing. */
 struct who {
 	struct who_nqns {
-		struct names whole, parts; /* in the form for terminals */
-		uint32_t *uses;            /* by part: how many NQNs have it */
+		struct intern whole, parts; /* in the form for terminals */
+		uint32_t *uses;             /* by part: how many NQNs have it */
 	} hosts, subsystems;
 	struct who_qpair {
 		struct who_name name;
@@ -37,13 +37,13 @@ struct who {
 	} * qpairs;           /* by lifetime.order */
 	size_t num_qpairs, cap;
 	const struct lifetimes *lifetimes;
-	struct names group_names; /* those of the same host, subsystem and qid */
+	struct intern group_names; /* those of the same host, subsystem and qid */
 	struct who_group {
 		size_t newest;   /* lifetime.order, or SIZE_MAX */
 		unsigned number; /* of the newest */
 	} * groups;
-	struct names owner_names; /* descriptions */
-	struct names
+	struct intern owner_names; /* descriptions */
+	struct intern
 		words; /* their first words: each alone, and with the first owner that has it */
 	struct who_name *owners;
 };

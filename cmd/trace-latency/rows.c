@@ -29,9 +29,9 @@ struct row *rows_at(struct rows *rows, uint32_t group, uint32_t type, uint32_t f
 struct row *rows_named(struct rows *rows, struct slice group, struct slice type,
 		       const struct slice *from, const struct slice *to, const char **error)
 {
-	uint32_t g = names_add(&rows->groups, group), t = names_add(&rows->types, type);
-	uint32_t f = from ? names_add(&rows->states, *from) : ROWS_LIFE;
-	uint32_t u = to ? names_add(&rows->states, *to) : ROWS_LIFE;
+	uint32_t g = intern_add(&rows->groups, group), t = intern_add(&rows->types, type);
+	uint32_t f = from ? intern_add(&rows->states, *from) : ROWS_LIFE;
+	uint32_t u = to ? intern_add(&rows->states, *to) : ROWS_LIFE;
 
 	if (g == MAP_NONE || t == MAP_NONE || f == MAP_NONE || u == MAP_NONE)
 		err(EXIT_FAILURE, NULL);
@@ -46,13 +46,13 @@ struct row *rows_named(struct rows *rows, struct slice group, struct slice type,
 const struct row *rows_like(const struct rows *rows, const struct rows *others,
 			    const struct row *other)
 {
-	uint32_t group = names_get(&rows->groups, others->groups.all[other->group]);
-	uint32_t type = names_get(&rows->types, others->types.all[other->type]);
+	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
+	uint32_t type = intern_get(&rows->types, others->types.all[other->type]);
 	uint32_t from = ROWS_LIFE, to = ROWS_LIFE, index;
 
 	if (!row_is_life(other)) {
-		from = names_get(&rows->states, others->states.all[other->from]);
-		to = names_get(&rows->states, others->states.all[other->to]);
+		from = intern_get(&rows->states, others->states.all[other->from]);
+		to = intern_get(&rows->states, others->states.all[other->to]);
 	}
 	if (group == MAP_NONE || type == MAP_NONE || from == MAP_NONE || to == MAP_NONE)
 		return NULL;
@@ -143,8 +143,8 @@ void rows_free(struct rows *rows)
 		free(rows->all[i]);
 	free(rows->all);
 	map_free(&rows->map);
-	names_free(&rows->groups);
-	names_free(&rows->types);
-	names_free(&rows->states);
+	intern_free(&rows->groups);
+	intern_free(&rows->types);
+	intern_free(&rows->states);
 	*rows = (struct rows){};
 }

@@ -9,7 +9,7 @@
 
 #include "histogram.h"
 #include "map.h"
-#include "names.h"
+#include "intern.h"
 #include "slice.h"
 
 enum {
@@ -31,7 +31,7 @@ struct rows {
 	 * groups as JSON objects, the empty text being no group; types and states as they are written in
 	 * JSON between quotes
 	 */
-	struct names groups, types, states;
+	struct intern groups, types, states;
 	struct map map;
 	struct row **all;
 	uint32_t n, cap;

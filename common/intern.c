@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "intern.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Depends on random numbers, as that of the map does: nobody can choose names that collide. */
+static uint64_t hash(const struct intern *names, struct slice s)
+{
+	uint64_t word = 0, h = names->seed[0] ^ s.n;
+
+	for (; s.n >= 8; s.p += 8, s.n -= 8) {
+		memcpy(&word, s.p, 8);
+		h = mix(h ^ word, names->seed[1]);
+	}
+	word = 0;
+	for (size_t i = 0; i < s.n; i++)
+		word = word << 8 | (unsigned char)s.p[i];
+	return mix(h ^ word, names->seed[1]);
+}
+
+/* A key of the map belongs to one text: one whose hash is taken uses the next number. */
+static uint32_t find(const struct intern *names, struct slice text, uint64_t *key)
+{
+	uint32_t number;
+
+	for (*key = hash(names, text); (number = map_get(&names->map, *key)) != MAP_NONE; ++*key)
+		if (slice_equal(names->all[number], text))
+			break;
+	return number;
+}
+
+uint32_t intern_get(const struct intern *names, struct slice text)
+{
+	uint64_t key;
+
+	return find(names, text, &key);
+}
+
+uint32_t intern_add(struct intern *names, struct slice text)
+{
+	uint64_t key;
+	uint32_t number;
+
+	if (!names->seed[1])
+		map_seed(names->seed);
+	number = find(names, text, &key);
+	if (number != MAP_NONE)
+		return number;
+	*map_put(&names->map, key) = names->n;
+	names->all = mem_room(names->all, names->n, &names->cap);
+	names->all[names->n] = (struct slice){mem_copy(text), text.n};
+	return names->n++;
+}
+
+void intern_free(struct intern *names)
+{
+	for (uint32_t i = 0; i < names->n; i++)
+		free((char *)names->all[i].p);
+	free(names->all);
+	map_free(&names->map);
+	*names = (struct intern){};
+}

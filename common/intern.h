@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* String interning: equal texts have the same number, counted from 0 in the order they are added. */
+#ifndef INTERN_H
+#define INTERN_H
+
+#include "map.h"
+#include "slice.h"
+
+/* All zero is an empty set of names. */
+struct intern {
+	struct map map;
+	struct slice *all; /* copies, owned, each with a NUL byte after it */
+	uint32_t n;
+	size_t cap;
+	uint64_t seed[2];
+};
+
+/* The number of this text, which is added when it is new. */
+uint32_t intern_add(struct intern *names, struct slice text);
+
+/* The number of this text, MAP_NONE when it was never added. */
+uint32_t intern_get(const struct intern *names, struct slice text);
+
+void intern_free(struct intern *names);
+
+#endif

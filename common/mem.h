@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory, or the end of the tool: without memory these print so and exit with 1, so that nobody has to check. What
+ * they return is freed with free(). The one place in common/ that exits.
+ */
+#ifndef MEM_H
+#define MEM_H
+
+#include <stddef.h>
+
+#include "slice.h"
+
+/* n elements, all zero; not NULL for none. */
+void *mem_array(size_t n, size_t size);
+
+/* As reallocarray(): new elements are not set. */
+void *mem_resize(void *p, size_t n, size_t size);
+
+/* The bytes, and a NUL after them. */
+char *mem_copy(struct slice s);
+
+char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * The array with room for one element more than the n it has; *cap, a size_t, is how many fit into it.
+ *
+ *	list->all = mem_room(list->all, list->n, &list->cap);
+ *	list->all[list->n++] = element;
+ */
+#define mem_room(array, n, cap) ((n) < *(cap) ? (array) : mem_grow(array, cap, sizeof(*(array))))
+void *mem_grow(void *p, size_t *cap, size_t size);
+
+#endif
