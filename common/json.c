@@ -363,11 +363,10 @@ static char short_escape(char c)
 	return 0;
 }
 
-char *json_quote(char *to, struct slice s)
+char *json_escape(char *to, struct slice s)
 {
 	static const char hex[] = "0123456789abcdef";
 
-	*to++ = '"';
 	while (s.n) {
 		size_t same = utf8_plain(s);
 		unsigned char c;
@@ -405,6 +404,13 @@ char *json_quote(char *to, struct slice s)
 		s.p += n;
 		s.n -= n;
 	}
+	return to;
+}
+
+char *json_quote(char *to, struct slice s)
+{
+	*to++ = '"';
+	to = json_escape(to, s);
 	*to++ = '"';
 	return to;
 }

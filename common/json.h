@@ -82,6 +82,9 @@ size_t json_unescape(char *to, struct slice raw);
 #define JSON_QUOTED(n) (6 * (n) + 2)
 char *json_quote(char *to, struct slice bytes);
 
+/* The same without the quotes, for a string that is written in pieces; see utf8_piece(). */
+char *json_escape(char *to, struct slice bytes);
+
 /* The first byte from p on that cannot stand in a string as it is: a quote, a backslash, a control character. */
 static inline const char *json_plain(const char *p, const char *end)
 {

@@ -7,18 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "digits.h"
 #include "io.h"
+#include "json.h"
+#include "mem.h"
+#include "utf8.h"
 
-int out_open(struct out *o, int fd)
+void out_open(struct out *o, int fd)
 {
 	/* fails where it is no pipe or not allowed, which does no harm */
 	fcntl(fd, F_SETPIPE_SZ, 2 * IO_BLOCK);
-	*o = (struct out){.fd = fd, .cap = IO_BLOCK, .buf = malloc(IO_BLOCK)};
-	return o->buf ? 0 : -1;
+	*o = (struct out){.fd = fd, .cap = IO_BLOCK, .buf = mem_resize(NULL, IO_BLOCK, 1)};
 }
 
 int out_flush(struct out *o)
 {
+	if (o->fd == OUT_MEMORY)
+		return 0;
 	if (!o->error && io_write(o->fd, o->buf, o->len) != 0)
 		o->error = errno;
 	o->len = 0;
@@ -32,54 +37,105 @@ int out_close(struct out *o)
 
 	free(o->buf);
 	o->buf = NULL;
-	o->cap = 0;
+	o->len = o->cap = 0;
 	return status;
 }
 
 char *out_make_room(struct out *o, size_t n)
 {
 	out_flush(o);
-	if (n > o->cap) {
-		char *buf = realloc(o->buf, n);
-
-		if (!buf) {
-			o->error = ENOMEM;
-			return NULL;
-		}
-		o->buf = buf;
-		o->cap = n;
+	if (n > o->cap - o->len) {
+		o->cap = o->len + n + (o->fd == OUT_MEMORY ? o->cap : 0);
+		o->buf = mem_resize(o->buf, o->cap, 1);
 	}
-	return o->buf;
+	return o->buf + o->len;
 }
 
 void out_bytes(struct out *o, const void *p, size_t n)
 {
 	if (n > o->cap - o->len)
 		out_flush(o);
-	if (n > o->cap) {
+	if (n > o->cap && o->fd != OUT_MEMORY) {
 		if (!o->error && io_write(o->fd, p, n) != 0)
 			o->error = errno;
 		return;
 	}
-	memcpy(o->buf + o->len, p, n);
+	if (n)
+		memcpy(out_room(o, n), p, n);
 	o->len += n;
+}
+
+/* Piece by piece, as the bound of a long text is much more than it takes. */
+static size_t write_pieces(struct out *o, struct slice s, size_t factor,
+			   char *write(char *to, struct slice piece))
+{
+	size_t written = 0;
+
+	while (s.n) {
+		struct slice piece = utf8_piece(s);
+		char *to = out_room(o, factor * piece.n), *end = write(to, piece);
+
+		written += end - to;
+		out_commit(o, end);
+		s = slice_from(s, piece.n);
+	}
+	return written;
+}
+
+void out_json(struct out *o, struct slice bytes)
+{
+	out_char(o, '"');
+	write_pieces(o, bytes, JSON_QUOTED(1), json_escape);
+	out_char(o, '"');
+}
+
+size_t out_visible(struct out *o, struct slice bytes)
+{
+	return write_pieces(o, bytes, UTF8_VISIBLE(1), utf8_visible);
+}
+
+void out_column(struct out *o, struct slice bytes, size_t width)
+{
+	size_t n = out_visible(o, bytes.n ? bytes : slice_of("-"));
+
+	do
+		out_char(o, ' ');
+	while (n++ < width);
+}
+
+void out_u64(struct out *o, uint64_t v)
+{
+	out_commit(o, digits_u64(out_room(o, DIGITS_ROOM), v));
+}
+
+void out_hex(struct out *o, uint64_t v)
+{
+	out_commit(o, digits_hex(out_room(o, DIGITS_ROOM), v));
+}
+
+void out_us(struct out *o, uint64_t ns)
+{
+	char *to = digits_u64(out_room(o, DIGITS_ROOM + 4), ns / 1000);
+
+	*to++ = '.';
+	*to++ = '0' + ns % 1000 / 100;
+	*to++ = '0' + ns % 100 / 10;
+	*to++ = '0' + ns % 10;
+	out_commit(o, to);
 }
 
 void out_printf(struct out *o, const char *format, ...)
 {
 	va_list args, again;
+	size_t room = o->cap - o->len;
 	int n;
 
 	va_start(args, format);
 	va_copy(again, args);
-	n = vsnprintf(o->buf + o->len, o->cap - o->len, format, args);
-	if (n >= 0 && (size_t)n >= o->cap - o->len) {
-		char *room = out_make_room(o, n + 1);
-
-		if (room)
-			vsnprintf(room, n + 1, format, again);
-	}
-	if (n > 0 && (size_t)n < o->cap - o->len)
+	n = vsnprintf(room ? o->buf + o->len : NULL, room, format, args);
+	if (n >= 0 && (size_t)n >= room)
+		vsnprintf(out_make_room(o, n + 1), n + 1, format, again);
+	if (n > 0)
 		o->len += n;
 	va_end(again);
 	va_end(args);

@@ -7,18 +7,29 @@
 #define OUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "slice.h"
 
 struct out {
-	int fd;
+	int fd;    /* OUT_MEMORY: none */
 	int error; /* errno of the first write that failed, else 0 */
 	char *buf;
 	size_t len, cap;
 };
 
-/* Returns -1 with errno when there is no memory. */
-int out_open(struct out *o, int fd);
+void out_open(struct out *o, int fd);
+
+/*
+ * All zero but for this fd, it keeps what is written, of any length: out_kept(), valid until more is written. out_close()
+ * frees it.
+ */
+enum { OUT_MEMORY = -1 };
+
+static inline struct slice out_kept(const struct out *o)
+{
+	return (struct slice){o->buf, o->len};
+}
 
 /* Writes what is buffered and frees the buffer; the descriptor stays open. Returns 0, or -1 with errno. */
 int out_close(struct out *o);
@@ -29,8 +40,8 @@ int out_flush(struct out *o);
 char *out_make_room(struct out *o, size_t n);
 
 /*
- * Room for n bytes, to be filled by the caller, who then says with out_commit() how far it came. Never
- * NULL for n up to a block; for more, NULL with `error` set when there is no memory.
+ * Room for n bytes, to be filled by the caller, who then says with out_commit() how far it came. For inner loops that
+ * write a line piece by piece; elsewhere the functions below need no bound.
  */
 static inline char *out_room(struct out *o, size_t n)
 {
@@ -53,6 +64,29 @@ static inline void out_text(struct out *o, const char *text)
 {
 	out_bytes(o, text, strlen(text));
 }
+
+static inline void out_char(struct out *o, char c)
+{
+	*out_room(o, 1) = c;
+	o->len++;
+}
+
+/* A JSON string with its quotes; see json_quote(). */
+void out_json(struct out *o, struct slice bytes);
+
+/* As a terminal may see it; see utf8_visible(). Returns how many bytes that takes. */
+size_t out_visible(struct out *o, struct slice bytes);
+
+/* Visible, filled up with blanks to the width, and one more blank; "-" when it is empty. */
+void out_column(struct out *o, struct slice bytes, size_t width);
+
+void out_u64(struct out *o, uint64_t v);
+
+/* With 0x before it. */
+void out_hex(struct out *o, uint64_t v);
+
+/* Nanoseconds as microseconds with three decimals: 1500 is 1.500. */
+void out_us(struct out *o, uint64_t ns);
 
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

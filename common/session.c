@@ -82,10 +82,8 @@ int session_open(struct session *s, const char *output)
 	fd = open_output(s->output);
 	if (fd < 0)
 		return -1;
-	if (out_open(&s->out, fd) == 0)
-		return 0;
-	warn(NULL);
-	return -1;
+	out_open(&s->out, fd);
+	return 0;
 }
 
 int session_watch(struct session *s, pid_t pid)

@@ -26,6 +26,26 @@ static inline bool slice_equal(struct slice a, struct slice b)
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
+/* Without its first n bytes, of which there are as many. */
+static inline struct slice slice_from(struct slice s, size_t n)
+{
+	return (struct slice){s.p + n, s.n - n};
+}
+
+/* The bytes from one place up to another. */
+static inline struct slice slice_between(const char *from, const char *to)
+{
+	return (struct slice){from, to - from};
+}
+
+/* As memcmp(), where a slice that another one starts with is the smaller. */
+static inline int slice_compare(struct slice a, struct slice b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
 /* With a literal as text the compiler knows its length. */
 static inline bool slice_is(struct slice s, const char *text)
 {

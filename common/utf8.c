@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "utf8.h"
 
-#include <stdlib.h>
+#include "mem.h"
 
 #include <stdint.h>
 
@@ -90,12 +90,29 @@ char *utf8_visible(char *to, struct slice s)
 	return to;
 }
 
+static bool continues(char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+struct slice utf8_piece(struct slice s)
+{
+	enum { PIECE = 4096, LONGEST = 4 };
+	size_t n = PIECE;
+
+	if (s.n <= PIECE)
+		return s;
+	while (n > PIECE - LONGEST && continues(s.p[n]))
+		n--;
+	/* so many in a row are no character's */
+	return (struct slice){s.p, n > PIECE - LONGEST ? n : PIECE};
+}
+
 char *utf8_visible_copy(const char *text)
 {
-	char *copy = malloc(UTF8_VISIBLE(strlen(text)) + 1);
+	char *copy = mem_array(UTF8_VISIBLE(strlen(text)) + 1, 1);
 
-	if (copy)
-		*utf8_visible(copy, slice_of(text)) = 0;
+	utf8_visible(copy, slice_of(text));
 	return copy;
 }
 

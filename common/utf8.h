@@ -20,7 +20,10 @@ size_t utf8_plain(struct slice s);
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);
 
-/* A copy in that form, for names in other people's files and processes, to be freed. NULL without memory. */
+/* The first bytes of s, a few thousand or all, that end between two characters. */
+struct slice utf8_piece(struct slice s);
+
+/* A copy in that form, for names in other people's files and processes, to be freed. */
 char *utf8_visible_copy(const char *text);
 
 /* Writes a code point, 4 bytes at most, and returns the end. One that has no UTF-8 form becomes U+FFFD. */

@@ -33,8 +33,7 @@ int main(int argc, char **argv)
 	struct elffile_budget budget = {};
 	struct out out;
 
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	for (int i = 1; i < argc; i++) {
 		int fd = open(argv[i], O_RDONLY);
 		struct elf_file f;

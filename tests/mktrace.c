@@ -1004,8 +1004,9 @@ int main(int argc, char **argv)
 	num_lcores = settle_lcores();
 	name = opt.output ? opt.output : "<stdout>";
 	fd = opt.output ? open(name, O_RDWR | O_CREAT | O_TRUNC, 0666) : STDOUT_FILENO;
-	if (fd < 0 || out_open(&o, fd) != 0)
+	if (fd < 0)
 		err(EXIT_FAILURE, "%s", name);
+	out_open(&o, fd);
 	write_trace(&o, num_lcores);
 	if (out_close(&o) != 0)
 		err(EXIT_FAILURE, "%s", name);

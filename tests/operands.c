@@ -106,8 +106,7 @@ int main(int argc, char **argv)
 {
 	struct out out;
 
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	for (int i = 1; i < argc; i++)
 		print_file(&out, argv[i]);
 	if (out_close(&out) != 0)

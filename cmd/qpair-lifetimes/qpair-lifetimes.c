@@ -489,8 +489,7 @@ int main(int argc, char **argv)
 	struct out out;
 	int status;
 
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	status = opt.follow ? follow_lines(path, &out) : read_lines(path, &out);
 	return cli_close(&out, status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }

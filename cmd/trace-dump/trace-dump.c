@@ -608,8 +608,7 @@ int main(int argc, char **argv)
 			warnx("%s: no trace file, which -F needs", d.name);
 		return EXIT_FAILURE;
 	}
-	if (out_open(&d.out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&d.out, STDOUT_FILENO);
 	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
 	if (input_shrunk(&in)) {
 		warnx("%s: became shorter while it was read: entries may be missing", d.name);

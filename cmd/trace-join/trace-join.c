@@ -388,8 +388,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; !opt.follow && i < opt.num_lifetimes; i++)
 		if (lifetimes_read(&lifetimes, opt.lifetimes[i]) != 0)
 			status = EXIT_FAILURE;
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-join");

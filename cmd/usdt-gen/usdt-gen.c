@@ -177,8 +177,7 @@ int main(int argc, char **argv)
 	bool failed;
 
 	parse_options(argc, argv, &specs, &target);
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	if (!specs.n)
 		probespecs_add_default(&specs);
 	if (opt.list)
