@@ -3,17 +3,28 @@
 
 #include <err.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "mem.h"
 #include "number.h"
 #include "out.h"
 
-static bool quiet;
+enum {
+	/* what getopt_long() returns for an option: this, and its place in the table */
+	FIRST = 256,
+	/* columns of an option in -h, beyond which its text begins on the next line */
+	WIDEST = 24,
+};
+
+static const struct cli_option common[] = {
+	{'h', "help", NULL, "this text", .flag = NULL},
+	{'V', "version", NULL, "the version", .flag = NULL},
+	{},
+};
 
 static _Noreturn void leave(void)
 {
@@ -38,7 +49,7 @@ void cli_usage(const char *format, ...)
 	refuse();
 }
 
-void cli_note(const char *format, ...)
+void cli_notice(bool quiet, const char *format, ...)
 {
 	va_list args;
 
@@ -49,28 +60,203 @@ void cli_note(const char *format, ...)
 	va_end(args);
 }
 
-static void print_help(const char *text)
+static void print_text(const char *text)
 {
 	for (const char *name; (name = strstr(text, "%s")); text = name + 2)
 		printf("%.*s%s", (int)(name - text), text, program_invocation_short_name);
 	fputs(text, stdout);
 }
 
-void cli_option(int c, const char *help)
+/* Returns the columns that the option takes. */
+static int write_option(char *to, size_t size, const struct cli_option *o)
+{
+	char letter[] = {'-', o->letter, ',', 0};
+
+	return snprintf(to, size, "  %3s --%s%s%s", o->letter ? letter : "", o->name,
+			o->argument ? " " : "", o->argument ? o->argument : "");
+}
+
+static void print_option(const struct cli_option *o, int width)
+{
+	char shown[80];
+	int n = write_option(shown, sizeof(shown), o);
+	const char *text = o->help, *end;
+
+	printf("%-*s", n > width ? 0 : width, shown);
+	if (n > width)
+		printf("\n%*s", width, "");
+	for (; (end = strchr(text, '\n')); text = end + 1)
+		printf("  %.*s\n%*s", (int)(end - text), text, width, "");
+	printf("  %s\n", text);
+}
+
+static void print_help(const struct cli *cli)
+{
+	int width = 0;
+	char shown[80];
+
+	for (const struct cli_option *o = cli->options; o->name; o++) {
+		int n = write_option(shown, sizeof(shown), o);
+
+		if (n > width && n <= WIDEST)
+			width = n;
+	}
+	print_text(cli->usage);
+	putchar('\n');
+	for (const struct cli_option *o = cli->options; o->name; o++)
+		print_option(o, width);
+	for (const struct cli_option *o = common; o->name; o++)
+		print_option(o, width);
+	putchar('\n');
+	print_text(cli->examples);
+}
+
+static bool parse_count(const char *text, uint64_t *count)
+{
+	return number_decimal(slice_of(text), count) && *count && *count <= INT32_MAX;
+}
+
+pid_t cli_parse_pid(const char *option, const char *text)
+{
+	uint64_t pid;
+
+	if (!parse_count(text, &pid))
+		cli_usage("%s '%s': a process id is expected", option, text);
+	return pid;
+}
+
+uint64_t cli_count(const char *option, const char *text)
+{
+	uint64_t count;
+
+	if (!parse_count(text, &count))
+		cli_usage("%s '%s': a whole number above 0 is expected", option, text);
+	return count;
+}
+
+static uint32_t parse_size(const char *option, const char *text)
+{
+	size_t n = strlen(text);
+	const char *units = "KMG", *unit = n ? strchr(units, text[n - 1]) : NULL;
+	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
+	uint64_t size;
+
+	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size ||
+	    size >> (31 - shift))
+		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option,
+			  text);
+	return size << shift;
+}
+
+/* decimals: how many a unit has down to the nanosecond. */
+static uint64_t parse_time(const char *option, const char *text, unsigned decimals,
+			   const char *unit)
+{
+	uint64_t ns;
+
+	if (!number_fixed(slice_of(text), decimals, &ns) || !ns)
+		cli_usage("%s '%s': %s above 0 are expected, such as 10 or 0.5", option, text,
+			  unit);
+	return ns;
+}
+
+static const char *label(const struct cli_option *o, char *to, size_t size)
+{
+	if (o->letter)
+		snprintf(to, size, "-%c", o->letter);
+	else
+		snprintf(to, size, "--%s", o->name);
+	return to;
+}
+
+static void choose(const struct cli *cli, const struct cli_option *o, const char *option)
+{
+	for (const struct cli_option *other = cli->options; other->name; other++) {
+		char shown[80];
+
+		if (other->choice == o->choice && other->value == *o->choice &&
+		    *o->choice != o->value)
+			cli_usage("%s and %s exclude each other",
+				  label(other, shown, sizeof(shown)), option);
+	}
+	*o->choice = o->value;
+}
+
+static void take(const struct cli *cli, const struct cli_option *o, const char *argument)
+{
+	char shown[80];
+	const char *option = label(o, shown, sizeof(shown));
+
+	if (o->flag)
+		*o->flag = true;
+	else if (o->text)
+		*o->text = argument;
+	else if (o->pid)
+		*o->pid = cli_parse_pid(option, argument);
+	else if (o->count)
+		*o->count = cli_count(option, argument);
+	else if (o->size)
+		*o->size = parse_size(option, argument);
+	else if (o->seconds)
+		*o->seconds = parse_time(option, argument, 9, "seconds");
+	else if (o->ms)
+		*o->ms = parse_time(option, argument, 6, "milliseconds");
+	else if (o->us)
+		*o->us = parse_time(option, argument, 3, "microseconds");
+	else if (o->choice)
+		choose(cli, o, option);
+	else
+		o->call(argument);
+}
+
+static const struct cli_option *find(const struct cli *cli, int c)
+{
+	for (const struct cli_option *o = cli->options; o->name; o++)
+		if (c == (o->letter ? o->letter : FIRST + (o - cli->options)))
+			return o;
+	refuse();
+}
+
+static void handle(const struct cli *cli, int c)
 {
 	switch (c) {
 	case 'h':
-		print_help(help);
+		print_help(cli);
 		leave();
 	case 'V':
 		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
 		leave();
-	case 'q':
-		quiet = true;
-		break;
 	default:
-		refuse();
+		take(cli, find(cli, c), optarg);
 	}
+}
+
+void cli_parse(const struct cli *cli, int argc, char **argv)
+{
+	struct option *names;
+	char *letters, *end;
+	size_t n = 0;
+
+	while (cli->options[n].name)
+		n++;
+	names = mem_array(n + 3, sizeof(*names));
+	letters = mem_array(2 * n + 4, 1);
+	end = stpcpy(letters, "+hV");
+	for (size_t i = 0; i < n; i++) {
+		const struct cli_option *o = &cli->options[i];
+		int c = o->letter ? o->letter : FIRST + (int)i;
+
+		names[i] = (struct option){o->name, o->argument ? required_argument : no_argument,
+					   NULL, c};
+		if (o->letter)
+			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
+	}
+	names[n] = (struct option){"help", no_argument, NULL, 'h'};
+	names[n + 1] = (struct option){"version", no_argument, NULL, 'V'};
+	for (int c; (c = getopt_long(argc, argv, letters, names, NULL)) != -1;)
+		handle(cli, c);
+	free(names);
+	free(letters);
 }
 
 const char *cli_operand(int argc, char **argv, const char *what)
@@ -84,38 +270,6 @@ const char *cli_operand(int argc, char **argv, const char *what)
 	return path;
 }
 
-pid_t cli_pid(const char *text)
-{
-	uint64_t pid;
-
-	if (!number_decimal(slice_of(text), &pid) || !pid || pid > INT32_MAX)
-		cli_usage("-p '%s': a process id is expected", text);
-	return pid;
-}
-
-uint64_t cli_count(const char *option, const char *text)
-{
-	uint64_t number;
-
-	if (!number_decimal(slice_of(text), &number) || !number || number > INT32_MAX)
-		cli_usage("%s '%s': a whole number above 0 is expected", option, text);
-	return number;
-}
-
-uint32_t cli_size(const char *option, const char *text)
-{
-	size_t n = strlen(text);
-	const char *units = "KMG", *unit = n && text[n - 1] ? strchr(units, text[n - 1]) : NULL;
-	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
-	uint64_t size;
-
-	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size ||
-	    size >> (31 - shift))
-		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option,
-			  text);
-	return size << shift;
-}
-
 int cli_close(struct out *o, int status)
 {
 	if (out_close(o) == 0)
@@ -124,4 +278,44 @@ int cli_close(struct out *o, int status)
 	if (errno != EPIPE)
 		warn("<stdout>");
 	return EXIT_FAILURE;
+}
+
+static bool quiet;
+
+void cli_note(const char *format, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
+}
+
+void cli_option(int c, const char *help)
+{
+	switch (c) {
+	case 'h':
+		print_text(help);
+		leave();
+	case 'V':
+		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
+		leave();
+	case 'q':
+		quiet = true;
+		break;
+	default:
+		refuse();
+	}
+}
+
+pid_t cli_pid(const char *text)
+{
+	return cli_parse_pid("-p", text);
+}
+
+uint32_t cli_size(const char *option, const char *text)
+{
+	return parse_size(option, text);
 }

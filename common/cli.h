@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The manners that all tools share on the command line; see "Exit status" in spdk-trace-tools(7). */
+/* What all tools share on the command line; see "Exit status" in spdk-trace-tools(7). */
 #ifndef CLI_H
 #define CLI_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -10,35 +11,71 @@ struct out;
 
 enum { EXIT_USAGE = 2 };
 
+/*
+ * An option, and what it sets: one of the places is named. A table of them ends with {}. -h and -V are added.
+ *
+ *	{'n', "count", "N", "end after N lines", .count = &opt.count},
+ */
+struct cli_option {
+	char letter;          /* 0: there is only the long name */
+	const char *name;     /* the long one */
+	const char *argument; /* as -h shows it; NULL: there is none */
+	const char *help;     /* may have several lines */
+
+	bool *flag; /* becomes true */
+	const char **text;
+	pid_t *pid;      /* above 0 */
+	uint64_t *count; /* above 0, below 2^31 */
+	uint32_t *size;  /* bytes below 2G: 65536, 64K, 4M, 1G */
+
+	/* above 0, with decimals, in nanoseconds */
+	uint64_t *seconds, *ms, *us;
+
+	/* becomes value; two options that set it to different ones exclude each other, 0 being neither */
+	unsigned *choice, value;
+
+	/* gets the argument, or NULL */
+	void (*call)(const char *argument);
+};
+
+/* In both texts the tool's name stands for each %s, as packages may prefix it. */
+struct cli {
+	const char *usage;    /* before the options */
+	const char *examples; /* after them */
+	const struct cli_option *options;
+};
+
+/*
+ * Takes the options, which come before the operands; optind is then that of the first operand. Prints what -h and -V
+ * ask for, and exits; what is wrong is a usage error.
+ */
+void cli_parse(const struct cli *cli, int argc, char **argv);
+
 /* Prints "TOOL: message", where to find help, and exits 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints "TOOL: message", which is no error; nothing with -q. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints "TOOL: message", which is no error; nothing when quiet, as -q asks. */
+void cli_notice(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * What getopt_long() has returned and every tool takes alike: -h, for which it prints the text and exits, -V, and -q
- * where there is one. In the text the tool's name stands for each %s, as packages may prefix it. Anything else is an
- * option that getopt_long() has complained of: says where to find help, and exits 2.
- */
-void cli_option(int c, const char *help);
-
-/*
- * The one input file that is left behind the options, or "-" for standard input when there is none. More
- * than one, and a terminal as input, are usage errors; what: "a file of ...".
+ * The one input file, or "-" for standard input when there is none. More than one, and a terminal as input, are usage
+ * errors; what: "a file of ...".
  */
 const char *cli_operand(int argc, char **argv, const char *what);
 
-/* The process id in the argument of -p, or a usage error. */
-pid_t cli_pid(const char *text);
+/* A process id, or a usage error. */
+pid_t cli_parse_pid(const char *option, const char *text);
 
-/* The argument of an option as a whole number above 0, below 2^31, or a usage error; option: "-n". */
+/* A whole number above 0, below 2^31, or a usage error. */
 uint64_t cli_count(const char *option, const char *text);
-
-/* The argument of an option as a number of bytes, below 2G, or a usage error: 65536, 64K, 4M, 1G. */
-uint32_t cli_size(const char *option, const char *text);
 
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
+
+/* TRANSITION: gone when every tool has its table. */
+void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void cli_option(int c, const char *help);
+pid_t cli_pid(const char *text);
+uint32_t cli_size(const char *option, const char *text);
 
 #endif

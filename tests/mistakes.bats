@@ -256,9 +256,9 @@ T
 1 % -g args.qpair.hostnqn: no line that begins an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l % trace-latency -g args.qpair.hostnqn lines
 1 % -g qpair.hostnqn: no line % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
 1 % -g nosuchkey: no line % trace-latency -e -g nosuchkey lines
-2 % -i: seconds are expected % trace-latency -i 0 lines
-2 % -i: seconds are expected % trace-latency -i 1ms lines
-2 % -e, -H and -j exclude each other % trace-latency -e -j lines
+2 % seconds above 0 are expected % trace-latency -i 0 lines
+2 % seconds above 0 are expected % trace-latency -i 1ms lines
+2 % -e and -j exclude each other % trace-latency -e -j lines
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
 2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded

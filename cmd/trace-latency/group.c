@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "group.h"
 
-#include <err.h>
-#include <stdlib.h>
-
 #include "json.h"
 
 /* The value of an object's member, as it is written. */
@@ -53,29 +50,24 @@ static bool find(const struct traceline *line, struct slice text, const char *pa
 struct slice group_of(struct group *group, const struct traceline *line, struct slice text,
 		      struct slice related)
 {
-	size_t n = 0;
+	struct out *out = &group->text;
 
+	if (!group->n)
+		return slice_of("");
+	out->fd = OUT_MEMORY;
+	out->len = 0;
 	for (unsigned i = 0; i < group->n; i++) {
-		struct slice key = slice_of(group->keys[i]), value;
-		char *to;
+		struct slice key = slice_of(group->keys[i].name), value;
 
-		if (find(line, text, group->keys[i], &value))
-			group->found[i] = true;
+		if (find(line, text, key.p, &value))
+			group->keys[i].found = true;
 		else if (!member(related, key, &value))
 			value = slice_of("null");
-		if (group->cap < n + JSON_QUOTED(key.n) + value.n + 4) {
-			group->cap = 2 * (n + JSON_QUOTED(key.n) + value.n + 4);
-			group->text = realloc(group->text, group->cap);
-			if (!group->text)
-				err(EXIT_FAILURE, NULL);
-		}
-		to = group->text + n;
-		*to++ = i ? ',' : '{';
-		to = json_quote(to, key);
-		*to++ = ':';
-		to = mempcpy(to, value.p, value.n);
-		*to = '}';
-		n = to - group->text;
+		out_char(out, i ? ',' : '{');
+		out_json(out, key);
+		out_char(out, ':');
+		out_slice(out, value);
 	}
-	return group->n ? (struct slice){group->text, n + 1} : slice_of("");
+	out_char(out, '}');
+	return out_kept(out);
 }

@@ -9,7 +9,6 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 #include "io.h"
 #include "judge.h"
 #include "lines.h"
-#include "number.h"
+#include "mem.h"
 #include "objects.h"
 #include "out.h"
 #include "print.h"
@@ -30,8 +29,8 @@
 enum { EXIT_WORSE = 3 };
 
 static struct {
-	enum output { TABLE, JSON, HISTOGRAMS, CODE } output;
-	bool merge, related;
+	enum { TABLE, JSON, HISTOGRAMS, CODE } output;
+	bool merge, related, quiet;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	bool judge;
@@ -156,9 +155,9 @@ static void next_interval(struct trace *trace, uint64_t ns, struct out *out)
 		trace->interval.to = UINT64_MAX;
 }
 
-static uint32_t number_of(struct names *names, struct slice text)
+static uint32_t number_of(struct intern *names, struct slice text)
 {
-	uint32_t number = names_add(names, text);
+	uint32_t number = intern_add(names, text);
 
 	if (number == MAP_NONE)
 		err(EXIT_FAILURE, NULL);
@@ -252,7 +251,7 @@ static void end_lives(struct trace *trace)
 static void note(const char *name, uint64_t n, const char *what)
 {
 	if (n)
-		cli_note("%s: %" PRIu64 " %s", name, n, what);
+		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
 }
 
 /* Says once what could not be measured. */
@@ -278,7 +277,7 @@ static bool say_if_none(const struct rows *rows, const char *name, const char *w
 	if (rows->n)
 		return true;
 	if (opt.output == CODE)
-		cli_note("%s: %s", name, what);
+		cli_notice(opt.quiet, "%s: %s", name, what);
 	else
 		warnx("%s: %s", name, what);
 	return opt.output == CODE;
@@ -293,10 +292,10 @@ static bool check_measured(const struct trace *trace, const struct lines *lines)
 					: "empty: there are no trace lines");
 
 	for (unsigned i = 0; trace->rows.groups.n && i < opt.group.n; i++) {
-		if (opt.group.found[i])
+		if (opt.group.keys[i].found)
 			continue;
 		warnx("%s: -g %s: no line that begins an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
-		      lines->name, opt.group.keys[i]);
+		      lines->name, opt.group.keys[i].name);
 		good = false;
 	}
 	return good;
@@ -330,42 +329,56 @@ static int measure(struct trace *trace, const char *path, struct out *out)
 	return status == 0 && !check_measured(trace, &lines) ? -1 : status;
 }
 
-static const char help[] =
+static void add_group(const char *key)
+{
+	opt.group.keys = mem_room(opt.group.keys, opt.group.n, &opt.group.cap);
+	opt.group.keys[opt.group.n++] = (struct group_key){.name = key};
+}
+
+static void set_limit(const char *text)
+{
+	opt.judge = true;
+	if (!limit_parse(text, &opt.limit))
+		cli_usage("--fail-over '%s': a percentile and percent are expected, such as p99:10",
+			  text);
+}
+
+static const struct cli_option options[] = {
+	{'g', "group", "KEY",
+	 "a table for each value of this key of the lines; may be given more than once",
+	 .call = add_group},
+	{'r', "related", NULL,
+	 "entries of related objects are states of the object they are related to",
+	 .flag = &opt.related},
+	{'i', "interval", "SEC", "a table for every SEC seconds of the trace",
+	 .seconds = &opt.interval},
+	{'H', "histogram", NULL, "histograms of powers of two instead of a table",
+	 .choice = &opt.output, HISTOGRAMS},
+	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
+	{'e', "encode", NULL, "lines that --merge adds up and --against reads",
+	 .choice = &opt.output, CODE},
+	{0, "merge", NULL, "FILE has such lines, of any number of runs in any order",
+	 .flag = &opt.merge},
+	{0, "against", "FILE", "show how much larger times are than in these encoded lines",
+	 .text = &opt.base},
+	{0, "fail-over", "P:N",
+	 "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
+	 .call = set_limit},
+	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{},
+};
+
+static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Print how long the objects in the trace lines of FILE, such as requests, stayed in each state and lived in\n"
-	"all; without FILE, or when it is -, those of standard input.\n"
-	"\n"
-	"  -g, --group KEY       a table for each value of this key of the lines; may be repeated\n"
-	"  -r, --related         entries of related objects are states of the object they are related to\n"
-	"  -i, --interval SEC    a table for every SEC seconds of the trace\n"
-	"  -H, --histogram       histograms of powers of two instead of a table\n"
-	"  -j, --json            JSON lines instead of a table\n"
-	"  -e, --encode          lines that --merge adds up and --against reads\n"
-	"      --merge           FILE has such lines, of any number of runs in any order\n"
-	"      --against FILE    show how much larger times are than in these encoded lines\n"
-	"      --fail-over P:N   exit 3 when percentile P, such as p99, of a row is more than N percent larger\n"
-	"  -q, --quiet           no notes about what was left out\n"
-	"  -h, --help            this text\n"
-	"  -V, --version         the version\n"
-	"\n"
+	"all; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-latency\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | trace-latency -g args.qpair.hostnqn\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
-	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n";
-
-static void set_output(enum output output)
-{
-	if (opt.output && opt.output != output)
-		cli_usage("-e, -H and -j exclude each other");
-	opt.output = output;
-}
-
-static void set_interval(const char *seconds)
-{
-	if (!number_fixed(slice_of(seconds), 9, &opt.interval) || !opt.interval)
-		cli_usage("-i: seconds are expected, such as 1 or 0.001, not '%s'", seconds);
-}
+	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
+	options,
+};
 
 static void check_options(void)
 {
@@ -383,63 +396,9 @@ static void check_options(void)
 /* Returns the path of the input. */
 static const char *parse_options(int argc, char **argv)
 {
-	enum { AGAINST = 256, FAIL_OVER, MERGE };
-	static const struct option options[] = {{"against", required_argument, NULL, AGAINST},
-						{"encode", no_argument, NULL, 'e'},
-						{"fail-over", required_argument, NULL, FAIL_OVER},
-						{"group", required_argument, NULL, 'g'},
-						{"help", no_argument, NULL, 'h'},
-						{"histogram", no_argument, NULL, 'H'},
-						{"interval", required_argument, NULL, 'i'},
-						{"json", no_argument, NULL, 'j'},
-						{"merge", no_argument, NULL, MERGE},
-						{"quiet", no_argument, NULL, 'q'},
-						{"related", no_argument, NULL, 'r'},
-						{"version", no_argument, NULL, 'V'},
-						{}};
 	const char *path;
-	int c;
 
-	opt.group.keys = calloc(argc, sizeof(*opt.group.keys));
-	opt.group.found = calloc(argc, sizeof(*opt.group.found));
-	if (!opt.group.keys || !opt.group.found)
-		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+eg:hHi:jqrV", options, NULL)) != -1)
-		switch (c) {
-		case AGAINST:
-			opt.base = optarg;
-			break;
-		case 'e':
-			set_output(CODE);
-			break;
-		case FAIL_OVER:
-			opt.judge = true;
-			if (!limit_parse(optarg, &opt.limit))
-				cli_usage(
-					"--fail-over: a percentile and percent are expected, such as p99:10, not '%s'",
-					optarg);
-			break;
-		case 'g':
-			opt.group.keys[opt.group.n++] = optarg;
-			break;
-		case 'H':
-			set_output(HISTOGRAMS);
-			break;
-		case 'i':
-			set_interval(optarg);
-			break;
-		case 'j':
-			set_output(JSON);
-			break;
-		case MERGE:
-			opt.merge = true;
-			break;
-		case 'r':
-			opt.related = true;
-			break;
-		default:
-			cli_option(c, help);
-		}
+	cli_parse(&cli, argc, argv);
 	check_options();
 	path = cli_operand(argc, argv,
 			   opt.merge ? "one file of encoded lines" : "one file of trace lines");
@@ -477,8 +436,7 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 	struct out out;
 
-	if (out_open(&out, STDOUT_FILENO) != 0)
-		err(EXIT_FAILURE, NULL);
+	out_open(&out, STDOUT_FILENO);
 	if (opt.base && read_code(&base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
 	trace.objects.types = &trace.rows.types;
@@ -496,7 +454,6 @@ int main(int argc, char **argv)
 	rows_free(&trace.rows);
 	rows_free(&base);
 	free(opt.group.keys);
-	free(opt.group.found);
-	free(opt.group.text);
+	out_close(&opt.group.text);
 	return cli_close(&out, status);
 }
