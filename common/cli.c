@@ -3,7 +3,9 @@
 
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,12 +233,41 @@ static void handle(const struct cli *cli, int c)
 	}
 }
 
+/*
+ * A file that is opened must not become standard output or standard error because that was closed. What is
+ * opened instead is for the other direction, so that its use is still an error.
+ */
+static void open_standard_streams(void)
+{
+	const int flags[] = {O_WRONLY, O_RDONLY, O_RDWR};
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd] | O_NOCTTY) != fd)
+			_exit(EXIT_FAILURE);
+}
+
+static void on_file_too_large(int number)
+{
+	(void)number;
+}
+
+/* write(2) then fails, which is reported; a handler, because a command would inherit that it is ignored. */
+static void catch_file_too_large(void)
+{
+	struct sigaction action = {.sa_handler = on_file_too_large, .sa_flags = SA_RESTART}, old;
+
+	if (sigaction(SIGXFSZ, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &action, NULL);
+}
+
 void cli_parse(const struct cli *cli, int argc, char **argv)
 {
 	struct option *names;
 	char *letters, *end;
 	size_t n = 0;
 
+	open_standard_streams();
+	catch_file_too_large();
 	while (cli->options[n].name)
 		n++;
 	names = mem_array(n + 3, sizeof(*names));

@@ -47,7 +47,8 @@ struct cli {
 
 /*
  * Takes the options, which come before the operands; optind is then that of the first operand. Prints what -h and -V
- * ask for, and exits; what is wrong is a usage error.
+ * ask for, and exits; what is wrong is a usage error. To be called first: it also opens standard streams that are
+ * closed, and lets a write beyond the limit of a file's size fail instead of ending the tool.
  */
 void cli_parse(const struct cli *cli, int argc, char **argv);
 

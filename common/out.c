@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "digits.h"
 #include "io.h"
@@ -31,10 +32,20 @@ int out_flush(struct out *o)
 	return o->error ? -1 : 0;
 }
 
+/* Some file systems report only when a descriptor is closed that data could not be written: NFS, for one. */
+static int check_written(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -1 : close(copy);
+}
+
 int out_close(struct out *o)
 {
 	int status = out_flush(o);
 
+	if (status == 0 && o->fd != OUT_MEMORY)
+		status = check_written(o->fd);
 	free(o->buf);
 	o->buf = NULL;
 	o->len = o->cap = 0;
