@@ -62,7 +62,7 @@ BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 # modules of common/ that need libelf and libbpf; all others need libc alone
 ELF_COMMON := elffile mapping probespec regular target usdt
-BPF_COMMON := alive command iterator label privilege session
+BPF_COMMON := alive command iterator label privilege recorder session
 COMMON     := $(filter-out $(ELF_COMMON) $(BPF_COMMON),$(patsubst common/%.c,%,$(wildcard common/*.c)))
 
 # packages come before anything else: what is here decides what is built
@@ -217,7 +217,7 @@ $(B)/%.o: %.c $(B)/flags
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
 	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
 # libbpf from 1.4 on goes through the maps and programs also where there was no memory for them
-$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) $(B)/flags
+$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) common/wakeup.h $(B)/flags
 	$(call say,BPF,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \

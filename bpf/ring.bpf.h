@@ -7,9 +7,9 @@
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "wakeup.h"
+#include "../common/wakeup.h"
 
-const volatile __u32 filling; /* bytes in the ring */
+const volatile __u32 watermark; /* bytes in the ring at which its reader is woken */
 
 __u64 lost;   /* events for which there was no room */
 __u32 wakeup; /* enum wakeup */
@@ -24,8 +24,8 @@ static __u64 ring_flags(void)
 {
 	__u32 when = wakeup;
 
-	if (when == WAKE_NOW || (when == WAKE_WHEN_FILLING &&
-				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > filling)) {
+	if (when == WAKE_NOW || (when == WAKE_AT_WATERMARK &&
+				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > watermark)) {
 		wakeup = WAKE_NEVER;
 		return BPF_RB_FORCE_WAKEUP;
 	}

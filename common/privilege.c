@@ -6,18 +6,17 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Begins with the kernel's linux/capability.h of 5.8. */
+/* In linux/capability.h since Linux 5.8. */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #define CAP_BPF     39
 #endif
-/* with 5.9 */
+/* since 5.9 */
 #ifndef CAP_CHECKPOINT_RESTORE
 #define CAP_CHECKPOINT_RESTORE 40
 #endif
@@ -31,7 +30,7 @@ static bool has_capability(unsigned number)
 	       sets[number / 32].effective >> number % 32 & 1;
 }
 
-/* Only says: whether they would be enough is the kernel's business. */
+/* Only a hint: whether they would be enough is up to the kernel. */
 static void say_missing(void)
 {
 	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
@@ -50,7 +49,7 @@ int privilege_check_ids(void)
 {
 	if (geteuid() == getuid() && getegid() == getgid())
 		return 0;
-	warnx("made to run with another user's id, which it does not: give it CAP_BPF and CAP_PERFMON instead");
+	warnx("does not run set-user-ID or set-group-ID: give it CAP_BPF and CAP_PERFMON instead");
 	return -1;
 }
 
@@ -73,7 +72,7 @@ int privilege_check(void)
 	return -1;
 }
 
-static int drop_but(uint64_t keep)
+static int set_capabilities(uint64_t keep)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {};
@@ -91,13 +90,14 @@ static int drop_but(uint64_t keep)
 	return syscall(SYS_capset, &header, sets) == 0 ? 0 : -1;
 }
 
-int privilege_drop(void)
+int privilege_drop(bool may_read)
 {
-	return drop_but(0);
-}
+	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE |
+				 UINT64_C(1) << CAP_DAC_READ_SEARCH |
+				 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
 
-int privilege_drop_all_but_reading(void)
-{
-	return drop_but(UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
-			UINT64_C(1) << CAP_CHECKPOINT_RESTORE);
+	if (set_capabilities(may_read ? reading : 0) == 0)
+		return 0;
+	warn("capabilities");
+	return -1;
 }

@@ -3,16 +3,18 @@
 #ifndef PRIVILEGE_H
 #define PRIVILEGE_H
 
-/* Returns -1 having said that the file has another user's id, which gives others too much, else 0. */
+#include <stdbool.h>
+
+/* Refuses to run set-user-ID or set-group-ID. Returns 0, or -1 after a message. */
 int privilege_check_ids(void);
 
-/* Whether BPF programs can be loaded. Returns 0, or -1 having said which privileges are missing. */
+/* Whether BPF programs can be loaded. Returns 0, or -1 after a message about what is missing. */
 int privilege_check(void);
 
-/* Drops every capability, for good. Returns 0, or -1 with errno. */
-int privilege_drop(void);
-
-/* The same, but for those to look into other processes and at their files. */
-int privilege_drop_all_but_reading(void);
+/*
+ * Drops every capability, for good; may_read: except those to look into other processes and at their files. Returns 0,
+ * or -1 after a message.
+ */
+int privilege_drop(bool may_read);
 
 #endif

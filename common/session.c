@@ -17,7 +17,7 @@
 
 #include "cli.h"
 #include "clock.h"
-#include "bpf/wakeup.h"
+#include "wakeup.h"
 
 enum {
 	/* events between two looks at signals and the clock */
@@ -182,7 +182,7 @@ void session_run(struct session *s, session_is_over *is_over, void *context)
 			s->between(context);
 		if (s->batch < BATCH) {
 			out_flush(&s->out);
-			wake(s, s->batch ? WAKE_WHEN_FILLING : WAKE_NOW);
+			wake(s, s->batch ? WAKE_AT_WATERMARK : WAKE_NOW);
 			timeout = s->batch ? COLLECT : IDLE;
 		}
 		over = wait_for_events(s, timeout);

@@ -88,7 +88,7 @@ static int load(struct snoop *s)
 
 	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
 		return -1;
-	bpf->rodata->filling = size / 4;
+	bpf->rodata->watermark = size / 4;
 	bpf->rodata->first_process = opt.pid;
 	bpf->rodata->with_counts = !opt.events_only;
 	/* that of a command is the one that holds it back */
@@ -338,8 +338,8 @@ int main(int argc, char **argv)
 	prepare(&s);
 	if (begin(&s) != 0)
 		return EXIT_FAILURE;
-	if (privilege_drop() != 0)
-		err(EXIT_FAILURE, "capabilities");
+	if (privilege_drop(false) != 0)
+		return EXIT_FAILURE;
 	s.printer.out = &s.session.out;
 	if (opt.seconds)
 		session_end_after(&s.session, opt.seconds);

@@ -152,7 +152,7 @@ static int load(struct offwaketime_bpf *bpf)
 
 	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
 		return -1;
-	bpf->rodata->filling = size / 4;
+	bpf->rodata->watermark = size / 4;
 	memcpy((void *)bpf->rodata->only_pids, opt.pids, sizeof(opt.pids));
 	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
 	bpf->rodata->states = opt.states;
@@ -433,8 +433,8 @@ int main(int argc, char **argv)
 	if (privilege_check_ids() != 0 || privilege_check() != 0 ||
 	    session_open(&r.session, output) != 0 || begin(&r) != 0)
 		return EXIT_FAILURE;
-	if (privilege_drop_all_but_reading() != 0)
-		err(EXIT_FAILURE, "capabilities");
+	if (privilege_drop(true) != 0)
+		return EXIT_FAILURE;
 	if (opt.seconds)
 		session_end_after(&r.session, opt.seconds);
 	cli_note("adding up blocked time");

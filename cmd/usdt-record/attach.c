@@ -200,7 +200,7 @@ static int load(struct recorder *r, const struct attach_options *options, bool m
 
 	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
 		return -1;
-	bpf->rodata->filling = size / 4;
+	bpf->rodata->watermark = size / 4;
 	bpf->rodata->only_followed = options->pid &&
 				     (options->follow || (multi && !multi_knows_processes()));
 	bpf_map__set_max_entries(bpf->maps.events, size);

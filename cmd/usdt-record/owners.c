@@ -178,8 +178,8 @@ void owners_look(struct owners *o)
 
 	if (o->state == OWNERS_SEARCHING && age >= (o->due ? SEARCH_BUSY : SEARCH_IDLE)) {
 		search(o);
-		if (o->state != OWNERS_SEARCHING && privilege_drop() != 0)
-			err(EXIT_FAILURE, "capabilities");
+		if (o->state != OWNERS_SEARCHING && privilege_drop(false) != 0)
+			exit(EXIT_FAILURE);
 	} else if (o->state == OWNERS_FOLLOWING &&
 		   (o->due || age >= (o->again ? LOOK_AGAIN : LOOK_IDLE))) {
 		look(o);

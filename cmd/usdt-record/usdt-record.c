@@ -302,9 +302,8 @@ int main(int argc, char **argv)
 	if (recorder_open(&r.recorder, &target, &specs, &opt.attach, on_event, &r) != 0)
 		exit(EXIT_FAILURE);
 	start_owners(&r, &specs);
-	if ((r.owners.state == OWNERS_SEARCHING ? privilege_drop_all_but_reading()
-						: privilege_drop()) != 0)
-		err(EXIT_FAILURE, "capabilities");
+	if (privilege_drop(r.owners.state == OWNERS_SEARCHING) != 0)
+		return EXIT_FAILURE;
 	r.session.ring = r.recorder.ring;
 	r.session.wakeup = r.recorder.wakeup;
 	if (opt.seconds)

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "recorder.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "io.h"
+#include "privilege.h"
+#include "wakeup.h"
+
+enum {
+	BATCH = 4096,   /* events of a round, after which signals and the clock are looked at */
+	BATCH_MS = 5,   /* for events to collect, while there are any */
+	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
+	DRAIN_MS = 500, /* for what is in the ring, when the program is still attached */
+};
+
+/*
+ * A handler instead of signalfd(2), which needs blocked signals: the second one must also kill while a write waits for a
+ * reader that does not read.
+ */
+static volatile sig_atomic_t caught;
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+enum { NUM_SIGNALS = sizeof(signals) / sizeof(*signals) };
+
+static void on_signal(int number)
+{
+	if (number != SIGPIPE)
+		caught = number;
+}
+
+/*
+ * Called once the command was forked, which has the user's own dispositions and ends when the tool is killed. Ignored
+ * signals stay ignored, as nohup wants it. EPIPE is handled where we write: the command must still be waited for.
+ */
+static void catch_signals(void)
+{
+	for (int i = 0; i < NUM_SIGNALS; i++) {
+		struct sigaction action = {.sa_handler = on_signal}, old;
+
+		action.sa_flags = signals[i] == SIGPIPE ? 0 : SA_RESETHAND;
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+/* A terminal sends SIGINT to the command as well; other signals are passed on. The command's end then ends recording. */
+static void take_signal(struct recorder *r)
+{
+	int number = caught;
+
+	caught = 0;
+	if (!number)
+		return;
+	if (r->command.pid <= 0)
+		r->is_over = true;
+	else if (number != SIGINT)
+		kill(r->command.pid, number);
+}
+
+/* As ppoll(2), until the timeout or a signal, which cannot come unnoticed just before it. */
+static int wait_for(struct pollfd *fds, nfds_t n, int ms)
+{
+	struct timespec timeout = {ms / 1000, ms % 1000 * NS_A_MS};
+	sigset_t blocked, before;
+	int ready;
+
+	sigemptyset(&blocked);
+	for (int i = 0; i < NUM_SIGNALS; i++)
+		sigaddset(&blocked, signals[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	ready = ppoll(fds, n, caught ? &(struct timespec){} : &timeout, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready;
+}
+
+/* A file that others may have put there beforehand, as a link to another one, is not written to as root. */
+static int open_output(struct recorder *r)
+{
+	const char *path = r->options.output;
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, fd;
+
+	if (path && strcmp(path, "-") == 0)
+		path = r->options.output = NULL;
+	if (!path && fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+		warn("<stdout>");
+		return -1;
+	}
+	fd = path ? open(path, flags | (geteuid() == 0 ? O_NOFOLLOW : 0), 0666) : STDOUT_FILENO;
+	if (fd < 0 && errno == ELOOP)
+		warnx("%s: a symbolic link, which root does not follow here: name the file itself",
+		      path);
+	else if (fd < 0)
+		warn("%s", path);
+	if (fd < 0)
+		return -1;
+	out_open(&r->out, fd);
+	return 0;
+}
+
+/* Returns the exit status of a tool that fails, or 0. */
+static int close_output(struct recorder *r)
+{
+	if (!r->options.output)
+		return cli_close(&r->out, EXIT_SUCCESS);
+	if (out_close(&r->out) == 0 && close(r->out.fd) == 0)
+		return EXIT_SUCCESS;
+	warn("%s", r->options.output);
+	return EXIT_FAILURE;
+}
+
+static int start_command(struct recorder *r)
+{
+	if (!r->options.command)
+		return 0;
+	if (command_start(&r->command) != 0) {
+		warn("%s", r->command.path);
+		return -1;
+	}
+	r->options.pids[0] = r->command.pid;
+	return 0;
+}
+
+static int watch_processes(struct recorder *r)
+{
+	r->pid = r->options.pids[0];
+	for (; r->num_alive < RECORDER_PIDS && r->options.pids[r->num_alive]; r->num_alive++) {
+		pid_t pid = r->options.pids[r->num_alive];
+		int fd = syscall(SYS_pidfd_open, pid, 0);
+
+		if (fd < 0 && errno == ESRCH)
+			warnx("process %d: there is none", pid);
+		else if (fd < 0 && (errno == EINVAL || errno == ENOENT))
+			warnx("process %d: a thread of another process", pid);
+		else if (fd < 0)
+			warn("process %d", pid);
+		if (fd < 0)
+			return -1;
+		r->processes[r->num_alive] = fd;
+	}
+	return 0;
+}
+
+static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level != LIBBPF_DEBUG ? vfprintf(stderr, format, args) : 0;
+}
+
+/* A ring buffer has a power of two of pages. */
+static uint32_t ring_size(uint32_t wanted)
+{
+	uint32_t size = sysconf(_SC_PAGESIZE);
+
+	while (size < wanted && size < 1U << 31)
+		size *= 2;
+	return size;
+}
+
+static void explain_refusal(const struct recorder *r, uint32_t size)
+{
+	if (errno == ENOMEM)
+		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size,
+		     r->tool->buffer_option);
+	else
+		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 on; -v shows what the kernel says",
+		     r->tool->kernel);
+}
+
+static bool has_variables(const struct bpf_object_skeleton *s)
+{
+	for (int i = 0; i < s->map_cnt; i++)
+		if (s->maps[i].mmaped && !*s->maps[i].mmaped) {
+			warnx("the kernel does not let the variables of the BPF program be mapped");
+			return false;
+		}
+	return true;
+}
+
+static int on_event(void *context, void *event, size_t size)
+{
+	struct recorder *r = context;
+
+	if (r->tool->full && r->tool->full(r->context))
+		return -1;
+	if (!r->tool->event(r->context, event, size)) {
+		warnx("an event is damaged");
+		r->failed = true;
+		return -1;
+	}
+	/* handling events may take long: a signal does not wait for all of them */
+	return ++r->batch == BATCH || caught ? -1 : 0;
+}
+
+static int load(struct recorder *r)
+{
+	struct recorder_program *p = &r->program;
+	uint32_t size = ring_size(r->options.buffer);
+	struct bpf_map *events;
+	struct stat ns;
+
+	libbpf_set_print(r->options.verbose ? print_libbpf : NULL);
+	if (stat("/proc/self/ns/pid", &ns) != 0) {
+		warn("/proc/self/ns/pid");
+		return -1;
+	}
+	if (r->tool->open(r->context, p) != 0)
+		return -1;
+	events = bpf_object__find_map_by_name(*p->skeleton->obj, "events");
+	*p->pid_ns = ns.st_ino;
+	*p->watermark = size / 4;
+	bpf_map__set_max_entries(events, size);
+	if (bpf_object__load_skeleton(p->skeleton) != 0) {
+		explain_refusal(r, size);
+		return -1;
+	}
+	if (!has_variables(p->skeleton))
+		return -1;
+	r->ring = ring_buffer__new(bpf_map__fd(events), on_event, r, NULL);
+	if (r->ring)
+		return 0;
+	warn("ring buffer");
+	return -1;
+}
+
+static int attach(struct recorder *r)
+{
+	if (bpf_object__attach_skeleton(r->program.skeleton) != 0) {
+		warn("cannot attach to %s; -v shows more", r->tool->hooks);
+		return -1;
+	}
+	return r->tool->attached ? r->tool->attached(r->context) : 0;
+}
+
+/* A signal until then kills, and a command that is held back ends by itself. Returns 0, or the exit status. */
+static int start(struct recorder *r)
+{
+	char **command = r->options.command;
+
+	if (privilege_check_ids() != 0)
+		return EXIT_FAILURE;
+	if (command && command_find(&r->command, command) != 0)
+		return command_cannot_run(command[0]);
+	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
+	    open_output(r) != 0 || start_command(r) != 0 || watch_processes(r) != 0 ||
+	    load(r) != 0 || attach(r) != 0 || privilege_drop(r->keeps_reading) != 0)
+		return EXIT_FAILURE;
+	catch_signals();
+	if (r->options.seconds)
+		r->deadline = clock_ms() + r->options.seconds * 1000;
+	/* it has not run yet, and ends with the tool */
+	if (command && caught)
+		return 128 + caught;
+	if (command && command_release(&r->command) != 0)
+		return command_cannot_run(r->command.path);
+	if (r->tool->started)
+		r->tool->started(r->context);
+	return 0;
+}
+
+/* A command is waited for at once, and what goes on after it can only be ended by a signal to the tool. */
+static void note_end(struct recorder *r)
+{
+	if (r->command.pid > 0)
+		r->command_status = command_wait(&r->command);
+	r->command.pid = 0;
+	if (r->tool->ended)
+		r->tool->ended(r->context);
+}
+
+static void note_ended(struct recorder *r, const struct pollfd fds[RECORDER_PIDS])
+{
+	for (int i = 0; i < RECORDER_PIDS; i++) {
+		if (r->processes[i] < 0 || !fds[i].revents)
+			continue;
+		close(r->processes[i]);
+		r->processes[i] = -1;
+		if (--r->num_alive == 0)
+			note_end(r);
+	}
+}
+
+/* Waits until there is something to do. */
+static void wait_for_events(struct recorder *r, int ms)
+{
+	struct pollfd fds[2 + RECORDER_PIDS] = {{ring_buffer__epoll_fd(r->ring), POLLIN, 0},
+						{r->out.fd, 0, 0}};
+	uint64_t now = r->deadline ? clock_ms() : 0;
+
+	for (int i = 0; i < RECORDER_PIDS; i++)
+		fds[2 + i] = (struct pollfd){r->processes[i], POLLIN, 0};
+	if (r->deadline && now >= r->deadline) {
+		r->is_over = true;
+		return;
+	}
+	if (r->deadline && r->deadline - now < (uint64_t)ms)
+		ms = r->deadline - now;
+	if (wait_for(fds, 2 + RECORDER_PIDS, ms) >= 0) {
+		note_ended(r, fds + 2);
+		/* the reader has gone: there is nobody to tell, and the status is as if a write had failed */
+		r->failed |= fds[1].revents != 0;
+	} else if (errno != EINTR) {
+		warn("poll");
+		r->failed = true;
+	}
+	take_signal(r);
+}
+
+static bool is_full(const struct recorder *r)
+{
+	return r->failed || r->out.error || (r->tool->full && r->tool->full(r->context));
+}
+
+static bool has_ended(const struct recorder *r)
+{
+	const uint32_t *followed = r->program.num_followed;
+
+	return r->pid && !r->num_alive &&
+	       (!followed || __atomic_load_n(followed, __ATOMIC_SEQ_CST) == 0);
+}
+
+static void wake(const struct recorder *r, enum wakeup when)
+{
+	__atomic_store_n(r->program.wakeup, when, __ATOMIC_SEQ_CST);
+}
+
+static void take_events(struct recorder *r)
+{
+	r->batch = 0;
+	ring_buffer__consume(r->ring);
+	if (r->tool->between)
+		r->tool->between(r->context);
+}
+
+/* While events come they are taken a batch at a time, which costs the probes no wake-ups; after a pause the next one wakes. */
+static void record(struct recorder *r)
+{
+	wake(r, WAKE_NOW);
+	while (!r->is_over && !is_full(r) && !has_ended(r)) {
+		int ms = 0;
+
+		take_events(r);
+		if (r->batch < BATCH) {
+			out_flush(&r->out);
+			wake(r, r->batch ? WAKE_AT_WATERMARK : WAKE_NOW);
+			ms = r->batch ? BATCH_MS : IDLE_MS;
+		}
+		wait_for_events(r, ms);
+	}
+}
+
+static void drain(struct recorder *r, uint64_t until)
+{
+	do {
+		take_signal(r);
+		take_events(r);
+	} while (r->batch && !is_full(r) && (!until || clock_ms() < until));
+}
+
+static void stop(struct recorder *r)
+{
+	uint64_t until = 0;
+
+	if (!r->tool->detach)
+		bpf_object__detach_skeleton(r->program.skeleton);
+	else if (r->tool->detach(r->context) != 0)
+		until = clock_ms() + DRAIN_MS;
+	drain(r, until);
+	r->failed |= until != 0;
+}
+
+static void wait_for_command(struct recorder *r)
+{
+	struct pollfd process = {r->processes[0], POLLIN, 0};
+
+	while (r->command.pid > 0) {
+		int ready = wait_for(&process, 1, IDLE_MS);
+
+		take_signal(r);
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			note_end(r);
+	}
+}
+
+int recorder_run(struct recorder *r, const struct recorder_tool *tool,
+		 const struct recorder_options *options, void *context)
+{
+	int status;
+
+	*r = (struct recorder){.options = *options, .tool = tool, .context = context};
+	for (int i = 0; i < RECORDER_PIDS; i++)
+		r->processes[i] = -1;
+	status = start(r);
+	if (status == 0) {
+		record(r);
+		stop(r);
+		if (tool->finish)
+			tool->finish(context);
+		status = close_output(r);
+		if (r->failed)
+			status = EXIT_FAILURE;
+		wait_for_command(r);
+	}
+	out_close(&r->out);
+	ring_buffer__free(r->ring);
+	free(r->command.path);
+	return status ? status : r->command_status;
+}
+
+void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
+{
+	va_list args;
+
+	if (!n)
+		return;
+	va_start(args, format);
+	vwarnx(format, args);
+	va_end(args);
+	r->failed = true;
+}
+
+uint64_t recorder_missed(const struct recorder *r)
+{
+	const struct bpf_object *object = *r->program.skeleton->obj;
+	struct bpf_program *program;
+	uint64_t missed = 0;
+
+	bpf_object__for_each_program(program, object)
+	{
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+
+		if (bpf_program__fd(program) >= 0 &&
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+			missed += info.recursion_misses;
+	}
+	return missed;
+}
+
+int recorder_open_iterator(struct bpf_program *program)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, error = errno;
+
+	bpf_link__destroy(link);
+	errno = error;
+	return fd < 0 ? -1 : fd;
+}
+
+int recorder_run_iterator(int fd)
+{
+	char nothing;
+	ssize_t n;
+	int error;
+
+	if (fd < 0)
+		return -1;
+	n = io_read(fd, &nothing, sizeof(nothing));
+	error = errno;
+	close(fd);
+	errno = error;
+	return n < 0 ? -1 : 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run of a tool with a BPF program, which is the same for all of them:
+ *
+ *	check ids; find the command; find()
+ *	open the output; start the command, which is held back
+ *	open() and load the program; attach it; attached()
+ *	drop capabilities; release the command; started()
+ *	event() and between(), until a signal, the time, the end of the processes, full() or a failure
+ *	detach(); drain the ring; finish(); close the output; wait for the command
+ */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "command.h"
+#include "out.h"
+
+struct bpf_object_skeleton;
+struct bpf_program;
+struct ring_buffer;
+
+enum { RECORDER_PIDS = 16 };
+
+/* What the user asks for. */
+struct recorder_options {
+	char **command;            /* NULL: none */
+	pid_t pids[RECORDER_PIDS]; /* processes with whose end it ends, up to the first 0 */
+	const char *output;        /* a path; NULL or "-": standard output */
+	uint64_t seconds;          /* 0: no end */
+	uint32_t buffer;           /* bytes of the ring, at least */
+	bool quiet, verbose;
+};
+
+/* A skeleton that was opened, and those of its variables that belong to the recorder. */
+struct recorder_program {
+	struct bpf_object_skeleton *skeleton;
+	uint32_t *pid_ns;
+	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
+	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: it does not */
+};
+#define RECORDER_PROGRAM(bpf)                                              \
+	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
+				   .pid_ns = &(bpf)->rodata->pid_ns,       \
+				   .watermark = &(bpf)->rodata->watermark, \
+				   .wakeup = &(bpf)->bss->wakeup})
+
+/*
+ * What a tool does in its own way. Each is called with the context of recorder_run(); NULL: there is nothing to do.
+ * Those that return an int return 0, or -1 after a message.
+ */
+struct recorder_tool {
+	const char *kernel; /* the oldest one that can load the program, by its sources */
+	const char *hooks;  /* what the program is attached to, as "the tracepoints of ..." */
+	const char *buffer_option; /* as a message names it */
+
+	int (*find)(void *context);
+	/* Opens the skeleton, and sets variables, map sizes and which programs are loaded. */
+	int (*open)(void *context, struct recorder_program *program);
+	int (*attached)(void *context);
+	void (*started)(void *context);
+	/* An event from the ring. Returns whether it is sound. */
+	bool (*event)(void *context, const void *event, size_t size);
+	/* After each round of events, before they are flushed. */
+	void (*between)(void *context);
+	/* Whether no more events are wanted. */
+	bool (*full)(void *context);
+	/* All processes, or the command, have ended. */
+	void (*ended)(void *context);
+	/* Instead of the skeleton's. When it fails, the ring is drained for a short time only. */
+	int (*detach)(void *context);
+	/* Prints what is printed at the end, and reports what was lost. */
+	void (*finish)(void *context);
+};
+
+struct recorder {
+	struct out out;
+	struct command command;
+	pid_t pid;          /* the first process, or that of the command; 0: none */
+	bool failed;        /* the exit status is 1; also for the tool to set */
+	bool keeps_reading; /* for attached() to set: keep the capabilities to read other processes */
+	unsigned num_alive; /* of the processes */
+
+	/* the recorder's own */
+	struct recorder_options options;
+	const struct recorder_tool *tool;
+	void *context;
+	struct recorder_program program;
+	struct ring_buffer *ring;
+	int processes[RECORDER_PIDS]; /* descriptors; -1: none, or it has ended */
+	bool is_over;
+	uint64_t deadline; /* milliseconds of the clock; 0: none */
+	unsigned batch;    /* events of this round */
+	int command_status;
+};
+
+/* Returns the exit status: 1 when recording failed, else that of the command. The skeleton stays open. */
+int recorder_run(struct recorder *r, const struct recorder_tool *tool,
+		 const struct recorder_options *options, void *context);
+
+/* Reports a loss, of n somethings, by this message; nothing when n is 0. The exit status is then 1. */
+void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * How often programs were not called because their CPU was just running one, in an interrupt for instance: the
+ * kernel then leaves the call out.
+ */
+uint64_t recorder_missed(const struct recorder *r);
+
+/*
+ * A program that the kernel calls with each thread. Opening it takes privileges, running it does not: it returns a
+ * descriptor, or -1 with errno. Running closes the descriptor, which may be -1, and returns 0, or -1 with errno.
+ */
+int recorder_open_iterator(struct bpf_program *program);
+int recorder_run_iterator(int fd);
+
+#endif
