@@ -237,13 +237,17 @@ static int load(struct recorder *r)
 	return -1;
 }
 
+int recorder_attach(struct recorder *r)
+{
+	if (bpf_object__attach_skeleton(r->program.skeleton) == 0)
+		return 0;
+	warn("cannot attach to %s; -v shows more", r->tool->hooks);
+	return -1;
+}
+
 static int attach(struct recorder *r)
 {
-	if (bpf_object__attach_skeleton(r->program.skeleton) != 0) {
-		warn("cannot attach to %s; -v shows more", r->tool->hooks);
-		return -1;
-	}
-	return r->tool->attached ? r->tool->attached(r->context) : 0;
+	return r->tool->attach ? r->tool->attach(r->context) : recorder_attach(r);
 }
 
 /* A signal until then kills, and a command that is held back ends by itself. Returns 0, or the exit status. */

@@ -4,7 +4,7 @@
  *
  *	check ids; find the command; find()
  *	open the output; start the command, which is held back
- *	open() and load the program; attach it; attached()
+ *	open() and load the program; attach()
  *	drop capabilities; release the command; started()
  *	event() and between(), until a signal, the time, the end of the processes, full() or a failure
  *	detach(); drain the ring; finish(); close the output; wait for the command
@@ -61,7 +61,8 @@ struct recorder_tool {
 	int (*find)(void *context);
 	/* Opens the skeleton, and sets variables, map sizes and which programs are loaded. */
 	int (*open)(void *context, struct recorder_program *program);
-	int (*attached)(void *context);
+	/* NULL: recorder_attach() alone. */
+	int (*attach)(void *context);
 	void (*started)(void *context);
 	/* An event from the ring. Returns whether it is sound. */
 	bool (*event)(void *context, const void *event, size_t size);
@@ -71,7 +72,7 @@ struct recorder_tool {
 	bool (*full)(void *context);
 	/* All processes, or the command, have ended. */
 	void (*ended)(void *context);
-	/* Instead of the skeleton's. When it fails, the ring is drained for a short time only. */
+	/* NULL: that of the skeleton alone. When it fails, the ring is drained for a short time only. */
 	int (*detach)(void *context);
 	/* Prints what is printed at the end, and reports what was lost. */
 	void (*finish)(void *context);
@@ -82,7 +83,7 @@ struct recorder {
 	struct command command;
 	pid_t pid;          /* the first process, or that of the command; 0: none */
 	bool failed;        /* the exit status is 1; also for the tool to set */
-	bool keeps_reading; /* for attached() to set: keep the capabilities to read other processes */
+	bool keeps_reading; /* for attach() to set: keep the capabilities to read other processes */
 	unsigned num_alive; /* of the processes */
 
 	/* the recorder's own */
@@ -101,6 +102,9 @@ struct recorder {
 /* Returns the exit status: 1 when recording failed, else that of the command. The skeleton stays open. */
 int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 		 const struct recorder_options *options, void *context);
+
+/* Attaches the programs of the skeleton that are to be attached by themselves. Returns 0, or -1 after a message. */
+int recorder_attach(struct recorder *r);
 
 /* Reports a loss, of n somethings, by this message; nothing when n is 0. The exit status is then 1. */
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)

@@ -291,7 +291,7 @@ T
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
 2 % a command or a process (-p) is expected % ipcsnoop
-1 % process 2147483647: No such process % ipcsnoop -p 2147483647
+1 % ipcsnoop: process 2147483647: there is none % ipcsnoop -p 2147483647
 1 % process 2147483647: there is none % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
 1 % missing: No such file or directory % usdt-gen -s missing

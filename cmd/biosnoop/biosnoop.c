@@ -63,10 +63,12 @@ static int open_program(void *context, struct recorder_program *program)
 	return 0;
 }
 
-static int note_time(void *context)
+static int attach(void *context)
 {
 	struct biosnoop *b = context;
 
+	if (recorder_attach(&b->recorder) != 0)
+		return -1;
 	__atomic_store_n(&b->bpf->bss->since, clock_ns(), __ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -136,7 +138,7 @@ static const struct recorder_tool tool = {
 	.hooks = "the tracepoints of block I/O",
 	.buffer_option = "--buffer",
 	.open = open_program,
-	.attached = note_time,
+	.attach = attach,
 	.started = start,
 	.event = print_event,
 	.full = is_full,
