@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * offwaketime's program: a thread that blocks leaves its stacks in a place of its own, who wakes it adds its own
- * stacks to them, and when it runs again all of it is sent. Stacks are sent whole: ids of a stack map could mean
- * another stack.
+ * offwaketime's program: a thread that blocks leaves its stacks in its task storage, the thread that wakes it adds
+ * its own, and when it runs again both are sent. Stacks are sent whole: ids of a stack map can collide.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -20,17 +19,17 @@ enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
 const volatile __u32 only_pids[MAX_IDS], only_tids[MAX_IDS]; /* up to the first 0; none: all */
 const volatile bool only_user_threads, only_kernel_threads;
 const volatile bool no_user_stacks, no_kernel_stacks;
-const volatile __u32 states;      /* bits of task_struct.__state; 0: of threads that could go on */
-const volatile __u64 least, most; /* ns */
+const volatile __u32 states; /* bits of task_struct.__state; 0: threads that could go on */
+const volatile __u64 min_ns, max_ns;
 
-__u64 lost_ns;     /* blocked time of the events that were lost */
-__u64 num_unnoted; /* blocked threads for which there was no memory */
-__u64 num_skipped; /* times that a wanted thread came or went without a switch */
+__u64 lost_ns;        /* blocked time of the events that were lost */
+__u64 num_no_storage; /* blocked threads for which there was no memory */
+__u64 num_skipped;    /* switches of wanted threads that were not seen */
 
 struct blocked {
-	__u64 since; /* 0: it is not */
+	__u64 since; /* 0: not blocked */
 	__u32 depth; /* of all stacks in the event */
-	struct event event;
+	struct offwaketime_event event;
 	__u64 frames[NUM_STACKS * MAX_DEPTH];
 };
 
@@ -41,9 +40,9 @@ struct {
 	__type(value, struct blocked);
 } threads SEC(".maps");
 
-/* What runs on a CPU. */
+/* The task that runs on a CPU. */
 struct running {
-	__u64 task; /* 0: not known yet */
+	__u64 task; /* 0: unknown */
 	bool is_wanted;
 };
 
@@ -74,8 +73,8 @@ static bool is_wanted(struct task_struct *task)
 }
 
 /*
- * Whether it gives up the processor for a reason that is wanted. One that is pushed off while it prepares to wait
- * has a state already, but goes on. A waker may change the state meanwhile, but not to 0.
+ * Whether it gives up the processor for a reason that is wanted. One that is preempted while it prepares to wait
+ * already has a state, but goes on. A waker may change the state meanwhile, but not to 0.
  */
 static bool is_blocking(bool preempt, struct task_struct *task)
 {
@@ -104,36 +103,36 @@ static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
 	b->depth = at + n / sizeof(__u64);
 }
 
-static void set_side(struct side *side, struct task_struct *task)
+static void set_party(struct party *party, struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 
-	side->image = mm ? mm->arg_start : 0;
-	side->pid = process_id(task);
-	side->tid = thread_id(task);
-	BPF_CORE_READ_INTO(&side->comm, task, comm);
+	party->image = mm ? mm->arg_start : 0;
+	party->pid = process_id(task);
+	party->tid = thread_id(task);
+	BPF_CORE_READ_INTO(&party->comm, task, comm);
 }
 
-static void begin(void *ctx, struct task_struct *task, __u64 now)
+static void block(void *ctx, struct task_struct *task, __u64 now)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL,
 						 BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!b) {
-		__sync_fetch_and_add(&num_unnoted, 1);
+		__sync_fetch_and_add(&num_no_storage, 1);
 		return;
 	}
-	b->event = (struct event){};
+	b->event = (struct offwaketime_event){};
 	b->depth = 0;
-	set_side(&b->event.stacks.target, task);
+	set_party(&b->event.stacks.target, task);
 	if (b->event.stacks.target.image)
 		add_stack(ctx, b, TARGET_USER, BPF_F_USER_STACK);
 	add_stack(ctx, b, TARGET_KERNEL, 0);
-	/* the last step: on another CPU, a waker that is too early finds nothing, instead of half of it */
+	/* last: a waker that is too early on another CPU finds nothing rather than half of it */
 	b->since = now;
 }
 
-static void end(struct task_struct *task, __u64 now)
+static void unblock(struct task_struct *task, __u64 now)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 	__u32 size;
@@ -142,7 +141,7 @@ static void end(struct task_struct *task, __u64 now)
 		return;
 	b->event.ns = now - b->since;
 	b->since = 0;
-	if (b->event.ns < least || b->event.ns > most)
+	if (b->event.ns < min_ns || b->event.ns > max_ns)
 		return;
 	size = sizeof(b->event) + b->depth * sizeof(__u64);
 	/* for the verifier */
@@ -161,8 +160,8 @@ static void forget(struct task_struct *task)
 }
 
 /*
- * Who gives up a CPU is who got it last; else a switch was left out, as virtual machines have been seen to do in
- * the moments after programs were attached. When that thread began or ceased to be blocked is then not known.
+ * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen, as happens on virtual
+ * machines just after programs are attached. When that thread became blocked or stopped being so is then unknown.
  */
 static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
 {
@@ -190,16 +189,16 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	check_order(prev, next, next_is_wanted);
 	if (!prev_blocks && !next_is_wanted)
 		return 0;
-	/* before stacks are walked, which takes a time that is neither one's own */
+	/* before the stacks are walked: that time belongs to neither thread */
 	now = bpf_ktime_get_ns();
 	if (prev_blocks)
-		begin(ctx, prev, now);
+		block(ctx, prev, now);
 	if (next_is_wanted)
-		end(next, now);
+		unblock(next, now);
 	return 0;
 }
 
-/* On the CPU of who wakes it, unlike sched_wakeup. */
+/* Runs on the waker's CPU, unlike sched_wakeup. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
@@ -208,7 +207,7 @@ int BPF_PROG(on_waking, struct task_struct *task)
 
 	if (!b || !b->since || b->event.stacks.waker.comm[0])
 		return 0;
-	set_side(&b->event.stacks.waker, waker);
+	set_party(&b->event.stacks.waker, waker);
 	add_stack(ctx, b, WAKER_KERNEL, 0);
 	if (b->event.stacks.waker.image)
 		add_stack(ctx, b, WAKER_USER, BPF_F_USER_STACK);

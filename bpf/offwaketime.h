@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What offwaketime's BPF program tells of a thread that was blocked. */
+/* The events of offwaketime's BPF program. */
 #ifndef OFFWAKETIME_BPF_H
 #define OFFWAKETIME_BPF_H
 
@@ -8,28 +8,28 @@
 enum {
 	COMM_SIZE = 16,
 	MAX_DEPTH = 127, /* frames of a stack, the kernel's PERF_MAX_STACK_DEPTH */
-	MAX_IDS = 16,    /* that can be asked for */
+	MAX_IDS = 16,    /* that a user can name */
 };
 
 /* Stacks in the order in which they are in an event. */
 enum { TARGET_USER, TARGET_KERNEL, WAKER_KERNEL, WAKER_USER, NUM_STACKS };
 
-/* A thread. */
-struct side {
-	/* where its process's arguments begin: with pid it tells programs apart; 0: a thread of the kernel */
+/* A thread that was blocked or woke one. */
+struct party {
+	/* address of its process's arguments, which with pid identifies a program; 0: a thread of the kernel */
 	__u64 image;
-	__u32 pid, tid;       /* 0: it is in another PID namespace, or the idle task */
-	char comm[COMM_SIZE]; /* empty: it is not known who it was */
+	__u32 pid, tid;       /* 0: in another PID namespace, or the idle task */
+	char comm[COMM_SIZE]; /* empty: unknown */
 };
 
-/* Who was blocked and who woke it. The frames of all stacks follow, without gaps, the innermost of each first. */
+/* Which thread was blocked, and which woke it. The frames of all stacks follow, without gaps, the innermost of each first. */
 struct stacks {
-	struct side target, waker;
+	struct party target, waker;
 	__u16 depth[NUM_STACKS];
 };
 
-struct event {
-	__u64 ns; /* for which it was blocked */
+struct offwaketime_event {
+	__u64 ns; /* how long it was blocked */
 	struct stacks stacks;
 };
 

@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "regular.h"
 
-bool mapping_parse(struct mapping *m, char *line)
+/* Takes the line apart, and changes it. Returns whether it is one of this form. */
+static bool parse(struct mapping *m, char *line)
 {
 	unsigned major, minor;
 	char flags[5];
@@ -30,10 +32,46 @@ bool mapping_parse(struct mapping *m, char *line)
 	return true;
 }
 
-/*
- * Opens the path when it is the file that is mapped. Devices are not compared: some file systems report another one
- * to stat(2).
- */
+const char *mapping_begin(struct mapping_list *list, pid_t pid)
+{
+	char path[32];
+	int fd;
+
+	*list = (struct mapping_list){.root = -1};
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	list->proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (list->proc < 0)
+		return "";
+	list->root = openat(list->proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (list->root < 0)
+		return "root";
+	fd = openat(list->proc, "maps", O_RDONLY | O_CLOEXEC);
+	list->maps = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (fd >= 0 && !list->maps)
+		close(fd);
+	return list->maps ? NULL : "maps";
+}
+
+int mapping_next(struct mapping_list *list, struct mapping *m)
+{
+	while (getline(&list->line, &list->cap, list->maps) > 0)
+		if (parse(m, list->line))
+			return 1;
+	return feof(list->maps) ? 0 : -1;
+}
+
+void mapping_end(struct mapping_list *list)
+{
+	if (list->maps)
+		fclose(list->maps);
+	if (list->root >= 0)
+		close(list->root);
+	if (list->proc >= 0)
+		close(list->proc);
+	free(list->line);
+}
+
+/* Opens the path if it is the mapped file. Devices are not compared: some file systems report another one to stat(2). */
 static int open_mapped(int dir, const char *path, uint64_t resolve, const struct mapping *m)
 {
 	struct stat st;
@@ -46,12 +84,12 @@ static int open_mapped(int dir, const char *path, uint64_t resolve, const struct
 	return -1;
 }
 
-int mapping_open(const struct mapping *m, int proc, int root)
+int mapping_open(const struct mapping *m, const struct mapping_list *list)
 {
-	/* the kernel has resolved the links in the path: others have come since */
+	/* the kernel has resolved the links in the path: any that are there now came later */
 	const uint64_t below = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
 	char link[64];
-	int fd = open_mapped(root, m->path, below, m), own_root;
+	int fd = open_mapped(list->root, m->path, below, m), own_root;
 	struct stat st;
 
 	if (fd >= 0)
@@ -63,6 +101,6 @@ int mapping_open(const struct mapping *m, int proc, int root)
 	if (fd >= 0)
 		return fd;
 	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
-	/* the very file: of one that an overlay has copied up stat(2) has another inode */
-	return regular_open(proc, link, 0, &st);
+	/* the file itself, though an overlay that has copied it up reports another inode */
+	return regular_open(list->proc, link, 0, &st);
 }

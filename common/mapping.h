@@ -5,25 +5,46 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 struct mapping {
 	uint64_t start, end; /* addresses */
 	uint64_t offset;     /* of the start in the file */
 	uint64_t device;
 	uint64_t inode; /* 0: it comes from no file */
-	char *path;     /* in the line */
+	char *path;     /* empty: anonymous */
 	bool code, writable, shared;
 };
 
-/* Takes the line apart, and changes it. Returns whether it is one of this form; an anonymous mapping has an empty path. */
-bool mapping_parse(struct mapping *m, char *line);
+/* The mappings of a process, in reading. */
+struct mapping_list {
+	int proc, root; /* its directories: /proc/PID, and that which it has for / */
+	FILE *maps;
+	char *line;
+	size_t cap;
+};
 
 /*
- * Opens the file that is mapped, without following links: by its path under the root of the process, which may be
- * another one than ours; under our own, which the path is relative to when only the
- * root is another one, as by chroot(2); or, when that is not the file any more, by the mapping, which takes
- * more privileges. proc and root: the directories of the process. Returns -1 with errno.
+ * Begins to list them: those of the program that runs at this moment. Returns NULL; or, with errno, what could not be
+ * opened: "" for the process itself, "root" or "maps". mapping_end() is due in both cases.
  */
-int mapping_open(const struct mapping *m, int proc, int root);
+const char *mapping_begin(struct mapping_list *list, pid_t pid);
+
+/* Returns 1 with a mapping, valid until the next call; 0 after the last one, or -1 with errno. */
+int mapping_next(struct mapping_list *list, struct mapping *m);
+
+void mapping_end(struct mapping_list *list);
+
+/*
+ * Opens the file that is mapped, without following links. Three places are tried in this order:
+ *
+ *	its path below the root of the process, which may be another one than ours
+ *	its path below our own root, which it is relative to after chroot(2)
+ *	the mapping itself, which takes more privileges
+ *
+ * Returns -1 with errno.
+ */
+int mapping_open(const struct mapping *m, const struct mapping_list *list);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mapping.h"
+#include "mem.h"
 #include "utf8.h"
 
 struct target_file *target_add(struct target *t, const char *path, int fd)
@@ -105,9 +106,9 @@ static void warn_mapping(const struct target *t, const struct mapping *m)
 	free(path);
 }
 
-static int add_mapping(struct target *t, int proc, int root, const struct mapping *m)
+static int add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
 {
-	int fd = mapping_open(m, proc, root), elf;
+	int fd = mapping_open(m, list), elf;
 
 	if (fd < 0) {
 		warn_mapping(t, m);
@@ -131,42 +132,33 @@ static int add_mapping(struct target *t, int proc, int root, const struct mappin
 }
 
 /* Adds the files of the mappings, each once. */
-static int add_mappings(struct target *t, int proc, int root, FILE *maps)
+static int add_mappings(struct target *t, struct mapping_list *list)
 {
-	struct mapping m;
 	struct seen {
 		uint64_t device, inode;
-	} *seen = NULL, *all;
+	} *seen = NULL;
+	struct mapping m;
 	size_t cap = 0, n = 0;
-	char *line = NULL;
-	int result = 0;
+	int result = 0, got;
 
-	while (result == 0 && getline(&line, &cap, maps) > 0) {
+	while (result == 0 && (got = mapping_next(list, &m)) > 0) {
 		size_t i = 0;
 
-		if (!mapping_parse(&m, line) || !m.code || !m.inode)
+		if (!m.code || !m.inode)
 			continue;
 		while (i < n && (seen[i].device != m.device || seen[i].inode != m.inode))
 			i++;
 		if (i < n)
 			continue;
-		all = reallocarray(seen, n + 1, sizeof(*seen));
-		if (!all) {
-			warn(NULL);
-			result = -1;
-			break;
-		}
-		seen = all;
+		seen = mem_room(seen, n, &cap);
 		seen[n++] = (struct seen){m.device, m.inode};
-		result = add_mapping(t, proc, root, &m);
+		result = add_mapping(t, list, &m);
 	}
-	/* an error, or no memory for a line */
-	if (result == 0 && !feof(maps)) {
+	if (result == 0 && got < 0) {
 		warn("%s: maps", t->name);
 		result = -1;
 	}
 	free(seen);
-	free(line);
 	return result;
 }
 
@@ -183,45 +175,36 @@ static char *process_name(int proc)
 	return utf8_visible_copy(slash ? slash + 1 : exe);
 }
 
-static int process_error(pid_t pid, const char *what)
+static void process_error(pid_t pid, const char *what, int error)
 {
-	if (errno == EACCES || errno == EPERM)
-		warn("process %d: %s (needs its user's id, or CAP_SYS_PTRACE)", pid, what);
-	else
-		warn("process %d: %s", pid, what);
-	return -1;
+	bool denied = error == EACCES || error == EPERM;
+
+	warnx("process %d: %s%s: %s", pid, what,
+	      denied ? " (needs its user's id, or CAP_SYS_PTRACE)" : "", strerror(error));
 }
 
 int target_add_process(struct target *t, pid_t pid)
 {
-	char path[32];
-	int proc, root = -1, maps_fd = -1, result = -1;
-	FILE *maps = NULL;
+	struct mapping_list list;
+	const char *missing = mapping_begin(&list, pid);
+	int result = -1, error = errno;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (proc < 0) {
-		warnx("process %d: %s", pid, errno == ENOENT ? "there is none" : strerror(errno));
+	if (missing && !*missing) {
+		warnx("process %d: %s", pid, error == ENOENT ? "there is none" : strerror(error));
+		mapping_end(&list);
 		return -1;
 	}
-	t->name = process_name(proc);
+	t->name = process_name(list.proc);
 	if (!t->name && errno == ENOENT)
 		warnx("process %d: it has no executable: it has ended, or is one of the kernel",
 		      pid);
 	else if (!t->name)
-		process_error(pid, "exe");
-	else if ((root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
-		process_error(pid, "root");
-	else if ((maps_fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC)) < 0 ||
-		 !(maps = fdopen(maps_fd, "r")))
-		process_error(pid, "maps");
+		process_error(pid, "exe", errno);
+	else if (missing)
+		process_error(pid, missing, error);
 	else
-		result = add_mappings(t, proc, root, maps);
-	if (maps)
-		fclose(maps);
-	if (root >= 0)
-		close(root);
-	close(proc);
+		result = add_mappings(t, &list);
+	mapping_end(&list);
 	return result;
 }
 

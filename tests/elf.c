@@ -17,13 +17,8 @@
 
 static void print(struct out *out, const struct function *f)
 {
-	struct slice name = slice_of(f->name);
-	char *to;
-
 	out_printf(out, "%" PRIx64 " %" PRIx64 " ", f->start, f->end);
-	to = out_room(out, UTF8_VISIBLE(name.n));
-	if (to)
-		out_commit(out, utf8_visible(to, name));
+	out_visible(out, slice_of(f->name));
 	out_text(out, "\n");
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "elf.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -13,35 +12,32 @@
 #include <zlib.h>
 
 #include "elffile.h"
+#include "mem.h"
 #include "regular.h"
 
 enum {
-	NAME_LONGEST = 4096, /* a longer name is no name */
+	NAME_LONGEST = 4096, /* a longer name is ignored */
 	NAME_COMPARED = 32,  /* characters that decide between two names of a function */
 };
 
-/* A file in reading, and the first thing that was wrong with it or its debug file. */
-struct reader {
+/* A file that is read, and the first thing that is wrong with it or its debug file. */
+struct elf_reader {
 	struct elf_file *to;
 	struct elffile_budget *budget;
 	const char *error;
 };
 
-static void fault(struct reader *r, const char *error)
+static void fault(struct elf_reader *r, const char *error)
 {
 	if (!r->error)
 		r->error = error;
 }
 
-static void add_ranges(struct reader *r, const struct elffile *elf)
+static void add_ranges(struct elf_reader *r, const struct elffile *elf)
 {
 	struct elf_file *f = r->to;
 
-	f->ranges = calloc(elf->num_segments + 1, sizeof(*f->ranges));
-	if (!f->ranges) {
-		fault(r, strerror(ENOMEM));
-		return;
-	}
+	f->ranges = mem_array(elf->num_segments, sizeof(*f->ranges));
 	f->num_ranges = elf->num_segments;
 	for (size_t i = 0; i < elf->num_segments; i++) {
 		const struct elffile_segment *s = &elf->segments[i];
@@ -50,7 +46,7 @@ static void add_ranges(struct reader *r, const struct elffile *elf)
 	}
 }
 
-/* A symbol without a size may end anywhere: what comes after it would get a wrong name. */
+/* A symbol without a size may end anywhere: the code after it would get a wrong name. */
 static void add_function(struct elf_file *f, const GElf_Sym *symbol,
 			 const struct elffile_section *names)
 {
@@ -66,7 +62,7 @@ static void add_function(struct elf_file *f, const GElf_Sym *symbol,
 }
 
 /* Adds the functions of the section of this type. Returns whether there is one. */
-static bool add_symbols(struct reader *r, struct elffile *elf, uint32_t type)
+static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
 	struct elffile_section symbols, names;
 	struct elf_file *f = r->to;
@@ -79,18 +75,8 @@ static bool add_symbols(struct reader *r, struct elffile *elf, uint32_t type)
 		return false;
 	}
 	n = symbols.data->d_size / gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
-	f->functions = calloc(n + 1, sizeof(*f->functions));
-	f->names = malloc(names.data->d_size + 1);
-	if (!f->functions || !f->names) {
-		free(f->functions);
-		free(f->names);
-		f->functions = NULL;
-		f->names = NULL;
-		fault(r, strerror(ENOMEM));
-		return false;
-	}
-	if (names.data->d_size)
-		memcpy(f->names, names.data->d_buf, names.data->d_size);
+	f->functions = mem_array(n, sizeof(*f->functions));
+	f->names = mem_copy((struct slice){names.data->d_buf, names.data->d_size});
 	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++)
 		add_function(f, &symbol, &names);
 	return true;
@@ -101,7 +87,7 @@ struct build_id {
 	char text[2 * 64 + 1]; /* empty: none */
 };
 
-static void take_build_id(Elf_Data *notes, struct build_id *id)
+static void find_build_id(Elf_Data *notes, struct build_id *id)
 {
 	size_t at = 0, name, desc;
 	GElf_Nhdr note;
@@ -125,7 +111,7 @@ static struct build_id read_build_id(struct elffile *elf)
 	struct build_id id = {};
 
 	if (elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
-		take_build_id(notes.data, &id);
+		find_build_id(notes.data, &id);
 	return id;
 }
 
@@ -171,10 +157,10 @@ static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 }
 
 /*
- * Adds the functions of a debug file. It must have the build id, or, where one of the two has none, the checksum;
- * checksum: NULL where its path is made of the build id. Returns whether it has symbols.
+ * Adds the functions of a debug file. It must have the build id or, if one of the two has none, the checksum; checksum:
+ * NULL if its path is made of the build id. Returns whether it has symbols.
  */
-static bool add_file(struct reader *r, int root, const char *path, const struct build_id *id,
+static bool add_file(struct elf_reader *r, int root, const char *path, const struct build_id *id,
 		     const uint32_t *checksum)
 {
 	struct build_id own = {};
@@ -201,7 +187,7 @@ static bool add_file(struct reader *r, int root, const char *path, const struct 
 }
 
 /* Its path is usr/lib/debug/.build-id/XX/YYYY.debug. */
-static bool add_file_of_id(struct reader *r, int root, const struct build_id *id)
+static bool add_file_of_id(struct elf_reader *r, int root, const struct build_id *id)
 {
 	char path[256];
 
@@ -212,7 +198,7 @@ static bool add_file_of_id(struct reader *r, int root, const struct build_id *id
 	return add_file(r, root, path, id, NULL);
 }
 
-static bool add_linked_file(struct reader *r, int root, const char *path, const char *name,
+static bool add_linked_file(struct elf_reader *r, int root, const char *path, const char *name,
 			    const struct build_id *id, uint32_t checksum)
 {
 	static const char *const places[] = {"%.*s/%s", "%.*s/.debug/%s", "usr/lib/debug%.*s/%s"};
@@ -228,7 +214,7 @@ static bool add_linked_file(struct reader *r, int root, const char *path, const 
 	return false;
 }
 
-static bool add_debug_file(struct reader *r, struct elffile *elf, const char *path, int root)
+static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char *path, int root)
 {
 	struct build_id id = read_build_id(elf);
 	char name[NAME_MAX + 1];
@@ -251,7 +237,7 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
 		     struct elffile_budget *budget)
 {
 	int own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct reader r = {f, budget, NULL};
+	struct elf_reader r = {f, budget, NULL};
 	struct elffile elf;
 
 	*f = (struct elf_file){};
@@ -273,8 +259,8 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
 }
 
 /*
- * The function with this address: the last that begins before it, of those that may be nested in each other. Of
- * several names for one it is the last: that without underscores.
+ * The function with this address: the last that starts before it, of those that may be nested in each other. Of several
+ * names for one address the last is taken: that without underscores.
  */
 static const struct function *find_address(const struct elf_file *f, uint64_t address)
 {

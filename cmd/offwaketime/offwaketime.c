@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offwaketime: how long threads were blocked, by the stack in which they were and the stack of who woke them. The
- * name and the options are those of bcc's tool; tracepoints alone are needed.
+ * offwaketime: how long threads were blocked, by the stack in which they were and the stack of the thread that woke
+ * them. The name and the options are those of bcc's tool; this one needs tracepoints only.
  */
 #include <bpf/libbpf.h>
 #include <err.h>
@@ -9,81 +9,99 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "alive.h"
 #include "cli.h"
 #include "intern.h"
+#include "mem.h"
 #include "number.h"
 #include "offwaketime.skel.h"
 #include "print.h"
-#include "privilege.h"
-#include "process.h"
-#include "session.h"
+#include "processes.h"
+#include "recorder.h"
 #include "symbols.h"
 
-enum { BUFFER = 16 << 20, STACKS = 16384 };
+_Static_assert((int)MAX_IDS == (int)RECORDER_PIDS, "as many processes as can be watched");
 
 static struct {
-	uint32_t pids[MAX_IDS], tids[MAX_IDS]; /* up to the first 0; none: all */
-	uint32_t states;                       /* see the program */
-	uint64_t least, most;                  /* us */
-	uint64_t stacks;                       /* that are kept */
-	uint64_t seconds;                      /* 0: no end */
-	uint32_t buffer;
+	pid_t tids[MAX_IDS]; /* up to the first 0; none: all */
+	uint32_t states;     /* see the program */
+	uint64_t min_ns, max_ns;
+	uint64_t stacks; /* that are kept */
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
-	bool delimited, folded, json, verbose;
-} opt = {.states = ~0U, .least = 1, .most = UINT64_MAX / 1000, .stacks = STACKS, .buffer = BUFFER};
+	bool delimited, folded, json;
+	struct recorder_options recorder;
+} opt = {.states = ~0U,
+	 .min_ns = 1000,
+	 .max_ns = UINT64_MAX,
+	 .stacks = 16384,
+	 .recorder.buffer = 16 << 20};
 
-struct recording {
+struct offwaketime {
+	struct recorder recorder;
 	struct offwaketime_bpf *bpf;
-	struct session session;
 	struct symbols kernel;
 	struct processes processes;
-	struct alive named;                 /* the processes of -p */
-	struct intern stacks;               /* each a struct stacks with its frames */
-	struct total *totals;               /* of the stacks of this number */
+	struct intern stacks;         /* each a struct stacks with its frames */
+	struct blocked_total *totals; /* of the stacks of this number */
+	size_t cap;
 	uint64_t num_left_out, ns_left_out; /* when there were too many stacks */
 };
 
-/* A session_is_over: nothing more comes of processes that have ended. */
-static bool is_over(void *context)
-{
-	struct recording *r = context;
-
-	if (!alive_none(&r->named))
-		return false;
-	cli_note("%s", r->named.n == 1 ? "the process has ended" : "the processes have ended");
-	return true;
-}
-
-/* A session_is_over, when the recording is over. */
-static bool is_empty(void *context)
+static int find_threads(void *context)
 {
 	(void)context;
-	return false;
-}
-
-/* Returns 0, or -1 having said which process or thread is not there. */
-static int find_named(struct recording *r)
-{
-	_Static_assert((int)MAX_IDS <= (int)ALIVE_MAX, "all processes of -p");
-
-	for (size_t i = 0; i < MAX_IDS && opt.pids[i]; i++)
-		if (alive_add(&r->named, opt.pids[i]) != 0)
-			return -1;
 	for (size_t i = 0; i < MAX_IDS && opt.tids[i]; i++)
 		if (kill(opt.tids[i], 0) != 0 && errno == ESRCH) {
-			warnx("thread %u: there is none", opt.tids[i]);
+			warnx("thread %d: there is none", opt.tids[i]);
 			return -1;
 		}
 	return 0;
 }
 
+static int open_program(void *context, struct recorder_program *program)
+{
+	struct offwaketime *o = context;
+	struct offwaketime_bpf *bpf = o->bpf = offwaketime_bpf__open();
+
+	if (!bpf) {
+		warn("BPF program");
+		return -1;
+	}
+	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
+	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
+	bpf->rodata->states = opt.states;
+	bpf->rodata->only_user_threads = opt.user_threads;
+	bpf->rodata->only_kernel_threads = opt.kernel_threads;
+	bpf->rodata->no_user_stacks = opt.kernel_stacks;
+	bpf->rodata->no_kernel_stacks = opt.user_stacks;
+	bpf->rodata->min_ns = opt.min_ns;
+	bpf->rodata->max_ns = opt.max_ns;
+	*program = RECORDER_PROGRAM(bpf);
+	return 0;
+}
+
+static int attach(void *context)
+{
+	struct offwaketime *o = context;
+
+	/* now that the program is loaded, its own functions are among the symbols */
+	if (!opt.user_stacks && symbols_read(&o->kernel) != 0)
+		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or CAP_SYSLOG, may change that");
+	/* files and processes come up as long as it records */
+	o->recorder.keeps_reading = true;
+	return recorder_attach(&o->recorder);
+}
+
+static void start(void *context)
+{
+	(void)context;
+	cli_notice(opt.recorder.quiet, "adding up blocked time");
+}
+
 /* Whether the event is as long as it says. */
-static bool is_sound(const struct event *e, size_t size)
+static bool is_sound(const struct offwaketime_event *e, size_t size)
 {
 	size_t n = 0;
 
@@ -94,357 +112,236 @@ static bool is_sound(const struct event *e, size_t size)
 	return size == sizeof(*e) + n * sizeof(uint64_t);
 }
 
-/* Makes sure that the addresses can be named later. Returns 0, or -1 without memory. */
-static int look_at_processes(struct recording *r, struct total *t, const struct stacks *e)
+/* Makes sure that the addresses can be named later. */
+static bool load_processes(struct offwaketime *o, const struct stacks *e)
 {
 	const uint64_t *frames = print_frames(e);
 	unsigned before = e->depth[TARGET_USER] + e->depth[TARGET_KERNEL] + e->depth[WAKER_KERNEL];
-	int target = processes_look(&r->processes, &e->target, frames, e->depth[TARGET_USER]);
-	int waker = processes_look(&r->processes, &e->waker, frames + before, e->depth[WAKER_USER]);
+	bool target = processes_load(&o->processes, &e->target, frames, e->depth[TARGET_USER]);
+	bool waker = processes_load(&o->processes, &e->waker, frames + before,
+				    e->depth[WAKER_USER]);
 
-	t->is_looked_up = target > 0 && waker > 0;
-	return target < 0 || waker < 0 ? -1 : 0;
+	return target && waker;
 }
 
-static int add(struct recording *r, const struct event *e, size_t size)
+static struct blocked_total *total_of(struct offwaketime *o, struct slice key)
 {
-	const size_t before = offsetof(struct event, stacks);
-	struct slice key = {(const char *)e + before, size - before};
-	uint32_t index = intern_get(&r->stacks, key);
-	struct total *t;
+	uint32_t index = intern_get(&o->stacks, key);
 
-	if (index == MAP_NONE && r->stacks.n == opt.stacks) {
-		r->num_left_out++;
-		r->ns_left_out += e->ns;
-		return 0;
+	if (index == MAP_NONE) {
+		if (o->stacks.n == opt.stacks)
+			return NULL;
+		index = intern_add(&o->stacks, key);
+		o->totals = mem_room(o->totals, index, &o->cap);
+		o->totals[index] = (struct blocked_total){};
 	}
-	if (index == MAP_NONE)
-		index = intern_add(&r->stacks, key);
-	if (index == MAP_NONE)
-		return -1;
-	t = &r->totals[index];
+	return &o->totals[index];
+}
+
+static bool add_event(void *context, const void *event, size_t size)
+{
+	const size_t before = offsetof(struct offwaketime_event, stacks);
+	struct offwaketime *o = context;
+	const struct offwaketime_event *e = event;
+	struct blocked_total *t;
+
+	if (!is_sound(e, size))
+		return false;
+	t = total_of(o, (struct slice){(const char *)e + before, size - before});
+	if (!t) {
+		o->num_left_out++;
+		o->ns_left_out += e->ns;
+		return true;
+	}
 	t->ns += e->ns;
 	t->count++;
-	return t->is_looked_up ? 0 : look_at_processes(r, t, &e->stacks);
+	if (!t->is_loaded)
+		t->is_loaded = load_processes(o, &e->stacks);
+	return true;
 }
 
-/* Takes an event out of the ring. */
-static int on_event(void *context, void *data, size_t size)
+static void note_end(void *context)
 {
-	struct recording *r = context;
-
-	if (!is_sound(data, size)) {
-		warnx("an event is damaged");
-		r->session.failed = true;
-		return -1;
-	}
-	if (add(r, data, size) != 0) {
-		warn(NULL);
-		r->session.failed = true;
-		return -1;
-	}
-	return session_count(&r->session);
-}
-
-static int load(struct offwaketime_bpf *bpf)
-{
-	uint32_t size = session_ring_size(opt.buffer);
-
-	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
-		return -1;
-	bpf->rodata->watermark = size / 4;
-	memcpy((void *)bpf->rodata->only_pids, opt.pids, sizeof(opt.pids));
-	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
-	bpf->rodata->states = opt.states;
-	bpf->rodata->only_user_threads = opt.user_threads;
-	bpf->rodata->only_kernel_threads = opt.kernel_threads;
-	bpf->rodata->no_user_stacks = opt.kernel_stacks;
-	bpf->rodata->no_kernel_stacks = opt.user_stacks;
-	bpf->rodata->least = opt.least * 1000;
-	bpf->rodata->most = opt.most * 1000;
-	bpf_map__set_max_entries(bpf->maps.events, size);
-	if (offwaketime_bpf__load(bpf) != 0)
-		session_cannot_load(size, "--buffer", "Linux 5.13");
-	else if (session_has_variables(bpf->bss, bpf->rodata))
-		return 0;
-	return -1;
-}
-
-/* Begins to record. Returns 0, or -1 having said what is wrong. */
-static int begin(struct recording *r)
-{
-	r->totals = calloc(opt.stacks, sizeof(*r->totals));
-	if (!r->totals) {
-		warn("room for %" PRIu64 " stacks", opt.stacks);
-		return -1;
-	}
-	session_libbpf(opt.verbose);
-	r->bpf = offwaketime_bpf__open();
-	if (!r->bpf) {
-		warn("BPF program");
-		return -1;
-	}
-	if (load(r->bpf) != 0)
-		return -1;
-	/* the program's own functions are known now */
-	if (!opt.user_stacks && symbols_read(&r->kernel) != 0)
-		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or CAP_SYSLOG, may change that");
-	r->session.ring = ring_buffer__new(bpf_map__fd(r->bpf->maps.events), on_event, r, NULL);
-	if (!r->session.ring) {
-		warn("ring buffer");
-		return -1;
-	}
-	r->session.wakeup = &r->bpf->bss->wakeup;
-	if (offwaketime_bpf__attach(r->bpf) == 0)
-		return 0;
-	warn("cannot attach to the tracepoints of the scheduler; -v shows more");
-	return -1;
+	(void)context;
+	cli_notice(opt.recorder.quiet, "%s",
+		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct total *x = a, *y = b;
+	const struct blocked_total *x = a, *y = b;
 
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Prints what was recorded, the least time first. */
-static void print(struct recording *r)
+/* Prints what was recorded, the shortest time first. */
+static void print(struct offwaketime *o)
 {
-	struct printer p = {&r->session.out, &r->kernel, &r->processes, opt.delimited};
+	struct offwaketime_printer p = {&o->recorder.out, &o->kernel, &o->processes, opt.delimited};
+	uint32_t n = o->stacks.n;
 
-	for (uint32_t i = 0; i < r->stacks.n; i++)
-		r->totals[i].stacks = (const void *)r->stacks.all[i].p;
-	qsort(r->totals, r->stacks.n, sizeof(*r->totals), by_time);
-	for (uint32_t i = 0; i < r->stacks.n && !r->session.out.error; i++)
-		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &r->totals[i]);
+	for (uint32_t i = 0; i < n; i++)
+		o->totals[i].stacks = (const void *)o->stacks.all[i].p;
+	if (n)
+		qsort(o->totals, n, sizeof(*o->totals), by_time);
+	for (uint32_t i = 0; i < n && !o->recorder.out.error; i++)
+		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->totals[i]);
 }
 
-/* Says what the lines do not. Returns whether nothing was lost. */
-static bool report(const struct recording *r)
+/* Reports what the lines do not show. */
+static void report(struct offwaketime *o)
 {
-	uint64_t lost = r->bpf->bss->lost, unnoted = r->bpf->bss->num_unnoted;
-	uint64_t skipped = r->bpf->bss->num_skipped, missed = session_missed(r->bpf->obj);
+	struct recorder *r = &o->recorder;
+	uint64_t lost = o->bpf->bss->lost, no_storage = o->bpf->bss->num_no_storage;
+	uint64_t skipped = o->bpf->bss->num_skipped, missed = recorder_missed(r);
 
-	processes_report(&r->processes);
-	if (!r->stacks.n && !lost)
-		cli_note("no thread was blocked: nothing to print");
-	if (lost)
-		warnx("lost %" PRIu64
-		      " times of %.3f ms in all for which there was no room; --buffer takes a larger size",
-		      lost, r->bpf->bss->lost_ns / 1e6);
-	if (r->num_left_out)
-		warnx("%.3f ms of %" PRIu64
+	processes_report(&o->processes);
+	if (!o->stacks.n && !lost)
+		cli_notice(opt.recorder.quiet, "no thread was blocked: nothing to print");
+	recorder_loss(r, lost,
+		      "lost %" PRIu64
+		      " times of %.3f ms in all: the buffer was full; use a larger --buffer",
+		      lost, o->bpf->bss->lost_ns / 1e6);
+	recorder_loss(r, o->num_left_out,
+		      "%.3f ms of %" PRIu64
 		      " times are not attributed: there were more than %" PRIu64
-		      " stacks; --stack-storage-size takes more",
-		      r->ns_left_out / 1e6, r->num_left_out, opt.stacks);
-	if (unnoted)
-		warnx("%" PRIu64
-		      " times are not attributed: the kernel had no memory to note their begin",
-		      unnoted);
-	if (skipped)
-		warnx("the kernel has left out %" PRIu64
-		      " switches of these threads: the times that began or ended there are missing",
-		      skipped);
-	if (missed)
-		warnx("missed %" PRIu64
+		      " stacks; use a larger --stack-storage-size",
+		      o->ns_left_out / 1e6, o->num_left_out, opt.stacks);
+	recorder_loss(r, no_storage,
+		      "%" PRIu64
+		      " times are not attributed: the kernel had no memory to record their start",
+		      no_storage);
+	recorder_loss(
+		r, skipped,
+		"the kernel has skipped %" PRIu64
+		" switches of these threads: the times that started or ended there are missing",
+		skipped);
+	recorder_loss(r, missed,
+		      "missed %" PRIu64
 		      " switches or wake-ups, in interrupts: times or wakers are missing",
 		      missed);
-	return !lost && !r->num_left_out && !unnoted && !skipped && !missed;
 }
 
-static const char help[] =
-	"Usage: %s [OPTION]... [SECONDS]\n"
-	"Add up how long threads were blocked, by the stack in which they were and the stack of who woke them; for\n"
-	"SECONDS, or until control-C, and print it then.\n"
-	"\n"
-	"  -p, --pid PID[,PID]... only threads of these processes\n"
-	"  -t, --tid TID[,TID]... only these threads\n"
-	"  -u, --user-threads     no threads of the kernel\n"
-	"  -k, --kernel-threads   only threads of the kernel\n"
-	"  -U, --user-stacks      no stacks of the kernel\n"
-	"  -K, --kernel-stacks    no stacks of processes\n"
-	"  -f, --folded           a line for each, as flamegraph.pl reads it\n"
-	"  -d, --delimited        put a mark between stacks of the kernel and of the process\n"
-	"  -j, --json             a JSON line for each\n"
-	"  -m, --min-block-time US\n"
-	"                         only times of so many microseconds or more; 1 without it\n"
-	"  -M, --max-block-time US\n"
-	"                         only times of so many microseconds or less\n"
-	"      --state BITS       only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: pushed off\n"
-	"  -o, --output FILE      write to FILE\n"
-	"      --stack-storage-size N\n"
-	"                         keep so many different stacks; 16384 without it\n"
-	"      --buffer SIZE      room for stacks on their way: bytes, or with K, M or G; 16M without it\n"
-	"  -q, --quiet            no notes\n"
-	"  -v, --verbose          show what the kernel says of the BPF program\n"
-	"  -h, --help             this text\n"
-	"  -V, --version          the version\n"
-	"\n"
-	"Examples:\n"
-	"  offwaketime -p $(pidof nvmf_tgt) 10\n"
-	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n";
+static void finish(void *context)
+{
+	print(context);
+	report(context);
+}
+
+static const struct recorder_tool tool = {
+	.kernel = "Linux 5.13",
+	.hooks = "the tracepoints of the scheduler",
+	.buffer_option = "--buffer",
+	.find = find_threads,
+	.open = open_program,
+	.attach = attach,
+	.started = start,
+	.event = add_event,
+	.ended = note_end,
+	.finish = finish,
+};
 
 /* Numbers with commas between them. */
-static void parse_ids(const char *option, char *text, uint32_t ids[MAX_IDS])
+static void parse_ids(const char *option, const char *text, pid_t ids[MAX_IDS])
 {
+	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
 	size_t n = 0;
-	char *id;
 
-	while ((id = strsep(&text, ","))) {
+	while ((id = strsep(&rest, ","))) {
 		if (n == MAX_IDS)
-			cli_usage("%s: more than %d are too many", option, MAX_IDS);
+			cli_usage("%s: at most %d are possible", option, MAX_IDS);
 		ids[n++] = cli_count(option, id);
 	}
+	free(copy);
 }
 
-static uint32_t parse_state(const char *text)
+static void parse_pids(const char *text)
+{
+	parse_ids("-p", text, opt.recorder.pids);
+}
+
+static void parse_tids(const char *text)
+{
+	parse_ids("-t", text, opt.tids);
+}
+
+static void parse_state(const char *text)
 {
 	uint64_t state;
 
 	if (!number_decimal(slice_of(text), &state) || state > UINT32_MAX)
 		cli_usage("--state '%s': a sum of the kernel's task states is expected, such as 2",
 			  text);
-	return state;
+	opt.states = state;
 }
 
-/* Options without a letter. */
-enum { STACK_STORAGE = 256, BUFFER_SIZE, STATE };
+static const struct cli_option options[] = {
+	{'p', "pid", "PID[,PID]...", "only threads of these processes", .call = parse_pids},
+	{'t', "tid", "TID[,TID]...", "only these threads", .call = parse_tids},
+	{'u', "user-threads", NULL, "no threads of the kernel", .flag = &opt.user_threads},
+	{'k', "kernel-threads", NULL, "only threads of the kernel", .flag = &opt.kernel_threads},
+	{'U', "user-stacks", NULL, "no stacks of the kernel", .flag = &opt.user_stacks},
+	{'K', "kernel-stacks", NULL, "no stacks of processes", .flag = &opt.kernel_stacks},
+	{'f', "folded", NULL, "a line for each, as flamegraph.pl reads it", .flag = &opt.folded},
+	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process",
+	 .flag = &opt.delimited},
+	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
+	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1",
+	 .us = &opt.min_ns},
+	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
+	{0, "state", "BITS",
+	 "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
+	 .call = parse_state},
+	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
+	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384",
+	 .count = &opt.stacks},
+	{0, "buffer", "SIZE", "room for stacks that wait to be read, such as 64M; default 16M",
+	 .size = &opt.recorder.buffer},
+	{'q', "quiet", NULL, "no notes", .flag = &opt.recorder.quiet},
+	{'v', "verbose", NULL, "show what the kernel says about the BPF program",
+	 .flag = &opt.recorder.verbose},
+	{},
+};
 
-static const struct option options[] = {
-	{"pid", required_argument, NULL, 'p'},
-	{"tid", required_argument, NULL, 't'},
-	{"user-threads", no_argument, NULL, 'u'},
-	{"kernel-threads", no_argument, NULL, 'k'},
-	{"user-stacks", no_argument, NULL, 'U'},
-	{"kernel-stacks", no_argument, NULL, 'K'},
-	{"folded", no_argument, NULL, 'f'},
-	{"delimited", no_argument, NULL, 'd'},
-	{"json", no_argument, NULL, 'j'},
-	{"min-block-time", required_argument, NULL, 'm'},
-	{"max-block-time", required_argument, NULL, 'M'},
-	{"state", required_argument, NULL, STATE},
-	{"output", required_argument, NULL, 'o'},
-	{"stack-storage-size", required_argument, NULL, STACK_STORAGE},
-	{"buffer", required_argument, NULL, BUFFER_SIZE},
-	{"quiet", no_argument, NULL, 'q'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{}};
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [SECONDS]\n"
+	"Add up how long threads were blocked, by the stack in which they were and the stack of the thread that woke\n"
+	"them; for SECONDS, or until Ctrl-C, and print it then.\n",
+	"Examples:\n"
+	"  offwaketime -p $(pidof nvmf_tgt) 10\n"
+	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",
+	options,
+};
 
-/* What makes no sense together. */
-static void check_options(void)
+static void parse_options(int argc, char **argv)
 {
+	cli_parse(&cli, argc, argv);
+	if (argc - optind > 1)
+		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
+	if (optind < argc)
+		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
 	if (opt.user_threads && opt.kernel_threads)
 		cli_usage("-u and -k leave no threads");
 	if (opt.user_stacks && opt.kernel_stacks)
 		cli_usage("-U and -K leave no stacks");
 	if (opt.json && opt.folded)
 		cli_usage("-j and -f are two forms of output");
-	if (opt.most < opt.least)
+	if (opt.max_ns < opt.min_ns)
 		cli_usage("-M is less than -m");
-}
-
-static void parse_options(int argc, char **argv, const char **output)
-{
-	int c;
-
-	while ((c = getopt_long(argc, argv, "p:t:ukUKfdjm:M:o:qvhV", options, NULL)) != -1)
-		switch (c) {
-		case 'p':
-			parse_ids("-p", optarg, opt.pids);
-			break;
-		case 't':
-			parse_ids("-t", optarg, opt.tids);
-			break;
-		case 'u':
-			opt.user_threads = true;
-			break;
-		case 'k':
-			opt.kernel_threads = true;
-			break;
-		case 'U':
-			opt.user_stacks = true;
-			break;
-		case 'K':
-			opt.kernel_stacks = true;
-			break;
-		case 'f':
-			opt.folded = true;
-			break;
-		case 'd':
-			opt.delimited = true;
-			break;
-		case 'j':
-			opt.json = true;
-			break;
-		case 'm':
-			opt.least = cli_count("-m", optarg);
-			break;
-		case 'M':
-			opt.most = cli_count("-M", optarg);
-			break;
-		case 'o':
-			*output = optarg;
-			break;
-		case STATE:
-			opt.states = parse_state(optarg);
-			break;
-		case STACK_STORAGE:
-			opt.stacks = cli_count("--stack-storage-size", optarg);
-			break;
-		case BUFFER_SIZE:
-			opt.buffer = cli_size("--buffer", optarg);
-			break;
-		case 'v':
-			opt.verbose = true;
-			break;
-		default:
-			cli_option(c, help);
-		}
-	if (argc - optind > 1)
-		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
-	if (optind < argc)
-		opt.seconds = cli_count("SECONDS", argv[optind]);
-	check_options();
-}
-
-static void end(struct recording *r)
-{
-	ring_buffer__free(r->session.ring);
-	offwaketime_bpf__destroy(r->bpf);
-	processes_free(&r->processes);
-	symbols_free(&r->kernel);
-	intern_free(&r->stacks);
-	free(r->totals);
 }
 
 int main(int argc, char **argv)
 {
-	const char *output = NULL;
-	struct recording r = {};
-	int status = EXIT_SUCCESS;
+	static struct offwaketime o;
+	int status;
 
-	parse_options(argc, argv, &output);
-	if (find_named(&r) != 0)
-		return EXIT_FAILURE;
-	session_catch_signals();
-	if (privilege_check_ids() != 0 || privilege_check() != 0 ||
-	    session_open(&r.session, output) != 0 || begin(&r) != 0)
-		return EXIT_FAILURE;
-	if (privilege_drop(true) != 0)
-		return EXIT_FAILURE;
-	if (opt.seconds)
-		session_end_after(&r.session, opt.seconds);
-	cli_note("adding up blocked time");
-	session_run(&r.session, is_over, &r);
-	offwaketime_bpf__detach(r.bpf);
-	session_finish(&r.session, is_empty, &r);
-	print(&r);
-	if (!report(&r) || r.session.failed)
-		status = EXIT_FAILURE;
-	status = session_close(&r.session, status);
-	end(&r);
+	parse_options(argc, argv);
+	o.processes.quiet = opt.recorder.quiet;
+	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
+	offwaketime_bpf__destroy(o.bpf);
+	processes_free(&o.processes);
+	symbols_free(&o.kernel);
+	intern_free(&o.stacks);
+	free(o.totals);
 	return status;
 }

@@ -4,14 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "json.h"
-#include "utf8.h"
-
 /* A stack, and how to name what is in it. */
 struct stack {
 	const uint64_t *frames; /* the innermost first */
 	unsigned n;
-	const struct side *side; /* NULL: a stack of the kernel */
+	const struct party *party; /* NULL: a stack of the kernel */
 };
 
 const uint64_t *print_frames(const struct stacks *e)
@@ -19,15 +16,15 @@ const uint64_t *print_frames(const struct stacks *e)
 	return (const uint64_t *)(e + 1);
 }
 
-/* The name of frame i. Callers are known by the address behind the call, which may be another function's. */
-static const char *name_of(const struct printer *p, const struct stack *s, unsigned i)
+/* The name of frame i. A caller's address is that after the call, which may already be in another function. */
+static const char *name_of(const struct offwaketime_printer *p, const struct stack *s, unsigned i)
 {
 	uint64_t address = s->frames[i] - (i > 0);
 	const struct function *function;
 	const char *name;
 
-	if (s->side) {
-		function = processes_find(p->processes, s->side, address);
+	if (s->party) {
+		function = processes_find(p->processes, s->party, address);
 		name = function ? function->name : NULL;
 	} else {
 		name = symbols_find(p->kernel, address);
@@ -47,43 +44,43 @@ static bool is_own(const char *name)
 	return false;
 }
 
-static struct stack stack_of(const struct printer *p, const struct stacks *e, int number)
+static struct stack stack_of(const struct offwaketime_printer *p, const struct stacks *e,
+			     int number)
 {
 	struct stack s = {.frames = print_frames(e), .n = e->depth[number]};
 
 	for (int i = 0; i < number; i++)
 		s.frames += e->depth[i];
 	if (number == TARGET_USER)
-		s.side = &e->target;
+		s.party = &e->target;
 	else if (number == WAKER_USER)
-		s.side = &e->waker;
+		s.party = &e->waker;
 	else
 		for (; s.n && is_own(name_of(p, &s, 0)); s.n--)
 			s.frames++;
 	return s;
 }
 
-static struct slice comm_of(const struct side *side)
+static struct slice comm_of(const struct party *party)
 {
-	return *side->comm ? (struct slice){side->comm, strnlen(side->comm, COMM_SIZE)}
-			   : slice_of("[unknown]");
+	return *party->comm ? (struct slice){party->comm, strnlen(party->comm, COMM_SIZE)}
+			    : slice_of("[unknown]");
 }
 
-/* A name within a folded line, where semicolons stand between names. */
+/* A name in a folded line, where semicolons separate names. */
 static void put_name(struct out *out, struct slice name)
 {
-	char *begin = out_room(out, UTF8_VISIBLE(name.n)), *end;
+	const char *end;
 
-	if (!begin)
-		return;
-	end = utf8_visible(begin, name);
-	for (char *c = begin; c < end; c++)
-		if (*c == ';')
-			*c = ',';
-	out_commit(out, end);
+	while (name.n && (end = memchr(name.p, ';', name.n))) {
+		out_visible(out, slice_between(name.p, end));
+		out_char(out, ',');
+		name = slice_from(name, end + 1 - name.p);
+	}
+	out_visible(out, name);
 }
 
-static void put_folded(const struct printer *p, const struct stacks *e, int number,
+static void put_folded(const struct offwaketime_printer *p, const struct stacks *e, int number,
 		       bool outermost_first)
 {
 	struct stack s = stack_of(p, e, number);
@@ -94,14 +91,14 @@ static void put_folded(const struct printer *p, const struct stacks *e, int numb
 	}
 }
 
-static void put_mark(const struct printer *p, const struct stacks *e, int user, int kernel,
-		     const char *mark)
+static void put_mark(const struct offwaketime_printer *p, const struct stacks *e, int user,
+		     int kernel, const char *mark)
 {
 	if (p->delimited && e->depth[user] && e->depth[kernel])
 		out_text(p->out, mark);
 }
 
-void print_folded(const struct printer *p, const struct total *t)
+void print_folded(const struct offwaketime_printer *p, const struct blocked_total *t)
 {
 	const struct stacks *e = t->stacks;
 
@@ -118,7 +115,7 @@ void print_folded(const struct printer *p, const struct total *t)
 	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
 }
 
-static void put_lines(const struct printer *p, const struct stacks *e, int number,
+static void put_lines(const struct offwaketime_printer *p, const struct stacks *e, int number,
 		      bool outermost_first)
 {
 	struct stack s = stack_of(p, e, number);
@@ -130,14 +127,15 @@ static void put_lines(const struct printer *p, const struct stacks *e, int numbe
 	}
 }
 
-static void put_thread(const struct printer *p, const char *what, const struct side *side)
+static void put_thread(const struct offwaketime_printer *p, const char *what,
+		       const struct party *party)
 {
 	out_printf(p->out, "    %-16s ", what);
-	put_name(p->out, comm_of(side));
-	out_printf(p->out, " %" PRIu32 "\n", side->tid);
+	put_name(p->out, comm_of(party));
+	out_printf(p->out, " %" PRIu32 "\n", party->tid);
 }
 
-void print_text(const struct printer *p, const struct total *t)
+void print_text(const struct offwaketime_printer *p, const struct blocked_total *t)
 {
 	const struct stacks *e = t->stacks;
 
@@ -153,15 +151,8 @@ void print_text(const struct printer *p, const struct total *t)
 	out_printf(p->out, "        %" PRIu64 "\n\n", (t->ns + 500) / 1000);
 }
 
-static void put_string(struct out *out, struct slice text)
-{
-	char *to = out_room(out, JSON_QUOTED(text.n));
-
-	if (to)
-		out_commit(out, json_quote(to, text));
-}
-
-static void put_array(const struct printer *p, const char *key, const struct stacks *e, int number)
+static void put_array(const struct offwaketime_printer *p, const char *key, const struct stacks *e,
+		      int number)
 {
 	struct stack s = stack_of(p, e, number);
 
@@ -169,23 +160,23 @@ static void put_array(const struct printer *p, const char *key, const struct sta
 	for (unsigned i = 0; i < s.n; i++) {
 		if (i)
 			out_text(p->out, ",");
-		put_string(p->out, slice_of(name_of(p, &s, i)));
+		out_json(p->out, slice_of(name_of(p, &s, i)));
 	}
 	out_text(p->out, "]");
 }
 
-static void put_object(const struct printer *p, const char *key, const struct stacks *e,
-		       const struct side *side, int user, int kernel)
+static void put_object(const struct offwaketime_printer *p, const char *key, const struct stacks *e,
+		       const struct party *party, int user, int kernel)
 {
 	out_printf(p->out, ",\"%s\":{\"comm\":", key);
-	put_string(p->out, comm_of(side));
-	out_printf(p->out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, side->pid, side->tid);
+	out_json(p->out, comm_of(party));
+	out_printf(p->out, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32, party->pid, party->tid);
 	put_array(p, "kernel", e, kernel);
 	put_array(p, "user", e, user);
 	out_text(p->out, "}");
 }
 
-void print_json(const struct printer *p, const struct total *t)
+void print_json(const struct offwaketime_printer *p, const struct blocked_total *t)
 {
 	const struct stacks *e = t->stacks;
 

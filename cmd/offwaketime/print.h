@@ -6,34 +6,34 @@
 #include <stdbool.h>
 
 #include "out.h"
-#include "process.h"
+#include "processes.h"
 #include "symbols.h"
 #include "bpf/offwaketime.h"
 
-struct printer {
+struct offwaketime_printer {
 	struct out *out;
 	const struct symbols *kernel;
 	const struct processes *processes;
-	bool delimited; /* a mark between stacks of the kernel and of the process */
+	bool delimited; /* a mark between the stacks of kernel and process */
 };
 
-/* What has equal stacks, and is the same on both sides. */
-struct total {
+/* The times of one target and one waker with equal stacks. */
+struct blocked_total {
 	uint64_t ns, count;
 	const struct stacks *stacks;
-	bool is_looked_up; /* all that its addresses need is known of the processes */
+	bool is_loaded; /* see processes_load() */
 };
 
-/* The frames behind the stacks. */
+/* The frames, which follow the stacks. */
 const uint64_t *print_frames(const struct stacks *e);
 
-/* Several lines for a total, for people. */
-void print_text(const struct printer *p, const struct total *t);
+/* Several lines, for people. */
+void print_text(const struct offwaketime_printer *p, const struct blocked_total *t);
 
 /* A line as flamegraph.pl reads it. */
-void print_folded(const struct printer *p, const struct total *t);
+void print_folded(const struct offwaketime_printer *p, const struct blocked_total *t);
 
 /* A JSON line. */
-void print_json(const struct printer *p, const struct total *t);
+void print_json(const struct offwaketime_printer *p, const struct blocked_total *t);
 
 #endif

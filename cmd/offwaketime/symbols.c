@@ -3,23 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int add(struct symbols *s, uint64_t address, const char *name)
-{
-	/* room for powers of two */
-	if ((s->n & (s->n - 1)) == 0) {
-		struct symbol *all = reallocarray(s->all, s->n ? 2 * s->n : 1, sizeof(*all));
-
-		if (!all)
-			return -1;
-		s->all = all;
-	}
-	s->all[s->n] = (struct symbol){address, strdup(name)};
-	return s->all[s->n].name ? (s->n++, 0) : -1;
-}
+#include "mem.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -34,31 +23,33 @@ int symbols_read(struct symbols *s)
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char *line = NULL, name[256], type;
 	uint64_t address;
-	int result = 0;
 	size_t cap = 0;
+	bool whole;
 
 	*s = (struct symbols){};
 	if (!file)
 		return -1;
 	/* data, too: it ends the last function before it */
-	while (result == 0 && getline(&line, &cap, file) > 0)
-		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) == 3 && address)
-			result = add(s, address, name);
+	while (getline(&line, &cap, file) > 0) {
+		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) != 3 || !address)
+			continue;
+		s->all = mem_room(s->all, s->n, &s->cap);
+		s->all[s->n++] = (struct symbol){address, mem_copy(slice_of(name))};
+	}
+	whole = feof(file);
 	free(line);
 	fclose(file);
-	if (result != 0)
-		return -1;
-	if (!s->n) {
-		errno = EPERM;
-		return -1;
-	}
-	qsort(s->all, s->n, sizeof(*s->all), compare);
-	return 0;
+	if (s->n)
+		qsort(s->all, s->n, sizeof(*s->all), compare);
+	if (whole && s->n)
+		return 0;
+	errno = whole ? EPERM : EIO;
+	return -1;
 }
 
 /*
- * A function ends where the next symbol begins; the last one has no end that is known. Of several names for one it
- * is the last: that without underscores.
+ * A function ends where the next symbol starts; the end of the last one is unknown. Of several names for one address the
+ * last is taken: that without underscores.
  */
 const char *symbols_find(const struct symbols *s, uint64_t address)
 {

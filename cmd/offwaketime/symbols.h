@@ -12,14 +12,14 @@ struct symbol {
 };
 
 struct symbols {
-	struct symbol *all; /* in the order of their addresses */
-	size_t n;
+	struct symbol *all; /* by address */
+	size_t n, cap;
 };
 
 /* Reads /proc/kallsyms. Returns 0; or -1 with errno, EPERM when it hides the addresses. */
 int symbols_read(struct symbols *s);
 
-/* The name of the function at the address; NULL: it is not known. */
+/* The name of the function at the address; NULL: unknown. */
 const char *symbols_find(const struct symbols *s, uint64_t address);
 
 void symbols_free(struct symbols *s);

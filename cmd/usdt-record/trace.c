@@ -78,16 +78,16 @@ static int refuse(const struct found_trace *found, pid_t pid, const char *why)
 }
 
 /* Returns as trace_find() does; after anything but 1 the name and the descriptor have to be released. */
-static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid, int proc,
-		      int root)
+static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid,
+		      const struct mapping_list *list)
 {
-	uid_t user = user_of(proc);
+	uid_t user = user_of(list->proc);
 	struct stat st;
 
 	*found = (struct found_trace){.name = utf8_visible_copy(m->path), .fd = -1};
 	if (!found->name)
 		return 0;
-	found->fd = mapping_open(m, proc, root);
+	found->fd = mapping_open(m, list);
 	if (found->fd < 0 || fstat(found->fd, &st) != 0)
 		return refuse(found, pid, "cannot be opened");
 	/* the inode alone could be that of any file, to which a link leads */
@@ -98,47 +98,24 @@ static int open_trace(struct found_trace *found, const struct mapping *m, pid_t 
 	return recognise(found);
 }
 
-static int find_in_maps(struct found_trace *found, pid_t pid, int proc, int root, FILE *maps)
-{
-	struct mapping m;
-	char *line = NULL;
-	size_t cap = 0;
-	int result = 0, tries = 0;
-
-	while (!result && tries < TRIES && getline(&line, &cap, maps) > 0) {
-		if (!mapping_parse(&m, line) || !may_be_trace(&m))
-			continue;
-		tries++;
-		result = open_trace(found, &m, pid, proc, root);
-		if (result == 1)
-			break;
-		if (found->fd >= 0)
-			close(found->fd);
-		free(found->name);
-	}
-	free(line);
-	return result;
-}
-
 int trace_find(struct found_trace *found, pid_t pid)
 {
-	int proc, root = -1, maps_fd = -1, result = 0;
-	FILE *maps = NULL;
-	char path[32];
+	struct mapping_list list;
+	struct mapping m;
+	int result = 0, tries = 0;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	proc = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (proc >= 0 && (root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
-	    (maps_fd = openat(proc, "maps", O_RDONLY | O_CLOEXEC)) >= 0 &&
-	    (maps = fdopen(maps_fd, "r")))
-		result = find_in_maps(found, pid, proc, root, maps);
-	if (maps)
-		fclose(maps);
-	else if (maps_fd >= 0)
-		close(maps_fd);
-	if (root >= 0)
-		close(root);
-	if (proc >= 0)
-		close(proc);
+	if (!mapping_begin(&list, pid))
+		while (!result && tries < TRIES && mapping_next(&list, &m) > 0) {
+			if (!may_be_trace(&m))
+				continue;
+			tries++;
+			result = open_trace(found, &m, pid, &list);
+			if (result == 1)
+				break;
+			if (found->fd >= 0)
+				close(found->fd);
+			free(found->name);
+		}
+	mapping_end(&list);
 	return result;
 }

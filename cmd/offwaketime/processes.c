@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "processes.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "mapping.h"
+#include "mem.h"
+#include "utf8.h"
+
+/*
+ * Exponential backoff between re-reads of /proc/PID/maps, in milliseconds: without frame pointers a stack holds
+ * arbitrary numbers.
+ */
+enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
+
+enum { MAX_NOTES = 8 };
+
+/* Whether the process still runs the program that was seen. */
+static bool is_image(int proc, uint64_t image)
+{
+	enum { ARG_START = 46 }; /* words after the name */
+	int fd = openat(proc, "stat", O_RDONLY | O_CLOEXEC);
+	char text[1024], *p;
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	p = strrchr(text, ')');
+	for (int i = 0; p && i < ARG_START; i++)
+		p = strchr(p + 1, ' ');
+	return p && strtoull(p, NULL, 10) == image;
+}
+
+/* The index of the first range that ends after the address. */
+static size_t first_after(const struct range *ranges, size_t n, uint64_t address)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (address >= ranges[middle].end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static const struct range *range_of(const struct process *process, uint64_t address)
+{
+	size_t i = first_after(process->ranges, process->n, address);
+
+	return i < process->n && address >= process->ranges[i].start ? &process->ranges[i] : NULL;
+}
+
+/* Times are complete without names of functions: this is a note. */
+static void note_fault(struct processes *p, const char *path, const char *error)
+{
+	char *shown;
+
+	if (p->num_faulty++ >= MAX_NOTES)
+		return;
+	shown = utf8_visible_copy(path);
+	cli_notice(p->quiet, "%s: %s: functions in it have no names", shown, error);
+	free(shown);
+}
+
+static uint32_t add_file(struct processes *p, struct slice id, int fd, const struct mapping *m,
+			 int root)
+{
+	uint32_t index = intern_add(&p->file_ids, id);
+	const char *error;
+
+	p->files = mem_room(p->files, index, &p->files_cap);
+	error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
+	if (error)
+		note_fault(p, m->path, error);
+	return index;
+}
+
+/* The index of the mapped file, which is read if it is new: the inode of a deleted one may be another file's now. */
+static uint32_t file_of(struct processes *p, const struct mapping *m,
+			const struct mapping_list *list)
+{
+	int fd = m->inode ? mapping_open(m, list) : -1;
+	uint32_t index = MAP_NONE;
+	struct stat st;
+
+	if (fd < 0)
+		return MAP_NONE;
+	if (fstat(fd, &st) == 0) {
+		const uint64_t id[] = {m->device, m->inode, st.st_size, st.st_mtim.tv_sec,
+				       st.st_mtim.tv_nsec};
+		struct slice text = {(const char *)id, sizeof(id)};
+
+		index = intern_get(&p->file_ids, text);
+		if (index == MAP_NONE)
+			index = add_file(p, text, fd, m, list->root);
+	}
+	close(fd);
+	return index;
+}
+
+static void add_range(struct process *process, struct range range)
+{
+	process->ranges = mem_room(process->ranges, process->n, &process->cap);
+	process->ranges[process->n++] = range;
+}
+
+static void read_maps(struct processes *p, struct process *process, struct mapping_list *list)
+{
+	struct mapping m;
+
+	while (mapping_next(list, &m) > 0)
+		if (m.code)
+			add_range(process, (struct range){m.start, m.end, m.offset, m.device,
+							  m.inode, file_of(p, &m, list)});
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static bool is_same(const struct range *a, const struct range *b)
+{
+	return a->start == b->start && a->offset == b->offset && a->device == b->device &&
+	       a->inode == b->inode;
+}
+
+/*
+ * Adds ranges that were known before and are gone: libraries are unloaded, and the kernel shows less and less of a
+ * process that is just ending.
+ */
+static void keep_old(struct process *process, const struct process *before)
+{
+	size_t n = process->n;
+
+	for (size_t i = 0; i < before->n; i++) {
+		const struct range *old = &before->ranges[i];
+		size_t at = first_after(process->ranges, n, old->start);
+		struct range *now = at < n ? &process->ranges[at] : NULL;
+
+		if (!now || now->start >= old->end)
+			add_range(process, *old);
+		else if (now->file == MAP_NONE && is_same(now, old))
+			now->file = old->file;
+	}
+	if (process->n)
+		qsort(process->ranges, process->n, sizeof(*process->ranges), by_start);
+}
+
+/* Reads what the process has mapped, unless it has ended or may not be read. */
+static void load(struct processes *p, struct process *process, const struct party *party)
+{
+	struct process before = *process;
+	struct mapping_list list;
+
+	/* maps are opened first: they stay those of that program if the process runs another one */
+	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
+		process->ranges = NULL;
+		process->n = process->cap = 0;
+		read_maps(p, process, &list);
+		keep_old(process, &before);
+		free(before.ranges);
+	}
+	mapping_end(&list);
+}
+
+static struct slice id_of(const struct party *party, uint64_t id[2])
+{
+	id[0] = party->pid;
+	id[1] = party->image;
+	return (struct slice){(const char *)id, 2 * sizeof(*id)};
+}
+
+static struct process *process_of(struct processes *p, const struct party *party)
+{
+	uint64_t id[2];
+	uint32_t known = p->ids.n, index = intern_add(&p->ids, id_of(party, id));
+
+	if (index == known) {
+		p->all = mem_room(p->all, index, &p->cap);
+		p->all[index] = (struct process){};
+	}
+	return &p->all[index];
+}
+
+static bool has_all(const struct process *process, const uint64_t *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!range_of(process, frames[i]))
+			return false;
+	return true;
+}
+
+bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames,
+		    size_t n)
+{
+	struct process *process;
+
+	if (!party->pid || !party->image || !n)
+		return true;
+	process = process_of(p, party);
+	if (has_all(process, frames, n))
+		return true;
+	if (clock_ms() < process->next)
+		return false;
+	process->wait = !process->wait             ? MIN_WAIT
+			: process->wait < MAX_WAIT ? 2 * process->wait
+						   : MAX_WAIT;
+	process->next = clock_ms() + process->wait;
+	load(p, process, party);
+	return has_all(process, frames, n);
+}
+
+const struct function *processes_find(const struct processes *p, const struct party *party,
+				      uint64_t address)
+{
+	uint64_t id[2];
+	uint32_t index = intern_get(&p->ids, id_of(party, id));
+	const struct range *range;
+
+	if (index == MAP_NONE)
+		return NULL;
+	range = range_of(&p->all[index], address);
+	if (!range || range->file == MAP_NONE)
+		return NULL;
+	return elf_find(&p->files[range->file], address - range->start + range->offset);
+}
+
+void processes_report(const struct processes *p)
+{
+	if (p->num_faulty > MAX_NOTES)
+		cli_notice(p->quiet, "functions in %u more such files have no names",
+			   p->num_faulty - MAX_NOTES);
+}
+
+void processes_free(struct processes *p)
+{
+	for (uint32_t i = 0; i < p->ids.n; i++)
+		free(p->all[i].ranges);
+	for (uint32_t i = 0; i < p->file_ids.n; i++)
+		elf_free(&p->files[i]);
+	free(p->all);
+	free(p->files);
+	intern_free(&p->ids);
+	intern_free(&p->file_ids);
+	*p = (struct processes){};
+}
