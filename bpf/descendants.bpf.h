@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
  * The process that a tool is told to record, and those that it and they begin from then on. User space lets
- * find_first run once, by common/iterator.h, when the programs on forks and exits are attached.
+ * find_first run once, by recorder_run_iterator(), when the programs on forks and exits are attached.
  */
 #ifndef DESCENDANTS_BPF_H
 #define DESCENDANTS_BPF_H

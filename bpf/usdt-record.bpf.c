@@ -19,7 +19,7 @@ enum {
 	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
 	/* the verifier wants room for one string more */
-	MAX_EVENT = sizeof(struct event) + MAX_ARGS * sizeof(__u64) +
+	MAX_EVENT = sizeof(struct usdt_record_event) + MAX_ARGS * sizeof(__u64) +
 		    (MAX_STRINGS + 1) * MAX_OPERAND,
 	PAGE = 4096, /* or a multiple of it */
 };
@@ -114,7 +114,7 @@ static long read_string(void *to, __u64 address)
 /* Appends a string to the event at the offset, behind its word; returns where the next operand goes. */
 static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
 {
-	struct event *e = (void *)s->event;
+	struct usdt_record_event *e = (void *)s->event;
 	long n;
 
 	n = read_string(s->event + at + sizeof(__u64), address);
@@ -149,7 +149,7 @@ __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct oper
 	if (good && o->is_string)
 		return add_string(s, at, i, value);
 	if (!good)
-		((struct event *)s->event)->unreadable |= 1 << i;
+		((struct usdt_record_event *)s->event)->unreadable |= 1 << i;
 	*(__u64 *)(s->event + at) = value;
 	return at + sizeof(value);
 }
@@ -158,7 +158,7 @@ SEC("uprobe.s")
 int on_probe(struct pt_regs *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	__u32 index = bpf_get_attach_cookie(ctx), n = sizeof(struct event);
+	__u32 index = bpf_get_attach_cookie(ctx), n = sizeof(struct usdt_record_event);
 	const struct site *site = bpf_map_lookup_elem(&sites, &index);
 	struct scratch *s;
 
@@ -170,7 +170,7 @@ int on_probe(struct pt_regs *ctx)
 		return 0;
 	}
 	bpf_probe_read_kernel(s->regs, SAVED_REGISTERS, ctx);
-	*(struct event *)s->event = (struct event){.site = index};
+	*(struct usdt_record_event *)s->event = (struct usdt_record_event){.site = index};
 	for (__u32 i = 0; i < MAX_ARGS && i < site->num_operands; i++)
 		n = add_operand(s, &site->operands[i], n, i);
 	if (n > sizeof(s->event))

@@ -39,7 +39,7 @@ struct site {
  *	a string: its length, and its bytes, filled up to 8; or, when it is unreadable, its address
  * What could not be read has its bit in `unreadable`; of a number that could not, the word is 0.
  */
-struct event {
+struct usdt_record_event {
 	__u32 site;
 	__u16 unreadable;
 	__u16 cut; /* strings that are longer than MAX_STRING, of which the rest is missing */

@@ -344,6 +344,26 @@ ipcsnoop: true ended with status N'
 }
 
 # bats test_tags=any-kernel
+@test "a signal while the command is held back ends everything" {
+    for _ in $(seq 10); do
+        env --default-signal=INT ipcsnoop -o lines -- touch ran 2>log &
+        watcher=$!
+        until grep -q . "/proc/$watcher/task/$watcher/children"; do :; done 2>/dev/null
+        kill -INT "$watcher" 2>/dev/null || true
+        status=0
+        wait "$watcher" || status=$?
+        watcher=
+        # else it was too late
+        [ -e ran ] || break
+        rm ran
+    done
+    equal "$status" 130
+    equal "$(cat log)" ''
+    sleep 0.2
+    [ ! -e ran ]
+}
+
+# bats test_tags=any-kernel
 @test "signals are passed on to the command" {
     for signal in TERM HUP; do
         ipcsnoop -o lines -- sleep 60 2>log &

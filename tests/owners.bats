@@ -130,7 +130,7 @@ L
     make_trace G6
     start usdt-target wait trace=$$ qpairs wait
     record -p "$started"
-    equal "$(head -n 1 log)" "usdt-record: no trace of process $started so far: its owners are followed from when there is one"
+    equal "$(head -n 1 log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one"
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE, as far as they were there
     kept=$(printf '%016x' $((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status) & 0x10000080004)))
     equal "$(awk '/^CapPrm/ { print $2 }' "/proc/$recorder/status")" "$kept"

@@ -73,7 +73,7 @@ qpair_lines() {
     for target in usdt-target usdt-target-static; do
         record_running "$target" qpairs --
         qpair_lines | diff - lines
-        equal "$(cat log)" "usdt-record: no trace of process $started so far: its owners are followed from when there is one
+        equal "$(cat log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one
 usdt-record: recording 3 probes of $target (pid $started)"
     done
     qpair-lifetimes lines >lifetimes

@@ -16,9 +16,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "iterator.h"
+#include "mem.h"
 #include "operand.h"
-#include "session.h"
 #include "symtab.h"
 #include "usdt-record.skel.h"
 #include "utf8.h"
@@ -32,10 +31,8 @@ struct link_create {
 	uint32_t cnt, multi_flags, pid, unused;
 };
 
-static bool verbose;
-
 enum {
-	/* how long detaching may take, and by a perf event each */
+	/* how long detaching may take; in addition for each perf event */
 	DETACH_MS = 3000,
 	DETACH_PERF_MS = 250,
 };
@@ -67,7 +64,7 @@ static bool may_sleep(void)
 	return fd >= 0 || errno != EINVAL;
 }
 
-/* Whether the kernel knows uprobe_multi links: then it looks at the path, and finds a directory. */
+/* Whether the kernel knows uprobe_multi links: then it checks the path, and finds a directory. */
 static bool has_uprobe_multi(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
@@ -90,7 +87,7 @@ static bool has_uprobe_multi(void)
 	return has;
 }
 
-/* Kernels before 6.10 take the process of a uprobe_multi link for its main thread. */
+/* Before 6.10 a uprobe_multi link for a process fires in its main thread only. */
 static bool multi_knows_processes(void)
 {
 	struct utsname name;
@@ -101,7 +98,7 @@ static bool multi_knows_processes(void)
 }
 
 /* Finds out how to fetch what the spec names. */
-static int describe(struct recorder_site *s, struct symtab *symbols)
+static int describe(struct attach_site *s, struct symtab *symbols)
 {
 	const struct probespec *spec = s->spec;
 	unsigned num_strings = 0;
@@ -135,7 +132,7 @@ static int describe(struct recorder_site *s, struct symtab *symbols)
 	return -1;
 }
 
-static void show(const struct recorder_site *s)
+static void show(const struct attach_site *s)
 {
 	char args[1024] = "", shown[UTF8_VISIBLE(sizeof(args)) + 1];
 	size_t n = 0;
@@ -149,36 +146,33 @@ static void show(const struct recorder_site *s)
 	      s->spec->name.p, s->place->address, shown);
 }
 
-static int add_site(struct recorder *r, const struct target_file *f, const struct usdt_site *place,
-		    const struct probespec *spec, struct symtab *symbols)
+static int add_site(struct attach *a, const struct target_file *f, const struct usdt_site *place,
+		    const struct probespec *spec, struct symtab *symbols, bool verbose)
 {
-	struct recorder_site *sites = reallocarray(r->sites, r->num_sites + 1, sizeof(*sites)), *s;
+	struct attach_site *s;
 
-	if (!sites) {
-		warn(NULL);
-		return -1;
-	}
-	r->sites = sites;
-	s = &sites[r->num_sites++];
-	*s = (struct recorder_site){.file = f, .place = place, .spec = spec};
+	a->sites = mem_room(a->sites, a->num_sites, &a->cap_sites);
+	s = &a->sites[a->num_sites++];
+	*s = (struct attach_site){.file = f, .place = place, .spec = spec};
 	if (verbose)
 		show(s);
 	return describe(s, symbols);
 }
 
-static int find_sites_in(struct recorder *r, const struct target_file *f,
-			 const struct probespecs *specs, struct symtab *symbols)
+static int find_sites_in(struct attach *a, const struct target_file *f,
+			 const struct probespecs *specs, struct symtab *symbols, bool verbose)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
 		for (size_t k = 0; k < specs->n; k++)
 			if (target_matches(&specs->all[k], &f->usdt.sites[i]) &&
-			    add_site(r, f, &f->usdt.sites[i], &specs->all[k], symbols) != 0)
+			    add_site(a, f, &f->usdt.sites[i], &specs->all[k], symbols, verbose) !=
+				    0)
 				return -1;
 	return 0;
 }
 
-/* Finds the sites, file by file. */
-static int find_sites(struct recorder *r, const struct target *t, const struct probespecs *specs)
+int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs,
+		      bool verbose)
 {
 	struct elffile_budget budget = {};
 	int result = 0;
@@ -187,45 +181,48 @@ static int find_sites(struct recorder *r, const struct target *t, const struct p
 		struct symtab symbols;
 
 		symtab_open(&symbols, t->files[i].fd, &budget);
-		result = find_sites_in(r, &t->files[i], specs, &symbols);
+		result = find_sites_in(a, &t->files[i], specs, &symbols, verbose);
 		symtab_close(&symbols);
 	}
 	return result;
 }
 
-static int load(struct recorder *r, const struct attach_options *options, bool multi)
+int attach_open(struct attach *a, struct recorder *r, const struct attach_options *options,
+		struct recorder_program *program)
 {
-	struct usdt_record_bpf *bpf = r->bpf;
-	uint32_t size = session_ring_size(options->buffer);
+	struct usdt_record_bpf *bpf = a->bpf = usdt_record_bpf__open();
 
-	if (session_pid_ns(&bpf->rodata->pid_ns) != 0)
+	if (!bpf) {
+		warn("BPF program");
 		return -1;
-	bpf->rodata->watermark = size / 4;
-	bpf->rodata->only_followed = options->pid &&
-				     (options->follow || (multi && !multi_knows_processes()));
-	bpf_map__set_max_entries(bpf->maps.events, size);
-	bpf_map__set_max_entries(bpf->maps.sites, r->num_sites);
-	bpf->rodata->first_process = options->pid;
+	}
+	a->recorder = r;
+	a->options = *options;
+	a->multi = !options->one_by_one && has_uprobe_multi();
+	bpf->rodata->first_process = r->pid;
+	bpf->rodata->only_followed = r->pid &&
+				     (options->follow || (a->multi && !multi_knows_processes()));
+	bpf->rodata->may_sleep = may_sleep();
+	bpf_map__set_max_entries(bpf->maps.sites, a->num_sites);
 	bpf_program__set_autoload(bpf->progs.find_first, bpf->rodata->only_followed);
+	bpf_program__set_autoattach(bpf->progs.find_first, false);
 	bpf_program__set_autoload(bpf->progs.on_fork, options->follow);
 	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
-	if (multi)
+	bpf_program__set_autoattach(bpf->progs.on_probe, false);
+	if (a->multi)
 		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
-	bpf->rodata->may_sleep = may_sleep();
 	if (!bpf->rodata->may_sleep)
 		bpf_program__set_flags(bpf->progs.on_probe, 0);
-	if (usdt_record_bpf__load(bpf) != 0)
-		session_cannot_load(size, "-m", "Linux 5.15");
-	else if (session_has_variables(bpf->bss, bpf->rodata))
-		return 0;
-	return -1;
+	*program = RECORDER_PROGRAM(bpf);
+	if (options->follow)
+		program->num_followed = &bpf->bss->num_followed;
+	return 0;
 }
 
-/* Tells the program of the sites. */
-static int fill_sites(struct recorder *r)
+static int fill_sites(struct attach *a)
 {
-	for (uint32_t i = 0; i < r->num_sites; i++)
-		if (bpf_map_update_elem(bpf_map__fd(r->bpf->maps.sites), &i, &r->sites[i].fetch,
+	for (uint32_t i = 0; i < a->num_sites; i++)
+		if (bpf_map_update_elem(bpf_map__fd(a->bpf->maps.sites), &i, &a->sites[i].fetch,
 					BPF_ANY) != 0) {
 			warn("BPF map");
 			return -1;
@@ -234,13 +231,13 @@ static int fill_sites(struct recorder *r)
 }
 
 /* One link for all sites in a file: attaching and detaching many takes no longer than one. */
-static int attach_file(struct recorder *r, const struct recorder_site *sites, size_t n, pid_t pid)
+static int attach_file(struct attach *a, const struct attach_site *sites, size_t n, pid_t pid)
 {
-	uint64_t *offsets = calloc(n, sizeof(*offsets));
-	uint64_t *semaphores = calloc(n, sizeof(*semaphores));
-	uint64_t *cookies = calloc(n, sizeof(*cookies));
+	uint64_t *offsets = mem_array(n, sizeof(*offsets));
+	uint64_t *semaphores = mem_array(n, sizeof(*semaphores));
+	uint64_t *cookies = mem_array(n, sizeof(*cookies));
 	char path[32];
-	struct link_create attr = {.prog_fd = bpf_program__fd(r->bpf->progs.on_probe),
+	struct link_create attr = {.prog_fd = bpf_program__fd(a->bpf->progs.on_probe),
 				   .attach_type = uprobe_multi,
 				   .path = (uintptr_t)path,
 				   .offsets = (uintptr_t)offsets,
@@ -248,38 +245,36 @@ static int attach_file(struct recorder *r, const struct recorder_site *sites, si
 				   .cookies = (uintptr_t)cookies,
 				   .cnt = n,
 				   .pid = pid};
-	int fd = -1;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sites->file->fd);
-	if (offsets && semaphores && cookies) {
-		for (size_t i = 0; i < n; i++) {
-			offsets[i] = sites[i].place->offset;
-			semaphores[i] = sites[i].place->semaphore;
-			cookies[i] = &sites[i] - r->sites;
-		}
-		fd = link_create(&attr);
+	for (size_t i = 0; i < n; i++) {
+		offsets[i] = sites[i].place->offset;
+		semaphores[i] = sites[i].place->semaphore;
+		cookies[i] = &sites[i] - a->sites;
 	}
+	fd = link_create(&attr);
 	if (fd < 0 && errno == ESRCH)
 		warnx("process %d has ended", pid);
 	else if (fd < 0)
 		warn("%s: cannot attach to its probes", sites->file->path);
 	else
-		r->links[r->num_links++] = fd;
+		a->links[a->num_links++] = fd;
 	free(offsets);
 	free(semaphores);
 	free(cookies);
 	return fd < 0 ? -1 : 0;
 }
 
-static int attach_site(struct recorder *r, const struct recorder_site *s, pid_t pid)
+static int attach_site(struct attach *a, const struct attach_site *s, pid_t pid)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = s->place->semaphore,
-		    .bpf_cookie = s - r->sites);
+		    .bpf_cookie = s - a->sites);
 	struct bpf_link *link;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->file->fd);
-	link = bpf_program__attach_uprobe_opts(r->bpf->progs.on_probe, pid ? pid : -1, path,
+	link = bpf_program__attach_uprobe_opts(a->bpf->progs.on_probe, pid ? pid : -1, path,
 					       s->place->offset, &options);
 	if (!link) {
 		bool denied = errno == EACCES || errno == EPERM;
@@ -289,83 +284,45 @@ static int attach_site(struct recorder *r, const struct recorder_site *s, pid_t 
 		     denied ? ", for which kernels before 6.6 want CAP_SYS_ADMIN, too" : "");
 		return -1;
 	}
-	r->perf_links[r->num_perf_links++] = link;
+	a->perf_links[a->num_perf_links++] = link;
 	return 0;
 }
 
-static int attach_probes(struct recorder *r, bool multi, pid_t pid)
+static int attach_sites(struct attach *a, pid_t pid)
 {
 	size_t n;
 
-	r->links = calloc(r->num_sites + 1, sizeof(*r->links));
-	r->perf_links = calloc(r->num_sites + 1, sizeof(*r->perf_links));
-	if (!r->links || !r->perf_links) {
-		warn(NULL);
-		return -1;
-	}
-	for (size_t i = 0; i < r->num_sites; i += n) {
-		for (n = 1; multi && i + n < r->num_sites; n++)
-			if (r->sites[i + n].file != r->sites[i].file)
+	a->links = mem_array(a->num_sites, sizeof(*a->links));
+	a->perf_links = mem_array(a->num_sites, sizeof(*a->perf_links));
+	for (size_t i = 0; i < a->num_sites; i += n) {
+		for (n = 1; a->multi && i + n < a->num_sites; n++)
+			if (a->sites[i + n].file != a->sites[i].file)
 				break;
-		if ((multi ? attach_file(r, &r->sites[i], n, pid)
-			   : attach_site(r, &r->sites[i], pid)) != 0)
+		if ((a->multi ? attach_file(a, &a->sites[i], n, pid)
+			      : attach_site(a, &a->sites[i], pid)) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* From here on the processes that the recorded one begins are known, before their probes can fire. */
-static int attach_followers(struct recorder *r, bool follow)
+/* Forks come first: processes that the recorded one starts are known before their probes can fire. */
+int attach_probes(struct attach *a)
 {
-	if (follow) {
-		r->bpf->links.on_fork = bpf_program__attach(r->bpf->progs.on_fork);
-		r->bpf->links.on_exit = bpf_program__attach(r->bpf->progs.on_exit);
-		if (!r->bpf->links.on_fork || !r->bpf->links.on_exit) {
-			warn("cannot follow forks");
-			return -1;
-		}
-	}
-	if (!r->bpf->rodata->only_followed ||
-	    iterator_run(iterator_open(r->bpf->progs.find_first)) == 0)
-		return 0;
-	warn("cannot find the process");
-	return -1;
-}
+	bool only_followed = a->bpf->rodata->only_followed;
 
-int recorder_open(struct recorder *r, const struct target *t, const struct probespecs *specs,
-		  const struct attach_options *options, recorder_event *on_event, void *context)
-{
-	bool multi = !options->one_by_one && has_uprobe_multi();
-
-	*r = (struct recorder){.pid = options->pid, .follow = options->follow};
-	verbose = options->verbose;
-	session_libbpf(verbose);
-	if (find_sites(r, t, specs) != 0)
+	if (fill_sites(a) != 0 || recorder_attach(a->recorder) != 0)
 		return -1;
-	r->bpf = usdt_record_bpf__open();
-	if (!r->bpf) {
-		warn("BPF program");
+	if (only_followed &&
+	    recorder_run_iterator(recorder_open_iterator(a->bpf->progs.find_first)) != 0) {
+		warn("cannot find the process");
 		return -1;
 	}
-	if (load(r, options, multi) != 0 || fill_sites(r) != 0)
-		return -1;
-	r->ring = ring_buffer__new(bpf_map__fd(r->bpf->maps.events), on_event, context, NULL);
-	if (!r->ring) {
-		warn("ring buffer");
-		return -1;
-	}
-	r->wakeup = &r->bpf->bss->wakeup;
-	if (attach_followers(r, options->follow) != 0)
-		return -1;
 	/* the kernel's own filter knows no children */
-	return attach_probes(r, multi, r->bpf->rodata->only_followed ? 0 : options->pid);
+	return attach_sites(a, only_followed ? 0 : a->recorder->pid);
 }
 
-/*
- * A child of ours has the links, too. It keeps no pipe open whose reader waits for the end of what is recorded; links
- * and what else belongs to BPF are no files.
- */
-static _Noreturn void close_rest(void)
+/* In a child, which has the links, too. It keeps no pipe open whose reader waits for its end; BPF's descriptors are no files. */
+static _Noreturn void close_files(void)
 {
 	DIR *fds = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -381,12 +338,12 @@ static _Noreturn void close_rest(void)
 	_exit(0);
 }
 
-static void close_links(struct recorder *r)
+static void close_links(struct attach *a)
 {
-	while (r->num_links)
-		close(r->links[--r->num_links]);
-	while (r->num_perf_links)
-		bpf_link__destroy(r->perf_links[--r->num_perf_links]);
+	while (a->num_links)
+		close(a->links[--a->num_links]);
+	while (a->num_perf_links)
+		bpf_link__destroy(a->perf_links[--a->num_perf_links]);
 }
 
 /* Whether the child ends in time. */
@@ -409,17 +366,17 @@ static bool has_ended(pid_t child, uint64_t timeout)
 }
 
 /*
- * The last one to close a link waits, deaf to all signals, until no program runs for it any more. One that reads a page
- * which never comes, from a dead network file system for instance, never ends. So a child is the last one.
+ * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. One that reads a page which
+ * never comes, from a dead network file system for instance, never ends. So a child holds the last reference.
  */
-int recorder_detach(struct recorder *r)
+int attach_detach(struct attach *a)
 {
-	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * r->num_perf_links;
-	pid_t child = r->num_links + r->num_perf_links ? fork() : -1;
+	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * a->num_perf_links;
+	pid_t child = a->num_links + a->num_perf_links ? fork() : -1;
 
 	if (child == 0)
-		close_rest();
-	close_links(r);
+		close_files();
+	close_links(a);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
 	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead network file system for instance; process %d stays to wait for it",
@@ -427,35 +384,23 @@ int recorder_detach(struct recorder *r)
 	return -1;
 }
 
-uint64_t recorder_lost(const struct recorder *r)
+bool attach_next_process(const struct attach *a, struct attach_walk *walk)
 {
-	return __atomic_load_n(&r->bpf->bss->lost, __ATOMIC_SEQ_CST);
-}
-
-unsigned recorder_followed(const struct recorder *r)
-{
-	return __atomic_load_n(&r->bpf->bss->num_followed, __ATOMIC_SEQ_CST);
-}
-
-unsigned recorder_not_followed(const struct recorder *r)
-{
-	return __atomic_load_n(&r->bpf->bss->num_not_followed, __ATOMIC_SEQ_CST);
-}
-
-bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk)
-{
-	int map = bpf_map__fd(r->bpf->maps.followed);
+	int map = bpf_map__fd(a->bpf->maps.followed);
 	uint32_t pid;
 
-	if (!walk->pid) {
-		walk->pid = r->pid;
-		return r->pid;
+	if (!walk->started) {
+		walk->started = true;
+		walk->pid = a->recorder->pid;
+		if (a->recorder->num_alive)
+			return true;
 	}
-	/* a process that ends meanwhile makes the walk begin again */
-	while (r->follow && walk->seen < bpf_map__max_entries(r->bpf->maps.followed) &&
+	/* a process that ends meanwhile makes the walk start again */
+	while (a->options.follow && walk->seen < bpf_map__max_entries(a->bpf->maps.followed) &&
 	       bpf_map_get_next_key(map, walk->seen ? &walk->key : NULL, &walk->key) == 0) {
 		walk->seen++;
-		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 || (pid_t)pid == r->pid)
+		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 ||
+		    (pid_t)pid == a->recorder->pid)
 			continue;
 		walk->pid = pid;
 		return true;
@@ -463,13 +408,12 @@ bool recorder_next_process(const struct recorder *r, struct recorder_walk *walk)
 	return false;
 }
 
-void recorder_close(struct recorder *r)
+void attach_close(struct attach *a)
 {
-	close_links(r);
-	ring_buffer__free(r->ring);
-	usdt_record_bpf__destroy(r->bpf);
-	free(r->links);
-	free(r->perf_links);
-	free(r->sites);
-	*r = (struct recorder){};
+	close_links(a);
+	usdt_record_bpf__destroy(a->bpf);
+	free(a->links);
+	free(a->perf_links);
+	free(a->sites);
+	*a = (struct attach){};
 }

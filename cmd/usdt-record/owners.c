@@ -12,19 +12,20 @@
 #include "cli.h"
 #include "clock.h"
 #include "io.h"
+#include "mem.h"
 #include "privilege.h"
 #include "probeline.h"
 #include "trace.h"
 
 enum {
-	/* milliseconds from one look, or search, to the next */
-	LOOK_AGAIN = 50, /* a description can be appended to behind the probe that tells of it */
-	LOOK_IDLE = 1000,
+	/* milliseconds from one reading of the owners, or search, to the next */
+	CHECK_AGAIN = 50, /* a description can grow after the probe that reports the qpair */
+	CHECK_IDLE = 1000,
 	SEARCH_BUSY = 1000,
 	SEARCH_IDLE = 5000,
 
 	PASSES = 8,
-	/* bytes of lines that wait for a look; with one more no flush is needed */
+	/* bytes of lines held back until the owners are read; with one more no flush is needed */
 	HELD_MAX = IO_BLOCK / 4,
 };
 
@@ -36,20 +37,22 @@ bool owners_wanted(const struct probespecs *specs)
 	return false;
 }
 
+static void write_escaped(struct out *out, struct slice text)
+{
+	out_commit(out, probeline_escape(out_room(out, PROBELINE_ESCAPED(text.n)), text));
+}
+
 /* An ownerwatch_take. */
 static void write_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
 {
 	struct owners *o = context;
-	char *to = out_room(o->out, PROBELINE_ESCAPED(1 + owner->description.n) + 128);
+	struct out *out = o->out;
 
-	if (!to)
-		return;
-	to += sprintf(to, "owner: tsc=0x%" PRIx64 ", id=0x%x, poller='", owner->tsc, id);
-	to = probeline_escape(to, (struct slice){&prefix, prefix != 0});
-	to += sprintf(to, "%02u', description='", id);
-	to = probeline_escape(to, owner->description);
-	to = mempcpy(to, "'\n", 2);
-	out_commit(o->out, to);
+	out_printf(out, "owner: tsc=0x%" PRIx64 ", id=0x%x, poller='", owner->tsc, id);
+	write_escaped(out, (struct slice){&prefix, prefix != 0});
+	out_printf(out, "%02u', description='", id);
+	write_escaped(out, owner->description);
+	out_text(out, "'\n");
 	o->lines++;
 }
 
@@ -63,7 +66,7 @@ static void stop(struct owners *o)
 	o->state = OWNERS_OFF;
 }
 
-/* Writes what is new. The records are read one after the other, and one before those of this pass may have come. */
+/* Writes what is new. Records are read one after the other: a new one may precede those of this pass. */
 static int write_owners(struct owners *o)
 {
 	uint64_t lines = UINT64_MAX;
@@ -76,57 +79,54 @@ static int write_owners(struct owners *o)
 	return 0;
 }
 
-static void look(struct owners *o)
+/* Reads the owners, and writes them before the lines that are held back. */
+static void check(struct owners *o)
 {
 	struct out *out = o->out;
 	size_t n = o->due && o->mark < out->len ? out->len - o->mark : 0;
-	char *held = n ? malloc(n) : NULL;
+	char *held = mem_copy((struct slice){out->buf + out->len - n, n});
 
-	if (held) {
-		memcpy(held, out->buf + o->mark, n);
-		out->len = o->mark;
-	}
+	out->len -= n;
 	o->again = o->due;
 	o->due = false;
-	o->looked = clock_ms();
+	o->checked = clock_ms();
 	if (write_owners(o) != 0) {
 		warnx("%s: owners are not followed any more: %s", o->name,
 		      errno == ENODATA ? "it became shorter" : strerror(errno));
 		o->failed = true;
 		stop(o);
 	}
-	if (held)
-		out_bytes(out, held, n);
+	out_bytes(out, held, n);
 	free(held);
 }
 
-/* Takes over what was found. */
 static void follow(struct owners *o, struct found_trace *found)
 {
 	o->name = found->name;
 	o->fd = found->fd;
 	o->state = OWNERS_FOLLOWING;
 	if (!found->owners.n) {
-		cli_note("%s: no owners to follow: traces of layout %s name qpairs by address",
-			 o->name, found->layout);
+		cli_notice(o->quiet,
+			   "%s: no owners to follow: traces of layout %s name qpairs by address",
+			   o->name, found->layout);
 		stop(o);
 	} else if (ownerwatch_open(&o->watch, o->fd, &found->owners, NULL) != 0) {
 		warn("%s: its owners are not followed", o->name);
 		o->failed = true;
 		stop(o);
 	} else {
-		cli_note("following the owners of %s", o->name);
-		look(o);
+		cli_notice(o->quiet, "following the owners of %s", o->name);
+		check(o);
 	}
 }
 
 static void search(struct owners *o)
 {
-	struct recorder_walk walk = {};
+	struct attach_walk walk = {};
 	struct found_trace found;
 
 	o->due = false;
-	while (o->state == OWNERS_SEARCHING && recorder_next_process(o->recorder, &walk))
+	while (o->state == OWNERS_SEARCHING && attach_next_process(o->attach, &walk))
 		switch (trace_find(&found, walk.pid)) {
 		case 1:
 			follow(o, &found);
@@ -135,20 +135,20 @@ static void search(struct owners *o)
 			o->state = OWNERS_OFF;
 			o->failed = true;
 		}
-	o->looked = clock_ms();
+	o->checked = clock_ms();
 }
 
-void owners_start(struct owners *o, const struct recorder *r, struct out *out, bool starting)
+void owners_start(struct owners *o)
 {
-	*o = (struct owners){
-		.state = OWNERS_SEARCHING, .recorder = r, .out = out, .starting = starting};
-	if (starting)
+	o->state = OWNERS_SEARCHING;
+	if (o->starting)
 		return;
 	search(o);
 	if (o->state == OWNERS_SEARCHING)
-		cli_note(
-			"no trace of process %d so far: its owners are followed from when there is one",
-			r->pid);
+		cli_notice(
+			o->quiet,
+			"no trace of process %d so far: its owners are followed once there is one",
+			o->attach->recorder->pid);
 }
 
 static bool names_qpairs(const struct probespec *spec)
@@ -162,27 +162,27 @@ void owners_event(struct owners *o, const struct probespec *spec)
 	if (o->state == OWNERS_OFF)
 		return;
 	if (o->due && o->state == OWNERS_FOLLOWING && o->out->len - o->mark > HELD_MAX)
-		look(o);
+		check(o);
 	if (o->due || !names_qpairs(spec))
 		return;
 	o->due = true;
-	/* what is before it need not wait, and leaves room */
+	/* lines before it need not wait, and leave room */
 	if (o->out->len > HELD_MAX / 2)
 		out_flush(o->out);
 	o->mark = o->out->len;
 }
 
-void owners_look(struct owners *o)
+void owners_check(struct owners *o)
 {
-	uint64_t age = o->state != OWNERS_OFF ? clock_ms() - o->looked : 0;
+	uint64_t age = o->state != OWNERS_OFF ? clock_ms() - o->checked : 0;
 
 	if (o->state == OWNERS_SEARCHING && age >= (o->due ? SEARCH_BUSY : SEARCH_IDLE)) {
 		search(o);
 		if (o->state != OWNERS_SEARCHING && privilege_drop(false) != 0)
 			exit(EXIT_FAILURE);
 	} else if (o->state == OWNERS_FOLLOWING &&
-		   (o->due || age >= (o->again ? LOOK_AGAIN : LOOK_IDLE))) {
-		look(o);
+		   (o->due || age >= (o->again ? CHECK_AGAIN : CHECK_IDLE))) {
+		check(o);
 	}
 }
 
@@ -191,9 +191,10 @@ bool owners_finish(struct owners *o)
 	if (o->state == OWNERS_SEARCHING)
 		search(o);
 	else if (o->state == OWNERS_FOLLOWING)
-		look(o);
+		check(o);
 	if (o->state == OWNERS_SEARCHING && o->starting)
-		cli_note("no owners: process %d had no trace", o->recorder->pid);
+		cli_notice(o->quiet, "no owners: process %d had no trace",
+			   o->attach->recorder->pid);
 	stop(o);
 	return !o->failed;
 }

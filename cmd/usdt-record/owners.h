@@ -3,7 +3,7 @@
  * The owners of the trace that the recorded process writes, as lines among the probe lines: spdk-trace-lines(7).
  *
  * From v24.05 on a trace names a TCP qpair by its owner only, and the number of an owner is given to another
- * connection later; so owners are written down at the time at which the probes tell of the qpairs.
+ * connection later; so owners are recorded at the time the probes report the qpairs.
  */
 #ifndef USDT_RECORD_OWNERS_H
 #define USDT_RECORD_OWNERS_H
@@ -12,7 +12,7 @@
 #include "ownerwatch.h"
 #include "probespec.h"
 
-struct recorder;
+struct attach;
 
 struct owners {
 	enum owners_state {
@@ -20,38 +20,39 @@ struct owners {
 		OWNERS_SEARCHING, /* no trace so far */
 		OWNERS_FOLLOWING,
 	} state;
-	const struct recorder *recorder;
+	const struct attach *attach;
 	struct out *out;
+	bool quiet;
 	char *name; /* of the trace */
 	int fd;
 	struct ownerwatch watch;
-	uint64_t lines;  /* that were written */
-	bool failed;     /* owners may be missing, as was said */
-	bool starting;   /* nothing was said of a trace that is not there */
-	uint64_t looked; /* when the last look was, milliseconds of the clock */
-	bool due;        /* a qpair has come since then; */
-	size_t mark;     /* its line is there in the output, which has not been flushed since */
-	bool again;      /* one has come shortly before */
+	uint64_t lines;   /* that were written */
+	bool failed;      /* owners may be missing, after a message */
+	bool starting;    /* no note that there is no trace so far */
+	uint64_t checked; /* when the owners were last read, milliseconds of the clock */
+	bool due;         /* a qpair has come since then; */
+	size_t mark;      /* its line is there in the output, which has not been flushed since */
+	bool again;       /* one had come shortly before */
 };
 
-/* Whether owners are of any use to these probes: those that name qpairs are among them. */
+/* Whether owners are useful to these probes: those that name qpairs are among them. */
 bool owners_wanted(const struct probespecs *specs);
 
 /*
- * Searches for the trace of the recorded processes, and writes the owners that it has. starting: a process that
- * is only being started cannot have a trace yet. While the state is OWNERS_SEARCHING, the privileges to look into
- * processes are needed; when it no longer is, all privileges are dropped.
+ * Searches for the trace of the recorded processes, and writes the owners that it has. o has its attach, out, quiet and
+ * starting set: a process that is only being started cannot have a trace yet. While the state is OWNERS_SEARCHING, the
+ * privileges to read other processes are needed; once it is not, all privileges are dropped.
  */
-void owners_start(struct owners *o, const struct recorder *r, struct out *out, bool starting);
+void owners_start(struct owners *o);
 
 /*
- * To be called for each event before it is written, and between events as often as possible, but before the output is
- * flushed: an owner line comes before the lines of its qpair.
+ * The first is called for each event before it is written, the second between events as often as possible, but before
+ * the output is flushed: an owner line comes before the lines of its qpair.
  */
 void owners_event(struct owners *o, const struct probespec *spec);
-void owners_look(struct owners *o);
+void owners_check(struct owners *o);
 
-/* Has a last look. Returns whether no owner can be missing because of a failure. */
+/* Reads the owners a last time. Returns whether none can be missing because of a failure. */
 bool owners_finish(struct owners *o);
 
 #endif

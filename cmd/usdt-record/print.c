@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
-#include <errno.h>
-
 #include "digits.h"
 #include "probeline.h"
 
@@ -11,7 +9,7 @@ static char *put(char *to, struct slice s)
 	return mempcpy(to, s.p, s.n);
 }
 
-/* What is left of an event. */
+/* The rest of an event. */
 struct words {
 	const char *p, *end;
 };
@@ -69,16 +67,13 @@ static size_t line_room(const struct probespec *spec)
 	return room;
 }
 
-int print_event(struct out *out, const struct probespec *spec, const struct event *e, size_t size)
+bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e,
+		 size_t size)
 {
 	struct words words = {(const char *)(e + 1), (const char *)e + size};
 	char *to = out_room(out, line_room(spec));
 	unsigned operand = 0;
 
-	if (!to) {
-		errno = ENOMEM;
-		return -1;
-	}
 	to = put(to, spec->name);
 	to = put(to, slice_of(": "));
 	for (unsigned i = 0; i < spec->num_args; i++) {
@@ -90,13 +85,11 @@ int print_event(struct out *out, const struct probespec *spec, const struct even
 		*to++ = '=';
 		to = put_value(to, &words, spec->args[i].is_string,
 			       !(e->unreadable >> operand & 1));
-		if (!to) {
-			errno = EBADMSG;
-			return -1;
-		}
+		if (!to)
+			return false;
 		operand++;
 	}
 	*to++ = '\n';
 	out_commit(out, to);
-	return 0;
+	return true;
 }
