@@ -118,7 +118,7 @@ static int close_output(struct recorder *r)
 {
 	if (!r->options.output)
 		return cli_close(&r->out, EXIT_SUCCESS);
-	if (out_close(&r->out) == 0 && close(r->out.fd) == 0)
+	if (out_close(&r->out) == 0)
 		return EXIT_SUCCESS;
 	warn("%s", r->options.output);
 	return EXIT_FAILURE;
@@ -419,7 +419,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 			status = EXIT_FAILURE;
 		wait_for_command(r);
 	}
-	out_close(&r->out);
+	free(r->out.buf);
 	ring_buffer__free(r->ring);
 	free(r->command.path);
 	return status ? status : r->command_status;

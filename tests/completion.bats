@@ -104,7 +104,7 @@ completes() { # SHELL
         # with what -h says of an option, colons and all
         # shellcheck disable=SC2016
         HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "ipcsnoop --buf"' |
-            grep -x -e $'--buffer\t.* not yet written: bytes, or with K, M or G; .*'
+            grep -x -e $'--buffer\t.*: bytes, or with K, M or G; .*'
     fi
 }
 

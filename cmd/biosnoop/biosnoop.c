@@ -203,7 +203,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.queued},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
-	{0, "buffer", "SIZE", "room for lines that wait to be written, such as 16M; default 4M",
+	{0, "buffer", "SIZE", "buffer for waiting lines: bytes, or with K, M or G; default 4M",
 	 .size = &opt.recorder.buffer},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5",
 	 .flag = &opt.no_start},

@@ -198,7 +198,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.json},
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
 	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
-	{0, "buffer", "SIZE", "room for lines that wait to be written, such as 64M; default 16M",
+	{0, "buffer", "SIZE", "buffer for waiting lines: bytes, or with K, M or G; default 16M",
 	 .size = &opt.recorder.buffer},
 	{'q', "quiet", NULL, "no notes: neither what was started nor how it ended",
 	 .flag = &opt.recorder.quiet},

@@ -295,7 +295,7 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384",
 	 .count = &opt.stacks},
-	{0, "buffer", "SIZE", "room for stacks that wait to be read, such as 64M; default 16M",
+	{0, "buffer", "SIZE", "buffer for waiting stacks: bytes, or with K, M or G; default 16M",
 	 .size = &opt.recorder.buffer},
 	{'q', "quiet", NULL, "no notes", .flag = &opt.recorder.quiet},
 	{'v', "verbose", NULL, "show what the kernel says about the BPF program",

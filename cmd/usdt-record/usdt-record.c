@@ -222,7 +222,7 @@ static const struct cli_option options[] = {
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
 	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
-	{'m', "buffer", "SIZE", "room for events that wait to be written, such as 64M; default 16M",
+	{'m', "buffer", "SIZE", "buffer for waiting events: bytes, or with K, M or G; default 16M",
 	 .size = &opt.recorder.buffer},
 	{0, "no-owners", NULL,
 	 "no owner lines, which name the connections in traces of SPDK v24.05 and later",
