@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mem.h"
+
 static bool fault(struct elffile *f, const char *what)
 {
 	if (!f->error)
@@ -177,6 +179,64 @@ const char *elffile_string(const struct elffile_section *strings, uint64_t offse
 	const Elf_Data *data = strings->data;
 
 	return data && offset < data->d_size ? (const char *)data->d_buf + offset : NULL;
+}
+
+bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbols *s)
+{
+	if (!elffile_load(f, type, NULL, &s->symbols) ||
+	    !elffile_strings(f, s->symbols.header.sh_link, &s->names))
+		return false;
+	s->n = s->symbols.data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
+	return true;
+}
+
+const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *symbol)
+{
+	const char *name;
+
+	if (!gelf_getsym(s->symbols.data, i, symbol))
+		return NULL;
+	name = elffile_string(&s->names, symbol->st_name);
+	return name ? name : "";
+}
+
+int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at,
+		 struct slice *desc)
+{
+	const char *data = notes->data->d_buf;
+	size_t size = strlen(owner) + 1, name_at, desc_at;
+	GElf_Nhdr note;
+
+	while (*at < notes->data->d_size) {
+		*at = gelf_getnote(notes->data, *at, &note, &name_at, &desc_at);
+		if (!*at)
+			return -1;
+		*desc = (struct slice){data + desc_at, note.n_descsz};
+		if (note.n_type == type && note.n_namesz == size &&
+		    memcmp(data + name_at, owner, size) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+int elffile_interpreter(const struct elffile *f, char **path)
+{
+	enum { LONGEST = 4096 };
+	GElf_Phdr segment;
+	size_t n;
+
+	*path = NULL;
+	errno = EIO;
+	if (elf_getphdrnum(f->elf, &n) != 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (!gelf_getphdr(f->elf, i, &segment) || segment.p_type != PT_INTERP ||
+		    segment.p_filesz > LONGEST)
+			continue;
+		*path = mem_array(segment.p_filesz + 1, 1);
+		return pread(f->fd, *path, segment.p_filesz, segment.p_offset) < 0 ? -1 : 0;
+	}
+	return 0;
 }
 
 bool elffile_offset(const struct elffile *f, uint64_t address, uint64_t *offset)

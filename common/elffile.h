@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ELF files that anybody may have made: what libelf loads of them is limited.
+ * ELF files from untrusted sources: what libelf loads of them is limited.
  *
- * Sparse files and headers that share a section make small files that need gigabytes and minutes. So everything
- * that is loaded is paid for beforehand out of two budgets: that of the file, and that of all files which a tool reads.
+ * With sparse data and headers that share a section, a small file can take gigabytes and minutes. So everything that is
+ * loaded counts against two budgets: that of the file, and that of all files which a tool reads.
  */
 #ifndef ELFFILE_H
 #define ELFFILE_H
@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slice.h"
+
 enum {
 	ELFFILE_MAX = 64 << 20,      /* bytes that are loaded of one file */
 	ELFFILE_MAX_ALL = 128 << 20, /* and of all files of a tool */
-	ELFFILE_SEGMENTS = 256,      /* that are loaded into memory; few have ten */
+	ELFFILE_SEGMENTS = 256,      /* that are mapped; few files have ten */
 };
 
 /* All zero: nothing was loaded yet. */
@@ -34,35 +36,62 @@ struct elffile {
 	} names; /* of the sections; data is NULL when they have none */
 	struct elffile_segment {
 		uint64_t address, offset, size;
-	} segments[ELFFILE_SEGMENTS]; /* what of the file a process has in memory */
+	} segments[ELFFILE_SEGMENTS]; /* of the file that a process maps */
 	size_t num_segments;
-	bool is_elf;       /* it begins as one */
-	unsigned machine;  /* for which it is: EM_* of elf.h */
+	bool is_elf;       /* it starts like one */
+	unsigned machine;  /* EM_* of elf.h */
 	const char *error; /* NULL: nothing was wrong */
 };
 
 /*
  * Opens a file of this machine's byte order. The descriptor must outlive it. Returns 0, or -1 with f->error;
- * elffile_close() is due in both cases.
+ * call elffile_close() in both cases.
  */
 int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 
 void elffile_close(struct elffile *f);
 
-/* Takes n bytes out of the budgets. False with f->error when they are not there. */
+/* Counts n bytes against the budgets. False with f->error when they are used up. */
 bool elffile_spend(struct elffile *f, uint64_t n);
 
-/* Finds the first section of this type, and of this name unless it is NULL. False when there is none, or with f->error. */
+/* The first section of this type, and of this name unless it is NULL. False when there is none, or with f->error. */
 bool elffile_find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header);
 
-/* The same, and loads what is in it, which is valid until elffile_close(). */
+/* The same with its contents, valid until elffile_close(). */
 bool elffile_load(struct elffile *f, uint32_t type, const char *name, struct elffile_section *s);
+
+static inline struct slice elffile_bytes(const struct elffile_section *s)
+{
+	return (struct slice){s->data->d_size ? s->data->d_buf : "", s->data->d_size};
+}
 
 /* Loads the section with this number, as a table of strings. False with f->error. */
 bool elffile_strings(struct elffile *f, uint32_t number, struct elffile_section *s);
 
 /* The string at this offset in a table of strings; NULL when it is not in it. */
 const char *elffile_string(const struct elffile_section *strings, uint64_t offset);
+
+/* A table of symbols. */
+struct elffile_symbols {
+	struct elffile_section symbols, names;
+	size_t n;
+};
+
+/* Loads the symbols of the section of this type. False when there is none, or with f->error. */
+bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbols *s);
+
+/* The name of symbol i, "" if it has none. NULL: it cannot be read. */
+const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *symbol);
+
+/*
+ * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 when there is none, or -1 when
+ * a note is cut off.
+ */
+int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at,
+		 struct slice *desc);
+
+/* Sets the path of the dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1 with errno. */
+int elffile_interpreter(const struct elffile *f, char **path);
 
 /* Where in the file the byte with this address is. */
 bool elffile_offset(const struct elffile *f, uint64_t address, uint64_t *offset);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The USDT probes of an ELF file, as sys/sdt.h describes them in notes: owner "stapsdt", type 3, and then
- * the addresses of the probe, of a base that tells whether the file was prelinked, and of a semaphore
+ * the addresses of the probe, of a base that shows whether the file was prelinked, and of a semaphore
  * (0: none), followed by provider, name and arguments, each ended by a NUL. The arguments are separated by
- * blanks; each is SIZE@OPERAND, SIZE negative when signed, with an f behind it for a float, and OPERAND in
+ * blanks; each is SIZE@OPERAND, SIZE negative when signed, with an f after it for a float, and OPERAND in
  * the syntax of the machine's assembler.
  */
 #ifndef USDT_H
@@ -35,18 +35,23 @@ struct usdt_site {
 
 struct usdt {
 	struct usdt_site *sites;
-	size_t n;
+	size_t n, cap;
 	unsigned machine; /* for which the file is: EM_* of elf.h */
 	char *text;       /* what the slices are parts of */
 };
 
 /*
- * Reads the probes of the ELF file behind fd, which stays open and is only read. A file without probes has
- * none. Returns 0; or -1 with what is wrong in *error, a string that is valid until the next call. Notes
- * that are damaged make the file wrong: a probe that is left out would be lost in silence.
+ * Reads the probes of an open ELF file; it may have none. Returns 0; or -1 with what is wrong in *error, valid until the
+ * next call. One damaged note is an error, so that no probe is left out in silence.
  */
 int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
 
 void usdt_free(struct usdt *u);
+
+/* The argument's type: u64, s32, f64, or ? when it is unknown. */
+struct usdt_type {
+	char text[8];
+};
+struct usdt_type usdt_type(const struct usdt_arg *arg);
 
 #endif

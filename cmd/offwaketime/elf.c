@@ -47,38 +47,33 @@ static void add_ranges(struct elf_reader *r, const struct elffile *elf)
 }
 
 /* A symbol without a size may end anywhere: the code after it would get a wrong name. */
-static void add_function(struct elf_file *f, const GElf_Sym *symbol,
-			 const struct elffile_section *names)
+static bool is_function(const GElf_Sym *symbol, const char *name)
 {
-	const char *name = elffile_string(names, symbol->st_name);
 	int type = GELF_ST_TYPE(symbol->st_info);
 
-	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
-	    !symbol->st_size || symbol->st_size > UINT64_MAX - symbol->st_value || !name ||
-	    !*name || strnlen(name, NAME_LONGEST) == NAME_LONGEST)
-		return;
-	f->functions[f->n++] = (struct function){
-		symbol->st_value, symbol->st_value + symbol->st_size, f->names + symbol->st_name};
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
+	       symbol->st_size && symbol->st_size <= UINT64_MAX - symbol->st_value && *name &&
+	       strnlen(name, NAME_LONGEST) < NAME_LONGEST;
 }
 
 /* Adds the functions of the section of this type. Returns whether there is one. */
 static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
-	struct elffile_section symbols, names;
 	struct elf_file *f = r->to;
-	GElf_Sym symbol;
-	size_t n;
+	struct elffile_symbols symbols;
+	const char *name;
+	GElf_Sym s;
 
-	if (!elffile_load(elf, type, NULL, &symbols) ||
-	    !elffile_strings(elf, symbols.header.sh_link, &names)) {
+	if (!elffile_load_symbols(elf, type, &symbols)) {
 		fault(r, elf->error);
 		return false;
 	}
-	n = symbols.data->d_size / gelf_fsize(elf->elf, ELF_T_SYM, 1, EV_CURRENT);
-	f->functions = mem_array(n, sizeof(*f->functions));
-	f->names = mem_copy((struct slice){names.data->d_buf, names.data->d_size});
-	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++)
-		add_function(f, &symbol, &names);
+	f->functions = mem_array(symbols.n, sizeof(*f->functions));
+	f->names = mem_copy(elffile_bytes(&symbols.names));
+	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
+		if (is_function(&s, name))
+			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
+								 f->names + s.st_name};
 	return true;
 }
 
@@ -87,31 +82,22 @@ struct build_id {
 	char text[2 * 64 + 1]; /* empty: none */
 };
 
-static void find_build_id(Elf_Data *notes, struct build_id *id)
-{
-	size_t at = 0, name, desc;
-	GElf_Nhdr note;
-
-	while ((at = gelf_getnote(notes, at, &note, &name, &desc)) > 0) {
-		const unsigned char *bytes = (unsigned char *)notes->d_buf + desc;
-
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
-		    memcmp((char *)notes->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
-		    note.n_descsz < 2 || note.n_descsz > 64)
-			continue;
-		for (unsigned i = 0; i < note.n_descsz; i++)
-			snprintf(id->text + 2 * i, 3, "%02x", bytes[i]);
-		return;
-	}
-}
-
 static struct build_id read_build_id(struct elffile *elf)
 {
 	struct elffile_section notes;
 	struct build_id id = {};
+	struct slice bytes;
+	size_t at = 0;
 
-	if (elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
-		find_build_id(notes.data, &id);
+	if (!elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
+		return id;
+	while (elffile_note(&notes, "GNU", NT_GNU_BUILD_ID, &at, &bytes) > 0) {
+		if (bytes.n < 2 || bytes.n > 64)
+			continue;
+		for (size_t i = 0; i < bytes.n; i++)
+			snprintf(id.text + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);
+		break;
+	}
 	return id;
 }
 

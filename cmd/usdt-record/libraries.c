@@ -11,44 +11,30 @@
 
 #include "elffile.h"
 
-/*
- * Sets the path of the file's dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1
- * with errno when it cannot be read.
- */
 static int read_linker(int fd, char **path)
 {
 	struct elffile_budget budget = {};
 	struct elffile elf;
-	GElf_Phdr segment;
-	ssize_t got = 0;
-	size_t n;
+	int result = -1;
 
 	*path = NULL;
 	errno = EIO;
-	if (elffile_open(&elf, fd, &budget) != 0 || elf_getphdrnum(elf.elf, &n) != 0) {
-		elffile_close(&elf);
-		return -1;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (!gelf_getphdr(elf.elf, i, &segment) || segment.p_type != PT_INTERP ||
-		    segment.p_filesz > 4096)
-			continue;
-		*path = calloc(1, segment.p_filesz + 1);
-		got = *path ? pread(fd, *path, segment.p_filesz, segment.p_offset) : -1;
-		break;
-	}
+	if (elffile_open(&elf, fd, &budget) == 0)
+		result = elffile_interpreter(&elf, path);
 	elffile_close(&elf);
-	return got < 0 ? -1 : 0;
+	return result;
 }
 
-/* Runs the dynamic linker to list libraries; returns the end of a pipe to read, or NULL with errno. */
+/* Runs the dynamic linker to list libraries. Returns the pipe to read, or NULL with errno. */
 static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
 {
-	int fds[2];
+	int fds[2], error;
+	FILE *list;
 
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return NULL;
-	*pid = fork();
+	list = fdopen(fds[0], "r");
+	*pid = list ? fork() : -1;
 	if (*pid == 0) {
 		int null = open("/dev/null", O_RDWR);
 
@@ -58,12 +44,16 @@ static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
 		execl(linker, linker, "--list", path, NULL);
 		_exit(127);
 	}
+	error = errno;
 	close(fds[1]);
-	if (*pid < 0) {
+	if (*pid > 0)
+		return list;
+	if (list)
+		fclose(list);
+	else
 		close(fds[0]);
-		return NULL;
-	}
-	return fdopen(fds[0], "r");
+	errno = error;
+	return NULL;
 }
 
 /* NAME => PATH (ADDRESS), or PATH (ADDRESS). The path, within the line, or NULL. */
@@ -81,7 +71,7 @@ static char *library_path(char *line)
 
 static int add_libraries(struct target *t, const char *linker, const char *path)
 {
-	pid_t pid;
+	pid_t pid, waited;
 	FILE *list = list_libraries(linker, path, &pid);
 	char *line = NULL;
 	size_t cap = 0;
@@ -104,7 +94,9 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 	}
 	free(line);
 	fclose(list);
-	if (waitpid(pid, &status, 0) == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
+	while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
+		;
+	if (waited == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
 		warnx("%s: its dynamic linker %s does not list its libraries: probes in these are not found",
 		      path, linker);
 	return result;

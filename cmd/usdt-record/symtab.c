@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "symtab.h"
 
-#include <errno.h>
 #include <stdlib.h>
+
+#include "mem.h"
 
 /* Bytes of a name that are compared: longer ones are left out. */
 enum { NAME_MAX_BYTES = 256 };
@@ -15,32 +16,20 @@ void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget)
 /* Adds the symbols of the section of this type, if there is one. Returns 0, or -1 with *error. */
 static int add_symbols(struct symtab *t, uint32_t type, const char **error)
 {
-	struct elffile_section symbols, names;
-	struct symtab_symbol *all;
+	struct elffile_symbols symbols;
+	const char *name;
 	GElf_Sym symbol;
-	size_t n;
 
-	if (!elffile_load(&t->elf, type, NULL, &symbols)) {
+	if (!elffile_load_symbols(&t->elf, type, &symbols)) {
 		*error = t->elf.error;
 		return *error ? -1 : 0;
 	}
-	if (!elffile_strings(&t->elf, symbols.header.sh_link, &names)) {
-		*error = t->elf.error;
-		return -1;
-	}
-	n = symbols.data->d_size / gelf_fsize(t->elf.elf, ELF_T_SYM, 1, EV_CURRENT);
-	all = reallocarray(t->all, t->n + n + 1, sizeof(*all));
-	if (!all) {
-		*error = strerror(ENOMEM);
-		return -1;
-	}
-	t->all = all;
-	for (size_t i = 0; i < n && gelf_getsym(symbols.data, i, &symbol); i++) {
-		const char *name = elffile_string(&names, symbol.st_name);
-
-		if (name && *name && symbol.st_shndx != SHN_UNDEF &&
-		    strnlen(name, NAME_MAX_BYTES) < NAME_MAX_BYTES)
-			t->all[t->n++] = (struct symtab_symbol){name, symbol.st_value};
+	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &symbol)); i++) {
+		if (!*name || symbol.st_shndx == SHN_UNDEF ||
+		    strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
+			continue;
+		t->all = mem_room(t->all, t->n, &t->cap);
+		t->all[t->n++] = (struct symtab_symbol){name, symbol.st_value};
 	}
 	return 0;
 }

@@ -14,16 +14,16 @@ struct symtab {
 	struct symtab_symbol {
 		const char *name;
 		uint64_t address;
-	} * all; /* in the order of their names */
-	size_t n;
+	} * all; /* by name */
+	size_t n, cap;
 };
 
-/* Nothing is read before the first symbol is looked for. The descriptor and the budget must outlive it. */
+/* Reads nothing before the first symbol is searched for. The descriptor and the budget must outlive it. */
 void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget);
 
 /*
- * Looks a symbol up. A local one may exist several times, and which is meant is not known; it is of no use unless
- * all are at one address. Returns 0, or -1 with the reason in *error.
+ * Looks a symbol up. Several local ones may have the same name: then all must be at one address. Returns 0, or -1 with
+ * the reason in *error.
  */
 int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error);
 
