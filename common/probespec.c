@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probespec.h"
 
-#include <err.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli.h"
 #include "lines.h"
+#include "mem.h"
 
 static const char *const qpair_probes[] = {
 	"nvmf_poll_group_add_qpair(tsc, qpair, thread)",
@@ -17,16 +16,16 @@ static const char *const qpair_probes[] = {
 static void skip_blanks(struct slice *s)
 {
 	while (s->n && (*s->p == ' ' || *s->p == '\t' || *s->p == '\r'))
-		*s = (struct slice){s->p + 1, s->n - 1};
+		*s = slice_from(*s, 1);
 }
 
-/* Takes the character, and blanks before it, off s when it comes next. */
+/* Takes the character, and blanks before it, off s if it comes next. */
 static bool take(struct slice *s, char c)
 {
 	skip_blanks(s);
 	if (!s->n || *s->p != c)
 		return false;
-	*s = (struct slice){s->p + 1, s->n - 1};
+	*s = slice_from(*s, 1);
 	return true;
 }
 
@@ -39,7 +38,7 @@ static bool take_identifier(struct slice *s, struct slice *name)
 			    ((s->p[n] | 0x20) >= 'a' && (s->p[n] | 0x20) <= 'z')))
 		n++;
 	*name = (struct slice){s->p, n};
-	*s = (struct slice){s->p + n, s->n - n};
+	*s = slice_from(*s, n);
 	return n > 0;
 }
 
@@ -58,7 +57,7 @@ static const char *parse_arg(struct probespec *spec, struct slice *s)
 	struct slice type;
 
 	if (spec->num_args == USDT_MAX_ARGS)
-		return "a probe has 12 arguments at the most";
+		return "a probe has at most 12 arguments";
 	if (!take_identifier(s, &arg.name))
 		return "the name of an argument is expected";
 	if (slice_is(arg.name, "_"))
@@ -84,62 +83,48 @@ static const char *parse(struct probespec *spec, struct slice s)
 	if (take(&s, ':')) {
 		spec->provider = spec->name;
 		if (!take_identifier(&s, &spec->name))
-			return "the name of a probe is expected behind its provider";
+			return "the name of a probe is expected after its provider";
 	}
 	if (!take(&s, '('))
-		return "a list of arguments is expected behind the probe's name, as in NAME(tsc, name:str)";
+		return "a list of arguments is expected after the probe's name, as in NAME(tsc, name:str)";
 	if (!take(&s, ')')) {
 		do
 			if ((error = parse_arg(spec, &s)))
 				return error;
 		while (take(&s, ','));
 		if (!take(&s, ')'))
-			return "a comma or ) is expected behind an argument";
+			return "a comma or ) is expected after an argument";
 	}
 	skip_blanks(&s);
-	return s.n ? "something is behind the )" : NULL;
+	return s.n ? "something follows the )" : NULL;
 }
 
-int probespecs_add(struct probespecs *specs, struct slice text, const char **error)
+const char *probespec_add(struct probespecs *specs, struct slice text)
 {
-	struct probespec spec = {.text = strndup(text.p, text.n)}, *all;
+	struct probespec spec = {.text = mem_copy(text)};
+	const char *error = parse(&spec, slice_of(spec.text));
 
-	*error = spec.text ? parse(&spec, slice_of(spec.text)) : strerror(ENOMEM);
-	if (!*error) {
-		all = reallocarray(specs->all, specs->n + 1, sizeof(*all));
-		if (all) {
-			specs->all = all;
-			all[specs->n++] = spec;
-			return 0;
-		}
-		*error = strerror(ENOMEM);
+	if (error) {
+		free(spec.text);
+		return error;
 	}
-	free(spec.text);
-	return -1;
-}
-
-void probespecs_option(struct probespecs *specs, const char *text)
-{
-	const char *error;
-
-	if (probespecs_add(specs, slice_of(text), &error) != 0)
-		cli_usage("-e '%s': %s", text, error);
+	specs->all = mem_room(specs->all, specs->n, &specs->cap);
+	specs->all[specs->n++] = spec;
+	return NULL;
 }
 
 /* A lines_take. */
 static const char *add_line(void *specs, struct slice line)
 {
-	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL, *error = NULL;
+	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
 
 	if (comment)
 		line.n = comment - line.p;
 	skip_blanks(&line);
-	if (line.n)
-		probespecs_add(specs, line, &error);
-	return error;
+	return line.n ? probespec_add(specs, line) : NULL;
 }
 
-int probespecs_read(struct probespecs *specs, const char *path)
+int probespec_read(struct probespecs *specs, const char *path)
 {
 	struct lines lines;
 
@@ -148,16 +133,19 @@ int probespecs_read(struct probespecs *specs, const char *path)
 	return lines_each(&lines, add_line, specs);
 }
 
-void probespecs_add_default(struct probespecs *specs)
+void probespec_add_default(struct probespecs *specs)
 {
-	const char *error;
-
 	for (size_t i = 0; i < sizeof(qpair_probes) / sizeof(*qpair_probes); i++)
-		if (probespecs_add(specs, slice_of(qpair_probes[i]), &error) != 0)
-			errx(EXIT_FAILURE, "%s: %s", qpair_probes[i], error);
+		probespec_add(specs, slice_of(qpair_probes[i]));
 }
 
-void probespecs_free(struct probespecs *specs)
+bool probespec_matches(const struct probespec *spec, const struct usdt_site *site)
+{
+	return slice_equal(spec->name, site->name) &&
+	       (!spec->provider.n || slice_equal(spec->provider, site->provider));
+}
+
+void probespec_free(struct probespecs *specs)
 {
 	for (size_t i = 0; i < specs->n; i++)
 		free(specs->all[i].text);

@@ -24,27 +24,24 @@ struct probespec {
 
 struct probespecs {
 	struct probespec *all;
-	size_t n;
+	size_t n, cap;
 };
 
-/* Adds one. Returns 0, or -1 with what is wrong with it in *error. */
-int probespecs_add(struct probespecs *specs, struct slice text, const char **error);
-
-/* Adds the one in the argument of -e; ends in a usage error when it is none. */
-void probespecs_option(struct probespecs *specs, const char *text);
+/* Adds one. Returns NULL, or what is wrong with it. */
+const char *probespec_add(struct probespecs *specs, struct slice text);
 
 /*
- * Adds those of a file ("-": standard input), one a line; blank lines are skipped, and so is what is behind
- * a #. Says on stderr what is wrong. Returns 0, or -1 when something is.
+ * Adds those of a file ("-": standard input), one per line; blank lines are skipped, and so is what follows a #.
+ * Returns 0, or -1 after a message.
  */
-int probespecs_read(struct probespecs *specs, const char *path);
+int probespec_read(struct probespecs *specs, const char *path);
 
-/*
- * Adds the probes of SPDK's NVMe-oF target that tell of qpairs: those that trace.py knows. A lack of memory ends
- * the tool.
- */
-void probespecs_add_default(struct probespecs *specs);
+/* Adds the probes of SPDK's NVMe-oF target that report qpairs: those that trace.py knows. */
+void probespec_add_default(struct probespecs *specs);
 
-void probespecs_free(struct probespecs *specs);
+/* Whether the spec names the probe that this site belongs to. */
+bool probespec_matches(const struct probespec *spec, const struct usdt_site *site);
+
+void probespec_free(struct probespecs *specs);
 
 #endif

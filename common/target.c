@@ -4,8 +4,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,18 +14,9 @@
 
 struct target_file *target_add(struct target *t, const char *path, int fd)
 {
-	struct target_file *files = reallocarray(t->files, t->n + 1, sizeof(*files));
-	char *copy = utf8_visible_copy(path);
-
-	if (files)
-		t->files = files;
-	if (!files || !copy) {
-		free(copy);
-		warn(NULL);
-		return NULL;
-	}
-	files[t->n] = (struct target_file){.path = copy, .fd = fd};
-	return &files[t->n++];
+	t->files = mem_room(t->files, t->n, &t->cap);
+	t->files[t->n] = (struct target_file){.path = utf8_visible_copy(path), .fd = fd};
+	return &t->files[t->n++];
 }
 
 static void drop_last(struct target *t)
@@ -49,16 +38,12 @@ void target_close(struct target *t)
 	*t = (struct target){};
 }
 
-/* Takes over fd. */
+/* The descriptor belongs to the target, or is closed. */
 static int add_elf(struct target *t, const char *path, int fd)
 {
 	struct target_file *f = target_add(t, path, fd);
 	const char *error;
 
-	if (!f) {
-		close(fd);
-		return -1;
-	}
 	if (usdt_read(&f->usdt, fd, &t->budget, &error) != 0) {
 		warnx("%s: %s", f->path, error);
 		drop_last(t);
@@ -76,11 +61,8 @@ int target_add_file(struct target *t, const char *path)
 		warn("%s", path);
 		return -1;
 	}
-	if (!t->name && !(t->name = utf8_visible_copy(path))) {
-		warn(NULL);
-		close(fd);
-		return -1;
-	}
+	if (!t->name)
+		t->name = utf8_visible_copy(path);
 	return add_elf(t, path, fd);
 }
 
@@ -102,7 +84,7 @@ static void warn_mapping(const struct target *t, const struct mapping *m)
 {
 	char *path = utf8_visible_copy(m->path);
 
-	warn("%s: %s: probes in this file are not found", t->name, path ? path : "");
+	warn("%s: %s: probes in this file are not found", t->name, path);
 	free(path);
 }
 
@@ -123,7 +105,7 @@ static int add_mapping(struct target *t, const struct mapping_list *list, const 
 		close(fd);
 		return elf;
 	}
-	/* a process may have mapped a bad file: the others have probes all the same */
+	/* a process may have mapped a bad file: the others still have probes */
 	if (add_elf(t, m->path, fd) != 0)
 		t->incomplete = true;
 	else if (!t->files[t->n - 1].usdt.n)
@@ -206,130 +188,4 @@ int target_add_process(struct target *t, pid_t pid)
 		result = add_mappings(t, &list);
 	mapping_end(&list);
 	return result;
-}
-
-bool target_matches(const struct probespec *spec, const struct usdt_site *site)
-{
-	return slice_equal(spec->name, site->name) &&
-	       (!spec->provider.n || slice_equal(spec->provider, site->provider));
-}
-
-const char *target_type(const struct usdt_arg *arg)
-{
-	static char type[8];
-
-	if (!arg->size)
-		return "?";
-	snprintf(type, sizeof(type), "%c%d",
-		 arg->is_float    ? 'f'
-		 : arg->is_signed ? 's'
-				  : 'u',
-		 8 * arg->size);
-	return type;
-}
-
-/* Says what is wrong with a probe that a spec names. */
-static void __attribute__((format(printf, 4, 5)))
-complain(const struct target *t, const struct target_file *f, const struct usdt_site *site,
-	 const char *format, ...)
-{
-	char line[24] = "", what[256], shown[UTF8_VISIBLE(sizeof(what))];
-	va_list args;
-
-	if (t->is_source)
-		snprintf(line, sizeof(line), ":%" PRIu64, site->address);
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	*utf8_visible(shown, slice_of(what)) = 0;
-	warnx("%s%s: probe %.*s %s", f->path, line, (int)site->name.n, site->name.p, shown);
-}
-
-/* The constant 0, as x86-64 and arm64 write it. */
-static bool is_zero(struct slice operand)
-{
-	return slice_is(operand, "$0") || slice_is(operand, "0");
-}
-
-/* Whether an argument of the probe can be what the spec says. */
-static bool check_arg(const struct target *t, const struct target_file *f,
-		      const struct usdt_site *site, unsigned i, const struct probespec_arg *want)
-{
-	const struct usdt_arg *arg = &site->args[i];
-	int name = want->name.n;
-
-	if (!want->name.n || !arg->size)
-		return true;
-	if (slice_is(want->name, "tsc") && is_zero(arg->operand))
-		complain(t, f, site, "tells no time: its argument %u, 'tsc', is always 0", i);
-	if (arg->is_float)
-		complain(t, f, site,
-			 "has a floating-point number (%.*s) as argument %u, '%.*s': "
-			 "int and str can be read, _ skips it",
-			 (int)arg->operand.n, arg->operand.p, i, name, want->name.p);
-	else if (arg->size > 8 || (arg->size & (arg->size - 1)))
-		complain(t, f, site,
-			 "has %u bytes as argument %u, '%.*s': 1, 2, 4 or 8 can be read", arg->size,
-			 i, name, want->name.p);
-	else if (want->is_string && arg->size != sizeof(uint64_t))
-		complain(t, f, site,
-			 "has %s as argument %u, '%.*s': that is not a string's address",
-			 target_type(arg), i, name, want->name.p);
-	else
-		return true;
-	return false;
-}
-
-/* Whether a probe has the arguments that are wanted. */
-static bool check_site(const struct target *t, const struct target_file *f,
-		       const struct usdt_site *site, const struct probespec *spec)
-{
-	for (unsigned i = 0; i < spec->num_args; i++) {
-		if (i >= site->num_args && spec->args[i].name.n) {
-			complain(t, f, site,
-				 "has %u arguments; '%.*s' would be number %u, counted from 0",
-				 site->num_args, (int)spec->args[i].name.n, spec->args[i].name.p,
-				 i);
-			return false;
-		}
-		if (i < site->num_args && !check_arg(t, f, site, i, &spec->args[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool check_spec(const struct target *t, const struct probespec *spec, size_t num_sites)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t j = 0; j < t->files[i].usdt.n; j++) {
-			const struct usdt_site *site = &t->files[i].usdt.sites[j];
-
-			if (!target_matches(spec, site))
-				continue;
-			found = true;
-			if (!check_site(t, &t->files[i], site, spec))
-				return false;
-		}
-	if (found)
-		return true;
-	if (num_sites)
-		warnx("%s: there is no probe %s; usdt-gen -l lists those that are there", t->name,
-		      spec->text);
-	else
-		warnx("%s: there is no probe %s, nor any other; SPDK has them when configured with --with-usdt",
-		      t->name, spec->text);
-	return false;
-}
-
-size_t target_check(const struct target *t, const struct probespecs *specs)
-{
-	size_t num_sites = 0, faults = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		num_sites += t->files[i].usdt.n;
-	for (size_t i = 0; i < specs->n; i++)
-		faults += !check_spec(t, &specs->all[i], num_sites);
-	return faults;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where probes are looked for: an ELF file, or the executable and all libraries of a process. The functions
- * say on stderr what is wrong.
+ * Where probes are searched for: in ELF files, or in the executable and all libraries of a process. The functions report
+ * errors on stderr.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "elffile.h"
-#include "probespec.h"
 #include "usdt.h"
 
 struct target_file {
@@ -23,8 +22,8 @@ struct target {
 	char *name; /* of the file, the process's executable or the directory, printable */
 	bool is_source; /* the files are C sources, the addresses of sites line numbers, the sizes unknown: 0 */
 	struct target_file *files; /* those that have probes, and the one of target_add_file() */
-	size_t n;
-	bool incomplete; /* a file that the process has mapped cannot be read, as was said */
+	size_t n, cap;
+	bool incomplete; /* a file that the process has mapped cannot be read, after a message */
 	struct elffile_budget budget;
 };
 
@@ -34,21 +33,9 @@ int target_add_file(struct target *t, const char *path);
 /* Adds what a process has mapped as code. Returns 0; or -1 when the process cannot be looked into. */
 int target_add_process(struct target *t, pid_t pid);
 
-/* Adds an open file, which then belongs to the target; copies the path. Returns NULL without memory. */
+/* Adds an open file, whose descriptor then belongs to the target; copies the path. */
 struct target_file *target_add(struct target *t, const char *path, int fd);
 
 void target_close(struct target *t);
-
-/* Whether the spec means the probe that this site is one of. */
-bool target_matches(const struct probespec *spec, const struct usdt_site *site);
-
-/*
- * Checks that every probe is there, with every argument that is wanted of it, and that these are what the
- * spec says. Returns the number of specs for which that is not so.
- */
-size_t target_check(const struct target *t, const struct probespecs *specs);
-
-/* The argument's type as text: u64, s32, f64, or ? when it is not known. Valid until the next call. */
-const char *target_type(const struct usdt_arg *arg);
 
 #endif

@@ -143,7 +143,7 @@ E
     status_is 0 usdt-gen -l -x notes
     equal "$output" 'p:n(u64,f64,u64) sites=1 semaphore=no notes'
     status_is 0 usdt-gen -x notes -e 'n(tsc,_,name:str)'
-    says "usdt-gen: notes: probe n tells no time: its argument 0, 'tsc', is always 0"
+    says "usdt-gen: notes: probe n has no time: its argument 0, 'tsc', is always 0"
     status_is 1 usdt-gen -x notes -e 'n(tsc,load)'
     says "usdt-gen: notes: probe n has a floating-point number (x4) as argument 1, 'load'"
 }

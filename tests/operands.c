@@ -13,7 +13,6 @@
 #include "cmd/usdt-record/symtab.h"
 #include "elffile.h"
 #include "out.h"
-#include "target.h"
 #include "utf8.h"
 
 static void print_register(struct out *out, unsigned offset)
@@ -62,18 +61,15 @@ static void print_operand(struct out *out, const struct operand *o)
 static void print_arg(struct out *out, const struct usdt *u, const struct usdt_site *site,
 		      const struct usdt_arg *arg, struct symtab *symbols)
 {
-	char *shown = out_room(out, UTF8_VISIBLE(arg->operand.n));
 	const char *error;
 	struct operand o;
 
-	if (!shown)
-		err(EXIT_FAILURE, NULL);
-	out_commit(out, utf8_visible(shown, arg->operand));
+	out_visible(out, arg->operand);
 	out_text(out, ": ");
 	if (operand_parse(&o, u->machine, site, arg, symbols, &error) != 0) {
 		out_text(out, error);
 	} else {
-		out_text(out, target_type(arg));
+		out_text(out, usdt_type(arg).text);
 		print_operand(out, &o);
 	}
 	out_text(out, "\n");

@@ -55,8 +55,8 @@ usdt:__EXE__:c {printf("c: \n");}'
     usdt-gen -f - <specs | cmp - program
     printf 'a(x)\nb(y\nc\n' >specs
     status_is 1 usdt-gen -f specs
-    equal "$stderr" 'usdt-gen: specs:2: a comma or ) is expected behind an argument
-usdt-gen: specs:3: a list of arguments is expected behind the probe'"'"'s name, as in NAME(tsc, name:str)'
+    equal "$stderr" 'usdt-gen: specs:2: a comma or ) is expected after an argument
+usdt-gen: specs:3: a list of arguments is expected after the probe'"'"'s name, as in NAME(tsc, name:str)'
     status_is 1 usdt-gen -f missing
     equal "$stderr" 'usdt-gen: missing: No such file or directory'
 }
@@ -75,9 +75,9 @@ a(x,)|the name of an argument is expected
 a(x y)|a comma or ) is expected
 a(x:float)|the type of an argument is int or str
 a(x,x)|two arguments have the same name
-a(x) b|something is behind the )
-p:(x)|the name of a probe is expected behind its provider
-a(b,c,d,e,f,g,h,i,j,k,l,m,n)|a probe has 12 arguments at the most
+a(x) b|something follows the )
+p:(x)|the name of a probe is expected after its provider
+a(b,c,d,e,f,g,h,i,j,k,l,m,n)|a probe has at most 12 arguments
 E
 }
 
@@ -212,7 +212,7 @@ spdk:nvmf_poll_group_remove_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvm
     status_is 1 usdt-gen -s spdk -e 'none(x)'
     # its first argument is a 0 since the others have ticks
     status_is 0 usdt-gen -s spdk -e 'nvmf_plain(tsc)'
-    says "usdt-gen: spdk/lib/nvmf/nvmf.c:6: probe nvmf_plain tells no time: its argument 0, 'tsc', is always 0"
+    says "usdt-gen: spdk/lib/nvmf/nvmf.c:6: probe nvmf_plain has no time: its argument 0, 'tsc', is always 0"
 }
 
 @test "a source tree from before v23.05: every probe has ticks" {

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "list.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "json.h"
-#include "utf8.h"
+#include "mem.h"
 
 /* The sites of one probe in one file. */
 struct probe {
@@ -15,18 +13,11 @@ struct probe {
 	size_t n;
 };
 
-static int compare(struct slice a, struct slice b)
-{
-	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
-
-	return order ? order : a.n < b.n ? -1 : a.n > b.n;
-}
-
 static int compare_names(const struct usdt_site *a, const struct usdt_site *b)
 {
-	int order = compare(a->provider, b->provider);
+	int order = slice_compare(a->provider, b->provider);
 
-	return order ? order : compare(a->name, b->name);
+	return order ? order : slice_compare(a->name, b->name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -36,24 +27,6 @@ static int by_name(const void *a, const void *b)
 	int order = compare_names(x, y);
 
 	return order ? order : x->address < y->address ? -1 : x->address > y->address;
-}
-
-static void write_printable(struct out *out, struct slice s)
-{
-	char *to = out_room(out, UTF8_VISIBLE(s.n));
-
-	if (!to)
-		err(EXIT_FAILURE, NULL);
-	out_commit(out, utf8_visible(to, s));
-}
-
-static void write_quoted(struct out *out, struct slice s)
-{
-	char *to = out_room(out, JSON_QUOTED(s.n));
-
-	if (!to)
-		err(EXIT_FAILURE, NULL);
-	out_commit(out, json_quote(to, s));
 }
 
 static unsigned num_args(const struct probe *p)
@@ -85,19 +58,19 @@ static void write_types(struct out *out, const struct probe *p, unsigned arg)
 				break;
 		if (j < i)
 			continue;
-		out_printf(out, "%s%s", bar, target_type(&p->sites[i]->args[arg]));
+		out_printf(out, "%s%s", bar, usdt_type(&p->sites[i]->args[arg]).text);
 		bar = "|";
 	}
 }
 
-/* A source has no semaphores; the line of the first site belongs to the name of the file. */
+/* A source has no semaphores; the file's name is followed by the line of the first site. */
 static void write_text(struct out *out, const struct target *t, const struct probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
-	write_printable(out, first->provider);
+	out_visible(out, first->provider);
 	out_text(out, ":");
-	write_printable(out, first->name);
+	out_visible(out, first->name);
 	out_text(out, "(");
 	for (unsigned i = 0; i < num_args(p); i++) {
 		out_text(out, i ? "," : "");
@@ -118,9 +91,9 @@ static void write_json(struct out *out, const struct target *t, const struct pro
 	const struct usdt_site *first = p->sites[0];
 
 	out_text(out, "{\"provider\":");
-	write_quoted(out, first->provider);
+	out_json(out, first->provider);
 	out_text(out, ",\"name\":");
-	write_quoted(out, first->name);
+	out_json(out, first->name);
 	out_text(out, ",\"args\":[");
 	for (unsigned i = 0; i < num_args(p); i++) {
 		out_text(out, i ? ",\"" : "\"");
@@ -131,7 +104,7 @@ static void write_json(struct out *out, const struct target *t, const struct pro
 	if (!t->is_source)
 		out_printf(out, ",\"semaphore\":%s", first->semaphore ? "true" : "false");
 	out_text(out, ",\"file\":");
-	write_quoted(out, slice_of(p->file->path));
+	out_json(out, slice_of(p->file->path));
 	if (t->is_source)
 		out_printf(out, ",\"line\":%" PRIu64, first->address);
 	out_text(out, "}\n");
@@ -140,11 +113,9 @@ static void write_json(struct out *out, const struct target *t, const struct pro
 static void list_file(struct out *out, const struct target *t, const struct target_file *f,
 		      bool json)
 {
-	const struct usdt_site **sites = calloc(f->usdt.n + 1, sizeof(*sites));
+	const struct usdt_site **sites = mem_array(f->usdt.n, sizeof(*sites));
 	struct probe p = {.file = f};
 
-	if (!sites)
-		err(EXIT_FAILURE, NULL);
 	for (size_t i = 0; i < f->usdt.n; i++)
 		sites[i] = &f->usdt.sites[i];
 	qsort(sites, f->usdt.n, sizeof(*sites), by_name);

@@ -3,14 +3,13 @@
 
 #include <ctype.h>
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "io.h"
-#include "utf8.h"
+#include "mem.h"
 
 #define MACRO "SPDK_DTRACE_PROBE"
 
@@ -26,11 +25,11 @@ static bool has_suffix(const char *path, const char *suffix)
 	return n >= m && strcmp(path + n - m, suffix) == 0;
 }
 
-/* The file's bytes with a NUL behind them, or NULL with errno. */
+/* The file's bytes with a NUL after them, or NULL with errno. */
 static char *read_file(const char *path, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char *text = fd < 0 ? NULL : malloc(size + 1);
+	char *text = fd < 0 ? NULL : mem_array(size + 1, 1);
 	size_t n = 0;
 	ssize_t got = text ? 0 : -1;
 
@@ -80,14 +79,14 @@ static bool is_use(const char *text, const char *p)
 	return p - text < 6 || strncmp(p - 6, "define", 6) != 0;
 }
 
-/* Finds the probes in the file's text, which the sites' names are then parts of. */
-static int find_probes(struct usdt *u, bool *new_era)
+/* Finds the probes in the file's text; the sites' names are parts of it. */
+static void find_probes(struct usdt *u, bool *new_era)
 {
 	uint64_t line = 1;
 	const char *counted = u->text, *p = u->text;
 
 	for (; (p = strstr(p, MACRO)); p += strlen(MACRO)) {
-		struct usdt_site site, *sites;
+		struct usdt_site site;
 		bool ticks;
 
 		if (!is_use(u->text, p) || !parse_probe(p + strlen(MACRO), &site, &ticks))
@@ -98,13 +97,9 @@ static int find_probes(struct usdt *u, bool *new_era)
 		if (!ticks)
 			site.args[0].operand = slice_of("$0");
 		*new_era |= ticks;
-		sites = reallocarray(u->sites, u->n + 1, sizeof(*sites));
-		if (!sites)
-			return -1;
-		u->sites = sites;
-		sites[u->n++] = site;
+		u->sites = mem_room(u->sites, u->n, &u->cap);
+		u->sites[u->n++] = site;
 	}
-	return 0;
 }
 
 static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
@@ -124,12 +119,9 @@ static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
 		return 0;
 	}
 	f = target_add(t, entry->fts_path, -1);
-	if (!f) {
-		free(text);
-		return -1;
-	}
 	f->usdt.text = text;
-	return find_probes(&f->usdt, new_era);
+	find_probes(&f->usdt, new_era);
+	return 0;
 }
 
 /* Before there were macros with _TICKS, those without it had the ticks, too. */
@@ -149,8 +141,8 @@ int source_read(struct target *t, const char *directory)
 	int result = 0;
 
 	t->is_source = true;
-	t->name = strdup(directory);
-	if (!tree || !t->name) {
+	t->name = mem_copy(slice_of(directory));
+	if (!tree) {
 		warn("%s", directory);
 		return -1;
 	}

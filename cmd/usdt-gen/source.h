@@ -5,14 +5,14 @@
  *	SPDK_DTRACE_PROBE<n>(name, ...)		until v23.01: argument 0 is the time in ticks; since then it is 0
  *	SPDK_DTRACE_PROBE<n>_TICKS(name, ...)	since v23.05: argument 0 is the time in ticks
  *
- * n, 0 when it is not written, is the number of the arguments behind it.
+ * n, 0 when it is not written, is the number of arguments after it.
  */
 #ifndef USDT_GEN_SOURCE_H
 #define USDT_GEN_SOURCE_H
 
 #include "target.h"
 
-/* Reads every .c and .h file below a directory. Returns 0, or -1 having said what is wrong. */
+/* Reads every .c and .h file below a directory. Returns 0, or -1 after a message. */
 int source_read(struct target *t, const char *directory);
 
 #endif

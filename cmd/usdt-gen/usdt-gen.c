@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usdt-gen: writes the bpftrace program that prints probe lines, for machines on which usdt-record cannot
- * run; and tells which USDT probes a binary, a process or an SPDK source tree has.
+ * run; and lists the USDT probes of a binary, a process or an SPDK source tree.
  */
 #include <err.h>
 #include <getopt.h>
@@ -11,13 +11,17 @@
 #include "cli.h"
 #include "list.h"
 #include "out.h"
+#include "probecheck.h"
 #include "probespec.h"
 #include "source.h"
 #include "target.h"
 
 static struct {
 	bool list, json;
+	bool bad; /* an option named something that cannot be read, after a message */
 	enum { NOWHERE, FILES, PROCESS, SOURCE } where;
+	struct probespecs specs;
+	struct target target;
 } opt;
 
 /* A path as bpftrace reads it in an attach point: anything unusual needs quotes. */
@@ -26,7 +30,7 @@ static void write_path(struct out *out, const char *path)
 	const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
 	const char *quote = path[strspn(path, plain)] ? "\"" : "";
 
-	/* a quote would let the rest of the path be a part of the program, a backslash is one of printable names */
+	/* after a quote the rest of the path would be program text; a backslash comes from making names printable */
 	if (strpbrk(path, "\"\\"))
 		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters",
 		     path);
@@ -67,125 +71,125 @@ static void write_clause(struct out *out, const struct probespec *spec, const ch
 static bool file_has(const struct target_file *f, const struct probespec *spec)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
-		if (target_matches(spec, &f->usdt.sites[i]))
+		if (probespec_matches(spec, &f->usdt.sites[i]))
 			return true;
 	return false;
 }
 
-static void write_program(struct out *out, const struct probespecs *specs,
-			  const struct target *target)
+static void write_clauses(struct out *out, const struct probespec *spec)
 {
-	for (size_t i = 0; i < specs->n; i++) {
-		if (opt.where == NOWHERE || opt.where == SOURCE)
-			write_clause(out, &specs->all[i], "__EXE__");
-		else
-			for (size_t j = 0; j < target->n; j++)
-				if (file_has(&target->files[j], &specs->all[i]))
-					write_clause(out, &specs->all[i], target->files[j].path);
-	}
+	const struct target *t = &opt.target;
+
+	if (opt.where == NOWHERE || opt.where == SOURCE)
+		write_clause(out, spec, "__EXE__");
+	else
+		for (size_t i = 0; i < t->n; i++)
+			if (file_has(&t->files[i], spec))
+				write_clause(out, spec, t->files[i].path);
 }
 
-static const char help[] =
-	"Usage: %s [OPTION]... [-x FILE]... | -p PID | -s DIRECTORY\n"
-	"Print the bpftrace program that records USDT probes as probe lines: those of the SPECs, or the ones that tell\n"
-	"of the qpairs of SPDK's NVMe-oF target. With a place to look at, check there that the program can work.\n"
-	"\n"
-	"  -e, --spec SPEC         a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
-	"                          repeatable\n"
-	"  -f, --file FILE         read specs from FILE (-: standard input), one a line, # begins a comment\n"
-	"  -x, --executable FILE   look at the probes of an ELF file; repeatable\n"
-	"  -p, --pid PID           look at a process: its executable and its libraries\n"
-	"  -s, --source DIRECTORY  look at an SPDK source tree\n"
-	"  -l, --list              list the probes of -x, -p or -s\n"
-	"  -j, --json              list them as JSON lines\n"
-	"  -h, --help              this text\n"
-	"  -V, --version           the version\n"
-	"\n"
-	"Examples:\n"
-	"  usdt-gen -p $(pidof nvmf_tgt) > qpairs.bt\n"
-	"  bpftrace -p $(pidof nvmf_tgt) qpairs.bt > usdt.txt\n"
-	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
-	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n";
+static void write_program(struct out *out)
+{
+	for (size_t i = 0; i < opt.specs.n; i++)
+		write_clauses(out, &opt.specs.all[i]);
+}
 
-static void look_at(int place)
+static void set_place(int place)
 {
 	if (opt.where != NOWHERE && !(opt.where == FILES && place == FILES))
 		cli_usage("only one of -x, -p and -s is expected");
 	opt.where = place;
 }
 
-/* Reads the specs, and the probes of the place to look at. */
-static void parse_options(int argc, char **argv, struct probespecs *specs, struct target *target)
+static void add_spec(const char *text)
 {
-	static const struct option options[] = {{"spec", required_argument, NULL, 'e'},
-						{"file", required_argument, NULL, 'f'},
-						{"executable", required_argument, NULL, 'x'},
-						{"pid", required_argument, NULL, 'p'},
-						{"source", required_argument, NULL, 's'},
-						{"list", no_argument, NULL, 'l'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{"version", no_argument, NULL, 'V'},
-						{}};
-	int c, bad = 0;
+	const char *error = probespec_add(&opt.specs, slice_of(text));
 
-	while ((c = getopt_long(argc, argv, "+e:f:x:p:s:ljhV", options, NULL)) != -1)
-		switch (c) {
-		case 'e':
-			probespecs_option(specs, optarg);
-			break;
-		case 'f':
-			bad |= probespecs_read(specs, optarg);
-			break;
-		case 'x':
-			look_at(FILES);
-			bad |= target_add_file(target, optarg);
-			break;
-		case 'p':
-			look_at(PROCESS);
-			bad |= target_add_process(target, cli_pid(optarg));
-			break;
-		case 's':
-			look_at(SOURCE);
-			bad |= source_read(target, optarg);
-			break;
-		case 'l':
-			opt.list = true;
-			break;
-		case 'j':
-			opt.json = true;
-			break;
-		default:
-			cli_option(c, help);
-		}
+	if (error)
+		cli_usage("-e '%s': %s", text, error);
+}
+
+static void add_specs(const char *path)
+{
+	opt.bad |= probespec_read(&opt.specs, path) != 0;
+}
+
+static void add_file(const char *path)
+{
+	set_place(FILES);
+	opt.bad |= target_add_file(&opt.target, path) != 0;
+}
+
+static void add_process(const char *pid)
+{
+	set_place(PROCESS);
+	opt.bad |= target_add_process(&opt.target, cli_parse_pid("-p", pid)) != 0;
+}
+
+static void add_source(const char *directory)
+{
+	set_place(SOURCE);
+	opt.bad |= source_read(&opt.target, directory) != 0;
+}
+
+static const struct cli_option options[] = {
+	{'e', "spec", "SPEC",
+	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
+	 "may be given more than once",
+	 .call = add_spec},
+	{'f', "file", "FILE",
+	 "read specs from FILE (-: standard input), one per line; # starts a comment",
+	 .call = add_specs},
+	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once",
+	 .call = add_file},
+	{'p', "pid", "PID", "use those of a process: of its executable and its libraries",
+	 .call = add_process},
+	{'s', "source", "DIRECTORY", "use those of an SPDK source tree", .call = add_source},
+	{'l', "list", NULL, "list the probes of -x, -p or -s", .flag = &opt.list},
+	{'j', "json", NULL, "list them as JSON lines", .flag = &opt.json},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [-x FILE]... | -p PID | -s DIRECTORY\n"
+	"Print the bpftrace program that records USDT probes as probe lines: those of the SPECs, or by default those\n"
+	"that report the qpairs of SPDK's NVMe-oF target. With -x, -p or -s, check there that the program can work.\n",
+	"Examples:\n"
+	"  usdt-gen -p $(pidof nvmf_tgt) > qpairs.bt\n"
+	"  bpftrace -p $(pidof nvmf_tgt) qpairs.bt > usdt.txt\n"
+	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
+	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
+	options,
+};
+
+static void parse_options(int argc, char **argv)
+{
+	cli_parse(&cli, argc, argv);
 	if (optind < argc)
-		cli_usage("'%s': no operand is expected; -x names a file to look at", argv[optind]);
+		cli_usage("'%s': no operand is expected; -x names a file", argv[optind]);
 	if (opt.json && !opt.list)
 		cli_usage("-j lists probes as JSON lines: -l is expected, too");
 	if (opt.list && opt.where == NOWHERE)
 		cli_usage("-l lists the probes of a place: -x, -p or -s is expected");
-	if (bad)
+	if (opt.bad)
 		exit(EXIT_FAILURE);
+	if (!opt.specs.n)
+		probespec_add_default(&opt.specs);
 }
 
 int main(int argc, char **argv)
 {
-	struct probespecs specs = {};
-	struct target target = {};
 	struct out out;
-	size_t faults = 0;
-	bool failed;
+	bool good = true;
 
-	parse_options(argc, argv, &specs, &target);
+	parse_options(argc, argv);
 	out_open(&out, STDOUT_FILENO);
-	if (!specs.n)
-		probespecs_add_default(&specs);
 	if (opt.list)
-		list_probes(&out, &target, opt.json);
-	else if (opt.where == NOWHERE || (faults = target_check(&target, &specs)) == 0)
-		write_program(&out, &specs, &target);
-	failed = faults || target.incomplete;
-	probespecs_free(&specs);
-	target_close(&target);
-	return cli_close(&out, failed ? EXIT_FAILURE : EXIT_SUCCESS);
+		list_probes(&out, &opt.target, opt.json);
+	else if (opt.where == NOWHERE || (good = probecheck(&opt.target, &opt.specs) == 0))
+		write_program(&out);
+	good = good && !opt.target.incomplete;
+	probespec_free(&opt.specs);
+	target_close(&opt.target);
+	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

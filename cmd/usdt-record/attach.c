@@ -20,7 +20,6 @@
 #include "operand.h"
 #include "symtab.h"
 #include "usdt-record.skel.h"
-#include "utf8.h"
 
 /* From the kernel's linux/bpf.h of 6.6, which may be newer than the header that is installed. */
 static const enum bpf_attach_type uprobe_multi = 48;
@@ -134,16 +133,15 @@ static int describe(struct attach_site *s, struct symtab *symbols)
 
 static void show(const struct attach_site *s)
 {
-	char args[1024] = "", shown[UTF8_VISIBLE(sizeof(args)) + 1];
-	size_t n = 0;
+	struct out args = {.fd = OUT_MEMORY};
 
-	for (unsigned i = 0; i < s->place->num_args && n < sizeof(args); i++)
-		n += snprintf(args + n, sizeof(args) - n, " %s@%.*s",
-			      target_type(&s->place->args[i]), (int)s->place->args[i].operand.n,
-			      s->place->args[i].operand.p);
-	*utf8_visible(shown, slice_of(args)) = 0;
-	warnx("%s: probe %.*s at 0x%" PRIx64 ":%s", s->file->path, (int)s->spec->name.n,
-	      s->spec->name.p, s->place->address, shown);
+	for (unsigned i = 0; i < s->place->num_args; i++) {
+		out_printf(&args, " %s@", usdt_type(&s->place->args[i]).text);
+		out_visible(&args, s->place->args[i].operand);
+	}
+	warnx("%s: probe %.*s at 0x%" PRIx64 ":%.*s", s->file->path, (int)s->spec->name.n,
+	      s->spec->name.p, s->place->address, (int)out_kept(&args).n, out_kept(&args).p);
+	out_close(&args);
 }
 
 static int add_site(struct attach *a, const struct target_file *f, const struct usdt_site *place,
@@ -164,7 +162,7 @@ static int find_sites_in(struct attach *a, const struct target_file *f,
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
 		for (size_t k = 0; k < specs->n; k++)
-			if (target_matches(&specs->all[k], &f->usdt.sites[i]) &&
+			if (probespec_matches(&specs->all[k], &f->usdt.sites[i]) &&
 			    add_site(a, f, &f->usdt.sites[i], &specs->all[k], symbols, verbose) !=
 				    0)
 				return -1;

@@ -15,6 +15,7 @@
 #include "libraries.h"
 #include "owners.h"
 #include "print.h"
+#include "probecheck.h"
 #include "probespec.h"
 #include "recorder.h"
 #include "target.h"
@@ -50,7 +51,7 @@ static int find_probes(void *context)
 {
 	struct usdt_record *u = context;
 
-	if (find_files(u) != 0 || target_check(&opt.target, &opt.specs) != 0)
+	if (find_files(u) != 0 || probecheck(&opt.target, &opt.specs) != 0)
 		return -1;
 	return attach_find_sites(&u->attach, &opt.target, &opt.specs, opt.recorder.verbose);
 }
@@ -195,12 +196,15 @@ static void add_file(const char *path)
 
 static void add_spec(const char *text)
 {
-	probespecs_option(&opt.specs, text);
+	const char *error = probespec_add(&opt.specs, slice_of(text));
+
+	if (error)
+		cli_usage("-e '%s': %s", text, error);
 }
 
 static void add_specs(const char *path)
 {
-	opt.bad |= probespecs_read(&opt.specs, path) != 0;
+	opt.bad |= probespec_read(&opt.specs, path) != 0;
 }
 
 static const struct cli_option options[] = {
@@ -267,7 +271,7 @@ static void parse_options(int argc, char **argv)
 	if (opt.attach.follow && !opt.recorder.command && !pid)
 		cli_usage("-F follows the forks of a process: -p or a command is expected");
 	if (!opt.specs.n)
-		probespecs_add_default(&opt.specs);
+		probespec_add_default(&opt.specs);
 }
 
 int main(int argc, char **argv)
@@ -279,6 +283,6 @@ int main(int argc, char **argv)
 	status = recorder_run(&u.recorder, &tool, &opt.recorder, &u);
 	attach_close(&u.attach);
 	target_close(&opt.target);
-	probespecs_free(&opt.specs);
+	probespec_free(&opt.specs);
 	return status;
 }

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probecheck.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mem.h"
+#include "utf8.h"
+
+/* A site that is checked. */
+struct candidate {
+	const struct target *target;
+	const struct target_file *file;
+	const struct usdt_site *site;
+};
+
+/* Reports what is wrong with the site, a text of mem_printf(). */
+static void complain(const struct candidate *c, char *what)
+{
+	char *shown = utf8_visible_copy(what), line[24] = "";
+
+	if (c->target->is_source)
+		snprintf(line, sizeof(line), ":%" PRIu64, c->site->address);
+	warnx("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n, c->site->name.p,
+	      shown);
+	free(shown);
+	free(what);
+}
+
+/* The constant 0, as x86-64 and arm64 write it. */
+static bool is_zero(struct slice operand)
+{
+	return slice_is(operand, "$0") || slice_is(operand, "0");
+}
+
+static bool check_arg(const struct candidate *c, unsigned i, const struct probespec_arg *want)
+{
+	const struct usdt_arg *arg = &c->site->args[i];
+	int n = want->name.n;
+
+	if (!want->name.n || !arg->size)
+		return true;
+	if (slice_is(want->name, "tsc") && is_zero(arg->operand))
+		complain(c, mem_printf("has no time: its argument %u, 'tsc', is always 0", i));
+	if (arg->is_float)
+		complain(c, mem_printf("has a floating-point number (%.*s) as argument %u, '%.*s': "
+				       "int and str can be read, _ skips it",
+				       (int)arg->operand.n, arg->operand.p, i, n, want->name.p));
+	else if (arg->size > 8 || (arg->size & (arg->size - 1)))
+		complain(c,
+			 mem_printf("has %u bytes as argument %u, '%.*s': 1, 2, 4 or 8 can be read",
+				    arg->size, i, n, want->name.p));
+	else if (want->is_string && arg->size != sizeof(uint64_t))
+		complain(c,
+			 mem_printf("has %s as argument %u, '%.*s': that is not a string's address",
+				    usdt_type(arg).text, i, n, want->name.p));
+	else
+		return true;
+	return false;
+}
+
+static bool check_site(const struct candidate *c, const struct probespec *spec)
+{
+	for (unsigned i = 0; i < spec->num_args; i++) {
+		const struct probespec_arg *want = &spec->args[i];
+
+		if (i >= c->site->num_args && want->name.n) {
+			complain(
+				c,
+				mem_printf(
+					"has %u arguments; '%.*s' would be number %u, counted from 0",
+					c->site->num_args, (int)want->name.n, want->name.p, i));
+			return false;
+		}
+		if (i < c->site->num_args && !check_arg(c, i, want))
+			return false;
+	}
+	return true;
+}
+
+static bool check_spec(const struct target *t, const struct probespec *spec, size_t num_sites)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t k = 0; k < t->files[i].usdt.n; k++) {
+			const struct usdt_site *site = &t->files[i].usdt.sites[k];
+
+			if (!probespec_matches(spec, site))
+				continue;
+			found = true;
+			if (!check_site(&(struct candidate){t, &t->files[i], site}, spec))
+				return false;
+		}
+	if (!found)
+		warnx("%s: there is no probe %s%s", t->name, spec->text,
+		      num_sites
+			      ? "; usdt-gen -l lists those that are there"
+			      : ", nor any other; SPDK has them when configured with --with-usdt");
+	return found;
+}
+
+size_t probecheck(const struct target *t, const struct probespecs *specs)
+{
+	size_t num_sites = 0, faults = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		num_sites += t->files[i].usdt.n;
+	for (size_t i = 0; i < specs->n; i++)
+		faults += !check_spec(t, &specs->all[i], num_sites);
+	return faults;
+}
