@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "descendants.bpf.h"
+#include "foreign.bpf.h"
 #include "ipcsnoop.h"
 #include "machine.bpf.h"
 #include "ring.bpf.h"
@@ -160,14 +161,13 @@ SEC("tp_btf/sys_enter")
 int BPF_PROG(on_call, struct pt_regs *regs, long number)
 {
 	const volatile struct operation *o;
-	struct task_struct *task;
+	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 pid = followed_id(), call;
 	struct count *count;
 	struct call *c;
 
-	if (!pid)
+	if (!pid || is_foreign(task))
 		return 0;
-	task = bpf_get_current_task_btf();
 	call = place_of(task, number);
 	o = &operations[call];
 	if (with_counts) {
@@ -259,7 +259,7 @@ static void tell_late(struct task_struct *task, struct pt_regs *regs, long resul
 	__u32 pid = followed_id(), call;
 	struct call c = {};
 
-	if (!pid)
+	if (!pid || is_foreign(task))
 		return;
 	call = place_of(task, call_number(regs));
 	if (!operations[call].asked)

@@ -54,6 +54,27 @@ struct thread_info {
 };
 struct mm_struct {
 	unsigned long arg_start;
+	unsigned long flags; /* up to 6.17 */
+};
+typedef struct {
+	unsigned long __mm_flags[1];
+} mm_flags_t;
+struct mm_struct___6_18 {
+	mm_flags_t flags;
+};
+typedef struct {
+	unsigned int val;
+} kuid_t;
+typedef struct {
+	unsigned int val;
+} kgid_t;
+typedef struct {
+	unsigned long long val;
+} kernel_cap_t;
+struct cred {
+	kuid_t uid, suid, euid;
+	kgid_t gid, sgid, egid;
+	kernel_cap_t cap_permitted;
 };
 struct task_struct {
 	struct thread_info thread_info;
@@ -62,6 +83,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int __state; /* from 5.14 on */
 	struct mm_struct *mm;
+	const struct cred *cred;
 	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;

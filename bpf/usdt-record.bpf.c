@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "descendants.bpf.h"
+#include "foreign.bpf.h"
 #include "machine.bpf.h"
 #include "ring.bpf.h"
 #include "usdt-record.h"
@@ -162,7 +163,7 @@ int on_probe(struct pt_regs *ctx)
 	const struct site *site = bpf_map_lookup_elem(&sites, &index);
 	struct scratch *s;
 
-	if (!site || (only_followed && !followed_id()))
+	if (!site || (only_followed && !followed_id()) || is_foreign(task))
 		return 0;
 	s = bpf_task_storage_get(&scratches, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) {

@@ -6,7 +6,6 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/capability.h>
-#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,6 +69,21 @@ int privilege_check(void)
 	else
 		warn("this kernel has no BPF programs for probes");
 	return -1;
+}
+
+bool privilege_may_trace(void)
+{
+	return has_capability(CAP_SYS_PTRACE);
+}
+
+uint64_t privilege_permitted(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {};
+
+	if (syscall(SYS_capget, &header, sets) != 0)
+		return 0;
+	return sets[0].permitted | (uint64_t)sets[1].permitted << 32;
 }
 
 static int set_capabilities(uint64_t keep)

@@ -206,6 +206,39 @@ static int on_event(void *context, void *event, size_t size)
 	return ++r->batch == BATCH || caught ? -1 : 0;
 }
 
+/* Without CAP_SYS_PTRACE, the program shows the user's own processes only. */
+static int hide_foreign(struct recorder *r)
+{
+	const struct recorder_foreign *foreign = &r->program.foreign;
+	char path[32], target;
+
+	if (!foreign->only_own || privilege_may_trace())
+		return 0;
+	*foreign->only_own = true;
+	*foreign->uid = getuid();
+	*foreign->gid = getgid();
+	*foreign->capabilities = privilege_permitted();
+	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
+	if (!r->pid || readlink(path, &target, 1) >= 0 || errno != EACCES)
+		return 0;
+	warnx("process %d: of another user, which takes CAP_SYS_PTRACE", r->pid);
+	return -1;
+}
+
+/* Where one process is recorded that is a loss, as when it runs a program of another user; else it is as asked for. */
+static void report_foreign(struct recorder *r)
+{
+	uint32_t *num = r->program.foreign.num, n = num ? *num : 0;
+	const char *message =
+		"%" PRIu64
+		" events in processes of other users were left out: they take CAP_SYS_PTRACE";
+
+	if (r->pid)
+		recorder_loss(r, n, message, n);
+	else if (n)
+		cli_notice(r->options.quiet, message, n);
+}
+
 static int load(struct recorder *r)
 {
 	struct recorder_program *p = &r->program;
@@ -218,7 +251,7 @@ static int load(struct recorder *r)
 		warn("/proc/self/ns/pid");
 		return -1;
 	}
-	if (r->tool->open(r->context, p) != 0)
+	if (r->tool->open(r->context, p) != 0 || hide_foreign(r) != 0)
 		return -1;
 	events = bpf_object__find_map_by_name(*p->skeleton->obj, "events");
 	*p->pid_ns = ns.st_ino;
@@ -414,6 +447,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 		stop(r);
 		if (tool->finish)
 			tool->finish(context);
+		report_foreign(r);
 		status = close_output(r);
 		if (r->failed)
 			status = EXIT_FAILURE;

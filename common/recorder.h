@@ -42,7 +42,19 @@ struct recorder_program {
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
 	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: it does not */
+	struct recorder_foreign { /* see bpf/foreign.bpf.h; NULL: it shows what all users can see */
+		bool *only_own;
+		uint32_t *uid, *gid;
+		uint64_t *capabilities;
+		uint32_t *num;
+	} foreign;
 };
+#define RECORDER_FOREIGN(bpf)                                                                    \
+	((struct recorder_foreign){.only_own = &(bpf)->rodata->only_own,                         \
+				   .uid = &(bpf)->rodata->own_uid,                               \
+				   .gid = &(bpf)->rodata->own_gid,                               \
+				   .capabilities = (uint64_t *)&(bpf)->rodata->own_capabilities, \
+				   .num = &(bpf)->bss->num_foreign})
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
 				   .pid_ns = &(bpf)->rodata->pid_ns,       \

@@ -480,3 +480,21 @@ ipcsnoop: true ended with status N'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon ipcsnoop -s -q -o lines -- pipe-target call=11
     equal "$(calls getppid)" 11
 }
+
+@test "capabilities alone do not show the processes of other users" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon)
+    cp "$BIN/ipcsnoop" "$BIN/pipe-target" .
+    chmod 755 . ./*
+    start
+    status_is 1 "${as_user[@]}" ./ipcsnoop -s -p "$started"
+    equal "$stderr" "ipcsnoop: process $started: of another user, which takes CAP_SYS_PTRACE"
+    echo >&"$go"
+    status_is 0 "${as_user[@]}" ./ipcsnoop -s -q -- ./pipe-target call=11
+    equal "$(grep -c 'syscalls.getppid.: 11$' <<<"$output")" 1
+    # one that becomes another user while it is traced
+    chmod u+s pipe-target
+    status_is 1 "${as_user[@]}" ./ipcsnoop -s -- ./pipe-target call=11
+    equal "$(grep getppid <<<"$output")" ''
+    says 'events in processes of other users were left out: they take CAP_SYS_PTRACE'
+}

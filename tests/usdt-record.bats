@@ -503,6 +503,41 @@ guarded: n=0x7'
     equal "$(wc -l <<<"$output")" 3
 }
 
+@test "capabilities alone do not show the processes of other users" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    # as with file capabilities
+    local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+bpf,+perfmon --ambient-caps=+bpf,+perfmon)
+    is_since 6.6 || skip 'before 6.6, other users cannot attach'
+    cp "$BIN/usdt-target-static" usdt-target
+    cp "$BIN/usdt-record" .
+    chmod 755 . ./*
+    # "sites" hits the probe three times: root's is hidden, the user's own is not
+    "${as_user[@]}" ./usdt-record -d 5 -x ./usdt-target -e 'inlined(where)' >lines 2>log &
+    recorder=$!
+    wait_for_text recording log
+    ./usdt-target sites
+    "${as_user[@]}" ./usdt-target sites
+    kill "$recorder"
+    wait "$recorder"
+    equal "$(wc -l <lines)" 3
+    grep -q '^usdt-record: 3 events in processes of other users were left out: they take CAP_SYS_PTRACE$' log
+    # one that becomes another user while it is recorded
+    chmod u+s usdt-target
+    status_is 1 "${as_user[@]}" ./usdt-record -e 'inlined(where)' -- ./usdt-target sites
+    equal "$output" ''
+    says 'usdt-record: 3 events in processes of other users were left out: they take CAP_SYS_PTRACE'
+    # less is seen of another one's process by root, too, if it may do less
+    ./usdt-record -q -e 'inlined(where)' -- ./usdt-target sites >all
+    equal "$(wc -l <all)" 3
+    setpriv --bounding-set -all,+bpf,+perfmon ./usdt-record -d 5 -x ./usdt-target -e 'inlined(where)' >lines 2>log &
+    recorder=$!
+    wait_for_text recording log
+    ./usdt-target sites
+    kill "$recorder"
+    wait "$recorder"
+    equal "$(cat lines)" ''
+}
+
 @test "a string that never comes does not keep the recorder" {
     for way in '' --perf-events; do
         start usdt-target wait sites stuck
