@@ -97,7 +97,9 @@ static int open_output(struct recorder *r)
 
 	if (path && strcmp(path, "-") == 0)
 		path = r->options.output = NULL;
-	if (!path && fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+	/* a closed one was opened for reading, see cli_parse() */
+	if (!path && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+		errno = EBADF;
 		warn("<stdout>");
 		return -1;
 	}
@@ -456,7 +458,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 	free(r->out.buf);
 	ring_buffer__free(r->ring);
 	free(r->command.path);
-	return status ? status : r->command_status;
+	return r->command_status ? r->command_status : status;
 }
 
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)

@@ -111,7 +111,10 @@ struct recorder {
 	int command_status;
 };
 
-/* Returns the exit status: 1 when recording failed, else that of the command. The skeleton stays open. */
+/*
+ * Returns the exit status: that of the command, as if it ran alone; if that is 0, or there is none, 1 when recording
+ * failed. The skeleton stays open.
+ */
 int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 		 const struct recorder_options *options, void *context);
 
