@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "io.h"
-#include "out.h"
+#include "mem.h"
 #include "readahead.h"
 
 enum {
@@ -34,9 +34,8 @@ int lines_open(struct lines *l, const char *path)
 		l->size = S_ISREG(st.st_mode) ? st.st_size : 0;
 		l->is_pipe = S_ISFIFO(st.st_mode);
 	}
-	progress_start(&l->progress);
-	l->buf = l->own = malloc(l->cap);
-	return l->buf ? 0 : -1;
+	l->buf = l->own = mem_resize(NULL, l->cap, 1);
+	return 0;
 }
 
 void lines_expect(struct lines *l, enum input_kind wanted, const char *reader)
@@ -71,12 +70,8 @@ static ssize_t read_here(struct lines *l)
 	l->start = 0;
 	l->end = rest;
 	if (rest == l->cap) {
-		char *buf = realloc(l->own, 2 * l->cap);
-
-		if (!buf)
-			return -1;
-		l->buf = l->own = buf;
 		l->cap *= 2;
+		l->buf = l->own = mem_resize(l->own, l->cap, 1);
 	}
 	return io_read(l->fd, l->buf + l->end, l->cap - l->end);
 }
@@ -92,6 +87,12 @@ static ssize_t read_ahead(struct lines *l)
 	return got;
 }
 
+static void call_hook(struct lines *l, enum lines_moment moment)
+{
+	if (l->hook)
+		l->hook(l->context, l, moment);
+}
+
 static ssize_t fill(struct lines *l)
 {
 	ssize_t got;
@@ -105,9 +106,7 @@ static ssize_t fill(struct lines *l)
 		l->ahead = readahead_start(l->fd, LINES_MAX);
 		l->is_pipe = l->ahead;
 	}
-	progress_show(&l->progress, l->consumed, l->size, "bytes");
-	if (l->tie && !(l->ahead && readahead_ready(l->ahead)))
-		out_flush(l->tie);
+	call_hook(l, l->ahead && readahead_ready(l->ahead) ? LINES_READ : LINES_WAIT);
 	got = l->ahead ? read_ahead(l) : read_here(l);
 	if (got > 0) {
 		l->end += got;
@@ -152,7 +151,6 @@ void lines_follow(struct lines *l, bool grows)
 {
 	struct stat st;
 
-	l->progress.wanted = false;
 	l->is_pipe = false;
 	l->grows = grows && fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
@@ -197,7 +195,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 
 	if (l->faulty++ >= SHOWN)
 		return;
-	progress_end(&l->progress);
+	call_hook(l, LINES_REPORT);
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
@@ -206,7 +204,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 
 int lines_close(struct lines *l, int error)
 {
-	progress_end(&l->progress);
+	call_hook(l, LINES_REPORT);
 	if (error == EISDIR && l->wanted)
 		l->is = KIND_DIRECTORY;
 	if (l->faulty > SHOWN)

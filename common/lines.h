@@ -11,14 +11,22 @@
 #include <sys/types.h>
 
 #include "kind.h"
-#include "progress.h"
 #include "slice.h"
 
-struct out;
 struct readahead;
 
 /* A longer line ends the input with EMSGSIZE: text has none, and memory must have a bound. */
 #define LINES_MAX ((size_t)64 << 20)
+
+/* When lines_hook is called. */
+enum lines_moment {
+	LINES_READ,   /* before a read of what is there */
+	LINES_WAIT,   /* before a read that may have to wait */
+	LINES_REPORT, /* before a message on stderr */
+};
+
+struct lines;
+typedef void lines_hook(void *context, const struct lines *l, enum lines_moment moment);
 
 struct lines {
 	const char *name;   /* for messages: the path, or <stdin> */
@@ -26,8 +34,8 @@ struct lines {
 	uint64_t faulty;    /* lines that lines_complain() was called for */
 	enum input_kind is; /* of lines_expect(): what was refused, else KIND_UNKNOWN */
 
-	/* flushed before a read that would wait, so that a reader behind it sees lines as they come; may be NULL */
-	struct out *tie;
+	lines_hook *hook; /* NULL: none; set after lines_open(), as interactive.h does */
+	void *context;    /* its argument */
 
 	int fd;
 	bool is_pipe, eof;
@@ -35,9 +43,8 @@ struct lines {
 	bool looked; /* at what it begins with */
 	enum input_kind wanted;
 	const char *reader;
-	off_t size; /* of a regular file, else 0 */
-	uint64_t consumed;
-	struct progress progress;
+	off_t size;              /* of a regular file, else 0 */
+	uint64_t consumed;       /* bytes read */
 	struct readahead *ahead; /* NULL: not used */
 	char *buf;               /* holds what is between start and end: own, or a block of ahead */
 	char *own;

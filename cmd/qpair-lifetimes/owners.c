@@ -4,6 +4,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "interactive.h"
 #include "json.h"
 #include "lines.h"
 #include "number.h"
@@ -235,6 +236,7 @@ static const char *add_json(void *context, struct slice line)
 
 int owners_read(struct owners *o, const char *path)
 {
+	struct interactive interactive;
 	struct lines lines;
 	int status;
 
@@ -242,6 +244,7 @@ int owners_read(struct owners *o, const char *path)
 		err(EXIT_FAILURE, "%s", lines.name);
 	o->name = lines.name;
 	lines_expect(&lines, KIND_OWNERS, "qpair-lifetimes -O - PROBES");
+	interactive_start(&interactive, &lines, NULL);
 	status = lines_each(&lines, add_json, o);
 	if (lines.is)
 		exit(EXIT_FAILURE);

@@ -24,6 +24,7 @@
 #include "cli.h"
 #include "event.h"
 #include "follow.h"
+#include "interactive.h"
 #include "io.h"
 #include "lines.h"
 #include "map.h"
@@ -240,6 +241,7 @@ static size_t find_lifetimes(const struct events *events, struct lifetime *lifet
 /* Reads the probe lines and owner lines. Returns 0, or -1 when something was wrong with them. */
 static int read_events(struct events *events, struct owners *owners, const char *path)
 {
+	struct interactive interactive;
 	struct lines lines;
 	struct slice line;
 	int got;
@@ -247,6 +249,7 @@ static int read_events(struct events *events, struct owners *owners, const char 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	lines_expect(&lines, KIND_PROBE_LINES, "qpair-lifetimes");
+	interactive_start(&interactive, &lines, NULL);
 	while ((got = lines_next(&lines, &line)) > 0)
 		read_line(events, owners, &lines, line);
 	return lines_close(&lines, got < 0 ? errno : 0);

@@ -13,10 +13,11 @@
 
 #include "cli.h"
 #include "event.h"
+#include "interactive.h"
+#include "intern.h"
 #include "io.h"
 #include "json.h"
 #include "lines.h"
-#include "intern.h"
 #include "number.h"
 #include "objects.h"
 #include "out.h"
@@ -330,6 +331,7 @@ int main(int argc, char **argv)
 	const char *path = parse_options(argc, argv);
 	static struct chart chart;
 	int status = EXIT_SUCCESS;
+	struct interactive interactive;
 	struct lines lines;
 	struct out out;
 
@@ -340,7 +342,7 @@ int main(int argc, char **argv)
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-chrome");
-	lines.tie = &out;
+	interactive_start(&interactive, &lines, &out);
 	if (draw_all(&chart, &lines) != 0)
 		status = EXIT_FAILURE;
 	chart_free(&chart);

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "interactive.h"
 #include "json.h"
 #include "lines.h"
 #include "number.h"
@@ -289,12 +290,14 @@ const char *lifetimes_take(void *context, struct slice line)
 
 int lifetimes_read(struct lifetimes *l, const char *path)
 {
+	struct interactive interactive;
 	struct lines lines;
 	int status;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
+	interactive_start(&interactive, &lines, NULL);
 	status = lines_each(&lines, lifetimes_take, l);
 	if (lines.is)
 		exit(EXIT_FAILURE);

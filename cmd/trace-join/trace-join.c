@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "follow.h"
+#include "interactive.h"
 #include "io.h"
 #include "json.h"
 #include "lifetimes.h"
@@ -378,6 +379,7 @@ int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
 	static struct lifetimes lifetimes;
+	struct interactive interactive;
 	struct follow follow;
 	struct lines lines;
 	struct out out;
@@ -392,9 +394,10 @@ int main(int argc, char **argv)
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-join");
-	lines.tie = &out;
 	if (opt.follow)
 		lines_follow(&lines, false);
+	else
+		interactive_start(&interactive, &lines, &out);
 	if (join(&lines, &lifetimes, opt.follow ? &follow : NULL, &out) != 0)
 		status = EXIT_FAILURE;
 	if (opt.follow && follow_close(&follow) != 0)

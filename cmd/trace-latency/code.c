@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "interactive.h"
 #include "json.h"
 #include "lines.h"
 #include "number.h"
@@ -251,12 +252,14 @@ static const char *add_line(void *context, struct slice line)
 
 int code_read(struct rows *rows, const char *path, const char *reader)
 {
+	struct interactive interactive;
 	struct lines lines;
 	int status;
 
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", lines.name);
 	lines_expect(&lines, KIND_ENCODED, reader);
+	interactive_start(&interactive, &lines, NULL);
 	status = lines_each(&lines, add_line, rows);
 	if (lines.is)
 		exit(EXIT_FAILURE);

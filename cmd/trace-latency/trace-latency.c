@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "code.h"
 #include "group.h"
+#include "interactive.h"
 #include "io.h"
 #include "judge.h"
 #include "lines.h"
@@ -305,6 +306,7 @@ static bool check_measured(const struct trace *trace, const struct lines *lines)
 static int measure(struct trace *trace, const char *path, struct out *out)
 {
 	struct traceline parsed = {};
+	struct interactive interactive;
 	struct lines lines;
 	struct slice line;
 	const char *error;
@@ -313,7 +315,7 @@ static int measure(struct trace *trace, const char *path, struct out *out)
 	if (lines_open(&lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(&lines, KIND_TRACE_LINES, "trace-latency");
-	lines.tie = out;
+	interactive_start(&interactive, &lines, out);
 	while (!out->error && (got = lines_next(&lines, &line)) > 0) {
 		error = traceline_parse(&parsed, line);
 		if (!error)
