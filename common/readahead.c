@@ -2,11 +2,14 @@
 #include "readahead.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "io.h"
+#include "mem.h"
 
 /* Two of those that the writer fills: measured on trace-dump | trace-join. */
 enum { BLOCK = 2 * IO_BLOCK };
@@ -15,7 +18,7 @@ struct readahead {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	int fd;
+	int fd; /* a duplicate: the caller's number may be reused while the thread reads */
 	struct block {
 		char *data;   /* in front of it, room for the rest of the other one */
 		bool full;    /* it is the owner's; else the thread's */
@@ -54,34 +57,37 @@ static void *read_blocks(void *argument)
 	return NULL;
 }
 
+static void release(struct readahead *r)
+{
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	if (r->fd >= 0)
+		close(r->fd);
+	if (r->map != MAP_FAILED)
+		munmap(r->map, r->map_size);
+	free(r);
+}
+
 struct readahead *readahead_start(int fd, size_t rest_max)
 {
-	struct readahead *r = calloc(1, sizeof(*r));
+	struct readahead *r = mem_array(1, sizeof(*r));
 	size_t size = rest_max + BLOCK;
-	char *map;
 
-	if (!r)
-		return NULL;
-	/* pages of the room in front that nothing is carried over to are never there */
-	map = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (map == MAP_FAILED) {
-		free(r);
-		return NULL;
-	}
-	r->map = map;
+	/* pages of the room in front that nothing is carried over to are never used */
 	r->map_size = 2 * size;
-	r->fd = fd;
-	r->blocks[0].data = map + rest_max;
-	r->blocks[1].data = map + size + rest_max;
+	r->map = mmap(NULL, r->map_size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->changed, NULL);
-	if (pthread_create(&r->thread, NULL, read_blocks, r) != 0) {
-		munmap(map, 2 * size);
-		free(r);
-		return NULL;
+	if (r->map != MAP_FAILED && r->fd >= 0) {
+		r->blocks[0].data = r->map + rest_max;
+		r->blocks[1].data = r->map + size + rest_max;
+		if (pthread_create(&r->thread, NULL, read_blocks, r) == 0)
+			return r;
 	}
-	return r;
+	release(r);
+	return NULL;
 }
 
 bool readahead_ready(struct readahead *r)
@@ -125,8 +131,5 @@ void readahead_close(struct readahead *r)
 	if (!r || !r->ended)
 		return;
 	pthread_join(r->thread, NULL);
-	pthread_cond_destroy(&r->changed);
-	pthread_mutex_destroy(&r->lock);
-	munmap(r->map, r->map_size);
-	free(r);
+	release(r);
 }

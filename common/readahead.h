@@ -17,8 +17,8 @@
 struct readahead;
 
 /*
- * Starts to read. rest_max: the most that the owner will ever carry over. Returns NULL when there is no
- * memory or no thread; nothing was read then. The owner must not read from fd itself from now on.
+ * Starts to read from a duplicate of fd. rest_max: the most that the owner will ever carry over. Returns NULL when the
+ * thread cannot be started; nothing has been read then. The owner may close fd, and must not read from it any more.
  */
 struct readahead *readahead_start(int fd, size_t rest_max);
 

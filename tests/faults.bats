@@ -123,6 +123,20 @@ fi
     done
 }
 
+@test "a pipe that is given up takes nothing from the file that is opened next" {
+    inputs
+    qpair-lifetimes probes >lifetimes
+    trace-join -l lifetimes lines >want
+    mkfifo pipe next
+    { head -c 70000000 /dev/zero | tr '\0' x >pipe || true; } 2>/dev/null &
+    # what comes second goes to whoever has waited longer
+    { sleep 0.2; echo; sleep 0.2; cat lifetimes; } >next &
+    FAULT_CALL=read FAULT_NTH=1 FAULT=late status_is 1 env LD_PRELOAD="$BIN/faults.so" \
+        trace-join -l pipe -l next lines
+    says 'pipe:1: a line of more than 64 MiB'
+    cmp want - <<<"$output"
+}
+
 @test "a trace that becomes shorter at any moment is no crash, and is said" {
     inputs
     for file in trace "$SHM"; do

@@ -5,7 +5,8 @@
  *	FAULT_CALL   the function, as in read, or one that there is only through syscall(2), as in bpf
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
- *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first
+ *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first; "late" lets every call
+ *	             by another thread than the first wait for 5 ms
  *	FAULT_MARK   a file that is made when it has happened
  *
  * Only in this process: not in those that it begins.
@@ -85,6 +86,11 @@ static bool fails(const char *call, size_t *n)
 
 	if (!nth || strcmp(call, wanted) != 0 || getpid() != self)
 		return false;
+	if (is("late")) {
+		if (gettid() != self)
+			usleep(5000);
+		return false;
+	}
 	number = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
 	if (number < nth || (number > nth && !is("short")))
 		return false;
