@@ -20,13 +20,12 @@ static void *anonymous(size_t n)
 		    -1, 0);
 }
 
-/* The mapped file, for the signal handler. */
+/* The mapped file of the one input, for the signal handler. */
 static char *mapped_begin, *mapped_end;
 static volatile sig_atomic_t shrunk;
 
 /*
- * A page of the file that is read is not there any more: puts zeros in its place and that of all behind it,
- * which look like slots that were never used.
+ * A page of the file is gone: replaces it and all later ones by zeros, which look like slots that were never used.
  */
 static void handle_sigbus(int signal, siginfo_t *info, void *context)
 {
@@ -53,7 +52,7 @@ bool input_shrunk(const struct input *in)
 	return shrunk || (in->file && fstat(in->fd, &st) == 0 && (size_t)st.st_size < in->size);
 }
 
-/* Maps the file; what is beyond its end when it becomes shorter reads as zeros. NULL with errno. */
+/* Maps the file; what is after its end when it becomes shorter reads as zeros. NULL with errno. */
 static uint8_t *map(struct input *in, size_t size, int flags)
 {
 	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
@@ -78,7 +77,7 @@ static int map_file(struct input *in, size_t size)
 	return 0;
 }
 
-/* Copies n bytes of the file, all of them. */
+/* Copies all n bytes from this position of the file. */
 static bool copy_live(struct input *in, void *to, size_t n, off_t from)
 {
 	for (ssize_t got; n; n -= got, from += got, to = (char *)to + got) {
@@ -95,8 +94,8 @@ static bool copy_live(struct input *in, void *to, size_t n, off_t from)
 	return true;
 }
 
-/* Copies what the file holds at this moment. Its holes, most of a young trace, cost neither time nor memory. */
-static int take_snapshot(struct input *in, size_t size)
+/* Copies the file. Its holes, most of a young trace, cost neither time nor memory. */
+static int copy_snapshot(struct input *in, size_t size)
 {
 	uint8_t *copy = anonymous(size);
 	off_t from = 0, to;
@@ -140,11 +139,11 @@ int input_open(struct input *in, const char *path, bool live)
 	}
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
 		if (live || (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS))
-			return take_snapshot(in, st.st_size);
+			return copy_snapshot(in, st.st_size);
 		if (map_file(in, st.st_size) == 0)
 			return 0;
 	}
-	input_need(in, INPUT_BEGIN);
+	input_fill(in, INPUT_START);
 	errno = in->error;
 	return in->error ? -1 : 0;
 }
@@ -154,21 +153,36 @@ void input_of(struct input *in, const void *bytes, size_t n)
 	*in = (struct input){.fd = -1, .data = bytes, .size = n, .whole = true};
 }
 
-uint64_t input_number(const struct input *in, const uint8_t *at)
+static size_t position(const struct input *in, const void *at)
 {
-	const uint8_t *now = in->live + (at - in->data);
+	return (const uint8_t *)at - in->data;
+}
+
+uint64_t input_load_live_u64(const struct input *in, const void *at)
+{
+	const uint8_t *now = in->live + position(in, at);
 	uint64_t v;
 
-	/* in one piece, as it was written: read(2) may find half of it changed */
+	/* in one piece, as it was written: read(2) could return half of it changed */
 	if ((uintptr_t)now % sizeof(v) == 0)
 		return __atomic_load_n((const uint64_t *)now, __ATOMIC_ACQUIRE);
 	memcpy(&v, now, sizeof(v));
 	return v;
 }
 
-bool input_again(struct input *in, const uint8_t *at, void *to, size_t n)
+bool input_reread(struct input *in, const void *at, void *to, size_t n)
 {
-	return copy_live(in, to, n, at - in->data);
+	return copy_live(in, to, n, position(in, at));
+}
+
+bool input_refresh(struct input *in, const void *at, size_t n)
+{
+	return input_reread(in, at, (void *)at, n);
+}
+
+void input_patch(struct input *in, const void *at, const void *bytes, size_t n)
+{
+	memcpy((uint8_t *)in->data + position(in, at), bytes, n);
 }
 
 static bool grow(struct input *in, size_t n)
@@ -187,7 +201,7 @@ static bool grow(struct input *in, size_t n)
 	return true;
 }
 
-bool input_need(struct input *in, uint64_t n)
+bool input_fill(struct input *in, uint64_t n)
 {
 	while (!in->whole && in->size < n) {
 		ssize_t got = -1;
@@ -214,21 +228,21 @@ void input_close(struct input *in)
 	in->data = in->live = NULL;
 }
 
-void input_release(const struct input *in, const uint8_t *from, const uint8_t *to)
+void input_release(const struct input *in, const void *from, const void *to)
 {
-	uintptr_t page = sysconf(_SC_PAGESIZE), begin = ((uintptr_t)from + page - 1) & ~(page - 1);
+	uintptr_t page = sysconf(_SC_PAGESIZE), start = ((uintptr_t)from + page - 1) & ~(page - 1);
 	uintptr_t end = (uintptr_t)to & ~(page - 1);
 
 	/* anything but the file itself would be lost */
-	if (in->file && begin < end)
-		madvise((void *)begin, end - begin, MADV_DONTNEED);
+	if (in->file && start < end)
+		madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
-void input_drop(struct input *in, size_t n)
+void input_consume(struct input *in, size_t n)
 {
 	if (in->whole)
 		return;
 	memmove((void *)in->data, in->data + n, in->size - n);
 	in->size -= n;
-	in->dropped += n;
+	in->consumed += n;
 }

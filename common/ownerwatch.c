@@ -50,12 +50,11 @@ int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table
 /* The prefixes are registered when the application starts, which may be now. */
 static int read_prefixes(struct ownerwatch *w)
 {
-	char types[TRACE_TYPES * TRACE_TYPE];
+	uint8_t types[TRACE_TYPES * TRACE_TYPE_SIZE];
 
 	if (read_at(w->fd, types, sizeof(types), w->table.prefixes) != 0)
 		return -1;
-	for (unsigned i = 0; i < TRACE_TYPES; i++)
-		w->prefix[i] = types[TRACE_TYPE * i + 1];
+	trace_prefixes_read(w->prefix, types);
 	return 0;
 }
 

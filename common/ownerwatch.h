@@ -11,7 +11,7 @@
 #ifndef OWNERWATCH_H
 #define OWNERWATCH_H
 
-#include "tracefile.h"
+#include "trace.h"
 
 struct ownerwatch {
 	int fd;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recognising a layout: every candidate is tried, and the one that nothing speaks against is taken. Where
- * the tables of tracepoints and histories of two layouts overlap, a name of the one lies where the other
- * needs a number, so no file can pass for two. When none is without a fault, the file is damaged, and the
- * candidate with the fewest faults is taken if most of its definitions are intact.
+ * All six layouts are tried; the one with no contradictions is used. Where the tables of tracepoints and histories of
+ * two layouts overlap, one has a name where the other needs a number, so no file can pass for two. When every layout is
+ * contradicted, the file is damaged: the one with the fewest faults is used if most of its definitions are intact.
  *
- * Only what a running application does not change is looked at, so that copies of live files do as well.
+ * Only what a running application does not change is checked, so that copies of live files are recognised, too.
  */
 #include "tracefile.h"
 
-#include <err.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "input.h"
+#include "mem.h"
 
 /* Ticks a second; a tracepoint mask or a number of sections in the same place is never as large. */
 enum { MIN_TSC_RATE = 65536 };
@@ -26,7 +21,7 @@ enum {
 	TPOINT_FIXED = 30, /* bytes of a tracepoint before its arguments */
 	RELATION_SIZE = 2,
 	THREAD_NAME = sizeof(((struct trace_lcore *)0)->thread) - 1,
-	OWNER_FIXED = 9,
+	SLOT = sizeof(struct trace_slot),
 	HISTORY_IDS = 32,       /* position in a history of G6: how many tracepoints it counts */
 	HISTORY_CORE_SIZE = 48, /* of G6, before the counts; all that is there of a short one */
 };
@@ -87,28 +82,6 @@ static bool all_zero(const uint8_t *p, size_t n)
 {
 	/* each byte is that before it */
 	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
-}
-
-void trace_fault(struct trace *t, const char *format, ...)
-{
-	va_list args;
-
-	if (t->faults < TRACE_DAMAGE) {
-		va_start(args, format);
-		if (vasprintf(&t->damage[t->faults], format, args) < 0)
-			t->damage[t->faults] = NULL;
-		va_end(args);
-	}
-	t->faults++;
-}
-
-void trace_close(struct trace *t)
-{
-	for (unsigned i = 0; i < TRACE_DAMAGE; i++)
-		free(t->damage[i]);
-	free(t->tpoints);
-	free(t->lcores);
-	*t = (struct trace){};
 }
 
 /* A name of the file: printable, with NULs behind it to the end of its field. Copies it. */
@@ -185,9 +158,7 @@ static bool read_tpoints(struct trace *t, const uint8_t *table, const struct lay
 	unsigned good = 0, bad = 0;
 
 	t->num_tpoints = l->num_tpoints;
-	t->tpoints = calloc(l->num_tpoints, sizeof(*t->tpoints));
-	if (!t->tpoints)
-		err(EXIT_FAILURE, NULL);
+	t->tpoints = mem_array(l->num_tpoints, sizeof(*t->tpoints));
 	for (unsigned i = 0; i < l->num_tpoints; i++) {
 		int found = read_tpoint(&t->tpoints[i], table + i * size, i, l);
 
@@ -199,8 +170,8 @@ static bool read_tpoints(struct trace *t, const uint8_t *table, const struct lay
 	return good > bad;
 }
 
-/* One candidate being tried on one input. */
-struct attempt {
+/* One layout being tried on one input. */
+struct probe {
 	struct trace *t;
 	struct input *in;
 	const struct layout *l;
@@ -209,25 +180,26 @@ struct attempt {
 };
 
 /* How many slots of a ring can be behind a history at this position; -1 when none can be there. */
-static int64_t room_for_slots(const struct attempt *a, uint64_t at)
+static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 {
-	if (at < a->l->histories || at > a->in->size || a->in->size - at < a->l->history_size ||
-	    at > a->histories_end || a->histories_end - at < a->l->history_size)
+	if (at < probe->l->histories || at > probe->in->size ||
+	    probe->in->size - at < probe->l->history_size || at > probe->histories_end ||
+	    probe->histories_end - at < probe->l->history_size)
 		return -1;
-	return (a->histories_end - at - a->l->history_size) / TRACE_SLOT;
+	return (probe->histories_end - at - probe->l->history_size) / SLOT;
 }
 
 /* Whether a history of this lcore is at this position. */
-static bool is_history(const struct attempt *a, uint64_t at, unsigned id)
+static bool is_history(const struct probe *probe, uint64_t at, unsigned id)
 {
-	const struct layout *l = a->l;
-	int64_t room = room_for_slots(a, at);
+	const struct layout *l = probe->l;
+	int64_t room = room_for_slots(probe, at);
 	uint64_t slots, lcore;
 	const uint8_t *p;
 
 	if (room < 0)
 		return false;
-	p = a->in->data + at;
+	p = probe->in->data + at;
 	slots = number(p + l->slots, 8);
 	lcore = number(p, 4);
 	if (l->thread ? number(p + HISTORY_IDS, 8) != l->num_tpoints : !all_zero(p + 4, 4))
@@ -235,49 +207,54 @@ static bool is_history(const struct attempt *a, uint64_t at, unsigned id)
 	return (lcore == id || (!lcore && !slots)) && slots <= (uint64_t)room;
 }
 
-/* Lets the ring of the last history end here, where the next one begins, whatever its own number says. */
-static void end_ring(const struct attempt *a, uint64_t at)
+static uint64_t position(const struct probe *probe, const struct trace_slot *ring)
 {
-	struct trace_lcore *last = &a->t->lcores[a->t->num_lcores - 1];
+	return (const uint8_t *)ring - probe->in->data;
+}
 
-	if (a->t->num_lcores && !a->lost && at > (uint64_t)(last->ring - a->in->data))
-		last->slots = (at - (last->ring - a->in->data)) / TRACE_SLOT;
+/* Lets the ring of the last history end here, where the next one begins, whatever its own number says. */
+static void end_ring(const struct probe *probe, uint64_t at)
+{
+	struct trace_lcore *last = &probe->t->lcores[probe->t->num_lcores - 1];
+
+	if (probe->t->num_lcores && !probe->lost && at > position(probe, last->ring))
+		last->slots = (at - position(probe, last->ring)) / SLOT;
 }
 
 /*
  * The position of an lcore's history, which should be both what its offset says and where the one before
  * ends, and have the right number in it. Two of the three will do; 0 when there are not.
  */
-static uint64_t find_history(const struct attempt *a, uint64_t offset, uint64_t next, unsigned id)
+static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_t next, unsigned id)
 {
-	if (offset == next && is_history(a, next, id))
+	if (offset == next && is_history(probe, next, id))
 		return next;
-	trace_fault(a->t, "the history of lcore %u is damaged, or not where it should be", id);
+	trace_fault(probe->t, "the history of lcore %u is damaged, or not where it should be", id);
 	if (offset == next)
-		return room_for_slots(a, next) < 0 ? 0 : next;
-	if (is_history(a, offset, id)) {
-		end_ring(a, offset);
+		return room_for_slots(probe, next) < 0 ? 0 : next;
+	if (is_history(probe, offset, id)) {
+		end_ring(probe, offset);
 		return offset;
 	}
-	return is_history(a, next, id) ? next : 0;
+	return is_history(probe, next, id) ? next : 0;
 }
 
-static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
+static void add_lcore(const struct probe *probe, uint64_t at, unsigned id)
 {
-	const uint8_t *data = a->in->data;
-	struct trace_lcore *lcore = &a->t->lcores[a->t->num_lcores++];
-	uint64_t room = room_for_slots(a, at);
+	const uint8_t *data = probe->in->data;
+	struct trace_lcore *lcore = &probe->t->lcores[probe->t->num_lcores++];
+	uint64_t room = room_for_slots(probe, at);
 
 	lcore->id = id;
-	lcore->next_entry = data + at + a->l->next_entry;
-	lcore->ring = data + at + a->l->history_size;
-	lcore->slots = number(data + at + a->l->slots, 8);
+	lcore->next_entry = data + at + probe->l->next_entry;
+	lcore->ring = (const struct trace_slot *)(data + at + probe->l->history_size);
+	lcore->slots = number(data + at + probe->l->slots, 8);
 	if (lcore->slots > room)
 		lcore->slots = room;
-	if (a->l->thread)
-		lcore->thread_name = data + at + a->l->thread;
-	else if (a->l->thread_names)
-		lcore->thread_name = data + a->l->thread_names + THREAD_NAME * id;
+	if (probe->l->thread)
+		lcore->thread_name = data + at + probe->l->thread;
+	else if (probe->l->thread_names)
+		lcore->thread_name = data + probe->l->thread_names + THREAD_NAME * id;
 	if (lcore->thread_name)
 		memcpy(lcore->thread, lcore->thread_name, THREAD_NAME);
 }
@@ -288,11 +265,11 @@ static void add_lcore(const struct attempt *a, uint64_t at, unsigned id)
  * spdk_trace_record of G6 writes only the first 48 bytes, all zero, of a history without entries, while
  * its offsets and the file's size count all of it: `absent` bytes are missing so far.
  */
-static void read_histories(struct attempt *a)
+static void read_histories(struct probe *probe)
 {
-	const struct layout *l = a->l;
-	struct trace *t = a->t;
-	const uint8_t *data = a->in->data;
+	const struct layout *l = probe->l;
+	struct trace *t = probe->t;
+	const uint8_t *data = probe->in->data;
 	uint64_t next = l->histories, absent = 0;
 
 	for (unsigned i = 0; i < l->num_lcores; i++) {
@@ -302,99 +279,90 @@ static void read_histories(struct attempt *a)
 			trace_fault(t, "the history of lcore %u is missing", i);
 		if (!at)
 			continue;
-		if (l->thread && next + HISTORY_CORE_SIZE <= a->in->size &&
+		if (l->thread && next + HISTORY_CORE_SIZE <= probe->in->size &&
 		    all_zero(data + next, HISTORY_CORE_SIZE)) {
 			t->short_histories++;
 			next += HISTORY_CORE_SIZE;
 			absent += l->history_size - HISTORY_CORE_SIZE;
-			a->histories_end -= l->history_size - HISTORY_CORE_SIZE;
+			probe->histories_end -= l->history_size - HISTORY_CORE_SIZE;
 			continue;
 		}
 		at -= absent;
-		if (a->in->size < t->end - absent && room_for_slots(a, at) < 0 &&
-		    room_for_slots(a, next) < 0)
+		if (probe->in->size < t->expected_size - absent && room_for_slots(probe, at) < 0 &&
+		    room_for_slots(probe, next) < 0)
 			continue; /* it was cut off */
-		at = find_history(a, at, next, i);
-		a->lost = !at;
+		at = find_history(probe, at, next, i);
+		probe->lost = !at;
 		if (!at)
 			continue;
-		add_lcore(a, at, i);
-		next = at + l->history_size + TRACE_SLOT * t->lcores[t->num_lcores - 1].slots;
+		add_lcore(probe, at, i);
+		next = at + l->history_size + SLOT * t->lcores[t->num_lcores - 1].slots;
 	}
-	t->end -= absent;
-	t->cut_off = a->in->size < t->end;
-	if (!t->cut_off && next != a->histories_end) {
+	t->expected_size -= absent;
+	t->cut_off = probe->in->size < t->expected_size;
+	if (!t->cut_off && next != probe->histories_end) {
 		trace_fault(t, "the last history does not end where it should");
-		end_ring(a, a->histories_end);
+		end_ring(probe, probe->histories_end);
 	}
 	for (struct trace_lcore *lcore = t->lcores; lcore < t->lcores + t->num_lcores; lcore++) {
-		uint64_t rest = (data + a->in->size - lcore->ring) / TRACE_SLOT;
+		uint64_t rest = (probe->in->size - position(probe, lcore->ring)) / SLOT;
 
 		lcore->present = rest < lcore->slots ? rest : lcore->slots;
 	}
 }
 
 /* Finds the owner records, which in G4 and G5 lie behind the histories. */
-static void read_owners(struct attempt *a)
+static void read_owners(struct probe *probe)
 {
-	const struct layout *l = a->l;
-	struct trace *t = a->t;
-	const uint8_t *data = a->in->data;
+	const struct layout *l = probe->l;
+	struct trace *t = probe->t;
+	const uint8_t *data = probe->in->data;
 	uint64_t at = l->owners, size;
 
 	if (!l->owner_count)
 		return;
 	t->owner_descriptions = true;
 	t->num_owners = number(data + l->owner_count, 2);
-	t->owner_size = OWNER_FIXED + number(data + l->owner_count + 2, 2);
+	t->owner_size = TRACE_OWNER_HEAD + number(data + l->owner_count + 2, 2);
 	size = (uint64_t)t->num_owners * t->owner_size;
 	if (l->owner_offset) {
 		at = number(data + l->owner_offset, 8);
-		a->histories_end = at;
-		if (at > t->end || t->end - at != size)
+		probe->histories_end = at;
+		if (at > t->expected_size || t->expected_size - at != size)
 			trace_fault(t, "the owner records are not where they should be");
 	}
 	t->owner_table = (struct trace_owner_table){t->num_owners, t->owner_size, at,
 						    l->owner_types};
-	if (at > a->in->size)
-		at = a->in->size;
-	if (size > a->in->size - at)
-		t->num_owners = (a->in->size - at) / t->owner_size;
+	if (at > probe->in->size)
+		at = probe->in->size;
+	if (size > probe->in->size - at)
+		t->num_owners = (probe->in->size - at) / t->owner_size;
 	t->owners = data + at;
 }
 
-static void read_prefixes(char *prefix, const uint8_t *table)
+enum probe_result { OTHER, HEADER_CUT_OFF, MATCHES };
+
+static enum probe_result try_layout(struct probe *probe)
 {
-	for (unsigned i = 0; i < TRACE_TYPES; i++)
-		prefix[i] = table[TRACE_TYPE * i + 1];
-}
+	const struct layout *l = probe->l;
+	struct trace *t = probe->t;
 
-enum verdict { OTHER, HEADER_CUT_OFF, MATCHES };
-
-static enum verdict try_layout(struct attempt *a)
-{
-	const struct layout *l = a->l;
-	struct trace *t = a->t;
-
-	if (!input_need(a->in, l->histories))
+	if (!input_fill(probe->in, l->histories))
 		return OTHER;
-	t->in = a->in;
 	t->layout = l->name;
 	t->releases = l->releases;
-	t->tsc_rate = number(a->in->data + l->tsc_rate, 8);
-	t->clear_tsc = l->clear_tsc ? number(a->in->data + l->clear_tsc, 8) : 0;
-	t->end = a->histories_end = number(a->in->data + l->file_size, 8);
-	if (t->tsc_rate < MIN_TSC_RATE || t->end < l->histories ||
-	    !read_tpoints(t, a->in->data + l->tpoints, l))
+	t->tsc_rate = number(probe->in->data + l->tsc_rate, 8);
+	t->clear_tsc = l->clear_tsc ? number(probe->in->data + l->clear_tsc, 8) : 0;
+	t->expected_size = probe->histories_end = number(probe->in->data + l->file_size, 8);
+	if (t->tsc_rate < MIN_TSC_RATE || t->expected_size < l->histories ||
+	    !read_tpoints(t, probe->in->data + l->tpoints, l))
 		return OTHER;
-	t->lcores = calloc(l->num_lcores + 1, sizeof(*t->lcores));
-	if (!t->lcores)
-		err(EXIT_FAILURE, NULL);
-	input_need(a->in, t->end);
-	read_prefixes(t->owner_prefix, a->in->data + l->owner_types);
-	read_prefixes(t->object_prefix, a->in->data + l->object_types);
-	read_owners(a);
-	read_histories(a);
+	t->lcores = mem_array(l->num_lcores, sizeof(*t->lcores));
+	input_fill(probe->in, t->expected_size);
+	trace_prefixes_read(t->owner_prefix, probe->in->data + l->owner_types);
+	trace_prefixes_read(t->object_prefix, probe->in->data + l->object_types);
+	read_owners(probe);
+	read_histories(probe);
 	return t->num_lcores || t->cut_off ? MATCHES : OTHER;
 }
 
@@ -405,36 +373,37 @@ enum { MAIN, OWNER, MASK, OWNER_TYPE, OBJECT, TPOINT, LCORE, NUM_SECTIONS };
 enum { SECTION_HEAD = 128, G6_HEADER = 72, TPOINTS_A_GROUP = 64 };
 
 /* Fills l from the section table of G6. */
-static enum verdict read_sections(struct attempt *a, struct layout *l)
+static enum probe_result read_sections(struct probe *probe, struct layout *l)
 {
-	static const unsigned element[NUM_SECTIONS] = {0, 0, 8, TRACE_TYPE, TRACE_TYPE, 190, 8};
+	static const unsigned element[NUM_SECTIONS] = {0,   0, 8, TRACE_TYPE_SIZE, TRACE_TYPE_SIZE,
+						       190, 8};
 	uint64_t at[NUM_SECTIONS], end, count[NUM_SECTIONS] = {};
 	const uint8_t *data;
 	unsigned sections;
 
-	if (!input_need(a->in, G6_HEADER))
+	if (!input_fill(probe->in, G6_HEADER))
 		return OTHER;
-	sections = number(a->in->data + 8, 2);
-	if (sections < NUM_SECTIONS || sections > 1024 || !all_zero(a->in->data + 10, 6))
+	sections = number(probe->in->data + 8, 2);
+	if (sections < NUM_SECTIONS || sections > 1024 || !all_zero(probe->in->data + 10, 6))
 		return OTHER;
 	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
-		at[i] = number(a->in->data + 16 + 8 * i, 8);
+		at[i] = number(probe->in->data + 16 + 8 * i, 8);
 		if (at[i] < 16 + 8 * sections || at[i] > UINT32_MAX)
 			return OTHER;
 	}
 	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
-		if (!input_need(a->in, at[i] + SECTION_HEAD))
+		if (!input_fill(probe->in, at[i] + SECTION_HEAD))
 			return HEADER_CUT_OFF;
-		data = a->in->data;
+		data = probe->in->data;
 		count[i] = number(data + at[i], 2);
 		end = at[i] + SECTION_HEAD + element[i] * count[i];
-		if (!input_need(a->in, end))
+		if (!input_fill(probe->in, end))
 			return HEADER_CUT_OFF;
 	}
 	if (count[OWNER_TYPE] < TRACE_TYPES || count[OBJECT] < TRACE_TYPES || !count[TPOINT])
 		return OTHER;
 	if (count[TPOINT] != TPOINTS_A_GROUP * count[MASK])
-		trace_fault(a->t, "the numbers of tracepoints and of their groups do not fit");
+		trace_fault(probe->t, "the numbers of tracepoints and of their groups do not fit");
 	*l = (struct layout){"G6",
 			     "v26.05 and later",
 			     .tsc_rate = at[MAIN],
@@ -457,33 +426,34 @@ static enum verdict read_sections(struct attempt *a, struct layout *l)
 	return MATCHES;
 }
 
-static enum verdict attempt(struct trace *t, struct input *in, unsigned candidate)
+/* Tries a layout, G6 being the last. The trace needs trace_close() whatever the result. */
+static enum probe_result try_candidate(struct trace *t, struct input *in, unsigned candidate)
 {
 	struct layout g6;
-	struct attempt a = {.t = t, .in = in, .l = &g6};
-	enum verdict verdict;
+	struct probe probe = {.t = t, .in = in, .l = &g6};
+	enum probe_result result;
 
 	*t = (struct trace){};
 	if (candidate < NUM_FIXED) {
-		a.l = &fixed[candidate];
-		return try_layout(&a);
+		probe.l = &fixed[candidate];
+		return try_layout(&probe);
 	}
-	verdict = read_sections(&a, &g6);
-	return verdict == MATCHES ? try_layout(&a) : verdict;
+	result = read_sections(&probe, &g6);
+	return result == MATCHES ? try_layout(&probe) : result;
 }
 
-int trace_open(struct trace *t, struct input *in, const char **error)
+int tracefile_open(struct trace *t, struct input *in, const char **error)
 {
 	unsigned best = 0, fewest = 0, equals = 0;
 	struct trace other;
 
 	*error = NULL;
 	for (unsigned i = 0; i <= NUM_FIXED; i++) {
-		enum verdict verdict = attempt(&other, in, i);
+		enum probe_result result = try_candidate(&other, in, i);
 
-		if (verdict == HEADER_CUT_OFF)
+		if (result == HEADER_CUT_OFF)
 			*error = "is cut off before its first entry";
-		if (verdict == MATCHES) {
+		if (result == MATCHES) {
 			if (equals && other.faults == fewest)
 				equals++;
 			if (!equals || other.faults < fewest) {
@@ -494,30 +464,16 @@ int trace_open(struct trace *t, struct input *in, const char **error)
 		}
 		trace_close(&other);
 	}
-	if (equals > 1)
-		*error = "has the marks of two layouts: it is damaged or forged";
 	if (equals == 1) {
-		attempt(t, in, best);
+		try_candidate(t, in, best);
 		return 0;
 	}
-	if (!*error)
+	if (equals > 1)
+		*error = "has the marks of two layouts: it is damaged or forged";
+	else if (!*error)
 		*error =
-			"not an SPDK trace file, or cut off within its header, or of a layout that is not known";
+			"not an SPDK trace file, or cut off within its header, or of an unknown layout";
+	if (in->error)
+		*error = NULL;
 	return -1;
-}
-
-void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned size)
-{
-	owner->tsc = number(record, 8);
-	owner->type = record[8];
-	owner->description.p = (const char *)record + OWNER_FIXED;
-	owner->description.n = strnlen(owner->description.p, size - OWNER_FIXED);
-}
-
-bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
-{
-	if (id >= t->num_owners)
-		return false;
-	trace_owner_read(owner, t->owners + (size_t)id * t->owner_size, t->owner_size);
-	return true;
 }

@@ -55,7 +55,7 @@ round_trip() {
     trace-dump -q -a trace >dumped
     diff <(entries "$DATA/modern.jsonl") dumped
     status_is 0 trace-dump trace
-    says '3 lcores without entries are cut short'
+    says '3 lcores without entries are truncated'
 }
 
 @test "the layout is recognised and named" {

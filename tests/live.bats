@@ -181,7 +181,11 @@ has_written() { # LAYOUT SLOTS
     before=$(wc -l <out)
     sleep 0.5
     [ "$(wc -l <out)" -gt "$before" ]
+    # a job in the background of a script ignores it, and so does what it runs
     kill -INT "$(cat follower)"
+    sleep 0.5
+    [ ! -s status ]
+    kill "$(cat follower)"
     wait_for test -s status
     equal "$(cat status)" 0
     kill "$(cat pid)"
@@ -253,7 +257,7 @@ L
     register 300 16 '10.0.0.1:1'
     trace-dump -O -F "$TRACE" >out &
     wait_for test -s out
-    kill -INT $!
+    kill $!
     status=0
     wait $! || status=$?
     equal "$status" 0

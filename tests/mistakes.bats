@@ -220,11 +220,11 @@ T
 @test "options that choose nothing, or are not for this" {
     try_all <<'T'
 1 % trace: no tracepoint matches 'NONE'; -d lists them % trace-dump -t NONE trace
-1 % trace: none of 240 entries, from 0.000 to 91.328 us, is what the options choose % trace-dump -q -t NONE trace
+1 % trace: none of 240 entries, from 0.000 to 91.328 us, matches the options % trace-dump -q -t NONE trace
 0 % trace: no tracepoint matches 'NONE'; -d lists them % trace-dump -t NONE -t 'TCP_*' trace
 1 % trace: none of 240 entries % trace-dump -t tcp_req_new trace
 1 % trace: no entries of lcore 77 % trace-dump -c 77 trace
-1 % nothing to print of an owner 'nobody'; -O lists the owners % trace-dump -w nobody modern
+1 % no entry to print has an owner 'nobody'; -O lists the owners % trace-dump -w nobody modern
 1 % layout G3 (v22.09 to v24.01) has no owners % trace-dump -w nobody trace
 1 % trace: none of 240 entries, from 0.000 to 91.328 us % trace-dump --since 92 trace
 1 % trace: none of 240 entries % trace-dump --since 0.001 --until 0.002 trace
@@ -238,10 +238,10 @@ T
 2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
 2 % -F prints entries, or owners % trace-dump -F -i trace
-1 % spdk.json: no trace file, which -F needs % trace-dump -F spdk.json
+1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
-1 % no trace file, which -F needs % cat trace | trace-dump -F
-0 % copy: followed until control-C % cp trace copy; timeout --preserve-status -s INT 1 trace-dump -F copy
+1 % not a trace file, which -F needs % cat trace | trace-dump -F
+0 % copy: followed until Ctrl-C % cp trace copy; timeout --preserve-status -s INT 1 trace-dump -F copy
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % a process and a file are two traces % trace-dump -p 1 trace

@@ -268,7 +268,7 @@ teardown() {
     sh "cat '$DATA/spdk-trace.json' | trace-dump | cmp - dumped"
 }
 
-@test "stray lines before and behind the JSON are skipped" {
+@test "stray lines before and after the JSON are skipped" {
     { printf 'Trace Size of lcore (0): 32768\nTrace Size of lco'; cat "$DATA/spdk-trace.json"; printf 're (1): 32768\n{'; } >stray.json
     status_is 0 trace-dump stray.json
     equal "$output" "$(cat "$DATA/spdk-trace.jsonl")"
@@ -284,12 +284,12 @@ teardown() {
     done
 }
 
-@test "JSON that defines tracepoints behind the entries is refused there" {
+@test "JSON that defines tracepoints after the entries is refused there" {
     for entry in '{"lcore":0,"tpoint":1,"tsc":5}' ''; do
         echo '{"tsc_rate":1000000,"tpoints":[{"name":"A","id":1}],"entries":['"$entry"'],"tpoints":[{"name":"B","id":60000}]}' >late.json
         status_is 1 trace-dump late.json
         equal "$(jq .tsc <<<"$output")" "${entry:+5}"
-        says 'tracepoints behind the entries'
+        says 'tracepoints after the entries'
     done
 }
 
@@ -392,7 +392,7 @@ teardown() {
     done
     status_is 1 trace-dump -a --owner 'bdev_Malloc' trace
     equal "$output" ''
-    equal "$(sed -n 1p <<<"$stderr")" "trace-dump: trace: nothing to print of an owner 'bdev_Malloc'; -O lists the owners"
+    equal "$(sed -n 1p <<<"$stderr")" "trace-dump: trace: no entry to print has an owner 'bdev_Malloc'; -O lists the owners"
     # of spdk_trace's JSON, too
     trace-dump -w '*' "$DATA/spdk-trace.json" | cmp - <(trace-dump "$DATA/spdk-trace.json" | grep '"owner"')
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "document.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
+#include "input.h"
+#include "mem.h"
 #include "number.h"
 
 enum {
@@ -12,13 +13,13 @@ enum {
 
 	/* bytes of an entry, or of another part of the document that is read at once */
 	UNIT_MAX = 64 << 20,
-	/* bytes that tell text from a trace file, which has zeros among its first 8 */
+	/* bytes that distinguish text from a trace file, which has zeros among its first 8 */
 	TEXT_MIN = 256,
 	/* bytes before the document */
-	STRAY_MAX = INPUT_BEGIN,
+	STRAY_MAX = INPUT_START,
 };
 
-bool json_trace_is_text(const struct input *in)
+bool document_is_text(const struct input *in)
 {
 	size_t n = in->size < TEXT_MIN ? in->size : TEXT_MIN;
 
@@ -28,42 +29,42 @@ bool json_trace_is_text(const struct input *in)
 	return n;
 }
 
-static bool fail(struct json_trace *x, const char *error)
+static bool fail(struct document *d, const char *error)
 {
-	if (!x->error) {
-		x->error = error;
-		x->position = x->in->dropped + (x->j.p - (const char *)x->in->data);
+	if (!d->error) {
+		d->error = error;
+		d->position = d->in->consumed + (d->j.p - (const char *)d->in->data);
 	}
 	return false;
 }
 
-/* Fails with what the JSON reader says, once no more input can mend it. */
-static bool json_failed(struct json_trace *x)
+/* Fails with the error of the JSON reader, when more input cannot mend it. */
+static bool json_failed(struct document *d)
 {
-	return fail(x, x->j.cut_off ? "the document is cut off" : x->j.error);
+	return fail(d, d->j.cut_off ? "the document is cut off" : d->j.error);
 }
 
 /*
- * After a unit of the document was read that began at `begin`: whether the text ended within it and there
- * is more now, so that it must be read again.
+ * After a unit of the document was read from `start` on: whether the text ended within it and there is more now, so
+ * that it must be read again.
  */
-static bool again(struct json_trace *x, struct json begin)
+static bool must_reread(struct document *d, struct json start)
 {
-	struct input *in = x->in;
-	size_t n = x->j.end - begin.p;
+	struct input *in = d->in;
+	size_t n = d->j.end - start.p;
 
-	if (!x->j.cut_off || in->whole)
+	if (!d->j.cut_off || in->whole)
 		return false;
-	input_drop(in, begin.p - (const char *)in->data);
-	input_need(in, 2 * n + INPUT_BEGIN);
+	input_consume(in, start.p - (const char *)in->data);
+	input_fill(in, 2 * n + INPUT_START);
 	if (n > UNIT_MAX || in->error) {
-		x->j.error = in->error ? strerror(in->error) : "an entry of more than 64 MiB";
-		x->j.cut_off = false;
+		d->j.error = in->error ? strerror(in->error) : "an entry of more than 64 MiB";
+		d->j.cut_off = false;
 		return false;
 	}
-	x->j = begin;
-	x->j.p = (const char *)in->data;
-	x->j.end = x->j.p + in->size;
+	d->j = start;
+	d->j.p = (const char *)in->data;
+	d->j.end = d->j.p + in->size;
 	return true;
 }
 
@@ -99,21 +100,28 @@ static void read_arg(struct json *j, struct trace_arg *arg)
 	}
 }
 
-static void add_tpoint(struct json *j, struct trace *t, const struct trace_tpoint *tp)
+static void add_tpoint(struct trace *t, const struct trace_tpoint *tp)
 {
-	while (t->num_tpoints <= tp->id) {
-		unsigned n = t->num_tpoints ? 2 * t->num_tpoints : 1024;
-		struct trace_tpoint *all = reallocarray(t->tpoints, n, sizeof(*all));
+	unsigned n = t->num_tpoints ? t->num_tpoints : 1024;
 
-		if (!all) {
-			json_fail(j, strerror(ENOMEM));
-			return;
-		}
-		memset(all + t->num_tpoints, 0, (n - t->num_tpoints) * sizeof(*all));
-		t->tpoints = all;
+	while (n <= tp->id)
+		n *= 2;
+	if (n > t->num_tpoints) {
+		t->tpoints = mem_resize(t->tpoints, n, sizeof(*t->tpoints));
+		memset(t->tpoints + t->num_tpoints, 0, (n - t->num_tpoints) * sizeof(*t->tpoints));
 		t->num_tpoints = n;
 	}
 	t->tpoints[tp->id] = *tp;
+}
+
+static void read_args(struct json *j, struct trace_tpoint *tp)
+{
+	for (json_array(j); json_element(j);) {
+		if (tp->num_args == TRACE_ARGS)
+			json_fail(j, "a tracepoint with more than 8 arguments");
+		else
+			read_arg(j, &tp->args[tp->num_args++]);
+	}
 }
 
 static void read_tpoint(struct json *j, struct trace *t)
@@ -130,12 +138,7 @@ static void read_tpoint(struct json *j, struct trace *t)
 		} else if (json_is(key, "new_object")) {
 			json_bool(j, &tp.new_object);
 		} else if (json_is(key, "args")) {
-			for (json_array(j); json_element(j);) {
-				if (tp.num_args == TRACE_ARGS)
-					json_fail(j, "a tracepoint with more than 8 arguments");
-				else
-					read_arg(j, &tp.args[tp.num_args++]);
-			}
+			read_args(j, &tp);
 		} else {
 			json_skip(j);
 		}
@@ -144,46 +147,41 @@ static void read_tpoint(struct json *j, struct trace *t)
 	if (id >= IDS || !tp.name[0])
 		json_fail(j, "a tracepoint with a name and an id below 65536 is expected");
 	else if (!j->error)
-		add_tpoint(j, t, &tp);
+		add_tpoint(t, &tp);
 }
 
-static bool keep_owners(struct json_trace *x)
+static bool keep_owners(struct document *d)
 {
 	struct slice owners;
-	char *copy;
 
-	if (json_peek(&x->j) != '{' || !json_value(&x->j, &owners))
-		return json_fail(&x->j, "an object is expected");
-	copy = malloc(owners.n);
-	if (!copy)
-		return json_fail(&x->j, strerror(ENOMEM));
-	memcpy(copy, owners.p, owners.n);
-	free((char *)x->owners.p);
-	x->owners = (struct slice){copy, owners.n};
-	x->trace->owner_descriptions = true;
+	if (json_peek(&d->j) != '{' || !json_value(&d->j, &owners))
+		return json_fail(&d->j, "an object is expected");
+	free(d->owners);
+	d->owners = mem_copy(owners);
+	d->trace->owner_descriptions = true;
 	return true;
 }
 
 /* Reads a member of the document. False at its end. */
-static bool read_member(struct json_trace *x)
+static bool read_member(struct document *d)
 {
-	struct json *j = &x->j;
+	struct json *j = &d->j;
 	struct slice key;
 
 	if (!json_key(j, &key))
 		return false;
 	if (json_is(key, "tsc_rate")) {
-		if (json_u64(j, &x->trace->tsc_rate) && !x->trace->tsc_rate)
+		if (json_u64(j, &d->trace->tsc_rate) && !d->trace->tsc_rate)
 			json_fail(j, "a tsc_rate above 0 is expected");
 	} else if (json_is(key, "tpoints")) {
-		if (x->defined)
-			return json_fail(j, "tracepoints behind the entries");
+		if (d->defined)
+			return json_fail(j, "tracepoints after the entries");
 		for (json_array(j); json_element(j);)
-			read_tpoint(j, x->trace);
+			read_tpoint(j, d->trace);
 	} else if (json_is(key, "owners")) {
-		keep_owners(x);
+		keep_owners(d);
 	} else if (json_is(key, "entries")) {
-		x->in_entries = x->defined = json_array(j);
+		d->in_entries = d->defined = json_array(j);
 	} else {
 		json_skip(j);
 	}
@@ -191,47 +189,49 @@ static bool read_member(struct json_trace *x)
 }
 
 /* Reads members up to the entries. False at the document's end, or with an error. */
-static bool read_members(struct json_trace *x)
+static bool read_members(struct document *d)
 {
-	struct json begin;
+	struct json start;
 	bool more;
 
 	do {
 		do {
-			begin = x->j;
-			more = read_member(x);
-		} while (again(x, begin));
-	} while (more && !x->in_entries);
-	if (x->j.error)
-		json_failed(x);
-	return x->in_entries && !x->error;
+			start = d->j;
+			more = read_member(d);
+		} while (must_reread(d, start));
+	} while (more && !d->in_entries);
+	if (d->j.error)
+		json_failed(d);
+	return d->in_entries && !d->error;
 }
 
-int json_trace_open(struct json_trace *x, struct trace *t, struct input *in)
+int document_open(struct document *d, struct trace *t, struct input *in)
 {
 	const char *brace = memchr(in->data, '{', in->size < STRAY_MAX ? in->size : STRAY_MAX);
 
-	*x = (struct json_trace){.in = in, .trace = t};
-	*t = (struct trace){.layout = "JSON", .releases = "what spdk_trace -j prints"};
-	t->lcores = calloc(LCORES, sizeof(*t->lcores));
-	t->num_lcores = LCORES;
-	json_init(&x->j, (const char *)in->data, in->size);
-	if (!t->lcores)
-		return fail(x, strerror(ENOMEM)), -1;
-	if (!brace)
-		return fail(x, "neither an SPDK trace file nor the JSON of spdk_trace -j"), -1;
-	x->j.p = brace;
-	json_object(&x->j);
-	if (!read_members(x))
-		return fail(x, "no entries in this JSON: it is not what spdk_trace -j prints"), -1;
-	if (!t->tsc_rate || !t->num_tpoints)
-		return fail(x, "no tsc_rate or no tpoints before the entries: not what spdk_trace "
-			       "-j prints"),
-		       -1;
-	return 0;
+	*d = (struct document){.in = in, .trace = t, .owner.fd = OUT_MEMORY};
+	for (unsigned i = 0; i < TRACE_ARGS; i++)
+		d->strings[i].fd = OUT_MEMORY;
+	*t = (struct trace){.layout = "JSON",
+			    .releases = "what spdk_trace -j prints",
+			    .num_lcores = LCORES,
+			    .lcores = mem_array(LCORES, sizeof(*t->lcores))};
+	json_init(&d->j, (const char *)in->data, in->size);
+	if (!brace) {
+		fail(d, "neither an SPDK trace file nor the JSON of spdk_trace -j");
+		return -1;
+	}
+	d->j.p = brace;
+	json_object(&d->j);
+	if (!read_members(d))
+		fail(d, "no entries in this JSON: it is not what spdk_trace -j prints");
+	else if (!t->tsc_rate || !t->num_tpoints)
+		fail(d,
+		     "no tsc_rate or no tpoints before the entries: not what spdk_trace -j prints");
+	return d->error ? -1 : 0;
 }
 
-/* One entry as it stands in the document. */
+/* One entry as it is in the document. */
 struct raw_entry {
 	uint64_t lcore, tpoint, tsc, size, time, value;
 	bool has_object, has_time;
@@ -299,8 +299,18 @@ static bool split_id(struct slice raw, char *prefix, uint64_t *number)
 	return number_decimal((struct slice){id + !!*prefix, n - !!*prefix}, number);
 }
 
+/* Decodes a raw string into o, of which nothing else is kept. */
+static struct slice decode(struct out *o, struct slice raw)
+{
+	char *to;
+
+	o->len = 0;
+	to = out_room(o, raw.n + 1);
+	return (struct slice){to, json_unescape(to, raw)};
+}
+
 /* The arguments up to the first one that spdk_trace could not read, which v21.07 prints as null. */
-static void read_values(struct json *j, struct entry *e, char **text)
+static void read_values(struct json *j, struct entry *e, struct out *strings)
 {
 	struct slice raw;
 
@@ -319,8 +329,7 @@ static void read_values(struct json *j, struct entry *e, char **text)
 		if (e->tpoint->args[i].type != TRACE_STR) {
 			json_u64(j, &e->value[i]);
 		} else if (json_string(j, &raw)) {
-			e->string[i] = (struct slice){*text, json_unescape(*text, raw)};
-			*text += e->string[i].n;
+			e->string[i] = decode(&strings[i], raw);
 			if (e->string[i].n > e->tpoint->args[i].size)
 				json_fail(j, "a string longer than its argument");
 		}
@@ -328,88 +337,85 @@ static void read_values(struct json *j, struct entry *e, char **text)
 	}
 }
 
-static bool fill_entry(struct json_trace *x, const struct raw_entry *raw, struct entry *e)
+/* As a JSON string again: how it is escaped may differ. */
+static struct slice read_owner(struct document *d, struct slice raw)
 {
-	struct trace *t = x->trace;
-	char *text = x->text;
+	struct out plain = {.fd = OUT_MEMORY};
+
+	d->owner.len = 0;
+	out_json(&d->owner, decode(&plain, raw));
+	out_close(&plain);
+	return out_kept(&d->owner);
+}
+
+static bool fill_entry(struct document *d, const struct raw_entry *raw, struct entry *e)
+{
+	struct trace *t = d->trace;
 	struct json args;
 
 	*e = (struct entry){.tsc = raw->tsc,
-			    .tpoint = entry_tpoint(t, raw->tpoint),
+			    .tpoint_id = raw->tpoint,
+			    .tpoint = trace_tpoint(t, raw->tpoint),
 			    .lcore = raw->lcore,
 			    .size = raw->size,
 			    .object_value = raw->value,
 			    .object_age = raw->time};
 	t->lcores[raw->lcore].id = raw->lcore;
 	if (raw->poller.p && !split_id(raw->poller, &e->poller_prefix, &e->poller))
-		return fail(x, "a malformed poller");
+		return fail(d, "a malformed poller");
 	if (t->owner_descriptions && !e->poller)
 		e->poller_prefix = 0;
-	if (raw->owner.n) {
-		struct slice owner = {text, json_unescape(text, raw->owner)};
-
-		text += owner.n;
-		e->owner = (struct slice){text, json_quote(text, owner) - text};
-		text += e->owner.n;
-	}
+	if (raw->owner.n)
+		e->owner = read_owner(d, raw->owner);
 	/* an id is empty where an object has no type: its character is a NUL then */
 	if (raw->has_object)
 		e->object = !raw->id.n      ? OBJECT_UNTYPED
 			    : raw->has_time ? OBJECT_KNOWN
 					    : OBJECT_CREATED;
 	if (raw->id.n && !split_id(raw->id, &e->object_prefix, &e->object_number))
-		return fail(x, "a malformed object id");
+		return fail(d, "a malformed object id");
 	e->related = raw->related.p;
 	if (e->related && !split_id(raw->related, &e->related_prefix, &e->related_number))
-		return fail(x, "a malformed related id");
+		return fail(d, "a malformed related id");
 	if (raw->args.p) {
 		json_init(&args, raw->args.p, raw->args.n);
-		read_values(&args, e, &text);
+		read_values(&args, e, d->strings);
 		if (args.error)
-			return fail(x, args.error);
+			return fail(d, args.error);
 	}
 	return true;
 }
 
-bool json_trace_next(struct json_trace *x, struct entry *e)
+bool document_next(struct document *d, struct entry *e)
 {
 	struct raw_entry raw;
-	struct json begin;
-	size_t need;
+	struct json start;
 	bool more;
 
-	if (!x->in_entries || x->error)
+	if (!d->in_entries || d->error)
 		return false;
 	do {
-		begin = x->j;
-		more = json_element(&x->j);
+		start = d->j;
+		more = json_element(&d->j);
 		if (more)
-			read_raw_entry(&x->j, &raw);
-	} while (again(x, begin));
-	if (x->j.error)
-		return json_failed(x);
+			read_raw_entry(&d->j, &raw);
+	} while (must_reread(d, start));
+	if (d->j.error)
+		return json_failed(d);
 	if (!more) {
-		x->in_entries = false;
-		if (read_members(x))
-			fail(x, "a second list of entries");
+		d->in_entries = false;
+		if (read_members(d))
+			fail(d, "a second list of entries");
 		return false;
 	}
-	/* decoded strings are no longer than written ones; an owner is quoted anew */
-	need = JSON_QUOTED(raw.owner.n) + (x->j.p - begin.p);
-	if (x->text_size < need) {
-		free(x->text);
-		x->text = malloc(need);
-		x->text_size = need;
-		if (!x->text)
-			return fail(x, strerror(ENOMEM));
-	}
-	x->entries++;
-	return fill_entry(x, &raw, e);
+	d->entries++;
+	return fill_entry(d, &raw, e);
 }
 
-void json_trace_close(struct json_trace *x)
+void document_close(struct document *d)
 {
-	free((char *)x->owners.p);
-	free(x->text);
-	*x = (struct json_trace){};
+	free(d->owners);
+	out_close(&d->owner);
+	for (unsigned i = 0; i < TRACE_ARGS; i++)
+		out_close(&d->strings[i]);
 }

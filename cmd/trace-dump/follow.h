@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hands out the entries of a live trace as they come, in the order of their ticks.
+ * Returns the entries of a live trace as they are written, in the order of their ticks.
  *
- * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was opened on. An
- * entry is ready when every lcore has got to its ticks: what they write from then on is later. An lcore that
- * writes nothing would hold the others back for ever; so an entry that has been there for the lag is ready, too,
- * with all that come before it. When so many wait that a ring has no room for new ones, the older half of them goes.
+ * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was opened on. An entry
+ * is ready when every lcore has reached its ticks: what they write from then on is later. An lcore that writes nothing
+ * would hold the others back for ever, so an entry that has waited for the lag is ready, too, with all that come before
+ * it. When so many wait that a ring has no room for new ones, the older half of them becomes ready.
  *
- * Nothing is handed out behind a later entry, unless an lcore published it more than the lag after its ticks, or
- * gave it ticks of the past.
+ * An entry comes after a later one only when its lcore published it more than the lag after its ticks, or gave it ticks
+ * of the past.
  */
 #ifndef TRACE_DUMP_FOLLOW_H
 #define TRACE_DUMP_FOLLOW_H
@@ -31,8 +31,8 @@ struct follow {
 	unsigned largest; /* slots of an entry, at most */
 	struct follow_lcore {
 		uint64_t next;   /* slots that were read, counted as next_entry does */
-		uint64_t target; /* where next_entry was at the begin of the round */
-		uint64_t moved;  /* when it was seen to have moved last, nanoseconds */
+		uint64_t target; /* where next_entry was when the round started */
+		uint64_t moved;  /* when it was last seen to have moved, nanoseconds */
 		uint64_t newest; /* highest ticks that were read */
 	} * lcores;
 	uint64_t ready;  /* entries up to these ticks are */
@@ -41,38 +41,44 @@ struct follow {
 		uint64_t time, newest; /* nanoseconds; ticks at that time */
 	} samples[FOLLOW_SAMPLES];
 	unsigned next_sample;
-	unsigned idle;  /* rounds that brought nothing, one after the other */
-	bool ended;     /* no more will come */
-	bool restarted; /* another process has begun to write the file from its begin */
+	uint64_t round;        /* from 1 on */
+	uint64_t *owner_round; /* by owner: the round in which its record was read last */
+	uint8_t *record;       /* of an owner, as it is now */
+	unsigned idle;         /* consecutive rounds without entries */
+	bool ended;            /* no more will come */
+	bool restarted; /* another process has started to write the file from its beginning */
 	uint64_t lost;  /* slots that were overwritten before they were read */
 };
 
 /*
- * Begins behind what merge has of the trace, which was opened on a settled snapshot of in. pid: of the process that
- * writes it, 0 when it is not known. merge: NULL when no entries are wanted. Returns -1 when there is no memory. All but f belongs to the caller.
+ * Starts after what the trace, which was opened on an updated snapshot of in, and merge have; merge is used when entries
+ * are read. pid: of the process that writes it, 0 when it is not known. All but f belongs to the caller.
  */
-int follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid,
-		unsigned lag_ms);
+void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge,
+		 pid_t pid, uint64_t lag_ms);
 
-/* The next entry that is ready. False when there is none, now. */
+/* The next entry that is ready. False when there is none now. */
 bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);
 
-/*
- * Reads what has been written since. last: nothing more is wanted, and all that was read is ready. Returns 1; 0 when
- * it was the last time, because of that or because the process has ended; -1 when there is no memory.
- */
-int follow_read(struct follow *f, bool last);
+/* Reads an owner's record again, once a round. Returns whether it has changed. */
+bool follow_refresh_owner(struct follow *f, unsigned id);
 
-/* Whether the process has ended, or has removed its trace: what was written until then can still be read. */
+/*
+ * Reads what has been written since. last: nothing more is wanted, and all that was read becomes ready. Returns whether
+ * there may be more: not after the last time, nor when the process has ended.
+ */
+bool follow_read(struct follow *f, bool last);
+
+/* Whether the process has ended, or has removed its trace: what it wrote until then can still be read. */
 bool follow_has_ended(const struct follow *f);
 
 /*
- * Waits until it is worth to read again, a few milliseconds at most; a signal ends it. Returns false when nobody
- * reads the output, of this descriptor, any more.
+ * Waits until it is worth reading again, a few milliseconds at most; a signal ends it. Returns false when the output, of
+ * this descriptor, has no reader any more.
  */
 bool follow_wait(const struct follow *f, int out);
 
-/* Waits for ms milliseconds, or until the process ends. Returns as follow_wait() does. */
+/* Waits for this time, or until the process ends. Returns as follow_wait() does. */
 bool follow_wait_ms(const struct follow *f, int out, int ms);
 
 void follow_close(struct follow *f);

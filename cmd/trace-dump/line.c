@@ -1,40 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "line.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "digits.h"
 #include "entry.h"
 #include "json.h"
+#include "mem.h"
 #include "out.h"
 
 enum {
-	CHUNK = 32, /* texts are copied by so many bytes, needed or not: a fixed length is the fastest */
+	CHUNK = 32, /* texts are copied in pieces of this, needed or not: a fixed length is the fastest */
 	ROOM = 512, /* more than a line has besides its texts and arguments */
 };
 
-/* Makes a text that can be read for CHUNK bytes more, so that put() may. p is NULL when there is no memory. */
-static struct slice __attribute__((format(printf, 1, 2))) make(const char *format, ...)
+/* A copy of what was written that can be read for CHUNK bytes more, so that put() may. Empties text. */
+static struct slice finish(struct out *text)
 {
-	struct slice s = {};
-	va_list args;
-	char *p;
-	int n;
+	char *p = mem_array(text->len + CHUNK, 1);
+	size_t n = text->len;
 
-	va_start(args, format);
-	n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	p = calloc(1, n + 1 + CHUNK);
-	if (p) {
-		va_start(args, format);
-		vsnprintf(p, n + 1, format, args);
-		va_end(args);
-		s = (struct slice){p, n};
-	}
-	return s;
+	memcpy(p, text->buf, n);
+	out_close(text);
+	return (struct slice){p, n};
 }
 
 static char *put(char *to, struct slice s)
@@ -48,76 +36,69 @@ static char *put(char *to, struct slice s)
 /* A literal, without its NUL. */
 #define PUT(to, literal) (memcpy(to, literal, sizeof(literal) - 1), (to) + sizeof(literal) - 1)
 
-static bool make_tpoint(struct line_tpoint *text, const struct trace_tpoint *tp)
+static void make_tpoint(struct line_tpoint *made, const struct trace_tpoint *tp)
 {
-	char name[JSON_QUOTED(sizeof(tp->name)) + 1];
+	struct out text = {.fd = OUT_MEMORY};
 
-	text->room = ROOM;
+	made->room = ROOM;
 	for (unsigned i = 0; i < tp->num_args; i++) {
 		const struct trace_arg *arg = &tp->args[i];
 
-		*json_quote(name, slice_of(arg->name)) = 0;
-		text->args[i] = make("%s%s:%s", i ? "," : ",\"args\":{", name,
-				     arg->type == TRACE_PTR ? "\"" : "");
-		text->room += text->args[i].n + CHUNK +
-			      (arg->type == TRACE_STR ? JSON_QUOTED(arg->size) : 24);
-		if (!text->args[i].p)
-			return false;
+		out_text(&text, i ? "," : ",\"args\":{");
+		out_json(&text, slice_of(arg->name));
+		out_text(&text, arg->type == TRACE_PTR ? ":\"" : ":");
+		made->args[i] = finish(&text);
+		made->room += made->args[i].n + CHUNK +
+			      (arg->type == TRACE_STR ? JSON_QUOTED(arg->size) : DIGITS_ROOM);
 	}
-	/* last: it tells that all of them are there */
-	*json_quote(name, slice_of(tp->name)) = 0;
-	text->name = make(",\"tpoint\":%s", name);
-	text->room += text->name.n;
-	return text->name.p;
+	out_text(&text, ",\"tpoint\":");
+	out_json(&text, slice_of(tp->name));
+	made->name = finish(&text);
+	made->room += made->name.n;
 }
 
 static struct slice make_lcore(const struct trace_lcore *lcore)
 {
-	char name[JSON_QUOTED(sizeof(lcore->thread)) + 1];
+	struct out text = {.fd = OUT_MEMORY};
 
-	if (!lcore->thread[0])
-		return make(",\"lcore\":%u", lcore->id);
-	*json_quote(name, slice_of(lcore->thread)) = 0;
-	return make(",\"lcore\":%u,\"thread\":%s", lcore->id, name);
+	out_text(&text, ",\"lcore\":");
+	out_u64(&text, lcore->id);
+	if (lcore->thread[0]) {
+		out_text(&text, ",\"thread\":");
+		out_json(&text, slice_of(lcore->thread));
+	}
+	return finish(&text);
 }
 
-int line_open(struct line_writer *w, const struct trace *t, struct out *out)
+void line_open(struct line_writer *w, const struct trace *t, struct out *out)
 {
 	*w = (struct line_writer){.trace = t, .out = out};
 	us_init(&w->us, t->tsc_rate);
-	w->tpoints = calloc(t->num_tpoints + 1, sizeof(*w->tpoints));
-	w->lcores = calloc(t->num_lcores + 1, sizeof(*w->lcores));
-	return w->tpoints && w->lcores ? 0 : -1;
+	w->tpoints = mem_array(t->num_tpoints, sizeof(*w->tpoints));
+	w->lcores = mem_array(t->num_lcores, sizeof(*w->lcores));
 }
 
 void line_close(struct line_writer *w)
 {
-	for (unsigned i = 0; w->tpoints && i < w->trace->num_tpoints; i++) {
+	for (unsigned i = 0; i < w->trace->num_tpoints; i++) {
 		free((char *)w->tpoints[i].name.p);
 		for (unsigned k = 0; k < TRACE_ARGS; k++)
 			free((char *)w->tpoints[i].args[k].p);
 	}
-	for (unsigned i = 0; w->lcores && i < w->trace->num_lcores; i++)
+	for (unsigned i = 0; i < w->trace->num_lcores; i++)
 		free((char *)w->lcores[i].p);
 	free(w->tpoints);
 	free(w->lcores);
 }
 
-/* The character of a type that object and owner ids begin with; none when the type is not registered. */
+/* The letter of a type, with which object and owner ids start; none when the type is not registered. */
 static char *put_prefix(char *to, char prefix)
 {
-	char quoted[JSON_QUOTED(1)];
-	size_t n;
-
 	if ((prefix >= 'a' && prefix <= 'z') || (prefix >= 'A' && prefix <= 'Z')) {
 		*to = prefix;
 		return to + 1;
 	}
-	if (!prefix)
-		return to;
-	n = json_quote(quoted, (struct slice){&prefix, 1}) - quoted - 2;
-	memcpy(to, quoted + 1, n);
-	return to + n;
+	return prefix ? json_escape(to, (struct slice){&prefix, 1}) : to;
 }
 
 static char *put_object(char *p, const struct us *us, const struct entry *e)
@@ -160,53 +141,64 @@ static char *put_args(char *p, const struct line_tpoint *text, const struct entr
 	return e->num_args ? PUT(p, "}") : p;
 }
 
-/* NULL when there is no memory. */
 static const struct line_tpoint *tpoint_text(struct line_writer *w, const struct trace_tpoint *tp)
 {
 	static const struct line_tpoint undefined = {.room = ROOM};
 
 	if (!tp->name[0])
 		return &undefined;
-	if (!w->tpoints[tp->id].name.p && !make_tpoint(&w->tpoints[tp->id], tp))
-		return NULL;
+	if (!w->tpoints[tp->id].name.p)
+		make_tpoint(&w->tpoints[tp->id], tp);
 	return &w->tpoints[tp->id];
 }
 
-void line_write(struct line_writer *w, const struct entry *e)
+static struct slice lcore_text(struct line_writer *w, unsigned lcore)
+{
+	if (!w->lcores[lcore].p)
+		w->lcores[lcore] = make_lcore(&w->trace->lcores[lcore]);
+	return w->lcores[lcore];
+}
+
+static char *put_poller(char *p, const struct entry *e)
+{
+	p = PUT(p, ",\"poller\":\"");
+	p = put_prefix(p, e->poller_prefix);
+	if (e->poller < 10)
+		*p++ = '0';
+	p = digits_u64(p, e->poller);
+	return PUT(p, "\"");
+}
+
+static char *put_related(char *p, const struct entry *e)
+{
+	p = PUT(p, ",\"related\":\"");
+	p = put_prefix(p, e->related_prefix);
+	p = digits_u64(p, e->related_number);
+	return PUT(p, "\"");
+}
+
+void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
 {
 	const struct line_tpoint *text = tpoint_text(w, e->tpoint);
-	const struct slice *lcore = &w->lcores[e->lcore];
-	char *p = text ? out_room(w->out, text->room + e->owner.n) : NULL;
+	char *p = out_room(w->out, text->room + e->owner.n);
 
-	if (!lcore->p)
-		w->lcores[e->lcore] = make_lcore(&w->trace->lcores[e->lcore]);
-	if (!p || !lcore->p) {
-		w->out->error = ENOMEM;
-		return;
-	}
 	p = PUT(p, "{\"tsc\":");
 	p = digits_u64(p, e->tsc);
 	p = PUT(p, ",\"us\":");
-	if (e->tsc < w->base)
+	if (e->tsc < base)
 		*p++ = '-';
-	p = us_format(&w->us, p, e->tsc < w->base ? w->base - e->tsc : e->tsc - w->base);
-	p = put(p, *lcore);
+	p = us_format(&w->us, p, e->tsc < base ? base - e->tsc : e->tsc - base);
+	p = put(p, lcore_text(w, e->lcore));
 	if (text->name.n) {
 		p = put(p, text->name);
 	} else {
 		/* no definition has this id */
 		p = PUT(p, ",\"tpoint\":\"#");
-		p = digits_u64(p, e->tpoint->id);
+		p = digits_u64(p, e->tpoint_id);
 		p = PUT(p, "\"");
 	}
-	if (e->poller_prefix) {
-		p = PUT(p, ",\"poller\":\"");
-		p = put_prefix(p, e->poller_prefix);
-		if (e->poller < 10)
-			*p++ = '0';
-		p = digits_u64(p, e->poller);
-		p = PUT(p, "\"");
-	}
+	if (e->poller_prefix)
+		p = put_poller(p, e);
 	if (e->owner.n) {
 		p = PUT(p, ",\"owner\":");
 		memcpy(p, e->owner.p, e->owner.n);
@@ -218,12 +210,8 @@ void line_write(struct line_writer *w, const struct entry *e)
 	}
 	if (e->object != NO_OBJECT)
 		p = put_object(p, &w->us, e);
-	if (e->related) {
-		p = PUT(p, ",\"related\":\"");
-		p = put_prefix(p, e->related_prefix);
-		p = digits_u64(p, e->related_number);
-		p = PUT(p, "\"");
-	}
+	if (e->related)
+		p = put_related(p, e);
 	p = put_args(p, text, e);
 	if (e->torn)
 		p = PUT(p, ",\"torn\":true");

@@ -4,28 +4,20 @@
 #include <stdlib.h>
 
 #include "input.h"
-#include "tracefile.h"
+#include "mem.h"
+#include "trace.h"
 
-enum { RELEASE = 1 << 17 }; /* slots that are let go together: 4 MiB */
+enum { RELEASE = 1 << 17 }; /* slots that are released together: 4 MiB */
 
 static uint64_t tsc_at(const struct trace_lcore *lcore, uint64_t slot)
 {
-	return slot_tsc(lcore->ring + TRACE_SLOT * slot);
+	return lcore->ring[slot].tsc;
 }
 
-static bool add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
+static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
 {
-	if (m->num_runs == m->cap) {
-		unsigned cap = m->cap ? 2 * m->cap : 64;
-		struct merge_run *runs = reallocarray(m->runs, cap, sizeof(*runs));
-
-		if (!runs)
-			return false;
-		m->runs = runs;
-		m->cap = cap;
-	}
+	m->runs = mem_room(m->runs, m->num_runs, &m->cap);
 	m->runs[m->num_runs++] = (struct merge_run){slot, end, lcore};
-	return true;
 }
 
 static void reverse(struct merge_run *from, struct merge_run *end)
@@ -38,32 +30,32 @@ static void reverse(struct merge_run *from, struct merge_run *end)
 	}
 }
 
-/* Lets go of the slots before this one, so that little of a large file is in memory at once. */
+/* Releases the slots before this one, so that little of a large file is in memory at once. */
 static void release(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
 {
 	if (slot % RELEASE == 0 && slot)
-		input_release(m->trace->in, lcore->ring + TRACE_SLOT * (slot - RELEASE),
-			      lcore->ring + TRACE_SLOT * slot);
+		input_release(m->in, &lcore->ring[slot - RELEASE], &lcore->ring[slot]);
 }
 
 /* Cuts these slots into runs, in their order. An empty slot belongs to none. */
-static bool add_runs(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
+void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
-	uint64_t begin = slot, last = 0;
+	uint64_t first = slot, last = 0;
 
 	for (; slot < end; slot++) {
 		uint64_t tsc = tsc_at(lcore, slot);
 
 		release(m, lcore, slot);
 		if (tsc < last || !last) {
-			if (last && !add_run(m, number, begin, slot))
-				return false;
-			begin = slot;
+			if (last)
+				add_run(m, number, first, slot);
+			first = slot;
 		}
 		last = tsc;
 	}
-	return !last || add_run(m, number, begin, end);
+	if (last)
+		add_run(m, number, first, end);
 }
 
 /*
@@ -88,32 +80,30 @@ static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcor
 	return oldest;
 }
 
-static bool add_ring(struct merge *m, unsigned number)
+static void add_ring(struct merge *m, unsigned number)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
 	struct merge_ring *ring = &m->rings[number];
 	unsigned first = m->num_runs, oldest;
 
-	if (!add_runs(m, number, 0, lcore->present))
-		return false;
+	merge_add(m, number, 0, lcore->present);
 	if (m->num_runs == first)
-		return true;
+		return;
 	ring->used = m->runs[m->num_runs - 1].end;
 	ring->full = ring->used == lcore->slots;
-	/* one that is cut off may have been full or not; it says nothing about the others' time */
+	/* one that is cut off may have been full or not: nothing is known of the others' time */
 	if (lcore->present == lcore->slots)
 		ring->oldest = tsc_at(lcore, 0);
 	if (ring->used < lcore->present)
-		return true;
+		return;
 	for (unsigned i = first; i < m->num_runs; i++)
 		if (tsc_at(lcore, m->runs[i].slot) < ring->oldest)
 			ring->oldest = tsc_at(lcore, m->runs[i].slot);
-	/* turns the runs so that the oldest comes first */
+	/* rotates the runs so that the oldest comes first */
 	oldest = oldest_run(m, lcore, first);
 	reverse(m->runs + first, m->runs + oldest);
 	reverse(m->runs + oldest, m->runs + m->num_runs);
 	reverse(m->runs + first, m->runs + m->num_runs);
-	return true;
 }
 
 /* Entries with equal ticks keep the order of lcores, then that of runs, which is the ring's. */
@@ -142,8 +132,8 @@ static void sift_down(struct merge *m, unsigned at)
 }
 
 /*
- * Steps over slots that only hold arguments of an entry, and over those that have become empty because the
- * file was made shorter. Returns whether another entry is left.
+ * Skips slots that only have arguments of an entry, and those that have become empty because the file was made
+ * shorter. Returns whether another entry is left.
  */
 static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
 {
@@ -152,55 +142,44 @@ static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *t
 	for (; run->slot < run->end; run->slot++) {
 		release(m, lcore, run->slot);
 		*tsc = tsc_at(lcore, run->slot);
-		if (*tsc &&
-		    slot_tpoint(lcore->ring + TRACE_SLOT * run->slot) != m->trace->num_tpoints)
+		if (*tsc && lcore->ring[run->slot].tpoint != m->trace->num_tpoints)
 			return true;
 	}
 	return false;
 }
 
-static bool make_heap(struct merge *m)
+static void make_heap(struct merge *m)
 {
-	struct merge_head *heap = reallocarray(m->heap, m->num_runs + 1, sizeof(*heap));
-
-	if (!heap)
-		return false;
-	m->heap = heap;
+	m->heap = mem_resize(m->heap, m->num_runs + 1, sizeof(*m->heap));
 	m->num_heap = 0;
 	for (unsigned i = 0; i < m->num_runs; i++) {
-		heap[m->num_heap].run = i;
-		m->num_heap += find_entry(m, &m->runs[i], &heap[m->num_heap].tsc);
+		struct merge_head *head = &m->heap[m->num_heap];
+
+		head->run = i;
+		m->num_heap += find_entry(m, &m->runs[i], &head->tsc);
 	}
 	for (unsigned i = m->num_heap / 2; i-- > 0;)
 		sift_down(m, i);
-	return true;
 }
 
-int merge_open(struct merge *m, const struct trace *t)
+void merge_open(struct merge *m, const struct trace *t, struct input *in)
 {
 	bool full = false;
 
-	*m = (struct merge){.trace = t, .rings = calloc(t->num_lcores + 1, sizeof(*m->rings))};
-	if (!m->rings)
-		return -1;
+	*m = (struct merge){.trace = t, .in = in};
+	m->rings = mem_array(t->num_lcores, sizeof(*m->rings));
 	for (unsigned i = 0; i < t->num_lcores; i++) {
-		if (!add_ring(m, i))
-			return -1;
+		add_ring(m, i);
 		full |= m->rings[i].full;
 		if (m->rings[i].oldest > m->window)
 			m->window = m->rings[i].oldest;
 	}
 	if (!full)
 		m->window = 0;
-	return make_heap(m) ? 0 : -1;
+	make_heap(m);
 }
 
-int merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
-{
-	return add_runs(m, lcore, slot, end) ? 0 : -1;
-}
-
-int merge_added(struct merge *m)
+void merge_commit(struct merge *m)
 {
 	unsigned n = 0;
 
@@ -208,23 +187,24 @@ int merge_added(struct merge *m)
 		if (m->runs[i].slot < m->runs[i].end)
 			m->runs[n++] = m->runs[i];
 	m->num_runs = n;
-	return make_heap(m) ? 0 : -1;
+	make_heap(m);
 }
 
-uint64_t merge_left(const struct merge *m, unsigned lcore, uint64_t slot)
+uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 {
-	uint64_t slots = m->trace->lcores[lcore].slots, left = 0;
+	uint64_t slots = m->trace->lcores[lcore].slots, most = 0;
 
 	for (unsigned i = 0; i < m->num_runs; i++) {
 		const struct merge_run *run = &m->runs[i];
 		uint64_t distance = (slot + slots - run->slot) % slots;
 
-		/* a run that begins where it ends is a whole ring */
-		if (run->lcore == lcore && run->slot < run->end &&
-		    (distance ? distance : slots) > left)
-			left = distance ? distance : slots;
+		/* a run that starts where it ends is a whole ring */
+		if (!distance)
+			distance = slots;
+		if (run->lcore == lcore && run->slot < run->end && distance > most)
+			most = distance;
 	}
-	return left;
+	return most;
 }
 
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)

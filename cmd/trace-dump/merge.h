@@ -2,20 +2,22 @@
 /*
  * All entries of a trace in the order of their ticks, then of lcores, then of their place in the ring.
  *
- * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did, some
- * more where a copy was taken under load or an application wrote an entry late. The runs are merged, so
- * nothing is sorted, and memory grows with the number of runs only. An entry costs a read of its ticks in
- * merge_open() and at most two comparisons in merge_next() while the other runs are behind it.
+ * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did, some more where a copy
+ * was made under load or an application wrote an entry late. The runs are merged, so nothing is sorted, and memory grows
+ * with the number of runs only. An entry costs a read of its ticks in merge_open(), and at most two comparisons in
+ * merge_next() while no other run comes first.
  */
 #ifndef TRACE_DUMP_MERGE_H
 #define TRACE_DUMP_MERGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct input;
 struct trace;
 
-/* What there is in one lcore's ring. */
+/* What is in one lcore's ring. */
 struct merge_ring {
 	uint64_t used;   /* slots up to the last one that is not empty */
 	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's; 0: not known */
@@ -24,21 +26,23 @@ struct merge_ring {
 
 struct merge {
 	const struct trace *trace;
+	struct input *in;
 	struct merge_ring *rings; /* by index of lcore in the trace */
 	uint64_t window; /* from these ticks on no ring has lost an entry; 0: none is full */
 	struct merge_run {
-		uint64_t slot, end; /* those not handed out yet */
+		uint64_t slot, end; /* those that merge_next() has not returned yet */
 		unsigned lcore;
 	} * runs;
 	struct merge_head {
 		uint64_t tsc;
 		unsigned run;
 	} * heap; /* the next slot of each run, the first of them on top */
-	unsigned num_runs, num_heap, cap;
+	unsigned num_runs, num_heap;
+	size_t cap; /* of runs */
 };
 
-/* Reads all ticks of the trace, which must outlive m. Returns -1 when there is no memory. */
-int merge_open(struct merge *m, const struct trace *t);
+/* Reads all ticks of the trace, which is in this input. Both must outlive m. */
+void merge_open(struct merge *m, const struct trace *t, struct input *in);
 
 /* The next entry's lcore, by its index in the trace, and slot. False at the end. */
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot);
@@ -52,14 +56,14 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 }
 
 /*
- * For a trace that is followed: merge_add() adds slots that have got new entries, behind all that the lcore had;
- * merge_added() makes the additions known to merge_next(). Return -1 when there is no memory.
+ * For a trace that is followed: adds slots with new entries, which come after all that the lcore had. merge_next() has
+ * them from merge_commit() on.
  */
-int merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
-int merge_added(struct merge *m);
+void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
+void merge_commit(struct merge *m);
 
-/* How many of an lcore's slots, counted back from this one, go back to the first that is not handed out yet. */
-uint64_t merge_left(const struct merge *m, unsigned lcore, uint64_t slot);
+/* The distance from this slot of an lcore back to the oldest one that merge_next() has not returned yet. */
+uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot);
 
 void merge_close(struct merge *m);
 

@@ -1,622 +1,355 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-dump: prints the entries of an SPDK trace file as JSON lines, one line an entry, whichever SPDK
- * release wrote the file. Every other tool here reads what this one writes.
+ * trace-dump: prints the entries of an SPDK trace file as JSON lines, one for each entry, whichever SPDK release wrote
+ * the file. Every other tool here reads what this one writes.
  */
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
-#include <glob.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "choice.h"
 #include "cli.h"
-#include "document.h"
-#include "entry.h"
-#include "follow.h"
+#include "filter.h"
 #include "info.h"
 #include "input.h"
+#include "interrupt.h"
 #include "io.h"
 #include "kind.h"
 #include "line.h"
-#include "merge.h"
 #include "number.h"
 #include "out.h"
-#include "ownerwatch.h"
+#include "owners.h"
+#include "process.h"
 #include "progress.h"
-#include "settle.h"
-#include "tracefile.h"
+#include "reader.h"
 
 enum {
-	LAG_MAX = 60000, /* ms */
-	OWNERS_MS =
-		100, /* between two looks at the owners, which cost a quarter of a millisecond */
-	PROGRESS = 1 << 16, /* entries between two looks at the clock */
+	LAG_MAX = 60000,    /* ms */
+	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
 };
 
 static struct {
-	bool info, definitions, owners, all, follow;
-	pid_t pid;    /* of the process that is followed; 0: not known */
-	uint64_t lag; /* milliseconds */
-	struct choice choice;
-} opt = {.choice = {.until = UINT64_MAX}, .lag = 100};
+	bool info, definitions, owners, quiet, lag;
+	pid_t pid; /* of -p */
+	struct reader_options reader;
+	struct filter_options filter;
+} opt = {.filter.until = UINT64_MAX, .reader.lag = 100};
 
-/* One trace being read, and what was seen of it. */
 struct dump {
 	const char *name; /* for messages */
-	enum input_kind kind;
-	struct trace trace;
-	struct out out;
+	struct reader reader;
+	struct filter filter;
 	struct line_writer lines;
-	struct info_counts counts;
-	uint64_t kept, printed;
-	uint64_t last, late; /* highest ticks so far; entries behind later ones */
-	bool past;           /* an entry was behind what --until says */
+	struct out out;
+	uint64_t printed;
 };
 
-/* Whether the entries are asked for, to be printed or counted. */
+/* Whether the entries are to be printed or counted. */
 static bool entries_wanted(void)
 {
 	return opt.info || !(opt.definitions || opt.owners);
 }
 
-/* Takes an entry of the window: the first one is at time 0, whether it is printed or not. */
-static void keep(struct dump *d, const struct entry *e)
+static void print_entry(struct dump *d, const struct entry *e)
 {
-	if (!d->kept++)
-		line_base(&d->lines, e->tsc);
-	d->counts.torn += e->torn;
-	d->counts.undefined += !e->tpoint->name[0];
-	d->late += e->tsc < d->last;
-	if (e->tsc > d->last)
-		d->last = e->tsc;
-	d->past |= choice_is_past(&opt.choice, e->tsc, d->lines.base);
-	if (!opt.info && choice_wants(&opt.choice, &d->trace, e, d->lines.base)) {
-		d->printed++;
-		line_write(&d->lines, e);
-	}
+	uint64_t base = d->reader.first;
+
+	if (filter_is_past(&d->filter, e->tsc, base))
+		reader_stop(&d->reader);
+	if (opt.info || !filter_match(&d->filter, e, base))
+		return;
+	d->printed++;
+	line_write(&d->lines, e, base);
 }
 
-/* Says, once, what was left out or is not whole. */
+static void wait_for_entries(struct dump *d)
+{
+	out_flush(&d->out);
+	if (interrupt_pending())
+		reader_stop(&d->reader);
+	else if (!reader_wait(&d->reader, d->out.fd))
+		d->out.error = EPIPE;
+}
+
+static void print_entries(struct dump *d)
+{
+	struct reader *r = &d->reader;
+	struct progress progress = {};
+	enum reader_result result;
+	struct entry e;
+
+	if (!opt.reader.follow)
+		progress_start(&progress);
+	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
+		if (result == READER_WAIT) {
+			wait_for_entries(d);
+			continue;
+		}
+		if (r->counts.returned % PROGRESS == 0)
+			progress_show(&progress, r->counts.entries, 0, "entries");
+		print_entry(d, &e);
+	}
+	progress_end(&progress);
+}
+
+static void note(const struct dump *d, const char *before, uint64_t n, const char *what)
+{
+	if (n)
+		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, what);
+}
+
+/* Says what was left out or is incomplete. */
 static void note_losses(const struct dump *d)
 {
-	const struct info_counts *c = &d->counts;
-	const struct trace *t = &d->trace;
+	const struct reader_counts *c = &d->reader.counts;
 
-	if (c->before_window && !opt.all)
-		cli_note(
-			"%s: left out %" PRIu64
-			" entries from before the time that all rings reach back to; -a prints them",
-			d->name, c->before_window);
-	if (c->cleared && !opt.all)
-		cli_note("%s: left out %" PRIu64
-			 " entries from before the trace was cleared; -a prints them",
-			 d->name, c->cleared);
-	if (c->torn)
-		cli_note("%s: %" PRIu64
-			 " entries are torn: some of their arguments were overwritten",
-			 d->name, c->torn);
-	if (t->short_histories)
-		cli_note(
-			"%s: %u lcores without entries are cut short, as spdk_trace_record of v26.05 does",
-			d->name, t->short_histories);
-	if (c->undefined)
-		cli_note("%s: %" PRIu64 " entries are of tracepoints without a definition", d->name,
-			 c->undefined);
+	if (!opt.reader.all) {
+		note(d, "left out ", c->before_window,
+		     "entries from before the time that all rings reach back to; -a prints them");
+		note(d, "left out ", c->cleared,
+		     "entries from before the trace was cleared; -a prints them");
+	}
+	note(d, "", c->torn, "entries are torn: some of their arguments were overwritten");
+	note(d, "", d->reader.trace.short_histories,
+	     "lcores without entries are truncated, as spdk_trace_record of v26.05 does");
+	note(d, "", c->undefined, "entries are of tracepoints without a definition");
+	if (opt.reader.follow)
+		note(d, "", c->late,
+		     "entries come after later ones: they were written more than --lag after their time");
 }
 
-/* Says what was asked for and is not there. */
-static void note_missing(const struct dump *d)
-{
-	const struct trace *t = &d->trace;
-	unsigned i, missing = 0, first = 0;
-
-	/* all have been read: what is left are those without entries */
-	for (i = 0; opt.choice.lcores && i < t->num_lcores; i++)
-		if (d->counts.by_lcore[i])
-			opt.choice.lcores[t->lcores[i].id] = false;
-	for (i = 0; opt.choice.lcores && i < CHOICE_LCORES; i++)
-		if (opt.choice.lcores[i] && !missing++)
-			first = i;
-	if (missing)
-		cli_note("%s: no entries of lcore %u%s", d->name, first,
-			 missing > 1 ? " and others" : "");
-	for (i = 0; opt.choice.tpoints.n && i < t->num_tpoints; i++)
-		if (t->tpoints[i].name[0])
-			choice_tpoint(&opt.choice, &t->tpoints[i]);
-	for (i = 0; i < opt.choice.tpoints.n; i++)
-		if (!opt.choice.tpoints.matched[i])
-			cli_note("%s: no tracepoint matches '%s'; -d lists them", d->name,
-				 opt.choice.tpoints.all[i]);
-	for (i = 0; i < opt.choice.owners.n; i++)
-		if (!opt.choice.owners.matched[i])
-			cli_note("%s: nothing to print of an owner '%s'; -O lists the owners",
-				 d->name, opt.choice.owners.all[i]);
-}
-
-/* Whether the options that choose entries have chosen any; as grep(1) does, nothing is a failure. */
+/* Whether the options that choose entries have chosen any; as in grep(1), none is a failure. */
 static bool check_chosen(const struct dump *d)
 {
+	const struct reader *r = &d->reader;
 	char us[US_ROOM];
 
 	if (opt.info || d->printed || d->out.error)
 		return true;
-	if (!d->kept) {
-		cli_note("%s: no entries: was tracing enabled, as by -e of an SPDK application?",
-			 d->name);
+	if (!r->counts.returned) {
+		cli_notice(opt.quiet,
+			   "%s: no entries: was tracing enabled, as by -e of an SPDK application?",
+			   d->name);
 		return true;
 	}
-	*us_format(&d->lines.us, us, d->last - d->lines.base) = 0;
-	/* of a live trace more could have come */
-	(opt.follow ? cli_note : warnx)("%s: none of %" PRIu64
-					" entries, from 0.000 to %s us, is what the options choose",
-					d->name, d->kept, us);
-	return opt.follow;
+	*us_format(&d->lines.us, us, r->highest - r->first) = 0;
+	/* more could have come of a live trace */
+	cli_notice(opt.quiet && opt.reader.follow,
+		   "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options",
+		   d->name, r->counts.returned, us);
+	return opt.reader.follow;
 }
 
-/* Whether the owners that were asked for can be there at all; says so when not. */
+/* Whether the trace can have the owners that were asked for; says so when not. */
 static bool check_owners(const struct dump *d)
 {
-	if (!(opt.owners || (opt.choice.owners.n && entries_wanted())) ||
-	    d->trace.owner_descriptions)
+	const struct trace *t = &d->reader.trace;
+
+	if (t->owner_descriptions || !(opt.owners || (opt.filter.owners.n && entries_wanted())))
 		return true;
-	if (d->kind == KIND_SPDK_JSON)
+	if (d->reader.is_json)
 		warnx("%s: no owners in this JSON, which spdk_trace prints from v26.05 on; the trace file itself may have them",
 		      d->name);
 	else
 		warnx("%s: layout %s (%s) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O",
-		      d->name, d->trace.layout, d->trace.releases);
+		      d->name, t->layout, t->releases);
 	return false;
 }
 
-/* Takes the entry in this slot, the next one in order. Returns -1 when there is no memory. */
-static int take(struct dump *d, const struct merge *merge, struct entry_reader *reader,
-		unsigned lcore, uint64_t slot)
+/* Prints what was asked for. Returns whether all of it was there. */
+static bool dump(struct dump *d)
 {
-	struct info_counts *c = &d->counts;
-	uint64_t tsc = slot_tsc(d->trace.lcores[lcore].ring + TRACE_SLOT * slot);
-	bool cleared = tsc < d->trace.clear_tsc, before = !cleared && tsc < merge->window;
-	struct entry e;
+	struct reader *r = &d->reader;
+	bool good = true;
 
-	c->entries++;
-	c->by_lcore[lcore]++;
-	c->cleared += cleared;
-	c->before_window += before;
-	/* what was cleared is gone for the numbers of objects too; what is before the window counts */
-	if (cleared && !opt.all)
-		return 0;
-	if (entry_read(reader, lcore, slot, &e) != 0)
-		return -1;
-	/* its slot is empty now when the file was made shorter */
-	if (e.tsc && (!before || opt.all))
-		keep(d, &e);
-	return 0;
-}
-
-/* Reads all entries of a trace file in order. */
-static int read_entries(struct dump *d, struct merge *merge, struct entry_reader *reader)
-{
-	struct progress progress;
-	unsigned lcore;
-	uint64_t slot;
-
-	progress_start(&progress);
-	while (!d->out.error && merge_next(merge, &lcore, &slot)) {
-		if (d->counts.entries % PROGRESS == 0)
-			progress_show(&progress, d->counts.entries, 0, "entries");
-		if (take(d, merge, reader, lcore, slot) != 0)
-			return -1;
+	if (opt.owners && opt.reader.follow && !check_owners(d))
+		return false;
+	line_open(&d->lines, &r->trace, &d->out);
+	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
+	if (entries_wanted()) {
+		print_entries(d);
+		note_losses(d);
+		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
+		good = r->error || check_chosen(d);
 	}
-	progress_end(&progress);
-	return 0;
+	if (opt.info)
+		info_write(&d->out, r);
+	if (opt.definitions)
+		info_write_definitions(&d->out, &r->trace);
+	if (opt.owners)
+		owners_write(&d->out, r);
+	good &= check_owners(d);
+	if (opt.owners && opt.reader.follow)
+		good &= owners_follow(&d->out, r, d->name);
+	filter_close(&d->filter);
+	line_close(&d->lines);
+	return reader_report(r, d->name) && good;
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void handle_signal(int number)
+/* Says what the input is, which turned out not to be a trace, when it is of a known kind. */
+static bool refuse(const char *name, enum input_kind kind)
 {
-	(void)number;
-	interrupted = true;
-}
-
-/* Lets the usual signals end the following, once: the second one ends the tool at once. */
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	/* nohup(1) */
-	if (signal(SIGHUP, SIG_IGN) != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-}
-
-/* What is missing makes the output incomplete, whatever else went well. */
-static void tell_follow(struct dump *d, const struct follow *f)
-{
-	if (f->lost)
-		trace_fault(&d->trace,
-			    "lost %" PRIu64
-			    " slots of the rings, which were overwritten before they could be read",
-			    f->lost);
-	if (f->restarted)
-		trace_fault(&d->trace,
-			    "another process writes it from its begin now: follow it again");
-	if (d->late)
-		cli_note(
-			"%s: %" PRIu64
-			" entries are behind later ones: they were written more than --lag after their time",
-			d->name, d->late);
-}
-
-/* Reads the entries that there are, and then those that come, until the process ends or a signal says so. */
-static int follow_entries(struct dump *d, struct input *in, struct merge *merge,
-			  struct entry_reader *reader)
-{
-	struct follow follow;
-	unsigned lcore;
-	uint64_t slot;
-	int more;
-
-	catch_signals();
-	if (!opt.pid)
-		cli_note(
-			"%s: followed until control-C: its name does not tell which process writes it",
-			d->name);
-	if (follow_open(&follow, &d->trace, in, merge, opt.pid, opt.lag) != 0)
-		return -1;
-	do {
-		more = follow_read(&follow, interrupted || d->past);
-		reader->round++;
-		while (!d->out.error && follow_next(&follow, &lcore, &slot))
-			if (take(d, merge, reader, lcore, slot) != 0)
-				return -1;
-		out_flush(&d->out);
-		if (more > 0 && !interrupted && !follow_wait(&follow, d->out.fd))
-			d->out.error = EPIPE;
-	} while (more > 0 && !d->out.error);
-	tell_follow(d, &follow);
-	follow_close(&follow);
-	return more;
-}
-
-/* An ownerwatch_take. */
-static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
-{
-	struct dump *d = context;
-
-	info_owner(&d->out, id, prefix, owner);
-}
-
-/* Prints the owners that are registered or change, until the process ends or a signal says so. */
-static void follow_owners(struct dump *d, struct input *in)
-{
-	struct trace_owner_table *table = &d->trace.owner_table;
-	struct ownerwatch watch;
-	struct follow follow;
-	bool last = false;
-
-	/* a table that is cut off is a fault that was noted */
-	if (table->n != d->trace.num_owners)
-		return;
-	if (follow_open(&follow, &d->trace, in, NULL, opt.pid, 0) != 0 ||
-	    ownerwatch_open(&watch, in->fd, table, d->trace.owners) != 0)
-		err(EXIT_FAILURE, "%s", d->name);
-	catch_signals();
-	while (!last && !d->out.error) {
-		out_flush(&d->out);
-		if (!interrupted && !follow_wait_ms(&follow, d->out.fd, OWNERS_MS))
-			d->out.error = EPIPE;
-		last = interrupted || follow_has_ended(&follow);
-		if (ownerwatch_look(&watch, print_owner, d) == 0)
-			continue;
-		trace_fault(&d->trace, "owners cannot be followed any more: %s", strerror(errno));
-		last = true;
-	}
-	ownerwatch_close(&watch);
-	follow_close(&follow);
-}
-
-/* Makes room for what all kinds of input need. */
-static void prepare(struct dump *d)
-{
-	d->counts.by_lcore = calloc(d->trace.num_lcores + 1, sizeof(*d->counts.by_lcore));
-	if (!d->counts.by_lcore || line_open(&d->lines, &d->trace, &d->out) != 0)
-		err(EXIT_FAILURE, "%s", d->name);
-	choice_start(&opt.choice, &d->trace, &d->lines.us);
-}
-
-/* Says what the input is, which turned out to be no trace, when it is of a known kind. */
-static bool refuse(const struct dump *d)
-{
-	switch (d->kind) {
+	switch (kind) {
 	case KIND_UNKNOWN:
 	case KIND_TRACE_FILE:
 	case KIND_BINARY:
 	case KIND_SPDK_JSON:
 		return false;
 	default:
-		kind_refuse(d->name, d->kind, KIND_TRACE_FILE, "trace-dump");
+		kind_refuse(name, kind, KIND_TRACE_FILE, "trace-dump");
 		return true;
 	}
 }
 
-static int dump_file(struct dump *d, struct input *in)
+/* Opens the input and the reader; says so when there is no trace in it. */
+static bool open_trace(struct dump *d, struct input *in, const char *path)
 {
-	static struct entry_reader reader;
-	struct merge merge = {};
-	const char *error;
-	bool good = true;
+	enum input_kind kind;
 
-	if (trace_open(&d->trace, in, &error) != 0) {
-		if (in->error || !refuse(d))
-			warnx("%s: %s", d->name, in->error ? strerror(in->error) : error);
-		return EXIT_FAILURE;
-	}
-	if (opt.owners && opt.follow && !check_owners(d))
-		return EXIT_FAILURE;
-	if (in->snapshot)
-		settle_rings(&d->trace, in);
-	prepare(d);
-	if (entries_wanted()) {
-		if (merge_open(&merge, &d->trace) != 0 ||
-		    entry_reader_open(&reader, &d->trace) != 0 ||
-		    (opt.follow ? follow_entries(d, in, &merge, &reader)
-				: read_entries(d, &merge, &reader)) < 0)
+	if (input_open(in, path, opt.reader.follow) != 0) {
+		if (errno != EISDIR)
 			err(EXIT_FAILURE, "%s", d->name);
-		entry_reader_close(&reader);
-		note_losses(d);
-		note_missing(d);
-		good = check_chosen(d);
+		refuse(d->name, KIND_DIRECTORY);
+		exit(EXIT_FAILURE);
 	}
-	if (opt.info)
-		info_write(&d->out, &d->trace, merge.rings, merge.window, &d->counts);
-	if (opt.definitions)
-		info_definitions(&d->out, &d->trace);
-	if (opt.owners)
-		info_owners(&d->out, &d->trace);
-	good &= check_owners(d);
-	if (opt.owners && opt.follow)
-		follow_owners(d, in);
-	merge_close(&merge);
-	for (unsigned i = 0; i < TRACE_DAMAGE && d->trace.damage[i]; i++)
-		warnx("%s: %s", d->name, d->trace.damage[i]);
-	if (d->trace.faults > TRACE_DAMAGE)
-		warnx("%s: and %u more such faults", d->name, d->trace.faults - TRACE_DAMAGE);
-	if (d->trace.cut_off)
-		warnx("%s: is cut off: %zu of %" PRIu64 " bytes are there, and were read", d->name,
-		      in->size, d->trace.end);
-	if (in->error)
-		warnx("%s: %s", d->name, strerror(in->error));
-	return d->trace.faults || d->trace.cut_off || in->error || !good ? EXIT_FAILURE
-									 : EXIT_SUCCESS;
+	kind = kind_of((struct slice){(const char *)in->data, in->size}, KIND_TRACE_FILE);
+	if (opt.reader.follow && (!in->snapshot || document_is_text(in))) {
+		if (!refuse(d->name, kind))
+			warnx("%s: not a trace file, which -F needs", d->name);
+		return false;
+	}
+	if (reader_open(&d->reader, in, &opt.reader) == 0)
+		return true;
+	if (in->error || !refuse(d->name, kind))
+		reader_report(&d->reader, d->name);
+	return false;
 }
 
-static int dump_json(struct dump *d, struct input *in)
+static void add_lcores(const char *list)
 {
-	struct json_trace json;
-	struct progress progress;
-	struct entry e;
-	bool good = true;
-
-	progress_start(&progress);
-	if (json_trace_open(&json, &d->trace, in) == 0) {
-		prepare(d);
-		while (entries_wanted() && !d->out.error && json_trace_next(&json, &e)) {
-			if (d->counts.entries++ % PROGRESS == 0)
-				progress_show(&progress, d->counts.entries, 0, "entries");
-			d->counts.by_lcore[e.lcore]++;
-			keep(d, &e);
-		}
-		progress_end(&progress);
-		if (entries_wanted()) {
-			note_losses(d);
-			note_missing(d);
-			good = json.error || check_chosen(d);
-		}
-		if (json.error)
-			trace_fault(&d->trace, "%s", json.error);
-		if (opt.info)
-			info_write(&d->out, &d->trace, NULL, 0, &d->counts);
-		if (opt.definitions)
-			info_definitions(&d->out, &d->trace);
-		if (opt.owners && json.owners.p)
-			info_json_owners(&d->out, json.owners);
-		good &= check_owners(d);
-	}
-	if (json.error && (json.entries || !refuse(d))) {
-		if (json.position)
-			warnx("%s: byte %" PRIu64 ", behind %" PRIu64 " entries: %s", d->name,
-			      json.position, json.entries, json.error);
-		else
-			warnx("%s: %s", d->name, json.error);
-	}
-	good &= !json.error;
-	json_trace_close(&json);
-	return good ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (!filter_add_lcores(&opt.filter, list))
+		cli_usage("-c '%s': a list like 0-3,7 is expected", list);
 }
 
-/* The trace of a running process, or of one that left it behind. */
-static char *find_trace(const char *pid)
+static void add_tpoint(const char *glob)
 {
-	pid_t number = cli_pid(pid);
-	char pattern[64];
-	glob_t found;
-	char *path;
-
-	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", number);
-	if (glob(pattern, 0, NULL, &found) != 0)
-		errx(EXIT_FAILURE,
-		     "no trace of process %d: there is no %s; an application that was started with a shared-memory id (-i) names its trace by that",
-		     number, pattern);
-	if (found.gl_pathc > 1)
-		errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them",
-		     number, found.gl_pathv[0], found.gl_pathv[1]);
-	path = strdup(found.gl_pathv[0]);
-	globfree(&found);
-	if (!path)
-		err(EXIT_FAILURE, NULL);
-	return path;
+	filter_add_glob(&opt.filter.tpoints, glob);
 }
 
-static const char help[] =
+static void add_owner(const char *glob)
+{
+	filter_add_glob(&opt.filter.owners, glob);
+}
+
+static void parse_time(const char *option, const char *text, uint64_t *ns)
+{
+	if (!filter_parse_time(text, ns))
+		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
+}
+
+static void set_since(const char *text)
+{
+	parse_time("--since", text, &opt.filter.since);
+}
+
+static void set_until(const char *text)
+{
+	parse_time("--until", text, &opt.filter.until);
+}
+
+static void set_lag(const char *text)
+{
+	opt.lag = true;
+	if (!number_decimal(slice_of(text), &opt.reader.lag) || opt.reader.lag > LAG_MAX)
+		cli_usage("--lag '%s': milliseconds from 0 to %d are expected", text, LAG_MAX);
+}
+
+static const struct cli_option options[] = {
+	{'a', "all", NULL,
+	 "also entries from before the time that all rings have in common, and from before trace_clear",
+	 .flag = &opt.reader.all},
+	{'c', "lcore", "LIST", "only these lcores, as in 0-3,7", .call = add_lcores},
+	{'d', "definitions", NULL, "instead: the tracepoints that are defined",
+	 .flag = &opt.definitions},
+	{'F', "follow", NULL,
+	 "then go on with what is written, until the process ends or Ctrl-C; also with -O",
+	 .flag = &opt.reader.follow},
+	{'i', "info", NULL, "instead: one line about the trace itself", .flag = &opt.info},
+	{'O', "owners", NULL, "instead: the owners that are registered", .flag = &opt.owners},
+	{'p', "pid", "PID", "the trace of this process, /dev/shm/*_trace.pidPID", .pid = &opt.pid},
+	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'t', "tpoint", "GLOB", "only tracepoints of this name; may be given more than once",
+	 .call = add_tpoint},
+	{'w', "owner", "GLOB",
+	 "only entries of owners with this description; may be given more than once",
+	 .call = add_owner},
+	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
+	 .call = set_since},
+	{0, "until", "US", "only entries up to this time", .call = set_until},
+	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones, at most (100)",
+	 .call = set_lag},
+	{},
+};
+
+static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Print the entries of an SPDK trace as JSON lines. FILE is a trace file of any SPDK release from v21.07\n"
 	"on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; without FILE, or when it\n"
-	"is -, standard input.\n"
-	"\n"
-	"  -a, --all          also entries from before all rings' common time, and from before trace_clear\n"
-	"  -c, --lcore LIST   only these lcores, as in 0-3,7\n"
-	"  -d, --definitions  instead: the tracepoints that are defined\n"
-	"  -F, --follow       then go on with what is written, until the process ends or control-C; also with -O\n"
-	"  -i, --info         instead: one line about the trace itself\n"
-	"  -O, --owners       instead: the owners that are registered\n"
-	"  -p, --pid PID      the trace of this process, /dev/shm/*_trace.pidPID\n"
-	"  -q, --quiet        no notes about what was left out\n"
-	"  -t, --tpoint GLOB  only tracepoints of this name; may be repeated\n"
-	"  -w, --owner GLOB   only entries of owners with this description; may be repeated\n"
-	"      --since US     only entries from this time on, in microseconds as they are printed\n"
-	"      --until US     only entries up to this time\n"
-	"      --lag MS       with -F: how long an entry waits for earlier ones, at most (100)\n"
-	"  -h, --help         this text\n"
-	"  -V, --version      the version\n"
-	"\n"
+	"is -, standard input.\n",
 	"Examples:\n"
 	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
 	"  trace-dump -F -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
-	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n";
-
-/* The process that a trace's name tells, as in nvmf_trace.pid1234; 0: none. */
-static pid_t pid_of(const char *path)
-{
-	const char *name = strrchr(path, '.');
-	uint64_t pid;
-
-	if (name && strncmp(name, ".pid", 4) == 0 && number_decimal(slice_of(name + 4), &pid) &&
-	    pid <= INT32_MAX)
-		return pid;
-	return 0;
-}
-
-static void parse_time(const char *option, uint64_t *ns)
-{
-	if (!choice_time(optarg, ns))
-		cli_usage("%s '%s': microseconds like 27.290 are expected", option, optarg);
-}
-
-/* Options without a letter. */
-enum { SINCE = 256, UNTIL, LAG };
+	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
+	options,
+};
 
 /* Returns the trace file's path. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"all", no_argument, NULL, 'a'},          {"definitions", no_argument, NULL, 'd'},
-		{"follow", no_argument, NULL, 'F'},       {"help", no_argument, NULL, 'h'},
-		{"info", no_argument, NULL, 'i'},         {"lag", required_argument, NULL, LAG},
-		{"lcore", required_argument, NULL, 'c'},  {"owner", required_argument, NULL, 'w'},
-		{"owners", no_argument, NULL, 'O'},       {"pid", required_argument, NULL, 'p'},
-		{"quiet", no_argument, NULL, 'q'},        {"since", required_argument, NULL, SINCE},
-		{"tpoint", required_argument, NULL, 't'}, {"until", required_argument, NULL, UNTIL},
-		{"version", no_argument, NULL, 'V'},      {},
-	};
-	const char *pid = NULL, *path;
-	bool lag = false;
-	int c;
+	const char *path;
 
-	while ((c = getopt_long(argc, argv, "+ac:dFhiOp:qt:Vw:", options, NULL)) != -1)
-		switch (c) {
-		case 'a':
-			opt.all = true;
-			break;
-		case 'c':
-			if (!choice_lcores(&opt.choice, optarg))
-				cli_usage("-c '%s': a list like 0-3,7 is expected", optarg);
-			break;
-		case 'd':
-			opt.definitions = true;
-			break;
-		case 'F':
-			opt.follow = true;
-			break;
-		case 'i':
-			opt.info = true;
-			break;
-		case 'O':
-			opt.owners = true;
-			break;
-		case 'p':
-			pid = optarg;
-			break;
-		case 't':
-			choice_glob(&opt.choice.tpoints, optarg);
-			break;
-		case 'w':
-			choice_glob(&opt.choice.owners, optarg);
-			break;
-		case LAG:
-			lag = true;
-			if (!number_decimal(slice_of(optarg), &opt.lag) || opt.lag > LAG_MAX)
-				cli_usage("--lag '%s': milliseconds from 0 to %d are expected",
-					  optarg, LAG_MAX);
-			break;
-		case SINCE:
-			parse_time("--since", &opt.choice.since);
-			break;
-		case UNTIL:
-			parse_time("--until", &opt.choice.until);
-			break;
-		default:
-			cli_option(c, help);
-		}
-	if (opt.choice.since > opt.choice.until)
+	cli_parse(&cli, argc, argv);
+	if (opt.filter.since > opt.filter.until)
 		cli_usage("--since is after --until: no time is between them");
-	if (pid && optind < argc)
+	if (opt.pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");
-	if (opt.follow && (opt.info || opt.definitions))
+	if (opt.reader.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries, or owners: -i and -d do not go with it");
-	if (lag && !opt.follow)
+	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
-	path = pid ? find_trace(pid)
-		   : cli_operand(argc, argv, "one trace file, or a process with -p");
-	opt.pid = pid_of(path);
+	path = opt.pid ? process_find_trace(opt.pid)
+		       : cli_operand(argc, argv, "one trace file, or a process with -p");
+	opt.reader.entries = entries_wanted();
+	opt.reader.pid = process_of_trace(path);
 	return path;
 }
 
 int main(int argc, char **argv)
 {
+	const char *path = parse_options(argc, argv);
 	static struct dump d;
 	struct input in;
-	const char *path = parse_options(argc, argv);
-	int status;
+	bool good = false;
 
 	d.name = io_name(path);
-	if (input_open(&in, path, opt.follow) != 0) {
-		if (errno != EISDIR)
-			err(EXIT_FAILURE, "%s", d.name);
-		d.kind = KIND_DIRECTORY;
-		refuse(&d);
-		return EXIT_FAILURE;
-	}
-	d.kind = kind_of((struct slice){(const char *)in.data, in.size}, KIND_TRACE_FILE);
-	if (opt.follow && (!in.snapshot || json_trace_is_text(&in))) {
-		if (!refuse(&d))
-			warnx("%s: no trace file, which -F needs", d.name);
-		return EXIT_FAILURE;
-	}
 	out_open(&d.out, STDOUT_FILENO);
-	status = json_trace_is_text(&in) ? dump_json(&d, &in) : dump_file(&d, &in);
+	if (open_trace(&d, &in, path)) {
+		if (opt.reader.follow)
+			interrupt_catch();
+		if (opt.reader.follow && opt.reader.entries && !opt.reader.pid)
+			cli_notice(
+				opt.quiet,
+				"%s: followed until Ctrl-C: its name does not say which process writes it",
+				d.name);
+		good = dump(&d);
+	}
 	if (input_shrunk(&in)) {
 		warnx("%s: became shorter while it was read: entries may be missing", d.name);
-		status = EXIT_FAILURE;
+		good = false;
 	}
-	choice_free(&opt.choice);
-	line_close(&d.lines);
-	trace_close(&d.trace);
+	reader_close(&d.reader);
 	input_close(&in);
-	return cli_close(&d.out, status);
+	return cli_close(&d.out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -59,7 +59,7 @@ static bool recognise(struct found_trace *found)
 		;
 	if (n > 0) {
 		input_of(&in, begin, n);
-		is_one = trace_open(&t, &in, &error) == 0 && !t.faults;
+		is_one = tracefile_open(&t, &in, &error) == 0 && !t.faults;
 	}
 	if (is_one) {
 		found->layout = t.layout;

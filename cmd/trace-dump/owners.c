@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "owners.h"
+
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "input.h"
+#include "interrupt.h"
+#include "json.h"
+#include "map.h"
+#include "mem.h"
+#include "number.h"
+#include "out.h"
+#include "ownerwatch.h"
+#include "reader.h"
+
+enum {
+	WATCH_MS = 100
+}; /* from one reading of the records, a quarter of a millisecond, to the next */
+
+/* The connections of NVMe-oF TCP, from the entries of the tracepoints TCP_QP_*. */
+struct connections {
+	uint64_t *end; /* by owner: ticks when it was destroyed; 0: not known */
+	/* which lcore, by its index in the trace, has entries of which owner; each once, sorted */
+	struct connection_use {
+		uint32_t owner, lcore;
+	} * uses;
+	size_t num_uses, cap;
+	struct map known; /* the same, as keys */
+};
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct connection_use *x = a, *y = b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->lcore < y->lcore ? -1 : x->lcore > y->lcore;
+}
+
+static void add_use(struct connections *c, unsigned owner, unsigned lcore)
+{
+	uint32_t *known = map_put(&c->known, (uint64_t)owner << 32 | lcore);
+
+	if (*known != MAP_NONE)
+		return;
+	*known = 0;
+	c->uses = mem_room(c->uses, c->num_uses, &c->cap);
+	c->uses[c->num_uses++] = (struct connection_use){owner, lcore};
+}
+
+/* Finds what was written since the entry's owner was registered; what is older is another's. */
+static void read_connections(struct connections *c, const struct trace *t)
+{
+	for (unsigned i = 0; i < t->num_lcores; i++)
+		for (uint64_t n = 0; n < t->lcores[i].present; n++) {
+			const struct trace_slot *slot = &t->lcores[i].ring[n];
+			const char *name = trace_tpoint(t, slot->tpoint)->name;
+			struct trace_owner owner;
+
+			if (strncmp(name, "TCP_QP_", 7) != 0 ||
+			    !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
+				continue;
+			add_use(c, slot->owner, i);
+			if (strcmp(name, "TCP_QP_DESTROY") == 0)
+				c->end[slot->owner] = slot->tsc;
+		}
+	if (c->num_uses)
+		qsort(c->uses, c->num_uses, sizeof(*c->uses), compare_uses);
+}
+
+/* To be called for owners in order; *next is the first use that has not been passed. */
+static void write_connection(struct out *out, const struct trace *t, const struct connections *c,
+			     unsigned id, size_t *next)
+{
+	const char *before = ",\"lcores\":[", *after = "";
+
+	for (; *next < c->num_uses && c->uses[*next].owner <= id; ++*next) {
+		if (c->uses[*next].owner < id)
+			continue;
+		out_printf(out, "%s%u", before, t->lcores[c->uses[*next].lcore].id);
+		before = ",";
+		after = "]";
+	}
+	out_text(out, after);
+	if (c->end[id])
+		out_printf(out, ",\"end\":%" PRIu64, c->end[id]);
+}
+
+/* All but the end of the line. prefix: the letter of the owner's type, 0 when it has none. */
+static void write_owner(struct out *out, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	out_printf(out, "{\"id\":%u", id);
+	if (prefix) {
+		struct out poller = {.fd = OUT_MEMORY};
+
+		out_printf(&poller, "%c%02u", prefix, id);
+		out_text(out, ",\"poller\":");
+		out_json(out, out_kept(&poller));
+		out_close(&poller);
+	}
+	out_printf(out, ",\"tsc\":%" PRIu64 ",\"description\":", owner->tsc);
+	out_json(out, owner->description);
+}
+
+static void write_table(struct out *out, const struct trace *t)
+{
+	struct connections connections = {};
+	struct trace_owner owner;
+	size_t next = 0;
+
+	connections.end = mem_array(t->num_owners, sizeof(*connections.end));
+	read_connections(&connections, t);
+	for (unsigned id = 1; trace_owner(t, id, &owner); id++) {
+		if (!owner.tsc)
+			continue;
+		write_owner(out, id, t->owner_prefix[owner.type], &owner);
+		write_connection(out, t, &connections, id, &next);
+		out_text(out, "}\n");
+	}
+	free(connections.end);
+	free(connections.uses);
+	map_free(&connections.known);
+}
+
+/* A checked JSON object of descriptions by id, which is all that spdk_trace prints. */
+static void write_json(struct out *out, const char *table)
+{
+	struct slice id, description;
+	struct json j;
+
+	json_init(&j, table, strlen(table));
+	for (json_object(&j); json_key(&j, &id) && json_string(&j, &description);) {
+		char *text = mem_array(description.n, 1);
+		uint64_t number = 0;
+
+		number_decimal(id, &number);
+		out_printf(out, "{\"id\":%" PRIu64 ",\"description\":", number);
+		out_json(out, (struct slice){text, json_unescape(text, description)});
+		out_text(out, "}\n");
+		free(text);
+	}
+}
+
+void owners_write(struct out *out, const struct reader *r)
+{
+	if (!r->is_json)
+		write_table(out, &r->trace);
+	else if (r->document.owners)
+		write_json(out, r->document.owners);
+}
+
+/* An ownerwatch_take. */
+static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
+{
+	struct out *out = context;
+
+	write_owner(out, id, prefix, owner);
+	out_text(out, "}\n");
+}
+
+bool owners_follow(struct out *out, const struct reader *r, const char *name)
+{
+	const struct trace_owner_table *table = &r->trace.owner_table;
+	struct ownerwatch watch;
+	bool last = false, good = true;
+
+	/* one that is cut off has been reported */
+	if (table->n != r->trace.num_owners)
+		return true;
+	if (ownerwatch_open(&watch, r->in->fd, table, r->trace.owners) != 0)
+		err(EXIT_FAILURE, "%s", name);
+	while (!last && good && !out->error) {
+		out_flush(out);
+		if (!interrupt_pending() && !follow_wait_ms(&r->follow, out->fd, WATCH_MS))
+			out->error = EPIPE;
+		last = interrupt_pending() || follow_has_ended(&r->follow);
+		good = ownerwatch_look(&watch, print_owner, out) == 0;
+	}
+	if (!good)
+		warn("%s: owners cannot be followed any more", name);
+	ownerwatch_close(&watch);
+	return good;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of trace-dump -O: the owners of a trace. */
+#ifndef TRACE_DUMP_OWNERS_H
+#define TRACE_DUMP_OWNERS_H
+
+#include <stdbool.h>
+
+struct out;
+struct reader;
+
+/* The owners that are registered, with their connections. */
+void owners_write(struct out *out, const struct reader *r);
+
+/*
+ * Writes each owner that is registered or changes from now on, until the process ends or interrupt_pending(). The reader
+ * has options.follow. Returns whether it went well until then; says on stderr what did not.
+ */
+bool owners_follow(struct out *out, const struct reader *r, const char *name);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An SPDK trace, whichever release wrote it: the definitions of its tracepoints, the rings of its lcores and the records
+ * of its owners. tracefile.h reads one from a trace file. Rings and records are those of the file, in its memory.
+ */
+#ifndef TRACE_H
+#define TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "slice.h"
+
+enum {
+	TRACE_ARGS = 8,
+	TRACE_RELATIONS = 16,
+	TRACE_TYPES = 256,                 /* of owners, and of objects */
+	TRACE_HEAD_ARGS = 8,               /* bytes of arguments in the first slot of an entry */
+	TRACE_MORE_ARGS = 22,              /* in each of its other slots */
+	TRACE_ARGS_MAX = TRACE_ARGS * 255, /* in an entry */
+	TRACE_OWNER_HEAD = 9,              /* bytes of an owner record before its description */
+	TRACE_TYPE_SIZE = 2,               /* bytes of an owner or object type in their tables */
+	TRACE_DAMAGE = 8,                  /* faults that are kept in words */
+};
+
+enum trace_type { TRACE_INT, TRACE_PTR, TRACE_STR };
+
+struct trace_arg {
+	char name[15];
+	uint8_t type, size;
+	uint16_t offset; /* in the entry's arguments */
+};
+
+struct trace_tpoint {
+	uint16_t id;
+	char name[25]; /* empty: not defined, and all else is 0 */
+	uint8_t owner_type, object_type, num_args;
+	bool new_object;
+	uint16_t args_size; /* bytes of all arguments */
+	struct trace_arg args[TRACE_ARGS];
+	struct trace_relation {
+		uint8_t object_type, arg; /* 0 ends the list */
+	} related[TRACE_RELATIONS];
+};
+
+/*
+ * A slot of a ring: an entry or, where the tracepoint's number is that of tracepoints, more arguments of the entry in
+ * the slots before it, which has the same ticks. All zero: never used. At any alignment.
+ */
+struct trace_slot {
+	uint64_t tsc;
+	uint16_t tpoint;
+	union {
+		struct {
+			uint16_t owner; /* up to G3 the number of a poller */
+			uint32_t size;
+			uint64_t object;
+			uint8_t args[TRACE_HEAD_ARGS];
+		} __attribute__((packed));
+		uint8_t more_args[TRACE_MORE_ARGS];
+	};
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct trace_slot) == 32, "the layout of every release");
+
+struct trace_lcore {
+	unsigned id;
+	char thread[17];
+	const uint8_t *thread_name; /* where it comes from: 16 bytes; NULL: the layout has none */
+	const uint8_t *next_entry; /* 8 bytes: how many slots were ever written, while it is live */
+	const struct trace_slot *ring;
+	uint64_t slots;   /* of the ring */
+	uint64_t present; /* the first ones, that the file holds: fewer when it is cut off */
+};
+
+/* Whether the ring has slots, all of them in the file: another one cannot be followed. */
+static inline bool trace_ring_is_whole(const struct trace_lcore *lcore)
+{
+	return lcore->slots && lcore->present == lcore->slots;
+}
+
+/* Where the owner records are in the file, also in one that is cut off before them. */
+struct trace_owner_table {
+	unsigned n, size;  /* number of records, by id, and bytes of each; no records: 0 */
+	uint64_t at;       /* position of the first one */
+	uint64_t prefixes; /* position of the owner types */
+};
+
+struct trace {
+	const char *layout, *releases;
+	uint64_t tsc_rate, clear_tsc;
+	uint64_t expected_size; /* bytes that the file should have */
+	bool cut_off;           /* it is shorter than that */
+	unsigned num_tpoints, num_lcores, num_owners, owner_size;
+	unsigned
+		short_histories; /* lcores without entries, which spdk_trace_record of G6 truncates */
+	struct trace_tpoint *tpoints;
+	struct trace_lcore *lcores;
+	const uint8_t *owners;
+	struct trace_owner_table owner_table;
+	char owner_prefix[TRACE_TYPES], object_prefix[TRACE_TYPES]; /* 0: no such type */
+	bool owner_descriptions;                                    /* the layout has them */
+	unsigned faults;
+	char damage[TRACE_DAMAGE][128]; /* the first faults, for the user */
+};
+
+struct trace_owner {
+	uint64_t tsc; /* of its registration; 0: never used */
+	uint8_t type;
+	struct slice description; /* points into the record */
+};
+
+/* The definition of this tracepoint; one without a name when there is none. */
+const struct trace_tpoint *trace_tpoint(const struct trace *t, uint16_t id);
+
+/* The slots that the largest entry takes. */
+unsigned trace_entry_slots(const struct trace *t);
+
+/* The owner's record; false when there is none of this id. */
+bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner);
+
+/* The same from a record of this many bytes, which must be the size in the owner table. */
+void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned size);
+
+/* Reads the letters of all types from their table. */
+void trace_prefixes_read(char prefix[TRACE_TYPES], const uint8_t *table);
+
+/* Adds a fault, as a message for the user. */
+void trace_fault(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* How many of the faults are kept in words. */
+unsigned trace_num_damage(const struct trace *t);
+
+void trace_close(struct trace *t);
+
+#endif
