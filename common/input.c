@@ -80,18 +80,13 @@ static int map_file(struct input *in, size_t size)
 /* Copies all n bytes from this position of the file. */
 static bool copy_live(struct input *in, void *to, size_t n, off_t from)
 {
-	for (ssize_t got; n; n -= got, from += got, to = (char *)to + got) {
-		do
-			got = pread(in->fd, to, n, from);
-		while (got < 0 && errno == EINTR);
-		if (got < 0)
-			in->error = errno;
-		else if (!got)
-			shrunk = true;
-		if (got <= 0)
-			return false;
-	}
-	return true;
+	if (io_pread(in->fd, to, n, from) == 0)
+		return true;
+	if (errno == ENODATA)
+		shrunk = true;
+	else
+		in->error = errno;
+	return false;
 }
 
 /* Copies the file. Its holes, most of a young trace, cost neither time nor memory. */

@@ -18,8 +18,8 @@ const char *io_name(const char *path)
 	return strcmp(path, "-") ? path : "<stdin>";
 }
 
-/* Whether the call that just failed is worth another try; waits until it is. */
-static bool again(int fd, short events)
+/* Whether the call that just failed is worth repeating; waits until it is. */
+static bool must_retry(int fd, short events)
 {
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return poll(&(struct pollfd){fd, events, 0}, 1, -1) >= 0 || errno == EINTR;
@@ -32,8 +32,22 @@ ssize_t io_read(int fd, void *buf, size_t n)
 
 	do
 		got = read(fd, buf, n);
-	while (got < 0 && again(fd, POLLIN));
+	while (got < 0 && must_retry(fd, POLLIN));
 	return got;
+}
+
+int io_pread(int fd, void *buf, size_t n, off_t from)
+{
+	for (ssize_t got; n; n -= got, from += got, buf = (char *)buf + got) {
+		do
+			got = pread(fd, buf, n, from);
+		while (got < 0 && errno == EINTR);
+		if (!got)
+			errno = ENODATA;
+		if (got <= 0)
+			return -1;
+	}
+	return 0;
 }
 
 int io_write(int fd, const void *buf, size_t n)
@@ -43,7 +57,7 @@ int io_write(int fd, const void *buf, size_t n)
 	while (n) {
 		ssize_t put = write(fd, p, n);
 
-		if (put < 0 && !again(fd, POLLOUT))
+		if (put < 0 && !must_retry(fd, POLLOUT))
 			return -1;
 		if (put > 0) {
 			p += put;

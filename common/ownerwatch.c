@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+#include "io.h"
+#include "mem.h"
 
 enum {
 	TABLE_MAX = 8 << 20,  /* bytes; SPDK's has 2 MiB */
@@ -11,21 +13,6 @@ enum {
 	BLOCK = 64 << 10,     /* bytes that are read at once */
 	TRIES = 4,
 };
-
-/* Reads all of it. Returns 0, or -1 with errno. */
-static int read_at(int fd, void *to, size_t n, uint64_t at)
-{
-	for (ssize_t got; n; n -= got, at += got, to = (char *)to + got) {
-		do
-			got = pread(fd, to, n, at);
-		while (got < 0 && errno == EINTR);
-		if (!got)
-			errno = ENODATA;
-		if (got <= 0)
-			return -1;
-	}
-	return 0;
-}
 
 int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
 		    const uint8_t *seen)
@@ -37,11 +24,9 @@ int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table
 		errno = EFBIG;
 		return -1;
 	}
-	w->seen = calloc(1, size + 1);
-	w->block = malloc(BLOCK);
-	w->again = malloc(RECORD_MAX);
-	if (!w->seen || !w->block || !w->again)
-		return -1;
+	w->seen = mem_array(size, 1);
+	w->block = mem_array(BLOCK, 1);
+	w->again = mem_array(RECORD_MAX, 1);
 	if (seen)
 		memcpy(w->seen, seen, size);
 	return 0;
@@ -52,19 +37,19 @@ static int read_prefixes(struct ownerwatch *w)
 {
 	uint8_t types[TRACE_TYPES * TRACE_TYPE_SIZE];
 
-	if (read_at(w->fd, types, sizeof(types), w->table.prefixes) != 0)
+	if (io_pread(w->fd, types, sizeof(types), w->table.prefixes) != 0)
 		return -1;
 	trace_prefixes_read(w->prefix, types);
 	return 0;
 }
 
-/* Reads the record until it is the same twice. Returns 1; 0 when it goes on changing; -1 with errno. */
-static int read_settled(struct ownerwatch *w, unsigned id, uint8_t *record)
+/* Reads the record until it is the same twice. Returns 1; 0 when it keeps changing; -1 with errno. */
+static int read_stable(struct ownerwatch *w, unsigned id, uint8_t *record)
 {
 	unsigned size = w->table.size;
 
 	for (int i = 0; i < TRIES; i++) {
-		if (read_at(w->fd, w->again, size, w->table.at + (uint64_t)id * size) != 0)
+		if (io_pread(w->fd, w->again, size, w->table.at + (uint64_t)id * size) != 0)
 			return -1;
 		if (memcmp(record, w->again, size) == 0)
 			return 1;
@@ -73,38 +58,38 @@ static int read_settled(struct ownerwatch *w, unsigned id, uint8_t *record)
 	return 0;
 }
 
-/* What is behind the NUL of a description is of no account. */
+/* What comes after the NUL of a description does not matter. */
 static bool has_changed(const struct trace_owner *a, const struct trace_owner *b)
 {
 	return a->tsc != b->tsc || a->type != b->type ||
 	       !slice_equal(a->description, b->description);
 }
 
-static int look_at(struct ownerwatch *w, unsigned id, uint8_t *record, ownerwatch_take *take,
-		   void *context)
+static int read_record(struct ownerwatch *w, unsigned id, uint8_t *record,
+		       ownerwatch_report *report, void *context)
 {
 	uint8_t *seen = w->seen + (size_t)id * w->table.size;
 	struct trace_owner old, owner;
-	int settled;
+	int stable;
 
 	if (memcmp(seen, record, w->table.size) == 0)
 		return 0;
-	settled = read_settled(w, id, record);
-	if (settled <= 0)
-		return settled;
+	stable = read_stable(w, id, record);
+	if (stable <= 0)
+		return stable;
 	trace_owner_read(&old, seen, w->table.size);
 	trace_owner_read(&owner, record, w->table.size);
-	/* id 0 stands for no owner */
+	/* id 0 means no owner */
 	if (id && owner.tsc && has_changed(&old, &owner)) {
 		if (!w->prefix[owner.type] && read_prefixes(w) != 0)
 			return -1;
-		take(context, id, w->prefix[owner.type], &owner);
+		report(context, id, w->prefix[owner.type], &owner);
 	}
 	memcpy(seen, record, w->table.size);
 	return 0;
 }
 
-int ownerwatch_look(struct ownerwatch *w, ownerwatch_take *take, void *context)
+int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *context)
 {
 	unsigned size = w->table.size, at_once = BLOCK / size, n;
 
@@ -112,12 +97,13 @@ int ownerwatch_look(struct ownerwatch *w, ownerwatch_take *take, void *context)
 		uint64_t at = (uint64_t)id * size;
 
 		n = w->table.n - id < at_once ? w->table.n - id : at_once;
-		if (read_at(w->fd, w->block, (size_t)n * size, w->table.at + at) != 0)
+		if (io_pread(w->fd, w->block, (size_t)n * size, w->table.at + at) != 0)
 			return -1;
 		if (memcmp(w->block, w->seen + at, (size_t)n * size) == 0)
 			continue;
 		for (unsigned i = 0; i < n; i++)
-			if (look_at(w, id + i, w->block + (size_t)i * size, take, context) != 0)
+			if (read_record(w, id + i, w->block + (size_t)i * size, report, context) !=
+			    0)
 				return -1;
 	}
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watches the owner records of a trace that an application is writing: which are registered, and how their
- * descriptions change.
+ * Watches the owner records of a trace that an application is writing: which are registered, and how their descriptions
+ * change.
  *
- * The records are compared with a copy of them. SPDK gives out the id that was freed first, so a record is not
- * overwritten before all other free ids have been given out, 16128 of them in all; a look a second misses none.
+ * The records are compared with a copy of them. SPDK reuses the id that was freed first, so a record is not overwritten
+ * before all other free ids have been used, 16128 of them in all: reading the records once a second misses none.
  *
  * The file may change in any way meanwhile: it is read, not mapped, and nothing in it is trusted.
  */
@@ -16,29 +16,29 @@
 struct ownerwatch {
 	int fd;
 	struct trace_owner_table table;
-	uint8_t *seen; /* the records as they were taken last */
+	uint8_t *seen; /* the records as they were reported */
 	uint8_t *block, *again;
 	char prefix[TRACE_TYPES];
 };
 
 /*
- * Starts to watch the records of this table in the file. What the caller has taken already is in seen, of the same
- * size; NULL: nothing. The descriptor stays the caller's. Returns 0, or -1 with errno: EFBIG when the table is larger
- * than any that SPDK makes. ownerwatch_close() is due in both cases.
+ * Starts to watch the records of this table in the file. seen: those that the caller knows, of the same size; NULL: none.
+ * The descriptor stays the caller's. Returns 0, or -1 with errno, EFBIG: the table is larger than any that SPDK makes.
+ * ownerwatch_close() is due in both cases.
  */
 int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
 		    const uint8_t *seen);
 
-/* Takes an owner; prefix: the letter of its type, 0 when it has none. */
-typedef void ownerwatch_take(void *context, unsigned id, char prefix,
-			     const struct trace_owner *owner);
+/* Gets an owner; prefix: the letter of its type, 0 when it has none. */
+typedef void ownerwatch_report(void *context, unsigned id, char prefix,
+			       const struct trace_owner *owner);
 
 /*
- * Takes, by ascending id, each owner that is new and each whose description has changed since the last look. A
- * record that is being written at the moment is left for the next look. Returns 0, or -1 with errno: ENODATA when the
- * file has become too short.
+ * Reports, by ascending id, each owner that is new and each whose description has changed since the last time. A record
+ * that is being written is left for the next time. Returns 0, or -1 with errno: ENODATA when the file has become too
+ * short.
  */
-int ownerwatch_look(struct ownerwatch *w, ownerwatch_take *take, void *context);
+int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *context);
 
 void ownerwatch_close(struct ownerwatch *w);
 

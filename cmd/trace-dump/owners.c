@@ -152,7 +152,7 @@ void owners_write(struct out *out, const struct reader *r)
 		write_json(out, r->document.owners);
 }
 
-/* An ownerwatch_take. */
+/* An ownerwatch_report. */
 static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
 {
 	struct out *out = context;
@@ -177,7 +177,7 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 		if (!interrupt_pending() && !follow_wait_ms(&r->follow, out->fd, WATCH_MS))
 			out->error = EPIPE;
 		last = interrupt_pending() || follow_has_ended(&r->follow);
-		good = ownerwatch_look(&watch, print_owner, out) == 0;
+		good = ownerwatch_read(&watch, print_owner, out) == 0;
 	}
 	if (!good)
 		warn("%s: owners cannot be followed any more", name);

@@ -42,7 +42,7 @@ static void write_escaped(struct out *out, struct slice text)
 	out_commit(out, probeline_escape(out_room(out, PROBELINE_ESCAPED(text.n)), text));
 }
 
-/* An ownerwatch_take. */
+/* An ownerwatch_report. */
 static void write_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
 {
 	struct owners *o = context;
@@ -73,7 +73,7 @@ static int write_owners(struct owners *o)
 
 	for (int i = 0; i < PASSES && lines != o->lines; i++) {
 		lines = o->lines;
-		if (ownerwatch_look(&o->watch, write_owner, o) != 0)
+		if (ownerwatch_read(&o->watch, write_owner, o) != 0)
 			return -1;
 	}
 	return 0;
