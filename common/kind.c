@@ -3,14 +3,13 @@
 
 #include <err.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "json.h"
+#include "out.h"
 #include "probeline.h"
 
-enum {
-	LOOK = 16 * 1024, /* bytes: stray lines before the first one that tells are fewer */
-};
+/* Bytes that are examined; the stray lines before the first characteristic one are shorter. */
+enum { EXAMINED = 16 * 1024 };
 
 static const char *const names[] = {
 	[KIND_UNKNOWN] = "something else",
@@ -37,7 +36,7 @@ static const char *const names[] = {
 	[KIND_CHROME] = "a trace for chrome://tracing",
 };
 
-/* As what is wanted, where that reads better. */
+/* Other names for what is wanted, where they read better. */
 static const char *const wanted_names[] = {
 	[KIND_TRACE_FILE] = "an SPDK trace file",
 	[KIND_OWNERS] = "the owners that trace-dump -O prints",
@@ -48,7 +47,7 @@ static const char *const wanted_names[] = {
 #define TRACES    (BIT(KIND_TRACE_FILE) | BIT(KIND_SPDK_JSON))
 #define ANY       (~0U)
 
-/* The first row for what an input is and what is wanted has the command; FILE and READER stand for those. */
+/* The first row with both what an input is and what is wanted has the command, in which FILE and READER are replaced. */
 static const struct advice {
 	unsigned is, wanted; /* bits */
 	const char *command;
@@ -82,7 +81,7 @@ static const struct advice {
 	 "qpair-lifetimes PROBES > LIFETIMES, of what usdt-record wrote"},
 };
 
-/* SPDK's numbers at its begin: ticks a second or its own size, both of 3 to 6 bytes. */
+/* By SPDK's number at the start: ticks a second or the file's size, both of 3 to 6 bytes. */
 static bool is_trace_file(struct slice s)
 {
 	uint64_t first;
@@ -116,37 +115,41 @@ static enum input_kind binary_kind(struct slice s)
 	return is_trace_file(s) ? KIND_TRACE_FILE : KIND_BINARY;
 }
 
-/* By the names of an object's members, of which the end may be missing. */
+/* By the keys of an object, which may be truncated: the first row that has all of its keys. */
+static const struct {
+	enum input_kind kind;
+	const char *keys[3];
+} json_kinds[] = {
+	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
+	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
+	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_CHROME, {"traceEvents"}},
+};
+
+enum { NUM_JSON_KINDS = sizeof(json_kinds) / sizeof(*json_kinds) };
+
 static enum input_kind json_kind(struct slice s)
 {
-	static const struct {
-		const char *key;
-		unsigned bit;
-	} keys[] = {
-		{"tsc", 1},          {"tpoint", 2},      {"lcore", 4},          {"id", 8},
-		{"description", 16}, {"new_object", 32}, {"tsc_rate", 64},      {"layout", 128},
-		{"tpoints", 256},    {"object", 512},    {"traceEvents", 1024},
-	};
-	unsigned seen = 0;
+	unsigned missing[NUM_JSON_KINDS];
+	bool object = false;
 	struct slice key;
 	struct json j;
 
+	for (unsigned i = 0; i < NUM_JSON_KINDS; i++)
+		for (unsigned k = missing[i] = 0; k < 3; k++)
+			missing[i] |= (json_kinds[i].keys[k] != NULL) << k;
 	json_init(&j, s.p, s.n);
-	for (json_object(&j); json_key(&j, &key); json_skip(&j))
-		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			seen |= json_is(key, keys[i].key) ? keys[i].bit : 0;
-	if ((seen & 7) == 7)
-		return KIND_TRACE_LINES;
-	if ((seen & 24) == 24)
-		return KIND_OWNERS;
-	if ((seen & 34) == 34 || (seen & 192) == 192)
-		return KIND_DESCRIPTIONS;
-	if ((seen & 320) == 320)
-		return KIND_SPDK_JSON;
-	if (seen & 1024)
-		return KIND_CHROME;
-	/* a tab ends its key */
-	return seen & 512 && j.p < j.end && *j.p == '\t' ? KIND_ENCODED : KIND_UNKNOWN;
+	for (json_object(&j); json_key(&j, &key); json_skip(&j)) {
+		object |= json_is(key, "object");
+		for (unsigned i = 0; i < NUM_JSON_KINDS; i++)
+			for (unsigned k = 0; k < 3; k++)
+				if (json_kinds[i].keys[k] && json_is(key, json_kinds[i].keys[k]))
+					missing[i] &= ~(1U << k);
+	}
+	for (unsigned i = 0; i < NUM_JSON_KINDS; i++)
+		if (!missing[i])
+			return json_kinds[i].kind;
+	/* the key of an encoded line ends with a tab */
+	return object && j.p < j.end && *j.p == '\t' ? KIND_ENCODED : KIND_UNKNOWN;
 }
 
 static enum input_kind probe_kind(struct slice line)
@@ -184,12 +187,12 @@ static bool is_joined(struct slice s)
 	       end == point + 4 && end < s.n && s.p[end] == ' ';
 }
 
-static bool begins(struct slice s, const char *with)
+static bool starts_with(struct slice s, const char *with)
 {
 	return s.n >= strlen(with) && memcmp(s.p, with, strlen(with)) == 0;
 }
 
-/* line: up to its newline; rest: all from there on, as a JSON text goes over many lines. */
+/* line: up to its newline; rest: all from its start on, as a JSON text can have many lines. */
 static enum input_kind line_kind(struct slice line, struct slice rest)
 {
 	size_t blanks = skip(line, 0, " \t");
@@ -206,7 +209,7 @@ enum input_kind kind_of(struct slice s, enum input_kind wanted)
 	enum input_kind first;
 	bool spdk = false;
 
-	s.n = s.n < LOOK ? s.n : LOOK;
+	s.n = s.n < EXAMINED ? s.n : EXAMINED;
 	first = binary_kind(s);
 	if (first != KIND_UNKNOWN && first != KIND_BINARY)
 		return first;
@@ -219,35 +222,28 @@ enum input_kind kind_of(struct slice s, enum input_kind wanted)
 			return kind;
 		if (first == KIND_UNKNOWN)
 			first = kind;
-		spdk |= begins(line, "TSC Rate:") || begins(line, "Trace Size of lcore");
+		spdk |= starts_with(line, "TSC Rate:") || starts_with(line, "Trace Size of lcore");
 		s.p += line.n + !!newline;
 		s.n -= line.n + !!newline;
 	}
 	return first == KIND_UNKNOWN && spdk ? KIND_SPDK_TEXT : first;
 }
 
-/* Puts the command of an advice together. */
-static void expand(char *to, size_t size, const char *command, const char *file, const char *reader)
+/* The command of an advice, with a NUL at its end. */
+static void write_command(struct out *to, const char *command, const char *file, const char *reader)
 {
-	char *end = to + size - 1;
-
-	while (*command && to < end) {
-		const char *text = NULL;
-
+	while (*command) {
 		if (strncmp(command, "FILE", 4) == 0) {
-			text = file;
+			out_text(to, file);
 			command += 4;
 		} else if (strncmp(command, "READER", 6) == 0) {
-			text = reader;
+			out_text(to, reader);
 			command += 6;
+		} else {
+			out_char(to, *command++);
 		}
-		if (!text)
-			*to++ = *command++;
-		else
-			to += snprintf(to, end - to, "%s", text);
-		to = to < end ? to : end;
 	}
-	*to = 0;
+	out_char(to, 0);
 }
 
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader)
@@ -261,12 +257,13 @@ void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, c
 
 	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++) {
 		const struct advice *a = &advices[i];
-		char command[512];
+		struct out command = {.fd = OUT_MEMORY};
 
 		if (!(a->is & BIT(is)) || !(a->wanted & BIT(wanted)))
 			continue;
-		expand(command, sizeof(command), a->command, file, reader);
-		warnx("%s: %s, not %s; try: %s", name, names[is], want, command);
+		write_command(&command, a->command, file, reader);
+		warnx("%s: %s, not %s; try: %s", name, names[is], want, command.buf);
+		out_close(&command);
 		return;
 	}
 	warnx("%s: %s, not %s", name, names[is], want);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an input seems to be, by its first bytes, so that one which a tool cannot read is named in its message. */
+/* What an input seems to be, by its first bytes, so that a tool can say what it was given instead. */
 #ifndef KIND_H
 #define KIND_H
 
@@ -8,7 +8,7 @@
 #include "slice.h"
 
 enum input_kind {
-	KIND_UNKNOWN, /* also text that is nothing of the below */
+	KIND_UNKNOWN, /* also text of no kind below */
 	KIND_EMPTY,
 	KIND_DIRECTORY, /* only for kind_refuse() */
 	KIND_XZ,
@@ -33,14 +33,14 @@ enum input_kind {
 };
 
 /*
- * What an input seems to be that begins with these bytes. Where lines of several kinds are among the first ones, it is
- * the wanted kind if that is among them, else the first one.
+ * The kind of an input that starts with these bytes. When it has lines of several kinds, the wanted one if that is among
+ * them, else the first one.
  */
 enum input_kind kind_of(struct slice start, enum input_kind wanted);
 
 /*
- * Says on stderr what the input of this name is instead of what is wanted, and which command would work. reader: the
- * command that reads what is wanted from a pipe.
+ * Prints to stderr what the input of this name is instead of what is wanted, and the command that would work. reader:
+ * the command that reads what is wanted from a pipe.
  */
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
 
