@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing numbers where a printf for each would cost more than all the rest. */
+/* Formats numbers, where a printf for each would cost more than everything else. */
 #ifndef DIGITS_H
 #define DIGITS_H
 
@@ -7,12 +7,12 @@
 #include <string.h>
 
 /*
- * Digits are made side by side in a register, the first in the lowest byte, and stored as one word: text
- * put together in memory byte by byte and read back as a word would wait for the stores. Little-endian.
+ * Digits are made side by side in a register, the first in the lowest byte, and stored as one word: text that is stored
+ * byte by byte and read back as a word would stall on store forwarding. Little-endian.
  */
-enum {
-	DIGITS_ROOM = 24
-}; /* bytes that each of these may write; they return the end of the digits */
+
+/* Bytes that each of these functions may write; they return the end of the digits. */
+enum { DIGITS_ROOM = 24 };
 
 static const uint64_t digits_ones = 0x0101010101010101;
 
@@ -21,7 +21,7 @@ static inline uint64_t digits_split(uint32_t v)
 {
 	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32, tens;
 
-	/* division by 100 and by 10 in all parts at once, exact for numbers of that size */
+	/* division by 100 and by 10 in all parts at once, exact for numbers of this size */
 	tens = (x * 10486 >> 20) & 0x0000007f0000007f;
 	x = tens | (x - 100 * tens) << 16;
 	tens = (x * 103 >> 10) & 0x000f000f000f000f;

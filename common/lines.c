@@ -18,9 +18,9 @@
 
 enum {
 	AHEAD_MIN = 8 * IO_BLOCK,
-	SHOWN = 10, /* complaints */
-	/* bytes that tell what an input is, when it has no newline before */
-	TELLING = 512,
+	COMPLAINTS_SHOWN = 10,
+	/* bytes that are enough to see the kind of an input without a newline */
+	KIND_BYTES = 512,
 };
 
 int lines_open(struct lines *l, const char *path)
@@ -44,14 +44,14 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader)
 	l->reader = reader;
 }
 
-/* Looks once at what the input begins with. Returns -1 with errno when that is not what is wanted. */
-static int look(struct lines *l)
+/* Checks once how the input starts. Returns -1 with errno when it is of another kind than wanted. */
+static int check_kind(struct lines *l)
 {
-	struct slice start = {l->buf + l->start, l->end - l->start};
+	struct slice start = slice_between(l->buf + l->start, l->buf + l->end);
 
-	if (l->looked || (!l->eof && start.n < TELLING && !memchr(start.p, '\n', start.n)))
+	if (l->kind_checked || (!l->eof && start.n < KIND_BYTES && !memchr(start.p, '\n', start.n)))
 		return 0;
-	l->looked = true;
+	l->kind_checked = true;
 	if (!l->wanted || !start.n)
 		return 0;
 	l->is = kind_of(start, l->wanted);
@@ -61,7 +61,7 @@ static int look(struct lines *l)
 	return l->is ? -1 : 0;
 }
 
-/* Reads on behind the unfinished line, which moves to the buffer's begin. Returns as read(2) does. */
+/* Reads on after the unfinished line, which moves to the start of the buffer. Returns as read(2) does. */
 static ssize_t read_here(struct lines *l)
 {
 	size_t rest = l->end - l->start;
@@ -79,7 +79,7 @@ static ssize_t read_here(struct lines *l)
 /* The same with a thread that has read already. */
 static ssize_t read_ahead(struct lines *l)
 {
-	struct slice rest = {l->buf + l->start, l->end - l->start};
+	struct slice rest = slice_between(l->buf + l->start, l->buf + l->end);
 	ssize_t got = readahead_next(l->ahead, rest, &l->buf);
 
 	l->start = 0;
@@ -101,7 +101,7 @@ static ssize_t fill(struct lines *l)
 		errno = EMSGSIZE;
 		return -1;
 	}
-	/* worth a thread once it is clear that there is much to read; without it, it goes on as before */
+	/* start the thread once the input is known to be long; if that fails, read here */
 	if (l->is_pipe && !l->ahead && l->consumed > AHEAD_MIN) {
 		l->ahead = readahead_start(l->fd, LINES_MAX);
 		l->is_pipe = l->ahead;
@@ -113,22 +113,22 @@ static ssize_t fill(struct lines *l)
 		l->consumed += got;
 	}
 	l->eof = got == 0;
-	return got >= 0 && look(l) != 0 ? -1 : got;
+	return got >= 0 && check_kind(l) != 0 ? -1 : got;
 }
 
 bool lines_ready(struct lines *l, struct slice *line)
 {
-	size_t there = l->end - l->start;
-	char *begin = l->buf + l->start, *newline;
+	size_t rest = l->end - l->start;
+	char *start = l->buf + l->start, *newline;
 
-	newline = memchr(begin + l->scanned, '\n', there - l->scanned);
+	newline = memchr(start + l->scanned, '\n', rest - l->scanned);
 	if (!newline) {
-		l->scanned = there;
-		if (!l->eof || !there)
+		l->scanned = rest;
+		if (!l->eof || !rest)
 			return false;
-		newline = begin + there;
+		newline = start + rest;
 	}
-	*line = (struct slice){begin, newline - begin};
+	*line = slice_between(start, newline);
 	l->start = newline - l->buf;
 	l->start += l->start < l->end;
 	l->scanned = 0;
@@ -155,7 +155,7 @@ void lines_follow(struct lines *l, bool grows)
 	l->grows = grows && fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Whether the file has lost what was read, or its name is another's. */
+/* Whether the file has become shorter than what was read, or its name is another file's. */
 static bool is_stale(const struct lines *l)
 {
 	struct stat here, there;
@@ -193,7 +193,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 	char what[256];
 	va_list args;
 
-	if (l->faulty++ >= SHOWN)
+	if (l->faulty++ >= COMPLAINTS_SHOWN)
 		return;
 	call_hook(l, LINES_REPORT);
 	va_start(args, format);
@@ -207,8 +207,8 @@ int lines_close(struct lines *l, int error)
 	call_hook(l, LINES_REPORT);
 	if (error == EISDIR && l->wanted)
 		l->is = KIND_DIRECTORY;
-	if (l->faulty > SHOWN)
-		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - SHOWN);
+	if (l->faulty > COMPLAINTS_SHOWN)
+		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - COMPLAINTS_SHOWN);
 	if (error == EMSGSIZE)
 		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file",
 		      l->name, l->number + 1);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hands out the lines of a file or pipe as slices of one growing buffer, and counts them for messages.
- * A last line without its newline is a line; NUL bytes and carriage returns are bytes like any other.
+ * Reads the lines of a file or pipe, as slices of one growing buffer, and counts them for messages. A last line without
+ * its newline is a line; NUL bytes and carriage returns are bytes like any other.
+ *
+ * Functions that read return -1 with errno; lines_close() prints it.
  */
 #ifndef LINES_H
 #define LINES_H
@@ -15,7 +17,7 @@
 
 struct readahead;
 
-/* A longer line ends the input with EMSGSIZE: text has none, and memory must have a bound. */
+/* A longer line ends the input with EMSGSIZE: text has none, and memory must be bounded. */
 #define LINES_MAX ((size_t)64 << 20)
 
 /* When lines_hook is called. */
@@ -30,7 +32,7 @@ typedef void lines_hook(void *context, const struct lines *l, enum lines_moment 
 
 struct lines {
 	const char *name;   /* for messages: the path, or <stdin> */
-	uint64_t number;    /* of the line handed out last, from 1 */
+	uint64_t number;    /* of the line that was returned last, from 1 */
 	uint64_t faulty;    /* lines that lines_complain() was called for */
 	enum input_kind is; /* of lines_expect(): what was refused, else KIND_UNKNOWN */
 
@@ -39,8 +41,8 @@ struct lines {
 
 	int fd;
 	bool is_pipe, eof;
-	bool grows;  /* its end is where more may come */
-	bool looked; /* at what it begins with */
+	bool grows; /* more may come at its end */
+	bool kind_checked;
 	enum input_kind wanted;
 	const char *reader;
 	off_t size;              /* of a regular file, else 0 */
@@ -49,7 +51,7 @@ struct lines {
 	char *buf;               /* holds what is between start and end: own, or a block of ahead */
 	char *own;
 	size_t cap, start, end;
-	size_t scanned; /* bytes from start on that have no newline */
+	size_t scanned; /* bytes after start that have no newline */
 };
 
 /* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
@@ -57,7 +59,7 @@ int lines_open(struct lines *l, const char *path);
 
 /*
  * To be called before the first line is read: input that is clearly of another kind ends with EMEDIUMTYPE before its
- * first line. reader: the command that reads the wanted kind from a pipe, for lines_close() to name.
+ * first line. reader: the command that reads the wanted kind from a pipe, for the message of lines_close().
  */
 void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
 
@@ -72,38 +74,38 @@ int lines_next(struct lines *l, struct slice *line);
 /* grows: the end of a regular file is not the end of its lines. */
 void lines_follow(struct lines *l, bool grows);
 
-/* Takes the next line, without its newline, from those that have been read. False when there is none. */
+/* The next of the lines that have been read, without its newline. False when there is none. */
 bool lines_ready(struct lines *l, struct slice *line);
 
 /*
- * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or with eof nothing any more; -1 with
- * errno, which is ESTALE when a file that grows was cut off or replaced.
+ * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with errno, ESTALE when a
+ * file that grows was truncated or replaced.
  */
 int lines_more(struct lines *l);
 
 /*
- * The descriptor to poll(2) for more; -1 when none tells of it: at the end, and for a file that grows, which is to be
- * read again every LINES_GROW_MS.
+ * The descriptor to poll(2) for more; -1 at the end, and for a file that grows: poll(2) does not wait for that, so it is
+ * to be read again every LINES_GROW_MS.
  */
 enum { LINES_GROW_MS = 100 };
 int lines_pollfd(const struct lines *l);
 
 /*
- * Says on stderr what is wrong with the line handed out last, as TOOL: FILE:LINE: what. Of many such lines
- * the first few are shown; lines_close() tells how many more there were.
+ * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what. Of many such lines the
+ * first few are shown; lines_close() prints how many more there were.
  */
 void lines_complain(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Tells what there is to tell at the end of the input: the errno of the last lines_next(), 0 for none, what was
- * refused, and complaints not shown. Returns 0 when there was nothing.
+ * Prints to stderr why the input ended early: error is the errno of the last lines_next(), 0 for none; and how many
+ * complaints were not shown. Returns 0 when there is nothing to print, else -1.
  */
 int lines_close(struct lines *l, int error);
 
 /* Returns NULL, or what is wrong with the line. */
 typedef const char *lines_take(void *context, struct slice line);
 
-/* Hands out all lines to take(), complains of what it says, and closes. Returns as lines_close() does. */
+/* Passes all lines to take(), complains of what it returns, and closes. Returns as lines_close() does. */
 int lines_each(struct lines *l, lines_take *take, void *context);
 
 #endif

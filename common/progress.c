@@ -23,7 +23,7 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
 		return;
 	p->next = clock_ns() + SECOND;
 	p->shown = true;
-	/* \33[K clears what an earlier, longer line has left */
+	/* \33[K clears the rest of an earlier, longer line */
 	if (total)
 		fprintf(stderr, "\r%s: %d %% of %" PRIu64 " %s\33[K", program_invocation_short_name,
 			(int)(100.0 * done / total), total, unit);

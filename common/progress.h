@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tells a person at a terminal how far long work has come: one line on stderr, once a second, from the
- * second second on, and only while the data goes somewhere else than to a terminal.
+ * Shows the progress of long work: one line on stderr, once a second, after the first second. Only when stderr is a
+ * terminal and standard output is not.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -11,15 +11,15 @@
 
 struct progress {
 	bool wanted, shown;
-	uint64_t next; /* when to show it, in nanoseconds of the monotonic clock */
+	uint64_t next; /* when to show it, in nanoseconds of clock_ns() */
 };
 
 void progress_start(struct progress *p);
 
-/* Call it now and then, every few milliseconds or less often: done of total, which is 0 when not known. */
+/* To be called every few milliseconds or less often: done of total, which is 0 when it is not known. */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit);
 
-/* Takes the line away. Call it before anything else is written to stderr. */
+/* Clears the line; to be called before anything else is written to stderr. */
 void progress_end(struct progress *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "io.h"
 #include "mem.h"
 
-/* Two of those that the writer fills: measured on trace-dump | trace-join. */
+/* Two of the writer's: measured on trace-dump | trace-join. */
 enum { BLOCK = 2 * IO_BLOCK };
 
 struct readahead {
@@ -20,14 +20,14 @@ struct readahead {
 	pthread_cond_t changed;
 	int fd; /* a duplicate: the caller's number may be reused while the thread reads */
 	struct block {
-		char *data;   /* in front of it, room for the rest of the other one */
-		bool full;    /* it is the owner's; else the thread's */
+		char *data;   /* before it, room for the rest of the other one */
+		bool full;    /* it is the owner's; otherwise the thread's */
 		ssize_t size; /* what read(2) returned */
 		int error;
 	} blocks[2];
 	unsigned next; /* the block that the owner waits for */
 	bool started;  /* the owner has the other one */
-	bool ended;    /* so the thread has, too */
+	bool ended;    /* and so has the thread */
 	char *map;
 	size_t map_size;
 };
@@ -100,7 +100,7 @@ bool readahead_ready(struct readahead *r)
 	return ready;
 }
 
-ssize_t readahead_next(struct readahead *r, struct slice rest, char **begin)
+ssize_t readahead_next(struct readahead *r, struct slice rest, char **start)
 {
 	struct block *block = &r->blocks[r->next], *last = &r->blocks[r->next ^ 1];
 
@@ -108,8 +108,8 @@ ssize_t readahead_next(struct readahead *r, struct slice rest, char **begin)
 	while (!block->full)
 		pthread_cond_wait(&r->changed, &r->lock);
 	pthread_mutex_unlock(&r->lock);
-	*begin = block->data - rest.n;
-	memmove(*begin, rest.p, rest.n);
+	*start = block->data - rest.n;
+	memmove(*start, rest.p, rest.n);
 	if (block->size <= 0) {
 		r->ended = true;
 		errno = block->error;

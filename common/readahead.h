@@ -2,9 +2,9 @@
 /*
  * A thread that reads a pipe while its owner works on what it read before.
  *
- * Taking data from a pipe costs a filter a quarter of its time: the bytes lie in another processor's cache,
- * and every read wakes the writer. With this the filter of a pipeline is as fast as it is on a file. There
- * are two blocks, one for each side; in front of both is room for what the owner has not finished.
+ * Reading a pipe costs a filter a quarter of its time: the bytes are in another processor's cache, and every read wakes
+ * the writer. With this a filter is as fast in a pipeline as on a file. There are two blocks, one for each side; before
+ * both is room for what the owner has not finished.
  */
 #ifndef READAHEAD_H
 #define READAHEAD_H
@@ -26,15 +26,15 @@ struct readahead *readahead_start(int fd, size_t rest_max);
 bool readahead_ready(struct readahead *r);
 
 /*
- * Waits for the next block. rest is what the owner wants to keep of the one before, which ends with it: it
- * stands in front of the new bytes, *begin is where. Returns their number, without rest; 0 at the end, -1 with
- * errno. The block is valid until the next call.
+ * Waits for the next block. rest is the end of the last block that the owner wants to keep: *start points to a copy of
+ * it, followed by the new bytes. Returns the number of those, 0 at the end, -1 with errno. Both are valid until the next
+ * call.
  */
-ssize_t readahead_next(struct readahead *r, struct slice rest, char **begin);
+ssize_t readahead_next(struct readahead *r, struct slice rest, char **start);
 
 /*
- * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be stopped, since
- * it may be waiting for input: it and what it needs stay until the process ends.
+ * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be stopped, since it may
+ * be waiting for input: it and its memory stay until the process ends.
  */
 void readahead_close(struct readahead *r);
 
