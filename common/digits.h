@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Digits are made side by side in a register, the first in the lowest byte, and stored as one word: text that is stored
- * byte by byte and read back as a word would stall on store forwarding. Little-endian.
+ * Digits are made side by side in a register, the first in the lowest byte, and stored as one word:
+ * text that is stored byte by byte and read back as a word would stall on store forwarding.
+ * Little-endian.
  */
 
 /* Bytes that each of these functions may write; they return the end of the digits. */

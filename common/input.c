@@ -25,7 +25,8 @@ static char *mapped_begin, *mapped_end;
 static volatile sig_atomic_t shrunk;
 
 /*
- * A page of the file is gone: replaces it and all later ones by zeros, which look like slots that were never used.
+ * A page of the file is gone: replaces it and all later ones by zeros, which look like slots that
+ * were never used.
  */
 static void handle_sigbus(int signal, siginfo_t *info, void *context)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under its reader), or what
- * came through a pipe so far.
+ * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under
+ * its reader), or what came through a pipe so far.
  *
- * A process can have one open input: the handler of SIGBUS, which puts zeros where a mapped file was truncated, has to
- * find the mapping.
+ * A process can have one open input: the handler of SIGBUS, which puts zeros where a mapped file
+ * was truncated, has to find the mapping.
  */
 #ifndef INPUT_H
 #define INPUT_H
@@ -29,7 +29,10 @@ struct input {
 /* How many bytes input_open() tries to have in data. */
 enum { INPUT_START = 64 * 1024 };
 
-/* Opens path, "-" being standard input. live: takes a snapshot of any regular file. Returns -1 with errno. */
+/*
+ * Opens path, "-" being standard input. live: takes a snapshot of any regular file. Returns -1 with
+ * errno.
+ */
 int input_open(struct input *in, const char *path, bool live);
 
 /* Makes an input of these bytes. They stay the caller's, and it needs no input_close(). */
@@ -42,12 +45,14 @@ bool input_fill(struct input *in, uint64_t n);
 void input_consume(struct input *in, size_t n);
 
 /*
- * Says that these bytes of data are not needed soon, so that a large file does not fill the memory. They can still be
- * read.
+ * Says that these bytes of data are not needed soon, so that a large file does not fill the memory.
+ * They can still be read.
  */
 void input_release(const struct input *in, const void *from, const void *to);
 
-/* Whether the file became shorter while it was read: what was after its new end was read as zeros. */
+/*
+ * Whether the file became shorter while it was read: what was after its new end was read as zeros.
+ */
 bool input_shrunk(const struct input *in);
 
 void input_close(struct input *in);
@@ -60,8 +65,8 @@ void input_close(struct input *in);
 uint64_t input_load_live_u64(const struct input *in, const void *at);
 
 /*
- * Reads n bytes of the file again, those at this place. Returns whether it did; otherwise `error` is set, or the file has
- * become shorter.
+ * Reads n bytes of the file again, those at this place. Returns whether it did; otherwise `error`
+ * is set, or the file has become shorter.
  */
 bool input_reread(struct input *in, const void *at, void *to, size_t n);
 

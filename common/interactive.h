@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a person, or the next tool in a pipeline, sees while lines are read: a progress display on a terminal, and
- * output that is flushed before input has to be waited for.
+ * What a person, or the next tool in a pipeline, sees while lines are read: a progress display on a
+ * terminal, and output that is flushed before input has to be waited for.
  */
 #ifndef INTERACTIVE_H
 #define INTERACTIVE_H

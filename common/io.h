@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read(2) and write(2) that retry: after interruptions, and when a non-blocking descriptor is ready. */
+/*
+ * read(2) and write(2) that retry: after interruptions, and when a non-blocking descriptor is
+ * ready.
+ */
 #ifndef IO_H
 #define IO_H
 
 #include <sys/types.h>
 
 /*
- * Bytes that are read or written at once. Small enough that this block, that of the next tool and the pipe between them
- * stay in the caches of two cores, and large enough that they seldom wake each other. Fuzzing sets it to much less, so
- * that a few lines already cross blocks.
+ * Bytes that are read or written at once. Small enough that this block, that of the next tool and
+ * the pipe between them stay in the caches of two cores, and large enough that they seldom wake
+ * each other. Fuzzing sets it to much less, so that a few lines already cross blocks.
  */
 #ifndef IO_BLOCK
 #define IO_BLOCK (128 * 1024)
 #endif
 
-/* Opens an operand for reading; "-" is standard input. Returns -1 with errno. A terminal is opened, too. */
+/*
+ * Opens an operand for reading; "-" is standard input. Returns -1 with errno. A terminal is opened,
+ * too.
+ */
 int io_open(const char *path);
 
 /* The operand's name in messages: "-" is <stdin>. */
@@ -23,7 +29,10 @@ const char *io_name(const char *path);
 /* Returns the bytes read, 0 at the end, -1 with errno. */
 ssize_t io_read(int fd, void *buf, size_t n);
 
-/* Reads all n bytes from this position of a file. Returns 0, or -1 with errno: ENODATA when it is shorter. */
+/*
+ * Reads all n bytes from this position of a file. Returns 0, or -1 with errno: ENODATA when it is
+ * shorter.
+ */
 int io_pread(int fd, void *buf, size_t n, off_t from);
 
 /* Writes all of it. Returns 0, or -1 with errno and an unknown part written. */

@@ -47,7 +47,10 @@ static const char *const wanted_names[] = {
 #define TRACES    (BIT(KIND_TRACE_FILE) | BIT(KIND_SPDK_JSON))
 #define ANY       (~0U)
 
-/* The first row with both what an input is and what is wanted has the command, in which FILE and READER are replaced. */
+/*
+ * The first row with both what an input is and what is wanted has the command, in which FILE and
+ * READER are replaced.
+ */
 static const struct advice {
 	unsigned is, wanted; /* bits */
 	const char *command;

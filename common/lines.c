@@ -44,7 +44,9 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader)
 	l->reader = reader;
 }
 
-/* Checks once how the input starts. Returns -1 with errno when it is of another kind than wanted. */
+/*
+ * Checks once how the input starts. Returns -1 with errno when it is of another kind than wanted.
+ */
 static int check_kind(struct lines *l)
 {
 	struct slice start = slice_between(l->buf + l->start, l->buf + l->end);
@@ -61,7 +63,10 @@ static int check_kind(struct lines *l)
 	return l->is ? -1 : 0;
 }
 
-/* Reads on after the unfinished line, which moves to the start of the buffer. Returns as read(2) does. */
+/*
+ * Reads on after the unfinished line, which moves to the start of the buffer. Returns as read(2)
+ * does.
+ */
 static ssize_t read_here(struct lines *l)
 {
 	size_t rest = l->end - l->start;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the lines of a file or pipe, as slices of one growing buffer, and counts them for messages. A last line without
- * its newline is a line; NUL bytes and carriage returns are bytes like any other.
+ * Reads the lines of a file or pipe, as slices of one growing buffer, and counts them for messages.
+ * A last line without its newline is a line; NUL bytes and carriage returns are bytes like any
+ * other.
  *
  * Functions that read return -1 with errno; lines_close() prints it.
  */
@@ -58,17 +59,22 @@ struct lines {
 int lines_open(struct lines *l, const char *path);
 
 /*
- * To be called before the first line is read: input that is clearly of another kind ends with EMEDIUMTYPE before its
- * first line. reader: the command that reads the wanted kind from a pipe, for the message of lines_close().
+ * To be called before the first line is read: input that is clearly of another kind ends with
+ * EMEDIUMTYPE before its first line. reader: the command that reads the wanted kind from a pipe,
+ * for the message of lines_close().
  */
 void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
 
-/* Returns 1 and the line without its newline, valid until the next call; 0 at the end; -1 with errno. */
+/*
+ * Returns 1 and the line without its newline, valid until the next call; 0 at the end; -1 with
+ * errno.
+ */
 int lines_next(struct lines *l, struct slice *line);
 
 /*
- * To read lines as they come, along with other inputs: lines_follow() after lines_open(), then lines_ready() until it
- * returns false, then lines_more(), and when that returns 0 without eof, poll(2).
+ * To read lines as they come, along with other inputs: lines_follow() after lines_open(), then
+ * lines_ready() until it returns false, then lines_more(), and when that returns 0 without eof,
+ * poll(2).
  */
 
 /* grows: the end of a regular file is not the end of its lines. */
@@ -78,34 +84,37 @@ void lines_follow(struct lines *l, bool grows);
 bool lines_ready(struct lines *l, struct slice *line);
 
 /*
- * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with errno, ESTALE when a
- * file that grows was truncated or replaced.
+ * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with
+ * errno, ESTALE when a file that grows was truncated or replaced.
  */
 int lines_more(struct lines *l);
 
 /*
- * The descriptor to poll(2) for more; -1 at the end, and for a file that grows: poll(2) does not wait for that, so it is
- * to be read again every LINES_GROW_MS.
+ * The descriptor to poll(2) for more; -1 at the end, and for a file that grows: poll(2) does not
+ * wait for that, so it is to be read again every LINES_GROW_MS.
  */
 enum { LINES_GROW_MS = 100 };
 int lines_pollfd(const struct lines *l);
 
 /*
- * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what. Of many such lines the
- * first few are shown; lines_close() prints how many more there were.
+ * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what. Of
+ * many such lines the first few are shown; lines_close() prints how many more there were.
  */
 void lines_complain(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Prints to stderr why the input ended early: error is the errno of the last lines_next(), 0 for none; and how many
- * complaints were not shown. Returns 0 when there is nothing to print, else -1.
+ * Prints to stderr why the input ended early: error is the errno of the last lines_next(), 0 for
+ * none; and how many complaints were not shown. Returns 0 when there is nothing to print, else -1.
  */
 int lines_close(struct lines *l, int error);
 
 /* Returns NULL, or what is wrong with the line. */
 typedef const char *lines_take(void *context, struct slice line);
 
-/* Passes all lines to take(), complains of what it returns, and closes. Returns as lines_close() does. */
+/*
+ * Passes all lines to take(), complains of what it returns, and closes. Returns as lines_close()
+ * does.
+ */
 int lines_each(struct lines *l, lines_take *take, void *context);
 
 #endif

@@ -43,7 +43,9 @@ static int read_prefixes(struct ownerwatch *w)
 	return 0;
 }
 
-/* Reads the record until it is the same twice. Returns 1; 0 when it keeps changing; -1 with errno. */
+/*
+ * Reads the record until it is the same twice. Returns 1; 0 when it keeps changing; -1 with errno.
+ */
 static int read_stable(struct ownerwatch *w, unsigned id, uint8_t *record)
 {
 	unsigned size = w->table.size;

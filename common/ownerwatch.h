@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watches the owner records of a trace that an application is writing: which are registered, and how their descriptions
- * change.
+ * Watches the owner records of a trace that an application is writing: which are registered, and
+ * how their descriptions change.
  *
- * The records are compared with a copy of them. SPDK reuses the id that was freed first, so a record is not overwritten
- * before all other free ids have been used, 16128 of them in all: reading the records once a second misses none.
+ * The records are compared with a copy of them. SPDK reuses the id that was freed first, so a
+ * record is not overwritten before all other free ids have been used, 16128 of them in all: reading
+ * the records once a second misses none.
  *
  * The file may change in any way meanwhile: it is read, not mapped, and nothing in it is trusted.
  */
@@ -22,9 +23,9 @@ struct ownerwatch {
 };
 
 /*
- * Starts to watch the records of this table in the file. seen: those that the caller knows, of the same size; NULL: none.
- * The descriptor stays the caller's. Returns 0, or -1 with errno, EFBIG: the table is larger than any that SPDK makes.
- * ownerwatch_close() is due in both cases.
+ * Starts to watch the records of this table in the file. seen: those that the caller knows, of the
+ * same size; NULL: none. The descriptor stays the caller's. Returns 0, or -1 with errno, EFBIG: the
+ * table is larger than any that SPDK makes. ownerwatch_close() is due in both cases.
  */
 int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
 		    const uint8_t *seen);
@@ -34,9 +35,9 @@ typedef void ownerwatch_report(void *context, unsigned id, char prefix,
 			       const struct trace_owner *owner);
 
 /*
- * Reports, by ascending id, each owner that is new and each whose description has changed since the last time. A record
- * that is being written is left for the next time. Returns 0, or -1 with errno: ENODATA when the file has become too
- * short.
+ * Reports, by ascending id, each owner that is new and each whose description has changed since the
+ * last time. A record that is being written is left for the next time. Returns 0, or -1 with errno:
+ * ENODATA when the file has become too short.
  */
 int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows the progress of long work: one line on stderr, once a second, after the first second. Only when stderr is a
- * terminal and standard output is not.
+ * Shows the progress of long work: one line on stderr, once a second, after the first second. Only
+ * when stderr is a terminal and standard output is not.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -16,7 +16,10 @@ struct progress {
 
 void progress_start(struct progress *p);
 
-/* To be called every few milliseconds or less often: done of total, which is 0 when it is not known. */
+/*
+ * To be called every few milliseconds or less often: done of total, which is 0 when it is not
+ * known.
+ */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit);
 
 /* Clears the line; to be called before anything else is written to stderr. */

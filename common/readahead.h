@@ -2,9 +2,9 @@
 /*
  * A thread that reads a pipe while its owner works on what it read before.
  *
- * Reading a pipe costs a filter a quarter of its time: the bytes are in another processor's cache, and every read wakes
- * the writer. With this a filter is as fast in a pipeline as on a file. There are two blocks, one for each side; before
- * both is room for what the owner has not finished.
+ * Reading a pipe costs a filter a quarter of its time: the bytes are in another processor's cache,
+ * and every read wakes the writer. With this a filter is as fast in a pipeline as on a file. There
+ * are two blocks, one for each side; before both is room for what the owner has not finished.
  */
 #ifndef READAHEAD_H
 #define READAHEAD_H
@@ -17,8 +17,9 @@
 struct readahead;
 
 /*
- * Starts to read from a duplicate of fd. rest_max: the most that the owner will ever carry over. Returns NULL when the
- * thread cannot be started; nothing has been read then. The owner may close fd, and must not read from it any more.
+ * Starts to read from a duplicate of fd. rest_max: the most that the owner will ever carry over.
+ * Returns NULL when the thread cannot be started; nothing has been read then. The owner may close
+ * fd, and must not read from it any more.
  */
 struct readahead *readahead_start(int fd, size_t rest_max);
 
@@ -26,15 +27,15 @@ struct readahead *readahead_start(int fd, size_t rest_max);
 bool readahead_ready(struct readahead *r);
 
 /*
- * Waits for the next block. rest is the end of the last block that the owner wants to keep: *start points to a copy of
- * it, followed by the new bytes. Returns the number of those, 0 at the end, -1 with errno. Both are valid until the next
- * call.
+ * Waits for the next block. rest is the end of the last block that the owner wants to keep: *start
+ * points to a copy of it, followed by the new bytes. Returns the number of those, 0 at the end, -1
+ * with errno. Both are valid until the next call.
  */
 ssize_t readahead_next(struct readahead *r, struct slice rest, char **start);
 
 /*
- * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be stopped, since it may
- * be waiting for input: it and its memory stay until the process ends.
+ * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be
+ * stopped, since it may be waiting for input: it and its memory stay until the process ends.
  */
 void readahead_close(struct readahead *r);
 

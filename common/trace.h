@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An SPDK trace, whichever release wrote it: the definitions of its tracepoints, the rings of its lcores and the records
- * of its owners. tracefile.h reads one from a trace file. Rings and records are those of the file, in its memory.
+ * An SPDK trace, whichever release wrote it: the definitions of its tracepoints, the rings of its
+ * lcores and the records of its owners. tracefile.h reads one from a trace file. Rings and records
+ * are those of the file, in its memory.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -44,8 +45,9 @@ struct trace_tpoint {
 };
 
 /*
- * A slot of a ring: an entry or, where the tracepoint's number is that of tracepoints, more arguments of the entry in
- * the slots before it, which has the same ticks. All zero: never used. At any alignment.
+ * A slot of a ring: an entry or, where the tracepoint's number is that of tracepoints, more
+ * arguments of the entry in the slots before it, which has the same ticks. All zero: never used. At
+ * any alignment.
  */
 struct trace_slot {
 	uint64_t tsc;
@@ -92,8 +94,7 @@ struct trace {
 	uint64_t expected_size; /* bytes that the file should have */
 	bool cut_off;           /* it is shorter than that */
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
-	unsigned
-		short_histories; /* lcores without entries, which spdk_trace_record of G6 truncates */
+	unsigned short_histories; /* lcores without entries, truncated by spdk_trace_record */
 	struct trace_tpoint *tpoints;
 	struct trace_lcore *lcores;
 	const uint8_t *owners;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All six layouts are tried; the one with no contradictions is used. Where the tables of tracepoints and histories of
- * two layouts overlap, one has a name where the other needs a number, so no file can pass for two. When every layout is
- * contradicted, the file is damaged: the one with the fewest faults is used if most of its definitions are intact.
+ * All six layouts are tried; the one with no contradictions is used. Where the tables of
+ * tracepoints and histories of two layouts overlap, one has a name where the other needs a number,
+ * so no file can pass for two. When every layout is contradicted, the file is damaged: the one with
+ * the fewest faults is used if most of its definitions are intact.
  *
- * Only what a running application does not change is checked, so that copies of live files are recognised, too.
+ * Only what a running application does not change is checked, so that copies of live files are
+ * recognised, too.
  */
 #include "tracefile.h"
 
 #include "input.h"
 #include "mem.h"
 
-/* Ticks a second; a tracepoint mask or a number of sections in the same place is never as large. */
+/*
+ * Ticks per second; in the same place, a tracepoint mask and a number of sections are always
+ * smaller.
+ */
 enum { MIN_TSC_RATE = 65536 };
 
 enum {
@@ -23,10 +28,13 @@ enum {
 	THREAD_NAME = sizeof(((struct trace_lcore *)0)->thread) - 1,
 	SLOT = sizeof(struct trace_slot),
 	HISTORY_IDS = 32,       /* position in a history of G6: how many tracepoints it counts */
-	HISTORY_CORE_SIZE = 48, /* of G6, before the counts; all that is there of a short one */
+	HISTORY_CORE_SIZE = 48, /* of G6, before the counts; a truncated one has nothing more */
 };
 
-/* Where things are in a file, and how many. G6 says it in its section table; the others are fixed. */
+/*
+ * Where things are in a file, and how many. G6 has a table of sections for it; in the others all is
+ * fixed.
+ */
 struct layout {
 	const char *name, *releases;
 	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
@@ -80,11 +88,11 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
 
 static bool all_zero(const uint8_t *p, size_t n)
 {
-	/* each byte is that before it */
+	/* each byte equals the one before it */
 	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
 }
 
-/* A name of the file: printable, with NULs behind it to the end of its field. Copies it. */
+/* Copies a name, which must be printable and followed by NULs until the end of its field. */
 static bool read_name(char *name, const uint8_t *p, size_t size)
 {
 	size_t n = strnlen((const char *)p, size);
@@ -129,7 +137,10 @@ static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const stru
 	return all_zero(p + RELATION_SIZE * i, RELATION_SIZE * (l->num_relations - i));
 }
 
-/* Reads the definition with this number. Returns 1; 0 when there is none; -1 when it is damaged: *tp stays as it is. */
+/*
+ * Reads the definition with this number. Returns 1, 0 when there is none, -1 when it is damaged;
+ * *tp is set only for 1.
+ */
 static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
 		       const struct layout *l)
 {
@@ -151,7 +162,7 @@ static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
 	return 1;
 }
 
-/* Whether most definitions are what this layout's should be. */
+/* Returns whether most definitions are valid in this layout. */
 static bool read_tpoints(struct trace *t, const uint8_t *table, const struct layout *l)
 {
 	size_t size = TPOINT_FIXED + ARG_SIZE * l->num_args + RELATION_SIZE * l->num_relations;
@@ -176,10 +187,12 @@ struct probe {
 	struct input *in;
 	const struct layout *l;
 	uint64_t histories_end;
-	bool lost; /* a history behind the last one that was found */
+	bool lost; /* the history after the last one that was found */
 };
 
-/* How many slots of a ring can be behind a history at this position; -1 when none can be there. */
+/*
+ * How many slots of a ring fit after a history at this position; -1 when no history can be there.
+ */
 static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 {
 	if (at < probe->l->histories || at > probe->in->size ||
@@ -212,7 +225,10 @@ static uint64_t position(const struct probe *probe, const struct trace_slot *rin
 	return (const uint8_t *)ring - probe->in->data;
 }
 
-/* Lets the ring of the last history end here, where the next one begins, whatever its own number says. */
+/*
+ * Makes the ring of the last history end here, where the next one starts, whatever its own number
+ * is.
+ */
 static void end_ring(const struct probe *probe, uint64_t at)
 {
 	struct trace_lcore *last = &probe->t->lcores[probe->t->num_lcores - 1];
@@ -222,8 +238,8 @@ static void end_ring(const struct probe *probe, uint64_t at)
 }
 
 /*
- * The position of an lcore's history, which should be both what its offset says and where the one before
- * ends, and have the right number in it. Two of the three will do; 0 when there are not.
+ * The position of an lcore's history. Three things should agree: its offset, the end of the history
+ * before, and the number in it. Two are enough; 0 when fewer agree.
  */
 static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_t next, unsigned id)
 {
@@ -262,8 +278,8 @@ static void add_lcore(const struct probe *probe, uint64_t at, unsigned id)
 /*
  * Walks the histories, which follow each other in the order of their offsets.
  *
- * spdk_trace_record of G6 writes only the first 48 bytes, all zero, of a history without entries, while
- * its offsets and the file's size count all of it: `absent` bytes are missing so far.
+ * spdk_trace_record of G6 writes only the first 48 bytes, all zero, of a history without entries,
+ * while its offsets and the file's size count all of it: `absent` bytes are missing so far.
  */
 static void read_histories(struct probe *probe)
 {
@@ -311,7 +327,7 @@ static void read_histories(struct probe *probe)
 	}
 }
 
-/* Finds the owner records, which in G4 and G5 lie behind the histories. */
+/* Finds the owner records, which in G4 and G5 come after the histories. */
 static void read_owners(struct probe *probe)
 {
 	const struct layout *l = probe->l;
@@ -369,41 +385,67 @@ static enum probe_result try_layout(struct probe *probe)
 /* The sections of G6, in the order of their offsets in the file's header. */
 enum { MAIN, OWNER, MASK, OWNER_TYPE, OBJECT, TPOINT, LCORE, NUM_SECTIONS };
 
-/* Where in a section the table begins that its first two bytes count. */
-enum { SECTION_HEAD = 128, G6_HEADER = 72, TPOINTS_A_GROUP = 64 };
+enum {
+	G6_HEADER = 16 + 8 * NUM_SECTIONS,
+	/* bytes of a section before its table; the first two are the number of elements */
+	SECTION_HEAD = 128,
+	TPOINTS_A_GROUP = 64,
+};
+
+/* Reads the positions of the sections. Returns whether they can be those of G6. */
+static bool read_positions(const struct input *in, uint64_t at[NUM_SECTIONS])
+{
+	unsigned sections = number(in->data + 8, 2);
+
+	if (sections < NUM_SECTIONS || sections > 1024 || !all_zero(in->data + 10, 6))
+		return false;
+	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
+		at[i] = number(in->data + 16 + 8 * i, 8);
+		if (at[i] < 16 + 8 * sections || at[i] > UINT32_MAX)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Reads a section up to the end of its table, or to that of its head. Returns the number of its
+ * elements, -1 without it.
+ */
+static int read_section(struct input *in, uint64_t at, unsigned element)
+{
+	unsigned count;
+
+	if (!input_fill(in, at + SECTION_HEAD))
+		return -1;
+	count = number(in->data + at, 2);
+	return input_fill(in, at + SECTION_HEAD + element * count) ? (int)count : -1;
+}
 
 /* Fills l from the section table of G6. */
 static enum probe_result read_sections(struct probe *probe, struct layout *l)
 {
-	static const unsigned element[NUM_SECTIONS] = {0,   0, 8, TRACE_TYPE_SIZE, TRACE_TYPE_SIZE,
-						       190, 8};
-	uint64_t at[NUM_SECTIONS], end, count[NUM_SECTIONS] = {};
-	const uint8_t *data;
-	unsigned sections;
+	static const unsigned element[NUM_SECTIONS] = {
+		[MASK] = 8,
+		[OWNER_TYPE] = TRACE_TYPE_SIZE,
+		[OBJECT] = TRACE_TYPE_SIZE,
+		[TPOINT] = 190,
+		[LCORE] = 8,
+	};
+	uint64_t at[NUM_SECTIONS];
+	int count[NUM_SECTIONS];
 
-	if (!input_fill(probe->in, G6_HEADER))
-		return OTHER;
-	sections = number(probe->in->data + 8, 2);
-	if (sections < NUM_SECTIONS || sections > 1024 || !all_zero(probe->in->data + 10, 6))
+	if (!input_fill(probe->in, G6_HEADER) || !read_positions(probe->in, at))
 		return OTHER;
 	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
-		at[i] = number(probe->in->data + 16 + 8 * i, 8);
-		if (at[i] < 16 + 8 * sections || at[i] > UINT32_MAX)
-			return OTHER;
-	}
-	for (unsigned i = 0; i < NUM_SECTIONS; i++) {
-		if (!input_fill(probe->in, at[i] + SECTION_HEAD))
-			return HEADER_CUT_OFF;
-		data = probe->in->data;
-		count[i] = number(data + at[i], 2);
-		end = at[i] + SECTION_HEAD + element[i] * count[i];
-		if (!input_fill(probe->in, end))
+		count[i] = read_section(probe->in, at[i], element[i]);
+		if (count[i] < 0)
 			return HEADER_CUT_OFF;
 	}
 	if (count[OWNER_TYPE] < TRACE_TYPES || count[OBJECT] < TRACE_TYPES || !count[TPOINT])
 		return OTHER;
 	if (count[TPOINT] != TPOINTS_A_GROUP * count[MASK])
-		trace_fault(probe->t, "the numbers of tracepoints and of their groups do not fit");
+		trace_fault(probe->t,
+			    "the numbers of tracepoints and of their groups do not match");
 	*l = (struct layout){"G6",
 			     "v26.05 and later",
 			     .tsc_rate = at[MAIN],
@@ -418,7 +460,7 @@ static enum probe_result read_sections(struct probe *probe, struct layout *l)
 			     .owners = at[OWNER] + SECTION_HEAD,
 			     .offsets = at[LCORE] + SECTION_HEAD,
 			     .num_lcores = count[LCORE],
-			     .histories = end,
+			     .histories = at[LCORE] + SECTION_HEAD + element[LCORE] * count[LCORE],
 			     .history_size = HISTORY_CORE_SIZE + 8 * count[TPOINT],
 			     .slots = 24,
 			     .next_entry = 40,

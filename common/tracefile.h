@@ -2,9 +2,9 @@
 /*
  * Recognises an SPDK trace file, of any release.
  *
- * Six layouts exist (docs call them G1 to G6); none has a magic number or a version field, so a layout is recognised
- * by what the others cannot have. Every offset, count and index is checked against the file's size here, so that the
- * trace can be used without checks.
+ * Six layouts exist (docs call them G1 to G6); none has a magic number or a version field, so a
+ * layout is recognised by what the others cannot have. Every offset, count and index is checked
+ * against the file's size here, so that the trace can be used without checks.
  */
 #ifndef TRACEFILE_H
 #define TRACEFILE_H
@@ -14,9 +14,9 @@
 struct input;
 
 /*
- * Recognises the layout and fills t, which points into the input's data. Returns 0, also for a damaged or truncated
- * file of which something can be read (see faults and cut_off); or -1 and what is wrong, NULL when it is the input's
- * error. trace_close() is due after 0.
+ * Recognises the layout and fills t, which points into the input's data. Returns 0, also for a
+ * damaged or truncated file of which something can be read (see faults and cut_off); or -1 and what
+ * is wrong, NULL when it is the input's error. trace_close() is due after 0.
  */
 int tracefile_open(struct trace *t, struct input *in, const char **error);
 

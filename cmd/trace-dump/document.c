@@ -45,8 +45,8 @@ static bool json_failed(struct document *d)
 }
 
 /*
- * After a unit of the document was read from `start` on: whether the text ended within it and there is more now, so
- * that it must be read again.
+ * After a unit of the document was read from `start` on: whether the text ended within it and there
+ * is more now, so that it must be read again.
  */
 static bool must_reread(struct document *d, struct json start)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads what spdk_trace -j printed, entry by entry through a window of the text, so that memory does not grow with it.
- * The stray lines that v21.10 to v24.01 print before and after the document are skipped.
+ * Reads what spdk_trace -j printed, entry by entry through a window of the text, so that memory
+ * does not grow with it. The stray lines that v21.10 to v24.01 print before and after the document
+ * are skipped.
  */
 #ifndef TRACE_DUMP_DOCUMENT_H
 #define TRACE_DUMP_DOCUMENT_H
@@ -29,10 +30,15 @@ struct document {
 /* Whether the input is text, so that it can only be this. */
 bool document_is_text(const struct input *in);
 
-/* Reads up to the first entry; fills t, for trace_close() to free. Returns 0, or -1 with d->error. */
+/*
+ * Reads up to the first entry; fills t, for trace_close() to free. Returns 0, or -1 with d->error.
+ */
 int document_open(struct document *d, struct trace *t, struct input *in);
 
-/* Reads the next entry; its slices are valid until the next call. False at the end, or with d->error. */
+/*
+ * Reads the next entry; its slices are valid until the next call. False at the end, or with
+ * d->error.
+ */
 bool document_next(struct document *d, struct entry *e);
 
 void document_close(struct document *d);

@@ -30,8 +30,8 @@ void entry_reader_close(struct entry_reader *r)
 }
 
 /*
- * Assembles the arguments, which continue in the slots after the head's: those belong to it when they have its ticks
- * and no tracepoint. Returns how many bytes are intact.
+ * Assembles the arguments, which continue in the slots after the head's: those belong to it when
+ * they have its ticks and no tracepoint. Returns how many bytes are intact.
  */
 static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot,
 			    unsigned size)
@@ -144,7 +144,10 @@ static void read_owner_text(const struct trace *t, unsigned id, struct entry_own
 	owner->text = (struct slice){text.buf, record.description.n ? text.len : 0};
 }
 
-/* The description of an owner that was registered before the entry was written; a later one is another's. */
+/*
+ * The description of an owner that was registered before the entry was written; a later one is
+ * another's.
+ */
 static void read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 {
 	struct entry_owner *owner;
@@ -171,7 +174,10 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 	e->size = head->size;
 	e->object_value = head->object;
 	e->poller = head->owner;
-	/* poller 0 is one where pollers are numbered; where owners have records it means that there is none */
+	/*
+	 * poller 0 is one where pollers are numbered; where owners have records it means that there
+	 * is none
+	 */
 	e->poller_prefix = e->poller || !t->owner_descriptions
 				   ? t->owner_prefix[e->tpoint->owner_type]
 				   : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One trace entry with everything that its trace line has, and the reader that makes it from a ring's slots: arguments
- * assembled, objects numbered, related objects found.
+ * One trace entry with everything that its trace line has, and the reader that makes it from a
+ * ring's slots: arguments assembled, objects numbered, related objects found.
  *
- * Costs a look-up in a hash table per entry that has an object, and another per relation; memory grows with the number
- * of distinct objects.
+ * Costs a look-up in a hash table per entry that has an object, and another per relation; memory
+ * grows with the number of distinct objects.
  */
 #ifndef TRACE_DUMP_ENTRY_H
 #define TRACE_DUMP_ENTRY_H
@@ -51,8 +51,7 @@ struct entry_reader {
 		} * known;
 		uint32_t num_known;
 		size_t cap;
-		uint64_t
-			created; /* objects so far, including those at an address that was used before */
+		uint64_t created; /* objects so far, more than one per address */
 	} types[TRACE_TYPES];
 	struct entry_owner {
 		uint64_t tsc;
@@ -64,7 +63,10 @@ struct entry_reader {
 /* The trace must outlive r, r the entries. */
 void entry_reader_open(struct entry_reader *r, const struct trace *t);
 
-/* Reads the entry in this slot. Objects are numbered by it, so it must read every entry, in the order of time. */
+/*
+ * Reads the entry in this slot. Objects are numbered by it, so it must read every entry, in the
+ * order of time.
+ */
 void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct entry *e);
 
 /* Forgets the description of an owner whose record has changed. */

@@ -105,7 +105,9 @@ static bool tpoint_matches(struct filter *f, const struct entry *e)
 	return *decision == MATCHES;
 }
 
-/* An owner's description changes when a host connects, and when its id is given to another owner. */
+/*
+ * An owner's description changes when a host connects, and when its id is given to another owner.
+ */
 static bool owner_matches(struct filter *f, const struct entry *e)
 {
 	struct filter_owner *known = &f->owners[e->poller % OWNERS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which entries are printed: those that match all of the options -c, -t, -w, --since and --until. The decision for a
- * tracepoint or an owner is kept, so that a pattern is compared once for each of them.
+ * Which entries are printed: those that match all of the options -c, -t, -w, --since and --until.
+ * The decision for a tracepoint or an owner is kept, so that a pattern is compared once for each of
+ * them.
  */
 #ifndef TRACE_DUMP_FILTER_H
 #define TRACE_DUMP_FILTER_H
@@ -16,7 +17,10 @@ struct entry;
 struct trace;
 struct us;
 
-/* Shell patterns of an option that may be given more than once; an entry matches if one of them does. */
+/*
+ * Shell patterns of an option that may be given more than once; an entry matches if one of them
+ * does.
+ */
 struct filter_globs {
 	const char **all;
 	size_t n, cap;
@@ -37,7 +41,10 @@ bool filter_add_lcores(struct filter_options *o, const char *list);
 /* Adds a pattern, which must outlive the filter. */
 void filter_add_glob(struct filter_globs *globs, const char *glob);
 
-/* Reads a time as trace lines have it, like 27.290, in nanoseconds; UINT64_MAX for later ones. False when it is not one. */
+/*
+ * Reads a time as trace lines have it, like 27.290, in nanoseconds; UINT64_MAX for later ones.
+ * False when it is not one.
+ */
 bool filter_parse_time(const char *text, uint64_t *ns);
 
 struct filter {
@@ -52,7 +59,10 @@ struct filter {
 	} * owners; /* a cache with a place for each id, which it shares with others */
 };
 
-/* Starts when the trace's definitions are known. The options, the trace and its ticks must outlive f. */
+/*
+ * Starts when the trace's definitions are known. The options, the trace and its ticks must outlive
+ * f.
+ */
 void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t,
 		 const struct us *us);
 
@@ -63,8 +73,8 @@ bool filter_match(struct filter *f, const struct entry *e, uint64_t base);
 bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base);
 
 /*
- * Says which lcores and patterns matched nothing in a trace with these numbers of entries, by index of lcore. quiet: as
- * in cli_notice().
+ * Says which lcores and patterns matched nothing in a trace with these numbers of entries, by index
+ * of lcore. quiet: as in cli_notice().
  */
 void filter_report(struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet);
 

@@ -98,9 +98,10 @@ bool follow_has_ended(const struct follow *f)
 #define NOT_YET UINT64_MAX
 
 /*
- * Copies the slots from `from` to `to` and returns the number of the first one that is whole. The writer may have gone
- * on meanwhile, and be overwriting as many slots as an entry can have. When it has not moved, that is certain only
- * after a while (`stopped`): it can have been interrupted in the middle of an entry.
+ * Copies the slots from `from` to `to` and returns the number of the first one that is whole. The
+ * writer may have gone on meanwhile, and be overwriting as many slots as an entry can have. When it
+ * has not moved, that is certain only after a while (`stopped`): it can have been interrupted in
+ * the middle of an entry.
  */
 static uint64_t copy_slots(const struct follow *f, const struct trace_lcore *lcore, uint64_t from,
 			   uint64_t to, bool stopped)
@@ -125,9 +126,9 @@ static void add(struct follow *f, unsigned lcore, uint64_t slot, uint64_t end)
 }
 
 /*
- * Makes entries of a ring ready in which too many wait: the older half of its slots, or as many as are needed. The newer
- * ones may be later than what has not been read yet of this or another ring. next: where the ring goes on; pending: the
- * slots before that which wait.
+ * Makes entries of a ring ready in which too many wait: the older half of its slots, or as many as
+ * are needed. The newer ones may be later than what has not been read yet of this or another ring.
+ * next: where the ring goes on; pending: the slots before that which wait.
  */
 static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_t next,
 		      uint64_t pending, uint64_t needed)
@@ -139,7 +140,10 @@ static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_
 		raise_to(&f->ready, lcore->ring[(first + i) % lcore->slots].tsc);
 }
 
-/* Reads the new entries of a ring, or leaves them for the next round. Returns whether the ring had room for them. */
+/*
+ * Reads the new entries of a ring, or leaves them for the next round. Returns whether the ring had
+ * room for them.
+ */
 static bool read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
 {
 	struct follow_lcore *l = &f->lcores[i];

@@ -2,13 +2,14 @@
 /*
  * Returns the entries of a live trace as they are written, in the order of their ticks.
  *
- * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was opened on. An entry
- * is ready when every lcore has reached its ticks: what they write from then on is later. An lcore that writes nothing
- * would hold the others back for ever, so an entry that has waited for the lag is ready, too, with all that come before
- * it. When so many wait that a ring has no room for new ones, the older half of them becomes ready.
+ * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was
+ * opened on. An entry is ready when every lcore has reached its ticks: what they write from then on
+ * is later. An lcore that writes nothing would hold the others back for ever, so an entry that has
+ * waited for the lag is ready, too, with all that come before it. When so many wait that a ring has
+ * no room for new ones, the older half of them becomes ready.
  *
- * An entry comes after a later one only when its lcore published it more than the lag after its ticks, or gave it ticks
- * of the past.
+ * An entry comes after a later one only when its lcore published it more than the lag after its
+ * ticks, or gave it ticks of the past.
  */
 #ifndef TRACE_DUMP_FOLLOW_H
 #define TRACE_DUMP_FOLLOW_H
@@ -51,8 +52,9 @@ struct follow {
 };
 
 /*
- * Starts after what the trace, which was opened on an updated snapshot of in, and merge have; merge is used when entries
- * are read. pid: of the process that writes it, 0 when it is not known. All but f belongs to the caller.
+ * Starts after what the trace, which was opened on an updated snapshot of in, and merge have; merge
+ * is used when entries are read. pid: of the process that writes it, 0 when it is not known. All
+ * but f belongs to the caller.
  */
 void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge,
 		 pid_t pid, uint64_t lag_ms);
@@ -64,17 +66,21 @@ bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);
 bool follow_refresh_owner(struct follow *f, unsigned id);
 
 /*
- * Reads what has been written since. last: nothing more is wanted, and all that was read becomes ready. Returns whether
- * there may be more: not after the last time, nor when the process has ended.
+ * Reads what has been written since. last: nothing more is wanted, and all that was read becomes
+ * ready. Returns whether there may be more: not after the last time, nor when the process has
+ * ended.
  */
 bool follow_read(struct follow *f, bool last);
 
-/* Whether the process has ended, or has removed its trace: what it wrote until then can still be read. */
+/*
+ * Whether the process has ended, or has removed its trace: what it wrote until then can still be
+ * read.
+ */
 bool follow_has_ended(const struct follow *f);
 
 /*
- * Waits until it is worth reading again, a few milliseconds at most; a signal ends it. Returns false when the output, of
- * this descriptor, has no reader any more.
+ * Waits until it is worth reading again, a few milliseconds at most; a signal ends it. Returns
+ * false when the output, of this descriptor, has no reader any more.
  */
 bool follow_wait(const struct follow *f, int out);
 

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Makes the first SIGINT, SIGTERM or SIGHUP a request to end; the second one ends the tool at once. Those that are ignored
- * stay so, as nohup(1) and background jobs of a script want it.
+ * Makes the first SIGINT, SIGTERM or SIGHUP a request to end; the second one ends the tool at once.
+ * Those that are ignored stay so, as nohup(1) and background jobs of a script want it.
  */
 void interrupt_catch(void);
 

@@ -10,11 +10,14 @@
 #include "out.h"
 
 enum {
-	CHUNK = 32, /* texts are copied in pieces of this, needed or not: a fixed length is the fastest */
+	CHUNK = 32, /* bytes that are copied of any text: a fixed length is the fastest */
 	ROOM = 512, /* more than a line has besides its texts and arguments */
 };
 
-/* A copy of what was written that can be read for CHUNK bytes more, so that put() may. Empties text. */
+/*
+ * A copy of what was written that can be read for CHUNK bytes more, so that put() may. Empties
+ * text.
+ */
 static struct slice finish(struct out *text)
 {
 	char *p = mem_array(text->len + CHUNK, 1);
@@ -91,7 +94,10 @@ void line_close(struct line_writer *w)
 	free(w->lcores);
 }
 
-/* The letter of a type, with which object and owner ids start; none when the type is not registered. */
+/*
+ * The letter of a type, with which object and owner ids start; none when the type is not
+ * registered.
+ */
 static char *put_prefix(char *to, char prefix)
 {
 	if ((prefix >= 'a' && prefix <= 'z') || (prefix >= 'A' && prefix <= 'Z')) {

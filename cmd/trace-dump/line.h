@@ -2,8 +2,9 @@
 /*
  * Writes entries as trace lines (spdk-trace-lines(7)).
  *
- * What is the same in many lines is made once: the names of a tracepoint and of its arguments, an lcore's number and
- * thread name. The rest of a line is digits, eight at a time, straight into the output's block.
+ * What is the same in many lines is made once: the names of a tracepoint and of its arguments, an
+ * lcore's number and thread name. The rest of a line is digits, eight at a time, straight into the
+ * output's block.
  */
 #ifndef TRACE_DUMP_LINE_H
 #define TRACE_DUMP_LINE_H

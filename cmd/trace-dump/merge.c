@@ -59,9 +59,9 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 }
 
 /*
- * Where the oldest slot of a full ring is: where the ticks fall most from one slot to the next, which is
- * from the newest entry to the oldest. The ring's own write position would not do: recordings and copies
- * taken under load have one that does not belong to their slots.
+ * Where the oldest slot of a full ring is: where the ticks fall most from one slot to the next,
+ * which is from the newest entry to the oldest. The ring's own write position would not do:
+ * recordings and copies taken under load have one that does not belong to their slots.
  */
 static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcore, unsigned first)
 {
@@ -132,8 +132,8 @@ static void sift_down(struct merge *m, unsigned at)
 }
 
 /*
- * Skips slots that only have arguments of an entry, and those that have become empty because the file was made
- * shorter. Returns whether another entry is left.
+ * Skips slots that only have arguments of an entry, and those that have become empty because the
+ * file was made shorter. Returns whether another entry is left.
  */
 static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
 {

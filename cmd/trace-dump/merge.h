@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All entries of a trace in the order of their ticks, then of lcores, then of their place in the ring.
+ * All entries of a trace in the order of their ticks, then of lcores, then of their place in the
+ * ring.
  *
- * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did, some more where a copy
- * was made under load or an application wrote an entry late. The runs are merged, so nothing is sorted, and memory grows
- * with the number of runs only. An entry costs a read of its ticks in merge_open(), and at most two comparisons in
- * merge_next() while no other run comes first.
+ * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did,
+ * some more where a copy was made under load or an application wrote an entry late. The runs are
+ * merged, so nothing is sorted, and memory grows with the number of runs only. An entry costs a
+ * read of its ticks in merge_open(), and at most two comparisons in merge_next() while no other run
+ * comes first.
  */
 #ifndef TRACE_DUMP_MERGE_H
 #define TRACE_DUMP_MERGE_H
@@ -56,13 +58,16 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 }
 
 /*
- * For a trace that is followed: adds slots with new entries, which come after all that the lcore had. merge_next() has
- * them from merge_commit() on.
+ * For a trace that is followed: adds slots with new entries, which come after all that the lcore
+ * had. merge_next() has them from merge_commit() on.
  */
 void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
 void merge_commit(struct merge *m);
 
-/* The distance from this slot of an lcore back to the oldest one that merge_next() has not returned yet. */
+/*
+ * The distance from this slot of an lcore back to the oldest one that merge_next() has not returned
+ * yet.
+ */
 uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot);
 
 void merge_close(struct merge *m);

@@ -5,7 +5,10 @@
 
 #include <sys/types.h>
 
-/* The path of the trace of a process that runs or has left it behind, allocated; ends the tool when there is none. */
+/*
+ * The path of the trace of a process that runs or has left it behind, allocated; ends the tool when
+ * there is none.
+ */
 char *process_find_trace(pid_t pid);
 
 /* The process in a trace's name; 0: none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a trace entry by entry: the rings of a trace file in the order of time, also while an application writes to
- * them, or the JSON that spdk_trace -j printed.
+ * Reads a trace entry by entry: the rings of a trace file in the order of time, also while an
+ * application writes to them, or the JSON that spdk_trace -j printed.
  */
 #ifndef TRACE_DUMP_READER_H
 #define TRACE_DUMP_READER_H
@@ -54,13 +54,16 @@ struct reader {
 int reader_open(struct reader *r, struct input *in, const struct reader_options *options);
 
 /*
- * READER_WAIT: there is no entry now, but there may be one after reader_wait(); only with options.follow. An entry is
- * valid until the next call.
+ * READER_WAIT: there is no entry now, but there may be one after reader_wait(); only with
+ * options.follow. An entry is valid until the next call.
  */
 enum reader_result { READER_END, READER_ENTRY, READER_WAIT };
 enum reader_result reader_next(struct reader *r, struct entry *e);
 
-/* Waits for more entries. Returns false when the output, of this descriptor, has no reader any more. */
+/*
+ * Waits for more entries. Returns false when the output, of this descriptor, has no reader any
+ * more.
+ */
 bool reader_wait(const struct reader *r, int out);
 
 /* Ends the following: what the rings hold now is still read. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An application publishes an entry by moving its lcore's next_entry past it. When next_entry was A as the ring was
- * copied, and is B now, the slots from A to B were written meanwhile and are whole now; those after B, as many as the
- * largest entry takes, may be being overwritten.
+ * An application publishes an entry by moving its lcore's next_entry past it. When next_entry was A
+ * as the ring was copied, and is B now, the slots from A to B were written meanwhile and are whole
+ * now; those after B, as many as the largest entry takes, may be being overwritten.
  */
 #include "snapshot.h"
 
@@ -38,7 +38,10 @@ void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_
 	}
 }
 
-/* The number after the last one of these slots that has changed since it was copied; `from` when none has. */
+/*
+ * The number after the last one of these slots that has changed since it was copied; `from` when
+ * none has.
+ */
 static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, uint64_t from,
 			    uint64_t to)
 {
@@ -61,9 +64,9 @@ static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, u
 }
 
 /*
- * Drops the entries up to the last one that has changed, also those that were still whole when they were compared:
- * there would be a gap after them. Each slot becomes a continuation without a head, which readers skip; its ticks
- * keep the ring sorted.
+ * Drops the entries up to the last one that has changed, also those that were still whole when they
+ * were compared: there would be a gap after them. Each slot becomes a continuation without a head,
+ * which readers skip; its ticks keep the ring sorted.
  */
 static void drop_unstable(struct input *in, const struct trace *t, const struct trace_lcore *lcore,
 			  uint64_t from, uint64_t to)

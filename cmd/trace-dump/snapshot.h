@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the snapshot of a trace consistent that an application was writing to while it was copied. */
+/*
+ * Makes the snapshot of a trace consistent that an application was writing to while it was copied.
+ */
 #ifndef TRACE_DUMP_SNAPSHOT_H
 #define TRACE_DUMP_SNAPSHOT_H
 
@@ -10,9 +12,10 @@ struct trace;
 struct trace_lcore;
 
 /*
- * Copies the slots again that were written since, until a ring no longer changes, a few times at most; then drops the
- * entries that are being overwritten. What did not change stays as it is, so the snapshot of a trace that nobody
- * writes to comes out unchanged. Afterwards next_entry of each ring says how far the snapshot goes.
+ * Copies the slots again that were written since, until a ring no longer changes, a few times at
+ * most; then drops the entries that are being overwritten. What did not change stays as it is, so
+ * the snapshot of a trace that nobody writes to comes out unchanged. Afterwards next_entry of each
+ * ring says how far the snapshot goes.
  */
 void snapshot_update(const struct trace *t, struct input *in);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-dump: prints the entries of an SPDK trace file as JSON lines, one for each entry, whichever SPDK release wrote
- * the file. Every other tool here reads what this one writes.
+ * trace-dump: prints the entries of an SPDK trace file as JSON lines, one for each entry, whichever
+ * SPDK release wrote the file. Every other tool here reads what this one writes.
  */
 #include <err.h>
 #include <errno.h>

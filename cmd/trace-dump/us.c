@@ -9,7 +9,7 @@
 
 enum {
 	NS = 1000000000,
-	FAST_BITS = 44, /* ticks below 2^44, an hour and more of them, may go by the reciprocal */
+	FAST_BITS = 44, /* the reciprocal may be used for ticks below 2^44, more than an hour */
 };
 
 void us_init(struct us *us, uint64_t rate)
@@ -29,7 +29,7 @@ static double quotient(uint64_t ticks, uint64_t rate)
 	int shift = 0;
 	bool rest;
 
-	/* enough bits that what falls off can only decide a tie, and is kept as one lowest bit for that */
+	/* enough bits that the rest can only decide a tie: it is kept as the lowest bit */
 	while (n && n >> 127 == 0 && n / rate < (unsigned __int128)1 << 60) {
 		n <<= 1;
 		shift++;
@@ -78,7 +78,7 @@ char *us_format(const struct us *us, char *to, uint64_t ticks)
 	ns = product >> 64;
 	fraction = product;
 	distance = fraction >> 63 ? fraction << 1 >> 1 : ((uint64_t)1 << 63) - fraction;
-	/* the product is short by less than this, and the double is off by less than 2^-52 of the value */
+	/* bounds of what the product lacks, and of the double's error: 2^-52 of the value */
 	doubt = scaled + (ns << 12) + 1;
 	if (ticks >= us->limit || ns >> 50 || distance <= doubt)
 		return to + snprintf(to, US_ROOM, "%.3f", quotient(ticks, us->rate));

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ticks as microseconds with three decimals: what Python prints for '%.3f' % (ticks * 10**6 / rate), that
- * is, the quotient rounded to a double and that rounded to decimals, for every 64-bit number of ticks.
+ * Ticks as microseconds with three decimals: what Python prints for '%.3f' % (ticks * 10**6 /
+ * rate), that is, the quotient rounded to a double and that rounded to decimals, for every 64-bit
+ * number of ticks.
  *
- * One multiplication by the reciprocal gives the nanoseconds and what is behind them. Only where that is
- * too close to one half for the product and the double to agree for certain, an exact division decides.
+ * One multiplication by the reciprocal gives nanoseconds and fraction. Only where the fraction is
+ * so close to one half that product and double may be rounded differently, an exact division
+ * decides.
  */
 #ifndef TRACE_DUMP_US_H
 #define TRACE_DUMP_US_H
@@ -12,9 +14,9 @@
 #include <stdint.h>
 
 struct us {
-	uint64_t rate;       /* ticks a second */
-	uint64_t limit;      /* fewer ticks go by the reciprocal */
-	uint64_t reciprocal; /* nanoseconds a tick, times 2^(64 - shift) */
+	uint64_t rate;       /* ticks per second */
+	uint64_t limit;      /* the reciprocal is used for fewer ticks */
+	uint64_t reciprocal; /* nanoseconds per tick, times 2^(64 - shift) */
 	unsigned shift;
 };
 
@@ -26,7 +28,10 @@ void us_init(struct us *us, uint64_t rate);
 /* Writes the microseconds and returns the end. */
 char *us_format(const struct us *us, char *to, uint64_t ticks);
 
-/* The lowest ticks that us_format() prints as so many nanoseconds or more; UINT64_MAX when none are. */
+/*
+ * The lowest ticks that us_format() prints as this many nanoseconds or more; UINT64_MAX when there
+ * are none.
+ */
 uint64_t us_ticks(const struct us *us, uint64_t ns);
 
 #endif
