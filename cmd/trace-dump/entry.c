@@ -21,7 +21,7 @@ void entry_forget_owner(struct entry_reader *r, unsigned id)
 void entry_reader_close(struct entry_reader *r)
 {
 	for (unsigned i = 0; i < r->trace->num_owners; i++)
-		entry_forget_owner(r, i);
+		free((char *)r->owners[i].text.p);
 	free(r->owners);
 	for (unsigned i = 0; i < TRACE_TYPES; i++) {
 		map_free(&r->types[i].numbers);

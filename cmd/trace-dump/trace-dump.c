@@ -33,6 +33,7 @@ enum {
 static struct {
 	bool info, definitions, owners, quiet, lag;
 	pid_t pid; /* of -p */
+	const char *since, *until;
 	struct reader_options reader;
 	struct filter_options filter;
 } opt = {.filter.until = UINT64_MAX, .reader.lag = 100};
@@ -82,6 +83,11 @@ static void print_entries(struct dump *d)
 
 	if (!opt.reader.follow)
 		progress_start(&progress);
+	else if (!opt.reader.pid)
+		cli_notice(
+			opt.quiet,
+			"%s: followed until Ctrl-C: its name does not say which process writes it",
+			d->name);
 	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
 		if (result == READER_WAIT) {
 			wait_for_entries(d);
@@ -164,8 +170,11 @@ static bool dump(struct dump *d)
 	struct reader *r = &d->reader;
 	bool good = true;
 
-	if (opt.owners && opt.reader.follow && !check_owners(d))
-		return false;
+	if (opt.reader.follow) {
+		if (opt.owners && !check_owners(d))
+			return false;
+		interrupt_catch();
+	}
 	line_open(&d->lines, &r->trace, &d->out);
 	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
 	if (entries_wanted()) {
@@ -245,18 +254,8 @@ static void add_owner(const char *glob)
 
 static void parse_time(const char *option, const char *text, uint64_t *ns)
 {
-	if (!filter_parse_time(text, ns))
+	if (text && !filter_parse_time(text, ns))
 		cli_usage("%s '%s': microseconds like 27.290 are expected", option, text);
-}
-
-static void set_since(const char *text)
-{
-	parse_time("--since", text, &opt.filter.since);
-}
-
-static void set_until(const char *text)
-{
-	parse_time("--until", text, &opt.filter.until);
 }
 
 static void set_lag(const char *text)
@@ -286,8 +285,8 @@ static const struct cli_option options[] = {
 	 "only entries of owners with this description; may be given more than once",
 	 .call = add_owner},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
-	 .call = set_since},
-	{0, "until", "US", "only entries up to this time", .call = set_until},
+	 .text = &opt.since},
+	{0, "until", "US", "only entries up to this time", .text = &opt.until},
 	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones, at most (100)",
 	 .call = set_lag},
 	{},
@@ -311,6 +310,8 @@ static const char *parse_options(int argc, char **argv)
 	const char *path;
 
 	cli_parse(&cli, argc, argv);
+	parse_time("--since", opt.since, &opt.filter.since);
+	parse_time("--until", opt.until, &opt.filter.until);
 	if (opt.filter.since > opt.filter.until)
 		cli_usage("--since is after --until: no time is between them");
 	if (opt.pid && optind < argc)
@@ -331,20 +332,13 @@ int main(int argc, char **argv)
 	const char *path = parse_options(argc, argv);
 	static struct dump d;
 	struct input in;
-	bool good = false;
+	bool good;
 
 	d.name = io_name(path);
+	good = open_trace(&d, &in, path);
 	out_open(&d.out, STDOUT_FILENO);
-	if (open_trace(&d, &in, path)) {
-		if (opt.reader.follow)
-			interrupt_catch();
-		if (opt.reader.follow && opt.reader.entries && !opt.reader.pid)
-			cli_notice(
-				opt.quiet,
-				"%s: followed until Ctrl-C: its name does not say which process writes it",
-				d.name);
+	if (good)
 		good = dump(&d);
-	}
 	if (input_shrunk(&in)) {
 		warnx("%s: became shorter while it was read: entries may be missing", d.name);
 		good = false;
