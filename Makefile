@@ -62,7 +62,7 @@ BPF_TOOLS  := usdt-record biosnoop offwaketime ipcsnoop
 ALL_TOOLS  := $(LIBC_TOOLS) $(ELF_TOOLS) $(BPF_TOOLS)
 # modules of common/ that need libelf and libbpf; all others need libc alone
 ELF_COMMON := elffile mapping probecheck probespec regular target usdt
-BPF_COMMON := command label privilege recorder
+BPF_COMMON := command privilege recorder
 COMMON     := $(filter-out $(ELF_COMMON) $(BPF_COMMON),$(patsubst common/%.c,%,$(wildcard common/*.c)))
 
 # packages come before anything else: what is here decides what is built

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * biosnoop's program: follows each request from the block layer through the driver to its end.
+ * biosnoop's program: follows each request from the block layer through the driver to its completion.
  *
- *	block_io_start      the process is still the one that wants it
- *	block_getrq         before 6.5: so it is here, but the request is not known yet
- *	block_rq_insert     it goes to an I/O scheduler; often from a worker of the kernel
- *	block_rq_issue      it goes to the driver; again after a requeue
- *	block_rq_complete   a part of it has ended, or all of it
+ *	block_io_start      still in the process that issues it
+ *	block_getrq         before 6.5: here as well, but the request is unknown yet
+ *	block_rq_insert     passed to an I/O scheduler; often by a worker of the kernel
+ *	block_rq_issue      passed to the driver; again after a requeue
+ *	block_rq_complete   a part of it is done, or all of it
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -21,18 +21,18 @@
 
 const volatile bool only_one_disk;
 const volatile int disk_major, disk_minor;
-const volatile __u32 only_pid;      /* 0: all */
-const volatile __u64 least_latency; /* ns */
+const volatile __u32 only_pid; /* 0: all */
+const volatile __u64 min_ns;   /* latency; 0: all */
 
-__u64 since;         /* requests that are older began before everything was attached */
-__u64 num_untracked; /* requests for which there was no room in the map */
-__u64 num_unknown;   /* not told of, because it is not known whether they are what is wanted */
+__u64 since;          /* older requests started before everything was attached */
+__u64 num_no_storage; /* requests for which there was no room in the map */
+__u64 num_unknown;    /* dropped, because it is unknown whether they match the filter */
 
-/* A request on its way. */
+/* A request in flight. */
 struct tracked {
-	__u64 created; /* this entry, when */
-	__u64 begun, issued;
-	__u64 done; /* bytes of it */
+	__u64 created_ns; /* this entry */
+	__u64 start_ns, issued_ns;
+	__u64 done_bytes;
 	__s32 error;
 	__u32 pid;
 	char comm[COMM_SIZE];
@@ -45,7 +45,7 @@ struct {
 	__type(value, struct tracked);
 } requests SEC(".maps");
 
-/* Who wanted a flush of the disk's cache last; the request that does it is the kernel's own. */
+/* The last process that wanted a flush of the disk's cache; the request that does it is the kernel's own. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -71,7 +71,7 @@ static bool is_wanted(struct request *rq)
 	       BPF_CORE_READ(disk, first_minor) == disk_minor;
 }
 
-/* The current task is the one that began it. */
+/* The current task is the issuer. */
 static void set_process(struct tracked *t)
 {
 	t->pid = process_id((void *)bpf_get_current_task_btf());
@@ -83,7 +83,7 @@ static void track(struct request *rq, const struct tracked *t)
 	__u64 key = (__u64)rq;
 
 	if (bpf_map_update_elem(&requests, &key, t, BPF_ANY) != 0)
-		__sync_fetch_and_add(&num_untracked, 1);
+		__sync_fetch_and_add(&num_no_storage, 1);
 }
 
 static void note_flusher(struct request_queue *queue, __u32 flags, const struct tracked *t)
@@ -94,7 +94,7 @@ static void note_flusher(struct request_queue *queue, __u32 flags, const struct 
 		bpf_map_update_elem(&flushers, &key, t, BPF_ANY);
 }
 
-/* Not before 6.5, nor for disks that keep no statistics. */
+/* Since 6.5, for disks that keep statistics. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_start, struct request *rq)
 {
@@ -102,14 +102,14 @@ int BPF_PROG(on_start, struct request *rq)
 
 	if (!is_wanted(rq))
 		return 0;
-	t.created = t.begun = bpf_ktime_get_ns();
+	t.created_ns = t.start_ns = bpf_ktime_get_ns();
 	set_process(&t);
 	track(rq, &t);
 	note_flusher(rq->q, rq->cmd_flags, &t);
 	return 0;
 }
 
-/* Instead of that. */
+/* Before 6.5, instead. */
 SEC("tp_btf/block_getrq")
 int BPF_PROG(on_getrq, struct bio *bio)
 {
@@ -126,16 +126,16 @@ int BPF_PROG(on_getrq, struct bio *bio)
 	return 0;
 }
 
-/* Tracks a request of which the begin was not seen. */
+/* Tracks a request whose start was not seen. */
 static void track_late(struct request *rq)
 {
 	struct tracked t = {};
 
-	t.created = bpf_ktime_get_ns();
-	t.begun = rq->start_time_ns ? rq->start_time_ns : t.created;
-	if (!since || t.begun < since) {
-		/* it may be anybody who hands it on */
-		t.begun = 0;
+	t.created_ns = bpf_ktime_get_ns();
+	t.start_ns = rq->start_time_ns ? rq->start_time_ns : t.created_ns;
+	if (!since || t.start_ns < since) {
+		/* anybody may be passing it on */
+		t.start_ns = 0;
 	} else if ((rq->cmd_flags & OP_MASK) == OP_FLUSH) {
 		__u64 queue = (__u64)rq->q;
 		struct tracked *flusher = bpf_map_lookup_elem(&flushers, &queue);
@@ -161,8 +161,8 @@ static struct tracked *track_if_new(struct request *rq)
 {
 	struct tracked *t = tracked(rq);
 
-	/* one that was made again in the same place, when the end of the other was not to be seen */
-	if (t && rq->start_time_ns <= t->created)
+	/* else the struct request was reused, and its completion was missed */
+	if (t && rq->start_time_ns <= t->created_ns)
 		return t;
 	track_late(rq);
 	return tracked(rq);
@@ -185,7 +185,7 @@ int BPF_PROG(on_issue, struct request *rq)
 		return 0;
 	t = track_if_new(rq);
 	if (t)
-		t->issued = bpf_ktime_get_ns();
+		t->issued_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -195,11 +195,11 @@ int BPF_PROG(on_requeue, struct request *rq)
 	struct tracked *t = tracked(rq);
 
 	if (t)
-		t->issued = 0;
+		t->issued_ns = 0;
 	return 0;
 }
 
-/* It has become a part of the request before it. */
+/* It was merged into the request before it. */
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_merge, struct request *rq)
 {
@@ -209,27 +209,27 @@ int BPF_PROG(on_merge, struct request *rq)
 	return 0;
 }
 
-/* Whether the user wants to know of a request on the wanted disk. */
-static bool is_told(const struct event *e)
+/* For a request on the wanted disk. */
+static bool passes_filter(const struct biosnoop_event *e)
 {
 	if (only_pid && e->pid != only_pid) {
 		if (!e->comm[0])
 			__sync_fetch_and_add(&num_unknown, 1);
 		return false;
 	}
-	if (!least_latency)
+	if (!min_ns)
 		return true;
-	if (!e->issued)
+	if (!e->issued_ns)
 		__sync_fetch_and_add(&num_unknown, 1);
-	return e->issued && e->done - e->issued > least_latency;
+	return e->issued_ns && e->end_ns - e->issued_ns > min_ns;
 }
 
-static void tell(struct request *rq, const struct tracked *t, int error)
+static void emit(struct request *rq, const struct tracked *t, int error)
 {
 	struct gendisk *disk = disk_of(rq);
-	struct event e = {};
+	struct biosnoop_event e = {};
 
-	e.done = bpf_ktime_get_ns();
+	e.end_ns = bpf_ktime_get_ns();
 	/* a flush has none */
 	e.sector = rq->__sector == -1ULL ? 0 : rq->__sector;
 	e.bytes = rq->__data_len;
@@ -237,15 +237,15 @@ static void tell(struct request *rq, const struct tracked *t, int error)
 	e.error = error;
 	e.cpu = bpf_get_smp_processor_id();
 	if (t) {
-		e.begun = t->begun;
-		e.issued = t->issued;
-		e.sector -= t->done / SECTOR;
-		e.bytes += t->done;
+		e.start_ns = t->start_ns;
+		e.issued_ns = t->issued_ns;
+		e.sector -= t->done_bytes / SECTOR;
+		e.bytes += t->done_bytes;
 		e.error = t->error;
 		e.pid = t->pid;
 		__builtin_memcpy(e.comm, t->comm, sizeof(e.comm));
 	}
-	if (!is_told(&e))
+	if (!passes_filter(&e))
 		return;
 	if (disk)
 		BPF_CORE_READ_STR_INTO(&e.disk, disk, disk_name);
@@ -254,7 +254,7 @@ static void tell(struct request *rq, const struct tracked *t, int error)
 
 /*
  * A write that needs flushes is done in steps: the flushes are requests of their own, and the request itself is
- * ended once more, with nothing in it, when all is done; one without data is never issued.
+ * completed once more, empty, after all of them; one without data is never issued.
  */
 static bool is_end_of_steps(struct request *rq)
 {
@@ -274,11 +274,11 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 		t->error = error;
 	if (bytes < rq->__data_len) {
 		if (t)
-			t->done += bytes;
+			t->done_bytes += bytes;
 		return 0;
 	}
 	if (!is_end_of_steps(rq))
-		tell(rq, t, error);
+		emit(rq, t, error);
 	bpf_map_delete_elem(&requests, &key);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What biosnoop's BPF program tells of a request. */
+/* The events of biosnoop's BPF program. */
 #ifndef BIOSNOOP_BPF_H
 #define BIOSNOOP_BPF_H
 
@@ -8,8 +8,8 @@
 enum {
 	COMM_SIZE = 16,
 	DISK_SIZE = 32,
-	SECTOR = 512, /* bytes, whatever those of the disk have */
-	/* of cmd_flags, as the kernel's enum req_op and enum req_flag_bits have them */
+	SECTOR = 512, /* bytes, whatever the disk's own sectors have */
+	/* of cmd_flags: the kernel's enum req_op and enum req_flag_bits */
 	OP_MASK = 0xff,
 	OP_READ = 0,
 	OP_WRITE = 1,
@@ -24,18 +24,19 @@ enum {
 	FLAG_AHEAD = 1 << 19,
 };
 
-/* Times are nanoseconds of CLOCK_MONOTONIC, 0 when they are not known. */
-struct event {
-	__u64 begun;  /* handed to the block layer */
-	__u64 issued; /* the last time, to the driver */
-	__u64 done;
+/* Times are nanoseconds of CLOCK_MONOTONIC, 0 when unknown. */
+struct biosnoop_event {
+	__u64 start_ns;  /* passed to the block layer */
+	__u64 issued_ns; /* the last time, to the driver */
+	__u64 end_ns;
 	__u64 sector;
 	__u64 bytes;
 	__u32 flags; /* cmd_flags */
 	__s32 error; /* 0, a blk_status_t, or, before 5.16, a negative errno */
-	__u32 pid; /* of the process that began it; 0: not known, or of the kernel's own idle task */
+	/* of the process that issued it; 0: unknown, or of the kernel's own idle task */
+	__u32 pid;
 	__u32 cpu;            /* on which it was completed */
-	char comm[COMM_SIZE]; /* of the thread that began it; empty: not known */
+	char comm[COMM_SIZE]; /* of the thread that issued it; empty: unknown */
 	char disk[DISK_SIZE]; /* empty: it has none */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * ipcsnoop's program: counts the system calls of a process and its children, and tells of those that read from
- * pipes and write to them. The descriptor leads to the pipe through the task's file table.
+ * ipcsnoop's program: counts the system calls of a process and its children, and sends an event for those that read
+ * from pipes or write to them. The descriptor leads to the pipe through the task's file table.
  */
 #include <linux/bpf.h>
 #include <linux/stat.h>
@@ -21,15 +21,15 @@ enum {
 	FMODE_WRITE = 2,
 	MAX_ERRNO = 4095,
 	MAX_VECTORS = 1024,
-	/* as many as a pipe has that was not made by root to have more */
+	/* default pipe-max-size / PAGE_SIZE: all that an unprivileged pipe can have */
 	MAX_SUMMED = 256,
 };
 
 const volatile bool with_counts;
-const volatile bool with_late_calls;                   /* events of those that had begun before */
-const volatile struct operation operations[NUM_CALLS]; /* none of them: no events */
+const volatile bool with_late_calls;                   /* events of those that started before */
+const volatile struct operation operations[NUM_CALLS]; /* all zero: no events */
 
-__u64 num_untracked; /* calls of which there was no room to note the begin */
+__u64 num_no_storage; /* calls for which there was no memory */
 
 /* By CPU, and then by call: an array for each CPU that user space can read without asking the kernel. */
 struct {
@@ -48,12 +48,12 @@ struct end {
 	__u64 inode;
 };
 
-/* What a thread is doing. */
+/* The call that a thread is in. */
 struct call {
-	__u64 begun; /* 0: it is in no call */
+	__u64 start_ns; /* 0: it is in no call */
 	__u32 call;
 	__u32 pid;
-	unsigned long nvcsw; /* how often it had gone to sleep before */
+	unsigned long nvcsw; /* how often it had slept before */
 	__u64 asked;         /* bytes; or, with vectors, their number */
 	__u64 vectors;
 	bool has_vectors;
@@ -85,8 +85,8 @@ static struct file *file_of(struct task_struct *task, __u32 descriptor)
 }
 
 /*
- * The bytes in a pipe, whose buffers are at this address. Like sum_vectors() it is no static function because the
- * verifier looks at others once, and not at all that follows again for each turn of the loop.
+ * The bytes in a pipe, whose buffers are at this address. Global, as sum_vectors() is, so that the verifier checks it
+ * once instead of once per loop iteration.
  */
 __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 used, __u32 slots)
 {
@@ -104,7 +104,7 @@ __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 use
 }
 
 /* Nothing is locked: another process may use the pipe at this moment. */
-static void look_at(struct end *end, struct file *file)
+static void read_pipe(struct end *end, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
 	struct pipe_inode_info *pipe;
@@ -136,10 +136,10 @@ static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs 
 			reads = !writes;
 		}
 		if (reads)
-			look_at(&c->from, file);
+			read_pipe(&c->from, file);
 	}
 	if (writes)
-		look_at(&c->to, file_of(task, call_argument(regs, compat, o->to)));
+		read_pipe(&c->to, file_of(task, call_argument(regs, compat, o->to)));
 	c->asked = call_argument(regs, compat, o->asked);
 	c->vectors = call_argument(regs, compat, o->vectors);
 	c->has_vectors = o->vectors;
@@ -179,7 +179,7 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	}
 	c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!c) {
-		__sync_fetch_and_add(&num_untracked, 1);
+		__sync_fetch_and_add(&num_no_storage, 1);
 		return 0;
 	}
 	c->call = call;
@@ -188,7 +188,7 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	c->from.is_pipe = c->to.is_pipe = false;
 	if (o->asked)
 		find_pipes(c, task, regs, o);
-	c->begun = bpf_ktime_get_ns();
+	c->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -214,7 +214,7 @@ __attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool co
 	return sum;
 }
 
-static void tell_end(const struct end *end, struct event *e, bool writes)
+static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
 {
 	if (!end->is_pipe)
 		return;
@@ -226,35 +226,35 @@ static void tell_end(const struct end *end, struct event *e, bool writes)
 	ring_send(e, sizeof(*e));
 }
 
-/* Tells of a call of the task, if it is at a pipe. */
-static void tell(const struct call *c, struct task_struct *task, struct event *e)
+/* Sends events of a call of the task, if it is at a pipe. */
+static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop_event *e)
 {
 	if (!c->from.is_pipe && !c->to.is_pipe)
 		return;
-	e->begun = c->begun;
-	e->done = bpf_ktime_get_ns();
+	e->start_ns = c->start_ns;
+	e->end_ns = bpf_ktime_get_ns();
 	e->pid = c->pid;
 	e->cpu = bpf_get_smp_processor_id();
 	e->call = c->call;
 	e->blocked = task->nvcsw != c->nvcsw;
 	BPF_CORE_READ_STR_INTO(&e->comm, task, comm);
-	tell_end(&c->from, e, false);
-	tell_end(&c->to, e, true);
+	emit_end(&c->from, e, false);
+	emit_end(&c->to, e, true);
 }
 
-static void tell_result(const struct call *c, struct task_struct *task, long result)
+static void emit_result(const struct call *c, struct task_struct *task, long result)
 {
-	struct event e = {};
+	struct ipcsnoop_event e = {};
 
 	e.result = result;
 	e.asked = c->asked;
 	if (c->has_vectors)
 		e.asked = sum_vectors(c->vectors, c->asked, c->call >= NUMBERS);
-	tell(c, task, &e);
+	emit(c, task, &e);
 }
 
-/* What the pipe was like when the call began nobody knows. */
-static void tell_late(struct task_struct *task, struct pt_regs *regs, long result)
+/* The state of the pipe when the call started is unknown. */
+static void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	__u32 pid = followed_id(), call;
 	struct call c = {};
@@ -268,7 +268,7 @@ static void tell_late(struct task_struct *task, struct pt_regs *regs, long resul
 	c.pid = pid;
 	find_pipes(&c, task, regs, &operations[call]);
 	c.from.queued = c.to.queued = NOT_KNOWN;
-	tell_result(&c, task, result);
+	emit_result(&c, task, result);
 }
 
 /* Not for calls that do not return. */
@@ -279,41 +279,41 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, 0);
 	struct count *count;
 
-	if (!c || !c->begun) {
+	if (!c || !c->start_ns) {
 		if (with_late_calls && !c)
-			tell_late(task, regs, result);
+			emit_late(task, regs, result);
 		return 0;
 	}
 	if (with_counts) {
 		count = count_of(c->call);
 		if (count) {
-			count->ns += bpf_ktime_get_ns() - c->begun;
+			count->ns += bpf_ktime_get_ns() - c->start_ns;
 			count->errors += (unsigned long)result >= (unsigned long)-MAX_ERRNO;
 		}
 	}
 	if (c->from.is_pipe || c->to.is_pipe)
-		tell_result(c, task, result);
-	c->begun = 0;
+		emit_result(c, task, result);
+	c->start_ns = 0;
 	return 0;
 }
 
-/* Called with every thread that there is, when tracing ends. */
+/* Called with every thread when tracing ends. */
 SEC("iter/task")
 int find_unfinished(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 
-	struct event e = {};
+	struct ipcsnoop_event e = {};
 	struct call *c;
 
 	if (!task)
 		return 0;
 	c = bpf_task_storage_get(&calls, task, NULL, 0);
-	if (!c || !c->begun)
+	if (!c || !c->start_ns)
 		return 0;
 	e.unfinished = true;
 	e.asked = c->has_vectors ? NOT_KNOWN : c->asked;
-	tell(c, task, &e);
+	emit(c, task, &e);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ipcsnoop and its BPF program tell each other of system calls and pipes. */
+/* What ipcsnoop and its BPF program share: kinds of system calls, counts of them, and events at pipes. */
 #ifndef IPCSNOOP_BPF_H
 #define IPCSNOOP_BPF_H
 
@@ -7,7 +7,7 @@
 
 enum {
 	COMM_SIZE = 16,
-	/* calls by their number; each kind of them, of 64 and of 32 bits, has one entry for all other numbers */
+	/* calls by number; those of 64 bits and those of 32 have one entry each for all other numbers */
 	NUMBERS = 1024,
 	OTHER_NUMBER = NUMBERS - 1,
 	NUM_CALLS = 2 * NUMBERS, /* those of 32 bits come last */
@@ -15,9 +15,9 @@ enum {
 
 #define NOT_KNOWN (~0ULL)
 
-/* A call that may read from a pipe or write to one. Arguments are counted from 1; 0: none. */
+/* How a call may read from a pipe or write to one. Arguments are counted from 1; 0: none. */
 struct operation {
-	__u8 from, to; /* descriptors; if it is the same one, how it was opened tells */
+	__u8 from, to; /* descriptors; if both are the same one, its mode decides */
 	__u8 asked;    /* bytes, or, with vectors, their number */
 	__u8 vectors;
 };
@@ -25,19 +25,19 @@ struct operation {
 /* Of one kind of call, on one CPU. */
 struct count {
 	__u64 calls, errors;
-	__u64 ns; /* from begin to end, of those that ended */
+	__u64 ns; /* of those that returned */
 };
 
-/* A call at a pipe, when it has ended or tracing ends. Times are nanoseconds of CLOCK_MONOTONIC. */
-struct event {
-	__u64 begun; /* 0: before tracing did, so that `used`, `slots` and `blocked` are not known either */
-	__u64 done;
+/* A call at a pipe that has returned, or has not when tracing ends. Times are nanoseconds of CLOCK_MONOTONIC. */
+struct ipcsnoop_event {
+	__u64 start_ns; /* 0: before tracing, so that `used`, `slots` and `blocked` are unknown, too */
+	__u64 end_ns;
 	__u64 inode;
 	__u64 asked;  /* bytes; or NOT_KNOWN */
 	__s64 result; /* bytes moved, or a negative errno; of an unfinished one: 0 */
-	/* what was in the pipe when the call began */
+	/* the pipe when the call started */
 	__u64 queued;      /* bytes; or NOT_KNOWN */
-	__u32 used, slots; /* buffers, of so many */
+	__u32 used, slots; /* buffers in use, and all */
 	__u32 pid;
 	__u32 cpu;
 	__u16 call; /* number; of 32 bits: from NUMBERS on */

@@ -32,7 +32,7 @@ static struct {
 struct biosnoop {
 	struct recorder recorder;
 	struct biosnoop_bpf *bpf;
-	struct printer printer;
+	struct biosnoop_printer printer;
 };
 
 /* Whether the kernel has a tracepoint: block_io_start came with Linux 6.5. */
@@ -54,7 +54,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);
 	bpf->rodata->only_pid = opt.recorder.pids[0];
-	bpf->rodata->least_latency = opt.min_ns;
+	bpf->rodata->min_ns = opt.min_ns;
 	if (opt.no_start || !has_tracepoint("block_io_start"))
 		bpf_program__set_autoload(bpf->progs.on_start, false);
 	else
@@ -87,7 +87,7 @@ static bool print_event(void *context, const void *event, size_t size)
 {
 	struct biosnoop *b = context;
 
-	if (size < sizeof(struct event))
+	if (size < sizeof(struct biosnoop_event))
 		return false;
 	(opt.json ? print_json : print_text)(&b->printer, event);
 	return true;
@@ -112,7 +112,7 @@ static void report(void *context)
 	struct biosnoop *b = context;
 	struct recorder *r = &b->recorder;
 	uint64_t unknown = b->bpf->bss->num_unknown, lost = b->bpf->bss->lost;
-	uint64_t untracked = b->bpf->bss->num_untracked, missed = recorder_missed(r);
+	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = recorder_missed(r);
 
 	if (unknown)
 		cli_notice(
@@ -123,10 +123,10 @@ static void report(void *context)
 	recorder_loss(r, lost,
 		      "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer",
 		      lost);
-	recorder_loss(r, untracked,
+	recorder_loss(r, no_storage,
 		      "%" PRIu64
 		      " requests were too many at a time: their process and latency are unknown",
-		      untracked);
+		      no_storage);
 	recorder_loss(r, missed,
 		      "missed %" PRIu64
 		      " steps of requests, in interrupts: lines may be missing or have no latency",
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
-	b.printer = (struct printer){.out = &b.recorder.out, .queued = opt.queued};
+	b.printer = (struct biosnoop_printer){.out = &b.recorder.out, .queued = opt.queued};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);
 	biosnoop_bpf__destroy(b.bpf);
 	return status;

@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "label.h"
+/* A short text, by value. */
+struct word {
+	char text[24];
+};
 
 /* The letters of blktrace's RWBS field. */
-static const char *type_of(uint32_t flags)
+static struct word type_of(uint32_t flags)
 {
-	static char type[8];
-	char *to = type;
+	struct word type = {};
+	char *to = type.text;
 
 	if (flags & FLAG_PREFLUSH)
 		*to++ = 'F';
@@ -47,51 +50,57 @@ static const char *type_of(uint32_t flags)
 		*to++ = 'S';
 	if (flags & FLAG_META)
 		*to++ = 'M';
-	*to = 0;
 	return type;
 }
 
 /*
- * The errno of an error: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, behind which the numbers are not
- * the same in all kernels.
+ * The errno of an error: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the numbers differ between
+ * kernels.
  */
-static const char *error_of(int error)
+static struct word error_of(int error)
 {
 	static const char *const names[] = {
 		"",        "EOPNOTSUPP", "ETIMEDOUT", "ENOSPC", "ENOLINK", "EREMOTEIO", "EBADE",
 		"ENODATA", "EILSEQ",     "ENOMEM",    "EIO",    "EREMCHG", "EAGAIN",    "EBUSY",
 	};
-	static char other[24];
+	struct word word;
 
 	if (error > 0 && (size_t)error < sizeof(names) / sizeof(*names))
-		return names[error];
-	if (error < 0 && strerrorname_np(-error))
-		return strerrorname_np(-error);
-	snprintf(other, sizeof(other), "BLK_STS_%d", error);
-	return other;
+		snprintf(word.text, sizeof(word.text), "%s", names[error]);
+	else if (error < 0 && strerrorname_np(-error))
+		snprintf(word.text, sizeof(word.text), "%s", strerrorname_np(-error));
+	else
+		snprintf(word.text, sizeof(word.text), "BLK_STS_%d", error);
+	return word;
 }
 
-/* Nanoseconds since the first request was done. Those of several CPUs may come in another order. */
-static int64_t since_first(struct printer *p, const struct event *e)
+/* Nanoseconds since the first request was completed. Events of several CPUs may be out of order. */
+static int64_t since_first(struct biosnoop_printer *p, const struct biosnoop_event *e)
 {
-	if (!p->first)
-		p->first = e->done;
-	return e->done - p->first;
+	if (!p->first_ns)
+		p->first_ns = e->end_ns;
+	return e->end_ns - p->first_ns;
 }
 
-/* Two times that come from different clocks of the kernel may be some nanoseconds apart. */
+/* Two times from different clocks of the kernel may be some nanoseconds apart. */
 static uint64_t between(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;
 }
 
-void print_header(struct printer *p)
+/* A name of the kernel's, which fills its array without a NUL or ends before. */
+static struct slice name_of(const char *name, size_t size)
+{
+	return (struct slice){name, strnlen(name, size)};
+}
+
+void print_header(struct biosnoop_printer *p)
 {
 	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s %7s\n", "TIME(s)", "COMM",
 		   "PID", "DISK", "T", "SECTOR", "BYTES", p->queued ? " QUE(ms)" : "", "LAT(ms)");
 }
 
-static void put_ms(struct out *out, uint64_t from, uint64_t to)
+static void write_ms(struct out *out, uint64_t from, uint64_t to)
 {
 	if (from && to)
 		out_printf(out, " %7.2f", between(from, to) / 1e6);
@@ -99,54 +108,61 @@ static void put_ms(struct out *out, uint64_t from, uint64_t to)
 		out_printf(out, " %7s", "-");
 }
 
-void print_text(struct printer *p, const struct event *e)
+void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 {
 	struct out *out = p->out;
 	char pid[16] = "-";
 
 	out_printf(out, "%-11.6f ", since_first(p, e) / 1e9);
-	label_column(out, e->comm, sizeof(e->comm), 14);
+	out_column(out, name_of(e->comm, sizeof(e->comm)), 14);
 	if (*e->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	out_printf(out, "%-7s ", pid);
-	label_column(out, e->disk, sizeof(e->disk), 9);
-	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags), (uint64_t)e->sector,
-		   (uint64_t)e->bytes);
+	out_column(out, name_of(e->disk, sizeof(e->disk)), 9);
+	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags).text,
+		   (uint64_t)e->sector, (uint64_t)e->bytes);
 	if (p->queued)
-		put_ms(out, e->begun, e->issued);
-	put_ms(out, e->issued, e->done);
+		write_ms(out, e->start_ns, e->issued_ns);
+	write_ms(out, e->issued_ns, e->end_ns);
 	if (e->error)
-		out_printf(out, " %s", error_of(e->error));
-	out_text(out, "\n");
+		out_printf(out, " %s", error_of(e->error).text);
+	out_char(out, '\n');
 	p->number++;
 }
 
-static void put_us(struct out *out, const char *key, uint64_t from, uint64_t to)
+static void write_us(struct out *out, const char *key, uint64_t from, uint64_t to)
 {
-	if (from && to)
-		out_printf(out, ",\"%s\":%.3f", key, between(from, to) / 1e3);
+	if (!from || !to)
+		return;
+	out_text(out, key);
+	out_us(out, between(from, to));
 }
 
-void print_json(struct printer *p, const struct event *e)
+void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 {
+	int64_t since = since_first(p, e);
 	struct out *out = p->out;
 
-	out_printf(out,
-		   "{\"tsc\":%" PRIu64 ",\"us\":%.3f,\"lcore\":%" PRIu32
-		   ",\"tpoint\":\"BLOCK_IO\",\"args\":{",
-		   (uint64_t)e->done, since_first(p, e) / 1e3, e->cpu);
+	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s", (uint64_t)e->end_ns,
+		   since < 0 ? "-" : "");
+	out_us(out, since < 0 ? -since : since);
+	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {
-		label_member(out, "comm", e->comm, sizeof(e->comm));
-		out_printf(out, "\"pid\":%" PRIu32 ",", e->pid);
+		out_text(out, "\"comm\":");
+		out_json(out, name_of(e->comm, sizeof(e->comm)));
+		out_printf(out, ",\"pid\":%" PRIu32 ",", e->pid);
 	}
-	if (*e->disk)
-		label_member(out, "disk", e->disk, sizeof(e->disk));
+	if (*e->disk) {
+		out_text(out, "\"disk\":");
+		out_json(out, name_of(e->disk, sizeof(e->disk)));
+		out_char(out, ',');
+	}
 	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64,
-		   type_of(e->flags), (uint64_t)e->sector, (uint64_t)e->bytes);
-	put_us(out, "queued", e->begun, e->issued);
-	put_us(out, "latency", e->issued, e->done);
+		   type_of(e->flags).text, (uint64_t)e->sector, (uint64_t)e->bytes);
+	write_us(out, ",\"queued\":", e->start_ns, e->issued_ns);
+	write_us(out, ",\"latency\":", e->issued_ns, e->end_ns);
 	if (e->error)
-		out_printf(out, ",\"error\":\"%s\"", error_of(e->error));
+		out_printf(out, ",\"error\":\"%s\"", error_of(e->error).text);
 	out_text(out, "}}\n");
 	p->number++;
 }

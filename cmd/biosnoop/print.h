@@ -9,19 +9,19 @@
 #include "out.h"
 #include "bpf/biosnoop.h"
 
-struct printer {
+struct biosnoop_printer {
 	struct out *out;
-	bool queued;     /* with the time in the queue */
-	uint64_t first;  /* when the first request was done, in ns; 0: none yet */
-	uint64_t number; /* of lines with a request */
+	bool queued;       /* with the time in the queue */
+	uint64_t first_ns; /* when the first request was completed; 0: none yet */
+	uint64_t number;   /* of lines with a request */
 };
 
 /* The line above the columns. */
-void print_header(struct printer *p);
+void print_header(struct biosnoop_printer *p);
 
-void print_text(struct printer *p, const struct event *e);
+void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e);
 
 /* A trace line, see spdk-trace-lines(7). */
-void print_json(struct printer *p, const struct event *e);
+void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e);
 
 #endif

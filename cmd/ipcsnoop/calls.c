@@ -19,7 +19,7 @@ static const char *const syscalls_32[] = {NULL};
 _Static_assert(SIZE(syscalls_64) < OTHER_NUMBER && SIZE(syscalls_32) < OTHER_NUMBER,
 	       "more system calls than there is room for");
 
-/* NULL: it has none. */
+/* NULL: none. */
 static const char *plain_name(unsigned call)
 {
 	if (call >= NUMBERS)
@@ -27,20 +27,19 @@ static const char *plain_name(unsigned call)
 	return call < SIZE(syscalls_64) ? syscalls_64[call] : NULL;
 }
 
-const char *call_name(unsigned call)
+const char *calls_name(unsigned call, char buffer[CALLS_NAME])
 {
-	static char name[64];
 	const char *mode = call >= NUMBERS ? prefix_32 : "", *known = plain_name(call);
 
 	if (known && call < NUMBERS)
 		return known;
 	if (known)
-		snprintf(name, sizeof(name), "%s%s", mode, known);
+		snprintf(buffer, CALLS_NAME, "%s%s", mode, known);
 	else if (call % NUMBERS == OTHER_NUMBER)
-		snprintf(name, sizeof(name), "%ssyscall_other", mode);
+		snprintf(buffer, CALLS_NAME, "%ssyscall_other", mode);
 	else
-		snprintf(name, sizeof(name), "%ssyscall_%u", mode, call % NUMBERS);
-	return name;
+		snprintf(buffer, CALLS_NAME, "%ssyscall_%u", mode, call % NUMBERS);
+	return buffer;
 }
 
 /* preadv2 and pwritev2 take a pipe when they are given no offset. */

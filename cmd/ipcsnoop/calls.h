@@ -5,8 +5,10 @@
 
 #include "bpf/ipcsnoop.h"
 
-/* The call's name, with "i386:" or "arm:" before it for one of 32 bits. Valid until the next call. */
-const char *call_name(unsigned call);
+enum { CALLS_NAME = 64 };
+
+/* The call's name, with "i386:" or "arm:" before it for one of 32 bits; in the buffer, or a constant. */
+const char *calls_name(unsigned call, char buffer[CALLS_NAME]);
 
 /* Sets the entries of those calls that may read from a pipe or write to one. */
 void calls_at_pipes(struct operation operations[NUM_CALLS]);

@@ -35,22 +35,22 @@ void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cp
 		}
 }
 
-struct row {
+struct ranked {
 	uint64_t value;
 	unsigned call;
 };
 
 static int compare(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct ranked *x = a, *y = b;
 
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
 	return x->call < y->call ? -1 : x->call > y->call;
 }
 
-/* Finds the calls of which the value is not 0, in the order of the values. Returns how many there are. */
-static size_t sort(struct row rows[NUM_CALLS], const struct count sums[NUM_CALLS],
+/* The calls whose value is not 0, by value. Returns how many there are. */
+static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CALLS],
 		   value_of *value_of)
 {
 	size_t n = 0;
@@ -59,7 +59,7 @@ static size_t sort(struct row rows[NUM_CALLS], const struct count sums[NUM_CALLS
 		uint64_t value = value_of(&sums[call]);
 
 		if (value)
-			rows[n++] = (struct row){value, call};
+			rows[n++] = (struct ranked){value, call};
 	}
 	qsort(rows, n, sizeof(*rows), compare);
 	return n;
@@ -67,25 +67,27 @@ static size_t sort(struct row rows[NUM_CALLS], const struct count sums[NUM_CALLS
 
 void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 {
-	struct row rows[NUM_CALLS];
+	struct ranked rows[NUM_CALLS];
+	char name[CALLS_NAME];
 	size_t n = sort(rows, sums, calls_of);
 
 	for (size_t i = 0; i < n; i++)
-		out_printf(out, "@syscalls[%s]: %" PRIu64 "\n", call_name(rows[i].call),
+		out_printf(out, "@syscalls[%s]: %" PRIu64 "\n", calls_name(rows[i].call, name),
 			   rows[i].value);
 	n = sort(rows, sums, ns_of);
 	for (size_t i = 0; i < n; i++)
-		out_printf(out, "%s@usecs[%s]: %.3f\n", i ? "" : "\n", call_name(rows[i].call),
-			   rows[i].value / 1e3);
+		out_printf(out, "%s@usecs[%s]: %.3f\n", i ? "" : "\n",
+			   calls_name(rows[i].call, name), rows[i].value / 1e3);
 	n = sort(rows, sums, errors_of);
 	for (size_t i = 0; i < n; i++)
 		out_printf(out, "%s@errors[%s]: %" PRIu64 "\n", i ? "" : "\n",
-			   call_name(rows[i].call), rows[i].value);
+			   calls_name(rows[i].call, name), rows[i].value);
 }
 
 void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 {
-	struct row rows[NUM_CALLS];
+	struct ranked rows[NUM_CALLS];
+	char name[CALLS_NAME];
 	size_t n = sort(rows, sums, calls_of);
 
 	for (size_t i = 0; i < n; i++) {
@@ -94,7 +96,7 @@ void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 		out_printf(out,
 			   "{\"syscall\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
 			   ",\"us\":%.3f}\n",
-			   call_name(rows[i].call), (uint64_t)sum->calls, (uint64_t)sum->errors,
-			   sum->ns / 1e3);
+			   calls_name(rows[i].call, name), (uint64_t)sum->calls,
+			   (uint64_t)sum->errors, sum->ns / 1e3);
 	}
 }

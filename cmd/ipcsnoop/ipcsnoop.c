@@ -27,7 +27,7 @@ static struct {
 struct ipcsnoop {
 	struct recorder recorder;
 	struct ipcsnoop_bpf *bpf;
-	struct printer printer;
+	struct ipcsnoop_printer printer;
 	int cpus;
 	const struct count *counts; /* NUM_CALLS for each CPU */
 	int unfinished;             /* the iterator over calls that have not returned */
@@ -95,7 +95,7 @@ static bool print_event(void *context, const void *event, size_t size)
 {
 	struct ipcsnoop *s = context;
 
-	if (size < sizeof(struct event))
+	if (size < sizeof(struct ipcsnoop_event))
 		return false;
 	(opt.json ? print_json : print_text)(&s->printer, event);
 	return true;
@@ -154,7 +154,7 @@ static void finish(void *context)
 {
 	struct ipcsnoop *s = context;
 	struct recorder *r = &s->recorder;
-	uint64_t lost = s->bpf->bss->lost, untracked = s->bpf->bss->num_untracked;
+	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
 	uint64_t missed = recorder_missed(r);
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
@@ -164,10 +164,10 @@ static void finish(void *context)
 		      "lost %" PRIu64
 		      " reads and writes: the buffer was full; use a larger --buffer",
 		      lost);
-	recorder_loss(r, untracked,
+	recorder_loss(r, no_storage,
 		      "%" PRIu64
 		      " system calls found no memory: they have no line, and no time in the sums",
-		      untracked);
+		      no_storage);
 	recorder_loss(r, missed,
 		      "missed %" PRIu64
 		      " steps of system calls: lines may be missing, and counts too low",

@@ -2,17 +2,13 @@
 #include "print.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "calls.h"
 #include "digits.h"
-#include "label.h"
 
-enum { LINE_ROOM = 512 }; /* more than a line takes, without the thread's name */
-
-/* The name of an error, also of those with which the kernel notes that a signal interrupted a call. */
-static const char *error_of(int error)
+/* Writes the name of an error, also of those with which the kernel marks that a signal interrupted a call. */
+static void write_error(struct out *out, int error)
 {
 	static const struct {
 		int number;
@@ -23,160 +19,155 @@ static const char *error_of(int error)
 		{514, "ERESTARTNOHAND"},
 		{516, "ERESTART_RESTARTBLOCK"},
 	};
-	static char other[16];
+	const char *name = strerrorname_np(error);
 
-	if (strerrorname_np(error))
-		return strerrorname_np(error);
-	for (size_t i = 0; i < sizeof(restarts) / sizeof(*restarts); i++)
+	for (size_t i = 0; !name && i < sizeof(restarts) / sizeof(*restarts); i++)
 		if (restarts[i].number == error)
-			return restarts[i].name;
-	snprintf(other, sizeof(other), "errno_%d", error);
-	return other;
+			name = restarts[i].name;
+	if (name)
+		out_text(out, name);
+	else
+		out_printf(out, "errno_%d", error);
 }
 
-static char *put(char *to, const char *text)
+/* Nanoseconds since the first call returned, which may be negative: events of several CPUs may be out of order. */
+static int64_t since_first(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 {
-	return mempcpy(to, text, strlen(text));
+	if (!p->first_ns)
+		p->first_ns = e->end_ns;
+	return e->end_ns - p->first_ns;
 }
 
-/* What a call said that moved nothing; NULL: it did not fail. */
-static const char *failure_of(const struct event *e)
-{
-	if (e->unfinished)
-		return "unfinished";
-	return e->result < 0 ? error_of(-e->result) : NULL;
-}
-
-/* A number of which the last three or six digits are decimals: of a unit of 1000 or 1000000. */
-static char *put_fixed(char *to, uint64_t value, uint64_t unit)
-{
-	to = digits_u64(to, value / unit);
-	*to++ = '.';
-	for (value %= unit; unit > 1; value %= unit) {
-		unit /= 10;
-		*to++ = '0' + value / unit;
-	}
-	return to;
-}
-
-/* The time since the first call was done, in units of so many ns. Those of several CPUs may come in another order. */
-static char *put_since_first(char *to, struct printer *p, const struct event *e, unsigned ns,
-			     uint64_t unit)
-{
-	if (!p->first)
-		p->first = e->done;
-	if (e->done < p->first)
-		*to++ = '-';
-	return put_fixed(to, (e->done < p->first ? p->first - e->done : e->done - p->first) / ns,
-			 unit);
-}
-
-void print_header(struct printer *p)
+void print_header(struct ipcsnoop_printer *p)
 {
 	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)",
 		   "COMM", "PID", "CALL", "D", "PIPE", "ASKED", "MOVED", "SLOTS", "QUEUED", "B",
 		   "LAT(ms)");
 }
 
-/* Ends a column that began there. */
-static char *fill(char *to, const char *from, int width)
+/* Room for a column of numbers. */
+enum { COLUMN_ROOM = 4 * DIGITS_ROOM };
+
+/* Ends a column that starts at from. */
+static void end_column(struct out *out, const char *from, char *to, int width)
 {
 	while (to < from + width)
 		*to++ = ' ';
 	*to++ = ' ';
-	return to;
+	out_commit(out, to);
 }
 
-static char *number_column(char *to, bool known, uint64_t value, int width)
+static void time_column(struct out *out, int64_t ns)
 {
-	char *end = known ? digits_u64(to, value) : put(to, "-");
+	uint64_t us = (ns < 0 ? -ns : ns) / 1000;
+	char *from = out_room(out, COLUMN_ROOM), *to = from, decimals[DIGITS_ROOM];
 
-	return fill(end, to, width);
+	if (ns < 0)
+		*to++ = '-';
+	to = digits_u64(to, us / 1000000);
+	*to++ = '.';
+	digits_8(decimals, us % 1000000);
+	end_column(out, from, mempcpy(to, decimals + 2, 6), 11);
 }
 
-static char *slots_column(char *to, const struct event *e)
+static void number_column(struct out *out, bool known, uint64_t value, int width)
 {
-	char *end;
+	char *from = out_room(out, COLUMN_ROOM);
 
-	if (!e->begun)
-		return number_column(to, false, 0, 7);
-	end = digits_u64(to, e->used);
-	*end++ = '/';
-	return fill(digits_u64(end, e->slots), to, 7);
+	end_column(out, from, known ? digits_u64(from, value) : mempcpy(from, "-", 1), width);
 }
 
-static char waited(const struct event *e)
+static void slots_column(struct out *out, const struct ipcsnoop_event *e)
 {
-	if (!e->begun)
-		return '?';
-	return e->blocked ? 'B' : '-';
-}
+	char *from = out_room(out, COLUMN_ROOM), *to = from;
 
-void print_text(struct printer *p, const struct event *e)
-{
-	const char *failure = failure_of(e);
-	struct out *out = p->out;
-	char *to = out_room(out, LINE_ROOM);
-
-	out_commit(out, fill(put_since_first(to, p, e, 1000, 1000000), to, 11));
-	label_column(out, e->comm, sizeof(e->comm), 14);
-	to = number_column(out_room(out, LINE_ROOM), true, e->pid, 7);
-	to = fill(put(to, call_name(e->call)), to, 8);
-	*to++ = e->writes ? 'W' : 'R';
-	*to++ = ' ';
-	to = number_column(to, true, e->inode, 9);
-	to = number_column(to, e->asked != NOT_KNOWN, e->asked, 7);
-	to = number_column(to, !failure, e->result, 7);
-	to = slots_column(to, e);
-	to = number_column(to, e->queued != NOT_KNOWN, e->queued, 7);
-	*to++ = waited(e);
-	*to++ = ' ';
-	to = e->begun ? put_fixed(to, (e->done - e->begun) / 1000, 1000) : put(to, "-");
-	if (failure) {
-		*to++ = ' ';
-		to = put(to, failure);
+	if (e->start_ns) {
+		to = digits_u64(to, e->used);
+		*to++ = '/';
+		to = digits_u64(to, e->slots);
+	} else {
+		*to++ = '-';
 	}
-	*to++ = '\n';
-	out_commit(out, to);
+	end_column(out, from, to, 7);
 }
 
-static char *member(char *to, const char *key, uint64_t value)
+static struct slice comm_of(const struct ipcsnoop_event *e)
 {
-	return digits_u64(put(to, key), value);
+	return (struct slice){e->comm, strnlen(e->comm, sizeof(e->comm))};
 }
 
-void print_json(struct printer *p, const struct event *e)
+void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 {
+	bool failed = e->unfinished || e->result < 0;
+	char name[CALLS_NAME];
 	struct out *out = p->out;
-	char *to = out_room(out, LINE_ROOM);
 
-	to = member(to, "{\"tsc\":", e->done);
-	to = put_since_first(put(to, ",\"us\":"), p, e, 1, 1000);
-	to = member(to, ",\"lcore\":", e->cpu);
-	to = put(to, e->writes ? ",\"tpoint\":\"PIPE_WRITE\",\"args\":{"
-			       : ",\"tpoint\":\"PIPE_READ\",\"args\":{");
-	out_commit(out, to);
-	label_member(out, "comm", e->comm, sizeof(e->comm));
-	to = member(out_room(out, LINE_ROOM), "\"pid\":", e->pid);
-	to = put(put(to, ",\"call\":\""), call_name(e->call));
-	to = member(to, "\",\"pipe\":", e->inode);
+	time_column(out, since_first(p, e));
+	out_column(out, comm_of(e), 14);
+	number_column(out, true, e->pid, 7);
+	out_column(out, slice_of(calls_name(e->call, name)), 8);
+	out_text(out, e->writes ? "W " : "R ");
+	number_column(out, true, e->inode, 9);
+	number_column(out, e->asked != NOT_KNOWN, e->asked, 7);
+	number_column(out, !failed, e->result, 7);
+	slots_column(out, e);
+	number_column(out, e->queued != NOT_KNOWN, e->queued, 7);
+	out_text(out, !e->start_ns ? "? -" : e->blocked ? "B " : "- ");
+	if (e->start_ns)
+		out_us(out, (e->end_ns - e->start_ns) / 1000);
+	if (e->unfinished) {
+		out_text(out, " unfinished");
+	} else if (failed) {
+		out_char(out, ' ');
+		write_error(out, -e->result);
+	}
+	out_char(out, '\n');
+}
+
+static void member(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	out_u64(out, value);
+}
+
+void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
+{
+	int64_t since = since_first(p, e);
+	char name[CALLS_NAME];
+	struct out *out = p->out;
+
+	member(out, "{\"tsc\":", e->end_ns);
+	out_text(out, since < 0 ? ",\"us\":-" : ",\"us\":");
+	out_us(out, since < 0 ? -since : since);
+	member(out, ",\"lcore\":", e->cpu);
+	out_text(out, e->writes ? ",\"tpoint\":\"PIPE_WRITE\",\"args\":{\"comm\":"
+				: ",\"tpoint\":\"PIPE_READ\",\"args\":{\"comm\":");
+	out_json(out, comm_of(e));
+	member(out, ",\"pid\":", e->pid);
+	out_text(out, ",\"call\":\"");
+	out_text(out, calls_name(e->call, name));
+	member(out, "\",\"pipe\":", e->inode);
 	if (e->asked != NOT_KNOWN)
-		to = member(to, ",\"asked\":", e->asked);
+		member(out, ",\"asked\":", e->asked);
 	if (e->result >= 0 && !e->unfinished)
-		to = member(to, ",\"moved\":", e->result);
-	if (e->begun) {
-		to = member(to, ",\"used\":", e->used);
-		to = member(to, ",\"slots\":", e->slots);
+		member(out, ",\"moved\":", e->result);
+	if (e->start_ns) {
+		member(out, ",\"used\":", e->used);
+		member(out, ",\"slots\":", e->slots);
 	}
 	if (e->queued != NOT_KNOWN)
-		to = member(to, ",\"queued\":", e->queued);
-	if (e->begun) {
-		to = put(to, e->blocked ? ",\"blocked\":true" : ",\"blocked\":false");
-		to = put_fixed(put(to, ",\"latency\":"), e->done - e->begun, 1000);
+		member(out, ",\"queued\":", e->queued);
+	if (e->start_ns) {
+		out_text(out, e->blocked ? ",\"blocked\":true,\"latency\":"
+					 : ",\"blocked\":false,\"latency\":");
+		out_us(out, e->end_ns - e->start_ns);
 	}
-	if (e->result < 0)
-		to = put(put(put(to, ",\"error\":\""), error_of(-e->result)), "\"");
+	if (e->result < 0) {
+		out_text(out, ",\"error\":\"");
+		write_error(out, -e->result);
+		out_char(out, '"');
+	}
 	if (e->unfinished)
-		to = put(to, ",\"unfinished\":true");
-	out_commit(out, put(to, "}}\n"));
+		out_text(out, ",\"unfinished\":true");
+	out_text(out, "}}\n");
 }

@@ -8,17 +8,17 @@
 #include "out.h"
 #include "bpf/ipcsnoop.h"
 
-struct printer {
+struct ipcsnoop_printer {
 	struct out *out;
-	uint64_t first; /* when the first call was done, in ns; 0: none yet */
+	uint64_t first_ns; /* when the first call returned; 0: none yet */
 };
 
 /* The line above the columns. */
-void print_header(struct printer *p);
+void print_header(struct ipcsnoop_printer *p);
 
-void print_text(struct printer *p, const struct event *e);
+void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e);
 
 /* A trace line, see spdk-trace-lines(7). */
-void print_json(struct printer *p, const struct event *e);
+void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e);
 
 #endif
