@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * biosnoop's program: follows each request from the block layer through the driver to its completion.
+ * biosnoop's program: follows each request from the block layer through the driver to its
+ * completion.
  *
  *	block_io_start      still in the process that issues it
  *	block_getrq         before 6.5: here as well, but the request is unknown yet
@@ -45,7 +46,7 @@ struct {
 	__type(value, struct tracked);
 } requests SEC(".maps");
 
-/* The last process that wanted a flush of the disk's cache; the request that does it is the kernel's own. */
+/* The last process that wanted a flush of the disk's cache; the kernel's own request does it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -253,8 +254,9 @@ static void emit(struct request *rq, const struct tracked *t, int error)
 }
 
 /*
- * A write that needs flushes is done in steps: the flushes are requests of their own, and the request itself is
- * completed once more, empty, after all of them; one without data is never issued.
+ * A write that needs flushes is done in steps: the flushes are requests of their own, and the
+ * request itself is completed once more, empty, after all of them; one without data is never
+ * issued.
  */
 static bool is_end_of_steps(struct request *rq)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * The process that a tool is told to record, and those that it and they begin from then on. User space lets
- * find_first run once, by recorder_run_iterator(), when the programs on forks and exits are attached.
+ * The process that a tool records, and its descendants from then on. User space runs find_first
+ * once, by recorder_run_iterator(), after the programs on forks and exits are attached.
  */
 #ifndef DESCENDANTS_BPF_H
 #define DESCENDANTS_BPF_H
@@ -21,8 +21,8 @@ __u32 num_followed;     /* processes */
 __u32 num_not_followed; /* forks for which there was no room */
 
 /*
- * The ids of the followed processes in the namespace pid_ns, by those that the kernel itself has: a process
- * that is not followed costs one look-up.
+ * The ids of the followed processes in the namespace pid_ns, by those in the kernel's first one: a
+ * process that is not followed costs one lookup.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,7 +50,7 @@ static void follow(struct task_struct *task, __u32 id)
 		__sync_fetch_and_add(&num_not_followed, 1);
 }
 
-/* No more when the task was the last thread of its process: the id may be given to another one. */
+/* If the task was the last thread of its process: the id may be reused. */
 static void forget_if_dead(struct task_struct *task)
 {
 	__u32 key = task->tgid;
@@ -60,7 +60,7 @@ static void forget_if_dead(struct task_struct *task)
 		__sync_fetch_and_add(&num_followed, -1);
 }
 
-/* Called with every thread that there is, also of processes that have ended and were not waited for. */
+/* Called with every thread, also of processes that have ended and were not waited for. */
 SEC("iter/task")
 int find_first(struct bpf_iter__task *ctx)
 {
@@ -76,7 +76,7 @@ int find_first(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A new process of a followed one is followed, too; a new thread has the id that is followed already. */
+/* A child of a followed process is followed, too; a new thread has an id that already is. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Other users' processes. CAP_BPF and CAP_PERFMON let a program run in every process; without CAP_SYS_PTRACE its user
- * sees only those processes that ptrace(2) would let that user attach to.
+ * Other users' processes. CAP_BPF and CAP_PERFMON let a program run in every process; without
+ * CAP_SYS_PTRACE its user sees only those processes that ptrace(2) would let that user attach to.
  */
 #ifndef FOREIGN_BPF_H
 #define FOREIGN_BPF_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * ipcsnoop's program: counts the system calls of a process and its children, and sends an event for those that read
- * from pipes or write to them. The descriptor leads to the pipe through the task's file table.
+ * ipcsnoop's program: counts the system calls of a process and its children, and sends an event for
+ * those that read from pipes or write to them. The descriptor leads to the pipe through the task's
+ * file table.
  */
 #include <linux/bpf.h>
 #include <linux/stat.h>
@@ -31,7 +32,7 @@ const volatile struct operation operations[NUM_CALLS]; /* all zero: no events */
 
 __u64 num_no_storage; /* calls for which there was no memory */
 
-/* By CPU, and then by call: an array for each CPU that user space can read without asking the kernel. */
+/* By CPU, then by call: an array for each CPU, which user space reads without system calls. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -85,8 +86,8 @@ static struct file *file_of(struct task_struct *task, __u32 descriptor)
 }
 
 /*
- * The bytes in a pipe, whose buffers are at this address. Global, as sum_vectors() is, so that the verifier checks it
- * once instead of once per loop iteration.
+ * The bytes in a pipe, whose buffers are at this address. Global, as sum_vectors() is, so that the
+ * verifier checks it once instead of once per loop iteration.
  */
 __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 used, __u32 slots)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ipcsnoop and its BPF program share: kinds of system calls, counts of them, and events at pipes. */
+/* What ipcsnoop and its BPF program share: system calls, their counts, and events at pipes. */
 #ifndef IPCSNOOP_BPF_H
 #define IPCSNOOP_BPF_H
 
@@ -7,7 +7,7 @@
 
 enum {
 	COMM_SIZE = 16,
-	/* calls by number; those of 64 bits and those of 32 have one entry each for all other numbers */
+	/* calls by number; for 64 and for 32 bits one entry stands for all other numbers */
 	NUMBERS = 1024,
 	OTHER_NUMBER = NUMBERS - 1,
 	NUM_CALLS = 2 * NUMBERS, /* those of 32 bits come last */
@@ -28,9 +28,9 @@ struct count {
 	__u64 ns; /* of those that returned */
 };
 
-/* A call at a pipe that has returned, or has not when tracing ends. Times are nanoseconds of CLOCK_MONOTONIC. */
+/* A call at a pipe that has returned, or has not when tracing ends. Times: CLOCK_MONOTONIC. */
 struct ipcsnoop_event {
-	__u64 start_ns; /* 0: before tracing, so that `used`, `slots` and `blocked` are unknown, too */
+	__u64 start_ns; /* 0: before tracing; `used`, `slots` and `blocked` are then unknown */
 	__u64 end_ns;
 	__u64 inode;
 	__u64 asked;  /* bytes; or NOT_KNOWN */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* What differs between processors: the registers that are saved, and what of them belongs to a system call. */
+/* What differs between processors: the saved registers, and which of them hold a system call. */
 #ifndef MACHINE_BPF_H
 #define MACHINE_BPF_H
 
@@ -16,7 +16,7 @@ enum {
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-/* user space has other names for them */
+/* struct pt_regs; renamed because uapi/asm/ptrace.h uses other field names */
 struct pt_regs___kernel {
 	unsigned long r10, r8;
 	unsigned long bx, cx, dx, si, di;
@@ -59,8 +59,8 @@ static inline __u64 call_number(struct pt_regs *ctx)
 
 #elif defined(__TARGET_ARCH_arm64)
 enum {
-	SAVED_REGISTERS = sizeof(
-		struct user_pt_regs), /* bytes, at the beginning of struct pt_regs */
+	/* bytes, at the start of struct pt_regs */
+	SAVED_REGISTERS = sizeof(struct user_pt_regs),
 	TIF_32BIT = 1 << 22,
 };
 

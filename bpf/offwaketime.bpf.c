@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * offwaketime's program: a thread that blocks leaves its stacks in its task storage, the thread that wakes it adds
- * its own, and when it runs again both are sent. Stacks are sent whole: ids of a stack map can collide.
+ * offwaketime's program: a thread that blocks leaves its stacks in its task storage, the thread
+ * that wakes it adds its own, and when it runs again both are sent. Stacks are sent whole: ids of a
+ * stack map can collide.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -73,8 +74,9 @@ static bool is_wanted(struct task_struct *task)
 }
 
 /*
- * Whether it gives up the processor for a reason that is wanted. One that is preempted while it prepares to wait
- * already has a state, but goes on. A waker may change the state meanwhile, but not to 0.
+ * Whether it gives up the processor for a reason that is wanted. One that is preempted while it
+ * prepares to wait already has a state, but goes on. A waker may change the state meanwhile, but
+ * not to 0.
  */
 static bool is_blocking(bool preempt, struct task_struct *task)
 {
@@ -160,8 +162,9 @@ static void forget(struct task_struct *task)
 }
 
 /*
- * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen, as happens on virtual
- * machines just after programs are attached. When that thread became blocked or stopped being so is then unknown.
+ * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen, as
+ * happens on virtual machines just after programs are attached. When that thread became blocked or
+ * stopped being so is then unknown.
  */
 static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
 {

@@ -16,13 +16,13 @@ enum { TARGET_USER, TARGET_KERNEL, WAKER_KERNEL, WAKER_USER, NUM_STACKS };
 
 /* A thread that was blocked or woke one. */
 struct party {
-	/* address of its process's arguments, which with pid identifies a program; 0: a thread of the kernel */
+	/* address of its process's arguments: with pid identifies a program; 0: a kernel thread */
 	__u64 image;
 	__u32 pid, tid;       /* 0: in another PID namespace, or the idle task */
 	char comm[COMM_SIZE]; /* empty: unknown */
 };
 
-/* Which thread was blocked, and which woke it. The frames of all stacks follow, without gaps, the innermost of each first. */
+/* The blocked thread and its waker. The frames of all stacks follow, innermost first. */
 struct stacks {
 	struct party target, waker;
 	__u16 depth[NUM_STACKS];

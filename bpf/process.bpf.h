@@ -11,7 +11,7 @@
 
 enum { MAX_PID_NS_LEVEL = 32 };
 
-const volatile __u32 pid_ns; /* inode of the PID namespace that process ids are of */
+const volatile __u32 pid_ns; /* inode of the PID namespace of all process ids */
 
 static __u32 id_in_namespace(struct pid *pid)
 {
@@ -27,13 +27,13 @@ static __u32 id_in_namespace(struct pid *pid)
 	return 0;
 }
 
-/* The task's process id in the namespace pid_ns; 0 when it has none there. */
+/* The task's process id in the namespace pid_ns; 0: it has none. */
 static inline __u32 process_id(struct task_struct *task)
 {
 	return id_in_namespace(BPF_CORE_READ(task, group_leader, thread_pid));
 }
 
-/* The same of the thread. */
+/* Its thread id there. */
 static inline __u32 thread_id(struct task_struct *task)
 {
 	return id_in_namespace(BPF_CORE_READ(task, thread_pid));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* The ring in which a program sends its events to user space. */
+/* The ring that carries a program's events to user space. */
 #ifndef RING_BPF_H
 #define RING_BPF_H
 
@@ -19,7 +19,7 @@ struct {
 	__uint(max_entries, 4096);
 } events SEC(".maps");
 
-/* Whether, and why, the consumer is to be woken for the next event. */
+/* Whether the reader is woken for the next event. */
 static __u64 ring_flags(void)
 {
 	__u32 when = wakeup;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * usdt-record's program for all probes: fetches the arguments that a site's entry in the map describes, and
- * sends them to user space. It sleeps where the kernel lets it, so that what is not resident is faulted in like
- * an access of the process itself.
+ * usdt-record's program for all probes: fetches the arguments that a site's entry in the map
+ * describes, and sends them to user space. It sleeps if the kernel lets it, so that memory is
+ * faulted in as if the process accessed it.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -17,9 +17,9 @@
 #include "usdt-record.h"
 
 enum {
-	/* a word for each operand, and a string with its NUL and one byte more to tell that it is longer */
+	/* a word for each operand, and a string with its NUL and one byte beyond the longest */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
-	/* the verifier wants room for one string more */
+	/* the verifier needs room for one more string */
 	MAX_EVENT = sizeof(struct usdt_record_event) + MAX_ARGS * sizeof(__u64) +
 		    (MAX_STRINGS + 1) * MAX_OPERAND,
 	PAGE = 4096, /* or a multiple of it */
@@ -35,12 +35,12 @@ struct {
 	__type(value, struct site);
 } sites SEC(".maps");
 
-/* The program may sleep and others run on its CPU meanwhile, so each task has a buffer of its own. */
+/* The program may sleep while others run on its CPU, so each task has a buffer of its own. */
 struct scratch {
 	__u8 regs[REGS_SIZE];
 	__u8 event[MAX_EVENT];
 };
-/* the rest is for the kernel's own header of it */
+/* the rest is for the kernel's own header */
 _Static_assert(sizeof(struct scratch) <= 8192 - 256, "too large for the storage of a task");
 
 struct {
@@ -50,11 +50,11 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* Reads memory of the process, 8 bytes at the most. */
+/* Reads memory of the process, at most 8 bytes. */
 static bool read_memory(__u64 *value, __u32 size, __u64 address)
 {
 	*value = 0;
-	/* else the compiler checks one copy of it and passes on another, which verifiers up to 6.1 refuse */
+	/* else the compiler checks one copy and passes another, which verifiers up to 6.1 refuse */
 	barrier_var(size);
 	if (size > sizeof(*value))
 		size = sizeof(*value);
@@ -92,8 +92,8 @@ static bool fetch(const struct scratch *s, const struct operand *o, __u64 *value
 }
 
 /*
- * Reads a string with its NUL; returns its length with that, or less than 0. What is not resident is
- * touched first; it lies on two pages at the most.
+ * Reads a string; returns its length with the NUL, or less than 0. Pages that are not resident are
+ * faulted in first; it is on at most two.
  */
 static long read_string(void *to, __u64 address)
 {
@@ -108,11 +108,11 @@ static long read_string(void *to, __u64 address)
 			break;
 		n = bpf_probe_read_user_str(to, size, (void *)address);
 	}
-	/* many kernels, 6.12 is one, do not count the NUL of an empty string; an error is less than 0 on all */
+	/* some kernels, such as 6.12, do not count the NUL of an empty string */
 	return n == 0 ? 1 : n;
 }
 
-/* Appends a string to the event at the offset, behind its word; returns where the next operand goes. */
+/* Appends a string after its word at the offset; returns the offset of the next operand. */
 static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
 {
 	struct usdt_record_event *e = (void *)s->event;
@@ -135,8 +135,8 @@ static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
 }
 
 /*
- * Fetches operand i into the event at the offset; returns where the next one goes. It is no static function
- * because the verifier looks at others once, and not again for each turn of the loop around it.
+ * Fetches operand i into the event at the offset; returns that of the next one. Global, so that the
+ * verifier checks it once instead of once per loop iteration.
  */
 __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct operand *o, __u32 at,
 					    __u32 i)

@@ -7,7 +7,7 @@
 
 enum { NS_A_MS = 1000000 };
 
-/* Nanoseconds of CLOCK_MONOTONIC, which is also what BPF programs call the time. */
+/* Nanoseconds of CLOCK_MONOTONIC, as bpf_ktime_get_ns() has them. */
 static inline uint64_t clock_ns(void)
 {
 	struct timespec t;

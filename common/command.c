@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "mem.h"
 
 enum {
 	EXIT_CANNOT_RUN = 126,
@@ -36,15 +37,14 @@ int command_find(struct command *c, char **argv)
 
 	*c = (struct command){.argv = argv, .gate = -1, .error = -1};
 	if (strchr(argv[0], '/')) {
-		c->path = strdup(argv[0]);
-		return c->path && is_executable(c->path) ? 0 : -1;
+		c->path = mem_copy(slice_of(argv[0]));
+		return is_executable(c->path) ? 0 : -1;
 	}
 	for (const char *p = directories ? directories : "/bin:/usr/bin";; p++) {
 		int n = strcspn(p, ":");
 
 		/* an empty one is the working directory */
-		if (asprintf(&c->path, "%.*s%s%s", n, p, n ? "/" : "./", argv[0]) < 0)
-			return -1;
+		c->path = mem_printf("%.*s%s%s", n, p, n ? "/" : "./", argv[0]);
 		if (is_executable(c->path))
 			return 0;
 		free(c->path);
@@ -69,7 +69,7 @@ static _Noreturn void run(const struct command *c, int gate, int error)
 {
 	char go;
 
-	/* the recorder died before it was ready */
+	/* the tool died before it was ready */
 	if (io_read(gate, &go, 1) != 1)
 		_exit(EXIT_NO_COMMAND);
 	execv(c->path, c->argv);

@@ -43,8 +43,8 @@ static ssize_t read_head(int fd, void *to, size_t n)
 }
 
 /*
- * libelf makes room for as many sections and segments as the file says it had, when it opens it. A number above
- * 65279 would stand elsewhere: no program has as many.
+ * libelf allocates as many sections and segments as the header says. Numbers above 65279 are stored
+ * elsewhere: no program has so many.
  */
 static bool check_header(struct elffile *f)
 {
@@ -166,11 +166,11 @@ bool elffile_strings(struct elffile *f, uint32_t number, struct elffile_section 
 	Elf_Scn *section = elf_getscn(f->elf, number);
 
 	if (!section || !gelf_getshdr(section, &s->header) || s->header.sh_type != SHT_STRTAB)
-		return fault(f, "an ELF file whose names are not where it says");
+		return fault(f, "an ELF file without the table of names that it refers to");
 	if (!load(f, section, s))
 		return false;
 	if (s->data->d_size && ((const char *)s->data->d_buf)[s->data->d_size - 1])
-		return fault(f, "an ELF file whose names have no end");
+		return fault(f, "an ELF file whose table of names does not end with a NUL");
 	return true;
 }
 

@@ -2,8 +2,9 @@
 /*
  * ELF files from untrusted sources: what libelf loads of them is limited.
  *
- * With sparse data and headers that share a section, a small file can take gigabytes and minutes. So everything that is
- * loaded counts against two budgets: that of the file, and that of all files which a tool reads.
+ * With sparse data and headers that share a section, a small file can take gigabytes and minutes.
+ * So everything that is loaded counts against two budgets: that of the file, and that of all files
+ * which a tool reads.
  */
 #ifndef ELFFILE_H
 #define ELFFILE_H
@@ -44,8 +45,8 @@ struct elffile {
 };
 
 /*
- * Opens a file of this machine's byte order. The descriptor must outlive it. Returns 0, or -1 with f->error;
- * call elffile_close() in both cases.
+ * Opens a file of this machine's byte order. The descriptor must outlive it. Returns 0, or -1 with
+ * f->error; call elffile_close() in both cases.
  */
 int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 
@@ -54,7 +55,7 @@ void elffile_close(struct elffile *f);
 /* Counts n bytes against the budgets. False with f->error when they are used up. */
 bool elffile_spend(struct elffile *f, uint64_t n);
 
-/* The first section of this type, and of this name unless it is NULL. False when there is none, or with f->error. */
+/* The first section of this type and name (NULL: any). False when none, or with f->error. */
 bool elffile_find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header);
 
 /* The same with its contents, valid until elffile_close(). */
@@ -84,13 +85,13 @@ bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbo
 const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *symbol);
 
 /*
- * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 when there is none, or -1 when
- * a note is cut off.
+ * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 when
+ * there is none, or -1 when a note is cut off.
  */
 int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at,
 		 struct slice *desc);
 
-/* Sets the path of the dynamic linker, to be freed; NULL when it is linked statically. Returns 0, or -1 with errno. */
+/* The dynamic linker's path, to be freed; NULL: linked statically. Returns 0, or -1 with errno. */
 int elffile_interpreter(const struct elffile *f, char **path);
 
 /* Where in the file the byte with this address is. */

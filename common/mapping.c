@@ -71,7 +71,7 @@ void mapping_end(struct mapping_list *list)
 	free(list->line);
 }
 
-/* Opens the path if it is the mapped file. Devices are not compared: some file systems report another one to stat(2). */
+/* Opens the path if it is the mapped file. stat(2) may report another device. */
 static int open_mapped(int dir, const char *path, uint64_t resolve, const struct mapping *m)
 {
 	struct stat st;

@@ -26,8 +26,9 @@ struct mapping_list {
 };
 
 /*
- * Begins to list them: those of the program that runs at this moment. Returns NULL; or, with errno, what could not be
- * opened: "" for the process itself, "root" or "maps". mapping_end() is due in both cases.
+ * Begins to list them: those of the program that runs at this moment. Returns NULL; or, with errno,
+ * what could not be opened: "" for the process itself, "root" or "maps". mapping_end() is due in
+ * both cases.
  */
 const char *mapping_begin(struct mapping_list *list, pid_t pid);
 

@@ -19,8 +19,8 @@ bool privilege_may_trace(void);
 uint64_t privilege_permitted(void);
 
 /*
- * Drops every capability, for good; may_read: except those to look into other processes and at their files. Returns 0,
- * or -1 after a message.
+ * Drops every capability, for good; may_read: except those to look into other processes and at
+ * their files. Returns 0, or -1 after a message.
  */
 int privilege_drop(bool may_read);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether the probes of specs are in the files of a target, and have what the specs want of them. */
+/* Whether a target has the probes of specs, with the arguments that the specs want. */
 #ifndef PROBECHECK_H
 #define PROBECHECK_H
 

@@ -31,8 +31,8 @@ struct probespecs {
 const char *probespec_add(struct probespecs *specs, struct slice text);
 
 /*
- * Adds those of a file ("-": standard input), one per line; blank lines are skipped, and so is what follows a #.
- * Returns 0, or -1 after a message.
+ * Adds those of a file ("-": standard input), one per line; blank lines are skipped, and so is what
+ * follows a #. Returns 0, or -1 after a message.
  */
 int probespec_read(struct probespecs *specs, const char *path);
 

@@ -23,15 +23,15 @@
 #include "wakeup.h"
 
 enum {
-	BATCH = 4096,   /* events of a round, after which signals and the clock are looked at */
+	BATCH = 4096,   /* events of a round, after which signals and the clock are checked */
 	BATCH_MS = 5,   /* for events to collect, while there are any */
 	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
 	DRAIN_MS = 500, /* for what is in the ring, when the program is still attached */
 };
 
 /*
- * A handler instead of signalfd(2), which needs blocked signals: the second one must also kill while a write waits for a
- * reader that does not read.
+ * A handler rather than signalfd(2), for which signals must be blocked: a second one has to kill
+ * also while a write waits for a reader that does not read.
  */
 static volatile sig_atomic_t caught;
 
@@ -45,8 +45,9 @@ static void on_signal(int number)
 }
 
 /*
- * Called once the command was forked, which has the user's own dispositions and ends when the tool is killed. Ignored
- * signals stay ignored, as nohup wants it. EPIPE is handled where we write: the command must still be waited for.
+ * Called once the command was forked, which has the user's own dispositions and ends when the tool
+ * is killed. Ignored signals stay ignored, as nohup wants it. EPIPE is handled where we write: the
+ * command must still be waited for.
  */
 static void catch_signals(void)
 {
@@ -59,7 +60,7 @@ static void catch_signals(void)
 	}
 }
 
-/* A terminal sends SIGINT to the command as well; other signals are passed on. The command's end then ends recording. */
+/* A terminal sends SIGINT to the command as well. The command's end then ends recording. */
 static void take_signal(struct recorder *r)
 {
 	int number = caught;
@@ -89,7 +90,7 @@ static int wait_for(struct pollfd *fds, nfds_t n, int ms)
 	return ready;
 }
 
-/* A file that others may have put there beforehand, as a link to another one, is not written to as root. */
+/* Root follows no link that others may have placed there beforehand. */
 static int open_output(struct recorder *r)
 {
 	const char *path = r->options.output;
@@ -204,7 +205,7 @@ static int on_event(void *context, void *event, size_t size)
 		r->failed = true;
 		return -1;
 	}
-	/* handling events may take long: a signal does not wait for all of them */
+	/* handling events may take long: a signal must not wait for all of them */
 	return ++r->batch == BATCH || caught ? -1 : 0;
 }
 
@@ -227,7 +228,10 @@ static int hide_foreign(struct recorder *r)
 	return -1;
 }
 
-/* Where one process is recorded that is a loss, as when it runs a program of another user; else it is as asked for. */
+/*
+ * Where one process is recorded that is a loss, as when it runs a program of another user; else it
+ * is as asked for.
+ */
 static void report_foreign(struct recorder *r)
 {
 	uint32_t *num = r->program.foreign.num, n = num ? *num : 0;
@@ -285,7 +289,7 @@ static int attach(struct recorder *r)
 	return r->tool->attach ? r->tool->attach(r->context) : recorder_attach(r);
 }
 
-/* A signal until then kills, and a command that is held back ends by itself. Returns 0, or the exit status. */
+/* Until then a signal kills, and a held command ends. Returns 0, or the exit status. */
 static int start(struct recorder *r)
 {
 	char **command = r->options.command;
@@ -311,7 +315,7 @@ static int start(struct recorder *r)
 	return 0;
 }
 
-/* A command is waited for at once, and what goes on after it can only be ended by a signal to the tool. */
+/* From now on a signal ends the recording of what the command left running. */
 static void note_end(struct recorder *r)
 {
 	if (r->command.pid > 0)
@@ -350,7 +354,7 @@ static void wait_for_events(struct recorder *r, int ms)
 		ms = r->deadline - now;
 	if (wait_for(fds, 2 + RECORDER_PIDS, ms) >= 0) {
 		note_ended(r, fds + 2);
-		/* the reader has gone: there is nobody to tell, and the status is as if a write had failed */
+		/* the reader has gone: no message, and the status is as if a write had failed */
 		r->failed |= fds[1].revents != 0;
 	} else if (errno != EINTR) {
 		warn("poll");
@@ -385,7 +389,7 @@ static void take_events(struct recorder *r)
 		r->tool->between(r->context);
 }
 
-/* While events come they are taken a batch at a time, which costs the probes no wake-ups; after a pause the next one wakes. */
+/* Reads in batches while events come, which costs the probes no wake-ups. */
 static void record(struct recorder *r)
 {
 	wake(r, WAKE_NOW);

@@ -29,7 +29,7 @@ enum { RECORDER_PIDS = 16 };
 /* What the user asks for. */
 struct recorder_options {
 	char **command;            /* NULL: none */
-	pid_t pids[RECORDER_PIDS]; /* processes with whose end it ends, up to the first 0 */
+	pid_t pids[RECORDER_PIDS]; /* recording ends with the last of these; up to the first 0 */
 	const char *output;        /* a path; NULL or "-": standard output */
 	uint64_t seconds;          /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
@@ -41,7 +41,7 @@ struct recorder_program {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
-	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: it does not */
+	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: no followers */
 	struct recorder_foreign { /* see bpf/foreign.bpf.h; NULL: it shows what all users can see */
 		bool *only_own;
 		uint32_t *uid, *gid;
@@ -62,11 +62,11 @@ struct recorder_program {
 				   .wakeup = &(bpf)->bss->wakeup})
 
 /*
- * What a tool does in its own way. Each is called with the context of recorder_run(); NULL: there is nothing to do.
- * Those that return an int return 0, or -1 after a message.
+ * What a tool does in its own way. Each is called with the context of recorder_run(); NULL: there
+ * is nothing to do. Those that return an int return 0, or -1 after a message.
  */
 struct recorder_tool {
-	const char *kernel; /* the oldest one that can load the program, by its sources */
+	const char *kernel; /* the oldest that can load the program, by its sources */
 	const char *hooks;  /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
 
@@ -84,7 +84,7 @@ struct recorder_tool {
 	bool (*full)(void *context);
 	/* All processes, or the command, have ended. */
 	void (*ended)(void *context);
-	/* NULL: that of the skeleton alone. When it fails, the ring is drained for a short time only. */
+	/* NULL: that of the skeleton alone. After a failure the ring is drained only shortly. */
 	int (*detach)(void *context);
 	/* Prints what is printed at the end, and reports what was lost. */
 	void (*finish)(void *context);
@@ -112,28 +112,26 @@ struct recorder {
 };
 
 /*
- * Returns the exit status: that of the command, as if it ran alone; if that is 0, or there is none, 1 when recording
- * failed. The skeleton stays open.
+ * Returns the exit status: that of the command, as if it ran alone; if that is 0, or there is none,
+ * 1 when recording failed. The skeleton stays open.
  */
 int recorder_run(struct recorder *r, const struct recorder_tool *tool,
 		 const struct recorder_options *options, void *context);
 
-/* Attaches the programs of the skeleton that are to be attached by themselves. Returns 0, or -1 after a message. */
+/* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
 
-/* Reports a loss, of n somethings, by this message; nothing when n is 0. The exit status is then 1. */
+/* Reports that n somethings were lost, unless n is 0. The exit status is then 1. */
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/*
- * How often programs were not called because their CPU was just running one, in an interrupt for instance: the
- * kernel then leaves the call out.
- */
+/* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);
 
 /*
- * A program that the kernel calls with each thread. Opening it takes privileges, running it does not: it returns a
- * descriptor, or -1 with errno. Running closes the descriptor, which may be -1, and returns 0, or -1 with errno.
+ * A program that the kernel calls with each thread. Opening it takes privileges, running it does
+ * not: it returns a descriptor, or -1 with errno. Running closes the descriptor, which may be -1,
+ * and returns 0, or -1 with errno.
  */
 int recorder_open_iterator(struct bpf_program *program);
 int recorder_run_iterator(int fd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files whose paths another process chose: opening anything but a regular file could wait, or set off a device. */
+/* Files at paths that another process chose. Opening anything but regular files may block. */
 #ifndef REGULAR_H
 #define REGULAR_H
 
@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 /*
- * Opens a regular file to read it; what else has the path is looked at but never opened. dir: where a relative path
- * starts. resolve: as openat2(2) has it; with RESOLVE_IN_ROOT dir is the root for links, too. *st is that of
- * the file. Returns -1 with errno, EINVAL when it is no regular file.
+ * Opens a regular file for reading; anything else at the path is checked but never opened. dir:
+ * where a relative path starts. resolve: as in openat2(2); with RESOLVE_IN_ROOT dir is the root for
+ * links, too. Sets *st. Returns -1 with errno, EINVAL if it is no regular file.
  */
 int regular_open(int dir, const char *path, uint64_t resolve, struct stat *st);
 

@@ -47,7 +47,7 @@ static size_t size_length(struct slice s)
 	return i < s.n && s.p[i] == '@' ? i + 1 : 0;
 }
 
-/* An operand may contain blanks (aarch64: "8@[sp, 16]"), so it ends only where the next SIZE@ starts. */
+/* An operand may contain blanks (aarch64: "8@[sp, 16]"): it ends where the next SIZE@ starts. */
 static size_t operand_length(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -71,7 +71,7 @@ static bool parse_args(struct usdt_site *site, struct slice s, const char **erro
 		if (site->num_args == USDT_MAX_ARGS)
 			return fault(error, "a probe has more than 12 arguments");
 		if (!head)
-			return fault(error, "an argument of a probe does not begin with SIZE@");
+			return fault(error, "an argument of a probe does not start with SIZE@");
 		arg->is_signed = *digits.p == '-';
 		digits = slice_from(digits, arg->is_signed);
 		arg->is_float = digits.p[digits.n - 1] == 'f';

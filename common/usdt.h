@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The USDT probes of an ELF file, as sys/sdt.h describes them in notes: owner "stapsdt", type 3, and then
- * the addresses of the probe, of a base that shows whether the file was prelinked, and of a semaphore
- * (0: none), followed by provider, name and arguments, each ended by a NUL. The arguments are separated by
- * blanks; each is SIZE@OPERAND, SIZE negative when signed, with an f after it for a float, and OPERAND in
- * the syntax of the machine's assembler.
+ * The USDT probes of an ELF file, as sys/sdt.h describes them in notes: owner "stapsdt", type 3,
+ * and then the addresses of the probe, of a base that shows whether the file was prelinked, and of
+ * a semaphore (0: none), followed by provider, name and arguments, each ended by a NUL. The
+ * arguments are separated by blanks; each is SIZE@OPERAND, SIZE negative when signed, with an f
+ * after it for a float, and OPERAND in the syntax of the machine's assembler.
  */
 #ifndef USDT_H
 #define USDT_H
@@ -41,8 +41,9 @@ struct usdt {
 };
 
 /*
- * Reads the probes of an open ELF file; it may have none. Returns 0; or -1 with what is wrong in *error, valid until the
- * next call. One damaged note is an error, so that no probe is left out in silence.
+ * Reads the probes of an open ELF file; it may have none. Returns 0; or -1 with what is wrong in
+ * *error, valid until the next call. One damaged note is an error, so that no probe is left out in
+ * silence.
  */
 int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When the reader of a BPF ring wants to be woken, so that a busy probe does not pay for it each time. */
+/* When the reader of a BPF ring wants to be woken: a busy probe does not pay for each event. */
 #ifndef WAKEUP_H
 #define WAKEUP_H
 

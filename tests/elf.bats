@@ -78,7 +78,7 @@ hollow() { # FILE SECTION BYTES
     # one byte less
     put endless $((at + 32)) 1 $(($(od -An -tu1 -j $((at + 32)) -N 1 good) - 1))
     status_is 1 usdt-gen -l -x endless
-    equal "$stderr" 'usdt-gen: endless: an ELF file whose names have no end'
+    equal "$stderr" 'usdt-gen: endless: an ELF file whose table of names does not end with a NUL'
 }
 
 @test "symbols that take much memory have no names, and other files have theirs" {

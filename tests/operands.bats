@@ -50,9 +50,9 @@ parses() { # MACHINE
 1@%dil|u8 in r14
 -1@%ah|s8 in r10.1
 1@%bh|u8 in r5.1
-8@%rip|it is none of the general registers
-8@%xmm0|it is none of the general registers
-8@%|it is none of the general registers
+8@%rip|it is not a general register
+8@%xmm0|it is not a general register
+8@%|it is not a general register
 8@x0|its symbol is not in the file, which may have been stripped
 8@(%rsp)|u64 at r19
 -2@-12(%rbp)|s16 at r4 + -12
@@ -60,17 +60,17 @@ parses() { # MACHINE
 8@(%rdi,%rsi,8)|u64 at r14 + r13 << 3
 8@16(,%rcx,4)|u64 at r11 << 2 + 16
 8@(%rdi,%rsi)|u64 at r14 + r13 << 0
-8@(%rdi,%rsi,3)|it has a form that is not known
-8@(%rdi,%rip)|it has a form that is not known
-8@(%rdi|it has a form that is not known
-8@(%rdi)x|it has a form that is not known
+8@(%rdi,%rsi,3)|its form is unknown
+8@(%rdi,%rip)|its form is unknown
+8@(%rdi|its form is unknown
+8@(%rdi)x|its form is unknown
 8@4096|u64 at 4096
 8@symbol(%rip)|u64 at r16 + 291
 8@symbol+4(%rip)|u64 at r16 + 295
 8@-8+symbol(%rip)|u64 at r16 + 283
 8@8(%rip)|its distance from the next instruction is not known
-8@symbol@GOTPCREL(%rip)|it has a form that is not known
-8@%fs:symbol@tpoff|it is none of the general registers
+8@symbol@GOTPCREL(%rip)|its form is unknown
+8@%fs:symbol@tpoff|it is not a general register
 E
 }
 
@@ -82,7 +82,7 @@ E
 -4@#-7|s32 -7
 8@-9223372036854775808|u64 -9223372036854775808
 8@18446744073709551615|u64 -1
-8@18446744073709551616|it has a form that is not known
+8@18446744073709551616|its form is unknown
 8@0x1F|u64 31
 8@x0|u64 in r0
 -8@x19|s64 in r19
@@ -94,11 +94,11 @@ E
 8@sp|u64 in r31
 8@xzr|u64 in none
 4@wzr|u32 in none
-8@x31|it is none of the general registers
-8@x|it is none of the general registers
-8@d0|it is none of the general registers
-8@v0.d[0]|it is none of the general registers
-8@pc|it is none of the general registers
+8@x31|it is not a general register
+8@x|it is not a general register
+8@d0|it is not a general register
+8@v0.d[0]|it is not a general register
+8@pc|it is not a general register
 8@[sp]|u64 at r31
 8@[sp, 16]|u64 at r31 + 16
 -1@[x17, -1]|s8 at r17 + -1
@@ -108,26 +108,26 @@ E
 -8@[x4, x1, lsl #3]|s64 at r4 + r1 << 3
 1@[x4, x1]|u8 at r4 + r1 << 0
 8@[x4, xzr]|u64 at r4
-8@[x4, x1, lsl 4]|it has a form that is not known
-8@[x4, x1, lsl]|it has a form that is not known
-8@[x4, w1, sxtw 3]|it has a form that is not known
-8@[x4, w1, uxtw]|it has a form that is not known
-8@[x4], 8|it has a form that is not known
-8@[x4, 8]!|it has a form that is not known
-8@[x4, 8|it has a form that is not known
-8@[x4,|it has a form that is not known
-8@[|it has a form that is not known
-8@[16]|it has a form that is not known
-8@[x4, symbol]|it has a form that is not known
-8@[x4, #:lo12:8]|it has a form that is not known
-8@[x4, #:lo12:]|it has a form that is not known
-8@[x4, #:got_lo12:symbol]|it has a form that is not known
+8@[x4, x1, lsl 4]|its form is unknown
+8@[x4, x1, lsl]|its form is unknown
+8@[x4, w1, sxtw 3]|its form is unknown
+8@[x4, w1, uxtw]|its form is unknown
+8@[x4], 8|its form is unknown
+8@[x4, 8]!|its form is unknown
+8@[x4, 8|its form is unknown
+8@[x4,|its form is unknown
+8@[|its form is unknown
+8@[16]|its form is unknown
+8@[x4, symbol]|its form is unknown
+8@[x4, #:lo12:8]|its form is unknown
+8@[x4, #:lo12:]|its form is unknown
+8@[x4, #:got_lo12:symbol]|its form is unknown
 -4@[x6, #:lo12:symbol]|s32 at r6 + 291
 -4@[x6, :lo12:symbol+4]|s32 at r6 + 295
 -4@[x6, #:lo12:nothing]|its symbol is not in the file, which may have been stripped
-8@symbol|it is none of the general registers
-8@$0|it has a form that is not known
-8@%rax|it has a form that is not known
+8@symbol|it is not a general register
+8@$0|its form is unknown
+8@%rax|its form is unknown
 E
 }
 
@@ -150,7 +150,7 @@ E
 
 @test "a processor that is not known, and one that is not this one" {
     # s390
-    parses '\0026' <<<'8@%r2|it is of a processor that is not known'
+    parses '\0026' <<<'8@%r2|its processor is unknown'
     command -v usdt-record >/dev/null || skip 'usdt-record was not built'
     status_is 1 usdt-record -x notes -e 'n(x)'
     [[ $stderr != *CAP_BPF* ]] || skip 'no BPF here'

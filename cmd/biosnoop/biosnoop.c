@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * biosnoop: prints a line for every block I/O: which process issued it and how long it took. The name, the columns
- * and -Q are those of bcc's tool; this one needs tracepoints only.
+ * biosnoop: prints a line for every block I/O: which process issued it and how long it took. The
+ * name, the columns and -Q are those of bcc's tool; this one needs tracepoints only.
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -125,7 +125,7 @@ static void report(void *context)
 		      lost);
 	recorder_loss(r, no_storage,
 		      "%" PRIu64
-		      " requests were too many at a time: their process and latency are unknown",
+		      " requests were too many in flight: their process and latency are unknown",
 		      no_storage);
 	recorder_loss(r, missed,
 		      "missed %" PRIu64
@@ -146,7 +146,7 @@ static const struct recorder_tool tool = {
 	.finish = report,
 };
 
-/* Exits when the disk, of these numbers, has no requests: a driver that takes I/O itself or hands it on has no queues. */
+/* Exits if this disk has no requests: its driver does the I/O itself or passes it on. */
 static dev_t check_disk(const char *name, unsigned major, unsigned minor)
 {
 	char path[64];
@@ -183,7 +183,7 @@ static dev_t find_disk(const char *name)
 			errx(EXIT_FAILURE, "%s: a partition: name the disk that it is on", name);
 		return check_disk(name, major(st.st_rdev), minor(st.st_rdev));
 	}
-	/* not every disk has a node, in a container for instance; nor is a path a name there */
+	/* in a container, for instance, a disk may have no node; a path is no name in sysfs */
 	n = snprintf(path, sizeof(path), "/sys/block/%s/dev", name);
 	file = strchr(name, '/') || n >= (int)sizeof(path) ? NULL : fopen(path, "re");
 	if (!file || fscanf(file, "%u:%u", &major, &minor) != 2)

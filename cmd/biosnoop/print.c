@@ -54,8 +54,8 @@ static struct word type_of(uint32_t flags)
 }
 
 /*
- * The errno of an error: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the numbers differ between
- * kernels.
+ * The errno of an error: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the
+ * numbers differ between kernels.
  */
 static struct word error_of(int error)
 {

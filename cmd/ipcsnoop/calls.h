@@ -7,7 +7,7 @@
 
 enum { CALLS_NAME = 64 };
 
-/* The call's name, with "i386:" or "arm:" before it for one of 32 bits; in the buffer, or a constant. */
+/* The call's name, with "i386:" or "arm:" before it for 32 bits: the buffer or a constant. */
 const char *calls_name(unsigned call, char buffer[CALLS_NAME]);
 
 /* Sets the entries of those calls that may read from a pipe or write to one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ipcsnoop: runs a command, or watches a process, and prints a line for every read from a pipe and write to one,
- * of it and of its children, and at the end how often each system call was made. It needs tracepoints only.
+ * ipcsnoop: runs a command, or watches a process, and prints a line for every read from a pipe and
+ * write to one, of it and of its children, and at the end how often each system call was made. It
+ * needs tracepoints only.
  */
 #include <bpf/libbpf.h>
 #include <err.h>

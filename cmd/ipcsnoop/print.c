@@ -7,7 +7,7 @@
 #include "calls.h"
 #include "digits.h"
 
-/* Writes the name of an error, also of those with which the kernel marks that a signal interrupted a call. */
+/* Writes an error's name, also of those with which the kernel marks an interrupted call. */
 static void write_error(struct out *out, int error)
 {
 	static const struct {
@@ -30,7 +30,7 @@ static void write_error(struct out *out, int error)
 		out_printf(out, "errno_%d", error);
 }
 
-/* Nanoseconds since the first call returned, which may be negative: events of several CPUs may be out of order. */
+/* Nanoseconds since the first call returned. Events of several CPUs may be out of order. */
 static int64_t since_first(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 {
 	if (!p->first_ns)

@@ -101,7 +101,7 @@ static struct build_id read_build_id(struct elffile *elf)
 	return id;
 }
 
-/* The section .gnu_debuglink: a file name, and at the next multiple of 4 the checksum of that file. */
+/* The section .gnu_debuglink: a file name, and at the next multiple of 4 that file's checksum. */
 static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32_t *checksum)
 {
 	struct elffile_section link;
@@ -143,8 +143,8 @@ static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 }
 
 /*
- * Adds the functions of a debug file. It must have the build id or, if one of the two has none, the checksum; checksum:
- * NULL if its path is made of the build id. Returns whether it has symbols.
+ * Adds the functions of a debug file. It must have the build id or, if one of the two has none, the
+ * checksum; checksum: NULL if its path is made of the build id. Returns whether it has symbols.
  */
 static bool add_file(struct elf_reader *r, int root, const char *path, const struct build_id *id,
 		     const uint32_t *checksum)
@@ -245,8 +245,8 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
 }
 
 /*
- * The function with this address: the last that starts before it, of those that may be nested in each other. Of several
- * names for one address the last is taken: that without underscores.
+ * The function with this address: the last that starts before it, of those that may be nested in
+ * each other. Of several names for one address the last is taken: that without underscores.
  */
 static const struct function *find_address(const struct elf_file *f, uint64_t address)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions in an ELF file, as it or its separate debug file names them. libdwfl does that for processes that run;
- * here they may have ended or live in other mount namespaces, and what is loaded of their files is limited.
+ * The functions in an ELF file, as it or its separate debug file names them. libdwfl does that for
+ * processes that run; here they may have ended or live in other mount namespaces, and what is
+ * loaded of their files is limited.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H
@@ -27,9 +28,9 @@ struct elf_file {
 };
 
 /*
- * Reads the functions of an open file. Its debug file is searched for below root, and below this process's own root.
- * path: of the file, below root. Returns NULL, or why functions are missing: the file, or its debug file, is damaged or
- * too large. What can be read of it is there all the same.
+ * Reads the functions of an open file. Its debug file is searched for below root, and below this
+ * process's own root. path: of the file, below root. Returns NULL, or why functions are missing:
+ * the file, or its debug file, is damaged or too large. The rest is read all the same.
  */
 const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
 		     struct elffile_budget *budget);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offwaketime: how long threads were blocked, by the stack in which they were and the stack of the thread that woke
- * them. The name and the options are those of bcc's tool; this one needs tracepoints only.
+ * offwaketime: how long threads were blocked, by the stack in which they were and the stack of the
+ * thread that woke them. The name and the options are those of bcc's tool; this one needs
+ * tracepoints only.
  */
 #include <bpf/libbpf.h>
 #include <err.h>

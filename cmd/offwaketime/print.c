@@ -16,7 +16,7 @@ const uint64_t *print_frames(const struct stacks *e)
 	return (const uint64_t *)(e + 1);
 }
 
-/* The name of frame i. A caller's address is that after the call, which may already be in another function. */
+/* The name of frame i. A caller's address is after the call, perhaps in the next function. */
 static const char *name_of(const struct offwaketime_printer *p, const struct stack *s, unsigned i)
 {
 	uint64_t address = s->frames[i] - (i > 0);

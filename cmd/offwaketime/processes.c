@@ -15,8 +15,8 @@
 #include "utf8.h"
 
 /*
- * Exponential backoff between re-reads of /proc/PID/maps, in milliseconds: without frame pointers a stack holds
- * arbitrary numbers.
+ * Exponential backoff between re-reads of /proc/PID/maps, in milliseconds: without frame pointers a
+ * stack holds arbitrary numbers.
  */
 enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
 
@@ -89,7 +89,7 @@ static uint32_t add_file(struct processes *p, struct slice id, int fd, const str
 	return index;
 }
 
-/* The index of the mapped file, which is read if it is new: the inode of a deleted one may be another file's now. */
+/* The index of the mapped file. A deleted file's inode may be another file's now. */
 static uint32_t file_of(struct processes *p, const struct mapping *m,
 			const struct mapping_list *list)
 {
@@ -142,8 +142,8 @@ static bool is_same(const struct range *a, const struct range *b)
 }
 
 /*
- * Adds ranges that were known before and are gone: libraries are unloaded, and the kernel shows less and less of a
- * process that is just ending.
+ * Adds ranges that were known before and are gone: libraries are unloaded, and the kernel shows
+ * less and less of a process that is just ending.
  */
 static void keep_old(struct process *process, const struct process *before)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes have mapped, read while their stacks arrive: their addresses then have names even if they end before
- * these are printed.
+ * What processes have mapped, read while their stacks arrive: their addresses then have names even
+ * if they end before these are printed.
  */
 #ifndef OFFWAKETIME_PROCESSES_H
 #define OFFWAKETIME_PROCESSES_H
@@ -42,8 +42,9 @@ struct processes {
 };
 
 /*
- * Reads the mappings of this party's process if they are not known yet, so that its user addresses can be resolved
- * later. Returns whether all of them are mapped; otherwise it is to be called again with the next such stack.
+ * Reads the mappings of this party's process if they are not known yet, so that its user addresses
+ * can be resolved later. Returns whether all of them are mapped; otherwise it is to be called again
+ * with the next such stack.
  */
 bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames,
 		    size_t n);

@@ -48,8 +48,8 @@ int symbols_read(struct symbols *s)
 }
 
 /*
- * A function ends where the next symbol starts; the end of the last one is unknown. Of several names for one address the
- * last is taken: that without underscores.
+ * A function ends where the next symbol starts; the end of the last one is unknown. Of several
+ * names for one address the last is taken: that without underscores.
  */
 const char *symbols_find(const struct symbols *s, uint64_t address)
 {

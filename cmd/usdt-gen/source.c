@@ -16,7 +16,7 @@
 /* The file that defines the macros. */
 #define DEFINITIONS "/spdk_internal/usdt.h"
 
-enum { MAX_SIZE = 16 << 20 }; /* of a source file; anything longer is none */
+enum { MAX_SIZE = 16 << 20 }; /* of a source file; longer ones are skipped */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -124,7 +124,7 @@ static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
 	return 0;
 }
 
-/* Before there were macros with _TICKS, those without it had the ticks, too. */
+/* Until there were macros with _TICKS, the plain ones passed the ticks, too. */
 static void all_have_ticks(struct target *t)
 {
 	for (size_t i = 0; i < t->n; i++)

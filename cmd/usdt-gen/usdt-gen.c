@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usdt-gen: writes the bpftrace program that prints probe lines, for machines on which usdt-record cannot
- * run; and lists the USDT probes of a binary, a process or an SPDK source tree.
+ * usdt-gen: writes the bpftrace program that prints probe lines, for machines on which usdt-record
+ * cannot run; and lists the USDT probes of a binary, a process or an SPDK source tree.
  */
 #include <err.h>
 #include <getopt.h>
@@ -30,7 +30,7 @@ static void write_path(struct out *out, const char *path)
 	const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
 	const char *quote = path[strspn(path, plain)] ? "\"" : "";
 
-	/* after a quote the rest of the path would be program text; a backslash comes from making names printable */
+	/* a quote would make the rest program text; a backslash comes from printable names */
 	if (strpbrk(path, "\"\\"))
 		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters",
 		     path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arm64. Compilers write registers as x0 whatever their size, and constants without a sign before them. */
+/* arm64. Compilers write registers as x0 whatever their size, and constants without a sign. */
 #ifdef __aarch64__
 #include <asm/ptrace.h>
 #endif
@@ -78,7 +78,7 @@ static bool take_index(struct slice *s, struct operand *o)
 }
 
 /* NUMBER, or :lo12:SYMBOL; both may have a # before them. */
-static bool take_offset(struct slice *s, struct operand *o, struct symbol *symbol)
+static bool take_offset(struct slice *s, struct operand *o, struct operand_symbol *symbol)
 {
 	uint64_t number;
 
@@ -95,8 +95,8 @@ static bool take_offset(struct slice *s, struct operand *o, struct symbol *symbo
 	return true;
 }
 
-/* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE], where index is a register of 64 bits */
-static bool take_memory(struct slice *s, struct operand *o, struct symbol *symbol)
+/* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE]; index: of 64 bits */
+static bool take_memory(struct slice *s, struct operand *o, struct operand_symbol *symbol)
 {
 	if (!machine_take(s, '[') || !find_register(machine_take_until(s, ",]"), &o->base))
 		return false;
@@ -106,7 +106,7 @@ static bool take_memory(struct slice *s, struct operand *o, struct symbol *symbo
 	return machine_take(s, ']') && !s->n;
 }
 
-const char *arm64_parse(struct operand *o, struct symbol *symbol, struct slice text)
+const char *arm64_parse(struct operand *o, struct operand_symbol *symbol, struct slice text)
 {
 	uint64_t number;
 

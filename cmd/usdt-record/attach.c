@@ -304,7 +304,7 @@ static int attach_sites(struct attach *a, pid_t pid)
 	return 0;
 }
 
-/* Forks come first: processes that the recorded one starts are known before their probes can fire. */
+/* Forks come first: children are known before their probes can fire. */
 int attach_probes(struct attach *a)
 {
 	bool only_followed = a->bpf->rodata->only_followed;
@@ -320,7 +320,7 @@ int attach_probes(struct attach *a)
 	return attach_sites(a, only_followed ? 0 : a->recorder->pid);
 }
 
-/* In a child, which has the links, too. It keeps no pipe open whose reader waits for its end; BPF's descriptors are no files. */
+/* In the child that keeps the links, which are no files. It keeps no pipe open for a reader. */
 static _Noreturn void close_files(void)
 {
 	DIR *fds = opendir("/proc/self/fd");
@@ -365,8 +365,9 @@ static bool has_ended(pid_t child, uint64_t timeout)
 }
 
 /*
- * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. One that reads a page which
- * never comes, from a dead network file system for instance, never ends. So a child holds the last reference.
+ * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. One
+ * that reads a page which never comes, from a dead network file system for instance, never ends. So
+ * a child holds the last reference.
  */
 int attach_detach(struct attach *a)
 {

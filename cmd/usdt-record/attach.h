@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaches usdt-record's BPF program to the sites of the wanted probes. The functions report errors on stderr. */
+/* Attaches the BPF program to the sites of the wanted probes. Errors are reported on stderr. */
 #ifndef USDT_RECORD_ATTACH_H
 #define USDT_RECORD_ATTACH_H
 
@@ -42,8 +42,8 @@ struct attach {
 };
 
 /*
- * Finds the sites of the specs, which probecheck() has accepted, and how to fetch their arguments. Target and specs must
- * outlive it. verbose: shows each site. Returns 0 or -1.
+ * Finds the sites of the specs, which probecheck() has accepted, and how to fetch their arguments.
+ * Target and specs must outlive it. verbose: shows each site. Returns 0 or -1.
  */
 int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs,
 		      bool verbose);
@@ -56,8 +56,8 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 int attach_probes(struct attach *a);
 
 /*
- * Detaches it; what was sent before can still be read. Returns 0; or -1 after a message when that takes long: a process
- * of its own then stays to wait for it.
+ * Detaches it; what was sent before can still be read. Returns 0; or -1 after a message when that
+ * takes long: a process of its own then stays to wait for it.
  */
 int attach_detach(struct attach *a);
 

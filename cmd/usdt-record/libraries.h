@@ -5,10 +5,7 @@
 #include "command.h"
 #include "target.h"
 
-/*
- * Adds the command's file and the libraries that its dynamic linker says it would load. Returns 0, or -1
- * having said what is wrong.
- */
+/* Adds the command's file and its libraries, by its dynamic linker. Returns 0 or -1. */
 int libraries_add(const struct command *c, struct target *t);
 
 #endif

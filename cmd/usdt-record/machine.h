@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs between machines: how an assembler writes an operand, and where the kernel keeps the registers of a
- * process. Every build has all of it, so that it is tested on any machine.
+ * What differs between machines: how an assembler writes an operand, and where the kernel saves
+ * registers. Every build has all machines, so that they are tested on any.
  */
 #ifndef USDT_RECORD_MACHINE_H
 #define USDT_RECORD_MACHINE_H
@@ -12,8 +12,8 @@
 #include "bpf/usdt-record.h"
 
 /* A symbol whose address is a part of the operand's value. */
-struct symbol {
-	struct slice name; /* empty: there is none */
+struct operand_symbol {
+	struct slice name; /* empty: none */
 	enum {
 		ABSOLUTE,
 		FROM_SITE, /* its distance from the probe */
@@ -22,10 +22,11 @@ struct symbol {
 };
 
 /*
- * Sets kind, base, index, scale and value of an operand, all but what its symbol adds to the value. Returns NULL, or
- * what is wrong. The operand has no registers and no value yet.
+ * Sets kind, base, index, scale and value of an operand, all but what its symbol adds to the value.
+ * Returns NULL, or what is wrong. The operand has no registers and no value yet.
  */
-typedef const char *machine_parse(struct operand *o, struct symbol *symbol, struct slice text);
+typedef const char *machine_parse(struct operand *o, struct operand_symbol *symbol,
+				  struct slice text);
 
 machine_parse x86_parse, arm64_parse;
 
@@ -38,8 +39,8 @@ bool machine_take(struct slice *text, char c);
 struct slice machine_take_until(struct slice *text, const char *ends);
 
 /*
- * Takes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a bracket, a comma or at
- * the end of the text, and wraps around as addresses do.
+ * Takes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a
+ * bracket, a comma or at the end of the text, and wraps around as addresses do.
  */
 bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol);
 

@@ -7,8 +7,8 @@
 #include "number.h"
 #include "symtab.h"
 
-const char machine_bad_form[] = "it has a form that is not known";
-const char machine_bad_register[] = "it is none of the general registers";
+const char machine_bad_form[] = "its form is unknown";
+const char machine_bad_register[] = "it is not a general register";
 
 static int fault(const char **error, const char *what)
 {
@@ -20,7 +20,7 @@ bool machine_take(struct slice *text, char c)
 {
 	if (!text->n || *text->p != c)
 		return false;
-	*text = (struct slice){text->p + 1, text->n - 1};
+	*text = slice_from(*text, 1);
 	return true;
 }
 
@@ -30,7 +30,7 @@ struct slice machine_take_until(struct slice *text, const char *ends)
 
 	while (s.n < text->n && !strchr(ends, s.p[s.n]))
 		s.n++;
-	*text = (struct slice){s.p + s.n, text->n - s.n};
+	*text = slice_from(*text, s.n);
 	return s;
 }
 
@@ -66,9 +66,9 @@ bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol
 	return true;
 }
 
-/* Adds what the symbol stands for. A file moves by whole pages; what moves with it is told from the probe. */
-static int add_symbol(struct operand *o, const struct symbol *symbol, const struct usdt_site *site,
-		      struct symtab *symbols, const char **error)
+/* Adds the symbol's value. Addresses that move with the file are relative to the probe. */
+static int add_symbol(struct operand *o, const struct operand_symbol *symbol,
+		      const struct usdt_site *site, struct symtab *symbols, const char **error)
 {
 	uint64_t address;
 
@@ -112,14 +112,14 @@ int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *s
 		  const struct usdt_arg *arg, struct symtab *symbols, const char **error)
 {
 	machine_parse *parse = parser_of(machine);
-	struct symbol symbol = {};
+	struct operand_symbol symbol = {};
 
 	*o = (struct operand){.size = arg->size,
 			      .is_signed = arg->is_signed,
 			      .base = NO_REGISTER,
 			      .index = NO_REGISTER};
 	if (!parse)
-		return fault(error, "it is of a processor that is not known");
+		return fault(error, "its processor is unknown");
 	*error = parse(o, &symbol, arg->operand);
 	if (*error)
 		return -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the assembler's text of an operand to what the BPF program does to fetch it.
+ * Turns the assembler's text of an operand into how the BPF program fetches it.
  *
  *	x86-64, AT&T syntax: $NUMBER  %REGISTER  [DISPLACEMENT](%BASE,%INDEX,SCALE)  SYMBOL[+NUMBER](%rip)
  *	arm64: NUMBER  REGISTER  [BASE]  [BASE, OFFSET]  [BASE, INDEX, lsl SCALE]  [BASE, #:lo12:SYMBOL]
@@ -14,8 +14,8 @@
 struct symtab;
 
 /*
- * Reads how to fetch an argument of the site. Returns 0, or -1 with the reason in *error. machine: EM_* of elf.h, which
- * may be another one than this.
+ * Reads how to fetch an argument of the site. Returns 0, or -1 with the reason in *error. machine:
+ * EM_* of elf.h, which may be another one than this.
  */
 int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site,
 		  const struct usdt_arg *arg, struct symtab *symbols, const char **error);

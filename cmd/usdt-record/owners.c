@@ -66,7 +66,7 @@ static void stop(struct owners *o)
 	o->state = OWNERS_OFF;
 }
 
-/* Writes what is new. Records are read one after the other: a new one may precede those of this pass. */
+/* Writes what is new. A record that precedes those of this pass may come meanwhile. */
 static int write_owners(struct owners *o)
 {
 	uint64_t lines = UINT64_MAX;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The owners of the trace that the recorded process writes, as lines among the probe lines: spdk-trace-lines(7).
+ * The owners of the trace that the recorded process writes, as lines among the probe lines:
+ * spdk-trace-lines(7).
  *
- * From v24.05 on a trace names a TCP qpair by its owner only, and the number of an owner is given to another
- * connection later; so owners are recorded at the time the probes report the qpairs.
+ * From v24.05 on a trace names a TCP qpair by its owner only, and the number of an owner is given
+ * to another connection later; so owners are recorded at the time the probes report the qpairs.
  */
 #ifndef USDT_RECORD_OWNERS_H
 #define USDT_RECORD_OWNERS_H
@@ -39,15 +40,16 @@ struct owners {
 bool owners_wanted(const struct probespecs *specs);
 
 /*
- * Searches for the trace of the recorded processes, and writes the owners that it has. o has its attach, out, quiet and
- * starting set: a process that is only being started cannot have a trace yet. While the state is OWNERS_SEARCHING, the
- * privileges to read other processes are needed; once it is not, all privileges are dropped.
+ * Searches for the trace of the recorded processes, and writes the owners that it has. o has its
+ * attach, out, quiet and starting set: a process that is only being started cannot have a trace
+ * yet. While the state is OWNERS_SEARCHING, the privileges to read other processes are needed; once
+ * it is not, all privileges are dropped.
  */
 void owners_start(struct owners *o);
 
 /*
- * The first is called for each event before it is written, the second between events as often as possible, but before
- * the output is flushed: an owner line comes before the lines of its qpair.
+ * The first is called for each event before it is written, the second between events as often as
+ * possible, but before the output is flushed: an owner line comes before the lines of its qpair.
  */
 void owners_event(struct owners *o, const struct probespec *spec);
 void owners_check(struct owners *o);

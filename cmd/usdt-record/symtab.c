@@ -5,7 +5,7 @@
 
 #include "mem.h"
 
-/* Bytes of a name that are compared: longer ones are left out. */
+/* Longer names are left out. */
 enum { NAME_MAX_BYTES = 256 };
 
 void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget)
@@ -86,7 +86,7 @@ int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const ch
 	first = first_from(t, text);
 	for (i = first; i < t->n && strcmp(t->all[i].name, text) == 0; i++)
 		if (t->all[i].address != t->all[first].address) {
-			*error = "its symbol stands for several things";
+			*error = "its symbol has several addresses";
 			return -1;
 		}
 	if (i == first)

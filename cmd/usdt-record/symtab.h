@@ -18,16 +18,16 @@ struct symtab {
 	size_t n, cap;
 };
 
-/* Reads nothing before the first symbol is searched for. The descriptor and the budget must outlive it. */
+/* Reads nothing before the first symtab_find(). Descriptor and budget must outlive it. */
 void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget);
 
 /*
- * Looks a symbol up. Several local ones may have the same name: then all must be at one address. Returns 0, or -1 with
- * the reason in *error.
+ * Looks a symbol up. Several local ones may have the same name: then all must be at one address.
+ * Returns 0, or -1 with the reason in *error.
  */
 int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error);
 
-/* Whether the file may be loaded at another address than the one it was linked for. Valid after symtab_find(). */
+/* Whether the file may be loaded at another address than linked for. After symtab_find(). */
 bool symtab_is_movable(const struct symtab *t);
 
 void symtab_close(struct symtab *t);

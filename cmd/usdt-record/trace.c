@@ -12,10 +12,11 @@
 
 #include "input.h"
 #include "mapping.h"
+#include "mem.h"
 #include "utf8.h"
 
 enum {
-	DEFINITIONS = 4 << 20, /* bytes from the begin of a trace; 2.4 MB in the largest layout */
+	DEFINITIONS = 4 << 20, /* bytes at the start of a trace; 2.4 MB in the largest layout */
 	TRIES = 8,             /* files of a process; SPDK maps one */
 };
 
@@ -26,7 +27,7 @@ static bool may_be_trace(const struct mapping *m)
 	       strstr(m->path, "_trace.");
 }
 
-/* The user that the process has the rights of; -1 when it has ended. */
+/* The effective user of the process; -1: it has ended. */
 static uid_t user_of(int proc)
 {
 	int fd = openat(proc, "status", O_RDONLY | O_CLOEXEC);
@@ -43,22 +44,22 @@ static uid_t user_of(int proc)
 }
 
 /*
- * Recognises the trace by a copy of its begin, which nobody can change meanwhile, as one that is cut off behind its
- * definitions. Returns whether it is one.
+ * Recognises the trace by a copy of its start, which cannot change meanwhile, as a trace cut off
+ * after its definitions. Returns whether it is one.
  */
 static bool recognise(struct found_trace *found)
 {
-	uint8_t *begin = malloc(DEFINITIONS);
+	uint8_t *start = mem_array(DEFINITIONS, 1);
 	struct trace t = {};
 	const char *error;
 	struct input in;
 	ssize_t n = -1;
 	bool is_one = false;
 
-	while (begin && (n = pread(found->fd, begin, DEFINITIONS, 0)) < 0 && errno == EINTR)
+	while ((n = pread(found->fd, start, DEFINITIONS, 0)) < 0 && errno == EINTR)
 		;
 	if (n > 0) {
-		input_of(&in, begin, n);
+		input_of(&in, start, n);
 		is_one = tracefile_open(&t, &in, &error) == 0 && !t.faults;
 	}
 	if (is_one) {
@@ -66,7 +67,7 @@ static bool recognise(struct found_trace *found)
 		found->owners = t.owner_table;
 	}
 	trace_close(&t);
-	free(begin);
+	free(start);
 	return is_one;
 }
 
@@ -77,7 +78,7 @@ static int refuse(const struct found_trace *found, pid_t pid, const char *why)
 	return -1;
 }
 
-/* Returns as trace_find() does; after anything but 1 the name and the descriptor have to be released. */
+/* Returns as trace_find() does; unless it is 1, the caller releases name and descriptor. */
 static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid,
 		      const struct mapping_list *list)
 {
@@ -85,12 +86,10 @@ static int open_trace(struct found_trace *found, const struct mapping *m, pid_t 
 	struct stat st;
 
 	*found = (struct found_trace){.name = utf8_visible_copy(m->path), .fd = -1};
-	if (!found->name)
-		return 0;
 	found->fd = mapping_open(m, list);
 	if (found->fd < 0 || fstat(found->fd, &st) != 0)
 		return refuse(found, pid, "cannot be opened");
-	/* the inode alone could be that of any file, to which a link leads */
+	/* the inode alone could be that of any file that a link names */
 	if (m->device != ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)))
 		return refuse(found, pid, "is another file now");
 	if (st.st_uid != user && st.st_uid != 0)

@@ -15,10 +15,11 @@ struct found_trace {
 };
 
 /*
- * Finds the trace that the process has mapped, writable and shared, from /dev/shm under a name as SPDK gives it;
- * whether the name has the process's id or a shared-memory id. It must be the very file that is mapped, and belong to
- * the process's user or to root. Returns 1, and the name and descriptor are the caller's; 0 when there is none, so
- * far, or the process cannot be looked into; -1 when it cannot be used, and says why on stderr.
+ * Finds the trace that the process has mapped, writable and shared, from /dev/shm under a name that
+ * SPDK gives it, with the process's id or a shared-memory id. It must be the very file that is
+ * mapped, and belong to the process's user or to root. Returns 1, and the caller owns name and
+ * descriptor; 0 when there is none so far, or the process cannot be read; -1 after a message when
+ * it cannot be used.
  */
 int trace_find(struct found_trace *found, pid_t pid);
 

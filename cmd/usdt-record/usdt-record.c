@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usdt-record: writes a probe line for every hit of USDT probes in a running process, in a command that it
- * starts, or in every process that runs a file. With a trace of the same time they identify whose requests the
- * trace has: qpair-lifetimes(1), trace-join(1).
+ * usdt-record: writes a probe line for every hit of USDT probes in a running process, in a command
+ * that it starts, or in every process that runs a file. With a trace of the same time they identify
+ * whose requests the trace has: qpair-lifetimes(1), trace-join(1).
  */
 #include <err.h>
 #include <getopt.h>

@@ -8,7 +8,7 @@
 #include "machine.h"
 #include "number.h"
 
-/* The names of registers by size: 8, 4, 2, 1 bytes; in the order of struct pt_regs, eight bytes each. */
+/* The names of registers of 8, 4, 2, 1 bytes, in the order of struct pt_regs, 8 bytes each. */
 static const char *const registers[][4] = {
 	{"r15", "r15d", "r15w", "r15b"},
 	{"r14", "r14d", "r14w", "r14b"},
@@ -102,7 +102,7 @@ static bool take_registers(struct slice *s, struct operand *o)
 	return true;
 }
 
-const char *x86_parse(struct operand *o, struct symbol *symbol, struct slice text)
+const char *x86_parse(struct operand *o, struct operand_symbol *symbol, struct slice text)
 {
 	uint64_t number;
 
