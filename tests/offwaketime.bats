@@ -37,8 +37,8 @@ end() { # [STATUS]
     recorder=
 }
 
-# Records the command $target WORK, which is held at its beginning until all is ready; anew where the kernel has left
-# out switches of it, which some virtual machines do now and then.
+# Records the command $target WORK, which is held at its beginning until all is ready; again where the kernel has
+# skipped switches of it, which some virtual machines do now and then.
 record() { # WORK OPTION...
     local work=$1
     shift
@@ -56,7 +56,7 @@ record() { # WORK OPTION...
         kill "$recorder" 2>/dev/null || true
         status=0
         wait "$recorder" || status=$?
-        grep -q 'left out' log || break
+        grep -q 'has skipped' log || break
     done
     recorder=
     case ${want:-0} in
