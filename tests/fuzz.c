@@ -58,6 +58,9 @@ static const char histograms[] =
  */
 #define BYTES "/proc/self/fd/0"
 
+/* The program, the name, and the inputs of one round in thousands: make and tests/fuzz read all three here. */
+#define READER(PROGRAM, NAME, THOUSANDS) NAME
+
 enum kind { TEXT, TRACE, JSON, ANYTHING };
 
 static const struct reader {
@@ -66,33 +69,42 @@ static const struct reader {
 	enum kind kind;
 	const char *variants[VARIANTS][ARGS];
 } readers[] = {
-	{"trace-file", NULL, TRACE, {{"-a"}, {"-idO"}, {"-w", "*", "-t", "*", "--until", "9"}}},
-	{"spdk-json", NULL, TEXT, {{"-t", "*"}, {"-idO"}}},
-	{"trace-lines",
+	{READER("trace-dump", "trace-file", 12),
+	 NULL,
+	 TRACE,
+	 {{"-a"}, {"-idO"}, {"-w", "*", "-t", "*", "--until", "9"}}},
+	{READER("trace-dump", "spdk-json", 25), NULL, TEXT, {{"-t", "*"}, {"-idO"}}},
+	{READER("trace-join", "trace-lines", 60),
 	 lifetimes,
 	 TEXT,
 	 {{"-l", "FILE"}, {"-l", "FILE", "-t", "A*"}, {"-s", "-l", "FILE"}}},
-	{"trace-lines-json", lifetimes, ANYTHING, {{"-j", "-l", "FILE"}}},
-	{"trace-lines-latency", NULL, TEXT, {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}}},
-	{"trace-lines-encode", NULL, JSON, {{"-erg", "args"}}},
-	{"trace-lines-chrome", NULL, JSON, {{"-"}}},
-	{"lifetime-lines",
+	{READER("trace-join", "trace-lines-json", 130),
+	 lifetimes,
+	 ANYTHING,
+	 {{"-j", "-l", "FILE"}}},
+	{READER("trace-latency", "trace-lines-latency", 80),
+	 NULL,
+	 TEXT,
+	 {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}}},
+	{READER("trace-latency", "trace-lines-encode", 150), NULL, JSON, {{"-erg", "args"}}},
+	{READER("trace-chrome", "trace-lines-chrome", 130), NULL, JSON, {{"-"}}},
+	{READER("trace-join", "lifetime-lines", 130),
 	 traces,
 	 TEXT,
 	 {{"-l", "-", "FILE"}, {"-j", "-l", "-", "FILE"}, {"-sF", "-l", "-", "FILE"}}},
-	{"probe-lines", owners, TEXT, {{"-"}, {"-O", "FILE"}}},
-	{"owner-lines", probes, TEXT, {{"-O", "-", "FILE"}}},
-	{"histogram-lines",
+	{READER("qpair-lifetimes", "probe-lines", 120), owners, TEXT, {{"-"}, {"-O", "FILE"}}},
+	{READER("qpair-lifetimes", "owner-lines", 400), probes, TEXT, {{"-O", "-", "FILE"}}},
+	{READER("trace-latency", "histogram-lines", 200),
 	 histograms,
 	 TEXT,
 	 {{"--merge", "-H"}, {"--merge", "--against", "-", "FILE"}}},
-	{"probe-specs", NULL, TEXT, {{"-f", "-"}}},
-	{"elf-notes",
+	{READER("usdt-gen", "probe-specs", 600), NULL, TEXT, {{"-f", "-"}}},
+	{READER("usdt-gen", "elf-notes", 400),
 	 NULL,
 	 TEXT,
 	 {{"-lx", BYTES}, {"-ljx", BYTES}, {"-x", BYTES, "-e", "p(a,b:str)"}}},
-	{"elf-operands", NULL, TEXT, {{BYTES}}},
-	{"elf-functions", NULL, TEXT, {{BYTES, BYTES}}},
+	{READER("operands", "elf-operands", 300), NULL, TEXT, {{BYTES}}},
+	{READER("elf", "elf-functions", 300), NULL, TEXT, {{BYTES, BYTES}}},
 };
 
 enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };

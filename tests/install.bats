@@ -71,7 +71,7 @@ spdk-trace-tools.7'
     make -s -C one dist
     tar -tzf one/"$archive" >list
     run -1 grep not-committed list
-    equal "$(grep -c /Makefile list)" 1
+    equal "$(grep -c "/Makefile$" list)" 1
     # from the archive itself, at another time and place: the same bytes
     tar -xzf one/"$archive" -C two/further --strip-components=1
     sleep 1
