@@ -3,10 +3,6 @@
 
 load helpers
 
-# those that read a file or standard input, and the others that were built
-TOOLS='trace-dump qpair-lifetimes trace-join trace-latency trace-chrome'
-OTHERS=$(for tool in usdt-gen usdt-record biosnoop offwaketime ipcsnoop; do ! command -v "$tool" >/dev/null || echo "$tool"; done)
-
 # Writes an input of which the tool prints many lines to the file input.
 input_of() {
     case $1 in
@@ -25,7 +21,7 @@ input_of() {
 }
 
 @test "-h prints the usage on standard output" {
-    for tool in $TOOLS $OTHERS; do
+    for tool in $(tools); do
         for option in -h --help; do
             status_is 0 "$tool" "$option"
             equal "$stderr" ''
@@ -35,7 +31,7 @@ input_of() {
 }
 
 @test "-V prints name and version" {
-    for tool in $TOOLS $OTHERS; do
+    for tool in $(tools); do
         for option in -V --version; do
             status_is 0 "$tool" "$option"
             [[ $output =~ ^$tool\ \(spdk-trace-tools\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
@@ -44,7 +40,7 @@ input_of() {
 }
 
 @test "an unknown option and too many operands are usage errors" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         for arguments in -Z --nonsense 'a b' '-- a b'; do
             # shellcheck disable=SC2086 # they are words
             status_is 2 "$tool" $arguments
@@ -56,14 +52,14 @@ input_of() {
 }
 
 @test "-- ends the options" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         status_is 1 "$tool" -- -missing
         says "$tool: -missing: No such file or directory"
     done
 }
 
 @test "no operand and - are standard input" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         input_of "$tool"
         "$tool" input >want
         "$tool" <input | cmp - want
@@ -72,29 +68,33 @@ input_of() {
     done
 }
 
-@test "page, -h and parser have the same options" {
-    for tool in $TOOLS $OTHERS; do
-        "$tool" -h | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' | sort >help
-        sed -n 's/^\.It \(Fl \([a-zA-Z]\)\( Ar [a-z]*\)\{0,1\} , \)\{0,1\}Fl -\([a-z-]*\).*/\2 \4/p' \
-            "$BATS_TEST_DIRNAME/../docs/$tool.1" | sort >page
+@test "a page has the options of --help" {
+    for tool in $(tools); do
+        "$tool" --help | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' | sort >help
+        sed -n 's/^\.It \(Fl \([a-zA-Z]\)\( Ar [a-z]*\)\{0,1\} , \)\{0,1\}Fl -\([a-z-]*\).*/\2 \4/p' "$ROOT/docs/$tool.1" | sort >page
+        [ -s help ]
         diff help page
-        # the parser tells an option that it knows and that lacks its argument from one that it does not know
-        while read -r short long; do
-            [ -n "$long" ] || { long=$short short=; }
-            for option in ${short:+-$short} --$long; do
-                # operands that no tool can work with, so that a tool that needs none does not run on
-                run --separate-stderr timeout 10 "$tool" "$option" / / </dev/null
-                [ "$status" != 124 ]
-                [[ $stderr != *'invalid option'* && $stderr != *'unrecognized option'* ]]
-            done
-        done <help
-        equal "$(wc -l <help)" "$(sort -u help | wc -l)"
     done
+}
+
+@test "each tool has a page, tests, wrong usages, and a row in README and in spdk-trace-tools(7)" {
+    for tool in "$ROOT"/cmd/*; do
+        tool=${tool##*/}
+        echo "$tool"
+        [ -s "$ROOT/docs/$tool.1" ]
+        [ -s "$ROOT/tests/$tool.bats" ]
+        grep -q "^| \`$tool\` | .* | \[$tool(1)\](docs/$tool.1) |$" "$ROOT/README.md"
+        grep -q "^\.It Xr $tool 1 Ta" "$ROOT/docs/spdk-trace-tools.7"
+        # STATUS % MESSAGE % COMMAND
+        grep -qE "^[12] %.*%(.*[ |;])?$tool( |$)" "$ROOT/tests/mistakes.bats"
+    done
+    # and each page is a tool's
+    (cd "$ROOT" && ls cmd) | diff - <(cd "$ROOT/docs" && printf '%s\n' *.1 | sed 's/\.1$//')
 }
 
 @test "the tools are built hardened" {
     command -v readelf >/dev/null || skip 'readelf is not here'
-    for tool in $TOOLS $OTHERS; do
+    for tool in $(tools); do
         path=$(command -v "$tool")
         readelf -hlW "$path" >elf
         readelf -dW "$path" >>elf
@@ -110,7 +110,7 @@ input_of() {
 }
 
 @test "a missing file and a directory are named" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         status_is 1 "$tool" missing
         equal "$stderr" "$tool: missing: No such file or directory"
         status_is 1 "$tool" .
@@ -120,7 +120,7 @@ input_of() {
 
 @test "a terminal is no input" {
     needs_terminal
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         run script -qec "$tool" /dev/null </dev/null
         equal "$status" 2
         [[ $output == *"$tool: standard input is a terminal"* ]]
@@ -128,7 +128,7 @@ input_of() {
 }
 
 @test "a full disk is an error" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         input_of "$tool"
         status_is 1 sh "$tool input >/dev/full"
         says "$tool: <stdout>: No space left on device"
@@ -138,7 +138,7 @@ input_of() {
 }
 
 @test "a closed standard output is an error" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         input_of "$tool"
         status_is 1 sh "$tool input >&-"
         says "$tool: <stdout>: Bad file descriptor"
@@ -146,7 +146,7 @@ input_of() {
 }
 
 @test "a reader that goes away ends a tool quietly" {
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         input_of "$tool"
         # its probes are without owners, which is a note
         [ "$tool" != qpair-lifetimes ] || tool+=' -q'
@@ -161,7 +161,7 @@ input_of() {
 
 @test "a non-blocking pipe loses nothing" {
     command -v python3 >/dev/null || skip 'python3 is not here'
-    for tool in $TOOLS; do
+    for tool in $(filters); do
         input_of "$tool"
         "$tool" input >want
         python3 - "$tool" >got <<'P'

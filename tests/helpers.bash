@@ -2,7 +2,8 @@
 
 bats_require_minimum_version 1.5.0
 
-BIN=$(realpath "${BIN:-$BATS_TEST_DIRNAME/../build}")
+ROOT=$(realpath "$BATS_TEST_DIRNAME/..")
+BIN=$(realpath "${BIN:-$ROOT/build}")
 export DATA=$BATS_TEST_DIRNAME/data
 PATH=$BIN:$PATH
 export LAYOUTS='G1 G2 G3 G4 G5 G6'
@@ -11,6 +12,22 @@ export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_s
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
+}
+
+# The tools: those in the sources that were built.
+tools() {
+    local tool
+    for tool in "$ROOT"/cmd/*; do
+        [ ! -x "$BIN/${tool##*/}" ] || echo "${tool##*/}"
+    done
+}
+
+# Those that read a file or standard input.
+filters() {
+    local tool
+    for tool in $(tools); do
+        ! grep -q '^Usage: .*\[FILE\]$' <<<"$("$tool" --help)" || echo "$tool"
+    done
 }
 
 # A pipeline fails where any part of it does.

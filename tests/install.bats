@@ -23,6 +23,11 @@ install_to() {
         [ -s "root/usr/share/bash-completion/completions/${tool##*/}" ]
         [ -s "root/usr/share/fish/vendor_completions.d/${tool##*/}.fish" ]
     done
+    # what each shell looks for
+    equal "$(sed -n 1p root/usr/share/zsh/site-functions/_spdk-trace-tools)" "#compdef $(tools | paste -sd ' ')"
+    # shellcheck disable=SC2016 # the other shell expands it
+    equal "$(bash -c '. "$1"; complete -p' - root/usr/share/bash-completion/completions/trace-dump)" \
+        'complete -o default -F _spdk_trace_tools trace-dump'
     equal "$(ls root/usr/share/man/man7)" 'spdk-trace-lines.7
 spdk-trace-session.7
 spdk-trace-tools.7'
@@ -34,8 +39,10 @@ spdk-trace-tools.7'
 }
 
 @test "PROGRAM_PREFIX goes before names that other packages use, everywhere" {
-    for tool in biosnoop offwaketime ipcsnoop; do
-        command -v $tool >/dev/null || skip "$tool was not built"
+    local prefixed tool
+    prefixed=$(sed -n 's/^PREFIXED ?= //p' "$SOURCE/Makefile")
+    for tool in $prefixed; do
+        command -v "$tool" >/dev/null || skip "$tool was not built"
     done
     install_to install DESTDIR="$PWD/plain" PREFIX=/usr
     install_to install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-

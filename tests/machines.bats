@@ -6,13 +6,12 @@ load helpers
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
     # once is enough
-    [ "$BIN" = "$(realpath "$BATS_TEST_DIRNAME/..")/build" ] || skip 'only of a build without options'
+    [ "$BIN" = "$ROOT/build" ] || skip 'only of a build without options'
 }
 
 # Builds the filters with these settings into other/, as binaries that need no library.
 build() { # NAME=VALUE...
-    make -s -j2 -C "$BATS_TEST_DIRNAME/.." MAKEFLAGS= STATIC=1 B="$PWD/other" "$@" \
-        "$PWD"/other/{trace-dump,qpair-lifetimes,trace-join,trace-latency,trace-chrome}
+    make -s -j2 -C "$ROOT" MAKEFLAGS= STATIC=1 B="$PWD/other" "$@"
 }
 
 # Runs a filter. 1: there is nothing of what it was asked for, as owners in the oldest layouts.
@@ -62,11 +61,12 @@ prints_the_same() { # [RUNNER]
 @test "the live tools compile for arm64" {
     command -v aarch64-linux-gnu-gcc >/dev/null || skip 'aarch64-linux-gnu-gcc is not here'
     command -v usdt-record >/dev/null || skip 'the live tools are not even built for this machine'
-    local root=$BATS_TEST_DIRNAME/.. tool source
-    local arm64=(make -s -j2 -C "$root" MAKEFLAGS= WERROR=1 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
-    for tool in usdt-record ipcsnoop biosnoop offwaketime; do
+    local tool program source
+    local arm64=(make -s -j2 -C "$ROOT" MAKEFLAGS= WERROR=1 "B=$PWD/other" CC=aarch64-linux-gnu-gcc) objects=() programs=()
+    for program in "$ROOT"/bpf/*.bpf.c; do
+        tool=$(basename "$program" .bpf.c)
         programs+=("$PWD/other/bpf/$tool.skel.h")
-        for source in "$root/cmd/$tool/"*.c; do
+        for source in "$ROOT/cmd/$tool/"*.c; do
             objects+=("$PWD/other/cmd/$tool/$(basename "$source" .c).o")
         done
     done

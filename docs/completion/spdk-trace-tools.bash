@@ -22,4 +22,5 @@ _spdk_trace_tools() {
     mapfile -t COMPREPLY < <(compgen -W "${words[*]##*/}" -- "$word")
 }
 
-complete -o default -F _spdk_trace_tools trace-dump qpair-lifetimes trace-join trace-latency trace-chrome usdt-gen usdt-record biosnoop offwaketime ipcsnoop
+# the file is installed as each tool's own
+complete -o default -F _spdk_trace_tools "${BASH_SOURCE[0]##*/}"
