@@ -12,30 +12,40 @@ setup() {
 }
 
 # Runs a tool with the fault at its first call of a function, at its second, and so on, until it does not happen any
-# more. Checks each time that the tool has either printed all or says what is wrong; with `same`, that it has.
-each_fault() { # same|any CALL FAULT COMMAND
-    local mode=$1 call=$2 fault=$3 n rc
-    shift 3
+# more. Checks each time that the tool has either printed all or says what is wrong; with `same`, that it has printed all.
+# The fault must happen at least once, but in the functions that are named in $NEVER.
+each_fault() { # same|any CALL:FAULT COMMAND
+    local mode=$1 call=${2%:*} fault=${2#*:} command=$3 n status
     [ -z "${FILE:-}" ] || cp "$FILE" pristine
-    ${FEED:-true} | eval "$*" >want
+    feed "$command" >want
+    rm -f happened.*
+    export FAULT_IN=${command%% *} FAULT_CALL=$call FAULT=$fault FAULT_FILE=${FILE:-}
     for n in $(seq 1 "${LAST:-1000}"); do
-        rm -f mark
-        rc=0
-        ${FEED:-true} | FAULT_CALL=$call FAULT_NTH=$n FAULT=$fault FAULT_MARK=mark FAULT_FILE=${FILE:-} \
-            timeout 10 bash -c "export LD_PRELOAD=$BIN/faults.so; exec $*" >got 2>err || rc=$?
+        status=0
+        export FAULT_NTH=$n FAULT_MARK=happened.$n
+        PRELOAD=${FAULTS-$BIN/faults.so} feed "$command" >got 2>err || status=$?
         [ -z "${FILE:-}" ] || cp pristine "$FILE"
-        [ -e mark ] || break
-        if [ $rc = 0 ]; then
-            ${CMP:-cmp} want got || { echo "$*: $call $n, $fault: exit 0, but output is missing"; cat err; return 1; }
-        elif [[ " 1 ${STATUSES:-} " != *" $rc "* ]] || [ "$mode" = same ] || ! grep -q "^${1%% *}: ." err; then
-            echo "$*: $call $n, $fault: exit $rc"
+        [ -e "happened.$n" ] || break
+        if [ $status = 0 ]; then
+            ${CMP:-cmp} want got || { echo "$command: $call $n, $fault: exit 0, but output is missing"; cat err; return 1; }
+        elif [[ " 1 ${STATUSES:-} " != *" $status "* ]] || [ "$mode" = same ] || [[ $'\n'$(<err) != *$'\n'"$FAULT_IN: "* ]]; then
+            echo "$command: $call $n, $fault: exit $status"
             cat err
             return 1
         fi
     done
     [ "$n" -lt "${LAST:-1000}" ] || [ -n "${LAST:-}" ]
-    # it happened, where it can
-    [ "$n" -gt 1 ] || [ "${MAYBE:-}" ] || { echo "$*: never calls $call"; return 1; }
+    [ -e happened.1 ] || [[ " ${NEVER:-} " = *" $call "* ]] || { echo "$command: never calls $call"; return 1; }
+}
+
+# Runs a command, whose standard input is what the command $FEED prints, or nothing.
+feed() { # COMMAND
+    ${BEFORE:-:}
+    if [ -n "${FEED:-}" ]; then
+        $FEED | LD_PRELOAD=${PRELOAD:-} eval "$1"
+    else
+        LD_PRELOAD=${PRELOAD:-} eval "$1" </dev/null
+    fi
 }
 
 teardown() {
@@ -64,31 +74,32 @@ inputs() {
     printf 'p(a, b:str)\nq()\n' >specs
 }
 
+# The functions that a command never calls, or not with this input, and the command.
 # shellcheck disable=SC2016 # it is evaluated where it runs
 COMMANDS=(
-    'trace-dump -q trace'
-    'trace-dump -q $SHM'
-    'trace-dump -q -i -d -O - <trace'
-    "trace-dump -q $DATA/spdk-trace.json"
-    'qpair-lifetimes -q -O owners probes'
-    'qpair-lifetimes -q owned'
-    'trace-join -l lifetimes lines'
-    'trace-join -j -l lifetimes lines'
-    'trace-join -s -l lifetimes lines'
-    'trace-join -F -l lifetimes lines'
-    'trace-latency -q -r -g args.qpair lines'
-    'trace-latency -q --merge --against encoded encoded'
-    'trace-chrome lines'
+    'read pread|trace-dump -q trace'
+    'read|trace-dump -q $SHM'
+    'read pread open close|trace-dump -q -i -d -O - <trace'
+    "read pread|trace-dump -q $DATA/spdk-trace.json"
+    'pread lseek mmap|qpair-lifetimes -q -O owners probes'
+    'pread lseek mmap|qpair-lifetimes -q owned'
+    'pread lseek mmap|trace-join -l lifetimes lines'
+    'pread lseek mmap|trace-join -j -l lifetimes lines'
+    'pread lseek mmap|trace-join -s -l lifetimes lines'
+    'pread lseek mmap|trace-join -F -l lifetimes lines'
+    'pread lseek mmap|trace-latency -q -r -g args.qpair lines'
+    'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
+    'pread lseek mmap|trace-chrome lines'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
-    COMMANDS+=("usdt-gen -l -x $BIN/libusdt-target.so" 'usdt-gen -f specs')
+    COMMANDS+=("read lseek mmap|usdt-gen -l -x $BIN/libusdt-target.so" 'pread lseek mmap|usdt-gen -f specs')
 fi
 
 @test "a failed system call or allocation is said, or does no harm" {
     inputs
     for command in "${COMMANDS[@]}"; do
         for fault in read:$EIO pread:$EIO write:$EIO write:$ENOSPC open:$EIO close:$EIO fstat:$EIO lseek:$EIO mmap:$ENOMEM malloc:$ENOMEM; do
-            MAYBE=1 each_fault any "${fault%:*}" "${fault#*:}" "$command"
+            NEVER=${command%%|*} each_fault any "$fault" "${command#*|}"
         done
     done
 }
@@ -97,29 +108,35 @@ fi
     inputs
     for command in "${COMMANDS[@]}"; do
         for fault in read:$EINTR read:$EAGAIN write:$EINTR write:$EAGAIN pread:$EINTR; do
-            MAYBE=1 each_fault same "${fault%:*}" "${fault#*:}" "$command"
+            NEVER=${command%%|*} each_fault same "$fault" "${command#*|}"
         done
         for call in read write pread; do
-            MAYBE=1 LAST=1 each_fault same $call short "$command"
+            NEVER=${command%%|*} LAST=1 each_fault same "$call":short "${command#*|}"
         done
     done
+}
+
+@test "faults that do not happen are noticed" {
+    inputs
+    FAULTS='' run each_fault any write:$EIO 'trace-dump -q trace'
+    equal "$status $output" '1 trace-dump -q trace: never calls write'
 }
 
 @test "lines that are followed fail like any others" {
     inputs
     for fault in read:$EIO write:$EIO write:$ENOSPC fstat:$EIO mmap:$ENOMEM malloc:$ENOMEM; do
-        FEED='cat probes' MAYBE=1 each_fault any "${fault%:*}" "${fault#*:}" 'qpair-lifetimes -q -F'
+        FEED='cat probes' NEVER=mmap each_fault any "$fault" 'qpair-lifetimes -q -F'
     done
     for fault in read:$EINTR read:$EAGAIN write:$EINTR write:$EAGAIN; do
-        FEED='cat probes' MAYBE=1 each_fault same "${fault%:*}" "${fault#*:}" 'qpair-lifetimes -q -F'
+        FEED='cat probes' each_fault same "$fault" 'qpair-lifetimes -q -F'
     done
 }
 
 @test "a pipe that is read ahead fails like any other" {
     for _ in $(seq 1 20); do cat "$DATA/sample.jsonl"; done | grep '"us":' >few
     for _ in $(seq 1 10); do cat few; done >many
-    for call in read:$EIO read:$EINTR pthread_create:$EAGAIN malloc:$ENOMEM mmap:$ENOMEM; do
-        FEED='cat many' MAYBE=1 LAST=40 each_fault any "${call%:*}" "${call#*:}" "trace-join -j"
+    for fault in read:$EIO read:$EINTR pthread_create:$EAGAIN malloc:$ENOMEM mmap:$ENOMEM; do
+        FEED='cat many' LAST=40 each_fault any "$fault" 'trace-join -j'
     done
 }
 
@@ -141,33 +158,31 @@ fi
     inputs
     for file in trace "$SHM"; do
         for call in fstat mmap pread lseek write malloc; do
-            FILE=$file MAYBE=1 each_fault any $call shrink "trace-dump -q $file"
+            NEVER=pread FILE=$file each_fault any "$call":shrink "trace-dump -q $file"
         done
     done
 }
 
 # What recording does besides, and how it can fail.
-RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR perf_event_open:$EPERM pidfd_open:$EMFILE openat2:$EPERM capset:$EPERM
-    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO ioctl:$EIO pipe2:$EMFILE fork:$EAGAIN
-    waitpid:$EINTR waitpid:$ECHILD readlinkat:$EPERM open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
+RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
+    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
+    waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
     write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
 # The part of it that each tool does in its own way.
 BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR write:$EIO"
 
-# shellcheck disable=SC2086 # they are words
 @test "recording prints all that happens, or says what is wrong" {
     command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
     status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
     for fault in $RECORDING; do
         # where the command cannot be run it has the statuses of a shell
-        STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} 'usdt-record -q -- usdt-target qpairs'
+        STATUSES='126 127' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
     for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
-        STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+        STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
     done
 }
 
-# shellcheck disable=SC2086
 @test "the probes of a process are all listed, or it is said what is wrong" {
     command -v usdt-gen >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-gen or usdt-target was not built'
     mkfifo go
@@ -175,18 +190,17 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
     started=$!
     # shellcheck disable=SC2034 # it is open: that is all
     exec {go}>go
-    until grep -q ready out; do sleep 0.05; done
+    wait_for_text ready out
     for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
-        MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "usdt-gen -l -p $started"
+        NEVER=mmap each_fault any "$fault" "usdt-gen -l -p $started"
     done
 }
 
 # Whether as many requests are there.
-same_lines() {
+same_number() {
     [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
 }
 
-# shellcheck disable=SC2086
 @test "biosnoop prints as many requests as it is to, or says what is wrong" {
     command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
     truncate -s 1M image
@@ -195,7 +209,7 @@ same_lines() {
     started=$!
     status_is 0 timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
-        CMP=same_lines MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "biosnoop -q -n 3 -d $loop"
+        CMP=same_number NEVER='fork waitpid' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
     done
 }
 
@@ -205,11 +219,32 @@ same_calls() {
         <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$2" | sort) >/dev/null
 }
 
-# shellcheck disable=SC2086
 @test "ipcsnoop prints as many calls as there are, or says what is wrong" {
     command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
     status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
-        CMP=same_calls STATUSES='126 127' MAYBE=1 each_fault any ${fault%:*} ${fault#*:} "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+        CMP=same_calls STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+}
+
+# A thread that is blocked while offwaketime runs.
+block() {
+    blocked-target sleeps=8 </dev/null >/dev/null 2>&1 3>&- &
+    started=$!
+}
+
+# Whether its time is there. The kernel's stacks differ each time, and functions are unknown where no symbols could be read.
+same_sleep() {
+    grep -q '^sleeper;.*\(sleep_here\|\[unknown\]\).* [0-9]*$' "$2"
+}
+
+@test "offwaketime prints what is blocked, or says what is wrong" {
+    command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
+    block
+    status_is 0 offwaketime -q -f -p "$started" -o probed || lacks "no BPF here: $stderr"
+    # it allocates for each of the kernel's symbols
+    for fault in ${BEGINNING/malloc:$ENOMEM/}; do
+        # shellcheck disable=SC2016 # it is evaluated where it runs
+        BEFORE=block CMP=same_sleep NEVER='fork waitpid' each_fault any "$fault" 'offwaketime -q -f -p $started'
     done
 }

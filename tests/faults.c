@@ -2,6 +2,7 @@
 /*
  * A library to preload: makes system calls and allocations of a tool fail.
  *
+ *	FAULT_IN     the program
  *	FAULT_CALL   the function, as in read, or one that there is only through syscall(2), as in bpf
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
@@ -9,7 +10,7 @@
  *	             by another thread than the first wait for 5 ms
  *	FAULT_MARK   a file that is made when it has happened
  *
- * Only in this process: not in those that it begins.
+ * Only in that process: not in those that it starts.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,11 +36,18 @@ static pid_t self;
 
 static void __attribute__((constructor)) begin(void)
 {
+	const char *in = getenv("FAULT_IN");
+
+	/* a shell that starts the program */
+	if (in && strcmp(in, program_invocation_short_name) != 0)
+		return;
 	wanted = getenv("FAULT_CALL");
 	what = getenv("FAULT");
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
 	unsetenv("LD_PRELOAD");
+	/* it ends, whatever the fault does to it */
+	alarm(10);
 }
 
 /* The function that this one stands before. */
