@@ -5,18 +5,21 @@
 
 load helpers
 
+setup_file() {
+    needs_to_run biosnoop -q -o probed 1
+}
+
 setup() {
-    command -v biosnoop >/dev/null || lacks 'biosnoop was not built: clang, bpftool or libbpf is missing'
-    command -v losetup >/dev/null || lacks 'losetup is not here'
     cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 biosnoop -q -o probed 1 || lacks "no BPF here: $stderr"
+    [ -z "${LACKING:-}" ] || lacks "$LACKING"
+    command -v losetup >/dev/null || lacks 'losetup is not here'
     truncate -s 8M image
     loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
     disk=${loop#/dev/}
 }
 
 teardown() {
-    [ -z "${snoop:-}" ] || kill -9 "$snoop" 2>/dev/null || true
+    [ -z "${recorder:-}" ] || kill -9 "$recorder" 2>/dev/null || true
     if [ -n "${frozen:-}" ]; then
         fsfreeze -u "$frozen" 2>/dev/null || true
         losetup -d "$inner" || true
@@ -31,19 +34,9 @@ teardown() {
     [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
-# Begins to trace $disk, or all, into the file lines.
-begin() { # OPTION...
-    # not to take an earlier one for it
-    rm -f log
-    biosnoop -j -o lines ${disk:+-d "$disk"} "$@" 2>log &
-    snoop=$!
-    wait_for_text tracing log
-}
-
-# Ends it, and checks its exit status.
-end() { # [STATUS]
-    ends "${1:-0}" "$snoop"
-    snoop=
+# Starts to trace $disk, or all.
+trace() { # OPTION...
+    begin tracing biosnoop -j ${disk:+-d "$disk"} "$@"
 }
 
 # Reads N blocks of 4096 bytes, one after the other; the reader's id is $reader.
@@ -77,7 +70,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
     local target=/dev/$1 traced
     shift
     for traced; do kernel_counts "$traced"; done >before
-    disk=${disks_traced-$1} begin
+    disk=${disks_traced-$1} trace
     # from two processors at the same time
     dd "if=$target" of=/dev/null bs=4k count=101 iflag=direct status=none &
     dd "if=$target" of=/dev/null bs=4k count=103 skip=1000 iflag=direct status=none
@@ -102,7 +95,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
 @test "every direct read, by whom, where and how large" {
     for options in '' --no-start; do
         # shellcheck disable=SC2086 # none, or one
-        begin $options
+        trace $options
         read_blocks 97 11
         end
         equal "$(column comm pid disk type sector bytes)" "$(for i in $(seq 11 107); do echo "dd $reader $disk RS $((8 * i)) 4096"; done)"
@@ -115,7 +108,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
 @test "what the kernel's own statistics count" {
     local before after
     read -r -a before <"/sys/block/$disk/stat"
-    begin
+    trace
     read_blocks 13
     dd if=/dev/zero "of=$loop" bs=64k count=31 oflag=direct status=none
     dd if=/dev/zero "of=$loop" bs=4k count=1021 conv=fsync status=none
@@ -138,12 +131,12 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
     echo mq-deadline >"/sys/block/$disk/queue/scheduler"
     # steps in interrupts may be missed, as is said then
     for _ in 1 2 3 4 5; do
-        begin
+        trace
         dd if=/dev/zero "of=$loop" bs=4k count=2048 conv=fsync status=none
-        kill "$snoop"
+        kill "$recorder"
         status=0
-        wait "$snoop" || status=$?
-        snoop=
+        wait "$recorder" || status=$?
+        recorder=
         grep -q 'missed .* in interrupts' log || break
     done
     equal $status 0
@@ -157,7 +150,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
 @test "an I/O that the kernel splits is a line for each request" {
     largest=$(cat "/sys/block/$disk/queue/max_sectors_kb")
     echo 16 >"/sys/block/$disk/queue/max_sectors_kb"
-    begin
+    trace
     dd "if=$loop" of=/dev/null bs=64k count=7 iflag=direct status=none &
     reader=$!
     wait $reader
@@ -171,7 +164,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
     grep -q back "/sys/block/$disk/queue/write_cache" || skip 'the loop device has no cache'
     for options in '' --no-start; do
         # shellcheck disable=SC2086 # none, or one
-        begin $options
+        trace $options
         dd if=/dev/zero "of=$loop" bs=4k count=3 conv=fsync oflag=direct status=none &
         writer=$!
         wait $writer
@@ -188,7 +181,7 @@ blkdiscard $discarder DS 2048 2097152"
     mkfs.ext4 -q "$loop" 4M 2>/dev/null || skip 'mkfs.ext4 is not here'
     mkdir mounted
     mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
-    begin
+    trace
     ls mounted/lost+found
     end
     umount mounted
@@ -198,7 +191,7 @@ blkdiscard $discarder DS 2048 2097152"
 @test "one that is done in parts, requeued, and fails" {
     # the device keeps its size: half of the request can be read, and is; the rest is tried again
     truncate -s $((4096 * 1024 + 65536)) image
-    begin
+    trace
     run -1 dd "if=$loop" of=/dev/null bs=128k skip=32 count=1 iflag=direct status=none
     read_blocks 1
     end
@@ -208,18 +201,14 @@ RS 0 4096 null'
 
 @test "one that fails, as text" {
     truncate -s $((4096 * 1024)) image
-    biosnoop -Q -o text -d "$loop" 2>log &
-    snoop=$!
-    until grep -q tracing log; do sleep 0.05; done
+    begin tracing biosnoop -Q -d "$loop"
     run -1 dd "if=$loop" of=/dev/null bs=4k skip=1024 count=1 iflag=direct status=none
     read_blocks 1
-    kill $snoop
-    wait $snoop
-    snoop=
-    equal "$(head -n 1 text)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   QUE(ms) LAT(ms)'
-    [[ $(sed -n 2p text) =~ ^0\.000000\ +dd\ +[0-9]+\ +$disk\ +RS\ +8192\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}\ EIO$ ]]
-    [[ $(sed -n 3p text) =~ ^0\.[0-9]{6}\ +dd\ +$reader\ +$disk\ +RS\ +0\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}$ ]]
-    equal "$(wc -l <text)" 3
+    end
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   QUE(ms) LAT(ms)'
+    [[ $(sed -n 2p lines) =~ ^0\.000000\ +dd\ +[0-9]+\ +$disk\ +RS\ +8192\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}\ EIO$ ]]
+    [[ $(sed -n 3p lines) =~ ^0\.[0-9]{6}\ +dd\ +$reader\ +$disk\ +RS\ +0\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}$ ]]
+    equal "$(wc -l <lines)" 3
 }
 
 @test "latencies, and requests that had begun before" {
@@ -233,8 +222,9 @@ RS 0 4096 null'
     fsfreeze -f mounted
     dd if=/dev/zero "of=$inner" bs=4k count=1 oflag=direct status=none &
     early=$!
-    sleep 0.3
-    disk=${inner#/dev/} begin
+    # in the driver, where the kernel says so
+    wait_for grep -qv '^ *0 *0$' "/sys/block/${inner#/dev/}/inflight"
+    disk=${inner#/dev/} trace
     dd if=/dev/zero "of=$inner" bs=4k seek=1 count=1 oflag=direct status=none &
     late=$!
     sleep 0.5
@@ -248,27 +238,27 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
 }
 
 @test "only a disk, a process, what is slow, a number and a time" {
-    begin -n 7
+    trace -n 7
     read_blocks 11
-    wait "$snoop"
-    snoop=
+    wait "$recorder"
+    recorder=
     equal "$(wc -l <lines)" 7
 
     # every read has another id
-    begin -p $$
+    trace -p $$
     read_blocks 3
     end
     equal "$(cat lines)" ''
-    begin
+    trace
     read_blocks 3
     end
     equal "$(wc -l <lines)" 3
 
-    begin -m 60000
+    trace -m 60000
     read_blocks 3
     end
     equal "$(cat lines)" ''
-    begin -m 0.000001
+    trace -m 0.000001
     read_blocks 3
     end
     equal "$(wc -l <lines)" 3
@@ -276,16 +266,16 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     # another disk
     truncate -s 1M other
     other=$(losetup --find --show other)
-    disk=${other#/dev/} begin
+    disk=${other#/dev/} trace
     read_blocks 3
     end
     losetup -d "$other"
     equal "$(cat lines)" ''
 
-    begin 1
+    trace 1
     SECONDS=0
-    wait "$snoop"
-    snoop=
+    wait "$recorder"
+    recorder=
     [ $SECONDS -le 3 ]
     equal "$(cat lines)" ''
     status_is 0 biosnoop -q -d "$disk" 1
@@ -295,11 +285,11 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
 @test "nothing is lost, or it is counted exactly" {
     local status=0
     for size in 4M 4K; do
-        begin --buffer $size
+        trace --buffer $size
         # nothing is taken out meanwhile
-        kill -STOP "$snoop"
+        kill -STOP "$recorder"
         read_blocks 499
-        kill -CONT "$snoop"
+        kill -CONT "$recorder"
         if [ $size = 4M ]; then end; else end 1; fi
         lost=$(sed -n 's/^biosnoop: lost \([0-9]*\) requests.*/\1/p' log)
         equal $((${lost:-0} + $(wc -l <lines))) 499
@@ -318,12 +308,9 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
 make_scsi() {
     modprobe -q sd_mod || skip 'there is no module sd_mod here'
     load_module scsi_debug dev_size_mb=64 delay=0
-    for _ in $(seq 100); do
-        scsi=$(echo /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)
-        scsi=${scsi##*/}
-        [ "$scsi" = '*' ] || [ ! -e "/dev/$scsi" ] || break
-        sleep 0.1
-    done
+    # shellcheck disable=SC2016 # the other shell expands it
+    wait_for sh '[ -e /dev/$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*) ]'
+    scsi=$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter*/host*/target*/*/block/*)
 }
 
 @test "scsi_debug: requests, errors and requeues" {
@@ -332,7 +319,7 @@ make_scsi() {
 
     # sectors from 0x1234 on cannot be read: what lies before them is, and is a part of the same request
     echo 2 >/sys/bus/pseudo/drivers/scsi_debug/opts
-    disk=$scsi begin
+    disk=$scsi trace
     run -1 dd "if=/dev/$scsi" of=/dev/null bs=64k skip=36 count=1 iflag=direct status=none
     dd "if=/dev/$scsi" of=/dev/null bs=64k skip=1 count=1 iflag=direct status=none
     end
@@ -386,7 +373,7 @@ RS 128 65536 null'
 }
 
 @test "its lines are trace lines" {
-    begin
+    trace
     read_blocks 5
     end
     equal "$(trace-join lines | awk '{ print $3 }' | sort -u)" BLOCK_IO
@@ -396,9 +383,10 @@ RS 128 65536 null'
 
 @test "from inside a PID namespace" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    export -f wait_for wait_for_text
     # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'biosnoop -j -d "$0" -o lines 2>log & snoop=$!
-        until grep -q tracing log; do sleep 0.05; done
+        wait_for_text tracing log
         dd "if=$0" of=/dev/null bs=4k count=1 iflag=direct status=none & echo $! >reader; wait $!
         kill $snoop; wait $snoop' "$loop"
     equal "$(column comm pid)" "dd $(cat reader)"
@@ -444,9 +432,9 @@ RS 128 65536 null'
 
 # bats test_tags=any-kernel
 @test "a full disk and a reader that goes away" {
-    begin -n 1
+    trace -n 1
     read_blocks 1
-    wait "$snoop"
+    wait "$recorder"
     status_is 1 biosnoop -q -o /dev/full 1
     equal "$stderr" 'biosnoop: /dev/full: No space left on device'
     status_is 0 sh "timeout 10 biosnoop -q -d $disk | head -n 1; [ \${PIPESTATUS[0]} = 1 ]"
@@ -455,8 +443,8 @@ RS 128 65536 null'
 
 @test "capabilities are given up, and two are enough" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
-    begin
-    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$snoop/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    trace
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$recorder/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
     end
     status_is 1 setpriv --bounding-set -all biosnoop
     equal "$stderr" 'biosnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'

@@ -139,7 +139,7 @@ hollow() { # FILE SECTION BYTES
     mkfifo go
     ./gone wait <go >out &
     exec {go}>go
-    until grep -q ready out; do sleep 0.05; done
+    wait_for_text ready out
     rm gone
     ln -s /dev/ptmx 'gone (deleted)'
     strace -o calls -e trace=openat,openat2 usdt-gen -l -p $! >/dev/null || true

@@ -12,6 +12,7 @@ export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_s
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
+    [ -z "${LACKING:-}" ] || lacks "$LACKING"
 }
 
 # The tools: those in the sources that were built.
@@ -35,6 +36,13 @@ sh() {
     bash -o pipefail -c "$1"
 }
 
+# Compares what two commands print, and fails where one of them does.
+same_lines() { # COMMAND COMMAND
+    sh "$1" >same_lines.1
+    sh "$2" >same_lines.2
+    diff same_lines.1 same_lines.2
+}
+
 # Skips a test, or fails it with STRICT=1: for what a machine must have that tests all of this.
 lacks() {
     [ -n "${STRICT:-}" ] || skip "$1"
@@ -45,6 +53,15 @@ lacks() {
 # Skips a test where no terminal can be had, as in a chroot without /dev/pts.
 needs_terminal() {
     script -qec true /dev/null >/dev/null 2>&1 || lacks 'script(1) is not here, or finds no terminal'
+}
+
+# For setup_file: tries a command once; where it fails, no test of the file can run.
+needs_to_run() { # COMMAND...
+    cd "$BATS_FILE_TMPDIR" || exit
+    command -v "$1" >/dev/null || { export LACKING="$1 was not built"; return; }
+    "$@" >/dev/null 2>err && return
+    LACKING="no BPF here: $(cat err)"
+    export LACKING
 }
 
 # Says what a value is and should be when they differ.
@@ -73,15 +90,51 @@ plain() { # [FILE]
     jq -c 'walk(if type == "number" then . + 0 else . end)' "$@"
 }
 
-# Waits until a file, which may not be there yet, has this text.
-wait_for_text() { # TEXT FILE
+# Waits until a command succeeds, for 30 seconds at most.
+wait_for() { # COMMAND...
     for _ in $(seq 600); do
-        ! grep -qs "$1" "$2" || return 0
+        ! "$@" 2>/dev/null || return 0
         sleep 0.05
     done
-    echo "$1 has not come:"
-    cat "$2"
+    echo "after 30 seconds not yet: $*"
     return 1
+}
+
+# Waits until a file, which may not be there yet, has this text.
+wait_for_text() { # TEXT FILE
+    wait_for grep -qs "$1" "$2" || { cat "$2"; return 1; }
+}
+
+# Whether a process sleeps in this program.
+sleeps_in() { # PROGRAM PID
+    grep -q "^$2 (${1:0:15}) S" "/proc/$2/stat"
+}
+
+# Starts a command that says "ready", each time that it waits for a line to the descriptor $go; its id is $started.
+# shellcheck disable=SC2034 # the tests use them
+start() { # COMMAND...
+    rm -f go
+    mkfifo go
+    "$@" <go >out &
+    started=$!
+    exec {go}>go
+    wait_for_text ready out
+}
+
+# Starts a recorder that writes to the file lines, and waits until its messages, in the file log, have this text; its id
+# is $recorder.
+begin() { # TEXT TOOL [ARGUMENT]...
+    # not to take an earlier one for it
+    rm -f log
+    "$2" -o lines "${@:3}" 2>log &
+    recorder=$!
+    wait_for_text "$1" log
+}
+
+# Ends it, and checks its exit status.
+end() { # [STATUS]
+    ends "${1:-0}" "$recorder"
+    recorder=
 }
 
 # Whether this kernel is of that version or newer.

@@ -4,14 +4,12 @@
 
 load helpers
 
-setup() {
-    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built: clang, bpftool or libbpf is missing'
-    cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
+setup_file() {
+    needs_to_run ipcsnoop -q -o probed -- true
 }
 
 teardown() {
-    [ -z "${watcher:-}" ] || kill -9 "$watcher" 2>/dev/null || true
+    [ -z "${recorder:-}" ] || kill -9 "$recorder" 2>/dev/null || true
     [ -z "${started:-}" ] || kill -9 "$started" 2>/dev/null || true
 }
 
@@ -39,25 +37,13 @@ calls() {
     sed -n "s/^@syscalls\[$1\]: //p" lines
 }
 
-# Starts a target that waits for a line to the descriptor $go; its id is $started.
-start() { # ACT...
-    rm -f go
-    mkfifo go
-    pipe-target wait "$@" <go >out &
-    started=$!
-    exec {go}>go
-    wait_for_text ready out
-}
-
 # Watches the target into the file lines, lets it go on and waits for both.
 watch() {
-    ipcsnoop -o lines -p "$started" 2>log &
-    watcher=$!
-    wait_for_text tracing log
+    begin tracing ipcsnoop -p "$started"
     echo >&"$go"
-    wait "$watcher"
+    wait "$recorder"
     wait "$started"
-    watcher='' started=''
+    recorder='' started=''
 }
 
 @test "every write and read, how many bytes, and how full the pipe was" {
@@ -145,12 +131,12 @@ write - 5 EPIPE'
     exec {open}<>fifo
     # shellcheck disable=SC2016 # the other shell expands it
     ipcsnoop -e -j -o lines -- sh -c 'cat fifo & echo $! >child; echo hello >fifo' >out 2>log &
-    watcher=$!
+    recorder=$!
     wait_for_text hello out
     wait_for_text 'ended with status 0' log
     sleep 0.2
-    kill "$watcher"
-    wait "$watcher"
+    kill "$recorder"
+    wait "$recorder"
     kill "$(cat child)"
     equal "$(jq -c '.args | [.comm, .call, .moved, .unfinished]' lines | sort)" '["cat","read",6,null]
 ["cat","read",null,true]
@@ -218,7 +204,7 @@ i386:readv $(cat out) 27 17 17"
 }
 
 @test "a process that runs, and the children that it begins from then on" {
-    start plain=3 everywhere=1009
+    start pipe-target wait plain=3 everywhere=1009
     pid=$started
     watch
     # it was reading when it was found
@@ -233,12 +219,10 @@ i386:readv $(cat out) 27 17 17"
     equal "$(grep -c tracing log)" 1
     equal "$(tail -n 1 log)" "ipcsnoop: process $pid has ended"
 
-    start plain=3
-    ipcsnoop -e -j -o lines -p "$started" 2>log &
-    watcher=$!
-    wait_for_text tracing log
+    start pipe-target wait plain=3
+    begin tracing ipcsnoop -e -j -p "$started"
     echo >&"$go"
-    wait "$watcher"
+    wait "$recorder"
     equal "$(head -n 1 lines | jq -c '.args | del(.pipe)')" "{\"comm\":\"pipe-target\",\"pid\":$started,\"call\":\"read\",\"asked\":100,\"moved\":1}"
     equal "$(wc -l <lines)" 7
 }
@@ -246,21 +230,20 @@ i386:readv $(cat out) 27 17 17"
 @test "a process that has ended and was not waited for" {
     bash -c 'sleep 0.3 & echo $! >pid; exec sleep 60' &
     started=$!
-    until [ -s pid ] && grep -q 'State:.*Z' "/proc/$(cat pid)/status"; do sleep 0.05; done
+    wait_for test -s pid
+    wait_for grep -q 'State:.*Z' "/proc/$(cat pid)/status"
     status_is 0 timeout 10 ipcsnoop -o lines -p "$(cat pid)"
     says "ipcsnoop: process $(cat pid) has ended"
     equal "$(grep -c @ lines)" 0
 }
 
 @test "nobody else is seen" {
-    start plain=3
-    ipcsnoop -o lines -p "$started" 2>log &
-    watcher=$!
-    wait_for_text tracing log
+    start pipe-target wait plain=3
+    begin tracing ipcsnoop -p "$started"
     pipe-target plain=5 call=7
     echo hello | cat
     echo >&"$go"
-    wait "$watcher"
+    wait "$recorder"
     equal "$(grep -c ' pipe-target ' lines)" 7
     equal "$(wc -l <lines)" $((1 + 7 + $(grep -c -e @ -e '^$' lines)))
     equal "$(calls getppid)" ''
@@ -366,25 +349,21 @@ ipcsnoop: true ended with status N'
 # bats test_tags=any-kernel
 @test "signals are passed on to the command" {
     for signal in TERM HUP; do
-        ipcsnoop -o lines -- sleep 60 2>log &
-        watcher=$!
-        wait_for_text started log
-        sleep 0.3
-        kill -s $signal "$watcher"
+        begin started ipcsnoop -- sleep 60
+        wait_for sleeps_in sleep "$(sed -n 's/.*started sleep, pid //p' log)"
+        kill -s $signal "$recorder"
         status=0
-        wait "$watcher" || status=$?
+        wait "$recorder" || status=$?
         equal "$status" $((128 + $(kill -l $signal)))
         grep -x "ipcsnoop: sleep was killed by SIG$signal" log
         equal "$(calls clock_nanosleep)" 1
     done
     # what the command leaves behind is traced until the next signal
-    ipcsnoop -o lines -- sh -c 'sleep 60 & echo $! >child' 2>log &
-    watcher=$!
-    wait_for_text 'ended with status 0' log
+    begin 'ended with status 0' ipcsnoop -- sh -c 'sleep 60 & echo $! >child'
     sleep 0.2
-    kill -0 "$watcher"
-    kill "$watcher"
-    wait "$watcher"
+    kill -0 "$recorder"
+    kill "$recorder"
+    wait "$recorder"
     kill "$(cat child)"
     equal "$(calls clock_nanosleep)" 1
 }
@@ -399,19 +378,19 @@ ipcsnoop: true ended with status N'
     [ $SECONDS -ge 2 ]
     # signals are passed on then, too
     ipcsnoop -d 1 -o lines -- sleep 60 2>log &
-    watcher=$!
+    recorder=$!
     sleep 1.5
-    kill "$watcher"
+    kill "$recorder"
     status=0
-    wait "$watcher" || status=$?
+    wait "$recorder" || status=$?
     equal "$status" 143
-    start plain=1
+    start pipe-target wait plain=1
     for signal in INT TERM HUP; do
         env --default-signal=INT ipcsnoop -o lines -p "$started" 2>log &
-        watcher=$!
+        recorder=$!
         wait_for_text tracing log
-        kill -s $signal $watcher
-        wait $watcher
+        kill -s $signal $recorder
+        wait $recorder
     done
 }
 
@@ -466,13 +445,11 @@ ipcsnoop: true ended with status N'
 
 @test "capabilities are given up, two are enough, and a command has the caller's own" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
-    start
-    ipcsnoop -o lines -p "$started" 2>log &
-    watcher=$!
-    wait_for_text tracing log
-    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$watcher/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    start pipe-target wait
+    begin tracing ipcsnoop -p "$started"
+    equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$recorder/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
     echo >&"$go"
-    wait "$watcher"
+    wait "$recorder"
     snoop 0 -q -- grep -e Cap -e NoNewPrivs /proc/self/status
     equal "$(cat out)" "$(grep -e Cap -e NoNewPrivs /proc/self/status)"
     status_is 1 setpriv --bounding-set -all ipcsnoop -- true

@@ -4,14 +4,17 @@
 
 load helpers
 
+setup_file() {
+    needs_to_run offwaketime -q -p $$ -o probed 1
+}
+
 setup() {
-    command -v offwaketime >/dev/null || lacks 'offwaketime was not built: clang, bpftool or libbpf is missing'
     cd "$BATS_TEST_TMPDIR" || exit
+    [ -z "${LACKING:-}" ] || lacks "$LACKING"
     # a process that does nothing
     sleep 1000 3>&- &
     idle=$!
     disown
-    status_is 0 offwaketime -q -p "$idle" -o probed 1 || lacks "no BPF here: $stderr"
     mkfifo go
     target=(blocked-target)
 }
@@ -22,23 +25,13 @@ teardown() {
     done
 }
 
-# Begins to record into the file lines.
-begin() { # OPTION...
-    # not to take an earlier one for it
-    rm -f log
-    offwaketime -o lines "$@" 2>log &
-    recorder=$!
-    wait_for_text adding log
+# Starts to add up.
+add() { # OPTION...
+    begin adding offwaketime "$@"
 }
 
-# Ends it, and checks its exit status.
-end() { # [STATUS]
-    ends "${1:-0}" "$recorder"
-    recorder=
-}
-
-# Records the command $target WORK, which is held at its beginning until all is ready; again where the kernel has
-# skipped switches of it, which some virtual machines do now and then.
+# Records the command $target WORK, which is held until all is ready; again where the kernel has skipped switches of
+# it, which some virtual machines do now and then.
 record() { # WORK OPTION...
     local work=$1
     shift
@@ -46,7 +39,7 @@ record() { # WORK OPTION...
         "${target[@]}" "$work" <go >measured &
         blocked=$!
         exec 4>go
-        begin -p $blocked "$@"
+        add -p $blocked "$@"
         [ -z "${deleted:-}" ] || rm "$deleted"
         echo >&4
         wait $blocked
@@ -179,7 +172,7 @@ agrees() { # THREAD PATTERN
     blocked=$!
     for options in "-p $blocked" "-t $blocked" "-p 1,$blocked -t 2,$blocked"; do
         # shellcheck disable=SC2086 # they are words
-        begin -j $options
+        add -j $options
         sleep 0.3
         kill "$recorder"
         # 1 where the kernel has left out switches
@@ -188,12 +181,12 @@ agrees() { # THREAD PATTERN
     done
     kill $blocked
 
-    begin -j -k
+    add -j -k
     blocked-target sleeps=3 </dev/null >measured
     kill "$recorder"
     wait "$recorder" || true
     equal "$(jq -s 'length > 0 and all(.target.user == [])' lines)" true
-    begin -j -u
+    add -j -u
     blocked-target sleeps=3 </dev/null >measured
     kill "$recorder"
     wait "$recorder" || true
@@ -241,7 +234,7 @@ agrees() { # THREAD PATTERN
     want=1 record waits=5 -f --stack-storage-size 1
     equal "$(wc -l <lines)" 1
     grep -q '^offwaketime: [0-9.]* ms of [0-9]* times are not attributed: there were more than 1 stacks' log
-    begin -f -u --buffer 4K
+    add -f -u --buffer 4K
     kill -STOP "$recorder"
     blocked-target waits=29 </dev/null >measured
     kill -CONT "$recorder"
@@ -250,7 +243,7 @@ agrees() { # THREAD PATTERN
 }
 
 @test "a time, and from inside a PID namespace" {
-    begin -p "$idle" 1
+    add -p "$idle" 1
     SECONDS=0
     wait "$recorder"
     recorder=
@@ -291,7 +284,7 @@ agrees() { # THREAD PATTERN
 
 @test "capabilities are given up but for reading, and are named when they lack" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
-    begin -p "$idle"
+    add -p "$idle"
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE
     equal "$(sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000010000080004
     equal "$(sed -n 's/^Cap\(Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000

@@ -6,11 +6,9 @@ load helpers
 
 TRACE=/dev/shm/usdt-target_trace.$$
 
-setup() {
-    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
-    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
-    cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || lacks "no BPF here: $stderr"
+setup_file() {
+    [ -x "$BIN/usdt-target" ] || export LACKING='usdt-target was not built: sys/sdt.h is missing'
+    needs_to_run usdt-record -o probed -e 'inlined(where)' -- usdt-target sites
 }
 
 teardown() {
@@ -39,21 +37,9 @@ register() { # LAYOUT ID TSC DESCRIPTION
         dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((at + 128 * $2)) conv=notrunc status=none
 }
 
-# Starts a process that says "ready", each time that it waits for a line to the descriptor $go; its id is $started.
-start() {
-    rm -f go
-    mkfifo go
-    "$@" <go >out &
-    started=$!
-    exec {go}>go
-    wait_for_text ready out
-}
-
-# Starts to record; what is recorded is in the file lines.
+# Starts to record the three probes of SPDK.
 record() {
-    usdt-record -o lines "$@" 2>log &
-    recorder=$!
-    wait_for_text 'recording 3' log
+    begin 'recording 3' usdt-record "$@"
 }
 
 @test "owners that are there, that are registered and that change, in each layout that has them" {
@@ -150,17 +136,13 @@ says_log() {
     for arguments in --no-owners "-e nvmf_ctrlr_add_qpair(tsc)"; do
         start usdt-target trace=$$ wait qpairs
         # shellcheck disable=SC2086 # they are words
-        usdt-record -o lines $arguments -p "$started" 2>log &
-        recorder=$!
-        wait_for_text recording log
+        begin recording usdt-record $arguments -p "$started"
         echo >&"$go"
         wait "$recorder"
         equal "$(grep -c owner lines log)" 'lines:0
 log:0'
     done
-    usdt-record -o lines -x "$BIN/usdt-target" 2>log &
-    recorder=$!
-    wait_for_text recording log
+    begin recording usdt-record -x "$BIN/usdt-target"
     says_log 'usdt-record: owners are not followed, since -x names no process: -p does, or a command'
     ends 0 "$recorder"
     # they are no events, and -q says nothing of them

@@ -165,7 +165,7 @@ usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     mkfifo go
     setpriv --bounding-set -all ./gone wait <go >out &
     exec {go}>go
-    until grep -q ready out; do sleep 0.05; done
+    wait_for_text ready out
     status_is 0 setpriv --bounding-set -all usdt-gen -l -p $!
     [ -n "$output" ]
     rm gone

@@ -4,11 +4,9 @@
 
 load helpers
 
-setup() {
-    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
-    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
-    cd "$BATS_TEST_TMPDIR" || exit
-    status_is 0 usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || lacks "no BPF here: $stderr"
+setup_file() {
+    [ -x "$BIN/usdt-target" ] || export LACKING='usdt-target was not built: sys/sdt.h is missing'
+    needs_to_run usdt-record -o probed -e 'inlined(where)' -- usdt-target sites
 }
 
 teardown() {
@@ -27,9 +25,7 @@ record_running() {
     done
     shift
     start "$target" wait "${acts[@]}"
-    usdt-record -o lines -p "$started" "$@" 2>log &
-    local recorder=$!
-    wait_for_text recording log
+    begin recording usdt-record -p "$started" "$@"
     echo >&"$go"
     status=0
     wait "$recorder" || status=$?
@@ -38,14 +34,9 @@ record_running() {
     return "$status"
 }
 
-# Starts something that says "ready" and then waits for a line to the descriptor $go; its id is $started.
-start() {
-    rm -f go
-    mkfifo go
-    "$@" <go >out &
-    started=$!
-    exec {go}>go
-    wait_for_text ready out
+# Whether so many lines are recorded.
+has_lines() { # N
+    [ "$(wc -l <lines)" = "$1" ]
 }
 
 # The lines of "usdt-target qpairs", as spdk-trace-lines(7) has them.
@@ -195,8 +186,7 @@ nvmf_poll_group_add_qpair: '
 
 @test "only the process that is meant is recorded" {
     start usdt-target wait threads=1
-    usdt-record -o lines -p "$started" -e 'inlined(n)' -e 'thread(n)' 2>log &
-    wait_for_text recording log
+    begin recording usdt-record -p "$started" -e 'inlined(n)' -e 'thread(n)'
     usdt-target sites threads=2
     echo >&"$go"
     wait
@@ -204,14 +194,13 @@ nvmf_poll_group_add_qpair: '
 }
 
 @test "every process that runs a file" {
-    usdt-record -o lines -x "$BIN/usdt-target" -e 'inlined(where)' 2>log &
-    started=$!
-    wait_for_text recording log
-    equal "$(cat log)" "usdt-record: recording 1 probe of $BIN/usdt-target"
-    usdt-target sites
-    (usdt-target sites=4)
-    kill "$started"
-    wait "$started"
+    # a file of its own, that no other test runs meanwhile
+    cp "$BIN/usdt-target-static" target
+    begin recording usdt-record -x target -e 'inlined(where)'
+    equal "$(cat log)" 'usdt-record: recording 1 probe of target'
+    ./target sites
+    (./target sites=4)
+    end
     equal "$(cat lines)" "$(printf 'inlined: where=0x%x\n' 1 1 3 1 5 3)"
 }
 
@@ -222,8 +211,7 @@ nvmf_poll_group_add_qpair: '
         mkdir root; mount -t tmpfs none root; cp "$0" root/hidden
         exec root/hidden wait qpairs' "$BIN/usdt-target-static"
     [ ! -e root/hidden ]
-    usdt-record -o lines -p "$started" 2>log &
-    wait_for_text recording log
+    begin recording usdt-record -p "$started"
     echo >&"$go"
     wait
     qpair_lines | diff - lines
@@ -231,8 +219,7 @@ nvmf_poll_group_add_qpair: '
     cp "$BIN/usdt-target-static" gone
     start ./gone wait qpairs
     rm gone
-    usdt-record -o lines -p "$started" 2>log &
-    wait_for_text recording log
+    begin recording usdt-record -p "$started"
     echo >&"$go"
     wait
     qpair_lines | diff - lines
@@ -248,9 +235,7 @@ nvmf_poll_group_add_qpair: '
         touch merged/target
         exec merged/target wait sites=9'
     [ -e "/proc/$started/root$PWD/merged/target" ] || skip 'no overlays here'
-    usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
-    recorder=$!
-    wait_for_text recording log
+    begin recording usdt-record -p "$started" -e 'inlined(where)'
     echo >&"$go"
     wait "$recorder"
     equal "$(cat lines)" 'inlined: where=0x1
@@ -266,8 +251,7 @@ inlined: where=0x3'
     # and from outside of one
     start unshare -pf --mount-proc "$BIN/usdt-target" wait forks=2
     child=$(tr -d " " <"/proc/$started/task/$started/children")
-    usdt-record -o lines -F -p "$child" -e 'forked(n)' 2>log &
-    wait_for_text recording log
+    begin recording usdt-record -F -p "$child" -e 'forked(n)'
     echo >&"$go"
     wait
     equal "$(cat lines)" "$output"
@@ -319,10 +303,9 @@ guarded: n=0x7'
         recorder=$!
         wait_for_text recording log
         echo >&"$go"
-        sleep 0.3
-        equal "$(wc -l <lines)" 3
-        kill -s $signal $recorder
-        wait $recorder
+        wait_for has_lines 3
+        kill -s $signal "$recorder"
+        wait "$recorder"
         kill "$started"
         wait "$started" || true
     done
@@ -343,11 +326,8 @@ guarded: n=0x7'
 @test "a signal ends it when the command has ended and its children have not" {
     usdt-record -q -F -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- bash -c 'usdt-target sites; sleep 60 & echo $! >child' &
     recorder=$!
-    for _ in $(seq 100); do
-        [ ! -s child ] || break
-        sleep 0.05
-    done
-    sleep 0.3
+    wait_for test -s child
+    wait_for has_lines 3
     kill "$recorder"
     wait "$recorder"
     kill "$(cat child)"
@@ -364,12 +344,8 @@ guarded: n=0x7'
     recorder=$!
     wait_for_text recording log
     echo >&"$go"
-    # until the pipe is full: it is in a call whose first argument is standard output
-    for _ in $(seq 200); do
-        read -r _ first _ <"/proc/$recorder/syscall"
-        [ "$first" != 0x1 ] || break
-        sleep 0.05
-    done
+    # the pipe is full: it is in a call whose first argument is standard output
+    wait_for grep -q '^[0-9]* 0x1 ' "/proc/$recorder/syscall"
     kill "$recorder"
     sleep 0.3
     kill -0 "$recorder"
@@ -383,7 +359,8 @@ guarded: n=0x7'
 @test "signals that are ignored stay so" {
     start usdt-target wait sites
     env --ignore-signal=HUP usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
-    wait_for_text recording log
+        recorder=$!
+        wait_for_text recording log
     kill -HUP $!
     sleep 0.2
     echo >&"$go"
@@ -560,10 +537,6 @@ guarded: n=0x7'
         rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)
         kill -9 "$started"
         wait "$started" || true
-        for _ in $(seq 100); do
-            [ -e /proc/"$rest" ] || break
-            sleep 0.1
-        done
-        [ ! -e /proc/"$rest" ]
+        wait_for test ! -e /proc/"$rest"
     done
 }
