@@ -24,7 +24,7 @@ hash       := \#
 space      := $(subst ,, )
 
 .DELETE_ON_ERROR:
-.PHONY: all check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
+.PHONY: all programs check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
 	install uninstall dist deb rpm clean help
 all:
 
@@ -108,11 +108,11 @@ $(B)/%.o: %.c $(B)/flags
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
 	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
 # skeletons of libbpf 1.4 and later go through maps and programs even where their allocation failed
-$(B)/bpf/%.skel.h: bpf/%.bpf.c $(wildcard bpf/*.h) $(B)/flags
+$(B)/bpf/%.skel.h: bpf/%.bpf.c Makefile $(B)/flags
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \
-		$(SAME_PATHS) $(BPF_INCLUDES) -c -o $(B)/bpf/$*.o $<
+		$(SAME_PATHS) $(BPF_INCLUDES) -MMD -MP -MT $@ -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$(B)/bpf/$*.skel
 	$(Q)sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel >$@

@@ -330,12 +330,13 @@ ipcsnoop: true ended with status N'
 @test "a signal while the command is held back ends everything" {
     for _ in $(seq 10); do
         env --default-signal=INT ipcsnoop -o lines -- touch ran 2>log &
-        watcher=$!
-        until grep -q . "/proc/$watcher/task/$watcher/children"; do :; done 2>/dev/null
-        kill -INT "$watcher" 2>/dev/null || true
+        recorder=$!
+        # shellcheck disable=SC2016 # the other shell expands it
+        timeout 10 bash -c 'until grep -qs . "$0"; do :; done' "/proc/$recorder/task/$recorder/children"
+        kill -INT "$recorder" 2>/dev/null || true
         status=0
-        wait "$watcher" || status=$?
-        watcher=
+        wait "$recorder" || status=$?
+        recorder=
         # else it was too late
         [ -e ran ] || break
         rm ran
