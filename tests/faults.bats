@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Any fault: what a tool prints is complete, or its exit status says that it is not.
+# bats file_tags=slow
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What input that was chosen to be expensive costs: time in proportion to it, and bounded memory.
+# bats file_tags=slow
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # trace-dump reads rings that are being written.
+# bats file_tags=slow
 
 load helpers
 

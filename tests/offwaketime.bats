@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What offwaketime tells of tests/blocked-target.c, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=alone
 
 load helpers
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What usdt-record records of tests/usdt-target.c, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=slow
 
 load helpers
 
