@@ -30,15 +30,15 @@ others() {
         done
     } >lines
     RANDOM=1
-    # where the first history is, and the bytes of each before its ring
-    while read -r layout first history; do
+    for layout in $LAYOUTS; do
         mktrace -l "$layout" -n $SLOTS -s 11 lines >whole
+        eval "$(mktrace --places -l "$layout" -n $SLOTS -s 11 lines)"
         others whole >want
         [ "$(wc -l <want)" -ge 20 ]
         for _ in $(seq 1 30); do
             size=$((1 + RANDOM % 100))
             # half of them in the history's head
-            at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history + 32 * SLOTS - size)))
+            at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history_size + 32 * SLOTS - size)))
             cp whole trace
             bytes=
             for _ in $(seq 1 $size); do
@@ -46,15 +46,8 @@ others() {
                 bytes+=$byte
             done
             # shellcheck disable=SC2059 # they are the bytes
-            printf "$bytes" | dd of=trace bs=1 seek=$((first + history + 32 * SLOTS + at)) conv=notrunc status=none
+            printf "$bytes" | dd of=trace bs=1 seek=$((history_1 + at)) conv=notrunc status=none
             others trace | diff want - || { echo "$layout: $size bytes at $at of lcore 1"; cat err; return 1; }
         done
-    done <<'L'
-G1 114832 8216
-G2 147600 8216
-G3 196752 8216
-G4 220320 8216
-G5 268992 10264
-G6 2342912 10288
-L
+    done
 }

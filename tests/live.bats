@@ -25,10 +25,7 @@ write_live() { # SECONDS LAYOUT SLOTS
     # not to take an earlier one for it
     rm -f "$TRACE"
     mktrace -w "$1" -l "$2" -n "$3" -o "$TRACE" lines &
-    for _ in $(seq 1 100); do
-        trace-dump -i "$TRACE" >info 2>&1 && break
-        sleep 0.05
-    done
+    wait_for sh "trace-dump -i $TRACE >info"
 }
 
 # Checks that lines on standard input are in order, whole and without a gap.
@@ -70,15 +67,6 @@ check_lines() {
     check_lines <live
 }
 
-# Waits until a command succeeds, for 5 seconds at most.
-wait_for() {
-    for _ in $(seq 1 100); do
-        "$@" 2>/dev/null && return
-        sleep 0.05
-    done
-    return 1
-}
-
 # The same entries as write_live, with 2 ms between two rounds. The name of the file tells the process that writes it.
 write_slowly() { # SECONDS LAYOUT SLOTS
     write_live 1 "$2" 8
@@ -89,24 +77,16 @@ write_slowly() { # SECONDS LAYOUT SLOTS
     wait_for test -s pid
     TRACE=/dev/shm/mktrace_trace.pid$(cat pid)
     wait_for trace-dump -q -i "$TRACE" >info
+    eval "$(mktrace --places -l "$2" -n "$3" lines)"
 }
 
-# How many slots lcore 0 has written, as the application publishes it: at its place in each layout.
-written() { # LAYOUT
-    local at
-    case $1 in
-    G1) at=$((114832 + 8208)) ;;
-    G2) at=$((147600 + 8208)) ;;
-    G3) at=$((196752 + 8208)) ;;
-    G4) at=$((220320 + 8208)) ;;
-    G5) at=$((268992 + 10256)) ;;
-    G6) at=$((2342904 + 40)) ;;
-    esac
-    od -A n -t u8 -j "$at" -N 8 "$TRACE" | tr -d ' '
+# How many slots lcore 0 has written, as the application publishes it.
+written() {
+    od -A n -t u8 -j $((history_0 + next_entry)) -N 8 "$TRACE" | tr -d ' '
 }
 
-has_written() { # LAYOUT SLOTS
-    [ "$(written "$1")" -ge "$2" ]
+has_written() { # SLOTS
+    [ "$(written)" -ge "$1" ]
 }
 
 @test "no entry that is in the ring from the begin of a read to its end is missing" {
@@ -114,11 +94,11 @@ has_written() { # LAYOUT SLOTS
     for layout in $LAYOUTS; do
         write_slowly 4 "$layout" $slots
         n=0
-        wait_for has_written "$layout" $((slots + 1000))
+        wait_for has_written $((slots + 1000))
         for _ in $(seq 1 $((${READS:-20} / 2))); do
-            before=$(written "$layout")
+            before=$(written)
             trace-dump -q -a "$TRACE" >out
-            after=$(written "$layout")
+            after=$(written)
             # entry k takes slots 4k to 4k + 3; the oldest may be being overwritten
             n=$((n + $(awk -F '[:,"]+' -v before="$before" -v after="$after" -v slots=$slots '
                 $7 == 0 && !/"torn"/ { t = $3 - 1000; seen[int(t / 1490) * 50 + t % 1490 / 10] = 1 }
@@ -150,7 +130,7 @@ has_written() { # LAYOUT SLOTS
 
 @test "-F loses nothing of a ring that wraps while it can keep up" {
     write_slowly 2 G5 8192
-    sleep 0.5
+    wait_for has_written 16384
     trace-dump -F "$TRACE" >followed 2>err
     wait
     cat err
@@ -180,8 +160,7 @@ has_written() { # LAYOUT SLOTS
     { trace-dump -F "$TRACE" & echo $! >follower; wait $!; echo $? >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
     wait_for test -s out
     before=$(wc -l <out)
-    sleep 0.5
-    [ "$(wc -l <out)" -gt "$before" ]
+    wait_for sh "[ \$(wc -l <out) -gt $before ]"
     # a job in the background of a script ignores it, and so does what it runs
     kill -INT "$(cat follower)"
     sleep 0.5
@@ -215,8 +194,8 @@ has_written() { # LAYOUT SLOTS
     wait_for trace-dump -q -i still >info
     trace-dump -F still >out &
     wait_for grep -q '"owner":"10.0.0.1:1"' out
-    # the description of owner 300, in the place that G6 has for it
-    printf '10.0.0.1:1 sub\0' | dd of=still bs=1 seek=$((712 + 128 * 300 + 9)) conv=notrunc status=none
+    eval "$(mktrace --places -l G6 -n 65536 lines)"
+    printf '10.0.0.1:1 sub\0' | dd of=still bs=1 seek=$((owners + owner_size * 300 + description)) conv=notrunc status=none
     wait_for grep -q '"owner":"10.0.0.1:1 sub"' out
     kill %1 %2
     wait
@@ -226,11 +205,9 @@ has_written() { # LAYOUT SLOTS
     for layout in G4 G5 G6; do
         write_slowly 10 "$layout" 1024
         register() { # ID TSC DESCRIPTION
-            local at=712
-            [ "$layout" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
             # shellcheck disable=SC2059 # it is made of the number
             { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
-                dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((at + 128 * $1)) conv=notrunc status=none
+                dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
         }
         register 300 16 '10.0.0.1:1'
         trace-dump -O -F "$TRACE" >out 2>err &

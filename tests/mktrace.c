@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "io.h"
 #include "json.h"
 #include "lines.h"
@@ -43,6 +44,8 @@ static const char help[] =
 	"  -p, --pause US         with -w: microseconds between two rounds (default: 0)\n"
 	"  -t, --truncate BYTES   write only the first BYTES bytes of the file\n"
 	"  -o, --output FILE      write there instead of standard output\n"
+	"  -P, --places           write nothing but where things are in the file, as a shell\n"
+	"                         sets variables: the history of lcore N is at history_N\n"
 	"  -h, --help             print this\n"
 	"  -V, --version          print the version\n";
 
@@ -238,7 +241,7 @@ static const char *const kinds[] = {"shm", "record", "short"};
 static const struct layout *layout = &layouts[5];
 static struct {
 	enum kind kind;
-	bool has_clear_tsc;
+	bool has_clear_tsc, places;
 	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live, pause;
 	char *lcores;
 	const char *output;
@@ -272,6 +275,7 @@ static bool any_defined;
 static struct lcore lcores[MAX_LCORES];
 static thread_name thread_names[MAX_LCORES];
 static uint64_t first_tsc = UINT64_MAX, last_tsc;
+static uint64_t owners_at; /* in the file */
 
 /* Nothing is written when a line is faulty. */
 #define fail(...) (lines_complain(&in, __VA_ARGS__), exit(EXIT_FAILURE))
@@ -825,8 +829,23 @@ static void write_trace(struct out *o, unsigned num_lcores)
 	for (unsigned i = 0; i < num_lcores; i++)
 		if (lcores[i].present)
 			write_history(o, &lcores[i]);
+	owners_at = owners_last ? end : offsetof(struct header_g6, owner);
 	if (owners_last)
 		put(o, owners, sizeof(owners));
+}
+
+static void print_places(unsigned num_lcores)
+{
+	for (unsigned i = 0; i < num_lcores; i++)
+		if (lcores[i].present)
+			printf("history_%u=%" PRIu64 "\n", i, lcores[i].offset);
+	/* in a history; its ring is after it */
+	printf("history_size=%zu\nnum_entries=%zu\nnext_entry=%zu\n", layout->history_size,
+	       layout->num_entries, layout->next_entry);
+	if (layout->generation >= 4)
+		printf("owners=%" PRIu64 "\nowner_size=%zu\ndescription=%zu\nowner_area=%zu\n",
+		       owners_at, sizeof(*owners), offsetof(struct owner, description),
+		       layout->owner_area);
 }
 
 /*
@@ -839,7 +858,7 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 	static const char *at[MAX_LCORES];
 	size_t size = lseek(fd, 0, SEEK_END);
 	char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	time_t end = time(NULL) + opt.live;
+	uint64_t end = clock_ns() + opt.live * 1000000000;
 
 	if (map == MAP_FAILED)
 		err(EXIT_FAILURE, "%s", name);
@@ -847,7 +866,7 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 		rings[i] = (struct ring){
 			(union slot *)(map + lcores[i].offset + layout->history_size),
 			.size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
-	for (uint64_t round = opt.repeat; time(NULL) < end; round++) {
+	for (uint64_t round = opt.repeat; clock_ns() < end; round++) {
 		if (opt.pause)
 			usleep(opt.pause);
 		for (bool more = true; more;) {
@@ -950,6 +969,10 @@ static void set_option(int option)
 	case 'o':
 		opt.output = optarg;
 		break;
+	case 'P':
+		opt.places = true;
+		opt.output = "/dev/null";
+		break;
 	default:
 		cli_option(option, help);
 	}
@@ -970,13 +993,14 @@ static void parse_options(int argc, char **argv)
 		{"live", required_argument, NULL, 'w'},
 		{"pause", required_argument, NULL, 'p'},
 		{"output", required_argument, NULL, 'o'},
+		{"places", no_argument, NULL, 'P'},
 		{"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'V'},
 		{},
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:p:o:hV", options, NULL)) !=
+	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:p:o:PhV", options, NULL)) !=
 	       -1)
 		set_option(option);
 	if (layout->generation < 6 && (opt.kind == SHORT || opt.has_clear_tsc))
@@ -1010,6 +1034,8 @@ int main(int argc, char **argv)
 	write_trace(&o, num_lcores);
 	if (out_close(&o) != 0)
 		err(EXIT_FAILURE, "%s", name);
+	if (opt.places)
+		print_places(num_lcores);
 	if (opt.live)
 		write_live(name, fd, num_lcores);
 	if (close(fd) != 0)

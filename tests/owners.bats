@@ -25,16 +25,16 @@ make_trace() { # LAYOUT
         echo '{"id":256,"poller":"t256","tsc":16,"description":"app_thread"}'
         echo '{"id":300,"poller":"t300","tsc":32,"description":"10.0.0.1:1"}'
         echo '{"tsc":1000,"lcore":0,"tpoint":"REQ","poller":"t300"}'
-    } | mktrace -l "$1" -n 8 -o "$TRACE"
+    } >lines.of.trace
+    mktrace -l "$1" -n 8 -o "$TRACE" lines.of.trace
+    eval "$(mktrace --places -l "$1" -n 8 lines.of.trace)"
 }
 
-# Writes an owner's record as SPDK does. In G4 and G5 the records are the last thing in the file.
-register() { # LAYOUT ID TSC DESCRIPTION
-    local at=712
-    [ "$1" = G6 ] || at=$(($(stat -c %s "$TRACE") - 16384 * 128))
+# Writes an owner's record as SPDK does.
+register() { # ID TSC DESCRIPTION
     # shellcheck disable=SC2059 # it is made of the number
-    { printf "\\x$(printf %x "$3")\0\0\0\0\0\0\0\1"; printf '%s\0' "$4"; } |
-        dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((at + 128 * $2)) conv=notrunc status=none
+    { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
+        dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
 }
 
 # Starts to record the three probes of SPDK.
@@ -49,19 +49,19 @@ record() {
         record -p "$started"
         equal "$(head -n 1 log)" "usdt-record: following the owners of $TRACE"
         wait_for_text app_thread lines
-        register $layout 301 48 '10.0.0.1:2'
+        register 301 48 '10.0.0.1:2'
         echo >&"$go"
         wait_for_text t301 lines
-        register $layout 301 48 '10.0.0.1:2 sub qid:1'
+        register 301 48 '10.0.0.1:2 sub qid:1'
         echo >&"$go"
         wait_for_text 'qid:1' lines
         # an owner of the same number, and also without any probe
-        register $layout 301 64 '10.0.0.1:3'
+        register 301 64 '10.0.0.1:3'
         wait_for_text '10.0.0.1:3' lines
         # what is behind the NUL says nothing
-        register $layout 300 32 '10.0.0.1:1'
+        register 300 32 '10.0.0.1:1'
         # between two looks, and after the last event
-        register $layout 302 80 last
+        register 302 80 last
         kill "$recorder"
         wait "$recorder"
         grep ^owner lines | diff - <(cat <<'L'
@@ -158,13 +158,13 @@ log:0'
 @test "descriptions can forge no line and drive no terminal" {
     make_trace G6
     start usdt-target trace=$$ wait
-    register G6 301 48 $'a\', b=\'c\nowner: \e[31m\x9b \\'
+    register 301 48 $'a\', b=\'c\nowner: \e[31m\x9b \\'
     record -p "$started"
     wait_for_text t301 lines
     equal "$(sed -n 3p lines)" "owner: tsc=0x30, id=0x12d, poller='t301', description='a\\', b=\\'c\\nowner: \\x1b[31m\\x9b \\\\'"
     # all of its field, without a NUL
-    register G6 302 64 "$(printf 'x%.0s' $(seq 118))"
-    printf y | dd of="$TRACE" bs=1 seek=$((712 + 128 * 302 + 9 + 118)) conv=notrunc status=none
+    register 302 64 "$(printf 'x%.0s' $(seq 118))"
+    printf y | dd of="$TRACE" bs=1 seek=$((owners + owner_size * 302 + description + 118)) conv=notrunc status=none
     wait_for_text 'xy' lines
     equal "$(tail -n 1 lines)" "owner: tsc=0x40, id=0x12e, poller='t302', description='$(printf 'x%.0s' $(seq 118))y'"
     ends 0 "$recorder"
@@ -189,7 +189,7 @@ log:0'
     done
     # a table of 65535 records of 65544 bytes
     make_trace G6
-    printf '\377\377\377\377' | dd of="$TRACE" bs=1 seek=584 conv=notrunc status=none
+    printf '\377\377\377\377' | dd of="$TRACE" bs=1 seek="$owner_area" conv=notrunc status=none
     start usdt-target trace=$$ wait
     record -p "$started"
     says_log "usdt-record: $TRACE: its owners are not followed: File too large"
@@ -234,7 +234,7 @@ log:0'
         record -p "$started"
         says_log "following the owners of $TRACE (deleted)"
         wait_for_text app_thread lines
-        [ "$what" = fifo ] || register G6 301 48 other
+        [ "$what" = fifo ] || register 301 48 other
         ends 0 "$recorder"
         equal "$(grep -c ^owner lines)" 2
         kill "$started"

@@ -202,12 +202,14 @@ teardown() {
     done
     # a ring that is cut off says nothing about the time of the others: nothing is left out
     { use 10 0 1 1; use 5000 1 1 2; for i in $(seq 1 40); do use $((4000 + i)) 2 1 "$i"; done; } | trace -l G5
-    head -c $(($(trace-dump -i trace | jq .lcores[0].slots) * 32 * 2 + 268992 + 10264 * 3 + 32 * 20)) trace >half
+    eval "$(mktrace --places -l G5 lines)"
+    head -c $((history_2 + history_size + 32 * 20)) trace >half
     status_is 1 trace-dump half
     equal "$(jq .tsc <<<"$output" | tr '\n' ' ')" "10 $(seq -s ' ' 4001 4020) 5000 "
     # lcore 0's ring is whole, lcore 3's is missing
     mktrace -l G3 "$DATA/common.jsonl" >whole
-    head -c $((196752 + 8216 + 32 * 64)) whole >trace
+    eval "$(mktrace --places -l G3 "$DATA/common.jsonl")"
+    head -c $((history_1 + 1024)) whole >trace
     status_is 1 trace-dump -q -a trace
     diff <(grep '"lcore":0,' "$DATA/common.jsonl" | jq -c '[.tsc,.tpoint]') <(jq -c '[.tsc,.tpoint]' <<<"$output")
     says 'is cut off'
@@ -217,16 +219,9 @@ teardown() {
     for layout in G3 G4 G5 G6; do
         mktrace -l "$layout" "$DATA/common.jsonl" >whole
         trace-dump whole >all
-        # the second of three histories: its lcore number
-        case $layout in
-        G3) at=196752 size=8216 ;;
-        G4) at=220320 size=8216 ;;
-        G5) at=268992 size=10264 ;;
-        G6) at=$((2342888 + 8 * 4)) size=10288 ;;
-        esac
-        slots=$(trace-dump -i whole | jq '.lcores[0].slots')
+        eval "$(mktrace --places -l "$layout" "$DATA/common.jsonl")"
         cp whole trace
-        printf '\377' | dd of=trace bs=1 seek=$((at + size + 32 * slots)) conv=notrunc status=none
+        printf '\377' | dd of=trace bs=1 seek="$history_1" conv=notrunc status=none
         status_is 1 trace-dump -q -a trace
         says 'the history of lcore 1 is damaged'
         equal "$output" "$(cat all)"
@@ -237,13 +232,8 @@ teardown() {
     for layout in G3 G4 G5 G6; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
         trace-dump trace >all
-        case $layout in
-        G3) at=196760 ;;
-        G4) at=220328 ;;
-        G5) at=269000 ;;
-        G6) at=$((2342888 + 8 * 4 + 24)) ;;
-        esac
-        printf '\377\377\377' | dd of=trace bs=1 seek="$at" conv=notrunc status=none
+        eval "$(mktrace --places -l "$layout" "$DATA/common.jsonl")"
+        printf '\377\377\377' | dd of=trace bs=1 seek=$((history_0 + num_entries)) conv=notrunc status=none
         status_is 1 trace-dump trace
         says 'the history of lcore 1 is damaged'
         equal "$output" "$(cat all)"
