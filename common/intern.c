@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Depends on random numbers, as that of the map does: nobody can choose names that collide. */
+/* Depends on random numbers, as the hash of the map does, so that nobody can choose names that collide. */
 static uint64_t hash(const struct intern *names, struct slice s)
 {
 	uint64_t word = 0, h = names->seed[0] ^ s.n;
@@ -27,7 +27,7 @@ static uint64_t hash(const struct intern *names, struct slice s)
 	return mix(h ^ word, names->seed[1]);
 }
 
-/* A key of the map belongs to one text: one whose hash is taken uses the next number. */
+/* A key of the map belongs to one text: where a text's hash is in use, it has the next free number. */
 static uint32_t find(const struct intern *names, struct slice text, uint64_t *key)
 {
 	uint32_t number;
@@ -45,7 +45,7 @@ uint32_t intern_get(const struct intern *names, struct slice text)
 	return find(names, text, &key);
 }
 
-uint32_t intern_add(struct intern *names, struct slice text)
+uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
 {
 	uint64_t key;
 	uint32_t number;
@@ -53,12 +53,17 @@ uint32_t intern_add(struct intern *names, struct slice text)
 	if (!names->seed[1])
 		map_seed(names->seed);
 	number = find(names, text, &key);
-	if (number != MAP_NONE)
+	if (number != MAP_NONE || names->n >= max)
 		return number;
 	*map_put(&names->map, key) = names->n;
 	names->all = mem_room(names->all, names->n, &names->cap);
 	names->all[names->n] = (struct slice){mem_copy(text), text.n};
 	return names->n++;
+}
+
+uint32_t intern_add(struct intern *names, struct slice text)
+{
+	return intern_add_below(names, text, MAP_NONE);
 }
 
 void intern_free(struct intern *names)

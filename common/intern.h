@@ -18,6 +18,9 @@ struct intern {
 /* The number of this text, which is added when it is new. */
 uint32_t intern_add(struct intern *names, struct slice text);
 
+/* The same, but MAP_NONE instead of adding one more when there are max of them. */
+uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max);
+
 /* The number of this text, MAP_NONE when it was never added. */
 uint32_t intern_get(const struct intern *names, struct slice text);
 

@@ -143,7 +143,7 @@ bool json_string(struct json *j, struct slice *raw)
 	}
 	if (p == j->end)
 		return fail_at(j, p, NULL);
-	*raw = (struct slice){j->p, p - j->p};
+	*raw = slice_between(j->p, p);
 	j->p = p + 1;
 	return true;
 }
@@ -157,11 +157,11 @@ static const char *digits(const char *p, const char *end)
 
 bool json_number(struct json *j, struct slice *raw)
 {
-	const char *begin, *p, *from;
+	const char *start, *p, *from;
 
 	if (json_peek(j) != '0')
 		return json_fail(j, "a number is expected");
-	begin = p = j->p;
+	start = p = j->p;
 	p += *p == '-';
 	from = p;
 	p = digits(p, j->end);
@@ -183,7 +183,7 @@ bool json_number(struct json *j, struct slice *raw)
 			return fail_at(j, p, "a malformed number");
 	}
 	j->cut_off = p == j->end;
-	*raw = (struct slice){begin, p - begin};
+	*raw = slice_between(start, p);
 	j->p = p;
 	return true;
 }
@@ -259,12 +259,14 @@ bool json_skip(struct json *j)
 
 bool json_value(struct json *j, struct slice *raw)
 {
+	const char *start;
+
 	if (!json_peek(j))
 		return false;
-	raw->p = j->p;
+	start = j->p;
 	if (!json_skip(j))
 		return false;
-	raw->n = j->p - raw->p;
+	*raw = slice_between(start, j->p);
 	return true;
 }
 
@@ -295,114 +297,77 @@ static unsigned four_hex(const char *p)
 	return v;
 }
 
-size_t json_unescape(char *to, struct slice raw)
+/* The letters of the short escape sequences, and what they stand for. */
+static const char escape_letters[] = "\"\\bfnrt", escape_bytes[] = "\"\\\b\f\n\r\t";
+
+/* Decodes the \uXXXX that raw starts with; two of them when they are the surrogates of one character. */
+static char *unescape_point(char *to, struct slice *raw)
 {
-	const char *p = raw.p, *end = raw.p + raw.n;
-	char *begin = to;
+	unsigned point = four_hex(slice_cut(raw, 6).p + 2), second;
 
-	while (p < end) {
-		unsigned point;
-
-		if (*p != '\\') {
-			*to++ = *p++;
-			continue;
-		}
-		p += 2;
-		switch (p[-1]) {
-		case 'b':
-			*to++ = '\b';
-			break;
-		case 'f':
-			*to++ = '\f';
-			break;
-		case 'n':
-			*to++ = '\n';
-			break;
-		case 'r':
-			*to++ = '\r';
-			break;
-		case 't':
-			*to++ = '\t';
-			break;
-		case 'u':
-			point = four_hex(p);
-			p += 4;
-			if (point >> 10 == 0xd800 >> 10 && end - p >= 6 && p[0] == '\\' &&
-			    p[1] == 'u' && four_hex(p + 2) >> 10 == 0xdc00 >> 10) {
-				point = 0x10000 + ((point & 0x3ff) << 10) +
-					(four_hex(p + 2) & 0x3ff);
-				p += 6;
-			}
-			to = utf8_encode(to, point);
-			break;
-		default:
-			*to++ = p[-1];
+	if (point >> 10 == 0xd800 >> 10 && raw->n >= 6 && raw->p[0] == '\\' && raw->p[1] == 'u') {
+		second = four_hex(raw->p + 2);
+		if (second >> 10 == 0xdc00 >> 10) {
+			point = 0x10000 + ((point & 0x3ff) << 10) + (second & 0x3ff);
+			slice_cut(raw, 6);
 		}
 	}
-	return to - begin;
+	return utf8_encode(to, point);
 }
 
-/* The letter of the short escape sequence for c, or 0. */
-static char short_escape(char c)
+size_t json_unescape(char *to, struct slice raw)
 {
-	switch (c) {
-	case '"':
-	case '\\':
-		return c;
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	case '\n':
-		return 'n';
-	case '\r':
-		return 'r';
-	case '\t':
-		return 't';
+	char *start = to;
+
+	while (raw.n)
+		if (*raw.p != '\\') {
+			*to++ = *slice_cut(&raw, 1).p;
+		} else if (raw.p[1] == 'u') {
+			to = unescape_point(to, &raw);
+		} else {
+			char c = slice_cut(&raw, 2).p[1];
+			const char *letter = strchr(escape_letters, c);
+
+			*to++ = letter ? escape_bytes[letter - escape_letters] : c;
+		}
+	return to - start;
+}
+
+/* Writes the character that s starts with, and cuts it off. */
+static char *escape_character(char *to, struct slice *s)
+{
+	static const char hex[] = "0123456789abcdef";
+	int length = utf8_length(*s);
+	struct slice character = slice_cut(s, length < 0 ? -length : length);
+	unsigned char c = *character.p;
+	const char *known = c ? strchr(escape_bytes, c) : NULL;
+
+	if (known) {
+		*to++ = '\\';
+		*to++ = escape_letters[known - escape_bytes];
+		return to;
 	}
-	return 0;
+	if (length < 0)
+		return mempcpy(to, UTF8_REPLACEMENT, 3);
+	/* U+0080 to U+009F: some terminals obey them */
+	if (c == 0xc2 && (unsigned char)character.p[1] < 0xa0)
+		c = character.p[1];
+	else if (c >= 0x20 && c != 0x7f)
+		return mempcpy(to, character.p, character.n);
+	to = mempcpy(to, "\\u00", 4);
+	*to++ = hex[c >> 4];
+	*to++ = hex[c & 15];
+	return to;
 }
 
 char *json_escape(char *to, struct slice s)
 {
-	static const char hex[] = "0123456789abcdef";
-
 	while (s.n) {
-		size_t same = utf8_plain(s);
-		unsigned char c;
-		int n = 1;
+		size_t plain = json_plain(s.p, s.p + utf8_plain(s)) - s.p;
 
-		same = json_plain(s.p, s.p + same) - s.p;
-		to = mempcpy(to, s.p, same);
-		s.p += same;
-		s.n -= same;
-		if (!s.n)
-			break;
-		c = *s.p;
-		if (c == 0xc2 && s.n > 1 && (unsigned char)s.p[1] >= 0x80 &&
-		    (unsigned char)s.p[1] < 0xa0) {
-			/* U+0080 to U+009F: some terminals obey them */
-			c = s.p[1];
-			n = 2;
-		}
-		if (short_escape(c)) {
-			*to++ = '\\';
-			*to++ = short_escape(c);
-		} else if (c < 0x20 || c == 0x7f || n == 2) {
-			memcpy(to, "\\u00", 4);
-			to[4] = hex[c >> 4];
-			to[5] = hex[c & 15];
-			to += 6;
-		} else if ((n = utf8_length(s)) > 0) {
-			memcpy(to, s.p, n);
-			to += n;
-		} else {
-			n = -n;
-			memcpy(to, UTF8_REPLACEMENT, 3);
-			to += 3;
-		}
-		s.p += n;
-		s.n -= n;
+		to = mempcpy(to, slice_cut(&s, plain).p, plain);
+		if (s.n)
+			to = escape_character(to, &s);
 	}
 	return to;
 }

@@ -26,8 +26,9 @@
 struct json {
 	const char *p, *end;
 	const char *error; /* NULL, or what is wrong at p */
-	bool cut_off; /* more text could change it: the text ended too early, or right behind a number */
-	bool first; /* nothing of the innermost container was consumed yet */
+	/* more text could change the result: the text ended too early, or right after a number */
+	bool cut_off;
+	bool first; /* nothing of the innermost container has been consumed yet */
 };
 
 void json_init(struct json *j, const char *text, size_t n);
@@ -35,17 +36,17 @@ void json_init(struct json *j, const char *text, size_t n);
 /* Turns what is at p into an error, for what the grammar allows and the caller does not. Returns false. */
 bool json_fail(struct json *j, const char *error);
 
-/* The next value's first character, which tells its type ('0' for any number); 0 when there is no value. */
+/* The next value's first character, which gives its type ('0' for any number); 0 when there is no value. */
 char json_peek(struct json *j);
 
 /* Steps into the value, which must be an object or an array. */
 bool json_object(struct json *j);
 bool json_array(struct json *j);
 
-/* The object's next key, as it is written between its quotes; its value is next. False at the object's end. */
+/* The object's next key, as it is written between its quotes; its value comes next. False at the end. */
 bool json_key(struct json *j, struct slice *key);
 
-/* Whether the array has another element; it is next. False at the array's end. */
+/* Whether the array has another element, which then comes next. */
 bool json_element(struct json *j);
 
 /* A string, as it is written between its quotes. */

@@ -30,7 +30,7 @@ static void grow(struct map *m)
 	size_t size = m->slots ? 2 * (m->mask + 1) : 64;
 	struct map bigger = {mem_resize(NULL, size, sizeof(*bigger.slots)), size - 1, m->used, {}};
 
-	/* key 0 in a free slot looks like a hit in map_get(), and its value says that it is none */
+	/* key 0 in a free slot looks like a hit in map_get(), and its value is that of a miss */
 	for (size_t i = 0; i < size; i++)
 		bigger.slots[i] = (struct map_slot){0, MAP_NONE};
 	map_seed(bigger.seed);

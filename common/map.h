@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A map from 64-bit keys (addresses, mostly) to 32-bit values, typically indices into the caller's array.
+ * A map from 64-bit keys (addresses, mostly) to 32-bit values, usually indices into the caller's array.
  *
- * Open addressing with linear probing, at most half full: as a rule a look-up touches one cache line. Keys
- * come from input that may be hostile, so the hash depends on random numbers that nobody can aim at.
+ * Open addressing with linear probing, at most half full: a look-up usually touches one cache line. Keys come
+ * from input that may be hostile, so the hash depends on random numbers, and nobody can choose keys that collide.
  */
 #ifndef MAP_H
 #define MAP_H
@@ -25,7 +25,7 @@ struct map {
 	uint64_t seed[2];
 };
 
-/* Random numbers for a hash that input may not foresee; the second is odd. */
+/* Random numbers for a hash that input cannot predict; the second is odd. */
 void map_seed(uint64_t seed[2]);
 
 /* Both halves of a full product, so that every bit of the key moves every bit of the hash. */
@@ -49,10 +49,7 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
 	}
 }
 
-/*
- * Returns where the key's value is, to be read and set; a new key's is MAP_NONE and must be set before the
- * next call.
- */
+/* Where the key's value is, to be read and set. That of a new key is MAP_NONE: set it before the next call. */
 uint32_t *map_put(struct map *m, uint64_t key);
 
 void map_free(struct map *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "number.h"
 
-/* So many digits fit 64 bits whatever they are. */
+/* Any number of this many digits fits 64 bits. */
 enum { SAFE_DECIMAL = 19, SAFE_HEX = 16 };
 
 bool number_decimal(struct slice s, uint64_t *value)
@@ -30,7 +30,7 @@ bool number_decimal(struct slice s, uint64_t *value)
 
 bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 {
-	/* looked for where it is as a rule */
+	/* usually there are as many decimals as there may be */
 	const char *point = s.n > decimals && s.p[s.n - decimals - 1] == '.'
 				    ? s.p + s.n - decimals - 1
 				    : memchr(s.p, '.', s.n);
@@ -38,8 +38,8 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	uint64_t v, part = 0;
 
 	if (point) {
-		fraction = (struct slice){point + 1, s.p + s.n - point - 1};
-		s.n = point - s.p;
+		fraction = slice_between(point + 1, s.p + s.n);
+		s = slice_between(s.p, point);
 		if (fraction.n > decimals || !number_decimal(fraction, &part))
 			return false;
 	}
@@ -55,51 +55,28 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	return true;
 }
 
-#define INVALID 16
-#define X4(v)   v, v, v, v
-#define X16(v)  X4(v), X4(v), X4(v), X4(v)
-#define LETTERS INVALID, 10, 11, 12, 13, 14, 15, INVALID, X4(INVALID), X4(INVALID)
-#define X64(v)  X16(v), X16(v), X16(v), X16(v)
+enum { VALID = 16 };
 
-static const unsigned char hex_digits[256] = {X16(INVALID),
-					      X16(INVALID),
-					      X16(INVALID),
-					      0,
-					      1,
-					      2,
-					      3,
-					      4,
-					      5,
-					      6,
-					      7,
-					      8,
-					      9,
-					      INVALID,
-					      INVALID,
-					      X4(INVALID),
-					      LETTERS,
-					      X16(INVALID),
-					      LETTERS,
-					      X16(INVALID),
-					      X64(INVALID),
-					      X64(INVALID)};
+/* The value of a hexadecimal digit with VALID; 0 for any other byte. */
+#define LETTERS(a) [a] = 26, [a + 1] = 27, [a + 2] = 28, [a + 3] = 29, [a + 4] = 30, [a + 5] = 31
+static const unsigned char hex_digits[256] = {
+	LETTERS('a'), LETTERS('A'), ['0'] = 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+};
 
 int number_hex_digit(char c)
 {
 	unsigned digit = hex_digits[(unsigned char)c];
 
-	return digit == INVALID ? -1 : (int)digit;
+	return digit ? (int)(digit & 15) : -1;
 }
 
 bool number_hex(struct slice s, uint64_t *value)
 {
-	unsigned invalid = 0;
+	unsigned valid = VALID;
 	uint64_t v = 0;
 
-	if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 0x20) == 'x') {
-		s.p += 2;
-		s.n -= 2;
-	}
+	if (s.n > 2 && s.p[0] == '0' && (s.p[1] | 0x20) == 'x')
+		s = slice_from(s, 2);
 	for (; s.n > SAFE_HEX && *s.p == '0'; s.n--)
 		s.p++;
 	if (!s.n || s.n > SAFE_HEX)
@@ -107,10 +84,10 @@ bool number_hex(struct slice s, uint64_t *value)
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned digit = hex_digits[(unsigned char)s.p[i]];
 
-		invalid |= digit;
+		valid &= digit;
 		v = v << 4 | (digit & 15);
 	}
-	if (invalid & INVALID)
+	if (!valid)
 		return false;
 	*value = v;
 	return true;

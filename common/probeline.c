@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probeline.h"
 
+#include <stdint.h>
+
 #include "number.h"
 #include "utf8.h"
 
@@ -14,16 +16,10 @@ static size_t identifier(struct slice s)
 	return n;
 }
 
-static void drop(struct slice *s, size_t n)
-{
-	s->p += n;
-	s->n -= n;
-}
-
-static void drop_blanks(struct slice *s)
+static void skip_blanks(struct slice *s)
 {
 	while (s->n && (*s->p == ' ' || *s->p == '\t'))
-		drop(s, 1);
+		slice_cut(s, 1);
 }
 
 bool probeline_name(struct slice *line, struct slice *name)
@@ -32,9 +28,9 @@ bool probeline_name(struct slice *line, struct slice *name)
 
 	if (!n || n + 2 > line->n || line->p[n] != ':' || line->p[n + 1] != ' ')
 		return false;
-	*name = (struct slice){line->p, n};
-	drop(line, n + 2);
-	/* a carriage return belongs to the line's end */
+	*name = slice_cut(line, n);
+	slice_cut(line, 2);
+	/* of a CRLF */
 	if (line->n && line->p[line->n - 1] == '\r')
 		line->n--;
 	return true;
@@ -45,75 +41,82 @@ static bool ends_string(struct slice s)
 {
 	size_t n;
 
-	drop_blanks(&s);
+	skip_blanks(&s);
 	if (!s.n)
 		return true;
 	if (*s.p != ',')
 		return false;
-	drop(&s, 1);
-	drop_blanks(&s);
+	slice_cut(&s, 1);
+	skip_blanks(&s);
 	n = identifier(s);
 	return n && n < s.n && s.p[n] == '=';
 }
 
-/* The string's length up to its closing quote, s beginning behind the opening one; SIZE_MAX without one. */
+/* The length of a string up to its closing quote, s starting after the opening one; SIZE_MAX without one. */
 static size_t string_length(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '\\' && i + 1 < s.n && (s.p[i + 1] == '\\' || s.p[i + 1] == '\''))
 			i++;
-		else if (s.p[i] == '\'' && ends_string((struct slice){s.p + i + 1, s.n - i - 1}))
+		else if (s.p[i] == '\'' && ends_string(slice_from(s, i + 1)))
 			return i;
 	}
-	return (size_t)-1;
+	return SIZE_MAX;
+}
+
+/* Cuts the value off. Returns NULL, or what is wrong with it. */
+static const char *cut_value(struct slice *rest, struct probeline_field *field)
+{
+	size_t n;
+
+	field->quoted = rest->n && *rest->p == '\'';
+	if (field->quoted) {
+		slice_cut(rest, 1);
+		n = string_length(*rest);
+		if (n == SIZE_MAX)
+			return "a string without its closing quote";
+		field->value = slice_cut(rest, n);
+		slice_cut(rest, 1);
+	} else {
+		const char *comma = memchr(rest->p, ',', rest->n);
+
+		field->value = slice_cut(rest, comma ? (size_t)(comma - rest->p) : rest->n);
+		while (field->value.n && field->value.p[field->value.n - 1] == ' ')
+			field->value.n--;
+		if (!field->value.n)
+			return "a field without a value";
+	}
+	return NULL;
 }
 
 int probeline_next(struct slice *rest, struct probeline_field *field, const char **error)
 {
 	size_t n;
 
-	drop_blanks(rest);
+	skip_blanks(rest);
 	if (!rest->n)
 		return 0;
 	n = identifier(*rest);
 	*error = "a field KEY=VALUE is expected";
 	if (!n || n == rest->n || rest->p[n] != '=')
 		return -1;
-	field->key = (struct slice){rest->p, n};
-	drop(rest, n + 1);
-	field->quoted = rest->n && *rest->p == '\'';
-	if (field->quoted) {
-		drop(rest, 1);
-		n = string_length(*rest);
-		*error = "a string without its closing quote";
-		if (n == (size_t)-1)
-			return -1;
-		field->value = (struct slice){rest->p, n};
-		drop(rest, n + 1);
-	} else {
-		const char *comma = memchr(rest->p, ',', rest->n);
-
-		n = comma ? (size_t)(comma - rest->p) : rest->n;
-		field->value = (struct slice){rest->p, n};
-		while (field->value.n && field->value.p[field->value.n - 1] == ' ')
-			field->value.n--;
-		drop(rest, n);
-		*error = "a field without a value";
-		if (!field->value.n)
-			return -1;
-	}
-	drop_blanks(rest);
+	field->key = slice_cut(rest, n);
+	slice_cut(rest, 1);
+	*error = cut_value(rest, field);
+	if (*error)
+		return -1;
+	skip_blanks(rest);
 	if (!rest->n)
 		return 1;
-	drop(rest, 1);
-	drop_blanks(rest);
-	*error = "a comma without a field behind it";
+	slice_cut(rest, 1);
+	skip_blanks(rest);
+	*error = "a comma without a field after it";
 	return rest->n ? 1 : -1;
 }
 
 size_t probeline_unescape(char *to, struct slice s)
 {
-	char *begin = to;
+	char *start = to;
 
 	while (s.n) {
 		size_t used = 2;
@@ -133,9 +136,9 @@ size_t probeline_unescape(char *to, struct slice s)
 			*to++ = '\\';
 			used = 1;
 		}
-		drop(&s, used);
+		slice_cut(&s, used);
 	}
-	return to - begin;
+	return to - start;
 }
 
 char *probeline_escape(char *to, struct slice s)
@@ -145,12 +148,12 @@ char *probeline_escape(char *to, struct slice s)
 
 		while (n < s.n && s.p[n] != '\\' && s.p[n] != '\'' && s.p[n] != '\n')
 			n++;
-		to = utf8_visible(to, (struct slice){s.p, n});
-		drop(&s, n);
+		to = utf8_visible(to, slice_cut(&s, n));
 		if (s.n) {
+			char c = *slice_cut(&s, 1).p;
+
 			*to++ = '\\';
-			*to++ = *s.p == '\n' ? 'n' : *s.p;
-			drop(&s, 1);
+			*to++ = c == '\n' ? 'n' : c;
 		}
 	}
 	return to;

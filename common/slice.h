@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stretch of bytes that belongs to somebody else; not NUL-terminated. */
+/* Bytes that belong to somebody else; not NUL-terminated. */
 #ifndef SLICE_H
 #define SLICE_H
 
@@ -26,10 +26,19 @@ static inline bool slice_equal(struct slice a, struct slice b)
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Without its first n bytes, of which there are as many. */
+/* The slice without its first n bytes; it is not shorter than that. */
 static inline struct slice slice_from(struct slice s, size_t n)
 {
 	return (struct slice){s.p + n, s.n - n};
+}
+
+/* Cuts off its first n bytes, and returns them. */
+static inline struct slice slice_cut(struct slice *s, size_t n)
+{
+	struct slice first = {s->p, n};
+
+	*s = slice_from(*s, n);
+	return first;
 }
 
 /* The bytes from one place up to another. */
@@ -38,7 +47,7 @@ static inline struct slice slice_between(const char *from, const char *to)
 	return (struct slice){from, to - from};
 }
 
-/* As memcmp(), where a slice that another one starts with is the smaller. */
+/* Orders by the bytes; a slice comes before those that start with it. */
 static inline int slice_compare(struct slice a, struct slice b)
 {
 	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);

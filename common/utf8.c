@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "utf8.h"
 
-#include "mem.h"
-
 #include <stdint.h>
+
+#include "mem.h"
 
 int utf8_length(struct slice s)
 {
@@ -51,7 +51,7 @@ size_t utf8_plain(struct slice s)
 
 		memcpy(&w, s.p + n, 8);
 		slash = w ^ ones * '\\';
-		/* a top bit is set for a byte that has it, is below 0x20, DEL or a backslash; or stands behind one */
+		/* sets the top bit of bytes that are not plain, and of some that follow one */
 		if ((w | (w - ones * 0x20) | (w + ones) | (slash - ones)) & tops)
 			break;
 	}
@@ -69,9 +69,7 @@ char *utf8_visible(char *to, struct slice s)
 		int length;
 		bool visible;
 
-		to = mempcpy(to, s.p, n);
-		s.p += n;
-		s.n -= n;
+		to = mempcpy(to, slice_cut(&s, n).p, n);
 		if (!s.n)
 			break;
 		length = utf8_length(s);
@@ -104,7 +102,7 @@ struct slice utf8_piece(struct slice s)
 		return s;
 	while (n > PIECE - LONGEST && continues(s.p[n]))
 		n--;
-	/* so many in a row are no character's */
+	/* no character has that many continuation bytes */
 	return (struct slice){s.p, n > PIECE - LONGEST ? n : PIECE};
 }
 

@@ -5,8 +5,8 @@
 #include "slice.h"
 
 /*
- * The length of the character that s begins with: 1 to 4; or, when its bytes are not valid UTF-8, minus
- * the length of the part that could have begun one (Unicode's "maximal subpart"). s is not empty.
+ * The length of the character that s starts with: 1 to 4; or, when its bytes are not valid UTF-8, minus
+ * the length of the part that could start one (Unicode's "maximal subpart"). s is not empty.
  */
 int utf8_length(struct slice s);
 
@@ -20,10 +20,10 @@ size_t utf8_plain(struct slice s);
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);
 
-/* The first bytes of s, a few thousand or all, that end between two characters. */
+/* The first few thousand bytes of s, or all of them, cut between two characters. */
 struct slice utf8_piece(struct slice s);
 
-/* A copy in that form, for names in other people's files and processes, to be freed. */
+/* A copy in that form, with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);
 
 /* Writes a code point, 4 bytes at most, and returns the end. One that has no UTF-8 form becomes U+FFFD. */

@@ -105,7 +105,7 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
     equal "$stderr" 'qpair-lifetimes: usdt.txt:2: qpair: a hexadecimal number is expected
 qpair-lifetimes: usdt.txt:3: thread is missing
 qpair-lifetimes: usdt.txt:4: a string without its closing quote
-qpair-lifetimes: usdt.txt:5: a comma without a field behind it
+qpair-lifetimes: usdt.txt:5: a comma without a field after it
 qpair-lifetimes: usdt.txt:6: tsc: a hexadecimal number is expected
 qpair-lifetimes: usdt.txt:7: a field KEY=VALUE is expected
 qpair-lifetimes: usdt.txt:8: hostnqn: a string is expected; it could not be read when it was recorded'
