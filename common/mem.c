@@ -27,7 +27,8 @@ char *mem_copy(struct slice s)
 {
 	char *copy = check(malloc(s.n + 1));
 
-	memcpy(copy, s.p, s.n);
+	if (s.n)
+		memcpy(copy, s.p, s.n);
 	copy[s.n] = 0;
 	return copy;
 }

@@ -26,9 +26,9 @@ struct text_short {
 	unsigned widths[TEXT_COLUMNS];
 };
 
-#define TEXT_SHORT                                    \
-	{                                             \
-		.widths = { 3, 11, 12, 24, 12, 8, 5 } \
+#define TEXT_SHORT                                                     \
+	{                                                              \
+		.who = WHO_NONE, .widths = { 3, 11, 12, 24, 12, 8, 5 } \
 	}
 
 /* Writes a line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */

@@ -1,61 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "who.h"
 
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "json.h"
+#include "mem.h"
 #include "probeline.h"
-#include "utf8.h"
 
-static void *allocate(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n, size);
-
-	if (!p)
-		err(EXIT_FAILURE, NULL);
-	return p;
-}
-
+/* A copy of the texts below, which the next of them overwrites. */
 static struct slice copy(struct slice s)
 {
-	return (struct slice){memcpy(allocate(NULL, s.n + 1, 1), s.p, s.n), s.n};
+	return (struct slice){mem_copy(s), s.n};
 }
 
-static uint32_t add(struct intern *names, struct slice text)
+static struct out *start_text(struct who *w)
 {
-	uint32_t number = intern_add(names, text);
-
-	if (number == MAP_NONE)
-		err(EXIT_FAILURE, NULL);
-	return number;
+	w->text.len = 0;
+	return &w->text;
 }
 
-/* Grows an array with one element for each name, which starts as zero; had: names->cap when it last grew. */
-static void *keep_up(void *array, uint32_t had, const struct intern *names, size_t size)
-{
-	if (names->cap == had)
-		return array;
-	array = allocate(array, names->cap, size);
-	memset((char *)array + had * size, 0, (names->cap - had) * size);
-	return array;
-}
-
-/* As utf8_visible(), but reversible, and without blanks, because they separate columns. */
-static char *visible(char *to, struct slice s)
+/* As out_visible(), but reversible, and without blanks, because they separate columns. */
+static void write_visible(struct out *out, struct slice s)
 {
 	while (s.n) {
 		size_t n = 0;
 
 		while (n < s.n && s.p[n] != ' ' && s.p[n] != '\\')
 			n++;
-		to = utf8_visible(to, (struct slice){s.p, n});
-		if (n < s.n)
-			to += sprintf(to, "\\x%02x", s.p[n++]);
-		s = (struct slice){s.p + n, s.n - n};
+		out_visible(out, slice_cut(&s, n));
+		if (s.n)
+			out_printf(out, "\\x%02x", *slice_cut(&s, 1).p);
 	}
-	return to;
+}
+
+/* The value of a field in that form; valid until the next text. */
+static struct slice visible(struct who *w, struct slice value)
+{
+	char *plain = mem_resize(NULL, value.n, 1);
+	struct out *out = start_text(w);
+
+	write_visible(out, (struct slice){plain, probeline_unescape(plain, value)});
+	free(plain);
+	return out_kept(out);
 }
 
 static unsigned width_of(struct slice s)
@@ -67,7 +53,7 @@ static unsigned width_of(struct slice s)
 	return width;
 }
 
-/* Judged by its first groups, because tools cut long NQNs. A NUL byte must follow the text. */
+/* By its first groups, because tools cut long NQNs. A NUL byte must follow the text. */
 static bool is_uuid(struct slice s)
 {
 	return s.n > 8 && s.p[8] == '-' && !memchr(s.p, '-', 8) &&
@@ -88,7 +74,7 @@ static unsigned nqn_parts(struct slice nqn, struct slice parts[PARTS])
 		boundary = '.';
 	for (size_t end = nqn.n; n < PARTS - 1 && (p = memrchr(nqn.p, boundary, end));
 	     end = p - nqn.p) {
-		struct slice part = {p + 1, nqn.p + nqn.n - p - 1};
+		struct slice part = slice_between(p + 1, nqn.p + nqn.n);
 
 		for (size_t i = 8; n < 4 && is_uuid(part) && i < part.n; i++)
 			if (part.p[i] == '-')
@@ -102,15 +88,18 @@ static unsigned nqn_parts(struct slice nqn, struct slice parts[PARTS])
 
 static uint32_t learn_nqn(struct who_nqns *nqns, struct slice nqn)
 {
-	uint32_t known = nqns->whole.n, number = add(&nqns->whole, nqn);
+	uint32_t known = nqns->whole.n, number = intern_add(&nqns->whole, nqn);
 	struct slice parts[PARTS];
 
 	if (nqns->whole.n == known)
 		return number;
 	for (unsigned n = nqn_parts(nqns->whole.all[number], parts), i = 0; i < n; i++) {
-		uint32_t cap = nqns->parts.cap, part = add(&nqns->parts, parts[i]);
+		uint32_t part = intern_add(&nqns->parts, parts[i]);
 
-		nqns->uses = keep_up(nqns->uses, cap, &nqns->parts, sizeof(*nqns->uses));
+		if (part == nqns->num_uses) {
+			nqns->uses = mem_room(nqns->uses, nqns->num_uses, &nqns->cap_uses);
+			nqns->uses[nqns->num_uses++] = 0;
+		}
 		nqns->uses[part]++;
 	}
 	return number;
@@ -130,13 +119,14 @@ static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 /* Numbers a lifetime so that those of its group that overlap have different numbers. Call in the order of begin. */
 static void join_group(struct who *w, const struct lifetimes *l, size_t order, struct slice name)
 {
-	uint32_t known = w->group_names.n, cap = w->group_names.cap, i = add(&w->group_names, name);
+	uint32_t i = intern_add(&w->group_names, name);
 	struct who_group *group;
 
-	w->groups = keep_up(w->groups, cap, &w->group_names, sizeof(*w->groups));
+	if (i == w->num_groups) {
+		w->groups = mem_room(w->groups, w->num_groups, &w->cap_groups);
+		w->groups[w->num_groups++] = (struct who_group){.newest = SIZE_MAX};
+	}
 	group = &w->groups[i];
-	if (w->group_names.n > known)
-		group->newest = SIZE_MAX;
 	while (group->newest != SIZE_MAX && l->all[group->newest]->end < l->all[order]->begin)
 		group->newest = w->qpairs[group->newest].older;
 	group->number = group->newest == SIZE_MAX ? 1 : group->number + 1;
@@ -151,46 +141,40 @@ static void forget(struct who_qpair *qpair)
 	free((char *)qpair->qid.p);
 }
 
-/* Learns what the lifetime's line says, in the place of what an earlier one said. */
+/* Learns the fields of a lifetime's line, in place of those of an earlier line. */
 static void learn(struct who *w, const struct lifetimes *l, size_t order)
 {
 	struct slice fields = l->all[order]->fields, host = {}, subsystem = {}, qid = {"", 0};
 	struct who_qpair *qpair = &w->qpairs[order];
-	/* qid is in the text twice: alone, and in the name of the group */
-	char *plain = allocate(NULL, fields.n + 1, 1),
-	     *text = allocate(NULL, 2 * UTF8_VISIBLE(fields.n) + 64, 1), *to = text, *begin;
 	struct probeline_field f;
 	const char *error;
+	struct out *group;
 
-	while (probeline_next(&fields, &f, &error) > 0) {
-		struct slice *known = slice_is(f.key, "hostnqn")  ? &host
-				      : slice_is(f.key, "subnqn") ? &subsystem
-				      : slice_is(f.key, "qid")    ? &qid
-								  : NULL;
-
-		if (!known)
-			continue;
-		begin = to;
-		to = visible(to, (struct slice){plain, probeline_unescape(plain, f.value)});
-		*known = (struct slice){begin, to - begin};
-	}
+	while (probeline_next(&fields, &f, &error) > 0)
+		if (slice_is(f.key, "hostnqn"))
+			host = f.value;
+		else if (slice_is(f.key, "subnqn"))
+			subsystem = f.value;
+		else if (slice_is(f.key, "qid"))
+			qid = f.value;
 	forget(qpair);
 	*qpair = (struct who_qpair){.host = MAP_NONE,
+				    .subsystem = MAP_NONE,
 				    .revision = l->all[order]->revision,
 				    .number = qpair->number,
 				    .older = qpair->older};
-	if (host.n) {
-		qpair->host = learn_nqn(&w->hosts, host);
-		qpair->subsystem = subsystem.n ? learn_nqn(&w->subsystems, subsystem) : MAP_NONE;
-		qpair->qid = copy(qid);
-		begin = to;
-		to += sprintf(to, "%u/%u/", qpair->host, qpair->subsystem);
-		to = mempcpy(to, qid.p, qid.n);
-		if (!qpair->number)
-			join_group(w, l, order, (struct slice){begin, to - begin});
-	}
-	free(plain);
-	free(text);
+	if (!host.n)
+		return;
+	qpair->host = learn_nqn(&w->hosts, visible(w, host));
+	if (subsystem.n)
+		qpair->subsystem = learn_nqn(&w->subsystems, visible(w, subsystem));
+	qpair->qid = copy(visible(w, qid));
+	if (qpair->number)
+		return;
+	group = start_text(w);
+	out_printf(group, "%u/%u/", qpair->host, qpair->subsystem);
+	out_slice(group, qpair->qid);
+	join_group(w, l, order, out_kept(group));
 }
 
 static int by_begin(const void *a, const void *b, void *all)
@@ -211,43 +195,36 @@ void who_learn(struct who *w, const struct lifetimes *l)
 	w->lifetimes = l;
 	if (!n)
 		return;
-	orders = allocate(NULL, n, sizeof(*orders));
-	for (size_t i = 0; i < n; i++)
-		orders[i] = w->num_qpairs + i;
-	qsort_r(orders, n, sizeof(*orders), by_begin, l->all);
-	if (l->n > w->cap) {
-		w->cap = 2 * l->n;
-		w->qpairs = allocate(w->qpairs, w->cap, sizeof(*w->qpairs));
+	orders = mem_array(n, sizeof(*orders));
+	for (size_t i = 0; i < n; i++) {
+		orders[i] = w->num_qpairs;
+		w->qpairs = mem_room(w->qpairs, w->num_qpairs, &w->cap_qpairs);
+		w->qpairs[w->num_qpairs++] = (struct who_qpair){};
 	}
-	memset(w->qpairs + w->num_qpairs, 0, n * sizeof(*w->qpairs));
+	qsort_r(orders, n, sizeof(*orders), by_begin, l->all);
 	for (size_t i = 0; i < n; i++)
 		learn(w, l, orders[i]);
-	w->num_qpairs = l->n;
 	free(orders);
 }
 
 static void make_name(struct who *w, struct who_qpair *qpair)
 {
-	struct slice host = nqn_name(&w->hosts, qpair->host), subsystem = {};
-	char *text, *to;
+	struct out *name = start_text(w);
 
-	/* a single one need not be named */
-	if (w->subsystems.whole.n > 1 && qpair->subsystem != MAP_NONE)
-		subsystem = nqn_name(&w->subsystems, qpair->subsystem);
-	free((char *)qpair->name.text.p);
-	text = to = allocate(NULL, host.n + qpair->qid.n + subsystem.n + 32, 1);
-	to = mempcpy(to, host.p, host.n);
+	out_slice(name, nqn_name(&w->hosts, qpair->host));
 	if (qpair->qid.n) {
-		*to++ = '/';
-		to = mempcpy(to, qpair->qid.p, qpair->qid.n);
+		out_char(name, '/');
+		out_slice(name, qpair->qid);
 	}
-	if (subsystem.n) {
-		*to++ = '@';
-		to = mempcpy(to, subsystem.p, subsystem.n);
+	/* a single subsystem need not be named */
+	if (w->subsystems.whole.n > 1 && qpair->subsystem != MAP_NONE) {
+		out_char(name, '@');
+		out_slice(name, nqn_name(&w->subsystems, qpair->subsystem));
 	}
 	if (qpair->number > 1)
-		to += sprintf(to, "#%u", qpair->number);
-	qpair->name.text = (struct slice){text, to - text};
+		out_printf(name, "#%u", qpair->number);
+	free((char *)qpair->name.text.p);
+	qpair->name.text = copy(out_kept(name));
 	qpair->name.width = width_of(qpair->name.text);
 }
 
@@ -268,38 +245,42 @@ const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 	return &qpair->name;
 }
 
+/* The first word of a description, as a name; shared: whether it is another poller's as well. */
+static struct who_name first_word(struct who *w, struct slice description, struct slice poller)
+{
+	char *plain = mem_resize(NULL, description.n + 1, 1);
+	struct out *out = start_text(w);
+	uint32_t words = w->words.n;
+	struct who_name name = {};
+	const char *word;
+
+	plain[json_unescape(plain, description)] = 0;
+	word = plain + strspn(plain, " ");
+	write_visible(out, (struct slice){word, strcspn(word, " ")});
+	free(plain);
+	name.text = copy(out_kept(out));
+	name.width = width_of(name.text);
+	if (!name.text.n)
+		return name;
+	intern_add(&w->words, name.text);
+	out_char(out, ' ');
+	out_slice(out, poller);
+	if (w->words.n > words)
+		intern_add(&w->words, out_kept(out));
+	else
+		name.shared = intern_get(&w->words, out_kept(out)) == MAP_NONE;
+	return name;
+}
+
 const struct who_name *who_owner(struct who *w, struct slice description, struct slice poller)
 {
-	uint32_t known = w->owner_names.n, cap = w->owner_names.cap, words = w->words.n,
-		 i = add(&w->owner_names, description);
-	struct slice word, with_poller;
-	struct who_name *name;
-	char *plain, *text;
+	uint32_t i = intern_add(&w->owner_names, description);
 
-	w->owners = keep_up(w->owners, cap, &w->owner_names, sizeof(*w->owners));
-	name = &w->owners[i];
-	if (w->owner_names.n == known)
-		return name;
-	plain = allocate(NULL, description.n + 1, 1);
-	plain[json_unescape(plain, description)] = 0;
-	word.p = plain + strspn(plain, " ");
-	word.n = strcspn(word.p, " ");
-	/* the name, and behind it the name with the poller */
-	text = allocate(NULL, UTF8_VISIBLE(word.n) + poller.n + 2, 1);
-	name->text = (struct slice){text, visible(text, word) - text};
-	name->width = width_of(name->text);
-	if (name->text.n) {
-		text[name->text.n] = ' ';
-		memcpy(text + name->text.n + 1, poller.p ? poller.p : "", poller.n);
-		with_poller = (struct slice){text, name->text.n + 1 + poller.n};
-		add(&w->words, name->text);
-		if (w->words.n > words)
-			add(&w->words, with_poller);
-		else
-			name->shared = intern_get(&w->words, with_poller) == MAP_NONE;
+	if (i == w->num_owners) {
+		w->owners = mem_room(w->owners, w->num_owners, &w->cap_owners);
+		w->owners[w->num_owners++] = first_word(w, description, poller);
 	}
-	free(plain);
-	return name;
+	return &w->owners[i];
 }
 
 static void free_nqns(struct who_nqns *nqns)
@@ -313,7 +294,7 @@ void who_free(struct who *w)
 {
 	for (size_t i = 0; i < w->num_qpairs; i++)
 		forget(&w->qpairs[i]);
-	for (uint32_t i = 0; i < w->owner_names.n; i++)
+	for (size_t i = 0; i < w->num_owners; i++)
 		free((char *)w->owners[i].text.p);
 	free_nqns(&w->hosts);
 	free_nqns(&w->subsystems);
@@ -323,5 +304,6 @@ void who_free(struct who *w)
 	free(w->groups);
 	free(w->owners);
 	free(w->qpairs);
+	out_close(&w->text);
 	*w = (struct who){};
 }
