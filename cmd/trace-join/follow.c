@@ -6,20 +6,19 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "mem.h"
 #include "out.h"
 
-/* Where poll(2) finds the output, the trace lines, and the lifetimes from there on. */
+/* The places of the output, the trace lines and the first file of lifetimes in fds. */
 enum { OUTPUT, TRACE, INPUTS };
 
-void follow_open(struct follow *f, struct lifetimes *lifetimes, const char *const *paths,
-		 unsigned n)
+void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths,
+		 size_t n)
 {
-	*f = (struct follow){.lifetimes = lifetimes, .n = n};
-	f->inputs = calloc(n + 1, sizeof(*f->inputs));
-	f->fds = calloc(n + INPUTS, sizeof(*f->fds));
-	if (!f->inputs || !f->fds)
-		err(EXIT_FAILURE, NULL);
-	for (unsigned i = 0; i < n; i++) {
+	*f = (struct follow_lifetimes){.lifetimes = lifetimes, .n = n};
+	f->inputs = mem_array(n, sizeof(*f->inputs));
+	f->fds = mem_array(n + INPUTS, sizeof(*f->fds));
+	for (size_t i = 0; i < n; i++) {
 		struct lines *lines = &f->inputs[i].lines;
 
 		if (lines_open(lines, paths[i]) != 0)
@@ -29,14 +28,14 @@ void follow_open(struct follow *f, struct lifetimes *lifetimes, const char *cons
 	}
 }
 
-static void close_input(struct follow *f, struct follow_input *input, int error)
+static void close_input(struct follow_lifetimes *f, struct follow_input *input, int error)
 {
 	f->failed |= lines_close(&input->lines, error) != 0;
 	input->closed = true;
 }
 
-/* Takes in the lifetimes that have come. */
-static void take(struct follow *f)
+/* Reads the lifetimes that have come. */
+static void read_lifetimes(struct follow_lifetimes *f)
 {
 	for (struct follow_input *input = f->inputs; input < f->inputs + f->n; input++) {
 		struct lines *lines = &input->lines;
@@ -47,7 +46,7 @@ static void take(struct follow *f)
 			continue;
 		while ((got = lines_more(lines)) > 0)
 			while (lines_ready(lines, &line)) {
-				const char *error = lifetimes_take(f->lifetimes, line);
+				const char *error = lifetimes_add(f->lifetimes, line);
 
 				if (error)
 					lines_complain(lines, "%s", error);
@@ -57,15 +56,15 @@ static void take(struct follow *f)
 	}
 }
 
-/* Waits until something comes, or a file is to be looked at again. */
-static void wait_for_more(struct follow *f, const struct lines *trace, struct out *out)
+/* Waits until something comes, or it is time to read growing files again. */
+static void wait_for_more(struct follow_lifetimes *f, const struct lines *trace, struct out *out)
 {
 	int ms = -1;
 
 	out_flush(out);
 	f->fds[OUTPUT] = (struct pollfd){out->fd, 0, 0};
 	f->fds[TRACE] = (struct pollfd){lines_pollfd(trace), POLLIN, 0};
-	for (unsigned i = 0; i < f->n; i++) {
+	for (size_t i = 0; i < f->n; i++) {
 		const struct follow_input *input = &f->inputs[i];
 		int fd = input->closed ? -1 : lines_pollfd(&input->lines);
 
@@ -77,7 +76,8 @@ static void wait_for_more(struct follow *f, const struct lines *trace, struct ou
 		out->error = EPIPE;
 }
 
-int follow_next(struct follow *f, struct lines *trace, struct out *out, struct slice *line)
+int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out,
+		struct slice *line)
 {
 	while (!lines_ready(trace, line)) {
 		int got = lines_more(trace);
@@ -88,14 +88,14 @@ int follow_next(struct follow *f, struct lines *trace, struct out *out, struct s
 			wait_for_more(f, trace, out);
 		if (out->error)
 			return 0;
-		take(f);
+		read_lifetimes(f);
 	}
 	return 1;
 }
 
-int follow_close(struct follow *f)
+int follow_close(struct follow_lifetimes *f)
 {
-	for (unsigned i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++)
 		if (!f->inputs[i].closed)
 			close_input(f, &f->inputs[i], 0);
 	free(f->inputs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime lines that come while trace lines are joined: of pipes, and of files that grow. */
+/* Reads lifetime lines while trace lines are joined: from pipes, and from files that grow. */
 #ifndef TRACE_JOIN_FOLLOW_H
 #define TRACE_JOIN_FOLLOW_H
 
@@ -8,28 +8,29 @@
 
 struct out;
 
-struct follow {
+struct follow_lifetimes {
 	struct lifetimes *lifetimes;
 	struct follow_input {
 		struct lines lines;
 		bool closed;
 	} * inputs;
-	unsigned n;
+	size_t n;
 	struct pollfd *fds;
-	bool failed; /* something was wrong with one of them, which was said */
+	bool failed; /* something was wrong with a file, which was said */
 };
 
-/* A file that cannot be opened, and a lack of memory, end the tool. */
-void follow_open(struct follow *f, struct lifetimes *lifetimes, const char *const *paths,
-		 unsigned n);
+/* A file that cannot be opened ends the tool. */
+void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths,
+		 size_t n);
 
 /*
- * Returns as lines_next() does. Before lines that have just been read are handed out, the lifetimes that have come are
- * taken in. Also while it waits, for which it flushes the output; when nobody reads that any more, that is its error.
+ * As lines_next(). Reads the lifetimes that have come before it returns a line that has just come, and while it waits,
+ * for which it flushes the output. When nobody reads the output any more, sets its error.
  */
-int follow_next(struct follow *f, struct lines *trace, struct out *out, struct slice *line);
+int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out,
+		struct slice *line);
 
 /* Returns 0, or -1 when something was wrong with a file. */
-int follow_close(struct follow *f);
+int follow_close(struct follow_lifetimes *f);
 
 #endif

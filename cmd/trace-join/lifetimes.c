@@ -5,25 +5,15 @@
 #include <stdlib.h>
 
 #include "interactive.h"
-#include "json.h"
 #include "lines.h"
+#include "mem.h"
 #include "number.h"
+#include "out.h"
 #include "probeline.h"
-#include "utf8.h"
-
-/* Memory, or the end of the tool. */
-static void *allocate(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n, size);
-
-	if (!p)
-		err(EXIT_FAILURE, NULL);
-	return p;
-}
 
 static struct slice copy(struct slice s)
 {
-	return (struct slice){memcpy(allocate(NULL, s.n + 1, 1), s.p, s.n), s.n};
+	return (struct slice){mem_copy(s), s.n};
 }
 
 /* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
@@ -47,39 +37,40 @@ static bool is_json_number(struct slice s)
 	return number_decimal(s, &v) && (s.p[0] != '0' || s.n == 1);
 }
 
-/* Makes the annotation of a lifetime's fields, begin and end left out. */
+static void annotate(struct out *text, struct out *json, const struct probeline_field *f,
+		     struct slice value)
+{
+	out_text(text, text->len ? ", " : "");
+	out_slice(text, f->key);
+	out_char(text, '=');
+	out_visible(text, value);
+	out_char(json, json->len ? ',' : '{');
+	out_json(json, f->key);
+	out_char(json, ':');
+	if (!f->quoted && is_json_number(f->value))
+		out_slice(json, f->value);
+	else
+		out_json(json, value);
+}
+
+/* Makes the annotation of a lifetime's fields, without begin and end. */
 static void make_annotation(struct lifetime *lifetime)
 {
 	struct slice fields = lifetime->fields;
-	/* every byte of them may become 4 in the text and 6 in JSON, and no field is short of 3 */
-	char *text = allocate(NULL, 10 * fields.n + 64, 1),
-	     *json = allocate(NULL, 10 * fields.n + 64, 1);
-	char *plain = allocate(NULL, fields.n + 1, 1), *t = text, *j = json;
+	struct out text = {.fd = OUT_MEMORY}, json = {.fd = OUT_MEMORY};
+	char *plain = mem_resize(NULL, fields.n, 1);
 	struct probeline_field f;
 	const char *error;
 
-	while (probeline_next(&fields, &f, &error) > 0) {
-		struct slice value = {plain, probeline_unescape(plain, f.value)};
-
-		if (slice_is(f.key, "begin") || slice_is(f.key, "end"))
-			continue;
-		t = stpcpy(t, t == text ? "" : ", ");
-		t = mempcpy(t, f.key.p, f.key.n);
-		*t++ = '=';
-		t = utf8_visible(t, value);
-		j = stpcpy(j, j == json ? "{" : ",");
-		j = json_quote(j, f.key);
-		*j++ = ':';
-		if (!f.quoted && is_json_number(f.value))
-			j = mempcpy(j, f.value.p, f.value.n);
-		else
-			j = json_quote(j, value);
-	}
-	*j++ = '}';
-	lifetime->text = copy((struct slice){text, t - text});
-	lifetime->json = copy((struct slice){json, j - json});
-	free(text);
-	free(json);
+	while (probeline_next(&fields, &f, &error) > 0)
+		if (!slice_is(f.key, "begin") && !slice_is(f.key, "end"))
+			annotate(&text, &json, &f,
+				 (struct slice){plain, probeline_unescape(plain, f.value)});
+	out_char(&json, '}');
+	lifetime->text = copy(out_kept(&text));
+	lifetime->json = copy(out_kept(&json));
+	out_close(&text);
+	out_close(&json);
 	free(plain);
 }
 
@@ -91,7 +82,7 @@ bool lifetimes_owner(struct slice text, uint64_t *owner)
 	    !((*text.p >= 'a' && *text.p <= 'z') || (*text.p >= 'A' && *text.p <= 'Z')))
 		return false;
 	/* SPDK's numbers have 16 bits */
-	if (!number_decimal((struct slice){text.p + 1, text.n - 1}, &number) || number >> 32)
+	if (!number_decimal(slice_from(text, 1), &number) || number >> 32)
 		return false;
 	*owner = (uint64_t)(unsigned char)*text.p << 32 | number;
 	return true;
@@ -128,31 +119,24 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 	if (!begin || (!has[LIFETIME_PTR] && !has[LIFETIME_OWNER]))
 		return "begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints";
 	if (lifetime->end < lifetime->begin)
-		return "the end is before the begin";
+		return "the end is before the beginning";
 	return NULL;
 }
 
-/* The array with room for one item more than n; its capacity is a power of two. */
+/*
+ * The array with room for one element more than n. Its capacity is the next power of two, from 1 on: most addresses
+ * have one lifetime.
+ */
 static void *room_for_one(void *array, size_t n, size_t size)
 {
-	return n & (n - 1) ? array : allocate(array, n ? 2 * n : 1, size);
-}
-
-/* The place where a map has its value for this key. */
-static uint32_t *place_in(struct map *map, uint64_t key)
-{
-	uint32_t *place = map_put(map, key);
-
-	if (!place)
-		err(EXIT_FAILURE, NULL);
-	return place;
+	return n & (n - 1) ? array : mem_resize(array, n ? 2 * n : 1, size);
 }
 
 /* What is known of an address or owner; valid until the next call. */
 static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key,
 					 uint64_t value)
 {
-	uint32_t *index = place_in(&l->kinds[kind].keys[key], value);
+	uint32_t *index = map_put(&l->kinds[kind].keys[key], value);
 
 	if (*index == MAP_NONE) {
 		*index = l->num_values;
@@ -162,7 +146,7 @@ static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enu
 	return &l->values[*index];
 }
 
-/* What is known of these ticks and later ones does not hold any more. */
+/* The spans of these ticks and later ones are not valid any more. */
 static void invalidate(struct lifetime_value *value, uint64_t tsc)
 {
 	if (!value->invalid || tsc < value->valid_until)
@@ -171,8 +155,8 @@ static void invalidate(struct lifetime_value *value, uint64_t tsc)
 	value->answer = (struct lifetime_span){1, 0, NULL};
 }
 
-/* Files a lifetime under its address or owner. */
-static void file_under(struct lifetimes *l, struct lifetime *lifetime, enum lifetime_key key)
+/* Adds a lifetime to those of its address or owner. */
+static void file(struct lifetimes *l, struct lifetime *lifetime, enum lifetime_key key)
 {
 	struct lifetime_value *value = find_value(l, lifetime->kind, key, lifetime->key[key]);
 	size_t n = value->n++;
@@ -183,7 +167,7 @@ static void file_under(struct lifetimes *l, struct lifetime *lifetime, enum life
 	invalidate(value, lifetime->begin);
 }
 
-/* The key that tells a lifetime from others of its kind and begin. */
+/* The key that identifies a lifetime among those of its kind that begin at the same time. */
 static enum lifetime_key identity(const struct lifetime *lifetime)
 {
 	return lifetime->has[LIFETIME_PTR] ? LIFETIME_PTR : LIFETIME_OWNER;
@@ -197,7 +181,7 @@ static bool same_object(const struct lifetime *a, const struct lifetime *b)
 	       a->key[key] == b->key[key];
 }
 
-/* Where the number of the object's lifetime is, or is to be put. */
+/* Where the number of the object's lifetime is stored; MAP_NONE when it is new. */
 static uint32_t *find_object(struct lifetimes *l, const struct lifetime *lifetime)
 {
 	enum lifetime_key key = identity(lifetime);
@@ -205,9 +189,9 @@ static uint32_t *find_object(struct lifetimes *l, const struct lifetime *lifetim
 	uint64_t hash = map_hash(&l->kinds[lifetime->kind].keys[key], lifetime->begin) +
 			value * 0x9e3779b97f4a7c15;
 
-	/* the next one when it is another object's */
+	/* try the next hash when another object has this one */
 	for (;; hash++) {
-		uint32_t *number = place_in(&l->objects, hash);
+		uint32_t *number = map_put(&l->objects, hash);
 
 		if (*number == MAP_NONE || same_object(lifetime, l->all[*number]))
 			return number;
@@ -221,7 +205,7 @@ static void free_texts(struct lifetime *lifetime)
 	free((char *)lifetime->json.p);
 }
 
-/* Puts what a later line says in the place of an earlier one about the same object. */
+/* Replaces a lifetime by that of a later line about the same object. */
 static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime lifetime)
 {
 	bool filed[LIFETIME_KEYS];
@@ -232,7 +216,7 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 		if (old->has[key]) {
 			struct lifetime_value *value = find_value(l, old->kind, key, old->key[key]);
 
-			/* those that are of another value are left out when it is sorted */
+			/* sort() drops those that are of another value now */
 			value->unsorted |= !filed[key];
 			invalidate(value, old->begin);
 		}
@@ -243,12 +227,12 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 	*old = lifetime;
 	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
 		if (old->has[key] && !filed[key])
-			file_under(l, old, key);
+			file(l, old, key);
 }
 
 static void add(struct lifetimes *l, const struct lifetime *lifetime)
 {
-	struct lifetime *added = allocate(NULL, 1, sizeof(*added));
+	struct lifetime *added = mem_array(1, sizeof(*added));
 
 	*added = *lifetime;
 	added->order = l->n;
@@ -256,11 +240,10 @@ static void add(struct lifetimes *l, const struct lifetime *lifetime)
 	l->all[l->n++] = added;
 	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++)
 		if (added->has[key])
-			file_under(l, added, key);
+			file(l, added, key);
 }
 
-/* A line without NAME: is no lifetime line. */
-const char *lifetimes_take(void *context, struct slice line)
+const char *lifetimes_add(void *context, struct slice line)
 {
 	struct lifetimes *l = context;
 	struct lifetime lifetime = {};
@@ -268,6 +251,7 @@ const char *lifetimes_take(void *context, struct slice line)
 	struct slice name;
 	uint32_t *number;
 
+	/* a line of another form, such as a comment */
 	if (!probeline_name(&line, &name)) {
 		l->num_skipped++;
 		return NULL;
@@ -298,7 +282,7 @@ int lifetimes_read(struct lifetimes *l, const char *path)
 		err(EXIT_FAILURE, "%s", lines.name);
 	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
 	interactive_start(&interactive, &lines, NULL);
-	status = lines_each(&lines, lifetimes_take, l);
+	status = lines_each(&lines, lifetimes_add, l);
 	if (lines.is)
 		exit(EXIT_FAILURE);
 	return status;
@@ -318,7 +302,7 @@ static int by_begin(const void *a, const void *b)
 	return c ? c : compare(x->order, y->order);
 }
 
-/* Sorts the lifetimes of a value, and leaves out those that are of another one now, or are there twice. */
+/* Sorts the lifetimes of a value, and drops those that are of another one now, and duplicates. */
 static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value)
 {
 	size_t n = 0;
@@ -335,7 +319,7 @@ static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value
 	v->unsorted = false;
 }
 
-/* Adds one that has begun and may not have ended to the heap: the one to count is on top. */
+/* Adds an active lifetime to the heap, which has the first in the files on top. */
 static void push(struct lifetimes *l, struct lifetime *lifetime)
 {
 	struct lifetime **heap;
@@ -375,8 +359,8 @@ static void add_span(struct lifetime_value *v, uint64_t begin, uint64_t end,
 }
 
 /*
- * Cuts the time from `now` on into spans, each of which belongs to the first of the lifetimes that are active. Every
- * step ends a lifetime or begins one, so there are at most two spans for each. from: the first that begins not before.
+ * Divides the time from `now` on into spans, each of which belongs to the first of the active lifetimes. Each step ends
+ * or starts a lifetime, so there are at most two spans for each. from: the first one that begins at `now` or later.
  */
 static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from, uint64_t now)
 {
@@ -402,8 +386,8 @@ static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from
 }
 
 /*
- * Makes the spans that are not valid any more, which are usually the last ones: an address that is used over and over
- * costs no more each time.
+ * Rebuilds the spans that are not valid any more. They are usually the last ones, so an address that is used over and
+ * over costs no more each time.
  */
 static void make_spans(struct lifetimes *l, struct lifetime_value *v, uint64_t now)
 {
@@ -436,7 +420,7 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 	return NULL;
 }
 
-/* Makes the span of this time the answer. Returns whether there is one. */
+/* Makes the span of this time the answer. False when there is none. */
 static bool find_span(struct lifetime_value *v, uint64_t tsc)
 {
 	size_t low = 0, high = v->num_spans;
@@ -465,7 +449,7 @@ const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime
 	if (index == MAP_NONE)
 		return NULL;
 	v = &l->values[index];
-	/* one that is not valid has no answer */
+	/* after invalidate() there is no answer */
 	if (tsc < v->answer.begin || tsc > v->answer.end) {
 		if (v->unsorted)
 			sort(v, key, value);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lifetime lines, by kind and by address or owner, to be asked which object one of these meant at some time.
+ * Lifetime lines, by kind and by address or owner: which object had an address at a time?
  *
- * A line replaces an earlier one about the same object, which has the same kind, begin and address, or owner where
- * there is no address. Where lifetimes of an address overlap, the one that comes first in the files counts. That is
- * settled when the address is asked for: it has a list of disjoint spans, so a question costs a look-up in a hash table
- * and, unless the answer is the last one again, a binary search. Lines may be added at any time. Owners are treated as
- * addresses are.
+ * A line replaces an earlier one about the same object: of the same kind, begin, and address, or owner where there is no
+ * address. Where lifetimes of an address overlap, the one that is first in the files counts. For that an address has a
+ * list of disjoint spans, made when it is first looked up. A look-up costs one in a hash table and, unless the answer is
+ * the last one again, a binary search. Lines may be added at any time. Owners are treated like addresses.
  */
 #ifndef TRACE_JOIN_LIFETIMES_H
 #define TRACE_JOIN_LIFETIMES_H
@@ -16,10 +15,10 @@
 #include "map.h"
 #include "slice.h"
 
-/* Kinds are looked up one after the other, for every argument of a trace line. */
+/* Few, as they are searched one by one for every argument of a trace line. */
 enum { LIFETIMES_KINDS = 64 };
 
-/* What a lifetime is found by: its object's address, and what lifetimes_owner() makes of its owner. */
+/* What a lifetime is found by: its object's address, and its owner as lifetimes_owner() has it. */
 enum lifetime_key { LIFETIME_PTR, LIFETIME_OWNER, LIFETIME_KEYS };
 
 struct lifetime {
@@ -27,10 +26,10 @@ struct lifetime {
 	bool has[LIFETIME_KEYS];
 	uint64_t key[LIFETIME_KEYS];
 	uint64_t begin, end; /* ticks, both inclusive */
-	size_t order;        /* in the files, of its first line */
-	unsigned revision;   /* how many lines it has had before this one */
+	size_t order;        /* of its first line, in the files */
+	unsigned revision;   /* how many lines it had before this one */
 	struct slice fields; /* of its line */
-	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first asked for */
+	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first found */
 	struct slice text, json;
 };
 
@@ -39,16 +38,17 @@ struct lifetime_value {
 	struct lifetime_span {
 		uint64_t begin, end;
 		struct lifetime *lifetime;
-	} answer;                    /* given last; begins after its end if there was no answer */
+	} answer;                    /* the last one; begins after its end when there was none */
 	struct lifetime_span *spans; /* disjoint, in the order of time */
 	size_t num_spans;
+	/* by begin, unless unsorted */
 	struct lifetime_entry {
 		struct lifetime *lifetime;
 		uint64_t reach; /* the latest end of it and those before it */
-	} * all;                /* by begin, unless unsorted */
+	} * all;
 	size_t n;
 	bool unsorted, invalid;
-	uint64_t valid_until; /* when invalid: earlier spans are as they should be */
+	uint64_t valid_until; /* when invalid: earlier spans are valid */
 };
 
 struct lifetimes {
@@ -62,29 +62,28 @@ struct lifetimes {
 	unsigned num_kinds;
 	struct lifetime_value *values;
 	uint32_t num_values;
-	struct map objects; /* what tells an object from others → index in all */
-	/* while spans are made: the lifetimes that have begun and may not have ended */
+	struct map objects; /* what identifies an object → index in all */
+	/* while spans are made: a heap of the lifetimes that have begun and may not have ended */
 	struct lifetime **active;
 	size_t num_active;
 };
 
 /*
- * Adds the lifetime lines of a file to l, which begins as all zero; complains about malformed ones.
- * Returns 0, or -1 when there was something to complain about. A file that cannot be opened, one of
- * another kind, and a lack of memory here and below, end the tool.
+ * Adds the lifetime lines of a file to l, which is all zero at first; complains about malformed ones. Returns 0, or -1
+ * when it has complained. A file that cannot be opened, or is of another kind, ends the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
 
 /* Adds the lifetime of one line; a lines_take. */
-const char *lifetimes_take(void *lifetimes, struct slice line);
+const char *lifetimes_add(void *lifetimes, struct slice line);
 
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);
 
-/* The number that stands for an owner like t288, a letter and a decimal number. False when it is none. */
+/* The key of an owner like t288, a letter and a decimal number. False when it is not one. */
 bool lifetimes_owner(struct slice text, uint64_t *owner);
 
-/* The lifetime that this address, or owner, of this kind belonged to at this time, or NULL. */
+/* The lifetime that this address or owner belonged to at this time; NULL when there is none. */
 const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
 				      enum lifetime_key key, uint64_t value, uint64_t tsc);
 

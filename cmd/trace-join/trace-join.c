@@ -203,7 +203,7 @@ static void write_unread(struct out *out, struct slice line)
  * Annotates and writes all lines. follow: lifetimes that come meanwhile; NULL: none do. Returns 0, or -1 when something
  * was wrong with the input.
  */
-static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow *follow,
+static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow_lifetimes *follow,
 		struct out *out)
 {
 	struct text_short brief = TEXT_SHORT;
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
 	const char *path = parse_options(argc, argv);
 	static struct lifetimes lifetimes;
 	struct interactive interactive;
-	struct follow follow;
+	struct follow_lifetimes follow;
 	struct lines lines;
 	struct out out;
 	int status = EXIT_SUCCESS;
