@@ -9,10 +9,16 @@
 #include "lifetimes.h"
 #include "utf8.h"
 
-/* A line of text in the making. Columns count characters, as Python does. */
+/*
+ * A line of text that is being written, at p. There is room for all that is in the trace line; anything else goes
+ * through put_other(). Columns count characters, as Python does.
+ */
 struct text {
+	struct out *out;
+	size_t room;
+	size_t spare; /* of the room, for put_other() */
 	char *p;
-	unsigned width; /* characters since the last begin of a column */
+	unsigned width; /* characters since the column started */
 };
 
 static void put(struct text *t, struct slice s)
@@ -26,28 +32,41 @@ static void put_string(struct text *t, const char *s)
 	put(t, slice_of(s));
 }
 
-/* A JSON string decoded, with what a terminal must not get escaped. */
+/* Text of any length, any number of times: a short one costs no more than put(). Not counted in the width. */
+static void put_other(struct text *t, struct slice s)
+{
+	if (s.n <= t->spare) {
+		t->spare -= s.n;
+		t->p = mempcpy(t->p, s.p, s.n);
+		return;
+	}
+	out_commit(t->out, t->p);
+	out_slice(t->out, s);
+	t->p = out_room(t->out, t->room);
+}
+
+/* A JSON string, decoded; what a terminal must not get is escaped. */
 static void put_raw(struct text *t, struct slice raw)
 {
 	size_t n = utf8_plain(raw);
-	char *begin;
+	char *start;
 
 	if (!raw.n)
 		return;
 	put(t, (struct slice){raw.p, n});
 	if (n == raw.n)
 		return;
-	raw = (struct slice){raw.p + n, raw.n - n};
-	begin = t->p;
+	raw = slice_from(raw, n);
+	start = t->p;
 	if (memchr(raw.p, '\\', raw.n)) {
 		/* decoded after the room that its visible form may take */
-		char *plain = begin + UTF8_VISIBLE(raw.n);
+		char *plain = start + UTF8_VISIBLE(raw.n);
 
 		raw = (struct slice){plain, json_unescape(plain, raw)};
 	}
-	t->p = utf8_visible(begin, raw);
-	for (; begin < t->p; begin++)
-		t->width += (*begin & 0xc0) != 0x80;
+	t->p = utf8_visible(start, raw);
+	for (; start < t->p; start++)
+		t->width += (*start & 0xc0) != 0x80;
 }
 
 static void column(struct text *t)
@@ -67,7 +86,7 @@ static void pad(struct text *t, unsigned width)
 	t->width = width;
 }
 
-/* Microseconds with three decimals, also where somebody has rewritten the number: 0.04 is 0.040. */
+/* Microseconds with three decimals, even when another program has rewritten the number: 0.04 is 0.040. */
 static struct slice three_decimals(struct slice us, char *room)
 {
 	/* not 1.2e3 */
@@ -89,7 +108,8 @@ static void put_id(struct text *t, const struct traceline *line)
 	} else {
 		char value[DIGITS_ROOM], *end = digits_hex(value, line->object_value);
 
-		put(t, (struct slice){value + 2, end - value - 2});
+		/* without 0x */
+		put(t, slice_between(value + 2, end));
 	}
 	if (line->related.p) {
 		put_string(t, " (");
@@ -104,23 +124,37 @@ static void put_id(struct text *t, const struct traceline *line)
 static void put_value(struct text *t, struct slice value)
 {
 	if (value.p[0] == '"')
-		value = (struct slice){value.p + 1, value.n - 2};
+		value = slice_between(value.p + 1, value.p + value.n - 1);
 	put_raw(t, value);
+}
+
+/* The key of one that was added is not in the line. */
+static void put_key(struct text *t, const struct traceline_arg *arg)
+{
+	if (arg->value.p)
+		put_raw(t, arg->key);
+	else
+		put_other(t, arg->key);
+}
+
+static void put_annotation(struct text *t, const struct lifetime *lifetime)
+{
+	put_string(t, "(");
+	put_other(t, lifetime->text);
+	put_string(t, ")");
 }
 
 static void put_args(struct text *t, const struct traceline *line)
 {
-	for (unsigned i = 0; i < line->num_args; i++) {
+	for (size_t i = 0; i < line->num_args; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		const struct lifetime *lifetime = arg->note;
 
 		if (i)
 			put_string(t, ", ");
-		put_raw(t, arg->key);
+		put_key(t, arg);
 		if (lifetime) {
-			put_string(t, "(");
-			put(t, lifetime->text);
-			put_string(t, ")");
+			put_annotation(t, lifetime);
 		} else {
 			put_string(t, ": ");
 			put_value(t, arg->value);
@@ -128,37 +162,31 @@ static void put_args(struct text *t, const struct traceline *line)
 	}
 }
 
-/* Bytes that the text of a line of n bytes may take. */
-static size_t text_room(const struct traceline *line, size_t n)
+enum { SPARE = 512 };
+
+/* The text of a line of n bytes: besides those, punctuation around arguments, and columns. */
+static struct text start_text(struct out *out, const struct traceline *line, size_t n)
 {
-	size_t room = UTF8_VISIBLE(n) + n + 2 * US_ROOM + 128 + PAD;
+	size_t room = UTF8_VISIBLE(n) + n + 4 * line->num_args + 2 * US_ROOM + 128 +
+		      TEXT_COLUMNS * (PAD + 2) + SPARE;
 
-	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct lifetime *lifetime = line->args[i].note;
-
-		/* the name of one that was added is not in the line */
-		if (lifetime)
-			room += lifetime->text.n + line->args[i].key.n + 4;
-	}
-	return room;
+	return (struct text){out, room, SPARE, out_room(out, room), 0};
 }
 
-static void end_line(struct out *out, struct text *t)
+static void end_line(struct text *t)
 {
 	while (t->p[-1] == ' ')
 		t->p--;
 	*t->p++ = '\n';
-	out_commit(out, t->p);
+	out_commit(t->out, t->p);
 }
 
 void text_write(struct out *out, const struct traceline *line, size_t n)
 {
 	char us[US_ROOM], object_us[US_ROOM];
-	struct text t = {.p = out_room(out, text_room(line, n))};
+	struct text t = start_text(out, line, n);
 	struct slice time = three_decimals(line->us, us);
 
-	if (!t.p)
-		return;
 	pad(&t, line->lcore.n < 3 ? 3 - line->lcore.n : 0);
 	put(&t, line->lcore);
 	put_string(&t, " ");
@@ -189,7 +217,7 @@ void text_write(struct out *out, const struct traceline *line, size_t n)
 		put_string(&t, " ");
 	}
 	put_args(&t, line);
-	end_line(out, &t);
+	end_line(&t);
 }
 
 static unsigned widen(struct text_short *s, enum text_column column, unsigned width)
@@ -200,7 +228,7 @@ static unsigned widen(struct text_short *s, enum text_column column, unsigned wi
 	return s->widths[column];
 }
 
-/* Ends a left-aligned column that column() started. */
+/* Ends a left-aligned column, which column() has started. */
 static void end_column(struct text *t, struct text_short *s, enum text_column column)
 {
 	if (!t->width)
@@ -227,7 +255,7 @@ static void put_number(struct text *t, struct text_short *s, enum text_column i,
 
 static void put_name(struct text *t, const struct who_name *name)
 {
-	t->p = mempcpy(t->p, name->text.p, name->text.n);
+	put_other(t, name->text);
 	t->width += name->width;
 }
 
@@ -255,7 +283,7 @@ static void put_object(struct text *t, const struct traceline *line)
 	} else if (line->object_value) {
 		char value[DIGITS_ROOM], *end = digits_hex(value, line->object_value);
 
-		put(t, (struct slice){value, end - value});
+		put(t, slice_between(value, end));
 	}
 	if (line->related.p) {
 		put_string(t, "(");
@@ -276,22 +304,20 @@ static void put_short_value(struct text *t, struct slice value)
 static void put_short_args(struct text *t, const struct traceline *line, struct who *who,
 			   const struct traceline_arg *named)
 {
-	for (unsigned i = 0; i < line->num_args; i++) {
+	for (size_t i = 0; i < line->num_args; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		const struct lifetime *lifetime = arg->note;
 		const struct who_name *name;
 
 		if (arg == named)
 			continue;
-		put_raw(t, arg->key);
+		put_key(t, arg);
 		name = lifetime ? who_qpair(who, lifetime) : NULL;
 		if (name) {
 			put_string(t, "=");
 			put_name(t, name);
 		} else if (lifetime) {
-			put_string(t, "(");
-			put(t, lifetime->text);
-			put_string(t, ")");
+			put_annotation(t, lifetime);
 		} else {
 			put_short_value(t, arg->value);
 		}
@@ -304,27 +330,19 @@ void text_write_short(struct out *out, const struct traceline *line, size_t n, s
 	/* the first argument whose lifetime has a name; it moves to a column of its own */
 	const struct traceline_arg *named = NULL;
 	const struct who_name *name = NULL;
-	size_t room = text_room(line, n) + TEXT_COLUMNS * (PAD + 2) + 4 * line->num_args;
 	char us[US_ROOM], object_us[US_ROOM];
-	struct text t;
+	struct text t = start_text(out, line, n);
 
-	/* a host that is new may make the names of others longer: all are learned before the first is used */
-	for (unsigned i = 0; i < line->num_args; i++)
+	/* a new host may make the names of others longer: learn all before the first is used */
+	for (size_t i = 0; i < line->num_args; i++)
 		if (line->args[i].note)
 			who_qpair(&s->who, line->args[i].note);
-	for (unsigned i = 0; i < line->num_args; i++) {
-		const struct traceline_arg *arg = &line->args[i];
-		const struct who_name *other = arg->note ? who_qpair(&s->who, arg->note) : NULL;
-
-		room += other ? other->text.n : 0;
-		if (other && !named) {
-			named = arg;
-			name = other;
-		}
+	for (size_t i = 0; i < line->num_args && !name; i++) {
+		named = &line->args[i];
+		name = named->note ? who_qpair(&s->who, named->note) : NULL;
 	}
-	t = (struct text){.p = out_room(out, room)};
-	if (!t.p)
-		return;
+	if (!name)
+		named = NULL;
 	put_number(&t, s, TEXT_LCORE, line->lcore);
 	put_number(&t, s, TEXT_US, three_decimals(line->us, us));
 	column(&t);
@@ -344,5 +362,5 @@ void text_write_short(struct out *out, const struct traceline *line, size_t n, s
 				     : line->object_us);
 	put_number(&t, s, TEXT_SIZE, line->size);
 	put_short_args(&t, line, &s->who, named);
-	end_line(out, &t);
+	end_line(&t);
 }

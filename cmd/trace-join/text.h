@@ -19,10 +19,10 @@ enum text_column {
 	TEXT_COLUMNS
 };
 
-/* What the short form remembers from line to line; begins as TEXT_SHORT. */
+/* What the short form remembers from line to line; TEXT_SHORT at first. */
 struct text_short {
 	struct who who; /* has learned all lifetimes */
-	/* in characters; they grow with the values, so that lines are aligned and no wider than they need to be */
+	/* in characters; they grow with the values, so that lines are aligned but not too wide */
 	unsigned widths[TEXT_COLUMNS];
 };
 
