@@ -1,93 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
 
-#include "digits.h"
+#include "utf8.h"
 
-static void put_u64(struct out *out, uint64_t v)
+static inline bool is_ascii(struct slice s)
 {
-	out_commit(out, digits_u64(out_room(out, DIGITS_ROOM), v));
+	uint64_t word, tops = 0;
+
+	for (; s.n >= 8; slice_cut(&s, 8)) {
+		memcpy(&word, s.p, 8);
+		tops |= word;
+	}
+	for (size_t i = 0; i < s.n; i++)
+		tops |= (unsigned char)s.p[i];
+	return !(tops & 0x8080808080808080);
 }
 
-static void put_us(struct out *out, uint64_t ns)
+/* Text as it is written in JSON, with U+FFFD for what is not valid UTF-8, which JSON must be. */
+static void put_text(struct out *out, struct slice text)
 {
-	char *to;
+	if (is_ascii(text)) {
+		out_slice(out, text);
+		return;
+	}
+	while (text.n) {
+		int length = utf8_length(text);
 
-	put_u64(out, ns / 1000);
-	to = out_room(out, 4);
-	*to++ = '.';
-	*to++ = '0' + ns % 1000 / 100;
-	*to++ = '0' + ns % 100 / 10;
-	*to++ = '0' + ns % 10;
-	out_commit(out, to);
+		if (length < 0)
+			out_text(out, UTF8_REPLACEMENT);
+		else
+			out_bytes(out, text.p, length);
+		slice_cut(&text, length < 0 ? -length : length);
+	}
 }
 
-/* Begins an event; members and a brace follow. Behind event_open() there is always one before it. */
-static void put_event(struct out *out, const char *phase, uint64_t ns)
+/* The start of an event of a phase, up to its time. After event_open() there is always one before it. */
+#define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":1,\"ts\":"
+
+/* Members and a brace follow. */
+static inline void put_event(struct out *out, const char *event, uint64_t ns)
 {
-	out_text(out, ",\n{\"ph\":\"");
-	out_text(out, phase);
-	out_text(out, "\",\"pid\":1,\"ts\":");
-	put_us(out, ns);
+	out_text(out, event);
+	out_us(out, ns);
 }
 
-static void put_string(struct out *out, const char *key, struct slice text)
+/* before: the key, up to the opening quote of its string. */
+static inline void put_string(struct out *out, const char *before, struct slice text)
 {
-	out_text(out, ",\"");
-	out_text(out, key);
-	out_text(out, "\":\"");
-	out_slice(out, text);
-	out_text(out, "\"");
+	out_text(out, before);
+	put_text(out, text);
+	out_char(out, '"');
 }
 
 /* Thread 0 of a process has a meaning of its own to some readers. */
 static void put_track(struct out *out, uint32_t lcore)
 {
 	out_text(out, ",\"tid\":");
-	put_u64(out, (uint64_t)lcore + 1);
+	out_u64(out, (uint64_t)lcore + 1);
 }
 
 static void put_id(struct out *out, struct event_id id)
 {
-	out_slice(out, id.letter);
-	put_u64(out, id.number);
+	put_text(out, id.letter);
+	out_u64(out, id.number);
 }
 
-/* What a line says besides name, time and lcore, as an event's arguments. */
+/* What a line has besides name, time and lcore, as an event's arguments. */
 static void put_args(struct out *out, const struct traceline *line)
 {
+	bool comma = false; /* the first one is written without */
 	const struct {
-		const char *key;
+		const char *before;
 		struct slice text;
-	} texts[] = {{"object", line->object_id},
-		     {"related", line->related},
-		     {"poller", line->poller},
-		     {"owner", line->owner}};
-	const char *separator = "\"";
+	} texts[] = {{",\"object\":\"", line->object_id},
+		     {",\"related\":\"", line->related},
+		     {",\"poller\":\"", line->poller},
+		     {",\"owner\":\"", line->owner}};
 
 	out_text(out, ",\"args\":{");
-	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		if (!texts[i].text.p)
-			continue;
-		out_text(out, separator);
-		out_text(out, texts[i].key);
-		out_text(out, "\":\"");
-		out_slice(out, texts[i].text);
-		out_text(out, "\"");
-		separator = ",\"";
-	}
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].text.p) {
+			put_string(out, texts[i].before + !comma, texts[i].text);
+			comma = true;
+		}
 	if (line->size.p) {
-		out_text(out, separator);
-		out_text(out, "size\":");
+		out_text(out, ",\"size\":" + !comma);
 		out_slice(out, line->size);
-		separator = ",\"";
+		comma = true;
 	}
-	for (unsigned i = 0; i < line->num_args; i++, separator = ",\"") {
-		out_text(out, separator);
-		out_slice(out, line->args[i].key);
+	for (size_t i = 0; i < line->num_args; i++) {
+		out_text(out, ",\"" + !comma);
+		put_text(out, line->args[i].key);
 		out_text(out, "\":");
-		out_slice(out, line->args[i].value);
+		put_text(out, line->args[i].value);
+		comma = true;
 	}
-	out_text(out, "}");
+	out_char(out, '}');
 }
 
 void event_open(struct out *out)
@@ -107,54 +115,54 @@ void event_track(struct out *out, uint32_t lcore, struct slice thread)
 	out_text(out, ",\n{\"ph\":\"M\",\"pid\":1,\"name\":\"thread_name\"");
 	put_track(out, lcore);
 	out_text(out, ",\"args\":{\"name\":\"lcore ");
-	put_u64(out, lcore);
+	out_u64(out, lcore);
 	if (thread.n) {
 		out_text(out, " ");
-		out_slice(out, thread);
+		put_text(out, thread);
 	}
 	out_text(out, "\"}},\n{\"ph\":\"M\",\"pid\":1,\"name\":\"thread_sort_index\"");
 	put_track(out, lcore);
 	out_text(out, ",\"args\":{\"sort_index\":");
-	put_u64(out, lcore);
+	out_u64(out, lcore);
 	out_text(out, "}}");
 }
 
 void event_instant(struct out *out, struct event_at at, const struct traceline *line)
 {
-	put_event(out, "i", at.ns);
+	put_event(out, EVENT("i"), at.ns);
 	put_track(out, at.lcore);
 	out_text(out, ",\"s\":\"t\"");
-	put_string(out, "name", line->tpoint);
+	put_string(out, ",\"name\":\"", line->tpoint);
 	put_args(out, line);
 	out_text(out, "}");
 }
 
 void event_entry(struct out *out, struct event_at at, const struct traceline *line)
 {
-	put_event(out, "X", at.ns);
+	put_event(out, EVENT("X"), at.ns);
 	out_text(out, ",\"dur\":0.001");
 	put_track(out, at.lcore);
-	put_string(out, "name", line->tpoint);
+	put_string(out, ",\"name\":\"", line->tpoint);
 	put_args(out, line);
 	out_text(out, "}");
 }
 
-static void put_slice(struct out *out, const char *phase, struct event_at at, struct event_id id,
+static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id,
 		      struct slice name)
 {
-	put_event(out, phase, at.ns);
+	put_event(out, event, at.ns);
 	put_track(out, at.lcore);
-	put_string(out, "cat", id.letter);
+	put_string(out, ",\"cat\":\"", id.letter);
 	out_text(out, ",\"id\":\"");
 	put_id(out, id);
 	out_text(out, "\"");
-	put_string(out, "name", name);
+	put_string(out, ",\"name\":\"", name);
 }
 
 void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
 		 const struct traceline *line)
 {
-	put_slice(out, "b", at, id, name);
+	put_slice(out, EVENT("b"), at, id, name);
 	if (line)
 		put_args(out, line);
 	out_text(out, "}");
@@ -162,37 +170,37 @@ void event_begin(struct out *out, struct event_at at, struct event_id id, struct
 
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name)
 {
-	put_slice(out, "e", at, id, name);
+	put_slice(out, EVENT("e"), at, id, name);
 	out_text(out, "}");
 }
 
-static void put_arrow(struct out *out, const char *phase, struct event_at at, uint64_t number)
+static void put_arrow(struct out *out, const char *event, struct event_at at, uint64_t number)
 {
-	put_event(out, phase, at.ns);
+	put_event(out, event, at.ns);
 	put_track(out, at.lcore);
 	out_text(out, ",\"cat\":\"related\",\"name\":\"related\",\"id\":");
-	put_u64(out, number);
+	out_u64(out, number);
 }
 
 void event_arrow_from(struct out *out, struct event_at at, uint64_t number)
 {
-	put_arrow(out, "s", at, number);
+	put_arrow(out, EVENT("s"), at, number);
 	out_text(out, "}");
 }
 
 void event_arrow_to(struct out *out, struct event_at at, uint64_t number)
 {
 	/* to the slice at that time, not to the next one */
-	put_arrow(out, "f", at, number);
+	put_arrow(out, EVENT("f"), at, number);
 	out_text(out, ",\"bp\":\"e\"}");
 }
 
 void event_depth(struct out *out, uint64_t ns, struct slice letter, uint64_t depth)
 {
-	put_event(out, "C", ns);
+	put_event(out, EVENT("C"), ns);
 	out_text(out, ",\"name\":\"");
-	out_slice(out, letter);
+	put_text(out, letter);
 	out_text(out, " in work\",\"args\":{\"objects\":");
-	put_u64(out, depth);
+	out_u64(out, depth);
 	out_text(out, "}}");
 }

@@ -4,7 +4,7 @@
  * described in "Trace Event Format", docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
  * Times are nanoseconds here and microseconds with three decimals there. Texts are as written in JSON between
- * quotes, and valid UTF-8. A track is that of an lcore.
+ * quotes; what is not valid UTF-8 in them is replaced. A track is that of an lcore.
  */
 #ifndef TRACE_CHROME_EVENT_H
 #define TRACE_CHROME_EVENT_H
@@ -26,28 +26,28 @@ struct event_id {
 	uint64_t number;
 };
 
-/* What stands before the first event and behind the last one. */
+/* What stands before the first event and after the last one. */
 void event_open(struct out *out);
 void event_close(struct out *out);
 
-/* Names the track of an lcore; thread is empty when it has no name of its own. */
+/* Names the track of an lcore; thread is empty when the thread has no name. */
 void event_track(struct out *out, uint32_t lcore, struct slice thread);
 
-/* A point in time on an lcore's track, with what the line says. */
+/* A point in time on an lcore's track, with what the line has. */
 void event_instant(struct out *out, struct event_at at, const struct traceline *line);
 
 /* The same for an entry about an object: a slice of the shortest time, as an arrow needs a slice to point to. */
 void event_entry(struct out *out, struct event_at at, const struct traceline *line);
 
 /*
- * Begins a slice on the object's own track, inside of those that are open there, and ends the innermost one. line:
- * what to tell about it, or NULL.
+ * Start a slice on the object's own track, inside those that are open there, and end the innermost one. line: what
+ * describes it, or NULL.
  */
 void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
 		 const struct traceline *line);
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name);
 
-/* The begin and the end of an arrow between two entries; the number tells which belong together. */
+/* The two ends of an arrow between entries; they have the same number. */
 void event_arrow_from(struct out *out, struct event_at at, uint64_t number);
 void event_arrow_to(struct out *out, struct event_at at, uint64_t number);
 
