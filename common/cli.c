@@ -94,9 +94,11 @@ static void print_option(const struct cli_option *o, int width)
 
 static void print_help(const struct cli *cli)
 {
-	int width = 0;
 	char shown[80];
+	int width;
 
+	/* -V, the longer one of them */
+	width = write_option(shown, sizeof(shown), &common[1]);
 	for (const struct cli_option *o = cli->options; o->name; o++) {
 		int n = write_option(shown, sizeof(shown), o);
 

@@ -4,71 +4,40 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "mem.h"
 #include "number.h"
 
 static struct traceline_arg *add_arg(struct traceline *l)
 {
-	if (l->num_args == l->cap) {
-		unsigned cap = l->cap ? 2 * l->cap : 16;
-		struct traceline_arg *args = reallocarray(l->args, cap, sizeof(*args));
-
-		if (!args)
-			return NULL;
-		l->args = args;
-		l->cap = cap;
-	}
+	l->args = mem_room(l->args, l->num_args, &l->cap);
 	return &l->args[l->num_args++];
 }
 
-struct traceline_arg *traceline_add_arg(struct traceline *l, struct slice key)
+void traceline_add_arg(struct traceline *l, struct slice key, const void *note)
 {
-	struct traceline_arg *arg = add_arg(l);
-
-	if (arg)
-		*arg = (struct traceline_arg){.key = key};
-	return arg;
-}
-
-static void parse_args(struct json *j, struct traceline *l)
-{
-	struct slice key;
-
-	l->num_args = 0;
-	l->has_args = true;
-	for (json_object(j); json_key(j, &key);) {
-		struct traceline_arg *arg = add_arg(l);
-
-		if (!arg) {
-			json_fail(j, "no memory");
-			return;
-		}
-		arg->key = key;
-		json_value(j, &arg->value);
-	}
-	/* behind the object's brace now */
-	l->args_end = j->p - 1;
+	*add_arg(l) = (struct traceline_arg){.key = key, .note = note};
 }
 
 bool traceline_number(struct slice value, uint64_t *number)
 {
 	if (value.n > 4 && value.p[0] == '"')
 		return value.p[1] == '0' &&
-		       number_hex((struct slice){value.p + 1, value.n - 2}, number);
+		       number_hex(slice_between(value.p + 1, value.p + value.n - 1), number);
 	return number_decimal(value, number);
 }
 
-bool traceline_ns(struct slice us, uint64_t *ns)
+const char *traceline_ns(struct slice us, uint64_t *ns)
 {
 	double value;
 
 	if (number_fixed(us, 3, ns))
-		return true;
-	/* what follows a number in a line of JSON ends it for strtod(), too */
+		return NULL;
+	/* whatever follows a number in JSON ends it for strtod() as well */
 	value = strtod(us.p, NULL) * 1000;
 	if (value < 0 || value + 0.5 >= 0x1p64)
-		return false;
+		return "a time is negative or longer than 584 years";
 	*ns = value + 0.5;
-	return true;
+	return NULL;
 }
 
 static void parse_object(struct json *j, struct traceline *l)
@@ -89,85 +58,76 @@ static void parse_object(struct json *j, struct traceline *l)
 	}
 }
 
-/* The members of a trace line, in the order of trace-dump. */
-enum member {
-	TSC,
-	US,
-	LCORE,
-	THREAD,
-	TPOINT,
-	POLLER,
-	OWNER,
-	SIZE,
-	OBJECT,
-	RELATED,
-	ARGS,
-	NUM_MEMBERS
+static void parse_tsc(struct json *j, struct traceline *l)
+{
+	json_u64(j, &l->tsc);
+}
+
+static void parse_args(struct json *j, struct traceline *l)
+{
+	struct slice key;
+
+	l->num_args = 0;
+	l->has_args = true;
+	for (json_object(j); json_key(j, &key);) {
+		struct traceline_arg *arg = add_arg(l);
+
+		arg->key = key;
+		json_value(j, &arg->value);
+	}
+	/* p is after the brace */
+	l->args_end = j->p - 1;
+}
+
+/* The members of a trace line, in the order of trace-dump: some are parsed, others kept at a place as they are written. */
+static const struct member {
+	const char *key;
+	void (*parse)(struct json *j, struct traceline *l);
+	bool (*read)(struct json *j, struct slice *raw);
+	size_t place;
+} members[] = {
+	{"tsc", parse_tsc, NULL, 0},
+	{"us", NULL, json_number, offsetof(struct traceline, us)},
+	{"lcore", NULL, json_number, offsetof(struct traceline, lcore)},
+	{"thread", NULL, json_string, offsetof(struct traceline, thread)},
+	{"tpoint", NULL, json_string, offsetof(struct traceline, tpoint)},
+	{"poller", NULL, json_string, offsetof(struct traceline, poller)},
+	{"owner", NULL, json_string, offsetof(struct traceline, owner)},
+	{"size", NULL, json_number, offsetof(struct traceline, size)},
+	{"object", parse_object, NULL, 0},
+	{"related", NULL, json_string, offsetof(struct traceline, related)},
+	{"args", parse_args, NULL, 0},
 };
 
-static const char *const names[NUM_MEMBERS] = {"tsc",    "us",      "lcore", "thread",
-					       "tpoint", "poller",  "owner", "size",
-					       "object", "related", "args"};
+enum { NUM_MEMBERS = sizeof(members) / sizeof(*members) };
 
-/* Which member a key names, looking first behind the one before it; NUM_MEMBERS when it is another. */
-static enum member find_member(struct slice key, enum member *next)
+/* Which member a key names, NULL for another key; *next is the first to try, and becomes the one after it. */
+static const struct member *find_member(struct slice key, unsigned *next)
 {
 	for (unsigned i = 0; i < NUM_MEMBERS; i++) {
 		unsigned member = (*next + i) % NUM_MEMBERS;
 
-		if (json_is(key, names[member])) {
+		if (json_is(key, members[member].key)) {
 			*next = member + 1;
-			return member;
+			return &members[member];
 		}
 	}
-	return NUM_MEMBERS;
+	return NULL;
 }
 
-static void parse_member(struct json *j, enum member member, struct traceline *l)
+static void parse_member(struct json *j, const struct member *member, struct traceline *l)
 {
-	switch (member) {
-	case TSC:
-		json_u64(j, &l->tsc);
-		break;
-	case US:
-		json_number(j, &l->us);
-		break;
-	case LCORE:
-		json_number(j, &l->lcore);
-		break;
-	case THREAD:
-		json_string(j, &l->thread);
-		break;
-	case TPOINT:
-		json_string(j, &l->tpoint);
-		break;
-	case POLLER:
-		json_string(j, &l->poller);
-		break;
-	case OWNER:
-		json_string(j, &l->owner);
-		break;
-	case SIZE:
-		json_number(j, &l->size);
-		break;
-	case OBJECT:
-		parse_object(j, l);
-		break;
-	case RELATED:
-		json_string(j, &l->related);
-		break;
-	case ARGS:
-		parse_args(j, l);
-		break;
-	default:
+	if (!member)
 		json_skip(j);
-	}
+	else if (member->parse)
+		member->parse(j, l);
+	else
+		member->read(j, (struct slice *)((char *)l + member->place));
 }
 
 /*
- * The same for lines in exactly the form of trace-dump, at a quarter of the cost: what must come next is
- * compared, not looked for. Each of these moves p over something, or returns false without a word; then
- * the line is read by the rules of JSON.
+ * Lines in exactly the form of trace-dump are read at a quarter of the cost: what must come next is compared, not
+ * searched for. Each of these functions moves p past something or returns false; then the line is read as any JSON.
  */
 struct cursor {
 	const char *p, *end;
@@ -184,78 +144,79 @@ static inline __attribute__((always_inline)) bool literal(struct cursor *c, cons
 	return true;
 }
 
-static inline bool own_integer(struct cursor *c, struct slice *raw)
+static inline bool fast_integer(struct cursor *c, struct slice *raw)
 {
 	const char *p = c->p;
 
 	while (p < c->end && *p >= '0' && *p <= '9')
 		p++;
-	*raw = (struct slice){c->p, p - c->p};
+	*raw = slice_between(c->p, p);
 	c->p = p;
 	return raw->n && (*raw->p != '0' || raw->n == 1);
 }
 
-static inline bool own_us(struct cursor *c, struct slice *raw)
+static inline bool fast_us(struct cursor *c, struct slice *raw)
 {
-	const char *begin = c->p, *fraction;
+	const char *start = c->p, *fraction;
 
-	if (!own_integer(c, raw) || !LITERAL(c, ".") || c->p == c->end)
+	if (!fast_integer(c, raw) || !LITERAL(c, ".") || c->p == c->end)
 		return false;
 	fraction = c->p;
 	while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
 		c->p++;
-	raw->n = c->p - begin;
+	*raw = slice_between(start, c->p);
 	return c->p - fraction == 3;
 }
 
-/* A string behind its opening quote, with the closing one. */
-static inline bool own_string(struct cursor *c, struct slice *raw)
+/* A string after its opening quote, and its closing one. */
+static inline bool fast_string(struct cursor *c, struct slice *raw)
 {
 	const char *p = json_plain(c->p, c->end);
 
-	*raw = (struct slice){c->p, p - c->p};
+	*raw = slice_between(c->p, p);
 	c->p = p + 1;
 	return p < c->end && *p == '"';
 }
 
-static bool own_object(struct cursor *c, struct traceline *l)
+static bool fast_object(struct cursor *c, struct traceline *l)
 {
 	struct slice value;
 
-	if (LITERAL(c, "\"id\":\"") && !(own_string(c, &l->object_id) && LITERAL(c, ",")))
+	if (LITERAL(c, "\"id\":\"") && !(fast_string(c, &l->object_id) && LITERAL(c, ",")))
 		return false;
-	if (LITERAL(c, "\"us\":") && !(own_us(c, &l->object_us) && LITERAL(c, ",")))
+	if (LITERAL(c, "\"us\":") && !(fast_us(c, &l->object_us) && LITERAL(c, ",")))
 		return false;
-	if (!LITERAL(c, "\"value\":\"0x") || !own_string(c, &value))
+	if (!LITERAL(c, "\"value\":\"0x") || !fast_string(c, &value))
 		return false;
-	value = (struct slice){value.p - 2, value.n + 2};
+	/* with its 0x */
+	value = slice_between(value.p - 2, value.p + value.n);
 	return number_hex(value, &l->object_value) && LITERAL(c, "}");
 }
 
-/* The object that trace-join makes of an argument: strings and integers behind its opening brace. */
-static bool own_annotation(struct cursor *c)
+/* The object that trace-join makes of an argument, after its brace: strings and integers. */
+static bool fast_annotation(struct cursor *c)
 {
 	struct slice inner;
 
 	do {
-		if (!LITERAL(c, "\"") || !own_string(c, &inner) || !LITERAL(c, ":"))
+		if (!LITERAL(c, "\"") || !fast_string(c, &inner) || !LITERAL(c, ":"))
 			return false;
-		if (!(LITERAL(c, "\"") ? own_string(c, &inner) : own_integer(c, &inner)))
+		if (!(LITERAL(c, "\"") ? fast_string(c, &inner) : fast_integer(c, &inner)))
 			return false;
 	} while (LITERAL(c, ","));
 	return LITERAL(c, "}");
 }
 
-static bool own_value(struct cursor *c)
+static bool fast_value(struct cursor *c)
 {
 	struct slice inner;
 
 	if (LITERAL(c, "\""))
-		return own_string(c, &inner);
-	return LITERAL(c, "{") ? own_annotation(c) : own_integer(c, &inner);
+		return fast_string(c, &inner);
+	return LITERAL(c, "{") ? fast_annotation(c) : fast_integer(c, &inner);
 }
 
-static bool own_args(struct cursor *c, struct traceline *l)
+static bool fast_args(struct cursor *c, struct traceline *l)
 {
 	l->args_end = c->p;
 	if (!LITERAL(c, ",\"args\":{"))
@@ -263,33 +224,34 @@ static bool own_args(struct cursor *c, struct traceline *l)
 	l->has_args = true;
 	do {
 		struct traceline_arg *arg = add_arg(l);
+		const char *start;
 
-		if (!arg || !LITERAL(c, "\"") || !own_string(c, &arg->key) || !LITERAL(c, ":"))
+		if (!LITERAL(c, "\"") || !fast_string(c, &arg->key) || !LITERAL(c, ":"))
 			return false;
-		arg->value.p = c->p;
-		if (!own_value(c))
+		start = c->p;
+		if (!fast_value(c))
 			return false;
-		arg->value.n = c->p - arg->value.p;
+		arg->value = slice_between(start, c->p);
 	} while (LITERAL(c, ","));
 	l->args_end = c->p;
 	return LITERAL(c, "}");
 }
 
-static bool parse_own(struct traceline *l, struct slice line)
+static bool parse_fast(struct traceline *l, struct slice line)
 {
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
 	struct slice number;
 
-	return LITERAL(c, "{\"tsc\":") && own_integer(c, &number) &&
-	       number_decimal(number, &l->tsc) && LITERAL(c, ",\"us\":") && own_us(c, &l->us) &&
-	       LITERAL(c, ",\"lcore\":") && own_integer(c, &l->lcore) &&
-	       (!LITERAL(c, ",\"thread\":\"") || own_string(c, &l->thread)) &&
-	       LITERAL(c, ",\"tpoint\":\"") && own_string(c, &l->tpoint) &&
-	       (!LITERAL(c, ",\"poller\":\"") || own_string(c, &l->poller)) &&
-	       (!LITERAL(c, ",\"owner\":\"") || own_string(c, &l->owner)) &&
-	       (!LITERAL(c, ",\"size\":") || own_integer(c, &l->size)) &&
-	       (!LITERAL(c, ",\"object\":{") || own_object(c, l)) &&
-	       (!LITERAL(c, ",\"related\":\"") || own_string(c, &l->related)) && own_args(c, l) &&
+	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) &&
+	       number_decimal(number, &l->tsc) && LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
+	       LITERAL(c, ",\"lcore\":") && fast_integer(c, &l->lcore) &&
+	       (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) &&
+	       LITERAL(c, ",\"tpoint\":\"") && fast_string(c, &l->tpoint) &&
+	       (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
+	       (!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&
+	       (!LITERAL(c, ",\"size\":") || fast_integer(c, &l->size)) &&
+	       (!LITERAL(c, ",\"object\":{") || fast_object(c, l)) &&
+	       (!LITERAL(c, ",\"related\":\"") || fast_string(c, &l->related)) && fast_args(c, l) &&
 	       (LITERAL(c, "}") || LITERAL(c, ",\"torn\":true}")) && c->p == c->end;
 }
 
@@ -300,21 +262,22 @@ static void clear(struct traceline *l)
 
 const char *traceline_parse(struct traceline *l, struct slice line)
 {
-	enum member next = TSC, member;
+	const struct member *member;
+	unsigned next = 0;
 	bool tsc = false;
 	struct slice key;
 	struct json j;
 
 	clear(l);
-	if (parse_own(l, line))
+	if (parse_fast(l, line))
 		return NULL;
 	clear(l);
 	json_init(&j, line.p, line.n);
 	for (json_object(&j); json_key(&j, &key);) {
 		member = find_member(key, &next);
-		tsc |= member == TSC;
+		tsc |= member == members;
 		parse_member(&j, member, l);
-		/* what trace-dump has behind the arguments stays behind them */
+		/* added arguments come before what trace-dump writes after its own */
 		if (!l->has_args && !json_is(key, "torn"))
 			l->args_end = j.p;
 	}

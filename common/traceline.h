@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One trace line (spdk-trace-lines(7)) taken apart.
- * All slices point into the line. Keys may come in any order, but the order of trace-dump is the fast one.
+ * One trace line (spdk-trace-lines(7)), parsed. All slices point into the line. Keys may come in any order; that of
+ * trace-dump is the fast one.
  */
 #ifndef TRACELINE_H
 #define TRACELINE_H
@@ -13,38 +13,38 @@
 struct traceline {
 	uint64_t tsc;
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
-	/* strings as written between quotes, ditto */
+	/* strings as written between their quotes; p is NULL without */
 	struct slice thread, tpoint, poller, owner, object_id, related;
 	uint64_t object_value;
 	struct traceline_arg {
-		struct slice key;   /* as written between quotes */
+		struct slice key;   /* as written between its quotes */
 		struct slice value; /* as written, with its quotes; p is NULL for an added one */
-		const void *note;   /* for the caller to set and use */
+		const void *note;   /* the caller's; traceline_parse() does not set it */
 	} * args;
-	unsigned num_args, cap;
+	size_t num_args, cap;
 
-	/* where more arguments can be written: the end of args, or where that may stand; see has_args */
-	const char *args_end;
+	/* whether the line has "args", and where it ends; or where it can be inserted */
 	bool has_args;
+	const char *args_end;
 };
 
 /*
- * Takes the line apart into l, which begins as all zero and is used again for the next line. Returns NULL,
- * or why it is not a trace line.
+ * Parses the line into l, which is all zero before the first one and is used again for the next. Returns NULL, or why
+ * it is not a trace line.
  */
 const char *traceline_parse(struct traceline *l, struct slice line);
 
-/* An argument more, behind those of the line; its note is to be set. NULL when there is no memory. */
-struct traceline_arg *traceline_add_arg(struct traceline *l, struct slice key);
+/* Adds an argument after those of the line. */
+void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 
-/* The number that an argument's value is: "0x…" or an unsigned integer. False when it is none. */
+/* The value of an argument that is a number: "0x…" or an unsigned integer. False when it is not. */
 bool traceline_number(struct slice value, uint64_t *number);
 
 /*
- * The nanoseconds of a time as it is written: microseconds with three decimals, or any other form of JSON's
- * numbers, rounded. False when it is negative or does not fit 64 bits.
+ * The nanoseconds of a time as written: microseconds with three decimals, or a JSON number of any other form, rounded.
+ * Returns NULL; or, when it is negative or does not fit 64 bits, a message that says so.
  */
-bool traceline_ns(struct slice us, uint64_t *ns);
+const char *traceline_ns(struct slice us, uint64_t *ns);
 
 void traceline_free(struct traceline *l);
 

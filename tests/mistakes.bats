@@ -251,9 +251,9 @@ T
 2 % standard input can only be one of the files % trace-join -l - -
 2 % standard input can only be one of the files % qpair-lifetimes -O - -
 2 % standard input can only be one of the files % trace-latency --against - -
-1 % -g nosuchkey: no line that begins an object has this key % trace-latency -g nosuchkey lines
-1 % -g nosuchkey: no line that begins an object has this key % trace-latency -q -g lcore -g nosuchkey -j lines
-1 % -g args.qpair.hostnqn: no line that begins an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l % trace-latency -g args.qpair.hostnqn lines
+1 % -g nosuchkey: no line that creates an object has this key % trace-latency -g nosuchkey lines
+1 % -g nosuchkey: no line that creates an object has this key % trace-latency -q -g lcore -g nosuchkey -j lines
+1 % -g args.qpair.hostnqn: no line that creates an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l % trace-latency -g args.qpair.hostnqn lines
 1 % -g qpair.hostnqn: no line % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
 1 % -g nosuchkey: no line % trace-latency -e -g nosuchkey lines
 2 % seconds above 0 are expected % trace-latency -i 0 lines

@@ -2,7 +2,7 @@
 
 load helpers
 
-# Two requests, of which the first one starts an I/O, and one whose begin is not in the trace.
+# Two requests, of which the first one starts an I/O, and one whose creation is not in the trace.
 requests() {
     echo '{"tsc":1,"us":0.500,"lcore":0,"thread":"app","tpoint":"READ","poller":"t02","size":8}'
     entry 1.000 NEW r0 - 0x10 '"args":{"q":{"ptr":"0x1","qid":1,"host":"h \"a\""}}'
@@ -100,6 +100,19 @@ check_format() {
         entry "$i.100" GONE "r$i" 0.1 0x10
     done >in
     equal "$(trace-chrome in | events C '[.ts, .args.objects]')" '[1,1] [2.1,0] [3,1] [3.1,0] '
+}
+
+@test "at the end as many objects are in work as trace-latency says" {
+    requests >in
+    entry 9.100 COMPLETED r1 7.9 0x30 >>in
+    # an I/O that its request started, and that has not ended
+    entry 9.200 START i1 - 0x50 '"related":"r2"' '"args":{"ctx":"0x10"}' >>in
+    for file in in:2 "$DATA/sample.jsonl:1" "$DATA/sample-g3.jsonl:2" "$DATA/modern.jsonl:1"; do
+        trace-chrome "${file%:*}" | jq -s 'map(.traceEvents[] | select(.ph == "C") | {(.name): .args.objects}) | add | add' >chrome
+        trace-latency "${file%:*}" 2>&1 >/dev/null |
+            sed -n 's/.*: \([0-9]*\) objects have no whole life: they were in work.*/\1/p' >latency
+        equal "$(cat chrome latency)" "${file#*:}"$'\n'"${file#*:}"
+    done
 }
 
 @test "times keep their nanoseconds" {

@@ -321,7 +321,7 @@ L
 
 @test "-s does not go with -j" {
     status_is 2 trace-join -s -j /dev/null
-    says 'trace-join: -j and -s exclude each other'
+    says 'trace-join: -s and -j exclude each other'
 }
 
 @test "times that another tool has rewritten get their three decimals back" {

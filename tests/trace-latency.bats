@@ -96,7 +96,7 @@ L
     equal "$(trace-latency -e in | trace-latency --merge -j | grep -o '"mean":[0-9.]*' | sort -u)" '"mean":18446744073709551.615'
 }
 
-@test "objects whose begin is not in the trace are counted apart" {
+@test "objects whose creation is not in the trace are counted apart" {
     {
         three
         entry 10.000 READY n/a - 0x30
@@ -107,7 +107,7 @@ L
         entry 12.000 DONE n/a - 0x30
     } >in
     status_is 0 trace-latency -j in
-    says 'trace-latency: in: 3 objects left out: their begin is not in the trace'
+    says 'trace-latency: in: 3 objects left out: their creation is not in the trace'
     says 'trace-latency: in: 2 objects have no whole life: they were in work at the end'
     equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 NEW>READY:4:0.048 '
 }

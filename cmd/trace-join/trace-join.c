@@ -1,47 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-join: names the objects behind the addresses and owners in trace lines. An argument that a lifetime
- * line is about, and whose address was that object's at that time, is annotated; an entry whose owner was
- * that object's gets the annotation as an argument more. The result is text for people, in the format of
- * SPDK's trace.py or in a shorter one, or the same JSON lines with every other byte kept.
+ * trace-join: names the objects behind the addresses and owners in trace lines. An argument whose name and address are
+ * those of a lifetime line at that time is annotated. An entry whose owner is that of a lifetime line gets the
+ * annotation as another argument. The result is text for people, in the format of SPDK's trace.py or in a shorter one,
+ * or the same JSON lines with every other byte kept.
  */
 #include <err.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "follow.h"
-#include "interactive.h"
 #include "io.h"
 #include "json.h"
 #include "lifetimes.h"
-#include "lines.h"
+#include "mem.h"
 #include "out.h"
 #include "text.h"
-#include "traceline.h"
-#include "utf8.h"
+#include "tracelines.h"
 
 static struct {
-	bool json, brief, follow;
+	enum { TEXT, JSON, SHORT } output;
+	bool follow, quiet;
+	unsigned stdins;
 	const char **lifetimes; /* files */
 	const char **tpoints;   /* globs of the tracepoints to annotate; none: all */
-	bool *matched;          /* which of them have matched a line */
-	unsigned num_lifetimes, num_tpoints;
+	size_t num_lifetimes, cap_lifetimes, num_tpoints, cap_tpoints;
 } opt;
 
 /* Entries that could have been named, as long as none was. */
-static struct {
+struct unnamed {
 	bool named;                /* one was */
 	uint64_t by_arg;           /* that have an argument of a lifetime's kind */
 	uint64_t by_owner[1 << 8]; /* others that have an owner, by the letter of its type */
 	uint64_t first, last;      /* their ticks, lowest and highest */
-} unnamed = {.first = UINT64_MAX};
+};
 
-static bool tpoint_wanted(struct slice raw)
+struct join {
+	struct out *out;
+	struct lifetimes lifetimes;
+	struct follow_lifetimes follow;
+	struct text_short brief;
+	struct unnamed unnamed;
+	bool *matched; /* which of opt.tpoints have matched a line */
+};
+
+static bool tpoint_wanted(struct join *join, struct slice raw)
 {
 	char name[256];
 	bool wanted = false;
@@ -51,21 +57,21 @@ static bool tpoint_wanted(struct slice raw)
 	if (raw.n >= sizeof(name))
 		return false;
 	name[json_unescape(name, raw)] = 0;
-	for (unsigned i = 0; i < opt.num_tpoints; i++)
-		if ((!wanted || !opt.matched[i]) && fnmatch(opt.tpoints[i], name, 0) == 0)
-			wanted = opt.matched[i] = true;
+	for (size_t i = 0; i < opt.num_tpoints; i++)
+		if ((!wanted || !join->matched[i]) && fnmatch(opt.tpoints[i], name, 0) == 0)
+			wanted = join->matched[i] = true;
 	return wanted;
 }
 
 static bool has_arg(const struct traceline *line, struct slice name)
 {
-	for (unsigned i = 0; i < line->num_args; i++)
+	for (size_t i = 0; i < line->num_args; i++)
 		if (slice_equal(line->args[i].key, name))
 			return true;
 	return false;
 }
 
-/* Adds the objects of the line's owner, but none under the name of an argument that the line has. */
+/* Adds the objects of the line's owner, except under the name of an argument that the line has. */
 static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 {
 	uint64_t owner;
@@ -76,54 +82,51 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 		const struct lifetime_kind *kind = &lifetimes->kinds[i];
 		const struct lifetime *object = lifetimes_find(lifetimes, kind, LIFETIME_OWNER,
 							       owner, line->tsc);
-		struct traceline_arg *arg;
 
-		if (!object || has_arg(line, kind->name))
-			continue;
-		arg = traceline_add_arg(line, kind->name);
-		if (!arg)
-			err(EXIT_FAILURE, NULL);
-		arg->note = object;
+		if (object && !has_arg(line, kind->name))
+			traceline_add_arg(line, kind->name, object);
 	}
 }
 
 /*
- * Counts a line that was annotated, if none has got a name so far. Threads are owners of the same type as connections,
- * and no lifetimes are of them; the description of a connection has a port.
+ * Counts a line that was annotated, while none has got a name. Threads have owners of the same type as connections, but
+ * no lifetimes; the description of a connection has a port.
  */
-static void count_unnamed(struct lifetimes *lifetimes, const struct traceline *line)
+static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes,
+			  const struct traceline *line)
 {
 	bool kind = false, number = false;
 	uint64_t value, owner;
 
-	for (unsigned i = 0; i < line->num_args; i++) {
-		unnamed.named |= line->args[i].note != NULL;
+	for (size_t i = 0; i < line->num_args; i++) {
+		unnamed->named |= line->args[i].note != NULL;
 		if (!lifetimes_kind(lifetimes, line->args[i].key))
 			continue;
 		kind = true;
 		number |= traceline_number(line->args[i].value, &value);
 	}
-	if (unnamed.named)
+	if (unnamed->named)
 		return;
 	if (number)
-		unnamed.by_arg++;
+		unnamed->by_arg++;
 	else if (!kind && line->owner.n && lifetimes_owner(line->poller, &owner) &&
 		 (owner >> 32 != 't' || memchr(line->owner.p, ':', line->owner.n)))
-		unnamed.by_owner[owner >> 32]++;
+		unnamed->by_owner[owner >> 32]++;
 	else
 		return;
-	if (line->tsc < unnamed.first)
-		unnamed.first = line->tsc;
-	if (line->tsc > unnamed.last)
-		unnamed.last = line->tsc;
+	if (line->tsc < unnamed->first)
+		unnamed->first = line->tsc;
+	if (line->tsc > unnamed->last)
+		unnamed->last = line->tsc;
 }
 
-/* Finds the objects that the arguments of a line, and its owner, mean. */
-static void annotate(struct lifetimes *lifetimes, struct traceline *line)
+/* Finds the objects of a line's arguments and owner. */
+static void annotate(struct join *join, struct traceline *line)
 {
-	bool wanted = lifetimes->n && tpoint_wanted(line->tpoint);
+	struct lifetimes *lifetimes = &join->lifetimes;
+	bool wanted = lifetimes->n && tpoint_wanted(join, line->tpoint);
 
-	for (unsigned i = 0; i < line->num_args; i++) {
+	for (size_t i = 0; i < line->num_args; i++) {
 		struct traceline_arg *arg = &line->args[i];
 		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key)
 							  : NULL;
@@ -135,12 +138,12 @@ static void annotate(struct lifetimes *lifetimes, struct traceline *line)
 	}
 	if (wanted)
 		annotate_owner(lifetimes, line);
-	if (wanted && !unnamed.named)
-		count_unnamed(lifetimes, line);
+	if (wanted && !join->unnamed.named)
+		count_unnamed(&join->unnamed, lifetimes, line);
 }
 
-/* Writes the arguments from the i-th on, which the line itself has not. */
-static void write_added(struct out *out, const struct traceline *line, unsigned i)
+/* Writes the arguments from the i-th on, which the line itself does not have. */
+static void write_added(struct out *out, const struct traceline *line, size_t i)
 {
 	bool comma = i > 0;
 
@@ -163,7 +166,7 @@ static void write_added(struct out *out, const struct traceline *line, unsigned 
 static void write_json(struct out *out, const struct traceline *line, struct slice raw)
 {
 	const char *done = raw.p;
-	unsigned i;
+	size_t i;
 
 	for (i = 0; i < line->num_args && line->args[i].value.p; i++) {
 		const struct traceline_arg *arg = &line->args[i];
@@ -171,85 +174,74 @@ static void write_json(struct out *out, const struct traceline *line, struct sli
 
 		if (!lifetime)
 			continue;
-		out_bytes(out, done, arg->value.p - done);
+		out_slice(out, slice_between(done, arg->value.p));
 		out_slice(out, lifetime->json);
 		done = arg->value.p + arg->value.n;
 	}
 	if (i < line->num_args) {
-		out_bytes(out, done, line->args_end - done);
+		out_slice(out, slice_between(done, line->args_end));
 		done = line->args_end;
 		write_added(out, line, i);
 	}
-	out_bytes(out, done, raw.p + raw.n - done);
-	out_bytes(out, "\n", 1);
+	out_slice(out, slice_between(done, raw.p + raw.n));
+	out_char(out, '\n');
 }
 
-/* Passes on a line that could not be read; as text, it may be on its way to a terminal. */
-static void write_unread(struct out *out, struct slice line)
+/* A line that is not a trace line: as text, it may be on its way to a terminal. */
+static void write_unparsed(void *context, struct slice line)
 {
-	char *to;
+	struct join *join = context;
 
-	if (opt.json) {
-		out_slice(out, line);
+	if (opt.output == JSON)
+		out_slice(join->out, line);
+	else
+		out_visible(join->out, line);
+	out_char(join->out, '\n');
+}
+
+/* A tracelines_each_fn. */
+static const char *join_line(void *context, struct traceline *line, struct slice text)
+{
+	struct join *join = context;
+
+	annotate(join, line);
+	if (opt.output == JSON) {
+		write_json(join->out, line, text);
+	} else if (opt.output == SHORT) {
+		who_learn(&join->brief.who, &join->lifetimes);
+		text_write_short(join->out, line, text.n, &join->brief);
 	} else {
-		to = out_room(out, UTF8_VISIBLE(line.n));
-		if (to)
-			out_commit(out, utf8_visible(to, line));
+		text_write(join->out, line, text.n);
 	}
-	out_bytes(out, "\n", 1);
+	return NULL;
 }
 
-/*
- * Annotates and writes all lines. follow: lifetimes that come meanwhile; NULL: none do. Returns 0, or -1 when something
- * was wrong with the input.
- */
-static int join(struct lines *lines, struct lifetimes *lifetimes, struct follow_lifetimes *follow,
-		struct out *out)
+static int next_line(void *context, struct lines *lines, struct slice *line)
 {
-	struct text_short brief = TEXT_SHORT;
-	struct traceline parsed = {};
-	struct slice line;
-	const char *error;
-	int got = 0;
+	struct join *join = context;
 
-	while (!out->error && (got = follow ? follow_next(follow, lines, out, &line)
-					    : lines_next(lines, &line)) > 0) {
-		error = traceline_parse(&parsed, line);
-		if (!error)
-			annotate(lifetimes, &parsed);
-		if (error) {
-			lines_complain(lines, "not a trace line, passed on: %s", error);
-			write_unread(out, line);
-		} else if (opt.json) {
-			write_json(out, &parsed, line);
-		} else if (opt.brief) {
-			who_learn(&brief.who, lifetimes);
-			text_write_short(out, &parsed, line.n, &brief);
-		} else {
-			text_write(out, &parsed, line.n);
-		}
-	}
-	traceline_free(&parsed);
-	who_free(&brief.who);
-	return lines_close(lines, got < 0 ? errno : 0);
+	return follow_next(&join->follow, lines, join->out, line);
 }
 
 /* Why no entry was named by lifetimes that have these ticks, where owners are not the reason. */
-static const char *why_unnamed(uint64_t begin, uint64_t end)
+static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, uint64_t end)
 {
-	if (end < unnamed.first)
+	if (end < unnamed->first)
 		return "their ticks are before those of the entries: they are of another run";
-	if (begin > unnamed.last)
+	if (begin > unnamed->last)
 		return "their ticks are after those of the entries: they are of another run";
 	return "their addresses and owners are not those of the entries: they are of another process, or probe lines are missing";
 }
 
 /*
- * Whether entries were named, if there were any that could have been; says so when not. Lifetimes without owners are
- * right, and recorders other than usdt-record have no others: then it is a note.
+ * Whether entries were named, if any could have been; says so when not. It is only a note when the lifetimes have no
+ * owners, because recorders other than usdt-record know none.
  */
-static bool check_named(const struct lifetimes *lifetimes, const char *name)
+static bool check_named(const struct join *join, const char *name)
 {
+	const struct lifetimes *lifetimes = &join->lifetimes;
+	const struct unnamed *unnamed = &join->unnamed;
+	const char *first = io_name(opt.lifetimes[0]);
 	uint64_t begin = UINT64_MAX, end = 0, by_owner = 0;
 	bool owners[1 << 8] = {}, any = false;
 
@@ -262,113 +254,122 @@ static bool check_named(const struct lifetimes *lifetimes, const char *name)
 		if (l->has[LIFETIME_OWNER])
 			owners[l->key[LIFETIME_OWNER] >> 32] = true;
 	}
-	/* TCP's connections are what could have had one */
+	/* without owners, TCP's connections could have had one */
 	for (unsigned i = 0; i < sizeof(owners); i++)
 		if (any ? owners[i] : i == 't')
-			by_owner += unnamed.by_owner[i];
+			by_owner += unnamed->by_owner[i];
 	if (!lifetimes->n && lifetimes->num_skipped) {
 		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
-		      io_name(opt.lifetimes[0]));
+		      first);
 		return false;
 	}
-	/* nobody connected while it was recorded */
+	/* no host connected during the recording */
 	if (!lifetimes->n)
-		cli_note("%s: no lifetime lines: nothing can be named", io_name(opt.lifetimes[0]));
-	if (unnamed.named || unnamed.by_arg + by_owner == 0)
+		cli_notice(opt.quiet, "%s: no lifetime lines: nothing can be named", first);
+	if (unnamed->named || unnamed->by_arg + by_owner == 0)
 		return true;
-	if (by_owner && !unnamed.by_arg && !any && end >= unnamed.first && begin <= unnamed.last) {
-		cli_note(
+	if (by_owner && !unnamed->by_arg && !any && end >= unnamed->first &&
+	    begin <= unnamed->last) {
+		cli_notice(
+			opt.quiet,
 			"%s: named 0 of %" PRIu64
 			" entries of %s: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES",
-			io_name(opt.lifetimes[0]), by_owner, name);
+			first, by_owner, name);
 		return true;
 	}
-	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", io_name(opt.lifetimes[0]),
-	      unnamed.by_arg + by_owner, name, why_unnamed(begin, end));
+	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", first, unnamed->by_arg + by_owner,
+	      name, why_unnamed(unnamed, begin, end));
 	return false;
 }
 
-/* Says what was there to be joined, and was not. Returns whether the output can be what was asked for. */
-static bool check_joined(const struct lifetimes *lifetimes, const struct lines *lines)
+/* Says what could have been joined, and was not. Returns whether the output can be what was asked for. */
+static bool check_joined(const struct join *join, const struct lines *lines)
 {
 	if (!lines->number && !lines->is)
-		cli_note("%s: empty: there are no trace lines", lines->name);
-	for (unsigned i = 0; lines->number && i < opt.num_tpoints; i++)
-		if (!opt.matched[i])
-			cli_note("%s: no line is of a tracepoint '%s'", lines->name,
-				 opt.tpoints[i]);
-	/* where lifetimes come meanwhile, those of the entries' hosts may not have */
-	return !opt.num_lifetimes || check_named(lifetimes, lines->name) || opt.follow;
+		cli_notice(opt.quiet, "%s: empty: there are no trace lines", lines->name);
+	for (size_t i = 0; lines->number && i < opt.num_tpoints; i++)
+		if (!join->matched[i])
+			cli_notice(opt.quiet, "%s: no line is of a tracepoint '%s'", lines->name,
+				   opt.tpoints[i]);
+	/* with -F, the lifetimes of the entries' hosts may not have come yet */
+	return !opt.num_lifetimes || check_named(join, lines->name) || opt.follow;
 }
 
-static const char help[] =
+/* Returns 0, or -1 when something was wrong with the trace lines, or with what was found in them. */
+static int join_all(struct join *join, const char *path)
+{
+	struct tracelines in;
+	int status;
+
+	if (tracelines_open(&in, path, "trace-join", join->out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	in.pass_on = write_unparsed;
+	if (opt.follow) {
+		in.next = next_line;
+		lines_follow(&in.lines, false);
+	}
+	status = tracelines_each(&in, join_line, join);
+	if (opt.follow && follow_close(&join->follow) != 0)
+		status = -1;
+	if (!join->out->error && !check_joined(join, &in.lines))
+		status = -1;
+	return status;
+}
+
+static void add_lifetimes(const char *path)
+{
+	opt.lifetimes = mem_room(opt.lifetimes, opt.num_lifetimes, &opt.cap_lifetimes);
+	opt.lifetimes[opt.num_lifetimes++] = path;
+	opt.stdins += strcmp(path, "-") == 0;
+}
+
+static void add_tpoint(const char *glob)
+{
+	opt.tpoints = mem_room(opt.tpoints, opt.num_tpoints, &opt.cap_tpoints);
+	opt.tpoints[opt.num_tpoints++] = glob;
+}
+
+static const struct cli_option options[] = {
+	{'F', "follow", NULL,
+	 "read lifetime lines while they are written, to pipes and growing files, along with\n"
+	 "trace lines",
+	 .flag = &opt.follow},
+	{'j', "json", NULL,
+	 "print the trace lines themselves, with objects for annotated arguments",
+	 .choice = &opt.output, JSON},
+	{'l', "lifetimes", "FILE",
+	 "lifetime lines, which qpair-lifetimes printed; may be given more than once",
+	 .call = add_lifetimes},
+	{'q', "quiet", NULL, "no notes about what was missing", .flag = &opt.quiet},
+	{'s', "short", NULL, "print short lines, which name the host and the queue",
+	 .choice = &opt.output, SHORT},
+	{'t', "tpoint", "GLOB",
+	 "annotate only tracepoints of this name; may be given more than once", .call = add_tpoint},
+	{},
+};
+
+static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
-	"lines as text; without FILE, or when it is -, those of standard input.\n"
-	"\n"
-	"  -F, --follow          take in lifetime lines as they come, while trace lines do: from pipes and growing files\n"
-	"  -j, --json            print the trace lines themselves, annotated arguments being objects\n"
-	"  -l, --lifetimes FILE  lifetime lines, which qpair-lifetimes printed; may be repeated\n"
-	"  -q, --quiet           no notes about what was not there\n"
-	"  -s, --short           print short lines, which name the host and the queue instead of describing them\n"
-	"  -t, --tpoint GLOB     annotate only tracepoints of this name; may be repeated\n"
-	"  -h, --help            this text\n"
-	"  -V, --version         the version\n"
-	"\n"
-	"Example:\n"
+	"lines as text; without FILE, or when it is -, those of standard input.\n",
+	"Examples:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n"
-	"  trace-dump -F -p 1234 | trace-join -F -l <(usdt-record -p 1234 | qpair-lifetimes -F)\n";
+	"  trace-dump -F -p 1234 | trace-join -F -l <(usdt-record -p 1234 | qpair-lifetimes -F)\n",
+	options,
+};
 
 /* Returns the path of the trace lines. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {{"follow", no_argument, NULL, 'F'},
-						{"help", no_argument, NULL, 'h'},
-						{"json", no_argument, NULL, 'j'},
-						{"lifetimes", required_argument, NULL, 'l'},
-						{"quiet", no_argument, NULL, 'q'},
-						{"short", no_argument, NULL, 's'},
-						{"tpoint", required_argument, NULL, 't'},
-						{"version", no_argument, NULL, 'V'},
-						{}};
-	unsigned stdins = 0;
 	const char *path;
-	int c;
 
-	opt.lifetimes = calloc(argc, sizeof(*opt.lifetimes));
-	opt.tpoints = calloc(argc, sizeof(*opt.tpoints));
-	opt.matched = calloc(argc, sizeof(*opt.matched));
-	if (!opt.lifetimes || !opt.tpoints || !opt.matched)
-		err(EXIT_FAILURE, NULL);
-	while ((c = getopt_long(argc, argv, "+Fhjl:qst:V", options, NULL)) != -1)
-		switch (c) {
-		case 'F':
-			opt.follow = true;
-			break;
-		case 'j':
-			opt.json = true;
-			break;
-		case 'l':
-			opt.lifetimes[opt.num_lifetimes++] = optarg;
-			stdins += strcmp(optarg, "-") == 0;
-			break;
-		case 's':
-			opt.brief = true;
-			break;
-		case 't':
-			opt.tpoints[opt.num_tpoints++] = optarg;
-			break;
-		default:
-			cli_option(c, help);
-		}
+	cli_parse(&cli, argc, argv);
 	if (opt.num_tpoints && !opt.num_lifetimes)
 		cli_usage(
 			"-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
 	path = cli_operand(argc, argv, "one file of trace lines");
-	if (opt.json && opt.brief)
-		cli_usage("-j and -s exclude each other");
-	if (stdins + (strcmp(path, "-") == 0) > 1)
+	if (opt.stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");
 	if (opt.follow && !opt.num_lifetimes)
 		cli_usage("-F follows the files of -l: one is expected");
@@ -378,35 +379,24 @@ static const char *parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
-	static struct lifetimes lifetimes;
-	struct interactive interactive;
-	struct follow_lifetimes follow;
-	struct lines lines;
+	static struct join join = {.brief = TEXT_SHORT, .unnamed.first = UINT64_MAX};
 	struct out out;
 	int status = EXIT_SUCCESS;
 
+	join.out = &out;
+	join.matched = mem_array(opt.num_tpoints, sizeof(*join.matched));
 	if (opt.follow)
-		follow_open(&follow, &lifetimes, opt.lifetimes, opt.num_lifetimes);
-	for (unsigned i = 0; !opt.follow && i < opt.num_lifetimes; i++)
-		if (lifetimes_read(&lifetimes, opt.lifetimes[i]) != 0)
+		follow_open(&join.follow, &join.lifetimes, opt.lifetimes, opt.num_lifetimes);
+	for (size_t i = 0; !opt.follow && i < opt.num_lifetimes; i++)
+		if (lifetimes_read(&join.lifetimes, opt.lifetimes[i]) != 0)
 			status = EXIT_FAILURE;
 	out_open(&out, STDOUT_FILENO);
-	if (lines_open(&lines, path) != 0)
-		err(EXIT_FAILURE, "%s", io_name(path));
-	lines_expect(&lines, KIND_TRACE_LINES, "trace-join");
-	if (opt.follow)
-		lines_follow(&lines, false);
-	else
-		interactive_start(&interactive, &lines, &out);
-	if (join(&lines, &lifetimes, opt.follow ? &follow : NULL, &out) != 0)
+	if (join_all(&join, path) != 0)
 		status = EXIT_FAILURE;
-	if (opt.follow && follow_close(&follow) != 0)
-		status = EXIT_FAILURE;
-	if (!out.error && !check_joined(&lifetimes, &lines))
-		status = EXIT_FAILURE;
-	lifetimes_free(&lifetimes);
+	who_free(&join.brief.who);
+	lifetimes_free(&join.lifetimes);
+	free(join.matched);
 	free(opt.lifetimes);
 	free(opt.tpoints);
-	free(opt.matched);
 	return cli_close(&out, status);
 }

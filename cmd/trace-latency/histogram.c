@@ -3,10 +3,12 @@
 
 #include <stdlib.h>
 
+#include "mem.h"
+
 /* Buckets of a power of two, and their logarithm. */
 enum { HALF = 1024, HALF_BITS = 10 };
 
-/* How many of its last bits do not tell a value from others of its bucket. */
+/* How many of a value's last bits differ among the values of its bucket. */
 static unsigned shift_of(uint64_t value)
 {
 	return value < 2 * HALF ? 0 : 63 - __builtin_clzll(value) - HALF_BITS;
@@ -54,52 +56,42 @@ bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count
 	return false;
 }
 
-int histogram_fill(struct histogram *h, unsigned bucket, uint64_t count)
+void histogram_fill(struct histogram *h, unsigned bucket, uint64_t count)
 {
 	struct histogram_book **book = &h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];
 	uint64_t **page;
 
 	if (!*book)
-		*book = calloc(1, sizeof(**book));
-	if (!*book)
-		return -1;
+		*book = mem_array(1, sizeof(**book));
 	page = &(*book)->pages[bucket / HISTOGRAM_PAGE % HISTOGRAM_PAGES];
 	if (!*page)
-		*page = calloc(HISTOGRAM_PAGE, sizeof(**page));
-	if (!*page)
-		return -1;
+		*page = mem_array(HISTOGRAM_PAGE, sizeof(**page));
 	(*page)[bucket % HISTOGRAM_PAGE] += count;
-	return 0;
 }
 
-int histogram_record(struct histogram *h, uint64_t value)
+void histogram_record(struct histogram *h, uint64_t value)
 {
-	if (histogram_fill(h, histogram_bucket(value), 1) != 0)
-		return -1;
+	histogram_fill(h, histogram_bucket(value), 1);
 	h->count++;
 	h->sum += value;
 	if (value > h->max)
 		h->max = value;
-	return 0;
 }
 
-int histogram_merge(struct histogram *h, const struct histogram *from)
+bool histogram_merge(struct histogram *h, const struct histogram *from)
 {
 	uint64_t total, count;
 
 	/* no bucket has more than the total, so none of them overflows either */
 	if (__builtin_add_overflow(h->count, from->count, &total))
-		return -1;
-	for (unsigned b = 0; histogram_next(from, &b, &count); b++)
-		if (histogram_fill(h, b, 0) != 0)
-			return -1;
+		return false;
 	for (unsigned b = 0; histogram_next(from, &b, &count); b++)
 		histogram_fill(h, b, count);
 	h->count = total;
 	h->sum += from->sum;
 	if (from->max > h->max)
 		h->max = from->max;
-	return 0;
+	return true;
 }
 
 uint64_t histogram_mean(const struct histogram *h)
@@ -107,20 +99,30 @@ uint64_t histogram_mean(const struct histogram *h)
 	return h->count ? (h->sum + h->count / 2) / h->count : 0;
 }
 
-uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths)
+/* How many values the share is, at least one. */
+static uint64_t rank(const struct histogram *h, unsigned thousandths)
 {
 	const unsigned all = 100 * 1000;
-	unsigned __int128 wanted = ((unsigned __int128)h->count * thousandths + all - 1) / all;
-	uint64_t seen = 0, count;
+	uint64_t values = ((unsigned __int128)h->count * thousandths + all - 1) / all;
 
-	if (!wanted)
-		wanted = 1;
-	for (unsigned b = 0; histogram_next(h, &b, &count); b++) {
-		seen += count;
-		if (seen >= wanted)
-			return histogram_highest(b) < h->max ? histogram_highest(b) : h->max;
+	return values ? values : 1;
+}
+
+void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n,
+			   uint64_t *values)
+{
+	uint64_t seen = 0, highest = 0, count;
+	unsigned b = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t wanted = rank(h, thousandths[i]);
+
+		for (; seen < wanted && histogram_next(h, &b, &count); b++) {
+			seen += count;
+			highest = histogram_highest(b);
+		}
+		values[i] = highest < h->max ? highest : h->max;
 	}
-	return 0;
 }
 
 void histogram_clear(struct histogram *h)

@@ -2,8 +2,7 @@
 /*
  * Log-linear histograms of 64-bit values: the bucket scheme of HdrHistogram (Gil Tene) with three significant
  * decimal digits and a smallest unit of 1. Below 2048 every value has its own bucket; above, each power of
- * two is cut into 1024 equal ones. So the buckets of all histograms are the same, and adding two of them is
- * exact.
+ * two is cut into 1024 equal ones. So all histograms have the same buckets, and adding two of them is exact.
  */
 #ifndef TRACE_LATENCY_HISTOGRAM_H
 #define TRACE_LATENCY_HISTOGRAM_H
@@ -14,20 +13,22 @@
 
 enum {
 	HISTOGRAM_BUCKETS = 55 * 1024,
-	/* counters come in pages of pages, as a histogram uses few of its buckets */
+	/* counters are in pages of pages, as a histogram uses few of its buckets */
 	HISTOGRAM_PAGE = 32,
 	HISTOGRAM_PAGES = 32,
 	HISTOGRAM_BOOKS = HISTOGRAM_BUCKETS / HISTOGRAM_PAGES / HISTOGRAM_PAGE,
 };
 
+/* NULL where all counters are zero. */
+struct histogram_book {
+	uint64_t *pages[HISTOGRAM_PAGES];
+};
+
 /* All zero is an empty histogram. */
 struct histogram {
 	uint64_t count, max;
-	unsigned __int128
-		sum; /* 64 bits are 584 years in nanoseconds, which many requests may well wait */
-	struct histogram_book {
-		uint64_t *pages[HISTOGRAM_PAGES]; /* NULL: all zero */
-	} * books[HISTOGRAM_BOOKS];               /* ditto */
+	unsigned __int128 sum; /* of nanoseconds: many requests can wait for 584 years together */
+	struct histogram_book *books[HISTOGRAM_BOOKS];
 };
 
 /* The number of a value's bucket, and the values that are in a bucket. */
@@ -35,7 +36,7 @@ unsigned histogram_bucket(uint64_t value);
 uint64_t histogram_lowest(unsigned bucket);
 uint64_t histogram_highest(unsigned bucket);
 
-/* The counter of a bucket, NULL when it is 0 and has no page. */
+/* The counter of a bucket; NULL when it is 0 and has no page. */
 static inline const uint64_t *histogram_counter(const struct histogram *h, unsigned bucket)
 {
 	const struct histogram_book *book = h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];
@@ -51,23 +52,25 @@ static inline const uint64_t *histogram_counter(const struct histogram *h, unsig
  */
 bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count);
 
-/*
- * Counts a value; counts one bucket's, leaving count, sum and max to the caller; counts all of another
- * histogram. They return -1 when there is no memory, and the last one, with nothing changed, when the total
- * would not fit 64 bits.
- */
-int histogram_record(struct histogram *h, uint64_t value);
-int histogram_fill(struct histogram *h, unsigned bucket, uint64_t count);
-int histogram_merge(struct histogram *h, const struct histogram *from);
+/* Counts a value. */
+void histogram_record(struct histogram *h, uint64_t value);
+
+/* Adds to the counter of one bucket; count, sum and max are left to the caller. */
+void histogram_fill(struct histogram *h, unsigned bucket, uint64_t count);
+
+/* Adds another histogram. False, with nothing changed, when the total would not fit 64 bits. */
+bool histogram_merge(struct histogram *h, const struct histogram *from);
 
 /* The mean, rounded. 0 for an empty histogram, here and below. */
 uint64_t histogram_mean(const struct histogram *h);
 
 /*
- * The value that thousandths of a percent of all values are not above, 99900 for p99.9: the highest value
- * of the bucket in which the count reaches that share, as HdrHistogram has it, but not above max, which is exact.
+ * Percentiles in one scan: for each of n, given in ascending order in thousandths of a percent (99900 for p99.9), the
+ * value that this share of all values does not exceed. As in HdrHistogram it is the highest value of the bucket in
+ * which the count reaches the share, but at most max, which is exact.
  */
-uint64_t histogram_percentile(const struct histogram *h, unsigned thousandths);
+void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n,
+			   uint64_t *values);
 
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);

@@ -1,127 +1,211 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rows.h"
 
-#include <err.h>
 #include <stdlib.h>
 
-struct row *rows_at(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
-{
-	uint64_t key = (uint64_t)group << 40 | (uint64_t)type << 32 | from << 16 | to;
-	uint32_t *index = map_put(&rows->map, key);
-	struct row *row;
+#include "json.h"
+#include "mem.h"
 
-	if (!index)
-		err(EXIT_FAILURE, NULL);
-	if (*index != MAP_NONE)
-		return rows->all[*index];
-	if (rows->n == rows->cap) {
-		rows->cap = rows->cap ? 2 * rows->cap : 64;
-		rows->all = reallocarray(rows->all, rows->cap, sizeof(*rows->all));
-	}
-	row = calloc(1, sizeof(*row));
-	if (!rows->all || !row)
-		err(EXIT_FAILURE, NULL);
-	*row = (struct row){.group = group, .type = type, .from = from, .to = to};
-	*index = rows->n;
-	return rows->all[rows->n++] = row;
+static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to)
+{
+	return (uint64_t)group << 40 | (uint64_t)type << 32 | from << 16 | to;
 }
 
-struct row *rows_named(struct rows *rows, struct slice group, struct slice type,
-		       const struct slice *from, const struct slice *to, const char **error)
+/* The row, which becomes one of those that have values. */
+static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from,
+			       uint32_t to)
 {
-	uint32_t g = intern_add(&rows->groups, group), t = intern_add(&rows->types, type);
-	uint32_t f = from ? intern_add(&rows->states, *from) : ROWS_LIFE;
-	uint32_t u = to ? intern_add(&rows->states, *to) : ROWS_LIFE;
+	uint32_t *index = map_put(&rows->map, key_of(group, type, from, to));
+	struct latency *row;
 
-	if (g == MAP_NONE || t == MAP_NONE || f == MAP_NONE || u == MAP_NONE)
-		err(EXIT_FAILURE, NULL);
-	if (g >= ROWS_GROUPS || t >= ROWS_TYPES ||
-	    (from && (f >= ROWS_STATES || u >= ROWS_STATES))) {
-		*error = "more than 16777216 groups, 256 types of objects or 65535 states";
-		return NULL;
+	if (*index == MAP_NONE) {
+		row = mem_array(1, sizeof(*row));
+		*row = (struct latency){.group = group, .type = type, .from = from, .to = to};
+		*index = rows->n;
+		rows->all = mem_room(rows->all, rows->n, &rows->cap);
+		rows->all[rows->n++] = row;
 	}
-	return rows_at(rows, g, t, f, u);
+	row = rows->all[*index];
+	if (!row->times.count) {
+		rows->filled = mem_room(rows->filled, rows->num_filled, &rows->cap_filled);
+		rows->filled[rows->num_filled++] = row;
+	}
+	return row;
 }
 
-const struct row *rows_like(const struct rows *rows, const struct rows *others,
-			    const struct row *other)
+void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to,
+		 uint64_t ns)
+{
+	histogram_record(&to_fill(rows, group, type, from, to)->times, ns);
+}
+
+const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times)
+{
+	uint32_t group = intern_add_below(&rows->groups, key.group, ROWS_GROUPS);
+	uint32_t type = intern_add_below(&rows->types, key.type, ROWS_TYPES);
+	uint32_t from = ROWS_LIFE, to = ROWS_LIFE;
+
+	if (key.from) {
+		from = intern_add_below(&rows->states, *key.from, ROWS_STATES);
+		to = intern_add_below(&rows->states, *key.to, ROWS_STATES);
+	}
+	if (group == MAP_NONE || type == MAP_NONE || from == MAP_NONE || to == MAP_NONE)
+		return "more than 16777216 groups, 256 types of objects or 65535 states";
+	if (!histogram_merge(&to_fill(rows, group, type, from, to)->times, times))
+		return "a count that does not fit 64 bits";
+	return NULL;
+}
+
+const struct latency *rows_find(const struct rows *rows, const struct rows *others,
+				const struct latency *other)
 {
 	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
 	uint32_t type = intern_get(&rows->types, others->types.all[other->type]);
 	uint32_t from = ROWS_LIFE, to = ROWS_LIFE, index;
 
-	if (!row_is_life(other)) {
+	if (!rows_is_life(other)) {
 		from = intern_get(&rows->states, others->states.all[other->from]);
 		to = intern_get(&rows->states, others->states.all[other->to]);
 	}
 	if (group == MAP_NONE || type == MAP_NONE || from == MAP_NONE || to == MAP_NONE)
 		return NULL;
-	index = map_get(&rows->map, (uint64_t)group << 40 | (uint64_t)type << 32 | from << 16 | to);
-	return index == MAP_NONE ? NULL : rows->all[index];
+	index = map_get(&rows->map, key_of(group, type, from, to));
+	return index != MAP_NONE && rows->all[index]->times.count ? rows->all[index] : NULL;
 }
 
-static int compare_names(struct slice a, struct slice b)
+struct latency_stats rows_stats(const struct latency *row)
 {
-	int c = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	static const unsigned thousandths[] = {50000, 90000, 99000, 99900};
+	struct latency_stats stats;
 
-	return c ? c : (a.n > b.n) - (a.n < b.n);
+	stats.ns[STAT_MEAN] = histogram_mean(&row->times);
+	histogram_percentiles(&row->times, thousandths, STAT_MAX - STAT_P50, &stats.ns[STAT_P50]);
+	stats.ns[STAT_MAX] = row->times.max;
+	return stats;
+}
+
+void rows_write_text(struct out *out, struct slice raw)
+{
+	char *plain = mem_resize(NULL, raw.n, 1);
+
+	out_visible(out, (struct slice){plain, json_unescape(plain, raw)});
+	free(plain);
+}
+
+void rows_write_group(struct out *out, struct slice group, const char *after)
+{
+	const char *separator = "";
+	struct slice key, value;
+	struct json j;
+
+	if (!group.n)
+		return;
+	json_init(&j, group.p, group.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value); separator = ", ") {
+		if (value.p[0] == '"')
+			value = slice_between(value.p + 1, value.p + value.n - 1);
+		else if (slice_is(value, "null"))
+			value = slice_of("-");
+		out_text(out, separator);
+		rows_write_text(out, key);
+		out_char(out, '=');
+		rows_write_text(out, value);
+	}
+	out_text(out, after);
+}
+
+void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row)
+{
+	rows_write_group(out, rows->groups.all[row->group], ": ");
+	rows_write_text(out, rows->types.all[row->type]);
+	if (rows_is_life(row)) {
+		out_text(out, " whole life");
+		return;
+	}
+	out_char(out, ' ');
+	rows_write_text(out, rows->states.all[row->from]);
+	out_text(out, " -> ");
+	rows_write_text(out, rows->states.all[row->to]);
+}
+
+static void write_member(struct out *out, const char *key, struct slice raw)
+{
+	out_text(out, key);
+	out_slice(out, raw);
+	out_char(out, '"');
+}
+
+void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row)
+{
+	struct slice group = rows->groups.all[row->group];
+
+	if (group.n) {
+		out_text(out, "\"group\":");
+		out_slice(out, group);
+		out_char(out, ',');
+	}
+	write_member(out, "\"object\":\"", rows->types.all[row->type]);
+	if (rows_is_life(row)) {
+		out_text(out, ",\"life\":true");
+	} else {
+		write_member(out, ",\"from\":\"", rows->states.all[row->from]);
+		write_member(out, ",\"to\":\"", rows->states.all[row->to]);
+	}
 }
 
 /* Numbers in the texts count as numbers: lcore 9 comes before lcore 10. Texts of JSON have no NUL. */
 static int compare_groups(struct slice a, struct slice b)
 {
-	int c = strverscmp(a.p, b.p);
+	int order = strverscmp(a.p, b.p);
 
-	return c ? c : compare_names(a, b);
+	return order ? order : slice_compare(a, b);
 }
 
 static int by_rank(const void *a, const void *b, void *context)
 {
-	const struct row *x = ((const struct ranked *)a)->row, *y = ((const struct ranked *)b)->row;
+	const struct latency *x = ((const struct ranked *)a)->row;
+	const struct latency *y = ((const struct ranked *)b)->row;
 	const struct rows *rows = context;
-	int c;
+	const struct slice *states = rows->states.all;
+	int order;
 
 	if (x->group != y->group)
 		return compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
 	if (x->type != y->type)
-		return compare_names(rows->types.all[x->type], rows->types.all[y->type]);
-	if (row_is_life(x) || row_is_life(y))
-		return row_is_life(y) - row_is_life(x);
+		return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
+	if (rows_is_life(x) || rows_is_life(y))
+		return rows_is_life(y) - rows_is_life(x);
 	if (x->times.sum != y->times.sum)
 		return x->times.sum > y->times.sum ? -1 : 1;
-	c = compare_names(rows->states.all[x->from], rows->states.all[y->from]);
-	return c ? c : compare_names(rows->states.all[x->to], rows->states.all[y->to]);
+	order = slice_compare(states[x->from], states[y->from]);
+	return order ? order : slice_compare(states[x->to], states[y->to]);
 }
 
 /*
- * The time of all objects of a group and type is the sum of its transitions. That of the whole lives is
- * longer where lines were left out, and shorter where objects had not come to their end.
+ * The time of all objects of a group and type is the sum of its transitions. That of the whole lives is longer where
+ * lines were left out, and shorter where lives did not end.
  */
 static void set_shares(struct ranked *from, struct ranked *to)
 {
 	unsigned __int128 life = 0, parts = 0, total;
 
 	for (struct ranked *r = from; r < to; r++)
-		*(row_is_life(r->row) ? &life : &parts) += r->row->times.sum;
+		*(rows_is_life(r->row) ? &life : &parts) += r->row->times.sum;
 	total = life > parts ? life : parts;
 	for (struct ranked *r = from; r < to; r++)
 		r->share = total ? (double)r->row->times.sum / (double)total : 0;
 }
 
-struct ranked *rows_ranked(const struct rows *rows, uint32_t *n)
+struct ranked *rows_ranked(const struct rows *rows)
 {
-	struct ranked *ranked = calloc(rows->n + 1, sizeof(*ranked));
-	uint32_t from, to;
+	size_t n = rows->num_filled, to;
+	struct ranked *ranked = mem_array(n, sizeof(*ranked));
 
-	if (!ranked)
-		err(EXIT_FAILURE, NULL);
-	*n = 0;
-	for (uint32_t i = 0; i < rows->n; i++)
-		if (rows->all[i]->times.count)
-			ranked[(*n)++].row = rows->all[i];
-	qsort_r(ranked, *n, sizeof(*ranked), by_rank, (void *)rows);
-	for (from = 0; from < *n; from = to) {
-		for (to = from + 1; to < *n && ranked[to].row->group == ranked[from].row->group &&
+	for (size_t i = 0; i < n; i++)
+		ranked[i].row = rows->filled[i];
+	qsort_r(ranked, n, sizeof(*ranked), by_rank, (void *)rows);
+	for (size_t from = 0; from < n; from = to) {
+		for (to = from + 1; to < n && ranked[to].row->group == ranked[from].row->group &&
 				    ranked[to].row->type == ranked[from].row->type;
 		     to++)
 			;
@@ -132,16 +216,18 @@ struct ranked *rows_ranked(const struct rows *rows, uint32_t *n)
 
 void rows_clear(struct rows *rows)
 {
-	for (uint32_t i = 0; i < rows->n; i++)
-		histogram_clear(&rows->all[i]->times);
+	for (size_t i = 0; i < rows->num_filled; i++)
+		histogram_clear(&rows->filled[i]->times);
+	rows->num_filled = 0;
 }
 
 void rows_free(struct rows *rows)
 {
 	rows_clear(rows);
-	for (uint32_t i = 0; i < rows->n; i++)
+	for (size_t i = 0; i < rows->n; i++)
 		free(rows->all[i]);
 	free(rows->all);
+	free(rows->filled);
 	map_free(&rows->map);
 	intern_free(&rows->groups);
 	intern_free(&rows->types);

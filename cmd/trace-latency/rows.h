@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of trace-latency: a histogram for every group, type of objects, and transition from one state to
- * the next, and one for the whole life. Values are whole nanoseconds, the unit of `us` in trace lines: ticks
- * would need a rate, which lines do not tell.
+ * The rows of trace-latency: a histogram for every group, type of objects, and transition from one state to the next;
+ * and one for the whole life. Values are nanoseconds, as trace lines have no rate of the ticks.
  */
 #ifndef TRACE_LATENCY_ROWS_H
 #define TRACE_LATENCY_ROWS_H
 
 #include "histogram.h"
-#include "map.h"
 #include "intern.h"
+#include "map.h"
+#include "out.h"
 #include "slice.h"
 
 enum {
@@ -20,50 +20,81 @@ enum {
 	ROWS_LIFE = ROWS_STATES,
 };
 
-struct row {
+enum { STAT_MEAN, STAT_P50, STAT_P90, STAT_P99, STAT_P999, STAT_MAX, NUM_STATS };
+
+struct latency {
 	uint32_t group, type, from, to;
 	struct histogram times;
 };
 
-/* All zero has no rows. */
-struct rows {
-	/*
-	 * groups as JSON objects, the empty text being no group; types and states as they are written in
-	 * JSON between quotes
-	 */
-	struct intern groups, types, states;
-	struct map map;
-	struct row **all;
-	uint32_t n, cap;
+/* What is printed of a row, in nanoseconds. */
+struct latency_stats {
+	uint64_t ns[NUM_STATS];
 };
 
-/* These end the tool when there is no memory. */
+/* All zero has no rows. */
+struct rows {
+	/* groups as JSON objects, "" being no group; types and states as written in JSON between their quotes */
+	struct intern groups, types, states;
+	struct map map;
+	struct latency **all;
+	size_t n, cap;
 
-/* The row, which is made when there is none. */
-struct row *rows_at(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to);
+	/* those of them that have values, so that an interval costs no more than it has */
+	struct latency **filled;
+	size_t num_filled, cap_filled;
 
-/* The row of these texts; from and to are NULL for the whole life. NULL with *error set when there are too many. */
-struct row *rows_named(struct rows *rows, struct slice group, struct slice type,
-		       const struct slice *from, const struct slice *to, const char **error);
+	/* the part of the trace that they are about, in nanoseconds; to == 0: all of it */
+	struct rows_interval {
+		uint64_t from, to;
+	} interval;
+};
 
-/* The row that is the same in other rows, or NULL. */
-const struct row *rows_like(const struct rows *rows, const struct rows *others,
-			    const struct row *other);
+/* Counts a value in the row of a group, a type, and a transition or ROWS_LIFE twice. */
+void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to,
+		 uint64_t ns);
 
-static inline bool row_is_life(const struct row *row)
+/* A row by its texts. from and to are NULL for the whole life. */
+struct rows_key {
+	struct slice group, type;
+	const struct slice *from, *to;
+};
+
+/* Adds a histogram, which is not empty, to a row. Returns NULL; or why it cannot, with nothing changed. */
+const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
+
+/* The row that is the same in other rows and has values there; or NULL. */
+const struct latency *rows_find(const struct rows *rows, const struct rows *others,
+				const struct latency *other);
+
+static inline bool rows_is_life(const struct latency *row)
 {
 	return row->from == ROWS_LIFE;
 }
 
+struct latency_stats rows_stats(const struct latency *row);
+
+/* A string as it is written in JSON between its quotes, as a terminal may see it. */
+void rows_write_text(struct out *out, struct slice raw);
+
+/* The values of a group: key=value, … and then the text `after`. Nothing for no group. */
+void rows_write_group(struct out *out, struct slice group, const char *after);
+
+/* A row's name in messages. */
+void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
+
+/* What a row is about, as members of a JSON object: "group":{…},"object":"r","from":"A","to":"B". */
+void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
+
 /*
- * The rows that have values, ordered for people: by group, by type, the whole life before its parts, and
- * those by their time, the longest first. Ties are broken by name, so the order is the same however the
- * rows came together. The caller frees it.
+ * The rows that have values, in the order for people: by group, by type, the whole life before its parts, and those by
+ * their total time, the longest first. Equal ones are ordered by name, so the order does not depend on that of the
+ * input. The caller frees them.
  */
 struct ranked {
-	const struct row *row;
+	const struct latency *row;
 	double share; /* of the time of its group's objects of its type, 0 to 1 */
-} * rows_ranked(const struct rows *rows, uint32_t *n);
+} * rows_ranked(const struct rows *rows);
 
 /* Makes all histograms empty. */
 void rows_clear(struct rows *rows);

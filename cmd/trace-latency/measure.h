@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures how long the objects of trace lines stay in each state, and live. */
+#ifndef TRACE_LATENCY_MEASURE_H
+#define TRACE_LATENCY_MEASURE_H
+
+#include "group.h"
+#include "lifecycle.h"
+#include "rows.h"
+
+struct measure {
+	/* set before measure_lines() */
+	bool related; /* entries of related objects are states of the object they are related to */
+	uint64_t interval; /* nanoseconds; 0: none */
+	struct group *group;
+	struct out *out;
+	void (*print)(const struct rows *rows, struct out *out); /* what an interval has measured */
+
+	struct rows rows; /* of the last interval */
+	struct lifecycle lifecycle;
+	uint32_t *touched; /* indexes of the objects that have entries in the interval, each once */
+	size_t num_touched, cap_touched;
+	uint64_t lines;
+
+	/* what could not be measured */
+	uint64_t single_entry; /* objects with no entry but their creation */
+	uint64_t in_work;      /* objects that were in work at the end */
+	uint64_t late;         /* lives whose end became known after their interval */
+	uint64_t cut_short;    /* lives that were recorded, and went on */
+};
+
+/*
+ * Measures the lines of a file. Returns 0, or -1 when something was wrong with it, which was said; a file that cannot
+ * be opened ends the tool.
+ */
+int measure_lines(struct measure *m, const char *path);
+
+void measure_free(struct measure *m);
+
+#endif

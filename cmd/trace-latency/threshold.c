@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "threshold.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "number.h"
+
+/* 100 % in thousandths of a percent, and how many values are needed above a percentile. */
+enum { ALL = 100 * 1000, ABOVE = 10 };
+
+bool threshold_parse(const char *text, struct threshold *threshold)
+{
+	const char *colon = strchr(text, ':');
+	uint64_t percentile;
+
+	if (text[0] != 'p' || !colon)
+		return false;
+	/* as the key in JSON is called */
+	if (strncmp(text, "p999:", 5) == 0)
+		percentile = 99900;
+	else if (!number_fixed(slice_between(text + 1, colon), 3, &percentile))
+		return false;
+	threshold->percentile = percentile;
+	return percentile > 0 && percentile < ALL &&
+	       number_fixed(slice_of(colon + 1), 3, &threshold->percent) &&
+	       threshold->percent < UINT32_MAX;
+}
+
+/* p99.9 for 99900 */
+static const char *percentile_name(unsigned thousandths, char name[16])
+{
+	int n = sprintf(name, "p%u.%03u", thousandths / 1000, thousandths % 1000);
+
+	while (name[n - 1] == '0')
+		name[--n] = 0;
+	if (name[n - 1] == '.')
+		name[n - 1] = 0;
+	return name;
+}
+
+/* Reports a row; before is that of the base, or NULL. Returns whether it exceeds the threshold. */
+static bool report(const struct threshold *t, const struct latency *row,
+		   const struct latency *before, const char *name, const char *base_name)
+{
+	const uint64_t needed = (ABOVE * ALL + ALL - t->percentile - 1) / (ALL - t->percentile);
+	uint64_t counted = before ? before->times.count : 0, is, was;
+	char text[16];
+	const char *percentile = percentile_name(t->percentile, text);
+
+	if (row->times.count < needed || counted < needed) {
+		warnx("%s: not judged: %" PRIu64 " samples, %" PRIu64 " in %s; %s needs %" PRIu64,
+		      name, row->times.count, counted, base_name, percentile, needed);
+		return false;
+	}
+	histogram_percentiles(&row->times, &t->percentile, 1, &is);
+	histogram_percentiles(&before->times, &t->percentile, 1, &was);
+	if ((unsigned __int128)is * ALL <= (unsigned __int128)was * (ALL + t->percent))
+		return false;
+	warnx("%s: worse: %s is %" PRIu64 ".%03u us, was %" PRIu64 ".%03u us in %s", name,
+	      percentile, is / 1000, (unsigned)(is % 1000), was / 1000, (unsigned)(was % 1000),
+	      base_name);
+	return true;
+}
+
+size_t threshold_report(const struct threshold *threshold, const struct rows *rows,
+			const struct rows *base, const char *base_name)
+{
+	struct ranked *ranked = rows_ranked(rows);
+	size_t worse = 0;
+
+	for (size_t i = 0; i < rows->num_filled; i++) {
+		const struct latency *row = ranked[i].row;
+		struct out name = {.fd = OUT_MEMORY};
+
+		rows_write_name(&name, rows, row);
+		out_char(&name, 0);
+		worse += report(threshold, row, rows_find(base, rows, row), out_kept(&name).p,
+				base_name);
+		out_close(&name);
+	}
+	free(ranked);
+	return worse;
+}

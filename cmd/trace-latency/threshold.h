@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threshold of --fail-over: by how much a percentile may be larger than in an earlier run. */
+#ifndef TRACE_LATENCY_THRESHOLD_H
+#define TRACE_LATENCY_THRESHOLD_H
+
+#include "rows.h"
+
+struct threshold {
+	unsigned percentile; /* in thousandths of a percent; 0: there is no threshold */
+	uint64_t percent;    /* by which it may be larger, in thousandths of a percent */
+};
+
+/* Parses PERCENTILE:PERCENT, such as p99:10 or p99.9:2.5. False when it is not of this form. */
+bool threshold_parse(const char *text, struct threshold *threshold);
+
+/*
+ * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold, and those with too
+ * few samples in either: a percentile needs 10 values above it. Returns how many rows exceed it.
+ */
+size_t threshold_report(const struct threshold *threshold, const struct rows *rows,
+			const struct rows *base, const char *base_name);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Follows the objects of trace lines through their lives.
+ *
+ * A trace records when an object is created, but not when it ends. So a life lasts until the last entry about it
+ * before another object of its type has its address, or until the last one of the trace. Applications take their
+ * objects from pools, so memory grows with the number of addresses, not of entries.
+ */
+#ifndef LIFECYCLE_H
+#define LIFECYCLE_H
+
+#include <stdint.h>
+
+#include "intern.h"
+#include "map.h"
+#include "traceline.h"
+
+enum { LIFECYCLE_TYPES = 256 }; /* SPDK has no more */
+
+struct object {
+	uint64_t number;      /* of its id */
+	uint64_t first, last; /* nanoseconds: its first entry, and its last one so far */
+	uint64_t age;     /* nanoseconds from its creation to its first entry, which may be it */
+	uint32_t type;    /* in types */
+	uint32_t state;   /* of its last entry */
+	uint32_t entries; /* 0: there is no object; stops at the largest number */
+	uint32_t use;     /* of its state, in uses */
+
+	/* the caller's: 0 when a life starts; and kept when another object gets the address */
+	uint32_t note, marks;
+};
+
+struct lifecycle {
+	/* letters of ids, and states, as written in JSON; the caller's, set before the first call */
+	struct intern *types, *states;
+	struct map addresses[LIFECYCLE_TYPES];
+	struct object *all; /* one for each address */
+	size_t n, cap;
+	struct map use_map; /* type and state: index in uses */
+	struct lifecycle_use {
+		uint32_t type;
+		uint64_t left,
+			ended; /* how often objects left the state, and ended their lives in it */
+		uint64_t present; /* how many are in it */
+		bool final_by_name;
+	} * uses;
+	size_t num_uses, cap_uses;
+	bool over;                         /* see lifecycle_end() */
+	uint64_t in_work[LIFECYCLE_TYPES]; /* how many objects are in states that are not final */
+	struct map unknown; /* addresses without a creation; 1: counted in no_creation */
+
+	/* what could not be followed */
+	uint64_t no_creation; /* objects whose creation is not in the trace */
+	uint64_t
+		out_of_order; /* entries that are earlier than the one before them of their object */
+	uint64_t restarts;    /* creations that are earlier than the last entry at their address */
+};
+
+enum lifecycle_event {
+	LIFECYCLE_NONE,    /* the line is about no object, or about one that cannot be followed */
+	LIFECYCLE_STARTS,  /* a new life; the one before it at this address has ended */
+	LIFECYCLE_GOES_ON, /* the next entry of a life */
+};
+
+/* What a line has changed. */
+struct lifecycle_change {
+	enum lifecycle_event event;
+	struct object *object; /* valid until the next line */
+	struct object before;  /* what was at its address; entries == 0: nothing */
+};
+
+/*
+ * Reads a line: its time in nanoseconds, and the state that it puts its object into. Returns NULL, or what is wrong
+ * with the line.
+ */
+const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns,
+			   uint32_t state, struct lifecycle_change *change);
+
+/* The object that the line's object is related to, while it is followed; else NULL. */
+struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line);
+
+/* Puts an object into its next state. False when that is earlier than its last one, which is counted. */
+bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);
+
+/* The trace is over: for lifecycle_is_final(), the objects that are in a state now have ended there. */
+void lifecycle_end(struct lifecycle *l);
+
+/*
+ * Whether an object's state is one in which lives end, which a trace does not say. It is one when more objects have
+ * ended their lives in it than have left it; when neither are more, its name decides.
+ */
+bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
+
+void lifecycle_free(struct lifecycle *l);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tracelines.h"
+
+#include <errno.h>
+
+#include "out.h"
+
+int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out)
+{
+	*t = (struct tracelines){.out = out};
+	if (lines_open(&t->lines, path) != 0)
+		return -1;
+	lines_expect(&t->lines, KIND_TRACE_LINES, reader);
+	return 0;
+}
+
+static int next_line(struct tracelines *t, void *context, struct slice *text)
+{
+	if (t->out->error)
+		return 0;
+	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
+}
+
+int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context)
+{
+	struct traceline line = {};
+	struct slice text;
+	int got;
+
+	if (!t->next)
+		interactive_start(&t->interactive, &t->lines, t->out);
+	while ((got = next_line(t, context, &text)) > 0) {
+		const char *error = traceline_parse(&line, text);
+
+		if (!error)
+			error = each(context, &line, text);
+		if (!error)
+			continue;
+		lines_complain(&t->lines, "not a trace line, %s: %s",
+			       t->pass_on ? "passed on" : "left out", error);
+		if (t->pass_on)
+			t->pass_on(context, text);
+	}
+	traceline_free(&line);
+	return lines_close(&t->lines, got < 0 ? errno : 0);
+}

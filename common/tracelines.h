@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop over the lines of a file of trace lines, which all tools that read them share. */
+#ifndef TRACELINES_H
+#define TRACELINES_H
+
+#include "interactive.h"
+#include "lines.h"
+#include "traceline.h"
+
+struct tracelines {
+	struct lines lines; /* name and number are valid after tracelines_each() as well */
+	struct out *out;    /* where the results go: after an error there, reading ends */
+	struct interactive interactive;
+
+	/* may be set before tracelines_each(), with the same context as there */
+
+	/* reads the next line instead of lines_next(), and flushes the output before it waits */
+	int (*next)(void *context, struct lines *lines, struct slice *text);
+
+	/* gets each line that is not a trace line; otherwise they are left out */
+	void (*pass_on)(void *context, struct slice text);
+};
+
+/* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
+int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out);
+
+/* Gets a line, parsed and as text, valid until it returns. Returns NULL, or what is wrong with the line. */
+typedef const char *tracelines_each_fn(void *context, struct traceline *line, struct slice text);
+
+/* Calls each() for every line, and closes the file. Returns 0, or -1 when something was wrong, which it has said. */
+int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context);
+
+#endif
