@@ -25,7 +25,7 @@ int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *contex
 {
 	struct traceline line = {};
 	struct slice text;
-	int got;
+	int got, error_number;
 
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
@@ -41,6 +41,7 @@ int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *contex
 		if (t->pass_on)
 			t->pass_on(context, text);
 	}
+	error_number = got < 0 ? errno : 0;
 	traceline_free(&line);
-	return lines_close(&t->lines, got < 0 ? errno : 0);
+	return lines_close(&t->lines, error_number);
 }

@@ -91,7 +91,6 @@ static struct slice annotation(struct chart *c, const struct traceline *line)
 	if (arg == line->num_args)
 		return (struct slice){};
 	find_members(c, line->args[arg].value);
-	c->label.fd = OUT_MEMORY;
 	c->label.len = 0;
 	/* from the last one on, as the last ones, such as names of hosts, say most */
 	for (size_t i = c->num_members; i-- > 0;) {
@@ -275,7 +274,7 @@ static const struct cli cli = {
 
 int main(int argc, char **argv)
 {
-	static struct chart chart;
+	static struct chart chart = {.label.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
 	const char *path;
 	struct out out;

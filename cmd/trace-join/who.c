@@ -305,5 +305,5 @@ void who_free(struct who *w)
 	free(w->owners);
 	free(w->qpairs);
 	out_close(&w->text);
-	*w = (struct who){};
+	*w = (struct who)WHO_NONE;
 }

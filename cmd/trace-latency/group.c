@@ -54,7 +54,6 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 
 	if (!group->n)
 		return slice_of("");
-	out->fd = OUT_MEMORY;
 	out->len = 0;
 	for (unsigned i = 0; i < group->n; i++) {
 		struct slice key = slice_of(group->keys[i].name), value;

@@ -15,7 +15,7 @@ struct group_key {
 struct group {
 	struct group_key *keys;
 	size_t n, cap;
-	struct out text; /* the group made last */
+	struct out text; /* the group made last; OUT_MEMORY at first */
 };
 
 /*

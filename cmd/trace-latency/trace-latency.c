@@ -31,7 +31,7 @@ static struct {
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
 	struct group group;
-} opt;
+} opt = {.group.text.fd = OUT_MEMORY};
 
 /* The rows of the earlier run. */
 static struct rows base;
