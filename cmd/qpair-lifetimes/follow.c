@@ -1,68 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "follow.h"
 
-#include <err.h>
 #include <stdlib.h>
 
 #include "clock.h"
 #include "match.h"
+#include "mem.h"
 #include "out.h"
 
 enum {
-	/* milliseconds without a line, after which what happened at one time is here */
-	QUIET = 20,
-	/* milliseconds between two searches for owners while lines go on coming */
-	BUSY = 200,
+	/* milliseconds without a line, after which all lines of one moment have come */
+	QUIET_MS = 20,
+	/* milliseconds between two searches for owners while lines keep coming */
+	BUSY_MS = 200,
 	/* milliseconds within which usdt-record sees the description of a host that has connected */
-	DESCRIBED = 200,
+	DESCRIBED_MS = 200,
 };
 
 #define UNKNOWN UINT64_MAX
 
 struct follow_qpair {
-	struct lifetime lifetime; /* of these events */
-	struct event add, connect, removal;
-	bool removed; /* its removal was recorded; else it ends where something else begins */
+	struct qpair lifetime; /* of these events */
+	struct qpair_event add, connect, removal;
+	bool removed; /* its removal was recorded; otherwise it ends where something else begins */
 	bool lives, changed;
-	struct owner owner; /* that it was given, without its description */
-	uint64_t came;      /* when the last line about it did */
+	struct owner owner; /* the owner it has, without its description */
+	uint64_t came;      /* when the last line about it came */
 };
 
 struct follow_owner {
-	struct owner owner;          /* first, as match_owners() knows it by that */
-	bool given;                  /* to a qpair */
-	struct follow_qpair *living; /* this one, while it lives */
-	uint64_t came;               /* when its first line did */
+	struct owner owner;          /* first, as match_owners() returns a pointer to it */
+	bool assigned;               /* to a qpair */
+	struct follow_qpair *living; /* the qpair, while it lives */
+	uint64_t came;               /* when its first line came */
 };
 
-static void *allocate(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n, size);
-
-	if (!p)
-		err(EXIT_FAILURE, NULL);
-	return p;
-}
-
-/* Adds a qpair to an array, the capacity of which is a power of two. */
-static void append(struct follow_qpair ***array, size_t *n, struct follow_qpair *q)
-{
-	if (!(*n & (*n - 1)))
-		*array = allocate(*array, *n ? 2 * *n : 1, sizeof(struct follow_qpair *));
-	(*array)[(*n)++] = q;
-}
-
-static uint32_t *place_of(struct follow *f, uint64_t address)
-{
-	uint32_t *place = map_put(&f->addresses, address);
-
-	if (!place)
-		err(EXIT_FAILURE, NULL);
-	return place;
-}
-
-/* Leaves out the addresses at which no qpair lives. */
-static void forget_addresses(struct follow *f)
+/* Drops the addresses at which no qpair lives. */
+static void forget_addresses(struct follow_qpairs *f)
 {
 	size_t n = 0;
 
@@ -70,7 +44,7 @@ static void forget_addresses(struct follow *f)
 	for (size_t i = 0; i < f->num_living; i++)
 		if (f->living[i]) {
 			f->living[n] = f->living[i];
-			*place_of(f, f->living[n]->add.qpair) = n;
+			*map_put(&f->addresses, f->living[n]->add.qpair) = n;
 			n++;
 		}
 	f->num_living = n;
@@ -78,28 +52,31 @@ static void forget_addresses(struct follow *f)
 }
 
 /* The place of the qpair that lives at the address, which is NULL when none does. */
-static struct follow_qpair **living_at(struct follow *f, uint64_t address)
+static struct follow_qpair **living_at(struct follow_qpairs *f, uint64_t address)
 {
 	uint32_t *place;
 
 	if (f->num_living >= f->max_living)
 		forget_addresses(f);
-	place = place_of(f, address);
+	place = map_put(&f->addresses, address);
 	if (*place == MAP_NONE) {
 		*place = f->num_living;
-		append(&f->living, &f->num_living, NULL);
+		f->living = mem_room(f->living, f->num_living, &f->cap_living);
+		f->living[f->num_living++] = NULL;
 	}
 	return &f->living[*place];
 }
 
-static void change(struct follow *f, struct follow_qpair *q)
+static void change(struct follow_qpairs *f, struct follow_qpair *q)
 {
-	if (!q->changed)
-		append(&f->changed, &f->num_changed, q);
+	if (q->changed)
+		return;
+	f->changed = mem_room(f->changed, f->num_changed, &f->cap_changed);
+	f->changed[f->num_changed++] = q;
 	q->changed = true;
 }
 
-static void end(struct follow *f, struct follow_qpair *q, uint64_t tsc)
+static void end(struct follow_qpairs *f, struct follow_qpair *q, uint64_t tsc)
 {
 	*living_at(f, q->add.qpair) = NULL;
 	if (q->lifetime.owner && f->owners[q->owner.id]->living == q)
@@ -110,29 +87,30 @@ static void end(struct follow *f, struct follow_qpair *q, uint64_t tsc)
 	change(f, q);
 }
 
-/* Ends a qpair whose removal is missing: from these ticks on its address or owner is another one's. */
-static void end_before(struct follow *f, struct follow_qpair *q, uint64_t tsc)
+/* Ends a qpair whose removal is missing: from these ticks on, another one has its address or owner. */
+static void end_before(struct follow_qpairs *f, struct follow_qpair *q, uint64_t tsc)
 {
 	end(f, q, tsc > q->add.tsc ? tsc - 1 : q->add.tsc);
 }
 
-static void add(struct follow *f, struct follow_qpair *before, const struct event *e)
+static void add(struct follow_qpairs *f, struct follow_qpair *before, const struct qpair_event *e)
 {
-	struct follow_qpair *q = allocate(NULL, 1, sizeof(*q));
+	struct follow_qpair *q = mem_array(1, sizeof(*q));
 
 	if (before)
 		end_before(f, before, e->tsc);
 	*q = (struct follow_qpair){.add = *e, .lives = true, .came = f->came};
 	q->lifetime.begin = &q->add;
 	*living_at(f, e->qpair) = q;
-	append(&f->all, &f->n, q);
+	f->all = mem_room(f->all, f->n, &f->cap);
+	f->all[f->n++] = q;
 	f->adds++;
 	f->unmatched++;
 	change(f, q);
 }
 
-/* Returns whether the qpair that lives at the address, NULL when none does, has the event now. */
-static bool connect(struct follow *f, struct follow_qpair *q, const struct event *e)
+/* q: the qpair that lives at the address; NULL: none. Returns whether it keeps the event. */
+static bool connect(struct follow_qpairs *f, struct follow_qpair *q, const struct qpair_event *e)
 {
 	if (q && !q->lifetime.connect) {
 		q->connect = *e;
@@ -141,13 +119,13 @@ static bool connect(struct follow *f, struct follow_qpair *q, const struct event
 		change(f, q);
 		return true;
 	}
-	if (q && event_same_host(&q->connect, e))
+	if (q && qpair_same_host(&q->connect, e))
 		return false;
 	if (q)
 		end_before(f, q, e->tsc);
-	f->orphans++;
-	if (e->tsc > f->last_orphan)
-		f->last_orphan = e->tsc;
+	f->no_begin++;
+	if (e->tsc > f->last_no_begin)
+		f->last_no_begin = e->tsc;
 	return false;
 }
 
@@ -158,18 +136,18 @@ static void free_owner(struct follow_owner *o)
 	free(o);
 }
 
-static void note_arrival(struct follow *f)
+static void note_arrival(struct follow_qpairs *f)
 {
 	f->came = clock_ms();
 	f->due = f->owners != NULL;
 }
 
-void follow_event(struct follow *f, struct event *e)
+void follow_event(struct follow_qpairs *f, struct qpair_event *e)
 {
 	struct follow_qpair *q = *living_at(f, e->qpair);
 
 	note_arrival(f);
-	/* a late line, of one that was at the address before */
+	/* a late line, of a qpair that was at the address before */
 	if (e->probe != ADD && q && e->tsc < q->add.tsc)
 		q = NULL;
 	switch (e->probe) {
@@ -178,7 +156,7 @@ void follow_event(struct follow *f, struct event *e)
 		break;
 	case CONNECT:
 		if (!connect(f, q, e))
-			event_free(e);
+			qpair_free_names(e);
 		break;
 	case REMOVE:
 		if (q) {
@@ -188,8 +166,8 @@ void follow_event(struct follow *f, struct event *e)
 	}
 }
 
-/* Keeps an owner whose number is another one's now: its qpair may be without an owner yet. */
-static void keep_old(struct follow *f, struct follow_owner *o, uint64_t tsc)
+/* Keeps an owner whose number another one has now: its qpair may not have an owner yet. */
+static void keep_old(struct follow_qpairs *f, struct follow_owner *o, uint64_t tsc)
 {
 	if (o->living)
 		end_before(f, o->living, tsc);
@@ -202,15 +180,13 @@ static void keep_old(struct follow *f, struct follow_owner *o, uint64_t tsc)
 	f->old[f->num_old++] = o;
 }
 
-void follow_owner(struct follow *f, const struct owner *owner)
+void follow_owner(struct follow_qpairs *f, const struct owner *owner)
 {
 	struct follow_owner *o;
 
 	if (!f->owners) {
-		f->owners = calloc(OWNERS_IDS, sizeof(*f->owners));
-		f->old = allocate(NULL, 2 * FOLLOW_RECENT, sizeof(*f->old));
-		if (!f->owners)
-			err(EXIT_FAILURE, NULL);
+		f->owners = mem_array(OWNERS_IDS, sizeof(*f->owners));
+		f->old = mem_array(2 * FOLLOW_RECENT, sizeof(*f->old));
 	}
 	note_arrival(f);
 	o = f->owners[owner->id];
@@ -219,12 +195,12 @@ void follow_owner(struct follow *f, const struct owner *owner)
 		o = NULL;
 	}
 	if (!o) {
-		o = f->owners[owner->id] = allocate(NULL, 1, sizeof(*o));
-		*o = (struct follow_owner){.came = f->came};
+		o = f->owners[owner->id] = mem_array(1, sizeof(*o));
+		o->came = f->came;
 	}
 	free(o->owner.description);
 	o->owner = *owner;
-	owner_read_description(&o->owner);
+	owners_parse_description(&o->owner);
 }
 
 static int by_registration(const void *a, const void *b)
@@ -236,63 +212,56 @@ static int by_registration(const void *a, const void *b)
 
 static int by_begin(const void *a, const void *b)
 {
-	const struct event *x = &(*(struct follow_qpair *const *)a)->add;
-	const struct event *y = &(*(struct follow_qpair *const *)b)->add;
+	const struct qpair_event *x = &(*(struct follow_qpair *const *)a)->add;
+	const struct qpair_event *y = &(*(struct follow_qpair *const *)b)->add;
 
 	if (x->tsc != y->tsc)
 		return x->tsc < y->tsc ? -1 : 1;
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Adds an owner as match_owners() wants it; which qpair has it was decided before. */
-static void take_owner(struct owners *owners, struct follow_owner *o)
+/* Adds an owner for match_owners(), which does not change its qpair. */
+static void list_owner(struct owners *owners, struct follow_owner *o)
 {
-	owners->poll_groups += owner_is_poll_group(&o->owner);
-	o->owner.taken = o->given;
+	owners->poll_groups += owners_is_poll_group(&o->owner);
+	o->owner.assigned = o->assigned;
 	o->owner.thread = UNKNOWN;
 	if (o->owner.tcp)
 		owners->tcp[owners->num_tcp++] = &o->owner;
 }
 
-static void take_owners(const struct follow *f, struct owners *owners)
+static void list_owners(const struct follow_qpairs *f, struct owners *owners)
 {
 	size_t max = OWNERS_IDS + f->num_old;
 
-	*owners = (struct owners){.tcp = allocate(NULL, max, sizeof(*owners->tcp))};
+	*owners = (struct owners){.tcp = mem_array(max, sizeof(*owners->tcp))};
 	for (size_t i = 0; i < f->num_old; i++)
-		take_owner(owners, f->old[i]);
+		list_owner(owners, f->old[i]);
 	for (size_t id = 0; id < OWNERS_IDS; id++)
 		if (f->owners[id])
-			take_owner(owners, f->owners[id]);
+			list_owner(owners, f->owners[id]);
 	qsort(owners->tcp, owners->num_tcp, sizeof(*owners->tcp), by_registration);
 }
 
 static struct match_qpair to_match(const struct follow_qpair *q)
 {
-	struct match_qpair m = {.begin = q->add.tsc, .end = UNKNOWN, .thread = q->add.thread};
+	struct match_qpair m = match_start(&q->add, q->removed ? &q->removal : NULL,
+					   q->lifetime.connect);
 
-	if (q->removed)
-		m.end = q->removal.tsc;
-	if (q->lifetime.connect) {
-		m.connected = true;
-		m.connect = q->connect.tsc;
-		m.qid = q->connect.qid;
-		m.subnqn = event_plain_name(q->connect.subnqn);
-	}
-	/* it is taken, which is all that matters of it */
+	/* for match_owners() only its presence counts */
 	if (q->lifetime.owner)
 		m.owner = &q->owner;
 	return m;
 }
 
-static void give(struct follow *f, struct follow_qpair *q, const struct owner *owner)
+static void assign(struct follow_qpairs *f, struct follow_qpair *q, const struct owner *owner)
 {
 	struct follow_owner *o = (struct follow_owner *)owner, *now = f->owners[owner->id];
 
 	q->owner = *owner;
 	q->owner.description = NULL;
 	q->lifetime.owner = &q->owner;
-	o->given = true;
+	o->assigned = true;
 	f->named++;
 	if (q->lives && o == now)
 		o->living = q;
@@ -302,8 +271,8 @@ static void give(struct follow *f, struct follow_qpair *q, const struct owner *o
 }
 
 /*
- * Whether the description of another owner may be on its way which says that the host has connected by that one, so
- * that the lines of the qpair are those of two; see may_be_two().
+ * Whether a description may still come that says that the host has connected as another owner. The lines of the qpair
+ * would then be those of two; see may_be_two().
  */
 static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
 {
@@ -311,15 +280,15 @@ static bool may_be_described(const struct owners *owners, const struct match_qpa
 	     i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect; i++) {
 		const struct owner *owner = owners->tcp[i];
 
-		if (!owner->taken && !owner->subnqn.n &&
-		    now - ((const struct follow_owner *)owner)->came < DESCRIBED)
+		if (!owner->assigned && !owner->subnqn.n &&
+		    now - ((const struct follow_owner *)owner)->came < DESCRIBED_MS)
 			return true;
 	}
 	return false;
 }
 
-/* Looks for owners of the recent qpairs. Those of which more lines may be on their way get theirs the next time. */
-static void match_recent(struct follow *f, uint64_t now, bool all_here, bool last)
+/* Finds owners of the recent qpairs; next time for those of which more lines may come. */
+static void match_recent(struct follow_qpairs *f, uint64_t now, bool all_here, bool last)
 {
 	size_t n = f->n < FOLLOW_RECENT ? f->n : FOLLOW_RECENT;
 	struct follow_qpair **recent = f->all + (f->n - n);
@@ -335,21 +304,21 @@ static void match_recent(struct follow *f, uint64_t now, bool all_here, bool las
 	if (!any)
 		return;
 	qsort(recent, n, sizeof(struct follow_qpair *), by_begin);
-	matches = allocate(NULL, n, sizeof(*matches));
+	matches = mem_array(n, sizeof(*matches));
 	for (size_t i = 0; i < n; i++)
 		matches[i] = to_match(recent[i]);
-	take_owners(f, &owners);
-	match_owners(&owners, matches, n, f->orphans && f->last_orphan >= recent[0]->add.tsc);
+	list_owners(f, &owners);
+	match_owners(&owners, matches, n, f->no_begin && f->last_no_begin >= recent[0]->add.tsc);
 	for (size_t i = 0; i < n; i++) {
 		const struct match_qpair *m = &matches[i];
 		struct follow_qpair *q = recent[i];
 
 		free((char *)m->subnqn.p);
-		if (!m->owner || m->doubtful || !m->connected || q->lifetime.owner)
+		if (!m->owner || m->unreliable || !m->connected || q->lifetime.owner)
 			continue;
 		if (last ||
-		    ((all_here || now - q->came >= QUIET) && !may_be_described(&owners, m, now)))
-			give(f, q, m->owner);
+		    ((all_here || now - q->came >= QUIET_MS) && !may_be_described(&owners, m, now)))
+			assign(f, q, m->owner);
 		else
 			f->due = true;
 	}
@@ -357,15 +326,15 @@ static void match_recent(struct follow *f, uint64_t now, bool all_here, bool las
 	free(matches);
 }
 
-static void free_qpair(struct follow *f, struct follow_qpair *q)
+static void free_qpair(struct follow_qpairs *f, struct follow_qpair *q)
 {
 	f->unowned += q->lifetime.connect && !q->lifetime.owner;
-	event_free(&q->connect);
+	qpair_free_names(&q->connect);
 	free(q);
 }
 
-/* Forgets the qpairs that have ended but for the recent ones. */
-static void forget(struct follow *f)
+/* Drops the qpairs that have ended, except the recent ones. */
+static void drop_ended(struct follow_qpairs *f)
 {
 	size_t n = 0;
 
@@ -378,32 +347,32 @@ static void forget(struct follow *f)
 	f->max = 2 * n + FOLLOW_RECENT;
 }
 
-static void write_changed(struct follow *f, struct out *out)
+static void write_changed(struct follow_qpairs *f, struct out *out)
 {
 	for (size_t i = 0; i < f->num_changed && !out->error; i++) {
-		lifetime_write(out, &f->changed[i]->lifetime);
+		qpair_write(out, &f->changed[i]->lifetime);
 		f->changed[i]->changed = false;
 	}
 	f->num_changed = 0;
 	out_flush(out);
 }
 
-int follow_pause(struct follow *f, struct out *out, bool last)
+int follow_pause(struct follow_qpairs *f, struct out *out, bool last)
 {
 	uint64_t now = clock_ms(), quiet = now - f->came;
 	bool crowded = f->unmatched >= FOLLOW_RECENT / 2;
 
-	if (f->due && (quiet >= QUIET || now - f->matched >= BUSY || crowded || last))
-		match_recent(f, now, quiet >= QUIET || crowded, last);
+	if (f->due && (quiet >= QUIET_MS || now - f->matched >= BUSY_MS || crowded || last))
+		match_recent(f, now, quiet >= QUIET_MS || crowded, last);
 	write_changed(f, out);
 	if (f->n > f->max)
-		forget(f);
+		drop_ended(f);
 	if (!f->due)
 		return -1;
-	return quiet < QUIET ? QUIET - (int)quiet : BUSY;
+	return quiet < QUIET_MS ? QUIET_MS - (int)quiet : BUSY_MS;
 }
 
-void follow_free(struct follow *f)
+void follow_free(struct follow_qpairs *f)
 {
 	for (size_t i = 0; i < f->n; i++)
 		free_qpair(f, f->all[i]);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "match.h"
 
-#include <err.h>
 #include <stdlib.h>
 
 #include "map.h"
+#include "mem.h"
 
 #define UNKNOWN UINT64_MAX
 
 /*
- * From a registration to the addition, ticks: usually 30 us, but much longer when the target is preempted in between.
- * This is a third of a second of the fastest clocks, and more of slower ones.
+ * Ticks from a registration to the addition: usually 30 us, but much longer when the target is preempted in between.
+ * This is a third of a second with the fastest clocks, and more with slower ones.
  */
 #define WAIT_MAX ((uint64_t)1 << 30)
 
 enum {
-	LATE_TIMES = 8, /* what a connection may take: so many times the usual */
+	LATE_TIMES = 8, /* a connection is late after this many times the median delay */
 
 	/* many more than are ever needed, and few enough for hostile input */
-	ROUNDS = 64,           /* of rule 2, to and fro */
-	CANDIDATES_MAX = 1024, /* owners that are looked at for a qpair, and qpairs for an owner */
+	ROUNDS = 64,           /* of rule 2, forwards and backwards */
+	CANDIDATES_MAX = 1024, /* owners examined for a qpair, and qpairs for an owner */
 
-	/* bpftrace keeps so many characters of a string at least */
+	/* bpftrace keeps at least this many characters of a string */
 	PROBE_STRING_MAX = 63,
 };
 
@@ -29,7 +29,7 @@ struct matcher {
 	const struct owners *owners;
 	struct match_qpair *qpairs;
 	size_t n;
-	uint64_t late; /* from an addition to an unusually late connection, ticks */
+	uint64_t late; /* ticks from an addition to a connection that is late */
 	enum {
 		ALL_IN_ORDER,  /* every addition follows a registration */
 		SOME_IN_ORDER, /* some qpairs are of other transports */
@@ -37,28 +37,17 @@ struct matcher {
 	} order;
 };
 
-static void *allocate(size_t n, size_t size)
-{
-	void *p = calloc(n + 1, size);
-
-	if (!p)
-		err(EXIT_FAILURE, NULL);
-	return p;
-}
-
-/* The place of the key's number; a new key has the number *next, which is the next one then. */
+/* The place of the key's number; a new key gets the number *next, which then grows. */
 static uint32_t *number_of(struct map *map, uint64_t key, uint32_t *next)
 {
 	uint32_t *number = map_put(map, key);
 
-	if (!number)
-		err(EXIT_FAILURE, NULL);
 	if (*number == MAP_NONE)
 		*number = (*next)++;
 	return number;
 }
 
-/* How many owners were registered until these ticks, and with them. */
+/* How many owners were registered at these ticks or before. */
 static size_t owners_until(const struct matcher *m, uint64_t tsc)
 {
 	return tsc == UINT64_MAX ? m->owners->num_tcp : owners_before(m->owners, tsc + 1);
@@ -78,10 +67,10 @@ static uint64_t median(uint64_t *values, size_t n)
 	return n ? values[n / 2] : 0;
 }
 
-/* Learns what is usual in these qpairs. */
+/* Learns the usual delay of a connection. */
 static void learn_times(struct matcher *m)
 {
-	uint64_t *times = allocate(m->n, sizeof(*times)), usual;
+	uint64_t *times = mem_array(m->n, sizeof(*times)), usual;
 	size_t n = 0;
 
 	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++)
@@ -104,12 +93,12 @@ static bool has_window(const struct matcher *m, const struct match_qpair *q)
 }
 
 /*
- * Rule 1: sets from when on the owner of each qpair was registered. Where none was, but that may only be too long ago,
- * it is the last addition in any case.
+ * Rule 1: sets the start of each qpair's window, in which its owner was registered: the last addition by its thread,
+ * but not too long ago unless nothing was registered since.
  */
 static void set_windows(struct matcher *m)
 {
-	uint64_t *last = allocate(m->n, sizeof(*last)); /* addition of each thread */
+	uint64_t *last = mem_array(m->n, sizeof(*last)); /* addition of each thread */
 	uint32_t num_threads = 0;
 	struct map threads = {};
 
@@ -131,8 +120,8 @@ static void set_windows(struct matcher *m)
 }
 
 /*
- * Finds out whether registrations and additions take turns: then a qpair of TCP has an owner in its window. Those
- * that have none may be of another transport; but then there are more qpairs than owners, by as many.
+ * Finds out whether registrations and additions alternate: then a qpair of TCP has an owner in its window. Qpairs with
+ * an empty window may be of another transport, if there are that many more qpairs than owners.
  */
 static void check_order(struct matcher *m)
 {
@@ -163,7 +152,7 @@ static bool same_name(struct slice owner, bool cut, struct slice qpair)
 	return slice_equal(owner, qpair);
 }
 
-/* What is not known of one of them speaks against nothing. */
+/* What is not known of one of them does not count against it. */
 static bool same_connection(const struct owner *owner, const struct match_qpair *q)
 {
 	if (!q->connected || !owner->subnqn.n)
@@ -178,7 +167,7 @@ static bool fits(const struct owner *owner, const struct match_qpair *q)
 	       same_connection(owner, q);
 }
 
-/* Counts the candidates of a qpair, no further than to two; one of them is in *found. */
+/* Counts the candidates of a qpair, up to two; one of them is in *found. */
 static unsigned count_candidates(const struct matcher *m, const struct match_qpair *q,
 				 struct owner **found)
 {
@@ -188,11 +177,11 @@ static unsigned count_candidates(const struct matcher *m, const struct match_qpa
 	for (size_t i = owners_until(m, q->begin); i-- > 0 && n < 2 && tcp[i]->tsc >= q->from;) {
 		if (++seen > CANDIDATES_MAX)
 			return 2;
-		if (!tcp[i]->taken && fits(tcp[i], q)) {
+		if (!tcp[i]->assigned && fits(tcp[i], q)) {
 			n++;
 			*found = tcp[i];
 		}
-		/* the last one of this thread, when its ticks say for certain that it is */
+		/* the last one of this thread, if no other has the same ticks */
 		if (m->order != NO_ORDER && tcp[i]->thread == q->thread && tcp[i]->tsc < q->begin &&
 		    (!i || tcp[i - 1]->tsc < tcp[i]->tsc))
 			break;
@@ -207,7 +196,7 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 	size_t low = 0, high = m->n;
 	unsigned seen = 0;
 
-	/* the first one that was added behind the registration */
+	/* the first one that was added after the registration */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -224,7 +213,7 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 	return false;
 }
 
-/* Whether it has become clear whose the qpair's owner is. */
+/* Whether the qpair's owner has become clear. */
 static bool match(const struct matcher *m, struct match_qpair *q)
 {
 	struct owner *found = NULL;
@@ -244,7 +233,7 @@ static bool match(const struct matcher *m, struct match_qpair *q)
 	if (!found || q->ambiguous)
 		return false;
 	q->owner = found;
-	found->taken = true;
+	found->assigned = true;
 	return true;
 }
 
@@ -260,7 +249,7 @@ static void match_all(const struct matcher *m)
 	}
 }
 
-/* Notes that a goes with b. False when it has gone with another. */
+/* Notes that a belongs to b. False when it belongs to another. */
 static bool pair(struct map *map, uint64_t a, uint32_t b)
 {
 	uint32_t next = b;
@@ -278,14 +267,14 @@ static bool set_thread(struct owner *owner, uint64_t thread)
 }
 
 /*
- * Rule 3. Returns whether the thread of another owner has become known. Threads that SPDK's scheduler moves show as
- * two of an lcore, or on two lcores; then nothing is known.
+ * Rule 3. Returns whether the thread of another owner has become known. When SPDK's scheduler moves threads, an lcore
+ * has two, or a thread has two lcores; then nothing is known.
  */
 static bool learn_threads(const struct matcher *m)
 {
 	const struct owners *o = m->owners;
 	struct map numbers = {}, threads = {}, lcores = {};
-	uint64_t *thread = allocate(m->n, sizeof(*thread));
+	uint64_t *thread = mem_array(m->n, sizeof(*thread));
 	uint32_t num_threads = 0;
 	bool fixed = true, learned = false;
 
@@ -318,9 +307,9 @@ static bool learn_threads(const struct matcher *m)
 }
 
 /*
- * Whether the probe lines that the qpair was made of may be those of two at one address, with all lines between
- * them lost: its owner has ended too early, or has seen no connection; or the host connected unusually late, and an
- * owner that nobody has was registered before that, so that it may be whose connection it is.
+ * Whether the qpair's probe lines may be those of two at one address, with all lines between them lost: its owner
+ * ended too early, or has no connection; or the host connected late, and another owner that is still free was
+ * registered before that, so the connection may belong to that one.
  */
 static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 {
@@ -339,20 +328,37 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 	for (size_t i = owners_until(m, q->connect); i-- > 0 && tcp[i]->tsc > q->begin;)
 		/* a connection that the target refused never gets a subsystem */
 		if (++seen > CANDIDATES_MAX ||
-		    (!tcp[i]->taken && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
+		    (!tcp[i]->assigned && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
 			return true;
 	return false;
 }
 
-void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n, bool lost)
+struct match_qpair match_start(const struct qpair_event *begin, const struct qpair_event *end,
+			       const struct qpair_event *connect)
+{
+	struct match_qpair q = {.begin = begin->tsc,
+				.end = end ? end->tsc : UNKNOWN,
+				.thread = begin->thread,
+				.connected = connect != NULL};
+
+	if (connect) {
+		q.connect = connect->tsc;
+		q.qid = connect->qid;
+		q.subnqn = qpair_plain_name(connect->subnqn);
+	}
+	return q;
+}
+
+void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n,
+		  bool incomplete)
 {
 	struct matcher m = {.owners = owners, .qpairs = qpairs, .n = n};
 
 	learn_times(&m);
 	set_windows(&m);
 	check_order(&m);
-	/* behind a lost addition may come one of another transport, which would be given the owner */
-	if (m.order != ALL_IN_ORDER && lost) {
+	/* the addition after a lost one may be of another transport, and would get the owner */
+	if (m.order != ALL_IN_ORDER && incomplete) {
 		for (size_t i = 0; i < n; i++)
 			qpairs[i].ambiguous = true;
 		return;
@@ -361,5 +367,5 @@ void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_
 		match_all(&m);
 	while (learn_threads(&m));
 	for (size_t i = 0; i < n; i++)
-		qpairs[i].doubtful = qpairs[i].owner && may_be_two(&m, &qpairs[i]);
+		qpairs[i].unreliable = qpairs[i].owner && may_be_two(&m, &qpairs[i]);
 }

@@ -3,55 +3,70 @@
  * Which owner record of a trace belongs to which qpair of NVMe-oF TCP.
  *
  * A poll group registers a connection's owner and then adds its qpair to itself, in one call on one thread
- * (spdk_nvmf_poll_group_add(), from v24.05 on). So on each thread registrations and additions take turns, and a
- * qpair's owner is the last one that its thread registered before it added the qpair. But the records do not name
- * the thread, what other threads registered gets in between, and probe lines may be lost. Hence:
+ * (spdk_nvmf_poll_group_add(), from v24.05 on). So on each thread registrations and additions alternate, and a qpair's
+ * owner is the last one that its thread registered before it added the qpair. But the records do not name the thread,
+ * the registrations of several threads are mixed, and probe lines may be lost. For example, with owners t1 to t3:
  *
- *  1. Candidates of a qpair are the owners that were registered before it was added and not before the last addition
- *     by its thread that was recorded, nor too long ago, unless there are none then; of the same subsystem, where both
- *     are known, and with the same qid, where the description has one.
- *  2. A qpair that has one candidate gets it, and it is no other's. That is repeated until nothing changes.
- *  3. Where the qpairs that have their owners by then show each thread on one lcore and each lcore with one thread,
- *     the lcore of an owner's own entries tells its thread. Then candidates are of the right thread or an unknown
- *     one, and none is older than the last one of the right thread. Then 2. again.
- *  4. What still has several candidates gets none; so does a qpair whose probe lines may be those of two.
+ *	ticks                10   20   30   40   50   60
+ *	owners registered    t1   t2             t3            by a thread that is not known
+ *	thread 1 adds                  A              C
+ *	thread 2 adds                       B
  *
- * So a lost addition leaves an owner too many among the candidates of the next additions, which get none unless 3.
- * decides; no candidate is ever passed on from one to the next. Two things could make it wrong, and are looked at:
+ * The window of C is from 30, after A, to 60: it gets the one candidate, t3. A and B have two, t1 and t2. If t3 has its
+ * entries on lcore 0, then thread 1 is there. If t1 has its own there as well, it is not B's: B gets t2, and A gets t1.
  *
- *  - Owners that are not in the table any more, where it was read once. Ids are given out in order, and again in the
- *    order in which they are freed. So nothing is missing until all have been given out once, and from then on not in
- *    the newer half of the records, unless more than half of the ids are in use at a time. Where owners were followed,
- *    that is about the table with which it began: those that came later are all there.
- *  - Qpairs that have no owner, of other transports. They show where a thread registered nothing before it added a
- *    qpair, or so long before that it was preempted meanwhile or the owner is another thread's. Then 2. needs an owner to be the candidate of one qpair only, and nothing is named when lines were lost.
- *    When there are not more qpairs than owners to explain it, 1. is not true for this target: then candidates are
- *    all owners that were not registered much too early.
+ *  1. Candidates of a qpair are the owners that were registered in its window: before it was added, but not before the
+ *     last addition by its thread that was recorded, nor too long ago, unless there are none then. They have the same
+ *     subsystem, where both are known, and the same qid, where the description has one.
+ *  2. A qpair with one candidate gets it, and it is no longer a candidate of others. This is repeated until nothing
+ *     changes.
+ *  3. When the qpairs that have an owner by then show each thread on one lcore, and one thread on each lcore, the lcore
+ *     of an owner's own entries gives its thread. Then candidates are of the right thread or an unknown one, and none
+ *     is older than the last one of the right thread. Then 2. again.
+ *  4. A qpair that still has several candidates gets none, as does one whose probe lines may be those of two.
+ *
+ * So a lost addition leaves an extra owner among the candidates of the next additions, which get none unless 3. decides.
+ * Two things could make this wrong, and are checked:
+ *
+ *  - Owners that are missing from a table that was read once. Ids are assigned in ascending order, and used again in the
+ *    order in which they become free. So no owner is missing until all ids have been used once; and later none in the
+ *    newer half of the records, unless more than half of the ids are in use at a time. With a recorder that follows
+ *    owners, this concerns only the table that it started with.
+ *  - Qpairs of other transports, which have no owner. They show where a thread registered nothing before it added a
+ *    qpair, or only so long before that it was preempted meanwhile, or that the owner is another thread's. Then 2. also
+ *    requires that the owner is a candidate of this qpair only, and nothing is named when lines were lost. When there
+ *    are too few qpairs to explain it so, 1. does not hold for this target: then candidates are all owners that were not
+ *    registered much too early.
  */
 #ifndef QPAIR_LIFETIMES_MATCH_H
 #define QPAIR_LIFETIMES_MATCH_H
 
 #include "owners.h"
+#include "qpair.h"
 
-/* A qpair whose owner is looked for. */
+/* A qpair, to be matched with its owner. */
 struct match_qpair {
 	uint64_t begin, end; /* ticks; end is UINT64_MAX when it is not known */
 	uint64_t thread;
-	bool connected; /* these are known */
+	bool connected; /* the next three are known */
 	uint64_t connect, qid;
-	struct slice subnqn;
+	struct slice subnqn; /* to be freed */
 
 	/* found by match_owners() */
 	const struct owner *owner; /* NULL: none */
 	bool ambiguous;            /* several are as likely */
-	bool doubtful;             /* the lines of the qpair may be those of two */
-	uint64_t from;             /* ticks from which on candidates were registered */
+	bool unreliable;           /* the lines of the qpair may be those of two */
+	uint64_t from;             /* ticks: the start of the window */
 };
 
+/* A qpair of these events; end and connect may be NULL. */
+struct match_qpair match_start(const struct qpair_event *begin, const struct qpair_event *end,
+			       const struct qpair_event *connect);
+
 /*
- * Finds the owners of these qpairs, which are in the order of begin. lost: probe lines are known to be missing.
+ * Finds the owners of these qpairs, which are in the order of begin. incomplete: probe lines are known to be missing.
  * Costs a pass over each qpair's candidates for every round of rule 2, of which two or three are usual.
  */
-void match_owners(const struct owners *o, struct match_qpair *qpairs, size_t n, bool lost);
+void match_owners(const struct owners *o, struct match_qpair *qpairs, size_t n, bool incomplete);
 
 #endif

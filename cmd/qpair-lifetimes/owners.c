@@ -7,6 +7,7 @@
 #include "interactive.h"
 #include "json.h"
 #include "lines.h"
+#include "mem.h"
 #include "number.h"
 #include "probeline.h"
 
@@ -18,24 +19,15 @@ enum {
 
 #define UNKNOWN UINT64_MAX
 
-static void *allocate(size_t n, size_t size)
-{
-	void *p = calloc(n + 1, size);
-
-	if (!p)
-		err(EXIT_FAILURE, NULL);
-	return p;
-}
-
-/* Takes the last word off the text, and the blank before it. Empty when there is only one. */
-static struct slice take_word(struct slice *text)
+/* Cuts off the last word of the text, with the blank before it. Empty when there is only one. */
+static struct slice cut_last_word(struct slice *text)
 {
 	const char *blank = memrchr(text->p, ' ', text->n);
 	struct slice word = {};
 
 	if (blank) {
-		word = (struct slice){blank + 1, text->p + text->n - blank - 1};
-		text->n = blank - text->p;
+		word = slice_between(blank + 1, text->p + text->n);
+		*text = slice_between(text->p, blank);
 	}
 	return word;
 }
@@ -47,42 +39,41 @@ static bool ends_in_number(struct slice word, struct slice *before, uint64_t *nu
 
 	if (!colon)
 		return false;
-	*before = (struct slice){word.p, colon - word.p};
-	return before->n &&
-	       number_decimal((struct slice){colon + 1, word.p + word.n - colon - 1}, number);
+	*before = slice_between(word.p, colon);
+	return before->n && number_decimal(slice_between(colon + 1, word.p + word.n), number);
 }
 
-void owner_read_description(struct owner *owner)
+void owners_parse_description(struct owner *owner)
 {
 	struct slice text = slice_of(owner->description), word, before;
 	const char *blank = memchr(text.p, ' ', text.n);
 	uint64_t number;
 
-	word = (struct slice){text.p, blank ? (size_t)(blank - text.p) : text.n};
+	word = blank ? slice_between(text.p, blank) : text;
 	owner->tcp = owner->type == 't' && ends_in_number(word, &before, &number);
 	owner->cut = text.n >= DESCRIPTION_MAX;
 	if (!owner->tcp || !blank)
 		return;
-	owner->subnqn = (struct slice){blank + 1, text.p + text.n - blank - 1};
+	owner->subnqn = slice_between(blank + 1, text.p + text.n);
 	if (owner->cut)
 		return;
 	text = owner->subnqn;
-	word = take_word(&text);
+	word = cut_last_word(&text);
 	if (!word.n || !ends_in_number(word, &before, &owner->qid) || !slice_is(before, "qid"))
 		return;
 	owner->has_qid = true;
 	owner->subnqn = text;
-	word = take_word(&text);
+	word = cut_last_word(&text);
 	if (word.n && ends_in_number(word, &before, &number))
 		owner->subnqn = text;
 }
 
-bool owner_is_poll_group(const struct owner *owner)
+bool owners_is_poll_group(const struct owner *owner)
 {
 	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
 }
 
-/* The owner's lcore when there is one. */
+/* The owner's lcore, if there is exactly one. */
 static void read_lcores(struct json *j, struct owner *owner)
 {
 	for (json_array(j); json_element(j);) {
@@ -96,7 +87,7 @@ static void read_lcores(struct json *j, struct owner *owner)
 
 static char *unescape(struct slice raw)
 {
-	char *text = allocate(raw.n, 1);
+	char *text = mem_resize(NULL, raw.n + 1, 1);
 
 	text[json_unescape(text, raw)] = 0;
 	return text;
@@ -134,7 +125,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 	if (!id || owner->id >= OWNERS_IDS)
 		return "an owner's id, below 65536, is missing";
 	if (!tsc)
-		return "an owner without tsc: the JSON of spdk_trace does not tell it, a trace file does";
+		return "an owner without tsc: the JSON of spdk_trace does not have it, a trace file does";
 	owner->description = unescape(description);
 	owner->type = poller.n ? *poller.p : 0;
 	return NULL;
@@ -142,12 +133,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 
 static void add_owner(struct owners *o, const struct owner *owner)
 {
-	if (o->n == o->cap) {
-		o->cap = o->cap ? 2 * o->cap : 1024;
-		o->all = reallocarray(o->all, o->cap, sizeof(*o->all));
-		if (!o->all)
-			err(EXIT_FAILURE, NULL);
-	}
+	o->all = mem_room(o->all, o->n, &o->cap);
 	o->all[o->n] = *owner;
 	o->all[o->n].order = o->n;
 	o->n++;
@@ -164,13 +150,10 @@ static int by_registration(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/*
- * From when on a table, as it was at one time, is whole: ids are given out in ascending order until all have been, see
- * qpair-lifetimes-match.h.
- */
+/* From when on a table, as it was at one time, is whole: ids ascend until all have been used; see match.h. */
 static uint64_t table_whole_since(const struct owner *table, size_t n)
 {
-	struct owner *sorted = allocate(n, sizeof(*sorted));
+	struct owner *sorted = mem_array(n, sizeof(*sorted));
 	uint64_t since = 0;
 	bool again = false;
 
@@ -185,12 +168,12 @@ static uint64_t table_whole_since(const struct owner *table, size_t n)
 }
 
 /*
- * The same of what followed owners: a table comes first, with ascending ids, and from then on nothing is missing. A
- * line that was there before in every part is one of another table.
+ * The same for lines of a recorder that follows owners: a table comes first, with ascending ids, and then nothing is
+ * missing. A line that is the same as an earlier one belongs to another table.
  */
 static uint64_t whole_since(const struct owner *lines, size_t n)
 {
-	size_t *last = allocate(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
+	size_t *last = mem_array(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
 	size_t run = 0, begin = 0, end = n;
 	bool follows = false;
 	uint64_t since = 0;
@@ -288,7 +271,7 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 	if (!description.quoted)
 		return "an owner's description, a string, is missing";
 	owner.type = poller.quoted && poller.value.n ? *poller.value.p : 0;
-	owner.description = allocate(description.value.n, 1);
+	owner.description = mem_resize(NULL, description.value.n + 1, 1);
 	owner.description[probeline_unescape(owner.description, description.value)] = 0;
 	if (o->n == o->num_read)
 		o->followed_since = last_added;
@@ -296,14 +279,14 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 	return NULL;
 }
 
-/* Adds to an owner what was read of it later, and frees that. */
+/* Adds to an owner what was read about it later, and frees that. */
 static void merge(struct owner *owner, struct owner *later, size_t num_read)
 {
 	bool other_source = owner->order < num_read && later->order >= num_read;
 	size_t n = strlen(later->description);
 	char *old = owner->description;
 
-	/* more is added to a description while the owner lives: of two sources, one may have been earlier */
+	/* a description grows while the owner lives, and one source may be older than the other */
 	if (other_source && strncmp(old, later->description, n) == 0) {
 		free(later->description);
 	} else {
@@ -321,10 +304,10 @@ static void merge(struct owner *owner, struct owner *later, size_t num_read)
 	owner->order = later->order;
 }
 
-/* Whose number was given to another one was gone by then. */
+/* An owner has ended when another one gets its number. */
 static void set_ends(struct owners *o)
 {
-	uint64_t *next = allocate(OWNERS_IDS, sizeof(*next));
+	uint64_t *next = mem_array(OWNERS_IDS, sizeof(*next));
 
 	for (size_t i = o->n; i-- > 0;) {
 		struct owner *owner = &o->all[i];
@@ -357,14 +340,14 @@ void owners_settle(struct owners *o)
 	}
 	o->n = n;
 	set_ends(o);
-	o->tcp = allocate(o->n, sizeof(*o->tcp));
+	o->tcp = mem_array(o->n, sizeof(*o->tcp));
 	for (size_t i = 0; i < o->n; i++) {
 		struct owner *owner = &o->all[i];
 
-		owner_read_description(owner);
+		owners_parse_description(owner);
 		if (owner->tcp)
 			o->tcp[o->num_tcp++] = owner;
-		o->poll_groups += owner_is_poll_group(owner);
+		o->poll_groups += owners_is_poll_group(owner);
 	}
 }
 

@@ -1,241 +1,103 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was added to
- * a poll group, from when to when it lived and whose it was. An address is soon another qpair's, so
- * trace-join needs the times to know which one an entry means.
+ * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was added to a poll
+ * group, when it began and ended, and its host. An address is soon used for another qpair, so trace-join needs the
+ * times to know which qpair an entry means.
  *
- * The events are sorted by time and then walked from the last to the first: what ends a lifetime, and what
- * was said of it last before that, are then known when its begin comes. So an event costs one look-up,
- * however many lifetimes of an address overlap because removals were lost.
+ * The events are sorted by time and then processed from the last to the first. What ends a lifetime, and its names, are
+ * then known when its beginning comes. So an event costs one look-up, however many lifetimes of an address overlap
+ * because removals were lost.
  *
- * From v24.05 on TCP's entries have an owner instead of an address: with the trace's owners, which usdt-record
- * writes among the probe lines or trace-dump -O prints, a lifetime is given the one that is its qpair's; see
- * qpair-lifetimes-match.h.
+ * From v24.05 on, TCP's entries have an owner instead of an address. With the trace's owners, which usdt-record writes
+ * among the probe lines or trace-dump -O prints, a lifetime gets the owner of its qpair; see match.h.
  */
 #include <err.h>
 #include <errno.h>
-#include <getopt.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "event.h"
+#include "events.h"
 #include "follow.h"
 #include "interactive.h"
 #include "io.h"
 #include "lines.h"
 #include "map.h"
 #include "match.h"
-#include "number.h"
+#include "mem.h"
 #include "out.h"
-#include "probeline.h"
 
-/* Lines that are sorted together at most when they come one after the other. */
+/* How many events may be sorted together while lines keep coming. */
 enum { BATCH = 4096 };
-
-struct events {
-	struct event *all;
-	size_t n, cap;
-	bool unsorted;
-	uint64_t last_added; /* highest ticks of an addition, 0: none */
-};
-
-/* What is known, coming from later events, of the qpairs at one address. */
-struct address {
-	const struct event *removal, *connect; /* NULL: none yet */
-	bool orphan; /* a connect was seen to which no begin has come yet */
-	bool added;  /* another lifetime has the same end */
-	bool two;    /* connects were seen that differ */
-};
 
 static struct {
 	const char *owners;
-	bool follow;
+	bool follow, quiet;
 } opt;
 
-enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
-
-static const char *const field_names[NUM_FIELDS] = {"tsc", "qpair",  "thread",
-						    "qid", "subnqn", "hostnqn"};
-
-enum { NUM_PROBES = CONNECT + 1 };
-
-static const struct {
-	const char *name;
-	bool needs[NUM_FIELDS];
-} probes[NUM_PROBES] = {
-	[ADD] = {"nvmf_poll_group_add_qpair", {[TSC] = true, [QPAIR] = true, [THREAD] = true}},
-	[REMOVE] = {"nvmf_poll_group_remove_qpair", {[TSC] = true, [QPAIR] = true}},
-	[CONNECT] =
-		{"nvmf_ctrlr_add_qpair",
-		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
+/* What is known, from later events, of the qpairs at one address. */
+struct address {
+	const struct qpair_event *removal, *connect; /* NULL: none yet */
+	bool no_begin;    /* the qpair that a connect is of has not been added yet */
+	bool added;       /* another lifetime has the same end */
+	bool conflicting; /* there are connects that differ */
 };
 
-/* Reads the fields of a probe's line; complains when they are malformed. */
-static bool parse_fields(struct lines *lines, struct slice rest, struct event *e)
-{
-	uint64_t *const numbers[NUM_FIELDS] = {
-		[TSC] = &e->tsc, [QPAIR] = &e->qpair, [THREAD] = &e->thread, [QID] = &e->qid};
-	struct probeline_field f, fields[NUM_FIELDS] = {};
-	const char *error = NULL;
-	int found;
+/* Lifetimes in the reverse order of their beginnings. */
+struct lifetimes_found {
+	struct qpair *all;
+	size_t n;
+	size_t no_begin; /* connects without a lifetime: the qpair was added before the recording began */
+};
 
-	while ((found = probeline_next(&rest, &f, &error)) > 0)
-		for (unsigned i = 0; i < NUM_FIELDS; i++)
-			if (slice_is(f.key, field_names[i]))
-				fields[i] = f;
-	if (found < 0) {
-		lines_complain(lines, "%s", error);
-		return false;
+static void add_event(struct lifetimes_found *found, struct address *a, const struct qpair_event *e)
+{
+	switch (e->probe) {
+	case REMOVE:
+		found->no_begin += a->no_begin;
+		*a = (struct address){.removal = e};
+		break;
+	case CONNECT:
+		/* the last one before the removal counts */
+		if (!a->connect)
+			a->connect = e;
+		a->conflicting |= !qpair_same_host(a->connect, e);
+		a->no_begin = true;
+		break;
+	case ADD:
+		a->no_begin = false;
+		found->all[found->n++] = (struct qpair){
+			.begin = e,
+			.end = a->removal,
+			.connect = a->connect,
+			.unreliable = a->added || a->conflicting,
+		};
+		a->added = true;
+		break;
 	}
-	for (unsigned i = 0; i < NUM_FIELDS; i++) {
-		if (!probes[e->probe].needs[i])
-			continue;
-		if (!fields[i].key.p) {
-			lines_complain(lines, "%s is missing", field_names[i]);
-			return false;
-		}
-		if (numbers[i] && (fields[i].quoted || !number_hex(fields[i].value, numbers[i]))) {
-			lines_complain(lines, "%s: a hexadecimal number is expected",
-				       field_names[i]);
-			return false;
-		}
-		if (!numbers[i] && !fields[i].quoted) {
-			lines_complain(
-				lines,
-				"%s: a string is expected; it could not be read when it was recorded",
-				field_names[i]);
-			return false;
-		}
-	}
-	if (e->probe == CONNECT)
-		event_keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
-	return true;
 }
 
-static void add_event(struct events *events, const struct event *e)
+static struct lifetimes_found find_lifetimes(const struct events *events)
 {
-	if (events->n == events->cap) {
-		events->cap = events->cap ? 2 * events->cap : 1024;
-		events->all = reallocarray(events->all, events->cap, sizeof(*events->all));
-		if (!events->all)
-			err(EXIT_FAILURE, NULL);
-	}
-	if (events->n && e->tsc < events->all[events->n - 1].tsc)
-		events->unsorted = true;
-	if (e->probe == ADD && e->tsc > events->last_added)
-		events->last_added = e->tsc;
-	events->all[events->n++] = *e;
-}
-
-static void read_owner(struct owners *owners, const struct events *events, struct lines *lines,
-		       struct slice fields)
-{
-	const char *error = owners_add_line(owners, fields, events->last_added);
-
-	if (error)
-		lines_complain(lines, "%s", error);
-}
-
-static void read_line(struct events *events, struct owners *owners, struct lines *lines,
-		      struct slice line)
-{
-	struct event e = {.line = lines->number};
-	struct slice name;
-	unsigned probe = 0;
-
-	if (!probeline_name(&line, &name))
-		return;
-	if (slice_is(name, "owner")) {
-		read_owner(owners, events, lines, line);
-		return;
-	}
-	while (probe < NUM_PROBES && !slice_is(name, probes[probe].name))
-		probe++;
-	if (probe == NUM_PROBES)
-		return;
-	e.probe = probe;
-	if (parse_fields(lines, line, &e))
-		add_event(events, &e);
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct event *x = a, *y = b;
-
-	if (x->tsc != y->tsc)
-		return x->tsc < y->tsc ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
-}
-
-static void sort_events(struct events *events)
-{
-	if (events->unsorted)
-		qsort(events->all, events->n, sizeof(*events->all), by_time);
-	events->unsorted = false;
-}
-
-/* What is known of the qpair of this event; new addresses get a place in the array. */
-static struct address *find_address(struct map *map, struct address *addresses, uint32_t *n,
-				    uint64_t qpair)
-{
-	uint32_t *index = map_put(map, qpair);
-
-	if (!index)
-		err(EXIT_FAILURE, NULL);
-	if (*index == MAP_NONE) {
-		*index = (*n)++;
-		addresses[*index] = (struct address){};
-	}
-	return &addresses[*index];
-}
-
-/*
- * Fills lifetimes, in the reverse order of their begins, and returns their number. Counts the connects
- * that belong to none in *orphans: the qpair was added before the recording began.
- */
-static size_t find_lifetimes(const struct events *events, struct lifetime *lifetimes,
-			     size_t *orphans)
-{
-	struct address *addresses = calloc(events->n + 1, sizeof(*addresses)), *a;
-	struct map map = {};
+	struct address *addresses = mem_array(events->n, sizeof(*addresses));
+	struct lifetimes_found found = {.all = mem_array(events->n, sizeof(*found.all))};
 	uint32_t num_addresses = 0;
-	size_t n = 0;
+	struct map map = {};
 
-	if (!addresses)
-		err(EXIT_FAILURE, NULL);
 	for (size_t i = events->n; i-- > 0;) {
-		const struct event *e = &events->all[i];
+		const struct qpair_event *e = &events->all[i];
+		uint32_t *index = map_put(&map, e->qpair);
 
-		a = find_address(&map, addresses, &num_addresses, e->qpair);
-		switch (e->probe) {
-		case REMOVE:
-			*orphans += a->orphan;
-			*a = (struct address){.removal = e};
-			break;
-		case CONNECT:
-			/* the last one before the removal counts */
-			if (!a->connect)
-				a->connect = e;
-			a->two |= !event_same_host(a->connect, e);
-			a->orphan = true;
-			break;
-		case ADD:
-			a->orphan = false;
-			lifetimes[n++] = (struct lifetime){e, a->removal, a->connect,
-							   a->added || a->two, NULL};
-			a->added = true;
-			break;
-		}
+		if (*index == MAP_NONE)
+			*index = num_addresses++;
+		add_event(&found, &addresses[*index], e);
 	}
-	for (a = addresses; a < addresses + num_addresses; a++)
-		*orphans += a->orphan;
+	for (uint32_t i = 0; i < num_addresses; i++)
+		found.no_begin += addresses[i].no_begin;
 	map_free(&map);
 	free(addresses);
-	return n;
+	return found;
 }
 
 /* Reads the probe lines and owner lines. Returns 0, or -1 when something was wrong with them. */
@@ -251,103 +113,89 @@ static int read_events(struct events *events, struct owners *owners, const char 
 	lines_expect(&lines, KIND_PROBE_LINES, "qpair-lifetimes");
 	interactive_start(&interactive, &lines, NULL);
 	while ((got = lines_next(&lines, &line)) > 0)
-		read_line(events, owners, &lines, line);
+		events_read_line(events, owners, &lines, line);
 	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
-/* Says how many lifetimes have got no owner, and why. */
-static void note_owners(const struct owners *owners, size_t ambiguous, size_t doubtful,
-			size_t replaced, size_t none)
+/* Why qpairs have no owner. */
+enum reason { AMBIGUOUS, UNRELIABLE, REPLACED, UNREGISTERED, NUM_REASONS };
+
+static void note_owners(const struct owners *owners, const size_t without[NUM_REASONS])
 {
-	if (ambiguous)
-		cli_note("%s: no owner for %zu qpairs: several are as likely", owners->name,
-			 ambiguous);
-	if (doubtful)
-		cli_note("%s: no owner for %zu qpairs: probe lines of them are missing",
-			 owners->name, doubtful);
-	if (replaced)
-		cli_note("%s: no owner for %zu qpairs: it may not be among the owners any more",
-			 owners->name, replaced);
-	if (none)
-		cli_note("%s: no owner for %zu qpairs: none was registered for them", owners->name,
-			 none);
+	static const char *const reasons[NUM_REASONS] = {
+		[AMBIGUOUS] = "several are as likely",
+		[UNRELIABLE] = "probe lines of them are missing",
+		[REPLACED] = "it may not be among the owners any more",
+		[UNREGISTERED] = "none was registered for them",
+	};
+
+	for (unsigned i = 0; i < NUM_REASONS; i++)
+		if (without[i])
+			cli_notice(opt.quiet, "%s: no owner for %zu qpairs: %s", owners->name,
+				   without[i], reasons[i]);
 }
 
-/* Gives the lifetimes, which are in the reverse order of their begins, their owners. */
-static void find_owners(struct owners *owners, struct lifetime *lifetimes, size_t n, bool lost)
+/* Gives the lifetimes their owners. */
+static void find_owners(struct owners *owners, struct lifetimes_found *found)
 {
-	struct match_qpair *qpairs = calloc(n + 1, sizeof(*qpairs));
-	size_t ambiguous = 0, doubtful = 0, replaced = 0, none = 0;
+	struct match_qpair *qpairs = mem_array(found->n, sizeof(*qpairs));
+	size_t n = found->n, without[NUM_REASONS] = {};
 
-	if (!qpairs)
-		err(EXIT_FAILURE, NULL);
 	for (size_t i = 0; i < n; i++) {
-		const struct lifetime *l = &lifetimes[n - 1 - i];
-		struct match_qpair *q = &qpairs[i];
+		const struct qpair *q = &found->all[n - 1 - i];
 
-		*q = (struct match_qpair){
-			.begin = l->begin->tsc, .end = UINT64_MAX, .thread = l->begin->thread};
-		/* one of which lines are missing has an owner as well, which no other can have */
-		if (l->end && !l->doubtful)
-			q->end = l->end->tsc;
-		if (l->connect && !l->doubtful) {
-			q->connected = true;
-			q->connect = l->connect->tsc;
-			q->qid = l->connect->qid;
-			q->subnqn = event_plain_name(l->connect->subnqn);
-		}
+		/* an unreliable one has an owner as well, which no other can have */
+		qpairs[i] = match_start(q->begin, q->unreliable ? NULL : q->end,
+					q->unreliable ? NULL : q->connect);
 	}
-	match_owners(owners, qpairs, n, lost);
+	match_owners(owners, qpairs, n, found->no_begin > 0);
 	for (size_t i = 0; i < n; i++) {
-		struct lifetime *l = &lifetimes[n - 1 - i];
-		const struct match_qpair *q = &qpairs[i];
+		struct qpair *q = &found->all[n - 1 - i];
+		const struct match_qpair *m = &qpairs[i];
 
-		l->doubtful |= q->doubtful;
-		l->owner = l->doubtful ? NULL : q->owner;
-		doubtful += l->doubtful;
-		if (!l->doubtful && !q->owner) {
-			bool whole = q->from >= owners->whole_since;
-
-			ambiguous += q->ambiguous;
-			replaced += !q->ambiguous && !whole;
-			none += !q->ambiguous && whole;
-		}
-		free((char *)q->subnqn.p);
+		q->unreliable |= m->unreliable;
+		if (q->unreliable)
+			without[UNRELIABLE]++;
+		else if (m->owner)
+			q->owner = m->owner;
+		else if (m->ambiguous)
+			without[AMBIGUOUS]++;
+		else
+			without[m->from < owners->whole_since ? REPLACED : UNREGISTERED]++;
+		free((char *)m->subnqn.p);
 	}
-	note_owners(owners, ambiguous, doubtful, replaced, none);
+	note_owners(owners, without);
 	free(qpairs);
 }
 
-/* Returns whether there are any; says so when not. */
 static void write_lifetimes(struct out *out, const struct events *events, const char *name,
 			    struct owners *owners)
 {
-	struct lifetime *lifetimes = calloc(events->n + 1, sizeof(*lifetimes));
-	size_t n, orphans = 0;
+	struct lifetimes_found found = find_lifetimes(events);
 
-	if (!lifetimes)
-		err(EXIT_FAILURE, NULL);
-	n = find_lifetimes(events, lifetimes, &orphans);
 	if (owners->num_sources)
-		find_owners(owners, lifetimes, n, orphans > 0);
-	else if (n)
-		cli_note(
+		find_owners(owners, &found);
+	else if (found.n)
+		cli_notice(
+			opt.quiet,
 			"%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with usdt-record -p PID, or add them with -O",
 			name);
-	for (size_t i = n; i-- > 0 && !out->error;)
-		lifetime_write(out, &lifetimes[i]);
-	free(lifetimes);
-	if (!n)
-		cli_note(
+	for (size_t i = found.n; i-- > 0 && !out->error;)
+		qpair_write(out, &found.all[i]);
+	free(found.all);
+	if (!found.n)
+		cli_notice(
+			opt.quiet,
 			"%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
-			name, probes[ADD].name);
-	if (orphans)
-		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
-			 orphans);
+			name, EVENTS_ADD_PROBE);
+	if (found.no_begin)
+		cli_notice(opt.quiet,
+			   "%s: left out %zu qpairs that were added before the recording began",
+			   name, found.no_begin);
 }
 
 /* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with what was read. */
-static int read_lines(const char *path, struct out *out)
+static int read_all(const char *path, struct out *out)
 {
 	struct events events = {};
 	struct owners owners = {};
@@ -357,20 +205,20 @@ static int read_lines(const char *path, struct out *out)
 	if (!owners.name)
 		owners.name = io_name(path);
 	owners_settle(&owners);
-	sort_events(&events);
+	events_sort(&events);
 	if (whole || events.n)
 		write_lifetimes(out, &events, io_name(path), &owners);
 	for (size_t i = 0; i < events.n; i++)
-		event_free(&events.all[i]);
+		qpair_free_names(&events.all[i]);
 	free(events.all);
 	owners_free(&owners);
 	return whole ? 0 : -1;
 }
 
-/* Passes on what came together: the events in the order of time, and then the owners. */
-static void follow_batch(struct follow *f, struct events *events, struct owners *owners)
+/* Hands over what came together: the events in the order of time, and then the owners. */
+static void hand_over(struct follow_qpairs *f, struct events *events, struct owners *owners)
 {
-	sort_events(events);
+	events_sort(events);
 	for (size_t i = 0; i < events->n; i++)
 		follow_event(f, &events->all[i]);
 	for (size_t i = 0; i < owners->n; i++)
@@ -378,7 +226,7 @@ static void follow_batch(struct follow *f, struct events *events, struct owners 
 	events->n = owners->n = 0;
 }
 
-/* Waits for more lines. A reader of the output that has gone is its error. */
+/* Waits for more lines. When nobody reads the output any more, sets its error. */
 static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 {
 	struct pollfd fds[] = {{lines_pollfd(lines), POLLIN, 0}, {out->fd, 0, 0}};
@@ -390,16 +238,19 @@ static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 }
 
 /* Says what was left out. */
-static void note_follow(const struct follow *f, const char *name)
+static void note_follow(const struct follow_qpairs *f, const char *name)
 {
 	if (!f->adds)
-		cli_note("%s: no line of the probe %s: nothing to name", name, probes[ADD].name);
-	if (f->orphans)
-		cli_note("%s: left out %zu qpairs that were added before the recording began", name,
-			 f->orphans);
+		cli_notice(opt.quiet, "%s: no line of the probe %s: nothing to name", name,
+			   EVENTS_ADD_PROBE);
+	if (f->no_begin)
+		cli_notice(opt.quiet,
+			   "%s: left out %zu qpairs that were added before the recording began",
+			   name, f->no_begin);
 	if (f->owners && f->unowned)
-		cli_note("%s: no owner for %zu of %zu qpairs: it is not certain which is theirs",
-			 name, f->unowned, f->unowned + f->named);
+		cli_notice(opt.quiet,
+			   "%s: no owner for %zu of %zu qpairs: it is not certain which is theirs",
+			   name, f->unowned, f->unowned + f->named);
 }
 
 /* Prints lifetimes as lines come. Returns 0, or -1 when something was wrong with the lines. */
@@ -407,7 +258,7 @@ static int follow_lines(const char *path, struct out *out)
 {
 	struct events events = {};
 	struct owners owners = {};
-	struct follow follow = {};
+	struct follow_qpairs follow = {};
 	struct lines lines;
 	struct slice line;
 	int got, error = 0;
@@ -420,17 +271,17 @@ static int follow_lines(const char *path, struct out *out)
 		got = lines_more(&lines);
 		error = got < 0 ? errno : 0;
 		while (lines_ready(&lines, &line))
-			read_line(&events, &owners, &lines, line);
+			events_read_line(&events, &owners, &lines, line);
 		if (got <= 0 || events.n + owners.n >= BATCH) {
 			int ms;
 
-			follow_batch(&follow, &events, &owners);
+			hand_over(&follow, &events, &owners);
 			ms = follow_pause(&follow, out, false);
 			if (!got && !lines.eof)
 				wait_for_lines(&lines, out, ms);
 		}
 	}
-	follow_batch(&follow, &events, &owners);
+	hand_over(&follow, &events, &owners);
 	follow_pause(&follow, out, true);
 	follow_free(&follow);
 	note_follow(&follow, lines.name);
@@ -439,44 +290,35 @@ static int follow_lines(const char *path, struct out *out)
 	return lines_close(&lines, error);
 }
 
-static const char help[] =
+static const struct cli_option options[] = {
+	{'F', "follow", NULL,
+	 "print lifetimes as they begin, get names and end; FILE is a pipe, or may grow",
+	 .flag = &opt.follow},
+	{'O', "owners", "OWNERS",
+	 "add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
+	 "trace-dump -O printed",
+	 .text = &opt.owners},
+	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{},
+};
+
+static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
-	"printed; without FILE, or when it is -, of standard input.\n"
-	"\n"
-	"  -F, --follow         print lifetimes as they begin, get names and end; FILE is a pipe, or may grow\n"
-	"  -O, --owners OWNERS  add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
-	"                       trace-dump -O printed\n"
-	"  -q, --quiet          no notes about what was left out\n"
-	"  -h, --help           this text\n"
-	"  -V, --version        the version\n"
-	"\n"
+	"printed; without FILE, or when it is -, of standard input.\n",
 	"Examples:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump -O nvmf_trace.pid1234 | qpair-lifetimes -O - usdt.txt > lifetimes.txt\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n";
+	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n",
+	options,
+};
 
 /* Returns the path of the probe lines. */
 static const char *parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"follow", no_argument, NULL, 'F'},       {"help", no_argument, NULL, 'h'},
-		{"owners", required_argument, NULL, 'O'}, {"quiet", no_argument, NULL, 'q'},
-		{"version", no_argument, NULL, 'V'},      {}};
 	const char *path;
-	int c;
 
-	while ((c = getopt_long(argc, argv, "+FhO:qV", options, NULL)) != -1)
-		switch (c) {
-		case 'F':
-			opt.follow = true;
-			break;
-		case 'O':
-			opt.owners = optarg;
-			break;
-		default:
-			cli_option(c, help);
-		}
+	cli_parse(&cli, argc, argv);
 	path = cli_operand(argc, argv, "one file of probe lines");
 	if (opt.owners && opt.follow)
 		cli_usage(
@@ -493,6 +335,6 @@ int main(int argc, char **argv)
 	int status;
 
 	out_open(&out, STDOUT_FILENO);
-	status = opt.follow ? follow_lines(path, &out) : read_lines(path, &out);
+	status = opt.follow ? follow_lines(path, &out) : read_all(path, &out);
 	return cli_close(&out, status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
