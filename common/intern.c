@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Depends on random numbers, as the hash of the map does, so that nobody can choose names that collide. */
+/* Depends on random numbers like that of the map: nobody can choose names that collide. */
 static uint64_t hash(const struct intern *names, struct slice s)
 {
 	uint64_t word = 0, h = names->seed[0] ^ s.n;
@@ -27,7 +27,7 @@ static uint64_t hash(const struct intern *names, struct slice s)
 	return mix(h ^ word, names->seed[1]);
 }
 
-/* A key of the map belongs to one text: where a text's hash is in use, it has the next free number. */
+/* A key of the map is one text's: a text whose hash is in use has the next free number. */
 static uint32_t find(const struct intern *names, struct slice text, uint64_t *key)
 {
 	uint32_t number;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* String interning: equal texts have the same number, counted from 0 in the order they are added. */
+/*
+ * String interning: equal texts have the same number, counted from 0 in the order they are added.
+ */
 #ifndef INTERN_H
 #define INTERN_H
 

@@ -79,7 +79,7 @@ bool json_array(struct json *j)
 	return j->first = expect(j, '[', "an array is expected");
 }
 
-/* Whether the container has another member: consumes the comma before it, or the closing bracket. */
+/* Whether the container has another member. Consumes the comma before it, or the bracket. */
 static bool another(struct json *j, char close, const char *error)
 {
 	if (j->error)
@@ -300,7 +300,7 @@ static unsigned four_hex(const char *p)
 /* The letters of the short escape sequences, and what they stand for. */
 static const char escape_letters[] = "\"\\bfnrt", escape_bytes[] = "\"\\\b\f\n\r\t";
 
-/* Decodes the \uXXXX that raw starts with; two of them when they are the surrogates of one character. */
+/* Decodes the \uXXXX that raw starts with, or two that are the surrogates of one character. */
 static char *unescape_point(char *to, struct slice *raw)
 {
 	unsigned point = four_hex(slice_cut(raw, 6).p + 2), second;

@@ -2,10 +2,10 @@
 /*
  * A pull reader for JSON text (RFC 8259) that hands out slices of it, and a writer of strings.
  *
- * The caller walks the text with the calls below; each consumes what it returns. The first error sticks:
- * from then on every call returns false, so a loop needs one look at `error` behind it. Numbers stay text
- * until somebody wants an integer, so 64-bit values survive. Every byte of a consumed value is checked,
- * except that strings may hold invalid UTF-8 (json_unescape() mends it).
+ * The caller walks the text with the calls below; each consumes what it returns. The first error
+ * sticks: from then on every call returns false, so a loop needs one look at `error` behind it.
+ * Numbers stay text until somebody wants an integer, so 64-bit values survive. Every byte of a
+ * consumed value is checked, except that strings may hold invalid UTF-8 (json_unescape() mends it).
  *
  *	json_init(&j, text, n);
  *	for (json_object(&j); json_key(&j, &key);)
@@ -33,17 +33,19 @@ struct json {
 
 void json_init(struct json *j, const char *text, size_t n);
 
-/* Turns what is at p into an error, for what the grammar allows and the caller does not. Returns false. */
+/*
+ * Makes what is at p an error, when the grammar allows it and the caller does not. Returns false.
+ */
 bool json_fail(struct json *j, const char *error);
 
-/* The next value's first character, which gives its type ('0' for any number); 0 when there is no value. */
+/* The next value's type: its first character, '0' for any number; 0 when there is no value. */
 char json_peek(struct json *j);
 
 /* Steps into the value, which must be an object or an array. */
 bool json_object(struct json *j);
 bool json_array(struct json *j);
 
-/* The object's next key, as it is written between its quotes; its value comes next. False at the end. */
+/* The next key, as written between its quotes; its value comes next. False at the end. */
 bool json_key(struct json *j, struct slice *key);
 
 /* Whether the array has another element, which then comes next. */
@@ -71,14 +73,15 @@ bool json_end(struct json *j);
 bool json_is(struct slice raw, const char *text);
 
 /*
- * Decodes a raw string into to, which has room for raw.n bytes or more, and returns the number of bytes
- * written. Surrogates without a partner become U+FFFD; \u0000 becomes a NUL byte.
+ * Decodes a raw string into to, which has room for raw.n bytes or more, and returns the number of
+ * bytes written. Surrogates without a partner become U+FFFD; \u0000 becomes a NUL byte.
  */
 size_t json_unescape(char *to, struct slice raw);
 
 /*
  * Writes the bytes as a JSON string with its quotes, which takes at most JSON_QUOTED(n) bytes, and
- * returns the end. What is not valid UTF-8 becomes U+FFFD, one for each maximal part of a character.
+ * returns the end. What is not valid UTF-8 becomes U+FFFD, one for each maximal part of a
+ * character.
  */
 #define JSON_QUOTED(n) (6 * (n) + 2)
 char *json_quote(char *to, struct slice bytes);
@@ -86,7 +89,7 @@ char *json_quote(char *to, struct slice bytes);
 /* The same without the quotes, for a string that is written in pieces; see utf8_piece(). */
 char *json_escape(char *to, struct slice bytes);
 
-/* The first byte from p on that cannot stand in a string as it is: a quote, a backslash, a control character. */
+/* The first byte that a string must escape: a quote, a backslash, a control character; or end. */
 static inline const char *json_plain(const char *p, const char *end)
 {
 	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
@@ -97,7 +100,9 @@ static inline const char *json_plain(const char *p, const char *end)
 		memcpy(&w, p, 8);
 		quote = w ^ ones * '"';
 		slash = w ^ ones * '\\';
-		/* per byte: top bit set where the byte is 0, or below 0x20; bytes from 0x80 on never match */
+		/*
+		 * sets the top bit of bytes that are 0 or below 0x20, never of those from 0x80 on
+		 */
 		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
 		    ((w - ones * 0x20) & ~w);
 		if (w & tops)

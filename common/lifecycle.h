@@ -2,9 +2,10 @@
 /*
  * Follows the objects of trace lines through their lives.
  *
- * A trace records when an object is created, but not when it ends. So a life lasts until the last entry about it
- * before another object of its type has its address, or until the last one of the trace. Applications take their
- * objects from pools, so memory grows with the number of addresses, not of entries.
+ * A trace records when an object is created, but not when it ends. So a life lasts until the last
+ * entry about it before another object of its type has its address, or until the last one of the
+ * trace. Applications take their objects from pools, so memory grows with the number of addresses,
+ * not of entries.
  */
 #ifndef LIFECYCLE_H
 #define LIFECYCLE_H
@@ -31,7 +32,7 @@ struct object {
 };
 
 struct lifecycle {
-	/* letters of ids, and states, as written in JSON; the caller's, set before the first call */
+	/* letters of ids, and states, as in JSON; the caller's, set before the first call */
 	struct intern *types, *states;
 	struct map addresses[LIFECYCLE_TYPES];
 	struct object *all; /* one for each address */
@@ -50,10 +51,9 @@ struct lifecycle {
 	struct map unknown; /* addresses without a creation; 1: counted in no_creation */
 
 	/* what could not be followed */
-	uint64_t no_creation; /* objects whose creation is not in the trace */
-	uint64_t
-		out_of_order; /* entries that are earlier than the one before them of their object */
-	uint64_t restarts;    /* creations that are earlier than the last entry at their address */
+	uint64_t no_creation;  /* objects whose creation is not in the trace */
+	uint64_t out_of_order; /* entries earlier than the one before them of their object */
+	uint64_t restarts;     /* creations that are earlier than the last entry at their address */
 };
 
 enum lifecycle_event {
@@ -70,8 +70,8 @@ struct lifecycle_change {
 };
 
 /*
- * Reads a line: its time in nanoseconds, and the state that it puts its object into. Returns NULL, or what is wrong
- * with the line.
+ * Reads a line: its time in nanoseconds, and the state that it puts its object into. Returns NULL,
+ * or what is wrong with the line.
  */
 const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns,
 			   uint32_t state, struct lifecycle_change *change);
@@ -79,15 +79,16 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 /* The object that the line's object is related to, while it is followed; else NULL. */
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line);
 
-/* Puts an object into its next state. False when that is earlier than its last one, which is counted. */
+/* Puts an object into its next state. False, and counted, when that is before its last one. */
 bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);
 
-/* The trace is over: for lifecycle_is_final(), the objects that are in a state now have ended there. */
+/* The trace is over: for lifecycle_is_final(), objects have ended in the state they are in. */
 void lifecycle_end(struct lifecycle *l);
 
 /*
- * Whether an object's state is one in which lives end, which a trace does not say. It is one when more objects have
- * ended their lives in it than have left it; when neither are more, its name decides.
+ * Whether an object's state is one in which lives end, which a trace does not say. It is one when
+ * more objects have ended their lives in it than have left it; when neither are more, its name
+ * decides.
  */
 bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A map from 64-bit keys (addresses, mostly) to 32-bit values, usually indices into the caller's array.
+ * A map from 64-bit keys (addresses, mostly) to 32-bit values, usually indices into the caller's
+ * array.
  *
- * Open addressing with linear probing, at most half full: a look-up usually touches one cache line. Keys come
- * from input that may be hostile, so the hash depends on random numbers, and nobody can choose keys that collide.
+ * Open addressing with linear probing, at most half full: a look-up usually touches one cache line.
+ * Keys come from input that may be hostile, so the hash depends on random numbers, and nobody can
+ * choose keys that collide.
  */
 #ifndef MAP_H
 #define MAP_H
@@ -49,7 +51,7 @@ static inline uint32_t map_get(const struct map *m, uint64_t key)
 	}
 }
 
-/* Where the key's value is, to be read and set. That of a new key is MAP_NONE: set it before the next call. */
+/* The key's value, to be read and set. A new one is MAP_NONE: set it before the next call. */
 uint32_t *map_put(struct map *m, uint64_t key);
 
 void map_free(struct map *m);

@@ -13,7 +13,7 @@ bool number_decimal(struct slice s, uint64_t *value);
 /* Hexadecimal in either case, with or without 0x before it. */
 bool number_hex(struct slice s, uint64_t *value);
 
-/* Decimal with up to this many decimals after a point, as an integer of the last one's unit: 1.5 is 1500 for 3. */
+/* Up to this many decimals, as an integer of the last one's unit: 1.5 is 1500 for 3. */
 bool number_fixed(struct slice s, unsigned decimals, uint64_t *value);
 
 /* The value of a hexadecimal digit, or -1. */

@@ -52,7 +52,7 @@ static bool ends_string(struct slice s)
 	return n && n < s.n && s.p[n] == '=';
 }
 
-/* The length of a string up to its closing quote, s starting after the opening one; SIZE_MAX without one. */
+/* The length of a string, of which s is the rest after the opening quote; SIZE_MAX: no end. */
 static size_t string_length(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {

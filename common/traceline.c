@@ -79,7 +79,7 @@ static void parse_args(struct json *j, struct traceline *l)
 	l->args_end = j->p - 1;
 }
 
-/* The members of a trace line, in the order of trace-dump: some are parsed, others kept at a place as they are written. */
+/* The members in the order of trace-dump: parsed, or kept at a place as written. */
 static const struct member {
 	const char *key;
 	void (*parse)(struct json *j, struct traceline *l);
@@ -101,7 +101,7 @@ static const struct member {
 
 enum { NUM_MEMBERS = sizeof(members) / sizeof(*members) };
 
-/* Which member a key names, NULL for another key; *next is the first to try, and becomes the one after it. */
+/* The member of a key, or NULL. *next: the first to try; becomes the one after it. */
 static const struct member *find_member(struct slice key, unsigned *next)
 {
 	for (unsigned i = 0; i < NUM_MEMBERS; i++) {
@@ -126,8 +126,9 @@ static void parse_member(struct json *j, const struct member *member, struct tra
 }
 
 /*
- * Lines in exactly the form of trace-dump are read at a quarter of the cost: what must come next is compared, not
- * searched for. Each of these functions moves p past something or returns false; then the line is read as any JSON.
+ * Lines in exactly the form of trace-dump are read at a quarter of the cost: what must come next is
+ * compared, not searched for. Each of these functions moves p past something or returns false; then
+ * the line is read as any JSON.
  */
 struct cursor {
 	const char *p, *end;

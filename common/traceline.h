@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One trace line (spdk-trace-lines(7)), parsed. All slices point into the line. Keys may come in any order; that of
- * trace-dump is the fast one.
+ * One trace line (spdk-trace-lines(7)), parsed. All slices point into the line. Keys may come in
+ * any order; that of trace-dump is the fast one.
  */
 #ifndef TRACELINE_H
 #define TRACELINE_H
@@ -29,8 +29,8 @@ struct traceline {
 };
 
 /*
- * Parses the line into l, which is all zero before the first one and is used again for the next. Returns NULL, or why
- * it is not a trace line.
+ * Parses the line into l, which is all zero before the first one and is used again for the next.
+ * Returns NULL, or why it is not a trace line.
  */
 const char *traceline_parse(struct traceline *l, struct slice line);
 
@@ -41,8 +41,9 @@ void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 bool traceline_number(struct slice value, uint64_t *number);
 
 /*
- * The nanoseconds of a time as written: microseconds with three decimals, or a JSON number of any other form, rounded.
- * Returns NULL; or, when it is negative or does not fit 64 bits, a message that says so.
+ * The nanoseconds of a time as written: microseconds with three decimals, or a JSON number of any
+ * other form, rounded. Returns NULL; or, when it is negative or does not fit 64 bits, a message
+ * that says so.
  */
 const char *traceline_ns(struct slice us, uint64_t *ns);
 

@@ -24,10 +24,10 @@ struct tracelines {
 /* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
 int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out);
 
-/* Gets a line, parsed and as text, valid until it returns. Returns NULL, or what is wrong with the line. */
+/* Gets a line, parsed and as text, for the call. Returns NULL, or what is wrong with it. */
 typedef const char *tracelines_each_fn(void *context, struct traceline *line, struct slice text);
 
-/* Calls each() for every line, and closes the file. Returns 0, or -1 when something was wrong, which it has said. */
+/* Calls each() for every line, and closes the file. Returns 0, or -1 when it has complained. */
 int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context);
 
 #endif

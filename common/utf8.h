@@ -5,17 +5,18 @@
 #include "slice.h"
 
 /*
- * The length of the character that s starts with: 1 to 4; or, when its bytes are not valid UTF-8, minus
- * the length of the part that could start one (Unicode's "maximal subpart"). s is not empty.
+ * The length of the character that s starts with: 1 to 4; or, when its bytes are not valid UTF-8,
+ * minus the length of the part that could start one (Unicode's "maximal subpart"). s is not empty.
  */
 int utf8_length(struct slice s);
 
-/* How many of the first bytes are printable ASCII other than a backslash: the same in every form of text. */
+/* How many of the first bytes are printable ASCII and no backslash: the same in every form. */
 size_t utf8_plain(struct slice s);
 
 /*
- * Writes the bytes as a terminal may see them, and returns the end: control characters (C0, DEL, C1) and
- * bytes that are not valid UTF-8 as \xHH, for each byte. Takes at most UTF8_VISIBLE(n) bytes.
+ * Writes the bytes as a terminal may see them, and returns the end: control characters (C0, DEL,
+ * C1) and bytes that are not valid UTF-8 as \xHH, for each byte. Takes at most UTF8_VISIBLE(n)
+ * bytes.
  */
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);
@@ -26,7 +27,7 @@ struct slice utf8_piece(struct slice s);
 /* A copy in that form, with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);
 
-/* Writes a code point, 4 bytes at most, and returns the end. One that has no UTF-8 form becomes U+FFFD. */
+/* Writes a code point, 4 bytes at most; U+FFFD for one without UTF-8. Returns the end. */
 char *utf8_encode(char *to, unsigned point);
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"

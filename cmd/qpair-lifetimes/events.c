@@ -26,7 +26,7 @@ static const struct {
 		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
 };
 
-/* Reads a field into the number, NULL for a string. Returns NULL, or what to say after the field's name. */
+/* number: NULL for a string. Returns NULL, or what to say after the field's name. */
 static const char *read_field(const struct probeline_field *f, uint64_t *number)
 {
 	if (!f->key.p)

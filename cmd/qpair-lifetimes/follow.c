@@ -13,7 +13,7 @@ enum {
 	QUIET_MS = 20,
 	/* milliseconds between two searches for owners while lines keep coming */
 	BUSY_MS = 200,
-	/* milliseconds within which usdt-record sees the description of a host that has connected */
+	/* milliseconds until usdt-record sees the description of a host that has connected */
 	DESCRIBED_MS = 200,
 };
 
@@ -87,7 +87,7 @@ static void end(struct follow_qpairs *f, struct follow_qpair *q, uint64_t tsc)
 	change(f, q);
 }
 
-/* Ends a qpair whose removal is missing: from these ticks on, another one has its address or owner. */
+/* Ends a qpair whose removal is missing: another one has its address or owner from then on. */
 static void end_before(struct follow_qpairs *f, struct follow_qpair *q, uint64_t tsc)
 {
 	end(f, q, tsc > q->add.tsc ? tsc - 1 : q->add.tsc);
@@ -271,8 +271,8 @@ static void assign(struct follow_qpairs *f, struct follow_qpair *q, const struct
 }
 
 /*
- * Whether a description may still come that says that the host has connected as another owner. The lines of the qpair
- * would then be those of two; see may_be_two().
+ * Whether a description may still come that says that the host has connected as another owner. The
+ * lines of the qpair would then be those of two; see may_be_two().
  */
 static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
 {

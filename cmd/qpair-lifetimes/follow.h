@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lifetimes while they last: a line when a qpair is added, when its names come, when its owner is found, and when it is
- * removed. Each line has all that is known, and replaces the one before it.
+ * Lifetimes while they last: a line when a qpair is added, when its names come, when its owner is
+ * found, and when it is removed. Each line has all that is known, and replaces the one before it.
  *
- * What was printed stays, as it may have named entries already. So when lines were lost, the result differs from that
- * of a whole file: a qpair whose removal is missing ends where the next one appears at its address, and keeps its
- * names until then.
+ * What was printed stays, as it may have named entries already. So when lines were lost, the result
+ * differs from that of a whole file: a qpair whose removal is missing ends where the next one
+ * appears at its address, and keeps its names until then.
  *
- * An owner line comes before its qpair is added, and again with a longer description when the host has connected.
- * Then match_owners() finds the qpair's owner among the recent ones; when there are several candidates, maybe later.
+ * An owner line comes before its qpair is added, and again with a longer description when the host
+ * has connected. Then match_owners() finds the qpair's owner among the recent ones; when there are
+ * several candidates, maybe later.
  */
 #ifndef QPAIR_LIFETIMES_FOLLOW_H
 #define QPAIR_LIFETIMES_FOLLOW_H
@@ -44,15 +45,16 @@ struct follow_qpairs {
 	size_t named, unowned;  /* qpairs with an owner; with names, but without owner */
 };
 
-/* Adds an event, and owns its names from then on. Events that come together must be in the order of time. */
+/* Adds an event, and owns its names. Events that come together are in the order of time. */
 void follow_event(struct follow_qpairs *f, struct qpair_event *e);
 
 /* Adds an owner, or a later description of it; owns the description from then on. */
 void follow_owner(struct follow_qpairs *f, const struct owner *owner);
 
 /*
- * Matches owners, and prints the lifetimes that have changed. To be called when there are no more lines for now, and
- * again after the milliseconds that it returns; -1: when there are more lines. last: there will be none.
+ * Matches owners, and prints the lifetimes that have changed. To be called when there are no more
+ * lines for now, and again after the milliseconds that it returns; -1: when there are more lines.
+ * last: there will be none.
  */
 int follow_pause(struct follow_qpairs *f, struct out *out, bool last);
 

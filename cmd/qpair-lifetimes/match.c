@@ -9,8 +9,9 @@
 #define UNKNOWN UINT64_MAX
 
 /*
- * Ticks from a registration to the addition: usually 30 us, but much longer when the target is preempted in between.
- * This is a third of a second with the fastest clocks, and more with slower ones.
+ * Ticks from a registration to the addition: usually 30 us, but much longer when the target is
+ * preempted in between. This is a third of a second with the fastest clocks, and more with slower
+ * ones.
  */
 #define WAIT_MAX ((uint64_t)1 << 30)
 
@@ -93,8 +94,8 @@ static bool has_window(const struct matcher *m, const struct match_qpair *q)
 }
 
 /*
- * Rule 1: sets the start of each qpair's window, in which its owner was registered: the last addition by its thread,
- * but not too long ago unless nothing was registered since.
+ * Rule 1: sets the start of each qpair's window, in which its owner was registered: the last
+ * addition by its thread, but not too long ago unless nothing was registered since.
  */
 static void set_windows(struct matcher *m)
 {
@@ -120,8 +121,9 @@ static void set_windows(struct matcher *m)
 }
 
 /*
- * Finds out whether registrations and additions alternate: then a qpair of TCP has an owner in its window. Qpairs with
- * an empty window may be of another transport, if there are that many more qpairs than owners.
+ * Finds out whether registrations and additions alternate: then a qpair of TCP has an owner in its
+ * window. Qpairs with an empty window may be of another transport, if there are that many more
+ * qpairs than owners.
  */
 static void check_order(struct matcher *m)
 {
@@ -267,8 +269,8 @@ static bool set_thread(struct owner *owner, uint64_t thread)
 }
 
 /*
- * Rule 3. Returns whether the thread of another owner has become known. When SPDK's scheduler moves threads, an lcore
- * has two, or a thread has two lcores; then nothing is known.
+ * Rule 3. Returns whether the thread of another owner has become known. When SPDK's scheduler moves
+ * threads, an lcore has two, or a thread has two lcores; then nothing is known.
  */
 static bool learn_threads(const struct matcher *m)
 {
@@ -307,9 +309,9 @@ static bool learn_threads(const struct matcher *m)
 }
 
 /*
- * Whether the qpair's probe lines may be those of two at one address, with all lines between them lost: its owner
- * ended too early, or has no connection; or the host connected late, and another owner that is still free was
- * registered before that, so the connection may belong to that one.
+ * Whether the qpair's probe lines may be those of two at one address, with all lines between them
+ * lost: its owner ended too early, or has no connection; or the host connected late, and another
+ * owner that is still free was registered before that, so the connection may belong to that one.
  */
 static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 {

@@ -2,41 +2,48 @@
 /*
  * Which owner record of a trace belongs to which qpair of NVMe-oF TCP.
  *
- * A poll group registers a connection's owner and then adds its qpair to itself, in one call on one thread
- * (spdk_nvmf_poll_group_add(), from v24.05 on). So on each thread registrations and additions alternate, and a qpair's
- * owner is the last one that its thread registered before it added the qpair. But the records do not name the thread,
- * the registrations of several threads are mixed, and probe lines may be lost. For example, with owners t1 to t3:
+ * A poll group registers a connection's owner and then adds its qpair to itself, in one call on one
+ * thread (spdk_nvmf_poll_group_add(), from v24.05 on). So on each thread registrations and
+ * additions alternate, and a qpair's owner is the last one that its thread registered before it
+ * added the qpair. But the records do not name the thread, the registrations of several threads are
+ * mixed, and probe lines may be lost. For example, with owners t1 to t3:
  *
  *	ticks                10   20   30   40   50   60
  *	owners registered    t1   t2             t3            by a thread that is not known
  *	thread 1 adds                  A              C
  *	thread 2 adds                       B
  *
- * The window of C is from 30, after A, to 60: it gets the one candidate, t3. A and B have two, t1 and t2. If t3 has its
- * entries on lcore 0, then thread 1 is there. If t1 has its own there as well, it is not B's: B gets t2, and A gets t1.
+ * The window of C is from 30, after A, to 60: it gets the one candidate, t3. A and B have two, t1
+ * and t2. If t3 has its entries on lcore 0, then thread 1 is there. If t1 has its own there as
+ * well, it is not B's: B gets t2, and A gets t1.
  *
- *  1. Candidates of a qpair are the owners that were registered in its window: before it was added, but not before the
- *     last addition by its thread that was recorded, nor too long ago, unless there are none then. They have the same
- *     subsystem, where both are known, and the same qid, where the description has one.
- *  2. A qpair with one candidate gets it, and it is no longer a candidate of others. This is repeated until nothing
- *     changes.
- *  3. When the qpairs that have an owner by then show each thread on one lcore, and one thread on each lcore, the lcore
- *     of an owner's own entries gives its thread. Then candidates are of the right thread or an unknown one, and none
- *     is older than the last one of the right thread. Then 2. again.
- *  4. A qpair that still has several candidates gets none, as does one whose probe lines may be those of two.
+ *  1. Candidates of a qpair are the owners that were registered in its window: before it was added,
+ *     but not before the last addition by its thread that was recorded, nor too long ago, unless
+ *     there are none then. They have the same subsystem, where both are known, and the same qid,
+ *     where the description has one.
+ *  2. A qpair with one candidate gets it, and it is no longer a candidate of others. This is
+ *     repeated until nothing changes.
+ *  3. When the qpairs that have an owner by then show each thread on one lcore, and one thread on
+ *     each lcore, the lcore of an owner's own entries gives its thread. Then candidates are of the
+ *     right thread or an unknown one, and none is older than the last one of the right thread. Then
+ *     2. again.
+ *  4. A qpair that still has several candidates gets none, as does one whose probe lines may be
+ *     those of two.
  *
- * So a lost addition leaves an extra owner among the candidates of the next additions, which get none unless 3. decides.
- * Two things could make this wrong, and are checked:
+ * So a lost addition leaves an extra owner among the candidates of the next additions, which get
+ * none unless 3. decides. Two things could make this wrong, and are checked:
  *
- *  - Owners that are missing from a table that was read once. Ids are assigned in ascending order, and used again in the
- *    order in which they become free. So no owner is missing until all ids have been used once; and later none in the
- *    newer half of the records, unless more than half of the ids are in use at a time. With a recorder that follows
- *    owners, this concerns only the table that it started with.
- *  - Qpairs of other transports, which have no owner. They show where a thread registered nothing before it added a
- *    qpair, or only so long before that it was preempted meanwhile, or that the owner is another thread's. Then 2. also
- *    requires that the owner is a candidate of this qpair only, and nothing is named when lines were lost. When there
- *    are too few qpairs to explain it so, 1. does not hold for this target: then candidates are all owners that were not
- *    registered much too early.
+ *  - Owners that are missing from a table that was read once. Ids are assigned in ascending order,
+ *    and used again in the order in which they become free. So no owner is missing until all ids
+ *    have been used once; and later none in the newer half of the records, unless more than half of
+ *    the ids are in use at a time. With a recorder that follows owners, this concerns only the
+ *    table that it started with.
+ *  - Qpairs of other transports, which have no owner. They show where a thread registered nothing
+ *    before it added a qpair, or only so long before that it was preempted meanwhile, or that the
+ *    owner is another thread's. Then 2. also requires that the owner is a candidate of this qpair
+ *    only, and nothing is named when lines were lost. When there are too few qpairs to explain it
+ *    so, 1. does not hold for this target: then candidates are all owners that were not registered
+ *    much too early.
  */
 #ifndef QPAIR_LIFETIMES_MATCH_H
 #define QPAIR_LIFETIMES_MATCH_H
@@ -64,8 +71,9 @@ struct match_qpair match_start(const struct qpair_event *begin, const struct qpa
 			       const struct qpair_event *connect);
 
 /*
- * Finds the owners of these qpairs, which are in the order of begin. incomplete: probe lines are known to be missing.
- * Costs a pass over each qpair's candidates for every round of rule 2, of which two or three are usual.
+ * Finds the owners of these qpairs, which are in the order of begin. incomplete: probe lines are
+ * known to be missing. Costs a pass over each qpair's candidates for every round of rule 2, of
+ * which two or three are usual.
  */
 void match_owners(const struct owners *o, struct match_qpair *qpairs, size_t n, bool incomplete);
 

@@ -32,7 +32,7 @@ static struct slice cut_last_word(struct slice *text)
 	return word;
 }
 
-/* Whether a word ends in a colon and a number, as ADDRESS:PORT and qid:N do; what is before it in *before. */
+/* Splits ADDRESS:PORT or qid:N. False when the word does not end in a colon and a number. */
 static bool ends_in_number(struct slice word, struct slice *before, uint64_t *number)
 {
 	const char *colon = memrchr(word.p, ':', word.n);
@@ -150,7 +150,7 @@ static int by_registration(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* From when on a table, as it was at one time, is whole: ids ascend until all have been used; see match.h. */
+/* From when on a table is whole: ids ascend until all have been used; see match.h. */
 static uint64_t table_whole_since(const struct owner *table, size_t n)
 {
 	struct owner *sorted = mem_array(n, sizeof(*sorted));
@@ -168,8 +168,8 @@ static uint64_t table_whole_since(const struct owner *table, size_t n)
 }
 
 /*
- * The same for lines of a recorder that follows owners: a table comes first, with ascending ids, and then nothing is
- * missing. A line that is the same as an earlier one belongs to another table.
+ * The same for lines of a recorder that follows owners: a table comes first, with ascending ids,
+ * and then nothing is missing. A line that is the same as an earlier one belongs to another table.
  */
 static uint64_t whole_since(const struct owner *lines, size_t n)
 {

@@ -43,26 +43,27 @@ struct owners {
 };
 
 /*
- * Adds what trace-dump -O printed, at one time or with -F. Returns 0, or -1 when something was wrong with it, which was
- * said; a file that cannot be opened or is of another kind ends the tool.
+ * Adds what trace-dump -O printed, at one time or with -F. Returns 0, or -1 when something was
+ * wrong with it, which was said; a file that cannot be opened or is of another kind ends the tool.
  */
 int owners_read(struct owners *o, const char *path);
 
 /*
- * Adds an owner line, without its name. last_added: the latest ticks at which a qpair was added in the lines before, 0:
- * none was. Returns NULL, or what is wrong with the line.
+ * Adds an owner line, without its name. last_added: the latest ticks at which a qpair was added in
+ * the lines before, 0: none was. Returns NULL, or what is wrong with the line.
  */
 const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added);
 
 /*
- * To be called when all have been added: merges the lines about an owner, which its number and the ticks of its
- * registration identify. The newest description counts.
+ * To be called when all have been added: merges the lines about an owner, which its number and the
+ * ticks of its registration identify. The newest description counts.
  */
 void owners_settle(struct owners *o);
 
 /*
- * Parses the description of an owner of type t, which is a thread or a connection: CLIENT:PORT, then SUBNQN once the
- * host has connected, and from v26.05 on LISTENER:PORT, while the listener exists, and qid:N.
+ * Parses the description of an owner of type t, which is a thread or a connection: CLIENT:PORT,
+ * then SUBNQN once the host has connected, and from v26.05 on LISTENER:PORT, while the listener
+ * exists, and qid:N.
  */
 void owners_parse_description(struct owner *owner);
 

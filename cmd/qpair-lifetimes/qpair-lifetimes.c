@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was added to a poll
- * group, when it began and ended, and its host. An address is soon used for another qpair, so trace-join needs the
- * times to know which qpair an entry means.
+ * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was
+ * added to a poll group, when it began and ended, and its host. An address is soon used for another
+ * qpair, so trace-join needs the times to know which qpair an entry means.
  *
- * The events are sorted by time and then processed from the last to the first. What ends a lifetime, and its names, are
- * then known when its beginning comes. So an event costs one look-up, however many lifetimes of an address overlap
- * because removals were lost.
+ * The events are sorted by time and then processed from the last to the first. What ends a
+ * lifetime, and its names, are then known when its beginning comes. So an event costs one look-up,
+ * however many lifetimes of an address overlap because removals were lost.
  *
- * From v24.05 on, TCP's entries have an owner instead of an address. With the trace's owners, which usdt-record writes
- * among the probe lines or trace-dump -O prints, a lifetime gets the owner of its qpair; see match.h.
+ * From v24.05 on, TCP's entries have an owner instead of an address. With the trace's owners, which
+ * usdt-record writes among the probe lines or trace-dump -O prints, a lifetime gets the owner of
+ * its qpair; see match.h.
  */
 #include <err.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ struct address {
 struct lifetimes_found {
 	struct qpair *all;
 	size_t n;
-	size_t no_begin; /* connects without a lifetime: the qpair was added before the recording began */
+	size_t no_begin; /* connects of qpairs that were added before the recording */
 };
 
 static void add_event(struct lifetimes_found *found, struct address *a, const struct qpair_event *e)
@@ -194,7 +195,7 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 			   name, found.no_begin);
 }
 
-/* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with what was read. */
+/* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with it. */
 static int read_all(const char *path, struct out *out)
 {
 	struct events events = {};

@@ -34,7 +34,7 @@ static void put_text(struct out *out, struct slice text)
 	}
 }
 
-/* The start of an event of a phase, up to its time. After event_open() there is always one before it. */
+/* The start of an event, up to its time. After event_open() there is always one before it. */
 #define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":1,\"ts\":"
 
 /* Members and a brace follow. */

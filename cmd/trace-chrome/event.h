@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes Chrome's Trace Event Format, the JSON that chrome://tracing and Perfetto read; the phases (ph) are
- * described in "Trace Event Format", docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
+ * Writes Chrome's Trace Event Format, the JSON that chrome://tracing and Perfetto read; the phases
+ * (ph) are described in "Trace Event Format",
+ * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
- * Times are nanoseconds here and microseconds with three decimals there. Texts are as written in JSON between
- * quotes; what is not valid UTF-8 in them is replaced. A track is that of an lcore.
+ * Times are nanoseconds here and microseconds with three decimals there. Texts are as written in
+ * JSON between quotes; what is not valid UTF-8 in them is replaced. A track is that of an lcore.
  */
 #ifndef TRACE_CHROME_EVENT_H
 #define TRACE_CHROME_EVENT_H
@@ -36,12 +37,12 @@ void event_track(struct out *out, uint32_t lcore, struct slice thread);
 /* A point in time on an lcore's track, with what the line has. */
 void event_instant(struct out *out, struct event_at at, const struct traceline *line);
 
-/* The same for an entry about an object: a slice of the shortest time, as an arrow needs a slice to point to. */
+/* The same for an entry about an object: a short slice, as an arrow must point to a slice. */
 void event_entry(struct out *out, struct event_at at, const struct traceline *line);
 
 /*
- * Start a slice on the object's own track, inside those that are open there, and end the innermost one. line: what
- * describes it, or NULL.
+ * Start a slice on the object's own track, inside those that are open there, and end the innermost
+ * one. line: what describes it, or NULL.
  */
 void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
 		 const struct traceline *line);

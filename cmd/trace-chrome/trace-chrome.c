@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-chrome: converts trace lines for chrome://tracing and Perfetto. Each lcore has a track with its entries. Each
- * object, such as a request, has one with a slice for its life, and in it a slice for each state. Arrows lead from a
- * request to what it started, and back. A counter shows how many objects are in work.
+ * trace-chrome: converts trace lines for chrome://tracing and Perfetto. Each lcore has a track with
+ * its entries. Each object, such as a request, has one with a slice for its life, and in it a slice
+ * for each state. Arrows lead from a request to what it started, and back. A counter shows how many
+ * objects are in work.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static struct event_id id_of(const struct chart *c, const struct object *o)
 	return (struct event_id){c->types.all[o->type], o->number};
 }
 
-/* Finds the members of an annotation, which is an object, that describe it: not its address, and no objects. */
+/* Finds the members of an annotation that describe it: not its address, and no objects. */
 static void find_members(struct chart *c, struct slice annotation)
 {
 	struct member m;
@@ -81,7 +82,7 @@ static void find_members(struct chart *c, struct slice annotation)
 	}
 }
 
-/* The annotation that trace-join made, as key=value, …; empty when there is none. Valid until the next call. */
+/* trace-join's annotation, as key=value, …; empty without one. Valid until the next call. */
 static struct slice annotation(struct chart *c, const struct traceline *line)
 {
 	size_t arg = 0;
@@ -173,7 +174,7 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	c->depths[o->type] = depth;
 }
 
-/* Reads the lcore, and gives it a track when it is new. Returns NULL, or what is wrong with the line. */
+/* Reads the lcore; a new one gets a track. Returns NULL, or what is wrong with the line. */
 static const char *read_lcore(struct chart *c, const struct traceline *line, uint32_t *lcore)
 {
 	uint64_t number;

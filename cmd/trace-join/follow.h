@@ -24,8 +24,9 @@ void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const 
 		 size_t n);
 
 /*
- * As lines_next(). Reads the lifetimes that have come before it returns a line that has just come, and while it waits,
- * for which it flushes the output. When nobody reads the output any more, sets its error.
+ * As lines_next(). Reads the lifetimes that have come before it returns a line that has just come,
+ * and while it waits, for which it flushes the output. When nobody reads the output any more, sets
+ * its error.
  */
 int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out,
 		struct slice *line);

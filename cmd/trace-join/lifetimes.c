@@ -124,8 +124,8 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 }
 
 /*
- * The array with room for one element more than n. Its capacity is the next power of two, from 1 on: most addresses
- * have one lifetime.
+ * The array with room for one element more than n. Its capacity is the next power of two, from 1
+ * on: most addresses have one lifetime.
  */
 static void *room_for_one(void *array, size_t n, size_t size)
 {
@@ -359,8 +359,9 @@ static void add_span(struct lifetime_value *v, uint64_t begin, uint64_t end,
 }
 
 /*
- * Divides the time from `now` on into spans, each of which belongs to the first of the active lifetimes. Each step ends
- * or starts a lifetime, so there are at most two spans for each. from: the first one that begins at `now` or later.
+ * Divides the time from `now` on into spans, each of which belongs to the first of the active
+ * lifetimes. Each step ends or starts a lifetime, so there are at most two spans for each. from:
+ * the first one that begins at `now` or later.
  */
 static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from, uint64_t now)
 {
@@ -386,8 +387,8 @@ static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from
 }
 
 /*
- * Rebuilds the spans that are not valid any more. They are usually the last ones, so an address that is used over and
- * over costs no more each time.
+ * Rebuilds the spans that are not valid any more. They are usually the last ones, so an address
+ * that is used over and over costs no more each time.
  */
 static void make_spans(struct lifetimes *l, struct lifetime_value *v, uint64_t now)
 {

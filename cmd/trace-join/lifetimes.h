@@ -2,10 +2,11 @@
 /*
  * Lifetime lines, by kind and by address or owner: which object had an address at a time?
  *
- * A line replaces an earlier one about the same object: of the same kind, begin, and address, or owner where there is no
- * address. Where lifetimes of an address overlap, the one that is first in the files counts. For that an address has a
- * list of disjoint spans, made when it is first looked up. A look-up costs one in a hash table and, unless the answer is
- * the last one again, a binary search. Lines may be added at any time. Owners are treated like addresses.
+ * A line replaces an earlier one about the same object: of the same kind, begin, and address, or
+ * owner where there is no address. Where lifetimes of an address overlap, the one that is first in
+ * the files counts. For that an address has a list of disjoint spans, made when it is first looked
+ * up. A look-up costs one in a hash table and, unless the answer is the last one again, a binary
+ * search. Lines may be added at any time. Owners are treated like addresses.
  */
 #ifndef TRACE_JOIN_LIFETIMES_H
 #define TRACE_JOIN_LIFETIMES_H
@@ -69,8 +70,9 @@ struct lifetimes {
 };
 
 /*
- * Adds the lifetime lines of a file to l, which is all zero at first; complains about malformed ones. Returns 0, or -1
- * when it has complained. A file that cannot be opened, or is of another kind, ends the tool.
+ * Adds the lifetime lines of a file to l, which is all zero at first; complains about malformed
+ * ones. Returns 0, or -1 when it has complained. A file that cannot be opened, or is of another
+ * kind, ends the tool.
  */
 int lifetimes_read(struct lifetimes *l, const char *path);
 

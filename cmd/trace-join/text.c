@@ -10,8 +10,8 @@
 #include "utf8.h"
 
 /*
- * A line of text that is being written, at p. There is room for all that is in the trace line; anything else goes
- * through put_other(). Columns count characters, as Python does.
+ * A line of text that is being written, at p. There is room for all that is in the trace line;
+ * anything else goes through put_other(). Columns count characters, as Python does.
  */
 struct text {
 	struct out *out;
@@ -32,7 +32,7 @@ static void put_string(struct text *t, const char *s)
 	put(t, slice_of(s));
 }
 
-/* Text of any length, any number of times: a short one costs no more than put(). Not counted in the width. */
+/* Text of any length, any number of times. Not counted in the width. */
 static void put_other(struct text *t, struct slice s)
 {
 	if (s.n <= t->spare) {
@@ -86,7 +86,7 @@ static void pad(struct text *t, unsigned width)
 	t->width = width;
 }
 
-/* Microseconds with three decimals, even when another program has rewritten the number: 0.04 is 0.040. */
+/* Three decimals, even when another program has rewritten the number: 0.04 is 0.040. */
 static struct slice three_decimals(struct slice us, char *room)
 {
 	/* not 1.2e3 */

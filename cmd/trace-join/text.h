@@ -31,7 +31,7 @@ struct text_short {
 		.who = WHO_NONE, .widths = { 3, 11, 12, 24, 12, 8, 5 } \
 	}
 
-/* Writes a line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */
+/* A line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */
 void text_write(struct out *out, const struct traceline *line, size_t n);
 
 /* The same in the short form. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-join: names the objects behind the addresses and owners in trace lines. An argument whose name and address are
- * those of a lifetime line at that time is annotated. An entry whose owner is that of a lifetime line gets the
- * annotation as another argument. The result is text for people, in the format of SPDK's trace.py or in a shorter one,
- * or the same JSON lines with every other byte kept.
+ * trace-join: names the objects behind the addresses and owners in trace lines. An argument whose
+ * name and address are those of a lifetime line at that time is annotated. An entry whose owner is
+ * that of a lifetime line gets the annotation as another argument. The result is text for people,
+ * in the format of SPDK's trace.py or in a shorter one, or the same JSON lines with every other
+ * byte kept.
  */
 #include <err.h>
 #include <fnmatch.h>
@@ -89,8 +90,8 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 }
 
 /*
- * Counts a line that was annotated, while none has got a name. Threads have owners of the same type as connections, but
- * no lifetimes; the description of a connection has a port.
+ * Counts a line that was annotated, while none has got a name. Threads have owners of the same type
+ * as connections, but no lifetimes; the description of a connection has a port.
  */
 static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes,
 			  const struct traceline *line)
@@ -234,8 +235,8 @@ static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, ui
 }
 
 /*
- * Whether entries were named, if any could have been; says so when not. It is only a note when the lifetimes have no
- * owners, because recorders other than usdt-record know none.
+ * Whether entries were named, if any could have been; says so when not. It is only a note when the
+ * lifetimes have no owners, because recorders other than usdt-record know none.
  */
 static bool check_named(const struct join *join, const char *name)
 {
@@ -282,7 +283,7 @@ static bool check_named(const struct join *join, const char *name)
 	return false;
 }
 
-/* Says what could have been joined, and was not. Returns whether the output can be what was asked for. */
+/* Says what was not joined. Returns whether the output can be what was asked for. */
 static bool check_joined(const struct join *join, const struct lines *lines)
 {
 	if (!lines->number && !lines->is)
@@ -295,7 +296,7 @@ static bool check_joined(const struct join *join, const struct lines *lines)
 	return !opt.num_lifetimes || check_named(join, lines->name) || opt.follow;
 }
 
-/* Returns 0, or -1 when something was wrong with the trace lines, or with what was found in them. */
+/* Returns 0, or -1 when something was wrong with the trace lines, or could not be joined. */
 static int join_all(struct join *join, const char *path)
 {
 	struct tracelines in;

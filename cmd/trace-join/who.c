@@ -62,7 +62,7 @@ static bool is_uuid(struct slice s)
 
 enum { PARTS = 12 };
 
-/* The parts of an NQN that can stand for it: shortest first, the whole NQN last. Returns how many. */
+/* The parts of an NQN that can stand for it, shortest first, itself last. Returns how many. */
 static unsigned nqn_parts(struct slice nqn, struct slice parts[PARTS])
 {
 	char boundary = ':';
@@ -105,7 +105,7 @@ static uint32_t learn_nqn(struct who_nqns *nqns, struct slice nqn)
 	return number;
 }
 
-/* The shortest part that no other NQN has. An NQN that is a part of another one keeps its full text as its name. */
+/* The shortest part that no other NQN has; the whole NQN when it is a part of another. */
 static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 {
 	struct slice parts[PARTS];
@@ -116,7 +116,7 @@ static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 	return parts[i];
 }
 
-/* Numbers a lifetime so that those of its group that overlap have different numbers. Call in the order of begin. */
+/* Gives lifetimes of a group that overlap different numbers. Call in the order of begin. */
 static void join_group(struct who *w, const struct lifetimes *l, size_t order, struct slice name)
 {
 	uint32_t i = intern_add(&w->group_names, name);

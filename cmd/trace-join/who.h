@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short names for the qpairs of lifetimes and for owners. No two that exist at the same time have the same one.
+ * Short names for the qpairs of lifetimes and for owners. No two that exist at the same time have
+ * the same one.
  *
- * A host is named by the shortest end of its NQN, after a colon, that ends no other host's NQN; the first groups of a
- * UUID may be enough. A qpair is HOST/QID; then @SUBSYSTEM when there are several subsystems; then #2 and so on when
- * older qpairs with the same name still exist.
+ * A host is named by the shortest end of its NQN, after a colon, that ends no other host's NQN; the
+ * first groups of a UUID may be enough. A qpair is HOST/QID; then @SUBSYSTEM when there are several
+ * subsystems; then #2 and so on when older qpairs with the same name still exist.
  *
- * Names only get longer when more lifetimes are learned, so names that were printed before stay unambiguous.
+ * Names only get longer when more lifetimes are learned, so names that were printed before stay
+ * unambiguous.
  */
 #ifndef TRACE_JOIN_WHO_H
 #define TRACE_JOIN_WHO_H
@@ -68,12 +70,13 @@ struct who {
 /* Learns the lifetimes that were added since the last call. */
 void who_learn(struct who *w, const struct lifetimes *l);
 
-/* The name of a lifetime's qpair, valid until the next call of any of these; NULL when its host is not known. */
+/* The name of a lifetime's qpair, valid until the next call; NULL when its host is not known. */
 const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime);
 
 /*
- * The first word of an owner's description; valid until the next call. Both are strings as written in JSON, without
- * their quotes. By the poller, a new description is another owner's, or has only grown.
+ * The first word of an owner's description; valid until the next call. Both are strings as written
+ * in JSON, without their quotes. By the poller, a new description is another owner's, or has only
+ * grown.
  */
 const struct who_name *who_owner(struct who *w, struct slice description, struct slice poller);
 

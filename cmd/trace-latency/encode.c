@@ -46,7 +46,7 @@ static int compare_strings(struct slice a, struct slice b)
 	return a.n > n ? (unsigned char)a.p[n] - '"' : '"' - (unsigned char)b.p[n];
 }
 
-/* The order of the keys by their bytes; see rows_write_key(). A group is never the beginning of another. */
+/* The order of the bytes of rows_write_key(). No group is the beginning of another. */
 static int by_key(const void *a, const void *b, void *context)
 {
 	const struct latency *x = *(struct latency *const *)a, *y = *(struct latency *const *)b;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The encoded lines of trace-latency, which it writes with -e, and reads with --merge and for --against:
+ * The encoded lines of trace-latency, which it writes with -e, and reads with --merge and for
+ * --against:
  *
  *	{"group":{…},"object":"r","from":"A","to":"B"}<TAB>{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
  *
- * A tab ends the key, as MapReduce wants it. A value is the lowest of its bucket, so a reader can check that the
- * buckets are the same as its own.
+ * A tab ends the key, as MapReduce wants it. A value is the lowest of its bucket, so a reader can
+ * check that the buckets are the same as its own.
  */
 #ifndef TRACE_LATENCY_ENCODE_H
 #define TRACE_LATENCY_ENCODE_H
@@ -13,13 +14,13 @@
 #include "out.h"
 #include "rows.h"
 
-/* Writes the rows that have values, ordered by the bytes of their lines, which is sort(1)'s order in the C locale. */
+/* Writes the rows that have values, in the order of sort(1) in the C locale. */
 void encode_write(struct out *out, const struct rows *rows);
 
 /*
- * Adds the encoded lines of a file to rows; complains about malformed ones and leaves them out. Returns 0, or -1
- * when it has complained. A file that cannot be opened, or is of another kind, ends the tool. reader: the command that
- * reads such lines from a pipe, for that message.
+ * Adds the encoded lines of a file to rows; complains about malformed ones and leaves them out.
+ * Returns 0, or -1 when it has complained. A file that cannot be opened, or is of another kind,
+ * ends the tool. reader: the command that reads such lines from a pipe, for that message.
  */
 int encode_read(struct rows *rows, const char *path, const char *reader);
 

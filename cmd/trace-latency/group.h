@@ -19,9 +19,9 @@ struct group {
 };
 
 /*
- * The group of a trace line, given as taken apart and as text: the empty text without keys. A key that the line does not
- * have is taken from the group of the related object, which may be empty, else it is null. The text is valid
- * until the next call.
+ * The group of a trace line, given as taken apart and as text: the empty text without keys. A key
+ * that the line does not have is taken from the group of the related object, which may be empty,
+ * else it is null. The text is valid until the next call.
  */
 struct slice group_of(struct group *group, const struct traceline *line, struct slice text,
 		      struct slice related);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log-linear histograms of 64-bit values: the bucket scheme of HdrHistogram (Gil Tene) with three significant
- * decimal digits and a smallest unit of 1. Below 2048 every value has its own bucket; above, each power of
- * two is cut into 1024 equal ones. So all histograms have the same buckets, and adding two of them is exact.
+ * Log-linear histograms of 64-bit values: the bucket scheme of HdrHistogram (Gil Tene) with three
+ * significant decimal digits and a smallest unit of 1. Below 2048 every value has its own bucket;
+ * above, each power of two is cut into 1024 equal ones. So all histograms have the same buckets,
+ * and adding two of them is exact.
  */
 #ifndef TRACE_LATENCY_HISTOGRAM_H
 #define TRACE_LATENCY_HISTOGRAM_H
@@ -46,7 +47,8 @@ static inline const uint64_t *histogram_counter(const struct histogram *h, unsig
 }
 
 /*
- * Finds the first bucket from *bucket on that has values, and their number. False when there is none.
+ * Finds the first bucket from *bucket on that has values, and their number. False when there is
+ * none.
  *
  *	for (unsigned b = 0; histogram_next(h, &b, &count); b++)
  */
@@ -65,9 +67,10 @@ bool histogram_merge(struct histogram *h, const struct histogram *from);
 uint64_t histogram_mean(const struct histogram *h);
 
 /*
- * Percentiles in one scan: for each of n, given in ascending order in thousandths of a percent (99900 for p99.9), the
- * value that this share of all values does not exceed. As in HdrHistogram it is the highest value of the bucket in
- * which the count reaches the share, but at most max, which is exact.
+ * Percentiles in one scan: for each of n, given in ascending order in thousandths of a percent
+ * (99900 for p99.9), the value that this share of all values does not exceed. As in HdrHistogram it
+ * is the highest value of the bucket in which the count reaches the share, but at most max, which
+ * is exact.
  */
 void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n,
 			   uint64_t *values);

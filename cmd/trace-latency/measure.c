@@ -154,7 +154,7 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 	return error;
 }
 
-/* Ends the lives that are left; objects in a state that is not final were in work when the trace ended. */
+/* Ends the lives that are left, or counts their objects as in work when the trace ended. */
 static void end_lives(struct measure *m)
 {
 	lifecycle_end(&m->lifecycle);

@@ -178,7 +178,7 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 
 enum { POWERS = 64, STARS = 40 };
 
-/* bcc's slots: 0 to 1, 2 to 3, 4 to 7 … Buckets do not cross a power of two, so the counts are exact. */
+/* bcc's slots: 0 to 1, 2 to 3, 4 to 7 … Exact, as buckets do not cross a power of two. */
 static void print_powers(struct out *out, const struct histogram *h)
 {
 	static const char stars[] = "****************************************";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What trace-latency prints: a table, JSON lines, or histograms. Times are microseconds with three decimals. */
+/* What trace-latency prints: a table, JSON lines, or histograms. Times are in microseconds. */
 #ifndef TRACE_LATENCY_PRINT_H
 #define TRACE_LATENCY_PRINT_H
 

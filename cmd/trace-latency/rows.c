@@ -153,7 +153,7 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
 	}
 }
 
-/* Numbers in the texts count as numbers: lcore 9 comes before lcore 10. Texts of JSON have no NUL. */
+/* Orders numbers in the texts as numbers: lcore 9, lcore 10. Texts of JSON have no NUL. */
 static int compare_groups(struct slice a, struct slice b)
 {
 	int order = strverscmp(a.p, b.p);
@@ -182,8 +182,8 @@ static int by_rank(const void *a, const void *b, void *context)
 }
 
 /*
- * The time of all objects of a group and type is the sum of its transitions. That of the whole lives is longer where
- * lines were left out, and shorter where lives did not end.
+ * The time of all objects of a group and type is the sum of its transitions. That of the whole
+ * lives is longer where lines were left out, and shorter where lives did not end.
  */
 static void set_shares(struct ranked *from, struct ranked *to)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of trace-latency: a histogram for every group, type of objects, and transition from one state to the next;
- * and one for the whole life. Values are nanoseconds, as trace lines have no rate of the ticks.
+ * The rows of trace-latency: a histogram for every group, type of objects, and transition from one
+ * state to the next; and one for the whole life. Values are nanoseconds, as trace lines have no
+ * rate of the ticks.
  */
 #ifndef TRACE_LATENCY_ROWS_H
 #define TRACE_LATENCY_ROWS_H
@@ -34,7 +35,7 @@ struct latency_stats {
 
 /* All zero has no rows. */
 struct rows {
-	/* groups as JSON objects, "" being no group; types and states as written in JSON between their quotes */
+	/* groups as JSON objects, "" being none; types and states as JSON strings without quotes */
 	struct intern groups, types, states;
 	struct map map;
 	struct latency **all;
@@ -60,7 +61,7 @@ struct rows_key {
 	const struct slice *from, *to;
 };
 
-/* Adds a histogram, which is not empty, to a row. Returns NULL; or why it cannot, with nothing changed. */
+/* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
 /* The row that is the same in other rows and has values there; or NULL. */
@@ -83,13 +84,13 @@ void rows_write_group(struct out *out, struct slice group, const char *after);
 /* A row's name in messages. */
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 
-/* What a row is about, as members of a JSON object: "group":{…},"object":"r","from":"A","to":"B". */
+/* A row's key, as members of a JSON object: "group":{…},"object":"r","from":"A","to":"B". */
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
 
 /*
- * The rows that have values, in the order for people: by group, by type, the whole life before its parts, and those by
- * their total time, the longest first. Equal ones are ordered by name, so the order does not depend on that of the
- * input. The caller frees them.
+ * The rows that have values, in the order for people: by group, by type, the whole life before its
+ * parts, and those by their total time, the longest first. Equal ones are ordered by name, so the
+ * order does not depend on that of the input. The caller frees them.
  */
 struct ranked {
 	const struct latency *row;

@@ -14,8 +14,9 @@ struct threshold {
 bool threshold_parse(const char *text, struct threshold *threshold);
 
 /*
- * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold, and those with too
- * few samples in either: a percentile needs 10 values above it. Returns how many rows exceed it.
+ * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold,
+ * and those with too few samples in either: a percentile needs 10 values above it. Returns how many
+ * rows exceed it.
  */
 size_t threshold_report(const struct threshold *threshold, const struct rows *rows,
 			const struct rows *base, const char *base_name);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-latency: follows the objects of a trace, such as requests, from state to state and prints how long they stayed
- * in each. It keeps histograms, which can be written as lines, added up by another trace-latency, and compared with
- * those of an earlier run.
+ * trace-latency: follows the objects of a trace, such as requests, from state to state and prints
+ * how long they stayed in each. It keeps histograms, which can be written as lines, added up by
+ * another trace-latency, and compared with those of an earlier run.
  *
- * Times are whole nanoseconds, the unit of `us` in trace lines, because the lines have no rate of the ticks. So sums
- * are exact, and the parts of a life add up to the whole.
+ * Times are whole nanoseconds, the unit of `us` in trace lines, because the lines have no rate of
+ * the ticks. So sums are exact, and the parts of a life add up to the whole.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -77,7 +77,7 @@ static void print_notes(const struct measure *m, const char *name)
 	     "traces, or are not in order");
 }
 
-/* Whether there are rows; says so when not. For a mapper (-e) no line at all is right where there is nothing. */
+/* Whether there are rows; says so when not. For a mapper (-e), no rows are no error. */
 static bool say_if_none(const struct rows *rows, const char *name, const char *what)
 {
 	if (rows->n)
