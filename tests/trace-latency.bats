@@ -226,6 +226,16 @@ related() {
     equal "$(trace-latency -jq -g lcore other | jq -c '[.group.lcore, .object]' | uniq | tr '\n' ' ')" '[0,"r"] [7,"i"] '
 }
 
+@test "a group that is too long to be inherited by every related object is refused" {
+    long=$(printf '%04097d' 0)
+    { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:2}\"}"; entry 2.000 DONE r0 1 0x10; } >in
+    status_is 1 trace-latency -q -g args.a in
+    says 'trace-latency: in:1: not a trace line, left out: a group of more than 4 KiB: group by something else'
+    # with its key, quotes and braces it has 4096 bytes
+    { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:14}\"}"; entry 2.000 DONE r0 1 0x10; } >in
+    status_is 0 trace-latency -q -g args.a in
+}
+
 @test "groups come in the order of the numbers in them" {
     for i in 10 9 100; do ramp 2 | sed "s/0x/0x$i/; s/\"lcore\":0/\"lcore\":$i/"; done >in
     equal "$(trace-latency -g lcore in | grep lcore | tr '\n' ' ')" 'lcore=9 lcore=10 lcore=100 '

@@ -15,6 +15,9 @@ enum {
 	WENT_ON = 4,  /* after it was recorded */
 };
 
+/* Bytes: a group may be passed on from object to related object, each in a group of its own. */
+enum { GROUP_MAX = 4 << 10 };
+
 /* One entry is a life as well when it gives its object's age. */
 static bool is_life(const struct object *o)
 {
@@ -98,11 +101,14 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 	if (related)
 		inherited = m->rows.groups.all[related->note];
 	group = group_of(m->group, line, text, inherited);
-	o->note = intern_add_below(&m->rows.groups, group, ROWS_GROUPS);
-	if (o->note != MAP_NONE)
+	if (group.n <= GROUP_MAX)
+		o->note = intern_add_below(&m->rows.groups, group, ROWS_GROUPS);
+	if (group.n <= GROUP_MAX && o->note != MAP_NONE)
 		return NULL;
+	/* the object is not followed */
 	o->entries = 0;
-	return "more than 16777216 groups: group by something else";
+	return group.n > GROUP_MAX ? "a group of more than 4 KiB: group by something else"
+				   : "more than 16777216 groups: group by something else";
 }
 
 /* An object has left the state that it was in. */
