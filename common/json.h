@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A pull reader for JSON text (RFC 8259) that hands out slices of it, and a writer of strings.
+ * A pull reader for JSON text (RFC 8259), which returns slices of it, and a writer of strings.
  *
  * The caller walks the text with the calls below; each consumes what it returns. The first error
- * sticks: from then on every call returns false, so a loop needs one look at `error` behind it.
+ * sticks: from then on every call returns false, so a loop needs one check of `error` after it.
  * Numbers stay text until somebody wants an integer, so 64-bit values survive. Every byte of a
  * consumed value is checked, except that strings may hold invalid UTF-8 (json_unescape() mends it).
  *

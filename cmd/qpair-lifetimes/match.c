@@ -34,7 +34,7 @@ struct matcher {
 	enum {
 		ALL_IN_ORDER,  /* every addition follows a registration */
 		SOME_IN_ORDER, /* some qpairs are of other transports */
-		NO_ORDER,      /* registrations and additions do not take turns */
+		NO_ORDER,      /* registrations and additions do not alternate */
 	} order;
 };
 
@@ -61,7 +61,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The value in the middle; 0 when there is none. */
+/* 0 when there are no values. */
 static uint64_t median(uint64_t *values, size_t n)
 {
 	qsort(values, n, sizeof(*values), by_value);

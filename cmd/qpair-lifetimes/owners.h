@@ -50,7 +50,7 @@ int owners_read(struct owners *o, const char *path);
 
 /*
  * Adds an owner line, without its name. last_added: the latest ticks at which a qpair was added in
- * the lines before, 0: none was. Returns NULL, or what is wrong with the line.
+ * the lines before, 0: there was none. Returns NULL, or what is wrong with the line.
  */
 const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added);
 

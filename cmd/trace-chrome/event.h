@@ -27,7 +27,7 @@ struct event_id {
 	uint64_t number;
 };
 
-/* What stands before the first event and after the last one. */
+/* The text before the first event and after the last one. */
 void event_open(struct out *out);
 void event_close(struct out *out);
 

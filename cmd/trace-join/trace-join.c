@@ -90,7 +90,7 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 }
 
 /*
- * Counts a line that was annotated, while none has got a name. Threads have owners of the same type
+ * Counts a line that was annotated, while no line has a name. Threads have owners of the same type
  * as connections, but no lifetimes; the description of a connection has a port.
  */
 static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes,
@@ -234,53 +234,72 @@ static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, ui
 	return "their addresses and owners are not those of the entries: they are of another process, or probe lines are missing";
 }
 
-/*
- * Whether entries were named, if any could have been; says so when not. It is only a note when the
- * lifetimes have no owners, because recorders other than usdt-record know none.
- */
-static bool check_named(const struct join *join, const char *name)
+/* How many entries lifetimes could have named by owner. any: whether lifetimes have owners. */
+static uint64_t count_by_owner(const struct join *join, bool *any)
 {
-	const struct lifetimes *lifetimes = &join->lifetimes;
-	const struct unnamed *unnamed = &join->unnamed;
-	const char *first = io_name(opt.lifetimes[0]);
-	uint64_t begin = UINT64_MAX, end = 0, by_owner = 0;
-	bool owners[1 << 8] = {}, any = false;
+	bool owners[1 << 8] = {};
+	uint64_t n = 0;
 
-	for (size_t i = 0; i < lifetimes->n; i++) {
-		const struct lifetime *l = lifetimes->all[i];
+	for (size_t i = 0; i < join->lifetimes.n; i++) {
+		const struct lifetime *l = join->lifetimes.all[i];
+
+		if (l->has[LIFETIME_OWNER])
+			owners[l->key[LIFETIME_OWNER] >> 32] = *any = true;
+	}
+	/* without owners, TCP's connections could have had one */
+	if (!*any)
+		owners['t'] = true;
+	for (unsigned i = 0; i < sizeof(owners); i++)
+		n += owners[i] ? join->unnamed.by_owner[i] : 0;
+	return n;
+}
+
+/*
+ * Says that nothing was named, and why. Returns whether that can be right: recorders other than
+ * usdt-record know no owners.
+ */
+static bool explain_unnamed(const struct join *join, const char *file, const char *name)
+{
+	const struct unnamed *unnamed = &join->unnamed;
+	bool owners = false;
+	uint64_t begin = UINT64_MAX, end = 0, by_owner = count_by_owner(join, &owners);
+
+	for (size_t i = 0; i < join->lifetimes.n; i++) {
+		const struct lifetime *l = join->lifetimes.all[i];
 
 		begin = l->begin < begin ? l->begin : begin;
 		end = l->end > end ? l->end : end;
-		any |= l->has[LIFETIME_OWNER];
-		if (l->has[LIFETIME_OWNER])
-			owners[l->key[LIFETIME_OWNER] >> 32] = true;
 	}
-	/* without owners, TCP's connections could have had one */
-	for (unsigned i = 0; i < sizeof(owners); i++)
-		if (any ? owners[i] : i == 't')
-			by_owner += unnamed->by_owner[i];
-	if (!lifetimes->n && lifetimes->num_skipped) {
-		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
-		      first);
-		return false;
-	}
-	/* no host connected during the recording */
-	if (!lifetimes->n)
-		cli_notice(opt.quiet, "%s: no lifetime lines: nothing can be named", first);
-	if (unnamed->named || unnamed->by_arg + by_owner == 0)
+	if (unnamed->by_arg + by_owner == 0)
 		return true;
-	if (by_owner && !unnamed->by_arg && !any && end >= unnamed->first &&
-	    begin <= unnamed->last) {
+	if (!unnamed->by_arg && !owners && end >= unnamed->first && begin <= unnamed->last) {
 		cli_notice(
 			opt.quiet,
 			"%s: named 0 of %" PRIu64
 			" entries of %s: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES",
-			first, by_owner, name);
+			file, by_owner, name);
 		return true;
 	}
-	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", first, unnamed->by_arg + by_owner,
+	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", file, unnamed->by_arg + by_owner,
 	      name, why_unnamed(unnamed, begin, end));
 	return false;
+}
+
+/* Whether entries were named, if any could have been; says so when not. */
+static bool check_named(const struct join *join, const char *name)
+{
+	const struct lifetimes *lifetimes = &join->lifetimes;
+	const char *file = io_name(opt.lifetimes[0]);
+
+	if (!lifetimes->n && lifetimes->num_skipped) {
+		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
+		      file);
+		return false;
+	}
+	/* no host connected during the recording */
+	if (!lifetimes->n)
+		cli_notice(opt.quiet, "%s: no lifetime lines: nothing can be named", file);
+	return join->unnamed.named || explain_unnamed(join, file, name);
 }
 
 /* Says what was not joined. Returns whether the output can be what was asked for. */

@@ -18,7 +18,7 @@ static bool member(struct slice text, struct slice name, struct slice *value)
 	return false;
 }
 
-/* The same for the argument of a line, which is taken apart already. */
+/* The same for an argument of a line, which is parsed already. */
 static bool argument(const struct traceline *line, struct slice name, struct slice *value)
 {
 	for (unsigned i = 0; i < line->num_args; i++)
