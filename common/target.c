@@ -178,8 +178,7 @@ int target_add_process(struct target *t, pid_t pid)
 	}
 	t->name = process_name(list.proc);
 	if (!t->name && errno == ENOENT)
-		warnx("process %d: it has no executable: it has ended, or is one of the kernel",
-		      pid);
+		warnx("process %d: no executable: it has ended, or is a kernel thread", pid);
 	else if (!t->name)
 		process_error(pid, "exe", errno);
 	else if (missing)

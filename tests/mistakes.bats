@@ -277,6 +277,8 @@ T
 1 % biosnoop: nosuchdisk: no disk; lsblk lists those that are there % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
 2 % a whole number above 0 is expected % biosnoop 1s
+2 % a number of seconds is expected, not 2 operands % biosnoop 10 -Q
+2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
 1 % offwaketime: process 2147483647: there is none % offwaketime -p 2147483647 1
 1 % offwaketime: process 2147483647: there is none % offwaketime -p $$,2147483647 1
 1 % offwaketime: thread 2147483647: there is none % offwaketime -t 2147483647 1

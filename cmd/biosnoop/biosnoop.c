@@ -160,7 +160,7 @@ static dev_t check_disk(const char *name, unsigned major, unsigned minor)
 		return makedev(major, minor);
 	strcpy(path + n, "/slaves");
 	errx(EXIT_FAILURE,
-	     "%s: has no requests, which this tool follows; name the disks below it, which are in %s if there are any, or leave out -d",
+	     "%s: has no requests, which this tool follows; name the disks below it, if any are in %s, or leave out -d",
 	     name, path);
 }
 

@@ -377,6 +377,7 @@ int attach_detach(struct attach *a)
 	if (child == 0)
 		close_files();
 	close_links(a);
+	usdt_record_bpf__detach(a->bpf);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
 	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead network file system for instance; process %d stays to wait for it",
