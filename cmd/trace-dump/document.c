@@ -209,7 +209,8 @@ int document_open(struct document *d, struct trace *t, struct input *in)
 {
 	const char *brace = memchr(in->data, '{', in->size < STRAY_MAX ? in->size : STRAY_MAX);
 
-	*d = (struct document){.in = in, .trace = t, .owner.fd = OUT_MEMORY};
+	*d = (struct document){
+		.in = in, .trace = t, .plain_owner.fd = OUT_MEMORY, .owner.fd = OUT_MEMORY};
 	for (unsigned i = 0; i < TRACE_ARGS; i++)
 		d->strings[i].fd = OUT_MEMORY;
 	*t = (struct trace){.layout = "JSON",
@@ -340,11 +341,8 @@ static void read_values(struct json *j, struct entry *e, struct out *strings)
 /* As a JSON string again: how it is escaped may differ. */
 static struct slice read_owner(struct document *d, struct slice raw)
 {
-	struct out plain = {.fd = OUT_MEMORY};
-
 	d->owner.len = 0;
-	out_json(&d->owner, decode(&plain, raw));
-	out_close(&plain);
+	out_json(&d->owner, decode(&d->plain_owner, raw));
 	return out_kept(&d->owner);
 }
 
@@ -415,6 +413,7 @@ bool document_next(struct document *d, struct entry *e)
 void document_close(struct document *d)
 {
 	free(d->owners);
+	out_close(&d->plain_owner);
 	out_close(&d->owner);
 	for (unsigned i = 0; i < TRACE_ARGS; i++)
 		out_close(&d->strings[i]);

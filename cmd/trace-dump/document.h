@@ -24,7 +24,7 @@ struct document {
 	uint64_t position;        /* bytes from the start of the input */
 
 	/* one entry's decoded strings */
-	struct out owner, strings[TRACE_ARGS];
+	struct out plain_owner, owner, strings[TRACE_ARGS];
 };
 
 /* Whether the input is text, so that it can only be this. */
