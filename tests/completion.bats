@@ -60,7 +60,8 @@ completes() { # SHELL
     for tool in $(tools); do
         "$tool" -h | sed -n 's/^  *\(-[^-]\), \(--[a-z-]*\).*/\1\n\2/p; s/^  *\(--[a-z-]*\).*/\1/p' | LC_ALL=C sort >want
         [ -s want ]
-        diff want <($offers "$tool" - | LC_ALL=C sort)
+        $offers "$tool" - | LC_ALL=C sort >got
+        diff want got
     done
     equal "$($offers trace-dump --l | sort)" '--lag
 --lcore'

@@ -1,6 +1,8 @@
 # Loaded by every test file.
 
 bats_require_minimum_version 1.5.0
+# a tool that fails in a pipeline of a test fails the test
+set -o pipefail
 
 ROOT=$(realpath "$BATS_TEST_DIRNAME/..")
 BIN=$(realpath "${BIN:-$ROOT/build}")

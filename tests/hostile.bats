@@ -14,17 +14,22 @@ no_controls() {
     ! LC_ALL=C grep -a -n -P '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|(?<![\x80-\xbf\xc2-\xf4])[\x80-\x9f]'
 }
 
+# Runs a tool on what it may find faulty.
+may_fail() { # COMMAND...
+    "$@" || [ $? = 1 ]
+}
+
 @test "no control character of any name comes out as text" {
     for c in '\u0000' '\u0007' '\u0008' '\u000d' '\u001b[2J' '\u001b]0;x\u0007' '\u007f' '\u0085' '\u009b31m' '\n' '\t' \
         $'\x7f' $'\xc2\x9b' $'\x9b' $'\xff' $'\xc0\x8a' $'\xed\xa0\x80'; do
         line_of "a${c}b" >lines
-        trace-join lines | no_controls
-        trace-join -s lines | no_controls
-        trace-latency -q -g owner -g args.a lines | no_controls
+        may_fail trace-join lines | no_controls
+        may_fail trace-join -s lines | no_controls
+        may_fail trace-latency -q -g owner -g args.a lines | no_controls
         { line_of "a${c}b"; line_of "a${c}b" | sed 's/"tsc":5,"us":0/"tsc":6,"us":1/'; } |
             sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/' >two
-        trace-latency -q two | no_controls
-        trace-latency -q -H two | no_controls
+        may_fail trace-latency -q two | no_controls
+        may_fail trace-latency -q -H two | no_controls
     done
     printf '%s\n' "qpair: begin=1, ptr=0x10, hostnqn='\\x1b[2J\\x9b\\x7f\\n\\xc2\\x9b'" $'qpair: begin=1, ptr=0x10, hostnqn=\'\e[2J\x7f\xc2\x9b\'' >lifetimes
     for i in 1 2; do
@@ -53,12 +58,12 @@ no_controls() {
 @test "no message has a control character of an input" {
     printf '\033[2J\001: x\n{"tsc":\033[2J\n' >in
     for tool in $(filters); do
-        "$tool" in 2>&1 >/dev/null | no_controls
+        may_fail "$tool" in 2>&1 >/dev/null | no_controls
     done
-    trace-join -l in in 2>&1 >/dev/null | no_controls
-    qpair-lifetimes -O in in 2>&1 >/dev/null | no_controls
-    trace-latency --merge in 2>&1 >/dev/null | no_controls
-    ! command -v usdt-gen >/dev/null || usdt-gen -f in 2>&1 >/dev/null | no_controls
+    may_fail trace-join -l in in 2>&1 >/dev/null | no_controls
+    may_fail qpair-lifetimes -O in in 2>&1 >/dev/null | no_controls
+    may_fail trace-latency --merge in 2>&1 >/dev/null | no_controls
+    ! command -v usdt-gen >/dev/null || may_fail usdt-gen -f in 2>&1 >/dev/null | no_controls
 }
 
 @test "a host NQN that imitates probe lines, lifetime lines and fields is a name" {

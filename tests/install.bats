@@ -48,7 +48,7 @@ spdk-trace-tools.7'
     install_to install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
     # the same files, but for these names; and the rest is called what it was
     rename='s/\<\(biosnoop\|offwaketime\|ipcsnoop\)\>/spdk-&/g'
-    diff <(cd plain && find . -type f | sed "$rename" | sort) <(cd root && find . -type f | sort)
+    same_lines "cd plain && find . -type f | sed '$rename' | sort" 'cd root && find . -type f | sort'
     equal "$(find root -name 'spdk-*snoop*' -o -name 'spdk-offwaketime*' | wc -l)" 12
     for tool in biosnoop offwaketime ipcsnoop; do
         equal "$(root/usr/bin/spdk-$tool -V | cut -d ' ' -f 1)" spdk-$tool

@@ -137,7 +137,7 @@ J
     equal "$("$BIN/json" deep deeper)" 'good deep
 bad deeper: nested too deep'
     head -c 5000000 /dev/zero | tr '\0' '[' >arrays
-    yes '{"":' | head -n 50000 | tr -d '\n' >objects
+    printf '{"":%.0s' $(seq 50000) >objects
     [[ $("$BIN/json" arrays) == 'bad arrays: nested too deep' ]]
     [[ $("$BIN/json" objects) == 'bad objects: nested too deep' ]]
 }

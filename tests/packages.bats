@@ -66,8 +66,8 @@ make_in() { # FOLDER ARGUMENT...
     package=$(echo one/build/rpm/RPMS/*/spdk-trace-tools-"$VERSION"-*.rpm)
     equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$package")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
     rpm -qlp "$package" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
-    make_in one install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
-    diff <(cd root && find . -type f | sed 's/^\.//' | sort) list
+    make_in "$SOURCE" install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
+    same_lines "cd root && find . -type f | sed 's/^\.//' | sort" 'cat list'
     rpm -qlp "$package" | grep '/LICENSE$'
     grep -qx /usr/bin/spdk-biosnoop list
 }

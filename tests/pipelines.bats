@@ -43,7 +43,8 @@ sample() {
     equal "$(awk 'length > 120' text | wc -l)" 15
     equal "$(awk '{ print length }' text | sort -n | sed -n 129p)" 81
     # the same lines in other words: columns have no blanks
-    diff <(awk '{ print $1, $2, $4 }' text) <(trace-dump nvmf_trace.pid1234 | jq -r '"\(.lcore) \(.us) \(.tpoint)"' | awk '{ $2 = sprintf("%.3f", $2) } 1')
+    trace-dump nvmf_trace.pid1234 | jq -r '"\(.lcore) \(.us) \(.tpoint)"' | awk '{ $2 = sprintf("%.3f", $2) } 1' >want
+    awk '{ print $1, $2, $4 }' text | diff want -
     equal "$(awk '$3 == "host-1/1"' text | wc -l)" 104
     equal "$(awk '{ print $3 }' text | sort -u | tr '\n' ' ')" 'bdev_Malloc0 bdev_Malloc1 bdev_Slow1 host-1/1 host-2/1 host-3/1 '
 }
@@ -66,8 +67,8 @@ sample() {
     sample
     qpair-lifetimes usdt.txt >lifetimes.txt
     sh 'trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt >joined'
-    diff <(jq -r '.args.qpair | objects | .hostnqn' joined) \
-        <(trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt | sed -n 's/.*hostnqn=\(.*\))$/\1/p')
+    same_lines "jq -r '.args.qpair | objects | .hostnqn' joined" \
+        "trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt | sed -n 's/.*hostnqn=\(.*\))$/\1/p'"
     # joined lines can be joined again, and shown as text
     sh 'trace-join -j -l lifetimes.txt joined | cmp - joined'
 }

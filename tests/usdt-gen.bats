@@ -104,7 +104,7 @@ E
     equal "$(grep -c '"provider":"spdk"' json)" 15
     equal "$(jq -c 'select(.name == "guarded") | del(.file)' json)" \
         '{"provider":"spdk","name":"guarded","args":["s32","u64"],"sites":2,"semaphore":true}'
-    diff <(sed 's/(.*//; s/.*://' list) <(jq -r .name json)
+    same_lines "sed 's/(.*//; s/.*://' list" 'jq -r .name json'
 }
 
 @test "a binary without probes, and files that are none" {
