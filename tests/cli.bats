@@ -145,6 +145,29 @@ input_of() {
     done
 }
 
+@test "a file that may not grow is an error" {
+    for tool in $(filters); do
+        input_of "$tool"
+        # in blocks of 1024 bytes, beyond which the kernel sends SIGXFSZ
+        status_is 1 sh "ulimit -f 1; $tool input >lines"
+        says "$tool: <stdout>: File too large"
+        equal "$(stat -c %s lines)" 1024
+    done
+}
+
+@test "an error that only closing the output reports is one" {
+    [ -e "$BIN/faults.so" ] || skip 'not for sanitizers'
+    for tool in $(filters); do
+        input_of "$tool"
+        # one of the first descriptors that are closed is a copy of standard output
+        for nth in 1 2 3 4 5 6 7 8; do
+            FAULT_CALL=close FAULT_NTH=$nth FAULT=122 LD_PRELOAD=$BIN/faults.so "$tool" input 2>log >lines || true
+            ! grep -q "^$tool: <stdout>: Disk quota exceeded$" log || break
+        done
+        grep -q "^$tool: <stdout>: Disk quota exceeded$" log
+    done
+}
+
 @test "a reader that goes away ends a tool quietly" {
     for tool in $(filters); do
         input_of "$tool"

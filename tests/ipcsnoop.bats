@@ -476,3 +476,10 @@ ipcsnoop: true ended with status N'
     equal "$(grep getppid <<<"$output")" ''
     says 'events in processes of other users were left out: they take CAP_SYS_PTRACE'
 }
+
+# bats test_tags=any-kernel
+@test "notes do not go into the output when standard error is closed" {
+    status_is 0 sh 'ipcsnoop -s -o lines -- true 2>&-'
+    grep -q syscalls lines
+    ! grep ipcsnoop: lines
+}
