@@ -120,7 +120,7 @@ static bool parse_count(const char *text, uint64_t *count)
 	return number_decimal(slice_of(text), count) && *count && *count <= INT32_MAX;
 }
 
-pid_t cli_parse_pid(const char *option, const char *text)
+pid_t cli_pid(const char *option, const char *text)
 {
 	uint64_t pid;
 
@@ -196,7 +196,7 @@ static void take(const struct cli *cli, const struct cli_option *o, const char *
 	else if (o->text)
 		*o->text = argument;
 	else if (o->pid)
-		*o->pid = cli_parse_pid(option, argument);
+		*o->pid = cli_pid(option, argument);
 	else if (o->count)
 		*o->count = cli_count(option, argument);
 	else if (o->size)
@@ -311,44 +311,4 @@ int cli_close(struct out *o, int status)
 	if (errno != EPIPE)
 		warn("<stdout>");
 	return EXIT_FAILURE;
-}
-
-static bool quiet;
-
-void cli_note(const char *format, ...)
-{
-	va_list args;
-
-	if (quiet)
-		return;
-	va_start(args, format);
-	vwarnx(format, args);
-	va_end(args);
-}
-
-void cli_option(int c, const char *help)
-{
-	switch (c) {
-	case 'h':
-		print_text(help);
-		leave();
-	case 'V':
-		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
-		leave();
-	case 'q':
-		quiet = true;
-		break;
-	default:
-		refuse();
-	}
-}
-
-pid_t cli_pid(const char *text)
-{
-	return cli_parse_pid("-p", text);
-}
-
-uint32_t cli_size(const char *option, const char *text)
-{
-	return parse_size(option, text);
 }

@@ -65,18 +65,12 @@ void cli_notice(bool quiet, const char *format, ...) __attribute__((format(print
 const char *cli_operand(int argc, char **argv, const char *what);
 
 /* A process id, or a usage error. */
-pid_t cli_parse_pid(const char *option, const char *text);
+pid_t cli_pid(const char *option, const char *text);
 
 /* A whole number above 0, below 2^31, or a usage error. */
 uint64_t cli_count(const char *option, const char *text);
 
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
-
-/* TRANSITION: gone when every tool has its table. */
-void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void cli_option(int c, const char *help);
-pid_t cli_pid(const char *text);
-uint32_t cli_size(const char *option, const char *text);
 
 #endif

@@ -123,7 +123,7 @@ static void add_file(const char *path)
 static void add_process(const char *pid)
 {
 	set_place(PROCESS);
-	opt.bad |= target_add_process(&opt.target, cli_parse_pid("-p", pid)) != 0;
+	opt.bad |= target_add_process(&opt.target, cli_pid("-p", pid)) != 0;
 }
 
 static void add_source(const char *directory)
