@@ -8,7 +8,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,30 +23,6 @@
 #include "lines.h"
 #include "number.h"
 #include "out.h"
-
-static const char help[] =
-	"Usage: mktrace [OPTION]... [FILE]...\n"
-	"Writes an SPDK trace file from JSON lines: definitions, owners, info and trace\n"
-	"lines, as trace-dump prints them with -d, -O, -i and without.\n"
-	"\n"
-	"  -l, --layout LAYOUT    G1 to G6 (default: G6)\n"
-	"  -k, --kind KIND        shm: a ring for every lcore (default)\n"
-	"                         record: as spdk_trace_record writes it, oldest entry first\n"
-	"                         short: the same with silent lcores cut short (G6 only)\n"
-	"  -n, --slots N          slots of every ring (default: a power of two that holds all)\n"
-	"  -s, --start SLOT       begin to fill the rings there (default: 0)\n"
-	"  -L, --lcores LIST      lcores that are present but silent: N,N,...\n"
-	"  -r, --rate HZ          ticks per second (default: the info line's, or 2600000000)\n"
-	"  -c, --clear-tsc TSC    when the trace was cleared (G6 only; default: the info line's)\n"
-	"  -R, --repeat N         write all trace lines N times, one round after the other\n"
-	"  -w, --live SECONDS     go on writing to the rings for so long, as an application does\n"
-	"  -p, --pause US         with -w: microseconds between two rounds (default: 0)\n"
-	"  -t, --truncate BYTES   write only the first BYTES bytes of the file\n"
-	"  -o, --output FILE      write there instead of standard output\n"
-	"  -P, --places           write nothing but where things are in the file, as a shell\n"
-	"                         sets variables: the history of lcore N is at history_N\n"
-	"  -h, --help             print this\n"
-	"  -V, --version          print the version\n";
 
 /* The first slot of a record. Its arguments stand back to back and go on in continuations. */
 struct head {
@@ -243,7 +218,7 @@ static struct {
 	enum kind kind;
 	bool has_clear_tsc, places;
 	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live, pause;
-	char *lcores;
+	char *lcores; /* of argv */
 	const char *output;
 } opt = {.repeat = 1, .truncate = UINT64_MAX};
 
@@ -915,94 +890,116 @@ static unsigned settle_lcores(void)
 	return layout->generation < 6 ? layout->num_lcores : highest + 1;
 }
 
-static uint64_t option_number(int option, uint64_t min, uint64_t max)
+static uint64_t parse_number(const char *option, const char *text, uint64_t min, uint64_t max)
 {
 	uint64_t value;
 
-	if (!number_decimal(slice_of(optarg), &value) || value < min || value > max)
-		cli_usage("-%c: a number from %" PRIu64 " to %" PRIu64 " is expected", option, min,
+	if (!number_decimal(slice_of(text), &value) || value < min || value > max)
+		cli_usage("%s: a number from %" PRIu64 " to %" PRIu64 " is expected", option, min,
 			  max);
 	return value;
 }
 
-static void set_option(int option)
+static void set_layout(const char *text)
 {
-	switch (option) {
-	case 'l':
-		if (*optarg != 'G' || optarg[1] < '1' || optarg[1] > '6' || optarg[2])
-			cli_usage("-l: G1 to G6 is expected");
-		layout = &layouts[optarg[1] - '1'];
-		break;
-	case 'k':
-		for (opt.kind = SHM; strcmp(optarg, kinds[opt.kind]) != 0; opt.kind++)
-			if (opt.kind == SHORT)
-				cli_usage("-k: shm, record or short is expected");
-		break;
-	case 'n':
-		opt.slots = option_number(option, 1, UINT32_MAX);
-		break;
-	case 's':
-		opt.start = option_number(option, 0, UINT32_MAX);
-		break;
-	case 'L':
-		opt.lcores = optarg;
-		break;
-	case 'r':
-		opt.rate = option_number(option, 1, UINT64_MAX);
-		break;
-	case 'c':
-		opt.clear_tsc = option_number(option, 0, UINT64_MAX);
-		opt.has_clear_tsc = true;
-		break;
-	case 'R':
-		opt.repeat = option_number(option, 1, 1000000000);
-		break;
-	case 't':
-		opt.truncate = option_number(option, 0, UINT64_MAX);
-		break;
-	case 'w':
-		opt.live = option_number(option, 1, 3600);
-		break;
-	case 'p':
-		opt.pause = option_number(option, 0, 1000000);
-		break;
-	case 'o':
-		opt.output = optarg;
-		break;
-	case 'P':
-		opt.places = true;
-		opt.output = "/dev/null";
-		break;
-	default:
-		cli_option(option, help);
-	}
+	if (*text != 'G' || text[1] < '1' || text[1] > '6' || text[2])
+		cli_usage("-l: G1 to G6 is expected");
+	layout = &layouts[text[1] - '1'];
 }
+
+static void set_kind(const char *text)
+{
+	for (opt.kind = SHM; strcmp(text, kinds[opt.kind]) != 0; opt.kind++)
+		if (opt.kind == SHORT)
+			cli_usage("-k: shm, record or short is expected");
+}
+
+static void set_slots(const char *text)
+{
+	opt.slots = parse_number("-n", text, 1, UINT32_MAX);
+}
+
+static void set_start(const char *text)
+{
+	opt.start = parse_number("-s", text, 0, UINT32_MAX);
+}
+
+static void set_lcores(const char *text)
+{
+	opt.lcores = (char *)text;
+}
+
+static void set_rate(const char *text)
+{
+	opt.rate = parse_number("-r", text, 1, UINT64_MAX);
+}
+
+static void set_clear_tsc(const char *text)
+{
+	opt.clear_tsc = parse_number("-c", text, 0, UINT64_MAX);
+	opt.has_clear_tsc = true;
+}
+
+static void set_truncate(const char *text)
+{
+	opt.truncate = parse_number("-t", text, 0, UINT64_MAX);
+}
+
+static void set_pause(const char *text)
+{
+	opt.pause = parse_number("-p", text, 0, 1000000);
+}
+
+static void set_places(const char *text)
+{
+	(void)text;
+	opt.places = true;
+	opt.output = "/dev/null";
+}
+
+static const struct cli_option options[] = {
+	{'l', "layout", "LAYOUT", "G1 to G6 (default: G6)", .call = set_layout},
+	{'k', "kind", "KIND",
+	 "shm: a ring for every lcore (default)\n"
+	 "record: as spdk_trace_record writes it, oldest entry first\n"
+	 "short: the same with silent lcores cut short (G6 only)",
+	 .call = set_kind},
+	{'n', "slots", "N", "slots of every ring (default: a power of two that holds all)",
+	 .call = set_slots},
+	{'s', "start", "SLOT", "first slot of the rings to fill (default: 0)", .call = set_start},
+	{'L', "lcores", "LIST", "lcores that are present but silent: N,N,...", .call = set_lcores},
+	{'r', "rate", "HZ", "ticks per second (default: the info line's, or 2600000000)",
+	 .call = set_rate},
+	{'c', "clear-tsc", "TSC", "when the trace was cleared (G6 only; default: the info line's)",
+	 .call = set_clear_tsc},
+	{'R', "repeat", "N", "write all trace lines N times, one round after the other",
+	 .count = &opt.repeat},
+	{'w', "live", "SECONDS", "go on writing to the rings for so long, as an application does",
+	 .count = &opt.live},
+	{'p', "pause", "US", "with -w: microseconds between two rounds (default: 0)",
+	 .call = set_pause},
+	{'t', "truncate", "BYTES", "write only the first BYTES bytes of the file",
+	 .call = set_truncate},
+	{'o', "output", "FILE", "write there instead of standard output", .text = &opt.output},
+	{'P', "places", NULL,
+	 "write nothing but where things are in the file, as a shell\n"
+	 "sets variables: the history of lcore N is at history_N",
+	 .call = set_places},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [FILE]...\n"
+	"Writes an SPDK trace file from JSON lines: definitions, owners, info and trace\n"
+	"lines, as trace-dump prints them with -d, -O, -i and without.\n",
+	"Example:\n"
+	"  mktrace -l G3 tests/data/common.jsonl > trace\n",
+	options,
+};
 
 static void parse_options(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"layout", required_argument, NULL, 'l'},
-		{"kind", required_argument, NULL, 'k'},
-		{"slots", required_argument, NULL, 'n'},
-		{"start", required_argument, NULL, 's'},
-		{"lcores", required_argument, NULL, 'L'},
-		{"rate", required_argument, NULL, 'r'},
-		{"clear-tsc", required_argument, NULL, 'c'},
-		{"repeat", required_argument, NULL, 'R'},
-		{"truncate", required_argument, NULL, 't'},
-		{"live", required_argument, NULL, 'w'},
-		{"pause", required_argument, NULL, 'p'},
-		{"output", required_argument, NULL, 'o'},
-		{"places", no_argument, NULL, 'P'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'V'},
-		{},
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "+l:k:n:s:L:r:c:R:t:w:p:o:PhV", options, NULL)) !=
-	       -1)
-		set_option(option);
+	cli_parse(&cli, argc, argv);
 	if (layout->generation < 6 && (opt.kind == SHORT || opt.has_clear_tsc))
 		cli_usage("-k short and -c are for G6");
 	if (opt.kind != SHM && (opt.slots || opt.start))
