@@ -16,8 +16,12 @@ PREFIXED ?= biosnoop offwaketime ipcsnoop
 CC         ?= cc
 CFLAGS     ?= -O2 -g
 CLANG      ?= clang
-BPFTOOL    ?= $(firstword $(shell command -v bpftool || ls /usr/sbin/bpftool 2>/dev/null) bpftool)
 PKG_CONFIG ?= pkg-config
+# one that runs: Ubuntu's first is a script that wants the tools of the running kernel
+ifndef BPFTOOL
+BPFTOOL := $(firstword $(shell for b in bpftool /usr/sbin/bpftool /usr/lib/linux-tools/*/bpftool; do \
+	$$b version >/dev/null 2>&1 && echo $$b; done; true) bpftool)
+endif
 Q          := $(if $(V),,@)
 say         = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 hash       := \#
@@ -61,7 +65,7 @@ LIBRARY_libelf := libelf
 LIBRARY_bpf/libbpf := libbpf
 LIBRARY_zlib := zlib
 MISSING := $(shell for l in libelf libbpf zlib; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
-	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do command -v $$c >/dev/null || echo $$c; done)
+	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 # libbpf's name of the processor that is built for
 BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
 
