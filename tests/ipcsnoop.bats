@@ -481,5 +481,5 @@ ipcsnoop: true ended with status N'
 @test "notes do not go into the output when standard error is closed" {
     status_is 0 sh 'ipcsnoop -s -o lines -- true 2>&-'
     grep -q syscalls lines
-    ! grep ipcsnoop: lines
+    run -1 grep ipcsnoop: lines
 }
