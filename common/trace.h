@@ -93,6 +93,7 @@ struct trace {
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t expected_size; /* bytes that the file should have */
 	bool cut_off;           /* it is shorter than that */
+	bool is_followed;       /* by bytes that do not belong to it */
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
 	unsigned short_histories; /* lcores without entries, truncated by spdk_trace_record */
 	struct trace_tpoint *tpoints;

@@ -508,6 +508,7 @@ int tracefile_open(struct trace *t, struct input *in, const char **error)
 	}
 	if (equals == 1) {
 		try_candidate(t, in, best);
+		t->is_followed = !in->snapshot && input_fill(in, t->expected_size + 1);
 		return 0;
 	}
 	if (equals > 1)

@@ -89,12 +89,16 @@ round_trip() {
     done
 }
 
-@test "bytes behind the end are ignored" {
+@test "bytes after the end are reported, and all entries printed" {
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
         trace-dump trace >dumped
         head -c 5000 /dev/urandom >>trace
-        status_is 0 trace-dump trace
+        status_is 1 trace-dump trace
+        equal "$output" "$(cat dumped)"
+        says 'trace-dump: trace: has more than a trace of '
+        # two traces are not one, also from a pipe
+        status_is 1 sh 'cat trace trace | trace-dump'
         equal "$output" "$(cat dumped)"
     done
 }

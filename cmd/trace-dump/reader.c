@@ -158,6 +158,10 @@ bool reader_report(const struct reader *r, const char *name)
 	if (t->cut_off)
 		warnx("%s: is cut off: it has %zu of %" PRIu64 " bytes, which were read", name,
 		      r->in->size, t->expected_size);
+	if (t->is_followed)
+		warnx("%s: has more than a trace of %" PRIu64
+		      " bytes: what follows it was not read; give each file by itself",
+		      name, t->expected_size);
 	if (r->in->error)
 		warnx("%s: %s", name, strerror(r->in->error));
 	if (r->follow.lost)
@@ -167,7 +171,7 @@ bool reader_report(const struct reader *r, const char *name)
 	if (r->follow.restarted)
 		warnx("%s: another process writes it from its beginning now: follow it again",
 		      name);
-	return !t->faults && !t->cut_off && !r->in->error && !r->follow.lost &&
+	return !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost &&
 	       !r->follow.restarted;
 }
 
