@@ -36,6 +36,18 @@ struct recorder_options {
 	bool quiet, verbose;
 };
 
+/* Their rows in a table of options. letter: of --buffer, or 0; standard: its size, as a text. */
+/* clang-format off */
+#define RECORDER_OPTIONS(options, letter, standard) \
+	{'o', "output", "FILE", "write to FILE", .text = &(options).output}, \
+	{letter, "buffer", "SIZE", \
+	 "buffer for what waits to be written: bytes, or with K, M or G; default " standard, \
+	 .size = &(options).buffer}, \
+	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
+	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
+	 .flag = &(options).verbose}
+/* clang-format on */
+
 /* A skeleton that was opened, and those of its variables that belong to the recorder. */
 struct recorder_program {
 	struct bpf_object_skeleton *skeleton;

@@ -202,14 +202,9 @@ static const struct cli_option options[] = {
 	{'Q', "queued", NULL, "also print the time before the driver accepted the request",
 	 .flag = &opt.queued},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
-	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
-	{0, "buffer", "SIZE", "buffer for waiting lines: bytes, or with K, M or G; default 4M",
-	 .size = &opt.recorder.buffer},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5",
 	 .flag = &opt.no_start},
-	{'q', "quiet", NULL, "no notes", .flag = &opt.recorder.quiet},
-	{'v', "verbose", NULL, "show what the kernel says about the BPF program",
-	 .flag = &opt.recorder.verbose},
+	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
 	{},
 };
 

@@ -199,13 +199,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds",
 	 .flag = &opt.json},
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
-	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
-	{0, "buffer", "SIZE", "buffer for waiting lines: bytes, or with K, M or G; default 16M",
-	 .size = &opt.recorder.buffer},
-	{'q', "quiet", NULL, "no notes: neither what was started nor how it ended",
-	 .flag = &opt.recorder.quiet},
-	{'v', "verbose", NULL, "show what the kernel says about the BPF program",
-	 .flag = &opt.recorder.verbose},
+	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
 };
 

@@ -293,14 +293,9 @@ static const struct cli_option options[] = {
 	{0, "state", "BITS",
 	 "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
 	 .call = parse_state},
-	{'o', "output", "FILE", "write to FILE", .text = &opt.recorder.output},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384",
 	 .count = &opt.stacks},
-	{0, "buffer", "SIZE", "buffer for waiting stacks: bytes, or with K, M or G; default 16M",
-	 .size = &opt.recorder.buffer},
-	{'q', "quiet", NULL, "no notes", .flag = &opt.recorder.quiet},
-	{'v', "verbose", NULL, "show what the kernel says about the BPF program",
-	 .flag = &opt.recorder.verbose},
+	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
 };
 
