@@ -244,7 +244,8 @@ static void open_standard_streams(void)
 	const int flags[] = {O_WRONLY, O_RDONLY, O_RDWR};
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", flags[fd] | O_NOCTTY) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+		    open("/dev/null", flags[fd] | O_NOCTTY) != fd)
 			_exit(EXIT_FAILURE);
 }
 

@@ -192,6 +192,12 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return fails("poll", NULL) ? -1 : NEXT(poll)(fds, n, timeout);
 }
 
+/* counted as one of poll(2), which it is to its callers */
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals)
+{
+	return fails("poll", NULL) ? -1 : NEXT(ppoll)(fds, n, timeout, signals);
+}
+
 int epoll_create1(int flags)
 {
 	return fails("epoll_create1", NULL) ? -1 : kernel(SYS_epoll_create1, flags);
