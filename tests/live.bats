@@ -155,7 +155,8 @@ has_written() { # SLOTS
 }
 
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
-    write_slowly 4 G6 1024
+    # nothing is lost on a busy machine, either
+    write_slowly 20 G6 131072
     echo 'i: begin=0, ptr=0x7, name=seven' >lifetimes.txt
     { trace-dump -F "$TRACE" & echo $! >follower; wait $!; echo $? >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
     wait_for test -s out

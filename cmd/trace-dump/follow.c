@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,24 @@ enum {
 	IDLE_ROUNDS = 32,
 	STOPPED_MS = 100, /* a writer that has not moved for this long is not within an entry */
 };
+
+static volatile sig_atomic_t interrupted;
+
+static void handle_signal(int number)
+{
+	(void)number;
+	interrupted = true;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESETHAND}, old;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
 
 static void raise_to(uint64_t *ticks, uint64_t to)
 {
@@ -62,6 +81,7 @@ void follow_open(struct follow *f, struct trace *t, struct input *in, struct mer
 		f->pidfd = syscall(SYS_pidfd_open, pid, 0);
 		f->ended = f->pidfd < 0 && errno == ESRCH;
 	}
+	catch_signals();
 }
 
 bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot)
@@ -91,7 +111,7 @@ bool follow_has_ended(const struct follow *f)
 	struct pollfd process = {f->pidfd, POLLIN, 0};
 	struct stat st;
 
-	return f->ended || (f->pidfd >= 0 && poll(&process, 1, 0) > 0) ||
+	return f->ended || interrupted || (f->pidfd >= 0 && poll(&process, 1, 0) > 0) ||
 	       (fstat(f->in->fd, &st) == 0 && st.st_nlink == 0);
 }
 
@@ -258,7 +278,7 @@ bool follow_wait_ms(const struct follow *f, int out, int ms)
 {
 	struct pollfd fds[] = {{out, 0, 0}, {f->pidfd, POLLIN, 0}};
 
-	return poll(fds, 2, ms) <= 0 || !(fds[0].revents & POLLERR);
+	return interrupted || poll(fds, 2, ms) <= 0 || !(fds[0].revents & POLLERR);
 }
 
 bool follow_wait(const struct follow *f, int out)

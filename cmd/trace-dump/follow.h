@@ -55,6 +55,9 @@ struct follow {
  * Starts after what the trace, which was opened on an updated snapshot of in, and merge have; merge
  * is used when entries are read. pid: of the process that writes it, 0 when it is not known. All
  * but f belongs to the caller.
+ *
+ * From now on the first SIGINT, SIGTERM or SIGHUP ends the following, and the second one the tool.
+ * Those that are ignored stay so, as nohup(1) and background jobs of scripts want it.
  */
 void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge,
 		 pid_t pid, uint64_t lag_ms);
@@ -67,14 +70,14 @@ bool follow_refresh_owner(struct follow *f, unsigned id);
 
 /*
  * Reads what has been written since. last: nothing more is wanted, and all that was read becomes
- * ready. Returns whether there may be more: not after the last time, nor when the process has
- * ended.
+ * ready. Returns whether there may be more: not after the last time, nor when
+ * follow_has_ended().
  */
 bool follow_read(struct follow *f, bool last);
 
 /*
- * Whether the process has ended, or has removed its trace: what it wrote until then can still be
- * read.
+ * Whether the process has ended or has removed its trace, or a signal has come: what was written
+ * until then can still be read.
  */
 bool follow_has_ended(const struct follow *f);
 

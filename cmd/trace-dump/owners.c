@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "input.h"
-#include "interrupt.h"
 #include "json.h"
 #include "map.h"
 #include "mem.h"
@@ -174,9 +173,9 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 		err(EXIT_FAILURE, "%s", name);
 	while (!last && good && !out->error) {
 		out_flush(out);
-		if (!interrupt_pending() && !follow_wait_ms(&r->follow, out->fd, WATCH_MS))
+		if (!follow_wait_ms(&r->follow, out->fd, WATCH_MS))
 			out->error = EPIPE;
-		last = interrupt_pending() || follow_has_ended(&r->follow);
+		last = follow_has_ended(&r->follow);
 		good = ownerwatch_read(&watch, print_owner, out) == 0;
 	}
 	if (!good)

@@ -12,9 +12,8 @@ struct reader;
 void owners_write(struct out *out, const struct reader *r);
 
 /*
- * Writes each owner that is registered or changes from now on, until the process ends or
- * interrupt_pending(). The reader has options.follow. Returns whether it went well until then; says
- * on stderr what did not.
+ * Writes each owner that is registered or changes from now on, until follow_has_ended(). The reader
+ * has options.follow. Returns whether it went well until then; says on stderr what did not.
  */
 bool owners_follow(struct out *out, const struct reader *r, const char *name);
 

@@ -14,7 +14,6 @@
 #include "filter.h"
 #include "info.h"
 #include "input.h"
-#include "interrupt.h"
 #include "io.h"
 #include "kind.h"
 #include "line.h"
@@ -65,15 +64,6 @@ static void print_entry(struct dump *d, const struct entry *e)
 	line_write(&d->lines, e, base);
 }
 
-static void wait_for_entries(struct dump *d)
-{
-	out_flush(&d->out);
-	if (interrupt_pending())
-		reader_stop(&d->reader);
-	else if (!reader_wait(&d->reader, d->out.fd))
-		d->out.error = EPIPE;
-}
-
 static void print_entries(struct dump *d)
 {
 	struct reader *r = &d->reader;
@@ -90,7 +80,9 @@ static void print_entries(struct dump *d)
 			d->name);
 	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
 		if (result == READER_WAIT) {
-			wait_for_entries(d);
+			out_flush(&d->out);
+			if (!reader_wait(r, d->out.fd))
+				d->out.error = EPIPE;
 			continue;
 		}
 		if (r->counts.returned % PROGRESS == 0)
@@ -170,11 +162,8 @@ static bool dump(struct dump *d)
 	struct reader *r = &d->reader;
 	bool good = true;
 
-	if (opt.reader.follow) {
-		if (opt.owners && !check_owners(d))
-			return false;
-		interrupt_catch();
-	}
+	if (opt.reader.follow && opt.owners && !check_owners(d))
+		return false;
 	line_open(&d->lines, &r->trace, &d->out);
 	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
 	if (entries_wanted()) {
