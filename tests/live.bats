@@ -158,7 +158,7 @@ has_written() { # SLOTS
     # nothing is lost on a busy machine, either
     write_slowly 20 G6 131072
     echo 'i: begin=0, ptr=0x7, name=seven' >lifetimes.txt
-    { trace-dump -F "$TRACE" & echo $! >follower; wait $!; echo $? >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
+    { trace-dump -F "$TRACE" & echo $! >follower; ended=0; wait $! || ended=$?; echo $ended >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
     wait_for test -s out
     before=$(wc -l <out)
     wait_for sh "[ \$(wc -l <out) -gt $before ]"
