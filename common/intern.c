@@ -57,7 +57,7 @@ uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
 		return number;
 	*map_put(&names->map, key) = names->n;
 	names->all = mem_room(names->all, names->n, &names->cap);
-	names->all[names->n] = (struct slice){mem_copy(text), text.n};
+	names->all[names->n] = mem_slice(text);
 	return names->n++;
 }
 

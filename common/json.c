@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "json.h"
 
+#include "mem.h"
 #include "number.h"
 #include "utf8.h"
 
@@ -331,6 +332,15 @@ size_t json_unescape(char *to, struct slice raw)
 			*to++ = letter ? escape_bytes[letter - escape_letters] : c;
 		}
 	return to - start;
+}
+
+struct slice json_decode(struct slice raw)
+{
+	char *plain = mem_resize(NULL, raw.n + 1, 1);
+	size_t n = json_unescape(plain, raw);
+
+	plain[n] = 0;
+	return (struct slice){plain, n};
 }
 
 /* Writes the character that s starts with, and cuts it off. */

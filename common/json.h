@@ -78,6 +78,9 @@ bool json_is(struct slice raw, const char *text);
  */
 size_t json_unescape(char *to, struct slice raw);
 
+/* The decoded string with a NUL after it; its p is freed. */
+struct slice json_decode(struct slice raw);
+
 /*
  * Writes the bytes as a JSON string with its quotes, which takes at most JSON_QUOTED(n) bytes, and
  * returns the end. What is not valid UTF-8 becomes U+FFFD, one for each maximal part of a

@@ -19,6 +19,12 @@ void *mem_resize(void *p, size_t n, size_t size);
 /* The bytes, and a NUL after them. */
 char *mem_copy(struct slice s);
 
+/* The same as a slice, whose p is freed. */
+static inline struct slice mem_slice(struct slice s)
+{
+	return (struct slice){mem_copy(s), s.n};
+}
+
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "mem.h"
 #include "number.h"
 #include "utf8.h"
 
@@ -139,6 +140,15 @@ size_t probeline_unescape(char *to, struct slice s)
 		slice_cut(&s, used);
 	}
 	return to - start;
+}
+
+struct slice probeline_decode(struct slice value)
+{
+	char *plain = mem_resize(NULL, value.n + 1, 1);
+	size_t n = probeline_unescape(plain, value);
+
+	plain[n] = 0;
+	return (struct slice){plain, n};
 }
 
 char *probeline_escape(char *to, struct slice s)

@@ -32,6 +32,9 @@ int probeline_next(struct slice *rest, struct probeline_field *field, const char
  */
 size_t probeline_unescape(char *to, struct slice value);
 
+/* The decoded value with a NUL after it; its p is freed. */
+struct slice probeline_decode(struct slice value);
+
 /* Writes the bytes escaped, PROBELINE_ESCAPED(n) bytes at most; returns the end. */
 #define PROBELINE_ESCAPED(n) (4 * (n))
 char *probeline_escape(char *to, struct slice bytes);

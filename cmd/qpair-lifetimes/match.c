@@ -5,6 +5,7 @@
 
 #include "map.h"
 #include "mem.h"
+#include "probeline.h"
 
 #define UNKNOWN UINT64_MAX
 
@@ -346,7 +347,7 @@ struct match_qpair match_start(const struct qpair_event *begin, const struct qpa
 	if (connect) {
 		q.connect = connect->tsc;
 		q.qid = connect->qid;
-		q.subnqn = qpair_plain_name(connect->subnqn);
+		q.subnqn = probeline_decode(connect->subnqn);
 	}
 	return q;
 }

@@ -85,14 +85,6 @@ static void read_lcores(struct json *j, struct owner *owner)
 		owner->lcore = UNKNOWN;
 }
 
-static char *unescape(struct slice raw)
-{
-	char *text = mem_resize(NULL, raw.n + 1, 1);
-
-	text[json_unescape(text, raw)] = 0;
-	return text;
-}
-
 /* Returns NULL, or what is wrong with the line. */
 static const char *read_owner(struct slice line, struct owner *owner)
 {
@@ -126,7 +118,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 		return "an owner's id, below 65536, is missing";
 	if (!tsc)
 		return "an owner without tsc: the JSON of spdk_trace does not have it, a trace file does";
-	owner->description = unescape(description);
+	owner->description = (char *)json_decode(description).p;
 	owner->type = poller.n ? *poller.p : 0;
 	return NULL;
 }
@@ -271,8 +263,7 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 	if (!description.quoted)
 		return "an owner's description, a string, is missing";
 	owner.type = poller.quoted && poller.value.n ? *poller.value.p : 0;
-	owner.description = mem_resize(NULL, description.value.n + 1, 1);
-	owner.description[probeline_unescape(owner.description, description.value)] = 0;
+	owner.description = (char *)probeline_decode(description.value).p;
 	if (o->n == o->num_read)
 		o->followed_since = last_added;
 	add_owner(o, &owner);

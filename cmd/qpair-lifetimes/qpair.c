@@ -24,13 +24,6 @@ void qpair_free_names(struct qpair_event *e)
 	e->subnqn = e->hostnqn = (struct slice){};
 }
 
-struct slice qpair_plain_name(struct slice name)
-{
-	char *plain = mem_resize(NULL, name.n, 1);
-
-	return (struct slice){plain, probeline_unescape(plain, name)};
-}
-
 bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b)
 {
 	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) &&
@@ -39,7 +32,7 @@ bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b)
 
 static void write_name(struct out *out, const char *key, struct slice name)
 {
-	struct slice plain = qpair_plain_name(name);
+	struct slice plain = probeline_decode(name);
 
 	out_printf(out, ", %s='", key);
 	out_commit(out, probeline_escape(out_room(out, PROBELINE_ESCAPED(plain.n)), plain));

@@ -30,9 +30,6 @@ void qpair_keep_names(struct qpair_event *e, struct slice subnqn, struct slice h
 
 void qpair_free_names(struct qpair_event *e);
 
-/* A copy of a name without escapes, to be freed. */
-struct slice qpair_plain_name(struct slice name);
-
 /* Whether two connects are of the same host to the same subsystem and queue. */
 bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b);
 

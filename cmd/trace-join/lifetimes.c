@@ -11,11 +11,6 @@
 #include "out.h"
 #include "probeline.h"
 
-static struct slice copy(struct slice s)
-{
-	return (struct slice){mem_copy(s), s.n};
-}
-
 /* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
 static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *number)
 {
@@ -26,7 +21,7 @@ static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *n
 		return NULL;
 	if (l->num_kinds == LIFETIMES_KINDS)
 		return "more than 64 kinds of objects";
-	l->kinds[l->num_kinds++] = (struct lifetime_kind){.name = copy(name)};
+	l->kinds[l->num_kinds++] = (struct lifetime_kind){.name = mem_slice(name)};
 	return NULL;
 }
 
@@ -37,9 +32,10 @@ static bool is_json_number(struct slice s)
 	return number_decimal(s, &v) && (s.p[0] != '0' || s.n == 1);
 }
 
-static void annotate(struct out *text, struct out *json, const struct probeline_field *f,
-		     struct slice value)
+static void annotate(struct out *text, struct out *json, const struct probeline_field *f)
 {
+	struct slice value = probeline_decode(f->value);
+
 	out_text(text, text->len ? ", " : "");
 	out_slice(text, f->key);
 	out_char(text, '=');
@@ -51,6 +47,7 @@ static void annotate(struct out *text, struct out *json, const struct probeline_
 		out_slice(json, f->value);
 	else
 		out_json(json, value);
+	free((char *)value.p);
 }
 
 /* Makes the annotation of a lifetime's fields, without begin and end. */
@@ -58,20 +55,17 @@ static void make_annotation(struct lifetime *lifetime)
 {
 	struct slice fields = lifetime->fields;
 	struct out text = {.fd = OUT_MEMORY}, json = {.fd = OUT_MEMORY};
-	char *plain = mem_resize(NULL, fields.n, 1);
 	struct probeline_field f;
 	const char *error;
 
 	while (probeline_next(&fields, &f, &error) > 0)
 		if (!slice_is(f.key, "begin") && !slice_is(f.key, "end"))
-			annotate(&text, &json, &f,
-				 (struct slice){plain, probeline_unescape(plain, f.value)});
+			annotate(&text, &json, &f);
 	out_char(&json, '}');
-	lifetime->text = copy(out_kept(&text));
-	lifetime->json = copy(out_kept(&json));
+	lifetime->text = mem_slice(out_kept(&text));
+	lifetime->json = mem_slice(out_kept(&json));
 	out_close(&text);
 	out_close(&json);
-	free(plain);
 }
 
 bool lifetimes_owner(struct slice text, uint64_t *owner)
@@ -261,7 +255,7 @@ const char *lifetimes_add(void *context, struct slice line)
 		error = parse_lifetime(&lifetime, line);
 	if (error)
 		return error;
-	lifetime.fields = copy(line);
+	lifetime.fields = mem_slice(line);
 	number = find_object(l, &lifetime);
 	if (*number != MAP_NONE) {
 		replace(l, l->all[*number], lifetime);

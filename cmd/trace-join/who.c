@@ -7,12 +7,6 @@
 #include "mem.h"
 #include "probeline.h"
 
-/* A copy of the texts below, which the next of them overwrites. */
-static struct slice copy(struct slice s)
-{
-	return (struct slice){mem_copy(s), s.n};
-}
-
 static struct out *start_text(struct who *w)
 {
 	w->text.len = 0;
@@ -36,11 +30,11 @@ static void write_visible(struct out *out, struct slice s)
 /* The value of a field in that form; valid until the next text. */
 static struct slice visible(struct who *w, struct slice value)
 {
-	char *plain = mem_resize(NULL, value.n, 1);
+	struct slice plain = probeline_decode(value);
 	struct out *out = start_text(w);
 
-	write_visible(out, (struct slice){plain, probeline_unescape(plain, value)});
-	free(plain);
+	write_visible(out, plain);
+	free((char *)plain.p);
 	return out_kept(out);
 }
 
@@ -168,7 +162,7 @@ static void learn(struct who *w, const struct lifetimes *l, size_t order)
 	qpair->host = learn_nqn(&w->hosts, visible(w, host));
 	if (subsystem.n)
 		qpair->subsystem = learn_nqn(&w->subsystems, visible(w, subsystem));
-	qpair->qid = copy(visible(w, qid));
+	qpair->qid = mem_slice(visible(w, qid));
 	if (qpair->number)
 		return;
 	group = start_text(w);
@@ -224,7 +218,7 @@ static void make_name(struct who *w, struct who_qpair *qpair)
 	if (qpair->number > 1)
 		out_printf(name, "#%u", qpair->number);
 	free((char *)qpair->name.text.p);
-	qpair->name.text = copy(out_kept(name));
+	qpair->name.text = mem_slice(out_kept(name));
 	qpair->name.width = width_of(qpair->name.text);
 }
 
@@ -248,17 +242,16 @@ const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 /* The first word of a description, as a name; shared: whether it is another poller's as well. */
 static struct who_name first_word(struct who *w, struct slice description, struct slice poller)
 {
-	char *plain = mem_resize(NULL, description.n + 1, 1);
+	struct slice plain = json_decode(description);
 	struct out *out = start_text(w);
 	uint32_t words = w->words.n;
 	struct who_name name = {};
 	const char *word;
 
-	plain[json_unescape(plain, description)] = 0;
-	word = plain + strspn(plain, " ");
+	word = plain.p + strspn(plain.p, " ");
 	write_visible(out, (struct slice){word, strcspn(word, " ")});
-	free(plain);
-	name.text = copy(out_kept(out));
+	free((char *)plain.p);
+	name.text = mem_slice(out_kept(out));
 	name.width = width_of(name.text);
 	if (!name.text.n)
 		return name;

@@ -92,6 +92,7 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 {
 	struct object *o = change->object, *related;
 	struct slice inherited = {}, group;
+	const char *error = NULL;
 
 	if (change->before.entries)
 		end_life(m, &change->before);
@@ -101,14 +102,14 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 	if (related)
 		inherited = m->rows.groups.all[related->note];
 	group = group_of(m->group, line, text, inherited);
-	if (group.n <= GROUP_MAX)
-		o->note = intern_add_below(&m->rows.groups, group, ROWS_GROUPS);
-	if (group.n <= GROUP_MAX && o->note != MAP_NONE)
-		return NULL;
-	/* the object is not followed */
-	o->entries = 0;
-	return group.n > GROUP_MAX ? "a group of more than 4 KiB: group by something else"
-				   : "more than 16777216 groups: group by something else";
+	if (group.n > GROUP_MAX)
+		error = "a group of more than 4 KiB: group by something else";
+	else if ((o->note = intern_add_below(&m->rows.groups, group, ROWS_GROUPS)) == MAP_NONE)
+		error = "more than 16777216 groups: group by something else";
+	/* it is not followed then */
+	if (error)
+		o->entries = 0;
+	return error;
 }
 
 /* An object has left the state that it was in. */

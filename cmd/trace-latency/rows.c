@@ -86,10 +86,10 @@ struct latency_stats rows_stats(const struct latency *row)
 
 void rows_write_text(struct out *out, struct slice raw)
 {
-	char *plain = mem_resize(NULL, raw.n, 1);
+	struct slice plain = json_decode(raw);
 
-	out_visible(out, (struct slice){plain, json_unescape(plain, raw)});
-	free(plain);
+	out_visible(out, plain);
+	free((char *)plain.p);
 }
 
 void rows_write_group(struct out *out, struct slice group, const char *after)
