@@ -107,7 +107,11 @@ check_format() {
     entry 9.100 COMPLETED r1 7.9 0x30 >>in
     # an I/O that its request started, and that has not ended
     entry 9.200 START i1 - 0x50 '"related":"r2"' '"args":{"ctx":"0x10"}' >>in
-    for file in in:2 "$DATA/sample.jsonl:1" "$DATA/sample-g3.jsonl:2" "$DATA/modern.jsonl:1"; do
+    for name in sample sample-g3; do
+        mktrace "$DATA/$name.jsonl" >trace
+        trace-dump -q trace >"$name"
+    done
+    for file in in:2 sample:1 sample-g3:2; do
         trace-chrome "${file%:*}" | jq -s 'map(.traceEvents[] | select(.ph == "C") | {(.name): .args.objects}) | add | add' >chrome
         trace-latency "${file%:*}" 2>&1 >/dev/null |
             sed -n 's/.*: \([0-9]*\) objects have no whole life: they were in work.*/\1/p' >latency
