@@ -464,7 +464,7 @@ ipcsnoop: true ended with status N'
     local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=+bpf,+perfmon" "--ambient-caps=+bpf,+perfmon")
     cp "$BIN/ipcsnoop" "$BIN/pipe-target" .
     chmod 755 . ./*
-    start
+    start pipe-target wait
     status_is 1 "${as_user[@]}" ./ipcsnoop -s -p "$started"
     equal "$stderr" "ipcsnoop: process $started: of another user, which takes CAP_SYS_PTRACE"
     echo >&"$go"
