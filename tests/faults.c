@@ -7,7 +7,7 @@
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
  *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first; "late" lets every call
- *	             by another thread than the first wait for 5 ms
+ *	             by another thread than the first wait for 1 ms
  *	FAULT_MARK   a file that is made when it has happened
  *
  * Only in that process: not in those that it starts.
@@ -96,7 +96,7 @@ static bool fails(const char *call, size_t *n)
 		return false;
 	if (is("late")) {
 		if (gettid() != self)
-			usleep(5000);
+			usleep(1000);
 		return false;
 	}
 	number = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
