@@ -146,9 +146,9 @@ fi
     qpair-lifetimes probes >lifetimes
     trace-join -l lifetimes lines >want
     mkfifo pipe next
-    { head -c 70000000 /dev/zero | tr '\0' x >pipe || true; } 2>/dev/null &
+    { head -c 70000000 /dev/zero | tr '\0' x >pipe || true; } 2>/dev/null 3>&- &
     # what comes second goes to whoever has waited longer
-    { sleep 0.2; echo; sleep 0.2; cat lifetimes; } >next &
+    { sleep 0.2; echo; sleep 0.2; cat lifetimes; } >next 3>&- &
     FAULT_CALL=read FAULT_NTH=1 FAULT=late status_is 1 env LD_PRELOAD="$BIN/faults.so" \
         trace-join -l pipe -l next lines
     says 'pipe:1: a line of more than 64 MiB'
@@ -177,7 +177,7 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
     status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
     for fault in $RECORDING; do
         # where the command cannot be run it has the statuses of a shell
-        STATUSES='126 127' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
+        STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl fcntl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
     for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
         STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
@@ -210,7 +210,7 @@ same_number() {
     started=$!
     status_is 0 timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
-        CMP=same_number NEVER='fork waitpid' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
+        CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
     done
 }
 
@@ -224,13 +224,13 @@ same_calls() {
     command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
     status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
-        CMP=same_calls STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+        CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
     done
 }
 
 # A thread that is blocked while offwaketime runs.
 block() {
-    blocked-target sleeps=4 </dev/null >/dev/null 2>&1 3>&- &
+    blocked-target sleeps=8 </dev/null >/dev/null 2>&1 3>&- &
     started=$!
 }
 
@@ -246,6 +246,6 @@ same_sleep() {
     # it allocates for each of the kernel's symbols
     for fault in ${BEGINNING/malloc:$ENOMEM/}; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
-        BEFORE=block CMP=same_sleep NEVER='fork waitpid' each_fault any "$fault" 'offwaketime -q -f -p $started'
+        BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started'
     done
 }

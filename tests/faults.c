@@ -47,7 +47,8 @@ static void __attribute__((constructor)) begin(void)
 	self = getpid();
 	unsetenv("LD_PRELOAD");
 	/* it ends, whatever the fault does to it */
-	alarm(10);
+	if (in)
+		alarm(10);
 }
 
 /* The function that this one stands before. */
