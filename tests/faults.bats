@@ -166,7 +166,7 @@ fi
 
 # What recording does besides, and how it can fail.
 RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
-    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
+    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM pipe2:$EMFILE fork:$EAGAIN
     waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
     write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
 # The part of it that each tool does in its own way.
@@ -177,7 +177,7 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
     status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
     for fault in $RECORDING; do
         # where the command cannot be run it has the statuses of a shell
-        STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl fcntl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
+        STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
     for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
         STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
