@@ -230,7 +230,7 @@ same_calls() {
 
 # A thread that is blocked while offwaketime runs.
 block() {
-    blocked-target sleeps=8 </dev/null >/dev/null 2>&1 3>&- &
+    blocked-target sleeps=16 </dev/null >/dev/null 2>&1 3>&- &
     started=$!
 }
 
