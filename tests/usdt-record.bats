@@ -522,13 +522,13 @@ guarded: n=0x7'
     for way in '' --perf-events; do
         start usdt-target wait sites stuck
         # shellcheck disable=SC2086 # none, or one
-        sh 'usdt-record '$way' -d 2 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
+        sh 'usdt-record '$way' -d 5 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
         local pipeline=$!
         wait_for_text recording log
         echo >&"$go"
         wait_for_text firing out || { grep -q userfaultfd out && skip 'no userfaultfd here'; }
         # its reader sees the end as well
-        timeout 40 tail --pid=$pipeline -f /dev/null
+        timeout 90 tail --pid=$pipeline -f /dev/null
         # what came before is there
         equal "$(grep -c inlined lines)" 3
         # detaching perf events need not wait
