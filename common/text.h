@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trace lines as text for people; spdk-trace-lines(7) describes both forms. */
-#ifndef TRACE_JOIN_TEXT_H
-#define TRACE_JOIN_TEXT_H
+#ifndef TEXT_H
+#define TEXT_H
 
 #include "out.h"
 #include "traceline.h"

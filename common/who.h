@@ -10,8 +10,8 @@
  * Names only get longer when more lifetimes are learned, so names that were printed before stay
  * unambiguous.
  */
-#ifndef TRACE_JOIN_WHO_H
-#define TRACE_JOIN_WHO_H
+#ifndef WHO_H
+#define WHO_H
 
 #include "intern.h"
 #include "lifetimes.h"

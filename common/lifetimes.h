@@ -8,8 +8,8 @@
  * up. A look-up costs one in a hash table and, unless the answer is the last one again, a binary
  * search. Lines may be added at any time. Owners are treated like addresses.
  */
-#ifndef TRACE_JOIN_LIFETIMES_H
-#define TRACE_JOIN_LIFETIMES_H
+#ifndef LIFETIMES_H
+#define LIFETIMES_H
 
 #include <stdint.h>
 
