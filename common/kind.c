@@ -34,6 +34,7 @@ static const char *const names[] = {
 	[KIND_DESCRIPTIONS] = "what trace-dump -d or -i prints",
 	[KIND_ENCODED] = "encoded lines of trace-latency",
 	[KIND_CHROME] = "a trace for chrome://tracing",
+	[KIND_SPANS] = "span lines",
 };
 
 /* Other names for what is wanted, where they read better. */
@@ -66,6 +67,7 @@ static const struct advice {
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
+	{BIT(KIND_SPANS), ANY, "the trace lines that trace-spans read"},
 	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_FILE), "trace-dump -p PID, or a file in it"},
 	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O FILE PROBES"},
 	{BIT(KIND_LIFETIMES), ANY, "trace-join -l FILE TRACE-LINES"},
@@ -126,6 +128,7 @@ static const struct {
 	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
 	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
 	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_CHROME, {"traceEvents"}},
+	{KIND_SPANS, {"tsc", "life", "states"}},
 };
 
 enum { NUM_JSON_KINDS = sizeof(json_kinds) / sizeof(*json_kinds) };

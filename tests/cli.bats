@@ -8,7 +8,7 @@ input_of() {
     case $1 in
     trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
     qpair-lifetimes) seq 20000 | awk '{ printf "nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n", $1, $1 }' ;;
-    trace-join | trace-chrome)
+    trace-join | trace-chrome | trace-spans)
         grep '"us":' "$DATA/common.jsonl" | awk '{ all = all $0 "\n" } END { for (i = 0; i < 500; i++) printf "%s", all }'
         ;;
     trace-latency)

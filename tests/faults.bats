@@ -91,6 +91,8 @@ COMMANDS=(
     'pread lseek mmap|trace-latency -q -r -g args.qpair lines'
     'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
     'pread lseek mmap|trace-chrome lines'
+    'pread lseek mmap|trace-spans -q -s -n 3 lines'
+    'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
     COMMANDS+=("read lseek mmap|usdt-gen -l -x $BIN/libusdt-target.so" 'pread lseek mmap|usdt-gen -f specs')

@@ -81,6 +81,8 @@ COMMANDS=(
     'trace-latency -q -i 1 -g owner FILE|groups owners'
     'trace-latency -q -e FILE|states types'
     'trace-latency -q --merge --against FILE FILE|rows row'
+    'trace-spans -q FILE|objects objects-here late states types owners related members deep'
+    'trace-spans -q -a -s --stuck 1 FILE|objects-here states related'
     'trace-chrome FILE|objects objects-here late states types owners related members deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -O FILE|ring'

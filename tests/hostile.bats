@@ -26,6 +26,8 @@ may_fail() { # COMMAND...
         may_fail trace-join lines | no_controls
         may_fail trace-join -s lines | no_controls
         may_fail trace-latency -q -g owner -g args.a lines | no_controls
+        may_fail trace-spans -q -a -s lines | no_controls
+        may_fail trace-spans -q --open lines | no_controls
         { line_of "a${c}b"; line_of "a${c}b" | sed 's/"tsc":5,"us":0/"tsc":6,"us":1/'; } |
             sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/' >two
         may_fail trace-latency -q two | no_controls
@@ -125,7 +127,7 @@ limit_memory() {
     { printf %s "$begin"; printf '[%.0s' $(seq 1 400); printf ']%.0s' $(seq 1 400); echo '}}'; } >deep
     { printf %s "$begin"; head -c 1000000 /dev/zero | tr '\0' '['; echo '}}'; } >deeper
     { printf '%s"' "$begin"; head -c 150000 /dev/zero | tr '\0' '\033' | sed 's/\x1b/\\u001b/g'; echo '"}}'; } >huge
-    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-chrome; do
+    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-chrome 'trace-spans -qas' 'trace-spans -qj'; do
         # shellcheck disable=SC2086 # they are words
         (limit_memory; status_is 0 timeout 10 $tool deep)
         # shellcheck disable=SC2086

@@ -19,6 +19,7 @@ setup() {
     qpair-lifetimes probes >lifetimes
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
+    trace-spans -q -j lines >spans
     trace-chrome lines >chrome.json
     trace-join lines >joined
     : >empty
@@ -66,6 +67,7 @@ try_all() {
     try_all <<'T'
 1 % trace-join: trace: a binary trace, not trace lines; try: trace-dump trace | trace-join % trace-join trace
 1 % trace-latency: trace: a binary trace, not trace lines; try: trace-dump trace | trace-latency % trace-latency trace
+1 % trace-spans: trace: a binary trace, not trace lines; try: trace-dump trace | trace-spans % trace-spans trace
 1 % trace-chrome: trace: a binary trace, not trace lines; try: trace-dump trace | trace-chrome % trace-chrome trace
 1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
 1 % trace-join: <stdin>: a binary trace, not trace lines; try: trace-dump - | trace-join % cat trace | trace-join
@@ -100,6 +102,8 @@ try_all() {
 1 % info: what trace-dump -d or -i prints, not trace lines % trace-dump -i trace >info; trace-latency info
 1 % encoded: encoded lines of trace-latency, not trace lines; try: trace-latency --merge encoded % trace-latency encoded
 1 % encoded: encoded lines of trace-latency, not trace lines % trace-join encoded
+1 % spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-latency spans
+1 % spans: span lines, not trace lines % trace-spans spans
 1 % chrome.json: a trace for chrome://tracing, not trace lines; try: open it in chrome://tracing % trace-chrome chrome.json
 1 % chrome.json: a trace for chrome://tracing, not an SPDK trace file % trace-dump chrome.json
 1 % joined: the text of trace-join, not trace lines; try: trace-join -j % trace-latency joined
@@ -174,6 +178,8 @@ T
 0 % trace-latency: empty: empty: there are no trace lines % trace-latency -e empty
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --merge empty
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --against empty lines
+1 % trace-spans: empty: empty: there are no trace lines % trace-spans empty
+0 % trace-spans: <stdin>: no line is about an object: there are no spans % grep READ_DONE lines | trace-spans
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
 0 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
@@ -264,6 +270,16 @@ T
 2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 2 % invalid option % trace-chrome -l lifetimes lines
+2 % invalid option % trace-spans -l lifetimes lines
+2 % -j and -s exclude each other % trace-spans -j -s lines
+2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines
+2 % -k '=write': KEY=GLOB is expected % trace-spans -k =write lines
+2 % microseconds above 0 are expected % trace-spans -m 0 lines
+2 % microseconds above 0 are expected % trace-spans --stuck 1s lines
+2 % a whole number above 0 is expected % trace-spans -n 0 lines
+2 % --stuck is for a trace that goes on, --open and -n are for its end % trace-spans --stuck 5 --open lines
+2 % --stuck is for a trace that goes on, --open and -n are for its end % trace-spans --stuck 5 -n 5 lines
+1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
 2 % option requires an argument % trace-join -l
 T
 }

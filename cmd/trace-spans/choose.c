@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "choose.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "mem.h"
+
+void choose_add(struct choose_globs *globs, const char *glob)
+{
+	globs->all = mem_room(globs->all, globs->n, &globs->cap);
+	globs->all[globs->n++] = (struct choose_glob){.glob = glob};
+}
+
+bool choose_add_key(struct choose *c, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text)
+		return false;
+	choose_add(&c->keys, equals + 1);
+	c->keys.all[c->keys.n - 1].key = text;
+	return true;
+}
+
+/* A value as a C string: a string decoded, anything else as it is written. */
+static const char *plain(struct choose *c, struct slice value)
+{
+	char *to;
+
+	c->text.fd = OUT_MEMORY;
+	c->text.len = 0;
+	to = out_room(&c->text, value.n + 1);
+	if (value.n > 1 && value.p[0] == '"')
+		to[json_unescape(to, (struct slice){value.p + 1, value.n - 2})] = 0;
+	else
+		*(char *)mempcpy(to, value.p, value.n) = 0;
+	return to;
+}
+
+static bool matches_any(const struct choose_globs *globs, const char *text)
+{
+	for (size_t i = 0; i < globs->n; i++)
+		if (fnmatch(globs->all[i].glob, text, 0) == 0)
+			return true;
+	return false;
+}
+
+/* A string as written in JSON, without its quotes. */
+static const char *plain_string(struct choose *c, struct slice raw)
+{
+	char *to;
+
+	c->text.fd = OUT_MEMORY;
+	c->text.len = 0;
+	to = out_room(&c->text, raw.n + 1);
+	to[json_unescape(to, raw)] = 0;
+	return to;
+}
+
+static bool state_matches(struct choose *c, const struct spans *spans, uint32_t state)
+{
+	while (c->num_known <= state) {
+		c->known = mem_room(c->known, c->num_known, &c->cap_known);
+		c->known[c->num_known++] = (struct choose_state){};
+	}
+	if (!c->known[state].known)
+		c->known[state] = (struct choose_state){
+			true, matches_any(&c->states, plain_string(c, spans->states.all[state]))};
+	return c->known[state].matches;
+}
+
+/* Whether the span, or one below it, was in a state that is wanted. */
+static bool was_in_state(struct choose *c, const struct spans *spans, const struct span *s)
+{
+	bool was = false;
+
+	for (size_t i = 0; i < s->n && !was; i++)
+		was = state_matches(c, spans, s->states[i].state);
+	for (const struct span *child = s->child; child && !was; child = child->next)
+		was = was_in_state(c, spans, child);
+	return was;
+}
+
+bool choose_span(struct choose *c, const struct spans *spans, const struct span *s, uint64_t ns)
+{
+	if (ns < c->min_ns)
+		return false;
+	if (c->owners.n &&
+	    (!span_owner(s).n || !matches_any(&c->owners, plain_string(c, span_owner(s)))))
+		return false;
+	return !c->states.n || was_in_state(c, spans, s);
+}
+
+/* The value of a member of a member of … the object. */
+static bool find(struct slice object, const char *path, const char *end, struct slice *value)
+{
+	const char *dot = memchr(path, '.', end - path);
+	struct slice name = slice_between(path, dot ? dot : end), key;
+	struct json j;
+
+	json_init(&j, object.p, object.n);
+	if (json_peek(&j) != '{')
+		return false;
+	for (json_object(&j); json_key(&j, &key); json_skip(&j))
+		if (slice_equal(key, name))
+			return json_value(&j, value) && (!dot || find(*value, dot + 1, end, value));
+	return false;
+}
+
+/* The keys of io need no path. */
+static bool find_key(struct slice line, const char *key, struct slice *value)
+{
+	static const char io[] = "io";
+	const char *end = strchr(key, '=');
+	struct slice members;
+
+	if (find(line, key, end, value))
+		return true;
+	return find(line, io, io + strlen(io), &members) && find(members, key, end, value);
+}
+
+bool choose_line(struct choose *c, struct slice line)
+{
+	bool wanted = true;
+
+	c->num_compared++;
+	for (size_t i = 0; i < c->keys.n; i++) {
+		struct choose_glob *key = &c->keys.all[i];
+		struct slice value;
+		bool found = find_key(line, key->key, &value);
+
+		key->found |= found;
+		wanted &= found && fnmatch(key->glob, plain(c, value), 0) == 0;
+	}
+	return wanted;
+}
+
+void choose_free(struct choose *c)
+{
+	free(c->keys.all);
+	free(c->states.all);
+	free(c->owners.all);
+	free(c->known);
+	out_close(&c->text);
+}

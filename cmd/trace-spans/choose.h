@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which spans are printed: those that all of -k, -m, -t and -w choose. */
+#ifndef TRACE_SPANS_CHOOSE_H
+#define TRACE_SPANS_CHOOSE_H
+
+#include "out.h"
+#include "spans.h"
+
+/* Shell patterns of an option; one that matches is enough. */
+struct choose_globs {
+	struct choose_glob {
+		const char *key; /* of -k, else NULL */
+		const char *glob;
+		bool found; /* of -k: a span had this key */
+	} * all;
+	size_t n, cap;
+};
+
+struct choose {
+	struct choose_globs keys; /* all of these have to match */
+	struct choose_globs states, owners;
+	uint64_t min_ns;
+	uint64_t num_compared; /* span lines, by -k */
+	struct out text;       /* a string that is compared */
+	struct choose_state {
+		bool known, matches;
+	} * known; /* by state, those that were compared */
+	size_t num_known, cap_known;
+};
+
+/* Adds KEY=GLOB. False when it is not that. The text must outlive c. */
+bool choose_add_key(struct choose *c, const char *text);
+void choose_add(struct choose_globs *globs, const char *glob);
+
+/* Whether a span of this length is wanted, apart from -k. */
+bool choose_span(struct choose *c, const struct spans *spans, const struct span *s, uint64_t ns);
+
+/* Whether the span with this span line is wanted by -k. */
+bool choose_line(struct choose *c, struct slice line);
+
+void choose_free(struct choose *c);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "print.h"
+
+#include "json.h"
+
+static void measure(struct print *p, const struct span *s)
+{
+	lift_io(&p->io, p->spans, s);
+	self_measure(&p->self, p->spans, s);
+	p->text.fd = OUT_MEMORY;
+	p->text.len = 0;
+}
+
+/* A string that is written in JSON already. */
+static void put_string(struct out *out, const char *key, struct slice raw)
+{
+	if (!raw.n)
+		return;
+	out_text(out, key);
+	out_slice(out, raw);
+	out_char(out, '"');
+}
+
+static void put_children(struct out *out, const struct spans *spans, const struct span *s)
+{
+	if (!s->child)
+		return;
+	out_text(out, ",\"children\":[");
+	for (const struct span *child = s->child; child; child = child->next) {
+		out_text(out, child == s->child ? "\"" : ",\"");
+		span_write_id(out, spans, child);
+		out_char(out, '"');
+	}
+	out_char(out, ']');
+}
+
+/* The next key of an object; the first one comes after its brace. */
+static void put_key(struct out *out, const char *key)
+{
+	out_text(out, out->buf[out->len - 1] == '{' ? "\"" : ",\"");
+	out_text(out, key);
+	out_text(out, "\":");
+}
+
+static void put_fact(struct out *out, const struct facts *facts, enum fact fact, const char *key)
+{
+	if (!facts_has(facts, fact))
+		return;
+	put_key(out, key);
+	out_u64(out, facts->values[fact]);
+}
+
+static void put_quoted(struct out *out, const char *text)
+{
+	out_char(out, '"');
+	out_text(out, text);
+	out_char(out, '"');
+}
+
+/* A status without a name: its type and code. */
+static void put_status(struct out *out, const struct io *io)
+{
+	uint64_t status = io->facts.values[FACT_CPL];
+
+	if (io->status)
+		out_text(out, io->status);
+	else
+		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7),
+			   (unsigned)(status >> 1 & 0xff));
+}
+
+static void put_io(struct out *out, const struct io *io)
+{
+	const struct facts *facts = &io->facts;
+
+	if (!facts->has && !io->type && !io->bdev.len)
+		return;
+	out_text(out, ",\"io\":{");
+	if (io->type) {
+		put_key(out, "type");
+		put_quoted(out, io->type);
+	} else {
+		put_fact(out, facts, FACT_TYPE, "type");
+	}
+	put_fact(out, facts, FACT_BLOCKS, "blocks");
+	put_fact(out, facts, FACT_LBA, "lba");
+	if (io->bdev.len) {
+		put_key(out, "bdev");
+		out_char(out, '"');
+		out_slice(out, out_kept(&io->bdev));
+		out_char(out, '"');
+	}
+	put_fact(out, facts, FACT_QD, "qd");
+	put_fact(out, facts, FACT_BYTES, "bytes");
+	put_fact(out, facts, FACT_CID, "cid");
+	put_fact(out, facts, FACT_OPC, "opc");
+	if (facts_has(facts, FACT_CPL)) {
+		put_key(out, "status");
+		out_char(out, '"');
+		put_status(out, io);
+		out_char(out, '"');
+	}
+	out_char(out, '}');
+}
+
+static void put_states(struct out *out, const struct spans *spans, const struct span *s)
+{
+	out_text(out, ",\"states\":[");
+	for (size_t i = 0; i < s->n; i++) {
+		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : s->last;
+
+		out_text(out, i ? ",[\"" : "[\"");
+		out_slice(out, spans->states.all[s->states[i].state]);
+		out_text(out, "\",");
+		out_us(out, end - s->states[i].ns);
+		out_char(out, ']');
+	}
+	out_char(out, ']');
+}
+
+static void put_self(struct out *out, const struct spans *spans, const struct self *self)
+{
+	const char *separator = "\"";
+
+	out_text(out, ",\"self\":{");
+	for (uint32_t i = 0; i < spans->types.n; i++) {
+		if (!self->has[i])
+			continue;
+		out_text(out, separator);
+		if (i == spans->unknown)
+			out_text(out, "n/a");
+		else
+			out_slice(out, spans->types.all[i]);
+		out_text(out, "\":");
+		out_us(out, self->types[i]);
+		separator = ",\"";
+	}
+	out_text(out, "},\"layers\":{");
+	for (unsigned i = 0; i < LAYERS; i++) {
+		out_text(out, i ? ",\"" : "\"");
+		out_text(out, layers_names[i]);
+		out_text(out, "\":");
+		out_us(out, self->layers[i]);
+	}
+	out_char(out, '}');
+}
+
+/* Whether an entry of the span or of those below it was torn. */
+static bool is_torn(const struct span *s)
+{
+	bool torn = s->torn;
+
+	for (const struct span *child = s->child; child && !torn; child = child->next)
+		torn = is_torn(child);
+	return torn;
+}
+
+void print_json(struct print *p, struct out *to, const struct span *s)
+{
+	struct out *out = &p->text;
+
+	measure(p, s);
+	out_text(out, "{\"tsc\":");
+	out_u64(out, s->tsc);
+	out_text(out, ",\"us\":");
+	out_us(out, s->first);
+	out_text(out, ",\"life\":");
+	out_us(out, s->last - s->first);
+	out_text(out, ",\"lcore\":");
+	out_u64(out, s->lcore);
+	out_text(out, ",\"id\":\"");
+	span_write_id(out, p->spans, s);
+	out_text(out, "\",\"value\":\"");
+	out_hex(out, s->value);
+	out_char(out, '"');
+	put_string(out, ",\"parent\":\"", span_parent(s));
+	put_children(out, p->spans, s);
+	put_string(out, ",\"owner\":\"", span_owner(s));
+	put_string(out, ",\"poller\":\"", span_poller(s));
+	put_io(out, &p->io);
+	put_states(out, p->spans, s);
+	put_self(out, p->spans, &p->self);
+	if (s->args_n) {
+		out_text(out, ",\"args\":");
+		out_slice(out, span_args(s));
+	}
+	out_text(out, span_is_open(p->spans, s) ? ",\"open\":true" : "");
+	out_text(out, s->cut ? ",\"cut\":true" : "");
+	out_text(out, is_torn(s) ? ",\"torn\":true" : "");
+	out_text(out, "}\n");
+	out_slice(to, out_kept(out));
+}
+
+/* Columns of the text. */
+enum { US = 14, LIFE = 12, ID = 8, TYPE = 6, BLOCKS = 6, BDEV = 10, LBA = 10, WHO = 20, LCORE = 5 };
+
+static void put_right(struct out *out, struct slice text, size_t width)
+{
+	for (size_t n = text.n; n < width; n++)
+		out_char(out, ' ');
+	out_slice(out, text);
+	out_char(out, ' ');
+}
+
+/* The text that was written after from, and is not of use any more. */
+static struct slice cut_text(struct out *text, size_t from)
+{
+	struct slice s = {text->buf + from, text->len - from};
+
+	text->len = from;
+	return s;
+}
+
+static void put_us(struct print *p, struct out *out, uint64_t ns, size_t width)
+{
+	out_us(&p->text, ns);
+	put_right(out, cut_text(&p->text, 0), width);
+}
+
+static void put_number(struct print *p, struct out *out, uint64_t value, size_t width)
+{
+	out_u64(&p->text, value);
+	put_right(out, cut_text(&p->text, 0), width);
+}
+
+static void put_fact_column(struct print *p, struct out *out, enum fact fact, size_t width)
+{
+	if (facts_has(&p->io.facts, fact))
+		put_number(p, out, p->io.facts.values[fact], width);
+	else
+		put_right(out, slice_of("-"), width);
+}
+
+/* Blanks separate columns. */
+static void put_column(struct print *p, struct out *out, struct slice raw, size_t width)
+{
+	char *decoded = out_room(&p->text, raw.n);
+	struct slice text = {decoded, json_unescape(decoded, raw)};
+
+	for (size_t i = 0; i < text.n; i++)
+		decoded[i] = decoded[i] == ' ' ? '_' : decoded[i];
+	out_column(out, text, width);
+}
+
+/* The member of an object among the arguments, such as hostnqn, as written. */
+static struct slice annotation(struct slice args, const char *name)
+{
+	struct slice key, value, member;
+	struct json args_json, object;
+
+	json_init(&args_json, args.p, args.n);
+	for (json_object(&args_json);
+	     json_key(&args_json, &key) && json_value(&args_json, &value);) {
+		if (value.p[0] != '{')
+			continue;
+		json_init(&object, value.p, value.n);
+		for (json_object(&object); json_key(&object, &key) && json_value(&object, &member);)
+			if (json_is(key, name))
+				return member;
+	}
+	return (struct slice){};
+}
+
+static struct slice unquoted(struct slice value)
+{
+	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
+}
+
+/* HOST/QID: the end of the host's NQN, or the address in an owner; else the owner's number. */
+static struct slice who_of(struct print *p, const struct span *s)
+{
+	static const char qid[] = " qid:";
+	struct slice host = unquoted(annotation(span_args(s), "hostnqn")), queue = {};
+	struct slice owner = span_owner(s);
+	const char *end, *found;
+
+	if (host.n) {
+		found = memrchr(host.p, ':', host.n);
+		host = found && found + 1 < host.p + host.n
+			       ? slice_between(found + 1, host.p + host.n)
+			       : host;
+		queue = unquoted(annotation(span_args(s), "qid"));
+	} else if (owner.n && (found = memmem(owner.p, owner.n, qid, strlen(qid)))) {
+		end = memchr(owner.p, ' ', owner.n);
+		host = slice_between(owner.p, end);
+		queue = slice_between(found + strlen(qid), owner.p + owner.n);
+	} else {
+		return span_poller(s);
+	}
+	p->who.fd = OUT_MEMORY;
+	p->who.len = 0;
+	out_slice(&p->who, host);
+	if (queue.n) {
+		out_char(&p->who, '/');
+		out_slice(&p->who, queue);
+	}
+	return out_kept(&p->who);
+}
+
+/* From id to lcore. */
+static void put_what(struct print *p, struct out *out, const struct span *s)
+{
+	span_write_id(&p->text, p->spans, s);
+	out_column(out, cut_text(&p->text, 0), ID);
+	if (p->io.type)
+		put_column(p, out, slice_of(p->io.type), TYPE);
+	else
+		out_column(out, slice_of(""), TYPE);
+	put_fact_column(p, out, FACT_BLOCKS, BLOCKS);
+	put_column(p, out, out_kept(&p->io.bdev), BDEV);
+	put_fact_column(p, out, FACT_LBA, LBA);
+	put_column(p, out, who_of(p, s), WHO);
+	put_number(p, out, s->lcore, LCORE);
+}
+
+void print_header(struct out *out)
+{
+	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %s\n", US, "US", LIFE, "LIFE", ID,
+		   "ID", TYPE, "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO",
+		   LCORE, "LCORE", "SHARES");
+}
+
+static void put_shares(struct out *out, const struct span *s, const uint64_t layers[LAYERS])
+{
+	uint64_t life = s->last - s->first;
+	bool used[LAYERS] = {};
+
+	for (unsigned shown = 0; shown < 3; shown++) {
+		unsigned largest = 0, percent;
+
+		for (unsigned i = 1; i < LAYERS; i++)
+			if (used[largest] || (!used[i] && layers[i] > layers[largest]))
+				largest = i;
+		used[largest] = true;
+		percent = life ? 100.0 * layers[largest] / life + 0.5 : 0;
+		if (!percent)
+			continue;
+		out_text(out, shown ? " " : "");
+		out_text(out, layers_names[largest]);
+		out_char(out, ' ');
+		out_u64(out, percent);
+		out_char(out, '%');
+	}
+	if (!life)
+		out_char(out, '-');
+}
+
+/* Spans that are not whole say so at the end of their line. */
+static void put_flags(struct out *out, const struct span *s)
+{
+	out_text(out, s->open ? " open" : "");
+	out_text(out, s->cut ? " cut" : "");
+	out_text(out, is_torn(s) ? " torn" : "");
+	out_char(out, '\n');
+}
+
+void print_text(struct print *p, struct out *out, const struct span *s)
+{
+	measure(p, s);
+	put_us(p, out, s->first, US);
+	put_us(p, out, s->last - s->first, LIFE);
+	put_what(p, out, s);
+	put_shares(out, s, p->self.layers);
+	put_flags(out, s);
+}
+
+void print_open_header(struct out *out)
+{
+	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "AGE",
+		   ID, "ID", TYPE, "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO",
+		   LCORE, "LCORE", LIFE, "WAITS", "FOR");
+}
+
+/* The child that is open and started last. */
+static const struct span *open_child(const struct spans *spans, const struct span *s)
+{
+	const struct span *last = NULL;
+
+	for (const struct span *child = s->child; child; child = child->next)
+		if (span_is_open(spans, child))
+			last = child;
+	return last;
+}
+
+void print_open(struct print *p, struct out *out, const struct span *s, uint64_t now)
+{
+	const struct spans *spans = p->spans;
+	const struct span *leaf = s, *child;
+
+	measure(p, s);
+	while ((child = open_child(spans, leaf)))
+		leaf = child;
+	put_us(p, out, s->first, US);
+	put_us(p, out, now - s->first, LIFE);
+	put_what(p, out, s);
+	put_us(p, out, now - leaf->last, LIFE);
+	out_text(out, layers_names[spans->info[leaf->states[leaf->n - 1].state].layer]);
+	for (child = s; child; child = open_child(spans, child)) {
+		out_text(out, child == s ? ": " : " > ");
+		out_visible(out, spans->states.all[child->states[child->n - 1].state]);
+	}
+	out_text(out, s->cut ? " cut\n" : "\n");
+}
+
+void print_free(struct print *p)
+{
+	lift_free(&p->io);
+	out_close(&p->text);
+	out_close(&p->who);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spans as lines: JSON for tools, described in spdk-trace-lines(7), and columns for people. */
+#ifndef TRACE_SPANS_PRINT_H
+#define TRACE_SPANS_PRINT_H
+
+#include "lift.h"
+#include "self.h"
+#include "spans.h"
+
+/* What is used again for each span. */
+struct print {
+	const struct spans *spans;
+	struct io io;
+	struct self self;
+	struct out text, who; /* for parts of a line */
+};
+
+/* Writes a span line with its newline. */
+void print_json(struct print *p, struct out *out, const struct span *s);
+
+void print_header(struct out *out);
+void print_text(struct print *p, struct out *out, const struct span *s);
+
+/* The same for spans that are open at a time in ns: how old they are, and what they wait for. */
+void print_open_header(struct out *out);
+void print_open(struct print *p, struct out *out, const struct span *s, uint64_t now);
+
+void print_free(struct print *p);
+
+#endif

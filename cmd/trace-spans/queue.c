@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "queue.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "spans.h"
+
+bool queue_is_over(const struct queue_entry *entry)
+{
+	return entry->span->generation != entry->generation || entry->span->ended;
+}
+
+/* Entries that are over leave before the ring grows. */
+static void make_room(struct queue *q)
+{
+	size_t cap = q->cap ? 2 * q->cap : 64, n = 0;
+	struct queue_entry *all = mem_array(cap, sizeof(*all));
+
+	for (size_t i = 0; i < q->n; i++) {
+		const struct queue_entry *entry = &q->all[(q->first + i) % q->cap];
+
+		if (!queue_is_over(entry))
+			all[n++] = *entry;
+	}
+	free(q->all);
+	*q = (struct queue){all, 0, n, n < cap / 4 ? cap / 2 : cap};
+}
+
+void queue_add(struct queue *q, struct span *s, uint64_t since)
+{
+	if (q->n == q->cap)
+		make_room(q);
+	q->all[(q->first + q->n++) % q->cap] = (struct queue_entry){s, s->generation, since};
+}
+
+bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
+{
+	if (!q->n || q->all[q->first].since > since)
+		return false;
+	*entry = q->all[q->first];
+	q->first = (q->first + 1) % q->cap;
+	q->n--;
+	return true;
+}

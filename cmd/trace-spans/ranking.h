@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The texts with the largest keys, of any number that are added. */
+#ifndef TRACE_SPANS_RANKING_H
+#define TRACE_SPANS_RANKING_H
+
+#include "out.h"
+
+struct ranking {
+	uint64_t max; /* how many are kept; 0: all */
+	uint64_t added;
+	struct ranking_text {
+		uint64_t key;
+		uint64_t order; /* of equal keys, the one that was added first is the larger one */
+		struct slice text;
+	} * all; /* a heap, the smallest on top */
+	size_t n, cap;
+};
+
+/* Whether a text with this key would be kept. */
+bool ranking_wants(const struct ranking *r, uint64_t key);
+
+/* Keeps a copy of the text. */
+void ranking_add(struct ranking *r, uint64_t key, struct slice text);
+
+/* Writes the texts, the largest key first, and forgets them. */
+void ranking_write(struct ranking *r, struct out *out);
+
+#endif

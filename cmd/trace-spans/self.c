@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "self.h"
+
+struct measure {
+	struct self *self;
+	const struct spans *spans;
+};
+
+/* The index of the state that a span is in at a time. */
+static size_t state_at(const struct span *s, uint64_t ns)
+{
+	size_t low = 0, high = s->n;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->states[middle].ns <= ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* No child is at work in this time. */
+static void count(struct measure *m, const struct span *s, uint64_t from, uint64_t to)
+{
+	m->self->types[s->type] += to - from;
+	for (size_t i = state_at(s, from); from < to; i++) {
+		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
+
+		m->self->layers[m->spans->info[s->states[i].state].layer] += end - from;
+		from = end;
+	}
+}
+
+static void divide(struct measure *m, const struct span *s, uint64_t from, uint64_t to);
+
+/* Divides up to a time while the children at work are these, the one that started last first. */
+static uint64_t advance(struct measure *m, const struct span *s, const struct span **children,
+			uint64_t from, uint64_t to)
+{
+	while (from < to) {
+		const struct span *child = *children;
+		uint64_t end = to;
+
+		if (child && child->last <= from) {
+			*children = child->under;
+			continue;
+		}
+		if (child) {
+			end = child->last < to ? child->last : to;
+			divide(m, child, from, end);
+		} else {
+			count(m, s, from, end);
+		}
+		from = end;
+	}
+	return from;
+}
+
+/* Recursion is bounded by SPANS_DEPTH. */
+static void divide(struct measure *m, const struct span *s, uint64_t from, uint64_t to)
+{
+	const struct span *at_work = NULL;
+
+	m->self->has[s->type] = true;
+	for (struct span *child = s->child; child && child->first < to; child = child->next) {
+		m->self->has[child->type] = true;
+		if (child->last <= from)
+			continue;
+		if (child->first > from)
+			from = advance(m, s, &at_work, from, child->first);
+		child->under = (struct span *)at_work;
+		at_work = child;
+	}
+	advance(m, s, &at_work, from, to);
+}
+
+void self_measure(struct self *self, const struct spans *spans, const struct span *s)
+{
+	struct measure m = {self, spans};
+
+	*self = (struct self){};
+	divide(&m, s, s->first, s->last);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Divides the life of a span among the objects of its tree: each moment belongs to the innermost
+ * object at work, so that the parts add up to the life.
+ *
+ * An object is at work from its first to its last entry, as far as its parent is. Where several
+ * children are at work at once, the moment belongs to the one that started last.
+ */
+#ifndef TRACE_SPANS_SELF_H
+#define TRACE_SPANS_SELF_H
+
+#include "spans.h"
+
+struct self {
+	uint64_t types[LIFECYCLE_TYPES]; /* ns */
+	bool has[LIFECYCLE_TYPES];       /* types in the tree */
+	uint64_t layers[LAYERS];         /* ns */
+};
+
+void self_measure(struct self *self, const struct spans *spans, const struct span *s);
+
+#endif

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spans.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "number.h"
+
+/* Objects without an id have this letter, which no other can have; their address is their key. */
+static const char unknown_id[] = "\\u00000";
+static const size_t unknown_letter = 6;
+
+/* Parents that no relation of the trace names: an argument is the address of an object in work. */
+static const struct link {
+	const char *tpoint, *arg, *letter;
+} links[] = {
+	/* a part of a split I/O, or one that a module passes on: lib/bdev/bdev.c, part.c */
+	{"BDEV_IO_START", "ctx", "i"},
+	/* lib/scsi/scsi_bdev.c, lib/iscsi/iscsi.c */
+	{"BDEV_IO_START", "ctx", "t"},
+	{"ISCSI_TASK_QUEUE", "pdu", "p"},
+};
+
+void spans_start(struct spans *spans)
+{
+	spans->lifecycle.types = &spans->types;
+	spans->lifecycle.states = &spans->states;
+	spans->unknown = MAP_NONE;
+}
+
+static struct span *span_of(const struct spans *spans, const struct object *object)
+{
+	return object->note ? spans->all[object->note - 1] : NULL;
+}
+
+/* An object without an id seems to go on from life to life: only names say what is final for it. */
+static bool is_final(const struct spans *spans, const struct span *s)
+{
+	const struct lifecycle *l = &spans->lifecycle;
+	const struct object *object = &l->all[s->object];
+
+	return s->unknown ? l->uses[object->use].final_by_name : lifecycle_is_final(l, object);
+}
+
+static struct span *new_span(struct spans *spans)
+{
+	struct span *s = spans->free;
+
+	if (s) {
+		spans->free = s->next;
+	} else {
+		s = mem_array(1, sizeof(*s));
+		s->text.fd = s->kept.fd = OUT_MEMORY;
+		/* its buffer exists before it has text */
+		out_room(&s->text, 1);
+		s->index = spans->n;
+		spans->all = mem_room(spans->all, spans->n, &spans->cap);
+		spans->all[spans->n++] = s;
+	}
+	s->text.len = s->kept.len = 0;
+	*s = (struct span){.index = s->index,
+			   .generation = s->generation,
+			   .states = s->states,
+			   .cap = s->cap,
+			   .lines = s->lines,
+			   .cap_lines = s->cap_lines,
+			   .kept = s->kept,
+			   .text = s->text};
+	return s;
+}
+
+/* The span is not needed any more; later entries of its object have none. */
+static void free_span(struct spans *spans, struct span *s)
+{
+	struct object *object = &spans->lifecycle.all[s->object];
+
+	if (object->note == s->index + 1)
+		object->note = 0;
+	s->n = 0;
+	s->generation++;
+	s->next = spans->free;
+	spans->free = s;
+}
+
+/* Frees a tree, except for spans that have not ended, which become roots of what is below them. */
+static void free_tree(struct spans *spans, struct span *s)
+{
+	struct span *next;
+
+	for (struct span *child = s->child; child; child = next) {
+		next = child->next;
+		child->next = child->parent = NULL;
+		if (child->ended)
+			free_tree(spans, child);
+	}
+	free_span(spans, s);
+}
+
+static void end_span(struct spans *spans, struct span *s)
+{
+	s->ended = true;
+	spans->take(s);
+	if (!s->parent)
+		free_tree(spans, s);
+}
+
+/* Makes sure that a state's layer and source are known. */
+static void learn_state(struct spans *spans, uint32_t state)
+{
+	while (spans->num_info <= state) {
+		struct slice tpoint = spans->states.all[spans->num_info];
+
+		spans->info = mem_room(spans->info, spans->num_info, &spans->cap_info);
+		spans->info[spans->num_info++] = (struct spans_state){
+			.layer = layers_of(tpoint), .source = facts_source(tpoint)};
+	}
+}
+
+/* Whether a tree stays within its bounds, and without a loop, when s becomes a child of parent. */
+static bool may_add(const struct span *parent, const struct span *s)
+{
+	unsigned levels = s->height + 1;
+
+	for (const struct span *up = parent; up; up = up->parent, levels++)
+		if (up == s)
+			return false;
+	return levels < SPANS_DEPTH && parent->num_children < SPANS_CHILDREN;
+}
+
+/* Adds a child after those that started before it or with it. */
+static void add_child(struct spans *spans, struct span *parent, struct span *s)
+{
+	struct span **place = &parent->child;
+	unsigned height = s->height + 1;
+
+	if (parent->ended)
+		return;
+	if (!may_add(parent, s)) {
+		spans->beyond++;
+		return;
+	}
+	if (parent->last_child && parent->last_child->first <= s->first)
+		place = &parent->last_child->next;
+	while (*place && (*place)->first <= s->first)
+		place = &(*place)->next;
+	s->next = *place;
+	*place = s;
+	if (!s->next)
+		parent->last_child = s;
+	s->parent = parent;
+	parent->num_children++;
+	for (struct span *up = parent; up; up = up->parent, height++)
+		up->height = up->height > height ? up->height : height;
+}
+
+/* The object in work whose address an argument of this entry is. */
+static struct span *linked(const struct spans *spans, const struct span *s,
+			   const struct traceline *line)
+{
+	const struct lifecycle *l = &spans->lifecycle;
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
+		uint32_t type, index;
+		uint64_t address;
+
+		if (!slice_is(line->tpoint, links[i].tpoint))
+			continue;
+		type = intern_get(&spans->types, slice_of(links[i].letter));
+		for (size_t a = 0; type != MAP_NONE && a < line->num_args; a++) {
+			if (!slice_is(line->args[a].key, links[i].arg) ||
+			    !traceline_number(line->args[a].value, &address))
+				continue;
+			index = map_get(&l->addresses[type], address);
+			if (index != MAP_NONE && index != s->object && l->all[index].entries &&
+			    !lifecycle_is_final(l, &l->all[index]))
+				return span_of(spans, &l->all[index]);
+		}
+	}
+	return NULL;
+}
+
+void span_write_id(struct out *out, const struct spans *spans, const struct span *s)
+{
+	if (s->unknown) {
+		out_text(out, "n/a");
+		return;
+	}
+	out_slice(out, spans->types.all[s->type]);
+	out_u64(out, s->number);
+}
+
+/* Keeps the texts of the first entry, parent first. */
+static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line,
+		       const struct span *parent)
+{
+	if (line->related.p)
+		out_slice(&s->text, line->related);
+	else if (parent)
+		span_write_id(&s->text, spans, parent);
+	s->parent_n = s->text.len;
+	out_slice(&s->text, line->poller);
+	s->poller_n = line->poller.n;
+	out_slice(&s->text, line->owner);
+	s->owner_n = line->owner.n;
+	if (line->num_args) {
+		const char *start = line->args[0].key.p - 2; /* the brace and the quote */
+
+		while (*start != '{')
+			start--;
+		out_bytes(&s->text, start, line->args_end - start);
+		out_char(&s->text, '}');
+		s->args_n = line->args_end - start + 1;
+	}
+}
+
+static void find_parent(struct spans *spans, struct span *s, const struct traceline *line,
+			bool first)
+{
+	struct object *related = lifecycle_related(&spans->lifecycle, line);
+	struct span *parent = related ? span_of(spans, related) : NULL;
+
+	if (first && !line->related.p)
+		parent = linked(spans, s, line);
+	if (first) {
+		s->has_parent = line->related.p || parent;
+		keep_texts(spans, s, line, parent);
+	}
+	if (parent)
+		add_child(spans, parent, s);
+}
+
+static bool is_torn(const struct traceline *line, struct slice text)
+{
+	struct slice rest = slice_between(line->args_end, text.p + text.n);
+
+	return rest.n > 8 && memmem(rest.p, rest.n, "\"torn\":true", 11);
+}
+
+static void add_state(struct spans *spans, struct span *s, const struct traceline *line,
+		      struct slice text, uint64_t ns, uint32_t state)
+{
+	if (s->n == SPANS_STATES) {
+		/* the state that it is in is worth more than the one before */
+		s->n--;
+		spans->beyond++;
+		if (spans->entry)
+			s->kept.len = s->lines[s->n].at;
+	}
+	s->states = mem_room(s->states, s->n, &s->cap);
+	s->states[s->n++] = (struct span_state){.ns = ns, .state = state};
+	s->last = ns;
+	s->expected = false;
+	s->torn |= is_torn(line, text);
+	if (spans->info[state].source)
+		facts_read(&s->facts, spans->info[state].source, line);
+}
+
+/* Another life has the address: what was there ends, in its turn if its state is a final one. */
+static void end_before(struct spans *spans, const struct object *before)
+{
+	struct span *s = before->entries ? span_of(spans, before) : NULL;
+
+	if (s && !s->ended && !s->expected)
+		end_span(spans, s);
+}
+
+/* The same for an object without an id at the address of one that is created. */
+static void end_unknown(struct spans *spans, uint64_t address)
+{
+	uint32_t index = spans->unknown == MAP_NONE
+				 ? MAP_NONE
+				 : map_get(&spans->lifecycle.addresses[spans->unknown], address);
+
+	if (index != MAP_NONE)
+		end_before(spans, &spans->lifecycle.all[index]);
+}
+
+static struct span *start_span(struct spans *spans, const struct traceline *line, uint64_t ns,
+			       struct lifecycle_change *change)
+{
+	struct object *object = change->object;
+	uint32_t index = object - spans->lifecycle.all;
+	struct span *s;
+
+	end_before(spans, &change->before);
+	if (!line->object_us.p)
+		end_unknown(spans, line->object_value);
+	s = new_span(spans);
+	object->note = s->index + 1;
+	s->object = index;
+	s->type = object->type;
+	s->number = object->number;
+	s->value = line->object_value;
+	s->tsc = line->tsc;
+	number_decimal(line->lcore, &s->lcore);
+	s->first = ns;
+	s->unknown = s->type == spans->unknown;
+	s->cut = line->object_us.p;
+	return s;
+}
+
+void spans_pass(struct spans *spans, uint64_t now)
+{
+	struct queue_entry due;
+
+	spans->now = now > spans->now ? now : spans->now;
+	now = spans->now;
+	while (now > SPANS_GRACE_NS && queue_take(&spans->ending, now - SPANS_GRACE_NS, &due))
+		if (!queue_is_over(&due) && due.span->last == due.since)
+			end_span(spans, due.span);
+	while (spans->stuck && now >= spans->stuck_ns &&
+	       queue_take(&spans->open, now - spans->stuck_ns, &due))
+		if (!queue_is_over(&due) && span_is_open(spans, due.span)) {
+			due.span->stuck = true;
+			spans->stuck(due.span);
+		}
+}
+
+const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
+{
+	struct lifecycle_change change;
+	struct traceline known = *line;
+	const char *error;
+	uint32_t state, before;
+	struct span *s;
+	uint64_t ns;
+
+	error = traceline_ns(line->us, &ns);
+	if (error)
+		return error;
+	spans_pass(spans, ns);
+	if (!line->object_id.p)
+		return NULL;
+	state = intern_add(&spans->states, line->tpoint);
+	learn_state(spans, state);
+	if (slice_is(line->object_id, "n/a")) {
+		known.object_id = slice_of(unknown_id);
+		known.object_us = slice_of("0.000");
+		spans->unknown = intern_add_below(
+			&spans->types, (struct slice){unknown_id, unknown_letter}, LIFECYCLE_TYPES);
+	}
+	error = lifecycle_line(&spans->lifecycle, &known, ns, state, &change);
+	if (error || change.event == LIFECYCLE_NONE)
+		return error;
+	s = span_of(spans, change.object);
+	/* an object without an id has a new life after each final state */
+	if (change.object->type == spans->unknown && (!s || s->ended || s->expected)) {
+		change.event = LIFECYCLE_STARTS;
+		change.before = *change.object;
+	}
+	if (change.event == LIFECYCLE_STARTS)
+		s = start_span(spans, &known, ns, &change);
+	if (!s || s->ended) {
+		spans->late++;
+		return NULL;
+	}
+	before = s->n ? s->states[s->n - 1].state : MAP_NONE;
+	add_state(spans, s, line, text, ns, state);
+	if (change.event == LIFECYCLE_STARTS || (s->has_parent && !s->parent))
+		find_parent(spans, s, line, change.event == LIFECYCLE_STARTS);
+	if (spans->entry)
+		spans->entry(s, before, line, text);
+	if (is_final(spans, s)) {
+		queue_add(&spans->ending, s, ns);
+		s->expected = true;
+	}
+	if (spans->stuck && change.event == LIFECYCLE_STARTS && !s->has_parent)
+		queue_add(&spans->open, s, ns);
+	return NULL;
+}
+
+bool span_is_open(const struct spans *spans, const struct span *s)
+{
+	const struct object *object = &spans->lifecycle.all[s->object];
+
+	if (s->ended || spans->over)
+		return s->open;
+	/* an object whose address has been used again has ended */
+	return object->note == s->index + 1 && !is_final(spans, s);
+}
+
+static int by_last(const void *a, const void *b)
+{
+	const struct span *x = *(struct span *const *)a, *y = *(struct span *const *)b;
+
+	if (x->last != y->last)
+		return x->last < y->last ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
+}
+
+void spans_end(struct spans *spans)
+{
+	struct span **left = mem_array(spans->n, sizeof(struct span *));
+	size_t n = 0;
+
+	/* lifecycle_end() would make a state final that only one object was seen in */
+	for (size_t i = 0; i < spans->n; i++) {
+		struct span *s = spans->all[i];
+
+		/* those without states are free */
+		if (!s->n || s->ended)
+			continue;
+		left[n++] = s;
+		s->open = span_is_open(spans, s);
+	}
+	spans->over = true;
+	qsort(left, n, sizeof(*left), by_last);
+	for (size_t i = 0; i < n; i++)
+		end_span(spans, left[i]);
+	free(left);
+}
+
+void spans_free(struct spans *spans)
+{
+	for (size_t i = 0; i < spans->n; i++) {
+		free(spans->all[i]->states);
+		free(spans->all[i]->lines);
+		out_close(&spans->all[i]->text);
+		out_close(&spans->all[i]->kept);
+		free(spans->all[i]);
+	}
+	free(spans->all);
+	free(spans->info);
+	free(spans->ending.all);
+	free(spans->open.all);
+	lifecycle_free(&spans->lifecycle);
+	intern_free(&spans->types);
+	intern_free(&spans->states);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Assembles the spans of a trace: the lives of its objects, with the lives that they caused.
+ *
+ * A span ends when it is in a final state (lifecycle.h) and nothing was written about it for a
+ * while, when its address is used again, or with the input. It is kept until the root of its tree
+ * has ended, so memory grows with the number of spans that are open at a time.
+ */
+#ifndef TRACE_SPANS_SPANS_H
+#define TRACE_SPANS_SPANS_H
+
+#include "facts.h"
+#include "layers.h"
+#include "lifecycle.h"
+#include "out.h"
+#include "queue.h"
+
+enum {
+	/* trace time in a final state, after which no entry is expected */
+	SPANS_GRACE_NS = 10 * 1000 * 1000,
+	/* bounds for input that no target writes: levels of a tree, children, and states */
+	SPANS_DEPTH = 32,
+	SPANS_CHILDREN = 4096,
+	SPANS_STATES = 4096,
+};
+
+struct span_state {
+	uint64_t ns; /* its start */
+	uint32_t state;
+};
+
+/* The line of an entry, which story.h keeps. */
+struct span_line {
+	uint64_t sequence;
+	uint64_t silence; /* ns without an entry of its lcore before it */
+	uint64_t others;  /* how many waited for a buffer, or were queued, when it began to */
+	uint64_t pdus;    /* how many its connection had received */
+	size_t at;        /* its text in span.kept */
+};
+
+struct span {
+	struct span *parent; /* NULL: none that is kept */
+	/* children, and the next sibling, in the order of their starts */
+	struct span *child, *last_child, *next;
+	struct span *under;        /* self.c's */
+	uint64_t number, value;    /* of the object */
+	uint64_t tsc, first, last; /* of its first entry; ns of that and of the last one */
+	uint64_t lcore;
+	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
+	uint32_t index;                /* in spans.all */
+	uint32_t generation;           /* this many spans were kept here before */
+	unsigned height, num_children; /* levels below it */
+	struct span_state *states;
+	size_t n, cap;
+	struct facts facts;
+	struct span_line *lines; /* by state, if story.h keeps them */
+	size_t cap_lines;
+	struct out kept;
+	uint32_t connection; /* story.h's; MAP_NONE: not known */
+	/* texts of its first entry as written, in text; empty: there was none */
+	struct out text;
+	size_t parent_n, poller_n, owner_n, args_n;
+	bool has_parent; /* in the trace, even if it is not kept */
+	bool unknown;    /* its object has no id: the creation was overwritten */
+	bool cut;        /* its creation is not among the lines */
+	bool torn;
+	bool expected; /* is in a final state, and its turn to end will come */
+	bool ended;    /* was handed out: later entries do not count */
+	bool open;     /* it was in no final state when the input ended */
+	bool stuck;    /* was handed out while it was open */
+};
+
+/* The texts of a span, as written in JSON between quotes, or as a value for args. */
+static inline struct slice span_parent(const struct span *s)
+{
+	return (struct slice){s->text.buf, s->parent_n};
+}
+
+static inline struct slice span_poller(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n, s->poller_n};
+}
+
+static inline struct slice span_owner(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n + s->poller_n, s->owner_n};
+}
+
+static inline struct slice span_args(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n, s->args_n};
+}
+
+struct spans {
+	/* these are set before spans_start() */
+
+	/* gets each span when it ends, with the tree below it */
+	void (*take)(const struct span *span);
+	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
+	void (*stuck)(const struct span *span);
+	uint64_t stuck_ns;
+	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
+	void (*entry)(struct span *span, uint32_t before, const struct traceline *line,
+		      struct slice text);
+
+	struct lifecycle lifecycle;
+	struct intern types, states;
+	struct spans_state {
+		enum layer layer;
+		enum facts_source source;
+	} * info; /* by state */
+	size_t num_info, cap_info;
+	struct span **all, *free;
+	size_t n, cap;
+	struct queue ending; /* in final states, since their last entry */
+	struct queue open;   /* if stuck: without a parent, since their first entry */
+	uint32_t unknown;    /* type of the objects without an id; MAP_NONE before the first */
+	uint64_t now;        /* ns of the latest line */
+	bool over;           /* see spans_end() */
+
+	/* what could not be assembled */
+	uint64_t late;   /* entries of spans that had ended */
+	uint64_t beyond; /* children and states beyond the bounds above */
+};
+
+/* The id of a span's object. */
+void span_write_id(struct out *out, const struct spans *spans, const struct span *s);
+
+/* To be called before the first line. */
+void spans_start(struct spans *spans);
+
+/* Reads a line. Returns NULL, or what is wrong with it. */
+const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text);
+
+/* Does what is due at a time in ns: it passes while no line comes as well. */
+void spans_pass(struct spans *spans, uint64_t now);
+
+/* Whether a span was in no final state at the end, or is in none now. */
+bool span_is_open(const struct spans *spans, const struct span *s);
+
+/* The input is over: hands out all spans that are left, by their last entry. */
+void spans_end(struct spans *spans);
+
+void spans_free(struct spans *spans);
+
+#endif

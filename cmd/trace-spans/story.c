@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "story.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "lifetimes.h"
+#include "mem.h"
+#include "number.h"
+#include "text.h"
+
+enum {
+	MARKED = 3,   /* of the longest gaps, those of at least this part of the life: */
+	NOTABLE = 10, /* a tenth */
+	GAP = 12,     /* columns */
+};
+
+/* A state in which objects wait along with others. */
+static bool waits_for_buffer(const struct story *story, uint32_t state)
+{
+	return state != MAP_NONE && story->spans->info[state].layer == LAYER_BUFFER;
+}
+
+static bool is_queued(const struct story *story, uint32_t state)
+{
+	return state != MAP_NONE && story->spans->info[state].source == FACTS_SOCKET;
+}
+
+static struct story_lcore *lcore_of(struct story *story, const struct traceline *line)
+{
+	uint64_t number = 0;
+	uint32_t *index;
+
+	number_decimal(line->lcore, &number);
+	index = map_put(&story->lcores, number);
+	if (*index == MAP_NONE) {
+		*index = story->num_lcores;
+		story->last = mem_room(story->last, story->num_lcores, &story->cap_lcores);
+		story->last[story->num_lcores++] = (struct story_lcore){};
+	}
+	return &story->last[*index];
+}
+
+/* The owner of a connection from v24.05 on, the address of its qpair before that. */
+static bool connection_key(const struct traceline *line, uint64_t *key)
+{
+	struct slice poller = line->poller;
+
+	if (line->owner.n && poller.n && number_decimal(slice_from(poller, 1), key)) {
+		*key |= (uint64_t)(unsigned char)poller.p[0] << 56;
+		return true;
+	}
+	for (size_t i = 0; i < line->num_args; i++)
+		if (slice_is(line->args[i].key, "qpair"))
+			return traceline_number(line->args[i].value, key);
+	*key = line->object_value;
+	return !line->object_id.p && line->object_value;
+}
+
+static uint32_t connection_of(struct story *story, const struct traceline *line)
+{
+	uint32_t *index;
+	uint64_t key;
+
+	if (!connection_key(line, &key))
+		return MAP_NONE;
+	index = map_put(&story->connections, key);
+	if (*index == MAP_NONE) {
+		*index = story->num_connections;
+		story->all = mem_room(story->all, story->num_connections, &story->cap_connections);
+		story->all[story->num_connections++] = (struct story_connection){};
+	}
+	return *index;
+}
+
+/* The state after the header of a PDU is 2 in all releases: include/spdk_internal/nvme_tcp.h. */
+static bool receives_pdu(const struct traceline *line)
+{
+	uint64_t state;
+
+	return slice_is(line->tpoint, "TCP_QP_RCV_STATE_CHANGE") && line->num_args &&
+	       slice_is(line->args[0].key, "state") &&
+	       traceline_number(line->args[0].value, &state) && state == 2;
+}
+
+void story_see(struct story *story, const struct traceline *line, uint64_t ns)
+{
+	struct story_lcore *lcore = lcore_of(story, line);
+	uint32_t connection;
+
+	story->lines++;
+	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
+	lcore->last = ns > lcore->last ? ns : lcore->last;
+	if (receives_pdu(line) && (connection = connection_of(story, line)) != MAP_NONE)
+		story->all[connection].pdus++;
+}
+
+static void leave(struct story *story, const struct span *s, uint32_t state)
+{
+	story->buffers -= waits_for_buffer(story, state) && story->buffers;
+	if (is_queued(story, state) && s->connection != MAP_NONE)
+		story->all[s->connection].queued -= story->all[s->connection].queued > 0;
+}
+
+/* Counts those that were there before it. */
+static void enter(struct story *story, const struct span *s, uint32_t state, struct span_line *line)
+{
+	if (waits_for_buffer(story, state))
+		line->others = story->buffers++;
+	if (is_queued(story, state) && s->connection != MAP_NONE)
+		line->others = story->all[s->connection].queued++;
+}
+
+void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line,
+		struct slice text)
+{
+	struct span_line kept = {.sequence = story->lines,
+				 .silence = lcore_of(story, line)->silence};
+
+	if (before == MAP_NONE) {
+		s->connection = connection_of(story, line);
+		/* a write to a socket does not say whose it is */
+		if (s->connection == MAP_NONE && s->parent)
+			s->connection = s->parent->connection;
+	}
+	leave(story, s, before);
+	enter(story, s, s->states[s->n - 1].state, &kept);
+	if (s->connection != MAP_NONE)
+		kept.pdus = story->all[s->connection].pdus;
+	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
+	kept.at = s->kept.len;
+	s->lines[s->n - 1] = kept;
+	out_slice(&s->kept, text);
+}
+
+void story_end(struct story *story, const struct span *s)
+{
+	leave(story, s, s->states[s->n - 1].state);
+}
+
+static size_t count(const struct span *s)
+{
+	size_t n = s->n;
+
+	for (const struct span *child = s->child; child; child = child->next)
+		n += count(child);
+	return n;
+}
+
+static struct story_entry *gather(struct story_entry *to, const struct span *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		*to++ = (struct story_entry){s, i};
+	for (const struct span *child = s->child; child; child = child->next)
+		to = gather(to, child);
+	return to;
+}
+
+static uint64_t sequence_of(const struct story_entry *e)
+{
+	return e->span->lines[e->state].sequence;
+}
+
+static uint64_t ns_of(const struct story_entry *e)
+{
+	return e->span->states[e->state].ns;
+}
+
+static int by_sequence(const void *a, const void *b)
+{
+	uint64_t x = sequence_of(a), y = sequence_of(b);
+
+	return (x > y) - (x < y);
+}
+
+/* Entries of other lcores may be out of order. */
+static uint64_t gap_before(const struct story_entry *entries, size_t i)
+{
+	uint64_t here = ns_of(&entries[i]), before = i ? ns_of(&entries[i - 1]) : here;
+
+	return here > before ? here - before : 0;
+}
+
+/* The shortest gap that is marked. */
+static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_t life)
+{
+	uint64_t longest[MARKED] = {};
+
+	for (size_t i = 1; i < n; i++) {
+		uint64_t gap = gap_before(entries, i);
+
+		for (unsigned m = 0; m < MARKED; m++)
+			if (gap > longest[m]) {
+				uint64_t shorter = longest[m];
+
+				longest[m] = gap;
+				gap = shorter;
+			}
+	}
+	life = life / NOTABLE + 1;
+	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
+}
+
+/* A line of its own: the number of things between two texts. */
+static void put_cause(struct out *out, const char *before, uint64_t n, const char *one,
+		      const char *many, const char *after)
+{
+	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", GAP, "", before, n, n == 1 ? one : many,
+		   after);
+}
+
+/* What is known of the wait that an entry ends. */
+static void put_causes(struct story *story, struct out *out, const struct story_entry *e,
+		       uint64_t gap)
+{
+	const struct span *s = e->span;
+	const struct span_line *line = &s->lines[e->state], *before = line - 1;
+	enum layer layer;
+	uint32_t state;
+
+	if (line->silence && line->silence >= gap / 2) {
+		/* the line that put_entry() has parsed */
+		out_printf(out, "%*s   lcore %.*s wrote nothing for ", GAP, "",
+			   (int)story->line.lcore.n, story->line.lcore.p);
+		out_us(out, line->silence < gap ? line->silence : gap);
+		out_text(out, " us\n");
+	}
+	if (!e->state)
+		return;
+	state = s->states[e->state - 1].state;
+	layer = story->spans->info[state].layer;
+	if (layer == LAYER_BUFFER)
+		put_cause(out, "waited for a buffer while", before->others, "other", "others",
+			  "did");
+	if (is_queued(story, state) && before->others)
+		put_cause(out, "queued behind", before->others, "other", "others", "on the socket");
+	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
+		put_cause(out, "the connection received", line->pdus - before->pdus - 1,
+			  "other PDU", "other PDUs", "meanwhile");
+}
+
+/* An argument that trace-join -j made an object of, as the key=value, ... that its text has. */
+static void write_annotation(struct out *out, struct slice object)
+{
+	const char *separator = "";
+	struct slice key, value;
+	struct json j;
+
+	json_init(&j, object.p, object.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value); separator = ", ") {
+		if (value.p[0] == '"')
+			value = slice_between(value.p + 1, value.p + value.n - 1);
+		out_text(out, separator);
+		out_visible(out, key);
+		out_char(out, '=');
+		out_visible(out, value);
+	}
+}
+
+/* Gives such arguments a note, as text_write() wants it. */
+static void annotate(struct story *story)
+{
+	struct traceline *line = &story->line;
+	size_t n = 0;
+
+	story->text.fd = OUT_MEMORY;
+	story->text.len = 0;
+	for (size_t i = 0; i < line->num_args; i++) {
+		size_t from = story->text.len;
+
+		line->args[i].note = NULL;
+		if (line->args[i].value.p[0] != '{')
+			continue;
+		write_annotation(&story->text, line->args[i].value);
+		story->annotations = mem_room(story->annotations, n, &story->cap_annotations);
+		story->annotations[n++].text = (struct slice){NULL, story->text.len - from};
+	}
+	/* now that the text does not move any more */
+	for (size_t i = 0, at = 0, k = 0; k < n; i++)
+		if (line->args[i].value.p[0] == '{') {
+			story->annotations[k].text.p = story->text.buf + at;
+			at += story->annotations[k].text.n;
+			line->args[i].note = &story->annotations[k++];
+		}
+}
+
+static void put_entry(struct story *story, struct out *out, const struct story_entry *e,
+		      uint64_t gap, bool marked)
+{
+	const struct span *s = e->span;
+	size_t at = s->lines[e->state].at,
+	       end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
+	struct slice text = {s->kept.buf + at, end - at};
+
+	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');
+	/* which succeeds, as it did before */
+	if (traceline_parse(&story->line, text))
+		return;
+	annotate(story);
+	text_write(out, &story->line, text.n);
+}
+
+void story_write(struct story *story, struct out *out, const struct span *s)
+{
+	size_t n = count(s);
+	uint64_t marked;
+
+	if (n > story->cap_entries) {
+		story->entries = mem_resize(story->entries, 2 * n, sizeof(*story->entries));
+		story->cap_entries = 2 * n;
+	}
+	gather(story->entries, s);
+	qsort(story->entries, n, sizeof(*story->entries), by_sequence);
+	marked = marked_from(story->entries, n, s->last - s->first);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t gap = gap_before(story->entries, i);
+
+		put_entry(story, out, &story->entries[i], gap, gap >= marked);
+		if (gap >= marked)
+			put_causes(story, out, &story->entries[i], gap);
+	}
+}
+
+void story_free(struct story *story)
+{
+	map_free(&story->lcores);
+	map_free(&story->connections);
+	free(story->last);
+	free(story->all);
+	free(story->entries);
+	free(story->annotations);
+	out_close(&story->text);
+	traceline_free(&story->line);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-spans: prints one line per span, the life of an object of a trace, such as a request: what
+ * it was, which states it passed through, and where its time went. It can print the slowest ones
+ * only, those that are in flight, and the story of each: all entries with the time between them.
+ */
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "choose.h"
+#include "cli.h"
+#include "clock.h"
+#include "io.h"
+#include "print.h"
+#include "ranking.h"
+#include "spans.h"
+#include "story.h"
+#include "tracelines.h"
+
+static struct {
+	bool all, json, open, story, quiet;
+	uint64_t slowest, stuck_ns;
+} opt;
+
+static struct spans spans;
+static struct print print = {.spans = &spans};
+static struct choose choose;
+static struct ranking ranking;
+static struct story story = {.spans = &spans};
+static struct out out, text = {.fd = OUT_MEMORY};
+
+static uint64_t cut_off, in_flight; /* spans that -n leaves out */
+
+/* Puts a span into text: its line, and its story. */
+static struct slice text_of(const struct span *s, bool in_work)
+{
+	text.len = 0;
+	if (opt.json)
+		print_json(&print, &text, s);
+	else if (in_work)
+		print_open(&print, &text, s, spans.now);
+	else
+		print_text(&print, &text, s);
+	if (opt.story)
+		story_write(&story, &text, s);
+	return out_kept(&text);
+}
+
+/* Whether all options want the span; one in work has been so until now. */
+static bool is_wanted(const struct span *s, uint64_t ns)
+{
+	if ((s->has_parent && !opt.all) || !choose_span(&choose, &spans, s, ns))
+		return false;
+	if (!choose.keys.n)
+		return true;
+	text.len = 0;
+	print_json(&print, &text, s);
+	return choose_line(&choose, out_kept(&text));
+}
+
+static uint64_t age_of(const struct span *s)
+{
+	return (s->open ? spans.now : s->last) - s->first;
+}
+
+static void take_span(const struct span *s)
+{
+	uint64_t ns = age_of(s);
+
+	if (opt.story)
+		story_end(&story, s);
+	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(s, ns))
+		return;
+	if (!opt.open && !opt.slowest) {
+		out_slice(&out, text_of(s, false));
+	} else if (!opt.open && (s->open || s->cut)) {
+		in_flight += s->open;
+		cut_off += !s->open;
+	} else if (ranking_wants(&ranking, ns)) {
+		ranking_add(&ranking, ns, text_of(s, opt.open));
+	}
+}
+
+static void take_stuck(const struct span *s)
+{
+	if (is_wanted(s, spans.now - s->first))
+		out_slice(&out, text_of(s, true));
+}
+
+static void keep_entry(struct span *s, uint32_t before, const struct traceline *line,
+		       struct slice entry)
+{
+	story_keep(&story, s, before, line, entry);
+}
+
+static const char *take_line(void *context, struct traceline *line, struct slice entry)
+{
+	uint64_t ns;
+
+	(void)context;
+	if (opt.story && !traceline_ns(line->us, &ns))
+		story_see(&story, line, ns);
+	return spans_line(&spans, line, entry);
+}
+
+/* For --stuck: time passes while the target writes nothing. */
+static int next_line(void *context, struct lines *lines, struct slice *entry)
+{
+	enum { TICK_MS = 100 };
+
+	(void)context;
+	while (!lines_ready(lines, entry)) {
+		struct pollfd pollfd = {lines_pollfd(lines), POLLIN, 0};
+
+		if (lines->eof)
+			return 0;
+		if (poll(&pollfd, 1, 0) == 0)
+			out_flush(&out);
+		while (poll(&pollfd, 1, TICK_MS) == 0) {
+			spans_pass(&spans, spans.now + TICK_MS * 1000000);
+			out_flush(&out);
+		}
+		if (lines_more(lines) < 0)
+			return -1;
+	}
+	return 1;
+}
+
+static void add_key(const char *argument)
+{
+	if (!choose_add_key(&choose, argument))
+		cli_usage("-k '%s': KEY=GLOB is expected, such as type=write", argument);
+}
+
+static void add_state(const char *argument)
+{
+	choose_add(&choose.states, argument);
+}
+
+static void add_owner(const char *argument)
+{
+	choose_add(&choose.owners, argument);
+}
+
+static const struct cli_option options[] = {
+	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
+	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text",
+	 .flag = &opt.json},
+	{'k', "key", "KEY=GLOB",
+	 "only spans with this value, such as type=write; may be given more than once",
+	 .call = add_key},
+	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &choose.min_ns},
+	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
+	{0, "open", NULL, "only spans in flight at the trace's end, the oldest first",
+	 .flag = &opt.open},
+	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'s', "story", NULL, "after each span all its entries, with the time before each",
+	 .flag = &opt.story},
+	{0, "stuck", "US", "also spans that are in flight for US microseconds, when they are",
+	 .us = &opt.stuck_ns},
+	{'t', "tpoint", "GLOB",
+	 "only spans that were in a state of this name; may be given more than once",
+	 .call = add_state},
+	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once",
+	 .call = add_owner},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [FILE]\n"
+	"Print one line for each request in the trace lines of FILE, or other object that nothing in the\n"
+	"trace has started: what it was, and where its time went. Without FILE, or when it is -, read\n"
+	"standard input.\n",
+	"Examples:\n"
+	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s -n 10\n"
+	"  trace-dump nvmf_trace.pid1234 | %s --open\n"
+	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
+	options,
+};
+
+/* Returns the path of the trace lines. */
+static const char *parse_options(int argc, char **argv)
+{
+	cli_parse(&cli, argc, argv);
+	if (opt.json && opt.story)
+		cli_usage("-j and -s exclude each other");
+	if (opt.stuck_ns && (opt.open || opt.slowest))
+		cli_usage("--stuck is for a trace that goes on, --open and -n are for its end");
+	return cli_operand(argc, argv, "one file of trace lines");
+}
+
+static void start(void)
+{
+	spans.take = take_span;
+	if (opt.story)
+		spans.entry = keep_entry;
+	spans.stuck = opt.stuck_ns ? take_stuck : NULL;
+	spans.stuck_ns = opt.stuck_ns;
+	ranking.max = opt.slowest;
+	spans_start(&spans);
+	if (opt.open && !opt.json)
+		print_open_header(&out);
+	else if (!opt.json)
+		print_header(&out);
+}
+
+static void note(const char *name, uint64_t n, const char *what)
+{
+	if (n)
+		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
+}
+
+/* Says what was left out. Returns whether the output can be what was asked for. */
+static bool check(const struct lines *lines)
+{
+	const char *name = lines->name;
+	bool good = lines->number || lines->is;
+
+	if (!good)
+		warnx("%s: empty: there are no trace lines", name);
+	else if (!spans.n && !lines->faulty)
+		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
+	note(name, cut_off, "spans are not ranked: their start is not in the trace");
+	note(name, in_flight, "spans are not ranked: they were in flight at the end; see --open");
+	note(name, spans.late, "entries left out: their spans had ended");
+	note(name, spans.lifecycle.out_of_order,
+	     "entries left out: they are earlier than the one before them of their object");
+	note(name, spans.lifecycle.restarts,
+	     "objects are created before the last entry at their address: the lines come from "
+	     "several traces, or are not in order");
+	note(name, spans.beyond, "children or states left out: a span has more than are kept");
+	for (size_t i = 0; choose.num_compared && i < choose.keys.n; i++) {
+		if (choose.keys.all[i].found)
+			continue;
+		warnx("%s: -k %s: no span has this key", name, choose.keys.all[i].key);
+		good = false;
+	}
+	return good;
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = parse_options(argc, argv);
+	int status = EXIT_SUCCESS;
+	struct tracelines lines;
+
+	out_open(&out, STDOUT_FILENO);
+	if (tracelines_open(&lines, path, "trace-spans", &out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	if (opt.stuck_ns) {
+		lines_follow(&lines.lines, false);
+		lines.next = next_line;
+	}
+	start();
+	if (tracelines_each(&lines, take_line, NULL) != 0)
+		status = EXIT_FAILURE;
+	spans_end(&spans);
+	ranking_write(&ranking, &out);
+	if (!out.error && !check(&lines.lines))
+		status = EXIT_FAILURE;
+	spans_free(&spans);
+	print_free(&print);
+	choose_free(&choose);
+	story_free(&story);
+	out_close(&text);
+	return cli_close(&out, status);
+}

@@ -1,0 +1,348 @@
+#!/usr/bin/env bats
+
+load helpers
+
+# Trace lines about one object ID at VALUE: its states, each with the time at which it starts.
+object() { # ID VALUE MEMBER US TPOINT [US TPOINT]...
+    local id=$1 value=$2 member=$3 first=$4 us
+    shift 3
+    while [ $# != 0 ]; do
+        us=-
+        [ "$1" = "$first" ] || us=$(awk -v a="$1" -v b="$first" 'BEGIN { printf "%.3f", a - b }')
+        entry "$1" "$2" "$id" "$us" "$value" ${member:+"$member"}
+        shift 2
+    done
+}
+
+# Lines of several objects in the order of time; those of one time in the order of the objects.
+merged() {
+    awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | sort -s -n -k 1,1 | cut -f 2-
+}
+
+# A request with a bdev I/O on an NVMe bdev over TCP, and its reply.
+deep() {
+    {
+        object r0 0x10 '"args":{"qd":3}' 100.000 TCP_REQ_NEW | sed 's/"object"/"poller":"t288","owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2",&/'
+        object r0 0x10 '' 100.000 TCP_REQ_NEW 100.002 TCP_REQ_NEED_BUFFER 100.005 TCP_REQ_HAVE_BUFFER 100.012 TCP_REQ_RDY_TO_EXECUTE 100.043 TCP_REQ_EXECUTING \
+            109.000 TCP_REQ_EXECUTED 109.100 TCP_REQ_TRANSFER_C2H 111.500 TCP_REQ_COMPLETED | sed 1d
+        object i7 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10","offset":64,"qd":5}' 100.031 BDEV_IO_START | sed 's/"object"/"poller":"b260","owner":"bdev_Nvme0n1","size":8,&/'
+        object i7 0x20 '"related":"r0","args":{"ctx":"0x10","qd":4}' 100.031 BDEV_IO_START 108.000 BDEV_IO_DONE | sed 1d
+        object N7 0x30 '"related":"i7","args":{"ctx":"0x20"}' 100.101 BDEV_NVME_IO_START 107.101 BDEV_NVME_IO_DONE
+        object p9 0x40 '"related":"N7","args":{"ctx":"0x30","cid":17,"opc":2,"dw10":"0x40","dw11":"0x0","dw12":"0x7","qd":1}' 100.212 NVME_TCP_SUBMIT | sed 's/"object"/"poller":"q01",&/'
+        object p9 0x40 '"related":"N7","args":{"ctx":"0x30","cid":17,"cpl":"0x502","qd":0}' 100.212 NVME_TCP_SUBMIT 106.213 NVME_TCP_COMPLETE | sed 1d
+        object s3 0x50 '"related":"p9","args":{"ctx":"0x40"}' 100.229 SOCK_REQ_QUEUE | sed 's/"object"/"size":72,&/'
+        object s3 0x50 '"related":"p9","args":{"ctx":"0x40"}' 100.229 SOCK_REQ_QUEUE 101.230 SOCK_REQ_PEND 101.239 SOCK_REQ_COMPLETE | sed 1d
+        object s4 0x60 '"related":"r0","args":{"ctx":"0x10"}' 109.097 SOCK_REQ_QUEUE | sed 's/"object"/"size":4120,&/'
+        object s4 0x60 '"related":"r0","args":{"ctx":"0x10"}' 109.097 SOCK_REQ_QUEUE 111.400 SOCK_REQ_PEND 111.411 SOCK_REQ_COMPLETE | sed 1d
+    } | merged
+}
+
+@test "a span line says what a request was and where its time went" {
+    deep >in
+    cat >want <<'L'
+{"tsc":1,"us":100.000,"life":11.500,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":3.413,"buffer":0.003,"host":0.000,"target":1.125,"bdev":1.968,"drive":4.991},"args":{"qd":3}}
+L
+    status_is 0 trace-spans -j in
+    diff want - <<<"$output"
+    equal "$stderr" ''
+}
+
+@test "-a prints the spans below it as well, by their ends" {
+    deep >in
+    status_is 0 sh "trace-spans -j -a in | jq -c '[.id, .parent, .children]'"
+    diff - <(echo "$output") <<'L'
+["s3","p9",null]
+["p9","N7",["s3"]]
+["N7","i7",["p9"]]
+["i7","r0",["N7"]]
+["s4","r0",null]
+["r0",null,["i7","s4"]]
+L
+    # a command says what it is, where no bdev I/O does
+    status_is 0 sh "trace-spans -j -a in | jq -c 'select(.id == \"p9\") | .io'"
+    equal "$output" '{"type":"read","blocks":8,"lba":64,"qd":1,"bytes":72,"cid":17,"opc":2,"status":"unrecovered read error"}'
+}
+
+@test "text has a line for each span, and the largest shares" {
+    deep >in
+    status_is 0 trace-spans in
+    diff - <(echo "$output") <<'L'
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
+       100.000       11.500 r0       read        8 Nvme0n1            64 10.0.0.1:5/2             0 drive 43% network 30% bdev 17%
+L
+    sed 's/"args":{"qd":3}/"args":{"qpair":{"ptr":"0x1","qid":7,"hostnqn":"nqn.2026-11.fleet:host-3"}}/' in >joined
+    status_is 0 sh 'trace-spans joined | tail -n 1 | tr -s " "'
+    equal "$output" ' 100.000 11.500 r0 read 8 Nvme0n1 64 host-3/7 0 drive 43% network 30% bdev 17%'
+}
+
+# Spans, parents, children and self times once more, from the trace lines alone.
+recompute() {
+    jq -n -c '
+        def ns: . * 1000 | round;
+        reduce (inputs | select(.object.id and .object.id != "n/a")) as $l ({order: [], all: {}, live: {}};
+            $l.object.id as $id
+            | if .all[$id] then . else
+                (if $l.related then $l.related
+                 elif $l.tpoint == "BDEV_IO_START" and $l.args.ctx then .live[$l.args.ctx]
+                 else null end) as $parent
+                | .order += [$id]
+                | .all[$id] = {id: $id, parent: $parent, children: [], states: [], at: []}
+                | if $parent and .all[$parent] then .all[$parent].children += [$id] else . end
+              end
+            | .all[$id].states += [$l.tpoint]
+            | .all[$id].at += [$l.us | ns]
+            | if $l.tpoint == "BDEV_IO_START" then .live[$l.object.value] = $id
+              elif $l.tpoint == "BDEV_IO_DONE" then .live |= del(.[$l.object.value])
+              else . end)
+        | .all as $all
+        | def self($id; $from; $to):
+            [$all[$id].children[] | $all[.] | select(.at[0] < $to and .at[-1] > $from)] as $children
+            | ([$from, $to] + [$children[] | .at[0], .at[-1] | select(. > $from and . < $to)] | unique) as $cuts
+            | range(1; $cuts | length) as $i
+            | [$children[] | select(.at[0] <= $cuts[$i - 1] and .at[-1] >= $cuts[$i])] as $work
+            | if $work == [] then {key: $id[:1], value: ($cuts[$i] - $cuts[$i - 1])}
+              else self($work | max_by(.at[0]) | .id; $cuts[$i - 1]; $cuts[$i]) end;
+        .order[] | $all[.]
+        | [.id, .parent, .children, .at[-1] - .at[0], .states,
+           (reduce self(.id; .at[0]; .at[-1]) as $s ({}; .[$s.key] += $s.value) | to_entries | sort_by(.key))]' "$@"
+}
+
+# The same from span lines, in the order of their starts.
+measured() {
+    jq -s -c '
+        def ns: . * 1000 | round;
+        sort_by(.us)[] | select(.id != "n/a") | [.id, .parent, .children // [], (.life | ns), [.states[][0]],
+               (.self | to_entries | map({key, value: (.value | ns)} | select(.value > 0)) | sort_by(.key))]' "$@"
+}
+
+@test "spans of real traces are what their lines say" {
+    for sample in G2:sample-g3 G3:sample-g3 G4:sample G5:sample G6:sample; do
+        mktrace -l "${sample%:*}" -o trace "$DATA/${sample#*:}.jsonl"
+        trace-dump -q trace >lines
+        recompute lines | sort >want
+        trace-spans -q -j -a lines >spans
+        measured spans | sort | diff want -
+        [ "$(wc -l <want)" -gt 20 ]
+        # to the nanosecond
+        jq -e -s 'all(((.self | add) * 1000 | round) == (.life * 1000 | round) and ((.layers | add) * 1000 | round) == (.life * 1000 | round))' spans
+    done
+}
+
+@test "parts of a split I/O are its children: their address is all that says so" {
+    {
+        object i0 0x10 '"args":{"type":2,"ctx":"0x99","offset":1000,"qd":1}' 10.000 BDEV_IO_START | sed 's/"object"/"owner":"bdev_R0","poller":"b261","size":24,&/'
+        object i0 0x10 '"args":{"ctx":"0x10","qd":0}' 10.000 BDEV_IO_START 10.999 BDEV_IO_DONE | sed 1d
+        object i1 0x20 '"args":{"type":2,"ctx":"0x10","offset":1000,"qd":2}' 10.101 BDEV_IO_START | sed 's/"object"/"size":16,&/'
+        object i1 0x20 '' 10.101 BDEV_IO_START 10.503 BDEV_IO_DONE | sed 1d
+        object i2 0x30 '"args":{"type":2,"ctx":"0x10","offset":1016,"qd":3}' 10.202 BDEV_IO_START | sed 's/"object"/"size":8,&/'
+        object i2 0x30 '' 10.202 BDEV_IO_START 10.907 BDEV_IO_DONE | sed 1d
+        # the one above has ended: this one only has its address
+        object i3 0x40 '"args":{"type":1,"ctx":"0x10"}' 11.000 BDEV_IO_START
+    } | merged >in
+    recompute in | sed '/"i3"/d' >want
+    trace-spans -j -a in | measured | sed '/"i3"/d' | diff want -
+    status_is 0 sh "trace-spans -q -j in | jq -c '[.id, .children, .io]'"
+    diff - <(echo "$output") <<'L'
+["i0",["i1","i2"],{"type":"write","blocks":24,"lba":1000,"bdev":"R0","qd":1}]
+["i3",null,{"type":"read"}]
+L
+}
+
+@test "blocks of several bdev I/Os are added up, and all bdevs are named" {
+    {
+        object r0 0x10 '' 1.000 RDMA_REQ_NEW 9.000 RDMA_REQ_COMPLETED
+        object i0 0x20 '"related":"r0","args":{"type":3,"ctx":"0x10","offset":7,"len":13,"name":"A"}' 2.000 BDEV_IO_START
+        object i1 0x30 '"related":"r0","args":{"type":3,"ctx":"0x10","offset":2,"len":17,"name":"B"}' 2.500 BDEV_IO_START
+        object i2 0x40 '"related":"r0","args":{"type":3,"ctx":"0x10","offset":1,"len":19,"name":"A"}' 3.000 BDEV_IO_START
+    } | merged >in
+    status_is 0 sh "trace-spans -q -j in | jq -c .io"
+    equal "$output" '{"type":"unmap","blocks":49,"lba":7,"bdev":"A,B"}'
+}
+
+@test "where children are at work at once, time is of the one that started last" {
+    {
+        object r0 0x10 '' 1.000 A 2.000 B 102.000 C_DONE
+        object x0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 3.000 D 50.000 E_DONE
+        object y0 0x30 '"related":"r0","args":{"ctx":"0x10"}' 20.000 D 31.000 E_DONE
+        object z0 0x40 '"related":"y0","args":{"ctx":"0x30"}' 23.000 D 90.000 E_DONE
+        # to the end of the one above it, and no longer
+        object v0 0x50 '"related":"r0","args":{"ctx":"0x10"}' 97.000 D 300.000 E_DONE
+    } | merged >in
+    recompute in | sort >want
+    trace-spans -q -j -a in | measured | sort | diff want -
+    status_is 0 sh "trace-spans -j in | jq -c .self"
+    equal "$(plain <<<"$output")" '{"r":49,"x":36,"y":3,"z":8,"v":5}'
+}
+
+@test "an id names several objects; address and creation tell them apart" {
+    {
+        # TCP's and RDMA's requests share a letter
+        object r0 0x10 '' 1.000 TCP_REQ_NEW 4.000 TCP_REQ_COMPLETED
+        object r0 0x20 '' 2.000 RDMA_REQ_NEW 7.000 RDMA_REQ_COMPLETED
+        # and so do those of a trace that has started again
+        object r0 0x10 '' 11.000 TCP_REQ_NEW 24.000 TCP_REQ_COMPLETED
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .value, (.life * 1000 | round)]'"
+    diff - <(echo "$output") <<'L'
+["r0","0x10",3000]
+["r0","0x20",5000]
+["r0","0x10",13000]
+L
+}
+
+@test "a span that is not whole says so, and is not ranked" {
+    {
+        # its creation is before the first line; another's was overwritten
+        entry 5.000 TCP_REQ_EXECUTING r1 3.000 0x10
+        entry 9.000 TCP_REQ_COMPLETED r1 7.000 0x10
+        printf '{"tsc":1,"us":6.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTED","object":{"id":"n/a","value":"0x20"}}\n'
+        printf '{"tsc":1,"us":8.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"n/a","value":"0x20"}}\n'
+        object r2 0x20 '' 10.000 TCP_REQ_NEW 17.000 TCP_REQ_EXECUTING
+        object r3 0x30 '"torn":true' 11.000 TCP_REQ_NEW
+        entry 14.000 TCP_REQ_COMPLETED r3 3.000 0x30
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .us, .life, .cut, .open, .torn]'"
+    diff <(plain <<'L'
+["n/a",6,2,true,null,null]
+["r1",5,4,true,null,null]
+["r3",11,3,null,null,true]
+["r2",10,7,null,true,null]
+L
+) <(plain <<<"$output")
+    status_is 0 sh "trace-spans -j -n 9 in | jq -r .id"
+    equal "$output" r3
+    says 'in: 2 spans are not ranked: their start is not in the trace'
+    says 'in: 1 spans are not ranked: they were in flight at the end; see --open'
+    status_is 0 sh "trace-spans in | tail -n 4 | awk '{ print \$NF }' | tr '\n' ' '"
+    equal "$output" 'cut cut torn open '
+}
+
+# Requests of 1, 2, 3, 5, 7, 11 and 13 microseconds, every second one a write, of two hosts.
+primes() {
+    local i=0 us
+    for us in 1 2 3 5 7 11 13; do
+        {
+            object r$i 0x1$i "\"owner\":\"host-$((i % 2)) x qid:$i\",\"args\":{\"qpair\":{\"hostnqn\":\"nqn:h$((i % 3))\"}}" $((i * 100)).000 TCP_REQ_NEW $((i * 100 + us)).000 TCP_REQ_COMPLETED
+            object i$i 0x2$i "\"related\":\"r$i\",\"args\":{\"type\":$((i % 2 + 1)),\"ctx\":\"0x1$i\"}" $((i * 100)).500 BDEV_IO_START
+        }
+        i=$((i + 1))
+    done
+}
+
+@test "-n prints the slowest, -m those that took long enough" {
+    primes >in
+    ids() { trace-spans -q -j "$@" in | jq -r .id | tr '\n' ' '; }
+    equal "$(ids -n 3)" 'r6 r5 r4 '
+    equal "$(ids -n 1)" 'r6 '
+    equal "$(ids -m 5)" 'r3 r4 r5 r6 '
+    equal "$(ids -m 5.001)" 'r4 r5 r6 '
+    equal "$(ids -m 5 -n 9)" 'r6 r5 r4 r3 '
+    # of the same length, the first one
+    equal "$({ primes; primes; } | trace-spans -q -j -n 2 | jq -r .us | tr '\n' ' ' | plain)" '600
+600'
+}
+
+@test "-k, -t and -w choose spans" {
+    primes >in
+    ids() { trace-spans -q -j "$@" in | jq -r .id | tr '\n' ' '; }
+    equal "$(ids -k type=write)" 'r1 r3 r5 '
+    equal "$(ids -k io.type=read -k args.qpair.hostnqn='*h0')" 'r0 r6 '
+    equal "$(ids -k id='r[23]')" 'r2 r3 '
+    equal "$(ids -w 'host-1 *')" 'r1 r3 r5 '
+    equal "$(ids -w '*qid:4' -w '*qid:1')" 'r1 r4 '
+    equal "$(ids -t BDEV_IO_START -m 11)" 'r5 r6 '
+    equal "$(ids -t NOTHING)" ''
+    equal "$(ids -a -t 'BDEV*' -k parent=r3)" 'i3 '
+    status_is 1 trace-spans -k nothing=1 in
+    says 'trace-spans: in: -k nothing=1: no span has this key'
+}
+
+@test "--open prints what is in flight, the oldest first, and what it waits for" {
+    {
+        object r0 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_NEED_BUFFER
+        object r1 0x20 '' 0.500 TCP_REQ_NEW 3.000 TCP_REQ_EXECUTING
+        object i1 0x30 '"related":"r1","args":{"type":1,"ctx":"0x20"}' 2.500 BDEV_IO_START
+        object r2 0x40 '' 0.100 TCP_REQ_NEW 4.000 TCP_REQ_COMPLETED
+        entry 20.000 TCP_QP_DISCONNECT r9 - 0x90 | sed 's/"object":{[^}]*},*//; s/,}/}/'
+    } | merged >in
+    status_is 0 trace-spans --open in
+    diff - <(echo "$output") <<'L'
+            US          AGE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE        WAITS FOR
+         0.500       19.500 r1       read        - -                   - -                        0       17.500 bdev: TCP_REQ_EXECUTING > BDEV_IO_START
+         1.000       19.000 r0       -           - -                   - -                        0       18.000 buffer: TCP_REQ_NEED_BUFFER
+L
+    status_is 0 sh "trace-spans --open -n 1 -j in | jq -r .id"
+    equal "$output" r1
+}
+
+@test "-s tells the story, and what held the request" {
+    {
+        object r9 0x90 '"poller":"t300","owner":"x"' 0.000 TCP_REQ_NEW 0.100 TCP_REQ_NEED_BUFFER
+        object s8 0x80 '"related":"r9","args":{"ctx":"0x90"}' 1.500 SOCK_REQ_QUEUE 70.000 SOCK_REQ_PEND
+        object r0 0x10 '"poller":"t300","owner":"x"' 1.000 TCP_REQ_NEW 1.100 TCP_REQ_NEED_BUFFER 21.100 TCP_REQ_TX_H_TO_C 41.100 TCP_REQ_RDY_TO_EXECUTE
+        object s0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 41.200 SOCK_REQ_QUEUE 71.000 SOCK_REQ_PEND 71.100 SOCK_REQ_COMPLETE
+        entry 71.200 TCP_REQ_COMPLETED r0 70.200 0x10 '"poller":"t300","owner":"x"'
+        for us in 22 23 24 25; do
+            printf '{"tsc":1,"us":%s.000,"lcore":1,"tpoint":"TCP_QP_RCV_STATE_CHANGE","poller":"t300","owner":"x","args":{"state":2}}\n' $us
+        done
+    } | merged >in
+    status_is 0 trace-spans -q -s -k id=r0 in
+    diff - <(echo "$output") <<'L'
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
+         1.000       70.200 r0       -           - -                   - t300                     0 network 43% buffer 28% host 28%
+       0.000     0            1.000 x   TCP_REQ_NEW                          id: r0
+       0.100     0            1.100 x   TCP_REQ_NEED_BUFFER                  id: r0           time: 0.100
+      20.000 *   0           21.100 x   TCP_REQ_TX_H_TO_C                    id: r0           time: 20.100
+               lcore 0 wrote nothing for 19.600 us
+               waited for a buffer while 1 other did
+      20.000 *   0           41.100 x   TCP_REQ_RDY_TO_EXECUTE               id: r0           time: 40.100
+               lcore 0 wrote nothing for 20.000 us
+               the connection received 3 other PDUs meanwhile
+       0.100     0           41.200     SOCK_REQ_QUEUE                       id: s0 (r0)      ctx: 0x10
+      29.800 *   0           71.000     SOCK_REQ_PEND                        id: s0 (r0)      time: 29.800   ctx: 0x10
+               queued behind 1 other on the socket
+       0.100     0           71.100     SOCK_REQ_COMPLETE                    id: s0 (r0)      time: 29.900   ctx: 0x10
+       0.100     0           71.200 x   TCP_REQ_COMPLETED                    id: r0           time: 70.200
+L
+}
+
+@test "the entries of stories are lines of trace-join" {
+    mktrace -o trace "$DATA/sample.jsonl"
+    trace-dump -q trace >lines
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes
+    trace-join -l lifetimes lines >text
+    # after the time before it and the mark
+    trace-join -j -l lifetimes lines | trace-spans -q -s | grep -E '^.{8}\.[0-9]{3} [ *] ' | cut -c 16- >entries
+    run -1 grep -vxFf text entries
+    # every entry of a request, and none twice
+    equal "$(grep -c ' id: r' entries)" "$(grep -c '"id":"r' lines)"
+    equal "$(sort -u entries | wc -l)" "$(wc -l <entries)"
+}
+
+@test "a span is printed when it has ended, and a stuck one once" {
+    mkfifo in
+    trace-spans -q --stuck 50000 <in >out &
+    pid=$!
+    exec 7>in
+    entry 1.000 TCP_REQ_NEW r0 - 0x10 >&7
+    object r1 0x20 '' 2.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >&7
+    entry 20000.000 TCP_REQ_NEW r2 - 0x30 >&7
+    wait_for_text 'r1 ' out
+    # time passes while the target writes nothing
+    wait_for_text 'r2 ' out
+    entry 200000.000 TCP_REQ_COMPLETED r0 199999.000 0x10 >&7
+    exec 7>&-
+    wait "$pid"
+    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 r0 r2 r0 '
+}
+
+@test "lines that are no trace lines are reported, and the rest is used" {
+    deep >in
+    echo '{"tsc":' >>in
+    status_is 1 trace-spans in
+    says 'trace-spans: in:21: not a trace line, left out: '
+    equal "$(wc -l <<<"$output")" 2
+    : >empty
+    status_is 1 trace-spans empty
+    equal "$stderr" 'trace-spans: empty: empty: there are no trace lines'
+}
