@@ -85,7 +85,7 @@ sample() {
     # each command of the README's examples, and what it shows behind it
     sed -n "/^## The main job/,/^## What SPDK's/s/^    //p" "$readme" >shown
     sed -n 's/^\$ //p' shown >commands
-    equal "$(wc -l <commands)" 4
+    equal "$(wc -l <commands)" 6
     while read -r command; do
         echo "\$ $command"
         bash -o pipefail -c "$command"
