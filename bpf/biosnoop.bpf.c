@@ -68,8 +68,7 @@ static bool is_wanted(struct request *rq)
 	if (!only_one_disk)
 		return true;
 	disk = disk_of(rq);
-	return disk && BPF_CORE_READ(disk, major) == disk_major &&
-	       BPF_CORE_READ(disk, first_minor) == disk_minor;
+	return disk && BPF_CORE_READ(disk, major) == disk_major && BPF_CORE_READ(disk, first_minor) == disk_minor;
 }
 
 /* The current task is the issuer. */
@@ -119,9 +118,8 @@ int BPF_PROG(on_getrq, struct bio *bio)
 
 	if (!(bio->bi_opf & (FLAG_PREFLUSH | FLAG_FUA)))
 		return 0;
-	disk = bpf_core_field_exists(bio->bi_bdev)
-		       ? BPF_CORE_READ(bio, bi_bdev, bd_disk)
-		       : BPF_CORE_READ((struct bio___before_5_12 *)bio, bi_disk);
+	disk = bpf_core_field_exists(bio->bi_bdev) ? BPF_CORE_READ(bio, bi_bdev, bd_disk)
+						   : BPF_CORE_READ((struct bio___before_5_12 *)bio, bi_disk);
 	set_process(&t);
 	note_flusher(BPF_CORE_READ(disk, queue), bio->bi_opf, &t);
 	return 0;

@@ -55,8 +55,7 @@ static void forget_if_dead(struct task_struct *task)
 {
 	__u32 key = task->tgid;
 
-	if (BPF_CORE_READ(task, signal, live.counter) <= 0 &&
-	    bpf_map_delete_elem(&followed, &key) == 0)
+	if (BPF_CORE_READ(task, signal, live.counter) <= 0 && bpf_map_delete_elem(&followed, &key) == 0)
 		__sync_fetch_and_add(&num_followed, -1);
 }
 

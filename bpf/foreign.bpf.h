@@ -28,10 +28,8 @@ static bool is_user(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, cred);
 
-	return BPF_CORE_READ(cred, uid.val) == own_uid &&
-	       BPF_CORE_READ(cred, euid.val) == own_uid &&
-	       BPF_CORE_READ(cred, suid.val) == own_uid &&
-	       BPF_CORE_READ(cred, gid.val) == own_gid &&
+	return BPF_CORE_READ(cred, uid.val) == own_uid && BPF_CORE_READ(cred, euid.val) == own_uid &&
+	       BPF_CORE_READ(cred, suid.val) == own_uid && BPF_CORE_READ(cred, gid.val) == own_gid &&
 	       BPF_CORE_READ(cred, egid.val) == own_gid && BPF_CORE_READ(cred, sgid.val) == own_gid;
 }
 

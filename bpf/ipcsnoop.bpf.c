@@ -96,8 +96,7 @@ __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 use
 	if (used > MAX_SUMMED)
 		return NOT_KNOWN;
 	for (__u32 i = 0; i < MAX_SUMMED && i < used; i++) {
-		struct pipe_buffer *buffer = (void *)buffers + ((tail + i) & (slots - 1)) *
-								       bpf_core_type_size(*buffer);
+		struct pipe_buffer *buffer = (void *)buffers + ((tail + i) & (slots - 1)) * bpf_core_type_size(*buffer);
 
 		sum += BPF_CORE_READ(buffer, len);
 	}

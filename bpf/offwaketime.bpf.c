@@ -117,8 +117,7 @@ static void set_party(struct party *party, struct task_struct *task)
 
 static void block(void *ctx, struct task_struct *task, __u64 now)
 {
-	struct blocked *b = bpf_task_storage_get(&threads, task, NULL,
-						 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
 	if (!b) {
 		__sync_fetch_and_add(&num_no_storage, 1);

@@ -24,8 +24,8 @@ static __u64 ring_flags(void)
 {
 	__u32 when = wakeup;
 
-	if (when == WAKE_NOW || (when == WAKE_AT_WATERMARK &&
-				 bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > watermark)) {
+	if (when == WAKE_NOW ||
+	    (when == WAKE_AT_WATERMARK && bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > watermark)) {
 		wakeup = WAKE_NEVER;
 		return BPF_RB_FORCE_WAKEUP;
 	}

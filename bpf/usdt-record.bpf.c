@@ -20,8 +20,7 @@ enum {
 	/* a word for each operand, and a string with its NUL and one byte beyond the longest */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
 	/* the verifier needs room for one more string */
-	MAX_EVENT = sizeof(struct usdt_record_event) + MAX_ARGS * sizeof(__u64) +
-		    (MAX_STRINGS + 1) * MAX_OPERAND,
+	MAX_EVENT = sizeof(struct usdt_record_event) + MAX_ARGS * sizeof(__u64) + (MAX_STRINGS + 1) * MAX_OPERAND,
 	PAGE = 4096, /* or a multiple of it */
 };
 
@@ -79,8 +78,7 @@ static bool fetch(const struct scratch *s, const struct operand *o, __u64 *value
 		break;
 	case MEMORY:
 		if (!read_memory(value, o->size,
-				 read_register(s, o->base) +
-					 (read_register(s, o->index) << (o->scale & 3)) + o->value))
+				 read_register(s, o->base) + (read_register(s, o->index) << (o->scale & 3)) + o->value))
 			return false;
 		break;
 	default:
@@ -138,8 +136,7 @@ static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
  * Fetches operand i into the event at the offset; returns that of the next one. Global, so that the
  * verifier checks it once instead of once per loop iteration.
  */
-__attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct operand *o, __u32 at,
-					    __u32 i)
+__attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct operand *o, __u32 at, __u32 i)
 {
 	__u64 value;
 	bool good;

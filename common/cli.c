@@ -74,8 +74,8 @@ static int write_option(char *to, size_t size, const struct cli_option *o)
 {
 	char letter[] = {'-', o->letter, ',', 0};
 
-	return snprintf(to, size, "  %3s --%s%s%s", o->letter ? letter : "", o->name,
-			o->argument ? " " : "", o->argument ? o->argument : "");
+	return snprintf(to, size, "  %3s --%s%s%s", o->letter ? letter : "", o->name, o->argument ? " " : "",
+			o->argument ? o->argument : "");
 }
 
 static void print_option(const struct cli_option *o, int width)
@@ -145,22 +145,18 @@ static uint32_t parse_size(const char *option, const char *text)
 	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
 	uint64_t size;
 
-	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size ||
-	    size >> (31 - shift))
-		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option,
-			  text);
+	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size || size >> (31 - shift))
+		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option, text);
 	return size << shift;
 }
 
 /* decimals: how many a unit has down to the nanosecond. */
-static uint64_t parse_time(const char *option, const char *text, unsigned decimals,
-			   const char *unit)
+static uint64_t parse_time(const char *option, const char *text, unsigned decimals, const char *unit)
 {
 	uint64_t ns;
 
 	if (!number_fixed(slice_of(text), decimals, &ns) || !ns)
-		cli_usage("%s '%s': %s above 0 are expected, such as 10 or 0.5", option, text,
-			  unit);
+		cli_usage("%s '%s': %s above 0 are expected, such as 10 or 0.5", option, text, unit);
 	return ns;
 }
 
@@ -178,10 +174,8 @@ static void choose(const struct cli *cli, const struct cli_option *o, const char
 	for (const struct cli_option *other = cli->options; other->name; other++) {
 		char shown[80];
 
-		if (other->choice == o->choice && other->value == *o->choice &&
-		    *o->choice != o->value)
-			cli_usage("%s and %s exclude each other",
-				  label(other, shown, sizeof(shown)), option);
+		if (other->choice == o->choice && other->value == *o->choice && *o->choice != o->value)
+			cli_usage("%s and %s exclude each other", label(other, shown, sizeof(shown)), option);
 	}
 	*o->choice = o->value;
 }
@@ -244,8 +238,7 @@ static void open_standard_streams(void)
 	const int flags[] = {O_WRONLY, O_RDONLY, O_RDWR};
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
-		    open("/dev/null", flags[fd] | O_NOCTTY) != fd)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", flags[fd] | O_NOCTTY) != fd)
 			_exit(EXIT_FAILURE);
 }
 
@@ -280,8 +273,7 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 		const struct cli_option *o = &cli->options[i];
 		int c = o->letter ? o->letter : FIRST + (int)i;
 
-		names[i] = (struct option){o->name, o->argument ? required_argument : no_argument,
-					   NULL, c};
+		names[i] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL, c};
 		if (o->letter)
 			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
 	}

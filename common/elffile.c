@@ -90,8 +90,8 @@ static bool read_segments(struct elffile *f)
 			continue;
 		if (f->num_segments == ELFFILE_SEGMENTS)
 			return fault(f, "an ELF file with too many loaded segments");
-		f->segments[f->num_segments++] = (struct elffile_segment){
-			segment.p_vaddr, segment.p_offset, segment.p_filesz};
+		f->segments[f->num_segments++] = (struct elffile_segment){segment.p_vaddr, segment.p_offset,
+									  segment.p_filesz};
 	}
 	return true;
 }
@@ -183,8 +183,7 @@ const char *elffile_string(const struct elffile_section *strings, uint64_t offse
 
 bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbols *s)
 {
-	if (!elffile_load(f, type, NULL, &s->symbols) ||
-	    !elffile_strings(f, s->symbols.header.sh_link, &s->names))
+	if (!elffile_load(f, type, NULL, &s->symbols) || !elffile_strings(f, s->symbols.header.sh_link, &s->names))
 		return false;
 	s->n = s->symbols.data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	return true;
@@ -200,8 +199,7 @@ const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *
 	return name ? name : "";
 }
 
-int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at,
-		 struct slice *desc)
+int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at, struct slice *desc)
 {
 	const char *data = notes->data->d_buf;
 	size_t size = strlen(owner) + 1, name_at, desc_at;
@@ -212,8 +210,7 @@ int elffile_note(const struct elffile_section *notes, const char *owner, uint32_
 		if (!*at)
 			return -1;
 		*desc = (struct slice){data + desc_at, note.n_descsz};
-		if (note.n_type == type && note.n_namesz == size &&
-		    memcmp(data + name_at, owner, size) == 0)
+		if (note.n_type == type && note.n_namesz == size && memcmp(data + name_at, owner, size) == 0)
 			return 1;
 	}
 	return 0;
@@ -230,8 +227,7 @@ int elffile_interpreter(const struct elffile *f, char **path)
 	if (elf_getphdrnum(f->elf, &n) != 0)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		if (!gelf_getphdr(f->elf, i, &segment) || segment.p_type != PT_INTERP ||
-		    segment.p_filesz > LONGEST)
+		if (!gelf_getphdr(f->elf, i, &segment) || segment.p_type != PT_INTERP || segment.p_filesz > LONGEST)
 			continue;
 		*path = mem_array(segment.p_filesz + 1, 1);
 		return pread(f->fd, *path, segment.p_filesz, segment.p_offset) < 0 ? -1 : 0;

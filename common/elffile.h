@@ -88,8 +88,7 @@ const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *
  * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 when
  * there is none, or -1 when a note is cut off.
  */
-int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at,
-		 struct slice *desc);
+int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at, struct slice *desc);
 
 /* The dynamic linker's path, to be freed; NULL: linked statically. Returns 0, or -1 with errno. */
 int elffile_interpreter(const struct elffile *f, char **path);

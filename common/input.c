@@ -16,8 +16,7 @@ enum { TMPFS = 0x01021994 };
 
 static void *anonymous(size_t n)
 {
-	return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		    -1, 0);
+	return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* The mapped file of the one input, for the signal handler. */
@@ -35,8 +34,7 @@ static void handle_sigbus(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	if (at < mapped_begin || at >= mapped_end ||
-	    mmap(at, mapped_end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
-		    MAP_FAILED) {
+	    mmap(at, mapped_end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
 		struct sigaction fatal = {.sa_handler = SIG_DFL};
 
 		sigaction(signal, &fatal, NULL);
@@ -188,8 +186,7 @@ static bool grow(struct input *in, size_t n)
 
 	while (mapped < n)
 		mapped *= 2;
-	map = in->data ? mremap((void *)in->data, in->mapped, mapped, MREMAP_MAYMOVE)
-		       : anonymous(mapped);
+	map = in->data ? mremap((void *)in->data, in->mapped, mapped, MREMAP_MAYMOVE) : anonymous(mapped);
 	if (map == MAP_FAILED)
 		return false;
 	in->data = map;

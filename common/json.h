@@ -106,8 +106,7 @@ static inline const char *json_plain(const char *p, const char *end)
 		/*
 		 * sets the top bit of bytes that are 0 or below 0x20, never of those from 0x80 on
 		 */
-		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
-		    ((w - ones * 0x20) & ~w);
+		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * 0x20) & ~w);
 		if (w & tops)
 			return p + __builtin_ctzll(w & tops) / 8;
 	}

@@ -78,10 +78,8 @@ static const struct advice {
 	{TRACES, BIT(KIND_TRACE_LINES), "trace-dump FILE | READER"},
 	{TRACES, BIT(KIND_ENCODED), "trace-dump FILE | trace-latency -e | READER"},
 	{BIT(KIND_TRACE_FILE), BIT(KIND_OWNERS), "trace-dump -O FILE | READER"},
-	{BIT(KIND_SPDK_JSON) | BIT(KIND_TRACE_LINES), BIT(KIND_OWNERS),
-	 "trace-dump -O TRACE | READER"},
-	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_PROBE_LINES),
-	 "usdt-record -p PID > PROBES, while the target runs"},
+	{BIT(KIND_SPDK_JSON) | BIT(KIND_TRACE_LINES), BIT(KIND_OWNERS), "trace-dump -O TRACE | READER"},
+	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_PROBE_LINES), "usdt-record -p PID > PROBES, while the target runs"},
 	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_LIFETIMES),
 	 "qpair-lifetimes PROBES > LIFETIMES, of what usdt-record wrote"},
 };
@@ -103,17 +101,15 @@ static enum input_kind binary_kind(struct slice s)
 		const char *magic;
 		enum input_kind kind;
 	} known[] = {
-		{"\3757zXZ", KIND_XZ},           {"\037\213", KIND_GZIP},
-		{"\050\265\057\375", KIND_ZSTD}, {"BZh", KIND_BZIP2},
-		{"\004\"M\030", KIND_LZ4},       {"\177ELF", KIND_ELF},
-		{"\377\376", KIND_UTF16},        {"\376\377", KIND_UTF16},
+		{"\3757zXZ", KIND_XZ},    {"\037\213", KIND_GZIP},   {"\050\265\057\375", KIND_ZSTD},
+		{"BZh", KIND_BZIP2},      {"\004\"M\030", KIND_LZ4}, {"\177ELF", KIND_ELF},
+		{"\377\376", KIND_UTF16}, {"\376\377", KIND_UTF16},
 	};
 
 	if (!s.n)
 		return KIND_EMPTY;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (s.n >= strlen(known[i].magic) &&
-		    !memcmp(s.p, known[i].magic, strlen(known[i].magic)))
+		if (s.n >= strlen(known[i].magic) && !memcmp(s.p, known[i].magic, strlen(known[i].magic)))
 			return known[i].kind;
 	if (!memchr(s.p, 0, s.n))
 		return KIND_UNKNOWN;
@@ -189,8 +185,8 @@ static bool is_joined(struct slice s)
 	size_t lcore = skip(s, 0, " "), gap = skip(s, lcore, digits), us = skip(s, gap, " ");
 	size_t point = skip(s, us, digits), end = skip(s, point + 1, digits);
 
-	return gap > lcore && us > gap && point > us && point < s.n && s.p[point] == '.' &&
-	       end == point + 4 && end < s.n && s.p[end] == ' ';
+	return gap > lcore && us > gap && point > us && point < s.n && s.p[point] == '.' && end == point + 4 &&
+	       end < s.n && s.p[end] == ' ';
 }
 
 static bool starts_with(struct slice s, const char *with)
@@ -254,8 +250,7 @@ static void write_command(struct out *to, const char *command, const char *file,
 
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader)
 {
-	const char *want = wanted < sizeof(wanted_names) / sizeof(*wanted_names) &&
-					   wanted_names[wanted]
+	const char *want = wanted < sizeof(wanted_names) / sizeof(*wanted_names) && wanted_names[wanted]
 				   ? wanted_names[wanted]
 				   : names[wanted];
 	/* commands read standard input as - */

@@ -72,8 +72,8 @@ static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 	if (*index == MAP_NONE) {
 		*index = l->num_uses;
 		l->uses = mem_room(l->uses, l->num_uses, &l->cap_uses);
-		l->uses[l->num_uses++] = (struct lifecycle_use){
-			.type = type, .final_by_name = final_by_name(l->states->all[state])};
+		l->uses[l->num_uses++] = (struct lifecycle_use){.type = type,
+								.final_by_name = final_by_name(l->states->all[state])};
 	}
 	return *index;
 }
@@ -137,8 +137,8 @@ bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uin
 }
 
 /* The first entry of a life: the object, without its age and use, takes its place. */
-static const char *start_life(struct lifecycle *l, const struct traceline *line,
-			      struct object object, struct lifecycle_change *change)
+static const char *start_life(struct lifecycle *l, const struct traceline *line, struct object object,
+			      struct lifecycle_change *change)
 {
 	const struct object *before = &change->before;
 	const bool created = !line->object_us.p;
@@ -163,8 +163,8 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 	return NULL;
 }
 
-const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns,
-			   uint32_t state, struct lifecycle_change *change)
+const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns, uint32_t state,
+			   struct lifecycle_change *change)
 {
 	struct object object = {.first = ns, .last = ns, .state = state, .entries = 1}, *o;
 	struct slice letter;
@@ -216,8 +216,8 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 	if (!line->related.p || !split_id(line->related, &letter, &number))
 		return NULL;
 	/* no object is related to itself, whatever a line says */
-	if (line->object_id.p && split_id(line->object_id, &own_letter, &own_number) &&
-	    number == own_number && slice_equal(letter, own_letter))
+	if (line->object_id.p && split_id(line->object_id, &own_letter, &own_number) && number == own_number &&
+	    slice_equal(letter, own_letter))
 		return NULL;
 	type = intern_get(l->types, letter);
 	if (type == MAP_NONE)

@@ -21,11 +21,11 @@ enum { LIFECYCLE_TYPES = 256 }; /* SPDK has no more */
 struct object {
 	uint64_t number;      /* of its id */
 	uint64_t first, last; /* nanoseconds: its first entry, and its last one so far */
-	uint64_t age;     /* nanoseconds from its creation to its first entry, which may be it */
-	uint32_t type;    /* in types */
-	uint32_t state;   /* of its last entry */
-	uint32_t entries; /* 0: there is no object; stops at the largest number */
-	uint32_t use;     /* of its state, in uses */
+	uint64_t age;         /* nanoseconds from its creation to its first entry, which may be it */
+	uint32_t type;        /* in types */
+	uint32_t state;       /* of its last entry */
+	uint32_t entries;     /* 0: there is no object; stops at the largest number */
+	uint32_t use;         /* of its state, in uses */
 
 	/* the caller's: 0 when a life starts; and kept when another object gets the address */
 	uint32_t note, marks;
@@ -40,15 +40,14 @@ struct lifecycle {
 	struct map use_map; /* type and state: index in uses */
 	struct lifecycle_use {
 		uint32_t type;
-		uint64_t left,
-			ended; /* how often objects left the state, and ended their lives in it */
-		uint64_t present; /* how many are in it */
+		uint64_t left, ended; /* how often objects left the state, and ended their lives in it */
+		uint64_t present;     /* how many are in it */
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
 	bool over;                         /* see lifecycle_end() */
 	uint64_t in_work[LIFECYCLE_TYPES]; /* how many objects are in states that are not final */
-	struct map unknown; /* addresses without a creation; 1: counted in no_creation */
+	struct map unknown;                /* addresses without a creation; 1: counted in no_creation */
 
 	/* what could not be followed */
 	uint64_t no_creation;  /* objects whose creation is not in the trace */
@@ -73,8 +72,8 @@ struct lifecycle_change {
  * Reads a line: its time in nanoseconds, and the state that it puts its object into. Returns NULL,
  * or what is wrong with the line.
  */
-const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns,
-			   uint32_t state, struct lifecycle_change *change);
+const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns, uint32_t state,
+			   struct lifecycle_change *change);
 
 /* The object that the line's object is related to, while it is followed; else NULL. */
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line);

@@ -72,8 +72,7 @@ bool lifetimes_owner(struct slice text, uint64_t *owner)
 {
 	uint64_t number;
 
-	if (text.n < 2 ||
-	    !((*text.p >= 'a' && *text.p <= 'z') || (*text.p >= 'A' && *text.p <= 'Z')))
+	if (text.n < 2 || !((*text.p >= 'a' && *text.p <= 'z') || (*text.p >= 'A' && *text.p <= 'Z')))
 		return false;
 	/* SPDK's numbers have 16 bits */
 	if (!number_decimal(slice_from(text, 1), &number) || number >> 32)
@@ -99,12 +98,10 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 		else if (slice_is(f.key, "end"))
 			valid = number_decimal(f.value, &lifetime->end);
 		else if (slice_is(f.key, "ptr"))
-			has[LIFETIME_PTR] = valid = number_hex(f.value,
-							       &lifetime->key[LIFETIME_PTR]);
+			has[LIFETIME_PTR] = valid = number_hex(f.value, &lifetime->key[LIFETIME_PTR]);
 		else if (slice_is(f.key, "owner"))
 			/* one of another form is only shown */
-			has[LIFETIME_OWNER] = lifetimes_owner(f.value,
-							      &lifetime->key[LIFETIME_OWNER]);
+			has[LIFETIME_OWNER] = lifetimes_owner(f.value, &lifetime->key[LIFETIME_OWNER]);
 		if (!valid)
 			return "begin and end are decimal numbers, ptr is a hexadecimal one";
 	}
@@ -127,8 +124,7 @@ static void *room_for_one(void *array, size_t n, size_t size)
 }
 
 /* What is known of an address or owner; valid until the next call. */
-static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key,
-					 uint64_t value)
+static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key, uint64_t value)
 {
 	uint32_t *index = map_put(&l->kinds[kind].keys[key], value);
 
@@ -171,8 +167,7 @@ static bool same_object(const struct lifetime *a, const struct lifetime *b)
 {
 	enum lifetime_key key = identity(a);
 
-	return a->kind == b->kind && a->begin == b->begin && key == identity(b) &&
-	       a->key[key] == b->key[key];
+	return a->kind == b->kind && a->begin == b->begin && key == identity(b) && a->key[key] == b->key[key];
 }
 
 /* Where the number of the object's lifetime is stored; MAP_NONE when it is new. */
@@ -180,8 +175,7 @@ static uint32_t *find_object(struct lifetimes *l, const struct lifetime *lifetim
 {
 	enum lifetime_key key = identity(lifetime);
 	size_t value = find_value(l, lifetime->kind, key, lifetime->key[key]) - l->values;
-	uint64_t hash = map_hash(&l->kinds[lifetime->kind].keys[key], lifetime->begin) +
-			value * 0x9e3779b97f4a7c15;
+	uint64_t hash = map_hash(&l->kinds[lifetime->kind].keys[key], lifetime->begin) + value * 0x9e3779b97f4a7c15;
 
 	/* try the next hash when another object has this one */
 	for (;; hash++) {
@@ -205,8 +199,7 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 	bool filed[LIFETIME_KEYS];
 
 	for (enum lifetime_key key = 0; key < LIFETIME_KEYS; key++) {
-		filed[key] = old->has[key] && lifetime.has[key] &&
-			     old->key[key] == lifetime.key[key];
+		filed[key] = old->has[key] && lifetime.has[key] && old->key[key] == lifetime.key[key];
 		if (old->has[key]) {
 			struct lifetime_value *value = find_value(l, old->kind, key, old->key[key]);
 
@@ -305,8 +298,7 @@ static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value
 	for (size_t i = 0; i < v->n; i++) {
 		struct lifetime *lifetime = v->all[i].lifetime;
 
-		if (lifetime->has[key] && lifetime->key[key] == value &&
-		    (!n || v->all[n - 1].lifetime != lifetime))
+		if (lifetime->has[key] && lifetime->key[key] == value && (!n || v->all[n - 1].lifetime != lifetime))
 			v->all[n++] = v->all[i];
 	}
 	v->n = n;
@@ -339,8 +331,7 @@ static void pop(struct lifetimes *l)
 	heap[at] = lifetime;
 }
 
-static void add_span(struct lifetime_value *v, uint64_t begin, uint64_t end,
-		     struct lifetime *lifetime)
+static void add_span(struct lifetime_value *v, uint64_t begin, uint64_t end, struct lifetime *lifetime)
 {
 	struct lifetime_span *last = v->num_spans ? &v->spans[v->num_spans - 1] : NULL;
 
@@ -435,8 +426,8 @@ static bool find_span(struct lifetime_value *v, uint64_t tsc)
 	return true;
 }
 
-const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
-				      enum lifetime_key key, uint64_t value, uint64_t tsc)
+const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind, enum lifetime_key key,
+				      uint64_t value, uint64_t tsc)
 {
 	uint32_t index = map_get(&kind->keys[key], value);
 	struct lifetime_value *v;

@@ -86,8 +86,8 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);
 bool lifetimes_owner(struct slice text, uint64_t *owner);
 
 /* The lifetime that this address or owner belonged to at this time; NULL when there is none. */
-const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind,
-				      enum lifetime_key key, uint64_t value, uint64_t tsc);
+const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind, enum lifetime_key key,
+				      uint64_t value, uint64_t tsc);
 
 void lifetimes_free(struct lifetimes *l);
 

@@ -168,8 +168,7 @@ static bool is_stale(const struct lines *l)
 	if (fstat(l->fd, &here) != 0 || (uint64_t)here.st_size < l->consumed)
 		return true;
 	return l->fd != STDIN_FILENO &&
-	       (stat(l->name, &there) != 0 || there.st_ino != here.st_ino ||
-		there.st_dev != here.st_dev);
+	       (stat(l->name, &there) != 0 || there.st_ino != here.st_ino || there.st_dev != here.st_dev);
 }
 
 int lines_more(struct lines *l)
@@ -215,13 +214,11 @@ int lines_close(struct lines *l, int error)
 	if (l->faulty > COMPLAINTS_SHOWN)
 		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - COMPLAINTS_SHOWN);
 	if (error == EMSGSIZE)
-		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file",
-		      l->name, l->number + 1);
+		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file", l->name, l->number + 1);
 	else if (l->is)
 		kind_refuse(l->name, l->is, l->wanted, l->reader);
 	else if (error == ESTALE)
-		warnx("%s: became shorter, or has another file's name, and is not followed any more",
-		      l->name);
+		warnx("%s: became shorter, or has another file's name, and is not followed any more", l->name);
 	else if (error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)

@@ -19,8 +19,8 @@ static bool parse(struct mapping *m, char *line)
 	char flags[5];
 	int path = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start,
-		   &m->end, flags, &m->offset, &major, &minor, &m->inode, &path) != 7 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &m->start, &m->end, flags,
+		   &m->offset, &major, &minor, &m->inode, &path) != 7 ||
 	    !path)
 		return false;
 	m->writable = flags[1] == 'w';

@@ -19,8 +19,7 @@ bool number_decimal(struct slice s, uint64_t *value)
 	for (; i < s.n; i++) {
 		unsigned digit = (unsigned char)s.p[i] - '0';
 
-		if (digit > 9 || __builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, digit, &v))
+		if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
 			return false;
 	}
 	if (s.n)
@@ -31,9 +30,8 @@ bool number_decimal(struct slice s, uint64_t *value)
 bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 {
 	/* usually there are as many decimals as there may be */
-	const char *point = s.n > decimals && s.p[s.n - decimals - 1] == '.'
-				    ? s.p + s.n - decimals - 1
-				    : memchr(s.p, '.', s.n);
+	const char *point = s.n > decimals && s.p[s.n - decimals - 1] == '.' ? s.p + s.n - decimals - 1
+									     : memchr(s.p, '.', s.n);
 	struct slice fraction = {};
 	uint64_t v, part = 0;
 
@@ -46,8 +44,7 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	if (!number_decimal(s, &v))
 		return false;
 	for (unsigned i = 0; i < decimals; i++)
-		if (__builtin_mul_overflow(v, 10, &v) ||
-		    (i >= fraction.n && __builtin_mul_overflow(part, 10, &part)))
+		if (__builtin_mul_overflow(v, 10, &v) || (i >= fraction.n && __builtin_mul_overflow(part, 10, &part)))
 			return false;
 	if (__builtin_add_overflow(v, part, &v))
 		return false;

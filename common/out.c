@@ -77,8 +77,7 @@ void out_bytes(struct out *o, const void *p, size_t n)
 }
 
 /* Piece by piece, as the bound of a long text is much more than it takes. */
-static size_t write_pieces(struct out *o, struct slice s, size_t factor,
-			   char *write(char *to, struct slice piece))
+static size_t write_pieces(struct out *o, struct slice s, size_t factor, char *write(char *to, struct slice piece))
 {
 	size_t written = 0;
 

@@ -21,8 +21,8 @@ struct out {
 void out_open(struct out *o, int fd);
 
 /*
- * All zero but for this fd, it keeps what is written, of any length: out_kept(), valid until more is written. out_close()
- * frees it.
+ * All zero but for this fd, it keeps what is written, of any length: out_kept(), valid until more is written.
+ * out_close() frees it.
  */
 enum { OUT_MEMORY = -1 };
 

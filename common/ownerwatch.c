@@ -14,8 +14,7 @@ enum {
 	TRIES = 4,
 };
 
-int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
-		    const uint8_t *seen)
+int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table, const uint8_t *seen)
 {
 	size_t size = (size_t)table->n * table->size;
 
@@ -63,12 +62,10 @@ static int read_stable(struct ownerwatch *w, unsigned id, uint8_t *record)
 /* What comes after the NUL of a description does not matter. */
 static bool has_changed(const struct trace_owner *a, const struct trace_owner *b)
 {
-	return a->tsc != b->tsc || a->type != b->type ||
-	       !slice_equal(a->description, b->description);
+	return a->tsc != b->tsc || a->type != b->type || !slice_equal(a->description, b->description);
 }
 
-static int read_record(struct ownerwatch *w, unsigned id, uint8_t *record,
-		       ownerwatch_report *report, void *context)
+static int read_record(struct ownerwatch *w, unsigned id, uint8_t *record, ownerwatch_report *report, void *context)
 {
 	uint8_t *seen = w->seen + (size_t)id * w->table.size;
 	struct trace_owner old, owner;
@@ -104,8 +101,7 @@ int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *conte
 		if (memcmp(w->block, w->seen + at, (size_t)n * size) == 0)
 			continue;
 		for (unsigned i = 0; i < n; i++)
-			if (read_record(w, id + i, w->block + (size_t)i * size, report, context) !=
-			    0)
+			if (read_record(w, id + i, w->block + (size_t)i * size, report, context) != 0)
 				return -1;
 	}
 	return 0;

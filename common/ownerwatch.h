@@ -27,12 +27,10 @@ struct ownerwatch {
  * same size; NULL: none. The descriptor stays the caller's. Returns 0, or -1 with errno, EFBIG: the
  * table is larger than any that SPDK makes. ownerwatch_close() is due in both cases.
  */
-int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table,
-		    const uint8_t *seen);
+int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table *table, const uint8_t *seen);
 
 /* Gets an owner; prefix: the letter of its type, 0 when it has none. */
-typedef void ownerwatch_report(void *context, unsigned id, char prefix,
-			       const struct trace_owner *owner);
+typedef void ownerwatch_report(void *context, unsigned id, char prefix, const struct trace_owner *owner);
 
 /*
  * Reports, by ascending id, each owner that is new and each whose description has changed since the

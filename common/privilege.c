@@ -25,8 +25,7 @@ static bool has_capability(unsigned number)
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {};
 
-	return syscall(SYS_capget, &header, sets) == 0 &&
-	       sets[number / 32].effective >> number % 32 & 1;
+	return syscall(SYS_capget, &header, sets) == 0 && sets[number / 32].effective >> number % 32 & 1;
 }
 
 /* Only a hint: whether they would be enough is up to the kernel. */
@@ -35,10 +34,11 @@ static void say_missing(void)
 	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
 
 	if (has_capability(CAP_SYS_ADMIN) || (bpf && perfmon))
-		warnx("the kernel refuses BPF programs, whatever the privileges: it may be locked down, or this is a container that may not have them");
+		warnx("the kernel refuses BPF programs, whatever the privileges: it may be locked down, or this is a "
+		      "container that may not have them");
 	else
-		warnx("%s%s%s missing: run it as root, or with these capabilities",
-		      bpf ? "" : "CAP_BPF", !bpf && !perfmon ? " and CAP_PERFMON are" : "",
+		warnx("%s%s%s missing: run it as root, or with these capabilities", bpf ? "" : "CAP_BPF",
+		      !bpf && !perfmon ? " and CAP_PERFMON are" : "",
 		      bpf       ? "CAP_PERFMON is"
 		      : perfmon ? " is"
 				: "");
@@ -106,8 +106,7 @@ static int set_capabilities(uint64_t keep)
 
 int privilege_drop(bool may_read)
 {
-	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE |
-				 UINT64_C(1) << CAP_DAC_READ_SEARCH |
+	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
 				 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
 
 	if (set_capabilities(may_read ? reading : 0) == 0)

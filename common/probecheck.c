@@ -23,8 +23,7 @@ static void complain(const struct candidate *c, char *what)
 
 	if (c->target->is_source)
 		snprintf(line, sizeof(line), ":%" PRIu64, c->site->address);
-	warnx("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n, c->site->name.p,
-	      shown);
+	warnx("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n, c->site->name.p, shown);
 	free(shown);
 	free(what);
 }
@@ -49,13 +48,11 @@ static bool check_arg(const struct candidate *c, unsigned i, const struct probes
 				       "int and str can be read, _ skips it",
 				       (int)arg->operand.n, arg->operand.p, i, n, want->name.p));
 	else if (arg->size > 8 || (arg->size & (arg->size - 1)))
-		complain(c,
-			 mem_printf("has %u bytes as argument %u, '%.*s': 1, 2, 4 or 8 can be read",
-				    arg->size, i, n, want->name.p));
+		complain(c, mem_printf("has %u bytes as argument %u, '%.*s': 1, 2, 4 or 8 can be read", arg->size, i, n,
+				       want->name.p));
 	else if (want->is_string && arg->size != sizeof(uint64_t))
-		complain(c,
-			 mem_printf("has %s as argument %u, '%.*s': that is not a string's address",
-				    usdt_type(arg).text, i, n, want->name.p));
+		complain(c, mem_printf("has %s as argument %u, '%.*s': that is not a string's address",
+				       usdt_type(arg).text, i, n, want->name.p));
 	else
 		return true;
 	return false;
@@ -67,11 +64,8 @@ static bool check_site(const struct candidate *c, const struct probespec *spec)
 		const struct probespec_arg *want = &spec->args[i];
 
 		if (i >= c->site->num_args && want->name.n) {
-			complain(
-				c,
-				mem_printf(
-					"has %u arguments; '%.*s' would be number %u, counted from 0",
-					c->site->num_args, (int)want->name.n, want->name.p, i));
+			complain(c, mem_printf("has %u arguments; '%.*s' would be number %u, counted from 0",
+					       c->site->num_args, (int)want->name.n, want->name.p, i));
 			return false;
 		}
 		if (i < c->site->num_args && !check_arg(c, i, want))
@@ -96,9 +90,8 @@ static bool check_spec(const struct target *t, const struct probespec *spec, siz
 		}
 	if (!found)
 		warnx("%s: there is no probe %s%s", t->name, spec->text,
-		      num_sites
-			      ? "; usdt-gen -l lists those that are there"
-			      : ", nor any other; SPDK has them when configured with --with-usdt");
+		      num_sites ? "; usdt-gen -l lists those that are there"
+				: ", nor any other; SPDK has them when configured with --with-usdt");
 	return found;
 }
 

@@ -28,8 +28,7 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
 		fprintf(stderr, "\r%s: %d %% of %" PRIu64 " %s\33[K", program_invocation_short_name,
 			(int)(100.0 * done / total), total, unit);
 	else
-		fprintf(stderr, "\r%s: %" PRIu64 " %s\33[K", program_invocation_short_name, done,
-			unit);
+		fprintf(stderr, "\r%s: %" PRIu64 " %s\33[K", program_invocation_short_name, done, unit);
 }
 
 void progress_end(struct progress *p)

@@ -75,8 +75,7 @@ struct readahead *readahead_start(int fd, size_t rest_max)
 
 	/* pages of the room in front that nothing is carried over to are never used */
 	r->map_size = 2 * size;
-	r->map = mmap(NULL, r->map_size, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	r->map = mmap(NULL, r->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->changed, NULL);

@@ -106,8 +106,7 @@ static int open_output(struct recorder *r)
 	}
 	fd = path ? open(path, flags | (geteuid() == 0 ? O_NOFOLLOW : 0), 0666) : STDOUT_FILENO;
 	if (fd < 0 && errno == ELOOP)
-		warnx("%s: a symbolic link, which root does not follow here: name the file itself",
-		      path);
+		warnx("%s: a symbolic link, which root does not follow here: name the file itself", path);
 	else if (fd < 0)
 		warn("%s", path);
 	if (fd < 0)
@@ -177,10 +176,10 @@ static uint32_t ring_size(uint32_t wanted)
 static void explain_refusal(const struct recorder *r, uint32_t size)
 {
 	if (errno == ENOMEM)
-		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size,
-		     r->tool->buffer_option);
+		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size, r->tool->buffer_option);
 	else
-		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 on; -v shows what the kernel says",
+		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
+		     "on; -v shows what the kernel says",
 		     r->tool->kernel);
 }
 
@@ -235,9 +234,7 @@ static int hide_foreign(struct recorder *r)
 static void report_foreign(struct recorder *r)
 {
 	uint32_t *num = r->program.foreign.num, n = num ? *num : 0;
-	const char *message =
-		"%" PRIu64
-		" events in processes of other users were left out: they take CAP_SYS_PTRACE";
+	const char *message = "%" PRIu64 " events in processes of other users were left out: they take CAP_SYS_PTRACE";
 
 	if (r->pid)
 		recorder_loss(r, n, message, n);
@@ -298,9 +295,9 @@ static int start(struct recorder *r)
 		return EXIT_FAILURE;
 	if (command && command_find(&r->command, command) != 0)
 		return command_cannot_run(command[0]);
-	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
-	    open_output(r) != 0 || start_command(r) != 0 || watch_processes(r) != 0 ||
-	    load(r) != 0 || attach(r) != 0 || privilege_drop(r->keeps_reading) != 0)
+	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) || open_output(r) != 0 ||
+	    start_command(r) != 0 || watch_processes(r) != 0 || load(r) != 0 || attach(r) != 0 ||
+	    privilege_drop(r->keeps_reading) != 0)
 		return EXIT_FAILURE;
 	catch_signals();
 	if (r->options.seconds)
@@ -340,8 +337,7 @@ static void note_ended(struct recorder *r, const struct pollfd fds[RECORDER_PIDS
 /* Waits until there is something to do. */
 static void wait_for_events(struct recorder *r, int ms)
 {
-	struct pollfd fds[2 + RECORDER_PIDS] = {{ring_buffer__epoll_fd(r->ring), POLLIN, 0},
-						{r->out.fd, 0, 0}};
+	struct pollfd fds[2 + RECORDER_PIDS] = {{ring_buffer__epoll_fd(r->ring), POLLIN, 0}, {r->out.fd, 0, 0}};
 	uint64_t now = r->deadline ? clock_ms() : 0;
 
 	for (int i = 0; i < RECORDER_PIDS; i++)
@@ -372,8 +368,7 @@ static bool has_ended(const struct recorder *r)
 {
 	const uint32_t *followed = r->program.num_followed;
 
-	return r->pid && !r->num_alive &&
-	       (!followed || __atomic_load_n(followed, __ATOMIC_SEQ_CST) == 0);
+	return r->pid && !r->num_alive && (!followed || __atomic_load_n(followed, __ATOMIC_SEQ_CST) == 0);
 }
 
 static void wake(const struct recorder *r, enum wakeup when)
@@ -439,8 +434,8 @@ static void wait_for_command(struct recorder *r)
 	}
 }
 
-int recorder_run(struct recorder *r, const struct recorder_tool *tool,
-		 const struct recorder_options *options, void *context)
+int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
+		 void *context)
 {
 	int status;
 

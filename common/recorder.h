@@ -54,7 +54,7 @@ struct recorder_program {
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
 	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: no followers */
-	struct recorder_foreign { /* see bpf/foreign.bpf.h; NULL: it shows what all users can see */
+	struct recorder_foreign {     /* see bpf/foreign.bpf.h; NULL: it shows what all users can see */
 		bool *only_own;
 		uint32_t *uid, *gid;
 		uint64_t *capabilities;
@@ -78,8 +78,8 @@ struct recorder_program {
  * is nothing to do. Those that return an int return 0, or -1 after a message.
  */
 struct recorder_tool {
-	const char *kernel; /* the oldest that can load the program, by its sources */
-	const char *hooks;  /* what the program is attached to, as "the tracepoints of ..." */
+	const char *kernel;        /* the oldest that can load the program, by its sources */
+	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
 
 	int (*find)(void *context);
@@ -127,15 +127,14 @@ struct recorder {
  * Returns the exit status: that of the command, as if it ran alone; if that is 0, or there is none,
  * 1 when recording failed. The skeleton stays open.
  */
-int recorder_run(struct recorder *r, const struct recorder_tool *tool,
-		 const struct recorder_options *options, void *context);
+int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
+		 void *context);
 
 /* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
 
 /* Reports that n somethings were lost, unless n is 0. The exit status is then 1. */
-void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);

@@ -161,8 +161,8 @@ static void process_error(pid_t pid, const char *what, int error)
 {
 	bool denied = error == EACCES || error == EPERM;
 
-	warnx("process %d: %s%s: %s", pid, what,
-	      denied ? " (needs its user's id, or CAP_SYS_PTRACE)" : "", strerror(error));
+	warnx("process %d: %s%s: %s", pid, what, denied ? " (needs its user's id, or CAP_SYS_PTRACE)" : "",
+	      strerror(error));
 }
 
 int target_add_process(struct target *t, pid_t pid)

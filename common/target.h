@@ -19,8 +19,8 @@ struct target_file {
 };
 
 struct target {
-	char *name;     /* of the file, the process's executable or the directory, printable */
-	bool is_source; /* C sources: the addresses of sites are line numbers, sizes are 0 */
+	char *name;                /* of the file, the process's executable or the directory, printable */
+	bool is_source;            /* C sources: the addresses of sites are line numbers, sizes are 0 */
 	struct target_file *files; /* those that have probes, and all of target_add_file() */
 	size_t n, cap;
 	bool incomplete; /* a file that the process has mapped cannot be read, after a message */

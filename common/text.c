@@ -167,8 +167,7 @@ enum { SPARE = 512 };
 /* The text of a line of n bytes: besides those, punctuation around arguments, and columns. */
 static struct text start_text(struct out *out, const struct traceline *line, size_t n)
 {
-	size_t room = UTF8_VISIBLE(n) + n + 4 * line->num_args + 2 * US_ROOM + 128 +
-		      TEXT_COLUMNS * (PAD + 2) + SPARE;
+	size_t room = UTF8_VISIBLE(n) + n + 4 * line->num_args + 2 * US_ROOM + 128 + TEXT_COLUMNS * (PAD + 2) + SPARE;
 
 	return (struct text){out, room, SPARE, out_room(out, room), 0};
 }
@@ -238,8 +237,7 @@ static void end_column(struct text *t, struct text_short *s, enum text_column co
 }
 
 /* Writes a right-aligned column. */
-static void put_number(struct text *t, struct text_short *s, enum text_column i,
-		       struct slice number)
+static void put_number(struct text *t, struct text_short *s, enum text_column i, struct slice number)
 {
 	unsigned width;
 
@@ -261,8 +259,7 @@ static void put_name(struct text *t, const struct who_name *name)
 
 static void put_owner(struct text *t, const struct traceline *line, struct who *who)
 {
-	const struct who_name *name = line->owner.n ? who_owner(who, line->owner, line->poller)
-						    : NULL;
+	const struct who_name *name = line->owner.n ? who_owner(who, line->owner, line->poller) : NULL;
 
 	if (!name || !name->text.n) {
 		put_raw(t, line->poller);
@@ -357,9 +354,7 @@ void text_write_short(struct out *out, const struct traceline *line, size_t n, s
 	column(&t);
 	put_object(&t, line);
 	end_column(&t, s, TEXT_OBJECT);
-	put_number(&t, s, TEXT_AGE,
-		   line->object_us.p ? three_decimals(line->object_us, object_us)
-				     : line->object_us);
+	put_number(&t, s, TEXT_AGE, line->object_us.p ? three_decimals(line->object_us, object_us) : line->object_us);
 	put_number(&t, s, TEXT_SIZE, line->size);
 	put_short_args(&t, line, &s->who, named);
 	end_line(&t);

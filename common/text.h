@@ -8,16 +8,7 @@
 #include "who.h"
 
 /* The columns of the short form, before the arguments. */
-enum text_column {
-	TEXT_LCORE,
-	TEXT_US,
-	TEXT_WHO,
-	TEXT_TPOINT,
-	TEXT_OBJECT,
-	TEXT_AGE,
-	TEXT_SIZE,
-	TEXT_COLUMNS
-};
+enum text_column { TEXT_LCORE, TEXT_US, TEXT_WHO, TEXT_TPOINT, TEXT_OBJECT, TEXT_AGE, TEXT_SIZE, TEXT_COLUMNS };
 
 /* What the short form remembers from line to line; TEXT_SHORT at first. */
 struct text_short {
@@ -35,7 +26,6 @@ struct text_short {
 void text_write(struct out *out, const struct traceline *line, size_t n);
 
 /* The same in the short form. */
-void text_write_short(struct out *out, const struct traceline *line, size_t n,
-		      struct text_short *s);
+void text_write_short(struct out *out, const struct traceline *line, size_t n, struct text_short *s);
 
 #endif

@@ -69,7 +69,7 @@ struct trace_lcore {
 	unsigned id;
 	char thread[17];
 	const uint8_t *thread_name; /* where it comes from: 16 bytes; NULL: the layout has none */
-	const uint8_t *next_entry; /* 8 bytes: how many slots were ever written, while it is live */
+	const uint8_t *next_entry;  /* 8 bytes: how many slots were ever written, while it is live */
 	const struct trace_slot *ring;
 	uint64_t slots;   /* of the ring */
 	uint64_t present; /* the first ones, that the file holds: fewer when it is cut off */

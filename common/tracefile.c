@@ -38,7 +38,7 @@ enum {
 struct layout {
 	const char *name, *releases;
 	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
-	uint64_t thread_names; /* 0: none, or in the histories */
+	uint64_t thread_names;                                          /* 0: none, or in the histories */
 	uint64_t file_size;    /* position of the file's size; of its end in G1 to G3 */
 	uint64_t owner_count;  /* position of number and size of owner records; 0: there are none */
 	uint64_t owner_offset; /* position of their position; 0: they are at owners */
@@ -52,28 +52,25 @@ struct layout {
 	bool every_lcore;                   /* has a history, used or not */
 };
 
-#define LEGACY                                                                    \
-	.tsc_rate = 0, .owner_types = 136, .object_types = 648, .tpoints = 1160,  \
-	.num_tpoints = 1024, .num_lcores = 128, .history_size = 8216, .slots = 8, \
-	.next_entry = 8208
+#define LEGACY                                                                                        \
+	.tsc_rate = 0, .owner_types = 136, .object_types = 648, .tpoints = 1160, .num_tpoints = 1024, \
+	.num_lcores = 128, .history_size = 8216, .slots = 8, .next_entry = 8208
 
 static const struct layout fixed[] = {
-	{"G1", "v21.07", LEGACY, .num_args = 5, .offsets = 113800, .file_size = 114824,
-	 .histories = 114832, .every_lcore = true},
-	{"G2", "v21.10 to v22.05", LEGACY, .num_args = 5, .num_relations = TRACE_RELATIONS,
-	 .offsets = 146568, .file_size = 147592, .histories = 147600, .every_lcore = true},
-	{"G3", "v22.09 to v24.01", LEGACY, .num_args = 8, .num_relations = TRACE_RELATIONS,
-	 .offsets = 195720, .file_size = 196744, .histories = 196752},
+	{"G1", "v21.07", LEGACY, .num_args = 5, .offsets = 113800, .file_size = 114824, .histories = 114832,
+	 .every_lcore = true},
+	{"G2", "v21.10 to v22.05", LEGACY, .num_args = 5, .num_relations = TRACE_RELATIONS, .offsets = 146568,
+	 .file_size = 147592, .histories = 147600, .every_lcore = true},
+	{"G3", "v22.09 to v24.01", LEGACY, .num_args = 8, .num_relations = TRACE_RELATIONS, .offsets = 195720,
+	 .file_size = 196744, .histories = 196752},
 	{"G4", "v24.05", .file_size = 0, .tsc_rate = 8, .thread_names = 144, .owner_types = 16528,
-	 .object_types = 17040, .tpoints = 17552, .num_tpoints = 1024, .num_args = 8,
-	 .num_relations = TRACE_RELATIONS, .owner_count = 212112, .offsets = 212120,
-	 .num_lcores = 1024, .owner_offset = 220312, .histories = 220320, .history_size = 8216,
-	 .slots = 8, .next_entry = 8208},
-	{"G5", "v24.09 to v26.01", .file_size = 0, .tsc_rate = 8, .thread_names = 176,
-	 .owner_types = 16560, .object_types = 17072, .tpoints = 17584, .num_tpoints = 1280,
-	 .num_args = 8, .num_relations = TRACE_RELATIONS, .owner_count = 260784, .offsets = 260792,
-	 .num_lcores = 1024, .owner_offset = 268984, .histories = 268992, .history_size = 10264,
-	 .slots = 8, .next_entry = 10256},
+	 .object_types = 17040, .tpoints = 17552, .num_tpoints = 1024, .num_args = 8, .num_relations = TRACE_RELATIONS,
+	 .owner_count = 212112, .offsets = 212120, .num_lcores = 1024, .owner_offset = 220312, .histories = 220320,
+	 .history_size = 8216, .slots = 8, .next_entry = 8208},
+	{"G5", "v24.09 to v26.01", .file_size = 0, .tsc_rate = 8, .thread_names = 176, .owner_types = 16560,
+	 .object_types = 17072, .tpoints = 17584, .num_tpoints = 1280, .num_args = 8, .num_relations = TRACE_RELATIONS,
+	 .owner_count = 260784, .offsets = 260792, .num_lcores = 1024, .owner_offset = 268984, .histories = 268992,
+	 .history_size = 10264, .slots = 8, .next_entry = 10256},
 };
 
 enum { NUM_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
@@ -107,8 +104,7 @@ static bool read_name(char *name, const uint8_t *p, size_t size)
 
 static bool read_args(struct trace_tpoint *tp, const uint8_t *p, unsigned max)
 {
-	if (tp->num_args > max ||
-	    !all_zero(p + ARG_SIZE * tp->num_args, ARG_SIZE * (max - tp->num_args)))
+	if (tp->num_args > max || !all_zero(p + ARG_SIZE * tp->num_args, ARG_SIZE * (max - tp->num_args)))
 		return false;
 	for (unsigned i = 0; i < tp->num_args; i++, p += ARG_SIZE) {
 		struct trace_arg *arg = &tp->args[i];
@@ -129,8 +125,7 @@ static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const stru
 	unsigned i;
 
 	for (i = 0; i < l->num_relations && p[RELATION_SIZE * i]; i++) {
-		tp->related[i] = (struct trace_relation){p[RELATION_SIZE * i],
-							 p[RELATION_SIZE * i + 1]};
+		tp->related[i] = (struct trace_relation){p[RELATION_SIZE * i], p[RELATION_SIZE * i + 1]};
 		if (tp->related[i].arg >= l->num_args)
 			return false;
 	}
@@ -141,8 +136,7 @@ static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const stru
  * Reads the definition with this number. Returns 1, 0 when there is none, -1 when it is damaged;
  * *tp is set only for 1.
  */
-static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
-		       const struct layout *l)
+static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id, const struct layout *l)
 {
 	size_t fixed_size = TPOINT_FIXED + ARG_SIZE * l->num_args;
 	struct trace_tpoint read = {.id = id};
@@ -155,8 +149,7 @@ static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id,
 	read.new_object = p[28];
 	read.num_args = p[29];
 	if (!read_name(read.name, p, TPOINT_NAME) || number(p + 24, 2) != id || p[28] > 1 ||
-	    !read_args(&read, p + TPOINT_FIXED, l->num_args) ||
-	    !read_relations(&read, p + fixed_size, l))
+	    !read_args(&read, p + TPOINT_FIXED, l->num_args) || !read_relations(&read, p + fixed_size, l))
 		return -1;
 	*tp = read;
 	return 1;
@@ -195,9 +188,8 @@ struct probe {
  */
 static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 {
-	if (at < probe->l->histories || at > probe->in->size ||
-	    probe->in->size - at < probe->l->history_size || at > probe->histories_end ||
-	    probe->histories_end - at < probe->l->history_size)
+	if (at < probe->l->histories || at > probe->in->size || probe->in->size - at < probe->l->history_size ||
+	    at > probe->histories_end || probe->histories_end - at < probe->l->history_size)
 		return -1;
 	return (probe->histories_end - at - probe->l->history_size) / SLOT;
 }
@@ -347,8 +339,7 @@ static void read_owners(struct probe *probe)
 		if (at > t->expected_size || t->expected_size - at != size)
 			trace_fault(t, "the owner records are not where they should be");
 	}
-	t->owner_table = (struct trace_owner_table){t->num_owners, t->owner_size, at,
-						    l->owner_types};
+	t->owner_table = (struct trace_owner_table){t->num_owners, t->owner_size, at, l->owner_types};
 	if (at > probe->in->size)
 		at = probe->in->size;
 	if (size > probe->in->size - at)
@@ -425,11 +416,7 @@ static int read_section(struct input *in, uint64_t at, unsigned element)
 static enum probe_result read_sections(struct probe *probe, struct layout *l)
 {
 	static const unsigned element[NUM_SECTIONS] = {
-		[MASK] = 8,
-		[OWNER_TYPE] = TRACE_TYPE_SIZE,
-		[OBJECT] = TRACE_TYPE_SIZE,
-		[TPOINT] = 190,
-		[LCORE] = 8,
+		[MASK] = 8, [OWNER_TYPE] = TRACE_TYPE_SIZE, [OBJECT] = TRACE_TYPE_SIZE, [TPOINT] = 190, [LCORE] = 8,
 	};
 	uint64_t at[NUM_SECTIONS];
 	int count[NUM_SECTIONS];
@@ -444,8 +431,7 @@ static enum probe_result read_sections(struct probe *probe, struct layout *l)
 	if (count[OWNER_TYPE] < TRACE_TYPES || count[OBJECT] < TRACE_TYPES || !count[TPOINT])
 		return OTHER;
 	if (count[TPOINT] != TPOINTS_A_GROUP * count[MASK])
-		trace_fault(probe->t,
-			    "the numbers of tracepoints and of their groups do not match");
+		trace_fault(probe->t, "the numbers of tracepoints and of their groups do not match");
 	*l = (struct layout){"G6",
 			     "v26.05 and later",
 			     .tsc_rate = at[MAIN],
@@ -514,8 +500,7 @@ int tracefile_open(struct trace *t, struct input *in, const char **error)
 	if (equals > 1)
 		*error = "has the marks of two layouts: it is damaged or forged";
 	else if (!*error)
-		*error =
-			"not an SPDK trace file, or cut off within its header, or of an unknown layout";
+		*error = "not an SPDK trace file, or cut off within its header, or of an unknown layout";
 	if (in->error)
 		*error = NULL;
 	return -1;

@@ -21,8 +21,7 @@ void traceline_add_arg(struct traceline *l, struct slice key, const void *note)
 bool traceline_number(struct slice value, uint64_t *number)
 {
 	if (value.n > 4 && value.p[0] == '"')
-		return value.p[1] == '0' &&
-		       number_hex(slice_between(value.p + 1, value.p + value.n - 1), number);
+		return value.p[1] == '0' && number_hex(slice_between(value.p + 1, value.p + value.n - 1), number);
 	return number_decimal(value, number);
 }
 
@@ -136,8 +135,7 @@ struct cursor {
 
 #define LITERAL(c, text) literal(c, text, sizeof(text) - 1)
 
-static inline __attribute__((always_inline)) bool literal(struct cursor *c, const char *text,
-							  size_t n)
+static inline __attribute__((always_inline)) bool literal(struct cursor *c, const char *text, size_t n)
 {
 	if ((size_t)(c->end - c->p) < n || memcmp(c->p, text, n) != 0)
 		return false;
@@ -243,10 +241,9 @@ static bool parse_fast(struct traceline *l, struct slice line)
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
 	struct slice number;
 
-	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) &&
-	       number_decimal(number, &l->tsc) && LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
-	       LITERAL(c, ",\"lcore\":") && fast_integer(c, &l->lcore) &&
-	       (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) &&
+	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) && number_decimal(number, &l->tsc) &&
+	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) && LITERAL(c, ",\"lcore\":") &&
+	       fast_integer(c, &l->lcore) && (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) &&
 	       LITERAL(c, ",\"tpoint\":\"") && fast_string(c, &l->tpoint) &&
 	       (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
 	       (!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&

@@ -36,8 +36,7 @@ int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *contex
 			error = each(context, &line, text);
 		if (!error)
 			continue;
-		lines_complain(&t->lines, "not a trace line, %s: %s",
-			       t->pass_on ? "passed on" : "left out", error);
+		lines_complain(&t->lines, "not a trace line, %s: %s", t->pass_on ? "passed on" : "left out", error);
 		if (t->pass_on)
 			t->pass_on(context, text);
 	}

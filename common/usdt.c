@@ -90,8 +90,8 @@ static bool parse_args(struct usdt_site *site, struct slice s, const char **erro
 	return true;
 }
 
-static bool parse_note(const struct elffile *elf, uint64_t base, struct slice desc,
-		       struct usdt_site *site, const char **error)
+static bool parse_note(const struct elffile *elf, uint64_t base, struct slice desc, struct usdt_site *site,
+		       const char **error)
 {
 	size_t width = gelf_fsize(elf->elf, ELF_T_ADDR, 1, EV_CURRENT);
 	uint64_t addresses[3], semaphore;
@@ -110,8 +110,7 @@ static bool parse_note(const struct elffile *elf, uint64_t base, struct slice de
 		}
 	}
 	desc = slice_from(desc, 3 * width);
-	if (!take_string(&desc, &site->provider) || !take_string(&desc, &site->name) ||
-	    !take_string(&desc, &args))
+	if (!take_string(&desc, &site->provider) || !take_string(&desc, &site->name) || !take_string(&desc, &args))
 		return fault(error, "a note of a probe is cut off");
 
 	/* a prelinked file was moved after its notes had been written */
@@ -129,8 +128,8 @@ static bool parse_note(const struct elffile *elf, uint64_t base, struct slice de
 }
 
 /* Copies the notes, since libelf's own data ends with its handle. */
-static bool parse_notes(const struct elffile *elf, uint64_t base,
-			const struct elffile_section *notes, struct usdt *u, const char **error)
+static bool parse_notes(const struct elffile *elf, uint64_t base, const struct elffile_section *notes, struct usdt *u,
+			const char **error)
 {
 	const char *data = notes->data->d_buf;
 	struct slice desc;
@@ -172,8 +171,7 @@ int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char 
 	bool good;
 
 	*u = (struct usdt){};
-	good = elffile_open(&elf, fd, budget) == 0 ? read_notes(&elf, u, error)
-						   : fault(error, elf.error);
+	good = elffile_open(&elf, fd, budget) == 0 ? read_notes(&elf, u, error) : fault(error, elf.error);
 	elffile_close(&elf);
 	if (!good)
 		usdt_free(u);

@@ -50,8 +50,7 @@ static unsigned width_of(struct slice s)
 /* By its first groups, because tools cut long NQNs. A NUL byte must follow the text. */
 static bool is_uuid(struct slice s)
 {
-	return s.n > 8 && s.p[8] == '-' && !memchr(s.p, '-', 8) &&
-	       strspn(s.p, "0123456789abcdefABCDEF-") == s.n;
+	return s.n > 8 && s.p[8] == '-' && !memchr(s.p, '-', 8) && strspn(s.p, "0123456789abcdefABCDEF-") == s.n;
 }
 
 enum { PARTS = 12 };
@@ -66,8 +65,7 @@ static unsigned nqn_parts(struct slice nqn, struct slice parts[PARTS])
 	/* an NQN must have a colon; some targets accept others */
 	if (!memchr(nqn.p, ':', nqn.n) && nqn.n > 4 && memcmp(nqn.p, "nqn.", 4) == 0)
 		boundary = '.';
-	for (size_t end = nqn.n; n < PARTS - 1 && (p = memrchr(nqn.p, boundary, end));
-	     end = p - nqn.p) {
+	for (size_t end = nqn.n; n < PARTS - 1 && (p = memrchr(nqn.p, boundary, end)); end = p - nqn.p) {
 		struct slice part = slice_between(p + 1, nqn.p + nqn.n);
 
 		for (size_t i = 8; n < 4 && is_uuid(part) && i < part.n; i++)
@@ -174,8 +172,7 @@ static void learn(struct who *w, const struct lifetimes *l, size_t order)
 static int by_begin(const void *a, const void *b, void *all)
 {
 	struct lifetime *const *lifetimes = all;
-	const struct lifetime *x = lifetimes[*(const size_t *)a],
-			      *y = lifetimes[*(const size_t *)b];
+	const struct lifetime *x = lifetimes[*(const size_t *)a], *y = lifetimes[*(const size_t *)b];
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;

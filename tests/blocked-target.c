@@ -21,8 +21,7 @@ enum { MS = 50 };
 
 static int word;
 
-static inline __attribute__((always_inline)) long call(long number, const void *a, long b, long c,
-						       const void *d)
+static inline __attribute__((always_inline)) long call(long number, const void *a, long b, long c, const void *d)
 {
 #ifdef __aarch64__
 	register long x8 __asm__("x8") = number, x1 __asm__("x1") = b, x2 __asm__("x2") = c;

@@ -181,12 +181,10 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
 
 void *mremap(void *old, size_t had, size_t n, int flags, ...)
 {
-	return fails("mremap", NULL) ? MAP_FAILED
-				     : (void *)kernel(SYS_mremap, old, had, n, flags, NULL);
+	return fails("mremap", NULL) ? MAP_FAILED : (void *)kernel(SYS_mremap, old, had, n, flags, NULL);
 }
 
-void *mmap64(void *at, size_t n, int protection, int flags, int fd, off_t from)
-	__attribute__((alias("mmap")));
+void *mmap64(void *at, size_t n, int protection, int flags, int fd, off_t from) __attribute__((alias("mmap")));
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
@@ -287,16 +285,12 @@ long syscall(long number, ...)
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
 		if (number == named[i].number && fails(named[i].name, NULL))
 			return -1;
-	return kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
-		      arguments[5]);
+	return kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-		   void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
-	return fails("pthread_create", NULL)
-		       ? errno
-		       : NEXT(pthread_create)(thread, attributes, run, argument);
+	return fails("pthread_create", NULL) ? errno : NEXT(pthread_create)(thread, attributes, run, argument);
 }
 
 /* All allocations are one "malloc", in the order of their coming. */

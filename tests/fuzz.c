@@ -32,18 +32,17 @@ enum {
 };
 
 /* Files that a reader needs besides the one with the bytes. */
-static const char lifetimes[] =
-	"qpair: begin=1, end=900, owner=t288, ptr=0x7, qid=1, hostnqn='a\\x1b\\'b'\n"
-	"qpair: begin=400, ptr=0x7, hostnqn='b'\nctx: begin=0, ptr=0x8, name='c'\n";
+static const char lifetimes[] = "qpair: begin=1, end=900, owner=t288, ptr=0x7, qid=1, hostnqn='a\\x1b\\'b'\n"
+				"qpair: begin=400, ptr=0x7, hostnqn='b'\nctx: begin=0, ptr=0x8, name='c'\n";
 static const char traces[] =
-	"{\"tsc\":500,\"us\":1.000,\"lcore\":0,\"tpoint\":\"A\",\"poller\":\"t288\",\"args\":{\"qpair\":\"0x7\",\"ctx\":8}}\n"
+	"{\"tsc\":500,\"us\":1.000,\"lcore\":0,\"tpoint\":\"A\",\"poller\":\"t288\",\"args\":{\"qpair\":\"0x7\","
+	"\"ctx\":8}}\n"
 	"{\"tsc\":1000,\"us\":2.000,\"lcore\":0,\"tpoint\":\"B\",\"poller\":\"t16\",\"args\":{\"qpair\":\"0x7\"}}\n";
-static const char probes[] =
-	"owner: tsc=5a, id=12c, poller='t300', description='10.0.0.1:1'\n"
-	"nvmf_poll_group_add_qpair: tsc=64, qpair=7, thread=1\n"
-	"nvmf_ctrlr_add_qpair: tsc=6e, qpair=7, qid=1, subnqn='s', hostnqn='h'\n"
-	"nvmf_poll_group_remove_qpair: tsc=c8, qpair=7, thread=1\n"
-	"nvmf_poll_group_add_qpair: tsc=12c, qpair=8, thread=1\n";
+static const char probes[] = "owner: tsc=5a, id=12c, poller='t300', description='10.0.0.1:1'\n"
+			     "nvmf_poll_group_add_qpair: tsc=64, qpair=7, thread=1\n"
+			     "nvmf_ctrlr_add_qpair: tsc=6e, qpair=7, qid=1, subnqn='s', hostnqn='h'\n"
+			     "nvmf_poll_group_remove_qpair: tsc=c8, qpair=7, thread=1\n"
+			     "nvmf_poll_group_add_qpair: tsc=12c, qpair=8, thread=1\n";
 static const char owners[] =
 	"{\"id\":300,\"poller\":\"t300\",\"tsc\":90,\"end\":150,\"lcores\":[1],\"description\":\"10.0.0.1:1 s\"}\n"
 	"{\"id\":301,\"poller\":\"t301\",\"tsc\":250,\"description\":\"10.0.0.1:2 s 10.0.0.2:4420 qid:1\"}\n";
@@ -78,24 +77,15 @@ static const struct reader {
 	 lifetimes,
 	 TEXT,
 	 {{"-l", "FILE"}, {"-l", "FILE", "-t", "A*"}, {"-s", "-l", "FILE"}}},
-	{READER("trace-join", "trace-lines-json", 130),
-	 lifetimes,
-	 ANYTHING,
-	 {{"-j", "-l", "FILE"}}},
-	{READER("trace-latency", "trace-lines-latency", 80),
-	 NULL,
-	 TEXT,
-	 {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}}},
+	{READER("trace-join", "trace-lines-json", 130), lifetimes, ANYTHING, {{"-j", "-l", "FILE"}}},
+	{READER("trace-latency", "trace-lines-latency", 80), NULL, TEXT, {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}}},
 	{READER("trace-latency", "trace-lines-encode", 150), NULL, JSON, {{"-erg", "args"}}},
 	{READER("trace-chrome", "trace-lines-chrome", 130), NULL, JSON, {{"-"}}},
 	{READER("trace-spans", "trace-lines-spans", 60),
 	 NULL,
 	 TEXT,
 	 {{"-as"}, {"--open", "-n", "3", "-w", "*1*"}, {"--stuck", "1", "-s", "-t", "A*"}}},
-	{READER("trace-spans", "trace-lines-spans-json", 80),
-	 NULL,
-	 JSON,
-	 {{"-aj"}, {"-jn", "3", "-k", "type=r*"}}},
+	{READER("trace-spans", "trace-lines-spans-json", 80), NULL, JSON, {{"-aj"}, {"-jn", "3", "-k", "type=r*"}}},
 	{READER("trace-join", "lifetime-lines", 130),
 	 traces,
 	 TEXT,

@@ -186,29 +186,23 @@ struct layout {
 };
 
 #define COUNT(H, FIELD) (sizeof(((H *)0)->FIELD) / sizeof(((H *)0)->FIELD[0]))
-#define COMMON(H, HISTORY)                                                                       \
-	.num_tpoints = COUNT(H, tpoint), .num_args = COUNT(H, tpoint[0].args),                   \
-	.num_relations = COUNT(H, tpoint[0].related), .num_lcores = COUNT(H, lcore_offsets),     \
-	.header_size = sizeof(H), .tsc_rate = offsetof(H, tsc_rate),                             \
-	.tpoint_mask = offsetof(H, tpoint_mask), .owner_type = offsetof(H, owner_type),          \
-	.object = offsetof(H, object), .tpoint = offsetof(H, tpoint),                            \
-	.tpoint_size = sizeof(((H *)0)->tpoint[0]), .lcore_offsets = offsetof(H, lcore_offsets), \
-	.owner_area = offsetof(H, owner_area), .history_size = sizeof(HISTORY),                  \
-	.num_entries = offsetof(HISTORY, num_entries),                                           \
-	.tpoint_count = offsetof(HISTORY, tpoint_count),                                         \
+#define COMMON(H, HISTORY)                                                                                             \
+	.num_tpoints = COUNT(H, tpoint), .num_args = COUNT(H, tpoint[0].args),                                         \
+	.num_relations = COUNT(H, tpoint[0].related), .num_lcores = COUNT(H, lcore_offsets), .header_size = sizeof(H), \
+	.tsc_rate = offsetof(H, tsc_rate), .tpoint_mask = offsetof(H, tpoint_mask),                                    \
+	.owner_type = offsetof(H, owner_type), .object = offsetof(H, object), .tpoint = offsetof(H, tpoint),           \
+	.tpoint_size = sizeof(((H *)0)->tpoint[0]), .lcore_offsets = offsetof(H, lcore_offsets),                       \
+	.owner_area = offsetof(H, owner_area), .history_size = sizeof(HISTORY),                                        \
+	.num_entries = offsetof(HISTORY, num_entries), .tpoint_count = offsetof(HISTORY, tpoint_count),                \
 	.next_entry = offsetof(HISTORY, next_entry)
-#define UP_TO_G5(H, HISTORY)                                           \
-	COMMON(H, HISTORY), .num_names = COUNT(H, thread_names),       \
-			    .thread_names = offsetof(H, thread_names), \
+#define UP_TO_G5(H, HISTORY)                                                                                \
+	COMMON(H, HISTORY), .num_names = COUNT(H, thread_names), .thread_names = offsetof(H, thread_names), \
 			    .histories_end = offsetof(H, histories_end)
 
 static const struct layout layouts[] = {
-	{1, UP_TO_G5(struct header_g1, struct history_g1)},
-	{2, UP_TO_G5(struct header_g2, struct history_g1)},
-	{3, UP_TO_G5(struct header_g3, struct history_g1)},
-	{4, UP_TO_G5(struct header_g4, struct history_g1)},
-	{5, UP_TO_G5(struct header_g5, struct history_g5)},
-	{6, COMMON(struct header_g6, struct history_g6)},
+	{1, UP_TO_G5(struct header_g1, struct history_g1)}, {2, UP_TO_G5(struct header_g2, struct history_g1)},
+	{3, UP_TO_G5(struct header_g3, struct history_g1)}, {4, UP_TO_G5(struct header_g4, struct history_g1)},
+	{5, UP_TO_G5(struct header_g5, struct history_g5)}, {6, COMMON(struct header_g6, struct history_g6)},
 };
 
 enum kind { SHM, RECORD, SHORT };
@@ -443,8 +437,7 @@ static uint16_t owner_id(struct slice line)
 	struct slice s = text(line, "poller");
 	uint64_t id = 0;
 
-	if (s.p &&
-	    (!s.n || !number_decimal((struct slice){s.p + 1, s.n - 1}, &id) || id > UINT16_MAX))
+	if (s.p && (!s.n || !number_decimal((struct slice){s.p + 1, s.n - 1}, &id) || id > UINT16_MAX))
 		fail("poller: a letter and a number from 0 to %d are expected", UINT16_MAX);
 	return id;
 }
@@ -480,8 +473,8 @@ static uint16_t find_tpoint(struct slice line)
 	for (id = 0; id < layout->num_tpoints; id++)
 		if (*tpoints[id].name && slice_is(name, tpoints[id].name))
 			return id;
-	if (name.n < 2 || *name.p != '#' ||
-	    !number_decimal((struct slice){name.p + 1, name.n - 1}, &id) || id > UINT16_MAX)
+	if (name.n < 2 || *name.p != '#' || !number_decimal((struct slice){name.p + 1, name.n - 1}, &id) ||
+	    id > UINT16_MAX)
 		fail("tracepoint %.*s is not defined", (int)MIN(raw.n, 64), raw.p);
 	return id;
 }
@@ -653,7 +646,7 @@ static void add_record(struct ring *ring, const struct record *r, uint64_t tsc, 
 	}
 }
 
-/* Adds the next record of an lcore, in the given round of all of them; p is where. Returns where the one behind it is. */
+/* Adds the next record of an lcore, at p, in the given round of all of them. Returns where the next one is. */
 static const char *add_next(struct ring *ring, const char *p, uint64_t round)
 {
 	struct record r;
@@ -724,8 +717,7 @@ static void write_history(struct out *o, const struct lcore *lcore)
 
 	fill_history(&history, lcore);
 	/* v26.05's recorder leaves out the counts of a silent lcore, though not in its offsets */
-	put(o, &history,
-	    opt.kind == SHORT && !entries ? layout->tpoint_count : layout->history_size);
+	put(o, &history, opt.kind == SHORT && !entries ? layout->tpoint_count : layout->history_size);
 	if (entries) {
 		union slot *slots = fill_ring(lcore, entries);
 
@@ -815,12 +807,11 @@ static void print_places(unsigned num_lcores)
 		if (lcores[i].present)
 			printf("history_%u=%" PRIu64 "\n", i, lcores[i].offset);
 	/* in a history; its ring is after it */
-	printf("history_size=%zu\nnum_entries=%zu\nnext_entry=%zu\n", layout->history_size,
-	       layout->num_entries, layout->next_entry);
+	printf("history_size=%zu\nnum_entries=%zu\nnext_entry=%zu\n", layout->history_size, layout->num_entries,
+	       layout->next_entry);
 	if (layout->generation >= 4)
-		printf("owners=%" PRIu64 "\nowner_size=%zu\ndescription=%zu\nowner_area=%zu\n",
-		       owners_at, sizeof(*owners), offsetof(struct owner, description),
-		       layout->owner_area);
+		printf("owners=%" PRIu64 "\nowner_size=%zu\ndescription=%zu\nowner_area=%zu\n", owners_at,
+		       sizeof(*owners), offsetof(struct owner, description), layout->owner_area);
 }
 
 /*
@@ -838,9 +829,8 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 	if (map == MAP_FAILED)
 		err(EXIT_FAILURE, "%s", name);
 	for (unsigned i = 0; i < num_lcores; i++)
-		rings[i] = (struct ring){
-			(union slot *)(map + lcores[i].offset + layout->history_size),
-			.size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
+		rings[i] = (struct ring){(union slot *)(map + lcores[i].offset + layout->history_size),
+					 .size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
 	for (uint64_t round = opt.repeat; clock_ns() < end; round++) {
 		if (opt.pause)
 			usleep(opt.pause);
@@ -853,9 +843,8 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 				if (at[i] == last)
 					continue;
 				at[i] = add_next(&rings[i], at[i], round);
-				__atomic_store_n(
-					(uint64_t *)(map + lcores[i].offset + layout->next_entry),
-					rings[i].next, __ATOMIC_RELEASE);
+				__atomic_store_n((uint64_t *)(map + lcores[i].offset + layout->next_entry),
+						 rings[i].next, __ATOMIC_RELEASE);
 				more = true;
 			}
 			if (!more)
@@ -874,8 +863,7 @@ static unsigned settle_lcores(void)
 
 	for (const char *name = opt.lcores; name; name = *end ? end + 1 : NULL) {
 		end = strchrnul(name, ',');
-		if (!number_decimal((struct slice){name, end - name}, &lcore) ||
-		    lcore >= layout->num_lcores)
+		if (!number_decimal((struct slice){name, end - name}, &lcore) || lcore >= layout->num_lcores)
 			cli_usage("-L: numbers from 0 to %u are expected", layout->num_lcores - 1);
 		lcores[lcore].present = true;
 	}
@@ -951,22 +939,17 @@ static const struct cli_option options[] = {
 	 "record: as spdk_trace_record writes it, oldest entry first\n"
 	 "short: the same with silent lcores cut short (G6 only)",
 	 .call = set_kind},
-	{'n', "slots", "N", "slots of every ring (default: a power of two that holds all)",
-	 .count = &opt.slots},
+	{'n', "slots", "N", "slots of every ring (default: a power of two that holds all)", .count = &opt.slots},
 	{'s', "start", "SLOT", "start to fill the rings there (default: 0)", .call = set_start},
 	{'L', "lcores", "LIST", "lcores that are present but silent: N,N,...", .text = &opt.lcores},
-	{'r', "rate", "HZ", "ticks per second (default: the info line's, or 2600000000)",
-	 .call = set_rate},
+	{'r', "rate", "HZ", "ticks per second (default: the info line's, or 2600000000)", .call = set_rate},
 	{'c', "clear-tsc", "TSC", "when the trace was cleared (G6 only; default: the info line's)",
 	 .call = set_clear_tsc},
-	{'R', "repeat", "N", "write all trace lines N times, one round after the other",
-	 .count = &opt.repeat},
+	{'R', "repeat", "N", "write all trace lines N times, one round after the other", .count = &opt.repeat},
 	{'w', "live", "SECONDS", "go on writing to the rings for this time, as an application does",
 	 .count = &opt.live},
-	{'p', "pause", "US", "with -w: microseconds between two rounds (default: 0)",
-	 .count = &opt.pause},
-	{'t', "truncate", "BYTES", "write only the first BYTES bytes of the file",
-	 .call = set_truncate},
+	{'p', "pause", "US", "with -w: microseconds between two rounds (default: 0)", .count = &opt.pause},
+	{'t', "truncate", "BYTES", "write only the first BYTES bytes of the file", .call = set_truncate},
 	{'o', "output", "FILE", "write there instead of standard output", .text = &opt.output},
 	{'P', "places", NULL,
 	 "write nothing but where things are in the file, as a shell sets variables:\n"

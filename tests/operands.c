@@ -58,8 +58,8 @@ static void print_operand(struct out *out, const struct operand *o)
 	}
 }
 
-static void print_arg(struct out *out, const struct usdt *u, const struct usdt_site *site,
-		      const struct usdt_arg *arg, struct symtab *symbols)
+static void print_arg(struct out *out, const struct usdt *u, const struct usdt_site *site, const struct usdt_arg *arg,
+		      struct symtab *symbols)
 {
 	const char *error;
 	struct operand o;

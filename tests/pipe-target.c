@@ -106,8 +106,7 @@ static void call_in_32_bits(long n)
 
 static void pipe_in_32_bits(long n)
 {
-	char *low = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	char *low = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	uint32_t *vectors = (uint32_t *)(low + 32768);
 	int ends[2];
 

@@ -89,11 +89,8 @@ static void fire_sizes(unsigned n)
 
 	(void)n;
 	/* in registers and in memory, the rest are constants */
-	__asm__(""
-		: "+r"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64),
-		  "+m"(u64));
-	DTRACE_PROBE12(spdk, sizes, s8, u8, s16, u16, s32, u32, s64, u64, 0, -1, INT64_MIN,
-		       "twelfth");
+	__asm__("" : "+r"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64), "+m"(u64));
+	DTRACE_PROBE12(spdk, sizes, s8, u8, s16, u16, s32, u32, s64, u64, 0, -1, INT64_MIN, "twelfth");
 }
 
 static void fire_float(unsigned n)
@@ -197,8 +194,7 @@ static void fire_threads(unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		pthread_t thread;
 
-		if (pthread_create(&thread, NULL, fire_in_thread, &i) != 0 ||
-		    pthread_join(thread, NULL) != 0)
+		if (pthread_create(&thread, NULL, fire_in_thread, &i) != 0 || pthread_join(thread, NULL) != 0)
 			errx(EXIT_FAILURE, "threads");
 	}
 }
@@ -231,8 +227,8 @@ static void print_cpu(unsigned n)
 
 	(void)n;
 	getrusage(RUSAGE_SELF, &used);
-	printf("cpu %ld\n", (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
-				    used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+	printf("cpu %ld\n",
+	       (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
 static void end(unsigned n)

@@ -79,8 +79,7 @@ static void start(void *context)
 
 	if (!opt.json)
 		print_header(&b->printer);
-	cli_notice(opt.recorder.quiet, "tracing block I/O%s%s", opt.disk ? " of " : "",
-		   opt.disk ? opt.disk : "");
+	cli_notice(opt.recorder.quiet, "tracing block I/O%s%s", opt.disk ? " of " : "", opt.disk ? opt.disk : "");
 }
 
 static bool print_event(void *context, const void *event, size_t size)
@@ -115,21 +114,15 @@ static void report(void *context)
 	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = recorder_missed(r);
 
 	if (unknown)
-		cli_notice(
-			opt.recorder.quiet,
-			"%" PRIu64
-			" requests began before tracing: whether they match the filter is unknown",
-			unknown);
-	recorder_loss(r, lost,
-		      "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer",
-		      lost);
+		cli_notice(opt.recorder.quiet,
+			   "%" PRIu64 " requests began before tracing: whether they match the filter is unknown",
+			   unknown);
+	recorder_loss(r, lost, "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64
-		      " requests were too many in flight: their process and latency are unknown",
+		      "%" PRIu64 " requests were too many in flight: their process and latency are unknown",
 		      no_storage);
 	recorder_loss(r, missed,
-		      "missed %" PRIu64
-		      " steps of requests, in interrupts: lines may be missing or have no latency",
+		      "missed %" PRIu64 " steps of requests, in interrupts: lines may be missing or have no latency",
 		      missed);
 }
 
@@ -177,8 +170,7 @@ static dev_t find_disk(const char *name)
 	if (n < 0 || (size_t)n >= sizeof(path))
 		cli_usage("-d '%s': the name is too long", name);
 	if (stat(path, &st) == 0 && S_ISBLK(st.st_mode)) {
-		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(st.st_rdev),
-			 minor(st.st_rdev));
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(st.st_rdev), minor(st.st_rdev));
 		if (stat(path, &(struct stat){}) == 0)
 			errx(EXIT_FAILURE, "%s: a partition: name the disk that it is on", name);
 		return check_disk(name, major(st.st_rdev), minor(st.st_rdev));
@@ -193,17 +185,13 @@ static dev_t find_disk(const char *name)
 }
 
 static const struct cli_option options[] = {
-	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev",
-	 .text = &opt.disk},
+	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
-	{'m', "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5",
-	 .ms = &opt.min_ns},
+	{'m', "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
 	{'n', "count", "N", "end after N lines", .count = &opt.count},
-	{'Q', "queued", NULL, "also print the time before the driver accepted the request",
-	 .flag = &opt.queued},
+	{'Q', "queued", NULL, "also print the time before the driver accepted the request", .flag = &opt.queued},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
-	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5",
-	 .flag = &opt.no_start},
+	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
 	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
 	{},
 };

@@ -96,8 +96,8 @@ static struct slice name_of(const char *name, size_t size)
 
 void print_header(struct biosnoop_printer *p)
 {
-	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s %7s\n", "TIME(s)", "COMM",
-		   "PID", "DISK", "T", "SECTOR", "BYTES", p->queued ? " QUE(ms)" : "", "LAT(ms)");
+	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s %7s\n", "TIME(s)", "COMM", "PID", "DISK", "T",
+		   "SECTOR", "BYTES", p->queued ? " QUE(ms)" : "", "LAT(ms)");
 }
 
 static void write_ms(struct out *out, uint64_t from, uint64_t to)
@@ -119,8 +119,8 @@ void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	out_printf(out, "%-7s ", pid);
 	out_column(out, name_of(e->disk, sizeof(e->disk)), 9);
-	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags).text,
-		   (uint64_t)e->sector, (uint64_t)e->bytes);
+	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags).text, (uint64_t)e->sector,
+		   (uint64_t)e->bytes);
 	if (p->queued)
 		write_ms(out, e->start_ns, e->issued_ns);
 	write_ms(out, e->issued_ns, e->end_ns);
@@ -143,8 +143,7 @@ void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	int64_t since = since_first(p, e);
 	struct out *out = p->out;
 
-	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s", (uint64_t)e->end_ns,
-		   since < 0 ? "-" : "");
+	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s", (uint64_t)e->end_ns, since < 0 ? "-" : "");
 	out_us(out, since < 0 ? -since : since);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {
@@ -157,8 +156,8 @@ void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 		out_json(out, name_of(e->disk, sizeof(e->disk)));
 		out_char(out, ',');
 	}
-	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64,
-		   type_of(e->flags).text, (uint64_t)e->sector, (uint64_t)e->bytes);
+	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64, type_of(e->flags).text,
+		   (uint64_t)e->sector, (uint64_t)e->bytes);
 	write_us(out, ",\"queued\":", e->start_ns, e->issued_ns);
 	write_us(out, ",\"latency\":", e->issued_ns, e->end_ns);
 	if (e->error)

@@ -50,8 +50,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The calls whose value is not 0, by value. Returns how many there are. */
-static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CALLS],
-		   value_of *value_of)
+static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CALLS], value_of *value_of)
 {
 	size_t n = 0;
 
@@ -72,16 +71,15 @@ void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 	size_t n = sort(rows, sums, calls_of);
 
 	for (size_t i = 0; i < n; i++)
-		out_printf(out, "@syscalls[%s]: %" PRIu64 "\n", calls_name(rows[i].call, name),
-			   rows[i].value);
+		out_printf(out, "@syscalls[%s]: %" PRIu64 "\n", calls_name(rows[i].call, name), rows[i].value);
 	n = sort(rows, sums, ns_of);
 	for (size_t i = 0; i < n; i++)
-		out_printf(out, "%s@usecs[%s]: %.3f\n", i ? "" : "\n",
-			   calls_name(rows[i].call, name), rows[i].value / 1e3);
+		out_printf(out, "%s@usecs[%s]: %.3f\n", i ? "" : "\n", calls_name(rows[i].call, name),
+			   rows[i].value / 1e3);
 	n = sort(rows, sums, errors_of);
 	for (size_t i = 0; i < n; i++)
-		out_printf(out, "%s@errors[%s]: %" PRIu64 "\n", i ? "" : "\n",
-			   calls_name(rows[i].call, name), rows[i].value);
+		out_printf(out, "%s@errors[%s]: %" PRIu64 "\n", i ? "" : "\n", calls_name(rows[i].call, name),
+			   rows[i].value);
 }
 
 void counts_json(struct out *out, const struct count sums[NUM_CALLS])
@@ -93,10 +91,7 @@ void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 	for (size_t i = 0; i < n; i++) {
 		const struct count *sum = &sums[rows[i].call];
 
-		out_printf(out,
-			   "{\"syscall\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64
-			   ",\"us\":%.3f}\n",
-			   calls_name(rows[i].call, name), (uint64_t)sum->calls,
-			   (uint64_t)sum->errors, sum->ns / 1e3);
+		out_printf(out, "{\"syscall\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"us\":%.3f}\n",
+			   calls_name(rows[i].call, name), (uint64_t)sum->calls, (uint64_t)sum->errors, sum->ns / 1e3);
 	}
 }

@@ -72,8 +72,7 @@ static int attach(void *context)
 	if (recorder_attach(&s->recorder) != 0)
 		return -1;
 	s->unfinished = recorder_open_iterator(s->bpf->progs.find_unfinished);
-	if (s->unfinished >= 0 &&
-	    recorder_run_iterator(recorder_open_iterator(s->bpf->progs.find_first)) == 0)
+	if (s->unfinished >= 0 && recorder_run_iterator(recorder_open_iterator(s->bpf->progs.find_first)) == 0)
 		return 0;
 	warn("cannot find the process");
 	return -1;
@@ -86,8 +85,7 @@ static void start(void *context)
 	if (!opt.json && !opt.counts_only)
 		print_header(&s->printer);
 	if (opt.recorder.command)
-		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0],
-			   s->recorder.pid);
+		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0], s->recorder.pid);
 	else
 		cli_notice(opt.recorder.quiet, "tracing process %d", s->recorder.pid);
 }
@@ -105,8 +103,7 @@ static bool print_event(void *context, const void *event, size_t size)
 static void note_end(void *context)
 {
 	const struct ipcsnoop *s = context;
-	int status = s->recorder.command.status,
-	    number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	int status = s->recorder.command.status, number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	bool quiet = opt.recorder.quiet;
 	const char *name;
 
@@ -161,20 +158,13 @@ static void finish(void *context)
 
 	if (!opt.events_only)
 		print_counts(s);
-	recorder_loss(r, lost,
-		      "lost %" PRIu64
-		      " reads and writes: the buffer was full; use a larger --buffer",
-		      lost);
+	recorder_loss(r, lost, "lost %" PRIu64 " reads and writes: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64
-		      " system calls found no memory: they have no line, and no time in the sums",
+		      "%" PRIu64 " system calls found no memory: they have no line, and no time in the sums",
 		      no_storage);
-	recorder_loss(r, missed,
-		      "missed %" PRIu64
-		      " steps of system calls: lines may be missing, and counts too low",
+	recorder_loss(r, missed, "missed %" PRIu64 " steps of system calls: lines may be missing, and counts too low",
 		      missed);
-	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow",
-		      not_followed);
+	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
 }
 
 static const struct recorder_tool tool = {
@@ -191,13 +181,11 @@ static const struct recorder_tool tool = {
 };
 
 static const struct cli_option options[] = {
-	{'p', "pid", "PID",
-	 "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
+	{'p', "pid", "PID", "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
 	 .pid = &opt.recorder.pids[0]},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
-	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds",
-	 .flag = &opt.json},
+	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
 	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
@@ -221,8 +209,7 @@ static void parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	opt.recorder.command = optind < argc ? argv + optind : NULL;
 	if (!opt.recorder.command == !opt.recorder.pids[0])
-		cli_usage("a command or a process (-p) is expected%s",
-			  opt.recorder.command ? ", not both" : "");
+		cli_usage("a command or a process (-p) is expected%s", opt.recorder.command ? ", not both" : "");
 	if (opt.counts_only && opt.events_only)
 		cli_usage("-s prints counts only, -e events only: one of them is expected");
 }

@@ -40,9 +40,8 @@ static int64_t since_first(struct ipcsnoop_printer *p, const struct ipcsnoop_eve
 
 void print_header(struct ipcsnoop_printer *p)
 {
-	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)",
-		   "COMM", "PID", "CALL", "D", "PIPE", "ASKED", "MOVED", "SLOTS", "QUEUED", "B",
-		   "LAT(ms)");
+	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)", "COMM", "PID",
+		   "CALL", "D", "PIPE", "ASKED", "MOVED", "SLOTS", "QUEUED", "B", "LAT(ms)");
 }
 
 /* Room for a column of numbers. */
@@ -158,8 +157,7 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	if (e->queued != NOT_KNOWN)
 		member(out, ",\"queued\":", e->queued);
 	if (e->start_ns) {
-		out_text(out, e->blocked ? ",\"blocked\":true,\"latency\":"
-					 : ",\"blocked\":false,\"latency\":");
+		out_text(out, e->blocked ? ",\"blocked\":true,\"latency\":" : ",\"blocked\":false,\"latency\":");
 		out_us(out, e->end_ns - e->start_ns);
 	}
 	if (e->result < 0) {

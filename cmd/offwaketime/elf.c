@@ -51,9 +51,8 @@ static bool is_function(const GElf_Sym *symbol, const char *name)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
-	       symbol->st_size && symbol->st_size <= UINT64_MAX - symbol->st_value && *name &&
-	       strnlen(name, NAME_LONGEST) < NAME_LONGEST;
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF && symbol->st_size &&
+	       symbol->st_size <= UINT64_MAX - symbol->st_value && *name && strnlen(name, NAME_LONGEST) < NAME_LONGEST;
 }
 
 /* Adds the functions of the section of this type. Returns whether there is one. */
@@ -113,8 +112,7 @@ static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32
 	text = link.data->d_buf;
 	size = link.data->d_size;
 	n = strnlen(text, size);
-	if (!n || n > NAME_MAX || memchr(text, '/', n) ||
-	    size < (n + 4) / 4 * 4 + sizeof(*checksum))
+	if (!n || n > NAME_MAX || memchr(text, '/', n) || size < (n + 4) / 4 * 4 + sizeof(*checksum))
 		return false;
 	memcpy(name, text, n);
 	name[n] = 0;
@@ -179,8 +177,7 @@ static bool add_file_of_id(struct elf_reader *r, int root, const struct build_id
 
 	if (!id->text[0])
 		return false;
-	snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%.2s/%s.debug", id->text,
-		 id->text + 2);
+	snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%.2s/%s.debug", id->text, id->text + 2);
 	return add_file(r, root, path, id, NULL);
 }
 
@@ -207,8 +204,7 @@ static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char
 	uint32_t checksum;
 
 	return add_file_of_id(r, root, &id) ||
-	       (read_debug_link(elf, name, &checksum) &&
-		add_linked_file(r, root, path, name, &id, checksum));
+	       (read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum));
 }
 
 static int compare(const void *a, const void *b)
@@ -219,8 +215,7 @@ static int compare(const void *a, const void *b)
 				    : strncmp(x->name, y->name, NAME_COMPARED);
 }
 
-const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
-		     struct elffile_budget *budget)
+const char *elf_read(struct elf_file *f, int fd, const char *path, int root, struct elffile_budget *budget)
 {
 	int own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct elf_reader r = {f, budget, NULL};

@@ -32,8 +32,7 @@ struct elf_file {
  * process's own root. path: of the file, below root. Returns NULL, or why functions are missing:
  * the file, or its debug file, is damaged or too large. The rest is read all the same.
  */
-const char *elf_read(struct elf_file *f, int fd, const char *path, int root,
-		     struct elffile_budget *budget);
+const char *elf_read(struct elf_file *f, int fd, const char *path, int root, struct elffile_budget *budget);
 
 /* The function that has the byte of the file at this offset; NULL: unknown. */
 const struct function *elf_find(const struct elf_file *f, uint64_t offset);

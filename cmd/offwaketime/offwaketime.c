@@ -33,11 +33,7 @@ static struct {
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
 	bool delimited, folded, json;
 	struct recorder_options recorder;
-} opt = {.states = ~0U,
-	 .min_ns = 1000,
-	 .max_ns = UINT64_MAX,
-	 .stacks = 16384,
-	 .recorder.buffer = 16 << 20};
+} opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 16 << 20};
 
 struct offwaketime {
 	struct recorder recorder;
@@ -89,7 +85,8 @@ static int attach(void *context)
 
 	/* now that the program is loaded, its own functions are among the symbols */
 	if (!opt.user_stacks && symbols_read(&o->kernel) != 0)
-		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or CAP_SYSLOG, may change that");
+		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or "
+		     "CAP_SYSLOG, may change that");
 	/* files and processes come up as long as it records */
 	o->recorder.keeps_reading = true;
 	return recorder_attach(&o->recorder);
@@ -119,8 +116,7 @@ static bool load_processes(struct offwaketime *o, const struct stacks *e)
 	const uint64_t *frames = print_frames(e);
 	unsigned before = e->depth[TARGET_USER] + e->depth[TARGET_KERNEL] + e->depth[WAKER_KERNEL];
 	bool target = processes_load(&o->processes, &e->target, frames, e->depth[TARGET_USER]);
-	bool waker = processes_load(&o->processes, &e->waker, frames + before,
-				    e->depth[WAKER_USER]);
+	bool waker = processes_load(&o->processes, &e->waker, frames + before, e->depth[WAKER_USER]);
 
 	return target && waker;
 }
@@ -199,27 +195,20 @@ static void report(struct offwaketime *o)
 	processes_report(&o->processes);
 	if (!o->stacks.n && !lost)
 		cli_notice(opt.recorder.quiet, "no thread was blocked: nothing to print");
-	recorder_loss(r, lost,
-		      "lost %" PRIu64
-		      " times of %.3f ms in all: the buffer was full; use a larger --buffer",
+	recorder_loss(r, lost, "lost %" PRIu64 " times of %.3f ms in all: the buffer was full; use a larger --buffer",
 		      lost, o->bpf->bss->lost_ns / 1e6);
 	recorder_loss(r, o->num_left_out,
-		      "%.3f ms of %" PRIu64
-		      " times are not attributed: there were more than %" PRIu64
+		      "%.3f ms of %" PRIu64 " times are not attributed: there were more than %" PRIu64
 		      " stacks; use a larger --stack-storage-size",
 		      o->ns_left_out / 1e6, o->num_left_out, opt.stacks);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64
-		      " times are not attributed: the kernel had no memory to record their start",
+		      "%" PRIu64 " times are not attributed: the kernel had no memory to record their start",
 		      no_storage);
-	recorder_loss(
-		r, skipped,
-		"the kernel has skipped %" PRIu64
-		" switches of these threads: the times that started or ended there are missing",
-		skipped);
-	recorder_loss(r, missed,
-		      "missed %" PRIu64
-		      " switches or wake-ups, in interrupts: times or wakers are missing",
+	recorder_loss(r, skipped,
+		      "the kernel has skipped %" PRIu64
+		      " switches of these threads: the times that started or ended there are missing",
+		      skipped);
+	recorder_loss(r, missed, "missed %" PRIu64 " switches or wake-ups, in interrupts: times or wakers are missing",
 		      missed);
 }
 
@@ -271,8 +260,7 @@ static void parse_state(const char *text)
 	uint64_t state;
 
 	if (!number_decimal(slice_of(text), &state) || state > UINT32_MAX)
-		cli_usage("--state '%s': a sum of the kernel's task states is expected, such as 2",
-			  text);
+		cli_usage("--state '%s': a sum of the kernel's task states is expected, such as 2", text);
 	opt.states = state;
 }
 
@@ -284,17 +272,13 @@ static const struct cli_option options[] = {
 	{'U', "user-stacks", NULL, "no stacks of the kernel", .flag = &opt.user_stacks},
 	{'K', "kernel-stacks", NULL, "no stacks of processes", .flag = &opt.kernel_stacks},
 	{'f', "folded", NULL, "a line for each, as flamegraph.pl reads it", .flag = &opt.folded},
-	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process",
-	 .flag = &opt.delimited},
+	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process", .flag = &opt.delimited},
 	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
-	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1",
-	 .us = &opt.min_ns},
+	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1", .us = &opt.min_ns},
 	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
-	{0, "state", "BITS",
-	 "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
+	{0, "state", "BITS", "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
 	 .call = parse_state},
-	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384",
-	 .count = &opt.stacks},
+	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
 	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
 };

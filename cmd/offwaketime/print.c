@@ -35,8 +35,8 @@ static const char *name_of(const struct offwaketime_printer *p, const struct sta
 /* The innermost frames may be those of the program that took the stack. */
 static bool is_own(const char *name)
 {
-	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
-					  "__traceiter_", "bpf_get_stack"};
+	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_",
+					  "bpf_get_stack"};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (strncmp(name, own[i], strlen(own[i])) == 0)
@@ -44,8 +44,7 @@ static bool is_own(const char *name)
 	return false;
 }
 
-static struct stack stack_of(const struct offwaketime_printer *p, const struct stacks *e,
-			     int number)
+static struct stack stack_of(const struct offwaketime_printer *p, const struct stacks *e, int number)
 {
 	struct stack s = {.frames = print_frames(e), .n = e->depth[number]};
 
@@ -63,8 +62,7 @@ static struct stack stack_of(const struct offwaketime_printer *p, const struct s
 
 static struct slice comm_of(const struct party *party)
 {
-	return *party->comm ? (struct slice){party->comm, strnlen(party->comm, COMM_SIZE)}
-			    : slice_of("[unknown]");
+	return *party->comm ? (struct slice){party->comm, strnlen(party->comm, COMM_SIZE)} : slice_of("[unknown]");
 }
 
 /* A name in a folded line, where semicolons separate names. */
@@ -80,8 +78,7 @@ static void put_name(struct out *out, struct slice name)
 	out_visible(out, name);
 }
 
-static void put_folded(const struct offwaketime_printer *p, const struct stacks *e, int number,
-		       bool outermost_first)
+static void put_folded(const struct offwaketime_printer *p, const struct stacks *e, int number, bool outermost_first)
 {
 	struct stack s = stack_of(p, e, number);
 
@@ -91,8 +88,8 @@ static void put_folded(const struct offwaketime_printer *p, const struct stacks 
 	}
 }
 
-static void put_mark(const struct offwaketime_printer *p, const struct stacks *e, int user,
-		     int kernel, const char *mark)
+static void put_mark(const struct offwaketime_printer *p, const struct stacks *e, int user, int kernel,
+		     const char *mark)
 {
 	if (p->delimited && e->depth[user] && e->depth[kernel])
 		out_text(p->out, mark);
@@ -115,8 +112,7 @@ void print_folded(const struct offwaketime_printer *p, const struct blocked_tota
 	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
 }
 
-static void put_lines(const struct offwaketime_printer *p, const struct stacks *e, int number,
-		      bool outermost_first)
+static void put_lines(const struct offwaketime_printer *p, const struct stacks *e, int number, bool outermost_first)
 {
 	struct stack s = stack_of(p, e, number);
 
@@ -127,8 +123,7 @@ static void put_lines(const struct offwaketime_printer *p, const struct stacks *
 	}
 }
 
-static void put_thread(const struct offwaketime_printer *p, const char *what,
-		       const struct party *party)
+static void put_thread(const struct offwaketime_printer *p, const char *what, const struct party *party)
 {
 	out_printf(p->out, "    %-16s ", what);
 	put_name(p->out, comm_of(party));
@@ -151,8 +146,7 @@ void print_text(const struct offwaketime_printer *p, const struct blocked_total 
 	out_printf(p->out, "        %" PRIu64 "\n\n", (t->ns + 500) / 1000);
 }
 
-static void put_array(const struct offwaketime_printer *p, const char *key, const struct stacks *e,
-		      int number)
+static void put_array(const struct offwaketime_printer *p, const char *key, const struct stacks *e, int number)
 {
 	struct stack s = stack_of(p, e, number);
 

@@ -76,8 +76,7 @@ static void note_fault(struct processes *p, const char *path, const char *error)
 	free(shown);
 }
 
-static uint32_t add_file(struct processes *p, struct slice id, int fd, const struct mapping *m,
-			 int root)
+static uint32_t add_file(struct processes *p, struct slice id, int fd, const struct mapping *m, int root)
 {
 	uint32_t index = intern_add(&p->file_ids, id);
 	const char *error;
@@ -90,8 +89,7 @@ static uint32_t add_file(struct processes *p, struct slice id, int fd, const str
 }
 
 /* The index of the mapped file. A deleted file's inode may be another file's now. */
-static uint32_t file_of(struct processes *p, const struct mapping *m,
-			const struct mapping_list *list)
+static uint32_t file_of(struct processes *p, const struct mapping *m, const struct mapping_list *list)
 {
 	int fd = m->inode ? mapping_open(m, list) : -1;
 	uint32_t index = MAP_NONE;
@@ -100,8 +98,7 @@ static uint32_t file_of(struct processes *p, const struct mapping *m,
 	if (fd < 0)
 		return MAP_NONE;
 	if (fstat(fd, &st) == 0) {
-		const uint64_t id[] = {m->device, m->inode, st.st_size, st.st_mtim.tv_sec,
-				       st.st_mtim.tv_nsec};
+		const uint64_t id[] = {m->device, m->inode, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
 		struct slice text = {(const char *)id, sizeof(id)};
 
 		index = intern_get(&p->file_ids, text);
@@ -124,8 +121,8 @@ static void read_maps(struct processes *p, struct process *process, struct mappi
 
 	while (mapping_next(list, &m) > 0)
 		if (m.code)
-			add_range(process, (struct range){m.start, m.end, m.offset, m.device,
-							  m.inode, file_of(p, &m, list)});
+			add_range(process,
+				  (struct range){m.start, m.end, m.offset, m.device, m.inode, file_of(p, &m, list)});
 }
 
 static int by_start(const void *a, const void *b)
@@ -137,8 +134,7 @@ static int by_start(const void *a, const void *b)
 
 static bool is_same(const struct range *a, const struct range *b)
 {
-	return a->start == b->start && a->offset == b->offset && a->device == b->device &&
-	       a->inode == b->inode;
+	return a->start == b->start && a->offset == b->offset && a->device == b->device && a->inode == b->inode;
 }
 
 /*
@@ -207,8 +203,7 @@ static bool has_all(const struct process *process, const uint64_t *frames, size_
 	return true;
 }
 
-bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames,
-		    size_t n)
+bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames, size_t n)
 {
 	struct process *process;
 
@@ -219,16 +214,13 @@ bool processes_load(struct processes *p, const struct party *party, const uint64
 		return true;
 	if (clock_ms() < process->next)
 		return false;
-	process->wait = !process->wait             ? MIN_WAIT
-			: process->wait < MAX_WAIT ? 2 * process->wait
-						   : MAX_WAIT;
+	process->wait = !process->wait ? MIN_WAIT : process->wait < MAX_WAIT ? 2 * process->wait : MAX_WAIT;
 	process->next = clock_ms() + process->wait;
 	load(p, process, party);
 	return has_all(process, frames, n);
 }
 
-const struct function *processes_find(const struct processes *p, const struct party *party,
-				      uint64_t address)
+const struct function *processes_find(const struct processes *p, const struct party *party, uint64_t address)
 {
 	uint64_t id[2];
 	uint32_t index = intern_get(&p->ids, id_of(party, id));
@@ -245,8 +237,7 @@ const struct function *processes_find(const struct processes *p, const struct pa
 void processes_report(const struct processes *p)
 {
 	if (p->num_faulty > MAX_NOTES)
-		cli_notice(p->quiet, "functions in %u more such files have no names",
-			   p->num_faulty - MAX_NOTES);
+		cli_notice(p->quiet, "functions in %u more such files have no names", p->num_faulty - MAX_NOTES);
 }
 
 void processes_free(struct processes *p)

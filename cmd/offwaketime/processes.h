@@ -46,12 +46,10 @@ struct processes {
  * can be resolved later. Returns whether all of them are mapped; otherwise it is to be called again
  * with the next such stack.
  */
-bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames,
-		    size_t n);
+bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames, size_t n);
 
 /* The function at the address; NULL: unknown. */
-const struct function *processes_find(const struct processes *p, const struct party *party,
-				      uint64_t address);
+const struct function *processes_find(const struct processes *p, const struct party *party, uint64_t address);
 
 /* Notes how many more files lack names of functions, besides those that were named. */
 void processes_report(const struct processes *p);

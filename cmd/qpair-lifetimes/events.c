@@ -10,8 +10,7 @@
 
 enum field { TSC, QPAIR, THREAD, QID, SUBNQN, HOSTNQN, NUM_FIELDS };
 
-static const char *const field_names[NUM_FIELDS] = {"tsc", "qpair",  "thread",
-						    "qid", "subnqn", "hostnqn"};
+static const char *const field_names[NUM_FIELDS] = {"tsc", "qpair", "thread", "qid", "subnqn", "hostnqn"};
 
 enum { NUM_PROBES = CONNECT + 1 };
 
@@ -21,9 +20,8 @@ static const struct {
 } probes[NUM_PROBES] = {
 	[ADD] = {EVENTS_ADD_PROBE, {[TSC] = true, [QPAIR] = true, [THREAD] = true}},
 	[REMOVE] = {"nvmf_poll_group_remove_qpair", {[TSC] = true, [QPAIR] = true}},
-	[CONNECT] =
-		{"nvmf_ctrlr_add_qpair",
-		 {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
+	[CONNECT] = {"nvmf_ctrlr_add_qpair",
+		     {[TSC] = true, [QPAIR] = true, [QID] = true, [SUBNQN] = true, [HOSTNQN] = true}},
 };
 
 /* number: NULL for a string. Returns NULL, or what to say after the field's name. */
@@ -32,11 +30,8 @@ static const char *read_field(const struct probeline_field *f, uint64_t *number)
 	if (!f->key.p)
 		return " is missing";
 	if (number)
-		return !f->quoted && number_hex(f->value, number)
-			       ? NULL
-			       : ": a hexadecimal number is expected";
-	return f->quoted ? NULL
-			 : ": a string is expected; it could not be read when it was recorded";
+		return !f->quoted && number_hex(f->value, number) ? NULL : ": a hexadecimal number is expected";
+	return f->quoted ? NULL : ": a string is expected; it could not be read when it was recorded";
 }
 
 /* Reads the fields of a probe's line; complains and returns false when they are malformed. */
@@ -78,8 +73,7 @@ static void add(struct events *events, const struct qpair_event *e)
 	events->all[events->n++] = *e;
 }
 
-void events_read_line(struct events *events, struct owners *owners, struct lines *lines,
-		      struct slice line)
+void events_read_line(struct events *events, struct owners *owners, struct lines *lines, struct slice line)
 {
 	struct qpair_event e = {.line = lines->number};
 	struct slice name;

@@ -20,8 +20,7 @@ struct events {
 };
 
 /* Adds the event or owner of a line, if it is of one; complains when it is malformed. */
-void events_read_line(struct events *events, struct owners *owners, struct lines *lines,
-		      struct slice line);
+void events_read_line(struct events *events, struct owners *owners, struct lines *lines, struct slice line);
 
 /* By time. */
 void events_sort(struct events *events);

@@ -245,8 +245,7 @@ static void list_owners(const struct follow_qpairs *f, struct owners *owners)
 
 static struct match_qpair to_match(const struct follow_qpair *q)
 {
-	struct match_qpair m = match_start(&q->add, q->removed ? &q->removal : NULL,
-					   q->lifetime.connect);
+	struct match_qpair m = match_start(&q->add, q->removed ? &q->removal : NULL, q->lifetime.connect);
 
 	/* for match_owners() only its presence counts */
 	if (q->lifetime.owner)
@@ -276,8 +275,8 @@ static void assign(struct follow_qpairs *f, struct follow_qpair *q, const struct
  */
 static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
 {
-	for (size_t i = owners_before(owners, m->begin);
-	     i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect; i++) {
+	for (size_t i = owners_before(owners, m->begin); i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect;
+	     i++) {
 		const struct owner *owner = owners->tcp[i];
 
 		if (!owner->assigned && !owner->subnqn.n &&
@@ -316,8 +315,7 @@ static void match_recent(struct follow_qpairs *f, uint64_t now, bool all_here, b
 		free((char *)m->subnqn.p);
 		if (!m->owner || m->unreliable || !m->connected || q->lifetime.owner)
 			continue;
-		if (last ||
-		    ((all_here || now - q->came >= QUIET_MS) && !may_be_described(&owners, m, now)))
+		if (last || ((all_here || now - q->came >= QUIET_MS) && !may_be_described(&owners, m, now)))
 			assign(f, q, m->owner);
 		else
 			f->due = true;

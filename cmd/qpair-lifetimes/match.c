@@ -160,19 +160,16 @@ static bool same_connection(const struct owner *owner, const struct match_qpair 
 {
 	if (!q->connected || !owner->subnqn.n)
 		return true;
-	return same_name(owner->subnqn, owner->cut, q->subnqn) &&
-	       (!owner->has_qid || owner->qid == q->qid);
+	return same_name(owner->subnqn, owner->cut, q->subnqn) && (!owner->has_qid || owner->qid == q->qid);
 }
 
 static bool fits(const struct owner *owner, const struct match_qpair *q)
 {
-	return (owner->thread == UNKNOWN || owner->thread == q->thread) &&
-	       same_connection(owner, q);
+	return (owner->thread == UNKNOWN || owner->thread == q->thread) && same_connection(owner, q);
 }
 
 /* Counts the candidates of a qpair, up to two; one of them is in *found. */
-static unsigned count_candidates(const struct matcher *m, const struct match_qpair *q,
-				 struct owner **found)
+static unsigned count_candidates(const struct matcher *m, const struct match_qpair *q, struct owner **found)
 {
 	struct owner **tcp = m->owners->tcp;
 	unsigned n = 0, seen = 0;
@@ -193,8 +190,7 @@ static unsigned count_candidates(const struct matcher *m, const struct match_qpa
 }
 
 /* Whether the owner is a candidate of another qpair, too. */
-static bool is_shared(const struct matcher *m, const struct owner *owner,
-		      const struct match_qpair *q)
+static bool is_shared(const struct matcher *m, const struct owner *owner, const struct match_qpair *q)
 {
 	size_t low = 0, high = m->n;
 	unsigned seen = 0;
@@ -210,8 +206,8 @@ static bool is_shared(const struct matcher *m, const struct owner *owner,
 	}
 	for (const struct match_qpair *other = m->qpairs + low;
 	     other < m->qpairs + m->n && earliest(other) <= owner->tsc; other++)
-		if (++seen > CANDIDATES_MAX || (other != q && !other->owner &&
-						other->from <= owner->tsc && fits(owner, other)))
+		if (++seen > CANDIDATES_MAX ||
+		    (other != q && !other->owner && other->from <= owner->tsc && fits(owner, other)))
 			return true;
 	return false;
 }
@@ -286,15 +282,13 @@ static bool learn_threads(const struct matcher *m)
 
 		thread[number] = q->thread;
 		if (q->owner && q->owner->lcore != UNKNOWN)
-			fixed &= pair(&threads, q->owner->lcore, number) &&
-				 pair(&lcores, number, q->owner->lcore);
+			fixed &= pair(&threads, q->owner->lcore, number) && pair(&lcores, number, q->owner->lcore);
 	}
 	for (size_t i = 0; i < o->num_tcp; i++)
 		fixed &= !o->tcp[i]->moved;
 	for (size_t i = 0; i < o->num_tcp; i++) {
 		struct owner *owner = o->tcp[i];
-		uint32_t number = owner->lcore == UNKNOWN ? MAP_NONE
-							  : map_get(&threads, owner->lcore);
+		uint32_t number = owner->lcore == UNKNOWN ? MAP_NONE : map_get(&threads, owner->lcore);
 
 		/* a target with one poll group has one thread, wherever it is */
 		if (num_threads == 1 && o->poll_groups == 1)
@@ -330,8 +324,7 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 		return false;
 	for (size_t i = owners_until(m, q->connect); i-- > 0 && tcp[i]->tsc > q->begin;)
 		/* a connection that the target refused never gets a subsystem */
-		if (++seen > CANDIDATES_MAX ||
-		    (!tcp[i]->assigned && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
+		if (++seen > CANDIDATES_MAX || (!tcp[i]->assigned && tcp[i]->subnqn.n && same_connection(tcp[i], q)))
 			return true;
 	return false;
 }
@@ -352,8 +345,7 @@ struct match_qpair match_start(const struct qpair_event *begin, const struct qpa
 	return q;
 }
 
-void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n,
-		  bool incomplete)
+void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n, bool incomplete)
 {
 	struct matcher m = {.owners = owners, .qpairs = qpairs, .n = n};
 

@@ -177,8 +177,7 @@ static uint64_t whole_since(const struct owner *lines, size_t n)
 			run = i;
 		if (last[owner->id])
 			before = &lines[last[owner->id] - 1];
-		if (before && before->tsc == owner->tsc &&
-		    strcmp(before->description, owner->description) == 0)
+		if (before && before->tsc == owner->tsc && strcmp(before->description, owner->description) == 0)
 			begin = run;
 		follows |= before != NULL;
 		last[owner->id] = i + 1;
@@ -224,8 +223,7 @@ int owners_read(struct owners *o, const char *path)
 	if (lines.is)
 		exit(EXIT_FAILURE);
 	if (!o->n && status == 0) {
-		warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on",
-		      o->name);
+		warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on", o->name);
 		status = -1;
 	}
 	o->num_read = o->n;
@@ -284,8 +282,8 @@ static void merge(struct owner *owner, struct owner *later, size_t num_read)
 		owner->description = later->description;
 		free(old);
 	}
-	owner->moved |= later->moved || (owner->lcore != UNKNOWN && later->lcore != UNKNOWN &&
-					 owner->lcore != later->lcore);
+	owner->moved |= later->moved ||
+			(owner->lcore != UNKNOWN && later->lcore != UNKNOWN && owner->lcore != later->lcore);
 	if (later->lcore != UNKNOWN)
 		owner->lcore = later->lcore;
 	if (owner->moved)

@@ -40,9 +40,9 @@ static struct {
 /* What is known, from later events, of the qpairs at one address. */
 struct address {
 	const struct qpair_event *removal, *connect; /* NULL: none yet */
-	bool no_begin;    /* the qpair that a connect is of has not been added yet */
-	bool added;       /* another lifetime has the same end */
-	bool conflicting; /* there are connects that differ */
+	bool no_begin;                               /* the qpair that a connect is of has not been added yet */
+	bool added;                                  /* another lifetime has the same end */
+	bool conflicting;                            /* there are connects that differ */
 };
 
 /* Lifetimes in the reverse order of their beginnings. */
@@ -132,8 +132,7 @@ static void note_owners(const struct owners *owners, const size_t without[NUM_RE
 
 	for (unsigned i = 0; i < NUM_REASONS; i++)
 		if (without[i])
-			cli_notice(opt.quiet, "%s: no owner for %zu qpairs: %s", owners->name,
-				   without[i], reasons[i]);
+			cli_notice(opt.quiet, "%s: no owner for %zu qpairs: %s", owners->name, without[i], reasons[i]);
 }
 
 /* Gives the lifetimes their owners. */
@@ -146,8 +145,7 @@ static void find_owners(struct owners *owners, struct lifetimes_found *found)
 		const struct qpair *q = &found->all[n - 1 - i];
 
 		/* an unreliable one has an owner as well, which no other can have */
-		qpairs[i] = match_start(q->begin, q->unreliable ? NULL : q->end,
-					q->unreliable ? NULL : q->connect);
+		qpairs[i] = match_start(q->begin, q->unreliable ? NULL : q->end, q->unreliable ? NULL : q->connect);
 	}
 	match_owners(owners, qpairs, n, found->no_begin > 0);
 	for (size_t i = 0; i < n; i++) {
@@ -169,18 +167,17 @@ static void find_owners(struct owners *owners, struct lifetimes_found *found)
 	free(qpairs);
 }
 
-static void write_lifetimes(struct out *out, const struct events *events, const char *name,
-			    struct owners *owners)
+static void write_lifetimes(struct out *out, const struct events *events, const char *name, struct owners *owners)
 {
 	struct lifetimes_found found = find_lifetimes(events);
 
 	if (owners->num_sources)
 		find_owners(owners, &found);
 	else if (found.n)
-		cli_notice(
-			opt.quiet,
-			"%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with usdt-record -p PID, or add them with -O",
-			name);
+		cli_notice(opt.quiet,
+			   "%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with "
+			   "usdt-record -p PID, or add them with -O",
+			   name);
 	for (size_t i = found.n; i-- > 0 && !out->error;)
 		qpair_write(out, &found.all[i]);
 	free(found.all);
@@ -190,9 +187,8 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 			"%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
 			name, EVENTS_ADD_PROBE);
 	if (found.no_begin)
-		cli_notice(opt.quiet,
-			   "%s: left out %zu qpairs that were added before the recording began",
-			   name, found.no_begin);
+		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording began", name,
+			   found.no_begin);
 }
 
 /* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with it. */
@@ -242,16 +238,13 @@ static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 static void note_follow(const struct follow_qpairs *f, const char *name)
 {
 	if (!f->adds)
-		cli_notice(opt.quiet, "%s: no line of the probe %s: nothing to name", name,
-			   EVENTS_ADD_PROBE);
+		cli_notice(opt.quiet, "%s: no line of the probe %s: nothing to name", name, EVENTS_ADD_PROBE);
 	if (f->no_begin)
-		cli_notice(opt.quiet,
-			   "%s: left out %zu qpairs that were added before the recording began",
-			   name, f->no_begin);
+		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording began", name,
+			   f->no_begin);
 	if (f->owners && f->unowned)
-		cli_notice(opt.quiet,
-			   "%s: no owner for %zu of %zu qpairs: it is not certain which is theirs",
-			   name, f->unowned, f->unowned + f->named);
+		cli_notice(opt.quiet, "%s: no owner for %zu of %zu qpairs: it is not certain which is theirs", name,
+			   f->unowned, f->unowned + f->named);
 }
 
 /* Prints lifetimes as lines come. Returns 0, or -1 when something was wrong with the lines. */
@@ -292,8 +285,7 @@ static int follow_lines(const char *path, struct out *out)
 }
 
 static const struct cli_option options[] = {
-	{'F', "follow", NULL,
-	 "print lifetimes as they begin, get names and end; FILE is a pipe, or may grow",
+	{'F', "follow", NULL, "print lifetimes as they begin, get names and end; FILE is a pipe, or may grow",
 	 .flag = &opt.follow},
 	{'O', "owners", "OWNERS",
 	 "add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
@@ -322,8 +314,8 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	path = cli_operand(argc, argv, "one file of probe lines");
 	if (opt.owners && opt.follow)
-		cli_usage(
-			"-F takes the owners from the probe lines, where usdt-record writes them: -O does not go with it");
+		cli_usage("-F takes the owners from the probe lines, where usdt-record writes them: -O does not go "
+			  "with it");
 	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	return path;

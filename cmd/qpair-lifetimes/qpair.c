@@ -26,8 +26,7 @@ void qpair_free_names(struct qpair_event *e)
 
 bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b)
 {
-	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) &&
-	       slice_equal(a->hostnqn, b->hostnqn);
+	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) && slice_equal(a->hostnqn, b->hostnqn);
 }
 
 static void write_name(struct out *out, const char *key, struct slice name)

@@ -21,7 +21,7 @@ struct qpair_event {
 
 struct qpair {
 	const struct qpair_event *begin, *end, *connect; /* the last two may be NULL */
-	bool unreliable; /* lines are missing: its end or its names may be another qpair's */
+	bool unreliable;           /* lines are missing: its end or its names may be another qpair's */
 	const struct owner *owner; /* may be NULL */
 };
 

@@ -100,9 +100,8 @@ static void put_args(struct out *out, const struct traceline *line)
 
 void event_open(struct out *out)
 {
-	out_text(out,
-		 "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-		 "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SPDK\"}}");
+	out_text(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+		      "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SPDK\"}}");
 }
 
 void event_close(struct out *out)
@@ -147,8 +146,7 @@ void event_entry(struct out *out, struct event_at at, const struct traceline *li
 	out_text(out, "}");
 }
 
-static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id,
-		      struct slice name)
+static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id, struct slice name)
 {
 	put_event(out, event, at.ns);
 	put_track(out, at.lcore);

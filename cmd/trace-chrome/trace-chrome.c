@@ -104,17 +104,14 @@ static struct slice annotation(struct chart *c, const struct traceline *line)
 }
 
 /* The name of a life: the annotation of an argument, or the related object's name, or the owner. */
-static uint32_t label_of(struct chart *c, const struct traceline *line,
-			 const struct object *related)
+static uint32_t label_of(struct chart *c, const struct traceline *line, const struct object *related)
 {
 	struct slice label = annotation(c, line);
 
 	if (!label.n && related)
 		return track_of(c, related)->label;
 	if (!label.n)
-		label = line->owner.n    ? line->owner
-			: line->poller.n ? line->poller
-					 : slice_of("objects");
+		label = line->owner.n ? line->owner : line->poller.n ? line->poller : slice_of("objects");
 	return intern_add(&c->labels, label);
 }
 
@@ -161,8 +158,7 @@ static void next_state(struct chart *c, const struct lifecycle_change *change, s
 	}
 }
 
-static void draw_object(struct chart *c, const struct object *o, struct event_at at,
-			const struct traceline *line)
+static void draw_object(struct chart *c, const struct object *o, struct event_at at, const struct traceline *line)
 {
 	uint64_t depth = c->lifecycle.in_work[o->type];
 
@@ -204,8 +200,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	if (!error)
 		error = read_lcore(c, line, &at.lcore);
 	if (!error)
-		error = lifecycle_line(&c->lifecycle, line, at.ns,
-				       intern_add(&c->states, line->tpoint), &change);
+		error = lifecycle_line(&c->lifecycle, line, at.ns, intern_add(&c->states, line->tpoint), &change);
 	if (error)
 		return error;
 	if (change.event == LIFECYCLE_NONE) {

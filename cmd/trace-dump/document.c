@@ -209,8 +209,7 @@ int document_open(struct document *d, struct trace *t, struct input *in)
 {
 	const char *brace = memchr(in->data, '{', in->size < STRAY_MAX ? in->size : STRAY_MAX);
 
-	*d = (struct document){
-		.in = in, .trace = t, .plain_owner.fd = OUT_MEMORY, .owner.fd = OUT_MEMORY};
+	*d = (struct document){.in = in, .trace = t, .plain_owner.fd = OUT_MEMORY, .owner.fd = OUT_MEMORY};
 	for (unsigned i = 0; i < TRACE_ARGS; i++)
 		d->strings[i].fd = OUT_MEMORY;
 	*t = (struct trace){.layout = "JSON",
@@ -227,8 +226,7 @@ int document_open(struct document *d, struct trace *t, struct input *in)
 	if (!read_members(d))
 		fail(d, "no entries in this JSON: it is not what spdk_trace -j prints");
 	else if (!t->tsc_rate || !t->num_tpoints)
-		fail(d,
-		     "no tsc_rate or no tpoints before the entries: not what spdk_trace -j prints");
+		fail(d, "no tsc_rate or no tpoints before the entries: not what spdk_trace -j prints");
 	return d->error ? -1 : 0;
 }
 
@@ -367,9 +365,7 @@ static bool fill_entry(struct document *d, const struct raw_entry *raw, struct e
 		e->owner = read_owner(d, raw->owner);
 	/* an id is empty where an object has no type: its character is a NUL then */
 	if (raw->has_object)
-		e->object = !raw->id.n      ? OBJECT_UNTYPED
-			    : raw->has_time ? OBJECT_KNOWN
-					    : OBJECT_CREATED;
+		e->object = !raw->id.n ? OBJECT_UNTYPED : raw->has_time ? OBJECT_KNOWN : OBJECT_CREATED;
 	if (raw->id.n && !split_id(raw->id, &e->object_prefix, &e->object_number))
 		return fail(d, "a malformed object id");
 	e->related = raw->related.p;

@@ -33,8 +33,7 @@ void entry_reader_close(struct entry_reader *r)
  * Assembles the arguments, which continue in the slots after the head's: those belong to it when
  * they have its ticks and no tracepoint. Returns how many bytes are intact.
  */
-static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot,
-			    unsigned size)
+static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot, unsigned size)
 {
 	const struct trace_slot *head = &lcore->ring[slot];
 	unsigned have = TRACE_HEAD_ARGS;
@@ -45,16 +44,14 @@ static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lc
 
 		slot = slot + 1 == lcore->slots ? 0 : slot + 1;
 		more = &lcore->ring[slot];
-		if (slot >= lcore->present || more->tpoint != r->trace->num_tpoints ||
-		    more->tsc != head->tsc)
+		if (slot >= lcore->present || more->tpoint != r->trace->num_tpoints || more->tsc != head->tsc)
 			break;
 		memcpy(r->args + have, more->more_args, TRACE_MORE_ARGS);
 	}
 	return have;
 }
 
-static void read_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot,
-		      struct entry *e)
+static void read_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot, struct entry *e)
 {
 	const struct trace_tpoint *tp = e->tpoint;
 	unsigned have = gather_args(r, lcore, slot, tp->args_size);
@@ -69,8 +66,7 @@ static void read_args(struct entry_reader *r, const struct trace_lcore *lcore, u
 		e->value[e->num_args] = 0;
 		memcpy(&e->value[e->num_args], p, arg->size < 8 ? arg->size : 8);
 		if (arg->type == TRACE_STR)
-			e->string[e->num_args] = (struct slice){
-				(const char *)p, strnlen((const char *)p, arg->size)};
+			e->string[e->num_args] = (struct slice){(const char *)p, strnlen((const char *)p, arg->size)};
 	}
 }
 
@@ -178,9 +174,7 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 	 * poller 0 is one where pollers are numbered; where owners have records it means that there
 	 * is none
 	 */
-	e->poller_prefix = e->poller || !t->owner_descriptions
-				   ? t->owner_prefix[e->tpoint->owner_type]
-				   : 0;
+	e->poller_prefix = e->poller || !t->owner_descriptions ? t->owner_prefix[e->tpoint->owner_type] : 0;
 	read_args(r, &t->lcores[lcore], slot, e);
 	read_object(r, e);
 	read_related(r, e);

@@ -28,8 +28,7 @@ bool filter_add_lcores(struct filter_options *o, const char *list)
 
 		if (dash < n)
 			high = slice_from((struct slice){p, n}, dash + 1);
-		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to ||
-		    to >= FILTER_LCORES)
+		if (!number_decimal(low, &from) || !number_decimal(high, &to) || from > to || to >= FILTER_LCORES)
 			return false;
 		for (; from <= to; from++)
 			o->lcores[from] = true;
@@ -60,8 +59,7 @@ bool filter_parse_time(const char *text, uint64_t *ns)
 	return true;
 }
 
-void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t,
-		 const struct us *us)
+void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t, const struct us *us)
 {
 	*f = (struct filter){.options = o, .trace = t, .first = us_ticks(us, o->since)};
 	f->end = o->until < UINT64_MAX ? us_ticks(us, o->until + 1) : UINT64_MAX;
@@ -132,9 +130,8 @@ bool filter_match(struct filter *f, const struct entry *e, uint64_t base)
 	const struct filter_options *o = f->options;
 	uint64_t ticks = e->tsc > base ? e->tsc - base : 0;
 
-	return (!o->lcores || o->lcores[f->trace->lcores[e->lcore].id]) &&
-	       (!o->tpoints.n || tpoint_matches(f, e)) && ticks >= f->first && ticks < f->end &&
-	       (!o->owners.n || owner_matches(f, e));
+	return (!o->lcores || o->lcores[f->trace->lcores[e->lcore].id]) && (!o->tpoints.n || tpoint_matches(f, e)) &&
+	       ticks >= f->first && ticks < f->end && (!o->owners.n || owner_matches(f, e));
 }
 
 bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base)
@@ -142,8 +139,7 @@ bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base)
 	return tsc > base && tsc - base >= f->end;
 }
 
-static void report_lcores(const struct filter *f, const uint64_t *by_lcore, const char *name,
-			  bool quiet)
+static void report_lcores(const struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet)
 {
 	bool *seen = mem_array(FILTER_LCORES, sizeof(*seen));
 	unsigned missing = 0, first = 0;
@@ -155,8 +151,7 @@ static void report_lcores(const struct filter *f, const uint64_t *by_lcore, cons
 		if (f->options->lcores[i] && !seen[i] && !missing++)
 			first = i;
 	if (missing)
-		cli_notice(quiet, "%s: no entries of lcore %u%s", name, first,
-			   missing > 1 ? " and others" : "");
+		cli_notice(quiet, "%s: no entries of lcore %u%s", name, first, missing > 1 ? " and others" : "");
 	free(seen);
 }
 
@@ -171,13 +166,11 @@ void filter_report(struct filter *f, const uint64_t *by_lcore, const char *name,
 			match_tpoint(f, &f->trace->tpoints[i], i);
 	for (size_t i = 0; i < o->tpoints.n; i++)
 		if (!f->tpoint_matched[i])
-			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name,
-				   o->tpoints.all[i]);
+			cli_notice(quiet, "%s: no tracepoint matches '%s'; -d lists them", name, o->tpoints.all[i]);
 	for (size_t i = 0; i < o->owners.n; i++)
 		if (!f->owner_matched[i])
-			cli_notice(quiet,
-				   "%s: no entry to print has an owner '%s'; -O lists the owners",
-				   name, o->owners.all[i]);
+			cli_notice(quiet, "%s: no entry to print has an owner '%s'; -O lists the owners", name,
+				   o->owners.all[i]);
 }
 
 void filter_close(struct filter *f)

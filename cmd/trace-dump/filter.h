@@ -50,7 +50,7 @@ bool filter_parse_time(const char *text, uint64_t *ns);
 struct filter {
 	const struct filter_options *options;
 	const struct trace *trace;
-	uint64_t first, end; /* since and until in ticks, the second one not included */
+	uint64_t first, end;                  /* since and until in ticks, the second one not included */
 	bool *tpoint_matched, *owner_matched; /* by pattern: anything so far */
 	enum filter_decision { UNDECIDED, MATCHES, DIFFERS } * tpoints; /* by id */
 	struct filter_owner {
@@ -63,8 +63,7 @@ struct filter {
  * Starts when the trace's definitions are known. The options, the trace and its ticks must outlive
  * f.
  */
-void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t,
-		 const struct us *us);
+void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t, const struct us *us);
 
 /* Whether the entry is to be printed, in a trace whose time 0 is at these ticks. */
 bool filter_match(struct filter *f, const struct entry *e, uint64_t base);

@@ -58,8 +58,7 @@ static void note_ticks(struct follow *f, unsigned lcore, uint64_t slot, uint64_t
 	raise_to(&f->newest, *newest);
 }
 
-void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge,
-		 pid_t pid, uint64_t lag_ms)
+void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms)
 {
 	*f = (struct follow){.trace = t,
 			     .in = in,
@@ -99,8 +98,7 @@ bool follow_refresh_owner(struct follow *f, unsigned id)
 	if (!id || id >= t->num_owners || f->owner_round[id] == f->round)
 		return false;
 	f->owner_round[id] = f->round;
-	if (!input_reread(f->in, record, f->record, t->owner_size) ||
-	    memcmp(record, f->record, t->owner_size) == 0)
+	if (!input_reread(f->in, record, f->record, t->owner_size) || memcmp(record, f->record, t->owner_size) == 0)
 		return false;
 	input_patch(f->in, record, f->record, t->owner_size);
 	return true;
@@ -123,8 +121,8 @@ bool follow_has_ended(const struct follow *f)
  * has not moved, that is certain only after a while (`stopped`): it can have been interrupted in
  * the middle of an entry.
  */
-static uint64_t copy_slots(const struct follow *f, const struct trace_lcore *lcore, uint64_t from,
-			   uint64_t to, bool stopped)
+static uint64_t copy_slots(const struct follow *f, const struct trace_lcore *lcore, uint64_t from, uint64_t to,
+			   bool stopped)
 {
 	uint64_t next, whole;
 
@@ -150,8 +148,8 @@ static void add(struct follow *f, unsigned lcore, uint64_t slot, uint64_t end)
  * are needed. The newer ones may be later than what has not been read yet of this or another ring.
  * next: where the ring goes on; pending: the slots before that which wait.
  */
-static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_t next,
-		      uint64_t pending, uint64_t needed)
+static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_t next, uint64_t pending,
+		      uint64_t needed)
 {
 	uint64_t n = needed > lcore->slots / 2 ? needed : lcore->slots / 2;
 	uint64_t first = next % lcore->slots + lcore->slots - pending;
@@ -180,8 +178,7 @@ static bool read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
 	/* a thread may have got its name since */
 	if (!l->next && lcore->thread_name)
 		input_reread(f->in, lcore->thread_name, lcore->thread, sizeof(lcore->thread) - 1);
-	from = copy_slots(f, lcore, from, to,
-			  last || time - l->moved >= STOPPED_MS * (uint64_t)NS_A_MS);
+	from = copy_slots(f, lcore, from, to, last || time - l->moved >= STOPPED_MS * (uint64_t)NS_A_MS);
 	if (from == NOT_YET)
 		return true;
 	f->lost += from - l->next;
@@ -213,8 +210,7 @@ static uint64_t reached_by_all(const struct follow *f)
 /* The ticks of what has waited for the lag, within a sixteenth of it. */
 static uint64_t held_for_lag(struct follow *f, uint64_t time)
 {
-	struct follow_sample
-		*last = &f->samples[(f->next_sample + FOLLOW_SAMPLES - 1) % FOLLOW_SAMPLES];
+	struct follow_sample *last = &f->samples[(f->next_sample + FOLLOW_SAMPLES - 1) % FOLLOW_SAMPLES];
 	uint64_t ticks = 0, step = f->lag / 16;
 
 	if (!f->lag)

@@ -47,8 +47,8 @@ struct follow {
 	uint8_t *record;       /* of an owner, as it is now */
 	unsigned idle;         /* consecutive rounds without entries */
 	bool ended;            /* no more will come */
-	bool restarted; /* another process has started to write the file from its beginning */
-	uint64_t lost;  /* slots that were overwritten before they were read */
+	bool restarted;        /* another process has started to write the file from its beginning */
+	uint64_t lost;         /* slots that were overwritten before they were read */
 };
 
 /*
@@ -59,8 +59,7 @@ struct follow {
  * From now on the first SIGINT, SIGTERM or SIGHUP ends the following, and the second one the tool.
  * Those that are ignored stay so, as nohup(1) and background jobs of scripts want it.
  */
-void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge,
-		 pid_t pid, uint64_t lag_ms);
+void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms);
 
 /* The next entry that is ready. False when there is none now. */
 bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);

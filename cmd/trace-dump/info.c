@@ -25,9 +25,8 @@ static void write_lcores(struct out *out, const struct reader *r)
 		}
 		out_printf(out, ",\"entries\":%" PRIu64, r->counts.by_lcore[i]);
 		if (rings)
-			out_printf(out,
-				   ",\"slots\":%" PRIu64 ",\"used\":%" PRIu64 ",\"wrapped\":%s",
-				   lcore->slots, rings[i].used, rings[i].full ? "true" : "false");
+			out_printf(out, ",\"slots\":%" PRIu64 ",\"used\":%" PRIu64 ",\"wrapped\":%s", lcore->slots,
+				   rings[i].used, rings[i].full ? "true" : "false");
 		out_text(out, "}");
 		comma = ",";
 	}
@@ -39,17 +38,15 @@ void info_write(struct out *out, const struct reader *r)
 	const struct reader_counts *counts = &r->counts;
 	const struct trace *t = &r->trace;
 
-	out_printf(out, "{\"layout\":\"%s\",\"releases\":\"%s\",\"tsc_rate\":%" PRIu64, t->layout,
-		   t->releases, t->tsc_rate);
+	out_printf(out, "{\"layout\":\"%s\",\"releases\":\"%s\",\"tsc_rate\":%" PRIu64, t->layout, t->releases,
+		   t->tsc_rate);
 	if (t->clear_tsc)
 		out_printf(out, ",\"clear_tsc\":%" PRIu64, t->clear_tsc);
 	if (r->merge.window)
 		out_printf(out, ",\"window_start\":%" PRIu64, r->merge.window);
-	out_printf(out,
-		   ",\"entries\":%" PRIu64 ",\"before_window\":%" PRIu64 ",\"cleared\":%" PRIu64,
-		   counts->entries, counts->before_window, counts->cleared);
-	out_printf(out, ",\"torn\":%" PRIu64 ",\"undefined\":%" PRIu64, counts->torn,
-		   counts->undefined);
+	out_printf(out, ",\"entries\":%" PRIu64 ",\"before_window\":%" PRIu64 ",\"cleared\":%" PRIu64, counts->entries,
+		   counts->before_window, counts->cleared);
+	out_printf(out, ",\"torn\":%" PRIu64 ",\"undefined\":%" PRIu64, counts->torn, counts->undefined);
 	write_lcores(out, r);
 	out_text(out, ",\"damage\":[");
 	if (t->cut_off)
@@ -83,8 +80,7 @@ static void write_definition(struct out *out, const struct trace *t, const struc
 	for (unsigned i = 0; i < tp->num_args; i++) {
 		out_text(out, i ? ",{\"name\":" : "{\"name\":");
 		out_json(out, slice_of(tp->args[i].name));
-		out_printf(out, ",\"type\":\"%s\",\"size\":%u}", types[tp->args[i].type],
-			   tp->args[i].size);
+		out_printf(out, ",\"type\":\"%s\",\"size\":%u}", types[tp->args[i].type], tp->args[i].size);
 	}
 	out_text(out, "]");
 	for (unsigned i = 0; i < TRACE_RELATIONS && tp->related[i].object_type; i++) {

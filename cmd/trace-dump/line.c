@@ -51,8 +51,7 @@ static void make_tpoint(struct line_tpoint *made, const struct trace_tpoint *tp)
 		out_json(&text, slice_of(arg->name));
 		out_text(&text, arg->type == TRACE_PTR ? ":\"" : ":");
 		made->args[i] = finish(&text);
-		made->room += made->args[i].n + CHUNK +
-			      (arg->type == TRACE_STR ? JSON_QUOTED(arg->size) : DIGITS_ROOM);
+		made->room += made->args[i].n + CHUNK + (arg->type == TRACE_STR ? JSON_QUOTED(arg->size) : DIGITS_ROOM);
 	}
 	out_text(&text, ",\"tpoint\":");
 	out_json(&text, slice_of(tp->name));

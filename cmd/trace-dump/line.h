@@ -22,8 +22,8 @@ struct line_writer {
 	struct line_tpoint {
 		struct slice name;
 		struct slice args[TRACE_ARGS]; /* what comes before each value */
-		size_t room; /* bytes that all these texts and the values may take */
-	} * tpoints;         /* by id and, below, by index: made when first needed */
+		size_t room;                   /* bytes that all these texts and the values may take */
+	} * tpoints;                           /* by id and, below, by index: made when first needed */
 	struct slice *lcores;
 };
 

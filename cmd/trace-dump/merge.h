@@ -30,7 +30,7 @@ struct merge {
 	const struct trace *trace;
 	struct input *in;
 	struct merge_ring *rings; /* by index of lcore in the trace */
-	uint64_t window; /* from these ticks on no ring has lost an entry; 0: none is full */
+	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: none is full */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
 		unsigned lcore;

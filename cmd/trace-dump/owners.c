@@ -15,9 +15,7 @@
 #include "ownerwatch.h"
 #include "reader.h"
 
-enum {
-	WATCH_MS = 100
-}; /* from one reading of the records, a quarter of a millisecond, to the next */
+enum { WATCH_MS = 100 }; /* from one reading of the records, a quarter of a millisecond, to the next */
 
 /* The connections of NVMe-oF TCP, from the entries of the tracepoints TCP_QP_*. */
 struct connections {
@@ -59,8 +57,8 @@ static void read_connections(struct connections *c, const struct trace *t)
 			const char *name = trace_tpoint(t, slot->tpoint)->name;
 			struct trace_owner owner;
 
-			if (strncmp(name, "TCP_QP_", 7) != 0 ||
-			    !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
+			if (strncmp(name, "TCP_QP_", 7) != 0 || !trace_owner(t, slot->owner, &owner) ||
+			    owner.tsc >= slot->tsc)
 				continue;
 			add_use(c, slot->owner, i);
 			if (strcmp(name, "TCP_QP_DESTROY") == 0)
@@ -71,8 +69,8 @@ static void read_connections(struct connections *c, const struct trace *t)
 }
 
 /* To be called for owners in order; *next is the first use that has not been passed. */
-static void write_connection(struct out *out, const struct trace *t, const struct connections *c,
-			     unsigned id, size_t *next)
+static void write_connection(struct out *out, const struct trace *t, const struct connections *c, unsigned id,
+			     size_t *next)
 {
 	const char *before = ",\"lcores\":[", *after = "";
 

@@ -24,8 +24,7 @@ static int open_rings(struct reader *r)
 		entry_reader_open(&r->entries, &r->trace);
 	}
 	if (r->options.follow)
-		follow_open(&r->follow, &r->trace, r->in, &r->merge, r->options.pid,
-			    r->options.lag);
+		follow_open(&r->follow, &r->trace, r->in, &r->merge, r->options.pid, r->options.lag);
 	return 0;
 }
 
@@ -69,8 +68,7 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 
 static bool next_slot(struct reader *r, unsigned *lcore, uint64_t *slot)
 {
-	return r->options.follow ? follow_next(&r->follow, lcore, slot)
-				 : merge_next(&r->merge, lcore, slot);
+	return r->options.follow ? follow_next(&r->follow, lcore, slot) : merge_next(&r->merge, lcore, slot);
 }
 
 static enum reader_result next_in_rings(struct reader *r, struct entry *e)
@@ -134,8 +132,7 @@ static bool report_document(const struct reader *r, const char *name)
 	const struct document *d = &r->document;
 
 	if (r->error && d->position)
-		warnx("%s: byte %" PRIu64 ", after %" PRIu64 " entries: %s", name, d->position,
-		      d->entries, r->error);
+		warnx("%s: byte %" PRIu64 ", after %" PRIu64 " entries: %s", name, d->position, d->entries, r->error);
 	else if (r->error)
 		warnx("%s: %s", name, r->error);
 	return !r->error;
@@ -156,8 +153,8 @@ bool reader_report(const struct reader *r, const char *name)
 	if (t->faults > TRACE_DAMAGE)
 		warnx("%s: and %u more such faults", name, t->faults - TRACE_DAMAGE);
 	if (t->cut_off)
-		warnx("%s: is cut off: it has %zu of %" PRIu64 " bytes, which were read", name,
-		      r->in->size, t->expected_size);
+		warnx("%s: is cut off: it has %zu of %" PRIu64 " bytes, which were read", name, r->in->size,
+		      t->expected_size);
 	if (t->is_followed)
 		warnx("%s: has more than a trace of %" PRIu64
 		      " bytes: what follows it was not read; give each file by itself",
@@ -165,14 +162,11 @@ bool reader_report(const struct reader *r, const char *name)
 	if (r->in->error)
 		warnx("%s: %s", name, strerror(r->in->error));
 	if (r->follow.lost)
-		warnx("%s: lost %" PRIu64
-		      " slots of the rings, which were overwritten before they could be read",
-		      name, r->follow.lost);
+		warnx("%s: lost %" PRIu64 " slots of the rings, which were overwritten before they could be read", name,
+		      r->follow.lost);
 	if (r->follow.restarted)
-		warnx("%s: another process writes it from its beginning now: follow it again",
-		      name);
-	return !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost &&
-	       !r->follow.restarted;
+		warnx("%s: another process writes it from its beginning now: follow it again", name);
+	return !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost && !r->follow.restarted;
 }
 
 void reader_close(struct reader *r)

@@ -42,8 +42,7 @@ void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_
  * The number after the last one of these slots that has changed since it was copied; `from` when
  * none has.
  */
-static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, uint64_t from,
-			    uint64_t to)
+static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to)
 {
 	struct trace_slot now[CHUNK];
 	uint64_t end = from;
@@ -68,8 +67,8 @@ static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, u
  * were compared: there would be a gap after them. Each slot becomes a continuation without a head,
  * which readers skip; its ticks keep the ring sorted.
  */
-static void drop_unstable(struct input *in, const struct trace *t, const struct trace_lcore *lcore,
-			  uint64_t from, uint64_t to)
+static void drop_unstable(struct input *in, const struct trace *t, const struct trace_lcore *lcore, uint64_t from,
+			  uint64_t to)
 {
 	const uint16_t continuation = t->num_tpoints;
 	uint64_t end;

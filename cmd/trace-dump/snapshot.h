@@ -20,7 +20,6 @@ struct trace_lcore;
 void snapshot_update(const struct trace *t, struct input *in);
 
 /* Copies the slots with these numbers, counted as next_entry does, again. */
-void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_t from,
-		      uint64_t to);
+void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to);
 
 #endif

@@ -74,10 +74,8 @@ static void print_entries(struct dump *d)
 	if (!opt.reader.follow)
 		progress_start(&progress);
 	else if (!opt.reader.pid)
-		cli_notice(
-			opt.quiet,
-			"%s: followed until Ctrl-C: its name does not say which process writes it",
-			d->name);
+		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it",
+			   d->name);
 	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
 		if (result == READER_WAIT) {
 			out_flush(&d->out);
@@ -106,8 +104,7 @@ static void note_losses(const struct dump *d)
 	if (!opt.reader.all) {
 		note(d, "left out ", c->before_window,
 		     "entries from before the time that all rings reach back to; -a prints them");
-		note(d, "left out ", c->cleared,
-		     "entries from before the trace was cleared; -a prints them");
+		note(d, "left out ", c->cleared, "entries from before the trace was cleared; -a prints them");
 	}
 	note(d, "", c->torn, "entries are torn: some of their arguments were overwritten");
 	note(d, "", d->reader.trace.short_histories,
@@ -127,16 +124,14 @@ static bool check_chosen(const struct dump *d)
 	if (opt.info || d->printed || d->out.error)
 		return true;
 	if (!r->counts.returned) {
-		cli_notice(opt.quiet,
-			   "%s: no entries: was tracing enabled, as by -e of an SPDK application?",
-			   d->name);
+		cli_notice(opt.quiet, "%s: no entries: was tracing enabled, as by -e of an SPDK application?", d->name);
 		return true;
 	}
 	*us_format(&d->lines.us, us, r->highest - r->first) = 0;
 	/* more could have come of a live trace */
 	cli_notice(opt.quiet && opt.reader.follow,
-		   "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options",
-		   d->name, r->counts.returned, us);
+		   "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options", d->name,
+		   r->counts.returned, us);
 	return opt.reader.follow;
 }
 
@@ -148,10 +143,12 @@ static bool check_owners(const struct dump *d)
 	if (t->owner_descriptions || !(opt.owners || (opt.filter.owners.n && entries_wanted())))
 		return true;
 	if (d->reader.is_json)
-		warnx("%s: no owners in this JSON, which spdk_trace prints from v26.05 on; the trace file itself may have them",
+		warnx("%s: no owners in this JSON, which spdk_trace prints from v26.05 on; the trace file itself may "
+		      "have them",
 		      d->name);
 	else
-		warnx("%s: layout %s (%s) has no owners; its entries have addresses, for which qpair-lifetimes needs no -O",
+		warnx("%s: layout %s (%s) has no owners; its entries have addresses, for which qpair-lifetimes needs "
+		      "no -O",
 		      d->name, t->layout, t->releases);
 	return false;
 }
@@ -255,12 +252,10 @@ static void set_lag(const char *text)
 }
 
 static const struct cli_option options[] = {
-	{'a', "all", NULL,
-	 "also print entries from before the rings' common time and from before trace_clear",
+	{'a', "all", NULL, "also print entries from before the rings' common time and from before trace_clear",
 	 .flag = &opt.reader.all},
 	{'c', "lcore", "LIST", "only these lcores, as in 0-3,7", .call = add_lcores},
-	{'d', "definitions", NULL, "print the defined tracepoints instead",
-	 .flag = &opt.definitions},
+	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
 	{'F', "follow", NULL,
 	 "then print each new one as it is written, until the process ends or Ctrl-C; also with -O",
 	 .flag = &opt.reader.follow},
@@ -268,17 +263,13 @@ static const struct cli_option options[] = {
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
 	{'p', "pid", "PID", "the trace of this process, /dev/shm/*_trace.pidPID", .pid = &opt.pid},
 	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
-	{'t', "tpoint", "GLOB",
-	 "only entries of tracepoints with this name; may be given more than once",
+	{'t', "tpoint", "GLOB", "only entries of tracepoints with this name; may be given more than once",
 	 .call = add_tpoint},
-	{'w', "owner", "GLOB",
-	 "only entries of owners with this description; may be given more than once",
+	{'w', "owner", "GLOB", "only entries of owners with this description; may be given more than once",
 	 .call = add_owner},
-	{0, "since", "US", "only entries from this time on, in microseconds as they are printed",
-	 .text = &opt.since},
+	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
 	{0, "until", "US", "only entries up to this time", .text = &opt.until},
-	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones at most (100)",
-	 .call = set_lag},
+	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones at most (100)", .call = set_lag},
 	{},
 };
 
@@ -310,8 +301,7 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("-F prints entries, or owners: -i and -d do not go with it");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
-	path = opt.pid ? process_find_trace(opt.pid)
-		       : cli_operand(argc, argv, "one trace file, or a process with -p");
+	path = opt.pid ? process_find_trace(opt.pid) : cli_operand(argc, argv, "one trace file, or a process with -p");
 	opt.reader.entries = entries_wanted();
 	opt.reader.pid = process_of_trace(path);
 	return path;

@@ -48,8 +48,7 @@ static uint64_t printed_ns(const struct us *us, uint64_t ticks)
 	uint64_t ns = 0;
 
 	for (const char *p = text; p < end; p++)
-		if (*p != '.' && (__builtin_mul_overflow(ns, 10, &ns) ||
-				  __builtin_add_overflow(ns, *p - '0', &ns)))
+		if (*p != '.' && (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, *p - '0', &ns)))
 			return UINT64_MAX;
 	return ns;
 }

@@ -12,8 +12,7 @@
 /* The places of the output, the trace lines and the first file of lifetimes in fds. */
 enum { OUTPUT, TRACE, INPUTS };
 
-void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths,
-		 size_t n)
+void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths, size_t n)
 {
 	*f = (struct follow_lifetimes){.lifetimes = lifetimes, .n = n};
 	f->inputs = mem_array(n, sizeof(*f->inputs));
@@ -76,8 +75,7 @@ static void wait_for_more(struct follow_lifetimes *f, const struct lines *trace,
 		out->error = EPIPE;
 }
 
-int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out,
-		struct slice *line)
+int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out, struct slice *line)
 {
 	while (!lines_ready(trace, line)) {
 		int got = lines_more(trace);

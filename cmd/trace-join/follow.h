@@ -20,16 +20,14 @@ struct follow_lifetimes {
 };
 
 /* A file that cannot be opened ends the tool. */
-void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths,
-		 size_t n);
+void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths, size_t n);
 
 /*
  * As lines_next(). Reads the lifetimes that have come before it returns a line that has just come,
  * and while it waits, for which it flushes the output. When nobody reads the output any more, sets
  * its error.
  */
-int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out,
-		struct slice *line);
+int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out, struct slice *line);
 
 /* Returns 0, or -1 when something was wrong with a file. */
 int follow_close(struct follow_lifetimes *f);

@@ -81,8 +81,7 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 		return;
 	for (unsigned i = 0; i < lifetimes->num_kinds; i++) {
 		const struct lifetime_kind *kind = &lifetimes->kinds[i];
-		const struct lifetime *object = lifetimes_find(lifetimes, kind, LIFETIME_OWNER,
-							       owner, line->tsc);
+		const struct lifetime *object = lifetimes_find(lifetimes, kind, LIFETIME_OWNER, owner, line->tsc);
 
 		if (object && !has_arg(line, kind->name))
 			traceline_add_arg(line, kind->name, object);
@@ -93,8 +92,7 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
  * Counts a line that was annotated, while no line has a name. Threads have owners of the same type
  * as connections, but no lifetimes; the description of a connection has a port.
  */
-static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes,
-			  const struct traceline *line)
+static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes, const struct traceline *line)
 {
 	bool kind = false, number = false;
 	uint64_t value, owner;
@@ -129,8 +127,7 @@ static void annotate(struct join *join, struct traceline *line)
 
 	for (size_t i = 0; i < line->num_args; i++) {
 		struct traceline_arg *arg = &line->args[i];
-		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key)
-							  : NULL;
+		const struct lifetime_kind *kind = wanted ? lifetimes_kind(lifetimes, arg->key) : NULL;
 		uint64_t ptr;
 
 		arg->note = NULL;
@@ -231,7 +228,8 @@ static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, ui
 		return "their ticks are before those of the entries: they are of another run";
 	if (begin > unnamed->last)
 		return "their ticks are after those of the entries: they are of another run";
-	return "their addresses and owners are not those of the entries: they are of another process, or probe lines are missing";
+	return "their addresses and owners are not those of the entries: they are of another process, or probe lines "
+	       "are missing";
 }
 
 /* How many entries lifetimes could have named by owner. any: whether lifetimes have owners. */
@@ -273,15 +271,15 @@ static bool explain_unnamed(const struct join *join, const char *file, const cha
 	if (unnamed->by_arg + by_owner == 0)
 		return true;
 	if (!unnamed->by_arg && !owners && end >= unnamed->first && begin <= unnamed->last) {
-		cli_notice(
-			opt.quiet,
-			"%s: named 0 of %" PRIu64
-			" entries of %s: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES",
-			file, by_owner, name);
+		cli_notice(opt.quiet,
+			   "%s: named 0 of %" PRIu64
+			   " entries of %s: the entries have owners, the lifetimes have none: record the owners with "
+			   "usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES",
+			   file, by_owner, name);
 		return true;
 	}
-	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", file, unnamed->by_arg + by_owner,
-	      name, why_unnamed(unnamed, begin, end));
+	warnx("%s: named 0 of %" PRIu64 " entries of %s: %s", file, unnamed->by_arg + by_owner, name,
+	      why_unnamed(unnamed, begin, end));
 	return false;
 }
 
@@ -292,8 +290,7 @@ static bool check_named(const struct join *join, const char *name)
 	const char *file = io_name(opt.lifetimes[0]);
 
 	if (!lifetimes->n && lifetimes->num_skipped) {
-		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named",
-		      file);
+		warnx("%s: no lifetime lines, which qpair-lifetimes prints: nothing can be named", file);
 		return false;
 	}
 	/* no host connected during the recording */
@@ -309,8 +306,7 @@ static bool check_joined(const struct join *join, const struct lines *lines)
 		cli_notice(opt.quiet, "%s: empty: there are no trace lines", lines->name);
 	for (size_t i = 0; lines->number && i < opt.num_tpoints; i++)
 		if (!join->matched[i])
-			cli_notice(opt.quiet, "%s: no line is of a tracepoint '%s'", lines->name,
-				   opt.tpoints[i]);
+			cli_notice(opt.quiet, "%s: no line is of a tracepoint '%s'", lines->name, opt.tpoints[i]);
 	/* with -F, the lifetimes of the entries' hosts may not have come yet */
 	return !opt.num_lifetimes || check_named(join, lines->name) || opt.follow;
 }
@@ -354,17 +350,14 @@ static const struct cli_option options[] = {
 	 "read lifetime lines while they are written, to pipes and growing files, along with\n"
 	 "trace lines",
 	 .flag = &opt.follow},
-	{'j', "json", NULL,
-	 "print the trace lines themselves, with objects for annotated arguments",
+	{'j', "json", NULL, "print the trace lines themselves, with objects for annotated arguments",
 	 .choice = &opt.output, JSON},
-	{'l', "lifetimes", "FILE",
-	 "lifetime lines, which qpair-lifetimes printed; may be given more than once",
+	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
 	{'q', "quiet", NULL, "no notes about what was missing", .flag = &opt.quiet},
-	{'s', "short", NULL, "print short lines, which name the host and the queue",
-	 .choice = &opt.output, SHORT},
-	{'t', "tpoint", "GLOB",
-	 "annotate only tracepoints of this name; may be given more than once", .call = add_tpoint},
+	{'s', "short", NULL, "print short lines, which name the host and the queue", .choice = &opt.output, SHORT},
+	{'t', "tpoint", "GLOB", "annotate only tracepoints of this name; may be given more than once",
+	 .call = add_tpoint},
 	{},
 };
 
@@ -386,8 +379,7 @@ static const char *parse_options(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	if (opt.num_tpoints && !opt.num_lifetimes)
-		cli_usage(
-			"-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
+		cli_usage("-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
 	path = cli_operand(argc, argv, "one file of trace lines");
 	if (opt.stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");

@@ -30,8 +30,7 @@ static void write_histogram(struct out *out, const struct histogram *h)
 	write_sum(out, h->sum);
 	out_printf(out, ",\"max\":%" PRIu64 ",\"counts\":[", h->max);
 	for (unsigned b = 0; histogram_next(h, &b, &count); b++, separator = ",")
-		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b),
-			   count);
+		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b), count);
 	out_text(out, "]}");
 }
 
@@ -116,8 +115,8 @@ static void read_counts(struct json *j, struct histogram *h, struct totals *t)
 		uint64_t value = 0, count = 0;
 		unsigned bucket;
 
-		if (!json_array(j) || !json_element(j) || !json_u64(j, &value) ||
-		    !json_element(j) || !json_u64(j, &count))
+		if (!json_array(j) || !json_element(j) || !json_u64(j, &value) || !json_element(j) ||
+		    !json_u64(j, &count))
 			json_fail(j, "[value,count] is expected");
 		else if (json_element(j))
 			json_fail(j, "[value,count] is expected");
@@ -165,8 +164,8 @@ static const char *read_histogram(struct histogram *h, struct slice text)
 		return j.error;
 	if (!unit.p || !slice_is(unit, "ns"))
 		return "the unit is not ns";
-	if (!totals.count || totals.count != h->count || h->sum < totals.lowest ||
-	    h->sum > totals.highest || histogram_bucket(h->max) != totals.last)
+	if (!totals.count || totals.count != h->count || h->sum < totals.lowest || h->sum > totals.highest ||
+	    histogram_bucket(h->max) != totals.last)
 		return "count, sum and max do not agree with the counts";
 	return NULL;
 }
@@ -196,8 +195,7 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 		return j.error;
 	if (!type.p || !from.p != life || !to.p != life || (group.n && *group.p != '{'))
 		return "object, from and to are expected before the tab, or object and life";
-	return rows_merge(
-		rows, (struct rows_key){group, type, life ? NULL : &from, life ? NULL : &to}, h);
+	return rows_merge(rows, (struct rows_key){group, type, life ? NULL : &from, life ? NULL : &to}, h);
 }
 
 /* A lines_take: a line with something wrong changes nothing. */

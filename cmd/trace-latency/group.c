@@ -30,8 +30,7 @@ static bool argument(const struct traceline *line, struct slice name, struct sli
 }
 
 /* The value of a member of a member of … the line. */
-static bool find(const struct traceline *line, struct slice text, const char *path,
-		 struct slice *value)
+static bool find(const struct traceline *line, struct slice text, const char *path, struct slice *value)
 {
 	bool in_args = strncmp(path, "args.", 5) == 0;
 
@@ -47,8 +46,7 @@ static bool find(const struct traceline *line, struct slice text, const char *pa
 	}
 }
 
-struct slice group_of(struct group *group, const struct traceline *line, struct slice text,
-		      struct slice related)
+struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related)
 {
 	struct out *out = &group->text;
 

@@ -23,7 +23,6 @@ struct group {
  * that the line does not have is taken from the group of the related object, which may be empty,
  * else it is null. The text is valid until the next call.
  */
-struct slice group_of(struct group *group, const struct traceline *line, struct slice text,
-		      struct slice related);
+struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related);
 
 #endif

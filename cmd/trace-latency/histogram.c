@@ -108,8 +108,7 @@ static uint64_t rank(const struct histogram *h, unsigned thousandths)
 	return values ? values : 1;
 }
 
-void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n,
-			   uint64_t *values)
+void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n, uint64_t *values)
 {
 	uint64_t seen = 0, highest = 0, count;
 	unsigned b = 0;

@@ -72,8 +72,7 @@ uint64_t histogram_mean(const struct histogram *h);
  * is the highest value of the bucket in which the count reaches the share, but at most max, which
  * is exact.
  */
-void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n,
-			   uint64_t *values);
+void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n, uint64_t *values);
 
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);

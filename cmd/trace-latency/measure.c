@@ -26,8 +26,7 @@ static bool is_life(const struct object *o)
 
 static void record_life(struct measure *m, const struct object *o)
 {
-	rows_record(&m->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE,
-		    o->age + (o->last - o->first));
+	rows_record(&m->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE, o->age + (o->last - o->first));
 }
 
 static void end_life(struct measure *m, const struct object *o)
@@ -63,8 +62,7 @@ static void end_touched(struct measure *m)
 		struct object *o = &m->lifecycle.all[m->touched[i]];
 
 		o->marks &= ~TOUCHED;
-		if (o->entries && !(o->marks & RECORDED) && is_life(o) &&
-		    lifecycle_is_final(&m->lifecycle, o)) {
+		if (o->entries && !(o->marks & RECORDED) && is_life(o) && lifecycle_is_final(&m->lifecycle, o)) {
 			record_life(m, o);
 			o->marks |= RECORDED;
 		}
@@ -87,8 +85,8 @@ static void next_interval(struct measure *m, uint64_t ns)
 		interval->to = UINT64_MAX;
 }
 
-static const char *start_life(struct measure *m, struct lifecycle_change *change,
-			      const struct traceline *line, struct slice text)
+static const char *start_life(struct measure *m, struct lifecycle_change *change, const struct traceline *line,
+			      struct slice text)
 {
 	struct object *o = change->object, *related;
 	struct slice inherited = {}, group;
@@ -120,8 +118,7 @@ static void move(struct measure *m, const struct object *from, struct object *to
 }
 
 /* The line as an entry of the object that its own one is related to. */
-static void step_related(struct measure *m, const struct traceline *line, uint64_t ns,
-			 uint32_t state)
+static void step_related(struct measure *m, const struct traceline *line, uint64_t ns, uint32_t state)
 {
 	struct object *o = lifecycle_related(&m->lifecycle, line), before;
 

@@ -9,7 +9,7 @@
 
 struct measure {
 	/* set before measure_lines() */
-	bool related; /* entries of related objects are states of the object they are related to */
+	bool related;      /* entries of related objects are states of the object they are related to */
 	uint64_t interval; /* nanoseconds; 0: none */
 	struct group *group;
 	struct out *out;

@@ -24,8 +24,8 @@ static void print_interval(struct out *out, const struct rows *rows)
 	const uint64_t second = 1000000000, from = rows->interval.from, to = rows->interval.to;
 
 	if (to && rows->num_filled)
-		out_printf(out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s\n",
-			   from / second, from % second, to / second, to % second);
+		out_printf(out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s\n", from / second,
+			   from % second, to / second, to % second);
 }
 
 /* What follows the tables or histograms of an interval. */
@@ -55,8 +55,7 @@ enum { TYPE_WIDTH = 6, STATE_WIDTH = 24 };
 
 static void print_head(struct out *out, const struct rows *base)
 {
-	out_printf(out, "%-*s %-*s %-*s %10s", TYPE_WIDTH, "object", STATE_WIDTH, "from",
-		   STATE_WIDTH, "to", "count");
+	out_printf(out, "%-*s %-*s %-*s %10s", TYPE_WIDTH, "object", STATE_WIDTH, "from", STATE_WIDTH, "to", "count");
 	for (unsigned i = 0; i < NUM_STATS; i++)
 		out_printf(out, " %12s", names[i].head);
 	out_printf(out, " %7s", "share%");
@@ -65,8 +64,7 @@ static void print_head(struct out *out, const struct rows *base)
 	out_char(out, '\n');
 }
 
-static void print_changes(struct out *out, const struct latency_stats *is,
-			  const struct latency *before)
+static void print_changes(struct out *out, const struct latency_stats *is, const struct latency *before)
 {
 	struct latency_stats was = before ? rows_stats(before) : (struct latency_stats){};
 
@@ -77,8 +75,7 @@ static void print_changes(struct out *out, const struct latency_stats *is,
 			out_printf(out, " %8s", "new");
 }
 
-static void print_row(struct out *out, const struct rows *rows, const struct ranked *r,
-		      const struct rows *base)
+static void print_row(struct out *out, const struct rows *rows, const struct ranked *r, const struct rows *base)
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
@@ -91,8 +88,7 @@ static void print_row(struct out *out, const struct rows *rows, const struct ran
 	print_column(out, life ? slice_of("life") : rows->states.all[row->to], STATE_WIDTH);
 	out_printf(out, " %10" PRIu64, row->times.count);
 	for (unsigned i = 0; i < NUM_STATS; i++)
-		out_printf(out, " %8" PRIu64 ".%03u", stats.ns[i] / 1000,
-			   (unsigned)(stats.ns[i] % 1000));
+		out_printf(out, " %8" PRIu64 ".%03u", stats.ns[i] / 1000, (unsigned)(stats.ns[i] % 1000));
 	out_printf(out, " %7.2f", 100 * r->share);
 	if (base)
 		print_changes(out, &stats, rows_find(base, rows, row));
@@ -130,8 +126,7 @@ static void print_stats(struct out *out, const struct latency_stats *stats)
 		print_us(out, names[i].json, stats->ns[i]);
 }
 
-static void print_against(struct out *out, const struct latency_stats *is,
-			  const struct latency *before)
+static void print_against(struct out *out, const struct latency_stats *is, const struct latency *before)
 {
 	struct latency_stats was = rows_stats(before);
 
@@ -198,9 +193,8 @@ static void print_powers(struct out *out, const struct histogram *h)
 	for (int i = 0; i <= last; i++) {
 		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
 
-		out_printf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%-*.*s|\n", width,
-			   low, width, high, counts[i], STARS,
-			   (int)((unsigned __int128)STARS * counts[i] / highest), stars);
+		out_printf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%-*.*s|\n", width, low, width, high,
+			   counts[i], STARS, (int)((unsigned __int128)STARS * counts[i] / highest), stars);
 	}
 }
 

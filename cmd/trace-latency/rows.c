@@ -12,8 +12,7 @@ static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to
 }
 
 /* The row, which becomes one of those that have values. */
-static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from,
-			       uint32_t to)
+static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
 {
 	uint32_t *index = map_put(&rows->map, key_of(group, type, from, to));
 	struct latency *row;
@@ -33,8 +32,7 @@ static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type,
 	return row;
 }
 
-void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to,
-		 uint64_t ns)
+void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to, uint64_t ns)
 {
 	histogram_record(&to_fill(rows, group, type, from, to)->times, ns);
 }
@@ -56,8 +54,7 @@ const char *rows_merge(struct rows *rows, struct rows_key key, const struct hist
 	return NULL;
 }
 
-const struct latency *rows_find(const struct rows *rows, const struct rows *others,
-				const struct latency *other)
+const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other)
 {
 	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
 	uint32_t type = intern_get(&rows->types, others->types.all[other->type]);

@@ -52,8 +52,7 @@ struct rows {
 };
 
 /* Counts a value in the row of a group, a type, and a transition or ROWS_LIFE twice. */
-void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to,
-		 uint64_t ns);
+void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to, uint64_t ns);
 
 /* A row by its texts. from and to are NULL for the whole life. */
 struct rows_key {
@@ -65,8 +64,7 @@ struct rows_key {
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
 /* The row that is the same in other rows and has values there; or NULL. */
-const struct latency *rows_find(const struct rows *rows, const struct rows *others,
-				const struct latency *other);
+const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other);
 
 static inline bool rows_is_life(const struct latency *row)
 {

@@ -24,8 +24,7 @@ bool threshold_parse(const char *text, struct threshold *threshold)
 	else if (!number_fixed(slice_between(text + 1, colon), 3, &percentile))
 		return false;
 	threshold->percentile = percentile;
-	return percentile > 0 && percentile < ALL &&
-	       number_fixed(slice_of(colon + 1), 3, &threshold->percent) &&
+	return percentile > 0 && percentile < ALL && number_fixed(slice_of(colon + 1), 3, &threshold->percent) &&
 	       threshold->percent < UINT32_MAX;
 }
 
@@ -42,8 +41,8 @@ static const char *percentile_name(unsigned thousandths, char name[16])
 }
 
 /* Reports a row; before is that of the base, or NULL. Returns whether it exceeds the threshold. */
-static bool report(const struct threshold *t, const struct latency *row,
-		   const struct latency *before, const char *name, const char *base_name)
+static bool report(const struct threshold *t, const struct latency *row, const struct latency *before, const char *name,
+		   const char *base_name)
 {
 	const uint64_t needed = (ABOVE * ALL + ALL - t->percentile - 1) / (ALL - t->percentile);
 	uint64_t counted = before ? before->times.count : 0, is, was;
@@ -51,22 +50,21 @@ static bool report(const struct threshold *t, const struct latency *row,
 	const char *percentile = percentile_name(t->percentile, text);
 
 	if (row->times.count < needed || counted < needed) {
-		warnx("%s: not judged: %" PRIu64 " samples, %" PRIu64 " in %s; %s needs %" PRIu64,
-		      name, row->times.count, counted, base_name, percentile, needed);
+		warnx("%s: not judged: %" PRIu64 " samples, %" PRIu64 " in %s; %s needs %" PRIu64, name,
+		      row->times.count, counted, base_name, percentile, needed);
 		return false;
 	}
 	histogram_percentiles(&row->times, &t->percentile, 1, &is);
 	histogram_percentiles(&before->times, &t->percentile, 1, &was);
 	if ((unsigned __int128)is * ALL <= (unsigned __int128)was * (ALL + t->percent))
 		return false;
-	warnx("%s: worse: %s is %" PRIu64 ".%03u us, was %" PRIu64 ".%03u us in %s", name,
-	      percentile, is / 1000, (unsigned)(is % 1000), was / 1000, (unsigned)(was % 1000),
-	      base_name);
+	warnx("%s: worse: %s is %" PRIu64 ".%03u us, was %" PRIu64 ".%03u us in %s", name, percentile, is / 1000,
+	      (unsigned)(is % 1000), was / 1000, (unsigned)(was % 1000), base_name);
 	return true;
 }
 
-size_t threshold_report(const struct threshold *threshold, const struct rows *rows,
-			const struct rows *base, const char *base_name)
+size_t threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
+			const char *base_name)
 {
 	struct ranked *ranked = rows_ranked(rows);
 	size_t worse = 0;
@@ -77,8 +75,7 @@ size_t threshold_report(const struct threshold *threshold, const struct rows *ro
 
 		rows_write_name(&name, rows, row);
 		out_char(&name, 0);
-		worse += report(threshold, row, rows_find(base, rows, row), out_kept(&name).p,
-				base_name);
+		worse += report(threshold, row, rows_find(base, rows, row), out_kept(&name).p, base_name);
 		out_close(&name);
 	}
 	free(ranked);

@@ -18,7 +18,7 @@ bool threshold_parse(const char *text, struct threshold *threshold);
  * and those with too few samples in either: a percentile needs 10 values above it. Returns how many
  * rows exceed it.
  */
-size_t threshold_report(const struct threshold *threshold, const struct rows *rows,
-			const struct rows *base, const char *base_name);
+size_t threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
+			const char *base_name);
 
 #endif

@@ -64,14 +64,12 @@ static void print_notes(const struct measure *m, const char *name)
 
 	note(name, l->no_creation, "objects left out: their creation is not in the trace");
 	note(name, m->in_work, "objects have no whole life: they were in work at the end");
-	note(name, m->single_entry,
-	     "objects have no whole life: their creation is their only entry");
+	note(name, m->single_entry, "objects have no whole life: their creation is their only entry");
 	note(name, m->late,
 	     "whole lives are in a later interval than their last entry, which was not known to be the last");
 	note(name, m->cut_short,
 	     "whole lives are cut short: what seemed to be the last entry of their objects was not");
-	note(name, l->out_of_order,
-	     "entries left out: they are earlier than the one before them of their object");
+	note(name, l->out_of_order, "entries left out: they are earlier than the one before them of their object");
 	note(name, l->restarts,
 	     "objects are created before the last entry at their address: the lines come from several "
 	     "traces, or are not in order");
@@ -99,7 +97,8 @@ static bool check_measured(const struct measure *m, const char *name)
 	for (size_t i = 0; m->rows.groups.n && i < opt.group.n; i++) {
 		if (opt.group.keys[i].found)
 			continue;
-		warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
+		warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, such as "
+		      "lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
 		      name, opt.group.keys[i].name);
 		good = false;
 	}
@@ -131,30 +130,21 @@ static void add_group(const char *key)
 static void set_threshold(const char *text)
 {
 	if (!threshold_parse(text, &opt.threshold))
-		cli_usage("--fail-over '%s': a percentile and percent are expected, such as p99:10",
-			  text);
+		cli_usage("--fail-over '%s': a percentile and percent are expected, such as p99:10", text);
 }
 
 static const struct cli_option options[] = {
-	{'g', "group", "KEY",
-	 "a table for each value of this key of the lines; may be given more than once",
+	{'g', "group", "KEY", "a table for each value of this key of the lines; may be given more than once",
 	 .call = add_group},
-	{'r', "related", NULL,
-	 "entries of related objects are states of the object they are related to",
+	{'r', "related", NULL, "entries of related objects are states of the object they are related to",
 	 .flag = &opt.related},
-	{'i', "interval", "SEC", "a table for every SEC seconds of the trace",
-	 .seconds = &opt.interval},
-	{'H', "histogram", NULL, "histograms of powers of two instead of a table",
-	 .choice = &opt.output, HISTOGRAMS},
+	{'i', "interval", "SEC", "a table for every SEC seconds of the trace", .seconds = &opt.interval},
+	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
-	{'e', "encode", NULL, "lines that --merge adds up and --against reads",
-	 .choice = &opt.output, ENCODED},
-	{0, "merge", NULL, "FILE has such lines, of any number of runs in any order",
-	 .flag = &opt.merge},
-	{0, "against", "FILE", "show how much larger times are than in these encoded lines",
-	 .text = &opt.base},
-	{0, "fail-over", "P:N",
-	 "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
+	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
+	{0, "merge", NULL, "FILE has such lines, of any number of runs in any order", .flag = &opt.merge},
+	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
+	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
 	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -175,8 +165,7 @@ static const struct cli cli = {
 static void check_options(void)
 {
 	if (opt.merge && (opt.group.n || opt.related || opt.interval))
-		cli_usage(
-			"-g, -i and -r are for trace lines: they were decided when the lines were encoded");
+		cli_usage("-g, -i and -r are for trace lines: they were decided when the lines were encoded");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED))
@@ -192,8 +181,7 @@ static const char *parse_options(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	check_options();
-	path = cli_operand(argc, argv,
-			   opt.merge ? "one file of encoded lines" : "one file of trace lines");
+	path = cli_operand(argc, argv, opt.merge ? "one file of encoded lines" : "one file of trace lines");
 	if (opt.base && strcmp(opt.base, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	return path;
@@ -228,14 +216,12 @@ int main(int argc, char **argv)
 	m.out = &out;
 	if (opt.base && read_encoded(&base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
-	if ((opt.merge ? read_encoded(&m.rows, path, "trace-latency --merge")
-		       : measure(&m, path)) != 0)
+	if ((opt.merge ? read_encoded(&m.rows, path, "trace-latency --merge") : measure(&m, path)) != 0)
 		status = EXIT_FAILURE;
 	print(&m.rows, &out);
 	if (opt.base)
 		note_gone(&m.rows);
-	if (opt.threshold.percentile &&
-	    threshold_report(&opt.threshold, &m.rows, &base, io_name(opt.base)) && !status)
+	if (opt.threshold.percentile && threshold_report(&opt.threshold, &m.rows, &base, io_name(opt.base)) && !status)
 		status = EXIT_WORSE;
 	measure_free(&m);
 	rows_free(&base);

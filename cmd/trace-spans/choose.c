@@ -87,8 +87,7 @@ bool choose_span(struct choose *c, const struct spans *spans, const struct span 
 {
 	if (ns < c->min_ns)
 		return false;
-	if (c->owners.n &&
-	    (!span_owner(s).n || !matches_any(&c->owners, plain_string(c, span_owner(s)))))
+	if (c->owners.n && (!span_owner(s).n || !matches_any(&c->owners, plain_string(c, span_owner(s)))))
 		return false;
 	return !c->states.n || was_in_state(c, spans, s);
 }

@@ -160,8 +160,7 @@ static void add_nvme(struct io *io, const struct span *s, bool alone)
 /* top: of the kinds that count once on the way down, those that have not been met. */
 enum top { BDEV = 1, NVME = 2 };
 
-static void walk(struct io *io, const struct spans *spans, const struct span *s, unsigned top,
-		 unsigned level)
+static void walk(struct io *io, const struct spans *spans, const struct span *s, unsigned top, unsigned level)
 {
 	switch (source_of(spans, s)) {
 	case FACTS_BDEV_IO:
@@ -199,8 +198,7 @@ void lift_io(struct io *io, const struct spans *spans, const struct span *s)
 	walk(io, spans, s, BDEV | NVME, 0);
 	type = io->facts.values[FACT_TYPE];
 	if (facts_has(&io->facts, FACT_TYPE))
-		io->type = type < sizeof(bdev_types) / sizeof(*bdev_types) ? bdev_types[type]
-									   : NULL;
+		io->type = type < sizeof(bdev_types) / sizeof(*bdev_types) ? bdev_types[type] : NULL;
 	if (facts_has(&io->facts, FACT_CPL))
 		io->status = nvme_status(io->facts.values[FACT_CPL]);
 }

@@ -6,9 +6,8 @@
 #include "spans.h"
 
 struct io {
-	struct facts
-		facts; /* of all of them: blocks and bytes are sums, the rest is the first one's */
-	const char *type; /* its name; NULL: not known, or a number that has none */
+	struct facts facts; /* of all of them: blocks and bytes are sums, the rest is the first one's */
+	const char *type;   /* its name; NULL: not known, or a number that has none */
 	/* name of the first status that is no success, or of a success; NULL: ditto */
 	const char *status;
 	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */

@@ -65,8 +65,7 @@ static void put_status(struct out *out, const struct io *io)
 	if (io->status)
 		out_text(out, io->status);
 	else
-		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7),
-			   (unsigned)(status >> 1 & 0xff));
+		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
 }
 
 static void put_io(struct out *out, const struct io *io)
@@ -249,8 +248,7 @@ static struct slice annotation(struct slice args, const char *name)
 	struct json args_json, object;
 
 	json_init(&args_json, args.p, args.n);
-	for (json_object(&args_json);
-	     json_key(&args_json, &key) && json_value(&args_json, &value);) {
+	for (json_object(&args_json); json_key(&args_json, &key) && json_value(&args_json, &value);) {
 		if (value.p[0] != '{')
 			continue;
 		json_init(&object, value.p, value.n);
@@ -276,9 +274,7 @@ static struct slice who_of(struct print *p, const struct span *s)
 
 	if (host.n) {
 		found = memrchr(host.p, ':', host.n);
-		host = found && found + 1 < host.p + host.n
-			       ? slice_between(found + 1, host.p + host.n)
-			       : host;
+		host = found && found + 1 < host.p + host.n ? slice_between(found + 1, host.p + host.n) : host;
 		queue = unquoted(annotation(span_args(s), "qid"));
 	} else if (owner.n && (found = memmem(owner.p, owner.n, qid, strlen(qid)))) {
 		end = memchr(owner.p, ' ', owner.n);
@@ -315,9 +311,8 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 
 void print_header(struct out *out)
 {
-	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %s\n", US, "US", LIFE, "LIFE", ID,
-		   "ID", TYPE, "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO",
-		   LCORE, "LCORE", "SHARES");
+	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %s\n", US, "US", LIFE, "LIFE", ID, "ID", TYPE, "TYPE",
+		   BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", "SHARES");
 }
 
 static void put_shares(struct out *out, const struct span *s, const uint64_t layers[LAYERS])
@@ -366,9 +361,9 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 
 void print_open_header(struct out *out)
 {
-	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "AGE",
-		   ID, "ID", TYPE, "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO",
-		   LCORE, "LCORE", LIFE, "WAITS", "FOR");
+	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "AGE", ID, "ID", TYPE,
+		   "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", LIFE, "WAITS",
+		   "FOR");
 }
 
 /* The child that is open and started last. */

@@ -37,8 +37,8 @@ static void count(struct measure *m, const struct span *s, uint64_t from, uint64
 static void divide(struct measure *m, const struct span *s, uint64_t from, uint64_t to);
 
 /* Divides up to a time while the children at work are these, the one that started last first. */
-static uint64_t advance(struct measure *m, const struct span *s, const struct span **children,
-			uint64_t from, uint64_t to)
+static uint64_t advance(struct measure *m, const struct span *s, const struct span **children, uint64_t from,
+			uint64_t to)
 {
 	while (from < to) {
 		const struct span *child = *children;

@@ -111,8 +111,8 @@ static void learn_state(struct spans *spans, uint32_t state)
 		struct slice tpoint = spans->states.all[spans->num_info];
 
 		spans->info = mem_room(spans->info, spans->num_info, &spans->cap_info);
-		spans->info[spans->num_info++] = (struct spans_state){
-			.layer = layers_of(tpoint), .source = facts_source(tpoint)};
+		spans->info[spans->num_info++] = (struct spans_state){.layer = layers_of(tpoint),
+								      .source = facts_source(tpoint)};
 	}
 }
 
@@ -154,8 +154,7 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 }
 
 /* The object in work whose address an argument of this entry is. */
-static struct span *linked(const struct spans *spans, const struct span *s,
-			   const struct traceline *line)
+static struct span *linked(const struct spans *spans, const struct span *s, const struct traceline *line)
 {
 	const struct lifecycle *l = &spans->lifecycle;
 
@@ -190,8 +189,7 @@ void span_write_id(struct out *out, const struct spans *spans, const struct span
 }
 
 /* Keeps the texts of the first entry, parent first. */
-static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line,
-		       const struct span *parent)
+static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line, const struct span *parent)
 {
 	if (line->related.p)
 		out_slice(&s->text, line->related);
@@ -213,8 +211,7 @@ static void keep_texts(struct spans *spans, struct span *s, const struct traceli
 	}
 }
 
-static void find_parent(struct spans *spans, struct span *s, const struct traceline *line,
-			bool first)
+static void find_parent(struct spans *spans, struct span *s, const struct traceline *line, bool first)
 {
 	struct object *related = lifecycle_related(&spans->lifecycle, line);
 	struct span *parent = related ? span_of(spans, related) : NULL;
@@ -236,8 +233,8 @@ static bool is_torn(const struct traceline *line, struct slice text)
 	return rest.n > 8 && memmem(rest.p, rest.n, "\"torn\":true", 11);
 }
 
-static void add_state(struct spans *spans, struct span *s, const struct traceline *line,
-		      struct slice text, uint64_t ns, uint32_t state)
+static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
+		      uint32_t state)
 {
 	if (s->n == SPANS_STATES) {
 		/* the state that it is in is worth more than the one before */
@@ -267,9 +264,8 @@ static void end_before(struct spans *spans, const struct object *before)
 /* The same for an object without an id at the address of one that is created. */
 static void end_unknown(struct spans *spans, uint64_t address)
 {
-	uint32_t index = spans->unknown == MAP_NONE
-				 ? MAP_NONE
-				 : map_get(&spans->lifecycle.addresses[spans->unknown], address);
+	uint32_t index = spans->unknown == MAP_NONE ? MAP_NONE
+						    : map_get(&spans->lifecycle.addresses[spans->unknown], address);
 
 	if (index != MAP_NONE)
 		end_before(spans, &spans->lifecycle.all[index]);
@@ -308,8 +304,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 	while (now > SPANS_GRACE_NS && queue_take(&spans->ending, now - SPANS_GRACE_NS, &due))
 		if (!queue_is_over(&due) && due.span->last == due.since)
 			end_span(spans, due.span);
-	while (spans->stuck && now >= spans->stuck_ns &&
-	       queue_take(&spans->open, now - spans->stuck_ns, &due))
+	while (spans->stuck && now >= spans->stuck_ns && queue_take(&spans->open, now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && span_is_open(spans, due.span)) {
 			due.span->stuck = true;
 			spans->stuck(due.span);
@@ -336,8 +331,8 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (slice_is(line->object_id, "n/a")) {
 		known.object_id = slice_of(unknown_id);
 		known.object_us = slice_of("0.000");
-		spans->unknown = intern_add_below(
-			&spans->types, (struct slice){unknown_id, unknown_letter}, LIFECYCLE_TYPES);
+		spans->unknown = intern_add_below(&spans->types, (struct slice){unknown_id, unknown_letter},
+						  LIFECYCLE_TYPES);
 	}
 	error = lifecycle_line(&spans->lifecycle, &known, ns, state, &change);
 	if (error || change.event == LIFECYCLE_NONE)

@@ -100,8 +100,7 @@ struct spans {
 	void (*stuck)(const struct span *span);
 	uint64_t stuck_ns;
 	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
-	void (*entry)(struct span *span, uint32_t before, const struct traceline *line,
-		      struct slice text);
+	void (*entry)(struct span *span, uint32_t before, const struct traceline *line, struct slice text);
 
 	struct lifecycle lifecycle;
 	struct intern types, states;

@@ -80,8 +80,7 @@ static bool receives_pdu(const struct traceline *line)
 	uint64_t state;
 
 	return slice_is(line->tpoint, "TCP_QP_RCV_STATE_CHANGE") && line->num_args &&
-	       slice_is(line->args[0].key, "state") &&
-	       traceline_number(line->args[0].value, &state) && state == 2;
+	       slice_is(line->args[0].key, "state") && traceline_number(line->args[0].value, &state) && state == 2;
 }
 
 void story_see(struct story *story, const struct traceline *line, uint64_t ns)
@@ -112,11 +111,9 @@ static void enter(struct story *story, const struct span *s, uint32_t state, str
 		line->others = story->all[s->connection].queued++;
 }
 
-void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line,
-		struct slice text)
+void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
-	struct span_line kept = {.sequence = story->lines,
-				 .silence = lcore_of(story, line)->silence};
+	struct span_line kept = {.sequence = story->lines, .silence = lcore_of(story, line)->silence};
 
 	if (before == MAP_NONE) {
 		s->connection = connection_of(story, line);
@@ -203,16 +200,14 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 }
 
 /* A line of its own: the number of things between two texts. */
-static void put_cause(struct out *out, const char *before, uint64_t n, const char *one,
-		      const char *many, const char *after)
+static void put_cause(struct out *out, const char *before, uint64_t n, const char *one, const char *many,
+		      const char *after)
 {
-	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", GAP, "", before, n, n == 1 ? one : many,
-		   after);
+	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", GAP, "", before, n, n == 1 ? one : many, after);
 }
 
 /* What is known of the wait that an entry ends. */
-static void put_causes(struct story *story, struct out *out, const struct story_entry *e,
-		       uint64_t gap)
+static void put_causes(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap)
 {
 	const struct span *s = e->span;
 	const struct span_line *line = &s->lines[e->state], *before = line - 1;
@@ -221,8 +216,8 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 
 	if (line->silence && line->silence >= gap / 2) {
 		/* the line that put_entry() has parsed */
-		out_printf(out, "%*s   lcore %.*s wrote nothing for ", GAP, "",
-			   (int)story->line.lcore.n, story->line.lcore.p);
+		out_printf(out, "%*s   lcore %.*s wrote nothing for ", GAP, "", (int)story->line.lcore.n,
+			   story->line.lcore.p);
 		out_us(out, line->silence < gap ? line->silence : gap);
 		out_text(out, " us\n");
 	}
@@ -231,13 +226,12 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 	state = s->states[e->state - 1].state;
 	layer = story->spans->info[state].layer;
 	if (layer == LAYER_BUFFER)
-		put_cause(out, "waited for a buffer while", before->others, "other", "others",
-			  "did");
+		put_cause(out, "waited for a buffer while", before->others, "other", "others", "did");
 	if (is_queued(story, state) && before->others)
 		put_cause(out, "queued behind", before->others, "other", "others", "on the socket");
 	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
-		put_cause(out, "the connection received", line->pdus - before->pdus - 1,
-			  "other PDU", "other PDUs", "meanwhile");
+		put_cause(out, "the connection received", line->pdus - before->pdus - 1, "other PDU", "other PDUs",
+			  "meanwhile");
 }
 
 /* An argument that trace-join -j made an object of, as the key=value, ... that its text has. */
@@ -285,12 +279,10 @@ static void annotate(struct story *story)
 		}
 }
 
-static void put_entry(struct story *story, struct out *out, const struct story_entry *e,
-		      uint64_t gap, bool marked)
+static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked)
 {
 	const struct span *s = e->span;
-	size_t at = s->lines[e->state].at,
-	       end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
+	size_t at = s->lines[e->state].at, end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
 	struct slice text = {s->kept.buf + at, end - at};
 
 	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');

@@ -41,8 +41,7 @@ struct story {
 void story_see(struct story *story, const struct traceline *line, uint64_t ns);
 
 /* Keeps the line of an entry, as spans.entry. */
-void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line,
-		struct slice text);
+void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
 
 /* A span ends in the state that it is in. */
 void story_end(struct story *story, const struct span *s);

@@ -92,8 +92,7 @@ static void take_stuck(const struct span *s)
 		out_slice(&out, text_of(s, true));
 }
 
-static void keep_entry(struct span *s, uint32_t before, const struct traceline *line,
-		       struct slice entry)
+static void keep_entry(struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
 	story_keep(&story, s, before, line, entry);
 }
@@ -149,25 +148,18 @@ static void add_owner(const char *argument)
 
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
-	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text",
-	 .flag = &opt.json},
-	{'k', "key", "KEY=GLOB",
-	 "only spans with this value, such as type=write; may be given more than once",
+	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
+	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
-	{0, "open", NULL, "only spans in flight at the trace's end, the oldest first",
-	 .flag = &opt.open},
+	{0, "open", NULL, "only spans in flight at the trace's end, the oldest first", .flag = &opt.open},
 	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
-	{'s', "story", NULL, "after each span all its entries, with the time before each",
-	 .flag = &opt.story},
-	{0, "stuck", "US", "also spans that are in flight for US microseconds, when they are",
-	 .us = &opt.stuck_ns},
-	{'t', "tpoint", "GLOB",
-	 "only spans that were in a state of this name; may be given more than once",
+	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
+	{0, "stuck", "US", "also spans that are in flight for US microseconds, when they are", .us = &opt.stuck_ns},
+	{'t', "tpoint", "GLOB", "only spans that were in a state of this name; may be given more than once",
 	 .call = add_state},
-	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once",
-	 .call = add_owner},
+	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
 	{},
 };
 

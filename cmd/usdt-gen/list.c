@@ -53,8 +53,7 @@ static void write_types(struct out *out, const struct probe *p, unsigned arg)
 		if (arg >= p->sites[i]->num_args)
 			continue;
 		for (j = 0; j < i; j++)
-			if (arg < p->sites[j]->num_args &&
-			    same_type(&p->sites[j]->args[arg], &p->sites[i]->args[arg]))
+			if (arg < p->sites[j]->num_args && same_type(&p->sites[j]->args[arg], &p->sites[i]->args[arg]))
 				break;
 		if (j < i)
 			continue;
@@ -110,8 +109,7 @@ static void write_json(struct out *out, const struct target *t, const struct pro
 	out_text(out, "}\n");
 }
 
-static void list_file(struct out *out, const struct target *t, const struct target_file *f,
-		      bool json)
+static void list_file(struct out *out, const struct target *t, const struct target_file *f, bool json)
 {
 	const struct usdt_site **sites = mem_array(f->usdt.n, sizeof(*sites));
 	struct probe p = {.file = f};

@@ -147,13 +147,11 @@ int source_read(struct target *t, const char *directory)
 		return -1;
 	}
 	while (result == 0 && (entry = fts_read(tree))) {
-		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
-		    entry->fts_info == FTS_NS) {
+		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
 			warnx("%s: %s", entry->fts_path, strerror(entry->fts_errno));
 			result = -1;
 		} else if (entry->fts_info == FTS_F && !has_suffix(entry->fts_path, DEFINITIONS) &&
-			   (has_suffix(entry->fts_path, ".c") ||
-			    has_suffix(entry->fts_path, ".h"))) {
+			   (has_suffix(entry->fts_path, ".c") || has_suffix(entry->fts_path, ".h"))) {
 			result = read_source(t, entry, &new_era);
 		}
 	}

@@ -32,8 +32,7 @@ static void write_path(struct out *out, const char *path)
 
 	/* a quote would make the rest program text; a backslash comes from printable names */
 	if (strpbrk(path, "\"\\"))
-		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters",
-		     path);
+		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters", path);
 	out_printf(out, "%s%s%s", quote, path, quote);
 }
 
@@ -137,13 +136,10 @@ static const struct cli_option options[] = {
 	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
 	 "may be given more than once",
 	 .call = add_spec},
-	{'f', "file", "FILE",
-	 "read specs from FILE (-: standard input), one per line; # starts a comment",
+	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment",
 	 .call = add_specs},
-	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once",
-	 .call = add_file},
-	{'p', "pid", "PID", "use those of a process: of its executable and its libraries",
-	 .call = add_process},
+	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once", .call = add_file},
+	{'p', "pid", "PID", "use those of a process: of its executable and its libraries", .call = add_process},
 	{'s', "source", "DIRECTORY", "use those of an SPDK source tree", .call = add_source},
 	{'l', "list", NULL, "list the probes of -x, -p or -s", .flag = &opt.list},
 	{'j', "json", NULL, "list them as JSON lines", .flag = &opt.json},

@@ -16,8 +16,7 @@ enum {
 };
 
 #ifdef __aarch64__
-_Static_assert(offsetof(struct user_pt_regs, regs) == 0 &&
-		       offsetof(struct user_pt_regs, sp) == SP_OFFSET,
+_Static_assert(offsetof(struct user_pt_regs, regs) == 0 && offsetof(struct user_pt_regs, sp) == SP_OFFSET,
 	       "the kernel has the registers in another order");
 #endif
 
@@ -40,8 +39,7 @@ static bool find_register(struct slice name, uint16_t *offset)
 	else if (slice_is(name, "lr"))
 		number = LINK_REGISTER;
 	else if ((*name.p != 'x' && *name.p != 'w') ||
-		 !number_decimal((struct slice){name.p + 1, name.n - 1}, &number) ||
-		 number >= NUM_REGISTERS)
+		 !number_decimal((struct slice){name.p + 1, name.n - 1}, &number) || number >= NUM_REGISTERS)
 		return false;
 	*offset = 8 * number;
 	return true;
@@ -88,8 +86,7 @@ static bool take_offset(struct slice *s, struct operand *o, struct operand_symbo
 			return false;
 		symbol->use = LOW_BITS;
 	}
-	if (!s->n || !machine_take_sum(s, &number, &symbol->name) ||
-	    (symbol->use == LOW_BITS) != (symbol->name.n > 0))
+	if (!s->n || !machine_take_sum(s, &number, &symbol->name) || (symbol->use == LOW_BITS) != (symbol->name.n > 0))
 		return false;
 	o->value = number;
 	return true;
@@ -100,8 +97,7 @@ static bool take_memory(struct slice *s, struct operand *o, struct operand_symbo
 {
 	if (!machine_take(s, '[') || !find_register(machine_take_until(s, ",]"), &o->base))
 		return false;
-	if (take_comma(s) &&
-	    (s->n && *s->p == 'x' ? !take_index(s, o) : !take_offset(s, o, symbol)))
+	if (take_comma(s) && (s->n && *s->p == 'x' ? !take_index(s, o) : !take_offset(s, o, symbol)))
 		return false;
 	return machine_take(s, ']') && !s->n;
 }

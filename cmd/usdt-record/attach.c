@@ -68,10 +68,8 @@ static bool has_uprobe_multi(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
 	uint64_t offset = 0;
-	struct link_create attr = {.attach_type = uprobe_multi,
-				   .path = (uintptr_t) "/",
-				   .offsets = (uintptr_t)&offset,
-				   .cnt = 1};
+	struct link_create attr = {
+		.attach_type = uprobe_multi, .path = (uintptr_t) "/", .offsets = (uintptr_t)&offset, .cnt = 1};
 	int fd = load_nothing(&options), link;
 	bool has;
 
@@ -113,11 +111,10 @@ static int describe(struct attach_site *s, struct symtab *symbols)
 
 		if (!spec->args[i].name.n)
 			continue;
-		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i], symbols,
-				  &error) != 0) {
+		if (operand_parse(o, s->file->usdt.machine, s->place, &s->place->args[i], symbols, &error) != 0) {
 			warnx("%s: probe %.*s: argument %u, '%.*s', cannot be fetched: %s; _ in its place skips it",
-			      s->file->path, (int)spec->name.n, spec->name.p, i,
-			      (int)spec->args[i].name.n, spec->args[i].name.p, error);
+			      s->file->path, (int)spec->name.n, spec->name.p, i, (int)spec->args[i].name.n,
+			      spec->args[i].name.p, error);
 			return -1;
 		}
 		o->is_string = spec->args[i].is_string;
@@ -126,7 +123,8 @@ static int describe(struct attach_site *s, struct symtab *symbols)
 	}
 	if (num_strings <= MAX_STRINGS)
 		return 0;
-	warnx("probe %.*s: %u strings are too many, %d can be recorded at a time; without :str an argument is an address",
+	warnx("probe %.*s: %u strings are too many, %d can be recorded at a time; without :str an argument is an "
+	      "address",
 	      (int)spec->name.n, spec->name.p, num_strings, MAX_STRINGS);
 	return -1;
 }
@@ -139,8 +137,8 @@ static void show(const struct attach_site *s)
 		out_printf(&args, " %s@", usdt_type(&s->place->args[i]).text);
 		out_visible(&args, s->place->args[i].operand);
 	}
-	warnx("%s: probe %.*s at 0x%" PRIx64 ":%.*s", s->file->path, (int)s->spec->name.n,
-	      s->spec->name.p, s->place->address, (int)out_kept(&args).n, out_kept(&args).p);
+	warnx("%s: probe %.*s at 0x%" PRIx64 ":%.*s", s->file->path, (int)s->spec->name.n, s->spec->name.p,
+	      s->place->address, (int)out_kept(&args).n, out_kept(&args).p);
 	out_close(&args);
 }
 
@@ -157,20 +155,18 @@ static int add_site(struct attach *a, const struct target_file *f, const struct 
 	return describe(s, symbols);
 }
 
-static int find_sites_in(struct attach *a, const struct target_file *f,
-			 const struct probespecs *specs, struct symtab *symbols, bool verbose)
+static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs,
+			 struct symtab *symbols, bool verbose)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
 		for (size_t k = 0; k < specs->n; k++)
 			if (probespec_matches(&specs->all[k], &f->usdt.sites[i]) &&
-			    add_site(a, f, &f->usdt.sites[i], &specs->all[k], symbols, verbose) !=
-				    0)
+			    add_site(a, f, &f->usdt.sites[i], &specs->all[k], symbols, verbose) != 0)
 				return -1;
 	return 0;
 }
 
-int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs,
-		      bool verbose)
+int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose)
 {
 	struct elffile_budget budget = {};
 	int result = 0;
@@ -198,8 +194,7 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 	a->options = *options;
 	a->multi = !options->one_by_one && has_uprobe_multi();
 	bpf->rodata->first_process = r->pid;
-	bpf->rodata->only_followed = r->pid &&
-				     (options->follow || (a->multi && !multi_knows_processes()));
+	bpf->rodata->only_followed = r->pid && (options->follow || (a->multi && !multi_knows_processes()));
 	bpf->rodata->may_sleep = may_sleep();
 	bpf_map__set_max_entries(bpf->maps.sites, a->num_sites);
 	bpf_program__set_autoload(bpf->progs.find_first, bpf->rodata->only_followed);
@@ -221,8 +216,7 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 static int fill_sites(struct attach *a)
 {
 	for (uint32_t i = 0; i < a->num_sites; i++)
-		if (bpf_map_update_elem(bpf_map__fd(a->bpf->maps.sites), &i, &a->sites[i].fetch,
-					BPF_ANY) != 0) {
+		if (bpf_map_update_elem(bpf_map__fd(a->bpf->maps.sites), &i, &a->sites[i].fetch, BPF_ANY) != 0) {
 			warn("BPF map");
 			return -1;
 		}
@@ -267,19 +261,17 @@ static int attach_file(struct attach *a, const struct attach_site *sites, size_t
 
 static int attach_site(struct attach *a, const struct attach_site *s, pid_t pid)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = s->place->semaphore,
-		    .bpf_cookie = s - a->sites);
+	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = s->place->semaphore, .bpf_cookie = s - a->sites);
 	struct bpf_link *link;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->file->fd);
-	link = bpf_program__attach_uprobe_opts(a->bpf->progs.on_probe, pid ? pid : -1, path,
-					       s->place->offset, &options);
+	link = bpf_program__attach_uprobe_opts(a->bpf->progs.on_probe, pid ? pid : -1, path, s->place->offset,
+					       &options);
 	if (!link) {
 		bool denied = errno == EACCES || errno == EPERM;
 
-		warn("%s: cannot attach to probe %.*s%s", s->file->path, (int)s->spec->name.n,
-		     s->spec->name.p,
+		warn("%s: cannot attach to probe %.*s%s", s->file->path, (int)s->spec->name.n, s->spec->name.p,
 		     denied ? ", for which kernels before 6.6 want CAP_SYS_ADMIN, too" : "");
 		return -1;
 	}
@@ -297,8 +289,7 @@ static int attach_sites(struct attach *a, pid_t pid)
 		for (n = 1; a->multi && i + n < a->num_sites; n++)
 			if (a->sites[i + n].file != a->sites[i].file)
 				break;
-		if ((a->multi ? attach_file(a, &a->sites[i], n, pid)
-			      : attach_site(a, &a->sites[i], pid)) != 0)
+		if ((a->multi ? attach_file(a, &a->sites[i], n, pid) : attach_site(a, &a->sites[i], pid)) != 0)
 			return -1;
 	}
 	return 0;
@@ -311,8 +302,7 @@ int attach_probes(struct attach *a)
 
 	if (fill_sites(a) != 0 || recorder_attach(a->recorder) != 0)
 		return -1;
-	if (only_followed &&
-	    recorder_run_iterator(recorder_open_iterator(a->bpf->progs.find_first)) != 0) {
+	if (only_followed && recorder_run_iterator(recorder_open_iterator(a->bpf->progs.find_first)) != 0) {
 		warn("cannot find the process");
 		return -1;
 	}
@@ -380,7 +370,8 @@ int attach_detach(struct attach *a)
 	usdt_record_bpf__detach(a->bpf);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
-	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead network file system for instance; process %d stays to wait for it",
+	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead "
+	      "network file system for instance; process %d stays to wait for it",
 	      child);
 	return -1;
 }
@@ -400,8 +391,7 @@ bool attach_next_process(const struct attach *a, struct attach_walk *walk)
 	while (a->options.follow && walk->seen < bpf_map__max_entries(a->bpf->maps.followed) &&
 	       bpf_map_get_next_key(map, walk->seen ? &walk->key : NULL, &walk->key) == 0) {
 		walk->seen++;
-		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 ||
-		    (pid_t)pid == a->recorder->pid)
+		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 || (pid_t)pid == a->recorder->pid)
 			continue;
 		walk->pid = pid;
 		return true;

@@ -45,8 +45,7 @@ struct attach {
  * Finds the sites of the specs, which probecheck() has accepted, and how to fetch their arguments.
  * Target and specs must outlive it. verbose: shows each site. Returns 0 or -1.
  */
-int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs,
-		      bool verbose);
+int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose);
 
 /* Opens the program, for the recorder's process or for all. Returns 0 or -1. */
 int attach_open(struct attach *a, struct recorder *r, const struct attach_options *options,

@@ -97,8 +97,8 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 	while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		;
 	if (waited == pid && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		warnx("%s: its dynamic linker %s does not list its libraries: probes in these are not found",
-		      path, linker);
+		warnx("%s: its dynamic linker %s does not list its libraries: probes in these are not found", path,
+		      linker);
 	return result;
 }
 
@@ -108,7 +108,8 @@ int libraries_add(const struct command *c, struct target *t)
 	int result;
 
 	if (target_add_file(t, c->path) != 0) {
-		warnx("when '%s' starts the program that has the probes, name that one with -x, and follow forks with -F",
+		warnx("when '%s' starts the program that has the probes, name that one with -x, and follow forks with "
+		      "-F",
 		      c->argv[0]);
 		return -1;
 	}

@@ -25,8 +25,7 @@ struct operand_symbol {
  * Sets kind, base, index, scale and value of an operand, all but what its symbol adds to the value.
  * Returns NULL, or what is wrong. The operand has no registers and no value yet.
  */
-typedef const char *machine_parse(struct operand *o, struct operand_symbol *symbol,
-				  struct slice text);
+typedef const char *machine_parse(struct operand *o, struct operand_symbol *symbol, struct slice text);
 
 machine_parse x86_parse, arm64_parse;
 

@@ -50,8 +50,8 @@ static bool take_term(struct slice *text, uint64_t *sum, struct slice *symbol)
 		*sum += negative ? -number : number;
 		return true;
 	}
-	if (negative || symbol->n || (*term.p >= '0' && *term.p <= '9') ||
-	    memchr(term.p, '@', term.n) || memchr(term.p, ':', term.n))
+	if (negative || symbol->n || (*term.p >= '0' && *term.p <= '9') || memchr(term.p, '@', term.n) ||
+	    memchr(term.p, ':', term.n))
 		return false;
 	*symbol = term;
 	return true;
@@ -67,8 +67,8 @@ bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol
 }
 
 /* Adds the symbol's value. Addresses that move with the file are relative to the probe. */
-static int add_symbol(struct operand *o, const struct operand_symbol *symbol,
-		      const struct usdt_site *site, struct symtab *symbols, const char **error)
+static int add_symbol(struct operand *o, const struct operand_symbol *symbol, const struct usdt_site *site,
+		      struct symtab *symbols, const char **error)
 {
 	uint64_t address;
 
@@ -108,16 +108,14 @@ bool operand_is_native(unsigned machine)
 #endif
 }
 
-int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site,
-		  const struct usdt_arg *arg, struct symtab *symbols, const char **error)
+int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site, const struct usdt_arg *arg,
+		  struct symtab *symbols, const char **error)
 {
 	machine_parse *parse = parser_of(machine);
 	struct operand_symbol symbol = {};
 
-	*o = (struct operand){.size = arg->size,
-			      .is_signed = arg->is_signed,
-			      .base = NO_REGISTER,
-			      .index = NO_REGISTER};
+	*o = (struct operand){
+		.size = arg->size, .is_signed = arg->is_signed, .base = NO_REGISTER, .index = NO_REGISTER};
 	if (!parse)
 		return fault(error, "its processor is unknown");
 	*error = parse(o, &symbol, arg->operand);

@@ -17,8 +17,8 @@ struct symtab;
  * Reads how to fetch an argument of the site. Returns 0, or -1 with the reason in *error. machine:
  * EM_* of elf.h, which may be another one than this.
  */
-int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site,
-		  const struct usdt_arg *arg, struct symtab *symbols, const char **error);
+int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site, const struct usdt_arg *arg,
+		  struct symtab *symbols, const char **error);
 
 /* Whether probes in files for this machine can fire on the one that the tool was built for. */
 bool operand_is_native(unsigned machine);

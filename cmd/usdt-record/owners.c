@@ -106,9 +106,8 @@ static void follow(struct owners *o, struct found_trace *found)
 	o->fd = found->fd;
 	o->state = OWNERS_FOLLOWING;
 	if (!found->owners.n) {
-		cli_notice(o->quiet,
-			   "%s: no owners to follow: traces of layout %s name qpairs by address",
-			   o->name, found->layout);
+		cli_notice(o->quiet, "%s: no owners to follow: traces of layout %s name qpairs by address", o->name,
+			   found->layout);
 		stop(o);
 	} else if (ownerwatch_open(&o->watch, o->fd, &found->owners, NULL) != 0) {
 		warn("%s: its owners are not followed", o->name);
@@ -145,16 +144,13 @@ void owners_start(struct owners *o)
 		return;
 	search(o);
 	if (o->state == OWNERS_SEARCHING)
-		cli_notice(
-			o->quiet,
-			"no trace of process %d so far: its owners are followed once there is one",
-			o->attach->recorder->pid);
+		cli_notice(o->quiet, "no trace of process %d so far: its owners are followed once there is one",
+			   o->attach->recorder->pid);
 }
 
 static bool names_qpairs(const struct probespec *spec)
 {
-	return slice_is(spec->name, "nvmf_poll_group_add_qpair") ||
-	       slice_is(spec->name, "nvmf_ctrlr_add_qpair");
+	return slice_is(spec->name, "nvmf_poll_group_add_qpair") || slice_is(spec->name, "nvmf_ctrlr_add_qpair");
 }
 
 void owners_event(struct owners *o, const struct probespec *spec)
@@ -180,8 +176,7 @@ void owners_check(struct owners *o)
 		search(o);
 		if (o->state != OWNERS_SEARCHING && privilege_drop(false) != 0)
 			exit(EXIT_FAILURE);
-	} else if (o->state == OWNERS_FOLLOWING &&
-		   (o->due || age >= (o->again ? CHECK_AGAIN : CHECK_IDLE))) {
+	} else if (o->state == OWNERS_FOLLOWING && (o->due || age >= (o->again ? CHECK_AGAIN : CHECK_IDLE))) {
 		check(o);
 	}
 }
@@ -193,8 +188,7 @@ bool owners_finish(struct owners *o)
 	else if (o->state == OWNERS_FOLLOWING)
 		check(o);
 	if (o->state == OWNERS_SEARCHING && o->starting)
-		cli_notice(o->quiet, "no owners: process %d had no trace",
-			   o->attach->recorder->pid);
+		cli_notice(o->quiet, "no owners: process %d had no trace", o->attach->recorder->pid);
 	stop(o);
 	return !o->failed;
 }

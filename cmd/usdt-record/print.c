@@ -67,8 +67,7 @@ static size_t line_room(const struct probespec *spec)
 	return room;
 }
 
-bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e,
-		 size_t size)
+bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e, size_t size)
 {
 	struct words words = {(const char *)(e + 1), (const char *)e + size};
 	char *to = out_room(out, line_room(spec));
@@ -83,8 +82,7 @@ bool print_event(struct out *out, const struct probespec *spec, const struct usd
 			to = put(to, slice_of(", "));
 		to = put(to, spec->args[i].name);
 		*to++ = '=';
-		to = put_value(to, &words, spec->args[i].is_string,
-			       !(e->unreadable >> operand & 1));
+		to = put_value(to, &words, spec->args[i].is_string, !(e->unreadable >> operand & 1));
 		if (!to)
 			return false;
 		operand++;

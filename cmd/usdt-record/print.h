@@ -12,7 +12,6 @@
  * could not be read is its address, a number that could not is a question mark. size is that of the
  * event. Returns false, and writes nothing, when the event has another form than its spec.
  */
-bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e,
-		 size_t size);
+bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e, size_t size);
 
 #endif

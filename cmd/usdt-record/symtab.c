@@ -25,8 +25,7 @@ static int add_symbols(struct symtab *t, uint32_t type, const char **error)
 		return *error ? -1 : 0;
 	}
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &symbol)); i++) {
-		if (!*name || symbol.st_shndx == SHN_UNDEF ||
-		    strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
+		if (!*name || symbol.st_shndx == SHN_UNDEF || strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
 			continue;
 		t->all = mem_room(t->all, t->n, &t->cap);
 		t->all[t->n++] = (struct symtab_symbol){name, symbol.st_value};

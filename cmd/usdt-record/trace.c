@@ -23,8 +23,7 @@ enum {
 /* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and more when it was removed. */
 static bool may_be_trace(const struct mapping *m)
 {
-	return m->shared && m->writable && strncmp(m->path, "/dev/shm/", 9) == 0 &&
-	       strstr(m->path, "_trace.");
+	return m->shared && m->writable && strncmp(m->path, "/dev/shm/", 9) == 0 && strstr(m->path, "_trace.");
 }
 
 /* The effective user of the process; -1: it has ended. */
@@ -73,14 +72,13 @@ static bool recognise(struct found_trace *found)
 
 static int refuse(const struct found_trace *found, pid_t pid, const char *why)
 {
-	warnx("%s: the trace of process %d %s: its owners are not followed; --no-owners does without",
-	      found->name, pid, why);
+	warnx("%s: the trace of process %d %s: its owners are not followed; --no-owners does without", found->name, pid,
+	      why);
 	return -1;
 }
 
 /* Returns as trace_find() does; unless it is 1, the caller releases name and descriptor. */
-static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid,
-		      const struct mapping_list *list)
+static int open_trace(struct found_trace *found, const struct mapping *m, pid_t pid, const struct mapping_list *list)
 {
 	uid_t user = user_of(list->proc);
 	struct stat st;

@@ -69,9 +69,8 @@ static void start_owners(struct usdt_record *u)
 	if (opt.no_owners || !owners_wanted(&opt.specs))
 		return;
 	if (!u->recorder.pid) {
-		cli_notice(
-			opt.recorder.quiet,
-			"owners are not followed, since -x names no process: -p does, or a command");
+		cli_notice(opt.recorder.quiet,
+			   "owners are not followed, since -x names no process: -p does, or a command");
 		return;
 	}
 	u->owners = (struct owners){.attach = &u->attach,
@@ -100,8 +99,7 @@ static void start(void *context)
 
 	if (u->recorder.pid)
 		snprintf(pid, sizeof(pid), " (pid %d)", u->recorder.pid);
-	cli_notice(opt.recorder.quiet, "recording %zu probe%s of %s%s", n, n == 1 ? "" : "s",
-		   opt.target.name, pid);
+	cli_notice(opt.recorder.quiet, "recording %zu probe%s of %s%s", n, n == 1 ? "" : "s", opt.target.name, pid);
 }
 
 static bool print(void *context, const void *event, size_t size)
@@ -159,18 +157,13 @@ static void finish(void *context)
 	else if (!u->events && !r->failed)
 		cli_notice(quiet, "no events: none of the probes was hit");
 	if (u->cut)
-		cli_notice(quiet, "cut %" PRIu64 " strings that are longer than %d bytes", u->cut,
-			   MAX_STRING);
+		cli_notice(quiet, "cut %" PRIu64 " strings that are longer than %d bytes", u->cut, MAX_STRING);
 	if (u->unreadable)
-		cli_notice(
-			quiet,
-			"%" PRIu64
-			" arguments could not be read: an address, or a question mark, is in their place",
-			u->unreadable);
-	recorder_loss(r, lost,
-		      "lost %" PRIu64 " events: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow",
-		      not_followed);
+		cli_notice(quiet,
+			   "%" PRIu64 " arguments could not be read: an address, or a question mark, is in their place",
+			   u->unreadable);
+	recorder_loss(r, lost, "lost %" PRIu64 " events: the buffer was full; use a larger --buffer", lost);
+	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
 	r->failed |= opt.target.incomplete;
 }
 
@@ -208,8 +201,7 @@ static void add_specs(const char *path)
 }
 
 static const struct cli_option options[] = {
-	{'p', "pid", "PID", "record a process, until it ends or Ctrl-C",
-	 .pid = &opt.recorder.pids[0]},
+	{'p', "pid", "PID", "record a process, until it ends or Ctrl-C", .pid = &opt.recorder.pids[0]},
 	{'x', "executable", "FILE",
 	 "record every process that runs this file or library; with a command or -p:\n"
 	 "search for probes in this file only; may be given more than once",
@@ -218,18 +210,14 @@ static const struct cli_option options[] = {
 	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
 	 "may be given more than once",
 	 .call = add_spec},
-	{'f', "file", "FILE",
-	 "read specs from FILE (-: standard input), one per line; # starts a comment",
+	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment",
 	 .call = add_specs},
-	{'F', "follow-forks", NULL, "also record the processes that the process starts",
-	 .flag = &opt.attach.follow},
+	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.attach.follow},
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
-	{0, "no-owners", NULL,
-	 "no owner lines, which name the connections in traces of SPDK v24.05 and later",
+	{0, "no-owners", NULL, "no owner lines, which name the connections in traces of SPDK v24.05 and later",
 	 .flag = &opt.no_owners},
-	{0, "perf-events", NULL, "attach as on kernels before 6.6, which takes longer",
-	 .flag = &opt.attach.one_by_one},
+	{0, "perf-events", NULL, "attach as on kernels before 6.6, which takes longer", .flag = &opt.attach.one_by_one},
 	RECORDER_OPTIONS(opt.recorder, 'm', "16M"),
 	{},
 };

@@ -42,8 +42,7 @@ enum {
 };
 
 #ifdef __x86_64__
-_Static_assert(offsetof(struct pt_regs, rbx) == RBX_OFFSET &&
-		       offsetof(struct pt_regs, rax) == RAX_OFFSET &&
+_Static_assert(offsetof(struct pt_regs, rbx) == RBX_OFFSET && offsetof(struct pt_regs, rax) == RAX_OFFSET &&
 		       offsetof(struct pt_regs, rip) == RIP_OFFSET &&
 		       offsetof(struct pt_regs, rsp) == (NUM_REGISTERS - 1) * 8,
 	       "the kernel has the registers in another order");
@@ -108,9 +107,7 @@ const char *x86_parse(struct operand *o, struct operand_symbol *symbol, struct s
 
 	if (text.n && *text.p == '%') {
 		o->kind = REGISTER;
-		return take_register(&text, &o->base) && !text.n && o->base != RIP_OFFSET
-			       ? NULL
-			       : machine_bad_register;
+		return take_register(&text, &o->base) && !text.n && o->base != RIP_OFFSET ? NULL : machine_bad_register;
 	}
 	o->kind = machine_take(&text, '$') ? CONSTANT : MEMORY;
 	if (!text.n || !machine_take_sum(&text, &number, &symbol->name))
