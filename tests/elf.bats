@@ -14,7 +14,7 @@ setup() {
 
 # Runs a command in 256 MiB, which sanitizers cannot do.
 limited() {
-    ldd "$(command -v usdt-gen)" | grep -q libasan || ulimit -v 262144
+    has_sanitizers || ulimit -v 262144
     timeout 20 "$@"
 }
 

@@ -6,7 +6,7 @@ load helpers
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || exit
-    ! ldd "$(command -v trace-dump)" | grep -q libasan || skip 'sanitizers have costs of their own'
+    ! has_sanitizers || skip 'sanitizers have costs of their own'
 }
 
 # For awk: a trace line up to its arguments; all of it; a probe line. An age of - is that of a creation.

@@ -2,6 +2,7 @@
 
 bats_require_minimum_version 1.5.0
 # a tool that fails in a pipeline of a test fails the test
+# grep in a pipe reads all of it, without -q: else its writer may be killed by SIGPIPE
 set -o pipefail
 
 ROOT=$(realpath "$BATS_TEST_DIRNAME/..")
@@ -31,6 +32,10 @@ filters() {
     for tool in $(tools); do
         ! grep -q '^Usage: .*\[FILE\]$' <<<"$("$tool" --help)" || echo "$tool"
     done
+}
+
+has_sanitizers() {
+    [[ $(ldd "$BIN/trace-dump") == *libasan* ]]
 }
 
 # A pipeline fails where any part of it does.

@@ -119,7 +119,7 @@ may_fail() { # COMMAND...
 
 # To 256 MiB, but not that of sanitizers, which reserve terabytes.
 limit_memory() {
-    ldd "$(command -v trace-join)" | grep -q libasan || ulimit -v 262144
+    has_sanitizers || ulimit -v 262144
 }
 
 @test "a line of deep or huge JSON is refused or read, in bounded memory" {

@@ -280,6 +280,15 @@ teardown() {
     done
 }
 
+@test "a second document is reported" {
+    cat "$DATA/spdk-trace.json" "$DATA/spdk-trace.json" >two.json
+    for input in two.json '<(cat two.json)'; do
+        status_is 1 sh "trace-dump $input"
+        says 'another document follows, which was not read: give each by itself'
+        equal "$output" "$(cat "$DATA/spdk-trace.jsonl")"
+    done
+}
+
 @test "JSON that defines tracepoints after the entries is refused there" {
     for entry in '{"lcore":0,"tpoint":1,"tsc":5}' ''; do
         echo '{"tsc_rate":1000000,"tpoints":[{"name":"A","id":1}],"entries":['"$entry"'],"tpoints":[{"name":"B","id":60000}]}' >late.json
@@ -427,7 +436,7 @@ teardown() {
     document() { # CHARACTERS
         printf '{"tsc_rate":9,"tpoints":[{"name":"A","id":1,"args":[{"name":"s","type":2,"size":8}]}],"entries":[{"lcore":0,"tpoint":1,"tsc":1,"args":["%0*d"]}]}' "$1" 7
     }
-    document 8 | trace-dump | grep -q '"s":"00000007"'
+    document 8 | trace-dump | grep '"s":"00000007"' >/dev/null
     for n in 9 600 200000; do
         document $n >long.json
         status_is 1 trace-dump long.json

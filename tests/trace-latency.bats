@@ -75,10 +75,10 @@ L
         for value in "$low" "$high"; do
             { entry 0 A r0 - 0x1; entry "$(microseconds "$value")" B r0 0 0x1; } >in
             # no percentile is above the largest value
-            trace-latency -j in | grep -q "\"p50\":$(microseconds "$value"),.*\"max\":$(microseconds "$value")," ||
+            trace-latency -j in | grep "\"p50\":$(microseconds "$value"),.*\"max\":$(microseconds "$value")," >/dev/null ||
                 { echo "$power $value: $(trace-latency -j in)"; return 1; }
             { entry 0 A r1 - 0x2; entry 18446744073709551.615 B r1 0 0x2; } >>in
-            trace-latency -j in | grep -q "\"p50\":$(microseconds "$high"),.*\"max\":18446744073709551.615," ||
+            trace-latency -j in | grep "\"p50\":$(microseconds "$high"),.*\"max\":18446744073709551.615," >/dev/null ||
                 { echo "$power $value: $(trace-latency -j in)"; return 1; }
         done
     done

@@ -380,6 +380,39 @@ static bool fill_entry(struct document *d, const struct raw_entry *raw, struct e
 	return true;
 }
 
+/* Whether an object with a member starts at p. */
+static bool starts_document(const char *p, const char *end)
+{
+	for (p++; p < end && *p && strchr(" \t\r\n", *p); p++)
+		;
+	return p < end && *p == '"';
+}
+
+/* Whether another document follows; other lines are stray ones of spdk_trace. */
+static bool is_followed(struct document *d)
+{
+	struct input *in = d->in;
+	const char *p = d->j.p, *end = d->j.end;
+
+	for (;;) {
+		const char *brace = memchr(p, '{', end - p);
+		bool needs_more = !brace || end - brace < TEXT_MIN;
+
+		if (brace && starts_document(brace, end))
+			return true;
+		if (!needs_more || (brace && in->whole)) {
+			p = brace + 1;
+			continue;
+		}
+		if (in->whole || in->error)
+			return false;
+		input_consume(in, (brace ? brace : end) - (const char *)in->data);
+		input_fill(in, INPUT_START);
+		p = (const char *)in->data;
+		end = p + in->size;
+	}
+}
+
 bool document_next(struct document *d, struct entry *e)
 {
 	struct raw_entry raw;
@@ -400,6 +433,8 @@ bool document_next(struct document *d, struct entry *e)
 		d->in_entries = false;
 		if (read_members(d))
 			fail(d, "a second list of entries");
+		else if (!d->error && is_followed(d))
+			fail(d, "another document follows, which was not read: give each by itself");
 		return false;
 	}
 	d->entries++;
