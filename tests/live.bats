@@ -138,7 +138,8 @@ has_written() { # SLOTS
     [ "$(wc -l <followed)" -gt 10000 ]
     equal "$(grep -v -e 'left out' err)" ''
     sed 's/"us":[^,]*,//' followed >without
-    trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' | grep -vxFf without | cmp - /dev/null
+    trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' >ring
+    run -1 grep -vxFf without ring
 }
 
 @test "-F says what was overwritten before it could be read, and has the rest" {
@@ -151,7 +152,7 @@ has_written() { # SLOTS
     sed 's/"us":[^,]*,//' followed | tail -n 5000 >without
     trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' >ring
     equal "$(wc -l <ring)" 512
-    grep -vxFf without ring | cmp - /dev/null
+    run -1 grep -vxFf without ring
 }
 
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
@@ -248,7 +249,9 @@ L
     status=0
     wait $! || status=$?
     equal "$status" 1
-    grep -q 'trace-dump: copy: owners cannot be followed any more: No data available' err
+    # the first look at the owners may just have been at the map of the file
+    grep -q -e 'trace-dump: copy: owners cannot be followed any more: No data available' -e 'became shorter' err ||
+        { cat err; return 1; }
     kill "$(cat pid)"
 }
 
