@@ -221,6 +221,16 @@ spdk:nvmf_poll_group_remove_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvm
     equal "$stderr" ''
 }
 
+@test "a source file is searched whole, or named" {
+    sources new
+    printf '\0\nSPDK_DTRACE_PROBE1(behind, a);\n' >>spdk/lib/nvmf/nvmf.c
+    status_is 0 usdt-gen -l -s spdk
+    grep -q '^spdk:behind(' <<<"$output"
+    truncate -s 17M spdk/lib/nvmf/large.c
+    status_is 1 usdt-gen -l -s spdk
+    says 'usdt-gen: spdk/lib/nvmf/large.c: more than 16 MiB, not searched'
+}
+
 @test "source trees that cannot be read" {
     status_is 1 usdt-gen -s missing
     equal "$stderr" 'usdt-gen: missing: No such file or directory'

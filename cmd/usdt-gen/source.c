@@ -16,7 +16,7 @@
 /* The file that defines the macros. */
 #define DEFINITIONS "/spdk_internal/usdt.h"
 
-enum { MAX_SIZE = 16 << 20 }; /* of a source file; longer ones are skipped */
+enum { MAX_SIZE = 16 << 20 }; /* of a source file */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -37,6 +37,9 @@ static char *read_file(const char *path, size_t size)
 		n += got;
 	if (text)
 		text[n] = 0;
+	/* what follows a NUL is searched as well */
+	for (char *nul = text; text && (nul = memchr(nul, 0, text + n - nul));)
+		*nul = ' ';
 	if (fd >= 0)
 		close(fd);
 	if (got < 0) {
@@ -107,8 +110,10 @@ static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
 	struct target_file *f;
 	char *text;
 
-	if (entry->fts_statp->st_size > MAX_SIZE)
-		return 0;
+	if (entry->fts_statp->st_size > MAX_SIZE) {
+		warnx("%s: more than %d MiB, not searched", entry->fts_path, MAX_SIZE >> 20);
+		return -1;
+	}
 	text = read_file(entry->fts_path, entry->fts_statp->st_size);
 	if (!text) {
 		warn("%s", entry->fts_path);
@@ -146,13 +151,13 @@ int source_read(struct target *t, const char *directory)
 		warn("%s", directory);
 		return -1;
 	}
-	while (result == 0 && (entry = fts_read(tree))) {
+	while ((entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
 			warnx("%s: %s", entry->fts_path, strerror(entry->fts_errno));
 			result = -1;
 		} else if (entry->fts_info == FTS_F && !has_suffix(entry->fts_path, DEFINITIONS) &&
 			   (has_suffix(entry->fts_path, ".c") || has_suffix(entry->fts_path, ".h"))) {
-			result = read_source(t, entry, &new_era);
+			result |= read_source(t, entry, &new_era);
 		}
 	}
 	fts_close(tree);
