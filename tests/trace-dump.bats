@@ -380,6 +380,20 @@ teardown() {
     done
 }
 
+@test "a number that is of no owner of the tracepoint's type has no description" {
+    # as of NVMe: the queue pair has number 300, and so has a TCP connection
+    cat >lines <<'L'
+{"tpoint":"TCP_NEW","id":64,"owner_type":"t"}
+{"tpoint":"PCIE_SUBMIT","id":65,"owner_type":"q"}
+{"id":300,"poller":"t300","tsc":90,"description":"10.0.0.1:1"}
+{"tsc":100,"lcore":0,"tpoint":"TCP_NEW","poller":"t300"}
+{"tsc":200,"lcore":0,"tpoint":"PCIE_SUBMIT","poller":"q300"}
+L
+    mktrace lines >trace
+    equal "$(trace-dump trace | jq -c '[.poller, .owner]')" '["t300","10.0.0.1:1"]
+["q300",null]'
+}
+
 @test "-w chooses owners by their descriptions" {
     {
         cat "$DATA/modern.jsonl"

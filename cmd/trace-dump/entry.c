@@ -137,6 +137,7 @@ static void read_owner_text(const struct trace *t, unsigned id, struct entry_own
 	trace_owner(t, id, &record);
 	out_json(&text, record.description);
 	owner->tsc = record.tsc;
+	owner->type = record.type;
 	owner->text = (struct slice){text.buf, record.description.n ? text.len : 0};
 }
 
@@ -154,7 +155,8 @@ static void read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 	owner = &r->owners[id];
 	if (!owner->text.p)
 		read_owner_text(r->trace, id, owner);
-	if (owner->tsc < e->tsc)
+	/* tracepoints of nvme, scsi and ftl have types of owners, and numbers that are no owner's */
+	if (owner->tsc < e->tsc && (!e->tpoint->owner_type || owner->type == e->tpoint->owner_type))
 		e->owner = owner->text;
 }
 

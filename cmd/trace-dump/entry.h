@@ -55,6 +55,7 @@ struct entry_reader {
 	} types[TRACE_TYPES];
 	struct entry_owner {
 		uint64_t tsc;
+		uint8_t type;
 		struct slice text; /* description as a JSON string; p is NULL until it is needed */
 	} * owners;
 	uint8_t args[TRACE_ARGS_MAX + TRACE_MORE_ARGS];
