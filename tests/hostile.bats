@@ -148,3 +148,11 @@ limit_memory() {
     done
     [ $ran -ge 5 ]
 }
+
+@test "a pipe that pretends to be the trace of a process is not waited for" {
+    local pid=$((2 ** 22 + $$)) # no process has it
+    mkfifo "/dev/shm/hostile_trace.pid$pid"
+    run timeout 5 trace-dump -p "$pid"
+    rm "/dev/shm/hostile_trace.pid$pid"
+    equal "$status $output" "1 trace-dump: /dev/shm/hostile_trace.pid$pid: no regular file, as a trace is"
+}

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "mem.h"
 #include "number.h"
@@ -12,6 +13,7 @@
 char *process_find_trace(pid_t pid)
 {
 	char pattern[64], *path;
+	struct stat st;
 	glob_t found;
 
 	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", pid);
@@ -24,6 +26,9 @@ char *process_find_trace(pid_t pid)
 		errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them", pid, found.gl_pathv[0],
 		     found.gl_pathv[1]);
 	path = mem_copy(slice_of(found.gl_pathv[0]));
+	/* anybody may put something there, such as a pipe that would keep open(2) waiting */
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		errx(EXIT_FAILURE, "%s: no regular file, as a trace is", path);
 	globfree(&found);
 	return path;
 }
