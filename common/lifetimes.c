@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lifetimes.h"
 
-#include <err.h>
 #include <stdlib.h>
 
-#include "interactive.h"
-#include "lines.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
@@ -257,22 +254,6 @@ const char *lifetimes_add(void *context, struct slice line)
 	*number = l->n;
 	add(l, &lifetime);
 	return NULL;
-}
-
-int lifetimes_read(struct lifetimes *l, const char *path)
-{
-	struct interactive interactive;
-	struct lines lines;
-	int status;
-
-	if (lines_open(&lines, path) != 0)
-		err(EXIT_FAILURE, "%s", lines.name);
-	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
-	interactive_start(&interactive, &lines, NULL);
-	status = lines_each(&lines, lifetimes_add, l);
-	if (lines.is)
-		exit(EXIT_FAILURE);
-	return status;
 }
 
 static int compare(uint64_t a, uint64_t b)

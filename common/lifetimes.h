@@ -69,14 +69,7 @@ struct lifetimes {
 	size_t num_active;
 };
 
-/*
- * Adds the lifetime lines of a file to l, which is all zero at first; complains about malformed
- * ones. Returns 0, or -1 when it has complained. A file that cannot be opened, or is of another
- * kind, ends the tool.
- */
-int lifetimes_read(struct lifetimes *l, const char *path);
-
-/* Adds the lifetime of one line; a lines_take. */
+/* Adds the lifetime of one line to l, which is all zero at first; a lines_take. */
 const char *lifetimes_add(void *lifetimes, struct slice line);
 
 /* The kind that annotates arguments of this name, or NULL. */

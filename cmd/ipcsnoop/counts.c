@@ -35,14 +35,14 @@ void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cp
 		}
 }
 
-struct ranked {
+struct ranked_call {
 	uint64_t value;
 	unsigned call;
 };
 
 static int compare(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_call *x = a, *y = b;
 
 	if (x->value != y->value)
 		return x->value < y->value ? -1 : 1;
@@ -50,7 +50,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The calls whose value is not 0, by value. Returns how many there are. */
-static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CALLS], value_of *value_of)
+static size_t sort(struct ranked_call rows[NUM_CALLS], const struct count sums[NUM_CALLS], value_of *value_of)
 {
 	size_t n = 0;
 
@@ -58,7 +58,7 @@ static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CA
 		uint64_t value = value_of(&sums[call]);
 
 		if (value)
-			rows[n++] = (struct ranked){value, call};
+			rows[n++] = (struct ranked_call){value, call};
 	}
 	qsort(rows, n, sizeof(*rows), compare);
 	return n;
@@ -66,7 +66,7 @@ static size_t sort(struct ranked rows[NUM_CALLS], const struct count sums[NUM_CA
 
 void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 {
-	struct ranked rows[NUM_CALLS];
+	struct ranked_call rows[NUM_CALLS];
 	char name[CALLS_NAME];
 	size_t n = sort(rows, sums, calls_of);
 
@@ -84,7 +84,7 @@ void counts_text(struct out *out, const struct count sums[NUM_CALLS])
 
 void counts_json(struct out *out, const struct count sums[NUM_CALLS])
 {
-	struct ranked rows[NUM_CALLS];
+	struct ranked_call rows[NUM_CALLS];
 	char name[CALLS_NAME];
 	size_t n = sort(rows, sums, calls_of);
 

@@ -27,7 +27,7 @@ struct object_track {
 	uint64_t arrow; /* one that leads to its next entry; 0: none */
 };
 
-struct member {
+struct linked {
 	struct slice key, value;
 };
 
@@ -42,7 +42,7 @@ struct chart {
 	uint64_t arrows;                  /* how many were drawn */
 
 	/* of the annotation that is being made a label */
-	struct member *members;
+	struct linked *members;
 	size_t num_members, cap_members;
 	struct out label;
 };
@@ -67,7 +67,7 @@ static struct event_id id_of(const struct chart *c, const struct object *o)
 /* Finds the members of an annotation that describe it: not its address, and no objects. */
 static void find_members(struct chart *c, struct slice annotation)
 {
-	struct member m;
+	struct linked m;
 	struct json j;
 
 	c->num_members = 0;

@@ -14,6 +14,7 @@
 
 #include "cli.h"
 #include "follow.h"
+#include "interactive.h"
 #include "io.h"
 #include "json.h"
 #include "lifetimes.h"
@@ -388,6 +389,23 @@ static const char *parse_options(int argc, char **argv)
 	return path;
 }
 
+/* Adds the lifetime lines of a file. Returns 0, or -1 when some are malformed. */
+static int read_lifetimes(struct lifetimes *lifetimes, const char *path)
+{
+	struct interactive interactive;
+	struct lines lines;
+	int status;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	lines_expect(&lines, KIND_LIFETIMES, "trace-join -l - TRACE-LINES");
+	interactive_start(&interactive, &lines, NULL);
+	status = lines_each(&lines, lifetimes_add, lifetimes);
+	if (lines.is)
+		exit(EXIT_FAILURE);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
@@ -400,7 +418,7 @@ int main(int argc, char **argv)
 	if (opt.follow)
 		follow_open(&join.follow, &join.lifetimes, opt.lifetimes, opt.num_lifetimes);
 	for (size_t i = 0; !opt.follow && i < opt.num_lifetimes; i++)
-		if (lifetimes_read(&join.lifetimes, opt.lifetimes[i]) != 0)
+		if (read_lifetimes(&join.lifetimes, opt.lifetimes[i]) != 0)
 			status = EXIT_FAILURE;
 	out_open(&out, STDOUT_FILENO);
 	if (join_all(&join, path) != 0)

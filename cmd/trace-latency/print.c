@@ -75,7 +75,7 @@ static void print_changes(struct out *out, const struct latency_stats *is, const
 			out_printf(out, " %8s", "new");
 }
 
-static void print_row(struct out *out, const struct rows *rows, const struct ranked *r, const struct rows *base)
+static void print_row(struct out *out, const struct rows *rows, const struct ranked_row *r, const struct rows *base)
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
@@ -97,7 +97,7 @@ static void print_row(struct out *out, const struct rows *rows, const struct ran
 
 void print_table(struct out *out, const struct rows *rows, const struct rows *base)
 {
-	struct ranked *ranked = rows_ranked(rows);
+	struct ranked_row *ranked = rows_ranked(rows);
 
 	print_interval(out, rows);
 	for (size_t i = 0; i < rows->num_filled; i++) {
@@ -148,7 +148,7 @@ static void print_against(struct out *out, const struct latency_stats *is, const
 
 void print_json(struct out *out, const struct rows *rows, const struct rows *base)
 {
-	struct ranked *ranked = rows_ranked(rows);
+	struct ranked_row *ranked = rows_ranked(rows);
 
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		const struct latency *row = ranked[i].row;
@@ -200,7 +200,7 @@ static void print_powers(struct out *out, const struct histogram *h)
 
 void print_histograms(struct out *out, const struct rows *rows)
 {
-	struct ranked *ranked = rows_ranked(rows);
+	struct ranked_row *ranked = rows_ranked(rows);
 
 	print_interval(out, rows);
 	for (size_t i = 0; i < rows->num_filled; i++) {

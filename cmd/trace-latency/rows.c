@@ -160,8 +160,8 @@ static int compare_groups(struct slice a, struct slice b)
 
 static int by_rank(const void *a, const void *b, void *context)
 {
-	const struct latency *x = ((const struct ranked *)a)->row;
-	const struct latency *y = ((const struct ranked *)b)->row;
+	const struct latency *x = ((const struct ranked_row *)a)->row;
+	const struct latency *y = ((const struct ranked_row *)b)->row;
 	const struct rows *rows = context;
 	const struct slice *states = rows->states.all;
 	int order;
@@ -182,21 +182,21 @@ static int by_rank(const void *a, const void *b, void *context)
  * The time of all objects of a group and type is the sum of its transitions. That of the whole
  * lives is longer where lines were left out, and shorter where lives did not end.
  */
-static void set_shares(struct ranked *from, struct ranked *to)
+static void set_shares(struct ranked_row *from, struct ranked_row *to)
 {
 	unsigned __int128 life = 0, parts = 0, total;
 
-	for (struct ranked *r = from; r < to; r++)
+	for (struct ranked_row *r = from; r < to; r++)
 		*(rows_is_life(r->row) ? &life : &parts) += r->row->times.sum;
 	total = life > parts ? life : parts;
-	for (struct ranked *r = from; r < to; r++)
+	for (struct ranked_row *r = from; r < to; r++)
 		r->share = total ? (double)r->row->times.sum / (double)total : 0;
 }
 
-struct ranked *rows_ranked(const struct rows *rows)
+struct ranked_row *rows_ranked(const struct rows *rows)
 {
 	size_t n = rows->num_filled, to;
-	struct ranked *ranked = mem_array(n, sizeof(*ranked));
+	struct ranked_row *ranked = mem_array(n, sizeof(*ranked));
 
 	for (size_t i = 0; i < n; i++)
 		ranked[i].row = rows->filled[i];

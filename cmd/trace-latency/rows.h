@@ -90,7 +90,7 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
  * parts, and those by their total time, the longest first. Equal ones are ordered by name, so the
  * order does not depend on that of the input. The caller frees them.
  */
-struct ranked {
+struct ranked_row {
 	const struct latency *row;
 	double share; /* of the time of its group's objects of its type, 0 to 1 */
 } * rows_ranked(const struct rows *rows);

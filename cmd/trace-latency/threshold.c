@@ -66,7 +66,7 @@ static bool report(const struct threshold *t, const struct latency *row, const s
 size_t threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
 			const char *base_name)
 {
-	struct ranked *ranked = rows_ranked(rows);
+	struct ranked_row *ranked = rows_ranked(rows);
 	size_t worse = 0;
 
 	for (size_t i = 0; i < rows->num_filled; i++) {

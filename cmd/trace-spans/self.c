@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "self.h"
 
-struct measure {
+struct self_times {
 	struct self *self;
 	const struct spans *spans;
 };
@@ -23,7 +23,7 @@ static size_t state_at(const struct span *s, uint64_t ns)
 }
 
 /* No child is at work in this time. */
-static void count(struct measure *m, const struct span *s, uint64_t from, uint64_t to)
+static void count(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	m->self->types[s->type] += to - from;
 	for (size_t i = state_at(s, from); from < to; i++) {
@@ -34,10 +34,10 @@ static void count(struct measure *m, const struct span *s, uint64_t from, uint64
 	}
 }
 
-static void divide(struct measure *m, const struct span *s, uint64_t from, uint64_t to);
+static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to);
 
 /* Divides up to a time while the children at work are these, the one that started last first. */
-static uint64_t advance(struct measure *m, const struct span *s, const struct span **children, uint64_t from,
+static uint64_t advance(struct self_times *m, const struct span *s, const struct span **children, uint64_t from,
 			uint64_t to)
 {
 	while (from < to) {
@@ -60,7 +60,7 @@ static uint64_t advance(struct measure *m, const struct span *s, const struct sp
 }
 
 /* Recursion is bounded by SPANS_DEPTH. */
-static void divide(struct measure *m, const struct span *s, uint64_t from, uint64_t to)
+static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	const struct span *at_work = NULL;
 
@@ -79,7 +79,7 @@ static void divide(struct measure *m, const struct span *s, uint64_t from, uint6
 
 void self_measure(struct self *self, const struct spans *spans, const struct span *s)
 {
-	struct measure m = {self, spans};
+	struct self_times m = {self, spans};
 
 	*self = (struct self){};
 	divide(&m, s, s->first, s->last);

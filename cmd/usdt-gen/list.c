@@ -7,7 +7,7 @@
 #include "mem.h"
 
 /* The sites of one probe in one file. */
-struct probe {
+struct listed_probe {
 	const struct target_file *file;
 	const struct usdt_site *const *sites;
 	size_t n;
@@ -29,7 +29,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : x->address < y->address ? -1 : x->address > y->address;
 }
 
-static unsigned num_args(const struct probe *p)
+static unsigned num_args(const struct listed_probe *p)
 {
 	unsigned n = 0;
 
@@ -45,7 +45,7 @@ static bool same_type(const struct usdt_arg *a, const struct usdt_arg *b)
 }
 
 /* Writes the types that an argument has at the sites, s32|u64 when they differ. */
-static void write_types(struct out *out, const struct probe *p, unsigned arg)
+static void write_types(struct out *out, const struct listed_probe *p, unsigned arg)
 {
 	const char *bar = "";
 
@@ -63,7 +63,7 @@ static void write_types(struct out *out, const struct probe *p, unsigned arg)
 }
 
 /* A source has no semaphores; the file's name is followed by the line of the first site. */
-static void write_text(struct out *out, const struct target *t, const struct probe *p)
+static void write_text(struct out *out, const struct target *t, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
@@ -85,7 +85,7 @@ static void write_text(struct out *out, const struct target *t, const struct pro
 	out_text(out, "\n");
 }
 
-static void write_json(struct out *out, const struct target *t, const struct probe *p)
+static void write_json(struct out *out, const struct target *t, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];
 
@@ -112,7 +112,7 @@ static void write_json(struct out *out, const struct target *t, const struct pro
 static void list_file(struct out *out, const struct target *t, const struct target_file *f, bool json)
 {
 	const struct usdt_site **sites = mem_array(f->usdt.n, sizeof(*sites));
-	struct probe p = {.file = f};
+	struct listed_probe p = {.file = f};
 
 	for (size_t i = 0; i < f->usdt.n; i++)
 		sites[i] = &f->usdt.sites[i];

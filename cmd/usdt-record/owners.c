@@ -45,7 +45,7 @@ static void write_escaped(struct out *out, struct slice text)
 /* An ownerwatch_report. */
 static void write_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
 {
-	struct owners *o = context;
+	struct owners_follower *o = context;
 	struct out *out = o->out;
 
 	out_printf(out, "owner: tsc=0x%" PRIx64 ", id=0x%x, poller='", owner->tsc, id);
@@ -56,7 +56,7 @@ static void write_owner(void *context, unsigned id, char prefix, const struct tr
 	o->lines++;
 }
 
-static void stop(struct owners *o)
+static void stop(struct owners_follower *o)
 {
 	if (o->state == OWNERS_FOLLOWING) {
 		ownerwatch_close(&o->watch);
@@ -67,7 +67,7 @@ static void stop(struct owners *o)
 }
 
 /* Writes what is new. A record that precedes those of this pass may come meanwhile. */
-static int write_owners(struct owners *o)
+static int write_owners(struct owners_follower *o)
 {
 	uint64_t lines = UINT64_MAX;
 
@@ -80,7 +80,7 @@ static int write_owners(struct owners *o)
 }
 
 /* Reads the owners, and writes them before the lines that are held back. */
-static void check(struct owners *o)
+static void check(struct owners_follower *o)
 {
 	struct out *out = o->out;
 	size_t n = o->due && o->mark < out->len ? out->len - o->mark : 0;
@@ -100,7 +100,7 @@ static void check(struct owners *o)
 	free(held);
 }
 
-static void follow(struct owners *o, struct found_trace *found)
+static void follow(struct owners_follower *o, struct found_trace *found)
 {
 	o->name = found->name;
 	o->fd = found->fd;
@@ -119,7 +119,7 @@ static void follow(struct owners *o, struct found_trace *found)
 	}
 }
 
-static void search(struct owners *o)
+static void search(struct owners_follower *o)
 {
 	struct attach_walk walk = {};
 	struct found_trace found;
@@ -137,7 +137,7 @@ static void search(struct owners *o)
 	o->checked = clock_ms();
 }
 
-void owners_start(struct owners *o)
+void owners_start(struct owners_follower *o)
 {
 	o->state = OWNERS_SEARCHING;
 	if (o->starting)
@@ -153,7 +153,7 @@ static bool names_qpairs(const struct probespec *spec)
 	return slice_is(spec->name, "nvmf_poll_group_add_qpair") || slice_is(spec->name, "nvmf_ctrlr_add_qpair");
 }
 
-void owners_event(struct owners *o, const struct probespec *spec)
+void owners_event(struct owners_follower *o, const struct probespec *spec)
 {
 	if (o->state == OWNERS_OFF)
 		return;
@@ -168,7 +168,7 @@ void owners_event(struct owners *o, const struct probespec *spec)
 	o->mark = o->out->len;
 }
 
-void owners_check(struct owners *o)
+void owners_check(struct owners_follower *o)
 {
 	uint64_t age = o->state != OWNERS_OFF ? clock_ms() - o->checked : 0;
 
@@ -181,7 +181,7 @@ void owners_check(struct owners *o)
 	}
 }
 
-bool owners_finish(struct owners *o)
+bool owners_finish(struct owners_follower *o)
 {
 	if (o->state == OWNERS_SEARCHING)
 		search(o);

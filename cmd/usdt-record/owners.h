@@ -15,7 +15,7 @@
 
 struct attach;
 
-struct owners {
+struct owners_follower {
 	enum owners_state {
 		OWNERS_OFF,       /* not wanted, or no more to come */
 		OWNERS_SEARCHING, /* no trace so far */
@@ -45,16 +45,16 @@ bool owners_wanted(const struct probespecs *specs);
  * yet. While the state is OWNERS_SEARCHING, the privileges to read other processes are needed; once
  * it is not, all privileges are dropped.
  */
-void owners_start(struct owners *o);
+void owners_start(struct owners_follower *o);
 
 /*
  * The first is called for each event before it is written, the second between events as often as
  * possible, but before the output is flushed: an owner line comes before the lines of its qpair.
  */
-void owners_event(struct owners *o, const struct probespec *spec);
-void owners_check(struct owners *o);
+void owners_event(struct owners_follower *o, const struct probespec *spec);
+void owners_check(struct owners_follower *o);
 
 /* Reads the owners a last time. Returns whether none can be missing because of a failure. */
-bool owners_finish(struct owners *o);
+bool owners_finish(struct owners_follower *o);
 
 #endif

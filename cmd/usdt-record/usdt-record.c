@@ -34,7 +34,7 @@ static struct {
 struct usdt_record {
 	struct recorder recorder;
 	struct attach attach;
-	struct owners owners;
+	struct owners_follower owners;
 	uint64_t events, cut, unreadable;
 };
 
@@ -73,10 +73,10 @@ static void start_owners(struct usdt_record *u)
 			   "owners are not followed, since -x names no process: -p does, or a command");
 		return;
 	}
-	u->owners = (struct owners){.attach = &u->attach,
-				    .out = &u->recorder.out,
-				    .quiet = opt.recorder.quiet,
-				    .starting = opt.recorder.command};
+	u->owners = (struct owners_follower){.attach = &u->attach,
+					     .out = &u->recorder.out,
+					     .quiet = opt.recorder.quiet,
+					     .starting = opt.recorder.command};
 	owners_start(&u->owners);
 }
 
