@@ -28,7 +28,7 @@ static void put_children(struct out *out, const struct spans *spans, const struc
 	out_text(out, ",\"children\":[");
 	for (const struct span *child = s->child; child; child = child->next) {
 		out_text(out, child == s->child ? "\"" : ",\"");
-		span_write_id(out, spans, child);
+		spans_write_id(out, spans, child);
 		out_char(out, '"');
 	}
 	out_char(out, ']');
@@ -168,7 +168,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	out_text(out, ",\"lcore\":");
 	out_u64(out, s->lcore);
 	out_text(out, ",\"id\":\"");
-	span_write_id(out, p->spans, s);
+	spans_write_id(out, p->spans, s);
 	out_text(out, "\",\"value\":\"");
 	out_hex(out, s->value);
 	out_char(out, '"');
@@ -183,7 +183,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 		out_text(out, ",\"args\":");
 		out_slice(out, span_args(s));
 	}
-	out_text(out, span_is_open(p->spans, s) ? ",\"open\":true" : "");
+	out_text(out, spans_is_open(p->spans, s) ? ",\"open\":true" : "");
 	out_text(out, s->cut ? ",\"cut\":true" : "");
 	out_text(out, is_torn(s) ? ",\"torn\":true" : "");
 	out_text(out, "}\n");
@@ -296,7 +296,7 @@ static struct slice who_of(struct print *p, const struct span *s)
 /* From id to lcore. */
 static void put_what(struct print *p, struct out *out, const struct span *s)
 {
-	span_write_id(&p->text, p->spans, s);
+	spans_write_id(&p->text, p->spans, s);
 	out_column(out, cut_text(&p->text, 0), ID);
 	if (p->io.type)
 		put_column(p, out, slice_of(p->io.type), TYPE);
@@ -372,7 +372,7 @@ static const struct span *open_child(const struct spans *spans, const struct spa
 	const struct span *last = NULL;
 
 	for (const struct span *child = s->child; child; child = child->next)
-		if (span_is_open(spans, child))
+		if (spans_is_open(spans, child))
 			last = child;
 	return last;
 }

@@ -178,7 +178,7 @@ static struct span *linked(const struct spans *spans, const struct span *s, cons
 	return NULL;
 }
 
-void span_write_id(struct out *out, const struct spans *spans, const struct span *s)
+void spans_write_id(struct out *out, const struct spans *spans, const struct span *s)
 {
 	if (s->unknown) {
 		out_text(out, "n/a");
@@ -194,7 +194,7 @@ static void keep_texts(struct spans *spans, struct span *s, const struct traceli
 	if (line->related.p)
 		out_slice(&s->text, line->related);
 	else if (parent)
-		span_write_id(&s->text, spans, parent);
+		spans_write_id(&s->text, spans, parent);
 	s->parent_n = s->text.len;
 	out_slice(&s->text, line->poller);
 	s->poller_n = line->poller.n;
@@ -305,7 +305,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 		if (!queue_is_over(&due) && due.span->last == due.since)
 			end_span(spans, due.span);
 	while (spans->stuck && now >= spans->stuck_ns && queue_take(&spans->open, now - spans->stuck_ns, &due))
-		if (!queue_is_over(&due) && span_is_open(spans, due.span)) {
+		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;
 			spans->stuck(due.span);
 		}
@@ -364,7 +364,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	return NULL;
 }
 
-bool span_is_open(const struct spans *spans, const struct span *s)
+bool spans_is_open(const struct spans *spans, const struct span *s)
 {
 	const struct object *object = &spans->lifecycle.all[s->object];
 
@@ -398,7 +398,7 @@ void spans_end(struct spans *spans)
 		if (!s->n || s->ended)
 			continue;
 		left[n++] = s;
-		s->open = span_is_open(spans, s);
+		s->open = spans_is_open(spans, s);
 	}
 	spans->over = true;
 	qsort(left, n, sizeof(*left), by_last);

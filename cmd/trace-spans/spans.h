@@ -123,7 +123,7 @@ struct spans {
 };
 
 /* The id of a span's object. */
-void span_write_id(struct out *out, const struct spans *spans, const struct span *s);
+void spans_write_id(struct out *out, const struct spans *spans, const struct span *s);
 
 /* To be called before the first line. */
 void spans_start(struct spans *spans);
@@ -135,7 +135,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 void spans_pass(struct spans *spans, uint64_t now);
 
 /* Whether a span was in no final state at the end, or is in none now. */
-bool span_is_open(const struct spans *spans, const struct span *s);
+bool spans_is_open(const struct spans *spans, const struct span *s);
 
 /* The input is over: hands out all spans that are left, by their last entry. */
 void spans_end(struct spans *spans);

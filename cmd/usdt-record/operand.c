@@ -4,66 +4,12 @@
 #include <elf.h>
 
 #include "machine.h"
-#include "number.h"
 #include "symtab.h"
-
-const char machine_bad_form[] = "its form is unknown";
-const char machine_bad_register[] = "it is not a general register";
 
 static int fault(const char **error, const char *what)
 {
 	*error = what;
 	return -1;
-}
-
-bool machine_take(struct slice *text, char c)
-{
-	if (!text->n || *text->p != c)
-		return false;
-	*text = slice_from(*text, 1);
-	return true;
-}
-
-struct slice machine_take_until(struct slice *text, const char *ends)
-{
-	struct slice s = {text->p, 0};
-
-	while (s.n < text->n && !strchr(ends, s.p[s.n]))
-		s.n++;
-	*text = slice_from(*text, s.n);
-	return s;
-}
-
-static bool take_term(struct slice *text, uint64_t *sum, struct slice *symbol)
-{
-	bool negative = machine_take(text, '-'), hex;
-	struct slice term;
-	uint64_t number;
-
-	if (!negative)
-		machine_take(text, '+');
-	term = machine_take_until(text, "+-()[],");
-	if (!term.n)
-		return false;
-	hex = term.n > 2 && term.p[0] == '0' && (term.p[1] | 0x20) == 'x';
-	if (hex ? number_hex(term, &number) : number_decimal(term, &number)) {
-		*sum += negative ? -number : number;
-		return true;
-	}
-	if (negative || symbol->n || (*term.p >= '0' && *term.p <= '9') || memchr(term.p, '@', term.n) ||
-	    memchr(term.p, ':', term.n))
-		return false;
-	*symbol = term;
-	return true;
-}
-
-bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol)
-{
-	*number = 0;
-	while (text->n && !strchr("()[],", *text->p))
-		if (!take_term(text, number, symbol))
-			return false;
-	return true;
 }
 
 /* Adds the symbol's value. Addresses that move with the file are relative to the probe. */
