@@ -8,7 +8,10 @@ input_of() {
     case $1 in
     trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
     qpair-lifetimes) seq 20000 | awk '{ printf "nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n", $1, $1 }' ;;
-    trace-join | trace-chrome | trace-spans)
+    trace-spans)
+        seq 20000 | awk '{ printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"NEW\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", $1, $1, $1, $1 }'
+        ;;
+    trace-join | trace-chrome)
         grep '"us":' "$DATA/common.jsonl" | awk '{ all = all $0 "\n" } END { for (i = 0; i < 500; i++) printf "%s", all }'
         ;;
     trace-latency)
