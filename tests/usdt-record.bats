@@ -520,6 +520,8 @@ guarded: n=0x7'
 
 @test "a string that never comes does not keep the recorder" {
     for way in '' --perf-events; do
+        # not to take those of the first way for these
+        rm -f log out status lines
         start usdt-target wait sites stuck
         # shellcheck disable=SC2086 # none, or one
         sh 'usdt-record '$way' -d 5 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
