@@ -518,6 +518,8 @@ guarded: n=0x7'
     equal "$(cat lines)" ''
 }
 
+# Not on emulated machines: under 6.1 the pipeline sometimes outlives its recorder there, it is not known why.
+# bats test_tags=any-kernel
 @test "a string that never comes does not keep the recorder" {
     for way in '' --perf-events; do
         # not to take those of the first way for these
