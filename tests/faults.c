@@ -7,7 +7,7 @@
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
  *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first; "late" lets every call
- *	             by another thread than the first wait for 1 ms
+ *	             by another thread than the first wait for 1 ms, and fork return late to the parent
  *	FAULT_MARK   a file that is made when it has happened
  *
  * Only in that process: not in those that it starts.
@@ -238,7 +238,12 @@ int pipe2(int fds[2], int flags)
 
 pid_t fork(void)
 {
-	return fails("fork", NULL) ? -1 : NEXT(fork)();
+	pid_t child = fails("fork", NULL) ? -1 : NEXT(fork)();
+
+	/* the child comes first */
+	if (child > 0 && nth && strcmp(wanted, "fork") == 0 && is("late"))
+		usleep(500000);
+	return child;
 }
 
 pid_t waitpid(pid_t pid, int *status, int options)

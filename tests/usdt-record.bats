@@ -518,15 +518,17 @@ guarded: n=0x7'
     equal "$(cat lines)" ''
 }
 
-# Not on emulated machines: under 6.1 the pipeline sometimes outlives its recorder there, it is not known why.
-# bats test_tags=any-kernel
 @test "a string that never comes does not keep the recorder" {
-    for way in '' --perf-events; do
+    local way late
+    for way in '' --perf-events late; do
+        late=
+        # the child that is left behind runs before the recorder goes on
+        [ "$way" != late ] || has_sanitizers || late="FAULT_CALL=fork FAULT_NTH=1 FAULT=late LD_PRELOAD=$BIN/faults.so"
         # not to take those of the first way for these
         rm -f log out status lines
         start usdt-target wait sites stuck
         # shellcheck disable=SC2086 # none, or one
-        sh 'usdt-record '$way' -d 5 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
+        sh "env $late "'usdt-record '${way#late}' -d 5 -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log; echo $? >status' | tee lines >/dev/null &
         local pipeline=$!
         wait_for_text recording log
         echo >&"$go"
@@ -536,7 +538,7 @@ guarded: n=0x7'
         # what came before is there
         equal "$(grep -c inlined lines)" 3
         # detaching perf events need not wait
-        [ "$(cat status)" = 1 ] || { [ -n "$way" ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
+        [ "$(cat status)" = 1 ] || { [ "$way" = --perf-events ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
         grep -q 'the probes are not detached yet: .* reads memory that does not come' log
         local rest
         rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)

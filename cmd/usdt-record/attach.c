@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "io.h"
 #include "mem.h"
 #include "operand.h"
 #include "symtab.h"
@@ -310,8 +312,11 @@ int attach_probes(struct attach *a)
 	return attach_sites(a, only_followed ? 0 : a->recorder->pid);
 }
 
-/* In the child that keeps the links, which are no files. It keeps no pipe open for a reader. */
-static _Noreturn void close_files(void)
+/*
+ * In the child: keeps the links, which are no files, until the parent has closed them, which closes the pipe. It keeps no
+ * other pipe open, as its reader waits for the end.
+ */
+static _Noreturn void keep_links(int pipe)
 {
 	DIR *fds = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -321,10 +326,31 @@ static _Noreturn void close_files(void)
 		int fd = atoi(entry->d_name);
 		ssize_t n = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target));
 
-		if (n > 0 && fd != dirfd(fds) && strncmp(target, "anon_inode:", 11) != 0)
+		if (n > 0 && fd != dirfd(fds) && fd != pipe && strncmp(target, "anon_inode:", 11) != 0)
 			close(fd);
 	}
+	io_read(pipe, target, sizeof(target));
 	_exit(0);
+}
+
+/* Forks the child. Returns its id and the end of the pipe that the parent closes, or -1. */
+static pid_t fork_keeper(int *end)
+{
+	int fds[2];
+	pid_t child;
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return -1;
+	child = fork();
+	if (child == 0) {
+		close(fds[1]);
+		keep_links(fds[0]);
+	}
+	close(fds[0]);
+	if (child < 0)
+		close(fds[1]);
+	*end = fds[1];
+	return child;
 }
 
 static void close_links(struct attach *a)
@@ -357,17 +383,18 @@ static bool has_ended(pid_t child, uint64_t timeout)
 /*
  * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. One
  * that reads a page which never comes, from a dead network file system for instance, never ends. So
- * a child holds the last reference.
+ * a child closes the last reference, after this process has closed its own.
  */
 int attach_detach(struct attach *a)
 {
 	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * a->num_perf_links;
-	pid_t child = a->num_links + a->num_perf_links ? fork() : -1;
+	int end;
+	pid_t child = a->num_links + a->num_perf_links ? fork_keeper(&end) : -1;
 
-	if (child == 0)
-		close_files();
 	close_links(a);
 	usdt_record_bpf__detach(a->bpf);
+	if (child >= 0)
+		close(end);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
 	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead "
