@@ -14,6 +14,7 @@
 #include <getopt.h>
 #include <malloc.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum {
@@ -28,7 +30,8 @@ enum {
 	ARGS = 7,
 	FILE_MAX = 8 << 20,     /* bytes of a trace file */
 	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
-	SECONDS = 2,            /* that an input may take, all of its variants together */
+	SECONDS = 2,            /* of the processor that an input may take, all of its variants together */
+	HANGS = 60,             /* seconds after which it waits for ever, however busy the machine is */
 };
 
 /* Files that a reader needs besides the one with the bytes. */
@@ -360,10 +363,21 @@ static int memory_file(void)
 	return fd;
 }
 
+static void takes_too_long(int signal)
+{
+	static const char message[] = "more of the processor than an input may take\n";
+
+	(void)signal;
+	if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(EXIT_FAILURE);
+	abort();
+}
+
 static void set_up(void)
 {
 	const char *name = strstr(program_invocation_short_name, "fuzz-");
 
+	signal(SIGPROF, takes_too_long);
 	for (unsigned i = 0; name && i < NUM_READERS; i++)
 		if (strcmp(name + 5, readers[i].name) == 0)
 			reader = &readers[i];
@@ -384,8 +398,12 @@ static void set_up(void)
 
 static void run_all(void)
 {
+	struct itimerval limit = {.it_value.tv_sec = SECONDS}, none = {.it_value.tv_sec = 0};
+
+	setitimer(ITIMER_PROF, &limit, NULL);
 	for (unsigned i = 0; i < VARIANTS && reader->variants[i][0]; i++)
 		run(reader->variants[i]);
+	setitimer(ITIMER_PROF, &none, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
@@ -463,10 +481,10 @@ static unsigned random_below(unsigned n)
 	return (state >> 33) % n;
 }
 
-/* Runs the bytes as they are now; SIGALRM ends it when that takes too long. */
+/* Runs the bytes as they are now. */
 static void try(void)
 {
-	alarm(SECONDS);
+	alarm(HANGS);
 	run_all();
 }
 
@@ -535,7 +553,7 @@ int main(int argc, char **argv)
 		size_t n;
 		char *p = read_file(argv[i], &n);
 
-		alarm(SECONDS);
+		alarm(HANGS);
 		if (packs)
 			pack(p, n);
 		else if (damages)
