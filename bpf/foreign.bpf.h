@@ -14,13 +14,18 @@
 #include "kernel.h"
 
 enum {
-	MMF_DUMPABLE = 3, /* the bits of mm_struct.flags; see the kernel's linux/sched/coredump.h */
-	DUMPABLE_BY_USER = 1,
+	MMF_DUMPABLE = 3,     /* the bits of mm_struct.flags; see the kernel's linux/sched/coredump.h */
+	DUMPABLE_BY_USER = 1, /* also as an enum task_dumpable */
 };
 
 const volatile bool only_own;
 const volatile __u32 own_uid, own_gid;
 const volatile __u64 own_capabilities;
+/*
+ * The offset of task_exec_state.dumpable, 0 where there is none. To look for a type that a kernel does not have, libbpf
+ * needs CAP_SYS_ADMIN.
+ */
+const volatile __u32 dumpable_offset;
 
 __u32 num_foreign; /* events that were not shown */
 
@@ -51,7 +56,15 @@ static bool is_dumpable(struct task_struct *task)
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mm_struct___6_18 *newer = (void *)mm;
 	unsigned long flags;
+	__u32 dumpable = 0;
 
+	if (bpf_core_field_exists(task->exec_state)) {
+		const void *state = BPF_CORE_READ(task, exec_state);
+
+		if (dumpable_offset)
+			bpf_probe_read_kernel(&dumpable, sizeof(dumpable), state + dumpable_offset);
+		return dumpable == DUMPABLE_BY_USER;
+	}
 	if (bpf_core_field_exists(newer->flags.__mm_flags))
 		flags = BPF_CORE_READ(newer, flags.__mm_flags[0]);
 	else

@@ -90,6 +90,7 @@ struct task_struct {
 	unsigned long nvcsw;
 	struct files_struct *files;
 	struct signal_struct *signal;
+	void *exec_state; /* a struct task_exec_state, not in 6.18, in 7.2 */
 };
 struct task_struct___before_5_14 {
 	long state;

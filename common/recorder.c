@@ -2,6 +2,7 @@
 #include "recorder.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -208,6 +210,21 @@ static int on_event(void *context, void *event, size_t size)
 	return ++r->batch == BATCH || caught ? -1 : 0;
 }
 
+/* The offset of task_exec_state.dumpable; 0: the kernel has none. */
+static uint32_t dumpable_offset(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "task_exec_state", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	uint32_t offset = 0;
+
+	for (unsigned i = 0; type && i < btf_vlen(type); i++)
+		if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), "dumpable") == 0)
+			offset = btf_member_bit_offset(type, i) / 8;
+	btf__free(btf);
+	return offset;
+}
+
 /* Without CAP_SYS_PTRACE, the program shows the user's own processes only. */
 static int hide_foreign(struct recorder *r)
 {
@@ -220,6 +237,7 @@ static int hide_foreign(struct recorder *r)
 	*foreign->uid = getuid();
 	*foreign->gid = getgid();
 	*foreign->capabilities = privilege_permitted();
+	*foreign->dumpable_offset = dumpable_offset();
 	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
 	if (!r->pid || readlink(path, &target, 1) >= 0 || errno != EACCES)
 		return 0;

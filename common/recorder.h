@@ -58,6 +58,7 @@ struct recorder_program {
 		bool *only_own;
 		uint32_t *uid, *gid;
 		uint64_t *capabilities;
+		uint32_t *dumpable_offset;
 		uint32_t *num;
 	} foreign;
 };
@@ -66,6 +67,7 @@ struct recorder_program {
 				   .uid = &(bpf)->rodata->own_uid,                               \
 				   .gid = &(bpf)->rodata->own_gid,                               \
 				   .capabilities = (uint64_t *)&(bpf)->rodata->own_capabilities, \
+				   .dumpable_offset = &(bpf)->rodata->dumpable_offset,           \
 				   .num = &(bpf)->bss->num_foreign})
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
