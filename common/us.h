@@ -8,8 +8,8 @@
  * so close to one half that product and double may be rounded differently, an exact division
  * decides.
  */
-#ifndef TRACE_DUMP_US_H
-#define TRACE_DUMP_US_H
+#ifndef US_H
+#define US_H
 
 #include <stdint.h>
 
