@@ -87,6 +87,7 @@ static const struct member {
 } members[] = {
 	{"tsc", parse_tsc, NULL, 0},
 	{"us", NULL, json_number, offsetof(struct traceline, us)},
+	{"source", NULL, json_string, offsetof(struct traceline, source)},
 	{"lcore", NULL, json_number, offsetof(struct traceline, lcore)},
 	{"thread", NULL, json_string, offsetof(struct traceline, thread)},
 	{"tpoint", NULL, json_string, offsetof(struct traceline, tpoint)},
@@ -242,7 +243,8 @@ static bool parse_fast(struct traceline *l, struct slice line)
 	struct slice number;
 
 	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) && number_decimal(number, &l->tsc) &&
-	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) && LITERAL(c, ",\"lcore\":") &&
+	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
+	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) && LITERAL(c, ",\"lcore\":") &&
 	       fast_integer(c, &l->lcore) && (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) &&
 	       LITERAL(c, ",\"tpoint\":\"") && fast_string(c, &l->tpoint) &&
 	       (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
