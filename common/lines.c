@@ -71,10 +71,13 @@ static ssize_t read_here(struct lines *l)
 {
 	size_t rest = l->end - l->start;
 
-	memmove(l->buf, l->buf + l->start, rest);
-	l->start = 0;
-	l->end = rest;
-	if (rest == l->cap) {
+	/* where much is kept, it moves seldom */
+	if (rest <= l->cap / 2 || l->end == l->cap) {
+		memmove(l->buf, l->buf + l->start, rest);
+		l->start = 0;
+		l->end = rest;
+	}
+	if (rest > l->cap / 2 && !l->start) {
 		l->cap *= 2;
 		l->buf = l->own = mem_resize(l->own, l->cap, 1);
 	}
@@ -139,6 +142,12 @@ bool lines_ready(struct lines *l, struct slice *line)
 	l->scanned = 0;
 	l->number++;
 	return true;
+}
+
+void lines_unread(struct lines *l, struct slice line)
+{
+	l->start = line.p - l->buf;
+	l->number--;
 }
 
 int lines_next(struct lines *l, struct slice *line)

@@ -83,6 +83,9 @@ void lines_follow(struct lines *l, bool grows);
 /* The next of the lines that have been read, without its newline. False when there is none. */
 bool lines_ready(struct lines *l, struct slice *line);
 
+/* Makes the line that was returned last the next one again, so that lines_more() keeps it. */
+void lines_unread(struct lines *l, struct slice line);
+
 /*
  * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with
  * errno, ESTALE when a file that grows was truncated or replaced.
