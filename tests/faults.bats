@@ -72,6 +72,7 @@ inputs() {
     } >owned
     qpair-lifetimes -q probes >lifetimes
     trace-latency -qe lines >encoded
+    trace-join -j -l lifetimes lines >joined
     printf 'p(a, b:str)\nq()\n' >specs
 }
 
@@ -91,6 +92,7 @@ COMMANDS=(
     'pread lseek mmap|trace-latency -q -r -g args.qpair lines'
     'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
     'pread lseek mmap|trace-chrome lines'
+    'lseek mmap|trace-merge -q lines joined'
     'pread lseek mmap|trace-spans -q -s -n 3 lines'
     'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
 )

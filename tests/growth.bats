@@ -84,6 +84,7 @@ COMMANDS=(
     'trace-spans -q FILE|objects objects-here late states types owners related members deep'
     'trace-spans -q -a -s --stuck 1 FILE|objects-here states related'
     'trace-chrome FILE|objects objects-here late states types owners related members deep'
+    'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -O FILE|ring'
     "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"

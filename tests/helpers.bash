@@ -30,7 +30,7 @@ tools() {
 filters() {
     local tool
     for tool in $(tools); do
-        ! grep -q '^Usage: .*\[FILE\]$' <<<"$("$tool" --help)" || echo "$tool"
+        ! grep -q '^Usage: .*\[FILE\]\(\.\.\.\)\?$' <<<"$("$tool" --help)" || echo "$tool"
     done
 }
 

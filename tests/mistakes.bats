@@ -23,6 +23,7 @@ setup() {
     trace-chrome lines >chrome.json
     trace-join lines >joined
     : >empty
+    : >empty2
     mkdir dir
     echo 'hello, world' >text
     echo '{"a":1}' >other.json
@@ -67,6 +68,7 @@ try_all() {
     try_all <<'T'
 1 % trace-join: trace: a binary trace, not trace lines; try: trace-dump trace | trace-join % trace-join trace
 1 % trace-latency: trace: a binary trace, not trace lines; try: trace-dump trace | trace-latency % trace-latency trace
+1 % trace-merge: trace: a binary trace, not trace lines; try: trace-dump trace | trace-merge - % trace-merge lines trace
 1 % trace-spans: trace: a binary trace, not trace lines; try: trace-dump trace | trace-spans % trace-spans trace
 1 % trace-chrome: trace: a binary trace, not trace lines; try: trace-dump trace | trace-chrome % trace-chrome trace
 1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
@@ -270,6 +272,13 @@ T
 2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 2 % invalid option % trace-chrome -l lifetimes lines
+1 % trace-merge: no source has trace lines % trace-merge empty empty2
+2 % two sources are called 'lines' % trace-merge lines ./lines
+2 % -s 'lines': NAME=FILE is expected, such as disk=biosnoop.jsonl % trace-merge -s lines
+2 % -s '=lines': NAME=FILE is expected % trace-merge -s =lines
+2 % -r '2.6': ticks per second are expected, such as 2600000000 % trace-merge -r 2.6 lines
+2 % -r '0': ticks per second are expected % trace-merge -r 0 lines
+2 % milliseconds above 0 are expected % trace-merge --lag 0 lines
 2 % invalid option % trace-spans -l lifetimes lines
 2 % -j and -s exclude each other % trace-spans -j -s lines
 2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines

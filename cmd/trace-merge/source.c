@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "source.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+#include "out.h"
+
+enum {
+	RATE_NS = 2000000,     /* of the trace, so that the rounding of its times is a millionth */
+	RATE_BYTES = 1 << 20,  /* that are read for it at most */
+	TAIL_BYTES = 64 << 10, /* at the end of a file in which its last line is looked for */
+	HELD_BYTES = 32 << 20, /* that are read while a line is held back: then the writer has to wait */
+};
+
+/* The file's own name: without its folders. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (strcmp(path, "-") == 0)
+		return "stdin";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+int source_open(struct source *s, const char *path, struct slice name, bool ages)
+{
+	struct out member = {.fd = OUT_MEMORY};
+
+	*s = (struct source){.name = name.n ? name : slice_of(name_of(path)), .state = SOURCE_EMPTY, .ages = ages};
+	if (lines_open(&s->lines, path) != 0)
+		return -1;
+	lines_expect(&s->lines, KIND_TRACE_LINES, "trace-merge -");
+	lines_follow(&s->lines, false);
+	out_text(&member, ",\"source\":");
+	out_json(&member, s->name);
+	s->member = mem_slice(out_kept(&member));
+	out_close(&member);
+	return 0;
+}
+
+static bool literal(const char **p, const char *end, const char *text, size_t n)
+{
+	if ((size_t)(end - *p) < n || memcmp(*p, text, n) != 0)
+		return false;
+	*p += n;
+	return true;
+}
+
+#define LITERAL(p, end, text) literal(p, end, text, sizeof(text) - 1)
+
+/* Digits that fit 19 places; returns where they end. */
+static const char *read_digits(const char *p, const char *end, uint64_t *value)
+{
+	const char *start = p;
+
+	for (*value = 0; p < end && p - start < 19 && *p >= '0' && *p <= '9'; p++)
+		*value = *value * 10 + *p - '0';
+	return p;
+}
+
+/* A line in the form of trace-dump: the rest of it is checked by those who read the result. */
+static bool parse_fast(struct head *h)
+{
+	const char *p = h->text.p, *end = h->text.p + h->text.n, *digits;
+	uint64_t us, fraction;
+	bool negative;
+
+	if (!LITERAL(&p, end, "{\"tsc\":"))
+		return false;
+	p = read_digits(digits = p, end, &h->at.tsc);
+	if (p == digits || !LITERAL(&p, end, ",\"us\":"))
+		return false;
+	h->us.p = p;
+	negative = p < end && *p == '-';
+	p = read_digits(digits = p + negative, end, &us);
+	if (p == digits || p - digits > 15 || !LITERAL(&p, end, "."))
+		return false;
+	p = read_digits(digits = p, end, &fraction);
+	if (p - digits != 3 || !LITERAL(&p, end, ",") || end[-1] != '}')
+		return false;
+	h->us.n = p - 1 - h->us.p;
+	h->at.ns = us * 1000 + fraction;
+	if (negative)
+		h->at.ns = -h->at.ns;
+	h->timed = true;
+	h->named = LITERAL(&p, end, "\"source\":");
+	return true;
+}
+
+/* Returns NULL, or why it is not a trace line. */
+static const char *parse(struct head *h, struct slice text, struct traceline *parsed)
+{
+	const char *error;
+	uint64_t ns = 0;
+
+	h->text = text;
+	if (parse_fast(h))
+		return NULL;
+	error = traceline_parse(parsed, text);
+	if (error)
+		return error;
+	h->timed = !traceline_ns(parsed->us, &ns) && ns <= INT64_MAX;
+	h->at = (struct rate_point){parsed->tsc, ns};
+	h->us = parsed->us;
+	h->named = parsed->source.p;
+	return NULL;
+}
+
+/* The next line that has been read. */
+static bool take(struct source *s)
+{
+	struct slice text;
+
+	while (lines_ready(&s->lines, &text)) {
+		const char *error = parse(&s->next, text, &s->parsed);
+
+		if (!error)
+			return true;
+		lines_complain(&s->lines, "not a trace line, left out: %s", error);
+	}
+	return false;
+}
+
+static int more(struct source *s)
+{
+	int got = lines_more(&s->lines);
+
+	if (got > 0 && s->ages) {
+		s->arrivals = mem_room(s->arrivals, s->num_arrivals, &s->cap);
+		s->arrivals[s->num_arrivals++] = (struct arrival){s->lines.consumed, clock_ms()};
+	}
+	return got;
+}
+
+static void see(struct source *s)
+{
+	const struct head *h = &s->next;
+
+	s->unordered += s->any && h->at.tsc < s->highest;
+	if (!s->any || h->at.tsc > s->highest)
+		s->highest = h->at.tsc;
+	s->any = true;
+	if (!h->timed)
+		return;
+	if (!s->first.tsc || h->at.tsc < s->first.tsc)
+		s->first = h->at;
+	if (h->at.tsc >= s->last.tsc)
+		s->last = h->at;
+}
+
+void source_next(struct source *s)
+{
+	int got = 1;
+
+	while (!take(s)) {
+		if (s->lines.eof || got < 0) {
+			s->failed |= lines_close(&s->lines, got < 0 ? errno : 0) != 0;
+			s->state = SOURCE_ENDED;
+			return;
+		}
+		if (!got) {
+			s->state = SOURCE_EMPTY;
+			return;
+		}
+		got = more(s);
+	}
+	s->state = SOURCE_READY;
+	see(s);
+}
+
+bool source_read(struct source *s)
+{
+	int got;
+
+	/* reading moves what has been read */
+	lines_unread(&s->lines, s->next.text);
+	got = more(s);
+	take(s);
+	return got > 0;
+}
+
+int source_pollfd(const struct source *s, bool ahead)
+{
+	if (s->state == SOURCE_EMPTY)
+		return lines_pollfd(&s->lines);
+	ahead &= s->state == SOURCE_READY && s->lines.end - s->lines.start < HELD_BYTES;
+	return ahead ? lines_pollfd(&s->lines) : -1;
+}
+
+uint64_t source_age(struct source *s)
+{
+	uint64_t end = s->lines.consumed - (s->lines.end - s->lines.start);
+
+	while (s->first_arrival + 1 < s->num_arrivals && s->arrivals[s->first_arrival].consumed < end)
+		s->first_arrival++;
+	if (s->first_arrival + 1 == s->num_arrivals) {
+		s->arrivals[0] = s->arrivals[s->first_arrival];
+		s->first_arrival = 0;
+		s->num_arrivals = 1;
+	}
+	return clock_ms() - s->arrivals[s->first_arrival].ms;
+}
+
+/* The rate from the first line and the last one in the text that is later; *last: the time of that one. */
+static bool rate_in(struct source *s, struct slice text, struct rate_range *range, struct rate_point *last)
+{
+	while (text.n) {
+		const char *newline = memrchr(text.p, '\n', text.n - 1);
+		const char *start = newline ? newline + 1 : text.p;
+		struct head head;
+
+		/* lines that are cut off are no trace lines */
+		if (!parse(&head, slice_between(start, text.p + text.n - 1), &s->parsed) && head.timed &&
+		    rate_between(s->first, head.at, range)) {
+			*last = head.at;
+			return true;
+		}
+		text.n = start - text.p;
+	}
+	return false;
+}
+
+/* The same of a file's end. */
+static bool rate_in_file(struct source *s, struct rate_range *range)
+{
+	size_t n = s->lines.size < TAIL_BYTES ? s->lines.size : TAIL_BYTES;
+	char *tail = mem_resize(NULL, n, 1);
+	struct rate_point last;
+	bool found = io_pread(s->lines.fd, tail, n, s->lines.size - n) == 0 &&
+		     rate_in(s, slice_between(tail, tail + n), range, &last);
+
+	free(tail);
+	return found;
+}
+
+bool source_rate(struct source *s, struct rate_range *range)
+{
+	if (s->state != SOURCE_READY || !s->next.timed)
+		return false;
+	if (s->lines.size)
+		return rate_in_file(s, range);
+	for (;;) {
+		struct slice rest = slice_between(s->lines.buf + s->lines.start, s->lines.buf + s->lines.end);
+		struct rate_point last;
+		bool found = rate_in(s, rest, range, &last);
+
+		if ((found && last.ns - s->first.ns >= RATE_NS) || s->lines.eof || rest.n >= RATE_BYTES)
+			return found;
+		if (!source_read(s) && !s->lines.eof)
+			poll(&(struct pollfd){lines_pollfd(&s->lines), POLLIN, 0}, 1, -1);
+	}
+}
+
+void source_free(struct source *s)
+{
+	if (s->state != SOURCE_ENDED)
+		lines_close(&s->lines, 0);
+	free((char *)s->member.p);
+	free(s->arrivals);
+	traceline_free(&s->parsed);
+}

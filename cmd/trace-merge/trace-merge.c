@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-merge: merges trace lines of several sources into one timeline, in the order of their ticks. Each line gets the
+ * name of its source, and its time is counted from one start at one rate; nothing else of it changes.
+ */
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "io.h"
+#include "mem.h"
+#include "number.h"
+#include "out.h"
+#include "progress.h"
+#include "source.h"
+#include "us.h"
+
+static struct {
+	bool quiet;
+	uint64_t lag_ns, rate;
+	const char **named; /* NAME=FILE */
+	size_t num_named, cap_named;
+} opt;
+
+static struct source *sources;
+static size_t num_sources;
+static struct out out;
+static struct progress progress;
+static struct us us;
+static uint64_t origin, highest; /* ticks: of time 0, and of the lines so far */
+static bool begun;
+static uint64_t late; /* lines that came after the lag */
+
+static void add_named(const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+
+	if (!equals || equals == argument || !equals[1])
+		cli_usage("-s '%s': NAME=FILE is expected, such as disk=biosnoop.jsonl", argument);
+	opt.named = mem_room(opt.named, opt.num_named, &opt.cap_named);
+	opt.named[opt.num_named++] = argument;
+}
+
+static void set_rate(const char *argument)
+{
+	if (!number_decimal(slice_of(argument), &opt.rate) || !opt.rate)
+		cli_usage("-r '%s': ticks per second are expected, such as 2600000000", argument);
+}
+
+static const struct cli_option options[] = {
+	{0, "lag", "MS", "wait at most MS milliseconds for a source that writes nothing", .ms = &opt.lag_ns},
+	{'q', "quiet", NULL, "no notes about the order and the times of the sources", .flag = &opt.quiet},
+	{'r', "rate", "HZ", "ticks per second, instead of those of the first source", .call = set_rate},
+	{'s', "source", "NAME=FILE", "a file under another name than its own; may be given more than once",
+	 .call = add_named},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [FILE]...\n"
+	"Merge the trace lines of all FILEs in the order of their ticks. Without FILE, or when it is -,\n"
+	"read standard input.\n",
+	"Examples:\n"
+	"  %s -s target=target.jsonl -s host=host.jsonl\n"
+	"  %s --lag 500 <(trace-dump -F -p 1234) <(trace-dump -F -p 5678)\n",
+	options,
+};
+
+static void hook(void *context, const struct lines *l, enum lines_moment moment)
+{
+	uint64_t done = 0, total = 0;
+
+	(void)context;
+	(void)l;
+	if (moment == LINES_REPORT) {
+		progress_end(&progress);
+		return;
+	}
+	for (size_t i = 0; i < num_sources; i++) {
+		done += sources[i].lines.consumed;
+		total += sources[i].lines.size;
+	}
+	progress_show(&progress, done, total >= done ? total : 0, "bytes");
+}
+
+static void open_source(const char *path, struct slice name)
+{
+	struct source *s = &sources[num_sources];
+
+	if (source_open(s, path, name, opt.lag_ns) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	s->lines.hook = hook;
+	for (size_t i = 0; i < num_sources; i++)
+		if (slice_equal(sources[i].name, s->name))
+			cli_usage("two sources are called '%.*s': -s NAME=FILE gives another name", (int)s->name.n,
+				  s->name.p);
+	num_sources++;
+}
+
+/* Opens all sources: those with names first. */
+static void open_sources(int argc, char **argv)
+{
+	sources = mem_array(opt.num_named + argc - optind + 1, sizeof(*sources));
+	for (size_t i = 0; i < opt.num_named; i++) {
+		const char *equals = strchr(opt.named[i], '=');
+
+		open_source(equals + 1, slice_between(opt.named[i], equals));
+	}
+	if (optind == argc && !opt.num_named)
+		open_source(cli_operand(argc, argv, "a file of trace lines"), (struct slice){});
+	for (int i = optind; i < argc; i++)
+		open_source(argv[i], (struct slice){});
+}
+
+/*
+ * Waits until a source without a line has more, or for ms milliseconds. In the latter case it also reads on in sources
+ * that have lines, so that those who write them need not wait.
+ */
+static void wait_for_more(int ms)
+{
+	struct pollfd *fds = mem_array(num_sources + 1, sizeof(*fds));
+
+	out_flush(&out);
+	for (size_t i = 0; i < num_sources; i++)
+		fds[i] = (struct pollfd){source_pollfd(&sources[i], ms >= 0), POLLIN, 0};
+	fds[num_sources] = (struct pollfd){out.fd, 0, 0};
+	if (poll(fds, num_sources + 1, ms) > 0) {
+		for (size_t i = 0; i < num_sources; i++)
+			if (fds[i].revents && sources[i].state == SOURCE_READY)
+				source_read(&sources[i]);
+		if (fds[num_sources].revents & POLLERR)
+			out.error = EPIPE;
+	}
+	free(fds);
+}
+
+/* The rate of the first source that tells one. */
+static uint64_t find_rate(void)
+{
+	bool any = false;
+
+	for (struct source *s = sources; s < sources + num_sources; s++) {
+		struct rate_range range;
+
+		for (source_next(s); s->state == SOURCE_EMPTY; source_next(s))
+			poll(&(struct pollfd){lines_pollfd(&s->lines), POLLIN, 0}, 1, -1);
+		if (source_rate(s, &range))
+			return rate_roundest(range);
+		any |= s->any;
+	}
+	if (any)
+		errx(EXIT_FAILURE,
+		     "no source has two lines of different times, which say how long a tick is: use --rate");
+	/* there is no line to be written */
+	return 1;
+}
+
+/*
+ * The source with the earliest line, the first of several; NULL: none has a line. *all: whether no source has to be
+ * waited for.
+ */
+static struct source *find_earliest(bool *all)
+{
+	static uint64_t looked;
+	uint64_t now = opt.lag_ns ? clock_ms() : 0;
+	/* not for each line where a source is waited for by each of them */
+	bool look = !opt.lag_ns || now != looked;
+	struct source *first = NULL;
+
+	looked = now;
+	*all = true;
+	for (struct source *s = sources; s < sources + num_sources; s++) {
+		if (s->state == SOURCE_EMPTY && look)
+			source_next(s);
+		*all &= s->state != SOURCE_EMPTY;
+		if (s->state == SOURCE_READY && (!first || s->next.at.tsc < first->next.at.tsc))
+			first = s;
+	}
+	return first;
+}
+
+static void write_line(const struct source *s)
+{
+	const struct head *h = &s->next;
+	uint64_t tsc = h->at.tsc;
+	bool before;
+	char *to;
+
+	if (!begun)
+		origin = tsc;
+	begun = true;
+	before = tsc < origin;
+	out_slice(&out, slice_between(h->text.p, h->us.p));
+	to = out_room(&out, 1 + US_ROOM);
+	if (before)
+		*to++ = '-';
+	out_commit(&out, us_format(&us, to, before ? origin - tsc : tsc - origin));
+	if (!h->named)
+		out_slice(&out, s->member);
+	out_slice(&out, slice_between(h->us.p + h->us.n, h->text.p + h->text.n));
+	out_char(&out, '\n');
+	/* others are out of order in their source */
+	late += tsc < highest && tsc == s->highest;
+	if (tsc > highest)
+		highest = tsc;
+}
+
+static void merge(void)
+{
+	const uint64_t lag = (opt.lag_ns + NS_A_MS - 1) / NS_A_MS;
+
+	while (!out.error) {
+		bool all;
+		struct source *s = find_earliest(&all);
+		uint64_t age = s && !all && lag ? source_age(s) : 0;
+
+		if (s && (all || (lag && age >= lag))) {
+			write_line(s);
+			source_next(s);
+		} else if (all) {
+			break;
+		} else {
+			wait_for_more(s && lag ? (int)(lag - age) : -1);
+		}
+	}
+}
+
+/* Says it when the source's own times are of another rate, by more than a millionth. */
+static void check_rate(const struct source *s)
+{
+	struct rate_range range;
+	uint64_t rate, distance;
+
+	if (!rate_between(s->first, s->last, &range) || (us.rate >= range.low && us.rate <= range.high))
+		return;
+	rate = rate_roundest(range);
+	distance = rate > us.rate ? rate - us.rate : us.rate - rate;
+	if (distance > us.rate / 1000000)
+		cli_notice(opt.quiet,
+			   "%s: its times are of %" PRIu64 " ticks a second, here they are of %" PRIu64 ": see --rate",
+			   s->lines.name, rate, us.rate);
+}
+
+/* Says it when the lines of the source are all more than a second before, or after, those of the sources before it. */
+static void check_overlap(const struct source *s)
+{
+	uint64_t first = UINT64_MAX, last = 0, distance;
+	bool later;
+
+	for (const struct source *other = sources; other < s; other++) {
+		if (!other->first.tsc)
+			continue;
+		first = other->first.tsc < first ? other->first.tsc : first;
+		last = other->last.tsc > last ? other->last.tsc : last;
+	}
+	if (!last || !s->first.tsc)
+		return;
+	later = s->first.tsc > last;
+	distance = later ? s->first.tsc - last : first - s->last.tsc;
+	if ((later || s->last.tsc < first) && distance > us.rate)
+		cli_notice(opt.quiet,
+			   "%s: all of it is %s the sources named before it, by %.3f s: is it of the same machine?",
+			   s->lines.name, later ? "later than" : "earlier than", (double)distance / us.rate);
+}
+
+/* Says what is strange about the sources. Returns whether the output can be what was asked for. */
+static bool check(void)
+{
+	bool good = true, any = false;
+
+	for (const struct source *s = sources; s < sources + num_sources; s++) {
+		good &= !s->failed;
+		any |= s->any;
+		if (!s->any && !s->failed)
+			cli_notice(opt.quiet, "%s: empty: there are no trace lines", s->lines.name);
+		if (s->unordered)
+			cli_notice(opt.quiet,
+				   "%s: %" PRIu64 " lines are earlier than one before them, and were not sorted",
+				   s->lines.name, s->unordered);
+		check_rate(s);
+		check_overlap(s);
+	}
+	if (late)
+		cli_notice(opt.quiet,
+			   "%" PRIu64 " lines came too late for their place, and follow later ones: see --lag", late);
+	if (!any && good && !out.error)
+		warnx("no source has trace lines");
+	return good && any;
+}
+
+int main(int argc, char **argv)
+{
+	int status = EXIT_SUCCESS;
+
+	cli_parse(&cli, argc, argv);
+	out_open(&out, STDOUT_FILENO);
+	progress_start(&progress);
+	open_sources(argc, argv);
+	us_init(&us, opt.rate ? opt.rate : find_rate());
+	merge();
+	progress_end(&progress);
+	if (!out.error && !check())
+		status = EXIT_FAILURE;
+	for (size_t i = 0; i < num_sources; i++)
+		source_free(&sources[i]);
+	free(sources);
+	free(opt.named);
+	return cli_close(&out, status);
+}
