@@ -467,6 +467,10 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 		if (tool->finish)
 			tool->finish(context);
 		report_foreign(r);
+		recorder_loss(r, r->ticks.jumps,
+			      "the processor's counter jumped %" PRIu64
+			      " times, as when the machine sleeps: tsc of lines before is wrong",
+			      r->ticks.jumps);
 		status = close_output(r);
 		if (r->failed)
 			status = EXIT_FAILURE;
@@ -488,6 +492,16 @@ void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 	vwarnx(format, args);
 	va_end(args);
 	r->failed = true;
+}
+
+struct ticks *recorder_ticks(struct recorder *r)
+{
+	const char *wrong = ticks_start(&r->ticks);
+
+	if (!wrong)
+		return &r->ticks;
+	cli_notice(r->options.quiet, "the lines have no tsc: %s", wrong);
+	return NULL;
 }
 
 uint64_t recorder_missed(const struct recorder *r)

@@ -19,6 +19,7 @@
 
 #include "command.h"
 #include "out.h"
+#include "ticks.h"
 
 struct bpf_object_skeleton;
 struct bpf_program;
@@ -120,6 +121,7 @@ struct recorder {
 	struct ring_buffer *ring;
 	int processes[RECORDER_PIDS]; /* descriptors; -1: none, or it has ended */
 	bool is_over;
+	struct ticks ticks;
 	uint64_t deadline; /* milliseconds of the clock; 0: none */
 	unsigned batch;    /* events of this round */
 	int command_status;
@@ -137,6 +139,12 @@ int recorder_attach(struct recorder *r);
 
 /* Reports that n somethings were lost, unless n is 0. The exit status is then 1. */
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * The processor's counter, for the tsc of lines; to be called before events come. NULL, after a notice, when it cannot be
+ * told from the clock here.
+ */
+struct ticks *recorder_ticks(struct recorder *r);
 
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);

@@ -71,6 +71,11 @@ needs_to_run() { # COMMAND...
     export LACKING
 }
 
+# Whether the kernel makes its clock from the processor's counter, as live tools need it for the tsc of lines.
+has_ticks() {
+    grep -qx -e tsc -e arch_sys_counter /sys/devices/system/clocksource/clocksource0/current_clocksource
+}
+
 # Says what a value is and should be when they differ.
 equal() {
     [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }

@@ -61,6 +61,24 @@ watch() {
  97 PIPE_READ'
 }
 
+@test "tsc is the processor's counter when the call ended" {
+    has_ticks || skip "the clock source is not the processor's counter"
+    # for a second, in which the clock is compared with the counter ten times
+    snoop 0 -e -j -- pipe-target stamp=200
+    equal "$(wc -l <lines)" 200
+    # a call takes longer than the two are read apart
+    jq -r .tsc lines | paste - <(sed 1d out) | awk '$1 < $2 || $1 > $3 { print; bad = 1 } END { exit bad }'
+}
+
+@test "where the clock is not made from the counter, lines have no tsc" {
+    has_ticks && [ "$(id -u)" = 0 ] || skip 'needs another clock source, or root'
+    echo hpet >source
+    unshare --mount bash -c 'mount --bind source /sys/devices/system/clocksource/clocksource0/current_clocksource
+        ipcsnoop -e -j -o lines -- pipe-target stamp=1 2>log >out'
+    equal "$(jq -c keys lines)" '["args","lcore","tpoint","us"]'
+    grep "ipcsnoop: the lines have no tsc: the kernel's clock source is not the processor's counter" log
+}
+
 @test "vectors" {
     events_of pipe-target vectors=10
     equal "$(column call asked moved queued)" 'writev 60 60 0
@@ -273,7 +291,7 @@ i386:readv $(cat out) 27 17 17"
     equal "$(wc -l <lines)" 3
     equal "$(grep -c @ lines)" 0
     snoop 0 -j -- pipe-target plain=1
-    equal "$(jq -c 'select(.tpoint) | keys' lines | sort | uniq -c | tr -s ' ')" ' 2 ["args","lcore","tpoint","tsc","us"]'
+    equal "$(jq -c 'select(.tpoint) | keys' lines | sort | uniq -c | tr -s ' ')" " 2 [\"args\",\"lcore\",\"tpoint\",$(has_ticks && echo '"tsc",')\"us\"]"
     equal "$(jq -c 'select(.syscall) | keys' lines | sort -u)" '["calls","errors","syscall","us"]'
     equal "$(jq -c 'select(.syscall == "write") | [.calls, .errors]' lines)" '[2,0]'
     equal "$(jq -s '[.[] | select(.syscall) | .calls] | . == sort' lines)" true

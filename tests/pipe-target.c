@@ -247,6 +247,35 @@ static void interrupt(long ms)
 	close_pipe(ends);
 }
 
+static uint64_t counter(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t count;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count));
+	return count;
+#endif
+}
+
+/* Writes n times, 5 ms apart, and prints the processor's counter before and after each. */
+static void stamp(long n)
+{
+	int ends[2];
+
+	make_pipe(ends, 0);
+	while (n--) {
+		uint64_t before = counter();
+
+		must(write(ends[1], data, 1));
+		printf("%ju %ju\n", (uintmax_t)before, (uintmax_t)counter());
+		usleep(5000);
+	}
+	must(fflush(stdout));
+	close_pipe(ends);
+}
+
 /* Reads nothing, from a pipe and from what is none, under a name that is a forged line. */
 static void disguise(long n)
 {
@@ -298,6 +327,7 @@ static const struct {
 	{"resize", resize},
 	{"fail", fail},
 	{"interrupt", interrupt},
+	{"stamp", stamp},
 	{"disguise", disguise},
 	{"kill", kill_itself},
 	{"exit", leave},

@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 #include "out.h"
+#include "ticks.h"
 #include "bpf/biosnoop.h"
 
 struct biosnoop_printer {
 	struct out *out;
-	bool queued;       /* with the time in the queue */
-	uint64_t first_ns; /* when the first request was completed; 0: none yet */
-	uint64_t number;   /* of lines with a request */
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: they have none */
+	bool queued;         /* with the time in the queue */
+	uint64_t first_ns;   /* when the first request was completed; 0: none yet */
+	uint64_t number;     /* of lines with a request */
 };
 
 /* The line above the columns. */

@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 #include "out.h"
+#include "ticks.h"
 #include "bpf/ipcsnoop.h"
 
 struct ipcsnoop_printer {
 	struct out *out;
-	uint64_t first_ns; /* when the first call returned; 0: none yet */
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: they have none */
+	uint64_t first_ns;   /* when the first call returned; 0: none yet */
 };
 
 /* The line above the columns. */
