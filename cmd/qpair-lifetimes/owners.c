@@ -7,6 +7,7 @@
 #include "interactive.h"
 #include "json.h"
 #include "lines.h"
+#include "map.h"
 #include "mem.h"
 #include "number.h"
 #include "probeline.h"
@@ -165,29 +166,30 @@ static uint64_t table_whole_since(const struct owner *table, size_t n)
  */
 static uint64_t whole_since(const struct owner *lines, size_t n)
 {
-	size_t *last = mem_array(OWNERS_IDS, sizeof(*last)); /* line of each id, counted from 1 */
+	struct map last = {}; /* line of each id */
 	size_t run = 0, begin = 0, end = n;
 	bool follows = false;
 	uint64_t since = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct owner *owner = &lines[i], *before = NULL;
+		uint32_t *line = map_put(&last, owner->id);
 
 		if (i && owner->id <= lines[i - 1].id)
 			run = i;
-		if (last[owner->id])
-			before = &lines[last[owner->id] - 1];
+		if (*line != MAP_NONE)
+			before = &lines[*line];
 		if (before && before->tsc == owner->tsc && strcmp(before->description, owner->description) == 0)
 			begin = run;
 		follows |= before != NULL;
-		last[owner->id] = i + 1;
+		*line = i;
 	}
 	if (follows)
 		for (end = begin + 1; end < n && lines[end].id > lines[end - 1].id; end++)
 			;
 	if (n)
 		since = table_whole_since(lines + begin, end - begin);
-	free(last);
+	map_free(&last);
 	return since;
 }
 
@@ -296,16 +298,18 @@ static void merge(struct owner *owner, struct owner *later, size_t num_read)
 /* An owner has ended when another one gets its number. */
 static void set_ends(struct owners *o)
 {
-	uint64_t *next = mem_array(OWNERS_IDS, sizeof(*next));
+	struct map next = {}; /* owner of each id */
 
 	for (size_t i = o->n; i-- > 0;) {
 		struct owner *owner = &o->all[i];
+		uint32_t *index = map_put(&next, owner->id);
+		uint64_t end = *index != MAP_NONE ? o->all[*index].tsc : 0;
 
-		if (next[owner->id] && next[owner->id] <= owner->end)
-			owner->end = next[owner->id] - 1;
-		next[owner->id] = owner->tsc;
+		if (end && end <= owner->end)
+			owner->end = end - 1;
+		*index = i;
 	}
-	free(next);
+	map_free(&next);
 }
 
 void owners_settle(struct owners *o)
