@@ -10,7 +10,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     [ -z "${LACKING:-}" ] || lacks "$LACKING"
     command -v losetup >/dev/null || lacks 'losetup is not here'
     truncate -s 8M image

@@ -4,7 +4,7 @@
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     command -v usdt-gen >/dev/null || lacks 'usdt-gen was not built: libelf is missing'
     command -v readelf >/dev/null || skip 'readelf is not here'
     printf '%s\n' 'f: nop' '.type f, @function' '.size f, 1' '.section .note.stapsdt,"","note"' '.4byte 2f-1f,4f-3f,3' '1: .asciz "stapsdt"' \

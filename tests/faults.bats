@@ -7,7 +7,7 @@ load helpers
 EPERM=1 EINTR=4 EIO=5 ECHILD=10 EAGAIN=11 ENOMEM=12 EMFILE=24 ENOSPC=28
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     # they have an allocator of their own, and want to be the first library
     ! has_sanitizers || skip 'a tool with sanitizers takes no preloaded library'
 }

@@ -5,7 +5,7 @@
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     ! has_sanitizers || skip 'sanitizers have costs of their own'
 }
 

@@ -9,12 +9,21 @@ ROOT=$(realpath "$BATS_TEST_DIRNAME/..")
 BIN=$(realpath "${BIN:-$ROOT/build}")
 export DATA=$BATS_TEST_DIRNAME/data
 PATH=$BIN:$PATH
+# whatever the user's language is; grep is much slower with characters of several bytes
+export LC_ALL=C
 export LAYOUTS='G1 G2 G3 G4 G5 G6'
 # a sanitizer's report is neither of the exit statuses that tools have
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 
-setup() {
+# Goes to the folder of a test. bats notes each command, to print the line of one that fails, which takes longer than
+# most commands: the lines of the test are enough, without those of the functions that it calls.
+enter() {
     cd "$BATS_TEST_TMPDIR" || exit
+    ! declare -ft "$BATS_TEST_NAME" || set +T
+}
+
+setup() {
+    enter
     [ -z "${LACKING:-}" ] || lacks "$LACKING"
 }
 

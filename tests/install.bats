@@ -6,7 +6,7 @@ load helpers
 SOURCE=$BATS_TEST_DIRNAME/..
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     # the build may be one with other options
     [ "$BIN" = "$(realpath "$SOURCE")/build" ] || skip 'only of a build without options'
 }

@@ -4,7 +4,7 @@
 load helpers
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     # once is enough
     [ "$BIN" = "$ROOT/build" ] || skip 'only of a build without options'
 }

@@ -6,7 +6,7 @@ load helpers
 
 # What users have lying around, each under the name of what it is.
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     cp "$DATA/sample-g3-probes.txt" probes
     cp "$DATA/spdk-trace.json" spdk.json
     mktrace -l G3 "$DATA/sample-g3.jsonl" >trace

@@ -10,7 +10,7 @@ setup_file() {
 }
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     [ -z "${LACKING:-}" ] || lacks "$LACKING"
     # a process that does nothing
     sleep 1000 3>&- &

@@ -5,7 +5,7 @@ load helpers
 
 setup() {
     command -v operands >/dev/null || lacks 'operands was not built: libelf is missing'
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
 }
 
 # Makes the file notes, with a probe for each line of operands. They and the one symbol are 0x123 = 291 bytes apart.

@@ -8,7 +8,7 @@ SOURCE=$BATS_TEST_DIRNAME/..
 VERSION=$(sed -n 's/^VERSION := //p' "$SOURCE/Makefile")
 
 setup() {
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
     # packages are built with options of their own
     [ "$BIN" = "$(realpath "$SOURCE")/build" ] || skip 'only of a build without options'
 }

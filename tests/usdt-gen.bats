@@ -5,7 +5,7 @@ load helpers
 
 setup() {
     command -v usdt-gen >/dev/null || lacks 'usdt-gen was not built: libelf is missing'
-    cd "$BATS_TEST_TMPDIR" || exit
+    enter
 }
 
 needs_target() {
