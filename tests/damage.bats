@@ -19,6 +19,21 @@ others() {
     { timeout 2 trace-dump -q -a "$1" 2>err || [ $? = 1 ]; } | grep -a '"lcore":[02],' | sed 's/"us":[^,]*,//'
 }
 
+# Makes trace what whole is, but with any bytes in the history of lcore 1.
+damage_lcore() {
+    local bytes= byte
+    size=$((1 + RANDOM % 100))
+    # half of them in the history's head
+    at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history_size + 32 * SLOTS - size)))
+    for _ in $(seq 1 $size); do
+        printf -v byte '\\x%x' $((RANDOM % 256))
+        bytes+=$byte
+    done
+    cp whole trace
+    # shellcheck disable=SC2059 # they are the bytes
+    printf "$bytes" | dd of=trace bs=1 seek=$((history_1 + at)) conv=notrunc status=none
+}
+
 @test "damage within one lcore leaves the entries of the others" {
     local SLOTS=32
     {
@@ -36,17 +51,7 @@ others() {
         others whole >want
         [ "$(wc -l <want)" -ge 20 ]
         for _ in $(seq 1 30); do
-            size=$((1 + RANDOM % 100))
-            # half of them in the history's head
-            at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history_size + 32 * SLOTS - size)))
-            cp whole trace
-            bytes=
-            for _ in $(seq 1 $size); do
-                printf -v byte '\\x%x' $((RANDOM % 256))
-                bytes+=$byte
-            done
-            # shellcheck disable=SC2059 # they are the bytes
-            printf "$bytes" | dd of=trace bs=1 seek=$((history_1 + at)) conv=notrunc status=none
+            damage_lcore
             others trace | diff want - || { echo "$layout: $size bytes at $at of lcore 1"; cat err; return 1; }
         done
     done
