@@ -161,9 +161,9 @@ static void forget(struct task_struct *task)
 }
 
 /*
- * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen, as
- * happens on virtual machines just after programs are attached. When that thread became blocked or
- * stopped being so is then unknown.
+ * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen: on
+ * some virtual machines BPF programs do not run while a thread of process 1 is current. When that
+ * thread became blocked or stopped being so is then unknown.
  */
 static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
 {
