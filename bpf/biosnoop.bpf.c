@@ -25,13 +25,16 @@ const volatile int disk_major, disk_minor;
 const volatile __u32 only_pid; /* 0: all */
 const volatile __u64 min_ns;   /* latency; 0: all */
 
-__u64 since;          /* older requests started before everything was attached */
+__u64 since;          /* when everything was attached; 0: not yet */
 __u64 num_no_storage; /* requests for which there was no room in the map */
 __u64 num_unknown;    /* dropped, because it is unknown whether they match the filter */
+__u64 num_unseen;     /* requests that have ended, but whose completion was not seen */
+__u64 num_in_flight;  /* at the end */
+bool is_over;         /* later requests are of no interest */
 
 /* A request in flight. */
 struct tracked {
-	__u64 created_ns; /* this entry */
+	__u64 request_ns; /* its start_time_ns, as the struct may be reused; 0: not set yet */
 	__u64 start_ns, issued_ns;
 	__u64 done_bytes;
 	__s32 error;
@@ -78,11 +81,42 @@ static void set_process(struct tracked *t)
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
 }
 
+/* With an issuer that is unknown it may be one of the process's. */
+static bool may_be_printed(const struct tracked *t)
+{
+	return !only_pid || t->pid == only_pid || !t->comm[0];
+}
+
+/* Forgets a request that has ended, but whose completion was not seen. */
+static void drop_unseen(__u64 key, const struct tracked *t)
+{
+	bool is_loss = may_be_printed(t);
+
+	if (bpf_map_delete_elem(&requests, &key) == 0 && is_loss)
+		__sync_fetch_and_add(&num_unseen, 1);
+}
+
+static struct tracked *tracked(struct request *rq)
+{
+	__u64 key = (__u64)rq;
+	struct tracked *t = bpf_map_lookup_elem(&requests, &key);
+
+	if (!t)
+		return NULL;
+	/* newer kernels set it just after block_io_start */
+	if (!t->request_ns)
+		t->request_ns = rq->start_time_ns;
+	if (t->request_ns == rq->start_time_ns)
+		return t;
+	drop_unseen(key, t);
+	return NULL;
+}
+
 static void track(struct request *rq, const struct tracked *t)
 {
 	__u64 key = (__u64)rq;
 
-	if (bpf_map_update_elem(&requests, &key, t, BPF_ANY) != 0)
+	if (since && !is_over && bpf_map_update_elem(&requests, &key, t, BPF_ANY) != 0)
 		__sync_fetch_and_add(&num_no_storage, 1);
 }
 
@@ -94,17 +128,32 @@ static void note_flusher(struct request_queue *queue, __u32 flags, const struct 
 		bpf_map_update_elem(&flushers, &key, t, BPF_ANY);
 }
 
+/*
+ * A write that needs flushes is done in steps: the flushes are requests of their own, and the
+ * request itself is completed once more, empty, after all of them; one without data is never
+ * issued.
+ */
+static bool is_end_of_steps(struct request *rq)
+{
+	return (rq->cmd_flags & OP_MASK) <= OP_WRITE && rq->__data_len == 0;
+}
+
 /* Since 6.5, for disks that keep statistics. */
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_start, struct request *rq)
 {
-	struct tracked t = {};
+	__u64 key = (__u64)rq;
+	struct tracked t = {}, *before;
 
 	if (!is_wanted(rq))
 		return 0;
-	t.created_ns = t.start_ns = bpf_ktime_get_ns();
+	before = bpf_map_lookup_elem(&requests, &key);
+	if (before)
+		drop_unseen(key, before);
+	t.start_ns = bpf_ktime_get_ns();
 	set_process(&t);
-	track(rq, &t);
+	if (!is_end_of_steps(rq))
+		track(rq, &t);
 	note_flusher(rq->q, rq->cmd_flags, &t);
 	return 0;
 }
@@ -130,9 +179,9 @@ static void track_late(struct request *rq)
 {
 	struct tracked t = {};
 
-	t.created_ns = bpf_ktime_get_ns();
-	t.start_ns = rq->start_time_ns ? rq->start_time_ns : t.created_ns;
-	if (!since || t.start_ns < since) {
+	t.request_ns = rq->start_time_ns;
+	t.start_ns = t.request_ns ? t.request_ns : bpf_ktime_get_ns();
+	if (t.start_ns < since) {
 		/* anybody may be passing it on */
 		t.start_ns = 0;
 	} else if ((rq->cmd_flags & OP_MASK) == OP_FLUSH) {
@@ -149,19 +198,11 @@ static void track_late(struct request *rq)
 	track(rq, &t);
 }
 
-static struct tracked *tracked(struct request *rq)
-{
-	__u64 key = (__u64)rq;
-
-	return bpf_map_lookup_elem(&requests, &key);
-}
-
 static struct tracked *track_if_new(struct request *rq)
 {
 	struct tracked *t = tracked(rq);
 
-	/* else the struct request was reused, and its completion was missed */
-	if (t && rq->start_time_ns <= t->created_ns)
+	if (t)
 		return t;
 	track_late(rq);
 	return tracked(rq);
@@ -251,16 +292,6 @@ static void emit(struct request *rq, const struct tracked *t, int error)
 	ring_send(&e, sizeof(e));
 }
 
-/*
- * A write that needs flushes is done in steps: the flushes are requests of their own, and the
- * request itself is completed once more, empty, after all of them; one without data is never
- * issued.
- */
-static bool is_end_of_steps(struct request *rq)
-{
-	return (rq->cmd_flags & OP_MASK) <= OP_WRITE && rq->__data_len == 0;
-}
-
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 {
@@ -270,6 +301,9 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	if (!is_wanted(rq))
 		return 0;
 	t = tracked(rq);
+	/* it began later */
+	if (!t && is_over)
+		return 0;
 	if (t && !t->error)
 		t->error = error;
 	if (bytes < rq->__data_len) {
@@ -280,6 +314,33 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	if (!is_end_of_steps(rq))
 		emit(rq, t, error);
 	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/*
+ * Called with every tracked request when tracing is over. Completions are still handled: only a
+ * request that had ended before and is tracked afterwards was not seen.
+ */
+SEC("iter/bpf_map_elem")
+int find_unseen(struct bpf_iter__bpf_map_elem *ctx)
+{
+	__u64 *found = ctx->key, key;
+	const struct tracked *t;
+	struct request *rq;
+	int references = 0;
+
+	if (!found)
+		return 0;
+	key = *found;
+	rq = (struct request *)key;
+	bpf_core_read(&references, sizeof(references), &rq->ref);
+	t = bpf_map_lookup_elem(&requests, &key);
+	if (!t)
+		return 0;
+	if (!references || (t->request_ns && t->request_ns != BPF_CORE_READ(rq, start_time_ns)))
+		drop_unseen(key, t);
+	else if (may_be_printed(t))
+		num_in_flight++;
 	return 0;
 }
 

@@ -99,6 +99,12 @@ struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
+struct bpf_iter__bpf_map_elem {
+	struct bpf_iter_meta *meta;
+	struct bpf_map *map;
+	void *key;
+	void *value;
+};
 struct gendisk {
 	int major;
 	int first_minor;
@@ -124,6 +130,7 @@ struct request {
 	unsigned int __data_len;
 	unsigned long long __sector;
 	unsigned long long start_time_ns;
+	atomic_t ref; /* before 5.16 a refcount_t */
 };
 struct request___before_5_15 {
 	struct gendisk *rq_disk;

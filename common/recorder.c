@@ -522,14 +522,27 @@ uint64_t recorder_missed(const struct recorder *r)
 	return missed;
 }
 
-int recorder_open_iterator(struct bpf_program *program)
+static int open_iterator(struct bpf_program *program, const struct bpf_iter_attach_opts *options)
 {
-	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	struct bpf_link *link = bpf_program__attach_iter(program, options);
 	int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1, error = errno;
 
 	bpf_link__destroy(link);
 	errno = error;
 	return fd < 0 ? -1 : fd;
+}
+
+int recorder_open_iterator(struct bpf_program *program)
+{
+	return open_iterator(program, NULL);
+}
+
+int recorder_open_map_iterator(struct bpf_program *program, const struct bpf_map *map)
+{
+	union bpf_iter_link_info info = {.map.map_fd = bpf_map__fd(map)};
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+
+	return open_iterator(program, &options);
 }
 
 int recorder_run_iterator(int fd)

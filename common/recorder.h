@@ -21,6 +21,7 @@
 #include "out.h"
 #include "ticks.h"
 
+struct bpf_map;
 struct bpf_object_skeleton;
 struct bpf_program;
 struct ring_buffer;
@@ -150,11 +151,12 @@ struct ticks *recorder_ticks(struct recorder *r);
 uint64_t recorder_missed(const struct recorder *r);
 
 /*
- * A program that the kernel calls with each thread. Opening it takes privileges, running it does
- * not: it returns a descriptor, or -1 with errno. Running closes the descriptor, which may be -1,
- * and returns 0, or -1 with errno.
+ * A program that the kernel calls with each thread, or with each element of a map. Opening it takes
+ * privileges, running it does not: it returns a descriptor, or -1 with errno. Running closes the
+ * descriptor, which may be -1, and returns 0, or -1 with errno.
  */
 int recorder_open_iterator(struct bpf_program *program);
+int recorder_open_map_iterator(struct bpf_program *program, const struct bpf_map *map);
 int recorder_run_iterator(int fd);
 
 #endif

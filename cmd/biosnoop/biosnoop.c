@@ -33,6 +33,7 @@ struct biosnoop {
 	struct recorder recorder;
 	struct biosnoop_bpf *bpf;
 	struct biosnoop_printer printer;
+	int unseen; /* the iterator over requests that are still tracked at the end */
 };
 
 /* Whether the kernel has a tracepoint: block_io_start came with Linux 6.5. */
@@ -60,6 +61,7 @@ static int open_program(void *context, struct recorder_program *program)
 		bpf_program__set_autoload(bpf->progs.on_start, false);
 	else
 		bpf_program__set_autoload(bpf->progs.on_getrq, false);
+	bpf_program__set_autoattach(bpf->progs.find_unseen, false);
 	*program = RECORDER_PROGRAM(bpf);
 	return 0;
 }
@@ -70,6 +72,11 @@ static int attach(void *context)
 
 	if (recorder_attach(&b->recorder) != 0)
 		return -1;
+	b->unseen = recorder_open_map_iterator(b->bpf->progs.find_unseen, b->bpf->maps.requests);
+	if (b->unseen < 0) {
+		warn("cannot list the requests in flight");
+		return -1;
+	}
 	__atomic_store_n(&b->bpf->bss->since, clock_ns(), __ATOMIC_SEQ_CST);
 	return 0;
 }
@@ -106,6 +113,20 @@ static void note_end(void *context)
 	cli_notice(opt.recorder.quiet, "process %d has ended", opt.recorder.pids[0]);
 }
 
+/* While completions are still seen: else those that come now would seem to be missed. */
+static int detach(void *context)
+{
+	struct biosnoop *b = context;
+
+	__atomic_store_n(&b->bpf->bss->is_over, true, __ATOMIC_SEQ_CST);
+	if (recorder_run_iterator(b->unseen) != 0) {
+		warn("requests in flight");
+		b->recorder.failed = true;
+	}
+	biosnoop_bpf__detach(b->bpf);
+	return 0;
+}
+
 /* Reports what the lines do not show. */
 static void report(void *context)
 {
@@ -113,11 +134,17 @@ static void report(void *context)
 	struct recorder *r = &b->recorder;
 	uint64_t unknown = b->bpf->bss->num_unknown, lost = b->bpf->bss->lost;
 	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = recorder_missed(r);
+	uint64_t unseen = b->bpf->bss->num_unseen, in_flight = b->bpf->bss->num_in_flight;
 
 	if (unknown)
 		cli_notice(opt.recorder.quiet,
 			   "%" PRIu64 " requests began before tracing: whether they match the filter is unknown",
 			   unknown);
+	if (in_flight)
+		cli_notice(opt.recorder.quiet, "%" PRIu64 " requests were in flight at the end: they have no line",
+			   in_flight);
+	recorder_loss(r, unseen,
+		      "lost %" PRIu64 " requests: the kernel did not run the BPF program when they completed", unseen);
 	recorder_loss(r, lost, "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, no_storage,
 		      "%" PRIu64 " requests were too many in flight: their process and latency are unknown",
@@ -137,6 +164,7 @@ static const struct recorder_tool tool = {
 	.event = print_event,
 	.full = is_full,
 	.ended = note_end,
+	.detach = detach,
 	.finish = report,
 };
 
