@@ -7,6 +7,7 @@
 #include "number.h"
 #include "out.h"
 #include "probeline.h"
+#include "search.h"
 
 /* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
 static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *number)
@@ -390,20 +391,11 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 /* Makes the span of this time the answer. False when there is none. */
 static bool find_span(struct lifetime_value *v, uint64_t tsc)
 {
-	size_t low = 0, high = v->num_spans;
+	size_t next = search_first(i, v->num_spans, v->spans[i].begin > tsc);
 
-	/* the last one that begins at this time or before */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (v->spans[middle].begin <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || v->spans[low - 1].end < tsc)
+	if (!next || v->spans[next - 1].end < tsc)
 		return false;
-	v->answer = v->spans[low - 1];
+	v->answer = v->spans[next - 1];
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include "elffile.h"
 #include "mem.h"
 #include "regular.h"
+#include "search.h"
 
 enum {
 	NAME_LONGEST = 4096, /* a longer name is ignored */
@@ -246,17 +247,9 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root, str
 static const struct function *find_address(const struct elf_file *f, uint64_t address)
 {
 	enum { NESTED = 16 };
-	size_t low = 0, high = f->n;
+	size_t next = search_first(i, f->n, f->functions[i].start > address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < NESTED; i--)
+	for (size_t i = next; i > 0 && next - i < NESTED; i--)
 		if (address < f->functions[i - 1].end)
 			return &f->functions[i - 1];
 	return NULL;

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "mapping.h"
 #include "mem.h"
+#include "search.h"
 #include "utf8.h"
 
 /*
@@ -44,17 +45,7 @@ static bool is_image(int proc, uint64_t image)
 /* The index of the first range that ends after the address. */
 static size_t first_after(const struct range *ranges, size_t n, uint64_t address)
 {
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (address >= ranges[middle].end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, n, ranges[i].end > address);
 }
 
 static const struct range *range_of(const struct process *process, uint64_t address)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "search.h"
 
 /* Longer names are left out. */
 enum { NAME_MAX_BYTES = 256 };
@@ -54,22 +55,6 @@ static int read_symbols(struct symtab *t, const char **error)
 	return 0;
 }
 
-/* The first symbol that is not before the name. */
-static size_t first_from(const struct symtab *t, const char *name)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(t->all[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error)
 {
 	char text[NAME_MAX_BYTES];
@@ -82,7 +67,7 @@ int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const ch
 		return -1;
 	memcpy(text, name.p, name.n);
 	text[name.n] = 0;
-	first = first_from(t, text);
+	first = search_first(k, t->n, strcmp(t->all[k].name, text) >= 0);
 	for (i = first; i < t->n && strcmp(t->all[i].name, text) == 0; i++)
 		if (t->all[i].address != t->all[first].address) {
 			*error = "its symbol has several addresses";
