@@ -9,42 +9,44 @@
 #include <string.h>
 
 #include "mem.h"
+#include "search.h"
 
-static int compare(const void *a, const void *b)
+static int compare(const void *a, const void *b, void *names)
 {
 	const struct symbol *x = a, *y = b;
 
 	return x->address != y->address ? (x->address > y->address) - (x->address < y->address)
-					: strcmp(x->name, y->name);
+					: strcmp((char *)names + x->name, (char *)names + y->name);
 }
 
 int symbols_read(struct symbols *s)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
-	char *line = NULL, name[256], type;
+	char *line = NULL, name[256], type, buffer[65536];
 	uint64_t address;
 	size_t cap = 0;
-	bool whole;
+	int error;
 
-	*s = (struct symbols){};
+	*s = (struct symbols){.names.fd = OUT_MEMORY};
 	if (!file)
 		return -1;
+	/* without memory for its own, stdio reads bytes one by one: the processes may end meanwhile */
+	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
 	/* data, too: it ends the last function before it */
 	while (getline(&line, &cap, file) > 0) {
 		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) != 3 || !address)
 			continue;
 		s->all = mem_room(s->all, s->n, &s->cap);
-		s->all[s->n++] = (struct symbol){address, mem_copy(slice_of(name))};
+		s->all[s->n++] = (struct symbol){address, s->names.len};
+		out_bytes(&s->names, name, strlen(name) + 1);
 	}
-	whole = feof(file);
+	error = !feof(file) ? errno : s->n ? 0 : EPERM;
 	free(line);
 	fclose(file);
 	if (s->n)
-		qsort(s->all, s->n, sizeof(*s->all), compare);
-	if (whole && s->n)
-		return 0;
-	errno = whole ? EPERM : EIO;
-	return -1;
+		qsort_r(s->all, s->n, sizeof(*s->all), compare, s->names.buf);
+	errno = error;
+	return error ? -1 : 0;
 }
 
 /*
@@ -53,23 +55,14 @@ int symbols_read(struct symbols *s)
  */
 const char *symbols_find(const struct symbols *s, uint64_t address)
 {
-	size_t low = 0, high = s->n;
+	size_t next = search_first(i, s->n, s->all[i].address > address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->all[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && low < s->n ? s->all[low - 1].name : NULL;
+	return next && next < s->n ? s->names.buf + s->all[next - 1].name : NULL;
 }
 
 void symbols_free(struct symbols *s)
 {
-	for (size_t i = 0; i < s->n; i++)
-		free(s->all[i].name);
 	free(s->all);
+	free(s->names.buf);
 	*s = (struct symbols){};
 }

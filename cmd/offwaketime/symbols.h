@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct symbol {
-	uint64_t address;
-	char *name;
-};
+#include "out.h"
 
 struct symbols {
-	struct symbol *all; /* by address */
+	struct symbol {
+		uint64_t address;
+		size_t name; /* where it starts in names */
+	} * all;             /* by address */
 	size_t n, cap;
+	struct out names; /* each with a NUL */
 };
 
 /* Reads /proc/kallsyms. Returns 0; or -1 with errno, EPERM when it hides the addresses. */
