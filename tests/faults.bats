@@ -170,11 +170,11 @@ fi
 
 # What recording does besides, and how it can fail.
 RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
-    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM pipe2:$EMFILE fork:$EAGAIN
+    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
     waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
     write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
 # The part of it that each tool does in its own way.
-BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR write:$EIO"
+BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR fcntl:$EIO write:$EIO"
 
 @test "recording prints all that happens, or says what is wrong" {
     command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
@@ -188,6 +188,24 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
     done
 }
 
+# Whether as many lines are there.
+same_number() {
+    [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
+}
+
+@test "recording a process prints as many events as it is to, or says what is wrong" {
+    command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
+    # for minutes
+    # shellcheck disable=SC2046 # they are words
+    usdt-target $(printf 'flood=4000000000 %.0s' $(seq 100)) 3>&- &
+    started=$!
+    wait_for grep -q libusdt "/proc/$started/maps"
+    status_is 0 usdt-record -q -n 3 -e 'flood(i)' -o probed -p "$started" || lacks "no BPF here: $stderr"
+    for fault in openat2:$EPERM readlinkat:$EPERM fcntl:$EIO; do
+        CMP=same_number each_fault any "$fault" "usdt-record -q -n 3 -e 'flood(i)' -p $started"
+    done
+}
+
 @test "the probes of a process are all listed, or it is said what is wrong" {
     command -v usdt-gen >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-gen or usdt-target was not built'
     mkfifo go
@@ -196,14 +214,9 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
     # shellcheck disable=SC2034 # it is open: that is all
     exec {go}>go
     wait_for_text ready out
-    for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
+    for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM openat2:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
         NEVER=mmap each_fault any "$fault" "usdt-gen -l -p $started"
     done
-}
-
-# Whether as many requests are there.
-same_number() {
-    [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
 }
 
 @test "biosnoop prints as many requests as it is to, or says what is wrong" {
