@@ -28,7 +28,7 @@ struct count {
 	__u64 ns; /* of those that returned */
 };
 
-/* A call at a pipe that has returned, or has not when tracing ends. Times: CLOCK_MONOTONIC. */
+/* Sent when a call at a pipe returns, and at the end for those still waiting. Times: CLOCK_MONOTONIC. */
 struct ipcsnoop_event {
 	__u64 start_ns; /* 0: before tracing; `used`, `slots` and `blocked` are then unknown */
 	__u64 end_ns;

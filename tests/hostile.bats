@@ -101,7 +101,7 @@ may_fail() { # COMMAND...
     line=${line/1e308/18446744073709551.615} line=${line/\"lcore\":$max/\"lcore\":1}
     echo "$line" | trace-latency -q
     echo "$line" | trace-chrome | jq -e .traceEvents >/dev/null
-    # one more is none
+    # one more does not fit into 64 bits
     status_is 1 trace-join <<<"${line/\"tsc\":$max/\"tsc\":18446744073709551616}"
     status_is 1 qpair-lifetimes <<<"nvmf_poll_group_add_qpair: tsc=1$hex, qpair=1, thread=1"
 }

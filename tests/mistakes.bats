@@ -306,7 +306,7 @@ T
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
 1 % offwaketime: process 2147483647: there is none % offwaketime -p 2147483647 1
 1 % offwaketime: process 2147483647: there is none % offwaketime -p $$,2147483647 1
-1 % offwaketime: thread 2147483647: there is none % offwaketime -t 2147483647 1
+1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % -u and -k leave no threads % offwaketime -u -k
 2 % a process (-p), a file (-x) or a command is expected % usdt-record

@@ -283,7 +283,7 @@ agrees() { # THREAD PATTERN
     status_is 1 offwaketime -p "$idle",2147483647
     equal "$stderr" 'offwaketime: process 2147483647: there is none'
     status_is 1 offwaketime -t 2147483647
-    equal "$stderr" 'offwaketime: thread 2147483647: there is none'
+    equal "$stderr" 'offwaketime: thread 2147483647: does not exist'
     status_is 1 offwaketime -q -f -o /dev/full 1
     says 'offwaketime: /dev/full: No space left on device'
 }

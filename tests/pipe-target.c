@@ -276,7 +276,7 @@ static void stamp(long n)
 	close_pipe(ends);
 }
 
-/* Reads nothing, from a pipe and from what is none, under a name that is a forged line. */
+/* Reads nothing, from a pipe and from a device, under a name that is a forged line. */
 static void disguise(long n)
 {
 	int ends[2], zero = must(open("/dev/zero", O_RDONLY));

@@ -535,7 +535,7 @@ ends_with() { # STATUS
     send 5
     lifetime 1 9 16 b >&8
     send 9 10
-    # half a line is none yet
+    # half a line does not count yet
     printf 'qpair: begin=10, ptr=0x10, ' >&8
     send 10
     printf "host='c'\n" >&8

@@ -61,7 +61,7 @@ usdt-gen: specs:3: a list of arguments is expected after the probe'"'"'s name, a
     equal "$stderr" 'usdt-gen: missing: No such file or directory'
 }
 
-@test "a spec that is none is a usage error" {
+@test "a malformed spec is a usage error" {
     while IFS='|' read -r spec what; do
         status_is 2 usdt-gen -e "$spec"
         says "usdt-gen: -e '$spec': $what"

@@ -51,7 +51,7 @@ static int find_threads(void *context)
 	(void)context;
 	for (size_t i = 0; i < MAX_IDS && opt.tids[i]; i++)
 		if (kill(opt.tids[i], 0) != 0 && errno == ESRCH) {
-			warnx("thread %d: there is none", opt.tids[i]);
+			warnx("thread %d: does not exist", opt.tids[i]);
 			return -1;
 		}
 	return 0;

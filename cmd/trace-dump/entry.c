@@ -172,10 +172,7 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 	e->size = head->size;
 	e->object_value = head->object;
 	e->poller = head->owner;
-	/*
-	 * poller 0 is one where pollers are numbered; where owners have records it means that there
-	 * is none
-	 */
+	/* where owners have records, 0 means no poller; elsewhere it is the first one */
 	e->poller_prefix = e->poller || !t->owner_descriptions ? t->owner_prefix[e->tpoint->owner_type] : 0;
 	read_args(r, &t->lcores[lcore], slot, e);
 	read_object(r, e);
