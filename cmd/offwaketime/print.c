@@ -78,13 +78,16 @@ static void put_name(struct out *out, struct slice name)
 	out_visible(out, name);
 }
 
-static void put_folded(const struct offwaketime_printer *p, const struct stacks *e, int number, bool outermost_first)
+/* Writes each name between two texts. */
+static void put_stack(const struct offwaketime_printer *p, const struct stacks *e, int number, bool outermost_first,
+		      const char *before, const char *after)
 {
 	struct stack s = stack_of(p, e, number);
 
 	for (unsigned i = 0; i < s.n; i++) {
+		out_text(p->out, before);
 		put_name(p->out, slice_of(name_of(p, &s, outermost_first ? s.n - 1 - i : i)));
-		out_text(p->out, ";");
+		out_text(p->out, after);
 	}
 }
 
@@ -101,26 +104,15 @@ void print_folded(const struct offwaketime_printer *p, const struct blocked_tota
 
 	put_name(p->out, comm_of(&e->target));
 	out_text(p->out, ";");
-	put_folded(p, e, TARGET_USER, true);
+	put_stack(p, e, TARGET_USER, true, "", ";");
 	put_mark(p, e, TARGET_USER, TARGET_KERNEL, "-;");
-	put_folded(p, e, TARGET_KERNEL, true);
+	put_stack(p, e, TARGET_KERNEL, true, "", ";");
 	out_text(p->out, "--;");
-	put_folded(p, e, WAKER_KERNEL, false);
+	put_stack(p, e, WAKER_KERNEL, false, "", ";");
 	put_mark(p, e, WAKER_USER, WAKER_KERNEL, "-;");
-	put_folded(p, e, WAKER_USER, false);
+	put_stack(p, e, WAKER_USER, false, "", ";");
 	put_name(p->out, comm_of(&e->waker));
 	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
-}
-
-static void put_lines(const struct offwaketime_printer *p, const struct stacks *e, int number, bool outermost_first)
-{
-	struct stack s = stack_of(p, e, number);
-
-	for (unsigned i = 0; i < s.n; i++) {
-		out_text(p->out, "    ");
-		put_name(p->out, slice_of(name_of(p, &s, outermost_first ? s.n - 1 - i : i)));
-		out_text(p->out, "\n");
-	}
 }
 
 static void put_thread(const struct offwaketime_printer *p, const char *what, const struct party *party)
@@ -135,13 +127,13 @@ void print_text(const struct offwaketime_printer *p, const struct blocked_total 
 	const struct stacks *e = t->stacks;
 
 	put_thread(p, "waker:", &e->waker);
-	put_lines(p, e, WAKER_USER, true);
+	put_stack(p, e, WAKER_USER, true, "    ", "\n");
 	put_mark(p, e, WAKER_USER, WAKER_KERNEL, "    -\n");
-	put_lines(p, e, WAKER_KERNEL, true);
+	put_stack(p, e, WAKER_KERNEL, true, "    ", "\n");
 	out_text(p->out, "    --               --\n");
-	put_lines(p, e, TARGET_KERNEL, false);
+	put_stack(p, e, TARGET_KERNEL, false, "    ", "\n");
 	put_mark(p, e, TARGET_USER, TARGET_KERNEL, "    -\n");
-	put_lines(p, e, TARGET_USER, false);
+	put_stack(p, e, TARGET_USER, false, "    ", "\n");
 	put_thread(p, "target:", &e->target);
 	out_printf(p->out, "        %" PRIu64 "\n\n", (t->ns + 500) / 1000);
 }
