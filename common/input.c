@@ -19,28 +19,77 @@ static void *anonymous(size_t n)
 	return mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* The mapped file of the one input, for the signal handler. */
-static char *mapped_begin, *mapped_end;
-static volatile sig_atomic_t shrunk;
+/* The one input with a mapping, for the signal handler. */
+static struct {
+	struct input *in;
+	char *begin, *end;
+} mapped;
 
-/*
- * A page of the file is gone: replaces it and all later ones by zeros, which look like slots that
- * were never used.
- */
+static size_t page_size(void)
+{
+	return sysconf(_SC_PAGESIZE);
+}
+
+static bool put_zeros(char *at, size_t n)
+{
+	return mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static void note_unreadable(struct input *in, size_t position, size_t n, int error)
+{
+	size_t page = page_size();
+
+	memset(in->page_errors + position / page, error, (n + page - 1) / page);
+	in->unreadable = true;
+}
+
+/* Reads up to n bytes of a page from this position. What cannot be read becomes zeros, and is noted. */
+static void read_page(struct input *in, char *to, size_t n, size_t position)
+{
+	if (io_pread(in->fd, to, n, position) == 0)
+		return;
+	if (errno == ENODATA) {
+		in->shrunk = true;
+		return;
+	}
+	note_unreadable(in, position, n, errno);
+	memset(to, 0, n);
+}
+
+/* Replaces what the kernel could not map. Returns whether it did. */
+static bool replace(struct input *in, char *at)
+{
+	size_t position = at - mapped.begin, page = page_size();
+	struct stat st;
+
+	in->replaced = true;
+	if (fstat(in->fd, &st) == 0 && position >= (size_t)st.st_size) {
+		in->shrunk = true;
+		return put_zeros(at, mapped.end - at);
+	}
+	if (!put_zeros(at, page)) {
+		/* the kernel allows no more mappings: a single one has room for the rest */
+		note_unreadable(in, position, in->size - position, EIO);
+		return put_zeros(at, mapped.end - at);
+	}
+	/* read(2) may succeed: the kernel maps several blocks at once, and none of them if one is bad */
+	read_page(in, at, in->size - position < page ? in->size - position : page, position);
+	return true;
+}
+
+/* Zeros look like slots that were never used. */
 static void handle_sigbus(int signal, siginfo_t *info, void *context)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	char *at = (char *)((uintptr_t)info->si_addr & ~(page - 1));
+	char *at = (char *)((uintptr_t)info->si_addr & ~(page_size() - 1));
+	int error = errno;
 
 	(void)context;
-	if (at < mapped_begin || at >= mapped_end ||
-	    mmap(at, mapped_end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
+	if (at < mapped.begin || at >= mapped.end || !replace(mapped.in, at)) {
 		struct sigaction fatal = {.sa_handler = SIG_DFL};
 
 		sigaction(signal, &fatal, NULL);
-		return;
 	}
-	shrunk = true;
+	errno = error;
 }
 
 bool input_shrunk(const struct input *in)
@@ -48,21 +97,57 @@ bool input_shrunk(const struct input *in)
 	struct stat st;
 
 	/* what was cut off within a page of the mapping reads as zeros without a signal */
-	return shrunk || (in->file && fstat(in->fd, &st) == 0 && (size_t)st.st_size < in->size);
+	return in->shrunk || (in->file && fstat(in->fd, &st) == 0 && (size_t)st.st_size < in->size);
 }
 
-/* Maps the file; what is after its end when it becomes shorter reads as zeros. NULL with errno. */
+bool input_find_lost(const struct input *in, const void *at, size_t n)
+{
+	size_t page = page_size(), position = (const uint8_t *)at - in->data;
+
+	for (size_t i = position / page; i <= (position + n - 1) / page; i++)
+		if (in->page_errors[i])
+			return true;
+	return false;
+}
+
+bool input_next_lost(const struct input *in, size_t *from, size_t *to, int *error)
+{
+	size_t page = page_size(), i = (*from + page - 1) / page, pages = (in->size + page - 1) / page, end;
+
+	if (!in->unreadable)
+		return false;
+	while (i < pages && !in->page_errors[i])
+		i++;
+	for (end = i; end < pages && in->page_errors[end] == in->page_errors[i];)
+		end++;
+	if (i == pages)
+		return false;
+	*error = in->page_errors[i];
+	*from = i * page;
+	*to = end * page < in->size ? end * page : in->size;
+	return true;
+}
+
+/* Maps the file, and has room for the errors of its pages. NULL with errno. */
 static uint8_t *map(struct input *in, size_t size, int flags)
 {
 	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
-	char *map = mmap(NULL, size, PROT_READ, flags, in->fd, 0);
+	uint8_t *errors = anonymous(size / page_size() + 1), *map;
 
-	if (map == MAP_FAILED)
+	if (errors == MAP_FAILED)
 		return NULL;
-	mapped_begin = map;
-	mapped_end = map + size;
+	map = mmap(NULL, size, PROT_READ, flags, in->fd, 0);
+	if (map == MAP_FAILED) {
+		munmap(errors, size / page_size() + 1);
+		return NULL;
+	}
+	in->page_errors = errors;
+	in->size = in->mapped = size;
+	mapped.in = in;
+	mapped.begin = (char *)map;
+	mapped.end = mapped.begin + size;
 	sigaction(SIGBUS, &action, NULL);
-	return (uint8_t *)map;
+	return map;
 }
 
 static int map_file(struct input *in, size_t size)
@@ -71,21 +156,26 @@ static int map_file(struct input *in, size_t size)
 	if (!in->data)
 		return -1;
 	in->file = true;
-	in->size = in->mapped = size;
 	in->whole = true;
 	return 0;
 }
 
-/* Copies all n bytes from this position of the file. */
+/* Copies n bytes from this position of the file. False when it has become shorter. */
 static bool copy_live(struct input *in, void *to, size_t n, off_t from)
 {
+	size_t page = page_size();
+
 	if (io_pread(in->fd, to, n, from) == 0)
 		return true;
 	if (errno == ENODATA)
-		shrunk = true;
-	else
-		in->error = errno;
-	return false;
+		in->shrunk = true;
+	for (size_t done = 0, piece; done < n && !in->shrunk; done += piece) {
+		piece = page - (from + done) % page;
+		if (piece > n - done)
+			piece = n - done;
+		read_page(in, (char *)to + done, piece, from + done);
+	}
+	return !in->shrunk;
 }
 
 /* Copies the file. Its holes, most of a young trace, cost neither time nor memory. */
@@ -101,21 +191,20 @@ static int copy_snapshot(struct input *in, size_t size)
 		return -1;
 	in->snapshot = true;
 	in->data = copy;
-	in->size = in->mapped = size;
 	in->whole = true;
 	while ((from = lseek(in->fd, from, SEEK_DATA)) >= 0 && (size_t)from < size) {
 		to = lseek(in->fd, from, SEEK_HOLE);
 		if (to < 0 || (size_t)to > size)
 			to = size;
 		if (!copy_live(in, copy + from, to - from, from))
-			return in->error ? -1 : 0;
+			return 0;
 		from = to;
 	}
 	if (from < 0 && errno != ENXIO)
 		return -1;
 	/* what was cut off before it was copied looks like a hole */
 	if (lseek(in->fd, 0, SEEK_END) < (off_t)size)
-		shrunk = true;
+		in->shrunk = true;
 	return 0;
 }
 
@@ -212,22 +301,25 @@ bool input_fill(struct input *in, uint64_t n)
 
 void input_close(struct input *in)
 {
+	mapped.begin = mapped.end = NULL;
+	if (in->page_errors)
+		munmap(in->page_errors, in->mapped / page_size() + 1);
 	if (in->live)
 		munmap((void *)in->live, in->mapped);
 	if (in->data)
 		munmap((void *)in->data, in->mapped);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
-	in->data = in->live = NULL;
+	in->data = in->live = in->page_errors = NULL;
 }
 
 void input_release(const struct input *in, const void *from, const void *to)
 {
-	uintptr_t page = sysconf(_SC_PAGESIZE), start = ((uintptr_t)from + page - 1) & ~(page - 1);
+	uintptr_t page = page_size(), start = ((uintptr_t)from + page - 1) & ~(page - 1);
 	uintptr_t end = (uintptr_t)to & ~(page - 1);
 
 	/* anything but the file itself would be lost */
-	if (in->file && start < end)
+	if (in->file && !in->replaced && start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }
 

@@ -3,19 +3,22 @@
  * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under
  * its reader), or what came through a pipe so far.
  *
- * A process can have one open input: the handler of SIGBUS, which puts zeros where a mapped file
- * was truncated, has to find the mapping.
+ * What cannot be read of a file reads as zeros: pages on bad blocks, and what was truncated.
+ *
+ * A process can have one open input: the handler of SIGBUS, which puts those zeros into a mapping,
+ * has to find it.
  */
 #ifndef INPUT_H
 #define INPUT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct input {
 	int fd;
-	int error;           /* errno of a read that failed: what follows is missing */
+	int error;           /* errno of a read from a pipe that failed: what follows is missing */
 	const uint8_t *data; /* may move in input_fill() */
 	size_t size;         /* bytes in data */
 	size_t mapped;
@@ -24,6 +27,11 @@ struct input {
 	bool file;           /* data is the file itself */
 	bool snapshot;       /* data is a copy of a file that may be changing */
 	const uint8_t *live; /* that file as it is now; NULL: data is no snapshot */
+
+	uint8_t *page_errors;             /* of a file, by page: errno of reading it, 0: none */
+	volatile sig_atomic_t unreadable; /* there are such pages */
+	volatile sig_atomic_t shrunk;     /* the file has become shorter */
+	volatile sig_atomic_t replaced;   /* some of data is not mapped from the file any more */
 };
 
 /* How many bytes input_open() tries to have in data. */
@@ -55,6 +63,26 @@ void input_release(const struct input *in, const void *from, const void *to);
  */
 bool input_shrunk(const struct input *in);
 
+/* Whether some of these bytes of data are on a page that has turned out to be unreadable. */
+bool input_find_lost(const struct input *in, const void *at, size_t n);
+
+/* Reads these bytes of data, at least one. Returns whether some could not be read, now or before. */
+static inline bool input_is_lost(const struct input *in, const void *at, size_t n)
+{
+	const volatile uint8_t *bytes = at;
+
+	for (size_t i = 0; i < n; i += 4096)
+		(void)bytes[i];
+	(void)bytes[n - 1];
+	return in->unreadable && input_find_lost(in, at, n);
+}
+
+/*
+ * The next pages of the file that could not be read, from the position *from on: sets *from, *to, the position after
+ * them, and *error. False when there are none.
+ */
+bool input_next_lost(const struct input *in, size_t *from, size_t *to, int *error);
+
 void input_close(struct input *in);
 
 /*
@@ -65,8 +93,8 @@ void input_close(struct input *in);
 uint64_t input_load_live_u64(const struct input *in, const void *at);
 
 /*
- * Reads n bytes of the file again, those at this place. Returns whether it did; otherwise `error`
- * is set, or the file has become shorter.
+ * Reads n bytes of the file again, those at this place. Returns whether it did; otherwise the file
+ * has become shorter.
  */
 bool input_reread(struct input *in, const void *at, void *to, size_t n);
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "input.h"
+
 const struct trace_tpoint *trace_tpoint(const struct trace *t, uint16_t id)
 {
 	static const struct trace_tpoint undefined;
@@ -33,9 +35,14 @@ void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned
 
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
 {
+	const uint8_t *record;
+
 	if (id >= t->num_owners)
 		return false;
-	trace_owner_read(owner, t->owners + (size_t)id * t->owner_size, t->owner_size);
+	record = t->owners + (size_t)id * t->owner_size;
+	*owner = (struct trace_owner){};
+	if (!input_is_lost(t->in, record, t->owner_size))
+		trace_owner_read(owner, record, t->owner_size);
 	return true;
 }
 

@@ -12,6 +12,8 @@
 
 #include "slice.h"
 
+struct input;
+
 enum {
 	TRACE_ARGS = 8,
 	TRACE_RELATIONS = 16,
@@ -69,6 +71,7 @@ struct trace_lcore {
 	unsigned id;
 	char thread[17];
 	const uint8_t *thread_name; /* where it comes from: 16 bytes; NULL: the layout has none */
+	const uint8_t *header;      /* where the file has what precedes the ring */
 	const uint8_t *next_entry;  /* 8 bytes: how many slots were ever written, while it is live */
 	const struct trace_slot *ring;
 	uint64_t slots;   /* of the ring */
@@ -89,6 +92,7 @@ struct trace_owner_table {
 };
 
 struct trace {
+	const struct input *in; /* which rings and records are in; NULL: there are none */
 	const char *layout, *releases;
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t expected_size; /* bytes that the file should have */
@@ -97,6 +101,7 @@ struct trace {
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
 	unsigned short_histories; /* lcores without entries, truncated by spdk_trace_record */
 	struct trace_tpoint *tpoints;
+	uint64_t definitions, definitions_end; /* position of those of tracepoints in the file */
 	struct trace_lcore *lcores;
 	const uint8_t *owners;
 	struct trace_owner_table owner_table;
@@ -118,7 +123,7 @@ const struct trace_tpoint *trace_tpoint(const struct trace *t, uint16_t id);
 /* The slots that the largest entry takes. */
 unsigned trace_entry_slots(const struct trace *t);
 
-/* The owner's record; false when there is none of this id. */
+/* The owner's record, all zero when it cannot be read; false when there is none of this id. */
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner);
 
 /* The same from a record of this many bytes, which must be the size in the owner table. */

@@ -89,6 +89,12 @@ static bool all_zero(const uint8_t *p, size_t n)
 	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
 }
 
+/* Whether some of these bytes are on a page that cannot be read. */
+static bool is_lost(const struct input *in, uint64_t at, size_t n)
+{
+	return at < in->size && in->size - at >= n && input_is_lost(in, in->data + at, n);
+}
+
 /* Copies a name, which must be printable and followed by NULs until the end of its field. */
 static bool read_name(char *name, const uint8_t *p, size_t size)
 {
@@ -155,16 +161,19 @@ static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id, c
 	return 1;
 }
 
-/* Returns whether most definitions are valid in this layout. */
-static bool read_tpoints(struct trace *t, const uint8_t *table, const struct layout *l)
+/* Returns whether most definitions are valid in this layout, of those that can be read. */
+static bool read_tpoints(struct trace *t, const struct input *in, const struct layout *l)
 {
 	size_t size = TPOINT_FIXED + ARG_SIZE * l->num_args + RELATION_SIZE * l->num_relations;
 	unsigned good = 0, bad = 0;
 
 	t->num_tpoints = l->num_tpoints;
+	t->definitions = l->tpoints;
+	t->definitions_end = l->tpoints + size * l->num_tpoints;
 	t->tpoints = mem_array(l->num_tpoints, sizeof(*t->tpoints));
 	for (unsigned i = 0; i < l->num_tpoints; i++) {
-		int found = read_tpoint(&t->tpoints[i], table + i * size, i, l);
+		uint64_t at = l->tpoints + i * size;
+		int found = is_lost(in, at, size) ? 0 : read_tpoint(&t->tpoints[i], in->data + at, i, l);
 
 		good += found > 0;
 		bad += found < 0;
@@ -192,6 +201,12 @@ static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 	    at > probe->histories_end || probe->histories_end - at < probe->l->history_size)
 		return -1;
 	return (probe->histories_end - at - probe->l->history_size) / SLOT;
+}
+
+/* Whether an lcore's history that is at this position cannot be read. */
+static bool is_lost_history(const struct probe *probe, uint64_t at)
+{
+	return room_for_slots(probe, at) >= 0 && is_lost(probe->in, at, HISTORY_CORE_SIZE);
 }
 
 /* Whether a history of this lcore is at this position. */
@@ -235,7 +250,7 @@ static void end_ring(const struct probe *probe, uint64_t at)
  */
 static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_t next, unsigned id)
 {
-	if (offset == next && is_history(probe, next, id))
+	if (offset == next && (is_history(probe, next, id) || is_lost_history(probe, next)))
 		return next;
 	trace_fault(probe->t, "the history of lcore %u is damaged, or not where it should be", id);
 	if (offset == next)
@@ -247,48 +262,88 @@ static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_
 	return is_history(probe, next, id) ? next : 0;
 }
 
-static void add_lcore(const struct probe *probe, uint64_t at, unsigned id)
+/*
+ * Whether only the first bytes of a history, all zero, are at this position: spdk_trace_record of
+ * G6 truncates those without entries.
+ */
+static bool is_short_history(const struct probe *probe, uint64_t at)
+{
+	return probe->l->thread && at + HISTORY_CORE_SIZE <= probe->in->size &&
+	       !is_lost(probe->in, at, HISTORY_CORE_SIZE) && all_zero(probe->in->data + at, HISTORY_CORE_SIZE);
+}
+
+/*
+ * The offset of an lcore's history, 0 without one. When it cannot be read, the history that starts
+ * at `next` shows whether it is this lcore's; absent: see read_histories().
+ */
+static uint64_t read_offset(const struct probe *probe, unsigned id, uint64_t next, uint64_t absent)
+{
+	const struct layout *l = probe->l;
+	uint64_t at = l->offsets + 8 * (uint64_t)id;
+
+	if (!is_lost(probe->in, at, 8))
+		return number(probe->in->data + at, 8);
+	if (l->every_lcore || is_short_history(probe, next) ||
+	    (is_history(probe, next, id) && number(probe->in->data + next + l->slots, 8)))
+		return next + absent;
+	return 0;
+}
+
+/* Where the ring of an lcore ends, by the offset of the next history. */
+static uint64_t ring_end(const struct probe *probe, unsigned id, uint64_t absent)
+{
+	while (++id < probe->l->num_lcores) {
+		uint64_t offset = read_offset(probe, id, 0, 0);
+
+		if (offset > absent)
+			return offset - absent;
+	}
+	return probe->histories_end;
+}
+
+static void add_lcore(const struct probe *probe, uint64_t at, unsigned id, uint64_t absent)
 {
 	const uint8_t *data = probe->in->data;
 	struct trace_lcore *lcore = &probe->t->lcores[probe->t->num_lcores++];
-	uint64_t room = room_for_slots(probe, at);
+	uint64_t room = room_for_slots(probe, at), end;
 
 	lcore->id = id;
+	lcore->header = data + at;
 	lcore->next_entry = data + at + probe->l->next_entry;
 	lcore->ring = (const struct trace_slot *)(data + at + probe->l->history_size);
 	lcore->slots = number(data + at + probe->l->slots, 8);
+	if (is_lost_history(probe, at)) {
+		end = ring_end(probe, id, absent);
+		lcore->slots = end > at + probe->l->history_size ? (end - at - probe->l->history_size) / SLOT : 0;
+	}
 	if (lcore->slots > room)
 		lcore->slots = room;
 	if (probe->l->thread)
 		lcore->thread_name = data + at + probe->l->thread;
 	else if (probe->l->thread_names)
 		lcore->thread_name = data + probe->l->thread_names + THREAD_NAME * id;
-	if (lcore->thread_name)
+	if (lcore->thread_name && !input_is_lost(probe->in, lcore->thread_name, THREAD_NAME))
 		memcpy(lcore->thread, lcore->thread_name, THREAD_NAME);
 }
 
 /*
- * Walks the histories, which follow each other in the order of their offsets.
- *
- * spdk_trace_record of G6 writes only the first 48 bytes, all zero, of a history without entries,
- * while its offsets and the file's size count all of it: `absent` bytes are missing so far.
+ * Walks the histories, which follow each other in the order of their offsets. Offsets and the
+ * file's size count all of a history that is truncated: `absent` bytes are missing so far.
  */
 static void read_histories(struct probe *probe)
 {
 	const struct layout *l = probe->l;
 	struct trace *t = probe->t;
-	const uint8_t *data = probe->in->data;
 	uint64_t next = l->histories, absent = 0;
 
 	for (unsigned i = 0; i < l->num_lcores; i++) {
-		uint64_t at = number(data + l->offsets + 8 * (uint64_t)i, 8);
+		uint64_t at = read_offset(probe, i, next, absent);
 
 		if (!at && l->every_lcore)
 			trace_fault(t, "the history of lcore %u is missing", i);
 		if (!at)
 			continue;
-		if (l->thread && next + HISTORY_CORE_SIZE <= probe->in->size &&
-		    all_zero(data + next, HISTORY_CORE_SIZE)) {
+		if (is_short_history(probe, next)) {
 			t->short_histories++;
 			next += HISTORY_CORE_SIZE;
 			absent += l->history_size - HISTORY_CORE_SIZE;
@@ -303,7 +358,7 @@ static void read_histories(struct probe *probe)
 		probe->lost = !at;
 		if (!at)
 			continue;
-		add_lcore(probe, at, i);
+		add_lcore(probe, at, i, absent);
 		next = at + l->history_size + SLOT * t->lcores[t->num_lcores - 1].slots;
 	}
 	t->expected_size -= absent;
@@ -335,8 +390,10 @@ static void read_owners(struct probe *probe)
 	size = (uint64_t)t->num_owners * t->owner_size;
 	if (l->owner_offset) {
 		at = number(data + l->owner_offset, 8);
+		if (is_lost(probe->in, l->owner_offset, 8))
+			at = size < t->expected_size ? t->expected_size - size : 0;
 		probe->histories_end = at;
-		if (at > t->expected_size || t->expected_size - at != size)
+		if (!is_lost(probe->in, l->owner_count, 4) && (at > t->expected_size || t->expected_size - at != size))
 			trace_fault(t, "the owner records are not where they should be");
 	}
 	t->owner_table = (struct trace_owner_table){t->num_owners, t->owner_size, at, l->owner_types};
@@ -361,8 +418,7 @@ static enum probe_result try_layout(struct probe *probe)
 	t->tsc_rate = number(probe->in->data + l->tsc_rate, 8);
 	t->clear_tsc = l->clear_tsc ? number(probe->in->data + l->clear_tsc, 8) : 0;
 	t->expected_size = probe->histories_end = number(probe->in->data + l->file_size, 8);
-	if (t->tsc_rate < MIN_TSC_RATE || t->expected_size < l->histories ||
-	    !read_tpoints(t, probe->in->data + l->tpoints, l))
+	if (t->tsc_rate < MIN_TSC_RATE || t->expected_size < l->histories || !read_tpoints(t, probe->in, l))
 		return OTHER;
 	t->lcores = mem_array(l->num_lcores, sizeof(*t->lcores));
 	input_fill(probe->in, t->expected_size);
@@ -461,7 +517,7 @@ static enum probe_result try_candidate(struct trace *t, struct input *in, unsign
 	struct probe probe = {.t = t, .in = in, .l = &g6};
 	enum probe_result result;
 
-	*t = (struct trace){};
+	*t = (struct trace){.in = in};
 	if (candidate < NUM_FIXED) {
 		probe.l = &fixed[candidate];
 		return try_layout(&probe);
@@ -501,6 +557,8 @@ int tracefile_open(struct trace *t, struct input *in, const char **error)
 		*error = "has the marks of two layouts: it is damaged or forged";
 	else if (!*error)
 		*error = "not an SPDK trace file, or cut off within its header, or of an unknown layout";
+	if (in->unreadable)
+		*error = "no trace is recognised without the bytes that cannot be read";
 	if (in->error)
 		*error = NULL;
 	return -1;

@@ -56,3 +56,86 @@ damage_lcore() {
         done
     done
 }
+
+# Skips a test where pages cannot be made unreadable, which takes FUSE and a mount namespace.
+needs_unreadable() {
+    local status=0
+    : >probed
+    unreadable probed 0 true 2>why || status=$?
+    [ $status != 77 ] || lacks "nothing can be mounted here: $(cat why)"
+}
+
+# Writes a trace of three lcores with entries of two slots, as trace, and its lines without times, as want.
+three_lcores() { # LAYOUT SLOTS ENTRIES
+    {
+        echo '{"tpoint":"ENTRY","id":100,"args":[{"name":"i","type":"int","size":8},{"name":"s","type":"str","size":20}]}'
+        echo '{"tpoint":"OTHER","id":900}'
+        for i in $(seq 1 "$3"); do
+            for lcore in 0 1 2; do
+                echo "{\"tsc\":$((1000 * i + lcore)),\"lcore\":$lcore,\"tpoint\":\"ENTRY\",\"args\":{\"i\":$i,\"s\":\"text $lcore\"}}"
+            done
+        done
+    } >lines
+    mktrace -l "$1" -n "$2" lines >trace
+    eval "$(mktrace --places -l "$1" -n "$2" lines)"
+    trace-dump -q -a trace | sed 's/"us":[^,]*,//' >want
+}
+
+# Runs trace-dump without this page of the trace: its lines without times are in the file got, messages in err. $needed
+# is empty when it needs nothing of the page, such as counters, and has printed all.
+dump_without() { # PAGE
+    local status=0
+    unreadable trace "$1" trace-dump -a trace >printed 2>err || status=$?
+    sed 's/"us":[^,]*,//' printed >got
+    needed=
+    if [ $status = 0 ]; then
+        equal "$(cat err)" ''
+        cmp want got
+        return
+    fi
+    needed=true
+    equal "$status" 1
+    grep -q "^trace-dump: trace: cannot read [0-9]* bytes at offset $(($1 * 4096))[,:].* Input/output error$" err
+}
+
+# The lines of an lcore in a file that are not torn.
+whole_lines() { # LCORE FILE
+    grep "\"lcore\":$1," "$2" | grep -cv '"torn":true'
+}
+
+@test "a page of a ring that cannot be read costs what is on it" {
+    needs_unreadable
+    for layout in $LAYOUTS; do
+        # 400 slots in rings of 300: they have wrapped
+        three_lcores "$layout" 300 200
+        for page in $(seq $((history_0 / 4096 + 1)) $(((history_2 + history_size + 9599) / 4096))); do
+            dump_without "$page"
+            [ $needed ] || continue
+            run ! grep -v -e 'cannot read' -e 'are torn' err
+            # no line is another one, and each lcore misses the entries of so many slots
+            grep -v '"torn":true' got | run ! grep -vxFf want
+            for lcore in 0 1 2; do
+                slots=$(sed -n "s/.* \([0-9]*\) slots* of lcores* $lcore[ ,:].*/\1/p" err)
+                missing=$(($(whole_lines $lcore want) - $(whole_lines $lcore got)))
+                [ $missing = $((slots / 2)) ] || [ $missing = $(((slots + 1) / 2)) ] || [ $missing = $((slots / 2 + 1)) ] ||
+                    { echo "$layout: page $page: $missing entries of lcore $lcore are missing"; cat err; return 1; }
+            done
+        done
+    done
+}
+
+@test "a page of a trace's header that cannot be read is reported, and the rings are found" {
+    needs_unreadable
+    for layout in $LAYOUTS; do
+        three_lcores "$layout" 300 200
+        # some 20 of them
+        for page in $(seq 0 $((history_0 / 4096 / 20 + 1)) $((history_0 / 4096))); do
+            dump_without "$page"
+            [ $needed ] || continue
+            # what it is a trace by
+            ! grep -q 'no trace is recognised' err || { equal "$(cat got)" ''; continue; }
+            # without definitions there are no names
+            equal "$(sed 's/"tpoint":.*//' got)" "$(sed 's/"tpoint":.*//' want)"
+        done
+    done
+}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "input.h"
 #include "mem.h"
 #include "out.h"
 
@@ -44,7 +45,8 @@ static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lc
 
 		slot = slot + 1 == lcore->slots ? 0 : slot + 1;
 		more = &lcore->ring[slot];
-		if (slot >= lcore->present || more->tpoint != r->trace->num_tpoints || more->tsc != head->tsc)
+		if (slot >= lcore->present || input_is_lost(r->trace->in, more, sizeof(*more)) ||
+		    more->tpoint != r->trace->num_tpoints || more->tsc != head->tsc)
 			break;
 		memcpy(r->args + have, more->more_args, TRACE_MORE_ARGS);
 	}

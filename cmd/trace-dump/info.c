@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "lost.h"
 #include "out.h"
 #include "reader.h"
 
@@ -33,6 +34,29 @@ static void write_lcores(struct out *out, const struct reader *r)
 	out_text(out, "]");
 }
 
+static void write_damage(struct out *out, const struct reader *r)
+{
+	const struct trace *t = &r->trace;
+	const char *comma = "";
+	uint64_t slots = 0;
+	size_t at = 0;
+
+	if (t->cut_off) {
+		out_text(out, "\"cut off\"");
+		comma = ",";
+	}
+	for (struct out text = {.fd = OUT_MEMORY}; lost_next(t, r->in, &at, &text, &slots); out_close(&text)) {
+		out_text(out, comma);
+		out_json(out, out_kept(&text));
+		comma = ",";
+	}
+	for (unsigned i = 0; i < trace_num_damage(t); i++) {
+		out_text(out, comma);
+		out_json(out, slice_of(t->damage[i]));
+		comma = ",";
+	}
+}
+
 void info_write(struct out *out, const struct reader *r)
 {
 	const struct reader_counts *counts = &r->counts;
@@ -49,12 +73,7 @@ void info_write(struct out *out, const struct reader *r)
 	out_printf(out, ",\"torn\":%" PRIu64 ",\"undefined\":%" PRIu64, counts->torn, counts->undefined);
 	write_lcores(out, r);
 	out_text(out, ",\"damage\":[");
-	if (t->cut_off)
-		out_text(out, "\"cut off\"");
-	for (unsigned i = 0; i < trace_num_damage(t); i++) {
-		out_text(out, i || t->cut_off ? "," : "");
-		out_json(out, slice_of(t->damage[i]));
-	}
+	write_damage(out, r);
 	out_text(out, "]}\n");
 }
 

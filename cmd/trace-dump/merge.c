@@ -9,9 +9,18 @@
 
 enum { RELEASE = 1 << 17 }; /* slots that are released together: 4 MiB */
 
-static uint64_t tsc_at(const struct trace_lcore *lcore, uint64_t slot)
+/* Whether a slot cannot be read, as far as it was tried. */
+static bool is_lost(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
 {
-	return lcore->ring[slot].tsc;
+	return m->in->unreadable && input_find_lost(m->in, &lcore->ring[slot], sizeof(struct trace_slot));
+}
+
+/* The ticks of a slot; 0 when it is empty, or cannot be read. */
+static uint64_t tsc_at(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
+{
+	uint64_t tsc = lcore->ring[slot].tsc;
+
+	return is_lost(m, lcore, slot) ? 0 : tsc;
 }
 
 static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
@@ -37,14 +46,14 @@ static void release(const struct merge *m, const struct trace_lcore *lcore, uint
 		input_release(m->in, &lcore->ring[slot - RELEASE], &lcore->ring[slot]);
 }
 
-/* Cuts these slots into runs, in their order. An empty slot belongs to none. */
+/* Cuts these slots into runs, in their order. A slot that is empty or cannot be read belongs to none. */
 void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
 	uint64_t first = slot, last = 0;
 
 	for (; slot < end; slot++) {
-		uint64_t tsc = tsc_at(lcore, slot);
+		uint64_t tsc = tsc_at(m, lcore, slot);
 
 		release(m, lcore, slot);
 		if (tsc < last || !last) {
@@ -65,17 +74,17 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
  */
 static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcore, unsigned first)
 {
-	uint64_t last = tsc_at(lcore, lcore->present - 1), deepest = 0;
+	uint64_t last = tsc_at(m, lcore, m->runs[m->num_runs - 1].end - 1), deepest = 0;
 	unsigned oldest = first;
 
 	for (unsigned i = first; i < m->num_runs; i++) {
-		uint64_t tsc = tsc_at(lcore, m->runs[i].slot);
+		uint64_t tsc = tsc_at(m, lcore, m->runs[i].slot);
 
 		if (last > tsc && last - tsc > deepest) {
 			deepest = last - tsc;
 			oldest = i;
 		}
-		last = tsc_at(lcore, m->runs[i].end - 1);
+		last = tsc_at(m, lcore, m->runs[i].end - 1);
 	}
 	return oldest;
 }
@@ -90,15 +99,17 @@ static void add_ring(struct merge *m, unsigned number)
 	if (m->num_runs == first)
 		return;
 	ring->used = m->runs[m->num_runs - 1].end;
+	while (ring->used < lcore->present && is_lost(m, lcore, ring->used))
+		ring->used++;
 	ring->full = ring->used == lcore->slots;
 	/* one that is cut off may have been full or not: nothing is known of the others' time */
 	if (lcore->present == lcore->slots)
-		ring->oldest = tsc_at(lcore, 0);
+		ring->oldest = tsc_at(m, lcore, 0);
 	if (ring->used < lcore->present)
 		return;
 	for (unsigned i = first; i < m->num_runs; i++)
-		if (tsc_at(lcore, m->runs[i].slot) < ring->oldest)
-			ring->oldest = tsc_at(lcore, m->runs[i].slot);
+		if (tsc_at(m, lcore, m->runs[i].slot) < ring->oldest)
+			ring->oldest = tsc_at(m, lcore, m->runs[i].slot);
 	/* rotates the runs so that the oldest comes first */
 	oldest = oldest_run(m, lcore, first);
 	reverse(m->runs + first, m->runs + oldest);
@@ -132,8 +143,8 @@ static void sift_down(struct merge *m, unsigned at)
 }
 
 /*
- * Skips slots that only have arguments of an entry, and those that have become empty because the
- * file was made shorter. Returns whether another entry is left.
+ * Skips slots that only have arguments of an entry, and those that have become empty because they
+ * cannot be read any more. Returns whether another entry is left.
  */
 static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
 {
@@ -141,7 +152,7 @@ static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *t
 
 	for (; run->slot < run->end; run->slot++) {
 		release(m, lcore, run->slot);
-		*tsc = tsc_at(lcore, run->slot);
+		*tsc = tsc_at(m, lcore, run->slot);
 		if (*tsc && lcore->ring[run->slot].tpoint != m->trace->num_tpoints)
 			return true;
 	}

@@ -57,8 +57,8 @@ static void read_connections(struct connections *c, const struct trace *t)
 			const char *name = trace_tpoint(t, slot->tpoint)->name;
 			struct trace_owner owner;
 
-			if (strncmp(name, "TCP_QP_", 7) != 0 || !trace_owner(t, slot->owner, &owner) ||
-			    owner.tsc >= slot->tsc)
+			if (input_is_lost(t->in, slot, sizeof(*slot)) || strncmp(name, "TCP_QP_", 7) != 0 ||
+			    !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
 				continue;
 			add_use(c, slot->owner, i);
 			if (strcmp(name, "TCP_QP_DESTROY") == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "input.h"
+#include "lost.h"
 #include "mem.h"
 #include "snapshot.h"
 #include "tracefile.h"
@@ -52,6 +53,9 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 	uint64_t tsc = head->tsc;
 	bool cleared = tsc < r->trace.clear_tsc, before = !cleared && tsc < r->merge.window;
 
+	/* the end of the last slot may be on a page of its own */
+	if (input_is_lost(r->in, head, sizeof(*head)))
+		return false;
 	c->entries++;
 	c->by_lcore[lcore]++;
 	c->cleared += cleared;
@@ -141,9 +145,10 @@ static bool report_document(const struct reader *r, const char *name)
 bool reader_report(const struct reader *r, const char *name)
 {
 	const struct trace *t = &r->trace;
+	bool good = !lost_report(t, r->in, name);
 
 	if (r->is_json)
-		return report_document(r, name);
+		return report_document(r, name) && good;
 	if (r->error) {
 		warnx("%s: %s", name, r->error);
 		return false;
@@ -166,7 +171,8 @@ bool reader_report(const struct reader *r, const char *name)
 		      r->follow.lost);
 	if (r->follow.restarted)
 		warnx("%s: another process writes it from its beginning now: follow it again", name);
-	return !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost && !r->follow.restarted;
+	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost &&
+	       !r->follow.restarted;
 }
 
 void reader_close(struct reader *r)

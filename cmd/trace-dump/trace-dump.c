@@ -106,7 +106,9 @@ static void note_losses(const struct dump *d)
 		     "entries from before the time that all rings reach back to; -a prints them");
 		note(d, "left out ", c->cleared, "entries from before the trace was cleared; -a prints them");
 	}
-	note(d, "", c->torn, "entries are torn: some of their arguments were overwritten");
+	note(d, "", c->torn,
+	     d->reader.in->unreadable ? "entries are torn: some of their arguments were overwritten or cannot be read"
+				      : "entries are torn: some of their arguments were overwritten");
 	note(d, "", d->reader.trace.short_histories,
 	     "lcores without entries are truncated, as spdk_trace_record of v26.05 does");
 	note(d, "", c->undefined, "entries are of tracepoints without a definition");
