@@ -177,7 +177,8 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 		good = ownerwatch_read(&watch, print_owner, out) == 0;
 	}
 	if (!good)
-		warn("%s: owners cannot be followed any more", name);
+		warnx("%s: owners are not followed any more: %s", name,
+		      errno == ENODATA ? "it became shorter" : strerror(errno));
 	ownerwatch_close(&watch);
 	return good;
 }
