@@ -156,6 +156,44 @@ has_written() { # SLOTS
     run -1 grep -vxFf without ring
 }
 
+@test "-F ends with the process also when there is no descriptor to watch it by" {
+    ! has_sanitizers || skip 'a tool with sanitizers takes no preloaded library'
+    write_slowly 1 G6 131072
+    EMFILE=24
+    status_is 0 env LD_PRELOAD="$BIN/faults.so" FAULT_IN=trace-dump FAULT_CALL=pidfd_open FAULT_NTH=1 FAULT=$EMFILE \
+        FAULT_MARK=happened trace-dump -F -q "$TRACE"
+    equal "$stderr" ''
+    [ -e happened ]
+}
+
+@test "-F prints an overrun ring in order, also while its writer does not run" {
+    entries() { # LCORE FIRST LAST
+        seq "$2" "$3" | sed "s/.*/{\"tsc\":&,\"lcore\":$1,\"tpoint\":\"ENTRY\"}/"
+    }
+    publish() { # FROM SIZE
+        dd if=later of=live bs="$2" count=1 iflag=skip_bytes oflag=seek_bytes skip="$1" seek="$1" conv=notrunc status=none
+    }
+    echo '{"tpoint":"ENTRY","id":100}' >defined
+    { cat defined; entries 0 1 10; entries 1 1 10; } | mktrace -l G6 -n 64 -o live
+    { cat defined; entries 0 1 200; entries 1 1 10; entries 1 500 500; } >lines
+    mktrace -l G6 -n 64 -o later lines
+    eval "$(mktrace --places -l G6 -n 64 lines)"
+    trace-dump -F -q --lag 1 live >out 2>err &
+    wait_for grep -q '"tsc":10,"us":[0-9.]*,"lcore":1' out
+    publish $((history_0 + history_size)) 2048
+    publish $((history_1 + history_size)) 2048
+    publish $((history_0 + next_entry)) 8
+    publish $((history_1 + next_entry)) 8
+    wait_for grep -q '"tsc":200,' out
+    wait_for grep -q '"tsc":500,' out
+    rm live
+    status=0
+    wait $! || status=$?
+    equal "$status" 1
+    equal "$(jq .tsc out | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 137 200) 500 "
+    equal "$(cat err)" 'trace-dump: live: lost 126 slots of the rings, which were overwritten before they could be read'
+}
+
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
     # nothing is lost on a busy machine, either
     write_slowly 20 G6 131072

@@ -20,7 +20,6 @@ enum {
 	BUSY_MS = 1,  /* between two rounds, while entries come */
 	IDLE_MS = 20, /* while none do */
 	IDLE_ROUNDS = 32,
-	STOPPED_MS = 100, /* a writer that has not moved for this long is not within an entry */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -77,8 +76,8 @@ void follow_open(struct follow *f, struct trace *t, struct input *in, struct mer
 		note_ticks(f, i, 0, t->lcores[i].slots);
 	}
 	if (pid) {
+		f->pid = pid;
 		f->pidfd = syscall(SYS_pidfd_open, pid, 0);
-		f->ended = f->pidfd < 0 && errno == ESRCH;
 	}
 	catch_signals();
 }
@@ -110,67 +109,133 @@ bool follow_has_ended(const struct follow *f)
 	struct stat st;
 
 	return f->ended || interrupted || (f->pidfd >= 0 && poll(&process, 1, 0) > 0) ||
+	       (f->pid && f->pidfd < 0 && kill(f->pid, 0) != 0 && errno == ESRCH) ||
 	       (fstat(f->in->fd, &st) == 0 && st.st_nlink == 0);
 }
 
-#define NOT_YET UINT64_MAX
+/*
+ * Whether the application has begun to write an entry after this number, which takes the place of the oldest slots
+ * before next_entry is moved past it. It writes the ticks of the first slot first: they are new, while those that the
+ * largest entry would not reach are old.
+ */
+static bool is_within_entry(const struct follow *f, const struct trace_lcore *lcore, uint64_t next)
+{
+	uint64_t reach = f->largest < lcore->slots ? f->largest : lcore->slots - 1;
+	const struct trace_slot *first = &lcore->ring[next % lcore->slots];
+	const struct trace_slot *beyond = &lcore->ring[(next + reach) % lcore->slots];
+
+	return input_load_live_u64(f->in, &first->tsc) != first->tsc || first->tsc > beyond->tsc;
+}
 
 /*
- * Copies the slots from `from` to `to` and returns the number of the first one that is whole. The
- * writer may have gone on meanwhile, and be overwriting as many slots as an entry can have. When it
- * has not moved, that is certain only after a while (`stopped`): it can have been interrupted in
- * the middle of an entry.
+ * To be called after slots were copied. Of those numbers, the ones before *gone were overwritten, and those from there
+ * to *whole were perhaps being overwritten; the later ones are whole.
  */
-static uint64_t copy_slots(const struct follow *f, const struct trace_lcore *lcore, uint64_t from, uint64_t to,
-			   bool stopped)
+static void check_copy(const struct follow *f, const struct trace_lcore *lcore, uint64_t *gone, uint64_t *whole)
 {
-	uint64_t next, whole;
+	uint64_t next = input_load_live_u64(f->in, lcore->next_entry), end = next;
 
-	snapshot_refresh(f->in, lcore, from, to);
-	next = input_load_live_u64(f->in, lcore->next_entry);
-	if (next + f->largest <= from + lcore->slots)
-		return from;
-	if (next == to)
-		return stopped ? from : NOT_YET;
-	whole = next + f->largest - lcore->slots;
-	return whole < to ? whole : to;
+	if (is_within_entry(f, lcore, next))
+		end += f->largest;
+	*gone = next > lcore->slots ? next - lcore->slots : 0;
+	*whole = end > lcore->slots ? end - lcore->slots : 0;
+}
+
+static uint64_t clamp(uint64_t v, uint64_t low, uint64_t high)
+{
+	return v < low ? low : v > high ? high : v;
 }
 
 /* Adds the entries of these slots, by index. */
-static void add(struct follow *f, unsigned lcore, uint64_t slot, uint64_t end)
+static void add_slots(struct follow *f, unsigned lcore, uint64_t slot, uint64_t end)
 {
 	note_ticks(f, lcore, slot, end);
 	merge_add(f->merge, lcore, slot, end);
 }
 
-/*
- * Makes entries of a ring ready in which too many wait: the older half of its slots, or as many as
- * are needed. The newer ones may be later than what has not been read yet of this or another ring.
- * next: where the ring goes on; pending: the slots before that which wait.
- */
-static void make_room(struct follow *f, const struct trace_lcore *lcore, uint64_t next, uint64_t pending,
-		      uint64_t needed)
+/* Adds the entries of the slots with these numbers. */
+static void add(struct follow *f, unsigned lcore, uint64_t from, uint64_t to)
 {
-	uint64_t n = needed > lcore->slots / 2 ? needed : lcore->slots / 2;
-	uint64_t first = next % lcore->slots + lcore->slots - pending;
+	uint64_t slots = f->trace->lcores[lcore].slots, first = from % slots, end = to % slots;
 
-	for (uint64_t i = 0; i < n && i < pending; i++)
-		raise_to(&f->ready, lcore->ring[(first + i) % lcore->slots].tsc);
+	if (from == to)
+		return;
+	if (first < end) {
+		add_slots(f, lcore, first, end);
+	} else {
+		add_slots(f, lcore, first, slots);
+		add_slots(f, lcore, 0, end);
+	}
+}
+
+/* Counts the slots before this one as lost, and those from it on that have only arguments of a lost entry. */
+static void count_lost(struct follow *f, unsigned i, uint64_t first)
+{
+	struct follow_lcore *l = &f->lcores[i];
+	const struct trace_lcore *lcore = &f->trace->lcores[i];
+	uint64_t lost = l->gap + first - l->unsure;
+
+	if (lost)
+		while (first < l->next && lcore->ring[first % lcore->slots].tpoint == f->trace->num_tpoints) {
+			first++;
+			lost++;
+		}
+	f->lost += lost;
 }
 
 /*
- * Reads the new entries of a ring, or leaves them for the next round. Returns whether the ring had
- * room for them.
+ * Copies slots again that were perhaps being overwritten, and adds those that are whole, as all are once the
+ * application stops writing. final: counts those that are still not certain as lost.
  */
-static bool read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
+static void decide(struct follow *f, unsigned i, bool final)
+{
+	struct follow_lcore *l = &f->lcores[i];
+	const struct trace_lcore *lcore = &f->trace->lcores[i];
+	uint64_t gone, whole;
+
+	snapshot_refresh(f->in, lcore, l->unsure, l->sure);
+	check_copy(f, lcore, &gone, &whole);
+	if (f->restarted)
+		gone = whole = l->sure;
+	gone = clamp(gone, l->unsure, l->sure);
+	whole = clamp(whole, l->unsure, l->sure);
+	if (gone != whole && !final) {
+		l->gap += gone - l->unsure;
+		l->unsure = gone;
+		return;
+	}
+	count_lost(f, i, whole);
+	add(f, i, whole, l->sure);
+	l->unsure = l->sure;
+}
+
+/*
+ * Notes that a ring has no room for new entries while `pending` slots wait: the older half of its slots, or as many as
+ * are needed, have to become ready.
+ */
+static void want_room(struct follow *f, unsigned i, uint64_t pending, uint64_t needed)
+{
+	const struct follow_lcore *l = &f->lcores[i];
+	const struct trace_lcore *lcore = &f->trace->lcores[i];
+	uint64_t n = needed > lcore->slots / 2 ? needed : lcore->slots / 2;
+	uint64_t first = l->next % lcore->slots + lcore->slots - pending;
+
+	for (uint64_t j = 0; j < n && j < pending; j++)
+		raise_to(&f->wanted, lcore->ring[(first + j) % lcore->slots].tsc);
+	if (l->newest < f->unread)
+		f->unread = l->newest;
+}
+
+/* Reads the new entries of a ring. Returns whether the ring had room for them; else they are left for later. */
+static bool read_ring(struct follow *f, unsigned i)
 {
 	struct follow_lcore *l = &f->lcores[i];
 	struct trace_lcore *lcore = &f->trace->lcores[i];
-	uint64_t from = l->next, to = l->target, first, end, pending;
+	uint64_t from = l->next, to = l->target, pending;
 
 	pending = merge_pending(f->merge, i, from % lcore->slots);
 	if (pending && pending + (to - from) > lcore->slots) {
-		make_room(f, lcore, from, pending, pending + (to - from) - lcore->slots);
+		want_room(f, i, pending, pending + (to - from) - lcore->slots);
 		return false;
 	}
 	if (to - from > lcore->slots)
@@ -178,21 +243,15 @@ static bool read_ring(struct follow *f, unsigned i, bool last, uint64_t time)
 	/* a thread may have got its name since */
 	if (!l->next && lcore->thread_name)
 		input_reread(f->in, lcore->thread_name, lcore->thread, sizeof(lcore->thread) - 1);
-	from = copy_slots(f, lcore, from, to, last || time - l->moved >= STOPPED_MS * (uint64_t)NS_A_MS);
-	if (from == NOT_YET)
-		return true;
-	f->lost += from - l->next;
+	snapshot_refresh(f->in, lcore, from, to);
+	check_copy(f, lcore, &l->unsure, &l->sure);
+	l->unsure = clamp(l->unsure, from, to);
+	l->sure = clamp(l->sure, from, to);
+	l->gap = l->unsure - l->next;
 	l->next = to;
-	if (from == to)
-		return true;
-	first = from % lcore->slots;
-	end = to % lcore->slots;
-	if (first < end) {
-		add(f, i, first, end);
-	} else {
-		add(f, i, first, lcore->slots);
-		add(f, i, 0, end);
-	}
+	if (l->unsure == l->sure)
+		count_lost(f, i, l->sure);
+	add(f, i, l->sure, to);
 	return true;
 }
 
@@ -201,13 +260,23 @@ static uint64_t reached_by_all(const struct follow *f)
 {
 	uint64_t ticks = UINT64_MAX;
 
-	for (unsigned i = 0; i < f->trace->num_lcores; i++)
-		if (trace_ring_is_whole(&f->trace->lcores[i]) && f->lcores[i].newest < ticks)
-			ticks = f->lcores[i].newest;
+	for (unsigned i = 0; i < f->trace->num_lcores; i++) {
+		const struct follow_lcore *l = &f->lcores[i];
+		const struct trace_lcore *lcore = &f->trace->lcores[i];
+		uint64_t reached = l->newest;
+
+		if (!trace_ring_is_whole(lcore))
+			continue;
+		/* what may still be added comes before the first slot that is sure */
+		if (l->unsure < l->sure && l->sure < l->next)
+			reached = lcore->ring[l->sure % lcore->slots].tsc - 1;
+		if (reached < ticks)
+			ticks = reached;
+	}
 	return ticks;
 }
 
-/* The ticks of what has waited for the lag, within a sixteenth of it. */
+/* The ticks of what had waited for the lag, within a sixteenth of it, when the round started at this time. */
 static uint64_t held_for_lag(struct follow *f, uint64_t time)
 {
 	struct follow_sample *last = &f->samples[(f->next_sample + FOLLOW_SAMPLES - 1) % FOLLOW_SAMPLES];
@@ -215,18 +284,19 @@ static uint64_t held_for_lag(struct follow *f, uint64_t time)
 
 	if (!f->lag)
 		return f->newest;
-	if (time - last->time >= step) {
-		f->samples[f->next_sample] = (struct follow_sample){time, f->newest};
+	for (unsigned i = 0; i < FOLLOW_SAMPLES; i++)
+		if (f->samples[i].time && time >= f->samples[i].time + f->lag - step)
+			raise_to(&ticks, f->samples[i].newest);
+	/* a round takes longer than the lag when the processor is busy: now is when its entries have been read */
+	if (clock_ns() - last->time >= step) {
+		f->samples[f->next_sample] = (struct follow_sample){clock_ns(), f->newest};
 		f->next_sample = (f->next_sample + 1) % FOLLOW_SAMPLES;
 	}
-	for (unsigned i = 0; i < FOLLOW_SAMPLES; i++)
-		if (f->samples[i].time && time - f->samples[i].time >= f->lag - step)
-			raise_to(&ticks, f->samples[i].newest);
 	return ticks;
 }
 
 /* Sets the targets of all rings, before any of them is read. Returns whether anything is new. */
-static bool set_targets(struct follow *f, uint64_t time)
+static bool set_targets(struct follow *f)
 {
 	bool any = false;
 
@@ -241,8 +311,6 @@ static bool set_targets(struct follow *f, uint64_t time)
 			f->restarted = true;
 			continue;
 		}
-		if (target != l->target)
-			l->moved = time;
 		l->target = target;
 		any |= target > l->next;
 	}
@@ -258,13 +326,25 @@ bool follow_read(struct follow *f, bool last)
 	/* before the rings: what the process wrote until its end is read then */
 	f->ended = follow_has_ended(f) || f->restarted;
 	last |= f->ended;
-	f->idle = set_targets(f, time) ? 0 : f->idle + 1;
-	for (unsigned i = 0; i < f->trace->num_lcores; i++)
-		if (f->lcores[i].target > f->lcores[i].next)
-			crowded |= !read_ring(f, i, last, time);
+	f->idle = set_targets(f) ? 0 : f->idle + 1;
+	f->wanted = 0;
+	f->unread = UINT64_MAX;
+	for (unsigned i = 0; i < f->trace->num_lcores; i++) {
+		const struct follow_lcore *l = &f->lcores[i];
+
+		if (l->unsure < l->sure)
+			decide(f, i, l->target > l->next);
+		if (l->target > l->next)
+			crowded |= !read_ring(f, i);
+		if (l->unsure < l->sure && last)
+			decide(f, i, true);
+	}
 	merge_commit(f->merge);
-	if (crowded)
+	if (crowded) {
+		/* a ring that was not read goes on after its newest entry: that one at least makes room */
+		raise_to(&f->ready, f->wanted < f->unread ? f->wanted : f->unread);
 		return true;
+	}
 	raise_to(&f->ready, last ? UINT64_MAX : reached_by_all(f));
 	raise_to(&f->ready, held_for_lag(f, time));
 	return !last;

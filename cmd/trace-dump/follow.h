@@ -8,8 +8,8 @@
  * waited for the lag is ready, too, with all that come before it. When so many wait that a ring has
  * no room for new ones, the older half of them becomes ready.
  *
- * An entry comes after a later one only when its lcore published it more than the lag after its
- * ticks, or gave it ticks of the past.
+ * An entry comes after a later one only when its lcore gave it ticks of the past, or published it
+ * more than the lag after its ticks, or after its ticks another ring had no room.
  */
 #ifndef TRACE_DUMP_FOLLOW_H
 #define TRACE_DUMP_FOLLOW_H
@@ -28,15 +28,20 @@ struct follow {
 	struct input *in;
 	struct merge *merge;
 	uint64_t lag;     /* nanoseconds */
-	int pidfd;        /* of the process that writes, -1: not known */
+	pid_t pid;        /* of the process that writes, 0: not known */
+	int pidfd;        /* of it; -1: not known, or no descriptor could be had */
 	unsigned largest; /* slots of an entry, at most */
 	struct follow_lcore {
 		uint64_t next;   /* slots that were read, counted as next_entry does */
 		uint64_t target; /* where next_entry was when the round started */
-		uint64_t moved;  /* when it was last seen to have moved, nanoseconds */
+		/* slots from unsure to sure may have been being overwritten when they were copied */
+		uint64_t unsure, sure;
+		uint64_t gap;    /* lost slots before those, not yet counted */
 		uint64_t newest; /* highest ticks that were read */
 	} * lcores;
 	uint64_t ready;  /* entries up to these ticks are */
+	uint64_t wanted; /* ticks that have to be ready for all rings to have room */
+	uint64_t unread; /* lowest of the highest ticks that were read of rings without room */
 	uint64_t newest; /* highest ticks of all entries that were read */
 	struct follow_sample {
 		uint64_t time, newest; /* nanoseconds; ticks at that time */

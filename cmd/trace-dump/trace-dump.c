@@ -114,7 +114,8 @@ static void note_losses(const struct dump *d)
 	note(d, "", c->undefined, "entries are of tracepoints without a definition");
 	if (opt.reader.follow)
 		note(d, "", c->late,
-		     "entries come after later ones: they were written more than --lag after their time");
+		     "entries come after later ones: they were written more than --lag after their time, or after "
+		     "another ring had no room for more");
 }
 
 /* Whether the options that choose entries have chosen any; as in grep(1), none is a failure. */
