@@ -29,6 +29,7 @@ enum {
 	BATCH_MS = 5,   /* for events to collect, while there are any */
 	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
 	DRAIN_MS = 500, /* for what is in the ring, when the program is still attached */
+	READER_MS = 50, /* from one attempt to open a pipe that has no reader to the next */
 };
 
 /*
@@ -92,11 +93,57 @@ static int wait_for(struct pollfd *fds, nfds_t n, int ms)
 	return ready;
 }
 
+/* Opens a named pipe once it has a reader; -1 after a signal, which ends the tool at once again from then on. */
+static int wait_for_reader(const struct recorder *r, const char *path, int flags)
+{
+	struct sigaction before[NUM_SIGNALS];
+	int fd;
+
+	cli_notice(r->options.quiet, "%s: a pipe: waits for a process that reads from it", path);
+	for (int i = 0; i < NUM_SIGNALS; i++)
+		sigaction(signals[i], NULL, &before[i]);
+	catch_signals();
+	do {
+		wait_for(NULL, 0, READER_MS);
+		fd = open(path, flags);
+	} while (fd < 0 && errno == ENXIO && !caught);
+	for (int i = 0; i < NUM_SIGNALS; i++)
+		sigaction(signals[i], &before[i], NULL);
+	if (fd < 0 && caught)
+		warnx("%s: no process has opened this pipe to read from it", path);
+	else if (fd < 0)
+		warn("%s", path);
+	return fd;
+}
+
+static bool is_pipe(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* Root follows no link that others may have placed there beforehand. */
+static int open_path(const struct recorder *r, const char *path)
+{
+	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | (geteuid() == 0 ? O_NOFOLLOW : 0);
+	int fd = open(path, flags | O_NONBLOCK, 0666);
+
+	if (fd < 0 && errno == ENXIO && is_pipe(path))
+		fd = wait_for_reader(r, path, (flags & ~O_CREAT) | O_NONBLOCK);
+	else if (fd < 0 && errno == ELOOP)
+		warnx("%s: a symbolic link, which root does not follow here: name the file itself", path);
+	else if (fd < 0)
+		warn("%s", path);
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 static int open_output(struct recorder *r)
 {
 	const char *path = r->options.output;
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, fd;
+	int fd;
 
 	if (path && strcmp(path, "-") == 0)
 		path = r->options.output = NULL;
@@ -106,11 +153,7 @@ static int open_output(struct recorder *r)
 		warn("<stdout>");
 		return -1;
 	}
-	fd = path ? open(path, flags | (geteuid() == 0 ? O_NOFOLLOW : 0), 0666) : STDOUT_FILENO;
-	if (fd < 0 && errno == ELOOP)
-		warnx("%s: a symbolic link, which root does not follow here: name the file itself", path);
-	else if (fd < 0)
-		warn("%s", path);
+	fd = path ? open_path(r, path) : STDOUT_FILENO;
 	if (fd < 0)
 		return -1;
 	out_open(&r->out, fd);

@@ -501,3 +501,25 @@ ipcsnoop: true ended with status N'
     grep -q syscalls lines
     run -1 grep ipcsnoop: lines
 }
+
+@test "-o PIPE waits for a reader, and a signal ends that" {
+    mkfifo pipe
+    ipcsnoop -q -o pipe -- true &
+    recorder=$!
+    timeout 20 cat pipe >read
+    wait "$recorder"
+    recorder=
+    [ -s read ]
+    for signal in TERM HUP; do
+        ipcsnoop -o pipe -- touch ran 2>log &
+        recorder=$!
+        wait_for_text 'ipcsnoop: pipe: a pipe: waits for a process that reads from it' log
+        kill -$signal "$recorder"
+        end 1
+        grep -q 'ipcsnoop: pipe: no process has opened this pipe to read from it' log
+        [ ! -e ran ]
+    done
+    # Ctrl-C, which jobs in the background ignore
+    status_is 1 timeout --foreground --preserve-status -s INT 2 ipcsnoop -q -o pipe -- true
+    says 'ipcsnoop: pipe: no process has opened this pipe to read from it'
+}
