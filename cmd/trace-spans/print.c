@@ -5,7 +5,7 @@
 
 static void measure(struct print *p, const struct span *s)
 {
-	lift_io(&p->io, p->spans, s);
+	lift_span(&p->lift, p->spans, s);
 	self_measure(&p->self, p->spans, s);
 	p->text.fd = OUT_MEMORY;
 	p->text.len = 0;
@@ -42,64 +42,22 @@ static void put_key(struct out *out, const char *key)
 	out_text(out, "\":");
 }
 
-static void put_fact(struct out *out, const struct facts *facts, enum fact fact, const char *key)
+static void put_io(struct out *out, const struct lift *lift)
 {
-	if (!facts_has(facts, fact))
-		return;
-	put_key(out, key);
-	out_u64(out, facts->values[fact]);
-}
+	size_t start = out->len;
 
-static void put_quoted(struct out *out, const char *text)
-{
-	out_char(out, '"');
-	out_text(out, text);
-	out_char(out, '"');
-}
-
-/* A status without a name: its type and code. */
-static void put_status(struct out *out, const struct io *io)
-{
-	uint64_t status = io->facts.values[FACT_CPL];
-
-	if (io->status)
-		out_text(out, io->status);
-	else
-		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
-}
-
-static void put_io(struct out *out, const struct io *io)
-{
-	const struct facts *facts = &io->facts;
-
-	if (!facts->has && !io->type && !io->bdev.len)
-		return;
 	out_text(out, ",\"io\":{");
-	if (io->type) {
-		put_key(out, "type");
-		put_quoted(out, io->type);
-	} else {
-		put_fact(out, facts, FACT_TYPE, "type");
+	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+		size_t before = out->len;
+
+		put_key(out, lift_keys[key]);
+		if (!lift_write(out, lift, key))
+			out->len = before;
 	}
-	put_fact(out, facts, FACT_BLOCKS, "blocks");
-	put_fact(out, facts, FACT_LBA, "lba");
-	if (io->bdev.len) {
-		put_key(out, "bdev");
-		out_char(out, '"');
-		out_slice(out, out_kept(&io->bdev));
-		out_char(out, '"');
-	}
-	put_fact(out, facts, FACT_QD, "qd");
-	put_fact(out, facts, FACT_BYTES, "bytes");
-	put_fact(out, facts, FACT_CID, "cid");
-	put_fact(out, facts, FACT_OPC, "opc");
-	if (facts_has(facts, FACT_CPL)) {
-		put_key(out, "status");
-		out_char(out, '"');
-		put_status(out, io);
-		out_char(out, '"');
-	}
-	out_char(out, '}');
+	if (out->buf[out->len - 1] == '{')
+		out->len = start;
+	else
+		out_char(out, '}');
 }
 
 static void put_states(struct out *out, const struct spans *spans, const struct span *s)
@@ -176,7 +134,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	put_children(out, p->spans, s);
 	put_string(out, ",\"owner\":\"", span_owner(s));
 	put_string(out, ",\"poller\":\"", span_poller(s));
-	put_io(out, &p->io);
+	put_io(out, &p->lift);
 	put_states(out, p->spans, s);
 	put_self(out, p->spans, &p->self);
 	if (s->args_n) {
@@ -224,8 +182,8 @@ static void put_number(struct print *p, struct out *out, uint64_t value, size_t 
 
 static void put_fact_column(struct print *p, struct out *out, enum fact fact, size_t width)
 {
-	if (facts_has(&p->io.facts, fact))
-		put_number(p, out, p->io.facts.values[fact], width);
+	if (facts_has(&p->lift.facts, fact))
+		put_number(p, out, p->lift.facts.values[fact], width);
 	else
 		put_right(out, slice_of("-"), width);
 }
@@ -298,12 +256,12 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 {
 	spans_write_id(&p->text, p->spans, s);
 	out_column(out, cut_text(&p->text, 0), ID);
-	if (p->io.type)
-		put_column(p, out, slice_of(p->io.type), TYPE);
+	if (p->lift.type)
+		put_column(p, out, slice_of(p->lift.type), TYPE);
 	else
 		out_column(out, slice_of(""), TYPE);
 	put_fact_column(p, out, FACT_BLOCKS, BLOCKS);
-	put_column(p, out, out_kept(&p->io.bdev), BDEV);
+	put_column(p, out, out_kept(&p->lift.bdev), BDEV);
 	put_fact_column(p, out, FACT_LBA, LBA);
 	put_column(p, out, who_of(p, s), WHO);
 	put_number(p, out, s->lcore, LCORE);
@@ -399,7 +357,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 
 void print_free(struct print *p)
 {
-	lift_free(&p->io);
+	lift_free(&p->lift);
 	out_close(&p->text);
 	out_close(&p->who);
 }

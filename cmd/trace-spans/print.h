@@ -10,7 +10,7 @@
 /* What is used again for each span. */
 struct print {
 	const struct spans *spans;
-	struct io io;
+	struct lift lift;
 	struct self self;
 	struct out text, who; /* for parts of a line */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of NVMe's opcodes and status codes, by the NVMe specifications 2.0. */
-#ifndef TRACE_SPANS_NVME_H
-#define TRACE_SPANS_NVME_H
+#ifndef NVME_H
+#define NVME_H
 
 #include <stdbool.h>
 #include <stdint.h>

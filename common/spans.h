@@ -6,8 +6,8 @@
  * while, when its address is used again, or with the input. It is kept until the root of its tree
  * has ended, so memory grows with the number of spans that are open at a time.
  */
-#ifndef TRACE_SPANS_SPANS_H
-#define TRACE_SPANS_SPANS_H
+#ifndef SPANS_H
+#define SPANS_H
 
 #include "facts.h"
 #include "layers.h"
@@ -29,7 +29,7 @@ struct span_state {
 	uint32_t state;
 };
 
-/* The line of an entry, which story.h keeps. */
+/* The line of an entry, for a caller that keeps them. */
 struct span_line {
 	uint64_t sequence;
 	uint64_t silence; /* ns without an entry of its lcore before it */
@@ -53,10 +53,10 @@ struct span {
 	struct span_state *states;
 	size_t n, cap;
 	struct facts facts;
-	struct span_line *lines; /* by state, if story.h keeps them */
+	struct span_line *lines; /* the caller's, by state */
 	size_t cap_lines;
 	struct out kept;
-	uint32_t connection; /* story.h's; MAP_NONE: not known */
+	uint32_t connection; /* the caller's; MAP_NONE: not known */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n;

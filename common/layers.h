@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a request waits for, by the state of the object at work: the one table of it. */
-#ifndef TRACE_SPANS_LAYERS_H
-#define TRACE_SPANS_LAYERS_H
+#ifndef LAYERS_H
+#define LAYERS_H
 
 #include "slice.h"
 

@@ -6,8 +6,8 @@
  * An object is at work from its first to its last entry, as far as its parent is. Where several
  * children are at work at once, the moment belongs to the one that started last.
  */
-#ifndef TRACE_SPANS_SELF_H
-#define TRACE_SPANS_SELF_H
+#ifndef SELF_H
+#define SELF_H
 
 #include "spans.h"
 

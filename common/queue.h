@@ -3,8 +3,8 @@
  * Spans in the order in which something is to be done about them. Memory grows with those that are
  * still open.
  */
-#ifndef TRACE_SPANS_QUEUE_H
-#define TRACE_SPANS_QUEUE_H
+#ifndef QUEUE_H
+#define QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What single entries say about an I/O: the arguments of the tracepoints that know. */
-#ifndef TRACE_SPANS_FACTS_H
-#define TRACE_SPANS_FACTS_H
+#ifndef FACTS_H
+#define FACTS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a span is: an I/O, as the objects in its tree know it that are nearest to its root. */
+#ifndef LIFT_H
+#define LIFT_H
+
+#include "spans.h"
+
+struct lift {
+	struct facts facts; /* of all of them: blocks and bytes are sums, the rest is the first one's */
+	const char *type;   /* its name; NULL: not known, or a number that has none */
+	/* name of the first status that is no success, or of a success; NULL: ditto */
+	const char *status;
+	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */
+};
+
+/* Keys of a span line's io, in their order. */
+enum lift_key {
+	LIFT_TYPE,
+	LIFT_BLOCKS,
+	LIFT_LBA,
+	LIFT_BDEV,
+	LIFT_QD,
+	LIFT_BYTES,
+	LIFT_CID,
+	LIFT_OPC,
+	LIFT_STATUS,
+	LIFT_KEYS
+};
+
+extern const char *const lift_keys[LIFT_KEYS];
+
+/* lift is all zero before the first call, and is used again for the next one. */
+void lift_span(struct lift *lift, const struct spans *spans, const struct span *s);
+
+/* Writes a value as JSON. False, with nothing written, when it is not known. */
+bool lift_write(struct out *out, const struct lift *lift, enum lift_key key);
+
+void lift_free(struct lift *lift);
+
+#endif
