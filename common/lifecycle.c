@@ -7,6 +7,26 @@
 #include "mem.h"
 #include "number.h"
 
+/* Types that share a letter, by the names of their tracepoints: lib/nvmf, lib/iscsi, lib/nvme. */
+static const struct {
+	const char *letter, *family;
+} families[] = {
+	{"r", "TCP"}, {"r", "RDMA"}, {"r", "FC"}, {"p", "ISCSI"}, {"p", "NVME_PCIE"}, {"p", "NVME_TCP"},
+};
+
+/* Parents that no relation of the trace names. */
+static const struct {
+	const char *tpoint, *arg, *letter;
+} links[] = {
+	/* a part of a split I/O, or one that a module passes on: lib/bdev/bdev.c, part.c */
+	{"BDEV_IO_START", "ctx", "i"},
+	/* lib/scsi/scsi_bdev.c, lib/iscsi/iscsi.c */
+	{"BDEV_IO_START", "ctx", "t"},
+	{"ISCSI_TASK_QUEUE", "pdu", "p"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
 /* The letter of an id may be any character, as it is written in JSON, or none. */
 static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 {
@@ -21,6 +41,57 @@ static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 		return false;
 	*letter = slice_cut(&id, n);
 	return number_decimal(id, number);
+}
+
+/* The family of an object with this letter in this state; empty when the letter has one type. */
+static struct slice family_of(struct slice letter, struct slice state)
+{
+	for (size_t i = 0; i < COUNT(families); i++) {
+		struct slice family = slice_of(families[i].family);
+
+		if (slice_is(letter, families[i].letter) && state.n > family.n && state.p[family.n] == '_' &&
+		    memcmp(state.p, family.p, family.n) == 0)
+			return family;
+	}
+	return (struct slice){"", 0};
+}
+
+static uint32_t add_type(struct lifecycle *l, struct slice letter, struct slice family)
+{
+	char text[16], *end;
+
+	if (!family.n)
+		return intern_add_below(l->types, letter, LIFECYCLE_TYPES);
+	end = mempcpy(text, letter.p, letter.n);
+	*end++ = 0;
+	end = mempcpy(end, family.p, family.n);
+	return intern_add_below(l->types, slice_between(text, end), LIFECYCLE_TYPES);
+}
+
+static void learn_state(struct lifecycle *l, uint32_t state)
+{
+	while (l->num_known <= state) {
+		struct lifecycle_state *known;
+
+		l->known = mem_room(l->known, l->num_known, &l->cap_known);
+		known = &l->known[l->num_known];
+		*known = (struct lifecycle_state){.type = MAP_NONE};
+		for (size_t i = 0; i < COUNT(links); i++)
+			known->links |= slice_is(l->states->all[l->num_known], links[i].tpoint);
+		l->num_known++;
+	}
+}
+
+/* The type of an object with this letter in this state; MAP_NONE when there are too many. */
+static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state)
+{
+	uint32_t *type;
+
+	learn_state(l, state);
+	type = &l->known[state].type;
+	if (*type == MAP_NONE || !slice_equal(lifecycle_letter(l->types->all[*type]), letter))
+		*type = add_type(l, letter, family_of(letter, l->states->all[state]));
+	return *type;
 }
 
 /* The place of an object of this type at this address. */
@@ -178,7 +249,7 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 	}
 	if (!split_id(line->object_id, &letter, &object.number))
 		return "an object's id is a letter and a number, or n/a";
-	object.type = intern_add_below(l->types, letter, LIFECYCLE_TYPES);
+	object.type = type_of(l, letter, state);
 	if (object.type == MAP_NONE)
 		return "more than 256 types of objects";
 	change->object = o = at_address(l, object.type, line->object_value);
@@ -207,11 +278,33 @@ static bool is_address(struct slice value, uint64_t *address)
 	return false;
 }
 
+/*
+ * The object of any type with this letter at an address, with this number unless that is NULL. Of
+ * several the one with the latest entry: the others are gone.
+ */
+static struct object *find(const struct lifecycle *l, struct slice letter, uint64_t address, const uint64_t *number)
+{
+	struct object *latest = NULL;
+
+	for (uint32_t type = 0; type < l->types->n; type++) {
+		struct object *object;
+		uint32_t index;
+
+		if (!slice_equal(lifecycle_letter(l->types->all[type]), letter))
+			continue;
+		index = map_get(&l->addresses[type], address);
+		object = index == MAP_NONE ? NULL : &l->all[index];
+		if (object && object->entries && (!number || object->number == *number) &&
+		    (!latest || object->last >= latest->last))
+			latest = object;
+	}
+	return latest;
+}
+
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line)
 {
 	struct slice letter, own_letter;
 	uint64_t number, own_number;
-	uint32_t type;
 
 	if (!line->related.p || !split_id(line->related, &letter, &number))
 		return NULL;
@@ -219,19 +312,33 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 	if (line->object_id.p && split_id(line->object_id, &own_letter, &own_number) && number == own_number &&
 	    slice_equal(letter, own_letter))
 		return NULL;
-	type = intern_get(l->types, letter);
-	if (type == MAP_NONE)
-		return NULL;
 	/* one of the arguments is its address */
 	for (size_t i = 0; i < line->num_args; i++) {
+		struct object *object;
 		uint64_t address;
-		uint32_t index;
 
-		if (!is_address(line->args[i].value, &address))
-			continue;
-		index = map_get(&l->addresses[type], address);
-		if (index != MAP_NONE && l->all[index].entries && l->all[index].number == number)
-			return &l->all[index];
+		if (is_address(line->args[i].value, &address) && (object = find(l, letter, address, &number)))
+			return object;
+	}
+	return NULL;
+}
+
+struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line)
+{
+	if (!l->known[object->state].links)
+		return NULL;
+	for (size_t i = 0; i < COUNT(links); i++) {
+		for (size_t a = 0; a < line->num_args && slice_is(line->tpoint, links[i].tpoint); a++) {
+			struct object *parent;
+			uint64_t address;
+
+			if (!slice_is(line->args[a].key, links[i].arg) ||
+			    !traceline_number(line->args[a].value, &address))
+				continue;
+			parent = find(l, slice_of(links[i].letter), address, NULL);
+			if (parent && parent != object && !lifecycle_is_final(l, parent))
+				return parent;
+		}
 	}
 	return NULL;
 }
@@ -242,6 +349,7 @@ void lifecycle_free(struct lifecycle *l)
 		map_free(&l->addresses[i]);
 	map_free(&l->unknown);
 	map_free(&l->use_map);
+	free(l->known);
 	free(l->uses);
 	free(l->all);
 	*l = (struct lifecycle){};

@@ -18,6 +18,25 @@
 
 enum { LIFECYCLE_TYPES = 256 }; /* SPDK has no more */
 
+/*
+ * A type is the letter of its ids; for a letter that SPDK uses for several types, a NUL byte and the
+ * family of the tracepoints follow, as in "r\0TCP". JSON has no NUL bytes.
+ */
+static inline struct slice lifecycle_letter(struct slice type)
+{
+	const char *end = memchr(type.p, 0, type.n);
+
+	return end ? slice_between(type.p, end) : type;
+}
+
+/* Empty: the letter has one type. */
+static inline struct slice lifecycle_family(struct slice type)
+{
+	struct slice letter = lifecycle_letter(type);
+
+	return slice_from(type, letter.n + (letter.n < type.n));
+}
+
 struct object {
 	uint64_t number;      /* of its id */
 	uint64_t first, last; /* nanoseconds: its first entry, and its last one so far */
@@ -32,8 +51,13 @@ struct object {
 };
 
 struct lifecycle {
-	/* letters of ids, and states, as in JSON; the caller's, set before the first call */
+	/* types, and states as in JSON; the caller's, set before the first call */
 	struct intern *types, *states;
+	struct lifecycle_state {
+		uint32_t type; /* of the object that was in it last; MAP_NONE at first */
+		bool links;    /* its entries name their parent by address only */
+	} * known;             /* by state */
+	size_t num_known, cap_known;
 	struct map addresses[LIFECYCLE_TYPES];
 	struct object *all; /* one for each address */
 	size_t n, cap;
@@ -77,6 +101,12 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 
 /* The object that the line's object is related to, while it is followed; else NULL. */
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line);
+
+/*
+ * The object that an object with this entry belongs to, where the trace records no relation: it is
+ * in work, and its address is an argument. Else NULL.
+ */
+struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
 
 /* Puts an object into its next state. False, and counted, when that is before its last one. */
 bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);

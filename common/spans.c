@@ -10,17 +10,6 @@
 static const char unknown_id[] = "\\u00000";
 static const size_t unknown_letter = 6;
 
-/* Parents that no relation of the trace names: an argument is the address of an object in work. */
-static const struct link {
-	const char *tpoint, *arg, *letter;
-} links[] = {
-	/* a part of a split I/O, or one that a module passes on: lib/bdev/bdev.c, part.c */
-	{"BDEV_IO_START", "ctx", "i"},
-	/* lib/scsi/scsi_bdev.c, lib/iscsi/iscsi.c */
-	{"BDEV_IO_START", "ctx", "t"},
-	{"ISCSI_TASK_QUEUE", "pdu", "p"},
-};
-
 void spans_start(struct spans *spans)
 {
 	spans->lifecycle.types = &spans->types;
@@ -153,38 +142,13 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 		up->height = up->height > height ? up->height : height;
 }
 
-/* The object in work whose address an argument of this entry is. */
-static struct span *linked(const struct spans *spans, const struct span *s, const struct traceline *line)
-{
-	const struct lifecycle *l = &spans->lifecycle;
-
-	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
-		uint32_t type, index;
-		uint64_t address;
-
-		if (!slice_is(line->tpoint, links[i].tpoint))
-			continue;
-		type = intern_get(&spans->types, slice_of(links[i].letter));
-		for (size_t a = 0; type != MAP_NONE && a < line->num_args; a++) {
-			if (!slice_is(line->args[a].key, links[i].arg) ||
-			    !traceline_number(line->args[a].value, &address))
-				continue;
-			index = map_get(&l->addresses[type], address);
-			if (index != MAP_NONE && index != s->object && l->all[index].entries &&
-			    !lifecycle_is_final(l, &l->all[index]))
-				return span_of(spans, &l->all[index]);
-		}
-	}
-	return NULL;
-}
-
 void spans_write_id(struct out *out, const struct spans *spans, const struct span *s)
 {
 	if (s->unknown) {
 		out_text(out, "n/a");
 		return;
 	}
-	out_slice(out, spans->types.all[s->type]);
+	out_slice(out, lifecycle_letter(spans->types.all[s->type]));
 	out_u64(out, s->number);
 }
 
@@ -216,8 +180,11 @@ static void find_parent(struct spans *spans, struct span *s, const struct tracel
 	struct object *related = lifecycle_related(&spans->lifecycle, line);
 	struct span *parent = related ? span_of(spans, related) : NULL;
 
-	if (first && !line->related.p)
-		parent = linked(spans, s, line);
+	if (first && !line->related.p) {
+		struct object *linked = lifecycle_linked(&spans->lifecycle, &spans->lifecycle.all[s->object], line);
+
+		parent = linked ? span_of(spans, linked) : NULL;
+	}
 	if (first) {
 		s->has_parent = line->related.p || parent;
 		keep_texts(spans, s, line, parent);

@@ -119,6 +119,22 @@ check_format() {
     done
 }
 
+@test "objects of one id and of several types have slices of their own" {
+    {
+        entry 1.000 ISCSI_READ_PDU p0 - 0x10
+        entry 1.500 NVME_TCP_SUBMIT p0 - 0x20
+        entry 2.000 ISCSI_PDU_COMPLETED p0 1 0x10
+        entry 3.000 NVME_TCP_COMPLETE p0 1.5 0x20
+    } >in
+    status_is 0 trace-chrome in
+    echo "$output" >out
+    check_format out
+    equal "$(events be '[.ph, .cat, .id, .name, .ts] | select(.[3] != "objects")' <out)" \
+        '["b","p","p0","ISCSI_READ_PDU",1] ["b","p","p0 NVME_TCP","NVME_TCP_SUBMIT",1.5] ["e","p","p0","ISCSI_READ_PDU",2] ["b","p","p0","ISCSI_PDU_COMPLETED",2] ["e","p","p0 NVME_TCP","NVME_TCP_SUBMIT",3] ["b","p","p0 NVME_TCP","NVME_TCP_COMPLETE",3] ["e","p","p0","ISCSI_PDU_COMPLETED",2] ["e","p","p0 NVME_TCP","NVME_TCP_COMPLETE",3] '
+    equal "$(events C '[.name, .ts, .args.objects]' <out)" \
+        '["p in work",1,1] ["p NVME_TCP in work",1.5,1] ["p in work",2,0] ["p NVME_TCP in work",3,0] '
+}
+
 @test "times keep their nanoseconds" {
     entry 9007199254740.993 NEW r0 - 0x10 >in
     equal "$(trace-chrome in | grep -c '"ts":9007199254740.993,')" 6

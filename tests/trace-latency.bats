@@ -163,6 +163,33 @@ L
     equal "$(trace-latency -j in | plain | jq -r '"\(.object)\(.life // .from):\(.mean)"' | tr '\n' ' ')" 'itrue:0.002 iA:0.002 rtrue:0.01 rA:0.01 '
 }
 
+# A PDU of iSCSI and a request to a remote drive, of one id.
+same_id() {
+    entry 1.000 ISCSI_READ_PDU p0 - 0x10
+    entry 1.000 NVME_TCP_SUBMIT p0 - 0x20
+    entry 2.000 ISCSI_PDU_COMPLETED p0 1 0x10
+    entry 3.000 NVME_TCP_COMPLETE p0 2 0x20
+}
+
+@test "types that share a letter have rows of their own" {
+    same_id >in
+    status_is 0 trace-latency -j in
+    equal "$(jq -c '[.object, .family, .from, .count, .mean, .share]' <<<"$output" | plain | tr '\n' ' ')" \
+        '["p","ISCSI",null,1,1,1] ["p","ISCSI","ISCSI_READ_PDU",1,1,1] ["p","NVME_TCP",null,1,2,1] ["p","NVME_TCP","NVME_TCP_SUBMIT",1,2,1] '
+    equal "$(trace-latency in | cut -c 1-56 | grep whole)" "$(printf 'p      %-24s %-24s\n' 'ISCSI whole' life 'NVME_TCP whole' life)"
+    # a letter that has one type in the trace needs no more
+    equal "$(grep -v ISCSI in | trace-latency -j | jq -c '[.object, .family]' | uniq)" '["p",null]'
+    # encoded lines keep them apart, in order, and merge with those of other runs
+    trace-latency -e in >code
+    LC_ALL=C sort -c code
+    same_lines 'trace-latency -j in' 'trace-latency --merge -j code'
+    same_lines 'trace-latency -e in' 'grep NVME code | trace-latency --merge -e >part; grep -v NVME code | cat - part | trace-latency --merge -e'
+    equal "$(trace-latency -j --against code in | jq -c '[.against.count, .change.mean]' | plain | uniq)" '[1,0]'
+    # entries of an object whose creation is not among the lines are of the type of the others
+    grep -v 'READ\|SUBMIT' in >cut
+    equal "$(trace-latency -j cut | jq -c '[.family, .mean]' | plain | tr '\n' ' ')" '["ISCSI",1] ["NVME_TCP",2] '
+}
+
 @test "entries without an object, and torn ones, do no harm" {
     three >in
     {

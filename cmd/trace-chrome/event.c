@@ -59,10 +59,19 @@ static void put_track(struct out *out, uint32_t lcore)
 	out_u64(out, (uint64_t)lcore + 1);
 }
 
+static void put_family(struct out *out, struct event_id id)
+{
+	if (!id.family.n)
+		return;
+	out_char(out, ' ');
+	out_slice(out, id.family);
+}
+
 static void put_id(struct out *out, struct event_id id)
 {
 	put_text(out, id.letter);
 	out_u64(out, id.number);
+	put_family(out, id);
 }
 
 /* What a line has besides name, time and lcore, as an event's arguments. */
@@ -193,11 +202,12 @@ void event_arrow_to(struct out *out, struct event_at at, uint64_t number)
 	out_text(out, ",\"bp\":\"e\"}");
 }
 
-void event_depth(struct out *out, uint64_t ns, struct slice letter, uint64_t depth)
+void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth)
 {
 	put_event(out, EVENT("C"), ns);
 	out_text(out, ",\"name\":\"");
-	put_text(out, letter);
+	put_text(out, id.letter);
+	put_family(out, id);
 	out_text(out, " in work\",\"args\":{\"objects\":");
 	out_u64(out, depth);
 	out_text(out, "}}");

@@ -21,9 +21,9 @@ struct event_at {
 	uint32_t lcore;
 };
 
-/* An object's id, letter and number. */
+/* An object's id, letter and number; and its family, where another type has the letter as well. */
 struct event_id {
-	struct slice letter;
+	struct slice letter, family;
 	uint64_t number;
 };
 
@@ -52,7 +52,7 @@ void event_end(struct out *out, struct event_at at, struct event_id id, struct s
 void event_arrow_from(struct out *out, struct event_at at, uint64_t number);
 void event_arrow_to(struct out *out, struct event_at at, uint64_t number);
 
-/* How many objects of a type are in work from now on. */
-void event_depth(struct out *out, uint64_t ns, struct slice letter, uint64_t depth);
+/* How many objects of the id's type are in work from now on. */
+void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth);
 
 #endif

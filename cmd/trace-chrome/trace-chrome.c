@@ -61,7 +61,13 @@ static struct object_track *track_of(struct chart *c, const struct object *o)
 
 static struct event_id id_of(const struct chart *c, const struct object *o)
 {
-	return (struct event_id){c->types.all[o->type], o->number};
+	struct slice type = c->types.all[o->type], letter = lifecycle_letter(type);
+
+	/* viewers pair by id: the type that had the letter first keeps it to itself */
+	for (uint32_t i = 0; i < o->type; i++)
+		if (slice_equal(lifecycle_letter(c->types.all[i]), letter))
+			return (struct event_id){letter, lifecycle_family(type), o->number};
+	return (struct event_id){.letter = letter, .number = o->number};
 }
 
 /* Finds the members of an annotation that describe it: not its address, and no objects. */
@@ -166,7 +172,7 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	event_entry(c->out, at, line);
 	track_of(c, o)->lcore = at.lcore;
 	if (c->depths[o->type] != depth)
-		event_depth(c->out, at.ns, c->types.all[o->type], depth);
+		event_depth(c->out, at.ns, id_of(c, o), depth);
 	c->depths[o->type] = depth;
 }
 

@@ -45,6 +45,12 @@ static int compare_strings(struct slice a, struct slice b)
 	return a.n > n ? (unsigned char)a.p[n] - '"' : '"' - (unsigned char)b.p[n];
 }
 
+/* The comma before "family" comes before the brace that ends the key. */
+static int compare_families(struct slice a, struct slice b)
+{
+	return a.n && b.n ? compare_strings(a, b) : !a.n - !b.n;
+}
+
 /* The order of the bytes of rows_write_key(). No group is the beginning of another. */
 static int by_key(const void *a, const void *b, void *context)
 {
@@ -59,13 +65,15 @@ static int by_key(const void *a, const void *b, void *context)
 	else
 		order = slice_compare(group, other);
 	if (!order)
-		order = compare_strings(rows->types.all[x->type], rows->types.all[y->type]);
+		order = compare_strings(rows_letter(rows, x->type), rows_letter(rows, y->type));
 	/* "from" comes before "life" */
-	if (!order && (rows_is_life(x) || rows_is_life(y)))
+	if (!order && (rows_is_life(x) != rows_is_life(y)))
 		return rows_is_life(x) - rows_is_life(y);
-	if (!order)
+	if (!order && !rows_is_life(x)) {
 		order = compare_strings(rows->states.all[x->from], rows->states.all[y->from]);
-	return order ? order : compare_strings(rows->states.all[x->to], rows->states.all[y->to]);
+		order = order ? order : compare_strings(rows->states.all[x->to], rows->states.all[y->to]);
+	}
+	return order ? order : compare_families(rows_family(rows, x->type), rows_family(rows, y->type));
 }
 
 void encode_write(struct out *out, const struct rows *rows)
@@ -173,7 +181,7 @@ static const char *read_histogram(struct histogram *h, struct slice text)
 /* Adds a histogram to the row of an encoded key. Returns NULL, or what is wrong. */
 static const char *add_to_row(struct rows *rows, struct slice text, const struct histogram *h)
 {
-	struct slice key, group = {"", 0}, type = {}, from = {}, to = {};
+	struct slice key, group = {"", 0}, letter = {}, family = {"", 0}, from = {}, to = {};
 	bool life = false;
 	struct json j;
 
@@ -182,7 +190,9 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 		if (json_is(key, "group"))
 			json_value(&j, &group);
 		else if (json_is(key, "object"))
-			json_string(&j, &type);
+			json_string(&j, &letter);
+		else if (json_is(key, "family"))
+			json_string(&j, &family);
 		else if (json_is(key, "from"))
 			json_string(&j, &from);
 		else if (json_is(key, "to"))
@@ -193,9 +203,9 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 			json_fail(&j, "an unknown key before the tab");
 	if (!json_end(&j))
 		return j.error;
-	if (!type.p || !from.p != life || !to.p != life || (group.n && *group.p != '{'))
+	if (!letter.p || !from.p != life || !to.p != life || (group.n && *group.p != '{'))
 		return "object, from and to are expected before the tab, or object and life";
-	return rows_merge(rows, (struct rows_key){group, type, life ? NULL : &from, life ? NULL : &to}, h);
+	return rows_merge(rows, (struct rows_key){group, letter, family, life ? NULL : &from, life ? NULL : &to}, h);
 }
 
 /* A lines_take: a line with something wrong changes nothing. */

@@ -75,15 +75,29 @@ static void print_changes(struct out *out, const struct latency_stats *is, const
 			out_printf(out, " %8s", "new");
 }
 
+/* In the column of the first state: whole, or FAMILY whole. */
+static void print_life(struct out *out, struct slice family)
+{
+	struct out text = {.fd = OUT_MEMORY};
+
+	out_slice(&text, family);
+	out_text(&text, family.n ? " whole" : "whole");
+	print_column(out, out_kept(&text), STATE_WIDTH);
+	out_close(&text);
+}
+
 static void print_row(struct out *out, const struct rows *rows, const struct ranked_row *r, const struct rows *base)
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
 	bool life = rows_is_life(row);
 
-	print_column(out, rows->types.all[row->type], TYPE_WIDTH);
+	print_column(out, rows_letter(rows, row->type), TYPE_WIDTH);
 	out_char(out, ' ');
-	print_column(out, life ? slice_of("whole") : rows->states.all[row->from], STATE_WIDTH);
+	if (life)
+		print_life(out, rows_family(rows, row->type));
+	else
+		print_column(out, rows->states.all[row->from], STATE_WIDTH);
 	out_char(out, ' ');
 	print_column(out, life ? slice_of("life") : rows->states.all[row->to], STATE_WIDTH);
 	out_printf(out, " %10" PRIu64, row->times.count);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "lifecycle.h"
 #include "mem.h"
 
 static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to)
@@ -37,10 +38,25 @@ void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from
 	histogram_record(&to_fill(rows, group, type, from, to)->times, ns);
 }
 
+static uint32_t add_type(struct rows *rows, struct slice letter, struct slice family)
+{
+	struct out text = {.fd = OUT_MEMORY};
+	uint32_t type;
+
+	out_slice(&text, letter);
+	if (family.n) {
+		out_char(&text, 0);
+		out_slice(&text, family);
+	}
+	type = intern_add_below(&rows->types, out_kept(&text), ROWS_TYPES);
+	out_close(&text);
+	return type;
+}
+
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times)
 {
 	uint32_t group = intern_add_below(&rows->groups, key.group, ROWS_GROUPS);
-	uint32_t type = intern_add_below(&rows->types, key.type, ROWS_TYPES);
+	uint32_t type = add_type(rows, key.letter, key.family);
 	uint32_t from = ROWS_LIFE, to = ROWS_LIFE;
 
 	if (key.from) {
@@ -51,13 +67,37 @@ const char *rows_merge(struct rows *rows, struct rows_key key, const struct hist
 		return "more than 16777216 groups, 256 types of objects or 65535 states";
 	if (!histogram_merge(&to_fill(rows, group, type, from, to)->times, times))
 		return "a count that does not fit 64 bits";
+	rows->merged = true;
 	return NULL;
+}
+
+struct slice rows_letter(const struct rows *rows, uint32_t type)
+{
+	return lifecycle_letter(rows->types.all[type]);
+}
+
+struct slice rows_family(const struct rows *rows, uint32_t type)
+{
+	unsigned types = 0;
+
+	for (uint32_t i = 0; i < rows->types.n && !rows->merged; i++)
+		types += slice_equal(rows_letter(rows, i), rows_letter(rows, type));
+	return types == 1 ? (struct slice){"", 0} : lifecycle_family(rows->types.all[type]);
+}
+
+/* The type that is shown as this one is; MAP_NONE when there is none. */
+static uint32_t find_type(const struct rows *rows, struct slice letter, struct slice family)
+{
+	for (uint32_t i = 0; i < rows->types.n; i++)
+		if (slice_equal(rows_letter(rows, i), letter) && slice_equal(rows_family(rows, i), family))
+			return i;
+	return MAP_NONE;
 }
 
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other)
 {
 	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
-	uint32_t type = intern_get(&rows->types, others->types.all[other->type]);
+	uint32_t type = find_type(rows, rows_letter(others, other->type), rows_family(others, other->type));
 	uint32_t from = ROWS_LIFE, to = ROWS_LIFE, index;
 
 	if (!rows_is_life(other)) {
@@ -114,7 +154,11 @@ void rows_write_group(struct out *out, struct slice group, const char *after)
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row)
 {
 	rows_write_group(out, rows->groups.all[row->group], ": ");
-	rows_write_text(out, rows->types.all[row->type]);
+	rows_write_text(out, rows_letter(rows, row->type));
+	if (rows_family(rows, row->type).n) {
+		out_char(out, ' ');
+		rows_write_text(out, rows_family(rows, row->type));
+	}
 	if (rows_is_life(row)) {
 		out_text(out, " whole life");
 		return;
@@ -134,20 +178,22 @@ static void write_member(struct out *out, const char *key, struct slice raw)
 
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row)
 {
-	struct slice group = rows->groups.all[row->group];
+	struct slice group = rows->groups.all[row->group], family = rows_family(rows, row->type);
 
 	if (group.n) {
 		out_text(out, "\"group\":");
 		out_slice(out, group);
 		out_char(out, ',');
 	}
-	write_member(out, "\"object\":\"", rows->types.all[row->type]);
+	write_member(out, "\"object\":\"", rows_letter(rows, row->type));
 	if (rows_is_life(row)) {
 		out_text(out, ",\"life\":true");
 	} else {
 		write_member(out, ",\"from\":\"", rows->states.all[row->from]);
 		write_member(out, ",\"to\":\"", rows->states.all[row->to]);
 	}
+	if (family.n)
+		write_member(out, ",\"family\":\"", family);
 }
 
 /* Orders numbers in the texts as numbers: lcore 9, lcore 10. Texts of JSON have no NUL. */

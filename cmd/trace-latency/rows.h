@@ -35,8 +35,9 @@ struct latency_stats {
 
 /* All zero has no rows. */
 struct rows {
-	/* groups as JSON objects, "" being none; types and states as JSON strings without quotes */
+	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
+	bool merged; /* rows were read: that a letter has one type in them does not mean that it has no other */
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
@@ -54,9 +55,9 @@ struct rows {
 /* Counts a value in the row of a group, a type, and a transition or ROWS_LIFE twice. */
 void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to, uint64_t ns);
 
-/* A row by its texts. from and to are NULL for the whole life. */
+/* A row by its texts. family may be empty; from and to are NULL for the whole life. */
 struct rows_key {
-	struct slice group, type;
+	struct slice group, letter, family;
 	const struct slice *from, *to;
 };
 
@@ -70,6 +71,10 @@ static inline bool rows_is_life(const struct latency *row)
 {
 	return row->from == ROWS_LIFE;
 }
+
+/* The letter of a row's type, and its family; that is empty unless several types have the letter. */
+struct slice rows_letter(const struct rows *rows, uint32_t type);
+struct slice rows_family(const struct rows *rows, uint32_t type);
 
 struct latency_stats rows_stats(const struct latency *row);
 

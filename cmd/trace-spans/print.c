@@ -75,21 +75,38 @@ static void put_states(struct out *out, const struct spans *spans, const struct 
 	out_char(out, ']');
 }
 
+/* The time of all types with the letter of this one; false when a type before it has the same. */
+static bool sum_letter(const struct intern *types, const struct self *self, uint32_t type, uint64_t *ns)
+{
+	struct slice letter = lifecycle_letter(types->all[type]);
+
+	*ns = 0;
+	for (uint32_t i = 0; i < types->n; i++) {
+		if (!self->has[i] || !slice_equal(lifecycle_letter(types->all[i]), letter))
+			continue;
+		if (i < type)
+			return false;
+		*ns += self->types[i];
+	}
+	return true;
+}
+
 static void put_self(struct out *out, const struct spans *spans, const struct self *self)
 {
 	const char *separator = "\"";
+	uint64_t ns;
 
 	out_text(out, ",\"self\":{");
 	for (uint32_t i = 0; i < spans->types.n; i++) {
-		if (!self->has[i])
+		if (!self->has[i] || !sum_letter(&spans->types, self, i, &ns))
 			continue;
 		out_text(out, separator);
 		if (i == spans->unknown)
 			out_text(out, "n/a");
 		else
-			out_slice(out, spans->types.all[i]);
+			out_slice(out, lifecycle_letter(spans->types.all[i]));
 		out_text(out, "\":");
-		out_us(out, self->types[i]);
+		out_us(out, ns);
 		separator = ",\"";
 	}
 	out_text(out, "},\"layers\":{");
