@@ -285,15 +285,31 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	free(letters);
 }
 
+const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n)
+{
+	static const char *const standard_input[] = {"-"};
+	const char *const *paths = optind < argc ? (const char *const *)argv + optind : standard_input;
+	size_t inputs = 0;
+
+	*n = optind < argc ? argc - optind : 1;
+	for (size_t i = 0; i < *n; i++)
+		inputs += strcmp(paths[i], "-") == 0;
+	if (inputs > 1)
+		cli_usage("standard input can only be one of the files");
+	if (inputs && isatty(STDIN_FILENO))
+		cli_usage("standard input is a terminal: name %s", what);
+	return paths;
+}
+
 const char *cli_operand(int argc, char **argv, const char *what)
 {
-	const char *path = optind < argc ? argv[optind] : "-";
+	size_t n;
+	const char *const *paths;
 
 	if (argc - optind > 1)
 		cli_usage("%s is expected, not %d", what, argc - optind);
-	if (strcmp(path, "-") == 0 && isatty(STDIN_FILENO))
-		cli_usage("standard input is a terminal: name %s", what);
-	return path;
+	paths = cli_operands(argc, argv, what, &n);
+	return paths[0];
 }
 
 int cli_close(struct out *o, int status)

@@ -4,6 +4,7 @@
 #define CLI_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -63,6 +64,12 @@ void cli_notice(bool quiet, const char *format, ...) __attribute__((format(print
  * errors; what: "a file of ...".
  */
 const char *cli_operand(int argc, char **argv, const char *what);
+
+/*
+ * The input files, of which there may be several, and their number; or just "-". Standard input given twice, and a
+ * terminal as input, are usage errors; what: "files of ...".
+ */
+const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
 /* A process id, or a usage error. */
 pid_t cli_pid(const char *option, const char *text);

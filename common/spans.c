@@ -12,8 +12,8 @@ static const size_t unknown_letter = 6;
 
 void spans_start(struct spans *spans)
 {
-	spans->lifecycle.types = &spans->types;
-	spans->lifecycle.states = &spans->states;
+	spans->lifecycle.types = spans->types;
+	spans->lifecycle.states = spans->states;
 	spans->unknown = MAP_NONE;
 }
 
@@ -88,7 +88,7 @@ static void free_tree(struct spans *spans, struct span *s)
 static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
-	spans->take(s);
+	spans->take(spans->context, s);
 	if (!s->parent)
 		free_tree(spans, s);
 }
@@ -97,7 +97,7 @@ static void end_span(struct spans *spans, struct span *s)
 static void learn_state(struct spans *spans, uint32_t state)
 {
 	while (spans->num_info <= state) {
-		struct slice tpoint = spans->states.all[spans->num_info];
+		struct slice tpoint = spans->states->all[spans->num_info];
 
 		spans->info = mem_room(spans->info, spans->num_info, &spans->cap_info);
 		spans->info[spans->num_info++] = (struct spans_state){.layer = layers_of(tpoint),
@@ -148,7 +148,7 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 		out_text(out, "n/a");
 		return;
 	}
-	out_slice(out, lifecycle_letter(spans->types.all[s->type]));
+	out_slice(out, lifecycle_letter(spans->types->all[s->type]));
 	out_u64(out, s->number);
 }
 
@@ -207,11 +207,11 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		/* the state that it is in is worth more than the one before */
 		s->n--;
 		spans->beyond++;
-		if (spans->entry)
+		if (s->lines)
 			s->kept.len = s->lines[s->n].at;
 	}
 	s->states = mem_room(s->states, s->n, &s->cap);
-	s->states[s->n++] = (struct span_state){.ns = ns, .state = state};
+	s->states[s->n++] = (struct span_state){.ns = ns, .state = state, .order = spans->order};
 	s->last = ns;
 	s->expected = false;
 	s->torn |= is_torn(line, text);
@@ -257,6 +257,7 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	s->tsc = line->tsc;
 	number_decimal(line->lcore, &s->lcore);
 	s->first = ns;
+	s->age = object->age;
 	s->unknown = s->type == spans->unknown;
 	s->cut = line->object_us.p;
 	return s;
@@ -274,7 +275,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 	while (spans->stuck && now >= spans->stuck_ns && queue_take(&spans->open, now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;
-			spans->stuck(due.span);
+			spans->stuck(spans->context, due.span);
 		}
 }
 
@@ -291,14 +292,15 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (error)
 		return error;
 	spans_pass(spans, ns);
+	spans->order++;
 	if (!line->object_id.p)
 		return NULL;
-	state = intern_add(&spans->states, line->tpoint);
+	state = intern_add(spans->states, line->tpoint);
 	learn_state(spans, state);
 	if (slice_is(line->object_id, "n/a")) {
 		known.object_id = slice_of(unknown_id);
 		known.object_us = slice_of("0.000");
-		spans->unknown = intern_add_below(&spans->types, (struct slice){unknown_id, unknown_letter},
+		spans->unknown = intern_add_below(spans->types, (struct slice){unknown_id, unknown_letter},
 						  LIFECYCLE_TYPES);
 	}
 	error = lifecycle_line(&spans->lifecycle, &known, ns, state, &change);
@@ -321,7 +323,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (change.event == LIFECYCLE_STARTS || (s->has_parent && !s->parent))
 		find_parent(spans, s, line, change.event == LIFECYCLE_STARTS);
 	if (spans->entry)
-		spans->entry(s, before, line, text);
+		spans->entry(spans->context, s, before, line, text);
 	if (is_final(spans, s)) {
 		queue_add(&spans->ending, s, ns);
 		s->expected = true;
@@ -388,6 +390,4 @@ void spans_free(struct spans *spans)
 	free(spans->ending.all);
 	free(spans->open.all);
 	lifecycle_free(&spans->lifecycle);
-	intern_free(&spans->types);
-	intern_free(&spans->states);
 }

@@ -27,6 +27,7 @@ enum {
 struct span_state {
 	uint64_t ns; /* its start */
 	uint32_t state;
+	uint32_t order; /* of its entry among all of the trace; starts again after 2^32 */
 };
 
 /* The line of an entry, for a caller that keeps them. */
@@ -45,6 +46,7 @@ struct span {
 	struct span *under;        /* self.c's */
 	uint64_t number, value;    /* of the object */
 	uint64_t tsc, first, last; /* of its first entry; ns of that and of the last one */
+	uint64_t age;              /* ns from its creation to its first entry: not 0 if it is cut */
 	uint64_t lcore;
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
@@ -57,6 +59,7 @@ struct span {
 	size_t cap_lines;
 	struct out kept;
 	uint32_t connection; /* the caller's; MAP_NONE: not known */
+	uint32_t notes[2];   /* the caller's, 0 at first */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n;
@@ -94,16 +97,19 @@ static inline struct slice span_args(const struct span *s)
 struct spans {
 	/* these are set before spans_start() */
 
+	/* types of lifecycle.h, and states as in JSON; the caller's */
+	struct intern *types, *states;
+	void *context; /* for the functions */
 	/* gets each span when it ends, with the tree below it */
-	void (*take)(const struct span *span);
+	void (*take)(void *context, const struct span *span);
 	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
-	void (*stuck)(const struct span *span);
+	void (*stuck)(void *context, const struct span *span);
 	uint64_t stuck_ns;
 	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
-	void (*entry)(struct span *span, uint32_t before, const struct traceline *line, struct slice text);
+	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
+		      struct slice text);
 
 	struct lifecycle lifecycle;
-	struct intern types, states;
 	struct spans_state {
 		enum layer layer;
 		enum facts_source source;
@@ -115,6 +121,7 @@ struct spans {
 	struct queue open;   /* if stuck: without a parent, since their first entry */
 	uint32_t unknown;    /* type of the objects without an id; MAP_NONE before the first */
 	uint64_t now;        /* ns of the latest line */
+	uint32_t order;      /* of the next entry */
 	bool over;           /* see spans_end() */
 
 	/* what could not be assembled */

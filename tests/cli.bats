@@ -45,8 +45,8 @@ input_of() {
 @test "an unknown option and too many operands are usage errors" {
     for tool in $(filters); do
         local wrong=(-Z --nonsense 'a b' '-- a b')
-        # this one reads any number of files
-        [ "$tool" != trace-merge ] || wrong=(-Z --nonsense)
+        # these read any number of files
+        [[ $tool != trace-merge && $tool != trace-latency ]] || wrong=(-Z --nonsense)
         for arguments in "${wrong[@]}"; do
             # shellcheck disable=SC2086 # they are words
             status_is 2 "$tool" $arguments

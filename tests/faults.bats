@@ -90,6 +90,7 @@ COMMANDS=(
     'pread lseek mmap|trace-join -s -l lifetimes lines'
     'pread lseek mmap|trace-join -F -l lifetimes lines'
     'pread lseek mmap|trace-latency -q -r -g args.qpair lines'
+    'pread lseek mmap|trace-latency -q --layers -g type lines'
     'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
     'pread lseek mmap|trace-chrome lines'
     'lseek mmap|trace-merge -q lines joined'

@@ -79,6 +79,8 @@ COMMANDS=(
     'trace-latency -q FILE|objects objects-here late states types groups owners related members'
     'trace-latency -q -r -H -g args.g FILE|groups related'
     'trace-latency -q -i 1 -g owner FILE|groups owners'
+    'trace-latency -q -r -g type -g args.g FILE|objects-here states types groups related members'
+    'trace-latency -q --layers -g args.g FILE|objects types groups'
     'trace-latency -q -e FILE|states types'
     'trace-latency -q --merge --against FILE FILE|rows row'
     'trace-spans -q FILE|objects objects-here late states types owners related members deep'

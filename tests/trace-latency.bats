@@ -241,6 +241,129 @@ related() {
     same_lines "trace-latency -jqr in | grep '\"object\":\"i\"'" "trace-latency -jq in | grep '\"object\":\"i\"'"
 }
 
+# A write of 8 blocks to Nvme0n1, down to the drive; and a read without an NVMe drive, of host B.
+deep() {
+    entry 1.000 TCP_REQ_NEW r0 - 0x10 '"args":{"qpair":{"ptr":"0x1","hostnqn":"host-a"}}'
+    entry 1.100 BDEV_IO_START i0 - 0x20 '"related":"r0"' '"args":{"type":2,"ctx":"0x10","offset":64,"qd":1}' |
+        sed 's/"object"/"owner":"bdev_Nvme0n1","size":8,&/'
+    entry 1.200 BDEV_NVME_IO_START N0 - 0x30 '"related":"i0"' '"args":{"ctx":"0x20"}'
+    entry 1.400 NVME_TCP_SUBMIT p0 - 0x40 '"related":"N0"' '"args":{"ctx":"0x30","cid":7,"opc":1}' | sed 's/"object"/"poller":"q01",&/'
+    entry 2.400 NVME_TCP_COMPLETE p0 1.000 0x40 '"related":"N0"' '"args":{"ctx":"0x30","cpl":"0x0"}'
+    entry 2.500 BDEV_NVME_IO_DONE N0 1.300 0x30 '"related":"i0"' '"args":{"ctx":"0x20"}'
+    entry 2.600 BDEV_IO_DONE i0 1.500 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+    entry 2.700 TCP_REQ_TRANSFER_C2H r0 1.700 0x10
+    entry 3.000 TCP_REQ_COMPLETED r0 2.000 0x10
+    entry 4.000 TCP_REQ_NEW r1 - 0x10 '"args":{"qpair":{"ptr":"0x2","hostnqn":"host-b"}}'
+    entry 4.100 BDEV_IO_START i1 - 0x20 '"related":"r1"' '"args":{"type":1,"ctx":"0x10","offset":0,"qd":1}' |
+        sed 's/"object"/"owner":"bdev_Null0","size":1,&/'
+    entry 4.200 BDEV_IO_DONE i1 0.100 0x20 '"related":"r1"' '"args":{"ctx":"0x10"}'
+    entry 5.000 TCP_REQ_COMPLETED r1 1.000 0x10
+}
+
+@test "-r goes through the whole chain of related objects" {
+    deep >in
+    equal "$(trace-latency -jr in | jq -c 'select(.object == "r")' | rows)" \
+        'life:2:1.5 NVME_TCP_SUBMIT>NVME_TCP_COMPLETE:1:1 BDEV_IO_DONE>TCP_REQ_COMPLETED:1:0.8 TCP_REQ_TRANSFER_C2H>TCP_REQ_COMPLETED:1:0.3 BDEV_NVME_IO_START>NVME_TCP_SUBMIT:1:0.2 TCP_REQ_NEW>BDEV_IO_START:2:0.1 BDEV_IO_DONE>TCP_REQ_TRANSFER_C2H:1:0.1 BDEV_IO_START>BDEV_IO_DONE:1:0.1 BDEV_IO_START>BDEV_NVME_IO_START:1:0.1 BDEV_NVME_IO_DONE>BDEV_IO_DONE:1:0.1 NVME_TCP_COMPLETE>BDEV_NVME_IO_DONE:1:0.1 '
+    equal "$(trace-latency -jr in | jq -c 'select(.object == "N")' | rows)" \
+        'life:1:1.3 NVME_TCP_SUBMIT>NVME_TCP_COMPLETE:1:1 BDEV_NVME_IO_START>NVME_TCP_SUBMIT:1:0.2 NVME_TCP_COMPLETE>BDEV_NVME_IO_DONE:1:0.1 '
+    # a part of a split I/O names what it is a part of by address only
+    {
+        entry 1.000 NEW r0 - 0x10
+        entry 1.100 BDEV_IO_START i0 - 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+        entry 1.200 BDEV_IO_START i1 - 0x30 '"args":{"ctx":"0x20"}'
+        entry 1.500 BDEV_IO_DONE i1 0.3 0x30 '"args":{"ctx":"0x20"}'
+        entry 1.600 COMPLETED r0 0.6 0x10
+    } >split
+    equal "$(trace-latency -jqr split | jq -c 'select(.object == "r")' | rows)" \
+        'life:1:0.6 BDEV_IO_START>BDEV_IO_DONE:1:0.3 BDEV_IO_DONE>COMPLETED:1:0.1 BDEV_IO_START>BDEV_IO_START:1:0.1 NEW>BDEV_IO_START:1:0.1 '
+}
+
+@test "-g groups by what requests were" {
+    deep >in
+    equal "$(trace-latency -j -g type -g blocks -g bdev in | jq -c 'select(.life) | [.group[], .object, .mean]' | plain | tr '\n' ' ')" \
+        '["read",1,"Null0","i",0.1] ["read",1,"Null0","r",1] ["write",8,"Nvme0n1","N",1.3] ["write",8,"Nvme0n1","i",1.5] ["write",8,"Nvme0n1","p",1] ["write",8,"Nvme0n1","r",2] '
+    # along with keys of the lines, which all objects of a request inherit; io.type is the same as type
+    equal "$(trace-latency -j -g args.qpair.hostnqn -g io.type -g status in | jq -c 'select(.life) | [.group[], .object]' | tr '\n' ' ')" \
+        '["host-a","write","success","N"] ["host-a","write","success","i"] ["host-a","write","success","p"] ["host-a","write","success","r"] ["host-b","read",null,"i"] ["host-b","read",null,"r"] '
+    # a key of the lines goes before
+    equal "$(sed 's/"lcore"/"qd":9,"lcore"/' in | trace-latency -j -g qd -g type | jq .group.qd | uniq)" 9
+    status_is 1 sh 'grep -v BDEV in | trace-latency -q -g bdev'
+    says 'trace-latency: <stdin>: -g bdev: no entry says this of an object'
+    long=$(printf '%04090d' 0)
+    sed "s/host-a/$long/" in >long
+    status_is 1 trace-latency -jq -g type -g args.qpair.hostnqn long
+    says 'trace-latency: long: 1 objects left out: a group has more than 4 KiB'
+    equal "$(jq -r 'select(.object == "r") | .group.type' <<<"$output" | sort -u)" read
+}
+
+@test "groups by what requests were have the rows of all of them" {
+    mktrace -R 5 "$DATA/sample.jsonl" >trace
+    trace-dump -q trace >in
+    for options in '' -r; do
+        # shellcheck disable=SC2086 # they are words
+        {
+            trace-latency -eq $options in >want
+            trace-latency -eq $options -g type -g blocks -g bdev in | sed 's/"group":{[^}]*},//' | trace-latency --merge -e | diff want -
+        }
+    done
+}
+
+@test "--layers prints the share of each layer" {
+    deep >in
+    cat >want <<'L'
+type  bdev    object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
+read  Null0   r                    1        1.000      0.00      0.00      0.00     90.00     10.00      0.00
+write Nvme0n1 r                    1        2.000     15.00      0.00      0.00     10.00     25.00     50.00
+L
+    status_is 0 trace-latency --layers -g type -g bdev in
+    diff want - <<<"$output"
+    equal "$(trace-latency --layers -j in)" \
+        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.1000,"buffer":0.0000,"host":0.0000,"target":0.3667,"bdev":0.2000,"drive":0.3333}}'
+    # those that are not whole are not among them
+    { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut
+    status_is 0 trace-latency --layers -j cut
+    equal "$(jq -c .count <<<"$output")" 1
+    says 'trace-latency: cut: 1 requests left out: their creation is not among the lines'
+    says 'trace-latency: cut: 1 objects have no whole life: they were in work at the end'
+    # they are the sums of what trace-spans says
+    mktrace "$DATA/sample.jsonl" >trace
+    trace-dump -q trace >in
+    trace-spans -jq in | jq -s -c 'map(select(.open | not)) | group_by(.io.type) | map([.[0].io.type, length,
+        ((map(.layers.bdev) | add) / (map(.life) | add) * 1e4 | round)])[]' >want
+    trace-latency --layers -jq -g type in | jq -c '[.group.type, .count, (.layers.bdev * 1e4 | round)]' | sort >have
+    sort want | diff - have
+}
+
+@test "several files are measured one after the other, and each is a trace of its own" {
+    three | grep -v r2 >a
+    # the same ids and addresses at other times
+    sed 's/NEW/FRESH/' a >b
+    { trace-latency -e a; trace-latency -e b; } | trace-latency --merge -e >want
+    for options in '' '-g lcore -g type'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is "$((${#options} > 0))" trace-latency -e $options a b
+        diff want <(sed 's/"group":{[^}]*},//' <<<"$output")
+    done
+    status_is 0 sh 'trace-latency a - <b'
+    equal "$stderr" ''
+    same_lines 'trace-latency a b' 'trace-latency --merge want'
+    trace-latency -e a >a.code
+    trace-latency -e b >b.code
+    same_lines 'trace-latency --merge -e a.code b.code a.code' 'cat a.code b.code a.code | trace-latency --merge -e'
+    # what is wrong with one is said of it
+    : >empty
+    status_is 1 trace-latency -e a empty missing
+    says 'trace-latency: missing: No such file or directory'
+    status_is 1 trace-latency a empty b
+    equal "$output" "$(trace-latency a b)"
+    equal "$stderr" 'trace-latency: empty: empty: there are no trace lines'
+    status_is 1 trace-latency --merge a.code empty
+    equal "$stderr" 'trace-latency: empty: empty: there are no encoded lines'
+    status_is 2 trace-latency - -
+    status_is 2 trace-latency -i 1 a b
+    status_is 2 trace-latency --against - a -
+}
+
 @test "-g groups by keys, which related objects inherit" {
     related >in
     equal "$(trace-latency -jq -g args.qpair.hostnqn in | jq -c '[.group["args.qpair.hostnqn"], .object, .count]' | sort -u | tr '\n' ' ')" \
@@ -490,7 +613,8 @@ L
 }
 
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '-e --against x' '-H --against x' \
+    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--layers -e' '--layers -H' '--layers -r' '--layers -i 1' \
+        '--layers --against x' '-i 1 -g type' '-e --against x' '-H --against x' \
         '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
         '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
         # shellcheck disable=SC2086 # they are words

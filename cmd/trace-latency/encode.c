@@ -223,7 +223,7 @@ static const char *add_line(void *context, struct slice line)
 	return error;
 }
 
-int encode_read(struct rows *rows, const char *path, const char *reader)
+int encode_read(struct rows *rows, const char *path, const char *reader, uint64_t *read)
 {
 	struct interactive interactive;
 	struct lines lines;
@@ -234,6 +234,7 @@ int encode_read(struct rows *rows, const char *path, const char *reader)
 	lines_expect(&lines, KIND_ENCODED, reader);
 	interactive_start(&interactive, &lines, NULL);
 	status = lines_each(&lines, add_line, rows);
+	*read = lines.number;
 	if (lines.is)
 		exit(EXIT_FAILURE);
 	return status;

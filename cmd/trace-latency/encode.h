@@ -20,8 +20,8 @@ void encode_write(struct out *out, const struct rows *rows);
 /*
  * Adds the encoded lines of a file to rows; complains about malformed ones and leaves them out.
  * Returns 0, or -1 when it has complained. A file that cannot be opened, or is of another kind,
- * ends the tool. reader: the command that reads such lines from a pipe, for that message.
+ * ends the tool. reader: the command that reads such lines from a pipe, for that message. read: how many lines it had.
  */
-int encode_read(struct rows *rows, const char *path, const char *reader);
+int encode_read(struct rows *rows, const char *path, const char *reader, uint64_t *read);
 
 #endif

@@ -2,6 +2,33 @@
 #include "group.h"
 
 #include "json.h"
+#include "mem.h"
+
+/* The keys of a span line's io, with or without it before them. */
+static enum lift_key lift_key_of(const char *name)
+{
+	enum lift_key key = 0;
+
+	if (strncmp(name, "io.", 3) == 0)
+		name += 3;
+	while (key < LIFT_KEYS && strcmp(lift_keys[key], name) != 0)
+		key++;
+	return key;
+}
+
+void group_add_key(struct group *group, const char *name)
+{
+	group->keys = mem_room(group->keys, group->n, &group->cap);
+	group->keys[group->n++] = (struct group_key){.name = name, .lift = lift_key_of(name)};
+}
+
+bool group_is_lifted(const struct group *group)
+{
+	for (size_t i = 0; i < group->n; i++)
+		if (group->keys[i].lift != LIFT_KEYS)
+			return true;
+	return false;
+}
 
 /* The value of an object's member, as it is written. */
 static bool member(struct slice text, struct slice name, struct slice *value)
@@ -46,6 +73,14 @@ static bool find(const struct traceline *line, struct slice text, const char *pa
 	}
 }
 
+/* The next key of the group; its value follows. */
+static void put_key(struct out *out, const char *name)
+{
+	out_char(out, out->len ? ',' : '{');
+	out_json(out, slice_of(name));
+	out_char(out, ':');
+}
+
 struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related)
 {
 	struct out *out = &group->text;
@@ -53,17 +88,47 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 	if (!group->n)
 		return slice_of("");
 	out->len = 0;
-	for (unsigned i = 0; i < group->n; i++) {
-		struct slice key = slice_of(group->keys[i].name), value;
+	for (size_t i = 0; i < group->n; i++) {
+		struct group_key *key = &group->keys[i];
+		struct slice value;
 
-		if (find(line, text, key.p, &value))
-			group->keys[i].found = true;
-		else if (!member(related, key, &value))
+		if (find(line, text, key->name, &value))
+			key->found = true;
+		else if (!member(related, slice_of(key->name), &value))
 			value = slice_of("null");
-		out_char(out, i ? ',' : '{');
-		out_json(out, key);
-		out_char(out, ':');
+		put_key(out, key->name);
 		out_slice(out, value);
+	}
+	out_char(out, '}');
+	return out_kept(out);
+}
+
+/* Whether a group has a value for a key, which may be null as well. */
+static bool has_value(struct slice group, const char *name, struct slice *value)
+{
+	return member(group, slice_of(name), value) && !slice_is(*value, "null");
+}
+
+struct slice group_of_span(struct group *group, struct slice line, const struct lift *lift, struct slice parent)
+{
+	struct out *out = &group->text;
+
+	if (!group->n)
+		return slice_of("");
+	out->len = 0;
+	for (size_t i = 0; i < group->n; i++) {
+		struct group_key *key = &group->keys[i];
+		struct slice value;
+
+		put_key(out, key->name);
+		if (has_value(line, key->name, &value))
+			out_slice(out, value);
+		else if (key->lift != LIFT_KEYS && lift_write(out, lift, key->lift))
+			key->found = true;
+		else if (has_value(parent, key->name, &value))
+			out_slice(out, value);
+		else
+			out_text(out, "null");
 	}
 	out_char(out, '}');
 	return out_kept(out);

@@ -15,8 +15,8 @@ enum {
 	WENT_ON = 4,  /* after it was recorded */
 };
 
-/* Bytes: a group may be passed on from object to related object, each in a group of its own. */
-enum { GROUP_MAX = 4 << 10 };
+/* Levels of related objects, for input that no target writes. */
+enum { LEVELS_MAX = 32 };
 
 /* One entry is a life as well when it gives its object's age. */
 static bool is_life(const struct object *o)
@@ -26,7 +26,8 @@ static bool is_life(const struct object *o)
 
 static void record_life(struct measure *m, const struct object *o)
 {
-	rows_record(&m->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE, o->age + (o->last - o->first));
+	m->measured++;
+	rows_record(m->rows, o->note, o->type, ROWS_LIFE, ROWS_LIFE, o->age + (o->last - o->first));
 }
 
 static void end_life(struct measure *m, const struct object *o)
@@ -37,7 +38,7 @@ static void end_life(struct measure *m, const struct object *o)
 		m->single_entry++;
 		return;
 	}
-	m->late += o->last < m->rows.interval.from;
+	m->late += o->last < m->rows->interval.from;
 	record_life(m, o);
 }
 
@@ -73,12 +74,12 @@ static void end_touched(struct measure *m)
 /* Prints the interval that has ended, and starts the one that a time is in. */
 static void next_interval(struct measure *m, uint64_t ns)
 {
-	struct rows_interval *interval = &m->rows.interval;
+	struct rows_interval *interval = &m->rows->interval;
 
 	if (interval->to) {
 		end_touched(m);
-		m->print(&m->rows, m->out);
-		rows_clear(&m->rows);
+		m->print(m->rows, m->out);
+		rows_clear(m->rows);
 	}
 	interval->from = ns - ns % m->interval;
 	if (__builtin_add_overflow(interval->from, m->interval, &interval->to))
@@ -98,11 +99,11 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 	touch(m, o);
 	related = m->group->n ? lifecycle_related(&m->lifecycle, line) : NULL;
 	if (related)
-		inherited = m->rows.groups.all[related->note];
+		inherited = m->rows->groups.all[related->note];
 	group = group_of(m->group, line, text, inherited);
 	if (group.n > GROUP_MAX)
 		error = "a group of more than 4 KiB: group by something else";
-	else if ((o->note = intern_add_below(&m->rows.groups, group, ROWS_GROUPS)) == MAP_NONE)
+	else if ((o->note = intern_add_below(&m->rows->groups, group, ROWS_GROUPS)) == MAP_NONE)
 		error = "more than 16777216 groups: group by something else";
 	/* it is not followed then */
 	if (error)
@@ -114,19 +115,55 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 static void move(struct measure *m, const struct object *from, struct object *to)
 {
 	touch(m, to);
-	rows_record(&m->rows, to->note, to->type, from->state, to->state, to->last - from->last);
+	m->measured++;
+	rows_record(m->rows, to->note, to->type, from->state, to->state, to->last - from->last);
 }
 
-/* The line as an entry of the object that its own one is related to. */
-static void step_related(struct measure *m, const struct traceline *line, uint64_t ns, uint32_t state)
+/* Notes which object an object was started by. */
+static void keep_parent(struct measure *m, const struct object *o, const struct traceline *line)
 {
-	struct object *o = lifecycle_related(&m->lifecycle, line), before;
+	const struct object *parent = line->related.p ? lifecycle_related(&m->lifecycle, line)
+						      : lifecycle_linked(&m->lifecycle, o, line);
+	size_t index = o - m->lifecycle.all;
 
-	if (!o)
-		return;
-	before = *o;
-	if (lifecycle_step(&m->lifecycle, o, ns, state))
-		move(m, &before, o);
+	while (m->num_parents <= index) {
+		m->parents = mem_room(m->parents, m->num_parents, &m->cap_parents);
+		m->parents[m->num_parents++].object = MAP_NONE;
+	}
+	m->parents[index].object = MAP_NONE;
+	if (parent)
+		m->parents[index] = (struct measure_parent){parent - m->lifecycle.all, parent->number};
+}
+
+/* The object that an object was started by, while it is followed; else NULL. */
+static struct object *parent_of(const struct measure *m, const struct object *o)
+{
+	size_t index = o - m->lifecycle.all;
+	struct object *parent;
+
+	if (index >= m->num_parents || m->parents[index].object == MAP_NONE)
+		return NULL;
+	parent = &m->lifecycle.all[m->parents[index].object];
+	return parent->entries && parent->number == m->parents[index].number ? parent : NULL;
+}
+
+/* The line as an entry of the objects above its own one, which may be NULL. */
+static void step_related(struct measure *m, const struct object *own, const struct traceline *line, uint64_t ns,
+			 uint32_t state)
+{
+	struct object *o = NULL;
+
+	if (line->related.p)
+		o = lifecycle_related(&m->lifecycle, line);
+	else if (own)
+		o = parent_of(m, own);
+	for (unsigned level = 0; o && o != own && level < LEVELS_MAX; level++) {
+		struct object before = *o;
+
+		if (lifecycle_step(&m->lifecycle, o, ns, state))
+			move(m, &before, o);
+		o = parent_of(m, o);
+	}
 }
 
 /* A tracelines_each_fn. */
@@ -143,9 +180,9 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 	error = traceline_ns(line->us, &ns);
 	if (error)
 		return error;
-	if (m->interval && ns >= m->rows.interval.to)
+	if (m->interval && ns >= m->rows->interval.to)
 		next_interval(m, ns);
-	state = intern_add_below(&m->rows.states, line->tpoint, ROWS_STATES);
+	state = intern_add_below(&m->rows->states, line->tpoint, ROWS_STATES);
 	if (state == MAP_NONE)
 		return "more than 65535 tracepoints";
 	error = lifecycle_line(&m->lifecycle, line, ns, state, &change);
@@ -153,9 +190,12 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 		error = start_life(m, &change, line, text);
 	else if (!error && change.event == LIFECYCLE_GOES_ON)
 		move(m, &change.before, change.object);
-	if (!error && m->related)
-		step_related(m, line, ns, state);
-	return error;
+	if (error || !m->related)
+		return error;
+	if (change.event == LIFECYCLE_STARTS)
+		keep_parent(m, change.object, line);
+	step_related(m, change.event == LIFECYCLE_NONE ? NULL : change.object, line, ns, state);
+	return NULL;
 }
 
 /* Ends the lives that are left, or counts their objects as in work when the trace ended. */
@@ -176,13 +216,22 @@ static void end_lives(struct measure *m)
 	}
 }
 
+/* A file has addresses and times of its own. */
+static void forget_file(struct measure *m)
+{
+	lifecycle_free(&m->lifecycle);
+	m->num_parents = m->num_touched = 0;
+	m->measured = m->single_entry = m->in_work = m->late = m->cut_short = 0;
+}
+
 int measure_lines(struct measure *m, const char *path)
 {
 	struct tracelines in;
 	int status;
 
-	m->lifecycle.types = &m->rows.types;
-	m->lifecycle.states = &m->rows.states;
+	forget_file(m);
+	m->lifecycle.types = &m->rows->types;
+	m->lifecycle.states = &m->rows->states;
 	if (tracelines_open(&in, path, "trace-latency", m->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	status = tracelines_each(&in, measure_line, m);
@@ -193,7 +242,7 @@ int measure_lines(struct measure *m, const char *path)
 
 void measure_free(struct measure *m)
 {
-	rows_free(&m->rows);
 	lifecycle_free(&m->lifecycle);
+	free(m->parents);
 	free(m->touched);
 }

@@ -9,17 +9,25 @@
 
 struct measure {
 	/* set before measure_lines() */
-	bool related;      /* entries of related objects are states of the object they are related to */
+	bool related;      /* entries of related objects are states of those they are related to, up to the request */
 	uint64_t interval; /* nanoseconds; 0: none */
 	struct group *group;
 	struct out *out;
 	void (*print)(const struct rows *rows, struct out *out); /* what an interval has measured */
 
-	struct rows rows; /* of the last interval */
+	struct rows *rows; /* what was measured, of the last interval */
+
+	/* of the file that was measured last */
 	struct lifecycle lifecycle;
+	struct measure_parent {
+		uint32_t object; /* index of the object that started it; MAP_NONE: none */
+		uint64_t number; /* of that object, while it is the same */
+	} * parents;             /* by object, if related */
+	size_t num_parents, cap_parents;
 	uint32_t *touched; /* indexes of the objects that have entries in the interval, each once */
 	size_t num_touched, cap_touched;
 	uint64_t lines;
+	uint64_t measured; /* entries */
 
 	/* what could not be measured */
 	uint64_t single_entry; /* objects with no entry but their creation */
@@ -29,7 +37,7 @@ struct measure {
 };
 
 /*
- * Measures the lines of a file. Returns 0, or -1 when something was wrong with it, which was said;
+ * Measures the lines of a file, after those of others. Returns 0, or -1 when something was wrong with it, which was said;
  * a file that cannot be opened ends the tool.
  */
 int measure_lines(struct measure *m, const char *path);

@@ -176,28 +176,46 @@ static void write_member(struct out *out, const char *key, struct slice raw)
 	out_char(out, '"');
 }
 
-void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row)
+static void write_object(struct out *out, const struct rows *rows, uint32_t group, uint32_t type)
 {
-	struct slice group = rows->groups.all[row->group], family = rows_family(rows, row->type);
+	struct slice name = rows->groups.all[group];
 
-	if (group.n) {
+	if (name.n) {
 		out_text(out, "\"group\":");
-		out_slice(out, group);
+		out_slice(out, name);
 		out_char(out, ',');
 	}
-	write_member(out, "\"object\":\"", rows_letter(rows, row->type));
+	write_member(out, "\"object\":\"", rows_letter(rows, type));
+}
+
+static void write_family(struct out *out, const struct rows *rows, uint32_t type)
+{
+	struct slice family = rows_family(rows, type);
+
+	if (family.n)
+		write_member(out, ",\"family\":\"", family);
+}
+
+void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type)
+{
+	write_object(out, rows, group, type);
+	write_family(out, rows, type);
+}
+
+void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row)
+{
+	write_object(out, rows, row->group, row->type);
 	if (rows_is_life(row)) {
 		out_text(out, ",\"life\":true");
 	} else {
 		write_member(out, ",\"from\":\"", rows->states.all[row->from]);
 		write_member(out, ",\"to\":\"", rows->states.all[row->to]);
 	}
-	if (family.n)
-		write_member(out, ",\"family\":\"", family);
+	write_family(out, rows, row->type);
 }
 
-/* Orders numbers in the texts as numbers: lcore 9, lcore 10. Texts of JSON have no NUL. */
-static int compare_groups(struct slice a, struct slice b)
+/* lcore 9, lcore 10. Texts of JSON have no NUL. */
+int rows_compare_groups(struct slice a, struct slice b)
 {
 	int order = strverscmp(a.p, b.p);
 
@@ -213,7 +231,7 @@ static int by_rank(const void *a, const void *b, void *context)
 	int order;
 
 	if (x->group != y->group)
-		return compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
 	if (x->type != y->type)
 		return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
 	if (rows_is_life(x) || rows_is_life(y))

@@ -87,7 +87,10 @@ void rows_write_group(struct out *out, struct slice group, const char *after);
 /* A row's name in messages. */
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 
-/* A row's key, as members of a JSON object: "group":{…},"object":"r","from":"A","to":"B". */
+/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" if the letter has several. */
+void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
+
+/* A row's key, with "from":"A","to":"B" among them. */
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
 
 /*
@@ -99,6 +102,9 @@ struct ranked_row {
 	const struct latency *row;
 	double share; /* of the time of its group's objects of its type, 0 to 1 */
 } * rows_ranked(const struct rows *rows);
+
+/* The order of groups: numbers in them as numbers. */
+int rows_compare_groups(struct slice a, struct slice b);
 
 /* Makes all histograms empty. */
 void rows_clear(struct rows *rows);

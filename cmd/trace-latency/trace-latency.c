@@ -21,34 +21,49 @@
 #include "out.h"
 #include "print.h"
 #include "threshold.h"
+#include "trees.h"
 
 enum { EXIT_WORSE = 3 };
 
 static struct {
 	enum { TABLE, JSON, HISTOGRAMS, ENCODED } output;
-	bool merge, related, quiet;
+	bool merge, related, layers, quiet;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
 	struct group group;
 } opt = {.group.text.fd = OUT_MEMORY};
 
-/* The rows of the earlier run. */
-static struct rows base;
+static struct rows rows;
+static struct shares shares;
+static struct rows base; /* of the earlier run */
 
-/* For rows of --merge, and of measure_lines(). */
-static void print(const struct rows *rows, struct out *out)
+/* One of them measures: the other one, and more slowly, if it takes whole trees of objects to know. */
+static struct measure measure = {.rows = &rows, .group = &opt.group};
+static struct trees trees = {.rows = &rows, .group = &opt.group};
+
+static void print_rows(const struct rows *measured, struct out *out)
 {
 	const struct rows *against = opt.base ? &base : NULL;
 
 	if (opt.output == ENCODED)
-		encode_write(out, rows);
+		encode_write(out, measured);
 	else if (opt.output == JSON)
-		print_json(out, rows, against);
+		print_json(out, measured, against);
 	else if (opt.output == HISTOGRAMS)
-		print_histograms(out, rows);
+		print_histograms(out, measured);
 	else
-		print_table(out, rows, against);
+		print_table(out, measured, against);
+}
+
+static void print(struct out *out)
+{
+	if (!opt.layers)
+		print_rows(&rows, out);
+	else if (opt.output == JSON)
+		shares_print_json(out, &shares, &rows);
+	else
+		shares_print_table(out, &shares, &rows);
 }
 
 static void note(const char *name, uint64_t n, const char *what)
@@ -57,28 +72,46 @@ static void note(const char *name, uint64_t n, const char *what)
 		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
 }
 
-/* Says once what could not be measured. */
-static void print_notes(const struct measure *m, const char *name)
+static void note_lifecycle(const struct lifecycle *l, const char *name)
 {
-	const struct lifecycle *l = &m->lifecycle;
-
-	note(name, l->no_creation, "objects left out: their creation is not in the trace");
-	note(name, m->in_work, "objects have no whole life: they were in work at the end");
-	note(name, m->single_entry, "objects have no whole life: their creation is their only entry");
-	note(name, m->late,
-	     "whole lives are in a later interval than their last entry, which was not known to be the last");
-	note(name, m->cut_short,
-	     "whole lives are cut short: what seemed to be the last entry of their objects was not");
 	note(name, l->out_of_order, "entries left out: they are earlier than the one before them of their object");
 	note(name, l->restarts,
 	     "objects are created before the last entry at their address: the lines come from several "
 	     "traces, or are not in order");
 }
 
-/* Whether there are rows; says so when not. For a mapper (-e), no rows are no error. */
-static bool say_if_none(const struct rows *rows, const char *name, const char *what)
+/* Says once what could not be measured. */
+static void print_notes(const struct measure *m, const char *name)
 {
-	if (rows->n)
+	note(name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
+	note(name, m->in_work, "objects have no whole life: they were in work at the end");
+	note(name, m->single_entry, "objects have no whole life: their creation is their only entry");
+	note(name, m->late,
+	     "whole lives are in a later interval than their last entry, which was not known to be the last");
+	note(name, m->cut_short,
+	     "whole lives are cut short: what seemed to be the last entry of their objects was not");
+	note_lifecycle(&m->lifecycle, name);
+}
+
+static void print_tree_notes(const struct trees *t, const char *name)
+{
+	note(name, t->unknown, "objects left out: their creation is not in the trace");
+	note(name, t->cut, "requests left out: their creation is not among the lines");
+	note(name, t->in_work, "objects have no whole life: they were in work at the end");
+	note(name, t->single_entry, "objects have no whole life: their creation is their only entry");
+	note(name, t->spans.late, "entries left out: their objects had ended");
+	note(name, t->spans.beyond, "related objects or states left out: an object has more than are kept");
+	note_lifecycle(&t->spans.lifecycle, name);
+	if (t->refused)
+		warnx("%s: %" PRIu64 " objects left out: a group has more than 4 KiB, or there are more than 16777216: "
+		      "group by something else",
+		      name, t->refused);
+}
+
+/* Whether there is anything; says so when not. For a mapper (-e), that is no error. */
+static bool say_if_none(uint64_t measured, const char *name, const char *what)
+{
+	if (measured)
 		return true;
 	if (opt.output == ENCODED)
 		cli_notice(opt.quiet, "%s: %s", name, what);
@@ -87,44 +120,87 @@ static bool say_if_none(const struct rows *rows, const char *name, const char *w
 	return opt.output == ENCODED;
 }
 
-/* Whether there is something to print, and all keys of -g were there; says so when not. */
-static bool check_measured(const struct measure *m, const char *name)
+static bool check_measured(uint64_t measured, uint64_t lines, const char *name)
 {
-	bool good = say_if_none(&m->rows, name,
-				m->lines ? "no object was seen in two states: nothing to measure"
-					 : "empty: there are no trace lines");
+	return say_if_none(measured, name,
+			   lines ? "no object was seen in two states: nothing to measure"
+				 : "empty: there are no trace lines");
+}
 
-	for (size_t i = 0; m->rows.groups.n && i < opt.group.n; i++) {
-		if (opt.group.keys[i].found)
+/* Returns 0, or -1 when something was wrong with the input. */
+static int measure_file(const char *path)
+{
+	const char *name = io_name(path);
+	int status = measure_lines(&measure, path);
+
+	print_notes(&measure, name);
+	/* what is wrong with the input explains the rest */
+	return status == 0 && !check_measured(measure.measured, measure.lines, name) ? -1 : status;
+}
+
+/* The same for trees. */
+static int measure_trees(const char *path)
+{
+	const char *name = io_name(path);
+	int status = trees_lines(&trees, path);
+
+	print_tree_notes(&trees, name);
+	if (trees.refused || (status == 0 && !check_measured(trees.measured, trees.lines, name)))
+		return -1;
+	return status;
+}
+
+/* Reads encoded lines. Returns 0, or -1 when something was wrong with them. */
+static int read_encoded(struct rows *to, const char *path, const char *reader)
+{
+	uint64_t read;
+
+	if (encode_read(to, path, reader, &read) != 0)
+		return -1;
+	return say_if_none(read, io_name(path), "empty: there are no encoded lines") ? 0 : -1;
+}
+
+/* Returns 0, or -1 when something was wrong with one of the files. */
+static int read_files(const char *const *paths, size_t n, struct out *out)
+{
+	int status = 0;
+
+	measure.out = trees.out = out;
+	for (size_t i = 0; i < n; i++) {
+		if (opt.merge)
+			status |= read_encoded(&rows, paths[i], "trace-latency --merge");
+		else if (opt.layers || group_is_lifted(&opt.group))
+			status |= measure_trees(paths[i]);
+		else
+			status |= measure_file(paths[i]);
+	}
+	return status;
+}
+
+/* Whether all keys of -g were there; says so when not. */
+static bool check_keys(const char *name)
+{
+	bool good = true;
+
+	for (size_t i = 0; rows.groups.n && i < opt.group.n; i++) {
+		const struct group_key *key = &opt.group.keys[i];
+
+		if (key->found)
 			continue;
-		warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, such as "
-		      "lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
-		      name, opt.group.keys[i].name);
+		if (key->lift != LIFT_KEYS)
+			warnx("%s: -g %s: no entry says this of an object", name, key->name);
+		else
+			warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, "
+			      "such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
+			      name, key->name);
 		good = false;
 	}
 	return good;
 }
 
-/* Returns 0, or -1 when something was wrong with the input. */
-static int measure(struct measure *m, const char *path)
-{
-	const char *name = io_name(path);
-	int status;
-
-	m->related = opt.related;
-	m->interval = opt.interval;
-	m->group = &opt.group;
-	m->print = print;
-	status = measure_lines(m, path);
-	print_notes(m, name);
-	/* what is wrong with the input explains the rest */
-	return status == 0 && !check_measured(m, name) ? -1 : status;
-}
-
 static void add_group(const char *key)
 {
-	opt.group.keys = mem_room(opt.group.keys, opt.group.n, &opt.group.cap);
-	opt.group.keys[opt.group.n++] = (struct group_key){.name = key};
+	group_add_key(&opt.group, key);
 }
 
 static void set_threshold(const char *text)
@@ -134,15 +210,17 @@ static void set_threshold(const char *text)
 }
 
 static const struct cli_option options[] = {
-	{'g', "group", "KEY", "a table for each value of this key of the lines; may be given more than once",
+	{'g', "group", "KEY", "a table for each value of this key, such as owner or type; may be given more than once",
 	 .call = add_group},
-	{'r', "related", NULL, "entries of related objects are states of the object they are related to",
+	{'r', "related", NULL, "entries of related objects are states of the objects they are related to",
 	 .flag = &opt.related},
+	{0, "layers", NULL, "one table: the shares of network, buffer, host, target, bdev and drive",
+	 .flag = &opt.layers},
 	{'i', "interval", "SEC", "a table for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
 	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
-	{0, "merge", NULL, "FILE has such lines, of any number of runs in any order", .flag = &opt.merge},
+	{0, "merge", NULL, "the files have such lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
@@ -151,12 +229,13 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli cli = {
-	"Usage: %s [OPTION]... [FILE]\n"
-	"Print how long the objects in the trace lines of FILE, such as requests, stayed in each state and lived in\n"
-	"all; without FILE, or when it is -, those of standard input.\n",
+	"Usage: %s [OPTION]... [FILE]...\n"
+	"Print how long the objects in the trace lines of each FILE, such as requests, stayed in each state and lived\n"
+	"in all; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-latency\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | trace-latency -g args.qpair.hostnqn\n"
+	"  trace-latency --layers -g type -g blocks trace.jsonl\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
 	options,
@@ -166,66 +245,78 @@ static void check_options(void)
 {
 	if (opt.merge && (opt.group.n || opt.related || opt.interval))
 		cli_usage("-g, -i and -r are for trace lines: they were decided when the lines were encoded");
+	if (opt.merge && opt.layers)
+		cli_usage("--layers is for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED))
 		cli_usage("-i does not go with -e and --against");
+	if (opt.interval && (opt.layers || group_is_lifted(&opt.group)))
+		cli_usage("-i does not go with --layers, nor with keys of -g that tell what a request was");
+	if (opt.layers && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
+		cli_usage("--layers does not go with -e, -H, -r and --against");
 	if (opt.threshold.percentile && !opt.base)
 		cli_usage("--fail-over needs --against");
 }
 
-/* Returns the path of the input. */
-static const char *parse_options(int argc, char **argv)
+/* Returns the paths of the input. */
+static const char *const *parse_options(int argc, char **argv, size_t *n)
 {
-	const char *path;
+	const char *const *paths;
 
 	cli_parse(&cli, argc, argv);
 	check_options();
-	path = cli_operand(argc, argv, opt.merge ? "one file of encoded lines" : "one file of trace lines");
-	if (opt.base && strcmp(opt.base, "-") == 0 && strcmp(path, "-") == 0)
-		cli_usage("standard input can only be one of the files");
-	return path;
+	paths = cli_operands(argc, argv, opt.merge ? "files of encoded lines" : "files of trace lines", n);
+	if (opt.interval && *n > 1)
+		cli_usage("-i is for one file: each has a time of its own");
+	for (size_t i = 0; i < *n; i++)
+		if (opt.base && strcmp(opt.base, "-") == 0 && strcmp(paths[i], "-") == 0)
+			cli_usage("standard input can only be one of the files");
+	return paths;
 }
 
 /* Says how many rows of the base this run does not have. */
-static void note_gone(const struct rows *rows)
+static void note_gone(void)
 {
 	uint64_t gone = 0;
 
 	for (size_t i = 0; i < base.num_filled; i++)
-		gone += !rows_find(rows, &base, base.filled[i]);
+		gone += !rows_find(&rows, &base, base.filled[i]);
 	note(io_name(opt.base), gone, "rows are not in this run");
 }
 
-/* Reads encoded lines. Returns 0, or -1 when something was wrong with them. */
-static int read_encoded(struct rows *rows, const char *path, const char *reader)
+static void free_all(void)
 {
-	if (encode_read(rows, path, reader) != 0)
-		return -1;
-	return say_if_none(rows, io_name(path), "empty: there are no encoded lines") ? 0 : -1;
+	measure_free(&measure);
+	trees_free(&trees);
+	shares_free(&shares);
+	rows_free(&rows);
+	rows_free(&base);
+	free(opt.group.keys);
+	out_close(&opt.group.text);
 }
 
 int main(int argc, char **argv)
 {
-	const char *path = parse_options(argc, argv);
-	static struct measure m;
 	int status = EXIT_SUCCESS;
 	struct out out;
+	size_t n;
+	const char *const *paths = parse_options(argc, argv, &n);
 
+	measure.related = trees.related = opt.related;
+	measure.interval = opt.interval;
+	measure.print = print_rows;
+	trees.shares = opt.layers ? &shares : NULL;
 	out_open(&out, STDOUT_FILENO);
-	m.out = &out;
 	if (opt.base && read_encoded(&base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
-	if ((opt.merge ? read_encoded(&m.rows, path, "trace-latency --merge") : measure(&m, path)) != 0)
+	if (read_files(paths, n, &out) != 0 || !check_keys(n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
-	print(&m.rows, &out);
+	print(&out);
 	if (opt.base)
-		note_gone(&m.rows);
-	if (opt.threshold.percentile && threshold_report(&opt.threshold, &m.rows, &base, io_name(opt.base)) && !status)
+		note_gone();
+	if (opt.threshold.percentile && threshold_report(&opt.threshold, &rows, &base, io_name(opt.base)) && !status)
 		status = EXIT_WORSE;
-	measure_free(&m);
-	rows_free(&base);
-	free(opt.group.keys);
-	out_close(&opt.group.text);
+	free_all();
 	return cli_close(&out, status);
 }

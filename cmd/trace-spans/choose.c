@@ -67,7 +67,7 @@ static bool state_matches(struct choose *c, const struct spans *spans, uint32_t 
 	}
 	if (!c->known[state].known)
 		c->known[state] = (struct choose_state){
-			true, matches_any(&c->states, plain_string(c, spans->states.all[state]))};
+			true, matches_any(&c->states, plain_string(c, spans->states->all[state]))};
 	return c->known[state].matches;
 }
 

@@ -67,7 +67,7 @@ static void put_states(struct out *out, const struct spans *spans, const struct 
 		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : s->last;
 
 		out_text(out, i ? ",[\"" : "[\"");
-		out_slice(out, spans->states.all[s->states[i].state]);
+		out_slice(out, spans->states->all[s->states[i].state]);
 		out_text(out, "\",");
 		out_us(out, end - s->states[i].ns);
 		out_char(out, ']');
@@ -97,14 +97,14 @@ static void put_self(struct out *out, const struct spans *spans, const struct se
 	uint64_t ns;
 
 	out_text(out, ",\"self\":{");
-	for (uint32_t i = 0; i < spans->types.n; i++) {
-		if (!self->has[i] || !sum_letter(&spans->types, self, i, &ns))
+	for (uint32_t i = 0; i < spans->types->n; i++) {
+		if (!self->has[i] || !sum_letter(spans->types, self, i, &ns))
 			continue;
 		out_text(out, separator);
 		if (i == spans->unknown)
 			out_text(out, "n/a");
 		else
-			out_slice(out, lifecycle_letter(spans->types.all[i]));
+			out_slice(out, lifecycle_letter(spans->types->all[i]));
 		out_text(out, "\":");
 		out_us(out, ns);
 		separator = ",\"";
@@ -367,7 +367,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 	out_text(out, layers_names[spans->info[leaf->states[leaf->n - 1].state].layer]);
 	for (child = s; child; child = open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");
-		out_visible(out, spans->states.all[child->states[child->n - 1].state]);
+		out_visible(out, spans->states->all[child->states[child->n - 1].state]);
 	}
 	out_text(out, s->cut ? " cut\n" : "\n");
 }

@@ -27,7 +27,8 @@ static struct {
 	uint64_t slowest, stuck_ns;
 } opt;
 
-static struct spans spans;
+static struct intern types, states;
+static struct spans spans = {.types = &types, .states = &states};
 static struct print print = {.spans = &spans};
 static struct choose choose;
 static struct ranking ranking;
@@ -68,10 +69,11 @@ static uint64_t age_of(const struct span *s)
 	return (s->open ? spans.now : s->last) - s->first;
 }
 
-static void take_span(const struct span *s)
+static void take_span(void *context, const struct span *s)
 {
 	uint64_t ns = age_of(s);
 
+	(void)context;
 	if (opt.story)
 		story_end(&story, s);
 	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(s, ns))
@@ -86,14 +88,16 @@ static void take_span(const struct span *s)
 	}
 }
 
-static void take_stuck(const struct span *s)
+static void take_stuck(void *context, const struct span *s)
 {
+	(void)context;
 	if (is_wanted(s, spans.now - s->first))
 		out_slice(&out, text_of(s, true));
 }
 
-static void keep_entry(struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
+static void keep_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
+	(void)context;
 	story_keep(&story, s, before, line, entry);
 }
 
@@ -256,6 +260,8 @@ int main(int argc, char **argv)
 	if (!out.error && !check(&lines.lines))
 		status = EXIT_FAILURE;
 	spans_free(&spans);
+	intern_free(&types);
+	intern_free(&states);
 	print_free(&print);
 	choose_free(&choose);
 	story_free(&story);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shares.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "mem.h"
+
+void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS])
+{
+	uint32_t *index = map_put(&shares->map, (uint64_t)group << 32 | type);
+	struct share *share;
+
+	if (*index == MAP_NONE) {
+		*index = shares->n;
+		shares->all = mem_room(shares->all, shares->n, &shares->cap);
+		shares->all[shares->n++] = (struct share){.group = group, .type = type};
+	}
+	share = &shares->all[*index];
+	share->count++;
+	share->life += life;
+	for (unsigned i = 0; i < LAYERS; i++)
+		share->layers[i] += layers[i];
+}
+
+static int by_name(const void *a, const void *b, void *context)
+{
+	const struct share *x = *(struct share *const *)a, *y = *(struct share *const *)b;
+	const struct rows *rows = context;
+
+	if (x->group != y->group)
+		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
+}
+
+/* The rows in their order, which the caller frees. */
+static const struct share **sorted(const struct shares *shares, const struct rows *rows)
+{
+	const struct share **all = mem_array(shares->n, sizeof(*all));
+
+	for (size_t i = 0; i < shares->n; i++)
+		all[i] = &shares->all[i];
+	qsort_r(all, shares->n, sizeof(*all), by_name, (void *)rows);
+	return all;
+}
+
+static uint64_t mean_of(const struct share *share)
+{
+	return (share->life + share->count / 2) / share->count;
+}
+
+/* 0 to 1 */
+static double part_of(const struct share *share, enum layer layer)
+{
+	return share->life ? (double)share->layers[layer] / (double)share->life : 0;
+}
+
+/* The next key and value of a group, as people see them. False after the last one. */
+static bool next_member(struct json *j, struct slice *key, struct slice *value)
+{
+	if (!json_key(j, key) || !json_value(j, value))
+		return false;
+	if (slice_is(*value, "null"))
+		*value = slice_of("-");
+	else if (value->p[0] == '"')
+		*value = slice_between(value->p + 1, value->p + value->n - 1);
+	return true;
+}
+
+/* A column's text, in which blanks would look like other columns. Returns how many characters it has. */
+static size_t write_cell(struct out *out, struct slice raw)
+{
+	size_t from = out->len, n = 0;
+
+	rows_write_text(out, raw);
+	for (size_t i = from; i < out->len; i++) {
+		if (out->buf[i] == ' ')
+			out->buf[i] = '_';
+		n += (out->buf[i] & 0xc0) != 0x80;
+	}
+	return n;
+}
+
+/* A cell in text, which is flushed only when the line is whole, and blanks up to the width and one more. */
+static void put_cell(struct out *text, struct slice raw, size_t width)
+{
+	for (size_t n = write_cell(text, raw); n <= width; n++)
+		out_char(text, ' ');
+}
+
+/* The columns of a table's groups: as wide as what is in them. */
+struct columns {
+	size_t *widths, n, cap;
+	struct out text;
+};
+
+static void widen(struct columns *c, size_t column, struct slice raw)
+{
+	size_t width;
+
+	if (column == c->n) {
+		c->widths = mem_room(c->widths, c->n, &c->cap);
+		c->widths[c->n++] = 0;
+	}
+	c->text.len = 0;
+	width = write_cell(&c->text, raw);
+	if (width > c->widths[column])
+		c->widths[column] = width;
+}
+
+static void measure(struct columns *c, const struct shares *shares, const struct rows *rows)
+{
+	struct slice key, value;
+	struct json j;
+
+	for (size_t i = 0; i < shares->n; i++) {
+		struct slice group = rows->groups.all[shares->all[i].group];
+		size_t column = 0;
+
+		json_init(&j, group.p, group.n);
+		for (json_object(&j); group.n && next_member(&j, &key, &value); column++) {
+			widen(c, column, key);
+			widen(c, column, value);
+		}
+	}
+}
+
+/* The keys of a group, or its values. */
+static void put_group(struct columns *c, struct slice group, bool keys)
+{
+	struct slice key, value;
+	size_t column = 0;
+	struct json j;
+
+	json_init(&j, group.p, group.n);
+	for (json_object(&j); group.n && next_member(&j, &key, &value); column++)
+		put_cell(&c->text, keys ? key : value, c->widths[column]);
+}
+
+/* Wide enough for a letter and a family. */
+enum { OBJECT_WIDTH = 11 };
+
+static void put_type(struct columns *c, const struct rows *rows, uint32_t type)
+{
+	struct out name = {.fd = OUT_MEMORY};
+	struct slice family = rows_family(rows, type);
+
+	out_slice(&name, rows_letter(rows, type));
+	out_text(&name, family.n ? " " : "");
+	out_slice(&name, family);
+	put_cell(&c->text, out_kept(&name), OBJECT_WIDTH);
+	out_close(&name);
+}
+
+void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows)
+{
+	struct columns c = {.text.fd = OUT_MEMORY};
+	const struct share **all = sorted(shares, rows);
+
+	measure(&c, shares, rows);
+	for (size_t i = 0; i < shares->n; i++) {
+		struct slice group = rows->groups.all[all[i]->group];
+
+		c.text.len = 0;
+		if (!i) {
+			put_group(&c, group, true);
+			put_cell(&c.text, slice_of("object"), OBJECT_WIDTH);
+			out_printf(&c.text, "%10s %12s", "count", "mean_us");
+			for (unsigned layer = 0; layer < LAYERS; layer++)
+				out_printf(&c.text, " %8s%%", layers_names[layer]);
+			out_char(&c.text, '\n');
+		}
+		put_group(&c, group, false);
+		put_type(&c, rows, all[i]->type);
+		out_printf(&c.text, "%10" PRIu64 " %8" PRIu64 ".%03u", all[i]->count, mean_of(all[i]) / 1000,
+			   (unsigned)(mean_of(all[i]) % 1000));
+		for (unsigned layer = 0; layer < LAYERS; layer++)
+			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], layer));
+		out_char(&c.text, '\n');
+		out_slice(out, out_kept(&c.text));
+	}
+	free(all);
+	free(c.widths);
+	out_close(&c.text);
+}
+
+void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows)
+{
+	const struct share **all = sorted(shares, rows);
+
+	for (size_t i = 0; i < shares->n; i++) {
+		out_char(out, '{');
+		rows_write_type(out, rows, all[i]->group, all[i]->type);
+		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", all[i]->count);
+		out_us(out, mean_of(all[i]));
+		out_text(out, ",\"layers\":{");
+		for (unsigned layer = 0; layer < LAYERS; layer++)
+			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", layers_names[layer], part_of(all[i], layer));
+		out_text(out, "}}\n");
+	}
+	free(all);
+}
+
+void shares_free(struct shares *shares)
+{
+	map_free(&shares->map);
+	free(shares->all);
+	*shares = (struct shares){};
+}

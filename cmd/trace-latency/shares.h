@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much of the time of requests each layer had: the table of --layers, with a row for each group and type. */
+#ifndef TRACE_LATENCY_SHARES_H
+#define TRACE_LATENCY_SHARES_H
+
+#include "layers.h"
+#include "rows.h"
+
+/* All zero has no rows. */
+struct shares {
+	struct map map;
+	struct share {
+		uint32_t group, type; /* in rows */
+		uint64_t count;
+		unsigned __int128 life, layers[LAYERS]; /* ns */
+	} * all;
+	size_t n, cap;
+};
+
+/* Adds a request's life and the parts of it, in ns. */
+void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS]);
+
+/* rows has the texts of the groups and types. */
+void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);
+void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows);
+
+void shares_free(struct shares *shares);
+
+#endif

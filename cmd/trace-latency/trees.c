@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trees.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#include "io.h"
+#include "mem.h"
+#include "tracelines.h"
+
+/* Notes of a span, each the index of a text and one: of its first line's group, and of its parent's group. */
+enum { FIRST, INHERITED };
+
+/* The first of them, if it is too long. */
+static const uint32_t TOO_LONG = UINT32_MAX;
+
+static void add_states(struct trees *t, const struct span *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		t->states = mem_room(t->states, t->num_states, &t->cap_states);
+		t->states[t->num_states++] = s->states[i];
+	}
+	for (const struct span *child = s->child; t->related && child; child = child->next)
+		add_states(t, child);
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct span_state *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (int32_t)(x->order - y->order) < 0 ? -1 : 1;
+}
+
+static void record(struct trees *t, const struct span *s, uint32_t group)
+{
+	const struct span_state *states;
+	size_t n;
+
+	t->num_states = 0;
+	add_states(t, s);
+	states = t->states;
+	n = t->num_states;
+	if (t->related)
+		qsort(t->states, n, sizeof(*states), by_entry);
+	for (size_t i = 1; i < n; i++)
+		rows_record(t->rows, group, s->type, states[i - 1].state, states[i].state,
+			    states[i].ns - states[i - 1].ns);
+	if (s->open)
+		t->in_work++;
+	else if (n == 1 && !s->age)
+		t->single_entry++;
+	else
+		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (states[n - 1].ns - s->first));
+}
+
+static void share(struct trees *t, const struct span *s, uint32_t group)
+{
+	if (s->has_parent)
+		return;
+	t->in_work += s->open;
+	t->cut += s->cut && !s->open;
+	if (s->open || s->cut)
+		return;
+	self_measure(&t->self, &t->spans, s);
+	shares_add(t->shares, group, s->type, s->last - s->first, t->self.layers);
+}
+
+static struct slice text_of(const struct intern *texts, uint32_t note)
+{
+	return note ? texts->all[note - 1] : slice_of("");
+}
+
+/* The index of a span's group in rows; MAP_NONE when there is none. */
+static uint32_t find_group(struct trees *t, const struct span *s)
+{
+	struct slice group;
+
+	if (s->notes[FIRST] == TOO_LONG)
+		return MAP_NONE;
+	lift_span(&t->lift, &t->spans, s);
+	group = group_of_span(t->group, text_of(&t->firsts, s->notes[FIRST]), &t->lift,
+			      text_of(&t->rows->groups, s->notes[INHERITED]));
+	return group.n > GROUP_MAX ? MAP_NONE : intern_add_below(&t->rows->groups, group, ROWS_GROUPS);
+}
+
+/* Measures a span that has ended, and those below it as far as they have. */
+static void take_tree(struct trees *t, const struct span *s)
+{
+	uint32_t group = find_group(t, s);
+
+	t->refused += group == MAP_NONE;
+	t->unknown += group != MAP_NONE && s->unknown;
+	if (group != MAP_NONE && !s->unknown) {
+		t->measured++;
+		if (t->shares)
+			share(t, s, group);
+		else
+			record(t, s, group);
+	}
+	for (struct span *child = s->child; child; child = child->next) {
+		child->notes[INHERITED] = group == MAP_NONE ? 0 : group + 1;
+		if (child->ended)
+			take_tree(t, child);
+	}
+}
+
+/* As spans.take: what is below a span that has not ended is measured with that. */
+static void take_span(void *context, const struct span *s)
+{
+	if (!s->parent)
+		take_tree(context, s);
+}
+
+/* As spans.entry. */
+static void keep_first(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+{
+	struct trees *t = context;
+	struct slice group;
+
+	if (before != MAP_NONE || !t->group->n)
+		return;
+	group = group_of(t->group, line, text, slice_of(""));
+	s->notes[FIRST] = group.n > GROUP_MAX ? TOO_LONG : intern_add(&t->firsts, group) + 1;
+}
+
+/* A tracelines_each_fn. */
+static const char *take_line(void *context, struct traceline *line, struct slice text)
+{
+	struct trees *t = context;
+	const struct intern *states = &t->rows->states;
+
+	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
+		return "more than 65535 tracepoints";
+	return spans_line(&t->spans, line, text);
+}
+
+int trees_lines(struct trees *t, const char *path)
+{
+	struct tracelines in;
+	int status;
+
+	t->measured = t->unknown = t->cut = t->single_entry = t->in_work = t->refused = 0;
+	spans_free(&t->spans);
+	t->spans = (struct spans){.types = &t->rows->types,
+				  .states = &t->rows->states,
+				  .context = t,
+				  .take = take_span,
+				  .entry = keep_first};
+	spans_start(&t->spans);
+	if (tracelines_open(&in, path, "trace-latency", t->out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	status = tracelines_each(&in, take_line, t);
+	t->lines = in.lines.number;
+	/* as in measure.c, all entries say which states are final */
+	lifecycle_end(&t->spans.lifecycle);
+	spans_end(&t->spans);
+	return status;
+}
+
+void trees_free(struct trees *t)
+{
+	spans_free(&t->spans);
+	intern_free(&t->firsts);
+	lift_free(&t->lift);
+	free(t->states);
+}
