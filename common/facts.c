@@ -2,6 +2,7 @@
 #include "facts.h"
 
 #include "number.h"
+#include "nvme.h"
 
 static const struct {
 	const char *tpoint;
@@ -51,4 +52,76 @@ void facts_read(struct facts *f, enum facts_source source, const struct tracelin
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].source == source && find(line, rows[i].arg, &f->values[rows[i].fact]))
 			f->has |= 1U << rows[i].fact;
+}
+
+/* enum spdk_bdev_io_type: later releases have only added to its end. */
+static const char *const bdev_types[] = {
+	"invalid",
+	"read",
+	"write",
+	"unmap",
+	"flush",
+	"reset",
+	"nvme admin",
+	"nvme io",
+	"nvme io md",
+	"write zeroes",
+	"zcopy",
+	"get zone info",
+	"zone management",
+	"zone append",
+	"compare",
+	"compare and write",
+	"abort",
+	"seek hole",
+	"seek data",
+	"copy",
+	"nvme iov md",
+	"nvme nssr",
+	"write uncorrectable",
+};
+
+const char *facts_type(uint64_t type)
+{
+	return type < sizeof(bdev_types) / sizeof(*bdev_types) ? bdev_types[type] : NULL;
+}
+
+/* An admin queue has number 0, and from v24.05 on no owner. */
+static bool is_admin(struct slice poller)
+{
+	for (size_t i = 1; i < poller.n; i++)
+		if (poller.p[i] != '0')
+			return false;
+	return true;
+}
+
+static void add(struct facts *f, enum fact fact, uint64_t value)
+{
+	f->values[fact] = value;
+	f->has |= 1U << fact;
+}
+
+const char *facts_add_command(struct facts *f, struct slice poller)
+{
+	uint64_t opcode = f->values[FACT_OPC];
+
+	if (is_admin(poller))
+		return "nvme admin";
+	if (!facts_has(f, FACT_OPC))
+		return NULL;
+	if (nvme_has_blocks(opcode) && facts_has(f, FACT_DW10) && facts_has(f, FACT_DW11))
+		add(f, FACT_LBA, f->values[FACT_DW11] << 32 | f->values[FACT_DW10]);
+	if (nvme_has_blocks(opcode) && facts_has(f, FACT_DW12))
+		add(f, FACT_BLOCKS, (f->values[FACT_DW12] & 0xffff) + 1);
+	return nvme_io_command(opcode);
+}
+
+struct slice facts_bdev(struct slice owner, struct slice name)
+{
+	static const char prefix[] = "bdev_";
+
+	/* the owner describes the bdev from v24.05 on, the name was an argument from v23.01 to v24.01 */
+	if (owner.n < strlen(prefix) || memcmp(owner.p, prefix, strlen(prefix)) != 0)
+		return name;
+	return slice_from(owner, strlen(prefix));
 }

@@ -47,4 +47,16 @@ static inline bool facts_has(const struct facts *f, enum fact fact)
 /* Adds what an entry from this source says. */
 void facts_read(struct facts *f, enum facts_source source, const struct traceline *line);
 
+/* The name of a bdev I/O's type, FACT_TYPE. NULL: it has none. */
+const char *facts_type(uint64_t type);
+
+/*
+ * Adds the block address and the number of blocks of an NVMe command, as its bdev I/O would have
+ * them. Returns the name of its type; NULL: it is not known. poller: of its entry.
+ */
+const char *facts_add_command(struct facts *f, struct slice poller);
+
+/* The name of the bdev of an I/O, by its entry's owner and argument "name"; empty: not known. */
+struct slice facts_bdev(struct slice owner, struct slice name);
+
 #endif

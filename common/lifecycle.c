@@ -343,6 +343,32 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
 	return NULL;
 }
 
+struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line)
+{
+	struct object *parent = line->related.p ? lifecycle_related(l, line) : lifecycle_linked(l, object, line);
+	size_t index = object - l->all;
+
+	while (l->num_parents <= index) {
+		l->parents = mem_room(l->parents, l->num_parents, &l->cap_parents);
+		l->parents[l->num_parents++].object = MAP_NONE;
+	}
+	l->parents[index].object = MAP_NONE;
+	if (parent)
+		l->parents[index] = (struct lifecycle_parent){parent - l->all, parent->number};
+	return parent;
+}
+
+struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object)
+{
+	size_t index = object - l->all;
+	struct object *parent;
+
+	if (index >= l->num_parents || l->parents[index].object == MAP_NONE)
+		return NULL;
+	parent = &l->all[l->parents[index].object];
+	return parent->entries && parent->number == l->parents[index].number ? parent : NULL;
+}
+
 void lifecycle_free(struct lifecycle *l)
 {
 	for (unsigned i = 0; i < LIFECYCLE_TYPES; i++)
@@ -350,6 +376,7 @@ void lifecycle_free(struct lifecycle *l)
 	map_free(&l->unknown);
 	map_free(&l->use_map);
 	free(l->known);
+	free(l->parents);
 	free(l->uses);
 	free(l->all);
 	*l = (struct lifecycle){};

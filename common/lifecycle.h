@@ -73,6 +73,12 @@ struct lifecycle {
 	uint64_t in_work[LIFECYCLE_TYPES]; /* how many objects are in states that are not final */
 	struct map unknown;                /* addresses without a creation; 1: counted in no_creation */
 
+	struct lifecycle_parent {
+		uint32_t object; /* index in all; MAP_NONE: none */
+		uint64_t number; /* of that object, while it is the same */
+	} * parents;             /* by object, of lifecycle_keep_parent() */
+	size_t num_parents, cap_parents;
+
 	/* what could not be followed */
 	uint64_t no_creation;  /* objects whose creation is not in the trace */
 	uint64_t out_of_order; /* entries earlier than the one before them of their object */
@@ -107,6 +113,15 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
  * in work, and its address is an argument. Else NULL.
  */
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
+
+/*
+ * Notes which object an object belongs to, by its first entry: the related or the linked one. Returns
+ * it, or NULL.
+ */
+struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line);
+
+/* What was noted, while that object is followed; else NULL. */
+struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object);
 
 /* Puts an object into its next state. False, and counted, when that is before its last one. */
 bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);

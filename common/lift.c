@@ -4,33 +4,6 @@
 #include "json.h"
 #include "nvme.h"
 
-/* enum spdk_bdev_io_type: later releases have only added to its end. */
-static const char *const bdev_types[] = {
-	"invalid",
-	"read",
-	"write",
-	"unmap",
-	"flush",
-	"reset",
-	"nvme admin",
-	"nvme io",
-	"nvme io md",
-	"write zeroes",
-	"zcopy",
-	"get zone info",
-	"zone management",
-	"zone append",
-	"compare",
-	"compare and write",
-	"abort",
-	"seek hole",
-	"seek data",
-	"copy",
-	"nvme iov md",
-	"nvme nssr",
-	"write uncorrectable",
-};
-
 static enum facts_source source_of(const struct spans *spans, const struct span *s)
 {
 	return spans->info[s->states[0].state].source;
@@ -67,17 +40,6 @@ static struct slice name_of(struct slice args)
 	return name;
 }
 
-/* The owner describes the bdev from v24.05 on. */
-static struct slice bdev_of(const struct span *s)
-{
-	static const char prefix[] = "bdev_";
-	struct slice owner = span_owner(s);
-
-	if (owner.n < strlen(prefix) || memcmp(owner.p, prefix, strlen(prefix)) != 0)
-		return name_of(span_args(s));
-	return slice_from(owner, strlen(prefix));
-}
-
 static void add_bdev(struct lift *lift, struct slice name)
 {
 	struct slice rest = out_kept(&lift->bdev);
@@ -103,42 +65,16 @@ static void add_bdev_io(struct lift *lift, const struct span *s)
 	keep_first(&lift->facts, &s->facts, FACT_LBA);
 	keep_first(&lift->facts, &s->facts, FACT_QD);
 	add(&lift->facts, &s->facts, FACT_BLOCKS);
-	add_bdev(lift, bdev_of(s));
-}
-
-/* An admin queue has number 0, and from v24.05 on no owner. */
-static bool is_admin(const struct span *s)
-{
-	struct slice poller = span_poller(s);
-
-	for (size_t i = 1; i < poller.n; i++)
-		if (poller.p[i] != '0')
-			return false;
-	return true;
+	add_bdev(lift, facts_bdev(span_owner(s), name_of(span_args(s))));
 }
 
 /* What a bdev I/O would say, of a command without one above it. */
 static void add_command(struct lift *lift, const struct span *s)
 {
-	const uint64_t *values = s->facts.values;
 	struct facts says = s->facts;
+	const char *type = facts_add_command(&says, span_poller(s));
 
-	if (is_admin(s)) {
-		lift->type = lift->type ? lift->type : "nvme admin";
-		return;
-	}
-	if (!lift->type && facts_has(&s->facts, FACT_OPC))
-		lift->type = nvme_io_command(values[FACT_OPC]);
-	if (facts_has(&s->facts, FACT_OPC) && nvme_has_blocks(values[FACT_OPC])) {
-		if (facts_has(&s->facts, FACT_DW10) && facts_has(&s->facts, FACT_DW11)) {
-			says.values[FACT_LBA] = values[FACT_DW11] << 32 | values[FACT_DW10];
-			says.has |= 1U << FACT_LBA;
-		}
-		if (facts_has(&s->facts, FACT_DW12)) {
-			says.values[FACT_BLOCKS] = (values[FACT_DW12] & 0xffff) + 1;
-			says.has |= 1U << FACT_BLOCKS;
-		}
-	}
+	lift->type = lift->type ? lift->type : type;
 	keep_first(&lift->facts, &says, FACT_LBA);
 	add(&lift->facts, &says, FACT_BLOCKS);
 }
@@ -190,15 +126,12 @@ static void walk(struct lift *lift, const struct spans *spans, const struct span
 
 void lift_span(struct lift *lift, const struct spans *spans, const struct span *s)
 {
-	uint64_t type;
-
 	lift->bdev.fd = OUT_MEMORY;
 	lift->bdev.len = 0;
 	*lift = (struct lift){.bdev = lift->bdev};
 	walk(lift, spans, s, BDEV | NVME, 0);
-	type = lift->facts.values[FACT_TYPE];
 	if (facts_has(&lift->facts, FACT_TYPE))
-		lift->type = type < sizeof(bdev_types) / sizeof(*bdev_types) ? bdev_types[type] : NULL;
+		lift->type = facts_type(lift->facts.values[FACT_TYPE]);
 	if (facts_has(&lift->facts, FACT_CPL))
 		lift->status = nvme_status(lift->facts.values[FACT_CPL]);
 }

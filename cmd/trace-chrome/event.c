@@ -175,6 +175,14 @@ void event_begin(struct out *out, struct event_at at, struct event_id id, struct
 	out_text(out, "}");
 }
 
+void event_begin_with(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args)
+{
+	put_slice(out, EVENT("b"), at, id, name);
+	out_text(out, ",\"args\":");
+	put_text(out, args);
+	out_text(out, "}");
+}
+
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name)
 {
 	put_slice(out, EVENT("e"), at, id, name);

@@ -42,10 +42,11 @@ void event_entry(struct out *out, struct event_at at, const struct traceline *li
 
 /*
  * Start a slice on the object's own track, inside those that are open there, and end the innermost
- * one. line: what describes it, or NULL.
+ * one. line: what describes it, or NULL; args: the same as a JSON object.
  */
 void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
 		 const struct traceline *line);
+void event_begin_with(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args);
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name);
 
 /* The two ends of an arrow between entries; they have the same number. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace-chrome: converts trace lines for chrome://tracing and Perfetto. Each lcore has a track with
- * its entries. Each object, such as a request, has one with a slice for its life, and in it a slice
- * for each state. Arrows lead from a request to what it started, and back. A counter shows how many
+ * its entries. Each object, such as a request, has one with a slice for its life, in it one that says
+ * what it is, and in that a slice for each state. Arrows lead from a request to what it started, and back. A counter shows how many
  * objects are in work.
  */
 #include <err.h>
@@ -19,12 +19,19 @@
 #include "number.h"
 #include "out.h"
 #include "tracelines.h"
+#include "what.h"
+
+/* Bytes of events that are held back until it is known what their object is. */
+enum { HELD_MAX = 8 << 10 };
 
 /* What is kept of an object besides its life, in an array parallel to lifecycle.all. */
 struct object_track {
 	uint32_t lcore; /* of its last entry */
 	uint32_t label; /* in labels: the name of its life */
 	uint64_t arrow; /* one that leads to its next entry; 0: none */
+	struct what what;
+	uint32_t first_lcore; /* of its first entry */
+	uint32_t held;        /* one more than the index in held; 0: nothing is held back */
 };
 
 struct linked {
@@ -34,17 +41,22 @@ struct linked {
 struct chart {
 	struct out *out;
 	struct lifecycle lifecycle;
-	struct intern types, states, labels;
+	struct intern types, states, labels, bdevs;
 	struct object_track *tracks;
 	size_t num_tracks;
 	struct map lcores;                /* those that have a track */
 	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
 	uint64_t arrows;                  /* how many were drawn */
 
+	/* events of objects that may get a name from what they start, and the indexes that are free */
+	struct out *held;
+	uint32_t *spare;
+	size_t num_held, cap_held, num_spare, cap_spare;
+
 	/* of the annotation that is being made a label */
 	struct linked *members;
 	size_t num_members, cap_members;
-	struct out label;
+	struct out label, name, args;
 };
 
 static struct object_track *track_of(struct chart *c, const struct object *o)
@@ -121,12 +133,77 @@ static uint32_t label_of(struct chart *c, const struct traceline *line, const st
 	return intern_add(&c->labels, label);
 }
 
+/* Where the events of an object go now. */
+static struct out *events_of(struct chart *c, const struct object_track *track)
+{
+	return track->held ? &c->held[track->held - 1] : c->out;
+}
+
+static void hold(struct chart *c, struct object_track *track)
+{
+	if (!c->num_spare) {
+		c->held = mem_room(c->held, c->num_held, &c->cap_held);
+		c->held[c->num_held++] = (struct out){.fd = OUT_MEMORY};
+		c->spare = mem_room(c->spare, c->num_spare, &c->cap_spare);
+		c->spare[c->num_spare++] = c->num_held;
+	}
+	track->held = c->spare[--c->num_spare];
+}
+
+static struct slice name_of(struct chart *c, const struct what *what)
+{
+	c->name.len = 0;
+	what_write_name(&c->name, what, &c->bdevs);
+	return out_kept(&c->name);
+}
+
+/* The slice that says what an object is, from its start on. */
+static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
+{
+	struct event_at at = {o->first, track->first_lcore};
+
+	c->args.len = 0;
+	what_write_args(&c->args, &track->what, &c->bdevs);
+	event_begin_with(c->out, at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
+}
+
+/* Writes the events that were held back: it is known what the object is, or never will be. */
+static void release(struct chart *c, const struct object *o, struct object_track *track)
+{
+	struct out *held = events_of(c, track);
+
+	if (!track->held)
+		return;
+	if (track->what.known)
+		begin_what(c, o, track);
+	out_slice(c->out, out_kept(held));
+	held->len = 0;
+	c->spare = mem_room(c->spare, c->num_spare, &c->cap_spare);
+	c->spare[c->num_spare++] = track->held;
+	track->held = 0;
+}
+
+/* The objects above one that says what it is are the same, as far as they do not know. */
+static void name_parents(struct chart *c, const struct object *o)
+{
+	const struct what what = track_of(c, o)->what;
+	struct object_track *track;
+
+	while ((o = lifecycle_parent(&c->lifecycle, o)) && (track = track_of(c, o))->held) {
+		track->what = what;
+		release(c, o, track);
+	}
+}
+
 /* Ends the slices of an object at its last entry. */
-static void end_life(struct chart *c, const struct object *o, const struct object_track *track)
+static void end_life(struct chart *c, const struct object *o, struct object_track *track)
 {
 	struct event_at at = {o->last, track->lcore};
 
+	release(c, o, track);
 	event_end(c->out, at, id_of(c, o), c->states.all[o->state]);
+	if (track->what.known)
+		event_end(c->out, at, id_of(c, o), name_of(c, &track->what));
 	event_end(c->out, at, id_of(c, o), c->labels.all[track->label]);
 }
 
@@ -134,12 +211,22 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 		       const struct traceline *line)
 {
 	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
+	const struct object *parent = lifecycle_keep_parent(&c->lifecycle, o, line);
 	struct object_track *track = track_of(c, o);
 
 	if (change->before.entries)
 		end_life(c, &change->before, track);
-	*track = (struct object_track){.label = label_of(c, line, related)};
+	*track = (struct object_track){
+		.label = label_of(c, line, related), .what = what_of(line, &c->bdevs), .first_lcore = at.lcore};
 	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], NULL);
+	if (parent && track_of(c, parent)->what.known && (!track->what.known || track->what.is_command))
+		track->what = track_of(c, parent)->what;
+	else if (track->what.known)
+		name_parents(c, o);
+	if (track->what.known)
+		begin_what(c, o, track);
+	else
+		hold(c, track);
 	if (related) {
 		struct event_at from = {related->last, track_of(c, related)->lcore};
 
@@ -154,7 +241,7 @@ static void next_state(struct chart *c, const struct lifecycle_change *change, s
 	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
 	struct object_track *track = track_of(c, o);
 
-	event_end(c->out, at, id_of(c, o), c->states.all[change->before.state]);
+	event_end(events_of(c, track), at, id_of(c, o), c->states.all[change->before.state]);
 	if (track->arrow)
 		event_arrow_to(c->out, at, track->arrow);
 	track->arrow = 0;
@@ -167,10 +254,14 @@ static void next_state(struct chart *c, const struct lifecycle_change *change, s
 static void draw_object(struct chart *c, const struct object *o, struct event_at at, const struct traceline *line)
 {
 	uint64_t depth = c->lifecycle.in_work[o->type];
+	struct object_track *track = track_of(c, o);
+	struct out *events = events_of(c, track);
 
-	event_begin(c->out, at, id_of(c, o), c->states.all[o->state], line);
+	event_begin(events, at, id_of(c, o), c->states.all[o->state], line);
+	if (track->held && (events->len > HELD_MAX || lifecycle_is_final(&c->lifecycle, o)))
+		release(c, o, track);
 	event_entry(c->out, at, line);
-	track_of(c, o)->lcore = at.lcore;
+	track->lcore = at.lcore;
 	if (c->depths[o->type] != depth)
 		event_depth(c->out, at.ns, id_of(c, o), depth);
 	c->depths[o->type] = depth;
@@ -256,10 +347,17 @@ static void chart_free(struct chart *c)
 	intern_free(&c->types);
 	intern_free(&c->states);
 	intern_free(&c->labels);
+	intern_free(&c->bdevs);
 	map_free(&c->lcores);
 	free(c->tracks);
 	free(c->members);
+	for (size_t i = 0; i < c->num_held; i++)
+		out_close(&c->held[i]);
+	free(c->held);
+	free(c->spare);
 	out_close(&c->label);
+	out_close(&c->name);
+	out_close(&c->args);
 }
 
 static const struct cli_option options[] = {{}};
@@ -276,7 +374,7 @@ static const struct cli cli = {
 
 int main(int argc, char **argv)
 {
-	static struct chart chart = {.label.fd = OUT_MEMORY};
+	static struct chart chart = {.label.fd = OUT_MEMORY, .name.fd = OUT_MEMORY, .args.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
 	const char *path;
 	struct out out;

@@ -119,34 +119,6 @@ static void move(struct measure *m, const struct object *from, struct object *to
 	rows_record(m->rows, to->note, to->type, from->state, to->state, to->last - from->last);
 }
 
-/* Notes which object an object was started by. */
-static void keep_parent(struct measure *m, const struct object *o, const struct traceline *line)
-{
-	const struct object *parent = line->related.p ? lifecycle_related(&m->lifecycle, line)
-						      : lifecycle_linked(&m->lifecycle, o, line);
-	size_t index = o - m->lifecycle.all;
-
-	while (m->num_parents <= index) {
-		m->parents = mem_room(m->parents, m->num_parents, &m->cap_parents);
-		m->parents[m->num_parents++].object = MAP_NONE;
-	}
-	m->parents[index].object = MAP_NONE;
-	if (parent)
-		m->parents[index] = (struct measure_parent){parent - m->lifecycle.all, parent->number};
-}
-
-/* The object that an object was started by, while it is followed; else NULL. */
-static struct object *parent_of(const struct measure *m, const struct object *o)
-{
-	size_t index = o - m->lifecycle.all;
-	struct object *parent;
-
-	if (index >= m->num_parents || m->parents[index].object == MAP_NONE)
-		return NULL;
-	parent = &m->lifecycle.all[m->parents[index].object];
-	return parent->entries && parent->number == m->parents[index].number ? parent : NULL;
-}
-
 /* The line as an entry of the objects above its own one, which may be NULL. */
 static void step_related(struct measure *m, const struct object *own, const struct traceline *line, uint64_t ns,
 			 uint32_t state)
@@ -156,13 +128,13 @@ static void step_related(struct measure *m, const struct object *own, const stru
 	if (line->related.p)
 		o = lifecycle_related(&m->lifecycle, line);
 	else if (own)
-		o = parent_of(m, own);
+		o = lifecycle_parent(&m->lifecycle, own);
 	for (unsigned level = 0; o && o != own && level < LEVELS_MAX; level++) {
 		struct object before = *o;
 
 		if (lifecycle_step(&m->lifecycle, o, ns, state))
 			move(m, &before, o);
-		o = parent_of(m, o);
+		o = lifecycle_parent(&m->lifecycle, o);
 	}
 }
 
@@ -193,7 +165,7 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 	if (error || !m->related)
 		return error;
 	if (change.event == LIFECYCLE_STARTS)
-		keep_parent(m, change.object, line);
+		lifecycle_keep_parent(&m->lifecycle, change.object, line);
 	step_related(m, change.event == LIFECYCLE_NONE ? NULL : change.object, line, ns, state);
 	return NULL;
 }
@@ -220,7 +192,7 @@ static void end_lives(struct measure *m)
 static void forget_file(struct measure *m)
 {
 	lifecycle_free(&m->lifecycle);
-	m->num_parents = m->num_touched = 0;
+	m->num_touched = 0;
 	m->measured = m->single_entry = m->in_work = m->late = m->cut_short = 0;
 }
 
@@ -243,6 +215,5 @@ int measure_lines(struct measure *m, const char *path)
 void measure_free(struct measure *m)
 {
 	lifecycle_free(&m->lifecycle);
-	free(m->parents);
 	free(m->touched);
 }

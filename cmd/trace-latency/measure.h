@@ -19,11 +19,6 @@ struct measure {
 
 	/* of the file that was measured last */
 	struct lifecycle lifecycle;
-	struct measure_parent {
-		uint32_t object; /* index of the object that started it; MAP_NONE: none */
-		uint64_t number; /* of that object, while it is the same */
-	} * parents;             /* by object, if related */
-	size_t num_parents, cap_parents;
 	uint32_t *touched; /* indexes of the objects that have entries in the interval, each once */
 	size_t num_touched, cap_touched;
 	uint64_t lines;
