@@ -386,6 +386,30 @@ L
     status_is 0 trace-latency -q -g args.a in
 }
 
+@test "a group of few samples takes little memory" {
+    ramp 50000 | awk '{ sub(/"lcore":0/, "\"lcore\":" int((NR - 1) / 2)); print }' >in
+    # 64 MiB, of which 50,000 groups have half; sanitizers reserve terabytes
+    (has_sanitizers || ulimit -v 65536; trace-latency -eqg lcore in >code)
+    equal "$(wc -l <code)" 100000
+    same_lines 'trace-latency --merge -e code' 'cat code'
+}
+
+@test "few different times and many are counted alike" {
+    for n in 15 16 17 18 40; do
+        # each time up to n nanoseconds, and the lower half of them once more, the longest first
+        {
+            ramp "$n"
+            for i in $(seq $((n / 2)) -1 1); do
+                entry "$((5000 - i)).000" A "r9$i" - "0x9$i"
+                entry "$((5000 - i)).$(printf %03d "$i")" B "r9$i" "0.$(printf %03d "$i")" "0x9$i"
+            done
+        } >in
+        trace-latency -eq in | grep life | cut -f 2 >have
+        jq -n -c --argjson n "$n" '[range(1; $n + 1) | [., 1 + (if . <= ($n / 2 | floor) then 1 else 0 end)]] | {count: map(.[1]) | add, counts: .}' >want
+        jq -c '{count, counts}' have | diff want -
+    done
+}
+
 @test "groups come in the order of the numbers in them" {
     for i in 10 9 100; do ramp 2 | sed "s/0x/0x$i/; s/\"lcore\":0/\"lcore\":$i/"; done >in
     equal "$(trace-latency -g lcore in | grep lcore | tr '\n' ' ')" 'lcore=9 lcore=10 lcore=100 '

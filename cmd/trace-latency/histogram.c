@@ -2,6 +2,7 @@
 #include "histogram.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "mem.h"
 
@@ -38,17 +39,35 @@ uint64_t histogram_highest(unsigned bucket)
 	return histogram_lowest(bucket) + (((uint64_t)1 << shift_of_bucket(bucket)) - 1);
 }
 
-bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count)
+/* The index of the first bar of the list that is not before this bucket. */
+static unsigned find_bar(const struct histogram *h, unsigned bucket)
+{
+	unsigned i = 0;
+
+	while (i < h->num_list && h->list[i].bucket < bucket)
+		i++;
+	return i;
+}
+
+/* The page of a bucket's counter; NULL: there is none. */
+static const uint64_t *page_of(const struct histogram *h, unsigned bucket)
+{
+	const struct histogram_book *book = h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];
+
+	return book ? book->pages[bucket / HISTOGRAM_PAGE % HISTOGRAM_PAGES] : NULL;
+}
+
+static bool next_in_books(const struct histogram *h, unsigned *bucket, uint64_t *count)
 {
 	while (*bucket < HISTOGRAM_BUCKETS) {
-		const uint64_t *counter = histogram_counter(h, *bucket);
+		const uint64_t *page = page_of(h, *bucket);
 
-		if (!counter) {
+		if (!page) {
 			/* on to the next page */
 			*bucket += HISTOGRAM_PAGE - *bucket % HISTOGRAM_PAGE;
 			continue;
 		}
-		*count = *counter;
+		*count = page[*bucket % HISTOGRAM_PAGE];
 		if (*count)
 			return true;
 		++*bucket;
@@ -56,7 +75,21 @@ bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count
 	return false;
 }
 
-void histogram_fill(struct histogram *h, unsigned bucket, uint64_t count)
+bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count)
+{
+	unsigned i;
+
+	if (h->books)
+		return next_in_books(h, bucket, count);
+	i = find_bar(h, *bucket);
+	if (i == h->num_list)
+		return false;
+	*bucket = h->list[i].bucket;
+	*count = h->list[i].count;
+	return true;
+}
+
+static void fill_books(struct histogram *h, unsigned bucket, uint64_t count)
 {
 	struct histogram_book **book = &h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];
 	uint64_t **page;
@@ -67,6 +100,47 @@ void histogram_fill(struct histogram *h, unsigned bucket, uint64_t count)
 	if (!*page)
 		*page = mem_array(HISTOGRAM_PAGE, sizeof(**page));
 	(*page)[bucket % HISTOGRAM_PAGE] += count;
+}
+
+/* The list is full: books take its place. */
+static void start_books(struct histogram *h)
+{
+	h->books = mem_array(HISTOGRAM_BOOKS, sizeof(*h->books));
+	for (unsigned i = 0; i < h->num_list; i++)
+		fill_books(h, h->list[i].bucket, h->list[i].count);
+	free(h->list);
+	h->list = NULL;
+	h->num_list = h->cap_list = 0;
+}
+
+static void insert_bar(struct histogram *h, unsigned at, struct histogram_bar bar)
+{
+	if (h->num_list == h->cap_list) {
+		h->cap_list = h->cap_list ? 2 * h->cap_list : 1;
+		h->list = mem_resize(h->list, h->cap_list, sizeof(*h->list));
+	}
+	memmove(&h->list[at + 1], &h->list[at], (h->num_list - at) * sizeof(*h->list));
+	h->list[at] = bar;
+	h->num_list++;
+}
+
+void histogram_fill(struct histogram *h, unsigned bucket, uint64_t count)
+{
+	unsigned i;
+
+	if (!h->books) {
+		i = find_bar(h, bucket);
+		if (i < h->num_list && h->list[i].bucket == bucket) {
+			h->list[i].count += count;
+			return;
+		}
+		if (h->num_list < HISTOGRAM_LIST) {
+			insert_bar(h, i, (struct histogram_bar){count, bucket});
+			return;
+		}
+		start_books(h);
+	}
+	fill_books(h, bucket, count);
 }
 
 void histogram_record(struct histogram *h, uint64_t value)
@@ -126,10 +200,12 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
 
 void histogram_clear(struct histogram *h)
 {
-	for (unsigned b = 0; b < HISTOGRAM_BOOKS; b++) {
+	for (unsigned b = 0; h->books && b < HISTOGRAM_BOOKS; b++) {
 		for (unsigned page = 0; h->books[b] && page < HISTOGRAM_PAGES; page++)
 			free(h->books[b]->pages[page]);
 		free(h->books[b]);
 	}
+	free(h->books);
+	free(h->list);
 	*h = (struct histogram){};
 }

@@ -14,7 +14,9 @@
 
 enum {
 	HISTOGRAM_BUCKETS = 55 * 1024,
-	/* counters are in pages of pages, as a histogram uses few of its buckets */
+	/* up to this many buckets with values are in a list */
+	HISTOGRAM_LIST = 16,
+	/* then counters are in pages of pages, as a histogram uses few of its buckets */
 	HISTOGRAM_PAGE = 32,
 	HISTOGRAM_PAGES = 32,
 	HISTOGRAM_BOOKS = HISTOGRAM_BUCKETS / HISTOGRAM_PAGES / HISTOGRAM_PAGE,
@@ -29,22 +31,18 @@ struct histogram_book {
 struct histogram {
 	uint64_t count, max;
 	unsigned __int128 sum; /* of nanoseconds: many requests can wait for 584 years together */
-	struct histogram_book *books[HISTOGRAM_BOOKS];
+	struct histogram_bar {
+		uint64_t count;
+		unsigned bucket;
+	} * list; /* by bucket, until there are books */
+	unsigned num_list, cap_list;
+	struct histogram_book **books; /* HISTOGRAM_BOOKS of them; NULL: the list has all */
 };
 
 /* The number of a value's bucket, and the values that are in a bucket. */
 unsigned histogram_bucket(uint64_t value);
 uint64_t histogram_lowest(unsigned bucket);
 uint64_t histogram_highest(unsigned bucket);
-
-/* The counter of a bucket; NULL when it is 0 and has no page. */
-static inline const uint64_t *histogram_counter(const struct histogram *h, unsigned bucket)
-{
-	const struct histogram_book *book = h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];
-	const uint64_t *page = book ? book->pages[bucket / HISTOGRAM_PAGE % HISTOGRAM_PAGES] : NULL;
-
-	return page ? &page[bucket % HISTOGRAM_PAGE] : NULL;
-}
 
 /*
  * Finds the first bucket from *bucket on that has values, and their number. False when there is
