@@ -18,6 +18,8 @@ static const struct {
 static const struct {
 	const char *tpoint, *arg, *letter;
 } links[] = {
+	/* of requests over FC, and over RDMA before v24.09: lib/nvmf/ctrlr_bdev.c */
+	{"BDEV_IO_START", "ctx", "r"},
 	/* a part of a split I/O, or one that a module passes on: lib/bdev/bdev.c, part.c */
 	{"BDEV_IO_START", "ctx", "i"},
 	/* lib/scsi/scsi_bdev.c, lib/iscsi/iscsi.c */

@@ -190,6 +190,51 @@ L
 L
 }
 
+# What lib/nvmf/rdma.c and fc.c of v26.05 record of a read and of a write each: both transports have the letter r, and
+# of FC no relation is recorded, and no final state.
+rdma_and_fc() {
+    {
+        object r0 0x10 '"args":{"qpair":"0x1","qd":1}' 100.000 RDMA_REQ_NEW 100.100 RDMA_REQ_NEED_BUFFER 101.100 RDMA_REQ_HAVE_BUFFER \
+            101.200 RDMA_REQ_RDY_TO_EXECUTE 101.300 RDMA_REQ_EXECUTING 105.300 RDMA_REQ_EXECUTED 105.400 RDMA_REQ_TX_PENDING_C2H \
+            105.600 RDMA_REQ_RDY_TO_COMPL 105.700 RDMA_REQ_COMPLETING_C2H 107.700 RDMA_REQ_COMPLETED
+        object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10","offset":8,"qd":1}' 101.250 BDEV_IO_START 105.250 BDEV_IO_DONE
+        object r1 0x10 '"args":{"qpair":"0x1","qd":1}' 200.000 RDMA_REQ_NEW 200.100 RDMA_REQ_NEED_DATA_WR 200.600 RDMA_REQ_NEED_BUFFER \
+            200.700 RDMA_REQ_HAVE_BUFFER 200.800 RDMA_REQ_TX_PENDING_H2C 201.000 RDMA_REQ_TX_H2C 204.000 RDMA_REQ_RDY_TO_EXECUTE \
+            204.100 RDMA_REQ_EXECUTING 206.100 RDMA_REQ_EXECUTED 206.200 RDMA_REQ_RDY2COMPL_PEND 206.500 RDMA_REQ_RDY_TO_COMPL \
+            206.600 RDMA_REQ_COMPLETING 207.600 RDMA_REQ_COMPLETED
+        object i1 0x20 '"related":"r1","args":{"type":2,"ctx":"0x10","offset":16,"qd":1}' 204.050 BDEV_IO_START 206.050 BDEV_IO_DONE
+        object r0 0x30 '' 300.000 FC_NEW 300.200 FC_READ_SBMT_TO_BDEV 302.500 FC_READ_XFER_DATA 304.500 FC_READ_RSP
+        object i2 0x20 '"args":{"type":1,"ctx":"0x30","offset":24,"qd":1}' 300.300 BDEV_IO_START 302.300 BDEV_IO_DONE
+        echo '{"tsc":1,"us":305.000,"lcore":0,"tpoint":"FC_SUCCESS","object":{"value":"0x30"}}'
+        object r1 0x30 '' 310.000 FC_NEW 310.100 FC_WRITE_NEED_BUFFER 311.100 FC_WRITE_XFER_DATA 313.100 FC_WRITE_SBMT_TO_BDEV 315.100 FC_WRITE_RSP
+        object r2 0x30 '' 320.000 FC_NEW 320.100 FC_NONE_SBMT_TO_BDEV
+    } | merged
+}
+
+@test "requests over RDMA and FC are spans" {
+    rdma_and_fc >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .value, .us, .life, .children, .io.type, .io.lba, (.layers | map(.)), .open]'"
+    plain <<<"$output" | diff - <(cat <<'L'
+["r0","0x30",300,4.5,["i2"],"read",24,[2,0,0,0.2,2.3,0],null]
+["r1","0x30",310,5.1,null,null,null,[0,1,2,0.1,2,0],null]
+["r0","0x10",100,7.7,["i0"],"read",8,[2.2,1,0,0.5,4,0],null]
+["r1","0x10",200,7.6,["i1"],"write",16,[1.5,0.6,3,0.5,2,0],null]
+["r2","0x30",320,0.1,null,null,null,[0,0,0,0.1,0,0],true]
+L
+    )
+}
+
+@test "the time of types that share a letter is added up" {
+    {
+        object p0 0x10 '' 1.000 ISCSI_READ_PDU 9.000 ISCSI_PDU_COMPLETED
+        object t0 0x20 '"args":{"pdu":"0x10"}' 2.000 ISCSI_TASK_QUEUE 8.000 ISCSI_TASK_DONE
+        object i0 0x30 '"args":{"type":1,"ctx":"0x20"}' 3.000 BDEV_IO_START 7.000 BDEV_IO_DONE
+        object p0 0x40 '"related":"i0","args":{"ctx":"0x30","opc":2}' 4.000 NVME_TCP_SUBMIT 6.000 NVME_TCP_COMPLETE
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .value, .children, .self]'"
+    equal "$(plain <<<"$output")" '["p0","0x10",["t0"],{"p":4,"t":2,"i":2}]'
+}
+
 @test "a span that is not whole says so, and is not ranked" {
     {
         # its creation is before the first line; another's was overwritten
