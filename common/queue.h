@@ -24,7 +24,7 @@ struct queue {
 
 void queue_add(struct queue *q, struct span *s, uint64_t since);
 
-/* Takes off the first entry that has been there since then or longer. False: there is none. */
+/* Takes off the first entry that has been there since then or longer. False when no entry has. */
 bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry);
 
 /* Whether the entry's span has ended, and may be another one now. */

@@ -49,7 +49,7 @@ static unsigned find_bar(const struct histogram *h, unsigned bucket)
 	return i;
 }
 
-/* The page of a bucket's counter; NULL: there is none. */
+/* The page of a bucket's counter; NULL when all counters of the page are 0. */
 static const uint64_t *page_of(const struct histogram *h, unsigned bucket)
 {
 	const struct histogram_book *book = h->books[bucket / HISTOGRAM_PAGE / HISTOGRAM_PAGES];

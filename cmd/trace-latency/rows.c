@@ -85,7 +85,7 @@ struct slice rows_family(const struct rows *rows, uint32_t type)
 	return types == 1 ? (struct slice){"", 0} : lifecycle_family(rows->types.all[type]);
 }
 
-/* The type that is shown as this one is; MAP_NONE when there is none. */
+/* The type with this letter and family, as they are shown; MAP_NONE when no type has them. */
 static uint32_t find_type(const struct rows *rows, struct slice letter, struct slice family)
 {
 	for (uint32_t i = 0; i < rows->types.n; i++)

@@ -72,7 +72,7 @@ static struct slice text_of(const struct intern *texts, uint32_t note)
 	return note ? texts->all[note - 1] : slice_of("");
 }
 
-/* The index of a span's group in rows; MAP_NONE when there is none. */
+/* The index of a span's group in rows; MAP_NONE when it is too long, or one too many. */
 static uint32_t find_group(struct trees *t, const struct span *s)
 {
 	struct slice group;

@@ -24,18 +24,32 @@ bool choose_add_key(struct choose *c, const char *text)
 	return true;
 }
 
+/* Room for a C string of n bytes. */
+static char *text_room(struct choose *c, size_t n)
+{
+	c->text.fd = OUT_MEMORY;
+	c->text.len = 0;
+	return out_room(&c->text, n + 1);
+}
+
+/* A string as written in JSON, without its quotes, as a C string. */
+static const char *plain_string(struct choose *c, struct slice raw)
+{
+	char *to = text_room(c, raw.n);
+
+	to[json_unescape(to, raw)] = 0;
+	return to;
+}
+
 /* A value as a C string: a string decoded, anything else as it is written. */
 static const char *plain(struct choose *c, struct slice value)
 {
 	char *to;
 
-	c->text.fd = OUT_MEMORY;
-	c->text.len = 0;
-	to = out_room(&c->text, value.n + 1);
 	if (value.n > 1 && value.p[0] == '"')
-		to[json_unescape(to, (struct slice){value.p + 1, value.n - 2})] = 0;
-	else
-		*(char *)mempcpy(to, value.p, value.n) = 0;
+		return plain_string(c, (struct slice){value.p + 1, value.n - 2});
+	to = text_room(c, value.n);
+	*(char *)mempcpy(to, value.p, value.n) = 0;
 	return to;
 }
 
@@ -45,18 +59,6 @@ static bool matches_any(const struct choose_globs *globs, const char *text)
 		if (fnmatch(globs->all[i].glob, text, 0) == 0)
 			return true;
 	return false;
-}
-
-/* A string as written in JSON, without its quotes. */
-static const char *plain_string(struct choose *c, struct slice raw)
-{
-	char *to;
-
-	c->text.fd = OUT_MEMORY;
-	c->text.len = 0;
-	to = out_room(&c->text, raw.n + 1);
-	to[json_unescape(to, raw)] = 0;
-	return to;
 }
 
 static bool state_matches(struct choose *c, const struct spans *spans, uint32_t state)
