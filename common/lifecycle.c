@@ -227,7 +227,7 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 	}
 	if (error)
 		return error;
-	forget_unknown(l, line->object_value);
+	forget_unknown(l, traceline_in_source(line, line->object_value));
 	if (before->entries)
 		leave(l, before, false);
 	enter(l, &object, object.state);
@@ -241,12 +241,14 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 {
 	struct object object = {.first = ns, .last = ns, .state = state, .entries = 1}, *o;
 	struct slice letter;
+	uint64_t address;
 
 	change->event = LIFECYCLE_NONE;
 	if (!line->object_id.p)
 		return NULL;
+	address = traceline_in_source(line, line->object_value);
 	if (slice_is(line->object_id, "n/a")) {
-		count_unknown(l, line->object_value);
+		count_unknown(l, address);
 		return NULL;
 	}
 	if (!split_id(line->object_id, &letter, &object.number))
@@ -254,7 +256,7 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 	object.type = type_of(l, letter, state);
 	if (object.type == MAP_NONE)
 		return "more than 256 types of objects";
-	change->object = o = at_address(l, object.type, line->object_value);
+	change->object = o = at_address(l, object.type, address);
 	change->before = *o;
 	if (!o->entries || o->number != object.number || !line->object_us.p) {
 		object.marks = o->marks;
@@ -319,7 +321,8 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 		struct object *object;
 		uint64_t address;
 
-		if (is_address(line->args[i].value, &address) && (object = find(l, letter, address, &number)))
+		if (is_address(line->args[i].value, &address) &&
+		    (object = find(l, letter, traceline_in_source(line, address), &number)))
 			return object;
 	}
 	return NULL;
@@ -337,6 +340,7 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
 			if (!slice_is(line->args[a].key, links[i].arg) ||
 			    !traceline_number(line->args[a].value, &address))
 				continue;
+			address = traceline_in_source(line, address);
 			parent = find(l, slice_of(links[i].letter), address, NULL);
 			if (parent && parent != object && !lifecycle_is_final(l, parent))
 				return parent;

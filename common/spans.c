@@ -247,13 +247,14 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 
 	end_before(spans, &change->before);
 	if (!line->object_us.p)
-		end_unknown(spans, line->object_value);
+		end_unknown(spans, traceline_in_source(line, line->object_value));
 	s = new_span(spans);
 	object->note = s->index + 1;
 	s->object = index;
 	s->type = object->type;
 	s->number = object->number;
 	s->value = line->object_value;
+	s->source = line->source.p ? intern_add(&spans->sources, line->source) : MAP_NONE;
 	s->tsc = line->tsc;
 	number_decimal(line->lcore, &s->lcore);
 	s->first = ns;
@@ -389,5 +390,6 @@ void spans_free(struct spans *spans)
 	free(spans->info);
 	free(spans->ending.all);
 	free(spans->open.all);
+	intern_free(&spans->sources);
 	lifecycle_free(&spans->lifecycle);
 }

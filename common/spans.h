@@ -47,6 +47,7 @@ struct span {
 	uint64_t number, value;    /* of the object */
 	uint64_t tsc, first, last; /* of its first entry; ns of that and of the last one */
 	uint64_t age;              /* ns from its creation to its first entry: not 0 if it is cut */
+	uint32_t source;           /* in sources; MAP_NONE: the line has none */
 	uint64_t lcore;
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
@@ -115,6 +116,7 @@ struct spans {
 		enum facts_source source;
 	} * info; /* by state */
 	size_t num_info, cap_info;
+	struct intern sources; /* of merged lines, as written */
 	struct span **all, *free;
 	size_t n, cap;
 	struct queue ending; /* in final states, since their last entry */

@@ -288,6 +288,18 @@ const char *traceline_parse(struct traceline *l, struct slice line)
 	return NULL;
 }
 
+uint64_t traceline_in_source(const struct traceline *l, uint64_t number)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	if (!l->source.p)
+		return number;
+	/* FNV-1a */
+	for (size_t i = 0; i < l->source.n; i++)
+		hash = (hash ^ (unsigned char)l->source.p[i]) * 0x100000001b3;
+	return number ^ hash;
+}
+
 void traceline_free(struct traceline *l)
 {
 	free(l->args);

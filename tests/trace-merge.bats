@@ -164,3 +164,28 @@ x'
     wait "$merge"
     cmp <(rest out) <(rest all)
 }
+
+@test "objects of two sources are different ones, in all that reads merged lines" {
+    mktrace -o t "$DATA/sample.jsonl"
+    trace-dump -q t >all
+    # the same objects in both, a microsecond apart
+    rate=$(trace-dump -i t | sed -n 's/.*"tsc_rate":\([0-9]*\).*/\1/p')
+    jq -c --argjson ticks $((rate / 1000000)) '.tsc += $ticks' all | sed -E 's/"us":([0-9]+)([,}])/"us":\1.000\2/g' >later
+    trace-merge -q -s a=all -s b=later >merged
+    trace-spans -q -j -a merged | jq -c 'del(.us, .source)' | sort >is
+    { trace-spans -q -j -a all; trace-spans -q -j -a later; } | jq -c 'del(.us)' | sort >want
+    [ -s want ]
+    diff want is
+    equal "$(trace-spans -q -j -k source=a merged | jq -r .source | sort -u)" a
+    trace-latency -q merged >is
+    trace-latency -q --merge <(trace-latency -qe all) <(trace-latency -qe later) >want
+    diff want is
+    # each source is a process of its own
+    trace-chrome merged >chrome
+    equal "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name]' chrome)" '["SPDK","a","b"]'
+    slices() { # PROCESS FILE
+        trace-chrome "$2" | jq -c --argjson process "$1" '.traceEvents[] | select(.pid == $process and (.ph == "b" or .ph == "e")) | [.ph, .id, .name]' | sort
+    }
+    diff <(slices 1 all) <(slices 2 merged)
+    diff <(slices 1 later) <(slices 3 merged)
+}

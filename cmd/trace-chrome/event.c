@@ -34,14 +34,16 @@ static void put_text(struct out *out, struct slice text)
 	}
 }
 
-/* The start of an event, up to its time. After event_open() there is always one before it. */
-#define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":1,\"ts\":"
+/* The start of an event, up to its process. After event_open() there is always one before it. */
+#define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":"
 
 /* Members and a brace follow. */
-static inline void put_event(struct out *out, const char *event, uint64_t ns)
+static inline void put_event(struct out *out, const char *event, struct event_at at)
 {
 	out_text(out, event);
-	out_us(out, ns);
+	out_u64(out, at.process);
+	out_text(out, ",\"ts\":");
+	out_us(out, at.ns);
 }
 
 /* before: the key, up to the opening quote of its string. */
@@ -113,31 +115,49 @@ void event_open(struct out *out)
 		      "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SPDK\"}}");
 }
 
+/* The start of what says something about a process. */
+static void put_about(struct out *out, uint32_t process)
+{
+	out_text(out, EVENT("M"));
+	out_u64(out, process);
+}
+
+void event_process(struct out *out, uint32_t process, struct slice name)
+{
+	put_about(out, process);
+	out_text(out, ",\"name\":\"process_name\",\"args\":{");
+	put_string(out, "\"name\":\"", name);
+	out_text(out, "}}");
+}
+
 void event_close(struct out *out)
 {
 	out_text(out, "\n]}\n");
 }
 
-void event_track(struct out *out, uint32_t lcore, struct slice thread)
+void event_track(struct out *out, struct event_at at, struct slice thread)
 {
-	out_text(out, ",\n{\"ph\":\"M\",\"pid\":1,\"name\":\"thread_name\"");
-	put_track(out, lcore);
+	put_about(out, at.process);
+	out_text(out, ",\"name\":\"thread_name\"");
+	put_track(out, at.lcore);
 	out_text(out, ",\"args\":{\"name\":\"lcore ");
-	out_u64(out, lcore);
+	out_u64(out, at.lcore);
 	if (thread.n) {
 		out_text(out, " ");
 		put_text(out, thread);
 	}
-	out_text(out, "\"}},\n{\"ph\":\"M\",\"pid\":1,\"name\":\"thread_sort_index\"");
-	put_track(out, lcore);
+	out_text(out, "\"}}");
+	put_about(out, at.process);
+	out_text(out, ",\"name\":\"thread_sort_index\"");
+	put_track(out, at.lcore);
 	out_text(out, ",\"args\":{\"sort_index\":");
-	out_u64(out, lcore);
+	out_u64(out, at.lcore);
 	out_text(out, "}}");
 }
 
 void event_instant(struct out *out, struct event_at at, const struct traceline *line)
 {
-	put_event(out, EVENT("i"), at.ns);
+	put_event(out, EVENT("i"), at);
 	put_track(out, at.lcore);
 	out_text(out, ",\"s\":\"t\"");
 	put_string(out, ",\"name\":\"", line->tpoint);
@@ -147,7 +167,7 @@ void event_instant(struct out *out, struct event_at at, const struct traceline *
 
 void event_entry(struct out *out, struct event_at at, const struct traceline *line)
 {
-	put_event(out, EVENT("X"), at.ns);
+	put_event(out, EVENT("X"), at);
 	out_text(out, ",\"dur\":0.001");
 	put_track(out, at.lcore);
 	put_string(out, ",\"name\":\"", line->tpoint);
@@ -157,7 +177,7 @@ void event_entry(struct out *out, struct event_at at, const struct traceline *li
 
 static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id, struct slice name)
 {
-	put_event(out, event, at.ns);
+	put_event(out, event, at);
 	put_track(out, at.lcore);
 	put_string(out, ",\"cat\":\"", id.letter);
 	out_text(out, ",\"id\":\"");
@@ -191,7 +211,7 @@ void event_end(struct out *out, struct event_at at, struct event_id id, struct s
 
 static void put_arrow(struct out *out, const char *event, struct event_at at, uint64_t number)
 {
-	put_event(out, event, at.ns);
+	put_event(out, event, at);
 	put_track(out, at.lcore);
 	out_text(out, ",\"cat\":\"related\",\"name\":\"related\",\"id\":");
 	out_u64(out, number);
@@ -212,7 +232,7 @@ void event_arrow_to(struct out *out, struct event_at at, uint64_t number)
 
 void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth)
 {
-	put_event(out, EVENT("C"), ns);
+	put_event(out, EVENT("C"), (struct event_at){.ns = ns, .process = EVENT_PROCESS});
 	out_text(out, ",\"name\":\"");
 	put_text(out, id.letter);
 	put_family(out, id);

@@ -19,7 +19,10 @@
 struct event_at {
 	uint64_t ns;
 	uint32_t lcore;
+	uint32_t process; /* EVENT_PROCESS, or one more than that for each source of merged lines */
 };
+
+enum { EVENT_PROCESS = 1 };
 
 /* An object's id, letter and number; and its family, where another type has the letter as well. */
 struct event_id {
@@ -31,8 +34,11 @@ struct event_id {
 void event_open(struct out *out);
 void event_close(struct out *out);
 
+/* Names the process of a source. */
+void event_process(struct out *out, uint32_t process, struct slice name);
+
 /* Names the track of an lcore; thread is empty when the thread has no name. */
-void event_track(struct out *out, uint32_t lcore, struct slice thread);
+void event_track(struct out *out, struct event_at at, struct slice thread);
 
 /* A point in time on an lcore's track, with what the line has. */
 void event_instant(struct out *out, struct event_at at, const struct traceline *line);

@@ -27,6 +27,7 @@ enum { HELD_MAX = 8 << 10 };
 /* What is kept of an object besides its life, in an array parallel to lifecycle.all. */
 struct object_track {
 	uint32_t lcore; /* of its last entry */
+	uint32_t process;
 	uint32_t label; /* in labels: the name of its life */
 	uint64_t arrow; /* one that leads to its next entry; 0: none */
 	struct what what;
@@ -41,10 +42,10 @@ struct linked {
 struct chart {
 	struct out *out;
 	struct lifecycle lifecycle;
-	struct intern types, states, labels, bdevs;
+	struct intern types, states, labels, bdevs, sources;
 	struct object_track *tracks;
 	size_t num_tracks;
-	struct map lcores;                /* those that have a track */
+	struct map lcores;                /* those that have a track, with their process */
 	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
 	uint64_t arrows;                  /* how many were drawn */
 
@@ -160,7 +161,7 @@ static struct slice name_of(struct chart *c, const struct what *what)
 /* The slice that says what an object is, from its start on. */
 static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
 {
-	struct event_at at = {o->first, track->first_lcore};
+	struct event_at at = {o->first, track->first_lcore, track->process};
 
 	c->args.len = 0;
 	what_write_args(&c->args, &track->what, &c->bdevs);
@@ -198,7 +199,7 @@ static void name_parents(struct chart *c, const struct object *o)
 /* Ends the slices of an object at its last entry. */
 static void end_life(struct chart *c, const struct object *o, struct object_track *track)
 {
-	struct event_at at = {o->last, track->lcore};
+	struct event_at at = {o->last, track->lcore, track->process};
 
 	release(c, o, track);
 	event_end(c->out, at, id_of(c, o), c->states.all[o->state]);
@@ -216,8 +217,10 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 
 	if (change->before.entries)
 		end_life(c, &change->before, track);
-	*track = (struct object_track){
-		.label = label_of(c, line, related), .what = what_of(line, &c->bdevs), .first_lcore = at.lcore};
+	*track = (struct object_track){.label = label_of(c, line, related),
+				       .what = what_of(line, &c->bdevs),
+				       .first_lcore = at.lcore,
+				       .process = at.process};
 	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], NULL);
 	if (parent && track_of(c, parent)->what.known && (!track->what.known || track->what.is_command))
 		track->what = track_of(c, parent)->what;
@@ -228,7 +231,7 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 	else
 		hold(c, track);
 	if (related) {
-		struct event_at from = {related->last, track_of(c, related)->lcore};
+		struct event_at from = {related->last, track_of(c, related)->lcore, at.process};
 
 		event_arrow_from(c->out, from, ++c->arrows);
 		event_arrow_to(c->out, at, c->arrows);
@@ -267,20 +270,25 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	c->depths[o->type] = depth;
 }
 
-/* Reads the lcore; a new one gets a track. Returns NULL, or what is wrong with the line. */
-static const char *read_lcore(struct chart *c, const struct traceline *line, uint32_t *lcore)
+/* Reads where the line is from; a new source, and a new lcore, get tracks. Returns NULL, or what is wrong with the line. */
+static const char *read_place(struct chart *c, const struct traceline *line, struct event_at *at)
 {
+	uint32_t *known, sources = c->sources.n;
 	uint64_t number;
-	uint32_t *known;
 
 	/* viewers keep it in 32 bits with a sign */
 	if (!number_decimal(line->lcore, &number) || number >= INT32_MAX)
 		return "lcore is not an integer from 0 to 2147483646";
-	known = map_put(&c->lcores, number);
+	at->lcore = number;
+	at->process = EVENT_PROCESS;
+	if (line->source.p)
+		at->process += 1 + intern_add(&c->sources, line->source);
+	if (c->sources.n > sources)
+		event_process(c->out, at->process, line->source);
+	known = map_put(&c->lcores, (uint64_t)at->process << 32 | number);
 	if (*known == MAP_NONE)
-		event_track(c->out, number, line->thread);
+		event_track(c->out, *at, line->thread);
 	*known = true;
-	*lcore = number;
 	return NULL;
 }
 
@@ -295,7 +303,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	(void)text;
 	error = traceline_ns(line->us, &at.ns);
 	if (!error)
-		error = read_lcore(c, line, &at.lcore);
+		error = read_place(c, line, &at);
 	if (!error)
 		error = lifecycle_line(&c->lifecycle, line, at.ns, intern_add(&c->states, line->tpoint), &change);
 	if (error)
@@ -348,6 +356,7 @@ static void chart_free(struct chart *c)
 	intern_free(&c->states);
 	intern_free(&c->labels);
 	intern_free(&c->bdevs);
+	intern_free(&c->sources);
 	map_free(&c->lcores);
 	free(c->tracks);
 	free(c->members);

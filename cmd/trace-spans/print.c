@@ -140,6 +140,8 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	out_us(out, s->first);
 	out_text(out, ",\"life\":");
 	out_us(out, s->last - s->first);
+	if (s->source != MAP_NONE)
+		put_string(out, ",\"source\":\"", p->spans->sources.all[s->source]);
 	out_text(out, ",\"lcore\":");
 	out_u64(out, s->lcore);
 	out_text(out, ",\"id\":\"");

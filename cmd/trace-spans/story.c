@@ -33,7 +33,7 @@ static struct story_lcore *lcore_of(struct story *story, const struct traceline 
 	uint32_t *index;
 
 	number_decimal(line->lcore, &number);
-	index = map_put(&story->lcores, number);
+	index = map_put(&story->lcores, traceline_in_source(line, number));
 	if (*index == MAP_NONE) {
 		*index = story->num_lcores;
 		story->last = mem_room(story->last, story->num_lcores, &story->cap_lcores);
@@ -65,6 +65,7 @@ static uint32_t connection_of(struct story *story, const struct traceline *line)
 
 	if (!connection_key(line, &key))
 		return MAP_NONE;
+	key = traceline_in_source(line, key);
 	index = map_put(&story->connections, key);
 	if (*index == MAP_NONE) {
 		*index = story->num_connections;
