@@ -301,7 +301,7 @@ teardown() {
 @test "a long JSON document goes through a pipe piece by piece" {
     local entry='{"lcore":0,"tpoint":64,"tsc":1,"args":[7]}'
     { printf '{"tsc_rate":1000000000,"tpoints":[{"name":"A","id":64,"new_object":false,"args":[{"name":"i","type":0,"size":8}]}],"entries":[%s' "$entry"
-      for _ in $(seq 1 20000); do printf ',%s' "$entry"; done
+      awk -v entry="$entry" 'BEGIN { for (; n < 20000; n++) printf ",%s", entry }'
       printf ']}'; } >long.json
     equal "$(sh 'cat long.json | trace-dump | sort -u')" '{"tsc":1,"us":0.000,"lcore":0,"tpoint":"A","args":{"i":7}}'
     equal "$(sh 'cat long.json | trace-dump | wc -l')" 20001

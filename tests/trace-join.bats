@@ -16,6 +16,11 @@ lifetime() { # BEGIN END QPAIR HOST
     printf "qpair: begin=%d, %sptr=%#x, host='%s'\n" "$1" "${2:+end=$2, }" "$3" "$4"
 }
 
+# As many at one address, one after the other.
+lifetimes() { # N
+    for i in $(seq "$1"); do lifetime "$i" "$i" 16 "h$i"; done
+}
+
 @test "an argument is annotated within the lifetime, both ends included" {
     lifetime 100 200 16 a >lifetimes.txt
     equal "$(for t in 99 100 150 200 201; do line $t 16; done | hosts)" '- a a a - '
@@ -589,7 +594,7 @@ ends_with() { # STATUS
     start_follow -l pipe
     send 5
     # far more than a pipe holds: it is read, or this would block
-    for i in $(seq 5000); do lifetime "$i" "$i" 16 "h$i"; done >&8
+    lifetimes 5000 >&8
     lifetime 6000 '' 16 last >&8
     send 4321 6001
     ends_with 0
