@@ -223,8 +223,22 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     { add 1000 16 2; connect 2100 16 1 sub b; } >usdt.txt
     owner 256 990 '10.0.0.1:1 sub' ',"end":2000' >owners
     equal "$(found)" '- '
+    status_is 0 qpair-lifetimes -O owners usdt.txt
+    says 'no owner for 1 qpairs: their probe lines may be those of two qpairs, with lines between them missing'
     owner 256 990 '10.0.0.1:1 sub' ',"end":2200' >owners
     equal "$(found)" 't256 '
+}
+
+@test "once lines are known to be missing, a late connect may be that of another host" {
+    for i in $(seq 1 9); do owner $((255 + i)) $((i * 10000)) "10.0.0.1:$i sub"; done >owners
+    for i in $(seq 1 9); do
+        add $((i * 10000 + 50)) $((i * 16)) 2
+        connect $((i * 10000 + 150)) $((i * 16)) 1 sub "host$i"
+    done >usdt.txt
+    # of two more at one address, the connect and removal of the first and the addition of the second are missing
+    { owner 270 100000 '10.0.0.1:10 sub'; owner 271 100350 '10.0.0.1:11 sub'; } >>owners
+    { add 100050 160 2; connect 100450 160 1 sub host11; connect 50 512 1 sub lost; } >>usdt.txt
+    equal "$(found)" 't256 t257 t258 t259 t260 t261 t262 t263 t264 - '
 }
 
 @test "owner ids that were used again do not make up for owners that are gone" {

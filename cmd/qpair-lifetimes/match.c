@@ -17,7 +17,9 @@
 #define WAIT_MAX ((uint64_t)1 << 30)
 
 enum {
-	LATE_TIMES = 8, /* a connection is late after this many times the median delay */
+	/* a connection is late after this many times the median delay, without and with known losses */
+	LATE_TIMES = 8,
+	LATE_TIMES_LOSSY = 2,
 
 	/* many more than are ever needed, and few enough for hostile input */
 	ROUNDS = 64,           /* of rule 2, forwards and backwards */
@@ -70,7 +72,7 @@ static uint64_t median(uint64_t *values, size_t n)
 }
 
 /* Learns the usual delay of a connection. */
-static void learn_times(struct matcher *m)
+static void learn_times(struct matcher *m, unsigned late_times)
 {
 	uint64_t *times = mem_array(m->n, sizeof(*times)), usual;
 	size_t n = 0;
@@ -79,7 +81,7 @@ static void learn_times(struct matcher *m)
 		if (q->connected && q->connect > q->begin)
 			times[n++] = q->connect - q->begin;
 	usual = median(times, n);
-	m->late = usual < UINT64_MAX / LATE_TIMES ? LATE_TIMES * usual : UINT64_MAX;
+	m->late = usual < UINT64_MAX / late_times ? late_times * usual : UINT64_MAX;
 	free(times);
 }
 
@@ -349,7 +351,7 @@ void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_
 {
 	struct matcher m = {.owners = owners, .qpairs = qpairs, .n = n};
 
-	learn_times(&m);
+	learn_times(&m, incomplete ? LATE_TIMES_LOSSY : LATE_TIMES);
 	set_windows(&m);
 	check_order(&m);
 	/* the addition after a lost one may be of another transport, and would get the owner */

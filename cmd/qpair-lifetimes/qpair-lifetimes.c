@@ -40,9 +40,9 @@ static struct {
 /* What is known, from later events, of the qpairs at one address. */
 struct address {
 	const struct qpair_event *removal, *connect; /* NULL: none yet */
-	bool no_begin;                               /* the qpair that a connect is of has not been added yet */
-	bool added;                                  /* another lifetime has the same end */
-	bool conflicting;                            /* there are connects that differ */
+	bool no_begin;    /* a connect was found, but not yet the addition that precedes it */
+	bool added;       /* another lifetime has the same end */
+	bool conflicting; /* there are connects that differ */
 };
 
 /* Lifetimes in the reverse order of their beginnings. */
@@ -119,13 +119,14 @@ static int read_events(struct events *events, struct owners *owners, const char 
 }
 
 /* Why qpairs have no owner. */
-enum reason { AMBIGUOUS, UNRELIABLE, REPLACED, UNREGISTERED, NUM_REASONS };
+enum reason { AMBIGUOUS, INCOMPLETE, UNRELIABLE, REPLACED, UNREGISTERED, NUM_REASONS };
 
 static void note_owners(const struct owners *owners, const size_t without[NUM_REASONS])
 {
 	static const char *const reasons[NUM_REASONS] = {
 		[AMBIGUOUS] = "several are as likely",
-		[UNRELIABLE] = "probe lines of them are missing",
+		[INCOMPLETE] = "probe lines of them are missing",
+		[UNRELIABLE] = "their probe lines may be those of two qpairs, with lines between them missing",
 		[REPLACED] = "it may not be among the owners any more",
 		[UNREGISTERED] = "none was registered for them",
 	};
@@ -152,8 +153,9 @@ static void find_owners(struct owners *owners, struct lifetimes_found *found)
 		struct qpair *q = &found->all[n - 1 - i];
 		const struct match_qpair *m = &qpairs[i];
 
-		q->unreliable |= m->unreliable;
 		if (q->unreliable)
+			without[INCOMPLETE]++;
+		else if (m->unreliable)
 			without[UNRELIABLE]++;
 		else if (m->owner)
 			q->owner = m->owner;
