@@ -115,7 +115,7 @@ whole_lines() { # LCORE FILE
             # no line is another one, and each lcore misses the entries of so many slots
             grep -v '"torn":true' got | run ! grep -vxFf want
             for lcore in 0 1 2; do
-                slots=$(sed -n "s/.* \([0-9]*\) slots* of lcores* $lcore[ ,:].*/\1/p" err)
+                slots=$(sed -n "s/.* \([0-9]*\) slots* of lcores* ${lcore}[ ,:].*/\1/p" err)
                 missing=$(($(whole_lines $lcore want) - $(whole_lines $lcore got)))
                 [ $missing = $((slots / 2)) ] || [ $missing = $(((slots + 1) / 2)) ] || [ $missing = $((slots / 2 + 1)) ] ||
                     { echo "$layout: page $page: $missing entries of lcore $lcore are missing"; cat err; return 1; }

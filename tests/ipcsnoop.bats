@@ -506,10 +506,10 @@ ipcsnoop: true ended with status N'
     mkfifo pipe
     ipcsnoop -q -o pipe -- true &
     recorder=$!
-    timeout 20 cat pipe >read
+    timeout 20 cat pipe >got
     wait "$recorder"
     recorder=
-    [ -s read ]
+    [ -s got ]
     for signal in TERM HUP; do
         ipcsnoop -o pipe -- touch ran 2>log &
         recorder=$!
