@@ -15,6 +15,11 @@ static void hook(void *context, const struct lines *l, enum lines_moment moment)
 	progress_show(&i->progress, l->consumed, l->size, "bytes");
 	if (moment == LINES_WAIT && i->out)
 		out_flush(i->out);
+	while (moment == LINES_WAIT && i->pause && !lines_wait(l, INTERACTIVE_TICK_MS)) {
+		i->pause(i->context);
+		if (i->out)
+			out_flush(i->out);
+	}
 }
 
 void interactive_start(struct interactive *i, struct lines *l, struct out *out)

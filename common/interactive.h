@@ -14,7 +14,13 @@ struct out;
 struct interactive {
 	struct progress progress;
 	struct out *out; /* NULL: none to flush */
+
+	/* is called for each INTERACTIVE_TICK_MS that no line comes; NULL: not wanted; set after the start */
+	void (*pause)(void *context);
+	void *context;
 };
+
+enum { INTERACTIVE_TICK_MS = 100 };
 
 /* Becomes the hook of these lines, which have just been opened; must outlive them. */
 void interactive_start(struct interactive *i, struct lines *l, struct out *out);

@@ -161,6 +161,13 @@ int lines_next(struct lines *l, struct slice *line)
 	return 1;
 }
 
+bool lines_wait(const struct lines *l, unsigned ms)
+{
+	struct pollfd pollfd = {l->fd, POLLIN, 0};
+
+	return l->ahead ? readahead_wait(l->ahead, ms) : poll(&pollfd, 1, ms) != 0;
+}
+
 void lines_follow(struct lines *l, bool grows)
 {
 	struct stat st;

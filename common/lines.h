@@ -72,6 +72,12 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
 int lines_next(struct lines *l, struct slice *line);
 
 /*
+ * Waits until there is something to read or the end of the input, but not much longer than this.
+ * Returns whether there is; for a hook that is called before lines_next() waits.
+ */
+bool lines_wait(const struct lines *l, unsigned ms);
+
+/*
  * To read lines as they come, along with other inputs: lines_follow() after lines_open(), then
  * lines_ready() until it returns false, then lines_more(), and when that returns 0 without eof,
  * poll(2).

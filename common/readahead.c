@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io.h"
@@ -94,6 +95,22 @@ bool readahead_ready(struct readahead *r)
 	bool ready;
 
 	pthread_mutex_lock(&r->lock);
+	ready = r->blocks[r->next].full;
+	pthread_mutex_unlock(&r->lock);
+	return ready;
+}
+
+bool readahead_wait(struct readahead *r, unsigned ms)
+{
+	struct timespec until;
+	bool ready;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ms / 1000 + (until.tv_nsec + ms % 1000 * 1000000L) / 1000000000;
+	until.tv_nsec = (until.tv_nsec + ms % 1000 * 1000000L) % 1000000000;
+	pthread_mutex_lock(&r->lock);
+	while (!r->blocks[r->next].full && pthread_cond_timedwait(&r->changed, &r->lock, &until) == 0)
+		;
 	ready = r->blocks[r->next].full;
 	pthread_mutex_unlock(&r->lock);
 	return ready;

@@ -26,6 +26,9 @@ struct readahead *readahead_start(int fd, size_t rest_max);
 /* Whether readahead_next() would return at once. */
 bool readahead_ready(struct readahead *r);
 
+/* Waits until it would, but not much longer than this. Returns whether it would. */
+bool readahead_wait(struct readahead *r, unsigned ms);
+
 /*
  * Waits for the next block. rest is the end of the last block that the owner wants to keep: *start
  * points to a copy of it, followed by the new bytes. Returns the number of those, 0 at the end, -1

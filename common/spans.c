@@ -264,15 +264,29 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	return s;
 }
 
+/* Ends the spans that have been in final states since then or longer. */
+static void end_since(struct spans *spans, uint64_t ns)
+{
+	struct queue_entry due;
+
+	while (queue_take(&spans->ending, ns, &due))
+		if (!queue_is_over(&due) && due.span->last == due.since)
+			end_span(spans, due.span);
+}
+
+void spans_pause(struct spans *spans)
+{
+	end_since(spans, spans->now);
+}
+
 void spans_pass(struct spans *spans, uint64_t now)
 {
 	struct queue_entry due;
 
 	spans->now = now > spans->now ? now : spans->now;
 	now = spans->now;
-	while (now > SPANS_GRACE_NS && queue_take(&spans->ending, now - SPANS_GRACE_NS, &due))
-		if (!queue_is_over(&due) && due.span->last == due.since)
-			end_span(spans, due.span);
+	if (now > SPANS_GRACE_NS)
+		end_since(spans, now - SPANS_GRACE_NS);
 	while (spans->stuck && now >= spans->stuck_ns && queue_take(&spans->open, now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;

@@ -143,6 +143,9 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 /* Does what is due at a time in ns: it passes while no line comes as well. */
 void spans_pass(struct spans *spans, uint64_t now);
 
+/* No line has come for a while: spans in final states end, although no time of the trace has passed. */
+void spans_pause(struct spans *spans);
+
 /* Whether a span was in no final state at the end, or is in none now. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
 

@@ -29,6 +29,8 @@ int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *contex
 
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
+	t->interactive.pause = t->pause;
+	t->interactive.context = context;
 	while ((got = next_line(t, context, &text)) > 0) {
 		const char *error = traceline_parse(&line, text);
 

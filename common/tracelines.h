@@ -17,6 +17,9 @@ struct tracelines {
 	/* reads the next line instead of lines_next(), and flushes the output before it waits */
 	int (*next)(void *context, struct lines *lines, struct slice *text);
 
+	/* is called for each INTERACTIVE_TICK_MS that no line comes; NULL: not wanted */
+	void (*pause)(void *context);
+
 	/* gets each line that is not a trace line; otherwise they are left out */
 	void (*pass_on)(void *context, struct slice text);
 };

@@ -369,9 +369,13 @@ L
     trace-spans -q --stuck 50000 <in >out &
     pid=$!
     exec 7>in
-    entry 1.000 TCP_REQ_NEW r0 - 0x10 >&7
-    object r1 0x20 '' 2.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >&7
-    entry 20000.000 TCP_REQ_NEW r2 - 0x30 >&7
+    # in one write: while they are made, time passes
+    {
+        entry 1.000 TCP_REQ_NEW r0 - 0x10
+        object r1 0x20 '' 2.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED
+        entry 20000.000 TCP_REQ_NEW r2 - 0x30
+    } >lines
+    cat lines >&7
     wait_for_text 'r1 ' out
     # time passes while the target writes nothing
     wait_for_text 'r2 ' out
@@ -379,6 +383,29 @@ L
     exec 7>&-
     wait "$pid"
     equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 r0 r2 r0 '
+}
+
+@test "a span that has ended is printed when the input pauses" {
+    mkfifo in
+    trace-spans -q <in >out &
+    pid=$!
+    exec 7>in
+    entry 1.000 TCP_REQ_NEW r0 - 0x10 >&7
+    object r1 0x20 '' 2.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >&7
+    wait_for_text 'r1 ' out
+    # also of much input, which a thread reads; the trace's time does not pass meanwhile
+    awk 'BEGIN {
+        for (i = 2; i <= 3000; i++) {
+            printf "{\"tsc\":1,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"TCP_REQ_NEW\",\"object\":{\"id\":\"r%d\",\"value\":\"0x20\"}}\n", i * 10, i
+            printf "{\"tsc\":1,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"TCP_REQ_COMPLETED\",\"object\":{\"id\":\"r%d\",\"us\":3.000,\"value\":\"0x20\"}}\n", i * 10 + 3, i
+        }
+    }' >many
+    cat many >&7
+    wait_for_text 'r3000 ' out
+    exec 7>&-
+    wait "$pid"
+    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" "$(seq -f 'r%g' 1 3000 | tr '\n' ' ')r0 "
+    equal "$(tail -n 1 out | awk '{ print $2 }')" 0.000
 }
 
 @test "lines that are no trace lines are reported, and the rest is used" {

@@ -7,7 +7,6 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +34,7 @@ static struct ranking ranking;
 static struct story story = {.spans = &spans};
 static struct out out, text = {.fd = OUT_MEMORY};
 
+static unsigned idle_ticks;         /* since the last line */
 static uint64_t cut_off, in_flight; /* spans that -n leaves out */
 
 /* Puts a span into text: its line, and its story. */
@@ -106,32 +106,23 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 	uint64_t ns;
 
 	(void)context;
+	idle_ticks = 0;
 	if (opt.story && !traceline_ns(line->us, &ns))
 		story_see(&story, line, ns);
 	return spans_line(&spans, line, entry);
 }
 
-/* For --stuck: time passes while the target writes nothing. */
-static int next_line(void *context, struct lines *lines, struct slice *entry)
+/* No line has come for a tick: for --stuck time passes, otherwise only what has ended is not held back for long. */
+static void pass(void *context)
 {
-	enum { TICK_MS = 100 };
+	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
 
 	(void)context;
-	while (!lines_ready(lines, entry)) {
-		struct pollfd pollfd = {lines_pollfd(lines), POLLIN, 0};
-
-		if (lines->eof)
-			return 0;
-		if (poll(&pollfd, 1, 0) == 0)
-			out_flush(&out);
-		while (poll(&pollfd, 1, TICK_MS) == 0) {
-			spans_pass(&spans, spans.now + TICK_MS * 1000000);
-			out_flush(&out);
-		}
-		if (lines_more(lines) < 0)
-			return -1;
-	}
-	return 1;
+	idle_ticks++;
+	if (opt.stuck_ns)
+		spans_pass(&spans, spans.now + INTERACTIVE_TICK_MS * 1000000);
+	else if (idle_ticks == TICKS)
+		spans_pause(&spans);
 }
 
 static void add_key(const char *argument)
@@ -248,10 +239,7 @@ int main(int argc, char **argv)
 	out_open(&out, STDOUT_FILENO);
 	if (tracelines_open(&lines, path, "trace-spans", &out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
-	if (opt.stuck_ns) {
-		lines_follow(&lines.lines, false);
-		lines.next = next_line;
-	}
+	lines.pause = pass;
 	start();
 	if (tracelines_each(&lines, take_line, NULL) != 0)
 		status = EXIT_FAILURE;
