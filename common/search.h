@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * The first i below n for which the condition holds, or n; from there on it holds.
+ * The first i below n for which the condition holds, or n. From there on it must hold.
  *
  *	size_t next = search_first(i, list->n, list->all[i].time > now);
  */

@@ -21,7 +21,7 @@ others() {
 
 # Makes trace what whole is, but with any bytes in the history of lcore 1.
 damage_lcore() {
-    local bytes= byte
+    local bytes='' byte
     size=$((1 + RANDOM % 100))
     # half of them in the history's head
     at=$((RANDOM % 2 ? RANDOM % 48 : RANDOM % (history_size + 32 * SLOTS - size)))

@@ -113,7 +113,7 @@ static void note_end(void *context)
 	cli_notice(opt.recorder.quiet, "process %d has ended", opt.recorder.pids[0]);
 }
 
-/* While completions are still seen: else those that come now would seem to be missed. */
+/* Looks for missed completions while they are still seen: a later one would count as missed. */
 static int detach(void *context)
 {
 	struct biosnoop *b = context;
