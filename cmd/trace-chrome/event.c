@@ -95,12 +95,12 @@ static void put_args(struct out *out, const struct traceline *line)
 			comma = true;
 		}
 	if (line->size.p) {
-		out_text(out, ",\"size\":" + !comma);
+		out_text(out, comma ? ",\"size\":" : "\"size\":");
 		out_slice(out, line->size);
 		comma = true;
 	}
 	for (size_t i = 0; i < line->num_args; i++) {
-		out_text(out, ",\"" + !comma);
+		out_text(out, comma ? ",\"" : "\"");
 		put_text(out, line->args[i].key);
 		out_text(out, "\":");
 		put_text(out, line->args[i].value);
