@@ -2,8 +2,8 @@
 /*
  * trace-chrome: converts trace lines for chrome://tracing and Perfetto. Each lcore has a track with
  * its entries. Each object, such as a request, has one with a slice for its life, in it one that says
- * what it is, and in that a slice for each state. Arrows lead from a request to what it started, and back. A counter shows how many
- * objects are in work.
+ * what it is, and in that a slice for each state. Arrows lead from a request to what it started, and
+ * back. A counter shows how many objects are in work.
  */
 #include <err.h>
 #include <stdlib.h>
