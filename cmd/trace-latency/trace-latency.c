@@ -39,8 +39,8 @@ static struct shares shares;
 static struct rows base; /* of the earlier run */
 
 /* One of them measures: the other one, and more slowly, if it takes whole trees of objects to know. */
-static struct measure measure = {.rows = &rows, .group = &opt.group};
-static struct trees trees = {.rows = &rows, .group = &opt.group};
+static struct measure measure;
+static struct trees trees;
 
 static void print_rows(const struct rows *measured, struct out *out)
 {
@@ -161,11 +161,10 @@ static int read_encoded(struct rows *to, const char *path, const char *reader)
 }
 
 /* Returns 0, or -1 when something was wrong with one of the files. */
-static int read_files(const char *const *paths, size_t n, struct out *out)
+static int read_files(const char *const *paths, size_t n)
 {
 	int status = 0;
 
-	measure.out = trees.out = out;
 	for (size_t i = 0; i < n; i++) {
 		if (opt.merge)
 			status |= read_encoded(&rows, paths[i], "trace-latency --merge");
@@ -285,6 +284,17 @@ static void note_gone(void)
 	note(io_name(opt.base), gone, "rows are not in this run");
 }
 
+static void start(struct out *out)
+{
+	measure.rows = trees.rows = &rows;
+	measure.group = trees.group = &opt.group;
+	measure.out = trees.out = out;
+	measure.related = trees.related = opt.related;
+	measure.interval = opt.interval;
+	measure.print = print_rows;
+	trees.shares = opt.layers ? &shares : NULL;
+}
+
 static void free_all(void)
 {
 	measure_free(&measure);
@@ -303,14 +313,11 @@ int main(int argc, char **argv)
 	size_t n;
 	const char *const *paths = parse_options(argc, argv, &n);
 
-	measure.related = trees.related = opt.related;
-	measure.interval = opt.interval;
-	measure.print = print_rows;
-	trees.shares = opt.layers ? &shares : NULL;
 	out_open(&out, STDOUT_FILENO);
+	start(&out);
 	if (opt.base && read_encoded(&base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
-	if (read_files(paths, n, &out) != 0 || !check_keys(n == 1 ? io_name(paths[0]) : "all files"))
+	if (read_files(paths, n) != 0 || !check_keys(n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
 	print(&out);
 	if (opt.base)

@@ -27,11 +27,11 @@ static struct {
 } opt;
 
 static struct intern types, states;
-static struct spans spans = {.types = &types, .states = &states};
-static struct print print = {.spans = &spans};
+static struct spans spans;
+static struct print print;
 static struct choose choose;
 static struct ranking ranking;
-static struct story story = {.spans = &spans};
+static struct story story;
 static struct out out, text = {.fd = OUT_MEMORY};
 
 static unsigned idle_ticks;         /* since the last line */
@@ -183,6 +183,9 @@ static const char *parse_options(int argc, char **argv)
 
 static void start(void)
 {
+	print.spans = story.spans = &spans;
+	spans.types = &types;
+	spans.states = &states;
 	spans.take = take_span;
 	if (opt.story)
 		spans.entry = keep_entry;
