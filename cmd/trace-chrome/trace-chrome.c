@@ -270,7 +270,7 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	c->depths[o->type] = depth;
 }
 
-/* Reads where the line is from; a new source, and a new lcore, get tracks. Returns NULL, or what is wrong with the line. */
+/* Reads where a line is from; a new source, and a new lcore, get tracks. Returns NULL, or what is wrong with it. */
 static const char *read_place(struct chart *c, const struct traceline *line, struct event_at *at)
 {
 	uint32_t *known, sources = c->sources.n;

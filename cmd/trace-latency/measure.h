@@ -32,8 +32,8 @@ struct measure {
 };
 
 /*
- * Measures the lines of a file, after those of others. Returns 0, or -1 when something was wrong with it, which was said;
- * a file that cannot be opened ends the tool.
+ * Measures the lines of a file, after those of others. Returns 0, or -1 when something was wrong with
+ * it, which was said; a file that cannot be opened ends the tool.
  */
 int measure_lines(struct measure *m, const char *path);
 
