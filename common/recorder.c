@@ -191,7 +191,7 @@ static int watch_processes(struct recorder *r)
 		int fd = syscall(SYS_pidfd_open, pid, 0);
 
 		if (fd < 0 && errno == ESRCH)
-			warnx("process %d: there is none", pid);
+			warnx("process %d: does not exist", pid);
 		else if (fd < 0 && (errno == EINVAL || errno == ENOENT))
 			warnx("process %d: a thread of another process", pid);
 		else if (fd < 0)

@@ -172,7 +172,7 @@ int target_add_process(struct target *t, pid_t pid)
 	int result = -1, error = errno;
 
 	if (missing && !*missing) {
-		warnx("process %d: %s", pid, error == ENOENT ? "there is none" : strerror(error));
+		warnx("process %d: %s", pid, error == ENOENT ? "does not exist" : strerror(error));
 		mapping_end(&list);
 		return -1;
 	}

@@ -500,7 +500,7 @@ RS 128 65536 null'
         equal "$stderr" "biosnoop: $name: no disk; lsblk lists those that are there"
     done
     status_is 1 biosnoop -p 2147483647
-    equal "$stderr" 'biosnoop: process 2147483647: there is none'
+    equal "$stderr" 'biosnoop: process 2147483647: does not exist'
     status_is 1 biosnoop -o missing/file
     equal "$stderr" 'biosnoop: missing/file: No such file or directory'
     ln -s other link

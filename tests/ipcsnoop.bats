@@ -341,7 +341,7 @@ ipcsnoop: true ended with status N'
     snoop 126 -- ./file
     equal "$(cat log)" 'ipcsnoop: ./file: Exec format error'
     status_is 1 ipcsnoop -p 2147483647
-    equal "$stderr" 'ipcsnoop: process 2147483647: there is none'
+    equal "$stderr" 'ipcsnoop: process 2147483647: does not exist'
 }
 
 # bats test_tags=any-kernel

@@ -297,20 +297,20 @@ T
 @test "what is not there to be recorded" {
     command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
     try_all <<'T'
-1 % biosnoop: process 2147483647: there is none % biosnoop -p 2147483647
+1 % biosnoop: process 2147483647: does not exist % biosnoop -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
 1 % biosnoop: nosuchdisk: no disk; lsblk lists those that are there % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
 2 % a whole number above 0 is expected % biosnoop 1s
 2 % a number of seconds is expected, not 2 operands % biosnoop 10 -Q
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
-1 % offwaketime: process 2147483647: there is none % offwaketime -p 2147483647 1
-1 % offwaketime: process 2147483647: there is none % offwaketime -p $$,2147483647 1
+1 % offwaketime: process 2147483647: does not exist % offwaketime -p 2147483647 1
+1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1
 1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % -u and -k leave no threads % offwaketime -u -k
 2 % a process (-p), a file (-x) or a command is expected % usdt-record
-1 % process 2147483647: there is none % usdt-record -p 2147483647
+1 % process 2147483647: does not exist % usdt-record -p 2147483647
 127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand
 126 % Permission denied % usdt-record ./text
 1 % text: % usdt-record -x text
@@ -318,8 +318,8 @@ T
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
 2 % a command or a process (-p) is expected % ipcsnoop
-1 % ipcsnoop: process 2147483647: there is none % ipcsnoop -p 2147483647
-1 % process 2147483647: there is none % usdt-gen -p 2147483647
+1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
+1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
 1 % missing: No such file or directory % usdt-gen -s missing
 1 % lines:1: % usdt-gen -f lines

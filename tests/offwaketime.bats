@@ -281,7 +281,7 @@ agrees() { # THREAD PATTERN
         says 'offwaketime: '
     done
     status_is 1 offwaketime -p "$idle",2147483647
-    equal "$stderr" 'offwaketime: process 2147483647: there is none'
+    equal "$stderr" 'offwaketime: process 2147483647: does not exist'
     status_is 1 offwaketime -t 2147483647
     equal "$stderr" 'offwaketime: thread 2147483647: does not exist'
     status_is 1 offwaketime -q -f -o /dev/full 1

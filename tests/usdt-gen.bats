@@ -155,7 +155,7 @@ usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     exec {go}>&-
     wait
     status_is 1 usdt-gen -p $!
-    says "usdt-gen: process $!: there is none"
+    says "usdt-gen: process $!: does not exist"
 }
 
 @test "a mapped file that cannot be opened is an error" {

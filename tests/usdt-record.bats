@@ -428,7 +428,7 @@ guarded: n=0x7'
     status_is 1 usdt-record -e 'with_float(n,load)' -- usdt-target float
     says 'has a floating-point number'
     status_is 1 usdt-record -p 2147483647
-    equal "$stderr" 'usdt-record: process 2147483647: there is none'
+    equal "$stderr" 'usdt-record: process 2147483647: does not exist'
     status_is 1 usdt-record -o missing/file -e 'inlined(where)' -- usdt-target
     equal "$stderr" 'usdt-record: missing/file: No such file or directory'
     ln -s other link
