@@ -99,10 +99,10 @@ static int wait_for_reader(const struct recorder *r, const char *path, int flags
 	struct sigaction before[NUM_SIGNALS];
 	int fd;
 
-	cli_notice(r->options.quiet, "%s: a pipe: waits for a process that reads from it", path);
 	for (int i = 0; i < NUM_SIGNALS; i++)
 		sigaction(signals[i], NULL, &before[i]);
 	catch_signals();
+	cli_notice(r->options.quiet, "%s: a pipe: waits for a process that reads from it", path);
 	do {
 		wait_for(NULL, 0, READER_MS);
 		fd = open(path, flags);

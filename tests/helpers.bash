@@ -165,8 +165,13 @@ is_since() { # VERSION
 
 # Ends a recorder in the background, and checks its exit status. What it has said is in the file log.
 ends() { # STATUS PID
-    local status=0
     kill "$2" 2>/dev/null || true
+    ends_itself "$@"
+}
+
+# The same of one that ends without being told to.
+ends_itself() { # STATUS PID
+    local status=0
     wait "$2" || status=$?
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
 }

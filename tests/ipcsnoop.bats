@@ -515,7 +515,8 @@ ipcsnoop: true ended with status N'
         recorder=$!
         wait_for_text 'ipcsnoop: pipe: a pipe: waits for a process that reads from it' log
         kill -$signal "$recorder"
-        end 1
+        ends_itself 1 "$recorder"
+        recorder=
         grep -q 'ipcsnoop: pipe: no process has opened this pipe to read from it' log
         [ ! -e ran ]
     done
