@@ -543,7 +543,7 @@ struct ticks *recorder_ticks(struct recorder *r)
 
 	if (!wrong)
 		return &r->ticks;
-	cli_notice(r->options.quiet, "the lines have no tsc: %s", wrong);
+	cli_notice(r->options.quiet, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK: %s", wrong);
 	return NULL;
 }
 

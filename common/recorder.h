@@ -142,8 +142,8 @@ int recorder_attach(struct recorder *r);
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * The processor's counter, for the tsc of lines; to be called before events come. NULL, after a notice, when it cannot be
- * told from the clock here.
+ * The processor's counter, for the tsc of lines; to be called before events come. NULL, after a notice that tsc is the
+ * clock's nanoseconds, when it is not known at the times of the clock here.
  */
 struct ticks *recorder_ticks(struct recorder *r);
 

@@ -19,10 +19,7 @@ struct ticks {
 	uint64_t jumps; /* how often the counter did not go on as the clock did, as when the machine slept */
 };
 
-/*
- * Takes 10 ms. Returns NULL; or, when the clock is not made from the counter here or the counter is not the same on all
- * processors at any time, what is wrong.
- */
+/* Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong. */
 const char *ticks_start(struct ticks *t);
 
 /* The counter at a time of clock_ns(), which is about now. */

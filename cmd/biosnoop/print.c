@@ -143,10 +143,8 @@ void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	int64_t since = since_first(p, e);
 	struct out *out = p->out;
 
-	out_char(out, '{');
-	if (p->ticks)
-		out_printf(out, "\"tsc\":%" PRIu64 ",", ticks_at(p->ticks, e->end_ns));
-	out_printf(out, "\"us\":%s", since < 0 ? "-" : "");
+	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s",
+		   p->ticks ? ticks_at(p->ticks, e->end_ns) : (uint64_t)e->end_ns, since < 0 ? "-" : "");
 	out_us(out, since < 0 ? -since : since);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {

@@ -12,7 +12,7 @@
 
 struct biosnoop_printer {
 	struct out *out;
-	struct ticks *ticks; /* for the tsc of trace lines; NULL: they have none */
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
 	bool queued;         /* with the time in the queue */
 	uint64_t first_ns;   /* when the first request was completed; 0: none yet */
 	uint64_t number;     /* of lines with a request */

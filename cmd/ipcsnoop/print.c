@@ -135,12 +135,8 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	char name[CALLS_NAME];
 	struct out *out = p->out;
 
-	out_char(out, '{');
-	if (p->ticks) {
-		member(out, "\"tsc\":", ticks_at(p->ticks, e->end_ns));
-		out_char(out, ',');
-	}
-	out_text(out, since < 0 ? "\"us\":-" : "\"us\":");
+	member(out, "{\"tsc\":", p->ticks ? ticks_at(p->ticks, e->end_ns) : e->end_ns);
+	out_text(out, since < 0 ? ",\"us\":-" : ",\"us\":");
 	out_us(out, since < 0 ? -since : since);
 	member(out, ",\"lcore\":", e->cpu);
 	out_text(out, e->writes ? ",\"tpoint\":\"PIPE_WRITE\",\"args\":{\"comm\":"

@@ -11,7 +11,7 @@
 
 struct ipcsnoop_printer {
 	struct out *out;
-	struct ticks *ticks; /* for the tsc of trace lines; NULL: they have none */
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
 	uint64_t first_ns;   /* when the first call returned; 0: none yet */
 };
 
