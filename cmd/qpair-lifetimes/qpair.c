@@ -9,13 +9,24 @@
 #include "owners.h"
 #include "probeline.h"
 
+/* Escapes a string of a probe line as usdt-record does, however it was escaped. */
+static size_t escape(char *to, struct slice string)
+{
+	struct slice plain = probeline_decode(string);
+	size_t n = probeline_escape(to, plain) - to;
+
+	free((char *)plain.p);
+	return n;
+}
+
 void qpair_keep_names(struct qpair_event *e, struct slice subnqn, struct slice hostnqn)
 {
-	char *copy = mem_resize(NULL, subnqn.n + hostnqn.n, 1);
+	char *copy = mem_resize(NULL, PROBELINE_ESCAPED(subnqn.n + hostnqn.n), 1);
 
-	e->subnqn = (struct slice){copy, subnqn.n};
-	e->hostnqn = (struct slice){mempcpy(copy, subnqn.p, subnqn.n), hostnqn.n};
-	memcpy(copy + subnqn.n, hostnqn.p, hostnqn.n);
+	e->subnqn.n = escape(copy, subnqn);
+	e->hostnqn.n = escape(copy + e->subnqn.n, hostnqn);
+	e->subnqn.p = mem_resize(copy, e->subnqn.n + e->hostnqn.n, 1);
+	e->hostnqn.p = e->subnqn.p + e->subnqn.n;
 }
 
 void qpair_free_names(struct qpair_event *e)
@@ -31,12 +42,9 @@ bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b)
 
 static void write_name(struct out *out, const char *key, struct slice name)
 {
-	struct slice plain = probeline_decode(name);
-
 	out_printf(out, ", %s='", key);
-	out_commit(out, probeline_escape(out_room(out, PROBELINE_ESCAPED(plain.n)), plain));
+	out_slice(out, name);
 	out_char(out, '\'');
-	free((char *)plain.p);
 }
 
 void qpair_write(struct out *out, const struct qpair *q)

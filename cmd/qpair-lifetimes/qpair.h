@@ -16,7 +16,7 @@ struct qpair_event {
 	enum qpair_probe { ADD, REMOVE, CONNECT } probe;
 	size_t line; /* orders events with equal ticks */
 	uint64_t tsc, qpair, thread, qid;
-	struct slice subnqn, hostnqn; /* still escaped; see qpair_keep_names() */
+	struct slice subnqn, hostnqn; /* escaped; see qpair_keep_names() */
 };
 
 struct qpair {
@@ -25,7 +25,10 @@ struct qpair {
 	const struct owner *owner; /* may be NULL */
 };
 
-/* Copies the names into the event, in one block that subnqn starts. */
+/*
+ * Copies the names into the event, in one block that subnqn starts, escaped as they are printed: a connect may be that
+ * of many qpairs.
+ */
 void qpair_keep_names(struct qpair_event *e, struct slice subnqn, struct slice hostnqn);
 
 void qpair_free_names(struct qpair_event *e);
