@@ -22,8 +22,8 @@ const volatile bool only_own;
 const volatile __u32 own_uid, own_gid;
 const volatile __u64 own_capabilities;
 /*
- * The offset of task_exec_state.dumpable, 0 where there is none. To look for a type that a kernel does not have, libbpf
- * needs CAP_SYS_ADMIN.
+ * The offset of task_exec_state.dumpable; 0 if the kernel has no such type. User space finds it out, since libbpf needs
+ * CAP_SYS_ADMIN to search for a type that does not exist.
  */
 const volatile __u32 dumpable_offset;
 

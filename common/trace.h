@@ -123,7 +123,7 @@ const struct trace_tpoint *trace_tpoint(const struct trace *t, uint16_t id);
 /* The slots that the largest entry takes. */
 unsigned trace_entry_slots(const struct trace *t);
 
-/* The owner's record, all zero when it cannot be read; false when there is none of this id. */
+/* The owner's record, all zero when it cannot be read; false if no owner has this id. */
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner);
 
 /* The same from a record of this many bytes, which must be the size in the owner table. */

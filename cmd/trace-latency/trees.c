@@ -106,7 +106,7 @@ static void take_tree(struct trees *t, const struct span *s)
 	}
 }
 
-/* As spans.take: what is below a span that has not ended is measured with that. */
+/* A spans.take function. A span below another one is measured when that one ends. */
 static void take_span(void *context, const struct span *s)
 {
 	if (!s->parent)

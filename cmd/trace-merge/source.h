@@ -52,8 +52,8 @@ void source_next(struct source *s);
 bool source_read(struct source *s);
 
 /*
- * The descriptor to poll(2) for lines of a source that has none, or, when ahead, for more behind its line; -1 when there
- * is nothing to be waited for.
+ * The descriptor to poll(2) for the first line of a source that has none; with ahead, also for more lines of one that
+ * has a line. -1: do not wait for it.
  */
 int source_pollfd(const struct source *s, bool ahead);
 
