@@ -237,17 +237,23 @@ static bool fast_args(struct cursor *c, struct traceline *l)
 	return LITERAL(c, "}");
 }
 
-static bool parse_fast(struct traceline *l, struct slice line)
+/* Up to the comma before "lcore". */
+static bool fast_head(struct cursor *c, struct traceline *l)
 {
-	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
 	struct slice number;
 
 	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) && number_decimal(number, &l->tsc) &&
 	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
-	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) && LITERAL(c, ",\"lcore\":") &&
-	       fast_integer(c, &l->lcore) && (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) &&
-	       LITERAL(c, ",\"tpoint\":\"") && fast_string(c, &l->tpoint) &&
-	       (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
+	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source));
+}
+
+static bool parse_fast(struct traceline *l, struct slice line)
+{
+	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
+
+	return fast_head(c, l) && LITERAL(c, ",\"lcore\":") && fast_integer(c, &l->lcore) &&
+	       (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) && LITERAL(c, ",\"tpoint\":\"") &&
+	       fast_string(c, &l->tpoint) && (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
 	       (!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&
 	       (!LITERAL(c, ",\"size\":") || fast_integer(c, &l->size)) &&
 	       (!LITERAL(c, ",\"object\":{") || fast_object(c, l)) &&
@@ -258,6 +264,14 @@ static bool parse_fast(struct traceline *l, struct slice line)
 static void clear(struct traceline *l)
 {
 	*l = (struct traceline){.args = l->args, .cap = l->cap};
+}
+
+bool traceline_parse_head(struct traceline *l, struct slice line)
+{
+	struct cursor cursor = {line.p, line.p + line.n};
+
+	l->source.p = NULL;
+	return fast_head(&cursor, l) && LITERAL(&cursor, ",\"lcore\":") && cursor.end[-1] == '}';
 }
 
 const char *traceline_parse(struct traceline *l, struct slice line)

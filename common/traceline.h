@@ -34,6 +34,12 @@ struct traceline {
  */
 const char *traceline_parse(struct traceline *l, struct slice line);
 
+/*
+ * Sets tsc, us and source only, of a line in the form of trace-dump, and checks little of the rest: for those who pass
+ * lines on. False for any other line.
+ */
+bool traceline_parse_head(struct traceline *l, struct slice line);
+
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 

@@ -44,67 +44,15 @@ int source_open(struct source *s, const char *path, struct slice name, bool ages
 	return 0;
 }
 
-static bool literal(const char **p, const char *end, const char *text, size_t n)
-{
-	if ((size_t)(end - *p) < n || memcmp(*p, text, n) != 0)
-		return false;
-	*p += n;
-	return true;
-}
-
-#define LITERAL(p, end, text) literal(p, end, text, sizeof(text) - 1)
-
-/* Digits that fit 19 places; returns where they end. */
-static const char *read_digits(const char *p, const char *end, uint64_t *value)
-{
-	const char *start = p;
-
-	for (*value = 0; p < end && p - start < 19 && *p >= '0' && *p <= '9'; p++)
-		*value = *value * 10 + *p - '0';
-	return p;
-}
-
-/* A line in the form of trace-dump: the rest of it is checked by those who read the result. */
-static bool parse_fast(struct head *h)
-{
-	const char *p = h->text.p, *end = h->text.p + h->text.n, *digits;
-	uint64_t us, fraction;
-	bool negative;
-
-	if (!LITERAL(&p, end, "{\"tsc\":"))
-		return false;
-	p = read_digits(digits = p, end, &h->at.tsc);
-	if (p == digits || !LITERAL(&p, end, ",\"us\":"))
-		return false;
-	h->us.p = p;
-	negative = p < end && *p == '-';
-	p = read_digits(digits = p + negative, end, &us);
-	if (p == digits || p - digits > 15 || !LITERAL(&p, end, "."))
-		return false;
-	p = read_digits(digits = p, end, &fraction);
-	if (p - digits != 3 || !LITERAL(&p, end, ",") || end[-1] != '}')
-		return false;
-	h->us.n = p - 1 - h->us.p;
-	h->at.ns = us * 1000 + fraction;
-	if (negative)
-		h->at.ns = -h->at.ns;
-	h->timed = true;
-	h->named = LITERAL(&p, end, "\"source\":");
-	return true;
-}
-
 /* Returns NULL, or why it is not a trace line. */
 static const char *parse(struct head *h, struct slice text, struct traceline *parsed)
 {
-	const char *error;
+	const char *error = traceline_parse_head(parsed, text) ? NULL : traceline_parse(parsed, text);
 	uint64_t ns = 0;
 
-	h->text = text;
-	if (parse_fast(h))
-		return NULL;
-	error = traceline_parse(parsed, text);
 	if (error)
 		return error;
+	h->text = text;
 	h->timed = !traceline_ns(parsed->us, &ns) && ns <= INT64_MAX;
 	h->at = (struct rate_point){parsed->tsc, ns};
 	h->us = parsed->us;
