@@ -16,6 +16,15 @@ static inline uint64_t clock_ns(void)
 	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
 }
 
+/* Nanoseconds of CLOCK_REALTIME: the time of day. */
+static inline uint64_t clock_wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
+}
+
 static inline uint64_t clock_ms(void)
 {
 	return clock_ns() / NS_A_MS;

@@ -16,6 +16,7 @@ enum {
 	START_MS = 10,
 	RENEW_MS = 100,
 	SLEW_PPM = 1000, /* the clock is steered by half as much at most */
+	NOISE_NS = 100,  /* by which the clocks of two processors may differ */
 };
 
 /* The kernel's own clock sources that are the counter, and those of hypervisors, where the counter has to be invariant. */
@@ -54,13 +55,42 @@ static bool is_invariant(void)
 	return true;
 }
 #else
-#error "the counter of this processor is not known"
+static const char *const sources[] = {}, *const virtual_sources[] = {};
+
+static uint64_t counter(void)
+{
+	return 0;
+}
+
+static bool is_invariant(void)
+{
+	return false;
+}
 #endif
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* A time at which both were read: the counter is read before and after the clock. */
-static struct ticks_reading read_both(void)
+/*
+ * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC: as far as known, unless it was set. It is read between two readings
+ * of the other, of which the narrowest pair is taken.
+ */
+static uint64_t read_ahead(uint64_t known)
+{
+	uint64_t narrowest = UINT64_MAX, best = 0;
+
+	for (int i = 0; i < READINGS; i++) {
+		uint64_t from = clock_ns(), wall = clock_wall_ns(), to = clock_ns();
+
+		if (to - from >= narrowest)
+			continue;
+		narrowest = to - from;
+		best = wall - from - narrowest / 2;
+	}
+	return best + narrowest + NOISE_NS - known <= 2 * (narrowest + NOISE_NS) ? known : best;
+}
+
+/* A time at which all were read: the counter is read before and after the clock. known: see read_ahead(). */
+static struct ticks_reading read_all(uint64_t known)
 {
 	struct ticks_reading best = {};
 	uint64_t narrowest = UINT64_MAX;
@@ -71,8 +101,9 @@ static struct ticks_reading read_both(void)
 		if (to - from >= narrowest)
 			continue;
 		narrowest = to - from;
-		best = (struct ticks_reading){from + narrowest / 2, ns};
+		best = (struct ticks_reading){.tsc = from + narrowest / 2, .ns = ns};
 	}
+	best.wall = best.ns + read_ahead(known);
 	return best;
 }
 
@@ -84,12 +115,17 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
+static uint64_t ahead(const struct ticks *t)
+{
+	return t->last.wall - t->last.ns;
+}
+
 const char *ticks_start(struct ticks *t)
 {
 	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	char name[32] = "";
 
-	*t = (struct ticks){};
+	*t = (struct ticks){.last = read_all(0)};
 	if (f && fgets(name, sizeof(name), f))
 		name[strcspn(name, "\n")] = 0;
 	if (f)
@@ -97,34 +133,66 @@ const char *ticks_start(struct ticks *t)
 	if (!is_one_of(name, sources, COUNT(sources)) &&
 	    !(is_one_of(name, virtual_sources, COUNT(virtual_sources)) && is_invariant()))
 		return "the kernel's clock source is not the processor's counter";
-	t->before = read_both();
-	nanosleep(&(struct timespec){.tv_nsec = START_MS * NS_A_MS}, NULL);
-	t->last = read_both();
+	t->before = t->last;
+	/* a signal may end it early */
+	while (clock_ns() - t->before.ns < START_MS * NS_A_MS)
+		nanosleep(&(struct timespec){.tv_nsec = START_MS * NS_A_MS}, NULL);
+	t->last = read_all(ahead(t));
 	t->rate = (double)(t->last.tsc - t->before.tsc) / (t->last.ns - t->before.ns);
 	return NULL;
 }
 
 static void renew(struct ticks *t)
 {
-	struct ticks_reading now = read_both();
-	uint64_t passed = now.ns - t->last.ns;
-	double ratio = (double)(now.tsc - t->last.tsc) / passed / t->rate;
+	struct ticks_reading now = read_all(ahead(t));
+	uint64_t passed = now.ns - t->last.ns, ticks = now.tsc - t->last.tsc;
+	double expected = passed * t->rate;
 
+	if (passed < NS_A_MS)
+		return;
+	t->steps += now.wall - now.ns != ahead(t);
 	t->before = t->last;
 	t->last = now;
-	if (ratio > 1 - SLEW_PPM / 1e6 && ratio < 1 + SLEW_PPM / 1e6)
+	if (!t->rate || (ticks >= expected * (1 - SLEW_PPM / 1e6) && ticks <= expected * (1 + SLEW_PPM / 1e6)))
 		return;
 	t->jumps++;
 	/* it is not known when: what comes now is after it */
-	t->before = (struct ticks_reading){now.tsc - (uint64_t)(passed * t->rate), now.ns - passed};
+	t->before = (struct ticks_reading){now.tsc - (uint64_t)expected, now.ns - passed, now.wall - passed};
+}
+
+static void renew_at(struct ticks *t, uint64_t ns)
+{
+	if (ns > t->last.ns + (uint64_t)RENEW_MS * NS_A_MS)
+		renew(t);
+}
+
+/* x * to / from, for a difference x of one of two clocks, which moved by these two. */
+static int64_t scale(int64_t x, uint64_t to, uint64_t from)
+{
+	return (__int128)x * (int64_t)to / (int64_t)from;
 }
 
 uint64_t ticks_at(struct ticks *t, uint64_t ns)
 {
-	__int128 ticks;
+	renew_at(t, ns);
+	return t->last.tsc + scale(ns - t->last.ns, t->last.tsc - t->before.tsc, t->last.ns - t->before.ns);
+}
 
-	if (ns > t->last.ns + (uint64_t)RENEW_MS * NS_A_MS)
+uint64_t ticks_ns(struct ticks *t, uint64_t tsc)
+{
+	/* it may be any number; where the counter itself is before the last reading, it jumped */
+	if (counter() - t->last.tsc > RENEW_MS * NS_A_MS * t->rate)
 		renew(t);
-	ticks = (__int128)(int64_t)(ns - t->last.ns) * (int64_t)(t->last.tsc - t->before.tsc);
-	return t->last.tsc + (int64_t)(ticks / (int64_t)(t->last.ns - t->before.ns));
+	return t->last.ns + scale(tsc - t->last.tsc, t->last.ns - t->before.ns, t->last.tsc - t->before.tsc);
+}
+
+uint64_t ticks_wall(struct ticks *t, uint64_t ns)
+{
+	renew_at(t, ns);
+	return ns + ahead(t);
+}
+
+struct ticks_reading ticks_now(void)
+{
+	return read_all(0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processor's counter, of which SPDK stamps the entries of its traces. BPF programs stamp events with CLOCK_MONOTONIC;
- * this converts their times.
+ * The processor's counter, of which SPDK stamps the entries of its traces, and the clocks. BPF programs stamp events with
+ * CLOCK_MONOTONIC, the time of day is CLOCK_REALTIME: this converts them.
  *
- * Both are read together every 100 ms while events come, since the clock is steered: it does not always take the same
- * number of ticks to a second. Between two such readings the error is some nanoseconds.
+ * They are read together every 100 ms while there are times to convert, since the clocks are steered: they do not always
+ * take the same number of ticks to a second. Between two such readings the error is some nanoseconds.
  */
 #ifndef TICKS_H
 #define TICKS_H
@@ -13,16 +13,34 @@
 
 struct ticks {
 	struct ticks_reading {
-		uint64_t tsc, ns;
-	} before, last; /* the latest two */
-	double rate;    /* ticks per nanosecond, at the start */
-	uint64_t jumps; /* how often the counter did not go on as the clock did, as when the machine slept */
+		uint64_t tsc;
+		uint64_t ns;   /* of CLOCK_MONOTONIC */
+		uint64_t wall; /* of CLOCK_REALTIME, in nanoseconds */
+	} before, last;        /* the latest two */
+	double rate;           /* ticks per nanosecond, at the start; 0: not known */
+	uint64_t jumps;        /* how often the counter did not go on as the clock did, as when the machine slept */
+	uint64_t steps;        /* how often the time of day was set */
 };
 
-/* Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong. */
+/*
+ * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong: of the
+ * conversions, only ticks_wall() can then be used.
+ */
 const char *ticks_start(struct ticks *t);
 
 /* The counter at a time of clock_ns(), which is about now. */
 uint64_t ticks_at(struct ticks *t, uint64_t ns);
+
+/*
+ * The time of clock_ns() at which the counter was tsc. Of a time long before ticks_start() it is as exact as the rate was
+ * measured: about a millionth of how long ago it was.
+ */
+uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
+
+/* The time of day at a time of clock_ns(): ticks_wall(t, ticks_ns(t, tsc)) is that of an entry of a trace. */
+uint64_t ticks_wall(struct ticks *t, uint64_t ns);
+
+/* All three now. */
+struct ticks_reading ticks_now(void);
 
 #endif
