@@ -88,6 +88,7 @@ static const struct member {
 	{"tsc", parse_tsc, NULL, 0},
 	{"us", NULL, json_number, offsetof(struct traceline, us)},
 	{"source", NULL, json_string, offsetof(struct traceline, source)},
+	{"time", NULL, json_string, offsetof(struct traceline, time)},
 	{"lcore", NULL, json_number, offsetof(struct traceline, lcore)},
 	{"thread", NULL, json_string, offsetof(struct traceline, thread)},
 	{"tpoint", NULL, json_string, offsetof(struct traceline, tpoint)},
@@ -244,7 +245,8 @@ static bool fast_head(struct cursor *c, struct traceline *l)
 
 	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) && number_decimal(number, &l->tsc) &&
 	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
-	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source));
+	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) &&
+	       (!LITERAL(c, ",\"time\":\"") || fast_string(c, &l->time));
 }
 
 static bool parse_fast(struct traceline *l, struct slice line)

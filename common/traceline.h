@@ -14,7 +14,7 @@ struct traceline {
 	uint64_t tsc;
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
 	/* strings as written between their quotes; p is NULL without */
-	struct slice source, thread, tpoint, poller, owner, object_id, related;
+	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
 	uint64_t object_value;
 	struct traceline_arg {
 		struct slice key;   /* as written between its quotes */
