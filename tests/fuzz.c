@@ -49,6 +49,8 @@ static const char probes[] = "owner: tsc=5a, id=12c, poller='t300', description=
 static const char owners[] =
 	"{\"id\":300,\"poller\":\"t300\",\"tsc\":90,\"end\":150,\"lcores\":[1],\"description\":\"10.0.0.1:1 s\"}\n"
 	"{\"id\":301,\"poller\":\"t301\",\"tsc\":250,\"description\":\"10.0.0.1:2 s 10.0.0.2:4420 qid:1\"}\n";
+static const char document[] = "{\"tsc_rate\":1000000,\"tpoints\":[{\"name\":\"A\",\"id\":1,\"args\":[]}],\"entries\":["
+			       "{\"lcore\":0,\"tpoint\":1,\"tsc\":500000},{\"lcore\":0,\"tpoint\":1,\"tsc\":3000000}]}";
 static const char histograms[] =
 	"{\"object\":\"r\",\"life\":true}\t{\"unit\":\"ns\",\"count\":1,\"sum\":7,\"max\":7,\"counts\":[[7,1]]}\n";
 
@@ -76,6 +78,10 @@ static const struct reader {
 	 TRACE,
 	 {{"-a"}, {"-idO"}, {"-w", "*", "-t", "*", "--until", "9"}}},
 	{READER("trace-dump", "spdk-json", 25), NULL, TEXT, {{"-t", "*"}, {"-idO"}}},
+	{READER("trace-dump", "clock-lines", 20),
+	 document,
+	 TEXT,
+	 {{"--wall", "--clock", "-", "FILE"}, {"-i", "--clock", "-", "FILE"}}},
 	{READER("trace-join", "trace-lines", 60),
 	 lifetimes,
 	 TEXT,

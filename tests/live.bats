@@ -318,3 +318,28 @@ L
     status_is 2 trace-dump -F --lag x "$TRACE"
     status_is 2 trace-dump -F --lag 60001 "$TRACE"
 }
+
+@test "--wall tells when the entries of a live trace were written" {
+    printf '%s\n' '{"tpoint":"A","id":1,"args":[]}' '{"tsc":0,"lcore":0,"tpoint":"A"}' >lines
+    mktrace -r 1000000 -o "$TRACE" lines
+    run --separate-stderr trace-dump --wall "$TRACE"
+    case $stderr in
+    *"clock source is not"*) lacks "the kernel's clock source is not the processor's counter" ;;
+    esac
+    equal "$status" 1
+    says 'it is of another machine'
+    # the message has the rate
+    rate=$(sed 's/.*that of this machine \([0-9]*\):.*/\1/' <<<"$stderr")
+    before=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+    mktrace -N -r "$rate" -o "$TRACE" lines
+    after=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+    # a moment of the wall clock is read within some microseconds
+    for options in '' -F; do
+        time=$({ timeout 20 trace-dump --wall $options "$TRACE" || true; } | head -n 1 | jq -r .time)
+        equal "$(printf '%s\n' "$before" "$time" "$after" | sort)" "$(printf '%s\n' "$before" "$time" "$after")"
+    done
+    echo "{\"tsc\":$((rate * 60)),\"lcore\":0,\"tpoint\":\"A\"}" >>lines
+    mktrace -N -r "$rate" -o "$TRACE" lines
+    status_is 1 trace-dump --wall "$TRACE"
+    says 'some entries are later than now: it is of another machine, or from before a restart, and the times are wrong'
+}

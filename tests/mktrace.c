@@ -24,6 +24,7 @@
 #include "lines.h"
 #include "number.h"
 #include "out.h"
+#include "ticks.h"
 
 /* The first slot of a record. Its arguments stand back to back and go on in continuations. */
 struct head {
@@ -212,7 +213,7 @@ static const struct layout *layout = &layouts[5];
 static struct {
 	enum kind kind;
 	bool has_clear_tsc, places;
-	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live, pause;
+	uint64_t slots, start, rate, clear_tsc, repeat, truncate, live, pause, now;
 	const char *lcores, *output;
 } opt = {.repeat = 1, .truncate = UINT64_MAX};
 
@@ -528,7 +529,7 @@ static void read_entry(struct slice line)
 	uint16_t id = find_tpoint(line);
 	const struct tpoint *t = &tpoints[id];
 	struct record r = {
-		.tsc = number(line, "tsc", UINT64_MAX),
+		.tsc = number(line, "tsc", UINT64_MAX) + opt.now,
 		.object_id = pointer(member(line, "object"), "value"),
 		.size = number(line, "size", UINT32_MAX),
 		.tpoint_id = id,
@@ -932,6 +933,12 @@ static void set_places(const char *unused)
 	opt.output = "/dev/null";
 }
 
+static void set_now(const char *unused)
+{
+	(void)unused;
+	opt.now = ticks_now().tsc;
+}
+
 static const struct cli_option options[] = {
 	{'l', "layout", "LAYOUT", "G1 to G6 (default: G6)", .call = set_layout},
 	{'k', "kind", "KIND",
@@ -945,6 +952,7 @@ static const struct cli_option options[] = {
 	{'r', "rate", "HZ", "ticks per second (default: the info line's, or 2600000000)", .call = set_rate},
 	{'c', "clear-tsc", "TSC", "when the trace was cleared (G6 only; default: the info line's)",
 	 .call = set_clear_tsc},
+	{'N', "now", NULL, "count the ticks of entries from the processor's counter now", .call = set_now},
 	{'R', "repeat", "N", "write all trace lines N times, one round after the other", .count = &opt.repeat},
 	{'w', "live", "SECONDS", "go on writing to the rings for this time, as an application does",
 	 .count = &opt.live},

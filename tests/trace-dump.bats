@@ -458,3 +458,94 @@ L
         equal "$output" ''
     done
 }
+
+@test "--rate counts times with other ticks per second" {
+    mktrace "$DATA/common.jsonl" >trace
+    mktrace -r 1300000000 "$DATA/common.jsonl" >slow
+    same_lines 'trace-dump --rate 1300000000 trace' 'trace-dump slow'
+    same_lines 'trace-dump --rate 1300000000 --since 0.1 trace' 'trace-dump --since 0.1 slow'
+    for bad in '' 0 -1 2.6e9 18446744073709551616; do
+        status_is 2 trace-dump --rate "$bad" trace
+        says "trace-dump: --rate '$bad': ticks per second are expected"
+    done
+}
+
+# A clock line of seconds since boot, at so many ticks a second, and of seconds since the first one.
+clock_line() { # TICKS SECONDS TIME
+    printf "clock: tsc=0x%x, ns=0x%x, time='%s'\n" "$1" $(($2 * 1000000000)) "$3"
+}
+
+@test "--clock tells the time of day of a copy, and the rate of its ticks" {
+    echo '{"tpoint":"A","id":1,"args":[]}' >lines
+    for tsc in 500000 1000000 1500000 2000000 2000001 4000000; do
+        echo "{\"tsc\":$tsc,\"lcore\":0,\"tpoint\":\"A\"}"
+    done >>lines
+    mktrace -r 1000000 lines >trace
+    times() { # OPTION...
+        trace-dump -q "$@" trace | sed 's/.*"us":\([0-9.]*\),"time":"\([^"]*\)".*/\1 \2/'
+    }
+    clock_line 1000000 10 2026-11-21T23:59:59.900000000Z >one
+    { cat one; echo 'probe: tsc=0x1'; clock_line 2000000 11 2026-11-22T00:00:00.900000000Z; } >two
+    # one line tells no rate
+    equal "$(times --wall --clock one | tr '\n' ' ')" "0.000 2026-11-21T23:59:59.400000000Z 500000.000 2026-11-21T23:59:59.900000000Z \
+1000000.000 2026-11-22T00:00:00.400000000Z 1500000.000 2026-11-22T00:00:00.900000000Z 1500001.000 2026-11-22T00:00:00.900001000Z \
+3500000.000 2026-11-22T00:00:02.900000000Z "
+    same_lines 'trace-dump --wall --clock one trace' 'trace-dump --wall --clock two trace'
+    same_lines 'trace-dump --wall --clock one trace' 'cat two two | trace-dump --wall --clock - trace'
+    # a second takes 1,001,000 ticks
+    { cat one; clock_line 2001000 11 2026-11-22T00:00:00.900000000Z; } >other
+    equal "$(times --wall --clock other | sed -n '3p;6p' | tr '\n' ' ')" \
+        '999000.999 2026-11-22T00:00:00.399500499Z 3496503.497 2026-11-22T00:00:02.897002997Z '
+    same_lines 'trace-dump --rate 1001000 trace' 'trace-dump --clock other trace'
+    equal "$(trace-dump -i --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
+        '[1000000,1001000,"2026-11-21T23:59:59.400499501Z","2026-11-22T00:00:02.897002997Z"]'
+    # others come between; where the clock was set, each time has that of the nearer line
+    { tac two; clock_line 4000000 13 2026-11-22T01:00:00.900000000Z; } >set
+    equal "$(times --wall --clock set | sed -n '5,6p' | tr '\n' ' ')" \
+        '1500001.000 2026-11-22T00:00:00.900001000Z 3500000.000 2026-11-22T01:00:00.900000000Z '
+    status_is 0 trace-dump --clock set trace
+    says 'trace-dump: trace: the clock was set by +3598.000 s at some time between two clock lines'
+}
+
+@test "clock lines that cannot be those of the trace" {
+    mktrace -r 1000000 "$DATA/common.jsonl" >trace
+    refused() { # MESSAGE, lines on standard input
+        cat >clock
+        status_is 1 trace-dump --wall --clock clock trace
+        says "$1"
+        equal "$output" ''
+    }
+    echo 'probe: tsc=0x1' | refused 'trace-dump: clock: no clock lines, which usdt-record writes at its begin and end'
+    refused 'trace-dump: clock: no clock lines' </dev/null
+    echo 'clock: tsc=0x1, ns=0x1' | refused 'trace-dump: clock:1: tsc, ns and time are expected in a clock line'
+    echo "clock: tsc=0x1, ns=0x1, time='yesterday'" | refused 'clock:1: tsc, ns and time are expected'
+    echo "clock: tsc=0xffffffffffffffff, ns=0x1, time='2026-11-21T23:59:59.9Z'" | refused 'clock:1: tsc, ns and time are expected'
+    echo 'clock: tsc' | refused 'trace-dump: clock:1: a field KEY=VALUE is expected'
+    { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 2000000 9 2026-11-21T23:59:58Z; } |
+        refused 'trace-dump: clock: its clock lines are of several machines, or from before and after a restart'
+    { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 1000000 11 2026-11-21T23:59:58Z; } |
+        refused 'its clock lines are of several machines'
+    { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 1900000 11 2026-11-22T00:00:00Z; } |
+        refused 'trace-dump: trace: its clock has 1000000 ticks a second, that of the clock lines 900000: it is of another machine'
+    status_is 1 trace-dump --wall --clock none trace
+    says 'trace-dump: none: No such file or directory'
+    status_is 1 trace-dump --wall --clock trace trace
+    says 'trace-dump: trace: a binary trace, not probe lines'
+    # may be right
+    printf '%s\n' '{"tpoint":"A","id":1,"args":[]}' '{"tsc":5,"lcore":0,"tpoint":"A"}' | mktrace -r 1000000 >trace
+    clock_line 4000000000000 10 2026-11-21T23:59:59Z >clock
+    status_is 0 trace-dump --wall --clock clock trace
+    says 'trace-dump: trace: the trace is 4000000 s before the first clock line: is it of the same machine, and since its last start?'
+}
+
+@test "--wall tells the time of day of a live trace only" {
+    mktrace "$DATA/common.jsonl" >trace
+    for copy in trace - ; do
+        status_is 1 trace-dump --wall $copy <trace
+        says '--wall knows the time of traces in /dev/shm; of a copy it is in what usdt-record has recorded beside it: --clock RECORDING'
+    done
+    status_is 2 trace-dump --clock trace --rate 5 trace
+    says 'trace-dump: --rate and --clock are two rates of the ticks: one is expected'
+    status_is 2 trace-dump --clock - <trace
+    says 'trace-dump: standard input can only be one of the files'
+}

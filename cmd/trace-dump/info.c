@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 
+#include "anchors.h"
 #include "lost.h"
 #include "out.h"
 #include "reader.h"
+#include "wall.h"
 
 static void write_lcores(struct out *out, const struct reader *r)
 {
@@ -57,13 +59,35 @@ static void write_damage(struct out *out, const struct reader *r)
 	}
 }
 
-void info_write(struct out *out, const struct reader *r)
+static void write_time(struct out *out, const char *key, uint64_t ns)
+{
+	char text[WALL_ROOM], *end = wall_write(&(struct wall){}, text, ns);
+
+	out_printf(out, ",\"%s\":\"%.*s\"", key, (int)(end - text), text);
+}
+
+/* What the anchors tell, beside the rate that the trace has. */
+static void write_times(struct out *out, const struct reader *r, struct anchors *anchors)
+{
+	uint64_t rate = anchors_rate(anchors), file_rate = r->trace.tsc_rate;
+
+	if (rate)
+		out_printf(out, ",\"clock_rate\":%" PRIu64, rate);
+	if (!r->counts.returned)
+		return;
+	write_time(out, "first", anchors_time(anchors, r->first, file_rate));
+	write_time(out, "last", anchors_time(anchors, r->highest, file_rate));
+}
+
+void info_write(struct out *out, const struct reader *r, struct anchors *anchors)
 {
 	const struct reader_counts *counts = &r->counts;
 	const struct trace *t = &r->trace;
 
 	out_printf(out, "{\"layout\":\"%s\",\"releases\":\"%s\",\"tsc_rate\":%" PRIu64, t->layout, t->releases,
 		   t->tsc_rate);
+	if (anchors)
+		write_times(out, r, anchors);
 	if (t->clear_tsc)
 		out_printf(out, ",\"clear_tsc\":%" PRIu64, t->clear_tsc);
 	if (r->merge.window)

@@ -3,12 +3,13 @@
 #ifndef TRACE_DUMP_INFO_H
 #define TRACE_DUMP_INFO_H
 
+struct anchors;
 struct out;
 struct reader;
 struct trace;
 
-/* The line of -i, when all entries have been read. */
-void info_write(struct out *out, const struct reader *r);
+/* The line of -i, when all entries have been read; with what these anchors tell, or NULL. */
+void info_write(struct out *out, const struct reader *r, struct anchors *anchors);
 
 void info_write_definitions(struct out *out, const struct trace *t);
 

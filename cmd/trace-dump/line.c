@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "anchors.h"
 #include "digits.h"
 #include "entry.h"
 #include "json.h"
@@ -72,10 +73,10 @@ static struct slice make_lcore(const struct trace_lcore *lcore)
 	return finish(&text);
 }
 
-void line_open(struct line_writer *w, const struct trace *t, struct out *out)
+void line_open(struct line_writer *w, const struct trace *t, uint64_t rate, struct anchors *anchors, struct out *out)
 {
-	*w = (struct line_writer){.trace = t, .out = out};
-	us_init(&w->us, t->tsc_rate);
+	*w = (struct line_writer){.trace = t, .out = out, .anchors = anchors};
+	us_init(&w->us, rate);
 	w->tpoints = mem_array(t->num_tpoints, sizeof(*w->tpoints));
 	w->lcores = mem_array(t->num_lcores, sizeof(*w->lcores));
 }
@@ -193,6 +194,11 @@ void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
 	if (e->tsc < base)
 		*p++ = '-';
 	p = us_format(&w->us, p, e->tsc < base ? base - e->tsc : e->tsc - base);
+	if (w->anchors) {
+		p = PUT(p, ",\"time\":\"");
+		p = wall_write(&w->wall, p, anchors_time(w->anchors, e->tsc, w->us.rate));
+		p = PUT(p, "\"");
+	}
 	p = put(p, lcore_text(w, e->lcore));
 	if (text->name.n) {
 		p = put(p, text->name);

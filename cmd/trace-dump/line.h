@@ -11,7 +11,9 @@
 
 #include "trace.h"
 #include "us.h"
+#include "wall.h"
 
+struct anchors;
 struct entry;
 struct out;
 
@@ -19,6 +21,8 @@ struct line_writer {
 	const struct trace *trace;
 	struct out *out;
 	struct us us;
+	struct anchors *anchors;
+	struct wall wall;
 	struct line_tpoint {
 		struct slice name;
 		struct slice args[TRACE_ARGS]; /* what comes before each value */
@@ -27,8 +31,11 @@ struct line_writer {
 	struct slice *lcores;
 };
 
-/* The trace and out must outlive w. */
-void line_open(struct line_writer *w, const struct trace *t, struct out *out);
+/*
+ * The rate is in ticks per second; anchors tell the time of day for each line, NULL for none. These, the trace and out must
+ * outlive w.
+ */
+void line_open(struct line_writer *w, const struct trace *t, uint64_t rate, struct anchors *anchors, struct out *out);
 
 /* Writes one line; time 0 is at the ticks `base`. */
 void line_write(struct line_writer *w, const struct entry *e, uint64_t base);

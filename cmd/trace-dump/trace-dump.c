@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "anchors.h"
 #include "cli.h"
 #include "filter.h"
 #include "info.h"
@@ -30,9 +32,10 @@ enum {
 };
 
 static struct {
-	bool info, definitions, owners, quiet, lag;
+	bool info, definitions, owners, quiet, lag, wall;
 	pid_t pid; /* of -p */
-	const char *since, *until;
+	const char *since, *until, *clock;
+	uint64_t rate; /* ticks per second; 0: as the trace says */
 	struct reader_options reader;
 	struct filter_options filter;
 } opt = {.filter.until = UINT64_MAX, .reader.lag = 100};
@@ -41,6 +44,7 @@ struct dump {
 	const char *name; /* for messages */
 	struct reader reader;
 	struct filter filter;
+	struct anchors anchors; /* only if has_anchors() */
 	struct line_writer lines;
 	struct out out;
 	uint64_t printed;
@@ -50,6 +54,11 @@ struct dump {
 static bool entries_wanted(void)
 {
 	return opt.info || !(opt.definitions || opt.owners);
+}
+
+static bool has_anchors(void)
+{
+	return opt.wall || opt.clock;
 }
 
 static void print_entry(struct dump *d, const struct entry *e)
@@ -156,6 +165,23 @@ static bool check_owners(const struct dump *d)
 	return false;
 }
 
+/* Ticks per second. */
+static uint64_t rate_of(const struct dump *d)
+{
+	uint64_t rate = opt.clock ? anchors_rate(&d->anchors) : opt.rate;
+
+	return rate ? rate : d->reader.trace.tsc_rate;
+}
+
+static bool check_times(const struct dump *d)
+{
+	const struct reader *r = &d->reader;
+
+	return !has_anchors() || !r->counts.returned ||
+	       anchors_report(&d->anchors, (struct anchors_range){r->first, r->highest, rate_of(d)}, d->name,
+			      opt.quiet);
+}
+
 /* Prints what was asked for. Returns whether all of it was there. */
 static bool dump(struct dump *d)
 {
@@ -164,16 +190,17 @@ static bool dump(struct dump *d)
 
 	if (opt.reader.follow && opt.owners && !check_owners(d))
 		return false;
-	line_open(&d->lines, &r->trace, &d->out);
+	line_open(&d->lines, &r->trace, rate_of(d), opt.wall ? &d->anchors : NULL, &d->out);
 	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
 	if (entries_wanted()) {
 		print_entries(d);
 		note_losses(d);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
+		good &= check_times(d);
 	}
 	if (opt.info)
-		info_write(&d->out, r);
+		info_write(&d->out, r, has_anchors() ? &d->anchors : NULL);
 	if (opt.definitions)
 		info_write_definitions(&d->out, &r->trace);
 	if (opt.owners)
@@ -199,6 +226,15 @@ static bool refuse(const char *name, enum input_kind kind)
 		kind_refuse(name, kind, KIND_TRACE_FILE, "trace-dump");
 		return true;
 	}
+}
+
+/* Finds out what time it was, for a trace that has been opened. */
+static bool open_anchors(struct dump *d, const char *path)
+{
+	if (!has_anchors())
+		return true;
+	return (opt.clock ? anchors_read(&d->anchors, opt.clock) : anchors_take(&d->anchors, path)) == 0 &&
+	       anchors_check_rate(&d->anchors, d->reader.trace.tsc_rate, d->name);
 }
 
 /* Opens the input and the reader; says so when there is no trace in it. */
@@ -254,6 +290,12 @@ static void set_lag(const char *text)
 		cli_usage("--lag '%s': milliseconds from 0 to %d are expected", text, LAG_MAX);
 }
 
+static void set_rate(const char *text)
+{
+	if (!number_decimal(slice_of(text), &opt.rate) || !opt.rate)
+		cli_usage("--rate '%s': ticks per second are expected", text);
+}
+
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "also print entries from before the rings' common time and from before trace_clear",
 	 .flag = &opt.reader.all},
@@ -272,6 +314,10 @@ static const struct cli_option options[] = {
 	 .call = add_owner},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
 	{0, "until", "US", "only entries up to this time", .text = &opt.until},
+	{0, "wall", NULL, "print the time of day of each entry, too; of a copy, with --clock", .flag = &opt.wall},
+	{0, "clock", "FILE", "take times of day, and the rate of ticks, from what usdt-record recorded with the trace",
+	 .text = &opt.clock},
+	{0, "rate", "HZ", "ticks per second, instead of what the trace says", .call = set_rate},
 	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones at most (100)", .call = set_lag},
 	{},
 };
@@ -304,7 +350,11 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("-F prints entries, or owners: -i and -d do not go with it");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
+	if (opt.clock && opt.rate)
+		cli_usage("--rate and --clock are two rates of the ticks: one is expected");
 	path = opt.pid ? process_find_trace(opt.pid) : cli_operand(argc, argv, "one trace file, or a process with -p");
+	if (opt.clock && strcmp(opt.clock, "-") == 0 && strcmp(path, "-") == 0)
+		cli_usage("standard input can only be one of the files");
 	opt.reader.entries = entries_wanted();
 	opt.reader.pid = process_of_trace(path);
 	return path;
@@ -318,7 +368,7 @@ int main(int argc, char **argv)
 	bool good;
 
 	d.name = io_name(path);
-	good = open_trace(&d, &in, path);
+	good = open_trace(&d, &in, path) && open_anchors(&d, path);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
 		good = dump(&d);
@@ -326,6 +376,7 @@ int main(int argc, char **argv)
 		warnx("%s: became shorter while it was read: entries may be missing", d.name);
 		good = false;
 	}
+	anchors_free(&d.anchors);
 	reader_close(&d.reader);
 	input_close(&in);
 	return cli_close(&d.out, good ? EXIT_SUCCESS : EXIT_FAILURE);
