@@ -193,6 +193,10 @@ void text_write(struct out *out, const struct traceline *line, size_t n)
 	pad(&t, time.n < 16 ? 16 - time.n : 0);
 	put(&t, time);
 	put_string(&t, " ");
+	if (line->time.p) {
+		put_raw(&t, line->time);
+		put_string(&t, " ");
+	}
 	column(&t);
 	put_raw(&t, line->owner.n ? line->owner : line->poller);
 	pad(&t, 3);
@@ -342,6 +346,12 @@ void text_write_short(struct out *out, const struct traceline *line, size_t n, s
 		named = NULL;
 	put_number(&t, s, TEXT_LCORE, line->lcore);
 	put_number(&t, s, TEXT_US, three_decimals(line->us, us));
+	s->has_times |= line->time.p != NULL;
+	if (s->has_times) {
+		column(&t);
+		put_raw(&t, line->time);
+		end_column(&t, s, TEXT_TIME);
+	}
 	column(&t);
 	if (name)
 		put_name(&t, name);

@@ -8,18 +8,29 @@
 #include "who.h"
 
 /* The columns of the short form, before the arguments. */
-enum text_column { TEXT_LCORE, TEXT_US, TEXT_WHO, TEXT_TPOINT, TEXT_OBJECT, TEXT_AGE, TEXT_SIZE, TEXT_COLUMNS };
+enum text_column {
+	TEXT_LCORE,
+	TEXT_US,
+	TEXT_TIME,
+	TEXT_WHO,
+	TEXT_TPOINT,
+	TEXT_OBJECT,
+	TEXT_AGE,
+	TEXT_SIZE,
+	TEXT_COLUMNS
+};
 
 /* What the short form remembers from line to line; TEXT_SHORT at first. */
 struct text_short {
 	struct who who; /* has learned all lifetimes */
+	bool has_times; /* of day, in any line so far */
 	/* in characters; they grow with the values, so that lines are aligned but not too wide */
 	unsigned widths[TEXT_COLUMNS];
 };
 
-#define TEXT_SHORT                                                     \
-	{                                                              \
-		.who = WHO_NONE, .widths = { 3, 11, 12, 24, 12, 8, 5 } \
+#define TEXT_SHORT                                                         \
+	{                                                                  \
+		.who = WHO_NONE, .widths = { 3, 11, 30, 12, 24, 12, 8, 5 } \
 	}
 
 /* A line of n bytes in the form of trace.py. The notes of its arguments are lifetimes or NULL. */
