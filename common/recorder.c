@@ -537,14 +537,19 @@ void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 	r->failed = true;
 }
 
-struct ticks *recorder_ticks(struct recorder *r)
+struct ticks *recorder_ticks(struct recorder *r, const char *instead)
 {
 	const char *wrong = ticks_start(&r->ticks);
 
 	if (!wrong)
 		return &r->ticks;
-	cli_notice(r->options.quiet, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK: %s", wrong);
+	cli_notice(r->options.quiet, "%s: %s", instead, wrong);
 	return NULL;
+}
+
+void recorder_stamp(struct recorder *r, struct stamp *s)
+{
+	s->ticks = recorder_ticks(r, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK");
 }
 
 uint64_t recorder_missed(const struct recorder *r)

@@ -19,6 +19,7 @@
 
 #include "command.h"
 #include "out.h"
+#include "stamp.h"
 #include "ticks.h"
 
 struct bpf_map;
@@ -142,10 +143,13 @@ int recorder_attach(struct recorder *r);
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * The processor's counter, for the tsc of lines; to be called before events come. NULL, after a notice that tsc is the
- * clock's nanoseconds, when it is not known at the times of the clock here.
+ * The processor's counter, for the tsc of lines; to be called before events come. NULL when it is not known at the times of
+ * the clock here, after a notice of that, which starts with what is printed instead.
  */
-struct ticks *recorder_ticks(struct recorder *r);
+struct ticks *recorder_ticks(struct recorder *r, const char *instead);
+
+/* The times of trace lines: where the counter is not known, their tsc is the clock's nanoseconds, after a notice. */
+void recorder_stamp(struct recorder *r, struct stamp *s);
 
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);

@@ -51,7 +51,8 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	b->printer.ticks = opt.json ? recorder_ticks(&b->recorder) : NULL;
+	if (opt.json)
+		recorder_stamp(&b->recorder, &b->printer.stamp);
 	bpf->rodata->only_one_disk = opt.disk;
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);

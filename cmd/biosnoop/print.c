@@ -74,14 +74,6 @@ static struct word error_of(int error)
 	return word;
 }
 
-/* Nanoseconds since the first request was completed. Events of several CPUs may be out of order. */
-static int64_t since_first(struct biosnoop_printer *p, const struct biosnoop_event *e)
-{
-	if (!p->first_ns)
-		p->first_ns = e->end_ns;
-	return e->end_ns - p->first_ns;
-}
-
 /* Two times from different clocks of the kernel may be some nanoseconds apart. */
 static uint64_t between(uint64_t from, uint64_t to)
 {
@@ -113,7 +105,7 @@ void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	struct out *out = p->out;
 	char pid[16] = "-";
 
-	out_printf(out, "%-11.6f ", since_first(p, e) / 1e9);
+	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
 	out_column(out, name_of(e->comm, sizeof(e->comm)), 14);
 	if (*e->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
@@ -140,12 +132,9 @@ static void write_us(struct out *out, const char *key, uint64_t from, uint64_t t
 
 void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 {
-	int64_t since = since_first(p, e);
 	struct out *out = p->out;
 
-	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s",
-		   p->ticks ? ticks_at(p->ticks, e->end_ns) : (uint64_t)e->end_ns, since < 0 ? "-" : "");
-	out_us(out, since < 0 ? -since : since);
+	stamp_json(&p->stamp, out, e->end_ns);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {
 		out_text(out, "\"comm\":");

@@ -7,15 +7,14 @@
 #include <stdint.h>
 
 #include "out.h"
-#include "ticks.h"
+#include "stamp.h"
 #include "bpf/biosnoop.h"
 
 struct biosnoop_printer {
 	struct out *out;
-	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
-	bool queued;         /* with the time in the queue */
-	uint64_t first_ns;   /* when the first request was completed; 0: none yet */
-	uint64_t number;     /* of lines with a request */
+	struct stamp stamp;
+	bool queued;     /* with the time in the queue */
+	uint64_t number; /* of lines with a request */
 };
 
 /* The line above the columns. */

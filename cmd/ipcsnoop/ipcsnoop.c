@@ -44,7 +44,8 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	s->printer.ticks = opt.json ? recorder_ticks(&s->recorder) : NULL;
+	if (opt.json)
+		recorder_stamp(&s->recorder, &s->printer.stamp);
 	bpf->rodata->first_process = s->recorder.pid;
 	bpf->rodata->with_counts = !opt.events_only;
 	/* a command that we start is inside read() of our own gate: not an event */

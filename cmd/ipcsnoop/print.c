@@ -30,14 +30,6 @@ static void write_error(struct out *out, int error)
 		out_printf(out, "errno_%d", error);
 }
 
-/* Nanoseconds since the first call returned. Events of several CPUs may be out of order. */
-static int64_t since_first(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
-{
-	if (!p->first_ns)
-		p->first_ns = e->end_ns;
-	return e->end_ns - p->first_ns;
-}
-
 void print_header(struct ipcsnoop_printer *p)
 {
 	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)", "COMM", "PID",
@@ -101,7 +93,7 @@ void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	char name[CALLS_NAME];
 	struct out *out = p->out;
 
-	time_column(out, since_first(p, e));
+	time_column(out, stamp_since(&p->stamp, e->end_ns));
 	out_column(out, comm_of(e), 14);
 	number_column(out, true, e->pid, 7);
 	out_column(out, slice_of(calls_name(e->call, name)), 8);
@@ -131,13 +123,10 @@ static void member(struct out *out, const char *key, uint64_t value)
 
 void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 {
-	int64_t since = since_first(p, e);
 	char name[CALLS_NAME];
 	struct out *out = p->out;
 
-	member(out, "{\"tsc\":", p->ticks ? ticks_at(p->ticks, e->end_ns) : e->end_ns);
-	out_text(out, since < 0 ? ",\"us\":-" : ",\"us\":");
-	out_us(out, since < 0 ? -since : since);
+	stamp_json(&p->stamp, out, e->end_ns);
 	member(out, ",\"lcore\":", e->cpu);
 	out_text(out, e->writes ? ",\"tpoint\":\"PIPE_WRITE\",\"args\":{\"comm\":"
 				: ",\"tpoint\":\"PIPE_READ\",\"args\":{\"comm\":");

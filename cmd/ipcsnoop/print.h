@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 #include "out.h"
-#include "ticks.h"
+#include "stamp.h"
 #include "bpf/ipcsnoop.h"
 
 struct ipcsnoop_printer {
 	struct out *out;
-	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
-	uint64_t first_ns;   /* when the first call returned; 0: none yet */
+	struct stamp stamp;
 };
 
 /* The line above the columns. */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The times of a live tool's events, as its lines show them. */
+#ifndef STAMP_H
+#define STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "out.h"
+#include "ticks.h"
+
+/* See recorder_stamp(). All zero: without the time of day, and tsc is the clock's nanoseconds. */
+struct stamp {
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
+	uint64_t first_ns;   /* when the first event ended; 0: there was none yet */
+};
+
+/* Nanoseconds since the first event. Events of several CPUs may be out of order. */
+int64_t stamp_since(struct stamp *s, uint64_t ns);
+
+/* The tsc of a time of the clock. */
+uint64_t stamp_tsc(struct stamp *s, uint64_t ns);
+
+/* Writes the start of a trace line: {"tsc":1000,"us":0.000 */
+void stamp_json(struct stamp *s, struct out *out, uint64_t ns);
+
+#endif
