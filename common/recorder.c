@@ -495,6 +495,25 @@ static void wait_for_command(struct recorder *r)
 	}
 }
 
+/* Reports what makes times of lines wrong. */
+static void report_clocks(struct recorder *r)
+{
+	uint64_t jumps, steps;
+
+	ticks_renew(&r->ticks);
+	jumps = r->ticks.jumps;
+	steps = r->options.wall ? r->ticks.steps : 0;
+	recorder_loss(r, jumps,
+		      "the processor's counter jumped %" PRIu64
+		      " times, as when the machine sleeps: tsc of lines before is wrong",
+		      jumps);
+	if (steps)
+		cli_notice(r->options.quiet,
+			   "the time of day was set %" PRIu64
+			   " times, or the machine slept: it may be wrong shortly before",
+			   steps);
+}
+
 int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
 		 void *context)
 {
@@ -510,10 +529,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 		if (tool->finish)
 			tool->finish(context);
 		report_foreign(r);
-		recorder_loss(r, r->ticks.jumps,
-			      "the processor's counter jumped %" PRIu64
-			      " times, as when the machine sleeps: tsc of lines before is wrong",
-			      r->ticks.jumps);
+		report_clocks(r);
 		status = close_output(r);
 		if (r->failed)
 			status = EXIT_FAILURE;
@@ -547,9 +563,12 @@ struct ticks *recorder_ticks(struct recorder *r, const char *instead)
 	return NULL;
 }
 
-void recorder_stamp(struct recorder *r, struct stamp *s)
+void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines)
 {
-	s->ticks = recorder_ticks(r, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK");
+	if (trace_lines)
+		s->ticks = recorder_ticks(r, "tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK");
+	if (r->options.wall)
+		s->wall = &r->ticks;
 }
 
 uint64_t recorder_missed(const struct recorder *r)

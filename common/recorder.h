@@ -36,6 +36,7 @@ struct recorder_options {
 	const char *output;        /* a path; NULL or "-": standard output */
 	uint64_t seconds;          /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
+	bool wall;                 /* the time of day is in the output */
 	bool quiet, verbose;
 };
 
@@ -49,6 +50,9 @@ struct recorder_options {
 	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
 	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
 	 .flag = &(options).verbose}
+/* of tools that print times */
+#define RECORDER_WALL(options) \
+	{0, "wall", NULL, "also print the time of day", .flag = &(options).wall}
 /* clang-format on */
 
 /* A skeleton that was opened, and those of its variables that belong to the recorder. */
@@ -148,8 +152,11 @@ void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __at
  */
 struct ticks *recorder_ticks(struct recorder *r, const char *instead);
 
-/* The times of trace lines: where the counter is not known, their tsc is the clock's nanoseconds, after a notice. */
-void recorder_stamp(struct recorder *r, struct stamp *s);
+/*
+ * The times of lines, with the time of day if it is wanted. Where the counter is not known, the tsc of trace lines is the
+ * clock's nanoseconds, after a notice; columns have none.
+ */
+void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);

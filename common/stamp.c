@@ -21,4 +21,23 @@ void stamp_json(struct stamp *s, struct out *out, uint64_t ns)
 	out_u64(out, stamp_tsc(s, ns));
 	out_text(out, since < 0 ? ",\"us\":-" : ",\"us\":");
 	out_us(out, since < 0 ? -since : since);
+	if (s->wall) {
+		out_text(out, ",\"time\":\"");
+		out_commit(out, wall_write(&s->text, out_room(out, WALL_ROOM), ticks_wall(s->wall, ns)));
+		out_char(out, '"');
+	}
+}
+
+void stamp_heading(const struct stamp *s, struct out *out)
+{
+	if (s->wall)
+		out_column(out, slice_of("TIME"), WALL_COLUMN);
+}
+
+void stamp_column(struct stamp *s, struct out *out, uint64_t ns)
+{
+	if (!s->wall)
+		return;
+	out_commit(out, wall_write_local(&s->text, out_room(out, WALL_ROOM), ticks_wall(s->wall, ns)));
+	out_char(out, ' ');
 }

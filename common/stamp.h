@@ -8,11 +8,14 @@
 
 #include "out.h"
 #include "ticks.h"
+#include "wall.h"
 
-/* See recorder_stamp(). All zero: without the time of day, and tsc is the clock's nanoseconds. */
+/* See recorder_stamp(). */
 struct stamp {
 	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
-	uint64_t first_ns;   /* when the first event ended; 0: there was none yet */
+	struct ticks *wall;  /* for the time of day; NULL: it is not wanted */
+	struct wall text;
+	uint64_t first_ns; /* when the first event ended; 0: there was none yet */
 };
 
 /* Nanoseconds since the first event. Events of several CPUs may be out of order. */
@@ -21,7 +24,11 @@ int64_t stamp_since(struct stamp *s, uint64_t ns);
 /* The tsc of a time of the clock. */
 uint64_t stamp_tsc(struct stamp *s, uint64_t ns);
 
-/* Writes the start of a trace line: {"tsc":1000,"us":0.000 */
+/* Writes the start of a trace line: {"tsc":1000,"us":0.000 and perhaps ,"time":"2026-11-21T13:14:15.123456789Z" */
 void stamp_json(struct stamp *s, struct out *out, uint64_t ns);
+
+/* What comes before the other columns, if the time of day is wanted: its heading, and that of an event. */
+void stamp_heading(const struct stamp *s, struct out *out);
+void stamp_column(struct stamp *s, struct out *out, uint64_t ns);
 
 #endif

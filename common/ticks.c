@@ -125,7 +125,7 @@ const char *ticks_start(struct ticks *t)
 	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	char name[32] = "";
 
-	*t = (struct ticks){.last = read_all(0)};
+	*t = (struct ticks){};
 	if (f && fgets(name, sizeof(name), f))
 		name[strcspn(name, "\n")] = 0;
 	if (f)
@@ -133,24 +133,25 @@ const char *ticks_start(struct ticks *t)
 	if (!is_one_of(name, sources, COUNT(sources)) &&
 	    !(is_one_of(name, virtual_sources, COUNT(virtual_sources)) && is_invariant()))
 		return "the kernel's clock source is not the processor's counter";
-	t->before = t->last;
+	t->before = read_all(0);
 	/* a signal may end it early */
 	while (clock_ns() - t->before.ns < START_MS * NS_A_MS)
 		nanosleep(&(struct timespec){.tv_nsec = START_MS * NS_A_MS}, NULL);
-	t->last = read_all(ahead(t));
+	t->last = read_all(t->before.wall - t->before.ns);
 	t->rate = (double)(t->last.tsc - t->before.tsc) / (t->last.ns - t->before.ns);
 	return NULL;
 }
 
-static void renew(struct ticks *t)
+void ticks_renew(struct ticks *t)
 {
 	struct ticks_reading now = read_all(ahead(t));
 	uint64_t passed = now.ns - t->last.ns, ticks = now.tsc - t->last.tsc;
 	double expected = passed * t->rate;
 
-	if (passed < NS_A_MS)
+	/* too soon for a rate */
+	if (passed < START_MS * NS_A_MS)
 		return;
-	t->steps += now.wall - now.ns != ahead(t);
+	t->steps += t->last.ns && now.wall - now.ns != ahead(t);
 	t->before = t->last;
 	t->last = now;
 	if (!t->rate || (ticks >= expected * (1 - SLEW_PPM / 1e6) && ticks <= expected * (1 + SLEW_PPM / 1e6)))
@@ -163,7 +164,7 @@ static void renew(struct ticks *t)
 static void renew_at(struct ticks *t, uint64_t ns)
 {
 	if (ns > t->last.ns + (uint64_t)RENEW_MS * NS_A_MS)
-		renew(t);
+		ticks_renew(t);
 }
 
 /* x * to / from, for a difference x of one of two clocks, which moved by these two. */
@@ -182,7 +183,7 @@ uint64_t ticks_ns(struct ticks *t, uint64_t tsc)
 {
 	/* it may be any number; where the counter itself is before the last reading, it jumped */
 	if (counter() - t->last.tsc > RENEW_MS * NS_A_MS * t->rate)
-		renew(t);
+		ticks_renew(t);
 	return t->last.ns + scale(tsc - t->last.tsc, t->last.ns - t->before.ns, t->last.tsc - t->before.tsc);
 }
 

@@ -23,8 +23,8 @@ struct ticks {
 };
 
 /*
- * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong: of the
- * conversions, only ticks_wall() can then be used.
+ * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong: only
+ * ticks_wall() can then be used, as with a struct that is all zero.
  */
 const char *ticks_start(struct ticks *t);
 
@@ -39,6 +39,9 @@ uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
 
 /* The time of day at a time of clock_ns(): ticks_wall(t, ticks_ns(t, tsc)) is that of an entry of a trace. */
 uint64_t ticks_wall(struct ticks *t, uint64_t ns);
+
+/* Reads all three once more, unless it was done just now: jumps and steps are then those until now. */
+void ticks_renew(struct ticks *t);
 
 /* All three now. */
 struct ticks_reading ticks_now(void);

@@ -225,6 +225,22 @@ RS 0 4096 null'
     equal "$(wc -l <lines)" 3
 }
 
+@test "the time of day of a completion" {
+    local before
+    before=$(date +%s%N)
+    trace --wall
+    read_blocks 7
+    end
+    jq -r .time lines | date -u -f - +%s%N >times
+    equal "$({ echo "$before"; cat times; date +%s%N; } | sort -c 2>&1)" ''
+    equal "$(wc -l <times)" 7
+    begin tracing biosnoop --wall -d "$loop"
+    read_blocks 7
+    end
+    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   LAT(ms)'
+    equal "$(grep -c "^[0-9:]\{8\}[.][0-9]\{6\} 0[.][0-9]\{6\}    dd  *$reader " lines)" 7
+}
+
 # Makes a loop device in a file system on the other, and freezes that: the driver then holds back writes. Its path is
 # $inner.
 freeze_inner() {

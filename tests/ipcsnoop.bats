@@ -74,10 +74,39 @@ watch() {
     has_ticks && [ "$(id -u)" = 0 ] || skip 'needs another clock source, or root'
     echo hpet >source
     unshare --mount bash -c 'mount --bind source /sys/devices/system/clocksource/clocksource0/current_clocksource
-        ipcsnoop -e -j -o lines -- pipe-target stamp=1 2>log >out'
+        ipcsnoop -e -j -o lines -- pipe-target stamp=1 2>log >out
+        ipcsnoop -e --wall -o columns -- pipe-target stamp=1 2>quiet >out'
     grep 'ipcsnoop: tsc is in nanoseconds of CLOCK_MONOTONIC, not as in traces of SPDK: ' log
     # within a minute of the machine's uptime
     jq .tsc lines | awk '{ getline uptime <"/proc/uptime"; d = $1 / 1e9 - uptime; exit !(d > -60 && d < 60) }'
+    # the time of day does not depend on it
+    equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} 0[.]' columns)" 1
+    ! grep 'ipcsnoop: tsc' quiet
+}
+
+# Runs ipcsnoop in a time zone where it is about noon, so that times of day are in order; $before and $after enclose it.
+snoop_at_noon() { # FORMAT-OF-date ARGUMENT...
+    local TZ
+    TZ=X$(($(date -u +%-H) - 12)):30
+    export TZ
+    before=$(date "+$1")
+    snoop 0 "${@:2}"
+    after=$(date "+$1")
+}
+
+@test "the time of day" {
+    # for a second, in which the clocks are compared ten times
+    snoop_at_noon %s%N -e -j --wall -- pipe-target stamp=200
+    equal "$(grep -c '^{"tsc":[0-9]*,"us":[0-9.]*,"time":"[0-9-]*T[0-9:]*[.][0-9]\{9\}Z","lcore":' lines)" 200
+    jq -r .time lines | date -u -f - +%s%N >times
+    [ "$before" -le "$(head -n 1 times)" ] && [ "$(tail -n 1 times)" -le "$after" ]
+    # as far apart as microseconds say
+    equal "$(while read -r time; do echo $((time - $(head -n 1 times))); done <times)" "$(jq '.us * 1000 | round' lines)"
+    # in columns it is the local one
+    snoop_at_noon %T.%6N -e --wall -- pipe-target plain=3
+    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     CALL     D PIPE      ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} [01][.][0-9]\{6\}    pipe-target ' lines)" 6
+    equal "$({ echo "$before"; sed '1d; s/ .*//' lines; echo "$after"; } | sort -c 2>&1)" ''
 }
 
 @test "vectors" {

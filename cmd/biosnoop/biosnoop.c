@@ -51,8 +51,7 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	if (opt.json)
-		recorder_stamp(&b->recorder, &b->printer.stamp);
+	recorder_stamp(&b->recorder, &b->printer.stamp, opt.json);
 	bpf->rodata->only_one_disk = opt.disk;
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);
@@ -222,6 +221,7 @@ static const struct cli_option options[] = {
 	{'Q', "queued", NULL, "also print the time before the driver accepted the request", .flag = &opt.queued},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
+	RECORDER_WALL(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
 	{},
 };

@@ -88,6 +88,7 @@ static struct slice name_of(const char *name, size_t size)
 
 void print_header(struct biosnoop_printer *p)
 {
+	stamp_heading(&p->stamp, p->out);
 	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s %7s\n", "TIME(s)", "COMM", "PID", "DISK", "T",
 		   "SECTOR", "BYTES", p->queued ? " QUE(ms)" : "", "LAT(ms)");
 }
@@ -105,6 +106,7 @@ void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	struct out *out = p->out;
 	char pid[16] = "-";
 
+	stamp_column(&p->stamp, out, e->end_ns);
 	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
 	out_column(out, name_of(e->comm, sizeof(e->comm)), 14);
 	if (*e->comm)

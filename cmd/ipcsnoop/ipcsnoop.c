@@ -44,8 +44,7 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	if (opt.json)
-		recorder_stamp(&s->recorder, &s->printer.stamp);
+	recorder_stamp(&s->recorder, &s->printer.stamp, opt.json);
 	bpf->rodata->first_process = s->recorder.pid;
 	bpf->rodata->with_counts = !opt.events_only;
 	/* a command that we start is inside read() of our own gate: not an event */
@@ -189,6 +188,7 @@ static const struct cli_option options[] = {
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
 	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
+	RECORDER_WALL(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
 };

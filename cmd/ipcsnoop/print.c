@@ -32,6 +32,7 @@ static void write_error(struct out *out, int error)
 
 void print_header(struct ipcsnoop_printer *p)
 {
+	stamp_heading(&p->stamp, p->out);
 	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)", "COMM", "PID",
 		   "CALL", "D", "PIPE", "ASKED", "MOVED", "SLOTS", "QUEUED", "B", "LAT(ms)");
 }
@@ -93,6 +94,7 @@ void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	char name[CALLS_NAME];
 	struct out *out = p->out;
 
+	stamp_column(&p->stamp, out, e->end_ns);
 	time_column(out, stamp_since(&p->stamp, e->end_ns));
 	out_column(out, comm_of(e), 14);
 	number_column(out, true, e->pid, 7);
