@@ -559,6 +559,10 @@ struct ticks *recorder_ticks(struct recorder *r, const char *instead)
 
 	if (!wrong)
 		return &r->ticks;
+	if (errno) {
+		warn("%s", wrong);
+		r->failed = true;
+	}
 	cli_notice(r->options.quiet, "%s: %s", instead, wrong);
 	return NULL;
 }

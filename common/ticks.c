@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ticks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #include <x86intrin.h>
 #endif
 
 #include "clock.h"
+#include "io.h"
 
 enum {
 	READINGS = 10, /* of which the narrowest is taken */
@@ -115,6 +118,25 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
+/* Reads the name of the kernel's clock source; leaves it empty where there is no sysfs. Returns 0, or -1 with errno. */
+static int read_source(char *name, size_t size)
+{
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC), error;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -1;
+	n = io_read(fd, name, size - 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	if (n < 0)
+		return -1;
+	name[n] = 0;
+	name[strcspn(name, "\n")] = 0;
+	return 0;
+}
+
 static uint64_t ahead(const struct ticks *t)
 {
 	return t->last.wall - t->last.ns;
@@ -122,14 +144,12 @@ static uint64_t ahead(const struct ticks *t)
 
 const char *ticks_start(struct ticks *t)
 {
-	FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
 	char name[32] = "";
 
 	*t = (struct ticks){};
-	if (f && fgets(name, sizeof(name), f))
-		name[strcspn(name, "\n")] = 0;
-	if (f)
-		fclose(f);
+	if (read_source(name, sizeof(name)) != 0)
+		return "the kernel's clock source cannot be read";
+	errno = 0;
 	if (!is_one_of(name, sources, COUNT(sources)) &&
 	    !(is_one_of(name, virtual_sources, COUNT(virtual_sources)) && is_invariant()))
 		return "the kernel's clock source is not the processor's counter";

@@ -23,8 +23,8 @@ struct ticks {
 };
 
 /*
- * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong: only
- * ticks_wall() can then be used, as with a struct that is all zero.
+ * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong, with errno
+ * or 0: only ticks_wall() can then be used, as with a struct that is all zero.
  */
 const char *ticks_start(struct ticks *t);
 
