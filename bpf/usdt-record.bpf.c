@@ -155,6 +155,8 @@ __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct oper
 SEC("uprobe.s")
 int on_probe(struct pt_regs *ctx)
 {
+	/* first of all: what follows takes time */
+	__u64 ns = bpf_ktime_get_ns();
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u32 index = bpf_get_attach_cookie(ctx), n = sizeof(struct usdt_record_event);
 	const struct site *site = bpf_map_lookup_elem(&sites, &index);
@@ -168,7 +170,7 @@ int on_probe(struct pt_regs *ctx)
 		return 0;
 	}
 	bpf_probe_read_kernel(s->regs, SAVED_REGISTERS, ctx);
-	*(struct usdt_record_event *)s->event = (struct usdt_record_event){.site = index};
+	*(struct usdt_record_event *)s->event = (struct usdt_record_event){.ns = ns, .site = index};
 	for (__u32 i = 0; i < MAX_ARGS && i < site->num_operands; i++)
 		n = add_operand(s, &site->operands[i], n, i);
 	if (n > sizeof(s->event))

@@ -40,6 +40,7 @@ struct site {
  * What could not be read has its bit in `unreadable`; of a number that could not, the word is 0.
  */
 struct usdt_record_event {
+	__u64 ns; /* when the program began */
 	__u32 site;
 	__u16 unreadable;
 	__u16 cut; /* strings that are longer than MAX_STRING, of which the rest is missing */

@@ -42,7 +42,9 @@ static bool check_arg(const struct candidate *c, unsigned i, const struct probes
 	if (!want->name.n || !arg->size)
 		return true;
 	if (slice_is(want->name, "tsc") && is_zero(arg->operand))
-		complain(c, mem_printf("has no time: its argument %u, 'tsc', is always 0", i));
+		complain(c,
+			 mem_printf("has no time: its argument %u, 'tsc', is always 0; with _ usdt-record writes one",
+				    i));
 	if (arg->is_float)
 		complain(c, mem_printf("has a floating-point number (%.*s) as argument %u, '%.*s': "
 				       "int and str can be read, _ skips it",

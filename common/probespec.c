@@ -64,6 +64,7 @@ static const char *parse_arg(struct probespec *spec, struct slice *s)
 		arg.name.n = 0;
 	else if (has_arg(spec, arg.name))
 		return "two arguments have the same name";
+	spec->has_tsc |= slice_is(arg.name, "tsc");
 	if (take(s, ':')) {
 		take_identifier(s, &type);
 		arg.is_string = slice_is(type, "str");

@@ -85,6 +85,20 @@ has_ticks() {
     grep -qx -e tsc -e arch_sys_counter /sys/devices/system/clocksource/clocksource0/current_clocksource
 }
 
+# Prints the lines of a whole recording of usdt-record without what the clocks put there: the clock lines around them, and
+# the stamps of all probes but SPDK's. Where something of it is missing, or the counter is not known, that is printed.
+events() { # [FILE]
+    awk -v has_ticks="$(has_ticks && echo 1)" '
+        !has_ticks { print; next }
+        /^clock: tsc=0x[0-9a-f]+, ns=0x[0-9a-f]+, time=.[0-9-]+T[0-9:]+[.][0-9]+Z.$/ && ++clocks != 2 { next }
+        ended { print "after the end: " $0 }
+        /^clock: / && clocks == 2 { ended = 1; next }
+        !/^[a-z_]+: tsc=0x[0-9a-f]+(,|$)/ { print "no stamp: " $0; next }
+        !/^(nvmf_|owner)/ { sub(/tsc=0x[0-9a-f]+(, )?/, "") }
+        { print }
+        END { if (has_ticks && clocks != 2) print "clock lines: " clocks + 0 }' "$@"
+}
+
 # Says what a value is and should be when they differ.
 equal() {
     [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }

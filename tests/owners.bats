@@ -74,8 +74,9 @@ owner: tsc=0x50, id=0x12e, poller='t302', description='last'
 L
 )
         # an owner line comes before the qpairs of its time
-        equal "$(grep -n -m 1 ^nvmf lines | cut -d: -f1) $(grep -n t301 lines | head -n 2 | cut -d: -f1 | paste -sd ' ')" '4 3 19'
-        equal "$(grep -vc ^owner lines)" 30
+        events lines >all
+        equal "$(grep -n -m 1 ^nvmf all | cut -d: -f1) $(grep -n t301 all | head -n 2 | cut -d: -f1 | paste -sd ' ')" '4 3 19'
+        equal "$(grep -vc ^owner all)" 30
         kill "$started"
         wait "$started" || true
     done
@@ -161,7 +162,7 @@ log:0'
     register 301 48 $'a\', b=\'c\nowner: \e[31m\x9b \\'
     record -p "$started"
     wait_for_text t301 lines
-    equal "$(sed -n 3p lines)" "owner: tsc=0x30, id=0x12d, poller='t301', description='a\\', b=\\'c\\nowner: \\x1b[31m\\x9b \\\\'"
+    equal "$(grep -v ^clock lines | sed -n 3p)" "owner: tsc=0x30, id=0x12d, poller='t301', description='a\\', b=\\'c\\nowner: \\x1b[31m\\x9b \\\\'"
     # all of its field, without a NUL
     register 302 64 "$(printf 'x%.0s' $(seq 118))"
     printf y | dd of="$TRACE" bs=1 seek=$((owners + owner_size * 302 + description + 118)) conv=notrunc status=none

@@ -88,6 +88,18 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
     equal "$stderr" ''
 }
 
+@test "clock lines are skipped" {
+    local clock="clock: tsc=0x1, ns=0x2, time='2026-11-21T13:14:15.123456789Z'" option
+    { add 100 4096 2; connect 150 4096 1 sub host; remove 200 4096; } >plain
+    { echo "$clock"; cat plain; echo "$clock"; echo 'clock: tsc=?'; } >usdt.txt
+    for option in -q -qF; do
+        # a pipe, after which -F ends
+        cat usdt.txt | qpair-lifetimes $option 2>notes >lifetimes
+        cat plain | qpair-lifetimes $option | diff - lifetimes
+        equal "$(cat notes)" ''
+    done
+}
+
 @test "malformed lines of the probes are reported, the rest goes on" {
     {
         add 1 16 1

@@ -183,6 +183,31 @@ static void fire_flood(unsigned n)
 		DTRACE_PROBE4(spdk, flood, i, name, n, i);
 }
 
+static uint64_t counter(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	uint64_t count;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count));
+	return count;
+#endif
+}
+
+/* Passes the processor's counter before each hit, and that after the hit before it. */
+static void fire_stamped(unsigned n)
+{
+	uint64_t after = 0;
+
+	while (n--) {
+		uint64_t before = counter();
+
+		DTRACE_PROBE2(spdk, stamped, before, after);
+		after = counter();
+	}
+}
+
 static void *fire_in_thread(void *n)
 {
 	DTRACE_PROBE1(spdk, thread, *(unsigned *)n);
@@ -285,6 +310,7 @@ static const struct {
 	{"cpu", print_cpu},        {"exit", end},
 	{"kill", kill_self},       {"strings", fire_strings},
 	{"trace", map_trace},      {"stuck", fire_stuck},
+	{"stamped", fire_stamped},
 };
 
 int main(int argc, char **argv)

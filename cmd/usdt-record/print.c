@@ -3,6 +3,7 @@
 
 #include "digits.h"
 #include "probeline.h"
+#include "wall.h"
 
 static char *put(char *to, struct slice s)
 {
@@ -59,7 +60,7 @@ static char *put_value(char *to, struct words *w, bool is_string, bool readable)
 
 static size_t line_room(const struct probespec *spec)
 {
-	size_t room = spec->name.n + 8;
+	size_t room = spec->name.n + 16 + DIGITS_ROOM;
 
 	for (unsigned i = 0; i < spec->num_args; i++)
 		room += spec->args[i].name.n + 16 + DIGITS_ROOM +
@@ -67,27 +68,46 @@ static size_t line_room(const struct probespec *spec)
 	return room;
 }
 
-bool print_event(struct out *out, const struct probespec *spec, const struct usdt_record_event *e, size_t size)
+bool print_event(struct out *out, const struct probespec *spec, struct ticks *ticks, const struct usdt_record_event *e,
+		 size_t size)
 {
 	struct words words = {(const char *)(e + 1), (const char *)e + size};
 	char *to = out_room(out, line_room(spec));
+	const char *comma = "";
 	unsigned operand = 0;
 
 	to = put(to, spec->name);
 	to = put(to, slice_of(": "));
+	if (ticks && !spec->has_tsc) {
+		to = digits_hex(put(to, slice_of("tsc=")), ticks_at(ticks, e->ns));
+		comma = ", ";
+	}
 	for (unsigned i = 0; i < spec->num_args; i++) {
 		if (!spec->args[i].name.n)
 			continue;
-		if (operand)
-			to = put(to, slice_of(", "));
+		to = put(to, slice_of(comma));
 		to = put(to, spec->args[i].name);
 		*to++ = '=';
 		to = put_value(to, &words, spec->args[i].is_string, !(e->unreadable >> operand & 1));
 		if (!to)
 			return false;
+		comma = ", ";
 		operand++;
 	}
 	*to++ = '\n';
 	out_commit(out, to);
 	return true;
+}
+
+void print_clock(struct out *out, const struct ticks_reading *now)
+{
+	char time[WALL_ROOM], *end = wall_write(&(struct wall){}, time, now->wall);
+
+	out_text(out, "clock: tsc=");
+	out_hex(out, now->tsc);
+	out_text(out, ", ns=");
+	out_hex(out, now->ns);
+	out_text(out, ", time='");
+	out_slice(out, slice_between(time, end));
+	out_text(out, "'\n");
 }

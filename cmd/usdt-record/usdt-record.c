@@ -35,6 +35,7 @@ struct usdt_record {
 	struct recorder recorder;
 	struct attach attach;
 	struct owners_follower owners;
+	struct ticks *ticks; /* NULL: the counter is not known */
 	uint64_t events, cut, unreadable;
 };
 
@@ -60,6 +61,7 @@ static int open_program(void *context, struct recorder_program *program)
 {
 	struct usdt_record *u = context;
 
+	u->ticks = recorder_ticks(&u->recorder, "no clock lines, and no tsc in lines of probes that do not pass one");
 	return attach_open(&u->attach, &u->recorder, &opt.attach, program);
 }
 
@@ -80,12 +82,21 @@ static void start_owners(struct usdt_record *u)
 	owners_start(&u->owners);
 }
 
+static void write_clock(struct usdt_record *u)
+{
+	struct ticks_reading now = ticks_now();
+
+	if (u->ticks)
+		print_clock(&u->recorder.out, &now);
+}
+
 static int attach(void *context)
 {
 	struct usdt_record *u = context;
 
 	if (attach_probes(&u->attach) != 0)
 		return -1;
+	write_clock(u);
 	start_owners(u);
 	u->recorder.keeps_reading = u->owners.state == OWNERS_SEARCHING;
 	return 0;
@@ -112,7 +123,7 @@ static bool print(void *context, const void *event, size_t size)
 		return false;
 	spec = u->attach.sites[e->site].spec;
 	owners_event(&u->owners, spec);
-	if (!print_event(&u->recorder.out, spec, e, size))
+	if (!print_event(&u->recorder.out, spec, u->ticks, e, size))
 		return false;
 	u->events++;
 	u->cut += __builtin_popcount(e->cut);
@@ -141,7 +152,7 @@ static int detach(void *context)
 	return attach_detach(&u->attach);
 }
 
-/* Writes the last owners, and reports what the lines do not show. */
+/* Writes the last owners and the time, and reports what the lines do not show. */
 static void finish(void *context)
 {
 	struct usdt_record *u = context;
@@ -152,6 +163,7 @@ static void finish(void *context)
 
 	if (!owners_finish(&u->owners))
 		r->failed = true;
+	write_clock(u);
 	if (opt.recorder.verbose)
 		cli_notice(quiet, "%" PRIu64 " events", u->events);
 	else if (!u->events && !r->failed)
