@@ -149,7 +149,7 @@ int anchors_take(struct anchors *a, const char *path)
 	}
 	/* entries are older than this: over a longer time, the rate is better known */
 	nanosleep(&(struct timespec){.tv_nsec = MEASURE_MS * NS_A_MS}, NULL);
-	ticks_ns(&a->ticks, ticks_now().tsc);
+	ticks_renew(&a->ticks);
 	return 0;
 }
 
