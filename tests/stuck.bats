@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# A recorded process that reads memory which never comes. While it does, no recorder on the machine can detach a probe:
+# tests of another file would fail meanwhile.
+# bats file_tags=alone
+
+load helpers
+
+setup_file() {
+    [ -x "$BIN/usdt-target" ] || export LACKING='usdt-target was not built: sys/sdt.h is missing'
+    needs_to_run usdt-record -o probed -e 'inlined(where)' -- usdt-target sites
+}
+
+teardown() {
+    if [ -n "${started:-}" ] && kill -9 "$started" 2>/dev/null; then
+        wait "$started" 2>/dev/null || true
+    fi
+}
+
+# Whether a thread of the target waits for its memory, outside of any system call, or its event was recorded without it.
+has_fired() {
+    grep -qs '^-1 ' "/proc/$started/task/"*/syscall || grep -q '^absent' lines
+}
+
+@test "a string that never comes does not keep the recorder" {
+    local way late
+    for way in '' --perf-events late; do
+        late=
+        # the child that is left behind runs before the recorder goes on
+        [ "$way" != late ] || has_sanitizers || late="FAULT_CALL=fork FAULT_NTH=1 FAULT=late LD_PRELOAD=$BIN/faults.so"
+        # not to take those of the first way for these
+        rm -f log out status lines recorder
+        start usdt-target wait sites stuck
+        # shellcheck disable=SC2086 # none, or one
+        sh "env $late "'usdt-record '${way#late}' -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log & echo $! >recorder
+            wait $!; echo $? >status' | tee lines >/dev/null &
+        local pipeline=$!
+        wait_for_text recording log
+        echo >&"$go"
+        wait_for_text firing out || { grep -q userfaultfd out && skip 'no userfaultfd here'; }
+        wait_for has_fired
+        kill "$(cat recorder)"
+        # its reader sees the end as well
+        timeout 90 tail --pid=$pipeline -f /dev/null
+        # what came before is there
+        equal "$(grep -c inlined lines)" 3
+        # detaching perf events need not wait
+        [ "$(cat status)" = 1 ] || { [ "$way" = --perf-events ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
+        grep -q 'the probes are not detached yet: .* reads memory that does not come' log
+        local rest
+        rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)
+        kill -9 "$started"
+        wait "$started" || true
+        # its parent is gone: whoever inherits it may leave it as a zombie for a while
+        wait_for sh "! grep '^State:.[^ZX]' /proc/$rest/status"
+    done
+}
