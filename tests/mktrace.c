@@ -711,6 +711,17 @@ static void put(struct out *o, const void *p, size_t n)
 	out_bytes(o, p, n);
 }
 
+/* Makes a hole in a file that can have one: empty rings of old layouts take hundreds of megabytes. */
+static bool skip(struct out *o, size_t n)
+{
+	n = MIN(n, opt.truncate);
+	out_flush(o);
+	if (!opt.output || lseek(o->fd, n, SEEK_CUR) < 0)
+		return false;
+	opt.truncate -= n;
+	return true;
+}
+
 static void write_history(struct out *o, const struct lcore *lcore)
 {
 	struct history_g6 history = {}; /* the largest */
@@ -719,7 +730,7 @@ static void write_history(struct out *o, const struct lcore *lcore)
 	fill_history(&history, lcore);
 	/* v26.05's recorder leaves out the counts of a silent lcore, though not in its offsets */
 	put(o, &history, opt.kind == SHORT && !entries ? layout->tpoint_count : layout->history_size);
-	if (entries) {
+	if (entries && (lcore->size || !skip(o, entries * sizeof(union slot)))) {
 		union slot *slots = fill_ring(lcore, entries);
 
 		put(o, slots, entries * sizeof(*slots));
@@ -1006,7 +1017,9 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "%s", name);
 	out_open(&o, fd);
 	write_trace(&o, num_lcores);
-	if (out_close(&o) != 0)
+	/* what ends with a hole is as long as the hole */
+	if (out_close(&o) != 0 ||
+	    (opt.output && lseek(fd, 0, SEEK_CUR) > 0 && ftruncate(fd, lseek(fd, 0, SEEK_CUR)) != 0))
 		err(EXIT_FAILURE, "%s", name);
 	if (opt.places)
 		print_places(num_lcores);
