@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
- * which it can have been, in sleep_here() and wait_here(), and how often. Usage: blocked-target sleeps=N|waits=N. It
+ * which it can have been, in sleep_here() and wait_here(), how often, and the most of one time. Usage: blocked-target sleeps=N|waits=N. It
  * begins with a line, or the end, of its standard input. System calls are made here, so that the innermost function is
  * known.
  */
@@ -84,7 +84,7 @@ static struct times before_call(void)
 
 /* For how long it was blocked. */
 struct blocked {
-	double least, most;
+	double least, most, longest;
 	long times;
 };
 
@@ -101,6 +101,7 @@ static void add_call(struct blocked *b, const struct times *before)
 	getrusage(RUSAGE_THREAD, &used);
 	b->times += used.ru_nvcsw - before->gave_up;
 	b->most += wall;
+	b->longest = wall > b->longest ? wall : b->longest;
 	b->least += wall - cpu;
 	if (used.ru_nivcsw != before->pushed)
 		b->least -= queued_us() - before->queued;
@@ -125,7 +126,7 @@ static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
 
 static void print(const char *name, const struct blocked *b)
 {
-	printf("%s %.0f %.0f %ld\n", name, b->least, b->most, b->times);
+	printf("%s %.0f %.0f %ld %.0f\n", name, b->least, b->most, b->times, b->longest);
 }
 
 static __attribute__((noinline)) void wake_here(void)

@@ -125,6 +125,18 @@ plain() { # [FILE]
     jq -c 'walk(if type == "number" then . + 0 else . end)' "$@"
 }
 
+# Milliseconds since the machine has started, in steps of 10: what takes time is compared with these, not with a constant.
+uptime_ms() {
+    local seconds
+    read -r seconds _ </proc/uptime
+    echo $((10#${seconds/./} * 10))
+}
+
+# Whether a process waits in a system call whose first argument is this one, as that of read is a descriptor.
+waits_in_call_on() { # ARGUMENT PID
+    grep -q "^[0-9]* $1 " "/proc/$2/syscall"
+}
+
 # Waits until a command succeeds, for 30 seconds at most.
 wait_for() { # COMMAND...
     for _ in $(seq 600); do
@@ -148,7 +160,8 @@ sleeps_in() { # PROGRAM PID
 # Starts a command that says "ready", each time that it waits for a line to the descriptor $go; its id is $started.
 # shellcheck disable=SC2034 # the tests use them
 start() { # COMMAND...
-    rm -f go
+    # not to take what an earlier one has said for it
+    rm -f go out
     mkfifo go
     "$@" <go >out &
     started=$!
@@ -160,7 +173,7 @@ start() { # COMMAND...
 # is $recorder.
 begin() { # TEXT TOOL [ARGUMENT]...
     # not to take an earlier one for it
-    rm -f log
+    rm -f log lines
     "$2" -o lines "${@:3}" 2>log &
     recorder=$!
     wait_for_text "$1" log
