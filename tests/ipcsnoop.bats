@@ -14,11 +14,13 @@ teardown() {
 }
 
 # Runs ipcsnoop with the file lines as its output. What the command prints goes to the file out, since a pipe would
-# be seen, and notes to the file log.
+# be seen, and notes to the file log. For how many microseconds at most it ran is $took.
 snoop() { # STATUS [OPTION]... COMMAND...
-    local want=$1 status=0
+    local want=$1 status=0 begin
     shift
-    timeout 20 ipcsnoop -o lines "$@" >out 2>log || status=$?
+    begin=$(uptime_ms)
+    timeout 60 ipcsnoop -o lines "$@" >out 2>log || status=$?
+    took=$((1000 * ($(uptime_ms) - begin + 10)))
     [ "$status" = "$want" ] || { echo "exit $status, not $want"; cat log; return 1; }
 }
 
@@ -155,21 +157,29 @@ write - 5 EPIPE'
 }
 
 @test "who waits for whom: an empty pipe and a full one" {
-    events_of sh -c '{ sleep 0.5; echo a; } | cat'
+    # half a second from when the other end, which is the second child of the shell, waits
+    # shellcheck disable=SC2016 # the other shell expands it
+    events_of sh -c '{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
+        sleep 0.5; echo a; } 2>/dev/null | cat'
     # the end of the pipe comes at once, or soon
-    equal "$(jq -r 'select(.args.comm == "cat") | .args | "\(.moved) \(.queued) \(.blocked) \(.latency > 400000 and .latency < 5000000)"' lines | head -n 1)" '2 0 true true'
+    equal "$(jq -r --argjson took "$took" 'select(.args.comm == "cat") | .args |
+        "\(.moved) \(.queued) \(.blocked) \(.latency >= 500000 and .latency < $took)"' lines | head -n 1)" '2 0 true true'
     equal "$(jq -r 'select(.tpoint == "PIPE_WRITE") | .args.blocked' lines)" false
     # one end is the other's
     equal "$(column pipe | sort -u | wc -l)" 1
 
-    events_of sh -c 'dd if=/dev/zero bs=4k count=17 status=none | { sleep 0.5; cat; }'
-    equal "$(jq -r 'select(.args.comm == "dd") | .args | "\(.used) \(.queued) \(.blocked) \(.latency > 400000 and .latency < 5000000)"' lines | tail -n 1)" \
-        '16 65536 true true'
+    # shellcheck disable=SC2016 # the other shell expands it
+    events_of sh -c 'dd if=/dev/zero bs=4k count=17 status=none | {
+        until read -r other _ <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x1 " "/proc/$other/syscall"; do sleep 0.01; done 2>/dev/null
+        sleep 0.5; cat; }'
+    equal "$(jq -r --argjson took "$took" 'select(.args.comm == "dd") | .args |
+        "\(.used) \(.queued) \(.blocked) \(.latency >= 500000 and .latency < $took)"' lines | tail -n 1)" '16 65536 true true'
     equal "$(jq -s 'map(select(.tpoint == "PIPE_READ") | .args.moved) | add' lines)" $((17 * 4096))
 }
 
 @test "calls that have not ended when tracing does" {
-    snoop 0 -d 1 -- sh -c 'sleep 1.5 | cat'
+    # the pipe is written to when the lines are there
+    snoop 0 -d 2 -- sh -c '{ until grep -q unfinished lines; do sleep 0.1; done; } | cat'
     pipe=$(awk '$4 == "read" { print $6 }' lines)
     [[ $(sed -n 2p lines) =~ ^0\.000000\ +cat\ +[0-9]+\ +read\ +R\ $pipe\ +[0-9]+\ +-\ +0/16\ +0\ +B\ [0-9.]+\ unfinished$ ]]
     equal "$(sed -n 3p lines)" ''
@@ -182,7 +192,8 @@ write - 5 EPIPE'
     recorder=$!
     wait_for_text hello out
     wait_for_text 'ended with status 0' log
-    sleep 0.2
+    # it reads again, from whatever descriptor
+    wait_for waits_in_call_on '0x[0-9a-f]' "$(cat child)"
     kill "$recorder"
     wait "$recorder"
     kill "$(cat child)"
@@ -248,7 +259,7 @@ i386:readv $(cat out) 27 17 17"
 
 @test "the time that calls take" {
     snoop 0 -s -j -q -- sleep 0.5
-    equal "$(jq -r 'select(.syscall == "clock_nanosleep") | "\(.calls) \(.us > 500000 and .us < 5000000)"' lines)" '1 true'
+    equal "$(jq -r --argjson took "$took" 'select(.syscall == "clock_nanosleep") | "\(.calls) \(.us > 500000 and .us < $took)"' lines)" '1 true'
     equal "$(jq -r 'select(.syscall == "exit_group") | "\(.calls) \(.us == 0)"' lines)" '1 true'
 }
 
@@ -410,6 +421,7 @@ ipcsnoop: true ended with status N'
     done
     # what the command leaves behind is traced until the next signal
     begin 'ended with status 0' ipcsnoop -- sh -c 'sleep 60 & echo $! >child'
+    wait_for sleeps_in sleep "$(cat child)"
     sleep 0.2
     kill -0 "$recorder"
     kill "$recorder"
@@ -422,20 +434,20 @@ ipcsnoop: true ended with status N'
     snoop 0 -q -- sh -c '(sleep 0.5; pipe-target call=1009) & :'
     # the shell makes one
     equal "$(calls getppid)" 1010
-    SECONDS=0
-    snoop 5 -d 1 -- sh -c 'pipe-target call=13; sleep 2; pipe-target call=17; exit 5'
+    # the first calls are made in this time, the others when the counts are there
+    snoop 5 -d 2 -- sh -c 'pipe-target call=13; until grep -q @syscalls lines; do sleep 0.1; done; pipe-target call=17; exit 5'
     equal "$(calls getppid)" 14
-    [ $SECONDS -ge 2 ]
     # signals are passed on then, too
-    ipcsnoop -d 1 -o lines -- sleep 60 2>log &
-    recorder=$!
-    sleep 1.5
+    begin started ipcsnoop -d 1 -- sleep 60
+    wait_for_text @syscalls lines
     kill "$recorder"
     status=0
     wait "$recorder" || status=$?
     equal "$status" 143
     start pipe-target wait plain=1
     for signal in INT TERM HUP; do
+        # not to take an earlier one for it
+        rm -f log
         env --default-signal=INT ipcsnoop -o lines -p "$started" 2>log &
         recorder=$!
         wait_for_text tracing log
@@ -541,8 +553,9 @@ ipcsnoop: true ended with status N'
     wait "$recorder"
     recorder=
     [ -s got ]
-    for signal in TERM HUP; do
-        ipcsnoop -o pipe -- touch ran 2>log &
+    for signal in TERM HUP INT; do
+        # jobs in the background ignore Ctrl-C
+        env --default-signal=INT ipcsnoop -o pipe -- touch ran 2>log &
         recorder=$!
         wait_for_text 'ipcsnoop: pipe: a pipe: waits for a process that reads from it' log
         kill -$signal "$recorder"
@@ -550,8 +563,6 @@ ipcsnoop: true ended with status N'
         recorder=
         grep -q 'ipcsnoop: pipe: no process has opened this pipe to read from it' log
         [ ! -e ran ]
+        rm log
     done
-    # Ctrl-C, which jobs in the background ignore
-    status_is 1 timeout --foreground --preserve-status -s INT 2 ipcsnoop -q -o pipe -- true
-    says 'ipcsnoop: pipe: no process has opened this pipe to read from it'
 }
