@@ -37,6 +37,11 @@ register() { # ID TSC DESCRIPTION
         dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
 }
 
+# Whether so many events are recorded, besides the owners.
+has_events() { # N
+    [ "$(grep -vc ^owner lines)" -ge "$1" ]
+}
+
 # Starts to record the three probes of SPDK.
 record() {
     begin 'recording 3' usdt-record "$@"
@@ -52,6 +57,7 @@ record() {
         register 301 48 '10.0.0.1:2'
         echo >&"$go"
         wait_for_text t301 lines
+        wait_for has_events 15
         register 301 48 '10.0.0.1:2 sub qid:1'
         echo >&"$go"
         wait_for_text 'qid:1' lines
