@@ -249,7 +249,7 @@ T
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F
-0 % copy: followed until Ctrl-C % cp trace copy; timeout --foreground --preserve-status -s INT 1 trace-dump -F copy
+0 % copy: followed until Ctrl-C % cp trace copy; env --default-signal=INT trace-dump -F copy & until grep -qs followed err; do sleep 0.01; done; kill -INT $!; wait $!
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % a process and a file are two traces % trace-dump -p 1 trace

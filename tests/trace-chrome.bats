@@ -147,8 +147,13 @@ L
     check_format out
     equal "$(jq '[.traceEvents[] | select(.ph == "b")] | length' out)" 202
     # while the input goes on, it is not all held back
-    { cat in; sleep 3; } | trace-chrome | timeout 2 sed '/"ph":"b".*"S1"/q' >first || true
-    grep -c '"name":"S1"' first
+    mkfifo pipe
+    trace-chrome pipe >out &
+    exec 7>pipe
+    cat in >&7
+    wait_for_text '"name":"S1"' out
+    exec 7>&-
+    wait
 }
 
 @test "arrows lead from a request to what it started, and back to it" {

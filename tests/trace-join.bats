@@ -490,12 +490,8 @@ repeat() { # LINE N
     trace-join in >out &
     exec 7>in
     line 5 16 >&7
-    for _ in $(seq 1 100); do
-        [ -s out ] && break
-        sleep 0.05
-    done
     # while the input is still open
-    [ -s out ]
+    wait_for test -s out
     exec 7>&-
     wait
 }
@@ -515,7 +511,8 @@ send() { # TSC...
     local tsc n=0
     [ ! -e out ] || n=$(wc -l <out)
     for tsc in "$@"; do line "$tsc" 16; done >&7
-    for _ in $(seq 200); do
+    # more often than wait_for does, as there are many
+    for _ in $(seq 1500); do
         [ "$(wc -l <out)" -lt $((n + $#)) ] || return 0
         sleep 0.02
     done
