@@ -140,8 +140,8 @@ grows_in_proportion() { # COMMAND KIND
     make_input "$2" $n
     mv input few
     make_input "$2" $((4 * n))
-    # a run may be disturbed: several then
-    for runs in 1 5; do
+    # a run may be disturbed, for as long as the other processor works hard: several then
+    for runs in 1 5 15; do
         few=$(milliseconds $runs "${1//FILE/./few}")
         many=$(milliseconds $runs "${1//FILE/./input}")
         # 4 in proportion, 16 as its square; what is as quick as a process starts says nothing
