@@ -258,10 +258,12 @@ same_calls() {
     done
 }
 
-# A thread that is blocked while offwaketime runs.
+# A thread that is blocked while offwaketime runs, however long that takes to begin.
 block() {
-    blocked-target sleeps=16 </dev/null >/dev/null 2>&1 3>&- &
+    [ -z "${started:-}" ] || kill "$started"
+    blocked-target sleeps=100000 </dev/null >/dev/null 2>&1 3>&- &
     started=$!
+    disown
 }
 
 # Whether its time is there. The kernel's stacks differ each time, and functions are unknown where no symbols could be read.
@@ -272,9 +274,9 @@ same_sleep() {
 @test "offwaketime prints what is blocked, or says what is wrong" {
     command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
     block
-    status_is 0 offwaketime -q -f -p "$started" -o probed || lacks "no BPF here: $stderr"
+    status_is 0 offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
-        BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started'
+        BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started 1'
     done
 }

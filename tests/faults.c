@@ -46,9 +46,9 @@ static void __attribute__((constructor)) begin(void)
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
 	unsetenv("LD_PRELOAD");
-	/* it ends, whatever the fault does to it */
+	/* it ends, whatever the fault does to it, and however busy the machine is */
 	if (in)
-		alarm(10);
+		alarm(60);
 }
 
 /* The function that this one stands before. */
