@@ -15,7 +15,7 @@
 struct probespec {
 	char *text;                  /* as it was given; the slices are parts of it */
 	struct slice provider, name; /* an empty provider: any */
-	bool has_tsc; /* an argument is called tsc: the time, which the program passes itself */
+	bool has_tsc;                /* an argument is called tsc: the time, which the program passes itself */
 	unsigned num_args;
 	struct probespec_arg {
 		struct slice name; /* empty: skipped */

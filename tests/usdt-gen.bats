@@ -94,14 +94,14 @@ E
     needs_target
     usdt-gen -l -x "$BIN/usdt-target-static" >list
     # the C library of some distributions has probes as well
-    equal "$(grep -c '^spdk:' list)" 15
+    equal "$(grep -c '^spdk:' list)" 16
     for line in 'spdk:inlined(u64) sites=3 semaphore=no' 'spdk:guarded(s32,u64) sites=2 semaphore=yes' \
         'spdk:sizes(s8,u8,s16,u16,s32,u32,s64,u64,s32,s32,s64,u64) sites=1 semaphore=no' \
         'spdk:with_float(u32,f64) sites=1 semaphore=no'; do
         grep -qxF "$line $BIN/usdt-target-static" list
     done
     usdt-gen -lj -x "$BIN/usdt-target-static" >json
-    equal "$(grep -c '"provider":"spdk"' json)" 15
+    equal "$(grep -c '"provider":"spdk"' json)" 16
     equal "$(jq -c 'select(.name == "guarded") | del(.file)' json)" \
         '{"provider":"spdk","name":"guarded","args":["s32","u64"],"sites":2,"semaphore":true}'
     same_lines "sed 's/(.*//; s/.*://' list" 'jq -r .name json'
@@ -151,7 +151,7 @@ usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     equal "$output" "usdt:$BIN/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
 usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     status_is 0 usdt-gen -l -p $!
-    equal "$(grep -c '^spdk:' <<<"$output")" 15
+    equal "$(grep -c '^spdk:' <<<"$output")" 16
     exec {go}>&-
     wait
     status_is 1 usdt-gen -p $!
