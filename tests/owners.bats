@@ -37,9 +37,9 @@ register() { # ID TSC DESCRIPTION
         dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
 }
 
-# Whether so many events are recorded, besides the owners.
+# Whether so many events are recorded.
 has_events() { # N
-    [ "$(grep -vc ^owner lines)" -ge "$1" ]
+    [ "$(grep -c ^nvmf lines)" -ge "$1" ]
 }
 
 # Starts to record the three probes of SPDK.
