@@ -236,9 +236,9 @@ RS 0 4096 null'
     trace --wall
     read_blocks 7
     end
-    jq -r .time lines | date -u -f - +%s%N >times
-    equal "$({ echo "$before"; cat times; date +%s%N; } | sort -c 2>&1)" ''
-    equal "$(wc -l <times)" 7
+    jq -r .time lines | date -u -f - +%s%N >moments
+    equal "$({ echo "$before"; cat moments; date +%s%N; } | sort -c 2>&1)" ''
+    equal "$(wc -l <moments)" 7
     begin tracing biosnoop --wall -d "$loop"
     read_blocks 7
     end
