@@ -337,7 +337,7 @@ L
     equal "$status" 1
     says 'it is of another machine'
     # the message has the rate
-    rate=$(sed 's/.*that of this machine \([0-9]*\):.*/\1/' <<<"$stderr")
+    rate=${stderr#*that of this machine } rate=${rate%%:*}
     before=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
     mktrace -N -r "$rate" -o "$TRACE" lines
     after=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)

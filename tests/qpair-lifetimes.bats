@@ -94,8 +94,8 @@ qpair: begin=200, end=200, ptr=0x10, thread=3"
     { echo "$clock"; cat plain; echo "$clock"; echo 'clock: tsc=?'; } >usdt.txt
     for option in -q -qF; do
         # a pipe, after which -F ends
-        cat usdt.txt | qpair-lifetimes $option 2>notes >lifetimes
-        cat plain | qpair-lifetimes $option | diff - lifetimes
+        sh "cat usdt.txt | qpair-lifetimes $option" 2>notes >lifetimes
+        sh "cat plain | qpair-lifetimes $option" | diff - lifetimes
         equal "$(cat notes)" ''
     done
 }

@@ -481,29 +481,29 @@ clock_line() { # TICKS SECONDS TIME
         echo "{\"tsc\":$tsc,\"lcore\":0,\"tpoint\":\"A\"}"
     done >>lines
     mktrace -r 1000000 lines >trace
-    times() { # OPTION...
+    of_day() { # OPTION...
         trace-dump -q "$@" trace | sed 's/.*"us":\([0-9.]*\),"time":"\([^"]*\)".*/\1 \2/'
     }
     clock_line 1000000 10 2026-11-21T23:59:59.900000000Z >one
     { cat one; echo 'probe: tsc=0x1'; clock_line 2000000 11 2026-11-22T00:00:00.900000000Z; } >two
     # one line tells no rate
-    equal "$(times --wall --clock one | tr '\n' ' ')" "0.000 2026-11-21T23:59:59.400000000Z 500000.000 2026-11-21T23:59:59.900000000Z \
+    equal "$(of_day --wall --clock one | tr '\n' ' ')" "0.000 2026-11-21T23:59:59.400000000Z 500000.000 2026-11-21T23:59:59.900000000Z \
 1000000.000 2026-11-22T00:00:00.400000000Z 1500000.000 2026-11-22T00:00:00.900000000Z 1500001.000 2026-11-22T00:00:00.900001000Z \
 3500000.000 2026-11-22T00:00:02.900000000Z "
     same_lines 'trace-dump --wall --clock one trace' 'trace-dump --wall --clock two trace'
     same_lines 'trace-dump --wall --clock one trace' 'cat two two | trace-dump --wall --clock - trace'
     # a second takes 1,001,000 ticks
     { cat one; clock_line 2001000 11 2026-11-22T00:00:00.900000000Z; } >other
-    equal "$(times --wall --clock other | sed -n '3p;6p' | tr '\n' ' ')" \
+    equal "$(of_day --wall --clock other | sed -n '3p;6p' | tr '\n' ' ')" \
         '999000.999 2026-11-22T00:00:00.399500499Z 3496503.497 2026-11-22T00:00:02.897002997Z '
     same_lines 'trace-dump --rate 1001000 trace' 'trace-dump --clock other trace'
     equal "$(trace-dump -i --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
         '[1000000,1001000,"2026-11-21T23:59:59.400499501Z","2026-11-22T00:00:02.897002997Z"]'
     # others come between; where the clock was set, each time has that of the nearer line
-    { tac two; clock_line 4000000 13 2026-11-22T01:00:00.900000000Z; } >set
-    equal "$(times --wall --clock set | sed -n '5,6p' | tr '\n' ' ')" \
+    { tac two; clock_line 4000000 13 2026-11-22T01:00:00.900000000Z; } >stepped
+    equal "$(of_day --wall --clock stepped | sed -n '5,6p' | tr '\n' ' ')" \
         '1500001.000 2026-11-22T00:00:00.900001000Z 3500000.000 2026-11-22T01:00:00.900000000Z '
-    status_is 0 trace-dump --clock set trace
+    status_is 0 trace-dump --clock stepped trace
     says 'trace-dump: trace: the clock was set by +3598.000 s at some time between two clock lines'
 }
 

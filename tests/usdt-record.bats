@@ -225,12 +225,12 @@ compare_stamps() {
     equal "$(grep -n '^clock: ' lines | cut -d: -f1 | tr '\n' ' ')" "1 5 "
     first=$(head -n 1 lines) last=$(tail -n 1 lines)
     # in the order of the clocks, and the events between
-    sed -n 's/.*time=.\(.*\).$/\1/p' lines | date -u -f - +%s%N >times
-    equal "$({ echo "$before"; cat times; echo "$after"; } | sort -c 2>&1)" ''
+    sed -n 's/.*time=.\(.*\).$/\1/p' lines | date -u -f - +%s%N >moments
+    equal "$({ echo "$before"; cat moments; echo "$after"; } | sort -c 2>&1)" ''
     equal "$(sed 's/.*tsc=0x\([0-9a-f]*\).*/\1/' lines | sort -c 2>&1)" ''
     # as long a time by both clocks
-    ns() { sed 's/.* ns=\(.*\),.*/\1/' <<<"$1"; }
-    [ $(($(tail -n 1 times) - $(head -n 1 times) - ($(ns "$last") - $(ns "$first")))) -le 1000 ]
+    ns() { awk -F '[=,]' '{ print $4 }' <<<"$1"; }
+    [ $(($(tail -n 1 moments) - $(head -n 1 moments) - ($(ns "$last") - $(ns "$first")))) -le 1000 ]
     # with -n, and by a signal, too; they are no events
     usdt-record -q -n 2 -o lines -e 'inlined(where)' -- usdt-target sites
     equal "$(events lines)" "$(printf 'inlined: where=0x%x\n' 1 1)"
