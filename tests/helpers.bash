@@ -99,6 +99,11 @@ events() { # [FILE]
         END { if (has_ticks && clocks != 2) print "clock lines: " clocks + 0 }' "$@"
 }
 
+# Prints the messages of usdt-record without its note that the counter is not known, where that is so.
+notes() { # [FILE]
+    awk -v has_ticks="$(has_ticks && echo 1)" 'has_ticks || !/^usdt-record: no clock lines, /' "$@"
+}
+
 # Says what a value is and should be when they differ.
 equal() {
     [ "$1" = "$2" ] || { printf 'is:        %s\nshould be: %s\n' "$1" "$2"; return 1; }

@@ -52,7 +52,7 @@ record() {
         make_trace $layout
         start usdt-target trace=$$ wait qpairs wait qpairs wait
         record -p "$started"
-        equal "$(head -n 1 log)" "usdt-record: following the owners of $TRACE"
+        equal "$(notes log | head -n 1)" "usdt-record: following the owners of $TRACE"
         wait_for_text app_thread lines
         register 301 48 '10.0.0.1:2'
         echo >&"$go"
@@ -93,7 +93,7 @@ L
         make_trace $layout
         start usdt-target trace=$$ wait qpairs
         record -p "$started"
-        equal "$(head -n 1 log)" "usdt-record: $TRACE: no owners to follow: traces of layout $layout name qpairs by address"
+        equal "$(notes log | head -n 1)" "usdt-record: $TRACE: no owners to follow: traces of layout $layout name qpairs by address"
         echo >&"$go"
         wait "$recorder"
         equal "$(grep -c ^owner lines)" 0
@@ -123,7 +123,7 @@ L
     make_trace G6
     start usdt-target wait trace=$$ qpairs wait
     record -p "$started"
-    equal "$(head -n 1 log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one"
+    equal "$(notes log | head -n 1)" "usdt-record: no trace of process $started so far: its owners are followed once there is one"
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE, as far as they were there
     kept=$(printf '%016x' $((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status) & 0x10000080004)))
     equal "$(awk '/^CapPrm/ { print $2 }' "/proc/$recorder/status")" "$kept"

@@ -57,7 +57,7 @@ qpair_lines() {
     for target in usdt-target usdt-target-static; do
         status_is 0 usdt-record -- "$target" qpairs
         equal "$(events <<<"$output")" "$(qpair_lines)"
-        [[ $(head -n 1 <<<"$stderr") =~ ^usdt-record:\ recording\ 3\ probes\ of\ .*/$target\ \(pid\ [0-9]+\)$ ]]
+        [[ $(notes <<<"$stderr" | head -n 1) =~ ^usdt-record:\ recording\ 3\ probes\ of\ .*/$target\ \(pid\ [0-9]+\)$ ]]
     done
 }
 
@@ -65,7 +65,7 @@ qpair_lines() {
     for target in usdt-target usdt-target-static; do
         record_running "$target" qpairs --
         qpair_lines | diff - <(events lines)
-        equal "$(cat log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one
+        equal "$(notes log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one
 usdt-record: recording 3 probes of $target (pid $started)"
     done
     qpair-lifetimes lines >lifetimes
@@ -281,7 +281,7 @@ nvmf_poll_group_add_qpair: tsc=0x64"
     # a file of its own, that no other test runs meanwhile
     cp "$BIN/usdt-target-static" target
     begin recording usdt-record -x target -e 'inlined(where)'
-    equal "$(cat log)" 'usdt-record: recording 1 probe of target'
+    equal "$(notes log)" 'usdt-record: recording 1 probe of target'
     ./target sites
     (./target sites=4)
     end
@@ -459,7 +459,7 @@ guarded: n=0x7'
 @test "a reader that goes away ends it" {
     start usdt-target wait sites
     status_is 0 sh "timeout 10 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
-    equal "$stderr" "usdt-record: recording 1 probe of usdt-target (pid $started)"
+    equal "$(notes <<<"$stderr")" "usdt-record: recording 1 probe of usdt-target (pid $started)"
     echo >&"$go"
     wait "$started"
     # a command is waited for, and its status is what counts
