@@ -7,22 +7,30 @@
 
 enum { NS_A_MS = 1000000 };
 
-/* Nanoseconds of CLOCK_MONOTONIC, as bpf_ktime_get_ns() has them. */
-static inline uint64_t clock_ns(void)
+static inline uint64_t clock_ns_of(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
+}
+
+/* Nanoseconds of CLOCK_MONOTONIC, as bpf_ktime_get_ns() has them. */
+static inline uint64_t clock_ns(void)
+{
+	return clock_ns_of(CLOCK_MONOTONIC);
+}
+
+/* The same, of a clock that nobody steers: CLOCK_MONOTONIC_RAW. */
+static inline uint64_t clock_raw_ns(void)
+{
+	return clock_ns_of(CLOCK_MONOTONIC_RAW);
 }
 
 /* Nanoseconds of CLOCK_REALTIME: the time of day. */
 static inline uint64_t clock_wall_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
+	return clock_ns_of(CLOCK_REALTIME);
 }
 
 static inline uint64_t clock_ms(void)

@@ -440,6 +440,9 @@ static void wake(const struct recorder *r, enum wakeup when)
 static void take_events(struct recorder *r)
 {
 	r->batch = 0;
+	/* what is in the ring now is then between two readings */
+	if (r->ticks.last.ns)
+		ticks_renew(&r->ticks);
 	ring_buffer__consume(r->ring);
 	if (r->tool->between)
 		r->tool->between(r->context);

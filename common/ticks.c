@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,8 +19,9 @@ enum {
 	READINGS = 10, /* of which the narrowest is taken */
 	START_MS = 10,
 	RENEW_MS = 100,
-	SLEW_PPM = 1000, /* the clock is steered by half as much at most */
-	NOISE_NS = 100,  /* by which the clocks of two processors may differ */
+	JUMP_NS = 10000, /* of the counter: more than a reading or its rate can be wrong by */
+	JUMP_PPM = 100,
+	NOISE_NS = 100, /* by which the clocks of two processors may differ */
 };
 
 /* The kernel's own clock sources that are the counter, and those of hypervisors, where the counter has to be invariant. */
@@ -92,22 +94,32 @@ static uint64_t read_ahead(uint64_t known)
 	return best + narrowest + NOISE_NS - known <= 2 * (narrowest + NOISE_NS) ? known : best;
 }
 
-/* A time at which all were read: the counter is read before and after the clock. known: see read_ahead(). */
-static struct ticks_reading read_all(uint64_t known)
+/* Reads a clock, and the counter before and after it: *tsc is that at the time of the clock. */
+static uint64_t read_clock(uint64_t (*clock)(void), uint64_t *tsc)
 {
-	struct ticks_reading best = {};
-	uint64_t narrowest = UINT64_MAX;
+	uint64_t narrowest = UINT64_MAX, best = 0;
 
 	for (int i = 0; i < READINGS; i++) {
-		uint64_t from = counter(), ns = clock_ns(), to = counter();
+		uint64_t from = counter(), ns = clock(), to = counter();
 
 		if (to - from >= narrowest)
 			continue;
 		narrowest = to - from;
-		best = (struct ticks_reading){.tsc = from + narrowest / 2, .ns = ns};
+		*tsc = from + narrowest / 2;
+		best = ns;
 	}
-	best.wall = best.ns + read_ahead(known);
 	return best;
+}
+
+/* known: see read_ahead(). */
+static struct ticks_reading read_all(uint64_t known)
+{
+	struct ticks_reading r;
+
+	r.raw = read_clock(clock_raw_ns, &r.raw_tsc);
+	r.ns = read_clock(clock_ns, &r.tsc);
+	r.wall = r.ns + read_ahead(known);
+	return r;
 }
 
 static bool is_one_of(const char *name, const char *const *names, size_t n)
@@ -158,27 +170,29 @@ const char *ticks_start(struct ticks *t)
 	while (clock_ns() - t->before.ns < START_MS * NS_A_MS)
 		nanosleep(&(struct timespec){.tv_nsec = START_MS * NS_A_MS}, NULL);
 	t->last = read_all(t->before.wall - t->before.ns);
-	t->rate = (double)(t->last.tsc - t->before.tsc) / (t->last.ns - t->before.ns);
+	t->rate = (double)(t->last.raw_tsc - t->before.raw_tsc) / (t->last.raw - t->before.raw);
 	return NULL;
 }
 
 void ticks_renew(struct ticks *t)
 {
-	struct ticks_reading now = read_all(ahead(t));
-	uint64_t passed = now.ns - t->last.ns, ticks = now.tsc - t->last.tsc;
-	double expected = passed * t->rate;
+	struct ticks_reading now;
+	double expected, wrong;
 
-	/* too soon for a rate */
-	if (passed < START_MS * NS_A_MS)
+	if (clock_ns() - t->last.ns < NS_A_MS)
 		return;
+	now = read_all(ahead(t));
 	t->steps += t->last.ns && now.wall - now.ns != ahead(t);
 	t->before = t->last;
 	t->last = now;
-	if (!t->rate || (ticks >= expected * (1 - SLEW_PPM / 1e6) && ticks <= expected * (1 + SLEW_PPM / 1e6)))
+	/* the clock may be steered by 10 %, as chrony does: only the other one tells */
+	expected = (now.raw - t->before.raw) * t->rate;
+	wrong = fabs((int64_t)(now.raw_tsc - t->before.raw_tsc) - expected);
+	if (!t->rate || wrong <= JUMP_NS * t->rate + expected * JUMP_PPM / 1e6)
 		return;
 	t->jumps++;
 	/* it is not known when: what comes now is after it */
-	t->before = (struct ticks_reading){now.tsc - (uint64_t)expected, now.ns - passed, now.wall - passed};
+	t->before.tsc = now.tsc - (uint64_t)expected;
 }
 
 static void renew_at(struct ticks *t, uint64_t ns)

@@ -3,8 +3,9 @@
  * The processor's counter, of which SPDK stamps the entries of its traces, and the clocks. BPF programs stamp events with
  * CLOCK_MONOTONIC, the time of day is CLOCK_REALTIME: this converts them.
  *
- * They are read together every 100 ms while there are times to convert, since the clocks are steered: they do not always
- * take the same number of ticks to a second. Between two such readings the error is some nanoseconds.
+ * They are read together again and again, since the clocks are steered: they do not always take the same number of ticks
+ * to a second. Between two such readings the error is some nanoseconds; or, where the steering changed, by how much it did
+ * over the time to the nearer one. After the last one it is the same.
  */
 #ifndef TICKS_H
 #define TICKS_H
@@ -14,12 +15,13 @@
 struct ticks {
 	struct ticks_reading {
 		uint64_t tsc;
-		uint64_t ns;   /* of CLOCK_MONOTONIC */
-		uint64_t wall; /* of CLOCK_REALTIME, in nanoseconds */
-	} before, last;        /* the latest two */
-	double rate;           /* ticks per nanosecond, at the start; 0: not known */
-	uint64_t jumps;        /* how often the counter did not go on as the clock did, as when the machine slept */
-	uint64_t steps;        /* how often the time of day was set */
+		uint64_t ns;           /* of CLOCK_MONOTONIC */
+		uint64_t wall;         /* of CLOCK_REALTIME, in nanoseconds */
+		uint64_t raw_tsc, raw; /* the counter at the time of a clock that is not steered, and its nanoseconds */
+	} before, last;                /* the latest two */
+	double rate;                   /* ticks per nanosecond of the clock that is not steered; 0: not known */
+	uint64_t jumps; /* how often the counter did not go on as the clock did, as when the machine slept */
+	uint64_t steps; /* how often the time of day was set */
 };
 
 /*
@@ -40,10 +42,13 @@ uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
 /* The time of day at a time of clock_ns(): ticks_wall(t, ticks_ns(t, tsc)) is that of an entry of a trace. */
 uint64_t ticks_wall(struct ticks *t, uint64_t ns);
 
-/* Reads all three once more, unless it was done just now: jumps and steps are then those until now. */
+/*
+ * Reads all once more, unless it was done in this millisecond: times until now are then between two readings, and jumps and
+ * steps are those until now. The conversions call it when 100 ms have passed.
+ */
 void ticks_renew(struct ticks *t);
 
-/* All three now. */
+/* What all show now. */
 struct ticks_reading ticks_now(void);
 
 #endif
