@@ -41,10 +41,7 @@ static bool find(const struct traceline *line, const char *arg, uint64_t *value)
 {
 	if (!arg)
 		return line->size.p && number_decimal(line->size, value);
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_is(line->args[i].key, arg))
-			return traceline_number(line->args[i].value, value);
-	return false;
+	return traceline_number(traceline_arg(line, arg), value);
 }
 
 void facts_read(struct facts *f, enum facts_source source, const struct traceline *line)

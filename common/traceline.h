@@ -43,6 +43,12 @@ bool traceline_parse_head(struct traceline *l, struct slice line);
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 
+/* The value of the first argument with this key, as written; p is NULL without. */
+struct slice traceline_arg(const struct traceline *l, const char *key);
+
+/* A string's value without its quotes; empty when it is none. */
+struct slice traceline_string(struct slice value);
+
 /* The value of an argument that is a number: "0x…" or an unsigned integer. False when it is not. */
 bool traceline_number(struct slice value, uint64_t *number);
 

@@ -3,15 +3,6 @@
 
 #include "facts.h"
 
-static struct slice argument(const struct traceline *line, const char *key)
-{
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_is(line->args[i].key, key) && line->args[i].value.n > 1 && line->args[i].value.p[0] == '"')
-			return slice_between(line->args[i].value.p + 1,
-					     line->args[i].value.p + line->args[i].value.n - 1);
-	return (struct slice){};
-}
-
 struct what what_of(const struct traceline *line, struct intern *bdevs)
 {
 	enum facts_source source = facts_source(line->tpoint);
@@ -27,7 +18,7 @@ struct what what_of(const struct traceline *line, struct intern *bdevs)
 		what.type = facts_add_command(&facts, line->poller);
 	} else {
 		what.type = facts_has(&facts, FACT_TYPE) ? facts_type(facts.values[FACT_TYPE]) : NULL;
-		bdev = facts_bdev(line->owner, argument(line, "name"));
+		bdev = facts_bdev(line->owner, traceline_string(traceline_arg(line, "name")));
 	}
 	what.has_blocks = facts_has(&facts, FACT_BLOCKS);
 	what.blocks = facts.values[FACT_BLOCKS];
