@@ -65,6 +65,7 @@ static void free_span(struct spans *spans, struct span *s)
 
 	if (object->note == s->index + 1)
 		object->note = 0;
+	disks_close(&spans->disks, s);
 	s->n = 0;
 	s->generation++;
 	s->next = spans->free;
@@ -200,6 +201,43 @@ static bool is_torn(const struct traceline *line, struct slice text)
 	return rest.n > 8 && memmem(rest.p, rest.n, "\"torn\":true", 11);
 }
 
+struct reactor *spans_reactor(const struct spans *spans, const struct span *s, uint64_t lcore)
+{
+	struct reactor *reactor = reactors_of(&spans->reactors, lcore);
+
+	return reactor && (!reactor->taken || reactor->source == s->source) ? reactor : NULL;
+}
+
+/* Adds the time in which the reactor was held since the last entry. */
+static void add_held(struct spans *spans, struct span *s)
+{
+	struct reactor *reactor = spans_reactor(spans, s, s->last_lcore);
+
+	if (!reactor) {
+		spans->foreign += reactors_of(&spans->reactors, s->last_lcore) != NULL;
+		return;
+	}
+	reactor->taken = true;
+	reactor->source = s->source;
+	for (unsigned i = 0; i < REACTORS_KINDS; i++)
+		s->held[i] += reactor->held[i] - s->mark[i];
+}
+
+/* The lcore of an entry is that of its span until the next one. */
+static void move_to(struct spans *spans, struct span *s, const struct traceline *line)
+{
+	const struct reactor *reactor;
+
+	if (s->n && spans->reactors.n)
+		add_held(spans, s);
+	number_decimal(line->lcore, &s->last_lcore);
+	if (!spans->reactors.n)
+		return;
+	reactor = reactors_of(&spans->reactors, s->last_lcore);
+	for (unsigned i = 0; i < REACTORS_KINDS; i++)
+		s->mark[i] = reactor ? reactor->held[i] : 0;
+}
+
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
 		      uint32_t state)
 {
@@ -210,8 +248,10 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		if (s->lines)
 			s->kept.len = s->lines[s->n].at;
 	}
+	move_to(spans, s, line);
+	disks_close(&spans->disks, s);
 	s->states = mem_room(s->states, s->n, &s->cap);
-	s->states[s->n++] = (struct span_state){.ns = ns, .state = state, .order = spans->order};
+	s->states[s->n++] = (struct span_state){.ns = ns, .state = state, .order = spans->lines};
 	s->last = ns;
 	s->expected = false;
 	s->torn |= is_torn(line, text);
@@ -294,6 +334,42 @@ void spans_pass(struct spans *spans, uint64_t now)
 		}
 }
 
+/* Whether a bdev I/O is in flight, with nothing that it has started in the trace. */
+static bool may_have_disk(const struct spans *spans, const struct span *s)
+{
+	return s->n == 1 && !s->ended && !s->child && spans->info[s->states[0].state].source == FACTS_BDEV_IO;
+}
+
+/* Those that started before the first line are looked for once. */
+static const char *see_disk(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	struct disks *disks = &spans->disks;
+
+	for (size_t i = 0; !disks->any && i < spans->n; i++)
+		if (may_have_disk(spans, spans->all[i]))
+			disks_open(disks, spans->all, spans->all[i]);
+	disks->any = true;
+	return disks_line(disks, spans->all, line, ns, spans->lines);
+}
+
+/* A line about no object: it may be of another tool than trace-dump. */
+static const char *see_other(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	struct reactors_interval interval;
+	struct reactor *reactor;
+	const char *error;
+
+	if (disks_is(line->tpoint))
+		return see_disk(spans, line, ns);
+	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
+	if (error || !reactor)
+		return error;
+	reactors_hold(reactor, interval);
+	if (spans->held)
+		spans->held(spans->context, reactor, &interval, line);
+	return NULL;
+}
+
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
 {
 	struct lifecycle_change change;
@@ -307,9 +383,9 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (error)
 		return error;
 	spans_pass(spans, ns);
-	spans->order++;
+	spans->lines++;
 	if (!line->object_id.p)
-		return NULL;
+		return see_other(spans, line, ns);
 	state = intern_add(spans->states, line->tpoint);
 	learn_state(spans, state);
 	if (slice_is(line->object_id, "n/a")) {
@@ -337,6 +413,10 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	add_state(spans, s, line, text, ns, state);
 	if (change.event == LIFECYCLE_STARTS || (s->has_parent && !s->parent))
 		find_parent(spans, s, line, change.event == LIFECYCLE_STARTS);
+	if (spans->disks.any && s->parent)
+		disks_close(&spans->disks, s->parent);
+	if (spans->disks.any && may_have_disk(spans, s))
+		disks_open(&spans->disks, spans->all, s);
 	if (spans->entry)
 		spans->entry(spans->context, s, before, line, text);
 	if (is_final(spans, s)) {
@@ -405,5 +485,7 @@ void spans_free(struct spans *spans)
 	free(spans->ending.all);
 	free(spans->open.all);
 	intern_free(&spans->sources);
+	reactors_free(&spans->reactors);
+	disks_free(&spans->disks);
 	lifecycle_free(&spans->lifecycle);
 }

@@ -9,11 +9,13 @@
 #ifndef SPANS_H
 #define SPANS_H
 
+#include "disks.h"
 #include "facts.h"
 #include "layers.h"
 #include "lifecycle.h"
 #include "out.h"
 #include "queue.h"
+#include "reactors.h"
 
 enum {
 	/* trace time in a final state, after which no entry is expected */
@@ -32,7 +34,8 @@ struct span_state {
 
 /* The line of an entry, for a caller that keeps them. */
 struct span_line {
-	uint64_t sequence;
+	uint64_t sequence; /* as spans.lines */
+	uint64_t lcore;
 	uint64_t silence; /* ns without an entry of its lcore before it */
 	uint64_t others;  /* how many waited for a buffer, or were queued, when it began to */
 	uint64_t pdus;    /* how many its connection had received */
@@ -43,12 +46,18 @@ struct span {
 	struct span *parent; /* NULL: none that is kept */
 	/* children, and the next sibling, in the order of their starts */
 	struct span *child, *last_child, *next;
-	struct span *under;        /* self.c's */
-	uint64_t number, value;    /* of the object */
-	uint64_t tsc, first, last; /* of its first entry; ns of that and of the last one */
-	uint64_t age;              /* ns from its creation to its first entry: not 0 if it is cut */
-	uint32_t source;           /* in sources; MAP_NONE: the line has none */
-	uint64_t lcore;
+	struct span *under;         /* self.c's */
+	uint64_t number, value;     /* of the object */
+	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
+	uint64_t age;               /* ns from its creation to its first entry: not 0 if it is cut */
+	uint32_t source;            /* in sources; MAP_NONE: the line has none */
+	uint64_t lcore, last_lcore; /* of its first and its last entry */
+	/*
+	 * ns in which the reactor of its latest entry was held, up to its last entry, modulo 2^64; and what reactor.held was
+	 * then: what is kept of a span for each line of a reactor
+	 */
+	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
+	struct disks_io disk;          /* below a bdev I/O */
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
 	uint32_t generation;           /* this many spans were kept here before */
@@ -109,8 +118,13 @@ struct spans {
 	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
 	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
 		      struct slice text);
+	/* gets each line of a reactor that counts; NULL: not wanted */
+	void (*held)(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		     const struct traceline *line);
 
 	struct lifecycle lifecycle;
+	struct reactors reactors;
+	struct disks disks;
 	struct spans_state {
 		enum layer layer;
 		enum facts_source source;
@@ -123,12 +137,13 @@ struct spans {
 	struct queue open;   /* if stuck: without a parent, since their first entry */
 	uint32_t unknown;    /* type of the objects without an id; MAP_NONE before the first */
 	uint64_t now;        /* ns of the latest line */
-	uint32_t order;      /* of the next entry */
+	uint64_t lines;      /* so far */
 	bool over;           /* see spans_end() */
 
 	/* what could not be assembled */
-	uint64_t late;   /* entries of spans that had ended */
-	uint64_t beyond; /* children and states beyond the bounds above */
+	uint64_t late;    /* entries of spans that had ended */
+	uint64_t beyond;  /* children and states beyond the bounds above */
+	uint64_t foreign; /* entries on an lcore whose reactor another source has */
 };
 
 /* The id of a span's object. */
@@ -151,6 +166,9 @@ bool spans_is_open(const struct spans *spans, const struct span *s);
 
 /* The input is over: hands out all spans that are left, by their last entry. */
 void spans_end(struct spans *spans);
+
+/* The reactor of an lcore, as far as its times are for the entries of this span; else NULL. */
+struct reactor *spans_reactor(const struct spans *spans, const struct span *s, uint64_t lcore);
 
 void spans_free(struct spans *spans);
 

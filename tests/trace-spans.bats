@@ -418,3 +418,338 @@ L
     status_is 1 trace-spans empty
     equal "$stderr" 'trace-spans: empty: empty: there are no trace lines'
 }
+
+# Lines of offcpusnoop about the reactor of an lcore, and of biosnoop: each at its end.
+held() { # US LCORE DURATION TPOINT MEMBERS [PID]
+    awk -v us="$1" -v lcore="$2" -v duration="$3" -v tpoint="$4" -v members="$5" -v pid="${6:-12}" 'BEGIN {
+        printf "{\"tsc\":%d,\"us\":%.3f,\"source\":\"off\",\"lcore\":7,\"tpoint\":\"%s\",", us * 1000 + 5000, us, tpoint
+        printf "\"args\":{\"comm\":\"reactor_%d\",\"tid\":%d,\"pid\":%d,\"begin\":%d,", lcore, pid, pid, (us - duration) * 1000 + 5000
+        printf "\"duration\":%.3f,%s}}\n", duration, members }'
+}
+off() { # US LCORE DURATION [PID]
+    held "$1" "$2" "$3" OFF_CPU '"why":"preempted","by":"stress-ng","by_pid":77,"queued":1.000' "${4:-12}"
+}
+irq() { # US LCORE DURATION
+    held "$1" "$2" "$3" IRQ '"kind":"irq","name":"nvme0q1"'
+}
+block() { # US TYPE SECTOR BYTES LATENCY [DISK]
+    printf '{"tsc":9,"us":%s,"source":"bio","lcore":7,"tpoint":"BLOCK_IO","args":{"comm":"reactor_0","pid":12,"disk":"%s","type":"%s","sector":%s,"bytes":%s,"latency":%s}}\n' \
+        "$1" "${6:-sda}" "$2" "$3" "$4" "$5"
+}
+bdev_io() { # ID VALUE TYPE LBA BLOCKS START END [MEMBER]
+    object "$1" "$2" "\"args\":{\"type\":$3,\"ctx\":\"0x99\",\"offset\":$4,\"len\":$5}" "$6" BDEV_IO_START
+    object "$1" "$2" '' "$6" BDEV_IO_START "$7" BDEV_IO_DONE | sed 1d
+}
+
+# ID, off_cpu, irq and disk of each span, without zeros after the point.
+parts() {
+    trace-spans "$@" | jq -c '[.id, .off_cpu, .irq, .disk]' | plain
+}
+
+@test "lines of offcpusnoop and biosnoop say what held a request" {
+    {
+        object r0 0x10 '' 100.000 TCP_REQ_NEW 102.000 TCP_REQ_EXECUTING 330.000 TCP_REQ_COMPLETED
+        object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10","offset":64}' 101.000 BDEV_IO_START | sed 's/"object"/"size":8,&/'
+        object i0 0x20 '' 101.000 BDEV_IO_START 320.000 BDEV_IO_DONE | sed 1d
+        # before it
+        off 99.000 0 50.000
+        irq 110.000 0 6.000
+        off 300.000 0 180.000
+        block 310.000 RA 64 4096 200.000 nvme0n1
+        # of another lcore, and after it
+        off 311.000 1 9.000
+        off 340.000 0 1.000
+    } | merged >in
+    status_is 0 trace-spans -s in
+    equal "$stderr" ''
+    diff - <(echo "$output") <<'L'
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
+       100.000      230.000 r0       read        8 -                  64 -                        0 bdev 95% target 5% (off_cpu 78% irq 3% disk 87%)
+       0.000     0          100.000     TCP_REQ_NEW                          id: r0
+       1.000     0          101.000     BDEV_IO_START            size: 8     id: i0 (r0)      type: 1, ctx: 0x10, offset: 64
+       1.000     0          102.000     TCP_REQ_EXECUTING                    id: r0           time: 2.000
+                 0          110.000     interrupt nvme0q1 for 6.000 us
+                 0          300.000     preempted by stress-ng (77) for 180.000 us
+                 0          310.000     disk nvme0n1 for 200.000 us
+     218.000 *   0          320.000     BDEV_IO_DONE                         id: i0           time: 219.000
+               lcore 0 wrote nothing for 218.000 us
+      10.000     0          330.000     TCP_REQ_COMPLETED                    id: r0           time: 230.000
+L
+    # beside the layers, which add up to the life without them
+    status_is 0 trace-spans -j in
+    [[ $output == *'"target":11.000,"bdev":219.000,"drive":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000}' ]]
+    equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
+    # without the lines: nothing of it
+    grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without
+    equal "$(trace-spans -j without)" "${output%%,\"off_cpu*}}"
+}
+
+@test "stories say why a reactor did not run" {
+    {
+        object r0 0x10 '' 100.000 A 900.000 B_DONE
+        held 150.000 0 1.000 OFF_CPU '"why":"blocked","syscall":"epoll_wait"'
+        held 160.000 0 2.000 OFF_CPU '"why":"yielded"'
+        held 170.000 0 3.000 OFF_CPU '"why":"migrated"'
+        held 180.000 0 4.000 OFF_CPU '"stack":"a;b"'
+        held 190.000 0 5.000 IRQ '"kind":"softirq","name":"net_rx"'
+        held 200.000 0 6.000 IRQ '"kind":"irq"'
+        # awk reads backslashes
+        held 210.000 0 7.000 OFF_CPU '"why":"preempted","by":"a\\u001b[31m\\\"b","by_pid":{"x":[1]}'
+        held 220.000 0 8.000 OFF_CPU "\"why\":\"preempted\",\"by\":\"$(printf 'é%.0s' {1..200})\""
+    } | merged >in
+    status_is 0 sh "trace-spans -s in | grep -A 8 ' A ' | sed 1d | cut -c 41-"
+    diff - <(echo "$output") <<L
+blocked in epoll_wait for 1.000 us
+yielded for 2.000 us
+migrated for 3.000 us
+off CPU for 4.000 us
+soft interrupt net_rx for 5.000 us
+interrupt for 6.000 us
+preempted by a\\u001b[31m\\"b for 7.000 us
+preempted by $(printf 'é%.0s' {1..73}) for 8.000 us
+L
+}
+
+@test "of a reactor that is held very often a story has the latest times" {
+    {
+        object r0 0x10 '' 100.000 A 900.000 B_DONE
+        object x0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 101.000 C 890.000 D_DONE
+        for i in {1..100}; do
+            off $((200 + i)).000 0 0.500
+        done
+    } | merged >in
+    status_is 0 trace-spans -s in
+    equal "$(grep -c preempted <<<"$output")" 64
+    grep -c 'is not kept: what held its reactor before the last 64 times' <<<"$output"
+    grep -q ' 237.000     preempted' <<<"$output"
+    grep -q ' 300.000     preempted' <<<"$output"
+    equal "$(parts -j in)" '["r0",50,null,null]'
+}
+
+@test "a request that is in flight has in its story what held it until now" {
+    {
+        entry 100.000 TCP_REQ_NEW r0 - 0x10
+        off 300.000 0 180.000
+        entry 400.000 TCP_REQ_NEW r1 - 0x20
+    } >in
+    status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 1"
+    equal "$output" '                 0          300.000     preempted by stress-ng (77) for 180.000 us'
+    # its span line ends with its last entry
+    equal "$(parts -q -j -k id=r0 in)" '["r0",null,null,null]'
+    entry 500000.000 A x0 - 0x30 >>in
+    status_is 0 sh "trace-spans -q -s --stuck 1000 in | grep -c preempted"
+    equal "$output" 1
+}
+
+@test "no time is counted twice, and none beyond the life" {
+    {
+        object r0 0x10 '' 100.000 A 200.000 B_DONE
+        # interrupts within each other and within a time off the CPU, and one that ends in it
+        irq 104.000 0 2.000
+        irq 105.000 0 4.000
+        irq 112.000 0 1.000
+        irq 114.000 0 1.500
+        off 120.000 0 10.000
+        irq 122.000 0 3.000
+    } | merged >in
+    equal "$(parts -j in)" '["r0",10,6,null]'
+    {
+        object r0 0x10 '' 100.000 A 200.000 B_DONE
+        irq 110.000 0 40.000
+        off 190.000 0 150.000
+    } | merged >in
+    equal "$(parts -j in)" '["r0",100,null,null]'
+    # many, of which the first are not known any more when the last one comes
+    {
+        object r0 0x10 '' 100.000 A 300.000 B_DONE
+        for i in {1..40}; do
+            irq $((100 + i)).500 0 0.500
+        done
+        off 199.000 0 99.000
+    } | merged >in
+    equal "$(parts -j in)" '["r0",99,12,null]'
+}
+
+@test "the time of a request that moves is that of the lcore of its latest entry" {
+    {
+        object r0 0x10 '' 100.000 A 200.000 B 300.000 C_DONE | sed '2s/"lcore":0/"lcore":1/'
+        off 150.000 0 10.000
+        off 160.000 1 20.000
+        off 250.000 0 30.000
+        off 260.000 1 40.000
+        irq 270.000 1 5.000
+    } | merged >in
+    equal "$(parts -j in)" '["r0",50,5,null]'
+}
+
+# Spans on three lcores, between which some move, and times off the CPU, in which their lcores write nothing. With each
+# span: the sum of what ends between its entries on the lcore of the earlier one.
+@test "many spans have what their lines say" {
+    awk -v q='"' 'BEGIN {
+        srand(7)
+        for (t = 1; t < 4000; t++) {
+            l = int(3 * rand())
+            if (rand() < 0.3) {
+                d = t - last[l]
+                d = int(d * rand()) + 1
+                if (last[l] && d < t - last[l]) {
+                    printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":9,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_%d\",\"pid\":5,\"begin\":%d,\"duration\":%d.000,\"why\":\"yielded\"}}\n", t * 1000, t, l, (t - d) * 1000, d
+                    for (i in at)
+                        if (at[i] == l)
+                            off[i] += d
+                    last[l] = t
+                }
+                continue
+            }
+            i = int(40 * rand())
+            last[l] = t
+            if (!(i in at)) {
+                printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":%d,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", t * 1000, t, l, n, i + 16
+                id[i] = n++; first[i] = t; at[i] = l; sum[id[i]] = off[i] = 0
+            } else {
+                done = rand() < 0.3
+                printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":%d,\"tpoint\":\"%s\",\"object\":{\"id\":\"r%d\",\"us\":%d.000,\"value\":\"0x%x\"}}\n", t * 1000, t, l, done ? "C_DONE" : "B", id[i], t - first[i], i + 16
+                sum[id[i]] += off[i]; off[i] = 0; at[i] = l
+                if (done)
+                    delete at[i]
+            }
+        }
+        for (i = 0; i < n; i++)
+            printf "r%d %d\n", i, sum[i] >"want"
+    }' >in
+    trace-spans -q -j in | jq -r '"\(.id) \(.off_cpu // 0 | floor)"' | sort >got
+    [ "$(grep -vc ' 0$' got)" -gt 100 ]
+    sort want | diff - got
+}
+
+@test "the first process with a reactor of an lcore counts, and the first source" {
+    {
+        object r0 0x10 '' 100.000 A 200.000 B_DONE | sed 's/"lcore"/"source":"one",&/'
+        object r0 0x10 '' 110.000 A 210.000 B_DONE | sed 's/"lcore"/"source":"two",&/'
+        off 150.000 0 10.000
+        off 160.000 0 5.000 34
+        off 170.000 1 5.000 34
+    } | merged >in
+    status_is 0 parts -j in
+    diff - <(echo "$output") <<'L'
+["r0",10,null,null]
+["r0",null,null,null]
+L
+    status_is 0 trace-spans -j in
+    says 'in: 1 entries are of another source than the one that the reactors of their lcores count for: their off_cpu and irq are not known'
+    says 'in: 1 lines left out: their reactors have the lcores of others, whose process came first'
+    # threads that are no reactors
+    sed 's/reactor_0/app_thread/' in | grep -v reactor_1 >others
+    status_is 0 trace-spans -j others
+    says 'others: 2 lines left out: their threads are no reactors'
+}
+
+@test "the I/O of a disk is that of the bdev I/O with the same blocks" {
+    {
+        bdev_io i0 0x10 1 100 8 100.000 200.000
+        # blocks of 4096 bytes, and other types
+        bdev_io i1 0x20 2 7 2 110.000 210.000
+        bdev_io i2 0x30 3 300 16 120.000 220.000
+        bdev_io i3 0x40 9 400 16 130.000 230.000
+        block 180.000 R 100 4096 60.000
+        block 181.000 FWFS 56 8192 61.000
+        block 182.000 D 300 8192 60.500
+        block 183.000 WZ 400 8192 50.000
+    } | merged >in
+    status_is 0 parts -j in
+    diff - <(echo "$output") <<'L'
+["i0",null,null,60]
+["i1",null,null,61]
+["i2",null,null,60.5]
+["i3",null,null,50]
+L
+    # in any order of sources, each line belongs to what was in flight; nothing else fits
+    for wrong in 's/"sector":100/"sector":101/' 's/"bytes":4096/"bytes":8192/' 's/"type":"R"/"type":"W"/' 's/"latency":60.000/"latency":81.000/' \
+        's/,"latency":60.000//' 's/"us":180.000/"us":200.500/'; do
+        sed "$wrong" in | merged >other
+        ! cmp -s in other
+        equal "$(parts -q -j -k id=i0 other)" '["i0",null,null,null]'
+    done
+    # SPDK rounds the rate of its ticks
+    sed 's/"latency":60.000/"latency":80.300/' in >other
+    equal "$(parts -j -k id=i0 other)" '["i0",null,null,80]'
+}
+
+@test "where the I/O of a disk may be that of several bdev I/Os, it is of none" {
+    none() {
+        merged >in
+        equal "$(parts -q -j in | jq -c '.[3]' | sort -u)" null
+    }
+    # two with the same blocks
+    {
+        bdev_io i0 0x10 1 100 8 100.000 200.000
+        bdev_io i1 0x20 1 100 8 110.000 210.000
+        block 180.000 R 100 4096 20.000 sda
+        block 205.000 R 100 4096 20.000 sdb
+    } | none
+    # the last of them while an earlier one is in flight
+    {
+        bdev_io i0 0x10 1 100 8 100.000 200.000
+        bdev_io i1 0x20 1 100 8 110.000 120.000
+        bdev_io i2 0x30 1 100 8 130.000 210.000
+        block 180.000 R 100 4096 20.000
+    } | none
+    # blocks of two sizes
+    {
+        bdev_io i0 0x10 1 64 16 100.000 200.000
+        bdev_io i1 0x20 1 8 2 110.000 210.000
+        block 180.000 R 64 8192 20.000
+    } | none
+    # two disks
+    {
+        bdev_io i0 0x10 1 100 8 100.000 200.000
+        block 180.000 R 100 4096 20.000 sda
+        block 185.000 R 100 4096 20.000 sdb
+    } | none
+    # one after the other is clear
+    {
+        bdev_io i0 0x10 1 100 8 100.000 200.000
+        block 180.000 R 100 4096 20.000
+        bdev_io i1 0x10 1 100 8 300.000 400.000
+        block 380.000 R 100 4096 30.000
+    } | merged >in
+    equal "$(parts -j in | jq -c '.[3]' | tr '\n' ' ')" '20 30 '
+}
+
+@test "the I/O of a disk is below the innermost bdev I/O, and that of several is one time" {
+    {
+        object r0 0x10 '' 100.000 TCP_REQ_NEW 400.000 TCP_REQ_COMPLETED
+        object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10","offset":0,"len":16}' 110.000 BDEV_IO_START 390.000 BDEV_IO_DONE
+        # the first part of a split I/O has its first block, another one is passed on as it is
+        object i1 0x30 '"args":{"type":1,"ctx":"0x20","offset":0,"len":8}' 120.000 BDEV_IO_START 250.000 BDEV_IO_DONE
+        object i2 0x40 '"args":{"type":1,"ctx":"0x20","offset":8,"len":8}' 121.000 BDEV_IO_START 380.000 BDEV_IO_DONE
+        object i3 0x50 '"args":{"type":1,"ctx":"0x40","offset":8,"len":8}' 122.000 BDEV_IO_START 370.000 BDEV_IO_DONE
+        block 230.000 R 0 4096 100.000
+        block 260.000 R 8 4096 60.000 sdb
+    } | merged >in
+    status_is 0 parts -a -j in
+    diff - <(echo "$output") <<'L'
+["i1",null,null,100]
+["i3",null,null,60]
+["i2",null,null,60]
+["i0",null,null,130]
+["r0",null,null,130]
+L
+}
+
+@test "lines of offcpusnoop and biosnoop that lack something are reported" {
+    {
+        object r0 0x10 '' 100.000 A 200.000 B_DONE
+        off 150.000 0 10.000 | sed 's/"begin":[0-9]*,//'
+        off 151.000 0 10.000 | sed 's/"duration":10/"duration":"10"/'
+        off 152.000 0 10.000 | sed 's/"begin":[0-9]*/"begin":999999/'
+        block 153.000 R 100 4096 20.000 | sed 's/"sector":100,//'
+        block 154.000 R 100 4096 20.000 | sed 's/"latency":20.000/"latency":-1/'
+    } | merged >in
+    status_is 1 trace-spans -j in
+    says 'in:2: not a trace line, left out: pid, begin or duration is missing'
+    says 'in:4: not a trace line, left out: pid, begin or duration is missing'
+    says 'in:5: not a trace line, left out: sector or bytes is missing'
+    says 'in:6: not a trace line, left out: latency is not a number of microseconds'
+    equal "$(jq -r .id <<<"$output")" r0
+}

@@ -7,6 +7,7 @@ static void measure(struct print *p, const struct span *s)
 {
 	lift_span(&p->lift, p->spans, s);
 	self_measure(&p->self, p->spans, s);
+	held_measure(&p->held, p->spans, s);
 	p->text.fd = OUT_MEMORY;
 	p->text.len = 0;
 }
@@ -119,6 +120,19 @@ static void put_self(struct out *out, const struct spans *spans, const struct se
 	out_char(out, '}');
 }
 
+/* Beside the layers, whose sum is the life. */
+static void put_held(struct out *out, const struct held *held)
+{
+	for (unsigned i = 0; i < HELD_PARTS; i++) {
+		if (!held->parts[i])
+			continue;
+		out_text(out, ",\"");
+		out_text(out, held_names[i]);
+		out_text(out, "\":");
+		out_us(out, held->parts[i]);
+	}
+}
+
 /* Whether an entry of the span or of those below it was torn. */
 static bool is_torn(const struct span *s)
 {
@@ -156,6 +170,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	put_io(out, &p->lift);
 	put_states(out, p->spans, s);
 	put_self(out, p->spans, &p->self);
+	put_held(out, &p->held);
 	if (s->args_n) {
 		out_text(out, ",\"args\":");
 		out_slice(out, span_args(s));
@@ -292,6 +307,20 @@ void print_header(struct out *out)
 		   BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", "SHARES");
 }
 
+static unsigned percent_of(uint64_t ns, uint64_t life)
+{
+	return life ? 100.0 * ns / life + 0.5 : 0;
+}
+
+static void put_share(struct out *out, const char *before, const char *name, unsigned percent)
+{
+	out_text(out, before);
+	out_text(out, name);
+	out_char(out, ' ');
+	out_u64(out, percent);
+	out_char(out, '%');
+}
+
 static void put_shares(struct out *out, const struct span *s, const uint64_t layers[LAYERS])
 {
 	uint64_t life = s->last - s->first;
@@ -304,17 +333,28 @@ static void put_shares(struct out *out, const struct span *s, const uint64_t lay
 			if (used[largest] || (!used[i] && layers[i] > layers[largest]))
 				largest = i;
 		used[largest] = true;
-		percent = life ? 100.0 * layers[largest] / life + 0.5 : 0;
-		if (!percent)
-			continue;
-		out_text(out, shown ? " " : "");
-		out_text(out, layers_names[largest]);
-		out_char(out, ' ');
-		out_u64(out, percent);
-		out_char(out, '%');
+		percent = percent_of(layers[largest], life);
+		if (percent)
+			put_share(out, shown ? " " : "", layers_names[largest], percent);
 	}
 	if (!life)
 		out_char(out, '-');
+}
+
+/* In parentheses, as these are not the rest of the shares. */
+static void put_held_shares(struct out *out, const struct span *s, const struct held *held)
+{
+	const char *before = " (";
+
+	for (unsigned i = 0; i < HELD_PARTS; i++) {
+		unsigned percent = percent_of(held->parts[i], s->last - s->first);
+
+		if (!percent)
+			continue;
+		put_share(out, before, held_names[i], percent);
+		before = " ";
+	}
+	out_text(out, before[1] ? "" : ")");
 }
 
 /* Spans that are not whole say so at the end of their line. */
@@ -333,6 +373,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	put_us(p, out, s->last - s->first, LIFE);
 	put_what(p, out, s);
 	put_shares(out, s, p->self.layers);
+	put_held_shares(out, s, &p->held);
 	put_flags(out, s);
 }
 
@@ -377,6 +418,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 void print_free(struct print *p)
 {
 	lift_free(&p->lift);
+	held_free(&p->held);
 	out_close(&p->text);
 	out_close(&p->who);
 }

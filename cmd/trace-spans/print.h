@@ -3,6 +3,7 @@
 #ifndef TRACE_SPANS_PRINT_H
 #define TRACE_SPANS_PRINT_H
 
+#include "held.h"
 #include "lift.h"
 #include "self.h"
 #include "spans.h"
@@ -12,6 +13,7 @@ struct print {
 	const struct spans *spans;
 	struct lift lift;
 	struct self self;
+	struct held held;
 	struct out text, who; /* for parts of a line */
 };
 

@@ -86,10 +86,13 @@ static bool receives_pdu(const struct traceline *line)
 
 void story_see(struct story *story, const struct traceline *line, uint64_t ns)
 {
-	struct story_lcore *lcore = lcore_of(story, line);
+	struct story_lcore *lcore;
 	uint32_t connection;
 
-	story->lines++;
+	/* a line of another tool, which no lcore has written */
+	if (!line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint)))
+		return;
+	lcore = lcore_of(story, line);
 	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
 	lcore->last = ns > lcore->last ? ns : lcore->last;
 	if (receives_pdu(line) && (connection = connection_of(story, line)) != MAP_NONE)
@@ -114,7 +117,8 @@ static void enter(struct story *story, const struct span *s, uint32_t state, str
 
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
-	struct span_line kept = {.sequence = story->lines, .silence = lcore_of(story, line)->silence};
+	struct span_line kept = {
+		.sequence = story->spans->lines, .lcore = s->last_lcore, .silence = lcore_of(story, line)->silence};
 
 	if (before == MAP_NONE) {
 		s->connection = connection_of(story, line);
@@ -130,6 +134,45 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 	kept.at = s->kept.len;
 	s->lines[s->n - 1] = kept;
 	out_slice(&s->kept, text);
+}
+
+/* As a terminal may see it, and cut off where it is long: between characters. */
+static void keep_cause(struct story *story, struct story_held *held, const struct traceline *line)
+{
+	size_t n;
+
+	story->text.fd = story->cause.fd = OUT_MEMORY;
+	story->text.len = story->cause.len = 0;
+	reactors_write(&story->text, line);
+	out_visible(&story->cause, out_kept(&story->text));
+	n = story->cause.len;
+	if (n >= STORY_CAUSE)
+		for (n = STORY_CAUSE - 1; n && (story->cause.buf[n] & 0xc0) == 0x80;)
+			n--;
+	*(char *)mempcpy(held->cause, story->cause.buf, n) = 0;
+}
+
+void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
+		const struct traceline *line)
+{
+	size_t index = reactor - story->spans->reactors.all;
+	struct story_reactor *kept;
+	struct story_held *held;
+
+	while (story->num_reactors <= index) {
+		story->reactors = mem_room(story->reactors, story->num_reactors, &story->cap_reactors);
+		story->reactors[story->num_reactors++] = (struct story_reactor){
+			.all = mem_array(STORY_HELD, sizeof(struct story_held))};
+	}
+	kept = &story->reactors[index];
+	held = &kept->all[kept->n % STORY_HELD];
+	if (kept->n >= STORY_HELD)
+		kept->dropped = held->sequence;
+	kept->n++;
+	held->sequence = story->spans->lines;
+	held->begin = interval->begin;
+	held->end = interval->end;
+	keep_cause(story, held, line);
 }
 
 void story_end(struct story *story, const struct span *s)
@@ -294,9 +337,89 @@ static void put_entry(struct story *story, struct out *out, const struct story_e
 	text_write(out, &story->line, text.n);
 }
 
+static void add_aside(struct story *story, struct story_aside aside)
+{
+	story->asides = mem_room(story->asides, story->num_asides, &story->cap_asides);
+	story->asides[story->num_asides++] = aside;
+}
+
+/* Gathers what held a reactor from one line to another one, as far as this story does not have it. */
+static void gather_held(struct story *story, struct story_reactor *reactor, uint64_t lcore, uint64_t from, uint64_t to)
+{
+	uint64_t kept = reactor->n < STORY_HELD ? reactor->n : STORY_HELD;
+
+	for (uint64_t i = 1; i <= kept; i++) {
+		struct story_held *held = &reactor->all[(reactor->n - i) % STORY_HELD];
+
+		if (held->sequence < from)
+			return;
+		if (held->sequence > to || held->told == story->told)
+			continue;
+		held->told = story->told;
+		add_aside(story, (struct story_aside){held->sequence, lcore, held->end, held, NULL});
+	}
+	if (reactor->dropped < from || reactor->dropped > to || reactor->told == story->told)
+		return;
+	reactor->told = story->told;
+	add_aside(story, (struct story_aside){reactor->dropped, lcore, 0, NULL, NULL});
+}
+
+/* What held the reactors that the span was on, and its disk. */
+static void gather_asides(struct story *story, const struct span *s)
+{
+	const struct spans *spans = story->spans;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct span_line *line = &s->lines[i];
+		const struct reactor *reactor = spans_reactor(spans, s, line->lcore);
+		uint64_t to = UINT64_MAX;
+
+		if (!reactor)
+			continue;
+		if (i + 1 < s->n)
+			to = s->lines[i + 1].sequence;
+		else if (!spans_is_open(spans, s))
+			break;
+		gather_held(story, &story->reactors[reactor - spans->reactors.all], line->lcore, line->sequence, to);
+	}
+	if (s->disk.found == DISKS_ONE)
+		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});
+	for (const struct span *child = s->child; child; child = child->next)
+		gather_asides(story, child);
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct story_aside *x = a, *y = b;
+
+	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+/* Where the gap, its mark, the lcore and the time of an entry are; the time is that of the end. */
+static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
+{
+	if (!aside->held && !aside->span) {
+		out_printf(out, "%*s   %3" PRIu64 " is not kept: what held its reactor before the last %d times\n", GAP,
+			   "", aside->lcore, STORY_HELD);
+		return;
+	}
+	out_printf(out, "%*s   %3" PRIu64 " %16.3f     ", GAP, "", aside->lcore, aside->ns / 1000.0);
+	if (aside->held) {
+		out_text(out, aside->held->cause);
+		out_text(out, " for ");
+		out_us(out, aside->held->end - aside->held->begin);
+	} else {
+		out_text(out, "disk ");
+		out_visible(out, story->spans->disks.names.all[aside->span->disk.name]);
+		out_text(out, " for ");
+		out_us(out, aside->span->disk.end - aside->span->disk.begin);
+	}
+	out_text(out, " us\n");
+}
+
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
-	size_t n = count(s);
+	size_t n = count(s), aside = 0;
 	uint64_t marked;
 
 	if (n > story->cap_entries) {
@@ -306,13 +429,23 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	gather(story->entries, s);
 	qsort(story->entries, n, sizeof(*story->entries), by_sequence);
 	marked = marked_from(story->entries, n, s->last - s->first);
+	story->told++;
+	story->num_asides = 0;
+	gather_asides(story, s);
+	if (story->num_asides)
+		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t gap = gap_before(story->entries, i);
 
+		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&story->entries[i]);
+		     aside++)
+			put_aside(story, out, &story->asides[aside]);
 		put_entry(story, out, &story->entries[i], gap, gap >= marked);
 		if (gap >= marked)
 			put_causes(story, out, &story->entries[i], gap);
 	}
+	for (; aside < story->num_asides; aside++)
+		put_aside(story, out, &story->asides[aside]);
 }
 
 void story_free(struct story *story)
@@ -321,8 +454,13 @@ void story_free(struct story *story)
 	map_free(&story->connections);
 	free(story->last);
 	free(story->all);
+	for (size_t i = 0; i < story->num_reactors; i++)
+		free(story->reactors[i].all);
+	free(story->reactors);
 	free(story->entries);
+	free(story->asides);
 	free(story->annotations);
 	out_close(&story->text);
+	out_close(&story->cause);
 	traceline_free(&story->line);
 }

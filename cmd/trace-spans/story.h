@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The story of a span: its entries and those of the spans below it, in their order, with the time
- * before each. After the longest waits comes what the trace proves about them.
+ * before each. After the longest waits comes what the trace proves about them. Among the entries is what
+ * held the reactor, and what its disks did, if the lines say so.
  */
 #ifndef TRACE_SPANS_STORY_H
 #define TRACE_SPANS_STORY_H
@@ -10,10 +11,19 @@
 
 struct lifetime;
 
+/* Latest times that are kept of a reactor, and bytes of what is said about each. */
+enum { STORY_HELD = 64, STORY_CAUSE = 160 };
+
+/* A time in which a reactor was held. */
+struct story_held {
+	uint64_t sequence, begin, end;
+	uint64_t told; /* the story that has it */
+	char cause[STORY_CAUSE];
+};
+
 /* All zero has seen no lines. */
 struct story {
 	struct spans *spans; /* set before the first line */
-	uint64_t lines;
 	struct map lcores;
 	struct story_lcore {
 		uint64_t last, silence; /* ns: its latest entry, and the time before that */
@@ -26,15 +36,30 @@ struct story {
 	} * all;
 	size_t num_connections, cap_connections;
 	uint64_t buffers; /* requests that wait for one */
+	struct story_reactor {
+		struct story_held *all; /* a ring */
+		uint64_t n;             /* so far */
+		uint64_t dropped;       /* sequence of the latest one that is not kept */
+		uint64_t told;          /* the story that says so */
+	} * reactors;                   /* as in spans.reactors */
+	size_t num_reactors, cap_reactors;
+	uint64_t told; /* stories so far */
+	/* of the story that is written: its entries, and what comes among them */
 	struct story_entry {
 		const struct span *span;
 		size_t state;
-	} * entries; /* of the story that is written */
+	} * entries;
 	size_t cap_entries;
+	struct story_aside {
+		uint64_t sequence, lcore, ns;
+		const struct story_held *held; /* NULL: the I/O of a disk below the span; or what was dropped */
+		const struct span *span;       /* or NULL */
+	} * asides;
+	size_t num_asides, cap_asides;
 	struct traceline line;        /* of an entry that is written */
 	struct lifetime *annotations; /* of its arguments, of which only the texts are set */
 	size_t cap_annotations;
-	struct out text;
+	struct out text, cause;
 };
 
 /* Sees each line before spans_line() does. */
@@ -42,6 +67,10 @@ void story_see(struct story *story, const struct traceline *line, uint64_t ns);
 
 /* Keeps the line of an entry, as spans.entry. */
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
+
+/* Keeps a time in which a reactor was held, as spans.held. */
+void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
+		const struct traceline *line);
 
 /* A span ends in the state that it is in. */
 void story_end(struct story *story, const struct span *s);

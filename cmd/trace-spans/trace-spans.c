@@ -101,6 +101,13 @@ static void keep_entry(void *context, struct span *s, uint32_t before, const str
 	story_keep(&story, s, before, line, entry);
 }
 
+static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		      const struct traceline *line)
+{
+	(void)context;
+	story_hold(&story, reactor, interval, line);
+}
+
 static const char *take_line(void *context, struct traceline *line, struct slice entry)
 {
 	uint64_t ns;
@@ -187,8 +194,10 @@ static void start(void)
 	spans.types = &types;
 	spans.states = &states;
 	spans.take = take_span;
-	if (opt.story)
+	if (opt.story) {
 		spans.entry = keep_entry;
+		spans.held = keep_held;
+	}
 	spans.stuck = opt.stuck_ns ? take_stuck : NULL;
 	spans.stuck_ns = opt.stuck_ns;
 	ranking.max = opt.slowest;
@@ -224,6 +233,14 @@ static bool check(const struct lines *lines)
 	     "objects are created before the last entry at their address: the lines come from "
 	     "several traces, or are not in order");
 	note(name, spans.beyond, "children or states left out: a span has more than are kept");
+	note(name, spans.foreign,
+	     "entries are of another source than the one that the reactors of their lcores count for: their off_cpu "
+	     "and "
+	     "irq are not known");
+	note(name, spans.reactors.foreign,
+	     "lines left out: their reactors have the lcores of others, whose process came first");
+	if (!spans.reactors.n)
+		note(name, spans.reactors.others, "lines left out: their threads are no reactors");
 	for (size_t i = 0; choose.num_compared && i < choose.keys.n; i++) {
 		if (choose.keys.all[i].found)
 			continue;

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "disks.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "number.h"
+#include "spans.h"
+
+/* Sizes of blocks. */
+enum { SECTOR = 512, LARGEST = 64 << 10 };
+
+bool disks_is(struct slice tpoint)
+{
+	return slice_is(tpoint, "BLOCK_IO");
+}
+
+/* Where two have the same key, no I/O is found for them. */
+static uint64_t key_of(uint64_t lba, uint64_t blocks)
+{
+	return lba * 0x9e3779b97f4a7c15 ^ blocks;
+}
+
+static uint64_t span_key(const struct span *s)
+{
+	return key_of(s->facts.values[FACT_LBA], s->facts.values[FACT_BLOCKS]);
+}
+
+/* Forgets the places that have no span any more, when they are most. */
+static void forget(struct disks *d)
+{
+	enum { FEW = 1024 };
+	struct disks left = {.any = d->any, .names = d->names, .num_open = d->num_open};
+
+	if (d->n < FEW + 2 * d->num_open)
+		return;
+	for (size_t i = 0; i <= d->map.mask; i++) {
+		const struct map_slot *slot = &d->map.slots[i];
+
+		if (slot->value == MAP_NONE || !d->places[slot->value].open)
+			continue;
+		*map_put(&left.map, slot->key) = left.n;
+		left.places = mem_room(left.places, left.n, &left.cap);
+		left.places[left.n++] = d->places[slot->value];
+	}
+	map_free(&d->map);
+	free(d->places);
+	*d = left;
+}
+
+static struct disks_place *place_of(struct disks *d, uint64_t key)
+{
+	uint32_t *index;
+
+	forget(d);
+	index = map_put(&d->map, key);
+	if (*index == MAP_NONE) {
+		*index = d->n;
+		d->places = mem_room(d->places, d->n, &d->cap);
+		d->places[d->n++] = (struct disks_place){};
+	}
+	return &d->places[*index];
+}
+
+void disks_open(struct disks *d, struct span *const *all, struct span *s)
+{
+	struct disks_place *place;
+
+	if (!facts_has(&s->facts, FACT_LBA) || !facts_has(&s->facts, FACT_BLOCKS) || !facts_has(&s->facts, FACT_TYPE))
+		return;
+	place = place_of(d, span_key(s));
+	/* of two bdev I/Os with the same blocks a line may be for either; those before the last one know already */
+	if (place->open)
+		s->disk.found = DISKS_UNCLEAR;
+	if (place->open == 1 && all[place->index]->disk.found == DISKS_NONE)
+		all[place->index]->disk.found = DISKS_UNCLEAR;
+	d->num_open += !place->open;
+	place->open++;
+	place->index ^= s->index;
+	s->disk.open = true;
+}
+
+void disks_close(struct disks *d, struct span *s)
+{
+	struct disks_place *place;
+
+	if (!s->disk.open)
+		return;
+	place = &d->places[map_get(&d->map, span_key(s))];
+	place->open--;
+	place->index ^= s->index;
+	d->num_open -= !place->open;
+	s->disk.open = false;
+}
+
+/* Whether the letters of blktrace's RWBS field are those of a bdev I/O of this type. */
+static bool is_type(struct slice letters, uint64_t type)
+{
+	static const struct {
+		const char *name, *letters;
+	} types[] = {{"read", "R"}, {"write zeroes", "WZ"}, {"write", "W"}, {"unmap", "D"}};
+	const char *name = facts_type(type);
+
+	/* a flush before it */
+	if (letters.n > 1 && letters.p[0] == 'F')
+		slice_cut(&letters, 1);
+	for (size_t i = 0; name && i < sizeof(types) / sizeof(*types); i++) {
+		size_t n = strlen(types[i].letters);
+
+		if (letters.n >= n && memcmp(letters.p, types[i].letters, n) == 0)
+			return strcmp(name, types[i].name) == 0;
+	}
+	return false;
+}
+
+/* A line's I/O, and what a bdev I/O has to be for it. */
+struct candidate {
+	uint64_t sector, bytes, ns, latency;
+	struct slice type;
+};
+
+/* The bdev I/O with blocks of this size that the line is for; NULL: there is none, or no single one. */
+static struct span *find(const struct disks *d, struct span *const *all, const struct candidate *c, unsigned size)
+{
+	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
+	uint32_t index = map_get(&d->map, key_of(lba, blocks));
+	/* of microseconds a trace has up to so many more or less than the kernel, as SPDK rounds the rate of its ticks */
+	uint64_t tolerance = c->latency / 128;
+	struct span *s;
+
+	if (index == MAP_NONE || d->places[index].open != 1)
+		return NULL;
+	s = all[d->places[index].index];
+	if (s->facts.values[FACT_LBA] != lba || s->facts.values[FACT_BLOCKS] != blocks ||
+	    !is_type(c->type, s->facts.values[FACT_TYPE]))
+		return NULL;
+	return c->ns >= s->first && c->latency - tolerance <= c->ns - s->first ? s : NULL;
+}
+
+/* Looks for the bdev I/Os that a line may be for: with one of them only it is that one's. */
+static void match(struct disks *d, struct span *const *all, const struct candidate *c, struct slice name,
+		  uint64_t order)
+{
+	struct span *only = NULL;
+	bool unclear = false;
+
+	for (unsigned size = SECTOR; size <= LARGEST && c->bytes % size == 0; size *= 2) {
+		struct span *s = c->sector % (size / SECTOR) ? NULL : find(d, all, c, size);
+
+		if (!s)
+			continue;
+		unclear |= only || s->disk.found != DISKS_NONE;
+		if (only)
+			only->disk.found = DISKS_UNCLEAR;
+		if (unclear)
+			s->disk.found = DISKS_UNCLEAR;
+		only = s;
+	}
+	if (!only || unclear)
+		return;
+	only->disk = (struct disks_io){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
+				       .end = c->ns,
+				       .order = order,
+				       .name = intern_add(&d->names, name),
+				       .found = DISKS_ONE,
+				       .open = true};
+}
+
+const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
+		       uint64_t order)
+{
+	struct candidate c = {.ns = ns, .type = traceline_string(traceline_arg(line, "type"))};
+	struct slice latency = traceline_arg(line, "latency");
+
+	if (!number_decimal(traceline_arg(line, "sector"), &c.sector) ||
+	    !number_decimal(traceline_arg(line, "bytes"), &c.bytes))
+		return "sector or bytes is missing";
+	/* one that had been issued before biosnoop started */
+	if (!latency.p)
+		return NULL;
+	if (!number_fixed(latency, 3, &c.latency))
+		return "latency is not a number of microseconds";
+	/* of a disk without a name, or without blocks, nothing is to be said */
+	if (c.bytes && c.latency <= ns)
+		match(d, all, &c, traceline_string(traceline_arg(line, "disk")), order);
+	return NULL;
+}
+
+void disks_free(struct disks *d)
+{
+	map_free(&d->map);
+	intern_free(&d->names);
+	free(d->places);
+	*d = (struct disks){};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What held a span, as far as lines of other tools say so. These are parts of its life like its layers are, seen from
+ * another side: they are no layers, and do not add up to anything.
+ */
+#ifndef HELD_H
+#define HELD_H
+
+#include "spans.h"
+
+enum held_part {
+	HELD_OFF_CPU, /* the reactor of its lcore was off its CPU */
+	HELD_IRQ,     /* an interrupt had that CPU */
+	HELD_DISK,    /* I/O of disks below it was in flight */
+	HELD_PARTS
+};
+
+extern const char *const held_names[HELD_PARTS];
+
+/* All zero before the first call. */
+struct held {
+	uint64_t parts[HELD_PARTS]; /* ns, each at most the life */
+	struct held_disk {
+		uint64_t begin, end;
+	} * disks;
+	size_t n, cap;
+};
+
+void held_measure(struct held *held, const struct spans *spans, const struct span *s);
+
+/* Whether there were lines that say so. */
+bool held_is_known(const struct spans *spans);
+
+void held_free(struct held *held);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reactors.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "number.h"
+
+static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = "OFF_CPU", [REACTORS_IRQ] = "IRQ"};
+
+static bool find_kind(struct slice tpoint, enum reactors_kind *kind)
+{
+	for (*kind = 0; *kind < REACTORS_KINDS; ++*kind)
+		if (slice_is(tpoint, tpoints[*kind]))
+			return true;
+	return false;
+}
+
+bool reactors_is(struct slice tpoint)
+{
+	enum reactors_kind kind;
+
+	return find_kind(tpoint, &kind);
+}
+
+static struct slice string_of(const struct traceline *line, const char *key)
+{
+	return traceline_string(traceline_arg(line, key));
+}
+
+static bool is_reactor(const struct traceline *line, uint64_t *lcore)
+{
+	static const char prefix[] = "reactor_";
+	struct slice comm = string_of(line, "comm");
+
+	return comm.n > strlen(prefix) && memcmp(comm.p, prefix, strlen(prefix)) == 0 &&
+	       number_decimal(slice_from(comm, strlen(prefix)), lcore);
+}
+
+/*
+ * The ns of ticks before a line: by the line's distance from the first one in both units, as the kernel's microseconds
+ * are not those of a trace, whose rate is rounded; by the kernel's where both lines are too close.
+ */
+static uint64_t ns_of(struct reactors *r, uint64_t ticks, const struct traceline *line, uint64_t ns, uint64_t kernel_ns)
+{
+	enum { ENOUGH = 1000 * 1000 };
+
+	if (!r->first_tsc) {
+		r->first_tsc = line->tsc;
+		r->first_ns = ns;
+	}
+	if (line->tsc <= r->first_tsc || ns < r->first_ns + ENOUGH)
+		return kernel_ns;
+	return (unsigned __int128)ticks * (ns - r->first_ns) / (line->tsc - r->first_tsc);
+}
+
+static struct reactor *reactor_of(struct reactors *r, uint64_t lcore, uint64_t pid)
+{
+	uint32_t *index = map_put(&r->map, lcore);
+
+	if (*index == MAP_NONE) {
+		*index = r->n;
+		r->all = mem_room(r->all, r->n, &r->cap);
+		r->all[r->n++] = (struct reactor){.lcore = lcore, .pid = pid};
+	}
+	return &r->all[*index];
+}
+
+const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,
+			  struct reactors_interval *interval)
+{
+	uint64_t lcore, pid, begin, kernel_ns, length;
+
+	*reactor = NULL;
+	if (!find_kind(line->tpoint, &interval->kind))
+		return NULL;
+	if (!is_reactor(line, &lcore)) {
+		r->others++;
+		return NULL;
+	}
+	if (!number_decimal(traceline_arg(line, "pid"), &pid) ||
+	    !number_decimal(traceline_arg(line, "begin"), &begin) ||
+	    !number_fixed(traceline_arg(line, "duration"), 3, &kernel_ns) || begin > line->tsc)
+		return "pid, begin or duration is missing";
+	*reactor = reactor_of(r, lcore, pid);
+	length = ns_of(r, line->tsc - begin, line, ns, kernel_ns);
+	interval->begin = length < ns ? ns - length : 0;
+	interval->end = ns;
+	if ((*reactor)->pid != pid) {
+		r->foreign++;
+		*reactor = NULL;
+	}
+	return NULL;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * An interval ends when its line comes, so one that is within another has come before it. What it has counted is taken
+ * back; of an interrupt, only what no other interval has counted is added.
+ */
+void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
+{
+	while (reactor->num_recent) {
+		struct reactors_interval *last = &reactor->recent[reactor->num_recent - 1];
+		uint64_t from = later(last->begin, interval.begin);
+
+		if (last->end <= interval.begin)
+			break;
+		if (interval.kind == REACTORS_IRQ && last->kind == REACTORS_OFF_CPU) {
+			interval.begin = last->end;
+			break;
+		}
+		/* a line that is late may end before the latest one */
+		interval.end = later(interval.end, last->end);
+		reactor->held[last->kind] -= last->end - from;
+		last->end = from;
+		if (last->begin < from)
+			break;
+		reactor->num_recent--;
+	}
+	if (interval.begin >= interval.end)
+		return;
+	reactor->held[interval.kind] += interval.end - interval.begin;
+	if (reactor->num_recent == REACTORS_RECENT)
+		memmove(reactor->recent, reactor->recent + 1, --reactor->num_recent * sizeof(*reactor->recent));
+	reactor->recent[reactor->num_recent++] = interval;
+}
+
+static void put_if(struct out *out, const char *before, struct slice text)
+{
+	if (!text.n)
+		return;
+	out_text(out, before);
+	out_slice(out, text);
+}
+
+void reactors_write(struct out *out, const struct traceline *line)
+{
+	struct slice why = string_of(line, "why");
+	uint64_t pid;
+
+	if (slice_is(line->tpoint, tpoints[REACTORS_IRQ])) {
+		out_text(out, slice_is(string_of(line, "kind"), "softirq") ? "soft interrupt" : "interrupt");
+		put_if(out, " ", string_of(line, "name"));
+		return;
+	}
+	if (why.n)
+		out_slice(out, why);
+	else
+		out_text(out, "off CPU");
+	put_if(out, " in ", string_of(line, "syscall"));
+	put_if(out, " by ", string_of(line, "by"));
+	if (number_decimal(traceline_arg(line, "by_pid"), &pid)) {
+		out_text(out, " (");
+		out_u64(out, pid);
+		out_char(out, ')');
+	}
+}
+
+void reactors_free(struct reactors *r)
+{
+	map_free(&r->map);
+	free(r->all);
+	*r = (struct reactors){};
+}
