@@ -62,6 +62,35 @@ check_format() {
         '[null,"SPDK"] [1,"lcore 0 app"] [1,0] [18,"lcore 17 app"] [18,17] '
 }
 
+@test "a reactor that did not run has slices on the track of its lcore" {
+    held() { # US TPOINT DURATION COMM MEMBERS
+        printf '{"tsc":%d000,"us":%s.000,"source":"off","lcore":7,"tpoint":"%s","args":{"comm":"%s","pid":12,"begin":%d000,"duration":%s.000%s}}\n' \
+            "$1" "$1" "$2" "$4" $(($1 - $3)) "$3" "$5"
+    }
+    {
+        # nothing has been written by that lcore
+        held 50 OFF_CPU 3 reactor_0 ''
+        requests | sed 's/"lcore"/"source":"target",&/'
+        held 90 OFF_CPU 70 reactor_0 ',"why":"preempted","by":"a\"b","by_pid":77'
+        held 95 IRQ 2 reactor_0 ',"kind":"irq","name":"nvme0q1"'
+        held 96 OFF_CPU 2 app_thread ''
+        held 97 OFF_CPU 2 reactor_1 ''
+        held 98 OFF_CPU 2 reactor_0 ',"pid":99' | sed 's/"pid":12,//'
+    } >in
+    status_is 0 trace-chrome in
+    equal "$stderr" ''
+    equal "$(events X 'select(.dur > 0.001) | [.name, .pid, .tid, .ts, .dur]' <<<"$output")" \
+        '["off CPU: preempted by a\"b (77)",3,1,20,70] ["interrupt nvme0q1",3,1,93,2] '
+    equal "$(events X 'select(.dur == 2) | .args' <<<"$output")" \
+        '{"comm":"reactor_0","pid":12,"begin":93000,"duration":2,"kind":"irq","name":"nvme0q1"} '
+    # the others are points, on the track of the processor
+    equal "$(events i 'select(.name == "OFF_CPU") | [.pid, .tid, .ts]' <<<"$output")" '[2,8,50] [2,8,96] [2,8,97] [2,8,98] '
+    # one that lacks something is reported
+    held 90 OFF_CPU 70 reactor_0 '' | sed 's/"begin":[0-9]*,//' >in
+    status_is 1 trace-chrome in
+    says 'in:1: not a trace line, left out: pid, begin or duration is missing'
+}
+
 @test "each object has a slice for its life and in it one for each state" {
     requests >in
     trace-chrome in >out

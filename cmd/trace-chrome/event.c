@@ -165,14 +165,20 @@ void event_instant(struct out *out, struct event_at at, const struct traceline *
 	out_text(out, "}");
 }
 
-void event_entry(struct out *out, struct event_at at, const struct traceline *line)
+void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, const struct traceline *line)
 {
 	put_event(out, EVENT("X"), at);
-	out_text(out, ",\"dur\":0.001");
+	out_text(out, ",\"dur\":");
+	out_us(out, ns);
 	put_track(out, at.lcore);
-	put_string(out, ",\"name\":\"", line->tpoint);
+	put_string(out, ",\"name\":\"", name);
 	put_args(out, line);
 	out_text(out, "}");
+}
+
+void event_entry(struct out *out, struct event_at at, const struct traceline *line)
+{
+	event_slice(out, at, 1, line->tpoint, line);
 }
 
 static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id, struct slice name)

@@ -46,6 +46,9 @@ void event_instant(struct out *out, struct event_at at, const struct traceline *
 /* The same for an entry about an object: a short slice, as an arrow must point to a slice. */
 void event_entry(struct out *out, struct event_at at, const struct traceline *line);
 
+/* A slice of an lcore's track from a time on, for ns, with what the line has. */
+void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, const struct traceline *line);
+
 /*
  * Start a slice on the object's own track, inside those that are open there, and end the innermost
  * one. line: what describes it, or NULL; args: the same as a JSON object.

@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "number.h"
 #include "out.h"
+#include "reactors.h"
 #include "tracelines.h"
 #include "what.h"
 
@@ -45,7 +46,9 @@ struct chart {
 	struct intern types, states, labels, bdevs, sources;
 	struct object_track *tracks;
 	size_t num_tracks;
-	struct map lcores;                /* those that have a track, with their process */
+	struct map lcores; /* those that have a track, with their process */
+	struct map owners; /* by lcore: the process of the first entry about an object */
+	struct reactors reactors;
 	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
 	uint64_t arrows;                  /* how many were drawn */
 
@@ -292,6 +295,35 @@ static const char *read_place(struct chart *c, const struct traceline *line, str
 	return NULL;
 }
 
+/* The lcore's track is that of the first source that has entries about objects on it: see reactors.h. */
+static void note_owner(struct chart *c, struct event_at at)
+{
+	uint32_t *process = map_put(&c->owners, at.lcore);
+
+	if (*process == MAP_NONE)
+		*process = at.process;
+}
+
+/* Draws a time in which a reactor did not run, on its lcore's track. False, with nothing drawn, for any other line. */
+static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns, const char **error)
+{
+	struct reactors_interval interval;
+	struct reactor *reactor;
+	struct event_at at;
+
+	*error = reactors_line(&c->reactors, line, ns, &reactor, &interval);
+	if (*error || !reactor)
+		return *error;
+	at = (struct event_at){interval.begin, reactor->lcore, map_get(&c->owners, reactor->lcore)};
+	if (at.process == MAP_NONE)
+		return false;
+	c->name.len = 0;
+	out_text(&c->name, interval.kind == REACTORS_OFF_CPU ? "off CPU: " : "");
+	reactors_write(&c->name, line);
+	event_slice(c->out, at, interval.end - interval.begin, out_kept(&c->name), line);
+	return true;
+}
+
 /* A tracelines_each_fn. */
 static const char *draw(void *context, struct traceline *line, struct slice text)
 {
@@ -302,6 +334,8 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 
 	(void)text;
 	error = traceline_ns(line->us, &at.ns);
+	if (!error && !line->object_id.p && draw_held(c, line, at.ns, &error))
+		return error;
 	if (!error)
 		error = read_place(c, line, &at);
 	if (!error)
@@ -312,6 +346,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 		event_instant(c->out, at, line);
 		return NULL;
 	}
+	note_owner(c, at);
 	if (change.event == LIFECYCLE_STARTS)
 		start_life(c, &change, at, line);
 	else
@@ -358,6 +393,8 @@ static void chart_free(struct chart *c)
 	intern_free(&c->bdevs);
 	intern_free(&c->sources);
 	map_free(&c->lcores);
+	map_free(&c->owners);
+	reactors_free(&c->reactors);
 	free(c->tracks);
 	free(c->members);
 	for (size_t i = 0; i < c->num_held; i++)
