@@ -319,6 +319,25 @@ L
     diff want - <<<"$output"
     equal "$(trace-latency --layers -j in)" \
         '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.1000,"buffer":0.0000,"host":0.0000,"target":0.3667,"bdev":0.2000,"drive":0.3333}}'
+    # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
+    held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
+    {
+        sed -n 1,6p in
+        echo '{"tsc":9,"us":2.510,"source":"off","lcore":3,"tpoint":"OFF_CPU",'"$held"':0.500}}'
+        echo '{"tsc":9,"us":2.530,"source":"off","lcore":3,"tpoint":"IRQ",'"$held"':0.010}}'
+        sed -n 7,11p in
+        echo '{"tsc":9,"us":4.150,"source":"off","lcore":3,"tpoint":"OFF_CPU",'"$held"':0.050}}'
+        echo '{"tsc":9,"us":4.190,"source":"bio","lcore":3,"tpoint":"BLOCK_IO","args":{"type":"R","sector":0,"bytes":512,"latency":0.070}}'
+        sed -n 12,13p in
+    } >held
+    trace-latency --layers -g type -g bdev held >have
+    diff <(cut -c 1-109 have) want
+    diff <(cut -c 110- have) - <<'L'
+  off_cpu%      irq%     disk%
+      5.00      0.00      7.00
+     25.00      0.50      0.00
+L
+    equal "$(trace-latency --layers -j held)" "$(trace-latency --layers -j in | sed 's/}}/},"off_cpu":0.1833,"irq":0.0033,"disk":0.0233}/')"
     # those that are not whole are not among them
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off

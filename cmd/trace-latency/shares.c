@@ -7,7 +7,8 @@
 #include "json.h"
 #include "mem.h"
 
-void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS])
+void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
+		const uint64_t held[HELD_PARTS])
 {
 	uint32_t *index = map_put(&shares->map, (uint64_t)group << 32 | type);
 	struct share *share;
@@ -22,6 +23,9 @@ void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t l
 	share->life += life;
 	for (unsigned i = 0; i < LAYERS; i++)
 		share->layers[i] += layers[i];
+	for (unsigned i = 0; held && i < HELD_PARTS; i++)
+		share->held[i] += held[i];
+	shares->is_held |= held != NULL;
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -51,9 +55,9 @@ static uint64_t mean_of(const struct share *share)
 }
 
 /* 0 to 1 */
-static double part_of(const struct share *share, enum layer layer)
+static double part_of(const struct share *share, unsigned __int128 ns)
 {
-	return share->life ? (double)share->layers[layer] / (double)share->life : 0;
+	return share->life ? (double)ns / (double)share->life : 0;
 }
 
 /* The next key and value of a group, as people see them. False after the last one. */
@@ -169,6 +173,8 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 			out_printf(&c.text, "%10s %12s", "count", "mean_us");
 			for (unsigned layer = 0; layer < LAYERS; layer++)
 				out_printf(&c.text, " %8s%%", layers_names[layer]);
+			for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
+				out_printf(&c.text, " %8s%%", held_names[part]);
 			out_char(&c.text, '\n');
 		}
 		put_group(&c, group, false);
@@ -176,7 +182,9 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 		out_printf(&c.text, "%10" PRIu64 " %8" PRIu64 ".%03u", all[i]->count, mean_of(all[i]) / 1000,
 			   (unsigned)(mean_of(all[i]) % 1000));
 		for (unsigned layer = 0; layer < LAYERS; layer++)
-			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], layer));
+			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->layers[layer]));
+		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
+			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->held[part]));
 		out_char(&c.text, '\n');
 		out_slice(out, out_kept(&c.text));
 	}
@@ -196,8 +204,12 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		out_us(out, mean_of(all[i]));
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
-			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", layers_names[layer], part_of(all[i], layer));
-		out_text(out, "}}\n");
+			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", layers_names[layer],
+				   part_of(all[i], all[i]->layers[layer]));
+		out_char(out, '}');
+		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
+			out_printf(out, ",\"%s\":%.4f", held_names[part], part_of(all[i], all[i]->held[part]));
+		out_text(out, "}\n");
 	}
 	free(all);
 }

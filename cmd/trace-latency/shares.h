@@ -3,22 +3,25 @@
 #ifndef TRACE_LATENCY_SHARES_H
 #define TRACE_LATENCY_SHARES_H
 
+#include "held.h"
 #include "layers.h"
 #include "rows.h"
 
 /* All zero has no rows. */
 struct shares {
 	struct map map;
+	bool is_held; /* the parts of held.h are known */
 	struct share {
 		uint32_t group, type; /* in rows */
 		uint64_t count;
-		unsigned __int128 life, layers[LAYERS]; /* ns */
+		unsigned __int128 life, layers[LAYERS], held[HELD_PARTS]; /* ns */
 	} * all;
 	size_t n, cap;
 };
 
-/* Adds a request's life and the parts of it, in ns. */
-void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS]);
+/* Adds a request's life and the parts of it, in ns. held: NULL when that is not known. */
+void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
+		const uint64_t held[HELD_PARTS]);
 
 /* rows has the texts of the groups and types. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);

@@ -64,7 +64,9 @@ static void share(struct trees *t, const struct span *s, uint32_t group)
 	if (s->open || s->cut)
 		return;
 	self_measure(&t->self, &t->spans, s);
-	shares_add(t->shares, group, s->type, s->last - s->first, t->self.layers);
+	held_measure(&t->held, &t->spans, s);
+	shares_add(t->shares, group, s->type, s->last - s->first, t->self.layers,
+		   held_is_known(&t->spans) ? t->held.parts : NULL);
 }
 
 static struct slice text_of(const struct intern *texts, uint32_t note)
@@ -164,5 +166,6 @@ void trees_free(struct trees *t)
 	spans_free(&t->spans);
 	intern_free(&t->firsts);
 	lift_free(&t->lift);
+	held_free(&t->held);
 	free(t->states);
 }

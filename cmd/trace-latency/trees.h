@@ -7,6 +7,7 @@
 #define TRACE_LATENCY_TREES_H
 
 #include "group.h"
+#include "held.h"
 #include "lift.h"
 #include "rows.h"
 #include "self.h"
@@ -36,6 +37,7 @@ struct trees {
 	struct intern firsts; /* groups of first lines */
 	struct lift lift;
 	struct self self;
+	struct held held;
 	struct span_state *states; /* of a span and those below it */
 	size_t num_states, cap_states;
 };
