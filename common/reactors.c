@@ -153,7 +153,7 @@ void reactors_write(struct out *out, const struct traceline *line)
 	else
 		out_text(out, "off CPU");
 	put_if(out, " in ", string_of(line, "syscall"));
-	put_if(out, " by ", string_of(line, "by"));
+	put_if(out, slice_is(why, "yielded") ? " to " : " by ", string_of(line, "by"));
 	if (number_decimal(traceline_arg(line, "by_pid"), &pid)) {
 		out_text(out, " (");
 		out_u64(out, pid);

@@ -19,6 +19,13 @@ function line(tsc, tpoint, id, age, address, more, args) {
     print args "}}"
 }
 function probe(name, tsc, qpair, more) { printf "nvmf_%s_qpair: tsc=%x, qpair=%x, %s\n", name, tsc, qpair, more }
+function reactor(tsc, tpoint, duration) {
+    printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":1,\"tpoint\":\"%s\",\"args\":{\"comm\":\"reactor_%d\",\"pid\":1,\"begin\":%d,\"duration\":%d.000,\"by\":\"x\"}}\n",
+        tsc, tsc, tpoint, lcore, (tsc > duration) * (tsc - duration), duration
+}
+function block(tsc, sector) {
+    printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":1,\"tpoint\":\"BLOCK_IO\",\"args\":{\"type\":\"R\",\"sector\":%d,\"bytes\":4096,\"latency\":1.000}}\n", tsc, tsc, sector
+}
 function repeat(text, n) { while (n-- > 0) printf "%s", text }
 BEGIN { q = sprintf("%c", 39) }
 '
@@ -47,6 +54,8 @@ INPUTS=(
     'late|for (; i < n; i++) line(9 * n - i, "X", "n/a", "-", i, "", "\"qpair\":\"0x10\"")'
     'states|for (; i < n; i++) line(i, "T" i, "r0", i ? i : "-", 7, "", "")'
     'types|for (; i < n; i++) line(i, "X", sprintf("\\u%04x%d", 19968 + i % 20000, i), "-", i, "", "")'
+    'held|for (; i < n; i++) line(i, "BDEV_IO_START", "i" i, "-", i, "", sprintf("\"type\":1,\"offset\":8,\"len\":%d", i % 2 ? 8 : i)); for (i = 0; i < n; i++) { reactor(n + i, "OFF_CPU", 2 * i); reactor(n + i, "IRQ", i); block(n + i, 8) }'
+    'held-ended|for (; i < n; i++) { line(4 * i, "BDEV_IO_START", "i" i, "-", i, "", sprintf("\"type\":1,\"offset\":%d,\"len\":8", i)); reactor(4 * i + 1, "OFF_CPU", 3); block(4 * i + 2, i); line(4 * i + 3, "BDEV_IO_DONE", "i" i, 3, i, "", "") }'
     'groups|for (; i < n; i++) { line(2 * i, "X", "r" i, "-", i, "", "\"g\":" i); line(2 * i + 1, "Y", "r" i, 1, i, "", "\"g\":" i) }'
     'owners|for (; i < n; i++) { lcore = i % 9000; line(i, "X", "r" i, "-", i, ",\"poller\":\"t" i "\",\"owner\":\"o" i "\",\"thread\":\"" i "\"", "") }'
     'related|for (; i < n; i++) line(i, "X", "r" i, "-", i, ",\"related\":\"r" i - 1 "\"", sprintf("\"p\":\"0x%x\"", i - 1))'
@@ -80,12 +89,12 @@ COMMANDS=(
     'trace-latency -q -r -H -g args.g FILE|groups related'
     'trace-latency -q -i 1 -g owner FILE|groups owners'
     'trace-latency -q -r -g type -g args.g FILE|objects-here states types groups related members'
-    'trace-latency -q --layers -g args.g FILE|objects types groups'
+    'trace-latency -q --layers -g args.g FILE|objects types groups held-ended'
     'trace-latency -q -e FILE|states types'
     'trace-latency -q --merge --against FILE FILE|rows row'
-    'trace-spans -q FILE|objects objects-here late states types owners related members deep'
-    'trace-spans -q -a -s --stuck 1 FILE|objects-here states related'
-    'trace-chrome FILE|objects objects-here late states types owners related members deep'
+    'trace-spans -q FILE|objects objects-here late states types owners related members deep held held-ended'
+    'trace-spans -q -a -s --stuck 1 FILE|objects-here states related held held-ended'
+    'trace-chrome FILE|objects objects-here late states types owners related members deep held'
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -O FILE|ring'

@@ -77,12 +77,16 @@ lifetimes() { # N
  { "extra" : [ 1.10 , {"qpair":"0x10"} ] , "args" : { "a":1 , "qpair" : "0x10" , "z":"\u0041\/" } , "tpoint":"X" , "lcore":0 , "us":0.0400 , "tsc":5 } 
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":16,"q":18446744073709551615}}
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":{"ptr":"0x10"}}}
+{"tsc":5,"us":0.000,"source":"o","lcore":3,"tpoint":"OFF_CPU","args":{"comm":"reactor_0","tid":12,"pid":12,"begin":4,"duration":1.500,"why":"preempted","by":"x","by_pid":77,"queued":0.250}}
+{"tsc":5,"us":0.000,"source":"o","lcore":3,"tpoint":"IRQ","args":{"comm":"reactor_0","tid":12,"pid":12,"begin":4,"duration":1.500,"kind":"irq","name":"nvme0q1"}}
 L
     cat >want <<'L'
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":{"ptr":"0x10","host":"a \"b\""}}}
  { "extra" : [ 1.10 , {"qpair":"0x10"} ] , "args" : { "a":1 , "qpair" : {"ptr":"0x10","host":"a \"b\""} , "z":"\u0041\/" } , "tpoint":"X" , "lcore":0 , "us":0.0400 , "tsc":5 } 
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":{"ptr":"0x10","host":"a \"b\""},"q":18446744073709551615}}
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":{"ptr":"0x10"}}}
+{"tsc":5,"us":0.000,"source":"o","lcore":3,"tpoint":"OFF_CPU","args":{"comm":"reactor_0","tid":12,"pid":12,"begin":4,"duration":1.500,"why":"preempted","by":"x","by_pid":77,"queued":0.250}}
+{"tsc":5,"us":0.000,"source":"o","lcore":3,"tpoint":"IRQ","args":{"comm":"reactor_0","tid":12,"pid":12,"begin":4,"duration":1.500,"kind":"irq","name":"nvme0q1"}}
 L
     trace-join -j -l lifetimes.txt in | diff want -
 }

@@ -488,7 +488,7 @@ L
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE
         held 150.000 0 1.000 OFF_CPU '"why":"blocked","syscall":"epoll_wait"'
-        held 160.000 0 2.000 OFF_CPU '"why":"yielded"'
+        held 160.000 0 2.000 OFF_CPU '"why":"yielded","by":"reactor 1","by_pid":5'
         held 170.000 0 3.000 OFF_CPU '"why":"migrated"'
         held 180.000 0 4.000 OFF_CPU '"stack":"a;b"'
         held 190.000 0 5.000 IRQ '"kind":"softirq","name":"net_rx"'
@@ -500,7 +500,7 @@ L
     status_is 0 sh "trace-spans -s in | grep -A 8 ' A ' | sed 1d | cut -c 41-"
     diff - <(echo "$output") <<L
 blocked in epoll_wait for 1.000 us
-yielded for 2.000 us
+yielded to reactor 1 (5) for 2.000 us
 migrated for 3.000 us
 off CPU for 4.000 us
 soft interrupt net_rx for 5.000 us

@@ -409,7 +409,8 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 		out_text(out, " for ");
 		out_us(out, aside->held->end - aside->held->begin);
 	} else {
-		out_text(out, "disk ");
+		out_text(out, "disk");
+		out_text(out, story->spans->disks.names.all[aside->span->disk.name].n ? " " : "");
 		out_visible(out, story->spans->disks.names.all[aside->span->disk.name]);
 		out_text(out, " for ");
 		out_us(out, aside->span->disk.end - aside->span->disk.begin);
