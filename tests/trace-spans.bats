@@ -506,24 +506,37 @@ off CPU for 4.000 us
 soft interrupt net_rx for 5.000 us
 interrupt for 6.000 us
 preempted by a\\u001b[31m\\"b for 7.000 us
-preempted by $(printf 'é%.0s' {1..73}) for 8.000 us
+preempted by $(printf 'é%.0s' {1..41}) for 8.000 us
 L
 }
 
-@test "of a reactor that is held very often a story has the latest times" {
+@test "of a reactor that is held very often a story has the longest times" {
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE
         object x0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 101.000 C 890.000 D_DONE
         for i in {1..100}; do
-            off $((200 + i)).000 0 0.500
+            off $((200 + i)).000 0 0.5$((i % 10))0
         done
     } | merged >in
     status_is 0 trace-spans -s in
     equal "$(grep -c preempted <<<"$output")" 64
-    grep -c 'is not kept: what held its reactor before the last 64 times' <<<"$output"
-    grep -q ' 237.000     preempted' <<<"$output"
-    grep -q ' 300.000     preempted' <<<"$output"
-    equal "$(parts -j in)" '["r0",50,null,null]'
+    grep -q '^ *its reactor was held 100 times: these are the longest 64$' <<<"$output"
+    for tenth in 0 1 2; do
+        ! grep -q "for 0.5${tenth}0 us" <<<"$output"
+    done
+    equal "$(grep -c "for 0.5[4-9]0 us" <<<"$output")" 60
+    equal "$(parts -j in)" '["r0",54.5,null,null]'
+    # very long ago
+    {
+        object r0 0x10 '' 100.000 A 90000.000 B_DONE
+        off 150.000 0 40.000
+        awk 'BEGIN { for (i = 200; i < 2300; i++) printf "{\"tsc\":%d000,\"us\":%d.000,\"lcore\":7,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":%d900,\"duration\":0.100}}\n", i, i, i - 1 }'
+        # another one that was not held
+        object r1 0x20 '' 80000.000 A 90001.000 B_DONE
+    } | merged >in
+    status_is 0 trace-spans -s in
+    equal "$(grep -c 'only the latest 2048 times are kept' <<<"$output")" 1
+    grep -q 'its reactor was held 2048 times' <<<"$output"
 }
 
 @test "a request that is in flight has in its story what held it until now" {

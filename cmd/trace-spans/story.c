@@ -156,19 +156,21 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 		const struct traceline *line)
 {
 	size_t index = reactor - story->spans->reactors.all;
-	struct story_reactor *kept;
+	struct story_ring *ring;
 	struct story_held *held;
 
 	while (story->num_reactors <= index) {
 		story->reactors = mem_room(story->reactors, story->num_reactors, &story->cap_reactors);
-		story->reactors[story->num_reactors++] = (struct story_reactor){
-			.all = mem_array(STORY_HELD, sizeof(struct story_held))};
+		memset(story->reactors[story->num_reactors++], 0, sizeof(*story->reactors));
 	}
-	kept = &story->reactors[index];
-	held = &kept->all[kept->n % STORY_HELD];
-	if (kept->n >= STORY_HELD)
-		kept->dropped = held->sequence;
-	kept->n++;
+	ring = &story->reactors[index][interval->kind];
+	if (ring->n < STORY_KEPT)
+		ring->all = mem_room(ring->all, ring->n, &ring->cap);
+	held = &ring->all[ring->n % STORY_KEPT];
+	if (ring->n >= STORY_KEPT)
+		ring->dropped = held->sequence;
+	ring->n++;
+	*held = (struct story_held){};
 	held->sequence = story->spans->lines;
 	held->begin = interval->begin;
 	held->end = interval->end;
@@ -344,24 +346,30 @@ static void add_aside(struct story *story, struct story_aside aside)
 }
 
 /* Gathers what held a reactor from one line to another one, as far as this story does not have it. */
-static void gather_held(struct story *story, struct story_reactor *reactor, uint64_t lcore, uint64_t from, uint64_t to)
+static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
 {
-	uint64_t kept = reactor->n < STORY_HELD ? reactor->n : STORY_HELD;
+	uint64_t first = ring->n < STORY_KEPT ? 0 : ring->n - STORY_KEPT, end = ring->n;
 
-	for (uint64_t i = 1; i <= kept; i++) {
-		struct story_held *held = &reactor->all[(reactor->n - i) % STORY_HELD];
+	story->is_lost |= ring->dropped >= from;
+	/* the first one after the line */
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
 
-		if (held->sequence < from)
+		if (ring->all[middle % STORY_KEPT].sequence < from)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < ring->n; first++) {
+		struct story_held *held = &ring->all[first % STORY_KEPT];
+
+		if (held->sequence > to)
 			return;
-		if (held->sequence > to || held->told == story->told)
+		if (held->told == story->told)
 			continue;
 		held->told = story->told;
 		add_aside(story, (struct story_aside){held->sequence, lcore, held->end, held, NULL});
 	}
-	if (reactor->dropped < from || reactor->dropped > to || reactor->told == story->told)
-		return;
-	reactor->told = story->told;
-	add_aside(story, (struct story_aside){reactor->dropped, lcore, 0, NULL, NULL});
 }
 
 /* What held the reactors that the span was on, and its disk. */
@@ -380,12 +388,28 @@ static void gather_asides(struct story *story, const struct span *s)
 			to = s->lines[i + 1].sequence;
 		else if (!spans_is_open(spans, s))
 			break;
-		gather_held(story, &story->reactors[reactor - spans->reactors.all], line->lcore, line->sequence, to);
+		/* what is not kept matters only if there was something */
+		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
+			if (to == UINT64_MAX || s->held[kind])
+				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], line->lcore,
+					    line->sequence, to);
 	}
 	if (s->disk.found == DISKS_ONE)
 		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});
 	for (const struct span *child = s->child; child; child = child->next)
 		gather_asides(story, child);
+}
+
+static uint64_t length_of(const struct story_aside *aside)
+{
+	return aside->held ? aside->held->end - aside->held->begin : UINT64_MAX;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	uint64_t x = length_of(a), y = length_of(b);
+
+	return (x < y) - (x > y);
 }
 
 static int by_line(const void *a, const void *b)
@@ -395,14 +419,29 @@ static int by_line(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
+/* Gathers what comes among the entries. Says what of it is left out. */
+static void find_asides(struct story *story, struct out *out, const struct span *s)
+{
+	story->told++;
+	story->num_asides = 0;
+	story->is_lost = false;
+	gather_asides(story, s);
+	if (story->is_lost)
+		out_printf(out, "%*s   of what held its reactor only the latest %d times are kept\n", GAP, "",
+			   STORY_KEPT);
+	if (story->num_asides > STORY_HELD) {
+		qsort(story->asides, story->num_asides, sizeof(*story->asides), longest_first);
+		out_printf(out, "%*s   its reactor was held %zu times: these are the longest %d\n", GAP, "",
+			   story->num_asides, STORY_HELD);
+		story->num_asides = STORY_HELD;
+	}
+	if (story->num_asides)
+		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
+}
+
 /* Where the gap, its mark, the lcore and the time of an entry are; the time is that of the end. */
 static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
 {
-	if (!aside->held && !aside->span) {
-		out_printf(out, "%*s   %3" PRIu64 " is not kept: what held its reactor before the last %d times\n", GAP,
-			   "", aside->lcore, STORY_HELD);
-		return;
-	}
 	out_printf(out, "%*s   %3" PRIu64 " %16.3f     ", GAP, "", aside->lcore, aside->ns / 1000.0);
 	if (aside->held) {
 		out_text(out, aside->held->cause);
@@ -430,11 +469,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	gather(story->entries, s);
 	qsort(story->entries, n, sizeof(*story->entries), by_sequence);
 	marked = marked_from(story->entries, n, s->last - s->first);
-	story->told++;
-	story->num_asides = 0;
-	gather_asides(story, s);
-	if (story->num_asides)
-		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
+	find_asides(story, out, s);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t gap = gap_before(story->entries, i);
 
@@ -456,7 +491,8 @@ void story_free(struct story *story)
 	free(story->last);
 	free(story->all);
 	for (size_t i = 0; i < story->num_reactors; i++)
-		free(story->reactors[i].all);
+		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
+			free(story->reactors[i][kind].all);
 	free(story->reactors);
 	free(story->entries);
 	free(story->asides);

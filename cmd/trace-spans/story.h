@@ -11,8 +11,8 @@
 
 struct lifetime;
 
-/* Latest times that are kept of a reactor, and bytes of what is said about each. */
-enum { STORY_HELD = 64, STORY_CAUSE = 160 };
+/* Latest times of a kind that are kept of a reactor, those that a story has, and bytes of what is said about each. */
+enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
 
 /* A time in which a reactor was held. */
 struct story_held {
@@ -36,12 +36,12 @@ struct story {
 	} * all;
 	size_t num_connections, cap_connections;
 	uint64_t buffers; /* requests that wait for one */
-	struct story_reactor {
-		struct story_held *all; /* a ring */
-		uint64_t n;             /* so far */
-		uint64_t dropped;       /* sequence of the latest one that is not kept */
-		uint64_t told;          /* the story that says so */
-	} * reactors;                   /* as in spans.reactors */
+	struct story_ring {
+		struct story_held *all;
+		size_t cap;            /* grows to STORY_KEPT */
+		uint64_t n;            /* so far */
+		uint64_t dropped;      /* sequence of the latest one that is not kept */
+	} (*reactors)[REACTORS_KINDS]; /* as in spans.reactors */
 	size_t num_reactors, cap_reactors;
 	uint64_t told; /* stories so far */
 	/* of the story that is written: its entries, and what comes among them */
@@ -52,10 +52,11 @@ struct story {
 	size_t cap_entries;
 	struct story_aside {
 		uint64_t sequence, lcore, ns;
-		const struct story_held *held; /* NULL: the I/O of a disk below the span; or what was dropped */
-		const struct span *span;       /* or NULL */
+		const struct story_held *held; /* NULL: the I/O of a disk below this span */
+		const struct span *span;
 	} * asides;
 	size_t num_asides, cap_asides;
+	bool is_lost;                 /* some of them are not kept */
 	struct traceline line;        /* of an entry that is written */
 	struct lifetime *annotations; /* of its arguments, of which only the texts are set */
 	size_t cap_annotations;
