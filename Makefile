@@ -84,7 +84,7 @@ lacks_$(1)   := $$(filter $$(needs_$(1)) $$(if $$(needs_$(1)),$(PKG_CONFIG)) $$(
 	$$(if $$(filter %.skel,$$(includes)),$(if $(BPF_ARCH),,x86-64 or arm64)) $$(if $(STATIC),$$(needs_$(1)))
 objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(filter %.c,$$(files)))
 # the first time; later the dependencies of the objects say it
-$$(filter $(B)/cmd/$(1)/%,$$(objects_$(1))): | $$(patsubst %,$(B)/bpf/%.h,$$(filter %.skel syscalls,$$(includes)))
+$$(filter $(B)/cmd/$(1)/%,$$(objects_$(1))): | $$(patsubst %,$(B)/bpf/%.h,$$(filter %.skel,$$(includes)))
 $(B)/$(1): $$(objects_$(1))
 $(B)/$(1): LDLIBS += $$(call libraries,$$(needs_$(1)))
 PROGRAMS += $(1)
@@ -122,6 +122,7 @@ $(B)/bpf/%.skel.h: bpf/%.bpf.c Makefile $(B)/flags
 	$(Q)sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel >$@
 
 # the names of the system calls by their numbers, of 64 bits and on x86 of 32; the compiler looks up numbers that are macros
+$(B)/common/calls.o: | $(B)/bpf/syscalls.h
 $(B)/bpf/syscalls.h: $(B)/flags
 	$(call say,GEN)
 	$(Q)for table in 64:asm/unistd.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \

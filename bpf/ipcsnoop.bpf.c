@@ -11,10 +11,10 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
+#include "calls.bpf.h"
 #include "descendants.bpf.h"
 #include "foreign.bpf.h"
 #include "ipcsnoop.h"
-#include "machine.bpf.h"
 #include "ring.bpf.h"
 
 enum {
@@ -143,18 +143,6 @@ static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs 
 	c->asked = call_argument(regs, compat, o->asked);
 	c->vectors = call_argument(regs, compat, o->vectors);
 	c->has_vectors = o->vectors;
-}
-
-/* The place of a system call among all of them. */
-static __u32 place_of(struct task_struct *task, __u64 number)
-{
-	__u32 call = number < OTHER_NUMBER ? number : OTHER_NUMBER;
-
-	if (is_compat(task))
-		call += NUMBERS;
-	/* the verifier of 6.1 loses the bounds in what the compiler makes of that */
-	barrier_var(call);
-	return call < NUM_CALLS ? call : OTHER_NUMBER;
 }
 
 SEC("tp_btf/sys_enter")

@@ -5,13 +5,9 @@
 
 #include <linux/types.h>
 
-enum {
-	COMM_SIZE = 16,
-	/* calls by number; for 64 and for 32 bits one entry stands for all other numbers */
-	NUMBERS = 1024,
-	OTHER_NUMBER = NUMBERS - 1,
-	NUM_CALLS = 2 * NUMBERS, /* those of 32 bits come last */
-};
+#include "calls.h"
+
+enum { COMM_SIZE = 16 };
 
 #define NOT_KNOWN (~0ULL)
 

@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "calls.h"
 #include "cli.h"
 #include "counts.h"
 #include "ipcsnoop.skel.h"
+#include "pipes.h"
 #include "print.h"
 #include "recorder.h"
 
@@ -50,7 +50,7 @@ static int open_program(void *context, struct recorder_program *program)
 	/* a command that we start is inside read() of our own gate: not an event */
 	bpf->rodata->with_late_calls = !opt.recorder.command && !opt.counts_only;
 	if (!opt.counts_only)
-		calls_at_pipes((struct operation *)bpf->rodata->operations);
+		pipes_operations((struct operation *)bpf->rodata->operations);
 	bpf_map__set_max_entries(bpf->maps.counts, s->cpus * NUM_CALLS);
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/* The system call that a task is in. */
+#ifndef CALLS_BPF_PROGRAM_H
+#define CALLS_BPF_PROGRAM_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "calls.h"
+#include "machine.bpf.h"
+
+/* The place of a system call among all of them. */
+static __u32 place_of(struct task_struct *task, __u64 number)
+{
+	__u32 call = number < OTHER_NUMBER ? number : OTHER_NUMBER;
+
+	if (is_compat(task))
+		call += NUMBERS;
+	/* the verifier of 6.1 loses the bounds in what the compiler makes of that */
+	barrier_var(call);
+	return call < NUM_CALLS ? call : OTHER_NUMBER;
+}
+
+#endif
