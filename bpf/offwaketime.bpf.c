@@ -14,8 +14,7 @@
 #include "offwaketime.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
-
-enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+#include "task.bpf.h"
 
 const volatile __u32 only_pids[MAX_IDS], only_tids[MAX_IDS]; /* up to the first 0; none: all */
 const volatile bool only_user_threads, only_kernel_threads;
@@ -83,9 +82,7 @@ static bool is_blocking(bool preempt, struct task_struct *task)
 	__u32 state = 0;
 
 	if (!preempt)
-		state = bpf_core_field_exists(task->__state)
-				? BPF_CORE_READ(task, __state)
-				: BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+		state = task_state(task);
 	return states ? state & states : !state;
 }
 

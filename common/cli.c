@@ -138,6 +138,19 @@ uint64_t cli_count(const char *option, const char *text)
 	return count;
 }
 
+void cli_ids(const char *option, const char *text, pid_t *ids, size_t max)
+{
+	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
+	size_t n = 0;
+
+	while ((id = strsep(&rest, ","))) {
+		if (n == max)
+			cli_usage("%s: at most %zu are possible", option, max);
+		ids[n++] = cli_count(option, id);
+	}
+	free(copy);
+}
+
 static uint32_t parse_size(const char *option, const char *text)
 {
 	size_t n = strlen(text);

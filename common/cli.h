@@ -74,6 +74,9 @@ const char *const *cli_operands(int argc, char **argv, const char *what, size_t 
 /* A process id, or a usage error. */
 pid_t cli_pid(const char *option, const char *text);
 
+/* At most max such numbers with commas between them; more, or other ones, are usage errors. */
+void cli_ids(const char *option, const char *text, pid_t *ids, size_t max);
+
 /* A whole number above 0, below 2^31, or a usage error. */
 uint64_t cli_count(const char *option, const char *text);
 

@@ -231,28 +231,14 @@ static const struct recorder_tool tool = {
 	.finish = finish,
 };
 
-/* Numbers with commas between them. */
-static void parse_ids(const char *option, const char *text, pid_t ids[MAX_IDS])
-{
-	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
-	size_t n = 0;
-
-	while ((id = strsep(&rest, ","))) {
-		if (n == MAX_IDS)
-			cli_usage("%s: at most %d are possible", option, MAX_IDS);
-		ids[n++] = cli_count(option, id);
-	}
-	free(copy);
-}
-
 static void parse_pids(const char *text)
 {
-	parse_ids("-p", text, opt.recorder.pids);
+	cli_ids("-p", text, opt.recorder.pids, MAX_IDS);
 }
 
 static void parse_tids(const char *text)
 {
-	parse_ids("-t", text, opt.tids);
+	cli_ids("-t", text, opt.tids, MAX_IDS);
 }
 
 static void parse_state(const char *text)

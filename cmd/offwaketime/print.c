@@ -32,18 +32,6 @@ static const char *name_of(const struct offwaketime_printer *p, const struct sta
 	return name ? name : "[unknown]";
 }
 
-/* The innermost frames may be those of the program that took the stack. */
-static bool is_own(const char *name)
-{
-	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_",
-					  "bpf_get_stack"};
-
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (strncmp(name, own[i], strlen(own[i])) == 0)
-			return true;
-	return false;
-}
-
 static struct stack stack_of(const struct offwaketime_printer *p, const struct stacks *e, int number)
 {
 	struct stack s = {.frames = print_frames(e), .n = e->depth[number]};
@@ -55,7 +43,7 @@ static struct stack stack_of(const struct offwaketime_printer *p, const struct s
 	else if (number == WAKER_USER)
 		s.party = &e->waker;
 	else
-		for (; s.n && is_own(name_of(p, &s, 0)); s.n--)
+		for (; s.n && symbols_is_own(name_of(p, &s, 0)); s.n--)
 			s.frames++;
 	return s;
 }

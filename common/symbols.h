@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The names of the kernel's functions. */
-#ifndef OFFWAKETIME_SYMBOLS_H
-#define OFFWAKETIME_SYMBOLS_H
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,9 @@ int symbols_read(struct symbols *s);
 
 /* The name of the function at the address; NULL: unknown. */
 const char *symbols_find(const struct symbols *s, uint64_t address);
+
+/* Whether the innermost function of a stack is one of those that led to the BPF program that took it. */
+bool symbols_is_own(const char *name);
 
 void symbols_free(struct symbols *s);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +57,17 @@ const char *symbols_find(const struct symbols *s, uint64_t address)
 	size_t next = search_first(i, s->n, s->all[i].address > address);
 
 	return next && next < s->n ? s->names.buf + s->all[next - 1].name : NULL;
+}
+
+bool symbols_is_own(const char *name)
+{
+	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_",
+					  "bpf_get_stack"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strncmp(name, own[i], strlen(own[i])) == 0)
+			return true;
+	return false;
 }
 
 void symbols_free(struct symbols *s)
