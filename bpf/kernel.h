@@ -51,6 +51,7 @@ struct files_struct {
 struct thread_info {
 	unsigned long flags;
 	unsigned int status;
+	unsigned int cpu; /* from 5.16 on */
 };
 struct mm_struct {
 	unsigned long arg_start;
@@ -81,6 +82,7 @@ struct task_struct {
 	int pid; /* of the thread, in the first namespace */
 	int tgid;
 	unsigned int flags;
+	int on_cpu;
 	unsigned int __state; /* from 5.14 on */
 	struct mm_struct *mm;
 	const struct cred *cred;
@@ -95,6 +97,9 @@ struct task_struct {
 struct task_struct___before_5_14 {
 	long state;
 };
+struct task_struct___before_5_16 {
+	unsigned int cpu;
+};
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
@@ -104,6 +109,9 @@ struct bpf_iter__bpf_map_elem {
 	struct bpf_map *map;
 	void *key;
 	void *value;
+};
+struct irqaction {
+	const char *name;
 };
 struct gendisk {
 	int major;

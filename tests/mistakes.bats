@@ -309,6 +309,10 @@ T
 1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % -u and -k leave no threads % offwaketime -u -k
+2 % a process (-p) is expected % offcpusnoop 10
+2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
+1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p 2147483647
+2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$
 2 % a process (-p), a file (-x) or a command is expected % usdt-record
 1 % process 2147483647: does not exist % usdt-record -p 2147483647
 127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
+/*
+ * offcpusnoop's program: follows the threads of some processes on and off the processors, and through the interrupts that
+ * come while they run.
+ *
+ *	sched_switch                        a thread gives up its CPU, another one gets it
+ *	sched_waking, sched_wakeup          it can run again
+ *	sched_wakeup_new                    a thread has a new one
+ *	sched_process_exit                  its last moment
+ *	irq_handler_*, softirq_*, vectors   interrupts, which come while it is current
+ *
+ * A thread that is followed has task storage: another one costs the look-up of what it does not have.
+ */
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "calls.bpf.h"
+#include "kernel.h"
+#include "offcpusnoop.h"
+#include "process.bpf.h"
+#include "ring.bpf.h"
+#include "task.bpf.h"
+
+enum {
+	/* of the kernel: PF_IO_WORKER; PF_USER_WORKER; __TASK_STOPPED and __TASK_TRACED; TASK_DEAD */
+	IO_WORKER = 0x10,
+	USER_WORKER = 0x4000,
+	STATE_STOPPED = 4 | 8,
+	STATE_DEAD = 0x80,
+};
+
+const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0 */
+const volatile __u64 min_ns;             /* only longer intervals have events; 0: all */
+const volatile __u32 yield_call;         /* the number of sched_yield */
+const volatile bool with_stacks;
+
+__u64 over_ns;         /* when recording was over; 0: not yet */
+__u64 num_no_storage;  /* threads for which there was no memory */
+__u64 num_skipped;     /* switches that were not seen */
+__u64 num_lost_totals; /* of the events that were lost */
+__u32 num_found;       /* threads at the start */
+
+struct thread {
+	enum { UNKNOWN, FINDING, ON, OFF, ENDED } state; /* FINDING: find_threads() is writing `off` */
+	__u32 id;    /* in the kernel's first namespace, of those in the totals: it changes when a thread calls exec */
+	__u64 since; /* when it got the state */
+	__u64 irq, softirq; /* when the interrupts began that it is in; 0: it is in none */
+	struct offcpusnoop_totals totals;
+	bool by_stopper;              /* the kernel's migration thread took its CPU */
+	struct offcpusnoop_event off; /* the interval, while it is OFF */
+	__u64 stack[MAX_DEPTH];       /* sent with it */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/*
+ * A CPU that a followed thread lost although it could go on, and the other thread that had it for the longest time since
+ * then: the first one is often a thread of the kernel that had it for some microseconds.
+ */
+struct queue {
+	__u64 begin_ns; /* of the interval of that thread; 0: there is none */
+	__u64 since;    /* when the CPU got the thread that has it now */
+	__u64 longest_ns;
+	__u32 pid;
+	char comm[COMM_SIZE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set to the number of CPUs */
+	__type(key, __u32);
+	__type(value, struct queue);
+} queues SEC(".maps");
+
+/* NULL: it is not followed, or recording is over. */
+static struct thread *thread_of(struct task_struct *task)
+{
+	return over_ns ? NULL : bpf_task_storage_get(&threads, task, NULL, 0);
+}
+
+static struct thread *follow(struct task_struct *task)
+{
+	struct thread *t = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!t)
+		__sync_fetch_and_add(&num_no_storage, 1);
+	return t;
+}
+
+static void name_thread(struct thread *t, struct task_struct *task)
+{
+	__u32 id = task->pid;
+
+	if (t->id != id) {
+		t->totals.tid = thread_id(task);
+		t->totals.pid = process_id(task);
+		t->id = id;
+	}
+	BPF_CORE_READ_INTO(&t->totals.comm, task, comm);
+}
+
+static void set_thread(struct offcpusnoop_event *e, const struct thread *t)
+{
+	e->tid = t->totals.tid;
+	e->pid = t->totals.pid;
+	__builtin_memcpy(e->comm, t->totals.comm, sizeof(e->comm));
+}
+
+/* Where a thread is that gives up its CPU in this state. */
+static __u32 place(struct task_struct *task, __u32 state)
+{
+	__u64 number;
+
+	if (task->flags & (KERNEL_THREAD | IO_WORKER | USER_WORKER))
+		return IN_KERNEL;
+	if (state & STATE_STOPPED)
+		return IN_STOP;
+	number = call_number((void *)bpf_task_pt_regs(task));
+	return (__s64)number < 0 ? IN_FAULT : place_of(task, number);
+}
+
+/* Whether it is the kernel's thread that moves others to another CPU, as migration/0. */
+static bool is_stopper(struct task_struct *task, const char *comm)
+{
+	const char name[] = "migration/";
+
+	for (int i = 0; i < (int)sizeof(name) - 1; i++)
+		if (comm[i] != name[i])
+			return false;
+	return task->flags & KERNEL_THREAD;
+}
+
+static struct queue *queue_of(__u32 cpu)
+{
+	return bpf_map_lookup_elem(&queues, &cpu);
+}
+
+/* A thread that could go on loses the CPU to the next one. */
+static void start_waiting(struct thread *t, struct queue *q, struct task_struct *next)
+{
+	t->off.by_pid = next->pid ? process_id(next) : 0;
+	bpf_probe_read_kernel(t->off.name, COMM_SIZE, next->comm);
+	t->by_stopper = is_stopper(next, t->off.name);
+	if (!q)
+		return;
+	q->begin_ns = q->since = t->off.begin_ns;
+	q->longest_ns = 0;
+}
+
+/* A thread gives up a CPU for which another one waits. */
+static void note_run(struct queue *q, struct task_struct *task, __u64 now)
+{
+	if (now - q->since > q->longest_ns) {
+		q->longest_ns = now - q->since;
+		q->pid = task->pid ? process_id(task) : 0;
+		bpf_probe_read_kernel(q->comm, sizeof(q->comm), task->comm);
+	}
+	q->since = now;
+}
+
+/* It runs again. If another thread has lost the same CPU since, it is only known which one got it first. */
+static void stop_waiting(struct offcpusnoop_event *e)
+{
+	struct queue *q = queue_of(e->cpu);
+
+	if (!q || q->begin_ns != e->begin_ns)
+		return;
+	q->begin_ns = 0;
+	if (!q->longest_ns || e->kind == MIGRATED)
+		return;
+	e->by_pid = q->pid;
+	__builtin_memcpy(e->name, q->comm, sizeof(q->comm));
+}
+
+/*
+ * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but goes on; one that
+ * returns to its program is preempted as if it had called for it, but for the system call.
+ */
+static void leave(void *ctx, struct thread *t, struct queue *q, bool preempt, struct task_struct *prev,
+		  struct task_struct *next, __u64 now)
+{
+	__u32 state = preempt ? 0 : task_state(prev);
+	struct offcpusnoop_event *e = &t->off;
+	long n;
+
+	if (t->state == ENDED || __sync_val_compare_and_swap(&t->state, FINDING, UNKNOWN) == FINDING)
+		return;
+	if (t->state == OFF)
+		__sync_fetch_and_add(&num_skipped, 1);
+	else if (t->state == ON)
+		t->totals.ns[ON_CPU] += now - t->since;
+	else
+		t->totals.begin_ns = now;
+	e->number = place(prev, state);
+	e->kind = state ? BLOCKED : !preempt && e->number == yield_call ? YIELDED : PREEMPTED;
+	e->begin_ns = now;
+	e->runnable_ns = state ? 0 : now;
+	e->cpu = bpf_get_smp_processor_id();
+	e->cut = 0;
+	e->depth = 0;
+	e->name[0] = 0;
+	if (!state) {
+		start_waiting(t, q, next);
+	} else if (with_stacks) {
+		n = bpf_get_stack(ctx, t->stack, sizeof(t->stack), 0);
+		if (n > 0)
+			e->depth = n / sizeof(__u64);
+	}
+	t->irq = t->softirq = 0;
+	t->since = now;
+	t->state = OFF;
+}
+
+/* The interval of a thread ends: it runs again, or recording is over. */
+static void end_interval(struct thread *t, struct task_struct *task, __u64 now, __u32 cpu)
+{
+	struct offcpusnoop_event *e = &t->off;
+	__u32 size = sizeof(*e) + e->depth * sizeof(__u64);
+
+	if (e->kind == PREEMPTED && cpu != e->cpu && t->by_stopper)
+		e->kind = MIGRATED;
+	if (e->kind != BLOCKED)
+		stop_waiting(e);
+	/* for the verifier */
+	if (e->kind >= NUM_KINDS || size > sizeof(*e) + sizeof(t->stack))
+		return;
+	t->totals.ns[e->kind] += now - e->begin_ns;
+	if (now - e->begin_ns <= min_ns)
+		return;
+	e->end_ns = now;
+	e->next_cpu = cpu;
+	name_thread(t, task);
+	set_thread(e, t);
+	ring_send(e, size);
+}
+
+static void arrive(struct thread *t, struct task_struct *next, __u64 now, __u32 cpu)
+{
+	if (t->state == OFF)
+		end_interval(t, next, now, cpu);
+	else if (t->state == ON)
+		__sync_fetch_and_add(&num_skipped, 1);
+	else
+		t->totals.begin_ns = now;
+	t->since = now;
+	t->state = ON;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct thread *t = thread_of(prev);
+	struct queue *q = queue_of(cpu);
+	__u64 now = 0;
+
+	if (t || (q && q->begin_ns))
+		now = bpf_ktime_get_ns();
+	if (q && q->begin_ns)
+		note_run(q, prev, now);
+	if (t)
+		leave(ctx, t, q, preempt, prev, next, now);
+	t = thread_of(next);
+	/* before the stack was walked: that time belongs to neither thread */
+	if (t)
+		arrive(t, next, now ? now : bpf_ktime_get_ns(), cpu);
+	return 0;
+}
+
+static void note_runnable(struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+
+	if (t && t->state == OFF && !t->off.runnable_ns)
+		t->off.runnable_ns = bpf_ktime_get_ns();
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	note_runnable(task);
+	return 0;
+}
+
+/* Later, and perhaps on another CPU: for a thread that was still giving up its CPU, and where the other one was skipped. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task)
+{
+	note_runnable(task);
+	return 0;
+}
+
+/* Also of the workers of io_uring, unlike sched_process_fork. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_new, struct task_struct *task)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+
+	if (task->tgid == parent->tgid && thread_of(parent))
+		follow(task);
+	return 0;
+}
+
+static void end_thread(struct thread *t, struct task_struct *task, __u64 now)
+{
+	name_thread(t, task);
+	t->state = ENDED;
+	t->totals.kind = TOTALS;
+	t->totals.end_ns = now;
+	if (t->totals.begin_ns && !ring_send(&t->totals, sizeof(t->totals)))
+		__sync_fetch_and_add(&num_lost_totals, 1);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct thread *t = thread_of(task);
+	__u64 now;
+
+	if (!t || t->state == ENDED)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (t->state == ON)
+		t->totals.ns[ON_CPU] += now - t->since;
+	end_thread(t, task, now);
+	return 0;
+}
+
+static struct thread *current_thread(void)
+{
+	return thread_of(bpf_get_current_task_btf());
+}
+
+/* name: NULL, or the kernel's. */
+static void end_interrupt(struct thread *t, __u32 kind, __u64 begin, __u64 now, __u32 number, const char *name)
+{
+	struct offcpusnoop_event e = {.kind = kind, .begin_ns = begin, .end_ns = now, .number = number};
+
+	if (now - begin <= min_ns)
+		return;
+	e.cpu = e.next_cpu = bpf_get_smp_processor_id();
+	name_thread(t, bpf_get_current_task_btf());
+	set_thread(&e, t);
+	if (name)
+		bpf_probe_read_kernel_str(e.name, sizeof(e.name), name);
+	ring_send(&e, sizeof(e));
+}
+
+static void begin_irq(void)
+{
+	struct thread *t = current_thread();
+
+	if (t)
+		t->irq = bpf_ktime_get_ns();
+}
+
+/* One that interrupts a softirq is a part of that in the totals. */
+static void end_irq(__u32 number, const char *name)
+{
+	struct thread *t = current_thread();
+	__u64 now, begin;
+
+	if (!t || !t->irq)
+		return;
+	now = bpf_ktime_get_ns();
+	begin = t->irq;
+	t->irq = 0;
+	if (!t->softirq)
+		t->totals.ns[IRQ] += now - begin;
+	end_interrupt(t, IRQ, begin, now, number, name);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq, int irq, struct irqaction *action)
+{
+	begin_irq();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_end, int irq, struct irqaction *action)
+{
+	end_irq(0, action->name);
+	return 0;
+}
+
+/* Attached to the tracepoints of all vectors that the kernel has. */
+SEC("raw_tp")
+int on_vector(struct bpf_raw_tracepoint_args *ctx)
+{
+	begin_irq();
+	return 0;
+}
+
+SEC("raw_tp")
+int on_vector_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	end_irq(ctx->args[0], NULL);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq, unsigned int number)
+{
+	struct thread *t = current_thread();
+
+	if (t)
+		t->softirq = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_end, unsigned int number)
+{
+	struct thread *t = current_thread();
+	__u64 now, begin;
+
+	if (!t || !t->softirq)
+		return 0;
+	now = bpf_ktime_get_ns();
+	begin = t->softirq;
+	t->softirq = 0;
+	t->totals.ns[SOFTIRQ] += now - begin;
+	end_interrupt(t, SOFTIRQ, begin, now, number, NULL);
+	return 0;
+}
+
+static bool is_chosen(struct task_struct *task)
+{
+	__u32 pid = process_id(task);
+
+	for (int i = 0; i < MAX_IDS && only_pids[i]; i++)
+		if (only_pids[i] == pid)
+			return true;
+	return false;
+}
+
+static __u32 cpu_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->thread_info.cpu)
+		       ? BPF_CORE_READ(task, thread_info.cpu)
+		       : BPF_CORE_READ((struct task_struct___before_5_16 *)task, cpu);
+}
+
+/*
+ * Called with every thread once the rest is attached, when switches may already have changed what they know of it. Of one
+ * that is off its CPU it is not known since when, nor which thread took it.
+ */
+SEC("iter/task")
+int find_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread *t;
+	__u32 state;
+	__u64 now;
+
+	if (!task || !is_chosen(task))
+		return 0;
+	state = task_state(task);
+	if (state & STATE_DEAD)
+		return 0;
+	t = follow(task);
+	if (!t || __sync_val_compare_and_swap(&t->state, UNKNOWN, FINDING) != UNKNOWN)
+		return 0;
+	__sync_fetch_and_add(&num_found, 1);
+	now = bpf_ktime_get_ns();
+	t->totals.begin_ns = now;
+	if (task->on_cpu) {
+		t->since = now;
+		__sync_val_compare_and_swap(&t->state, FINDING, ON);
+		return 0;
+	}
+	t->off = (struct offcpusnoop_event){.kind = state ? BLOCKED : PREEMPTED, .cut = CUT_BEGIN};
+	t->off.begin_ns = now;
+	t->off.runnable_ns = state ? 0 : now;
+	t->off.cpu = cpu_of(task);
+	t->off.number = place(task, state);
+	__sync_val_compare_and_swap(&t->state, FINDING, OFF);
+	return 0;
+}
+
+/* Called with every thread when recording is over. */
+SEC("iter/task")
+int end_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread *t;
+
+	if (!task)
+		return 0;
+	t = bpf_task_storage_get(&threads, task, NULL, 0);
+	if (!t || t->state == ENDED)
+		return 0;
+	if (t->state == ON) {
+		t->totals.ns[ON_CPU] += over_ns - t->since;
+	} else if (t->state == OFF) {
+		t->off.cut |= CUT_END;
+		end_interval(t, task, over_ns, t->off.cpu);
+	}
+	end_thread(t, task, over_ns);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * offcpusnoop: prints a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how long
+ * and why. At the end it prints how each thread spent its time. It needs tracepoints only.
+ */
+#include <bpf/libbpf.h>
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "offcpusnoop.skel.h"
+#include "print.h"
+#include "recorder.h"
+#include "symbols.h"
+#include "totals.h"
+
+_Static_assert((int)MAX_IDS == (int)RECORDER_PIDS, "as many processes as can be watched");
+
+static struct {
+	uint64_t min_ns;
+	bool stacks, json;
+	struct recorder_options recorder;
+} opt = {.recorder.buffer = 4 << 20};
+
+/* The processor's own interrupts, of which each kernel has the tracepoints NAME_entry and NAME_exit or neither. */
+static const char *const vectors[] = {
+	"local_timer",    "reschedule",       "call_function",       "call_function_single",
+	"irq_work",       "x86_platform_ipi", "spurious_apic",       "thermal_apic",
+	"threshold_apic", "error_apic",       "deferred_error_apic",
+};
+enum { NUM_VECTORS = sizeof(vectors) / sizeof(*vectors) };
+
+struct offcpusnoop {
+	struct recorder recorder;
+	struct offcpusnoop_bpf *bpf;
+	struct bpf_link *vectors[2 * NUM_VECTORS];
+	int end; /* the iterator over threads at the end */
+	struct symbols kernel;
+	struct offcpusnoop_printer printer;
+	struct totals totals;
+};
+
+static int open_program(void *context, struct recorder_program *program)
+{
+	struct offcpusnoop *o = context;
+	struct offcpusnoop_bpf *bpf = o->bpf = offcpusnoop_bpf__open();
+
+	int cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 0 || !bpf) {
+		warn("BPF program");
+		return -1;
+	}
+	o->printer.ticks = opt.json ? recorder_ticks(&o->recorder) : NULL;
+	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
+	bpf->rodata->min_ns = opt.min_ns;
+	bpf->rodata->yield_call = SYS_sched_yield;
+	bpf->rodata->with_stacks = opt.stacks;
+	bpf_map__set_max_entries(bpf->maps.queues, cpus);
+	bpf_program__set_autoattach(bpf->progs.on_vector, false);
+	bpf_program__set_autoattach(bpf->progs.on_vector_end, false);
+	bpf_program__set_autoattach(bpf->progs.find_threads, false);
+	bpf_program__set_autoattach(bpf->progs.end_threads, false);
+	*program = RECORDER_PROGRAM(bpf);
+	return 0;
+}
+
+/* Returns whether the kernel has the tracepoint and it is attached to. */
+static bool attach_vector(struct bpf_link **link, struct bpf_program *program, const char *name, const char *end)
+{
+	char tracepoint[64];
+
+	snprintf(tracepoint, sizeof(tracepoint), "%s_%s", name, end);
+	*link = bpf_program__attach_raw_tracepoint(program, tracepoint);
+	return *link;
+}
+
+/* An interrupt whose end is not seen would have no begin later on: it has both, or neither. */
+static int attach_vectors(struct offcpusnoop *o)
+{
+	for (int i = 0; i < NUM_VECTORS; i++) {
+		struct bpf_link **links = &o->vectors[2 * i];
+
+		if (attach_vector(&links[0], o->bpf->progs.on_vector, vectors[i], "entry") &&
+		    attach_vector(&links[1], o->bpf->progs.on_vector_end, vectors[i], "exit"))
+			continue;
+		if (errno != ENOENT) {
+			warn("cannot attach to the tracepoints of %s", vectors[i]);
+			return -1;
+		}
+		if (opt.recorder.verbose)
+			warnx("this kernel has no tracepoints of the interrupt %s: it is not recorded", vectors[i]);
+	}
+	return 0;
+}
+
+static bool has_ended(pid_t pid)
+{
+	struct pollfd process = {syscall(SYS_pidfd_open, pid, 0), POLLIN, 0};
+	bool ended = process.fd < 0 || poll(&process, 1, 0) != 0;
+
+	if (process.fd >= 0)
+		close(process.fd);
+	return ended;
+}
+
+/*
+ * Twice: a thread that the first round has not come to may have started another one that it has passed by. From then on
+ * the threads start theirs under our eyes.
+ */
+static int find_threads(struct offcpusnoop *o)
+{
+	for (int i = 0; i < 2; i++)
+		if (recorder_run_iterator(recorder_open_iterator(o->bpf->progs.find_threads)) != 0) {
+			warn("cannot find the threads");
+			return -1;
+		}
+	if (o->bpf->bss->num_found)
+		return 0;
+	for (int i = 0; i < MAX_IDS && opt.recorder.pids[i]; i++)
+		if (!has_ended(opt.recorder.pids[i])) {
+			warnx("process %d: the kernel shows none of its threads", opt.recorder.pids[i]);
+			return -1;
+		}
+	return 0;
+}
+
+static int attach(void *context)
+{
+	struct offcpusnoop *o = context;
+
+	/* now that the program is loaded, its own functions are among the symbols */
+	if (opt.stacks && symbols_read(&o->kernel) != 0)
+		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or "
+		     "CAP_SYSLOG, may change that");
+	if (recorder_attach(&o->recorder) != 0 || attach_vectors(o) != 0)
+		return -1;
+	o->end = recorder_open_iterator(o->bpf->progs.end_threads);
+	if (o->end < 0) {
+		warn("cannot list the threads");
+		return -1;
+	}
+	return find_threads(o);
+}
+
+static void start(void *context)
+{
+	struct offcpusnoop *o = context;
+
+	if (!opt.json)
+		print_header(&o->printer);
+	cli_notice(opt.recorder.quiet, "tracing process %d%s", opt.recorder.pids[0],
+		   opt.recorder.pids[1] ? " and others" : "");
+}
+
+static bool print_event(void *context, const void *event, size_t size)
+{
+	struct offcpusnoop *o = context;
+	const struct offcpusnoop_event *e = event;
+
+	if (size >= sizeof(struct offcpusnoop_totals) && e->kind == TOTALS) {
+		totals_add(&o->totals, event);
+		return true;
+	}
+	if (size < sizeof(*e) || e->kind >= NUM_KINDS || size != sizeof(*e) + e->depth * sizeof(uint64_t))
+		return false;
+	(opt.json ? print_json : print_text)(&o->printer, e);
+	return true;
+}
+
+static void note_end(void *context)
+{
+	(void)context;
+	cli_notice(opt.recorder.quiet, "%s",
+		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
+}
+
+/* What threads do from now on is not recorded. What they are in is sent to the ring, which is drained afterwards. */
+static int detach(void *context)
+{
+	struct offcpusnoop *o = context;
+
+	__atomic_store_n(&o->bpf->bss->over_ns, clock_ns(), __ATOMIC_SEQ_CST);
+	offcpusnoop_bpf__detach(o->bpf);
+	for (int i = 0; i < 2 * NUM_VECTORS; i++)
+		bpf_link__destroy(o->vectors[i]);
+	if (recorder_run_iterator(o->end) != 0) {
+		warn("threads at the end");
+		o->recorder.failed = true;
+	}
+	return 0;
+}
+
+static void print_totals(struct offcpusnoop *o)
+{
+	struct out out;
+
+	if (opt.recorder.quiet)
+		return;
+	out_open(&out, STDERR_FILENO);
+	totals_print(&o->totals, &out);
+	out_close(&out);
+}
+
+/* Prints the totals, and reports what the lines do not show. */
+static void finish(void *context)
+{
+	struct offcpusnoop *o = context;
+	struct recorder *r = &o->recorder;
+	uint64_t lost_totals = o->bpf->bss->num_lost_totals, lost = o->bpf->bss->lost - lost_totals;
+	uint64_t no_storage = o->bpf->bss->num_no_storage, skipped = o->bpf->bss->num_skipped;
+	uint64_t missed = recorder_missed(r);
+
+	/* what is printed before it comes first also where both are one file */
+	out_flush(&r->out);
+	print_totals(o);
+	recorder_loss(r, lost,
+		      "lost %" PRIu64
+		      " intervals: the buffer was full; use a larger --buffer, or -m; the table has them",
+		      lost);
+	recorder_loss(r, lost_totals,
+		      "lost %" PRIu64 " threads of the table: the buffer was full; use a larger --buffer", lost_totals);
+	recorder_loss(r, no_storage, "%" PRIu64 " threads are not recorded: the kernel had no memory for them",
+		      no_storage);
+	recorder_loss(r, skipped,
+		      "the kernel has skipped %" PRIu64
+		      " switches of these threads: the intervals that started or ended there are missing",
+		      skipped);
+	recorder_loss(r, missed,
+		      "missed %" PRIu64 " switches, wake-ups or interrupts: intervals may be missing or too long",
+		      missed);
+}
+
+static const struct recorder_tool tool = {
+	.kernel = "Linux 5.15",
+	.hooks = "the tracepoints of the scheduler and of interrupts",
+	.buffer_option = "--buffer",
+	.open = open_program,
+	.attach = attach,
+	.started = start,
+	.event = print_event,
+	.ended = note_end,
+	.detach = detach,
+	.finish = finish,
+};
+
+static void parse_pids(const char *text)
+{
+	cli_ids("-p", text, opt.recorder.pids, MAX_IDS);
+}
+
+static const struct cli_option options[] = {
+	{'p', "pid", "PID[,PID]...", "trace the threads of these processes, until the last of them ends or Ctrl-C",
+	 .call = parse_pids},
+	{'m', "min-us", "US", "print only what took longer than US microseconds, such as 2.5", .us = &opt.min_ns},
+	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
+	 .flag = &opt.stacks},
+	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
+	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... -p PID [SECONDS]\n"
+	"Print a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how many\n"
+	"microseconds and why; for SECONDS, or until Ctrl-C. Then print how each thread spent its time.\n",
+	"Examples:\n"
+	"  offcpusnoop -p $(pidof nvmf_tgt) 10\n"
+	"  offcpusnoop -m 50 -k -p $(pidof nvmf_tgt)\n"
+	"  offcpusnoop -j -p $(pidof nvmf_tgt) 10 | jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
+	options,
+};
+
+static void parse_options(int argc, char **argv)
+{
+	cli_parse(&cli, argc, argv);
+	if (argc - optind > 1)
+		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
+	if (optind < argc)
+		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
+	if (!opt.recorder.pids[0])
+		cli_usage("a process (-p) is expected");
+}
+
+int main(int argc, char **argv)
+{
+	static struct offcpusnoop o;
+	int status;
+
+	parse_options(argc, argv);
+	o.printer = (struct offcpusnoop_printer){.out = &o.recorder.out, .kernel = &o.kernel};
+	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
+	offcpusnoop_bpf__destroy(o.bpf);
+	symbols_free(&o.kernel);
+	totals_free(&o.totals);
+	return status;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "totals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem.h"
+
+void totals_add(struct totals *t, const struct offcpusnoop_totals *thread)
+{
+	if (t->n < TOTALS_MAX) {
+		t->all = mem_room(t->all, t->n, &t->cap);
+		t->all[t->n++] = *thread;
+		return;
+	}
+	t->num_others++;
+	t->others.end_ns += thread->end_ns - thread->begin_ns;
+	for (int i = 0; i < NUM_KINDS; i++)
+		t->others.ns[i] += thread->ns[i];
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct offcpusnoop_totals *x = a, *y = b;
+
+	return x->tid != y->tid ? (x->tid > y->tid) - (x->tid < y->tid)
+				: (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+}
+
+static void put_share(struct out *out, uint64_t ns, uint64_t all)
+{
+	out_printf(out, " %9.2f", all ? 100.0 * ns / all : 0);
+}
+
+/* Interrupts come while a thread is on its CPU: they are no part of what it has used itself. */
+static void put_times(struct out *out, const struct offcpusnoop_totals *thread)
+{
+	uint64_t all = thread->end_ns - thread->begin_ns, irqs = thread->ns[IRQ] + thread->ns[SOFTIRQ];
+	uint64_t on = thread->ns[ON_CPU] > irqs ? thread->ns[ON_CPU] - irqs : 0;
+
+	out_printf(out, "%11.6f", all / 1e9);
+	put_share(out, on, all);
+	for (int kind = PREEMPTED; kind <= MIGRATED; kind++)
+		put_share(out, thread->ns[kind], all);
+	put_share(out, irqs, all);
+	out_char(out, '\n');
+}
+
+void totals_print(struct totals *t, struct out *out)
+{
+	char name[32];
+
+	out_printf(out, "%-15s %-7s %11s %9s %9s %9s %9s %9s %9s\n", "COMM", "TID", "SECONDS", "CPU%", "PREEMPT%",
+		   "BLOCK%", "YIELD%", "MIGRATE%", "IRQ%");
+	if (t->n)
+		qsort(t->all, t->n, sizeof(*t->all), by_id);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct offcpusnoop_totals *thread = &t->all[i];
+
+		out_column(out, (struct slice){thread->comm, strnlen(thread->comm, sizeof(thread->comm))}, 15);
+		out_printf(out, "%-7" PRIu32 " ", thread->tid);
+		put_times(out, thread);
+	}
+	if (!t->num_others)
+		return;
+	snprintf(name, sizeof(name), "%" PRIu64 " others", t->num_others);
+	out_column(out, slice_of(name), 15);
+	out_printf(out, "%-7s ", "-");
+	put_times(out, &t->others);
+}
+
+void totals_free(struct totals *t)
+{
+	free(t->all);
+	*t = (struct totals){};
+}

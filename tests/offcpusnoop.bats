@@ -1,0 +1,334 @@
+#!/usr/bin/env bats
+# What offcpusnoop prints of tests/offcpu-target.c, where the kernel lets it.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=alone
+
+load helpers
+
+setup_file() {
+    needs_to_run offcpusnoop -q -p $$ -o probed 1
+}
+
+setup() {
+    enter
+    [ -z "${LACKING:-}" ] || lacks "$LACKING"
+    # a process that does nothing
+    sleep 1000 3>&- &
+    idle=$!
+    disown
+}
+
+teardown() {
+    for process in ${recorder:-} ${started:-} ${rival:-} ${idle:-}; do
+        kill -9 "$process" 2>/dev/null || true
+    done
+}
+
+trace() { # OPTION...
+    begin tracing offcpusnoop "$@"
+}
+
+# Waits for the end of a recorder whose process ends, and checks its exit status.
+ends_with_process() { # [STATUS]
+    ends_itself "${1:-0}" "$recorder"
+    recorder=
+}
+
+# Records acts of the target, of which the file measured has what it knows itself; again where the kernel has skipped
+# switches of it, which some virtual machines do now and then. $target is its process.
+record() { # 'ACT...' OPTION...
+    local acts=$1 status
+    shift
+    has_ticks || acts="clock $acts"
+    for _ in 1 2 3 4 5; do
+        # shellcheck disable=SC2086 # they are words
+        start offcpu-target $acts
+        target=$started
+        trace -p "$target" "$@"
+        echo >&"$go"
+        wait "$started"
+        status=0
+        wait "$recorder" || status=$?
+        recorder=
+        mv out measured
+        grep -q 'has skipped' log || break
+    done
+    equal "$status" "${want:-0}" || { cat log; return 1; }
+}
+
+# The intervals of the target's first thread: "WHAT BEGIN END", in ticks, of the lines that jq selects.
+intervals() { # FILTER WHAT
+    jq -r --argjson target "$target" --arg what "$2" "select(.args.tid == \$target) | select($1) | [\$what, .args.begin, .tsc] | join(\" \")" lines
+}
+
+# Compares what the target has measured with lines "WHAT BEGIN END" on standard input: each of its intervals has exactly
+# one of these in it, and with "in" one of these is around it. Of three quarters of them begin and end are no further
+# apart than BOUND microseconds, by as much more as the machine is slow to enter the kernel; "-": no matter how far.
+agree() { # WHAT [in] BEGIN-BOUND END-BOUND
+    local around=0
+    [ "$2" != in ] || { around=1; set -- "$1" "$3" "$4"; }
+    awk -v what="$1" -v begin_bound="$2" -v end_bound="$3" -v around=$around '
+        function check(name, far, n, bound,   i, near) {
+            for (i = 1; i <= n; i++)
+                near += far[i] <= bound * slow
+            if (bound != "-" && near < n * 3 / 4) {
+                printf "%s: %d of %d are within %.1f us of the %s\n", what, near, n, bound * slow, name
+                failed = 1
+            }
+        }
+        FNR == NR { if ($1 == "entry") { slow = $2 > 100 ? $2 / 100 : 1; us = $3 / 1000 }; next }
+        pass == 1 && $1 == what { n++; begin[n] = $2; end[n] = $3 }
+        pass == 2 && $1 == what { lines++; from[lines] = $2; to[lines] = $3 }
+        END {
+            # the counter is converted to within a microsecond
+            for (i = 1; i <= n; i++) {
+                found = 0
+                for (l = 1; l <= lines; l++) {
+                    b = (from[l] - begin[i]) / us; e = (end[i] - to[l]) / us
+                    if (around) { b = -b; e = -e }
+                    if (b > -1 && e > -1) { found++; far_begin[i] = b; far_end[i] = e }
+                }
+                if (found != 1) {
+                    printf "%s: %d lines, not one, for that from %s to %s\n", what, found, begin[i], end[i]
+                    failed = 1
+                }
+            }
+            if (!n) { print what ": nothing was measured"; failed = 1 }
+            check("begin", far_begin, n, begin_bound)
+            check("end", far_end, n, end_bound)
+            exit failed
+        }' measured pass=1 measured pass=2 - || { cat log; return 1; }
+}
+
+# The share of a column in the table, of the first thread, in milliseconds.
+table_ms() { # COLUMN
+    awk -v tid="$target" -v column="$1" '
+        / CPU% / { for (i = 1; i <= NF; i++) if ($i == column) at = i; rows = 1; next }
+        rows && $2 == tid { printf "%.3f\n", $at * $3 * 10 }' log
+}
+
+@test "every wait, in which system call, from when to when" {
+    record 'sleep=41 epoll=43 read=47 fault=53' -j
+    for call in clock_nanosleep epoll_pwait read fault; do
+        # to arm a timer takes a virtual machine long, and what it wakes finds cold caches
+        case $call in read | fault) bounds='5 5' ;; *) bounds='- 10' ;; esac
+        # shellcheck disable=SC2086 # they are words
+        intervals ".args.why == \"blocked\" and .args.syscall == \"$call\" and (.args.late | not)" $call | agree $call $bounds
+    done
+    equal "$(jq -s 'all(.[]; .args.duration >= 0 and .args.begin <= .tsc)' lines)" true
+    equal "$(jq -r 'select(.tpoint == "OFF_CPU") | .args.why' lines | grep -cv -e blocked -e preempted)" 0
+}
+
+@test "who took the CPU, from when to when" {
+    record 'preempt=101' -j
+    # each time that the other process knows it ran is in an interval, and that is in one in which this one did not
+    intervals '.args.by == "taker" and .args.why == "preempted" and .args.by_pid > .args.pid and .args.queued == .args.duration' taken |
+        agree taken in 10 -
+    intervals '.args.by == "taker"' preempted >taken
+    # it may also be the machine that does not run
+    awk 'FNR == NR { n++; from[n] = $2; to[n] = $3; next }
+        $1 != "preempted" { print; next }
+        { for (i = 1; i <= n; i++) if (from[i] < $3 && to[i] > $2) { print; break } }' taken measured >of_them
+    mv of_them measured
+    agree preempted - 10 <taken
+}
+
+@test "yielded to whom" {
+    record 'yield=1009' -j
+    jq -r '[.args | select(.why == "yielded" and .tid == .pid) | .by] | .[]' lines | sort | uniq -c | sort -n | tail -n 1 | grep ' rival$'
+    # a line needs a call that was made, but not every call gives the CPU away
+    intervals '.args.why == "yielded"' yielded >lines_of
+    n=$(wc -l <lines_of)
+    [ "$n" -gt 0 ]
+    awk 'FNR == NR { if ($1 == "yielded") { n++; begin[n] = $2; end[n] = $3 }; next }
+        { inside = 0; for (i = 1; i <= n; i++) inside += begin[i] <= $2 + 3000 && end[i] >= $3 - 3000; good += inside == 1 }
+        END { exit good != FNR }' measured lines_of
+}
+
+@test "sums: the table and the lines have the time that the thread and the kernel have measured" {
+    # at the same time, something else wants the CPU
+    # shellcheck disable=SC2016 # the other shell expands it
+    taskset -c 0 bash -c 'while :; do for ((i = 0; i < 3000; i++)); do :; done; sleep 0.001; done' 3>&- &
+    rival=$!
+    disown
+    record 'sleep=97 spin=700 yield=500 preempt=50' -j
+    read -r _ wall used queued <<<"$(grep '^times' measured)"
+    on=$(table_ms CPU%) irq=$(table_ms IRQ%)
+    lines_queued=$(jq -s --argjson target "$target" 'map(select(.args.tid == $target and .args.queued) | .args.queued) | add' lines)
+    echo "of $wall ns: on the CPU $used, by the table $on and $irq ms; queued $queued, by the lines $lines_queued us"
+    # some kernels count interrupts as time of the thread; an emulated machine takes long from one of its clocks to the other
+    awk -v wall="$wall" -v used="$used" -v queued="$queued" -v on="$on" -v irq="$irq" -v lines="$lines_queued" '
+        $1 == "entry" { part = wall / 100 * ($2 > 1000 ? $2 / 1000 : 1) }
+        END { exit !(used > on * 1e6 - part && used < (on + irq) * 1e6 + part &&
+                     lines * 1e3 - queued < part && queued - lines * 1e3 < part) }' measured
+    # what is on the CPU, off it or in interrupts is all of the time
+    awk -v tid="$target" '$2 == tid && NF == 9 { found++; sum = $4 + $5 + $6 + $7 + $8 + $9; exit !(sum > 99.9 && sum < 100.1) }
+        END { if (!found) exit 1 }' log
+    # and the lines of each reason add up to what the table has
+    for column in PREEMPT% BLOCK%; do
+        [ $column = BLOCK% ] && why=blocked || why=preempted
+        sum=$(jq -s --arg why $why --argjson target "$target" 'map(select(.args.tid == $target and .args.why == $why) | .args.duration) | add / 1000' lines)
+        echo "$why: lines $sum ms, table $(table_ms $column) ms"
+        awk -v a="$sum" -v b="$(table_ms $column)" -v wall="$wall" 'BEGIN { exit !(a - b < wall / 1e9 && b - a < wall / 1e9) }'
+    done
+}
+
+@test "interrupts: while the thread did not run, by name, and once in the sums" {
+    record 'spin=1500' -j
+    equal "$(jq -s 'map(select(.tpoint == "IRQ")) | length > 10 and
+        all(.args.kind == "irq" or (.args.kind == "softirq" and (.args.name | test("^[A-Z_]+$"))))' lines)" true
+    # of a machine without tickless idle, or with it: a thread that runs has a tick
+    jq -r 'select(.args.kind == "irq").args.name' lines | sort | uniq -c | sort -n | tail -n 1 | grep -E ' (local_timer|arch_timer|.*timer.*)$'
+    # nearly all of those of more than some microseconds are seen as gaps; a shorter one may be between two looks
+    intervals '.tpoint == "IRQ" and .args.duration > 5' gap >of_irqs
+    awk 'FNR == NR { if ($1 == "gap") { n++; begin[n] = $2; end[n] = $3 }; if ($1 == "entry") us = $3 / 1000; next }
+        FNR == 1 { first = begin[1]; last = end[n] }
+        $2 > first && $3 < last { all++; for (i = 1; i <= n; i++) if (begin[i] - us <= $2 && end[i] + us >= $3) { good++; break } }
+        END { print good " of " all; exit !(all > 10 && good >= all * 0.95) }' measured of_irqs
+    # a softirq and what interrupts it are counted once, whatever the lines have
+    lines_us=$(jq -s --argjson target "$target" 'map(select(.args.tid == $target and .tpoint == "IRQ") | .args) | sort_by(.begin) |
+        reduce .[] as $i ({sum: 0, end: 0}; ($i.begin) as $b | if $i.kind == "softirq" then .sum += $i.duration else .irqs += $i.duration end) |
+        .sum + (.irqs // 0)' lines)
+    awk -v table="$(table_ms IRQ%)" -v lines="$lines_us" 'BEGIN { print table, lines / 1000; exit !(table <= lines / 1000 + 0.2 && table > lines / 2000) }'
+}
+
+@test "-m prints longer intervals only, the table has all of them" {
+    record 'sleep=31 spin=300' -j -m 2500.5
+    equal "$(jq -s 'length > 30 and all(.args.duration > 2500.5)' lines)" true
+    equal "$(jq -s 'map(select(.args.syscall == "clock_nanosleep" and .args.tid == .args.pid)) | length' lines)" 31
+    [ "$(table_ms IRQ% | cut -d. -f1)" -ge 0 ]
+    equal "$(table_ms IRQ%)" "$(table_ms IRQ% | grep -v '^0.000$')"
+}
+
+@test "threads that are created later" {
+    record 'threads=23' -j
+    equal "$(jq -r 'select(.args.comm == "sleeper" and .args.syscall == "clock_nanosleep").args.tid' lines | sort -u | wc -l)" 23
+    equal "$(grep -c '^sleeper  *[0-9]' log)" 23
+}
+
+@test "columns are what JSON has, each with its reason" {
+    start offcpu-target yield=200 sleep=5
+    trace -p "$started"
+    echo >&"$go"
+    wait "$started"
+    wait "$recorder" || grep -q 'has skipped' log
+    recorder=
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM            TID     CPU      OFF(us)   QUEUED(us) WHY'
+    equal "$(sed 1d lines | grep -cvE '^-?[0-9]+\.[0-9]{6} +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{3} +([0-9]+\.[0-9]{3}|-) (blocked|preempted|yielded|migrated|irq|softirq)')" 0
+    grep -Eq 'offcpu-target +[0-9]+ +0 +[0-9.]+ +[0-9.]+ blocked in clock_nanosleep$' lines
+    grep -Eq ' yielded to rival \([0-9]+\)$' lines
+    grep -q ' blocked in read, since before$' lines
+}
+
+@test "stopped, moved, and what began before or goes on" {
+    offcpu-target spin=100000 </dev/null >/dev/null &
+    started=$!
+    sleep 0.2
+    trace -j -p "$started,$idle"
+    kill -STOP $started
+    sleep 0.3
+    kill -CONT $started
+    sleep 0.1
+    # it runs when it is moved, whoever else wants to
+    chrt -f -p 1 $started
+    cpu=0
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        cpu=$((1 - cpu))
+        taskset -p -c $cpu $started >/dev/null
+        sleep 0.05
+    done
+    kill "$recorder"
+    wait "$recorder" || grep -q 'has skipped' log
+    recorder=
+    kill -9 $started
+    equal "$(jq -c 'select(.args.syscall == "stop" and .args.duration > 250000) | [.args.why, .args.pid]' lines)" "[\"blocked\",$started]"
+    [ "$(jq -s 'map(select(.args.why == "migrated" and .args.to == 1 - .lcore and (.args.by | test("^migration/")))) | length' lines)" -ge 5 ]
+    # a process that does nothing: from the begin of the recording to its end
+    equal "$(jq -c "select(.args.pid == $idle) | [.args.why, .args.syscall, .args.late, .args.unfinished, .args.duration > 700000, .tsc > .args.begin]" lines)" \
+        '["blocked","clock_nanosleep",true,true,true,true]'
+    grep -Eq "^sleep  *$idle .* 100.00  " log
+}
+
+@test "stacks of the kernel, from the outermost function on" {
+    record 'sleep=7' -j -k
+    stacks=$(jq -r 'select(.args.syscall == "clock_nanosleep" and (.args.late | not)).args.stack' lines)
+    equal "$(grep -cE '^[^;]*(entry_SYSCALL|el0t|ret_from_fork)[^;]*;.*nanosleep.*;schedule(;__schedule)?$' <<<"$stacks")" "$(wc -l <<<"$stacks")"
+    equal "$(jq -r 'select(.args.why != "blocked").args.stack' lines | sort -u)" null
+    record 'sleep=7' -k
+    grep -q ' blocked in clock_nanosleep: .*;.*nanosleep.*;schedule' lines
+}
+
+@test "its lines are those of a trace, in ticks" {
+    has_ticks || skip 'the clock is not made from the counter here'
+    record 'sleep=11' -j
+    equal "$(jq -r 'select(.args.syscall == "clock_nanosleep" and .args.tid == .args.pid) | [keys_unsorted, (.args | keys_unsorted)] | flatten | join(" ")' lines | sort -u)" \
+        'tsc us lcore tpoint args comm tid pid begin duration why syscall queued'
+    equal "$(jq -r 'select(.tpoint == "IRQ") | .args | keys_unsorted | join(" ")' lines | sort -u | grep -v '^comm tid pid begin duration kind name$')" ''
+    # ticks are what the counter has, microseconds what the clock has
+    awk '$1 == "entry" { print $3 }' measured >rate
+    equal "$(jq -s --slurpfile rate rate 'map(select(.args.duration > 1000) | (.tsc - .args.begin) / .args.duration / $rate[0] * 1000 | . > 0.998 and . < 1.002) | all' lines)" true
+    trace-merge lines >merged
+    equal "$(wc -l <merged)" "$(wc -l <lines)"
+}
+
+@test "what is lost is counted, the table has it" {
+    start offcpu-target yield=20000
+    trace -j -p "$started" --buffer 4K
+    kill -STOP "$recorder"
+    echo >&"$go"
+    wait_for grep -q times out
+    kill -CONT "$recorder"
+    end 1
+    grep -q '^offcpusnoop: lost [0-9]* intervals: the buffer was full' log
+}
+
+@test "a time, and from inside a PID namespace" {
+    trace -p "$idle" 1
+    SECONDS=0
+    ends_with_process
+    [ $SECONDS -le 3 ]
+    unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    unshare -pf --mount-proc bash -c 'sleep 100 & echo $! >pid; offcpusnoop -q -j -p $! -o lines 1; true'
+    equal "$(jq -r '[.args.pid, .args.tid] | @csv' lines | sort -u)" "$(cat pid),$(cat pid)"
+    [ "$(cat pid)" -lt 100 ]
+}
+
+@test "it ends with the last of its processes" {
+    sleep 1 &
+    local first=$!
+    sleep 2 &
+    SECONDS=0
+    status_is 0 timeout 20 offcpusnoop -p $first,$! 60
+    [ $SECONDS -lt 15 ]
+    says 'offcpusnoop: the processes have ended'
+    # each has a row
+    equal "$(grep -c '^sleep ' <<<"$stderr")" 2
+}
+
+# bats test_tags=any-kernel
+@test "options that make no sense" {
+    for arguments in '' '-p 1 1 2' '-p 1 x' '-p 1 0' '-p 0' '-p 1,' '-p 1,,2' '-p 1 -m 0' '-p 1 -m x' '-p 1 --buffer x' \
+        '-p 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 offcpusnoop $arguments
+        says 'offcpusnoop: '
+    done
+    status_is 1 offcpusnoop -p "$idle",2147483647
+    equal "$stderr" 'offcpusnoop: process 2147483647: does not exist'
+    status_is 1 offcpusnoop -q -o /dev/full -p "$idle" 1
+    says 'offcpusnoop: /dev/full: No space left on device'
+    # -q: no table
+    status_is 0 offcpusnoop -q -p "$idle" 1
+    equal "$stderr" ''
+}
+
+@test "capabilities are given up, and are named when they lack" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    trace -p "$idle"
+    equal "$(sed -n 's/^Cap\(Prm\|Eff\|Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
+    end
+    status_is 1 setpriv --bounding-set -all offcpusnoop -p "$idle"
+    equal "$stderr" 'offcpusnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
+    status_is 0 setpriv --bounding-set -all,+bpf,+perfmon offcpusnoop -q -p "$idle" 1
+}
