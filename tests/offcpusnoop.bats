@@ -271,6 +271,18 @@ table_ms() { # COLUMN
     equal "$(wc -l <merged)" "$(wc -l <lines)"
 }
 
+@test "the time of day of an interval's end" {
+    local before
+    before=$(date +%s%N)
+    record 'sleep=5' -j --wall
+    jq -r .time lines | date -u -f - +%s%N | sort >moments
+    equal "$({ echo "$before"; cat moments; date +%s%N; } | sort -c 2>&1)" ''
+    [ "$(wc -l <moments)" -ge 5 ]
+    record 'sleep=5' --wall
+    equal "$(head -n 1 lines | cut -c1-24)" 'TIME            TIME(s) '
+    grep -q '^[0-9:]\{8\}[.][0-9]\{6\} [0-9.]*  *offcpu-target .* blocked in ' lines
+}
+
 @test "what is lost is counted, the table has it" {
     start offcpu-target yield=20000
     trace -j -p "$started" --buffer 4K

@@ -52,14 +52,13 @@ static int open_program(void *context, struct recorder_program *program)
 {
 	struct offcpusnoop *o = context;
 	struct offcpusnoop_bpf *bpf = o->bpf = offcpusnoop_bpf__open();
-
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 0 || !bpf) {
 		warn("BPF program");
 		return -1;
 	}
-	o->printer.ticks = opt.json ? recorder_ticks(&o->recorder) : NULL;
+	recorder_stamp(&o->recorder, &o->printer.stamp, opt.json);
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->yield_call = SYS_sched_yield;
@@ -264,6 +263,7 @@ static const struct cli_option options[] = {
 	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
+	RECORDER_WALL(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
 	{},
 };

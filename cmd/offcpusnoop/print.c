@@ -79,14 +79,6 @@ static const char *place_of(const struct offcpusnoop_event *e, char buffer[CALLS
 	}
 }
 
-/* Nanoseconds since the first interval ended. Events of several CPUs may be out of order. */
-static int64_t since_first(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
-{
-	if (!p->first_ns)
-		p->first_ns = e->end_ns;
-	return e->end_ns - p->first_ns;
-}
-
 static bool is_interrupt(const struct offcpusnoop_event *e)
 {
 	return e->kind == IRQ || e->kind == SOFTIRQ;
@@ -118,6 +110,7 @@ static void put_stack(const struct offcpusnoop_printer *p, const struct offcpusn
 
 void print_header(struct offcpusnoop_printer *p)
 {
+	stamp_heading(&p->stamp, p->out);
 	out_printf(p->out, "%-11s %-15s %-7s %-3s %12s %12s %s\n", "TIME(s)", "COMM", "TID", "CPU", "OFF(us)",
 		   "QUEUED(us)", "WHY");
 }
@@ -162,7 +155,8 @@ void print_text(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 {
 	struct out *out = p->out;
 
-	out_printf(out, "%-11.6f ", since_first(p, e) / 1e9);
+	stamp_column(&p->stamp, out, e->end_ns);
+	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
 	out_column(out, comm_of(e), 15);
 	out_printf(out, "%-7" PRIu32 " %-3" PRIu32 " ", e->tid, e->cpu);
 	us_column(out, e->end_ns - e->begin_ns);
@@ -213,25 +207,18 @@ static void put_interval_members(struct offcpusnoop_printer *p, const struct off
 	}
 }
 
-static uint64_t tsc_of(const struct offcpusnoop_printer *p, uint64_t ns)
-{
-	return p->ticks ? ticks_at(p->ticks, ns) : ns;
-}
-
 void print_json(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
 {
-	int64_t since = since_first(p, e);
-	/* the later one first, by which the conversion finds out how late it is */
-	uint64_t end = tsc_of(p, e->end_ns), begin = tsc_of(p, e->begin_ns);
 	struct out *out = p->out;
 	char buffer[CALLS_NAME];
 
-	out_printf(out, "{\"tsc\":%" PRIu64 ",\"us\":%s", end, since < 0 ? "-" : "");
-	out_us(out, since < 0 ? -since : since);
+	/* the later time first: it tells how old the other one is */
+	stamp_json(&p->stamp, out, e->end_ns);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"%s\",\"args\":{", e->cpu,
 		   is_interrupt(e) ? "IRQ" : "OFF_CPU");
 	text_member(out, "\"comm\":", comm_of(e));
-	out_printf(out, ",\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"begin\":%" PRIu64, e->tid, e->pid, begin);
+	out_printf(out, ",\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"begin\":%" PRIu64, e->tid, e->pid,
+		   stamp_tsc(&p->stamp, e->begin_ns));
 	us_member(out, ",\"duration\":", e->end_ns - e->begin_ns);
 	if (is_interrupt(e)) {
 		out_printf(out, ",\"kind\":\"%s\"", kinds[e->kind]);

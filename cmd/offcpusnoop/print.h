@@ -6,15 +6,14 @@
 #include <stdint.h>
 
 #include "out.h"
+#include "stamp.h"
 #include "symbols.h"
-#include "ticks.h"
 #include "bpf/offcpusnoop.h"
 
 struct offcpusnoop_printer {
 	struct out *out;
-	struct ticks *ticks;          /* for the tsc of trace lines; NULL: it is the clock's */
+	struct stamp stamp;
 	const struct symbols *kernel; /* for the functions of stacks */
-	uint64_t first_ns;            /* when the first interval ended; 0: none has yet */
 };
 
 /* The line above the columns. */
