@@ -244,6 +244,8 @@ static void end_interval(struct thread *t, struct task_struct *task, __u64 now, 
 
 static void arrive(struct thread *t, struct task_struct *next, __u64 now, __u32 cpu)
 {
+	if (t->state == ENDED)
+		return;
 	if (t->state == OFF)
 		end_interval(t, next, now, cpu);
 	else if (t->state == ON)

@@ -28,12 +28,6 @@ trace() { # OPTION...
     begin tracing offcpusnoop "$@"
 }
 
-# Waits for the end of a recorder whose process ends, and checks its exit status.
-ends_with_process() { # [STATUS]
-    ends_itself "${1:-0}" "$recorder"
-    recorder=
-}
-
 # Records acts of the target, of which the file measured has what it knows itself; again where the kernel has skipped
 # switches of it, which some virtual machines do now and then. $target is its process.
 record() { # 'ACT...' OPTION...
@@ -68,6 +62,8 @@ agree() { # WHAT [in] BEGIN-BOUND END-BOUND
     local around=0
     [ "$2" != in ] || { around=1; set -- "$1" "$3" "$4"; }
     awk -v what="$1" -v begin_bound="$2" -v end_bound="$3" -v around=$around '
+        # an emulated processor pays more for the BPF program than for the way into the kernel
+        function slowness(ns) { return ns > 300 ? ns * ns / 10000 : ns > 100 ? ns / 100 : 1 }
         function check(name, far, n, bound,   i, near) {
             for (i = 1; i <= n; i++)
                 near += far[i] <= bound * slow
@@ -76,17 +72,17 @@ agree() { # WHAT [in] BEGIN-BOUND END-BOUND
                 failed = 1
             }
         }
-        FNR == NR { if ($1 == "entry") { slow = $2 > 100 ? $2 / 100 : 1; us = $3 / 1000 }; next }
+        FNR == NR { if ($1 == "entry") { slow = slowness($2); us = $3 / 1000 }; next }
         pass == 1 && $1 == what { n++; begin[n] = $2; end[n] = $3 }
         pass == 2 && $1 == what { lines++; from[lines] = $2; to[lines] = $3 }
         END {
-            # the counter is converted to within a microsecond
+            # the counter is converted to within a microsecond, where the machine is as fast as that
             for (i = 1; i <= n; i++) {
                 found = 0
                 for (l = 1; l <= lines; l++) {
                     b = (from[l] - begin[i]) / us; e = (end[i] - to[l]) / us
                     if (around) { b = -b; e = -e }
-                    if (b > -1 && e > -1) { found++; far_begin[i] = b; far_end[i] = e }
+                    if (b > -slow && e > -slow) { found++; far_begin[i] = b; far_end[i] = e }
                 }
                 if (found != 1) {
                     printf "%s: %d lines, not one, for that from %s to %s\n", what, found, begin[i], end[i]
@@ -167,7 +163,7 @@ table_ms() { # COLUMN
     # and the lines of each reason add up to what the table has
     for column in PREEMPT% BLOCK%; do
         [ $column = BLOCK% ] && why=blocked || why=preempted
-        sum=$(jq -s --arg why $why --argjson target "$target" 'map(select(.args.tid == $target and .args.why == $why) | .args.duration) | add / 1000' lines)
+        sum=$(jq -s --arg why "$why" --argjson target "$target" 'map(select(.args.tid == $target and .args.why == $why) | .args.duration) | add / 1000' lines)
         echo "$why: lines $sum ms, table $(table_ms $column) ms"
         awk -v a="$sum" -v b="$(table_ms $column)" -v wall="$wall" 'BEGIN { exit !(a - b < wall / 1e9 && b - a < wall / 1e9) }'
     done
@@ -297,7 +293,8 @@ table_ms() { # COLUMN
 @test "a time, and from inside a PID namespace" {
     trace -p "$idle" 1
     SECONDS=0
-    ends_with_process
+    ends_itself 0 "$recorder"
+    recorder=
     [ $SECONDS -le 3 ]
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
@@ -307,9 +304,9 @@ table_ms() { # COLUMN
 }
 
 @test "it ends with the last of its processes" {
-    sleep 1 &
+    sleep 3 &
     local first=$!
-    sleep 2 &
+    sleep 4 &
     SECONDS=0
     status_is 0 timeout 20 offcpusnoop -p $first,$! 60
     [ $SECONDS -lt 15 ]
