@@ -104,10 +104,12 @@ static void spin_us(uint64_t us)
 
 static uint64_t ticks_of_us(uint64_t us)
 {
-	uint64_t start = counter();
+	uint64_t ns = now(), start = counter(), ticks;
 
 	spin_us(us);
-	return counter() - start;
+	ticks = counter() - start;
+	/* it is longer when others have the processor meanwhile */
+	return ticks * us * 1000 / (now() - ns);
 }
 
 static void print(const char *what, struct interval *all, int n)
