@@ -522,7 +522,7 @@ L
     equal "$(grep -c preempted <<<"$output")" 64
     grep -q '^ *its reactor was held 100 times: these are the longest 64$' <<<"$output"
     for tenth in 0 1 2; do
-        ! grep -q "for 0.5${tenth}0 us" <<<"$output"
+        equal "$(grep -c "for 0.5${tenth}0 us" <<<"$output")" 0
     done
     equal "$(grep -c "for 0.5[4-9]0 us" <<<"$output")" 60
     equal "$(parts -j in)" '["r0",54.5,null,null]'
@@ -680,7 +680,7 @@ L
     for wrong in 's/"sector":100/"sector":101/' 's/"bytes":4096/"bytes":8192/' 's/"type":"R"/"type":"W"/' 's/"latency":60.000/"latency":81.000/' \
         's/,"latency":60.000//' 's/"us":180.000/"us":200.500/'; do
         sed "$wrong" in | merged >other
-        ! cmp -s in other
+        ! cmp -s in other || { echo "$wrong changes nothing"; return 1; }
         equal "$(parts -q -j -k id=i0 other)" '["i0",null,null,null]'
     done
     # SPDK rounds the rate of its ticks
