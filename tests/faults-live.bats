@@ -116,3 +116,25 @@ same_sleep() {
         BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started 1'
     done
 }
+
+# A thread that sleeps until that is printed.
+sleep_until_printed() {
+    block
+    { until grep -q 'blocked in nanosleep$' /proc/self/fd/1 || ! kill -0 "$started"; do sleep 0.02; done
+        kill "$started"; } 2>/dev/null 3>&- &
+}
+
+# Whether its sleeps are there.
+same_sleeps() {
+    grep -q ' sleeper .* blocked in nanosleep$' "$2"
+}
+
+@test "offcpusnoop prints when a thread does not run, or says what is wrong" {
+    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
+    block
+    status_is 0 offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
+    for fault in $BEGINNING; do
+        # shellcheck disable=SC2016 # it is evaluated where it runs
+        BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'
+    done
+}
