@@ -203,7 +203,7 @@ table_ms() { # COLUMN
 }
 
 @test "columns are what JSON has, each with its reason" {
-    start offcpu-target yield=200 sleep=5
+    start offcpu-target yield=2000 sleep=5
     trace -p "$started"
     echo >&"$go"
     wait "$started"
