@@ -29,12 +29,15 @@ bool number_decimal(struct slice s, uint64_t *value)
 
 bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 {
-	/* usually there are as many decimals as there may be */
-	const char *point = s.n > decimals && s.p[s.n - decimals - 1] == '.' ? s.p + s.n - decimals - 1
-									     : memchr(s.p, '.', s.n);
 	struct slice fraction = {};
 	uint64_t v, part = 0;
+	const char *point;
 
+	/* p may be NULL then, which memchr() may not be given */
+	if (!s.n)
+		return false;
+	/* usually there are as many decimals as there may be */
+	point = s.n > decimals && s.p[s.n - decimals - 1] == '.' ? s.p + s.n - decimals - 1 : memchr(s.p, '.', s.n);
 	if (point) {
 		fraction = slice_between(point + 1, s.p + s.n);
 		s = slice_between(s.p, point);
