@@ -37,9 +37,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
+
+#include "counter.h"
 
 enum { MAX_TIMES = 50000 };
 
@@ -59,21 +58,7 @@ static uint64_t clock_of(clockid_t clock)
 
 static uint64_t counter(void)
 {
-	if (no_counter)
-		return clock_of(CLOCK_MONOTONIC);
-#ifdef __x86_64__
-	uint64_t tsc;
-
-	_mm_lfence();
-	tsc = __rdtsc();
-	_mm_lfence();
-	return tsc;
-#else
-	uint64_t count;
-
-	__asm__ volatile("isb; mrs %0, cntvct_el0; isb" : "=r"(count) : : "memory");
-	return count;
-#endif
+	return no_counter ? clock_of(CLOCK_MONOTONIC) : counter_now();
 }
 
 static uint64_t now(void)

@@ -21,6 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "counter.h"
+
 static char data[1 << 20];
 
 static ssize_t must(ssize_t result)
@@ -247,18 +249,6 @@ static void interrupt(long ms)
 	close_pipe(ends);
 }
 
-static uint64_t counter(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	uint64_t count;
-
-	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count));
-	return count;
-#endif
-}
-
 /* Writes n times, 5 ms apart, and prints the processor's counter before and after each. */
 static void stamp(long n)
 {
@@ -266,10 +256,10 @@ static void stamp(long n)
 
 	make_pipe(ends, 0);
 	while (n--) {
-		uint64_t before = counter();
+		uint64_t before = counter_now();
 
 		must(write(ends[1], data, 1));
-		printf("%ju %ju\n", (uintmax_t)before, (uintmax_t)counter());
+		printf("%ju %ju\n", (uintmax_t)before, (uintmax_t)counter_now());
 		usleep(5000);
 	}
 	must(fflush(stdout));

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "counter.h"
 #include "usdt-target.h"
 
 enum { NQN = 223 };
@@ -183,28 +184,16 @@ static void fire_flood(unsigned n)
 		DTRACE_PROBE4(spdk, flood, i, name, n, i);
 }
 
-static uint64_t counter(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	uint64_t count;
-
-	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(count));
-	return count;
-#endif
-}
-
 /* Passes the processor's counter before each hit, and that after the hit before it. */
 static void fire_stamped(unsigned n)
 {
 	uint64_t after = 0;
 
 	while (n--) {
-		uint64_t before = counter();
+		uint64_t before = counter_now();
 
 		DTRACE_PROBE2(spdk, stamped, before, after);
-		after = counter();
+		after = counter_now();
 	}
 }
 
