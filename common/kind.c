@@ -35,6 +35,7 @@ static const char *const names[] = {
 	[KIND_ENCODED] = "encoded lines of trace-latency",
 	[KIND_CHROME] = "a trace for chrome://tracing",
 	[KIND_SPANS] = "span lines",
+	[KIND_PERFETTO] = "a trace for Perfetto",
 };
 
 /* Other names for what is wanted, where they read better. */
@@ -67,6 +68,7 @@ static const struct advice {
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
+	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
 	{BIT(KIND_SPANS), ANY, "the trace lines that trace-spans read"},
 	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_FILE), "trace-dump -p PID, or a file in it"},
 	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O FILE PROBES"},
@@ -95,6 +97,12 @@ static bool is_trace_file(struct slice s)
 	return first >> 16 && !(first >> 48);
 }
 
+/* A packet, of the sequence that is the first one of all. */
+static bool is_perfetto(struct slice s)
+{
+	return s.n > 3 && s.p[0] == '\n' && s.p[2] == 0x50 && s.p[3] == 1;
+}
+
 static enum input_kind binary_kind(struct slice s)
 {
 	static const struct {
@@ -111,6 +119,8 @@ static enum input_kind binary_kind(struct slice s)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (s.n >= strlen(known[i].magic) && !memcmp(s.p, known[i].magic, strlen(known[i].magic)))
 			return known[i].kind;
+	if (is_perfetto(s))
+		return KIND_PERFETTO;
 	if (!memchr(s.p, 0, s.n))
 		return KIND_UNKNOWN;
 	return is_trace_file(s) ? KIND_TRACE_FILE : KIND_BINARY;

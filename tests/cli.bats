@@ -11,7 +11,7 @@ input_of() {
     trace-spans)
         seq 20000 | awk '{ printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"NEW\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", $1, $1, $1, $1 }'
         ;;
-    trace-join | trace-chrome | trace-merge)
+    trace-join | trace-chrome | trace-perfetto | trace-merge)
         grep '"us":' "$DATA/common.jsonl" | awk '{ all = all $0 "\n" } END { for (i = 0; i < 500; i++) printf "%s", all }'
         ;;
     trace-latency)

@@ -96,6 +96,7 @@ static const struct reader {
 	 JSON,
 	 {{"-erg", "args"}, {"-erg", "status", "-g", "args"}}},
 	{READER("trace-chrome", "trace-lines-chrome", 130), NULL, JSON, {{"-"}}},
+	{READER("trace-perfetto", "trace-lines-perfetto", 90), NULL, ANYTHING, {{"-"}, {"-q", "-e"}}},
 	{READER("trace-merge", "trace-lines-merge", 130),
 	 traces,
 	 ANYTHING,

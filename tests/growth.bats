@@ -94,6 +94,8 @@ COMMANDS=(
     'trace-latency -q --merge --against FILE FILE|rows row'
     'trace-spans -q FILE|objects objects-here late states types owners related members deep held held-ended'
     'trace-spans -q -a -s --stuck 1 FILE|objects-here states related held held-ended'
+    'trace-perfetto -q FILE|objects objects-here late states types owners related members escapes deep held held-ended'
+    'trace-perfetto -q -e FILE|objects states owners'
     'trace-chrome FILE|objects objects-here late states types owners related members deep held'
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'

@@ -127,7 +127,7 @@ limit_memory() {
     { printf %s "$begin"; printf '[%.0s' $(seq 1 400); printf ']%.0s' $(seq 1 400); echo '}}'; } >deep
     { printf %s "$begin"; head -c 1000000 /dev/zero | tr '\0' '['; echo '}}'; } >deeper
     { printf '%s"' "$begin"; head -c 150000 /dev/zero | tr '\0' '\033' | sed 's/\x1b/\\u001b/g'; echo '"}}'; } >huge
-    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-chrome 'trace-spans -qas' 'trace-spans -qj'; do
+    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-chrome trace-perfetto 'trace-spans -qas' 'trace-spans -qj'; do
         # shellcheck disable=SC2086 # they are words
         (limit_memory; status_is 0 timeout 10 $tool deep)
         # shellcheck disable=SC2086

@@ -21,6 +21,7 @@ setup() {
     trace-latency -q lines >table
     trace-spans -q -j lines >spans
     trace-chrome lines >chrome.json
+    trace-perfetto lines >drawn.pftrace
     trace-join lines >joined
     : >empty
     : >empty2
@@ -70,6 +71,7 @@ try_all() {
 1 % trace-latency: trace: a binary trace, not trace lines; try: trace-dump trace | trace-latency % trace-latency trace
 1 % trace-merge: trace: a binary trace, not trace lines; try: trace-dump trace | trace-merge - % trace-merge lines trace
 1 % trace-spans: trace: a binary trace, not trace lines; try: trace-dump trace | trace-spans % trace-spans trace
+1 % trace-perfetto: trace: a binary trace, not trace lines; try: trace-dump trace | trace-perfetto % trace-perfetto trace
 1 % trace-chrome: trace: a binary trace, not trace lines; try: trace-dump trace | trace-chrome % trace-chrome trace
 1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
 1 % trace-join: <stdin>: a binary trace, not trace lines; try: trace-dump - | trace-join % cat trace | trace-join
@@ -107,6 +109,8 @@ try_all() {
 1 % spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-latency spans
 1 % spans: span lines, not trace lines % trace-spans spans
 1 % chrome.json: a trace for chrome://tracing, not trace lines; try: open it in chrome://tracing % trace-chrome chrome.json
+1 % drawn.pftrace: a trace for Perfetto, not trace lines; try: open it in ui.perfetto.dev % trace-perfetto drawn.pftrace
+1 % drawn.pftrace: a trace for Perfetto, not an SPDK trace file % trace-dump drawn.pftrace
 1 % chrome.json: a trace for chrome://tracing, not an SPDK trace file % trace-dump chrome.json
 1 % joined: the text of trace-join, not trace lines; try: trace-join -j % trace-latency joined
 1 % <stdin>: the text of trace-join, not trace lines; try: trace-join -j % trace-join -l lifetimes lines | trace-latency -g args.qpair.hostnqn
@@ -182,6 +186,7 @@ T
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --against empty lines
 1 % trace-spans: empty: empty: there are no trace lines % trace-spans empty
 0 % trace-spans: <stdin>: no line is about an object: there are no spans % grep READ_DONE lines | trace-spans
+1 % trace-perfetto: empty: empty: there are no trace lines % trace-perfetto empty
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
 0 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
@@ -272,6 +277,7 @@ T
 2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 2 % invalid option % trace-chrome -l lifetimes lines
+2 % invalid option % trace-perfetto -l lifetimes lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2
 2 % two sources are called 'lines' % trace-merge lines ./lines
 2 % -s 'lines': NAME=FILE is expected, such as disk=biosnoop.jsonl % trace-merge -s lines

@@ -78,7 +78,7 @@ run_examples() { # PAGE [SECTION]
     cp nvmf_trace.pid1234 good.trace
     cp nvmf_trace.pid1234 new.trace
     run_examples spdk-trace-session.7 DESCRIPTION
-    for page in trace-dump.1 qpair-lifetimes.1 trace-join.1 trace-latency.1 trace-chrome.1 trace-spans.1 trace-merge.1; do
+    for page in trace-dump.1 qpair-lifetimes.1 trace-join.1 trace-latency.1 trace-chrome.1 trace-perfetto.1 trace-spans.1 trace-merge.1; do
         run_examples "$page"
     done
 }

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "draw.h"
+
+#include "mem.h"
+#include "number.h"
+#include "proto.h"
+
+/* Kinds of rows: types of objects, and these. */
+enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
+
+/* Bits of span.notes[0]. */
+enum { HAS_FLOW = 1, IS_LATER = 2, IN_FLIGHT = 4, HAS_ENDED = 8, WAITS = 16 };
+
+/* An arrow cannot lead back in time, as it would where lines are not in order. */
+static bool has_flow(const struct span *parent, const struct span *child)
+{
+	return parent->first <= child->first;
+}
+
+static uint64_t flow_of(const struct span *child)
+{
+	return (uint64_t)child->generation << 32 | (child->index + 1);
+}
+
+/* Writes a member of an object, which starts with the first one. */
+static void put_key(struct out *out, size_t start, const char *key)
+{
+	out_text(out, out->len == start ? "{\"" : ",\"");
+	out_text(out, key);
+	out_text(out, "\":");
+}
+
+static void put_text(struct out *out, size_t start, const char *key, struct slice text, struct slice before)
+{
+	if (!text.p || slice_equal(text, before))
+		return;
+	put_key(out, start, key);
+	out_char(out, '"');
+	out_slice(out, text);
+	out_char(out, '"');
+}
+
+/* The first argument that the span's first entry does not have at this place with the same value. */
+static size_t num_repeated(const struct span *s, const struct traceline *line)
+{
+	struct slice rest = span_args(s), text;
+	size_t i;
+
+	slice_cut(&rest, !!rest.n);
+	for (i = 0; i < line->num_args; i++) {
+		text = slice_between(line->args[i].key.p - 1, line->args[i].value.p + line->args[i].value.n);
+		if (text.n >= rest.n || memcmp(text.p, rest.p, text.n) != 0)
+			break;
+		if (rest.p[text.n] != ',' && rest.p[text.n] != '}')
+			break;
+		slice_cut(&rest, text.n + 1);
+	}
+	return i;
+}
+
+/* The arguments from the one with this number on. */
+static void keep_args(struct out *kept, size_t start, const struct traceline *line, size_t from)
+{
+	if (from == line->num_args)
+		return;
+	put_key(kept, start, "args");
+	for (size_t i = from; i < line->num_args; i++) {
+		out_char(kept, i == from ? '{' : ',');
+		out_slice(kept, slice_between(line->args[i].key.p - 1, line->args[i].value.p + line->args[i].value.n));
+	}
+	out_char(kept, '}');
+}
+
+/* Keeps what an entry has that its span does not have, as an object; nothing when there is none. */
+static void keep_members(struct span *s, bool first, const struct traceline *line)
+{
+	struct out *kept = &s->kept;
+	size_t start = kept->len;
+	uint64_t lcore;
+
+	if (line->size.p) {
+		put_key(kept, start, "size");
+		out_slice(kept, line->size);
+	}
+	if (!first) {
+		if (number_decimal(line->lcore, &lcore) && lcore != s->lcore) {
+			put_key(kept, start, "lcore");
+			out_u64(kept, lcore);
+		}
+		if (line->owner.n)
+			put_text(kept, start, "owner", line->owner, span_owner(s));
+		else
+			put_text(kept, start, "poller", line->poller, span_poller(s));
+		keep_args(kept, start, line, num_repeated(s, line));
+	}
+	if (kept->len > start)
+		out_char(kept, '}');
+}
+
+/* Counts a request that is in flight from now on, or is no longer. */
+static void count(struct draw *d, struct span *s)
+{
+	bool in_flight = spans_is_open(d->spans, s);
+
+	if (s->has_parent || in_flight == !!(s->notes[0] & IN_FLIGHT))
+		return;
+	s->notes[0] ^= IN_FLIGHT;
+	places_count(&d->places, s->connection, PLACES_IN_FLIGHT, s->last, in_flight);
+	if (!in_flight && !(s->notes[0] & HAS_ENDED))
+		places_end(&d->places, s->connection, s->last);
+	s->notes[0] |= in_flight ? 0 : HAS_ENDED;
+}
+
+/* Counts an object that waits for a data buffer from now on, or no longer. */
+static void count_waiting(struct draw *d, struct span *s)
+{
+	bool waits = d->spans->info[s->states[s->n - 1].state].layer == LAYER_BUFFER;
+
+	if (waits == !!(s->notes[0] & WAITS))
+		return;
+	s->notes[0] ^= WAITS;
+	places_count(&d->places, s->connection, PLACES_WAITING, s->last, waits);
+}
+
+/* The times of a reactor are for the first source that has objects on its lcore. */
+static void note_lcore(struct draw *d, const struct span *s, const struct traceline *line)
+{
+	uint32_t *place = map_put(&d->lcores, s->lcore);
+
+	if (*place == MAP_NONE)
+		*place = places_lcore(&d->places, line, s->lcore);
+}
+
+void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line)
+{
+	bool first = before == MAP_NONE;
+
+	if (first) {
+		note_lcore(d, s, line);
+		s->connection = s->parent ? s->parent->connection : places_connection(&d->places, line);
+	}
+	if (s->parent && has_flow(s->parent, s))
+		s->notes[0] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
+	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
+	s->lines[s->n - 1].at = s->kept.len;
+	keep_members(s, first, line);
+	count(d, s);
+	count_waiting(d, s);
+}
+
+/* What was kept of a state's entry. */
+static struct slice kept_of(const struct span *s, size_t state)
+{
+	size_t at = s->lines[state].at, end = state + 1 < s->n ? s->lines[state + 1].at : s->kept.len;
+
+	return end > at ? (struct slice){s->kept.buf + at, end - at} : (struct slice){};
+}
+
+static struct slice id_of(struct draw *d, const struct span *s)
+{
+	d->text.fd = OUT_MEMORY;
+	d->text.len = 0;
+	spans_write_id(&d->text, d->spans, s);
+	return out_kept(&d->text);
+}
+
+/* write 8 @98264 Null0, without what is not known; the id of what is no I/O. */
+static struct slice name_of(struct draw *d, const struct span *s)
+{
+	const struct facts *facts = &d->lift.facts;
+	struct out *text = &d->text;
+
+	if (!d->lift.type && !facts_has(facts, FACT_BLOCKS) && !facts_has(facts, FACT_LBA) && !d->lift.bdev.len)
+		return id_of(d, s);
+	text->fd = OUT_MEMORY;
+	text->len = 0;
+	out_text(text, d->lift.type ? d->lift.type : "I/O");
+	if (facts_has(facts, FACT_BLOCKS)) {
+		out_char(text, ' ');
+		out_u64(text, facts->values[FACT_BLOCKS]);
+	}
+	if (facts_has(facts, FACT_LBA)) {
+		out_text(text, " @");
+		out_u64(text, facts->values[FACT_LBA]);
+	}
+	if (d->lift.bdev.len) {
+		out_char(text, ' ');
+		out_slice(text, out_kept(&d->lift.bdev));
+	}
+	return out_kept(text);
+}
+
+/* What a request is, as in a span line's io. */
+static void note_io(struct draw *d)
+{
+	struct out *text = &d->text;
+
+	text->len = 0;
+	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+		size_t before = text->len;
+
+		put_key(text, 0, lift_keys[key]);
+		if (!lift_write(text, &d->lift, key))
+			text->len = before;
+	}
+	if (!text->len)
+		return;
+	out_char(text, '}');
+	packets_note_value(&d->packets, NOTE_IO, out_kept(text));
+}
+
+/* An owner's description names it better than its number. */
+static void note_owner(struct packets *p, struct slice poller, struct slice owner)
+{
+	if (owner.n)
+		packets_note_text(p, NOTE_OWNER, owner, false);
+	else if (poller.n)
+		packets_note_text(p, NOTE_POLLER, poller, false);
+}
+
+static void begin_span(struct draw *d, uint32_t track, const struct span *s)
+{
+	struct packets *p = &d->packets;
+
+	lift_span(&d->lift, d->spans, s);
+	packets_open(p, track, s->first, TYPE_SLICE_BEGIN);
+	packets_name_text(p, name_of(d, s));
+	if (s->notes[0] & HAS_FLOW)
+		packets_flow(p, flow_of(s), s->notes[0] & IS_LATER);
+	for (const struct span *child = s->child; child; child = child->next)
+		if (has_flow(s, child))
+			packets_flow(p, flow_of(child), false);
+	packets_note_text(p, NOTE_ID, id_of(d, s), true);
+	packets_note_pointer(p, NOTE_VALUE, s->value);
+	packets_note_uint(p, NOTE_LCORE, s->lcore);
+	if (s->has_parent)
+		packets_note_text(p, NOTE_RELATED, span_parent(s), true);
+	else
+		packets_note_uint(p, NOTE_TSC, s->tsc);
+	note_owner(p, span_poller(s), span_owner(s));
+	if (!s->has_parent)
+		note_io(d);
+	packets_note_members(p, kept_of(s, 0));
+	if (s->args_n)
+		packets_note_value(p, NOTE_ARGS, span_args(s));
+	if (s->open)
+		packets_note_flag(p, NOTE_OPEN);
+	if (s->cut)
+		packets_note_flag(p, NOTE_CUT);
+	if (s->torn)
+		packets_note_flag(p, NOTE_TORN);
+	packets_close(p);
+}
+
+/* The last state of a span that has ended has no duration. */
+static void draw_state(struct draw *d, uint32_t track, const struct span *s, size_t i)
+{
+	bool last = i + 1 == s->n;
+	struct packets *p = &d->packets;
+
+	packets_open(p, track, s->states[i].ns, last && !s->open ? TYPE_INSTANT : TYPE_SLICE_BEGIN);
+	packets_name(p, s->states[i].state);
+	if (i)
+		packets_note_members(p, kept_of(s, i));
+	packets_close(p);
+	if (!last)
+		packets_end(p, track, s->states[i + 1].ns);
+}
+
+/* The name of the rows of a type: r, or r TCP. */
+static struct slice rows_of(struct draw *d, const struct span *s)
+{
+	struct slice type = d->spans->types->all[s->type], family = lifecycle_family(type);
+
+	if (s->unknown)
+		return slice_of("n/a");
+	d->text.fd = OUT_MEMORY;
+	d->text.len = 0;
+	out_slice(&d->text, lifecycle_letter(type));
+	if (family.n) {
+		out_char(&d->text, ' ');
+		out_slice(&d->text, family);
+	}
+	return out_kept(&d->text);
+}
+
+void draw_span(struct draw *d, const struct span *s)
+{
+	uint64_t end = s->open ? LANES_NO_END : s->last;
+	uint32_t track = places_row(&d->places, s->connection, s->type, rows_of(d, s), s->first, end);
+
+	if (!d->spans->over && s->notes[0] & IN_FLIGHT) {
+		places_count(&d->places, s->connection, PLACES_IN_FLIGHT, d->spans->now, false);
+		places_end(&d->places, s->connection, d->spans->now);
+	}
+	if (!d->spans->over && s->notes[0] & WAITS)
+		places_count(&d->places, s->connection, PLACES_WAITING, d->spans->now, false);
+	begin_span(d, track, s);
+	for (size_t i = 0; i < s->n; i++)
+		draw_state(d, track, s, i);
+	if (!s->open)
+		packets_end(&d->packets, track, s->last);
+}
+
+/* What a line has besides its time, its lcore and its name. */
+static void note_line(struct packets *p, const struct traceline *line)
+{
+	packets_note_text(p, NOTE_ID, line->object_id, true);
+	if (line->object_id.p)
+		packets_note_pointer(p, NOTE_VALUE, line->object_value);
+	packets_note_text(p, NOTE_RELATED, line->related, true);
+	note_owner(p, line->poller, line->owner);
+	if (line->size.p)
+		packets_note_value(p, NOTE_SIZE, line->size);
+	if (line->num_args) {
+		const char *start = line->args[0].key.p - 2; /* the brace and the quote */
+
+		while (*start != '{')
+			start--;
+		packets_note_value(p, NOTE_ARGS, slice_between(start, line->args_end + 1));
+	}
+}
+
+static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
+			  const struct traceline *line)
+{
+	bool off_cpu = interval->kind == REACTORS_OFF_CPU;
+	uint32_t track = places_row(&d->places, place, off_cpu ? ROWS_OFF_CPU : ROWS_INTERRUPTS,
+				    slice_of(off_cpu ? "off CPU" : "interrupts"), interval->begin, interval->end);
+
+	d->text.fd = OUT_MEMORY;
+	d->text.len = 0;
+	reactors_write(&d->text, line);
+	packets_open(&d->packets, track, interval->begin, TYPE_SLICE_BEGIN);
+	packets_name_text(&d->packets, out_kept(&d->text));
+	note_line(&d->packets, line);
+	packets_close(&d->packets);
+	packets_end(&d->packets, track, interval->end);
+}
+
+void draw_held(struct draw *d, const struct reactor *reactor, const struct reactors_interval *interval,
+	       const struct traceline *line)
+{
+	uint32_t place = map_get(&d->lcores, reactor->lcore);
+
+	draw_interval(d, place == MAP_NONE ? places_lcore(&d->places, line, reactor->lcore) : place, interval, line);
+}
+
+/* A thread that is no reactor of the trace: false, with nothing drawn, for any other line. */
+static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t ns)
+{
+	struct reactors_interval interval = {.end = ns};
+	struct slice comm;
+	uint64_t duration;
+
+	if (!reactors_is(line->tpoint) || !number_fixed(traceline_arg(line, "duration"), 3, &duration))
+		return false;
+	comm = traceline_string(traceline_arg(line, "comm"));
+	if (!comm.n)
+		return false;
+	interval.kind = slice_is(line->tpoint, "IRQ") ? REACTORS_IRQ : REACTORS_OFF_CPU;
+	interval.begin = duration < ns ? ns - duration : 0;
+	draw_interval(d, places_thread(&d->places, line, comm, traceline_arg(line, "tid")), &interval, line);
+	return true;
+}
+
+const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns)
+{
+	struct packets *p = &d->packets;
+	uint64_t lcore;
+	uint32_t place;
+
+	if (!number_decimal(line->lcore, &lcore))
+		return "lcore is not an integer";
+	if (draw_thread(d, line, ns))
+		return NULL;
+	place = places_lcore(&d->places, line, lcore);
+	packets_open(p, d->places.all[place].track, ns, TYPE_INSTANT);
+	packets_name(p, intern_add(d->spans->states, line->tpoint));
+	note_line(p, line);
+	packets_close(p);
+	return NULL;
+}
+
+void draw_free(struct draw *d)
+{
+	map_free(&d->lcores);
+	packets_free(&d->packets);
+	places_free(&d->places);
+	lift_free(&d->lift);
+	out_close(&d->text);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Draws spans, and the entries that are not states of a span. */
+#ifndef TRACE_PERFETTO_DRAW_H
+#define TRACE_PERFETTO_DRAW_H
+
+#include "lift.h"
+#include "places.h"
+#include "spans.h"
+
+struct draw {
+	struct spans *spans; /* set before the first call, as are places.packets and packets.out */
+	struct packets packets;
+	struct places places;
+	struct map lcores; /* their places, in the source that has objects there */
+	struct lift lift;
+	struct out text; /* a name, or a value */
+};
+
+/* Notes what is needed of an entry, as spans.entry. */
+void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line);
+
+/* Draws a span that has ended. */
+void draw_span(struct draw *d, const struct span *s);
+
+/* Draws a time in which a reactor did not run, as spans.held. */
+void draw_held(struct draw *d, const struct reactor *reactor, const struct reactors_interval *interval,
+	       const struct traceline *line);
+
+/* Draws any other line, on the track of its lcore, or of another thread than the reactors. Returns what is wrong. */
+const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns);
+
+void draw_free(struct draw *d);
+
+#endif

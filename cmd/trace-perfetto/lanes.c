@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lanes.h"
+
+#include "map.h"
+#include "mem.h"
+
+/* How many rows are free at a time. */
+static size_t num_free(const struct lanes *lanes, uint64_t first)
+{
+	size_t low = 0, high = lanes->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lanes->all[middle].end <= first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end)
+{
+	size_t i = num_free(lanes, first);
+	struct lane lane = {.end = end, .track = MAP_NONE};
+
+	if (i) {
+		lane.track = lanes->all[--i].track;
+	} else {
+		i = lanes->n;
+		lanes->all = mem_room(lanes->all, lanes->n, &lanes->cap);
+		lanes->n++;
+	}
+	/* slices come nearly in the order of their ends: its place is near the last one */
+	for (; i && lanes->all[i - 1].end > end; i--)
+		lanes->all[i] = lanes->all[i - 1];
+	for (; i + 1 < lanes->n && lanes->all[i + 1].end <= end; i++)
+		lanes->all[i] = lanes->all[i + 1];
+	lanes->all[i] = lane;
+	return &lanes->all[i].track;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "places.h"
+
+#include <stdlib.h>
+
+#include "json.h"
+#include "mem.h"
+
+/* Ranks of a process's tracks: counters, lcores, threads, hosts. */
+enum { RANK_COUNTER, RANK_LCORE, RANK_THREAD = 1 << 20, RANK_HOST };
+
+/* Starts the key of a place: its kind, and the place that it is in. */
+static struct out *start_key(struct places *p, char kind, uint32_t in)
+{
+	p->key.fd = p->name.fd = OUT_MEMORY;
+	p->key.len = p->name.len = 0;
+	out_char(&p->key, kind);
+	out_u64(&p->key, in);
+	/* JSON has no NUL bytes */
+	out_char(&p->key, 0);
+	return &p->key;
+}
+
+/* The place of the key; MAP_NONE as its track: it is new. */
+static uint32_t find(struct places *p)
+{
+	uint32_t n = p->keys.n, place = intern_add(&p->keys, out_kept(&p->key));
+
+	if (place == n) {
+		p->all = mem_room(p->all, n, &p->cap);
+		p->all[place] = (struct place){.track = MAP_NONE, .process = place, .rate = MAP_NONE};
+		for (unsigned i = 0; i < PLACES_COUNTERS; i++)
+			p->all[place].counters[i].track = MAP_NONE;
+	}
+	return place;
+}
+
+/* Gives a new place a track, with the text in p->name. */
+static uint32_t set_track(struct places *p, uint32_t place, uint32_t in, uint32_t rank)
+{
+	struct place *new = &p->all[place];
+
+	new->track = packets_add_track(p->packets, in == MAP_NONE ? MAP_NONE : p->all[in].track, rank,
+				       out_kept(&p->name), false);
+	new->process = in == MAP_NONE ? place : p->all[in].process;
+	return place;
+}
+
+uint32_t places_process(struct places *p, const struct traceline *line)
+{
+	uint32_t place;
+
+	out_slice(start_key(p, line->source.p ? 'p' : 's', 0), line->source);
+	place = find(p);
+	if (p->all[place].track != MAP_NONE)
+		return place;
+	if (line->source.p)
+		out_slice(&p->name, line->source);
+	else
+		out_text(&p->name, "SPDK");
+	return set_track(p, place, MAP_NONE, place);
+}
+
+uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore)
+{
+	uint32_t process = places_process(p, line), place;
+
+	out_u64(start_key(p, 'l', process), lcore);
+	place = find(p);
+	if (p->all[place].track != MAP_NONE)
+		return place;
+	out_text(&p->name, "lcore ");
+	out_u64(&p->name, lcore);
+	if (line->thread.n) {
+		out_char(&p->name, ' ');
+		out_slice(&p->name, line->thread);
+	}
+	return set_track(p, place, process, RANK_LCORE + (lcore < RANK_THREAD - 1 ? lcore : RANK_THREAD - 2));
+}
+
+uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid)
+{
+	uint32_t process = places_process(p, line), place;
+	struct out *key = start_key(p, 't', process);
+
+	out_slice(key, comm);
+	out_char(key, ' ');
+	out_slice(key, tid);
+	place = find(p);
+	if (p->all[place].track != MAP_NONE)
+		return place;
+	out_slice(&p->name, comm);
+	out_char(&p->name, ' ');
+	out_slice(&p->name, tid);
+	return set_track(p, place, process, RANK_THREAD);
+}
+
+static struct slice unquoted(struct slice value)
+{
+	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
+}
+
+/* The member of an annotation, as text; empty: it has none. */
+static struct slice member(struct slice annotation, const char *name)
+{
+	struct slice key, value;
+	struct json j;
+
+	json_init(&j, annotation.p, annotation.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);)
+		if (json_is(key, name))
+			return unquoted(value);
+	return (struct slice){};
+}
+
+/* The host of a connection: the name that it gives itself, or the address in an owner, without its port. */
+static struct slice host_of(struct slice annotation, struct slice owner)
+{
+	static const char qid[] = " qid:";
+	const char *end, *port;
+
+	if (annotation.p)
+		return member(annotation, "hostnqn");
+	if (!owner.n || !memmem(owner.p, owner.n, qid, strlen(qid)))
+		return (struct slice){};
+	end = memchr(owner.p, ' ', owner.n);
+	port = memrchr(owner.p, ':', end - owner.p);
+	return slice_between(owner.p, port ? port : end);
+}
+
+static uint32_t places_host(struct places *p, uint32_t process, struct slice host)
+{
+	uint32_t place;
+
+	out_slice(start_key(p, 'h', process), host);
+	place = find(p);
+	if (p->all[place].track != MAP_NONE)
+		return place;
+	out_slice(&p->name, host);
+	return set_track(p, place, process, RANK_HOST);
+}
+
+/* qid 1 SUBNQN 0x…; or the owner, in which the port tells the connections of a host apart. */
+static void write_name(struct out *out, struct slice annotation, struct slice owner)
+{
+	static const char *const members[] = {"qid", "subnqn", "ptr"};
+
+	if (!annotation.p) {
+		out_slice(out, owner);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		struct slice value = member(annotation, members[i]);
+
+		if (!value.n)
+			continue;
+		out_text(out, out->len ? " " : "");
+		out_text(out, i ? "" : "qid ");
+		out_slice(out, value);
+	}
+}
+
+/* The argument that tells which qpair it is: trace-join's annotation, or an address. NULL: there is none. */
+static const struct traceline_arg *find_qpair(const struct traceline *line)
+{
+	const struct traceline_arg *address = NULL;
+
+	for (size_t i = 0; i < line->num_args; i++) {
+		if (line->args[i].value.p[0] == '{')
+			return &line->args[i];
+		if (slice_is(line->args[i].key, "qpair"))
+			address = &line->args[i];
+	}
+	return address;
+}
+
+uint32_t places_connection(struct places *p, const struct traceline *line)
+{
+	uint32_t process = places_process(p, line), in = process, place;
+	const struct traceline_arg *qpair = find_qpair(line);
+	struct slice annotation = {}, owner = line->owner.n ? line->owner : line->poller, host, id;
+
+	if (qpair && qpair->value.p[0] == '{')
+		annotation = qpair->value;
+	id = qpair ? qpair->value : owner;
+	out_slice(start_key(p, qpair ? 'q' : 'c', process), id);
+	place = find(p);
+	if (p->all[place].track != MAP_NONE)
+		return place;
+	host = host_of(annotation, owner);
+	if (host.n)
+		in = places_host(p, process, host);
+	p->name.len = 0;
+	if (qpair && !annotation.p) {
+		out_text(&p->name, "qpair ");
+		out_slice(&p->name, unquoted(id));
+	} else {
+		write_name(&p->name, annotation, owner);
+	}
+	if (!p->name.len)
+		out_text(&p->name, "objects");
+	return set_track(p, place, in, RANK_HOST);
+}
+
+uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end)
+{
+	uint32_t *index = map_put(&p->rows, (uint64_t)place << 32 | kind), *track;
+
+	if (*index == MAP_NONE) {
+		*index = p->num_lanes;
+		p->lanes = mem_room(p->lanes, p->num_lanes, &p->cap_lanes);
+		p->lanes[p->num_lanes++] = (struct lanes){};
+	}
+	track = lanes_take(&p->lanes[*index], first, end);
+	if (*track == MAP_NONE)
+		*track = packets_add_track(p->packets, p->all[place].track, 1 + kind, name, false);
+	return *track;
+}
+
+static void count(struct places *p, const struct place *place, struct place_counter *counter, const char *name,
+		  uint64_t ns, bool more)
+{
+	if (counter->track == MAP_NONE)
+		counter->track = packets_add_track(p->packets, place->track, RANK_COUNTER, slice_of(name), true);
+	counter->value += more ? 1 : -1;
+	packets_count(p->packets, counter->track, ns, counter->value);
+}
+
+void places_count(struct places *p, uint32_t index, enum places_counter counter, uint64_t ns, bool more)
+{
+	static const char *const names[PLACES_COUNTERS] = {
+		[PLACES_IN_FLIGHT] = "requests in flight",
+		[PLACES_WAITING] = "waiting for a buffer",
+	};
+	struct place *place = &p->all[index], *process = &p->all[place->process];
+
+	if (counter == PLACES_IN_FLIGHT)
+		count(p, place, &place->counters[counter], names[counter], ns, more);
+	count(p, process, &process->counters[counter], names[counter], ns, more);
+}
+
+/* Writes the rate of a millisecond, and that it is 0 after it, up to the next one that has a rate. */
+static void write_rate(struct places *p, struct place *process, uint64_t next)
+{
+	enum { NS = 1000000, A_SECOND = 1000 };
+
+	if (!process->ended)
+		return;
+	if (process->rate == MAP_NONE)
+		process->rate = packets_add_track(p->packets, process->track, RANK_COUNTER, slice_of("IOPS"), true);
+	packets_count(p->packets, process->rate, process->ms * NS, process->ended * A_SECOND);
+	if (next > process->ms + 1)
+		packets_count(p->packets, process->rate, (process->ms + 1) * NS, 0);
+	process->ended = 0;
+}
+
+void places_end(struct places *p, uint32_t place, uint64_t ns)
+{
+	struct place *process = &p->all[p->all[place].process];
+	uint64_t ms = ns / 1000000;
+
+	/* what is not in order counts for the latest one */
+	if (ms > process->ms) {
+		write_rate(p, process, ms);
+		process->ms = ms;
+	}
+	process->ended++;
+}
+
+void places_finish(struct places *p)
+{
+	for (uint32_t i = 0; i < p->keys.n; i++)
+		write_rate(p, &p->all[i], UINT64_MAX);
+}
+
+void places_free(struct places *p)
+{
+	for (size_t i = 0; i < p->num_lanes; i++)
+		free(p->lanes[i].all);
+	free(p->lanes);
+	free(p->all);
+	intern_free(&p->keys);
+	map_free(&p->rows);
+	out_close(&p->key);
+	out_close(&p->name);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where things are drawn: a tree of tracks.
+ *
+ *	process, by the source of the lines
+ *		requests in flight, waiting for a buffer, IOPS
+ *		lcore
+ *			off CPU, interrupts: rows
+ *		host
+ *			connection
+ *				requests in flight
+ *				rows for each type of objects
+ */
+#ifndef TRACE_PERFETTO_PLACES_H
+#define TRACE_PERFETTO_PLACES_H
+
+#include "lanes.h"
+#include "packets.h"
+
+/* What is counted. */
+enum places_counter { PLACES_IN_FLIGHT, PLACES_WAITING, PLACES_COUNTERS };
+
+/* A track with others below it. */
+struct place {
+	uint32_t track;
+	uint32_t process; /* a place */
+	struct place_counter {
+		uint32_t track; /* MAP_NONE: none so far */
+		uint64_t value;
+	} counters[PLACES_COUNTERS];
+	/* of a process: its counter of requests that end, and how many did in the latest millisecond with one */
+	uint32_t rate;
+	uint64_t ms, ended;
+};
+
+struct places {
+	struct packets *packets; /* set before the first call */
+	struct intern keys;      /* of places */
+	struct place *all;
+	size_t cap;
+	struct map rows; /* a place and a kind: index in lanes */
+	struct lanes *lanes;
+	size_t num_lanes, cap_lanes;
+	struct out key, name;
+};
+
+/* These return the place of a line, which is added if it is new: */
+uint32_t places_process(struct places *p, const struct traceline *line);
+uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore);
+/* a thread that is no lcore */
+uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid);
+/* of the object of its line: its connection, or what else has it */
+uint32_t places_connection(struct places *p, const struct traceline *line);
+
+/* The track of a row of a place for a slice from first to end (lanes.h). kind: numbers the rows of a place. */
+uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end);
+
+/* One more, or less, is counted from now on: of requests in flight there and in its process, else in its process. */
+void places_count(struct places *p, uint32_t place, enum places_counter counter, uint64_t ns, bool more);
+
+/* A request has ended there. */
+void places_end(struct places *p, uint32_t place, uint64_t ns);
+
+/* Writes the counters of what has ended, which are those of whole milliseconds. */
+void places_finish(struct places *p);
+
+void places_free(struct places *p);
+
+#endif
