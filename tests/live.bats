@@ -257,6 +257,8 @@ has_written() { # SLOTS
                 dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
         }
         register 300 16 '10.0.0.1:1'
+        # not to take the lines of the layout before for those of this one
+        rm -f out
         trace-dump -O -F "$TRACE" >out 2>err &
         wait_for grep -q '"10.0.0.1:1"' out
         register 300 16 '10.0.0.1:1 sub'

@@ -177,6 +177,7 @@ L
     equal "$(jq '[.traceEvents[] | select(.ph == "b")] | length' out)" 202
     # while the input goes on, it is not all held back
     mkfifo pipe
+    rm out
     trace-chrome pipe >out &
     exec 7>pipe
     cat in >&7
