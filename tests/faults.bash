@@ -51,3 +51,11 @@ feed() { # COMMAND
         LD_PRELOAD=${PRELOAD:-} eval "$1" </dev/null
     fi
 }
+
+# The part of recording that each live tool does in its own way.
+BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR fcntl:$EIO write:$EIO"
+
+# Whether as many lines are there.
+same_number() {
+    [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# Any fault: what biosnoop and ipcsnoop print is complete, or the exit status says that it is not.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=waits
+
+load helpers
+load faults
+
+teardown() {
+    [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
+    [ -z "${loop:-}" ] || losetup -d "$loop"
+}
+
+@test "biosnoop prints as many requests as it is to, or says what is wrong" {
+    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
+    truncate -s 1M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    # not more than it takes: some virtual machines lose one of some hundreds
+    while dd "if=$loop" of=/dev/null bs=4k count=1 iflag=direct status=none; do sleep 0.01; done 2>/dev/null &
+    started=$!
+    status_is 0 timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $stderr"
+    for fault in $BEGINNING; do
+        CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
+    done
+}
+
+# Whether the same reads and writes are there, and counts; some calls depend on who is first.
+same_calls() {
+    diff <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$1" | sort) \
+        <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$2" | sort) >/dev/null
+}
+
+@test "ipcsnoop prints as many calls as there are, or says what is wrong" {
+    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
+    status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
+    for fault in $BEGINNING; do
+        CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bats
+# Any fault: what usdt-record and usdt-gen print is complete, or the exit status says that it is not.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=waits
+
+load helpers
+load faults
+
+teardown() {
+    [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
+}
+
+# What recording does besides, and how it can fail.
+RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
+    prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
+    waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
+    write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
+
+# Whether the same events are there, with all that the clocks put there.
+same_events() {
+    equal "$(events "$2")" "$(events "$1")"
+}
+
+@test "recording prints all that happens, or says what is wrong" {
+    command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
+    status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
+    for fault in $RECORDING; do
+        # where the command cannot be run it has the statuses of a shell
+        CMP=same_events STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
+    done
+    for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
+        CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+    done
+}
+
+@test "recording a process prints as many events as it is to, or says what is wrong" {
+    command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
+    # for minutes
+    # shellcheck disable=SC2046 # they are words
+    usdt-target $(printf 'flood=4000000000 %.0s' $(seq 100)) 3>&- &
+    started=$!
+    wait_for grep -q libusdt "/proc/$started/maps"
+    status_is 0 usdt-record -q -n 3 -e 'flood(i)' -o probed -p "$started" || lacks "no BPF here: $stderr"
+    for fault in openat2:$EPERM readlinkat:$EPERM fcntl:$EIO; do
+        CMP=same_number each_fault any "$fault" "usdt-record -q -n 3 -e 'flood(i)' -p $started"
+    done
+}
+
+@test "the probes of a process are all listed, or it is said what is wrong" {
+    command -v usdt-gen >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-gen or usdt-target was not built'
+    mkfifo go
+    usdt-target wait <go >out &
+    started=$!
+    # shellcheck disable=SC2034 # it is open: that is all
+    exec {go}>go
+    wait_for_text ready out
+    for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM openat2:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
+        NEVER=mmap each_fault any "$fault" "usdt-gen -l -p $started"
+    done
+}
