@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Any fault: what biosnoop and ipcsnoop print is complete, or the exit status says that it is not.
+# Any fault: what biosnoop, ipcsnoop and offcpusnoop print is complete, or the exit status says that it is not.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=waits
 
@@ -35,5 +35,27 @@ same_calls() {
     status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
         CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+}
+
+# A thread that sleeps until that is printed.
+sleep_until_printed() {
+    block
+    { until grep -q 'blocked in nanosleep$' /proc/self/fd/1 || ! kill -0 "$started"; do sleep 0.02; done
+        kill "$started"; } 2>/dev/null 3>&- &
+}
+
+# Whether its sleeps are there.
+same_sleeps() {
+    grep -q ' sleeper .* blocked in nanosleep$' "$2"
+}
+
+@test "offcpusnoop prints when a thread does not run, or says what is wrong" {
+    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
+    block
+    status_is 0 offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
+    for fault in $BEGINNING; do
+        # shellcheck disable=SC2016 # it is evaluated where it runs
+        BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'
     done
 }

@@ -59,3 +59,11 @@ BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc:$ENOMEM fork:$EAGAIN waitp
 same_number() {
     [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ]
 }
+
+# Starts a thread that is blocked again and again, instead of an earlier one.
+block() {
+    [ -z "${started:-}" ] || kill "$started"
+    blocked-target sleeps=100000 </dev/null >/dev/null 2>&1 3>&- &
+    started=$!
+    disown
+}
