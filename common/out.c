@@ -92,6 +92,36 @@ static size_t write_pieces(struct out *o, struct slice s, size_t factor, char *w
 	return written;
 }
 
+static bool is_ascii(struct slice s)
+{
+	uint64_t word, tops = 0;
+
+	for (; s.n >= 8; slice_cut(&s, 8)) {
+		memcpy(&word, s.p, 8);
+		tops |= word;
+	}
+	for (size_t i = 0; i < s.n; i++)
+		tops |= (unsigned char)s.p[i];
+	return !(tops & 0x8080808080808080);
+}
+
+void out_utf8(struct out *o, struct slice bytes)
+{
+	if (is_ascii(bytes)) {
+		out_slice(o, bytes);
+		return;
+	}
+	while (bytes.n) {
+		int length = utf8_length(bytes);
+
+		if (length < 0)
+			out_text(o, UTF8_REPLACEMENT);
+		else
+			out_bytes(o, bytes.p, length);
+		slice_cut(&bytes, length < 0 ? -length : length);
+	}
+}
+
 void out_json(struct out *o, struct slice bytes)
 {
 	out_char(o, '"');

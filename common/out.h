@@ -74,6 +74,9 @@ static inline void out_char(struct out *o, char c)
 /* A JSON string with its quotes; see json_quote(). */
 void out_json(struct out *o, struct slice bytes);
 
+/* The bytes, with U+FFFD for each sequence that is not valid UTF-8. */
+void out_utf8(struct out *o, struct slice bytes);
+
 /* As a terminal may see it; see utf8_visible(). Returns how many bytes that takes. */
 size_t out_visible(struct out *o, struct slice bytes);
 

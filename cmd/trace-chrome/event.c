@@ -1,39 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
 
-#include "utf8.h"
-
-static inline bool is_ascii(struct slice s)
-{
-	uint64_t word, tops = 0;
-
-	for (; s.n >= 8; slice_cut(&s, 8)) {
-		memcpy(&word, s.p, 8);
-		tops |= word;
-	}
-	for (size_t i = 0; i < s.n; i++)
-		tops |= (unsigned char)s.p[i];
-	return !(tops & 0x8080808080808080);
-}
-
-/* Text as it is written in JSON, with U+FFFD for what is not valid UTF-8, which JSON must be. */
-static void put_text(struct out *out, struct slice text)
-{
-	if (is_ascii(text)) {
-		out_slice(out, text);
-		return;
-	}
-	while (text.n) {
-		int length = utf8_length(text);
-
-		if (length < 0)
-			out_text(out, UTF8_REPLACEMENT);
-		else
-			out_bytes(out, text.p, length);
-		slice_cut(&text, length < 0 ? -length : length);
-	}
-}
-
 /* The start of an event, up to its process. After event_open() there is always one before it. */
 #define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":"
 
@@ -50,7 +17,7 @@ static inline void put_event(struct out *out, const char *event, struct event_at
 static inline void put_string(struct out *out, const char *before, struct slice text)
 {
 	out_text(out, before);
-	put_text(out, text);
+	out_utf8(out, text);
 	out_char(out, '"');
 }
 
@@ -71,7 +38,7 @@ static void put_family(struct out *out, struct event_id id)
 
 static void put_id(struct out *out, struct event_id id)
 {
-	put_text(out, id.letter);
+	out_utf8(out, id.letter);
 	out_u64(out, id.number);
 	put_family(out, id);
 }
@@ -101,9 +68,9 @@ static void put_args(struct out *out, const struct traceline *line)
 	}
 	for (size_t i = 0; i < line->num_args; i++) {
 		out_text(out, comma ? ",\"" : "\"");
-		put_text(out, line->args[i].key);
+		out_utf8(out, line->args[i].key);
 		out_text(out, "\":");
-		put_text(out, line->args[i].value);
+		out_utf8(out, line->args[i].value);
 		comma = true;
 	}
 	out_char(out, '}');
@@ -144,7 +111,7 @@ void event_track(struct out *out, struct event_at at, struct slice thread)
 	out_u64(out, at.lcore);
 	if (thread.n) {
 		out_text(out, " ");
-		put_text(out, thread);
+		out_utf8(out, thread);
 	}
 	out_text(out, "\"}}");
 	put_about(out, at.process);
@@ -205,7 +172,7 @@ void event_begin_with(struct out *out, struct event_at at, struct event_id id, s
 {
 	put_slice(out, EVENT("b"), at, id, name);
 	out_text(out, ",\"args\":");
-	put_text(out, args);
+	out_utf8(out, args);
 	out_text(out, "}");
 }
 
@@ -240,7 +207,7 @@ void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t dept
 {
 	put_event(out, EVENT("C"), (struct event_at){.ns = ns, .process = EVENT_PROCESS});
 	out_text(out, ",\"name\":\"");
-	put_text(out, id.letter);
+	out_utf8(out, id.letter);
 	put_family(out, id);
 	out_text(out, " in work\",\"args\":{\"objects\":");
 	out_u64(out, depth);

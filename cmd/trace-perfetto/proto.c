@@ -10,15 +10,7 @@ void proto_text(struct out *out, unsigned field, struct slice text)
 {
 	size_t start = proto_open(out, field);
 
-	while (text.n) {
-		int length = utf8_length(text);
-
-		if (length < 0)
-			out_text(out, UTF8_REPLACEMENT);
-		else
-			out_bytes(out, text.p, length);
-		slice_cut(&text, length < 0 ? -length : length);
-	}
+	out_utf8(out, text);
 	proto_close(out, start);
 }
 
