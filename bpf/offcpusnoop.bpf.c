@@ -9,7 +9,7 @@
  *	sched_process_exit                  its last moment
  *	irq_handler_*, softirq_*, vectors   interrupts, which come while it is current
  *
- * A thread that is followed has task storage: another one costs the look-up of what it does not have.
+ * Only threads that are followed have task storage. Any other costs one look-up, which finds nothing.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -47,7 +47,7 @@ struct thread {
 	enum { UNKNOWN, FINDING, ON, OFF, ENDED } state; /* FINDING: find_threads() is writing `off` */
 	__u32 id;    /* in the kernel's first namespace, of those in the totals: it changes when a thread calls exec */
 	__u64 since; /* when it got the state */
-	__u64 irq, softirq; /* when the interrupts began that it is in; 0: it is in none */
+	__u64 irq, softirq; /* when the interrupts started that it is in; 0: not in one */
 	struct offcpusnoop_totals totals;
 	bool by_stopper;              /* the kernel's migration thread took its CPU */
 	struct offcpusnoop_event off; /* the interval, while it is OFF */
@@ -66,7 +66,7 @@ struct {
  * then: the first one is often a thread of the kernel that had it for some microseconds.
  */
 struct queue {
-	__u64 begin_ns; /* of the interval of that thread; 0: there is none */
+	__u64 begin_ns; /* of the interval of that thread; 0: no thread waits */
 	__u64 since;    /* when the CPU got the thread that has it now */
 	__u64 longest_ns;
 	__u32 pid;
@@ -453,8 +453,8 @@ static __u32 cpu_of(struct task_struct *task)
 }
 
 /*
- * Called with every thread once the rest is attached, when switches may already have changed what they know of it. Of one
- * that is off its CPU it is not known since when, nor which thread took it.
+ * Called with every thread once the rest is attached, so the other programs may know the thread already. Since when a
+ * thread has been off its CPU, and which thread took it, is unknown.
  */
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)

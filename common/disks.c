@@ -119,7 +119,7 @@ struct candidate {
 	struct slice type;
 };
 
-/* The bdev I/O with blocks of this size that the line is for; NULL: there is none, or no single one. */
+/* Returns the only bdev I/O with blocks of this size that matches the line, or NULL. */
 static struct span *find(const struct disks *d, struct span *const *all, const struct candidate *c, unsigned size)
 {
 	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
@@ -180,7 +180,7 @@ const char *disks_line(struct disks *d, struct span *const *all, const struct tr
 		return NULL;
 	if (!number_fixed(latency, 3, &c.latency))
 		return "latency is not a number of microseconds";
-	/* of a disk without a name, or without blocks, nothing is to be said */
+	/* a request without blocks, such as a flush, matches no bdev I/O */
 	if (c.bytes && c.latency <= ns)
 		match(d, all, &c, traceline_string(traceline_arg(line, "disk")), order);
 	return NULL;

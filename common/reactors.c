@@ -99,8 +99,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * An interval ends when its line comes, so one that is within another has come before it. What it has counted is taken
- * back; of an interrupt, only what no other interval has counted is added.
+ * Lines come in the order of their ends, so an interval within another one comes before it: its time is subtracted again.
+ * Of an interrupt, only the time that no other interval has counted is added.
  */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 {

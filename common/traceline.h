@@ -35,7 +35,7 @@ struct traceline {
 const char *traceline_parse(struct traceline *l, struct slice line);
 
 /*
- * Sets tsc, us and source only, of a line in the form of trace-dump, and checks little of the rest: for those who pass
+ * Sets tsc, us and source only, of a line in the form of trace-dump, and checks little of the rest: for tools that pass
  * lines on. False for any other line.
  */
 bool traceline_parse_head(struct traceline *l, struct slice line);
@@ -46,7 +46,7 @@ void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 /* The value of the first argument with this key, as written; p is NULL without. */
 struct slice traceline_arg(const struct traceline *l, const char *key);
 
-/* A string's value without its quotes; empty when it is none. */
+/* The value of a string without its quotes; empty for any other value. */
 struct slice traceline_string(struct slice value);
 
 /* The value of an argument that is a number: "0x…" or an unsigned integer. False when it is not. */

@@ -15,7 +15,7 @@
 
 /* All zero before the first use. The text of one second serves all times in it. */
 struct wall {
-	uint64_t second; /* of the text; when that is empty: none */
+	uint64_t second; /* that the text is for, unless it is empty */
 	char text[24];
 };
 

@@ -515,7 +515,7 @@ clock_line() { # TICKS SECONDS TIME
         says "$1"
         equal "$output" ''
     }
-    echo 'probe: tsc=0x1' | refused 'trace-dump: clock: no clock lines, which usdt-record writes at its begin and end'
+    echo 'probe: tsc=0x1' | refused 'trace-dump: clock: no clock lines, which usdt-record writes when it starts and ends'
     refused 'trace-dump: clock: no clock lines' </dev/null
     echo 'clock: tsc=0x1, ns=0x1' | refused 'trace-dump: clock:1: tsc, ns and time are expected in a clock line'
     echo "clock: tsc=0x1, ns=0x1, time='yesterday'" | refused 'clock:1: tsc, ns and time are expected'

@@ -82,7 +82,7 @@ static bool attach_vector(struct bpf_link **link, struct bpf_program *program, c
 	return *link;
 }
 
-/* An interrupt whose end is not seen would have no begin later on: it has both, or neither. */
+/* Both tracepoints or neither: a start without its end would be taken for that of the next interrupt. */
 static int attach_vectors(struct offcpusnoop *o)
 {
 	for (int i = 0; i < NUM_VECTORS; i++) {
@@ -112,8 +112,8 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Twice: a thread that the first round has not come to may have started another one that it has passed by. From then on
- * the threads start theirs under our eyes.
+ * Two rounds: a thread that the first round has not reached yet may start one that the round has already passed. After
+ * that, on_new() follows every thread that a followed one starts.
  */
 static int find_threads(struct offcpusnoop *o)
 {
@@ -218,7 +218,7 @@ static void finish(void *context)
 	uint64_t no_storage = o->bpf->bss->num_no_storage, skipped = o->bpf->bss->num_skipped;
 	uint64_t missed = recorder_missed(r);
 
-	/* what is printed before it comes first also where both are one file */
+	/* standard output and standard error may be the same file */
 	out_flush(&r->out);
 	print_totals(o);
 	recorder_loss(r, lost,

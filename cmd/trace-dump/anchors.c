@@ -74,13 +74,13 @@ static int by_ticks(const void *x, const void *y)
 	return a->tsc < b->tsc ? -1 : a->tsc > b->tsc;
 }
 
-/* Orders the anchors. Returns NULL, or why no time can be told from them. */
+/* Sorts the anchors. Returns NULL, or why they cannot be used. */
 static const char *check(struct anchors *a)
 {
 	size_t n = a->n ? 1 : 0;
 
 	if (!a->n)
-		return "no clock lines, which usdt-record writes at its begin and end; record on the machine of the "
+		return "no clock lines, which usdt-record writes when it starts and ends; record on the machine of the "
 		       "trace";
 	qsort(a->all, a->n, sizeof(*a->all), by_ticks);
 	for (size_t i = 1; i < a->n; i++) {
@@ -120,7 +120,7 @@ int anchors_read(struct anchors *a, const char *path)
 static bool is_shared_memory(const char *path)
 {
 	static const char folder[] = "/dev/shm";
-	/* where there is none, as behind /proc/PID/root, that path tells */
+	/* realpath(3) fails in /proc/PID/root of a container: then the path is compared as it is */
 	char *found = realpath(path, NULL);
 	const char *whole = found ? found : path, *name = strrchr(whole, '/');
 	size_t n = name ? name - whole : 0;

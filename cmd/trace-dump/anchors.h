@@ -34,7 +34,7 @@ int anchors_take(struct anchors *a, const char *path);
  */
 bool anchors_check_rate(const struct anchors *a, uint64_t rate, const char *name);
 
-/* Ticks per second of CLOCK_MONOTONIC; 0 when a single anchor does not tell. */
+/* Ticks per second of CLOCK_MONOTONIC; 0: unknown, as there is a single anchor. */
 uint64_t anchors_rate(const struct anchors *a);
 
 /*
@@ -49,7 +49,7 @@ struct anchors_range {
 };
 
 /*
- * Says what makes the times of the trace of this name doubtful. Returns whether they can be right. quiet: as in
+ * Reports why the times of the trace of this name may be wrong. Returns whether they can be right. quiet: as in
  * cli_notice().
  */
 bool anchors_report(const struct anchors *a, struct anchors_range trace, const char *name, bool quiet);

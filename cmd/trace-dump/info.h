@@ -8,7 +8,7 @@ struct out;
 struct reader;
 struct trace;
 
-/* The line of -i, when all entries have been read; with what these anchors tell, or NULL. */
+/* The line of -i, when all entries have been read; with times of day unless anchors is NULL. */
 void info_write(struct out *out, const struct reader *r, struct anchors *anchors);
 
 void info_write_definitions(struct out *out, const struct trace *t);

@@ -32,7 +32,7 @@ struct line_writer {
 };
 
 /*
- * The rate is in ticks per second; anchors tell the time of day for each line, NULL for none. These, the trace and out must
+ * The rate is in ticks per second. Lines have the time of day unless anchors is NULL. The anchors, the trace and out must
  * outlive w.
  */
 void line_open(struct line_writer *w, const struct trace *t, uint64_t rate, struct anchors *anchors, struct out *out);

@@ -228,7 +228,7 @@ static bool refuse(const char *name, enum input_kind kind)
 	}
 }
 
-/* Finds out what time it was, for a trace that has been opened. */
+/* Opens the anchors that the options need, for a trace that has been opened. */
 static bool open_anchors(struct dump *d, const char *path)
 {
 	if (!has_anchors())

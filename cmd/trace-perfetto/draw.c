@@ -71,7 +71,7 @@ static void keep_args(struct out *kept, size_t start, const struct traceline *li
 	out_char(kept, '}');
 }
 
-/* Keeps what an entry has that its span does not have, as an object; nothing when there is none. */
+/* Keeps the members of an entry that differ from those of its span, as a JSON object; nothing if all are the same. */
 static void keep_members(struct span *s, bool first, const struct traceline *line)
 {
 	struct out *kept = &s->kept;
@@ -164,7 +164,7 @@ static struct slice id_of(struct draw *d, const struct span *s)
 	return out_kept(&d->text);
 }
 
-/* write 8 @98264 Null0, without what is not known; the id of what is no I/O. */
+/* For example: write 8 @98264 Null0. Unknown parts are left out; without any of them, it is the id. */
 static struct slice name_of(struct draw *d, const struct span *s)
 {
 	const struct facts *facts = &d->lift.facts;

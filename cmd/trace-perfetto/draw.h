@@ -16,7 +16,7 @@ struct draw {
 	struct out text; /* a name, or a value */
 };
 
-/* Notes what is needed of an entry, as spans.entry. */
+/* Keeps the parts of an entry that are drawn, as spans.entry. */
 void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line);
 
 /* Draws a span that has ended. */

@@ -15,12 +15,12 @@ struct lanes {
 	size_t n, cap;
 };
 
-/* UINT64_MAX as end: it has none. */
+/* The end of a slice that goes on. */
 #define LANES_NO_END UINT64_MAX
 
 /*
  * Takes the row for a slice from first to end: the one that was used last of those that are free.
- * Returns where its track is to be read; MAP_NONE: it is a new one, whose track is to be set.
+ * Returns the place of its track, which the caller sets in a new row, where it is MAP_NONE.
  */
 uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end);
 

@@ -201,7 +201,7 @@ void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t valu
 	packets_close(p);
 }
 
-/* The number of an interned name, which the packet gets if its sequence has not had it; 0: it is not interned. */
+/* Returns the number of an interned name, or 0. The packet defines a name that its sequence has not used so far. */
 static uint32_t intern(struct packets *p, enum packets_kind kind, const struct intern *names, uint32_t name)
 {
 	static const unsigned fields[PACKETS_KINDS] = {

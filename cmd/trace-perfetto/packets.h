@@ -47,7 +47,7 @@ enum packets_note {
 
 struct track {
 	char *name;
-	uint32_t parent; /* MAP_NONE: none */
+	uint32_t parent; /* MAP_NONE: at the top */
 	uint32_t rank;   /* among its siblings, the lowest comes first */
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
@@ -80,7 +80,7 @@ uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, st
 /* To be called between slices, with the time of the latest line: whether sequences start again. */
 void packets_pass(struct packets *p, uint64_t ns);
 
-/* Whether the time of day is wanted, and what it was at a time of the trace. */
+/* Whether a snapshot of the time of day is due, and writing one for a time of the trace. */
 bool packets_wants_clock(const struct packets *p);
 void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime);
 
@@ -113,7 +113,7 @@ void packets_note_text(struct packets *p, enum packets_note name, struct slice t
 /* A value as in JSON: an object has notes of its own; arrays, and objects too deep in it, are text. */
 void packets_note_value(struct packets *p, enum packets_note name, struct slice value);
 
-/* One note for each member of an object; an empty text is none. */
+/* Writes a note for each member of an object; text may be empty. */
 void packets_note_members(struct packets *p, struct slice object);
 
 void packets_free(struct packets *p);

@@ -100,7 +100,7 @@ static struct slice unquoted(struct slice value)
 	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
 }
 
-/* The member of an annotation, as text; empty: it has none. */
+/* Returns a member of an annotation as text, or an empty text. */
 static struct slice member(struct slice annotation, const char *name)
 {
 	struct slice key, value;
@@ -160,7 +160,7 @@ static void write_name(struct out *out, struct slice annotation, struct slice ow
 	}
 }
 
-/* The argument that tells which qpair it is: trace-join's annotation, or an address. NULL: there is none. */
+/* Returns the argument that identifies the qpair: trace-join's annotation, else an address, else NULL. */
 static const struct traceline_arg *find_qpair(const struct traceline *line)
 {
 	const struct traceline_arg *address = NULL;
@@ -259,7 +259,7 @@ void places_end(struct places *p, uint32_t place, uint64_t ns)
 	struct place *process = &p->all[p->all[place].process];
 	uint64_t ms = ns / 1000000;
 
-	/* what is not in order counts for the latest one */
+	/* a request that ends out of order counts for the latest millisecond */
 	if (ms > process->ms) {
 		write_rate(p, process, ms);
 		process->ms = ms;

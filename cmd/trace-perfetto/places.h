@@ -25,7 +25,7 @@ struct place {
 	uint32_t track;
 	uint32_t process; /* a place */
 	struct place_counter {
-		uint32_t track; /* MAP_NONE: none so far */
+		uint32_t track; /* MAP_NONE: not used so far */
 		uint64_t value;
 	} counters[PLACES_COUNTERS];
 	/* of a process: its counter of requests that end, and how many did in the latest millisecond with one */
@@ -49,7 +49,7 @@ uint32_t places_process(struct places *p, const struct traceline *line);
 uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore);
 /* a thread that is no lcore */
 uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid);
-/* of the object of its line: its connection, or what else has it */
+/* of the object in the line: its connection, or its owner */
 uint32_t places_connection(struct places *p, const struct traceline *line);
 
 /* The track of a row of a place for a slice from first to end (lanes.h). kind: numbers the rows of a place. */
@@ -61,7 +61,7 @@ void places_count(struct places *p, uint32_t place, enum places_counter counter,
 /* A request has ended there. */
 void places_end(struct places *p, uint32_t place, uint64_t ns);
 
-/* Writes the counters of what has ended, which are those of whole milliseconds. */
+/* Writes the rates of the last milliseconds. */
 void places_finish(struct places *p);
 
 void places_free(struct places *p);
