@@ -53,8 +53,8 @@ struct span {
 	uint32_t source;            /* in sources; MAP_NONE: the line has none */
 	uint64_t lcore, last_lcore; /* of its first and its last entry */
 	/*
-	 * ns in which the reactor of its latest entry was held, up to its last entry, modulo 2^64; and what reactor.held was
-	 * then: what is kept of a span for each line of a reactor
+	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry: so a
+	 * line of a reactor costs the same however many spans are open. Modulo 2^64.
 	 */
 	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
 	struct disks_io disk;          /* below a bdev I/O */

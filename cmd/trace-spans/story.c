@@ -136,7 +136,7 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 	out_slice(&s->kept, text);
 }
 
-/* As a terminal may see it, and cut off where it is long: between characters. */
+/* With control characters escaped, and cut off between two characters if it is too long. */
 static void keep_cause(struct story *story, struct story_held *held, const struct traceline *line)
 {
 	size_t n;
@@ -345,7 +345,7 @@ static void add_aside(struct story *story, struct story_aside aside)
 	story->asides[story->num_asides++] = aside;
 }
 
-/* Gathers what held a reactor from one line to another one, as far as this story does not have it. */
+/* Gathers the times for which a reactor was held between two lines, each once for a story. */
 static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
 {
 	uint64_t first = ring->n < STORY_KEPT ? 0 : ring->n - STORY_KEPT, end = ring->n;
@@ -388,7 +388,7 @@ static void gather_asides(struct story *story, const struct span *s)
 			to = s->lines[i + 1].sequence;
 		else if (!spans_is_open(spans, s))
 			break;
-		/* what is not kept matters only if there was something */
+		/* nothing was lost of a reactor that was never held */
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			if (to == UINT64_MAX || s->held[kind])
 				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], line->lcore,
@@ -419,7 +419,7 @@ static int by_line(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Gathers what comes among the entries. Says what of it is left out. */
+/* Gathers the lines that are printed among the entries, and prints how many are left out. */
 static void find_asides(struct story *story, struct out *out, const struct span *s)
 {
 	story->told++;
