@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program for offcpusnoop to watch: each argument is an act, ACT=NUMBER, done one after the other on one CPU. What it
- * knows of the intervals in which it did not run it prints as lines "WHAT BEGIN END", in ticks of the processor's counter.
+ * The target of offcpusnoop's tests. Each argument is an act, ACT=NUMBER; the acts run one after the other on one CPU.
+ * The program prints the intervals in which it did not run itself, as lines "WHAT BEGIN END" in ticks of the processor's
+ * counter.
  *
- * First it prints what it takes to enter the kernel and leave it, as a measure of the machine, and a millisecond: "entry
- * NS TICKS". Then it prints "ready", and begins with a line, or the end, of its standard input. At the end it prints the
- * nanoseconds that passed since then, those on a CPU, and those in which it waited for one: "times WALL CPU QUEUED".
+ * First it prints the cost of a system call in nanoseconds, and the ticks of a millisecond: "entry NS TICKS". Then it
+ * prints "ready" and waits for a line, or the end, of its standard input. Finally it prints the nanoseconds since then,
+ * those on a CPU, and those in which it waited for one: "times WALL CPU QUEUED".
  *
- *	preempt=N    N times another process takes the CPU for 2 ms: "taken", in between which that one knows it ran, and
- *	             "preempted", in between which this one did not look at the counter for a millisecond
+ *	preempt=N    N times another process takes the CPU for 2 ms: "taken" is when that process ran, "preempted" is when
+ *	             this one did not read the counter for a millisecond
  *	sleep=N      N times clock_nanosleep of 3 ms
  *	epoll=N      N times epoll_pwait of 2 ms
  *	read=N       N times read from a pipe, to which a thread writes after 2 ms
  *	fault=N      N times a page that a thread fills after 2 ms, by userfaultfd
  *	yield=N      N times sched_yield while another process wants the CPU
- *	spin=MS      gaps of more than a microsecond between two looks at the counter
+ *	spin=MS      gaps of more than a microsecond between two readings of the counter
  *	threads=N    N threads, one after the other, each of which sleeps for 3 ms
  *
  * With "clock" before the acts, a tick is a nanosecond of CLOCK_MONOTONIC.
