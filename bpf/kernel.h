@@ -82,7 +82,7 @@ struct task_struct {
 	int pid; /* of the thread, in the first namespace */
 	int tgid;
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu;  /* 8 bits on Linux 7.2: only unsigned numbers are adjusted */
 	unsigned int __state; /* from 5.14 on */
 	struct mm_struct *mm;
 	const struct cred *cred;
