@@ -332,6 +332,8 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	if (t->state == ON)
 		t->totals.ns[ON_CPU] += now - t->since;
+	else if (t->state == OFF)
+		__sync_fetch_and_add(&num_skipped, 1);
 	end_thread(t, task, now);
 	return 0;
 }
