@@ -39,7 +39,10 @@ struct span_line {
 	uint64_t silence; /* ns without an entry of its lcore before it */
 	uint64_t others;  /* how many waited for a buffer, or were queued, when it began to */
 	uint64_t pdus;    /* how many its connection had received */
-	size_t at;        /* its text in span.kept */
+	/* when it got a buffer after a wait: the requests that had one, and those of the connection with most of them */
+	uint64_t holders, held;
+	uint32_t holder;
+	size_t at; /* its text in span.kept */
 };
 
 struct span {

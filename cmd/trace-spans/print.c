@@ -2,6 +2,7 @@
 #include "print.h"
 
 #include "json.h"
+#include "label.h"
 
 static void measure(struct print *p, const struct span *s)
 {
@@ -233,58 +234,6 @@ static void put_column(struct print *p, struct out *out, struct slice raw, size_
 	out_column(out, text, width);
 }
 
-/* The member of an object among the arguments, such as hostnqn, as written. */
-static struct slice annotation(struct slice args, const char *name)
-{
-	struct slice key, value, member;
-	struct json args_json, object;
-
-	json_init(&args_json, args.p, args.n);
-	for (json_object(&args_json); json_key(&args_json, &key) && json_value(&args_json, &value);) {
-		if (value.p[0] != '{')
-			continue;
-		json_init(&object, value.p, value.n);
-		for (json_object(&object); json_key(&object, &key) && json_value(&object, &member);)
-			if (json_is(key, name))
-				return member;
-	}
-	return (struct slice){};
-}
-
-static struct slice unquoted(struct slice value)
-{
-	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
-}
-
-/* HOST/QID: the end of the host's NQN, or the address in an owner; else the owner's number. */
-static struct slice who_of(struct print *p, const struct span *s)
-{
-	static const char qid[] = " qid:";
-	struct slice host = unquoted(annotation(span_args(s), "hostnqn")), queue = {};
-	struct slice owner = span_owner(s);
-	const char *end, *found;
-
-	if (host.n) {
-		found = memrchr(host.p, ':', host.n);
-		host = found && found + 1 < host.p + host.n ? slice_between(found + 1, host.p + host.n) : host;
-		queue = unquoted(annotation(span_args(s), "qid"));
-	} else if (owner.n && (found = memmem(owner.p, owner.n, qid, strlen(qid)))) {
-		end = memchr(owner.p, ' ', owner.n);
-		host = slice_between(owner.p, end);
-		queue = slice_between(found + strlen(qid), owner.p + owner.n);
-	} else {
-		return span_poller(s);
-	}
-	p->who.fd = OUT_MEMORY;
-	p->who.len = 0;
-	out_slice(&p->who, host);
-	if (queue.n) {
-		out_char(&p->who, '/');
-		out_slice(&p->who, queue);
-	}
-	return out_kept(&p->who);
-}
-
 /* From id to lcore. */
 static void put_what(struct print *p, struct out *out, const struct span *s)
 {
@@ -297,7 +246,7 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 	put_fact_column(p, out, FACT_BLOCKS, BLOCKS);
 	put_column(p, out, out_kept(&p->lift.bdev), BDEV);
 	put_fact_column(p, out, FACT_LBA, LBA);
-	put_column(p, out, who_of(p, s), WHO);
+	put_column(p, out, label_of(&p->who, s), WHO);
 	put_number(p, out, s->lcore, LCORE);
 }
 

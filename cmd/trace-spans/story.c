@@ -5,15 +5,17 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "lifetimes.h"
+#include "label.h"
 #include "mem.h"
 #include "number.h"
 #include "text.h"
 
 enum {
-	MARKED = 3,   /* of the longest gaps, those of at least this part of the life: */
-	NOTABLE = 10, /* a tenth */
-	GAP = 12,     /* columns */
+	MARKED = 3,     /* of the longest gaps, those of at least this part of the life: */
+	NOTABLE = 10,   /* a tenth */
+	GAP = 12,       /* columns */
+	HAS_BUFFER = 1, /* in span.notes[0] */
+	WAITED = 10000, /* ns */
 };
 
 /* A state in which objects wait along with others. */
@@ -101,18 +103,56 @@ void story_see(struct story *story, const struct traceline *line, uint64_t ns)
 
 static void leave(struct story *story, const struct span *s, uint32_t state)
 {
-	story->buffers -= waits_for_buffer(story, state) && story->buffers;
+	story->waiting -= waits_for_buffer(story, state) && story->waiting;
 	if (is_queued(story, state) && s->connection != MAP_NONE)
 		story->all[s->connection].queued -= story->all[s->connection].queued > 0;
+}
+
+static void name_connection(struct story *story, const struct span *s)
+{
+	struct story_connection *connection = s->connection == MAP_NONE ? NULL : &story->all[s->connection];
+
+	if (connection && !s->has_parent && !connection->label.n)
+		connection->label = mem_slice(label_of(&story->text, s));
 }
 
 /* Counts those that were there before it. */
 static void enter(struct story *story, const struct span *s, uint32_t state, struct span_line *line)
 {
 	if (waits_for_buffer(story, state))
-		line->others = story->buffers++;
+		line->others = story->waiting++;
 	if (is_queued(story, state) && s->connection != MAP_NONE)
 		line->others = story->all[s->connection].queued++;
+}
+
+/* Finds the connection with the most buffers, when a request gets one for which it has waited. */
+static void find_holder(const struct story *story, struct span_line *line)
+{
+	line->holders = story->holders;
+	line->holder = MAP_NONE;
+	for (size_t i = 0; i < story->num_connections; i++)
+		if (line->holder == MAP_NONE || story->all[i].holders > story->all[line->holder].holders)
+			line->holder = i;
+	line->held = line->holder == MAP_NONE ? 0 : story->all[line->holder].holders;
+}
+
+static void get_buffer(struct story *story, struct span *s, uint64_t waited, struct span_line *line)
+{
+	if (s->connection == MAP_NONE || s->notes[0] & HAS_BUFFER)
+		return;
+	if (waited > WAITED)
+		find_holder(story, line);
+	s->notes[0] |= HAS_BUFFER;
+	story->holders++;
+	story->all[s->connection].holders++;
+}
+
+static void return_buffer(struct story *story, const struct span *s)
+{
+	if (!(s->notes[0] & HAS_BUFFER))
+		return;
+	story->holders--;
+	story->all[s->connection].holders--;
 }
 
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
@@ -125,9 +165,17 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 		/* a write to a socket does not say whose it is */
 		if (s->connection == MAP_NONE && s->parent)
 			s->connection = s->parent->connection;
+		name_connection(story, s);
 	}
 	leave(story, s, before);
+	if (waits_for_buffer(story, before))
+		get_buffer(story, s, s->states[s->n - 1].ns - s->states[s->n - 2].ns, &kept);
 	enter(story, s, s->states[s->n - 1].state, &kept);
+	/* a request has its buffer until it ends */
+	if (!spans_is_open(story->spans, s)) {
+		return_buffer(story, s);
+		s->notes[0] &= ~HAS_BUFFER;
+	}
 	if (s->connection != MAP_NONE)
 		kept.pdus = story->all[s->connection].pdus;
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
@@ -180,6 +228,7 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 void story_end(struct story *story, const struct span *s)
 {
 	leave(story, s, s->states[s->n - 1].state);
+	return_buffer(story, s);
 }
 
 static size_t count(const struct span *s)
@@ -252,6 +301,14 @@ static void put_cause(struct out *out, const char *before, uint64_t n, const cha
 	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", GAP, "", before, n, n == 1 ? one : many, after);
 }
 
+static void put_holder(const struct story *story, struct out *out, const struct span_line *line)
+{
+	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", GAP, "", line->holders,
+		   line->holders == 1 ? "request had" : "requests had", line->held);
+	out_visible(out, story->all[line->holder].label);
+	out_char(out, '\n');
+}
+
 /* What is known of the wait that an entry ends. */
 static void put_causes(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap)
 {
@@ -273,6 +330,8 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 	layer = story->spans->info[state].layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(out, "waited for a buffer while", before->others, "other", "others", "did");
+	if (layer == LAYER_BUFFER && line->held)
+		put_holder(story, out, line);
 	if (is_queued(story, state) && before->others)
 		put_cause(out, "queued behind", before->others, "other", "others", "on the socket");
 	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
@@ -280,52 +339,40 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 			  "meanwhile");
 }
 
-/* An argument that trace-join -j made an object of, as the key=value, ... that its text has. */
-static void write_annotation(struct out *out, struct slice object)
+static bool names_host(struct slice value)
 {
-	const char *separator = "";
-	struct slice key, value;
-	struct json j;
+	struct slice key, member;
+	struct json object;
 
-	json_init(&j, object.p, object.n);
-	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value); separator = ", ") {
-		if (value.p[0] == '"')
-			value = slice_between(value.p + 1, value.p + value.n - 1);
-		out_text(out, separator);
-		out_visible(out, key);
-		out_char(out, '=');
-		out_visible(out, value);
-	}
+	if (value.p[0] != '{')
+		return false;
+	json_init(&object, value.p, value.n);
+	for (json_object(&object); json_key(&object, &key) && json_value(&object, &member);)
+		if (json_is(key, "hostnqn"))
+			return true;
+	return false;
 }
 
-/* Gives such arguments a note, as text_write() wants it. */
-static void annotate(struct story *story)
+/* An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it. */
+static void shorten(struct traceline *line, const struct span *root, struct slice label)
 {
-	struct traceline *line = &story->line;
+	bool same = line->owner.n && slice_equal(line->owner, span_owner(root));
 	size_t n = 0;
 
-	story->text.fd = OUT_MEMORY;
-	story->text.len = 0;
 	for (size_t i = 0; i < line->num_args; i++) {
-		size_t from = story->text.len;
-
 		line->args[i].note = NULL;
-		if (line->args[i].value.p[0] != '{')
-			continue;
-		write_annotation(&story->text, line->args[i].value);
-		story->annotations = mem_room(story->annotations, n, &story->cap_annotations);
-		story->annotations[n++].text = (struct slice){NULL, story->text.len - from};
+		if (names_host(line->args[i].value))
+			same = true;
+		else
+			line->args[n++] = line->args[i];
 	}
-	/* now that the text does not move any more */
-	for (size_t i = 0, at = 0, k = 0; k < n; i++)
-		if (line->args[i].value.p[0] == '{') {
-			story->annotations[k].text.p = story->text.buf + at;
-			at += story->annotations[k].text.n;
-			line->args[i].note = &story->annotations[k++];
-		}
+	line->num_args = n;
+	if (same)
+		line->owner = label;
 }
 
-static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked)
+static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked,
+		      const struct span *root, struct slice label)
 {
 	const struct span *s = e->span;
 	size_t at = s->lines[e->state].at, end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
@@ -335,8 +382,8 @@ static void put_entry(struct story *story, struct out *out, const struct story_e
 	/* which succeeds, as it did before */
 	if (traceline_parse(&story->line, text))
 		return;
-	annotate(story);
-	text_write(out, &story->line, text.n);
+	shorten(&story->line, root, label);
+	text_write_short(out, &story->line, text.n, &story->columns);
 }
 
 static void add_aside(struct story *story, struct story_aside aside)
@@ -442,7 +489,8 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 /* Where the gap, its mark, the lcore and the time of an entry are; the time is that of the end. */
 static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
 {
-	out_printf(out, "%*s   %3" PRIu64 " %16.3f     ", GAP, "", aside->lcore, aside->ns / 1000.0);
+	out_printf(out, "%*s   %*" PRIu64 " %*.3f ", GAP, "", story->columns.widths[TEXT_LCORE], aside->lcore,
+		   story->columns.widths[TEXT_US], aside->ns / 1000.0);
 	if (aside->held) {
 		out_text(out, aside->held->cause);
 		out_text(out, " for ");
@@ -459,6 +507,7 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
+	struct slice label = label_of(&story->label, s);
 	size_t n = count(s), aside = 0;
 	uint64_t marked;
 
@@ -476,7 +525,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&story->entries[i]);
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
-		put_entry(story, out, &story->entries[i], gap, gap >= marked);
+		put_entry(story, out, &story->entries[i], gap, gap >= marked, s, label);
 		if (gap >= marked)
 			put_causes(story, out, &story->entries[i], gap);
 	}
@@ -489,6 +538,8 @@ void story_free(struct story *story)
 	map_free(&story->lcores);
 	map_free(&story->connections);
 	free(story->last);
+	for (size_t i = 0; i < story->num_connections; i++)
+		free((char *)story->all[i].label.p);
 	free(story->all);
 	for (size_t i = 0; i < story->num_reactors; i++)
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
@@ -496,8 +547,9 @@ void story_free(struct story *story)
 	free(story->reactors);
 	free(story->entries);
 	free(story->asides);
-	free(story->annotations);
 	out_close(&story->text);
+	out_close(&story->label);
 	out_close(&story->cause);
+	who_free(&story->columns.who);
 	traceline_free(&story->line);
 }

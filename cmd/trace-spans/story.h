@@ -8,8 +8,7 @@
 #define TRACE_SPANS_STORY_H
 
 #include "spans.h"
-
-struct lifetime;
+#include "text.h"
 
 /* Latest times of a kind that are kept of a reactor, those that a story has, and bytes of what is said about each. */
 enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
@@ -21,7 +20,7 @@ struct story_held {
 	char cause[STORY_CAUSE];
 };
 
-/* All zero has seen no lines. */
+/* All zero but for .columns = TEXT_SHORT, it has seen no lines. */
 struct story {
 	struct spans *spans; /* set before the first line */
 	struct map lcores;
@@ -31,11 +30,13 @@ struct story {
 	size_t num_lcores, cap_lcores;
 	struct map connections;
 	struct story_connection {
-		uint64_t pdus;   /* received */
-		uint64_t queued; /* writes that its socket has not taken */
+		uint64_t pdus;      /* received */
+		uint64_t queued;    /* writes that its socket has not taken */
+		uint64_t holders;   /* requests that have a buffer */
+		struct slice label; /* of the first request */
 	} * all;
 	size_t num_connections, cap_connections;
-	uint64_t buffers; /* requests that wait for one */
+	uint64_t waiting, holders; /* requests that wait for a buffer, and that have one */
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
@@ -56,11 +57,10 @@ struct story {
 		const struct span *span;
 	} * asides;
 	size_t num_asides, cap_asides;
-	bool is_lost;                 /* some of them are not kept */
-	struct traceline line;        /* of an entry that is written */
-	struct lifetime *annotations; /* of its arguments, of which only the texts are set */
-	size_t cap_annotations;
-	struct out text, cause;
+	bool is_lost;          /* some of them are not kept */
+	struct traceline line; /* of an entry that is written */
+	struct text_short columns;
+	struct out text, label, cause;
 };
 
 /* Sees each line before spans_line() does. */

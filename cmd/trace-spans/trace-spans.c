@@ -31,7 +31,7 @@ static struct spans spans;
 static struct print print;
 static struct choose choose;
 static struct ranking ranking;
-static struct story story;
+static struct story story = {.columns = TEXT_SHORT};
 static struct out out, text = {.fd = OUT_MEMORY};
 
 static unsigned idle_ticks;         /* since the last line */
