@@ -79,15 +79,25 @@ sample() {
     [[ $output == *"'nqn.2026-11.fleet:host-3'"* ]]
 }
 
-@test "README shows what the tools print" {
-    local readme=$BATS_TEST_DIRNAME/../README.md
-    sample
-    # each command of the README's examples, and what it shows behind it; but for those about a running target
-    sed -n "/^## The main job/,/^## Was it the reactor/s/^    //p" "$readme" >shown
+# Runs the commands of examples, "    $ COMMAND", and compares what they print with what the page shows after each.
+runs_as_shown() { # PAGE FROM TO COMMANDS
+    sed -n "/^$2/,/^$3/s/^    //p" "$BATS_TEST_DIRNAME/../$1" >shown
     sed -n 's/^\$ //p' shown >commands
-    equal "$(wc -l <commands)" 6
+    equal "$(wc -l <commands)" "$4"
     while read -r command; do
         echo "\$ $command"
         bash -o pipefail -c "$command"
     done <commands | diff shown -
+}
+
+@test "README shows what the tools print" {
+    sample
+    # the examples after these are about a running target
+    runs_as_shown README.md '## The main job' '## Was it the reactor' 6
+}
+
+@test "the tutorial shows what the tools print" {
+    gzip -dc "$DATA/slow-host.trace.gz" >nvmf_trace.pid1234
+    cp "$DATA/slow-host-probes.txt" usdt.txt
+    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 8
 }
