@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The pipelines of the README, on the bundled sample.
+# The pipelines of the README and the tutorial, on the bundled samples.
 
 load helpers
 
@@ -73,10 +73,10 @@ sample() {
     sh 'trace-join -j -l lifetimes.txt joined | cmp - joined'
 }
 
-@test "make demo shows an annotated trace" {
+@test "make demo shows why a request was slow" {
     status_is 0 "$BATS_TEST_DIRNAME/demo"
-    [[ $output == *'host-3/1     TCP_REQ_NEW '* ]]
-    [[ $output == *"'nqn.2026-11.fleet:host-3'"* ]]
+    [[ $output == *'db-1/1       TCP_REQ_NEW '* ]]
+    [[ $output == *'22 of them of backup-1/1'* ]]
 }
 
 # Runs the commands of examples, "    $ COMMAND", and compares what they print with what the page shows after each.
@@ -90,14 +90,31 @@ runs_as_shown() { # PAGE FROM TO COMMANDS
     done <commands | diff shown -
 }
 
+slow_host() {
+    gzip -dc "$DATA/slow-host.trace.gz" >nvmf_trace.pid1234
+    cp "$DATA/slow-host-probes.txt" usdt.txt
+}
+
 @test "README shows what the tools print" {
-    sample
-    # the examples after these are about a running target
-    runs_as_shown README.md '## The main job' '## Was it the reactor' 6
+    slow_host
+    runs_as_shown README.md 'The host `db-1` is slow' '## The tools' 4
+}
+
+@test "the one-liners of README print something" {
+    slow_host
+    qpair-lifetimes usdt.txt >lifetimes.txt
+    trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt >lines.jsonl
+    sed -n '/^## Ten one-liners/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../README.md" | grep -v pidof >commands
+    equal "$(wc -l <commands)" 9
+    while read -r command; do
+        echo "\$ $command"
+        sh "{ $command; } >printed"
+        [[ ! $command =~ ' > '([a-z.]+)$ ]] || cp "${BASH_REMATCH[1]}" printed
+        [ -s printed ]
+    done <commands
 }
 
 @test "the tutorial shows what the tools print" {
-    gzip -dc "$DATA/slow-host.trace.gz" >nvmf_trace.pid1234
-    cp "$DATA/slow-host-probes.txt" usdt.txt
+    slow_host
     runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 8
 }
