@@ -97,7 +97,7 @@ slow_host() {
 
 @test "README shows what the tools print" {
     slow_host
-    runs_as_shown README.md 'The host `db-1` is slow' '## The tools' 4
+    runs_as_shown README.md 'The host .db-1. is slow' '## The tools' 4
 }
 
 @test "the one-liners of README print something" {
