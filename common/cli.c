@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,6 +61,12 @@ void cli_notice(bool quiet, const char *format, ...)
 	va_start(args, format);
 	vwarnx(format, args);
 	va_end(args);
+}
+
+void cli_note(bool quiet, const char *name, uint64_t n, const char *what)
+{
+	if (n)
+		cli_notice(quiet, "%s: %" PRIu64 " %s", name, n, what);
 }
 
 static void print_text(const char *text)

@@ -59,6 +59,9 @@ _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 
 /* Prints "TOOL: message", which is no error; nothing when quiet, as -q asks. */
 void cli_notice(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same of how many there were of something, as "TOOL: NAME: N WHAT"; nothing when n is 0. */
+void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
+
 /*
  * The one input file, or "-" for standard input when there is none. More than one, and a terminal as input, are usage
  * errors; what: "a file of ...".

@@ -85,6 +85,11 @@ struct lifecycle {
 	uint64_t restarts;     /* creations that are earlier than the last entry at their address */
 };
 
+/* What restarts counts, for messages. */
+#define LIFECYCLE_RESTARTS                                             \
+	"objects are created before the last entry at their address: " \
+	"the lines come from several traces, or are not in order"
+
 enum lifecycle_event {
 	LIFECYCLE_NONE,    /* the line is about no object, or about one that cannot be followed */
 	LIFECYCLE_STARTS,  /* a new life; the one before it at this address has ended */

@@ -66,41 +66,35 @@ static void print(struct out *out)
 		shares_print_table(out, &shares, &rows);
 }
 
-static void note(const char *name, uint64_t n, const char *what)
-{
-	if (n)
-		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
-}
-
 static void note_lifecycle(const struct lifecycle *l, const char *name)
 {
-	note(name, l->out_of_order, "entries left out: they are earlier than the one before them of their object");
-	note(name, l->restarts,
-	     "objects are created before the last entry at their address: the lines come from several "
-	     "traces, or are not in order");
+	cli_note(opt.quiet, name, l->out_of_order,
+		 "entries left out: they are earlier than the one before them of their object");
+	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
 }
 
 /* Says once what could not be measured. */
 static void print_notes(const struct measure *m, const char *name)
 {
-	note(name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
-	note(name, m->in_work, "objects have no whole life: they were in work at the end");
-	note(name, m->single_entry, "objects have no whole life: their creation is their only entry");
-	note(name, m->late,
-	     "whole lives are in a later interval than their last entry, which was not known to be the last");
-	note(name, m->cut_short,
-	     "whole lives are cut short: what seemed to be the last entry of their objects was not");
+	cli_note(opt.quiet, name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
+	cli_note(opt.quiet, name, m->in_work, "objects have no whole life: they were in work at the end");
+	cli_note(opt.quiet, name, m->single_entry, "objects have no whole life: their creation is their only entry");
+	cli_note(opt.quiet, name, m->late,
+		 "whole lives are in a later interval than their last entry, which was not known to be the last");
+	cli_note(opt.quiet, name, m->cut_short,
+		 "whole lives are cut short: what seemed to be the last entry of their objects was not");
 	note_lifecycle(&m->lifecycle, name);
 }
 
 static void print_tree_notes(const struct trees *t, const char *name)
 {
-	note(name, t->unknown, "objects left out: their creation is not in the trace");
-	note(name, t->cut, "requests left out: their creation is not among the lines");
-	note(name, t->in_work, "objects have no whole life: they were in work at the end");
-	note(name, t->single_entry, "objects have no whole life: their creation is their only entry");
-	note(name, t->spans.late, "entries left out: their objects had ended");
-	note(name, t->spans.beyond, "related objects or states left out: an object has more than are kept");
+	cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
+	cli_note(opt.quiet, name, t->cut, "requests left out: their creation is not among the lines");
+	cli_note(opt.quiet, name, t->in_work, "objects have no whole life: they were in work at the end");
+	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
+	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
+	cli_note(opt.quiet, name, t->spans.beyond,
+		 "related objects or states left out: an object has more than are kept");
 	note_lifecycle(&t->spans.lifecycle, name);
 	if (t->refused)
 		warnx("%s: %" PRIu64 " objects left out: a group has more than 4 KiB, or there are more than 16777216: "
@@ -281,7 +275,7 @@ static void note_gone(void)
 
 	for (size_t i = 0; i < base.num_filled; i++)
 		gone += !rows_find(&rows, &base, base.filled[i]);
-	note(io_name(opt.base), gone, "rows are not in this run");
+	cli_note(opt.quiet, io_name(opt.base), gone, "rows are not in this run");
 }
 
 static void start(struct out *out)

@@ -6,7 +6,6 @@
  * each lcore has a track with the entries that are about no object.
  */
 #include <err.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -111,12 +110,6 @@ static void start(void)
 	packets_start(&draw.packets);
 }
 
-static void note(const char *name, uint64_t n, const char *what)
-{
-	if (n)
-		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
-}
-
 /* Says what was left out. Returns whether the output can be what was asked for. */
 static bool check(const struct lines *lines)
 {
@@ -125,14 +118,12 @@ static bool check(const struct lines *lines)
 
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
-	note(name, spans.late, "entries are on the tracks of their lcores only: their spans had ended");
-	note(name, spans.lifecycle.out_of_order,
-	     "entries are on the tracks of their lcores only: they are earlier than the one before them of their "
-	     "object");
-	note(name, spans.lifecycle.restarts,
-	     "objects are created before the last entry at their address: the lines come from "
-	     "several traces, or are not in order");
-	note(name, spans.beyond, "children or states left out: a span has more than are kept");
+	cli_note(opt.quiet, name, spans.late, "entries are on the tracks of their lcores only: their spans had ended");
+	cli_note(opt.quiet, name, spans.lifecycle.out_of_order,
+		 "entries are on the tracks of their lcores only: "
+		 "they are earlier than the one before them of their object");
+	cli_note(opt.quiet, name, spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
+	cli_note(opt.quiet, name, spans.beyond, "children or states left out: a span has more than are kept");
 	return good;
 }
 

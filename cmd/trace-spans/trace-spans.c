@@ -6,7 +6,6 @@
  */
 #include <err.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -208,12 +207,6 @@ static void start(void)
 		print_header(&out);
 }
 
-static void note(const char *name, uint64_t n, const char *what)
-{
-	if (n)
-		cli_notice(opt.quiet, "%s: %" PRIu64 " %s", name, n, what);
-}
-
 /* Says what was left out. Returns whether the output can be what was asked for. */
 static bool check(const struct lines *lines)
 {
@@ -224,23 +217,20 @@ static bool check(const struct lines *lines)
 		warnx("%s: empty: there are no trace lines", name);
 	else if (!spans.n && !lines->faulty)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
-	note(name, cut_off, "spans are not ranked: their start is not in the trace");
-	note(name, in_flight, "spans are not ranked: they were in flight at the end; see --open");
-	note(name, spans.late, "entries left out: their spans had ended");
-	note(name, spans.lifecycle.out_of_order,
-	     "entries left out: they are earlier than the one before them of their object");
-	note(name, spans.lifecycle.restarts,
-	     "objects are created before the last entry at their address: the lines come from "
-	     "several traces, or are not in order");
-	note(name, spans.beyond, "children or states left out: a span has more than are kept");
-	note(name, spans.foreign,
-	     "entries are of another source than the one that the reactors of their lcores count for: their off_cpu "
-	     "and "
-	     "irq are not known");
-	note(name, spans.reactors.foreign,
-	     "lines left out: their reactors have the lcores of others, whose process came first");
+	cli_note(opt.quiet, name, cut_off, "spans are not ranked: their start is not in the trace");
+	cli_note(opt.quiet, name, in_flight, "spans are not ranked: they were in flight at the end; see --open");
+	cli_note(opt.quiet, name, spans.late, "entries left out: their spans had ended");
+	cli_note(opt.quiet, name, spans.lifecycle.out_of_order,
+		 "entries left out: they are earlier than the one before them of their object");
+	cli_note(opt.quiet, name, spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
+	cli_note(opt.quiet, name, spans.beyond, "children or states left out: a span has more than are kept");
+	cli_note(opt.quiet, name, spans.foreign,
+		 "entries are of another source than the one that the reactors of their lcores count for: "
+		 "their off_cpu and irq are not known");
+	cli_note(opt.quiet, name, spans.reactors.foreign,
+		 "lines left out: their reactors have the lcores of others, whose process came first");
 	if (!spans.reactors.n)
-		note(name, spans.reactors.others, "lines left out: their threads are no reactors");
+		cli_note(opt.quiet, name, spans.reactors.others, "lines left out: their threads are no reactors");
 	for (size_t i = 0; choose.num_compared && i < choose.keys.n; i++) {
 		if (choose.keys.all[i].found)
 			continue;
