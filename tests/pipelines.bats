@@ -114,6 +114,11 @@ slow_host() {
     done <commands
 }
 
+@test "the recording of make demo is what the tools print" {
+    "$BATS_TEST_DIRNAME/recording" >session.svg
+    diff "$BATS_TEST_DIRNAME/../docs/session.svg" session.svg
+}
+
 @test "the tutorial shows what the tools print" {
     slow_host
     runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 8
