@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-chrome: converts trace lines for chrome://tracing and Perfetto. Each lcore has a track with
+ * trace-chrome: converts trace lines to JSON for viewers of Chrome traces. Each lcore has a track with
  * its entries. Each object, such as a request, has one with a slice for its life, in it one that says
  * what it is, and in that a slice for each state. Arrows lead from a request to what it started, and
  * back. A counter shows how many objects are in work.
@@ -410,7 +410,7 @@ static const struct cli_option options[] = {{}};
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
-	"Print the trace lines of FILE as a trace for chrome://tracing and ui.perfetto.dev; without FILE, or when it\n"
+	"Print the trace lines of FILE as JSON for viewers of Chrome traces; without FILE, or when it\n"
 	"is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-chrome > trace.json\n"
