@@ -28,7 +28,7 @@ hash       := \#
 space      := $(subst ,, )
 
 .DELETE_ON_ERROR:
-.PHONY: all programs check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
+.PHONY: all tested programs check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
 	install uninstall dist deb rpm clean help
 all:
 
