@@ -34,13 +34,13 @@ record() { # 'ACT...' OPTION...
     local acts=$1 status
     shift
     has_ticks || acts="clock $acts"
-    for _ in 1 2 3 4 5; do
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
         # shellcheck disable=SC2086 # they are words
         start offcpu-target $acts
         target=$started
         trace -p "$target" "$@"
         echo >&"$go"
-        wait "$started"
+        wait "$started" || { echo "the target: exit $?"; return 1; }
         status=0
         wait "$recorder" || status=$?
         recorder=
@@ -148,9 +148,10 @@ table_ms() { # COLUMN
     rival=$!
     disown
     record 'sleep=97 spin=700 yield=500 preempt=50' -j
-    read -r _ wall used queued <<<"$(grep '^times' measured)"
+    read -r _ wall used queued from to <<<"$(grep '^times' measured)"
     on=$(table_ms CPU%) irq=$(table_ms IRQ%)
-    lines_queued=$(jq -s --argjson target "$target" 'map(select(.args.tid == $target and .args.queued) | .args.queued) | add' lines)
+    lines_queued=$(jq -s --argjson target "$target" --argjson from "$from" --argjson to "$to" \
+        'map(select(.args.tid == $target and .args.queued and .args.begin >= $from and .tsc <= $to) | .args.queued) | add' lines)
     echo "of $wall ns: on the CPU $used, by the table $on and $irq ms; queued $queued, by the lines $lines_queued us"
     # some kernels count interrupts as time of the thread; an emulated machine takes long from one of its clocks to the other
     awk -v wall="$wall" -v used="$used" -v queued="$queued" -v on="$on" -v irq="$irq" -v lines="$lines_queued" '
