@@ -76,39 +76,41 @@ static bool is_invariant(void)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC: as far as known, unless it was set. It is read between two readings
- * of the other, of which the narrowest pair is taken.
+ * Reads a clock between two readings of another, of which the narrowest pair is taken: *at is the other clock's time then,
+ * *width how far apart the pair is.
  */
-static uint64_t read_ahead(uint64_t known)
+static uint64_t read_between(uint64_t (*clock)(void), uint64_t (*other)(void), uint64_t *at, uint64_t *width)
 {
-	uint64_t narrowest = UINT64_MAX, best = 0;
+	uint64_t best = 0;
 
+	*at = 0;
+	*width = UINT64_MAX;
 	for (int i = 0; i < READINGS; i++) {
-		uint64_t from = clock_ns(), wall = clock_wall_ns(), to = clock_ns();
+		uint64_t from = other(), time = clock(), to = other();
 
-		if (to - from >= narrowest)
+		if (to - from >= *width)
 			continue;
-		narrowest = to - from;
-		best = wall - from - narrowest / 2;
-	}
-	return best + narrowest + NOISE_NS - known <= 2 * (narrowest + NOISE_NS) ? known : best;
-}
-
-/* Reads a clock, and the counter before and after it: *tsc is that at the time of the clock. */
-static uint64_t read_clock(uint64_t (*clock)(void), uint64_t *tsc)
-{
-	uint64_t narrowest = UINT64_MAX, best = 0;
-
-	for (int i = 0; i < READINGS; i++) {
-		uint64_t from = counter(), ns = clock(), to = counter();
-
-		if (to - from >= narrowest)
-			continue;
-		narrowest = to - from;
-		*tsc = from + narrowest / 2;
-		best = ns;
+		*width = to - from;
+		*at = from + *width / 2;
+		best = time;
 	}
 	return best;
+}
+
+/* How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC: as far as known, unless it was set. */
+static uint64_t read_ahead(uint64_t known)
+{
+	uint64_t at, width, wall = read_between(clock_wall_ns, clock_ns, &at, &width), ahead = wall - at;
+
+	return ahead + width + NOISE_NS - known <= 2 * (width + NOISE_NS) ? known : ahead;
+}
+
+/* Reads a clock; *tsc is the counter at the time of the clock. */
+static uint64_t read_clock(uint64_t (*clock)(void), uint64_t *tsc)
+{
+	uint64_t width;
+
+	return read_between(clock, counter, tsc, &width);
 }
 
 /* known: see read_ahead(). */

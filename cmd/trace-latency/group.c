@@ -73,6 +73,13 @@ static bool find(const struct traceline *line, struct slice text, const char *pa
 	}
 }
 
+/* Starts the text of a group. False: it has no keys, and an empty text. */
+static bool start(struct group *group)
+{
+	group->text.len = 0;
+	return group->n;
+}
+
 /* The next key of the group; its value follows. */
 static void put_key(struct out *out, const char *name)
 {
@@ -85,9 +92,8 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 {
 	struct out *out = &group->text;
 
-	if (!group->n)
+	if (!start(group))
 		return slice_of("");
-	out->len = 0;
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
 		struct slice value;
@@ -113,9 +119,8 @@ struct slice group_of_span(struct group *group, struct slice line, const struct 
 {
 	struct out *out = &group->text;
 
-	if (!group->n)
+	if (!start(group))
 		return slice_of("");
-	out->len = 0;
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
 		struct slice value;
