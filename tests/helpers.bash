@@ -80,6 +80,12 @@ needs_to_run() { # COMMAND...
     export LACKING
 }
 
+# The same for what records tests/usdt-target.c.
+needs_usdt_target() {
+    [ -x "$BIN/usdt-target" ] || export LACKING='usdt-target was not built: sys/sdt.h is missing'
+    needs_to_run usdt-record -o probed -e 'inlined(where)' -- usdt-target sites
+}
+
 # Whether the kernel makes its clock from the processor's counter, as live tools need it for the tsc of lines.
 has_ticks() {
     grep -qx -e tsc -e arch_sys_counter /sys/devices/system/clocksource/clocksource0/current_clocksource
@@ -172,6 +178,13 @@ start() { # COMMAND...
     started=$!
     exec {go}>go
     wait_for_text ready out
+}
+
+# Ends such a command, for teardown.
+kill_started() {
+    if [ -n "${started:-}" ] && kill -9 "$started" 2>/dev/null; then
+        wait "$started" 2>/dev/null || true
+    fi
 }
 
 # Starts a recorder that writes to the file lines, and waits until its messages, in the file log, have this text; its id

@@ -6,14 +6,11 @@
 load helpers
 
 setup_file() {
-    [ -x "$BIN/usdt-target" ] || export LACKING='usdt-target was not built: sys/sdt.h is missing'
-    needs_to_run usdt-record -o probed -e 'inlined(where)' -- usdt-target sites
+    needs_usdt_target
 }
 
 teardown() {
-    if [ -n "${started:-}" ] && kill -9 "$started" 2>/dev/null; then
-        wait "$started" 2>/dev/null || true
-    fi
+    kill_started
 }
 
 # Records all that the target does when it is told to go on, after recording has begun: TARGET ACT... -- OPTION...
