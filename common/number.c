@@ -4,11 +4,31 @@
 /* Any number of this many digits fits 64 bits. */
 enum { SAFE_DECIMAL = 19, SAFE_HEX = 16 };
 
+enum { WORD = 8 };
+
+static uint64_t word_at(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
 bool number_decimal(struct slice s, uint64_t *value)
 {
 	size_t safe = s.n < SAFE_DECIMAL ? s.n : SAFE_DECIMAL, i;
 	uint64_t v = 0;
 
+	if (s.n >= WORD && s.n <= 2 * WORD) {
+		uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
+
+		if (number_count(first) < WORD || number_count(last) < WORD)
+			return false;
+		/* the last word has some digits of the first one */
+		v = s.n > WORD ? number_word(first, s.n - WORD) * 100000000 : 0;
+		*value = v + number_word(last, WORD);
+		return true;
+	}
 	for (i = 0; i < safe; i++) {
 		unsigned digit = (unsigned char)s.p[i] - '0';
 
@@ -55,6 +75,26 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	return true;
 }
 
+/* Not 0 where one of the eight bytes is no digit, or one in upper case. */
+static inline uint64_t hex_errors(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101, tops = ones * 0x80;
+	uint64_t digit = word ^ ones * '0', letter = word ^ ones * 0x60;
+
+	/* the top bit of bytes that are not 0 to 9, and of those that are not 1 to 6 */
+	return (((digit + ones * 0x76) & ((letter + ones * 0x79) | ~(letter + ones * 0x7f))) | word) & tops;
+}
+
+static inline uint64_t hex_word(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101;
+
+	word = __builtin_bswap64((word & ones * 15) + 9 * (word >> 6 & ones));
+	word = (word | word >> 4) & 0x00ff00ff00ff00ff;
+	word = (word | word >> 8) & 0x0000ffff0000ffff;
+	return (word | word >> 16) & 0xffffffff;
+}
+
 enum { VALID = 16 };
 
 /* The value of a hexadecimal digit with VALID; 0 for any other byte. */
@@ -81,6 +121,15 @@ bool number_hex(struct slice s, uint64_t *value)
 		s.p++;
 	if (!s.n || s.n > SAFE_HEX)
 		return false;
+	if (s.n >= WORD) {
+		uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
+
+		/* the last word has some digits of the first one */
+		if (!(hex_errors(first) | hex_errors(last))) {
+			*value = hex_word(first) << 4 * (s.n - WORD) | hex_word(last);
+			return true;
+		}
+	}
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned digit = hex_digits[(unsigned char)s.p[i]];
 

@@ -19,4 +19,28 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value);
 /* The value of a hexadecimal digit, or -1. */
 int number_hex_digit(char c);
 
+/*
+ * Decimal digits of a word, the first in its lowest byte, are read side by side: one after the other, a number costs more
+ * than what it is needed for.
+ */
+
+/* How many bytes the word starts with that are decimal digits. */
+static inline unsigned number_count(uint64_t word)
+{
+	uint64_t digits = word ^ 0x3030303030303030, others;
+
+	/* sets the top bit of bytes that are not 0 to 9, and of some after one */
+	others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+	return others ? __builtin_ctzll(others) / 8 : 8;
+}
+
+/* The value of its first n digits: 1 to 8. */
+static inline uint64_t number_word(uint64_t word, unsigned n)
+{
+	word <<= 64 - 8 * n;
+	word = (word & 0x0f0f0f0f0f0f0f0f) * (10 << 8 | 1) >> 8;
+	word = (word & 0x00ff00ff00ff00ff) * (100ULL << 16 | 1) >> 16;
+	return (word & 0x0000ffff0000ffff) * (10000ULL << 32 | 1) >> 32;
+}
+
 #endif

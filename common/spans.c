@@ -379,7 +379,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	struct span *s;
 	uint64_t ns;
 
-	error = traceline_ns(line->us, &ns);
+	error = traceline_time(line, &ns);
 	if (error)
 		return error;
 	spans_pass(spans, ns);

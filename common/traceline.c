@@ -52,6 +52,14 @@ const char *traceline_ns(struct slice us, uint64_t *ns)
 	return NULL;
 }
 
+const char *traceline_time(const struct traceline *l, uint64_t *ns)
+{
+	if (!l->has_ns)
+		return traceline_ns(l->us, ns);
+	*ns = l->ns;
+	return NULL;
+}
+
 static void parse_object(struct json *j, struct traceline *l)
 {
 	struct slice key, value;
@@ -169,17 +177,44 @@ static inline bool fast_integer(struct cursor *c, struct slice *raw)
 	return raw->n && (*raw->p != '0' || raw->n == 1);
 }
 
-static inline bool fast_us(struct cursor *c, struct slice *raw)
+/* The same of a number that may be long. More digits than always fit are left to the other reader. */
+static inline bool fast_u64(struct cursor *c, uint64_t *value)
 {
-	const char *start = c->p, *fraction;
+	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+	enum { WORD = 8, FIT = 19 };
+	const char *start = c->p;
+	unsigned digits;
+	uint64_t word;
 
-	if (!fast_integer(c, raw) || !LITERAL(c, ".") || c->p == c->end)
+	*value = 0;
+	do {
+		if (c->end - c->p < WORD || c->p - start > FIT)
+			return false;
+		memcpy(&word, c->p, WORD);
+		digits = number_count(word);
+		if (digits)
+			*value = *value * powers[digits] + number_word(word, digits);
+		c->p += digits;
+	} while (digits == WORD);
+	digits = c->p - start;
+	return digits && digits <= FIT && (*start != '0' || digits == 1);
+}
+
+/* Microseconds with three decimals. */
+static inline bool fast_us(struct cursor *c, struct slice *raw, uint64_t *ns)
+{
+	enum { DECIMALS = 3, WORD = 8 };
+	const char *start = c->p;
+	uint64_t us, word;
+
+	if (!fast_u64(c, &us) || c->end - c->p < WORD || *c->p != '.' || us >= UINT64_MAX / 1000)
 		return false;
-	fraction = c->p;
-	while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
-		c->p++;
+	memcpy(&word, c->p, WORD);
+	word >>= 8;
+	*ns = us * 1000 + number_word(word, DECIMALS);
+	c->p += 1 + DECIMALS;
 	*raw = slice_between(start, c->p);
-	return c->p - fraction == 3;
+	return number_count(word) == DECIMALS;
 }
 
 /* A string after its opening quote, and its closing one. */
@@ -195,10 +230,11 @@ static inline bool fast_string(struct cursor *c, struct slice *raw)
 static bool fast_object(struct cursor *c, struct traceline *l)
 {
 	struct slice value;
+	uint64_t ns;
 
 	if (LITERAL(c, "\"id\":\"") && !(fast_string(c, &l->object_id) && LITERAL(c, ",")))
 		return false;
-	if (LITERAL(c, "\"us\":") && !(fast_us(c, &l->object_us) && LITERAL(c, ",")))
+	if (LITERAL(c, "\"us\":") && !(fast_us(c, &l->object_us, &ns) && LITERAL(c, ",")))
 		return false;
 	if (!LITERAL(c, "\"value\":\"0x") || !fast_string(c, &value))
 		return false;
@@ -254,11 +290,9 @@ static bool fast_args(struct cursor *c, struct traceline *l)
 /* Up to the comma before "lcore". */
 static bool fast_head(struct cursor *c, struct traceline *l)
 {
-	struct slice number;
-
-	return LITERAL(c, "{\"tsc\":") && fast_integer(c, &number) && number_decimal(number, &l->tsc) &&
-	       LITERAL(c, ",\"us\":") && fast_us(c, &l->us) &&
-	       (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) &&
+	l->has_ns = true;
+	return LITERAL(c, "{\"tsc\":") && fast_u64(c, &l->tsc) && LITERAL(c, ",\"us\":") &&
+	       fast_us(c, &l->us, &l->ns) && (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) &&
 	       (!LITERAL(c, ",\"time\":\"") || fast_string(c, &l->time));
 }
 

@@ -12,6 +12,8 @@
 
 struct traceline {
 	uint64_t tsc;
+	bool has_ns;
+	uint64_t ns;                             /* see traceline_time() */
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
 	/* strings as written between their quotes; p is NULL without */
 	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
@@ -39,6 +41,9 @@ const char *traceline_parse(struct traceline *l, struct slice line);
  * lines on. False for any other line.
  */
 bool traceline_parse_head(struct traceline *l, struct slice line);
+
+/* The time of the line in nanoseconds. Returns NULL, or what is wrong with it. */
+const char *traceline_time(const struct traceline *l, uint64_t *ns);
 
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);

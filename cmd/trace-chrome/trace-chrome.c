@@ -333,7 +333,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	const char *error;
 
 	(void)text;
-	error = traceline_ns(line->us, &at.ns);
+	error = traceline_time(line, &at.ns);
 	if (!error && !line->object_id.p && draw_held(c, line, at.ns, &error))
 		return error;
 	if (!error)

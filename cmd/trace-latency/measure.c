@@ -149,7 +149,7 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 
 	if (!line->object_id.p && !(m->related && line->related.p))
 		return NULL;
-	error = traceline_ns(line->us, &ns);
+	error = traceline_time(line, &ns);
 	if (error)
 		return error;
 	if (m->interval && ns >= m->rows->interval.to)

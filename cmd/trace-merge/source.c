@@ -53,7 +53,7 @@ static const char *parse(struct head *h, struct slice text, struct traceline *pa
 	if (error)
 		return error;
 	h->text = text;
-	h->timed = !traceline_ns(parsed->us, &ns) && ns <= INT64_MAX;
+	h->timed = !traceline_time(parsed, &ns) && ns <= INT64_MAX;
 	h->at = (struct rate_point){parsed->tsc, ns};
 	h->us = parsed->us;
 	h->named = parsed->source.p;

@@ -56,7 +56,7 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 	(void)context;
 	idle_ticks = 0;
 	is_state = is_held = false;
-	error = traceline_ns(line->us, &ns);
+	error = traceline_time(line, &ns);
 	if (error)
 		return error;
 	packets_pass(&draw.packets, ns);

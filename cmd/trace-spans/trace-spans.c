@@ -113,7 +113,7 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 
 	(void)context;
 	idle_ticks = 0;
-	if (opt.story && !traceline_ns(line->us, &ns))
+	if (opt.story && !traceline_time(line, &ns))
 		story_see(&story, line, ns);
 	return spans_line(&spans, line, entry);
 }
