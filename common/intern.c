@@ -12,19 +12,36 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Depends on random numbers like that of the map: nobody can choose names that collide. */
-static uint64_t hash(const struct intern *names, struct slice s)
+static uint64_t word_at(const char *p)
 {
-	uint64_t word = 0, h = names->seed[0] ^ s.n;
+	uint64_t word;
 
-	for (; s.n >= 8; s.p += 8, s.n -= 8) {
-		memcpy(&word, s.p, 8);
-		h = mix(h ^ word, names->seed[1]);
-	}
-	word = 0;
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static uint64_t short_word(struct slice s)
+{
+	uint64_t word = 0;
+
 	for (size_t i = 0; i < s.n; i++)
 		word = word << 8 | (unsigned char)s.p[i];
-	return mix(h ^ word, names->seed[1]);
+	return word;
+}
+
+/*
+ * Depends on random numbers like that of the map: nobody can choose names that collide. The last word has some bytes of
+ * the one before it, unless there is none.
+ */
+static uint64_t hash(const struct intern *names, struct slice s)
+{
+	uint64_t h = names->seed[0] ^ s.n;
+
+	if (s.n < 8)
+		return mix(h ^ short_word(s), names->seed[1]);
+	for (; s.n > 8; s = slice_from(s, s.n < 16 ? s.n - 8 : 8))
+		h = mix(h ^ word_at(s.p), names->seed[1]);
+	return mix(h ^ word_at(s.p), names->seed[1]);
 }
 
 /* A key of the map is one text's: a text whose hash is in use has the next free number. */
