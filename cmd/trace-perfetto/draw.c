@@ -22,24 +22,6 @@ static uint64_t flow_of(const struct span *child)
 	return (uint64_t)child->generation << 32 | (child->index + 1);
 }
 
-/* Writes a member of an object, which starts with the first one. */
-static void put_key(struct out *out, size_t start, const char *key)
-{
-	out_text(out, out->len == start ? "{\"" : ",\"");
-	out_text(out, key);
-	out_text(out, "\":");
-}
-
-static void put_text(struct out *out, size_t start, const char *key, struct slice text, struct slice before)
-{
-	if (!text.p || slice_equal(text, before))
-		return;
-	put_key(out, start, key);
-	out_char(out, '"');
-	out_slice(out, text);
-	out_char(out, '"');
-}
-
 /* The first argument that the span's first entry does not have at this place with the same value. */
 static size_t num_repeated(const struct span *s, const struct traceline *line)
 {
@@ -58,43 +40,27 @@ static size_t num_repeated(const struct span *s, const struct traceline *line)
 	return i;
 }
 
-/* The arguments from the one with this number on. */
-static void keep_args(struct out *kept, size_t start, const struct traceline *line, size_t from)
+/* An owner's description names it better than its number. */
+static void note_owner(struct notes *notes, struct slice poller, struct slice owner)
 {
-	if (from == line->num_args)
-		return;
-	put_key(kept, start, "args");
-	for (size_t i = from; i < line->num_args; i++) {
-		out_char(kept, i == from ? '{' : ',');
-		out_slice(kept, slice_between(line->args[i].key.p - 1, line->args[i].value.p + line->args[i].value.n));
-	}
-	out_char(kept, '}');
+	if (owner.n)
+		notes_text(notes, NOTE_OWNER, owner, false);
+	else if (poller.n)
+		notes_text(notes, NOTE_POLLER, poller, false);
 }
 
-/* Keeps the members of an entry that differ from those of its span, as a JSON object; nothing if all are the same. */
-static void keep_members(struct span *s, bool first, const struct traceline *line)
+/* What a later entry has that its span does not. */
+static void note_changes(struct notes *notes, const struct span *s, const struct traceline *line)
 {
-	struct out *kept = &s->kept;
-	size_t start = kept->len;
+	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
+				  : !line->poller.n || slice_equal(line->poller, span_poller(s));
 	uint64_t lcore;
 
-	if (line->size.p) {
-		put_key(kept, start, "size");
-		out_slice(kept, line->size);
-	}
-	if (!first) {
-		if (number_decimal(line->lcore, &lcore) && lcore != s->lcore) {
-			put_key(kept, start, "lcore");
-			out_u64(kept, lcore);
-		}
-		if (line->owner.n)
-			put_text(kept, start, "owner", line->owner, span_owner(s));
-		else
-			put_text(kept, start, "poller", line->poller, span_poller(s));
-		keep_args(kept, start, line, num_repeated(s, line));
-	}
-	if (kept->len > start)
-		out_char(kept, '}');
+	if (number_decimal(line->lcore, &lcore) && lcore != s->lcore)
+		notes_uint(notes, NOTE_LCORE, lcore);
+	if (!same)
+		note_owner(notes, line->poller, line->owner);
+	notes_args(notes, line, num_repeated(s, line));
 }
 
 /* Counts a request that is in flight from now on, or is no longer. */
@@ -133,6 +99,7 @@ static void note_lcore(struct draw *d, const struct span *s, const struct tracel
 
 void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line)
 {
+	struct notes *notes = &d->packets.notes;
 	bool first = before == MAP_NONE;
 
 	if (first) {
@@ -143,17 +110,24 @@ void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct tra
 		s->notes[0] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
 	s->lines[s->n - 1].at = s->kept.len;
-	keep_members(s, first, line);
+	notes_clear(notes);
+	if (line->size.p)
+		notes_value(notes, NOTE_SIZE, line->size);
+	if (first)
+		notes_args(notes, line, 0);
+	else
+		note_changes(notes, s, line);
+	notes_keep(notes, &s->kept);
 	count(d, s);
 	count_waiting(d, s);
 }
 
 /* What was kept of a state's entry. */
-static struct slice kept_of(const struct span *s, size_t state)
+static struct notes_list kept_of(const struct span *s, size_t state)
 {
 	size_t at = s->lines[state].at, end = state + 1 < s->n ? s->lines[state + 1].at : s->kept.len;
 
-	return end > at ? (struct slice){s->kept.buf + at, end - at} : (struct slice){};
+	return notes_kept((struct slice){s->kept.buf + at, end - at});
 }
 
 static struct slice id_of(struct draw *d, const struct span *s)
@@ -193,29 +167,41 @@ static struct slice name_of(struct draw *d, const struct span *s)
 /* What a request is, as in a span line's io. */
 static void note_io(struct draw *d)
 {
-	struct out *text = &d->text;
+	struct notes *notes = &d->packets.notes;
+	size_t start = 0;
 
-	text->len = 0;
 	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
-		size_t before = text->len;
-
-		put_key(text, 0, lift_keys[key]);
-		if (!lift_write(text, &d->lift, key))
-			text->len = before;
+		d->text.len = 0;
+		if (!lift_write(&d->text, &d->lift, key))
+			continue;
+		start = start ? start : notes_open(notes, NOTE_IO);
+		notes_member(notes, slice_of(lift_keys[key]), out_kept(&d->text));
 	}
-	if (!text->len)
-		return;
-	out_char(text, '}');
-	packets_note_value(&d->packets, NOTE_IO, out_kept(text));
+	if (start)
+		notes_close(notes, start);
 }
 
-/* An owner's description names it better than its number. */
-static void note_owner(struct packets *p, struct slice poller, struct slice owner)
+static void note_span(struct draw *d, const struct span *s)
 {
-	if (owner.n)
-		packets_note_text(p, NOTE_OWNER, owner, false);
-	else if (poller.n)
-		packets_note_text(p, NOTE_POLLER, poller, false);
+	struct notes *notes = &d->packets.notes;
+
+	notes_clear(notes);
+	notes_text(notes, NOTE_ID, id_of(d, s), true);
+	notes_pointer(notes, NOTE_VALUE, s->value);
+	notes_uint(notes, NOTE_LCORE, s->lcore);
+	if (s->has_parent)
+		notes_text(notes, NOTE_RELATED, span_parent(s), true);
+	else
+		notes_uint(notes, NOTE_TSC, s->tsc);
+	if (s->open)
+		notes_flag(notes, NOTE_OPEN);
+	if (s->cut)
+		notes_flag(notes, NOTE_CUT);
+	if (s->torn)
+		notes_flag(notes, NOTE_TORN);
+	note_owner(notes, span_poller(s), span_owner(s));
+	if (!s->has_parent)
+		note_io(d);
 }
 
 static void begin_span(struct draw *d, uint32_t track, const struct span *s)
@@ -230,25 +216,9 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s)
 	for (const struct span *child = s->child; child; child = child->next)
 		if (has_flow(s, child))
 			packets_flow(p, flow_of(child), false);
-	packets_note_text(p, NOTE_ID, id_of(d, s), true);
-	packets_note_pointer(p, NOTE_VALUE, s->value);
-	packets_note_uint(p, NOTE_LCORE, s->lcore);
-	if (s->has_parent)
-		packets_note_text(p, NOTE_RELATED, span_parent(s), true);
-	else
-		packets_note_uint(p, NOTE_TSC, s->tsc);
-	note_owner(p, span_poller(s), span_owner(s));
-	if (!s->has_parent)
-		note_io(d);
-	packets_note_members(p, kept_of(s, 0));
-	if (s->args_n)
-		packets_note_value(p, NOTE_ARGS, span_args(s));
-	if (s->open)
-		packets_note_flag(p, NOTE_OPEN);
-	if (s->cut)
-		packets_note_flag(p, NOTE_CUT);
-	if (s->torn)
-		packets_note_flag(p, NOTE_TORN);
+	note_span(d, s);
+	packets_notes(p, notes_list(&p->notes));
+	packets_notes(p, kept_of(s, 0));
 	packets_close(p);
 }
 
@@ -261,7 +231,7 @@ static void draw_state(struct draw *d, uint32_t track, const struct span *s, siz
 	packets_open(p, track, s->states[i].ns, last && !s->open ? TYPE_INSTANT : TYPE_SLICE_BEGIN);
 	packets_name(p, s->states[i].state);
 	if (i)
-		packets_note_members(p, kept_of(s, i));
+		packets_notes(p, kept_of(s, i));
 	packets_close(p);
 	if (!last)
 		packets_end(p, track, s->states[i + 1].ns);
@@ -303,22 +273,20 @@ void draw_span(struct draw *d, const struct span *s)
 }
 
 /* What a line has besides its time, its lcore and its name. */
-static void note_line(struct packets *p, const struct traceline *line)
+static void draw_notes(struct packets *p, const struct traceline *line)
 {
-	packets_note_text(p, NOTE_ID, line->object_id, true);
-	if (line->object_id.p)
-		packets_note_pointer(p, NOTE_VALUE, line->object_value);
-	packets_note_text(p, NOTE_RELATED, line->related, true);
-	note_owner(p, line->poller, line->owner);
-	if (line->size.p)
-		packets_note_value(p, NOTE_SIZE, line->size);
-	if (line->num_args) {
-		const char *start = line->args[0].key.p - 2; /* the brace and the quote */
+	struct notes *notes = &p->notes;
 
-		while (*start != '{')
-			start--;
-		packets_note_value(p, NOTE_ARGS, slice_between(start, line->args_end + 1));
-	}
+	notes_clear(notes);
+	notes_text(notes, NOTE_ID, line->object_id, true);
+	if (line->object_id.p)
+		notes_pointer(notes, NOTE_VALUE, line->object_value);
+	notes_text(notes, NOTE_RELATED, line->related, true);
+	note_owner(notes, line->poller, line->owner);
+	if (line->size.p)
+		notes_value(notes, NOTE_SIZE, line->size);
+	notes_args(notes, line, 0);
+	packets_notes(p, notes_list(notes));
 }
 
 static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
@@ -333,7 +301,7 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 	reactors_write(&d->text, line);
 	packets_open(&d->packets, track, interval->begin, TYPE_SLICE_BEGIN);
 	packets_name_text(&d->packets, out_kept(&d->text));
-	note_line(&d->packets, line);
+	draw_notes(&d->packets, line);
 	packets_close(&d->packets);
 	packets_end(&d->packets, track, interval->end);
 }
@@ -377,7 +345,7 @@ const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns)
 	place = places_lcore(&d->places, line, lcore);
 	packets_open(p, d->places.all[place].track, ns, TYPE_INSTANT);
 	packets_name(p, intern_add(d->spans->states, line->tpoint));
-	note_line(p, line);
+	draw_notes(p, line);
 	packets_close(p);
 	return NULL;
 }

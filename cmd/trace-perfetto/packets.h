@@ -12,38 +12,15 @@
 #ifndef TRACE_PERFETTO_PACKETS_H
 #define TRACE_PERFETTO_PACKETS_H
 
-#include "intern.h"
-#include "out.h"
-#include "traceline.h"
+#include "notes.h"
 
 enum {
-	/* names of each kind that are interned; those that come later are written in full */
-	PACKETS_NAMES = 512,
+	/* names of events that are interned; those that come later are written in full */
+	PACKETS_NAMES = NOTES_MAX,
 	/* sequences start again after this many bytes of output, and after this much trace time */
 	PACKETS_EPOCH_BYTES = 8 << 20,
 };
 #define PACKETS_EPOCH_NS (10 * 1000000000ULL)
-
-/* Kinds of interned names. */
-enum packets_kind { PACKETS_EVENT_NAMES, PACKETS_NOTE_NAMES, PACKETS_STRINGS, PACKETS_KINDS };
-
-/* Names of the notes of an event. */
-enum packets_note {
-	NOTE_ID,
-	NOTE_VALUE,
-	NOTE_TSC,
-	NOTE_RELATED,
-	NOTE_POLLER,
-	NOTE_OWNER,
-	NOTE_SIZE,
-	NOTE_LCORE,
-	NOTE_OPEN,
-	NOTE_CUT,
-	NOTE_TORN,
-	NOTE_IO,
-	NOTE_ARGS,
-	NOTES
-};
 
 struct track {
 	char *name;
@@ -52,14 +29,16 @@ struct track {
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
-	/* bits: names that the sequence has */
-	uint64_t seen[PACKETS_KINDS][PACKETS_NAMES / 64];
+	char head[16];               /* how each packet with an event starts */
+	unsigned head_n;
+	/* bits: numbers that the sequence has defined, those of notes first */
+	uint64_t seen[(NOTES_KINDS + 1) * NOTES_MAX / 64];
 };
 
 struct packets {
 	struct out *out;             /* set before the first call */
 	const struct intern *events; /* the names of events, too */
-	struct intern notes, strings;
+	struct notes notes;          /* for the caller, who notes_clear()s them before */
 	struct track **tracks;
 	uint32_t num_tracks;
 	size_t cap_tracks;
@@ -68,8 +47,9 @@ struct packets {
 	uint64_t clock_ns, realtime; /* of the latest snapshot of the time of day */
 	uint32_t clock_epoch;
 	struct track *track; /* of the event that is made */
-	struct out packet, interned;
-	size_t event; /* where the event starts in the packet */
+	uint64_t ticks;      /* its time, on the clock of the sequence */
+	bool is_absolute;    /* or on that of the trace */
+	struct out packet, event, interned;
 };
 
 void packets_start(struct packets *p);
@@ -103,18 +83,7 @@ void packets_name_text(struct packets *p, struct slice name);
 /* Arrows lead from events to those after them that have the same flow. last: no other one follows. */
 void packets_flow(struct packets *p, uint64_t flow, bool last);
 
-/* What else is known: debug annotations. */
-void packets_note_flag(struct packets *p, enum packets_note name);
-void packets_note_uint(struct packets *p, enum packets_note name, uint64_t value);
-void packets_note_pointer(struct packets *p, enum packets_note name, uint64_t value);
-/* once: it is not worth to be interned */
-void packets_note_text(struct packets *p, enum packets_note name, struct slice text, bool once);
-
-/* A value as in JSON: an object has notes of its own; arrays, and objects too deep in it, are text. */
-void packets_note_value(struct packets *p, enum packets_note name, struct slice value);
-
-/* Writes a note for each member of an object; text may be empty. */
-void packets_note_members(struct packets *p, struct slice object);
+void packets_notes(struct packets *p, struct notes_list list);
 
 void packets_free(struct packets *p);
 

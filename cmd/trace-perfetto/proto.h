@@ -89,14 +89,49 @@ enum { INTERNED_IID = 1, INTERNED_TEXT = 2 };
 /* Wire types. */
 enum { WIRE_VARINT = 0, WIRE_I64 = 1, WIRE_LEN = 2 };
 
-static inline void proto_varint(struct out *out, uint64_t value)
+/* Bytes that a number takes. */
+static inline size_t proto_varint_size(uint64_t value)
 {
-	char *to = out_room(out, 10);
+	return (70 - __builtin_clzll(value | 1)) / 7;
+}
 
+/* These return the end of what they write. */
+static inline char *proto_put_varint(char *to, uint64_t value)
+{
 	for (; value >= 0x80; value >>= 7)
 		*to++ = (char)(value | 0x80);
 	*to++ = (char)value;
-	out_commit(out, to);
+	return to;
+}
+
+static inline char *proto_put(char *to, unsigned field, uint64_t value)
+{
+	return proto_put_varint(proto_put_varint(to, field << 3 | WIRE_VARINT), value);
+}
+
+/* Key and length of a field of n bytes. */
+static inline char *proto_put_length(char *to, unsigned field, size_t n)
+{
+	return proto_put_varint(proto_put_varint(to, field << 3 | WIRE_LEN), n);
+}
+
+/* The most that it writes. */
+enum { PROTO_LENGTH = 20 };
+
+/* Bytes of a whole field. */
+static inline size_t proto_size(unsigned field, uint64_t value)
+{
+	return proto_varint_size(field << 3) + proto_varint_size(value);
+}
+
+static inline size_t proto_size_bytes(unsigned field, size_t n)
+{
+	return proto_size(field, n) + n;
+}
+
+static inline void proto_varint(struct out *out, uint64_t value)
+{
+	out_commit(out, proto_put_varint(out_room(out, 10), value));
 }
 
 static inline void proto_key(struct out *out, unsigned field, unsigned wire_type)
@@ -106,8 +141,7 @@ static inline void proto_key(struct out *out, unsigned field, unsigned wire_type
 
 static inline void proto_uint(struct out *out, unsigned field, uint64_t value)
 {
-	proto_key(out, field, WIRE_VARINT);
-	proto_varint(out, value);
+	out_commit(out, proto_put(out_room(out, 20), field, value));
 }
 
 static inline void proto_fixed64(struct out *out, unsigned field, uint64_t value)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is known of an event besides its name: Perfetto's debug annotations, in the wire format.
+ *
+ * Names, and texts that come again and again, are numbers there, which each packet sequence has to define before it uses
+ * them. Notes list those that they use, so that they can be made before it is known on which track they are drawn.
+ *
+ * Texts are as in JSON between quotes.
+ */
+#ifndef TRACE_PERFETTO_NOTES_H
+#define TRACE_PERFETTO_NOTES_H
+
+#include "intern.h"
+#include "out.h"
+#include "traceline.h"
+
+/* Kinds of numbers. */
+enum notes_kind { NOTES_NAMES, NOTES_STRINGS, NOTES_KINDS };
+
+/* Numbers of each kind, from 0; what comes later is written in full. */
+enum { NOTES_MAX = 512 };
+
+/* Names that have a number from the start. */
+enum note {
+	NOTE_ID,
+	NOTE_VALUE,
+	NOTE_TSC,
+	NOTE_RELATED,
+	NOTE_POLLER,
+	NOTE_OWNER,
+	NOTE_SIZE,
+	NOTE_LCORE,
+	NOTE_OPEN,
+	NOTE_CUT,
+	NOTE_TORN,
+	NOTE_IO,
+	NOTE_ARGS,
+	NOTES
+};
+
+/* What is written for an event. */
+struct notes_list {
+	struct slice bytes;
+	const uint16_t *uses; /* kind * NOTES_MAX + number */
+	size_t n;
+};
+
+struct notes {
+	struct intern known[NOTES_KINDS];
+	struct out bytes;
+	uint16_t *uses;
+	size_t n, cap;
+};
+
+/* notes is all zero. */
+void notes_start(struct notes *notes);
+
+/* Starts the notes of another event. */
+void notes_clear(struct notes *notes);
+
+void notes_flag(struct notes *notes, enum note name);
+void notes_uint(struct notes *notes, enum note name, uint64_t value);
+void notes_pointer(struct notes *notes, enum note name, uint64_t value);
+
+/* A text, unless its p is NULL. once: it is not worth a number. */
+void notes_text(struct notes *notes, enum note name, struct slice text, bool once);
+
+/* A value as in JSON: arrays, and objects too deep in it, are text. */
+void notes_value(struct notes *notes, enum note name, struct slice value);
+
+/* What is written between these is an object. notes_close() gets what notes_open() returned. */
+size_t notes_open(struct notes *notes, enum note name);
+void notes_member(struct notes *notes, struct slice name, struct slice value);
+void notes_close(struct notes *notes, size_t start);
+
+/* The arguments of a line from the one with this number on. */
+void notes_args(struct notes *notes, const struct traceline *line, size_t from);
+
+/* Valid until the next call. */
+struct notes_list notes_list(const struct notes *notes);
+
+/* Keeps the list in a buffer, and gets it back from there. Nothing is kept of an empty list. */
+void notes_keep(const struct notes *notes, struct out *kept);
+struct notes_list notes_kept(struct slice kept);
+
+void notes_free(struct notes *notes);
+
+#endif
