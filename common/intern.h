@@ -15,6 +15,7 @@ struct intern {
 	uint32_t n;
 	size_t cap;
 	uint64_t seed[2];
+	uint32_t recent[64]; /* numbers of texts that were looked up, at places that hardly depend on the text */
 };
 
 /* The number of this text, which is added when it is new. */

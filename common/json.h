@@ -101,14 +101,13 @@ static inline const char *json_plain(const char *p, const char *end)
 		uint64_t w, quote, slash;
 
 		memcpy(&w, p, 8);
-		quote = w ^ ones * '"';
+		/* a quote becomes a blank, and a blank something else */
+		quote = w ^ ones * ('"' ^ ' ');
 		slash = w ^ ones * '\\';
-		/*
-		 * sets the top bit of bytes that are 0 or below 0x20, never of those from 0x80 on
-		 */
-		w = ((quote - ones) & ~quote) | ((slash - ones) & ~slash) | ((w - ones * 0x20) & ~w);
-		if (w & tops)
-			return p + __builtin_ctzll(w & tops) / 8;
+		/* sets the top bit of bytes up to a blank, and of those that are 0; never of those from 0x80 on */
+		w = (((quote - ones * 0x21) & ~quote) | ((slash - ones) & ~slash)) & tops;
+		if (w)
+			return p + __builtin_ctzll(w) / 8;
 	}
 	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
 		p++;

@@ -77,7 +77,7 @@ static void learn_state(struct lifecycle *l, uint32_t state)
 
 		l->known = mem_room(l->known, l->num_known, &l->cap_known);
 		known = &l->known[l->num_known];
-		*known = (struct lifecycle_state){.type = MAP_NONE};
+		*known = (struct lifecycle_state){.type = MAP_NONE, .used_by = MAP_NONE};
 		for (size_t i = 0; i < COUNT(links); i++)
 			known->links |= slice_is(l->states->all[l->num_known], links[i].tpoint);
 		l->num_known++;
@@ -140,14 +140,22 @@ static bool final_by_name(struct slice state)
 /* The index of how objects of this type use this state. */
 static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 {
-	uint32_t *index = map_put(&l->use_map, (uint64_t)type << 32 | state);
+	struct lifecycle_state *known;
+	uint32_t *index;
 
+	learn_state(l, state);
+	known = &l->known[state];
+	if (known->used_by == type)
+		return known->use;
+	index = map_put(&l->use_map, (uint64_t)type << 32 | state);
 	if (*index == MAP_NONE) {
 		*index = l->num_uses;
 		l->uses = mem_room(l->uses, l->num_uses, &l->cap_uses);
 		l->uses[l->num_uses++] = (struct lifecycle_use){.type = type,
 								.final_by_name = final_by_name(l->states->all[state])};
 	}
+	known->used_by = type;
+	known->use = *index;
 	return *index;
 }
 

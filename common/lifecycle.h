@@ -54,9 +54,10 @@ struct lifecycle {
 	/* types, and states as in JSON; the caller's, set before the first call */
 	struct intern *types, *states;
 	struct lifecycle_state {
-		uint32_t type; /* of the object that was in it last; MAP_NONE at first */
-		bool links;    /* its entries name their parent by address only */
-	} * known;             /* by state */
+		uint32_t type;         /* of the object that was in it last; MAP_NONE at first */
+		uint32_t used_by, use; /* that type, and the index in uses of both; MAP_NONE at first */
+		bool links;            /* its entries name their parent by address only */
+	} * known;                     /* by state */
 	size_t num_known, cap_known;
 	struct map addresses[LIFECYCLE_TYPES];
 	struct object *all; /* one for each address */

@@ -31,6 +31,9 @@ static struct slice name_of(struct slice args)
 	struct slice key, name = {"", 0};
 	struct json j;
 
+	/* a key that has it escaped is not SPDK's, but of no other meaning */
+	if (!args.n || (!memmem(args.p, args.n, "\"name\"", 6) && !memchr(args.p, '\\', args.n)))
+		return name;
 	json_init(&j, args.p, args.n);
 	for (json_object(&j); json_key(&j, &key); json_skip(&j))
 		if (json_is(key, "name") && json_peek(&j) == '"') {
@@ -151,13 +154,6 @@ static bool write_name(struct out *out, struct slice name)
 	return true;
 }
 
-static bool write_fact(struct out *out, const struct facts *facts, enum fact fact)
-{
-	if (facts_has(facts, fact))
-		out_u64(out, facts->values[fact]);
-	return facts_has(facts, fact);
-}
-
 /* A status without a name: its type and code. */
 static bool write_status(struct out *out, const struct lift *lift)
 {
@@ -171,12 +167,23 @@ static bool write_status(struct out *out, const struct lift *lift)
 	return true;
 }
 
-bool lift_write(struct out *out, const struct lift *lift, enum lift_key key)
+bool lift_number(const struct lift *lift, enum lift_key key, uint64_t *value)
 {
 	static const enum fact facts[LIFT_KEYS] = {
 		[LIFT_TYPE] = FACT_TYPE,   [LIFT_BLOCKS] = FACT_BLOCKS, [LIFT_LBA] = FACT_LBA, [LIFT_QD] = FACT_QD,
 		[LIFT_BYTES] = FACT_BYTES, [LIFT_CID] = FACT_CID,       [LIFT_OPC] = FACT_OPC,
 	};
+
+	if (key == LIFT_STATUS || key == LIFT_BDEV || (key == LIFT_TYPE && lift->type) ||
+	    !facts_has(&lift->facts, facts[key]))
+		return false;
+	*value = lift->facts.values[facts[key]];
+	return true;
+}
+
+bool lift_write(struct out *out, const struct lift *lift, enum lift_key key)
+{
+	uint64_t value;
 
 	if (key == LIFT_STATUS)
 		return write_status(out, lift);
@@ -184,7 +191,10 @@ bool lift_write(struct out *out, const struct lift *lift, enum lift_key key)
 		return lift->bdev.len && write_name(out, out_kept(&lift->bdev));
 	if (key == LIFT_TYPE && lift->type)
 		return write_name(out, slice_of(lift->type));
-	return write_fact(out, &lift->facts, facts[key]);
+	if (!lift_number(lift, key, &value))
+		return false;
+	out_u64(out, value);
+	return true;
 }
 
 void lift_free(struct lift *lift)

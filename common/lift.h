@@ -32,6 +32,9 @@ extern const char *const lift_keys[LIFT_KEYS];
 /* lift is all zero before the first call, and is used again for the next one. */
 void lift_span(struct lift *lift, const struct spans *spans, const struct span *s);
 
+/* A value that is a number. False when it is none, or not known. */
+bool lift_number(const struct lift *lift, enum lift_key key, uint64_t *value);
+
 /* Writes a value as JSON. False, with nothing written, when it is not known. */
 bool lift_write(struct out *out, const struct lift *lift, enum lift_key key);
 

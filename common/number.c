@@ -14,32 +14,33 @@ static uint64_t word_at(const char *p)
 	return word;
 }
 
+/* Of two words, or of one and a part of it. */
+static bool words_decimal(struct slice s, uint64_t *value)
+{
+	uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
+
+	if (number_count(first) < WORD || number_count(last) < WORD)
+		return false;
+	/* the last word has some digits of the first one */
+	*value = s.n > WORD ? number_word(first, s.n - WORD) * 100000000 : 0;
+	*value += number_word(last, WORD);
+	return true;
+}
+
 bool number_decimal(struct slice s, uint64_t *value)
 {
-	size_t safe = s.n < SAFE_DECIMAL ? s.n : SAFE_DECIMAL, i;
 	uint64_t v = 0;
 
-	if (s.n >= WORD && s.n <= 2 * WORD) {
-		uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
-
-		if (number_count(first) < WORD || number_count(last) < WORD)
-			return false;
-		/* the last word has some digits of the first one */
-		v = s.n > WORD ? number_word(first, s.n - WORD) * 100000000 : 0;
-		*value = v + number_word(last, WORD);
-		return true;
-	}
-	for (i = 0; i < safe; i++) {
+	if (s.n >= WORD && s.n <= 2 * WORD)
+		return words_decimal(s, value);
+	for (size_t i = 0; i < s.n; i++) {
 		unsigned digit = (unsigned char)s.p[i] - '0';
 
 		if (digit > 9)
 			return false;
-		v = 10 * v + digit;
-	}
-	for (; i < s.n; i++) {
-		unsigned digit = (unsigned char)s.p[i] - '0';
-
-		if (digit > 9 || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
+		if (i < SAFE_DECIMAL)
+			v = 10 * v + digit;
+		else if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, digit, &v))
 			return false;
 	}
 	if (s.n)

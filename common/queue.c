@@ -34,6 +34,17 @@ void queue_add(struct queue *q, struct span *s, uint64_t since)
 	q->all[(q->first + q->n++) % q->cap] = (struct queue_entry){s, s->generation, since};
 }
 
+/* Those that are fetched from memory before their turn. */
+enum { AHEAD = 2 };
+
+static void prefetch(const struct span *s)
+{
+	__builtin_prefetch(s->states);
+	__builtin_prefetch(s->text.buf);
+	__builtin_prefetch(s->kept.buf);
+	__builtin_prefetch(s->lines);
+}
+
 bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
 {
 	if (!q->n || q->all[q->first].since > since)
@@ -41,5 +52,10 @@ bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
 	*entry = q->all[q->first];
 	q->first = (q->first + 1) % q->cap;
 	q->n--;
+	/* what it waited for has driven the next ones out of the cache */
+	for (size_t i = 0; i < q->n && i < AHEAD; i++)
+		__builtin_prefetch(q->all[(q->first + i) % q->cap].span);
+	if (q->n)
+		prefetch(q->all[q->first].span);
 	return true;
 }

@@ -373,7 +373,9 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
 {
 	struct lifecycle_change change;
-	struct traceline known = *line;
+	struct traceline copy;
+	/* of an object without an id, the line with one */
+	const struct traceline *known = line;
 	const char *error;
 	uint32_t state, before;
 	struct span *s;
@@ -389,12 +391,14 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	state = intern_add(spans->states, line->tpoint);
 	learn_state(spans, state);
 	if (slice_is(line->object_id, "n/a")) {
-		known.object_id = slice_of(unknown_id);
-		known.object_us = slice_of("0.000");
+		copy = *line;
+		copy.object_id = slice_of(unknown_id);
+		copy.object_us = slice_of("0.000");
 		spans->unknown = intern_add_below(spans->types, (struct slice){unknown_id, unknown_letter},
 						  LIFECYCLE_TYPES);
+		known = &copy;
 	}
-	error = lifecycle_line(&spans->lifecycle, &known, ns, state, &change);
+	error = lifecycle_line(&spans->lifecycle, known, ns, state, &change);
 	if (error || change.event == LIFECYCLE_NONE)
 		return error;
 	s = span_of(spans, change.object);
@@ -404,7 +408,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 		change.before = *change.object;
 	}
 	if (change.event == LIFECYCLE_STARTS)
-		s = start_span(spans, &known, ns, &change);
+		s = start_span(spans, known, ns, &change);
 	if (!s || s->ended) {
 		spans->late++;
 		return NULL;
