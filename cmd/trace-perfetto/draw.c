@@ -171,11 +171,18 @@ static void note_io(struct draw *d)
 	size_t start = 0;
 
 	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+		bool is_number;
+		uint64_t number;
+
 		d->text.len = 0;
-		if (!lift_write(&d->text, &d->lift, key))
+		is_number = lift_number(&d->lift, key, &number);
+		if (!is_number && !lift_write(&d->text, &d->lift, key))
 			continue;
 		start = start ? start : notes_open(notes, NOTE_IO);
-		notes_member(notes, slice_of(lift_keys[key]), out_kept(&d->text));
+		if (is_number)
+			notes_member_uint(notes, NOTE_LIFT + key, number);
+		else
+			notes_member(notes, NOTE_LIFT + key, out_kept(&d->text));
 	}
 	if (start)
 		notes_close(notes, start);

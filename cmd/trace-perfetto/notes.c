@@ -13,7 +13,7 @@ enum {
 	LEVELS = 2,      /* of objects in a note: the arguments, and what trace-join makes of one */
 };
 
-static const char *const names[NOTES] = {
+static const char *const names[NOTE_LIFT] = {
 	[NOTE_ID] = "id",         [NOTE_VALUE] = "value", [NOTE_TSC] = "tsc",   [NOTE_RELATED] = "related",
 	[NOTE_POLLER] = "poller", [NOTE_OWNER] = "owner", [NOTE_SIZE] = "size", [NOTE_LCORE] = "lcore",
 	[NOTE_OPEN] = "open",     [NOTE_CUT] = "cut",     [NOTE_TORN] = "torn", [NOTE_IO] = "io",
@@ -24,7 +24,7 @@ void notes_start(struct notes *notes)
 {
 	notes->bytes.fd = OUT_MEMORY;
 	for (unsigned i = 0; i < NOTES; i++)
-		intern_add(&notes->known[NOTES_NAMES], slice_of(names[i]));
+		intern_add(&notes->known[NOTES_NAMES], slice_of(i < NOTE_LIFT ? names[i] : lift_keys[i - NOTE_LIFT]));
 }
 
 void notes_clear(struct notes *notes)
@@ -38,31 +38,35 @@ static uint32_t number_of(struct notes *notes, enum notes_kind kind, struct slic
 	return text.n > LONG_TEXT ? MAP_NONE : intern_add_below(&notes->known[kind], text, NOTES_MAX);
 }
 
-/* Writes a number that readers look up. */
-static void put_number(struct notes *notes, unsigned field, enum notes_kind kind, uint32_t number)
+static void use(struct notes *notes, enum notes_kind kind, uint32_t number)
 {
 	notes->uses = mem_room(notes->uses, notes->n, &notes->cap);
 	notes->uses[notes->n++] = kind * NOTES_MAX + number;
-	proto_uint(&notes->bytes, field, number + 1);
 }
 
-static size_t open_note(struct notes *notes, unsigned field, struct slice name)
-{
-	size_t start = proto_open(&notes->bytes, field);
-	uint32_t number = number_of(notes, NOTES_NAMES, name);
+/* Most notes are short: they are made in one piece, of at most this many bytes, whose length takes one. */
+enum { SHORT_NOTE = 100 };
 
-	if (number == MAP_NONE)
-		proto_string(&notes->bytes, ANNOTATION_NAME, name);
-	else
-		put_number(notes, ANNOTATION_NAME_IID, NOTES_NAMES, number);
-	return start;
+/* Starts one at `start`, with a name that has a number. */
+static inline char *short_open(struct notes *notes, char *start, unsigned field, uint32_t name)
+{
+	use(notes, NOTES_NAMES, name);
+	*proto_put_key(start, field, WIRE_LEN) = 0;
+	return proto_put(start + 2, ANNOTATION_NAME_IID, name + 1);
+}
+
+static inline void short_close(struct notes *notes, char *start, char *to)
+{
+	start[1] = (char)(to - start - 2);
+	out_commit(&notes->bytes, to);
 }
 
 size_t notes_open(struct notes *notes, enum note name)
 {
-	size_t start = proto_open(&notes->bytes, EVENT_DEBUG_ANNOTATIONS);
+	char *to = short_open(notes, out_room(&notes->bytes, SHORT_NOTE), EVENT_DEBUG_ANNOTATIONS, name);
+	size_t start = notes->bytes.len + 2;
 
-	put_number(notes, ANNOTATION_NAME_IID, NOTES_NAMES, name);
+	out_commit(&notes->bytes, to);
 	return start;
 }
 
@@ -71,38 +75,39 @@ void notes_close(struct notes *notes, size_t start)
 	proto_close(&notes->bytes, start);
 }
 
+static inline void put_short(struct notes *notes, enum note name, unsigned field, uint64_t value)
+{
+	char *start = out_room(&notes->bytes, SHORT_NOTE);
+	char *to = short_open(notes, start, EVENT_DEBUG_ANNOTATIONS, name);
+
+	short_close(notes, start, proto_put(to, field, value));
+}
+
 void notes_flag(struct notes *notes, enum note name)
 {
-	size_t start = notes_open(notes, name);
-
-	proto_uint(&notes->bytes, ANNOTATION_BOOL, true);
-	notes_close(notes, start);
+	put_short(notes, name, ANNOTATION_BOOL, true);
 }
 
 void notes_uint(struct notes *notes, enum note name, uint64_t value)
 {
-	size_t start = notes_open(notes, name);
-
-	proto_uint(&notes->bytes, ANNOTATION_UINT, value);
-	notes_close(notes, start);
+	put_short(notes, name, ANNOTATION_UINT, value);
 }
 
 void notes_pointer(struct notes *notes, enum note name, uint64_t value)
 {
-	size_t start = notes_open(notes, name);
-
-	proto_uint(&notes->bytes, ANNOTATION_POINTER, value);
-	notes_close(notes, start);
+	put_short(notes, name, ANNOTATION_POINTER, value);
 }
 
 static void put_string(struct notes *notes, struct slice text)
 {
 	uint32_t number = number_of(notes, NOTES_STRINGS, text);
 
-	if (number == MAP_NONE)
+	if (number == MAP_NONE) {
 		proto_string(&notes->bytes, ANNOTATION_STRING, text);
-	else
-		put_number(notes, ANNOTATION_STRING_IID, NOTES_STRINGS, number);
+		return;
+	}
+	use(notes, NOTES_STRINGS, number);
+	proto_uint(&notes->bytes, ANNOTATION_STRING_IID, number + 1);
 }
 
 void notes_text(struct notes *notes, enum note name, struct slice text, bool once)
@@ -119,19 +124,21 @@ void notes_text(struct notes *notes, enum note name, struct slice text, bool onc
 	notes_close(notes, start);
 }
 
-static void put_json_number(struct out *out, struct slice value)
+static void put_real(struct out *out, struct slice value)
 {
-	uint64_t number;
-	double real;
-
-	if (number_decimal(value, &number)) {
-		proto_uint(out, ANNOTATION_UINT, number);
-		return;
-	}
 	/* whatever follows a number in JSON ends it for strtod() as well */
-	real = strtod(value.p, NULL);
-	memcpy(&number, &real, sizeof(number));
-	proto_fixed64(out, ANNOTATION_DOUBLE, number);
+	double real = strtod(value.p, NULL);
+	uint64_t bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	proto_fixed64(out, ANNOTATION_DOUBLE, bits);
+}
+
+/* An integer or an address, and the field that it is written in. */
+static inline bool is_integer(struct slice value, unsigned *field, uint64_t *number)
+{
+	*field = value.p[0] == '"' ? ANNOTATION_POINTER : ANNOTATION_UINT;
+	return traceline_number(value, number);
 }
 
 static void put_object(struct notes *notes, struct slice object, unsigned levels);
@@ -140,39 +147,51 @@ static void put_value(struct notes *notes, struct slice value, unsigned levels)
 {
 	struct out *out = &notes->bytes;
 	uint64_t number;
+	unsigned field;
 
-	switch (value.p[0]) {
-	case '{':
-		if (levels) {
-			put_object(notes, value, levels - 1);
-			break;
-		}
-		/* fall through */
-	case '[':
+	if (is_integer(value, &field, &number))
+		proto_uint(out, field, number);
+	else if (value.p[0] == '{' && levels)
+		put_object(notes, value, levels - 1);
+	else if (value.p[0] == '{' || value.p[0] == '[')
 		proto_text(out, ANNOTATION_STRING, value);
-		break;
-	case '"':
-		if (traceline_number(value, &number))
-			proto_uint(out, ANNOTATION_POINTER, number);
-		else
-			put_string(notes, slice_between(value.p + 1, value.p + value.n - 1));
-		break;
-	case 't':
-	case 'f':
+	else if (value.p[0] == '"')
+		put_string(notes, slice_between(value.p + 1, value.p + value.n - 1));
+	else if (value.p[0] == 't' || value.p[0] == 'f')
 		proto_uint(out, ANNOTATION_BOOL, value.p[0] == 't');
-		break;
-	case 'n':
+	else if (value.p[0] == 'n')
 		proto_bytes(out, ANNOTATION_STRING, value);
-		break;
-	default:
-		put_json_number(out, value);
-	}
+	else
+		put_real(out, value);
 }
 
-static void put_member(struct notes *notes, struct slice name, struct slice value, unsigned levels)
+/* A member whose name has a number. */
+static void put_integer(struct notes *notes, uint32_t number, unsigned field, uint64_t integer)
 {
-	size_t start = open_note(notes, ANNOTATION_DICT_ENTRIES, name);
+	char *start = out_room(&notes->bytes, SHORT_NOTE);
+	char *to = short_open(notes, start, ANNOTATION_DICT_ENTRIES, number);
 
+	short_close(notes, start, proto_put(to, field, integer));
+}
+
+/* number: of the name, or MAP_NONE. */
+static void put_member(struct notes *notes, uint32_t number, struct slice name, struct slice value, unsigned levels)
+{
+	uint64_t integer;
+	unsigned field;
+	size_t start;
+
+	if (number != MAP_NONE && is_integer(value, &field, &integer)) {
+		put_integer(notes, number, field, integer);
+		return;
+	}
+	start = proto_open(&notes->bytes, ANNOTATION_DICT_ENTRIES);
+	if (number == MAP_NONE) {
+		proto_string(&notes->bytes, ANNOTATION_NAME, name);
+	} else {
+		use(notes, NOTES_NAMES, number);
+		proto_uint(&notes->bytes, ANNOTATION_NAME_IID, number + 1);
+	}
 	put_value(notes, value, levels);
 	notes_close(notes, start);
 }
@@ -184,7 +203,7 @@ static void put_object(struct notes *notes, struct slice object, unsigned levels
 
 	json_init(&j, object.p, object.n);
 	for (json_object(&j); json_key(&j, &name) && json_value(&j, &value);)
-		put_member(notes, name, value, levels);
+		put_member(notes, number_of(notes, NOTES_NAMES, name), name, value, levels);
 }
 
 void notes_value(struct notes *notes, enum note name, struct slice value)
@@ -195,9 +214,14 @@ void notes_value(struct notes *notes, enum note name, struct slice value)
 	notes_close(notes, start);
 }
 
-void notes_member(struct notes *notes, struct slice name, struct slice value)
+void notes_member(struct notes *notes, enum note name, struct slice value)
 {
-	put_member(notes, name, value, LEVELS - 1);
+	put_member(notes, name, (struct slice){}, value, 0);
+}
+
+void notes_member_uint(struct notes *notes, enum note name, uint64_t value)
+{
+	put_integer(notes, name, ANNOTATION_UINT, value);
 }
 
 void notes_args(struct notes *notes, const struct traceline *line, size_t from)
@@ -208,7 +232,8 @@ void notes_args(struct notes *notes, const struct traceline *line, size_t from)
 		return;
 	start = notes_open(notes, NOTE_ARGS);
 	for (size_t i = from; i < line->num_args; i++)
-		put_member(notes, line->args[i].key, line->args[i].value, LEVELS - 1);
+		put_member(notes, number_of(notes, NOTES_NAMES, line->args[i].key), line->args[i].key,
+			   line->args[i].value, LEVELS - 1);
 	notes_close(notes, start);
 }
 

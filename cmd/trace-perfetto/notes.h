@@ -10,9 +10,7 @@
 #ifndef TRACE_PERFETTO_NOTES_H
 #define TRACE_PERFETTO_NOTES_H
 
-#include "intern.h"
-#include "out.h"
-#include "traceline.h"
+#include "lift.h"
 
 /* Kinds of numbers. */
 enum notes_kind { NOTES_NAMES, NOTES_STRINGS, NOTES_KINDS };
@@ -35,7 +33,8 @@ enum note {
 	NOTE_TORN,
 	NOTE_IO,
 	NOTE_ARGS,
-	NOTES
+	NOTE_LIFT, /* the first key of an io, enum lift_key */
+	NOTES = NOTE_LIFT + LIFT_KEYS
 };
 
 /* What is written for an event. */
@@ -70,7 +69,8 @@ void notes_value(struct notes *notes, enum note name, struct slice value);
 
 /* What is written between these is an object. notes_close() gets what notes_open() returned. */
 size_t notes_open(struct notes *notes, enum note name);
-void notes_member(struct notes *notes, struct slice name, struct slice value);
+void notes_member(struct notes *notes, enum note name, struct slice value);
+void notes_member_uint(struct notes *notes, enum note name, uint64_t value);
 void notes_close(struct notes *notes, size_t start);
 
 /* The arguments of a line from the one with this number on. */

@@ -9,10 +9,14 @@
 /* Numbers of tracks count up from here: unlikely to be those of another trace that is opened along with it. */
 #define UUID_BASE (0x7370646bULL << 32)
 
+/* What is short is copied as if it had these many bytes: there is room for them. */
+enum { SHORT = 16 };
+
 void packets_start(struct packets *p)
 {
 	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
 	p->epoch = 1;
+	out_room(&p->event, SHORT);
 	notes_start(&p->notes);
 }
 
@@ -161,6 +165,14 @@ void packets_open(struct packets *p, uint32_t number, uint64_t ns, unsigned type
 	proto_uint(&p->event, EVENT_TYPE, type);
 }
 
+static inline char *put_bytes(char *to, const char *from, size_t n)
+{
+	if (n > SHORT)
+		return mempcpy(to, from, n);
+	memcpy(to, from, SHORT);
+	return to + n;
+}
+
 void packets_close(struct packets *p)
 {
 	const struct track *track = p->track;
@@ -173,12 +185,12 @@ void packets_close(struct packets *p)
 	if (p->interned.len)
 		n += proto_size_bytes(PACKET_INTERNED_DATA, p->interned.len);
 	p->written += n;
-	to = proto_put_length(out_room(p->out, n + PROTO_LENGTH), TRACE_PACKET, n);
-	to = mempcpy(to, track->head, track->head_n);
+	to = proto_put_length(out_room(p->out, n + PROTO_LENGTH + SHORT), TRACE_PACKET, n);
+	to = put_bytes(to, track->head, track->head_n);
 	to = proto_put(to, PACKET_TIMESTAMP, p->ticks);
 	if (p->is_absolute)
 		to = proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID);
-	to = mempcpy(proto_put_length(to, PACKET_TRACK_EVENT, p->event.len), p->event.buf, p->event.len);
+	to = put_bytes(proto_put_length(to, PACKET_TRACK_EVENT, p->event.len), p->event.buf, p->event.len);
 	if (p->interned.len) {
 		to = proto_put_length(to, PACKET_INTERNED_DATA, p->interned.len);
 		to = mempcpy(to, p->interned.buf, p->interned.len);
@@ -199,26 +211,29 @@ void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t valu
 	packets_close(p);
 }
 
-/* Makes sure that the track's sequence has a number of a kind; that of events is the one after those of notes. */
-static void define(struct packets *p, unsigned use)
+/* Defines a number in the track's sequence. The kind of events' names is the one after those of notes. */
+static void add_definition(struct packets *p, unsigned use)
 {
 	static const unsigned fields[] = {
 		[NOTES_NAMES] = INTERNED_ANNOTATION_NAMES,
 		[NOTES_STRINGS] = INTERNED_ANNOTATION_STRINGS,
 		[NOTES_KINDS] = INTERNED_EVENT_NAMES,
 	};
-	uint64_t *seen = &p->track->seen[use / 64], bit = 1ULL << use % 64;
 	unsigned kind = use / NOTES_MAX, number = use % NOTES_MAX;
 	size_t start;
 
-	if (*seen & bit)
-		return;
-	*seen |= bit;
+	p->track->seen[use / 64] |= 1ULL << use % 64;
 	start = proto_open(&p->interned, fields[kind]);
 	proto_uint(&p->interned, INTERNED_IID, number + 1);
 	proto_string(&p->interned, INTERNED_TEXT,
 		     (kind == NOTES_KINDS ? p->events : &p->notes.known[kind])->all[number]);
 	proto_close(&p->interned, start);
+}
+
+static inline void define(struct packets *p, unsigned use)
+{
+	if (!(p->track->seen[use / 64] >> use % 64 & 1))
+		add_definition(p, use);
 }
 
 void packets_name(struct packets *p, uint32_t event)

@@ -46,7 +46,7 @@ static uint32_t set_track(struct places *p, uint32_t place, uint32_t in, uint32_
 	return place;
 }
 
-uint32_t places_process(struct places *p, const struct traceline *line)
+static uint32_t find_process(struct places *p, const struct traceline *line)
 {
 	uint32_t place;
 
@@ -61,9 +61,22 @@ uint32_t places_process(struct places *p, const struct traceline *line)
 	return set_track(p, place, MAP_NONE, place);
 }
 
-uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore)
+/* Lines of one source mostly come one after the other. */
+uint32_t places_process(struct places *p, const struct traceline *line)
 {
-	uint32_t process = places_process(p, line), place;
+	bool same = !p->source.p == !line->source.p && (!line->source.p || slice_equal(p->source, line->source));
+
+	if (same && p->keys.n)
+		return p->process;
+	p->process = find_process(p, line);
+	free((char *)p->source.p);
+	p->source = line->source.p ? mem_slice(line->source) : (struct slice){};
+	return p->process;
+}
+
+static uint32_t find_lcore(struct places *p, const struct traceline *line, uint64_t lcore, uint32_t process)
+{
+	uint32_t place;
 
 	out_u64(start_key(p, 'l', process), lcore);
 	place = find(p);
@@ -76,6 +89,18 @@ uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t l
 		out_slice(&p->name, line->thread);
 	}
 	return set_track(p, place, process, RANK_LCORE + (lcore < RANK_THREAD - 1 ? lcore : RANK_THREAD - 2));
+}
+
+uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore)
+{
+	uint32_t process = places_process(p, line), *place;
+
+	if (lcore > UINT32_MAX)
+		return find_lcore(p, line, lcore, process);
+	place = map_put(&p->lcores, (uint64_t)process << 32 | lcore);
+	if (*place == MAP_NONE)
+		*place = find_lcore(p, line, lcore, process);
+	return *place;
 }
 
 uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid)
@@ -280,6 +305,8 @@ void places_free(struct places *p)
 	free(p->lanes);
 	free(p->all);
 	intern_free(&p->keys);
+	free((char *)p->source.p);
+	map_free(&p->lcores);
 	map_free(&p->rows);
 	out_close(&p->key);
 	out_close(&p->name);

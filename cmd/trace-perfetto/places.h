@@ -38,7 +38,10 @@ struct places {
 	struct intern keys;      /* of places */
 	struct place *all;
 	size_t cap;
-	struct map rows; /* a place and a kind: index in lanes */
+	uint32_t process; /* that of the latest line, whose source this is; its p is NULL without one */
+	struct slice source;
+	struct map lcores; /* a process and an lcore: its place, for those below 2^32 */
+	struct map rows;   /* a place and a kind: index in lanes */
 	struct lanes *lanes;
 	size_t num_lanes, cap_lanes;
 	struct out key, name;

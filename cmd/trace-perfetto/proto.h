@@ -104,15 +104,26 @@ static inline char *proto_put_varint(char *to, uint64_t value)
 	return to;
 }
 
+/* Nearly all are known to the compiler, which leaves the bytes. */
+static inline char *proto_put_key(char *to, unsigned field, unsigned wire_type)
+{
+	unsigned key = field << 3 | wire_type;
+
+	*to++ = (char)(key < 0x80 ? key : key | 0x80);
+	if (key >= 0x80)
+		*to++ = (char)(key >> 7);
+	return to;
+}
+
 static inline char *proto_put(char *to, unsigned field, uint64_t value)
 {
-	return proto_put_varint(proto_put_varint(to, field << 3 | WIRE_VARINT), value);
+	return proto_put_varint(proto_put_key(to, field, WIRE_VARINT), value);
 }
 
 /* Key and length of a field of n bytes. */
 static inline char *proto_put_length(char *to, unsigned field, size_t n)
 {
-	return proto_put_varint(proto_put_varint(to, field << 3 | WIRE_LEN), n);
+	return proto_put_varint(proto_put_key(to, field, WIRE_LEN), n);
 }
 
 /* The most that it writes. */
@@ -136,7 +147,7 @@ static inline void proto_varint(struct out *out, uint64_t value)
 
 static inline void proto_key(struct out *out, unsigned field, unsigned wire_type)
 {
-	proto_varint(out, field << 3 | wire_type);
+	out_commit(out, proto_put_key(out_room(out, 2), field, wire_type));
 }
 
 static inline void proto_uint(struct out *out, unsigned field, uint64_t value)
