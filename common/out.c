@@ -62,17 +62,15 @@ char *out_make_room(struct out *o, size_t n)
 	return o->buf + o->len;
 }
 
-void out_bytes(struct out *o, const void *p, size_t n)
+void out_many_bytes(struct out *o, const void *p, size_t n)
 {
-	if (n > o->cap - o->len)
-		out_flush(o);
+	out_flush(o);
 	if (n > o->cap && o->fd != OUT_MEMORY) {
 		if (!o->error && io_write(o->fd, p, n) != 0)
 			o->error = errno;
 		return;
 	}
-	if (n)
-		memcpy(out_room(o, n), p, n);
+	memcpy(out_room(o, n), p, n);
 	o->len += n;
 }
 
@@ -96,12 +94,18 @@ static bool is_ascii(struct slice s)
 {
 	uint64_t word, tops = 0;
 
-	for (; s.n >= 8; slice_cut(&s, 8)) {
-		memcpy(&word, s.p, 8);
+	if (s.n < 8) {
+		for (size_t i = 0; i < s.n; i++)
+			tops |= (unsigned char)s.p[i];
+		return !(tops & 0x80);
+	}
+	/* the last word may have bytes of the one before */
+	for (size_t i = 0; i + 8 < s.n; i += 8) {
+		memcpy(&word, s.p + i, 8);
 		tops |= word;
 	}
-	for (size_t i = 0; i < s.n; i++)
-		tops |= (unsigned char)s.p[i];
+	memcpy(&word, s.p + s.n - 8, 8);
+	tops |= word;
 	return !(tops & 0x8080808080808080);
 }
 

@@ -53,7 +53,18 @@ static inline void out_commit(struct out *o, const char *end)
 	o->len = end - o->buf;
 }
 
-void out_bytes(struct out *o, const void *p, size_t n);
+/* Slow path of out_bytes(). */
+void out_many_bytes(struct out *o, const void *p, size_t n);
+
+static inline void out_bytes(struct out *o, const void *p, size_t n)
+{
+	if (n > o->cap - o->len) {
+		out_many_bytes(o, p, n);
+	} else if (n) {
+		memcpy(o->buf + o->len, p, n);
+		o->len += n;
+	}
+}
 
 static inline void out_slice(struct out *o, struct slice s)
 {
