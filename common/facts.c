@@ -113,6 +113,23 @@ const char *facts_add_command(struct facts *f, struct slice poller)
 	return nvme_io_command(opcode);
 }
 
+void facts_write_name(struct out *out, const struct facts *f, const char *type, struct slice bdev)
+{
+	out_text(out, type ? type : "I/O");
+	if (facts_has(f, FACT_BLOCKS)) {
+		out_char(out, ' ');
+		out_u64(out, f->values[FACT_BLOCKS]);
+	}
+	if (facts_has(f, FACT_LBA)) {
+		out_text(out, " @");
+		out_u64(out, f->values[FACT_LBA]);
+	}
+	if (bdev.n) {
+		out_char(out, ' ');
+		out_slice(out, bdev);
+	}
+}
+
 struct slice facts_bdev(struct slice owner, struct slice name)
 {
 	static const char prefix[] = "bdev_";

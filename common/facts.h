@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "out.h"
 #include "traceline.h"
 
 /* Tracepoints with facts. */
@@ -55,6 +56,12 @@ const char *facts_type(uint64_t type);
  * them. Returns the name of its type; NULL: it is not known. poller: of its entry.
  */
 const char *facts_add_command(struct facts *f, struct slice poller);
+
+/*
+ * Writes what an I/O is, as in "write 8 @98264 Null0", without what is not known; type: NULL, or its name. The bdev is as
+ * in JSON, and so is what is written.
+ */
+void facts_write_name(struct out *out, const struct facts *f, const char *type, struct slice bdev);
 
 /* The name of the bdev of an I/O, by its entry's owner and argument "name"; empty: not known. */
 struct slice facts_bdev(struct slice owner, struct slice name);

@@ -5,18 +5,16 @@
 
 #include <stdint.h>
 
+#include "facts.h"
 #include "intern.h"
-#include "out.h"
-#include "traceline.h"
 
 /* All zero is not known. */
 struct what {
 	bool known;
 	bool is_command; /* to a drive: the I/O that it was started for would know more */
-	bool has_blocks, has_lba, has_bdev;
-	uint32_t bdev; /* its name as in JSON, in an intern of the caller's */
+	uint32_t bdev;   /* its name as in JSON, in an intern of the caller's; MAP_NONE: not known */
 	const char *type;
-	uint64_t blocks, lba;
+	struct facts facts;
 };
 
 /* Of an entry that starts an I/O or a command to a drive; otherwise it is not known. */

@@ -138,30 +138,17 @@ static struct slice id_of(struct draw *d, const struct span *s)
 	return out_kept(&d->text);
 }
 
-/* For example: write 8 @98264 Null0. Unknown parts are left out; without any of them, it is the id. */
+/* What an I/O is; where nothing of that is known, the id. */
 static struct slice name_of(struct draw *d, const struct span *s)
 {
 	const struct facts *facts = &d->lift.facts;
-	struct out *text = &d->text;
 
 	if (!d->lift.type && !facts_has(facts, FACT_BLOCKS) && !facts_has(facts, FACT_LBA) && !d->lift.bdev.len)
 		return id_of(d, s);
-	text->fd = OUT_MEMORY;
-	text->len = 0;
-	out_text(text, d->lift.type ? d->lift.type : "I/O");
-	if (facts_has(facts, FACT_BLOCKS)) {
-		out_char(text, ' ');
-		out_u64(text, facts->values[FACT_BLOCKS]);
-	}
-	if (facts_has(facts, FACT_LBA)) {
-		out_text(text, " @");
-		out_u64(text, facts->values[FACT_LBA]);
-	}
-	if (d->lift.bdev.len) {
-		out_char(text, ' ');
-		out_slice(text, out_kept(&d->lift.bdev));
-	}
-	return out_kept(text);
+	d->text.fd = OUT_MEMORY;
+	d->text.len = 0;
+	facts_write_name(&d->text, facts, d->lift.type, out_kept(&d->lift.bdev));
+	return out_kept(&d->text);
 }
 
 /* What a request is, as in a span line's io. */

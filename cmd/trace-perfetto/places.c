@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "json.h"
+#include "connection.h"
 #include "mem.h"
 
 /* Ranks of a process's tracks: counters, lcores, threads, hosts. */
@@ -120,37 +120,18 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 	return set_track(p, place, process, RANK_THREAD);
 }
 
-static struct slice unquoted(struct slice value)
-{
-	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
-}
-
-/* Returns a member of an annotation as text, or an empty text. */
-static struct slice member(struct slice annotation, const char *name)
-{
-	struct slice key, value;
-	struct json j;
-
-	json_init(&j, annotation.p, annotation.n);
-	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);)
-		if (json_is(key, name))
-			return unquoted(value);
-	return (struct slice){};
-}
-
 /* The host of a connection: the name that it gives itself, or the address in an owner, without its port. */
 static struct slice host_of(struct slice annotation, struct slice owner)
 {
-	static const char qid[] = " qid:";
-	const char *end, *port;
+	struct slice address, queue;
+	const char *port;
 
 	if (annotation.p)
-		return member(annotation, "hostnqn");
-	if (!owner.n || !memmem(owner.p, owner.n, qid, strlen(qid)))
+		return connection_member(annotation, "hostnqn");
+	if (!connection_owner(owner, &address, &queue))
 		return (struct slice){};
-	end = memchr(owner.p, ' ', owner.n);
-	port = memrchr(owner.p, ':', end - owner.p);
-	return slice_between(owner.p, port ? port : end);
+	port = memrchr(address.p, ':', address.n);
+	return port ? slice_between(address.p, port) : address;
 }
 
 static uint32_t places_host(struct places *p, uint32_t process, struct slice host)
@@ -175,7 +156,7 @@ static void write_name(struct out *out, struct slice annotation, struct slice ow
 		return;
 	}
 	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
-		struct slice value = member(annotation, members[i]);
+		struct slice value = connection_member(annotation, members[i]);
 
 		if (!value.n)
 			continue;
@@ -218,7 +199,7 @@ uint32_t places_connection(struct places *p, const struct traceline *line)
 	p->name.len = 0;
 	if (qpair && !annotation.p) {
 		out_text(&p->name, "qpair ");
-		out_slice(&p->name, unquoted(id));
+		out_slice(&p->name, connection_unquoted(id));
 	} else {
 		write_name(&p->name, annotation, owner);
 	}

@@ -1,47 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "label.h"
 
+#include "connection.h"
 #include "json.h"
 
-/* The member of an object among the arguments, such as hostnqn, as written. */
+/* The member of an object among the arguments, such as hostnqn. */
 static struct slice annotation(struct slice args, const char *name)
 {
 	struct slice key, value, member;
-	struct json args_json, object;
+	struct json j;
 
-	json_init(&args_json, args.p, args.n);
-	for (json_object(&args_json); json_key(&args_json, &key) && json_value(&args_json, &value);) {
-		if (value.p[0] != '{')
-			continue;
-		json_init(&object, value.p, value.n);
-		for (json_object(&object); json_key(&object, &key) && json_value(&object, &member);)
-			if (json_is(key, name))
-				return member;
+	json_init(&j, args.p, args.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);) {
+		member = value.p[0] == '{' ? connection_member(value, name) : (struct slice){};
+		if (member.n)
+			return member;
 	}
-	return (struct slice){};
-}
-
-static struct slice unquoted(struct slice value)
-{
-	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
+	return (struct slice){"", 0};
 }
 
 struct slice label_of(struct out *text, const struct span *s)
 {
-	static const char qid[] = " qid:";
-	struct slice host = unquoted(annotation(span_args(s), "hostnqn")), queue = {};
-	struct slice owner = span_owner(s);
-	const char *end, *found;
+	struct slice host = annotation(span_args(s), "hostnqn"), queue;
+	const char *colon;
 
 	if (host.n) {
-		found = memrchr(host.p, ':', host.n);
-		host = found && found + 1 < host.p + host.n ? slice_between(found + 1, host.p + host.n) : host;
-		queue = unquoted(annotation(span_args(s), "qid"));
-	} else if (owner.n && (found = memmem(owner.p, owner.n, qid, strlen(qid)))) {
-		end = memchr(owner.p, ' ', owner.n);
-		host = slice_between(owner.p, end);
-		queue = slice_between(found + strlen(qid), owner.p + owner.n);
-	} else {
+		colon = memrchr(host.p, ':', host.n);
+		host = colon && colon + 1 < host.p + host.n ? slice_between(colon + 1, host.p + host.n) : host;
+		queue = annotation(span_args(s), "qid");
+	} else if (!connection_owner(span_owner(s), &host, &queue)) {
 		return span_poller(s);
 	}
 	text->fd = OUT_MEMORY;

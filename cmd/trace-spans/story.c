@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "connection.h"
 #include "label.h"
 #include "mem.h"
 #include "number.h"
@@ -339,20 +339,6 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 			  "meanwhile");
 }
 
-static bool names_host(struct slice value)
-{
-	struct slice key, member;
-	struct json object;
-
-	if (value.p[0] != '{')
-		return false;
-	json_init(&object, value.p, value.n);
-	for (json_object(&object); json_key(&object, &key) && json_value(&object, &member);)
-		if (json_is(key, "hostnqn"))
-			return true;
-	return false;
-}
-
 /* An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it. */
 static void shorten(struct traceline *line, const struct span *root, struct slice label)
 {
@@ -361,7 +347,7 @@ static void shorten(struct traceline *line, const struct span *root, struct slic
 
 	for (size_t i = 0; i < line->num_args; i++) {
 		line->args[i].note = NULL;
-		if (names_host(line->args[i].value))
+		if (line->args[i].value.p[0] == '{' && connection_member(line->args[i].value, "hostnqn").n)
 			same = true;
 		else
 			line->args[n++] = line->args[i];

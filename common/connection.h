@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which connection an entry is about: by what trace-join makes of an argument, an object with the members of a lifetime
+ * line; or by its owner, as in "127.0.0.1:34360 nqn.2016-06.io.spdk:cnode2 127.0.0.1:4420 qid:2".
+ *
+ * Texts are as in JSON between quotes; empty ones are not known.
+ */
+#ifndef CONNECTION_H
+#define CONNECTION_H
+
+#include "slice.h"
+
+/* A value without its quotes, if it has any. */
+struct slice connection_unquoted(struct slice value);
+
+/* A member of the object, without its quotes. */
+struct slice connection_member(struct slice object, const char *name);
+
+/* The address of the host with its port, and the number of the queue. False: the owner is no connection. */
+bool connection_owner(struct slice owner, struct slice *address, struct slice *queue);
+
+#endif
