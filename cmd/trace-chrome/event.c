@@ -43,8 +43,7 @@ static void put_id(struct out *out, struct event_id id)
 	put_family(out, id);
 }
 
-/* What a line has besides name, time and lcore, as an event's arguments. */
-static void put_args(struct out *out, const struct traceline *line)
+void event_args(struct out *out, const struct traceline *line)
 {
 	bool comma = false; /* the first one is written without */
 	const struct {
@@ -55,7 +54,7 @@ static void put_args(struct out *out, const struct traceline *line)
 		     {",\"poller\":\"", line->poller},
 		     {",\"owner\":\"", line->owner}};
 
-	out_text(out, ",\"args\":{");
+	out_char(out, '{');
 	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].text.p) {
 			put_string(out, texts[i].before + !comma, texts[i].text);
@@ -122,30 +121,38 @@ void event_track(struct out *out, struct event_at at, struct slice thread)
 	out_text(out, "}}");
 }
 
-void event_instant(struct out *out, struct event_at at, const struct traceline *line)
+/* The end of an event. */
+static inline void put_args(struct out *out, struct slice args)
+{
+	if (args.n) {
+		out_text(out, ",\"args\":");
+		out_slice(out, args);
+	}
+	out_char(out, '}');
+}
+
+void event_instant(struct out *out, struct event_at at, struct slice name, struct slice args)
 {
 	put_event(out, EVENT("i"), at);
 	put_track(out, at.lcore);
 	out_text(out, ",\"s\":\"t\"");
-	put_string(out, ",\"name\":\"", line->tpoint);
-	put_args(out, line);
-	out_text(out, "}");
+	put_string(out, ",\"name\":\"", name);
+	put_args(out, args);
 }
 
-void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, const struct traceline *line)
+void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, struct slice args)
 {
 	put_event(out, EVENT("X"), at);
 	out_text(out, ",\"dur\":");
 	out_us(out, ns);
 	put_track(out, at.lcore);
 	put_string(out, ",\"name\":\"", name);
-	put_args(out, line);
-	out_text(out, "}");
+	put_args(out, args);
 }
 
-void event_entry(struct out *out, struct event_at at, const struct traceline *line)
+void event_entry(struct out *out, struct event_at at, struct slice name, struct slice args)
 {
-	event_slice(out, at, 1, line->tpoint, line);
+	event_slice(out, at, 1, name, args);
 }
 
 static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id, struct slice name)
@@ -159,21 +166,10 @@ static void put_slice(struct out *out, const char *event, struct event_at at, st
 	put_string(out, ",\"name\":\"", name);
 }
 
-void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
-		 const struct traceline *line)
+void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args)
 {
 	put_slice(out, EVENT("b"), at, id, name);
-	if (line)
-		put_args(out, line);
-	out_text(out, "}");
-}
-
-void event_begin_with(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args)
-{
-	put_slice(out, EVENT("b"), at, id, name);
-	out_text(out, ",\"args\":");
-	out_utf8(out, args);
-	out_text(out, "}");
+	put_args(out, args);
 }
 
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name)

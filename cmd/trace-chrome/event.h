@@ -40,22 +40,23 @@ void event_process(struct out *out, uint32_t process, struct slice name);
 /* Names the track of an lcore; thread is empty when the thread has no name. */
 void event_track(struct out *out, struct event_at at, struct slice thread);
 
-/* A point in time on an lcore's track, with what the line has. */
-void event_instant(struct out *out, struct event_at at, const struct traceline *line);
+/*
+ * What a line has besides name, time and lcore, as a JSON object: for those below, which take any valid one, or an empty
+ * text.
+ */
+void event_args(struct out *out, const struct traceline *line);
+
+/* A point in time on an lcore's track. */
+void event_instant(struct out *out, struct event_at at, struct slice name, struct slice args);
 
 /* The same for an entry about an object: a short slice, as an arrow must point to a slice. */
-void event_entry(struct out *out, struct event_at at, const struct traceline *line);
+void event_entry(struct out *out, struct event_at at, struct slice name, struct slice args);
 
-/* A slice of an lcore's track from a time on, for ns, with what the line has. */
-void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, const struct traceline *line);
+/* A slice of an lcore's track from a time on, for ns. */
+void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, struct slice args);
 
-/*
- * Start a slice on the object's own track, inside those that are open there, and end the innermost
- * one. line: what describes it, or NULL; args: the same as a JSON object.
- */
-void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name,
-		 const struct traceline *line);
-void event_begin_with(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args);
+/* Start a slice on the object's own track, inside those that are open there, and end the innermost one. */
+void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args);
 void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name);
 
 /* The two ends of an arrow between entries; they have the same number. */

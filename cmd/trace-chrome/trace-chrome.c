@@ -51,6 +51,7 @@ struct chart {
 	struct reactors reactors;
 	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
 	uint64_t arrows;                  /* how many were drawn */
+	struct event_id ids[LIFECYCLE_TYPES];
 
 	/* events of objects that may get a name from what they start, and the indexes that are free */
 	struct out *held;
@@ -60,7 +61,7 @@ struct chart {
 	/* of the annotation that is being made a label */
 	struct linked *members;
 	size_t num_members, cap_members;
-	struct out label, name, args;
+	struct out label, name, args, line_args;
 };
 
 static struct object_track *track_of(struct chart *c, const struct object *o)
@@ -75,15 +76,26 @@ static struct object_track *track_of(struct chart *c, const struct object *o)
 	return &c->tracks[o - c->lifecycle.all];
 }
 
-static struct event_id id_of(const struct chart *c, const struct object *o)
+/* The id of the type's objects, without a number. */
+static struct event_id id_of_type(const struct chart *c, uint32_t number)
 {
-	struct slice type = c->types.all[o->type], letter = lifecycle_letter(type);
+	struct slice type = c->types.all[number], letter = lifecycle_letter(type);
 
 	/* viewers pair by id: the type that had the letter first keeps it to itself */
-	for (uint32_t i = 0; i < o->type; i++)
+	for (uint32_t i = 0; i < number; i++)
 		if (slice_equal(lifecycle_letter(c->types.all[i]), letter))
-			return (struct event_id){letter, lifecycle_family(type), o->number};
-	return (struct event_id){.letter = letter, .number = o->number};
+			return (struct event_id){.letter = letter, .family = lifecycle_family(type)};
+	return (struct event_id){.letter = letter};
+}
+
+static struct event_id id_of(struct chart *c, const struct object *o)
+{
+	struct event_id *id = &c->ids[o->type];
+
+	if (!id->letter.p)
+		*id = id_of_type(c, o->type);
+	id->number = o->number;
+	return *id;
 }
 
 /* Finds the members of an annotation that describe it: not its address, and no objects. */
@@ -168,7 +180,7 @@ static void begin_what(struct chart *c, const struct object *o, const struct obj
 
 	c->args.len = 0;
 	what_write_args(&c->args, &track->what, &c->bdevs);
-	event_begin_with(c->out, at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
+	event_begin(c->out, at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
 }
 
 /* Writes the events that were held back: it is known what the object is, or never will be. */
@@ -224,7 +236,7 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 				       .what = what_of(line, &c->bdevs),
 				       .first_lcore = at.lcore,
 				       .process = at.process};
-	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], NULL);
+	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], (struct slice){});
 	if (parent && track_of(c, parent)->what.known && (!track->what.known || track->what.is_command))
 		track->what = track_of(c, parent)->what;
 	else if (track->what.known)
@@ -263,10 +275,10 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	struct object_track *track = track_of(c, o);
 	struct out *events = events_of(c, track);
 
-	event_begin(events, at, id_of(c, o), c->states.all[o->state], line);
+	event_begin(events, at, id_of(c, o), c->states.all[o->state], out_kept(&c->line_args));
 	if (track->held && (events->len > HELD_MAX || lifecycle_is_final(&c->lifecycle, o)))
 		release(c, o, track);
-	event_entry(c->out, at, line);
+	event_entry(c->out, at, line->tpoint, out_kept(&c->line_args));
 	track->lcore = at.lcore;
 	if (c->depths[o->type] != depth)
 		event_depth(c->out, at.ns, id_of(c, o), depth);
@@ -320,7 +332,7 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 	c->name.len = 0;
 	out_text(&c->name, interval.kind == REACTORS_OFF_CPU ? "off CPU: " : "");
 	reactors_write(&c->name, line);
-	event_slice(c->out, at, interval.end - interval.begin, out_kept(&c->name), line);
+	event_slice(c->out, at, interval.end - interval.begin, out_kept(&c->name), out_kept(&c->line_args));
 	return true;
 }
 
@@ -333,6 +345,8 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	const char *error;
 
 	(void)text;
+	c->line_args.len = 0;
+	event_args(&c->line_args, line);
 	error = traceline_time(line, &at.ns);
 	if (!error && !line->object_id.p && draw_held(c, line, at.ns, &error))
 		return error;
@@ -343,7 +357,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	if (error)
 		return error;
 	if (change.event == LIFECYCLE_NONE) {
-		event_instant(c->out, at, line);
+		event_instant(c->out, at, line->tpoint, out_kept(&c->line_args));
 		return NULL;
 	}
 	note_owner(c, at);
@@ -404,6 +418,7 @@ static void chart_free(struct chart *c)
 	out_close(&c->label);
 	out_close(&c->name);
 	out_close(&c->args);
+	out_close(&c->line_args);
 }
 
 static const struct cli_option options[] = {{}};
@@ -420,7 +435,8 @@ static const struct cli cli = {
 
 int main(int argc, char **argv)
 {
-	static struct chart chart = {.label.fd = OUT_MEMORY, .name.fd = OUT_MEMORY, .args.fd = OUT_MEMORY};
+	static struct chart chart = {
+		.label.fd = OUT_MEMORY, .name.fd = OUT_MEMORY, .args.fd = OUT_MEMORY, .line_args.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
 	const char *path;
 	struct out out;
