@@ -138,6 +138,10 @@ static struct sequence {
 	bool valid;
 	uint64_t uuid, clock, ns;
 	struct slice names[KINDS][4096];
+	struct counters {
+		uint64_t uuids[8];
+		unsigned n;
+	} counters;    /* of the values that an event has besides */
 	uint64_t last; /* of its slices */
 	struct open_slice open[8];
 	unsigned depth;
@@ -299,7 +303,7 @@ static void add_event(struct text *t, const struct sequence *s, struct slice mes
 			add_number(&flows, flows.n ? "," : "", f.value);
 		} else if (f.number == 48) {
 			add_number(&ends, ends.n ? "," : "", f.value);
-		} else if (f.number != 9) {
+		} else if (f.number != 9 && f.number != 12 && f.number != 31) {
 			unknown("TrackEvent", &f);
 		}
 	}
@@ -359,6 +363,47 @@ static void begin_slice(struct sequence *s, struct slice event, uint64_t ts)
 	s->depth++;
 }
 
+static void print_count(uint64_t uuid, uint64_t ts, uint64_t value)
+{
+	const struct track *track = track_of(uuid);
+	struct text path = {};
+
+	if (!track || !track->is_counter)
+		errx(1, "a value is on a track that is no counter");
+	add_path(&path, uuid);
+	printf("{\"track\":[%s],\"ts\":%" PRIu64 ",\"value\":%" PRIu64 "}\n", path.p, ts, value);
+	free(path.p);
+}
+
+static void add_counter(struct counters *c, uint64_t uuid)
+{
+	if (c->n == sizeof(c->uuids) / sizeof(*c->uuids))
+		errx(1, "more counters than Perfetto takes");
+	c->uuids[c->n++] = uuid;
+}
+
+/* The values of other counters: of those that the event names, or of those of the sequence. */
+static void read_values(const struct sequence *s, struct slice event, uint64_t ts)
+{
+	struct slice rest = event;
+	struct counters own = {};
+	unsigned n = 0;
+	struct field f;
+
+	while (next_field(&rest, &f))
+		if (f.number == 31)
+			add_counter(&own, f.value);
+	while (next_field(&event, &f)) {
+		const struct counters *from = own.n ? &own : &s->counters;
+
+		if (f.number != 12)
+			continue;
+		if (n == from->n)
+			errx(1, "a value without a track");
+		print_count(from->uuids[n++], ts, f.value);
+	}
+}
+
 static void read_event(struct sequence *s, struct slice event, uint64_t ts)
 {
 	struct slice rest = event;
@@ -374,13 +419,10 @@ static void read_event(struct sequence *s, struct slice event, uint64_t ts)
 	if (!track || track->is_counter != (type == 4))
 		errx(1, "an event of type %" PRIu64 " is not on a track of its kind", type);
 	if (type == 4) {
-		struct text path = {};
-
-		add_path(&path, s->uuid);
-		printf("{\"track\":[%s],\"ts\":%" PRIu64 ",\"value\":%" PRIu64 "}\n", path.p, ts, value);
-		free(path.p);
+		print_count(s->uuid, ts, value);
 		return;
 	}
+	read_values(s, event, ts);
 	/* those of a row are in order; entries of an lcore may not be */
 	if ((s->depth || type != 3) && ts < s->last)
 		errx(1, "a slice is earlier than the one before it on its track: %" PRIu64 " after %" PRIu64, ts,
@@ -477,9 +519,12 @@ static void read_defaults(struct sequence *s, struct slice message)
 			unknown("TracePacketDefaults", &f);
 		else
 			while (next_field(&f.bytes, &g)) {
-				if (g.number != 11)
+				if (g.number == 11)
+					s->uuid = g.value;
+				else if (g.number == 31)
+					add_counter(&s->counters, g.value);
+				else
 					unknown("TrackEventDefaults", &g);
-				s->uuid = g.value;
 			}
 	}
 }
@@ -530,6 +575,7 @@ static void read_packet(struct slice message)
 	if (flags & 1) {
 		s->valid = true;
 		s->uuid = 0;
+		s->counters.n = 0;
 		memset(s->names, 0, sizeof(s->names));
 	}
 	if (defaults.p)

@@ -95,14 +95,50 @@ spans_of() { # FILE [ARGUMENT]...
     equal "$(jq -c 'select(.name == "TCP_REQ_LATE") | [.track[1], .ts, .args.id]' drawn)" '["lcore 0 app",900,"r0"]'
 }
 
+# The values of a counter in the order of time.
+values() { # NAME FILTER
+    jq -c -s --arg name "$1" "map(select(has(\"value\") and .track[-1] == \$name)) | sort_by(.ts)[] | $2" drawn | tr '\n' ' '
+}
+
 @test "counters show the requests in flight of each connection, and of all" {
     requests >in
     draw in
-    equal "$(jq -c 'select(.track[-1] == "requests in flight") | [.track[1:-1], .ts, .value]' drawn | tr '\n' ' ')" '[["h \"a\"","qid 1 s 0x1"],1000,1] [[],1000,1] [["objects"],1250,1] [[],1250,2] [["h \"a\"","qid 1 s 0x1"],1700,0] [[],1700,1] '
+    equal "$(values 'requests in flight' '[.track[1:-1], .ts, .value]')" '[["h \"a\"","qid 1 s 0x1"],1000,1] [[],1000,1] [["objects"],1250,1] [[],1250,2] [["h \"a\"","qid 1 s 0x1"],1700,0] [[],1700,1] '
     # a life that another one ends at its address is not in flight any more; its state is a final one from then on
     { entry 1.000 NEW r0 - 0x10; entry 2.000 NEW r1 - 0x10; entry 3.000 NEW r2 - 0x10; } >in
     draw in
-    equal "$(jq -c 'select(has("value") and .track[1] == "requests in flight") | [.ts, .value]' drawn | tr '\n' ' ')" '[1000,1] [2000,0] '
+    equal "$(values 'requests in flight' 'select(.track[1] == "requests in flight") | [.ts, .value]')" '[1000,1] [2000,0] '
+}
+
+@test "a request that goes on after its final state is in flight again" {
+    {
+        entry 1.000 TCP_REQ_NEW r0 - 0x10
+        entry 2.000 TCP_REQ_COMPLETED r0 1.000 0x10
+        entry 3.000 TCP_REQ_NEW r1 - 0x20
+        # it has ended as completed: so the state stays a final one
+        entry 4.000 TCP_REQ_NEW r2 - 0x10
+        entry 5.000 TCP_REQ_COMPLETED r2 1.000 0x10
+        entry 6.000 TCP_REQ_EXECUTING r2 2.000 0x10
+        entry 7.000 TCP_REQ_COMPLETED r2 3.000 0x10
+        entry 8.000 ALSO_DONE r2 4.000 0x10
+    } >in
+    draw in
+    equal "$(values 'requests in flight' 'select(.track[1] == "requests in flight") | [.ts, .value]')" '[1000,1] [2000,0] [3000,1] [4000,2] [5000,1] [6000,2] [7000,1] '
+}
+
+@test "a counter that is younger than a row is drawn as well" {
+    {
+        # its request is not in the trace, so it is none that is counted
+        entry 1.000 BDEV_IO_START i0 - 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
+        entry 2.000 BDEV_IO_DONE i0 1.000 0x20
+        entry 20000.000 BDEV_IO_START i1 - 0x20
+        entry 20001.000 BDEV_IO_DONE i1 1.000 0x20
+        # the row has started again, with the counter
+        entry 11000000.000 BDEV_IO_START i2 - 0x20
+    } >in
+    draw in
+    equal "$(jq -s 'map(select(.slices) | .row) | unique | length' drawn)" 1
+    equal "$(values 'requests in flight' 'select(.track[1] != "requests in flight") | [.track[1], .ts, .value]')" '["objects",20000000,1] ["objects",20001000,0] ["objects",11000000000,1] '
 }
 
 @test "counters show what waits for a buffer" {
@@ -280,7 +316,7 @@ seconds() {
     equal "$(grep -c '^packet {' decoded)" "$(tail -n 1 drawn | jq .packets)"
     # protoc has the same slices, by their names
     grep -o 'type: TYPE_[A-Z_]*' decoded | sort | uniq -c | awk '{ print $3, $1 }' >types
-    grep -qx "TYPE_COUNTER $(grep -c '"value":[0-9]*}$' drawn)" types
+    equal "$(grep -c ' \(extra_\)\?counter_values\?: ' decoded)" "$(grep -c '"value":[0-9]*}$' drawn)"
     equal "$(sed -n 's/TYPE_SLICE_BEGIN //p' types)" "$(jq -s '[.. | objects | select(has("name") and .instant == null)] | length' drawn)"
 }
 

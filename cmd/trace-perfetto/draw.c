@@ -8,8 +8,12 @@
 /* Kinds of rows: types of objects, and these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 
-/* Bits of span.notes[0]. */
-enum { HAS_FLOW = 1, IS_LATER = 2, IN_FLIGHT = 4, HAS_ENDED = 8, WAITS = 16 };
+/*
+ * What span.notes are: bits, the numbers of requests in flight from its start on and from its end on, and the state that
+ * is its end.
+ */
+enum { BITS, AT_START, AT_END = AT_START + PACKETS_COUNTERS, END_STATE = AT_END + PACKETS_COUNTERS };
+enum { HAS_FLOW = 1, IS_LATER = 2, IN_FLIGHT = 4, HAS_ENDED = 8, WAITS = 16, COUNTS_START = 32, COUNTS_END = 64 };
 
 /* An arrow cannot lead back in time, as it would where lines are not in order. */
 static bool has_flow(const struct span *parent, const struct span *child)
@@ -63,18 +67,53 @@ static void note_changes(struct notes *notes, const struct span *s, const struct
 	notes_args(notes, line, num_repeated(s, line));
 }
 
+/* Keeps numbers of requests in flight, which are drawn with the span. */
+static void keep_count(struct span *s, unsigned note, struct places_count count)
+{
+	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+		s->notes[note + i] = count.values[i];
+}
+
+static struct places_count count_of(const struct span *s, unsigned note)
+{
+	struct places_count count;
+
+	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+		count.values[i] = s->notes[note + i];
+	return count;
+}
+
+/* Draws the end of the time in flight of a span that goes on after it. */
+static void draw_end_count(struct draw *d, struct span *s)
+{
+	if (s->notes[BITS] & COUNTS_END)
+		places_draw(&d->places, s->connection, s->states[s->notes[END_STATE]].ns, count_of(s, AT_END));
+	s->notes[BITS] &= ~COUNTS_END;
+}
+
 /* Counts a request that is in flight from now on, or is no longer. */
 static void count(struct draw *d, struct span *s)
 {
 	bool in_flight = spans_is_open(d->spans, s);
+	struct places_count count;
 
-	if (s->has_parent || in_flight == !!(s->notes[0] & IN_FLIGHT))
+	if (s->has_parent || in_flight == !!(s->notes[BITS] & IN_FLIGHT))
 		return;
-	s->notes[0] ^= IN_FLIGHT;
-	places_count(&d->places, s->connection, PLACES_IN_FLIGHT, s->last, in_flight);
-	if (!in_flight && !(s->notes[0] & HAS_ENDED))
-		places_end(&d->places, s->connection, s->last);
-	s->notes[0] |= in_flight ? 0 : HAS_ENDED;
+	s->notes[BITS] ^= IN_FLIGHT;
+	count = places_count(&d->places, s->connection, in_flight);
+	if (!in_flight) {
+		keep_count(s, AT_END, count);
+		s->notes[END_STATE] = s->n - 1;
+		if (!(s->notes[BITS] & HAS_ENDED))
+			places_end(&d->places, s->connection, s->last);
+		s->notes[BITS] |= HAS_ENDED | COUNTS_END;
+	} else if (s->n == 1) {
+		keep_count(s, AT_START, count);
+		s->notes[BITS] |= COUNTS_START;
+	} else {
+		draw_end_count(d, s);
+		places_draw(&d->places, s->connection, s->last, count);
+	}
 }
 
 /* Counts an object that waits for a data buffer from now on, or no longer. */
@@ -82,10 +121,10 @@ static void count_waiting(struct draw *d, struct span *s)
 {
 	bool waits = d->spans->info[s->states[s->n - 1].state].layer == LAYER_BUFFER;
 
-	if (waits == !!(s->notes[0] & WAITS))
+	if (waits == !!(s->notes[BITS] & WAITS))
 		return;
-	s->notes[0] ^= WAITS;
-	places_count(&d->places, s->connection, PLACES_WAITING, s->last, waits);
+	s->notes[BITS] ^= WAITS;
+	places_wait(&d->places, s->connection, s->last, waits);
 }
 
 /* The times of a reactor are for the first source that has objects on its lcore. */
@@ -107,7 +146,7 @@ void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct tra
 		s->connection = s->parent ? s->parent->connection : places_connection(&d->places, line);
 	}
 	if (s->parent && has_flow(s->parent, s))
-		s->notes[0] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
+		s->notes[BITS] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
 	s->lines[s->n - 1].at = s->kept.len;
 	notes_clear(notes);
@@ -205,8 +244,10 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s)
 	lift_span(&d->lift, d->spans, s);
 	packets_open(p, track, s->first, TYPE_SLICE_BEGIN);
 	packets_name_text(p, name_of(d, s));
-	if (s->notes[0] & HAS_FLOW)
-		packets_flow(p, flow_of(s), s->notes[0] & IS_LATER);
+	if (s->notes[BITS] & COUNTS_START)
+		places_draw_with(&d->places, s->connection, count_of(s, AT_START));
+	if (s->notes[BITS] & HAS_FLOW)
+		packets_flow(p, flow_of(s), s->notes[BITS] & IS_LATER);
 	for (const struct span *child = s->child; child; child = child->next)
 		if (has_flow(s, child))
 			packets_flow(p, flow_of(child), false);
@@ -248,22 +289,37 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 	return out_kept(&d->text);
 }
 
+static void end_span(struct draw *d, uint32_t track, const struct span *s)
+{
+	bool counts = s->notes[BITS] & COUNTS_END, with;
+	uint64_t ns = counts ? s->states[s->notes[END_STATE]].ns : 0;
+
+	with = counts && !s->open && ns == s->last;
+	if (counts && !with)
+		places_draw(&d->places, s->connection, ns, count_of(s, AT_END));
+	if (s->open)
+		return;
+	packets_open(&d->packets, track, s->last, TYPE_SLICE_END);
+	if (with)
+		places_draw_with(&d->places, s->connection, count_of(s, AT_END));
+	packets_close(&d->packets);
+}
+
 void draw_span(struct draw *d, const struct span *s)
 {
 	uint64_t end = s->open ? LANES_NO_END : s->last;
 	uint32_t track = places_row(&d->places, s->connection, s->type, rows_of(d, s), s->first, end);
 
-	if (!d->spans->over && s->notes[0] & IN_FLIGHT) {
-		places_count(&d->places, s->connection, PLACES_IN_FLIGHT, d->spans->now, false);
+	if (!d->spans->over && s->notes[BITS] & IN_FLIGHT) {
+		places_draw(&d->places, s->connection, d->spans->now, places_count(&d->places, s->connection, false));
 		places_end(&d->places, s->connection, d->spans->now);
 	}
-	if (!d->spans->over && s->notes[0] & WAITS)
-		places_count(&d->places, s->connection, PLACES_WAITING, d->spans->now, false);
+	if (!d->spans->over && s->notes[BITS] & WAITS)
+		places_wait(&d->places, s->connection, d->spans->now, false);
 	begin_span(d, track, s);
 	for (size_t i = 0; i < s->n; i++)
 		draw_state(d, track, s, i);
-	if (!s->open)
-		packets_end(&d->packets, track, s->last);
+	end_span(d, track, s);
 }
 
 /* What a line has besides its time, its lcore and its name. */

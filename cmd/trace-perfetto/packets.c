@@ -32,6 +32,8 @@ uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, st
 	struct track *track = mem_array(1, sizeof(*track));
 
 	*track = (struct track){.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = is_counter};
+	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
 	proto_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
 	track->head_n = p->packet.len;
@@ -111,12 +113,17 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	track->ns = ns > track->ns ? ns : track->ns;
 	track->started = p->epoch;
 	memset(track->seen, 0, sizeof(track->seen));
+	track->has_counters = track->counters[0] != MAP_NONE;
+	for (unsigned i = 0; i < PACKETS_COUNTERS && track->has_counters; i++)
+		describe(p, track->counters[i]);
 	start_packet(p, number);
 	proto_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
 	message = proto_open(out, PACKET_DEFAULTS);
 	proto_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE_ID);
 	inner = proto_open(out, DEFAULTS_TRACK_EVENT);
 	proto_uint(out, EVENT_DEFAULTS_TRACK_UUID, uuid_of(number));
+	for (unsigned i = 0; i < PACKETS_COUNTERS && track->has_counters; i++)
+		proto_uint(out, EVENT_DEFAULTS_EXTRA_COUNTERS, uuid_of(track->counters[i]));
 	proto_close(out, inner);
 	proto_close(out, message);
 	message = proto_open(out, PACKET_CLOCK_SNAPSHOT);
@@ -209,6 +216,23 @@ void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t valu
 	packets_open(p, track, ns, TYPE_COUNTER);
 	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
 	packets_close(p);
+}
+
+void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_COUNTERS])
+{
+	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
+}
+
+void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS],
+		    const uint64_t values[PACKETS_COUNTERS])
+{
+	/* a sequence that had started before names them */
+	for (unsigned i = 0; i < PACKETS_COUNTERS && !p->track->has_counters; i++) {
+		describe(p, counters[i]);
+		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(counters[i]));
+	}
+	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+		proto_uint(&p->event, EVENT_EXTRA_VALUES, values[i]);
 }
 
 /* Defines a number in the track's sequence. The kind of events' names is the one after those of notes. */

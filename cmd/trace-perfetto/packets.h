@@ -19,6 +19,8 @@ enum {
 	PACKETS_NAMES = NOTES_MAX,
 	/* sequences start again after this many bytes of output, and after this much trace time */
 	PACKETS_EPOCH_BYTES = 8 << 20,
+	/* values of counters that an event may have */
+	PACKETS_COUNTERS = 2,
 };
 #define PACKETS_EPOCH_NS (10 * 1000000000ULL)
 
@@ -29,7 +31,10 @@ struct track {
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
-	char head[16];               /* how each packet with an event starts */
+	/* counters that its events have values of; MAP_NONE: none. And whether its sequence started with them */
+	uint32_t counters[PACKETS_COUNTERS];
+	bool has_counters;
+	char head[16]; /* how each packet with an event starts */
 	unsigned head_n;
 	/* bits: numbers that the sequence has defined, those of notes first */
 	uint64_t seen[(NOTES_KINDS + 1) * NOTES_MAX / 64];
@@ -79,6 +84,13 @@ void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t valu
 /* The event's name: a number of events, or a text. */
 void packets_name(struct packets *p, uint32_t event);
 void packets_name_text(struct packets *p, struct slice name);
+
+/* New values of counters: of tracks, which are best the same for all events of a track, and in the same order. */
+void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS],
+		    const uint64_t values[PACKETS_COUNTERS]);
+
+/* Says that events of a track may have values of these: to be called before the first one. */
+void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_COUNTERS]);
 
 /* Arrows lead from events to those after them that have the same flow. last: no other one follows. */
 void packets_flow(struct packets *p, uint64_t flow, bool last);

@@ -208,9 +208,22 @@ uint32_t places_connection(struct places *p, const struct traceline *line)
 	return set_track(p, place, in, RANK_HOST);
 }
 
+static struct place *process_of(struct places *p, uint32_t place)
+{
+	return &p->all[p->all[place].process];
+}
+
+/* The tracks of these numbers, if they were ever counted. */
+static bool find_counters(struct places *p, uint32_t place, uint32_t tracks[PACKETS_COUNTERS])
+{
+	tracks[0] = p->all[place].counters[PLACES_IN_FLIGHT].track;
+	tracks[1] = process_of(p, place)->counters[PLACES_IN_FLIGHT].track;
+	return tracks[0] != MAP_NONE;
+}
+
 uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end)
 {
-	uint32_t *index = map_put(&p->rows, (uint64_t)place << 32 | kind), *track;
+	uint32_t *index = map_put(&p->rows, (uint64_t)place << 32 | kind), *track, counters[PACKETS_COUNTERS];
 
 	if (*index == MAP_NONE) {
 		*index = p->num_lanes;
@@ -218,31 +231,59 @@ uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slic
 		p->lanes[p->num_lanes++] = (struct lanes){};
 	}
 	track = lanes_take(&p->lanes[*index], first, end);
-	if (*track == MAP_NONE)
+	if (*track == MAP_NONE) {
 		*track = packets_add_track(p->packets, p->all[place].track, 1 + kind, name, false);
+		if (find_counters(p, place, counters))
+			packets_expect(p->packets, *track, counters);
+	}
 	return *track;
 }
 
-static void count(struct places *p, const struct place *place, struct place_counter *counter, const char *name,
-		  uint64_t ns, bool more)
-{
-	if (counter->track == MAP_NONE)
-		counter->track = packets_add_track(p->packets, place->track, RANK_COUNTER, slice_of(name), true);
-	counter->value += more ? 1 : -1;
-	packets_count(p->packets, counter->track, ns, counter->value);
-}
-
-void places_count(struct places *p, uint32_t index, enum places_counter counter, uint64_t ns, bool more)
+/* Counts one more or less. Returns the number. */
+static uint64_t count(struct places *p, struct place *place, enum places_counter counter, bool more)
 {
 	static const char *const names[PLACES_COUNTERS] = {
 		[PLACES_IN_FLIGHT] = "requests in flight",
 		[PLACES_WAITING] = "waiting for a buffer",
 	};
-	struct place *place = &p->all[index], *process = &p->all[place->process];
+	struct place_counter *c = &place->counters[counter];
 
-	if (counter == PLACES_IN_FLIGHT)
-		count(p, place, &place->counters[counter], names[counter], ns, more);
-	count(p, process, &process->counters[counter], names[counter], ns, more);
+	if (c->track == MAP_NONE)
+		c->track = packets_add_track(p->packets, place->track, RANK_COUNTER, slice_of(names[counter]), true);
+	c->value += more ? 1 : -1;
+	return c->value;
+}
+
+struct places_count places_count(struct places *p, uint32_t place, bool more)
+{
+	return (struct places_count){{count(p, &p->all[place], PLACES_IN_FLIGHT, more),
+				      count(p, process_of(p, place), PLACES_IN_FLIGHT, more)}};
+}
+
+void places_draw_with(struct places *p, uint32_t place, struct places_count count)
+{
+	uint32_t tracks[PACKETS_COUNTERS];
+
+	if (find_counters(p, place, tracks))
+		packets_values(p->packets, tracks, count.values);
+}
+
+void places_draw(struct places *p, uint32_t place, uint64_t ns, struct places_count count)
+{
+	uint32_t tracks[PACKETS_COUNTERS];
+
+	if (!find_counters(p, place, tracks))
+		return;
+	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+		packets_count(p->packets, tracks[i], ns, count.values[i]);
+}
+
+void places_wait(struct places *p, uint32_t place, uint64_t ns, bool more)
+{
+	struct place *process = process_of(p, place);
+	uint64_t value = count(p, process, PLACES_WAITING, more);
+
+	packets_count(p->packets, process->counters[PLACES_WAITING].track, ns, value);
 }
 
 /* Writes the rate of a millisecond, and that it is 0 after it, up to the next one that has a rate. */

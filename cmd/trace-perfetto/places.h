@@ -58,8 +58,20 @@ uint32_t places_connection(struct places *p, const struct traceline *line);
 /* The track of a row of a place for a slice from first to end (lanes.h). kind: numbers the rows of a place. */
 uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end);
 
-/* One more, or less, is counted from now on: of requests in flight there and in its process, else in its process. */
-void places_count(struct places *p, uint32_t place, enum places_counter counter, uint64_t ns, bool more);
+/* The requests in flight there, and in its process. */
+struct places_count {
+	uint64_t values[PACKETS_COUNTERS];
+};
+
+/* One more, or less, is in flight. Returns the numbers from now on, which are to be drawn. */
+struct places_count places_count(struct places *p, uint32_t place, bool more);
+
+/* Draws the numbers from a time on: with the event that is being made, or by themselves. */
+void places_draw_with(struct places *p, uint32_t place, struct places_count count);
+void places_draw(struct places *p, uint32_t place, uint64_t ns, struct places_count count);
+
+/* One more, or less, waits for a buffer from now on. */
+void places_wait(struct places *p, uint32_t place, uint64_t ns, bool more);
 
 /* A request has ended there. */
 void places_end(struct places *p, uint32_t place, uint64_t ns);
