@@ -66,6 +66,19 @@ static inline char *digits_u64(char *to, uint64_t v)
 	return digits_8(digits_8(to, v / e8), v % e8);
 }
 
+/* Nanoseconds as microseconds with three decimals: 1500 is 1.500. It may write four bytes more. */
+static inline char *digits_us(char *to, uint64_t ns)
+{
+	unsigned decimals = ns % 1000;
+
+	to = digits_u64(to, ns / 1000);
+	*to++ = '.';
+	*to++ = '0' + decimals / 100;
+	*to++ = '0' + decimals / 10 % 10;
+	*to++ = '0' + decimals % 10;
+	return to;
+}
+
 /* Eight hexadecimal digits as text. */
 static inline uint64_t digits_hex_8(uint32_t v)
 {

@@ -159,14 +159,7 @@ void out_hex(struct out *o, uint64_t v)
 
 void out_us(struct out *o, uint64_t ns)
 {
-	char *to = digits_u64(out_room(o, DIGITS_ROOM + 4), ns / 1000);
-	unsigned decimals = ns % 1000;
-
-	*to++ = '.';
-	*to++ = '0' + decimals / 100;
-	*to++ = '0' + decimals / 10 % 10;
-	*to++ = '0' + decimals % 10;
-	out_commit(o, to);
+	out_commit(o, digits_us(out_room(o, DIGITS_ROOM + 4), ns));
 }
 
 void out_printf(struct out *o, const char *format, ...)

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
 
+#include "digits.h"
+
 /* The start of an event, up to its process. After event_open() there is always one before it. */
 #define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":"
 
+struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process)
+{
+	struct event_at at = {.ns = ns, .lcore = lcore, .process = process};
+	char *to = digits_u64(at.text, process);
+
+	to = mempcpy(to, ",\"ts\":", 6);
+	to = digits_us(to, ns);
+	at.time_n = to - at.text;
+	to = mempcpy(to, ",\"tid\":", 7);
+	/* thread 0 of a process has a meaning of its own to some readers */
+	to = digits_u64(to, (uint64_t)lcore + 1);
+	at.n = to - at.text;
+	return at;
+}
+
 /* Members and a brace follow. */
-static inline void put_event(struct out *out, const char *event, struct event_at at)
+static inline void put_event(struct out *out, const char *event, const struct event_at *at)
 {
 	out_text(out, event);
-	out_u64(out, at.process);
-	out_text(out, ",\"ts\":");
-	out_us(out, at.ns);
+	out_bytes(out, at->text, at->n);
+}
+
+static void put_track(struct out *out, const struct event_at *at)
+{
+	out_bytes(out, at->text + at->time_n, at->n - at->time_n);
 }
 
 /* before: the key, up to the opening quote of its string. */
@@ -19,13 +39,6 @@ static inline void put_string(struct out *out, const char *before, struct slice 
 	out_text(out, before);
 	out_utf8(out, text);
 	out_char(out, '"');
-}
-
-/* Thread 0 of a process has a meaning of its own to some readers. */
-static void put_track(struct out *out, uint32_t lcore)
-{
-	out_text(out, ",\"tid\":");
-	out_u64(out, (uint64_t)lcore + 1);
 }
 
 static void put_family(struct out *out, struct event_id id)
@@ -101,23 +114,23 @@ void event_close(struct out *out)
 	out_text(out, "\n]}\n");
 }
 
-void event_track(struct out *out, struct event_at at, struct slice thread)
+void event_track(struct out *out, const struct event_at *at, struct slice thread)
 {
-	put_about(out, at.process);
+	put_about(out, at->process);
 	out_text(out, ",\"name\":\"thread_name\"");
-	put_track(out, at.lcore);
+	put_track(out, at);
 	out_text(out, ",\"args\":{\"name\":\"lcore ");
-	out_u64(out, at.lcore);
+	out_u64(out, at->lcore);
 	if (thread.n) {
 		out_text(out, " ");
 		out_utf8(out, thread);
 	}
 	out_text(out, "\"}}");
-	put_about(out, at.process);
+	put_about(out, at->process);
 	out_text(out, ",\"name\":\"thread_sort_index\"");
-	put_track(out, at.lcore);
+	put_track(out, at);
 	out_text(out, ",\"args\":{\"sort_index\":");
-	out_u64(out, at.lcore);
+	out_u64(out, at->lcore);
 	out_text(out, "}}");
 }
 
@@ -131,34 +144,34 @@ static inline void put_args(struct out *out, struct slice args)
 	out_char(out, '}');
 }
 
-void event_instant(struct out *out, struct event_at at, struct slice name, struct slice args)
+void event_instant(struct out *out, const struct event_at *at, struct slice name, struct slice args)
 {
 	put_event(out, EVENT("i"), at);
-	put_track(out, at.lcore);
 	out_text(out, ",\"s\":\"t\"");
 	put_string(out, ",\"name\":\"", name);
 	put_args(out, args);
 }
 
-void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, struct slice args)
+void event_slice(struct out *out, const struct event_at *at, uint64_t ns, struct slice name, struct slice args)
 {
-	put_event(out, EVENT("X"), at);
+	out_text(out, EVENT("X"));
+	out_bytes(out, at->text, at->time_n);
 	out_text(out, ",\"dur\":");
 	out_us(out, ns);
-	put_track(out, at.lcore);
+	put_track(out, at);
 	put_string(out, ",\"name\":\"", name);
 	put_args(out, args);
 }
 
-void event_entry(struct out *out, struct event_at at, struct slice name, struct slice args)
+void event_entry(struct out *out, const struct event_at *at, struct slice name, struct slice args)
 {
 	event_slice(out, at, 1, name, args);
 }
 
-static void put_slice(struct out *out, const char *event, struct event_at at, struct event_id id, struct slice name)
+static void put_slice(struct out *out, const char *event, const struct event_at *at, struct event_id id,
+		      struct slice name)
 {
 	put_event(out, event, at);
-	put_track(out, at.lcore);
 	put_string(out, ",\"cat\":\"", id.letter);
 	out_text(out, ",\"id\":\"");
 	put_id(out, id);
@@ -166,33 +179,32 @@ static void put_slice(struct out *out, const char *event, struct event_at at, st
 	put_string(out, ",\"name\":\"", name);
 }
 
-void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args)
+void event_begin(struct out *out, const struct event_at *at, struct event_id id, struct slice name, struct slice args)
 {
 	put_slice(out, EVENT("b"), at, id, name);
 	put_args(out, args);
 }
 
-void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name)
+void event_end(struct out *out, const struct event_at *at, struct event_id id, struct slice name)
 {
 	put_slice(out, EVENT("e"), at, id, name);
 	out_text(out, "}");
 }
 
-static void put_arrow(struct out *out, const char *event, struct event_at at, uint64_t number)
+static void put_arrow(struct out *out, const char *event, const struct event_at *at, uint64_t number)
 {
 	put_event(out, event, at);
-	put_track(out, at.lcore);
 	out_text(out, ",\"cat\":\"related\",\"name\":\"related\",\"id\":");
 	out_u64(out, number);
 }
 
-void event_arrow_from(struct out *out, struct event_at at, uint64_t number)
+void event_arrow_from(struct out *out, const struct event_at *at, uint64_t number)
 {
 	put_arrow(out, EVENT("s"), at, number);
 	out_text(out, "}");
 }
 
-void event_arrow_to(struct out *out, struct event_at at, uint64_t number)
+void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number)
 {
 	/* to the slice at that time, not to the next one */
 	put_arrow(out, EVENT("f"), at, number);
@@ -201,7 +213,10 @@ void event_arrow_to(struct out *out, struct event_at at, uint64_t number)
 
 void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth)
 {
-	put_event(out, EVENT("C"), (struct event_at){.ns = ns, .process = EVENT_PROCESS});
+	struct event_at at = event_at(ns, 0, EVENT_PROCESS);
+
+	out_text(out, EVENT("C"));
+	out_bytes(out, at.text, at.time_n);
 	out_text(out, ",\"name\":\"");
 	out_utf8(out, id.letter);
 	put_family(out, id);

@@ -15,11 +15,13 @@
 #include "out.h"
 #include "traceline.h"
 
-/* When and where. */
+/* When and where, also as several events have it. */
 struct event_at {
 	uint64_t ns;
 	uint32_t lcore;
 	uint32_t process; /* EVENT_PROCESS, or one more than that for each source of merged lines */
+	char text[96];    /* process and time, then the track */
+	unsigned time_n, n;
 };
 
 enum { EVENT_PROCESS = 1 };
@@ -30,6 +32,8 @@ struct event_id {
 	uint64_t number;
 };
 
+struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process);
+
 /* The text before the first event and after the last one. */
 void event_open(struct out *out);
 void event_close(struct out *out);
@@ -38,7 +42,7 @@ void event_close(struct out *out);
 void event_process(struct out *out, uint32_t process, struct slice name);
 
 /* Names the track of an lcore; thread is empty when the thread has no name. */
-void event_track(struct out *out, struct event_at at, struct slice thread);
+void event_track(struct out *out, const struct event_at *at, struct slice thread);
 
 /*
  * What a line has besides name, time and lcore, as a JSON object: for those below, which take any valid one, or an empty
@@ -47,21 +51,21 @@ void event_track(struct out *out, struct event_at at, struct slice thread);
 void event_args(struct out *out, const struct traceline *line);
 
 /* A point in time on an lcore's track. */
-void event_instant(struct out *out, struct event_at at, struct slice name, struct slice args);
+void event_instant(struct out *out, const struct event_at *at, struct slice name, struct slice args);
 
 /* The same for an entry about an object: a short slice, as an arrow must point to a slice. */
-void event_entry(struct out *out, struct event_at at, struct slice name, struct slice args);
+void event_entry(struct out *out, const struct event_at *at, struct slice name, struct slice args);
 
 /* A slice of an lcore's track from a time on, for ns. */
-void event_slice(struct out *out, struct event_at at, uint64_t ns, struct slice name, struct slice args);
+void event_slice(struct out *out, const struct event_at *at, uint64_t ns, struct slice name, struct slice args);
 
 /* Start a slice on the object's own track, inside those that are open there, and end the innermost one. */
-void event_begin(struct out *out, struct event_at at, struct event_id id, struct slice name, struct slice args);
-void event_end(struct out *out, struct event_at at, struct event_id id, struct slice name);
+void event_begin(struct out *out, const struct event_at *at, struct event_id id, struct slice name, struct slice args);
+void event_end(struct out *out, const struct event_at *at, struct event_id id, struct slice name);
 
 /* The two ends of an arrow between entries; they have the same number. */
-void event_arrow_from(struct out *out, struct event_at at, uint64_t number);
-void event_arrow_to(struct out *out, struct event_at at, uint64_t number);
+void event_arrow_from(struct out *out, const struct event_at *at, uint64_t number);
+void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number);
 
 /* How many objects of the id's type are in work from now on. */
 void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth);

@@ -176,11 +176,11 @@ static struct slice name_of(struct chart *c, const struct what *what)
 /* The slice that says what an object is, from its start on. */
 static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
 {
-	struct event_at at = {o->first, track->first_lcore, track->process};
+	struct event_at at = event_at(o->first, track->first_lcore, track->process);
 
 	c->args.len = 0;
 	what_write_args(&c->args, &track->what, &c->bdevs);
-	event_begin(c->out, at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
+	event_begin(c->out, &at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
 }
 
 /* Writes the events that were held back: it is known what the object is, or never will be. */
@@ -214,16 +214,16 @@ static void name_parents(struct chart *c, const struct object *o)
 /* Ends the slices of an object at its last entry. */
 static void end_life(struct chart *c, const struct object *o, struct object_track *track)
 {
-	struct event_at at = {o->last, track->lcore, track->process};
+	struct event_at at = event_at(o->last, track->lcore, track->process);
 
 	release(c, o, track);
-	event_end(c->out, at, id_of(c, o), c->states.all[o->state]);
+	event_end(c->out, &at, id_of(c, o), c->states.all[o->state]);
 	if (track->what.known)
-		event_end(c->out, at, id_of(c, o), name_of(c, &track->what));
-	event_end(c->out, at, id_of(c, o), c->labels.all[track->label]);
+		event_end(c->out, &at, id_of(c, o), name_of(c, &track->what));
+	event_end(c->out, &at, id_of(c, o), c->labels.all[track->label]);
 }
 
-static void start_life(struct chart *c, const struct lifecycle_change *change, struct event_at at,
+static void start_life(struct chart *c, const struct lifecycle_change *change, const struct event_at *at,
 		       const struct traceline *line)
 {
 	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
@@ -234,8 +234,8 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 		end_life(c, &change->before, track);
 	*track = (struct object_track){.label = label_of(c, line, related),
 				       .what = what_of(line, &c->bdevs),
-				       .first_lcore = at.lcore,
-				       .process = at.process};
+				       .first_lcore = at->lcore,
+				       .process = at->process};
 	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], (struct slice){});
 	if (parent && track_of(c, parent)->what.known && (!track->what.known || track->what.is_command))
 		track->what = track_of(c, parent)->what;
@@ -246,14 +246,14 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, s
 	else
 		hold(c, track);
 	if (related) {
-		struct event_at from = {related->last, track_of(c, related)->lcore, at.process};
+		struct event_at from = event_at(related->last, track_of(c, related)->lcore, at->process);
 
-		event_arrow_from(c->out, from, ++c->arrows);
+		event_arrow_from(c->out, &from, ++c->arrows);
 		event_arrow_to(c->out, at, c->arrows);
 	}
 }
 
-static void next_state(struct chart *c, const struct lifecycle_change *change, struct event_at at,
+static void next_state(struct chart *c, const struct lifecycle_change *change, const struct event_at *at,
 		       const struct traceline *line)
 {
 	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
@@ -269,7 +269,8 @@ static void next_state(struct chart *c, const struct lifecycle_change *change, s
 	}
 }
 
-static void draw_object(struct chart *c, const struct object *o, struct event_at at, const struct traceline *line)
+static void draw_object(struct chart *c, const struct object *o, const struct event_at *at,
+			const struct traceline *line)
 {
 	uint64_t depth = c->lifecycle.in_work[o->type];
 	struct object_track *track = track_of(c, o);
@@ -279,41 +280,40 @@ static void draw_object(struct chart *c, const struct object *o, struct event_at
 	if (track->held && (events->len > HELD_MAX || lifecycle_is_final(&c->lifecycle, o)))
 		release(c, o, track);
 	event_entry(c->out, at, line->tpoint, out_kept(&c->line_args));
-	track->lcore = at.lcore;
+	track->lcore = at->lcore;
 	if (c->depths[o->type] != depth)
-		event_depth(c->out, at.ns, id_of(c, o), depth);
+		event_depth(c->out, at->ns, id_of(c, o), depth);
 	c->depths[o->type] = depth;
 }
 
 /* Reads where a line is from; a new source, and a new lcore, get tracks. Returns NULL, or what is wrong with it. */
-static const char *read_place(struct chart *c, const struct traceline *line, struct event_at *at)
+static const char *read_place(struct chart *c, const struct traceline *line, uint64_t ns, struct event_at *at)
 {
-	uint32_t *known, sources = c->sources.n;
+	uint32_t *known, sources = c->sources.n, process = EVENT_PROCESS;
 	uint64_t number;
 
 	/* viewers keep it in 32 bits with a sign */
 	if (!number_decimal(line->lcore, &number) || number >= INT32_MAX)
 		return "lcore is not an integer from 0 to 2147483646";
-	at->lcore = number;
-	at->process = EVENT_PROCESS;
 	if (line->source.p)
-		at->process += 1 + intern_add(&c->sources, line->source);
+		process += 1 + intern_add(&c->sources, line->source);
 	if (c->sources.n > sources)
-		event_process(c->out, at->process, line->source);
-	known = map_put(&c->lcores, (uint64_t)at->process << 32 | number);
+		event_process(c->out, process, line->source);
+	*at = event_at(ns, number, process);
+	known = map_put(&c->lcores, (uint64_t)process << 32 | number);
 	if (*known == MAP_NONE)
-		event_track(c->out, *at, line->thread);
+		event_track(c->out, at, line->thread);
 	*known = true;
 	return NULL;
 }
 
 /* The lcore's track is that of the first source that has entries about objects on it: see reactors.h. */
-static void note_owner(struct chart *c, struct event_at at)
+static void note_owner(struct chart *c, const struct event_at *at)
 {
-	uint32_t *process = map_put(&c->owners, at.lcore);
+	uint32_t *process = map_put(&c->owners, at->lcore);
 
 	if (*process == MAP_NONE)
-		*process = at.process;
+		*process = at->process;
 }
 
 /* Draws a time in which a reactor did not run, on its lcore's track. False, with nothing drawn, for any other line. */
@@ -322,17 +322,19 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 	struct reactors_interval interval;
 	struct reactor *reactor;
 	struct event_at at;
+	uint32_t process;
 
 	*error = reactors_line(&c->reactors, line, ns, &reactor, &interval);
 	if (*error || !reactor)
 		return *error;
-	at = (struct event_at){interval.begin, reactor->lcore, map_get(&c->owners, reactor->lcore)};
-	if (at.process == MAP_NONE)
+	process = map_get(&c->owners, reactor->lcore);
+	if (process == MAP_NONE)
 		return false;
+	at = event_at(interval.begin, reactor->lcore, process);
 	c->name.len = 0;
 	out_text(&c->name, interval.kind == REACTORS_OFF_CPU ? "off CPU: " : "");
 	reactors_write(&c->name, line);
-	event_slice(c->out, at, interval.end - interval.begin, out_kept(&c->name), out_kept(&c->line_args));
+	event_slice(c->out, &at, interval.end - interval.begin, out_kept(&c->name), out_kept(&c->line_args));
 	return true;
 }
 
@@ -343,29 +345,30 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 	struct lifecycle_change change;
 	struct event_at at;
 	const char *error;
+	uint64_t ns;
 
 	(void)text;
 	c->line_args.len = 0;
 	event_args(&c->line_args, line);
-	error = traceline_time(line, &at.ns);
-	if (!error && !line->object_id.p && draw_held(c, line, at.ns, &error))
+	error = traceline_time(line, &ns);
+	if (!error && !line->object_id.p && draw_held(c, line, ns, &error))
 		return error;
 	if (!error)
-		error = read_place(c, line, &at);
+		error = read_place(c, line, ns, &at);
 	if (!error)
-		error = lifecycle_line(&c->lifecycle, line, at.ns, intern_add(&c->states, line->tpoint), &change);
+		error = lifecycle_line(&c->lifecycle, line, ns, intern_add(&c->states, line->tpoint), &change);
 	if (error)
 		return error;
 	if (change.event == LIFECYCLE_NONE) {
-		event_instant(c->out, at, line->tpoint, out_kept(&c->line_args));
+		event_instant(c->out, &at, line->tpoint, out_kept(&c->line_args));
 		return NULL;
 	}
-	note_owner(c, at);
+	note_owner(c, &at);
 	if (change.event == LIFECYCLE_STARTS)
-		start_life(c, &change, at, line);
+		start_life(c, &change, &at, line);
 	else
-		next_state(c, &change, at, line);
-	draw_object(c, change.object, at, line);
+		next_state(c, &change, &at, line);
+	draw_object(c, change.object, &at, line);
 	return NULL;
 }
 
