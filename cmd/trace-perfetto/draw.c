@@ -166,7 +166,7 @@ static struct notes_list kept_of(const struct span *s, size_t state)
 {
 	size_t at = s->lines[state].at, end = state + 1 < s->n ? s->lines[state + 1].at : s->kept.len;
 
-	return notes_kept((struct slice){s->kept.buf + at, end - at});
+	return notes_kept(end > at ? (struct slice){s->kept.buf + at, end - at} : (struct slice){});
 }
 
 static struct slice id_of(struct draw *d, const struct span *s)
