@@ -1,0 +1,63 @@
+# The answers to the questions of docs/sql.md, from span lines as an array. $number: of the question; $main: the source
+# that the page names; $engine: duck counts the time of drives in another way. Prints rows of CSV.
+
+def sum: add // 0;
+def mean: sum / length;
+def until_us: .us + .life;
+def is($letter): .id[:1] == $letter;
+# between two values, as both engines do it
+def percentile($p): sort | ((length - 1) * $p / 100) as $at | ($at | floor) as $i |
+    .[$i] + ($at - $i) * ((.[$i + 1] // .[$i]) - .[$i]);
+
+map(.source //= "SPDK" | .host = ((.args.qpair | objects | .hostnqn) // null)) as $spans |
+($spans | map(select(.parent)) | group_by([.source, .parent]) |
+    map({key: "\(.[0].source) \(.[0].parent)", value: .}) | from_entries) as $by_parent |
+def children: $by_parent["\(.source) \(.id)"] // [] | .[];
+def below: children | ., below;
+($spans | map(select(.parent | not))) as $requests |
+($requests | map(select(.open | not))) as $ended |
+
+if $number == 1 then
+    ["id", "type", "us", "drive_us"],
+    ($ended | map(select(.source == $main and .io.type)) | sort_by(-.life)[:10][] | [.id, .io.type, .life,
+        if $engine == "duck" then .layers.drive else [below | select(is("p")) | .life] | sum end])
+elif $number == 2 then
+    ["id", "us", "off_cpu_us"],
+    ($ended | map(select(.off_cpu)) | sort_by([-.off_cpu, .life])[:5][] | [.id, .life, .off_cpu])
+elif $number == 3 then
+    ["host", "waits", "total_us", "longest_us"],
+    ([$requests[] | {host, us: (.states[] | select(.[0] | endswith("NEED_BUFFER")) | .[1])}] | group_by(.host) |
+        map([.[0].host, length, (map(.us) | sum), (map(.us) | max)]) | sort_by(-.[2])[])
+elif $number == 4 then
+    ["second", "most"],
+    ([$requests[] | select(.source == $main) | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
+        reduce .[] as $step ({depth: 0, rows: []}; .depth += ($step | map(.[1]) | sum) |
+            .rows += [[($step[0][0] / 1000000 | floor), .depth]]) |
+        .rows | group_by(.[0])[] | [.[0][0], (map(.[1]) | max)])
+elif $number == 5 then
+    ["source", "lcore", "requests", "mean_us", "max_us"],
+    ($ended | group_by([.source, .lcore])[] | map(.life) as $us |
+        [.[0].source, .[0].lcore, length, ($us | mean), ($us | max)])
+elif $number == 6 then
+    ["type", "blocks", "requests", "mean_us"],
+    ($ended | map(select(.io.blocks)) | group_by([.io.type, .io.blocks]) |
+        sort_by([-length, .[0].io.type, .[0].io.blocks])[] |
+        [.[0].io.type, .[0].io.blocks, length, (map(.life) | mean)])
+elif $number == 7 then
+    ["host", "type", "requests", "p99_us"],
+    ($ended | map(select(.host and .io.type)) | group_by([.host, .io.type]) |
+        map([.[0].host, .[0].io.type, length, (map(.life) | percentile(99))]) | sort_by(-.[3])[])
+elif $number == 8 then
+    ["id", "type", "blocks", "us", "parts", "slowest_us"],
+    ($spans | map(select(is("i")) | [.id, .io.type, .io.blocks, .life, [children | select(is("i")) | .life]]) |
+        map(select(.[4] | length > 1)) | sort_by(-.[3])[:5][] | .[:4] + [(.[4] | length, max)])
+elif $number == 9 then
+    ["id", "lcore", "start_us", "state"],
+    ($requests | map(select(.open)) | sort_by(.us)[:10][] | [.id, .lcore, .us, .states[-1][0]])
+else
+    ["id", "type", "lba", "us", "store_id", "store_us"],
+    ([$requests[] | select(.source == $main and .io.lba) | . as $near | $requests[] |
+        select(.source == "store" and .io.type == $near.io.type and .io.lba == $near.io.lba and
+            .us >= $near.us and .us <= ($near | until_us)) |
+        [$near.id, .io.type, .io.lba, $near.life, .id, .life]] | sort_by(-.[3])[:10][])
+end | map(if . == null then "" else tostring end) | join(",")
