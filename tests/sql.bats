@@ -51,9 +51,10 @@ needs_trace_processor() {
     [ -n "${TRACE_PROCESSOR:-}" ] || skip 'TRACE_PROCESSOR does not name trace_processor_shell'
 }
 
-# Runs the query of a question.
-trace_processor() { # TITLE
-    { block 'For trace_processor' sql 1; block "$1" sql 1; } >query.sql
+# Runs the query of a question, or of another one with the same tables.
+trace_processor() { # [TITLE]
+    block 'For trace_processor' sql 1 >query.sql
+    if [ $# = 0 ]; then cat; else block "$1" sql 1; fi >>query.sql
     "$TRACE_PROCESSOR" -q query.sql trace.pftrace 2>said | csv || { cat said; return 1; }
 }
 
@@ -117,4 +118,82 @@ sample() { # NAME
             done
         done
     done
+}
+
+# What trace_processor says of its input: problems of these are mistakes of the trace.
+problems() {
+    trace_processor <<<"SELECT name, idx, value FROM stats WHERE value > 0 AND severity IN ('error', 'data_loss')"
+}
+
+# Compares a trace of Perfetto with the spans of the same lines: objects and their states, with their times, arrows,
+# arguments, and how many requests the counters count.
+same_as_spans() { # LINES
+    files_of "$1"
+    equal "$(problems)" 'name idx value'
+    jq -r 'def ns: . * 1000 | round;
+        "\(.source // "SPDK") \(.id) \(.value)" as $object | .open as $open | (.us | ns) as $start | .states as $states |
+        "\($object) - \($start) \(if $open then -1 else .life | ns end)",
+        ($states | to_entries[] | "\($object) \(.value[0]) \($start + ([$states[:.key][][1] | ns] | add // 0)) \(
+            if .key + 1 < ($states | length) then .value[1] | ns elif $open then -1 else 0 end)")' spans.jsonl | sort >want
+    [ -s want ]
+    trace_processor <<'S' | tail -n +2 | sort | diff want -
+WITH keys AS (
+    SELECT slice.*, source || ' ' || object || printf(' 0x%x', extract_arg(arg_set_id, 'debug.value')) AS key
+    FROM objects JOIN slice ON slice.id = objects.slice
+)
+SELECT key, NULL, ts, dur FROM keys
+UNION ALL
+SELECT key, state.name, state.ts, state.dur FROM keys JOIN slice state ON state.parent_id = keys.id
+S
+    # besides objects and states there are instants and times of reactors: nothing is deeper
+    equal "$(trace_processor <<<'SELECT max(depth) AS d FROM slice' | tail -n 1)" 1
+    jq -r 'select(.children) | .id as $id | .children[] | "\($id) \(.)"' spans.jsonl | sort >want
+    trace_processor <<'S' | tail -n +2 | sort | diff want -
+SELECT above.object, below.object
+FROM flow
+LEFT JOIN objects above ON above.slice = slice_out
+LEFT JOIN objects below ON below.slice = slice_in
+S
+    jq -r '"\(.id) \(.us * 1000 | round)" as $object | .args // {} | paths(scalars) as $path |
+        "\($object) debug.args.\($path | map(tostring) | join(".")) \(getpath($path))"' spans.jsonl | sort >want
+    trace_processor <<'S' | tail -n +2 | sort | diff want -
+SELECT object, ts, key, display_value
+FROM objects JOIN slice USING (ts) JOIN args USING (arg_set_id)
+WHERE slice.id = objects.slice AND key GLOB 'debug.args.*'
+S
+    # one that has a final state only is never in flight
+    jq -r -s 'map(select((.parent | not) and (.open or (.states | length) > 1))) | group_by(.source)[] |
+        "\(.[0].source // "SPDK") \((length * 2) - (map(select(.open)) | length)) \(map(select(.open)) | length)"' spans.jsonl >want
+    trace_processor <<'S' | tail -n +2 | diff want -
+SELECT source, steps, CAST(value AS INT)
+FROM (
+    SELECT process.name AS source, count(*) AS steps, value, max(counter.id)
+    FROM counter JOIN track ON track.id = counter.track_id JOIN track process ON process.id = track.parent_id
+    WHERE track.name = 'requests in flight' AND process.parent_id IS NULL
+    GROUP BY source
+    ORDER BY source
+)
+S
+}
+
+@test "every span is a slice for trace_processor, with its times, arrows and arguments" {
+    needs_trace_processor
+    for name in sample sample-g3 slow-host; do
+        sample $name >in
+        same_as_spans in
+    done
+    # two targets, and what held the reactors of one
+    files_of_page
+    same_as_spans lines.jsonl
+    equal "$(trace_processor <<<"SELECT count(*) FROM slice WHERE dur > 0 AND arg_set_id IN (SELECT arg_set_id FROM args
+        WHERE key = 'debug.args.why')" | tail -n 1)" "$(grep -c OFF_CPU offcpu.jsonl)"
+}
+
+@test "trace_processor knows the time of day of everything, from lines that have one" {
+    needs_trace_processor
+    sample sample | sed 's/"us":[0-9.]*/&,"time":"2026-11-21T13:14:15.123456789Z"/' >in
+    files_of in
+    equal "$(problems)" 'name idx value'
+    equal "$(trace_processor <<<'SELECT DISTINCT to_realtime(ts) - ts AS t FROM slice')" "t
+$((1795266855123456789 - $(head -n 1 in | jq '.us * 1000 | round')))"
 }
