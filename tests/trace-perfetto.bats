@@ -103,7 +103,8 @@ values() { # NAME FILTER
 @test "counters show the requests in flight of each connection, and of all" {
     requests >in
     draw in
-    equal "$(values 'requests in flight' '[.track[1:-1], .ts, .value]')" '[["h \"a\"","qid 1 s 0x1"],1000,1] [[],1000,1] [["objects"],1250,1] [[],1250,2] [["h \"a\"","qid 1 s 0x1"],1700,0] [[],1700,1] '
+    # the number of all comes first: trace_processor loses what follows a 0
+    equal "$(values 'requests in flight' '[.track[1:-1], .ts, .value]')" '[[],1000,1] [["h \"a\"","qid 1 s 0x1"],1000,1] [[],1250,2] [["objects"],1250,1] [[],1700,1] [["h \"a\"","qid 1 s 0x1"],1700,0] '
     # a life that another one ends at its address is not in flight any more; its state is a final one from then on
     { entry 1.000 NEW r0 - 0x10; entry 2.000 NEW r1 - 0x10; entry 3.000 NEW r2 - 0x10; } >in
     draw in

@@ -213,12 +213,15 @@ static struct place *process_of(struct places *p, uint32_t place)
 	return &p->all[p->all[place].process];
 }
 
-/* The tracks of these numbers, if they were ever counted. */
+/*
+ * The tracks of these numbers, if they were ever counted. The larger number comes first: trace_processor loses the values
+ * of an event after one that is 0.
+ */
 static bool find_counters(struct places *p, uint32_t place, uint32_t tracks[PACKETS_COUNTERS])
 {
-	tracks[0] = p->all[place].counters[PLACES_IN_FLIGHT].track;
-	tracks[1] = process_of(p, place)->counters[PLACES_IN_FLIGHT].track;
-	return tracks[0] != MAP_NONE;
+	tracks[0] = process_of(p, place)->counters[PLACES_IN_FLIGHT].track;
+	tracks[1] = p->all[place].counters[PLACES_IN_FLIGHT].track;
+	return tracks[1] != MAP_NONE;
 }
 
 uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end)
@@ -256,8 +259,8 @@ static uint64_t count(struct places *p, struct place *place, enum places_counter
 
 struct places_count places_count(struct places *p, uint32_t place, bool more)
 {
-	return (struct places_count){{count(p, &p->all[place], PLACES_IN_FLIGHT, more),
-				      count(p, process_of(p, place), PLACES_IN_FLIGHT, more)}};
+	return (struct places_count){{count(p, process_of(p, place), PLACES_IN_FLIGHT, more),
+				      count(p, &p->all[place], PLACES_IN_FLIGHT, more)}};
 }
 
 void places_draw_with(struct places *p, uint32_t place, struct places_count count)

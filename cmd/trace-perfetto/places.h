@@ -58,7 +58,7 @@ uint32_t places_connection(struct places *p, const struct traceline *line);
 /* The track of a row of a place for a slice from first to end (lanes.h). kind: numbers the rows of a place. */
 uint32_t places_row(struct places *p, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end);
 
-/* The requests in flight there, and in its process. */
+/* The requests in flight in its process, and there. */
 struct places_count {
 	uint64_t values[PACKETS_COUNTERS];
 };
