@@ -20,6 +20,22 @@ struct slice connection_member(struct slice object, const char *name)
 	return (struct slice){"", 0};
 }
 
+struct slice connection_host(struct slice nqn)
+{
+	const char *colon = memrchr(nqn.p, ':', nqn.n), *end = nqn.p + nqn.n;
+
+	return colon && colon + 1 < end ? slice_between(colon + 1, end) : nqn;
+}
+
+void connection_write_name(struct out *out, struct slice host, struct slice queue)
+{
+	out_slice(out, host);
+	if (queue.n) {
+		out_char(out, '/');
+		out_slice(out, queue);
+	}
+}
+
 bool connection_owner(struct slice owner, struct slice *address, struct slice *queue)
 {
 	static const char before[] = " qid:";

@@ -8,13 +8,19 @@
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
-#include "slice.h"
+#include "out.h"
 
 /* A value without its quotes, if it has any. */
 struct slice connection_unquoted(struct slice value);
 
 /* A member of the object, without its quotes. */
 struct slice connection_member(struct slice object, const char *name);
+
+/* The end of a host's NQN, by which people know it: what comes after the last colon. */
+struct slice connection_host(struct slice nqn);
+
+/* Writes HOST/QID; the host is such an end or an address, the queue may be unknown. */
+void connection_write_name(struct out *out, struct slice host, struct slice queue);
 
 /* The address of the host with its port, and the number of the queue. False: the owner is no connection. */
 bool connection_owner(struct slice owner, struct slice *address, struct slice *queue);

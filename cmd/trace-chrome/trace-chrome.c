@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "connection.h"
 #include "event.h"
 #include "intern.h"
 #include "io.h"
@@ -116,9 +117,21 @@ static void find_members(struct chart *c, struct slice annotation)
 	}
 }
 
-/* trace-join's annotation, as key=value, …; empty without one. Valid until the next call. */
+static struct slice member(const struct chart *c, const char *key)
+{
+	for (size_t i = 0; i < c->num_members; i++)
+		if (json_is(c->members[i].key, key))
+			return c->members[i].value;
+	return (struct slice){};
+}
+
+/*
+ * trace-join's annotation: a short name if it is a qpair's, then all of it, as key=value, …; empty without one. Valid
+ * until the next call.
+ */
 static struct slice annotation(struct chart *c, const struct traceline *line)
 {
+	struct slice host;
 	size_t arg = 0;
 
 	while (arg < line->num_args && line->args[arg].value.p[0] != '{')
@@ -126,7 +139,12 @@ static struct slice annotation(struct chart *c, const struct traceline *line)
 	if (arg == line->num_args)
 		return (struct slice){};
 	find_members(c, line->args[arg].value);
+	host = member(c, "hostnqn");
 	c->label.len = 0;
+	if (host.n) {
+		connection_write_name(&c->label, connection_host(host), member(c, "qid"));
+		out_text(&c->label, ": ");
+	}
 	/* from the last one on, as the last ones, such as names of hosts, say most */
 	for (size_t i = c->num_members; i-- > 0;) {
 		out_slice(&c->label, c->members[i].key);

@@ -22,21 +22,15 @@ static struct slice annotation(struct slice args, const char *name)
 struct slice label_of(struct out *text, const struct span *s)
 {
 	struct slice host = annotation(span_args(s), "hostnqn"), queue;
-	const char *colon;
 
 	if (host.n) {
-		colon = memrchr(host.p, ':', host.n);
-		host = colon && colon + 1 < host.p + host.n ? slice_between(colon + 1, host.p + host.n) : host;
+		host = connection_host(host);
 		queue = annotation(span_args(s), "qid");
 	} else if (!connection_owner(span_owner(s), &host, &queue)) {
 		return span_poller(s);
 	}
 	text->fd = OUT_MEMORY;
 	text->len = 0;
-	out_slice(text, host);
-	if (queue.n) {
-		out_char(text, '/');
-		out_slice(text, queue);
-	}
+	connection_write_name(text, host, queue);
 	return out_kept(text);
 }
