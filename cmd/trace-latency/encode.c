@@ -2,7 +2,6 @@
 #include "encode.h"
 
 #include <err.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "interactive.h"
@@ -10,29 +9,6 @@
 #include "lines.h"
 #include "mem.h"
 #include "number.h"
-
-static void write_sum(struct out *out, unsigned __int128 sum)
-{
-	char digits[40], *p = digits + sizeof(digits);
-
-	do
-		*--p = '0' + sum % 10;
-	while (sum /= 10);
-	out_bytes(out, p, digits + sizeof(digits) - p);
-}
-
-static void write_histogram(struct out *out, const struct histogram *h)
-{
-	const char *separator = "";
-	uint64_t count;
-
-	out_printf(out, "{\"unit\":\"ns\",\"count\":%" PRIu64 ",\"sum\":", h->count);
-	write_sum(out, h->sum);
-	out_printf(out, ",\"max\":%" PRIu64 ",\"counts\":[", h->max);
-	for (unsigned b = 0; histogram_next(h, &b, &count); b++, separator = ",")
-		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b), count);
-	out_text(out, "]}");
-}
 
 /* The order of two JSON strings by their bytes, the quote that ends them being one. */
 static int compare_strings(struct slice a, struct slice b)
@@ -88,7 +64,7 @@ void encode_write(struct out *out, const struct rows *rows)
 		out_char(out, '{');
 		rows_write_key(out, rows, sorted[i]);
 		out_text(out, "}\t");
-		write_histogram(out, &sorted[i]->times);
+		histogram_write(out, &sorted[i]->times);
 		out_char(out, '\n');
 	}
 	free(sorted);

@@ -5,12 +5,14 @@
  * above, each power of two is cut into 1024 equal ones. So all histograms have the same buckets,
  * and adding two of them is exact.
  */
-#ifndef TRACE_LATENCY_HISTOGRAM_H
-#define TRACE_LATENCY_HISTOGRAM_H
+#ifndef HISTOGRAM_H
+#define HISTOGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "out.h"
 
 enum {
 	HISTOGRAM_BUCKETS = 55 * 1024,
@@ -71,6 +73,13 @@ uint64_t histogram_mean(const struct histogram *h);
  * is exact.
  */
 void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n, uint64_t *values);
+
+/*
+ * Writes it as JSON, without loss; a value of counts is the lowest of its bucket:
+ *
+ *	{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
+ */
+void histogram_write(struct out *out, const struct histogram *h);
 
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "histogram.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,29 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
 		}
 		values[i] = highest < h->max ? highest : h->max;
 	}
+}
+
+static void write_sum(struct out *out, unsigned __int128 sum)
+{
+	char digits[40], *p = digits + sizeof(digits);
+
+	do
+		*--p = '0' + sum % 10;
+	while (sum /= 10);
+	out_bytes(out, p, digits + sizeof(digits) - p);
+}
+
+void histogram_write(struct out *out, const struct histogram *h)
+{
+	const char *separator = "";
+	uint64_t count;
+
+	out_printf(out, "{\"unit\":\"ns\",\"count\":%" PRIu64 ",\"sum\":", h->count);
+	write_sum(out, h->sum);
+	out_printf(out, ",\"max\":%" PRIu64 ",\"counts\":[", h->max);
+	for (unsigned b = 0; histogram_next(h, &b, &count); b++, separator = ",")
+		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b), count);
+	out_text(out, "]}");
 }
 
 void histogram_clear(struct histogram *h)
