@@ -23,7 +23,9 @@
 const volatile bool only_one_disk;
 const volatile int disk_major, disk_minor;
 const volatile __u32 only_pid; /* 0: all */
-const volatile __u64 min_ns;   /* latency; 0: all */
+const volatile bool only_cgroup;
+const volatile bool with_pattern;
+const volatile __u64 min_ns; /* latency; 0: all */
 
 __u64 since;          /* when everything was attached; 0: not yet */
 __u64 num_no_storage; /* requests for which there was no room in the map */
@@ -40,6 +42,7 @@ struct tracked {
 	__s32 error;
 	__u32 pid;
 	char comm[COMM_SIZE];
+	__u64 in_cgroup; /* its issuer was, with only_cgroup */
 };
 
 struct {
@@ -56,6 +59,22 @@ struct {
 	__type(key, __u64); /* address of the struct request_queue */
 	__type(value, struct tracked);
 } flushers SEC(".maps");
+
+/* The cgroup whose requests are wanted, with only_cgroup. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroup SEC(".maps");
+
+/* The sector after the last completed request, with with_pattern. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64); /* address of the struct gendisk */
+	__type(value, __u64);
+} last_ends SEC(".maps");
 
 static struct gendisk *disk_of(struct request *rq)
 {
@@ -79,12 +98,18 @@ static void set_process(struct tracked *t)
 {
 	t->pid = process_id((void *)bpf_get_current_task_btf());
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
+	t->in_cgroup = only_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
 }
 
-/* With an issuer that is unknown it may be one of the process's. */
+static bool is_wanted_issuer(const struct tracked *t)
+{
+	return (!only_pid || t->pid == only_pid) && (!only_cgroup || t->in_cgroup);
+}
+
+/* With an issuer that is unknown it may be one that is wanted. */
 static bool may_be_printed(const struct tracked *t)
 {
-	return !only_pid || t->pid == only_pid || !t->comm[0];
+	return is_wanted_issuer(t) || !t->comm[0];
 }
 
 /* Forgets a request that has ended, but whose completion was not seen. */
@@ -191,6 +216,7 @@ static void track_late(struct request *rq)
 		if (flusher) {
 			t.pid = flusher->pid;
 			__builtin_memcpy(t.comm, flusher->comm, sizeof(t.comm));
+			t.in_cgroup = flusher->in_cgroup;
 		}
 	} else {
 		set_process(&t);
@@ -250,9 +276,9 @@ int BPF_PROG(on_merge, struct request *rq)
 }
 
 /* For a request on the wanted disk. */
-static bool passes_filter(const struct biosnoop_event *e)
+static bool passes_filter(const struct biosnoop_event *e, const struct tracked *t)
 {
-	if (only_pid && e->pid != only_pid) {
+	if ((only_pid || only_cgroup) && !(t && is_wanted_issuer(t))) {
 		if (!e->comm[0])
 			__sync_fetch_and_add(&num_unknown, 1);
 		return false;
@@ -262,6 +288,20 @@ static bool passes_filter(const struct biosnoop_event *e)
 	if (!e->issued_ns)
 		__sync_fetch_and_add(&num_unknown, 1);
 	return e->issued_ns && e->end_ns - e->issued_ns > min_ns;
+}
+
+/* Requests that the filter leaves out count as well: the disk has done them. */
+static enum biosnoop_pattern pattern_of(struct request *rq, struct gendisk *disk, const struct biosnoop_event *e)
+{
+	__u64 key = (__u64)disk, end = e->sector + e->bytes / SECTOR, *last;
+
+	if (!disk || !e->bytes || rq->__sector == -1ULL)
+		return PATTERN_UNKNOWN;
+	last = bpf_map_lookup_elem(&last_ends, &key);
+	if (last)
+		return __sync_lock_test_and_set(last, end) == e->sector ? PATTERN_SEQUENTIAL : PATTERN_RANDOM;
+	bpf_map_update_elem(&last_ends, &key, &end, BPF_ANY);
+	return PATTERN_UNKNOWN;
 }
 
 static void emit(struct request *rq, const struct tracked *t, int error)
@@ -285,7 +325,9 @@ static void emit(struct request *rq, const struct tracked *t, int error)
 		e.pid = t->pid;
 		__builtin_memcpy(e.comm, t->comm, sizeof(e.comm));
 	}
-	if (!passes_filter(&e))
+	if (with_pattern)
+		e.pattern = pattern_of(rq, disk, &e);
+	if (!passes_filter(&e, t))
 		return;
 	if (disk)
 		BPF_CORE_READ_STR_INTO(&e.disk, disk, disk_name);

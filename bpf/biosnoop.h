@@ -24,6 +24,13 @@ enum {
 	FLAG_AHEAD = 1 << 19,
 };
 
+/* Whether a request starts where the one that the disk completed before it ended. */
+enum biosnoop_pattern {
+	PATTERN_UNKNOWN, /* the first of a disk, or one that is for no sectors */
+	PATTERN_SEQUENTIAL,
+	PATTERN_RANDOM,
+};
+
 /* Times are nanoseconds of CLOCK_MONOTONIC, 0 when unknown. */
 struct biosnoop_event {
 	__u64 start_ns;  /* passed to the block layer */
@@ -35,7 +42,8 @@ struct biosnoop_event {
 	__s32 error; /* 0, a blk_status_t, or, before 5.16, a negative errno */
 	/* of the process that issued it; 0: unknown, or of the kernel's own idle task */
 	__u32 pid;
-	__u32 cpu;            /* on which it was completed */
+	__u16 cpu;            /* on which it was completed */
+	__u16 pattern;        /* enum biosnoop_pattern */
 	char comm[COMM_SIZE]; /* of the thread that issued it; empty: unknown */
 	char disk[DISK_SIZE]; /* empty: it has none */
 };

@@ -26,6 +26,7 @@ teardown() {
         losetup -d "$inner" || true
         umount "$frozen" || true
     fi
+    [ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
     [ -z "${mapped:-}" ] || DM_DISABLE_UDEV=1 dmsetup remove "$mapped" || true
     [ -z "${mirror:-}" ] || mdadm --stop --quiet "$mirror" || true
     [ -z "${module:-}" ] || modprobe -r "$module" || true
@@ -365,6 +366,144 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     recorder=
 }
 
+@test "sequential or random, as the disk did them, whoever asked" {
+    trace -P
+    read_blocks 3
+    read_blocks 2 20
+    read_blocks 4 22
+    read_blocks 1 22
+    dd if=/dev/zero "of=$loop" bs=4k count=2 seek=23 oflag=direct status=none
+    end
+    # the first follows nothing that was seen
+    equal "$(column type sector pattern)" "$(printf '%s\n' 'RS 0 null' 'RS '{8,16}' sequential' 'RS 160 random' 'RS '{168..200..8}' sequential' \
+        'RS 176 random' 'WS '{184,192}' sequential')"
+    trace
+    read_blocks 2
+    end
+    equal "$(column pattern)" 'null
+null'
+
+    # those of others count, without a line
+    begin tracing biosnoop -P -Q -d "$loop" -p $$
+    read_blocks 3
+    end
+    equal "$(cat lines)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   P QUE(ms) LAT(ms)'
+    begin tracing biosnoop -P -d "$loop"
+    read_blocks 2 5
+    read_blocks 1 99
+    end
+    equal "$(awk '{ print $6, $8 }' lines)" 'SECTOR P
+40 -
+48 S
+792 R'
+}
+
+@test "the summary: how many, how much and for how long" {
+    truncate -s $((4096 * 1024)) image
+    trace -s
+    begin=$(uptime_ms)
+    read_blocks 97
+    first=$reader
+    read_blocks 13
+    dd if=/dev/zero "of=$loop" bs=64k count=31 oflag=direct status=none &
+    writer=$!
+    wait $writer
+    # beyond the end of the file
+    dd "if=$loop" of=/dev/null bs=4k skip=1024 count=1 iflag=direct status=none 2>/dev/null &
+    failing=$!
+    status=0
+    wait $failing || status=$?
+    equal $status 1
+    took=$(($(uptime_ms) - begin + 10))
+    end
+    equal "$(jq -r '"\(.disk) \(.comm) \(.pid) \(.type) \(.count) \(.bytes) \(.errors)"' lines | sort)" "$(
+        printf "$disk dd %s\n" "$first RS 97 $((97 * 4096)) 0" "$reader RS 13 $((13 * 4096)) 0" \
+            "$writer WS 31 $((31 * 65536)) 0" "$failing RS 1 4096 1" | sort)"
+    equal "$(jq -s --argjson took $took 'all(.mean <= .max and .p50 <= .p99 and .p99 <= .max and .p50 > 0) and
+        (map(.mean * .count) | add < 1000 * $took and . == (sort | reverse))' lines)" true
+    equal "$(jq -r 'select(.count == 1) | .mean == .max and .p50 == .max and .p99 == .max' lines)" true
+
+    # the same as columns, and after as many requests as wanted
+    begin tracing biosnoop -s -n 7 -d "$loop"
+    read_blocks 11
+    wait "$recorder"
+    recorder=
+    equal "$(head -n 1 lines)" 'DISK      COMM           PID     T        COUNT          BYTES  MEAN(ms)   P50(ms)   P99(ms)   MAX(ms) ERRORS'
+    [[ $(sed -n 2p lines) =~ ^$disk\ +dd\ +$reader\ +RS\ +7\ +28672(\ +[0-9]+\.[0-9]{3}){4}\ +0$ ]]
+    equal "$(wc -l <lines)" 2
+}
+
+@test "encoded summaries are added up by trace-latency" {
+    for n in 101 53; do
+        begin tracing biosnoop -e -d "$loop"
+        read_blocks $n
+        read_blocks 7 200
+        dd if=/dev/zero "of=$loop" bs=64k count=3 oflag=direct status=none
+        end
+        cat lines >>encoded
+    done
+    # processes of one name are one row
+    equal "$(wc -l <encoded)" 4
+    equal "$(trace-latency --merge -j encoded | jq -r '"\(.group) \(.object) \(.life) \(.count)"' | sort)" \
+        "{\"disk\":\"$disk\",\"comm\":\"dd\",\"type\":\"RS\"} io true 168
+{\"disk\":\"$disk\",\"comm\":\"dd\",\"type\":\"WS\"} io true 6"
+    status_is 0 trace-latency --merge --against encoded lines
+}
+
+@test "requests that began before tracing have no latency in the summary" {
+    freeze_inner
+    write_inner 0
+    disk=${inner#/dev/} trace -s
+    fsfreeze -u mounted
+    wait "$writer"
+    end
+    equal "$(jq -c 'select(.type == "WS")' lines)" "{\"disk\":\"${inner#/dev/}\",\"type\":\"WS\",\"count\":1,\"bytes\":4096,\"errors\":0}"
+    grep '^biosnoop: 1 requests have no latency, as they began before tracing' log
+}
+
+# Makes a cgroup, whose path is $cgroup, with one below it.
+make_cgroup() {
+    cgroup=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)/biosnoop-test.$$
+    mkdir -p "$cgroup" 2>/dev/null || { cgroup=; skip 'no cgroups of version 2 here'; }
+}
+
+# Reads as read_blocks, in a cgroup.
+read_in() { # CGROUP N SKIP
+    # shellcheck disable=SC2016 # the other shell expands it
+    bash -c 'echo $$ >"$0/cgroup.procs"; exec dd "if=$1" of=/dev/null bs=4k "count=$2" "skip=$3" iflag=direct status=none' "$1" "$loop" "$2" "$3" &
+    reader=$!
+    wait $reader
+}
+
+@test "only a cgroup and those below it" {
+    make_cgroup
+    for options in '' --no-start; do
+        # shellcheck disable=SC2086 # none, or one
+        trace -c "$cgroup" $options
+        read_blocks 3
+        read_in "$cgroup" 2 10
+        first=$reader
+        mkdir "$cgroup/below"
+        read_in "$cgroup/below" 2 20
+        second=$reader
+        read_blocks 1 12
+        end
+        rmdir "$cgroup/below"
+        equal "$(column comm pid sector)" "dd $first 80
+dd $first 88
+dd $second 160
+dd $second 168"
+    done
+    # the flush is the disk's own request
+    grep -q back "/sys/block/$disk/queue/write_cache" || return 0
+    trace -c "$cgroup"
+    # shellcheck disable=SC2016 # the other shell expands it
+    bash -c 'echo $$ >"$0/cgroup.procs"; exec dd if=/dev/zero "of=$1" bs=4k count=1 conv=fsync oflag=direct status=none' "$cgroup" "$loop"
+    end
+    equal "$(column type | grep -v R)" 'WS
+FF'
+}
+
 # Changes the map of the requests that biosnoop tracks.
 change_map() { # BPFTOOL-COMMAND [ARGUMENT]...
     local map
@@ -528,6 +667,14 @@ RS 128 65536 null'
         status_is 2 biosnoop $arguments
         says 'biosnoop: '
     done
+    for arguments in '-s -P' '-e -Q' '-s --wall' '-e -j'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 biosnoop $arguments
+    done
+    status_is 1 biosnoop -c missing
+    equal "$stderr" 'biosnoop: missing: No such file or directory'
+    status_is 1 biosnoop -c .
+    equal "$stderr" 'biosnoop: .: no cgroup of version 2; findmnt -t cgroup2 shows where they are'
     for name in missing ../../proc /dev/null; do
         status_is 1 biosnoop -d $name
         equal "$stderr" "biosnoop: $name: no disk; lsblk lists those that are there"

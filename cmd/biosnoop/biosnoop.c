@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * biosnoop: prints a line for every block I/O: which process issued it and how long it took. The
- * name, the columns and -Q are those of bcc's tool; this one needs tracepoints only.
+ * biosnoop: prints a line for every block I/O: which process issued it and how long it took; or sums
+ * them up. The name, the columns, -P and -Q are those of bcc's tool; this one needs tracepoints only.
  */
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "biosnoop.skel.h"
 #include "cli.h"
 #include "clock.h"
 #include "print.h"
 #include "recorder.h"
+#include "summary.h"
 
 static struct {
 	const char *disk; /* as the user names it; NULL: all */
 	dev_t device;     /* of the disk */
 	uint64_t min_ns;
-	uint64_t count; /* of lines; 0: no end */
-	bool queued, json, no_start;
+	uint64_t count; /* of requests; 0: no end */
+	const char *cgroup;
+	bool queued, pattern, json, no_start;
+	bool summary, encode;
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 4 << 20};
 
@@ -33,6 +41,8 @@ struct biosnoop {
 	struct recorder recorder;
 	struct biosnoop_bpf *bpf;
 	struct biosnoop_printer printer;
+	struct summary summary;
+	int cgroup; /* a directory; -1: all */
 	int unseen; /* the iterator over requests that are still tracked at the end */
 };
 
@@ -56,6 +66,8 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);
 	bpf->rodata->only_pid = opt.recorder.pids[0];
+	bpf->rodata->only_cgroup = opt.cgroup;
+	bpf->rodata->with_pattern = opt.pattern;
 	bpf->rodata->min_ns = opt.min_ns;
 	if (opt.no_start || !has_tracepoint("block_io_start"))
 		bpf_program__set_autoload(bpf->progs.on_start, false);
@@ -70,6 +82,11 @@ static int attach(void *context)
 {
 	struct biosnoop *b = context;
 
+	if (b->cgroup >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(b->bpf->maps.cgroup), &(int){0}, &b->cgroup, BPF_ANY) != 0) {
+		warn("%s", opt.cgroup);
+		return -1;
+	}
 	if (recorder_attach(&b->recorder) != 0)
 		return -1;
 	b->unseen = recorder_open_map_iterator(b->bpf->progs.find_unseen, b->bpf->maps.requests);
@@ -85,7 +102,7 @@ static void start(void *context)
 {
 	struct biosnoop *b = context;
 
-	if (!opt.json)
+	if (!opt.json && !opt.summary)
 		print_header(&b->printer);
 	cli_notice(opt.recorder.quiet, "tracing block I/O%s%s", opt.disk ? " of " : "", opt.disk ? opt.disk : "");
 }
@@ -96,7 +113,10 @@ static bool print_event(void *context, const void *event, size_t size)
 
 	if (size < sizeof(struct biosnoop_event))
 		return false;
-	(opt.json ? print_json : print_text)(&b->printer, event);
+	if (opt.summary)
+		summary_add(&b->summary, event);
+	else
+		(opt.json ? print_json : print_text)(&b->printer, event);
 	return true;
 }
 
@@ -104,7 +124,7 @@ static bool is_full(void *context)
 {
 	const struct biosnoop *b = context;
 
-	return opt.count && b->printer.number == opt.count;
+	return opt.count && (opt.summary ? b->summary.number : b->printer.number) == opt.count;
 }
 
 static void note_end(void *context)
@@ -127,8 +147,26 @@ static int detach(void *context)
 	return 0;
 }
 
-/* Reports what the lines do not show. */
-static void report(void *context)
+static void print_summary(struct biosnoop *b)
+{
+	struct out *out = &b->recorder.out;
+
+	if (opt.encode)
+		summary_encode(out, &b->summary);
+	else
+		(opt.json ? summary_json : summary_text)(out, &b->summary);
+	if (b->summary.no_latency)
+		cli_notice(opt.recorder.quiet,
+			   "%" PRIu64
+			   " requests have no latency, as they began before tracing: the times are those of the others",
+			   b->summary.no_latency);
+	recorder_loss(&b->recorder, b->summary.beyond,
+		      "%" PRIu64 " requests are not in the summary: they are of too many processes; use -d, -p or -c",
+		      b->summary.beyond);
+}
+
+/* Prints the summary, and reports what the output does not show. */
+static void finish(void *context)
 {
 	struct biosnoop *b = context;
 	struct recorder *r = &b->recorder;
@@ -136,6 +174,8 @@ static void report(void *context)
 	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = recorder_missed(r);
 	uint64_t unseen = b->bpf->bss->num_unseen, in_flight = b->bpf->bss->num_in_flight;
 
+	if (opt.summary)
+		print_summary(b);
 	if (unknown)
 		cli_notice(opt.recorder.quiet,
 			   "%" PRIu64 " requests began before tracing: whether they match the filter is unknown",
@@ -165,7 +205,7 @@ static const struct recorder_tool tool = {
 	.full = is_full,
 	.ended = note_end,
 	.detach = detach,
-	.finish = report,
+	.finish = finish,
 };
 
 /* Exits if this disk has no requests: its driver does the I/O itself or passes it on. */
@@ -213,12 +253,31 @@ static dev_t find_disk(const char *name)
 	return check_disk(name, major, minor);
 }
 
+/* The directory of a cgroup, of which the kernel accepts those of version 2 only. */
+static int open_cgroup(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct statfs fs;
+
+	if (fd < 0 || fstatfs(fd, &fs) != 0)
+		err(EXIT_FAILURE, "%s", path);
+	if (fs.f_type != CGROUP2_SUPER_MAGIC)
+		errx(EXIT_FAILURE, "%s: no cgroup of version 2; findmnt -t cgroup2 shows where they are", path);
+	return fd;
+}
+
 static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
+	{'c', "cgroup", "DIRECTORY", "only requests issued in this cgroup and those below it", .text = &opt.cgroup},
 	{'m', "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
-	{'n', "count", "N", "end after N lines", .count = &opt.count},
+	{'n', "count", "N", "end after N requests", .count = &opt.count},
 	{'Q', "queued", NULL, "also print the time before the driver accepted the request", .flag = &opt.queued},
+	{'P', "pattern", NULL, "also print whether the request is sequential (S) or random (R) on its disk",
+	 .flag = &opt.pattern},
+	{'s', "summary", NULL, "instead of lines, print sums and latencies by disk, process and type at the end",
+	 .flag = &opt.summary},
+	{'e', "encode", NULL, "print this summary as lines for trace-latency --merge", .flag = &opt.encode},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
 	RECORDER_WALL(opt.recorder),
@@ -233,24 +292,38 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  biosnoop\n"
 	"  biosnoop -Q -d nvme0n1 10\n"
+	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
 	"  biosnoop -j -m 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
 	options,
 };
+
+static void parse_options(int argc, char **argv)
+{
+	cli_parse(&cli, argc, argv);
+	opt.summary |= opt.encode;
+	if (opt.summary && (opt.pattern || opt.queued || opt.recorder.wall))
+		cli_usage("-P, -Q and --wall are for lines, which -%c does not print", opt.encode ? 'e' : 's');
+	if (opt.encode && opt.json)
+		cli_usage("-e and -j are two forms of the summary: one of them is expected");
+	if (argc - optind > 1)
+		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
+	if (optind < argc)
+		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
+}
 
 int main(int argc, char **argv)
 {
 	static struct biosnoop b;
 	int status;
 
-	cli_parse(&cli, argc, argv);
-	if (argc - optind > 1)
-		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
-	if (optind < argc)
-		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
+	parse_options(argc, argv);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
-	b.printer = (struct biosnoop_printer){.out = &b.recorder.out, .queued = opt.queued};
+	b.cgroup = opt.cgroup ? open_cgroup(opt.cgroup) : -1;
+	b.summary.without_pid = opt.encode;
+	b.printer = (struct biosnoop_printer){.out = &b.recorder.out, .queued = opt.queued, .pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);
+	summary_free(&b.summary);
 	biosnoop_bpf__destroy(b.bpf);
 	return status;
 }

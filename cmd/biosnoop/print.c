@@ -5,13 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A short text, by value. */
-struct word {
-	char text[24];
-};
-
-/* The letters of blktrace's RWBS field. */
-static struct word type_of(uint32_t flags)
+struct word print_type(uint32_t flags)
 {
 	struct word type = {};
 	char *to = type.text;
@@ -80,8 +74,7 @@ static uint64_t between(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-/* A name of the kernel's, which fills its array without a NUL or ends before. */
-static struct slice name_of(const char *name, size_t size)
+struct slice print_name(const char *name, size_t size)
 {
 	return (struct slice){name, strnlen(name, size)};
 }
@@ -89,8 +82,8 @@ static struct slice name_of(const char *name, size_t size)
 void print_header(struct biosnoop_printer *p)
 {
 	stamp_heading(&p->stamp, p->out);
-	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s %7s\n", "TIME(s)", "COMM", "PID", "DISK", "T",
-		   "SECTOR", "BYTES", p->queued ? " QUE(ms)" : "", "LAT(ms)");
+	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s%s %7s\n", "TIME(s)", "COMM", "PID", "DISK", "T",
+		   "SECTOR", "BYTES", p->pattern ? " P" : "", p->queued ? " QUE(ms)" : "", "LAT(ms)");
 }
 
 static void write_ms(struct out *out, uint64_t from, uint64_t to)
@@ -108,13 +101,15 @@ void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 
 	stamp_column(&p->stamp, out, e->end_ns);
 	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
-	out_column(out, name_of(e->comm, sizeof(e->comm)), 14);
+	out_column(out, print_name(e->comm, sizeof(e->comm)), 14);
 	if (*e->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	out_printf(out, "%-7s ", pid);
-	out_column(out, name_of(e->disk, sizeof(e->disk)), 9);
-	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, type_of(e->flags).text, (uint64_t)e->sector,
+	out_column(out, print_name(e->disk, sizeof(e->disk)), 9);
+	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, print_type(e->flags).text, (uint64_t)e->sector,
 		   (uint64_t)e->bytes);
+	if (p->pattern)
+		out_printf(out, " %c", "-SR"[e->pattern]);
 	if (p->queued)
 		write_ms(out, e->start_ns, e->issued_ns);
 	write_ms(out, e->issued_ns, e->end_ns);
@@ -140,16 +135,19 @@ void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {
 		out_text(out, "\"comm\":");
-		out_json(out, name_of(e->comm, sizeof(e->comm)));
+		out_json(out, print_name(e->comm, sizeof(e->comm)));
 		out_printf(out, ",\"pid\":%" PRIu32 ",", e->pid);
 	}
 	if (*e->disk) {
 		out_text(out, "\"disk\":");
-		out_json(out, name_of(e->disk, sizeof(e->disk)));
+		out_json(out, print_name(e->disk, sizeof(e->disk)));
 		out_char(out, ',');
 	}
-	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64, type_of(e->flags).text,
+	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64, print_type(e->flags).text,
 		   (uint64_t)e->sector, (uint64_t)e->bytes);
+	if (e->pattern)
+		out_text(out,
+			 e->pattern == PATTERN_SEQUENTIAL ? ",\"pattern\":\"sequential\"" : ",\"pattern\":\"random\"");
 	write_us(out, ",\"queued\":", e->start_ns, e->issued_ns);
 	write_us(out, ",\"latency\":", e->issued_ns, e->end_ns);
 	if (e->error)

@@ -14,8 +14,20 @@ struct biosnoop_printer {
 	struct out *out;
 	struct stamp stamp;
 	bool queued;     /* with the time in the queue */
+	bool pattern;    /* with what the disk did before */
 	uint64_t number; /* of lines with a request */
 };
+
+/* A short text, by value. */
+struct word {
+	char text[24];
+};
+
+/* The type of a request by its cmd_flags: the letters of blktrace's RWBS field. */
+struct word print_type(uint32_t flags);
+
+/* A name of the kernel's, which fills its array without a NUL or ends before. */
+struct slice print_name(const char *name, size_t size);
 
 /* The line above the columns. */
 void print_header(struct biosnoop_printer *p);

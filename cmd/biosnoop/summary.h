@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* biosnoop's summary: requests by disk, process and type, with histograms of their latencies. */
+#ifndef BIOSNOOP_SUMMARY_H
+#define BIOSNOOP_SUMMARY_H
+
+#include <stdbool.h>
+
+#include "histogram.h"
+#include "intern.h"
+#include "out.h"
+#include "bpf/biosnoop.h"
+
+/* All zero is an empty summary. */
+struct summary {
+	bool without_pid;   /* processes with one name are one row */
+	struct intern keys; /* each is the bytes of a struct summary_key */
+	struct summary_row {
+		uint64_t count, bytes, errors;
+		struct histogram latency; /* of those of which it is known */
+	} * rows;                         /* by the number of their key */
+	uint32_t n;
+	size_t cap;
+	uint64_t number; /* of all requests */
+	uint64_t no_latency;
+	uint64_t beyond; /* requests of which the summary has nothing: there were too many rows */
+};
+
+void summary_add(struct summary *s, const struct biosnoop_event *e);
+
+/* Both start with the rows that took the most time. */
+void summary_text(struct out *out, const struct summary *s);
+void summary_json(struct out *out, const struct summary *s);
+
+/* The lines that trace-latency --merge reads: of a disk, a name of processes and a type. */
+void summary_encode(struct out *out, const struct summary *s);
+
+void summary_free(struct summary *s);
+
+#endif
