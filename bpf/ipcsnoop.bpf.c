@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
  * ipcsnoop's program: counts the system calls of a process and its children, and sends an event for
- * those that read from pipes or write to them. The descriptor leads to the pipe through the task's
- * file table.
+ * those that read from channels between processes or write to them, such as pipes. The descriptor
+ * leads to the channel through the task's file table.
  */
 #include <linux/bpf.h>
-#include <linux/stat.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
 #include "calls.bpf.h"
+#include "channels.bpf.h"
 #include "descendants.bpf.h"
 #include "foreign.bpf.h"
 #include "ipcsnoop.h"
@@ -22,8 +22,6 @@ enum {
 	FMODE_WRITE = 2,
 	MAX_ERRNO = 4095,
 	MAX_VECTORS = 1024,
-	/* default pipe-max-size / PAGE_SIZE: all that an unprivileged pipe can have */
-	MAX_SUMMED = 256,
 };
 
 const volatile bool with_counts;
@@ -41,23 +39,15 @@ struct {
 	__type(value, struct count);
 } counts SEC(".maps");
 
-/* A pipe as a call finds it. */
-struct end {
-	bool is_pipe;
-	__u32 used, slots;
-	__u64 queued;
-	__u64 inode;
-};
-
 /* The call that a thread is in. */
 struct call {
 	__u64 start_ns; /* 0: it is in no call */
 	__u32 call;
 	__u32 pid;
 	unsigned long nvcsw; /* how often it had slept before */
-	__u64 asked;         /* bytes; or, with vectors, their number */
-	__u64 vectors;
-	bool has_vectors;
+	__u64 asked;         /* bytes; or, with vectors or messages, their number */
+	__u64 vectors;       /* the address of vectors, of a message or of messages */
+	struct peer waker;
 	struct end from, to;
 };
 
@@ -85,50 +75,19 @@ static struct file *file_of(struct task_struct *task, __u32 descriptor)
 	return file;
 }
 
-/*
- * The bytes in a pipe, whose buffers are at this address. Global, as sum_vectors() is, so that the
- * verifier checks it once instead of once per loop iteration.
- */
-__attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 used, __u32 slots)
-{
-	__u64 sum = 0;
-
-	if (used > MAX_SUMMED)
-		return NOT_KNOWN;
-	for (__u32 i = 0; i < MAX_SUMMED && i < used; i++) {
-		struct pipe_buffer *buffer = (void *)buffers + ((tail + i) & (slots - 1)) * bpf_core_type_size(*buffer);
-
-		sum += BPF_CORE_READ(buffer, len);
-	}
-	return sum;
-}
-
-/* Nothing is locked: another process may use the pipe at this moment. */
-static void read_pipe(struct end *end, struct file *file)
-{
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
-	struct pipe_inode_info *pipe;
-	__u32 tail;
-
-	if (!inode || !S_ISFIFO(BPF_CORE_READ(inode, i_mode)))
-		return;
-	pipe = BPF_CORE_READ(inode, i_pipe);
-	if (!pipe)
-		return;
-	end->is_pipe = true;
-	end->inode = BPF_CORE_READ(inode, i_ino);
-	tail = BPF_CORE_READ(pipe, tail);
-	end->used = BPF_CORE_READ(pipe, head) - tail;
-	end->slots = BPF_CORE_READ(pipe, ring_size);
-	end->queued = sum_buffers((__u64)BPF_CORE_READ(pipe, bufs), tail, end->used, end->slots);
-}
-
-static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs *regs,
-		       const volatile struct operation *o)
+static void find_channels(struct call *c, struct task_struct *task, struct pt_regs *regs,
+			  const volatile struct operation *o)
 {
 	bool compat = is_compat(task), writes = o->to, reads = o->from;
 	struct file *file;
 
+	c->asked = call_argument(regs, compat, o->asked);
+	c->vectors = call_argument(regs, compat, o->vectors | o->message | o->messages);
+	if (o->is_id) {
+		set_ends(writes ? &c->to : &c->from, CHANNEL_MSG, call_argument(regs, compat, 1),
+			 BPF_CORE_READ(task, nsproxy, ipc_ns, ns.inum), c->pid, writes);
+		return;
+	}
 	if (reads) {
 		file = file_of(task, call_argument(regs, compat, o->from));
 		if (o->from == o->to) {
@@ -136,13 +95,16 @@ static void find_pipes(struct call *c, struct task_struct *task, struct pt_regs 
 			reads = !writes;
 		}
 		if (reads)
-			read_pipe(&c->from, file);
+			find_end(&c->from, (__u64)file, c->pid, false);
 	}
 	if (writes)
-		read_pipe(&c->to, file_of(task, call_argument(regs, compat, o->to)));
-	c->asked = call_argument(regs, compat, o->asked);
-	c->vectors = call_argument(regs, compat, o->vectors);
-	c->has_vectors = o->vectors;
+		find_end(&c->to, (__u64)file_of(task, call_argument(regs, compat, o->to)), c->pid, true);
+}
+
+static void clear_end(struct end *end)
+{
+	__builtin_memset(end, 0, sizeof(*end));
+	end->queued = NOT_KNOWN;
 }
 
 SEC("tp_btf/sys_enter")
@@ -173,9 +135,13 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	c->call = call;
 	c->pid = pid;
 	c->nvcsw = task->nvcsw;
-	c->from.is_pipe = c->to.is_pipe = false;
-	if (o->asked)
-		find_pipes(c, task, regs, o);
+	c->waker.comm[0] = 0;
+	c->from.kind = c->to.kind = CHANNEL_NONE;
+	if (o->asked) {
+		clear_end(&c->from);
+		clear_end(&c->to);
+		find_channels(c, task, regs, o);
+	}
 	c->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -202,11 +168,54 @@ __attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool co
 	return sum;
 }
 
+/* The bytes that the first messages of an array have moved; only after the call. */
+__attribute__((noinline)) __s64 sum_messages(__u64 messages, __u64 number, bool compat)
+{
+	__u64 sum = 0;
+
+	for (__u32 i = 0; i < MAX_VECTORS && i < number; i++) {
+		__u32 size = 0;
+
+		if (bpf_probe_read_user(&size, sizeof(size), (void *)(messages + (compat ? 32 * i + 28 : 64 * i + 56))))
+			return MOVED_NOT_KNOWN;
+		sum += size;
+	}
+	return sum;
+}
+
+/* The bytes that the vectors of a message ask for. */
+static __u64 sum_message(__u64 message, bool compat)
+{
+	__u64 vectors[2] = {};
+
+	if (!compat) {
+		if (bpf_probe_read_user(vectors, sizeof(vectors), (void *)(message + 16)))
+			return NOT_KNOWN;
+	} else {
+		__u32 narrow[2];
+
+		if (bpf_probe_read_user(narrow, sizeof(narrow), (void *)(message + 8)))
+			return NOT_KNOWN;
+		vectors[0] = narrow[0];
+		vectors[1] = narrow[1];
+	}
+	return sum_vectors(vectors[0], vectors[1], compat);
+}
+
 static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
 {
-	if (!end->is_pipe)
+	const struct peer *seen = NULL;
+
+	if (!end->kind)
 		return;
-	e->inode = end->inode;
+	if (end->other.end)
+		seen = bpf_map_lookup_elem(&users, &end->other);
+	e->peer = seen ? *seen : end->peer;
+	e->kind = end->kind;
+	e->id = end->id;
+	e->peer_id = end->peer_id;
+	e->port = end->ports >> 16;
+	e->peer_port = end->ports;
 	e->queued = end->queued;
 	e->used = end->used;
 	e->slots = end->slots;
@@ -214,10 +223,10 @@ static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool write
 	ring_send(e, sizeof(*e));
 }
 
-/* Sends events of a call of the task, if it is at a pipe. */
+/* Sends events of a call of the task, if it is at a channel. */
 static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop_event *e)
 {
-	if (!c->from.is_pipe && !c->to.is_pipe)
+	if (!c->from.kind && !c->to.kind)
 		return;
 	e->start_ns = c->start_ns;
 	e->end_ns = bpf_ktime_get_ns();
@@ -225,6 +234,8 @@ static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop
 	e->cpu = bpf_get_smp_processor_id();
 	e->call = c->call;
 	e->blocked = task->nvcsw != c->nvcsw;
+	if (e->blocked)
+		e->waker = c->waker;
 	BPF_CORE_READ_STR_INTO(&e->comm, task, comm);
 	emit_end(&c->from, e, false);
 	emit_end(&c->to, e, true);
@@ -232,16 +243,30 @@ static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop
 
 static void emit_result(const struct call *c, struct task_struct *task, long result)
 {
+	bool compat = c->call >= NUMBERS;
 	struct ipcsnoop_event e = {};
+	const volatile struct operation *o;
 
+	if (c->call >= NUM_CALLS)
+		return;
+	o = &operations[c->call];
 	e.result = result;
 	e.asked = c->asked;
-	if (c->has_vectors)
-		e.asked = sum_vectors(c->vectors, c->asked, c->call >= NUMBERS);
+	if (o->vectors) {
+		e.asked = sum_vectors(c->vectors, c->asked, compat);
+	} else if (o->message) {
+		e.asked = sum_message(c->vectors, compat);
+	} else if (o->messages) {
+		e.asked = NOT_KNOWN;
+		if (result > 0)
+			e.result = sum_messages(c->vectors, result, compat);
+	} else if (o->all_or_none && !result) {
+		e.result = c->asked;
+	}
 	emit(c, task, &e);
 }
 
-/* The state of the pipe when the call started is unknown. */
+/* The state of the channel when the call started is unknown. */
 static void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	__u32 pid = followed_id(), call;
@@ -254,8 +279,9 @@ static void emit_late(struct task_struct *task, struct pt_regs *regs, long resul
 		return;
 	c.call = call;
 	c.pid = pid;
-	find_pipes(&c, task, regs, &operations[call]);
+	find_channels(&c, task, regs, &operations[call]);
 	c.from.queued = c.to.queued = NOT_KNOWN;
+	c.from.slots = c.to.slots = 0;
 	emit_result(&c, task, result);
 }
 
@@ -279,9 +305,31 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 			count->errors += (unsigned long)result >= (unsigned long)-MAX_ERRNO;
 		}
 	}
-	if (c->from.is_pipe || c->to.is_pipe)
+	if (c->from.kind || c->to.kind)
 		emit_result(c, task, result);
 	c->start_ns = 0;
+	return 0;
+}
+
+/* Whether `asked` of a call has bytes. */
+static bool has_bytes(__u32 call)
+{
+	const volatile struct operation *o = &operations[call < NUM_CALLS ? call : 0];
+
+	return !o->vectors && !o->message && !o->messages;
+}
+
+/* Only attached when it is wanted. A thread may be woken before it sleeps: that is none who ended a sleep. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+	struct task_struct *waker = (void *)bpf_get_current_task_btf();
+	struct call *c = bpf_task_storage_get(&calls, task, NULL, 0);
+
+	if (!c || !c->start_ns || task == waker)
+		return 0;
+	c->waker.pid = process_id(waker);
+	bpf_get_current_comm(c->waker.comm, sizeof(c->waker.comm));
 	return 0;
 }
 
@@ -300,7 +348,7 @@ int find_unfinished(struct bpf_iter__task *ctx)
 	if (!c || !c->start_ns)
 		return 0;
 	e.unfinished = true;
-	e.asked = c->has_vectors ? NOT_KNOWN : c->asked;
+	e.asked = has_bytes(c->call) ? c->asked : NOT_KNOWN;
 	emit(c, task, &e);
 	return 0;
 }

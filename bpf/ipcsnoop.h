@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What ipcsnoop and its BPF program share: system calls, their counts, and events at pipes. */
+/* What ipcsnoop and its BPF program share: system calls, their counts, and events at channels between processes. */
 #ifndef IPCSNOOP_BPF_H
 #define IPCSNOOP_BPF_H
 
@@ -9,13 +9,30 @@
 
 enum { COMM_SIZE = 16 };
 
-#define NOT_KNOWN (~0ULL)
+#define NOT_KNOWN       (~0ULL)
+#define MOVED_NOT_KNOWN (-(1LL << 32)) /* no errno */
 
-/* How a call may read from a pipe or write to one. Arguments are counted from 1; 0: none. */
+/* What processes talk through. */
+enum ipcsnoop_kind {
+	CHANNEL_NONE,
+	CHANNEL_PIPE,
+	CHANNEL_UNIX,
+	CHANNEL_TCP,     /* over loopback */
+	CHANNEL_MQ,      /* a POSIX message queue */
+	CHANNEL_MSG,     /* one of System V */
+	CHANNEL_EVENTFD, /* the kernel numbers these anew: one that is closed and a later one may have one number */
+	NUM_CHANNELS,
+};
+
+/* How a call may read from a channel or write to one. Arguments are counted from 1; 0: none. */
 struct operation {
 	__u8 from, to; /* descriptors; if both are the same one, its mode decides */
 	__u8 asked;    /* bytes, or, with vectors, their number */
 	__u8 vectors;
+	__u8 message;     /* a struct msghdr, which has the vectors */
+	__u8 messages;    /* an array of struct mmsghdr: the result is their number */
+	__u8 is_id;       /* not a descriptor, but the id of a message queue of System V */
+	__u8 all_or_none; /* the result is 0 when all bytes are moved */
 };
 
 /* Of one kind of call, on one CPU. */
@@ -24,21 +41,34 @@ struct count {
 	__u64 ns; /* of those that returned */
 };
 
-/* Sent when a call at a pipe returns, and at the end for those still waiting. Times: CLOCK_MONOTONIC. */
+/* Another thread that takes part. */
+struct peer {
+	__u32 pid;            /* of its process */
+	char comm[COMM_SIZE]; /* empty: it is unknown */
+};
+
+/* Sent when a call at a channel returns, and at the end for those still waiting. Times: CLOCK_MONOTONIC. */
 struct ipcsnoop_event {
 	__u64 start_ns; /* 0: before tracing; `used`, `slots` and `blocked` are then unknown */
 	__u64 end_ns;
-	__u64 inode;
-	__u64 asked;  /* bytes; or NOT_KNOWN */
-	__s64 result; /* bytes moved, or a negative errno; of an unfinished one: 0 */
-	/* the pipe when the call started */
+	__u64 id;      /* inode of a pipe, socket or POSIX queue; else the number that the kernel gave it */
+	__u64 peer_id; /* inode of the other socket, for CHANNEL_UNIX; 0: unknown */
+	__u64 asked;   /* bytes; or NOT_KNOWN */
+	__s64 result;  /* bytes moved, MOVED_NOT_KNOWN, or a negative errno; of an unfinished one: 0 */
+	/* the channel when the call started */
 	__u64 queued;      /* bytes; or NOT_KNOWN */
-	__u32 used, slots; /* buffers in use, and all */
+	__u32 used, slots; /* buffers or messages in it, and for how many it has room; slots 0: unknown */
 	__u32 pid;
 	__u32 cpu;
-	__u16 call; /* number; of 32 bits: from NUMBERS on */
+	__u16 call;            /* number; of 32 bits: from NUMBERS on */
+	__u16 port, peer_port; /* for CHANNEL_TCP */
+	__u8 kind;             /* enum ipcsnoop_kind */
 	__u8 writes, blocked, unfinished;
+	__u16 unused; /* no padding, which the kernel would not let out */
 	char comm[COMM_SIZE];
+	struct peer peer;  /* the last one that was seen at the other end, or the one that the kernel notes */
+	struct peer waker; /* who ended the last sleep */
+	__u32 unused_too;
 };
 
 #endif

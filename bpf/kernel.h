@@ -14,8 +14,15 @@ struct upid {
 	int nr;
 	struct pid_namespace *ns;
 };
+struct hlist_node {
+	struct hlist_node *next;
+};
+struct hlist_head {
+	struct hlist_node *first;
+};
 struct pid {
 	unsigned int level;
+	struct hlist_head tasks[4];
 	struct upid numbers[1];
 };
 typedef struct {
@@ -32,14 +39,79 @@ struct pipe_inode_info {
 	unsigned int ring_size;
 	struct pipe_buffer *bufs;
 };
+struct super_block {
+	unsigned int s_dev;
+	unsigned long s_magic;
+};
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
+	struct super_block *i_sb;
 	struct pipe_inode_info *i_pipe;
+};
+struct qstr {
+	const unsigned char *name;
+};
+struct dentry {
+	struct qstr d_name;
+};
+struct path {
+	struct dentry *dentry;
 };
 struct file {
 	unsigned int f_mode;
 	struct inode *f_inode;
+	struct path f_path;
+	void *private_data;
+};
+struct eventfd_ctx {
+	int id;
+};
+struct mq_attr {
+	long mq_maxmsg, mq_curmsgs;
+};
+struct mqueue_inode_info {
+	struct inode vfs_inode;
+	struct mq_attr attr;
+	unsigned long qsize;
+};
+struct net {
+	struct ns_common ns;
+};
+struct ipc_namespace {
+	struct ns_common ns;
+};
+struct nsproxy {
+	struct ipc_namespace *ipc_ns;
+};
+typedef struct {
+	struct net *net;
+} possible_net_t;
+struct in6_addr {
+	unsigned int words[4]; /* of the kernel's union */
+};
+struct sock_common {
+	unsigned int skc_daddr, skc_rcv_saddr;
+	unsigned short skc_dport, skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+	unsigned short sk_protocol;
+	struct pid *sk_peer_pid;
+};
+struct unix_sock {
+	struct sock *peer;
+};
+struct socket {
+	struct sock *sk;
+};
+struct socket_alloc {
+	struct socket socket;
+	struct inode vfs_inode;
 };
 struct fdtable {
 	unsigned int max_fds;
@@ -89,8 +161,10 @@ struct task_struct {
 	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct hlist_node pid_links[4];
 	unsigned long nvcsw;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	void *exec_state; /* a struct task_exec_state, not in 6.18, in 7.2 */
 };

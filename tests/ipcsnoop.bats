@@ -106,7 +106,7 @@ snoop_at_noon() { # FORMAT-OF-date ARGUMENT...
     equal "$(awk 'NR == 1 { first = substr($0, 6) } { print substr($0, 6) - first }' moments)" "$(jq '.us * 1000 | round' lines)"
     # in columns it is the local one
     snoop_at_noon %T.%6N -e --wall -- pipe-target plain=3
-    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     CALL     D PIPE      ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
     equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} [01][.][0-9]\{6\}    pipe-target ' lines)" 6
     equal "$({ echo "$before"; sed '1d; s/ .*//' lines; echo "$after"; } | sort -c 2>&1)" ''
 }
@@ -211,6 +211,103 @@ write - 5 EPIPE'
 cat read $(stat -c %i fifo) 0"
 }
 
+@test "socket pairs: every message, and who is at the other end" {
+    events_of pipe-target pair=100
+    { read -r a; read -r b; } <out
+    sent=$(for i in $(seq 100); do echo "UNIX_WRITE pipe-target sendto $a $b $i $i"; done)
+    equal "$(jq -r 'select(.args.comm == "pipe-target") | "\(.tpoint) \(.args | "\(.comm) \(.call) \(.unix) \(.peer) \(.asked) \(.moved)")"' lines)" \
+        "$sent
+UNIX_READ pipe-target recvfrom $a $b 1 1"
+    equal "$(jq -r 'select(.args.comm == "receiver") | "\(.tpoint) \(.args | "\(.call) \(.unix) \(.peer) \(.asked) \(.moved)")"' lines)" "$(
+        for i in $(seq 100); do echo "UNIX_READ recvfrom $b $a 1048576 $i"; done
+        echo "UNIX_WRITE sendto $b $a 1 1")"
+    pid=$(sed -n 's/^ipcsnoop: started pipe-target, pid //p' log)
+    equal "$(jq -r 'select(.args.comm == "receiver") | .args | "\(.peer_pid) \(.peer_comm)"' lines | uniq -c | tr -s ' ')" " 101 $pid pipe-target"
+    equal "$(jq -r 'select(.tpoint == "UNIX_READ" and .args.comm == "pipe-target") | .args.peer_comm' lines)" receiver
+}
+
+@test "messages, vectors of them, and datagrams" {
+    events_of pipe-target messages=10
+    { read -r a; read -r b; } <out
+    equal "$(column call unix peer asked moved error)" "sendmsg $a $b 30 30 -
+recvmsg $b $a 30 30 -
+sendmmsg $a $b - 70 -
+recvmmsg $b $a - 70 -
+write $b $a 10 10 -
+read $a $b 20 10 -
+recvfrom $a $b 10 - EAGAIN"
+    snoop 0 -e -- pipe-target messages=10
+    [[ $(sed -n 2p lines) =~ ^0\.000000\ +pipe-target\ +[0-9]+\ +sendmsg\ +W\ unix:$(head -n 1 out)-$(tail -n 1 out)\ 30\ +30\ +-\ +-\ +-\ [0-9.]+$ ]]
+}
+
+@test "a server that is not traced is named by what the kernel notes" {
+    start pipe-target serve=7
+    snoop 0 -e -j -- pipe-target dial=7
+    equal "$(column call asked moved peer_pid peer_comm)" "write 7 7 $started pipe-target"
+    wait "$started"
+    started=
+}
+
+@test "TCP over loopback, by both versions of IP" {
+    for act in tcp tcp6 tcp4in6; do
+        [ $act = tcp ] || [ -s /proc/net/if_inet6 ] || continue
+        events_of pipe-target $act=1009
+        { read -r server; read -r client; } <out
+        equal "$(column call port peer_port asked moved peer_comm)" "write $client $server 1009 1009 -
+recvfrom $server $client 1009 1009 pipe-target
+sendto $server $client 2018 2018 pipe-target
+recvfrom $client $server 2018 2018 pipe-target"
+        equal "$(jq -r .tpoint lines | tr '\n' ' ')" 'TCP_WRITE TCP_READ TCP_WRITE TCP_READ '
+        equal "$(column tcp | sort | uniq -c | tr -s ' ' | cut -d ' ' -f 2 | tr '\n' ' ')" '2 2 '
+    done
+    snoop 0 -e -- pipe-target tcp=3 udp=5
+    { read -r server; read -r client; } <out
+    equal "$(awk 'NR > 1 { print $4, $5, $6, $7, $8, $9, $10 }' lines)" "write W tcp:$client-$server 3 3 - -
+recvfrom R tcp:$server-$client 3 3 - -
+sendto W tcp:$server-$client 6 6 - -
+recvfrom R tcp:$client-$server 6 6 - -"
+}
+
+@test "message queues of POSIX and System V, and eventfd" {
+    run pipe-target queue=1
+    [ "$status" = 0 ] || skip "no message queues of POSIX here: $output"
+    events_of pipe-target queue=100 sysv=50 event=3
+    { read -r mq; read -r msg; read -r eventfd; } <out
+    equal "$(jq -r '"\(.tpoint) \(.args | "\(.mq // .msg // .eventfd) \(.asked) \(.moved) \(.used) \(.slots) \(.queued) \(.error)")"' lines)" \
+        "MQ_WRITE $mq 100 100 0 10 0 null
+MQ_WRITE $mq 200 200 1 10 100 null
+MQ_READ $mq 8192 100 2 10 300 null
+MQ_READ $mq 8192 200 1 10 200 null
+MQ_READ $mq 8192 null 0 10 0 EAGAIN
+MSG_WRITE $msg 50 50 null null null null
+MSG_READ $msg 100 50 null null null null
+MSG_READ $msg 100 null null null null ENOMSG
+EVENTFD_WRITE $eventfd 8 8 null null null null
+EVENTFD_READ $eventfd 8 8 null null null null
+EVENTFD_READ $eventfd 8 null null null null EAGAIN"
+    equal "$(jq -r 'select(.tpoint | test("READ")) | .args.peer_comm' lines | tr '\n' ' ')" \
+        'pipe-target pipe-target pipe-target pipe-target pipe-target null null '
+}
+
+@test "peers, and who woke whom" {
+    # the second child of the shell, which is the reader, waits before it is written to
+    # shellcheck disable=SC2016 # the other shell expands it
+    local pipeline='{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
+        echo a; } 2>/dev/null | cat'
+    snoop 0 -e -j -w -- sh -c "$pipeline"
+    writer=$(jq '.args | select(.comm == "sh") | .pid' lines)
+    equal "$(jq -r '.args | select(.comm == "cat" and .moved > 0) | "\(.blocked) \(.waker_pid) \(.waker_comm) \(.peer_pid) \(.peer_comm)"' lines)" \
+        "true $writer sh $writer sh"
+    equal "$(jq -r '.args | select(.comm == "sh") | "\(.blocked) \(.waker_comm) \(.peer_comm)"' lines)" 'false null cat'
+    snoop 0 -e -P -w -- sh -c "$pipeline"
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B PEERPID PEER           WAKEPID WAKER          LAT(ms)'
+    writer=$(awk '$2 == "sh" { print $3 }' lines)
+    equal "$(awk '$2 == "cat" && $8 > 0 { print $11, $12, $13, $14, $15 }' lines)" "B $writer sh $writer sh"
+    # without -w nobody is asked
+    events_of sh -c "$pipeline"
+    equal "$(column waker_comm | sort -u)" -
+}
+
 @test "calls of each kind are counted: of threads, children and children of these" {
     snoop 0 -s -q -- pipe-target call=1009
     equal "$(calls getppid)" 1009
@@ -311,7 +408,7 @@ i386:readv $(cat out) 27 17 17"
 
 @test "text: the columns and the counts" {
     snoop 0 -- pipe-target fill=65536
-    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D PIPE      ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
     [[ $(sed -n 2p lines) =~ ^0\.000000\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +65536\ +0/16\ +0\ +-\ [0-9]+\.[0-9]{3}$ ]]
     [[ $(sed -n 3p lines) =~ ^0\.[0-9]{6}\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +-\ +16/16\ +65536\ +-\ [0-9]+\.[0-9]{3}\ EAGAIN$ ]]
     equal "$(sed -n 4p lines)" ''
@@ -485,7 +582,8 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true'; do
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' \
+        '-s -w true' '-s -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments
         says 'ipcsnoop: '

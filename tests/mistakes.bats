@@ -307,6 +307,8 @@ T
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
 1 % biosnoop: nosuchdisk: no disk; lsblk lists those that are there % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
+1 % biosnoop: /dev: no cgroup of version 2; findmnt -t cgroup2 shows where they are % biosnoop -c /dev
+2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -Q
 2 % a whole number above 0 is expected % biosnoop 1s
 2 % a number of seconds is expected, not 2 operands % biosnoop 10 -Q
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f

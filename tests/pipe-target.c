@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program for ipcsnoop to watch: each argument is an act, ACT or ACT=NUMBER, done one after the other. What a
- * test must know prints to standard output: the inodes of pipes.
+ * test must know prints to standard output: the inodes of pipes and sockets, and ids.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,15 +38,20 @@ static ssize_t must(ssize_t result)
 	return result;
 }
 
-/* Makes a pipe and prints its inode. */
-static void make_pipe(int ends[2], int flags)
+static void print_inode(int fd)
 {
 	struct stat st;
 
-	must(pipe2(ends, flags));
-	must(fstat(ends[0], &st));
+	must(fstat(fd, &st));
 	printf("%ju\n", (uintmax_t)st.st_ino);
 	must(fflush(stdout));
+}
+
+/* Makes a pipe and prints its inode. */
+static void make_pipe(int ends[2], int flags)
+{
+	must(pipe2(ends, flags));
+	print_inode(ends[0]);
 }
 
 static void close_pipe(const int ends[2])
@@ -282,6 +293,198 @@ static void disguise(long n)
 	close(zero);
 }
 
+static void make_pair(int ends[2], int type)
+{
+	must(socketpair(AF_UNIX, type, 0, ends));
+	print_inode(ends[0]);
+	print_inode(ends[1]);
+}
+
+/* Sends n times over a pair of sockets, and has a child receive that, under another name. */
+static void pair(long n)
+{
+	int ends[2];
+	pid_t child;
+
+	make_pair(ends, SOCK_SEQPACKET);
+	child = must(fork());
+	if (child == 0) {
+		prctl(PR_SET_NAME, "receiver", 0, 0, 0);
+		for (long i = 1; i <= n; i++)
+			must(recv(ends[1], data, sizeof(data), 0));
+		/* the parent is the one who was seen last */
+		must(send(ends[1], data, 1, 0));
+		_exit(0);
+	}
+	for (long i = 1; i <= n; i++)
+		must(send(ends[0], data, i, 0));
+	must(recv(ends[0], data, 1, 0));
+	waitpid(child, NULL, 0);
+	close_pipe(ends);
+}
+
+/* Sends each kind of message over a pair of sockets, and receives it. */
+static void messages(long n)
+{
+	struct iovec v[2] = {{data, n}, {data, 2 * n}};
+	struct msghdr message = {.msg_iov = v, .msg_iovlen = 2};
+	struct mmsghdr several[3] = {{message, 0}, {message, 0}, {message, 0}};
+	int ends[2];
+
+	make_pair(ends, SOCK_DGRAM);
+	must(sendmsg(ends[0], &message, 0));
+	must(recvmsg(ends[1], &message, 0));
+	several[1].msg_hdr.msg_iovlen = 1;
+	must(sendmmsg(ends[0], several, 3, 0));
+	must(recvmmsg(ends[1], several, 3, 0, NULL));
+	must(write(ends[1], data, n));
+	must(read(ends[0], data, 2 * n));
+	recv(ends[0], data, n, MSG_DONTWAIT);
+	close_pipe(ends);
+}
+
+static const struct sockaddr_un named = {.sun_family = AF_UNIX, .sun_path = "socket"};
+
+/* Receives n bytes over a named socket. */
+static void serve(long n)
+{
+	int fd, listener = must(socket(AF_UNIX, SOCK_STREAM, 0));
+
+	must(bind(listener, (const struct sockaddr *)&named, sizeof(named)));
+	must(listen(listener, 1));
+	printf("ready\n");
+	must(fflush(stdout));
+	fd = must(accept(listener, NULL, NULL));
+	must(recv(fd, data, n, MSG_WAITALL));
+	close(fd);
+	close(listener);
+}
+
+/* Sends n bytes to it. */
+static void dial(long n)
+{
+	int fd = must(socket(AF_UNIX, SOCK_STREAM, 0));
+
+	must(connect(fd, (const struct sockaddr *)&named, sizeof(named)));
+	must(write(fd, data, n));
+	close(fd);
+}
+
+/* Connects to itself by TCP, sends bytes and receives them. Prints both ports. */
+static void connect_to_itself(long n, struct sockaddr *address, socklen_t size, in_port_t *port)
+{
+	int ends[2], listener = must(socket(address->sa_family, SOCK_STREAM, 0));
+
+	must(bind(listener, address, size));
+	must(listen(listener, 1));
+	must(getsockname(listener, address, &size));
+	ends[0] = must(socket(address->sa_family, SOCK_STREAM, 0));
+	must(connect(ends[0], address, size));
+	ends[1] = must(accept(listener, NULL, NULL));
+	printf("%d\n", ntohs(*port));
+	must(getsockname(ends[0], address, &size));
+	printf("%d\n", ntohs(*port));
+	must(fflush(stdout));
+	must(write(ends[0], data, n));
+	must(recv(ends[1], data, n, MSG_WAITALL));
+	must(send(ends[1], data, 2 * n, 0));
+	must(recv(ends[0], data, 2 * n, MSG_WAITALL));
+	close_pipe(ends);
+	close(listener);
+}
+
+static void tcp(long n)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+
+	connect_to_itself(n, (struct sockaddr *)&address, sizeof(address), &address.sin_port);
+}
+
+static void tcp6(long n)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
+
+	connect_to_itself(n, (struct sockaddr *)&address, sizeof(address), &address.sin6_port);
+}
+
+/* Over a socket of IPv6 that has addresses of IPv4. */
+static void tcp4in6(long n)
+{
+	struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+
+	memcpy(&address.sin6_addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+	connect_to_itself(n, (struct sockaddr *)&address, sizeof(address), &address.sin6_port);
+}
+
+/* Datagrams are no connection. */
+static void udp(long n)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int fd = must(socket(AF_INET, SOCK_DGRAM, 0));
+	socklen_t size = sizeof(address);
+
+	must(bind(fd, (struct sockaddr *)&address, sizeof(address)));
+	must(getsockname(fd, (struct sockaddr *)&address, &size));
+	must(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+	must(send(fd, data, n, 0));
+	must(recv(fd, data, n, 0));
+	close(fd);
+}
+
+/* A POSIX queue of ten messages. */
+static void queue(long n)
+{
+	struct mq_attr attributes = {.mq_maxmsg = 10, .mq_msgsize = 8192};
+	char name[32];
+	mqd_t mq;
+
+	snprintf(name, sizeof(name), "/pipe-target.%d", getpid());
+	mq = must(mq_open(name, O_RDWR | O_CREAT | O_EXCL | O_NONBLOCK, 0600, &attributes));
+	must(mq_unlink(name));
+	print_inode(mq);
+	must(mq_send(mq, data, n, 0));
+	must(mq_send(mq, data, 2 * n, 0));
+	must(mq_receive(mq, data, 8192, NULL));
+	must(mq_receive(mq, data, 8192, NULL));
+	mq_receive(mq, data, 8192, NULL);
+	mq_close(mq);
+}
+
+/* A queue of System V. */
+static void sysv(long n)
+{
+	int id = must(msgget(IPC_PRIVATE, 0600));
+
+	printf("%d\n", id);
+	must(fflush(stdout));
+	*(long *)data = 1;
+	must(msgsnd(id, data, n, 0));
+	must(msgrcv(id, data, 2 * n, 0, 0));
+	msgrcv(id, data, 2 * n, 0, IPC_NOWAIT);
+	must(msgctl(id, IPC_RMID, NULL));
+}
+
+static void event(long n)
+{
+	int fd = must(eventfd(0, EFD_NONBLOCK));
+	uint64_t value = n;
+	char line[80];
+	FILE *info;
+
+	snprintf(line, sizeof(line), "/proc/self/fdinfo/%d", fd);
+	info = fopen(line, "r");
+	while (info && fgets(line, sizeof(line), info))
+		if (strncmp(line, "eventfd-id:", 11) == 0)
+			printf("%ld\n", strtol(line + 11, NULL, 10));
+	must(fflush(stdout));
+	must(write(fd, &value, sizeof(value)));
+	must(read(fd, &value, sizeof(value)));
+	read(fd, &value, sizeof(value));
+	close(fd);
+	if (info)
+		fclose(info);
+}
+
 static void kill_itself(long n)
 {
 	raise(n);
@@ -319,6 +522,17 @@ static const struct {
 	{"interrupt", interrupt},
 	{"stamp", stamp},
 	{"disguise", disguise},
+	{"pair", pair},
+	{"messages", messages},
+	{"serve", serve},
+	{"dial", dial},
+	{"tcp", tcp},
+	{"tcp6", tcp6},
+	{"tcp4in6", tcp4in6},
+	{"udp", udp},
+	{"queue", queue},
+	{"sysv", sysv},
+	{"event", event},
 	{"kill", kill_itself},
 	{"exit", leave},
 	{"wait", wait_for_line},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ipcsnoop: runs a command, or watches a process, and prints a line for every read from a pipe and
- * write to one, of it and of its children, and at the end how often each system call was made. It
- * needs tracepoints only.
+ * ipcsnoop: runs a command, or watches a process, and prints a line for every read from a channel
+ * between processes and write to one, such as a pipe, of it and of its children, and at the end
+ * how often each system call was made. It needs tracepoints only.
  */
 #include <bpf/libbpf.h>
 #include <err.h>
@@ -13,15 +13,16 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "channels.h"
 #include "cli.h"
 #include "counts.h"
 #include "ipcsnoop.skel.h"
-#include "pipes.h"
 #include "print.h"
 #include "recorder.h"
 
 static struct {
 	bool counts_only, events_only, json;
+	bool peers, wakers;
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 16 << 20};
 
@@ -50,7 +51,8 @@ static int open_program(void *context, struct recorder_program *program)
 	/* a command that we start is inside read() of our own gate: not an event */
 	bpf->rodata->with_late_calls = !opt.recorder.command && !opt.counts_only;
 	if (!opt.counts_only)
-		pipes_operations((struct operation *)bpf->rodata->operations);
+		channels_operations((struct operation *)bpf->rodata->operations);
+	bpf_program__set_autoload(bpf->progs.on_waking, opt.wakers);
 	bpf_map__set_max_entries(bpf->maps.counts, s->cpus * NUM_CALLS);
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
@@ -184,6 +186,8 @@ static const struct recorder_tool tool = {
 static const struct cli_option options[] = {
 	{'p', "pid", "PID", "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
 	 .pid = &opt.recorder.pids[0]},
+	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
+	{'w', "wakers", NULL, "also print which thread woke the one that waited", .flag = &opt.wakers},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
@@ -196,9 +200,11 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	"       %s [OPTION]... -p PID\n"
-	"Run a command, and print a line for every read from a pipe and write to one, of it and its children: which\n"
-	"thread, how many bytes, how full the pipe was and whether the call had to wait. At the end, print how often\n"
-	"each system call was made, and how long these calls took.\n",
+	"Run a command, and print a line for every read from a pipe, UNIX socket, TCP connection over loopback, "
+	"message\n"
+	"queue or eventfd, and for every write to one, of it and its children: which thread, how many bytes, how full\n"
+	"the channel was and whether the call had to wait. At the end, print how often each system call was made, and\n"
+	"how long these calls took.\n",
 	"Examples:\n"
 	"  ipcsnoop -o ipc.txt -- sh -c 'dd if=/dev/zero bs=4k count=100 | gzip >zeros.gz'\n"
 	"  ipcsnoop -s -d 10 -p $(pidof nvmf_tgt)\n"
@@ -212,6 +218,8 @@ static void parse_options(int argc, char **argv)
 	opt.recorder.command = optind < argc ? argv + optind : NULL;
 	if (!opt.recorder.command == !opt.recorder.pids[0])
 		cli_usage("a command or a process (-p) is expected%s", opt.recorder.command ? ", not both" : "");
+	if (opt.counts_only && (opt.peers || opt.wakers))
+		cli_usage("-P and -w are about reads and writes, which -s does not print");
 	if (opt.counts_only && opt.events_only)
 		cli_usage("-s prints counts only, -e events only: one of them is expected");
 }
@@ -222,7 +230,7 @@ int main(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv);
-	s.printer.out = &s.recorder.out;
+	s.printer = (struct ipcsnoop_printer){.out = &s.recorder.out, .peers = opt.peers, .wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
 	ipcsnoop_bpf__destroy(s.bpf);
 	return status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "calls.h"
+#include "channels.h"
 #include "digits.h"
 
 /* Writes an error's name, also of those with which the kernel marks an interrupted call. */
@@ -33,8 +33,13 @@ static void write_error(struct out *out, int error)
 void print_header(struct ipcsnoop_printer *p)
 {
 	stamp_heading(&p->stamp, p->out);
-	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s %s\n", "TIME(s)", "COMM", "PID",
-		   "CALL", "D", "PIPE", "ASKED", "MOVED", "SLOTS", "QUEUED", "B", "LAT(ms)");
+	out_printf(p->out, "%-11s %-14s %-7s %-8s %s %-9s %-7s %-7s %-7s %-7s %s ", "TIME(s)", "COMM", "PID", "CALL",
+		   "D", "CHANNEL", "ASKED", "MOVED", "SLOTS", "QUEUED", "B");
+	if (p->peers)
+		out_printf(p->out, "%-7s %-14s ", "PEERPID", "PEER");
+	if (p->wakers)
+		out_printf(p->out, "%-7s %-14s ", "WAKEPID", "WAKER");
+	out_text(p->out, "LAT(ms)\n");
 }
 
 /* Room for a column of numbers. */
@@ -73,7 +78,7 @@ static void slots_column(struct out *out, const struct ipcsnoop_event *e)
 {
 	char *from = out_room(out, COLUMN_ROOM), *to = from;
 
-	if (e->start_ns) {
+	if (e->slots) {
 		to = digits_u64(to, e->used);
 		*to++ = '/';
 		to = digits_u64(to, e->slots);
@@ -83,9 +88,32 @@ static void slots_column(struct out *out, const struct ipcsnoop_event *e)
 	end_column(out, from, to, 7);
 }
 
-static struct slice comm_of(const struct ipcsnoop_event *e)
+/* A pipe has its inode alone; of a socket both ends have a number. */
+static void channel_column(struct out *out, const struct ipcsnoop_event *e)
 {
-	return (struct slice){e->comm, strnlen(e->comm, sizeof(e->comm))};
+	char *from = out_room(out, COLUMN_ROOM), *to = from;
+
+	if (e->kind != CHANNEL_PIPE) {
+		to = stpcpy(to, channels_names[e->kind].name);
+		*to++ = ':';
+	}
+	to = digits_u64(to, e->kind == CHANNEL_TCP ? e->port : e->id);
+	if (e->kind == CHANNEL_TCP || e->peer_id) {
+		*to++ = '-';
+		to = digits_u64(to, e->kind == CHANNEL_TCP ? e->peer_port : e->peer_id);
+	}
+	end_column(out, from, to, 9);
+}
+
+static struct slice comm_of(const char comm[COMM_SIZE])
+{
+	return (struct slice){comm, strnlen(comm, COMM_SIZE)};
+}
+
+static void peer_columns(struct out *out, const struct peer *peer)
+{
+	number_column(out, peer->pid, peer->pid, 7);
+	out_column(out, comm_of(peer->comm), 14);
 }
 
 void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
@@ -96,21 +124,27 @@ void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 
 	stamp_column(&p->stamp, out, e->end_ns);
 	time_column(out, stamp_since(&p->stamp, e->end_ns));
-	out_column(out, comm_of(e), 14);
+	out_column(out, comm_of(e->comm), 14);
 	number_column(out, true, e->pid, 7);
 	out_column(out, slice_of(calls_name(e->call, name)), 8);
 	out_text(out, e->writes ? "W " : "R ");
-	number_column(out, true, e->inode, 9);
+	channel_column(out, e);
 	number_column(out, e->asked != NOT_KNOWN, e->asked, 7);
 	number_column(out, !failed, e->result, 7);
 	slots_column(out, e);
 	number_column(out, e->queued != NOT_KNOWN, e->queued, 7);
-	out_text(out, !e->start_ns ? "? -" : e->blocked ? "B " : "- ");
+	out_text(out, !e->start_ns ? "? " : e->blocked ? "B " : "- ");
+	if (p->peers)
+		peer_columns(out, &e->peer);
+	if (p->wakers)
+		peer_columns(out, &e->waker);
 	if (e->start_ns)
 		out_us(out, (e->end_ns - e->start_ns) / 1000);
+	else
+		out_char(out, '-');
 	if (e->unfinished) {
 		out_text(out, " unfinished");
-	} else if (failed) {
+	} else if (failed && e->result != MOVED_NOT_KNOWN) {
 		out_char(out, ' ');
 		write_error(out, -e->result);
 	}
@@ -123,6 +157,16 @@ static void member(struct out *out, const char *key, uint64_t value)
 	out_u64(out, value);
 }
 
+static void peer_members(struct out *out, const char *pid, const char *comm, const struct peer *peer)
+{
+	if (peer->pid)
+		member(out, pid, peer->pid);
+	if (*peer->comm) {
+		out_text(out, comm);
+		out_json(out, comm_of(peer->comm));
+	}
+}
+
 void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 {
 	char name[CALLS_NAME];
@@ -130,18 +174,27 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 
 	stamp_json(&p->stamp, out, e->end_ns);
 	member(out, ",\"lcore\":", e->cpu);
-	out_text(out, e->writes ? ",\"tpoint\":\"PIPE_WRITE\",\"args\":{\"comm\":"
-				: ",\"tpoint\":\"PIPE_READ\",\"args\":{\"comm\":");
-	out_json(out, comm_of(e));
+	out_text(out, ",\"tpoint\":\"");
+	out_text(out, channels_names[e->kind].tpoint[e->writes]);
+	out_text(out, "\",\"args\":{\"comm\":");
+	out_json(out, comm_of(e->comm));
 	member(out, ",\"pid\":", e->pid);
 	out_text(out, ",\"call\":\"");
 	out_text(out, calls_name(e->call, name));
-	member(out, "\",\"pipe\":", e->inode);
+	out_text(out, "\",\"");
+	out_text(out, channels_names[e->kind].name);
+	member(out, "\":", e->id);
+	if (e->peer_id)
+		member(out, ",\"peer\":", e->peer_id);
+	if (e->kind == CHANNEL_TCP) {
+		member(out, ",\"port\":", e->port);
+		member(out, ",\"peer_port\":", e->peer_port);
+	}
 	if (e->asked != NOT_KNOWN)
 		member(out, ",\"asked\":", e->asked);
 	if (e->result >= 0 && !e->unfinished)
 		member(out, ",\"moved\":", e->result);
-	if (e->start_ns) {
+	if (e->slots) {
 		member(out, ",\"used\":", e->used);
 		member(out, ",\"slots\":", e->slots);
 	}
@@ -151,7 +204,9 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 		out_text(out, e->blocked ? ",\"blocked\":true,\"latency\":" : ",\"blocked\":false,\"latency\":");
 		out_us(out, e->end_ns - e->start_ns);
 	}
-	if (e->result < 0) {
+	peer_members(out, ",\"peer_pid\":", ",\"peer_comm\":", &e->peer);
+	peer_members(out, ",\"waker_pid\":", ",\"waker_comm\":", &e->waker);
+	if (e->result < 0 && e->result != MOVED_NOT_KNOWN) {
 		out_text(out, ",\"error\":\"");
 		write_error(out, -e->result);
 		out_char(out, '"');

@@ -3,6 +3,7 @@
 #ifndef IPCSNOOP_PRINT_H
 #define IPCSNOOP_PRINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "out.h"
@@ -12,6 +13,7 @@
 struct ipcsnoop_printer {
 	struct out *out;
 	struct stamp stamp;
+	bool peers, wakers; /* with columns of these */
 };
 
 /* The line above the columns. */
