@@ -7,6 +7,7 @@
 #define DESCENDANTS_BPF_H
 
 #include <linux/bpf.h>
+#include <linux/errno.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -43,10 +44,11 @@ static __u32 followed_id(void)
 static void follow(struct task_struct *task, __u32 id)
 {
 	__u32 key = task->tgid;
+	long error = bpf_map_update_elem(&followed, &key, &id, BPF_NOEXIST);
 
-	if (bpf_map_update_elem(&followed, &key, &id, BPF_NOEXIST) == 0)
+	if (!error)
 		__sync_fetch_and_add(&num_followed, 1);
-	else
+	else if (error != -EEXIST)
 		__sync_fetch_and_add(&num_not_followed, 1);
 }
 

@@ -27,6 +27,7 @@ enum {
 const volatile bool with_counts;
 const volatile bool with_late_calls;                   /* events of those that started before */
 const volatile struct operation operations[NUM_CALLS]; /* all zero: no events */
+const volatile char only_name[COMM_SIZE];              /* without first_process: follow those of this name */
 
 __u64 num_no_storage; /* calls for which there was no memory */
 
@@ -330,6 +331,45 @@ int BPF_PROG(on_waking, struct task_struct *task)
 		return 0;
 	c->waker.pid = process_id(waker);
 	bpf_get_current_comm(c->waker.comm, sizeof(c->waker.comm));
+	return 0;
+}
+
+static bool has_name(struct task_struct *task)
+{
+	char name[COMM_SIZE] = {};
+
+	BPF_CORE_READ_STR_INTO(&name, task, comm);
+	return is_same(name, (const char *)only_name, sizeof(name));
+}
+
+/* Instead of find_first. */
+SEC("iter/task")
+int find_named(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	__u32 id;
+
+	if (!task || task->pid != task->tgid || !has_name(task))
+		return 0;
+	id = process_id(task);
+	if (id) {
+		follow(task, id);
+		forget_if_dead(task);
+	}
+	return 0;
+}
+
+/* One that takes the name later, by running a program of that name. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task)
+{
+	__u32 id;
+
+	if (!has_name(task))
+		return 0;
+	id = process_id(task);
+	if (id)
+		follow(task, id);
 	return 0;
 }
 

@@ -308,6 +308,35 @@ EVENTFD_READ $eventfd 8 null null null null EAGAIN"
     equal "$(column waker_comm | sort -u)" -
 }
 
+@test "processes of a name, also those that start later" {
+    # no other test has processes of this name
+    cp "$BIN/pipe-target" snooped
+    start ./snooped wait plain=3
+    pid=$started
+    pipe-target plain=1
+    begin 'tracing processes named snooped: 1, and those that start later' ipcsnoop -e -j -n snooped
+    pipe-target plain=5
+    ./snooped plain=7 pair=2 >later &
+    later=$!
+    wait $later
+    echo >&"$go"
+    wait "$started"
+    started=
+    end
+    equal "$(jq -r --argjson pid "$pid" --argjson later $later '.args | select(.pid == $pid or .pid == $later) |
+        "\(.pid == $pid) \(.call)"' lines | sort | uniq -c | tr -s ' ')" ' 7 false read
+ 1 false recvfrom
+ 2 false sendto
+ 7 false write
+ 4 true read
+ 3 true write'
+    # the children of one are traced as well, nobody else is
+    equal "$(column comm | sort | uniq -c | tr -s ' ')" ' 3 receiver
+ 24 snooped'
+    status_is 2 ipcsnoop -n 1234567890123456
+    says "ipcsnoop: -n '1234567890123456': the kernel keeps 15 bytes of a name"
+}
+
 @test "calls of each kind are counted: of threads, children and children of these" {
     snoop 0 -s -q -- pipe-target call=1009
     equal "$(calls getppid)" 1009
@@ -582,7 +611,7 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' \
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' \
         '-s -w true' '-s -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments

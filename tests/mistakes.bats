@@ -329,7 +329,8 @@ T
 1 % missing: No such file or directory % usdt-record -x missing
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
-2 % a command or a process (-p) is expected % ipcsnoop
+2 % a command or a process (-p, -n) is expected % ipcsnoop
+2 % -n 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop -n more_than_15_bytes
 1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ipcsnoop: runs a command, or watches a process, and prints a line for every read from a channel
- * between processes and write to one, such as a pipe, of it and of its children, and at the end
+ * ipcsnoop: runs a command, or watches processes, and prints a line for every read from a channel
+ * between processes and write to one, such as a pipe, of them and of their children, and at the end
  * how often each system call was made. It needs tracepoints only.
  */
 #include <bpf/libbpf.h>
@@ -21,6 +21,7 @@
 #include "recorder.h"
 
 static struct {
+	const char *name; /* of the processes; NULL: they are a command or have an id */
 	bool counts_only, events_only, json;
 	bool peers, wakers;
 	struct recorder_options recorder;
@@ -52,9 +53,15 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->with_late_calls = !opt.recorder.command && !opt.counts_only;
 	if (!opt.counts_only)
 		channels_operations((struct operation *)bpf->rodata->operations);
+	if (opt.name)
+		strncpy((char *)bpf->rodata->only_name, opt.name, COMM_SIZE - 1);
+	bpf_program__set_autoload(bpf->progs.find_first, !opt.name);
+	bpf_program__set_autoload(bpf->progs.find_named, opt.name);
+	bpf_program__set_autoload(bpf->progs.on_exec, opt.name);
 	bpf_program__set_autoload(bpf->progs.on_waking, opt.wakers);
 	bpf_map__set_max_entries(bpf->maps.counts, s->cpus * NUM_CALLS);
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
+	bpf_program__set_autoattach(bpf->progs.find_named, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
 	*program = RECORDER_PROGRAM(bpf);
 	program->foreign = RECORDER_FOREIGN(bpf);
@@ -65,6 +72,7 @@ static int open_program(void *context, struct recorder_program *program)
 static int attach(void *context)
 {
 	struct ipcsnoop *s = context;
+	struct bpf_program *find = opt.name ? s->bpf->progs.find_named : s->bpf->progs.find_first;
 
 	s->counts = mmap(NULL, s->cpus * NUM_CALLS * sizeof(*s->counts), PROT_READ, MAP_SHARED,
 			 bpf_map__fd(s->bpf->maps.counts), 0);
@@ -75,9 +83,9 @@ static int attach(void *context)
 	if (recorder_attach(&s->recorder) != 0)
 		return -1;
 	s->unfinished = recorder_open_iterator(s->bpf->progs.find_unfinished);
-	if (s->unfinished >= 0 && recorder_run_iterator(recorder_open_iterator(s->bpf->progs.find_first)) == 0)
+	if (s->unfinished >= 0 && recorder_run_iterator(recorder_open_iterator(find)) == 0)
 		return 0;
-	warn("cannot find the process");
+	warn("cannot find the processes");
 	return -1;
 }
 
@@ -89,6 +97,9 @@ static void start(void *context)
 		print_header(&s->printer);
 	if (opt.recorder.command)
 		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0], s->recorder.pid);
+	else if (opt.name)
+		cli_notice(opt.recorder.quiet, "tracing processes named %s: %" PRIu32 ", and those that start later",
+			   opt.name, __atomic_load_n(&s->bpf->bss->num_followed, __ATOMIC_SEQ_CST));
 	else
 		cli_notice(opt.recorder.quiet, "tracing process %d", s->recorder.pid);
 }
@@ -186,6 +197,8 @@ static const struct recorder_tool tool = {
 static const struct cli_option options[] = {
 	{'p', "pid", "PID", "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
 	 .pid = &opt.recorder.pids[0]},
+	{'n', "name", "NAME", "trace the processes of this name, those that start later as well, until Ctrl-C",
+	 .text = &opt.name},
 	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
 	{'w', "wakers", NULL, "also print which thread woke the one that waited", .flag = &opt.wakers},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
@@ -199,7 +212,7 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"       %s [OPTION]... -p PID\n"
+	"       %s [OPTION]... -p PID | -n NAME\n"
 	"Run a command, and print a line for every read from a pipe, UNIX socket, TCP connection over loopback, "
 	"message\n"
 	"queue or eventfd, and for every write to one, of it and its children: which thread, how many bytes, how full\n"
@@ -216,8 +229,11 @@ static void parse_options(int argc, char **argv)
 {
 	cli_parse(&cli, argc, argv);
 	opt.recorder.command = optind < argc ? argv + optind : NULL;
-	if (!opt.recorder.command == !opt.recorder.pids[0])
-		cli_usage("a command or a process (-p) is expected%s", opt.recorder.command ? ", not both" : "");
+	if (!!opt.recorder.command + !!opt.recorder.pids[0] + !!opt.name != 1)
+		cli_usage("a command or a process (-p, -n) is expected%s",
+			  opt.recorder.command || opt.name ? ", not both" : "");
+	if (opt.name && strlen(opt.name) >= COMM_SIZE)
+		cli_usage("-n '%s': the kernel keeps %d bytes of a name", opt.name, COMM_SIZE - 1);
 	if (opt.counts_only && (opt.peers || opt.wakers))
 		cli_usage("-P and -w are about reads and writes, which -s does not print");
 	if (opt.counts_only && opt.events_only)
