@@ -16,6 +16,7 @@
 
 enum {
 	HISTOGRAM_BUCKETS = 55 * 1024,
+	HISTOGRAM_POWERS = 64,
 	/* up to this many buckets with values are in a list */
 	HISTOGRAM_LIST = 16,
 	/* then counters are in pages of pages, as a histogram uses few of its buckets */
@@ -80,6 +81,12 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
  *	{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
  */
 void histogram_write(struct out *out, const struct histogram *h);
+
+/* Draws the powers of two as bcc does: 0 to 1, 2 to 3, 4 to 7 … or, as bpftrace, only from the first that has values on. */
+void histogram_powers(struct out *out, const struct histogram *h, const char *unit, bool from_zero);
+
+/* The same as JSON, without those that have no values: [[0,1],[4,7]] is one below 2 and seven from 4 to 7. */
+void histogram_powers_json(struct out *out, const struct histogram *h);
 
 /* Makes it empty. */
 void histogram_clear(struct histogram *h);

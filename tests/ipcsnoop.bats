@@ -289,11 +289,16 @@ EVENTFD_READ $eventfd 8 null null null null EAGAIN"
         'pipe-target pipe-target pipe-target pipe-target pipe-target null null '
 }
 
-@test "peers, and who woke whom" {
-    # the second child of the shell, which is the reader, waits before it is written to
+# A pipeline whose writer waits until its reader, which is the second child of the shell, waits for it.
+slow_pipeline() {
     # shellcheck disable=SC2016 # the other shell expands it
-    local pipeline='{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
+    echo '{ until read -r _ other <"/proc/$$/task/$$/children"; grep -q "^[0-9]* 0x0 " "/proc/$other/syscall"; do sleep 0.01; done
         echo a; } 2>/dev/null | cat'
+}
+
+@test "peers, and who woke whom" {
+    local pipeline
+    pipeline=$(slow_pipeline)
     snoop 0 -e -j -w -- sh -c "$pipeline"
     writer=$(jq '.args | select(.comm == "sh") | .pid' lines)
     equal "$(jq -r '.args | select(.comm == "cat" and .moved > 0) | "\(.blocked) \(.waker_pid) \(.waker_comm) \(.peer_pid) \(.peer_comm)"' lines)" \
@@ -306,6 +311,47 @@ EVENTFD_READ $eventfd 8 null null null null EAGAIN"
     # without -w nobody is asked
     events_of sh -c "$pipeline"
     equal "$(column waker_comm | sort -u)" -
+}
+
+@test "histograms of intervals" {
+    # the second target starts when there is a second interval
+    snoop 0 -i 0.1 -j -w -- sh -c 'pipe-target pair=100 call=509 plain=97
+        until grep -q "\"begin\":[1-9]" lines; do sleep 0.05; done; pipe-target plain=60 call=500'
+    # each interval starts where the one before ended
+    equal "$(jq -c '[.begin, .end]' lines | uniq | jq -s '.[0][0] == 0 and length > 1 and ([range(1; length) as $i | .[$i - 1][1] == .[$i][0]] | all)')" true
+    equal "$(jq -rs 'map(select(.channel)) | group_by([.comm, .channel]) | .[] |
+        "\(.[0].comm) \(.[0].channel) \(map(.count) | add) \(map(.bytes[][1]) | add) \(map(.nsecs[][1]) | add)"' lines)" 'pipe-target PIPE_READ 157 157 157
+pipe-target PIPE_WRITE 157 157 157
+pipe-target UNIX_READ 1 1 1
+pipe-target UNIX_WRITE 100 100 100
+receiver UNIX_READ 100 100 100
+receiver UNIX_WRITE 1 1 1'
+    # bytes by power of two
+    equal "$(jq -cs 'map(select(.channel == "PIPE_READ") | .bytes[]) | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)])' lines)" \
+        '[[0,2],[2,4],[4,8],[8,16],[16,32],[32,61],[64,34]]'
+    # the shell makes one
+    equal "$(jq -s 'map(select(.syscall == "getppid").calls) | add' lines)" 1010
+
+    snoop 0 -i 60 -- pipe-target plain=3
+    equal "$(sed -n '1s/ to .*//p' lines)" '0.000 s'
+    equal "$(sed -n '/@bytes.*WRITE/,/@nsecs/p' lines)" '@bytes[pipe-target, PIPE_WRITE]:
+     bytes               : count     distribution
+         0 -> 1          : 1        |********************                    |
+         2 -> 3          : 2        |****************************************|
+@nsecs[pipe-target, PIPE_WRITE]:'
+    equal "$(calls execve)" 1
+    snoop 0 -i 60 -s -- pipe-target call=7
+    equal "$(calls getppid)" 7
+    equal "$(grep -c bytes lines || true)" 0
+    snoop 0 -i 60 -e --wall -- pipe-target plain=3
+    equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} 0[.]000 s to [0-9.]* s$' lines)" 1
+    equal "$(grep -c syscalls lines || true)" 0
+}
+
+@test "who ended the sleeps of an interval" {
+    snoop 0 -i 60 -e -w -- sh -c "$(slow_pipeline)"
+    # the end of the pipe may be waited for as well
+    [[ $(grep '^@woken' lines) =~ ^@woken\[cat,\ sh\]:\ [12]$ ]]
 }
 
 @test "processes of a name, also those that start later" {
@@ -611,8 +657,8 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' \
-        '-s -w true' '-s -P true'; do
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' '-i 0 true' \
+        '-s -w true' '-s -P true' '-i 1 -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments
         says 'ipcsnoop: '

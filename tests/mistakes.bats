@@ -331,6 +331,7 @@ T
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
 2 % a command or a process (-p, -n) is expected % ipcsnoop
 2 % -n 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop -n more_than_15_bytes
+2 % -P is for lines, which -i does not print % ipcsnoop -i 1 -P true
 1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text

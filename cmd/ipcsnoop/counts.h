@@ -9,10 +9,13 @@
 /* Adds up what each CPU has counted: NUM_CALLS entries for each of them. */
 void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cpus);
 
+/* Leaves what has come since. */
+void counts_subtract(struct count sums[NUM_CALLS], const struct count before[NUM_CALLS]);
+
 /* Writes the calls that were made as bpftrace prints maps, the largest values last. */
 void counts_text(struct out *out, const struct count sums[NUM_CALLS]);
 
-/* Writes a line for each call that was made, the most frequent last. */
-void counts_json(struct out *out, const struct count sums[NUM_CALLS]);
+/* Writes a line for each call that was made, the most frequent last. more: members of each, after a comma, or "". */
+void counts_json(struct out *out, const struct count sums[NUM_CALLS], const char *more);
 
 #endif

@@ -15,15 +15,18 @@
 
 #include "channels.h"
 #include "cli.h"
+#include "clock.h"
 #include "counts.h"
 #include "ipcsnoop.skel.h"
 #include "print.h"
+#include "quantize.h"
 #include "recorder.h"
 
 static struct {
 	const char *name; /* of the processes; NULL: they are a command or have an id */
 	bool counts_only, events_only, json;
 	bool peers, wakers;
+	uint64_t interval; /* ns; 0: lines, and counts at the end */
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 16 << 20};
 
@@ -31,6 +34,9 @@ struct ipcsnoop {
 	struct recorder recorder;
 	struct ipcsnoop_bpf *bpf;
 	struct ipcsnoop_printer printer;
+	struct quantize quantize; /* of this interval */
+	uint64_t started, from;   /* ns: of tracing, and of this interval */
+	struct wall wall;         /* the end of an interval */
 	int cpus;
 	const struct count *counts; /* NUM_CALLS for each CPU */
 	int unfinished;             /* the iterator over calls that have not returned */
@@ -93,7 +99,8 @@ static void start(void *context)
 {
 	struct ipcsnoop *s = context;
 
-	if (!opt.json && !opt.counts_only)
+	s->started = s->from = clock_ns();
+	if (!opt.json && !opt.counts_only && !opt.interval)
 		print_header(&s->printer);
 	if (opt.recorder.command)
 		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0], s->recorder.pid);
@@ -110,7 +117,10 @@ static bool print_event(void *context, const void *event, size_t size)
 
 	if (size < sizeof(struct ipcsnoop_event))
 		return false;
-	(opt.json ? print_json : print_text)(&s->printer, event);
+	if (opt.interval)
+		quantize_add(&s->quantize, event);
+	else
+		(opt.json ? print_json : print_text)(&s->printer, event);
 	return true;
 }
 
@@ -147,18 +157,81 @@ static int detach(void *context)
 	return 0;
 }
 
-static void print_counts(struct ipcsnoop *s)
+/* Prints the counts of calls that were made since it was called the last time. */
+static void print_counts(struct ipcsnoop *s, const char *more)
 {
-	static struct count sums[NUM_CALLS];
+	static struct count now[NUM_CALLS], sums[NUM_CALLS], before[NUM_CALLS];
 
-	counts_sum(sums, s->counts, s->cpus);
+	memset(now, 0, sizeof(now));
+	counts_sum(now, s->counts, s->cpus);
+	memcpy(sums, now, sizeof(sums));
+	counts_subtract(sums, before);
+	memcpy(before, now, sizeof(before));
+	if (opt.json)
+		counts_json(&s->recorder.out, sums, more);
+	else
+		counts_text(&s->recorder.out, sums);
+}
+
+static void write_members(struct ipcsnoop *s, struct out *more, uint64_t to)
+{
+	out_text(more, ",\"begin\":");
+	out_us(more, s->from - s->started);
+	out_text(more, ",\"end\":");
+	out_us(more, to - s->started);
+	if (s->printer.stamp.wall) {
+		out_text(more, ",\"time\":\"");
+		out_commit(more,
+			   wall_write(&s->wall, out_room(more, WALL_ROOM), ticks_wall(s->printer.stamp.wall, to)));
+		out_char(more, '"');
+	}
+	out_char(more, 0);
+}
+
+static void print_interval(struct ipcsnoop *s, uint64_t to)
+{
+	struct out *out = &s->recorder.out, more = {.fd = OUT_MEMORY};
+
 	if (opt.json) {
-		counts_json(&s->recorder.out, sums);
+		write_members(s, &more, to);
+		quantize_json(out, &s->quantize, out_kept(&more).p);
+	} else {
+		stamp_column(&s->printer.stamp, out, to);
+		out_printf(out, "%.3f s to %.3f s\n", (s->from - s->started) / 1e9, (to - s->started) / 1e9);
+		quantize_text(out, &s->quantize);
+		if (!opt.events_only && s->quantize.n)
+			out_char(out, '\n');
+	}
+	if (!opt.events_only)
+		print_counts(s, out_kept(&more).p);
+	if (!opt.json)
+		out_char(out, '\n');
+	out_close(&more);
+	quantize_clear(&s->quantize);
+	s->from = to;
+}
+
+/* An interval ends when its events were read, so that it may be a little longer. */
+static void end_interval(void *context)
+{
+	struct ipcsnoop *s = context;
+	uint64_t now = opt.interval ? clock_ns() : 0;
+
+	if (opt.interval && now - s->from >= opt.interval)
+		print_interval(s, now);
+}
+
+static void print_end(struct ipcsnoop *s)
+{
+	if (opt.interval) {
+		print_interval(s, clock_ns());
 		return;
 	}
-	if (!opt.counts_only)
+	if (opt.events_only)
+		return;
+	if (!opt.json && !opt.counts_only)
 		out_text(&s->recorder.out, "\n");
-	counts_text(&s->recorder.out, sums);
+	print_counts(s, "");
 }
 
 /* Prints the counts, and reports what the lines do not show. */
@@ -170,8 +243,12 @@ static void finish(void *context)
 	uint64_t missed = recorder_missed(r);
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
-	if (!opt.events_only)
-		print_counts(s);
+	print_end(s);
+	if (s->quantize.unfinished)
+		cli_notice(opt.recorder.quiet, "%" PRIu64 " reads and writes had not ended: they are in no histogram",
+			   s->quantize.unfinished);
+	recorder_loss(r, s->quantize.beyond, "%" PRIu64 " reads and writes are of too many threads for their interval",
+		      s->quantize.beyond);
 	recorder_loss(r, lost, "lost %" PRIu64 " reads and writes: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, no_storage,
 		      "%" PRIu64 " system calls found no memory: they have no line, and no time in the sums",
@@ -189,6 +266,7 @@ static const struct recorder_tool tool = {
 	.attach = attach,
 	.started = start,
 	.event = print_event,
+	.between = end_interval,
 	.ended = note_end,
 	.detach = detach,
 	.finish = finish,
@@ -201,6 +279,8 @@ static const struct cli_option options[] = {
 	 .text = &opt.name},
 	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
 	{'w', "wakers", NULL, "also print which thread woke the one that waited", .flag = &opt.wakers},
+	{'i', "interval", "SEC", "instead of lines, print histograms and counts every SEC seconds",
+	 .seconds = &opt.interval},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
@@ -236,6 +316,8 @@ static void parse_options(int argc, char **argv)
 		cli_usage("-n '%s': the kernel keeps %d bytes of a name", opt.name, COMM_SIZE - 1);
 	if (opt.counts_only && (opt.peers || opt.wakers))
 		cli_usage("-P and -w are about reads and writes, which -s does not print");
+	if (opt.interval && opt.peers)
+		cli_usage("-P is for lines, which -i does not print");
 	if (opt.counts_only && opt.events_only)
 		cli_usage("-s prints counts only, -e events only: one of them is expected");
 }
@@ -248,6 +330,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	s.printer = (struct ipcsnoop_printer){.out = &s.recorder.out, .peers = opt.peers, .wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
+	quantize_clear(&s.quantize);
 	ipcsnoop_bpf__destroy(s.bpf);
 	return status;
 }

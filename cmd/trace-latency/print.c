@@ -185,33 +185,6 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 	free(ranked);
 }
 
-enum { POWERS = 64, STARS = 40 };
-
-/* bcc's slots: 0 to 1, 2 to 3, 4 to 7 … Exact, as buckets do not cross a power of two. */
-static void print_powers(struct out *out, const struct histogram *h)
-{
-	static const char stars[] = "****************************************";
-	uint64_t counts[POWERS] = {}, highest = 0, count;
-	int last = 0, width;
-
-	for (unsigned b = 0; histogram_next(h, &b, &count); b++) {
-		uint64_t value = histogram_lowest(b);
-
-		last = value < 2 ? 0 : 63 - __builtin_clzll(value);
-		counts[last] += count;
-		if (counts[last] > highest)
-			highest = counts[last];
-	}
-	width = last < 32 ? 10 : 20;
-	out_printf(out, "%*s%-*s : count     distribution\n", width - 5, "", width + 9, "nsecs");
-	for (int i = 0; i <= last; i++) {
-		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;
-
-		out_printf(out, "%*" PRIu64 " -> %-*" PRIu64 " : %-8" PRIu64 " |%-*.*s|\n", width, low, width, high,
-			   counts[i], STARS, (int)((unsigned __int128)STARS * counts[i] / highest), stars);
-	}
-}
-
 void print_histograms(struct out *out, const struct rows *rows)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
@@ -221,7 +194,7 @@ void print_histograms(struct out *out, const struct rows *rows)
 		out_text(out, i ? "\n" : "");
 		rows_write_name(out, rows, ranked[i].row);
 		out_char(out, '\n');
-		print_powers(out, &ranked[i].row->times);
+		histogram_powers(out, &ranked[i].row->times, "nsecs", true);
 	}
 	end_interval(out, rows);
 	free(ranked);
