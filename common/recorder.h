@@ -52,7 +52,7 @@ struct recorder_options {
 	 .flag = &(options).verbose}
 /* of tools that print times */
 #define RECORDER_WALL(options) \
-	{0, "wall", NULL, "also print the time of day", .flag = &(options).wall}
+	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}
 /* clang-format on */
 
 /* A skeleton that was opened, and those of its variables that belong to the recorder. */
