@@ -26,7 +26,11 @@ teardown() {
         losetup -d "$inner" || true
         umount "$frozen" || true
     fi
-    [ -z "${cgroup:-}" ] || rmdir "$cgroup" || true
+    if [ -n "${cgroup:-}" ]; then
+        rmdir "$cgroup/below" 2>/dev/null || true
+        rmdir "$cgroup" || true
+        umount "${cgroup%/*}" || true
+    fi
     [ -z "${mapped:-}" ] || DM_DISABLE_UDEV=1 dmsetup remove "$mapped" || true
     [ -z "${mirror:-}" ] || mdadm --stop --quiet "$mirror" || true
     [ -z "${module:-}" ] || modprobe -r "$module" || true
@@ -463,10 +467,12 @@ null'
     grep '^biosnoop: 1 requests have no latency, as they began before tracing' log
 }
 
-# Makes a cgroup, whose path is $cgroup, with one below it.
+# Makes a cgroup, whose path is $cgroup.
 make_cgroup() {
-    cgroup=$(findmnt -rnt cgroup2 -o TARGET | head -n 1)/biosnoop-test.$$
-    mkdir -p "$cgroup" 2>/dev/null || { cgroup=; skip 'no cgroups of version 2 here'; }
+    mkdir cgroups
+    mount -t cgroup2 none cgroups 2>why || skip "no cgroups of version 2 here: $(cat why)"
+    cgroup=$PWD/cgroups/biosnoop-test.$$
+    mkdir "$cgroup"
 }
 
 # Reads as read_blocks, in a cgroup.
@@ -490,7 +496,7 @@ read_in() { # CGROUP N SKIP
         second=$reader
         read_blocks 1 12
         end
-        rmdir "$cgroup/below"
+        wait_for rmdir "$cgroup/below"
         equal "$(column comm pid sector)" "dd $first 80
 dd $first 88
 dd $second 160

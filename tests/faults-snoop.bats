@@ -22,6 +22,10 @@ teardown() {
     for fault in $BEGINNING; do
         CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
     done
+    # what the summary does in its own way
+    for fault in malloc:$ENOMEM write:$EIO; do
+        CMP=same_number each_fault any "$fault" "biosnoop -q -e -n 3 -d $loop"
+    done
 }
 
 # Whether the same reads and writes are there, and counts; some calls depend on who is first.
@@ -35,6 +39,9 @@ same_calls() {
     status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
         CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+    for fault in malloc:$ENOMEM write:$EIO; do
+        CMP=same_number STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -i 60 -j -e -- sh -c 'echo 1 | cat'"
     done
 }
 
