@@ -86,14 +86,14 @@ static bool is_blocking(bool preempt, struct task_struct *task)
 	return states ? state & states : !state;
 }
 
-/* Adds a stack of the current task. */
+/* Adds a stack of the current task. That of a waker in the kernel is always wanted: it shows interrupts. */
 static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
 {
 	__u32 at = b->depth;
 	long n;
 
 	b->event.stacks.depth[stack] = 0;
-	if (at > (NUM_STACKS - 1) * MAX_DEPTH || (flags ? no_user_stacks : no_kernel_stacks))
+	if (at > (NUM_STACKS - 1) * MAX_DEPTH || (stack != WAKER_KERNEL && (flags ? no_user_stacks : no_kernel_stacks)))
 		return;
 	n = bpf_get_stack(ctx, &b->frames[at], MAX_DEPTH * sizeof(__u64), flags);
 	if (n <= 0)

@@ -74,6 +74,7 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 		if (is_function(&s, name))
 			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
 								 f->names + s.st_name};
+	f->functions = mem_resize(f->functions, f->n, sizeof(*f->functions));
 	return true;
 }
 

@@ -14,16 +14,19 @@
 #include <string.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "intern.h"
 #include "mem.h"
+#include "naming.h"
 #include "number.h"
 #include "offwaketime.skel.h"
+#include "pairs.h"
 #include "print.h"
-#include "processes.h"
 #include "recorder.h"
-#include "symbols.h"
 
 _Static_assert((int)MAX_IDS == (int)RECORDER_PIDS, "as many processes as can be watched");
+
+enum { MAX_NAMED = 2048 };
 
 static struct {
 	pid_t tids[MAX_IDS]; /* up to the first 0; none: all */
@@ -33,17 +36,23 @@ static struct {
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
 	bool delimited, folded, json;
 	struct recorder_options recorder;
-} opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 16 << 20};
+} opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
+
+/* The pair of stacks that have been named, and up to which time, in ms of the clock, these names hold. */
+struct named {
+	uint32_t pair;
+	uint64_t until;
+};
 
 struct offwaketime {
 	struct recorder recorder;
 	struct offwaketime_bpf *bpf;
-	struct symbols kernel;
-	struct processes processes;
-	struct intern stacks;         /* each a struct stacks with its frames */
-	struct blocked_total *totals; /* of the stacks of this number */
-	size_t cap;
-	uint64_t num_left_out, ns_left_out; /* when there were too many stacks */
+	struct naming naming;
+	struct pairs pairs;
+	struct intern stacks;               /* each a struct stacks with its frames: most come again and again */
+	struct named named[MAX_NAMED];      /* by the numbers of these */
+	unsigned num_merges;                /* of the pairs, whose numbers are those in named */
+	uint64_t num_left_out, ns_left_out; /* when there were too many pairs */
 };
 
 static int find_threads(void *context)
@@ -84,7 +93,7 @@ static int attach(void *context)
 	struct offwaketime *o = context;
 
 	/* now that the program is loaded, its own functions are among the symbols */
-	if (!opt.user_stacks && symbols_read(&o->kernel) != 0)
+	if (symbols_read(&o->naming.kernel) != 0)
 		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or "
 		     "CAP_SYSLOG, may change that");
 	/* files and processes come up as long as it records */
@@ -110,29 +119,37 @@ static bool is_sound(const struct offwaketime_event *e, size_t size)
 	return size == sizeof(*e) + n * sizeof(uint64_t);
 }
 
-/* Makes sure that the addresses can be named later. */
-static bool load_processes(struct offwaketime *o, const struct stacks *e)
+/* Names the stacks, and remembers their pair. Returns its number. */
+static uint32_t add_pair(struct offwaketime *o, struct slice stacks, uint32_t index)
 {
-	const uint64_t *frames = print_frames(e);
-	unsigned before = e->depth[TARGET_USER] + e->depth[TARGET_KERNEL] + e->depth[WAKER_KERNEL];
-	bool target = processes_load(&o->processes, &e->target, frames, e->depth[TARGET_USER]);
-	bool waker = processes_load(&o->processes, &e->waker, frames + before, e->depth[WAKER_USER]);
+	static _Alignas(struct pair) char room[sizeof(struct pair) + NUM_STACKS * MAX_DEPTH * sizeof(uint32_t)];
+	struct pair *pair = (void *)room;
+	uint64_t until = naming_pair(&o->naming, (const void *)stacks.p, pair);
+	uint32_t number = pairs_add(&o->pairs, pair);
 
-	return target && waker;
+	if (o->pairs.num_merges != o->num_merges || (index == MAP_NONE && o->stacks.n == MAX_NAMED)) {
+		intern_free(&o->stacks);
+		o->num_merges = o->pairs.num_merges;
+		index = MAP_NONE;
+	}
+	if (number == MAP_NONE)
+		return MAP_NONE;
+	if (index == MAP_NONE)
+		index = intern_add(&o->stacks, stacks);
+	o->named[index] = (struct named){number, until};
+	return number;
 }
 
-static struct blocked_total *total_of(struct offwaketime *o, struct slice key)
+/* The total of these stacks; NULL: there are too many pairs. */
+static struct pair_total *total_of(struct offwaketime *o, struct slice stacks)
 {
-	uint32_t index = intern_get(&o->stacks, key);
+	uint32_t index = intern_get(&o->stacks, stacks), number;
 
-	if (index == MAP_NONE) {
-		if (o->stacks.n == opt.stacks)
-			return NULL;
-		index = intern_add(&o->stacks, key);
-		o->totals = mem_room(o->totals, index, &o->cap);
-		o->totals[index] = (struct blocked_total){};
-	}
-	return &o->totals[index];
+	if (index != MAP_NONE && (o->named[index].until == UINT64_MAX || clock_ms() < o->named[index].until))
+		number = o->named[index].pair;
+	else
+		number = add_pair(o, stacks, index);
+	return number == MAP_NONE ? NULL : &o->pairs.totals[number];
 }
 
 static bool add_event(void *context, const void *event, size_t size)
@@ -140,7 +157,7 @@ static bool add_event(void *context, const void *event, size_t size)
 	const size_t before = offsetof(struct offwaketime_event, stacks);
 	struct offwaketime *o = context;
 	const struct offwaketime_event *e = event;
-	struct blocked_total *t;
+	struct pair_total *t;
 
 	if (!is_sound(e, size))
 		return false;
@@ -152,8 +169,6 @@ static bool add_event(void *context, const void *event, size_t size)
 	}
 	t->ns += e->ns;
 	t->count++;
-	if (!t->is_loaded)
-		t->is_loaded = load_processes(o, &e->stacks);
 	return true;
 }
 
@@ -164,25 +179,14 @@ static void note_end(void *context)
 		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct blocked_total *x = a, *y = b;
-
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
 /* Prints what was recorded, the shortest time first. */
 static void print(struct offwaketime *o)
 {
-	struct offwaketime_printer p = {&o->recorder.out, &o->kernel, &o->processes, opt.delimited};
-	uint32_t n = o->stacks.n;
+	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited};
 
-	for (uint32_t i = 0; i < n; i++)
-		o->totals[i].stacks = (const void *)o->stacks.all[i].p;
-	if (n)
-		qsort(o->totals, n, sizeof(*o->totals), by_time);
-	for (uint32_t i = 0; i < n && !o->recorder.out.error; i++)
-		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->totals[i]);
+	pairs_sort(&o->pairs);
+	for (uint32_t i = 0; i < o->pairs.keys.n && !o->recorder.out.error; i++)
+		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->pairs.totals[i]);
 }
 
 /* Reports what the lines do not show. */
@@ -192,8 +196,8 @@ static void report(struct offwaketime *o)
 	uint64_t lost = o->bpf->bss->lost, no_storage = o->bpf->bss->num_no_storage;
 	uint64_t skipped = o->bpf->bss->num_skipped, missed = recorder_missed(r);
 
-	processes_report(&o->processes);
-	if (!o->stacks.n && !lost)
+	processes_report(&o->naming.processes);
+	if (!o->pairs.keys.n && !lost)
 		cli_notice(opt.recorder.quiet, "no thread was blocked: nothing to print");
 	recorder_loss(r, lost, "lost %" PRIu64 " times of %.3f ms in all: the buffer was full; use a larger --buffer",
 		      lost, o->bpf->bss->lost_ns / 1e6);
@@ -265,7 +269,7 @@ static const struct cli_option options[] = {
 	{0, "state", "BITS", "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
 	 .call = parse_state},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
-	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
+	RECORDER_OPTIONS(opt.recorder, 0, "8M"),
 	{},
 };
 
@@ -302,12 +306,14 @@ int main(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv);
-	o.processes.quiet = opt.recorder.quiet;
+	o.pairs.max = opt.stacks;
+	o.naming.no_ids = opt.folded;
+	o.naming.no_kernel_stacks = opt.user_stacks;
+	o.naming.processes.quiet = opt.recorder.quiet;
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offwaketime_bpf__destroy(o.bpf);
-	processes_free(&o.processes);
-	symbols_free(&o.kernel);
+	naming_free(&o.naming);
+	pairs_free(&o.pairs);
 	intern_free(&o.stacks);
-	free(o.totals);
 	return status;
 }

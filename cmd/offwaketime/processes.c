@@ -21,7 +21,10 @@
  */
 enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
 
-enum { MAX_NOTES = 8 };
+enum {
+	MAX_NOTES = 8,
+	MAX_PROCESSES = 1024, /* from then on idle ones are forgotten, which may have ended */
+};
 
 /* Whether the process still runs the program that was seen. */
 static bool is_image(int proc, uint64_t image)
@@ -174,16 +177,48 @@ static struct slice id_of(const struct party *party, uint64_t id[2])
 	return (struct slice){(const char *)id, 2 * sizeof(*id)};
 }
 
+static struct process *add(struct processes *p, struct slice id)
+{
+	uint32_t index = intern_add(&p->ids, id);
+
+	p->all = mem_room(p->all, index, &p->cap);
+	p->all[index] = (struct process){};
+	return &p->all[index];
+}
+
+/* Forgets the processes without events since the last time, among which are all that had ended then. */
+static void forget_idle(struct processes *p)
+{
+	struct intern ids = p->ids;
+	struct process *all = p->all;
+
+	p->ids = (struct intern){};
+	p->all = NULL;
+	p->cap = 0;
+	for (uint32_t i = 0; i < ids.n; i++) {
+		if (all[i].used) {
+			all[i].used = false;
+			*add(p, ids.all[i]) = all[i];
+		} else {
+			free(all[i].ranges);
+		}
+	}
+	intern_free(&ids);
+	free(all);
+	p->limit = p->ids.n < MAX_PROCESSES / 2 ? MAX_PROCESSES : 2 * p->ids.n;
+}
+
 static struct process *process_of(struct processes *p, const struct party *party)
 {
 	uint64_t id[2];
-	uint32_t known = p->ids.n, index = intern_add(&p->ids, id_of(party, id));
+	struct slice key = id_of(party, id);
+	uint32_t index = intern_get(&p->ids, key);
 
-	if (index == known) {
-		p->all = mem_room(p->all, index, &p->cap);
-		p->all[index] = (struct process){};
-	}
-	return &p->all[index];
+	if (index != MAP_NONE)
+		return &p->all[index];
+	if (p->ids.n >= (p->limit ? p->limit : MAX_PROCESSES))
+		forget_idle(p);
+	return add(p, key);
 }
 
 static bool has_all(const struct process *process, const uint64_t *frames, size_t n)
@@ -194,35 +229,49 @@ static bool has_all(const struct process *process, const uint64_t *frames, size_
 	return true;
 }
 
-bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames, size_t n)
+const struct process *processes_get(struct processes *p, const struct party *party, const uint64_t *frames, size_t n,
+				    uint64_t *until)
 {
 	struct process *process;
+	size_t known;
 
 	if (!party->pid || !party->image || !n)
-		return true;
+		return NULL;
 	process = process_of(p, party);
+	process->used = true;
 	if (has_all(process, frames, n))
-		return true;
-	if (clock_ms() < process->next)
-		return false;
-	process->wait = !process->wait ? MIN_WAIT : process->wait < MAX_WAIT ? 2 * process->wait : MAX_WAIT;
-	process->next = clock_ms() + process->wait;
-	load(p, process, party);
-	return has_all(process, frames, n);
+		return process;
+	if (clock_ms() >= process->next) {
+		known = process->n;
+		load(p, process, party);
+		process->wait = process->n != known || !process->wait ? MIN_WAIT : 2 * process->wait;
+		if (process->wait > MAX_WAIT)
+			process->wait = MAX_WAIT;
+		process->next = clock_ms() + process->wait;
+	}
+	if (process->next < *until && !has_all(process, frames, n))
+		*until = process->next;
+	return process;
 }
 
-const struct function *processes_find(const struct processes *p, const struct party *party, uint64_t address)
+size_t processes_depth(const struct process *process, const uint64_t *frames, size_t n)
 {
-	uint64_t id[2];
-	uint32_t index = intern_get(&p->ids, id_of(party, id));
-	const struct range *range;
+	size_t depth = n > 0;
 
-	if (index == MAP_NONE)
-		return NULL;
-	range = range_of(&p->all[index], address);
+	while (depth < n && process && range_of(process, frames[depth]))
+		depth++;
+	return depth;
+}
+
+const char *processes_name(const struct processes *p, const struct process *process, uint64_t address)
+{
+	const struct range *range = process ? range_of(process, address) : NULL;
+	const struct function *function;
+
 	if (!range || range->file == MAP_NONE)
 		return NULL;
-	return elf_find(&p->files[range->file], address - range->start + range->offset);
+	function = elf_find(&p->files[range->file], address - range->start + range->offset);
+	return function ? function->name : NULL;
 }
 
 void processes_report(const struct processes *p)

@@ -26,6 +26,7 @@ struct process {
 	size_t n, cap;
 	uint64_t next; /* when they may be read again, in ms of the clock; 0: they never were */
 	uint64_t wait; /* the pause after that, in ms */
+	bool used;     /* since idle ones were forgotten */
 };
 
 /* All zero is empty. */
@@ -33,6 +34,7 @@ struct processes {
 	struct intern ids; /* a pid and an image; their numbers are indices into all */
 	struct process *all;
 	size_t cap;
+	uint32_t limit;         /* at so many of them, those without events are forgotten; 0: at the usual one */
 	struct intern file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
@@ -42,14 +44,21 @@ struct processes {
 };
 
 /*
- * Reads the mappings of this party's process if they are not known yet, so that its user addresses
- * can be resolved later. Returns whether all of them are mapped; otherwise it is to be called again
- * with the next such stack.
+ * This party's process, with its mappings, which are read if one of these user addresses is not in those that are known.
+ * NULL: there is none. Valid until the next call. *until becomes the time, in ms of the clock, at which more may be
+ * known, unless it is less or all addresses are mapped.
  */
-bool processes_load(struct processes *p, const struct party *party, const uint64_t *frames, size_t n);
+const struct process *processes_get(struct processes *p, const struct party *party, const uint64_t *frames, size_t n,
+				    uint64_t *until);
 
-/* The function at the address; NULL: unknown. */
-const struct function *processes_find(const struct processes *p, const struct party *party, uint64_t address);
+/*
+ * How many frames of a stack are functions: without frame pointers a stack holds arbitrary numbers, and ends before the
+ * first caller in no code that is mapped.
+ */
+size_t processes_depth(const struct process *process, const uint64_t *frames, size_t n);
+
+/* The name of the function at the address; NULL: unknown. */
+const char *processes_name(const struct processes *p, const struct process *process, uint64_t address);
 
 /* Notes how many more files lack names of functions, besides those that were named. */
 void processes_report(const struct processes *p);

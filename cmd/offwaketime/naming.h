@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pair of stacks of an event, by names. */
+#ifndef OFFWAKETIME_NAMING_H
+#define OFFWAKETIME_NAMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intern.h"
+#include "map.h"
+#include "pairs.h"
+#include "processes.h"
+#include "symbols.h"
+#include "bpf/offwaketime.h"
+
+/* All zero but for the flags is empty. */
+struct naming {
+	bool no_ids;           /* threads are known by their names only */
+	bool no_kernel_stacks; /* those of wakers are recorded all the same, as they show interrupts */
+	struct symbols kernel;
+	struct processes processes;
+	struct intern names;
+	struct map kernel_names; /* numbers of names, by address */
+};
+
+/*
+ * Writes the pair of this event. Left out are the functions of the BPF program, what an interrupt has interrupted that
+ * was the waker, and what is no function as no code is mapped there. Returns up to which time, in ms of the clock, the
+ * names of an equal event are the same.
+ */
+uint64_t naming_pair(struct naming *n, const struct stacks *e, struct pair *pair);
+
+/* The name with this number, as a pair has it. */
+const char *naming_text(const struct naming *n, uint32_t number);
+
+void naming_free(struct naming *n);
+
+#endif

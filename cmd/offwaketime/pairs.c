@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pairs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "mem.h"
+
+/* After a merge that has freed less than half: it must not be repeated for each event. */
+enum { MERGE_MS = 1000 };
+
+static struct slice key_of(const struct pair *pair)
+{
+	return (struct slice){(const char *)pair, pair_size(pair)};
+}
+
+/* Adds one that is new, with no time yet. */
+static uint32_t add(struct pairs *p, struct slice key)
+{
+	uint32_t index = intern_add(&p->keys, key);
+
+	p->totals = mem_room(p->totals, index, &p->cap);
+	p->totals[index] = (struct pair_total){.pair = (const void *)p->keys.all[index].p};
+	return index;
+}
+
+static void forget_ended(struct pair_thread *thread)
+{
+	if (thread->tid && kill(thread->tid, 0) != 0 && errno == ESRCH)
+		thread->pid = thread->tid = 0;
+}
+
+static void merge(struct pairs *p)
+{
+	struct pairs before = *p;
+
+	p->keys = (struct intern){};
+	p->totals = NULL;
+	p->cap = 0;
+	p->num_merges++;
+	for (uint32_t i = 0; i < before.keys.n; i++) {
+		struct slice key = before.keys.all[i];
+		struct pair *pair = (void *)key.p;
+		uint32_t index;
+
+		forget_ended(&pair->target);
+		forget_ended(&pair->waker);
+		index = intern_get(&p->keys, key);
+		if (index == MAP_NONE)
+			index = add(p, key);
+		p->totals[index].ns += before.totals[i].ns;
+		p->totals[index].count += before.totals[i].count;
+	}
+	intern_free(&before.keys);
+	free(before.totals);
+	p->next_merge = p->keys.n <= p->max / 2 ? 0 : clock_ms() + MERGE_MS;
+}
+
+uint32_t pairs_add(struct pairs *p, const struct pair *pair)
+{
+	struct slice key = key_of(pair);
+	uint32_t index = intern_get(&p->keys, key);
+
+	if (index != MAP_NONE)
+		return index;
+	if (p->keys.n >= p->max && clock_ms() >= p->next_merge)
+		merge(p);
+	return p->keys.n < p->max ? add(p, key) : MAP_NONE;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pair_total *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+void pairs_sort(struct pairs *p)
+{
+	if (p->keys.n)
+		qsort(p->totals, p->keys.n, sizeof(*p->totals), by_time);
+}
+
+void pairs_free(struct pairs *p)
+{
+	intern_free(&p->keys);
+	free(p->totals);
+	*p = (struct pairs){};
+}

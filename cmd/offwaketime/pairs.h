@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The blocked time of each pair of stacks. Stacks are compared by the names of their functions, which are what is
+ * printed: addresses differ from process to process.
+ */
+#ifndef OFFWAKETIME_PAIRS_H
+#define OFFWAKETIME_PAIRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intern.h"
+#include "bpf/offwaketime.h"
+
+struct pair_thread {
+	uint32_t pid, tid;    /* 0: unknown, or of several threads */
+	char comm[COMM_SIZE]; /* empty: unknown */
+};
+
+/* What two equal pairs have in common, without gaps. The numbers of the names follow, as addresses do in an event. */
+struct pair {
+	struct pair_thread target, waker;
+	uint16_t depth[NUM_STACKS];
+	uint32_t names[]; /* see naming.h */
+};
+
+struct pair_total {
+	uint64_t ns, count;
+	const struct pair *pair;
+};
+
+/* All zero but for max is empty. */
+struct pairs {
+	uint64_t max;
+	struct intern keys; /* each a struct pair */
+	struct pair_total *totals;
+	size_t cap;
+	uint64_t next_merge; /* the earliest, in ms of the clock */
+	unsigned num_merges; /* the numbers of pairs are others after each */
+};
+
+static inline size_t pair_size(const struct pair *pair)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < NUM_STACKS; i++)
+		n += pair->depth[i];
+	return sizeof(*pair) + n * sizeof(*pair->names);
+}
+
+/*
+ * The number of this pair, an index into totals. When there are max pairs already, those of threads that have ended are
+ * merged with those of equal names, and lose their ids. MAP_NONE: that was not enough.
+ */
+uint32_t pairs_add(struct pairs *p, const struct pair *pair);
+
+/* Sorts the totals, the shortest time first. No pair may be added later. */
+void pairs_sort(struct pairs *p);
+
+void pairs_free(struct pairs *p);
+
+#endif
