@@ -305,6 +305,22 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	free(letters);
 }
 
+static const char *hint_of(int argc, char **argv)
+{
+	for (int i = optind + 1; i < argc; i++)
+		if (argv[i][0] == '-' && argv[i][1])
+			return "; options come first";
+	return "";
+}
+
+void cli_seconds(int argc, char **argv, uint64_t *ns)
+{
+	if (argc - optind > 1)
+		cli_usage("a number of seconds is expected, not %d operands%s", argc - optind, hint_of(argc, argv));
+	if (optind < argc)
+		*ns = parse_time("SECONDS", argv[optind], 9, "seconds");
+}
+
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n)
 {
 	static const char *const standard_input[] = {"-"};
@@ -327,7 +343,7 @@ const char *cli_operand(int argc, char **argv, const char *what)
 	const char *const *paths;
 
 	if (argc - optind > 1)
-		cli_usage("%s is expected, not %d", what, argc - optind);
+		cli_usage("%s is expected, not %d%s", what, argc - optind, hint_of(argc, argv));
 	paths = cli_operands(argc, argv, what, &n);
 	return paths[0];
 }

@@ -74,6 +74,9 @@ const char *cli_operand(int argc, char **argv, const char *what);
  */
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
+/* The operand SECONDS, with decimals, if there is one; others are usage errors. */
+void cli_seconds(int argc, char **argv, uint64_t *ns);
+
 /* A process id, or a usage error. */
 pid_t cli_pid(const char *option, const char *text);
 

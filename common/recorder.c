@@ -361,8 +361,8 @@ static int start(struct recorder *r)
 	    privilege_drop(r->keeps_reading) != 0)
 		return EXIT_FAILURE;
 	catch_signals();
-	if (r->options.seconds)
-		r->deadline = clock_ms() + r->options.seconds * 1000;
+	if (r->options.duration_ns)
+		r->deadline = clock_ms() + (r->options.duration_ns + 999999) / 1000000;
 	/* it has not run yet, and ends with the tool */
 	if (command && caught)
 		return 128 + caught;

@@ -34,7 +34,7 @@ struct recorder_options {
 	char **command;            /* NULL: none */
 	pid_t pids[RECORDER_PIDS]; /* recording ends with the last of these; up to the first 0 */
 	const char *output;        /* a path; NULL or "-": standard output */
-	uint64_t seconds;          /* 0: no end */
+	uint64_t duration_ns;      /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
 	bool wall;                 /* the time of day is in the output */
 	bool quiet, verbose;

@@ -21,6 +21,6 @@ same_sleep() {
     status_is 0 offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
-        BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started 1'
+        BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started 0.3'
     done
 }

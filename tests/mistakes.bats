@@ -259,8 +259,8 @@ T
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % a process and a file are two traces % trace-dump -p 1 trace
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
-2 % is expected, not 3 % trace-dump trace -t NONE
-2 % is expected, not 3 % trace-join lines -l lifetimes
+2 % is expected, not 3; options come first % trace-dump trace -t NONE
+2 % is expected, not 3; options come first % trace-join lines -l lifetimes
 2 % standard input can only be one of the files % trace-join -l - -
 2 % standard input can only be one of the files % qpair-lifetimes -O - -
 2 % standard input can only be one of the files % trace-latency --against - -
@@ -309,8 +309,9 @@ T
 1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
 1 % biosnoop: /dev: no cgroup of version 2; findmnt -t cgroup2 shows where they are % biosnoop -c /dev
 2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -Q
-2 % a whole number above 0 is expected % biosnoop 1s
-2 % a number of seconds is expected, not 2 operands % biosnoop 10 -Q
+2 % SECONDS '1s': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 1s
+2 % a number of seconds is expected, not 2 operands; options come first % biosnoop 10 -Q
+2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
 1 % offwaketime: process 2147483647: does not exist % offwaketime -p 2147483647 1
 1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1

@@ -305,10 +305,7 @@ static void parse_options(int argc, char **argv)
 		cli_usage("-P, -Q and --wall are for lines, which -%c does not print", opt.encode ? 'e' : 's');
 	if (opt.encode && opt.json)
 		cli_usage("-e and -j are two forms of the summary: one of them is expected");
-	if (argc - optind > 1)
-		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
-	if (optind < argc)
-		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
+	cli_seconds(argc, argv, &opt.recorder.duration_ns);
 }
 
 int main(int argc, char **argv)

@@ -284,7 +284,7 @@ static const struct cli_option options[] = {
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
-	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
+	{'d', "duration", "SEC", "end after this many seconds", .seconds = &opt.recorder.duration_ns},
 	RECORDER_WALL(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},

@@ -282,10 +282,7 @@ static const struct cli cli = {
 static void parse_options(int argc, char **argv)
 {
 	cli_parse(&cli, argc, argv);
-	if (argc - optind > 1)
-		cli_usage("a number of seconds is expected, not %d operands", argc - optind);
-	if (optind < argc)
-		opt.recorder.seconds = cli_count("SECONDS", argv[optind]);
+	cli_seconds(argc, argv, &opt.recorder.duration_ns);
 	if (!opt.recorder.pids[0])
 		cli_usage("a process (-p) is expected");
 }

@@ -225,7 +225,7 @@ static const struct cli_option options[] = {
 	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment",
 	 .call = add_specs},
 	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.attach.follow},
-	{'d', "duration", "SEC", "end after this many seconds", .count = &opt.recorder.seconds},
+	{'d', "duration", "SEC", "end after this many seconds", .seconds = &opt.recorder.duration_ns},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
 	{0, "no-owners", NULL, "no owner lines, which name the connections in traces of SPDK v24.05 and later",
 	 .flag = &opt.no_owners},
