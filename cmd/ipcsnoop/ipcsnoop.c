@@ -293,11 +293,10 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	"       %s [OPTION]... -p PID | -n NAME\n"
-	"Run a command, and print a line for every read from a pipe, UNIX socket, TCP connection over loopback, "
-	"message\n"
-	"queue or eventfd, and for every write to one, of it and its children: which thread, how many bytes, how full\n"
-	"the channel was and whether the call had to wait. At the end, print how often each system call was made, and\n"
-	"how long these calls took.\n",
+	"Run a command, and print a line for every read from a pipe, UNIX socket, TCP connection over loopback,\n"
+	"message queue or eventfd, and for every write to one, of it and its children: which thread, how many bytes,\n"
+	"how full the channel was and whether the call had to wait. At the end, print how often each system call was\n"
+	"made, and how long these calls took.\n",
 	"Examples:\n"
 	"  ipcsnoop -o ipc.txt -- sh -c 'dd if=/dev/zero bs=4k count=100 | gzip >zeros.gz'\n"
 	"  ipcsnoop -s -d 10 -p $(pidof nvmf_tgt)\n"
