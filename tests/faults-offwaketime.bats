@@ -18,7 +18,7 @@ same_sleep() {
 @test "offwaketime prints what is blocked, or says what is wrong" {
     command -v offwaketime >/dev/null || lacks 'offwaketime was not built'
     block
-    status_is 0 offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
+    runs_here offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
         BEFORE=block CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -f -p $started 0.3'

@@ -18,7 +18,7 @@ teardown() {
     # not more than it takes: some virtual machines lose one of some hundreds
     while dd "if=$loop" of=/dev/null bs=4k count=1 iflag=direct status=none; do sleep 0.01; done 2>/dev/null &
     started=$!
-    status_is 0 timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $stderr"
+    runs_here timeout 10 biosnoop -q -n 3 -d "$loop" -o probed || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
     done
@@ -36,7 +36,7 @@ same_calls() {
 
 @test "ipcsnoop prints as many calls as there are, or says what is wrong" {
     command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
-    status_is 0 ipcsnoop -q -o probed -- true || lacks "no BPF here: $stderr"
+    runs_here ipcsnoop -q -o probed -- true || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
     done
@@ -60,7 +60,7 @@ same_sleeps() {
 @test "offcpusnoop prints when a thread does not run, or says what is wrong" {
     command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
     block
-    status_is 0 offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $stderr"
+    runs_here offcpusnoop -q -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
         BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'

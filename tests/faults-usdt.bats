@@ -23,7 +23,7 @@ same_events() {
 
 @test "recording prints all that happens, or says what is wrong" {
     command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
-    status_is 0 usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $stderr"
+    runs_here usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $(cat err)"
     for fault in $RECORDING; do
         # where the command cannot be run it has the statuses of a shell
         CMP=same_events STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
@@ -40,7 +40,7 @@ same_events() {
     usdt-target $(printf 'flood=4000000000 %.0s' $(seq 100)) 3>&- &
     started=$!
     wait_for grep -q libusdt "/proc/$started/maps"
-    status_is 0 usdt-record -q -n 3 -e 'flood(i)' -o probed -p "$started" || lacks "no BPF here: $stderr"
+    runs_here usdt-record -q -n 3 -e 'flood(i)' -o probed -p "$started" || lacks "no BPF here: $(cat err)"
     for fault in openat2:$EPERM readlinkat:$EPERM fcntl:$EIO; do
         CMP=same_number each_fault any "$fault" "usdt-record -q -n 3 -e 'flood(i)' -p $started"
     done
