@@ -15,7 +15,7 @@ enum {
 	NOTABLE = 10,   /* a tenth */
 	GAP = 12,       /* columns */
 	HAS_BUFFER = 1, /* in span.notes[0] */
-	WAITED = 10000, /* ns */
+	LOOKS = 64,     /* at connections, on average, for each buffer that is returned */
 };
 
 /* A state in which objects wait along with others. */
@@ -112,7 +112,7 @@ static void name_connection(struct story *story, const struct span *s)
 {
 	struct story_connection *connection = s->connection == MAP_NONE ? NULL : &story->all[s->connection];
 
-	if (connection && !s->has_parent && !connection->label.n)
+	if (connection && !s->has_parent && !connection->label.p)
 		connection->label = mem_slice(label_of(&story->text, s));
 }
 
@@ -125,26 +125,30 @@ static void enter(struct story *story, const struct span *s, uint32_t state, str
 		line->others = story->all[s->connection].queued++;
 }
 
-/* Finds the connection with the most buffers, when a request gets one for which it has waited. */
-static void find_holder(const struct story *story, struct span_line *line)
+/* When there are many connections, the one with most buffers is found a little late. */
+static void find_most(struct story *story)
 {
-	line->holders = story->holders;
-	line->holder = MAP_NONE;
+	story->owed_looks += LOOKS;
+	if (story->owed_looks < story->num_connections)
+		return;
+	story->owed_looks = 0;
 	for (size_t i = 0; i < story->num_connections; i++)
-		if (line->holder == MAP_NONE || story->all[i].holders > story->all[line->holder].holders)
-			line->holder = i;
-	line->held = line->holder == MAP_NONE ? 0 : story->all[line->holder].holders;
+		if (story->all[i].holders > story->all[story->most].holders)
+			story->most = i;
 }
 
-static void get_buffer(struct story *story, struct span *s, uint64_t waited, struct span_line *line)
+static void get_buffer(struct story *story, struct span *s, struct span_line *line)
 {
 	if (s->connection == MAP_NONE || s->notes[0] & HAS_BUFFER)
 		return;
-	if (waited > WAITED)
-		find_holder(story, line);
+	line->holders = story->holders;
+	line->holder = story->most;
+	line->held = story->all[story->most].holders;
 	s->notes[0] |= HAS_BUFFER;
 	story->holders++;
 	story->all[s->connection].holders++;
+	if (story->all[s->connection].holders > story->all[story->most].holders)
+		story->most = s->connection;
 }
 
 static void return_buffer(struct story *story, const struct span *s)
@@ -153,6 +157,8 @@ static void return_buffer(struct story *story, const struct span *s)
 		return;
 	story->holders--;
 	story->all[s->connection].holders--;
+	if (s->connection == story->most)
+		find_most(story);
 }
 
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
@@ -169,7 +175,7 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 	}
 	leave(story, s, before);
 	if (waits_for_buffer(story, before))
-		get_buffer(story, s, s->states[s->n - 1].ns - s->states[s->n - 2].ns, &kept);
+		get_buffer(story, s, &kept);
 	enter(story, s, s->states[s->n - 1].state, &kept);
 	/* a request has its buffer until it ends */
 	if (!spans_is_open(story->spans, s)) {
@@ -330,7 +336,7 @@ static void put_causes(struct story *story, struct out *out, const struct story_
 	layer = story->spans->info[state].layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && line->held)
+	if (layer == LAYER_BUFFER && line->held && story->all[line->holder].label.n)
 		put_holder(story, out, line);
 	if (is_queued(story, state) && before->others)
 		put_cause(out, "queued behind", before->others, "other", "others", "on the socket");

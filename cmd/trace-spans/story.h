@@ -37,6 +37,8 @@ struct story {
 	} * all;
 	size_t num_connections, cap_connections;
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that have one */
+	uint32_t most;             /* the connection with the most of these */
+	size_t owed_looks;
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
