@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The target of offcpusnoop's tests. Each argument is an act, ACT=NUMBER; the acts run one after the other on one CPU.
- * The program prints the intervals in which it did not run itself, as lines "WHAT BEGIN END" in ticks of the processor's
- * counter.
+ * The target of offcpusnoop's tests. Each argument is an act, ACT=NUMBER; the acts run one after the other on the first
+ * CPU that it may run on. The program prints the intervals in which it did not run itself, as lines "WHAT BEGIN END" in
+ * ticks of the processor's counter.
  *
  * First it prints the cost of a system call in nanoseconds, and the ticks of a millisecond: "entry NS TICKS". Then it
  * prints "ready" and waits for a line, or the end, of its standard input. Finally it prints the nanoseconds since then,
@@ -391,9 +391,24 @@ static uint64_t entry(void)
 	return least;
 }
 
+/* Of those that it may run on. */
+static void use_first_cpu(void)
+{
+	cpu_set_t allowed, one;
+	int cpu = 0;
+
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		fail("sched_getaffinity");
+	while (!CPU_ISSET(cpu, &allowed))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		fail("sched_setaffinity");
+}
+
 int main(int argc, char **argv)
 {
-	cpu_set_t cpu;
 	struct usage begin, end;
 	size_t size = 2 * MAX_TIMES * sizeof(*intervals);
 
@@ -405,9 +420,7 @@ int main(int argc, char **argv)
 	intervals = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	if (intervals == MAP_FAILED)
 		fail("mmap");
-	CPU_ZERO(&cpu);
-	CPU_SET(0, &cpu);
-	sched_setaffinity(0, sizeof(cpu), &cpu);
+	use_first_cpu();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	printf("entry %lu %lu\n", (unsigned long)entry(), (unsigned long)(ticks_of_us(100000) / 100));

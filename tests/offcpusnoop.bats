@@ -28,15 +28,15 @@ trace() { # OPTION...
     begin tracing offcpusnoop "$@"
 }
 
-# Records acts of the target, of which the file measured has what it knows itself; again where the kernel has skipped
-# switches of it, which some virtual machines do now and then. $target is its process.
+# Records acts of the target, of which the file measured has what it knows itself; again, on the next CPU, where the
+# kernel has skipped switches of it: some virtual machines do when certain processes of theirs run. $target is its process.
 record() { # 'ACT...' OPTION...
-    local acts=$1 status
+    local acts=$1 status try
     shift
     has_ticks || acts="clock $acts"
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
+    for try in {0..9}; do
         # shellcheck disable=SC2086 # they are words
-        start offcpu-target $acts
+        start taskset -c $((try % $(nproc))) offcpu-target $acts
         target=$started
         trace -p "$target" "$@"
         echo >&"$go"
@@ -142,11 +142,15 @@ table_ms() { # COLUMN
 }
 
 @test "sums: the table and the lines have the time that the thread and the kernel have measured" {
+    local cpu rivals=()
     # at the same time, something else wants the CPU
-    # shellcheck disable=SC2016 # the other shell expands it
-    taskset -c 0 bash -c 'while :; do for ((i = 0; i < 3000; i++)); do :; done; sleep 0.001; done' 3>&- &
-    rival=$!
-    disown
+    for ((cpu = 0; cpu < $(nproc); cpu++)); do
+        # shellcheck disable=SC2016 # the other shell expands it
+        taskset -c $cpu bash -c 'while :; do for ((i = 0; i < 3000; i++)); do :; done; sleep 0.001; done' 3>&- &
+        rivals+=($!)
+        disown
+    done
+    rival=${rivals[*]}
     record 'sleep=97 spin=700 yield=500 preempt=50' -j
     read -r _ wall used queued from to <<<"$(grep '^times' measured)"
     on=$(table_ms CPU%) irq=$(table_ms IRQ%)
