@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
- * which it can have been, in sleep_here() and wait_here(), how often, and the most of one time. Usage: blocked-target sleeps=N|waits=N. It
- * begins with a line, or the end, of its standard input. System calls are made here, so that the innermost function is
- * known.
+ * which it can have been blocked, how often, and the most of one time. Usage: blocked-target sleeps=N|waits=N|garbage=N.
+ * It begins after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
+ * garbage_here(), and makes the system calls itself, so that these are the innermost functions.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static double queued_us(void)
 	return queued / 1e3;
 }
 
-/* The clocks come last before a call, and first behind it. */
+/* The clocks come last before a call, and first after it. */
 static struct times before_call(void)
 {
 	struct rusage used;
@@ -116,6 +117,32 @@ static __attribute__((noinline)) void sleep_here(struct blocked *b)
 	add_call(b, &before);
 }
 
+/* With a frame pointer as in code that has none: it points to arbitrary numbers. */
+static __attribute__((noinline)) void garbage_here(struct blocked *b, int number)
+{
+	const struct timespec t = {0, MS * 1000000};
+	const uint64_t frame[2] = {0, 0x1234567ULL * (number + 1)};
+	struct times before = before_call();
+
+#ifdef __aarch64__
+	register long x8 __asm__("x8") = SYS_nanosleep, x1 __asm__("x1") = 0;
+	register const void *x0 __asm__("x0") = &t;
+
+	__asm__ volatile("mov x9, x29\n\tmov x29, %[frame]\n\tsvc 0\n\tmov x29, x9"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), [frame] "r"(frame)
+			 : "x9", "memory");
+#else
+	long result;
+
+	__asm__ volatile("push %%rbp\n\tmov %[frame], %%rbp\n\tsyscall\n\tpop %%rbp"
+			 : "=a"(result)
+			 : "a"(SYS_nanosleep), "D"(&t), "S"(0), [frame] "r"(frame)
+			 : "rcx", "r11", "memory");
+#endif
+	add_call(b, &before);
+}
+
 static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
 {
 	struct times before = before_call();
@@ -160,7 +187,10 @@ int main(int argc, char **argv)
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
 	for (int i = 0; i < n; i++) {
-		sleep_here(&b);
+		if (*argv[1] == 'g')
+			garbage_here(&b, i);
+		else
+			sleep_here(&b);
 		if (*argv[1] == 'w')
 			wake_here();
 	}

@@ -110,6 +110,14 @@ has_given_up() { # TIMES PID
     equal "$(grep -c 'schedule;[_a-z]*bpf_\|--;[_a-z]*bpf_\|traceiter' lines)" 0
 }
 
+@test "a stack ends before a caller at which no code is mapped" {
+    record garbage=9 -f
+    agrees sleeper garbage_here
+    # its only function that there is; all nine are alike
+    equal "$(grep garbage_here lines | grep -vc '^sleeper;garbage_here;.*nanosleep')" 0
+    equal "$(grep -c 'garbage_here.*\[irq\]' lines)" 1
+}
+
 @test "who wakes whom, by whole stacks" {
     record waits=11 -f -d
     agrees waiter,one wait_here
@@ -158,6 +166,7 @@ has_given_up() { # TIMES PID
         end_anyhow
         if [ "$options" = -f ]; then
             equal "$(sed 's/ [0-9]*$//' lines | sort | uniq -d)" ''
+            grep -q '^sleeper;.*sleep_here;' lines
         else
             # more threads than pairs that are kept
             times=$(jq -s 'map(select(.target.comm == "sleeper" and .target.tid == 0).count) | add // 0' lines)
