@@ -48,7 +48,7 @@ struct {
 
 /* A channel as a call finds it. */
 struct end {
-	__u32 kind; /* CHANNEL_NONE: it is none */
+	__u32 kind; /* enum ipcsnoop_kind; CHANNEL_NONE: the file is no channel */
 	__u32 used, slots;
 	__u32 ports;
 	__u64 queued;
@@ -236,7 +236,7 @@ static void read_queue(struct end *end, struct inode *inode, __u32 pid, bool wri
 	end->queued = BPF_CORE_READ(info, qsize);
 }
 
-/* Its number says nothing of an earlier one with that number, so nor do those who were seen there. */
+/* Nobody is noted as its user: the kernel gives its number to another eventfd once it is closed. */
 static void read_eventfd(struct end *end, struct file *file)
 {
 	struct eventfd_ctx *context = BPF_CORE_READ(file, private_data);

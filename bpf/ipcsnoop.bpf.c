@@ -320,7 +320,7 @@ static bool has_bytes(__u32 call)
 	return !o->vectors && !o->message && !o->messages;
 }
 
-/* Attached only with -w. Who wakes a thread before it sleeps has ended no sleep: such a call did not block. */
+/* Attached only with -w. If the thread was woken before it slept, emit() finds that the call did not block. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {

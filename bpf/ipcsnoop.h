@@ -20,7 +20,7 @@ enum ipcsnoop_kind {
 	CHANNEL_TCP,     /* over loopback */
 	CHANNEL_MQ,      /* a POSIX message queue */
 	CHANNEL_MSG,     /* one of System V */
-	CHANNEL_EVENTFD, /* the kernel numbers these anew: one that is closed and a later one may have one number */
+	CHANNEL_EVENTFD, /* the kernel reuses the numbers of closed ones */
 	NUM_CHANNELS,
 };
 
@@ -64,10 +64,10 @@ struct ipcsnoop_event {
 	__u16 port, peer_port; /* for CHANNEL_TCP */
 	__u8 kind;             /* enum ipcsnoop_kind */
 	__u8 writes, blocked, unfinished;
-	__u16 unused; /* no padding, which the kernel would not let out */
+	__u16 unused; /* instead of padding, which the verifier refuses to send */
 	char comm[COMM_SIZE];
 	struct peer peer;  /* the last one that was seen at the other end, or the one that the kernel notes */
-	struct peer waker; /* who ended the last sleep */
+	struct peer waker; /* the thread that ended the last sleep */
 	__u32 unused_too;
 };
 

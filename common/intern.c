@@ -30,8 +30,8 @@ static uint64_t short_word(struct slice s)
 }
 
 /*
- * Depends on random numbers like that of the map: nobody can choose names that collide. The last word has some bytes of
- * the one before it, unless there is none.
+ * Depends on random numbers like that of the map: nobody can choose names that collide. In a text of more than eight
+ * bytes the last word overlaps the one before it.
  */
 static uint64_t hash(const struct intern *names, struct slice s)
 {
@@ -62,7 +62,7 @@ uint32_t intern_get(const struct intern *names, struct slice text)
 	return find(names, text, &key);
 }
 
-/* The same names come again and again: most are found here, without a hash. */
+/* Few names are used often: most are found here, without a hash. */
 static uint32_t *recent_place(struct intern *names, struct slice text)
 {
 	unsigned last = text.n ? text.p[text.n - 1] : 0, middle = text.n ? text.p[text.n / 2] : 0;

@@ -112,8 +112,8 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Two rounds: a thread that the first round has not reached yet may start one that the round has already passed. After
- * that, on_new() follows every thread that a followed one starts.
+ * Two rounds: during the first, a thread that is not followed yet may start another one among those already visited.
+ * After that, on_new() follows every thread that a followed one starts.
  */
 static int find_threads(struct offcpusnoop *o)
 {

@@ -24,9 +24,9 @@ struct naming {
 };
 
 /*
- * Writes the pair of this event. Left out are the functions of the BPF program, what an interrupt has interrupted that
- * was the waker, and what is no function as no code is mapped there. Returns up to which time, in ms of the clock, the
- * names of an equal event are the same.
+ * Writes the pair of this event, without the functions of the BPF program, without the stack that an interrupt
+ * interrupted, if that was the waker, and without frames at which no code is mapped. Returns the time, in ms of the
+ * clock, until which an equal event has the same names.
  */
 uint64_t naming_pair(struct naming *n, const struct stacks *e, struct pair *pair);
 

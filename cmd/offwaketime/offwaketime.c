@@ -38,7 +38,7 @@ static struct {
 	struct recorder_options recorder;
 } opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
 
-/* The pair of stacks that have been named, and up to which time, in ms of the clock, these names hold. */
+/* The pair that stacks belong to, valid until this time, in ms of the clock. */
 struct named {
 	uint32_t pair;
 	uint64_t until;

@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "mem.h"
 
-/* After a merge that has freed less than half: it must not be repeated for each event. */
+/* The pause after a merge that freed less than half: otherwise each event could cause another one. */
 enum { MERGE_MS = 1000 };
 
 static struct slice key_of(const struct pair *pair)

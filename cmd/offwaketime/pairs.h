@@ -17,7 +17,7 @@ struct pair_thread {
 	char comm[COMM_SIZE]; /* empty: unknown */
 };
 
-/* What two equal pairs have in common, without gaps. The numbers of the names follow, as addresses do in an event. */
+/* Has no padding: equal pairs have equal bytes. The numbers of the names follow in the order of an event's addresses. */
 struct pair {
 	struct pair_thread target, waker;
 	uint16_t depth[NUM_STACKS];
@@ -36,7 +36,7 @@ struct pairs {
 	struct pair_total *totals;
 	size_t cap;
 	uint64_t next_merge; /* the earliest, in ms of the clock */
-	unsigned num_merges; /* the numbers of pairs are others after each */
+	unsigned num_merges; /* each changes the numbers of pairs */
 };
 
 static inline size_t pair_size(const struct pair *pair)
@@ -49,8 +49,8 @@ static inline size_t pair_size(const struct pair *pair)
 }
 
 /*
- * The number of this pair, an index into totals. When there are max pairs already, those of threads that have ended are
- * merged with those of equal names, and lose their ids. MAP_NONE: that was not enough.
+ * The number of this pair, an index into totals. When there are max pairs already, threads that have ended lose their
+ * ids, so that pairs of equal names merge. MAP_NONE: there is still no room.
  */
 uint32_t pairs_add(struct pairs *p, const struct pair *pair);
 

@@ -34,7 +34,7 @@ struct processes {
 	struct intern ids; /* a pid and an image; their numbers are indices into all */
 	struct process *all;
 	size_t cap;
-	uint32_t limit;         /* at so many of them, those without events are forgotten; 0: at the usual one */
+	uint32_t limit;         /* when there are this many, idle ones are forgotten; 0: MAX_PROCESSES */
 	struct intern file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
@@ -44,16 +44,16 @@ struct processes {
 };
 
 /*
- * This party's process, with its mappings, which are read if one of these user addresses is not in those that are known.
- * NULL: there is none. Valid until the next call. *until becomes the time, in ms of the clock, at which more may be
- * known, unless it is less or all addresses are mapped.
+ * This party's process, valid until the next call; NULL for a thread of the kernel, or without frames. Reads the
+ * mappings if one of these user addresses is in no known one. Lowers *until to the time, in ms of the clock, at which
+ * they may be read again if an address is still in none.
  */
 const struct process *processes_get(struct processes *p, const struct party *party, const uint64_t *frames, size_t n,
 				    uint64_t *until);
 
 /*
- * How many frames of a stack are functions: without frame pointers a stack holds arbitrary numbers, and ends before the
- * first caller in no code that is mapped.
+ * How many frames of a stack are functions: those before the first caller at which no code is mapped. Without frame
+ * pointers, what follows is arbitrary numbers.
  */
 size_t processes_depth(const struct process *process, const uint64_t *frames, size_t n);
 

@@ -32,7 +32,7 @@ void notes_clear(struct notes *notes)
 	notes->bytes.len = notes->n = 0;
 }
 
-/* The number of a text; MAP_NONE: it has none. */
+/* The number of a text; MAP_NONE if it gets no number. */
 static uint32_t number_of(struct notes *notes, enum notes_kind kind, struct slice text)
 {
 	return text.n > LONG_TEXT ? MAP_NONE : intern_add_below(&notes->known[kind], text, NOTES_MAX);

@@ -31,7 +31,7 @@ struct track {
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
-	/* counters that its events have values of; MAP_NONE: none. And whether its sequence started with them */
+	/* counters whose values its events have, or MAP_NONE; and whether its sequence started with them */
 	uint32_t counters[PACKETS_COUNTERS];
 	bool has_counters;
 	char head[16]; /* how each packet with an event starts */

@@ -31,7 +31,7 @@ struct story {
 	struct map connections;
 	struct story_connection {
 		uint64_t pdus;      /* received */
-		uint64_t queued;    /* writes that its socket has not taken */
+		uint64_t queued;    /* writes in the queue of its socket */
 		uint64_t holders;   /* requests that have a buffer */
 		struct slice label; /* of the first request */
 	} * all;
