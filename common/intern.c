@@ -96,6 +96,17 @@ uint32_t intern_add(struct intern *names, struct slice text)
 	return intern_add_below(names, text, MAP_NONE);
 }
 
+uint32_t *intern_sort(const struct intern *names, int (*compare)(const void *, const void *, void *),
+		      const void *context)
+{
+	uint32_t *numbers = mem_array(names->n, sizeof(*numbers));
+
+	for (uint32_t i = 0; i < names->n; i++)
+		numbers[i] = i;
+	qsort_r(numbers, names->n, sizeof(*numbers), compare, (void *)context);
+	return numbers;
+}
+
 void intern_free(struct intern *names)
 {
 	for (uint32_t i = 0; i < names->n; i++)

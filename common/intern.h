@@ -27,6 +27,10 @@ uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
 /* The number of this text, MAP_NONE when it was never added. */
 uint32_t intern_get(const struct intern *names, struct slice text);
 
+/* The numbers of all texts, as qsort_r() sorts them, which gets the context. The caller frees them. */
+uint32_t *intern_sort(const struct intern *names, int (*compare)(const void *, const void *, void *),
+		      const void *context);
+
 void intern_free(struct intern *names);
 
 #endif

@@ -59,7 +59,7 @@ end() { # [STATUS]
     recorder=
 }
 
-# The same of one that ends without being told to.
+# The same of one that ends by itself.
 end_itself() {
     wait_for test ! -e "/proc/$recorder"
     end

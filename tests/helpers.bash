@@ -220,7 +220,7 @@ ends() { # STATUS PID
     ends_itself "$@"
 }
 
-# The same of one that ends without being told to.
+# The same of one that ends by itself.
 ends_itself() { # STATUS PID
     local status=0
     wait "$2" || status=$?

@@ -71,19 +71,6 @@ static int by_time(const void *a, const void *b, void *context)
 	return by_key(a, b, context);
 }
 
-typedef int compare_rows(const void *a, const void *b, void *context);
-
-/* The numbers of the rows in order. The caller frees them. */
-static uint32_t *sorted(const struct summary *s, compare_rows *compare)
-{
-	uint32_t *rows = mem_array(s->n, sizeof(*rows));
-
-	for (uint32_t i = 0; i < s->n; i++)
-		rows[i] = i;
-	qsort_r(rows, s->n, sizeof(*rows), compare, (void *)s);
-	return rows;
-}
-
 enum { MEAN, P50, P99, MAX, NUM_TIMES };
 
 /* In nanoseconds. Returns whether they are known. */
@@ -128,7 +115,7 @@ static void write_row(struct out *out, const struct summary_key *key, const stru
 
 void summary_text(struct out *out, const struct summary *s)
 {
-	uint32_t *rows = sorted(s, by_time);
+	uint32_t *rows = intern_sort(&s->keys, by_time, s);
 
 	out_printf(out, "%-9s %-14s %-7s %-4s %9s %14s %9s %9s %9s %9s %6s\n", "DISK", "COMM", "PID", "T", "COUNT",
 		   "BYTES", "MEAN(ms)", "P50(ms)", "P99(ms)", "MAX(ms)", "ERRORS");
@@ -149,7 +136,7 @@ static void write_name(struct out *out, const char *key, struct slice name)
 void summary_json(struct out *out, const struct summary *s)
 {
 	static const char *const names[NUM_TIMES] = {",\"mean\":", ",\"p50\":", ",\"p99\":", ",\"max\":"};
-	uint32_t *rows = sorted(s, by_time);
+	uint32_t *rows = intern_sort(&s->keys, by_time, s);
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct summary_key *key = key_of(s, rows[i]);
@@ -175,7 +162,7 @@ void summary_json(struct out *out, const struct summary *s)
 
 void summary_encode(struct out *out, const struct summary *s)
 {
-	uint32_t *rows = sorted(s, by_key);
+	uint32_t *rows = intern_sort(&s->keys, by_key, s);
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct summary_key *key = key_of(s, rows[i]);

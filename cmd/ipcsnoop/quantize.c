@@ -72,17 +72,6 @@ static int compare(const void *a, const void *b, void *context)
 	return memcmp(key_of(context, *(uint32_t *)a), key_of(context, *(uint32_t *)b), sizeof(struct quantize_key));
 }
 
-/* The numbers of the rows in the order of their keys. The caller frees them. */
-static uint32_t *sorted(const struct quantize *q)
-{
-	uint32_t *rows = mem_array(q->n, sizeof(*rows));
-
-	for (uint32_t i = 0; i < q->n; i++)
-		rows[i] = i;
-	qsort_r(rows, q->n, sizeof(*rows), compare, (void *)q);
-	return rows;
-}
-
 static struct slice name_of(const char comm[COMM_SIZE])
 {
 	return (struct slice){comm, strnlen(comm, COMM_SIZE)};
@@ -107,7 +96,7 @@ static void write_map(struct out *out, const char *map, const struct quantize_ke
 
 void quantize_text(struct out *out, const struct quantize *q)
 {
-	uint32_t *rows = sorted(q);
+	uint32_t *rows = intern_sort(&q->keys, compare, q);
 
 	for (uint32_t i = 0; i < q->n; i++) {
 		const struct quantize_row *row = &q->rows[rows[i]];
@@ -145,7 +134,7 @@ static void write_histogram(struct out *out, const char *key, const struct histo
 
 void quantize_json(struct out *out, const struct quantize *q, const char *more)
 {
-	uint32_t *rows = sorted(q);
+	uint32_t *rows = intern_sort(&q->keys, compare, q);
 
 	for (uint32_t i = 0; i < q->n; i++) {
 		const struct quantize_row *row = &q->rows[rows[i]];
