@@ -227,7 +227,6 @@ is_stopped() { # PID
 
 # Records a thread that spins while it is stopped for 0.3 seconds, and moved nine times; and a process that does nothing.
 record_moves() {
-    local cpu=0
     offcpu-target spin=100000 </dev/null >/dev/null &
     started=$!
     sleep 0.2
@@ -238,13 +237,14 @@ record_moves() {
     sleep 0.3
     kill -CONT $started
     sleep 0.1
-    # it runs when it is moved, whoever else wants to
+    # it runs when it is moved, whoever else wants to: who moves it does so from the other CPU, and waits for no one
     chrt -f -p 1 $started
-    for _ in 1 2 3 4 5 6 7 8 9; do
-        cpu=$((1 - cpu))
-        taskset -p -c $cpu $started >/dev/null
+    # shellcheck disable=SC2016 # the inner shell expands them
+    chrt -f 2 bash -ec 'for cpu in 0 1 0 1 0 1 0 1 0 1; do
+        taskset -p -c $cpu $$
+        taskset -p -c $cpu "$1"
         sleep 0.05
-    done
+    done' moves $started >/dev/null
     kill "$recorder"
     status=0
     wait "$recorder" || status=$?
@@ -260,7 +260,7 @@ record_moves() {
     done
     equal "$status" 0
     equal "$(jq -c 'select(.args.syscall == "stop" and .args.duration > 250000) | [.args.why, .args.pid]' lines)" "[\"blocked\",$started]"
-    [ "$(jq -s 'map(select(.args.why == "migrated" and .args.to == 1 - .lcore and (.args.by | test("^migration/")))) | length' lines)" -ge 5 ]
+    [ "$(jq -s 'map(select(.args.why == "migrated" and .args.to == 1 - .lcore and (.args.by | test("^migration/")))) | length' lines)" -ge 9 ]
     # a process that does nothing: from the begin of the recording to its end
     equal "$(jq -c "select(.args.pid == $idle) | [.args.why, .args.syscall, .args.late, .args.unfinished, .args.duration > 700000, .tsc > .args.begin]" lines)" \
         '["blocked","clock_nanosleep",true,true,true,true]'
