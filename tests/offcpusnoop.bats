@@ -34,7 +34,7 @@ record() { # 'ACT...' OPTION...
     local acts=$1 status try
     shift
     has_ticks || acts="clock $acts"
-    for try in {0..9}; do
+    for try in {0..19}; do
         # shellcheck disable=SC2086 # they are words
         start taskset -c $((try % $(nproc))) offcpu-target $acts
         target=$started
@@ -175,7 +175,7 @@ table_ms() { # COLUMN
 }
 
 @test "interrupts: while the thread did not run, by name, and once in the sums" {
-    record 'spin=1500' -j
+    record 'spin=500' -j
     equal "$(jq -s 'map(select(.tpoint == "IRQ")) | length > 10 and
         all(.args.kind == "irq" or (.args.kind == "softirq" and (.args.name | test("^[A-Z_]+$"))))' lines)" true
     # of a machine without tickless idle, or with it: a thread that runs has a tick
