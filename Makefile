@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # "make help" lists what there is. Tests are in tests/Makefile.inc, packages in docs/Makefile.inc.
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man

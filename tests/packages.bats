@@ -26,6 +26,8 @@ make_in() { # FOLDER ARGUMENT...
 @test "the version is the same everywhere" {
     equal "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$SOURCE/docs/debian/changelog")" "$VERSION"
     equal "$(sed -n 's/^Version: *//p' "$SOURCE/docs/rpm/spdk-trace-tools.spec")" "$VERSION"
+    # above it may be what is not released yet
+    equal "$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' "$SOURCE/docs/CHANGELOG.md" | head -n 1)" "$VERSION"
 }
 
 @test "a Debian package is the same bytes in any folder, has what it should, and lintian is content" {
