@@ -14,6 +14,7 @@
 #include "ipcsnoop.h"
 #include "kernel.h"
 #include "process.bpf.h"
+#include "ring.bpf.h"
 
 enum {
 	/* of the kernel */
@@ -37,6 +38,8 @@ struct user_key {
 	__u32 detail; /* where ids of this kind count from; of TCP: both ports, its own one first */
 	__u32 end;    /* the kind, doubled, and which end; 0: unknown */
 };
+
+__u64 num_no_storage; /* calls and requests for which there was no memory */
 
 /* Who was seen at an end the last time. */
 struct {
@@ -269,6 +272,44 @@ __attribute__((noinline)) int find_end(struct end *end, __u64 address, __u32 pid
 	else if (magic == ANON_INODE_FS_MAGIC)
 		read_eventfd(end, file);
 	return 0;
+}
+
+static struct file *file_of(struct task_struct *task, __u32 descriptor)
+{
+	struct fdtable *table = task->files->fdt;
+	struct file *file = NULL;
+
+	if (table && descriptor < table->max_fds)
+		bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
+	return file;
+}
+
+static void clear_end(struct end *end)
+{
+	__builtin_memset(end, 0, sizeof(*end));
+	end->queued = NOT_KNOWN;
+}
+
+/* Sends an event of what was done at this end. */
+static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
+{
+	const struct peer *seen = NULL;
+
+	if (!end->kind)
+		return;
+	if (end->other.end)
+		seen = bpf_map_lookup_elem(&users, &end->other);
+	e->peer = seen ? *seen : end->peer;
+	e->kind = end->kind;
+	e->id = end->id;
+	e->peer_id = end->peer_id;
+	e->port = end->ports >> 16;
+	e->peer_port = end->ports;
+	e->queued = end->queued;
+	e->used = end->used;
+	e->slots = end->slots;
+	e->writes = writes;
+	ring_send(e, sizeof(*e));
 }
 
 #endif

@@ -15,7 +15,7 @@
 #include "descendants.bpf.h"
 #include "foreign.bpf.h"
 #include "ipcsnoop.h"
-#include "ring.bpf.h"
+#include "requests.bpf.h"
 
 enum {
 	/* of the kernel */
@@ -28,8 +28,6 @@ const volatile bool with_counts;
 const volatile bool with_late_calls;                   /* events of those that started before */
 const volatile struct operation operations[NUM_CALLS]; /* all zero: no events */
 const volatile char only_name[COMM_SIZE];              /* without first_process: follow those of this name */
-
-__u64 num_no_storage; /* calls for which there was no memory */
 
 /* By CPU, then by call: an array for each CPU, which user space reads without system calls. */
 struct {
@@ -66,16 +64,6 @@ static struct count *count_of(__u32 call)
 	return bpf_map_lookup_elem(&counts, &key);
 }
 
-static struct file *file_of(struct task_struct *task, __u32 descriptor)
-{
-	struct fdtable *table = task->files->fdt;
-	struct file *file = NULL;
-
-	if (table && descriptor < table->max_fds)
-		bpf_probe_read_kernel(&file, sizeof(file), table->fd + descriptor);
-	return file;
-}
-
 static void find_channels(struct call *c, struct task_struct *task, struct pt_regs *regs,
 			  const volatile struct operation *o)
 {
@@ -100,12 +88,6 @@ static void find_channels(struct call *c, struct task_struct *task, struct pt_re
 	}
 	if (writes)
 		find_end(&c->to, (__u64)file_of(task, call_argument(regs, compat, o->to)), c->pid, true);
-}
-
-static void clear_end(struct end *end)
-{
-	__builtin_memset(end, 0, sizeof(*end));
-	end->queued = NOT_KNOWN;
 }
 
 SEC("tp_btf/sys_enter")
@@ -201,27 +183,6 @@ static __u64 sum_message(__u64 message, bool compat)
 		vectors[1] = narrow[1];
 	}
 	return sum_vectors(vectors[0], vectors[1], compat);
-}
-
-static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
-{
-	const struct peer *seen = NULL;
-
-	if (!end->kind)
-		return;
-	if (end->other.end)
-		seen = bpf_map_lookup_elem(&users, &end->other);
-	e->peer = seen ? *seen : end->peer;
-	e->kind = end->kind;
-	e->id = end->id;
-	e->peer_id = end->peer_id;
-	e->port = end->ports >> 16;
-	e->peer_port = end->ports;
-	e->queued = end->queued;
-	e->used = end->used;
-	e->slots = end->slots;
-	e->writes = writes;
-	ring_send(e, sizeof(*e));
 }
 
 /* Sends events of a call of the task, if it is at a channel. */

@@ -35,6 +35,17 @@ struct operation {
 	__u8 all_or_none; /* the result is 0 when all bytes are moved */
 };
 
+/* Of io_uring: opcodes below this are known. An event has NUM_CALLS added to them as its call. */
+enum { NUM_REQUESTS = 64 };
+
+/* How a request of io_uring may read from a channel or write to one. */
+struct request_operation {
+	__u8 reads, writes;
+	__u8 asked; /* which of the kernel's structs has the bytes */
+};
+
+enum { ASKED_NOT_KNOWN, ASKED_RW, ASKED_MESSAGE };
+
 /* Of one kind of call, on one CPU. */
 struct count {
 	__u64 calls, errors;
@@ -60,7 +71,7 @@ struct ipcsnoop_event {
 	__u32 used, slots; /* buffers or messages in it, and for how many it has room; slots 0: unknown */
 	__u32 pid;
 	__u32 cpu;
-	__u16 call;            /* number; of 32 bits: from NUMBERS on */
+	__u16 call;            /* number; of 32 bits: from NUMBERS on; of io_uring: from NUM_CALLS on */
 	__u16 port, peer_port; /* for CHANNEL_TCP */
 	__u8 kind;             /* enum ipcsnoop_kind */
 	__u8 writes, blocked, unfinished;

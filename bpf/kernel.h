@@ -184,6 +184,24 @@ struct bpf_iter__bpf_map_elem {
 	void *key;
 	void *value;
 };
+struct io_cqe {
+	int fd;
+};
+struct io_kiocb {
+	struct file *file;
+	unsigned char opcode;
+	unsigned int flags; /* the lower half, from 6.7 on */
+	struct io_cqe cqe;
+};
+struct io_rw {
+	unsigned int len;
+};
+struct io_sr_msg {
+	int len;
+};
+struct io_uring_cqe {
+	int res;
+};
 struct irqaction {
 	const char *name;
 };

@@ -268,6 +268,24 @@ static uint32_t dumpable_offset(void)
 	return offset;
 }
 
+int recorder_tracepoint(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	int id, arguments = -1;
+	char alias[64];
+
+	/* a pointer to a function, whose first argument is the program's own */
+	snprintf(alias, sizeof(alias), "btf_trace_%s", name);
+	id = btf ? btf__find_by_name_kind(btf, alias, BTF_KIND_TYPEDEF) : -1;
+	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, id)->type) : NULL;
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (type && btf_is_func_proto(type))
+		arguments = btf_vlen(type) - 1;
+	btf__free(btf);
+	return arguments;
+}
+
 /* Without CAP_SYS_PTRACE, the program shows the user's own processes only. */
 static int hide_foreign(struct recorder *r)
 {

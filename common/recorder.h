@@ -161,6 +161,9 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);
 
+/* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
+int recorder_tracepoint(const char *name);
+
 /*
  * A program that the kernel calls with each thread, or with each element of a map. Opening it takes
  * privileges, running it does not: it returns a descriptor, or -1 with errno. Running closes the

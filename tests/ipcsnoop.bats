@@ -296,6 +296,41 @@ slow_pipeline() {
         echo a; } 2>/dev/null | cat'
 }
 
+@test "requests of io_uring" {
+    # a kernel may have none, or not let them
+    pipe-target uring=1 >/dev/null 2>err || { cat err; grep -qE 'not implemented|not permitted' err; skip 'no io_uring'; }
+    events_of pipe-target uring=100
+    { read -r pipe; read -r one; read -r other; } <out
+    equal "$(column call pipe unix peer asked moved queued used error blocked)" "io_uring:write $pipe - - 100 100 0 0 - -
+io_uring:writev $pipe - - - 200 100 1 - -
+io_uring:read $pipe - - 200 200 - - - -
+io_uring:read $pipe - - 1048576 100 100 1 - -
+io_uring:read $pipe - - 100 - 0 0 EBADF -
+io_uring:sendmsg - $one $other - 200 - - - -
+io_uring:recv - $other $one 400 200 - - - true
+io_uring:recv - $other $one 100 - - - ECANCELED true"
+    equal "$(jq -s '.[6].args.latency > 20000 and .[5].args.latency < 20000' lines)" true
+    equal "$(column comm peer_comm | sort | uniq -c | tr -s ' ')" ' 2 pipe-target -
+ 6 pipe-target pipe-target'
+    snoop 0 -- pipe-target uring=100
+    grep -Eq " io_uring:recv R unix:[0-9-]+ +400 +200 +- +- +B [0-9.]+$" lines
+    # one that goes on
+    snoop 124 -e -j -d 1 -- timeout 2 pipe-target uringwait=7
+    equal "$(column call pipe asked moved unfinished)" "io_uring:read $(cat out) 7 - true"
+}
+
+@test "requests of io_uring whose completion is not seen are counted" {
+    pipe-target uring=1 >/dev/null 2>&1 || skip 'no io_uring'
+    snoop 1 -e -j -- pipe-target uringsilent=5
+    grep -qx 'ipcsnoop: 5 requests of io_uring asked for no completion: they have no line' log
+    equal "$(column call)" ''
+    # the queue has room for 16 completions
+    snoop 1 -e -j -- pipe-target uringoverflow=20
+    equal "$(jq -s 'map(select(.args.moved == 1)) | length' lines)" 16
+    unseen=$(sed -n 's/^ipcsnoop: \([0-9]*\) requests of io_uring ended unseen: .*/\1/p' log)
+    equal "$((unseen + $(jq -s 'map(select(.args.unfinished)) | length' lines)))" 4
+}
+
 @test "peers, and who woke whom" {
     local pipeline
     pipeline=$(slow_pipeline)

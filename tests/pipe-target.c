@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -485,6 +486,135 @@ static void event(long n)
 		fclose(info);
 }
 
+/* The kernel's interface, as liburing has it, for one request at a time. */
+struct ring {
+	int fd;
+	struct io_uring_sqe *entries;
+	struct io_uring_cqe *completions;
+	uint32_t *tail, *submission, *completion_head, *completion_tail;
+	uint32_t mask, completion_mask;
+};
+
+static void open_ring(struct ring *ring)
+{
+	struct io_uring_params p = {};
+	size_t size;
+	char *rings;
+
+	ring->fd = must(syscall(SYS_io_uring_setup, 8, &p));
+	size = p.cq_off.cqes + p.cq_entries * sizeof(struct io_uring_cqe);
+	if (p.sq_off.array + p.sq_entries * sizeof(uint32_t) > size)
+		size = p.sq_off.array + p.sq_entries * sizeof(uint32_t);
+	rings = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQ_RING);
+	ring->entries = mmap(NULL, p.sq_entries * sizeof(*ring->entries), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+			     IORING_OFF_SQES);
+	if (rings == MAP_FAILED || ring->entries == MAP_FAILED)
+		err(EXIT_FAILURE, "io_uring");
+	ring->tail = (void *)(rings + p.sq_off.tail);
+	ring->submission = (void *)(rings + p.sq_off.array);
+	ring->mask = p.sq_entries - 1;
+	ring->completions = (void *)(rings + p.cq_off.cqes);
+	ring->completion_head = (void *)(rings + p.cq_off.head);
+	ring->completion_tail = (void *)(rings + p.cq_off.tail);
+	ring->completion_mask = p.cq_entries - 1;
+}
+
+static void submit(struct ring *ring, int opcode, int fd, const void *address, uint32_t length, unsigned flags)
+{
+	uint32_t tail = *ring->tail, at = tail & ring->mask;
+
+	ring->entries[at] = (struct io_uring_sqe){
+		.opcode = opcode, .flags = flags, .fd = fd, .addr = (uintptr_t)address, .len = length};
+	ring->submission[at] = at;
+	__atomic_store_n(ring->tail, tail + 1, __ATOMIC_RELEASE);
+	must(syscall(SYS_io_uring_enter, ring->fd, 1, 0, 0, NULL, 0));
+}
+
+/* Waits for the next completion, and returns its result. */
+static int complete(struct ring *ring)
+{
+	uint32_t head = *ring->completion_head;
+	int result;
+
+	while (__atomic_load_n(ring->completion_tail, __ATOMIC_ACQUIRE) == head)
+		must(syscall(SYS_io_uring_enter, ring->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0));
+	result = ring->completions[head & ring->completion_mask].res;
+	__atomic_store_n(ring->completion_head, head + 1, __ATOMIC_RELEASE);
+	return result;
+}
+
+/* Through io_uring: a pipe by plain requests, by vectors, as a registered file; sockets; what waits, fails, is no channel. */
+static void uring(long n)
+{
+	struct ring ring;
+	struct iovec vectors[2] = {{data, n}, {data, n}};
+	struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 2};
+	int ends[2], sockets[2], zero = must(open("/dev/zero", O_RDONLY | O_CLOEXEC));
+
+	open_ring(&ring);
+	make_pipe(ends, O_NONBLOCK);
+	submit(&ring, IORING_OP_WRITE, ends[1], data, n, 0);
+	must(complete(&ring));
+	submit(&ring, IORING_OP_WRITEV, ends[1], vectors, 2, 0);
+	must(complete(&ring));
+	must(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, ends, 2));
+	submit(&ring, IORING_OP_READ, 0, data, 2 * n, IOSQE_FIXED_FILE);
+	must(complete(&ring));
+	submit(&ring, IORING_OP_READ, ends[0], data, sizeof(data), 0);
+	must(complete(&ring));
+	submit(&ring, IORING_OP_READ, zero, data, n, 0);
+	must(complete(&ring));
+	submit(&ring, IORING_OP_READ, ends[1], data, n, 0);
+	complete(&ring);
+	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	print_inode(sockets[0]);
+	print_inode(sockets[1]);
+	submit(&ring, IORING_OP_RECV, sockets[1], data, 4 * n, 0);
+	usleep(20000);
+	submit(&ring, IORING_OP_SENDMSG, sockets[0], &message, 1, 0);
+	must(complete(&ring));
+	must(complete(&ring));
+	/* the kernel ends the last one when the ring is closed */
+	submit(&ring, IORING_OP_RECV, sockets[1], data, n, 0);
+	close(zero);
+}
+
+/* Requests that ask for no completion. */
+static void uring_silent(long n)
+{
+	struct ring ring;
+	int ends[2];
+
+	open_ring(&ring);
+	make_pipe(ends, 0);
+	while (n--)
+		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, IOSQE_CQE_SKIP_SUCCESS);
+}
+
+/* More than there is room for completions. */
+static void uring_overflow(long n)
+{
+	struct ring ring;
+	int ends[2];
+
+	open_ring(&ring);
+	make_pipe(ends, 0);
+	while (n--)
+		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, 0);
+}
+
+/* A request that is not complete when tracing ends. */
+static void uring_wait(long n)
+{
+	struct ring ring;
+	int ends[2];
+
+	open_ring(&ring);
+	make_pipe(ends, 0);
+	submit(&ring, IORING_OP_READ, ends[0], data, n, 0);
+	pause();
+}
+
 static void kill_itself(long n)
 {
 	raise(n);
@@ -533,6 +663,10 @@ static const struct {
 	{"queue", queue},
 	{"sysv", sysv},
 	{"event", event},
+	{"uring", uring},
+	{"uringsilent", uring_silent},
+	{"uringoverflow", uring_overflow},
+	{"uringwait", uring_wait},
 	{"kill", kill_itself},
 	{"exit", leave},
 	{"wait", wait_for_line},

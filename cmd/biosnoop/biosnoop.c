@@ -46,12 +46,6 @@ struct biosnoop {
 	int unseen; /* the iterator over requests that are still tracked at the end */
 };
 
-/* Whether the kernel has a tracepoint: block_io_start came with Linux 6.5. */
-static bool has_tracepoint(const char *name)
-{
-	return libbpf_find_vmlinux_btf_id(name, BPF_TRACE_RAW_TP) >= 0;
-}
-
 static int open_program(void *context, struct recorder_program *program)
 {
 	struct biosnoop *b = context;
@@ -69,7 +63,8 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->only_cgroup = opt.cgroup;
 	bpf->rodata->with_pattern = opt.pattern;
 	bpf->rodata->min_ns = opt.min_ns;
-	if (opt.no_start || !has_tracepoint("block_io_start"))
+	/* from Linux 6.5 on */
+	if (opt.no_start || recorder_tracepoint("block_io_start") < 0)
 		bpf_program__set_autoload(bpf->progs.on_start, false);
 	else
 		bpf_program__set_autoload(bpf->progs.on_getrq, false);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "channels.h"
 
+#include <linux/io_uring.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "calls.h"
 
 /* preadv2 and pwritev2 take a pipe or a socket when they are given no offset. */
 static const struct {
@@ -45,6 +45,41 @@ void channels_operations(struct operation operations[NUM_CALLS])
 			if (strcmp(name, at_channels[i].name) == 0)
 				operations[call] = at_channels[i].operation;
 	}
+}
+
+/* Not splice and tee, which have two descriptors. */
+static const struct {
+	const char *name;
+	struct request_operation operation;
+} at_rings[NUM_REQUESTS] = {
+	[IORING_OP_READV] = {"readv", {.reads = 1}},
+	[IORING_OP_WRITEV] = {"writev", {.writes = 1}},
+	[IORING_OP_READ_FIXED] = {"read_fixed", {.reads = 1, .asked = ASKED_RW}},
+	[IORING_OP_WRITE_FIXED] = {"write_fixed", {.writes = 1, .asked = ASKED_RW}},
+	[IORING_OP_SENDMSG] = {"sendmsg", {.writes = 1}},
+	[IORING_OP_RECVMSG] = {"recvmsg", {.reads = 1}},
+	[IORING_OP_READ] = {"read", {.reads = 1, .asked = ASKED_RW}},
+	[IORING_OP_WRITE] = {"write", {.writes = 1, .asked = ASKED_RW}},
+	[IORING_OP_SEND] = {"send", {.writes = 1, .asked = ASKED_MESSAGE}},
+	[IORING_OP_RECV] = {"recv", {.reads = 1, .asked = ASKED_MESSAGE}},
+	[IORING_OP_SEND_ZC] = {"send_zc", {.writes = 1, .asked = ASKED_MESSAGE}},
+	[IORING_OP_SENDMSG_ZC] = {"sendmsg_zc", {.writes = 1}},
+	/* not in headers before Linux 6.7 */
+	[49] = {"read_multishot", {.reads = 1}},
+};
+
+void channels_requests(struct request_operation operations[NUM_REQUESTS])
+{
+	for (unsigned opcode = 0; opcode < NUM_REQUESTS; opcode++)
+		operations[opcode] = at_rings[opcode].operation;
+}
+
+const char *channels_call_name(unsigned call, char buffer[CALLS_NAME])
+{
+	if (call < NUM_CALLS)
+		return calls_name(call, buffer);
+	snprintf(buffer, CALLS_NAME, "io_uring:%s", at_rings[(call - NUM_CALLS) % NUM_REQUESTS].name);
+	return buffer;
 }
 
 const struct channels_name channels_names[NUM_CHANNELS] = {

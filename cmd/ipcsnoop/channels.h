@@ -3,10 +3,18 @@
 #ifndef IPCSNOOP_CHANNELS_H
 #define IPCSNOOP_CHANNELS_H
 
+#include "calls.h"
+
 #include "bpf/ipcsnoop.h"
 
 /* Sets the entries of those calls. */
 void channels_operations(struct operation operations[NUM_CALLS]);
+
+/* The same for requests of io_uring, by opcode. */
+void channels_requests(struct request_operation operations[NUM_REQUESTS]);
+
+/* The name of an event's call: the buffer or a constant. That of a request starts with "io_uring:". */
+const char *channels_call_name(unsigned call, char buffer[CALLS_NAME]);
 
 /* Of an enum ipcsnoop_kind: as in lines, and as the tpoint of a read and of a write. */
 extern const struct channels_name {

@@ -40,7 +40,29 @@ struct ipcsnoop {
 	int cpus;
 	const struct count *counts; /* NUM_CALLS for each CPU */
 	int unfinished;             /* the iterator over calls that have not returned */
+	int incomplete;             /* the one over requests of io_uring; -1: they are not seen */
 };
+
+/* Their names and arguments differ by kernel; before Linux 6.0 they lack the request. */
+static void choose_request_programs(struct ipcsnoop_bpf *bpf)
+{
+	int submission = recorder_tracepoint("io_uring_submit_req"),
+	    completion = recorder_tracepoint("io_uring_complete");
+	bool parts = completion == 7, whole = completion == 3;
+	bool wanted = !opt.counts_only && (parts || whole) &&
+		      (submission >= 0 || recorder_tracepoint("io_uring_submit_sqe") == 2);
+
+	bpf_program__set_autoload(bpf->progs.on_submit_req, wanted && submission >= 0);
+	bpf_program__set_autoload(bpf->progs.on_submit_sqe, wanted && submission < 0);
+	bpf_program__set_autoload(bpf->progs.on_poll_arm, wanted);
+	bpf_program__set_autoload(bpf->progs.on_queue_async_work, wanted);
+	bpf_program__set_autoload(bpf->progs.on_complete, wanted && whole);
+	bpf_program__set_autoload(bpf->progs.on_complete_parts, wanted && parts);
+	bpf_program__set_autoload(bpf->progs.find_incomplete, wanted);
+	bpf_program__set_autoattach(bpf->progs.find_incomplete, false);
+	if (!wanted)
+		bpf_map__set_max_entries(bpf->maps.requests, 1);
+}
 
 static int open_program(void *context, struct recorder_program *program)
 {
@@ -57,8 +79,11 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->with_counts = !opt.events_only;
 	/* a command that we start is inside read() of our own gate: not an event */
 	bpf->rodata->with_late_calls = !opt.recorder.command && !opt.counts_only;
-	if (!opt.counts_only)
+	if (!opt.counts_only) {
 		channels_operations((struct operation *)bpf->rodata->operations);
+		channels_requests((struct request_operation *)bpf->rodata->request_operations);
+	}
+	choose_request_programs(bpf);
 	if (opt.name)
 		strncpy((char *)bpf->rodata->only_name, opt.name, COMM_SIZE - 1);
 	bpf_program__set_autoload(bpf->progs.find_first, !opt.name);
@@ -89,6 +114,14 @@ static int attach(void *context)
 	if (recorder_attach(&s->recorder) != 0)
 		return -1;
 	s->unfinished = recorder_open_iterator(s->bpf->progs.find_unfinished);
+	s->incomplete = -1;
+	if (bpf_program__autoload(s->bpf->progs.find_incomplete)) {
+		s->incomplete = recorder_open_map_iterator(s->bpf->progs.find_incomplete, s->bpf->maps.requests);
+		if (s->incomplete < 0) {
+			warn("cannot list the requests of io_uring");
+			return -1;
+		}
+	}
 	if (s->unfinished >= 0 && recorder_run_iterator(recorder_open_iterator(find)) == 0)
 		return 0;
 	warn("cannot find the processes");
@@ -150,7 +183,8 @@ static int detach(void *context)
 	struct ipcsnoop *s = context;
 
 	ipcsnoop_bpf__detach(s->bpf);
-	if (recorder_run_iterator(s->unfinished) != 0) {
+	if (recorder_run_iterator(s->unfinished) != 0 ||
+	    (s->incomplete >= 0 && recorder_run_iterator(s->incomplete) != 0)) {
 		warn("calls that have not returned");
 		s->recorder.failed = true;
 	}
@@ -240,6 +274,7 @@ static void finish(void *context)
 	struct ipcsnoop *s = context;
 	struct recorder *r = &s->recorder;
 	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
+	uint64_t silent = s->bpf->bss->num_silent, unseen = s->bpf->bss->num_unseen;
 	uint64_t missed = recorder_missed(r);
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
@@ -251,8 +286,10 @@ static void finish(void *context)
 		      s->quantize.beyond);
 	recorder_loss(r, lost, "lost %" PRIu64 " reads and writes: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64 " system calls found no memory: they have no line, and no time in the sums",
+		      "%" PRIu64 " calls and requests found no memory: they have no line, and no time in the sums",
 		      no_storage);
+	recorder_loss(r, silent, "%" PRIu64 " requests of io_uring asked for no completion: they have no line", silent);
+	recorder_loss(r, unseen, "%" PRIu64 " requests of io_uring ended unseen: they have no line", unseen);
 	recorder_loss(r, missed, "missed %" PRIu64 " steps of system calls: lines may be missing, and counts too low",
 		      missed);
 	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);

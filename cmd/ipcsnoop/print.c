@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "calls.h"
 #include "channels.h"
 #include "digits.h"
 
@@ -126,7 +125,7 @@ void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	time_column(out, stamp_since(&p->stamp, e->end_ns));
 	out_column(out, comm_of(e->comm), 14);
 	number_column(out, true, e->pid, 7);
-	out_column(out, slice_of(calls_name(e->call, name)), 8);
+	out_column(out, slice_of(channels_call_name(e->call, name)), 8);
 	out_text(out, e->writes ? "W " : "R ");
 	channel_column(out, e);
 	number_column(out, e->asked != NOT_KNOWN, e->asked, 7);
@@ -180,7 +179,7 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	out_json(out, comm_of(e->comm));
 	member(out, ",\"pid\":", e->pid);
 	out_text(out, ",\"call\":\"");
-	out_text(out, calls_name(e->call, name));
+	out_text(out, channels_call_name(e->call, name));
 	out_text(out, "\",\"");
 	out_text(out, channels_names[e->kind].name);
 	member(out, "\":", e->id);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/*
+ * Reads and writes that processes hand to io_uring, which makes no system call for them. The kernel numbers neither
+ * requests nor what they are about: a request is its address, and until it is complete no other one has that.
+ */
+#ifndef REQUESTS_BPF_H
+#define REQUESTS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+
+#include "channels.bpf.h"
+#include "descendants.bpf.h"
+#include "foreign.bpf.h"
+#include "ipcsnoop.h"
+#include "kernel.h"
+
+enum {
+	/* bits of io_kiocb.flags, those of the flags of a submission */
+	REQ_F_FIXED_FILE = 1 << 0,
+	REQ_F_CQE_SKIP = 1 << 6,
+};
+
+const volatile struct request_operation request_operations[NUM_REQUESTS]; /* all zero: no events */
+
+__u64 num_silent; /* requests that ask for no completion */
+__u64 num_unseen; /* requests whose completion was not seen */
+
+struct ring_request {
+	__u64 start_ns;
+	__u64 asked;
+	__u32 pid;
+	__u8 opcode;
+	bool waited;
+	char comm[COMM_SIZE]; /* of the thread that submitted it */
+	struct end end;
+};
+
+/* By address. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct ring_request);
+} requests SEC(".maps");
+
+static __u64 asked_of(struct io_kiocb *request, __u32 asked)
+{
+	if (asked == ASKED_RW && bpf_core_field_exists(struct io_rw, len))
+		return BPF_CORE_READ((struct io_rw *)request, len);
+	if (asked == ASKED_MESSAGE && bpf_core_field_exists(struct io_sr_msg, len))
+		return (__u32)BPF_CORE_READ((struct io_sr_msg *)request, len);
+	return NOT_KNOWN;
+}
+
+/* A registered file has no descriptor: what it is shows when the request is complete. */
+static int on_submitted(struct io_kiocb *request)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 pid = followed_id(), flags, opcode;
+	const volatile struct request_operation *o;
+	__u64 key = (__u64)request;
+	struct ring_request r = {};
+
+	if (!pid || is_foreign(task))
+		return 0;
+	opcode = BPF_CORE_READ(request, opcode);
+	if (opcode >= NUM_REQUESTS)
+		return 0;
+	o = &request_operations[opcode];
+	if (!o->reads && !o->writes)
+		return 0;
+	flags = BPF_CORE_READ(request, flags);
+	clear_end(&r.end);
+	if (!(flags & REQ_F_FIXED_FILE)) {
+		find_end(&r.end, (__u64)file_of(task, BPF_CORE_READ(request, cqe.fd)), pid, o->writes);
+		if (!r.end.kind)
+			return 0;
+	}
+	if (flags & REQ_F_CQE_SKIP) {
+		__sync_fetch_and_add(&num_silent, 1);
+		return 0;
+	}
+	r.pid = pid;
+	r.opcode = opcode;
+	r.asked = asked_of(request, o->asked);
+	bpf_get_current_comm(r.comm, sizeof(r.comm));
+	if (bpf_map_delete_elem(&requests, &key) == 0)
+		__sync_fetch_and_add(&num_unseen, 1);
+	r.start_ns = bpf_ktime_get_ns();
+	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0)
+		__sync_fetch_and_add(&num_no_storage, 1);
+	return 0;
+}
+
+/* From Linux 6.4 on. */
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(on_submit_req, struct io_kiocb *request)
+{
+	return on_submitted(request);
+}
+
+/* Before. */
+SEC("tp_btf/io_uring_submit_sqe")
+int BPF_PROG(on_submit_sqe, struct io_kiocb *request)
+{
+	return on_submitted(request);
+}
+
+static int on_waits(struct io_kiocb *request)
+{
+	__u64 key = (__u64)request;
+	struct ring_request *r = bpf_map_lookup_elem(&requests, &key);
+
+	if (r)
+		r->waited = true;
+	return 0;
+}
+
+SEC("tp_btf/io_uring_poll_arm")
+int BPF_PROG(on_poll_arm, struct io_kiocb *request)
+{
+	return on_waits(request);
+}
+
+SEC("tp_btf/io_uring_queue_async_work")
+int BPF_PROG(on_queue_async_work, struct io_kiocb *request)
+{
+	return on_waits(request);
+}
+
+static void emit_request(struct ring_request *r, struct ipcsnoop_event *e)
+{
+	__u32 opcode = r->opcode & (NUM_REQUESTS - 1);
+
+	e->start_ns = r->start_ns;
+	e->end_ns = bpf_ktime_get_ns();
+	e->pid = r->pid;
+	e->cpu = bpf_get_smp_processor_id();
+	e->call = NUM_CALLS + opcode;
+	e->asked = r->asked;
+	e->blocked = r->waited;
+	__builtin_memcpy(e->comm, r->comm, sizeof(e->comm));
+	emit_end(&r->end, e, request_operations[opcode].writes);
+}
+
+static int on_completed(struct io_kiocb *request, int result)
+{
+	__u64 key = (__u64)request;
+	struct ring_request *r = bpf_map_lookup_elem(&requests, &key);
+	struct ipcsnoop_event e = {};
+
+	if (!r)
+		return 0;
+	if (!r->end.kind) {
+		find_end(&r->end, (__u64)BPF_CORE_READ(request, file), r->pid,
+			 request_operations[r->opcode & (NUM_REQUESTS - 1)].writes);
+		r->end.queued = NOT_KNOWN;
+		r->end.slots = 0;
+	}
+	e.result = result;
+	emit_request(r, &e);
+	bpf_map_delete_elem(&requests, &key);
+	return 0;
+}
+
+/* With three arguments. */
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(on_complete, void *ring, struct io_kiocb *request, struct io_uring_cqe *completion)
+{
+	return on_completed(request, BPF_CORE_READ(completion, res));
+}
+
+/* With seven, as in Linux 6.1. */
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(on_complete_parts, void *ring, struct io_kiocb *request, __u64 user_data, int result)
+{
+	return on_completed(request, result);
+}
+
+/* Called with every request when tracing ends. On Linux 6.1 no key may lie in its value. */
+SEC("iter/bpf_map_elem")
+int find_incomplete(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct ring_request *value = ctx->value, r;
+	struct ipcsnoop_event e = {.unfinished = true};
+
+	if (!value)
+		return 0;
+	r = *value;
+	emit_request(&r, &e);
+	return 0;
+}
+
+#endif
