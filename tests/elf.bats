@@ -113,6 +113,17 @@ hollow() { # FILE SECTION BYTES
     [ "$(wc -l <<<"$output")" -lt 1000 ]
 }
 
+@test "names of functions are without versions" {
+    command -v elf >/dev/null || skip 'offwaketime was not built'
+    echo 'V_0 {}; V_1 {};' >versions
+    printf '%s\n' 'f: nop; .type f, @function; .size f, 1; .symver f, read@@V_1' \
+        'g: nop; .type g, @function; .size g, 1; .symver g, read@V_0' |
+        "${CC:-cc}" -x assembler -shared -nostdlib -Wl,--version-script=versions -o versioned -
+    [[ $(readelf -sW versioned) == *read@@V_1* ]]
+    status_is 0 elf versioned
+    equal "$(cut -d ' ' -f 3 <<<"$output")" $'f\nread\ng\nread'
+}
+
 @test "a debug link to what is no file, or too large a one, is not followed" {
     command -v elf >/dev/null || skip 'offwaketime was not built'
     command -v objcopy >/dev/null || skip 'objcopy is not here'

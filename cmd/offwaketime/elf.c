@@ -56,6 +56,16 @@ static bool is_function(const GElf_Sym *symbol, const char *name)
 	       symbol->st_size <= UINT64_MAX - symbol->st_value && *name && strnlen(name, NAME_LONGEST) < NAME_LONGEST;
 }
 
+/* Symbols that a library exports may have the version after them: read@@GLIBC_2.2.5. */
+static char *without_version(char *name)
+{
+	char *at = strchr(name + 1, '@');
+
+	if (at)
+		*at = 0;
+	return name;
+}
+
 /* Adds the functions of the section of this type. Returns whether there is one. */
 static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
@@ -73,7 +83,7 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
 		if (is_function(&s, name))
 			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
-								 f->names + s.st_name};
+								 without_version(f->names + s.st_name)};
 	f->functions = mem_resize(f->functions, f->n, sizeof(*f->functions));
 	return true;
 }
