@@ -14,15 +14,22 @@ static bool fault(struct elffile *f, const char *what)
 	return false;
 }
 
+const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n)
+{
+	if (n > ELFFILE_MAX - *loaded)
+		return "its tables take more than 64 MiB, which is not loaded";
+	if (n > ELFFILE_MAX_ALL - budget->spent)
+		return "the files before it have used up the 128 MiB that are loaded";
+	*loaded += n;
+	budget->spent += n;
+	return NULL;
+}
+
 bool elffile_spend(struct elffile *f, uint64_t n)
 {
-	if (n > ELFFILE_MAX - f->loaded)
-		return fault(f, "its tables take more than 64 MiB, which is not loaded");
-	if (n > ELFFILE_MAX_ALL - f->budget->spent)
-		return fault(f, "the files before it have used up the 128 MiB that are loaded");
-	f->loaded += n;
-	f->budget->spent += n;
-	return true;
+	const char *error = elffile_budget_spend(f->budget, &f->loaded, n);
+
+	return error ? fault(f, error) : true;
 }
 
 /* Reads the file's first n bytes, or all if it is shorter. Returns how many, or -1 with errno. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
- * which it can have been blocked, how often, and the most of one time. Usage: blocked-target sleeps=N|waits=N|garbage=N.
+ * which it can have been blocked, how often, and the most of one time. Usage:
+ *
+ *	blocked-target sleeps=N|waits=N|garbage=N|generated=N
+ *
  * It begins after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
- * garbage_here(), and makes the system calls itself, so that these are the innermost functions.
+ * garbage_here(), and makes the system calls itself, so that these are the innermost functions; sleep_here() is called
+ * by code at the address GENERATED in anonymous memory, if so asked.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -12,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -19,6 +24,8 @@
 #include <unistd.h>
 
 enum { MS = 50 };
+
+#define GENERATED ((void *)0x1000000000)
 
 static int word;
 
@@ -143,6 +150,28 @@ static __attribute__((noinline)) void garbage_here(struct blocked *b, int number
 	add_call(b, &before);
 }
 
+typedef void caller(struct blocked *b, void (*function)(struct blocked *b));
+
+/* Makes a function that calls another one. */
+static caller *generate(void)
+{
+#ifdef __aarch64__
+	/* stp x29, x30, [sp, #-16]!; mov x29, sp; blr x1; ldp x29, x30, [sp], #16; ret */
+	static const uint32_t code[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0020, 0xa8c17bfd, 0xd65f03c0};
+#else
+	/* push %rbp; mov %rsp, %rbp; call *%rsi; pop %rbp; ret */
+	static const uint8_t code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3};
+#endif
+	char *p = mmap(GENERATED, sizeof(code), PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (p != GENERATED)
+		exit(1);
+	memcpy(p, code, sizeof(code));
+	__builtin___clear_cache(p, p + sizeof(code));
+	return (caller *)p;
+}
+
 static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
 {
 	struct times before = before_call();
@@ -178,6 +207,7 @@ static void *waiter(void *argument)
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1] + strcspn(argv[1], "0123456789")) : 0;
+	caller *generated = NULL;
 	struct blocked b = {};
 	pthread_t thread;
 
@@ -186,8 +216,12 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NAME, "sleeper");
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)
 		return 1;
+	if (argc > 1 && strncmp(argv[1], "generated", 9) == 0)
+		generated = generate();
 	for (int i = 0; i < n; i++) {
-		if (*argv[1] == 'g')
+		if (generated)
+			generated(&b, sleep_here);
+		else if (*argv[1] == 'g')
 			garbage_here(&b, i);
 		else
 			sleep_here(&b);

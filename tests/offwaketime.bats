@@ -221,6 +221,69 @@ has_given_up() { # TIMES PID
     equal "$(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0]' lines | sort -u)" sleep_here
 }
 
+# Writes the list of the functions that a process generates, and of what is none: one of them is called by main().
+write_map() { # FILE
+    printf '%s\n' '7f0000000000 10 other' '1000000000 10 JS:~f;g /a.js:1:2' 'fffffffff 8000 longer' 'no function' \
+        '1000000000 10 JS:*f;g /a.js:1:2' '1000000000 0 empty' 'ffffffffffffffff 10 end' >"$1"
+}
+
+# The functions that have called sleep_here().
+callers() {
+    jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[1]' lines | sort -u
+}
+
+@test "generated functions, by the list of their process" {
+    unshare -mp true 2>/dev/null || skip 'no namespaces here'
+    local name='JS:*f;g /a.js:1:2' place
+    write_map list
+    # whose list is right, where it has to be; a root of its own has the one that counts
+    for place in own foreign link device large; do
+        # shellcheck disable=SC2016 # the other shell expands it
+        target=(unshare -m --propagation private bash -c 'list=/tmp/perf-$$.map
+            mount -t tmpfs -o mode=1777 none /tmp
+            case $1 in
+            link) cp list /tmp/list; ln -s list "$list" ;;
+            device) mknod "$list" c 1 5 ;;
+            *) cp list "$list" ;;
+            esac
+            case $1 in
+            foreign) chown 65534 "$list" ;;
+            large) truncate -s 65M "$list" ;;
+            esac
+            exec "$0" "$2"' "$(command -v blocked-target)" "$place")
+        record generated=3 -j
+        case $place in own | large) equal "$place: $(callers)" "$place: $name" ;; *) equal "$place: $(callers)" "$place: [unknown]" ;; esac
+        [ $place != large ] || grep -q '^offwaketime: /tmp/perf-[0-9]*.map: its tables take more than 64 MiB' log
+    done
+}
+
+@test "functions of node" {
+    command -v node >/dev/null || skip 'node is not here'
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    # shellcheck disable=SC2016 # the other shell expands it
+    target=(unshare -m --propagation private bash -c 'mount -t tmpfs none /tmp; read -r
+        exec node --perf-basic-prof --interpreted-frames-native-stack -e "
+            const fs = require(\"fs\"), byte = Buffer.alloc(1);
+            function readHere() { return fs.readSync(0, byte); }
+            while (readHere());" < <(for _ in {1..50}; do printf x; sleep 0.03; done)')
+    want=any record '' -j -m 20000
+    jq -r '.target.user[]' lines | grep -q '^JS:.readHere \[eval\]:3:'
+}
+
+@test "functions that are generated while it records, in a PID namespace" {
+    unshare -mpf --mount-proc true 2>/dev/null || skip 'no namespaces here'
+    add -j -u -m 40000
+    # shellcheck disable=SC2016 # the other shell expands it
+    unshare -mpf --mount-proc --propagation private bash -c 'mount -t tmpfs none /tmp
+        printf "1000000000 1" >/tmp/perf-1.map
+        (sleep 0.5; echo "0 late" >>/tmp/perf-1.map; sleep 1; echo "1000000000 10 later" >/tmp/perf-1.map) &
+        exec "$0" generated=100' "$(command -v blocked-target)" </dev/null >measured
+    end_anyhow
+    equal "$(callers | tr '\n' ' ')" '[unknown] late later '
+    # nothing for half a second, late for one, and then later for more than three
+    [ "$(jq -s 'map(select(.target.user[1] == "later").count) | add' lines)" -ge 20 ]
+}
+
 @test "only processes, threads, stacks, times and states" {
     # until it is killed
     blocked-target sleeps=100000 </dev/null >measured &

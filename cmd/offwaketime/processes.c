@@ -153,6 +153,14 @@ static void keep_old(struct process *process, const struct process *before)
 		qsort(process->ranges, process->n, sizeof(*process->ranges), by_start);
 }
 
+static void read_generated(struct processes *p, struct process *process, const struct mapping_list *list)
+{
+	const char *error = perfmap_read(&process->generated, list->proc, list->root, &p->budget);
+
+	if (error)
+		note_fault(p, process->generated.path, error);
+}
+
 /* Reads what the process has mapped, unless it has ended or may not be read. */
 static void load(struct processes *p, struct process *process, const struct party *party)
 {
@@ -166,6 +174,7 @@ static void load(struct processes *p, struct process *process, const struct part
 		read_maps(p, process, &list);
 		keep_old(process, &before);
 		free(before.ranges);
+		read_generated(p, process, &list);
 	}
 	mapping_end(&list);
 }
@@ -186,6 +195,12 @@ static struct process *add(struct processes *p, struct slice id)
 	return &p->all[index];
 }
 
+static void free_process(struct processes *p, struct process *process)
+{
+	perfmap_free(&process->generated, &p->budget);
+	free(process->ranges);
+}
+
 /* Forgets the processes without events since the last time, among which are all that had ended then. */
 static void forget_idle(struct processes *p)
 {
@@ -200,7 +215,7 @@ static void forget_idle(struct processes *p)
 			all[i].used = false;
 			*add(p, ids.all[i]) = all[i];
 		} else {
-			free(all[i].ranges);
+			free_process(p, &all[i]);
 		}
 	}
 	intern_free(&ids);
@@ -221,11 +236,21 @@ static struct process *process_of(struct processes *p, const struct party *party
 	return add(p, key);
 }
 
-static bool has_all(const struct process *process, const uint64_t *frames, size_t n)
+/* Whether the code comes from no file, or from none that is a program. */
+static bool is_generated(const struct processes *p, const struct range *range)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!range_of(process, frames[i]))
+	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
+}
+
+/* Whether all these addresses have the names that they will have later. */
+static bool is_settled(const struct processes *p, const struct process *process, const uint64_t *frames, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct range *range = range_of(process, frames[i]);
+
+		if (!range || is_generated(p, range))
 			return false;
+	}
 	return true;
 }
 
@@ -233,23 +258,24 @@ const struct process *processes_get(struct processes *p, const struct party *par
 				    uint64_t *until)
 {
 	struct process *process;
-	size_t known;
+	uint64_t known;
 
 	if (!party->pid || !party->image || !n)
 		return NULL;
 	process = process_of(p, party);
 	process->used = true;
-	if (has_all(process, frames, n))
+	if (is_settled(p, process, frames, n))
 		return process;
 	if (clock_ms() >= process->next) {
-		known = process->n;
+		known = process->n + process->generated.read;
 		load(p, process, party);
-		process->wait = process->n != known || !process->wait ? MIN_WAIT : 2 * process->wait;
+		process->wait = process->n + process->generated.read != known || !process->wait ? MIN_WAIT
+												: 2 * process->wait;
 		if (process->wait > MAX_WAIT)
 			process->wait = MAX_WAIT;
 		process->next = clock_ms() + process->wait;
 	}
-	if (process->next < *until && !has_all(process, frames, n))
+	if (process->next < *until && !is_settled(p, process, frames, n))
 		*until = process->next;
 	return process;
 }
@@ -268,8 +294,10 @@ const char *processes_name(const struct processes *p, const struct process *proc
 	const struct range *range = process ? range_of(process, address) : NULL;
 	const struct function *function;
 
-	if (!range || range->file == MAP_NONE)
+	if (!range)
 		return NULL;
+	if (is_generated(p, range))
+		return perfmap_find(&process->generated, address);
 	function = elf_find(&p->files[range->file], address - range->start + range->offset);
 	return function ? function->name : NULL;
 }
@@ -283,7 +311,7 @@ void processes_report(const struct processes *p)
 void processes_free(struct processes *p)
 {
 	for (uint32_t i = 0; i < p->ids.n; i++)
-		free(p->all[i].ranges);
+		free_process(p, &p->all[i]);
 	for (uint32_t i = 0; i < p->file_ids.n; i++)
 		elf_free(&p->files[i]);
 	free(p->all);

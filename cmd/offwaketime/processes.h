@@ -12,6 +12,7 @@
 #include "elffile.h"
 #include "intern.h"
 #include "map.h"
+#include "perfmap.h"
 #include "bpf/offwaketime.h"
 
 struct range {
@@ -24,6 +25,7 @@ struct range {
 struct process {
 	struct range *ranges; /* by start */
 	size_t n, cap;
+	struct perfmap generated;
 	uint64_t next; /* when they may be read again, in ms of the clock; 0: they never were */
 	uint64_t wait; /* the pause after that, in ms */
 	bool used;     /* since idle ones were forgotten */
