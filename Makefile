@@ -64,7 +64,9 @@ LIBRARY_gelf := libelf
 LIBRARY_libelf := libelf
 LIBRARY_bpf/libbpf := libbpf
 LIBRARY_zlib := zlib
+LIBRARY_libiberty/demangle := libiberty
 MISSING := $(shell for l in libelf libbpf zlib; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
+	[ "$$($(CC) -print-file-name=libiberty.a)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 # libbpf's name of the processor that is built for
 BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
@@ -74,7 +76,9 @@ included = $(sort $(shell sed -n 's/^$(hash)include $(2)\(.*\)\.h[">]/\1/p' $(1)
 headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,$(sort common/ $(dir $(1))))))
 reached  = $(sort $(1) $(foreach h,$(call headers,$(1)),$h $(wildcard $(h:.h=.c))))
 closure  = $(if $(filter-out $(1),$(2)),$(call closure,$(2),$(call reached,$(2))),$(1))
-libraries = $(if $(1),$(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null))
+# pkg-config does not know libiberty
+libraries = $(if $(1),$(shell $(PKG_CONFIG) --libs $(filter-out libiberty,$(1)) 2>/dev/null) \
+	$(if $(filter libiberty,$(1)),-liberty))
 # $(1): program, $(2): its own sources; one that includes a skeleton has a BPF program
 define program
 files    := $(call closure,,$(2))

@@ -3,11 +3,11 @@
  * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
  * which it can have been blocked, how often, and the most of one time. Usage:
  *
- *	blocked-target sleeps=N|waits=N|garbage=N|generated=N
+ *	blocked-target sleeps=N|waits=N|garbage=N|generated=N|names=N
  *
  * It begins after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
  * garbage_here(), and makes the system calls itself, so that these are the innermost functions; sleep_here() is called
- * by code at the address GENERATED in anonymous memory, if so asked.
+ * by code at the address GENERATED in anonymous memory, or by functions with names of C++ and Rust, if so asked.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -172,6 +172,30 @@ static caller *generate(void)
 	return (caller *)p;
 }
 
+/* Names that are short, but not the text that they stand for, or the time that it takes to see what they stand for. */
+#define DOUBLE(x) "S0_IS" x "_S" x "_E"
+/* clang-format off */
+#define DOUBLES \
+	DOUBLE("1") DOUBLE("2") DOUBLE("3") DOUBLE("4") DOUBLE("5") DOUBLE("6") DOUBLE("7") DOUBLE("8") DOUBLE("9") \
+	DOUBLE("A") DOUBLE("B") DOUBLE("C") DOUBLE("D") DOUBLE("E") DOUBLE("F") DOUBLE("G") DOUBLE("H") DOUBLE("I") \
+	DOUBLE("J") DOUBLE("K") DOUBLE("L") DOUBLE("M") DOUBLE("N") DOUBLE("O") DOUBLE("P") DOUBLE("Q") DOUBLE("R") \
+	DOUBLE("S") DOUBLE("T") DOUBLE("U") DOUBLE("V") DOUBLE("W") DOUBLE("X") DOUBLE("Y") DOUBLE("Z")
+/* clang-format on */
+#define NAMED(function, next, name)                                                      \
+	static __attribute__((noinline)) void function(struct blocked *b) __asm__(name); \
+	static void function(struct blocked *b)                                          \
+	{                                                                                \
+		next(b);                                                                 \
+	}
+NAMED(rust, sleep_here, "_RNvMNtCs1234_7mycrate3fooNtB2_3Bar4wait")
+NAMED(rust_unicode, rust, "_RNvCs1234_7mycrateu9bcher_kva")
+NAMED(rust_legacy, rust_unicode, "_ZN7mycrate3foo17h0123456789abcdefE")
+NAMED(cpp, rust_legacy, "_ZN3foo3barIiEEvRKSt6vectorIT_SaIS2_EEPKc")
+NAMED(cpp_long, cpp, "_Z1fI1pIiiE" DOUBLES "Evv")
+NAMED(cpp_slow, cpp_long, "_Z1fDp1pI1aIiiE" DOUBLES "E")
+NAMED(cpp_slower, cpp_slow, "_Z1gDp1pI1aIiiE" DOUBLES "E")
+NAMED(cpp_slowest, cpp_slower, "_Z1hDp1pI1aIiiE" DOUBLES "E")
+
 static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
 {
 	struct times before = before_call();
@@ -223,6 +247,8 @@ int main(int argc, char **argv)
 			generated(&b, sleep_here);
 		else if (*argv[1] == 'g')
 			garbage_here(&b, i);
+		else if (*argv[1] == 'n')
+			cpp_slowest(&b);
 		else
 			sleep_here(&b);
 		if (*argv[1] == 'w')

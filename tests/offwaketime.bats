@@ -221,6 +221,25 @@ has_given_up() { # TIMES PID
     equal "$(jq -r 'select(.target.comm == "sleeper" and .blocked > 40000) | .target.user[0]' lines | sort -u)" sleep_here
 }
 
+# The names of the functions from sleep_here() to main().
+names_between() {
+    jq -r '.target | select(.comm == "sleeper") | .user | select(.[0] == "sleep_here") | .[1:index("main")][]' lines | sort -u
+}
+
+@test "names of C++ and Rust" {
+    record names=60 -j
+    # two of Rust, one of them not ASCII, one of its older kind without the hash, and one of C++
+    equal "$(names_between | grep -v '^_Z1')" "$(printf '%s\n' '<mycrate::foo::Bar>::wait' mycrate::bücher mycrate::foo \
+        'void foo::bar<int>(std::vector<int, std::allocator<int> > const&, char const*)')"
+    # what would take more memory or time than there is
+    equal "$(names_between | grep -o '^_Z1.......' | tr '\n' ' ')" '_Z1fDp1pI1 _Z1fI1pIii _Z1gDp1pI1 _Z1hDp1pI1 '
+    grep -q '^offwaketime: demangling has failed three times: other names of C++ and Rust stay as they are$' log
+
+    record names=3 -f --no-demangle
+    grep -q 'main;_Z1h.*;_ZN3foo3barIiEEvRKSt6vectorIT_SaIS2_EEPKc;_ZN7mycrate3foo17h0123456789abcdefE;_RNv.*;_RNv.*;sleep_here;' lines
+    equal "$(grep -c demangling log)" 0
+}
+
 # Writes the list of the functions that a process generates, and of what is none: one of them is called by main().
 write_map() { # FILE
     printf '%s\n' '7f0000000000 10 other' '1000000000 10 JS:~f;g /a.js:1:2' 'fffffffff 8000 longer' 'no function' \

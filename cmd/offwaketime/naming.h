@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "demangle.h"
 #include "intern.h"
 #include "map.h"
 #include "pairs.h"
@@ -19,6 +20,7 @@ struct naming {
 	bool no_kernel_stacks; /* those of wakers are recorded all the same, as they show interrupts */
 	struct symbols kernel;
 	struct processes processes;
+	struct demangler demangler;
 	struct intern names;
 	struct map kernel_names; /* numbers of names, by address */
 };

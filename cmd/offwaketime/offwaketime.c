@@ -34,7 +34,7 @@ static struct {
 	uint64_t min_ns, max_ns;
 	uint64_t stacks; /* that are kept */
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
-	bool delimited, folded, json;
+	bool delimited, folded, json, no_demangle;
 	struct recorder_options recorder;
 } opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
 
@@ -263,6 +263,7 @@ static const struct cli_option options[] = {
 	{'K', "kernel-stacks-only", NULL, "no stacks of processes", .flag = &opt.kernel_stacks},
 	{'f', "folded", NULL, "a line for each, as flamegraph.pl reads it", .flag = &opt.folded},
 	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process", .flag = &opt.delimited},
+	{0, "no-demangle", NULL, "names of C++ and Rust as the linker has them", .flag = &opt.no_demangle},
 	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
 	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1", .us = &opt.min_ns},
 	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
@@ -307,6 +308,8 @@ int main(int argc, char **argv)
 	o.naming.no_ids = opt.folded;
 	o.naming.no_kernel_stacks = opt.user_stacks;
 	o.naming.processes.quiet = opt.recorder.quiet;
+	o.naming.demangler.quiet = opt.recorder.quiet;
+	o.naming.demangler.off = opt.no_demangle;
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offwaketime_bpf__destroy(o.bpf);
 	naming_free(&o.naming);
