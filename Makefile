@@ -64,8 +64,9 @@ LIBRARY_gelf := libelf
 LIBRARY_libelf := libelf
 LIBRARY_bpf/libbpf := libbpf
 LIBRARY_zlib := zlib
+LIBRARY_lzma := liblzma
 LIBRARY_libiberty/demangle := libiberty
-MISSING := $(shell for l in libelf libbpf zlib; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
+MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
 	[ "$$($(CC) -print-file-name=libiberty.a)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 # libbpf's name of the processor that is built for

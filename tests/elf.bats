@@ -124,6 +124,41 @@ hollow() { # FILE SECTION BYTES
     equal "$(cut -d ' ' -f 3 <<<"$output")" $'f\nread\ng\nread'
 }
 
+# Makes a file whose functions that are not exported are in a packed file.
+pack() { # COMMAND...
+    objcopy -S --keep-symbol=g both inner
+    "$@" <inner >inner.packed
+    objcopy --strip-all --add-section .gnu_debugdata=inner.packed both packed
+}
+
+@test "functions in a packed section" {
+    command -v elf >/dev/null || skip 'offwaketime was not built'
+    command -v objcopy >/dev/null || skip 'objcopy is not here'
+    command -v xz >/dev/null || skip 'xz is not here'
+    printf '%s\n' '.globl f; f: nop; .type f, @function; .size f, 1' 'g: nop; .type g, @function; .size g, 1' |
+        "${CC:-cc}" -x assembler -shared -nostdlib -o both -
+    status_is 0 elf both
+    unpacked=$output
+    pack xz
+    status_is 0 elf packed
+    equal "$output" "$unpacked"
+    equal "$(cut -d ' ' -f 3 <<<"$output")" $'f\ng'
+
+    # what is none, ends early, unpacks to no ELF file, takes much memory, or unpacks to much
+    for damage in cat 'xz -c --format=lzma' 'head -c 40' 'echo x' 'xz --lzma2=dict=64MiB' bomb; do
+        # shellcheck disable=SC2086 # they are words
+        case $damage in
+        echo*) pack sh 'echo x | xz' ;;
+        head*) pack sh 'xz | head -c 100' ;;
+        bomb) pack sh 'head -c 80000000 /dev/zero | xz' ;;
+        *) pack $damage ;;
+        esac
+        status_is 1 limited elf packed
+        equal "$(cut -d ' ' -f 3 <<<"$output")" f
+        says 'elf: packed: '
+    done
+}
+
 @test "a debug link to what is no file, or too large a one, is not followed" {
     command -v elf >/dev/null || skip 'offwaketime was not built'
     command -v objcopy >/dev/null || skip 'objcopy is not here'

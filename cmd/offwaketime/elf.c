@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <lzma.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -66,10 +68,11 @@ static char *without_version(char *name)
 	return name;
 }
 
-/* Adds the functions of the section of this type. Returns whether there is one. */
+/* Adds the functions of the section of this type. Returns whether there is one. At most two sections of a file are. */
 static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
 	struct elf_file *f = r->to;
+	char **names = &f->names[f->names[0] != NULL];
 	struct elffile_symbols symbols;
 	const char *name;
 	GElf_Sym s;
@@ -78,12 +81,12 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 		fault(r, elf->error);
 		return false;
 	}
-	f->functions = mem_array(symbols.n, sizeof(*f->functions));
-	f->names = mem_copy(elffile_bytes(&symbols.names));
+	f->functions = mem_resize(f->functions, f->n + symbols.n, sizeof(*f->functions));
+	*names = mem_copy(elffile_bytes(&symbols.names));
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
 		if (is_function(&s, name))
 			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
-								 without_version(f->names + s.st_name)};
+								 without_version(*names + s.st_name)};
 	f->functions = mem_resize(f->functions, f->n, sizeof(*f->functions));
 	return true;
 }
@@ -219,6 +222,59 @@ static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char
 	       (read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum));
 }
 
+/* Unpacks the section .gnu_debugdata into a file in memory. Returns it, or -1. */
+static int unpack(struct elffile *elf, struct slice packed)
+{
+	enum { MEMORY = 32 << 20 }; /* for the dictionary; xz takes 8 MiB if not asked for more */
+	lzma_stream stream = LZMA_STREAM_INIT;
+	unsigned char block[65536];
+	lzma_ret result = LZMA_OK;
+	off_t at = 0;
+	int fd = memfd_create("debugdata", MFD_CLOEXEC);
+
+	if (fd < 0 || lzma_stream_decoder(&stream, MEMORY, 0) != LZMA_OK)
+		result = LZMA_MEM_ERROR;
+	stream.next_in = (const unsigned char *)packed.p;
+	stream.avail_in = packed.n;
+	while (result == LZMA_OK) {
+		size_t n;
+
+		stream.next_out = block;
+		stream.avail_out = sizeof(block);
+		result = lzma_code(&stream, LZMA_FINISH);
+		n = sizeof(block) - stream.avail_out;
+		if (!elffile_spend(elf, n) || pwrite(fd, block, n, at) != (ssize_t)n)
+			result = LZMA_MEM_ERROR;
+		at += n;
+	}
+	lzma_end(&stream);
+	if (result == LZMA_STREAM_END || fd < 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Adds the functions that are not exported, which Fedora's packages have as a packed ELF file in a section. */
+static void add_packed(struct elf_reader *r, struct elffile *elf)
+{
+	struct elffile_section section;
+	struct elffile inner;
+	int fd;
+
+	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debugdata", &section))
+		return;
+	fd = unpack(elf, elffile_bytes(&section));
+	if (fd < 0) {
+		fault(r, elf->error ? elf->error : "its section .gnu_debugdata cannot be unpacked");
+		return;
+	}
+	if (elffile_open(&inner, fd, r->budget) == 0)
+		add_symbols(r, &inner, SHT_SYMTAB);
+	fault(r, inner.error);
+	elffile_close(&inner);
+	close(fd);
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
@@ -237,8 +293,10 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root, str
 	if (elffile_open(&elf, fd, budget) == 0) {
 		add_ranges(&r, &elf);
 		if (!add_symbols(&r, &elf, SHT_SYMTAB) && !add_debug_file(&r, &elf, path, root) &&
-		    !add_debug_file(&r, &elf, path, own_root))
+		    !add_debug_file(&r, &elf, path, own_root)) {
 			add_symbols(&r, &elf, SHT_DYNSYM);
+			add_packed(&r, &elf);
+		}
 	}
 	/* code may be mapped from anything */
 	if (elf.is_elf)
@@ -280,7 +338,8 @@ const struct function *elf_find(const struct elf_file *f, uint64_t offset)
 void elf_free(struct elf_file *f)
 {
 	free(f->functions);
-	free(f->names);
+	free(f->names[0]);
+	free(f->names[1]);
 	free(f->ranges);
 	*f = (struct elf_file){};
 }

@@ -20,7 +20,7 @@ struct function {
 struct elf_file {
 	struct function *functions; /* by start */
 	size_t n;
-	char *names; /* the names of the functions are parts of it */
+	char *names[2]; /* the names of the functions are parts of these */
 	struct elf_range {
 		uint64_t offset, size, address;
 	} * ranges; /* of the file that are mapped */
