@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions in an ELF file, as it or its separate debug file names them. libdwfl does that for
- * processes that run; here they may have ended or live in other mount namespaces, and what is
- * loaded of their files is limited.
+ * The functions in an ELF file, as it or its separate debug file names them.
+ *
+ * libdwfl was tried in place of this: of a process in another mount namespace it names nothing, or what the file that
+ * has the path here contains. It also reads a file anew for each process, and does not limit what it reads.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H
