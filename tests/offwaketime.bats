@@ -183,6 +183,17 @@ has_given_up() { # TIMES PID
     flamegraph.pl --countname=us lines | grep wait_here >/dev/null
 }
 
+@test "a waker whose name ends with a number does not count" {
+    cp "$(command -v bash)" 'writer 7'
+    # shellcheck disable=SC2016 # the other shell expands it
+    target=(bash -c 'read -r; exec cat < <("./writer 7" -c "for _ in 1 2 3 4 5; do sleep 0.05; echo; done")')
+    record '' -f
+    grep -q '^cat;.*;writer_7 [0-9]*$' lines
+    equal "$(grep -c ' [0-9.]* [0-9]*$' lines)" 0
+    record '' -j
+    equal "$(jq -r 'select(.target.comm == "cat") | .waker.comm // empty' lines | grep writer | sort -u)" 'writer 7'
+}
+
 @test "functions of stripped files by their debug files, in another root" {
     unshare -m true 2>/dev/null || skip 'no mount namespaces here'
     command -v objcopy >/dev/null || skip 'objcopy is not here'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,6 +31,21 @@ static void put_name(struct out *out, struct slice name)
 		name = slice_from(name, end + 1 - name.p);
 	}
 	out_visible(out, name);
+}
+
+/* The last name in a folded line. flamegraph.pl takes a number after a blank for a count of its own. */
+static void put_last_name(struct out *out, struct slice name)
+{
+	size_t text = name.n;
+
+	while (text && (isdigit((unsigned char)name.p[text - 1]) || name.p[text - 1] == '.'))
+		text--;
+	if (text && text < name.n && name.p[text - 1] == ' ') {
+		put_name(out, slice_cut(&name, text - 1));
+		out_char(out, '_');
+		name = slice_from(name, 1);
+	}
+	put_name(out, name);
 }
 
 /* Writes each name between two texts. */
@@ -66,7 +82,7 @@ void print_folded(const struct offwaketime_printer *p, const struct pair_total *
 	put_stack(p, pair, WAKER_KERNEL, false, "", ";");
 	put_mark(p, pair, WAKER_USER, WAKER_KERNEL, "-;");
 	put_stack(p, pair, WAKER_USER, false, "", ";");
-	put_name(p->out, comm_of(&pair->waker));
+	put_last_name(p->out, comm_of(&pair->waker));
 	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
 }
 
