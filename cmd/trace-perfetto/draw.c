@@ -68,15 +68,15 @@ static void note_changes(struct notes *notes, const struct span *s, const struct
 }
 
 /* Keeps numbers of requests in flight, which are drawn with the span. */
-static void keep_count(struct span *s, unsigned note, struct places_count count)
+static void keep_count(struct span *s, unsigned note, struct tracks_count count)
 {
 	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
 		s->notes[note + i] = count.values[i];
 }
 
-static struct places_count count_of(const struct span *s, unsigned note)
+static struct tracks_count count_of(const struct span *s, unsigned note)
 {
-	struct places_count count;
+	struct tracks_count count;
 
 	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
 		count.values[i] = s->notes[note + i];
@@ -87,7 +87,7 @@ static struct places_count count_of(const struct span *s, unsigned note)
 static void draw_end_count(struct draw *d, struct span *s)
 {
 	if (s->notes[BITS] & COUNTS_END)
-		places_draw(&d->places, s->connection, s->states[s->notes[END_STATE]].ns, count_of(s, AT_END));
+		tracks_draw(&d->tracks, s->connection, s->states[s->notes[END_STATE]].ns, count_of(s, AT_END));
 	s->notes[BITS] &= ~COUNTS_END;
 }
 
@@ -95,24 +95,24 @@ static void draw_end_count(struct draw *d, struct span *s)
 static void count(struct draw *d, struct span *s)
 {
 	bool in_flight = spans_is_open(d->spans, s);
-	struct places_count count;
+	struct tracks_count count;
 
 	if (s->has_parent || in_flight == !!(s->notes[BITS] & IN_FLIGHT))
 		return;
 	s->notes[BITS] ^= IN_FLIGHT;
-	count = places_count(&d->places, s->connection, in_flight);
+	count = tracks_count(&d->tracks, s->connection, in_flight);
 	if (!in_flight) {
 		keep_count(s, AT_END, count);
 		s->notes[END_STATE] = s->n - 1;
 		if (!(s->notes[BITS] & HAS_ENDED))
-			places_end(&d->places, s->connection, s->last);
+			tracks_end(&d->tracks, s->connection, s->last);
 		s->notes[BITS] |= HAS_ENDED | COUNTS_END;
 	} else if (s->n == 1) {
 		keep_count(s, AT_START, count);
 		s->notes[BITS] |= COUNTS_START;
 	} else {
 		draw_end_count(d, s);
-		places_draw(&d->places, s->connection, s->last, count);
+		tracks_draw(&d->tracks, s->connection, s->last, count);
 	}
 }
 
@@ -124,16 +124,7 @@ static void count_waiting(struct draw *d, struct span *s)
 	if (waits == !!(s->notes[BITS] & WAITS))
 		return;
 	s->notes[BITS] ^= WAITS;
-	places_wait(&d->places, s->connection, s->last, waits);
-}
-
-/* The times of a reactor are for the first source that has objects on its lcore. */
-static void note_lcore(struct draw *d, const struct span *s, const struct traceline *line)
-{
-	uint32_t *place = map_put(&d->lcores, s->lcore);
-
-	if (*place == MAP_NONE)
-		*place = places_lcore(&d->places, line, s->lcore);
+	tracks_wait(&d->tracks, s->connection, s->last, waits);
 }
 
 void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line)
@@ -142,8 +133,8 @@ void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct tra
 	bool first = before == MAP_NONE;
 
 	if (first) {
-		note_lcore(d, s, line);
-		s->connection = s->parent ? s->parent->connection : places_connection(&d->places, line);
+		places_note_reactor(&d->tracks.places, places_lcore(&d->tracks.places, line, s->lcore));
+		s->connection = s->parent ? s->parent->connection : places_connection(&d->tracks.places, line);
 	}
 	if (s->parent && has_flow(s->parent, s))
 		s->notes[BITS] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
@@ -245,7 +236,7 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s)
 	packets_open(p, track, s->first, TYPE_SLICE_BEGIN);
 	packets_name_text(p, name_of(d, s));
 	if (s->notes[BITS] & COUNTS_START)
-		places_draw_with(&d->places, s->connection, count_of(s, AT_START));
+		tracks_draw_with(&d->tracks, s->connection, count_of(s, AT_START));
 	if (s->notes[BITS] & HAS_FLOW)
 		packets_flow(p, flow_of(s), s->notes[BITS] & IS_LATER);
 	for (const struct span *child = s->child; child; child = child->next)
@@ -296,26 +287,26 @@ static void end_span(struct draw *d, uint32_t track, const struct span *s)
 
 	with = counts && !s->open && ns == s->last;
 	if (counts && !with)
-		places_draw(&d->places, s->connection, ns, count_of(s, AT_END));
+		tracks_draw(&d->tracks, s->connection, ns, count_of(s, AT_END));
 	if (s->open)
 		return;
 	packets_open(&d->packets, track, s->last, TYPE_SLICE_END);
 	if (with)
-		places_draw_with(&d->places, s->connection, count_of(s, AT_END));
+		tracks_draw_with(&d->tracks, s->connection, count_of(s, AT_END));
 	packets_close(&d->packets);
 }
 
 void draw_span(struct draw *d, const struct span *s)
 {
 	uint64_t end = s->open ? LANES_NO_END : s->last;
-	uint32_t track = places_row(&d->places, s->connection, s->type, rows_of(d, s), s->first, end);
+	uint32_t track = tracks_row(&d->tracks, s->connection, s->type, rows_of(d, s), s->first, end);
 
 	if (!d->spans->over && s->notes[BITS] & IN_FLIGHT) {
-		places_draw(&d->places, s->connection, d->spans->now, places_count(&d->places, s->connection, false));
-		places_end(&d->places, s->connection, d->spans->now);
+		tracks_draw(&d->tracks, s->connection, d->spans->now, tracks_count(&d->tracks, s->connection, false));
+		tracks_end(&d->tracks, s->connection, d->spans->now);
 	}
 	if (!d->spans->over && s->notes[BITS] & WAITS)
-		places_wait(&d->places, s->connection, d->spans->now, false);
+		tracks_wait(&d->tracks, s->connection, d->spans->now, false);
 	begin_span(d, track, s);
 	for (size_t i = 0; i < s->n; i++)
 		draw_state(d, track, s, i);
@@ -343,7 +334,7 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 			  const struct traceline *line)
 {
 	bool off_cpu = interval->kind == REACTORS_OFF_CPU;
-	uint32_t track = places_row(&d->places, place, off_cpu ? ROWS_OFF_CPU : ROWS_INTERRUPTS,
+	uint32_t track = tracks_row(&d->tracks, place, off_cpu ? ROWS_OFF_CPU : ROWS_INTERRUPTS,
 				    slice_of(off_cpu ? "off CPU" : "interrupts"), interval->begin, interval->end);
 
 	d->text.fd = OUT_MEMORY;
@@ -359,9 +350,11 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 void draw_held(struct draw *d, const struct reactor *reactor, const struct reactors_interval *interval,
 	       const struct traceline *line)
 {
-	uint32_t place = map_get(&d->lcores, reactor->lcore);
+	uint32_t place = places_reactor(&d->tracks.places, reactor->lcore);
 
-	draw_interval(d, place == MAP_NONE ? places_lcore(&d->places, line, reactor->lcore) : place, interval, line);
+	if (place == MAP_NONE)
+		place = places_lcore(&d->tracks.places, line, reactor->lcore);
+	draw_interval(d, place, interval, line);
 }
 
 /* A thread that is no reactor of the trace: false, with nothing drawn, for any other line. */
@@ -378,7 +371,7 @@ static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t n
 		return false;
 	interval.kind = slice_is(line->tpoint, "IRQ") ? REACTORS_IRQ : REACTORS_OFF_CPU;
 	interval.begin = duration < ns ? ns - duration : 0;
-	draw_interval(d, places_thread(&d->places, line, comm, traceline_arg(line, "tid")), &interval, line);
+	draw_interval(d, places_thread(&d->tracks.places, line, comm, traceline_arg(line, "tid")), &interval, line);
 	return true;
 }
 
@@ -392,8 +385,8 @@ const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns)
 		return "lcore is not an integer";
 	if (draw_thread(d, line, ns))
 		return NULL;
-	place = places_lcore(&d->places, line, lcore);
-	packets_open(p, d->places.all[place].track, ns, TYPE_INSTANT);
+	place = places_lcore(&d->tracks.places, line, lcore);
+	packets_open(p, tracks_place(&d->tracks, place), ns, TYPE_INSTANT);
 	packets_name(p, intern_add(d->spans->states, line->tpoint));
 	draw_notes(p, line);
 	packets_close(p);
@@ -402,9 +395,8 @@ const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns)
 
 void draw_free(struct draw *d)
 {
-	map_free(&d->lcores);
 	packets_free(&d->packets);
-	places_free(&d->places);
+	tracks_free(&d->tracks);
 	lift_free(&d->lift);
 	out_close(&d->text);
 }

@@ -4,14 +4,13 @@
 #define TRACE_PERFETTO_DRAW_H
 
 #include "lift.h"
-#include "places.h"
 #include "spans.h"
+#include "tracks.h"
 
 struct draw {
-	struct spans *spans; /* set before the first call, as are places.packets and packets.out */
+	struct spans *spans; /* set before the first call, as are tracks.packets and packets.out */
 	struct packets packets;
-	struct places places;
-	struct map lcores; /* their places, in the source that has objects there */
+	struct tracks tracks;
 	struct lift lift;
 	struct out text; /* a name, or a value */
 };

@@ -100,7 +100,7 @@ static void start(void)
 	draw.spans = &spans;
 	draw.packets.out = &out;
 	draw.packets.events = &states;
-	draw.places.packets = &draw.packets;
+	draw.tracks.packets = &draw.packets;
 	spans.types = &types;
 	spans.states = &states;
 	spans.take = take_span;
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	if (tracelines_each(&lines, take_line, NULL) != 0)
 		status = EXIT_FAILURE;
 	spans_end(&spans);
-	places_finish(&draw.places);
+	tracks_finish(&draw.tracks);
 	if (!out.error && !check(&lines.lines))
 		status = EXIT_FAILURE;
 	spans_free(&spans);
