@@ -90,28 +90,9 @@ static size_t write_pieces(struct out *o, struct slice s, size_t factor, char *w
 	return written;
 }
 
-static bool is_ascii(struct slice s)
-{
-	uint64_t word, tops = 0;
-
-	if (s.n < 8) {
-		for (size_t i = 0; i < s.n; i++)
-			tops |= (unsigned char)s.p[i];
-		return !(tops & 0x80);
-	}
-	/* the last word may have bytes of the one before */
-	for (size_t i = 0; i + 8 < s.n; i += 8) {
-		memcpy(&word, s.p + i, 8);
-		tops |= word;
-	}
-	memcpy(&word, s.p + s.n - 8, 8);
-	tops |= word;
-	return !(tops & 0x8080808080808080);
-}
-
 void out_utf8(struct out *o, struct slice bytes)
 {
-	if (is_ascii(bytes)) {
+	if (utf8_is_ascii(bytes)) {
 		out_slice(o, bytes);
 		return;
 	}

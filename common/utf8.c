@@ -34,6 +34,25 @@ int utf8_length(struct slice s)
 	return n;
 }
 
+bool utf8_is_ascii(struct slice s)
+{
+	uint64_t word, tops = 0;
+
+	if (s.n < 8) {
+		for (size_t i = 0; i < s.n; i++)
+			tops |= (unsigned char)s.p[i];
+		return !(tops & 0x80);
+	}
+	/* the last word may have bytes of the one before */
+	for (size_t i = 0; i + 8 < s.n; i += 8) {
+		memcpy(&word, s.p + i, 8);
+		tops |= word;
+	}
+	memcpy(&word, s.p + s.n - 8, 8);
+	tops |= word;
+	return !(tops & 0x8080808080808080);
+}
+
 static bool is_control(struct slice s, int length)
 {
 	const unsigned char *u = (const unsigned char *)s.p;

@@ -10,6 +10,9 @@
  */
 int utf8_length(struct slice s);
 
+/* Whether no byte is above 0x7f: it is valid UTF-8, and one character for each byte. */
+bool utf8_is_ascii(struct slice s);
+
 /* How many of the first bytes are printable ASCII and no backslash: the same in every form. */
 size_t utf8_plain(struct slice s);
 

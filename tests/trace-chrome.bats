@@ -5,7 +5,7 @@ load helpers
 # Two requests, of which the first one starts an I/O, and one whose creation is not in the trace.
 requests() {
     echo '{"tsc":1,"us":0.500,"lcore":0,"thread":"app","tpoint":"READ","poller":"t02","size":8}'
-    entry 1.000 NEW r0 - 0x10 '"args":{"q":{"ptr":"0x1","qid":1,"host":"h \"a\""}}'
+    entry 1.000 NEW r0 - 0x10 '"args":{"q":{"ptr":"0x1","qid":1,"hostnqn":"h \"a\""}}'
     entry 1.100 START i0 - 0x20 '"related":"r0"' '"args":{"ctx":"0x10"}'
     entry 1.200 NEW r1 - 0x30
     entry 1.300 DONE n/a - 0x40
@@ -96,7 +96,7 @@ check_format() {
     trace-chrome in >out
     check_format out
     equal "$(events be '[.ph, .id, .name, .ts] | select(.[1] == "r0")' <out)" \
-        '["b","r0","host=h \"a\", qid=1",1] ["b","r0","NEW",1] ["e","r0","NEW",1.5] ["b","r0","READY",1.5] ["e","r0","READY",1.7] ["b","r0","COMPLETED",1.7] ["e","r0","COMPLETED",1.7] ["e","r0","host=h \"a\", qid=1",1.7] '
+        '["b","r0","h \"a\" qid 1 0x1",1] ["b","r0","NEW",1] ["e","r0","NEW",1.5] ["b","r0","READY",1.5] ["e","r0","READY",1.7] ["b","r0","COMPLETED",1.7] ["e","r0","COMPLETED",1.7] ["e","r0","h \"a\" qid 1 0x1",1.7] '
     # what is still in work ends where it was seen last
     equal "$(events be '[.ph, .name, .ts, .cat] | select(.[3] == "r" and .[2] == 9)' <out)" \
         '["b","objects",9,"r"] ["b","NEW",9,"r"] ["e","NEW",9,"r"] ["e","objects",9,"r"] '
@@ -107,9 +107,23 @@ check_format() {
 @test "a life is called after the annotation, the related object, the owner or the poller" {
     requests >in
     equal "$(trace-chrome in | events b 'select(.args == null) | [.id, .name]')" \
-        '["r0","host=h \"a\", qid=1"] ["i0","host=h \"a\", qid=1"] ["r1","objects"] ["r2","objects"] '
+        '["r0","h \"a\" qid 1 0x1"] ["i0","h \"a\" qid 1 0x1"] ["r1","objects"] ["r2","objects"] '
     equal "$(entry 1 NEW r0 - 0x10 '"poller":"t01"' '"owner":"someone"' | trace-chrome | events b 'select(.args == null) | .name')" '"someone" '
     equal "$(entry 1 NEW r0 - 0x10 '"poller":"t01"' | trace-chrome | events b 'select(.args == null) | .name')" '"t01" '
+}
+
+@test "connections have the names that they have in the picture of trace-perfetto" {
+    mktrace "$DATA/sample.jsonl" | trace-dump -q >owners
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
+    trace-join -j -l lifetimes.txt owners >hosts
+    mktrace "$DATA/sample-g3.jsonl" | trace-dump -q >addresses
+    for file in hosts owners addresses; do
+        trace-chrome $file | jq -r '.traceEvents[] | select(.ph == "b" and .args == null) | .name' | sort -u >names
+        [ "$(wc -l <names)" -gt 1 ]
+        # shellcheck disable=SC2016 # jq's
+        trace-perfetto -q $file | perfetto | jq -r 'select(.slices and .args.id != "n/a") | .track[1:-1] | .[0] as $host |
+            if length > 1 and (.[1] | startswith($host)) then .[1] else join(" ") end' | sort -u | diff - names
+    done
 }
 
 # A request that starts a write, and this a command; one that starts nothing; and one whose two reads are split.

@@ -6,86 +6,115 @@
 /* The start of an event, up to its process. After event_open() there is always one before it. */
 #define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":"
 
+/* An event is put together in one piece: bytes that it has at most besides name and arguments. */
+enum { ROOM = 320 };
+
+/* A literal. */
+#define PUT(to, text) mempcpy(to, text, sizeof(text) - 1)
+
+/* The number of an lcore's track: thread 0 of a process has a meaning of its own to some readers. */
+static uint64_t thread_of(uint32_t lcore)
+{
+	return (uint64_t)lcore + 1;
+}
+
 struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process)
 {
 	struct event_at at = {.ns = ns, .lcore = lcore, .process = process};
 	char *to = digits_u64(at.text, process);
 
-	to = mempcpy(to, ",\"ts\":", 6);
+	to = PUT(to, ",\"ts\":");
 	to = digits_us(to, ns);
 	at.time_n = to - at.text;
-	to = mempcpy(to, ",\"tid\":", 7);
-	/* thread 0 of a process has a meaning of its own to some readers */
-	to = digits_u64(to, (uint64_t)lcore + 1);
+	to = PUT(to, ",\"tid\":");
+	to = digits_u64(to, thread_of(lcore));
 	at.n = to - at.text;
 	return at;
 }
 
-/* Members and a brace follow. */
-static inline void put_event(struct out *out, const char *event, const struct event_at *at)
+static char *put(char *to, struct slice text)
 {
-	out_text(out, event);
-	out_bytes(out, at->text, at->n);
+	return mempcpy(to, text.p, text.n);
 }
 
-static void put_track(struct out *out, const struct event_at *at)
+static char *put_family(char *to, struct slice family)
 {
-	out_bytes(out, at->text + at->time_n, at->n - at->time_n);
+	if (!family.n)
+		return to;
+	*to++ = ' ';
+	return put(to, family);
 }
 
-/* before: the key, up to the opening quote of its string. */
-static inline void put_string(struct out *out, const char *before, struct slice text)
+struct event_id event_id(struct slice letter, struct slice family, uint64_t number)
 {
-	out_text(out, before);
-	out_utf8(out, text);
-	out_char(out, '"');
+	struct event_id id;
+	char *to = PUT(id.text, ",\"cat\":\"");
+
+	to = put(to, letter);
+	to = PUT(to, "\",\"id\":\"");
+	to = put(to, letter);
+	to = put_family(digits_u64(to, number), family);
+	to = PUT(to, "\",\"name\":\"");
+	id.n = to - id.text;
+	return id;
 }
 
-static void put_family(struct out *out, struct event_id id)
+/* Texts that events share are copied as if they filled their arrays: there is room for them. */
+static inline char *put_at(char *to, const struct event_at *at)
 {
-	if (!id.family.n)
-		return;
-	out_char(out, ' ');
-	out_slice(out, id.family);
+	memcpy(to, at->text, sizeof(at->text));
+	return to + at->n;
 }
 
-static void put_id(struct out *out, struct event_id id)
+static inline char *put_id(char *to, const struct event_id *id)
 {
-	out_utf8(out, id.letter);
-	out_u64(out, id.number);
-	put_family(out, id);
+	memcpy(to, id->text, sizeof(id->text));
+	return to + id->n;
+}
+
+/* The name of an event after the quote that opens it, its arguments, and its end. */
+static inline void close_event(struct out *out, char *to, struct slice name, struct slice args)
+{
+	to = put(to, name);
+	*to++ = '"';
+	if (args.n)
+		to = put(PUT(to, ",\"args\":"), args);
+	*to++ = '}';
+	out_commit(out, to);
+}
+
+/* A string after the quote that opens it. */
+static inline char *put_string(char *to, struct slice text)
+{
+	to = put(to, text);
+	*to++ = '"';
+	return to;
 }
 
 void event_args(struct out *out, const struct traceline *line)
 {
-	bool comma = false; /* the first one is written without */
-	const struct {
-		const char *before;
-		struct slice text;
-	} texts[] = {{",\"object\":\"", line->object_id},
-		     {",\"related\":\"", line->related},
-		     {",\"poller\":\"", line->poller},
-		     {",\"owner\":\"", line->owner}};
+	/* as they are in the line, from the quote of the first key on */
+	struct slice args = line->num_args ? slice_between(line->args[0].key.p - 1, line->args_end) : (struct slice){};
+	size_t n = line->object_id.n + line->related.n + line->poller.n + line->owner.n + line->size.n + args.n;
+	char *start = out_room(out, ROOM + n), *to = start;
 
-	out_char(out, '{');
-	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		if (texts[i].text.p) {
-			put_string(out, texts[i].before + !comma, texts[i].text);
-			comma = true;
-		}
-	if (line->size.p) {
-		out_text(out, comma ? ",\"size\":" : "\"size\":");
-		out_slice(out, line->size);
-		comma = true;
-	}
-	for (size_t i = 0; i < line->num_args; i++) {
-		out_text(out, comma ? ",\"" : "\"");
-		out_utf8(out, line->args[i].key);
-		out_text(out, "\":");
-		out_utf8(out, line->args[i].value);
-		comma = true;
-	}
-	out_char(out, '}');
+	if (line->object_id.p)
+		to = put_string(PUT(to, ",\"object\":\""), line->object_id);
+	if (line->related.p)
+		to = put_string(PUT(to, ",\"related\":\""), line->related);
+	if (line->poller.p)
+		to = put_string(PUT(to, ",\"poller\":\""), line->poller);
+	if (line->owner.p)
+		to = put_string(PUT(to, ",\"owner\":\""), line->owner);
+	if (line->size.p)
+		to = put(PUT(to, ",\"size\":"), line->size);
+	if (args.n)
+		to = put(PUT(to, ","), args);
+	/* in place of the first comma */
+	*start = '{';
+	to += to == start;
+	*to++ = '}';
+	out_commit(out, to);
 }
 
 void event_open(struct out *out)
@@ -104,9 +133,9 @@ static void put_about(struct out *out, uint32_t process)
 void event_process(struct out *out, uint32_t process, struct slice name)
 {
 	put_about(out, process);
-	out_text(out, ",\"name\":\"process_name\",\"args\":{");
-	put_string(out, "\"name\":\"", name);
-	out_text(out, "}}");
+	out_text(out, ",\"name\":\"process_name\",\"args\":{\"name\":\"");
+	out_slice(out, name);
+	out_text(out, "\"}}");
 }
 
 void event_close(struct out *out)
@@ -114,53 +143,45 @@ void event_close(struct out *out)
 	out_text(out, "\n]}\n");
 }
 
-void event_track(struct out *out, const struct event_at *at, struct slice thread)
+/* The start of what says something about the track of an lcore. */
+static void put_about_track(struct out *out, const char *name, uint32_t process, uint32_t lcore)
 {
-	put_about(out, at->process);
-	out_text(out, ",\"name\":\"thread_name\"");
-	put_track(out, at);
-	out_text(out, ",\"args\":{\"name\":\"lcore ");
-	out_u64(out, at->lcore);
-	if (thread.n) {
-		out_text(out, " ");
-		out_utf8(out, thread);
-	}
-	out_text(out, "\"}}");
-	put_about(out, at->process);
-	out_text(out, ",\"name\":\"thread_sort_index\"");
-	put_track(out, at);
-	out_text(out, ",\"args\":{\"sort_index\":");
-	out_u64(out, at->lcore);
-	out_text(out, "}}");
+	put_about(out, process);
+	out_text(out, name);
+	out_text(out, ",\"tid\":");
+	out_u64(out, thread_of(lcore));
+	out_text(out, ",\"args\":{");
 }
 
-/* The end of an event. */
-static inline void put_args(struct out *out, struct slice args)
+void event_track(struct out *out, uint32_t process, uint32_t lcore, struct slice name)
 {
-	if (args.n) {
-		out_text(out, ",\"args\":");
-		out_slice(out, args);
-	}
-	out_char(out, '}');
+	put_about_track(out, ",\"name\":\"thread_name\"", process, lcore);
+	out_text(out, "\"name\":\"");
+	out_slice(out, name);
+	out_text(out, "\"}}");
+	put_about_track(out, ",\"name\":\"thread_sort_index\"", process, lcore);
+	out_text(out, "\"sort_index\":");
+	out_u64(out, lcore);
+	out_text(out, "}}");
 }
 
 void event_instant(struct out *out, const struct event_at *at, struct slice name, struct slice args)
 {
-	put_event(out, EVENT("i"), at);
-	out_text(out, ",\"s\":\"t\"");
-	put_string(out, ",\"name\":\"", name);
-	put_args(out, args);
+	char *to = out_room(out, ROOM + name.n + args.n);
+
+	to = put_at(PUT(to, EVENT("i")), at);
+	close_event(out, PUT(to, ",\"s\":\"t\",\"name\":\""), name, args);
 }
 
 void event_slice(struct out *out, const struct event_at *at, uint64_t ns, struct slice name, struct slice args)
 {
-	out_text(out, EVENT("X"));
-	out_bytes(out, at->text, at->time_n);
-	out_text(out, ",\"dur\":");
-	out_us(out, ns);
-	put_track(out, at);
-	put_string(out, ",\"name\":\"", name);
-	put_args(out, args);
+	char *to = out_room(out, ROOM + name.n + args.n);
+
+	to = PUT(to, EVENT("X"));
+	to = put(to, (struct slice){at->text, at->time_n});
+	to = digits_us(PUT(to, ",\"dur\":"), ns);
+	to = put(to, slice_between(at->text + at->time_n, at->text + at->n));
+	close_event(out, PUT(to, ",\"name\":\""), name, args);
 }
 
 void event_entry(struct out *out, const struct event_at *at, struct slice name, struct slice args)
@@ -168,59 +189,52 @@ void event_entry(struct out *out, const struct event_at *at, struct slice name, 
 	event_slice(out, at, 1, name, args);
 }
 
-static void put_slice(struct out *out, const char *event, const struct event_at *at, struct event_id id,
-		      struct slice name)
+static inline void put_slice(struct out *out, char *to, const struct event_at *at, const struct event_id *id,
+			     struct slice name, struct slice args)
 {
-	put_event(out, event, at);
-	put_string(out, ",\"cat\":\"", id.letter);
-	out_text(out, ",\"id\":\"");
-	put_id(out, id);
-	out_text(out, "\"");
-	put_string(out, ",\"name\":\"", name);
+	close_event(out, put_id(put_at(to, at), id), name, args);
 }
 
-void event_begin(struct out *out, const struct event_at *at, struct event_id id, struct slice name, struct slice args)
+void event_begin(struct out *out, const struct event_at *at, const struct event_id *id, struct slice name,
+		 struct slice args)
 {
-	put_slice(out, EVENT("b"), at, id, name);
-	put_args(out, args);
+	put_slice(out, PUT(out_room(out, ROOM + name.n + args.n), EVENT("b")), at, id, name, args);
 }
 
-void event_end(struct out *out, const struct event_at *at, struct event_id id, struct slice name)
+void event_end(struct out *out, const struct event_at *at, const struct event_id *id, struct slice name)
 {
-	put_slice(out, EVENT("e"), at, id, name);
-	out_text(out, "}");
+	put_slice(out, PUT(out_room(out, ROOM + name.n), EVENT("e")), at, id, name, (struct slice){});
 }
 
-static void put_arrow(struct out *out, const char *event, const struct event_at *at, uint64_t number)
+static char *put_arrow(char *to, const struct event_at *at, uint64_t number)
 {
-	put_event(out, event, at);
-	out_text(out, ",\"cat\":\"related\",\"name\":\"related\",\"id\":");
-	out_u64(out, number);
+	return digits_u64(PUT(put_at(to, at), ",\"cat\":\"related\",\"name\":\"related\",\"id\":"), number);
 }
 
 void event_arrow_from(struct out *out, const struct event_at *at, uint64_t number)
 {
-	put_arrow(out, EVENT("s"), at, number);
-	out_text(out, "}");
+	char *to = put_arrow(PUT(out_room(out, ROOM), EVENT("s")), at, number);
+
+	*to++ = '}';
+	out_commit(out, to);
 }
 
 void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number)
 {
+	char *to = put_arrow(PUT(out_room(out, ROOM), EVENT("f")), at, number);
+
 	/* to the slice at that time, not to the next one */
-	put_arrow(out, EVENT("f"), at, number);
-	out_text(out, ",\"bp\":\"e\"}");
+	out_commit(out, PUT(to, ",\"bp\":\"e\"}"));
 }
 
-void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth)
+void event_depth(struct out *out, uint64_t ns, struct slice letter, struct slice family, uint64_t depth)
 {
 	struct event_at at = event_at(ns, 0, EVENT_PROCESS);
+	char *to = out_room(out, ROOM);
 
-	out_text(out, EVENT("C"));
-	out_bytes(out, at.text, at.time_n);
-	out_text(out, ",\"name\":\"");
-	out_utf8(out, id.letter);
-	put_family(out, id);
-	out_text(out, " in work\",\"args\":{\"objects\":");
-	out_u64(out, depth);
-	out_text(out, "}}");
+	to = PUT(to, EVENT("C"));
+	to = put(to, (struct slice){at.text, at.time_n});
+	to = put(PUT(to, ",\"name\":\""), letter);
+	to = PUT(put_family(to, family), " in work\",\"args\":{\"objects\":");
+	out_commit(out, PUT(digits_u64(to, depth), "}}"));
 }

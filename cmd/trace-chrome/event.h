@@ -4,8 +4,8 @@
  * (ph) are described in "Trace Event Format",
  * docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
- * Times are nanoseconds here and microseconds with three decimals there. Texts are as written in
- * JSON between quotes; what is not valid UTF-8 in them is replaced. A track is that of an lcore.
+ * Times are nanoseconds here and microseconds with three decimals there. Texts are valid UTF-8, as written in JSON
+ * between quotes. A track is that of an lcore.
  */
 #ifndef TRACE_CHROME_EVENT_H
 #define TRACE_CHROME_EVENT_H
@@ -26,13 +26,19 @@ struct event_at {
 
 enum { EVENT_PROCESS = 1 };
 
-/* An object's id, letter and number; and its family, where another type has the letter as well. */
+/* An object's id, as several events have it. */
 struct event_id {
-	struct slice letter, family;
-	uint64_t number;
+	char text[80];
+	unsigned n;
 };
 
 struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process);
+
+/*
+ * Letter and number of an object; and its family, where another type has the letter as well. The letter is one character,
+ * the family at most 9.
+ */
+struct event_id event_id(struct slice letter, struct slice family, uint64_t number);
 
 /* The text before the first event and after the last one. */
 void event_open(struct out *out);
@@ -41,8 +47,8 @@ void event_close(struct out *out);
 /* Names the process of a source. */
 void event_process(struct out *out, uint32_t process, struct slice name);
 
-/* Names the track of an lcore; thread is empty when the thread has no name. */
-void event_track(struct out *out, const struct event_at *at, struct slice thread);
+/* Names the track of an lcore. */
+void event_track(struct out *out, uint32_t process, uint32_t lcore, struct slice name);
 
 /*
  * What a line has besides name, time and lcore, as a JSON object: for those below, which take any valid one, or an empty
@@ -60,14 +66,15 @@ void event_entry(struct out *out, const struct event_at *at, struct slice name, 
 void event_slice(struct out *out, const struct event_at *at, uint64_t ns, struct slice name, struct slice args);
 
 /* Start a slice on the object's own track, inside those that are open there, and end the innermost one. */
-void event_begin(struct out *out, const struct event_at *at, struct event_id id, struct slice name, struct slice args);
-void event_end(struct out *out, const struct event_at *at, struct event_id id, struct slice name);
+void event_begin(struct out *out, const struct event_at *at, const struct event_id *id, struct slice name,
+		 struct slice args);
+void event_end(struct out *out, const struct event_at *at, const struct event_id *id, struct slice name);
 
 /* The two ends of an arrow between entries; they have the same number. */
 void event_arrow_from(struct out *out, const struct event_at *at, uint64_t number);
 void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number);
 
-/* How many objects of the id's type are in work from now on. */
-void event_depth(struct out *out, uint64_t ns, struct event_id id, uint64_t depth);
+/* How many objects of a type are in work from now on: with this letter, and the family that event_id() gets. */
+void event_depth(struct out *out, uint64_t ns, struct slice letter, struct slice family, uint64_t depth);
 
 #endif

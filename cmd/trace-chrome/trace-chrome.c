@@ -10,17 +10,17 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "connection.h"
 #include "event.h"
 #include "intern.h"
 #include "io.h"
-#include "json.h"
 #include "lifecycle.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
+#include "places.h"
 #include "reactors.h"
 #include "tracelines.h"
+#include "utf8.h"
 #include "what.h"
 
 /* Bytes of events that are held back until it is known what their object is. */
@@ -28,41 +28,50 @@ enum { HELD_MAX = 8 << 10 };
 
 /* What is kept of an object besides its life, in an array parallel to lifecycle.all. */
 struct object_track {
-	uint32_t lcore; /* of its last entry */
-	uint32_t process;
-	uint32_t label; /* in labels: the name of its life */
-	uint64_t arrow; /* one that leads to its next entry; 0: none */
+	uint32_t lcore;      /* of its last entry */
+	uint32_t connection; /* a place */
+	uint64_t arrow;      /* one that leads to its next entry; 0: none */
 	struct what what;
 	uint32_t first_lcore; /* of its first entry */
 	uint32_t held;        /* one more than the index in held; 0: nothing is held back */
 };
 
-struct linked {
-	struct slice key, value;
+/* A line about an object. */
+struct entry {
+	const struct traceline *line;
+	struct event_at at;
+	struct event_id id;
 };
 
 struct chart {
 	struct out *out;
 	struct lifecycle lifecycle;
-	struct intern types, states, labels, bdevs, sources;
+	struct intern types, states, bdevs;
 	struct object_track *tracks;
 	size_t num_tracks;
-	struct map lcores; /* those that have a track, with their process */
-	struct map owners; /* by lcore: the process of the first entry about an object */
+	struct places places;
+	struct chart_place {
+		uint32_t process;   /* its number in the output */
+		struct slice label; /* of a connection: the name of lives there */
+	} * drawn;                  /* by place */
+	uint32_t num_drawn, num_sources;
+	size_t cap_drawn;
 	struct reactors reactors;
 	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
 	uint64_t arrows;                  /* how many were drawn */
-	struct event_id ids[LIFECYCLE_TYPES];
+	struct chart_type {
+		struct slice letter, family; /* as event_id() gets them; the letter's p is NULL at first */
+	} names[LIFECYCLE_TYPES];
 
 	/* events of objects that may get a name from what they start, and the indexes that are free */
 	struct out *held;
 	uint32_t *spare;
 	size_t num_held, cap_held, num_spare, cap_spare;
 
-	/* of the annotation that is being made a label */
-	struct linked *members;
-	size_t num_members, cap_members;
-	struct out label, name, args, line_args;
+	struct out name, args, line_args;
+	/* a line without what is not valid UTF-8 */
+	struct out clean;
+	struct traceline clean_line;
 };
 
 static struct object_track *track_of(struct chart *c, const struct object *o)
@@ -77,94 +86,73 @@ static struct object_track *track_of(struct chart *c, const struct object *o)
 	return &c->tracks[o - c->lifecycle.all];
 }
 
-/* The id of the type's objects, without a number. */
-static struct event_id id_of_type(const struct chart *c, uint32_t number)
+/* Which letter and family the ids of a type's objects have. */
+static struct chart_type find_name(const struct chart *c, uint32_t number)
 {
 	struct slice type = c->types.all[number], letter = lifecycle_letter(type);
 
 	/* viewers pair by id: the type that had the letter first keeps it to itself */
 	for (uint32_t i = 0; i < number; i++)
 		if (slice_equal(lifecycle_letter(c->types.all[i]), letter))
-			return (struct event_id){.letter = letter, .family = lifecycle_family(type)};
-	return (struct event_id){.letter = letter};
+			return (struct chart_type){letter, lifecycle_family(type)};
+	return (struct chart_type){.letter = letter};
+}
+
+static const struct chart_type *name_of_type(struct chart *c, uint32_t type)
+{
+	if (!c->names[type].letter.p)
+		c->names[type] = find_name(c, type);
+	return &c->names[type];
 }
 
 static struct event_id id_of(struct chart *c, const struct object *o)
 {
-	struct event_id *id = &c->ids[o->type];
+	const struct chart_type *type = name_of_type(c, o->type);
 
-	if (!id->letter.p)
-		*id = id_of_type(c, o->type);
-	id->number = o->number;
-	return *id;
+	return event_id(type->letter, type->family, o->number);
 }
 
-/* Finds the members of an annotation that describe it: not its address, and no objects. */
-static void find_members(struct chart *c, struct slice annotation)
+/* Names what new places have in the output: processes and tracks. They are those of this line. */
+static void draw_places(struct chart *c, const struct traceline *line)
 {
-	struct linked m;
-	struct json j;
+	for (; c->num_drawn < c->places.keys.n; c->num_drawn++) {
+		const struct place *place = &c->places.all[c->num_drawn];
+		struct chart_place new = {.process = EVENT_PROCESS};
 
-	c->num_members = 0;
-	json_init(&j, annotation.p, annotation.n);
-	for (json_object(&j); json_key(&j, &m.key) && json_value(&j, &m.value);) {
-		if (json_is(m.key, "ptr") || m.value.p[0] == '{' || m.value.p[0] == '[')
-			continue;
-		if (m.value.p[0] == '"')
-			m.value = slice_between(m.value.p + 1, m.value.p + m.value.n - 1);
-		c->members = mem_room(c->members, c->num_members, &c->cap_members);
-		c->members[c->num_members++] = m;
+		if (place->in != MAP_NONE) {
+			new.process = c->drawn[place->in].process;
+		} else if (line->source.p) {
+			new.process += ++c->num_sources;
+			event_process(c->out, new.process, place->name);
+		}
+		if (place->kind == PLACES_LCORE)
+			event_track(c->out, new.process, place->lcore, place->name);
+		if (place->kind == PLACES_CONNECTION) {
+			c->name.len = 0;
+			places_write_name(&c->name, &c->places, c->num_drawn);
+			new.label = mem_slice(out_kept(&c->name));
+		}
+		c->drawn = mem_room(c->drawn, c->num_drawn, &c->cap_drawn);
+		c->drawn[c->num_drawn] = new;
 	}
 }
 
-static struct slice member(const struct chart *c, const char *key)
+static uint32_t connection_of(struct chart *c, const struct traceline *line, const struct object *parent)
 {
-	for (size_t i = 0; i < c->num_members; i++)
-		if (json_is(c->members[i].key, key))
-			return c->members[i].value;
-	return (struct slice){};
+	uint32_t connection = parent ? track_of(c, parent)->connection : places_connection(&c->places, line);
+
+	draw_places(c, line);
+	return connection;
 }
 
-/*
- * trace-join's annotation: a short name if it is a qpair's, then all of it, as key=value, …; empty without one. Valid
- * until the next call.
- */
-static struct slice annotation(struct chart *c, const struct traceline *line)
+static struct slice label_of(const struct chart *c, const struct object_track *track)
 {
-	struct slice host;
-	size_t arg = 0;
-
-	while (arg < line->num_args && line->args[arg].value.p[0] != '{')
-		arg++;
-	if (arg == line->num_args)
-		return (struct slice){};
-	find_members(c, line->args[arg].value);
-	host = member(c, "hostnqn");
-	c->label.len = 0;
-	if (host.n) {
-		connection_write_name(&c->label, connection_host(host), member(c, "qid"));
-		out_text(&c->label, ": ");
-	}
-	/* from the last one on, as the last ones, such as names of hosts, say most */
-	for (size_t i = c->num_members; i-- > 0;) {
-		out_slice(&c->label, c->members[i].key);
-		out_char(&c->label, '=');
-		out_slice(&c->label, c->members[i].value);
-		out_text(&c->label, i ? ", " : "");
-	}
-	return out_kept(&c->label);
+	return c->drawn[track->connection].label;
 }
 
-/* The name of a life: the annotation of an argument, or the related object's name, or the owner. */
-static uint32_t label_of(struct chart *c, const struct traceline *line, const struct object *related)
+static struct event_at at_entry(const struct chart *c, const struct object_track *track, uint64_t ns, uint32_t lcore)
 {
-	struct slice label = annotation(c, line);
-
-	if (!label.n && related)
-		return track_of(c, related)->label;
-	if (!label.n)
-		label = line->owner.n ? line->owner : line->poller.n ? line->poller : slice_of("objects");
-	return intern_add(&c->labels, label);
+	return event_at(ns, lcore, c->drawn[track->connection].process);
 }
 
 /* Where the events of an object go now. */
@@ -194,11 +182,12 @@ static struct slice name_of(struct chart *c, const struct what *what)
 /* The slice that says what an object is, from its start on. */
 static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
 {
-	struct event_at at = event_at(o->first, track->first_lcore, track->process);
+	struct event_at at = at_entry(c, track, o->first, track->first_lcore);
+	struct event_id id = id_of(c, o);
 
 	c->args.len = 0;
 	what_write_args(&c->args, &track->what, &c->bdevs);
-	event_begin(c->out, &at, id_of(c, o), name_of(c, &track->what), out_kept(&c->args));
+	event_begin(c->out, &at, &id, name_of(c, &track->what), out_kept(&c->args));
 }
 
 /* Writes the events that were held back: it is known what the object is, or never will be. */
@@ -232,29 +221,28 @@ static void name_parents(struct chart *c, const struct object *o)
 /* Ends the slices of an object at its last entry. */
 static void end_life(struct chart *c, const struct object *o, struct object_track *track)
 {
-	struct event_at at = event_at(o->last, track->lcore, track->process);
+	struct event_at at = at_entry(c, track, o->last, track->lcore);
+	struct event_id id = id_of(c, o);
 
 	release(c, o, track);
-	event_end(c->out, &at, id_of(c, o), c->states.all[o->state]);
+	event_end(c->out, &at, &id, c->states.all[o->state]);
 	if (track->what.known)
-		event_end(c->out, &at, id_of(c, o), name_of(c, &track->what));
-	event_end(c->out, &at, id_of(c, o), c->labels.all[track->label]);
+		event_end(c->out, &at, &id, name_of(c, &track->what));
+	event_end(c->out, &at, &id, label_of(c, track));
 }
 
-static void start_life(struct chart *c, const struct lifecycle_change *change, const struct event_at *at,
-		       const struct traceline *line)
+static void start_life(struct chart *c, const struct lifecycle_change *change, const struct entry *e)
 {
-	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
-	const struct object *parent = lifecycle_keep_parent(&c->lifecycle, o, line);
+	const struct object *related = lifecycle_related(&c->lifecycle, e->line), *o = change->object;
+	const struct object *parent = lifecycle_keep_parent(&c->lifecycle, o, e->line);
 	struct object_track *track = track_of(c, o);
 
 	if (change->before.entries)
 		end_life(c, &change->before, track);
-	*track = (struct object_track){.label = label_of(c, line, related),
-				       .what = what_of(line, &c->bdevs),
-				       .first_lcore = at->lcore,
-				       .process = at->process};
-	event_begin(c->out, at, id_of(c, o), c->labels.all[track->label], (struct slice){});
+	*track = (struct object_track){.connection = connection_of(c, e->line, parent),
+				       .what = what_of(e->line, &c->bdevs),
+				       .first_lcore = e->at.lcore};
+	event_begin(c->out, &e->at, &e->id, label_of(c, track), (struct slice){});
 	if (parent && track_of(c, parent)->what.known && (!track->what.known || track->what.is_command))
 		track->what = track_of(c, parent)->what;
 	else if (track->what.known)
@@ -264,74 +252,57 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, c
 	else
 		hold(c, track);
 	if (related) {
-		struct event_at from = event_at(related->last, track_of(c, related)->lcore, at->process);
+		struct event_at from = event_at(related->last, track_of(c, related)->lcore, e->at.process);
 
 		event_arrow_from(c->out, &from, ++c->arrows);
-		event_arrow_to(c->out, at, c->arrows);
+		event_arrow_to(c->out, &e->at, c->arrows);
 	}
 }
 
-static void next_state(struct chart *c, const struct lifecycle_change *change, const struct event_at *at,
-		       const struct traceline *line)
+static void next_state(struct chart *c, const struct lifecycle_change *change, const struct entry *e)
 {
-	const struct object *related = lifecycle_related(&c->lifecycle, line), *o = change->object;
+	const struct object *related = lifecycle_related(&c->lifecycle, e->line), *o = change->object;
 	struct object_track *track = track_of(c, o);
 
-	event_end(events_of(c, track), at, id_of(c, o), c->states.all[change->before.state]);
+	event_end(events_of(c, track), &e->at, &e->id, c->states.all[change->before.state]);
 	if (track->arrow)
-		event_arrow_to(c->out, at, track->arrow);
+		event_arrow_to(c->out, &e->at, track->arrow);
 	track->arrow = 0;
 	if (related) {
 		track_of(c, related)->arrow = ++c->arrows;
-		event_arrow_from(c->out, at, c->arrows);
+		event_arrow_from(c->out, &e->at, c->arrows);
 	}
 }
 
-static void draw_object(struct chart *c, const struct object *o, const struct event_at *at,
-			const struct traceline *line)
+static void draw_object(struct chart *c, const struct object *o, const struct entry *e)
 {
 	uint64_t depth = c->lifecycle.in_work[o->type];
 	struct object_track *track = track_of(c, o);
 	struct out *events = events_of(c, track);
 
-	event_begin(events, at, id_of(c, o), c->states.all[o->state], out_kept(&c->line_args));
+	event_begin(events, &e->at, &e->id, c->states.all[o->state], out_kept(&c->line_args));
 	if (track->held && (events->len > HELD_MAX || lifecycle_is_final(&c->lifecycle, o)))
 		release(c, o, track);
-	event_entry(c->out, at, line->tpoint, out_kept(&c->line_args));
-	track->lcore = at->lcore;
+	event_entry(c->out, &e->at, e->line->tpoint, out_kept(&c->line_args));
+	track->lcore = e->at.lcore;
 	if (c->depths[o->type] != depth)
-		event_depth(c->out, at->ns, id_of(c, o), depth);
+		event_depth(c->out, e->at.ns, c->names[o->type].letter, c->names[o->type].family, depth);
 	c->depths[o->type] = depth;
 }
 
-/* Reads where a line is from; a new source, and a new lcore, get tracks. Returns NULL, or what is wrong with it. */
-static const char *read_place(struct chart *c, const struct traceline *line, uint64_t ns, struct event_at *at)
+/* Reads where a line is from: its lcore's place. Returns NULL, or what is wrong with it. */
+static const char *read_place(struct chart *c, const struct traceline *line, uint64_t ns, struct event_at *at,
+			      uint32_t *place)
 {
-	uint32_t *known, sources = c->sources.n, process = EVENT_PROCESS;
-	uint64_t number;
+	uint64_t lcore;
 
 	/* viewers keep it in 32 bits with a sign */
-	if (!number_decimal(line->lcore, &number) || number >= INT32_MAX)
+	if (!number_decimal(line->lcore, &lcore) || lcore >= INT32_MAX)
 		return "lcore is not an integer from 0 to 2147483646";
-	if (line->source.p)
-		process += 1 + intern_add(&c->sources, line->source);
-	if (c->sources.n > sources)
-		event_process(c->out, process, line->source);
-	*at = event_at(ns, number, process);
-	known = map_put(&c->lcores, (uint64_t)process << 32 | number);
-	if (*known == MAP_NONE)
-		event_track(c->out, at, line->thread);
-	*known = true;
+	*place = places_lcore(&c->places, line, lcore);
+	draw_places(c, line);
+	*at = event_at(ns, lcore, c->drawn[*place].process);
 	return NULL;
-}
-
-/* The lcore's track is that of the first source that has entries about objects on it: see reactors.h. */
-static void note_owner(struct chart *c, const struct event_at *at)
-{
-	uint32_t *process = map_put(&c->owners, at->lcore);
-
-	if (*process == MAP_NONE)
-		*process = at->process;
 }
 
 /* Draws a time in which a reactor did not run, on its lcore's track. False, with nothing drawn, for any other line. */
@@ -340,15 +311,15 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 	struct reactors_interval interval;
 	struct reactor *reactor;
 	struct event_at at;
-	uint32_t process;
+	uint32_t place;
 
 	*error = reactors_line(&c->reactors, line, ns, &reactor, &interval);
 	if (*error || !reactor)
 		return *error;
-	process = map_get(&c->owners, reactor->lcore);
-	if (process == MAP_NONE)
+	place = places_reactor(&c->places, reactor->lcore);
+	if (place == MAP_NONE)
 		return false;
-	at = event_at(interval.begin, reactor->lcore, process);
+	at = event_at(interval.begin, reactor->lcore, c->drawn[place].process);
 	c->name.len = 0;
 	out_text(&c->name, interval.kind == REACTORS_OFF_CPU ? "off CPU: " : "");
 	reactors_write(&c->name, line);
@@ -356,38 +327,51 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 	return true;
 }
 
-/* A tracelines_each_fn. */
-static const char *draw(void *context, struct traceline *line, struct slice text)
+static const char *draw_line(struct chart *c, const struct traceline *line)
 {
-	struct chart *c = context;
 	struct lifecycle_change change;
-	struct event_at at;
+	struct entry e = {.line = line};
 	const char *error;
+	uint32_t place;
 	uint64_t ns;
 
-	(void)text;
 	c->line_args.len = 0;
 	event_args(&c->line_args, line);
 	error = traceline_time(line, &ns);
 	if (!error && !line->object_id.p && draw_held(c, line, ns, &error))
 		return error;
 	if (!error)
-		error = read_place(c, line, ns, &at);
+		error = read_place(c, line, ns, &e.at, &place);
 	if (!error)
 		error = lifecycle_line(&c->lifecycle, line, ns, intern_add(&c->states, line->tpoint), &change);
 	if (error)
 		return error;
 	if (change.event == LIFECYCLE_NONE) {
-		event_instant(c->out, &at, line->tpoint, out_kept(&c->line_args));
+		event_instant(c->out, &e.at, line->tpoint, out_kept(&c->line_args));
 		return NULL;
 	}
-	note_owner(c, &at);
+	e.id = id_of(c, change.object);
+	places_note_reactor(&c->places, place);
 	if (change.event == LIFECYCLE_STARTS)
-		start_life(c, &change, &at, line);
+		start_life(c, &change, &e);
 	else
-		next_state(c, &change, &at, line);
-	draw_object(c, change.object, &at, line);
+		next_state(c, &change, &e);
+	draw_object(c, change.object, &e);
 	return NULL;
+}
+
+/* A tracelines_each_fn. What is not valid UTF-8 is replaced before anything is read. */
+static const char *draw(void *context, struct traceline *line, struct slice text)
+{
+	struct chart *c = context;
+	const char *error;
+
+	if (utf8_is_ascii(text))
+		return draw_line(c, line);
+	c->clean.len = 0;
+	out_utf8(&c->clean, text);
+	error = traceline_parse(&c->clean_line, out_kept(&c->clean));
+	return error ? error : draw_line(c, &c->clean_line);
 }
 
 static void end_lives(struct chart *c)
@@ -424,22 +408,22 @@ static void chart_free(struct chart *c)
 	lifecycle_free(&c->lifecycle);
 	intern_free(&c->types);
 	intern_free(&c->states);
-	intern_free(&c->labels);
 	intern_free(&c->bdevs);
-	intern_free(&c->sources);
-	map_free(&c->lcores);
-	map_free(&c->owners);
+	places_free(&c->places);
 	reactors_free(&c->reactors);
 	free(c->tracks);
-	free(c->members);
+	for (uint32_t i = 0; i < c->num_drawn; i++)
+		free((char *)c->drawn[i].label.p);
+	free(c->drawn);
 	for (size_t i = 0; i < c->num_held; i++)
 		out_close(&c->held[i]);
 	free(c->held);
 	free(c->spare);
-	out_close(&c->label);
 	out_close(&c->name);
 	out_close(&c->args);
 	out_close(&c->line_args);
+	out_close(&c->clean);
+	traceline_free(&c->clean_line);
 }
 
 static const struct cli_option options[] = {{}};
@@ -457,7 +441,7 @@ static const struct cli cli = {
 int main(int argc, char **argv)
 {
 	static struct chart chart = {
-		.label.fd = OUT_MEMORY, .name.fd = OUT_MEMORY, .args.fd = OUT_MEMORY, .line_args.fd = OUT_MEMORY};
+		.name.fd = OUT_MEMORY, .args.fd = OUT_MEMORY, .line_args.fd = OUT_MEMORY, .clean.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
 	const char *path;
 	struct out out;
