@@ -70,13 +70,31 @@ static uint32_t *recent_place(struct intern *names, struct slice text)
 	return &names->recent[(text.n + 5 * last + 23 * middle) % (sizeof(names->recent) / sizeof(*names->recent))];
 }
 
-uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
+/* As slice_equal(), without a call: names are short. */
+static inline bool is_same(struct slice a, struct slice b)
 {
-	uint32_t *recent = recent_place(names, text), number;
+	size_t n = a.n;
+
+	if (n != b.n)
+		return false;
+	if (n < 8) {
+		for (size_t i = 0; i < n; i++)
+			if (a.p[i] != b.p[i])
+				return false;
+		return true;
+	}
+	for (size_t i = 0; i + 8 < n; i += 8)
+		if (word_at(a.p + i) != word_at(b.p + i))
+			return false;
+	return word_at(a.p + n - 8) == word_at(b.p + n - 8);
+}
+
+static __attribute__((noinline)) uint32_t look_up(struct intern *names, struct slice text, uint32_t max,
+						  uint32_t *recent)
+{
+	uint32_t number;
 	uint64_t key;
 
-	if (*recent < names->n && slice_equal(names->all[*recent], text))
-		return *recent;
 	if (!names->seed[1])
 		map_seed(names->seed);
 	number = find(names, text, &key);
@@ -89,6 +107,15 @@ uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
 	if (number != MAP_NONE)
 		*recent = number;
 	return number;
+}
+
+uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
+{
+	uint32_t *recent = recent_place(names, text);
+
+	if (*recent < names->n && is_same(names->all[*recent], text))
+		return *recent;
+	return look_up(names, text, max, recent);
 }
 
 uint32_t intern_add(struct intern *names, struct slice text)

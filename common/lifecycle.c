@@ -70,7 +70,7 @@ static uint32_t add_type(struct lifecycle *l, struct slice letter, struct slice 
 	return intern_add_below(l->types, slice_between(text, end), LIFECYCLE_TYPES);
 }
 
-static void learn_state(struct lifecycle *l, uint32_t state)
+static void learn_states(struct lifecycle *l, uint32_t state)
 {
 	while (l->num_known <= state) {
 		struct lifecycle_state *known;
@@ -84,6 +84,21 @@ static void learn_state(struct lifecycle *l, uint32_t state)
 	}
 }
 
+static inline void learn_state(struct lifecycle *l, uint32_t state)
+{
+	if (l->num_known <= state)
+		learn_states(l, state);
+}
+
+/* Whether a type is one of the letter's. */
+static inline bool has_letter(struct slice type, struct slice letter)
+{
+	for (size_t i = 0; i < letter.n; i++)
+		if (i == type.n || type.p[i] != letter.p[i])
+			return false;
+	return type.n == letter.n || !type.p[letter.n];
+}
+
 /* The type of an object with this letter in this state; MAP_NONE when there are too many. */
 static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state)
 {
@@ -91,7 +106,7 @@ static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state
 
 	learn_state(l, state);
 	type = &l->known[state].type;
-	if (*type == MAP_NONE || !slice_equal(lifecycle_letter(l->types->all[*type]), letter))
+	if (*type == MAP_NONE || !has_letter(l->types->all[*type], letter))
 		*type = add_type(l, letter, family_of(letter, l->states->all[state]));
 	return *type;
 }
@@ -302,7 +317,7 @@ static struct object *find(const struct lifecycle *l, struct slice letter, uint6
 		struct object *object;
 		uint32_t index;
 
-		if (!slice_equal(lifecycle_letter(l->types->all[type]), letter))
+		if (!has_letter(l->types->all[type], letter))
 			continue;
 		index = map_get(&l->addresses[type], address);
 		object = index == MAP_NONE ? NULL : &l->all[index];

@@ -37,7 +37,15 @@ void queue_add(struct queue *q, struct span *s, uint64_t since)
 /* Those that are fetched from memory before their turn. */
 enum { AHEAD = 2 };
 
-static void prefetch(const struct span *s)
+static void prefetch_span(const struct span *s)
+{
+	enum { CACHE_LINE = 64 };
+
+	for (size_t at = 0; at < sizeof(*s); at += CACHE_LINE)
+		__builtin_prefetch((const char *)s + at);
+}
+
+static void prefetch_parts(const struct span *s)
 {
 	__builtin_prefetch(s->states);
 	__builtin_prefetch(s->text.buf);
@@ -54,8 +62,8 @@ bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
 	q->n--;
 	/* what it waited for has driven the next ones out of the cache */
 	for (size_t i = 0; i < q->n && i < AHEAD; i++)
-		__builtin_prefetch(q->all[(q->first + i) % q->cap].span);
+		prefetch_span(q->all[(q->first + i) % q->cap].span);
 	if (q->n)
-		prefetch(q->all[q->first].span);
+		prefetch_parts(q->all[q->first].span);
 	return true;
 }
