@@ -36,21 +36,25 @@ int utf8_length(struct slice s)
 
 bool utf8_is_ascii(struct slice s)
 {
-	uint64_t word, tops = 0;
+	const char *p = s.p, *end = s.p + s.n;
+	uint64_t words[4], tops = 0;
 
-	if (s.n < 8) {
+	if (s.n < sizeof(uint64_t)) {
 		for (size_t i = 0; i < s.n; i++)
 			tops |= (unsigned char)s.p[i];
 		return !(tops & 0x80);
 	}
-	/* the last word may have bytes of the one before */
-	for (size_t i = 0; i + 8 < s.n; i += 8) {
-		memcpy(&word, s.p + i, 8);
-		tops |= word;
+	for (; end - p >= (ptrdiff_t)sizeof(words); p += sizeof(words)) {
+		memcpy(words, p, sizeof(words));
+		tops |= words[0] | words[1] | words[2] | words[3];
 	}
-	memcpy(&word, s.p + s.n - 8, 8);
-	tops |= word;
-	return !(tops & 0x8080808080808080);
+	for (; end - p > (ptrdiff_t)sizeof(*words); p += sizeof(*words)) {
+		memcpy(words, p, sizeof(*words));
+		tops |= *words;
+	}
+	/* the last word may have bytes of the one before */
+	memcpy(words, end - sizeof(*words), sizeof(*words));
+	return !((tops | *words) & 0x8080808080808080);
 }
 
 static bool is_control(struct slice s, int length)

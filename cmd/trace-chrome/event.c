@@ -23,6 +23,7 @@ struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process)
 	struct event_at at = {.ns = ns, .lcore = lcore, .process = process};
 	char *to = digits_u64(at.text, process);
 
+	at.process_n = to - at.text;
 	to = PUT(to, ",\"ts\":");
 	to = digits_us(to, ns);
 	at.time_n = to - at.text;
@@ -227,13 +228,13 @@ void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number)
 	out_commit(out, PUT(to, ",\"bp\":\"e\"}"));
 }
 
-void event_depth(struct out *out, uint64_t ns, struct slice letter, struct slice family, uint64_t depth)
+void event_depth(struct out *out, const struct event_at *at, struct slice letter, struct slice family, uint64_t depth)
 {
-	struct event_at at = event_at(ns, 0, EVENT_PROCESS);
 	char *to = out_room(out, ROOM);
 
-	to = PUT(to, EVENT("C"));
-	to = put(to, (struct slice){at.text, at.time_n});
+	/* of all processes: the time without the number of this one */
+	to = digits_u64(PUT(to, EVENT("C")), EVENT_PROCESS);
+	to = put(to, slice_between(at->text + at->process_n, at->text + at->time_n));
 	to = put(PUT(to, ",\"name\":\""), letter);
 	to = PUT(put_family(to, family), " in work\",\"args\":{\"objects\":");
 	out_commit(out, PUT(digits_u64(to, depth), "}}"));

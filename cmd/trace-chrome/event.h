@@ -21,7 +21,7 @@ struct event_at {
 	uint32_t lcore;
 	uint32_t process; /* EVENT_PROCESS, or one more than that for each source of merged lines */
 	char text[96];    /* process and time, then the track */
-	unsigned time_n, n;
+	unsigned process_n, time_n, n;
 };
 
 enum { EVENT_PROCESS = 1 };
@@ -75,6 +75,6 @@ void event_arrow_from(struct out *out, const struct event_at *at, uint64_t numbe
 void event_arrow_to(struct out *out, const struct event_at *at, uint64_t number);
 
 /* How many objects of a type are in work from now on: with this letter, and the family that event_id() gets. */
-void event_depth(struct out *out, uint64_t ns, struct slice letter, struct slice family, uint64_t depth);
+void event_depth(struct out *out, const struct event_at *at, struct slice letter, struct slice family, uint64_t depth);
 
 #endif

@@ -286,7 +286,7 @@ static void draw_object(struct chart *c, const struct object *o, const struct en
 	event_entry(c->out, &e->at, e->line->tpoint, out_kept(&c->line_args));
 	track->lcore = e->at.lcore;
 	if (c->depths[o->type] != depth)
-		event_depth(c->out, e->at.ns, c->names[o->type].letter, c->names[o->type].family, depth);
+		event_depth(c->out, &e->at, c->names[o->type].letter, c->names[o->type].family, depth);
 	c->depths[o->type] = depth;
 }
 
@@ -330,11 +330,12 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 static const char *draw_line(struct chart *c, const struct traceline *line)
 {
 	struct lifecycle_change change;
-	struct entry e = {.line = line};
+	struct entry e;
 	const char *error;
 	uint32_t place;
 	uint64_t ns;
 
+	e.line = line;
 	c->line_args.len = 0;
 	event_args(&c->line_args, line);
 	error = traceline_time(line, &ns);
