@@ -72,7 +72,7 @@ struct span {
 	size_t cap_lines;
 	struct out kept;
 	uint32_t connection; /* the caller's; MAP_NONE: not known */
-	uint32_t notes[6];   /* the caller's, 0 at first */
+	uint32_t notes[7];   /* the caller's, 0 at first */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n;

@@ -9,11 +9,20 @@
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 
 /*
- * What span.notes are: bits, the numbers of requests in flight from its start on and from its end on, and the state that
- * is its end.
+ * What span.notes are: bits, the numbers of requests in flight from its start on and from its end on, the state that is
+ * its end, and where in span.kept the notes of its latest state are.
  */
-enum { BITS, AT_START, AT_END = AT_START + PACKETS_COUNTERS, END_STATE = AT_END + PACKETS_COUNTERS };
-enum { HAS_FLOW = 1, IS_LATER = 2, IN_FLIGHT = 4, HAS_ENDED = 8, WAITS = 16, COUNTS_START = 32, COUNTS_END = 64 };
+enum { BITS, AT_START, AT_END = AT_START + PACKETS_COUNTERS, END_STATE = AT_END + PACKETS_COUNTERS, KEPT };
+enum {
+	HAS_FLOW = 1,
+	IS_LATER = 2,
+	IN_FLIGHT = 4,
+	HAS_ENDED = 8,
+	WAITS = 16,
+	COUNTS_START = 32,
+	COUNTS_END = 64,
+	IS_FULL = 128
+};
 
 /* An arrow cannot lead back in time, as it would where lines are not in order. */
 static bool has_flow(const struct span *parent, const struct span *child)
@@ -58,13 +67,22 @@ static void note_changes(struct notes *notes, const struct span *s, const struct
 {
 	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
 				  : !line->poller.n || slice_equal(line->poller, span_poller(s));
-	uint64_t lcore;
 
-	if (number_decimal(line->lcore, &lcore) && lcore != s->lcore)
-		notes_uint(notes, NOTE_LCORE, lcore);
+	if (s->last_lcore != s->lcore)
+		notes_uint(notes, NOTE_LCORE, s->last_lcore);
 	if (!same)
 		note_owner(notes, line->poller, line->owner);
 	notes_args(notes, line, num_repeated(s, line));
+}
+
+/* Keeps what was noted of the latest state. The last of too many states takes the place of the one before. */
+static void keep_notes(struct notes *notes, struct span *s)
+{
+	if (s->n == SPANS_STATES && s->notes[BITS] & IS_FULL)
+		s->kept.len = s->notes[KEPT];
+	s->notes[BITS] |= s->n == SPANS_STATES ? IS_FULL : 0;
+	s->notes[KEPT] = s->kept.len;
+	notes_keep(notes, &s->kept, s->n - 1);
 }
 
 /* Keeps numbers of requests in flight, which are drawn with the span. */
@@ -138,8 +156,6 @@ void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct tra
 	}
 	if (s->parent && has_flow(s->parent, s))
 		s->notes[BITS] |= HAS_FLOW | (s->first > s->parent->first ? IS_LATER : 0);
-	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
-	s->lines[s->n - 1].at = s->kept.len;
 	notes_clear(notes);
 	if (line->size.p)
 		notes_value(notes, NOTE_SIZE, line->size);
@@ -147,17 +163,9 @@ void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct tra
 		notes_args(notes, line, 0);
 	else
 		note_changes(notes, s, line);
-	notes_keep(notes, &s->kept);
+	keep_notes(notes, s);
 	count(d, s);
 	count_waiting(d, s);
-}
-
-/* What was kept of a state's entry. */
-static struct notes_list kept_of(const struct span *s, size_t state)
-{
-	size_t at = s->lines[state].at, end = state + 1 < s->n ? s->lines[state + 1].at : s->kept.len;
-
-	return notes_kept(end > at ? (struct slice){s->kept.buf + at, end - at} : (struct slice){});
 }
 
 static struct slice id_of(struct draw *d, const struct span *s)
@@ -228,7 +236,8 @@ static void note_span(struct draw *d, const struct span *s)
 		note_io(d);
 }
 
-static void begin_span(struct draw *d, uint32_t track, const struct span *s)
+/* first: notes of its first state. */
+static void begin_span(struct draw *d, uint32_t track, const struct span *s, struct notes_list first)
 {
 	struct packets *p = &d->packets;
 
@@ -244,21 +253,18 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s)
 			packets_flow(p, flow_of(child), false);
 	note_span(d, s);
 	packets_notes(p, notes_list(&p->notes));
-	packets_notes(p, kept_of(s, 0));
+	packets_notes(p, first);
 	packets_close(p);
 }
 
 /* The last state of a span that has ended has no duration. */
-static void draw_state(struct draw *d, uint32_t track, const struct span *s, size_t i)
+static void draw_state(struct draw *d, uint32_t track, const struct span *s, size_t i, struct notes_list notes)
 {
 	bool last = i + 1 == s->n;
 	struct packets *p = &d->packets;
 
-	packets_open(p, track, s->states[i].ns, last && !s->open ? TYPE_INSTANT : TYPE_SLICE_BEGIN);
-	packets_name(p, s->states[i].state);
-	if (i)
-		packets_notes(p, kept_of(s, i));
-	packets_close(p);
+	packets_named(p, track, s->states[i].ns, last && !s->open ? TYPE_INSTANT : TYPE_SLICE_BEGIN, s->states[i].state,
+		      notes);
 	if (!last)
 		packets_end(p, track, s->states[i + 1].ns);
 }
@@ -299,7 +305,8 @@ static void end_span(struct draw *d, uint32_t track, const struct span *s)
 void draw_span(struct draw *d, const struct span *s)
 {
 	uint64_t end = s->open ? LANES_NO_END : s->last;
-	uint32_t track = tracks_row(&d->tracks, s->connection, s->type, rows_of(d, s), s->first, end);
+	struct slice kept = out_kept(&s->kept);
+	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, end);
 
 	if (!d->spans->over && s->notes[BITS] & IN_FLIGHT) {
 		tracks_draw(&d->tracks, s->connection, d->spans->now, tracks_count(&d->tracks, s->connection, false));
@@ -307,17 +314,18 @@ void draw_span(struct draw *d, const struct span *s)
 	}
 	if (!d->spans->over && s->notes[BITS] & WAITS)
 		tracks_wait(&d->tracks, s->connection, d->spans->now, false);
-	begin_span(d, track, s);
-	for (size_t i = 0; i < s->n; i++)
-		draw_state(d, track, s, i);
-	end_span(d, track, s);
+	if (*track == MAP_NONE)
+		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
+	begin_span(d, *track, s, notes_kept(&kept, 0));
+	draw_state(d, *track, s, 0, (struct notes_list){});
+	for (size_t i = 1; i < s->n; i++)
+		draw_state(d, *track, s, i, notes_kept(&kept, i));
+	end_span(d, *track, s);
 }
 
 /* What a line has besides its time, its lcore and its name. */
-static void draw_notes(struct packets *p, const struct traceline *line)
+static void note_line(struct notes *notes, const struct traceline *line)
 {
-	struct notes *notes = &p->notes;
-
 	notes_clear(notes);
 	notes_text(notes, NOTE_ID, line->object_id, true);
 	if (line->object_id.p)
@@ -327,24 +335,26 @@ static void draw_notes(struct packets *p, const struct traceline *line)
 	if (line->size.p)
 		notes_value(notes, NOTE_SIZE, line->size);
 	notes_args(notes, line, 0);
-	packets_notes(p, notes_list(notes));
 }
 
 static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
 			  const struct traceline *line)
 {
-	bool off_cpu = interval->kind == REACTORS_OFF_CPU;
-	uint32_t track = tracks_row(&d->tracks, place, off_cpu ? ROWS_OFF_CPU : ROWS_INTERRUPTS,
-				    slice_of(off_cpu ? "off CPU" : "interrupts"), interval->begin, interval->end);
+	const char *row = interval->kind == REACTORS_OFF_CPU ? "off CPU" : "interrupts";
+	uint32_t kind = interval->kind == REACTORS_OFF_CPU ? ROWS_OFF_CPU : ROWS_INTERRUPTS;
+	uint32_t *track = tracks_row(&d->tracks, place, kind, interval->begin, interval->end);
 
+	if (*track == MAP_NONE)
+		*track = tracks_add_row(&d->tracks, place, kind, slice_of(row));
 	d->text.fd = OUT_MEMORY;
 	d->text.len = 0;
 	reactors_write(&d->text, line);
-	packets_open(&d->packets, track, interval->begin, TYPE_SLICE_BEGIN);
+	packets_open(&d->packets, *track, interval->begin, TYPE_SLICE_BEGIN);
 	packets_name_text(&d->packets, out_kept(&d->text));
-	draw_notes(&d->packets, line);
+	note_line(&d->packets.notes, line);
+	packets_notes(&d->packets, notes_list(&d->packets.notes));
 	packets_close(&d->packets);
-	packets_end(&d->packets, track, interval->end);
+	packets_end(&d->packets, *track, interval->end);
 }
 
 void draw_held(struct draw *d, const struct reactor *reactor, const struct reactors_interval *interval,
@@ -386,10 +396,9 @@ const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns)
 	if (draw_thread(d, line, ns))
 		return NULL;
 	place = places_lcore(&d->tracks.places, line, lcore);
-	packets_open(p, tracks_place(&d->tracks, place), ns, TYPE_INSTANT);
-	packets_name(p, intern_add(d->spans->states, line->tpoint));
-	draw_notes(p, line);
-	packets_close(p);
+	note_line(&p->notes, line);
+	packets_named(p, tracks_place(&d->tracks, place), ns, TYPE_INSTANT, intern_add(d->spans->states, line->tpoint),
+		      notes_list(&p->notes));
 	return NULL;
 }
 

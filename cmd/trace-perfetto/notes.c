@@ -30,6 +30,7 @@ void notes_start(struct notes *notes)
 void notes_clear(struct notes *notes)
 {
 	notes->bytes.len = notes->n = 0;
+	memset(notes->bits, 0, sizeof(notes->bits));
 }
 
 /* The number of a text; MAP_NONE if it gets no number. */
@@ -38,8 +39,12 @@ static uint32_t number_of(struct notes *notes, enum notes_kind kind, struct slic
 	return text.n > LONG_TEXT ? MAP_NONE : intern_add_below(&notes->known[kind], text, NOTES_MAX);
 }
 
-static void use(struct notes *notes, enum notes_kind kind, uint32_t number)
+static inline void use(struct notes *notes, enum notes_kind kind, uint32_t number)
 {
+	if (number < NOTES_BITS) {
+		notes->bits[kind] |= 1ULL << number;
+		return;
+	}
 	notes->uses = mem_room(notes->uses, notes->n, &notes->cap);
 	notes->uses[notes->n++] = kind * NOTES_MAX + number;
 }
@@ -112,15 +117,19 @@ static void put_string(struct notes *notes, struct slice text)
 
 void notes_text(struct notes *notes, enum note name, struct slice text, bool once)
 {
+	uint32_t number;
 	size_t start;
 
 	if (!text.p)
 		return;
+	number = once ? MAP_NONE : number_of(notes, NOTES_STRINGS, text);
+	if (number != MAP_NONE) {
+		use(notes, NOTES_STRINGS, number);
+		put_short(notes, name, ANNOTATION_STRING_IID, number + 1);
+		return;
+	}
 	start = notes_open(notes, name);
-	if (once)
-		proto_string(&notes->bytes, ANNOTATION_STRING, text);
-	else
-		put_string(notes, text);
+	proto_string(&notes->bytes, ANNOTATION_STRING, text);
 	notes_close(notes, start);
 }
 
@@ -239,20 +248,25 @@ void notes_args(struct notes *notes, const struct traceline *line, size_t from)
 
 struct notes_list notes_list(const struct notes *notes)
 {
-	return (struct notes_list){out_kept(&notes->bytes), notes->uses, notes->n};
+	struct notes_list list = {.bytes = out_kept(&notes->bytes), .uses = notes->uses, .n = notes->n};
+
+	memcpy(list.bits, notes->bits, sizeof(list.bits));
+	return list;
 }
 
-/* How much there is of both parts, then these; the next one starts at an even place. */
+/* What is before the two parts of a list, and how much there is of both; the next one starts at an even place. */
 struct kept {
-	uint32_t uses, bytes;
+	uint64_t bits[NOTES_KINDS];
+	uint32_t event, uses, bytes;
 };
 
-void notes_keep(const struct notes *notes, struct out *kept)
+void notes_keep(const struct notes *notes, struct out *kept, uint32_t event)
 {
-	struct kept parts = {notes->n, notes->bytes.len};
+	struct kept parts = {.event = event, .uses = notes->n, .bytes = notes->bytes.len};
 
 	if (!parts.bytes)
 		return;
+	memcpy(parts.bits, notes->bits, sizeof(parts.bits));
 	out_bytes(kept, &parts, sizeof(parts));
 	out_bytes(kept, notes->uses, notes->n * sizeof(*notes->uses));
 	out_slice(kept, out_kept(&notes->bytes));
@@ -260,17 +274,22 @@ void notes_keep(const struct notes *notes, struct out *kept)
 		out_char(kept, 0);
 }
 
-struct notes_list notes_kept(struct slice kept)
+struct notes_list notes_kept(struct slice *rest, uint32_t event)
 {
 	struct notes_list list = {};
 	struct kept parts;
 
-	if (!kept.n)
+	if (!rest->n)
 		return list;
-	memcpy(&parts, slice_cut(&kept, sizeof(parts)).p, sizeof(parts));
+	memcpy(&parts, rest->p, sizeof(parts));
+	if (parts.event != event)
+		return list;
+	slice_cut(rest, sizeof(parts));
+	memcpy(list.bits, parts.bits, sizeof(list.bits));
 	list.n = parts.uses;
-	list.uses = (const uint16_t *)slice_cut(&kept, list.n * sizeof(*list.uses)).p;
-	list.bytes = (struct slice){kept.p, parts.bytes};
+	list.uses = (const uint16_t *)slice_cut(rest, list.n * sizeof(*list.uses)).p;
+	list.bytes = slice_cut(rest, parts.bytes);
+	slice_cut(rest, rest->n % sizeof(*list.uses));
 	return list;
 }
 

@@ -15,8 +15,12 @@
 /* Kinds of numbers. */
 enum notes_kind { NOTES_NAMES, NOTES_STRINGS, NOTES_KINDS };
 
-/* Numbers of each kind, from 0; what comes later is written in full. */
-enum { NOTES_MAX = 512 };
+enum {
+	/* numbers of each kind, from 0; what comes later is written in full */
+	NOTES_MAX = 512,
+	/* of those, the first ones, which most notes use, are bits */
+	NOTES_BITS = 64,
+};
 
 /* Names that have a number from the start. */
 enum note {
@@ -40,13 +44,15 @@ enum note {
 /* What is written for an event. */
 struct notes_list {
 	struct slice bytes;
-	const uint16_t *uses; /* kind * NOTES_MAX + number */
+	uint64_t bits[NOTES_KINDS]; /* which of the first numbers it uses */
+	const uint16_t *uses;       /* the others: kind * NOTES_MAX + number */
 	size_t n;
 };
 
 struct notes {
 	struct intern known[NOTES_KINDS];
 	struct out bytes;
+	uint64_t bits[NOTES_KINDS];
 	uint16_t *uses;
 	size_t n, cap;
 };
@@ -79,9 +85,14 @@ void notes_args(struct notes *notes, const struct traceline *line, size_t from);
 /* Valid until the next call. */
 struct notes_list notes_list(const struct notes *notes);
 
-/* Keeps the list in a buffer, and gets it back from there. Nothing is kept of an empty list. */
-void notes_keep(const struct notes *notes, struct out *kept);
-struct notes_list notes_kept(struct slice kept);
+/*
+ * Keeps the notes of an event in a buffer, unless there are none, with a number that says which event it is. Numbers only
+ * grow there.
+ */
+void notes_keep(const struct notes *notes, struct out *kept, uint32_t event);
+
+/* The list of this event, which is the first one in the rest of the buffer or not there: then it is empty. */
+struct notes_list notes_kept(struct slice *rest, uint32_t event);
 
 void notes_free(struct notes *notes);
 

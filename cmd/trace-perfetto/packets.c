@@ -12,6 +12,9 @@
 /* What is short is copied as if it had these many bytes: there is room for them. */
 enum { SHORT = 16 };
 
+/* Room for a packet with a short event. */
+enum { SHORT_PACKET = 64 };
+
 void packets_start(struct packets *p)
 {
 	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
@@ -156,7 +159,8 @@ void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 	write_packet(p);
 }
 
-void packets_open(struct packets *p, uint32_t number, uint64_t ns, unsigned type)
+/* The time of an event on a track, whose sequence starts if it is due. */
+static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];
 
@@ -165,11 +169,22 @@ void packets_open(struct packets *p, uint32_t number, uint64_t ns, unsigned type
 		start_sequence(p, number, ns);
 	}
 	p->track = track;
-	p->event.len = p->interned.len = 0;
 	p->is_absolute = ns < track->ns;
 	p->ticks = p->is_absolute ? ns : ns - track->ns;
 	track->ns += p->is_absolute ? 0 : p->ticks;
-	proto_uint(&p->event, EVENT_TYPE, type);
+}
+
+static inline void start_event(struct packets *p, unsigned type)
+{
+	p->interned.len = p->num_notes = 0;
+	/* packets_start() has made room */
+	p->event.len = proto_put(p->event.buf, EVENT_TYPE, type) - p->event.buf;
+}
+
+void packets_open(struct packets *p, uint32_t track, uint64_t ns, unsigned type)
+{
+	set_time(p, track, ns);
+	start_event(p, type);
 }
 
 static inline char *put_bytes(char *to, const char *from, size_t n)
@@ -180,24 +195,45 @@ static inline char *put_bytes(char *to, const char *from, size_t n)
 	return to + n;
 }
 
+static inline char *put_time(const struct packets *p, char *to)
+{
+	to = proto_put(to, PACKET_TIMESTAMP, p->ticks);
+	return p->is_absolute ? proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID) : to;
+}
+
+/* A packet with an event of a few bytes, the first of which is in the lowest ones of the word. */
+static inline void write_short(struct packets *p, uint64_t event, unsigned n)
+{
+	char *start = out_room(p->out, SHORT_PACKET), *to = start + 2; /* its key and length */
+
+	to = put_time(p, put_bytes(to, p->track->head, p->track->head_n));
+	to = proto_put_length(to, PACKET_TRACK_EVENT, n);
+	memcpy(to, &event, sizeof(event));
+	to += n;
+	proto_put_length(start, TRACE_PACKET, to - start - 2);
+	p->written += to - start;
+	out_commit(p->out, to);
+}
+
 void packets_close(struct packets *p)
 {
 	const struct track *track = p->track;
-	size_t n = track->head_n + proto_size(PACKET_TIMESTAMP, p->ticks) +
-		   proto_size_bytes(PACKET_TRACK_EVENT, p->event.len);
-	char *to;
+	char time[SHORT], *to;
+	size_t time_n = put_time(p, time) - time, event = p->event.len, n;
 
-	if (p->is_absolute)
-		n += proto_size(PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID);
+	for (unsigned i = 0; i < p->num_notes; i++)
+		event += p->notes_of_event[i].n;
+	n = track->head_n + time_n + proto_size_bytes(PACKET_TRACK_EVENT, event);
 	if (p->interned.len)
 		n += proto_size_bytes(PACKET_INTERNED_DATA, p->interned.len);
 	p->written += n;
 	to = proto_put_length(out_room(p->out, n + PROTO_LENGTH + SHORT), TRACE_PACKET, n);
 	to = put_bytes(to, track->head, track->head_n);
-	to = proto_put(to, PACKET_TIMESTAMP, p->ticks);
-	if (p->is_absolute)
-		to = proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID);
-	to = put_bytes(proto_put_length(to, PACKET_TRACK_EVENT, p->event.len), p->event.buf, p->event.len);
+	memcpy(to, time, sizeof(time));
+	to += time_n;
+	to = put_bytes(proto_put_length(to, PACKET_TRACK_EVENT, event), p->event.buf, p->event.len);
+	for (unsigned i = 0; i < p->num_notes; i++)
+		to = mempcpy(to, p->notes_of_event[i].p, p->notes_of_event[i].n);
 	if (p->interned.len) {
 		to = proto_put_length(to, PACKET_INTERNED_DATA, p->interned.len);
 		to = mempcpy(to, p->interned.buf, p->interned.len);
@@ -205,9 +241,35 @@ void packets_close(struct packets *p)
 	out_commit(p->out, to);
 }
 
+/* An event with its type, and the key of another field with its value if that takes a byte. */
+enum {
+	TYPE_KEY = EVENT_TYPE << 3 | WIRE_VARINT,
+	NAME_KEY = EVENT_NAME_IID << 3 | WIRE_VARINT,
+	BYTE = 0x7f,
+};
+
 void packets_end(struct packets *p, uint32_t track, uint64_t ns)
 {
-	packets_open(p, track, ns, TYPE_SLICE_END);
+	set_time(p, track, ns);
+	write_short(p, TYPE_KEY | TYPE_SLICE_END << 8, 2);
+}
+
+static inline bool is_defined(const struct packets *p, unsigned use)
+{
+	return p->track->seen[use / 64] >> use % 64 & 1;
+}
+
+void packets_named(struct packets *p, uint32_t track, uint64_t ns, unsigned type, uint32_t event,
+		   struct notes_list list)
+{
+	set_time(p, track, ns);
+	if (!list.bytes.n && event < BYTE && is_defined(p, NOTES_KINDS * NOTES_MAX + event)) {
+		write_short(p, TYPE_KEY | type << 8 | NAME_KEY << 16 | (event + 1) << 24, 4);
+		return;
+	}
+	start_event(p, type);
+	packets_name(p, event);
+	packets_notes(p, list);
 	packets_close(p);
 }
 
@@ -256,7 +318,7 @@ static void add_definition(struct packets *p, unsigned use)
 
 static inline void define(struct packets *p, unsigned use)
 {
-	if (!(p->track->seen[use / 64] >> use % 64 & 1))
+	if (!is_defined(p, use))
 		add_definition(p, use);
 }
 
@@ -282,9 +344,16 @@ void packets_flow(struct packets *p, uint64_t flow, bool last)
 
 void packets_notes(struct packets *p, struct notes_list list)
 {
+	for (unsigned kind = 0; kind < NOTES_KINDS; kind++) {
+		uint64_t *seen = &p->track->seen[kind * NOTES_MAX / 64];
+
+		while (list.bits[kind] & ~*seen)
+			add_definition(p, kind * NOTES_MAX + __builtin_ctzll(list.bits[kind] & ~*seen));
+	}
 	for (size_t i = 0; i < list.n; i++)
 		define(p, list.uses[i]);
-	out_slice(&p->event, list.bytes);
+	p->notes_of_event[p->num_notes] = list.bytes;
+	p->num_notes += list.bytes.n > 0;
 }
 
 void packets_free(struct packets *p)

@@ -21,6 +21,8 @@ enum {
 	PACKETS_EPOCH_BYTES = 8 << 20,
 	/* values of counters that an event may have */
 	PACKETS_COUNTERS = 2,
+	/* lists of notes that an event may have */
+	PACKETS_NOTES = 2,
 };
 #define PACKETS_EPOCH_NS (10 * 1000000000ULL)
 
@@ -55,6 +57,9 @@ struct packets {
 	uint64_t ticks;      /* its time, on the clock of the sequence */
 	bool is_absolute;    /* or on that of the trace */
 	struct out packet, event, interned;
+	/* notes, which follow the event */
+	struct slice notes_of_event[PACKETS_NOTES];
+	unsigned num_notes;
 };
 
 void packets_start(struct packets *p);
@@ -79,6 +84,10 @@ void packets_close(struct packets *p);
 /* The end of the innermost slice; an event without anything else. */
 void packets_end(struct packets *p, uint32_t track, uint64_t ns);
 
+/* An event with a name and notes. */
+void packets_named(struct packets *p, uint32_t track, uint64_t ns, unsigned type, uint32_t event,
+		   struct notes_list list);
+
 void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t value);
 
 /* The event's name: a number of events, or a text. */
@@ -95,6 +104,7 @@ void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[P
 /* Arrows lead from events to those after them that have the same flow. last: no other one follows. */
 void packets_flow(struct packets *p, uint64_t flow, bool last);
 
+/* Notes, after all else; valid until the event is closed. */
 void packets_notes(struct packets *p, struct notes_list list);
 
 void packets_free(struct packets *p);

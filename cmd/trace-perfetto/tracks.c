@@ -24,10 +24,10 @@ static uint32_t rank_of(const struct places *p, uint32_t place)
 	}
 }
 
-/* What is drawn in a place. A place comes after the one that it is in. */
-static struct tracks_place *find(struct tracks *t, uint32_t place)
+/* Adds tracks of new places. A place comes after the one that it is in. */
+static void add_places(struct tracks *t)
 {
-	for (; t->n <= place; t->n++) {
+	for (; t->n < t->places.keys.n; t->n++) {
 		const struct place *p = &t->places.all[t->n];
 		struct tracks_place new = {.rate = MAP_NONE};
 
@@ -38,6 +38,12 @@ static struct tracks_place *find(struct tracks *t, uint32_t place)
 		t->all = mem_room(t->all, t->n, &t->cap);
 		t->all[t->n] = new;
 	}
+}
+
+static inline struct tracks_place *find(struct tracks *t, uint32_t place)
+{
+	if (place >= t->n)
+		add_places(t);
 	return &t->all[place];
 }
 
@@ -62,22 +68,26 @@ static bool find_counters(struct tracks *t, uint32_t place, uint32_t tracks[PACK
 	return tracks[1] != MAP_NONE;
 }
 
-uint32_t tracks_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end)
+uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end)
 {
-	uint32_t *index = map_put(&t->rows, (uint64_t)place << 32 | kind), *track, counters[PACKETS_COUNTERS];
+	uint32_t *index = map_put(&t->rows, (uint64_t)place << 32 | kind);
 
 	if (*index == MAP_NONE) {
 		*index = t->num_lanes;
 		t->lanes = mem_room(t->lanes, t->num_lanes, &t->cap_lanes);
 		t->lanes[t->num_lanes++] = (struct lanes){};
 	}
-	track = lanes_take(&t->lanes[*index], first, end);
-	if (*track == MAP_NONE) {
-		*track = packets_add_track(t->packets, tracks_place(t, place), 1 + kind, name, false);
-		if (find_counters(t, place, counters))
-			packets_expect(t->packets, *track, counters);
-	}
-	return *track;
+	return lanes_take(&t->lanes[*index], first, end);
+}
+
+uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)
+{
+	uint32_t track = packets_add_track(t->packets, tracks_place(t, place), 1 + kind, name, false);
+	uint32_t counters[PACKETS_COUNTERS];
+
+	if (find_counters(t, place, counters))
+		packets_expect(t->packets, track, counters);
+	return track;
 }
 
 /* Counts one more or less. Returns the number. */

@@ -44,8 +44,12 @@ struct tracks {
 /* The track of a place. */
 uint32_t tracks_place(struct tracks *t, uint32_t place);
 
-/* The track of a row of a place for a slice from first to end (lanes.h). kind: numbers the rows of a place. */
-uint32_t tracks_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name, uint64_t first, uint64_t end);
+/*
+ * The track of a row of a place for a slice from first to end (lanes.h); MAP_NONE: the row is new, and is to be set to what
+ * tracks_add_row() returns. kind: numbers the rows of a place.
+ */
+uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end);
+uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name);
 
 /* The requests in flight in its process, and there. */
 struct tracks_count {
