@@ -20,6 +20,9 @@
 #define JSON_H
 
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "slice.h"
 
@@ -97,6 +100,18 @@ static inline const char *json_plain(const char *p, const char *end)
 {
 	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
 
+#ifdef __SSE2__
+	const __m128i control = _mm_set1_epi8(0x1f), quotes = _mm_set1_epi8('"'), slashes = _mm_set1_epi8('\\');
+
+	for (; end - p >= 16; p += 16) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)p), found;
+
+		found = _mm_or_si128(_mm_cmpeq_epi8(bytes, quotes), _mm_cmpeq_epi8(bytes, slashes));
+		found = _mm_or_si128(found, _mm_cmpeq_epi8(_mm_min_epu8(bytes, control), bytes));
+		if (_mm_movemask_epi8(found))
+			return p + __builtin_ctz(_mm_movemask_epi8(found));
+	}
+#endif
 	for (; end - p >= 8; p += 8) {
 		uint64_t w, quote, slash;
 
