@@ -20,12 +20,12 @@ setup() {
 }
 
 teardown() {
-    [ -z "${recorder:-}" ] || kill -9 "$recorder" 2>/dev/null || true
-    if [ -n "${frozen:-}" ]; then
-        fsfreeze -u "$frozen" 2>/dev/null || true
+    kill_left recorder
+    if [ -n "${inner:-}" ]; then
+        fsfreeze -u "$mounted" 2>/dev/null || true
         losetup -d "$inner" || true
-        umount "$frozen" || true
     fi
+    [ -z "${mounted:-}" ] || umount "$mounted" || true
     if [ -n "${cgroup:-}" ]; then
         rmdir "$cgroup/below" 2>/dev/null || true
         rmdir "$cgroup" || true
@@ -54,9 +54,9 @@ lost() {
 # As in helpers.bash. On some virtual machines the kernel does not always run BPF programs: when biosnoop says so, and only
 # then, the test is run again.
 end() { # [STATUS]
-    # shellcheck disable=SC2034 # bats reads it
-    ends "${1:-0}" "$recorder" || { ! grep -q 'did not run the BPF program' log || BATS_TEST_RETRIES=5; return 1; }
-    recorder=
+    ends "${1:-0}" "$recorder" && recorder= && return
+    ! grep -q 'did not run the BPF program' log || try_again 5
+    return 1
 }
 
 # The same of one that ends by itself.
@@ -77,6 +77,14 @@ column() {
     local keys
     keys=$(printf '.args.%s,' "$@")
     jq -r "[${keys%,}] | map(tostring) | join(\" \")" lines
+}
+
+# Makes a file system on the disk, and mounts it; its path is $mounted.
+mount_disk() { # [SIZE]
+    mkfs.ext4 -q "$loop" "$@" 2>/dev/null || skip 'mkfs.ext4 is not here'
+    mkdir mounted
+    mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
+    mounted=$PWD/mounted
 }
 
 # Loads a module for a test.
@@ -208,13 +216,10 @@ dd $writer WS 16 4096
 dd $writer FF 0 0
 blkdiscard $discarder DS 2048 2097152"
     done
-    mkfs.ext4 -q "$loop" 4M 2>/dev/null || skip 'mkfs.ext4 is not here'
-    mkdir mounted
-    mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
+    mount_disk 4M
     trace
     ls mounted/lost+found
     end
-    umount mounted
     column type | grep '^R.*M' >/dev/null
 }
 
@@ -261,10 +266,7 @@ RS 0 4096 null'
 # $inner.
 freeze_inner() {
     command -v fsfreeze >/dev/null || skip 'fsfreeze is not here'
-    mkfs.ext4 -q "$loop" 2>/dev/null || skip 'mkfs.ext4 is not here'
-    mkdir mounted
-    mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
-    frozen=$PWD/mounted
+    mount_disk
     truncate -s 1M mounted/inner
     inner=$(losetup --find --show mounted/inner)
     fsfreeze -f mounted

@@ -186,11 +186,22 @@ start() { # COMMAND...
     wait_for_text ready out
 }
 
-# Ends such a command, for teardown.
-kill_started() {
-    if [ -n "${started:-}" ] && kill -9 "$started" 2>/dev/null; then
-        wait "$started" 2>/dev/null || true
-    fi
+# Ends the processes whose ids are in these variables, as far as they are there, for teardown.
+kill_left() { # VARIABLE...
+    local name process
+    for name; do
+        for process in ${!name:-}; do
+            ! kill -9 "$process" 2>/dev/null || wait "$process" 2>/dev/null || true
+        done
+    done
+}
+
+# Makes bats run the test again when it fails now, in a new folder: N times at most. bats prints nothing of the failure, so
+# this prints the file log.
+try_again() { # N
+    # shellcheck disable=SC2034 # bats reads it
+    BATS_TEST_RETRIES=$1
+    [ "$BATS_TEST_TRY_NUMBER" -gt "$1" ] || { echo "tried again: $BATS_TEST_DESCRIPTION"; cat log; } | sed 's/^/# /' >&3
 }
 
 # Starts a recorder that writes to the file lines, and waits until its messages, in the file log, have this text; its id

@@ -9,8 +9,7 @@ setup_file() {
 }
 
 teardown() {
-    [ -z "${recorder:-}" ] || kill -9 "$recorder" 2>/dev/null || true
-    [ -z "${started:-}" ] || kill -9 "$started" 2>/dev/null || true
+    kill_left recorder started
 }
 
 # Runs ipcsnoop with the file lines as its output. What the command prints goes to the file out, since a pipe would

@@ -19,9 +19,7 @@ setup() {
 }
 
 teardown() {
-    for process in ${recorder:-} ${started:-} ${rival:-} ${idle:-}; do
-        kill -9 "$process" 2>/dev/null || true
-    done
+    kill_left recorder started rival idle
 }
 
 trace() { # OPTION...
@@ -150,6 +148,7 @@ table_ms() { # COLUMN
         rivals+=($!)
         disown
     done
+    # shellcheck disable=SC2034 # teardown ends them
     rival=${rivals[*]}
     record 'sleep=97 spin=700 yield=500 preempt=50' -j
     read -r _ wall used queued from to <<<"$(grep '^times' measured)"

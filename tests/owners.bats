@@ -13,9 +13,7 @@ setup_file() {
 
 teardown() {
     rm -f "$TRACE"
-    for process in ${recorder:-} ${started:-}; do
-        ! kill -9 "$process" 2>/dev/null || wait "$process" 2>/dev/null || true
-    done
+    kill_left recorder started
 }
 
 # Makes a trace with two owners.

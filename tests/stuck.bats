@@ -10,7 +10,7 @@ setup_file() {
 }
 
 teardown() {
-    kill_started
+    kill_left started
 }
 
 # Whether a thread of the target waits for its memory, outside of any system call, or its event was recorded without it.

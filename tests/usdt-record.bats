@@ -10,7 +10,7 @@ setup_file() {
 }
 
 teardown() {
-    kill_started
+    kill_left recorder started
 }
 
 # Records all that the target does when it is told to go on, after recording has begun: TARGET ACT... -- OPTION...
