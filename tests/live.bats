@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # trace-dump reads rings that are being written.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=slow
 
 load helpers
@@ -7,8 +8,8 @@ load helpers
 TRACE=/dev/shm/mktrace_trace.pid$$
 
 teardown() {
+    kill_left writer follower
     rm -f "$TRACE"
-    wait
 }
 
 # Makes the file lines: 50 entries of 4 slots on each of two lcores. The entry number i of a round has ticks 1000 + 10 * i,
@@ -24,13 +25,21 @@ make_lines() {
     } >lines
 }
 
-# Starts to write these entries over and over, for so many seconds.
-write_live() { # SECONDS LAYOUT SLOTS
+# Starts to write these entries over and over, until the writer is ended; its id is $writer.
+write_live() { # LAYOUT SLOTS
     make_lines
     # not to take an earlier one for it
     rm -f "$TRACE"
-    mktrace -w "$1" -l "$2" -n "$3" -o "$TRACE" lines &
+    mktrace -w 600 -l "$1" -n "$2" -o "$TRACE" lines &
+    writer=$!
     wait_for sh "trace-dump -i $TRACE >info"
+}
+
+# Ends the writer, after the entries of a round.
+end_writer() {
+    kill "$writer"
+    wait "$writer"
+    writer=
 }
 
 # Checks that lines on standard input are in order, whole and without a gap.
@@ -53,35 +62,58 @@ check_lines() {
 @test "every entry of a ring that is written at full speed is whole, in order and without a gap" {
     # READS=200 reads 1200 times
     for layout in $LAYOUTS; do
-        write_live $((4 + ${READS:-20} / 5)) "$layout" 16384
+        write_live "$layout" 16384
         for _ in $(seq 1 "${READS:-20}"); do
             sh "trace-dump -q -a $TRACE >out"
             check_lines <out
         done
-        kill %% 2>/dev/null
-        wait
+        end_writer
     done
 }
 
 @test "a snapshot of a ring that stands still is the file" {
-    write_live 1 G6 1024
-    wait
+    write_live G6 1024
+    wait_for sh "trace-dump -q -a $TRACE | grep -q '\"tsc\":1[0-9][0-9][0-9][0-9]'"
+    end_writer
     cp "$TRACE" copy
     trace-dump -a "$TRACE" >live
     trace-dump -a copy | cmp - live
     check_lines <live
 }
 
-# The same entries as write_live, with 2 ms between two rounds. The name of the file tells the process that writes it.
-write_slowly() { # SECONDS LAYOUT SLOTS
+# The same, with a pause between two rounds, by default 2 ms; the ring starts with one round, or more. The name of the file
+# tells the process that writes it.
+write_slowly() { # LAYOUT SLOTS [MICROSECONDS [ROUNDS]]
     make_lines
-    rm -f "$TRACE" pid
+    rm -f "$TRACE"
     # shellcheck disable=SC2016 # it is the inner shell's
-    bash -c 'echo $$ >pid; exec mktrace -w "$1" -l "$2" -n "$3" -p 2000 -o "/dev/shm/mktrace_trace.pid$$" lines' - "$1" "$2" "$3" &
-    wait_for test -s pid
-    TRACE=/dev/shm/mktrace_trace.pid$(cat pid)
+    bash -c 'exec mktrace -w 600 -l "$1" -n "$2" -p "$3" -R "$4" -o "/dev/shm/mktrace_trace.pid$$" lines' - \
+        "$1" "$2" "${3:-2000}" "${4:-1}" &
+    writer=$!
+    TRACE=/dev/shm/mktrace_trace.pid$writer
     wait_for trace-dump -q -i "$TRACE" >info
-    eval "$(mktrace --places -l "$2" -n "$3" lines)"
+    eval "$(mktrace --places -l "$1" -n "$2" lines)"
+}
+
+# Follows a trace into the file followed, with messages in the file err; the id of trace-dump is $follower.
+follow() { # OPTION... FILE
+    # not to take an earlier one for it
+    rm -f followed
+    trace-dump -F "$@" >followed 2>err &
+    follower=$!
+}
+
+# Whether so many lines were followed.
+has_followed() { # LINES
+    [ "$(wc -l <followed)" -gt "$1" ]
+}
+
+# Waits for the end of the following, and checks its exit status.
+end_following() { # STATUS
+    local status=0
+    wait "$follower" || status=$?
+    follower=
+    equal "$status" "$1"
 }
 
 # How many slots lcore 0 has written, as the application publishes it.
@@ -89,16 +121,12 @@ written() {
     od -A n -t u8 -j $((history_0 + next_entry)) -N 8 "$TRACE" | tr -d ' '
 }
 
-has_written() { # SLOTS
-    [ "$(written)" -ge "$1" ]
-}
-
 @test "no entry that is in the ring from the begin of a read to its end is missing" {
     local slots=65536 before after n
     for layout in $LAYOUTS; do
-        write_slowly 4 "$layout" $slots
+        # it has wrapped
+        write_slowly "$layout" $slots 2000 400
         n=0
-        wait_for has_written $((slots + 1000))
         for _ in $(seq 1 $((${READS:-20} / 2))); do
             before=$(written)
             trace-dump -q -a "$TRACE" >out
@@ -112,9 +140,8 @@ has_written() { # SLOTS
                     print missing ? -1000000 : n + 0
                 }' out)))
         done
-        kill "$(cat pid)" 2>/dev/null || true
-        wait
-        rm -f "$TRACE" pid
+        end_writer
+        rm "$TRACE"
         # negative: some were missing
         [ "$n" -gt 100 ] || { echo "$layout: $n"; return 1; }
     done
@@ -122,26 +149,28 @@ has_written() { # SLOTS
 
 @test "-F prints every entry of a live ring once, as they are in the file at the end, and ends with the process" {
     for layout in $LAYOUTS; do
-        write_slowly 1 "$layout" 131072
-        status_is 0 sh "trace-dump -F -p $(cat pid) >followed"
-        equal "$stderr" ''
-        wait
+        # it does not wrap while the machine is busy with something else for less than 13 seconds
+        write_slowly "$layout" 131072 20000
+        follow -p "$writer"
+        wait_for has_followed 1000
+        end_writer
+        end_following 0
+        equal "$(cat err)" ''
         trace-dump "$TRACE" | cmp - followed
-        [ "$(wc -l <followed)" -gt 1000 ]
-        rm -f "$TRACE"
+        rm "$TRACE"
     done
 }
 
 @test "-F loses nothing of a ring that wraps while it can keep up" {
-    # as the ring takes 0.6 seconds, that long may the machine be busy with something else
-    write_slowly 3 G5 65536
-    wait_for has_written 80000
-    trace-dump -F "$TRACE" >followed 2>err
-    wait
+    # as the ring takes 1.3 seconds, that long may the machine be busy with something else
+    write_slowly G5 65536 4000 400
+    follow "$TRACE"
+    # it has wrapped, and does so again
+    wait_for has_followed 66000
+    end_writer
+    end_following 0
     cat err
     check_lines <followed
-    # it has wrapped meanwhile
-    [ "$(wc -l <followed)" -gt 33000 ]
     equal "$(grep -v -e 'left out' err)" ''
     sed 's/"us":[^,]*,//' followed | sort >without
     trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' | sort >ring
@@ -149,11 +178,14 @@ has_written() { # SLOTS
 }
 
 @test "-F says what was overwritten before it could be read, and has the rest" {
-    write_live 2 G6 1024
-    status=0
-    # else it gets the signal twice, and the second one kills
-    timeout --foreground -s INT --preserve-status 4 trace-dump -F -q "$TRACE" >followed 2>err || status=$?
-    equal "$status" 1
+    write_live G6 1024
+    follow -q "$TRACE"
+    wait_for has_followed 5000
+    end_writer
+    # up to the last entry
+    wait_for grep -q "^$(trace-dump -q -a "$TRACE" | sed -n '$s/"us":[^,]*\(.*\),"tpoint".*/"us":[0-9.]*\1,/p')" followed
+    kill "$follower"
+    end_following 1
     grep 'trace-dump: .*: lost [0-9]* slots of the rings, which were overwritten before they could be read' err
     awk -F '[:,"]+' '!/"torn"/ { i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j); if (i != text || i != j || ($3 - 1000) % 1490 != 10 * i) { print; exit 1 } }' followed
     sed 's/"us":[^,]*,//' followed | tail -n 5000 >without
@@ -164,12 +196,14 @@ has_written() { # SLOTS
 
 @test "-F ends with the process also when there is no descriptor to watch it by" {
     ! has_sanitizers || skip 'a tool with sanitizers takes no preloaded library'
-    write_slowly 1 G6 131072
+    write_slowly G6 131072
     EMFILE=24
-    status_is 0 env LD_PRELOAD="$BIN/faults.so" FAULT_IN=trace-dump FAULT_CALL=pidfd_open FAULT_NTH=1 FAULT=$EMFILE \
-        FAULT_MARK=happened trace-dump -F -q "$TRACE"
-    equal "$stderr" ''
-    [ -e happened ]
+    LD_PRELOAD=$BIN/faults.so FAULT_IN=trace-dump FAULT_CALL=pidfd_open FAULT_NTH=1 FAULT=$EMFILE FAULT_MARK=happened \
+        follow -q "$TRACE"
+    wait_for test -e happened
+    end_writer
+    end_following 0
+    equal "$(cat err)" ''
 }
 
 @test "-F prints an overrun ring in order, also while its writer does not run" {
@@ -184,51 +218,48 @@ has_written() { # SLOTS
     { cat defined; entries 0 1 200; entries 1 1 10; entries 1 500 500; } >lines
     mktrace -l G6 -n 64 -o later lines
     eval "$(mktrace --places -l G6 -n 64 lines)"
-    trace-dump -F -q --lag 1 live >out 2>err &
-    wait_for grep -q '"tsc":10,"us":[0-9.]*,"lcore":1' out
+    follow -q --lag 1 live
+    wait_for grep -q '"tsc":10,"us":[0-9.]*,"lcore":1' followed
     publish $((history_0 + history_size)) 2048
     publish $((history_1 + history_size)) 2048
     publish $((history_0 + next_entry)) 8
     publish $((history_1 + next_entry)) 8
-    wait_for grep -q '"tsc":200,' out
-    wait_for grep -q '"tsc":500,' out
+    wait_for grep -q '"tsc":200,' followed
+    wait_for grep -q '"tsc":500,' followed
     rm live
-    status=0
-    wait $! || status=$?
-    equal "$status" 1
-    equal "$(jq .tsc out | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 137 200) 500 "
+    end_following 1
+    equal "$(jq .tsc followed | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 137 200) 500 "
     equal "$(cat err)" 'trace-dump: live: lost 126 slots of the rings, which were overwritten before they could be read'
 }
 
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
     # nothing is lost on a busy machine, either
-    write_slowly 20 G6 131072
+    write_slowly G6 131072
     echo 'i: begin=0, ptr=0x7, name=seven' >lifetimes.txt
-    { trace-dump -F "$TRACE" & echo $! >follower; ended=0; wait $! || ended=$?; echo $ended >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
+    { trace-dump -F "$TRACE" & echo $! >id; ended=0; wait $! || ended=$?; echo $ended >status; } | trace-join -l lifetimes.txt | grep --line-buffered 'name=seven' >out &
     wait_for test -s out
     before=$(wc -l <out)
     wait_for sh "[ \$(wc -l <out) -gt $before ]"
     # a job in the background of a script ignores it, and so does what it runs
-    kill -INT "$(cat follower)"
+    kill -INT "$(cat id)"
     sleep 0.5
     [ ! -s status ]
-    kill "$(cat follower)"
+    kill "$(cat id)"
     wait_for test -s status
     equal "$(cat status)" 0
-    kill "$(cat pid)"
 }
 
 @test "-F ends when nobody reads its lines any more, also while there are none" {
-    write_slowly 1 G6 1024
+    write_slowly G6 1024
     mv "$TRACE" still
-    wait
+    end_writer
     # no process writes this one
     status_is 0 sh "timeout 30 trace-dump -q -F still | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} != 124 ]"
     equal "$stderr" ''
-    timeout 30 trace-dump -F still >out &
-    wait_for test -s out
+    follow still
+    wait_for test -s followed
     rm still
-    wait $!
+    end_following 0
 }
 
 @test "-F knows owners that are registered meanwhile" {
@@ -237,79 +268,69 @@ has_written() { # SLOTS
         echo '{"id":300,"poller":"t300","tsc":500,"description":"10.0.0.1:1"}'
         echo '{"tsc":1000,"lcore":0,"tpoint":"REQ","poller":"t300"}'
     } >lines
-    mktrace -w 10 -l G6 -n 65536 -p 2000 -o still lines &
+    mktrace -w 600 -l G6 -n 65536 -p 2000 -o still lines &
+    writer=$!
     wait_for trace-dump -q -i still >info
-    trace-dump -F still >out &
-    wait_for grep -q '"owner":"10.0.0.1:1"' out
+    follow still
+    wait_for grep -q '"owner":"10.0.0.1:1"' followed
     eval "$(mktrace --places -l G6 -n 65536 lines)"
     printf '10.0.0.1:1 sub\0' | dd of=still bs=1 seek=$((owners + owner_size * 300 + description)) conv=notrunc status=none
-    wait_for grep -q '"owner":"10.0.0.1:1 sub"' out
-    kill %1 %2
-    wait
+    wait_for grep -q '"owner":"10.0.0.1:1 sub"' followed
 }
 
 @test "-O -F prints owners as they are registered or change, and ends as -F does" {
     for layout in G4 G5 G6; do
-        write_slowly 10 "$layout" 1024
+        write_slowly "$layout" 1024
         register() { # ID TSC DESCRIPTION
             # shellcheck disable=SC2059 # it is made of the number
             { printf "\\x$(printf %x "$2")\0\0\0\0\0\0\0\1"; printf '%s\0' "$3"; } |
                 dd of="$TRACE" bs=4096 iflag=fullblock oflag=seek_bytes seek=$((owners + owner_size * $1)) conv=notrunc status=none
         }
         register 300 16 '10.0.0.1:1'
-        # not to take the lines of the layout before for those of this one
-        rm -f out
-        trace-dump -O -F "$TRACE" >out 2>err &
-        wait_for grep -q '"10.0.0.1:1"' out
+        follow -O "$TRACE"
+        wait_for grep -q '"10.0.0.1:1"' followed
         register 300 16 '10.0.0.1:1 sub'
-        wait_for grep -q '"10.0.0.1:1 sub"' out
+        wait_for grep -q '"10.0.0.1:1 sub"' followed
         register 300 32 '10.0.0.1:2'
-        wait_for grep -q '"10.0.0.1:2"' out
+        wait_for grep -q '"10.0.0.1:2"' followed
         # the last one is not missed
         register 301 48 last
-        kill "$(cat pid)"
-        wait_for grep -q last out
-        wait $!
-        diff - out <<'L'
+        end_writer
+        end_following 0
+        diff - followed <<'L'
 {"id":300,"tsc":16,"description":"10.0.0.1:1"}
 {"id":300,"tsc":16,"description":"10.0.0.1:1 sub"}
 {"id":300,"tsc":32,"description":"10.0.0.1:2"}
 {"id":301,"tsc":48,"description":"last"}
 L
         equal "$(cat err)" ''
-        rm -f "$TRACE" pid
+        rm "$TRACE"
     done
     # a signal, a reader that goes away, and a file that becomes shorter
-    write_slowly 10 G6 1024
+    write_slowly G6 1024
     register 300 16 '10.0.0.1:1'
-    # not to take the lines of the one before for those of this one, and kill it too early
-    rm out
-    trace-dump -O -F "$TRACE" >out &
-    wait_for test -s out
-    kill $!
-    status=0
-    wait $! || status=$?
-    equal "$status" 0
+    follow -O "$TRACE"
+    wait_for test -s followed
+    kill "$follower"
+    end_following 0
     status_is 0 sh "timeout 30 trace-dump -O -F $TRACE | true; [ \${PIPESTATUS[0]} != 124 ]"
     cp "$TRACE" copy
-    # and cut off the file too early
-    rm out
-    trace-dump -O -F copy >out 2>err &
-    wait_for test -s out
+    follow -O copy
+    wait_for test -s followed
     truncate -s 1000 copy
-    status=0
-    wait $! || status=$?
-    equal "$status" 1
+    end_following 1
     equal "$(cat err)" 'trace-dump: copy: owners are not followed any more: it became shorter'
-    kill "$(cat pid)"
 }
 
 @test "-F and the options that choose lines: nothing is shifted, and --until is the end" {
-    write_slowly 1 G6 131072
-    status_is 0 trace-dump -F --since 0.5 --until 20000.25 -c 1 "$TRACE"
-    wait
-    trace-dump --since 0.5 --until 20000.25 -c 1 "$TRACE" | diff - <(echo "$output")
+    write_slowly G6 131072 20000
+    status_is 0 trace-dump -F --since 0.5 --until 10.25 -c 1 "$TRACE"
     equal "$stderr" ''
+    # while it goes on
+    kill -0 "$writer"
+    trace-dump -q --since 0.5 --until 10.25 -c 1 "$TRACE" >want
+    [ "$(wc -l <want)" -gt 500 ]
+    cmp want - <<<"$output"
 }
 
 @test "-F needs a trace file, and prints entries" {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -826,9 +827,18 @@ static void print_places(unsigned num_lcores)
 		       sizeof(*owners), offsetof(struct owner, description), layout->owner_area);
 }
 
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
 /*
  * Goes on writing to the rings of the file, which is mapped as an application maps it: an entry is published
- * by moving next_entry behind it. Full speed within a round, one lcore after the other, an entry each.
+ * by moving next_entry behind it. Full speed within a round, one lcore after the other, an entry each. SIGTERM
+ * ends it after a round.
  */
 static void write_live(const char *name, int fd, unsigned num_lcores)
 {
@@ -843,7 +853,8 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 	for (unsigned i = 0; i < num_lcores; i++)
 		rings[i] = (struct ring){(union slot *)(map + lcores[i].offset + layout->history_size),
 					 .size = opt.slots, .next = lcores[i].slots * opt.repeat + opt.start};
-	for (uint64_t round = opt.repeat; clock_ns() < end; round++) {
+	signal(SIGTERM, stop);
+	for (uint64_t round = opt.repeat; clock_ns() < end && !stopped; round++) {
 		if (opt.pause)
 			usleep(opt.pause);
 		for (bool more = true; more;) {
