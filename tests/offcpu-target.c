@@ -16,6 +16,7 @@
  *	fault=N      N times a page that a thread fills after 2 ms, by userfaultfd
  *	yield=N      N times sched_yield while another process wants the CPU
  *	spin=MS      gaps of more than a microsecond between two readings of the counter
+ *	hold=MS      the same, while no ordinary thread can take the CPU
  *	threads=N    N threads, one after the other, each of which sleeps for 3 ms
  *
  * With "clock" before the acts, a tick is a nanosecond of CLOCK_MONOTONIC.
@@ -329,7 +330,7 @@ static void act(const char *name, int n)
 		fault(n);
 	else if (strncmp(name, "yield=", 6) == 0)
 		yield(n);
-	else if (strncmp(name, "spin=", 5) == 0)
+	else if (strncmp(name, "spin=", 5) == 0 || strncmp(name, "hold=", 5) == 0)
 		spin(n);
 	else if (strncmp(name, "threads=", 8) == 0)
 		threads(n);
