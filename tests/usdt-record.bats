@@ -155,6 +155,7 @@ odd: text='yyyyyyyy'"
     [[ $(events <<<"$output") =~ ^"strings: a='', b='', c='', d='', e='', f='', g=0x"[0-9a-f]+$ ]]
 }
 
+# bats test_tags=any-kernel
 @test "several specs, skipped arguments and no arguments, in the order of the events" {
     local stamp
     stamp=$(has_ticks && echo stamp) || true
@@ -397,9 +398,10 @@ guarded: n=0x7'
 
 # bats test_tags=any-kernel
 @test "a signal is passed on to the command when recording is over" {
-    usdt-record -q -d 1 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
+    usdt-record -q -d 0.3 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
     recorder=$!
-    sleep 1.5
+    # it ends with the second of the clock lines, where there are any
+    ! has_ticks || wait_for sh "[ \$(grep -c ^clock lines) = 2 ]"
     kill "$recorder"
     status=0
     wait "$recorder" || status=$?
@@ -443,9 +445,9 @@ guarded: n=0x7'
 @test "signals that are ignored stay so" {
     start usdt-target wait sites
     env --ignore-signal=HUP usdt-record -o lines -p "$started" -e 'inlined(where)' 2>log &
-        recorder=$!
-        wait_for_text recording log
-    kill -HUP $!
+    recorder=$!
+    wait_for_text recording log
+    kill -HUP "$recorder"
     sleep 0.2
     echo >&"$go"
     wait
