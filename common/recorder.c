@@ -6,7 +6,6 @@
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,8 +19,11 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "foreign.h"
 #include "io.h"
+#include "output.h"
 #include "privilege.h"
+#include "signals.h"
 #include "wakeup.h"
 
 enum {
@@ -29,146 +31,29 @@ enum {
 	BATCH_MS = 5,   /* for events to collect, while there are any */
 	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
 	DRAIN_MS = 500, /* for what is in the ring, when the program is still attached */
-	READER_MS = 50, /* from one attempt to open a pipe that has no reader to the next */
 };
 
 /*
- * A handler rather than signalfd(2), for which signals must be blocked: a second one has to kill
- * also while a write waits for a reader that does not read.
- */
-static volatile sig_atomic_t caught;
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-enum { NUM_SIGNALS = sizeof(signals) / sizeof(*signals) };
-
-static void on_signal(int number)
-{
-	if (number != SIGPIPE)
-		caught = number;
-}
-
-/*
  * Called once the command was forked, which has the user's own dispositions and ends when the tool
- * is killed. Ignored signals stay ignored, as nohup wants it. EPIPE is handled where we write: the
- * command must still be waited for.
+ * is killed. EPIPE is handled where we write: the command must still be waited for.
  */
 static void catch_signals(void)
 {
-	for (int i = 0; i < NUM_SIGNALS; i++) {
-		struct sigaction action = {.sa_handler = on_signal}, old;
-
-		action.sa_flags = signals[i] == SIGPIPE ? 0 : SA_RESETHAND;
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
+	signals_catch(NULL);
+	signal(SIGPIPE, SIG_IGN);
 }
 
 /* A terminal sends SIGINT to the command as well. The command's end then ends recording. */
 static void take_signal(struct recorder *r)
 {
-	int number = caught;
+	int number = signals_take();
 
-	caught = 0;
 	if (!number)
 		return;
 	if (r->command.pid <= 0)
 		r->is_over = true;
 	else if (number != SIGINT)
 		kill(r->command.pid, number);
-}
-
-/* As ppoll(2), until the timeout or a signal, which cannot come unnoticed just before it. */
-static int wait_for(struct pollfd *fds, nfds_t n, int ms)
-{
-	struct timespec timeout = {ms / 1000, ms % 1000 * NS_A_MS};
-	sigset_t blocked, before;
-	int ready;
-
-	sigemptyset(&blocked);
-	for (int i = 0; i < NUM_SIGNALS; i++)
-		sigaddset(&blocked, signals[i]);
-	sigprocmask(SIG_BLOCK, &blocked, &before);
-	ready = ppoll(fds, n, caught ? &(struct timespec){} : &timeout, &before);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return ready;
-}
-
-/* Opens a named pipe once it has a reader; -1 after a signal, which ends the tool at once again from then on. */
-static int wait_for_reader(const struct recorder *r, const char *path, int flags)
-{
-	struct sigaction before[NUM_SIGNALS];
-	int fd;
-
-	for (int i = 0; i < NUM_SIGNALS; i++)
-		sigaction(signals[i], NULL, &before[i]);
-	catch_signals();
-	cli_notice(r->options.quiet, "%s: a pipe: waits for a process that reads from it", path);
-	do {
-		wait_for(NULL, 0, READER_MS);
-		fd = open(path, flags);
-	} while (fd < 0 && errno == ENXIO && !caught);
-	for (int i = 0; i < NUM_SIGNALS; i++)
-		sigaction(signals[i], &before[i], NULL);
-	if (fd < 0 && caught)
-		warnx("%s: no process has opened this pipe to read from it", path);
-	else if (fd < 0)
-		warn("%s", path);
-	return fd;
-}
-
-static bool is_pipe(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-/* Root follows no link that others may have placed there beforehand. */
-static int open_path(const struct recorder *r, const char *path)
-{
-	int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | (geteuid() == 0 ? O_NOFOLLOW : 0);
-	int fd = open(path, flags | O_NONBLOCK, 0666);
-
-	if (fd < 0 && errno == ENXIO && is_pipe(path))
-		fd = wait_for_reader(r, path, (flags & ~O_CREAT) | O_NONBLOCK);
-	else if (fd < 0 && errno == ELOOP)
-		warnx("%s: a symbolic link, which root does not follow here: name the file itself", path);
-	else if (fd < 0)
-		warn("%s", path);
-	if (fd >= 0)
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-	return fd;
-}
-
-static int open_output(struct recorder *r)
-{
-	const char *path = r->options.output;
-	int fd;
-
-	if (path && strcmp(path, "-") == 0)
-		path = r->options.output = NULL;
-	/* a closed one was opened for reading, see cli_parse() */
-	if (!path && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-		errno = EBADF;
-		warn("<stdout>");
-		return -1;
-	}
-	fd = path ? open_path(r, path) : STDOUT_FILENO;
-	if (fd < 0)
-		return -1;
-	out_open(&r->out, fd);
-	return 0;
-}
-
-/* Returns the exit status of a tool that fails, or 0. */
-static int close_output(struct recorder *r)
-{
-	if (!r->options.output)
-		return cli_close(&r->out, EXIT_SUCCESS);
-	if (out_close(&r->out) == 0)
-		return EXIT_SUCCESS;
-	warn("%s", r->options.output);
-	return EXIT_FAILURE;
 }
 
 static int start_command(struct recorder *r)
@@ -250,60 +135,7 @@ static int on_event(void *context, void *event, size_t size)
 		return -1;
 	}
 	/* handling events may take long: a signal must not wait for all of them */
-	return ++r->batch == BATCH || caught ? -1 : 0;
-}
-
-/* The offset of task_exec_state.dumpable; 0: the kernel has none. */
-static uint32_t dumpable_offset(void)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	int id = btf ? btf__find_by_name_kind(btf, "task_exec_state", BTF_KIND_STRUCT) : -1;
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, id) : NULL;
-	uint32_t offset = 0;
-
-	for (unsigned i = 0; type && i < btf_vlen(type); i++)
-		if (strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), "dumpable") == 0)
-			offset = btf_member_bit_offset(type, i) / 8;
-	btf__free(btf);
-	return offset;
-}
-
-int recorder_tracepoint(const char *name)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *type;
-	int id, arguments = -1;
-	char alias[64];
-
-	/* a pointer to a function, whose first argument is the program's own */
-	snprintf(alias, sizeof(alias), "btf_trace_%s", name);
-	id = btf ? btf__find_by_name_kind(btf, alias, BTF_KIND_TYPEDEF) : -1;
-	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, id)->type) : NULL;
-	type = type ? btf__type_by_id(btf, type->type) : NULL;
-	if (type && btf_is_func_proto(type))
-		arguments = btf_vlen(type) - 1;
-	btf__free(btf);
-	return arguments;
-}
-
-/* Without CAP_SYS_PTRACE, the program shows the user's own processes only. */
-static int hide_foreign(struct recorder *r)
-{
-	const struct recorder_foreign *foreign = &r->program.foreign;
-	char path[32], target;
-
-	if (!foreign->only_own || privilege_may_trace())
-		return 0;
-	*foreign->only_own = true;
-	*foreign->uid = getuid();
-	*foreign->gid = getgid();
-	*foreign->capabilities = privilege_permitted();
-	*foreign->dumpable_offset = dumpable_offset();
-	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
-	if (!r->pid || readlink(path, &target, 1) >= 0 || errno != EACCES)
-		return 0;
-	warnx("process %d: of another user, which takes CAP_SYS_PTRACE", r->pid);
-	return -1;
+	return ++r->batch == BATCH || signals_caught() ? -1 : 0;
 }
 
 /*
@@ -312,7 +144,7 @@ static int hide_foreign(struct recorder *r)
  */
 static void report_foreign(struct recorder *r)
 {
-	uint32_t *num = r->program.foreign.num, n = num ? *num : 0;
+	uint32_t n = foreign_hidden(&r->program.foreign);
 	const char *message = "%" PRIu64 " events in processes of other users were left out: they take CAP_SYS_PTRACE";
 
 	if (r->pid)
@@ -333,7 +165,7 @@ static int load(struct recorder *r)
 		warn("/proc/self/ns/pid");
 		return -1;
 	}
-	if (r->tool->open(r->context, p) != 0 || hide_foreign(r) != 0)
+	if (r->tool->open(r->context, p) != 0 || foreign_hide(&p->foreign, r->pid) != 0)
 		return -1;
 	events = bpf_object__find_map_by_name(*p->skeleton->obj, "events");
 	*p->pid_ns = ns.st_ino;
@@ -374,16 +206,16 @@ static int start(struct recorder *r)
 		return EXIT_FAILURE;
 	if (command && command_find(&r->command, command) != 0)
 		return command_cannot_run(command[0]);
-	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) || open_output(r) != 0 ||
-	    start_command(r) != 0 || watch_processes(r) != 0 || load(r) != 0 || attach(r) != 0 ||
-	    privilege_drop(r->keeps_reading) != 0)
+	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
+	    output_open(&r->out, r->options.output, r->options.quiet) != 0 || start_command(r) != 0 ||
+	    watch_processes(r) != 0 || load(r) != 0 || attach(r) != 0 || privilege_drop(r->keeps_reading) != 0)
 		return EXIT_FAILURE;
 	catch_signals();
 	if (r->options.duration_ns)
 		r->deadline = clock_ms() + (r->options.duration_ns + 999999) / 1000000;
 	/* it has not run yet, and ends with the tool */
-	if (command && caught)
-		return 128 + caught;
+	if (command && signals_caught())
+		return 128 + signals_caught();
 	if (command && command_release(&r->command) != 0)
 		return command_cannot_run(r->command.path);
 	if (r->tool->started)
@@ -427,7 +259,7 @@ static void wait_for_events(struct recorder *r, int ms)
 	}
 	if (r->deadline && r->deadline - now < (uint64_t)ms)
 		ms = r->deadline - now;
-	if (wait_for(fds, 2 + RECORDER_PIDS, ms) >= 0) {
+	if (signals_poll(fds, 2 + RECORDER_PIDS, ms) >= 0) {
 		note_ended(r, fds + 2);
 		/* the reader has gone: no message, and the status is as if a write had failed */
 		r->failed |= fds[1].revents != 0;
@@ -508,7 +340,7 @@ static void wait_for_command(struct recorder *r)
 	struct pollfd process = {r->processes[0], POLLIN, 0};
 
 	while (r->command.pid > 0) {
-		int ready = wait_for(&process, 1, IDLE_MS);
+		int ready = signals_poll(&process, 1, IDLE_MS);
 
 		take_signal(r);
 		if (ready > 0 || (ready < 0 && errno != EINTR))
@@ -551,7 +383,7 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 			tool->finish(context);
 		report_foreign(r);
 		report_clocks(r);
-		status = close_output(r);
+		status = output_close(&r->out, r->options.output);
 		if (r->failed)
 			status = EXIT_FAILURE;
 		wait_for_command(r);
@@ -612,6 +444,24 @@ uint64_t recorder_missed(const struct recorder *r)
 			missed += info.recursion_misses;
 	}
 	return missed;
+}
+
+int recorder_tracepoint(const char *name)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	int id, arguments = -1;
+	char alias[64];
+
+	/* a pointer to a function, whose first argument is the program's own */
+	snprintf(alias, sizeof(alias), "btf_trace_%s", name);
+	id = btf ? btf__find_by_name_kind(btf, alias, BTF_KIND_TYPEDEF) : -1;
+	type = id > 0 ? btf__type_by_id(btf, btf__type_by_id(btf, id)->type) : NULL;
+	type = type ? btf__type_by_id(btf, type->type) : NULL;
+	if (type && btf_is_func_proto(type))
+		arguments = btf_vlen(type) - 1;
+	btf__free(btf);
+	return arguments;
 }
 
 static int open_iterator(struct bpf_program *program, const struct bpf_iter_attach_opts *options)

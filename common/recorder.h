@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "command.h"
+#include "foreign.h"
 #include "out.h"
 #include "stamp.h"
 #include "ticks.h"
@@ -61,21 +62,8 @@ struct recorder_program {
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
 	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: no followers */
-	struct recorder_foreign {     /* see bpf/foreign.bpf.h; NULL: it shows what all users can see */
-		bool *only_own;
-		uint32_t *uid, *gid;
-		uint64_t *capabilities;
-		uint32_t *dumpable_offset;
-		uint32_t *num;
-	} foreign;
+	struct foreign foreign;
 };
-#define RECORDER_FOREIGN(bpf)                                                                    \
-	((struct recorder_foreign){.only_own = &(bpf)->rodata->only_own,                         \
-				   .uid = &(bpf)->rodata->own_uid,                               \
-				   .gid = &(bpf)->rodata->own_gid,                               \
-				   .capabilities = (uint64_t *)&(bpf)->rodata->own_capabilities, \
-				   .dumpable_offset = &(bpf)->rodata->dumpable_offset,           \
-				   .num = &(bpf)->bss->num_foreign})
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
 				   .pid_ns = &(bpf)->rodata->pid_ns,       \

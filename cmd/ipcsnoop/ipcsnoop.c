@@ -95,7 +95,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf_program__set_autoattach(bpf->progs.find_named, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
 	*program = RECORDER_PROGRAM(bpf);
-	program->foreign = RECORDER_FOREIGN(bpf);
+	program->foreign = FOREIGN(bpf);
 	program->num_followed = &bpf->bss->num_followed;
 	return 0;
 }

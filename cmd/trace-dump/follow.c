@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include "clock.h"
 #include "input.h"
 #include "mem.h"
+#include "signals.h"
 #include "snapshot.h"
 #include "trace.h"
 
@@ -21,24 +21,6 @@ enum {
 	IDLE_MS = 20, /* while none do */
 	IDLE_ROUNDS = 32,
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void handle_signal(int number)
-{
-	(void)number;
-	interrupted = true;
-}
-
-static void catch_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESETHAND}, old;
-
-	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
 
 static void raise_to(uint64_t *ticks, uint64_t to)
 {
@@ -79,7 +61,7 @@ void follow_open(struct follow *f, struct trace *t, struct input *in, struct mer
 		f->pid = pid;
 		f->pidfd = syscall(SYS_pidfd_open, pid, 0);
 	}
-	catch_signals();
+	signals_catch(NULL);
 }
 
 bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot)
@@ -108,7 +90,7 @@ bool follow_has_ended(const struct follow *f)
 	struct pollfd process = {f->pidfd, POLLIN, 0};
 	struct stat st;
 
-	return f->ended || interrupted || (f->pidfd >= 0 && poll(&process, 1, 0) > 0) ||
+	return f->ended || signals_caught() || (f->pidfd >= 0 && poll(&process, 1, 0) > 0) ||
 	       (f->pid && f->pidfd < 0 && kill(f->pid, 0) != 0 && errno == ESRCH) ||
 	       (fstat(f->in->fd, &st) == 0 && st.st_nlink == 0);
 }
@@ -354,7 +336,7 @@ bool follow_wait_ms(const struct follow *f, int out, int ms)
 {
 	struct pollfd fds[] = {{out, 0, 0}, {f->pidfd, POLLIN, 0}};
 
-	return interrupted || poll(fds, 2, ms) <= 0 || !(fds[0].revents & POLLERR);
+	return signals_caught() || poll(fds, 2, ms) <= 0 || !(fds[0].revents & POLLERR);
 }
 
 bool follow_wait(const struct follow *f, int out)

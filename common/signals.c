@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "signals.h"
+
+#include "clock.h"
+
+static volatile sig_atomic_t caught;
+
+static const int numbers[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+void signals_catch(struct sigaction before[SIGNALS])
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND}, old;
+
+	for (int i = 0; i < SIGNALS; i++) {
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+		if (before)
+			before[i] = old;
+	}
+}
+
+void signals_restore(const struct sigaction before[SIGNALS])
+{
+	for (int i = 0; i < SIGNALS; i++)
+		sigaction(numbers[i], &before[i], NULL);
+}
+
+int signals_caught(void)
+{
+	return caught;
+}
+
+int signals_take(void)
+{
+	int number = caught;
+
+	caught = 0;
+	return number;
+}
+
+int signals_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	struct timespec timeout = {ms / 1000, ms % 1000 * NS_A_MS};
+	sigset_t blocked, before;
+	int ready;
+
+	/* none comes unnoticed between the look and the wait */
+	sigemptyset(&blocked);
+	for (int i = 0; i < SIGNALS; i++)
+		sigaddset(&blocked, numbers[i]);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	ready = ppoll(fds, n, caught ? &(struct timespec){} : &timeout, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready;
+}
