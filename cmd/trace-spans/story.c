@@ -7,185 +7,24 @@
 #include "connection.h"
 #include "label.h"
 #include "mem.h"
-#include "number.h"
-#include "text.h"
 
 enum {
-	MARKED = 3,     /* of the longest gaps, those of at least this part of the life: */
-	NOTABLE = 10,   /* a tenth */
-	GAP = 12,       /* columns */
-	HAS_BUFFER = 1, /* in span.notes[0] */
-	LOOKS = 64,     /* at connections, on average, for each buffer that is returned */
+	MARKED = 3,   /* of the longest gaps, those of at least this part of the life: */
+	NOTABLE = 10, /* a tenth */
+	GAP = 12,     /* columns */
 };
 
-/* A state in which objects wait along with others. */
-static bool waits_for_buffer(const struct story *story, uint32_t state)
+void story_start(struct story *story, struct spans *spans)
 {
-	return state != MAP_NONE && story->spans->info[state].layer == LAYER_BUFFER;
-}
-
-static bool is_queued(const struct story *story, uint32_t state)
-{
-	return state != MAP_NONE && story->spans->info[state].source == FACTS_SOCKET;
-}
-
-static struct story_lcore *lcore_of(struct story *story, const struct traceline *line)
-{
-	uint64_t number = 0;
-	uint32_t *index;
-
-	number_decimal(line->lcore, &number);
-	index = map_put(&story->lcores, traceline_in_source(line, number));
-	if (*index == MAP_NONE) {
-		*index = story->num_lcores;
-		story->last = mem_room(story->last, story->num_lcores, &story->cap_lcores);
-		story->last[story->num_lcores++] = (struct story_lcore){};
-	}
-	return &story->last[*index];
-}
-
-/* The owner of a connection from v24.05 on, the address of its qpair before that. */
-static bool connection_key(const struct traceline *line, uint64_t *key)
-{
-	struct slice poller = line->poller;
-
-	if (line->owner.n && poller.n && number_decimal(slice_from(poller, 1), key)) {
-		*key |= (uint64_t)(unsigned char)poller.p[0] << 56;
-		return true;
-	}
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_is(line->args[i].key, "qpair"))
-			return traceline_number(line->args[i].value, key);
-	*key = line->object_value;
-	return !line->object_id.p && line->object_value;
-}
-
-static uint32_t connection_of(struct story *story, const struct traceline *line)
-{
-	uint32_t *index;
-	uint64_t key;
-
-	if (!connection_key(line, &key))
-		return MAP_NONE;
-	key = traceline_in_source(line, key);
-	index = map_put(&story->connections, key);
-	if (*index == MAP_NONE) {
-		*index = story->num_connections;
-		story->all = mem_room(story->all, story->num_connections, &story->cap_connections);
-		story->all[story->num_connections++] = (struct story_connection){};
-	}
-	return *index;
-}
-
-/* The state after the header of a PDU is 2 in all releases: include/spdk_internal/nvme_tcp.h. */
-static bool receives_pdu(const struct traceline *line)
-{
-	uint64_t state;
-
-	return slice_is(line->tpoint, "TCP_QP_RCV_STATE_CHANGE") && line->num_args &&
-	       slice_is(line->args[0].key, "state") && traceline_number(line->args[0].value, &state) && state == 2;
-}
-
-void story_see(struct story *story, const struct traceline *line, uint64_t ns)
-{
-	struct story_lcore *lcore;
-	uint32_t connection;
-
-	/* a line of another tool, which no lcore has written */
-	if (!line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint)))
-		return;
-	lcore = lcore_of(story, line);
-	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
-	lcore->last = ns > lcore->last ? ns : lcore->last;
-	if (receives_pdu(line) && (connection = connection_of(story, line)) != MAP_NONE)
-		story->all[connection].pdus++;
-}
-
-static void leave(struct story *story, const struct span *s, uint32_t state)
-{
-	story->waiting -= waits_for_buffer(story, state) && story->waiting;
-	if (is_queued(story, state) && s->connection != MAP_NONE)
-		story->all[s->connection].queued -= story->all[s->connection].queued > 0;
-}
-
-static void name_connection(struct story *story, const struct span *s)
-{
-	struct story_connection *connection = s->connection == MAP_NONE ? NULL : &story->all[s->connection];
-
-	if (connection && !s->has_parent && !connection->label.p)
-		connection->label = mem_slice(label_of(&story->text, s));
-}
-
-/* Counts those that were there before it. */
-static void enter(struct story *story, const struct span *s, uint32_t state, struct span_line *line)
-{
-	if (waits_for_buffer(story, state))
-		line->others = story->waiting++;
-	if (is_queued(story, state) && s->connection != MAP_NONE)
-		line->others = story->all[s->connection].queued++;
-}
-
-/* When there are many connections, the one with most buffers is found a little late. */
-static void find_most(struct story *story)
-{
-	story->owed_looks += LOOKS;
-	if (story->owed_looks < story->num_connections)
-		return;
-	story->owed_looks = 0;
-	for (size_t i = 0; i < story->num_connections; i++)
-		if (story->all[i].holders > story->all[story->most].holders)
-			story->most = i;
-}
-
-static void get_buffer(struct story *story, struct span *s, struct span_line *line)
-{
-	if (s->connection == MAP_NONE || s->notes[0] & HAS_BUFFER)
-		return;
-	line->holders = story->holders;
-	line->holder = story->most;
-	line->held = story->all[story->most].holders;
-	s->notes[0] |= HAS_BUFFER;
-	story->holders++;
-	story->all[s->connection].holders++;
-	if (story->all[s->connection].holders > story->all[story->most].holders)
-		story->most = s->connection;
-}
-
-static void return_buffer(struct story *story, const struct span *s)
-{
-	if (!(s->notes[0] & HAS_BUFFER))
-		return;
-	story->holders--;
-	story->all[s->connection].holders--;
-	if (s->connection == story->most)
-		find_most(story);
+	*story = (struct story){.spans = spans, .causes = {.spans = spans, .indent = GAP}, .columns = TEXT_SHORT};
 }
 
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
-	struct span_line kept = {
-		.sequence = story->spans->lines, .lcore = s->last_lcore, .silence = lcore_of(story, line)->silence};
+	struct span_line kept = {.sequence = story->spans->lines, .lcore = s->last_lcore, .at = s->kept.len};
 
-	if (before == MAP_NONE) {
-		s->connection = connection_of(story, line);
-		/* a write to a socket does not say whose it is */
-		if (s->connection == MAP_NONE && s->parent)
-			s->connection = s->parent->connection;
-		name_connection(story, s);
-	}
-	leave(story, s, before);
-	if (waits_for_buffer(story, before))
-		get_buffer(story, s, &kept);
-	enter(story, s, s->states[s->n - 1].state, &kept);
-	/* a request has its buffer until it ends */
-	if (!spans_is_open(story->spans, s)) {
-		return_buffer(story, s);
-		s->notes[0] &= ~HAS_BUFFER;
-	}
-	if (s->connection != MAP_NONE)
-		kept.pdus = story->all[s->connection].pdus;
+	causes_keep(&story->causes, s, before, line, &kept);
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
-	kept.at = s->kept.len;
 	s->lines[s->n - 1] = kept;
 	out_slice(&s->kept, text);
 }
@@ -229,12 +68,6 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 	held->begin = interval->begin;
 	held->end = interval->end;
 	keep_cause(story, held, line);
-}
-
-void story_end(struct story *story, const struct span *s)
-{
-	leave(story, s, s->states[s->n - 1].state);
-	return_buffer(story, s);
 }
 
 static size_t count(const struct span *s)
@@ -298,51 +131,6 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 	}
 	life = life / NOTABLE + 1;
 	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
-}
-
-/* A line of its own: the number of things between two texts. */
-static void put_cause(struct out *out, const char *before, uint64_t n, const char *one, const char *many,
-		      const char *after)
-{
-	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", GAP, "", before, n, n == 1 ? one : many, after);
-}
-
-static void put_holder(const struct story *story, struct out *out, const struct span_line *line)
-{
-	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", GAP, "", line->holders,
-		   line->holders == 1 ? "request had" : "requests had", line->held);
-	out_visible(out, story->all[line->holder].label);
-	out_char(out, '\n');
-}
-
-/* What is known of the wait that an entry ends. */
-static void put_causes(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap)
-{
-	const struct span *s = e->span;
-	const struct span_line *line = &s->lines[e->state], *before = line - 1;
-	enum layer layer;
-	uint32_t state;
-
-	if (line->silence && line->silence >= gap / 2) {
-		/* the line that put_entry() has parsed */
-		out_printf(out, "%*s   lcore %.*s wrote nothing for ", GAP, "", (int)story->line.lcore.n,
-			   story->line.lcore.p);
-		out_us(out, line->silence < gap ? line->silence : gap);
-		out_text(out, " us\n");
-	}
-	if (!e->state)
-		return;
-	state = s->states[e->state - 1].state;
-	layer = story->spans->info[state].layer;
-	if (layer == LAYER_BUFFER)
-		put_cause(out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && line->held && story->all[line->holder].label.n)
-		put_holder(story, out, line);
-	if (is_queued(story, state) && before->others)
-		put_cause(out, "queued behind", before->others, "other", "others", "on the socket");
-	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
-		put_cause(out, "the connection received", line->pdus - before->pdus - 1, "other PDU", "other PDUs",
-			  "meanwhile");
 }
 
 /* An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it. */
@@ -519,7 +307,9 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 			put_aside(story, out, &story->asides[aside]);
 		put_entry(story, out, &story->entries[i], gap, gap >= marked, s, label);
 		if (gap >= marked)
-			put_causes(story, out, &story->entries[i], gap);
+			/* the line that put_entry() has parsed */
+			causes_write(&story->causes, out, story->entries[i].span, story->entries[i].state,
+				     story->line.lcore, gap);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
@@ -527,12 +317,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 
 void story_free(struct story *story)
 {
-	map_free(&story->lcores);
-	map_free(&story->connections);
-	free(story->last);
-	for (size_t i = 0; i < story->num_connections; i++)
-		free((char *)story->all[i].label.p);
-	free(story->all);
+	causes_free(&story->causes);
 	for (size_t i = 0; i < story->num_reactors; i++)
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			free(story->reactors[i][kind].all);

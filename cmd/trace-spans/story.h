@@ -7,6 +7,7 @@
 #ifndef TRACE_SPANS_STORY_H
 #define TRACE_SPANS_STORY_H
 
+#include "causes.h"
 #include "spans.h"
 #include "text.h"
 
@@ -20,25 +21,9 @@ struct story_held {
 	char cause[STORY_CAUSE];
 };
 
-/* All zero but for .columns = TEXT_SHORT, it has seen no lines. */
 struct story {
-	struct spans *spans; /* set before the first line */
-	struct map lcores;
-	struct story_lcore {
-		uint64_t last, silence; /* ns: its latest entry, and the time before that */
-	} * last;                       /* by lcore */
-	size_t num_lcores, cap_lcores;
-	struct map connections;
-	struct story_connection {
-		uint64_t pdus;      /* received */
-		uint64_t queued;    /* writes in the queue of its socket */
-		uint64_t holders;   /* requests that have a buffer */
-		struct slice label; /* of the first request */
-	} * all;
-	size_t num_connections, cap_connections;
-	uint64_t waiting, holders; /* requests that wait for a buffer, and that have one */
-	uint32_t most;             /* the connection with the most of these */
-	size_t owed_looks;
+	struct spans *spans;
+	struct causes causes;
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
@@ -65,8 +50,8 @@ struct story {
 	struct out text, label, cause;
 };
 
-/* Sees each line before spans_line() does. */
-void story_see(struct story *story, const struct traceline *line, uint64_t ns);
+/* It has seen no lines. Each line goes to causes_see() first, and each span that ends to causes_end(). */
+void story_start(struct story *story, struct spans *spans);
 
 /* Keeps the line of an entry, as spans.entry. */
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
@@ -74,9 +59,6 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 /* Keeps a time in which a reactor was held, as spans.held. */
 void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
 		const struct traceline *line);
-
-/* A span ends in the state that it is in. */
-void story_end(struct story *story, const struct span *s);
 
 void story_write(struct story *story, struct out *out, const struct span *s);
 

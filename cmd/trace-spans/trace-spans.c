@@ -30,7 +30,7 @@ static struct spans spans;
 static struct print print;
 static struct choose choose;
 static struct ranking ranking;
-static struct story story = {.columns = TEXT_SHORT};
+static struct story story;
 static struct out out, text = {.fd = OUT_MEMORY};
 
 static unsigned idle_ticks;         /* since the last line */
@@ -74,7 +74,7 @@ static void take_span(void *context, const struct span *s)
 
 	(void)context;
 	if (opt.story)
-		story_end(&story, s);
+		causes_end(&story.causes, s);
 	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(s, ns))
 		return;
 	if (!opt.open && !opt.slowest) {
@@ -114,7 +114,7 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 	(void)context;
 	idle_ticks = 0;
 	if (opt.story && !traceline_time(line, &ns))
-		story_see(&story, line, ns);
+		causes_see(&story.causes, line, ns);
 	return spans_line(&spans, line, entry);
 }
 
@@ -189,7 +189,8 @@ static const char *parse_options(int argc, char **argv)
 
 static void start(void)
 {
-	print.spans = story.spans = &spans;
+	print.spans = &spans;
+	story_start(&story, &spans);
 	spans.types = &types;
 	spans.states = &states;
 	spans.take = take_span;
