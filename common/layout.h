@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layouts that trace files can have. */
+#ifndef LAYOUT_H
+#define LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "trace.h"
+
+struct input;
+
+enum {
+	LAYOUTS = 6,
+	LAYOUT_HISTORY_CORE = 48, /* bytes of a history of G6 before the counts; a truncated one has nothing more */
+};
+
+/*
+ * Where things are in a file, and how many. G6 has a table of sections for it; in the others all is
+ * fixed.
+ */
+struct layout {
+	const char *name, *releases;
+	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
+	uint64_t thread_names;                                          /* 0: none, or in the histories */
+	uint64_t file_size;    /* position of the file's size; of its end in G1 to G3 */
+	uint64_t owner_count;  /* position of number and size of owner records; 0: there are none */
+	uint64_t owner_offset; /* position of their position; 0: they are at owners */
+	uint64_t owners;       /* position of the records */
+	uint64_t clear_tsc;    /* 0: none */
+	uint64_t histories;    /* position of the first one */
+	uint64_t num_tpoints, num_lcores;
+	unsigned num_args, num_relations;
+	unsigned history_size;              /* bytes before the ring */
+	unsigned slots, next_entry, thread; /* positions in a history; no thread: 0 */
+	bool every_lcore;                   /* has a history, used or not */
+};
+
+enum layout_result { LAYOUT_OTHER, LAYOUT_CUT_OFF, LAYOUT_MATCHES };
+
+/*
+ * Sets *l to the layout i, of LAYOUTS. The last one is read from the file, which may not have it, or only the start of
+ * it; its faults are counted in t.
+ */
+enum layout_result layout_get(struct layout *l, unsigned i, struct trace *t, struct input *in);
+
+static inline uint64_t layout_number(const uint8_t *p, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, bytes);
+	return v;
+}
+
+static inline bool layout_is_zero(const uint8_t *p, size_t n)
+{
+	/* each byte equals the one before it */
+	return !n || (!p[0] && memcmp(p, p + 1, n - 1) == 0);
+}
+
+#endif
