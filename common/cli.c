@@ -136,7 +136,8 @@ pid_t cli_pid(const char *option, const char *text)
 	return pid;
 }
 
-uint64_t cli_count(const char *option, const char *text)
+/* A whole number above 0, below 2^31, or a usage error. */
+static uint64_t count_of(const char *option, const char *text)
 {
 	uint64_t count;
 
@@ -153,7 +154,7 @@ void cli_ids(const char *option, const char *text, pid_t *ids, size_t max)
 	while ((id = strsep(&rest, ","))) {
 		if (n == max)
 			cli_usage("%s: at most %zu are possible", option, max);
-		ids[n++] = cli_count(option, id);
+		ids[n++] = count_of(option, id);
 	}
 	free(copy);
 }
@@ -212,7 +213,7 @@ static void take(const struct cli *cli, const struct cli_option *o, const char *
 	else if (o->pid)
 		*o->pid = cli_pid(option, argument);
 	else if (o->count)
-		*o->count = cli_count(option, argument);
+		*o->count = count_of(option, argument);
 	else if (o->size)
 		*o->size = parse_size(option, argument);
 	else if (o->seconds)

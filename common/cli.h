@@ -83,9 +83,6 @@ pid_t cli_pid(const char *option, const char *text);
 /* At most max such numbers with commas between them; more, or other ones, are usage errors. */
 void cli_ids(const char *option, const char *text, pid_t *ids, size_t max);
 
-/* A whole number above 0, below 2^31, or a usage error. */
-uint64_t cli_count(const char *option, const char *text);
-
 /* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
 int cli_close(struct out *o, int status);
 

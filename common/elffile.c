@@ -103,6 +103,37 @@ static bool read_segments(struct elffile *f)
 	return true;
 }
 
+static bool load(struct elffile *f, Elf_Scn *section, struct elffile_section *s)
+{
+	s->data = NULL;
+	if (!elffile_spend(f, s->header.sh_size))
+		return false;
+	s->data = elf_getdata(section, NULL);
+	return s->data ? true : fault(f, elf_errmsg(-1));
+}
+
+/* Loads the section with this number, as a table of strings. False with f->error. */
+static bool load_strings(struct elffile *f, uint32_t number, struct elffile_section *s)
+{
+	Elf_Scn *section = elf_getscn(f->elf, number);
+
+	if (!section || !gelf_getshdr(section, &s->header) || s->header.sh_type != SHT_STRTAB)
+		return fault(f, "an ELF file without the table of names that it refers to");
+	if (!load(f, section, s))
+		return false;
+	if (s->data->d_size && ((const char *)s->data->d_buf)[s->data->d_size - 1])
+		return fault(f, "an ELF file whose table of names does not end with a NUL");
+	return true;
+}
+
+/* The string at this offset in a table of strings; NULL when it is not in it. */
+static const char *string_at(const struct elffile_section *strings, uint64_t offset)
+{
+	const Elf_Data *data = strings->data;
+
+	return data && offset < data->d_size ? (const char *)data->d_buf + offset : NULL;
+}
+
 int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
 {
 	size_t names;
@@ -117,7 +148,7 @@ int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
 	else if (elf_getshdrstrndx(f->elf, &names) != 0)
 		fault(f, elf_errmsg(-1));
 	else if (read_segments(f) && names)
-		elffile_strings(f, names, &f->names);
+		load_strings(f, names, &f->names);
 	return f->error ? -1 : 0;
 }
 
@@ -125,15 +156,6 @@ void elffile_close(struct elffile *f)
 {
 	elf_end(f->elf);
 	f->elf = NULL;
-}
-
-static bool load(struct elffile *f, Elf_Scn *section, struct elffile_section *s)
-{
-	s->data = NULL;
-	if (!elffile_spend(f, s->header.sh_size))
-		return false;
-	s->data = elf_getdata(section, NULL);
-	return s->data ? true : fault(f, elf_errmsg(-1));
 }
 
 static Elf_Scn *find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header)
@@ -149,7 +171,7 @@ static Elf_Scn *find(struct elffile *f, uint32_t type, const char *name, GElf_Sh
 		}
 		if (header->sh_type != type)
 			continue;
-		own = name ? elffile_string(&f->names, header->sh_name) : NULL;
+		own = name ? string_at(&f->names, header->sh_name) : NULL;
 		if (!name || (own && strcmp(own, name) == 0))
 			return section;
 	}
@@ -168,29 +190,9 @@ bool elffile_load(struct elffile *f, uint32_t type, const char *name, struct elf
 	return section && load(f, section, s);
 }
 
-bool elffile_strings(struct elffile *f, uint32_t number, struct elffile_section *s)
-{
-	Elf_Scn *section = elf_getscn(f->elf, number);
-
-	if (!section || !gelf_getshdr(section, &s->header) || s->header.sh_type != SHT_STRTAB)
-		return fault(f, "an ELF file without the table of names that it refers to");
-	if (!load(f, section, s))
-		return false;
-	if (s->data->d_size && ((const char *)s->data->d_buf)[s->data->d_size - 1])
-		return fault(f, "an ELF file whose table of names does not end with a NUL");
-	return true;
-}
-
-const char *elffile_string(const struct elffile_section *strings, uint64_t offset)
-{
-	const Elf_Data *data = strings->data;
-
-	return data && offset < data->d_size ? (const char *)data->d_buf + offset : NULL;
-}
-
 bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbols *s)
 {
-	if (!elffile_load(f, type, NULL, &s->symbols) || !elffile_strings(f, s->symbols.header.sh_link, &s->names))
+	if (!elffile_load(f, type, NULL, &s->symbols) || !load_strings(f, s->symbols.header.sh_link, &s->names))
 		return false;
 	s->n = s->symbols.data->d_size / gelf_fsize(f->elf, ELF_T_SYM, 1, EV_CURRENT);
 	return true;
@@ -202,7 +204,7 @@ const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *
 
 	if (!gelf_getsym(s->symbols.data, i, symbol))
 		return NULL;
-	name = elffile_string(&s->names, symbol->st_name);
+	name = string_at(&s->names, symbol->st_name);
 	return name ? name : "";
 }
 

@@ -69,12 +69,6 @@ static inline struct slice elffile_bytes(const struct elffile_section *s)
 	return (struct slice){s->data->d_size ? s->data->d_buf : "", s->data->d_size};
 }
 
-/* Loads the section with this number, as a table of strings. False with f->error. */
-bool elffile_strings(struct elffile *f, uint32_t number, struct elffile_section *s);
-
-/* The string at this offset in a table of strings; NULL when it is not in it. */
-const char *elffile_string(const struct elffile_section *strings, uint64_t offset);
-
 /* A table of symbols. */
 struct elffile_symbols {
 	struct elffile_section symbols, names;

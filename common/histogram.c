@@ -76,7 +76,12 @@ static bool next_in_books(const struct histogram *h, unsigned *bucket, uint64_t 
 	return false;
 }
 
-bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count)
+/*
+ * Finds the first bucket from *bucket on that has values, and their number. False when there is none.
+ *
+ *	for (unsigned b = 0; next(h, &b, &count); b++)
+ */
+static bool next(const struct histogram *h, unsigned *bucket, uint64_t *count)
 {
 	unsigned i;
 
@@ -160,7 +165,7 @@ bool histogram_merge(struct histogram *h, const struct histogram *from)
 	/* no bucket has more than the total, so none of them overflows either */
 	if (__builtin_add_overflow(h->count, from->count, &total))
 		return false;
-	for (unsigned b = 0; histogram_next(from, &b, &count); b++)
+	for (unsigned b = 0; next(from, &b, &count); b++)
 		histogram_fill(h, b, count);
 	h->count = total;
 	h->sum += from->sum;
@@ -191,7 +196,7 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t wanted = rank(h, thousandths[i]);
 
-		for (; seen < wanted && histogram_next(h, &b, &count); b++) {
+		for (; seen < wanted && next(h, &b, &count); b++) {
 			seen += count;
 			highest = histogram_highest(b);
 		}
@@ -217,7 +222,7 @@ void histogram_write(struct out *out, const struct histogram *h)
 	out_printf(out, "{\"unit\":\"ns\",\"count\":%" PRIu64 ",\"sum\":", h->count);
 	write_sum(out, h->sum);
 	out_printf(out, ",\"max\":%" PRIu64 ",\"counts\":[", h->max);
-	for (unsigned b = 0; histogram_next(h, &b, &count); b++, separator = ",")
+	for (unsigned b = 0; next(h, &b, &count); b++, separator = ",")
 		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b), count);
 	out_text(out, "]}");
 }
@@ -228,7 +233,7 @@ static unsigned fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS
 	unsigned last = 0;
 	uint64_t count;
 
-	for (unsigned b = 0; histogram_next(h, &b, &count); b++) {
+	for (unsigned b = 0; next(h, &b, &count); b++) {
 		uint64_t value = histogram_lowest(b);
 
 		/* buckets do not cross a power of two */

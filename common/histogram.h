@@ -47,14 +47,6 @@ unsigned histogram_bucket(uint64_t value);
 uint64_t histogram_lowest(unsigned bucket);
 uint64_t histogram_highest(unsigned bucket);
 
-/*
- * Finds the first bucket from *bucket on that has values, and their number. False when there is
- * none.
- *
- *	for (unsigned b = 0; histogram_next(h, &b, &count); b++)
- */
-bool histogram_next(const struct histogram *h, unsigned *bucket, uint64_t *count);
-
 /* Counts a value. */
 void histogram_record(struct histogram *h, uint64_t value);
 

@@ -115,7 +115,8 @@ int probeline_next(struct slice *rest, struct probeline_field *field, const char
 	return rest->n ? 1 : -1;
 }
 
-size_t probeline_unescape(char *to, struct slice s)
+/* Decodes a string's value into to, which has room for s.n bytes. Returns the number written. */
+static size_t unescape(char *to, struct slice s)
 {
 	char *start = to;
 
@@ -145,7 +146,7 @@ size_t probeline_unescape(char *to, struct slice s)
 struct slice probeline_decode(struct slice value)
 {
 	char *plain = mem_resize(NULL, value.n + 1, 1);
-	size_t n = probeline_unescape(plain, value);
+	size_t n = unescape(plain, value);
 
 	plain[n] = 0;
 	return (struct slice){plain, n};

@@ -27,11 +27,6 @@ bool probeline_name(struct slice *line, struct slice *name);
  */
 int probeline_next(struct slice *rest, struct probeline_field *field, const char **error);
 
-/*
- * Decodes a string's value into to, which has room for value.n bytes; returns the number written.
- */
-size_t probeline_unescape(char *to, struct slice value);
-
 /* The decoded value with a NUL after it; its p is freed. */
 struct slice probeline_decode(struct slice value);
 
