@@ -65,7 +65,7 @@ struct {
  * A CPU that a followed thread lost although it could go on, and the other thread that had it for the longest time since
  * then: the first one is often a thread of the kernel that had it for some microseconds.
  */
-struct queue {
+struct lost_cpu {
 	__u64 begin_ns; /* of the interval of that thread; 0: no thread waits */
 	__u64 since;    /* when the CPU got the thread that has it now */
 	__u64 longest_ns;
@@ -77,8 +77,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1); /* set to the number of CPUs */
 	__type(key, __u32);
-	__type(value, struct queue);
-} queues SEC(".maps");
+	__type(value, struct lost_cpu);
+} lost_cpus SEC(".maps");
 
 /* NULL: it is not followed, or recording is over. */
 static struct thread *thread_of(struct task_struct *task)
@@ -138,53 +138,53 @@ static bool is_stopper(struct task_struct *task, const char *comm)
 	return task->flags & KERNEL_THREAD;
 }
 
-static struct queue *queue_of(__u32 cpu)
+static struct lost_cpu *lost_cpu_of(__u32 cpu)
 {
-	return bpf_map_lookup_elem(&queues, &cpu);
+	return bpf_map_lookup_elem(&lost_cpus, &cpu);
 }
 
 /* A thread that could go on loses the CPU to the next one. */
-static void start_waiting(struct thread *t, struct queue *q, struct task_struct *next)
+static void start_waiting(struct thread *t, struct lost_cpu *lost, struct task_struct *next)
 {
 	t->off.by_pid = next->pid ? process_id(next) : 0;
 	bpf_probe_read_kernel(t->off.name, COMM_SIZE, next->comm);
 	t->by_stopper = is_stopper(next, t->off.name);
-	if (!q)
+	if (!lost)
 		return;
-	q->begin_ns = q->since = t->off.begin_ns;
-	q->longest_ns = 0;
+	lost->begin_ns = lost->since = t->off.begin_ns;
+	lost->longest_ns = 0;
 }
 
 /* A thread gives up a CPU for which another one waits. */
-static void note_run(struct queue *q, struct task_struct *task, __u64 now)
+static void note_run(struct lost_cpu *lost, struct task_struct *task, __u64 now)
 {
-	if (now - q->since > q->longest_ns) {
-		q->longest_ns = now - q->since;
-		q->pid = task->pid ? process_id(task) : 0;
-		bpf_probe_read_kernel(q->comm, sizeof(q->comm), task->comm);
+	if (now - lost->since > lost->longest_ns) {
+		lost->longest_ns = now - lost->since;
+		lost->pid = task->pid ? process_id(task) : 0;
+		bpf_probe_read_kernel(lost->comm, sizeof(lost->comm), task->comm);
 	}
-	q->since = now;
+	lost->since = now;
 }
 
 /* It runs again. If another thread has lost the same CPU since, it is only known which one got it first. */
 static void stop_waiting(struct offcpusnoop_event *e)
 {
-	struct queue *q = queue_of(e->cpu);
+	struct lost_cpu *lost = lost_cpu_of(e->cpu);
 
-	if (!q || q->begin_ns != e->begin_ns)
+	if (!lost || lost->begin_ns != e->begin_ns)
 		return;
-	q->begin_ns = 0;
-	if (!q->longest_ns || e->kind == MIGRATED)
+	lost->begin_ns = 0;
+	if (!lost->longest_ns || e->kind == MIGRATED)
 		return;
-	e->by_pid = q->pid;
-	__builtin_memcpy(e->name, q->comm, sizeof(q->comm));
+	e->by_pid = lost->pid;
+	__builtin_memcpy(e->name, lost->comm, sizeof(lost->comm));
 }
 
 /*
  * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but goes on; one that
  * returns to its program is preempted as if it had called for it, but for the system call.
  */
-static void leave(void *ctx, struct thread *t, struct queue *q, bool preempt, struct task_struct *prev,
+static void leave(void *ctx, struct thread *t, struct lost_cpu *lost, bool preempt, struct task_struct *prev,
 		  struct task_struct *next, __u64 now)
 {
 	__u32 state = preempt ? 0 : task_state(prev);
@@ -208,7 +208,7 @@ static void leave(void *ctx, struct thread *t, struct queue *q, bool preempt, st
 	e->depth = 0;
 	e->name[0] = 0;
 	if (!state) {
-		start_waiting(t, q, next);
+		start_waiting(t, lost, next);
 	} else if (with_stacks) {
 		n = bpf_get_stack(ctx, t->stack, sizeof(t->stack), 0);
 		if (n > 0)
@@ -261,15 +261,15 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct thread *t = thread_of(prev);
-	struct queue *q = queue_of(cpu);
+	struct lost_cpu *lost = lost_cpu_of(cpu);
 	__u64 now = 0;
 
-	if (t || (q && q->begin_ns))
+	if (t || (lost && lost->begin_ns))
 		now = bpf_ktime_get_ns();
-	if (q && q->begin_ns)
-		note_run(q, prev, now);
+	if (lost && lost->begin_ns)
+		note_run(lost, prev, now);
 	if (t)
-		leave(ctx, t, q, preempt, prev, next, now);
+		leave(ctx, t, lost, preempt, prev, next, now);
 	t = thread_of(next);
 	/* before the stack was walked: that time belongs to neither thread */
 	if (t)

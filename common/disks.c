@@ -114,13 +114,13 @@ static bool is_type(struct slice letters, uint64_t type)
 }
 
 /* A line's I/O, and what a bdev I/O has to be for it. */
-struct candidate {
+struct request {
 	uint64_t sector, bytes, ns, latency;
 	struct slice type;
 };
 
 /* Returns the only bdev I/O with blocks of this size that matches the line, or NULL. */
-static struct span *find(const struct disks *d, struct span *const *all, const struct candidate *c, unsigned size)
+static struct span *find(const struct disks *d, struct span *const *all, const struct request *c, unsigned size)
 {
 	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
 	uint32_t index = map_get(&d->map, key_of(lba, blocks));
@@ -138,8 +138,7 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 }
 
 /* Looks for the bdev I/Os that a line may be for: with one of them only it is that one's. */
-static void match(struct disks *d, struct span *const *all, const struct candidate *c, struct slice name,
-		  uint64_t order)
+static void match(struct disks *d, struct span *const *all, const struct request *c, struct slice name, uint64_t order)
 {
 	struct span *only = NULL;
 	bool unclear = false;
@@ -169,7 +168,7 @@ static void match(struct disks *d, struct span *const *all, const struct candida
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
 		       uint64_t order)
 {
-	struct candidate c = {.ns = ns, .type = traceline_string(traceline_arg(line, "type"))};
+	struct request c = {.ns = ns, .type = traceline_string(traceline_arg(line, "type"))};
 	struct slice latency = traceline_arg(line, "latency");
 
 	if (!number_decimal(traceline_arg(line, "sector"), &c.sector) ||

@@ -63,7 +63,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->yield_call = SYS_sched_yield;
 	bpf->rodata->with_stacks = opt.stacks;
-	bpf_map__set_max_entries(bpf->maps.queues, cpus);
+	bpf_map__set_max_entries(bpf->maps.lost_cpus, cpus);
 	bpf_program__set_autoattach(bpf->progs.on_vector, false);
 	bpf_program__set_autoattach(bpf->progs.on_vector_end, false);
 	bpf_program__set_autoattach(bpf->progs.find_threads, false);

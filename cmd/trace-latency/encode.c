@@ -87,13 +87,13 @@ static void read_sum(struct json *j, unsigned __int128 *sum)
 }
 
 /* What the other members of a histogram must agree with, by its counts. */
-struct totals {
+struct counted {
 	uint64_t count;
 	unsigned __int128 lowest, highest; /* bounds of the sum */
 	unsigned last;                     /* bucket */
 };
 
-static void read_counts(struct json *j, struct histogram *h, struct totals *t)
+static void read_counts(struct json *j, struct histogram *h, struct counted *t)
 {
 	for (json_array(j); json_element(j);) {
 		uint64_t value = 0, count = 0;
@@ -126,7 +126,7 @@ static void read_counts(struct json *j, struct histogram *h, struct totals *t)
 /* Returns NULL, or what is wrong with the encoded histogram. */
 static const char *read_histogram(struct histogram *h, struct slice text)
 {
-	struct totals totals = {};
+	struct counted totals = {};
 	struct slice key, unit = {};
 	struct json j;
 
