@@ -34,8 +34,8 @@ enum {
 };
 
 /*
- * Called once the command was forked, which has the user's own dispositions and ends when the tool
- * is killed. EPIPE is handled where we write: the command must still be waited for.
+ * Called once the command was forked, which has the user's own dispositions and ends when the tool is killed. EPIPE is
+ * handled where we write: the command must still be waited for.
  */
 static void catch_signals(void)
 {
@@ -138,10 +138,7 @@ static int on_event(void *context, void *event, size_t size)
 	return ++r->batch == BATCH || signals_caught() ? -1 : 0;
 }
 
-/*
- * Where one process is recorded that is a loss, as when it runs a program of another user; else it
- * is as asked for.
- */
+/* Where one process is recorded that is a loss, as when it runs a program of another user; else it is as asked for. */
 static void report_foreign(struct recorder *r)
 {
 	uint32_t n = foreign_hidden(&r->program.foreign);

@@ -15,16 +15,17 @@ export LAYOUTS='G1 G2 G3 G4 G5 G6'
 # a sanitizer's report is neither of the exit statuses that tools have
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 
-# Goes to the folder of a test. bats notes each command, to print the line of one that fails, which takes longer than
-# most commands: the lines of the test are enough, without those of the functions that it calls.
+# Goes to the folder of a test, which is skipped if something is lacking. bats notes each command, to print the line of one
+# that fails, which takes longer than most commands: the lines of the test are enough, without those of the functions that
+# it calls.
 enter() {
     cd "$BATS_TEST_TMPDIR" || exit
     ! declare -ft "$BATS_TEST_NAME" || set +T
+    [ -z "${LACKING:-}" ] || lacks "$LACKING"
 }
 
 setup() {
     enter
-    [ -z "${LACKING:-}" ] || lacks "$LACKING"
 }
 
 # The tools: those in the sources that were built.

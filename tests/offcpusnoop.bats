@@ -11,7 +11,6 @@ setup_file() {
 
 setup() {
     enter
-    [ -z "${LACKING:-}" ] || lacks "$LACKING"
     # a process that does nothing
     sleep 1000 3>&- &
     idle=$!
