@@ -103,7 +103,7 @@ snoop_at_noon() { # FORMAT-OF-date ARGUMENT...
     jq -r .time lines | date -u -f - +%s%N >moments
     [ "$before" -le "$(head -n 1 moments)" ] && [ "$(tail -n 1 moments)" -le "$after" ]
     # as far apart as microseconds say
-    equal "$(awk 'NR == 1 { first = substr($0, 6) } { print substr($0, 6) - first }' moments)" "$(jq '.us * 1000 | round' lines)"
+    equal "$(awk 'NR == 1 { first = substr($0, 6) } { printf "%.0f\n", substr($0, 6) - first }' moments)" "$(jq '.us * 1000 | round' lines)"
     # in columns it is the local one
     snoop_at_noon %T.%6N -e --wall -- pipe-target plain=3
     equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
