@@ -16,6 +16,7 @@
 #include <stdbool.h>
 
 #include "biosnoop.h"
+#include "cgroup.bpf.h"
 #include "kernel.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
@@ -23,7 +24,6 @@
 const volatile bool only_one_disk;
 const volatile int disk_major, disk_minor;
 const volatile __u32 only_pid; /* 0: all */
-const volatile bool only_cgroup;
 const volatile bool with_pattern;
 const volatile __u64 min_ns; /* latency; 0: all */
 
@@ -60,14 +60,6 @@ struct {
 	__type(value, struct tracked);
 } flushers SEC(".maps");
 
-/* The cgroup whose requests are wanted, with only_cgroup. */
-struct {
-	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} cgroup SEC(".maps");
-
 /* The sector after the last completed request, with with_pattern. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -98,7 +90,7 @@ static void set_process(struct tracked *t)
 {
 	t->pid = process_id((void *)bpf_get_current_task_btf());
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
-	t->in_cgroup = only_cgroup && bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+	t->in_cgroup = only_cgroup && is_in_cgroup((void *)bpf_get_current_task_btf());
 }
 
 static bool is_wanted_issuer(const struct tracked *t)

@@ -149,6 +149,20 @@ struct cred {
 	kgid_t gid, sgid, egid;
 	kernel_cap_t cap_permitted;
 };
+struct kernfs_node {
+	unsigned long long id;
+};
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
 struct task_struct {
 	struct thread_info thread_info;
 	int pid; /* of the thread, in the first namespace */
@@ -166,6 +180,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
+	struct css_set *cgroups;
 	void *exec_state; /* a struct task_exec_state, not in 6.18, in 7.2 */
 };
 struct task_struct___before_5_14 {

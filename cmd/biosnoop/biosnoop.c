@@ -3,23 +3,19 @@
  * biosnoop: prints a line for every block I/O: which process issued it and how long it took; or sums
  * them up. The name, the columns, -P and -Q are those of bcc's tool; this one needs tracepoints only.
  */
-#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/vfs.h>
-#include <unistd.h>
 
 #include "biosnoop.skel.h"
+#include "cgroup.h"
 #include "cli.h"
 #include "clock.h"
 #include "print.h"
@@ -40,9 +36,9 @@ static struct {
 struct biosnoop {
 	struct recorder recorder;
 	struct biosnoop_bpf *bpf;
+	uint64_t cgroup; /* its id; 0: all */
 	struct biosnoop_printer printer;
 	struct summary summary;
-	int cgroup; /* a directory; -1: all */
 	int unseen; /* the iterator over requests that are still tracked at the end */
 };
 
@@ -60,7 +56,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);
 	bpf->rodata->only_pid = opt.recorder.pids[0];
-	bpf->rodata->only_cgroup = opt.cgroup;
+	bpf->rodata->only_cgroup = b->cgroup;
 	bpf->rodata->with_pattern = opt.pattern;
 	bpf->rodata->min_ns = opt.min_ns;
 	/* from Linux 6.5 on */
@@ -77,11 +73,6 @@ static int attach(void *context)
 {
 	struct biosnoop *b = context;
 
-	if (b->cgroup >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(b->bpf->maps.cgroup), &(int){0}, &b->cgroup, BPF_ANY) != 0) {
-		warn("%s", opt.cgroup);
-		return -1;
-	}
 	if (recorder_attach(&b->recorder) != 0)
 		return -1;
 	b->unseen = recorder_open_map_iterator(b->bpf->progs.find_unseen, b->bpf->maps.requests);
@@ -248,19 +239,6 @@ static dev_t find_disk(const char *name)
 	return check_disk(name, major, minor);
 }
 
-/* The directory of a cgroup, of which the kernel accepts those of version 2 only. */
-static int open_cgroup(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct statfs fs;
-
-	if (fd < 0 || fstatfs(fd, &fs) != 0)
-		err(EXIT_FAILURE, "%s", path);
-	if (fs.f_type != CGROUP2_SUPER_MAGIC)
-		errx(EXIT_FAILURE, "%s: no cgroup of version 2; findmnt -t cgroup2 shows where they are", path);
-	return fd;
-}
-
 static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
@@ -311,7 +289,8 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
-	b.cgroup = opt.cgroup ? open_cgroup(opt.cgroup) : -1;
+	if (opt.cgroup && !(b.cgroup = cgroup_id(opt.cgroup)))
+		return EXIT_FAILURE;
 	b.summary.without_pid = opt.encode;
 	b.printer = (struct biosnoop_printer){.out = &b.recorder.out, .queued = opt.queued, .pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);

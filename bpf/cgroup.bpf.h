@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
+/* The threads of a cgroup of version 2. */
+#ifndef CGROUP_BPF_H
+#define CGROUP_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "kernel.h"
+
+enum { MAX_CGROUP_LEVELS = 64 }; /* for the verifier */
+
+const volatile __u64 only_cgroup; /* its id; 0: all threads */
+
+/* Whether the task is in this cgroup or in one below it. Helpers of BPF only do that for the current task. */
+static bool is_in_cgroup(struct task_struct *task)
+{
+	struct cgroup *cgroup;
+
+	if (!only_cgroup)
+		return true;
+	cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	for (int i = 0; i < MAX_CGROUP_LEVELS && cgroup; i++) {
+		if (BPF_CORE_READ(cgroup, kn, id) == only_cgroup)
+			return true;
+		cgroup = BPF_CORE_READ(cgroup, self.parent, cgroup);
+	}
+	return false;
+}
+
+#endif
