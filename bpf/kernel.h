@@ -125,6 +125,10 @@ struct thread_info {
 	unsigned int status;
 	unsigned int cpu; /* from 5.16 on */
 };
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	struct file *vm_file;
+};
 struct mm_struct {
 	unsigned long arg_start;
 	unsigned long flags; /* up to 6.17 */

@@ -57,6 +57,12 @@ static inline __u64 call_number(struct pt_regs *ctx)
 	return ((struct pt_regs___kernel *)ctx)->orig_ax;
 }
 
+/* A return address as a stack has it. */
+static inline __u64 return_address(__u64 address)
+{
+	return address;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 enum {
 	/* bytes, at the start of struct pt_regs */
@@ -106,6 +112,12 @@ static inline __u64 call_argument(struct pt_regs *ctx, bool compat, __u8 n)
 static inline __u64 call_number(struct pt_regs *ctx)
 {
 	return ((struct pt_regs___kernel *)ctx)->syscallno;
+}
+
+/* Without the signature that pointer authentication puts in its upper bits. */
+static inline __u64 return_address(__u64 address)
+{
+	return address & ((1ULL << 48) - 1);
 }
 
 #else

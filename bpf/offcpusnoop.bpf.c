@@ -25,11 +25,10 @@
 #include "task.bpf.h"
 
 enum {
-	/* of the kernel: PF_IO_WORKER; PF_USER_WORKER; __TASK_STOPPED and __TASK_TRACED; TASK_DEAD */
+	/* of the kernel: PF_IO_WORKER; PF_USER_WORKER; __TASK_STOPPED and __TASK_TRACED */
 	IO_WORKER = 0x10,
 	USER_WORKER = 0x4000,
 	STATE_STOPPED = 4 | 8,
-	STATE_DEAD = 0x80,
 };
 
 const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0 */

@@ -2,7 +2,8 @@
 /*
  * offwaketime's program: a thread that blocks leaves its stacks in its task storage, the thread
  * that wakes it adds its own, and when it runs again both are sent. Stacks are sent whole: ids of a
- * stack map can collide.
+ * stack map can collide. Of threads that are blocked already, find_blocked() stores the stacks;
+ * end_blocked() sends those of threads that still are when recording is over.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 
 #include "kernel.h"
+#include "machine.bpf.h"
 #include "offwaketime.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
@@ -21,10 +23,16 @@ const volatile bool only_user_threads, only_kernel_threads;
 const volatile bool no_user_stacks, no_kernel_stacks;
 const volatile __u32 states; /* bits of task_struct.__state; 0: threads that could go on */
 const volatile __u64 min_ns, max_ns;
+const volatile char no_waker[COMM_SIZE] = "[none]"; /* a literal would have a map of its own */
+const volatile bool reads_other_tasks;              /* the kernel lets find_blocked() read their memory */
 
+__u64 over_ns;        /* when recording was over; 0: not yet */
 __u64 lost_ns;        /* blocked time of the events that were lost */
 __u64 num_no_storage; /* blocked threads for which there was no memory */
 __u64 num_skipped;    /* switches of wanted threads that were not seen */
+
+/* Instead of a time: find_blocked() is writing the struct; and the thread was woken meanwhile. */
+enum { FINDING = 1, WOKEN };
 
 struct blocked {
 	__u64 since; /* 0: not blocked */
@@ -72,34 +80,51 @@ static bool is_wanted(struct task_struct *task)
 	       (!only_tids[0] || is_one_of(only_tids, thread_id(task)));
 }
 
+/* Whether a thread that gave up its CPU in this state did so for a reason that is wanted. */
+static bool is_wanted_state(__u32 state)
+{
+	return states ? state & states && !(state & STATE_DEAD) : !state;
+}
+
 /*
- * Whether it gives up the processor for a reason that is wanted. One that is preempted while it
- * prepares to wait already has a state, but goes on. A waker may change the state meanwhile, but
- * not to 0.
+ * One that is preempted while it prepares to wait already has a state, but goes on. A waker may
+ * change the state meanwhile, but not to 0.
  */
 static bool is_blocking(bool preempt, struct task_struct *task)
 {
-	__u32 state = 0;
-
-	if (!preempt)
-		state = task_state(task);
-	return states ? state & states : !state;
+	return is_wanted_state(preempt ? 0 : task_state(task));
 }
 
-/* Adds a stack of the current task. That of a waker in the kernel is always wanted: it shows interrupts. */
-static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
+/* Where the frames of one more stack go; NULL: it is not wanted. */
+static __u64 *stack_room(struct blocked *b, int stack)
 {
+	bool is_user = stack == TARGET_USER || stack == WAKER_USER;
 	__u32 at = b->depth;
-	long n;
 
 	b->event.stacks.depth[stack] = 0;
-	if (at > (NUM_STACKS - 1) * MAX_DEPTH || (stack != WAKER_KERNEL && (flags ? no_user_stacks : no_kernel_stacks)))
-		return;
-	n = bpf_get_stack(ctx, &b->frames[at], MAX_DEPTH * sizeof(__u64), flags);
+	/* that of a waker in the kernel is always wanted: it shows interrupts */
+	if (at > (NUM_STACKS - 1) * MAX_DEPTH ||
+	    (stack != WAKER_KERNEL && (is_user ? no_user_stacks : no_kernel_stacks)))
+		return NULL;
+	return &b->frames[at];
+}
+
+/* n: bytes, or an error. */
+static void end_stack(struct blocked *b, int stack, long n)
+{
 	if (n <= 0)
 		return;
 	b->event.stacks.depth[stack] = n / sizeof(__u64);
-	b->depth = at + n / sizeof(__u64);
+	b->depth += n / sizeof(__u64);
+}
+
+/* Adds a stack of the current task. */
+static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
+{
+	__u64 *frames = stack_room(b, stack);
+
+	if (frames)
+		end_stack(b, stack, bpf_get_stack(ctx, frames, MAX_DEPTH * sizeof(*frames), flags));
 }
 
 static void set_party(struct party *party, struct task_struct *task)
@@ -112,17 +137,38 @@ static void set_party(struct party *party, struct task_struct *task)
 	BPF_CORE_READ_INTO(&party->comm, task, comm);
 }
 
-static void block(void *ctx, struct task_struct *task, __u64 now)
+static struct blocked *storage_of(struct task_struct *task)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!b) {
+	if (!b)
 		__sync_fetch_and_add(&num_no_storage, 1);
-		return;
-	}
+	return b;
+}
+
+/* Whether find_blocked() is writing it, which then drops what it has written. */
+static bool is_being_found(struct blocked *b)
+{
+	if (b->since != FINDING && b->since != WOKEN)
+		return false;
+	__sync_val_compare_and_swap(&b->since, FINDING, WOKEN);
+	return true;
+}
+
+static void start_event(struct blocked *b, struct task_struct *task)
+{
 	b->event = (struct offwaketime_event){};
 	b->depth = 0;
 	set_party(&b->event.stacks.target, task);
+}
+
+static void block(void *ctx, struct task_struct *task, __u64 now)
+{
+	struct blocked *b = storage_of(task);
+
+	if (!b || is_being_found(b))
+		return;
+	start_event(b, task);
 	if (b->event.stacks.target.image)
 		add_stack(ctx, b, TARGET_USER, BPF_F_USER_STACK);
 	add_stack(ctx, b, TARGET_KERNEL, 0);
@@ -130,18 +176,14 @@ static void block(void *ctx, struct task_struct *task, __u64 now)
 	b->since = now;
 }
 
-static void unblock(struct task_struct *task, __u64 now)
+static void send_event(struct blocked *b, __u64 end)
 {
-	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
-	__u32 size;
+	__u32 size = sizeof(b->event) + b->depth * sizeof(__u64);
 
-	if (!b || !b->since)
-		return;
-	b->event.ns = now - b->since;
+	b->event.ns = end - b->since;
 	b->since = 0;
 	if (b->event.ns < min_ns || b->event.ns > max_ns)
 		return;
-	size = sizeof(b->event) + b->depth * sizeof(__u64);
 	/* for the verifier */
 	if (size > sizeof(b->event) + sizeof(b->frames))
 		return;
@@ -149,11 +191,19 @@ static void unblock(struct task_struct *task, __u64 now)
 		__sync_fetch_and_add(&lost_ns, b->event.ns);
 }
 
+static void unblock(struct task_struct *task, __u64 now)
+{
+	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
+
+	if (b && b->since && !is_being_found(b))
+		send_event(b, now);
+}
+
 static void forget(struct task_struct *task)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 
-	if (b)
+	if (b && !is_being_found(b))
 		b->since = 0;
 }
 
@@ -185,6 +235,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	bool next_is_wanted = is_wanted(next);
 	__u64 now;
 
+	if (over_ns)
+		return 0;
 	check_order(prev, next, next_is_wanted);
 	if (!prev_blocks && !next_is_wanted)
 		return 0;
@@ -204,12 +256,110 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	struct task_struct *waker = (void *)bpf_get_current_task_btf();
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 
-	if (!b || !b->since || b->event.stacks.waker.comm[0])
+	if (!b || !b->since || is_being_found(b) || b->event.stacks.waker.comm[0] || over_ns)
 		return 0;
 	set_party(&b->event.stacks.waker, waker);
 	add_stack(ctx, b, WAKER_KERNEL, 0);
 	if (b->event.stacks.waker.image)
 		add_stack(ctx, b, WAKER_USER, BPF_F_USER_STACK);
+	return 0;
+}
+
+/* The memory that a thread has its stack in; empty: it is not known. */
+struct range {
+	__u64 start, end;
+};
+
+/* Only if it is anonymous: who reads what is mapped of a file may wait for ever. */
+static long set_range(struct task_struct *task, struct vm_area_struct *area, struct range *range)
+{
+	if (!area->vm_file)
+		*range = (struct range){area->vm_start, area->vm_end};
+	return 0;
+}
+
+/* By frame pointers, as the kernel does it for the current task. Returns the bytes. */
+static long walk_user_stack(struct task_struct *task, __u64 *frames)
+{
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
+	__u64 at = PT_REGS_FP(regs), frame[2]; /* that of the caller, and where it goes on */
+	struct range range = {};
+	int n;
+
+	frames[0] = PT_REGS_IP(regs);
+	bpf_find_vma(task, at, set_range, &range, 0);
+	for (n = 1; n < MAX_DEPTH && at >= range.start && at < range.end && range.end - at >= sizeof(frame); n++) {
+		if (bpf_copy_from_user_task(frame, sizeof(frame), (void *)at, task, 0) != 0)
+			break;
+		at = frame[0];
+		frames[n] = return_address(frame[1]);
+	}
+	return n * sizeof(*frames);
+}
+
+/* Adds the stacks of a task that does not run. */
+static void add_stacks_of(struct task_struct *task, struct blocked *b)
+{
+	__u64 *frames;
+
+	if (reads_other_tasks && b->event.stacks.target.image) {
+		frames = stack_room(b, TARGET_USER);
+		if (frames)
+			end_stack(b, TARGET_USER, walk_user_stack(task, frames));
+	}
+	frames = stack_room(b, TARGET_KERNEL);
+	if (frames)
+		end_stack(b, TARGET_KERNEL, bpf_get_task_stack(task, frames, MAX_DEPTH * sizeof(*frames), 0));
+}
+
+/* One that waits for a CPU is not: it may have been preempted, or woken. */
+static bool is_blocked(struct task_struct *task)
+{
+	__u32 state = task_state(task);
+
+	return state && !task->on_cpu && is_wanted_state(state);
+}
+
+/*
+ * Called with every thread once the rest is attached: one that is blocked, but was not seen to
+ * block, counts as blocked from now on. It may be woken meanwhile.
+ */
+SEC("iter/task")
+int find_blocked(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct blocked *b;
+	__u64 since = 0;
+
+	if (!task || !is_blocked(task) || !is_wanted(task))
+		return 0;
+	b = storage_of(task);
+	if (!b || __sync_val_compare_and_swap(&b->since, 0, FINDING) != 0)
+		return 0;
+	if (is_blocked(task)) {
+		since = bpf_ktime_get_ns();
+		start_event(b, task);
+		add_stacks_of(task, b);
+		b->event.is_open = true;
+	}
+	if (__sync_val_compare_and_swap(&b->since, FINDING, since) != FINDING)
+		b->since = 0;
+	return 0;
+}
+
+/* Called with every thread when recording is over. */
+SEC("iter/task")
+int end_blocked(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct blocked *b = task ? bpf_task_storage_get(&threads, task, NULL, 0) : NULL;
+
+	if (!b || !b->since || b->since > over_ns)
+		return 0;
+	if (!b->event.stacks.waker.comm[0])
+		__builtin_memcpy(b->event.stacks.waker.comm, (const char *)no_waker, COMM_SIZE);
+	b->event.is_open = true;
+	send_event(b, over_ns);
 	return 0;
 }
 

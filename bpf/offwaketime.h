@@ -29,7 +29,8 @@ struct stacks {
 };
 
 struct offwaketime_event {
-	__u64 ns; /* how long it was blocked */
+	__u64 ns;      /* how long it was blocked */
+	__u64 is_open; /* since before recording, or still when it was over */
 	struct stacks stacks;
 };
 

@@ -9,7 +9,10 @@
 
 #include "kernel.h"
 
-enum { KERNEL_THREAD = 0x00200000 }; /* PF_KTHREAD */
+enum {
+	KERNEL_THREAD = 0x00200000, /* PF_KTHREAD */
+	STATE_DEAD = 0x80,          /* TASK_DEAD */
+};
 
 /* 0: it could go on; else bits of the kernel's enumeration TASK_... */
 static __u32 task_state(struct task_struct *task)

@@ -3,7 +3,7 @@
  * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
  * which it can have been blocked, how often, and the most of one time. Usage:
  *
- *	blocked-target sleeps=N|waits=N|garbage=N|generated=N|names=N
+ *	blocked-target sleeps=N|waits=N|garbage=N|generated=N|names=N|open=N
  *
  * It begins after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
  * garbage_here(), and makes the system calls itself, so that these are the innermost functions; sleep_here() is called
@@ -28,6 +28,14 @@ enum { MS = 50 };
 #define GENERATED ((void *)0x1000000000)
 
 static int word;
+
+/* Threads that wait until their word changes. */
+static struct opened {
+	const char *name;
+	int word;
+	double since;
+	pthread_t thread;
+} early = {.name = "early"}, whole = {.name = "whole"}, late = {.name = "late"};
 
 static inline __attribute__((always_inline)) long call(long number, const void *a, long b, long c, const void *d)
 {
@@ -196,11 +204,11 @@ NAMED(cpp_slow, cpp_long, "_Z1fDp1pI1aIiiE" DOUBLES "E")
 NAMED(cpp_slower, cpp_slow, "_Z1gDp1pI1aIiiE" DOUBLES "E")
 NAMED(cpp_slowest, cpp_slower, "_Z1hDp1pI1aIiiE" DOUBLES "E")
 
-static __attribute__((noinline)) void wait_here(struct blocked *b, int value)
+static __attribute__((noinline)) void wait_here(struct blocked *b, const int *word, int value)
 {
 	struct times before = before_call();
 
-	call(SYS_futex, &word, FUTEX_WAIT, value, NULL);
+	call(SYS_futex, word, FUTEX_WAIT, value, NULL);
 	add_call(b, &before);
 }
 
@@ -209,10 +217,10 @@ static void print(const char *name, const struct blocked *b)
 	printf("%s %.0f %.0f %ld %.0f\n", name, b->least, b->most, b->times, b->longest);
 }
 
-static __attribute__((noinline)) void wake_here(void)
+static __attribute__((noinline)) void wake_here(int *word)
 {
-	__atomic_add_fetch(&word, 1, __ATOMIC_SEQ_CST);
-	call(SYS_futex, &word, FUTEX_WAKE, 1, NULL);
+	__atomic_add_fetch(word, 1, __ATOMIC_SEQ_CST);
+	call(SYS_futex, word, FUTEX_WAKE, 1, NULL);
 }
 
 static void *waiter(void *argument)
@@ -223,9 +231,68 @@ static void *waiter(void *argument)
 	prctl(PR_SET_NAME, "waiter;one");
 	for (int i = 0; i < n; i++)
 		while (__atomic_load_n(&word, __ATOMIC_SEQ_CST) == i)
-			wait_here(&b, i);
+			wait_here(&b, &word, i);
 	print("waiter,one", &b);
 	return NULL;
+}
+
+static void *opened(void *argument)
+{
+	struct opened *o = argument;
+
+	prctl(PR_SET_NAME, o->name);
+	o->since = clock_us(CLOCK_MONOTONIC);
+	while (!__atomic_load_n(&o->word, __ATOMIC_SEQ_CST))
+		wait_here(&(struct blocked){}, &o->word, 0);
+	return NULL;
+}
+
+static void begin(struct opened *o)
+{
+	if (pthread_create(&o->thread, NULL, opened, o) != 0)
+		exit(1);
+}
+
+/* until: when recording was over at the latest; 0: it goes on. */
+static void end(struct opened *o, double least, double until)
+{
+	struct blocked b = {.least = least, .times = 1};
+
+	wake_here(&o->word);
+	pthread_join(o->thread, NULL);
+	b.most = b.longest = (until ? until : clock_us(CLOCK_MONOTONIC)) - o->since;
+	print(o->name, &b);
+}
+
+/* Returns when a line came. */
+static double wait_for_line(void)
+{
+	puts("ready");
+	fflush(stdout);
+	if (getchar() == EOF)
+		exit(1);
+	return clock_us(CLOCK_MONOTONIC);
+}
+
+/*
+ * Recording starts before the first line, once two threads wait, and ends before the second one. In it one of these is
+ * woken, and another one starts to wait.
+ */
+static void stay_open(int n)
+{
+	double started, woke, ended;
+
+	begin(&early);
+	begin(&whole);
+	started = wait_for_line();
+	begin(&late);
+	for (int i = 0; i < n; i++)
+		sleep_here(&(struct blocked){});
+	woke = clock_us(CLOCK_MONOTONIC);
+	end(&early, woke - started, 0);
+	ended = wait_for_line();
+	end(&whole, woke - started, ended);
+	end(&late, woke - late.since, ended);
 }
 
 int main(int argc, char **argv)
@@ -235,6 +302,11 @@ int main(int argc, char **argv)
 	struct blocked b = {};
 	pthread_t thread;
 
+	if (argc > 1 && *argv[1] == 'o') {
+		prctl(PR_SET_NAME, "sleeper");
+		stay_open(n);
+		return 0;
+	}
 	/* to wait for the line is not what is measured */
 	getchar();
 	prctl(PR_SET_NAME, "sleeper");
@@ -252,7 +324,7 @@ int main(int argc, char **argv)
 		else
 			sleep_here(&b);
 		if (*argv[1] == 'w')
-			wake_here();
+			wake_here(&word);
 	}
 	print("sleeper", &b);
 	if (argc > 1 && *argv[1] == 'w')

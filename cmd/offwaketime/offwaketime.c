@@ -4,6 +4,7 @@
  * thread that woke them. The name and the options are those of bcc's tool; this one needs
  * tracepoints only.
  */
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ static struct {
 	uint64_t min_ns, max_ns;
 	uint64_t stacks; /* that are kept */
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
-	bool delimited, folded, json, no_demangle;
+	bool delimited, folded, json, no_demangle, no_open;
 	struct recorder_options recorder;
 } opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
 
@@ -47,6 +48,7 @@ struct named {
 struct offwaketime {
 	struct recorder recorder;
 	struct offwaketime_bpf *bpf;
+	int end; /* the iterator over threads at the end */
 	struct naming naming;
 	struct pairs pairs;
 	struct intern stacks;               /* each a struct stacks with its frames: most come again and again */
@@ -64,6 +66,23 @@ static int find_threads(void *context)
 			return -1;
 		}
 	return 0;
+}
+
+/* What deals with threads that are blocked already, or still. */
+static void open_iterators(struct offwaketime_bpf *bpf)
+{
+	bool reads_other_tasks = libbpf_find_vmlinux_btf_id("bpf_copy_from_user_task", BPF_TRACE_FENTRY) >= 0;
+
+	bpf_program__set_autoattach(bpf->progs.find_blocked, false);
+	bpf_program__set_autoattach(bpf->progs.end_blocked, false);
+	bpf_program__set_autoload(bpf->progs.find_blocked, !opt.no_open);
+	bpf_program__set_autoload(bpf->progs.end_blocked, !opt.no_open);
+	bpf->rodata->reads_other_tasks = reads_other_tasks;
+	if (reads_other_tasks)
+		bpf_program__set_flags(bpf->progs.find_blocked, BPF_F_SLEEPABLE);
+	else if (!opt.no_open && !opt.kernel_stacks)
+		cli_notice(opt.recorder.quiet,
+			   "before Linux 5.18, threads that are blocked already have no stacks of their processes");
 }
 
 static int open_program(void *context, struct recorder_program *program)
@@ -84,8 +103,24 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->no_kernel_stacks = opt.user_stacks;
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->max_ns = opt.max_ns;
+	open_iterators(bpf);
 	*program = RECORDER_PROGRAM(bpf);
 	return 0;
+}
+
+/* The second time finds those that were woken while the first one looked at them, and are blocked again. */
+static int find_blocked(struct offwaketime *o)
+{
+	for (int i = 0; i < 2; i++)
+		if (recorder_run_iterator(recorder_open_iterator(o->bpf->progs.find_blocked)) != 0) {
+			warn("cannot find the threads that are blocked; use --no-open");
+			return -1;
+		}
+	o->end = recorder_open_iterator(o->bpf->progs.end_blocked);
+	if (o->end >= 0)
+		return 0;
+	warn("cannot list the threads; use --no-open");
+	return -1;
 }
 
 static int attach(void *context)
@@ -98,7 +133,9 @@ static int attach(void *context)
 		     "CAP_SYSLOG, may change that");
 	/* files and processes come up as long as it records */
 	o->recorder.keeps_reading = true;
-	return recorder_attach(&o->recorder);
+	if (recorder_attach(&o->recorder) != 0)
+		return -1;
+	return opt.no_open ? 0 : find_blocked(o);
 }
 
 static void start(void *context)
@@ -169,6 +206,7 @@ static bool add_event(void *context, const void *event, size_t size)
 	}
 	t->ns += e->ns;
 	t->count++;
+	t->open += e->is_open;
 	return true;
 }
 
@@ -177,6 +215,20 @@ static void note_end(void *context)
 	(void)context;
 	cli_notice(opt.recorder.quiet, "%s",
 		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
+}
+
+/* Threads that are still blocked are sent to the ring, which is drained afterwards. */
+static int detach(void *context)
+{
+	struct offwaketime *o = context;
+
+	__atomic_store_n(&o->bpf->bss->over_ns, clock_ns(), __ATOMIC_SEQ_CST);
+	offwaketime_bpf__detach(o->bpf);
+	if (!opt.no_open && recorder_run_iterator(o->end) != 0) {
+		warn("threads that are still blocked");
+		o->recorder.failed = true;
+	}
+	return 0;
 }
 
 /* Prints what was recorded, the shortest time first. */
@@ -232,6 +284,7 @@ static const struct recorder_tool tool = {
 	.started = start,
 	.event = add_event,
 	.ended = note_end,
+	.detach = detach,
 	.finish = finish,
 };
 
@@ -269,6 +322,8 @@ static const struct cli_option options[] = {
 	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
 	{0, "state", "BITS", "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
 	 .call = parse_state},
+	{0, "no-open", NULL, "leave out times that started before recording or do not end with it",
+	 .flag = &opt.no_open},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
 	RECORDER_OPTIONS(opt.recorder, 0, "8M"),
 	{},

@@ -54,6 +54,7 @@ static void merge(struct pairs *p)
 			index = add(p, key);
 		p->totals[index].ns += before.totals[i].ns;
 		p->totals[index].count += before.totals[i].count;
+		p->totals[index].open += before.totals[i].open;
 	}
 	intern_free(&before.keys);
 	free(before.totals);

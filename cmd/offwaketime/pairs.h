@@ -26,6 +26,7 @@ struct pair {
 
 struct pair_total {
 	uint64_t ns, count;
+	uint64_t open; /* of the count, that had started before recording or had not ended with it */
 	const struct pair *pair;
 };
 

@@ -138,6 +138,8 @@ void print_json(const struct offwaketime_printer *p, const struct pair_total *t)
 	const struct pair *pair = t->pair;
 
 	out_printf(p->out, "{\"blocked\":%.3f,\"count\":%" PRIu64, t->ns / 1e3, t->count);
+	if (t->open)
+		out_printf(p->out, ",\"open\":%" PRIu64, t->open);
 	put_object(p, "target", pair, &pair->target, TARGET_USER, TARGET_KERNEL);
 	if (*pair->waker.comm)
 		put_object(p, "waker", pair, &pair->waker, WAKER_USER, WAKER_KERNEL);
