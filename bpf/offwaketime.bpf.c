@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 
+#include "cgroup.bpf.h"
 #include "kernel.h"
 #include "machine.bpf.h"
 #include "offwaketime.h"
@@ -77,7 +78,7 @@ static bool is_wanted(struct task_struct *task)
 	if (!task->pid || (only_user_threads && is_kernel) || (only_kernel_threads && !is_kernel))
 		return false;
 	return (!only_pids[0] || is_one_of(only_pids, process_id(task))) &&
-	       (!only_tids[0] || is_one_of(only_tids, thread_id(task)));
+	       (!only_tids[0] || is_one_of(only_tids, thread_id(task))) && is_in_cgroup(task);
 }
 
 /* Whether a thread that gave up its CPU in this state did so for a reason that is wanted. */

@@ -25,11 +25,7 @@ teardown() {
         losetup -d "$inner" || true
     fi
     [ -z "${mounted:-}" ] || umount "$mounted" || true
-    if [ -n "${cgroup:-}" ]; then
-        rmdir "$cgroup/below" 2>/dev/null || true
-        rmdir "$cgroup" || true
-        umount "${cgroup%/*}" || true
-    fi
+    remove_cgroup
     [ -z "${mapped:-}" ] || DM_DISABLE_UDEV=1 dmsetup remove "$mapped" || true
     [ -z "${mirror:-}" ] || mdadm --stop --quiet "$mirror" || true
     [ -z "${module:-}" ] || modprobe -r "$module" || true
@@ -466,14 +462,6 @@ null'
     end
     equal "$(jq -c 'select(.type == "WS")' lines)" "{\"disk\":\"${inner#/dev/}\",\"type\":\"WS\",\"count\":1,\"bytes\":4096,\"errors\":0}"
     grep '^biosnoop: 1 requests have no latency, as they began before tracing' log
-}
-
-# Makes a cgroup, whose path is $cgroup.
-make_cgroup() {
-    mkdir cgroups
-    mount -t cgroup2 none cgroups 2>why || skip "no cgroups of version 2 here: $(cat why)"
-    cgroup=$PWD/cgroups/biosnoop-test.$$
-    mkdir "$cgroup"
 }
 
 # Reads as read_blocks, in a cgroup.

@@ -239,6 +239,22 @@ ends_itself() { # STATUS PID
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat log; return 1; }
 }
 
+# Makes a cgroup, whose path is $cgroup.
+make_cgroup() {
+    mkdir cgroups
+    mount -t cgroup2 none cgroups 2>why || skip "no cgroups of version 2 here: $(cat why)"
+    cgroup=$PWD/cgroups/spdk-trace-tools-test.$$
+    mkdir "$cgroup"
+}
+
+# Removes it, and what is below it, for teardown.
+remove_cgroup() {
+    [ -n "${cgroup:-}" ] || return 0
+    rmdir "$cgroup/below" 2>/dev/null || true
+    rmdir "$cgroup" || true
+    umount "${cgroup%/*}" || true
+}
+
 # Prints a trace line about the object ID at VALUE, AGE microseconds behind its creation, which it is when AGE is -.
 entry() { # US TPOINT ID AGE VALUE [MEMBER...]
     local us=$1 tpoint=$2 id=$3 age=$4 value=$5

@@ -25,6 +25,7 @@ teardown() {
         kill -9 "$process" 2>/dev/null || true
     done
     kill_started
+    remove_cgroup
 }
 
 # Starts to add up.
@@ -390,6 +391,39 @@ record_open() { # OPTION...
     sleep 0.2
     end_anyhow
     equal "$(sed 's/ [0-9]*$//; s/;.*;/ /' lines)" 'early [none]'
+}
+
+# Becomes a command in a cgroup.
+in_cgroup() { # CGROUP COMMAND...
+    # shellcheck disable=SC2016 # the other shell expands it
+    exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
+}
+
+@test "only a cgroup and those below it" {
+    make_cgroup
+    mkdir "$cgroup/below"
+    for directory in "$cgroup" "$cgroup/below"; do
+        add -j -c "$cgroup"
+        (in_cgroup "$directory" blocked-target sleeps=5) </dev/null >measured
+        blocked-target sleeps=100000 </dev/null >/dev/null &
+        blocked=$!
+        sleep 0.2
+        kill $blocked
+        end_anyhow
+        equal "$(jq -r 'select(.target.user[0] == "sleep_here") | .target.comm' lines | sort -u)" sleeper
+        equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" "$(times_of sleeper)"
+    done
+    # also of those that wait already
+    in_cgroup "$cgroup/below" sleep 1000 3>&- &
+    blocked=$!
+    disown
+    wait_for sleeps_in sleep $blocked
+    add -j --cgroup "$cgroup"
+    sleep 0.2
+    end_anyhow
+    equal "$(jq -c '[.target.pid, .waker.comm]' lines)" "[$blocked,\"[none]\"]"
+    kill $blocked
+    wait_for rmdir "$cgroup/below"
 }
 
 @test "only processes, threads, stacks, times and states" {

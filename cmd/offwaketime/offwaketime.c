@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cgroup.h"
 #include "cli.h"
 #include "clock.h"
 #include "intern.h"
@@ -34,6 +35,7 @@ static struct {
 	uint32_t states;     /* see the program */
 	uint64_t min_ns, max_ns;
 	uint64_t stacks; /* that are kept */
+	const char *cgroup;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
 	bool delimited, folded, json, no_demangle, no_open;
 	struct recorder_options recorder;
@@ -48,7 +50,8 @@ struct named {
 struct offwaketime {
 	struct recorder recorder;
 	struct offwaketime_bpf *bpf;
-	int end; /* the iterator over threads at the end */
+	uint64_t cgroup; /* its id; 0: all */
+	int end;         /* the iterator over threads at the end */
 	struct naming naming;
 	struct pairs pairs;
 	struct intern stacks;               /* each a struct stacks with its frames: most come again and again */
@@ -103,6 +106,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->no_kernel_stacks = opt.user_stacks;
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->max_ns = opt.max_ns;
+	bpf->rodata->only_cgroup = o->cgroup;
 	open_iterators(bpf);
 	*program = RECORDER_PROGRAM(bpf);
 	return 0;
@@ -310,6 +314,7 @@ static void parse_state(const char *text)
 static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "only threads of these processes", .call = parse_pids},
 	{'t', "tid", "TID[,TID]...", "only these threads", .call = parse_tids},
+	{'c', "cgroup", "DIRECTORY", "only threads in this cgroup and those below it", .text = &opt.cgroup},
 	{'u', "user-threads-only", NULL, "no threads of the kernel", .flag = &opt.user_threads},
 	{'k', "kernel-threads-only", NULL, "only threads of the kernel", .flag = &opt.kernel_threads},
 	{'U', "user-stacks-only", NULL, "no stacks of the kernel", .flag = &opt.user_stacks},
@@ -359,6 +364,8 @@ int main(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv);
+	if (opt.cgroup && !(o.cgroup = cgroup_id(opt.cgroup)))
+		return EXIT_FAILURE;
 	o.pairs.max = opt.stacks;
 	o.naming.no_ids = opt.folded;
 	o.naming.no_kernel_stacks = opt.user_stacks;
