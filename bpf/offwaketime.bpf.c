@@ -179,12 +179,15 @@ static void block(void *ctx, struct task_struct *task, __u64 now)
 
 static void send_event(struct blocked *b, __u64 end)
 {
-	__u32 size = sizeof(b->event) + b->depth * sizeof(__u64);
+	__u32 size = sizeof(b->event);
 
 	b->event.ns = end - b->since;
 	b->since = 0;
 	if (b->event.ns < min_ns || b->event.ns > max_ns)
 		return;
+	/* not b->depth: where the kernel skips switches, a waker may have written at the same time as the thread */
+	for (int i = 0; i < NUM_STACKS; i++)
+		size += b->event.stacks.depth[i] * sizeof(__u64);
 	/* for the verifier */
 	if (size > sizeof(b->event) + sizeof(b->frames))
 		return;
