@@ -426,6 +426,13 @@ in_cgroup() { # CGROUP COMMAND...
     wait_for rmdir "$cgroup/below"
 }
 
+# about 10 seconds; make soak does it for ten minutes
+@test "short-lived processes are attributed, in bounded memory" {
+    if has_sanitizers; then skip 'sanitizers take memory themselves'; fi
+    status_is 0 "$BATS_TEST_DIRNAME/churn" 10
+    echo "$output"
+}
+
 @test "only processes, threads, stacks, times and states" {
     # until it is killed
     blocked-target sleeps=100000 </dev/null >measured &
