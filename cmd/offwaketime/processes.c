@@ -24,6 +24,7 @@ enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
 enum {
 	MAX_NOTES = 8,
 	MAX_PROCESSES = 1024, /* from then on idle ones are forgotten, which may have ended */
+	MAX_SPENT = 8 << 20,  /* or when files have taken this much more of the budget */
 };
 
 /* Whether the process still runs the program that was seen. */
@@ -70,16 +71,29 @@ static void note_fault(struct processes *p, const char *path, const char *error)
 	free(shown);
 }
 
-static uint32_t add_file(struct processes *p, struct slice id, int fd, const struct mapping *m, int root)
+static uint32_t add_file(struct processes *p, struct slice id)
 {
 	uint32_t index = intern_add(&p->file_ids, id);
-	const char *error;
 
 	p->files = mem_room(p->files, index, &p->files_cap);
-	error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
-	if (error)
-		note_fault(p, m->path, error);
+	p->files[index] = (struct elf_file){};
+	p->rooms = mem_room(p->rooms, index, &p->rooms_cap);
+	p->rooms[index] = (struct file_room){};
 	return index;
+}
+
+static void read_file(struct processes *p, uint32_t index, int fd, const struct mapping *m, int root)
+{
+	struct file_room *room = &p->rooms[index];
+	uint64_t before = p->budget.spent;
+	const char *error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
+
+	room->spent = p->budget.spent - before;
+	room->is_read = true;
+	if (error && !room->was_noted) {
+		note_fault(p, m->path, error);
+		room->was_noted = true;
+	}
 }
 
 /* The index of the mapped file. A deleted file's inode may be another file's now. */
@@ -97,7 +111,9 @@ static uint32_t file_of(struct processes *p, const struct mapping *m, const stru
 
 		index = intern_get(&p->file_ids, text);
 		if (index == MAP_NONE)
-			index = add_file(p, text, fd, m, list->root);
+			index = add_file(p, text);
+		if (!p->rooms[index].is_read)
+			read_file(p, index, fd, m, list->root);
 	}
 	close(fd);
 	return index;
@@ -201,6 +217,24 @@ static void free_process(struct processes *p, struct process *process)
 	free(process->ranges);
 }
 
+/* Forgets the functions of files that no process has mapped any more: the budget is that of those which are mapped. */
+static void forget_files(struct processes *p)
+{
+	bool *mapped = mem_array(p->file_ids.n, sizeof(*mapped));
+
+	for (uint32_t i = 0; i < p->ids.n; i++)
+		for (size_t j = 0; j < p->all[i].n; j++)
+			if (p->all[i].ranges[j].file != MAP_NONE)
+				mapped[p->all[i].ranges[j].file] = true;
+	for (uint32_t i = 0; i < p->file_ids.n; i++)
+		if (!mapped[i] && p->rooms[i].is_read) {
+			elf_free(&p->files[i]);
+			p->budget.spent -= p->rooms[i].spent;
+			p->rooms[i].is_read = false;
+		}
+	free(mapped);
+}
+
 /* Forgets the processes without events since the last time, among which are all that had ended then. */
 static void forget_idle(struct processes *p)
 {
@@ -221,6 +255,8 @@ static void forget_idle(struct processes *p)
 	intern_free(&ids);
 	free(all);
 	p->limit = p->ids.n < MAX_PROCESSES / 2 ? MAX_PROCESSES : 2 * p->ids.n;
+	forget_files(p);
+	p->spent_limit = p->budget.spent + MAX_SPENT;
 }
 
 static struct process *process_of(struct processes *p, const struct party *party)
@@ -231,7 +267,8 @@ static struct process *process_of(struct processes *p, const struct party *party
 
 	if (index != MAP_NONE)
 		return &p->all[index];
-	if (p->ids.n >= (p->limit ? p->limit : MAX_PROCESSES))
+	if (p->ids.n >= (p->limit ? p->limit : MAX_PROCESSES) ||
+	    p->budget.spent >= (p->spent_limit ? p->spent_limit : MAX_SPENT))
 		forget_idle(p);
 	return add(p, key);
 }
@@ -316,6 +353,7 @@ void processes_free(struct processes *p)
 		elf_free(&p->files[i]);
 	free(p->all);
 	free(p->files);
+	free(p->rooms);
 	intern_free(&p->ids);
 	intern_free(&p->file_ids);
 	*p = (struct processes){};

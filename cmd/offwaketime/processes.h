@@ -40,7 +40,15 @@ struct processes {
 	struct intern file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
+	/* of the same files: */
+	struct file_room {
+		uint64_t spent; /* of the budget */
+		bool is_read;   /* no: never, or no process had it mapped any more */
+		bool was_noted;
+	} * rooms;
+	size_t rooms_cap;
 	struct elffile_budget budget;
+	uint64_t spent_limit; /* when this much of it is spent, the same; 0: MAX_SPENT */
 	bool quiet;
 	unsigned num_faulty; /* files that lack functions, see processes_report() */
 };
