@@ -24,7 +24,7 @@ teardown() {
     for process in ${recorder:-} ${blocked:-} ${idle:-}; do
         kill -9 "$process" 2>/dev/null || true
     done
-    kill_started
+    kill_left started
     remove_cgroup
 }
 
