@@ -14,43 +14,113 @@ PAGES=$BATS_TEST_DIRNAME/../docs
     done
 }
 
-# Writes the literal blocks of a section of a page to block.01 and so on, as mandoc would show them.
-blocks_of() { # PAGE SECTION
+# Writes what a page shows in literal blocks to block.01 and so on, as mandoc would show it; in Markdown these are lines
+# indented by four blanks. The first block after a heading has a name that ends in +.
+blocks_of() { # PAGE [SECTION]
     rm -f block.*
-    awk -v section="$2" '
-        /^\.Sh / { examples = $2 == section }
-        /^\.Ed/ { block = 0 }
-        block { print >file }
-        /^\.Bd -literal/ && examples { block = 1; file = sprintf("block.%02d", ++number) }
+    awk -v section="${2:-}" -v markdown="$([[ $1 != *.md ]] || echo 1)" '
+        function start() { open = 1; file = sprintf("block.%02d%s", ++number, heading ? "+" : ""); heading = 0 }
+        markdown && /^```/ { fenced = !fenced }
+        markdown && /^#/ && !fenced { heading = 1 }
+        markdown && (!/^    / || fenced) { open = open && !NF; next }
+        markdown && !open { start() }
+        markdown { print substr($0, 5) >file; next }
+        /^\.S[hs] / { heading = 1 }
+        /^\.Sh / { wanted = section == "" || $2 == section }
+        /^\.Ed/ { open = 0 }
+        open { print >file }
+        /^\.Bd -literal/ && wanted { start() }
     ' "$PAGES/$1"
-    sed -i 's/\\-/-/g; s/\\(aq/'\''/g; s/\\(dq/"/g; s/\\e/\\/g' block.*
+    [[ $1 == *.md ]] || sed -i 's/\\-/-/g; s/\\(aq/'\''/g; s/\\(dq/"/g; s/\\e/\\/g' block.*
 }
 
 # Whether the words of a block are in a file in this order: pages break lines, and leave out columns.
 shows() { # FILE
     awk -v file="$1" '
         BEGIN { while ((getline line <file) > 0) { gsub(/[ \t]/, "", line); rest = rest line "\n" } }
+        { gsub(/<TAB>/, ""); sub(/….*/, "") }
         { for (i = 1; i <= NF; i++) {
             if (!(at = index(rest, $i))) { print "not printed: " $i; exit 1 }
             rest = substr(rest, at + length($i))
         } }'
 }
 
-# Runs the commands in a section of a page, and looks for what else is there in what they printed.
-run_examples() { # PAGE [SECTION]
-    blocks_of "$1" "${2:-EXAMPLES}"
+# Makes the folder "there" for commands that need what is not here, such as a running target: with a stand-in for each tool
+# that checks its command line and prints nothing, and with stand-ins for other programs.
+there() {
+    mkdir -p there/stand-ins there/build/bin there/scripts there/spdk
+    cat >there/stand-ins/any <<'S'
+#!/usr/bin/env bash
+set -e
+name=${0##*/}
+[ -x "$BIN/$name" ] || exit 0
+options=$("$BIN/$name" --help | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\)\( [^ ]\)\{0,1\}.*/\2,\3,\4/p')
+letters=$(awk -F , '$1 { printf "%s%s", $1, $3 ? ":" : "" }' <<<"$options")
+names=$(awk -F , '{ printf "%s%s,", $2, $3 ? ":" : "" }' <<<"$options")
+line=$(getopt -n "$name" -o "+$letters" -l "$names" -- "$@")
+eval set -- "$line"
+given=()
+while [ "$1" != -- ]; do
+    [ "$1" != -o ] || : >"$2"
+    given+=("$1")
+    shift
+done
+# the tool looks at their arguments before it prints its help
+"$BIN/$name" "${given[@]}" --help >/dev/null
+[ "$name" != usdt-record ] || echo 'usdt-record: recording' >&2
+S
+    printf '#!/bin/sh\n' >there/scripts/rpc.py
+    cp "$(type -P true)" there/build/bin/nvmf_tgt
+    chmod +x there/stand-ins/any there/scripts/rpc.py
+    for tool in "$ROOT"/cmd/*; do ln -s any "there/stand-ins/${tool##*/}"; done
+    cat >there/prelude <<'S'
+PATH=$PWD/stand-ins:$PATH HOME=$PWD
+for name in bpftrace connect_hosts cp flamegraph.pl hdfs kill mapred setcap spdk_trace taskset xz; do
+    eval "$name() { :; }"
+done
+pidof() { echo $$; }
+sleep() { ((++slept < 100)) && command sleep 0.05 || { echo 'waits in vain' >&2; exit; }; }
+pid=$$
+S
+    export BIN
+}
+
+# Runs commands there: nothing may complain. Some find nothing, as grep, which is no mistake.
+accepted() { # FILE
+    (cd there && BASH_ENV=prelude bash "../$1" </dev/null >/dev/null 2>../log) || true
+    sed -i '/^usdt-record: recording$/d' log
+    [ ! -s log ] || { cat log; return 1; }
+}
+
+# Runs all commands of a page, and looks for what else it shows, up to the next heading, in what they printed. Those about
+# what is not here are only accepted.
+run_examples() { # PAGE
+    local block first printed=''
+    blocks_of "$1"
     for block in block.*; do
         read -r first _ <"$block"
-        if grep -q -e pidof -e nvmf_tgt -e rpc.py -e /dev/shm "$block" || { [ "$first" = xz ] && ! command -v xz >/dev/null; }; then
-            continue # about a running target, or needs xz
-        elif command -v "$first" >/dev/null; then
-            echo "$1:" && cat "$block"
-            bash -e -o pipefail "$block" >printed
-            # what was written to a file instead
-            [ -s printed ] || cp "$(sed -n 's/.* > \([^ ]*\)$/\1/p' "$block" | tail -n 1)" printed
-            [ -s printed ]
+        [[ $block != *+ ]] || printed=''
+        if [ "$first" = xz ] && ! type -P xz >/dev/null; then
+            continue
+        elif ! type -P "$first" >/dev/null && [[ ! $first =~ ^([A-Za-z]+=.*|for|make)$ ]]; then
+            [ -z "$printed" ] || shows printed <"$block"
+            continue
+        fi
+        echo "$1:" && cat "$block"
+        if grep -qE 'pidof|nvmf_tgt|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap|mapred|hdfs' "$block"; then
+            printed=''
+            accepted "$block"
         else
-            shows printed <"$block"
+            printed=1
+            touch started
+            # times of files are in steps of some milliseconds
+            sleep 0.02
+            # the file that some of them are about
+            bash -e -o pipefail "$block" good.trace </dev/null >printed
+            # and what they wrote to files
+            find . -maxdepth 1 -type f -newer started ! -name printed -exec cat {} + >there/written
+            cat there/written >>printed
+            [ -s printed ]
         fi
     done
 }
@@ -68,17 +138,59 @@ run_examples() { # PAGE [SECTION]
     for block in block.*; do shows printed <"$block"; done
 }
 
-@test "the examples of the filters' pages do what they say" {
-    # the first ones make the sample, in the source tree when it is built
+# Makes the files that examples are about.
+sample() {
+    there
+    # the first commands of spdk-trace-tools(7) make the sample, in the source tree when it is built
     ln -s "$BATS_TEST_DIRNAME" tests
     ln -s "$BIN" build
     make() { :; }
     export -f make
     run_examples spdk-trace-tools.7
-    cp nvmf_trace.pid1234 good.trace
-    cp nvmf_trace.pid1234 new.trace
-    run_examples spdk-trace-session.7 DESCRIPTION
-    for page in trace-dump.1 qpair-lifetimes.1 trace-join.1 trace-latency.1 trace-chrome.1 trace-perfetto.1 trace-spans.1 trace-merge.1; do
-        run_examples "$page"
+    for target in good new; do
+        cp nvmf_trace.pid1234 $target.trace
+        cp lifetimes.txt $target.trace.lifetimes
+    done
+    cp "$DATA/sql/offcpu.jsonl" .
+    sed -n '1s/"tpoint".*/"tpoint":"BLOCK_IO","args":{"disk":"nvme0n1","sector":8,"bytes":4096,"latency":1.000}}/p' \
+        offcpu.jsonl >disks.jsonl
+}
+
+@test "the examples of all pages do what they say" {
+    sample
+    for page in "$PAGES"/*.[17] "$PAGES"/{trace-files,performance,clusters}.md; do
+        run_examples "${page##*/}"
+    done
+}
+
+@test "the mapper of clusters.md adds up to what one machine finds" {
+    sample
+    blocks_of clusters.md
+    mapper=$(grep -lx '#!/bin/bash' block.*)
+    [ "$mapper" ]
+    hdfs() { cat "$3"; }
+    export -f hdfs
+    for tool in trace-dump trace-join trace-latency; do ln -s "$BIN/$tool" .; done
+    printf '%s\n' good.trace new.trace | bash -o pipefail "$mapper" >mapped
+    shuf mapped | trace-latency --merge -e >reduced
+    for target in good new; do bash "$(grep -l 'trace-join -q -j -l ".1' block.* | head -n 1)" $target.trace; done
+    sh "LC_ALL=C sort -m good.trace.code new.trace.code | trace-latency --merge -e | cmp - reduced"
+    grep -q host-1 reduced
+}
+
+@test "the examples of --help are accepted" {
+    there
+    for tool in $(tools); do
+        "$tool" --help | sed -n '/^Examples:/,$s/^  //p' >examples
+        [ -s examples ]
+        accepted examples
+    done
+}
+
+@test "a stand-in finds mistakes in examples" {
+    there
+    for mistake in 'trace-dump -Z' 'trace-join -l' 'usdt-record --nonsense' 'biosnoop -n x' 'trace-spans -m 5 | jq .('; do
+        echo "$mistake" >example
+        status_is 1 accepted example
     done
 }

@@ -6,13 +6,13 @@ load helpers
 PAGE=$BATS_TEST_DIRNAME/../docs/sql.md
 
 # Prints a block of a section of the page: sql, the first or second one, or what they print.
-block() { # TITLE KIND NUMBER
+block() { # TITLE KIND NUMBER [PAGE]
     awk -v title="## $1" -v fence="\`\`\`$2" -v number="$3" '
         /^## / { inside = substr($0, 1, length(title)) == title }
         $0 == "```" && inside && block { block = 0; next }
         block == number && block { print }
         /^```/ && inside { block = $0 == fence ? ++n : -1 }
-    ' "$PAGE"
+    ' "${4:-$PAGE}"
 }
 
 # The commands of the page's first section, in the folder of its files.
@@ -85,6 +85,16 @@ titles() {
     files_of_page
     titles | while read -r title; do
         alike <(duck "$title") <(answer "${title%%.*}" duck) || { echo "$title"; return 1; }
+    done
+}
+
+@test "DuckDB finds the transitions of trace-latency" {
+    command -v duckdb >/dev/null || skip 'duckdb is not here'
+    for name in sample slow-host; do
+        sample $name >trace.jsonl
+        block SQL sql 1 "$BATS_TEST_DIRNAME/../docs/clusters.md" | duckdb -csv | cut -d , -f 1-4,6 | tr , ' ' | sort >found
+        { echo 'from to count mean_us max_us'
+          trace-latency -q -j trace.jsonl | jq -r 'select(.from) | "\(.from) \(.to) \(.count) \(.mean) \(.max)"'; } | sort | alike found -
     done
 }
 
