@@ -75,10 +75,10 @@ input_of() {
     done
 }
 
-@test "a page has the options of --help" {
+@test "a page has the options of --help, in the same order" {
     for tool in $(tools); do
-        "$tool" --help | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' | sort >help
-        sed -n 's/^\.It \(Fl \([a-zA-Z]\)\( Ar [a-z]*\)\{0,1\} , \)\{0,1\}Fl -\([a-z-]*\).*/\2 \4/p' "$ROOT/docs/$tool.1" | sort >page
+        "$tool" --help | sed -n 's/^  *\(-\([a-zA-Z]\), \)\{0,1\}--\([a-z-]*\).*/\2 \3/p' >help
+        sed -n 's/^\.It \(Fl \([a-zA-Z]\)\( Ar [a-z]*\)\{0,1\} , \)\{0,1\}Fl -\([a-z-]*\).*/\2 \4/p' "$ROOT/docs/$tool.1" >page
         [ -s help ]
         diff help page
     done

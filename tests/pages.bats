@@ -14,6 +14,28 @@ PAGES=$BATS_TEST_DIRNAME/../docs
     done
 }
 
+@test "every page names its exit statuses in the same form" {
+    for page in "$PAGES"/*.1; do
+        awk '/^\.Sh / { inside = $2 == "EXIT" } inside && /^\.It [0-9]/ { getline text; print $2, text }' "$page" >statuses
+        sed -n '1s/^0 Success.*/0/p; 2s/^1 .*/1/p; 3s/^2 Wrong usage.*/2/p' statuses | tr '\n' ' ' | grep -qx '0 1 2 '
+    done
+}
+
+@test "SEE ALSO has all pages of ours that a page refers to, in order" {
+    for page in "$PAGES"/*.[17]; do
+        awk '/^\.Sh / { also = $2 == "SEE" } also && /^\.Xr / { print $3, $2 }' "$page" >also
+        LC_ALL=C sort -u also | diff also -
+        sed 's/.*\<Xr \([^ ]*\) \([0-9]\).*/Xr \2 \1/' "$page" | sed -n 's/^Xr //p' | sort -u | while read -r section name; do
+            [ -e "$PAGES/$name.$section" ] || continue
+            [ "$page" -ef "$PAGES/$name.$section" ] || grep -qx "$section $name" also || { echo "$page: $name"; return 1; }
+        done
+        # no reference leads to a page of ours that is not there
+        sed -n 's/.*\<Xr \(\(trace\|usdt\|spdk\|qpair\)-[^ ]*\) \([0-9]\).*/\1.\3/p' "$page" | while read -r name; do
+            [ -e "$PAGES/$name" ] || { echo "$page: $name"; return 1; }
+        done
+    done
+}
+
 # Writes what a page shows in literal blocks to block.01 and so on, as mandoc would show it; in Markdown these are lines
 # indented by four blanks. The first block after a heading has a name that ends in +.
 blocks_of() { # PAGE [SECTION]
