@@ -17,7 +17,7 @@ uint64_t cgroup_id(const char *path)
 	if (fd < 0 || fstatfs(fd, &fs) != 0 || fstat(fd, &st) != 0) {
 		warn("%s", path);
 	} else if (fs.f_type != CGROUP2_SUPER_MAGIC) {
-		warnx("%s: no cgroup of version 2; findmnt -t cgroup2 shows where they are", path);
+		warnx("%s: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points", path);
 		st.st_ino = 0;
 	}
 	if (fd >= 0)

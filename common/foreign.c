@@ -39,7 +39,7 @@ int foreign_hide(const struct foreign *f, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	if (!pid || readlink(path, &target, 1) >= 0 || errno != EACCES)
 		return 0;
-	warnx("process %d: of another user, which takes CAP_SYS_PTRACE", pid);
+	warnx("process %d: of another user, which requires CAP_SYS_PTRACE", pid);
 	return -1;
 }
 

@@ -108,7 +108,7 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 	if (!begin || (!has[LIFETIME_PTR] && !has[LIFETIME_OWNER]))
 		return "begin or ptr is missing: not a lifetime line, which qpair-lifetimes prints";
 	if (lifetime->end < lifetime->begin)
-		return "the end is before the beginning";
+		return "end is before begin";
 	return NULL;
 }
 

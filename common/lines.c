@@ -234,7 +234,7 @@ int lines_close(struct lines *l, int error)
 	else if (l->is)
 		kind_refuse(l->name, l->is, l->wanted, l->reader);
 	else if (error == ESTALE)
-		warnx("%s: became shorter, or has another file's name, and is not followed any more", l->name);
+		warnx("%s: was truncated or replaced, and is not followed any more", l->name);
 	else if (error)
 		warnx("%s: %s", l->name, strerror(error));
 	if (l->fd > STDIN_FILENO)

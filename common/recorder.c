@@ -109,7 +109,7 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size, r->tool->buffer_option);
 	else
 		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
-		     "on; -v shows what the kernel says",
+		     "on; -v prints the kernel's log",
 		     r->tool->kernel);
 }
 
@@ -142,7 +142,8 @@ static int on_event(void *context, void *event, size_t size)
 static void report_foreign(struct recorder *r)
 {
 	uint32_t n = foreign_hidden(&r->program.foreign);
-	const char *message = "%" PRIu64 " events in processes of other users were left out: they take CAP_SYS_PTRACE";
+	const char *message = "%" PRIu64
+			      " events in processes of other users were left out: they require CAP_SYS_PTRACE";
 
 	if (r->pid)
 		recorder_loss(r, n, message, n);

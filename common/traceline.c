@@ -71,7 +71,7 @@ static void parse_object(struct json *j, struct traceline *l)
 			json_number(j, &l->object_us);
 		} else if (json_is(key, "value")) {
 			if (json_value(j, &value) && !traceline_number(value, &l->object_value))
-				json_fail(j, "an object's value is no address");
+				json_fail(j, "an object's value is not an address");
 		} else {
 			json_skip(j);
 		}

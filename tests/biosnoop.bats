@@ -671,10 +671,10 @@ RS 128 65536 null'
     status_is 1 biosnoop -c missing
     equal "$stderr" 'biosnoop: missing: No such file or directory'
     status_is 1 biosnoop -c .
-    equal "$stderr" 'biosnoop: .: no cgroup of version 2; findmnt -t cgroup2 shows where they are'
+    equal "$stderr" 'biosnoop: .: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points'
     for name in missing ../../proc /dev/null; do
         status_is 1 biosnoop -d $name
-        equal "$stderr" "biosnoop: $name: no disk; lsblk lists those that are there"
+        equal "$stderr" "biosnoop: $name: not a disk; lsblk lists the disks"
     done
     status_is 1 biosnoop -p 2147483647
     equal "$stderr" 'biosnoop: process 2147483647: does not exist'

@@ -154,5 +154,5 @@ limit_memory() {
     mkfifo "/dev/shm/hostile_trace.pid$pid"
     run timeout 5 trace-dump -p "$pid"
     rm "/dev/shm/hostile_trace.pid$pid"
-    equal "$status $output" "1 trace-dump: /dev/shm/hostile_trace.pid$pid: no regular file, as a trace is"
+    equal "$status $output" "1 trace-dump: /dev/shm/hostile_trace.pid$pid: not a regular file, as a trace is"
 }

@@ -757,7 +757,7 @@ ipcsnoop: true ended with status N'
     chmod 755 . ./*
     start pipe-target wait
     status_is 1 "${as_user[@]}" ./ipcsnoop -s -p "$started"
-    equal "$stderr" "ipcsnoop: process $started: of another user, which takes CAP_SYS_PTRACE"
+    equal "$stderr" "ipcsnoop: process $started: of another user, which requires CAP_SYS_PTRACE"
     echo >&"$go"
     status_is 0 "${as_user[@]}" ./ipcsnoop -s -q -- ./pipe-target call=11
     equal "$(grep -c 'syscalls.getppid.: 11$' <<<"$output")" 1
@@ -765,7 +765,7 @@ ipcsnoop: true ended with status N'
     chmod u+s pipe-target
     status_is 1 "${as_user[@]}" ./ipcsnoop -s -- ./pipe-target call=11
     equal "$(grep getppid <<<"$output")" ''
-    says 'events in processes of other users were left out: they take CAP_SYS_PTRACE'
+    says 'events in processes of other users were left out: they require CAP_SYS_PTRACE'
 }
 
 # bats test_tags=any-kernel

@@ -319,7 +319,7 @@ L
     wait_for test -s followed
     truncate -s 1000 copy
     end_following 1
-    equal "$(cat err)" 'trace-dump: copy: owners are not followed any more: it became shorter'
+    equal "$(cat err)" 'trace-dump: copy: owners are not followed any more: it was truncated'
 }
 
 @test "-F and the options that choose lines: nothing is shifted, and --until is the end" {
@@ -340,7 +340,7 @@ L
     for option in -i -d '-i -O'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 trace-dump -F $option "$TRACE"
-        says 'trace-dump: -F prints entries, or owners'
+        says 'trace-dump: -F prints entries or owners: it cannot be combined with -i or -d'
     done
     echo '{"tpoint":"REQ","id":320}' | mktrace -l G3 -L 0 -o old
     status_is 1 trace-dump -O -F old
@@ -358,7 +358,7 @@ L
     *"clock source is not"*) lacks "the kernel's clock source is not the processor's counter" ;;
     esac
     equal "$status" 1
-    says 'it is of another machine'
+    says 'it is from another machine'
     # the message has the rate
     rate=${stderr#*that of this machine } rate=${rate%%:*}
     before=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
@@ -372,5 +372,5 @@ L
     echo "{\"tsc\":$((rate * 60)),\"lcore\":0,\"tpoint\":\"A\"}" >>lines
     mktrace -N -r "$rate" -o "$TRACE" lines
     status_is 1 trace-dump --wall "$TRACE"
-    says 'some entries are later than now: it is of another machine, or from before a restart, and the times are wrong'
+    says 'some entries are later than now: it is from another machine, or from before a restart, and the times are wrong'
 }

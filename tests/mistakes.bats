@@ -192,7 +192,7 @@ T
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
 0 % trace-join: empty: no lifetime lines: nothing can be named % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
-0 % left out 1 qpairs that were added before the recording began % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
+0 % left out 1 qpairs that were added before the recording started % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
 1 % missing: No such file or directory % trace-dump missing
 1 % missing: No such file or directory % trace-join -l missing lines
 1 % missing: No such file or directory % qpair-lifetimes -O missing probes
@@ -203,16 +203,16 @@ T
 
 @test "lifetimes that name nothing" {
     try_all <<'T'
-1 % before: named 0 of 150 entries of lines: their ticks are before those of the entries: they are of another run % trace-join -l before lines
-1 % after: named 0 of 150 entries of lines: their ticks are after those of the entries: they are of another run % trace-join -j -l after lines
-1 % elsewhere: named 0 of 150 entries of lines: their addresses and owners are not those of the entries % trace-join -q -l elsewhere lines
+1 % before: named 0 of 150 entries of lines: all their ticks are before those of the entries: they are from another run % trace-join -l before lines
+1 % after: named 0 of 150 entries of lines: all their ticks are after those of the entries: they are from another run % trace-join -j -l after lines
+1 % elsewhere: named 0 of 150 entries of lines: none of their addresses and owners is in the entries % trace-join -q -l elsewhere lines
 0 % unowned: named 0 of 1 entries of tcp: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % trace-join -l unowned tcp
-1 % owned: named 0 of 1 entries of tcp: their addresses and owners are not those of the entries % trace-join -l owned tcp
-1 % before: named 0 of 1 entries of tcp: their ticks are before % trace-join -l before tcp
-1 % before: named 0 of 150 entries of <stdin>: their addresses and owners are not % trace-dump trace | trace-join -l before -l elsewhere
+1 % owned: named 0 of 1 entries of tcp: none of their addresses and owners is in the entries % trace-join -l owned tcp
+1 % before: named 0 of 1 entries of tcp: all their ticks are before % trace-join -l before tcp
+1 % before: named 0 of 150 entries of <stdin>: none of their addresses and owners is % trace-dump trace | trace-join -l before -l elsewhere
 0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t NONE lines
 0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t 'TCP_*' -t NONE lines
-2 % -t chooses what -l annotates % trace-join -t 'TCP_*' lines
+2 % -t selects what -l annotates % trace-join -t 'TCP_*' lines
 T
     # where a piece has nothing to name, nothing is wrong; nor where one entry is named
     for file in lifetimes unowned owned; do
@@ -250,7 +250,7 @@ T
 2 % -c '3-1': a list like 0-3,7 is expected % trace-dump -c 3-1 trace
 2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
-2 % -F prints entries, or owners % trace-dump -F -i trace
+2 % -F prints entries or owners % trace-dump -F -i trace
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F
@@ -274,7 +274,7 @@ T
 2 % -e and -j exclude each other % trace-latency -e -j lines
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
-2 % -g, -i and -r are for trace lines % trace-latency --merge -g lcore encoded
+2 % -g, -i and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 2 % invalid option % trace-chrome -l lifetimes lines
 2 % invalid option % trace-perfetto -l lifetimes lines
@@ -292,8 +292,8 @@ T
 2 % microseconds above 0 are expected % trace-spans -m 0 lines
 2 % microseconds above 0 are expected % trace-spans --stuck 1s lines
 2 % a whole number above 0 is expected % trace-spans -n 0 lines
-2 % --stuck is for a trace that goes on, --open and -n are for its end % trace-spans --stuck 5 --open lines
-2 % --stuck is for a trace that goes on, --open and -n are for its end % trace-spans --stuck 5 -n 5 lines
+2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 --open lines
+2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 -n 5 lines
 1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
 2 % option requires an argument % trace-join -l
 T
@@ -305,9 +305,9 @@ T
     try_all <<'T'
 1 % biosnoop: process 2147483647: does not exist % biosnoop -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
-1 % biosnoop: nosuchdisk: no disk; lsblk lists those that are there % biosnoop -d nosuchdisk
-1 % biosnoop: /dev/null: no disk % biosnoop -d /dev/null
-1 % biosnoop: /dev: no cgroup of version 2; findmnt -t cgroup2 shows where they are % biosnoop -c /dev
+1 % biosnoop: nosuchdisk: not a disk; lsblk lists the disks % biosnoop -d nosuchdisk
+1 % biosnoop: /dev/null: not a disk % biosnoop -d /dev/null
+1 % biosnoop: /dev: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points % biosnoop -c /dev
 2 % -P, -Q and --wall are for lines, which -s does not print % biosnoop -s -Q
 2 % SECONDS '1s': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 1s
 2 % a number of seconds is expected, not 2 operands; options come first % biosnoop 10 -Q

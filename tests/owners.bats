@@ -148,7 +148,7 @@ says_log() {
 log:0'
     done
     begin recording usdt-record -x "$BIN/usdt-target"
-    says_log 'usdt-record: owners are not followed, since -x names no process: -p does, or a command'
+    says_log 'usdt-record: owners are not followed: -x names no process; use -p or a command'
     ends 0 "$recorder"
     # they are no events, and -q says nothing of them
     start usdt-target trace=$$ wait qpairs wait
@@ -215,7 +215,7 @@ log:0'
     record -p "$started"
     wait_for_text app_thread lines
     truncate -s 1000 "$TRACE"
-    wait_for_text "$TRACE: owners are not followed any more: it became shorter" log
+    wait_for_text "$TRACE: owners are not followed any more: it was truncated" log
     echo >&"$go"
     status=0
     wait "$recorder" || status=$?

@@ -33,7 +33,7 @@ qpair: begin=120, ptr=0x20, thread=10"
     { connect 1 16 1 s a; remove 2 16; connect 3 16 1 s b; add 4 16 1; connect 5 16 1 s c; connect 6 32 1 s d; } >usdt.txt
     status_is 0 qpair-lifetimes usdt.txt
     equal "$output" "qpair: begin=4, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='c'"
-    says 'left out 3 qpairs that were added before the recording began'
+    says 'left out 3 qpairs that were added before the recording started'
 }
 
 @test "an address that is used again is another lifetime" {
@@ -48,7 +48,7 @@ qpair: begin=4, end=6, ptr=0x10, thread=1, qid=2, subnqn='s', hostnqn='b'"
     status_is 0 qpair-lifetimes usdt.txt
     equal "$output" "qpair: begin=1, end=9, ptr=0x10, thread=1, qid=3, subnqn='s', hostnqn='c'
 qpair: begin=4, end=9, ptr=0x10, thread=1, qid=3, subnqn='s', hostnqn='c'"
-    says 'left out 1 qpairs that were added before the recording began'
+    says 'left out 1 qpairs that were added before the recording started'
 }
 
 @test "events are put in the order of time; those with equal ticks keep theirs" {
@@ -181,7 +181,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     { owner 256 80 '10.0.0.1:1 sub'; owner 257 80 '10.0.0.1:2 sub'; } >owners
     equal "$(found)" '- - '
     status_is 0 qpair-lifetimes -O owners usdt.txt
-    says 'qpair-lifetimes: owners: no owner for 2 qpairs: several are as likely'
+    says 'qpair-lifetimes: owners: no owner for 2 qpairs: several candidates remain'
     { owner 256 80 '10.0.0.1:1 sub2'; owner 257 80 '10.0.0.1:2 sub'; } >owners
     { add 100 16 2; connect 150 16 1 sub a; add 101 32 3; connect 151 32 2 sub2 b; } >usdt.txt
     equal "$(found)" 't257 t256 '
@@ -228,7 +228,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     { add 1000 16 2; connect 1100 16 1 sub a; add 2000 16 2; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
     equal "$(found)" '- t257 t258 '
     status_is 0 qpair-lifetimes -O owners usdt.txt
-    says 'no owner for 1 qpairs: probe lines of them are missing'
+    says 'no owner for 1 qpairs: some of their probe lines are missing'
     { add 1000 16 2; connect 1100 16 1 sub a; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
     equal "$(found | cut -c1)" '-'
     # the owner had ended before the host connected
@@ -394,7 +394,7 @@ used_qpairs() { # FROM TO
     { used_qpairs 3 6; used_table owner_line | grep ^owner; used_qpairs 7 9; } >usdt.txt
     equal "$(qpair-lifetimes -q usdt.txt | grep -o 'owner=t[0-9]*' | tr '\n' ' ')" 'owner=t293 owner=t292 owner=t291 '
     status_is 0 qpair-lifetimes usdt.txt
-    says 'usdt.txt: no owner for 4 qpairs: it may not be among the owners any more'
+    says 'usdt.txt: no owner for 4 qpairs: their owners may be gone'
     # -O: behind the table that is first
     used_qpairs 5 12 >usdt.txt
     { used_table owner; for i in 10 11 12; do owner $((300 - i + 5)) $((i * 1000)) "10.0.0.1:$i sub"; done; } >owners
@@ -556,7 +556,7 @@ qpair: begin=300, owner=t257, ptr=0x10, thread=2, qid=2, subnqn='sub', hostnqn='
     equal "$(last_said <<<"$output")" "qpair: begin=100, end=199, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='a'
 qpair: begin=200, end=299, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='b'
 qpair: begin=400, ptr=0x10, thread=1"
-    says 'left out 2 qpairs that were added before the recording began'
+    says 'left out 2 qpairs that were added before the recording started'
     {
         owner_line 257 90 '10.0.0.1:1 s'; add 100 16 1; connect 110 16 1 s a
         owner_line 257 190 '10.0.0.1:2 s'; add 200 32 1; connect 210 32 1 s b
@@ -566,14 +566,14 @@ qpair: begin=400, ptr=0x10, thread=1"
 qpair: begin=200, owner=t257, ptr=0x20, thread=1, qid=1, subnqn='s', hostnqn='b'"
 }
 
-@test "-F gives no owner where several are as likely, and says how often" {
+@test "-F gives no owner where several candidates remain, and says how often" {
     {
         owner_line 256 80 '10.0.0.1:1 sub'; owner_line 257 80 '10.0.0.1:2 sub'
         add 100 16 2; add 101 32 3; connect 150 16 1 sub a; connect 151 32 2 sub b
     } >usdt.txt
     status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
     equal "$(grep -c owner= <<<"$output")" 0
-    says 'qpair-lifetimes: <stdin>: no owner for 2 of 2 qpairs: it is not certain which is theirs'
+    says 'qpair-lifetimes: <stdin>: no owner for 2 of 2 qpairs: several candidates remain, or probe lines are missing'
     status_is 0 sh 'cat usdt.txt | qpair-lifetimes -qF'
     equal "$stderr" ''
 }
@@ -633,7 +633,7 @@ send_pieces() {
     : >usdt.txt
     exec 7>/dev/null
     follow_ends 1
-    grep -q 'qpair-lifetimes: usdt.txt: became shorter' log
+    grep -q 'qpair-lifetimes: usdt.txt: was truncated or replaced' log
 }
 
 @test "-F ends when nobody reads its lines any more, also while there are none" {
@@ -647,7 +647,7 @@ send_pieces() {
 
 @test "-F takes no owners from a file" {
     status_is 2 qpair-lifetimes -F -O owners usdt.txt
-    says 'qpair-lifetimes: -F takes the owners from the probe lines, where usdt-record writes them: -O does not go with it'
+    says 'qpair-lifetimes: -F and -O cannot be combined: -F reads the owners from the probe lines'
 }
 
 # Writes the lines of a storm in the order in which usdt-record does.

@@ -231,7 +231,7 @@ L
     for file in in:2 sample:1 sample-g3:2; do
         trace-chrome "${file%:*}" | jq -s 'map(.traceEvents[] | select(.ph == "C") | {(.name): .args.objects}) | add | add' >chrome
         trace-latency "${file%:*}" 2>&1 >/dev/null |
-            sed -n 's/.*: \([0-9]*\) objects have no whole life: they were in work.*/\1/p' >latency
+            sed -n 's/.*: \([0-9]*\) objects have no whole life: they were in progress.*/\1/p' >latency
         equal "$(cat chrome latency)" "${file#*:}"$'\n'"${file#*:}"
     done
 }

@@ -185,7 +185,7 @@ teardown() {
 @test "a file that becomes shorter while it is read is no crash" {
     mktrace -R 3000 "$DATA/common.jsonl" >trace
     status_is 1 sh 'trace-dump trace | { read -r _; truncate -s 2400000 trace; wc -l; }'
-    says 'trace-dump: trace: became shorter while it was read'
+    says 'trace-dump: trace: was truncated while it was read'
     [ "$output" -gt 1000 ] && [ "$output" -lt 32999 ]
 }
 
@@ -526,7 +526,7 @@ clock_line() { # TICKS SECONDS TIME
     { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 1000000 11 2026-11-21T23:59:58Z; } |
         refused 'its clock lines are of several machines'
     { clock_line 1000000 10 2026-11-21T23:59:59Z; clock_line 1900000 11 2026-11-22T00:00:00Z; } |
-        refused 'trace-dump: trace: its clock has 1000000 ticks a second, that of the clock lines 900000: it is of another machine'
+        refused 'trace-dump: trace: its clock has 1000000 ticks a second, that of the clock lines 900000: it is from another machine'
     status_is 1 trace-dump --wall --clock none trace
     says 'trace-dump: none: No such file or directory'
     status_is 1 trace-dump --wall --clock trace trace
@@ -535,14 +535,14 @@ clock_line() { # TICKS SECONDS TIME
     printf '%s\n' '{"tpoint":"A","id":1,"args":[]}' '{"tsc":5,"lcore":0,"tpoint":"A"}' | mktrace -r 1000000 >trace
     clock_line 4000000000000 10 2026-11-21T23:59:59Z >clock
     status_is 0 trace-dump --wall --clock clock trace
-    says 'trace-dump: trace: the trace is 4000000 s before the first clock line: is it of the same machine, and since its last start?'
+    says 'trace-dump: trace: the trace is 4000000 s before the first clock line: is it from the same machine, since its last start?'
 }
 
 @test "--wall tells the time of day of a live trace only" {
     mktrace "$DATA/common.jsonl" >trace
     for copy in trace - ; do
         status_is 1 trace-dump --wall $copy <trace
-        says '--wall knows the time of traces in /dev/shm; of a copy it is in what usdt-record has recorded beside it: --clock RECORDING'
+        says '--wall alone is for traces in /dev/shm; for a copy, add what usdt-record recorded with it: --clock RECORDING'
     done
     status_is 2 trace-dump --clock trace --rate 5 trace
     says 'trace-dump: --rate and --clock are two rates of the ticks: one is expected'

@@ -655,10 +655,10 @@ ends_with() { # STATUS
     start_follow -l one -l two
     send 5
     : >one
-    wait_for_text 'trace-join: one: became shorter, or has another' log
+    wait_for_text 'trace-join: one: was truncated or replaced' log
     mv two three
     lifetime 2 '' 16 b >two
-    wait_for_text 'trace-join: two: became shorter, or has another' log
+    wait_for_text 'trace-join: two: was truncated or replaced' log
     send 5
     ends_with 1
     equal "$(named | tr '\n' ' ')" 'a a '

@@ -47,7 +47,7 @@ r      NEW                      READY                             3        0.030
 L
     status_is 0 trace-latency in
     diff want - <<<"$output"
-    equal "$stderr" 'trace-latency: in: 1 objects have no whole life: they were in work at the end'
+    equal "$stderr" 'trace-latency: in: 1 objects have no whole life: they were in progress at the end'
     status_is 0 trace-latency -q in
     equal "$stderr" ''
 }
@@ -108,7 +108,7 @@ L
     } >in
     status_is 0 trace-latency -j in
     says 'trace-latency: in: 3 objects left out: their creation is not in the trace'
-    says 'trace-latency: in: 2 objects have no whole life: they were in work at the end'
+    says 'trace-latency: in: 2 objects have no whole life: they were in progress at the end'
     equal "$(rows <<<"$output")" 'life:2:1.52 READY>DONE:2:1.5 NEW>READY:4:0.048 '
 }
 
@@ -136,7 +136,7 @@ L
         entry 2.300 DONE r1 0.3 0x10
     } >in
     status_is 0 trace-latency -j in
-    equal "$stderr" 'trace-latency: in: 2 entries left out: they are earlier than the one before them of their object'
+    equal "$stderr" 'trace-latency: in: 2 entries left out: each is earlier than the previous one of its object'
     equal "$(rows <<<"$output")" 'life:2:0.4 NEW>DONE:2:0.4 '
 }
 
@@ -288,7 +288,7 @@ deep() {
     # a key of the lines goes before
     equal "$(sed 's/"lcore"/"qd":9,"lcore"/' in | trace-latency -j -g qd -g type | jq .group.qd | uniq)" 9
     status_is 1 sh 'grep -v BDEV in | trace-latency -q -g bdev'
-    says 'trace-latency: <stdin>: -g bdev: no entry says this of an object'
+    says 'trace-latency: <stdin>: -g bdev: no entry has this fact about an object'
     long=$(printf '%04090d' 0)
     sed "s/host-a/$long/" in >too-long
     status_is 1 trace-latency -jq -g type -g args.qpair.hostnqn too-long
@@ -343,7 +343,7 @@ L
     status_is 0 trace-latency --layers -j cut-off
     equal "$(jq -c .count <<<"$output")" 1
     says 'trace-latency: cut-off: 1 requests left out: their creation is not among the lines'
-    says 'trace-latency: cut-off: 1 objects have no whole life: they were in work at the end'
+    says 'trace-latency: cut-off: 1 objects have no whole life: they were in progress at the end'
     # they are the sums of what trace-spans says
     mktrace "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in
@@ -474,12 +474,12 @@ lives() {
     sed 's/DONE/LAST/' in >unknown
     status_is 0 trace-latency -ji 0.000001 unknown
     equal "$(lives <<<"$output")" '1-2 2-1 3-1 4-1 5-1 = 6'
-    says 'trace-latency: unknown: 1 whole lives are in a later interval than their last entry, which was not known to be the last'
+    says 'trace-latency: unknown: 1 whole lives are counted in a later interval: their last entry was not known to be the last'
     # one whose name misleads
     sed 's/READY/NOT_DONE/' in >misleading
     status_is 0 trace-latency -ji 0.0000001 misleading
     equal "$(lives <<<"$output" | sed 's/.*= //')" 7
-    says '2 whole lives are cut short: what seemed to be the last entry of their objects was not'
+    says '2 whole lives are too short: their objects went on after an entry that seemed to be the last'
 }
 
 @test "-i has every life of the trace once" {

@@ -61,9 +61,9 @@ rest() {
     equal "$(jq -c .us <<<"$output")" '0
 2
 20000'
-    says 'a: its times are of 2600000000 ticks a second, here they are of 1300000000: see --rate'
+    says 'a: its times are of 2600000000 ticks per second, not of 1300000000: see --rate'
     status_is 1 trace-merge b
-    says 'no source has two lines of different times, which say how long a tick is: use --rate'
+    says 'no source has two lines with different times, which give the rate of the ticks: use --rate'
 }
 
 @test "sources have the names of their files, or those of -s" {
@@ -100,10 +100,10 @@ x'
     lines_at 2600 26002600 >a
     lines_at 2600 52000 26000 >b
     status_is 0 trace-merge a b
-    says 'b: 1 lines are earlier than one before them, and were not sorted'
+    says 'b: 1 lines are earlier than a previous one, and were not sorted'
     lines_at 7826002600 8000000000 >c
     status_is 0 trace-merge a c
-    says 'c: all of it is later than the sources named before it, by 3.000 s: is it of the same machine?'
+    says 'c: all of it is later than the sources named before it, by 3.000 s: is it from the same machine?'
     status_is 0 trace-merge c a
     says 'a: all of it is earlier than the sources named before it, by 3.000 s'
     status_is 0 trace-merge -q c a
@@ -142,7 +142,7 @@ x'
     wait_for_text '"tsc":30000000' out
     exec 7>&- 8>&-
     wait "$merge"
-    grep -F 'trace-merge: 1 lines came too late for their place, and follow later ones: see --lag' err
+    grep -F 'trace-merge: 1 lines came too late and follow later ones: see --lag' err
     equal "$(jq .tsc out)" '2600
 5200
 26002600

@@ -657,12 +657,12 @@ L
 ["r0",null,null,null]
 L
     status_is 0 trace-spans -j in
-    says 'in: 1 entries are of another source than the one that the reactors of their lcores count for: their off_cpu and irq are not known'
-    says 'in: 1 lines left out: their reactors have the lcores of others, whose process came first'
+    says 'in: 1 entries have no off_cpu and irq: the reactors of their lcores count for another source'
+    says 'in: 1 lines left out: another process, which came first, has reactors on their lcores'
     # threads that are no reactors
     sed 's/reactor_0/app_thread/' in | grep -v reactor_1 >others
     status_is 0 trace-spans -j others
-    says 'others: 2 lines left out: their threads are no reactors'
+    says 'others: 2 lines left out: their threads are not reactors'
 }
 
 @test "the I/O of a disk is that of the bdev I/O with the same blocks" {

@@ -150,7 +150,7 @@ odd: text='yyyyyyyy'"
     status_is 0 usdt-record -q -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str)' -- usdt-target strings=1024
     equal "$(events <<<"$output")" "strings: a='$z', b='$z', c='$z', d='$z', e='$z', f='$z'"
     status_is 1 usdt-record -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str,g:str)' -- usdt-target strings
-    equal "$stderr" 'usdt-record: probe strings: 7 strings are too many, 6 can be recorded at a time; without :str an argument is an address'
+    equal "$stderr" 'usdt-record: probe strings: 7 strings are too many, 6 can be recorded at a time; omit :str to record an address'
     status_is 0 usdt-record -q -e 'strings(a:str,b:str,c:str,d:str,e:str,f:str,g)' -- usdt-target strings
     [[ $(events <<<"$output") =~ ^"strings: a='', b='', c='', d='', e='', f='', g=0x"[0-9a-f]+$ ]]
 }
@@ -585,12 +585,12 @@ guarded: n=0x7'
     kill "$recorder"
     wait "$recorder"
     equal "$(events lines | wc -l)" 3
-    grep -q '^usdt-record: 3 events in processes of other users were left out: they take CAP_SYS_PTRACE$' log
+    grep -q '^usdt-record: 3 events in processes of other users were left out: they require CAP_SYS_PTRACE$' log
     # one that becomes another user while it is recorded
     chmod u+s usdt-target
     status_is 1 "${as_user[@]}" ./usdt-record -e 'inlined(where)' -- ./usdt-target sites
     equal "$(events <<<"$output")" ''
-    says 'usdt-record: 3 events in processes of other users were left out: they take CAP_SYS_PTRACE'
+    says 'usdt-record: 3 events in processes of other users were left out: they require CAP_SYS_PTRACE'
     # less is seen of another one's process by root, too, if it may do less
     ./usdt-record -q -e 'inlined(where)' -- ./usdt-target sites >all
     equal "$(events all | wc -l)" 3

@@ -144,7 +144,7 @@ static void print_summary(struct biosnoop *b)
 	if (b->summary.no_latency)
 		cli_notice(opt.recorder.quiet,
 			   "%" PRIu64
-			   " requests have no latency, as they began before tracing: the times are those of the others",
+			   " requests have no latency: they started before tracing; the times are those of the others",
 			   b->summary.no_latency);
 	recorder_loss(&b->recorder, b->summary.beyond,
 		      "%" PRIu64 " requests are not in the summary: they are of too many processes; use -d, -p or -c",
@@ -164,7 +164,7 @@ static void finish(void *context)
 		print_summary(b);
 	if (unknown)
 		cli_notice(opt.recorder.quiet,
-			   "%" PRIu64 " requests began before tracing: whether they match the filter is unknown",
+			   "%" PRIu64 " requests started before tracing: whether they match the filter is unknown",
 			   unknown);
 	if (in_flight)
 		cli_notice(opt.recorder.quiet, "%" PRIu64 " requests were in flight at the end: they have no line",
@@ -172,8 +172,7 @@ static void finish(void *context)
 	recorder_loss(r, unseen,
 		      "lost %" PRIu64 " requests: the kernel did not run the BPF program when they completed", unseen);
 	recorder_loss(r, lost, "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, no_storage,
-		      "%" PRIu64 " requests were too many in flight: their process and latency are unknown",
+	recorder_loss(r, no_storage, "%" PRIu64 " requests have no process and latency: too many were in flight",
 		      no_storage);
 	recorder_loss(r, missed,
 		      "missed %" PRIu64 " steps of requests, in interrupts: lines may be missing or have no latency",
@@ -207,9 +206,8 @@ static dev_t check_disk(const char *name, unsigned major, unsigned minor)
 	if (stat(path, &st) == 0)
 		return makedev(major, minor);
 	strcpy(path + n, "/slaves");
-	errx(EXIT_FAILURE,
-	     "%s: has no requests, which this tool follows; name the disks below it, if any are in %s, or leave out -d",
-	     name, path);
+	errx(EXIT_FAILURE, "%s: a disk without requests; name the disks below it, if any are in %s, or omit -d", name,
+	     path);
 }
 
 /* Finds the device number of the disk. */
@@ -234,7 +232,7 @@ static dev_t find_disk(const char *name)
 	n = snprintf(path, sizeof(path), "/sys/block/%s/dev", name);
 	file = strchr(name, '/') || n >= (int)sizeof(path) ? NULL : fopen(path, "re");
 	if (!file || fscanf(file, "%u:%u", &major, &minor) != 2)
-		errx(EXIT_FAILURE, "%s: no disk; lsblk lists those that are there", name);
+		errx(EXIT_FAILURE, "%s: not a disk; lsblk lists the disks", name);
 	fclose(file);
 	return check_disk(name, major, minor);
 }
@@ -245,7 +243,7 @@ static const struct cli_option options[] = {
 	{'c', "cgroup", "DIRECTORY", "only requests issued in this cgroup and those below it", .text = &opt.cgroup},
 	{'m', "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
 	{'n', "count", "N", "end after N requests", .count = &opt.count},
-	{'Q', "queued", NULL, "also print the time before the driver accepted the request", .flag = &opt.queued},
+	{'Q', "queued", NULL, "also print the time queued before the driver accepted the request", .flag = &opt.queued},
 	{'P', "pattern", NULL, "also print whether the request is sequential (S) or random (R) on its disk",
 	 .flag = &opt.pattern},
 	{'s', "summary", NULL, "instead of lines, print sums and latencies by disk, process and type at the end",

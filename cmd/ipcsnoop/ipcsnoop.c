@@ -312,10 +312,10 @@ static const struct recorder_tool tool = {
 static const struct cli_option options[] = {
 	{'p', "pid", "PID", "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
 	 .pid = &opt.recorder.pids[0]},
-	{'n', "name", "NAME", "trace the processes of this name, those that start later as well, until Ctrl-C",
+	{'n', "name", "NAME", "trace all processes of this name, also those that start later, until Ctrl-C",
 	 .text = &opt.name},
 	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
-	{'w', "wakers", NULL, "also print which thread woke the one that waited", .flag = &opt.wakers},
+	{'w', "wakers", NULL, "also print which thread woke the waiting one", .flag = &opt.wakers},
 	{'i', "interval", "SEC", "instead of lines, print histograms and counts every SEC seconds",
 	 .seconds = &opt.interval},
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},

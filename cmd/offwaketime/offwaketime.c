@@ -325,7 +325,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
 	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1", .us = &opt.min_ns},
 	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
-	{0, "state", "BITS", "only in these states of the kernel: 1 interruptible, 2 not, 3 both; 0: preempted",
+	{0, "state", "BITS", "only threads in these states: 1 interruptible, 2 uninterruptible, 3 both; 0: preempted",
 	 .call = parse_state},
 	{0, "no-open", NULL, "leave out times that started before recording or do not end with it",
 	 .flag = &opt.no_open},
@@ -336,8 +336,8 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [SECONDS]\n"
-	"Add up how long threads were blocked, by the stack in which they were and the stack of the thread that woke\n"
-	"them; for SECONDS, or until Ctrl-C, and print it then.\n",
+	"Record how long threads are blocked, for SECONDS or until Ctrl-C. Then print the sums by two stacks: the\n"
+	"waiting thread's and its waker's.\n",
 	"Examples:\n"
 	"  offwaketime -p $(pidof nvmf_tgt) 10\n"
 	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",

@@ -61,7 +61,7 @@ struct match_qpair {
 
 	/* found by match_owners() */
 	const struct owner *owner; /* NULL: none */
-	bool ambiguous;            /* several are as likely */
+	bool ambiguous;            /* several candidates remain */
 	bool unreliable;           /* the lines of the qpair may be those of two */
 	uint64_t from;             /* ticks: the start of the window */
 };

@@ -124,11 +124,11 @@ enum reason { AMBIGUOUS, INCOMPLETE, UNRELIABLE, REPLACED, UNREGISTERED, NUM_REA
 static void note_owners(const struct owners *owners, const size_t without[NUM_REASONS])
 {
 	static const char *const reasons[NUM_REASONS] = {
-		[AMBIGUOUS] = "several are as likely",
-		[INCOMPLETE] = "probe lines of them are missing",
+		[AMBIGUOUS] = "several candidates remain",
+		[INCOMPLETE] = "some of their probe lines are missing",
 		[UNRELIABLE] = "their probe lines may be those of two qpairs, with lines between them missing",
-		[REPLACED] = "it may not be among the owners any more",
-		[UNREGISTERED] = "none was registered for them",
+		[REPLACED] = "their owners may be gone",
+		[UNREGISTERED] = "no candidate was registered",
 	};
 
 	for (unsigned i = 0; i < NUM_REASONS; i++)
@@ -184,12 +184,11 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 		qpair_write(out, &found.all[i]);
 	free(found.all);
 	if (!found.n)
-		cli_notice(
-			opt.quiet,
-			"%s: no line of the probe %s: nothing to name; hosts have to connect while usdt-record records",
-			name, EVENTS_ADD_PROBE);
+		cli_notice(opt.quiet,
+			   "%s: no line of the probe %s: nothing to name; hosts must connect while usdt-record records",
+			   name, EVENTS_ADD_PROBE);
 	if (found.no_begin)
-		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording began", name,
+		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording started", name,
 			   found.no_begin);
 }
 
@@ -242,11 +241,12 @@ static void note_follow(const struct follow_qpairs *f, const char *name)
 	if (!f->adds)
 		cli_notice(opt.quiet, "%s: no line of the probe %s: nothing to name", name, EVENTS_ADD_PROBE);
 	if (f->no_begin)
-		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording began", name,
+		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording started", name,
 			   f->no_begin);
 	if (f->owners && f->unowned)
-		cli_notice(opt.quiet, "%s: no owner for %zu of %zu qpairs: it is not certain which is theirs", name,
-			   f->unowned, f->unowned + f->named);
+		cli_notice(opt.quiet,
+			   "%s: no owner for %zu of %zu qpairs: several candidates remain, or probe lines are missing",
+			   name, f->unowned, f->unowned + f->named);
 }
 
 /* Prints lifetimes as lines come. Returns 0, or -1 when something was wrong with the lines. */
@@ -287,13 +287,13 @@ static int follow_lines(const char *path, struct out *out)
 }
 
 static const struct cli_option options[] = {
-	{'F', "follow", NULL, "print lifetimes as they begin, get names and end; FILE is a pipe, or may grow",
+	{'F', "follow", NULL, "print lifetimes as they start, get names and end; FILE is a pipe or grows",
 	 .flag = &opt.follow},
 	{'O', "owners", "OWNERS",
 	 "add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
 	 "trace-dump -O printed",
 	 .text = &opt.owners},
-	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
 
@@ -316,8 +316,7 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	path = cli_operand(argc, argv, "one file of probe lines");
 	if (opt.owners && opt.follow)
-		cli_usage("-F takes the owners from the probe lines, where usdt-record writes them: -O does not go "
-			  "with it");
+		cli_usage("-F and -O cannot be combined: -F reads the owners from the probe lines");
 	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	return path;

@@ -136,9 +136,8 @@ int anchors_take(struct anchors *a, const char *path)
 
 	*a = (struct anchors){.are_live = true};
 	if (!is_shared_memory(path)) {
-		warnx("%s: --wall knows the time of traces in /dev/shm; of a copy it is in what usdt-record has "
-		      "recorded "
-		      "beside it: --clock RECORDING",
+		warnx("%s: --wall alone is for traces in /dev/shm; for a copy, add what usdt-record recorded with "
+		      "it: --clock RECORDING",
 		      io_name(path));
 		return -1;
 	}
@@ -185,7 +184,7 @@ bool anchors_check_rate(const struct anchors *a, uint64_t rate, const char *name
 	/* SPDK's may be rounded to 10 MHz */
 	if (!clock_rate || distance <= rate / 100)
 		return true;
-	warnx("%s: its clock has %" PRIu64 " ticks a second, %s %" PRIu64 ": it is of another machine", name, rate,
+	warnx("%s: its clock has %" PRIu64 " ticks a second, %s %" PRIu64 ": it is from another machine", name, rate,
 	      a->are_live ? "that of this machine" : "that of the clock lines", clock_rate);
 	return false;
 }
@@ -239,7 +238,7 @@ static void note_distance(const struct anchors *a, struct anchors_range trace, c
 	double after = trace.first > last ? (double)(trace.first - last) / trace.rate : 0;
 
 	if (before > FAR_S || after > FAR_S)
-		cli_notice(quiet, "%s: the trace is %.0f s %s: is it of the same machine, and since its last start?",
+		cli_notice(quiet, "%s: the trace is %.0f s %s: is it from the same machine, since its last start?",
 			   name, before + after,
 			   before > 0 ? "before the first clock line" : "after the last clock line");
 }
@@ -254,13 +253,12 @@ bool anchors_report(const struct anchors *a, struct anchors_range trace, const c
 		return true;
 	}
 	if (a->ticks.steps)
-		cli_notice(quiet, "the clock was set meanwhile: entries from before have times of after it");
+		cli_notice(quiet, "the clock was set meanwhile: times of earlier entries are by the new setting");
 	if (a->ticks.jumps)
-		warnx("the counter did not go on as the clock did, as when the machine sleeps: times may be wrong");
+		warnx("the counter and the clock differ, as when the machine sleeps: times may be wrong");
 	if (trace.last > now)
-		warnx("%s: some entries are later than now: it is of another machine, or from before a restart, and "
-		      "the "
-		      "times are wrong",
+		warnx("%s: some entries are later than now: it is from another machine, or from before a restart, and "
+		      "the times are wrong",
 		      name);
 	return !a->ticks.jumps && trace.last <= now;
 }

@@ -178,7 +178,7 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 	}
 	if (!good)
 		warnx("%s: owners are not followed any more: %s", name,
-		      errno == ENODATA ? "it became shorter" : strerror(errno));
+		      errno == ENODATA ? "it was truncated" : strerror(errno));
 	ownerwatch_close(&watch);
 	return good;
 }

@@ -28,7 +28,7 @@ char *process_find_trace(pid_t pid)
 	path = mem_copy(slice_of(found.gl_pathv[0]));
 	/* anybody may put something there, such as a pipe that would keep open(2) waiting */
 	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
-		errx(EXIT_FAILURE, "%s: no regular file, as a trace is", path);
+		errx(EXIT_FAILURE, "%s: not a regular file, as a trace is", path);
 	globfree(&found);
 	return path;
 }

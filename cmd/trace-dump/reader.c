@@ -170,7 +170,7 @@ bool reader_report(const struct reader *r, const char *name)
 		warnx("%s: lost %" PRIu64 " slots of the rings, which were overwritten before they could be read", name,
 		      r->follow.lost);
 	if (r->follow.restarted)
-		warnx("%s: another process writes it from its beginning now: follow it again", name);
+		warnx("%s: another process now writes it from the start: follow it again", name);
 	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost &&
 	       !r->follow.restarted;
 }

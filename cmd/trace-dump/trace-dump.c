@@ -112,7 +112,7 @@ static void note_losses(const struct dump *d)
 
 	if (!opt.reader.all) {
 		note(d, "left out ", c->before_window,
-		     "entries from before the time that all rings reach back to; -a prints them");
+		     "entries from before the time at which all rings are complete; -a prints them");
 		note(d, "left out ", c->cleared, "entries from before the trace was cleared; -a prints them");
 	}
 	note(d, "", c->torn,
@@ -307,18 +307,18 @@ static const struct cli_option options[] = {
 	{'i', "info", NULL, "print one line about the trace itself instead", .flag = &opt.info},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
 	{'p', "pid", "PID", "the trace of this process, /dev/shm/*_trace.pidPID", .pid = &opt.pid},
-	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'t', "tpoint", "GLOB", "only entries of tracepoints with this name; may be given more than once",
 	 .call = add_tpoint},
 	{'w', "owner", "GLOB", "only entries of owners with this description; may be given more than once",
 	 .call = add_owner},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
 	{0, "until", "US", "only entries up to this time", .text = &opt.until},
-	{0, "wall", NULL, "print the time of day of each entry, too; of a copy, with --clock", .flag = &opt.wall},
-	{0, "clock", "FILE", "take times of day, and the rate of ticks, from what usdt-record recorded with the trace",
+	{0, "wall", NULL, "also print the time of day of each entry; for a copy, with --clock", .flag = &opt.wall},
+	{0, "clock", "FILE", "compute times of day and the rate of ticks from what usdt-record recorded with the trace",
 	 .text = &opt.clock},
-	{0, "rate", "HZ", "ticks per second, instead of what the trace says", .call = set_rate},
-	{0, "lag", "MS", "with -F: how long an entry waits for earlier ones at most (100)", .call = set_lag},
+	{0, "rate", "HZ", "ticks per second, instead of the rate in the trace", .call = set_rate},
+	{0, "lag", "MS", "with -F: how long an entry waits at most for earlier ones; default 100", .call = set_lag},
 	{},
 };
 
@@ -347,7 +347,7 @@ static const char *parse_options(int argc, char **argv)
 	if (opt.pid && optind < argc)
 		cli_usage("a process and a file are two traces: one is expected");
 	if (opt.reader.follow && (opt.info || opt.definitions))
-		cli_usage("-F prints entries, or owners: -i and -d do not go with it");
+		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
 	if (opt.clock && opt.rate)
@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 	if (good)
 		good = dump(&d);
 	if (input_shrunk(&in)) {
-		warnx("%s: became shorter while it was read: entries may be missing", d.name);
+		warnx("%s: was truncated while it was read: entries may be missing", d.name);
 		good = false;
 	}
 	anchors_free(&d.anchors);

@@ -226,10 +226,10 @@ static int next_line(void *context, struct lines *lines, struct slice *line)
 static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, uint64_t end)
 {
 	if (end < unnamed->first)
-		return "their ticks are before those of the entries: they are of another run";
+		return "all their ticks are before those of the entries: they are from another run";
 	if (begin > unnamed->last)
-		return "their ticks are after those of the entries: they are of another run";
-	return "their addresses and owners are not those of the entries: they are of another process, or probe lines "
+		return "all their ticks are after those of the entries: they are from another run";
+	return "none of their addresses and owners is in the entries: they are from another process, or probe lines "
 	       "are missing";
 }
 
@@ -355,7 +355,7 @@ static const struct cli_option options[] = {
 	 .choice = &opt.output, JSON},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
-	{'q', "quiet", NULL, "no notes about what was missing", .flag = &opt.quiet},
+	{'q', "quiet", NULL, "print no notes about missing input", .flag = &opt.quiet},
 	{'s', "short", NULL, "print short lines, which name the host and the queue", .choice = &opt.output, SHORT},
 	{'t', "tpoint", "GLOB", "annotate only tracepoints of this name; may be given more than once",
 	 .call = add_tpoint},
@@ -380,7 +380,7 @@ static const char *parse_options(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	if (opt.num_tpoints && !opt.num_lifetimes)
-		cli_usage("-t chooses what -l annotates: give lifetimes, or choose entries with trace-dump -t");
+		cli_usage("-t selects what -l annotates: add -l, or select entries with trace-dump -t");
 	path = cli_operand(argc, argv, "one file of trace lines");
 	if (opt.stdins + (strcmp(path, "-") == 0) > 1)
 		cli_usage("standard input can only be one of the files");

@@ -69,7 +69,7 @@ static void print(struct out *out)
 static void note_lifecycle(const struct lifecycle *l, const char *name)
 {
 	cli_note(opt.quiet, name, l->out_of_order,
-		 "entries left out: they are earlier than the one before them of their object");
+		 "entries left out: each is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
 }
 
@@ -77,12 +77,12 @@ static void note_lifecycle(const struct lifecycle *l, const char *name)
 static void print_notes(const struct measure *m, const char *name)
 {
 	cli_note(opt.quiet, name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
-	cli_note(opt.quiet, name, m->in_work, "objects have no whole life: they were in work at the end");
+	cli_note(opt.quiet, name, m->in_work, "objects have no whole life: they were in progress at the end");
 	cli_note(opt.quiet, name, m->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, m->late,
-		 "whole lives are in a later interval than their last entry, which was not known to be the last");
+		 "whole lives are counted in a later interval: their last entry was not known to be the last");
 	cli_note(opt.quiet, name, m->cut_short,
-		 "whole lives are cut short: what seemed to be the last entry of their objects was not");
+		 "whole lives are too short: their objects went on after an entry that seemed to be the last");
 	note_lifecycle(&m->lifecycle, name);
 }
 
@@ -90,7 +90,7 @@ static void print_tree_notes(const struct trees *t, const char *name)
 {
 	cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
 	cli_note(opt.quiet, name, t->cut, "requests left out: their creation is not among the lines");
-	cli_note(opt.quiet, name, t->in_work, "objects have no whole life: they were in work at the end");
+	cli_note(opt.quiet, name, t->in_work, "objects have no whole life: they were in progress at the end");
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
 	cli_note(opt.quiet, name, t->spans.beyond,
@@ -181,7 +181,7 @@ static bool check_keys(const char *name)
 		if (key->found)
 			continue;
 		if (key->lift != LIFT_KEYS)
-			warnx("%s: -g %s: no entry says this of an object", name, key->name);
+			warnx("%s: -g %s: no entry has this fact about an object", name, key->name);
 		else
 			warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, "
 			      "such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
@@ -203,7 +203,8 @@ static void set_threshold(const char *text)
 }
 
 static const struct cli_option options[] = {
-	{'g', "group", "KEY", "a table for each value of this key, such as owner or type; may be given more than once",
+	{'g', "group", "KEY",
+	 "print a table for each value of this key, such as owner or type; may be given more than once",
 	 .call = add_group},
 	{'r', "related", NULL, "entries of related objects are states of the objects they are related to",
 	 .flag = &opt.related},
@@ -213,11 +214,11 @@ static const struct cli_option options[] = {
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
 	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
-	{0, "merge", NULL, "the files have such lines, of any number of runs in any order", .flag = &opt.merge},
+	{0, "merge", NULL, "the files have encoded lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
-	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
 
@@ -237,17 +238,17 @@ static const struct cli cli = {
 static void check_options(void)
 {
 	if (opt.merge && (opt.group.n || opt.related || opt.interval))
-		cli_usage("-g, -i and -r are for trace lines: they were decided when the lines were encoded");
+		cli_usage("-g, -i and -r apply when trace lines are encoded, not when they are merged");
 	if (opt.merge && opt.layers)
 		cli_usage("--layers is for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED))
-		cli_usage("-i does not go with -e and --against");
+		cli_usage("-i cannot be combined with -e or --against");
 	if (opt.interval && (opt.layers || group_is_lifted(&opt.group)))
-		cli_usage("-i does not go with --layers, nor with keys of -g that tell what a request was");
+		cli_usage("-i cannot be combined with --layers, nor with -g type and other keys of what a request was");
 	if (opt.layers && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
-		cli_usage("--layers does not go with -e, -H, -r and --against");
+		cli_usage("--layers cannot be combined with -e, -H, -r or --against");
 	if (opt.threshold.percentile && !opt.base)
 		cli_usage("--fail-over needs --against");
 }

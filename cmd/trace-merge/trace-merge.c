@@ -54,9 +54,9 @@ static void set_rate(const char *argument)
 
 static const struct cli_option options[] = {
 	{0, "lag", "MS", "wait at most MS milliseconds for a source that writes nothing", .ms = &opt.lag_ns},
-	{'q', "quiet", NULL, "no notes about the order and the times of the sources", .flag = &opt.quiet},
-	{'r', "rate", "HZ", "ticks per second, instead of those of the first source", .call = set_rate},
-	{'s', "source", "NAME=FILE", "a file under another name than its own; may be given more than once",
+	{'q', "quiet", NULL, "print no notes about the order and the times of the sources", .flag = &opt.quiet},
+	{'r', "rate", "HZ", "ticks per second, instead of the rate of the first source", .call = set_rate},
+	{'s', "source", "NAME=FILE", "read FILE under this name instead of its own; may be given more than once",
 	 .call = add_named},
 	{},
 };
@@ -155,7 +155,7 @@ static uint64_t find_rate(void)
 	}
 	if (any)
 		errx(EXIT_FAILURE,
-		     "no source has two lines of different times, which say how long a tick is: use --rate");
+		     "no source has two lines with different times, which give the rate of the ticks: use --rate");
 	/* there is no line to be written */
 	return 1;
 }
@@ -242,7 +242,7 @@ static void check_rate(const struct source *s)
 	distance = rate > us.rate ? rate - us.rate : us.rate - rate;
 	if (distance > us.rate / 1000000)
 		cli_notice(opt.quiet,
-			   "%s: its times are of %" PRIu64 " ticks a second, here they are of %" PRIu64 ": see --rate",
+			   "%s: its times are of %" PRIu64 " ticks per second, not of %" PRIu64 ": see --rate",
 			   s->lines.name, rate, us.rate);
 }
 
@@ -264,7 +264,7 @@ static void check_overlap(const struct source *s)
 	distance = later ? s->first.tsc - last : first - s->last.tsc;
 	if ((later || s->last.tsc < first) && distance > us.rate)
 		cli_notice(opt.quiet,
-			   "%s: all of it is %s the sources named before it, by %.3f s: is it of the same machine?",
+			   "%s: all of it is %s the sources named before it, by %.3f s: is it from the same machine?",
 			   s->lines.name, later ? "later than" : "earlier than", (double)distance / us.rate);
 }
 
@@ -280,14 +280,13 @@ static bool check(void)
 			cli_notice(opt.quiet, "%s: empty: there are no trace lines", s->lines.name);
 		if (s->unordered)
 			cli_notice(opt.quiet,
-				   "%s: %" PRIu64 " lines are earlier than one before them, and were not sorted",
+				   "%s: %" PRIu64 " lines are earlier than a previous one, and were not sorted",
 				   s->lines.name, s->unordered);
 		check_rate(s);
 		check_overlap(s);
 	}
 	if (late)
-		cli_notice(opt.quiet,
-			   "%" PRIu64 " lines came too late for their place, and follow later ones: see --lag", late);
+		cli_notice(opt.quiet, "%" PRIu64 " lines came too late and follow later ones: see --lag", late);
 	if (!any && good && !out.error)
 		warnx("no source has trace lines");
 	return good && any;

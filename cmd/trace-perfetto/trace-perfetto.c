@@ -79,9 +79,9 @@ static void pass(void *context)
 }
 
 static const struct cli_option options[] = {
-	{'e', "entries", NULL, "all entries on the tracks of their lcores, those of objects as well",
+	{'e', "entries", NULL, "draw all entries on the tracks of their lcores, also those of objects",
 	 .flag = &opt.entries},
-	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
 
@@ -121,7 +121,7 @@ static bool check(const struct lines *lines)
 	cli_note(opt.quiet, name, spans.late, "entries are on the tracks of their lcores only: their spans had ended");
 	cli_note(opt.quiet, name, spans.lifecycle.out_of_order,
 		 "entries are on the tracks of their lcores only: "
-		 "they are earlier than the one before them of their object");
+		 "each is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
 	cli_note(opt.quiet, name, spans.beyond, "children or states left out: a span has more than are kept");
 	return good;

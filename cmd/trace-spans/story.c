@@ -254,7 +254,7 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 	story->is_lost = false;
 	gather_asides(story, s);
 	if (story->is_lost)
-		out_printf(out, "%*s   of what held its reactor only the latest %d times are kept\n", GAP, "",
+		out_printf(out, "%*s   its reactor was held often: only the latest %d times are kept\n", GAP, "",
 			   STORY_KEPT);
 	if (story->num_asides > STORY_HELD) {
 		qsort(story->asides, story->num_asides, sizeof(*story->asides), longest_first);

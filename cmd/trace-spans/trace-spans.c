@@ -154,11 +154,11 @@ static const struct cli_option options[] = {
 	 .call = add_key},
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
-	{0, "open", NULL, "only spans in flight at the trace's end, the oldest first", .flag = &opt.open},
-	{'q', "quiet", NULL, "no notes about what was left out", .flag = &opt.quiet},
+	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
-	{0, "stuck", "US", "also spans that are in flight for US microseconds, when they are", .us = &opt.stuck_ns},
-	{'t', "tpoint", "GLOB", "only spans that were in a state of this name; may be given more than once",
+	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
+	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
 	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
 	{},
@@ -183,7 +183,8 @@ static const char *parse_options(int argc, char **argv)
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
-		cli_usage("--stuck is for a trace that goes on, --open and -n are for its end");
+		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
+			  "expected");
 	return cli_operand(argc, argv, "one file of trace lines");
 }
 
@@ -222,16 +223,15 @@ static bool check(const struct lines *lines)
 	cli_note(opt.quiet, name, in_flight, "spans are not ranked: they were in flight at the end; see --open");
 	cli_note(opt.quiet, name, spans.late, "entries left out: their spans had ended");
 	cli_note(opt.quiet, name, spans.lifecycle.out_of_order,
-		 "entries left out: they are earlier than the one before them of their object");
+		 "entries left out: each is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
 	cli_note(opt.quiet, name, spans.beyond, "children or states left out: a span has more than are kept");
 	cli_note(opt.quiet, name, spans.foreign,
-		 "entries are of another source than the one that the reactors of their lcores count for: "
-		 "their off_cpu and irq are not known");
+		 "entries have no off_cpu and irq: the reactors of their lcores count for another source");
 	cli_note(opt.quiet, name, spans.reactors.foreign,
-		 "lines left out: their reactors have the lcores of others, whose process came first");
+		 "lines left out: another process, which came first, has reactors on their lcores");
 	if (!spans.reactors.n)
-		cli_note(opt.quiet, name, spans.reactors.others, "lines left out: their threads are no reactors");
+		cli_note(opt.quiet, name, spans.reactors.others, "lines left out: their threads are not reactors");
 	for (size_t i = 0; choose.num_compared && i < choose.keys.n; i++) {
 		if (choose.keys.all[i].found)
 			continue;

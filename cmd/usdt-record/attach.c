@@ -125,8 +125,7 @@ static int describe(struct attach_site *s, struct symtab *symbols)
 	}
 	if (num_strings <= MAX_STRINGS)
 		return 0;
-	warnx("probe %.*s: %u strings are too many, %d can be recorded at a time; without :str an argument is an "
-	      "address",
+	warnx("probe %.*s: %u strings are too many, %d can be recorded at a time; omit :str to record an address",
 	      (int)spec->name.n, spec->name.p, num_strings, MAX_STRINGS);
 	return -1;
 }
@@ -397,8 +396,8 @@ int attach_detach(struct attach *a)
 		close(end);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
-	warnx("the probes are not detached yet: a recorded process reads memory that does not come, from a dead "
-	      "network file system for instance; process %d stays to wait for it",
+	warnx("the probes are not detached yet: a recorded process waits for memory, for instance from a dead network "
+	      "file system; process %d stays until it arrives",
 	      child);
 	return -1;
 }

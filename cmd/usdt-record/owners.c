@@ -92,7 +92,7 @@ static void check(struct owners_follower *o)
 	o->checked = clock_ms();
 	if (write_owners(o) != 0) {
 		warnx("%s: owners are not followed any more: %s", o->name,
-		      errno == ENODATA ? "it became shorter" : strerror(errno));
+		      errno == ENODATA ? "it was truncated" : strerror(errno));
 		o->failed = true;
 		stop(o);
 	}

@@ -72,8 +72,7 @@ static bool recognise(struct found_trace *found)
 
 static int refuse(const struct found_trace *found, pid_t pid, const char *why)
 {
-	warnx("%s: the trace of process %d %s: its owners are not followed; --no-owners does without", found->name, pid,
-	      why);
+	warnx("%s: the trace of process %d %s: its owners are not followed; see --no-owners", found->name, pid, why);
 	return -1;
 }
 

@@ -71,8 +71,7 @@ static void start_owners(struct usdt_record *u)
 	if (opt.no_owners || !owners_wanted(&opt.specs))
 		return;
 	if (!u->recorder.pid) {
-		cli_notice(opt.recorder.quiet,
-			   "owners are not followed, since -x names no process: -p does, or a command");
+		cli_notice(opt.recorder.quiet, "owners are not followed: -x names no process; use -p or a command");
 		return;
 	}
 	u->owners = (struct owners_follower){.attach = &u->attach,
