@@ -47,19 +47,19 @@ struct cli {
 };
 
 /*
- * Takes the options, which come before the operands; optind is then that of the first operand. Prints what -h and -V
- * ask for, and exits; what is wrong is a usage error. To be called first: it also opens standard streams that are
- * closed, and lets a write beyond the limit of a file's size fail instead of ending the tool.
+ * Parses the options, which come before the operands; optind is then the first operand. -h and -V print and exit; a
+ * mistake is a usage error. Call it first: it also opens standard streams that are closed, and makes a write beyond
+ * the limit of a file's size fail instead of killing the tool.
  */
 void cli_parse(const struct cli *cli, int argc, char **argv);
 
 /* Prints "TOOL: message", where to find help, and exits 2. */
 _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints "TOOL: message", which is no error; nothing when quiet, as -q asks. */
+/* Prints a note as "TOOL: message", unless quiet. */
 void cli_notice(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same of how many there were of something, as "TOOL: NAME: N WHAT"; nothing when n is 0. */
+/* The same with a count, as "TOOL: NAME: N WHAT"; prints nothing if n is 0. */
 void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
 
 /*

@@ -32,7 +32,7 @@ int command_release(struct command *c);
 
 /*
  * Waits for its end. Returns its exit status as shells do, 128 and the signal's number if one
- * killed it; EXIT_FAILURE after a message when it cannot be found out.
+ * killed it; EXIT_FAILURE after a message if it is unknown.
  */
 int command_wait(struct command *c);
 

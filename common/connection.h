@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which connection an entry is about: by what trace-join makes of an argument, an object with the members of a lifetime
- * line; or by its owner, as in "127.0.0.1:34360 nqn.2016-06.io.spdk:cnode2 127.0.0.1:4420 qid:2".
+ * Finds the connection of an entry: from an argument that trace-join annotated, an object with the members of a
+ * lifetime line; or from its owner, as in "127.0.0.1:34360 nqn.2016-06.io.spdk:cnode2 127.0.0.1:4420 qid:2".
  *
  * Texts are as in JSON between quotes; empty ones are not known.
  */
@@ -16,7 +16,7 @@ struct slice connection_unquoted(struct slice value);
 /* A member of the object, without its quotes. */
 struct slice connection_member(struct slice object, const char *name);
 
-/* The end of a host's NQN, by which people know it: what comes after the last colon. */
+/* The part of a host's NQN after the last colon, which is what people call it. */
 struct slice connection_host(struct slice nqn);
 
 /* Writes HOST/QID; the host is such an end or an address, the queue may be unknown. */

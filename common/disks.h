@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of biosnoop(1) among those of a trace: which I/O of a disk was below which bdev I/O. A trace names neither the disk
- * nor the block size. So it is the one whose first byte and length fit the blocks of the bdev I/O, if no other one fits.
+ * Lines of biosnoop(1) among those of a trace: matches I/O of disks with the bdev I/Os above. A trace names neither the
+ * disk nor the block size, so the only I/O whose first byte and length fit the blocks of a bdev I/O is its match.
  *
  * Nothing is kept before the first such line, and then only what is open.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ELF files from untrusted sources: what libelf loads of them is limited.
+ * ELF files from untrusted sources: the bytes that libelf loads are limited.
  *
  * With sparse data and headers that share a section, a small file can take gigabytes and minutes.
  * So everything that is loaded counts against two budgets: that of the file, and that of all files

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What held a span, as far as lines of other tools say so. These are parts of its life like its layers are, seen from
- * another side: they are no layers, and do not add up to anything.
+ * What held a span, from lines of other tools. These are parts of its life but not layers: they overlap the layers, and
+ * have no meaningful sum.
  */
 #ifndef HELD_H
 #define HELD_H

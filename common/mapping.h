@@ -26,7 +26,7 @@ struct mapping_list {
 };
 
 /*
- * Begins to list them: those of the program that runs at this moment. Returns NULL; or, with errno,
+ * Starts to list them: those of the program that runs at this moment. Returns NULL; or, with errno,
  * what could not be opened: "" for the process itself, "root" or "maps". mapping_end() is due in
  * both cases.
  */

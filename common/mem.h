@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory, or the end of the tool: without memory these print so and exit with 1, so that nobody has to check. What
- * they return is freed with free(). The one place in common/ that exits.
+ * Allocation that never fails: when memory runs out, the tool exits with 1 after a message. Release the result with
+ * free(). The one place in common/ that exits.
  */
 #ifndef MEM_H
 #define MEM_H

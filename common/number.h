@@ -20,8 +20,8 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value);
 int number_hex_digit(char c);
 
 /*
- * Decimal digits of a word, the first in its lowest byte, are read side by side: one after the other, a number costs more
- * than what it is needed for.
+ * Decimal digits of a word, the first in its lowest byte, are read in parallel: one by one, reading a number would cost
+ * more than using it.
  */
 
 /* How many bytes the word starts with that are decimal digits. */

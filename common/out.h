@@ -40,8 +40,8 @@ int out_flush(struct out *o);
 char *out_make_room(struct out *o, size_t n);
 
 /*
- * Room for n bytes, to be filled by the caller, who then says with out_commit() how far it came. For inner loops that
- * write a line piece by piece; elsewhere the functions below need no bound.
+ * Room for n bytes: the caller fills it, then passes the end to out_commit(). For inner loops that write a line piece
+ * by piece; elsewhere the functions below need no bound.
  */
 static inline char *out_room(struct out *o, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a tool with a BPF program may do, and giving it up again. */
+/* The privileges that a tool with a BPF program needs: checks and drops them. */
 #ifndef PRIVILEGE_H
 #define PRIVILEGE_H
 
