@@ -461,7 +461,7 @@ null'
     wait "$writer"
     end
     equal "$(jq -c 'select(.type == "WS")' lines)" "{\"disk\":\"${inner#/dev/}\",\"type\":\"WS\",\"count\":1,\"bytes\":4096,\"errors\":0}"
-    grep '^biosnoop: 1 requests have no latency, as they began before tracing' log
+    grep '^biosnoop: 1 requests have no latency: they started before tracing' log
 }
 
 # Reads as read_blocks, in a cgroup.
@@ -654,7 +654,7 @@ RS 128 65536 null'
     for path in /sys/block/*; do [ -e "$path/mq" ] || bio=${path##*/}; done
     [ -n "$bio" ] || skip 'all disks here have requests'
     status_is 1 biosnoop -d "$bio"
-    says "biosnoop: $bio: has no requests, which this tool follows"
+    says "biosnoop: $bio: a disk without requests; name the disks below it"
 }
 
 # bats test_tags=any-kernel

@@ -101,7 +101,7 @@ for name in bpftrace connect_hosts cp flamegraph.pl hdfs kill mapred setcap spdk
     eval "$name() { :; }"
 done
 pidof() { echo $$; }
-sleep() { ((++slept < 100)) && command sleep 0.05 || { echo 'waits in vain' >&2; exit; }; }
+sleep() { ((++slept < 600)) && command sleep 0.05 || { echo 'waits in vain' >&2; exit; }; }
 pid=$$
 S
     export BIN
