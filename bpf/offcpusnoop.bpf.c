@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * offcpusnoop's program: follows the threads of some processes on and off the processors, and through the interrupts that
- * come while they run.
+ * offcpusnoop's program: follows the threads of some processes on and off the processors, and through the interrupts
+ * that come while they run.
  *
  *	sched_switch                        a thread gives up its CPU, another one gets it
  *	sched_waking, sched_wakeup          it can run again
@@ -61,8 +61,8 @@ struct {
 } threads SEC(".maps");
 
 /*
- * A CPU that a followed thread lost although it could go on, and the other thread that had it for the longest time since
- * then: the first one is often a thread of the kernel that had it for some microseconds.
+ * A CPU that a followed thread lost although it could go on, and the other thread that had it for the longest time
+ * since then: the first one is often a thread of the kernel that had it for some microseconds.
  */
 struct lost_cpu {
 	__u64 begin_ns; /* of the interval of that thread; 0: no thread waits */
@@ -291,7 +291,10 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* Later, and perhaps on another CPU: for a thread that was still giving up its CPU, and where the other one was skipped. */
+/*
+ * Later, and perhaps on another CPU: for a thread that was still giving up its CPU, and where the other one was
+ * skipped.
+ */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
 {

@@ -26,7 +26,9 @@ struct elffile_budget {
 	uint64_t spent;
 };
 
-/* Counts n more bytes of a file against the budgets, and adds them to what is loaded of it. NULL, or what is used up. */
+/*
+ * Counts n more bytes of a file against the budgets, and adds them to what is loaded of it. NULL, or what is used up.
+ */
 const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n);
 
 struct elffile {

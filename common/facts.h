@@ -58,8 +58,8 @@ const char *facts_type(uint64_t type);
 const char *facts_add_command(struct facts *f, struct slice poller);
 
 /*
- * Writes what an I/O is, as in "write 8 @98264 Null0", without what is not known; type: NULL, or its name. The bdev is as
- * in JSON, and so is what is written.
+ * Writes what an I/O is, as in "write 8 @98264 Null0", without what is not known; type: NULL, or its name. The bdev is
+ * as in JSON, and so is what is written.
  */
 void facts_write_name(struct out *out, const struct facts *f, const char *type, struct slice bdev);
 

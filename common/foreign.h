@@ -25,8 +25,8 @@ struct foreign {
 			  .num = &(bpf)->bss->num_foreign})
 
 /*
- * Sets them before the program is loaded, to record this process, or any if it is 0. Returns 0; -1 after a message if the
- * process is another user's and may not be shown.
+ * Sets them before the program is loaded, to record this process, or any if it is 0. Returns 0; -1 after a message if
+ * the process is another user's and may not be shown.
  */
 int foreign_hide(const struct foreign *f, pid_t pid);
 

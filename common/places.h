@@ -47,7 +47,9 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 /* of the object in the line: its connection, or its owner */
 uint32_t places_connection(struct places *p, const struct traceline *line);
 
-/* Notes that a line on an lcore is about an object: the times of a reactor are for the first source with such a line. */
+/*
+ * Notes that a line on an lcore is about an object: the times of a reactor are for the first source with such a line.
+ */
 void places_note_reactor(struct places *p, uint32_t lcore);
 
 /* The place that times of an lcore's reactor are drawn in; MAP_NONE: no line of that lcore was about an object. */

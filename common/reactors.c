@@ -99,8 +99,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Lines come in the order of their ends, so an interval within another one comes before it: its time is subtracted again.
- * Of an interrupt, only the time that no other interval has counted is added.
+ * Lines come in the order of their ends, so an interval within another one comes before it: its time is subtracted
+ * again. Of an interrupt, only the time that no other interval has counted is added.
  */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 {

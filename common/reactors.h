@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of offcpusnoop(1) among those of a trace: when reactors did not run, and why. The reactor of lcore N is the thread
- * reactor_N, as SPDK calls it, of the first process that has one: lines do not say which trace their process writes.
+ * Lines of offcpusnoop(1) among those of a trace: when reactors did not run, and why. The reactor of lcore N is the
+ * thread reactor_N, as SPDK calls it, of the first process that has one: lines do not say which trace their process
+ * writes.
  */
 #ifndef REACTORS_H
 #define REACTORS_H
@@ -52,8 +53,8 @@ struct reactors {
 bool reactors_is(struct slice tpoint);
 
 /*
- * Reads a line, and its time in ns. *reactor is NULL when it does not count, else valid until the next line. Returns NULL,
- * or what is wrong with the line.
+ * Reads a line, and its time in ns. *reactor is NULL when it does not count, else valid until the next line. Returns
+ * NULL, or what is wrong with the line.
  */
 const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,
 			  struct reactors_interval *interval);

@@ -135,14 +135,14 @@ int recorder_attach(struct recorder *r);
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * The processor's counter, for the tsc of lines; to be called before events come. NULL when it is not known at the times of
- * the clock here, after a notice of that, which starts with what is printed instead.
+ * The processor's counter, for the tsc of lines; to be called before events come. NULL when it is not known at the
+ * times of the clock here, after a notice of that, which starts with what is printed instead.
  */
 struct ticks *recorder_ticks(struct recorder *r, const char *instead);
 
 /*
- * The times of lines, with the time of day if it is wanted. Where the counter is not known, the tsc of trace lines is the
- * clock's nanoseconds, after a notice; columns have none.
+ * The times of lines, with the time of day if it is wanted. Where the counter is not known, the tsc of trace lines is
+ * the clock's nanoseconds, after a notice; columns have none.
  */
 void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 

@@ -39,7 +39,9 @@ struct span_line {
 	uint64_t silence; /* ns without an entry of its lcore before it */
 	uint64_t others;  /* how many waited for a buffer, or were queued, when it began to */
 	uint64_t pdus;    /* how many its connection had received */
-	/* when it got a buffer after a wait: the requests that had one, and those of the connection with most of them */
+	/*
+	 * when it got a buffer after a wait: the requests that had one, and those of the connection with most of them
+	 */
 	uint64_t holders, held;
 	uint32_t holder;
 	size_t at; /* its text in span.kept */
@@ -56,8 +58,8 @@ struct span {
 	uint32_t source;            /* in sources; MAP_NONE: the line has none */
 	uint64_t lcore, last_lcore; /* of its first and its last entry */
 	/*
-	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry: so a
-	 * line of a reactor costs the same however many spans are open. Modulo 2^64.
+	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry: so
+	 * a line of a reactor costs the same however many spans are open. Modulo 2^64.
 	 */
 	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
 	struct disks_io disk;          /* below a bdev I/O */

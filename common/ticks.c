@@ -24,7 +24,9 @@ enum {
 	NOISE_NS = 100, /* by which the clocks of two processors may differ */
 };
 
-/* The kernel's own clock sources that are the counter, and those of hypervisors, where the counter has to be invariant. */
+/*
+ * The kernel's own clock sources that are the counter, and those of hypervisors, where the counter has to be invariant.
+ */
 #if defined(__x86_64__)
 static const char *const sources[] = {"tsc"}, *const virtual_sources[] = {"kvm-clock", "hyperv_clocksource_tsc_page"};
 
@@ -76,8 +78,8 @@ static bool is_invariant(void)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * Reads a clock between two readings of another, of which the narrowest pair is taken: *at is the other clock's time then,
- * *width how far apart the pair is.
+ * Reads a clock between two readings of another, of which the narrowest pair is taken: *at is the other clock's time
+ * then, *width how far apart the pair is.
  */
 static uint64_t read_between(uint64_t (*clock)(void), uint64_t (*other)(void), uint64_t *at, uint64_t *width)
 {

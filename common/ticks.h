@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processor's counter, of which SPDK stamps the entries of its traces, and the clocks. BPF programs stamp events with
- * CLOCK_MONOTONIC, the time of day is CLOCK_REALTIME: this converts them.
+ * The processor's counter, of which SPDK stamps the entries of its traces, and the clocks. BPF programs stamp events
+ * with CLOCK_MONOTONIC, the time of day is CLOCK_REALTIME: this converts them.
  *
- * They are read together again and again, since the clocks are steered: they do not always take the same number of ticks
- * to a second. Between two such readings the error is some nanoseconds; or, where the steering changed, by how much it did
- * over the time to the nearer one. After the last one it is the same.
+ * They are read together again and again, since the clocks are steered: they do not always take the same number of
+ * ticks to a second. Between two such readings the error is some nanoseconds; or, where the steering changed, by how
+ * much it did over the time to the nearer one. After the last one it is the same.
  */
 #ifndef TICKS_H
 #define TICKS_H
@@ -25,8 +25,8 @@ struct ticks {
 };
 
 /*
- * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong, with errno
- * or 0: only ticks_wall() can then be used, as with a struct that is all zero.
+ * Takes 10 ms. Returns NULL; or, when the kernel does not make the clock from the counter here, what is wrong, with
+ * errno or 0: only ticks_wall() can then be used, as with a struct that is all zero.
  */
 const char *ticks_start(struct ticks *t);
 
@@ -34,8 +34,8 @@ const char *ticks_start(struct ticks *t);
 uint64_t ticks_at(struct ticks *t, uint64_t ns);
 
 /*
- * The time of clock_ns() at which the counter was tsc. Of a time long before ticks_start() it is as exact as the rate was
- * measured: about a millionth of how long ago it was.
+ * The time of clock_ns() at which the counter was tsc. Of a time long before ticks_start() it is as exact as the rate
+ * was measured: about a millionth of how long ago it was.
  */
 uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
 
@@ -43,8 +43,8 @@ uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
 uint64_t ticks_wall(struct ticks *t, uint64_t ns);
 
 /*
- * Reads all once more, unless it was done in this millisecond: times until now are then between two readings, and jumps and
- * steps are those until now. The conversions call it when 100 ms have passed.
+ * Reads all once more, unless it was done in this millisecond: times until now are then between two readings, and jumps
+ * and steps are those until now. The conversions call it when 100 ms have passed.
  */
 void ticks_renew(struct ticks *t);
 

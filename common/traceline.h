@@ -65,8 +65,8 @@ bool traceline_number(struct slice value, uint64_t *number);
 const char *traceline_ns(struct slice us, uint64_t *ns);
 
 /*
- * An address, or another number that is unique within a trace, mixed with the line's source: as a key of a map it differs
- * from that of another source.
+ * An address, or another number that is unique within a trace, mixed with the line's source: as a key of a map it
+ * differs from that of another source.
  */
 uint64_t traceline_in_source(const struct traceline *l, uint64_t number);
 

@@ -8,8 +8,8 @@
  * prints "ready" and waits for a line, or the end, of its standard input. Finally it prints the nanoseconds since then,
  * those on a CPU, those in which it waited for one, and the ticks of that: "times WALL CPU QUEUED BEGIN END".
  *
- *	preempt=N    N times another process takes the CPU for 2 ms: "taken" is when that process ran, "preempted" is when
- *	             this one did not read the counter for a millisecond
+ *	preempt=N    N times another process takes the CPU for 2 ms: "taken" is when that process ran, "preempted" is
+ *	             when this one did not read the counter for a millisecond
  *	sleep=N      N times clock_nanosleep of 3 ms
  *	epoll=N      N times epoll_pwait of 2 ms
  *	read=N       N times read from a pipe, to which a thread writes after 2 ms

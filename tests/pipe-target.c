@@ -543,7 +543,10 @@ static int complete(struct ring *ring)
 	return result;
 }
 
-/* Through io_uring: a pipe by plain requests, by vectors, as a registered file; sockets; what waits, fails, is no channel. */
+/*
+ * Through io_uring: a pipe by plain requests, by vectors, as a registered file; sockets; what waits, fails, is no
+ * channel.
+ */
 static void uring(long n)
 {
 	struct ring ring;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offcpusnoop: prints a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how long
- * and why. At the end it prints how each thread spent its time. It needs tracepoints only.
+ * offcpusnoop: prints a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how
+ * long and why. At the end it prints how each thread spent its time. It needs tracepoints only.
  */
 #include <bpf/libbpf.h>
 #include <err.h>

@@ -17,7 +17,9 @@ struct pair_thread {
 	char comm[COMM_SIZE]; /* empty: unknown */
 };
 
-/* Has no padding: equal pairs have equal bytes. The numbers of the names follow in the order of an event's addresses. */
+/*
+ * Has no padding: equal pairs have equal bytes. The numbers of the names follow in the order of an event's addresses.
+ */
 struct pair {
 	struct pair_thread target, waker;
 	uint16_t depth[NUM_STACKS];

@@ -35,8 +35,8 @@ struct event_id {
 struct event_at event_at(uint64_t ns, uint32_t lcore, uint32_t process);
 
 /*
- * Letter and number of an object; and its family, where another type has the letter as well. The letter is one character,
- * the family at most 9.
+ * Letter and number of an object; and its family, where another type has the letter as well. The letter is one
+ * character, the family at most 9.
  */
 struct event_id event_id(struct slice letter, struct slice family, uint64_t number);
 
@@ -51,8 +51,8 @@ void event_process(struct out *out, uint32_t process, struct slice name);
 void event_track(struct out *out, uint32_t process, uint32_t lcore, struct slice name);
 
 /*
- * What a line has besides name, time and lcore, as a JSON object: for those below, which take any valid one, or an empty
- * text.
+ * What a line has besides name, time and lcore, as a JSON object: for those below, which take any valid one, or an
+ * empty text.
  */
 void event_args(struct out *out, const struct traceline *line);
 

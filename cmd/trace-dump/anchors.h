@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What time of day it was at the ticks of a trace, from anchors: moments at which both were read, by usdt-record for its
- * clock lines (spdk-trace-lines(7)), or now, on the machine that writes the trace.
+ * What time of day it was at the ticks of a trace, from anchors: moments at which both were read, by usdt-record for
+ * its clock lines (spdk-trace-lines(7)), or now, on the machine that writes the trace.
  */
 #ifndef TRACE_DUMP_ANCHORS_H
 #define TRACE_DUMP_ANCHORS_H
@@ -23,14 +23,14 @@ struct anchors {
 int anchors_read(struct anchors *a, const char *path);
 
 /*
- * Reads the clocks of this machine, for the trace at this path: a file where its applications write theirs. Takes 0.2 s.
- * Returns 0; or, after a message, -1.
+ * Reads the clocks of this machine, for the trace at this path: a file where its applications write theirs. Takes 0.2
+ * s. Returns 0; or, after a message, -1.
  */
 int anchors_take(struct anchors *a, const char *path);
 
 /*
- * Whether the anchors can be of the machine that wrote the trace of this name with this rate, in ticks per second; says so
- * when not.
+ * Whether the anchors can be of the machine that wrote the trace of this name with this rate, in ticks per second; says
+ * so when not.
  */
 bool anchors_check_rate(const struct anchors *a, uint64_t rate, const char *name);
 
@@ -38,8 +38,8 @@ bool anchors_check_rate(const struct anchors *a, uint64_t rate, const char *name
 uint64_t anchors_rate(const struct anchors *a);
 
 /*
- * Nanoseconds of CLOCK_REALTIME at these ticks. Before the first and after the last anchor, ticks go on at the rate of the
- * nearest two; with a single one, at this rate.
+ * Nanoseconds of CLOCK_REALTIME at these ticks. Before the first and after the last anchor, ticks go on at the rate of
+ * the nearest two; with a single one, at this rate.
  */
 uint64_t anchors_time(struct anchors *a, uint64_t tsc, uint64_t rate);
 

@@ -32,8 +32,8 @@ struct line_writer {
 };
 
 /*
- * The rate is in ticks per second. Lines have the time of day unless anchors is NULL. The anchors, the trace and out must
- * outlive w.
+ * The rate is in ticks per second. Lines have the time of day unless anchors is NULL. The anchors, the trace and out
+ * must outlive w.
  */
 void line_open(struct line_writer *w, const struct trace *t, uint64_t rate, struct anchors *anchors, struct out *out);
 

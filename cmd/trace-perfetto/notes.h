@@ -2,8 +2,8 @@
 /*
  * What is known of an event besides its name: Perfetto's debug annotations, in the wire format.
  *
- * Names, and texts that come again and again, are numbers there, which each packet sequence has to define before it uses
- * them. Notes list those that they use, so that they can be made before it is known on which track they are drawn.
+ * Names, and texts that come again and again, are numbers there, which each packet sequence has to define before it
+ * uses them. Notes list those that they use, so that they can be made before it is known on which track they are drawn.
  *
  * Texts are as in JSON between quotes.
  */
@@ -86,8 +86,8 @@ void notes_args(struct notes *notes, const struct traceline *line, size_t from);
 struct notes_list notes_list(const struct notes *notes);
 
 /*
- * Keeps the notes of an event in a buffer, unless there are none, with a number that says which event it is. Numbers only
- * grow there.
+ * Keeps the notes of an event in a buffer, unless there are none, with a number that says which event it is. Numbers
+ * only grow there.
  */
 void notes_keep(const struct notes *notes, struct out *kept, uint32_t event);
 

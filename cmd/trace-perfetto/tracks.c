@@ -58,8 +58,8 @@ static struct tracks_place *process_of(struct tracks *t, uint32_t place)
 }
 
 /*
- * The tracks of these numbers, if they were ever counted. The larger number comes first: trace_processor loses the values
- * of an event after one that is 0.
+ * The tracks of these numbers, if they were ever counted. The larger number comes first: trace_processor loses the
+ * values of an event after one that is 0.
  */
 static bool find_counters(struct tracks *t, uint32_t place, uint32_t tracks[PACKETS_COUNTERS])
 {

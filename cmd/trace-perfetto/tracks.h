@@ -30,7 +30,9 @@ struct tracks {
 			uint32_t track; /* MAP_NONE: not used so far */
 			uint64_t value;
 		} counters[TRACKS_COUNTERS];
-		/* of a process: its counter of requests that end, and how many did in the latest millisecond with one */
+		/*
+		 * of a process: its counter of requests that end, and how many did in the latest millisecond with one
+		 */
 		uint32_t rate;
 		uint64_t ms, ended;
 	} * all; /* by place */
@@ -45,8 +47,8 @@ struct tracks {
 uint32_t tracks_place(struct tracks *t, uint32_t place);
 
 /*
- * The track of a row of a place for a slice from first to end (lanes.h); MAP_NONE: the row is new, and is to be set to what
- * tracks_add_row() returns. kind: numbers the rows of a place.
+ * The track of a row of a place for a slice from first to end (lanes.h); MAP_NONE: the row is new, and is to be set to
+ * what tracks_add_row() returns. kind: numbers the rows of a place.
  */
 uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end);
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name);

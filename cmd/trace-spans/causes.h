@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a trace proves about the waits of its spans: an lcore that wrote nothing, buffers that others had, writes that were
- * queued before, other PDUs of the connection.
+ * What a trace proves about the waits of its spans: an lcore that wrote nothing, buffers that others had, writes that
+ * were queued before, other PDUs of the connection.
  */
 #ifndef TRACE_SPANS_CAUSES_H
 #define TRACE_SPANS_CAUSES_H

@@ -133,7 +133,9 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
 }
 
-/* An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it. */
+/*
+ * An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it.
+ */
 static void shorten(struct traceline *line, const struct span *root, struct slice label)
 {
 	bool same = line->owner.n && slice_equal(line->owner, span_owner(root));

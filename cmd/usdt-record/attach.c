@@ -312,8 +312,8 @@ int attach_probes(struct attach *a)
 }
 
 /*
- * In the child: keeps the links, which are no files, until the parent has closed them, which closes the pipe. It keeps no
- * other pipe open, as its reader waits for the end.
+ * In the child: keeps the links, which are no files, until the parent has closed them, which closes the pipe. It keeps
+ * no other pipe open, as its reader waits for the end.
  */
 static _Noreturn void keep_links(int pipe)
 {
