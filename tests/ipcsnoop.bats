@@ -332,11 +332,14 @@ io_uring:recv - $other $one 100 - - - ECANCELED true"
     snoop 1 -e -j -- pipe-target uringsilent=5
     grep -qx 'ipcsnoop: 5 requests of io_uring asked for no completion: they have no line' log
     equal "$(column call)" ''
-    # the queue has room for 16 completions
-    snoop 1 -e -j -- pipe-target uringoverflow=20
-    equal "$(jq -s 'map(select(.args.moved == 1)) | length' lines)" 16
+    # the queue has room for 16 completions; Linux 6.1 shows the others as well
+    status=0
+    timeout 60 ipcsnoop -o lines -e -j -- pipe-target uringoverflow=20 >out 2>log || status=$?
     unseen=$(sed -n 's/^ipcsnoop: \([0-9]*\) requests of io_uring ended unseen: .*/\1/p' log)
-    equal "$((unseen + $(jq -s 'map(select(.args.unfinished)) | length' lines)))" 4
+    equal "$status" "$((${unseen:-0} > 0))"
+    moved=$(jq -s 'map(select(.args.moved == 1)) | length' lines)
+    [ "$moved" -ge 16 ]
+    equal "$((moved + ${unseen:-0} + $(jq -s 'map(select(.args.unfinished)) | length' lines)))" 20
 }
 
 @test "peers, and who woke whom" {
