@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Reads and writes that processes hand to io_uring, which makes no system call for them. The kernel numbers neither
- * requests nor what they are about: a request is its address, and until it is complete no other one has that.
+ * Reads and writes that processes submit to io_uring, which makes no system call for them. A request has no number: it
+ * is known by its address, which no other one has until it is complete.
  */
 #ifndef REQUESTS_BPF_H
 #define REQUESTS_BPF_H
@@ -56,8 +56,9 @@ static __u64 asked_of(struct io_kiocb *request, __u32 asked)
 	return NOT_KNOWN;
 }
 
-/* A registered file has no descriptor: what it is shows when the request is complete. */
-static int on_submitted(struct io_kiocb *request)
+/* From Linux 6.4 on; before, user space attaches it to io_uring_submit_sqe. */
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(on_submit, struct io_kiocb *request)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 pid = followed_id(), flags, opcode;
@@ -75,6 +76,7 @@ static int on_submitted(struct io_kiocb *request)
 		return 0;
 	flags = BPF_CORE_READ(request, flags);
 	clear_end(&r.end);
+	/* a registered file has no descriptor: find_registered() finds it */
 	if (!(flags & REQ_F_FIXED_FILE)) {
 		find_end(&r.end, (__u64)file_of(task, BPF_CORE_READ(request, cqe.fd)), pid, o->writes);
 		if (!r.end.kind)
@@ -94,20 +96,6 @@ static int on_submitted(struct io_kiocb *request)
 	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0)
 		__sync_fetch_and_add(&num_no_storage, 1);
 	return 0;
-}
-
-/* From Linux 6.4 on. */
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(on_submit_req, struct io_kiocb *request)
-{
-	return on_submitted(request);
-}
-
-/* Before. */
-SEC("tp_btf/io_uring_submit_sqe")
-int BPF_PROG(on_submit_sqe, struct io_kiocb *request)
-{
-	return on_submitted(request);
 }
 
 static int on_waits(struct io_kiocb *request)
@@ -132,37 +120,44 @@ int BPF_PROG(on_queue_async_work, struct io_kiocb *request)
 	return on_waits(request);
 }
 
-static void emit_request(struct ring_request *r, struct ipcsnoop_event *e)
+static bool writes(const struct ring_request *r)
 {
-	__u32 opcode = r->opcode & (NUM_REQUESTS - 1);
+	return request_operations[r->opcode & (NUM_REQUESTS - 1)].writes;
+}
 
+/* The file of a request that was submitted without a descriptor. How full the channel was then is unknown. */
+static void find_registered(struct ring_request *r, struct io_kiocb *request)
+{
+	if (r->end.kind)
+		return;
+	find_end(&r->end, (__u64)BPF_CORE_READ(request, file), r->pid, writes(r));
+	r->end.queued = NOT_KNOWN;
+	r->end.slots = 0;
+}
+
+static void emit_request(struct ring_request *r, struct io_kiocb *request, struct ipcsnoop_event *e)
+{
+	find_registered(r, request);
 	e->start_ns = r->start_ns;
 	e->end_ns = bpf_ktime_get_ns();
 	e->pid = r->pid;
 	e->cpu = bpf_get_smp_processor_id();
-	e->call = NUM_CALLS + opcode;
+	e->call = NUM_CALLS + r->opcode;
 	e->asked = r->asked;
 	e->blocked = r->waited;
 	__builtin_memcpy(e->comm, r->comm, sizeof(e->comm));
-	emit_end(&r->end, e, request_operations[opcode].writes);
+	emit_end(&r->end, e, writes(r));
 }
 
 static int on_completed(struct io_kiocb *request, int result)
 {
 	__u64 key = (__u64)request;
 	struct ring_request *r = bpf_map_lookup_elem(&requests, &key);
-	struct ipcsnoop_event e = {};
+	struct ipcsnoop_event e = {.result = result};
 
 	if (!r)
 		return 0;
-	if (!r->end.kind) {
-		find_end(&r->end, (__u64)BPF_CORE_READ(request, file), r->pid,
-			 request_operations[r->opcode & (NUM_REQUESTS - 1)].writes);
-		r->end.queued = NOT_KNOWN;
-		r->end.slots = 0;
-	}
-	e.result = result;
-	emit_request(r, &e);
+	emit_request(r, request, &e);
 	bpf_map_delete_elem(&requests, &key);
 	return 0;
 }
@@ -181,17 +176,18 @@ int BPF_PROG(on_complete_parts, void *ring, struct io_kiocb *request, __u64 user
 	return on_completed(request, result);
 }
 
-/* Called with every request when tracing ends. On Linux 6.1 no key may lie in its value. */
+/* Called with every request when tracing ends. On Linux 6.1, helpers accept no part of its value as a key. */
 SEC("iter/bpf_map_elem")
 int find_incomplete(struct bpf_iter__bpf_map_elem *ctx)
 {
 	struct ring_request *value = ctx->value, r;
 	struct ipcsnoop_event e = {.unfinished = true};
+	__u64 *key = ctx->key;
 
-	if (!value)
+	if (!key || !value)
 		return 0;
 	r = *value;
-	emit_request(&r, &e);
+	emit_request(&r, (struct io_kiocb *)*key, &e);
 	return 0;
 }
 

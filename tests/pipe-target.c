@@ -606,7 +606,7 @@ static void uring_overflow(long n)
 		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, 0);
 }
 
-/* A request that is not complete when tracing ends. */
+/* Requests that are not complete when tracing ends, the second one for a registered file. */
 static void uring_wait(long n)
 {
 	struct ring ring;
@@ -615,6 +615,8 @@ static void uring_wait(long n)
 	open_ring(&ring);
 	make_pipe(ends, 0);
 	submit(&ring, IORING_OP_READ, ends[0], data, n, 0);
+	must(syscall(SYS_io_uring_register, ring.fd, IORING_REGISTER_FILES, ends, 1));
+	submit(&ring, IORING_OP_READ, 0, data, 2 * n, IOSQE_FIXED_FILE);
 	pause();
 }
 

@@ -43,21 +43,20 @@ struct ipcsnoop {
 	int incomplete;             /* the one over requests of io_uring; -1: they are not seen */
 };
 
-/* Their names and arguments differ by kernel; before Linux 6.0 they lack the request. */
+/* The tracepoints' names and arguments differ by kernel; before Linux 6.0 they lack the request. */
 static void choose_request_programs(struct ipcsnoop_bpf *bpf)
 {
-	int submission = recorder_tracepoint("io_uring_submit_req"),
-	    completion = recorder_tracepoint("io_uring_complete");
-	bool parts = completion == 7, whole = completion == 3;
-	bool wanted = !opt.counts_only && (parts || whole) &&
-		      (submission >= 0 || recorder_tracepoint("io_uring_submit_sqe") == 2);
+	bool is_new = recorder_tracepoint("io_uring_submit_req") >= 0;
+	int arguments = recorder_tracepoint("io_uring_complete");
+	bool wanted = !opt.counts_only && (is_new || recorder_tracepoint("io_uring_submit_sqe") == 2);
 
-	bpf_program__set_autoload(bpf->progs.on_submit_req, wanted && submission >= 0);
-	bpf_program__set_autoload(bpf->progs.on_submit_sqe, wanted && submission < 0);
+	if (wanted && !is_new)
+		bpf_program__set_attach_target(bpf->progs.on_submit, 0, "io_uring_submit_sqe");
+	bpf_program__set_autoload(bpf->progs.on_submit, wanted);
 	bpf_program__set_autoload(bpf->progs.on_poll_arm, wanted);
 	bpf_program__set_autoload(bpf->progs.on_queue_async_work, wanted);
-	bpf_program__set_autoload(bpf->progs.on_complete, wanted && whole);
-	bpf_program__set_autoload(bpf->progs.on_complete_parts, wanted && parts);
+	bpf_program__set_autoload(bpf->progs.on_complete, wanted && arguments == 3);
+	bpf_program__set_autoload(bpf->progs.on_complete_parts, wanted && arguments != 3);
 	bpf_program__set_autoload(bpf->progs.find_incomplete, wanted);
 	bpf_program__set_autoattach(bpf->progs.find_incomplete, false);
 	if (!wanted)
@@ -288,8 +287,9 @@ static void finish(void *context)
 	recorder_loss(r, no_storage,
 		      "%" PRIu64 " calls and requests found no memory: they have no line, and no time in the sums",
 		      no_storage);
-	recorder_loss(r, silent, "%" PRIu64 " requests of io_uring asked for no completion: they have no line", silent);
-	recorder_loss(r, unseen, "%" PRIu64 " requests of io_uring ended unseen: they have no line", unseen);
+	recorder_loss(r, silent, "%" PRIu64 " requests of io_uring asked for no completion: lines may be missing",
+		      silent);
+	recorder_loss(r, unseen, "%" PRIu64 " requests of io_uring ended unseen: lines may be missing", unseen);
 	recorder_loss(r, missed, "missed %" PRIu64 " steps of system calls: lines may be missing, and counts too low",
 		      missed);
 	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
