@@ -14,7 +14,7 @@ enum { MAX_CGROUP_LEVELS = 64 }; /* for the verifier */
 
 const volatile __u64 only_cgroup; /* its id; 0: all threads */
 
-/* Whether the task is in this cgroup or in one below it. Helpers of BPF only do that for the current task. */
+/* Whether the task is in this cgroup or in one below it. The kernel's helpers check the current task only. */
 static bool is_in_cgroup(struct task_struct *task)
 {
 	struct cgroup *cgroup;

@@ -274,7 +274,7 @@ struct range {
 	__u64 start, end;
 };
 
-/* Only if it is anonymous: who reads what is mapped of a file may wait for ever. */
+/* Only if it is anonymous: reading what a file maps can block for ever. */
 static long set_range(struct task_struct *task, struct vm_area_struct *area, struct range *range)
 {
 	if (!area->vm_file)

@@ -124,9 +124,7 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 {
 	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
 	uint32_t index = map_get(&d->map, key_of(lba, blocks));
-	/*
-	 * of microseconds a trace has up to so many more or less than the kernel, as SPDK rounds the rate of its ticks
-	 */
+	/* SPDK rounds the rate of its ticks: its microseconds differ from the kernel's by up to this part */
 	uint64_t tolerance = c->latency / 128;
 	struct span *s;
 

@@ -77,7 +77,7 @@ static bool next_in_books(const struct histogram *h, unsigned *bucket, uint64_t 
 }
 
 /*
- * Finds the first bucket from *bucket on that has values, and their number. False when there is none.
+ * Finds the first bucket from *bucket on that has values, and how many. Returns false when there are no more.
  *
  *	for (unsigned b = 0; next(h, &b, &count); b++)
  */

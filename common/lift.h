@@ -32,7 +32,7 @@ extern const char *const lift_keys[LIFT_KEYS];
 /* lift is all zero before the first call, and is used again for the next one. */
 void lift_span(struct lift *lift, const struct spans *spans, const struct span *s);
 
-/* The value of a key whose values are numbers. False if it is unknown, or a text. */
+/* The value of a key whose values are numbers. Returns false if it is unknown, or a text. */
 bool lift_number(const struct lift *lift, enum lift_key key, uint64_t *value);
 
 /* Writes a value as JSON. False, with nothing written, when it is not known. */

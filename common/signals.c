@@ -49,7 +49,7 @@ int signals_poll(struct pollfd *fds, nfds_t n, int ms)
 	sigset_t blocked, before;
 	int ready;
 
-	/* none comes unnoticed between the look and the wait */
+	/* a signal between the check and the wait must not be missed */
 	sigemptyset(&blocked);
 	for (int i = 0; i < SIGNALS; i++)
 		sigaddset(&blocked, numbers[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP of a tool that goes on until it gets one: it is noted, and a second one of its kind kills.
- * Those that are ignored stay so, as nohup wants it.
+ * SIGINT, SIGTERM and SIGHUP of a tool that runs until it gets one: the first of a kind is noted, the second one kills.
+ * Ignored signals stay ignored, as nohup wants it.
  *
  * A handler rather than signalfd(2), for which signals must be blocked: a second one has to kill also while a write
  * waits for a reader that does not read.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processor's counter, of which SPDK stamps the entries of its traces, and the clocks. BPF programs stamp events
+ * The processor's counter, which stamps the entries of SPDK's traces, and the clocks. BPF programs stamp events
  * with CLOCK_MONOTONIC, the time of day is CLOCK_REALTIME: this converts them.
  *
- * They are read together again and again, since the clocks are steered: they do not always take the same number of
- * ticks to a second. Between two such readings the error is some nanoseconds; or, where the steering changed, by how
+ * They are read together repeatedly, since the clocks are steered: a second does not always have the same number of
+ * ticks. Between two such readings the error is some nanoseconds; or, where the steering changed, by how
  * much it did over the time to the nearer one. After the last one it is the same.
  */
 #ifndef TICKS_H

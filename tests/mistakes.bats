@@ -205,11 +205,11 @@ T
     try_all <<'T'
 1 % before: named 0 of 150 entries of lines: all their ticks are before those of the entries: they are from another run % trace-join -l before lines
 1 % after: named 0 of 150 entries of lines: all their ticks are after those of the entries: they are from another run % trace-join -j -l after lines
-1 % elsewhere: named 0 of 150 entries of lines: none of their addresses and owners is in the entries % trace-join -q -l elsewhere lines
+1 % elsewhere: named 0 of 150 entries of lines: the entries have other addresses and owners % trace-join -q -l elsewhere lines
 0 % unowned: named 0 of 1 entries of tcp: the entries have owners, the lifetimes have none: record the owners with usdt-record, or try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % trace-join -l unowned tcp
-1 % owned: named 0 of 1 entries of tcp: none of their addresses and owners is in the entries % trace-join -l owned tcp
+1 % owned: named 0 of 1 entries of tcp: the entries have other addresses and owners % trace-join -l owned tcp
 1 % before: named 0 of 1 entries of tcp: all their ticks are before % trace-join -l before tcp
-1 % before: named 0 of 150 entries of <stdin>: none of their addresses and owners is % trace-dump trace | trace-join -l before -l elsewhere
+1 % before: named 0 of 150 entries of <stdin>: the entries have other addresses and owners % trace-dump trace | trace-join -l before -l elsewhere
 0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t NONE lines
 0 % no line is of a tracepoint 'NONE' % trace-join -l lifetimes -t 'TCP_*' -t NONE lines
 2 % -t selects what -l annotates % trace-join -t 'TCP_*' lines

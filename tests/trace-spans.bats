@@ -352,7 +352,7 @@ L
                the connection received 3 other PDUs meanwhile
        0.100     0      41.200 -            SOCK_REQ_QUEUE           s0(r0)              -     - ctx=0x10
       29.800 *   0      71.000 -            SOCK_REQ_PEND            s0(r0)         29.800     - ctx=0x10
-               queued behind 1 other on the socket
+               queued after 1 other on the socket
        0.100     0      71.100 -            SOCK_REQ_COMPLETE        s0(r0)         29.900     - ctx=0x10
        0.100     0      71.200 t300         TCP_REQ_COMPLETED        r0             70.200     -
 L

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Debian has it in a folder, Fedora has not */
+/* Debian installs it in a folder, Fedora does not */
 #if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
 #else
@@ -49,7 +49,7 @@ static bool demangle(struct result *r, const char *name)
 	if (setjmp(r->too_long))
 		return false;
 	if (!rust_demangle_callback(name, options, add, r)) {
-		/* it may have begun */
+		/* it may have written a part */
 		r->n = 0;
 		if (!cplus_demangle_v3_callback(name, options, add, r))
 			return false;

@@ -2,8 +2,8 @@
 /*
  * The functions in an ELF file, as it or its separate debug file names them.
  *
- * libdwfl was tried in place of this: of a process in another mount namespace it names nothing, or what the file that
- * has the path here contains. It also reads a file anew for each process, and does not limit what it reads.
+ * libdwfl was tried instead: in a process of another mount namespace it finds no names, or those of the file that has
+ * the same path here. It also reads a file again for each process, without a limit.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H

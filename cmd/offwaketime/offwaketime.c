@@ -71,7 +71,7 @@ static int find_threads(void *context)
 	return 0;
 }
 
-/* What deals with threads that are blocked already, or still. */
+/* The programs for threads that are blocked already when recording starts, or still when it ends. */
 static void open_iterators(struct offwaketime_bpf *bpf)
 {
 	bool reads_other_tasks = libbpf_find_vmlinux_btf_id("bpf_copy_from_user_task", BPF_TRACE_FENTRY) >= 0;
@@ -112,7 +112,7 @@ static int open_program(void *context, struct recorder_program *program)
 	return 0;
 }
 
-/* The second time finds those that were woken while the first one looked at them, and are blocked again. */
+/* The second round finds threads that were woken during the first one, and are blocked again. */
 static int find_blocked(struct offwaketime *o)
 {
 	for (int i = 0; i < 2; i++)

@@ -28,7 +28,7 @@ struct pair {
 
 struct pair_total {
 	uint64_t ns, count;
-	uint64_t open; /* of the count, that had started before recording or had not ended with it */
+	uint64_t open; /* of the count: started before recording, or not ended when it ended */
 	const struct pair *pair;
 };
 

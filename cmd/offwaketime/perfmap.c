@@ -73,7 +73,7 @@ static size_t add_lines(struct perfmap *map, struct slice bytes, struct elffile_
 	return bytes.p - first;
 }
 
-/* Whether the file still has what was read of it: Java writes its list anew each time. */
+/* Whether the file still starts with what was read: Java rewrites its list each time. */
 static bool is_continued(const struct perfmap *map, int fd, const struct stat *st)
 {
 	char now[sizeof(map->last)];
@@ -154,10 +154,10 @@ const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budg
 	return map->error;
 }
 
-/* What the process calls itself, and whose it is. */
+/* The process as it sees itself. */
 struct identity {
-	unsigned pid; /* in its own PID namespace */
-	unsigned user;
+	unsigned pid;  /* in its own PID namespace */
+	unsigned user; /* effective */
 };
 
 static bool read_identity(int proc, struct identity *id)
@@ -201,7 +201,7 @@ const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile
 	return error;
 }
 
-/* Of the functions that start before the address, those further away than this are not looked at. */
+/* How many of the functions that start before the address are searched: one may lie within another. */
 enum { NESTED = 16 };
 
 const char *perfmap_find(const struct perfmap *map, uint64_t address)

@@ -35,13 +35,13 @@ struct perfmap {
  */
 const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile_budget *budget);
 
-/* The same of an open file. Lines that are none of these are skipped, as is the last one while it has no newline. */
+/* The same of an open file. Other lines are skipped, and so is the last one until it has a newline. */
 const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget);
 
 /* The name of the function at the address, of several the one that was written last; NULL: unknown. */
 const char *perfmap_find(const struct perfmap *map, uint64_t address);
 
-/* Gives what it has loaded back to the budget: processes come and go. */
+/* Frees it, and returns what it has loaded to the budget. */
 void perfmap_free(struct perfmap *map, struct elffile_budget *budget);
 
 #endif

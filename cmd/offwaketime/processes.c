@@ -273,14 +273,14 @@ static struct process *process_of(struct processes *p, const struct party *party
 	return add(p, key);
 }
 
-/* Whether the code comes from no file, or from none that is a program. */
+/* Whether the code is not from a program or library. */
 static bool is_generated(const struct processes *p, const struct range *range)
 {
 	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
 }
 
-/* Whether all these addresses have the names that they will have later. */
-static bool is_settled(const struct processes *p, const struct process *process, const uint64_t *frames, size_t n)
+/* Whether the names of all these addresses cannot change any more. */
+static bool is_final(const struct processes *p, const struct process *process, const uint64_t *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct range *range = range_of(process, frames[i]);
@@ -301,7 +301,7 @@ const struct process *processes_get(struct processes *p, const struct party *par
 		return NULL;
 	process = process_of(p, party);
 	process->used = true;
-	if (is_settled(p, process, frames, n))
+	if (is_final(p, process, frames, n))
 		return process;
 	if (clock_ms() >= process->next) {
 		known = process->n + process->generated.read;
@@ -312,7 +312,7 @@ const struct process *processes_get(struct processes *p, const struct party *par
 			process->wait = MAX_WAIT;
 		process->next = clock_ms() + process->wait;
 	}
-	if (process->next < *until && !is_settled(p, process, frames, n))
+	if (process->next < *until && !is_final(p, process, frames, n))
 		*until = process->next;
 	return process;
 }

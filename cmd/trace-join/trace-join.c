@@ -229,7 +229,7 @@ static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, ui
 		return "all their ticks are before those of the entries: they are from another run";
 	if (begin > unnamed->last)
 		return "all their ticks are after those of the entries: they are from another run";
-	return "none of their addresses and owners is in the entries: they are from another process, or probe lines "
+	return "the entries have other addresses and owners: the lifetimes are from another process, or probe lines "
 	       "are missing";
 }
 

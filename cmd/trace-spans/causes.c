@@ -10,10 +10,10 @@
 
 enum {
 	HAS_BUFFER = 1, /* in span.notes[0] */
-	LOOKS = 64,     /* at connections, on average, for each buffer that is returned */
+	VISITS = 64,    /* of connections, on average, for each buffer that is returned */
 };
 
-/* A state in which objects wait along with others. */
+/* States in which objects wait along with others. */
 static bool waits_for_buffer(const struct causes *c, uint32_t state)
 {
 	return state != MAP_NONE && c->spans->info[state].layer == LAYER_BUFFER;
@@ -123,10 +123,10 @@ static void enter(struct causes *c, const struct span *s, uint32_t state, struct
 /* When there are many connections, the one with most buffers is found a little late. */
 static void find_most(struct causes *c)
 {
-	c->owed_looks += LOOKS;
-	if (c->owed_looks < c->num_connections)
+	c->visits += VISITS;
+	if (c->visits < c->num_connections)
 		return;
-	c->owed_looks = 0;
+	c->visits = 0;
 	for (size_t i = 0; i < c->num_connections; i++)
 		if (c->all[i].holders > c->all[c->most].holders)
 			c->most = i;
@@ -162,7 +162,7 @@ void causes_keep(struct causes *c, struct span *s, uint32_t before, const struct
 	kept->silence = lcore_of(c, line)->silence;
 	if (before == MAP_NONE) {
 		s->connection = connection_of(c, line);
-		/* a write to a socket does not say whose it is */
+		/* a write to a socket does not name its connection */
 		if (s->connection == MAP_NONE && s->parent)
 			s->connection = s->parent->connection;
 		name_connection(c, s);
@@ -222,7 +222,7 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 	if (layer == LAYER_BUFFER && line->held && c->all[line->holder].label.n)
 		put_holder(c, out, line);
 	if (is_queued(c, state) && before->others)
-		put_cause(c, out, "queued behind", before->others, "other", "others", "on the socket");
+		put_cause(c, out, "queued after", before->others, "other", "others", "on the socket");
 	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
 		put_cause(c, out, "the connection received", line->pdus - before->pdus - 1, "other PDU", "other PDUs",
 			  "meanwhile");

@@ -28,7 +28,7 @@ struct causes {
 	size_t num_connections, cap_connections;
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that have one */
 	uint32_t most;             /* the connection with the most of these */
-	size_t owed_looks;
+	size_t visits;             /* of connections that were saved since the last search for it */
 	struct out text;
 };
 
