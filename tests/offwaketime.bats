@@ -11,7 +11,6 @@ setup_file() {
 
 setup() {
     enter
-    [ -z "${LACKING:-}" ] || lacks "$LACKING"
     # a process that does nothing
     sleep 1000 3>&- &
     idle=$!
@@ -21,10 +20,7 @@ setup() {
 }
 
 teardown() {
-    for process in ${recorder:-} ${blocked:-} ${idle:-}; do
-        kill -9 "$process" 2>/dev/null || true
-    done
-    kill_left started
+    kill_left recorder blocked idle started
     remove_cgroup
 }
 
