@@ -74,7 +74,7 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
  */
 void histogram_write(struct out *out, const struct histogram *h);
 
-/* Draws the powers of two: all, as bcc does (0 to 1, 2 to 3, 4 to 7 …), or as bpftrace from the first with values on. */
+/* Draws the powers of two (0 to 1, 2 to 3, 4 to 7 …): all, as bcc does, or from the first with values, as bpftrace. */
 void histogram_powers(struct out *out, const struct histogram *h, const char *unit, bool from_zero);
 
 /* The same as JSON, without those that have no values: [[0,1],[4,7]] is one below 2 and seven from 4 to 7. */
