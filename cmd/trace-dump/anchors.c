@@ -22,7 +22,7 @@ enum {
 	FAR_S = 3600,
 };
 
-/* What reading two clocks may seem to differ by. */
+/* Smaller steps are errors of reading two clocks. */
 static const double STEP_S = 0.001;
 
 /* Reads the fields of a clock line. Returns NULL, or what is wrong with it. */
@@ -86,7 +86,7 @@ static const char *check(struct anchors *a)
 	for (size_t i = 1; i < a->n; i++) {
 		const struct ticks_reading *before = &a->all[n - 1], *r = &a->all[i];
 
-		/* as of two recordings in one file, or of one file that is given twice */
+		/* the same reading again: a recording is in the file twice */
 		if (r->tsc == before->tsc && r->ns == before->ns)
 			continue;
 		if (r->tsc == before->tsc || r->ns <= before->ns)
@@ -146,13 +146,13 @@ int anchors_take(struct anchors *a, const char *path)
 		warnx("--wall: %s", error);
 		return -1;
 	}
-	/* entries are older than this: over a longer time, the rate is better known */
+	/* entries are older than the readings, so their times depend on the rate: a longer measurement is more exact */
 	nanosleep(&(struct timespec){.tv_nsec = MEASURE_MS * NS_A_MS}, NULL);
 	ticks_renew(&a->ticks);
 	return 0;
 }
 
-/* The number of the first of the two anchors nearest to these ticks; there are two at least. */
+/* The index of the first of the two anchors around these ticks, or nearest to them. There must be two at least. */
 static size_t find_pair(const struct anchors *a, uint64_t tsc)
 {
 	size_t low = 0, high = a->n - 2;
@@ -181,7 +181,7 @@ bool anchors_check_rate(const struct anchors *a, uint64_t rate, const char *name
 {
 	uint64_t clock_rate = anchors_rate(a), distance = clock_rate > rate ? clock_rate - rate : rate - clock_rate;
 
-	/* SPDK's may be rounded to 10 MHz */
+	/* SPDK may round its rate to 10 MHz */
 	if (!clock_rate || distance <= rate / 100)
 		return true;
 	warnx("%s: its clock has %" PRIu64 " ticks a second, %s %" PRIu64 ": it is from another machine", name, rate,
@@ -205,7 +205,7 @@ uint64_t anchors_time(struct anchors *a, uint64_t tsc, uint64_t rate)
 		r += find_pair(a, tsc);
 		ticks = between(r[0].tsc, r[1].tsc);
 		ns = between(r[0].ns, r[1].ns);
-		/* where the clock was set between the two, the nearer one has the better time */
+		/* if the clock was set between the two, the nearer one has the better time */
 		from = tsc > r[0].tsc && between(r[0].tsc, tsc) > between(tsc, r[1].tsc) ? &r[1] : &r[0];
 	}
 	return from->wall + (int64_t)(between(from->tsc, tsc) * ns / ticks);
@@ -217,7 +217,7 @@ static double seconds(uint64_t from, uint64_t to)
 	return between(from, to) / 1e9;
 }
 
-/* Says it where the clock was set between two anchors. */
+/* Prints a note if the clock was set between two anchors. */
 static void note_steps(const struct anchors *a, const char *name, bool quiet)
 {
 	for (size_t i = 1; i < a->n; i++) {
@@ -230,7 +230,7 @@ static void note_steps(const struct anchors *a, const char *name, bool quiet)
 	}
 }
 
-/* Says it where the trace is so long before or after all anchors that it may be of another machine. */
+/* Prints a note if the trace is so far before or after all anchors that it may be from another machine. */
 static void note_distance(const struct anchors *a, struct anchors_range trace, const char *name, bool quiet)
 {
 	uint64_t first = a->all[0].tsc, last = a->all[a->n - 1].tsc;

@@ -9,7 +9,7 @@
 
 enum {
 	IDS = 1 << 16, /* of tracepoints */
-	LCORES = 8192, /* more than Linux has */
+	LCORES = 8192, /* the most CPUs that Linux supports */
 
 	/* bytes of an entry, or of another part of the document that is read at once */
 	UNIT_MAX = 64 << 20,
@@ -38,15 +38,15 @@ static bool fail(struct document *d, const char *error)
 	return false;
 }
 
-/* Fails with the error of the JSON reader, when more input cannot mend it. */
+/* Fails with the error of the JSON reader, which more input cannot resolve. */
 static bool json_failed(struct document *d)
 {
 	return fail(d, d->j.cut_off ? "the document is cut off" : d->j.error);
 }
 
 /*
- * After a unit of the document was read from `start` on: whether the text ended within it and there
- * is more now, so that it must be read again.
+ * To be called after a unit of the document was read from `start` on. If the text ended within it,
+ * adds more input. Returns whether the unit must be read again.
  */
 static bool must_reread(struct document *d, struct json start)
 {
@@ -298,7 +298,7 @@ static bool split_id(struct slice raw, char *prefix, uint64_t *number)
 	return number_decimal((struct slice){id + !!*prefix, n - !!*prefix}, number);
 }
 
-/* Decodes a raw string into o, of which nothing else is kept. */
+/* Decodes a raw string into o, replacing its contents. */
 static struct slice decode(struct out *o, struct slice raw)
 {
 	char *to;
@@ -336,7 +336,7 @@ static void read_values(struct json *j, struct entry *e, struct out *strings)
 	}
 }
 
-/* As a JSON string again: how it is escaped may differ. */
+/* Returns the owner as a JSON string with this tool's escapes; those of spdk_trace may differ. */
 static struct slice read_owner(struct document *d, struct slice raw)
 {
 	d->owner.len = 0;
@@ -363,7 +363,7 @@ static bool fill_entry(struct document *d, const struct raw_entry *raw, struct e
 		e->poller_prefix = 0;
 	if (raw->owner.n)
 		e->owner = read_owner(d, raw->owner);
-	/* an id is empty where an object has no type: its character is a NUL then */
+	/* the id of an object without a type is empty: its character is a NUL */
 	if (raw->has_object)
 		e->object = !raw->id.n ? OBJECT_UNTYPED : raw->has_time ? OBJECT_KNOWN : OBJECT_CREATED;
 	if (raw->id.n && !split_id(raw->id, &e->object_prefix, &e->object_number))
@@ -388,7 +388,7 @@ static bool starts_document(const char *p, const char *end)
 	return p < end && *p == '"';
 }
 
-/* Whether another document follows; other lines are stray ones of spdk_trace. */
+/* Whether another document follows. All other lines are stray lines of spdk_trace. */
 static bool is_followed(struct document *d)
 {
 	struct input *in = d->in;

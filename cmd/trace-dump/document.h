@@ -19,7 +19,7 @@ struct document {
 	struct json j;
 	bool in_entries, defined; /* tracepoints are all known once the entries start */
 	uint64_t entries;         /* read so far */
-	char *owners;             /* the document's table of them, as it is there; NULL: none */
+	char *owners;             /* the document's object of owners, as text; NULL: none */
 	const char *error;        /* NULL, or what is wrong at `position` */
 	uint64_t position;        /* bytes from the start of the input */
 
@@ -27,11 +27,11 @@ struct document {
 	struct out plain_owner, owner, strings[TRACE_ARGS];
 };
 
-/* Whether the input is text, so that it can only be this. */
+/* Whether the input is text: a trace file is not. */
 bool document_is_text(const struct input *in);
 
 /*
- * Reads up to the first entry; fills t, for trace_close() to free. Returns 0, or -1 with d->error.
+ * Reads up to the first entry, and fills t, which trace_close() frees. Returns 0, or -1 with d->error.
  */
 int document_open(struct document *d, struct trace *t, struct input *in);
 

@@ -31,8 +31,8 @@ void entry_reader_close(struct entry_reader *r)
 }
 
 /*
- * Assembles the arguments, which continue in the slots after the head's: those belong to it when
- * they have its ticks and no tracepoint. Returns how many bytes are intact.
+ * Assembles the arguments, which continue in the slots after the head's. A slot belongs to the head
+ * if it has the same ticks and no tracepoint. Returns how many bytes are intact.
  */
 static unsigned gather_args(struct entry_reader *r, const struct trace_lcore *lcore, uint64_t slot, unsigned size)
 {
@@ -144,8 +144,8 @@ static void read_owner_text(const struct trace *t, unsigned id, struct entry_own
 }
 
 /*
- * The description of an owner that was registered before the entry was written; a later one is
- * another's.
+ * Sets the owner's description, if the owner was registered before the entry was written. A later
+ * record is that of another owner.
  */
 static void read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 {
@@ -157,7 +157,7 @@ static void read_owner(struct entry_reader *r, unsigned id, struct entry *e)
 	owner = &r->owners[id];
 	if (!owner->text.p)
 		read_owner_text(r->trace, id, owner);
-	/* tracepoints of nvme, scsi and ftl have types of owners, and numbers that are no owner's */
+	/* tracepoints of nvme, scsi and ftl have owner types, but their numbers are not owner ids */
 	if (owner->tsc < e->tsc && (!e->tpoint->owner_type || owner->type == e->tpoint->owner_type))
 		e->owner = owner->text;
 }
@@ -174,7 +174,7 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 	e->size = head->size;
 	e->object_value = head->object;
 	e->poller = head->owner;
-	/* where owners have records, 0 means no poller; elsewhere it is the first one */
+	/* if owners have records, 0 means no poller; otherwise it is the first poller */
 	e->poller_prefix = e->poller || !t->owner_descriptions ? t->owner_prefix[e->tpoint->owner_type] : 0;
 	read_args(r, &t->lcores[lcore], slot, e);
 	read_object(r, e);

@@ -37,7 +37,7 @@ struct entry {
 	uint64_t related_number;
 
 	bool torn;                       /* arguments are missing */
-	unsigned num_args;               /* the first ones of the tracepoint's that are intact */
+	unsigned num_args;               /* how many of the tracepoint's arguments are intact: the first ones */
 	uint64_t value[TRACE_ARGS];      /* of integers and pointers */
 	struct slice string[TRACE_ARGS]; /* valid until the next entry is read */
 };
@@ -51,7 +51,7 @@ struct entry_reader {
 		} * known;
 		uint32_t num_known;
 		size_t cap;
-		uint64_t created; /* objects so far, more than one per address */
+		uint64_t created; /* objects so far; an address can have had several */
 	} types[TRACE_TYPES];
 	struct entry_owner {
 		uint64_t tsc;
@@ -65,8 +65,8 @@ struct entry_reader {
 void entry_reader_open(struct entry_reader *r, const struct trace *t);
 
 /*
- * Reads the entry in this slot. Objects are numbered by it, so it must read every entry, in the
- * order of time.
+ * Reads the entry in this slot, and numbers its object if it is new. So it must be called for every
+ * entry, in the order of time.
  */
 void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct entry *e);
 

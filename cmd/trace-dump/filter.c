@@ -52,7 +52,7 @@ bool filter_parse_time(const char *text, uint64_t *ns)
 	if (!number_decimal((struct slice){text, n}, &us) ||
 	    (text[n] && !number_fixed(slice_of(text + n - 1), 3, &part)))
 		return false;
-	/* the last digit before the point was only there to make a number of the rest */
+	/* number_fixed() needs a digit before the point, which is in us already */
 	part %= 1000;
 	if (__builtin_mul_overflow(us, 1000, ns) || __builtin_add_overflow(*ns, part, ns))
 		*ns = UINT64_MAX;
@@ -71,7 +71,7 @@ void filter_open(struct filter *f, const struct filter_options *o, const struct 
 		f->owners = mem_array(OWNERS, sizeof(*f->owners));
 }
 
-/* All patterns are compared: filter_report() says which ones match nothing. */
+/* Compares all patterns, also after a match: filter_report() prints those that match nothing. */
 static bool match(const struct filter_globs *globs, bool *matched, const char *text)
 {
 	bool any = false;
@@ -104,7 +104,7 @@ static bool tpoint_matches(struct filter *f, const struct entry *e)
 }
 
 /*
- * An owner's description changes when a host connects, and when its id is given to another owner.
+ * An owner's description changes when a host connects, and when another owner reuses its id.
  */
 static bool owner_matches(struct filter *f, const struct entry *e)
 {

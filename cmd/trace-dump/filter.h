@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which entries are printed: those that match all of the options -c, -t, -w, --since and --until.
- * The decision for a tracepoint or an owner is kept, so that a pattern is compared once for each of
- * them.
+ * Selects the entries that are printed: those that match all of the options -c, -t, -w, --since and
+ * --until. The decision for a tracepoint or an owner is cached, so patterns are not matched for
+ * every entry.
  */
 #ifndef TRACE_DUMP_FILTER_H
 #define TRACE_DUMP_FILTER_H
@@ -26,7 +26,7 @@ struct filter_globs {
 	size_t n, cap;
 };
 
-/* What the options say; all zero but for until: every entry. */
+/* The options. All zero, except UINT64_MAX in until, selects every entry. */
 struct filter_options {
 	bool *lcores; /* by number, FILTER_LCORES of them; NULL: all */
 	struct filter_globs tpoints, owners;
@@ -42,38 +42,37 @@ bool filter_add_lcores(struct filter_options *o, const char *list);
 void filter_add_glob(struct filter_globs *globs, const char *glob);
 
 /*
- * Reads a time as trace lines have it, like 27.290, in nanoseconds; UINT64_MAX for later ones.
- * False when it is not one.
+ * Parses microseconds as in trace lines, such as 27.290, into nanoseconds; UINT64_MAX if they do not
+ * fit. False when it is not a time.
  */
 bool filter_parse_time(const char *text, uint64_t *ns);
 
 struct filter {
 	const struct filter_options *options;
 	const struct trace *trace;
-	uint64_t first, end;                  /* since and until in ticks, the second one not included */
-	bool *tpoint_matched, *owner_matched; /* by pattern: anything so far */
+	uint64_t first, end;                  /* since and until in ticks; end is excluded */
+	bool *tpoint_matched, *owner_matched; /* by pattern: whether it has matched anything */
 	enum filter_decision { UNDECIDED, MATCHES, DIFFERS } * tpoints; /* by id */
 	struct filter_owner {
-		struct slice text; /* the description that was decided last, as a JSON string */
+		struct slice text; /* the latest description, as a JSON string */
 		bool matches;
-	} * owners; /* a cache with a place for each id, which it shares with others */
+	} * owners; /* a direct-mapped cache by id */
 };
 
 /*
- * Starts when the trace's definitions are known. The options, the trace and its ticks must outlive
- * f.
+ * To be called when the trace's definitions are known. The options and the trace must outlive f.
  */
 void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t, const struct us *us);
 
-/* Whether the entry is to be printed, in a trace whose time 0 is at these ticks. */
+/* Whether the entry matches. base: the ticks of time 0. */
 bool filter_match(struct filter *f, const struct entry *e, uint64_t base);
 
-/* Whether an entry of these ticks is later than all that are to be printed. */
+/* Whether these ticks are after --until. */
 bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base);
 
 /*
- * Says which lcores and patterns matched nothing in a trace with these numbers of entries, by index
- * of lcore. quiet: as in cli_notice().
+ * Prints which lcores and patterns matched nothing. by_lcore: numbers of entries, by index of the
+ * lcore in the trace. quiet: as in cli_notice().
  */
 void filter_report(struct filter *f, const uint64_t *by_lcore, const char *name, bool quiet);
 

@@ -96,9 +96,9 @@ bool follow_has_ended(const struct follow *f)
 }
 
 /*
- * Whether the application has begun to write an entry after this number, which takes the place of the oldest slots
- * before next_entry is moved past it. It writes the ticks of the first slot first: they are new, while those that the
- * largest entry would not reach are old.
+ * Whether the application is writing an entry at number next: it overwrites the oldest slots before it moves
+ * next_entry. It writes the first slot's ticks first, so they differ from the copied ones, or are higher than those of
+ * the slot after the largest possible entry.
  */
 static bool is_within_entry(const struct follow *f, const struct trace_lcore *lcore, uint64_t next)
 {
@@ -110,8 +110,8 @@ static bool is_within_entry(const struct follow *f, const struct trace_lcore *lc
 }
 
 /*
- * To be called after slots were copied. Of those numbers, the ones before *gone were overwritten, and those from there
- * to *whole were perhaps being overwritten; the later ones are whole.
+ * To be called after slots were copied. Slots before *gone were overwritten, those from *gone up to *whole may have
+ * been, and later ones are whole.
  */
 static void check_copy(const struct follow *f, const struct trace_lcore *lcore, uint64_t *gone, uint64_t *whole)
 {
@@ -150,7 +150,7 @@ static void add(struct follow *f, unsigned lcore, uint64_t from, uint64_t to)
 	}
 }
 
-/* Counts the slots before this one as lost, and those from it on that have only arguments of a lost entry. */
+/* Counts the slots before `first` as lost, and those from it on that only have arguments of a lost entry. */
 static void count_lost(struct follow *f, unsigned i, uint64_t first)
 {
 	struct follow_lcore *l = &f->lcores[i];
@@ -166,8 +166,8 @@ static void count_lost(struct follow *f, unsigned i, uint64_t first)
 }
 
 /*
- * Copies slots again that were perhaps being overwritten, and adds those that are whole, as all are once the
- * application stops writing. final: counts those that are still not certain as lost.
+ * Copies the unsure slots again, and adds those that are whole: all are once the application stops writing. final:
+ * counts those that are still unsure as lost.
  */
 static void decide(struct follow *f, unsigned i, bool final)
 {
@@ -192,8 +192,8 @@ static void decide(struct follow *f, unsigned i, bool final)
 }
 
 /*
- * Notes that a ring has no room for new entries while `pending` slots wait: the older half of its slots, or as many as
- * are needed, have to become ready.
+ * Notes that a ring has no room for new entries while `pending` slots wait: the older half of its slots, or more if
+ * needed, has to become ready.
  */
 static void want_room(struct follow *f, unsigned i, uint64_t pending, uint64_t needed)
 {
@@ -208,7 +208,7 @@ static void want_room(struct follow *f, unsigned i, uint64_t pending, uint64_t n
 		f->unread = l->newest;
 }
 
-/* Reads the new entries of a ring. Returns whether the ring had room for them; else they are left for later. */
+/* Reads the new entries of a ring. Returns false if it has no room for them: they are left for the next round. */
 static bool read_ring(struct follow *f, unsigned i)
 {
 	struct follow_lcore *l = &f->lcores[i];
@@ -222,7 +222,7 @@ static bool read_ring(struct follow *f, unsigned i)
 	}
 	if (to - from > lcore->slots)
 		from = to - lcore->slots;
-	/* a thread may have got its name since */
+	/* the thread may have been named after the trace was opened */
 	if (!l->next && lcore->thread_name)
 		input_reread(f->in, lcore->thread_name, lcore->thread, sizeof(lcore->thread) - 1);
 	snapshot_refresh(f->in, lcore, from, to);
@@ -249,7 +249,7 @@ static uint64_t reached_by_all(const struct follow *f)
 
 		if (!trace_ring_is_whole(lcore))
 			continue;
-		/* what may still be added comes before the first slot that is sure */
+		/* unsure slots, which come before the first sure one, may still be added */
 		if (l->unsure < l->sure && l->sure < l->next)
 			reached = lcore->ring[l->sure % lcore->slots].tsc - 1;
 		if (reached < ticks)
@@ -258,7 +258,7 @@ static uint64_t reached_by_all(const struct follow *f)
 	return ticks;
 }
 
-/* The ticks of what had waited for the lag, within a sixteenth of it, when the round started at this time. */
+/* The highest ticks that had waited for the lag, within a sixteenth of it, when the round started at this time. */
 static uint64_t held_for_lag(struct follow *f, uint64_t time)
 {
 	struct follow_sample *last = &f->samples[(f->next_sample + FOLLOW_SAMPLES - 1) % FOLLOW_SAMPLES];
@@ -269,7 +269,7 @@ static uint64_t held_for_lag(struct follow *f, uint64_t time)
 	for (unsigned i = 0; i < FOLLOW_SAMPLES; i++)
 		if (f->samples[i].time && time >= f->samples[i].time + f->lag - step)
 			raise_to(&ticks, f->samples[i].newest);
-	/* a round takes longer than the lag when the processor is busy: now is when its entries have been read */
+	/* on a busy processor a round can take longer than the lag: its entries wait from now on, not from its start */
 	if (clock_ns() - last->time >= step) {
 		f->samples[f->next_sample] = (struct follow_sample){clock_ns(), f->newest};
 		f->next_sample = (f->next_sample + 1) % FOLLOW_SAMPLES;
@@ -305,7 +305,7 @@ bool follow_read(struct follow *f, bool last)
 	bool crowded = false;
 
 	f->round++;
-	/* before the rings: what the process wrote until its end is read then */
+	/* checked before the rings are read, so that all that the process wrote is read */
 	f->ended = follow_has_ended(f) || f->restarted;
 	last |= f->ended;
 	f->idle = set_targets(f) ? 0 : f->idle + 1;
@@ -323,7 +323,7 @@ bool follow_read(struct follow *f, bool last)
 	}
 	merge_commit(f->merge);
 	if (crowded) {
-		/* a ring that was not read goes on after its newest entry: that one at least makes room */
+		/* a ring that was not read continues after its newest entry: its entries up to that one make room */
 		raise_to(&f->ready, f->wanted < f->unread ? f->wanted : f->unread);
 		return true;
 	}

@@ -2,14 +2,14 @@
 /*
  * Returns the entries of a live trace as they are written, in the order of their ticks.
  *
- * The rings are read in rounds, from next_entry to next_entry, into the snapshot that the trace was
- * opened on. An entry is ready when every lcore has reached its ticks: what they write from then on
- * is later. An lcore that writes nothing would hold the others back for ever, so an entry that has
- * waited for the lag is ready, too, with all that come before it. When so many wait that a ring has
- * no room for new ones, the older half of them becomes ready.
+ * The rings are read in rounds: each round copies the slots between the last next_entry and the
+ * current one into the snapshot that the trace was opened on. An entry is ready when every lcore has
+ * reached its ticks, because all later entries have higher ticks. An lcore that writes nothing would
+ * delay the others forever, so an entry that has waited for the lag is ready as well, with all
+ * before it. When a ring has no room for new entries, the older half of it becomes ready.
  *
- * An entry comes after a later one only when its lcore gave it ticks of the past, or published it
- * more than the lag after its ticks, or after its ticks another ring had no room.
+ * An entry is returned after one with higher ticks only if its lcore gave it ticks of the past, or
+ * published it more than the lag after its ticks, or if another ring had no room in between.
  */
 #ifndef TRACE_DUMP_FOLLOW_H
 #define TRACE_DUMP_FOLLOW_H
@@ -29,19 +29,19 @@ struct follow {
 	struct merge *merge;
 	uint64_t lag;     /* nanoseconds */
 	pid_t pid;        /* of the process that writes, 0: not known */
-	int pidfd;        /* of it; -1: not known, or no descriptor could be had */
+	int pidfd;        /* of that process; -1: none */
 	unsigned largest; /* slots of an entry, at most */
 	struct follow_lcore {
 		uint64_t next;   /* slots that were read, counted as next_entry does */
-		uint64_t target; /* where next_entry was when the round started */
-		/* slots from unsure to sure may have been being overwritten when they were copied */
+		uint64_t target; /* next_entry when the round started */
+		/* slots from unsure up to sure may have been overwritten while they were copied */
 		uint64_t unsure, sure;
 		uint64_t gap;    /* lost slots before those, not yet counted */
 		uint64_t newest; /* highest ticks that were read */
 	} * lcores;
-	uint64_t ready;  /* entries up to these ticks are */
+	uint64_t ready;  /* entries up to these ticks can be returned */
 	uint64_t wanted; /* ticks that have to be ready for all rings to have room */
-	uint64_t unread; /* lowest of the highest ticks that were read of rings without room */
+	uint64_t unread; /* the lowest `newest` of the rings without room */
 	uint64_t newest; /* highest ticks of all entries that were read */
 	struct follow_sample {
 		uint64_t time, newest; /* nanoseconds; ticks at that time */
@@ -57,25 +57,25 @@ struct follow {
 };
 
 /*
- * Starts after what the trace, which was opened on an updated snapshot of in, and merge have; merge
- * is used when entries are read. pid: of the process that writes it, 0 when it is not known. All
- * but f belongs to the caller.
+ * Starts after the entries of t, which was opened on an updated snapshot of in. merge is only used
+ * when entries are read. pid: of the process that writes the trace, 0 when it is not known. t, in
+ * and merge stay the caller's, and must outlive f.
  *
- * From now on the first SIGINT, SIGTERM or SIGHUP ends the following, and the second one the tool.
- * Those that are ignored stay so, as nohup(1) and background jobs of scripts want it.
+ * From now on the first SIGINT, SIGTERM or SIGHUP stops following, and the second one ends the tool.
+ * Ignored signals stay ignored, as nohup(1) and background jobs of scripts need it.
  */
 void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms);
 
 /* The next entry that is ready. False when there is none now. */
 bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);
 
-/* Reads an owner's record again, once a round. Returns whether it has changed. */
+/* Reads an owner's record again, at most once a round. Returns whether it has changed. */
 bool follow_refresh_owner(struct follow *f, unsigned id);
 
 /*
- * Reads what has been written since. last: nothing more is wanted, and all that was read becomes
- * ready. Returns whether there may be more: not after the last time, nor when
- * follow_has_ended().
+ * Reads a round. last: no more is wanted. Then, or when follow_has_ended(), all entries that were
+ * read become ready. Returns whether it must be called again: after such a round only if a ring had
+ * no room for all entries.
  */
 bool follow_read(struct follow *f, bool last);
 
@@ -86,12 +86,12 @@ bool follow_read(struct follow *f, bool last);
 bool follow_has_ended(const struct follow *f);
 
 /*
- * Waits until it is worth reading again, a few milliseconds at most; a signal ends it. Returns
- * false when the output, of this descriptor, has no reader any more.
+ * Waits a few milliseconds until the next round; a signal ends the wait. Returns false when the
+ * output, with this descriptor, has no reader any more.
  */
 bool follow_wait(const struct follow *f, int out);
 
-/* Waits for this time, or until the process ends. Returns as follow_wait() does. */
+/* Waits this long, or until the process ends. Returns as follow_wait() does. */
 bool follow_wait_ms(const struct follow *f, int out, int ms);
 
 void follow_close(struct follow *f);

@@ -66,7 +66,7 @@ static void write_time(struct out *out, const char *key, uint64_t ns)
 	out_printf(out, ",\"%s\":\"%.*s\"", key, (int)(end - text), text);
 }
 
-/* The measured rate, beside that in the trace, and the times of day of the first and last entry. */
+/* The measured rate, which the one in the trace may differ from, and the times of day of the first and last entry. */
 static void write_times(struct out *out, const struct reader *r, struct anchors *anchors)
 {
 	uint64_t rate = anchors_rate(anchors), file_rate = r->trace.tsc_rate;

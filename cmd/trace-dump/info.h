@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of trace-dump -i and -d: what a trace has besides its entries and owners. */
+/* The lines of trace-dump -i and -d, which describe the trace itself. */
 #ifndef TRACE_DUMP_INFO_H
 #define TRACE_DUMP_INFO_H
 

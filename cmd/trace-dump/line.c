@@ -11,13 +11,13 @@
 #include "out.h"
 
 enum {
-	CHUNK = 32, /* bytes that are copied of any text: a fixed length is the fastest */
+	CHUNK = 32, /* bytes that are copied of any text: a fixed length is fastest */
 	ROOM = 512, /* more than a line has besides its texts and arguments */
 };
 
 /*
- * A copy of what was written that can be read for CHUNK bytes more, so that put() may. Empties
- * text.
+ * Returns a copy of the text, with CHUNK readable bytes after it because put() reads beyond the
+ * end. Empties text.
  */
 static struct slice finish(struct out *text)
 {

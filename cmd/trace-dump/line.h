@@ -2,9 +2,9 @@
 /*
  * Writes entries as trace lines (spdk-trace-lines(7)).
  *
- * What is the same in many lines is made once: the names of a tracepoint and of its arguments, an
- * lcore's number and thread name. The rest of a line is digits, eight at a time, straight into the
- * output's block.
+ * Text that many lines share is formatted once: the names of a tracepoint and of its arguments, an
+ * lcore's number and thread name. The rest of a line is digits, formatted eight at a time, directly
+ * into the output's buffer.
  */
 #ifndef TRACE_DUMP_LINE_H
 #define TRACE_DUMP_LINE_H
@@ -25,9 +25,9 @@ struct line_writer {
 	struct wall wall;
 	struct line_tpoint {
 		struct slice name;
-		struct slice args[TRACE_ARGS]; /* what comes before each value */
+		struct slice args[TRACE_ARGS]; /* the text before each value */
 		size_t room;                   /* bytes that all these texts and the values may take */
-	} * tpoints;                           /* by id and, below, by index: made when first needed */
+	} * tpoints;                           /* by id, and lcores by index; each is formatted on first use */
 	struct slice *lcores;
 };
 

@@ -11,7 +11,7 @@
 /* Lcores of which something is lost. */
 struct lcores {
 	unsigned first, last; /* ids */
-	uint64_t n;           /* how much */
+	uint64_t n;           /* headers or slots */
 };
 
 static void add(struct lcores *l, unsigned id, uint64_t n)
@@ -24,7 +24,7 @@ static void add(struct lcores *l, unsigned id, uint64_t n)
 	l->n += n;
 }
 
-/* How many of the ring's slots have some of these bytes of the file. */
+/* How many of the ring's slots overlap these bytes of the file. */
 static uint64_t slots_within(const struct trace_lcore *lcore, size_t ring, size_t from, size_t to)
 {
 	size_t size = sizeof(struct trace_slot);
@@ -48,7 +48,7 @@ static void name_lcores(struct out *text, const struct lcores *l)
 		out_printf(text, " of lcores %u to %u", l->first, l->last);
 }
 
-/* Writes what of the trace is between these positions. */
+/* Writes which parts of the trace are between these positions. */
 static void name_parts(const struct trace *t, const struct input *in, size_t from, size_t to, struct out *text,
 		       uint64_t *slots)
 {

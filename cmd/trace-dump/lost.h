@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a trace is on pages of its file that could not be read. */
+/* Reports the parts of a trace that are on unreadable pages of its file. */
 #ifndef TRACE_DUMP_LOST_H
 #define TRACE_DUMP_LOST_H
 
@@ -12,8 +12,8 @@ struct out;
 struct trace;
 
 /*
- * Writes to text where the next such pages are, from the position *at on, what was on them and why they could not be
- * read; sets *at to their end, and adds their slots. False when there are none.
+ * Describes the next such pages from the position *at on: where they are, what is on them, and the error of reading
+ * them. Sets *at to their end, and adds their slots to *slots. False when there are no more.
  */
 bool lost_next(const struct trace *t, const struct input *in, size_t *at, struct out *text, uint64_t *slots);
 

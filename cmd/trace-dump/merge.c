@@ -9,7 +9,7 @@
 
 enum { RELEASE = 1 << 17 }; /* slots that are released together: 4 MiB */
 
-/* Whether a slot cannot be read, as far as it was tried. */
+/* Whether a slot is known to be unreadable. */
 static bool is_lost(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
 {
 	return m->in->unreadable && input_find_lost(m->in, &lcore->ring[slot], sizeof(struct trace_slot));
@@ -46,7 +46,7 @@ static void release(const struct merge *m, const struct trace_lcore *lcore, uint
 		input_release(m->in, &lcore->ring[slot - RELEASE], &lcore->ring[slot]);
 }
 
-/* Cuts these slots into runs, in their order. A slot that is empty or cannot be read belongs to none. */
+/* Splits these slots into runs, in their order. A slot that is empty or cannot be read belongs to no run. */
 void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
@@ -68,9 +68,9 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 }
 
 /*
- * Where the oldest slot of a full ring is: where the ticks fall most from one slot to the next,
- * which is from the newest entry to the oldest. The ring's own write position would not do:
- * recordings and copies taken under load have one that does not belong to their slots.
+ * Finds the run with the oldest slot of a full ring: before it, the ticks fall most from one slot
+ * to the next, from the newest entry to the oldest. The ring's own write position is unreliable: in
+ * recordings and in copies made under load, it does not belong to the slots.
  */
 static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcore, unsigned first)
 {
@@ -102,7 +102,7 @@ static void add_ring(struct merge *m, unsigned number)
 	while (ring->used < lcore->present && is_lost(m, lcore, ring->used))
 		ring->used++;
 	ring->full = ring->used == lcore->slots;
-	/* one that is cut off may have been full or not: nothing is known of the others' time */
+	/* a ring that is cut off may have been full: the ticks of the missing slots are not known */
 	if (lcore->present == lcore->slots)
 		ring->oldest = tsc_at(m, lcore, 0);
 	if (ring->used < lcore->present)
@@ -209,7 +209,7 @@ uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 		const struct merge_run *run = &m->runs[i];
 		uint64_t distance = (slot + slots - run->slot) % slots;
 
-		/* a run that starts where it ends is a whole ring */
+		/* a run that starts at this slot fills the ring */
 		if (!distance)
 			distance = slots;
 		if (run->lcore == lcore && run->slot < run->end && distance > most)

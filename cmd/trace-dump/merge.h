@@ -4,7 +4,7 @@
  * ring.
  *
  * A ring is a few runs of slots with ascending ticks: one when it never wrapped, two when it did,
- * some more where a copy was made under load or an application wrote an entry late. The runs are
+ * some more if a copy was made under load or an application wrote an entry late. The runs are
  * merged, so nothing is sorted, and memory grows with the number of runs only. An entry costs a
  * read of its ticks in merge_open(), and at most two comparisons in merge_next() while no other run
  * comes first.
@@ -19,7 +19,6 @@
 struct input;
 struct trace;
 
-/* What is in one lcore's ring. */
 struct merge_ring {
 	uint64_t used;   /* slots up to the last one that is not empty */
 	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's; 0: not known */
@@ -30,7 +29,7 @@ struct merge {
 	const struct trace *trace;
 	struct input *in;
 	struct merge_ring *rings; /* by index of lcore in the trace */
-	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: none is full */
+	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: no ring is full */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
 		unsigned lcore;
@@ -38,7 +37,7 @@ struct merge {
 	struct merge_head {
 		uint64_t tsc;
 		unsigned run;
-	} * heap; /* the next slot of each run, the first of them on top */
+	} * heap; /* the next slot of each run, the earliest on top */
 	unsigned num_runs, num_heap;
 	size_t cap; /* of runs */
 };
@@ -59,14 +58,14 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 
 /*
  * For a trace that is followed: adds slots with new entries, which come after all that the lcore
- * had. merge_next() has them from merge_commit() on.
+ * had. merge_next() returns them after merge_commit().
  */
 void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
 void merge_commit(struct merge *m);
 
 /*
  * The distance from this slot of an lcore back to the oldest one that merge_next() has not returned
- * yet.
+ * yet; 0: there is no such slot.
  */
 uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot);
 

@@ -15,12 +15,12 @@
 #include "ownerwatch.h"
 #include "reader.h"
 
-enum { WATCH_MS = 100 }; /* from one reading of the records, a quarter of a millisecond, to the next */
+enum { WATCH_MS = 100 }; /* between two reads of the records, each of which takes 0.25 ms */
 
 /* The connections of NVMe-oF TCP, from the entries of the tracepoints TCP_QP_*. */
 struct connections {
 	uint64_t *end; /* by owner: ticks when it was destroyed; 0: not known */
-	/* which lcore, by its index in the trace, has entries of which owner; each once, sorted */
+	/* an owner, and an lcore that has entries of it, by its index in the trace; each pair once, sorted */
 	struct connection_use {
 		uint32_t owner, lcore;
 	} * uses;
@@ -48,7 +48,7 @@ static void add_use(struct connections *c, unsigned owner, unsigned lcore)
 	c->uses[c->num_uses++] = (struct connection_use){owner, lcore};
 }
 
-/* Finds what was written since the entry's owner was registered; what is older is another's. */
+/* Reads the entries that are newer than their owner's record. An older entry is that of another owner. */
 static void read_connections(struct connections *c, const struct trace *t)
 {
 	for (unsigned i = 0; i < t->num_lcores; i++)
@@ -68,7 +68,7 @@ static void read_connections(struct connections *c, const struct trace *t)
 		qsort(c->uses, c->num_uses, sizeof(*c->uses), compare_uses);
 }
 
-/* To be called for owners in order; *next is the first use that has not been passed. */
+/* To be called for owners in ascending order. *next: the first use that has not been skipped or written. */
 static void write_connection(struct out *out, const struct trace *t, const struct connections *c, unsigned id,
 			     size_t *next)
 {
@@ -122,7 +122,7 @@ static void write_table(struct out *out, const struct trace *t)
 	map_free(&connections.known);
 }
 
-/* A checked JSON object of descriptions by id, which is all that spdk_trace prints. */
+/* table: a checked JSON object of descriptions by id; spdk_trace prints no more of an owner. */
 static void write_json(struct out *out, const char *table)
 {
 	struct slice id, description;
@@ -164,7 +164,7 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 	struct ownerwatch watch;
 	bool last = false, good = true;
 
-	/* one that is cut off has been reported */
+	/* a table that is cut off has been reported */
 	if (table->n != r->trace.num_owners)
 		return true;
 	if (ownerwatch_open(&watch, r->in->fd, table, r->trace.owners) != 0)

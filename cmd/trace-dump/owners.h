@@ -8,12 +8,12 @@
 struct out;
 struct reader;
 
-/* The owners that are registered, with their connections. */
+/* Writes the registered owners, with their connections. */
 void owners_write(struct out *out, const struct reader *r);
 
 /*
  * Writes each owner that is registered or changes from now on, until follow_has_ended(). The reader
- * has options.follow. Returns whether it went well until then; says on stderr what did not.
+ * must have options.follow. Returns false, after a message, if it could not follow them until then.
  */
 bool owners_follow(struct out *out, const struct reader *r, const char *name);
 

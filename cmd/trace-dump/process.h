@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which trace belongs to which process, by its name: /dev/shm/nvmf_trace.pid1234. */
+/* Finds the trace of a process, and the process of a trace, by the trace's name: /dev/shm/nvmf_trace.pid1234. */
 #ifndef TRACE_DUMP_PROCESS_H
 #define TRACE_DUMP_PROCESS_H
 
 #include <sys/types.h>
 
 /*
- * The path of the trace of a process that runs or has left it behind, allocated; ends the tool when
- * there is none.
+ * The path of the trace of a process, which may have ended; the caller frees it. Exits with an error
+ * unless there is exactly one, a regular file.
  */
 char *process_find_trace(pid_t pid);
 

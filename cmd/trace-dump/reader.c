@@ -45,7 +45,7 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 	return status;
 }
 
-/* Counts the entry in this slot, and reads it. Returns whether it is one to return. */
+/* Counts the entry in this slot, and reads it. Returns whether reader_next() returns it. */
 static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
@@ -53,20 +53,20 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 	uint64_t tsc = head->tsc;
 	bool cleared = tsc < r->trace.clear_tsc, before = !cleared && tsc < r->merge.window;
 
-	/* the end of the last slot may be on a page of its own */
+	/* the end of the ring's last slot may be on a page that was not read before */
 	if (input_is_lost(r->in, head, sizeof(*head)))
 		return false;
 	c->entries++;
 	c->by_lcore[lcore]++;
 	c->cleared += cleared;
 	c->before_window += before;
-	/* objects are numbered from trace_clear on, but from before the window */
+	/* entries before the window still number their objects, cleared ones do not */
 	if (cleared && !r->options.all)
 		return false;
 	if (r->options.follow && follow_refresh_owner(&r->follow, head->owner))
 		entry_forget_owner(&r->entries, head->owner);
 	entry_read(&r->entries, lcore, slot, e);
-	/* the slot has become empty when the file was made shorter */
+	/* the slot is empty if the file was truncated since */
 	return e->tsc && (!before || r->options.all);
 }
 

@@ -14,7 +14,7 @@
 struct reader_options {
 	bool entries; /* are wanted, so that reader_next() will be called */
 	bool all;     /* also those from before the window and from before the trace was cleared */
-	bool follow;  /* go on with what is written; the input must be a snapshot */
+	bool follow;  /* also those that are written from now on; the input must be a snapshot */
 	pid_t pid;    /* of the process that writes it; 0: not known */
 	uint64_t lag; /* milliseconds; see follow.h */
 };
@@ -61,15 +61,15 @@ enum reader_result { READER_END, READER_ENTRY, READER_WAIT };
 enum reader_result reader_next(struct reader *r, struct entry *e);
 
 /*
- * Waits for more entries. Returns false when the output, of this descriptor, has no reader any
+ * Waits for more entries. Returns false when the output, with this descriptor, has no reader any
  * more.
  */
 bool reader_wait(const struct reader *r, int out);
 
-/* Ends the following: what the rings hold now is still read. */
+/* Stops following: what the rings hold now is still read. */
 void reader_stop(struct reader *r);
 
-/* Says on stderr what is wrong with the trace of this name. Returns whether nothing is. */
+/* Prints on stderr what is wrong with the trace of this name. Returns true if nothing is. */
 bool reader_report(const struct reader *r, const char *name);
 
 void reader_close(struct reader *r);

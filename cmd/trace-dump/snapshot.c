@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An application publishes an entry by moving its lcore's next_entry past it. When next_entry was A
- * as the ring was copied, and is B now, the slots from A to B were written meanwhile and are whole
- * now; those after B, as many as the largest entry takes, may be being overwritten.
+ * An application publishes an entry by moving its lcore's next_entry past it. If next_entry was A
+ * when the ring was copied, and is B now, the slots from A to B were written meanwhile and are whole
+ * now. The slots after B, as many as the largest entry needs, may be half written.
  */
 #include "snapshot.h"
 
@@ -19,7 +19,7 @@ static const struct trace_slot *slot_at(const struct trace_lcore *lcore, uint64_
 	return &lcore->ring[number % lcore->slots];
 }
 
-/* How many slots follow each other in memory from the first of these numbers on. */
+/* How many of these slots are contiguous in memory, from the first one on. */
 static uint64_t contiguous(const struct trace_lcore *lcore, uint64_t from, uint64_t to)
 {
 	uint64_t n = lcore->slots - from % lcore->slots;
@@ -39,8 +39,8 @@ void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_
 }
 
 /*
- * The number after the last one of these slots that has changed since it was copied; `from` when
- * none has.
+ * The number after the last of these slots that has changed since it was copied; `from` if no slot
+ * has.
  */
 static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to)
 {
@@ -64,7 +64,7 @@ static uint64_t last_change(struct input *in, const struct trace_lcore *lcore, u
 
 /*
  * Drops the entries up to the last one that has changed, also those that were still whole when they
- * were compared: there would be a gap after them. Each slot becomes a continuation without a head,
+ * were compared, because a gap would follow them. Each slot becomes a continuation without a head,
  * which readers skip; its ticks keep the ring sorted.
  */
 static void drop_unstable(struct input *in, const struct trace *t, const struct trace_lcore *lcore, uint64_t from,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the snapshot of a trace consistent that an application was writing to while it was copied.
+ * Makes a snapshot consistent that was copied while an application wrote to the trace.
  */
 #ifndef TRACE_DUMP_SNAPSHOT_H
 #define TRACE_DUMP_SNAPSHOT_H
@@ -12,14 +12,13 @@ struct trace;
 struct trace_lcore;
 
 /*
- * Copies the slots again that were written since, until a ring no longer changes, a few times at
- * most; then drops the entries that are being overwritten. What did not change stays as it is, so
- * the snapshot of a trace that nobody writes to comes out unchanged. Afterwards next_entry of each
- * ring says how far the snapshot goes.
+ * Copies again the slots that were written since, until a ring no longer changes, a few times at
+ * most; then drops the entries that are being overwritten. The snapshot of a trace that no process
+ * writes to stays unchanged. Afterwards next_entry of each ring is the end of its snapshot.
  */
 void snapshot_update(const struct trace *t, struct input *in);
 
-/* Copies the slots with these numbers, counted as next_entry does, again. */
+/* Copies the slots with these numbers again; they are counted as in next_entry. */
 void snapshot_refresh(struct input *in, const struct trace_lcore *lcore, uint64_t from, uint64_t to);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace-dump: prints the entries of an SPDK trace file as JSON lines, one for each entry, whichever
- * SPDK release wrote the file. Every other tool here reads what this one writes.
+ * SPDK release wrote the file. Most other tools read its output.
  */
 #include <err.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ struct dump {
 	uint64_t printed;
 };
 
-/* Whether the entries are to be printed or counted. */
+/* Whether entries are printed or counted. */
 static bool entries_wanted(void)
 {
 	return opt.info || !(opt.definitions || opt.owners);
@@ -105,7 +105,7 @@ static void note(const struct dump *d, const char *before, uint64_t n, const cha
 		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, what);
 }
 
-/* Says what was left out or is incomplete. */
+/* Prints notes about what was left out or is incomplete. */
 static void note_losses(const struct dump *d)
 {
 	const struct reader_counts *c = &d->reader.counts;
@@ -127,7 +127,7 @@ static void note_losses(const struct dump *d)
 		     "another ring had no room for more");
 }
 
-/* Whether the options that choose entries have chosen any; as in grep(1), none is a failure. */
+/* Whether the options select any entries; as in grep(1), no match is a failure. */
 static bool check_chosen(const struct dump *d)
 {
 	const struct reader *r = &d->reader;
@@ -140,14 +140,14 @@ static bool check_chosen(const struct dump *d)
 		return true;
 	}
 	*us_format(&d->lines.us, us, r->highest - r->first) = 0;
-	/* more could have come of a live trace */
+	/* a live trace could have had matching entries later */
 	cli_notice(opt.quiet && opt.reader.follow,
 		   "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options", d->name,
 		   r->counts.returned, us);
 	return opt.reader.follow;
 }
 
-/* Whether the trace can have the owners that were asked for; says so when not. */
+/* Whether the trace can have the requested owners; prints a message if not. */
 static bool check_owners(const struct dump *d)
 {
 	const struct trace *t = &d->reader.trace;
@@ -213,7 +213,7 @@ static bool dump(struct dump *d)
 	return reader_report(r, d->name) && good;
 }
 
-/* Says what the input is, which turned out not to be a trace, when it is of a known kind. */
+/* If the input is not a trace but of another known kind, prints which one. Returns whether it is. */
 static bool refuse(const char *name, enum input_kind kind)
 {
 	switch (kind) {
@@ -237,7 +237,7 @@ static bool open_anchors(struct dump *d, const char *path)
 	       anchors_check_rate(&d->anchors, d->reader.trace.tsc_rate, d->name);
 }
 
-/* Opens the input and the reader; says so when there is no trace in it. */
+/* Opens the input and the reader. Returns false, after a message, if there is no trace in it. */
 static bool open_trace(struct dump *d, struct input *in, const char *path)
 {
 	enum input_kind kind;
