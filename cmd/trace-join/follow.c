@@ -9,7 +9,7 @@
 #include "mem.h"
 #include "out.h"
 
-/* The places of the output, the trace lines and the first file of lifetimes in fds. */
+/* Indexes in fds: of the output, the trace lines and the first file of lifetimes. */
 enum { OUTPUT, TRACE, INPUTS };
 
 void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths, size_t n)

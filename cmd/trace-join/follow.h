@@ -16,16 +16,16 @@ struct follow_lifetimes {
 	} * inputs;
 	size_t n;
 	struct pollfd *fds;
-	bool failed; /* something was wrong with a file, which was said */
+	bool failed; /* something was wrong with a file, after a message */
 };
 
 /* A file that cannot be opened ends the tool. */
 void follow_open(struct follow_lifetimes *f, struct lifetimes *lifetimes, const char *const *paths, size_t n);
 
 /*
- * As lines_next(). Reads the lifetimes that have come before it returns a line that has just come,
- * and while it waits, for which it flushes the output. When nobody reads the output any more, sets
- * its error.
+ * As lines_next(). Reads the lifetimes that have come while it waits, and before it returns a line
+ * that has just come. Flushes the output before it waits. Sets the output's error when its reader
+ * has gone.
  */
 int follow_next(struct follow_lifetimes *f, struct lines *trace, struct out *out, struct slice *line);
 

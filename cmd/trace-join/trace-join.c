@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-join: names the objects behind the addresses and owners in trace lines. An argument whose
- * name and address are those of a lifetime line at that time is annotated. An entry whose owner is
- * that of a lifetime line gets the annotation as another argument. The result is text for people,
- * in the format of SPDK's trace.py or in a shorter one, or the same JSON lines with every other
- * byte kept.
+ * trace-join: names the objects behind the addresses and owners in trace lines. An argument is
+ * annotated if a lifetime line has its name and address at that time. An entry whose owner is in a
+ * lifetime line gets the annotation as another argument. The output is text, in the format of
+ * SPDK's trace.py or in a shorter one, or the same JSON lines with every other byte unchanged.
  */
 #include <err.h>
 #include <fnmatch.h>
@@ -32,9 +31,9 @@ static struct {
 	size_t num_lifetimes, cap_lifetimes, num_tpoints, cap_tpoints;
 } opt;
 
-/* Entries that could have been named, as long as none was. */
+/* Entries that could have been named; counted until one is. */
 struct unnamed {
-	bool named;                /* one was */
+	bool named;                /* an entry was named */
 	uint64_t by_arg;           /* that have an argument of a lifetime's kind */
 	uint64_t by_owner[1 << 8]; /* others that have an owner, by the letter of its type */
 	uint64_t first, last;      /* their ticks, lowest and highest */
@@ -90,8 +89,8 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 }
 
 /*
- * Counts a line that was annotated, while no line has a name. Threads have owners of the same type
- * as connections, but no lifetimes; the description of a connection has a port.
+ * Notes whether a line was named, or else counts it if it could have been. Threads have owners of
+ * the same type as connections, but no lifetimes; only the description of a connection has a port.
  */
 static void count_unnamed(struct unnamed *unnamed, struct lifetimes *lifetimes, const struct traceline *line)
 {
@@ -141,7 +140,7 @@ static void annotate(struct join *join, struct traceline *line)
 		count_unnamed(&join->unnamed, lifetimes, line);
 }
 
-/* Writes the arguments from the i-th on, which the line itself does not have. */
+/* Writes the arguments from the i-th on, which annotate_owner() added to the line. */
 static void write_added(struct out *out, const struct traceline *line, size_t i)
 {
 	bool comma = i > 0;
@@ -186,7 +185,7 @@ static void write_json(struct out *out, const struct traceline *line, struct sli
 	out_char(out, '\n');
 }
 
-/* A line that is not a trace line: as text, it may be on its way to a terminal. */
+/* Writes a line that is not a trace line. Text may go to a terminal, so it is made printable. */
 static void write_unparsed(void *context, struct slice line)
 {
 	struct join *join = context;
@@ -222,7 +221,7 @@ static int next_line(void *context, struct lines *lines, struct slice *line)
 	return follow_next(&join->follow, lines, join->out, line);
 }
 
-/* Why no entry was named by lifetimes that have these ticks, where owners are not the reason. */
+/* Why lifetimes with these ticks named no entry, if missing owners are not the reason. */
 static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, uint64_t end)
 {
 	if (end < unnamed->first)
@@ -233,7 +232,7 @@ static const char *why_unnamed(const struct unnamed *unnamed, uint64_t begin, ui
 	       "are missing";
 }
 
-/* How many entries lifetimes could have named by owner. any: whether lifetimes have owners. */
+/* How many entries lifetimes could have named by owner. *any: whether lifetimes have owners. */
 static uint64_t count_by_owner(const struct join *join, bool *any)
 {
 	bool owners[1 << 8] = {};
@@ -245,7 +244,7 @@ static uint64_t count_by_owner(const struct join *join, bool *any)
 		if (l->has[LIFETIME_OWNER])
 			owners[l->key[LIFETIME_OWNER] >> 32] = *any = true;
 	}
-	/* without owners, TCP's connections could have had one */
+	/* lifetimes without owners could have had those of TCP's connections, of type t */
 	if (!*any)
 		owners['t'] = true;
 	for (unsigned i = 0; i < sizeof(owners); i++)
@@ -254,8 +253,8 @@ static uint64_t count_by_owner(const struct join *join, bool *any)
 }
 
 /*
- * Says that nothing was named, and why. Returns whether that can be right: recorders other than
- * usdt-record know no owners.
+ * Prints why nothing was named. Returns false if the lifetimes do not fit the trace. They fit if
+ * they only lack owners: recorders other than usdt-record do not record these.
  */
 static bool explain_unnamed(const struct join *join, const char *file, const char *name)
 {
@@ -284,7 +283,7 @@ static bool explain_unnamed(const struct join *join, const char *file, const cha
 	return false;
 }
 
-/* Whether entries were named, if any could have been; says so when not. */
+/* Whether entries were named, if any could have been; prints a message if not. */
 static bool check_named(const struct join *join, const char *name)
 {
 	const struct lifetimes *lifetimes = &join->lifetimes;
@@ -300,7 +299,7 @@ static bool check_named(const struct join *join, const char *name)
 	return join->unnamed.named || explain_unnamed(join, file, name);
 }
 
-/* Says what was not joined. Returns whether the output can be what was asked for. */
+/* Prints notes about what was not joined. Returns false if lifetimes should have named entries, but did not. */
 static bool check_joined(const struct join *join, const struct lines *lines)
 {
 	if (!lines->number && !lines->is)
@@ -312,7 +311,7 @@ static bool check_joined(const struct join *join, const struct lines *lines)
 	return !opt.num_lifetimes || check_named(join, lines->name) || opt.follow;
 }
 
-/* Returns 0, or -1 when something was wrong with the trace lines, or could not be joined. */
+/* Returns 0, or -1 when something was wrong with the trace lines, or they could not be joined. */
 static int join_all(struct join *join, const char *path)
 {
 	struct tracelines in;

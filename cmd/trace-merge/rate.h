@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ticks per second of trace lines, from two of them: lines do not say it, but have both ticks and microseconds.
- * The microseconds are rounded, so a range of rates is possible; the roundest number in it is taken, as rates are
- * mostly told in MHz.
+ * Computes the ticks per second of trace lines from two of them: lines have ticks and microseconds, but no rate. The
+ * microseconds are rounded, so a range of rates is possible. The roundest number in it is used, because most rates are
+ * whole MHz.
  */
 #ifndef TRACE_MERGE_RATE_H
 #define TRACE_MERGE_RATE_H
@@ -20,7 +20,7 @@ struct rate_range {
 	uint64_t low, high;
 };
 
-/* The rates at which both times can be those of lines. False when b is not later than a by at least 2 ns. */
+/* The rates that fit both times. False when there is none, or when b is not at least 2 ns later than a. */
 bool rate_between(struct rate_point a, struct rate_point b, struct rate_range *range);
 
 /* The number in the range that ends in the most zeros; the lowest of these. */

@@ -13,12 +13,12 @@
 
 enum {
 	RATE_NS = 2000000,     /* of the trace, so that the rounding of its times is a millionth */
-	RATE_BYTES = 1 << 20,  /* that are read for it at most */
-	TAIL_BYTES = 64 << 10, /* at the end of a file in which its last line is looked for */
-	HELD_BYTES = 32 << 20, /* that are read while a line is held back: then the writer has to wait */
+	RATE_BYTES = 1 << 20,  /* read for the rate at most */
+	TAIL_BYTES = 64 << 10, /* at the end of a file, searched for its last line */
+	HELD_BYTES = 32 << 20, /* read while a line is held back; after that, the writer has to wait */
 };
 
-/* The file's own name: without its folders. */
+/* The file's name without its folders. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -60,7 +60,7 @@ static const char *parse(struct head *h, struct slice text, struct traceline *pa
 	return NULL;
 }
 
-/* The next line that has been read. */
+/* Parses the next of the lines that have been read. False when none of them is a trace line. */
 static bool take(struct source *s)
 {
 	struct slice text;
@@ -126,7 +126,7 @@ bool source_read(struct source *s)
 {
 	int got;
 
-	/* reading moves what has been read */
+	/* lines_more() moves the buffer, so the line is put back first and parsed again after it */
 	lines_unread(&s->lines, s->next.text);
 	got = more(s);
 	take(s);
@@ -155,7 +155,7 @@ uint64_t source_age(struct source *s)
 	return clock_ms() - s->arrivals[s->first_arrival].ms;
 }
 
-/* The rate from the first line and the last one in the text that is later; *last: the time of that one. */
+/* The rate from the first line and the last later one in the text; *last: the time of that one. */
 static bool rate_in(struct source *s, struct slice text, struct rate_range *range, struct rate_point *last)
 {
 	while (text.n) {
@@ -163,7 +163,7 @@ static bool rate_in(struct source *s, struct slice text, struct rate_range *rang
 		const char *start = newline ? newline + 1 : text.p;
 		struct head head;
 
-		/* lines that are cut off are no trace lines */
+		/* a line that is cut off does not parse */
 		if (!parse(&head, slice_between(start, text.p + text.n - 1), &s->parsed) && head.timed &&
 		    rate_between(s->first, head.at, range)) {
 			*last = head.at;
@@ -174,7 +174,7 @@ static bool rate_in(struct source *s, struct slice text, struct rate_range *rang
 	return false;
 }
 
-/* The same of a file's end. */
+/* The same for the end of a file. */
 static bool rate_in_file(struct source *s, struct rate_range *range)
 {
 	size_t n = s->lines.size < TAIL_BYTES ? s->lines.size : TAIL_BYTES;

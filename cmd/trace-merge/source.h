@@ -7,23 +7,23 @@
 #include "rate.h"
 #include "traceline.h"
 
-/* What merging needs of a line. */
+/* The parts of a line that merging needs. */
 struct head {
 	struct slice text;    /* all of the line */
 	struct rate_point at; /* its time */
 	bool timed;           /* whether its microseconds fit at.ns */
 	struct slice us;      /* where they are */
-	bool named;           /* it says its source itself */
+	bool named;           /* it names its source itself */
 };
 
 struct source {
 	struct slice name;
-	struct slice member; /* ,"source":"NAME", to be put into each line */
+	struct slice member; /* ,"source":"NAME", inserted into each line */
 	struct lines lines;
 
 	enum {
 		SOURCE_READY, /* the line below is the next one */
-		SOURCE_EMPTY, /* nothing has come so far */
+		SOURCE_EMPTY, /* no next line has come so far */
 		SOURCE_ENDED,
 	} state;
 	struct head next;
@@ -31,29 +31,32 @@ struct source {
 
 	bool any;                      /* there was a line */
 	bool failed;                   /* something was wrong, which was printed */
-	struct rate_point first, last; /* of the lines so far that are timed, by ticks */
+	struct rate_point first, last; /* lowest and highest of the timed lines so far, by ticks */
 	uint64_t highest;              /* ticks of the lines so far */
 	uint64_t unordered;            /* lines with lower ticks than one before them */
 
-	bool ages; /* for source_age(): what was read when */
+	bool ages; /* for source_age(): the arrivals are recorded */
 	struct arrival {
 		uint64_t consumed, ms;
 	} * arrivals;
 	size_t first_arrival, num_arrivals, cap;
 };
 
-/* name: empty for the file's own. ages: source_age() will be called. Returns -1 with errno. Both must outlive it. */
+/*
+ * name: empty for the file's own. ages: source_age() will be called. path and name must outlive s. Returns 0, or -1
+ * with errno.
+ */
 int source_open(struct source *s, const char *path, struct slice name, bool ages);
 
-/* Goes to the next line, if one has come. What is not a trace line is complained of and left out. */
+/* Reads the next line, if one has come. Skips lines that are not trace lines, after a message. */
 void source_next(struct source *s);
 
-/* Reads what has come, while the line stays the next one. Returns whether anything has. */
+/* Reads what has come, while the next line stays the same. Returns whether anything has come. */
 bool source_read(struct source *s);
 
 /*
- * The descriptor to poll(2) for the first line of a source that has none; with ahead, also for more lines of one that
- * has a line. -1: do not wait for it.
+ * The descriptor to poll(2) for a line of a source that has none; with ahead, also for more lines of one that has a
+ * line. -1: do not wait for it.
  */
 int source_pollfd(const struct source *s, bool ahead);
 
@@ -61,12 +64,12 @@ int source_pollfd(const struct source *s, bool ahead);
 uint64_t source_age(struct source *s);
 
 /*
- * The rate of the ticks, from the line and a later one: the last line of a file; of a pipe the last one that has come,
- * for which it waits until 2 ms of the trace have come. False when there are no two such lines.
+ * The rate of the ticks, from the first line and a later one: the last line of a file; or the last one so far of a
+ * pipe, after waiting for 2 ms of the trace. False when there are no two such lines.
  */
 bool source_rate(struct source *s, struct rate_range *range);
 
-/* Closes the file as well, when it was not read to its end. */
+/* Also closes the file, unless it was read to its end. */
 void source_free(struct source *s);
 
 #endif

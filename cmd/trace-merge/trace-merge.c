@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace-merge: merges trace lines of several sources into one timeline, in the order of their ticks. Each line gets the
- * name of its source, and its time is counted from one start at one rate; nothing else of it changes.
+ * name of its source, and microseconds computed from one time 0 at one rate. The rest of the line does not change.
  */
 #include <err.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ static size_t num_sources;
 static struct out out;
 static struct progress progress;
 static struct us us;
-static uint64_t origin, highest; /* ticks: of time 0, and of the lines so far */
+static uint64_t origin, highest; /* ticks: of time 0, and the highest of the lines so far */
 static bool begun;
 static uint64_t late; /* lines that came after the lag */
 
@@ -118,8 +118,8 @@ static void open_sources(int argc, char **argv)
 }
 
 /*
- * Waits until a source without a line has more, or for ms milliseconds. In the latter case it also reads on in sources
- * that have lines, so that those who write them need not wait.
+ * Waits until a source without a line has more; for at most ms milliseconds unless that is -1. With a limit, it also
+ * reads ahead in sources that have lines, so that their writers need not wait.
  */
 static void wait_for_more(int ms)
 {
@@ -139,7 +139,7 @@ static void wait_for_more(int ms)
 	free(fds);
 }
 
-/* The rate of the first source that tells one. */
+/* The rate of the first source that has lines to compute it from. */
 static uint64_t find_rate(void)
 {
 	bool any = false;
@@ -156,19 +156,19 @@ static uint64_t find_rate(void)
 	if (any)
 		errx(EXIT_FAILURE,
 		     "no source has two lines with different times, which give the rate of the ticks: use --rate");
-	/* there is no line to be written */
+	/* no line will be written */
 	return 1;
 }
 
 /*
- * The source with the earliest line, the first of several; NULL: none has a line. *all: whether no source has to be
- * waited for.
+ * The source with the earliest line, the first of several; NULL: no source has a line. *all: no source has to be waited
+ * for.
  */
 static struct source *find_earliest(bool *all)
 {
 	static uint64_t looked;
 	uint64_t now = opt.lag_ns ? clock_ms() : 0;
-	/* not for each line where a source is waited for by each of them */
+	/* with a lag, sources without a line are polled once a millisecond, not for each line */
 	bool look = !opt.lag_ns || now != looked;
 	struct source *first = NULL;
 
@@ -204,7 +204,7 @@ static void write_line(const struct source *s)
 		out_slice(&out, s->member);
 	out_slice(&out, slice_between(h->us.p + h->us.n, h->text.p + h->text.n));
 	out_char(&out, '\n');
-	/* others are out of order in their source */
+	/* a line below the highest ticks of its own source is counted in unordered instead */
 	late += tsc < highest && tsc == s->highest;
 	if (tsc > highest)
 		highest = tsc;
@@ -230,7 +230,7 @@ static void merge(void)
 	}
 }
 
-/* Says it when the source's own times are of another rate, by more than a millionth. */
+/* Prints a note if the rate of the source's own times differs by more than a millionth. */
 static void check_rate(const struct source *s)
 {
 	struct rate_range range;
@@ -246,7 +246,7 @@ static void check_rate(const struct source *s)
 			   s->lines.name, rate, us.rate);
 }
 
-/* Says it when the lines of the source are all more than a second before, or after, those of the sources before it. */
+/* Prints a note if all lines of the source are more than a second before, or after, those of the sources before it. */
 static void check_overlap(const struct source *s)
 {
 	uint64_t first = UINT64_MAX, last = 0, distance;
@@ -268,7 +268,7 @@ static void check_overlap(const struct source *s)
 			   s->lines.name, later ? "later than" : "earlier than", (double)distance / us.rate);
 }
 
-/* Says what is strange about the sources. Returns whether the output can be what was asked for. */
+/* Prints notes about the sources. Returns false if reading one failed, or no source has trace lines. */
 static bool check(void)
 {
 	bool good = true, any = false;
