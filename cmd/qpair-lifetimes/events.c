@@ -34,7 +34,7 @@ static const char *read_field(const struct probeline_field *f, uint64_t *number)
 	return f->quoted ? NULL : ": a string is expected; it could not be read when it was recorded";
 }
 
-/* Reads the fields of a probe's line; complains and returns false when they are malformed. */
+/* Reads the fields of a probe's line. Returns false, after a message, when they are malformed. */
 static bool read_fields(struct lines *lines, struct slice rest, struct qpair_event *e)
 {
 	uint64_t *const numbers[NUM_FIELDS] = {

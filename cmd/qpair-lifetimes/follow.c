@@ -22,14 +22,14 @@ enum {
 struct follow_qpair {
 	struct qpair lifetime; /* of these events */
 	struct qpair_event add, connect, removal;
-	bool removed; /* its removal was recorded; otherwise it ends where something else begins */
+	bool removed; /* its removal was recorded; otherwise it ends when another one replaces it */
 	bool lives, changed;
-	struct owner owner; /* the owner it has, without its description */
+	struct owner owner; /* its owner, without the description */
 	uint64_t came;      /* when the last line about it came */
 };
 
 struct follow_owner {
-	struct owner owner;          /* first, as match_owners() returns a pointer to it */
+	struct owner owner;          /* first: match_owners() returns a pointer to it */
 	bool assigned;               /* to a qpair */
 	struct follow_qpair *living; /* the qpair, while it lives */
 	uint64_t came;               /* when its first line came */
@@ -51,7 +51,7 @@ static void forget_addresses(struct follow_qpairs *f)
 	f->max_living = 2 * n + FOLLOW_RECENT;
 }
 
-/* The place of the qpair that lives at the address, which is NULL when none does. */
+/* The place in f->living for the address; it holds NULL if no qpair lives there. */
 static struct follow_qpair **living_at(struct follow_qpairs *f, uint64_t address)
 {
 	uint32_t *place;
@@ -109,7 +109,7 @@ static void add(struct follow_qpairs *f, struct follow_qpair *before, const stru
 	change(f, q);
 }
 
-/* q: the qpair that lives at the address; NULL: none. Returns whether it keeps the event. */
+/* q: the qpair that lives at the address; NULL: none. Returns whether it stores the event. */
 static bool connect(struct follow_qpairs *f, struct follow_qpair *q, const struct qpair_event *e)
 {
 	if (q && !q->lifetime.connect) {
@@ -147,7 +147,7 @@ void follow_event(struct follow_qpairs *f, struct qpair_event *e)
 	struct follow_qpair *q = *living_at(f, e->qpair);
 
 	note_arrival(f);
-	/* a late line, of a qpair that was at the address before */
+	/* a late line, about an earlier qpair at the address */
 	if (e->probe != ADD && q && e->tsc < q->add.tsc)
 		q = NULL;
 	switch (e->probe) {
@@ -166,7 +166,7 @@ void follow_event(struct follow_qpairs *f, struct qpair_event *e)
 	}
 }
 
-/* Keeps an owner whose number another one has now: its qpair may not have an owner yet. */
+/* Retains an owner whose number was reused: its qpair may still have to be matched with it. */
 static void keep_old(struct follow_qpairs *f, struct follow_owner *o, uint64_t tsc)
 {
 	if (o->living)
@@ -220,7 +220,7 @@ static int by_begin(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Adds an owner for match_owners(), which does not change its qpair. */
+/* Adds an owner for match_owners(), which leaves an assigned one with its qpair. */
 static void list_owner(struct owners *owners, struct follow_owner *o)
 {
 	owners->poll_groups += owners_is_poll_group(&o->owner);
@@ -270,8 +270,8 @@ static void assign(struct follow_qpairs *f, struct follow_qpair *q, const struct
 }
 
 /*
- * Whether a description may still come that says that the host has connected as another owner. The
- * lines of the qpair would then be those of two; see may_be_two().
+ * Whether another owner may still get a description that shows that the connection is its own. The
+ * lines of the qpair would then be those of two qpairs; see may_be_two().
  */
 static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
 {
@@ -286,7 +286,7 @@ static bool may_be_described(const struct owners *owners, const struct match_qpa
 	return false;
 }
 
-/* Finds owners of the recent qpairs; next time for those of which more lines may come. */
+/* Finds owners of the recent qpairs. Those about which more lines may come get theirs next time. */
 static void match_recent(struct follow_qpairs *f, uint64_t now, bool all_here, bool last)
 {
 	size_t n = f->n < FOLLOW_RECENT ? f->n : FOLLOW_RECENT;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lifetimes while they last: a line when a qpair is added, when its names come, when its owner is
- * found, and when it is removed. Each line has all that is known, and replaces the one before it.
+ * Prints lifetimes while they last: a line when a qpair is added, when its names come, when its
+ * owner is found, and when it is removed. Each line has all that is known so far, and replaces the
+ * one before it.
  *
- * What was printed stays, as it may have named entries already. So when lines were lost, the result
- * differs from that of a whole file: a qpair whose removal is missing ends where the next one
- * appears at its address, and keeps its names until then.
+ * Printed lines are not corrected later, because they may have named entries already. So when probe
+ * lines were lost, the result differs from that of a whole file: a qpair whose removal is missing
+ * ends when the next one appears at its address, and has its names until then.
  *
  * An owner line comes before its qpair is added, and again with a longer description when the host
- * has connected. Then match_owners() finds the qpair's owner among the recent ones; when there are
- * several candidates, maybe later.
+ * has connected. Then match_owners() finds the qpair's owner among the recent ones; if there are
+ * several candidates, it may find it later.
  */
 #ifndef QPAIR_LIFETIMES_FOLLOW_H
 #define QPAIR_LIFETIMES_FOLLOW_H
@@ -24,7 +25,7 @@ enum { FOLLOW_RECENT = 4096 };
 struct follow_qpairs {
 	/* the recent ones and those that live, in the order in which they came */
 	struct follow_qpair **all;
-	size_t n, cap, max;            /* max: when to drop the others */
+	size_t n, cap, max;            /* max: the others are dropped when n is larger */
 	struct follow_qpair **changed; /* to be printed */
 	size_t num_changed, cap_changed;
 	struct map addresses; /* address → index in living */
@@ -32,7 +33,7 @@ struct follow_qpairs {
 	size_t num_living, cap_living, max_living;
 
 	struct follow_owner **owners; /* by id; NULL: no owner line has come */
-	struct follow_owner **old;    /* the last of those whose number another one has now */
+	struct follow_owner **old;    /* the latest of those whose number was reused */
 	size_t num_old;
 	bool due;         /* it is time to match owners and qpairs */
 	uint64_t came;    /* milliseconds: when the last line came */
@@ -41,11 +42,11 @@ struct follow_qpairs {
 
 	/* for notes at the end */
 	uint64_t last_no_begin; /* ticks */
-	size_t adds, no_begin;  /* qpairs that were added; connects of other ones */
-	size_t named, unowned;  /* qpairs with an owner; with names, but without owner */
+	size_t adds, no_begin;  /* qpairs that were added; connects of qpairs that were not */
+	size_t named, unowned;  /* qpairs with an owner; with names, but without an owner */
 };
 
-/* Adds an event, and owns its names. Events that come together are in the order of time. */
+/* Adds an event; owns its names from then on. The events of one batch must be in the order of time. */
 void follow_event(struct follow_qpairs *f, struct qpair_event *e);
 
 /* Adds an owner, or a later description of it; owns the description from then on. */
@@ -53,12 +54,12 @@ void follow_owner(struct follow_qpairs *f, const struct owner *owner);
 
 /*
  * Matches owners, and prints the lifetimes that have changed. To be called when there are no more
- * lines for now, and again after the milliseconds that it returns; -1: when there are more lines.
- * last: there will be none.
+ * lines for now, and again after the milliseconds that it returns; -1: not before there are more
+ * lines. last: no more lines will come.
  */
 int follow_pause(struct follow_qpairs *f, struct out *out, bool last);
 
-/* Counts what has no owner as well. */
+/* Also completes the count in f->unowned. */
 void follow_free(struct follow_qpairs *f);
 
 #endif

@@ -97,8 +97,8 @@ static bool has_window(const struct matcher *m, const struct match_qpair *q)
 }
 
 /*
- * Rule 1: sets the start of each qpair's window, in which its owner was registered: the last
- * addition by its thread, but not too long ago unless nothing was registered since.
+ * Rule 1: sets the start of each qpair's window to the last addition by its thread, but not too long
+ * ago unless nothing was registered since.
  */
 static void set_windows(struct matcher *m)
 {
@@ -124,9 +124,9 @@ static void set_windows(struct matcher *m)
 }
 
 /*
- * Finds out whether registrations and additions alternate: then a qpair of TCP has an owner in its
- * window. Qpairs with an empty window may be of another transport, if there are that many more
- * qpairs than owners.
+ * Checks whether registrations and additions alternate: then each TCP qpair has an owner in its
+ * window. Qpairs with an empty window may be of another transport, if there are at least as many
+ * qpairs as owners and such qpairs together.
  */
 static void check_order(struct matcher *m)
 {
@@ -147,7 +147,7 @@ static void check_order(struct matcher *m)
 		m->qpairs[i].from = earliest(&m->qpairs[i]);
 }
 
-/* Names are equal, or one of them was cut off, by SPDK or by the recording. */
+/* Whether the names are equal, or one is the start of the other, truncated by SPDK or by the recording. */
 static bool same_name(struct slice owner, bool cut, struct slice qpair)
 {
 	if (cut && owner.n < qpair.n)
@@ -157,7 +157,7 @@ static bool same_name(struct slice owner, bool cut, struct slice qpair)
 	return slice_equal(owner, qpair);
 }
 
-/* What is not known of one of them does not count against it. */
+/* A field that is not known matches any value. */
 static bool same_connection(const struct owner *owner, const struct match_qpair *q)
 {
 	if (!q->connected || !owner->subnqn.n)
@@ -214,7 +214,7 @@ static bool is_shared(const struct matcher *m, const struct owner *owner, const 
 	return false;
 }
 
-/* Whether the qpair's owner has become clear. */
+/* Assigns the qpair's owner if it is certain. Returns whether it did. */
 static bool match(const struct matcher *m, struct match_qpair *q)
 {
 	struct owner *found = NULL;
@@ -258,7 +258,7 @@ static bool pair(struct map *map, uint64_t a, uint32_t b)
 	return *number_of(map, a, &next) == b;
 }
 
-/* Sets the owner's thread. Returns whether it was not known. */
+/* Sets the owner's thread if it is not known. Returns whether it did. */
 static bool set_thread(struct owner *owner, uint64_t thread)
 {
 	if (owner->thread != UNKNOWN)
@@ -269,7 +269,7 @@ static bool set_thread(struct owner *owner, uint64_t thread)
 
 /*
  * Rule 3. Returns whether the thread of another owner has become known. When SPDK's scheduler moves
- * threads, an lcore has two, or a thread has two lcores; then nothing is known.
+ * threads, an lcore has two threads, or a thread two lcores; then lcores identify no thread.
  */
 static bool learn_threads(const struct matcher *m)
 {
@@ -292,7 +292,7 @@ static bool learn_threads(const struct matcher *m)
 		struct owner *owner = o->tcp[i];
 		uint32_t number = owner->lcore == UNKNOWN ? MAP_NONE : map_get(&threads, owner->lcore);
 
-		/* a target with one poll group has one thread, wherever it is */
+		/* a target with one poll group has one thread, on whichever lcore */
 		if (num_threads == 1 && o->poll_groups == 1)
 			learned |= set_thread(owner, thread[0]);
 		else if (fixed && number != MAP_NONE)
@@ -307,8 +307,8 @@ static bool learn_threads(const struct matcher *m)
 
 /*
  * Whether the qpair's probe lines may be those of two at one address, with all lines between them
- * lost: its owner ended too early, or has no connection; or the host connected late, and another
- * owner that is still free was registered before that, so the connection may belong to that one.
+ * lost. This is so if its owner ended too early, or never connected; or if the host connected late,
+ * and another owner, which is not assigned, was registered in between: it may be the connection's.
  */
 static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 {
@@ -354,7 +354,7 @@ void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_
 	learn_times(&m, incomplete ? LATE_TIMES_LOSSY : LATE_TIMES);
 	set_windows(&m);
 	check_order(&m);
-	/* the addition after a lost one may be of another transport, and would get the owner */
+	/* the addition after a lost one may be of another transport, but would get the lost one's owner */
 	if (m.order != ALL_IN_ORDER && incomplete) {
 		for (size_t i = 0; i < n; i++)
 			qpairs[i].ambiguous = true;

@@ -14,36 +14,36 @@
  *	thread 2 adds                       B
  *
  * The window of C is from 30, after A, to 60: it gets the one candidate, t3. A and B have two, t1
- * and t2. If t3 has its entries on lcore 0, then thread 1 is there. If t1 has its own there as
- * well, it is not B's: B gets t2, and A gets t1.
+ * and t2. If t3 has its entries on lcore 0, then thread 1 runs there. If t1 also has its entries
+ * there, it is not B's: B gets t2, and A gets t1.
  *
  *  1. Candidates of a qpair are the owners that were registered in its window: before it was added,
- *     but not before the last addition by its thread that was recorded, nor too long ago, unless
- *     there are none then. They have the same subsystem, where both are known, and the same qid,
- *     where the description has one.
+ *     but not before the last recorded addition by its thread, and not too long ago unless the
+ *     window would then be empty. They have the same subsystem, if both are known, and the same
+ *     qid, if the description has one.
  *  2. A qpair with one candidate gets it, and it is no longer a candidate of others. This is
  *     repeated until nothing changes.
- *  3. When the qpairs that have an owner by then show each thread on one lcore, and one thread on
- *     each lcore, the lcore of an owner's own entries gives its thread. Then candidates are of the
- *     right thread or an unknown one, and none is older than the last one of the right thread. Then
- *     2. again.
- *  4. A qpair that still has several candidates gets none, as does one whose probe lines may be
- *     those of two.
+ *  3. If the qpairs that have an owner by then show each thread on one lcore, and one thread on
+ *     each lcore, then the lcore of an owner's entries identifies its thread. Candidates are now of
+ *     the right thread or an unknown one, and none is older than the last one of the right thread.
+ *     Rule 2 is repeated.
+ *  4. A qpair that still has several candidates gets no owner. Nor does one whose probe lines may be
+ *     those of two qpairs.
  *
  * So a lost addition leaves an extra owner among the candidates of the next additions, which get
- * none unless 3. decides. Two things could make this wrong, and are checked:
+ * no owner unless rule 3 decides. Two things could make this wrong, and are checked:
  *
  *  - Owners that are missing from a table that was read once. Ids are assigned in ascending order,
- *    and used again in the order in which they become free. So no owner is missing until all ids
- *    have been used once; and later none in the newer half of the records, unless more than half of
- *    the ids are in use at a time. With a recorder that follows owners, this concerns only the
- *    table that it started with.
- *  - Qpairs of other transports, which have no owner. They show where a thread registered nothing
- *    before it added a qpair, or only so long before that it was preempted meanwhile, or that the
- *    owner is another thread's. Then 2. also requires that the owner is a candidate of this qpair
- *    only, and nothing is named when lines were lost. When there are too few qpairs to explain it
- *    so, 1. does not hold for this target: then candidates are all owners that were not registered
- *    much too early.
+ *    and reused in the order in which they become free. So no owner is missing until all ids have
+ *    been used once. After that, no owner is missing from the newer half of the records, unless
+ *    more than half of the ids are in use at a time. With a recorder that follows owners, this
+ *    concerns only the table that it started with.
+ *  - Qpairs of other transports, which have no owner. Their sign is a thread that registered nothing
+ *    before it added a qpair, or so long before that it was preempted meanwhile or the owner is that
+ *    of another thread. Then rule 2 also requires that the owner is a candidate of this qpair only,
+ *    and no qpair gets an owner if lines were lost. If there are too few qpairs for this
+ *    explanation, rule 1 does not hold for this target: then candidates are all owners that were not
+ *    registered much too early.
  */
 #ifndef QPAIR_LIFETIMES_MATCH_H
 #define QPAIR_LIFETIMES_MATCH_H
@@ -57,7 +57,7 @@ struct match_qpair {
 	uint64_t thread;
 	bool connected; /* the next three are known */
 	uint64_t connect, qid;
-	struct slice subnqn; /* to be freed */
+	struct slice subnqn; /* the caller frees it */
 
 	/* found by match_owners() */
 	const struct owner *owner; /* NULL: none */
@@ -72,8 +72,8 @@ struct match_qpair match_start(const struct qpair_event *begin, const struct qpa
 
 /*
  * Finds the owners of these qpairs, which are in the order of begin. incomplete: probe lines are
- * known to be missing. Costs a pass over each qpair's candidates for every round of rule 2, of
- * which two or three are usual.
+ * known to be missing. Costs a pass over each qpair's candidates for every round of rule 2; two or
+ * three rounds are usual.
  */
 void match_owners(const struct owners *o, struct match_qpair *qpairs, size_t n, bool incomplete);
 

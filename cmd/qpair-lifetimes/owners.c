@@ -74,7 +74,7 @@ bool owners_is_poll_group(const struct owner *owner)
 	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
 }
 
-/* The owner's lcore, if there is exactly one. */
+/* Sets the owner's lcore, if it has exactly one. */
 static void read_lcores(struct json *j, struct owner *owner)
 {
 	for (json_array(j); json_element(j);) {
@@ -114,7 +114,7 @@ static const char *read_owner(struct slice line, struct owner *owner)
 	if (!json_end(&j))
 		return j.error;
 	if (!description.p)
-		return NULL; /* another line of trace-dump -i and -d */
+		return NULL; /* a line of trace-dump -i or -d */
 	if (!id || owner->id >= OWNERS_IDS)
 		return "an owner's id, below 65536, is missing";
 	if (!tsc)
@@ -143,7 +143,7 @@ static int by_registration(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* From when on a table is whole: ids ascend until all have been used; see match.h. */
+/* The ticks from which on a table has all owners: ids ascend until all have been used; see match.h. */
 static uint64_t table_whole_since(const struct owner *table, size_t n)
 {
 	struct owner *sorted = mem_array(n, sizeof(*sorted));
@@ -161,8 +161,8 @@ static uint64_t table_whole_since(const struct owner *table, size_t n)
 }
 
 /*
- * The same for lines of a recorder that follows owners: a table comes first, with ascending ids,
- * and then nothing is missing. A line that is the same as an earlier one belongs to another table.
+ * The same for lines of a recorder that follows owners: a table comes first, with ascending ids; no
+ * owner is missing after it. A line that is the same as an earlier one belongs to another table.
  */
 static uint64_t whole_since(const struct owner *lines, size_t n)
 {
@@ -270,14 +270,14 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
 	return NULL;
 }
 
-/* Adds to an owner what was read about it later, and frees that. */
+/* Adds to an owner the facts that were read about it later, and frees the description not used. */
 static void merge(struct owner *owner, struct owner *later, size_t num_read)
 {
 	bool other_source = owner->order < num_read && later->order >= num_read;
 	size_t n = strlen(later->description);
 	char *old = owner->description;
 
-	/* a description grows while the owner lives, and one source may be older than the other */
+	/* a description grows while the owner lives, and the source that was read later may be the older one */
 	if (other_source && strncmp(old, later->description, n) == 0) {
 		free(later->description);
 	} else {
@@ -295,7 +295,7 @@ static void merge(struct owner *owner, struct owner *later, size_t num_read)
 	owner->order = later->order;
 }
 
-/* An owner has ended when another one gets its number. */
+/* An owner has ended when its number is reused. */
 static void set_ends(struct owners *o)
 {
 	struct map next = {}; /* owner of each id */

@@ -19,44 +19,44 @@ struct owner {
 	char type;       /* its letter; 0: none */
 	bool tcp;        /* it is a connection of NVMe-oF TCP */
 	bool moved;      /* several lcores have entries of it */
-	bool assigned;   /* by a qpair */
+	bool assigned;   /* to a qpair */
 	bool has_qid;
 	uint64_t qid;
 	struct slice subnqn; /* empty before the host has connected */
 	bool cut;            /* subnqn may have been longer */
 	char *description;
-	size_t order; /* in which it was read */
+	size_t order; /* its position in the input */
 };
 
 struct owners {
 	const char *name;  /* of the file */
-	struct owner *all; /* in the order of registration after owners_settle(), as those of TCP */
+	struct owner *all; /* in the order of registration after owners_settle(), as is tcp */
 	size_t n, cap;
 	struct owner **tcp;
 	size_t num_tcp;
-	unsigned poll_groups; /* that have a name among the owners */
-	/* ticks from which on no owner is missing, according to one of the sources; see match.h */
+	unsigned poll_groups; /* whose threads are among the owners */
+	/* ticks from which on one of the sources has all owners; see match.h */
 	uint64_t whole_since;
 	size_t num_sources;
 	size_t num_read;         /* by owners_read() */
-	uint64_t followed_since; /* the same ticks of the owner lines */
+	uint64_t followed_since; /* ticks of the last addition before the first owner line: later owners have lines */
 };
 
 /*
- * Adds what trace-dump -O printed, at one time or with -F. Returns 0, or -1 when something was
- * wrong with it, which was said; a file that cannot be opened or is of another kind ends the tool.
+ * Adds what trace-dump -O printed, with or without -F. Returns 0, or -1 after a message. A file that
+ * cannot be opened or is of another kind ends the tool.
  */
 int owners_read(struct owners *o, const char *path);
 
 /*
- * Adds an owner line, without its name. last_added: the latest ticks at which a qpair was added in
- * the lines before, 0: there was none. Returns NULL, or what is wrong with the line.
+ * Adds an owner line, without its name. last_added: highest ticks of an addition in the lines before
+ * it; 0: there was no addition. Returns NULL, or what is wrong with the line.
  */
 const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added);
 
 /*
- * To be called when all have been added: merges the lines about an owner, which its number and the
- * ticks of its registration identify. The newest description counts.
+ * To be called when all have been added: merges the lines with the same owner number and ticks of
+ * registration, which are about one owner. The newest description counts.
  */
 void owners_settle(struct owners *o);
 
@@ -69,7 +69,7 @@ void owners_parse_description(struct owner *owner);
 
 bool owners_is_poll_group(const struct owner *owner);
 
-/* How many owners of TCP were registered before these ticks: they are the first ones. */
+/* How many owners of TCP were registered before these ticks: the first ones in o->tcp. */
 size_t owners_before(const struct owners *o, uint64_t tsc);
 
 void owners_free(struct owners *o);

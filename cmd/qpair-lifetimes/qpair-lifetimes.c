@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * qpair-lifetimes: reads the probe lines of an NVMe-oF target and prints, for every qpair that was
- * added to a poll group, when it began and ended, and its host. An address is soon used for another
- * qpair, so trace-join needs the times to know which qpair an entry means.
+ * added to a poll group, its start and end, and its host. An address is soon reused for another
+ * qpair, so trace-join needs the times to find the qpair of an entry.
  *
- * The events are sorted by time and then processed from the last to the first. What ends a
- * lifetime, and its names, are then known when its beginning comes. So an event costs one look-up,
- * however many lifetimes of an address overlap because removals were lost.
+ * The events are sorted by time and then processed from the last to the first, so the end and the
+ * names of a lifetime are known when its addition is processed. An event costs one look-up, even if
+ * many lifetimes of an address overlap because removals were lost.
  *
  * From v24.05 on, TCP's entries have an owner instead of an address. With the trace's owners, which
  * usdt-record writes among the probe lines or trace-dump -O prints, a lifetime gets the owner of
@@ -45,7 +45,7 @@ struct address {
 	bool conflicting; /* there are connects that differ */
 };
 
-/* Lifetimes in the reverse order of their beginnings. */
+/* Lifetimes in the reverse order of their additions. */
 struct lifetimes_found {
 	struct qpair *all;
 	size_t n;
@@ -136,7 +136,7 @@ static void note_owners(const struct owners *owners, const size_t without[NUM_RE
 			cli_notice(opt.quiet, "%s: no owner for %zu qpairs: %s", owners->name, without[i], reasons[i]);
 }
 
-/* Gives the lifetimes their owners. */
+/* Assigns owners to the lifetimes. */
 static void find_owners(struct owners *owners, struct lifetimes_found *found)
 {
 	struct match_qpair *qpairs = mem_array(found->n, sizeof(*qpairs));
@@ -145,7 +145,7 @@ static void find_owners(struct owners *owners, struct lifetimes_found *found)
 	for (size_t i = 0; i < n; i++) {
 		const struct qpair *q = &found->all[n - 1 - i];
 
-		/* an unreliable one has an owner as well, which no other can have */
+		/* an unreliable one is matched as well, so that its owner is no candidate of others */
 		qpairs[i] = match_start(q->begin, q->unreliable ? NULL : q->end, q->unreliable ? NULL : q->connect);
 	}
 	match_owners(owners, qpairs, n, found->no_begin > 0);
@@ -213,7 +213,7 @@ static int read_all(const char *path, struct out *out)
 	return whole ? 0 : -1;
 }
 
-/* Hands over what came together: the events in the order of time, and then the owners. */
+/* Passes on a batch: the events in the order of time, then the owners. */
 static void hand_over(struct follow_qpairs *f, struct events *events, struct owners *owners)
 {
 	events_sort(events);
@@ -224,7 +224,7 @@ static void hand_over(struct follow_qpairs *f, struct events *events, struct own
 	events->n = owners->n = 0;
 }
 
-/* Waits for more lines. When nobody reads the output any more, sets its error. */
+/* Waits for more lines. Sets the output's error when its reader has gone. */
 static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 {
 	struct pollfd fds[] = {{lines_pollfd(lines), POLLIN, 0}, {out->fd, 0, 0}};
@@ -235,7 +235,7 @@ static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 		out->error = EPIPE;
 }
 
-/* Says what was left out. */
+/* Prints notes about what was left out. */
 static void note_follow(const struct follow_qpairs *f, const char *name)
 {
 	if (!f->adds)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the probes that are about qpairs, and the lifetime lines that are made of them. */
+/* Events of the probes about qpairs, and the lifetime lines that are made of them. */
 #ifndef QPAIR_LIFETIMES_QPAIR_H
 #define QPAIR_LIFETIMES_QPAIR_H
 
@@ -26,8 +26,8 @@ struct qpair {
 };
 
 /*
- * Copies the names into the event, in one block that subnqn starts, escaped as they are printed: a connect may be that
- * of many qpairs.
+ * Copies the names into the event, in one block that starts with subnqn. They are escaped here, and not when they are
+ * printed, because many lifetimes can have the same connect.
  */
 void qpair_keep_names(struct qpair_event *e, struct slice subnqn, struct slice hostnqn);
 

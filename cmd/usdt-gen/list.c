@@ -62,7 +62,7 @@ static void write_types(struct out *out, const struct listed_probe *p, unsigned 
 	}
 }
 
-/* A source has no semaphores; the file's name is followed by the line of the first site. */
+/* A source shows no semaphores. The file's name is followed by the line number of the first site. */
 static void write_text(struct out *out, const struct target *t, const struct listed_probe *p)
 {
 	const struct usdt_site *first = p->sites[0];

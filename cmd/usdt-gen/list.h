@@ -6,7 +6,7 @@
 #include "out.h"
 #include "target.h"
 
-/* Writes a line for every probe of each file, by name. */
+/* Writes a line for every probe of each file, in the order of names. */
 void list_probes(struct out *out, const struct target *t, bool json);
 
 #endif

@@ -37,7 +37,7 @@ static char *read_file(const char *path, size_t size)
 		n += got;
 	if (text)
 		text[n] = 0;
-	/* what follows a NUL is searched as well */
+	/* strstr() would end at a NUL */
 	for (char *nul = text; text && (nul = memchr(nul, 0, text + n - nul));)
 		*nul = ' ';
 	if (fd >= 0)
@@ -49,7 +49,7 @@ static char *read_file(const char *path, size_t size)
 	return text;
 }
 
-/* Reads what follows the word MACRO at p, and may be no probe. */
+/* Parses the text after the word MACRO. False when it is no probe. */
 static bool parse_probe(const char *p, struct usdt_site *site, bool *ticks)
 {
 	const char *name;
@@ -82,7 +82,7 @@ static bool is_use(const char *text, const char *p)
 	return p - text < 6 || strncmp(p - 6, "define", 6) != 0;
 }
 
-/* Finds the probes in the file's text; the sites' names are parts of it. */
+/* Finds the probes in the file's text; the sites' names point into it. */
 static void find_probes(struct usdt *u, bool *new_era)
 {
 	uint64_t line = 1;

@@ -5,7 +5,7 @@
  *	SPDK_DTRACE_PROBE<n>(name, ...)		until v23.01: argument 0 is the time in ticks; since then it is 0
  *	SPDK_DTRACE_PROBE<n>_TICKS(name, ...)	since v23.05: argument 0 is the time in ticks
  *
- * n, 0 when it is not written, is the number of arguments after it.
+ * n is the number of arguments after argument 0. It is left out when there are no such arguments.
  */
 #ifndef USDT_GEN_SOURCE_H
 #define USDT_GEN_SOURCE_H

@@ -30,7 +30,7 @@ static void write_path(struct out *out, const char *path)
 	const char *plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-";
 	const char *quote = path[strspn(path, plain)] ? "\"" : "";
 
-	/* a quote would make the rest program text; a backslash comes from printable names */
+	/* a quote would end the path; a backslash may stand for a character that is not printable */
 	if (strpbrk(path, "\"\\"))
 		errx(EXIT_FAILURE, "%s: bpftrace cannot be given a path with such characters", path);
 	out_printf(out, "%s%s%s", quote, path, quote);
