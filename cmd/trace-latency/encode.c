@@ -10,7 +10,7 @@
 #include "mem.h"
 #include "number.h"
 
-/* The order of two JSON strings by their bytes, the quote that ends them being one. */
+/* The order of two JSON strings by their bytes, with the quote that ends them. */
 static int compare_strings(struct slice a, struct slice b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -21,13 +21,13 @@ static int compare_strings(struct slice a, struct slice b)
 	return a.n > n ? (unsigned char)a.p[n] - '"' : '"' - (unsigned char)b.p[n];
 }
 
-/* The comma before "family" comes before the brace that ends the key. */
+/* The comma before "family" sorts before the brace that ends the key. */
 static int compare_families(struct slice a, struct slice b)
 {
 	return a.n && b.n ? compare_strings(a, b) : !a.n - !b.n;
 }
 
-/* The order of the bytes of rows_write_key(). No group is the beginning of another. */
+/* The order of the bytes of rows_write_key(). No group is a prefix of another. */
 static int by_key(const void *a, const void *b, void *context)
 {
 	const struct latency *x = *(struct latency *const *)a, *y = *(struct latency *const *)b;
@@ -35,14 +35,14 @@ static int by_key(const void *a, const void *b, void *context)
 	struct slice group = rows->groups.all[x->group], other = rows->groups.all[y->group];
 	int order;
 
-	/* "group" comes before "object" */
+	/* "group" sorts before "object" */
 	if (!group.n || !other.n)
 		order = (group.n == 0) - (other.n == 0);
 	else
 		order = slice_compare(group, other);
 	if (!order)
 		order = compare_strings(rows_letter(rows, x->type), rows_letter(rows, y->type));
-	/* "from" comes before "life" */
+	/* "from" sorts before "life" */
 	if (!order && (rows_is_life(x) != rows_is_life(y)))
 		return rows_is_life(x) - rows_is_life(y);
 	if (!order && !rows_is_life(x)) {
@@ -86,7 +86,7 @@ static void read_sum(struct json *j, unsigned __int128 *sum)
 	}
 }
 
-/* What the other members of a histogram must agree with, by its counts. */
+/* Totals of a histogram's counts, which its other members must agree with. */
 struct counted {
 	uint64_t count;
 	unsigned __int128 lowest, highest; /* bounds of the sum */

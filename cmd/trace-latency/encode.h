@@ -5,7 +5,7 @@
  *
  *  {"group":{…},"object":"r","from":"A","to":"B"}<TAB>{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
  *
- * A tab ends the key, as MapReduce wants it. A value is the lowest of its bucket, so a reader can
+ * A tab ends the key, as MapReduce expects. A value is the lowest of its bucket, so a reader can
  * check that the buckets are the same as its own.
  */
 #ifndef TRACE_LATENCY_ENCODE_H
@@ -18,9 +18,10 @@
 void encode_write(struct out *out, const struct rows *rows);
 
 /*
- * Adds the encoded lines of a file to rows; complains about malformed ones and leaves them out.
- * Returns 0, or -1 when it has complained. A file that cannot be opened, or is of another kind,
- * ends the tool. reader: the command that reads such lines from a pipe, for that message. read: how many lines it had.
+ * Adds the encoded lines of a file to rows; skips malformed ones, after a message. reader: the
+ * command that reads such lines from a pipe, for messages. *read: how many lines the file had.
+ * Returns 0, or -1 after a message. A file that cannot be opened, or is of another kind, ends the
+ * tool.
  */
 int encode_read(struct rows *rows, const char *path, const char *reader, uint64_t *read);
 

@@ -4,7 +4,7 @@
 #include "json.h"
 #include "mem.h"
 
-/* The keys of a span line's io, with or without it before them. */
+/* The key of a span line's io that this is, with or without "io." before it; else LIFT_KEYS. */
 static enum lift_key lift_key_of(const char *name)
 {
 	enum lift_key key = 0;
@@ -56,7 +56,7 @@ static bool argument(const struct traceline *line, struct slice name, struct sli
 	return false;
 }
 
-/* The value of a member of a member of … the line. */
+/* The value at a path of keys with dots between them. */
 static bool find(const struct traceline *line, struct slice text, const char *path, struct slice *value)
 {
 	bool in_args = strncmp(path, "args.", 5) == 0;
@@ -109,7 +109,7 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 	return out_kept(out);
 }
 
-/* Whether a group has a value for a key, which may be null as well. */
+/* Whether a group has a value for a key, and it is not null. */
 static bool has_value(struct slice group, const char *name, struct slice *value)
 {
 	return member(group, slice_of(name), value) && !slice_is(*value, "null");

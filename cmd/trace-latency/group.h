@@ -8,38 +8,38 @@
 #include "slice.h"
 #include "traceline.h"
 
-/* Bytes: a group may be passed on from object to related object, each in a group of its own. */
+/* Bytes of a group: a long value is copied from the related object's group into many others. */
 enum { GROUP_MAX = 4 << 10 };
 
 struct group_key {
 	const char *name;   /* with dots between the keys of objects in objects: args.qpair.hostnqn */
-	enum lift_key lift; /* what it is of a span that has no such key in its lines; LIFT_KEYS: nothing */
+	enum lift_key lift; /* used for a span that has no such key in its lines; LIFT_KEYS: none */
 	bool found;         /* a line so far had it */
 };
 
 struct group {
 	struct group_key *keys;
 	size_t n, cap;
-	struct out text; /* the group made last; OUT_MEMORY at first */
+	struct out text; /* the latest group; OUT_MEMORY at first */
 };
 
 /* The name must outlive the group. */
 void group_add_key(struct group *group, const char *name);
 
-/* Whether a key is about what an I/O was, which its first line alone does not tell. */
+/* Whether a key may be a fact about an I/O (see lift.h) that is not in its first line. */
 bool group_is_lifted(const struct group *group);
 
 /*
- * The group of a trace line, given as taken apart and as text: the empty text without keys. A key
- * that the line does not have is taken from the group of the related object, which may be empty,
- * else it is null. The text is valid until the next call.
+ * The group of a trace line, given parsed and as text. It is empty if there are no keys. The value
+ * of a key that the line does not have is that in the group of the related object, which may be
+ * empty, else null. The text is valid until the next call.
  */
 struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related);
 
 /*
- * The group of a span, by that of its first line: a key that this does not have is taken from what
- * the span was, else from the group of its parent, which may be empty. The text is valid until the
- * next call.
+ * The group of a span. The value of a key is that in the group of the span's first line, unless it
+ * is null there; else that in lift, else that in the group of its parent, which may be empty. The
+ * text is valid until the next call.
  */
 struct slice group_of_span(struct group *group, struct slice line, const struct lift *lift, struct slice parent);
 

@@ -11,14 +11,14 @@
 /* Marks of an object. */
 enum {
 	TOUCHED = 1,  /* in measure.touched */
-	RECORDED = 2, /* its life is in an interval */
+	RECORDED = 2, /* its life was recorded in an interval */
 	WENT_ON = 4,  /* after it was recorded */
 };
 
-/* Levels of related objects, for input that no target writes. */
+/* Limit of levels of related objects, for malformed input. */
 enum { LEVELS_MAX = 32 };
 
-/* One entry is a life as well when it gives its object's age. */
+/* A single entry is a life as well if it has its object's age. */
 static bool is_life(const struct object *o)
 {
 	return o->entries > 1 || o->age;
@@ -71,7 +71,7 @@ static void end_touched(struct measure *m)
 	m->num_touched = 0;
 }
 
-/* Prints the interval that has ended, and starts the one that a time is in. */
+/* Prints the interval that has ended, and starts the one that contains this time. */
 static void next_interval(struct measure *m, uint64_t ns)
 {
 	struct rows_interval *interval = &m->rows->interval;
@@ -105,13 +105,13 @@ static const char *start_life(struct measure *m, struct lifecycle_change *change
 		error = "a group of more than 4 KiB: group by something else";
 	else if ((o->note = intern_add_below(&m->rows->groups, group, ROWS_GROUPS)) == MAP_NONE)
 		error = "more than 16777216 groups: group by something else";
-	/* it is not followed then */
+	/* the object is not followed then */
 	if (error)
 		o->entries = 0;
 	return error;
 }
 
-/* An object has left the state that it was in. */
+/* Records that an object has left its state. */
 static void move(struct measure *m, const struct object *from, struct object *to)
 {
 	touch(m, to);
@@ -119,7 +119,7 @@ static void move(struct measure *m, const struct object *from, struct object *to
 	rows_record(m->rows, to->note, to->type, from->state, to->state, to->last - from->last);
 }
 
-/* The line as an entry of the objects above its own one, which may be NULL. */
+/* Uses the line as an entry of the objects above its own, which may be NULL. */
 static void step_related(struct measure *m, const struct object *own, const struct traceline *line, uint64_t ns,
 			 uint32_t state)
 {
@@ -170,7 +170,7 @@ static const char *measure_line(void *context, struct traceline *line, struct sl
 	return NULL;
 }
 
-/* Ends the lives that are left, or counts their objects as in work when the trace ended. */
+/* Ends the lives that are left, or counts their objects as in progress when the trace ended. */
 static void end_lives(struct measure *m)
 {
 	lifecycle_end(&m->lifecycle);
@@ -188,7 +188,7 @@ static void end_lives(struct measure *m)
 	}
 }
 
-/* A file has addresses and times of its own. */
+/* Each file has its own addresses and times. */
 static void forget_file(struct measure *m)
 {
 	lifecycle_free(&m->lifecycle);

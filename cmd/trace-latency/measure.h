@@ -13,9 +13,9 @@ struct measure {
 	uint64_t interval; /* nanoseconds; 0: none */
 	struct group *group;
 	struct out *out;
-	void (*print)(const struct rows *rows, struct out *out); /* what an interval has measured */
+	void (*print)(const struct rows *rows, struct out *out); /* prints an interval */
 
-	struct rows *rows; /* what was measured, of the last interval */
+	struct rows *rows; /* the times that were measured; with intervals, those of the latest one */
 
 	/* of the file that was measured last */
 	struct lifecycle lifecycle;
@@ -26,14 +26,14 @@ struct measure {
 
 	/* what could not be measured */
 	uint64_t single_entry; /* objects with no entry but their creation */
-	uint64_t in_work;      /* objects that were in work at the end */
+	uint64_t in_work;      /* objects that were in progress at the end */
 	uint64_t late;         /* lives whose end became known after their interval */
 	uint64_t cut_short;    /* lives that were recorded, and went on */
 };
 
 /*
- * Measures the lines of a file, after those of others. Returns 0, or -1 when something was wrong with
- * it, which was said; a file that cannot be opened ends the tool.
+ * Measures the lines of a file, in addition to those of earlier files. Returns 0, or -1 after a
+ * message. A file that cannot be opened ends the tool.
  */
 int measure_lines(struct measure *m, const char *path);
 

@@ -35,7 +35,7 @@ static void end_interval(struct out *out, const struct rows *rows)
 		out_char(out, '\n');
 }
 
-/* A column of names, which counts characters, not bytes. */
+/* A column of names. Its width is in characters, not bytes. */
 static void print_column(struct out *out, struct slice raw, unsigned width)
 {
 	struct out text = {.fd = OUT_MEMORY};

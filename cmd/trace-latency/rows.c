@@ -12,7 +12,7 @@ static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to
 	return (uint64_t)group << 40 | (uint64_t)type << 32 | from << 16 | to;
 }
 
-/* The row, which becomes one of those that have values. */
+/* The row, which is added to those that have values. */
 static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
 {
 	uint32_t *index = map_put(&rows->map, key_of(group, type, from, to));
@@ -214,7 +214,7 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
 	write_family(out, rows, row->type);
 }
 
-/* lcore 9, lcore 10. Texts of JSON have no NUL. */
+/* lcore 9 sorts before lcore 10. JSON has no NUL bytes. */
 int rows_compare_groups(struct slice a, struct slice b)
 {
 	int order = strverscmp(a.p, b.p);
@@ -243,8 +243,9 @@ static int by_rank(const void *a, const void *b, void *context)
 }
 
 /*
- * The time of all objects of a group and type is the sum of its transitions. That of the whole
- * lives is longer where lines were left out, and shorter where lives did not end.
+ * The time of all objects of a group and type is the sum of their transitions, or that of their
+ * whole lives if it is longer. The latter is longer if lines were left out, and shorter if lives did
+ * not end.
  */
 static void set_shares(struct ranked_row *from, struct ranked_row *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rows of trace-latency: a histogram for every group, type of objects, and transition from one
- * state to the next; and one for the whole life. Values are nanoseconds, as trace lines have no
+ * state to the next; and one for the whole life. Values are nanoseconds, because trace lines have no
  * rate of the ticks.
  */
 #ifndef TRACE_LATENCY_ROWS_H
@@ -37,16 +37,16 @@ struct latency_stats {
 struct rows {
 	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
-	bool merged; /* rows were read: that a letter has one type in them does not mean that it has no other */
+	bool merged; /* encoded rows were read: their trace may have had more types of a letter than they show */
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
 
-	/* those of them that have values, so that an interval costs no more than it has */
+	/* rows that have values: an interval only costs as much as it has of these */
 	struct latency **filled;
 	size_t num_filled, cap_filled;
 
-	/* the part of the trace that they are about, in nanoseconds; to == 0: all of it */
+	/* the part of the trace that the rows cover, in nanoseconds; to == 0: all of it */
 	struct rows_interval {
 		uint64_t from, to;
 	} interval;
@@ -64,7 +64,7 @@ struct rows_key {
 /* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
-/* The row that is the same in other rows and has values there; or NULL. */
+/* The row that has the same texts as this one of other rows, and has values; or NULL. */
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other);
 
 static inline bool rows_is_life(const struct latency *row)
@@ -78,10 +78,10 @@ struct slice rows_family(const struct rows *rows, uint32_t type);
 
 struct latency_stats rows_stats(const struct latency *row);
 
-/* A string as it is written in JSON between its quotes, as a terminal may see it. */
+/* Writes a JSON string, given without its quotes, as a terminal may see it. */
 void rows_write_text(struct out *out, struct slice raw);
 
-/* The values of a group: key=value, … and then the text `after`. Nothing for no group. */
+/* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
 void rows_write_group(struct out *out, struct slice group, const char *after);
 
 /* A row's name in messages. */
@@ -90,13 +90,13 @@ void rows_write_name(struct out *out, const struct rows *rows, const struct late
 /* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" if the letter has several. */
 void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
 
-/* A row's key, with "from":"A","to":"B" among them. */
+/* The same for a row, with "from":"A","to":"B" or "life":true after "object". */
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
 
 /*
  * The rows that have values, in the order for people: by group, by type, the whole life before its
- * parts, and those by their total time, the longest first. Equal ones are ordered by name, so the
- * order does not depend on that of the input. The caller frees them.
+ * parts, and the parts by their total time, the longest first. Equal ones are sorted by name, so the
+ * order does not depend on that of the input. The caller frees the array.
  */
 struct ranked_row {
 	const struct latency *row;

@@ -60,7 +60,7 @@ static double part_of(const struct share *share, unsigned __int128 ns)
 	return share->life ? (double)ns / (double)share->life : 0;
 }
 
-/* The next key and value of a group, as people see them. False after the last one. */
+/* The next key and value of a group, as they are printed. False after the last one. */
 static bool next_member(struct json *j, struct slice *key, struct slice *value)
 {
 	if (!json_key(j, key) || !json_value(j, value))
@@ -72,7 +72,7 @@ static bool next_member(struct json *j, struct slice *key, struct slice *value)
 	return true;
 }
 
-/* A column's text, in which blanks would look like other columns. Returns how many characters it has. */
+/* Writes a column's text, with _ for blanks, which would look like more columns. Returns its number of characters. */
 static size_t write_cell(struct out *out, struct slice raw)
 {
 	size_t from = out->len, n = 0;
@@ -86,14 +86,14 @@ static size_t write_cell(struct out *out, struct slice raw)
 	return n;
 }
 
-/* A cell in text, which is flushed only when the line is whole, and blanks up to the width and one more. */
+/* Writes a cell, and blanks up to the width and one more. text must be OUT_MEMORY: write_cell() changes its buffer. */
 static void put_cell(struct out *text, struct slice raw, size_t width)
 {
 	for (size_t n = write_cell(text, raw); n <= width; n++)
 		out_char(text, ' ');
 }
 
-/* The columns of a table's groups: as wide as what is in them. */
+/* The columns of a table's groups, as wide as their widest cells. */
 struct columns {
 	size_t *widths, n, cap;
 	struct out text;

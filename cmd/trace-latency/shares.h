@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much of the time of requests each layer had: the table of --layers, with a row for each group and type. */
+/* The table of --layers: the share of the requests' time for each layer, with a row for each group and type. */
 #ifndef TRACE_LATENCY_SHARES_H
 #define TRACE_LATENCY_SHARES_H
 

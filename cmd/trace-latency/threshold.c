@@ -18,7 +18,7 @@ bool threshold_parse(const char *text, struct threshold *threshold)
 
 	if (text[0] != 'p' || !colon)
 		return false;
-	/* as the key in JSON is called */
+	/* the name of the key in JSON */
 	if (strncmp(text, "p999:", 5) == 0)
 		percentile = 99900;
 	else if (!number_fixed(slice_between(text + 1, colon), 3, &percentile))

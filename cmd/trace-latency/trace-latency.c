@@ -4,8 +4,8 @@
  * how long they stayed in each. It keeps histograms, which can be written as lines, added up by
  * another trace-latency, and compared with those of an earlier run.
  *
- * Times are whole nanoseconds, the unit of `us` in trace lines, because the lines have no rate of
- * the ticks. So sums are exact, and the parts of a life add up to the whole.
+ * Times are whole nanoseconds, the resolution of `us` in trace lines, because the lines have no rate
+ * of the ticks. So sums are exact, and the parts of a life add up to the whole.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static struct rows rows;
 static struct shares shares;
 static struct rows base; /* of the earlier run */
 
-/* One of them measures: the other one, and more slowly, if it takes whole trees of objects to know. */
+/* One of them measures: trees, which is slower, only if whole trees of objects are needed. */
 static struct measure measure;
 static struct trees trees;
 
@@ -73,7 +73,7 @@ static void note_lifecycle(const struct lifecycle *l, const char *name)
 	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
 }
 
-/* Says once what could not be measured. */
+/* Prints notes about what could not be measured. */
 static void print_notes(const struct measure *m, const char *name)
 {
 	cli_note(opt.quiet, name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
@@ -102,7 +102,7 @@ static void print_tree_notes(const struct trees *t, const char *name)
 		      name, t->refused);
 }
 
-/* Whether there is anything; says so when not. For a mapper (-e), that is no error. */
+/* Returns false, after a message, if there is nothing. For a mapper (-e) that is no error, only a note. */
 static bool say_if_none(uint64_t measured, const char *name, const char *what)
 {
 	if (measured)
@@ -170,7 +170,7 @@ static int read_files(const char *const *paths, size_t n)
 	return status;
 }
 
-/* Whether all keys of -g were there; says so when not. */
+/* Whether all keys of -g were found; prints a message if not. */
 static bool check_keys(const char *name)
 {
 	bool good = true;
@@ -269,7 +269,7 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 	return paths;
 }
 
-/* Says how many rows of the base this run does not have. */
+/* Prints how many rows of the base this run does not have. */
 static void note_gone(void)
 {
 	uint64_t gone = 0;

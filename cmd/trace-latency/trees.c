@@ -8,10 +8,10 @@
 #include "mem.h"
 #include "tracelines.h"
 
-/* Notes of a span, each the index of a text and one: of its first line's group, and of its parent's group. */
+/* Indexes in span.notes. A note is the index of a text plus 1: of the first line's group, and of the parent's. */
 enum { FIRST, INHERITED };
 
-/* The first of them, if it is too long. */
+/* The note FIRST of a group that is too long. */
 static const uint32_t TOO_LONG = UINT32_MAX;
 
 static void add_states(struct trees *t, const struct span *s)
@@ -74,7 +74,7 @@ static struct slice text_of(const struct intern *texts, uint32_t note)
 	return note ? texts->all[note - 1] : slice_of("");
 }
 
-/* The index of a span's group in rows; MAP_NONE when it is too long, or one too many. */
+/* The index of a span's group in rows; MAP_NONE when it is too long, or exceeds ROWS_GROUPS. */
 static uint32_t find_group(struct trees *t, const struct span *s)
 {
 	struct slice group;
@@ -87,7 +87,7 @@ static uint32_t find_group(struct trees *t, const struct span *s)
 	return group.n > GROUP_MAX ? MAP_NONE : intern_add_below(&t->rows->groups, group, ROWS_GROUPS);
 }
 
-/* Measures a span that has ended, and those below it as far as they have. */
+/* Measures a span that has ended, and those below it that have ended as well. */
 static void take_tree(struct trees *t, const struct span *s)
 {
 	uint32_t group = find_group(t, s);
@@ -115,7 +115,7 @@ static void take_span(void *context, const struct span *s)
 		take_tree(context, s);
 }
 
-/* As spans.entry. */
+/* A spans.entry function. Stores the group of a span's first line. */
 static void keep_first(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
@@ -155,7 +155,7 @@ int trees_lines(struct trees *t, const char *path)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	status = tracelines_each(&in, take_line, t);
 	t->lines = in.lines.number;
-	/* as in measure.c, all entries say which states are final */
+	/* as in measure.c, which states are final depends on all entries */
 	lifecycle_end(&t->spans.lifecycle);
 	spans_end(&t->spans);
 	return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures as measure.h does, but by the spans of a trace: their groups may be what requests were,
- * which is known when the tree of a request has ended.
+ * Measures as measure.h does, but from the spans of a trace. So groups can depend on facts about a
+ * request that are not known until its tree of spans has ended.
  */
 #ifndef TRACE_LATENCY_TREES_H
 #define TRACE_LATENCY_TREES_H
@@ -31,8 +31,8 @@ struct trees {
 	uint64_t unknown;      /* spans of objects without an id */
 	uint64_t cut;          /* requests without their creation, if shares are wanted */
 	uint64_t single_entry; /* objects with no entry but their creation */
-	uint64_t in_work;      /* objects that were in work at the end */
-	uint64_t refused;      /* spans whose group is too long, or one too many */
+	uint64_t in_work;      /* objects that were in progress at the end */
+	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 
 	struct intern firsts; /* groups of first lines */
 	struct lift lift;
