@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which owner record of a trace belongs to which qpair of NVMe-oF TCP.
+ * Finds the owner record of each NVMe-oF TCP qpair in a trace.
  *
  * A poll group registers a connection's owner and then adds its qpair to itself, in one call on one
  * thread (spdk_nvmf_poll_group_add(), from v24.05 on). So on each thread registrations and
@@ -51,7 +51,7 @@
 #include "owners.h"
 #include "qpair.h"
 
-/* A qpair, to be matched with its owner. */
+/* A qpair to match with its owner. */
 struct match_qpair {
 	uint64_t begin, end; /* ticks; end is UINT64_MAX when it is not known */
 	uint64_t thread;

@@ -9,7 +9,7 @@
 #include "owners.h"
 #include "probeline.h"
 
-/* Escapes a string of a probe line as usdt-record does, however it was escaped. */
+/* Escapes a string of a probe line as usdt-record does, whichever recorder wrote it. */
 static size_t escape(char *to, struct slice string)
 {
 	struct slice plain = probeline_decode(string);

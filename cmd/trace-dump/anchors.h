@@ -49,8 +49,8 @@ struct anchors_range {
 };
 
 /*
- * Reports why the times of the trace of this name may be wrong. Returns whether they can be right. quiet: as in
- * cli_notice().
+ * Reports why the times of the trace of this name may be wrong. quiet: as in cli_notice(). Returns false if the times
+ * are unreliable.
  */
 bool anchors_report(const struct anchors *a, struct anchors_range trace, const char *name, bool quiet);
 

@@ -8,7 +8,7 @@
 #include "out.h"
 #include "trace.h"
 
-/* Lcores of which something is lost. */
+/* Lcores that lost something. */
 struct lcores {
 	unsigned first, last; /* ids */
 	uint64_t n;           /* headers or slots */

@@ -182,7 +182,7 @@ static bool check_times(const struct dump *d)
 			      opt.quiet);
 }
 
-/* Prints what was asked for. Returns whether all of it was there. */
+/* Prints what the options select. Returns whether all of it was there. */
 static bool dump(struct dump *d)
 {
 	struct reader *r = &d->reader;
@@ -213,7 +213,7 @@ static bool dump(struct dump *d)
 	return reader_report(r, d->name) && good;
 }
 
-/* If the input is not a trace but of another known kind, prints which one. Returns whether it is. */
+/* Prints the kind of an input that is not a trace. Returns false, without a message, if its kind is not known. */
 static bool refuse(const char *name, enum input_kind kind)
 {
 	switch (kind) {

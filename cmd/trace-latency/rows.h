@@ -64,7 +64,7 @@ struct rows_key {
 /* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
-/* The row that has the same texts as this one of other rows, and has values; or NULL. */
+/* The row of `rows` that has the same texts as the row `other` of `others`, and has values; or NULL. */
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other);
 
 static inline bool rows_is_life(const struct latency *row)
@@ -103,7 +103,7 @@ struct ranked_row {
 	double share; /* of the time of its group's objects of its type, 0 to 1 */
 } * rows_ranked(const struct rows *rows);
 
-/* The order of groups: numbers in them as numbers. */
+/* The order of groups; numbers in them are compared by value. */
 int rows_compare_groups(struct slice a, struct slice b);
 
 /* Makes all histograms empty. */

@@ -30,7 +30,7 @@ struct source {
 	struct traceline parsed;
 
 	bool any;                      /* there was a line */
-	bool failed;                   /* something was wrong, which was printed */
+	bool failed;                   /* something was wrong, after a message */
 	struct rate_point first, last; /* lowest and highest of the timed lines so far, by ticks */
 	uint64_t highest;              /* ticks of the lines so far */
 	uint64_t unordered;            /* lines with lower ticks than one before them */
