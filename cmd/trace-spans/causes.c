@@ -10,10 +10,9 @@
 
 enum {
 	HAS_BUFFER = 1, /* in span.notes[0] */
-	VISITS = 64,    /* of connections, on average, for each buffer that is returned */
+	VISITS = 64,    /* connections that find_most() visits per returned buffer, on average */
 };
 
-/* States in which objects wait along with others. */
 static bool waits_for_buffer(const struct causes *c, uint32_t state)
 {
 	return state != MAP_NONE && c->spans->info[state].layer == LAYER_BUFFER;
@@ -86,7 +85,7 @@ void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
 	struct causes_lcore *lcore;
 	uint32_t connection;
 
-	/* a line of another tool, which no lcore has written */
+	/* a line of another tool: no lcore wrote it */
 	if (!line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint)))
 		return;
 	lcore = lcore_of(c, line);
@@ -111,7 +110,7 @@ static void name_connection(struct causes *c, const struct span *s)
 		connection->label = mem_slice(label_of(&c->text, s));
 }
 
-/* Counts those that were there before it. */
+/* Sets others to the number that were already waiting or queued. */
 static void enter(struct causes *c, const struct span *s, uint32_t state, struct span_line *line)
 {
 	if (waits_for_buffer(c, state))
@@ -120,7 +119,7 @@ static void enter(struct causes *c, const struct span *s, uint32_t state, struct
 		line->others = c->all[s->connection].queued++;
 }
 
-/* When there are many connections, the one with most buffers is found a little late. */
+/* With many connections, c->most may be out of date for a while: this bounds the cost of the search. */
 static void find_most(struct causes *c)
 {
 	c->visits += VISITS;
@@ -171,7 +170,7 @@ void causes_keep(struct causes *c, struct span *s, uint32_t before, const struct
 	if (waits_for_buffer(c, before))
 		get_buffer(c, s, kept);
 	enter(c, s, s->states[s->n - 1].state, kept);
-	/* a request has its buffer until it ends */
+	/* a request holds its buffer until it ends */
 	if (!spans_is_open(c->spans, s)) {
 		return_buffer(c, s);
 		s->notes[0] &= ~HAS_BUFFER;
@@ -186,7 +185,7 @@ void causes_end(struct causes *c, const struct span *s)
 	return_buffer(c, s);
 }
 
-/* A line of its own: the number of things between two texts. */
+/* Prints a line with a number, its noun in singular or plural, and a text on each side. */
 static void put_cause(const struct causes *c, struct out *out, const char *before, uint64_t n, const char *one,
 		      const char *many, const char *after)
 {

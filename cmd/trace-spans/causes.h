@@ -1,48 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a trace proves about the waits of its spans: an lcore that wrote nothing, buffers that others had, writes that
- * were queued before, other PDUs of the connection.
+ * Explains the waits of spans as far as the trace proves a cause: an lcore that wrote nothing, buffers that others
+ * held, writes that were queued earlier, other PDUs of the connection.
  */
 #ifndef TRACE_SPANS_CAUSES_H
 #define TRACE_SPANS_CAUSES_H
 
 #include "spans.h"
 
-/* All zero but for these, it has seen no lines. */
+/* At first all zero, except spans and indent. */
 struct causes {
 	struct spans *spans; /* set before the first line */
-	int indent;          /* columns before what is printed */
+	int indent;          /* columns before each line */
 
 	struct map lcores;
 	struct causes_lcore {
-		uint64_t last, silence; /* ns: its latest entry, and the time before that */
+		uint64_t last, silence; /* ns: time of its latest entry, and the gap before it */
 	} * last;                       /* by lcore */
 	size_t num_lcores, cap_lcores;
 	struct map connections;
 	struct causes_connection {
 		uint64_t pdus;      /* received */
 		uint64_t queued;    /* writes in the queue of its socket */
-		uint64_t holders;   /* requests that have a buffer */
+		uint64_t holders;   /* requests that hold a buffer */
 		struct slice label; /* of the first request */
 	} * all;
 	size_t num_connections, cap_connections;
-	uint64_t waiting, holders; /* requests that wait for a buffer, and that have one */
-	uint32_t most;             /* the connection with the most of these */
-	size_t visits;             /* of connections that were saved since the last search for it */
+	uint64_t waiting, holders; /* requests that wait for a buffer, and that hold one */
+	uint32_t most;             /* the connection with the most holders */
+	size_t visits;             /* credit for the next search for it, see VISITS */
 	struct out text;
 };
 
-/* Sees each line before spans_line() does. */
+/* To be called for each line, before spans_line(). */
 void causes_see(struct causes *c, const struct traceline *line, uint64_t ns);
 
-/* An entry of a span, which was in a state before: MAP_NONE at first. Sets what *kept has of causes. */
+/*
+ * Counts an entry of a span. before: the state that it left, MAP_NONE for the first entry. Sets the members of *kept
+ * that causes_write() reads.
+ */
 void causes_keep(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
 		 struct span_line *kept);
 
-/* A span ends in the state that it is in. */
+/* Counts the end of a span, in its latest state. */
 void causes_end(struct causes *c, const struct span *s);
 
-/* Prints what is known of the wait of `gap` ns that the span's state n ended, on this lcore: a line for each cause. */
+/* Prints a line for each known cause of the gap, in ns, before the span's state n, which it entered on this lcore. */
 void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
 		  uint64_t gap);
 

@@ -32,7 +32,7 @@ static char *text_room(struct choose *c, size_t n)
 	return out_room(&c->text, n + 1);
 }
 
-/* A string as written in JSON, without its quotes, as a C string. */
+/* Decodes a JSON string, given without its quotes. */
 static const char *plain_string(struct choose *c, struct slice raw)
 {
 	char *to = text_room(c, raw.n);
@@ -94,7 +94,7 @@ bool choose_span(struct choose *c, const struct spans *spans, const struct span 
 	return !c->states.n || was_in_state(c, spans, s);
 }
 
-/* The value of a member of a member of … the object. */
+/* Finds the value at a path such as args.qpair.hostnqn. */
 static bool find(struct slice object, const char *path, const char *end, struct slice *value)
 {
 	const char *dot = memchr(path, '.', end - path);
@@ -110,7 +110,7 @@ static bool find(struct slice object, const char *path, const char *end, struct 
 	return false;
 }
 
-/* The keys of io need no path. */
+/* Keys of io are also found without "io." before them. */
 static bool find_key(struct slice line, const char *key, struct slice *value)
 {
 	static const char io[] = "io";

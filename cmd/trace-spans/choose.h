@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which spans are printed: those that all of -k, -m, -t and -w choose. */
+/* Selects the spans to print: those that match all of -k, -m, -t and -w. */
 #ifndef TRACE_SPANS_CHOOSE_H
 #define TRACE_SPANS_CHOOSE_H
 
@@ -20,15 +20,15 @@ struct choose {
 	struct choose_globs keys; /* all of these have to match */
 	struct choose_globs states, owners;
 	uint64_t min_ns;
-	uint64_t num_compared; /* span lines, by -k */
+	uint64_t num_compared; /* span lines that were matched with -k */
 	struct out text;       /* a string that is compared */
 	struct choose_state {
 		bool known, matches;
-	} * known; /* by state, those that were compared */
+	} * known; /* whether states match -t, set on first use */
 	size_t num_known, cap_known;
 };
 
-/* Adds KEY=GLOB. False when it is not that. The text must outlive c. */
+/* Adds KEY=GLOB. False if the text has another form. The text must outlive c. */
 bool choose_add_key(struct choose *c, const char *text);
 void choose_add(struct choose_globs *globs, const char *glob);
 

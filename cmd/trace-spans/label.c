@@ -4,7 +4,7 @@
 #include "connection.h"
 #include "json.h"
 
-/* The member of an object among the arguments, such as hostnqn. */
+/* The first member of this name, such as hostnqn, in an argument that is an object. */
 static struct slice annotation(struct slice args, const char *name)
 {
 	struct slice key, value, member;

@@ -13,7 +13,7 @@ static void measure(struct print *p, const struct span *s)
 	p->text.len = 0;
 }
 
-/* A string that is written in JSON already. */
+/* raw: as written in JSON; key ends with the quote that opens it. */
 static void put_string(struct out *out, const char *key, struct slice raw)
 {
 	if (!raw.n)
@@ -36,7 +36,7 @@ static void put_children(struct out *out, const struct spans *spans, const struc
 	out_char(out, ']');
 }
 
-/* The next key of an object; the first one comes after its brace. */
+/* Writes a key of an object, with a comma unless it is the first one. */
 static void put_key(struct out *out, const char *key)
 {
 	out_text(out, out->buf[out->len - 1] == '{' ? "\"" : ",\"");
@@ -77,7 +77,7 @@ static void put_states(struct out *out, const struct spans *spans, const struct 
 	out_char(out, ']');
 }
 
-/* The time of all types with the letter of this one; false when a type before it has the same. */
+/* Sums the time of all types with this one's letter. False if an earlier type has that letter: it was summed there. */
 static bool sum_letter(const struct intern *types, const struct self *self, uint32_t type, uint64_t *ns)
 {
 	struct slice letter = lifecycle_letter(types->all[type]);
@@ -121,7 +121,7 @@ static void put_self(struct out *out, const struct spans *spans, const struct se
 	out_char(out, '}');
 }
 
-/* Beside the layers, whose sum is the life. */
+/* Not in layers, whose sum is the life: these times also count for a layer. */
 static void put_held(struct out *out, const struct held *held)
 {
 	for (unsigned i = 0; i < HELD_PARTS; i++) {
@@ -183,7 +183,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	out_slice(to, out_kept(out));
 }
 
-/* Columns of the text. */
+/* Widths of the columns. */
 enum { US = 14, LIFE = 12, ID = 8, TYPE = 6, BLOCKS = 6, BDEV = 10, LBA = 10, WHO = 20, LCORE = 5 };
 
 static void put_right(struct out *out, struct slice text, size_t width)
@@ -194,7 +194,7 @@ static void put_right(struct out *out, struct slice text, size_t width)
 	out_char(out, ' ');
 }
 
-/* The text that was written after from, and is not of use any more. */
+/* Cuts off the text after from and returns it, valid until more is written. */
 static struct slice cut_text(struct out *text, size_t from)
 {
 	struct slice s = {text->buf + from, text->len - from};
@@ -223,7 +223,7 @@ static void put_fact_column(struct print *p, struct out *out, enum fact fact, si
 		put_right(out, slice_of("-"), width);
 }
 
-/* Blanks separate columns. */
+/* Replaces blanks by '_': blanks separate columns. */
 static void put_column(struct print *p, struct out *out, struct slice raw, size_t width)
 {
 	char *decoded = out_room(&p->text, raw.n);
@@ -234,7 +234,7 @@ static void put_column(struct print *p, struct out *out, struct slice raw, size_
 	out_column(out, text, width);
 }
 
-/* From id to lcore. */
+/* The columns from ID to LCORE. */
 static void put_what(struct print *p, struct out *out, const struct span *s)
 {
 	spans_write_id(&p->text, p->spans, s);
@@ -290,7 +290,7 @@ static void put_shares(struct out *out, const struct span *s, const uint64_t lay
 		out_char(out, '-');
 }
 
-/* In parentheses, as these are not the rest of the shares. */
+/* In parentheses, because these times also count for a layer. */
 static void put_held_shares(struct out *out, const struct span *s, const struct held *held)
 {
 	const char *before = " (";
@@ -306,7 +306,7 @@ static void put_held_shares(struct out *out, const struct span *s, const struct 
 	out_text(out, before[1] ? "" : ")");
 }
 
-/* Spans that are not whole say so at the end of their line. */
+/* Marks an incomplete span at the end of its line. */
 static void put_flags(struct out *out, const struct span *s)
 {
 	out_text(out, s->open ? " open" : "");

@@ -8,7 +8,7 @@
 #include "self.h"
 #include "spans.h"
 
-/* What is used again for each span. */
+/* Buffers that are reused for each span. */
 struct print {
 	const struct spans *spans;
 	struct lift lift;
@@ -23,7 +23,7 @@ void print_json(struct print *p, struct out *out, const struct span *s);
 void print_header(struct out *out);
 void print_text(struct print *p, struct out *out, const struct span *s);
 
-/* The same for spans that are open at a time in ns: how old they are, and what they wait for. */
+/* The same for spans that are open at now, in ns: their age, and what they wait for. */
 void print_open_header(struct out *out);
 void print_open(struct print *p, struct out *out, const struct span *s, uint64_t now);
 

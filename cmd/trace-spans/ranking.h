@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The texts with the largest keys, of any number that are added. */
+/* Stores the texts with the largest keys, of any number that are added. */
 #ifndef TRACE_SPANS_RANKING_H
 #define TRACE_SPANS_RANKING_H
 
 #include "out.h"
 
 struct ranking {
-	uint64_t max; /* how many are kept; 0: all */
+	uint64_t max; /* how many are stored; 0: all */
 	uint64_t added;
 	struct ranking_text {
 		uint64_t key;
@@ -16,13 +16,13 @@ struct ranking {
 	size_t n, cap;
 };
 
-/* Whether a text with this key would be kept. */
+/* Whether a text with this key would be stored. */
 bool ranking_wants(const struct ranking *r, uint64_t key);
 
-/* Keeps a copy of the text. */
+/* Stores a copy of the text. The caller has asked ranking_wants(). */
 void ranking_add(struct ranking *r, uint64_t key, struct slice text);
 
-/* Writes the texts, the largest key first, and forgets them. */
+/* Writes the texts, the largest key first, and removes them. */
 void ranking_write(struct ranking *r, struct out *out);
 
 #endif

@@ -9,8 +9,8 @@
 #include "mem.h"
 
 enum {
-	MARKED = 3,   /* of the longest gaps, those of at least this part of the life: */
-	NOTABLE = 10, /* a tenth */
+	MARKED = 3,   /* gaps with an asterisk: the longest ones */
+	NOTABLE = 10, /* if they are longer than a tenth of the life */
 	GAP = 12,     /* columns */
 };
 
@@ -29,7 +29,7 @@ void story_keep(struct story *story, struct span *s, uint32_t before, const stru
 	out_slice(&s->kept, text);
 }
 
-/* With control characters escaped, and cut off between two characters if it is too long. */
+/* Control characters are escaped; a cause that is too long is truncated between two characters. */
 static void keep_cause(struct story *story, struct story_held *held, const struct traceline *line)
 {
 	size_t n;
@@ -134,7 +134,8 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 }
 
 /*
- * An entry of the connection has the name that the span's line has, in place of all that trace-join -j says about it.
+ * In an entry of the span's connection, replaces the owner, and the lifetime from trace-join -j, by the name that the
+ * span's line shows.
  */
 static void shorten(struct traceline *line, const struct span *root, struct slice label)
 {
@@ -161,7 +162,7 @@ static void put_entry(struct story *story, struct out *out, const struct story_e
 	struct slice text = {s->kept.buf + at, end - at};
 
 	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');
-	/* which succeeds, as it did before */
+	/* cannot fail: the text was parsed before */
 	if (traceline_parse(&story->line, text))
 		return;
 	shorten(&story->line, root, label);
@@ -174,13 +175,13 @@ static void add_aside(struct story *story, struct story_aside aside)
 	story->asides[story->num_asides++] = aside;
 }
 
-/* Gathers the times for which a reactor was held between two lines, each once for a story. */
+/* Gathers the intervals whose lines are between two others, given by sequence, each once per story. */
 static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
 {
 	uint64_t first = ring->n < STORY_KEPT ? 0 : ring->n - STORY_KEPT, end = ring->n;
 
 	story->is_lost |= ring->dropped >= from;
-	/* the first one after the line */
+	/* the first one after the line `from` */
 	while (first < end) {
 		uint64_t middle = first + (end - first) / 2;
 
@@ -201,7 +202,7 @@ static void gather_held(struct story *story, const struct story_ring *ring, uint
 	}
 }
 
-/* What held the reactors that the span was on, and its disk. */
+/* Gathers what held the span's reactors, and its disk I/O. */
 static void gather_asides(struct story *story, const struct span *s)
 {
 	const struct spans *spans = story->spans;
@@ -217,7 +218,7 @@ static void gather_asides(struct story *story, const struct span *s)
 			to = s->lines[i + 1].sequence;
 		else if (!spans_is_open(spans, s))
 			break;
-		/* nothing was lost of a reactor that was never held */
+		/* if held is 0, no interval is missing, even if the ring has overwritten some */
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			if (to == UINT64_MAX || s->held[kind])
 				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], line->lcore,
@@ -268,7 +269,7 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
 }
 
-/* Where the gap, its mark, the lcore and the time of an entry are; the time is that of the end. */
+/* Prints a line in the columns of an entry, without a gap, with the time at which the interval ended. */
 static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
 {
 	out_printf(out, "%*s   %*" PRIu64 " %*.3f ", GAP, "", story->columns.widths[TEXT_LCORE], aside->lcore,
@@ -309,7 +310,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 			put_aside(story, out, &story->asides[aside]);
 		put_entry(story, out, &story->entries[i], gap, gap >= marked, s, label);
 		if (gap >= marked)
-			/* the line that put_entry() has parsed */
+			/* story->line was set by put_entry() */
 			causes_write(&story->causes, out, story->entries[i].span, story->entries[i].state,
 				     story->line.lcore, gap);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The story of a span: its entries and those of the spans below it, in their order, with the time
- * before each. After the longest waits comes what the trace proves about them. Among the entries is what
- * held the reactor, and what its disks did, if the lines say so.
+ * The story of a span: its entries and those of the spans below it, in order, with the time before
+ * each. The longest waits are followed by the causes that the trace proves. If lines of other tools
+ * show what held the reactor, and I/O of its disks, that is printed among the entries.
  */
 #ifndef TRACE_SPANS_STORY_H
 #define TRACE_SPANS_STORY_H
@@ -11,13 +11,13 @@
 #include "spans.h"
 #include "text.h"
 
-/* Latest times of a kind that are kept of a reactor, those that a story has, and bytes of what is said about each. */
+/* Latest intervals that are stored for each reactor and kind, most intervals in a story, and bytes of a cause. */
 enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
 
-/* A time in which a reactor was held. */
+/* An interval in which a reactor was held: off its CPU, or interrupted. */
 struct story_held {
 	uint64_t sequence, begin, end;
-	uint64_t told; /* the story that has it */
+	uint64_t told; /* the latest story that it is in */
 	char cause[STORY_CAUSE];
 };
 
@@ -28,11 +28,11 @@ struct story {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
 		uint64_t n;            /* so far */
-		uint64_t dropped;      /* sequence of the latest one that is not kept */
+		uint64_t dropped;      /* sequence of the latest one that was overwritten */
 	} (*reactors)[REACTORS_KINDS]; /* as in spans.reactors */
 	size_t num_reactors, cap_reactors;
 	uint64_t told; /* stories so far */
-	/* of the story that is written: its entries, and what comes among them */
+	/* of the story being written: its entries, and the lines among them */
 	struct story_entry {
 		const struct span *span;
 		size_t state;
@@ -44,19 +44,19 @@ struct story {
 		const struct span *span;
 	} * asides;
 	size_t num_asides, cap_asides;
-	bool is_lost;          /* some of them are not kept */
-	struct traceline line; /* of an entry that is written */
+	bool is_lost;          /* intervals of this story were overwritten */
+	struct traceline line; /* of the entry being written */
 	struct text_short columns;
 	struct out text, label, cause;
 };
 
-/* It has seen no lines. Each line goes to causes_see() first, and each span that ends to causes_end(). */
+/* The caller passes each line to causes_see() before spans_line(), and each span that ends to causes_end(). */
 void story_start(struct story *story, struct spans *spans);
 
-/* Keeps the line of an entry, as spans.entry. */
+/* Stores the line of an entry; for spans.entry. */
 void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
 
-/* Keeps a time in which a reactor was held, as spans.held. */
+/* Stores an interval in which a reactor was held; for spans.held. */
 void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
 		const struct traceline *line);
 

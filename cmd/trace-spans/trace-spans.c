@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-spans: prints one line per span, the life of an object of a trace, such as a request: what
- * it was, which states it passed through, and where its time went. It can print the slowest ones
- * only, those that are in flight, and the story of each: all entries with the time between them.
+ * trace-spans: prints one line per span. A span is the life of an object of a trace, such as a request:
+ * what it was, which states it passed through, and where its time went. trace-spans can print only the
+ * slowest spans or those in flight, and the story of each: all entries with the time between them.
  */
 #include <err.h>
 #include <errno.h>
@@ -51,7 +51,7 @@ static struct slice text_of(const struct span *s, bool in_work)
 	return out_kept(&text);
 }
 
-/* Whether all options want the span; one in work has been so until now. */
+/* Whether the span matches all options. ns: its life, or its age if it is open. */
 static bool is_wanted(const struct span *s, uint64_t ns)
 {
 	if ((s->has_parent && !opt.all) || !choose_span(&choose, &spans, s, ns))
@@ -118,7 +118,7 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 	return spans_line(&spans, line, entry);
 }
 
-/* No line has come for a tick: for --stuck time passes, otherwise only what has ended is not held back for long. */
+/* No line has come for a tick. With --stuck, trace time advances; else spans in final states end after a second. */
 static void pass(void *context)
 {
 	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
@@ -209,7 +209,7 @@ static void start(void)
 		print_header(&out);
 }
 
-/* Says what was left out. Returns whether the output can be what was asked for. */
+/* Prints what was left out. Returns false if the input was empty, or if no span has a key of -k. */
 static bool check(const struct lines *lines)
 {
 	const char *name = lines->name;
