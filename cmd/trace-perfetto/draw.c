@@ -5,12 +5,12 @@
 #include "number.h"
 #include "proto.h"
 
-/* Kinds of rows: types of objects, and these. */
+/* Kinds of rows: the types of objects, then these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 
 /*
- * What span.notes are: bits, the numbers of requests in flight from its start on and from its end on, the state that is
- * its end, and where in span.kept the notes of its latest state are.
+ * Indexes in span.notes: bits, the numbers of requests in flight after its start and after its end, the index of the
+ * state in which it ended, and the offset in span.kept of the notes of its latest state.
  */
 enum { BITS, AT_START, AT_END = AT_START + PACKETS_COUNTERS, END_STATE = AT_END + PACKETS_COUNTERS, KEPT };
 enum {
@@ -24,7 +24,7 @@ enum {
 	IS_FULL = 128
 };
 
-/* An arrow cannot lead back in time, as it would where lines are not in order. */
+/* An arrow cannot lead back in time, as it would if lines are out of order. */
 static bool has_flow(const struct span *parent, const struct span *child)
 {
 	return parent->first <= child->first;
@@ -35,7 +35,7 @@ static uint64_t flow_of(const struct span *child)
 	return (uint64_t)child->generation << 32 | (child->index + 1);
 }
 
-/* The first argument that the span's first entry does not have at this place with the same value. */
+/* How many leading arguments are the same as in the span's first entry. */
 static size_t num_repeated(const struct span *s, const struct traceline *line)
 {
 	struct slice rest = span_args(s), text;
@@ -62,7 +62,7 @@ static void note_owner(struct notes *notes, struct slice poller, struct slice ow
 		notes_text(notes, NOTE_POLLER, poller, false);
 }
 
-/* What a later entry has that its span does not. */
+/* Notes what a later entry has that the first one does not. */
 static void note_changes(struct notes *notes, const struct span *s, const struct traceline *line)
 {
 	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
@@ -75,7 +75,7 @@ static void note_changes(struct notes *notes, const struct span *s, const struct
 	notes_args(notes, line, num_repeated(s, line));
 }
 
-/* Keeps what was noted of the latest state. The last of too many states takes the place of the one before. */
+/* Stores the notes of the latest state. In a span of SPANS_STATES states, each further one replaces the last one. */
 static void keep_notes(struct notes *notes, struct span *s)
 {
 	if (s->n == SPANS_STATES && s->notes[BITS] & IS_FULL)
@@ -85,7 +85,7 @@ static void keep_notes(struct notes *notes, struct span *s)
 	notes_keep(notes, &s->kept, s->n - 1);
 }
 
-/* Keeps numbers of requests in flight, which are drawn with the span. */
+/* Stores numbers of requests in flight, to be drawn with the span. */
 static void keep_count(struct span *s, unsigned note, struct tracks_count count)
 {
 	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
@@ -101,7 +101,7 @@ static struct tracks_count count_of(const struct span *s, unsigned note)
 	return count;
 }
 
-/* Draws the end of the time in flight of a span that goes on after it. */
+/* Draws the numbers at the end of a span that is now in flight again. */
 static void draw_end_count(struct draw *d, struct span *s)
 {
 	if (s->notes[BITS] & COUNTS_END)
@@ -176,7 +176,7 @@ static struct slice id_of(struct draw *d, const struct span *s)
 	return out_kept(&d->text);
 }
 
-/* What an I/O is; where nothing of that is known, the id. */
+/* What an I/O is, or the id if nothing of that is known. */
 static struct slice name_of(struct draw *d, const struct span *s)
 {
 	const struct facts *facts = &d->lift.facts;
@@ -323,7 +323,7 @@ void draw_span(struct draw *d, const struct span *s)
 	end_span(d, *track, s);
 }
 
-/* What a line has besides its time, its lcore and its name. */
+/* Notes all of a line except time, lcore and name. */
 static void note_line(struct notes *notes, const struct traceline *line)
 {
 	notes_clear(notes);
@@ -367,7 +367,7 @@ void draw_held(struct draw *d, const struct reactor *reactor, const struct react
 	draw_interval(d, place, interval, line);
 }
 
-/* A thread that is no reactor of the trace: false, with nothing drawn, for any other line. */
+/* Draws an interval of a thread that is no reactor of the trace. False, with nothing drawn, for any other line. */
 static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t ns)
 {
 	struct reactors_interval interval = {.end = ns};

@@ -15,17 +15,20 @@ struct draw {
 	struct out text; /* a name, or a value */
 };
 
-/* Keeps the parts of an entry that are drawn, as spans.entry. */
+/* Stores the parts of an entry that are drawn; for spans.entry. */
 void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line);
 
 /* Draws a span that has ended. */
 void draw_span(struct draw *d, const struct span *s);
 
-/* Draws a time in which a reactor did not run, as spans.held. */
+/* Draws an interval in which a reactor did not run; for spans.held. */
 void draw_held(struct draw *d, const struct reactor *reactor, const struct reactors_interval *interval,
 	       const struct traceline *line);
 
-/* Draws any other line, on the track of its lcore, or of another thread than the reactors. Returns what is wrong. */
+/*
+ * Draws any other line, on the track of its lcore, or of its thread if that is no reactor of the trace. Returns NULL,
+ * or what is wrong with the line.
+ */
 const char *draw_line(struct draw *d, const struct traceline *line, uint64_t ns);
 
 void draw_free(struct draw *d);

@@ -32,7 +32,7 @@ uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end)
 		lanes->all = mem_room(lanes->all, lanes->n, &lanes->cap);
 		lanes->n++;
 	}
-	/* slices come nearly in the order of their ends: its place is near the last one */
+	/* slices come nearly in the order of their ends, so the row moves to the end of the array, or near it */
 	for (; i && lanes->all[i - 1].end > end; i--)
 		lanes->all[i] = lanes->all[i - 1];
 	for (; i + 1 < lanes->n && lanes->all[i + 1].end <= end; i++)

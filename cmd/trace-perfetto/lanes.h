@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lays slices on rows, on which they do not overlap. */
+/* Assigns slices to rows so that they do not overlap. */
 #ifndef TRACE_PERFETTO_LANES_H
 #define TRACE_PERFETTO_LANES_H
 
@@ -15,12 +15,13 @@ struct lanes {
 	size_t n, cap;
 };
 
-/* The end of a slice that goes on. */
+/* The end of a slice that has not ended. */
 #define LANES_NO_END UINT64_MAX
 
 /*
- * Takes the row for a slice from first to end: the one that was used last of those that are free.
- * Returns the place of its track, which the caller sets in a new row, where it is MAP_NONE.
+ * Assigns a slice from first to end, in ns, to the free row that was used last, or to a new one.
+ * Returns a pointer to the row's track, valid until the next call. It is MAP_NONE in a new row: the
+ * caller sets it.
  */
 uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end);
 

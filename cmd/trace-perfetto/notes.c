@@ -9,8 +9,8 @@
 #include "proto.h"
 
 enum {
-	LONG_TEXT = 255, /* a longer one gets no number */
-	LEVELS = 2,      /* of objects in a note: the arguments, and what trace-join makes of one */
+	LONG_TEXT = 255, /* a longer one is not interned */
+	LEVELS = 2,      /* of objects in a note: the arguments, and one that trace-join annotated */
 };
 
 static const char *const names[NOTE_LIFT] = {
@@ -49,10 +49,10 @@ static inline void use(struct notes *notes, enum notes_kind kind, uint32_t numbe
 	notes->uses[notes->n++] = kind * NOTES_MAX + number;
 }
 
-/* Most notes are short: they are made in one piece, of at most this many bytes, whose length takes one. */
+/* Most notes are short: they are written in one piece of at most this many bytes, so the length takes one byte. */
 enum { SHORT_NOTE = 100 };
 
-/* Starts one at `start`, with a name that has a number. */
+/* Starts a short note at `start`; the name is a number. */
 static inline char *short_open(struct notes *notes, char *start, unsigned field, uint32_t name)
 {
 	use(notes, NOTES_NAMES, name);
@@ -143,7 +143,7 @@ static void put_real(struct out *out, struct slice value)
 	proto_fixed64(out, ANNOTATION_DOUBLE, bits);
 }
 
-/* An integer or an address, and the field that it is written in. */
+/* Reads an integer or an address. *field: the one that it is written in. */
 static inline bool is_integer(struct slice value, unsigned *field, uint64_t *number)
 {
 	*field = value.p[0] == '"' ? ANNOTATION_POINTER : ANNOTATION_UINT;
@@ -254,7 +254,7 @@ struct notes_list notes_list(const struct notes *notes)
 	return list;
 }
 
-/* What is before the two parts of a list, and how much there is of both; the next one starts at an even place. */
+/* The header of a stored list. Its uses and bytes follow, then padding to an even offset. */
 struct kept {
 	uint64_t bits[NOTES_KINDS];
 	uint32_t event, uses, bytes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known of an event besides its name: Perfetto's debug annotations, in the wire format.
+ * Notes: what is known of an event besides its name, as Perfetto's debug annotations in the wire format.
  *
- * Names, and texts that come again and again, are numbers there, which each packet sequence has to define before it
- * uses them. Notes list those that they use, so that they can be made before it is known on which track they are drawn.
+ * Names and repeated texts are interned as numbers. Each packet sequence must define a number before it uses it. Notes
+ * list the numbers that they use, so they can be encoded before their track is known.
  *
  * Texts are as in JSON between quotes.
  */
@@ -16,9 +16,9 @@
 enum notes_kind { NOTES_NAMES, NOTES_STRINGS, NOTES_KINDS };
 
 enum {
-	/* numbers of each kind, from 0; what comes later is written in full */
+	/* numbers of each kind, from 0; further texts are written in full */
 	NOTES_MAX = 512,
-	/* of those, the first ones, which most notes use, are bits */
+	/* the first ones, which most notes use, are recorded as bits */
 	NOTES_BITS = 64,
 };
 
@@ -67,31 +67,31 @@ void notes_flag(struct notes *notes, enum note name);
 void notes_uint(struct notes *notes, enum note name, uint64_t value);
 void notes_pointer(struct notes *notes, enum note name, uint64_t value);
 
-/* A text, unless its p is NULL. once: it is not worth a number. */
+/* A text, unless its p is NULL. once: it is not interned. */
 void notes_text(struct notes *notes, enum note name, struct slice text, bool once);
 
-/* A value as in JSON: arrays, and objects too deep in it, are text. */
+/* A JSON value. Arrays, and objects nested too deep, are written as text. */
 void notes_value(struct notes *notes, enum note name, struct slice value);
 
-/* What is written between these is an object. notes_close() gets what notes_open() returned. */
+/* What is added between these calls is an object. start: what notes_open() returned. */
 size_t notes_open(struct notes *notes, enum note name);
 void notes_member(struct notes *notes, enum note name, struct slice value);
 void notes_member_uint(struct notes *notes, enum note name, uint64_t value);
 void notes_close(struct notes *notes, size_t start);
 
-/* The arguments of a line from the one with this number on. */
+/* The arguments of a line, starting with the one at index from. */
 void notes_args(struct notes *notes, const struct traceline *line, size_t from);
 
 /* Valid until the next call. */
 struct notes_list notes_list(const struct notes *notes);
 
 /*
- * Keeps the notes of an event in a buffer, unless there are none, with a number that says which event it is. Numbers
- * only grow there.
+ * Appends the notes of an event, if there are any, to a buffer, with the number of the event. Numbers must be
+ * ascending.
  */
 void notes_keep(const struct notes *notes, struct out *kept, uint32_t event);
 
-/* The list of this event, which is the first one in the rest of the buffer or not there: then it is empty. */
+/* Cuts off the list of this event at the start of rest. Without one the list is empty, and rest is unchanged. */
 struct notes_list notes_kept(struct slice *rest, uint32_t event);
 
 void notes_free(struct notes *notes);

@@ -6,10 +6,10 @@
 #include "mem.h"
 #include "proto.h"
 
-/* Numbers of tracks count up from here: unlikely to be those of another trace that is opened along with it. */
+/* UUIDs of tracks count up from here. Another trace that is opened along with this one is unlikely to use them. */
 #define UUID_BASE (0x7370646bULL << 32)
 
-/* What is short is copied as if it had these many bytes: there is room for them. */
+/* Short texts are copied with this constant size: buffers have room for it. */
 enum { SHORT = 16 };
 
 /* Room for a packet with a short event. */
@@ -105,7 +105,7 @@ static void describe(struct packets *p, uint32_t number)
 	write_packet(p);
 }
 
-/* Starts a track's sequence, again: with a clock that counts from now on, and the track of its events. */
+/* Starts a track's sequence, or starts it again: sets its clock to ns, and the track of its events. */
 static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];
@@ -159,7 +159,7 @@ void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 	write_packet(p);
 }
 
-/* The time of an event on a track, whose sequence starts if it is due. */
+/* Sets the track and the time of an event. Starts the track's sequence if it has not started in this epoch. */
 static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];
@@ -201,7 +201,7 @@ static inline char *put_time(const struct packets *p, char *to)
 	return p->is_absolute ? proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID) : to;
 }
 
-/* A packet with an event of a few bytes, the first of which is in the lowest ones of the word. */
+/* Writes a packet with an event of n bytes, at most 8. The first one is in the lowest bits. */
 static inline void write_short(struct packets *p, uint64_t event, unsigned n)
 {
 	char *start = out_room(p->out, SHORT_PACKET), *to = start + 2; /* its key and length */
@@ -241,7 +241,7 @@ void packets_close(struct packets *p)
 	out_commit(p->out, to);
 }
 
-/* An event with its type, and the key of another field with its value if that takes a byte. */
+/* For write_short(): keys of fields, and the largest value that takes one byte. */
 enum {
 	TYPE_KEY = EVENT_TYPE << 3 | WIRE_VARINT,
 	NAME_KEY = EVENT_NAME_IID << 3 | WIRE_VARINT,
@@ -288,7 +288,7 @@ void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[P
 void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS],
 		    const uint64_t values[PACKETS_COUNTERS])
 {
-	/* a sequence that had started before names them */
+	/* a sequence that started before packets_expect() names them in each event */
 	for (unsigned i = 0; i < PACKETS_COUNTERS && !p->track->has_counters; i++) {
 		describe(p, counters[i]);
 		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(counters[i]));
@@ -297,7 +297,7 @@ void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS]
 		proto_uint(&p->event, EVENT_EXTRA_VALUES, values[i]);
 }
 
-/* Defines a number in the track's sequence. The kind of events' names is the one after those of notes. */
+/* Defines a number in the track's sequence. Names of events are the kind after those of notes. */
 static void add_definition(struct packets *p, unsigned use)
 {
 	static const unsigned fields[] = {

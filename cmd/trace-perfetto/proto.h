@@ -3,7 +3,7 @@
  * Perfetto's trace format: the wire format of Protocol Buffers, and the fields that are written.
  *
  * The messages are in protos/perfetto/trace of github.com/google/perfetto, in the files that are
- * named here. A field that a reader does not know is skipped by it, so numbers never change.
+ * named here. A reader skips fields that it does not know, so numbers never change.
  */
 #ifndef TRACE_PERFETTO_PROTO_H
 #define TRACE_PERFETTO_PROTO_H
@@ -106,7 +106,7 @@ static inline char *proto_put_varint(char *to, uint64_t value)
 	return to;
 }
 
-/* Nearly all are known to the compiler, which leaves the bytes. */
+/* Nearly all arguments are constants, so the compiler leaves only the bytes. */
 static inline char *proto_put_key(char *to, unsigned field, unsigned wire_type)
 {
 	unsigned key = field << 3 | wire_type;
@@ -128,7 +128,7 @@ static inline char *proto_put_length(char *to, unsigned field, size_t n)
 	return proto_put_varint(proto_put_key(to, field, WIRE_LEN), n);
 }
 
-/* The most that it writes. */
+/* It writes no more bytes than this. */
 enum { PROTO_LENGTH = 20 };
 
 /* Bytes of a whole field. */
@@ -173,7 +173,7 @@ static inline void proto_bytes(struct out *out, unsigned field, struct slice byt
 /* A string; what is not valid UTF-8 becomes U+FFFD. */
 void proto_text(struct out *out, unsigned field, struct slice text);
 
-/* The same of one as it is written in JSON between quotes. */
+/* The same for a string as written in JSON between quotes. */
 void proto_string(struct out *out, unsigned field, struct slice raw);
 
 /*
@@ -183,7 +183,7 @@ void proto_string(struct out *out, unsigned field, struct slice raw);
 static inline size_t proto_open(struct out *out, unsigned field)
 {
 	proto_key(out, field, WIRE_LEN);
-	/* of its length; most are shorter than 128 bytes */
+	/* for the length: most messages are shorter than 128 bytes */
 	out_char(out, 0);
 	return out->len;
 }

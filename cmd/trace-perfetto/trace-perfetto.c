@@ -68,7 +68,7 @@ static const char *take_line(void *context, struct traceline *line, struct slice
 	return draw_line(&draw, line, ns);
 }
 
-/* No line has come for a tick: what has ended is not held back for long. */
+/* No line has come for a tick. After a second, spans in final states end. */
 static void pass(void *context)
 {
 	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
@@ -110,7 +110,7 @@ static void start(void)
 	packets_start(&draw.packets);
 }
 
-/* Says what was left out. Returns whether the output can be what was asked for. */
+/* Prints what was left out. Returns false if the input was empty. */
 static bool check(const struct lines *lines)
 {
 	const char *name = lines->name;

@@ -58,8 +58,8 @@ static struct tracks_place *process_of(struct tracks *t, uint32_t place)
 }
 
 /*
- * The tracks of these numbers, if they were ever counted. The larger number comes first: trace_processor loses the
- * values of an event after one that is 0.
+ * The tracks of these numbers; false: nothing was ever counted. The larger number comes first, because trace_processor
+ * drops the values of an event after one that is 0.
  */
 static bool find_counters(struct tracks *t, uint32_t place, uint32_t tracks[PACKETS_COUNTERS])
 {
@@ -138,7 +138,7 @@ void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more)
 	packets_count(t->packets, process->counters[TRACKS_WAITING].track, ns, value);
 }
 
-/* Writes the rate of a millisecond, and that it is 0 after it, up to the next one that has a rate. */
+/* Writes the rate of the latest millisecond, then 0 unless next, the next one with a rate, follows directly. */
 static void write_rate(struct tracks *t, struct tracks_place *process, uint64_t next)
 {
 	enum { NS = 1000000, A_SECOND = 1000 };

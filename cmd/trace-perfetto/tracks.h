@@ -31,7 +31,7 @@ struct tracks {
 			uint64_t value;
 		} counters[TRACKS_COUNTERS];
 		/*
-		 * of a process: its counter of requests that end, and how many did in the latest millisecond with one
+		 * of a process: the track of its IOPS, the latest millisecond in which requests ended, and how many did
 		 */
 		uint32_t rate;
 		uint64_t ms, ended;
@@ -47,25 +47,25 @@ struct tracks {
 uint32_t tracks_place(struct tracks *t, uint32_t place);
 
 /*
- * The track of a row of a place for a slice from first to end (lanes.h); MAP_NONE: the row is new, and is to be set to
- * what tracks_add_row() returns. kind: numbers the rows of a place.
+ * The track of a row for a slice from first to end (lanes.h). MAP_NONE: the row is new; set it to what
+ * tracks_add_row() returns. kind: which rows of the place, such as those of a type of objects.
  */
 uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end);
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name);
 
-/* The requests in flight in its process, and there. */
+/* The requests in flight: in the place's process, and in the place. */
 struct tracks_count {
 	uint64_t values[PACKETS_COUNTERS];
 };
 
-/* One more, or less, is in flight. Returns the numbers from now on, which are to be drawn. */
+/* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
 struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
 
-/* Draws the numbers from a time on: with the event that is being made, or by themselves. */
+/* Draws the numbers: with the event being written, or by themselves at a time in ns. */
 void tracks_draw_with(struct tracks *t, uint32_t place, struct tracks_count count);
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);
 
-/* One more, or less, waits for a buffer from now on. */
+/* Counts one more, or one less, waiting for a buffer, and draws the number. */
 void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more);
 
 /* A request has ended there. */
