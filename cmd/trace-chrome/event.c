@@ -3,16 +3,16 @@
 
 #include "digits.h"
 
-/* The start of an event, up to its process. After event_open() there is always one before it. */
+/* The start of an event, up to its process. After event_open() there is always one before it, hence the comma. */
 #define EVENT(phase) ",\n{\"ph\":\"" phase "\",\"pid\":"
 
-/* An event is put together in one piece: bytes that it has at most besides name and arguments. */
+/* An event is written in one piece: at most this many bytes besides name and arguments. */
 enum { ROOM = 320 };
 
 /* A literal. */
 #define PUT(to, text) mempcpy(to, text, sizeof(text) - 1)
 
-/* The number of an lcore's track: thread 0 of a process has a meaning of its own to some readers. */
+/* The thread id of an lcore's track. It is never 0, which has a special meaning to some readers. */
 static uint64_t thread_of(uint32_t lcore)
 {
 	return (uint64_t)lcore + 1;
@@ -60,7 +60,7 @@ struct event_id event_id(struct slice letter, struct slice family, uint64_t numb
 	return id;
 }
 
-/* Texts that events share are copied as if they filled their arrays: there is room for them. */
+/* Shared texts are copied with the constant size of their arrays: ROOM includes it. */
 static inline char *put_at(char *to, const struct event_at *at)
 {
 	memcpy(to, at->text, sizeof(at->text));
@@ -111,7 +111,7 @@ void event_args(struct out *out, const struct traceline *line)
 		to = put(PUT(to, ",\"size\":"), line->size);
 	if (args.n)
 		to = put(PUT(to, ","), args);
-	/* in place of the first comma */
+	/* replaces the first comma */
 	*start = '{';
 	to += to == start;
 	*to++ = '}';
@@ -124,7 +124,7 @@ void event_open(struct out *out)
 		      "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"SPDK\"}}");
 }
 
-/* The start of what says something about a process. */
+/* The start of a metadata event about a process. */
 static void put_about(struct out *out, uint32_t process)
 {
 	out_text(out, EVENT("M"));
@@ -144,7 +144,7 @@ void event_close(struct out *out)
 	out_text(out, "\n]}\n");
 }
 
-/* The start of what says something about the track of an lcore. */
+/* The start of a metadata event about an lcore's track. */
 static void put_about_track(struct out *out, const char *name, uint32_t process, uint32_t lcore)
 {
 	put_about(out, process);
@@ -232,7 +232,7 @@ void event_depth(struct out *out, const struct event_at *at, struct slice letter
 {
 	char *to = out_room(out, ROOM);
 
-	/* of all processes: the time without the number of this one */
+	/* one counter for all processes, so only the time of this one is written */
 	to = digits_u64(PUT(to, EVENT("C")), EVENT_PROCESS);
 	to = put(to, slice_between(at->text + at->process_n, at->text + at->time_n));
 	to = put(PUT(to, ",\"name\":\""), letter);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trace-chrome: converts trace lines to JSON for viewers of Chrome traces. Each lcore has a track with
- * its entries. Each object, such as a request, has one with a slice for its life, in it one that says
- * what it is, and in that a slice for each state. Arrows lead from a request to what it started, and
- * back. A counter shows how many objects are in work.
+ * its entries. Each object, such as a request, has a track with nested slices: its life, what it is, and
+ * each of its states. Arrows lead from a request to what it started, and back. A counter shows how many
+ * objects are in work.
  */
 #include <err.h>
 #include <stdlib.h>
@@ -23,10 +23,10 @@
 #include "utf8.h"
 #include "what.h"
 
-/* Bytes of events that are held back until it is known what their object is. */
+/* Most bytes of events that are held back until it is known what their object is. */
 enum { HELD_MAX = 8 << 10 };
 
-/* What is kept of an object besides its life, in an array parallel to lifecycle.all. */
+/* State of an object besides its life, in an array parallel to lifecycle.all. */
 struct object_track {
 	uint32_t lcore;      /* of its last entry */
 	uint32_t connection; /* a place */
@@ -52,24 +52,24 @@ struct chart {
 	struct places places;
 	struct chart_place {
 		uint32_t process;   /* its number in the output */
-		struct slice label; /* of a connection: the name of lives there */
+		struct slice label; /* of a connection: the name of slices of lives */
 	} * drawn;                  /* by place */
 	uint32_t num_drawn, num_sources;
 	size_t cap_drawn;
 	struct reactors reactors;
-	uint64_t depths[LIFECYCLE_TYPES]; /* what was drawn last of lifecycle.in_work */
+	uint64_t depths[LIFECYCLE_TYPES]; /* the values of lifecycle.in_work that were drawn last */
 	uint64_t arrows;                  /* how many were drawn */
 	struct chart_type {
 		struct slice letter, family; /* as event_id() gets them; the letter's p is NULL at first */
 	} names[LIFECYCLE_TYPES];
 
-	/* events of objects that may get a name from what they start, and the indexes that are free */
+	/* events of objects that may get a name from what they start; the values of object_track.held that are free */
 	struct out *held;
 	uint32_t *spare;
 	size_t num_held, cap_held, num_spare, cap_spare;
 
 	struct out name, args, line_args;
-	/* a line without what is not valid UTF-8 */
+	/* a line in which invalid UTF-8 is replaced */
 	struct out clean;
 	struct traceline clean_line;
 };
@@ -86,12 +86,12 @@ static struct object_track *track_of(struct chart *c, const struct object *o)
 	return &c->tracks[o - c->lifecycle.all];
 }
 
-/* Which letter and family the ids of a type's objects have. */
+/* The letter and the family in the ids of a type's objects. */
 static struct chart_type find_name(const struct chart *c, uint32_t number)
 {
 	struct slice type = c->types.all[number], letter = lifecycle_letter(type);
 
-	/* viewers pair by id: the type that had the letter first keeps it to itself */
+	/* viewers pair events by id: only the first type with a letter has no family in its ids */
 	for (uint32_t i = 0; i < number; i++)
 		if (slice_equal(lifecycle_letter(c->types.all[i]), letter))
 			return (struct chart_type){letter, lifecycle_family(type)};
@@ -112,7 +112,7 @@ static struct event_id id_of(struct chart *c, const struct object *o)
 	return event_id(type->letter, type->family, o->number);
 }
 
-/* Names what new places have in the output: processes and tracks. They are those of this line. */
+/* Names the processes and tracks of new places, which all belong to this line. */
 static void draw_places(struct chart *c, const struct traceline *line)
 {
 	for (; c->num_drawn < c->places.keys.n; c->num_drawn++) {
@@ -155,7 +155,7 @@ static struct event_at at_entry(const struct chart *c, const struct object_track
 	return event_at(ns, lcore, c->drawn[track->connection].process);
 }
 
-/* Where the events of an object go now. */
+/* Where the events of an object are written: to its buffer while they are held back. */
 static struct out *events_of(struct chart *c, const struct object_track *track)
 {
 	return track->held ? &c->held[track->held - 1] : c->out;
@@ -179,7 +179,7 @@ static struct slice name_of(struct chart *c, const struct what *what)
 	return out_kept(&c->name);
 }
 
-/* The slice that says what an object is, from its start on. */
+/* Starts the slice that says what an object is, at the object's start. */
 static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
 {
 	struct event_at at = at_entry(c, track, o->first, track->first_lcore);
@@ -206,7 +206,7 @@ static void release(struct chart *c, const struct object *o, struct object_track
 	track->held = 0;
 }
 
-/* The objects above one that says what it is are the same, as far as they do not know. */
+/* Gives what an object is to the objects above it, up to the first one whose events are not held back. */
 static void name_parents(struct chart *c, const struct object *o)
 {
 	const struct what what = track_of(c, o)->what;
@@ -290,13 +290,13 @@ static void draw_object(struct chart *c, const struct object *o, const struct en
 	c->depths[o->type] = depth;
 }
 
-/* Reads where a line is from: its lcore's place. Returns NULL, or what is wrong with it. */
+/* Finds the place of a line's lcore. Returns NULL, or what is wrong with the line. */
 static const char *read_place(struct chart *c, const struct traceline *line, uint64_t ns, struct event_at *at,
 			      uint32_t *place)
 {
 	uint64_t lcore;
 
-	/* viewers keep it in 32 bits with a sign */
+	/* viewers store it in 32 bits with a sign */
 	if (!number_decimal(line->lcore, &lcore) || lcore >= INT32_MAX)
 		return "lcore is not an integer from 0 to 2147483646";
 	*place = places_lcore(&c->places, line, lcore);
@@ -305,7 +305,10 @@ static const char *read_place(struct chart *c, const struct traceline *line, uin
 	return NULL;
 }
 
-/* Draws a time in which a reactor did not run, on its lcore's track. False, with nothing drawn, for any other line. */
+/*
+ * Draws an interval in which a reactor did not run, on its lcore's track. False, with nothing drawn, for any other
+ * line. True if the line is malformed: *error says why.
+ */
 static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns, const char **error)
 {
 	struct reactors_interval interval;
@@ -361,7 +364,7 @@ static const char *draw_line(struct chart *c, const struct traceline *line)
 	return NULL;
 }
 
-/* A tracelines_each_fn. What is not valid UTF-8 is replaced before anything is read. */
+/* A tracelines_each_fn. Invalid UTF-8 is replaced before the line is drawn. */
 static const char *draw(void *context, struct traceline *line, struct slice text)
 {
 	struct chart *c = context;
