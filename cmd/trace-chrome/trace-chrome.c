@@ -206,7 +206,7 @@ static void release(struct chart *c, const struct object *o, struct object_track
 	track->held = 0;
 }
 
-/* Gives what an object is to the objects above it, up to the first one whose events are not held back. */
+/* Copies what an object is to the objects above it, up to the first one whose events are not held back. */
 static void name_parents(struct chart *c, const struct object *o)
 {
 	const struct what what = track_of(c, o)->what;

@@ -44,8 +44,8 @@ struct track {
 
 struct packets {
 	struct out *out;             /* set before the first call */
-	const struct intern *events; /* the names of events, too */
-	struct notes notes;          /* the caller's, who calls notes_clear() for each event */
+	const struct intern *events; /* the names of events; set before the first call, too */
+	struct notes notes;          /* filled by the caller, after notes_clear() for each event */
 	struct track **tracks;
 	uint32_t num_tracks;
 	size_t cap_tracks;
@@ -98,7 +98,7 @@ void packets_name_text(struct packets *p, struct slice name);
 void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS],
 		    const uint64_t values[PACKETS_COUNTERS]);
 
-/* Declares the counters of which events of a track may have values. To be called before its first event. */
+/* Declares the counters that events of a track may set. To be called before its first event. */
 void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_COUNTERS]);
 
 /* An arrow leads from an event to the next one that has the same flow. last: no other one follows. */

@@ -175,7 +175,7 @@ static void add_aside(struct story *story, struct story_aside aside)
 	story->asides[story->num_asides++] = aside;
 }
 
-/* Gathers the intervals whose lines are between two others, given by sequence, each once per story. */
+/* Gathers the intervals whose lines have a sequence between from and to, each once per story. */
 static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
 {
 	uint64_t first = ring->n < STORY_KEPT ? 0 : ring->n - STORY_KEPT, end = ring->n;
