@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
  * usdt-record's program for all probes: fetches the arguments that a site's entry in the map
- * describes, and sends them to user space. It sleeps if the kernel lets it, so that memory is
+ * describes, and sends them to user space. It sleeps if the kernel allows it, so that memory is
  * faulted in as if the process accessed it.
  */
 #include <linux/bpf.h>
@@ -17,15 +17,15 @@
 #include "usdt-record.h"
 
 enum {
-	/* a word for each operand, and a string with its NUL and one byte beyond the longest */
+	/* bytes of an operand: a word, and a string with its NUL and one byte beyond the longest */
 	MAX_OPERAND = sizeof(__u64) + MAX_STRING + 8,
 	/* the verifier needs room for one more string */
 	MAX_EVENT = sizeof(struct usdt_record_event) + MAX_ARGS * sizeof(__u64) + (MAX_STRINGS + 1) * MAX_OPERAND,
-	PAGE = 4096, /* or a multiple of it */
+	PAGE = 4096, /* pages have this size or a multiple of it */
 };
 
 const volatile bool only_followed;
-const volatile bool may_sleep; /* not before Linux 6.0: what is not resident is then unreadable */
+const volatile bool may_sleep; /* false before Linux 6.0: memory that is not resident is then unreadable */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -53,7 +53,7 @@ struct {
 static bool read_memory(__u64 *value, __u32 size, __u64 address)
 {
 	*value = 0;
-	/* else the compiler checks one copy and passes another, which verifiers up to 6.1 refuse */
+	/* otherwise the compiler checks one copy and passes another, which verifiers up to 6.1 reject */
 	barrier_var(size);
 	if (size > sizeof(*value))
 		size = sizeof(*value);
@@ -91,7 +91,7 @@ static bool fetch(const struct scratch *s, const struct operand *o, __u64 *value
 
 /*
  * Reads a string; returns its length with the NUL, or less than 0. Pages that are not resident are
- * faulted in first; it is on at most two.
+ * faulted in first: the string is on at most two.
  */
 static long read_string(void *to, __u64 address)
 {
@@ -133,7 +133,7 @@ static __u32 add_string(struct scratch *s, __u32 at, __u32 i, __u64 address)
 }
 
 /*
- * Fetches operand i into the event at the offset; returns that of the next one. Global, so that the
+ * Fetches operand i into the event at the offset; returns the next offset. Global, so that the
  * verifier checks it once instead of once per loop iteration.
  */
 __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct operand *o, __u32 at, __u32 i)
@@ -155,7 +155,7 @@ __attribute__((noinline)) __u32 add_operand(struct scratch *s, const struct oper
 SEC("uprobe.s")
 int on_probe(struct pt_regs *ctx)
 {
-	/* first of all: what follows takes time */
+	/* first, because what follows takes time */
 	__u64 ns = bpf_ktime_get_ns();
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u32 index = bpf_get_attach_cookie(ctx), n = sizeof(struct usdt_record_event);

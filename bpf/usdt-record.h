@@ -7,21 +7,21 @@
 
 enum {
 	MAX_ARGS = 12,
-	/* of a probe: all that fits into the 8 KB of task storage that kernels such as 7.2 allow */
+	/* of a probe: the most that fit into 8 KB of task storage, the limit of kernels such as 7.2 */
 	MAX_STRINGS = 6,
-	/* the longest string that is kept whole, without its NUL */
+	/* the longest string that is not truncated, without its NUL */
 	MAX_STRING = 1024,
-	/* the most of any machine, arm64's 272 bytes, and a word that stays 0: no register */
+	/* the registers of any machine, at most arm64's 272 bytes, and a word that stays 0, for NO_REGISTER */
 	REGS_SIZE = 280,
 	NO_REGISTER = REGS_SIZE - sizeof(__u64),
 };
 
-/* Where a probe keeps an argument. */
+/* Where an argument of a probe is stored. */
 struct operand {
 	enum { CONSTANT, REGISTER, MEMORY } kind : 8;
 	__u8 size; /* in bytes: 1, 2, 4, 8 */
 	__u8 is_signed, is_string;
-	/* byte offsets into the registers; in memory at base + (index << scale) + value */
+	/* byte offsets into the registers; MEMORY: at base + (index << scale) + value */
 	__u16 base, index;
 	__u8 scale;
 	__s64 value;
@@ -37,13 +37,13 @@ struct site {
  * An event, followed for each operand by a word and perhaps bytes:
  *	a number: its value, extended to 64 bits
  *	a string: its length, and its bytes, filled up to 8; or, when it is unreadable, its address
- * What could not be read has its bit in `unreadable`; of a number that could not, the word is 0.
+ * An operand that could not be read has its bit set in `unreadable`; the word of such a number is 0.
  */
 struct usdt_record_event {
-	__u64 ns; /* when the program began */
+	__u64 ns; /* when the BPF program started */
 	__u32 site;
 	__u16 unreadable;
-	__u16 cut; /* strings that are longer than MAX_STRING, of which the rest is missing */
+	__u16 cut; /* bits: strings that were truncated to MAX_STRING */
 };
 
 #endif

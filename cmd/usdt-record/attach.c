@@ -33,7 +33,7 @@ struct link_create {
 };
 
 enum {
-	/* how long detaching may take; in addition for each perf event */
+	/* how long detaching may take, and how much longer for each perf event */
 	DETACH_MS = 3000,
 	DETACH_PERF_MS = 250,
 };
@@ -65,7 +65,7 @@ static bool may_sleep(void)
 	return fd >= 0 || errno != EINVAL;
 }
 
-/* Whether the kernel knows uprobe_multi links: then it checks the path, and finds a directory. */
+/* Whether the kernel knows uprobe_multi links: then it refuses the path, which is a directory, with EBADF. */
 static bool has_uprobe_multi(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
@@ -96,7 +96,7 @@ static bool multi_knows_processes(void)
 	       (major > 6 || (major == 6 && minor >= 10));
 }
 
-/* Finds out how to fetch what the spec names. */
+/* Finds out how to fetch the arguments that the spec names. */
 static int describe(struct attach_site *s, struct symtab *symbols)
 {
 	const struct probespec *spec = s->spec;
@@ -296,7 +296,7 @@ static int attach_sites(struct attach *a, pid_t pid)
 	return 0;
 }
 
-/* Forks come first: children are known before their probes can fire. */
+/* Attaches to forks first, so that children are known before their probes can fire. */
 int attach_probes(struct attach *a)
 {
 	bool only_followed = a->bpf->rodata->only_followed;
@@ -307,13 +307,13 @@ int attach_probes(struct attach *a)
 		warn("cannot find the process");
 		return -1;
 	}
-	/* the kernel's own filter knows no children */
+	/* the kernel's own filter leaves out children */
 	return attach_sites(a, only_followed ? 0 : a->recorder->pid);
 }
 
 /*
- * In the child: keeps the links, which are no files, until the parent has closed them, which closes the pipe. It keeps
- * no other pipe open, as its reader waits for the end.
+ * In the child: holds the links open until the parent has closed them, and after them the pipe. Closes everything else,
+ * because the reader of another pipe waits for its end.
  */
 static _Noreturn void keep_links(int pipe)
 {
@@ -332,7 +332,7 @@ static _Noreturn void keep_links(int pipe)
 	_exit(0);
 }
 
-/* Forks the child. Returns its id and the end of the pipe that the parent closes, or -1. */
+/* Forks the child. Returns its id, or -1. *end: the end of the pipe that the parent closes. */
 static pid_t fork_keeper(int *end)
 {
 	int fds[2];
@@ -380,9 +380,9 @@ static bool has_ended(pid_t child, uint64_t timeout)
 }
 
 /*
- * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. One
- * that reads a page which never comes, from a dead network file system for instance, never ends. So
- * a child closes the last reference, after this process has closed its own.
+ * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. A
+ * program that waits for memory from a dead network file system, for instance, never ends. So a
+ * child closes the last reference, after this process has closed its own.
  */
 int attach_detach(struct attach *a)
 {
@@ -413,7 +413,7 @@ bool attach_next_process(const struct attach *a, struct attach_walk *walk)
 		if (a->recorder->num_alive)
 			return true;
 	}
-	/* a process that ends meanwhile makes the walk start again */
+	/* if the process at key has ended, the kernel starts again with the first key */
 	while (a->options.follow && walk->seen < bpf_map__max_entries(a->bpf->maps.followed) &&
 	       bpf_map_get_next_key(map, walk->seen ? &walk->key : NULL, &walk->key) == 0) {
 		walk->seen++;

@@ -27,7 +27,7 @@ struct attach_site {
 	struct site fetch; /* an operand for each argument that has a name */
 };
 
-/* All zero is attached to nothing. */
+/* All zero before attach_find_sites(). */
 struct attach {
 	struct attach_options options;
 	struct recorder *recorder;
@@ -55,8 +55,8 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 int attach_probes(struct attach *a);
 
 /*
- * Detaches it; what was sent before can still be read. Returns 0; or -1 after a message when that
- * takes long: a process of its own then stays to wait for it.
+ * Detaches the program; events that were sent before can still be read. Returns 0, or -1 after a
+ * message if that takes too long: a child process then stays to wait for it.
  */
 int attach_detach(struct attach *a);
 

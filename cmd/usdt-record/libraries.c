@@ -56,7 +56,7 @@ static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
 	return NULL;
 }
 
-/* NAME => PATH (ADDRESS), or PATH (ADDRESS). The path, within the line, or NULL. */
+/* Cuts the path out of a line: NAME => PATH (ADDRESS), or PATH (ADDRESS). NULL: there is none. */
 static char *library_path(char *line)
 {
 	char *path = strstr(line, " => "), *end = strrchr(line, '(');
@@ -65,7 +65,7 @@ static char *library_path(char *line)
 	if (!end || end <= path || end[-1] != ' ')
 		return NULL;
 	end[-1] = 0;
-	/* the kernel's own has no file */
+	/* the vDSO, which the kernel provides, has no file */
 	return strchr(path, '/') ? path : NULL;
 }
 

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "target.h"
 
-/* Adds the command's file and its libraries, by its dynamic linker. Returns 0 or -1. */
+/* Adds the command's file and its libraries, as listed by its dynamic linker. Returns 0 or -1. */
 int libraries_add(const struct command *c, struct target *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What differs between machines: how an assembler writes an operand, and where the kernel saves
- * registers. Every build has all machines, so that they are tested on any.
+ * registers. Every build includes all machines, so that each can be tested on any.
  */
 #ifndef USDT_RECORD_MACHINE_H
 #define USDT_RECORD_MACHINE_H
@@ -22,8 +22,8 @@ struct operand_symbol {
 };
 
 /*
- * Sets kind, base, index, scale and value of an operand, all but what its symbol adds to the value.
- * Returns NULL, or what is wrong. The operand has no registers and no value yet.
+ * Sets kind, base, index, scale and value of an operand, which has no registers and no value before.
+ * The caller adds the symbol to the value. Returns NULL, or what is wrong.
  */
 typedef const char *machine_parse(struct operand *o, struct operand_symbol *symbol, struct slice text);
 
@@ -31,15 +31,15 @@ machine_parse x86_parse, arm64_parse;
 
 extern const char machine_bad_form[], machine_bad_register[];
 
-/* Takes the character off the text, if it is the first. */
+/* Removes c from the start of the text; false: it starts otherwise. */
 bool machine_take(struct slice *text, char c);
 
-/* Takes what comes before the first of the characters in `ends`, or all. */
+/* Removes and returns the text up to the first of the characters in `ends`, or all of it. */
 struct slice machine_take_until(struct slice *text, const char *ends);
 
 /*
- * Takes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a
- * bracket, a comma or at the end of the text, and wraps around as addresses do.
+ * Removes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a
+ * bracket or a comma, or with the text, and wraps around as addresses do. False: it is malformed.
  */
 bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol);
 

@@ -15,7 +15,7 @@ struct symtab;
 
 /*
  * Reads how to fetch an argument of the site. Returns 0, or -1 with the reason in *error. machine:
- * EM_* of elf.h, which may be another one than this.
+ * EM_* of elf.h, not necessarily this machine's.
  */
 int operand_parse(struct operand *o, unsigned machine, const struct usdt_site *site, const struct usdt_arg *arg,
 		  struct symtab *symbols, const char **error);

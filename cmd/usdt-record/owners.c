@@ -25,7 +25,7 @@ enum {
 	SEARCH_IDLE = 5000,
 
 	PASSES = 8,
-	/* bytes of lines held back until the owners are read; with one more no flush is needed */
+	/* bytes of lines held back until the owners are read; one more line fits without a flush */
 	HELD_MAX = IO_BLOCK / 4,
 };
 
@@ -66,7 +66,7 @@ static void stop(struct owners_follower *o)
 	o->state = OWNERS_OFF;
 }
 
-/* Writes what is new. A record that precedes those of this pass may come meanwhile. */
+/* Writes new owners, until there are none: a record may change after a pass has read it. */
 static int write_owners(struct owners_follower *o)
 {
 	uint64_t lines = UINT64_MAX;
@@ -162,7 +162,7 @@ void owners_event(struct owners_follower *o, const struct probespec *spec)
 	if (o->due || !names_qpairs(spec))
 		return;
 	o->due = true;
-	/* lines before it need not wait, and leave room */
+	/* lines before it need not wait; flushing them makes room */
 	if (o->out->len > HELD_MAX / 2)
 		out_flush(o->out);
 	o->mark = o->out->len;

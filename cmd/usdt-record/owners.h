@@ -3,8 +3,8 @@
  * The owners of the trace that the recorded process writes, as lines among the probe lines:
  * spdk-trace-lines(7).
  *
- * From v24.05 on a trace names a TCP qpair by its owner only, and the number of an owner is given
- * to another connection later; so owners are recorded at the time the probes report the qpairs.
+ * From v24.05 on a trace names a TCP qpair by its owner only, and SPDK reuses the numbers of owners
+ * for other connections. So owners are recorded when the probes report the qpairs.
  */
 #ifndef USDT_RECORD_OWNERS_H
 #define USDT_RECORD_OWNERS_H
@@ -31,30 +31,31 @@ struct owners_follower {
 	bool failed;      /* owners may be missing, after a message */
 	bool starting;    /* no note that there is no trace so far */
 	uint64_t checked; /* when the owners were last read, milliseconds of the clock */
-	bool due;         /* a qpair has come since then; */
-	size_t mark;      /* its line is there in the output, which has not been flushed since */
-	bool again;       /* one had come shortly before */
+	bool due;         /* a qpair was reported since then */
+	size_t mark;      /* offset of its line in the output, which has not been flushed since */
+	bool again;       /* one was reported before the last reading */
 };
 
-/* Whether owners are useful to these probes: those that name qpairs are among them. */
+/* Whether one of these probes reports qpairs, for which owners are needed. */
 bool owners_wanted(const struct probespecs *specs);
 
 /*
- * Searches for the trace of the recorded processes, and writes the owners that it has. o has its
- * attach, out, quiet and starting set: a process that is only being started cannot have a trace
- * yet. While the state is OWNERS_SEARCHING, the privileges to read other processes are needed; once
- * it is not, all privileges are dropped.
+ * Searches for the trace of the recorded processes, and writes its owners. The caller sets attach,
+ * out, quiet and starting: a process that is being started cannot have a trace yet. While the state
+ * is OWNERS_SEARCHING, the privileges to read other processes are needed; owners_check() drops all
+ * privileges when it ends the search.
  */
 void owners_start(struct owners_follower *o);
 
 /*
- * The first is called for each event before it is written, the second between events as often as
- * possible, but before the output is flushed: an owner line comes before the lines of its qpair.
+ * owners_event() is called for each event before it is written. owners_check() is called between
+ * events, as often as possible, and before the output is flushed: an owner line must precede the
+ * lines of its qpair.
  */
 void owners_event(struct owners_follower *o, const struct probespec *spec);
 void owners_check(struct owners_follower *o);
 
-/* Reads the owners a last time. Returns whether none can be missing because of a failure. */
+/* Reads the owners a last time. Returns false if owners may be missing after a failure. */
 bool owners_finish(struct owners_follower *o);
 
 #endif

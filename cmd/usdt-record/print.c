@@ -10,7 +10,7 @@ static char *put(char *to, struct slice s)
 	return mempcpy(to, s.p, s.n);
 }
 
-/* The rest of an event. */
+/* The rest of an event, not read yet. */
 struct words {
 	const char *p, *end;
 };

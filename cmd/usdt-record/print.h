@@ -9,15 +9,15 @@
 #include "bpf/usdt-record.h"
 
 /*
- * Writes an event of a probe as one line: numbers in hexadecimal, strings escaped. A string that
- * could not be read is its address, a number that could not is a question mark. The line has a stamp
- * unless an argument is the time; ticks is NULL: none has. size is that of the event. Returns false,
- * and writes nothing, when the event has another form than its spec.
+ * Writes an event of a probe, of size bytes, as one line: numbers in hexadecimal, strings escaped. An
+ * unreadable string is printed as its address, an unreadable number as a question mark. The line has
+ * a timestamp unless an argument is one; ticks is NULL: it never has. Returns false, and writes
+ * nothing, if the event does not match its spec.
  */
 bool print_event(struct out *out, const struct probespec *spec, struct ticks *ticks, const struct usdt_record_event *e,
 		 size_t size);
 
-/* Writes what the clocks show, in a line of their own. */
+/* Writes a clock line: the counter, the clock and the time of day at one moment. */
 void print_clock(struct out *out, const struct ticks_reading *now);
 
 #endif

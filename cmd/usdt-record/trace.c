@@ -20,7 +20,7 @@ enum {
 	TRIES = 8,             /* files of a process; SPDK maps one */
 };
 
-/* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and more when it was removed. */
+/* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and " (deleted)" if it was removed. */
 static bool may_be_trace(const struct mapping *m)
 {
 	return m->shared && m->writable && strncmp(m->path, "/dev/shm/", 9) == 0 && strstr(m->path, "_trace.");
@@ -43,8 +43,8 @@ static uid_t user_of(int proc)
 }
 
 /*
- * Recognises the trace by a copy of its start, which cannot change meanwhile, as a trace cut off
- * after its definitions. Returns whether it is one.
+ * Reads a copy of the file's start, which cannot change meanwhile, as a trace truncated after its
+ * definitions. Returns whether it is a trace.
  */
 static bool recognise(struct found_trace *found)
 {
@@ -86,7 +86,7 @@ static int open_trace(struct found_trace *found, const struct mapping *m, pid_t 
 	found->fd = mapping_open(m, list);
 	if (found->fd < 0 || fstat(found->fd, &st) != 0)
 		return refuse(found, pid, "cannot be opened");
-	/* the inode alone could be that of any file that a link names */
+	/* mapping_open() compares inode numbers, which identify a file on one device only */
 	if (m->device != ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)))
 		return refuse(found, pid, "is another file now");
 	if (st.st_uid != user && st.st_uid != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usdt-record: writes a probe line for every hit of USDT probes in a running process, in a command
- * that it starts, or in every process that runs a file. With a trace of the same time they identify
- * whose requests the trace has: qpair-lifetimes(1), trace-join(1).
+ * that it starts, or in every process that runs a file. With a trace of the same time, they show which
+ * connection each request belongs to: see qpair-lifetimes(1) and trace-join(1).
  */
 #include <err.h>
 #include <getopt.h>
@@ -27,7 +27,7 @@ static struct {
 	struct target target; /* the files of -x */
 	uint64_t count;       /* of events; 0: no end */
 	bool no_owners;
-	bool bad; /* an option named something that cannot be read, after a message */
+	bool bad; /* an option named a file that cannot be read, after a message */
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 16 << 20};
 
@@ -39,7 +39,7 @@ struct usdt_record {
 	uint64_t events, cut, unreadable;
 };
 
-/* Finds the files in which the probes are. */
+/* Finds the files to search for probes. */
 static int find_files(struct usdt_record *u)
 {
 	if (opt.target.n)
@@ -65,7 +65,7 @@ static int open_program(void *context, struct recorder_program *program)
 	return attach_open(&u->attach, &u->recorder, &opt.attach, program);
 }
 
-/* Owners are those of one process's trace: that of the process, or of one that it starts. */
+/* Owners are read from one trace: that of the process, or of one that it starts. */
 static void start_owners(struct usdt_record *u)
 {
 	if (opt.no_owners || !owners_wanted(&opt.specs))

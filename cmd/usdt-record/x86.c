@@ -80,7 +80,7 @@ static bool take_register(struct slice *s, uint16_t *offset)
 	return false;
 }
 
-/* (BASE), (BASE,INDEX,SCALE), (,INDEX,SCALE); both registers may be missing, and SCALE. */
+/* (BASE), (BASE,INDEX,SCALE) or (,INDEX,SCALE); without SCALE it is 1. */
 static bool take_registers(struct slice *s, struct operand *o)
 {
 	uint64_t scale = 1;
