@@ -4,8 +4,8 @@
  * completion.
  *
  *	block_io_start      still in the process that issues it
- *	block_getrq         before 6.5: here as well, but the request is unknown yet
- *	block_rq_insert     passed to an I/O scheduler; often by a worker of the kernel
+ *	block_getrq         before 6.5: in that process, too, but the request is not known yet
+ *	block_rq_insert     passed to an I/O scheduler, often by a kernel worker
  *	block_rq_issue      passed to the driver; again after a requeue
  *	block_rq_complete   a part of it is done, or all of it
  */
@@ -32,11 +32,11 @@ __u64 num_no_storage; /* requests for which there was no room in the map */
 __u64 num_unknown;    /* dropped, because it is unknown whether they match the filter */
 __u64 num_unseen;     /* requests that have ended, but whose completion was not seen */
 __u64 num_in_flight;  /* at the end */
-bool is_over;         /* later requests are of no interest */
+bool is_over;         /* requests that start later are ignored */
 
 /* A request in flight. */
 struct tracked {
-	__u64 request_ns; /* its start_time_ns, as the struct may be reused; 0: not set yet */
+	__u64 request_ns; /* its start_time_ns, which shows if the struct was reused; 0: not set yet */
 	__u64 start_ns, issued_ns;
 	__u64 done_bytes;
 	__s32 error;
@@ -52,7 +52,7 @@ struct {
 	__type(value, struct tracked);
 } requests SEC(".maps");
 
-/* The last process that wanted a flush of the disk's cache; the kernel's own request does it. */
+/* The last process that wanted a flush of the disk's cache: the kernel flushes by a request of its own. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -98,7 +98,7 @@ static bool is_wanted_issuer(const struct tracked *t)
 	return (!only_pid || t->pid == only_pid) && (!only_cgroup || t->in_cgroup);
 }
 
-/* With an issuer that is unknown it may be one that is wanted. */
+/* An unknown issuer may be a wanted one. */
 static bool may_be_printed(const struct tracked *t)
 {
 	return is_wanted_issuer(t) || !t->comm[0];
@@ -147,7 +147,7 @@ static void note_flusher(struct request_queue *queue, __u32 flags, const struct 
 
 /*
  * A write that needs flushes is done in steps: the flushes are requests of their own, and the
- * request itself is completed once more, empty, after all of them; one without data is never
+ * request itself is completed once more, empty, after all of them. One without data is never
  * issued.
  */
 static bool is_end_of_steps(struct request *rq)
@@ -199,7 +199,7 @@ static void track_late(struct request *rq)
 	t.request_ns = rq->start_time_ns;
 	t.start_ns = t.request_ns ? t.request_ns : bpf_ktime_get_ns();
 	if (t.start_ns < since) {
-		/* anybody may be passing it on */
+		/* the issuer is unknown: any task may be passing it on */
 		t.start_ns = 0;
 	} else if ((rq->cmd_flags & OP_MASK) == OP_FLUSH) {
 		__u64 queue = (__u64)rq->q;
@@ -257,7 +257,7 @@ int BPF_PROG(on_requeue, struct request *rq)
 	return 0;
 }
 
-/* It was merged into the request before it. */
+/* The request was merged into another one. */
 SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_merge, struct request *rq)
 {
@@ -335,7 +335,7 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 	if (!is_wanted(rq))
 		return 0;
 	t = tracked(rq);
-	/* it began later */
+	/* it started after tracing was over */
 	if (!t && is_over)
 		return 0;
 	if (t && !t->error)
@@ -352,8 +352,8 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 }
 
 /*
- * Called with every tracked request when tracing is over. Completions are still handled: only a
- * request that had ended before and is tracked afterwards was not seen.
+ * Called with every tracked request when tracing is over. Completions are still handled, so a request
+ * that has ended is first read, then looked up: if it is still tracked, its completion was not seen.
  */
 SEC("iter/bpf_map_elem")
 int find_unseen(struct bpf_iter__bpf_map_elem *ctx)

@@ -8,7 +8,7 @@
 enum {
 	COMM_SIZE = 16,
 	DISK_SIZE = 32,
-	SECTOR = 512, /* bytes, whatever the disk's own sectors have */
+	SECTOR = 512, /* bytes, whatever the size of the disk's own sectors */
 	/* of cmd_flags: the kernel's enum req_op and enum req_flag_bits */
 	OP_MASK = 0xff,
 	OP_READ = 0,
@@ -24,7 +24,7 @@ enum {
 	FLAG_AHEAD = 1 << 19,
 };
 
-/* Whether a request starts where the one that the disk completed before it ended. */
+/* Whether a request starts at the end of the one that the disk completed before it. */
 enum biosnoop_pattern {
 	PATTERN_UNKNOWN, /* the first of a disk, or one that is for no sectors */
 	PATTERN_SEQUENTIAL,
@@ -34,7 +34,7 @@ enum biosnoop_pattern {
 /* Times are nanoseconds of CLOCK_MONOTONIC, 0 when unknown. */
 struct biosnoop_event {
 	__u64 start_ns;  /* passed to the block layer */
-	__u64 issued_ns; /* the last time, to the driver */
+	__u64 issued_ns; /* passed to the driver, the last time */
 	__u64 end_ns;
 	__u64 sector;
 	__u64 bytes;
@@ -42,7 +42,7 @@ struct biosnoop_event {
 	__s32 error; /* 0, a blk_status_t, or, before 5.16, a negative errno */
 	/* of the process that issued it; 0: unknown, or of the kernel's own idle task */
 	__u32 pid;
-	__u16 cpu;            /* on which it was completed */
+	__u16 cpu;            /* that handled its completion */
 	__u16 pattern;        /* enum biosnoop_pattern */
 	char comm[COMM_SIZE]; /* of the thread that issued it; empty: unknown */
 	char disk[DISK_SIZE]; /* empty: it has none */

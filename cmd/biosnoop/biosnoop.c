@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * biosnoop: prints a line for every block I/O: which process issued it and how long it took; or sums
- * them up. The name, the columns, -P and -Q are those of bcc's tool; this one needs tracepoints only.
+ * biosnoop: prints a line for every block I/O, with the process that issued it and its latency, or a
+ * summary. The name, the columns, -P and -Q are those of bcc's tool; this one needs only tracepoints.
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -119,7 +119,7 @@ static void note_end(void *context)
 	cli_notice(opt.recorder.quiet, "process %d has ended", opt.recorder.pids[0]);
 }
 
-/* Looks for missed completions while they are still seen: a later one would count as missed. */
+/* Counts missed completions before detaching: a completion after that would count as missed. */
 static int detach(void *context)
 {
 	struct biosnoop *b = context;

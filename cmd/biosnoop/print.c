@@ -68,7 +68,7 @@ static struct word error_of(int error)
 	return word;
 }
 
-/* Two times from different clocks of the kernel may be some nanoseconds apart. */
+/* 0 if `to` is earlier: times of different kernel clocks may be some nanoseconds apart. */
 static uint64_t between(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;

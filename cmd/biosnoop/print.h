@@ -13,9 +13,9 @@
 struct biosnoop_printer {
 	struct out *out;
 	struct stamp stamp;
-	bool queued;     /* with the time in the queue */
-	bool pattern;    /* with what the disk did before */
-	uint64_t number; /* of lines with a request */
+	bool queued;     /* also print the time in the queue */
+	bool pattern;    /* also print whether a request is sequential */
+	uint64_t number; /* of requests printed */
 };
 
 /* A short text, by value. */
@@ -26,7 +26,7 @@ struct word {
 /* The type of a request by its cmd_flags: the letters of blktrace's RWBS field. */
 struct word print_type(uint32_t flags);
 
-/* A name of the kernel's, which fills its array without a NUL or ends before. */
+/* A name from the kernel: the text in an array that may have no NUL. */
 struct slice print_name(const char *name, size_t size);
 
 /* The line above the columns. */

@@ -16,22 +16,22 @@ struct summary {
 	struct intern keys; /* each is the bytes of a struct summary_key */
 	struct summary_row {
 		uint64_t count, bytes, errors;
-		struct histogram latency; /* of those of which it is known */
+		struct histogram latency; /* of requests with a known latency */
 	} * rows;                         /* by the number of their key */
 	uint32_t n;
 	size_t cap;
 	uint64_t number; /* of all requests */
 	uint64_t no_latency;
-	uint64_t beyond; /* requests of which the summary has nothing: there were too many rows */
+	uint64_t beyond; /* requests left out: there were too many rows */
 };
 
 void summary_add(struct summary *s, const struct biosnoop_event *e);
 
-/* Both start with the rows that took the most time. */
+/* In both, rows with the most time come first. */
 void summary_text(struct out *out, const struct summary *s);
 void summary_json(struct out *out, const struct summary *s);
 
-/* The lines that trace-latency --merge reads: of a disk, a name of processes and a type. */
+/* Writes lines for trace-latency --merge: one for each disk, name of processes and type. */
 void summary_encode(struct out *out, const struct summary *s);
 
 void summary_free(struct summary *s);
