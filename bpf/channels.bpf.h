@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* The channels between processes that files are, and who was seen at their ends. */
+/* Which channel between processes a file is, and which thread was last seen at each end. */
 #ifndef CHANNELS_BPF_H
 #define CHANNELS_BPF_H
 
@@ -24,24 +24,24 @@ enum {
 	IPPROTO_TCP = 6,
 	LOOPBACK_NET = 127, /* the first byte of such an address */
 	PIDTYPE_TGID = 1,
-	/* default pipe-max-size / PAGE_SIZE: all that an unprivileged pipe can have */
+	/* default pipe-max-size / PAGE_SIZE: the most buffers of an unprivileged pipe */
 	MAX_SUMMED = 256,
 };
 
 #define MQUEUE_MAGIC 0x19800202
-/* "[eventfd", which is the name of these only; an array would be in a section that libbpf does not map */
+/* "[eventfd", with which only their names start; an array would be in a section that libbpf does not map */
 #define EVENTFD_NAME 0x6466746e6576655bULL
 
 /* One end of a channel. */
 struct user_key {
 	__u64 id;
-	__u32 detail; /* where ids of this kind count from; of TCP: both ports, its own one first */
-	__u32 end;    /* the kind, doubled, and which end; 0: unknown */
+	__u32 detail; /* the device or namespace of the id; for TCP: both ports, its own one first */
+	__u32 end;    /* 2 * kind, plus 1 for an end that is written to; 0: unknown */
 };
 
 __u64 num_no_storage; /* calls and requests for which there was no memory */
 
-/* Who was seen at an end the last time. */
+/* The thread that was last seen at an end. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -57,7 +57,7 @@ struct end {
 	__u64 queued;
 	__u64 id, peer_id;
 	struct user_key other;
-	struct peer peer; /* as the kernel notes it */
+	struct peer peer; /* from SO_PEERCRED */
 };
 
 /*
@@ -87,7 +87,7 @@ static __always_inline bool is_same(const void *a, const void *b, __u32 size)
 	return true;
 }
 
-/* The process that looks after the other end, as SO_PEERCRED has it. That may be the caller, from before a fork. */
+/* Sets the peer by SO_PEERCRED, unless that is the caller: it may have created both ends, before a fork. */
 static void set_noted(struct peer *peer, struct pid *pid, __u32 self)
 {
 	struct hlist_node *node;
@@ -104,7 +104,7 @@ static void set_noted(struct peer *peer, struct pid *pid, __u32 self)
 						  bpf_core_field_offset(struct task_struct, comm));
 }
 
-/* Notes who is at this end of a channel. */
+/* Records the current thread as the one at this end. */
 static void note_user(const struct user_key *key, __u32 pid)
 {
 	struct peer self = {.pid = pid}, *before = bpf_map_lookup_elem(&users, key);
@@ -114,7 +114,7 @@ static void note_user(const struct user_key *key, __u32 pid)
 		bpf_map_update_elem(&users, key, &self, BPF_ANY);
 }
 
-/* A channel whose two ends have one id. scope: a device or namespace, in which the ids count. */
+/* A channel whose two ends have one id. scope: the device or namespace in which the id is unique. */
 static void set_ends(struct end *end, __u32 kind, __u64 id, __u32 scope, __u32 pid, bool writes)
 {
 	struct user_key self = {id, scope, 2 * kind + writes};
@@ -163,7 +163,7 @@ static void read_unix(struct end *end, struct sock *sock, __u32 pid)
 		end->other = (struct user_key){end->peer_id, 0, 2 * CHANNEL_UNIX};
 }
 
-/* The address if it is one of IPv4, 0 if not; an address of IPv6 may contain one. */
+/* The IPv4 address in an IPv4-mapped IPv6 address; 0: it is not one. */
 static __u32 ipv4_of(const __u32 words[4])
 {
 	return !words[0] && !words[1] && words[2] == bpf_htonl(0xffff) ? words[3] : 0;
@@ -239,7 +239,7 @@ static void read_queue(struct end *end, struct inode *inode, __u32 pid, bool wri
 	end->queued = BPF_CORE_READ(info, qsize);
 }
 
-/* Nobody is noted as its user: the kernel gives its number to another eventfd once it is closed. */
+/* Records no thread: the kernel reuses the number of an eventfd once it is closed. */
 static void read_eventfd(struct end *end, struct file *file)
 {
 	struct eventfd_ctx *context = BPF_CORE_READ(file, private_data);

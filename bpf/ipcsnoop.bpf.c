@@ -25,7 +25,7 @@ enum {
 };
 
 const volatile bool with_counts;
-const volatile bool with_late_calls;                   /* events of those that started before */
+const volatile bool with_late_calls;                   /* also events of calls that started before tracing */
 const volatile struct operation operations[NUM_CALLS]; /* all zero: no events */
 const volatile char only_name[COMM_SIZE];              /* without first_process: follow those of this name */
 
@@ -185,7 +185,7 @@ static __u64 sum_message(__u64 message, bool compat)
 	return sum_vectors(vectors[0], vectors[1], compat);
 }
 
-/* Sends events of a call of the task, if it is at a channel. */
+/* Sends events of a call of the task, if it uses a channel. */
 static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop_event *e)
 {
 	if (!c->from.kind && !c->to.kind)
@@ -228,7 +228,7 @@ static void emit_result(const struct call *c, struct task_struct *task, long res
 	emit(c, task, &e);
 }
 
-/* The state of the channel when the call started is unknown. */
+/* For a call that started before tracing: the state of the channel at that time is unknown. */
 static void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	__u32 pid = followed_id(), call;
@@ -247,7 +247,7 @@ static void emit_late(struct task_struct *task, struct pt_regs *regs, long resul
 	emit_result(&c, task, result);
 }
 
-/* Not for calls that do not return. */
+/* Not called for system calls that do not return. */
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_return, struct pt_regs *regs, long result)
 {
@@ -273,7 +273,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long result)
 	return 0;
 }
 
-/* Whether `asked` of a call has bytes. */
+/* Whether `asked` of a call is in bytes. */
 static bool has_bytes(__u32 call)
 {
 	const volatile struct operation *o = &operations[call < NUM_CALLS ? call : 0];
@@ -303,7 +303,7 @@ static bool has_name(struct task_struct *task)
 	return is_same(name, (const char *)only_name, sizeof(name));
 }
 
-/* Instead of find_first. */
+/* Instead of find_first, with only_name. */
 SEC("iter/task")
 int find_named(struct bpf_iter__task *ctx)
 {
@@ -320,7 +320,7 @@ int find_named(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* One that takes the name later, by running a program of that name. */
+/* Follows a process that gets the name later, by running a program of that name. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *task)
 {

@@ -12,7 +12,7 @@ enum { COMM_SIZE = 16 };
 #define NOT_KNOWN       (~0ULL)
 #define MOVED_NOT_KNOWN (-(1LL << 32)) /* no errno */
 
-/* What processes talk through. */
+/* Kinds of channels between processes. */
 enum ipcsnoop_kind {
 	CHANNEL_NONE,
 	CHANNEL_PIPE,
@@ -35,7 +35,7 @@ struct operation {
 	__u8 all_or_none; /* the result is 0 when all bytes are moved */
 };
 
-/* Of io_uring: opcodes below this are known. An event has NUM_CALLS added to them as its call. */
+/* Opcodes of io_uring below this are known. An event's call is NUM_CALLS plus the opcode. */
 enum { NUM_REQUESTS = 64 };
 
 /* How a request of io_uring may read from a channel or write to one. */
@@ -52,7 +52,7 @@ struct count {
 	__u64 ns; /* of those that returned */
 };
 
-/* Another thread that takes part. */
+/* The thread at the other end of a channel, or the one that woke the caller. */
 struct peer {
 	__u32 pid;            /* of its process */
 	char comm[COMM_SIZE]; /* empty: it is unknown */
@@ -77,7 +77,7 @@ struct ipcsnoop_event {
 	__u8 writes, blocked, unfinished;
 	__u16 unused; /* instead of padding, which the verifier refuses to send */
 	char comm[COMM_SIZE];
-	struct peer peer;  /* the last one that was seen at the other end, or the one that the kernel notes */
+	struct peer peer;  /* the last one that was seen at the other end, else the one of SO_PEERCRED */
 	struct peer waker; /* the thread that ended the last sleep */
 	__u32 unused_too;
 };

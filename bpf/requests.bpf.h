@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
 /*
- * Reads and writes that processes submit to io_uring, which makes no system call for them. A request has no number: it
- * is known by its address, which no other one has until it is complete.
+ * Reads and writes that processes submit to io_uring, which makes no system call for them. A request has no id: its
+ * address identifies it until it is complete.
  */
 #ifndef REQUESTS_BPF_H
 #define REQUESTS_BPF_H
@@ -19,7 +19,7 @@
 #include "kernel.h"
 
 enum {
-	/* bits of io_kiocb.flags, those of the flags of a submission */
+	/* bits of io_kiocb.flags, which includes the flags of a submission */
 	REQ_F_FIXED_FILE = 1 << 0,
 	REQ_F_CQE_SKIP = 1 << 6,
 };
@@ -125,7 +125,7 @@ static bool writes(const struct ring_request *r)
 	return request_operations[r->opcode & (NUM_REQUESTS - 1)].writes;
 }
 
-/* The file of a request that was submitted without a descriptor. How full the channel was then is unknown. */
+/* Finds the file of a request without a descriptor. How full the channel was at its submission is unknown. */
 static void find_registered(struct ring_request *r, struct io_kiocb *request)
 {
 	if (r->end.kind)
@@ -176,7 +176,7 @@ int BPF_PROG(on_complete_parts, void *ring, struct io_kiocb *request, __u64 user
 	return on_completed(request, result);
 }
 
-/* Called with every request when tracing ends. On Linux 6.1, helpers accept no part of its value as a key. */
+/* Called with every request when tracing ends. Copies it: on Linux 6.1, helpers accept no part of value as a key. */
 SEC("iter/bpf_map_elem")
 int find_incomplete(struct bpf_iter__bpf_map_elem *ctx)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* preadv2 and pwritev2 take a pipe or a socket when they are given no offset. */
+/* preadv2 and pwritev2 accept a pipe or a socket when they get no offset. */
 static const struct {
 	const char *name;
 	struct operation operation;

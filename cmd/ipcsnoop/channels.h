@@ -16,7 +16,7 @@ void channels_requests(struct request_operation operations[NUM_REQUESTS]);
 /* The name of an event's call: the buffer or a constant. That of a request starts with "io_uring:". */
 const char *channels_call_name(unsigned call, char buffer[CALLS_NAME]);
 
-/* Of an enum ipcsnoop_kind: as in lines, and as the tpoint of a read and of a write. */
+/* Names of an enum ipcsnoop_kind: in lines, and the tpoints of a read and of a write. */
 extern const struct channels_name {
 	const char *name, *tpoint[2];
 } channels_names[NUM_CHANNELS];

@@ -6,10 +6,10 @@
 #include "out.h"
 #include "bpf/ipcsnoop.h"
 
-/* Adds up what each CPU has counted: NUM_CALLS entries for each of them. */
+/* Adds the counts of each CPU, NUM_CALLS entries, to sums. */
 void counts_sum(struct count sums[NUM_CALLS], const struct count *counts, int cpus);
 
-/* Leaves what has come since. */
+/* Leaves the counts since then. */
 void counts_subtract(struct count sums[NUM_CALLS], const struct count before[NUM_CALLS]);
 
 /* Writes the calls that were made as bpftrace prints maps, the largest values last. */

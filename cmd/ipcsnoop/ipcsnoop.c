@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ipcsnoop: runs a command, or watches processes, and prints a line for every read from a channel
- * between processes and write to one, such as a pipe, of them and of their children, and at the end
- * how often each system call was made. It needs tracepoints only.
+ * ipcsnoop: runs a command, or watches processes. It prints a line for every read from or write to a
+ * channel between processes, such as a pipe, by them and their children. At the end, it prints how
+ * often each system call was made. It needs only tracepoints.
  */
 #include <bpf/libbpf.h>
 #include <err.h>
@@ -23,7 +23,7 @@
 #include "recorder.h"
 
 static struct {
-	const char *name; /* of the processes; NULL: they are a command or have an id */
+	const char *name; /* of the processes; NULL: a command, or a process by its id */
 	bool counts_only, events_only, json;
 	bool peers, wakers;
 	uint64_t interval; /* ns; 0: lines, and counts at the end */
@@ -35,7 +35,7 @@ struct ipcsnoop {
 	struct ipcsnoop_bpf *bpf;
 	struct ipcsnoop_printer printer;
 	struct quantize quantize; /* of this interval */
-	uint64_t started, from;   /* ns: of tracing, and of this interval */
+	uint64_t started, from;   /* ns: the start of tracing, and of this interval */
 	struct wall wall;         /* the end of an interval */
 	int cpus;
 	const struct count *counts; /* NUM_CALLS for each CPU */
@@ -76,7 +76,7 @@ static int open_program(void *context, struct recorder_program *program)
 	recorder_stamp(&s->recorder, &s->printer.stamp, opt.json);
 	bpf->rodata->first_process = s->recorder.pid;
 	bpf->rodata->with_counts = !opt.events_only;
-	/* a command that we start is inside read() of our own gate: not an event */
+	/* a command that the tool starts is inside read() of its gate: that is no event */
 	bpf->rodata->with_late_calls = !opt.recorder.command && !opt.counts_only;
 	if (!opt.counts_only) {
 		channels_operations((struct operation *)bpf->rodata->operations);
@@ -176,7 +176,7 @@ static void note_end(void *context)
 		cli_notice(quiet, "%s was killed by signal %d", name, number);
 }
 
-/* Calls that have not returned. They go to the ring, which is drained afterwards. */
+/* Sends calls that have not returned to the ring, which is drained afterwards. */
 static int detach(void *context)
 {
 	struct ipcsnoop *s = context;
@@ -190,7 +190,7 @@ static int detach(void *context)
 	return 0;
 }
 
-/* Prints the counts of calls that were made since it was called the last time. */
+/* Prints the counts of calls since this function was last called. */
 static void print_counts(struct ipcsnoop *s, const char *more)
 {
 	static struct count now[NUM_CALLS], sums[NUM_CALLS], before[NUM_CALLS];
@@ -244,7 +244,7 @@ static void print_interval(struct ipcsnoop *s, uint64_t to)
 	s->from = to;
 }
 
-/* An interval ends when its events were read, so that it may be a little longer. */
+/* An interval ends after its events are read, so it may be a little longer than opt.interval. */
 static void end_interval(void *context)
 {
 	struct ipcsnoop *s = context;

@@ -6,7 +6,7 @@
 #include "channels.h"
 #include "digits.h"
 
-/* Writes an error's name, also of those with which the kernel marks an interrupted call. */
+/* Writes the name of an error, also of those that the kernel uses for interrupted calls. */
 static void write_error(struct out *out, int error)
 {
 	static const struct {
@@ -87,7 +87,7 @@ static void slots_column(struct out *out, const struct ipcsnoop_event *e)
 	end_column(out, from, to, 7);
 }
 
-/* A pipe has its inode alone; of a socket both ends have a number. */
+/* One number for a pipe; one for each end of a socket. */
 static void channel_column(struct out *out, const struct ipcsnoop_event *e)
 {
 	char *from = out_room(out, COLUMN_ROOM), *to = from;

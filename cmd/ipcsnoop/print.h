@@ -13,7 +13,7 @@
 struct ipcsnoop_printer {
 	struct out *out;
 	struct stamp stamp;
-	bool peers, wakers; /* with columns of these */
+	bool peers, wakers; /* also print these columns */
 };
 
 /* The line above the columns. */

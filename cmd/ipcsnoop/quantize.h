@@ -21,8 +21,8 @@ struct quantize {
 	} * rows;           /* by the number of their key */
 	uint32_t n;
 	size_t cap;
-	uint64_t beyond;     /* of all intervals: calls for which there were too many rows */
-	uint64_t unfinished; /* calls that had no end yet: they are in no row */
+	uint64_t beyond;     /* of all intervals: calls left out, because there were too many rows */
+	uint64_t unfinished; /* calls that had not ended: they are in no row */
 };
 
 void quantize_add(struct quantize *q, const struct ipcsnoop_event *e);
@@ -33,7 +33,7 @@ void quantize_text(struct out *out, const struct quantize *q);
 /* A line for each row. more: members of each, after a comma. */
 void quantize_json(struct out *out, const struct quantize *q, const char *more);
 
-/* For the next interval. */
+/* Removes all rows, for the next interval. */
 void quantize_clear(struct quantize *q);
 
 #endif
