@@ -4,9 +4,9 @@
  * that come while they run.
  *
  *	sched_switch                        a thread gives up its CPU, another one gets it
- *	sched_waking, sched_wakeup          it can run again
- *	sched_wakeup_new                    a thread has a new one
- *	sched_process_exit                  its last moment
+ *	sched_waking, sched_wakeup          it is runnable again
+ *	sched_wakeup_new                    it has started another thread
+ *	sched_process_exit                  it ends
  *	irq_handler_*, softirq_*, vectors   interrupts, which come while it is current
  *
  * Only threads that are followed have task storage. Any other costs one look-up, which finds nothing.
@@ -44,9 +44,9 @@ __u32 num_found;       /* threads at the start */
 
 struct thread {
 	enum { UNKNOWN, FINDING, ON, OFF, ENDED } state; /* FINDING: find_threads() is writing `off` */
-	__u32 id;    /* in the kernel's first namespace, of those in the totals: it changes when a thread calls exec */
-	__u64 since; /* when it got the state */
-	__u64 irq, softirq; /* when the interrupts started that it is in; 0: not in one */
+	__u32 id;           /* in the kernel's first namespace, for the ids in totals: exec can change it */
+	__u64 since;        /* when the state was set */
+	__u64 irq, softirq; /* when its current interrupts started; 0: there is none */
 	struct offcpusnoop_totals totals;
 	bool by_stopper;              /* the kernel's migration thread took its CPU */
 	struct offcpusnoop_event off; /* the interval, while it is OFF */
@@ -61,8 +61,8 @@ struct {
 } threads SEC(".maps");
 
 /*
- * A CPU that a followed thread lost although it could go on, and the other thread that had it for the longest time
- * since then: the first one is often a thread of the kernel that had it for some microseconds.
+ * A CPU that a followed thread lost while it was runnable, and the other thread that had it for the longest time since
+ * then. The first one that got it is often a kernel thread, which has it for some microseconds.
  */
 struct lost_cpu {
 	__u64 begin_ns; /* of the interval of that thread; 0: no thread waits */
@@ -113,7 +113,7 @@ static void set_thread(struct offcpusnoop_event *e, const struct thread *t)
 	__builtin_memcpy(e->comm, t->totals.comm, sizeof(e->comm));
 }
 
-/* Where a thread is that gives up its CPU in this state. */
+/* Where a thread is when it gives up its CPU in this state: a system call, or IN_... */
 static __u32 place(struct task_struct *task, __u32 state)
 {
 	__u64 number;
@@ -126,7 +126,7 @@ static __u32 place(struct task_struct *task, __u32 state)
 	return (__s64)number < 0 ? IN_FAULT : place_of(task, number);
 }
 
-/* Whether it is the kernel's thread that moves others to another CPU, as migration/0. */
+/* Whether it is the kernel's thread that moves others to another CPU, such as migration/0. */
 static bool is_stopper(struct task_struct *task, const char *comm)
 {
 	const char name[] = "migration/";
@@ -142,7 +142,7 @@ static struct lost_cpu *lost_cpu_of(__u32 cpu)
 	return bpf_map_lookup_elem(&lost_cpus, &cpu);
 }
 
-/* A thread that could go on loses the CPU to the next one. */
+/* A runnable thread loses its CPU to the next one. */
 static void start_waiting(struct thread *t, struct lost_cpu *lost, struct task_struct *next)
 {
 	t->off.by_pid = next->pid ? process_id(next) : 0;
@@ -165,7 +165,7 @@ static void note_run(struct lost_cpu *lost, struct task_struct *task, __u64 now)
 	lost->since = now;
 }
 
-/* It runs again. If another thread has lost the same CPU since, it is only known which one got it first. */
+/* A thread runs again. If another one has lost the same CPU since, only the thread that got it first is known. */
 static void stop_waiting(struct offcpusnoop_event *e)
 {
 	struct lost_cpu *lost = lost_cpu_of(e->cpu);
@@ -180,8 +180,8 @@ static void stop_waiting(struct offcpusnoop_event *e)
 }
 
 /*
- * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but goes on; one that
- * returns to its program is preempted as if it had called for it, but for the system call.
+ * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but is runnable. One
+ * that is preempted on return to user mode looks like one that yields, except for its system call.
  */
 static void leave(void *ctx, struct thread *t, struct lost_cpu *lost, bool preempt, struct task_struct *prev,
 		  struct task_struct *next, __u64 now)
@@ -270,7 +270,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t)
 		leave(ctx, t, lost, preempt, prev, next, now);
 	t = thread_of(next);
-	/* before the stack was walked: that time belongs to neither thread */
+	/* now is from before the stack was walked: that time belongs to neither thread */
 	if (t)
 		arrive(t, next, now ? now : bpf_ktime_get_ns(), cpu);
 	return 0;
@@ -292,8 +292,8 @@ int BPF_PROG(on_waking, struct task_struct *task)
 }
 
 /*
- * Later, and perhaps on another CPU: for a thread that was still giving up its CPU, and where the other one was
- * skipped.
+ * Comes after sched_waking, perhaps on another CPU: needed for a thread that was still giving up its CPU then, and if
+ * sched_waking was skipped.
  */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task)
@@ -302,7 +302,7 @@ int BPF_PROG(on_wakeup, struct task_struct *task)
 	return 0;
 }
 
-/* Also of the workers of io_uring, unlike sched_process_fork. */
+/* Unlike sched_process_fork, this also shows workers of io_uring. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
@@ -345,7 +345,7 @@ static struct thread *current_thread(void)
 	return thread_of(bpf_get_current_task_btf());
 }
 
-/* name: NULL, or the kernel's. */
+/* name: NULL, or in the kernel's memory. */
 static void end_interrupt(struct thread *t, __u32 kind, __u64 begin, __u64 now, __u32 number, const char *name)
 {
 	struct offcpusnoop_event e = {.kind = kind, .begin_ns = begin, .end_ns = now, .number = number};
@@ -368,7 +368,7 @@ static void begin_irq(void)
 		t->irq = bpf_ktime_get_ns();
 }
 
-/* One that interrupts a softirq is a part of that in the totals. */
+/* In the totals, an interrupt during a softirq is part of the softirq. */
 static void end_irq(__u32 number, const char *name)
 {
 	struct thread *t = current_thread();
@@ -457,8 +457,8 @@ static __u32 cpu_of(struct task_struct *task)
 }
 
 /*
- * Called with every thread once the rest is attached, so the other programs may know the thread already. Since when a
- * thread has been off its CPU, and which thread took it, is unknown.
+ * Called with every thread once the rest is attached, so the other programs may know the thread already. It is unknown
+ * when a thread lost its CPU, and to which other one.
  */
 SEC("iter/task")
 int find_threads(struct bpf_iter__task *ctx)

@@ -40,24 +40,24 @@ struct offcpusnoop_event {
 	__u32 tid, pid; /* 0: in another PID namespace */
 	__u32 cpu;      /* that it lost */
 	__u64 begin_ns, end_ns;
-	__u64 runnable_ns; /* since when it could run again; 0: unknown, or not at all */
-	__u32 next_cpu;    /* on which it runs again */
+	__u64 runnable_ns; /* when it was runnable again; 0: unknown, or never */
+	__u32 next_cpu;    /* that it runs on afterwards */
 	__u32 by_pid;      /* of the process that took the CPU; 0: unknown, or the kernel's idle task */
 	__u32 number;      /* of the system call, or IN_...; of the softirq; of the vector when there is no name */
-	__u16 depth;       /* of the stack of the kernel, which follows, the innermost function first */
+	__u16 depth;       /* frames of the kernel stack, which follow, innermost first */
 	__u8 cut;          /* enum cut */
 	char comm[COMM_SIZE];
 	char name[NAME_SIZE]; /* of the thread that took the CPU, or of the interrupt; empty: unknown */
 };
 
-/* What of an interval is outside of the recording, and not in its times. */
+/* Which parts of an interval were before or after recording, and are not in its times. */
 enum cut { CUT_BEGIN = 1, CUT_END = 2 };
 
 struct offcpusnoop_totals {
 	__u32 kind; /* TOTALS */
 	__u32 tid, pid;
 	__u32 reserved;
-	__u64 begin_ns, end_ns; /* of the time in which it was recorded */
+	__u64 begin_ns, end_ns; /* when its recording started and ended */
 	__u64 ns[NUM_KINDS];
 	char comm[COMM_SIZE];
 };

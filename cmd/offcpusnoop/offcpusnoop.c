@@ -30,7 +30,7 @@ static struct {
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 4 << 20};
 
-/* The processor's own interrupts, of which each kernel has the tracepoints NAME_entry and NAME_exit or neither. */
+/* The processor's own interrupts. A kernel has both tracepoints, NAME_entry and NAME_exit, or neither. */
 static const char *const vectors[] = {
 	"local_timer",    "reschedule",       "call_function",       "call_function_single",
 	"irq_work",       "x86_platform_ipi", "spurious_apic",       "thermal_apic",
@@ -72,7 +72,7 @@ static int open_program(void *context, struct recorder_program *program)
 	return 0;
 }
 
-/* Returns whether the kernel has the tracepoint and it is attached to. */
+/* Attaches to NAME_END. False with errno, ENOENT if the kernel has no such tracepoint. */
 static bool attach_vector(struct bpf_link **link, struct bpf_program *program, const char *name, const char *end)
 {
 	char tracepoint[64];
@@ -82,7 +82,7 @@ static bool attach_vector(struct bpf_link **link, struct bpf_program *program, c
 	return *link;
 }
 
-/* Both tracepoints or neither: a start without its end would be taken for that of the next interrupt. */
+/* Attaches to both tracepoints or to neither: a start without its end would seem to be that of the next interrupt. */
 static int attach_vectors(struct offcpusnoop *o)
 {
 	for (int i = 0; i < NUM_VECTORS; i++) {
@@ -112,7 +112,7 @@ static bool has_ended(pid_t pid)
 }
 
 /*
- * Two rounds: during the first, a thread that is not followed yet may start another one among those already visited.
+ * Two rounds: during the first, a thread that is not followed yet may start another one that the iterator misses.
  * After that, on_new() follows every thread that a followed one starts.
  */
 static int find_threads(struct offcpusnoop *o)
@@ -182,7 +182,7 @@ static void note_end(void *context)
 		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
 }
 
-/* What threads do from now on is not recorded. What they are in is sent to the ring, which is drained afterwards. */
+/* Ends recording. Intervals that have not ended are sent to the ring, which is drained afterwards. */
 static int detach(void *context)
 {
 	struct offcpusnoop *o = context;

@@ -13,7 +13,7 @@ static const char *const kinds[NUM_KINDS] = {
 	[MIGRATED] = "migrated",   [IRQ] = "irq",         [SOFTIRQ] = "softirq",
 };
 
-/* By the kernel's numbers of them. */
+/* By the kernel's numbers. */
 static const char *const softirqs[] = {
 	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 };
@@ -26,7 +26,7 @@ static const char *const vectors[] = {
 	[0xff] = "spurious_apic",       [0xec] = "local_timer",
 };
 
-/* A name, or the buffer. */
+/* The name of e->number, or the buffer. */
 static const char *name_at(const char *const *names, size_t n, const struct offcpusnoop_event *e, const char *otherwise,
 			   char buffer[CALLS_NAME])
 {
@@ -38,7 +38,7 @@ static const char *name_at(const char *const *names, size_t n, const struct offc
 
 #define NAME_AT(names, e, otherwise, buffer) name_at(names, sizeof(names) / sizeof(*(names)), e, otherwise, buffer)
 
-/* A name of the kernel's, which fills its array without a NUL or ends before. */
+/* A name from the kernel: the text in an array that may have no NUL. */
 static struct slice kernel_name(const char *name, size_t size)
 {
 	return (struct slice){name, strnlen(name, size)};
@@ -90,14 +90,14 @@ static uint64_t queued_ns(const struct offcpusnoop_event *e)
 	return e->end_ns > e->runnable_ns ? e->end_ns - e->runnable_ns : 0;
 }
 
-/* The functions from the outermost on, with semicolons between them. */
+/* Prints the functions, outermost first, separated by semicolons. */
 static void put_stack(const struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
 {
 	const uint64_t *frames = (const uint64_t *)(e + 1);
 	unsigned innermost = 0;
 
 	for (unsigned i = e->depth; i-- > 0;) {
-		/* a caller's address is after the call, perhaps in the next function */
+		/* a return address is after the call, perhaps in the next function */
 		const char *name = symbols_find(p->kernel, frames[i] - (i > 0));
 
 		if (name && symbols_is_own(name))
@@ -212,7 +212,7 @@ void print_json(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 	struct out *out = p->out;
 	char buffer[CALLS_NAME];
 
-	/* the later time first: it tells how old the other one is */
+	/* the later time first, so that both are converted by the same readings of the clocks */
 	stamp_json(&p->stamp, out, e->end_ns);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"%s\",\"args\":{", e->cpu,
 		   is_interrupt(e) ? "IRQ" : "OFF_CPU");

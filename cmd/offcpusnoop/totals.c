@@ -34,7 +34,7 @@ static void put_share(struct out *out, uint64_t ns, uint64_t all)
 	out_printf(out, " %9.2f", all ? 100.0 * ns / all : 0);
 }
 
-/* Interrupts come while a thread is on its CPU: they are no part of what it has used itself. */
+/* The time on the CPU includes interrupts, which are not the thread's own work. */
 static void put_times(struct out *out, const struct offcpusnoop_totals *thread)
 {
 	uint64_t all = thread->end_ns - thread->begin_ns, irqs = thread->ns[IRQ] + thread->ns[SOFTIRQ];

@@ -21,7 +21,7 @@ struct totals {
 
 void totals_add(struct totals *t, const struct offcpusnoop_totals *thread);
 
-/* A row for each thread, by their ids: seconds, and which share of them it spent how. */
+/* Prints a row for each thread, sorted by id: seconds, and the share of each kind of time. */
 void totals_print(struct totals *t, struct out *out);
 
 void totals_free(struct totals *t);
