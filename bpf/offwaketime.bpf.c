@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0
 /*
- * offwaketime's program: a thread that blocks leaves its stacks in its task storage, the thread
- * that wakes it adds its own, and when it runs again both are sent. Stacks are sent whole: ids of a
- * stack map can collide. Of threads that are blocked already, find_blocked() stores the stacks;
- * end_blocked() sends those of threads that still are when recording is over.
+ * offwaketime's program: when a thread blocks, its stacks are stored in its task storage. The thread
+ * that wakes it adds its own, and when it runs again, both are sent. Stacks are sent whole, because
+ * ids of a stack map can collide. find_blocked() stores the stacks of threads that are blocked
+ * already; end_blocked() sends those of threads that still are when recording is over.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -22,17 +22,17 @@
 const volatile __u32 only_pids[MAX_IDS], only_tids[MAX_IDS]; /* up to the first 0; none: all */
 const volatile bool only_user_threads, only_kernel_threads;
 const volatile bool no_user_stacks, no_kernel_stacks;
-const volatile __u32 states; /* bits of task_struct.__state; 0: threads that could go on */
+const volatile __u32 states; /* bits of task_struct.__state; 0: runnable threads */
 const volatile __u64 min_ns, max_ns;
 const volatile char no_waker[COMM_SIZE] = "[none]"; /* a literal would have a map of its own */
-const volatile bool reads_other_tasks;              /* the kernel lets find_blocked() read their memory */
+const volatile bool reads_other_tasks;              /* find_blocked() may read the memory of other tasks */
 
 __u64 over_ns;        /* when recording was over; 0: not yet */
 __u64 lost_ns;        /* blocked time of the events that were lost */
 __u64 num_no_storage; /* blocked threads for which there was no memory */
 __u64 num_skipped;    /* switches of wanted threads that were not seen */
 
-/* Instead of a time: find_blocked() is writing the struct; and the thread was woken meanwhile. */
+/* In blocked.since, instead of a time: find_blocked() is writing the struct; the thread was woken meanwhile. */
 enum { FINDING = 1, WOKEN };
 
 struct blocked {
@@ -81,15 +81,15 @@ static bool is_wanted(struct task_struct *task)
 	       (!only_tids[0] || is_one_of(only_tids, thread_id(task))) && is_in_cgroup(task);
 }
 
-/* Whether a thread that gave up its CPU in this state did so for a reason that is wanted. */
+/* Whether threads that give up their CPU in this state are wanted. */
 static bool is_wanted_state(__u32 state)
 {
 	return states ? state & states && !(state & STATE_DEAD) : !state;
 }
 
 /*
- * One that is preempted while it prepares to wait already has a state, but goes on. A waker may
- * change the state meanwhile, but not to 0.
+ * A thread that is preempted while it prepares to wait already has a state, but is runnable. A waker
+ * may change the state meanwhile, but not to 0.
  */
 static bool is_blocking(bool preempt, struct task_struct *task)
 {
@@ -103,7 +103,7 @@ static __u64 *stack_room(struct blocked *b, int stack)
 	__u32 at = b->depth;
 
 	b->event.stacks.depth[stack] = 0;
-	/* that of a waker in the kernel is always wanted: it shows interrupts */
+	/* a waker's kernel stack is always wanted: it shows interrupts */
 	if (at > (NUM_STACKS - 1) * MAX_DEPTH ||
 	    (stack != WAKER_KERNEL && (is_user ? no_user_stacks : no_kernel_stacks)))
 		return NULL;
@@ -147,7 +147,7 @@ static struct blocked *storage_of(struct task_struct *task)
 	return b;
 }
 
-/* Whether find_blocked() is writing it, which then drops what it has written. */
+/* Whether find_blocked() is writing it; if so, makes it drop the result. */
 static bool is_being_found(struct blocked *b)
 {
 	if (b->since != FINDING && b->since != WOKEN)
@@ -173,7 +173,7 @@ static void block(void *ctx, struct task_struct *task, __u64 now)
 	if (b->event.stacks.target.image)
 		add_stack(ctx, b, TARGET_USER, BPF_F_USER_STACK);
 	add_stack(ctx, b, TARGET_KERNEL, 0);
-	/* last: a waker that is too early on another CPU finds nothing rather than half of it */
+	/* last: a waker on another CPU must not find a struct that is half written */
 	b->since = now;
 }
 
@@ -185,7 +185,7 @@ static void send_event(struct blocked *b, __u64 end)
 	b->since = 0;
 	if (b->event.ns < min_ns || b->event.ns > max_ns)
 		return;
-	/* not b->depth: where the kernel skips switches, a waker may have written at the same time as the thread */
+	/* not b->depth: if the kernel skips switches, a waker may have written at the same time as the thread */
 	for (int i = 0; i < NUM_STACKS; i++)
 		size += b->event.stacks.depth[i] * sizeof(__u64);
 	/* for the verifier */
@@ -212,9 +212,9 @@ static void forget(struct task_struct *task)
 }
 
 /*
- * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen: on
- * some virtual machines BPF programs do not run while a thread of process 1 is current. When that
- * thread became blocked or stopped being so is then unknown.
+ * The task that gives up a CPU is the one that got it last; otherwise a switch was not seen. On
+ * some virtual machines BPF programs do not run while a thread of process 1 is current. It is then
+ * unknown when that thread blocked or was woken.
  */
 static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
 {
@@ -269,12 +269,12 @@ int BPF_PROG(on_waking, struct task_struct *task)
 	return 0;
 }
 
-/* The memory that a thread has its stack in; empty: it is not known. */
+/* The memory that contains a thread's stack; empty: it is not known. */
 struct range {
 	__u64 start, end;
 };
 
-/* Only if it is anonymous: reading what a file maps can block for ever. */
+/* Only if it is anonymous: reading a mapped file can block for ever. */
 static long set_range(struct task_struct *task, struct vm_area_struct *area, struct range *range)
 {
 	if (!area->vm_file)
@@ -282,11 +282,11 @@ static long set_range(struct task_struct *task, struct vm_area_struct *area, str
 	return 0;
 }
 
-/* By frame pointers, as the kernel does it for the current task. Returns the bytes. */
+/* Follows frame pointers, as the kernel does for the current task. Returns the bytes in frames. */
 static long walk_user_stack(struct task_struct *task, __u64 *frames)
 {
 	struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
-	__u64 at = PT_REGS_FP(regs), frame[2]; /* that of the caller, and where it goes on */
+	__u64 at = PT_REGS_FP(regs), frame[2]; /* the caller's frame pointer, and the return address */
 	struct range range = {};
 	int n;
 
@@ -316,7 +316,7 @@ static void add_stacks_of(struct task_struct *task, struct blocked *b)
 		end_stack(b, TARGET_KERNEL, bpf_get_task_stack(task, frames, MAX_DEPTH * sizeof(*frames), 0));
 }
 
-/* One that waits for a CPU is not: it may have been preempted, or woken. */
+/* A runnable thread is not blocked, even with states 0: whether it was preempted or woken is unknown. */
 static bool is_blocked(struct task_struct *task)
 {
 	__u32 state = task_state(task);
@@ -325,7 +325,7 @@ static bool is_blocked(struct task_struct *task)
 }
 
 /*
- * Called with every thread once the rest is attached: one that is blocked, but was not seen to
+ * Called with every thread once the rest is attached. One that is blocked, but was not seen to
  * block, counts as blocked from now on. It may be woken meanwhile.
  */
 SEC("iter/task")

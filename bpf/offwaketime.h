@@ -11,7 +11,7 @@ enum {
 	MAX_IDS = 16,    /* that a user can name */
 };
 
-/* Stacks in the order in which they are in an event. */
+/* The stacks of an event, in its order. */
 enum { TARGET_USER, TARGET_KERNEL, WAKER_KERNEL, WAKER_USER, NUM_STACKS };
 
 /* A thread that was blocked or woke one. */
@@ -30,7 +30,7 @@ struct stacks {
 
 struct offwaketime_event {
 	__u64 ns;      /* how long it was blocked */
-	__u64 is_open; /* since before recording, or still when it was over */
+	__u64 is_open; /* it was blocked before recording, or still when it was over */
 	struct stacks stacks;
 };
 

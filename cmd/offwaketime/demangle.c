@@ -75,13 +75,13 @@ static void serve(int socket)
 	}
 }
 
-/* The child. It ends with the tool. */
+/* The child, which is killed when the tool ends. */
 static _Noreturn void run(int socket)
 {
-	enum { PUNYCODE = 1 << 16 }; /* memory for names that are not ASCII: strict mode lets it get no more */
+	enum { PUNYCODE = 1 << 16 }; /* memory for names that are not ASCII: strict mode has no brk(2) to get more */
 	sigset_t all;
 
-	/* Ctrl-C is for the tool, which still has names then */
+	/* Ctrl-C is for the tool, which demangles names after it */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "demangle");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of C++ and Rust functions as their sources have them, by libiberty.
+ * Demangles names of C++ and Rust functions, by libiberty.
  *
- * A crafted name of 300 bytes can take libiberty hours, whether its result is limited or not. So a process of its own
- * does it, which can only read and write (seccomp's strict mode) and is killed when a name takes too long.
+ * A crafted name of 300 bytes can take libiberty hours, even if its result is limited. So a child process calls it. The
+ * child can only read and write (seccomp's strict mode), and is killed when a name takes too long.
  */
 #ifndef OFFWAKETIME_DEMANGLE_H
 #define OFFWAKETIME_DEMANGLE_H
@@ -15,14 +15,14 @@
 #include "intern.h"
 
 enum {
-	DEMANGLE_NAME = 1024,    /* bytes: a longer name stays as it is, also by libiberty itself */
+	DEMANGLE_NAME = 1024,    /* bytes: a longer name stays as it is; libiberty refuses it, too */
 	DEMANGLE_RESULT = 4096,  /* bytes: a name stays as it is if its result would be longer */
 	DEMANGLE_MS = 1000,      /* or if it takes longer */
-	DEMANGLE_FAILURES = 3,   /* names that take longer, after which all new ones stay as they are */
-	DEMANGLE_ALL = 32 << 20, /* bytes of all results, after which all new ones stay as they are */
+	DEMANGLE_FAILURES = 3,   /* failures, such as those, after which all new names stay as they are */
+	DEMANGLE_ALL = 32 << 20, /* bytes of all results, after which all new names stay as they are */
 };
 
-/* All zero but for the flags is one that has no process yet. */
+/* At first all zero, except the flags. */
 struct demangler {
 	bool off;    /* new names stay as they are */
 	bool quiet;  /* as for cli_notice() */
@@ -31,7 +31,7 @@ struct demangler {
 	unsigned num_failed;
 	size_t size; /* of all results */
 	struct intern names;
-	char **results; /* of these, by their numbers; NULL: it stays as it is */
+	char **results; /* by number in names; NULL: the name stays as it is */
 	size_t cap;
 };
 

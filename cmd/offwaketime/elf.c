@@ -23,7 +23,7 @@ enum {
 	NAME_COMPARED = 32,  /* characters that decide between two names of a function */
 };
 
-/* A file that is read, and the first thing that is wrong with it or its debug file. */
+/* A file being read, and the first fault in it or in its debug file. */
 struct elf_reader {
 	struct elf_file *to;
 	struct elffile_budget *budget;
@@ -68,7 +68,7 @@ static char *without_version(char *name)
 	return name;
 }
 
-/* Adds the functions of the section of this type. Returns whether there is one. At most two sections of a file are. */
+/* Adds the functions of the section of this type. Returns whether there is one. For at most two sections of a file. */
 static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type)
 {
 	struct elf_file *f = r->to;
@@ -156,8 +156,8 @@ static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 }
 
 /*
- * Adds the functions of a debug file. It must have the build id or, if one of the two has none, the
- * checksum; checksum: NULL if its path is made of the build id. Returns whether it has symbols.
+ * Adds the functions of a debug file. It must have the build id or, if one of the two files has none,
+ * the checksum. checksum: NULL if the path is from the build id. Returns whether the file has symbols.
  */
 static bool add_file(struct elf_reader *r, int root, const char *path, const struct build_id *id,
 		     const uint32_t *checksum)
@@ -222,10 +222,10 @@ static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char
 	       (read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum));
 }
 
-/* Unpacks the section .gnu_debugdata into a file in memory. Returns it, or -1. */
+/* Unpacks the section .gnu_debugdata into a file in memory. Returns its descriptor, or -1. */
 static int unpack(struct elffile *elf, struct slice packed)
 {
-	enum { MEMORY = 32 << 20 }; /* for the dictionary; xz takes 8 MiB if not asked for more */
+	enum { MEMORY = 32 << 20 }; /* the most for the dictionary, which has 8 MiB by default */
 	lzma_stream stream = LZMA_STREAM_INIT;
 	unsigned char block[65536];
 	lzma_ret result = LZMA_OK;
@@ -254,7 +254,7 @@ static int unpack(struct elffile *elf, struct slice packed)
 	return -1;
 }
 
-/* Adds the functions that are not exported, which Fedora's packages have as a packed ELF file in a section. */
+/* Adds functions that are not exported: Fedora's packages have them in a section, as a packed ELF file. */
 static void add_packed(struct elf_reader *r, struct elffile *elf)
 {
 	struct elffile_section section;
@@ -298,7 +298,7 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root, str
 			add_packed(&r, &elf);
 		}
 	}
-	/* code may be mapped from anything */
+	/* code may be mapped from any file: one that is not ELF is no error */
 	if (elf.is_elf)
 		fault(&r, elf.error);
 	elffile_close(&elf);
@@ -310,8 +310,8 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root, str
 }
 
 /*
- * The function with this address: the last that starts before it, of those that may be nested in
- * each other. Of several names for one address the last is taken: that without underscores.
+ * The function at this address: the last one that starts before it and ends after it, because they
+ * can be nested. Of several names for one start, the last one is used: it has no underscores.
  */
 static const struct function *find_address(const struct elf_file *f, uint64_t address)
 {

@@ -2,8 +2,8 @@
 /*
  * The functions in an ELF file, as it or its separate debug file names them.
  *
- * libdwfl was tried instead: in a process of another mount namespace it finds no names, or those of the file that has
- * the same path here. It also reads a file again for each process, without a limit.
+ * libdwfl is not used: for a process of another mount namespace it finds no names, or those of the file with the same
+ * path here. It also reads a file again for each process, without a limit.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H
@@ -35,7 +35,7 @@ struct elf_file {
  */
 const char *elf_read(struct elf_file *f, int fd, const char *path, int root, struct elffile_budget *budget);
 
-/* The function that has the byte of the file at this offset; NULL: unknown. */
+/* The function at this offset in the file; NULL: unknown. */
 const struct function *elf_find(const struct elf_file *f, uint64_t offset);
 
 void elf_free(struct elf_file *f);

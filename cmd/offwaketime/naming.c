@@ -21,7 +21,7 @@ const char *naming_text(const struct naming *n, uint32_t number)
 	return n->names.all[number].p;
 }
 
-/* A caller's address is after the call, perhaps in the next function. */
+/* A return address is after the call, perhaps in the next function. */
 static uint64_t address_of(const struct stack *s, unsigned i)
 {
 	return s->frames[i] - (i > 0);
@@ -36,7 +36,7 @@ static uint32_t kernel_number(struct naming *n, uint64_t address)
 	return *number;
 }
 
-/* Names the functions but for those that led to the BPF program. Returns how many there are. */
+/* Names the functions, except those that led to the BPF program. Returns their number. */
 static unsigned name_kernel(struct naming *n, struct stack *s)
 {
 	for (; s->n && symbols_is_own(naming_text(n, kernel_number(n, s->frames[0]))); s->n--)
@@ -58,7 +58,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Whether it is the kernel's first function in an interrupt: of x86-64, with FRED, of arm64, as el1h_64_irq. */
+/* Whether it is the kernel's entry of an interrupt: on x86-64, with or without FRED, or on arm64 (el1h_64_irq). */
 static bool is_interrupt(const char *name)
 {
 	static const char *const entries[] = {"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
@@ -71,7 +71,7 @@ static bool is_interrupt(const char *name)
 	       (ends_with(name, "_irq") || ends_with(name, "_fiq"));
 }
 
-/* How many functions the stack has up to where the interrupt came; 0: it is not in an interrupt. */
+/* The number of functions up to and including the interrupt's entry; 0: the stack has no interrupt. */
 static unsigned interrupt_depth(const struct naming *n, const struct stack *s)
 {
 	for (unsigned i = 0; i < s->n; i++)
@@ -94,12 +94,12 @@ static struct pair_thread thread_of(const struct naming *n, const struct party *
 {
 	struct pair_thread thread = {.pid = n->no_ids ? 0 : party->pid, .tid = n->no_ids ? 0 : party->tid};
 
-	/* equal names are equal bytes */
+	/* the rest of comm is 0, so equal names have equal bytes */
 	memcpy(thread.comm, party->comm, strnlen(party->comm, COMM_SIZE));
 	return thread;
 }
 
-/* Starts with the names of the next stack, after those of the stack before. */
+/* Sets s to a stack of the event. The names of the stacks before it are in the pair already. */
 static void next_stack(struct stack *s, const struct stacks *e, struct pair *pair, int stack)
 {
 	s->frames = (const uint64_t *)(e + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair of stacks of an event, by names. */
+/* Finds the names of the functions in the stacks of an event. */
 #ifndef OFFWAKETIME_NAMING_H
 #define OFFWAKETIME_NAMING_H
 
@@ -14,10 +14,10 @@
 #include "symbols.h"
 #include "bpf/offwaketime.h"
 
-/* All zero but for the flags is empty. */
+/* At first all zero, except the flags. */
 struct naming {
-	bool no_ids;           /* threads are known by their names only */
-	bool no_kernel_stacks; /* those of wakers are recorded all the same, as they show interrupts */
+	bool no_ids;           /* threads are identified by their names only */
+	bool no_kernel_stacks; /* those of wakers are still recorded, because they show interrupts */
 	struct symbols kernel;
 	struct processes processes;
 	struct demangler demangler;
@@ -26,9 +26,9 @@ struct naming {
 };
 
 /*
- * Writes the pair of this event, without the functions of the BPF program, without the stack that an interrupt
- * interrupted, if that was the waker, and without frames at which no code is mapped. Returns the time, in ms of the
- * clock, until which an equal event has the same names.
+ * Writes the pair of this event. Left out are the functions of the BPF program, frames at which no code is mapped, and,
+ * if the waker was an interrupt, the stack that it interrupted. Returns the time, in ms of the clock, until which an
+ * equal event has the same names.
  */
 uint64_t naming_pair(struct naming *n, const struct stacks *e, struct pair *pair);
 

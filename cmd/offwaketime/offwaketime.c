@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * offwaketime: how long threads were blocked, by the stack in which they were and the stack of the
- * thread that woke them. The name and the options are those of bcc's tool; this one needs
- * tracepoints only.
+ * offwaketime: adds up how long threads were blocked, by the stack in which they blocked and the stack
+ * of the thread that woke them. The name and the options are those of bcc's tool; this one needs only
+ * tracepoints.
  */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -34,7 +34,7 @@ static struct {
 	pid_t tids[MAX_IDS]; /* up to the first 0; none: all */
 	uint32_t states;     /* see the program */
 	uint64_t min_ns, max_ns;
-	uint64_t stacks; /* that are kept */
+	uint64_t stacks; /* most pairs of stacks */
 	const char *cgroup;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
 	bool delimited, folded, json, no_demangle, no_open;
@@ -54,10 +54,10 @@ struct offwaketime {
 	int end;         /* the iterator over threads at the end */
 	struct naming naming;
 	struct pairs pairs;
-	struct intern stacks;               /* each a struct stacks with its frames: most come again and again */
-	struct named named[MAX_NAMED];      /* by the numbers of these */
-	unsigned num_merges;                /* of the pairs, whose numbers are those in named */
-	uint64_t num_left_out, ns_left_out; /* when there were too many pairs */
+	struct intern stacks;               /* each a struct stacks with its frames: most are repeated */
+	struct named named[MAX_NAMED];      /* by number in stacks */
+	unsigned num_merges;                /* pairs.num_merges for which the numbers in named are valid */
+	uint64_t num_left_out, ns_left_out; /* events left out, because there were too many pairs */
 };
 
 static int find_threads(void *context)
@@ -135,7 +135,7 @@ static int attach(void *context)
 	if (symbols_read(&o->naming.kernel) != 0)
 		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or "
 		     "CAP_SYSLOG, may change that");
-	/* files and processes come up as long as it records */
+	/* new files and processes can appear as long as it records */
 	o->recorder.keeps_reading = true;
 	if (recorder_attach(&o->recorder) != 0)
 		return -1;
@@ -148,7 +148,7 @@ static void start(void *context)
 	cli_notice(opt.recorder.quiet, "adding up blocked time");
 }
 
-/* Whether the event is as long as it says. */
+/* Whether the event has the size that its depths say. */
 static bool is_sound(const struct offwaketime_event *e, size_t size)
 {
 	size_t n = 0;
@@ -160,7 +160,7 @@ static bool is_sound(const struct offwaketime_event *e, size_t size)
 	return size == sizeof(*e) + n * sizeof(uint64_t);
 }
 
-/* Names the stacks, and remembers their pair. Returns its number. */
+/* Names the stacks, and caches the number of their pair. Returns the number, or MAP_NONE. */
 static uint32_t add_pair(struct offwaketime *o, struct slice stacks, uint32_t index)
 {
 	static _Alignas(struct pair) char room[sizeof(struct pair) + NUM_STACKS * MAX_DEPTH * sizeof(uint32_t)];
@@ -221,7 +221,7 @@ static void note_end(void *context)
 		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
 }
 
-/* Threads that are still blocked are sent to the ring, which is drained afterwards. */
+/* Sends threads that are still blocked to the ring, which is drained afterwards. */
 static int detach(void *context)
 {
 	struct offwaketime *o = context;

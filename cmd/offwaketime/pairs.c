@@ -18,7 +18,7 @@ static struct slice key_of(const struct pair *pair)
 	return (struct slice){(const char *)pair, pair_size(pair)};
 }
 
-/* Adds one that is new, with no time yet. */
+/* Adds a new pair, with no time yet. */
 static uint32_t add(struct pairs *p, struct slice key)
 {
 	uint32_t index = intern_add(&p->keys, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The blocked time of each pair of stacks. Stacks are compared by the names of their functions, which are what is
- * printed: addresses differ from process to process.
+ * The blocked time of each pair of stacks. Stacks are compared by the names of their functions, which are printed:
+ * addresses differ from process to process.
  */
 #ifndef OFFWAKETIME_PAIRS_H
 #define OFFWAKETIME_PAIRS_H
@@ -28,17 +28,17 @@ struct pair {
 
 struct pair_total {
 	uint64_t ns, count;
-	uint64_t open; /* of the count: started before recording, or not ended when it ended */
+	uint64_t open; /* of the count: they started before recording, or had not ended when it ended */
 	const struct pair *pair;
 };
 
-/* All zero but for max is empty. */
+/* At first all zero, except max. */
 struct pairs {
 	uint64_t max;
 	struct intern keys; /* each a struct pair */
 	struct pair_total *totals;
 	size_t cap;
-	uint64_t next_merge; /* the earliest, in ms of the clock */
+	uint64_t next_merge; /* earliest time of the next merge, in ms of the clock */
 	unsigned num_merges; /* each changes the numbers of pairs */
 };
 

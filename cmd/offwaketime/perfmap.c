@@ -17,7 +17,7 @@
 
 enum { NAME_LONGEST = 4096 }; /* a longer name is ignored */
 
-/* Makes it empty, but for what it has cost so far. */
+/* Empties it, except for its path and what it has spent. */
 static void forget(struct perfmap *map)
 {
 	struct perfmap empty = {.names.fd = OUT_MEMORY, .loaded = map->loaded};
@@ -39,7 +39,7 @@ static bool cut_number(struct slice *line, uint64_t *value)
 	return true;
 }
 
-/* Adds the function of a line, if it is one. A name ends at a NUL, too. */
+/* Adds the function of a line, if it is one. A NUL also ends a name. False: the budget is spent. */
 static bool add_line(struct perfmap *map, struct slice line, struct elffile_budget *budget)
 {
 	uint64_t start, size;
@@ -83,7 +83,7 @@ static bool is_continued(const struct perfmap *map, int fd, const struct stat *s
 	       memcmp(now, map->last + sizeof(now) - n, n) == 0;
 }
 
-/* Goes on after these bytes, and keeps the last of them. */
+/* Advances past these bytes, and stores the last of them. */
 static void pass(struct perfmap *map, const char *bytes, size_t n)
 {
 	size_t kept = n < sizeof(map->last) ? n : sizeof(map->last);
@@ -121,7 +121,7 @@ static int by_start(const void *a, const void *b)
 				    : (x->name > y->name) - (x->name < y->name);
 }
 
-/* Sorts the functions. Of those with one start, the last one written has taken the place of the others. */
+/* Sorts the functions. Of several with the same start, only the one written last remains. */
 static void sort(struct perfmap *map)
 {
 	size_t n = 0;
@@ -201,7 +201,7 @@ const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile
 	return error;
 }
 
-/* How many of the functions that start before the address are searched: one may lie within another. */
+/* How many functions that start before the address are searched: one may be within another. */
 enum { NESTED = 16 };
 
 const char *perfmap_find(const struct perfmap *map, uint64_t address)

@@ -33,7 +33,7 @@ static void put_name(struct out *out, struct slice name)
 	out_visible(out, name);
 }
 
-/* The last name in a folded line. flamegraph.pl takes a number after a blank for a count of its own. */
+/* The last name in a folded line. flamegraph.pl would take a number after a blank for a second count. */
 static void put_last_name(struct out *out, struct slice name)
 {
 	size_t text = name.n;

@@ -23,7 +23,7 @@ enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
 
 enum {
 	MAX_NOTES = 8,
-	MAX_PROCESSES = 1024, /* from then on idle ones are forgotten, which may have ended */
+	MAX_PROCESSES = 1024, /* from then on idle ones, which may have ended, are forgotten */
 	MAX_SPENT = 8 << 20,  /* or when files have taken this much more of the budget */
 };
 
@@ -149,7 +149,7 @@ static bool is_same(const struct range *a, const struct range *b)
 
 /*
  * Adds ranges that were known before and are gone: libraries are unloaded, and the kernel shows
- * less and less of a process that is just ending.
+ * less and less of a process that is ending.
  */
 static void keep_old(struct process *process, const struct process *before)
 {
@@ -183,7 +183,7 @@ static void load(struct processes *p, struct process *process, const struct part
 	struct process before = *process;
 	struct mapping_list list;
 
-	/* maps are opened first: they stay those of that program if the process runs another one */
+	/* maps are opened first: they remain the old program's if the process calls exec */
 	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
 		process->ranges = NULL;
 		process->n = process->cap = 0;
@@ -217,7 +217,7 @@ static void free_process(struct processes *p, struct process *process)
 	free(process->ranges);
 }
 
-/* Forgets the functions of files that no process has mapped any more: the budget is that of those which are mapped. */
+/* Frees the functions of files that no process has mapped any more, and returns what they spent to the budget. */
 static void forget_files(struct processes *p)
 {
 	bool *mapped = mem_array(p->file_ids.n, sizeof(*mapped));
@@ -235,7 +235,7 @@ static void forget_files(struct processes *p)
 	free(mapped);
 }
 
-/* Forgets the processes without events since the last time, among which are all that had ended then. */
+/* Forgets processes without events since the last call. All that had ended by then are among them. */
 static void forget_idle(struct processes *p)
 {
 	struct intern ids = p->ids;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What processes have mapped, read while their stacks arrive: their addresses then have names even
- * if they end before these are printed.
+ * The mappings of processes. They are read while stacks arrive, so addresses have names even if their
+ * process ends before these are printed.
  */
 #ifndef OFFWAKETIME_PROCESSES_H
 #define OFFWAKETIME_PROCESSES_H
@@ -26,7 +26,7 @@ struct process {
 	struct range *ranges; /* by start */
 	size_t n, cap;
 	struct perfmap generated;
-	uint64_t next; /* when they may be read again, in ms of the clock; 0: they never were */
+	uint64_t next; /* when ranges may be read again, in ms of the clock; 0: never read */
 	uint64_t wait; /* the pause after that, in ms */
 	bool used;     /* since idle ones were forgotten */
 };
@@ -43,12 +43,12 @@ struct processes {
 	/* of the same files: */
 	struct file_room {
 		uint64_t spent; /* of the budget */
-		bool is_read;   /* no: never, or no process had it mapped any more */
+		bool is_read;   /* false: never read, or freed because no process has it mapped */
 		bool was_noted;
 	} * rooms;
 	size_t rooms_cap;
 	struct elffile_budget budget;
-	uint64_t spent_limit; /* when this much of it is spent, the same; 0: MAX_SPENT */
+	uint64_t spent_limit; /* when this much of it is spent, idle ones are forgotten; 0: MAX_SPENT */
 	bool quiet;
 	unsigned num_faulty; /* files that lack functions, see processes_report() */
 };
@@ -63,7 +63,7 @@ const struct process *processes_get(struct processes *p, const struct party *par
 
 /*
  * How many frames of a stack are functions: those before the first caller at which no code is mapped. Without frame
- * pointers, what follows is arbitrary numbers.
+ * pointers, the rest is arbitrary numbers.
  */
 size_t processes_depth(const struct process *process, const uint64_t *frames, size_t n);
 
