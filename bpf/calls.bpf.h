@@ -9,14 +9,14 @@
 #include "calls.h"
 #include "machine.bpf.h"
 
-/* The place of a system call among all of them. */
+/* The index of a system call, below NUM_CALLS. */
 static __u32 place_of(struct task_struct *task, __u64 number)
 {
 	__u32 call = number < OTHER_NUMBER ? number : OTHER_NUMBER;
 
 	if (is_compat(task))
 		call += NUMBERS;
-	/* the verifier of 6.1 loses the bounds in what the compiler makes of that */
+	/* otherwise the verifier of 6.1 loses the bounds in the compiler's code */
 	barrier_var(call);
 	return call < NUM_CALLS ? call : OTHER_NUMBER;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* System calls by number, as BPF programs and user space have them. */
+/* Numbers of system calls, as BPF programs and user space use them. */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
 
 enum {
-	/* for 64 and for 32 bits one entry stands for all other numbers */
+	/* for 64 and for 32 bits, the last entry stands for all other numbers */
 	NUMBERS = 1024,
 	OTHER_NUMBER = NUMBERS - 1,
 	NUM_CALLS = 2 * NUMBERS, /* those of 32 bits come last */

@@ -22,7 +22,7 @@ __u32 num_followed;     /* processes */
 __u32 num_not_followed; /* forks for which there was no room */
 
 /*
- * The ids of the followed processes in the namespace pid_ns, by those in the kernel's first one: a
+ * The ids of the followed processes in the namespace pid_ns, by their ids in the kernel's first one. A
  * process that is not followed costs one lookup.
  */
 struct {
@@ -52,7 +52,7 @@ static void follow(struct task_struct *task, __u32 id)
 		__sync_fetch_and_add(&num_not_followed, 1);
 }
 
-/* If the task was the last thread of its process: the id may be reused. */
+/* Stops following a process when its last thread has ended: the id may be reused. */
 static void forget_if_dead(struct task_struct *task)
 {
 	__u32 key = task->tgid;
@@ -61,7 +61,7 @@ static void forget_if_dead(struct task_struct *task)
 		__sync_fetch_and_add(&num_followed, -1);
 }
 
-/* Called with every thread, also of processes that have ended and were not waited for. */
+/* Called with every thread, also of zombies. */
 SEC("iter/task")
 int find_first(struct bpf_iter__task *ctx)
 {
@@ -77,7 +77,7 @@ int find_first(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A child of a followed process is followed, too; a new thread has an id that already is. */
+/* A child of a followed process is followed, too; a new thread has the id of its process, which already is. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {

@@ -15,7 +15,7 @@
 
 enum {
 	MMF_DUMPABLE = 3,     /* the bits of mm_struct.flags; see the kernel's linux/sched/coredump.h */
-	DUMPABLE_BY_USER = 1, /* also as an enum task_dumpable */
+	DUMPABLE_BY_USER = 1, /* the same in enum task_dumpable */
 };
 
 const volatile bool only_own;
@@ -27,7 +27,7 @@ const volatile __u64 own_capabilities;
  */
 const volatile __u32 dumpable_offset;
 
-__u32 num_foreign; /* events that were not shown */
+__u32 num_foreign; /* events that were dropped */
 
 static bool is_user(struct task_struct *task)
 {
@@ -38,7 +38,7 @@ static bool is_user(struct task_struct *task)
 	       BPF_CORE_READ(cred, egid.val) == own_gid && BPF_CORE_READ(cred, sgid.val) == own_gid;
 }
 
-/* A root that may less, in a container for instance, is not the root outside. */
+/* Root with fewer capabilities, in a container for instance, must not see a process that has more. */
 static bool has_no_more(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, cred);
@@ -50,7 +50,7 @@ static bool has_no_more(struct task_struct *task)
 	return !(capabilities & ~own_capabilities);
 }
 
-/* Not one that has gained privileges by its file, or that asked not to be looked into. */
+/* False if the process has gained privileges by its file, or has called prctl(PR_SET_DUMPABLE, 0). */
 static bool is_dumpable(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
@@ -72,7 +72,7 @@ static bool is_dumpable(struct task_struct *task)
 	return (flags & MMF_DUMPABLE) == DUMPABLE_BY_USER;
 }
 
-/* Whether the task's events are left out, which are then counted. */
+/* Whether the task's events are dropped; counts one. */
 static bool is_foreign(struct task_struct *task)
 {
 	if (!only_own || (is_user(task) && has_no_more(task) && is_dumpable(task)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the kernel's structures that BPF programs read; CO-RE finds out where they are. */
+/* The parts of the kernel's structures that BPF programs read; CO-RE finds their offsets. */
 #ifndef KERNEL_H
 #define KERNEL_H
 

@@ -57,7 +57,7 @@ static inline __u64 call_number(struct pt_regs *ctx)
 	return ((struct pt_regs___kernel *)ctx)->orig_ax;
 }
 
-/* A return address as a stack has it. */
+/* The address in a return address that was read from a stack. */
 static inline __u64 return_address(__u64 address)
 {
 	return address;

@@ -14,7 +14,7 @@ enum {
 	STATE_DEAD = 0x80,          /* TASK_DEAD */
 };
 
-/* 0: it could go on; else bits of the kernel's enumeration TASK_... */
+/* 0: it is runnable; else bits of the kernel's TASK_... constants. */
 static __u32 task_state(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->__state) ? BPF_CORE_READ(task, __state)
