@@ -11,7 +11,7 @@
 static const char prefix_32[] = "i386:";
 #else
 static const char prefix_32[] = "arm:";
-/* the system's headers have none of them */
+/* the system's headers do not have these names */
 static const char *const syscalls_32[] = {NULL};
 #endif
 

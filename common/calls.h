@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The system calls of this machine, by the numbers that bpf/calls.h gives them. */
+/* The names of this machine's system calls, by their numbers in bpf/calls.h. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -7,10 +7,10 @@
 
 enum { CALLS_NAME = 64 };
 
-/* The call's name, with "i386:" or "arm:" before it for 32 bits: the buffer or a constant. */
+/* The call's name, prefixed with "i386:" or "arm:" if it is a 32-bit call. Returns the buffer or a constant. */
 const char *calls_name(unsigned call, char buffer[CALLS_NAME]);
 
-/* The name alone; NULL: no call has this number. */
+/* The name without a prefix; NULL: no call has this number. */
 const char *calls_plain_name(unsigned call);
 
 #endif

@@ -17,9 +17,9 @@
 #include "out.h"
 
 enum {
-	/* what getopt_long() returns for an option: this, and its place in the table */
+	/* getopt_long() returns this plus the index in the table for an option without a letter */
 	FIRST = 256,
-	/* columns of an option in -h, beyond which its text begins on the next line */
+	/* -h puts the text of an option with more columns than this on the next line */
 	WIDEST = 24,
 };
 
@@ -76,7 +76,7 @@ static void print_text(const char *text)
 	fputs(text, stdout);
 }
 
-/* Returns the columns that the option takes. */
+/* Returns the option's width in columns. */
 static int write_option(char *to, size_t size, const struct cli_option *o)
 {
 	char letter[] = {'-', o->letter, ',', 0};
@@ -104,7 +104,7 @@ static void print_help(const struct cli *cli)
 	char shown[80];
 	int width;
 
-	/* -V, the longer one of them */
+	/* -V, the longer of the two */
 	width = write_option(shown, sizeof(shown), &common[1]);
 	for (const struct cli_option *o = cli->options; o->name; o++) {
 		int n = write_option(shown, sizeof(shown), o);
@@ -171,7 +171,7 @@ static uint32_t parse_size(const char *option, const char *text)
 	return size << shift;
 }
 
-/* decimals: how many a unit has down to the nanosecond. */
+/* decimals: those of the unit, down to the nanosecond. */
 static uint64_t parse_time(const char *option, const char *text, unsigned decimals, const char *unit)
 {
 	uint64_t ns;
@@ -251,8 +251,8 @@ static void handle(const struct cli *cli, int c)
 }
 
 /*
- * A file that is opened must not become standard output or standard error because that was closed. What is
- * opened instead is for the other direction, so that its use is still an error.
+ * A file that is opened later must not become standard output or standard error because that was closed. Standard
+ * input and output are opened in the wrong direction, so that using them is still an error.
  */
 static void open_standard_streams(void)
 {
@@ -268,7 +268,7 @@ static void on_file_too_large(int number)
 	(void)number;
 }
 
-/* write(2) then fails, which is reported; a handler, because a command would inherit that it is ignored. */
+/* write(2) then fails with EFBIG, which is reported. A handler, because a command would inherit SIG_IGN. */
 static void catch_file_too_large(void)
 {
 	struct sigaction action = {.sa_handler = on_file_too_large, .sa_flags = SA_RESTART}, old;
@@ -353,7 +353,7 @@ int cli_close(struct out *o, int status)
 {
 	if (out_close(o) == 0)
 		return status;
-	/* a reader that has seen enough is no error to talk about */
+	/* a reader that has seen enough is not worth a message */
 	if (errno != EPIPE)
 		warn("<stdout>");
 	return EXIT_FAILURE;

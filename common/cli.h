@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all tools share on the command line; see "Exit status" in spdk-trace-tools(7). */
+/* The command line of all tools; see "Exit status" in spdk-trace-tools(7). */
 #ifndef CLI_H
 #define CLI_H
 
@@ -13,14 +13,14 @@ struct out;
 enum { EXIT_USAGE = 2 };
 
 /*
- * An option, and what it sets: one of the places is named. A table of them ends with {}. -h and -V are added.
+ * An option, and what it sets: exactly one of the pointers. A table of options ends with {}; -h and -V are added.
  *
  *	{'n', "count", "N", "end after N lines", .count = &opt.count},
  */
 struct cli_option {
-	char letter;          /* 0: there is only the long name */
+	char letter;          /* 0: only the long name */
 	const char *name;     /* the long one */
-	const char *argument; /* as -h shows it; NULL: there is none */
+	const char *argument; /* as -h shows it; NULL: no argument */
 	const char *help;     /* may have several lines */
 
 	bool *flag; /* becomes true */
@@ -32,14 +32,14 @@ struct cli_option {
 	/* above 0, with decimals, in nanoseconds */
 	uint64_t *seconds, *ms, *us;
 
-	/* becomes value; two options that set it to different ones exclude each other, 0 being neither */
+	/* becomes value; options that set it to different values exclude each other; 0: none was given */
 	unsigned *choice, value;
 
 	/* gets the argument, or NULL */
 	void (*call)(const char *argument);
 };
 
-/* In both texts the tool's name stands for each %s, as packages may prefix it. */
+/* In both texts %s is replaced with the tool's name, which packages may prefix. */
 struct cli {
 	const char *usage;    /* before the options */
 	const char *examples; /* after them */
@@ -47,9 +47,9 @@ struct cli {
 };
 
 /*
- * Parses the options, which come before the operands; optind is then the first operand. -h and -V print and exit; a
- * mistake is a usage error. Call it first: it also opens standard streams that are closed, and makes a write beyond
- * the limit of a file's size fail instead of killing the tool.
+ * Parses the options, which come before the operands, and sets optind to the first operand. -h and -V print and exit; a
+ * mistake is a usage error. Call it first: it also opens closed standard streams, and makes a write beyond the file
+ * size limit fail instead of killing the tool.
  */
 void cli_parse(const struct cli *cli, int argc, char **argv);
 
@@ -63,27 +63,27 @@ void cli_notice(bool quiet, const char *format, ...) __attribute__((format(print
 void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
 
 /*
- * The one input file, or "-" for standard input when there is none. More than one, and a terminal as input, are usage
- * errors; what: "a file of ...".
+ * The input file; "-" (standard input) if none is given. More than one file, or a terminal as input, is a usage error.
+ * what: "a file of ...".
  */
 const char *cli_operand(int argc, char **argv, const char *what);
 
 /*
- * The input files, of which there may be several, and their number; or just "-". Standard input given twice, and a
- * terminal as input, are usage errors; what: "files of ...".
+ * The input files and their number; just "-" if none is given. Standard input given twice, or a terminal as input, is a
+ * usage error. what: "files of ...".
  */
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
-/* The operand SECONDS, with decimals, if there is one; others are usage errors. */
+/* Sets *ns to the operand SECONDS, which may have decimals, if it is given. Any other operand is a usage error. */
 void cli_seconds(int argc, char **argv, uint64_t *ns);
 
 /* A process id, or a usage error. */
 pid_t cli_pid(const char *option, const char *text);
 
-/* At most max such numbers with commas between them; more, or other ones, are usage errors. */
+/* Reads a comma-separated list of up to max ids above 0. More ids, or anything else, are a usage error. */
 void cli_ids(const char *option, const char *text, pid_t *ids, size_t max);
 
-/* Closes the output, reports a failure. Returns the exit status: the given one, or 1 after a failure. */
+/* Closes the output and reports a failure other than EPIPE. Returns the exit status: the given one, or 1 on failure. */
 int cli_close(struct out *o, int status);
 
 #endif

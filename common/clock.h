@@ -15,13 +15,13 @@ static inline uint64_t clock_ns_of(clockid_t clock)
 	return t.tv_sec * UINT64_C(1000000000) + t.tv_nsec;
 }
 
-/* Nanoseconds of CLOCK_MONOTONIC, as bpf_ktime_get_ns() has them. */
+/* Nanoseconds of CLOCK_MONOTONIC, like bpf_ktime_get_ns(). */
 static inline uint64_t clock_ns(void)
 {
 	return clock_ns_of(CLOCK_MONOTONIC);
 }
 
-/* The same, of a clock that nobody steers: CLOCK_MONOTONIC_RAW. */
+/* Nanoseconds of CLOCK_MONOTONIC_RAW, which NTP does not adjust. */
 static inline uint64_t clock_raw_ns(void)
 {
 	return clock_ns_of(CLOCK_MONOTONIC_RAW);

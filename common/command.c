@@ -20,7 +20,7 @@ enum {
 	EXIT_NO_COMMAND = 127,
 };
 
-/* If not, errno says why. */
+/* Sets errno if it is not. */
 static bool is_executable(const char *path)
 {
 	struct stat st;
@@ -109,7 +109,7 @@ int command_release(struct command *c)
 		return -1;
 	close(c->gate);
 	c->gate = -1;
-	/* its end comes with the exec */
+	/* a successful exec closes the pipe */
 	if (io_read(c->error, &failed, sizeof(failed)) != sizeof(failed))
 		failed = 0;
 	close(c->error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats numbers, where a printf for each would cost more than everything else. */
+/* Formats numbers faster than printf(), which would take most of a filter's time. */
 #ifndef DIGITS_H
 #define DIGITS_H
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Digits are made side by side in a register, the first in the lowest byte, and stored as one word:
- * text that is stored byte by byte and read back as a word would stall on store forwarding.
+ * Digits are computed in parallel in a register, the first in the lowest byte, and stored as one
+ * word: text that is stored byte by byte and read back as a word would stall on store forwarding.
  * Little-endian.
  */
 
@@ -66,7 +66,7 @@ static inline char *digits_u64(char *to, uint64_t v)
 	return digits_8(digits_8(to, v / e8), v % e8);
 }
 
-/* Nanoseconds as microseconds with three decimals: 1500 is 1.500. It may write four bytes more. */
+/* Nanoseconds as microseconds with three decimals: 1500 is 1.500. May write DIGITS_ROOM + 4 bytes. */
 static inline char *digits_us(char *to, uint64_t ns)
 {
 	unsigned decimals = ns % 1000;

@@ -15,7 +15,7 @@ bool disks_is(struct slice tpoint)
 	return slice_is(tpoint, "BLOCK_IO");
 }
 
-/* Where two have the same key, no I/O is found for them. */
+/* Open bdev I/Os with the same key match no disk I/O. */
 static uint64_t key_of(uint64_t lba, uint64_t blocks)
 {
 	return lba * 0x9e3779b97f4a7c15 ^ blocks;
@@ -26,7 +26,7 @@ static uint64_t span_key(const struct span *s)
 	return key_of(s->facts.values[FACT_LBA], s->facts.values[FACT_BLOCKS]);
 }
 
-/* Forgets the places that have no span any more, when they are most. */
+/* Drops the places without open spans when they are the majority. */
 static void forget(struct disks *d)
 {
 	enum { FEW = 1024 };
@@ -69,7 +69,7 @@ void disks_open(struct disks *d, struct span *const *all, struct span *s)
 	if (!facts_has(&s->facts, FACT_LBA) || !facts_has(&s->facts, FACT_BLOCKS) || !facts_has(&s->facts, FACT_TYPE))
 		return;
 	place = place_of(d, span_key(s));
-	/* of two bdev I/Os with the same blocks a line may be for either; those before the last one know already */
+	/* a line could match any of the bdev I/Os with the same blocks; if several are open, they are marked already */
 	if (place->open)
 		s->disk.found = DISKS_UNCLEAR;
 	if (place->open == 1 && all[place->index]->disk.found == DISKS_NONE)
@@ -101,7 +101,7 @@ static bool is_type(struct slice letters, uint64_t type)
 	} types[] = {{"read", "R"}, {"write zeroes", "WZ"}, {"write", "W"}, {"unmap", "D"}};
 	const char *name = facts_type(type);
 
-	/* a flush before it */
+	/* F: a flush before it */
 	if (letters.n > 1 && letters.p[0] == 'F')
 		slice_cut(&letters, 1);
 	for (size_t i = 0; name && i < sizeof(types) / sizeof(*types); i++) {
@@ -113,7 +113,7 @@ static bool is_type(struct slice letters, uint64_t type)
 	return false;
 }
 
-/* A line's I/O, and what a bdev I/O has to be for it. */
+/* The disk I/O of a line. */
 struct request {
 	uint64_t sector, bytes, ns, latency;
 	struct slice type;
@@ -124,7 +124,7 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 {
 	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
 	uint32_t index = map_get(&d->map, key_of(lba, blocks));
-	/* SPDK rounds the rate of its ticks: its microseconds differ from the kernel's by up to this part */
+	/* SPDK rounds its tick rate: its microseconds differ from the kernel's by up to 1 in 128 */
 	uint64_t tolerance = c->latency / 128;
 	struct span *s;
 
@@ -137,7 +137,7 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 	return c->ns >= s->first && c->latency - tolerance <= c->ns - s->first ? s : NULL;
 }
 
-/* Looks for the bdev I/Os that a line may be for: with one of them only it is that one's. */
+/* Looks up the bdev I/Os that a line fits. It matches only if there is exactly one. */
 static void match(struct disks *d, struct span *const *all, const struct request *c, struct slice name, uint64_t order)
 {
 	struct span *only = NULL;
@@ -174,7 +174,7 @@ const char *disks_line(struct disks *d, struct span *const *all, const struct tr
 	if (!number_decimal(traceline_arg(line, "sector"), &c.sector) ||
 	    !number_decimal(traceline_arg(line, "bytes"), &c.bytes))
 		return "sector or bytes is missing";
-	/* one that had been issued before biosnoop started */
+	/* issued before biosnoop started */
 	if (!latency.p)
 		return NULL;
 	if (!number_fixed(latency, 3, &c.latency))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of biosnoop(1) among those of a trace: matches I/O of disks with the bdev I/Os above. A trace names neither the
- * disk nor the block size, so the only I/O whose first byte and length fit the blocks of a bdev I/O is its match.
+ * Matches the disk I/O in biosnoop(1) lines of a trace with the bdev I/Os above it. A trace names neither the disk nor
+ * the block size, so a disk I/O matches a bdev I/O if it is the only one whose first byte and length fit its blocks.
  *
- * Nothing is kept before the first such line, and then only what is open.
+ * Nothing is stored before the first such line, and then only spans that are open.
  */
 #ifndef DISKS_H
 #define DISKS_H
@@ -21,19 +21,19 @@ struct disks_io {
 	enum {
 		DISKS_NONE,
 		DISKS_ONE,
-		DISKS_UNCLEAR, /* there was another one, or another bdev I/O for it */
+		DISKS_UNCLEAR, /* ambiguous: another disk I/O or another bdev I/O fits, too */
 	} found;
-	bool open; /* its span is among those that a line may be for */
+	bool open; /* a line may match its span */
 };
 
-/* All zero has seen no lines. */
+/* All zero: no line so far. */
 struct disks {
 	bool any;            /* there was a line */
 	struct intern names; /* of disks, as in JSON */
 	struct map map;      /* by lba and number of blocks */
 	struct disks_place {
-		uint32_t open;  /* spans with these blocks */
-		uint32_t index; /* of each of them in spans.all, combined by exclusive or */
+		uint32_t open;  /* number of spans with these blocks */
+		uint32_t index; /* exclusive or of their indices in spans.all */
 	} * places;
 	size_t n, cap;
 	size_t num_open; /* places with spans */
@@ -41,11 +41,11 @@ struct disks {
 
 bool disks_is(struct slice tpoint);
 
-/* A bdev I/O may have an I/O of a disk below it from now on; no longer. all: spans.all. */
+/* From now on, or no longer, a line may match this bdev I/O. all: spans.all. */
 void disks_open(struct disks *d, struct span *const *all, struct span *s);
 void disks_close(struct disks *d, struct span *s);
 
-/* Reads a line, with its time in ns, and its place among all. Returns NULL, or what is wrong with it. */
+/* Reads a line. ns: its time; order: its position among all lines. Returns NULL, or what is wrong with it. */
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
 		       uint64_t order);
 

@@ -32,7 +32,7 @@ bool elffile_spend(struct elffile *f, uint64_t n)
 	return error ? fault(f, error) : true;
 }
 
-/* Reads the file's first n bytes, or all if it is shorter. Returns how many, or -1 with errno. */
+/* Reads the file's first n bytes, or all if it is shorter. Returns their number, or -1 with errno. */
 static ssize_t read_head(int fd, void *to, size_t n)
 {
 	size_t done = 0;
@@ -51,7 +51,7 @@ static ssize_t read_head(int fd, void *to, size_t n)
 
 /*
  * libelf allocates as many sections and segments as the header says. Numbers above 65279 are stored
- * elsewhere: no program has so many.
+ * elsewhere, and are rejected: no program needs them.
  */
 static bool check_header(struct elffile *f)
 {
@@ -126,7 +126,7 @@ static bool load_strings(struct elffile *f, uint32_t number, struct elffile_sect
 	return true;
 }
 
-/* The string at this offset in a table of strings; NULL when it is not in it. */
+/* The string at this offset in a table of strings; NULL if the offset is beyond its end. */
 static const char *string_at(const struct elffile_section *strings, uint64_t offset)
 {
 	const Elf_Data *data = strings->data;

@@ -3,8 +3,8 @@
  * ELF files from untrusted sources: the bytes that libelf loads are limited.
  *
  * With sparse data and headers that share a section, a small file can take gigabytes and minutes.
- * So everything that is loaded counts against two budgets: that of the file, and that of all files
- * which a tool reads.
+ * So everything that is loaded counts against two budgets: one for each file, and one for all files
+ * that a tool reads.
  */
 #ifndef ELFFILE_H
 #define ELFFILE_H
@@ -16,18 +16,18 @@
 #include "slice.h"
 
 enum {
-	ELFFILE_MAX = 64 << 20,      /* bytes that are loaded of one file */
-	ELFFILE_MAX_ALL = 128 << 20, /* and of all files of a tool */
-	ELFFILE_SEGMENTS = 256,      /* that are mapped; few files have ten */
+	ELFFILE_MAX = 64 << 20,      /* bytes loaded from one file */
+	ELFFILE_MAX_ALL = 128 << 20, /* and from all files of a tool */
+	ELFFILE_SEGMENTS = 256,      /* loaded by a process; few files have ten */
 };
 
-/* All zero: nothing was loaded yet. */
+/* All zero: nothing loaded so far. */
 struct elffile_budget {
 	uint64_t spent;
 };
 
 /*
- * Counts n more bytes of a file against the budgets, and adds them to what is loaded of it. NULL, or what is used up.
+ * Adds n bytes to the file's *loaded and to the budget of all files. Returns NULL, or which of them is used up.
  */
 const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n);
 
@@ -39,14 +39,14 @@ struct elffile {
 	struct elffile_section {
 		GElf_Shdr header;
 		Elf_Data *data;
-	} names; /* of the sections; data is NULL when they have none */
+	} names; /* of the sections; data is NULL if they have no names */
 	struct elffile_segment {
 		uint64_t address, offset, size;
-	} segments[ELFFILE_SEGMENTS]; /* of the file that a process maps */
+	} segments[ELFFILE_SEGMENTS]; /* of the file, as mapped by a process */
 	size_t num_segments;
-	bool is_elf;       /* it starts like one */
+	bool is_elf;       /* it starts with ELF's magic number */
 	unsigned machine;  /* EM_* of elf.h */
-	const char *error; /* NULL: nothing was wrong */
+	const char *error; /* NULL: no error */
 };
 
 /*
@@ -60,7 +60,7 @@ void elffile_close(struct elffile *f);
 /* Counts n bytes against the budgets. False with f->error when they are used up. */
 bool elffile_spend(struct elffile *f, uint64_t n);
 
-/* The first section of this type and name (NULL: any). False when none, or with f->error. */
+/* The first section of this type and name (NULL: any). False if there is none, or with f->error. */
 bool elffile_find(struct elffile *f, uint32_t type, const char *name, GElf_Shdr *header);
 
 /* The same with its contents, valid until elffile_close(). */
@@ -77,22 +77,22 @@ struct elffile_symbols {
 	size_t n;
 };
 
-/* Loads the symbols of the section of this type. False when there is none, or with f->error. */
+/* Loads the symbols of the section of this type. False if there is none, or with f->error. */
 bool elffile_load_symbols(struct elffile *f, uint32_t type, struct elffile_symbols *s);
 
 /* The name of symbol i, "" if it has none. NULL: it cannot be read. */
 const char *elffile_symbol(const struct elffile_symbols *s, size_t i, GElf_Sym *symbol);
 
 /*
- * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 when
- * there is none, or -1 when a note is cut off.
+ * Finds the next note of this owner and type from *at on, which starts at 0. Returns 1; 0 if there
+ * is none, or -1 if a note is cut off.
  */
 int elffile_note(const struct elffile_section *notes, const char *owner, uint32_t type, size_t *at, struct slice *desc);
 
-/* The dynamic linker's path, to be freed; NULL: linked statically. Returns 0, or -1 with errno. */
+/* Sets *path, which the caller frees, to the dynamic linker; NULL: linked statically. Returns 0, or -1 with errno. */
 int elffile_interpreter(const struct elffile *f, char **path);
 
-/* Where in the file the byte with this address is. */
+/* Sets *offset to the position in the file of the byte at this address. False if no segment has it. */
 bool elffile_offset(const struct elffile *f, uint64_t address, uint64_t *offset);
 
 #endif

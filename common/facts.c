@@ -14,7 +14,7 @@ static const struct {
 	{"ISCSI_TASK_QUEUE", FACTS_SCSI_TASK},
 };
 
-/* Names of arguments. The number of blocks is one from v22.05 to v24.01, and the size since. */
+/* Names of arguments. The number of blocks is an argument from v22.05 to v24.01, and the entry's size since then. */
 static const struct {
 	enum facts_source source;
 	enum fact fact;
@@ -83,7 +83,7 @@ const char *facts_type(uint64_t type)
 	return type < sizeof(bdev_types) / sizeof(*bdev_types) ? bdev_types[type] : NULL;
 }
 
-/* An admin queue has number 0, and from v24.05 on no owner. */
+/* An admin queue has number 0 and, from v24.05 on, no owner. */
 static bool is_admin(struct slice poller)
 {
 	for (size_t i = 1; i < poller.n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What single entries say about an I/O: the arguments of the tracepoints that know. */
+/* What single entries say about an I/O, in the arguments of some tracepoints. */
 #ifndef FACTS_H
 #define FACTS_H
 
@@ -53,17 +53,17 @@ const char *facts_type(uint64_t type);
 
 /*
  * Adds the block address and the number of blocks of an NVMe command, as its bdev I/O would have
- * them. Returns the name of its type; NULL: it is not known. poller: of its entry.
+ * them. poller: of its entry. Returns the name of its type, or NULL if that is unknown.
  */
 const char *facts_add_command(struct facts *f, struct slice poller);
 
 /*
- * Writes what an I/O is, as in "write 8 @98264 Null0", without what is not known; type: NULL, or its name. The bdev is
- * as in JSON, and so is what is written.
+ * Describes an I/O, as in "write 8 @98264 Null0", omitting what is unknown. type: its name, or NULL. The bdev is as in
+ * JSON, and so is the output.
  */
 void facts_write_name(struct out *out, const struct facts *f, const char *type, struct slice bdev);
 
-/* The name of the bdev of an I/O, by its entry's owner and argument "name"; empty: not known. */
+/* The name of the bdev of an I/O, by its entry's owner and argument "name"; empty: unknown. */
 struct slice facts_bdev(struct slice owner, struct slice name);
 
 #endif

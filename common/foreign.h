@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* All NULL: the program shows what all users can see. */
+/* All NULL: the program shows only what all users can see. */
 struct foreign {
 	bool *only_own;
 	uint32_t *uid, *gid;
@@ -15,7 +15,7 @@ struct foreign {
 	uint32_t *dumpable_offset;
 	uint32_t *num;
 };
-/* Those of a skeleton that was opened. */
+/* The variables of an opened skeleton. */
 #define FOREIGN(bpf)                                                                    \
 	((struct foreign){.only_own = &(bpf)->rodata->only_own,                         \
 			  .uid = &(bpf)->rodata->own_uid,                               \
@@ -25,12 +25,12 @@ struct foreign {
 			  .num = &(bpf)->bss->num_foreign})
 
 /*
- * Sets them before the program is loaded, to record this process, or any if it is 0. Returns 0; -1 after a message if
- * the process is another user's and may not be shown.
+ * Sets the variables, before the program is loaded. pid: the process to record; 0: any. Returns 0, or -1 after a
+ * message if the process is another user's and may not be shown.
  */
 int foreign_hide(const struct foreign *f, pid_t pid);
 
-/* How many events were not shown. */
+/* The number of events that were not shown. */
 uint32_t foreign_hidden(const struct foreign *f);
 
 #endif

@@ -33,7 +33,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* The time in which at least one was in flight. */
+/* The time during which at least one disk I/O was in flight. */
 static uint64_t time_of_disks(struct held *held, const struct span *s)
 {
 	uint64_t until = s->first, ns = 0;
@@ -52,7 +52,7 @@ static uint64_t time_of_disks(struct held *held, const struct span *s)
 	return ns;
 }
 
-/* What lines say that contradict each other, or are some nanoseconds off, is within the life. */
+/* Limits a time to the life: lines may contradict each other, or be some nanoseconds off. */
 static uint64_t within(uint64_t ns, uint64_t life)
 {
 	return (int64_t)ns < 0 ? 0 : least(ns, life);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What held a span, from lines of other tools. These are parts of its life but not layers: they overlap the layers, and
- * have no meaningful sum.
+ * What held up a span, from lines of other tools. These are parts of its life but not layers: they overlap the layers,
+ * and their sum means nothing.
  */
 #ifndef HELD_H
 #define HELD_H
@@ -10,8 +10,8 @@
 
 enum held_part {
 	HELD_OFF_CPU, /* the reactor of its lcore was off its CPU */
-	HELD_IRQ,     /* an interrupt had that CPU */
-	HELD_DISK,    /* I/O of disks below it was in flight */
+	HELD_IRQ,     /* an interrupt ran on that CPU */
+	HELD_DISK,    /* disk I/O below it was in flight */
 	HELD_PARTS
 };
 
@@ -28,7 +28,7 @@ struct held {
 
 void held_measure(struct held *held, const struct spans *spans, const struct span *s);
 
-/* Whether there were lines that say so. */
+/* Whether the trace has any such lines. */
 bool held_is_known(const struct spans *spans);
 
 void held_free(struct held *held);

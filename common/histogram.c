@@ -10,7 +10,7 @@
 /* Buckets of a power of two, and their logarithm. */
 enum { HALF = 1024, HALF_BITS = 10 };
 
-/* How many of a value's last bits differ among the values of its bucket. */
+/* The number of low bits in which the values of a bucket differ. */
 static unsigned shift_of(uint64_t value)
 {
 	return value < 2 * HALF ? 0 : 63 - __builtin_clzll(value) - HALF_BITS;
@@ -77,7 +77,7 @@ static bool next_in_books(const struct histogram *h, unsigned *bucket, uint64_t 
 }
 
 /*
- * Finds the first bucket from *bucket on that has values, and how many. Returns false when there are no more.
+ * Finds the first bucket from *bucket on that has values, and their number. Returns false if there is none.
  *
  *	for (unsigned b = 0; next(h, &b, &count); b++)
  */
@@ -108,7 +108,7 @@ static void fill_books(struct histogram *h, unsigned bucket, uint64_t count)
 	(*page)[bucket % HISTOGRAM_PAGE] += count;
 }
 
-/* The list is full: books take its place. */
+/* Moves the counters of a full list to books. */
 static void start_books(struct histogram *h)
 {
 	h->books = mem_array(HISTOGRAM_BOOKS, sizeof(*h->books));
@@ -162,7 +162,7 @@ bool histogram_merge(struct histogram *h, const struct histogram *from)
 {
 	uint64_t total, count;
 
-	/* no bucket has more than the total, so none of them overflows either */
+	/* no bucket has more than the total, so no bucket overflows */
 	if (__builtin_add_overflow(h->count, from->count, &total))
 		return false;
 	for (unsigned b = 0; next(from, &b, &count); b++)
@@ -179,7 +179,7 @@ uint64_t histogram_mean(const struct histogram *h)
 	return h->count ? (h->sum + h->count / 2) / h->count : 0;
 }
 
-/* How many values the share is, at least one. */
+/* The number of values in this share, at least 1. */
 static uint64_t rank(const struct histogram *h, unsigned thousandths)
 {
 	const unsigned all = 100 * 1000;
@@ -227,7 +227,7 @@ void histogram_write(struct out *out, const struct histogram *h)
 	out_text(out, "]}");
 }
 
-/* Adds up counts by power of two. Returns the last one that has values. */
+/* Adds up counts by power of two. Returns the last power with values. */
 static unsigned fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS])
 {
 	unsigned last = 0;

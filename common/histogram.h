@@ -19,13 +19,13 @@ enum {
 	HISTOGRAM_POWERS = 64,
 	/* up to this many buckets with values are in a list */
 	HISTOGRAM_LIST = 16,
-	/* then counters are in pages of pages, as a histogram uses few of its buckets */
+	/* above that, counters are in pages of pages, because a histogram uses few of its buckets */
 	HISTOGRAM_PAGE = 32,
 	HISTOGRAM_PAGES = 32,
 	HISTOGRAM_BOOKS = HISTOGRAM_BUCKETS / HISTOGRAM_PAGES / HISTOGRAM_PAGE,
 };
 
-/* NULL where all counters are zero. */
+/* A page is NULL if all its counters are zero. */
 struct histogram_book {
 	uint64_t *pages[HISTOGRAM_PAGES];
 };
@@ -33,13 +33,13 @@ struct histogram_book {
 /* All zero is an empty histogram. */
 struct histogram {
 	uint64_t count, max;
-	unsigned __int128 sum; /* of nanoseconds: many requests can wait for 584 years together */
+	unsigned __int128 sum; /* of nanoseconds: the requests' total may exceed 584 years */
 	struct histogram_bar {
 		uint64_t count;
 		unsigned bucket;
 	} * list; /* by bucket, until there are books */
 	unsigned num_list, cap_list;
-	struct histogram_book **books; /* HISTOGRAM_BOOKS of them; NULL: the list has all */
+	struct histogram_book **books; /* HISTOGRAM_BOOKS of them; NULL: all counters are in the list */
 };
 
 /* The number of a value's bucket, and the values that are in a bucket. */

@@ -11,7 +11,7 @@
 
 #include "io.h"
 
-/* of shared memory, in statfs(2); a C library need not come with the kernel's headers */
+/* shared memory's f_type in statfs(2); a C library may come without the kernel's headers */
 enum { TMPFS = 0x01021994 };
 
 static void *anonymous(size_t n)
@@ -43,7 +43,7 @@ static void note_unreadable(struct input *in, size_t position, size_t n, int err
 	in->unreadable = true;
 }
 
-/* Reads up to n bytes of a page from this position. What cannot be read becomes zeros, and is noted. */
+/* Reads n bytes of a page from this position. If that fails, they become zeros, and the error is noted. */
 static void read_page(struct input *in, char *to, size_t n, size_t position)
 {
 	if (io_pread(in->fd, to, n, position) == 0)
@@ -56,7 +56,7 @@ static void read_page(struct input *in, char *to, size_t n, size_t position)
 	memset(to, 0, n);
 }
 
-/* Replaces what the kernel could not map. Returns whether it did. */
+/* Replaces a page that the kernel could not map. Returns false if that is not possible. */
 static bool replace(struct input *in, char *at)
 {
 	size_t position = at - mapped.begin, page = page_size();
@@ -68,7 +68,7 @@ static bool replace(struct input *in, char *at)
 		return put_zeros(at, mapped.end - at);
 	}
 	if (!put_zeros(at, page)) {
-		/* the kernel allows no more mappings: a single one has room for the rest */
+		/* too many mappings: replace the rest of the file with a single one */
 		note_unreadable(in, position, in->size - position, EIO);
 		return put_zeros(at, mapped.end - at);
 	}
@@ -77,7 +77,7 @@ static bool replace(struct input *in, char *at)
 	return true;
 }
 
-/* Zeros look like slots that were never used. */
+/* Maps zeros, which look like slots that were never used. */
 static void handle_sigbus(int signal, siginfo_t *info, void *context)
 {
 	char *at = (char *)((uintptr_t)info->si_addr & ~(page_size() - 1));
@@ -96,7 +96,7 @@ bool input_shrunk(const struct input *in)
 {
 	struct stat st;
 
-	/* what was cut off within a page of the mapping reads as zeros without a signal */
+	/* the rest of a page that was truncated reads as zeros, without a signal */
 	return in->shrunk || (in->file && fstat(in->fd, &st) == 0 && (size_t)st.st_size < in->size);
 }
 
@@ -128,7 +128,7 @@ bool input_next_lost(const struct input *in, size_t *from, size_t *to, int *erro
 	return true;
 }
 
-/* Maps the file, and has room for the errors of its pages. NULL with errno. */
+/* Maps the file and allocates page_errors. Returns NULL with errno. */
 static uint8_t *map(struct input *in, size_t size, int flags)
 {
 	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
@@ -202,7 +202,7 @@ static int copy_snapshot(struct input *in, size_t size)
 	}
 	if (from < 0 && errno != ENXIO)
 		return -1;
-	/* what was cut off before it was copied looks like a hole */
+	/* a part that was truncated before it was copied looks like a hole */
 	if (lseek(in->fd, 0, SEEK_END) < (off_t)size)
 		in->shrunk = true;
 	return 0;
@@ -246,7 +246,7 @@ uint64_t input_load_live_u64(const struct input *in, const void *at)
 	const uint8_t *now = in->live + position(in, at);
 	uint64_t v;
 
-	/* in one piece, as it was written: read(2) could return half of it changed */
+	/* in one access, as it is written: read(2) could return a torn value */
 	if ((uintptr_t)now % sizeof(v) == 0)
 		return __atomic_load_n((const uint64_t *)now, __ATOMIC_ACQUIRE);
 	memcpy(&v, now, sizeof(v));
@@ -318,7 +318,7 @@ void input_release(const struct input *in, const void *from, const void *to)
 	uintptr_t page = page_size(), start = ((uintptr_t)from + page - 1) & ~(page - 1);
 	uintptr_t end = (uintptr_t)to & ~(page - 1);
 
-	/* anything but the file itself would be lost */
+	/* pages that are not mapped from the file would be lost */
 	if (in->file && !in->replaced && start < end)
 		madvise((void *)start, end - start, MADV_DONTNEED);
 }

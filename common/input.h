@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The bytes of a trace: a mapped file, a snapshot of a file in memory (a live trace changes under
- * its reader), or what came through a pipe so far.
+ * its reader), or the bytes read from a pipe so far.
  *
- * What cannot be read of a file reads as zeros: pages on bad blocks, and what was truncated.
+ * Parts of a file that cannot be read are zeros: pages on bad blocks, and what was truncated.
  *
- * A process can have one open input: the handler of SIGBUS, which puts those zeros into a mapping,
- * has to find it.
+ * A process can have only one input open, because the SIGBUS handler, which maps those zeros, must
+ * find it.
  */
 #ifndef INPUT_H
 #define INPUT_H
@@ -18,7 +18,7 @@
 
 struct input {
 	int fd;
-	int error;           /* errno of a read from a pipe that failed: what follows is missing */
+	int error;           /* errno of a failed read from a pipe: the rest is missing */
 	const uint8_t *data; /* may move in input_fill() */
 	size_t size;         /* bytes in data */
 	size_t mapped;
@@ -28,18 +28,18 @@ struct input {
 	bool snapshot;       /* data is a copy of a file that may be changing */
 	const uint8_t *live; /* that file as it is now; NULL: data is no snapshot */
 
-	uint8_t *page_errors;             /* of a file, by page: errno of reading it, 0: none */
+	uint8_t *page_errors;             /* of a file: errno of reading each page, or 0 */
 	volatile sig_atomic_t unreadable; /* there are such pages */
 	volatile sig_atomic_t shrunk;     /* the file has become shorter */
 	volatile sig_atomic_t replaced;   /* some of data is not mapped from the file any more */
 };
 
-/* How many bytes input_open() tries to have in data. */
+/* The number of bytes that input_open() tries to read from a pipe. */
 enum { INPUT_START = 64 * 1024 };
 
 /*
- * Opens path, "-" being standard input. live: takes a snapshot of any regular file. Returns -1 with
- * errno.
+ * Opens path; "-" is standard input. live: takes a snapshot of any regular file, not only of one in
+ * shared memory. Returns 0, or -1 with errno.
  */
 int input_open(struct input *in, const char *path, bool live);
 
@@ -49,7 +49,7 @@ void input_of(struct input *in, const void *bytes, size_t n);
 /* Reads on until data holds n bytes. False at the end of the input, or with `error`. */
 bool input_fill(struct input *in, uint64_t n);
 
-/* Forgets the first n bytes: data starts after them from now on. */
+/* Discards the first n bytes, so that data starts after them; does nothing if the input is whole. */
 void input_consume(struct input *in, size_t n);
 
 /*
@@ -59,14 +59,14 @@ void input_consume(struct input *in, size_t n);
 void input_release(const struct input *in, const void *from, const void *to);
 
 /*
- * Whether the file became shorter while it was read: what was after its new end was read as zeros.
+ * Whether the file became shorter while it was read: bytes after its new end were read as zeros.
  */
 bool input_shrunk(const struct input *in);
 
 /* Whether some of these bytes of data are on a page that has turned out to be unreadable. */
 bool input_find_lost(const struct input *in, const void *at, size_t n);
 
-/* Reads these bytes of data, at least one. Returns whether some could not be read, now or before. */
+/* Reads these bytes of data, n > 0. Returns whether any of them could not be read, now or before. */
 static inline bool input_is_lost(const struct input *in, const void *at, size_t n)
 {
 	const volatile uint8_t *bytes = at;
@@ -93,8 +93,8 @@ void input_close(struct input *in);
 uint64_t input_load_live_u64(const struct input *in, const void *at);
 
 /*
- * Reads n bytes of the file again, those at this place. Returns whether it did; otherwise the file
- * has become shorter.
+ * Reads the n bytes at this place from the file again. Returns false if the file has become
+ * shorter.
  */
 bool input_reread(struct input *in, const void *at, void *to, size_t n);
 

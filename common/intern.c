@@ -30,8 +30,8 @@ static uint64_t short_word(struct slice s)
 }
 
 /*
- * Depends on random numbers like that of the map: nobody can choose names that collide. In a text of more than eight
- * bytes the last word overlaps the one before it.
+ * Seeded with random numbers, like the map's hash: nobody can choose names that collide. In a text of more than eight
+ * bytes, the last word may overlap the one before it.
  */
 static uint64_t hash(const struct intern *names, struct slice s)
 {
@@ -44,7 +44,7 @@ static uint64_t hash(const struct intern *names, struct slice s)
 	return mix(h ^ word_at(s.p), names->seed[1]);
 }
 
-/* A key of the map is one text's: a text whose hash is in use has the next free number. */
+/* Each key of the map belongs to one text. If the hash of a text is in use, the next free one is its key. */
 static uint32_t find(const struct intern *names, struct slice text, uint64_t *key)
 {
 	uint32_t number;
@@ -62,7 +62,7 @@ uint32_t intern_get(const struct intern *names, struct slice text)
 	return find(names, text, &key);
 }
 
-/* Few names are used often: most are found here, without a hash. */
+/* Few names are used often: most are found here, without the hash. */
 static uint32_t *recent_place(struct intern *names, struct slice text)
 {
 	unsigned last = text.n ? text.p[text.n - 1] : 0, middle = text.n ? text.p[text.n / 2] : 0;

@@ -15,19 +15,19 @@ struct intern {
 	uint32_t n;
 	size_t cap;
 	uint64_t seed[2];
-	uint32_t recent[64]; /* numbers of texts that were looked up, at places that hardly depend on the text */
+	uint32_t recent[64]; /* a cache of numbers, indexed by a cheap hash of the text */
 };
 
-/* The number of this text, which is added when it is new. */
+/* The number of this text, which is added if it is new. */
 uint32_t intern_add(struct intern *names, struct slice text);
 
-/* The same, but MAP_NONE instead of adding one more when there are max of them. */
+/* The same, but MAP_NONE if the text is new and there are already max texts. */
 uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max);
 
-/* The number of this text, MAP_NONE when it was never added. */
+/* The number of this text, MAP_NONE if it was never added. */
 uint32_t intern_get(const struct intern *names, struct slice text);
 
-/* The numbers of all texts, as qsort_r() sorts them, which gets the context. The caller frees them. */
+/* The numbers of all texts, sorted by qsort_r(), which gets the context. The caller frees them. */
 uint32_t *intern_sort(const struct intern *names, int (*compare)(const void *, const void *, void *),
 		      const void *context);
 

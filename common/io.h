@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 /*
- * Bytes that are read or written at once. Small enough that this block, that of the next tool and
+ * Bytes to read or write at once. Small enough that this block, that of the next tool and
  * the pipe between them stay in the caches of two cores, and large enough that they seldom wake
  * each other. Fuzzing sets it to much less, so that a few lines already cross blocks.
  */
@@ -26,12 +26,12 @@ int io_open(const char *path);
 /* The operand's name in messages: "-" is <stdin>. */
 const char *io_name(const char *path);
 
-/* Returns the bytes read, 0 at the end, -1 with errno. */
+/* Returns the number of bytes read, 0 at the end, -1 with errno. */
 ssize_t io_read(int fd, void *buf, size_t n);
 
 /*
- * Reads all n bytes from this position of a file. Returns 0, or -1 with errno: ENODATA when it is
- * shorter.
+ * Reads all n bytes from this position of a file. Returns 0, or -1 with errno: ENODATA if the file
+ * is shorter.
  */
 int io_pread(int fd, void *buf, size_t n, off_t from);
 

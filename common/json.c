@@ -36,7 +36,7 @@ static const char *space(const char *p, const char *end)
 	return p;
 }
 
-/* Consumes the character c, which error asks for. */
+/* Consumes the character c. error: the message if it is missing. */
 static bool expect(struct json *j, char c, const char *error)
 {
 	if (j->error)
@@ -301,7 +301,7 @@ static unsigned four_hex(const char *p)
 /* The letters of the short escape sequences, and what they stand for. */
 static const char escape_letters[] = "\"\\bfnrt", escape_bytes[] = "\"\\\b\f\n\r\t";
 
-/* Decodes the \u and four digits that raw starts with, or two of these that are the surrogates of one character. */
+/* Decodes the \uXXXX that raw starts with, or the two that are the surrogates of one character. */
 static char *unescape_point(char *to, struct slice *raw)
 {
 	unsigned point = four_hex(slice_cut(raw, 6).p + 2), second;

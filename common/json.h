@@ -37,7 +37,7 @@ struct json {
 void json_init(struct json *j, const char *text, size_t n);
 
 /*
- * Makes what is at p an error, when the grammar allows it and the caller does not. Returns false.
+ * Reports an error at p, in text that the grammar allows but the caller does not. Returns false.
  */
 bool json_fail(struct json *j, const char *error);
 
@@ -72,7 +72,7 @@ bool json_value(struct json *j, struct slice *raw);
 /* True when there was no error and only white space is left. */
 bool json_end(struct json *j);
 
-/* Whether a raw string or key stands for this text, however it is escaped. */
+/* Whether a raw string or key equals this text, however it is escaped. */
 bool json_is(struct slice raw, const char *text);
 
 /*
@@ -81,13 +81,12 @@ bool json_is(struct slice raw, const char *text);
  */
 size_t json_unescape(char *to, struct slice raw);
 
-/* The decoded string with a NUL after it; its p is freed. */
+/* The decoded string with a NUL after it. The caller frees its p. */
 struct slice json_decode(struct slice raw);
 
 /*
  * Writes the bytes as a JSON string with its quotes, which takes at most JSON_QUOTED(n) bytes, and
- * returns the end. What is not valid UTF-8 becomes U+FFFD, one for each maximal part of a
- * character.
+ * returns the end. Invalid UTF-8 becomes U+FFFD, one for each maximal part of a character.
  */
 #define JSON_QUOTED(n) (6 * (n) + 2)
 char *json_quote(char *to, struct slice bytes);

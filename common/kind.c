@@ -8,7 +8,7 @@
 #include "out.h"
 #include "probeline.h"
 
-/* Bytes that are examined; the stray lines before the first characteristic one are shorter. */
+/* Bytes that are examined: more than the stray lines before the first characteristic one. */
 enum { EXAMINED = 16 * 1024 };
 
 static const char *const names[] = {
@@ -50,8 +50,8 @@ static const char *const wanted_names[] = {
 #define ANY       (~0U)
 
 /*
- * The first row with both what an input is and what is wanted has the command, in which FILE and
- * READER are replaced.
+ * The command is in the first row that has both the input's kind and the wanted kind. FILE and
+ * READER are replaced in it.
  */
 static const struct advice {
 	unsigned is, wanted; /* bits */
@@ -86,7 +86,7 @@ static const struct advice {
 	 "qpair-lifetimes PROBES > LIFETIMES, of what usdt-record wrote"},
 };
 
-/* By SPDK's number at the start: ticks a second or the file's size, both of 3 to 6 bytes. */
+/* By the number at the start: the ticks per second or the file's size, both of 3 to 6 bytes. */
 static bool is_trace_file(struct slice s)
 {
 	uint64_t first;
@@ -97,7 +97,7 @@ static bool is_trace_file(struct slice s)
 	return first >> 16 && !(first >> 48);
 }
 
-/* A packet, of the sequence that is the first one of all. */
+/* A packet whose trusted_packet_sequence_id is 1. */
 static bool is_perfetto(struct slice s)
 {
 	return s.n > 3 && s.p[0] == '\n' && s.p[2] == 0x50 && s.p[3] == 1;
@@ -126,7 +126,7 @@ static enum input_kind binary_kind(struct slice s)
 	return is_trace_file(s) ? KIND_TRACE_FILE : KIND_BINARY;
 }
 
-/* By the keys of an object, which may be truncated: the first row that has all of its keys. */
+/* By the keys of an object, which may be truncated: the first row whose keys it all has. */
 static const struct {
 	enum input_kind kind;
 	const char *keys[3];
@@ -204,7 +204,7 @@ static bool starts_with(struct slice s, const char *with)
 	return s.n >= strlen(with) && memcmp(s.p, with, strlen(with)) == 0;
 }
 
-/* line: up to its newline; rest: all from its start on, as a JSON text can have many lines. */
+/* line: up to its newline; rest: everything from its start on, because JSON text can have many lines. */
 static enum input_kind line_kind(struct slice line, struct slice rest)
 {
 	size_t blanks = skip(line, 0, " \t");

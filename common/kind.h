@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an input seems to be, by its first bytes, so that a tool can say what it was given instead.
+ * Guesses the kind of an input from its first bytes, so that a tool can say what it was given instead.
  */
 #ifndef KIND_H
 #define KIND_H
@@ -37,14 +37,14 @@ enum input_kind {
 };
 
 /*
- * The kind of an input that starts with these bytes. When it has lines of several kinds, the wanted
+ * The kind of an input that starts with these bytes. If it has lines of several kinds, the wanted
  * one if that is among them, else the first one.
  */
 enum input_kind kind_of(struct slice start, enum input_kind wanted);
 
 /*
- * Prints to stderr what the input of this name is instead of what is wanted, and the command that
- * would work. reader: the command that reads what is wanted from a pipe.
+ * Prints to stderr the kinds that the input of this name is and should be, and the command that
+ * would work. reader: the command that reads the wanted kind from a pipe.
  */
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
 

@@ -48,7 +48,7 @@ static const struct row {
 	{LAYER_BDEV, "FC_REQ_WRITE_SUBMIT_TO_"},
 	{LAYER_BDEV, "FC_NONE_SBMT_TO_BDEV"},
 	{LAYER_BDEV, "FC_REQ_NONE_SUBMIT_TO_B"},
-	/* include/spdk_internal/sock_module.h: queued, and handed to the kernel */
+	/* include/spdk_internal/sock_module.h: queued, and passed to the kernel */
 	{LAYER_NETWORK, "SOCK_REQ_QUEUE"},
 	{LAYER_NETWORK, "SOCK_REQ_PEND"},
 	/* lib/iscsi/conn.c, until v24.01; lib/scsi/lun.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a request waits for, by the state of the object at work: the one table of it. */
+/* What a request waits for, by the state of the object at work. No other table has this. */
 #ifndef LAYERS_H
 #define LAYERS_H
 
@@ -10,7 +10,7 @@ enum layer {
 	LAYER_BUFFER,  /* a free data buffer */
 	LAYER_HOST,    /* data from the host */
 	LAYER_TARGET,  /* the target itself, and states that are in no row */
-	LAYER_BDEV,    /* a block device or a module of it */
+	LAYER_BDEV,    /* a block device or its module */
 	LAYER_DRIVE,   /* an NVMe drive, or a remote subsystem as one */
 	LAYERS
 };

@@ -52,8 +52,8 @@ static bool read_positions(const struct input *in, uint64_t at[NUM_SECTIONS])
 }
 
 /*
- * Reads a section up to the end of its table, or to that of its head. Returns the number of its
- * elements, -1 without it.
+ * Reads a section up to the end of its table. element: bytes of an element; 0 reads the head only.
+ * Returns the number of elements, or -1 if the file ends before.
  */
 static int read_section(struct input *in, uint64_t at, unsigned element)
 {

@@ -14,11 +14,11 @@ struct input;
 
 enum {
 	LAYOUTS = 6,
-	LAYOUT_HISTORY_CORE = 48, /* bytes of a history of G6 before the counts; a truncated one has nothing more */
+	LAYOUT_HISTORY_CORE = 48, /* bytes of a G6 history before the counts; a short history ends there */
 };
 
 /*
- * Where things are in a file, and how many. G6 has a table of sections for it; in the others all is
+ * Positions and sizes in a file. G6 has a table of sections; in the other layouts, everything is
  * fixed.
  */
 struct layout {
@@ -26,23 +26,23 @@ struct layout {
 	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
 	uint64_t thread_names;                                          /* 0: none, or in the histories */
 	uint64_t file_size;    /* position of the file's size; of its end in G1 to G3 */
-	uint64_t owner_count;  /* position of number and size of owner records; 0: there are none */
-	uint64_t owner_offset; /* position of their position; 0: they are at owners */
+	uint64_t owner_count;  /* position of number and size of owner records; 0: no records */
+	uint64_t owner_offset; /* position of the records' position; 0: use owners */
 	uint64_t owners;       /* position of the records */
 	uint64_t clear_tsc;    /* 0: none */
 	uint64_t histories;    /* position of the first one */
 	uint64_t num_tpoints, num_lcores;
 	unsigned num_args, num_relations;
 	unsigned history_size;              /* bytes before the ring */
-	unsigned slots, next_entry, thread; /* positions in a history; no thread: 0 */
-	bool every_lcore;                   /* has a history, used or not */
+	unsigned slots, next_entry, thread; /* positions in a history; thread 0: none */
+	bool every_lcore;                   /* each lcore has a history, used or not */
 };
 
 enum layout_result { LAYOUT_OTHER, LAYOUT_CUT_OFF, LAYOUT_MATCHES };
 
 /*
- * Sets *l to the layout i, of LAYOUTS. The last one is read from the file, which may not have it, or only the start of
- * it; its faults are counted in t.
+ * Sets *l to layout i of LAYOUTS. The last one is read from the file: LAYOUT_OTHER if the file has another layout,
+ * LAYOUT_CUT_OFF if it ends too early. Faults are counted in t.
  */
 enum layout_result layout_get(struct layout *l, unsigned i, struct trace *t, struct input *in);
 

@@ -29,7 +29,7 @@ static const struct {
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* The letter of an id may be any character, as it is written in JSON, or none. */
+/* The letter of an id may be any character, as it is written in JSON, or missing. */
 static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 {
 	size_t n = id.n && (id.p[0] < '0' || id.p[0] > '9');
@@ -45,7 +45,7 @@ static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 	return number_decimal(id, number);
 }
 
-/* The family of an object with this letter in this state; empty when the letter has one type. */
+/* The family of an object with this letter in this state; empty if it has none. */
 static struct slice family_of(struct slice letter, struct slice state)
 {
 	for (size_t i = 0; i < COUNT(families); i++) {
@@ -90,7 +90,7 @@ static inline void learn_state(struct lifecycle *l, uint32_t state)
 		learn_states(l, state);
 }
 
-/* Whether a type is one of the letter's. */
+/* Whether a type has this letter. */
 static inline bool has_letter(struct slice type, struct slice letter)
 {
 	for (size_t i = 0; i < letter.n; i++)
@@ -99,7 +99,7 @@ static inline bool has_letter(struct slice type, struct slice letter)
 	return type.n == letter.n || !type.p[letter.n];
 }
 
-/* The type of an object with this letter in this state; MAP_NONE when there are too many. */
+/* The type of an object with this letter in this state; MAP_NONE if there are too many types. */
 static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state)
 {
 	uint32_t *type;
@@ -152,7 +152,7 @@ static bool final_by_name(struct slice state)
 	       (ends_with(state, "COMPLETE") && !ends_with(state, "RDY_TO_COMPLETE"));
 }
 
-/* The index of how objects of this type use this state. */
+/* The index in uses of this type and state. */
 static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 {
 	struct lifecycle_state *known;
@@ -203,7 +203,7 @@ static void enter(struct lifecycle *l, struct object *object, uint32_t state)
 	l->in_work[use->type] += in_work(l, use);
 }
 
-/* to_another: it goes on in another state; else its life has ended in this one. */
+/* to_another: the object enters another state; else its life has ended in this one. */
 static void leave(struct lifecycle *l, const struct object *object, bool to_another)
 {
 	struct lifecycle_use *use = &l->uses[object->use];
@@ -232,7 +232,7 @@ bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uin
 	return true;
 }
 
-/* The first entry of a life: the object, without its age and use, takes its place. */
+/* Starts a life with its first entry. object: without age and use, which are set here. */
 static const char *start_life(struct lifecycle *l, const struct traceline *line, struct object object,
 			      struct lifecycle_change *change)
 {
@@ -290,7 +290,7 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 	return NULL;
 }
 
-/* The address that an argument's value is, or was before trace-join made an object of it. */
+/* Whether an argument's value is an address, or was one before trace-join replaced it with an object. */
 static bool is_address(struct slice value, uint64_t *address)
 {
 	struct slice key, member;
@@ -307,7 +307,7 @@ static bool is_address(struct slice value, uint64_t *address)
 
 /*
  * The object of any type with this letter at an address, with this number unless that is NULL. Of
- * several the one with the latest entry: the others are gone.
+ * several, the one with the latest entry: the others have ended.
  */
 static struct object *find(const struct lifecycle *l, struct slice letter, uint64_t address, const uint64_t *number)
 {

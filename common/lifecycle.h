@@ -2,10 +2,10 @@
 /*
  * Follows the objects of trace lines through their lives.
  *
- * A trace records when an object is created, but not when it ends. So a life lasts until the last
- * entry about it before another object of its type has its address, or until the last one of the
- * trace. Applications take their objects from pools, so memory grows with the number of addresses,
- * not of entries.
+ * A trace records when an object is created, but not when it ends. So a life lasts until the
+ * object's last entry before another object of its type has its address, or until its last entry in
+ * the trace. Applications allocate objects from pools, so memory grows with the number of
+ * addresses, not of entries.
  */
 #ifndef LIFECYCLE_H
 #define LIFECYCLE_H
@@ -40,13 +40,13 @@ static inline struct slice lifecycle_family(struct slice type)
 struct object {
 	uint64_t number;      /* of its id */
 	uint64_t first, last; /* nanoseconds: its first entry, and its last one so far */
-	uint64_t age;         /* nanoseconds from its creation to its first entry, which may be it */
+	uint64_t age;         /* nanoseconds from its creation to its first entry; 0 if that is its creation */
 	uint32_t type;        /* in types */
 	uint32_t state;       /* of its last entry */
 	uint32_t entries;     /* 0: there is no object; stops at the largest number */
 	uint32_t use;         /* of its state, in uses */
 
-	/* the caller's: 0 when a life starts; and kept when another object gets the address */
+	/* the caller's: 0 when a life starts; retained when another object gets the address */
 	uint32_t note, marks;
 };
 
@@ -65,25 +65,25 @@ struct lifecycle {
 	struct map use_map; /* type and state: index in uses */
 	struct lifecycle_use {
 		uint32_t type;
-		uint64_t left, ended; /* how often objects left the state, and ended their lives in it */
-		uint64_t present;     /* how many are in it */
+		uint64_t left, ended; /* number of times that objects left the state, and ended their lives in it */
+		uint64_t present;     /* number of objects in it */
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
 	bool over;                         /* see lifecycle_end() */
-	uint64_t in_work[LIFECYCLE_TYPES]; /* how many objects are in states that are not final */
+	uint64_t in_work[LIFECYCLE_TYPES]; /* number of objects in states that are not final */
 	struct map unknown;                /* addresses without a creation; 1: counted in no_creation */
 
 	struct lifecycle_parent {
 		uint32_t object; /* index in all; MAP_NONE: none */
 		uint64_t number; /* of that object, while it is the same */
-	} * parents;             /* by object, of lifecycle_keep_parent() */
+	} * parents;             /* by object; see lifecycle_keep_parent() */
 	size_t num_parents, cap_parents;
 
 	/* what could not be followed */
 	uint64_t no_creation;  /* objects whose creation is not in the trace */
-	uint64_t out_of_order; /* entries earlier than the one before them of their object */
-	uint64_t restarts;     /* creations that are earlier than the last entry at their address */
+	uint64_t out_of_order; /* entries earlier than the previous entry of their object */
+	uint64_t restarts;     /* creations earlier than the last entry at their address */
 };
 
 /* What restarts counts, for messages. */
@@ -105,40 +105,39 @@ struct lifecycle_change {
 };
 
 /*
- * Reads a line: its time in nanoseconds, and the state that it puts its object into. Returns NULL,
- * or what is wrong with the line.
+ * Reads a line. ns: its time; state: the state that its object enters. Returns NULL, or what is
+ * wrong with the line.
  */
 const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns, uint32_t state,
 			   struct lifecycle_change *change);
 
-/* The object that the line's object is related to, while it is followed; else NULL. */
+/* The object that the line's object is related to, or NULL if that is not followed. */
 struct object *lifecycle_related(const struct lifecycle *l, const struct traceline *line);
 
 /*
- * The object that an object with this entry belongs to, where the trace records no relation: it is
- * in work, and its address is an argument. Else NULL.
+ * The object that an object with this entry belongs to, if the trace records no relation: one in
+ * work whose address is an argument; or NULL.
  */
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
 
 /*
- * Notes which object an object belongs to, by its first entry: the related or the linked one. Returns
- * it, or NULL.
+ * Stores the parent of an object, by its first entry: the related or the linked object. Returns it,
+ * or NULL.
  */
 struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line);
 
-/* What was noted, while that object is followed; else NULL. */
+/* The stored parent, or NULL if another object has its address now. */
 struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object);
 
-/* Puts an object into its next state. False, and counted, when that is before its last one. */
+/* Moves an object to its next state. False, and counted in out_of_order, if ns is before its last entry. */
 bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);
 
-/* The trace is over: for lifecycle_is_final(), objects have ended in the state they are in. */
+/* Ends the trace: lifecycle_is_final() then counts objects as ended in the state that they are in. */
 void lifecycle_end(struct lifecycle *l);
 
 /*
- * Whether an object's state is one in which lives end, which a trace does not say. It is one when
- * more objects have ended their lives in it than have left it; when neither are more, its name
- * decides.
+ * Whether lives end in an object's state, which a trace does not say. They do if more objects have
+ * ended their lives in it than have left it; if both numbers are equal, its name decides.
  */
 bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
 

@@ -98,7 +98,7 @@ static const char *parse_lifetime(struct lifetime *lifetime, struct slice fields
 		else if (slice_is(f.key, "ptr"))
 			has[LIFETIME_PTR] = valid = number_hex(f.value, &lifetime->key[LIFETIME_PTR]);
 		else if (slice_is(f.key, "owner"))
-			/* one of another form is only shown */
+			/* an owner of another form is only shown */
 			has[LIFETIME_OWNER] = lifetimes_owner(f.value, &lifetime->key[LIFETIME_OWNER]);
 		if (!valid)
 			return "begin and end are decimal numbers, ptr is a hexadecimal one";
@@ -121,7 +121,7 @@ static void *room_for_one(void *array, size_t n, size_t size)
 	return n & (n - 1) ? array : mem_resize(array, n ? 2 * n : 1, size);
 }
 
-/* What is known of an address or owner; valid until the next call. */
+/* Finds an address or owner, or adds it. Valid until the next call. */
 static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key, uint64_t value)
 {
 	uint32_t *index = map_put(&l->kinds[kind].keys[key], value);
@@ -134,7 +134,7 @@ static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enu
 	return &l->values[*index];
 }
 
-/* The spans of these ticks and later ones are not valid any more. */
+/* Invalidates the spans from tsc on. */
 static void invalidate(struct lifetime_value *value, uint64_t tsc)
 {
 	if (!value->invalid || tsc < value->valid_until)
@@ -168,7 +168,7 @@ static bool same_object(const struct lifetime *a, const struct lifetime *b)
 	return a->kind == b->kind && a->begin == b->begin && key == identity(b) && a->key[key] == b->key[key];
 }
 
-/* Where the number of the object's lifetime is stored; MAP_NONE when it is new. */
+/* Returns the place of the index of the object's lifetime; MAP_NONE if it is new. */
 static uint32_t *find_object(struct lifetimes *l, const struct lifetime *lifetime)
 {
 	enum lifetime_key key = identity(lifetime);
@@ -191,7 +191,7 @@ static void free_texts(struct lifetime *lifetime)
 	free((char *)lifetime->json.p);
 }
 
-/* Replaces a lifetime by that of a later line about the same object. */
+/* Replaces a lifetime with that of a later line about the same object. */
 static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime lifetime)
 {
 	bool filed[LIFETIME_KEYS];
@@ -201,7 +201,7 @@ static void replace(struct lifetimes *l, struct lifetime *old, struct lifetime l
 		if (old->has[key]) {
 			struct lifetime_value *value = find_value(l, old->kind, key, old->key[key]);
 
-			/* sort() drops those that are of another value now */
+			/* sort() drops a lifetime that has another value now */
 			value->unsorted |= !filed[key];
 			invalidate(value, old->begin);
 		}
@@ -271,7 +271,7 @@ static int by_begin(const void *a, const void *b)
 	return c ? c : compare(x->order, y->order);
 }
 
-/* Sorts the lifetimes of a value, and drops those that are of another one now, and duplicates. */
+/* Sorts the lifetimes of a value; drops duplicates and those that have another value now. */
 static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value)
 {
 	size_t n = 0;
@@ -287,7 +287,7 @@ static void sort(struct lifetime_value *v, enum lifetime_key key, uint64_t value
 	v->unsorted = false;
 }
 
-/* Adds an active lifetime to the heap, which has the first in the files on top. */
+/* Adds an active lifetime to the heap, whose top is the first one in the files. */
 static void push(struct lifetimes *l, struct lifetime *lifetime)
 {
 	struct lifetime **heap;
@@ -354,8 +354,8 @@ static void add_spans(struct lifetimes *l, struct lifetime_value *v, size_t from
 }
 
 /*
- * Rebuilds the spans that are not valid any more. They are usually the last ones, so an address
- * that is used over and over costs no more each time.
+ * Rebuilds the invalid spans. These are usually the last ones, so the cost does not grow each time
+ * that an address is reused.
  */
 static void make_spans(struct lifetimes *l, struct lifetime_value *v, uint64_t now)
 {
@@ -388,7 +388,7 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 	return NULL;
 }
 
-/* Makes the span of this time the answer. False when there is none. */
+/* Sets the answer to the span at this time. False if there is none. */
 static bool find_span(struct lifetime_value *v, uint64_t tsc)
 {
 	size_t next = search_first(i, v->num_spans, v->spans[i].begin > tsc);

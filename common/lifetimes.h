@@ -3,10 +3,10 @@
  * Lifetime lines, by kind and by address or owner: which object had an address at a time?
  *
  * A line replaces an earlier one about the same object: of the same kind, begin, and address, or
- * owner where there is no address. Where lifetimes of an address overlap, the one that is first in
- * the files counts. For that an address has a list of disjoint spans, made when it is first looked
- * up. A look-up costs one in a hash table and, unless the answer is the last one again, a binary
- * search. Lines may be added at any time. Owners are treated like addresses.
+ * owner if there is no address. If lifetimes of an address overlap, the one that is first in the
+ * files counts. So an address has a list of disjoint spans, built when it is first looked up. A
+ * look-up is one in a hash table and, unless the last answer still holds, a binary search. Lines
+ * may be added at any time. Owners are treated like addresses.
  */
 #ifndef LIFETIMES_H
 #define LIFETIMES_H
@@ -16,10 +16,10 @@
 #include "map.h"
 #include "slice.h"
 
-/* Few, as they are searched one by one for every argument of a trace line. */
+/* Few, because every argument of a trace line is compared with each of them. */
 enum { LIFETIMES_KINDS = 64 };
 
-/* What a lifetime is found by: its object's address, and its owner as lifetimes_owner() has it. */
+/* The keys of a lifetime: its object's address, and its owner as from lifetimes_owner(). */
 enum lifetime_key { LIFETIME_PTR, LIFETIME_OWNER, LIFETIME_KEYS };
 
 struct lifetime {
@@ -28,9 +28,9 @@ struct lifetime {
 	uint64_t key[LIFETIME_KEYS];
 	uint64_t begin, end; /* ticks, both inclusive */
 	size_t order;        /* of its first line, in the files */
-	unsigned revision;   /* how many lines it had before this one */
+	unsigned revision;   /* number of earlier lines about the same object */
 	struct slice fields; /* of its line */
-	/* its annotation, as key=value, … and as {"key":value,…}; made when it is first found */
+	/* its annotation, as key=value, … and as {"key":value,…}; NULL before it is first found */
 	struct slice text, json;
 };
 
@@ -39,7 +39,7 @@ struct lifetime_value {
 	struct lifetime_span {
 		uint64_t begin, end;
 		struct lifetime *lifetime;
-	} answer;                    /* the last one; begins after its end when there was none */
+	} answer;                    /* the last one; begin > end if there was none */
 	struct lifetime_span *spans; /* disjoint, in the order of time */
 	size_t num_spans;
 	/* by begin, unless unsorted */
@@ -49,7 +49,7 @@ struct lifetime_value {
 	} * all;
 	size_t n;
 	bool unsorted, invalid;
-	uint64_t valid_until; /* when invalid: earlier spans are valid */
+	uint64_t valid_until; /* if invalid: earlier spans are valid */
 };
 
 struct lifetimes {
@@ -64,7 +64,7 @@ struct lifetimes {
 	struct lifetime_value *values;
 	uint32_t num_values;
 	struct map objects; /* what identifies an object → index in all */
-	/* while spans are made: a heap of the lifetimes that have begun and may not have ended */
+	/* while spans are built: a heap of the lifetimes that have begun and may not have ended */
 	struct lifetime **active;
 	size_t num_active;
 };
@@ -75,7 +75,7 @@ const char *lifetimes_add(void *lifetimes, struct slice line);
 /* The kind that annotates arguments of this name, or NULL. */
 struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name);
 
-/* The key of an owner like t288, a letter and a decimal number. False when it is not one. */
+/* The key of an owner like t288, a letter and a decimal number. False if it has another form. */
 bool lifetimes_owner(struct slice text, uint64_t *owner);
 
 /* The lifetime that this address or owner belonged to at this time; NULL when there is none. */

@@ -31,7 +31,7 @@ static struct slice name_of(struct slice args)
 	struct slice key, name = {"", 0};
 	struct json j;
 
-	/* a key that has it escaped is not SPDK's, but of no other meaning */
+	/* an escaped key is not from SPDK, but means the same */
 	if (!args.n || (!memmem(args.p, args.n, "\"name\"", 6) && !memchr(args.p, '\\', args.n)))
 		return name;
 	json_init(&j, args.p, args.n);
@@ -71,7 +71,7 @@ static void add_bdev_io(struct lift *lift, const struct span *s)
 	add_bdev(lift, facts_bdev(span_owner(s), name_of(span_args(s))));
 }
 
-/* What a bdev I/O would say, of a command without one above it. */
+/* Adds what a bdev I/O would say, for a command without one above it. */
 static void add_command(struct lift *lift, const struct span *s)
 {
 	struct facts says = s->facts;
@@ -96,7 +96,7 @@ static void add_nvme(struct lift *lift, const struct span *s, bool alone)
 		add_command(lift, s);
 }
 
-/* top: of the kinds that count once on the way down, those that have not been met. */
+/* top: the kinds, of those that count once on the way down, that have not occurred so far. */
 enum top { BDEV = 1, NVME = 2 };
 
 static void walk(struct lift *lift, const struct spans *spans, const struct span *s, unsigned top, unsigned level)

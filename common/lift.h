@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a span is: an I/O, as the objects in its tree know it that are nearest to its root. */
+/* The I/O of a span, as described by those objects in its tree that are nearest to its root. */
 #ifndef LIFT_H
 #define LIFT_H
 
 #include "spans.h"
 
 struct lift {
-	struct facts facts; /* of all of them: blocks and bytes are sums, the rest is the first one's */
-	const char *type;   /* its name; NULL: not known, or a number that has none */
-	/* name of the first status that is no success, or of a success; NULL: ditto */
+	struct facts facts; /* of these objects: blocks and bytes are sums, the rest is the first one's */
+	const char *type;   /* its name; NULL: unknown, or a number without a name */
+	/* name of the first status that is not a success, else of a success; NULL: ditto */
 	const char *status;
 	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */
 };
@@ -29,13 +29,13 @@ enum lift_key {
 
 extern const char *const lift_keys[LIFT_KEYS];
 
-/* lift is all zero before the first call, and is used again for the next one. */
+/* lift is all zero before the first call; later calls reuse it. */
 void lift_span(struct lift *lift, const struct spans *spans, const struct span *s);
 
 /* The value of a key whose values are numbers. Returns false if it is unknown, or a text. */
 bool lift_number(const struct lift *lift, enum lift_key key, uint64_t *value);
 
-/* Writes a value as JSON. False, with nothing written, when it is not known. */
+/* Writes a value as JSON. False, with nothing written, if it is unknown. */
 bool lift_write(struct out *out, const struct lift *lift, enum lift_key key);
 
 void lift_free(struct lift *lift);

@@ -19,7 +19,7 @@
 enum {
 	AHEAD_MIN = 8 * IO_BLOCK,
 	COMPLAINTS_SHOWN = 10,
-	/* bytes that are enough to see the kind of an input without a newline */
+	/* bytes that are enough to recognise the kind of an input without a newline */
 	KIND_BYTES = 512,
 };
 
@@ -45,7 +45,7 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader)
 }
 
 /*
- * Checks once how the input starts. Returns -1 with errno when it is of another kind than wanted.
+ * Checks the kind of the input once. Returns -1 with errno if it is another kind than wanted.
  */
 static int check_kind(struct lines *l)
 {
@@ -71,7 +71,7 @@ static ssize_t read_here(struct lines *l)
 {
 	size_t rest = l->end - l->start;
 
-	/* where much is kept, it moves seldom */
+	/* a long rest moves only when the buffer is full */
 	if (rest <= l->cap / 2 || l->end == l->cap) {
 		memmove(l->buf, l->buf + l->start, rest);
 		l->start = 0;
@@ -84,7 +84,7 @@ static ssize_t read_here(struct lines *l)
 	return io_read(l->fd, l->buf + l->end, l->cap - l->end);
 }
 
-/* The same with a thread that has read already. */
+/* The same from the thread that reads ahead. */
 static ssize_t read_ahead(struct lines *l)
 {
 	struct slice rest = slice_between(l->buf + l->start, l->buf + l->end);
@@ -176,7 +176,7 @@ void lines_follow(struct lines *l, bool grows)
 	l->grows = grows && fstat(l->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Whether the file has become shorter than what was read, or its name is another file's. */
+/* Whether the file has become shorter than what was read, or its name now belongs to another file. */
 static bool is_stale(const struct lines *l)
 {
 	struct stat here, there;

@@ -23,7 +23,7 @@ struct readahead;
 
 /* When lines_hook is called. */
 enum lines_moment {
-	LINES_READ,   /* before a read of what is there */
+	LINES_READ,   /* before a read that does not wait */
 	LINES_WAIT,   /* before a read that may have to wait */
 	LINES_REPORT, /* before a message on stderr */
 };
@@ -35,7 +35,7 @@ struct lines {
 	const char *name;   /* for messages: the path, or <stdin> */
 	uint64_t number;    /* of the line that was returned last, from 1 */
 	uint64_t faulty;    /* lines that lines_complain() was called for */
-	enum input_kind is; /* of lines_expect(): what was refused, else KIND_UNKNOWN */
+	enum input_kind is; /* the kind that lines_expect() refused, else KIND_UNKNOWN */
 
 	lines_hook *hook; /* NULL: none; set after lines_open(), as interactive.h does */
 	void *context;    /* its argument */
@@ -49,17 +49,17 @@ struct lines {
 	off_t size;              /* of a regular file, else 0 */
 	uint64_t consumed;       /* bytes read */
 	struct readahead *ahead; /* NULL: not used */
-	char *buf;               /* holds what is between start and end: own, or a block of ahead */
+	char *buf;               /* has data from start to end: own, or a block of ahead */
 	char *own;
 	size_t cap, start, end;
-	size_t scanned; /* bytes after start that have no newline */
+	size_t scanned; /* bytes after start that are known to have no newline */
 };
 
 /* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
 int lines_open(struct lines *l, const char *path);
 
 /*
- * To be called before the first line is read: input that is clearly of another kind ends with
+ * Call it before reading the first line: input that is clearly of another kind ends with
  * EMEDIUMTYPE before its first line. reader: the command that reads the wanted kind from a pipe,
  * for the message of lines_close().
  */
@@ -72,8 +72,8 @@ void lines_expect(struct lines *l, enum input_kind wanted, const char *reader);
 int lines_next(struct lines *l, struct slice *line);
 
 /*
- * Waits until there is something to read or the end of the input, but not much longer than this.
- * Returns whether there is; for a hook that is called before lines_next() waits.
+ * Waits for something to read or the end of the input, but not much longer than ms. Returns whether
+ * there is either. For a hook that is called before lines_next() waits.
  */
 bool lines_wait(const struct lines *l, unsigned ms);
 
@@ -93,27 +93,28 @@ bool lines_ready(struct lines *l, struct slice *line);
 void lines_unread(struct lines *l, struct slice line);
 
 /*
- * Reads what has come, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with
+ * Reads what is available, without waiting. Returns 1; 0 when there is nothing now, or at eof; -1 with
  * errno, ESTALE when a file that grows was truncated or replaced.
  */
 int lines_more(struct lines *l);
 
 /*
  * The descriptor to poll(2) for more; -1 at the end, and for a file that grows: poll(2) does not
- * wait for that, so it is to be read again every LINES_GROW_MS.
+ * wait for that, so read it again every LINES_GROW_MS.
  */
 enum { LINES_GROW_MS = 100 };
 int lines_pollfd(const struct lines *l);
 
 /*
- * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what. Of
- * many such lines the first few are shown; lines_close() prints how many more there were.
+ * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what.
+ * Only the first few such lines are printed; lines_close() prints the number of the others.
  */
 void lines_complain(struct lines *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Prints to stderr why the input ended early: error is the errno of the last lines_next(), 0 for
- * none; and how many complaints were not shown. Returns 0 when there is nothing to print, else -1.
+ * Prints to stderr why the input ended early, and the number of complaints that were not printed.
+ * error: the errno of the last lines_next(), or 0. Returns -1 if there was an error or a complaint,
+ * else 0.
  */
 int lines_close(struct lines *l, int error);
 

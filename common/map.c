@@ -19,7 +19,7 @@ static struct map_slot *find(struct map *m, uint64_t key)
 
 void map_seed(uint64_t seed[2])
 {
-	/* early in boot there may be none yet; each process gets 16 random bytes from the kernel */
+	/* early in boot it may fail; the kernel gives each process 16 random bytes */
 	if (getrandom(seed, 2 * sizeof(*seed), GRND_NONBLOCK) != 2 * sizeof(*seed))
 		memcpy(seed, (const void *)getauxval(AT_RANDOM), 2 * sizeof(*seed));
 	seed[1] |= 1;

@@ -30,7 +30,7 @@ struct map {
 /* Random numbers for a hash that input cannot predict; the second is odd. */
 void map_seed(uint64_t seed[2]);
 
-/* Both halves of a full product, so that every bit of the key moves every bit of the hash. */
+/* Both halves of a full product, so that every bit of the key affects every bit of the hash. */
 static inline size_t map_hash(const struct map *m, uint64_t key)
 {
 	unsigned __int128 product = (unsigned __int128)(key ^ m->seed[0]) * m->seed[1];
@@ -38,7 +38,7 @@ static inline size_t map_hash(const struct map *m, uint64_t key)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns the key's value, MAP_NONE when it has none. */
+/* Returns the key's value, MAP_NONE if it has none. */
 static inline uint32_t map_get(const struct map *m, uint64_t key)
 {
 	if (!m->slots)

@@ -12,7 +12,7 @@
 
 #include "regular.h"
 
-/* Takes the line apart, and changes it. Returns whether it is one of this form. */
+/* Parses the line, and modifies it. False if it has another form. */
 static bool parse(struct mapping *m, char *line)
 {
 	unsigned major, minor;
@@ -86,7 +86,7 @@ static int open_mapped(int dir, const char *path, uint64_t resolve, const struct
 
 int mapping_open(const struct mapping *m, const struct mapping_list *list)
 {
-	/* the kernel has resolved the links in the path: any that are there now came later */
+	/* the kernel has resolved the links in the path: a link that is there now was added later */
 	const uint64_t below = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
 	char link[64];
 	int fd = open_mapped(list->root, m->path, below, m), own_root;

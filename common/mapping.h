@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process has mapped: lines of /proc/PID/maps. */
+/* The mappings of a process: lines of /proc/PID/maps. */
 #ifndef MAPPING_H
 #define MAPPING_H
 
@@ -17,18 +17,18 @@ struct mapping {
 	bool code, writable, shared;
 };
 
-/* The mappings of a process, in reading. */
+/* The list, while it is read. */
 struct mapping_list {
-	int proc, root; /* its directories: /proc/PID, and that which it has for / */
+	int proc, root; /* its directories: /proc/PID, and its root */
 	FILE *maps;
 	char *line;
 	size_t cap;
 };
 
 /*
- * Starts to list them: those of the program that runs at this moment. Returns NULL; or, with errno,
- * what could not be opened: "" for the process itself, "root" or "maps". mapping_end() is due in
- * both cases.
+ * Starts to list the mappings of the program that the process runs now. Returns NULL; or, with
+ * errno, what could not be opened: "" for the process itself, "root" or "maps". Call mapping_end()
+ * in both cases.
  */
 const char *mapping_begin(struct mapping_list *list, pid_t pid);
 
@@ -40,11 +40,11 @@ void mapping_end(struct mapping_list *list);
 /*
  * Opens the file that is mapped, without following links. Three places are tried in this order:
  *
- *	its path below the root of the process, which may be another one than ours
+ *	its path below the root of the process, which may differ from ours
  *	its path below our own root, which it is relative to after chroot(2)
  *	the mapping itself, which takes more privileges
  *
- * Returns -1 with errno.
+ * Returns a descriptor, or -1 with errno.
  */
 int mapping_open(const struct mapping *m, const struct mapping_list *list);
 

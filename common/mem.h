@@ -10,7 +10,7 @@
 
 #include "slice.h"
 
-/* n elements, all zero; not NULL for none. */
+/* n elements, all zero. Never NULL, even if n is 0. */
 void *mem_array(size_t n, size_t size);
 
 /* As reallocarray(): new elements are not set. */
@@ -19,7 +19,7 @@ void *mem_resize(void *p, size_t n, size_t size);
 /* The bytes, and a NUL after them. */
 char *mem_copy(struct slice s);
 
-/* The same as a slice, whose p is freed. */
+/* The same as a slice; the caller frees its p. */
 static inline struct slice mem_slice(struct slice s)
 {
 	return (struct slice){mem_copy(s), s.n};
@@ -28,7 +28,7 @@ static inline struct slice mem_slice(struct slice s)
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * The array with room for one element more than the n it has; *cap, a size_t, is how many fit into it.
+ * The array with room for one element more than its n elements. *cap, a size_t, is the number that fit.
  *
  *	list->all = mem_room(list->all, list->n, &list->cap);
  *	list->all[list->n++] = element;

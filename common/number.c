@@ -14,7 +14,7 @@ static uint64_t word_at(const char *p)
 	return word;
 }
 
-/* Of two words, or of one and a part of it. */
+/* Reads 8 to 16 digits, as two words. */
 static bool words_decimal(struct slice s, uint64_t *value)
 {
 	uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
@@ -54,10 +54,10 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	uint64_t v, part = 0;
 	const char *point;
 
-	/* p may be NULL then, which memchr() may not be given */
+	/* p may be NULL, which memchr() does not allow */
 	if (!s.n)
 		return false;
-	/* usually there are as many decimals as there may be */
+	/* usually there are as many decimals as allowed */
 	point = s.n > decimals && s.p[s.n - decimals - 1] == '.' ? s.p + s.n - decimals - 1 : memchr(s.p, '.', s.n);
 	if (point) {
 		fraction = slice_between(point + 1, s.p + s.n);
@@ -76,7 +76,7 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	return true;
 }
 
-/* Not 0 where one of the eight bytes is no digit, or one in upper case. */
+/* Not 0 if any of the eight bytes is not 0 to 9 or a to f: upper case is read digit by digit. */
 static inline uint64_t hex_errors(uint64_t word)
 {
 	const uint64_t ones = 0x0101010101010101, tops = ones * 0x80;

@@ -13,7 +13,7 @@ bool number_decimal(struct slice s, uint64_t *value);
 /* Hexadecimal in either case, with or without 0x before it. */
 bool number_hex(struct slice s, uint64_t *value);
 
-/* Up to this many decimals, as an integer of the last one's unit: 1.5 is 1500 for 3. */
+/* With up to this many decimals, as an integer in units of the last one: 1.5 is 1500 for 3. */
 bool number_fixed(struct slice s, unsigned decimals, uint64_t *value);
 
 /* The value of a hexadecimal digit, or -1. */
@@ -24,7 +24,7 @@ int number_hex_digit(char c);
  * more than using it.
  */
 
-/* How many bytes the word starts with that are decimal digits. */
+/* The number of decimal digits that the word starts with. */
 static inline unsigned number_count(uint64_t word)
 {
 	uint64_t digits = word ^ 0x3030303030303030, others;

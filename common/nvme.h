@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The name of an I/O command, as that of the bdev I/O type if there is one. NULL: it has none. */
+/* The name of an I/O command, the same as that of the bdev I/O type if there is one. NULL: it has none. */
 const char *nvme_io_command(uint64_t opcode);
 
 /* Whether an I/O command has a block address and a number of blocks in its dwords 10 to 12. */

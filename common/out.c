@@ -16,7 +16,7 @@
 
 void out_open(struct out *o, int fd)
 {
-	/* fails where it is no pipe or not allowed, which does no harm */
+	/* a failure does no harm: it is not a pipe, or not allowed */
 	fcntl(fd, F_SETPIPE_SZ, 2 * IO_BLOCK);
 	*o = (struct out){.fd = fd, .cap = IO_BLOCK, .buf = mem_resize(NULL, IO_BLOCK, 1)};
 }
@@ -32,7 +32,7 @@ int out_flush(struct out *o)
 	return o->error ? -1 : 0;
 }
 
-/* Some file systems report only when a descriptor is closed that data could not be written: NFS, for one. */
+/* Some file systems, such as NFS, report that data could not be written only when a descriptor is closed. */
 static int check_written(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -74,7 +74,7 @@ void out_many_bytes(struct out *o, const void *p, size_t n)
 	o->len += n;
 }
 
-/* Piece by piece, as the bound of a long text is much more than it takes. */
+/* Piece by piece, because the bound for a long text is much more than it takes. */
 static size_t write_pieces(struct out *o, struct slice s, size_t factor, char *write(char *to, struct slice piece))
 {
 	size_t written = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffered output with one write(2) per large block. The first error sticks: what comes after it is
- * discarded, so that a loop looks at `error` when it likes and main reports it once.
+ * Buffered output with one write(2) per large block. The first error sticks: later output is
+ * discarded, so a loop may check `error` at any time, and main reports it once.
  */
 #ifndef OUT_H
 #define OUT_H
@@ -21,8 +21,8 @@ struct out {
 void out_open(struct out *o, int fd);
 
 /*
- * All zero but for this fd, it keeps what is written, of any length: out_kept(), valid until more is written.
- * out_close() frees it.
+ * With this fd, and all else zero, output of any length stays in memory. out_kept() returns it, valid until the next
+ * write; out_close() frees it.
  */
 enum { OUT_MEMORY = -1 };
 
@@ -31,7 +31,7 @@ static inline struct slice out_kept(const struct out *o)
 	return (struct slice){o->buf, o->len};
 }
 
-/* Writes what is buffered and frees the buffer; the descriptor stays open. Returns 0, or -1 with errno. */
+/* Flushes and frees the buffer; the descriptor stays open. Returns 0, or -1 with errno. */
 int out_close(struct out *o);
 
 int out_flush(struct out *o);
@@ -88,10 +88,10 @@ void out_json(struct out *o, struct slice bytes);
 /* The bytes, with U+FFFD for each sequence that is not valid UTF-8. */
 void out_utf8(struct out *o, struct slice bytes);
 
-/* As a terminal may see it; see utf8_visible(). Returns how many bytes that takes. */
+/* As a terminal may show it; see utf8_visible(). Returns the number of bytes written. */
 size_t out_visible(struct out *o, struct slice bytes);
 
-/* Visible, filled up with blanks to the width, and one more blank; "-" when it is empty. */
+/* The same, padded with blanks to the width, and one more blank; "-" if it is empty. */
 void out_column(struct out *o, struct slice bytes, size_t width);
 
 void out_u64(struct out *o, uint64_t v);

@@ -12,14 +12,14 @@
 #include "cli.h"
 #include "signals.h"
 
-enum { READER_MS = 50 }; /* from one attempt to open a pipe that has no reader to the next */
+enum { READER_MS = 50 }; /* between two attempts to open a pipe without a reader */
 
 static bool is_standard(const char *path)
 {
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* Opens a named pipe once it has a reader; -1 after a signal, which ends the tool at once again from then on. */
+/* Opens a named pipe once it has a reader. Returns -1 after a message, also if a signal ended the wait. */
 static int wait_for_reader(const char *path, int flags, bool quiet)
 {
 	struct sigaction before[SIGNALS];
@@ -69,7 +69,7 @@ int output_open(struct out *out, const char *path, bool quiet)
 	if (!is_standard(path)) {
 		fd = open_path(path, quiet);
 	} else if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
-		/* a closed one was opened for reading, see cli_parse() */
+		/* it was closed, and cli_parse() opened it for reading */
 		errno = EBADF;
 		warn("<stdout>");
 		fd = -1;

@@ -8,12 +8,12 @@
 #include "out.h"
 
 /*
- * Opens a path; NULL or "-": standard output. Root follows no link, which others may have placed there. A named pipe is
- * waited for until it has a reader, after a notice unless quiet. Returns 0, or -1 after a message.
+ * Opens a path; NULL or "-": standard output. Root follows no symbolic link, because others may have placed it there.
+ * Waits until a named pipe has a reader, after a notice unless quiet. Returns 0, or -1 after a message.
  */
 int output_open(struct out *out, const char *path, bool quiet);
 
-/* Writes the rest. Returns the exit status of a tool that fails after a message, or 0. */
+/* Flushes and closes the output, and reports a failure. Returns the exit status: 0, or 1 on failure. */
 int output_close(struct out *out, const char *path);
 
 #endif

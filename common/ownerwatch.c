@@ -59,7 +59,7 @@ static int read_stable(struct ownerwatch *w, unsigned id, uint8_t *record)
 	return 0;
 }
 
-/* What comes after the NUL of a description does not matter. */
+/* Bytes after the NUL of a description do not matter. */
 static bool has_changed(const struct trace_owner *a, const struct trace_owner *b)
 {
 	return a->tsc != b->tsc || a->type != b->type || !slice_equal(a->description, b->description);

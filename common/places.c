@@ -50,7 +50,7 @@ static uint32_t find_process(struct places *p, const struct traceline *line)
 	return add(p, PLACES_PROCESS, MAP_NONE, 0);
 }
 
-/* Lines of one source mostly come one after the other. */
+/* Most lines have the same source as the line before. */
 uint32_t places_process(struct places *p, const struct traceline *line)
 {
 	bool same = !p->source.p == !line->source.p && (!line->source.p || slice_equal(p->source, line->source));
@@ -105,7 +105,7 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 	return place == MAP_NONE ? add(p, PLACES_THREAD, process, 0) : place;
 }
 
-/* The host of a connection: the name that it gives itself, or the address in an owner, without its port. */
+/* The host of a connection: its NQN, or the address in an owner, without the port. */
 static struct slice host_of(struct slice annotation, struct slice owner)
 {
 	struct slice address, queue;
@@ -134,7 +134,7 @@ static uint32_t find_host(struct places *p, uint32_t process, struct slice host)
 	return add(p, PLACES_HOST, process, 0);
 }
 
-/* qid 1 SUBNQN 0x…; or the owner, in which the port tells the connections of a host apart. */
+/* qid 1 SUBNQN 0x…; or the owner, whose port distinguishes the connections of a host. */
 static void write_connection(struct out *out, struct slice annotation, struct slice owner)
 {
 	static const char *const members[] = {"qid", "subnqn", "ptr"};

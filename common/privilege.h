@@ -12,15 +12,15 @@ int privilege_check_ids(void);
 /* Whether BPF programs can be loaded. Returns 0, or -1 after a message about what is missing. */
 int privilege_check(void);
 
-/* Whether it may look into other users' processes. */
+/* Whether the tool may read other users' processes. */
 bool privilege_may_trace(void);
 
 /* The permitted capabilities, a bit each. */
 uint64_t privilege_permitted(void);
 
 /*
- * Drops every capability, for good; may_read: except those to look into other processes and at
- * their files. Returns 0, or -1 after a message.
+ * Drops all capabilities, permanently. may_read: retains those to read other processes and their
+ * files. Returns 0, or -1 after a message.
  */
 int privilege_drop(bool may_read);
 

@@ -16,7 +16,7 @@ struct candidate {
 	const struct usdt_site *site;
 };
 
-/* Reports what is wrong with the site, a text of mem_printf(). */
+/* Reports what is wrong with the site. what: a text of mem_printf(), which is freed. */
 static void complain(const struct candidate *c, char *what)
 {
 	char *shown = utf8_visible_copy(what), line[24] = "";

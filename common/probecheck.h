@@ -6,7 +6,7 @@
 #include "probespec.h"
 #include "target.h"
 
-/* Returns the number of specs for which that is not so, after a message for each. */
+/* Returns the number of specs that the target does not have, after a message for each. */
 size_t probecheck(const struct target *t, const struct probespecs *specs);
 
 #endif

@@ -53,7 +53,7 @@ static bool ends_string(struct slice s)
 	return n && n < s.n && s.p[n] == '=';
 }
 
-/* The length of a string, of which s is the rest after the opening quote; SIZE_MAX: no end. */
+/* The length of a string; s: the line after its opening quote. SIZE_MAX: the string does not end. */
 static size_t string_length(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {

@@ -5,8 +5,8 @@
  *
  * Two forms are read. In the escaped one, which this project writes, backslash, quote, control
  * bytes and bytes that are not valid UTF-8 are written in strings as \\ \' \n \xHH. bpftrace prints
- * strings as they are; so a string ends only at a quote that ", KEY=" or the end of the line
- * follows, and a backslash that starts no escape sequence stands for itself.
+ * strings as they are. So a string ends only at a quote followed by ", KEY=" or by the end of the
+ * line, and a backslash that starts no escape sequence is a plain backslash.
  */
 #ifndef PROBELINE_H
 #define PROBELINE_H
@@ -19,7 +19,7 @@ struct probeline_field {
 	bool quoted;
 };
 
-/* Cuts the name off the line, which keeps the fields. False when the line is not of this form. */
+/* Cuts the name off the line; the fields remain. False if the line has another form. */
 bool probeline_name(struct slice *line, struct slice *name);
 
 /*
@@ -27,7 +27,7 @@ bool probeline_name(struct slice *line, struct slice *name);
  */
 int probeline_next(struct slice *rest, struct probeline_field *field, const char **error);
 
-/* The decoded value with a NUL after it; its p is freed. */
+/* The decoded value with a NUL after it. The caller frees its p. */
 struct slice probeline_decode(struct slice value);
 
 /* Writes the bytes escaped, PROBELINE_ESCAPED(n) bytes at most; returns the end. */

@@ -19,7 +19,7 @@ static void skip_blanks(struct slice *s)
 		*s = slice_from(*s, 1);
 }
 
-/* Takes the character, and blanks before it, off s if it comes next. */
+/* Cuts the character, and blanks before it, off s if it comes next. */
 static bool take(struct slice *s, char c)
 {
 	skip_blanks(s);
@@ -50,7 +50,7 @@ static bool has_arg(const struct probespec *spec, struct slice name)
 	return false;
 }
 
-/* Takes ARG[:TYPE] off s. Returns what is wrong, or NULL. */
+/* Cuts ARG[:TYPE] off s. Returns NULL, or what is wrong. */
 static const char *parse_arg(struct probespec *spec, struct slice *s)
 {
 	struct probespec_arg arg = {};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probe specs: which USDT probes are wanted, and what to call their arguments.
+ * Probe specs: the USDT probes that are wanted, and names for their arguments.
  *
  *	[PROVIDER:]NAME(ARG[:int|str], ...)
  *
- * Arguments are those of the probe in their order; _ skips one. The type is int unless it is given.
+ * Arguments are in the order of the probe's; _ skips one. The default type is int.
  */
 #ifndef PROBESPEC_H
 #define PROBESPEC_H
@@ -32,8 +32,8 @@ struct probespecs {
 const char *probespec_add(struct probespecs *specs, struct slice text);
 
 /*
- * Adds those of a file ("-": standard input), one per line; blank lines are skipped, and so is what
- * follows a #. Returns 0, or -1 after a message.
+ * Adds the specs of a file ("-": standard input), one per line. Blank lines and comments, which
+ * start with #, are skipped. Returns 0, or -1 after a message.
  */
 int probespec_read(struct probespecs *specs, const char *path);
 

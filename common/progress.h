@@ -17,12 +17,11 @@ struct progress {
 void progress_start(struct progress *p);
 
 /*
- * To be called every few milliseconds or less often: done of total, which is 0 when it is not
- * known.
+ * Shows done of total, which is 0 if it is unknown. Call it every few milliseconds, or less often.
  */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit);
 
-/* Clears the line; to be called before anything else is written to stderr. */
+/* Clears the line. Call it before writing anything else to stderr. */
 void progress_end(struct progress *p);
 
 #endif

@@ -11,7 +11,7 @@ bool queue_is_over(const struct queue_entry *entry)
 	return entry->span->generation != entry->generation || entry->span->ended;
 }
 
-/* Entries that are over leave before the ring grows. */
+/* Drops the entries that are over before the ring grows. */
 static void make_room(struct queue *q)
 {
 	size_t cap = q->cap ? 2 * q->cap : 64, n = 0;
@@ -34,7 +34,7 @@ void queue_add(struct queue *q, struct span *s, uint64_t since)
 	q->all[(q->first + q->n++) % q->cap] = (struct queue_entry){s, s->generation, since};
 }
 
-/* Those that are fetched from memory before their turn. */
+/* Entries whose spans are prefetched. */
 enum { AHEAD = 2 };
 
 static void prefetch_span(const struct span *s)
@@ -60,7 +60,7 @@ bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
 	*entry = q->all[q->first];
 	q->first = (q->first + 1) % q->cap;
 	q->n--;
-	/* what it waited for has driven the next ones out of the cache */
+	/* since they were added, the next spans have dropped out of the cache */
 	for (size_t i = 0; i < q->n && i < AHEAD; i++)
 		prefetch_span(q->all[(q->first + i) % q->cap].span);
 	if (q->n)

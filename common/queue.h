@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spans in the order in which something is to be done about them. Memory grows with those that are
- * still open.
+ * A queue of spans, by the time since which they wait. Memory grows with the number of spans that
+ * are still open.
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -24,10 +24,10 @@ struct queue {
 
 void queue_add(struct queue *q, struct span *s, uint64_t since);
 
-/* Takes off the first entry that has been there since then or longer. False when no entry has. */
+/* Removes the first entry if it has been waiting since this time or longer. False if not. */
 bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry);
 
-/* Whether the entry's span has ended, and may be another one now. */
+/* Whether the entry's span has ended; its memory may have been reused. */
 bool queue_is_over(const struct queue_entry *entry);
 
 #endif

@@ -38,8 +38,8 @@ static bool is_reactor(const struct traceline *line, uint64_t *lcore)
 }
 
 /*
- * The ns of ticks before a line: by the line's distance from the first one in both units, as the kernel's microseconds
- * are not those of a trace, whose rate is rounded; by the kernel's where both lines are too close.
+ * Converts ticks before a line to ns, by the line's distance from the first one in both units: the tick rate of a trace
+ * is rounded, so its microseconds are not the kernel's. If the two lines are too close, returns kernel_ns.
  */
 static uint64_t ns_of(struct reactors *r, uint64_t ticks, const struct traceline *line, uint64_t ns, uint64_t kernel_ns)
 {
@@ -99,7 +99,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Lines come in the order of their ends, so an interval within another one comes before it: its time is subtracted
+ * Lines come in the order of their ends. So an interval within another one comes before it, and its time is subtracted
  * again. Of an interrupt, only the time that no other interval has counted is added.
  */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval)

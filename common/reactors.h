@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of offcpusnoop(1) among those of a trace: when reactors did not run, and why. The reactor of lcore N is the
- * thread reactor_N, as SPDK calls it, of the first process that has one: lines do not say which trace their process
- * writes.
+ * Reads the offcpusnoop(1) lines in a trace: when reactors did not run, and why. The reactor of lcore N is the thread
+ * that SPDK names reactor_N, of the first process that has one: lines do not say which trace their process writes.
  */
 #ifndef REACTORS_H
 #define REACTORS_H
@@ -15,45 +14,45 @@
 
 enum reactors_kind {
 	REACTORS_OFF_CPU, /* the thread was off its CPU */
-	REACTORS_IRQ,     /* an interrupt had it */
+	REACTORS_IRQ,     /* an interrupt ran on it */
 	REACTORS_KINDS
 };
 
-/* From one time in ns to another. */
+/* An interval in ns. */
 struct reactors_interval {
 	enum reactors_kind kind;
 	uint64_t begin, end;
 };
 
-/* Latest intervals in which a later line may find that it counts the same time. */
+/* Latest intervals, which a later line may overlap. */
 enum { REACTORS_RECENT = 16 };
 
 struct reactor {
 	uint64_t lcore, pid;
-	/* ns so far; of a time that is in two intervals, those off the CPU come first */
+	/* ns so far; time in intervals of both kinds counts as off the CPU */
 	uint64_t held[REACTORS_KINDS];
 	bool taken;                                       /* source is set */
-	uint32_t source;                                  /* the caller's: of the entries that its times are for */
+	uint32_t source;                                  /* the caller's: of the entries that its times apply to */
 	struct reactors_interval recent[REACTORS_RECENT]; /* disjoint, in the order of time */
 	unsigned num_recent;
 };
 
-/* All zero has seen no lines. */
+/* All zero: no lines so far. */
 struct reactors {
 	struct map map; /* by lcore */
 	struct reactor *all;
 	size_t n, cap;
-	/* the first line's: from there on it is known how long a tick is */
+	/* of the first line: the length of a tick is measured from there */
 	uint64_t first_tsc, first_ns;
 	uint64_t foreign; /* lines of other processes than the first one */
 	uint64_t others;  /* lines of threads that are no reactors */
 };
 
-/* Whether a line of this tracepoint is one. */
+/* Whether this is a tracepoint of offcpusnoop(1). */
 bool reactors_is(struct slice tpoint);
 
 /*
- * Reads a line, and its time in ns. *reactor is NULL when it does not count, else valid until the next line. Returns
+ * Reads a line. ns: its time. *reactor is NULL if the line does not count, else valid until the next line. Returns
  * NULL, or what is wrong with the line.
  */
 const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,
@@ -70,7 +69,7 @@ static inline struct reactor *reactors_of(const struct reactors *r, uint64_t lco
 	return index == MAP_NONE ? NULL : &r->all[index];
 }
 
-/* Why, as in "preempted by stress-ng (77)": what is from the line is as written in JSON. */
+/* Writes the cause, as in "preempted by stress-ng (77)". Texts from the line stay as written in JSON. */
 void reactors_write(struct out *out, const struct traceline *line);
 
 void reactors_free(struct reactors *r);

@@ -12,7 +12,7 @@
 #include "io.h"
 #include "mem.h"
 
-/* Two of the writer's: measured on trace-dump | trace-join. */
+/* Two of the writer's blocks: measured with trace-dump | trace-join. */
 enum { BLOCK = 2 * IO_BLOCK };
 
 struct readahead {
@@ -22,13 +22,13 @@ struct readahead {
 	int fd; /* a duplicate: the caller's number may be reused while the thread reads */
 	struct block {
 		char *data;   /* before it, room for the rest of the other one */
-		bool full;    /* it is the owner's; otherwise the thread's */
+		bool full;    /* belongs to the owner; otherwise to the thread */
 		ssize_t size; /* what read(2) returned */
 		int error;
 	} blocks[2];
 	unsigned next; /* the block that the owner waits for */
 	bool started;  /* the owner has the other one */
-	bool ended;    /* and so has the thread */
+	bool ended;    /* the end or an error was returned: the thread has ended */
 	char *map;
 	size_t map_size;
 };
@@ -74,7 +74,7 @@ struct readahead *readahead_start(int fd, size_t rest_max)
 	struct readahead *r = mem_array(1, sizeof(*r));
 	size_t size = rest_max + BLOCK;
 
-	/* pages of the room in front that nothing is carried over to are never used */
+	/* pages of the room in front take no memory until something is carried over to them */
 	r->map_size = 2 * size;
 	r->map = mmap(NULL, r->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	r->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread that reads a pipe while its owner works on what it read before.
+ * A thread that reads a pipe while its owner processes the previous block.
  *
  * Reading a pipe costs a filter a quarter of its time: the bytes are in another processor's cache,
  * and every read wakes the writer. With this a filter is as fast in a pipeline as on a file. There
- * are two blocks, one for each side; before both is room for what the owner has not finished.
+ * are two blocks, one for each side; in front of each is room for the owner's unfinished rest.
  */
 #ifndef READAHEAD_H
 #define READAHEAD_H
@@ -26,7 +26,7 @@ struct readahead *readahead_start(int fd, size_t rest_max);
 /* Whether readahead_next() would return at once. */
 bool readahead_ready(struct readahead *r);
 
-/* Waits until it would, but not much longer than this. Returns whether it would. */
+/* Waits until it would, but not much longer than ms. Returns whether it would. */
 bool readahead_wait(struct readahead *r, unsigned ms);
 
 /*
@@ -37,8 +37,9 @@ bool readahead_wait(struct readahead *r, unsigned ms);
 ssize_t readahead_next(struct readahead *r, struct slice rest, char **start);
 
 /*
- * Frees r when the end of the input, or an error, was returned. Before that the thread cannot be
- * stopped, since it may be waiting for input: it and its memory stay until the process ends.
+ * Frees r, which may be NULL, if the end of the input or an error was returned. Before that the
+ * thread cannot be stopped, because it may be waiting for input: it and its memory remain until the
+ * process exits.
  */
 void readahead_close(struct readahead *r);
 

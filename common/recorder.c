@@ -30,12 +30,12 @@ enum {
 	BATCH = 4096,   /* events of a round, after which signals and the clock are checked */
 	BATCH_MS = 5,   /* for events to collect, while there are any */
 	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
-	DRAIN_MS = 500, /* for what is in the ring, when the program is still attached */
+	DRAIN_MS = 500, /* to drain the ring if the program is still attached */
 };
 
 /*
- * Called once the command was forked, which has the user's own dispositions and ends when the tool is killed. EPIPE is
- * handled where we write: the command must still be waited for.
+ * Called after the fork of the command, which has the user's dispositions, and exits if the tool is killed. SIGPIPE is
+ * ignored, because the tool must still wait for the command; each write handles EPIPE.
  */
 static void catch_signals(void)
 {
@@ -43,7 +43,7 @@ static void catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* A terminal sends SIGINT to the command as well. The command's end then ends recording. */
+/* A terminal sends SIGINT to the command as well. When the command exits, recording ends. */
 static void take_signal(struct recorder *r)
 {
 	int number = signals_take();
@@ -138,7 +138,7 @@ static int on_event(void *context, void *event, size_t size)
 	return ++r->batch == BATCH || signals_caught() ? -1 : 0;
 }
 
-/* Where one process is recorded that is a loss, as when it runs a program of another user; else it is as asked for. */
+/* If one process is recorded, this is a loss, as when it runs a program of another user; else it is intended. */
 static void report_foreign(struct recorder *r)
 {
 	uint32_t n = foreign_hidden(&r->program.foreign);
@@ -195,7 +195,7 @@ static int attach(struct recorder *r)
 	return r->tool->attach ? r->tool->attach(r->context) : recorder_attach(r);
 }
 
-/* Until then a signal kills, and a held command ends. Returns 0, or the exit status. */
+/* Until catch_signals(), a signal kills the tool, and a held command exits. Returns 0, or the exit status. */
 static int start(struct recorder *r)
 {
 	char **command = r->options.command;
@@ -211,7 +211,7 @@ static int start(struct recorder *r)
 	catch_signals();
 	if (r->options.duration_ns)
 		r->deadline = clock_ms() + (r->options.duration_ns + 999999) / 1000000;
-	/* it has not run yet, and ends with the tool */
+	/* the command has not run yet, and exits with the tool */
 	if (command && signals_caught())
 		return 128 + signals_caught();
 	if (command && command_release(&r->command) != 0)
@@ -259,7 +259,7 @@ static void wait_for_events(struct recorder *r, int ms)
 		ms = r->deadline - now;
 	if (signals_poll(fds, 2 + RECORDER_PIDS, ms) >= 0) {
 		note_ended(r, fds + 2);
-		/* the reader has gone: no message, and the status is as if a write had failed */
+		/* the reader has gone away: no message, but the exit status of a failed write */
 		r->failed |= fds[1].revents != 0;
 	} else if (errno != EINTR) {
 		warn("poll");
@@ -288,7 +288,7 @@ static void wake(const struct recorder *r, enum wakeup when)
 static void take_events(struct recorder *r)
 {
 	r->batch = 0;
-	/* what is in the ring now is then between two readings */
+	/* the events in the ring are then between two readings */
 	if (r->ticks.last.ns)
 		ticks_renew(&r->ticks);
 	ring_buffer__consume(r->ring);
@@ -296,7 +296,7 @@ static void take_events(struct recorder *r)
 		r->tool->between(r->context);
 }
 
-/* Reads in batches while events come, which costs the probes no wake-ups. */
+/* Reads in batches while events come, so that probes need not wake the reader. */
 static void record(struct recorder *r)
 {
 	wake(r, WAKE_NOW);
@@ -346,7 +346,7 @@ static void wait_for_command(struct recorder *r)
 	}
 }
 
-/* Reports what makes times of lines wrong. */
+/* Reports changes of the clocks that make the times of lines wrong. */
 static void report_clocks(struct recorder *r)
 {
 	uint64_t jumps, steps;

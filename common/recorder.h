@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run of a tool with a BPF program, which is the same for all of them:
+ * Runs a tool with a BPF program, in the same steps for all tools:
  *
  *	check ids; find the command; find()
- *	open the output; start the command, which is held back
+ *	open the output; start the command, which is held
  *	open() and load the program; attach()
  *	drop capabilities; release the command; started()
  *	event() and between(), until a signal, the time, the end of the processes, full() or a failure
@@ -33,7 +33,7 @@ enum { RECORDER_PIDS = 16 };
 /* What the user asks for. */
 struct recorder_options {
 	char **command;            /* NULL: none */
-	pid_t pids[RECORDER_PIDS]; /* recording ends with the last of these; up to the first 0 */
+	pid_t pids[RECORDER_PIDS]; /* recording ends with the last of these; 0 ends the list */
 	const char *output;        /* a path; NULL or "-": standard output */
 	uint64_t duration_ns;      /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
@@ -41,7 +41,7 @@ struct recorder_options {
 	bool quiet, verbose;
 };
 
-/* Their rows in a table of options. letter: of --buffer, or 0; standard: its size, as a text. */
+/* Their rows in a table of options. letter: of --buffer, or 0; standard: the default size, as text. */
 /* clang-format off */
 #define RECORDER_OPTIONS(options, letter, standard) \
 	{'o', "output", "FILE", "write to FILE", .text = &(options).output}, \
@@ -51,12 +51,12 @@ struct recorder_options {
 	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
 	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
 	 .flag = &(options).verbose}
-/* of tools that print times */
+/* for tools that print times */
 #define RECORDER_WALL(options) \
 	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}
 /* clang-format on */
 
-/* A skeleton that was opened, and those of its variables that belong to the recorder. */
+/* An opened skeleton, and its variables that belong to the recorder. */
 struct recorder_program {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *pid_ns;
@@ -71,11 +71,11 @@ struct recorder_program {
 				   .wakeup = &(bpf)->bss->wakeup})
 
 /*
- * What a tool does in its own way. Each is called with the context of recorder_run(); NULL: there
- * is nothing to do. Those that return an int return 0, or -1 after a message.
+ * What differs between tools. The functions get the context of recorder_run(); NULL: nothing to do.
+ * Those that return an int return 0, or -1 after a message.
  */
 struct recorder_tool {
-	const char *kernel;        /* the oldest that can load the program, by its sources */
+	const char *kernel;        /* the oldest that can load the program, according to its sources */
 	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
 
@@ -85,7 +85,7 @@ struct recorder_tool {
 	/* NULL: recorder_attach() alone. */
 	int (*attach)(void *context);
 	void (*started)(void *context);
-	/* An event from the ring. Returns whether it is sound. */
+	/* Gets an event from the ring. Returns false if it is damaged. */
 	bool (*event)(void *context, const void *event, size_t size);
 	/* After each round of events, before they are flushed. */
 	void (*between)(void *context);
@@ -93,9 +93,9 @@ struct recorder_tool {
 	bool (*full)(void *context);
 	/* All processes, or the command, have ended. */
 	void (*ended)(void *context);
-	/* NULL: that of the skeleton alone. After a failure the ring is drained only shortly. */
+	/* NULL: detaches only the skeleton. After a failure the ring is drained for a limited time. */
 	int (*detach)(void *context);
-	/* Prints what is printed at the end, and reports what was lost. */
+	/* Prints the results, and reports losses. */
 	void (*finish)(void *context);
 };
 
@@ -103,9 +103,9 @@ struct recorder {
 	struct out out;
 	struct command command;
 	pid_t pid;          /* the first process, or that of the command; 0: none */
-	bool failed;        /* the exit status is 1; also for the tool to set */
+	bool failed;        /* the exit status is 1; tools may set it, too */
 	bool keeps_reading; /* for attach() to set: keep the capabilities to read other processes */
-	unsigned num_alive; /* of the processes */
+	unsigned num_alive; /* number of processes that have not ended */
 
 	/* the recorder's own */
 	struct recorder_options options;
@@ -131,18 +131,18 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 /* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
 
-/* Reports that n somethings were lost, unless n is 0. The exit status is then 1. */
+/* Reports a loss, and makes the exit status 1, unless n is 0. */
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * The processor's counter, for the tsc of lines; to be called before events come. NULL when it is not known at the
- * times of the clock here, after a notice of that, which starts with what is printed instead.
+ * The processor's counter, for the tsc of lines. Call it before events come. Returns NULL if times of the clock cannot
+ * be converted to it on this machine, after a notice that starts with `instead`: what is printed instead.
  */
 struct ticks *recorder_ticks(struct recorder *r, const char *instead);
 
 /*
- * The times of lines, with the time of day if it is wanted. Where the counter is not known, the tsc of trace lines is
- * the clock's nanoseconds, after a notice; columns have none.
+ * Sets the times of lines, with the time of day if it is wanted. If the counter is unknown, the tsc of trace lines is
+ * in nanoseconds of CLOCK_MONOTONIC, after a notice. Columns have no tsc.
  */
 void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 
@@ -154,7 +154,7 @@ int recorder_tracepoint(const char *name);
 
 /*
  * A program that the kernel calls with each thread, or with each element of a map. Opening it takes
- * privileges, running it does not: it returns a descriptor, or -1 with errno. Running closes the
+ * privileges and returns a descriptor, or -1 with errno. Running it takes none, closes the
  * descriptor, which may be -1, and returns 0, or -1 with errno.
  */
 int recorder_open_iterator(struct bpf_program *program);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files at paths that another process chose. Opening anything but regular files may block. */
+/* Files at paths that another process chose. Opening anything but a regular file may block. */
 #ifndef REGULAR_H
 #define REGULAR_H
 
@@ -9,7 +9,7 @@
 /*
  * Opens a regular file for reading; anything else at the path is checked but never opened. dir:
  * where a relative path starts. resolve: as in openat2(2); with RESOLVE_IN_ROOT dir is the root for
- * links, too. Sets *st. Returns -1 with errno, EINVAL if it is no regular file.
+ * links, too. Sets *st. Returns a descriptor, or -1 with errno: EINVAL if it is not a regular file.
  */
 int regular_open(int dir, const char *path, uint64_t resolve, struct stat *st);
 

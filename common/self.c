@@ -22,7 +22,7 @@ static size_t state_at(const struct span *s, uint64_t ns)
 	return low;
 }
 
-/* No child is at work in this time. */
+/* Counts a time in which no child is at work. */
 static void count(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	m->self->types[s->type] += to - from;
@@ -36,7 +36,7 @@ static void count(struct self_times *m, const struct span *s, uint64_t from, uin
 
 static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to);
 
-/* Divides up to a time while the children at work are these, the one that started last first. */
+/* Divides the time up to `to`. children: those at work, the one that started last first. */
 static uint64_t advance(struct self_times *m, const struct span *s, const struct span **children, uint64_t from,
 			uint64_t to)
 {

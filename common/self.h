@@ -3,7 +3,7 @@
  * Divides the life of a span among the objects of its tree: each moment belongs to the innermost
  * object at work, so that the parts add up to the life.
  *
- * An object is at work from its first to its last entry, as far as its parent is. Where several
+ * An object is at work from its first to its last entry, but only while its parent is. If several
  * children are at work at once, the moment belongs to the one that started last.
  */
 #ifndef SELF_H

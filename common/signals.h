@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SIGINT, SIGTERM and SIGHUP of a tool that runs until it gets one: the first of a kind is noted, the second one kills.
- * Ignored signals stay ignored, as nohup wants it.
+ * Ignored signals stay ignored, as nohup expects.
  *
- * A handler rather than signalfd(2), for which signals must be blocked: a second one has to kill also while a write
+ * A handler rather than signalfd(2), for which signals must be blocked: a second signal must kill even while a write
  * waits for a reader that does not read.
  */
 #ifndef SIGNALS_H
@@ -14,18 +14,18 @@
 
 enum { SIGNALS = 3 };
 
-/* Catches them from now on. *before gets what was done with them, if it is not NULL. */
+/* Catches these signals from now on. before gets their old dispositions, unless it is NULL. */
 void signals_catch(struct sigaction before[SIGNALS]);
 
 void signals_restore(const struct sigaction before[SIGNALS]);
 
-/* The latest one, or 0. */
+/* The latest signal that was caught, or 0. */
 int signals_caught(void);
 
-/* The same, once for each signal. */
+/* The same, and resets it to 0. */
 int signals_take(void);
 
-/* As poll(2), until the timeout or a signal, also one that came before. */
+/* Like poll(2), but a signal ends the wait even if it was caught before. */
 int signals_poll(struct pollfd *fds, nfds_t n, int ms);
 
 #endif

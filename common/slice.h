@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes that belong to somebody else; not NUL-terminated. */
+/* Bytes that the slice does not own; not NUL-terminated. */
 #ifndef SLICE_H
 #define SLICE_H
 
@@ -26,7 +26,7 @@ static inline bool slice_equal(struct slice a, struct slice b)
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* The slice without its first n bytes; it is not shorter than that. */
+/* The slice without its first n bytes; n is at most its length. */
 static inline struct slice slice_from(struct slice s, size_t n)
 {
 	return (struct slice){s.p + n, s.n - n};

@@ -22,7 +22,7 @@ static struct span *span_of(const struct spans *spans, const struct object *obje
 	return object->note ? spans->all[object->note - 1] : NULL;
 }
 
-/* An object without an id seems to go on from life to life: only names say what is final for it. */
+/* An object without an id seems to have a single life, so only the names of its states say which are final. */
 static bool is_final(const struct spans *spans, const struct span *s)
 {
 	const struct lifecycle *l = &spans->lifecycle;
@@ -58,7 +58,7 @@ static struct span *new_span(struct spans *spans)
 	return s;
 }
 
-/* The span is not needed any more; later entries of its object have none. */
+/* Frees a span; later entries of its object have no span. */
 static void free_span(struct spans *spans, struct span *s)
 {
 	struct object *object = &spans->lifecycle.all[s->object];
@@ -72,7 +72,7 @@ static void free_span(struct spans *spans, struct span *s)
 	spans->free = s;
 }
 
-/* Frees a tree, except for spans that have not ended, which become roots of what is below them. */
+/* Frees a tree, except for spans that have not ended, which become roots. */
 static void free_tree(struct spans *spans, struct span *s)
 {
 	struct span *next;
@@ -153,7 +153,7 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 	out_u64(out, s->number);
 }
 
-/* Keeps the texts of the first entry, parent first. */
+/* Stores the texts of the first entry, parent first. */
 static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line, const struct span *parent)
 {
 	if (line->related.p)
@@ -208,7 +208,7 @@ struct reactor *spans_reactor(const struct spans *spans, const struct span *s, u
 	return reactor && (!reactor->taken || reactor->source == s->source) ? reactor : NULL;
 }
 
-/* Adds the time in which the reactor was held since the last entry. */
+/* Adds the time for which the reactor was held since the last entry. */
 static void add_held(struct spans *spans, struct span *s)
 {
 	struct reactor *reactor = spans_reactor(spans, s, s->last_lcore);
@@ -223,7 +223,7 @@ static void add_held(struct spans *spans, struct span *s)
 		s->held[i] += reactor->held[i] - s->mark[i];
 }
 
-/* The lcore of an entry is that of its span until the next one. */
+/* A span is on the lcore of its last entry until the next entry. */
 static void move_to(struct spans *spans, struct span *s, const struct traceline *line)
 {
 	const struct reactor *reactor;
@@ -242,7 +242,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		      uint32_t state)
 {
 	if (s->n == SPANS_STATES) {
-		/* the state that it is in is worth more than the one before */
+		/* the current state is worth more than the one before it */
 		s->n--;
 		spans->beyond++;
 		if (s->lines)
@@ -259,7 +259,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		facts_read(&s->facts, spans->info[state].source, line);
 }
 
-/* Another life has the address: what was there ends, in its turn if its state is a final one. */
+/* Ends the span of the previous object at an address, unless it is queued to end. */
 static void end_before(struct spans *spans, const struct object *before)
 {
 	struct span *s = before->entries ? span_of(spans, before) : NULL;
@@ -304,7 +304,7 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	return s;
 }
 
-/* Ends the spans that have been in final states since then or longer. */
+/* Ends the spans that have been in final states since ns or longer. */
 static void end_since(struct spans *spans, uint64_t ns)
 {
 	struct queue_entry due;
@@ -334,13 +334,13 @@ void spans_pass(struct spans *spans, uint64_t now)
 		}
 }
 
-/* Whether a bdev I/O is in flight, with nothing that it has started in the trace. */
+/* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
 static bool may_have_disk(const struct spans *spans, const struct span *s)
 {
 	return s->n == 1 && !s->ended && !s->child && spans->info[s->states[0].state].source == FACTS_BDEV_IO;
 }
 
-/* Those that started before the first line are looked for once. */
+/* The first line adds the bdev I/Os that are in flight already. */
 static const char *see_disk(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
 	struct disks *disks = &spans->disks;
@@ -352,7 +352,7 @@ static const char *see_disk(struct spans *spans, const struct traceline *line, u
 	return disks_line(disks, spans->all, line, ns, spans->lines);
 }
 
-/* A line about no object: it may be of another tool than trace-dump. */
+/* A line about no object: it may be from another tool than trace-dump. */
 static const char *see_other(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
 	struct reactors_interval interval;
@@ -374,7 +374,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 {
 	struct lifecycle_change change;
 	struct traceline copy;
-	/* of an object without an id, the line with one */
+	/* for an object without an id, a copy of the line with one */
 	const struct traceline *known = line;
 	const char *error;
 	uint32_t state, before;
@@ -402,7 +402,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (error || change.event == LIFECYCLE_NONE)
 		return error;
 	s = span_of(spans, change.object);
-	/* an object without an id has a new life after each final state */
+	/* an object without an id starts a new life after each final state */
 	if (change.object->type == spans->unknown && (!s || s->ended || s->expected)) {
 		change.event = LIFECYCLE_STARTS;
 		change.before = *change.object;
@@ -438,7 +438,7 @@ bool spans_is_open(const struct spans *spans, const struct span *s)
 
 	if (s->ended || spans->over)
 		return s->open;
-	/* an object whose address has been used again has ended */
+	/* an object whose address was reused has ended */
 	return object->note == s->index + 1 && !is_final(spans, s);
 }
 
@@ -462,7 +462,7 @@ void spans_end(struct spans *spans)
 	for (size_t i = 0; i < spans->n; i++) {
 		struct span *s = spans->all[i];
 
-		/* those without states are free */
+		/* a span without states is free */
 		if (!s->n || s->ended)
 			continue;
 		left[n++] = s;

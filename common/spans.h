@@ -2,9 +2,9 @@
 /*
  * Assembles the spans of a trace: the lives of its objects, with the lives that they caused.
  *
- * A span ends when it is in a final state (lifecycle.h) and nothing was written about it for a
- * while, when its address is used again, or with the input. It is kept until the root of its tree
- * has ended, so memory grows with the number of spans that are open at a time.
+ * A span ends when it is in a final state (lifecycle.h) and has had no entry for a while, when its
+ * address is reused, or at the end of the input. It is stored until the root of its tree has ended,
+ * so memory grows with the number of spans that are open at a time.
  */
 #ifndef SPANS_H
 #define SPANS_H
@@ -29,18 +29,18 @@ enum {
 struct span_state {
 	uint64_t ns; /* its start */
 	uint32_t state;
-	uint32_t order; /* of its entry among all of the trace; starts again after 2^32 */
+	uint32_t order; /* position of its entry in the trace; wraps around at 2^32 */
 };
 
-/* The line of an entry, for a caller that keeps them. */
+/* The line of an entry, for a caller that stores them. */
 struct span_line {
 	uint64_t sequence; /* as spans.lines */
 	uint64_t lcore;
-	uint64_t silence; /* ns without an entry of its lcore before it */
-	uint64_t others;  /* how many waited for a buffer, or were queued, when it began to */
-	uint64_t pdus;    /* how many its connection had received */
+	uint64_t silence; /* ns since the previous entry of its lcore */
+	uint64_t others;  /* number of requests that waited for a buffer, or were queued, when it started to */
+	uint64_t pdus;    /* number that its connection had received */
 	/*
-	 * when it got a buffer after a wait: the requests that had one, and those of the connection with most of them
+	 * when it got a buffer after a wait: number of requests with a buffer, and of those of the connection with most
 	 */
 	uint64_t holders, held;
 	uint32_t holder;
@@ -48,24 +48,24 @@ struct span_line {
 };
 
 struct span {
-	struct span *parent; /* NULL: none that is kept */
+	struct span *parent; /* NULL: none that is stored */
 	/* children, and the next sibling, in the order of their starts */
 	struct span *child, *last_child, *next;
-	struct span *under;         /* self.c's */
+	struct span *under;         /* used by self.c */
 	uint64_t number, value;     /* of the object */
 	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
-	uint64_t age;               /* ns from its creation to its first entry: not 0 if it is cut */
+	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
 	uint32_t source;            /* in sources; MAP_NONE: the line has none */
 	uint64_t lcore, last_lcore; /* of its first and its last entry */
 	/*
-	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry: so
-	 * a line of a reactor costs the same however many spans are open. Modulo 2^64.
+	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry,
+	 * both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
 	 */
 	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
 	struct disks_io disk;          /* below a bdev I/O */
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
-	uint32_t generation;           /* this many spans were kept here before */
+	uint32_t generation;           /* number of spans that were stored here before */
 	unsigned height, num_children; /* levels below it */
 	struct span_state *states;
 	size_t n, cap;
@@ -78,14 +78,14 @@ struct span {
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n;
-	bool has_parent; /* in the trace, even if it is not kept */
+	bool has_parent; /* in the trace, even if it is not stored */
 	bool unknown;    /* its object has no id: the creation was overwritten */
 	bool cut;        /* its creation is not among the lines */
 	bool torn;
-	bool expected; /* is in a final state, and its turn to end will come */
-	bool ended;    /* was handed out: later entries do not count */
+	bool expected; /* is in a final state, and queued to end */
+	bool ended;    /* was passed to take(): later entries do not count */
 	bool open;     /* it was in no final state when the input ended */
-	bool stuck;    /* was handed out while it was open */
+	bool stuck;    /* was passed to stuck() */
 };
 
 /* The texts of a span, as written in JSON between quotes, or as a value for args. */
@@ -148,31 +148,31 @@ struct spans {
 	/* what could not be assembled */
 	uint64_t late;    /* entries of spans that had ended */
 	uint64_t beyond;  /* children and states beyond the bounds above */
-	uint64_t foreign; /* entries on an lcore whose reactor another source has */
+	uint64_t foreign; /* entries on an lcore whose reactor belongs to another source */
 };
 
 /* The id of a span's object. */
 void spans_write_id(struct out *out, const struct spans *spans, const struct span *s);
 
-/* To be called before the first line. */
+/* Call it before the first line. */
 void spans_start(struct spans *spans);
 
 /* Reads a line. Returns NULL, or what is wrong with it. */
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text);
 
-/* Does what is due at a time in ns: it passes while no line comes as well. */
+/* Does what is due at a time in ns. Time also passes while no line comes. */
 void spans_pass(struct spans *spans, uint64_t now);
 
-/* No line has come for a while: spans in final states end, although no time of the trace has passed. */
+/* Ends the spans in final states, after a while without lines, although no time of the trace has passed. */
 void spans_pause(struct spans *spans);
 
-/* Whether a span was in no final state at the end, or is in none now. */
+/* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
 
-/* The input is over: hands out all spans that are left, by their last entry. */
+/* Ends the input: passes all remaining spans to take(), in the order of their last entries. */
 void spans_end(struct spans *spans);
 
-/* The reactor of an lcore, as far as its times are for the entries of this span; else NULL. */
+/* The reactor of an lcore, or NULL if its times do not apply to the entries of this span. */
 struct reactor *spans_reactor(const struct spans *spans, const struct span *s, uint64_t lcore);
 
 void spans_free(struct spans *spans);

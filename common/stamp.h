@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The times of a live tool's events, as its lines show them. */
+/* The times of a live tool's events, as printed in its lines. */
 #ifndef STAMP_H
 #define STAMP_H
 
@@ -12,10 +12,10 @@
 
 /* See recorder_stamp(). */
 struct stamp {
-	struct ticks *ticks; /* for the tsc of trace lines; NULL: it is the clock's */
-	struct ticks *wall;  /* for the time of day; NULL: it is not wanted */
+	struct ticks *ticks; /* for the tsc of trace lines; NULL: tsc is in ns of the clock */
+	struct ticks *wall;  /* for the time of day; NULL: not wanted */
 	struct wall text;
-	uint64_t first_ns; /* when the first event ended; 0: there was none yet */
+	uint64_t first_ns; /* time of the first event; 0: none so far */
 };
 
 /* Nanoseconds since the first event. Events of several CPUs may be out of order. */
@@ -27,7 +27,7 @@ uint64_t stamp_tsc(struct stamp *s, uint64_t ns);
 /* Writes the start of a trace line: {"tsc":1000,"us":0.000 and perhaps ,"time":"2026-11-21T13:14:15.123456789Z" */
 void stamp_json(struct stamp *s, struct out *out, uint64_t ns);
 
-/* What comes before the other columns, if the time of day is wanted: its heading, and that of an event. */
+/* Write the first column, the time of day, if it is wanted: its heading, and the time of an event. */
 void stamp_heading(const struct stamp *s, struct out *out);
 void stamp_column(struct stamp *s, struct out *out, uint64_t ns);
 

@@ -29,9 +29,9 @@ int symbols_read(struct symbols *s)
 	*s = (struct symbols){.names.fd = OUT_MEMORY};
 	if (!file)
 		return -1;
-	/* without memory for its own, stdio reads bytes one by one: the processes may end meanwhile */
+	/* without memory for a buffer, stdio reads byte by byte, and processes may exit meanwhile */
 	setvbuf(file, buffer, _IOFBF, sizeof(buffer));
-	/* data, too: it ends the last function before it */
+	/* data, too: it ends the function before it */
 	while (getline(&line, &cap, file) > 0) {
 		if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) != 3 || !address)
 			continue;
@@ -50,7 +50,7 @@ int symbols_read(struct symbols *s)
 
 /*
  * A function ends where the next symbol starts; the end of the last one is unknown. Of several
- * names for one address the last is taken: that without underscores.
+ * names for one address, the last one is used: the one without underscores.
  */
 const char *symbols_find(const struct symbols *s, uint64_t address)
 {

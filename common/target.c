@@ -38,7 +38,7 @@ void target_close(struct target *t)
 	*t = (struct target){};
 }
 
-/* The descriptor belongs to the target, or is closed. */
+/* fd then belongs to the target; it is closed after an error. */
 static int add_elf(struct target *t, const char *path, int fd)
 {
 	struct target_file *f = target_add(t, path, fd);
@@ -54,7 +54,7 @@ static int add_elf(struct target *t, const char *path, int fd)
 
 int target_add_file(struct target *t, const char *path)
 {
-	/* not to wait for the writer of a pipe */
+	/* do not wait for the writer of a pipe */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {

@@ -32,7 +32,7 @@ static void put_string(struct text *t, const char *s)
 	put(t, slice_of(s));
 }
 
-/* Text of any length, any number of times. Not counted in the width. */
+/* Writes text that is not from the trace line, of any length. Not counted in the width. */
 static void put_other(struct text *t, struct slice s)
 {
 	if (s.n <= t->spare) {
@@ -45,7 +45,7 @@ static void put_other(struct text *t, struct slice s)
 	t->p = out_room(t->out, t->room);
 }
 
-/* A JSON string, decoded; what a terminal must not get is escaped. */
+/* Writes a JSON string, decoded, in the form for terminals. */
 static void put_raw(struct text *t, struct slice raw)
 {
 	size_t n = utf8_plain(raw);
@@ -59,7 +59,7 @@ static void put_raw(struct text *t, struct slice raw)
 	raw = slice_from(raw, n);
 	start = t->p;
 	if (memchr(raw.p, '\\', raw.n)) {
-		/* decoded after the room that its visible form may take */
+		/* decode it after the room that its visible form may take */
 		char *plain = start + UTF8_VISIBLE(raw.n);
 
 		raw = (struct slice){plain, json_unescape(plain, raw)};
@@ -128,7 +128,7 @@ static void put_value(struct text *t, struct slice value)
 	put_raw(t, value);
 }
 
-/* The key of one that was added is not in the line. */
+/* The key of an added argument is not in the line. */
 static void put_key(struct text *t, const struct traceline_arg *arg)
 {
 	if (arg->value.p)
@@ -164,7 +164,7 @@ static void put_args(struct text *t, const struct traceline *line)
 
 enum { SPARE = 512 };
 
-/* The text of a line of n bytes: besides those, punctuation around arguments, and columns. */
+/* Starts the text of a line of n bytes, with room for punctuation around arguments, and for columns. */
 static struct text start_text(struct out *out, const struct traceline *line, size_t n)
 {
 	size_t room = UTF8_VISIBLE(n) + n + 4 * line->num_args + 2 * US_ROOM + 128 + TEXT_COLUMNS * (PAD + 2) + SPARE;

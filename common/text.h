@@ -20,10 +20,10 @@ enum text_column {
 	TEXT_COLUMNS
 };
 
-/* What the short form remembers from line to line; TEXT_SHORT at first. */
+/* The state of the short form between lines; TEXT_SHORT at first. */
 struct text_short {
 	struct who who; /* has learned all lifetimes */
-	bool has_times; /* of day, in any line so far */
+	bool has_times; /* any line so far had a time of day */
 	/* in characters; they grow with the values, so that lines are aligned but not too wide */
 	unsigned widths[TEXT_COLUMNS];
 };

@@ -16,7 +16,7 @@
 #include "io.h"
 
 enum {
-	READINGS = 10, /* of which the narrowest is taken */
+	READINGS = 10, /* of which the narrowest is used */
 	START_MS = 10,
 	RENEW_MS = 100,
 	JUMP_NS = 10000, /* of the counter: more than a reading or its rate can be wrong by */
@@ -25,7 +25,7 @@ enum {
 };
 
 /*
- * The kernel's own clock sources that are the counter, and those of hypervisors, where the counter has to be invariant.
+ * The kernel's clock sources that are the counter, and those of hypervisors, which require an invariant counter.
  */
 #if defined(__x86_64__)
 static const char *const sources[] = {"tsc"}, *const virtual_sources[] = {"kvm-clock", "hyperv_clocksource_tsc_page"};
@@ -78,8 +78,8 @@ static bool is_invariant(void)
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
- * Reads a clock between two readings of another, of which the narrowest pair is taken: *at is the other clock's time
- * then, *width how far apart the pair is.
+ * Reads a clock between two readings of another one, and uses the narrowest pair of several. *at: the other clock's
+ * time in the middle of the pair; *width: the time between the two.
  */
 static uint64_t read_between(uint64_t (*clock)(void), uint64_t (*other)(void), uint64_t *at, uint64_t *width)
 {
@@ -99,7 +99,7 @@ static uint64_t read_between(uint64_t (*clock)(void), uint64_t (*other)(void), u
 	return best;
 }
 
-/* How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC: as far as known, unless it was set. */
+/* How far CLOCK_REALTIME is ahead of CLOCK_MONOTONIC: `known`, unless the clock was set. */
 static uint64_t read_ahead(uint64_t known)
 {
 	uint64_t at, width, wall = read_between(clock_wall_ns, clock_ns, &at, &width), ahead = wall - at;
@@ -134,7 +134,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 	return false;
 }
 
-/* Reads the name of the kernel's clock source; leaves it empty where there is no sysfs. Returns 0, or -1 with errno. */
+/* Reads the name of the kernel's clock source; leaves it empty if there is no sysfs. Returns 0, or -1 with errno. */
 static int read_source(char *name, size_t size)
 {
 	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC), error;
@@ -170,7 +170,7 @@ const char *ticks_start(struct ticks *t)
 	    !(is_one_of(name, virtual_sources, COUNT(virtual_sources)) && is_invariant()))
 		return "the kernel's clock source is not the processor's counter";
 	t->before = read_all(0);
-	/* a signal may end it early */
+	/* a signal may end the sleep early */
 	while (clock_ns() - t->before.ns < START_MS * NS_A_MS)
 		nanosleep(&(struct timespec){.tv_nsec = START_MS * NS_A_MS}, NULL);
 	t->last = read_all(t->before.wall - t->before.ns);
@@ -189,13 +189,13 @@ void ticks_renew(struct ticks *t)
 	t->steps += t->last.ns && now.wall - now.ns != ahead(t);
 	t->before = t->last;
 	t->last = now;
-	/* the clock may be steered by 10 %, as chrony does: only the other one tells */
+	/* chrony may adjust CLOCK_MONOTONIC by 10 %: only CLOCK_MONOTONIC_RAW shows a jump */
 	expected = (now.raw - t->before.raw) * t->rate;
 	wrong = fabs((int64_t)(now.raw_tsc - t->before.raw_tsc) - expected);
 	if (!t->rate || wrong <= JUMP_NS * t->rate + expected * JUMP_PPM / 1e6)
 		return;
 	t->jumps++;
-	/* it is not known when: what comes now is after it */
+	/* the time of the jump is unknown: events from now on are after it */
 	t->before.tsc = now.tsc - (uint64_t)expected;
 }
 
@@ -205,7 +205,7 @@ static void renew_at(struct ticks *t, uint64_t ns)
 		ticks_renew(t);
 }
 
-/* x * to / from, for a difference x of one of two clocks, which moved by these two. */
+/* Converts a difference x of a clock that advanced by `from`, to one that advanced by `to` in the same time. */
 static int64_t scale(int64_t x, uint64_t to, uint64_t from)
 {
 	return (__int128)x * (int64_t)to / (int64_t)from;
@@ -219,7 +219,7 @@ uint64_t ticks_at(struct ticks *t, uint64_t ns)
 
 uint64_t ticks_ns(struct ticks *t, uint64_t tsc)
 {
-	/* it may be any number; where the counter itself is before the last reading, it jumped */
+	/* tsc may be any number, so check the counter; if that is before the last reading, it jumped */
 	if (counter() - t->last.tsc > RENEW_MS * NS_A_MS * t->rate)
 		ticks_renew(t);
 	return t->last.ns + scale(tsc - t->last.tsc, t->last.ns - t->before.ns, t->last.tsc - t->before.tsc);

@@ -2,7 +2,7 @@
 /*
  * An SPDK trace, whichever release wrote it: the definitions of its tracepoints, the rings of its
  * lcores and the records of its owners. tracefile.h reads one from a trace file. Rings and records
- * are those of the file, in its memory.
+ * are not copied: they are in the input's data.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -23,7 +23,7 @@ enum {
 	TRACE_ARGS_MAX = TRACE_ARGS * 255, /* in an entry */
 	TRACE_OWNER_HEAD = 9,              /* bytes of an owner record before its description */
 	TRACE_TYPE_SIZE = 2,               /* bytes of an owner or object type in their tables */
-	TRACE_DAMAGE = 8,                  /* faults that are kept in words */
+	TRACE_DAMAGE = 8,                  /* faults that are stored as text */
 };
 
 enum trace_type { TRACE_INT, TRACE_PTR, TRACE_STR };
@@ -47,9 +47,8 @@ struct trace_tpoint {
 };
 
 /*
- * A slot of a ring: an entry or, where the tracepoint's number is that of tracepoints, more
- * arguments of the entry in the slots before it, which has the same ticks. All zero: never used. At
- * any alignment.
+ * A slot of a ring: an entry; or, if tpoint is the number of tracepoints, more arguments of the
+ * entry in the slots before it, which has the same tsc. All zero: never used. At any alignment.
  */
 struct trace_slot {
 	uint64_t tsc;
@@ -70,21 +69,21 @@ _Static_assert(sizeof(struct trace_slot) == 32, "the layout of every release");
 struct trace_lcore {
 	unsigned id;
 	char thread[17];
-	const uint8_t *thread_name; /* where it comes from: 16 bytes; NULL: the layout has none */
-	const uint8_t *header;      /* where the file has what precedes the ring */
-	const uint8_t *next_entry;  /* 8 bytes: how many slots were ever written, while it is live */
+	const uint8_t *thread_name; /* its 16 bytes in the file; NULL: the layout has none */
+	const uint8_t *header;      /* the bytes in the file before the ring */
+	const uint8_t *next_entry;  /* 8 bytes: number of slots ever written, while the trace is live */
 	const struct trace_slot *ring;
 	uint64_t slots;   /* of the ring */
-	uint64_t present; /* the first ones, that the file holds: fewer when it is cut off */
+	uint64_t present; /* the first slots, which the file has: fewer if it is cut off */
 };
 
-/* Whether the ring has slots, all of them in the file: another one cannot be followed. */
+/* Whether the ring has slots, all of them in the file: other rings cannot be followed. */
 static inline bool trace_ring_is_whole(const struct trace_lcore *lcore)
 {
 	return lcore->slots && lcore->present == lcore->slots;
 }
 
-/* Where the owner records are in the file, also in one that is cut off before them. */
+/* Positions of the owner records, even if the file is cut off before them. */
 struct trace_owner_table {
 	unsigned n, size;  /* number of records, by id, and bytes of each; no records: 0 */
 	uint64_t at;       /* position of the first one */
@@ -92,7 +91,7 @@ struct trace_owner_table {
 };
 
 struct trace {
-	const struct input *in; /* which rings and records are in; NULL: there are none */
+	const struct input *in; /* contains rings and records; NULL: there are none */
 	const char *layout, *releases;
 	uint64_t tsc_rate, clear_tsc;
 	uint64_t expected_size; /* bytes that the file should have */
@@ -101,7 +100,7 @@ struct trace {
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
 	unsigned short_histories; /* lcores without entries, truncated by spdk_trace_record */
 	struct trace_tpoint *tpoints;
-	uint64_t definitions, definitions_end; /* position of those of tracepoints in the file */
+	uint64_t definitions, definitions_end; /* positions of the tracepoints' definitions */
 	struct trace_lcore *lcores;
 	const uint8_t *owners;
 	struct trace_owner_table owner_table;
@@ -117,13 +116,13 @@ struct trace_owner {
 	struct slice description; /* points into the record */
 };
 
-/* The definition of this tracepoint; one without a name when there is none. */
+/* The definition of this tracepoint; one without a name if there is none. */
 const struct trace_tpoint *trace_tpoint(const struct trace *t, uint16_t id);
 
-/* The slots that the largest entry takes. */
+/* The number of slots that the largest entry takes. */
 unsigned trace_entry_slots(const struct trace *t);
 
-/* The owner's record, all zero when it cannot be read; false if no owner has this id. */
+/* Reads the owner's record, all zero if it is unreadable. False if no owner has this id. */
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner);
 
 /* The same from a record of this many bytes, which must be the size in the owner table. */
@@ -135,7 +134,7 @@ void trace_prefixes_read(char prefix[TRACE_TYPES], const uint8_t *table);
 /* Adds a fault, as a message for the user. */
 void trace_fault(struct trace *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many of the faults are kept in words. */
+/* The number of faults in damage. */
 unsigned trace_num_damage(const struct trace *t);
 
 void trace_close(struct trace *t);

@@ -5,7 +5,7 @@
  * so no file can pass for two. When every layout is contradicted, the file is damaged: the one with
  * the fewest faults is used if most of its definitions are intact.
  *
- * Only what a running application does not change is checked, so that copies of live files are
+ * Only data that a running application does not change is checked, so that copies of live files are
  * recognised, too.
  */
 #include "tracefile.h"
@@ -28,7 +28,7 @@ enum {
 	RELATION_SIZE = 2,
 	THREAD_NAME = sizeof(((struct trace_lcore *)0)->thread) - 1,
 	SLOT = sizeof(struct trace_slot),
-	HISTORY_IDS = 32, /* position in a history of G6: how many tracepoints it counts */
+	HISTORY_IDS = 32, /* position in a history of G6 of the number of tracepoints that it counts */
 };
 
 /* Whether some of these bytes are on a page that cannot be read. */
@@ -81,8 +81,8 @@ static bool read_relations(struct trace_tpoint *tp, const uint8_t *p, const stru
 }
 
 /*
- * Reads the definition with this number. Returns 1, 0 when there is none, -1 when it is damaged;
- * *tp is set only for 1.
+ * Reads the definition with this number. Returns 1, 0 if there is none, -1 if it is damaged; *tp is
+ * set only for 1.
  */
 static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id, const struct layout *l)
 {
@@ -103,7 +103,7 @@ static int read_tpoint(struct trace_tpoint *tp, const uint8_t *p, unsigned id, c
 	return 1;
 }
 
-/* Returns whether most definitions are valid in this layout, of those that can be read. */
+/* Returns whether most of the readable definitions are valid in this layout. */
 static bool read_tpoints(struct trace *t, const struct input *in, const struct layout *l)
 {
 	size_t size = TPOINT_FIXED + ARG_SIZE * l->num_args + RELATION_SIZE * l->num_relations;
@@ -131,11 +131,11 @@ struct probe {
 	struct input *in;
 	const struct layout *l;
 	uint64_t histories_end;
-	bool lost; /* the history after the last one that was found */
+	bool lost; /* the history after the last one in t->lcores was not found */
 };
 
 /*
- * How many slots of a ring fit after a history at this position; -1 when no history can be there.
+ * The number of slots that fit after a history at this position; -1 if no history can be there.
  */
 static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 {
@@ -145,7 +145,7 @@ static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 	return (probe->histories_end - at - probe->l->history_size) / SLOT;
 }
 
-/* Whether an lcore's history that is at this position cannot be read. */
+/* Whether a history can be at this position, but is unreadable. */
 static bool is_lost_history(const struct probe *probe, uint64_t at)
 {
 	return room_for_slots(probe, at) >= 0 && is_lost(probe->in, at, LAYOUT_HISTORY_CORE);
@@ -175,8 +175,8 @@ static uint64_t position(const struct probe *probe, const struct trace_slot *rin
 }
 
 /*
- * Makes the ring of the last history end here, where the next one starts, whatever its own number
- * is.
+ * Ends the ring of the last history at this position, where the next history starts, whatever its
+ * own number of slots is.
  */
 static void end_ring(const struct probe *probe, uint64_t at)
 {
@@ -188,7 +188,7 @@ static void end_ring(const struct probe *probe, uint64_t at)
 
 /*
  * The position of an lcore's history. Three things should agree: its offset, the end of the history
- * before, and the number in it. Two are enough; 0 when fewer agree.
+ * before, and the number in it. Two are enough. Returns 0 if fewer agree.
  */
 static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_t next, unsigned id)
 {
@@ -206,7 +206,7 @@ static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_
 
 /*
  * Whether only the first bytes of a history, all zero, are at this position: spdk_trace_record of
- * G6 truncates those without entries.
+ * G6 truncates histories without entries.
  */
 static bool is_short_history(const struct probe *probe, uint64_t at)
 {
@@ -216,8 +216,8 @@ static bool is_short_history(const struct probe *probe, uint64_t at)
 }
 
 /*
- * The offset of an lcore's history, 0 without one. When it cannot be read, the history that starts
- * at `next` shows whether it is this lcore's; absent: see read_histories().
+ * The offset of an lcore's history, 0 if it has none. If the offset is unreadable, the history at
+ * `next` shows whether it is this lcore's. absent: see read_histories().
  */
 static uint64_t read_offset(const struct probe *probe, unsigned id, uint64_t next, uint64_t absent)
 {
@@ -232,7 +232,7 @@ static uint64_t read_offset(const struct probe *probe, unsigned id, uint64_t nex
 	return 0;
 }
 
-/* Where the ring of an lcore ends, by the offset of the next history. */
+/* The position at which the ring of an lcore ends, by the offset of the next history. */
 static uint64_t ring_end(const struct probe *probe, unsigned id, uint64_t absent)
 {
 	while (++id < probe->l->num_lcores) {
@@ -271,7 +271,7 @@ static void add_lcore(const struct probe *probe, uint64_t at, unsigned id, uint6
 
 /*
  * Walks the histories, which follow each other in the order of their offsets. Offsets and the
- * file's size count all of a history that is truncated: `absent` bytes are missing so far.
+ * file's size include truncated histories in full: `absent` bytes are missing so far.
  */
 static void read_histories(struct probe *probe)
 {
@@ -370,7 +370,7 @@ static enum layout_result try_layout(struct probe *probe)
 	return t->num_lcores || t->cut_off ? LAYOUT_MATCHES : LAYOUT_OTHER;
 }
 
-/* The trace needs trace_close() whatever the result. */
+/* Call trace_close() whatever the result. */
 static enum layout_result try_candidate(struct trace *t, struct input *in, unsigned candidate)
 {
 	struct layout layout;

@@ -14,9 +14,9 @@
 struct input;
 
 /*
- * Recognises the layout and fills t, which points into the input's data. Returns 0, also for a
- * damaged or truncated file of which something can be read (see faults and cut_off); or -1 and what
- * is wrong, NULL when it is the input's error. trace_close() is due after 0.
+ * Recognises the layout and fills t, which points into the input's data. Returns 0, even for a
+ * damaged or truncated file if some of it can be read (see faults and cut_off); or -1 with what is
+ * wrong in *error, NULL if it is the input's error. Call trace_close() after 0.
  */
 int tracefile_open(struct trace *t, struct input *in, const char **error);
 

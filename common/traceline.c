@@ -99,7 +99,7 @@ static void parse_args(struct json *j, struct traceline *l)
 	l->args_end = j->p - 1;
 }
 
-/* The members in the order of trace-dump: parsed, or kept at a place as written. */
+/* The members in the order of trace-dump: parsed, or stored at an offset as written. */
 static const struct member {
 	const char *key;
 	void (*parse)(struct json *j, struct traceline *l);
@@ -150,7 +150,7 @@ static void parse_member(struct json *j, const struct member *member, struct tra
 /*
  * Lines in exactly the form of trace-dump are read at a quarter of the cost: what must come next is
  * compared, not searched for. Each of these functions moves p past something or returns false; then
- * the line is read as any JSON.
+ * the line is parsed as JSON in any form.
  */
 struct cursor {
 	const char *p, *end;
@@ -177,7 +177,7 @@ static inline bool fast_integer(struct cursor *c, struct slice *raw)
 	return raw->n && (*raw->p != '0' || raw->n == 1);
 }
 
-/* The same of a number that may be long. More digits than always fit are left to the other reader. */
+/* The same for a number that may be long. Numbers of 20 digits or more are left to the JSON parser. */
 static inline bool fast_u64(struct cursor *c, uint64_t *value)
 {
 	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -357,7 +357,7 @@ const char *traceline_parse(struct traceline *l, struct slice line)
 		member = find_member(key, &next);
 		tsc |= member == members;
 		parse_member(&j, member, l);
-		/* added arguments come before what trace-dump writes after its own */
+		/* added arguments go before torn, which trace-dump writes last */
 		if (!l->has_args && !json_is(key, "torn"))
 			l->args_end = j.p;
 	}

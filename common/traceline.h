@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One trace line (spdk-trace-lines(7)), parsed. All slices point into the line. Keys may come in
- * any order; that of trace-dump is the fast one.
+ * any order; the order of trace-dump is parsed fastest.
  */
 #ifndef TRACELINE_H
 #define TRACELINE_H
@@ -31,14 +31,14 @@ struct traceline {
 };
 
 /*
- * Parses the line into l, which is all zero before the first one and is used again for the next.
+ * Parses the line into l, which is all zero before the first line and reused for the next ones.
  * Returns NULL, or why it is not a trace line.
  */
 const char *traceline_parse(struct traceline *l, struct slice line);
 
 /*
- * Sets tsc, us and source only, of a line in the form of trace-dump, and checks little of the rest: for tools that pass
- * lines on. False for any other line.
+ * For tools that pass lines on: only tsc, us and source are valid then, and little of the rest is checked. False if the
+ * line is not in the form of trace-dump.
  */
 bool traceline_parse_head(struct traceline *l, struct slice line);
 
@@ -54,19 +54,18 @@ struct slice traceline_arg(const struct traceline *l, const char *key);
 /* The value of a string without its quotes; empty for any other value. */
 struct slice traceline_string(struct slice value);
 
-/* The value of an argument that is a number: "0x…" or an unsigned integer. False when it is not. */
+/* The value of an argument that is a number: "0x…" or an unsigned integer. False if it is not one. */
 bool traceline_number(struct slice value, uint64_t *number);
 
 /*
  * The nanoseconds of a time as written: microseconds with three decimals, or a JSON number of any
- * other form, rounded. Returns NULL; or, when it is negative or does not fit 64 bits, a message
- * that says so.
+ * other form, rounded. Returns NULL, or a message if it is negative or does not fit 64 bits.
  */
 const char *traceline_ns(struct slice us, uint64_t *ns);
 
 /*
- * An address, or another number that is unique within a trace, mixed with the line's source: as a key of a map it
- * differs from that of another source.
+ * Mixes an address, or another number that is unique within a trace, with the line's source: as keys of a map, equal
+ * numbers of different sources differ.
  */
 uint64_t traceline_in_source(const struct traceline *l, uint64_t number);
 

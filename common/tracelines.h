@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop over the lines of a file of trace lines, which all tools that read them share. */
+/* The loop over a file of trace lines, shared by all tools that read them. */
 #ifndef TRACELINES_H
 #define TRACELINES_H
 
@@ -9,7 +9,7 @@
 
 struct tracelines {
 	struct lines lines; /* name and number are valid after tracelines_each() as well */
-	struct out *out;    /* where the results go: after an error there, reading ends */
+	struct out *out;    /* of the results: reading ends after an error there */
 	struct interactive interactive;
 
 	/* may be set before tracelines_each(), with the same context as there */
@@ -17,20 +17,20 @@ struct tracelines {
 	/* reads the next line instead of lines_next(), and flushes the output before it waits */
 	int (*next)(void *context, struct lines *lines, struct slice *text);
 
-	/* is called for each INTERACTIVE_TICK_MS that no line comes; NULL: not wanted */
+	/* called every INTERACTIVE_TICK_MS without input, unless NULL */
 	void (*pause)(void *context);
 
-	/* gets each line that is not a trace line; otherwise they are left out */
+	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
 };
 
 /* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
 int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out);
 
-/* Gets a line, parsed and as text, for the call. Returns NULL, or what is wrong with it. */
+/* Gets a line, parsed and as text, both valid during the call. Returns NULL, or what is wrong with it. */
 typedef const char *tracelines_each_fn(void *context, struct traceline *line, struct slice text);
 
-/* Calls each() for every line, and closes the file. Returns 0, or -1 when it has complained. */
+/* Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message. */
 int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context);
 
 #endif

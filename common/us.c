@@ -41,7 +41,7 @@ static double quotient(uint64_t ticks, uint64_t rate)
 	return ldexp((double)((uint64_t)q | rest), -shift);
 }
 
-/* What us_format() prints, in nanoseconds; the largest number when it has more digits. */
+/* What us_format() prints, in nanoseconds; UINT64_MAX if it does not fit. */
 static uint64_t printed_ns(const struct us *us, uint64_t ticks)
 {
 	char text[US_ROOM], *end = us_format(us, text, ticks);

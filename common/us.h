@@ -4,9 +4,8 @@
  * rate), that is, the quotient rounded to a double and that rounded to decimals, for every 64-bit
  * number of ticks.
  *
- * One multiplication by the reciprocal gives nanoseconds and fraction. Only where the fraction is
- * so close to one half that product and double may be rounded differently, an exact division
- * decides.
+ * One multiplication by the reciprocal gives nanoseconds and fraction. Only if the fraction is so
+ * close to one half that product and double may be rounded differently, an exact division decides.
  */
 #ifndef US_H
 #define US_H
@@ -29,8 +28,8 @@ void us_init(struct us *us, uint64_t rate);
 char *us_format(const struct us *us, char *to, uint64_t ticks);
 
 /*
- * The lowest ticks that us_format() prints as this many nanoseconds or more; UINT64_MAX when there
- * are none.
+ * The lowest number of ticks that us_format() prints as this many nanoseconds or more; UINT64_MAX
+ * if there is none.
  */
 uint64_t us_ticks(const struct us *us, uint64_t ns);
 

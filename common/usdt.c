@@ -21,7 +21,7 @@ static bool fault(const char **error, const char *what)
 	return false;
 }
 
-/* Takes the bytes before the next NUL off rest. */
+/* Cuts the bytes up to the next NUL off rest. */
 static bool take_string(struct slice *rest, struct slice *s)
 {
 	const char *end = rest->n ? memchr(rest->p, 0, rest->n) : NULL;
@@ -33,7 +33,7 @@ static bool take_string(struct slice *rest, struct slice *s)
 	return true;
 }
 
-/* The length of SIZE@, with which an argument starts, or 0. */
+/* The length of the SIZE@ that an argument starts with, or 0. */
 static size_t size_length(struct slice s)
 {
 	size_t i = s.n && *s.p == '-', digits = i;
@@ -127,7 +127,7 @@ static bool parse_note(const struct elffile *elf, uint64_t base, struct slice de
 	return parse_args(site, args, error);
 }
 
-/* Copies the notes, since libelf's own data ends with its handle. */
+/* Copies the notes, because libelf frees its data with its handle. */
 static bool parse_notes(const struct elffile *elf, uint64_t base, const struct elffile_section *notes, struct usdt *u,
 			const char **error)
 {

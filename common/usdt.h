@@ -27,7 +27,7 @@ struct usdt_arg {
 struct usdt_site {
 	struct slice provider, name;
 	uint64_t address;   /* as linked */
-	uint64_t offset;    /* of that in the file */
+	uint64_t offset;    /* of the address in the file */
 	uint64_t semaphore; /* offset of its counter in the file; 0: none */
 	unsigned num_args;
 	struct usdt_arg args[USDT_MAX_ARGS];
@@ -36,14 +36,14 @@ struct usdt_site {
 struct usdt {
 	struct usdt_site *sites;
 	size_t n, cap;
-	unsigned machine; /* for which the file is: EM_* of elf.h */
-	char *text;       /* what the slices are parts of */
+	unsigned machine; /* of the file: EM_* of elf.h */
+	char *text;       /* the slices point into it */
 };
 
 /*
  * Reads the probes of an open ELF file; it may have none. Returns 0; or -1 with what is wrong in
- * *error, valid until the next call. One damaged note is an error, so that no probe is left out in
- * silence.
+ * *error, valid until the next call. One damaged note is an error, so that no probe is left out
+ * silently.
  */
 int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
 

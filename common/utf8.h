@@ -10,16 +10,15 @@
  */
 int utf8_length(struct slice s);
 
-/* Whether no byte is above 0x7f: it is valid UTF-8, and one character for each byte. */
+/* Whether no byte is above 0x7f: then s is valid UTF-8, and each byte is a character. */
 bool utf8_is_ascii(struct slice s);
 
-/* How many of the first bytes are printable ASCII and no backslash: the same in every form. */
+/* The number of leading bytes that are printable ASCII but no backslash: they are the same in every form. */
 size_t utf8_plain(struct slice s);
 
 /*
- * Writes the bytes as a terminal may see them, and returns the end: control characters (C0, DEL,
- * C1) and bytes that are not valid UTF-8 as \xHH, for each byte. Takes at most UTF8_VISIBLE(n)
- * bytes.
+ * Writes the bytes as a terminal may show them, and returns the end: each byte of a control
+ * character (C0, DEL, C1) and of invalid UTF-8 becomes \xHH. Takes at most UTF8_VISIBLE(n) bytes.
  */
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);
@@ -27,10 +26,10 @@ char *utf8_visible(char *to, struct slice bytes);
 /* The first few thousand bytes of s, or all of them, cut between two characters. */
 struct slice utf8_piece(struct slice s);
 
-/* A copy in that form, with a NUL; the caller frees it. */
+/* A copy in the form of utf8_visible(), with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);
 
-/* Writes a code point, 4 bytes at most; U+FFFD for one without UTF-8. Returns the end. */
+/* Writes a code point, 4 bytes at most; U+FFFD for one that UTF-8 cannot encode. Returns the end. */
 char *utf8_encode(char *to, unsigned point);
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"

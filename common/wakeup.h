@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When the reader of a BPF ring wants to be woken: a busy probe does not pay for each event. */
+/* When a BPF program wakes the reader of its ring: a busy probe need not pay for it at each event. */
 #ifndef WAKEUP_H
 #define WAKEUP_H
 

@@ -9,7 +9,7 @@
 enum { SECOND_SIZE = 19 /* 2026-11-21T13:14:15 */ };
 #define NS_A_SECOND UINT64_C(1000000000)
 
-/* Makes the text of the second, with the point after it, unless it is there already. */
+/* Returns the text of the second, with the point after it, and formats it if it is a new one. */
 static struct slice text_of(struct wall *w, uint64_t second, const char *format,
 			    struct tm *(*split)(const time_t *, struct tm *))
 {
@@ -45,7 +45,7 @@ char *wall_write_local(struct wall *w, char *to, uint64_t ns)
 	return mempcpy(mempcpy(to, second.p, second.n), decimals + 2, 6);
 }
 
-/* Takes a number and what follows it off s: "11-" of "11-21T13:14:15Z". */
+/* Cuts a number and the character after it off s: "11-" of "11-21T13:14:15Z". */
 static bool take(struct slice *s, size_t digits, char after, int *value)
 {
 	uint64_t v;

@@ -24,11 +24,11 @@ enum {
 	WALL_COLUMN = 15, /* the length of what wall_write_local() writes */
 };
 
-/* A struct wall is for one of the two. */
+/* Use a struct wall for only one of the two. */
 char *wall_write(struct wall *w, char *to, uint64_t ns);
 char *wall_write_local(struct wall *w, char *to, uint64_t ns);
 
-/* Reads what wall_write() writes, and the same with fewer decimals or none. False: it is no such time. */
+/* Reads what wall_write() writes, and the same with fewer decimals or none. False if it has another form. */
 bool wall_read(struct slice text, uint64_t *ns);
 
 #endif

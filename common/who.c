@@ -13,7 +13,7 @@ static struct out *start_text(struct who *w)
 	return &w->text;
 }
 
-/* As out_visible(), but reversible, and without blanks, because they separate columns. */
+/* Like out_visible(), but reversible, and without blanks, because they separate columns. */
 static void write_visible(struct out *out, struct slice s)
 {
 	while (s.n) {
@@ -55,7 +55,7 @@ static bool is_uuid(struct slice s)
 
 enum { PARTS = 12 };
 
-/* The parts of an NQN that can stand for it, shortest first, itself last. Returns how many. */
+/* The parts of an NQN that may be used as its name, shortest first, itself last. Returns their number. */
 static unsigned nqn_parts(struct slice nqn, struct slice parts[PARTS])
 {
 	char boundary = ':';
@@ -108,7 +108,7 @@ static struct slice nqn_name(const struct who_nqns *nqns, uint32_t whole)
 	return parts[i];
 }
 
-/* Gives lifetimes of a group that overlap different numbers. Call in the order of begin. */
+/* Gives overlapping lifetimes of a group different numbers. Call it in the order of begin. */
 static void join_group(struct who *w, const struct lifetimes *l, size_t order, struct slice name)
 {
 	uint32_t i = intern_add(&w->group_names, name);
@@ -236,7 +236,7 @@ const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 	return &qpair->name;
 }
 
-/* The first word of a description, as a name; shared: whether it is another poller's as well. */
+/* The first word of a description, as a name. It is shared if another poller has it, too. */
 static struct who_name first_word(struct who *w, struct slice description, struct slice poller)
 {
 	struct slice plain = json_decode(description);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Short names for the qpairs of lifetimes and for owners. No two that exist at the same time have
- * the same one.
+ * the same name.
  *
  * A host is named by the shortest end of its NQN, after a colon, that ends no other host's NQN; the
  * first groups of a UUID may be enough. A qpair is HOST/QID; then @SUBSYSTEM when there are several
@@ -18,25 +18,25 @@
 #include "out.h"
 
 struct who_name {
-	struct slice text; /* for terminals, without blanks; empty: has no name */
+	struct slice text; /* for terminals, without blanks; empty: no name */
 	unsigned width;    /* in characters */
 	bool shared;       /* another owner's description has the same first word */
 };
 
 struct who_nqns {
 	struct intern whole, parts; /* in the form for terminals */
-	uint32_t *uses;             /* by part: how many NQNs have it */
+	uint32_t *uses;             /* by part: number of NQNs that have it */
 	size_t num_uses, cap_uses;
 };
 
 struct who_qpair {
 	struct who_name name;
-	uint64_t known;           /* how many NQNs were known when the name was made */
+	uint64_t known;           /* number of NQNs that were known when the name was made */
 	unsigned revision;        /* of the lifetime when it was learned */
-	uint32_t host, subsystem; /* numbers of whole NQNs; MAP_NONE: not known */
+	uint32_t host, subsystem; /* numbers of whole NQNs; MAP_NONE: unknown */
 	struct slice qid;
 	unsigned number;
-	size_t older; /* lifetime of the group that may still exist, or SIZE_MAX */
+	size_t older; /* an older lifetime of the group that may still exist, or SIZE_MAX */
 };
 
 /* The qpairs of the same host, subsystem and qid. */
@@ -70,13 +70,13 @@ struct who {
 /* Learns the lifetimes that were added since the last call. */
 void who_learn(struct who *w, const struct lifetimes *l);
 
-/* The name of a lifetime's qpair, valid until the next call; NULL when its host is not known. */
+/* The name of a lifetime's qpair, valid until the next call; NULL if its host is unknown. */
 const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime);
 
 /*
  * The first word of an owner's description; valid until the next call. Both are strings as written
- * in JSON, without their quotes. By the poller, a new description is another owner's, or has only
- * grown.
+ * in JSON, without their quotes. The poller shows whether a new description belongs to another
+ * owner, or is a known one that has grown.
  */
 const struct who_name *who_owner(struct who *w, struct slice description, struct slice poller);
 
