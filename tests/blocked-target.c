@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is blocked, for offwaketime: prints for each thread its name, the least and the most microseconds for
- * which it can have been blocked, how often, and the most of one time. Usage:
+ * A program that is blocked, for offwaketime. Prints for each thread its name, the least and the most microseconds that
+ * it can have been blocked in total, how often it was, and the most microseconds of one time. Usage:
  *
  *	blocked-target sleeps=N|waits=N|garbage=N|generated=N|names=N|open=N
  *
- * It begins after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
- * garbage_here(), and makes the system calls itself, so that these are the innermost functions; sleep_here() is called
- * by code at the address GENERATED in anonymous memory, or by functions with names of C++ and Rust, if so asked.
+ * It starts after a line, or the end, of its standard input. It is blocked in sleep_here(), wait_here() and
+ * garbage_here(), and makes the system calls itself, so that these are the innermost functions. With `generated`,
+ * sleep_here() is called by code at the address GENERATED in anonymous memory; with `names`, by functions with names of
+ * C++ and Rust.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -57,11 +58,11 @@ static inline __attribute__((always_inline)) long call(long number, const void *
 #endif
 }
 
-/* What this thread knows of its time, in microseconds. */
+/* The times of this thread, in microseconds. */
 struct times {
 	double wall, cpu;
-	double queued;        /* able to run, on no processor */
-	long gave_up, pushed; /* how often it gave one up, and was pushed off one */
+	double queued;        /* waiting for a processor */
+	long gave_up, pushed; /* number of voluntary and involuntary context switches */
 };
 
 static double clock_us(clockid_t clock)
@@ -84,7 +85,7 @@ static double queued_us(void)
 	return queued / 1e3;
 }
 
-/* The clocks come last before a call, and first after it. */
+/* The clocks are read last before a call, and first after it. */
 static struct times before_call(void)
 {
 	struct rusage used;
@@ -98,15 +99,15 @@ static struct times before_call(void)
 	return t;
 }
 
-/* For how long it was blocked. */
+/* The time that a thread was blocked, in microseconds. */
 struct blocked {
 	double least, most, longest;
 	long times;
 };
 
 /*
- * It is blocked from giving up the processor until it runs again. To wait for a processor is a part of that after a
- * wake-up, but not after it was pushed off one: which of the two it was is not known when both may have happened.
+ * A thread is blocked from giving up the processor until it runs again. Waiting for a processor is part of that after a
+ * wake-up, but not after an involuntary switch. If both happened, the shares of the two are unknown.
  */
 static void add_call(struct blocked *b, const struct times *before)
 {
@@ -132,7 +133,7 @@ static __attribute__((noinline)) void sleep_here(struct blocked *b)
 	add_call(b, &before);
 }
 
-/* With a frame pointer as in code that has none: it points to arbitrary numbers. */
+/* With a frame pointer as in code without frame pointers: it points to arbitrary numbers. */
 static __attribute__((noinline)) void garbage_here(struct blocked *b, int number)
 {
 	const struct timespec t = {0, MS * 1000000};
@@ -180,7 +181,7 @@ static caller *generate(void)
 	return (caller *)p;
 }
 
-/* Names that are short, but not the text that they stand for, or the time that it takes to see what they stand for. */
+/* Short names whose demangled text is long, or takes long to compute. */
 #define DOUBLE(x) "S0_IS" x "_S" x "_E"
 /* clang-format off */
 #define DOUBLES \
@@ -253,7 +254,7 @@ static void begin(struct opened *o)
 		exit(1);
 }
 
-/* until: when recording was over at the latest; 0: it goes on. */
+/* until: the latest time at which recording ended; 0: it continues. */
 static void end(struct opened *o, double least, double until)
 {
 	struct blocked b = {.least = least, .times = 1};
@@ -264,7 +265,7 @@ static void end(struct opened *o, double least, double until)
 	print(o->name, &b);
 }
 
-/* Returns when a line came. */
+/* Returns the time at which a line came. */
 static double wait_for_line(void)
 {
 	puts("ready");
@@ -275,8 +276,8 @@ static double wait_for_line(void)
 }
 
 /*
- * Recording starts before the first line, once two threads wait, and ends before the second one. In it one of these is
- * woken, and another one starts to wait.
+ * Recording starts before the first line, when two threads already wait, and ends before the second line. In between,
+ * one of these is woken, and another thread starts to wait.
  */
 static void stay_open(int n)
 {
@@ -307,7 +308,7 @@ int main(int argc, char **argv)
 		stay_open(n);
 		return 0;
 	}
-	/* to wait for the line is not what is measured */
+	/* waiting for the line is not measured */
 	getchar();
 	prctl(PR_SET_NAME, "sleeper");
 	if (argc > 1 && *argv[1] == 'w' && pthread_create(&thread, NULL, waiter, &n) != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints the functions that offwaketime finds in ELF files, START END NAME, and what is wrong with a file. All files
- * have one budget, as those of a recording have.
+ * share one budget, like those of a recording.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -3,14 +3,14 @@
  * A library to preload: makes system calls and allocations of a tool fail.
  *
  *	FAULT_IN     the program
- *	FAULT_CALL   the function, as in read, or one that there is only through syscall(2), as in bpf
+ *	FAULT_CALL   the function, such as read, or one that exists only through syscall(2), such as bpf
  *	FAULT_NTH    which call of it, from 1 on
- *	FAULT        what happens then: a number is its errno; "short" lets that call, and each one behind it,
- *	             do a few bytes only; "shrink" cuts FAULT_FILE to half its size first; "late" lets every call
- *	             by another thread than the first wait for 1 ms, and fork return late to the parent
- *	FAULT_MARK   a file that is made when it has happened
+ *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
+ *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
+ *	             call by a thread other than the first by 1 ms, and the return of fork to the parent
+ *	FAULT_MARK   a file that is created when it has happened
  *
- * Only in that process: not in those that it starts.
+ * Only in that process: not in its children.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,15 +46,15 @@ static void __attribute__((constructor)) begin(void)
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
 	unsetenv("LD_PRELOAD");
-	/* it ends, whatever the fault does to it, and however busy the machine is */
+	/* the program must end, whatever the fault does to it, and however busy the machine is */
 	if (in)
 		alarm(60);
 }
 
-/* The function that this one stands before. */
+/* The function that this one overrides. */
 #define NEXT(f) ((__typeof__(&f))dlsym(RTLD_NEXT, #f))
 
-/* What is behind the functions here is called past those of them that may be to fail. */
+/* The system call itself: the functions here must not call each other, because those may fail. */
 #define kernel(...) kernel_call()(__VA_ARGS__)
 
 static long (*kernel_call(void))(long, ...)
@@ -88,7 +88,7 @@ static void shrink(void)
 		kernel(SYS_truncate, path, st.st_size / 2);
 }
 
-/* Whether this call is to fail, errno being set; *n, the bytes that it is to do, becomes less otherwise. */
+/* Returns whether this call must fail, and sets errno; otherwise may reduce *n, the number of bytes. */
 static bool fails(const char *call, size_t *n)
 {
 	long number;
@@ -191,7 +191,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return fails("poll", NULL) ? -1 : NEXT(poll)(fds, n, timeout);
 }
 
-/* counted as one of poll(2), which it is to its callers */
+/* counts as a call of poll(2) */
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *signals)
 {
 	return fails("poll", NULL) ? -1 : NEXT(ppoll)(fds, n, timeout, signals);
@@ -240,7 +240,7 @@ pid_t fork(void)
 {
 	pid_t child = fails("fork", NULL) ? -1 : NEXT(fork)();
 
-	/* the child comes first */
+	/* let the child run first */
 	if (child > 0 && nth && strcmp(wanted, "fork") == 0 && is("late"))
 		usleep(500000);
 	return child;
@@ -298,7 +298,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 	return fails("pthread_create", NULL) ? errno : NEXT(pthread_create)(thread, attributes, run, argument);
 }
 
-/* All allocations are one "malloc", in the order of their coming. */
+/* All allocations count as calls of "malloc". */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t n);
@@ -350,7 +350,7 @@ int vasprintf(char **to, const char *format, va_list args)
 	return fails("malloc", NULL) ? -1 : NEXT(vasprintf)(to, format, args);
 }
 
-/* What they are with FORTIFY_SOURCE. */
+/* Their names with FORTIFY_SOURCE. */
 int __vasprintf_chk(char **to, int flag, const char *format, va_list args);
 int __asprintf_chk(char **to, int flag, const char *format, ...);
 

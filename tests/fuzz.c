@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Feeds any bytes to one reader of a tool, again and again in one process: the target of libFuzzer and AFL++.
- * Without them, with REPLAY, it has a main of its own that runs the files it is given.
+ * Without them, with REPLAY, it has its own main, which runs the given files.
  *
- * What runs is the tool itself, from main on, with the bytes as its standard input. The Makefile gives it
- * other names for the few functions that end a process, tell the user something, allocate or write: those
- * below. They let main end and begin again, with all variables as at the first time, and check what holds for
- * any input: exit status 0 or 1, no control characters written, bounded memory.
+ * The tool itself runs, from main on, with the bytes as its standard input. The Makefile renames the few
+ * functions that exit, print messages, allocate or write to those below. They let main end and start again, with
+ * all variables as at the first time, and check what holds for any input: exit status 0 or 1, no control
+ * characters written, bounded memory.
  */
 #include <err.h>
 #include <errno.h>
@@ -30,11 +30,11 @@ enum {
 	ARGS = 7,
 	FILE_MAX = 8 << 20,     /* bytes of a trace file */
 	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
-	SECONDS = 2,            /* of the processor that an input may take, all of its variants together */
-	HANGS = 60,             /* seconds after which it waits for ever, however busy the machine is */
+	SECONDS = 2,            /* of CPU time that an input may take, all of its variants together */
+	HANGS = 60,             /* seconds after which a run counts as hung, however busy the machine is */
 };
 
-/* Files that a reader needs besides the one with the bytes. */
+/* Files that a reader needs in addition to the one with the bytes. */
 static const char lifetimes[] = "qpair: begin=1, end=900, owner=t288, ptr=0x7, qid=1, hostnqn='a\\x1b\\'b'\n"
 				"qpair: begin=400, ptr=0x7, hostnqn='b'\nctx: begin=0, ptr=0x8, name='c'\n";
 static const char traces[] =
@@ -55,21 +55,21 @@ static const char histograms[] =
 	"{\"object\":\"r\",\"life\":true}\t{\"unit\":\"ns\",\"count\":1,\"sum\":7,\"max\":7,\"counts\":[[7,1]]}\n";
 
 /*
- * The readers: a tool and its arguments, for several ways to run it. A trace file is given packed, see
- * unpack(). What is written to a terminal has no control characters; lines of JSON that are read and passed on
- * keep those that JSON allows; and trace-join -j passes on what it cannot read as it is. BYTES is the file
- * with the bytes for those that want a name.
+ * The readers: a tool and its arguments, for several ways to run it. Trace files are packed, see unpack().
+ * Output for a terminal has no control characters; JSON lines that are passed on retain those that JSON allows;
+ * and trace-join -j passes on unreadable lines unchanged. BYTES is the file with the bytes, for readers that
+ * need a name.
  */
 #define BYTES "/proc/self/fd/0"
 
-/* The program, the name, and the inputs of one round in thousands: make and tests/fuzz read all three here. */
+/* The program, the name, and the thousands of inputs of one round: make and tests/fuzz read all three here. */
 #define READER(PROGRAM, NAME, THOUSANDS) NAME
 
 enum kind { TEXT, TRACE, JSON, ANYTHING };
 
 static const struct reader {
 	const char *name;
-	const char *file; /* what FILE in the arguments has */
+	const char *file; /* contents of FILE in the arguments */
 	enum kind kind;
 	const char *variants[VARIANTS][ARGS];
 } readers[] = {
@@ -130,7 +130,7 @@ enum { NUM_READERS = sizeof(readers) / sizeof(readers[0]) };
 
 static const struct reader *reader;
 static int bytes;      /* the file of the bytes */
-static char *mapped;   /* which is mapped here */
+static char *mapped;   /* its mapping */
 static int other = -1; /* the reader's other file */
 
 static _Noreturn void fail(const char *format, ...)
@@ -170,7 +170,7 @@ void fuzz_exit(int s)
 	longjmp(end, 1);
 }
 
-/* Makes the message, which reads all that it is made of. */
+/* Formats the message, so that all its arguments are read. */
 void fuzz_vwarnx(const char *format, va_list args)
 {
 	static char message[1 << 12];
@@ -213,7 +213,7 @@ ssize_t fuzz_write(int fd, const void *p, size_t n)
 	return n;
 }
 
-/* What the tool has allocated: when it exits nobody else frees it. */
+/* The tool's allocations: after its exit they must be freed here. */
 static void **blocks;
 static size_t num_blocks, cap_blocks, allocated;
 
@@ -291,10 +291,10 @@ void fuzz_free(void *p)
 extern char __start_tool_data[] __attribute__((weak)), __stop_tool_data[] __attribute__((weak));
 extern char __start_tool_bss[] __attribute__((weak)), __stop_tool_bss[] __attribute__((weak));
 
-/* Copies n bytes, or zeros; also what lies between variables, which a sanitizer would not let others do. */
+/* Copies n bytes, or zeros; also bytes between variables, which a sanitizer does not let memcpy() touch. */
 static void copy(char *to, const char *from, size_t n)
 {
-	/* volatile keeps the compiler from making it a call of memcpy(), which is looked at as well */
+	/* volatile keeps the compiler from turning it into a call of memcpy(), which is checked */
 	volatile uint64_t *words = (uint64_t *)to;
 	const uint64_t *first = (const uint64_t *)from;
 	size_t i;
@@ -305,7 +305,7 @@ static void copy(char *to, const char *from, size_t n)
 		((volatile char *)to)[i] = from ? from[i] : 0;
 }
 
-/* Gives all variables of the tool their first values. */
+/* Gives all variables of the tool their initial values. */
 static void reset(void)
 {
 	static char *first;
@@ -342,8 +342,8 @@ static void run(const char *const *variant)
 }
 
 /*
- * A packed file is a list of pieces: how many zeros (4 bytes, little-endian), how many bytes follow (2), and
- * those. Trace files are mostly zeros, and a fuzzer does best with a few hundred bytes.
+ * A packed file is a list of pieces: the number of zeros (4 bytes, little-endian), the number of bytes that
+ * follow (2), and those bytes. Trace files are mostly zeros, and a fuzzer does best with a few hundred bytes.
  */
 static size_t unpack(char *to, const uint8_t *p, size_t n)
 {
@@ -432,7 +432,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (!reader)
 		set_up();
 	size = reader->kind == TRACE ? unpack(NULL, p, n) : n < FILE_MAX ? n : FILE_MAX;
-	/* what is cut off is zeros when the file grows again */
+	/* bytes that are truncated are zeros when the file grows again */
 	if ((reader->kind == TRACE && ftruncate(bytes, 0) != 0) || ftruncate(bytes, size) != 0)
 		err(EXIT_FAILURE, "ftruncate");
 	if (reader->kind == TRACE)
@@ -481,7 +481,7 @@ static void pack(const char *p, size_t n)
 	}
 }
 
-/* Whether a byte, or the nearest ones to it, say anything: a trace file is mostly zeros. */
+/* Whether a byte, or one near it, is not zero: a trace file is mostly zeros. */
 static bool matters(const char *p, size_t n, size_t at)
 {
 	for (size_t i = at < 8 ? 0 : at - 8; i < n && i < at + 8; i++)
@@ -499,14 +499,14 @@ static unsigned random_below(unsigned n)
 	return (state >> 33) % n;
 }
 
-/* Runs the bytes as they are now. */
+/* Runs the current bytes. */
 static void try(void)
 {
 	alarm(HANGS);
 	run_all();
 }
 
-/* Makes the file for the bytes this one, with a hole for each page of zeros: those cost a run nothing. */
+/* Copies these bytes to the file, with a hole for each page of zeros: holes cost a run nothing. */
 static void load(const char *p, size_t n)
 {
 	enum { PAGE = 4096 };
@@ -522,8 +522,8 @@ static void load(const char *p, size_t n)
 }
 
 /*
- * Runs the file cut off at every length that can matter, within zeros at one for so many bytes; and with single
- * bits flipped and blocks of any bytes in it, one in `step` of all such.
+ * Runs the file with single bits flipped and with blocks of random bytes, one in `step` of these; then truncated at
+ * every length that can matter, and at some lengths within zeros.
  */
 static void damage(const char *p, size_t n, unsigned step)
 {
@@ -559,8 +559,8 @@ static void damage(const char *p, size_t n, unsigned step)
 }
 
 /*
- * fuzz-READER FILE... runs files; -p FILE packs one; -d STEP FILE runs a file that is damaged in all ways, or
- * in one of STEP.
+ * fuzz-READER FILE... runs files; -p FILE packs one; -d STEP FILE runs a file damaged in all ways, or in one
+ * of STEP.
  */
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Says of files whether each is a JSON text to common/json: "good NAME", or "bad NAME: why". */
+/* Prints whether common/json accepts each file as JSON text: "good NAME", or "bad NAME: why". */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 
 		if (fd < 0 || fstat(fd, &st) != 0)
 			err(EXIT_FAILURE, "%s", argv[i]);
-		/* no byte more than the text has, so that sanitizers see reads behind it */
+		/* exactly the size of the text, so that sanitizers detect reads beyond it */
 		text = malloc(st.st_size ? st.st_size : 1);
 		if (!text || io_read(fd, text, st.st_size) != st.st_size)
 			err(EXIT_FAILURE, "%s", argv[i]);

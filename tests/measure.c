@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a shell command several times with its output thrown away and prints, of the quickest run: CPU
- * seconds, wall seconds, and the peak memory in KiB of its largest process. For tests/bench.
+ * Runs a shell command several times, discards its output, and prints the least of all runs: CPU seconds, wall
+ * seconds, and the peak memory in KiB of its largest process. For tests/bench.
  */
 #include <err.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /*
  * Writes the SPDK trace files of the tests: the inverse of trace-dump, whose lines it reads.
  *
- * The layouts are stated here as C structs, trace-dump has them as byte offsets. Neither takes anything
- * from the other, so that a mistake in one of them makes a test fail. Little-endian hosts only.
+ * The layouts are C structs here, but byte offsets in trace-dump. Neither uses anything of the other, so that a
+ * mistake in one of them makes a test fail. Little-endian hosts only.
  */
 #include <err.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #include "out.h"
 #include "ticks.h"
 
-/* The first slot of a record. Its arguments stand back to back and go on in continuations. */
+/* The first slot of a record. Its arguments are back to back and continue in continuations. */
 struct head {
 	uint64_t tsc;
 	uint16_t tpoint_id;
@@ -57,7 +57,7 @@ struct argument {
 };
 
 struct relation {
-	uint8_t object_type; /* 0 behind the last one */
+	uint8_t object_type; /* 0 after the last one */
 	uint8_t arg_index;
 };
 
@@ -93,7 +93,7 @@ typedef char thread_name[16];
 
 enum { MAX_TPOINTS = 1280, MAX_LCORES = 1024, TYPES = 256, OWNERS = 16384 };
 
-/* Up to G5. An array of no elements is a field that the layout has not. */
+/* Up to G5. An array without elements is a field that the layout does not have. */
 #define HEADER(FILE_SIZE, TPOINTS, TPOINT, NAMES, OWNER_AREA, LCORES)              \
 	{                                                                          \
 		uint64_t file_size[FILE_SIZE];                                     \
@@ -178,7 +178,7 @@ SIZE_IS(history_g1, 8216);
 SIZE_IS(history_g5, 10264);
 SIZE_IS(history_g6, 48 + 8 * MAX_TPOINTS);
 
-/* Where the compiler has put what the layouts have in common. */
+/* Offsets and sizes, by the compiler, of what the layouts have in common. */
 struct layout {
 	int generation;
 	unsigned num_tpoints, num_args, num_relations, num_lcores, num_names;
@@ -218,7 +218,7 @@ static struct {
 	const char *lcores, *output;
 } opt = {.repeat = 1, .truncate = UINT64_MAX};
 
-/* A trace line. Behind it are its arguments as defined, but of a string only what ends at its NUL. */
+/* A trace line. Its arguments follow it, as defined, but strings only up to their NUL. */
 struct record {
 	uint64_t tsc, object_id;
 	uint32_t size;
@@ -251,7 +251,7 @@ static uint64_t owners_at; /* in the file */
 /* Nothing is written when a line is faulty. */
 #define fail(...) (lines_complain(&in, __VA_ARGS__), exit(EXIT_FAILURE))
 
-/* The value of an object's key as it is written; NULL when either is absent. */
+/* The value of an object's key, as written; NULL if either is absent. */
 static struct slice member(struct slice object, const char *key)
 {
 	struct slice name, value;
@@ -268,7 +268,7 @@ static struct slice member(struct slice object, const char *key)
 	return (struct slice){};
 }
 
-/* The i-th element of a key's array; NULL when it has none. */
+/* The i-th element of a key's array; NULL if it does not exist. */
 static struct slice element(struct slice object, const char *key, unsigned i)
 {
 	struct slice array = member(object, key), value;
@@ -290,7 +290,7 @@ static bool has(struct slice object, const char *key)
 	return member(object, key).p;
 }
 
-/* For an absent key this and the next ones return 0 or nothing. */
+/* For an absent key, this and the following functions return 0 or nothing. */
 static uint64_t number(struct slice object, const char *key, uint64_t max)
 {
 	struct slice raw = member(object, key);
@@ -348,7 +348,7 @@ static void copy_name(char *to, size_t size, struct slice object, const char *ke
 		fail("%s: a name is expected", key);
 }
 
-/* Types are numbered as their prefixes come. The tables have a place for every value of a byte. */
+/* Types are numbered in the order in which their prefixes appear. The tables have a place for every value of a byte. */
 static uint8_t type_of(struct type *types, char prefix)
 {
 	int i = 1;
@@ -481,7 +481,7 @@ static uint16_t find_tpoint(struct slice line)
 	return id;
 }
 
-/* Writes the argument's value as a record has it, and returns the end. */
+/* Writes the argument's value as in a record, and returns the end. */
 static char *keep_argument(char *to, const struct argument *a, struct slice args)
 {
 	uint64_t value;
@@ -510,7 +510,7 @@ static void keep(struct lcore *lcore, const void *p, size_t n)
 	lcore->size += n;
 }
 
-/* How many slots a record with these arguments takes. */
+/* The number of slots that a record with these arguments takes. */
 static unsigned num_slots(const struct tpoint *t)
 {
 	const unsigned first = sizeof(((struct head *)0)->args);
@@ -590,7 +590,7 @@ struct ring {
 	uint64_t size;
 	uint64_t next; /* the number of slots ever taken, as next_entry counts */
 	uint64_t tsc;  /* for the continuations of the record that is being written */
-	char *at;      /* where its arguments go on */
+	char *at;      /* where its arguments continue */
 	size_t room;   /* in that slot */
 };
 
@@ -640,7 +640,7 @@ static void add_record(struct ring *ring, const struct record *r, uint64_t tsc, 
 		size_t n = a->type == STR ? strlen(args) + 1 : a->size;
 
 		add(ring, args, n);
-		/* behind a string is what the slot had before, but for the last byte */
+		/* after a string the slot retains its old bytes, except for the last one */
 		add(ring, NULL, a->size - n);
 		if (a->type == STR)
 			ring->at[-1] = '\0';
@@ -648,7 +648,7 @@ static void add_record(struct ring *ring, const struct record *r, uint64_t tsc, 
 	}
 }
 
-/* Adds the next record of an lcore, at p, in the given round of all of them. Returns where the next one is. */
+/* Adds the next record of an lcore, at p, in this round over all of them. Returns the start of the next one. */
 static const char *add_next(struct ring *ring, const char *p, uint64_t round)
 {
 	struct record r;
@@ -682,7 +682,7 @@ static void set64(void *base, size_t offset, uint64_t value)
 	memcpy((char *)base + offset, &value, sizeof(value));
 }
 
-/* Of a silent lcore the recorder knows nothing, or in a sound file of G6 its number. */
+/* For a silent lcore a recorder writes nothing or, in a sound file of G6, its number. */
 static void fill_history(struct history_g6 *h, const struct lcore *lcore)
 {
 	uint64_t used = lcore->slots * opt.repeat;
@@ -700,7 +700,7 @@ static void fill_history(struct history_g6 *h, const struct lcore *lcore)
 	set64(h, layout->num_entries, num_entries(lcore));
 	for (unsigned i = 0; i < layout->num_tpoints; i++)
 		set64(h, layout->tpoint_count + 8 * i, lcore->tpoint_count[i] * opt.repeat);
-	/* a recorder copies what next_entry was at some moment, which says nothing about its file */
+	/* a recorder copies next_entry at some moment, so it says nothing about the recorder's file */
 	if (used)
 		set64(h, layout->next_entry, used + (opt.kind == SHM ? opt.start : 1000));
 }
@@ -786,7 +786,7 @@ static void fill_header(char *h)
 static void write_trace(struct out *o, unsigned num_lcores)
 {
 	bool owners_last = layout->generation == 4 || layout->generation == 5;
-	/* an offset of G6 that is not needed is not there */
+	/* G6 omits offsets that are not needed */
 	size_t size = layout->header_size - 8 * (layout->num_lcores - num_lcores);
 	static struct header_g6 header; /* the largest */
 	uint64_t end = size;
@@ -819,7 +819,7 @@ static void print_places(unsigned num_lcores)
 	for (unsigned i = 0; i < num_lcores; i++)
 		if (lcores[i].present)
 			printf("history_%u=%" PRIu64 "\n", i, lcores[i].offset);
-	/* in a history; its ring is after it */
+	/* positions in a history; its ring follows it */
 	printf("history_size=%zu\nnum_entries=%zu\nnext_entry=%zu\n", layout->history_size, layout->num_entries,
 	       layout->next_entry);
 	if (layout->generation >= 4)
@@ -836,9 +836,9 @@ static void stop(int signal)
 }
 
 /*
- * Goes on writing to the rings of the file, which is mapped as an application maps it: an entry is published
- * by moving next_entry behind it. Full speed within a round, one lcore after the other, an entry each. SIGTERM
- * ends it after a round.
+ * Continues to write to the rings of the file, which is mapped as by an application: an entry is published by
+ * moving next_entry past it. Full speed within a round, one lcore after the other, an entry each. SIGTERM stops
+ * it after a round.
  */
 static void write_live(const char *name, int fd, unsigned num_lcores)
 {
@@ -877,7 +877,7 @@ static void write_live(const char *name, int fd, unsigned num_lcores)
 	munmap(map, size);
 }
 
-/* Returns how many places for lcores the file has. */
+/* Returns the number of lcores that the file has room for. */
 static unsigned settle_lcores(void)
 {
 	unsigned num_present = 0, highest = 0;
@@ -1028,7 +1028,7 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "%s", name);
 	out_open(&o, fd);
 	write_trace(&o, num_lcores);
-	/* what ends with a hole is as long as the hole */
+	/* a file that ends with a hole must include the hole */
 	if (out_close(&o) != 0 ||
 	    (opt.output && lseek(fd, 0, SEEK_CUR) > 0 && ftruncate(fd, lseek(fd, 0, SEEK_CUR)) != 0))
 		err(EXIT_FAILURE, "%s", name);

@@ -6,15 +6,15 @@
  *
  * First it prints the cost of a system call in nanoseconds, and the ticks of a millisecond: "entry NS TICKS". Then it
  * prints "ready" and waits for a line, or the end, of its standard input. Finally it prints the nanoseconds since then,
- * those on a CPU, those in which it waited for one, and the ticks of that: "times WALL CPU QUEUED BEGIN END".
+ * those on a CPU, those spent waiting for one, and the ticks from begin to end: "times WALL CPU QUEUED BEGIN END".
  *
- *	preempt=N    N times another process takes the CPU for 2 ms: "taken" is when that process ran, "preempted" is
- *	             when this one did not read the counter for a millisecond
+ *	preempt=N    N times another process takes the CPU for 2 ms: "taken" is the time that process ran, "preempted"
+ *	             the time for which this one did not read the counter for a millisecond
  *	sleep=N      N times clock_nanosleep of 3 ms
  *	epoll=N      N times epoll_pwait of 2 ms
  *	read=N       N times read from a pipe, to which a thread writes after 2 ms
  *	fault=N      N times a page that a thread fills after 2 ms, by userfaultfd
- *	yield=N      N times sched_yield while another process wants the CPU
+ *	yield=N      N times sched_yield while another process is runnable
  *	spin=MS      gaps of more than a microsecond between two readings of the counter
  *	hold=MS      the same, while no ordinary thread can take the CPU
  *	threads=N    N threads, one after the other, each of which sleeps for 3 ms
@@ -95,7 +95,7 @@ static uint64_t ticks_of_us(uint64_t us)
 
 	spin_us(us);
 	ticks = counter() - start;
-	/* it is longer when others have the processor meanwhile */
+	/* it takes longer if others use the processor meanwhile */
 	return ticks * us * 1000 / (now() - ns);
 }
 
@@ -106,7 +106,7 @@ static void print(const char *what, struct interval *all, int n)
 	memset(all, 0, n * sizeof(*all));
 }
 
-/* The other process: it ends with this one. */
+/* Starts another process, which is killed when this one exits. */
 static pid_t start_other(const char *name)
 {
 	pid_t pid = fork();
@@ -143,7 +143,7 @@ static void preempt(int n)
 			spin_us(2000);
 			intervals[i].end = counter();
 		}
-		/* not to end in the CPU's time of the other one */
+		/* do not use the other process's CPU time for the exit */
 		pause();
 	}
 	set_priority(other, 2);
@@ -312,7 +312,7 @@ static void threads(int n)
 
 static void act(const char *name, int n)
 {
-	/* where others are not to take the CPU meanwhile */
+	/* whether others must not take the CPU meanwhile */
 	bool alone = strncmp(name, "yield", 5) != 0 && strncmp(name, "spin", 4) != 0;
 
 	if (n > MAX_TIMES)
@@ -350,12 +350,12 @@ static uint64_t queued(void)
 	return ns;
 }
 
-/* Where its time went so far, at these ticks. */
+/* How its time was spent so far, at these ticks. */
 struct usage {
 	uint64_t ticks, wall, used, queued;
 };
 
-/* The narrowest of some readings: others may have the processor in the middle of one. */
+/* The narrowest of several readings: others may use the processor in the middle of one. */
 static struct usage usage_now(void)
 {
 	enum { READINGS = 5 };
@@ -374,7 +374,7 @@ static struct usage usage_now(void)
 	return best;
 }
 
-/* What the quickest of some rounds makes of it: others may have the processor during one. */
+/* The cost of a system call in ns, by the fastest of several rounds: others may use the processor during one. */
 static uint64_t entry(void)
 {
 	enum { ROUNDS = 10, CALLS = 100 };
@@ -392,7 +392,7 @@ static uint64_t entry(void)
 	return least;
 }
 
-/* Of those that it may run on. */
+/* Moves to the first CPU that the process may run on. */
 static void use_first_cpu(void)
 {
 	cpu_set_t allowed, one;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints how usdt-record would fetch each operand in ELF files, of any machine: "[sp, 16]: u64 at r31 + 16". A register
- * has the number of its place in what the kernel saves.
+ * Prints how usdt-record would fetch each operand in ELF files of any machine: "[sp, 16]: u64 at r31 + 16". The number
+ * of a register is its index among those that the kernel saves.
  */
 #include <err.h>
 #include <fcntl.h>

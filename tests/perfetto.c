@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a Perfetto trace from standard input, as the tests' own reader of the format: it shares nothing with
- * trace-perfetto, and fails where a field is not known. With a number it skips that many packets first, as when
- * the start of a stream is lost. Prints JSON lines:
+ * Reads a Perfetto trace from standard input. This is the tests' own reader of the format: it shares no code with
+ * trace-perfetto, and fails if a field is unknown. With a number, it skips that many packets first, as if the start
+ * of the stream was lost. Prints JSON lines:
  *
  *	{"track":[NAME,...],"row":N,"name":NAME,"ts":NS,"dur":NS,"args":{...},"flows":[ID,...],"ends":[ID,...],
  *	 "slices":[...]}
- *	{"track":[NAME,...],"ts":NS,"value":N}      of a counter
- *	{"clocks":[[ID,NS],[ID,NS]]}                a snapshot of clocks that are not a sequence's own
- *	{"packets":N,"skipped":N}                   at the end: events of sequences whose start was lost were skipped
+ *	{"track":[NAME,...],"ts":NS,"value":N}      a value of a counter
+ *	{"clocks":[[ID,NS],[ID,NS]]}                a snapshot of clocks other than a sequence's own
+ *	{"packets":N,"skipped":N}                   at the end; skipped: events of sequences whose start was lost
  *
- * An instant has "instant":true instead of "dur", an open slice has neither. slices are those in a slice.
+ * An instant has "instant":true instead of "dur"; an open slice has neither. "slices" are nested in the slice.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -75,7 +75,7 @@ static _Noreturn void unknown(const char *message, const struct field *f)
 	errx(1, "%s has an unknown field %u of kind %u", message, f->number, f->wire);
 }
 
-/* Text that a test compares: growing, with a NUL. */
+/* A growing text for a test to compare, with a NUL. */
 struct text {
 	char *p;
 	size_t n, cap;
@@ -141,7 +141,7 @@ static struct sequence {
 	struct counters {
 		uint64_t uuids[8];
 		unsigned n;
-	} counters;    /* of the values that an event has besides */
+	} counters;    /* of the extra values of events */
 	uint64_t last; /* of its slices */
 	struct open_slice open[8];
 	unsigned depth;
@@ -285,7 +285,7 @@ static void add_path(struct text *t, uint64_t uuid)
 	add_string(t, slice_of(track->name));
 }
 
-/* What an event has besides its type. */
+/* Adds the fields of an event other than its type. */
 static void add_event(struct text *t, const struct sequence *s, struct slice message, uint64_t ts)
 {
 	struct text notes = {}, flows = {}, ends = {};
@@ -320,7 +320,7 @@ static void add_event(struct text *t, const struct sequence *s, struct slice mes
 	free(ends.p);
 }
 
-/* Ends the innermost slice with this text; the outermost one is a line. */
+/* Ends the innermost slice with this text; the outermost one is printed as a line. */
 static void end_slice(struct sequence *s, const char *text)
 {
 	struct open_slice *slice;
@@ -382,7 +382,7 @@ static void add_counter(struct counters *c, uint64_t uuid)
 	c->uuids[c->n++] = uuid;
 }
 
-/* The values of other counters: of those that the event names, or of those of the sequence. */
+/* Prints the extra values of an event, for the counters that it names, or else for those of the sequence. */
 static void read_values(const struct sequence *s, struct slice event, uint64_t ts)
 {
 	struct slice rest = event;
@@ -423,7 +423,7 @@ static void read_event(struct sequence *s, struct slice event, uint64_t ts)
 		return;
 	}
 	read_values(s, event, ts);
-	/* those of a row are in order; entries of an lcore may not be */
+	/* slices of a row are in order; entries of an lcore may not be */
 	if ((s->depth || type != 3) && ts < s->last)
 		errx(1, "a slice is earlier than the one before it on its track: %" PRIu64 " after %" PRIu64, ts,
 		     s->last);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints the functions that offwaketime finds in lists of generated functions, START END NAME, and which of them it
- * finds at the start of each; and what is wrong with a file. All files have one budget, as those of a recording have.
+ * Prints the functions that offwaketime finds in lists of generated functions, START END NAME, and the one that it
+ * finds at the start of each if that differs; and what is wrong with a file. All files share one budget, like those of
+ * a recording.
  */
 #include <err.h>
 #include <fcntl.h>

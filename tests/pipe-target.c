@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program for ipcsnoop to watch: each argument is an act, ACT or ACT=NUMBER, done one after the other. What a
- * test must know prints to standard output: the inodes of pipes and sockets, and ids.
+ * A program for ipcsnoop to watch. Each argument is an act, ACT or ACT=NUMBER; the acts run one after the other.
+ * It prints what a test must know: the inodes of pipes and sockets, and ids.
  */
 #include <err.h>
 #include <errno.h>
@@ -97,7 +97,7 @@ static void call_everywhere(long n)
 }
 
 #ifdef __x86_64__
-/* A call of the i386 kind; arguments must lie below 4G. */
+/* An i386 system call; pointers must be below 4G. */
 static long call_32(long number, long a, void *b, long c)
 {
 	long result;
@@ -147,7 +147,7 @@ static void pipe_in_32_bits(long n)
 }
 #endif
 
-/* Numbers that are not, or not yet, those of a system call. */
+/* Numbers of no system call, or of none so far. */
 static void call_strange(long n)
 {
 	while (n--) {
@@ -201,7 +201,7 @@ static void splices(long n)
 	close(file);
 }
 
-/* Writes until there is no more room, then once more. */
+/* Writes until there is no more room: the last write fails. */
 static void fill(long n)
 {
 	int ends[2];
@@ -212,7 +212,7 @@ static void fill(long n)
 	close_pipe(ends);
 }
 
-/* A pipe with more buffers, filled at the place where they begin again. */
+/* Resizes a pipe, and fills it across the end of its ring of buffers. */
 static void resize(long n)
 {
 	int ends[2];
@@ -226,7 +226,7 @@ static void resize(long n)
 	close_pipe(ends);
 }
 
-/* Writes where nobody reads, and reads at a bad address. */
+/* Reads to a bad address, and writes to a pipe without a reader. */
 static void fail(long n)
 {
 	int ends[2];
@@ -248,7 +248,7 @@ static void on_alarm(int number)
 	alarms++;
 }
 
-/* Waits in vain until a signal comes. */
+/* Reads from an empty pipe until a signal comes. */
 static void interrupt(long ms)
 {
 	struct sigaction action = {.sa_handler = on_alarm};
@@ -278,7 +278,7 @@ static void stamp(long n)
 	close_pipe(ends);
 }
 
-/* Reads nothing, from a pipe and from a device, under a name that is a forged line. */
+/* Reads from a pipe and from a device, under a name that looks like a forged line. */
 static void disguise(long n)
 {
 	int ends[2], zero = must(open("/dev/zero", O_RDONLY));
@@ -301,7 +301,7 @@ static void make_pair(int ends[2], int type)
 	print_inode(ends[1]);
 }
 
-/* Sends n times over a pair of sockets, and has a child receive that, under another name. */
+/* Sends n times over a pair of sockets to a child with another name. */
 static void pair(long n)
 {
 	int ends[2];
@@ -313,7 +313,7 @@ static void pair(long n)
 		prctl(PR_SET_NAME, "receiver", 0, 0, 0);
 		for (long i = 1; i <= n; i++)
 			must(recv(ends[1], data, sizeof(data), 0));
-		/* the parent is the one who was seen last */
+		/* the parent must be the last one that is seen */
 		must(send(ends[1], data, 1, 0));
 		_exit(0);
 	}
@@ -361,7 +361,7 @@ static void serve(long n)
 	close(listener);
 }
 
-/* Sends n bytes to it. */
+/* Sends n bytes to serve(). */
 static void dial(long n)
 {
 	int fd = must(socket(AF_UNIX, SOCK_STREAM, 0));
@@ -408,7 +408,7 @@ static void tcp6(long n)
 	connect_to_itself(n, (struct sockaddr *)&address, sizeof(address), &address.sin6_port);
 }
 
-/* Over a socket of IPv6 that has addresses of IPv4. */
+/* Over an IPv6 socket with IPv4-mapped addresses. */
 static void tcp4in6(long n)
 {
 	struct sockaddr_in6 address = {.sin6_family = AF_INET6};
@@ -417,7 +417,7 @@ static void tcp4in6(long n)
 	connect_to_itself(n, (struct sockaddr *)&address, sizeof(address), &address.sin6_port);
 }
 
-/* Datagrams are no connection. */
+/* Datagrams are not a connection. */
 static void udp(long n)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -432,7 +432,7 @@ static void udp(long n)
 	close(fd);
 }
 
-/* A POSIX queue of ten messages. */
+/* A POSIX message queue for ten messages. */
 static void queue(long n)
 {
 	struct mq_attr attributes = {.mq_maxmsg = 10, .mq_msgsize = 8192};
@@ -451,7 +451,7 @@ static void queue(long n)
 	mq_close(mq);
 }
 
-/* A queue of System V. */
+/* A System V message queue. */
 static void sysv(long n)
 {
 	int id = must(msgget(IPC_PRIVATE, 0600));
@@ -486,7 +486,7 @@ static void event(long n)
 		fclose(info);
 }
 
-/* The kernel's interface, as liburing has it, for one request at a time. */
+/* The kernel's interface, as in liburing, for one request at a time. */
 struct ring {
 	int fd;
 	struct io_uring_sqe *entries;
@@ -544,8 +544,8 @@ static int complete(struct ring *ring)
 }
 
 /*
- * Through io_uring: a pipe by plain requests, by vectors, as a registered file; sockets; what waits, fails, is no
- * channel.
+ * Through io_uring: a pipe by plain requests, by vectors, and as a registered file; sockets; requests that wait, that
+ * fail, and to a file that is not a channel.
  */
 static void uring(long n)
 {
@@ -577,7 +577,7 @@ static void uring(long n)
 	submit(&ring, IORING_OP_SENDMSG, sockets[0], &message, 1, 0);
 	must(complete(&ring));
 	must(complete(&ring));
-	/* the kernel ends the last one when the ring is closed */
+	/* the kernel cancels the last request when the ring is closed */
 	submit(&ring, IORING_OP_RECV, sockets[1], data, n, 0);
 	close(zero);
 }
@@ -594,7 +594,7 @@ static void uring_silent(long n)
 		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, IOSQE_CQE_SKIP_SUCCESS);
 }
 
-/* More than there is room for completions. */
+/* More requests than the completion ring has room for. */
 static void uring_overflow(long n)
 {
 	struct ring ring;
@@ -606,7 +606,7 @@ static void uring_overflow(long n)
 		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, 0);
 }
 
-/* Requests that are not complete when tracing ends, the second one for a registered file. */
+/* Requests that are pending when tracing ends, the second one for a registered file. */
 static void uring_wait(long n)
 {
 	struct ring ring;

@@ -2,10 +2,10 @@
 /*
  * unreadable FILE PAGES COMMAND [ARGUMENT]...
  *
- * Runs a command for which some pages of a file cannot be read, as if its disk had bad blocks: read(2) fails there
- * with EIO, and so do accesses to a mapping. PAGES is a list like 0,3-5 of pages of 4096 bytes. The file is mounted
- * over itself by FUSE, in a mount namespace of the command, so that nothing is left behind. Exits as the command does,
- * with 77 where nothing can be mounted.
+ * Runs a command that cannot read some pages of a file, as if the disk had bad blocks: read(2) fails there with EIO,
+ * and accesses to a mapping raise SIGBUS. PAGES is a list like 0,3-5 of pages of 4096 bytes. FUSE mounts the file over
+ * itself in a mount namespace of the command, so no mount remains afterwards. Exits with the command's status, or with
+ * 77 if nothing can be mounted.
  */
 #include <err.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static void reply(uint64_t unique, int error, const void *data, size_t n)
 	struct fuse_out_header header = {.len = sizeof(header) + n, .error = -error, .unique = unique};
 	struct iovec parts[] = {{&header, sizeof(header)}, {(void *)data, n}};
 
-	/* ENOENT: the caller has been interrupted */
+	/* ENOENT: the caller was interrupted */
 	if (writev(fuse, parts, 2) < 0 && errno != ENOENT)
 		err(EXIT_FAILURE, "/dev/fuse");
 }
@@ -144,7 +144,7 @@ static void write_file(const char *path, const char *format, unsigned id)
 		lack(path);
 }
 
-/* Of a user namespace; mounting takes it. */
+/* Becomes root of a user namespace, because only root may mount. */
 static void become_root(void)
 {
 	unsigned uid = geteuid(), gid = getegid();

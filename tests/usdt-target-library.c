@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of usdt-target is in its shared library: a probe behind a semaphore. */
+/* The shared library of usdt-target: a probe that is guarded by a semaphore. */
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 

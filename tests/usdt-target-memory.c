@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operands in memory as compilers make them for globals and tables when they like; here they are written
- * out, so that they are there for sure.
+ * Operands in memory, which compilers may use for globals and tables. Here they are written in assembler, so that
+ * they always exist.
  */
 #include <sys/sdt.h>
 
@@ -14,7 +14,7 @@ void fire_in_memory(unsigned i)
 {
 	/* clang-format off */
 #ifdef __aarch64__
-	/* commas, which would end the macro's argument, are for the assembler */
+	/* \x2c is a comma for the assembler, which would end the macro's argument */
 	uintptr_t page = (uintptr_t)&usdt_target_global & -4096UL;
 
 	__asm__ volatile(STAP_PROBE_ASM(spdk, in_memory,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program with USDT probes, for the tests of usdt-gen and usdt-record. Each argument is something to do,
- * as in "usdt-target wait sizes flood=1000"; what else is printed on standard output is the probe lines that
- * should be recorded, where the test cannot know them.
+ * A program with USDT probes, for the tests of usdt-gen and usdt-record. Each argument is an act, as in "usdt-target
+ * wait sizes flood=1000". It prints the probe lines that should be recorded if the test cannot know them.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@
 
 enum { NQN = 223 };
 
-/* Until somebody writes a line to standard input; says that it is there. */
+/* Prints "ready" and waits for a line on standard input. */
 static void wait_for_line(unsigned n)
 {
 	char c = 0;
@@ -48,7 +47,7 @@ static void connect_qpair(uint64_t tsc, uint64_t qpair, uint16_t qid, const char
 	DTRACE_PROBE3(spdk, nvmf_poll_group_remove_qpair, tsc + 2, qpair, thread);
 }
 
-/* Names as hosts may choose them; one has the length that NVMe allows. */
+/* Names that hosts may choose; one has the maximum length of NVMe. */
 static void fire_qpairs(unsigned n)
 {
 	char longest[NQN + 1] = "nqn.2026-11.bench:";
@@ -62,7 +61,7 @@ static void fire_qpairs(unsigned n)
 	connect_qpair(500, 0x5000, 4, "");
 }
 
-/* As an SPDK application with the shared-memory id n maps its trace, which is there already. */
+/* Maps a trace that exists already, like an SPDK application with the shared-memory id n. */
 static void map_trace(unsigned n)
 {
 	char path[64];
@@ -89,7 +88,7 @@ static void fire_sizes(unsigned n)
 	uint64_t u64 = UINT64_MAX - 63;
 
 	(void)n;
-	/* in registers and in memory, the rest are constants */
+	/* in registers and in memory; the others are constants */
 	__asm__("" : "+r"(s8), "+m"(u8), "+m"(s16), "+r"(u16), "+m"(s32), "+r"(u32), "+r"(s64), "+m"(u64));
 	DTRACE_PROBE12(spdk, sizes, s8, u8, s16, u16, s32, u32, s64, u64, 0, -1, INT64_MIN, "twelfth");
 }
@@ -125,7 +124,7 @@ static void fire_sites(unsigned n)
 	fire_inlined(3);
 }
 
-/* Strings in a file's pages that this process has not touched yet, every eighth crossing into the next. */
+/* Strings in pages of a file that this process has not touched; every eighth string crosses into the next page. */
 static void fire_cold(unsigned n)
 {
 	const long page = sysconf(_SC_PAGESIZE);
@@ -148,7 +147,7 @@ static void fire_cold(unsigned n)
 	fclose(file);
 }
 
-/* Addresses that are no strings, and strings of n bytes around the longest that is kept. */
+/* Addresses that are not strings, and strings of n and n + 1 bytes, to test the longest that is recorded. */
 static void fire_odd(unsigned n)
 {
 	char *text = malloc(n + 2);
@@ -164,7 +163,7 @@ static void fire_odd(unsigned n)
 	free(text);
 }
 
-/* As many strings as are recorded of one probe, and one more. */
+/* As many strings as are recorded for one probe, and one more. */
 static void fire_strings(unsigned n)
 {
 	char *text = calloc(n + 1, 1);
@@ -184,7 +183,7 @@ static void fire_flood(unsigned n)
 		DTRACE_PROBE4(spdk, flood, i, name, n, i);
 }
 
-/* Passes the processor's counter before each hit, and that after the hit before it. */
+/* Passes the processor's counter before each hit, and its value after the previous hit. */
 static void fire_stamped(unsigned n)
 {
 	uint64_t after = 0;
@@ -263,7 +262,7 @@ static void *fire_absent(void *text)
 	return NULL;
 }
 
-/* A string on a page that never comes: nobody answers for it. The thread that fires may wait for ever. */
+/* A string on a page that no one ever fills, by userfaultfd. The thread that fires may wait forever. */
 static void fire_stuck(unsigned n)
 {
 	struct uffdio_api api = {.api = UFFD_API};
