@@ -171,7 +171,7 @@ static uint32_t parse_size(const char *option, const char *text)
 	return size << shift;
 }
 
-/* decimals: those of the unit, down to the nanosecond. */
+/* decimals: decimal places from the unit to the nanosecond. */
 static uint64_t parse_time(const char *option, const char *text, unsigned decimals, const char *unit)
 {
 	uint64_t ns;

@@ -41,7 +41,7 @@ struct disks {
 
 bool disks_is(struct slice tpoint);
 
-/* From now on, or no longer, a line may match this bdev I/O. all: spans.all. */
+/* Start and stop matching lines with a bdev I/O. all: spans.all. */
 void disks_open(struct disks *d, struct span *const *all, struct span *s);
 void disks_close(struct disks *d, struct span *s);
 

@@ -18,7 +18,7 @@
 enum {
 	ELFFILE_MAX = 64 << 20,      /* bytes loaded from one file */
 	ELFFILE_MAX_ALL = 128 << 20, /* and from all files of a tool */
-	ELFFILE_SEGMENTS = 256,      /* loaded by a process; few files have ten */
+	ELFFILE_SEGMENTS = 256,      /* of type PT_LOAD; few files have ten */
 };
 
 /* All zero: nothing loaded so far. */

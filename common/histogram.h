@@ -25,7 +25,7 @@ enum {
 	HISTOGRAM_BOOKS = HISTOGRAM_BUCKETS / HISTOGRAM_PAGES / HISTOGRAM_PAGE,
 };
 
-/* A page is NULL if all its counters are zero. */
+/* Pages and books are NULL if all their counters are zero. */
 struct histogram_book {
 	uint64_t *pages[HISTOGRAM_PAGES];
 };

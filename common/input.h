@@ -31,7 +31,7 @@ struct input {
 	uint8_t *page_errors;             /* of a file: errno of reading each page, or 0 */
 	volatile sig_atomic_t unreadable; /* there are such pages */
 	volatile sig_atomic_t shrunk;     /* the file has become shorter */
-	volatile sig_atomic_t replaced;   /* some of data is not mapped from the file any more */
+	volatile sig_atomic_t replaced;   /* some of data is no longer mapped from the file */
 };
 
 /* The number of bytes that input_open() tries to read from a pipe. */

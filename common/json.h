@@ -4,8 +4,8 @@
  *
  * The caller walks the text with the calls below; each consumes what it returns. The first error
  * sticks: from then on every call returns false, so a loop needs one check of `error` after it.
- * Numbers stay text until somebody wants an integer, so 64-bit values survive. Every byte of a
- * consumed value is checked, except that strings may hold invalid UTF-8 (json_unescape() mends it).
+ * Numbers stay text until the caller wants an integer, so 64-bit values survive. Every byte of a
+ * consumed value is checked, except that strings may hold invalid UTF-8 (json_quote() replaces it).
  *
  *	json_init(&j, text, n);
  *	for (json_object(&j); json_key(&j, &key);)

@@ -38,7 +38,7 @@ static const char *const names[] = {
 	[KIND_PERFETTO] = "a trace for Perfetto",
 };
 
-/* Other names for what is wanted, where they read better. */
+/* Other names for what is wanted, if they read better. */
 static const char *const wanted_names[] = {
 	[KIND_TRACE_FILE] = "an SPDK trace file",
 	[KIND_OWNERS] = "the owners that trace-dump -O prints",

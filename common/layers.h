@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a request waits for, by the state of the object at work. No other table has this. */
+/* What a request waits for, by the state of the object at work. This is the only such table. */
 #ifndef LAYERS_H
 #define LAYERS_H
 

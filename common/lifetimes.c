@@ -48,7 +48,7 @@ static void annotate(struct out *text, struct out *json, const struct probeline_
 	free((char *)value.p);
 }
 
-/* Makes the annotation of a lifetime's fields, without begin and end. */
+/* Formats a lifetime's fields as its annotation, without begin and end. */
 static void make_annotation(struct lifetime *lifetime)
 {
 	struct slice fields = lifetime->fields;

@@ -32,7 +32,7 @@ struct places {
 	struct intern keys; /* by place; its n is the number of places */
 	struct place *all;
 	size_t cap;
-	uint32_t process; /* of the latest line, like source, whose p is NULL if it has none */
+	uint32_t process; /* of the latest line, like source; source.p is NULL if it has none */
 	struct slice source;
 	struct map lcores;   /* process and lcore → place, for lcores below 2^32 */
 	struct map reactors; /* lcore → its place in the first source that has objects on it */

@@ -6,7 +6,10 @@
 #include "probespec.h"
 #include "target.h"
 
-/* Returns the number of specs that the target does not have, after a message for each. */
+/*
+ * Returns the number of specs that the target does not fit, after a message for each. A tsc that is always 0 is
+ * reported, but not counted.
+ */
 size_t probecheck(const struct target *t, const struct probespecs *specs);
 
 #endif

@@ -45,7 +45,7 @@ struct reactors {
 	/* of the first line: the length of a tick is measured from there */
 	uint64_t first_tsc, first_ns;
 	uint64_t foreign; /* lines of other processes than the first one */
-	uint64_t others;  /* lines of threads that are no reactors */
+	uint64_t others;  /* lines of threads that are not reactors */
 };
 
 /* Whether this is a tracepoint of offcpusnoop(1). */

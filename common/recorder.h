@@ -61,7 +61,7 @@ struct recorder_program {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
-	uint32_t *num_followed;       /* recording goes on until it is 0; NULL: no followers */
+	uint32_t *num_followed;       /* recording continues until it is 0; NULL: no followers */
 	struct foreign foreign;
 };
 #define RECORDER_PROGRAM(bpf)                                              \
@@ -75,7 +75,7 @@ struct recorder_program {
  * Those that return an int return 0, or -1 after a message.
  */
 struct recorder_tool {
-	const char *kernel;        /* the oldest that can load the program, according to its sources */
+	const char *kernel;        /* the oldest that can load the program, by the kernel's sources */
 	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
 

@@ -458,7 +458,7 @@ void spans_end(struct spans *spans)
 	struct span **left = mem_array(spans->n, sizeof(struct span *));
 	size_t n = 0;
 
-	/* lifecycle_end() would make a state final that only one object was seen in */
+	/* after lifecycle_end(), a state that only one object was seen in would be final */
 	for (size_t i = 0; i < spans->n; i++) {
 		struct span *s = spans->all[i];
 

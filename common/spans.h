@@ -160,7 +160,7 @@ void spans_start(struct spans *spans);
 /* Reads a line. Returns NULL, or what is wrong with it. */
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text);
 
-/* Does what is due at a time in ns. Time also passes while no line comes. */
+/* Does what is due at `now`, a time in ns. Call it while no line comes, too. */
 void spans_pass(struct spans *spans, uint64_t now);
 
 /* Ends the spans in final states, after a while without lines, although no time of the trace has passed. */

@@ -15,7 +15,7 @@ struct stamp {
 	struct ticks *ticks; /* for the tsc of trace lines; NULL: tsc is in ns of the clock */
 	struct ticks *wall;  /* for the time of day; NULL: not wanted */
 	struct wall text;
-	uint64_t first_ns; /* time of the first event; 0: none so far */
+	uint64_t first_ns; /* end of the first event; 0: none so far */
 };
 
 /* Nanoseconds since the first event. Events of several CPUs may be out of order. */

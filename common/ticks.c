@@ -205,7 +205,7 @@ static void renew_at(struct ticks *t, uint64_t ns)
 		ticks_renew(t);
 }
 
-/* Converts a difference x of a clock that advanced by `from`, to one that advanced by `to` in the same time. */
+/* Converts a difference x of a clock that advanced by `from` for a clock that advanced by `to` meanwhile. */
 static int64_t scale(int64_t x, uint64_t to, uint64_t from)
 {
 	return (__int128)x * (int64_t)to / (int64_t)from;

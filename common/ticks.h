@@ -39,7 +39,7 @@ uint64_t ticks_at(struct ticks *t, uint64_t ns);
  */
 uint64_t ticks_ns(struct ticks *t, uint64_t tsc);
 
-/* The time of day at a time of clock_ns(): ticks_wall(t, ticks_ns(t, tsc)) is that of an entry of a trace. */
+/* The time of day at a time of clock_ns(): ticks_wall(t, ticks_ns(t, tsc)) is that of a trace entry. */
 uint64_t ticks_wall(struct ticks *t, uint64_t ns);
 
 /*

@@ -14,8 +14,8 @@ struct traceline {
 	uint64_t tsc;
 	bool has_ns;
 	uint64_t ns;                             /* see traceline_time() */
-	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL without */
-	/* strings as written between their quotes; p is NULL without */
+	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL if missing */
+	/* strings as written between their quotes; p is NULL if missing */
 	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
 	uint64_t object_value;
 	struct traceline_arg {
@@ -48,7 +48,7 @@ const char *traceline_time(const struct traceline *l, uint64_t *ns);
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 
-/* The value of the first argument with this key, as written; p is NULL without. */
+/* The value of the first argument with this key, as written; p is NULL if there is none. */
 struct slice traceline_arg(const struct traceline *l, const char *key);
 
 /* The value of a string without its quotes; empty for any other value. */

@@ -236,7 +236,7 @@ const struct who_name *who_qpair(struct who *w, const struct lifetime *lifetime)
 	return &qpair->name;
 }
 
-/* The first word of a description, as a name. It is shared if another poller has it, too. */
+/* The first word of a description, as a name. It is shared if another poller had it before. */
 static struct who_name first_word(struct who *w, struct slice description, struct slice poller)
 {
 	struct slice plain = json_decode(description);

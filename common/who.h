@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short names for the qpairs of lifetimes and for owners. No two that exist at the same time have
- * the same name.
+ * Short names for the qpairs of lifetimes and for owners. No two qpairs that exist at the same time
+ * have the same name; those of owners may be shared.
  *
  * A host is named by the shortest end of its NQN, after a colon, that ends no other host's NQN; the
  * first groups of a UUID may be enough. A qpair is HOST/QID; then @SUBSYSTEM when there are several
@@ -20,7 +20,7 @@
 struct who_name {
 	struct slice text; /* for terminals, without blanks; empty: no name */
 	unsigned width;    /* in characters */
-	bool shared;       /* another owner's description has the same first word */
+	bool shared;       /* an earlier owner's description has the same first word */
 };
 
 struct who_nqns {
