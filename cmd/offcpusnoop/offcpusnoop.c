@@ -95,6 +95,8 @@ static int attach_vectors(struct offcpusnoop *o)
 			warn("cannot attach to the tracepoints of %s", vectors[i]);
 			return -1;
 		}
+		bpf_link__destroy(links[0]);
+		links[0] = NULL;
 		if (opt.recorder.verbose)
 			warnx("this kernel has no tracepoints of the interrupt %s: it is not recorded", vectors[i]);
 	}
