@@ -280,6 +280,12 @@ teardown() {
     done
 }
 
+@test "the place of an entry that is too long is right in a pipe as well" {
+    printf '{"tsc_rate":1000000,"tpoints":[{"name":"A","id":1,"args":[{"name":"s","type":2,"size":8}]}],"entries":[{"lcore":0,"tpoint":1,"tsc":1}' >start
+    status_is 1 sh "{ cat start; printf ',{\"args\":[\"'; head -c 300M /dev/zero | tr '\\0' a; } | trace-dump"
+    equal "$stderr" "trace-dump: <stdin>: byte $(wc -c <start), after 1 entries: an entry of more than 64 MiB"
+}
+
 @test "a second document is reported" {
     cat "$DATA/spdk-trace.json" "$DATA/spdk-trace.json" >two.json
     for input in two.json '<(cat two.json)'; do

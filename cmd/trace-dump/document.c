@@ -60,6 +60,8 @@ static bool must_reread(struct document *d, struct json start)
 	if (n > UNIT_MAX || in->error) {
 		d->j.error = in->error ? strerror(in->error) : "an entry of more than 64 MiB";
 		d->j.cut_off = false;
+		/* the input has moved */
+		d->j.p = (const char *)in->data;
 		return false;
 	}
 	d->j = start;
