@@ -75,11 +75,26 @@ static bool take(struct source *s)
 	return false;
 }
 
+/* Forgets arrivals of lines before the next one. */
+static void forget_arrivals(struct source *s)
+{
+	uint64_t end = s->lines.consumed - (s->lines.end - s->lines.start);
+
+	while (s->first_arrival + 1 < s->num_arrivals && s->arrivals[s->first_arrival].consumed < end)
+		s->first_arrival++;
+	if (s->first_arrival > s->num_arrivals / 2) {
+		s->num_arrivals -= s->first_arrival;
+		memmove(s->arrivals, s->arrivals + s->first_arrival, s->num_arrivals * sizeof(*s->arrivals));
+		s->first_arrival = 0;
+	}
+}
+
 static int more(struct source *s)
 {
 	int got = lines_more(&s->lines);
 
 	if (got > 0 && s->ages) {
+		forget_arrivals(s);
 		s->arrivals = mem_room(s->arrivals, s->num_arrivals, &s->cap);
 		s->arrivals[s->num_arrivals++] = (struct arrival){s->lines.consumed, clock_ms()};
 	}
@@ -143,15 +158,7 @@ int source_pollfd(const struct source *s, bool ahead)
 
 uint64_t source_age(struct source *s)
 {
-	uint64_t end = s->lines.consumed - (s->lines.end - s->lines.start);
-
-	while (s->first_arrival + 1 < s->num_arrivals && s->arrivals[s->first_arrival].consumed < end)
-		s->first_arrival++;
-	if (s->first_arrival + 1 == s->num_arrivals) {
-		s->arrivals[0] = s->arrivals[s->first_arrival];
-		s->first_arrival = 0;
-		s->num_arrivals = 1;
-	}
+	forget_arrivals(s);
 	return clock_ms() - s->arrivals[s->first_arrival].ms;
 }
 
