@@ -427,6 +427,12 @@ L
     equal "$stderr" 'trace-spans: empty: empty: there are no trace lines'
 }
 
+@test "a story marks gaps of a tenth of the span" {
+    object r0 0x10 '' 100.000 A 101.000 B 101.999 C 110.000 D_DONE >in
+    status_is 0 sh "trace-spans -s in | awk '\$2 == \"*\" { print \$1 }'"
+    equal "$output" $'1.000\n8.001'
+}
+
 # Lines of offcpusnoop about the reactor of an lcore, and of biosnoop: each at its end.
 held() { # US LCORE DURATION TPOINT MEMBERS [PID]
     awk -v us="$1" -v lcore="$2" -v duration="$3" -v tpoint="$4" -v members="$5" -v pid="${6:-12}" 'BEGIN {

@@ -10,7 +10,7 @@
 
 enum {
 	MARKED = 3,   /* gaps with an asterisk: the longest ones */
-	NOTABLE = 10, /* if they are longer than a tenth of the life */
+	NOTABLE = 10, /* if they are at least a tenth of the life */
 	GAP = 12,     /* columns */
 };
 
@@ -129,7 +129,7 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 				gap = shorter;
 			}
 	}
-	life = life / NOTABLE + 1;
+	life = life ? (life + NOTABLE - 1) / NOTABLE : 1;
 	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
 }
 
