@@ -39,6 +39,8 @@ static uid_t user_of(int proc)
 			break;
 	if (status)
 		fclose(status);
+	else if (fd >= 0)
+		close(fd);
 	return user;
 }
 
