@@ -34,6 +34,7 @@ static bool is_executable(const char *path)
 int command_find(struct command *c, char **argv)
 {
 	const char *directories = getenv("PATH");
+	int error = ENOENT;
 
 	*c = (struct command){.argv = argv, .gate = -1, .error = -1};
 	if (strchr(argv[0], '/')) {
@@ -47,13 +48,15 @@ int command_find(struct command *c, char **argv)
 		c->path = mem_printf("%.*s%s%s", n, p, n ? "/" : "./", argv[0]);
 		if (is_executable(c->path))
 			return 0;
+		if (errno == EACCES)
+			error = EACCES;
 		free(c->path);
 		c->path = NULL;
 		p += n;
 		if (!*p)
 			break;
 	}
-	errno = ENOENT;
+	errno = error;
 	return -1;
 }
 

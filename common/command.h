@@ -17,7 +17,7 @@ struct command {
 	int error;  /* pipe: the errno of a failed exec */
 };
 
-/* Finds the command's file. Returns 0, or -1 with errno, ENOENT when there is none. */
+/* Finds the command's file. Returns 0, or -1 with errno: ENOENT when there is none, EACCES when none may be run. */
 int command_find(struct command *c, char **argv);
 
 /* Reports why the command cannot be run, by errno. Returns the exit status that a shell would. */

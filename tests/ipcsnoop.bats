@@ -610,6 +610,12 @@ ipcsnoop: true ended with status N'
     echo >file
     status_is 126 ipcsnoop -- ./file
     equal "$stderr" 'ipcsnoop: ./file: Permission denied'
+    mkdir -p first second
+    cp file first/only-here
+    PATH=$PWD/first:$PWD/second:$PATH status_is 126 ipcsnoop -- only-here
+    equal "$stderr" 'ipcsnoop: only-here: Permission denied'
+    cp "$(type -P true)" second/only-here
+    PATH=$PWD/first:$PWD/second:$PATH status_is 0 ipcsnoop -q -e -- only-here
     chmod +x file
     snoop 126 -- ./file
     equal "$(cat log)" 'ipcsnoop: ./file: Exec format error'
