@@ -37,10 +37,8 @@ int signals_caught(void)
 
 int signals_take(void)
 {
-	int number = caught;
-
-	caught = 0;
-	return number;
+	/* in one step: a signal in between would be lost */
+	return __atomic_exchange_n(&caught, 0, __ATOMIC_RELAXED);
 }
 
 int signals_poll(struct pollfd *fds, nfds_t n, int ms)
