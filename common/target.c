@@ -88,29 +88,30 @@ static void warn_mapping(const struct target *t, const struct mapping *m)
 	free(path);
 }
 
-static int add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
+static void add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
 {
 	int fd = mapping_open(m, list), elf;
 
 	if (fd < 0) {
 		warn_mapping(t, m);
 		t->incomplete = true;
-		return 0;
+		return;
 	}
 	/* code may be mapped from anything */
 	elf = is_elf(fd);
-	if (elf < 0)
+	if (elf < 0) {
 		warn_mapping(t, m);
+		t->incomplete = true;
+	}
 	if (elf <= 0) {
 		close(fd);
-		return elf;
+		return;
 	}
 	/* a process may have mapped a bad file: the others still have probes */
 	if (add_elf(t, m->path, fd) != 0)
 		t->incomplete = true;
 	else if (!t->files[t->n - 1].usdt.n)
 		drop_last(t);
-	return 0;
 }
 
 /* Adds the files of the mappings, each once. */
@@ -121,9 +122,9 @@ static int add_mappings(struct target *t, struct mapping_list *list)
 	} *seen = NULL;
 	struct mapping m;
 	size_t cap = 0, n = 0;
-	int result = 0, got;
+	int got;
 
-	while (result == 0 && (got = mapping_next(list, &m)) > 0) {
+	while ((got = mapping_next(list, &m)) > 0) {
 		size_t i = 0;
 
 		if (!m.code || !m.inode)
@@ -134,14 +135,12 @@ static int add_mappings(struct target *t, struct mapping_list *list)
 			continue;
 		seen = mem_room(seen, n, &cap);
 		seen[n++] = (struct seen){m.device, m.inode};
-		result = add_mapping(t, list, &m);
+		add_mapping(t, list, &m);
 	}
-	if (result == 0 && got < 0) {
+	if (got < 0)
 		warn("%s: maps", t->name);
-		result = -1;
-	}
 	free(seen);
-	return result;
+	return got;
 }
 
 /* The name of the executable: SPDK renames its main thread. */
