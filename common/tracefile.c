@@ -180,9 +180,12 @@ static uint64_t position(const struct probe *probe, const struct trace_slot *rin
  */
 static void end_ring(const struct probe *probe, uint64_t at)
 {
-	struct trace_lcore *last = &probe->t->lcores[probe->t->num_lcores - 1];
+	struct trace_lcore *last;
 
-	if (probe->t->num_lcores && !probe->lost && at > position(probe, last->ring))
+	if (!probe->t->num_lcores || probe->lost)
+		return;
+	last = &probe->t->lcores[probe->t->num_lcores - 1];
+	if (at > position(probe, last->ring))
 		last->slots = (at - position(probe, last->ring)) / SLOT;
 }
 
