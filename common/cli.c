@@ -146,14 +146,15 @@ static uint64_t count_of(const char *option, const char *text)
 	return count;
 }
 
-void cli_ids(const char *option, const char *text, pid_t *ids, size_t max)
+static void parse_ids(const char *option, const char *text, pid_t ids[CLI_IDS])
 {
 	char *copy = mem_copy(slice_of(text)), *rest = copy, *id;
 	size_t n = 0;
 
+	memset(ids, 0, CLI_IDS * sizeof(*ids));
 	while ((id = strsep(&rest, ","))) {
-		if (n == max)
-			cli_usage("%s: at most %zu are possible", option, max);
+		if (n == CLI_IDS)
+			cli_usage("%s: at most %d are possible", option, CLI_IDS);
 		ids[n++] = count_of(option, id);
 	}
 	free(copy);
@@ -212,6 +213,8 @@ static void take(const struct cli *cli, const struct cli_option *o, const char *
 		*o->text = argument;
 	else if (o->pid)
 		*o->pid = cli_pid(option, argument);
+	else if (o->ids)
+		parse_ids(option, argument, o->ids);
 	else if (o->count)
 		*o->count = count_of(option, argument);
 	else if (o->size)

@@ -10,7 +10,10 @@
 
 struct out;
 
-enum { EXIT_USAGE = 2 };
+enum {
+	EXIT_USAGE = 2,
+	CLI_IDS = 16, /* processes or threads that an option may list */
+};
 
 /*
  * An option, and what it sets: exactly one of the pointers. A table of options ends with {}; -h and -V are added.
@@ -26,6 +29,7 @@ struct cli_option {
 	bool *flag; /* becomes true */
 	const char **text;
 	pid_t *pid;      /* above 0 */
+	pid_t *ids;      /* CLI_IDS of them; listed with commas between, the rest become 0 */
 	uint64_t *count; /* above 0, below 2^31 */
 	uint32_t *size;  /* bytes below 2G: 65536, 64K, 4M, 1G */
 
@@ -79,9 +83,6 @@ void cli_seconds(int argc, char **argv, uint64_t *ns);
 
 /* A process id, or a usage error. */
 pid_t cli_pid(const char *option, const char *text);
-
-/* Reads a comma-separated list of up to max ids above 0. More ids, or anything else, are a usage error. */
-void cli_ids(const char *option, const char *text, pid_t *ids, size_t max);
 
 /* Closes the output and reports a failure other than EPIPE. Returns the exit status: the given one, or 1 on failure. */
 int cli_close(struct out *o, int status);

@@ -221,14 +221,24 @@ static int start(struct recorder *r)
 	return 0;
 }
 
+static void note_processes(const struct recorder_options *options)
+{
+	if (options->pids[1])
+		cli_notice(options->quiet, "the processes have ended");
+	else
+		cli_notice(options->quiet, "process %d has ended", options->pids[0]);
+}
+
 /* From now on a signal ends the recording of what the command left running. */
 static void note_end(struct recorder *r)
 {
 	if (r->command.pid > 0)
 		r->command_status = command_wait(&r->command);
 	r->command.pid = 0;
-	if (r->tool->ended)
-		r->tool->ended(r->context);
+	if (!r->options.command)
+		note_processes(&r->options);
+	else if (r->tool->command_ended)
+		r->tool->command_ended(r->context);
 }
 
 static void note_ended(struct recorder *r, const struct pollfd fds[RECORDER_PIDS])

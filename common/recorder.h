@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli.h"
 #include "command.h"
 #include "foreign.h"
 #include "out.h"
@@ -28,7 +29,7 @@ struct bpf_object_skeleton;
 struct bpf_program;
 struct ring_buffer;
 
-enum { RECORDER_PIDS = 16 };
+enum { RECORDER_PIDS = CLI_IDS };
 
 /* What the user asks for. */
 struct recorder_options {
@@ -91,8 +92,8 @@ struct recorder_tool {
 	void (*between)(void *context);
 	/* Whether no more events are wanted. */
 	bool (*full)(void *context);
-	/* All processes, or the command, have ended. */
-	void (*ended)(void *context);
+	/* The command has ended: its status is in the recorder. */
+	void (*command_ended)(void *context);
 	/* NULL: detaches only the skeleton. After a failure the ring is drained for a limited time. */
 	int (*detach)(void *context);
 	/* Prints the results, and reports losses. */

@@ -330,6 +330,11 @@ record_moves() {
     says 'offcpusnoop: the processes have ended'
     # each has a row
     equal "$(grep -c '^sleep ' <<<"$stderr")" 2
+    # a second list takes the place of the first
+    sleep 2 &
+    run --separate-stderr timeout 20 offcpusnoop -p $idle,$$ -p $! 60
+    says "offcpusnoop: process $! has ended"
+    equal "$(grep -c '^sleep ' <<<"$stderr")" 1
 }
 
 # bats test_tags=any-kernel

@@ -113,12 +113,6 @@ static bool is_full(void *context)
 	return opt.count && (opt.summary ? b->summary.number : b->printer.number) == opt.count;
 }
 
-static void note_end(void *context)
-{
-	(void)context;
-	cli_notice(opt.recorder.quiet, "process %d has ended", opt.recorder.pids[0]);
-}
-
 /* Counts missed completions before detaching: a completion after that would count as missed. */
 static int detach(void *context)
 {
@@ -188,7 +182,6 @@ static const struct recorder_tool tool = {
 	.started = start,
 	.event = print_event,
 	.full = is_full,
-	.ended = note_end,
 	.detach = detach,
 	.finish = finish,
 };

@@ -156,18 +156,13 @@ static bool print_event(void *context, const void *event, size_t size)
 	return true;
 }
 
-static void note_end(void *context)
+static void note_status(void *context)
 {
 	const struct ipcsnoop *s = context;
 	int status = s->recorder.command.status, number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	bool quiet = opt.recorder.quiet;
-	const char *name;
+	const char *name = opt.recorder.command[0];
 
-	if (!opt.recorder.command) {
-		cli_notice(quiet, "process %d has ended", s->recorder.pid);
-		return;
-	}
-	name = opt.recorder.command[0];
 	if (!number)
 		cli_notice(quiet, "%s ended with status %d", name, WEXITSTATUS(status));
 	else if (sigabbrev_np(number))
@@ -304,7 +299,7 @@ static const struct recorder_tool tool = {
 	.started = start,
 	.event = print_event,
 	.between = end_interval,
-	.ended = note_end,
+	.command_ended = note_status,
 	.detach = detach,
 	.finish = finish,
 };

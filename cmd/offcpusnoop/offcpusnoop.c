@@ -177,13 +177,6 @@ static bool print_event(void *context, const void *event, size_t size)
 	return true;
 }
 
-static void note_end(void *context)
-{
-	(void)context;
-	cli_notice(opt.recorder.quiet, "%s",
-		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
-}
-
 /* Ends recording. Intervals that have not ended are sent to the ring, which is drained afterwards. */
 static int detach(void *context)
 {
@@ -248,19 +241,13 @@ static const struct recorder_tool tool = {
 	.attach = attach,
 	.started = start,
 	.event = print_event,
-	.ended = note_end,
 	.detach = detach,
 	.finish = finish,
 };
 
-static void parse_pids(const char *text)
-{
-	cli_ids("-p", text, opt.recorder.pids, MAX_IDS);
-}
-
 static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "trace the threads of these processes, until the last of them ends or Ctrl-C",
-	 .call = parse_pids},
+	 .ids = opt.recorder.pids},
 	{'m', "min-us", "US", "print only what took longer than US microseconds, such as 2.5", .us = &opt.min_ns},
 	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
 	 .flag = &opt.stacks},

@@ -214,13 +214,6 @@ static bool add_event(void *context, const void *event, size_t size)
 	return true;
 }
 
-static void note_end(void *context)
-{
-	(void)context;
-	cli_notice(opt.recorder.quiet, "%s",
-		   opt.recorder.pids[1] ? "the processes have ended" : "the process has ended");
-}
-
 /* Sends threads that are still blocked to the ring, which is drained afterwards. */
 static int detach(void *context)
 {
@@ -287,20 +280,9 @@ static const struct recorder_tool tool = {
 	.attach = attach,
 	.started = start,
 	.event = add_event,
-	.ended = note_end,
 	.detach = detach,
 	.finish = finish,
 };
-
-static void parse_pids(const char *text)
-{
-	cli_ids("-p", text, opt.recorder.pids, MAX_IDS);
-}
-
-static void parse_tids(const char *text)
-{
-	cli_ids("-t", text, opt.tids, MAX_IDS);
-}
 
 static void parse_state(const char *text)
 {
@@ -312,8 +294,8 @@ static void parse_state(const char *text)
 }
 
 static const struct cli_option options[] = {
-	{'p', "pid", "PID[,PID]...", "only threads of these processes", .call = parse_pids},
-	{'t', "tid", "TID[,TID]...", "only these threads", .call = parse_tids},
+	{'p', "pid", "PID[,PID]...", "only threads of these processes", .ids = opt.recorder.pids},
+	{'t', "tid", "TID[,TID]...", "only these threads", .ids = opt.tids},
 	{'c', "cgroup", "DIRECTORY", "only threads in this cgroup and those below it", .text = &opt.cgroup},
 	{'u', "user-threads-only", NULL, "no threads of the kernel", .flag = &opt.user_threads},
 	{'k', "kernel-threads-only", NULL, "only threads of the kernel", .flag = &opt.kernel_threads},
