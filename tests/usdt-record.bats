@@ -63,7 +63,8 @@ qpair_lines() {
         record_running "$target" qpairs --
         qpair_lines | diff - <(events lines)
         equal "$(notes log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one
-usdt-record: recording 3 probes of $target (pid $started)"
+usdt-record: recording 3 probes of $target (pid $started)
+usdt-record: process $started has ended"
     done
     qpair-lifetimes lines >lifetimes
     equal "$(wc -l <lifetimes)" 5
