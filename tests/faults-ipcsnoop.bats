@@ -1,0 +1,23 @@
+#!/usr/bin/env bats
+# Any fault: what ipcsnoop prints is complete, or the exit status says that it is not.
+# bats file_tags=waits
+
+load helpers
+load faults
+
+# Whether the same reads and writes are there, and counts; some calls depend on who is first.
+same_calls() {
+    diff <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$1" | sort) \
+        <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$2" | sort) >/dev/null
+}
+
+@test "ipcsnoop prints as many calls as there are, or says what is wrong" {
+    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
+    runs_here ipcsnoop -q -o probed -- true || lacks "no BPF here: $(cat err)"
+    for fault in $BEGINNING; do
+        CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
+    done
+    for fault in malloc:$ENOMEM write:$EIO; do
+        CMP=same_number STATUSES='126 127' each_fault any "$fault" "ipcsnoop -q -i 60 -j -e -- sh -c 'echo 1 | cat'"
+    done
+}
