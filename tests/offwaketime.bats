@@ -370,7 +370,8 @@ record_open() { # OPTION...
     record_open -f --no-open
     equal "$(grep -c 'wait_here\|\[none\]' lines)" 0
     grep -q '^sleeper;.*sleep_here' lines
-    for options in -k '-M 900000' '-m 60000000' '--state 2' '--state 0'; do
+    # a thread may also be preempted in wait_here, but not for long
+    for options in -k '-M 900000' '-m 60000000' '--state 2' '--state 0 -m 100000'; do
         # shellcheck disable=SC2086 # they are words
         record_open -f $options
         equal "$options: $(grep -c 'wait_here' lines)" "$options: 0"
