@@ -202,7 +202,7 @@ static void choose(const struct cli *cli, const struct cli_option *o, const char
 	*o->choice = o->value;
 }
 
-static void take(const struct cli *cli, const struct cli_option *o, const char *argument)
+static void apply(const struct cli *cli, const struct cli_option *o, const char *argument)
 {
 	char shown[80];
 	const char *option = label(o, shown, sizeof(shown));
@@ -249,7 +249,7 @@ static void handle(const struct cli *cli, int c)
 		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
 		leave();
 	default:
-		take(cli, find(cli, c), optarg);
+		apply(cli, find(cli, c), optarg);
 	}
 }
 

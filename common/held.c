@@ -11,7 +11,7 @@ const char *const held_names[HELD_PARTS] = {
 	[HELD_DISK] = "disk",
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -44,7 +44,7 @@ static uint64_t time_of_disks(struct held *held, const struct span *s)
 		qsort(held->disks, held->n, sizeof(*held->disks), by_begin);
 	for (size_t i = 0; i < held->n; i++) {
 		uint64_t begin = held->disks[i].begin > until ? held->disks[i].begin : until;
-		uint64_t end = least(held->disks[i].end, s->last);
+		uint64_t end = smaller(held->disks[i].end, s->last);
 
 		ns += end > begin ? end - begin : 0;
 		until = end > until ? end : until;
@@ -55,7 +55,7 @@ static uint64_t time_of_disks(struct held *held, const struct span *s)
 /* Limits a time to the life: lines may contradict each other, or be some nanoseconds off. */
 static uint64_t within(uint64_t ns, uint64_t life)
 {
-	return (int64_t)ns < 0 ? 0 : least(ns, life);
+	return (int64_t)ns < 0 ? 0 : smaller(ns, life);
 }
 
 void held_measure(struct held *held, const struct spans *spans, const struct span *s)

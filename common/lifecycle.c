@@ -186,7 +186,7 @@ bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
 	return is_final(l, &l->uses[object->use]);
 }
 
-static uint64_t in_work(const struct lifecycle *l, const struct lifecycle_use *use)
+static uint64_t in_progress(const struct lifecycle *l, const struct lifecycle_use *use)
 {
 	return is_final(l, use) ? 0 : use->present;
 }
@@ -198,9 +198,9 @@ static void enter(struct lifecycle *l, struct object *object, uint32_t state)
 	object->state = state;
 	object->use = use_of(l, object->type, state);
 	use = &l->uses[object->use];
-	l->in_work[use->type] -= in_work(l, use);
+	l->in_progress[use->type] -= in_progress(l, use);
 	use->present++;
-	l->in_work[use->type] += in_work(l, use);
+	l->in_progress[use->type] += in_progress(l, use);
 }
 
 /* to_another: the object enters another state; else its life has ended in this one. */
@@ -208,10 +208,10 @@ static void leave(struct lifecycle *l, const struct object *object, bool to_anot
 {
 	struct lifecycle_use *use = &l->uses[object->use];
 
-	l->in_work[use->type] -= in_work(l, use);
+	l->in_progress[use->type] -= in_progress(l, use);
 	use->present--;
 	*(to_another ? &use->left : &use->ended) += 1;
-	l->in_work[use->type] += in_work(l, use);
+	l->in_progress[use->type] += in_progress(l, use);
 }
 
 void lifecycle_end(struct lifecycle *l)

@@ -70,9 +70,9 @@ struct lifecycle {
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
-	bool over;                         /* see lifecycle_end() */
-	uint64_t in_work[LIFECYCLE_TYPES]; /* number of objects in states that are not final */
-	struct map unknown;                /* addresses without a creation; 1: counted in no_creation */
+	bool over;                             /* see lifecycle_end() */
+	uint64_t in_progress[LIFECYCLE_TYPES]; /* number of objects in states that are not final */
+	struct map unknown;                    /* addresses without a creation; 1: counted in no_creation */
 
 	struct lifecycle_parent {
 		uint32_t object; /* index in all; MAP_NONE: none */

@@ -60,8 +60,8 @@ static void make_annotation(struct lifetime *lifetime)
 		if (!slice_is(f.key, "begin") && !slice_is(f.key, "end"))
 			annotate(&text, &json, &f);
 	out_char(&json, '}');
-	lifetime->text = mem_slice(out_kept(&text));
-	lifetime->json = mem_slice(out_kept(&json));
+	lifetime->text = mem_slice(out_contents(&text));
+	lifetime->json = mem_slice(out_contents(&json));
 	out_close(&text);
 	out_close(&json);
 }

@@ -69,7 +69,7 @@ struct lifetimes {
 	size_t num_active;
 };
 
-/* Adds the lifetime of one line to l, which is all zero at first; a lines_take. */
+/* Adds the lifetime of one line to l, which is all zero at first; a lines_callback. */
 const char *lifetimes_add(void *lifetimes, struct slice line);
 
 /* The kind that annotates arguments of this name, or NULL. */

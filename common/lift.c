@@ -45,7 +45,7 @@ static struct slice name_of(struct slice args)
 
 static void add_bdev(struct lift *lift, struct slice name)
 {
-	struct slice rest = out_kept(&lift->bdev);
+	struct slice rest = out_contents(&lift->bdev);
 
 	while (rest.n) {
 		const char *comma = memchr(rest.p, ',', rest.n);
@@ -188,7 +188,7 @@ bool lift_write(struct out *out, const struct lift *lift, enum lift_key key)
 	if (key == LIFT_STATUS)
 		return write_status(out, lift);
 	if (key == LIFT_BDEV)
-		return lift->bdev.len && write_name(out, out_kept(&lift->bdev));
+		return lift->bdev.len && write_name(out, out_contents(&lift->bdev));
 	if (key == LIFT_TYPE && lift->type)
 		return write_name(out, slice_of(lift->type));
 	if (!lift_number(lift, key, &value))

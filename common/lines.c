@@ -246,14 +246,14 @@ int lines_close(struct lines *l, int error)
 	return error || l->faulty ? -1 : 0;
 }
 
-int lines_each(struct lines *l, lines_take *take, void *context)
+int lines_each(struct lines *l, lines_callback *callback, void *context)
 {
 	struct slice line;
 	const char *error;
 	int got;
 
 	while ((got = lines_next(l, &line)) > 0) {
-		error = take(context, line);
+		error = callback(context, line);
 		if (error)
 			lines_complain(l, "%s", error);
 	}

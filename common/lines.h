@@ -119,12 +119,12 @@ void lines_complain(struct lines *l, const char *format, ...) __attribute__((for
 int lines_close(struct lines *l, int error);
 
 /* Returns NULL, or what is wrong with the line. */
-typedef const char *lines_take(void *context, struct slice line);
+typedef const char *lines_callback(void *context, struct slice line);
 
 /*
- * Passes all lines to take(), complains of what it returns, and closes. Returns as lines_close()
+ * Passes all lines to the callback, complains of what it returns, and closes. Returns as lines_close()
  * does.
  */
-int lines_each(struct lines *l, lines_take *take, void *context);
+int lines_each(struct lines *l, lines_callback *callback, void *context);
 
 #endif

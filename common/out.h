@@ -21,12 +21,12 @@ struct out {
 void out_open(struct out *o, int fd);
 
 /*
- * With this fd, and all else zero, output of any length stays in memory. out_kept() returns it, valid until the next
- * write; out_close() frees it.
+ * With this fd, and all else zero, output of any length stays in memory. out_contents() returns it, valid until the
+ * next write; out_close() frees it.
  */
 enum { OUT_MEMORY = -1 };
 
-static inline struct slice out_kept(const struct out *o)
+static inline struct slice out_contents(const struct out *o)
 {
 	return (struct slice){o->buf, o->len};
 }

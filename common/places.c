@@ -21,20 +21,20 @@ static struct out *start_key(struct places *p, char kind, uint32_t in)
 /* The place of the key; MAP_NONE: it is new. */
 static uint32_t find(const struct places *p)
 {
-	return intern_get(&p->keys, out_kept(&p->key));
+	return intern_get(&p->keys, out_contents(&p->key));
 }
 
 /* Adds the place of the key, with the text in p->name. */
 static uint32_t add(struct places *p, enum places_kind kind, uint32_t in, uint64_t lcore)
 {
-	uint32_t place = intern_add(&p->keys, out_kept(&p->key));
+	uint32_t place = intern_add(&p->keys, out_contents(&p->key));
 
 	p->all = mem_room(p->all, place, &p->cap);
 	p->all[place] = (struct place){.kind = kind,
 				       .in = in,
 				       .process = in == MAP_NONE ? place : p->all[in].process,
 				       .lcore = lcore,
-				       .name = mem_slice(out_kept(&p->name))};
+				       .name = mem_slice(out_contents(&p->name))};
 	return place;
 }
 
@@ -100,7 +100,7 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 	out_slice(&p->name, comm);
 	out_char(&p->name, ' ');
 	out_slice(&p->name, tid);
-	out_slice(&p->key, out_kept(&p->name));
+	out_slice(&p->key, out_contents(&p->name));
 	place = find(p);
 	return place == MAP_NONE ? add(p, PLACES_THREAD, process, 0) : place;
 }

@@ -20,7 +20,7 @@ static void skip_blanks(struct slice *s)
 }
 
 /* Cuts the character, and blanks before it, off s if it comes next. */
-static bool take(struct slice *s, char c)
+static bool skip(struct slice *s, char c)
 {
 	skip_blanks(s);
 	if (!s->n || *s->p != c)
@@ -29,7 +29,7 @@ static bool take(struct slice *s, char c)
 	return true;
 }
 
-static bool take_identifier(struct slice *s, struct slice *name)
+static bool parse_identifier(struct slice *s, struct slice *name)
 {
 	size_t n = 0;
 
@@ -58,15 +58,15 @@ static const char *parse_arg(struct probespec *spec, struct slice *s)
 
 	if (spec->num_args == USDT_MAX_ARGS)
 		return "a probe has at most 12 arguments";
-	if (!take_identifier(s, &arg.name))
+	if (!parse_identifier(s, &arg.name))
 		return "the name of an argument is expected";
 	if (slice_is(arg.name, "_"))
 		arg.name.n = 0;
 	else if (has_arg(spec, arg.name))
 		return "two arguments have the same name";
 	spec->has_tsc |= slice_is(arg.name, "tsc");
-	if (take(s, ':')) {
-		take_identifier(s, &type);
+	if (skip(s, ':')) {
+		parse_identifier(s, &type);
 		arg.is_string = slice_is(type, "str");
 		if (!arg.is_string && !slice_is(type, "int"))
 			return "the type of an argument is int or str";
@@ -79,21 +79,21 @@ static const char *parse(struct probespec *spec, struct slice s)
 {
 	const char *error;
 
-	if (!take_identifier(&s, &spec->name))
+	if (!parse_identifier(&s, &spec->name))
 		return "the name of a probe is expected";
-	if (take(&s, ':')) {
+	if (skip(&s, ':')) {
 		spec->provider = spec->name;
-		if (!take_identifier(&s, &spec->name))
+		if (!parse_identifier(&s, &spec->name))
 			return "the name of a probe is expected after its provider";
 	}
-	if (!take(&s, '('))
+	if (!skip(&s, '('))
 		return "a list of arguments is expected after the probe's name, as in NAME(tsc, name:str)";
-	if (!take(&s, ')')) {
+	if (!skip(&s, ')')) {
 		do
 			if ((error = parse_arg(spec, &s)))
 				return error;
-		while (take(&s, ','));
-		if (!take(&s, ')'))
+		while (skip(&s, ','));
+		if (!skip(&s, ')'))
 			return "a comma or ) is expected after an argument";
 	}
 	skip_blanks(&s);
@@ -114,7 +114,7 @@ const char *probespec_add(struct probespecs *specs, struct slice text)
 	return NULL;
 }
 
-/* A lines_take. */
+/* A lines_callback. */
 static const char *add_line(void *specs, struct slice line)
 {
 	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;

@@ -53,7 +53,7 @@ static void prefetch_parts(const struct span *s)
 	__builtin_prefetch(s->lines);
 }
 
-bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry)
+bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry)
 {
 	if (!q->n || q->all[q->first].since > since)
 		return false;

@@ -25,7 +25,7 @@ struct queue {
 void queue_add(struct queue *q, struct span *s, uint64_t since);
 
 /* Removes the first entry if it has been waiting since this time or longer. False if not. */
-bool queue_take(struct queue *q, uint64_t since, struct queue_entry *entry);
+bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry);
 
 /* Whether the entry's span has ended; its memory may have been reused. */
 bool queue_is_over(const struct queue_entry *entry);

@@ -31,7 +31,7 @@ struct reactor {
 	uint64_t lcore, pid;
 	/* ns so far; time in intervals of both kinds counts as off the CPU */
 	uint64_t held[REACTORS_KINDS];
-	bool taken;                                       /* source is set */
+	bool has_source;                                  /* source is set */
 	uint32_t source;                                  /* the caller's: of the entries that its times apply to */
 	struct reactors_interval recent[REACTORS_RECENT]; /* disjoint, in the order of time */
 	unsigned num_recent;

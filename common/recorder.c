@@ -44,9 +44,9 @@ static void catch_signals(void)
 }
 
 /* A terminal sends SIGINT to the command as well. When the command exits, recording ends. */
-static void take_signal(struct recorder *r)
+static void handle_signal(struct recorder *r)
 {
-	int number = signals_take();
+	int number = signals_consume();
 
 	if (!number)
 		return;
@@ -275,7 +275,7 @@ static void wait_for_events(struct recorder *r, int ms)
 		warn("poll");
 		r->failed = true;
 	}
-	take_signal(r);
+	handle_signal(r);
 }
 
 static bool is_full(const struct recorder *r)
@@ -295,7 +295,7 @@ static void wake(const struct recorder *r, enum wakeup when)
 	__atomic_store_n(r->program.wakeup, when, __ATOMIC_SEQ_CST);
 }
 
-static void take_events(struct recorder *r)
+static void read_events(struct recorder *r)
 {
 	r->batch = 0;
 	/* the events in the ring are then between two readings */
@@ -313,7 +313,7 @@ static void record(struct recorder *r)
 	while (!r->is_over && !is_full(r) && !has_ended(r)) {
 		int ms = 0;
 
-		take_events(r);
+		read_events(r);
 		if (r->batch < BATCH) {
 			out_flush(&r->out);
 			wake(r, r->batch ? WAKE_AT_WATERMARK : WAKE_NOW);
@@ -326,8 +326,8 @@ static void record(struct recorder *r)
 static void drain(struct recorder *r, uint64_t until)
 {
 	do {
-		take_signal(r);
-		take_events(r);
+		handle_signal(r);
+		read_events(r);
 	} while (r->batch && !is_full(r) && (!until || clock_ms() < until));
 }
 
@@ -350,7 +350,7 @@ static void wait_for_command(struct recorder *r)
 	while (r->command.pid > 0) {
 		int ready = signals_poll(&process, 1, IDLE_MS);
 
-		take_signal(r);
+		handle_signal(r);
 		if (ready > 0 || (ready < 0 && errno != EINTR))
 			note_end(r);
 	}

@@ -62,7 +62,7 @@ static uint64_t advance(struct self_times *m, const struct span *s, const struct
 /* Recursion is bounded by SPANS_DEPTH. */
 static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
 {
-	const struct span *at_work = NULL;
+	const struct span *active = NULL;
 
 	m->self->has[s->type] = true;
 	for (struct span *child = s->child; child && child->first < to; child = child->next) {
@@ -70,11 +70,11 @@ static void divide(struct self_times *m, const struct span *s, uint64_t from, ui
 		if (child->last <= from)
 			continue;
 		if (child->first > from)
-			from = advance(m, s, &at_work, from, child->first);
-		child->under = (struct span *)at_work;
-		at_work = child;
+			from = advance(m, s, &active, from, child->first);
+		child->under = (struct span *)active;
+		active = child;
 	}
-	advance(m, s, &at_work, from, to);
+	advance(m, s, &active, from, to);
 }
 
 void self_measure(struct self *self, const struct spans *spans, const struct span *s)

@@ -35,7 +35,7 @@ int signals_caught(void)
 	return caught;
 }
 
-int signals_take(void)
+int signals_consume(void)
 {
 	/* in one step: a signal in between would be lost */
 	return __atomic_exchange_n(&caught, 0, __ATOMIC_RELAXED);

@@ -23,7 +23,7 @@ void signals_restore(const struct sigaction before[SIGNALS]);
 int signals_caught(void);
 
 /* The same, and resets it to 0. */
-int signals_take(void);
+int signals_consume(void);
 
 /* Like poll(2), but a signal ends the wait even if it was caught before. */
 int signals_poll(struct pollfd *fds, nfds_t n, int ms);

@@ -89,7 +89,7 @@ static void free_tree(struct spans *spans, struct span *s)
 static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
-	spans->take(spans->context, s);
+	spans->emit(spans->context, s);
 	if (!s->parent)
 		free_tree(spans, s);
 }
@@ -205,7 +205,7 @@ struct reactor *spans_reactor(const struct spans *spans, const struct span *s, u
 {
 	struct reactor *reactor = reactors_of(&spans->reactors, lcore);
 
-	return reactor && (!reactor->taken || reactor->source == s->source) ? reactor : NULL;
+	return reactor && (!reactor->has_source || reactor->source == s->source) ? reactor : NULL;
 }
 
 /* Adds the time for which the reactor was held since the last entry. */
@@ -217,7 +217,7 @@ static void add_held(struct spans *spans, struct span *s)
 		spans->foreign += reactors_of(&spans->reactors, s->last_lcore) != NULL;
 		return;
 	}
-	reactor->taken = true;
+	reactor->has_source = true;
 	reactor->source = s->source;
 	for (unsigned i = 0; i < REACTORS_KINDS; i++)
 		s->held[i] += reactor->held[i] - s->mark[i];
@@ -309,7 +309,7 @@ static void end_since(struct spans *spans, uint64_t ns)
 {
 	struct queue_entry due;
 
-	while (queue_take(&spans->ending, ns, &due))
+	while (queue_pop(&spans->ending, ns, &due))
 		if (!queue_is_over(&due) && due.span->last == due.since)
 			end_span(spans, due.span);
 }
@@ -327,7 +327,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 	now = spans->now;
 	if (now > SPANS_GRACE_NS)
 		end_since(spans, now - SPANS_GRACE_NS);
-	while (spans->stuck && now >= spans->stuck_ns && queue_take(&spans->open, now - spans->stuck_ns, &due))
+	while (spans->stuck && now >= spans->stuck_ns && queue_pop(&spans->open, now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;
 			spans->stuck(spans->context, due.span);

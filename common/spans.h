@@ -83,7 +83,7 @@ struct span {
 	bool cut;        /* its creation is not among the lines */
 	bool torn;
 	bool expected; /* is in a final state, and queued to end */
-	bool ended;    /* was passed to take(): later entries do not count */
+	bool ended;    /* was passed to emit(): later entries do not count */
 	bool open;     /* it was in no final state when the input ended */
 	bool stuck;    /* was passed to stuck() */
 };
@@ -116,7 +116,7 @@ struct spans {
 	struct intern *types, *states;
 	void *context; /* for the functions */
 	/* gets each span when it ends, with the tree below it */
-	void (*take)(void *context, const struct span *span);
+	void (*emit)(void *context, const struct span *span);
 	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
 	void (*stuck)(void *context, const struct span *span);
 	uint64_t stuck_ns;
@@ -169,7 +169,7 @@ void spans_pause(struct spans *spans);
 /* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
 
-/* Ends the input: passes all remaining spans to take(), in the order of their last entries. */
+/* Ends the input: passes all remaining spans to emit(), in the order of their last entries. */
 void spans_end(struct spans *spans);
 
 /* The reactor of an lcore, or NULL if its times do not apply to the entries of this span. */

@@ -22,7 +22,7 @@ static bool fault(const char **error, const char *what)
 }
 
 /* Cuts the bytes up to the next NUL off rest. */
-static bool take_string(struct slice *rest, struct slice *s)
+static bool cut_string(struct slice *rest, struct slice *s)
 {
 	const char *end = rest->n ? memchr(rest->p, 0, rest->n) : NULL;
 
@@ -110,7 +110,7 @@ static bool parse_note(const struct elffile *elf, uint64_t base, struct slice de
 		}
 	}
 	desc = slice_from(desc, 3 * width);
-	if (!take_string(&desc, &site->provider) || !take_string(&desc, &site->name) || !take_string(&desc, &args))
+	if (!cut_string(&desc, &site->provider) || !cut_string(&desc, &site->name) || !cut_string(&desc, &args))
 		return fault(error, "a note of a probe is cut off");
 
 	/* a prelinked file was moved after its notes had been written */

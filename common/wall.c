@@ -46,7 +46,7 @@ char *wall_write_local(struct wall *w, char *to, uint64_t ns)
 }
 
 /* Cuts a number and the character after it off s: "11-" of "11-21T13:14:15Z". */
-static bool take(struct slice *s, size_t digits, char after, int *value)
+static bool cut_number(struct slice *s, size_t digits, char after, int *value)
 {
 	uint64_t v;
 
@@ -66,8 +66,9 @@ bool wall_read(struct slice text, uint64_t *ns)
 	uint64_t part, value;
 	time_t second;
 
-	if (!take(&s, 4, '-', &tm.tm_year) || !take(&s, 2, '-', &tm.tm_mon) || !take(&s, 2, 'T', &tm.tm_mday) ||
-	    !take(&s, 2, ':', &tm.tm_hour) || !take(&s, 2, ':', &tm.tm_min) || s.n < 3 || s.p[s.n - 1] != 'Z' ||
+	if (!cut_number(&s, 4, '-', &tm.tm_year) || !cut_number(&s, 2, '-', &tm.tm_mon) ||
+	    !cut_number(&s, 2, 'T', &tm.tm_mday) || !cut_number(&s, 2, ':', &tm.tm_hour) ||
+	    !cut_number(&s, 2, ':', &tm.tm_min) || s.n < 3 || s.p[s.n - 1] != 'Z' ||
 	    !number_fixed((struct slice){s.p, s.n - 1}, 9, &part))
 		return false;
 	tm.tm_year -= 1900;

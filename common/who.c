@@ -35,7 +35,7 @@ static struct slice visible(struct who *w, struct slice value)
 
 	write_visible(out, plain);
 	free((char *)plain.p);
-	return out_kept(out);
+	return out_contents(out);
 }
 
 static unsigned width_of(struct slice s)
@@ -166,7 +166,7 @@ static void learn(struct who *w, const struct lifetimes *l, size_t order)
 	group = start_text(w);
 	out_printf(group, "%u/%u/", qpair->host, qpair->subsystem);
 	out_slice(group, qpair->qid);
-	join_group(w, l, order, out_kept(group));
+	join_group(w, l, order, out_contents(group));
 }
 
 static int by_begin(const void *a, const void *b, void *all)
@@ -215,7 +215,7 @@ static void make_name(struct who *w, struct who_qpair *qpair)
 	if (qpair->number > 1)
 		out_printf(name, "#%u", qpair->number);
 	free((char *)qpair->name.text.p);
-	qpair->name.text = mem_slice(out_kept(name));
+	qpair->name.text = mem_slice(out_contents(name));
 	qpair->name.width = width_of(qpair->name.text);
 }
 
@@ -248,7 +248,7 @@ static struct who_name first_word(struct who *w, struct slice description, struc
 	word = plain.p + strspn(plain.p, " ");
 	write_visible(out, (struct slice){word, strcspn(word, " ")});
 	free((char *)plain.p);
-	name.text = mem_slice(out_kept(out));
+	name.text = mem_slice(out_contents(out));
 	name.width = width_of(name.text);
 	if (!name.text.n)
 		return name;
@@ -256,9 +256,9 @@ static struct who_name first_word(struct who *w, struct slice description, struc
 	out_char(out, ' ');
 	out_slice(out, poller);
 	if (w->words.n > words)
-		intern_add(&w->words, out_kept(out));
+		intern_add(&w->words, out_contents(out));
 	else
-		name.shared = intern_get(&w->words, out_kept(out)) == MAP_NONE;
+		name.shared = intern_get(&w->words, out_contents(out)) == MAP_NONE;
 	return name;
 }
 

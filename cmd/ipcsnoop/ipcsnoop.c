@@ -222,7 +222,7 @@ static void print_interval(struct ipcsnoop *s, uint64_t to)
 
 	if (opt.json) {
 		write_members(s, &more, to);
-		quantize_json(out, &s->quantize, out_kept(&more).p);
+		quantize_json(out, &s->quantize, out_contents(&more).p);
 	} else {
 		stamp_column(&s->printer.stamp, out, to);
 		out_printf(out, "%.3f s to %.3f s\n", (s->from - s->started) / 1e9, (to - s->started) / 1e9);
@@ -231,7 +231,7 @@ static void print_interval(struct ipcsnoop *s, uint64_t to)
 			out_char(out, '\n');
 	}
 	if (!opt.events_only)
-		print_counts(s, out_kept(&more).p);
+		print_counts(s, out_contents(&more).p);
 	if (!opt.json)
 		out_char(out, '\n');
 	out_close(&more);

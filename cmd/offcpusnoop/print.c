@@ -50,7 +50,7 @@ static struct slice comm_of(const struct offcpusnoop_event *e)
 }
 
 /* Of the thread that took the CPU. */
-static struct slice taker_of(const struct offcpusnoop_event *e)
+static struct slice preempter_of(const struct offcpusnoop_event *e)
 {
 	return kernel_name(e->name, sizeof(e->name));
 }
@@ -136,7 +136,7 @@ static void put_reason(struct offcpusnoop_printer *p, const struct offcpusnoop_e
 		out_text(out, place);
 	} else if (*e->name) {
 		out_text(out, e->kind == YIELDED ? " to " : " by ");
-		out_visible(out, taker_of(e));
+		out_visible(out, preempter_of(e));
 		out_printf(out, " (%" PRIu32 ")", e->by_pid);
 	}
 	if (!is_interrupt(e) && !(e->cut & CUT_END) && e->next_cpu != e->cpu)
@@ -189,7 +189,7 @@ static void put_interval_members(struct offcpusnoop_printer *p, const struct off
 	if (e->kind == BLOCKED && *place_of(e, buffer))
 		out_printf(out, ",\"syscall\":\"%s\"", place_of(e, buffer));
 	if (e->kind != BLOCKED && *e->name) {
-		text_member(out, ",\"by\":", taker_of(e));
+		text_member(out, ",\"by\":", preempter_of(e));
 		out_printf(out, ",\"by_pid\":%" PRIu32, e->by_pid);
 	}
 	if (e->runnable_ns)

@@ -123,9 +123,9 @@ static bool connect(struct follow_qpairs *f, struct follow_qpair *q, const struc
 		return false;
 	if (q)
 		end_before(f, q, e->tsc);
-	f->no_begin++;
-	if (e->tsc > f->last_no_begin)
-		f->last_no_begin = e->tsc;
+	f->without_add++;
+	if (e->tsc > f->last_without_add)
+		f->last_without_add = e->tsc;
 	return false;
 }
 
@@ -307,7 +307,7 @@ static void match_recent(struct follow_qpairs *f, uint64_t now, bool all_here, b
 	for (size_t i = 0; i < n; i++)
 		matches[i] = to_match(recent[i]);
 	list_owners(f, &owners);
-	match_owners(&owners, matches, n, f->no_begin && f->last_no_begin >= recent[0]->add.tsc);
+	match_owners(&owners, matches, n, f->without_add && f->last_without_add >= recent[0]->add.tsc);
 	for (size_t i = 0; i < n; i++) {
 		const struct match_qpair *m = &matches[i];
 		struct follow_qpair *q = recent[i];

@@ -41,9 +41,9 @@ struct follow_qpairs {
 	size_t unmatched; /* qpairs that were added since */
 
 	/* for notes at the end */
-	uint64_t last_no_begin; /* ticks */
-	size_t adds, no_begin;  /* qpairs that were added; connects of qpairs that were not */
-	size_t named, unowned;  /* qpairs with an owner; with names, but without an owner */
+	uint64_t last_without_add; /* ticks */
+	size_t adds, without_add;  /* qpairs that were added; connects of qpairs that were not */
+	size_t named, unowned;     /* qpairs with an owner; with names, but without an owner */
 };
 
 /* Adds an event; owns its names from then on. The events of one batch must be in the order of time. */

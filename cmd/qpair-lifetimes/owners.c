@@ -199,7 +199,7 @@ static void add_source(struct owners *o, uint64_t since)
 		o->whole_since = since;
 }
 
-/* A lines_take. */
+/* A lines_callback. */
 static const char *add_json(void *context, struct slice line)
 {
 	struct owner owner;
@@ -312,7 +312,7 @@ static void set_ends(struct owners *o)
 	map_free(&next);
 }
 
-void owners_settle(struct owners *o)
+void owners_merge(struct owners *o)
 {
 	size_t n = 0;
 

@@ -30,7 +30,7 @@ struct owner {
 
 struct owners {
 	const char *name;  /* of the file */
-	struct owner *all; /* in the order of registration after owners_settle(), as is tcp */
+	struct owner *all; /* in the order of registration after owners_merge(), as is tcp */
 	size_t n, cap;
 	struct owner **tcp;
 	size_t num_tcp;
@@ -58,7 +58,7 @@ const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last
  * To be called when all have been added: merges the lines with the same owner number and ticks of
  * registration, which are about one owner. The newest description counts.
  */
-void owners_settle(struct owners *o);
+void owners_merge(struct owners *o);
 
 /*
  * Parses the description of an owner of type t, which is a thread or a connection: CLIENT:PORT,

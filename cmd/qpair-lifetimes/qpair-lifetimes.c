@@ -40,7 +40,7 @@ static struct {
 /* What is known, from later events, of the qpairs at one address. */
 struct address {
 	const struct qpair_event *removal, *connect; /* NULL: none yet */
-	bool no_begin;    /* a connect was found, but not yet the addition that precedes it */
+	bool without_add; /* a connect was found, but not yet the addition that precedes it */
 	bool added;       /* another lifetime has the same end */
 	bool conflicting; /* there are connects that differ */
 };
@@ -49,14 +49,14 @@ struct address {
 struct lifetimes_found {
 	struct qpair *all;
 	size_t n;
-	size_t no_begin; /* connects of qpairs that were added before the recording */
+	size_t without_add; /* connects of qpairs that were added before the recording */
 };
 
 static void add_event(struct lifetimes_found *found, struct address *a, const struct qpair_event *e)
 {
 	switch (e->probe) {
 	case REMOVE:
-		found->no_begin += a->no_begin;
+		found->without_add += a->without_add;
 		*a = (struct address){.removal = e};
 		break;
 	case CONNECT:
@@ -64,10 +64,10 @@ static void add_event(struct lifetimes_found *found, struct address *a, const st
 		if (!a->connect)
 			a->connect = e;
 		a->conflicting |= !qpair_same_host(a->connect, e);
-		a->no_begin = true;
+		a->without_add = true;
 		break;
 	case ADD:
-		a->no_begin = false;
+		a->without_add = false;
 		found->all[found->n++] = (struct qpair){
 			.begin = e,
 			.end = a->removal,
@@ -95,7 +95,7 @@ static struct lifetimes_found find_lifetimes(const struct events *events)
 		add_event(&found, &addresses[*index], e);
 	}
 	for (uint32_t i = 0; i < num_addresses; i++)
-		found.no_begin += addresses[i].no_begin;
+		found.without_add += addresses[i].without_add;
 	map_free(&map);
 	free(addresses);
 	return found;
@@ -148,7 +148,7 @@ static void find_owners(struct owners *owners, struct lifetimes_found *found)
 		/* an unreliable one is matched as well, so that its owner is no candidate of others */
 		qpairs[i] = match_start(q->begin, q->unreliable ? NULL : q->end, q->unreliable ? NULL : q->connect);
 	}
-	match_owners(owners, qpairs, n, found->no_begin > 0);
+	match_owners(owners, qpairs, n, found->without_add > 0);
 	for (size_t i = 0; i < n; i++) {
 		struct qpair *q = &found->all[n - 1 - i];
 		const struct match_qpair *m = &qpairs[i];
@@ -187,9 +187,9 @@ static void write_lifetimes(struct out *out, const struct events *events, const 
 		cli_notice(opt.quiet,
 			   "%s: no line of the probe %s: nothing to name; hosts must connect while usdt-record records",
 			   name, EVENTS_ADD_PROBE);
-	if (found.no_begin)
+	if (found.without_add)
 		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording started", name,
-			   found.no_begin);
+			   found.without_add);
 }
 
 /* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with it. */
@@ -202,7 +202,7 @@ static int read_all(const char *path, struct out *out)
 	whole &= read_events(&events, &owners, path) == 0;
 	if (!owners.name)
 		owners.name = io_name(path);
-	owners_settle(&owners);
+	owners_merge(&owners);
 	events_sort(&events);
 	if (whole || events.n)
 		write_lifetimes(out, &events, io_name(path), &owners);
@@ -214,7 +214,7 @@ static int read_all(const char *path, struct out *out)
 }
 
 /* Passes on a batch: the events in the order of time, then the owners. */
-static void hand_over(struct follow_qpairs *f, struct events *events, struct owners *owners)
+static void pass_on(struct follow_qpairs *f, struct events *events, struct owners *owners)
 {
 	events_sort(events);
 	for (size_t i = 0; i < events->n; i++)
@@ -240,9 +240,9 @@ static void note_follow(const struct follow_qpairs *f, const char *name)
 {
 	if (!f->adds)
 		cli_notice(opt.quiet, "%s: no line of the probe %s: nothing to name", name, EVENTS_ADD_PROBE);
-	if (f->no_begin)
+	if (f->without_add)
 		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording started", name,
-			   f->no_begin);
+			   f->without_add);
 	if (f->owners && f->unowned)
 		cli_notice(opt.quiet,
 			   "%s: no owner for %zu of %zu qpairs: several candidates remain, or probe lines are missing",
@@ -271,13 +271,13 @@ static int follow_lines(const char *path, struct out *out)
 		if (got <= 0 || events.n + owners.n >= BATCH) {
 			int ms;
 
-			hand_over(&follow, &events, &owners);
+			pass_on(&follow, &events, &owners);
 			ms = follow_pause(&follow, out, false);
 			if (!got && !lines.eof)
 				wait_for_lines(&lines, out, ms);
 		}
 	}
-	hand_over(&follow, &events, &owners);
+	pass_on(&follow, &events, &owners);
 	follow_pause(&follow, out, true);
 	follow_free(&follow);
 	note_follow(&follow, lines.name);

@@ -57,7 +57,7 @@ struct chart {
 	uint32_t num_drawn, num_sources;
 	size_t cap_drawn;
 	struct reactors reactors;
-	uint64_t depths[LIFECYCLE_TYPES]; /* the values of lifecycle.in_work that were drawn last */
+	uint64_t depths[LIFECYCLE_TYPES]; /* the values of lifecycle.in_progress that were drawn last */
 	uint64_t arrows;                  /* how many were drawn */
 	struct chart_type {
 		struct slice letter, family; /* as event_id() gets them; the letter's p is NULL at first */
@@ -130,7 +130,7 @@ static void draw_places(struct chart *c, const struct traceline *line)
 		if (place->kind == PLACES_CONNECTION) {
 			c->name.len = 0;
 			places_write_name(&c->name, &c->places, c->num_drawn);
-			new.label = mem_slice(out_kept(&c->name));
+			new.label = mem_slice(out_contents(&c->name));
 		}
 		c->drawn = mem_room(c->drawn, c->num_drawn, &c->cap_drawn);
 		c->drawn[c->num_drawn] = new;
@@ -176,18 +176,18 @@ static struct slice name_of(struct chart *c, const struct what *what)
 {
 	c->name.len = 0;
 	what_write_name(&c->name, what, &c->bdevs);
-	return out_kept(&c->name);
+	return out_contents(&c->name);
 }
 
 /* Starts the slice that says what an object is, at the object's start. */
-static void begin_what(struct chart *c, const struct object *o, const struct object_track *track)
+static void draw_what(struct chart *c, const struct object *o, const struct object_track *track)
 {
 	struct event_at at = at_entry(c, track, o->first, track->first_lcore);
 	struct event_id id = id_of(c, o);
 
 	c->args.len = 0;
 	what_write_args(&c->args, &track->what, &c->bdevs);
-	event_begin(c->out, &at, &id, name_of(c, &track->what), out_kept(&c->args));
+	event_begin(c->out, &at, &id, name_of(c, &track->what), out_contents(&c->args));
 }
 
 /* Writes the events that were held back: it is known what the object is, or never will be. */
@@ -198,8 +198,8 @@ static void release(struct chart *c, const struct object *o, struct object_track
 	if (!track->held)
 		return;
 	if (track->what.known)
-		begin_what(c, o, track);
-	out_slice(c->out, out_kept(held));
+		draw_what(c, o, track);
+	out_slice(c->out, out_contents(held));
 	held->len = 0;
 	c->spare = mem_room(c->spare, c->num_spare, &c->cap_spare);
 	c->spare[c->num_spare++] = track->held;
@@ -248,7 +248,7 @@ static void start_life(struct chart *c, const struct lifecycle_change *change, c
 	else if (track->what.known)
 		name_parents(c, o);
 	if (track->what.known)
-		begin_what(c, o, track);
+		draw_what(c, o, track);
 	else
 		hold(c, track);
 	if (related) {
@@ -276,14 +276,14 @@ static void next_state(struct chart *c, const struct lifecycle_change *change, c
 
 static void draw_object(struct chart *c, const struct object *o, const struct entry *e)
 {
-	uint64_t depth = c->lifecycle.in_work[o->type];
+	uint64_t depth = c->lifecycle.in_progress[o->type];
 	struct object_track *track = track_of(c, o);
 	struct out *events = events_of(c, track);
 
-	event_begin(events, &e->at, &e->id, c->states.all[o->state], out_kept(&c->line_args));
+	event_begin(events, &e->at, &e->id, c->states.all[o->state], out_contents(&c->line_args));
 	if (track->held && (events->len > HELD_MAX || lifecycle_is_final(&c->lifecycle, o)))
 		release(c, o, track);
-	event_entry(c->out, &e->at, e->line->tpoint, out_kept(&c->line_args));
+	event_entry(c->out, &e->at, e->line->tpoint, out_contents(&c->line_args));
 	track->lcore = e->at.lcore;
 	if (c->depths[o->type] != depth)
 		event_depth(c->out, &e->at, c->names[o->type].letter, c->names[o->type].family, depth);
@@ -326,7 +326,7 @@ static bool draw_held(struct chart *c, const struct traceline *line, uint64_t ns
 	c->name.len = 0;
 	out_text(&c->name, interval.kind == REACTORS_OFF_CPU ? "off CPU: " : "");
 	reactors_write(&c->name, line);
-	event_slice(c->out, &at, interval.end - interval.begin, out_kept(&c->name), out_kept(&c->line_args));
+	event_slice(c->out, &at, interval.end - interval.begin, out_contents(&c->name), out_contents(&c->line_args));
 	return true;
 }
 
@@ -351,7 +351,7 @@ static const char *draw_line(struct chart *c, const struct traceline *line)
 	if (error)
 		return error;
 	if (change.event == LIFECYCLE_NONE) {
-		event_instant(c->out, &e.at, line->tpoint, out_kept(&c->line_args));
+		event_instant(c->out, &e.at, line->tpoint, out_contents(&c->line_args));
 		return NULL;
 	}
 	e.id = id_of(c, change.object);
@@ -374,7 +374,7 @@ static const char *draw(void *context, struct traceline *line, struct slice text
 		return draw_line(c, line);
 	c->clean.len = 0;
 	out_utf8(&c->clean, text);
-	error = traceline_parse(&c->clean_line, out_kept(&c->clean));
+	error = traceline_parse(&c->clean_line, out_contents(&c->clean));
 	return error ? error : draw_line(c, &c->clean_line);
 }
 

@@ -49,8 +49,8 @@ static const char *read_fields(struct slice rest, struct ticks_reading *r)
 	return NULL;
 }
 
-/* A lines_take. */
-static const char *take_line(void *context, struct slice line)
+/* A lines_callback. */
+static const char *add_line(void *context, struct slice line)
 {
 	struct anchors *a = context;
 	struct ticks_reading r;
@@ -108,7 +108,7 @@ int anchors_read(struct anchors *a, const char *path)
 		return -1;
 	}
 	lines_expect(&lines, KIND_PROBE_LINES, "trace-dump --clock - TRACE");
-	if (lines_each(&lines, take_line, a) != 0)
+	if (lines_each(&lines, add_line, a) != 0)
 		return -1;
 	error = check(a);
 	if (error)
@@ -130,7 +130,7 @@ static bool is_shared_memory(const char *path)
 	return is;
 }
 
-int anchors_take(struct anchors *a, const char *path)
+int anchors_read_clocks(struct anchors *a, const char *path)
 {
 	const char *error;
 

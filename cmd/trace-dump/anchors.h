@@ -26,7 +26,7 @@ int anchors_read(struct anchors *a, const char *path);
  * Reads the clocks of this machine, for 0.2 s. The trace at this path must be where applications write theirs: in a
  * folder /dev/shm. Returns 0, or -1 after a message.
  */
-int anchors_take(struct anchors *a, const char *path);
+int anchors_read_clocks(struct anchors *a, const char *path);
 
 /*
  * Whether the anchors can be from the machine that wrote the trace of this name, whose rate is in ticks per second.

@@ -343,7 +343,7 @@ static struct slice read_owner(struct document *d, struct slice raw)
 {
 	d->owner.len = 0;
 	out_json(&d->owner, decode(&d->plain_owner, raw));
-	return out_kept(&d->owner);
+	return out_contents(&d->owner);
 }
 
 static bool fill_entry(struct document *d, const struct raw_entry *raw, struct entry *e)

@@ -49,7 +49,7 @@ static void write_damage(struct out *out, const struct reader *r)
 	}
 	for (struct out text = {.fd = OUT_MEMORY}; lost_next(t, r->in, &at, &text, &slots); out_close(&text)) {
 		out_text(out, comma);
-		out_json(out, out_kept(&text));
+		out_json(out, out_contents(&text));
 		comma = ",";
 	}
 	for (unsigned i = 0; i < trace_num_damage(t); i++) {

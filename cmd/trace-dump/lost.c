@@ -98,7 +98,7 @@ bool lost_report(const struct trace *t, const struct input *in, const char *name
 
 	for (struct out text = {.fd = OUT_MEMORY}; slots = 0, lost_next(t, in, &at, &text, &slots);) {
 		if (n++ < TRACE_DAMAGE)
-			warnx("%s: %.*s", name, (int)out_kept(&text).n, out_kept(&text).p);
+			warnx("%s: %.*s", name, (int)out_contents(&text).n, out_contents(&text).p);
 		else
 			more_slots += slots;
 		out_close(&text);

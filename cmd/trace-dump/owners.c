@@ -95,7 +95,7 @@ static void write_owner(struct out *out, unsigned id, char prefix, const struct 
 
 		out_printf(&poller, "%c%02u", prefix, id);
 		out_text(out, ",\"poller\":");
-		out_json(out, out_kept(&poller));
+		out_json(out, out_contents(&poller));
 		out_close(&poller);
 	}
 	out_printf(out, ",\"tsc\":%" PRIu64 ",\"description\":", owner->tsc);

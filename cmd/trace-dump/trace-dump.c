@@ -233,7 +233,7 @@ static bool open_anchors(struct dump *d, const char *path)
 {
 	if (!has_anchors())
 		return true;
-	return (opt.clock ? anchors_read(&d->anchors, opt.clock) : anchors_take(&d->anchors, path)) == 0 &&
+	return (opt.clock ? anchors_read(&d->anchors, opt.clock) : anchors_read_clocks(&d->anchors, path)) == 0 &&
 	       anchors_check_rate(&d->anchors, d->reader.trace.tsc_rate, d->name);
 }
 

@@ -184,7 +184,7 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 	return rows_merge(rows, (struct rows_key){group, letter, family, life ? NULL : &from, life ? NULL : &to}, h);
 }
 
-/* A lines_take: a line with something wrong changes nothing. */
+/* A lines_callback: a line with something wrong changes nothing. */
 static const char *add_line(void *context, struct slice line)
 {
 	const char *tab = memchr(line.p, '\t', line.n), *error;

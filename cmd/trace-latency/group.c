@@ -106,7 +106,7 @@ struct slice group_of(struct group *group, const struct traceline *line, struct 
 		out_slice(out, value);
 	}
 	out_char(out, '}');
-	return out_kept(out);
+	return out_contents(out);
 }
 
 /* Whether a group has a value for a key, and it is not null. */
@@ -136,5 +136,5 @@ struct slice group_of_span(struct group *group, struct slice line, const struct 
 			out_text(out, "null");
 	}
 	out_char(out, '}');
-	return out_kept(out);
+	return out_contents(out);
 }

@@ -182,7 +182,7 @@ static void end_lives(struct measure *m)
 		if (lifecycle_is_final(&m->lifecycle, o))
 			end_life(m, o);
 		else if (!(o->marks & RECORDED))
-			m->in_work++;
+			m->in_progress++;
 		else
 			m->cut_short += !(o->marks & WENT_ON);
 	}
@@ -193,7 +193,7 @@ static void forget_file(struct measure *m)
 {
 	lifecycle_free(&m->lifecycle);
 	m->num_touched = 0;
-	m->measured = m->single_entry = m->in_work = m->late = m->cut_short = 0;
+	m->measured = m->single_entry = m->in_progress = m->late = m->cut_short = 0;
 }
 
 int measure_lines(struct measure *m, const char *path)

@@ -26,7 +26,7 @@ struct measure {
 
 	/* what could not be measured */
 	uint64_t single_entry; /* objects with no entry but their creation */
-	uint64_t in_work;      /* objects that were in progress at the end */
+	uint64_t in_progress;  /* objects that were in progress at the end */
 	uint64_t late;         /* lives whose end became known after their interval */
 	uint64_t cut_short;    /* lives that were recorded, and went on */
 };

@@ -42,7 +42,7 @@ static void print_column(struct out *out, struct slice raw, unsigned width)
 	struct slice name;
 
 	rows_write_text(&text, raw);
-	name = out_kept(&text);
+	name = out_contents(&text);
 	out_slice(out, name);
 	for (size_t i = 0; i < name.n; i++)
 		width -= width && (name.p[i] & 0xc0) != 0x80;
@@ -82,7 +82,7 @@ static void print_life(struct out *out, struct slice family)
 
 	out_slice(&text, family);
 	out_text(&text, family.n ? " whole" : "whole");
-	print_column(out, out_kept(&text), STATE_WIDTH);
+	print_column(out, out_contents(&text), STATE_WIDTH);
 	out_close(&text);
 }
 

@@ -48,7 +48,7 @@ static uint32_t add_type(struct rows *rows, struct slice letter, struct slice fa
 		out_char(&text, 0);
 		out_slice(&text, family);
 	}
-	type = intern_add_below(&rows->types, out_kept(&text), ROWS_TYPES);
+	type = intern_add_below(&rows->types, out_contents(&text), ROWS_TYPES);
 	out_close(&text);
 	return type;
 }

@@ -153,7 +153,7 @@ static void put_type(struct columns *c, const struct rows *rows, uint32_t type)
 	out_slice(&name, rows_letter(rows, type));
 	out_text(&name, family.n ? " " : "");
 	out_slice(&name, family);
-	put_cell(&c->text, out_kept(&name), OBJECT_WIDTH);
+	put_cell(&c->text, out_contents(&name), OBJECT_WIDTH);
 	out_close(&name);
 }
 
@@ -186,7 +186,7 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
 			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->held[part]));
 		out_char(&c.text, '\n');
-		out_slice(out, out_kept(&c.text));
+		out_slice(out, out_contents(&c.text));
 	}
 	free(all);
 	free(c.widths);

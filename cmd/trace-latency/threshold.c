@@ -75,7 +75,7 @@ size_t threshold_report(const struct threshold *threshold, const struct rows *ro
 
 		rows_write_name(&name, rows, row);
 		out_char(&name, 0);
-		worse += report(threshold, row, rows_find(base, rows, row), out_kept(&name).p, base_name);
+		worse += report(threshold, row, rows_find(base, rows, row), out_contents(&name).p, base_name);
 		out_close(&name);
 	}
 	free(ranked);

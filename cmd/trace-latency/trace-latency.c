@@ -77,7 +77,7 @@ static void note_lifecycle(const struct lifecycle *l, const char *name)
 static void print_notes(const struct measure *m, const char *name)
 {
 	cli_note(opt.quiet, name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
-	cli_note(opt.quiet, name, m->in_work, "objects have no whole life: they were in progress at the end");
+	cli_note(opt.quiet, name, m->in_progress, "objects have no whole life: they were in progress at the end");
 	cli_note(opt.quiet, name, m->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, m->late,
 		 "whole lives are counted in a later interval: their last entry was not known to be the last");
@@ -90,7 +90,7 @@ static void print_tree_notes(const struct trees *t, const char *name)
 {
 	cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
 	cli_note(opt.quiet, name, t->cut, "requests left out: their creation is not among the lines");
-	cli_note(opt.quiet, name, t->in_work, "objects have no whole life: they were in progress at the end");
+	cli_note(opt.quiet, name, t->in_progress, "objects have no whole life: they were in progress at the end");
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
 	cli_note(opt.quiet, name, t->spans.beyond,

@@ -48,7 +48,7 @@ static void record(struct trees *t, const struct span *s, uint32_t group)
 		rows_record(t->rows, group, s->type, states[i - 1].state, states[i].state,
 			    states[i].ns - states[i - 1].ns);
 	if (s->open)
-		t->in_work++;
+		t->in_progress++;
 	else if (n == 1 && !s->age)
 		t->single_entry++;
 	else
@@ -59,7 +59,7 @@ static void share(struct trees *t, const struct span *s, uint32_t group)
 {
 	if (s->has_parent)
 		return;
-	t->in_work += s->open;
+	t->in_progress += s->open;
 	t->cut += s->cut && !s->open;
 	if (s->open || s->cut)
 		return;
@@ -88,7 +88,7 @@ static uint32_t find_group(struct trees *t, const struct span *s)
 }
 
 /* Measures a span that has ended, and those below it that have ended as well. */
-static void take_tree(struct trees *t, const struct span *s)
+static void measure_tree(struct trees *t, const struct span *s)
 {
 	uint32_t group = find_group(t, s);
 
@@ -104,15 +104,15 @@ static void take_tree(struct trees *t, const struct span *s)
 	for (struct span *child = s->child; child; child = child->next) {
 		child->notes[INHERITED] = group == MAP_NONE ? 0 : group + 1;
 		if (child->ended)
-			take_tree(t, child);
+			measure_tree(t, child);
 	}
 }
 
-/* A spans.take function. A span below another one is measured when that one ends. */
-static void take_span(void *context, const struct span *s)
+/* A spans.emit function. A span below another one is measured when that one ends. */
+static void measure_span(void *context, const struct span *s)
 {
 	if (!s->parent)
-		take_tree(context, s);
+		measure_tree(context, s);
 }
 
 /* A spans.entry function. Stores the group of a span's first line. */
@@ -128,7 +128,7 @@ static void keep_first(void *context, struct span *s, uint32_t before, const str
 }
 
 /* A tracelines_each_fn. */
-static const char *take_line(void *context, struct traceline *line, struct slice text)
+static const char *add_line(void *context, struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
 	const struct intern *states = &t->rows->states;
@@ -143,17 +143,17 @@ int trees_lines(struct trees *t, const char *path)
 	struct tracelines in;
 	int status;
 
-	t->measured = t->unknown = t->cut = t->single_entry = t->in_work = t->refused = 0;
+	t->measured = t->unknown = t->cut = t->single_entry = t->in_progress = t->refused = 0;
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,
 				  .states = &t->rows->states,
 				  .context = t,
-				  .take = take_span,
+				  .emit = measure_span,
 				  .entry = keep_first};
 	spans_start(&t->spans);
 	if (tracelines_open(&in, path, "trace-latency", t->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
-	status = tracelines_each(&in, take_line, t);
+	status = tracelines_each(&in, add_line, t);
 	t->lines = in.lines.number;
 	/* as in measure.c, which states are final depends on all entries */
 	lifecycle_end(&t->spans.lifecycle);

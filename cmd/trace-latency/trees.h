@@ -31,7 +31,7 @@ struct trees {
 	uint64_t unknown;      /* spans of objects without an id */
 	uint64_t cut;          /* requests without their creation, if shares are wanted */
 	uint64_t single_entry; /* objects with no entry but their creation */
-	uint64_t in_work;      /* objects that were in progress at the end */
+	uint64_t in_progress;  /* objects that were in progress at the end */
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 
 	struct intern firsts; /* groups of first lines */

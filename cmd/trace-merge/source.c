@@ -39,7 +39,7 @@ int source_open(struct source *s, const char *path, struct slice name, bool ages
 	lines_follow(&s->lines, false);
 	out_text(&member, ",\"source\":");
 	out_json(&member, s->name);
-	s->member = mem_slice(out_kept(&member));
+	s->member = mem_slice(out_contents(&member));
 	out_close(&member);
 	return 0;
 }
@@ -61,7 +61,7 @@ static const char *parse(struct head *h, struct slice text, struct traceline *pa
 }
 
 /* Parses the next of the lines that have been read. False when none of them is a trace line. */
-static bool take(struct source *s)
+static bool parse_next(struct source *s)
 {
 	struct slice text;
 
@@ -121,7 +121,7 @@ void source_next(struct source *s)
 {
 	int got = 1;
 
-	while (!take(s)) {
+	while (!parse_next(s)) {
 		if (s->lines.eof || got < 0) {
 			s->failed |= lines_close(&s->lines, got < 0 ? errno : 0) != 0;
 			s->state = SOURCE_ENDED;
@@ -144,7 +144,7 @@ bool source_read(struct source *s)
 	/* lines_more() moves the buffer, so the line is put back first and parsed again after it */
 	lines_unread(&s->lines, s->next.text);
 	got = more(s);
-	take(s);
+	parse_next(s);
 	return got > 0;
 }
 

@@ -33,7 +33,7 @@ static struct out out;
 static struct progress progress;
 static struct us us;
 static uint64_t origin, highest; /* ticks: of time 0, and the highest of the lines so far */
-static bool begun;
+static bool has_origin;
 static uint64_t late; /* lines that came after the lag */
 
 static void add_named(const char *argument)
@@ -166,16 +166,16 @@ static uint64_t find_rate(void)
  */
 static struct source *find_earliest(bool *all)
 {
-	static uint64_t looked;
+	static uint64_t polled;
 	uint64_t now = opt.lag_ns ? clock_ms() : 0;
 	/* with a lag, sources without a line are polled once a millisecond, not for each line */
-	bool look = !opt.lag_ns || now != looked;
+	bool poll_now = !opt.lag_ns || now != polled;
 	struct source *first = NULL;
 
-	looked = now;
+	polled = now;
 	*all = true;
 	for (struct source *s = sources; s < sources + num_sources; s++) {
-		if (s->state == SOURCE_EMPTY && look)
+		if (s->state == SOURCE_EMPTY && poll_now)
 			source_next(s);
 		*all &= s->state != SOURCE_EMPTY;
 		if (s->state == SOURCE_READY && (!first || s->next.at.tsc < first->next.at.tsc))
@@ -191,9 +191,9 @@ static void write_line(const struct source *s)
 	bool before;
 	char *to;
 
-	if (!begun)
+	if (!has_origin)
 		origin = tsc;
-	begun = true;
+	has_origin = true;
 	before = tsc < origin;
 	out_slice(&out, slice_between(h->text.p, h->us.p));
 	to = out_room(&out, 1 + US_ROOM);

@@ -82,7 +82,7 @@ static void keep_notes(struct notes *notes, struct span *s)
 		s->kept.len = s->notes[KEPT];
 	s->notes[BITS] |= s->n == SPANS_STATES ? IS_FULL : 0;
 	s->notes[KEPT] = s->kept.len;
-	notes_keep(notes, &s->kept, s->n - 1);
+	notes_store(notes, &s->kept, s->n - 1);
 }
 
 /* Stores numbers of requests in flight, to be drawn with the span. */
@@ -145,7 +145,7 @@ static void count_waiting(struct draw *d, struct span *s)
 	tracks_wait(&d->tracks, s->connection, s->last, waits);
 }
 
-void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line)
+void draw_entry(struct draw *d, struct span *s, uint32_t before, const struct traceline *line)
 {
 	struct notes *notes = &d->packets.notes;
 	bool first = before == MAP_NONE;
@@ -173,7 +173,7 @@ static struct slice id_of(struct draw *d, const struct span *s)
 	d->text.fd = OUT_MEMORY;
 	d->text.len = 0;
 	spans_write_id(&d->text, d->spans, s);
-	return out_kept(&d->text);
+	return out_contents(&d->text);
 }
 
 /* What an I/O is, or the id if nothing of that is known. */
@@ -185,8 +185,8 @@ static struct slice name_of(struct draw *d, const struct span *s)
 		return id_of(d, s);
 	d->text.fd = OUT_MEMORY;
 	d->text.len = 0;
-	facts_write_name(&d->text, facts, d->lift.type, out_kept(&d->lift.bdev));
-	return out_kept(&d->text);
+	facts_write_name(&d->text, facts, d->lift.type, out_contents(&d->lift.bdev));
+	return out_contents(&d->text);
 }
 
 /* What a request is, as in a span line's io. */
@@ -207,7 +207,7 @@ static void note_io(struct draw *d)
 		if (is_number)
 			notes_member_uint(notes, NOTE_LIFT + key, number);
 		else
-			notes_member(notes, NOTE_LIFT + key, out_kept(&d->text));
+			notes_member(notes, NOTE_LIFT + key, out_contents(&d->text));
 	}
 	if (start)
 		notes_close(notes, start);
@@ -283,7 +283,7 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 		out_char(&d->text, ' ');
 		out_slice(&d->text, family);
 	}
-	return out_kept(&d->text);
+	return out_contents(&d->text);
 }
 
 static void end_span(struct draw *d, uint32_t track, const struct span *s)
@@ -305,7 +305,7 @@ static void end_span(struct draw *d, uint32_t track, const struct span *s)
 void draw_span(struct draw *d, const struct span *s)
 {
 	uint64_t end = s->open ? LANES_NO_END : s->last;
-	struct slice kept = out_kept(&s->kept);
+	struct slice kept = out_contents(&s->kept);
 	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, end);
 
 	if (!d->spans->over && s->notes[BITS] & IN_FLIGHT) {
@@ -316,10 +316,10 @@ void draw_span(struct draw *d, const struct span *s)
 		tracks_wait(&d->tracks, s->connection, d->spans->now, false);
 	if (*track == MAP_NONE)
 		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
-	begin_span(d, *track, s, notes_kept(&kept, 0));
+	begin_span(d, *track, s, notes_load(&kept, 0));
 	draw_state(d, *track, s, 0, (struct notes_list){});
 	for (size_t i = 1; i < s->n; i++)
-		draw_state(d, *track, s, i, notes_kept(&kept, i));
+		draw_state(d, *track, s, i, notes_load(&kept, i));
 	end_span(d, *track, s);
 }
 
@@ -350,7 +350,7 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 	d->text.len = 0;
 	reactors_write(&d->text, line);
 	packets_open(&d->packets, *track, interval->begin, TYPE_SLICE_BEGIN);
-	packets_name_text(&d->packets, out_kept(&d->text));
+	packets_name_text(&d->packets, out_contents(&d->text));
 	note_line(&d->packets.notes, line);
 	packets_notes(&d->packets, notes_list(&d->packets.notes));
 	packets_close(&d->packets);

@@ -16,7 +16,7 @@ struct draw {
 };
 
 /* Stores the parts of an entry that are drawn; for spans.entry. */
-void draw_keep(struct draw *d, struct span *s, uint32_t before, const struct traceline *line);
+void draw_entry(struct draw *d, struct span *s, uint32_t before, const struct traceline *line);
 
 /* Draws a span that has ended. */
 void draw_span(struct draw *d, const struct span *s);

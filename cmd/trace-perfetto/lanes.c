@@ -20,7 +20,7 @@ static size_t num_free(const struct lanes *lanes, uint64_t first)
 	return low;
 }
 
-uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end)
+uint32_t *lanes_assign(struct lanes *lanes, uint64_t first, uint64_t end)
 {
 	size_t i = num_free(lanes, first);
 	struct lane lane = {.end = end, .track = MAP_NONE};

@@ -23,6 +23,6 @@ struct lanes {
  * Returns a pointer to the row's track, valid until the next call. It is MAP_NONE in a new row: the
  * caller sets it.
  */
-uint32_t *lanes_take(struct lanes *lanes, uint64_t first, uint64_t end);
+uint32_t *lanes_assign(struct lanes *lanes, uint64_t first, uint64_t end);
 
 #endif

@@ -248,7 +248,7 @@ void notes_args(struct notes *notes, const struct traceline *line, size_t from)
 
 struct notes_list notes_list(const struct notes *notes)
 {
-	struct notes_list list = {.bytes = out_kept(&notes->bytes), .uses = notes->uses, .n = notes->n};
+	struct notes_list list = {.bytes = out_contents(&notes->bytes), .uses = notes->uses, .n = notes->n};
 
 	memcpy(list.bits, notes->bits, sizeof(list.bits));
 	return list;
@@ -260,7 +260,7 @@ struct kept {
 	uint32_t event, uses, bytes;
 };
 
-void notes_keep(const struct notes *notes, struct out *kept, uint32_t event)
+void notes_store(const struct notes *notes, struct out *kept, uint32_t event)
 {
 	struct kept parts = {.event = event, .uses = notes->n, .bytes = notes->bytes.len};
 
@@ -269,12 +269,12 @@ void notes_keep(const struct notes *notes, struct out *kept, uint32_t event)
 	memcpy(parts.bits, notes->bits, sizeof(parts.bits));
 	out_bytes(kept, &parts, sizeof(parts));
 	out_bytes(kept, notes->uses, notes->n * sizeof(*notes->uses));
-	out_slice(kept, out_kept(&notes->bytes));
+	out_slice(kept, out_contents(&notes->bytes));
 	if (kept->len % sizeof(*notes->uses))
 		out_char(kept, 0);
 }
 
-struct notes_list notes_kept(struct slice *rest, uint32_t event)
+struct notes_list notes_load(struct slice *rest, uint32_t event)
 {
 	struct notes_list list = {};
 	struct kept parts;

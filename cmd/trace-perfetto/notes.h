@@ -89,10 +89,10 @@ struct notes_list notes_list(const struct notes *notes);
  * Appends the notes of an event, if there are any, to a buffer, with the number of the event. Numbers must be
  * ascending.
  */
-void notes_keep(const struct notes *notes, struct out *kept, uint32_t event);
+void notes_store(const struct notes *notes, struct out *kept, uint32_t event);
 
 /* Cuts off the list of this event at the start of rest. Without one the list is empty, and rest is unchanged. */
-struct notes_list notes_kept(struct slice *rest, uint32_t event);
+struct notes_list notes_load(struct slice *rest, uint32_t event);
 
 void notes_free(struct notes *notes);
 

@@ -63,7 +63,7 @@ static uint64_t uuid_of(uint32_t track)
 static void write_packet(struct packets *p)
 {
 	p->written += p->packet.len;
-	proto_bytes(p->out, TRACE_PACKET, out_kept(&p->packet));
+	proto_bytes(p->out, TRACE_PACKET, out_contents(&p->packet));
 }
 
 static void put_clock(struct out *out, unsigned id, uint64_t ns, bool incremental)

@@ -31,7 +31,7 @@ static void keep_entry(void *context, struct span *s, uint32_t before, const str
 	(void)context;
 	(void)text;
 	is_state = true;
-	draw_keep(&draw, s, before, line);
+	draw_entry(&draw, s, before, line);
 }
 
 static void draw_reactor(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
@@ -42,13 +42,13 @@ static void draw_reactor(void *context, const struct reactor *reactor, const str
 	draw_held(&draw, reactor, interval, line);
 }
 
-static void take_span(void *context, const struct span *s)
+static void draw_ended(void *context, const struct span *s)
 {
 	(void)context;
 	draw_span(&draw, s);
 }
 
-static const char *take_line(void *context, struct traceline *line, struct slice text)
+static const char *handle_line(void *context, struct traceline *line, struct slice text)
 {
 	uint64_t ns, realtime;
 	const char *error;
@@ -103,7 +103,7 @@ static void start(void)
 	draw.tracks.packets = &draw.packets;
 	spans.types = &types;
 	spans.states = &states;
-	spans.take = take_span;
+	spans.emit = draw_ended;
 	spans.entry = keep_entry;
 	spans.held = draw_reactor;
 	spans_start(&spans);
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
 	start();
-	if (tracelines_each(&lines, take_line, NULL) != 0)
+	if (tracelines_each(&lines, handle_line, NULL) != 0)
 		status = EXIT_FAILURE;
 	spans_end(&spans);
 	tracks_finish(&draw.tracks);

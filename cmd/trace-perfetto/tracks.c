@@ -77,7 +77,7 @@ uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t f
 		t->lanes = mem_room(t->lanes, t->num_lanes, &t->cap_lanes);
 		t->lanes[t->num_lanes++] = (struct lanes){};
 	}
-	return lanes_take(&t->lanes[*index], first, end);
+	return lanes_assign(&t->lanes[*index], first, end);
 }
 
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)

@@ -155,8 +155,8 @@ static void return_buffer(struct causes *c, const struct span *s)
 		find_most(c);
 }
 
-void causes_keep(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		 struct span_line *kept)
+void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
+		  struct span_line *kept)
 {
 	kept->silence = lcore_of(c, line)->silence;
 	if (before == MAP_NONE) {

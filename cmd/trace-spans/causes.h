@@ -39,8 +39,8 @@ void causes_see(struct causes *c, const struct traceline *line, uint64_t ns);
  * Counts an entry of a span. before: the state that it left, MAP_NONE for the first entry. Sets the members of *kept
  * that causes_write() reads.
  */
-void causes_keep(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		 struct span_line *kept);
+void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
+		  struct span_line *kept);
 
 /* Counts the end of a span, in its latest state. */
 void causes_end(struct causes *c, const struct span *s);

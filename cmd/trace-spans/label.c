@@ -32,5 +32,5 @@ struct slice label_of(struct out *text, const struct span *s)
 	text->fd = OUT_MEMORY;
 	text->len = 0;
 	connection_write_name(text, host, queue);
-	return out_kept(text);
+	return out_contents(text);
 }

@@ -180,7 +180,7 @@ void print_json(struct print *p, struct out *to, const struct span *s)
 	out_text(out, s->cut ? ",\"cut\":true" : "");
 	out_text(out, is_torn(s) ? ",\"torn\":true" : "");
 	out_text(out, "}\n");
-	out_slice(to, out_kept(out));
+	out_slice(to, out_contents(out));
 }
 
 /* Widths of the columns. */
@@ -244,7 +244,7 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 	else
 		out_column(out, slice_of(""), TYPE);
 	put_fact_column(p, out, FACT_BLOCKS, BLOCKS);
-	put_column(p, out, out_kept(&p->lift.bdev), BDEV);
+	put_column(p, out, out_contents(&p->lift.bdev), BDEV);
 	put_fact_column(p, out, FACT_LBA, LBA);
 	put_column(p, out, label_of(&p->who, s), WHO);
 	put_number(p, out, s->lcore, LCORE);

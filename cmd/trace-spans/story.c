@@ -19,11 +19,11 @@ void story_start(struct story *story, struct spans *spans)
 	*story = (struct story){.spans = spans, .causes = {.spans = spans, .indent = GAP}, .columns = TEXT_SHORT};
 }
 
-void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct span_line kept = {.sequence = story->spans->lines, .lcore = s->last_lcore, .at = s->kept.len};
 
-	causes_keep(&story->causes, s, before, line, &kept);
+	causes_store(&story->causes, s, before, line, &kept);
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
 	s->lines[s->n - 1] = kept;
 	out_slice(&s->kept, text);
@@ -37,7 +37,7 @@ static void keep_cause(struct story *story, struct story_held *held, const struc
 	story->text.fd = story->cause.fd = OUT_MEMORY;
 	story->text.len = story->cause.len = 0;
 	reactors_write(&story->text, line);
-	out_visible(&story->cause, out_kept(&story->text));
+	out_visible(&story->cause, out_contents(&story->text));
 	n = story->cause.len;
 	if (n >= STORY_CAUSE)
 		for (n = STORY_CAUSE - 1; n && (story->cause.buf[n] & 0xc0) == 0x80;)
@@ -195,9 +195,9 @@ static void gather_held(struct story *story, const struct story_ring *ring, uint
 
 		if (held->sequence > to)
 			return;
-		if (held->told == story->told)
+		if (held->latest_story == story->num_stories)
 			continue;
-		held->told = story->told;
+		held->latest_story = story->num_stories;
 		add_aside(story, (struct story_aside){held->sequence, lcore, held->end, held, NULL});
 	}
 }
@@ -252,7 +252,7 @@ static int by_line(const void *a, const void *b)
 /* Gathers the lines that are printed among the entries, and prints how many are left out. */
 static void find_asides(struct story *story, struct out *out, const struct span *s)
 {
-	story->told++;
+	story->num_stories++;
 	story->num_asides = 0;
 	story->is_lost = false;
 	gather_asides(story, s);

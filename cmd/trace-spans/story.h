@@ -17,7 +17,7 @@ enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
 /* An interval in which a reactor was held: off its CPU, or interrupted. */
 struct story_held {
 	uint64_t sequence, begin, end;
-	uint64_t told; /* the latest story that it is in */
+	uint64_t latest_story; /* that it is in */
 	char cause[STORY_CAUSE];
 };
 
@@ -31,7 +31,7 @@ struct story {
 		uint64_t dropped;      /* sequence of the latest one that was overwritten */
 	} (*reactors)[REACTORS_KINDS]; /* as in spans.reactors */
 	size_t num_reactors, cap_reactors;
-	uint64_t told; /* stories so far */
+	uint64_t num_stories; /* so far */
 	/* of the story being written: its entries, and the lines among them */
 	struct story_entry {
 		const struct span *span;
@@ -54,7 +54,7 @@ struct story {
 void story_start(struct story *story, struct spans *spans);
 
 /* Stores the line of an entry; for spans.entry. */
-void story_keep(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
+void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
 
 /* Stores an interval in which a reactor was held; for spans.held. */
 void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,

@@ -37,18 +37,18 @@ static unsigned idle_ticks;         /* since the last line */
 static uint64_t cut_off, in_flight; /* spans that -n leaves out */
 
 /* Puts a span into text: its line, and its story. */
-static struct slice text_of(const struct span *s, bool in_work)
+static struct slice text_of(const struct span *s, bool in_progress)
 {
 	text.len = 0;
 	if (opt.json)
 		print_json(&print, &text, s);
-	else if (in_work)
+	else if (in_progress)
 		print_open(&print, &text, s, spans.now);
 	else
 		print_text(&print, &text, s);
 	if (opt.story)
 		story_write(&story, &text, s);
-	return out_kept(&text);
+	return out_contents(&text);
 }
 
 /* Whether the span matches all options. ns: its life, or its age if it is open. */
@@ -60,7 +60,7 @@ static bool is_wanted(const struct span *s, uint64_t ns)
 		return true;
 	text.len = 0;
 	print_json(&print, &text, s);
-	return choose_line(&choose, out_kept(&text));
+	return choose_line(&choose, out_contents(&text));
 }
 
 static uint64_t age_of(const struct span *s)
@@ -68,7 +68,7 @@ static uint64_t age_of(const struct span *s)
 	return (s->open ? spans.now : s->last) - s->first;
 }
 
-static void take_span(void *context, const struct span *s)
+static void print_span(void *context, const struct span *s)
 {
 	uint64_t ns = age_of(s);
 
@@ -87,7 +87,7 @@ static void take_span(void *context, const struct span *s)
 	}
 }
 
-static void take_stuck(void *context, const struct span *s)
+static void print_stuck(void *context, const struct span *s)
 {
 	(void)context;
 	if (is_wanted(s, spans.now - s->first))
@@ -97,7 +97,7 @@ static void take_stuck(void *context, const struct span *s)
 static void keep_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
 	(void)context;
-	story_keep(&story, s, before, line, entry);
+	story_add(&story, s, before, line, entry);
 }
 
 static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
@@ -107,7 +107,7 @@ static void keep_held(void *context, const struct reactor *reactor, const struct
 	story_hold(&story, reactor, interval, line);
 }
 
-static const char *take_line(void *context, struct traceline *line, struct slice entry)
+static const char *handle_line(void *context, struct traceline *line, struct slice entry)
 {
 	uint64_t ns;
 
@@ -194,12 +194,12 @@ static void start(void)
 	story_start(&story, &spans);
 	spans.types = &types;
 	spans.states = &states;
-	spans.take = take_span;
+	spans.emit = print_span;
 	if (opt.story) {
 		spans.entry = keep_entry;
 		spans.held = keep_held;
 	}
-	spans.stuck = opt.stuck_ns ? take_stuck : NULL;
+	spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	spans.stuck_ns = opt.stuck_ns;
 	ranking.max = opt.slowest;
 	spans_start(&spans);
@@ -252,7 +252,7 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
 	start();
-	if (tracelines_each(&lines, take_line, NULL) != 0)
+	if (tracelines_each(&lines, handle_line, NULL) != 0)
 		status = EXIT_FAILURE;
 	spans_end(&spans);
 	ranking_write(&ranking, &out);

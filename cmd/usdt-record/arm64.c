@@ -46,28 +46,28 @@ static bool find_register(struct slice name, uint16_t *offset)
 }
 
 /* A comma and the blanks after it. */
-static bool take_comma(struct slice *s)
+static bool skip_comma(struct slice *s)
 {
-	if (!machine_take(s, ','))
+	if (!machine_skip(s, ','))
 		return false;
-	while (machine_take(s, ' '))
+	while (machine_skip(s, ' '))
 		;
 	return true;
 }
 
 /* INDEX, or INDEX, lsl SCALE */
-static bool take_index(struct slice *s, struct operand *o)
+static bool parse_index(struct slice *s, struct operand *o)
 {
 	struct slice digits;
 	uint64_t scale = 0;
 
-	if (!find_register(machine_take_until(s, ",]"), &o->index))
+	if (!find_register(machine_parse_until(s, ",]"), &o->index))
 		return false;
-	if (take_comma(s)) {
-		if (!slice_is(machine_take_until(s, " ]"), "lsl") || !machine_take(s, ' '))
+	if (skip_comma(s)) {
+		if (!slice_is(machine_parse_until(s, " ]"), "lsl") || !machine_skip(s, ' '))
 			return false;
-		machine_take(s, '#');
-		digits = machine_take_until(s, "]");
+		machine_skip(s, '#');
+		digits = machine_parse_until(s, "]");
 		if (!number_decimal(digits, &scale) || scale > 3)
 			return false;
 	}
@@ -76,30 +76,30 @@ static bool take_index(struct slice *s, struct operand *o)
 }
 
 /* NUMBER, or :lo12:SYMBOL; both may have a # before them. */
-static bool take_offset(struct slice *s, struct operand *o, struct operand_symbol *symbol)
+static bool parse_offset(struct slice *s, struct operand *o, struct operand_symbol *symbol)
 {
 	uint64_t number;
 
-	machine_take(s, '#');
-	if (machine_take(s, ':')) {
-		if (!slice_is(machine_take_until(s, ":"), "lo12") || !machine_take(s, ':'))
+	machine_skip(s, '#');
+	if (machine_skip(s, ':')) {
+		if (!slice_is(machine_parse_until(s, ":"), "lo12") || !machine_skip(s, ':'))
 			return false;
 		symbol->use = LOW_BITS;
 	}
-	if (!s->n || !machine_take_sum(s, &number, &symbol->name) || (symbol->use == LOW_BITS) != (symbol->name.n > 0))
+	if (!s->n || !machine_parse_sum(s, &number, &symbol->name) || (symbol->use == LOW_BITS) != (symbol->name.n > 0))
 		return false;
 	o->value = number;
 	return true;
 }
 
 /* [BASE], [BASE, OFFSET], [BASE, INDEX], [BASE, INDEX, lsl SCALE]; index: of 64 bits */
-static bool take_memory(struct slice *s, struct operand *o, struct operand_symbol *symbol)
+static bool parse_memory(struct slice *s, struct operand *o, struct operand_symbol *symbol)
 {
-	if (!machine_take(s, '[') || !find_register(machine_take_until(s, ",]"), &o->base))
+	if (!machine_skip(s, '[') || !find_register(machine_parse_until(s, ",]"), &o->base))
 		return false;
-	if (take_comma(s) && (s->n && *s->p == 'x' ? !take_index(s, o) : !take_offset(s, o, symbol)))
+	if (skip_comma(s) && (s->n && *s->p == 'x' ? !parse_index(s, o) : !parse_offset(s, o, symbol)))
 		return false;
-	return machine_take(s, ']') && !s->n;
+	return machine_skip(s, ']') && !s->n;
 }
 
 const char *arm64_parse(struct operand *o, struct operand_symbol *symbol, struct slice text)
@@ -108,15 +108,15 @@ const char *arm64_parse(struct operand *o, struct operand_symbol *symbol, struct
 
 	if (text.n && *text.p == '[') {
 		o->kind = MEMORY;
-		return take_memory(&text, o, symbol) ? NULL : machine_bad_form;
+		return parse_memory(&text, o, symbol) ? NULL : machine_bad_form;
 	}
 	if (text.n && *text.p >= 'a' && *text.p <= 'z') {
 		o->kind = REGISTER;
 		return find_register(text, &o->base) ? NULL : machine_bad_register;
 	}
 	o->kind = CONSTANT;
-	machine_take(&text, '#');
-	if (!text.n || !machine_take_sum(&text, &number, &symbol->name) || text.n || symbol->name.n)
+	machine_skip(&text, '#');
+	if (!text.n || !machine_parse_sum(&text, &number, &symbol->name) || text.n || symbol->name.n)
 		return machine_bad_form;
 	o->value = number;
 	return NULL;

@@ -139,7 +139,7 @@ static void show(const struct attach_site *s)
 		out_visible(&args, s->place->args[i].operand);
 	}
 	warnx("%s: probe %.*s at 0x%" PRIx64 ":%.*s", s->file->path, (int)s->spec->name.n, s->spec->name.p,
-	      s->place->address, (int)out_kept(&args).n, out_kept(&args).p);
+	      s->place->address, (int)out_contents(&args).n, out_contents(&args).p);
 	out_close(&args);
 }
 

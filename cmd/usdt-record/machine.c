@@ -6,7 +6,7 @@
 const char machine_bad_form[] = "its form is unknown";
 const char machine_bad_register[] = "it is not a general register";
 
-bool machine_take(struct slice *text, char c)
+bool machine_skip(struct slice *text, char c)
 {
 	if (!text->n || *text->p != c)
 		return false;
@@ -14,7 +14,7 @@ bool machine_take(struct slice *text, char c)
 	return true;
 }
 
-struct slice machine_take_until(struct slice *text, const char *ends)
+struct slice machine_parse_until(struct slice *text, const char *ends)
 {
 	struct slice s = {text->p, 0};
 
@@ -24,15 +24,15 @@ struct slice machine_take_until(struct slice *text, const char *ends)
 	return s;
 }
 
-static bool take_term(struct slice *text, uint64_t *sum, struct slice *symbol)
+static bool parse_term(struct slice *text, uint64_t *sum, struct slice *symbol)
 {
-	bool negative = machine_take(text, '-'), hex;
+	bool negative = machine_skip(text, '-'), hex;
 	struct slice term;
 	uint64_t number;
 
 	if (!negative)
-		machine_take(text, '+');
-	term = machine_take_until(text, "+-()[],");
+		machine_skip(text, '+');
+	term = machine_parse_until(text, "+-()[],");
 	if (!term.n)
 		return false;
 	hex = term.n > 2 && term.p[0] == '0' && (term.p[1] | 0x20) == 'x';
@@ -47,11 +47,11 @@ static bool take_term(struct slice *text, uint64_t *sum, struct slice *symbol)
 	return true;
 }
 
-bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol)
+bool machine_parse_sum(struct slice *text, uint64_t *number, struct slice *symbol)
 {
 	*number = 0;
 	while (text->n && !strchr("()[],", *text->p))
-		if (!take_term(text, number, symbol))
+		if (!parse_term(text, number, symbol))
 			return false;
 	return true;
 }

@@ -32,15 +32,15 @@ machine_parse x86_parse, arm64_parse;
 extern const char machine_bad_form[], machine_bad_register[];
 
 /* Removes c from the start of the text; false: it starts otherwise. */
-bool machine_take(struct slice *text, char c);
+bool machine_skip(struct slice *text, char c);
 
 /* Removes and returns the text up to the first of the characters in `ends`, or all of it. */
-struct slice machine_take_until(struct slice *text, const char *ends);
+struct slice machine_parse_until(struct slice *text, const char *ends);
 
 /*
  * Removes a sum, which may be empty, of signed numbers and at most one symbol. It ends before a
  * bracket or a comma, or with the text, and wraps around as addresses do. False: it is malformed.
  */
-bool machine_take_sum(struct slice *text, uint64_t *number, struct slice *symbol);
+bool machine_parse_sum(struct slice *text, uint64_t *number, struct slice *symbol);
 
 #endif

@@ -59,13 +59,13 @@ static const struct {
 	{"dh", RDX_OFFSET + 1},
 };
 
-static bool take_register(struct slice *s, uint16_t *offset)
+static bool parse_register(struct slice *s, uint16_t *offset)
 {
 	struct slice name;
 
-	if (!machine_take(s, '%'))
+	if (!machine_skip(s, '%'))
 		return false;
-	name = machine_take_until(s, ",)");
+	name = machine_parse_until(s, ",)");
 	for (unsigned i = 0; name.n && i < NUM_REGISTERS; i++)
 		for (unsigned size = 0; size < 4; size++)
 			if (slice_is(name, registers[i][size])) {
@@ -81,21 +81,21 @@ static bool take_register(struct slice *s, uint16_t *offset)
 }
 
 /* (BASE), (BASE,INDEX,SCALE) or (,INDEX,SCALE); without SCALE it is 1. */
-static bool take_registers(struct slice *s, struct operand *o)
+static bool parse_registers(struct slice *s, struct operand *o)
 {
 	uint64_t scale = 1;
 
-	if (!machine_take(s, '('))
+	if (!machine_skip(s, '('))
 		return false;
-	if (s->n && *s->p != ',' && !take_register(s, &o->base))
+	if (s->n && *s->p != ',' && !parse_register(s, &o->base))
 		return false;
-	if (machine_take(s, ',')) {
-		if (!take_register(s, &o->index) || o->index == RIP_OFFSET)
+	if (machine_skip(s, ',')) {
+		if (!parse_register(s, &o->index) || o->index == RIP_OFFSET)
 			return false;
-		if (machine_take(s, ',') && !number_decimal(machine_take_until(s, ")"), &scale))
+		if (machine_skip(s, ',') && !number_decimal(machine_parse_until(s, ")"), &scale))
 			return false;
 	}
-	if (!machine_take(s, ')') || s->n || !scale || scale > 8 || (scale & (scale - 1)))
+	if (!machine_skip(s, ')') || s->n || !scale || scale > 8 || (scale & (scale - 1)))
 		return false;
 	o->scale = __builtin_ctz(scale);
 	return true;
@@ -107,12 +107,13 @@ const char *x86_parse(struct operand *o, struct operand_symbol *symbol, struct s
 
 	if (text.n && *text.p == '%') {
 		o->kind = REGISTER;
-		return take_register(&text, &o->base) && !text.n && o->base != RIP_OFFSET ? NULL : machine_bad_register;
+		return parse_register(&text, &o->base) && !text.n && o->base != RIP_OFFSET ? NULL
+											   : machine_bad_register;
 	}
-	o->kind = machine_take(&text, '$') ? CONSTANT : MEMORY;
-	if (!text.n || !machine_take_sum(&text, &number, &symbol->name))
+	o->kind = machine_skip(&text, '$') ? CONSTANT : MEMORY;
+	if (!text.n || !machine_parse_sum(&text, &number, &symbol->name))
 		return machine_bad_form;
-	if (text.n && (o->kind == CONSTANT || !take_registers(&text, o)))
+	if (text.n && (o->kind == CONSTANT || !parse_registers(&text, o)))
 		return machine_bad_form;
 	o->value = number;
 	if (o->kind != MEMORY || o->base != RIP_OFFSET)
