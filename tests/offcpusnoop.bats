@@ -332,7 +332,7 @@ record_moves() {
     equal "$(grep -c '^sleep ' <<<"$stderr")" 2
     # a second list takes the place of the first
     sleep 2 &
-    run --separate-stderr timeout 20 offcpusnoop -p $idle,$$ -p $! 60
+    run --separate-stderr timeout 20 offcpusnoop -p "$idle,$$" -p $! 60
     says "offcpusnoop: process $! has ended"
     equal "$(grep -c '^sleep ' <<<"$stderr")" 1
 }
