@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/prctl.h>
@@ -598,12 +599,17 @@ static void uring_silent(long n)
 static void uring_overflow(long n)
 {
 	struct ring ring;
-	int ends[2];
+	int ends[2], written;
 
 	open_ring(&ring);
 	make_pipe(ends, 0);
-	while (n--)
+	for (long i = 0; i < n; i++)
 		submit(&ring, IORING_OP_WRITE, ends[1], data, 1, 0);
+	/* a kernel may have its own threads write, whose requests are cancelled at the end of the process */
+	do {
+		usleep(1000);
+		must(ioctl(ends[0], FIONREAD, &written));
+	} while (written < n);
 }
 
 /* Requests that are pending when tracing ends, the second one for a registered file. */
