@@ -46,7 +46,7 @@ struct thread {
 	enum { UNKNOWN, FINDING, ON, OFF, ENDED } state; /* FINDING: find_threads() is writing `off` */
 	__u32 id;           /* in the kernel's first namespace, for the ids in totals: exec can change it */
 	__u64 since;        /* when the state was set */
-	__u64 irq, softirq; /* when its current interrupts started; 0: there is none */
+	__u64 irq, softirq; /* when its current interrupts started; 0: not in one */
 	struct offcpusnoop_totals totals;
 	bool by_stopper;              /* the kernel's migration thread took its CPU */
 	struct offcpusnoop_event off; /* the interval, while it is OFF */

@@ -301,7 +301,7 @@ static unsigned four_hex(const char *p)
 /* The letters of the short escape sequences, and what they stand for. */
 static const char escape_letters[] = "\"\\bfnrt", escape_bytes[] = "\"\\\b\f\n\r\t";
 
-/* Decodes the \uXXXX that raw starts with, or the two that are the surrogates of one character. */
+/* Decodes the \u escape that raw starts with, or a pair of them: the surrogates of one character. */
 static char *unescape_point(char *to, struct slice *raw)
 {
 	unsigned point = four_hex(slice_cut(raw, 6).p + 2), second;

@@ -68,7 +68,7 @@ static void read_connections(struct connections *c, const struct trace *t)
 		qsort(c->uses, c->num_uses, sizeof(*c->uses), compare_uses);
 }
 
-/* To be called for owners in ascending order. *next: the first use that has not been skipped or written. */
+/* To be called for owners in ascending order. *next: the first use that is neither skipped nor written yet. */
 static void write_connection(struct out *out, const struct trace *t, const struct connections *c, unsigned id,
 			     size_t *next)
 {

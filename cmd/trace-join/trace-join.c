@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-join: names the objects behind the addresses and owners in trace lines. An argument is
+ * trace-join: names the objects at the addresses, and of the owners, in trace lines. An argument is
  * annotated if a lifetime line has its name and address at that time. An entry whose owner is in a
  * lifetime line gets the annotation as another argument. The output is text, in the format of
  * SPDK's trace.py or in a shorter one, or the same JSON lines with every other byte unchanged.

@@ -20,7 +20,7 @@ struct rate_range {
 	uint64_t low, high;
 };
 
-/* The rates that fit both times. False when there is none, or when b is not at least 2 ns later than a. */
+/* The rates that fit both times. False if no rate fits, or if b is less than 2 ns later than a. */
 bool rate_between(struct rate_point a, struct rate_point b, struct rate_range *range);
 
 /* The number in the range that ends in the most zeros; the lowest of these. */

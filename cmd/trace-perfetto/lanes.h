@@ -15,7 +15,7 @@ struct lanes {
 	size_t n, cap;
 };
 
-/* The end of a slice that has not ended. */
+/* The end of a slice that is still open. */
 #define LANES_NO_END UINT64_MAX
 
 /*

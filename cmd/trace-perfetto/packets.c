@@ -159,7 +159,7 @@ void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 	write_packet(p);
 }
 
-/* Sets the track and the time of an event. Starts the track's sequence if it has not started in this epoch. */
+/* Sets the track and the time of an event. The first one of an epoch starts the track's sequence. */
 static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];

@@ -56,7 +56,7 @@ static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
 	return NULL;
 }
 
-/* Cuts the path out of a line: NAME => PATH (ADDRESS), or PATH (ADDRESS). NULL: there is none. */
+/* Cuts the path out of a line: NAME => PATH (ADDRESS), or PATH (ADDRESS). NULL: the line has no path. */
 static char *library_path(char *line)
 {
 	char *path = strstr(line, " => "), *end = strrchr(line, '(');

@@ -32,7 +32,7 @@ struct owners_follower {
 	bool starting;    /* no note that there is no trace so far */
 	uint64_t checked; /* when the owners were last read, milliseconds of the clock */
 	bool due;         /* a qpair was reported since then */
-	size_t mark;      /* offset of its line in the output, which has not been flushed since */
+	size_t mark;      /* offset in the output of its line, from which on lines are held back */
 	bool again;       /* one was reported before the last reading */
 };
 
