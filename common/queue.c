@@ -11,6 +11,11 @@ bool queue_is_over(const struct queue_entry *entry)
 	return entry->span->generation != entry->generation || entry->span->ended;
 }
 
+static struct queue_entry *entry_at(const struct queue *q, size_t i)
+{
+	return &q->all[(q->first + i) & (q->cap - 1)];
+}
+
 /* Drops the entries that are over before the ring grows. */
 static void make_room(struct queue *q)
 {
@@ -18,7 +23,7 @@ static void make_room(struct queue *q)
 	struct queue_entry *all = mem_array(cap, sizeof(*all));
 
 	for (size_t i = 0; i < q->n; i++) {
-		const struct queue_entry *entry = &q->all[(q->first + i) % q->cap];
+		const struct queue_entry *entry = entry_at(q, i);
 
 		if (!queue_is_over(entry))
 			all[n++] = *entry;
@@ -31,7 +36,7 @@ void queue_add(struct queue *q, struct span *s, uint64_t since)
 {
 	if (q->n == q->cap)
 		make_room(q);
-	q->all[(q->first + q->n++) % q->cap] = (struct queue_entry){s, s->generation, since};
+	*entry_at(q, q->n++) = (struct queue_entry){s, s->generation, since};
 }
 
 /* Entries whose spans are prefetched. */
@@ -55,14 +60,14 @@ static void prefetch_parts(const struct span *s)
 
 bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry)
 {
-	if (!q->n || q->all[q->first].since > since)
+	if (!queue_is_due(q, since))
 		return false;
 	*entry = q->all[q->first];
-	q->first = (q->first + 1) % q->cap;
+	q->first = (q->first + 1) & (q->cap - 1);
 	q->n--;
 	/* since they were added, the next spans have dropped out of the cache */
 	for (size_t i = 0; i < q->n && i < AHEAD; i++)
-		prefetch_span(q->all[(q->first + i) % q->cap].span);
+		prefetch_span(entry_at(q, i)->span);
 	if (q->n)
 		prefetch_parts(q->all[q->first].span);
 	return true;

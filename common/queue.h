@@ -19,12 +19,18 @@ struct queue {
 		uint32_t generation; /* of the span, when it was added */
 		uint64_t since;      /* ns */
 	} * all;                     /* a ring */
-	size_t first, n, cap;
+	size_t first, n, cap;        /* cap: a power of two */
 };
 
 void queue_add(struct queue *q, struct span *s, uint64_t since);
 
-/* Removes the first entry if it has been waiting since this time or longer. False if not. */
+/* Whether the first entry has been waiting since this time or longer. */
+static inline bool queue_is_due(const struct queue *q, uint64_t since)
+{
+	return q->n && q->all[q->first].since <= since;
+}
+
+/* Removes the first entry if it is due. False if not. */
 bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry);
 
 /* Whether the entry's span has ended; its memory may have been reused. */

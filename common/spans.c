@@ -325,7 +325,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 
 	spans->now = now > spans->now ? now : spans->now;
 	now = spans->now;
-	if (now > SPANS_GRACE_NS)
+	if (now > SPANS_GRACE_NS && queue_is_due(&spans->ending, now - SPANS_GRACE_NS))
 		end_since(spans, now - SPANS_GRACE_NS);
 	while (spans->stuck && now >= spans->stuck_ns && queue_pop(&spans->open, now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
