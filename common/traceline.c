@@ -18,14 +18,6 @@ void traceline_add_arg(struct traceline *l, struct slice key, const void *note)
 	*add_arg(l) = (struct traceline_arg){.key = key, .note = note};
 }
 
-struct slice traceline_arg(const struct traceline *l, const char *key)
-{
-	for (size_t i = 0; i < l->num_args; i++)
-		if (slice_is(l->args[i].key, key))
-			return l->args[i].value;
-	return (struct slice){};
-}
-
 struct slice traceline_string(struct slice value)
 {
 	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : (struct slice){"", 0};
