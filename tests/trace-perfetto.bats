@@ -54,6 +54,37 @@ spans_of() { # FILE [ARGUMENT]...
     equal "$(slice i0 '[.track[2:], .name, .ts, .dur, .args]')" '[["qid 1 s 0x1","i"],"write 8 @98264 Null0",1100,300,{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}]'
 }
 
+@test "a state has the arguments that its span does not have, whatever their order" {
+    local many
+    many=$(seq -s ' ' 0 69 | sed -E 's/[0-9]+/"a&":&/g; s/ /,/g')
+    {
+        entry 1.000 NEW r0 - 0x10 '"args":{"a":1,"b":2,"q":{"x":5},"x":6}'
+        entry 2.000 SAME r0 1.000 0x10 '"args":{"b":2,"a":1}'
+        entry 3.000 OTHERS r0 2.000 0x10 '"args":{"b":22,"c":3,"a":1}'
+        # the member of an object, and one that is the end of another one
+        entry 4.000 INNER r0 3.000 0x10 '"args":{"x":5,"a":1}'
+        entry 5.000 NEW r1 - 0x20 '"args":{"aa":11}'
+        entry 6.000 PART r1 1.000 0x20 '"args":{"a":1}'
+        entry 7.000 NEW r2 - 0x30 "\"args\":{$many}"
+        # which are the same is known of the first 64
+        entry 8.000 MANY r2 1.000 0x30 "\"args\":{$many}"
+    } >in
+    draw in
+    equal "$(jq -c 'select(.slices) | .slices[1:][] | [.name, .args]' drawn | tr '\n' ' ')" \
+        '["SAME",{}] ["OTHERS",{"args":{"b":22,"c":3}}] ["INNER",{"args":{"x":5}}] ["PART",{"args":{"a":1}}] ["MANY",{"args":{"a64":64,"a65":65,"a66":66,"a67":67,"a68":68,"a69":69}}] '
+}
+
+@test "types that share a letter have rows of their own" {
+    {
+        entry 1.000 ISCSI_READ_PDU p0 - 0x10
+        entry 1.500 NVME_TCP_SUBMIT p0 - 0x20 '"args":{"opc":1}' | sed 's/"object"/"poller":"q01",&/'
+        entry 2.000 ISCSI_PDU_COMPLETED p0 1 0x10
+        entry 3.000 NVME_TCP_COMPLETE p0 1.5 0x20
+    } >in
+    draw in
+    equal "$(jq -c 'select(.slices) | [.track[-1], .name, .ts, .dur]' drawn | tr '\n' ' ')" '["p ISCSI","p0",1000,1000] ["p NVME_TCP","write",1500,1500] '
+}
+
 @test "an object in flight has no end, and one whose creation is missing says so" {
     requests >in
     spans_of in
@@ -87,6 +118,12 @@ spans_of() { # FILE [ARGUMENT]...
     # with -e the others as well
     draw in -e
     equal "$(jq -c 'select(.instant) | [.track[1], .name, .args.id]' drawn | tr '\n' ' ')" '["lcore 0 app","READ",null] ["lcore 0 app","TCP_REQ_NEW","r0"] ["lcore 0 app","BDEV_IO_START","i0"] ["lcore 1","TCP_REQ_EXECUTING","r0"] ["lcore 0 app","TCP_REQ_NEW","r1"] ["lcore 0 app","DONE","n/a"] ["lcore 0 app","BDEV_IO_DONE","i0"] ["lcore 0 app","TCP_REQ_EXECUTED","r0"] ["lcore 0 app","TCP_REQ_COMPLETED","r0"] ["lcore 0 app","TCP_REQ_EXECUTING","r1"] '
+    # the first one of each object has an arrow to the object
+    jq -c 'select(.instant and .args.id) | .args.id as $id | .flows[] | [$id, .]' drawn | sort >arrows
+    equal "$(wc -l <arrows)" 4
+    jq -c 'select(.slices) | .args.id as $id | .flows[] | select(. > 9e18) | [$id, .]' drawn | sort | diff arrows -
+    # jq rounds their numbers
+    equal "$(grep -o '\<9223372[0-9]*' drawn | sort | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" '2 2 2 2 '
     # one that is too late for its object is not lost
     { cat in; entry 0.900 TCP_REQ_LATE r0 0.1 0x10; } >late
     status_is 0 trace-perfetto late
@@ -109,6 +146,20 @@ values() { # NAME FILTER
     { entry 1.000 NEW r0 - 0x10; entry 2.000 NEW r1 - 0x10; entry 3.000 NEW r2 - 0x10; } >in
     draw in
     equal "$(values 'requests in flight' 'select(.track[1] == "requests in flight") | [.ts, .value]')" '[1000,1] [2000,0] '
+}
+
+@test "at the end as many requests are in flight as trace-spans says" {
+    for name in sample sample-g3; do
+        mktrace "$DATA/$name.jsonl" >trace
+        trace-dump -q trace >whole
+        # cut off, more are in flight
+        for lines in 100 150 10000; do
+            head -n $lines whole >in
+            draw in
+            values 'requests in flight' 'select(.track[1] == "requests in flight") | .value' >all
+            equal "$(awk '{ print $NF }' all)" "$(trace-spans -q -a -j in | jq -s 'map(select(.open and (.parent | not))) | length')"
+        done
+    done
 }
 
 @test "a request that goes on after its final state is in flight again" {
@@ -174,6 +225,36 @@ values() { # NAME FILTER
     } >in
     draw in
     equal "$(jq -c 'select(.track[1] == "IOPS") | [.ts, .value]' drawn | tr '\n' ' ')" '[1000000,5000] [2000000,2000] [3000000,0] [8000000,1000] [9000000,0] '
+}
+
+@test "a counter shows how many blocks requests moved in each millisecond" {
+    io() { # US NUMBER BLOCKS
+        entry "$1.000" TCP_REQ_NEW "r$2" - "0x${2}0"
+        entry "$1.100" BDEV_IO_START "i$2" - "0x${2}1" '"related":"r'"$2"'"' '"args":{"type":1,"ctx":"0x'"$2"'0"}' | sed "s/\"object\"/\"size\":$3,&/"
+        entry "$1.200" BDEV_IO_DONE "i$2" 0.100 "0x${2}1"
+        entry "$1.300" TCP_REQ_COMPLETED "r$2" 0.300 "0x${2}0"
+    }
+    { io 10 1 8; io 20 2 56; io 1000 3 1; entry 2000.000 TCP_REQ_NEW r4 - 0x40; entry 2001.000 TCP_REQ_COMPLETED r4 1.000 0x40; } >in
+    draw in
+    # the last one moved none
+    equal "$(jq -c 'select(.track[1] == "blocks per second") | [.ts, .value]' drawn | tr '\n' ' ')" '[0,64000] [1000000,1000] [2000000,0] '
+    equal "$(jq -c 'select(.track[1] == "IOPS") | [.ts, .value]' drawn | tr '\n' ' ')" '[0,2000] [1000000,1000] [2000000,1000] [3000000,0] '
+}
+
+@test "counters show the queue depths that tracepoints have" {
+    {
+        entry 1.000 TCP_REQ_NEW r0 - 0x10 '"args":{"qd":5}' | sed 's/"object"/"poller":"t02","owner":"1.2.3.4:5 s",&/'
+        entry 2.000 BDEV_IO_START i0 - 0x20 '"related":"r0"' '"args":{"ctx":"0x10","qd":1}' | sed 's/"object"/"poller":"b01","owner":"bdev_Null0",&/; s/"lcore":0/"lcore":3/'
+        entry 3.000 BDEV_IO_START i1 - 0x30 '"related":"r0"' '"args":{"ctx":"0x10","qd":2}' | sed 's/"object"/"poller":"b01","owner":"bdev_Null0",&/; s/"lcore":0/"lcore":3/'
+        # the same depth once more, another channel, and one that is not known
+        entry 4.000 BDEV_IO_START i2 - 0x40 '"related":"r0"' '"args":{"ctx":"0x10","qd":2}' | sed 's/"object"/"poller":"b01","owner":"bdev_Null0",&/; s/"lcore":0/"lcore":3/'
+        entry 5.000 NVME_TCP_SUBMIT p0 - 0x50 '"related":"i0"' '"args":{"ctx":"0x20","qd":0}' | sed 's/"object"/"poller":"q07",&/'
+        entry 6.000 NVME_TCP_COMPLETE n/a - 0x60 '"args":{"qd":9}' | sed 's/"object"/"poller":"q07",&/'
+        entry 7.000 TCP_REQ_COMPLETED r0 6.000 0x10 '"args":{"qd":4}' | sed 's/"object"/"poller":"t02","owner":"1.2.3.4:5 s",&/'
+    } >in
+    draw in
+    equal "$(jq -c 'select(.value) | select(.track[-1] | startswith("queue depth")) | [.track[1:], .ts, .value]' drawn | tr '\n' ' ')" \
+        '[["1.2.3.4:5 s","queue depth"],1000,5] [["lcore 3","queue depth bdev_Null0 b01"],2000,1] [["lcore 3","queue depth bdev_Null0 b01"],3000,2] [["lcore 0","queue depth q07"],5000,0] [["1.2.3.4:5 s","queue depth"],7000,4] '
 }
 
 @test "slices of a row do not overlap, and there are no more rows than needed" {

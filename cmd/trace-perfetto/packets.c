@@ -15,27 +15,28 @@ enum { SHORT = 16 };
 /* Room for a packet with a short event. */
 enum { SHORT_PACKET = 64 };
 
-void packets_start(struct packets *p)
+void packets_start(struct picture *p)
 {
 	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
 	p->epoch = 1;
 	out_room(&p->event, SHORT);
-	notes_start(&p->notes);
+	annotations_start(&p->notes);
 }
 
 /* Starts a packet of a track's sequence. */
-static void start_packet(struct packets *p, uint32_t track)
+static void start_packet(struct picture *p, uint32_t track)
 {
 	p->packet.len = 0;
 	proto_uint(&p->packet, PACKET_SEQUENCE_ID, (uint64_t)track + 1);
 }
 
-uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, struct slice name, bool is_counter)
+uint32_t picture_add_track(struct picture *p, enum picture_kind kind, uint32_t parent, uint32_t rank, struct slice name)
 {
 	struct track *track = mem_array(1, sizeof(*track));
 
-	*track = (struct track){.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = is_counter};
-	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
+	*track = (struct track){
+		.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = kind == PICTURE_COUNTER};
+	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
 		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
 	proto_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
@@ -46,7 +47,7 @@ uint32_t packets_add_track(struct packets *p, uint32_t parent, uint32_t rank, st
 	return p->num_tracks++;
 }
 
-void packets_pass(struct packets *p, uint64_t ns)
+void packets_pass(struct picture *p, uint64_t ns)
 {
 	if (p->written < PACKETS_EPOCH_BYTES && (ns < p->epoch_ns || ns - p->epoch_ns < PACKETS_EPOCH_NS))
 		return;
@@ -60,7 +61,7 @@ static uint64_t uuid_of(uint32_t track)
 	return UUID_BASE + track + 1;
 }
 
-static void write_packet(struct packets *p)
+static void write_packet(struct picture *p)
 {
 	p->written += p->packet.len;
 	proto_bytes(p->out, TRACE_PACKET, out_contents(&p->packet));
@@ -77,7 +78,7 @@ static void put_clock(struct out *out, unsigned id, uint64_t ns, bool incrementa
 	proto_close(out, clock);
 }
 
-static void describe(struct packets *p, uint32_t number)
+static void describe(struct picture *p, uint32_t number)
 {
 	struct track *track = p->tracks[number];
 	struct out *out = &p->packet;
@@ -106,7 +107,7 @@ static void describe(struct packets *p, uint32_t number)
 }
 
 /* Starts a track's sequence, or starts it again: sets its clock to ns, and the track of its events. */
-static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
+static void start_sequence(struct picture *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];
 	struct out *out = &p->packet;
@@ -117,7 +118,7 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	track->started = p->epoch;
 	memset(track->seen, 0, sizeof(track->seen));
 	track->has_counters = track->counters[0] != MAP_NONE;
-	for (unsigned i = 0; i < PACKETS_COUNTERS && track->has_counters; i++)
+	for (unsigned i = 0; i < PICTURE_COUNTERS && track->has_counters; i++)
 		describe(p, track->counters[i]);
 	start_packet(p, number);
 	proto_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
@@ -125,7 +126,7 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	proto_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE_ID);
 	inner = proto_open(out, DEFAULTS_TRACK_EVENT);
 	proto_uint(out, EVENT_DEFAULTS_TRACK_UUID, uuid_of(number));
-	for (unsigned i = 0; i < PACKETS_COUNTERS && track->has_counters; i++)
+	for (unsigned i = 0; i < PICTURE_COUNTERS && track->has_counters; i++)
 		proto_uint(out, EVENT_DEFAULTS_EXTRA_COUNTERS, uuid_of(track->counters[i]));
 	proto_close(out, inner);
 	proto_close(out, message);
@@ -136,12 +137,12 @@ static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 	write_packet(p);
 }
 
-bool packets_wants_clock(const struct packets *p)
+bool packets_wants_clock(const struct picture *p)
 {
 	return p->clock_epoch != p->epoch;
 }
 
-void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime)
+void packets_clock(struct picture *p, uint64_t ns, uint64_t realtime)
 {
 	size_t snapshot;
 
@@ -160,7 +161,7 @@ void packets_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 }
 
 /* Sets the track and the time of an event. The first one of an epoch starts the track's sequence. */
-static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
+static inline void set_time(struct picture *p, uint32_t number, uint64_t ns)
 {
 	struct track *track = p->tracks[number];
 
@@ -174,17 +175,11 @@ static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
 	track->ns += p->is_absolute ? 0 : p->ticks;
 }
 
-static inline void start_event(struct packets *p, unsigned type)
+static inline void start_event(struct picture *p, unsigned type)
 {
-	p->interned.len = p->num_notes = 0;
+	p->interned.len = 0;
 	/* packets_start() has made room */
 	p->event.len = proto_put(p->event.buf, EVENT_TYPE, type) - p->event.buf;
-}
-
-void packets_open(struct packets *p, uint32_t track, uint64_t ns, unsigned type)
-{
-	set_time(p, track, ns);
-	start_event(p, type);
 }
 
 static inline char *put_bytes(char *to, const char *from, size_t n)
@@ -195,14 +190,14 @@ static inline char *put_bytes(char *to, const char *from, size_t n)
 	return to + n;
 }
 
-static inline char *put_time(const struct packets *p, char *to)
+static inline char *put_time(const struct picture *p, char *to)
 {
 	to = proto_put(to, PACKET_TIMESTAMP, p->ticks);
 	return p->is_absolute ? proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID) : to;
 }
 
 /* Writes a packet with an event of n bytes, at most 8. The first one is in the lowest bits. */
-static inline void write_short(struct packets *p, uint64_t event, unsigned n)
+static inline void write_short(struct picture *p, uint64_t event, unsigned n)
 {
 	char *start = out_room(p->out, SHORT_PACKET), *to = start + 2; /* its key and length */
 
@@ -215,14 +210,13 @@ static inline void write_short(struct packets *p, uint64_t event, unsigned n)
 	out_commit(p->out, to);
 }
 
-void packets_close(struct packets *p)
+/* Writes a packet with the event and these notes; without any, their p may be NULL. */
+static void write_event(struct picture *p, struct slice notes)
 {
 	const struct track *track = p->track;
 	char time[SHORT], *to;
-	size_t time_n = put_time(p, time) - time, event = p->event.len, n;
+	size_t time_n = put_time(p, time) - time, event = p->event.len + notes.n, n;
 
-	for (unsigned i = 0; i < p->num_notes; i++)
-		event += p->notes_of_event[i].n;
 	n = track->head_n + time_n + proto_size_bytes(PACKET_TRACK_EVENT, event);
 	if (p->interned.len)
 		n += proto_size_bytes(PACKET_INTERNED_DATA, p->interned.len);
@@ -232,8 +226,8 @@ void packets_close(struct packets *p)
 	memcpy(to, time, sizeof(time));
 	to += time_n;
 	to = put_bytes(proto_put_length(to, PACKET_TRACK_EVENT, event), p->event.buf, p->event.len);
-	for (unsigned i = 0; i < p->num_notes; i++)
-		to = mempcpy(to, p->notes_of_event[i].p, p->notes_of_event[i].n);
+	if (notes.n)
+		to = mempcpy(to, notes.p, notes.n);
 	if (p->interned.len) {
 		to = proto_put_length(to, PACKET_INTERNED_DATA, p->interned.len);
 		to = mempcpy(to, p->interned.buf, p->interned.len);
@@ -248,57 +242,20 @@ enum {
 	BYTE = 0x7f,
 };
 
-void packets_end(struct packets *p, uint32_t track, uint64_t ns)
+/* Ends the innermost slice: an event without anything else. */
+static void end_slice(struct picture *p, uint32_t track, uint64_t ns)
 {
 	set_time(p, track, ns);
 	write_short(p, TYPE_KEY | TYPE_SLICE_END << 8, 2);
 }
 
-static inline bool is_defined(const struct packets *p, unsigned use)
+static inline bool is_defined(const struct picture *p, unsigned use)
 {
 	return p->track->seen[use / 64] >> use % 64 & 1;
 }
 
-void packets_named(struct packets *p, uint32_t track, uint64_t ns, unsigned type, uint32_t event,
-		   struct notes_list list)
-{
-	set_time(p, track, ns);
-	if (!list.bytes.n && event < BYTE && is_defined(p, NOTES_KINDS * NOTES_MAX + event)) {
-		write_short(p, TYPE_KEY | type << 8 | NAME_KEY << 16 | (event + 1) << 24, 4);
-		return;
-	}
-	start_event(p, type);
-	packets_name(p, event);
-	packets_notes(p, list);
-	packets_close(p);
-}
-
-void packets_count(struct packets *p, uint32_t track, uint64_t ns, uint64_t value)
-{
-	packets_open(p, track, ns, TYPE_COUNTER);
-	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
-	packets_close(p);
-}
-
-void packets_expect(struct packets *p, uint32_t track, const uint32_t counters[PACKETS_COUNTERS])
-{
-	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
-}
-
-void packets_values(struct packets *p, const uint32_t counters[PACKETS_COUNTERS],
-		    const uint64_t values[PACKETS_COUNTERS])
-{
-	/* a sequence that started before packets_expect() names them in each event */
-	for (unsigned i = 0; i < PACKETS_COUNTERS && !p->track->has_counters; i++) {
-		describe(p, counters[i]);
-		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(counters[i]));
-	}
-	for (unsigned i = 0; i < PACKETS_COUNTERS; i++)
-		proto_uint(&p->event, EVENT_EXTRA_VALUES, values[i]);
-}
-
-/* Defines a number in the track's sequence. Names of events are the kind after those of notes. */
-static void add_definition(struct packets *p, unsigned use)
+/* Defines a number in the track's sequence. Names of states are the kind after those of notes. */
+static void add_definition(struct picture *p, unsigned use)
 {
 	static const unsigned fields[] = {
 		[NOTES_NAMES] = INTERNED_ANNOTATION_NAMES,
@@ -312,58 +269,125 @@ static void add_definition(struct packets *p, unsigned use)
 	start = proto_open(&p->interned, fields[kind]);
 	proto_uint(&p->interned, INTERNED_IID, number + 1);
 	proto_string(&p->interned, INTERNED_TEXT,
-		     (kind == NOTES_KINDS ? p->events : &p->notes.known[kind])->all[number]);
+		     (kind == NOTES_KINDS ? p->states : &p->notes.known[kind])->all[number]);
 	proto_close(&p->interned, start);
 }
 
-static inline void define(struct packets *p, unsigned use)
+static inline void define(struct picture *p, unsigned use)
 {
 	if (!is_defined(p, use))
 		add_definition(p, use);
 }
 
-void packets_name(struct packets *p, uint32_t event)
+static void put_values(struct picture *p, const struct picture_values *values)
 {
-	if (event >= PACKETS_NAMES) {
-		proto_string(&p->event, EVENT_NAME, p->events->all[event]);
-		return;
+	/* a sequence that started before picture_expect() names them in each event */
+	for (unsigned i = 0; i < PICTURE_COUNTERS && !p->track->has_counters; i++) {
+		describe(p, values->counters[i]);
+		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(values->counters[i]));
 	}
-	define(p, NOTES_KINDS * NOTES_MAX + event);
-	proto_uint(&p->event, EVENT_NAME_IID, event + 1);
+	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+		proto_uint(&p->event, EVENT_EXTRA_VALUES, values->values[i]);
 }
 
-void packets_name_text(struct packets *p, struct slice name)
+void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
+		   const struct picture_values *values)
 {
+	(void)end;
+	set_time(p, track, begin);
+	start_event(p, TYPE_SLICE_BEGIN);
 	proto_string(&p->event, EVENT_NAME, name);
+	if (values)
+		put_values(p, values);
 }
 
-void packets_flow(struct packets *p, uint64_t flow, bool last)
+void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
 {
-	proto_fixed64(&p->event, last ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, flow);
+	/* of two events at the same time, either may be read first: then the flow stays open */
+	proto_fixed64(&p->event, to_here && later ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, number);
 }
 
-void packets_notes(struct packets *p, struct notes_list list)
+void picture_close(struct picture *p, const struct notes *notes)
 {
 	for (unsigned kind = 0; kind < NOTES_KINDS; kind++) {
 		uint64_t *seen = &p->track->seen[kind * NOTES_MAX / 64];
 
-		while (list.bits[kind] & ~*seen)
-			add_definition(p, kind * NOTES_MAX + __builtin_ctzll(list.bits[kind] & ~*seen));
+		while (notes->bits[kind] & ~*seen)
+			add_definition(p, kind * NOTES_MAX + __builtin_ctzll(notes->bits[kind] & ~*seen));
 	}
-	for (size_t i = 0; i < list.n; i++)
-		define(p, list.uses[i]);
-	p->notes_of_event[p->num_notes] = list.bytes;
-	p->num_notes += list.bytes.n > 0;
+	for (size_t i = 0; i < notes->n; i++)
+		define(p, notes->uses[i]);
+	write_event(p, out_contents(&notes->bytes));
 }
 
-void packets_free(struct packets *p)
+void picture_end(struct picture *p, uint32_t track, uint64_t end, const struct picture_values *values)
+{
+	if (!values) {
+		end_slice(p, track, end);
+		return;
+	}
+	set_time(p, track, end);
+	start_event(p, TYPE_SLICE_END);
+	put_values(p, values);
+	write_event(p, (struct slice){});
+}
+
+/* An event whose name is that of a state. */
+static void write_named(struct picture *p, uint32_t track, uint64_t ns, unsigned type, uint32_t state, uint64_t arrow,
+			const struct notes *notes)
+{
+	set_time(p, track, ns);
+	if (!notes->bytes.len && !arrow && state < BYTE && is_defined(p, NOTES_KINDS * NOTES_MAX + state)) {
+		write_short(p, TYPE_KEY | type << 8 | NAME_KEY << 16 | (state + 1) << 24, 4);
+		return;
+	}
+	start_event(p, type);
+	if (state >= PACKETS_NAMES) {
+		proto_string(&p->event, EVENT_NAME, p->states->all[state]);
+	} else {
+		define(p, NOTES_KINDS * NOTES_MAX + state);
+		proto_uint(&p->event, EVENT_NAME_IID, state + 1);
+	}
+	if (arrow)
+		picture_arrow(p, arrow, true, false);
+	picture_close(p, notes);
+}
+
+void picture_state(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state,
+		   const struct notes *notes)
+{
+	write_named(p, track, begin, TYPE_SLICE_BEGIN, state, 0, notes);
+	if (end != PICTURE_NO_END)
+		end_slice(p, track, end);
+}
+
+void picture_instant(struct picture *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow,
+		     const struct notes *notes)
+{
+	write_named(p, track, ns, TYPE_INSTANT, state, arrow, notes);
+}
+
+void picture_count(struct picture *p, uint32_t counter, uint64_t ns, uint64_t value)
+{
+	set_time(p, counter, ns);
+	start_event(p, TYPE_COUNTER);
+	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
+	write_event(p, (struct slice){});
+}
+
+void picture_expect(struct picture *p, uint32_t track, const uint32_t counters[PICTURE_COUNTERS])
+{
+	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
+}
+
+void packets_free(struct picture *p)
 {
 	for (uint32_t i = 0; i < p->num_tracks; i++) {
 		free(p->tracks[i]->name);
 		free(p->tracks[i]);
 	}
 	free(p->tracks);
-	notes_free(&p->notes);
+	annotations_free(&p->notes);
 	out_close(&p->packet);
 	out_close(&p->event);
 	out_close(&p->interned);

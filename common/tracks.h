@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tracks of places (common/places.h), and those below them.
+ * The tracks of places (places.h), and those below them.
  *
  *	process
- *		requests in flight, waiting for a buffer, IOPS
+ *		requests in flight, waiting for a buffer, IOPS, blocks per second
  *		lcore
+ *			queue depths
  *			off CPU, interrupts: rows
  *		host
  *			connection
- *				requests in flight
+ *				requests in flight, queue depth
  *				rows for each type of objects
  */
-#ifndef TRACE_PERFETTO_TRACKS_H
-#define TRACE_PERFETTO_TRACKS_H
+#ifndef TRACKS_H
+#define TRACKS_H
 
 #include "lanes.h"
-#include "packets.h"
+#include "picture.h"
 #include "places.h"
 
-/* What is counted. */
+/* What is counted, and what is summed up in each millisecond. */
 enum tracks_counter { TRACKS_IN_FLIGHT, TRACKS_WAITING, TRACKS_COUNTERS };
+enum tracks_rate { TRACKS_IOPS, TRACKS_BLOCKS, TRACKS_RATES };
 
 struct tracks {
-	struct packets *packets; /* set before the first call */
+	struct picture *picture; /* set before the first call */
 	struct places places;
 	struct tracks_place {
 		uint32_t track;
@@ -30,17 +32,25 @@ struct tracks {
 			uint32_t track; /* MAP_NONE: not used so far */
 			uint64_t value;
 		} counters[TRACKS_COUNTERS];
-		/*
-		 * of a process: the track of its IOPS, the latest millisecond in which requests ended, and how many did
-		 */
-		uint32_t rate;
-		uint64_t ms, ended;
+		/* of a process: the latest millisecond in which requests ended, and the sums of that */
+		uint64_t ms;
+		struct {
+			uint32_t track; /* ditto */
+			uint64_t sum;
+		} rates[TRACKS_RATES];
 	} * all; /* by place */
 	uint32_t n;
 	size_t cap;
 	struct map rows; /* a place and a kind: index in lanes */
 	struct lanes *lanes;
 	size_t num_lanes, cap_lanes;
+	struct intern channels; /* with queue depths, by their pollers */
+	struct map depths;      /* a place and a channel: index in channel_depths */
+	struct tracks_depth {
+		uint32_t track;
+		uint64_t value;
+	} * channel_depths;
+	size_t num_depths, cap_depths;
 };
 
 /* The track of a place. */
@@ -55,21 +65,27 @@ uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct 
 
 /* The requests in flight: in the place's process, and in the place. */
 struct tracks_count {
-	uint64_t values[PACKETS_COUNTERS];
+	uint64_t values[PICTURE_COUNTERS];
 };
 
 /* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
 struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
 
-/* Draws the numbers: with the event being written, or by themselves at a time in ns. */
-void tracks_draw_with(struct tracks *t, uint32_t place, struct tracks_count count);
+/* The numbers as values of their counters, for an event. False: nothing was ever counted. */
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct picture_values *values);
+
+/* Draws the numbers by themselves, at a time in ns. */
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);
 
 /* Counts one more, or one less, waiting for a buffer, and draws the number. */
 void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more);
 
-/* A request has ended there. */
-void tracks_end(struct tracks *t, uint32_t place, uint64_t ns);
+/* A request for this number of blocks has ended there. */
+void tracks_end(struct tracks *t, uint32_t place, uint64_t ns, uint64_t blocks);
+
+/* Draws the queue depth of a channel, if it has changed. name: of the counter, which is drawn in the place. */
+void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct slice name, uint64_t ns,
+		  uint64_t value);
 
 /* Writes the rates of the last milliseconds. */
 void tracks_finish(struct tracks *t);

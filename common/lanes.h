@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Assigns slices to rows so that they do not overlap. */
-#ifndef TRACE_PERFETTO_LANES_H
-#define TRACE_PERFETTO_LANES_H
+#ifndef LANES_H
+#define LANES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -9,14 +9,11 @@
 /* All zero has no rows. */
 struct lanes {
 	struct lane {
-		uint64_t end; /* ns, of its last slice */
+		uint64_t end; /* ns, of its last slice; UINT64_MAX: that is still open */
 		uint32_t track;
 	} * all; /* by end */
 	size_t n, cap;
 };
-
-/* The end of a slice that is still open. */
-#define LANES_NO_END UINT64_MAX
 
 /*
  * Assigns a slice from first to end, in ns, to the free row that was used last, or to a new one.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "notes.h"
+#include "annotations.h"
 
 #include <stdlib.h>
 
@@ -13,23 +13,21 @@ enum {
 	LEVELS = 2,      /* of objects in a note: the arguments, and one that trace-join annotated */
 };
 
-static const char *const names[NOTE_LIFT] = {
-	[NOTE_ID] = "id",         [NOTE_VALUE] = "value", [NOTE_TSC] = "tsc",   [NOTE_RELATED] = "related",
-	[NOTE_POLLER] = "poller", [NOTE_OWNER] = "owner", [NOTE_SIZE] = "size", [NOTE_LCORE] = "lcore",
-	[NOTE_OPEN] = "open",     [NOTE_CUT] = "cut",     [NOTE_TORN] = "torn", [NOTE_IO] = "io",
-	[NOTE_ARGS] = "args",
-};
+/* Keys of an event's notes, and of the members of one that is an object. */
+enum { NOTE_KEY = EVENT_DEBUG_ANNOTATIONS << 3 | WIRE_LEN, MEMBER_KEY = ANNOTATION_DICT_ENTRIES << 3 | WIRE_LEN };
 
-void notes_start(struct notes *notes)
+void annotations_start(struct notes *notes)
 {
 	notes->bytes.fd = OUT_MEMORY;
-	for (unsigned i = 0; i < NOTES; i++)
-		intern_add(&notes->known[NOTES_NAMES], slice_of(i < NOTE_LIFT ? names[i] : lift_keys[i - NOTE_LIFT]));
+	for (enum note note = 0; note < NOTES; note++)
+		intern_add(&notes->known[NOTES_NAMES], slice_of(note_name(note)));
+	notes_clear(notes);
 }
 
 void notes_clear(struct notes *notes)
 {
 	notes->bytes.len = notes->n = 0;
+	notes->key = NOTE_KEY;
 	memset(notes->bits, 0, sizeof(notes->bits));
 }
 
@@ -53,54 +51,61 @@ static inline void use(struct notes *notes, enum notes_kind kind, uint32_t numbe
 enum { SHORT_NOTE = 100 };
 
 /* Starts a short note at `start`; the name is a number. */
-static inline char *short_open(struct notes *notes, char *start, unsigned field, uint32_t name)
+static inline char *short_open(struct notes *notes, char *start, char key, uint32_t name)
 {
 	use(notes, NOTES_NAMES, name);
-	*proto_put_key(start, field, WIRE_LEN) = 0;
+	start[0] = key;
+	start[1] = 0;
 	return proto_put(start + 2, ANNOTATION_NAME_IID, name + 1);
 }
 
-static inline void short_close(struct notes *notes, char *start, char *to)
+/* Starts a note, to be ended by proto_close(). */
+static size_t open_note(struct notes *notes, char key, uint32_t name)
 {
-	start[1] = (char)(to - start - 2);
-	out_commit(&notes->bytes, to);
-}
-
-size_t notes_open(struct notes *notes, enum note name)
-{
-	char *to = short_open(notes, out_room(&notes->bytes, SHORT_NOTE), EVENT_DEBUG_ANNOTATIONS, name);
+	char *to = short_open(notes, out_room(&notes->bytes, SHORT_NOTE), key, name);
 	size_t start = notes->bytes.len + 2;
 
 	out_commit(&notes->bytes, to);
 	return start;
 }
 
+size_t notes_open(struct notes *notes, enum note name)
+{
+	size_t start = open_note(notes, notes->key, name);
+
+	notes->key = MEMBER_KEY;
+	return start;
+}
+
 void notes_close(struct notes *notes, size_t start)
 {
 	proto_close(&notes->bytes, start);
+	notes->key = NOTE_KEY;
 }
 
-static inline void put_short(struct notes *notes, enum note name, unsigned field, uint64_t value)
+/* field: of the value. */
+static inline void put_short(struct notes *notes, char key, uint32_t name, unsigned field, uint64_t value)
 {
 	char *start = out_room(&notes->bytes, SHORT_NOTE);
-	char *to = short_open(notes, start, EVENT_DEBUG_ANNOTATIONS, name);
+	char *to = proto_put(short_open(notes, start, key, name), field, value);
 
-	short_close(notes, start, proto_put(to, field, value));
+	start[1] = (char)(to - start - 2);
+	out_commit(&notes->bytes, to);
 }
 
 void notes_flag(struct notes *notes, enum note name)
 {
-	put_short(notes, name, ANNOTATION_BOOL, true);
+	put_short(notes, notes->key, name, ANNOTATION_BOOL, true);
 }
 
 void notes_uint(struct notes *notes, enum note name, uint64_t value)
 {
-	put_short(notes, name, ANNOTATION_UINT, value);
+	put_short(notes, notes->key, name, ANNOTATION_UINT, value);
 }
 
 void notes_pointer(struct notes *notes, enum note name, uint64_t value)
 {
-	put_short(notes, name, ANNOTATION_POINTER, value);
+	put_short(notes, notes->key, name, ANNOTATION_POINTER, value);
 }
 
 static void put_string(struct notes *notes, struct slice text)
@@ -125,12 +130,12 @@ void notes_text(struct notes *notes, enum note name, struct slice text, bool onc
 	number = once ? MAP_NONE : number_of(notes, NOTES_STRINGS, text);
 	if (number != MAP_NONE) {
 		use(notes, NOTES_STRINGS, number);
-		put_short(notes, name, ANNOTATION_STRING_IID, number + 1);
+		put_short(notes, notes->key, name, ANNOTATION_STRING_IID, number + 1);
 		return;
 	}
-	start = notes_open(notes, name);
+	start = open_note(notes, notes->key, name);
 	proto_string(&notes->bytes, ANNOTATION_STRING, text);
-	notes_close(notes, start);
+	proto_close(&notes->bytes, start);
 }
 
 static void put_real(struct out *out, struct slice value)
@@ -174,35 +179,25 @@ static void put_value(struct notes *notes, struct slice value, unsigned levels)
 		put_real(out, value);
 }
 
-/* A member whose name has a number. */
-static void put_integer(struct notes *notes, uint32_t number, unsigned field, uint64_t integer)
+static void put_member(struct notes *notes, struct slice name, struct slice value, unsigned levels)
 {
-	char *start = out_room(&notes->bytes, SHORT_NOTE);
-	char *to = short_open(notes, start, ANNOTATION_DICT_ENTRIES, number);
-
-	short_close(notes, start, proto_put(to, field, integer));
-}
-
-/* number: of the name, or MAP_NONE. */
-static void put_member(struct notes *notes, uint32_t number, struct slice name, struct slice value, unsigned levels)
-{
+	uint32_t number = number_of(notes, NOTES_NAMES, name);
 	uint64_t integer;
 	unsigned field;
 	size_t start;
 
 	if (number != MAP_NONE && is_integer(value, &field, &integer)) {
-		put_integer(notes, number, field, integer);
+		put_short(notes, MEMBER_KEY, number, field, integer);
 		return;
 	}
-	start = proto_open(&notes->bytes, ANNOTATION_DICT_ENTRIES);
-	if (number == MAP_NONE) {
-		proto_string(&notes->bytes, ANNOTATION_NAME, name);
+	if (number != MAP_NONE) {
+		start = open_note(notes, MEMBER_KEY, number);
 	} else {
-		use(notes, NOTES_NAMES, number);
-		proto_uint(&notes->bytes, ANNOTATION_NAME_IID, number + 1);
+		start = proto_open(&notes->bytes, ANNOTATION_DICT_ENTRIES);
+		proto_string(&notes->bytes, ANNOTATION_NAME, name);
 	}
 	put_value(notes, value, levels);
-	notes_close(notes, start);
+	proto_close(&notes->bytes, start);
 }
 
 static void put_object(struct notes *notes, struct slice object, unsigned levels)
@@ -212,88 +207,67 @@ static void put_object(struct notes *notes, struct slice object, unsigned levels
 
 	json_init(&j, object.p, object.n);
 	for (json_object(&j); json_key(&j, &name) && json_value(&j, &value);)
-		put_member(notes, number_of(notes, NOTES_NAMES, name), name, value, levels);
+		put_member(notes, name, value, levels);
 }
 
 void notes_value(struct notes *notes, enum note name, struct slice value)
 {
-	size_t start = notes_open(notes, name);
+	size_t start = open_note(notes, notes->key, name);
 
 	put_value(notes, value, LEVELS);
-	notes_close(notes, start);
+	proto_close(&notes->bytes, start);
 }
 
-void notes_member(struct notes *notes, enum note name, struct slice value)
+void notes_args(struct notes *notes, const struct traceline *line, uint64_t repeated)
 {
-	put_member(notes, name, (struct slice){}, value, 0);
-}
+	size_t i = notes_next_arg(line, repeated, 0), start;
 
-void notes_member_uint(struct notes *notes, enum note name, uint64_t value)
-{
-	put_integer(notes, name, ANNOTATION_UINT, value);
-}
-
-void notes_args(struct notes *notes, const struct traceline *line, size_t from)
-{
-	size_t start;
-
-	if (from == line->num_args)
+	if (i == line->num_args)
 		return;
 	start = notes_open(notes, NOTE_ARGS);
-	for (size_t i = from; i < line->num_args; i++)
-		put_member(notes, number_of(notes, NOTES_NAMES, line->args[i].key), line->args[i].key,
-			   line->args[i].value, LEVELS - 1);
+	for (; i < line->num_args; i = notes_next_arg(line, repeated, i + 1))
+		put_member(notes, line->args[i].key, line->args[i].value, LEVELS - 1);
 	notes_close(notes, start);
 }
 
-struct notes_list notes_list(const struct notes *notes)
-{
-	struct notes_list list = {.bytes = out_contents(&notes->bytes), .uses = notes->uses, .n = notes->n};
-
-	memcpy(list.bits, notes->bits, sizeof(list.bits));
-	return list;
-}
-
-/* The header of a stored list. Its uses and bytes follow, then padding to an even offset. */
-struct kept {
+/* The header of stored notes. Their uses follow, then their bytes. */
+struct stored {
 	uint64_t bits[NOTES_KINDS];
-	uint32_t event, uses, bytes;
+	size_t n;
 };
 
-void notes_store(const struct notes *notes, struct out *kept, uint32_t event)
+size_t notes_size(const struct notes *notes)
 {
-	struct kept parts = {.event = event, .uses = notes->n, .bytes = notes->bytes.len};
+	size_t bytes = notes->bytes.len;
 
-	if (!parts.bytes)
-		return;
-	memcpy(parts.bits, notes->bits, sizeof(parts.bits));
-	out_bytes(kept, &parts, sizeof(parts));
+	return bytes ? sizeof(struct stored) + notes->n * sizeof(*notes->uses) + bytes : 0;
+}
+
+void notes_store(const struct notes *notes, struct out *kept)
+{
+	struct stored header = {.n = notes->n};
+
+	memcpy(header.bits, notes->bits, sizeof(header.bits));
+	out_bytes(kept, &header, sizeof(header));
 	out_bytes(kept, notes->uses, notes->n * sizeof(*notes->uses));
 	out_slice(kept, out_contents(&notes->bytes));
-	if (kept->len % sizeof(*notes->uses))
-		out_char(kept, 0);
 }
 
-struct notes_list notes_load(struct slice *rest, uint32_t event)
+void notes_load(struct notes *notes, struct slice stored)
 {
-	struct notes_list list = {};
-	struct kept parts;
+	struct stored header;
 
-	if (!rest->n)
-		return list;
-	memcpy(&parts, rest->p, sizeof(parts));
-	if (parts.event != event)
-		return list;
-	slice_cut(rest, sizeof(parts));
-	memcpy(list.bits, parts.bits, sizeof(list.bits));
-	list.n = parts.uses;
-	list.uses = (const uint16_t *)slice_cut(rest, list.n * sizeof(*list.uses)).p;
-	list.bytes = slice_cut(rest, parts.bytes);
-	slice_cut(rest, rest->n % sizeof(*list.uses));
-	return list;
+	memcpy(&header, slice_cut(&stored, sizeof(header)).p, sizeof(header));
+	for (unsigned kind = 0; kind < NOTES_KINDS; kind++)
+		notes->bits[kind] |= header.bits[kind];
+	for (size_t i = 0; i < header.n; i++) {
+		notes->uses = mem_room(notes->uses, notes->n, &notes->cap);
+		memcpy(&notes->uses[notes->n++], slice_cut(&stored, sizeof(*notes->uses)).p, sizeof(*notes->uses));
+	}
+	out_slice(&notes->bytes, stored);
 }
 
-void notes_free(struct notes *notes)
+void annotations_free(struct notes *notes)
 {
 	for (unsigned i = 0; i < NOTES_KINDS; i++)
 		intern_free(&notes->known[i]);

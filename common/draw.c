@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "draw.h"
+
+#include <err.h>
+
+#include "cli.h"
+#include "io.h"
+#include "number.h"
+
+/* Kinds of rows: the types of objects, then these. */
+enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
+
+/*
+ * Indexes in span.notes: bits, the numbers of requests in flight after its start and after its end, the index of the
+ * state in which it ended, and the offset in span.kept of the notes of its latest state.
+ */
+enum { BITS, AT_START, AT_END = AT_START + PICTURE_COUNTERS, END_STATE = AT_END + PICTURE_COUNTERS, KEPT };
+enum {
+	HAS_ARROW = 1,
+	IS_LATER = 2,
+	IN_FLIGHT = 4,
+	HAS_ENDED = 8,
+	WAITS = 16,
+	COUNTS_START = 32,
+	COUNTS_END = 64,
+	IS_FULL = 128
+};
+
+/* An arrow cannot lead back in time, as it would if lines are out of order. */
+static bool has_arrow(const struct span *parent, const struct span *child)
+{
+	return parent->first <= child->first;
+}
+
+static uint64_t arrow_to(const struct span *child)
+{
+	return (uint64_t)child->generation << 32 | (child->index + 1);
+}
+
+/* Leads to the entry on its lcore with which it started. */
+static uint64_t arrow_to_lcore(const struct span *s)
+{
+	return arrow_to(s) | 1ULL << 63;
+}
+
+/* Whether an argument, from the quote of its key on, is next in rest; cuts it off. */
+static bool is_next(struct slice *rest, struct slice arg)
+{
+	if (arg.n >= rest->n || memcmp(arg.p, rest->p, arg.n) != 0)
+		return false;
+	if (rest->p[arg.n] != ',' && rest->p[arg.n] != '}')
+		return false;
+	slice_cut(rest, arg.n + 1);
+	return true;
+}
+
+/* The same for any place before the first argument that is an object: the members of that have other names. */
+static bool is_among(struct slice args, struct slice arg)
+{
+	const char *p = args.n ? memmem(args.p, args.n, arg.p, arg.n) : NULL;
+
+	return p && p + arg.n < args.p + args.n && !memchr(args.p + 1, '{', p - args.p - 1) &&
+	       (p[-1] == '{' || p[-1] == ',') && (p[arg.n] == '}' || p[arg.n] == ',');
+}
+
+/* Which arguments are the same as in the span's first entry, a bit for each. Most have the same order there. */
+static uint64_t repeated_args(const struct span *s, const struct traceline *line)
+{
+	struct slice rest = span_args(s);
+	uint64_t repeated = 0;
+
+	slice_cut(&rest, !!rest.n);
+	for (size_t i = 0; i < line->num_args && i < NOTES_REPEATED; i++) {
+		const struct traceline_arg *arg = &line->args[i];
+		struct slice text = slice_between(arg->key.p - 1, arg->value.p + arg->value.n);
+
+		if (is_next(&rest, text) || is_among(span_args(s), text))
+			repeated |= 1ULL << i;
+	}
+	return repeated;
+}
+
+/* An owner's description names it better than its number. */
+static void note_owner(struct notes *notes, struct slice poller, struct slice owner)
+{
+	if (owner.n)
+		notes_text(notes, NOTE_OWNER, owner, false);
+	else if (poller.n)
+		notes_text(notes, NOTE_POLLER, poller, false);
+}
+
+/* Notes what a later entry has that the first one does not. */
+static void note_changes(struct notes *notes, const struct span *s, const struct traceline *line)
+{
+	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
+				  : !line->poller.n || slice_equal(line->poller, span_poller(s));
+
+	if (s->last_lcore != s->lcore)
+		notes_uint(notes, NOTE_LCORE, s->last_lcore);
+	if (!same)
+		note_owner(notes, line->poller, line->owner);
+	notes_args(notes, line, repeated_args(s, line));
+}
+
+/* Where notes of a state are in span.kept: they follow. States without notes have none of these. */
+struct kept {
+	uint32_t state; /* its index in the span */
+	uint32_t n;     /* bytes */
+};
+
+/* Stores the notes of the latest state. In a span of SPANS_STATES states, each further one replaces the last one. */
+static void keep_notes(struct notes *notes, struct span *s)
+{
+	struct kept kept = {.state = s->n - 1, .n = notes_size(notes)};
+
+	if (s->n == SPANS_STATES && s->notes[BITS] & IS_FULL)
+		s->kept.len = s->notes[KEPT];
+	s->notes[BITS] |= s->n == SPANS_STATES ? IS_FULL : 0;
+	s->notes[KEPT] = s->kept.len;
+	if (!kept.n)
+		return;
+	out_bytes(&s->kept, &kept, sizeof(kept));
+	notes_store(notes, &s->kept);
+}
+
+/* Adds the notes of a state, if it has any, and cuts them off the rest: states must come in their order. */
+static void add_kept(struct notes *notes, struct slice *rest, uint32_t state)
+{
+	struct kept kept;
+
+	if (!rest->n)
+		return;
+	memcpy(&kept, rest->p, sizeof(kept));
+	if (kept.state != state)
+		return;
+	slice_cut(rest, sizeof(kept));
+	notes_load(notes, slice_cut(rest, kept.n));
+}
+
+/* Stores numbers of requests in flight, to be drawn with the span. */
+static void keep_count(struct span *s, unsigned note, struct tracks_count count)
+{
+	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+		s->notes[note + i] = count.values[i];
+}
+
+static struct tracks_count count_of(const struct span *s, unsigned note)
+{
+	struct tracks_count count;
+
+	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+		count.values[i] = s->notes[note + i];
+	return count;
+}
+
+/* Draws the numbers at the end of a span that is now in flight again. */
+static void draw_end_count(struct draw *d, struct span *s)
+{
+	if (s->notes[BITS] & COUNTS_END)
+		tracks_draw(&d->tracks, s->connection, s->states[s->notes[END_STATE]].ns, count_of(s, AT_END));
+	s->notes[BITS] &= ~COUNTS_END;
+}
+
+/* A request has ended at ns. */
+static void end_request(struct draw *d, const struct span *s, uint64_t ns)
+{
+	uint64_t blocks = 0;
+
+	lift_span(&d->lift, &d->spans, s);
+	lift_number(&d->lift, LIFT_BLOCKS, &blocks);
+	tracks_end(&d->tracks, s->connection, ns, blocks);
+}
+
+/* Counts a request that is in flight from now on, or is no longer. */
+static void count(struct draw *d, struct span *s)
+{
+	bool in_flight = spans_is_open(&d->spans, s);
+	struct tracks_count count;
+
+	if (s->has_parent || in_flight == !!(s->notes[BITS] & IN_FLIGHT))
+		return;
+	s->notes[BITS] ^= IN_FLIGHT;
+	count = tracks_count(&d->tracks, s->connection, in_flight);
+	if (!in_flight) {
+		keep_count(s, AT_END, count);
+		s->notes[END_STATE] = s->n - 1;
+		if (!(s->notes[BITS] & HAS_ENDED))
+			end_request(d, s, s->last);
+		s->notes[BITS] |= HAS_ENDED | COUNTS_END;
+	} else if (s->n == 1) {
+		keep_count(s, AT_START, count);
+		s->notes[BITS] |= COUNTS_START;
+	} else {
+		draw_end_count(d, s);
+		tracks_draw(&d->tracks, s->connection, s->last, count);
+	}
+}
+
+/* Counts an object that waits for a data buffer from now on, or no longer. */
+static void count_waiting(struct draw *d, struct span *s)
+{
+	bool waits = d->spans.info[s->states[s->n - 1].state].layer == LAYER_BUFFER;
+
+	if (waits == !!(s->notes[BITS] & WAITS))
+		return;
+	s->notes[BITS] ^= WAITS;
+	tracks_wait(&d->tracks, s->connection, s->last, waits);
+}
+
+static void put_word(struct out *text, struct slice word)
+{
+	out_char(text, ' ');
+	out_slice(text, word);
+}
+
+/*
+ * Draws the queue depth that an entry says: of its connection, where nothing caused the object; else of a channel that
+ * its lcore has to a bdev or a drive.
+ */
+static void draw_depth(struct draw *d, const struct span *s, const struct traceline *line)
+{
+	uint32_t place = s->connection;
+	uint64_t depth;
+
+	if (!traceline_number(traceline_arg(line, "qd"), &depth) || !line->poller.p || s->unknown)
+		return;
+	d->text.len = 0;
+	out_text(&d->text, "queue depth");
+	if (s->has_parent) {
+		place = places_lcore(&d->tracks.places, line, s->last_lcore);
+		if (line->owner.p)
+			put_word(&d->text, line->owner);
+		put_word(&d->text, line->poller);
+	}
+	tracks_depth(&d->tracks, place, line->poller, out_contents(&d->text), s->last, depth);
+}
+
+/* For spans.entry. */
+static void draw_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+{
+	struct draw *d = context;
+	struct notes *notes = d->notes;
+	bool first = before == MAP_NONE;
+
+	(void)text;
+	d->is_state = true;
+	d->arrow = first ? arrow_to_lcore(s) : 0;
+	if (first) {
+		places_note_reactor(&d->tracks.places, places_lcore(&d->tracks.places, line, s->lcore));
+		s->connection = s->parent ? s->parent->connection : places_connection(&d->tracks.places, line);
+	}
+	if (s->parent && has_arrow(s->parent, s))
+		s->notes[BITS] |= HAS_ARROW | (s->first > s->parent->first ? IS_LATER : 0);
+	notes_clear(notes);
+	if (line->size.p)
+		notes_value(notes, NOTE_SIZE, line->size);
+	if (first)
+		notes_args(notes, line, 0);
+	else
+		note_changes(notes, s, line);
+	keep_notes(notes, s);
+	count(d, s);
+	count_waiting(d, s);
+	draw_depth(d, s, line);
+}
+
+static struct slice id_of(struct draw *d, const struct span *s)
+{
+	d->text.len = 0;
+	spans_write_id(&d->text, &d->spans, s);
+	return out_contents(&d->text);
+}
+
+/* What an I/O is, or the id if nothing of that is known. */
+static struct slice name_of(struct draw *d, const struct span *s)
+{
+	const struct facts *facts = &d->lift.facts;
+
+	if (!d->lift.type && !facts_has(facts, FACT_BLOCKS) && !facts_has(facts, FACT_LBA) && !d->lift.bdev.len)
+		return id_of(d, s);
+	d->text.len = 0;
+	facts_write_name(&d->text, facts, d->lift.type, out_contents(&d->lift.bdev));
+	return out_contents(&d->text);
+}
+
+/* What a request is, as in a span line's io. */
+static void note_io(struct draw *d)
+{
+	size_t start = 0;
+
+	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+		bool is_number;
+		uint64_t number;
+
+		d->text.len = 0;
+		is_number = lift_number(&d->lift, key, &number);
+		if (!is_number && !lift_write(&d->text, &d->lift, key))
+			continue;
+		start = start ? start : notes_open(d->notes, NOTE_IO);
+		if (is_number)
+			notes_uint(d->notes, NOTE_LIFT + key, number);
+		else
+			notes_value(d->notes, NOTE_LIFT + key, out_contents(&d->text));
+	}
+	if (start)
+		notes_close(d->notes, start);
+}
+
+static void note_span(struct draw *d, const struct span *s)
+{
+	struct notes *notes = d->notes;
+
+	notes_clear(notes);
+	notes_text(notes, NOTE_ID, id_of(d, s), true);
+	notes_pointer(notes, NOTE_VALUE, s->value);
+	notes_uint(notes, NOTE_LCORE, s->lcore);
+	if (s->has_parent)
+		notes_text(notes, NOTE_RELATED, span_parent(s), true);
+	else
+		notes_uint(notes, NOTE_TSC, s->tsc);
+	if (s->open)
+		notes_flag(notes, NOTE_OPEN);
+	if (s->cut)
+		notes_flag(notes, NOTE_CUT);
+	if (s->torn)
+		notes_flag(notes, NOTE_TORN);
+	note_owner(notes, span_poller(s), span_owner(s));
+	if (!s->has_parent)
+		note_io(d);
+}
+
+/* kept: the notes of its states, of which those of the first one are cut off. */
+static void begin_span(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
+{
+	struct picture_values values;
+	bool counts = s->notes[BITS] & COUNTS_START &&
+		      tracks_values(&d->tracks, s->connection, count_of(s, AT_START), &values);
+
+	lift_span(&d->lift, &d->spans, s);
+	picture_begin(d->picture, track, s->first, s->open ? PICTURE_NO_END : s->last, name_of(d, s),
+		      counts ? &values : NULL);
+	if (s->notes[BITS] & HAS_ARROW)
+		picture_arrow(d->picture, arrow_to(s), true, s->notes[BITS] & IS_LATER);
+	for (const struct span *child = s->child; child; child = child->next)
+		if (has_arrow(s, child))
+			picture_arrow(d->picture, arrow_to(child), false, child->first > s->first);
+	if (d->entries)
+		picture_arrow(d->picture, arrow_to_lcore(s), false, false);
+	note_span(d, s);
+	add_kept(d->notes, kept, 0);
+	picture_close(d->picture, d->notes);
+}
+
+/* The last state of a span that has ended has no duration. */
+static void draw_states(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct span_state *state = &s->states[i];
+
+		notes_clear(d->notes);
+		/* those of the first one are the span's */
+		if (i)
+			add_kept(d->notes, kept, i);
+		if (i + 1 < s->n)
+			picture_state(d->picture, track, state->ns, state[1].ns, state->state, d->notes);
+		else if (s->open)
+			picture_state(d->picture, track, state->ns, PICTURE_NO_END, state->state, d->notes);
+		else
+			picture_instant(d->picture, track, state->ns, state->state, 0, d->notes);
+	}
+}
+
+/* The name of the rows of a type: r, or r TCP. */
+static struct slice rows_of(struct draw *d, const struct span *s)
+{
+	struct slice type = d->types.all[s->type], family = lifecycle_family(type);
+
+	if (s->unknown)
+		return slice_of("n/a");
+	d->text.len = 0;
+	out_slice(&d->text, lifecycle_letter(type));
+	if (family.n) {
+		out_char(&d->text, ' ');
+		out_slice(&d->text, family);
+	}
+	return out_contents(&d->text);
+}
+
+static void end_span(struct draw *d, uint32_t track, const struct span *s)
+{
+	uint64_t ns = s->notes[BITS] & COUNTS_END ? s->states[s->notes[END_STATE]].ns : 0;
+	bool counts = s->notes[BITS] & COUNTS_END, with = counts && !s->open && ns == s->last;
+	struct picture_values values;
+
+	if (counts && !with)
+		tracks_draw(&d->tracks, s->connection, ns, count_of(s, AT_END));
+	if (s->open)
+		return;
+	with = with && tracks_values(&d->tracks, s->connection, count_of(s, AT_END), &values);
+	picture_end(d->picture, track, s->last, with ? &values : NULL);
+}
+
+/* Draws a span that has ended; for spans.emit. */
+static void draw_span(void *context, const struct span *s)
+{
+	struct draw *d = context;
+	struct slice kept = out_contents(&s->kept);
+	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PICTURE_NO_END : s->last);
+
+	if (!d->spans.over && s->notes[BITS] & IN_FLIGHT) {
+		tracks_draw(&d->tracks, s->connection, d->spans.now, tracks_count(&d->tracks, s->connection, false));
+		end_request(d, s, d->spans.now);
+	}
+	if (!d->spans.over && s->notes[BITS] & WAITS)
+		tracks_wait(&d->tracks, s->connection, d->spans.now, false);
+	if (*track == MAP_NONE)
+		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
+	begin_span(d, *track, s, &kept);
+	draw_states(d, *track, s, &kept);
+	end_span(d, *track, s);
+}
+
+/* Notes all of a line except time, lcore and name. */
+static void note_line(struct notes *notes, const struct traceline *line)
+{
+	notes_clear(notes);
+	notes_text(notes, NOTE_ID, line->object_id, true);
+	if (line->object_id.p)
+		notes_pointer(notes, NOTE_VALUE, line->object_value);
+	notes_text(notes, NOTE_RELATED, line->related, true);
+	note_owner(notes, line->poller, line->owner);
+	if (line->size.p)
+		notes_value(notes, NOTE_SIZE, line->size);
+	notes_args(notes, line, 0);
+}
+
+static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
+			  const struct traceline *line)
+{
+	const char *row = interval->kind == REACTORS_OFF_CPU ? "off CPU" : "interrupts";
+	uint32_t kind = interval->kind == REACTORS_OFF_CPU ? ROWS_OFF_CPU : ROWS_INTERRUPTS;
+	uint32_t *track = tracks_row(&d->tracks, place, kind, interval->begin, interval->end);
+
+	if (*track == MAP_NONE)
+		*track = tracks_add_row(&d->tracks, place, kind, slice_of(row));
+	d->text.len = 0;
+	reactors_write(&d->text, line);
+	picture_begin(d->picture, *track, interval->begin, interval->end, out_contents(&d->text), NULL);
+	note_line(d->notes, line);
+	picture_close(d->picture, d->notes);
+	picture_end(d->picture, *track, interval->end, NULL);
+}
+
+/* Draws an interval in which a reactor did not run; for spans.held. */
+static void draw_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		      const struct traceline *line)
+{
+	struct draw *d = context;
+	uint32_t place = places_reactor(&d->tracks.places, reactor->lcore);
+
+	d->is_held = true;
+	if (place == MAP_NONE)
+		place = places_lcore(&d->tracks.places, line, reactor->lcore);
+	draw_interval(d, place, interval, line);
+}
+
+/* Draws an interval of a thread that is no reactor of the trace. False, with nothing drawn, for any other line. */
+static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t ns)
+{
+	struct reactors_interval interval = {.end = ns};
+	struct slice comm;
+	uint64_t duration;
+
+	if (!reactors_is(line->tpoint) || !number_fixed(traceline_arg(line, "duration"), 3, &duration))
+		return false;
+	comm = traceline_string(traceline_arg(line, "comm"));
+	if (!comm.n)
+		return false;
+	interval.kind = slice_is(line->tpoint, "IRQ") ? REACTORS_IRQ : REACTORS_OFF_CPU;
+	interval.begin = duration < ns ? ns - duration : 0;
+	draw_interval(d, places_thread(&d->tracks.places, line, comm, traceline_arg(line, "tid")), &interval, line);
+	return true;
+}
+
+/* Draws any other line, on the track of its lcore, or of its thread if that is no reactor of the trace. */
+static const char *draw_other(struct draw *d, const struct traceline *line, uint64_t ns)
+{
+	uint64_t lcore;
+	uint32_t place;
+
+	if (!number_decimal(line->lcore, &lcore))
+		return "lcore is not an integer";
+	if (draw_thread(d, line, ns))
+		return NULL;
+	place = places_lcore(&d->tracks.places, line, lcore);
+	note_line(d->notes, line);
+	picture_instant(d->picture, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint), d->arrow,
+			d->notes);
+	return NULL;
+}
+
+const char *draw_line(struct draw *d, const struct traceline *line, struct slice text, uint64_t ns)
+{
+	const char *error;
+
+	d->idle_ticks = 0;
+	d->is_state = d->is_held = false;
+	d->arrow = 0;
+	error = spans_line(&d->spans, line, text);
+	if (error || d->is_held || (d->is_state && !d->entries))
+		return error;
+	return draw_other(d, line, ns);
+}
+
+/* No line has come for a tick. After a second, spans in final states end. */
+static void pause(void *context)
+{
+	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
+	struct draw *d = context;
+
+	if (++d->idle_ticks == TICKS)
+		spans_pause(&d->spans);
+}
+
+static void start(struct draw *d)
+{
+	d->text.fd = OUT_MEMORY;
+	d->tracks.picture = d->picture;
+	d->spans.types = &d->types;
+	d->spans.states = &d->states;
+	d->spans.context = d;
+	d->spans.emit = draw_span;
+	d->spans.entry = draw_entry;
+	d->spans.held = draw_held;
+	spans_start(&d->spans);
+}
+
+/* Prints what was left out. Returns false if the input was empty. */
+static bool check(const struct draw *d, const struct lines *lines)
+{
+	const char *name = lines->name;
+	bool good = lines->number || lines->is;
+
+	if (!good)
+		warnx("%s: empty: there are no trace lines", name);
+	cli_note(d->quiet, name, d->spans.late,
+		 "entries are on the tracks of their lcores only: their spans had ended");
+	cli_note(d->quiet, name, d->spans.lifecycle.out_of_order,
+		 "entries are on the tracks of their lcores only: "
+		 "each is earlier than the previous one of its object");
+	cli_note(d->quiet, name, d->spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
+	cli_note(d->quiet, name, d->spans.beyond, "children or states left out: a span has more than are kept");
+	return good;
+}
+
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, tracelines_each_fn *each)
+{
+	struct tracelines lines;
+	int status;
+
+	if (tracelines_open(&lines, path, reader, out) != 0) {
+		warn("%s", io_name(path));
+		return -1;
+	}
+	lines.pause = pause;
+	start(d);
+	status = tracelines_each(&lines, each, d);
+	spans_end(&d->spans);
+	tracks_finish(&d->tracks);
+	return out->error || check(d, &lines.lines) ? status : -1;
+}
+
+void draw_free(struct draw *d)
+{
+	spans_free(&d->spans);
+	intern_free(&d->types);
+	intern_free(&d->states);
+	tracks_free(&d->tracks);
+	lift_free(&d->lift);
+	out_close(&d->text);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Draws a trace: its spans, each with a slice for each state, on the rows of their connections, with arrows and
+ * counters; and the lines that are not states of a span, on the tracks of their lcores. A span is drawn when it has
+ * ended (spans.h).
+ */
+#ifndef DRAW_H
+#define DRAW_H
+
+#include "lift.h"
+#include "spans.h"
+#include "tracelines.h"
+#include "tracks.h"
+
+struct draw {
+	/* these are set before draw_file() */
+	struct picture *picture;
+	struct notes *notes; /* the picture's */
+	bool entries;        /* draws all lines on the tracks of their lcores */
+	bool quiet;          /* says nothing about what was left out */
+
+	struct intern types, states;
+	struct spans spans;
+	struct tracks tracks;
+	struct lift lift;
+	struct out text;        /* a name, or a value */
+	bool is_state, is_held; /* what the line is: the entry of a span, or a time in which a reactor did not run */
+	uint64_t arrow;         /* one that ends at the line, or 0 */
+	unsigned idle_ticks;    /* since the last line */
+};
+
+/*
+ * Draws the lines of a file: each() gets this drawing as its context, and calls draw_line(). reader: the command, for
+ * messages; out: of the picture. Returns 0, or -1 after a message.
+ */
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, tracelines_each_fn *each);
+
+/* Draws a line; ns: its time. Returns NULL, or what is wrong with it. */
+const char *draw_line(struct draw *d, const struct traceline *line, struct slice text, uint64_t ns);
+
+void draw_free(struct draw *d);
+
+/* Rows in a table of options. */
+/* clang-format off */
+#define DRAW_OPTIONS(draw) \
+	{'e', "entries", NULL, "draw all entries on the tracks of their lcores, also those of objects", \
+	 .flag = &(draw).entries}, \
+	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &(draw).quiet}
+/* clang-format on */
+
+#endif

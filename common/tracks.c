@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tracks.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+
+/* Ranks of a process's tracks: counters, lcores, threads, hosts and connections. */
+enum { RANK_COUNTER, RANK_LCORE, RANK_THREAD = 1 << 20, RANK_HOST };
+
+static uint32_t rank_of(const struct places *p, uint32_t place)
+{
+	uint64_t lcore = p->all[place].lcore;
+
+	switch (p->all[place].kind) {
+	case PLACES_PROCESS:
+		return place;
+	case PLACES_LCORE:
+		return RANK_LCORE + (lcore < RANK_THREAD - 1 ? lcore : RANK_THREAD - 2);
+	case PLACES_THREAD:
+		return RANK_THREAD;
+	default:
+		return RANK_HOST;
+	}
+}
+
+static enum picture_kind kind_of(enum places_kind kind)
+{
+	static const enum picture_kind kinds[] = {
+		[PLACES_PROCESS] = PICTURE_PROCESS,       [PLACES_LCORE] = PICTURE_THREAD,
+		[PLACES_THREAD] = PICTURE_THREAD,         [PLACES_HOST] = PICTURE_HOST,
+		[PLACES_CONNECTION] = PICTURE_CONNECTION,
+	};
+
+	return kinds[kind];
+}
+
+/* Adds tracks of new places. A place comes after the one that it is in. */
+static void add_places(struct tracks *t)
+{
+	for (; t->n < t->places.keys.n; t->n++) {
+		const struct place *p = &t->places.all[t->n];
+		struct tracks_place new = {};
+
+		new.track = picture_add_track(t->picture, kind_of(p->kind),
+					      p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
+					      rank_of(&t->places, t->n), p->name);
+		for (unsigned i = 0; i < TRACKS_COUNTERS; i++)
+			new.counters[i].track = MAP_NONE;
+		for (unsigned i = 0; i < TRACKS_RATES; i++)
+			new.rates[i].track = MAP_NONE;
+		t->all = mem_room(t->all, t->n, &t->cap);
+		t->all[t->n] = new;
+	}
+}
+
+static inline struct tracks_place *find(struct tracks *t, uint32_t place)
+{
+	if (place >= t->n)
+		add_places(t);
+	return &t->all[place];
+}
+
+uint32_t tracks_place(struct tracks *t, uint32_t place)
+{
+	return find(t, place)->track;
+}
+
+static struct tracks_place *process_of(struct tracks *t, uint32_t place)
+{
+	return find(t, t->places.all[place].process);
+}
+
+/*
+ * The tracks of these numbers; false: nothing was ever counted. The larger number comes first, because trace_processor
+ * drops the values of an event after one that is 0.
+ */
+static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[PICTURE_COUNTERS])
+{
+	counters[1] = find(t, place)->counters[TRACKS_IN_FLIGHT].track;
+	counters[0] = process_of(t, place)->counters[TRACKS_IN_FLIGHT].track;
+	return counters[1] != MAP_NONE;
+}
+
+uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end)
+{
+	uint32_t *index = map_put(&t->rows, (uint64_t)place << 32 | kind);
+
+	if (*index == MAP_NONE) {
+		*index = t->num_lanes;
+		t->lanes = mem_room(t->lanes, t->num_lanes, &t->cap_lanes);
+		t->lanes[t->num_lanes++] = (struct lanes){};
+	}
+	return lanes_assign(&t->lanes[*index], first, end);
+}
+
+uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)
+{
+	uint32_t track = picture_add_track(t->picture, PICTURE_ROW, tracks_place(t, place), 1 + kind, name);
+	uint32_t counters[PICTURE_COUNTERS];
+
+	if (find_counters(t, place, counters))
+		picture_expect(t->picture, track, counters);
+	return track;
+}
+
+/* Counts one more or less. Returns the number. */
+static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_counter counter, bool more)
+{
+	static const char *const names[TRACKS_COUNTERS] = {
+		[TRACKS_IN_FLIGHT] = "requests in flight",
+		[TRACKS_WAITING] = "waiting for a buffer",
+	};
+	uint32_t *track = &place->counters[counter].track;
+
+	if (*track == MAP_NONE)
+		*track = picture_add_track(t->picture, PICTURE_COUNTER, place->track, RANK_COUNTER,
+					   slice_of(names[counter]));
+	return place->counters[counter].value += more ? 1 : -1;
+}
+
+struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more)
+{
+	struct tracks_place *there = find(t, place);
+	uint64_t all = count(t, process_of(t, place), TRACKS_IN_FLIGHT, more);
+
+	return (struct tracks_count){{all, count(t, there, TRACKS_IN_FLIGHT, more)}};
+}
+
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct picture_values *values)
+{
+	memcpy(values->values, count.values, sizeof(values->values));
+	return find_counters(t, place, values->counters);
+}
+
+void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count)
+{
+	uint32_t counters[PICTURE_COUNTERS];
+
+	if (!find_counters(t, place, counters))
+		return;
+	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+		picture_count(t->picture, counters[i], ns, count.values[i]);
+}
+
+void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more)
+{
+	struct tracks_place *process = process_of(t, place);
+	uint64_t value = count(t, process, TRACKS_WAITING, more);
+
+	picture_count(t->picture, process->counters[TRACKS_WAITING].track, ns, value);
+}
+
+/* Draws a rate of the latest millisecond, then 0 unless next, the next one with rates, follows directly. */
+static void draw_rate(struct tracks *t, struct tracks_place *process, enum tracks_rate rate, uint64_t next)
+{
+	static const char *const names[TRACKS_RATES] = {[TRACKS_IOPS] = "IOPS", [TRACKS_BLOCKS] = "blocks per second"};
+	enum { NS = 1000000, A_SECOND = 1000 };
+	uint32_t *track = &process->rates[rate].track;
+	uint64_t sum = process->rates[rate].sum;
+
+	process->rates[rate].sum = 0;
+	if (*track == MAP_NONE && !sum)
+		return;
+	if (*track == MAP_NONE)
+		*track = picture_add_track(t->picture, PICTURE_COUNTER, process->track, RANK_COUNTER,
+					   slice_of(names[rate]));
+	picture_count(t->picture, *track, process->ms * NS, sum * A_SECOND);
+	if (sum && next > process->ms + 1)
+		picture_count(t->picture, *track, (process->ms + 1) * NS, 0);
+}
+
+static void draw_rates(struct tracks *t, struct tracks_place *process, uint64_t next)
+{
+	if (!process->rates[TRACKS_IOPS].sum)
+		return;
+	for (enum tracks_rate rate = 0; rate < TRACKS_RATES; rate++)
+		draw_rate(t, process, rate, next);
+}
+
+void tracks_end(struct tracks *t, uint32_t place, uint64_t ns, uint64_t blocks)
+{
+	struct tracks_place *process = process_of(t, place);
+	uint64_t ms = ns / 1000000;
+
+	/* a request that ends out of order counts for the latest millisecond */
+	if (ms > process->ms) {
+		draw_rates(t, process, ms);
+		process->ms = ms;
+	}
+	process->rates[TRACKS_IOPS].sum++;
+	process->rates[TRACKS_BLOCKS].sum += blocks;
+}
+
+void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct slice name, uint64_t ns,
+		  uint64_t value)
+{
+	uint32_t *index = map_put(&t->depths, (uint64_t)place << 32 | intern_add(&t->channels, channel));
+	struct tracks_depth *depth;
+
+	if (*index == MAP_NONE) {
+		*index = t->num_depths;
+		t->channel_depths = mem_room(t->channel_depths, t->num_depths, &t->cap_depths);
+		t->channel_depths[t->num_depths++] = (struct tracks_depth){
+			.track = picture_add_track(t->picture, PICTURE_COUNTER, tracks_place(t, place), RANK_COUNTER,
+						   name),
+			.value = !value,
+		};
+	}
+	depth = &t->channel_depths[*index];
+	if (depth->value != value)
+		picture_count(t->picture, depth->track, ns, value);
+	depth->value = value;
+}
+
+void tracks_finish(struct tracks *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		draw_rates(t, &t->all[i], UINT64_MAX);
+}
+
+void tracks_free(struct tracks *t)
+{
+	for (size_t i = 0; i < t->num_lanes; i++)
+		free(t->lanes[i].all);
+	free(t->lanes);
+	free(t->all);
+	map_free(&t->rows);
+	intern_free(&t->channels);
+	map_free(&t->depths);
+	free(t->channel_depths);
+	places_free(&t->places);
+}
