@@ -46,12 +46,12 @@ static uint32_t find_process(struct places *p, const struct traceline *line)
 	place = find(p);
 	if (place != MAP_NONE)
 		return place;
-	out_slice(&p->name, line->source.p ? line->source : slice_of("SPDK"));
+	out_slice(&p->name, line->source.p ? line->source : slice_of(PLACES_NO_SOURCE));
 	return add(p, PLACES_PROCESS, MAP_NONE, 0);
 }
 
 /* Most lines have the same source as the line before. */
-uint32_t places_process(struct places *p, const struct traceline *line)
+static uint32_t process_of(struct places *p, const struct traceline *line)
 {
 	bool same = !p->source.p == !line->source.p && (!line->source.p || slice_equal(p->source, line->source));
 
@@ -82,7 +82,7 @@ static uint32_t find_lcore(struct places *p, const struct traceline *line, uint6
 
 uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore)
 {
-	uint32_t process = places_process(p, line), *place;
+	uint32_t process = process_of(p, line), *place;
 
 	if (lcore > UINT32_MAX)
 		return find_lcore(p, line, lcore, process);
@@ -94,7 +94,7 @@ uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t l
 
 uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid)
 {
-	uint32_t process = places_process(p, line), place;
+	uint32_t process = process_of(p, line), place;
 
 	start_key(p, 't', process);
 	out_slice(&p->name, comm);
@@ -170,7 +170,7 @@ static const struct traceline_arg *find_qpair(const struct traceline *line)
 
 uint32_t places_connection(struct places *p, const struct traceline *line)
 {
-	uint32_t process = places_process(p, line), in, place;
+	uint32_t process = process_of(p, line), in, place;
 	const struct traceline_arg *qpair = find_qpair(line);
 	struct slice annotation = {}, owner = line->owner.n ? line->owner : line->poller, id;
 	char kind = qpair ? 'q' : 'c';
@@ -211,18 +211,6 @@ void places_note_reactor(struct places *p, uint32_t lcore)
 uint32_t places_reactor(const struct places *p, uint64_t lcore)
 {
 	return map_get(&p->reactors, lcore);
-}
-
-void places_write_name(struct out *out, const struct places *p, uint32_t connection)
-{
-	const struct place *place = &p->all[connection], *host = &p->all[place->in];
-	bool starts = place->name.n >= host->name.n && memcmp(place->name.p, host->name.p, host->name.n) == 0;
-
-	if (host->kind == PLACES_HOST && !starts) {
-		out_slice(out, host->name);
-		out_char(out, ' ');
-	}
-	out_slice(out, place->name);
 }
 
 void places_free(struct places *p)

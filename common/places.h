@@ -16,6 +16,9 @@
 #include "out.h"
 #include "traceline.h"
 
+/* The process of lines without a source. */
+#define PLACES_NO_SOURCE "SPDK"
+
 enum places_kind { PLACES_PROCESS, PLACES_LCORE, PLACES_THREAD, PLACES_HOST, PLACES_CONNECTION };
 
 struct place {
@@ -40,7 +43,6 @@ struct places {
 };
 
 /* These return the place of a line, which is added if it is new: */
-uint32_t places_process(struct places *p, const struct traceline *line);
 uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore);
 /* a thread that is not an lcore */
 uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid);
@@ -55,9 +57,6 @@ void places_note_reactor(struct places *p, uint32_t lcore);
 
 /* The place that times of an lcore's reactor are drawn in; MAP_NONE: no line of that lcore was about an object. */
 uint32_t places_reactor(const struct places *p, uint64_t lcore);
-
-/* Writes the name of a connection, after that of its host unless it starts with it. */
-void places_write_name(struct out *out, const struct places *p, uint32_t connection);
 
 void places_free(struct places *p);
 

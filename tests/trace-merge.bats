@@ -182,12 +182,16 @@ x'
     trace-latency -q merged >is
     trace-latency -q --merge <(trace-latency -qe all) <(trace-latency -qe later) >want
     diff want is
-    # each source is a process of its own
-    trace-chrome merged >chrome
-    equal "$(jq -c '[.traceEvents[] | select(.name == "process_name") | .args.name]' chrome)" '["SPDK","a","b"]'
-    slices() { # PROCESS FILE
-        trace-chrome "$2" | jq -c --argjson process "$1" '.traceEvents[] | select(.pid == $process and (.ph == "b" or .ph == "e")) | [.ph, .id, .name]' | sort
+    # each source has processes of its own
+    slices() { # SOURCE FILE
+        # shellcheck disable=SC2016 # jq's
+        trace-chrome -q "$2" | jq -c --arg source "$1" '.traceEvents | (map(select(.name == "process_name") |
+            {key: "\(.pid)", value: .args.name}) | from_entries) as $names | .[] | select(.ph == "X") |
+            [$names["\(.pid)"], .name, .args] | select($source == "" or (.[0] | startswith($source + " "))) |
+            .[0] |= ltrimstr($source + " ")' | sort
     }
-    diff <(slices 1 all) <(slices 2 merged)
-    diff <(slices 1 later) <(slices 3 merged)
+    slices a merged >is
+    [ -s is ]
+    diff <(slices '' all) is
+    diff <(slices '' later) <(slices b merged)
 }
