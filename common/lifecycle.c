@@ -166,8 +166,7 @@ static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 	if (*index == MAP_NONE) {
 		*index = l->num_uses;
 		l->uses = mem_room(l->uses, l->num_uses, &l->cap_uses);
-		l->uses[l->num_uses++] = (struct lifecycle_use){.type = type,
-								.final_by_name = final_by_name(l->states->all[state])};
+		l->uses[l->num_uses++] = (struct lifecycle_use){.final_by_name = final_by_name(l->states->all[state])};
 	}
 	known->used_by = type;
 	known->use = *index;
@@ -186,21 +185,11 @@ bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
 	return is_final(l, &l->uses[object->use]);
 }
 
-static uint64_t in_progress(const struct lifecycle *l, const struct lifecycle_use *use)
-{
-	return is_final(l, use) ? 0 : use->present;
-}
-
 static void enter(struct lifecycle *l, struct object *object, uint32_t state)
 {
-	struct lifecycle_use *use;
-
 	object->state = state;
 	object->use = use_of(l, object->type, state);
-	use = &l->uses[object->use];
-	l->in_progress[use->type] -= in_progress(l, use);
-	use->present++;
-	l->in_progress[use->type] += in_progress(l, use);
+	l->uses[object->use].present++;
 }
 
 /* to_another: the object enters another state; else its life has ended in this one. */
@@ -208,10 +197,8 @@ static void leave(struct lifecycle *l, const struct object *object, bool to_anot
 {
 	struct lifecycle_use *use = &l->uses[object->use];
 
-	l->in_progress[use->type] -= in_progress(l, use);
 	use->present--;
 	*(to_another ? &use->left : &use->ended) += 1;
-	l->in_progress[use->type] += in_progress(l, use);
 }
 
 void lifecycle_end(struct lifecycle *l)
@@ -372,9 +359,9 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
 	return NULL;
 }
 
-struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line)
+void lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line)
 {
-	struct object *parent = line->related.p ? lifecycle_related(l, line) : lifecycle_linked(l, object, line);
+	const struct object *parent = line->related.p ? lifecycle_related(l, line) : lifecycle_linked(l, object, line);
 	size_t index = object - l->all;
 
 	while (l->num_parents <= index) {
@@ -384,7 +371,6 @@ struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *o
 	l->parents[index].object = MAP_NONE;
 	if (parent)
 		l->parents[index] = (struct lifecycle_parent){parent - l->all, parent->number};
-	return parent;
 }
 
 struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object)

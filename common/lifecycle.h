@@ -64,15 +64,13 @@ struct lifecycle {
 	size_t n, cap;
 	struct map use_map; /* type and state: index in uses */
 	struct lifecycle_use {
-		uint32_t type;
 		uint64_t left, ended; /* number of times that objects left the state, and ended their lives in it */
 		uint64_t present;     /* number of objects in it */
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
-	bool over;                             /* see lifecycle_end() */
-	uint64_t in_progress[LIFECYCLE_TYPES]; /* number of objects in states that are not final */
-	struct map unknown;                    /* addresses without a creation; 1: counted in no_creation */
+	bool over;          /* see lifecycle_end() */
+	struct map unknown; /* addresses without a creation; 1: counted in no_creation */
 
 	struct lifecycle_parent {
 		uint32_t object; /* index in all; MAP_NONE: none */
@@ -120,11 +118,8 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
  */
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
 
-/*
- * Stores the parent of an object, by its first entry: the related or the linked object. Returns it,
- * or NULL.
- */
-struct object *lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line);
+/* Stores the parent of an object, by its first entry: the related or the linked object, if it has one. */
+void lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line);
 
 /* The stored parent, or NULL if another object has its address now. */
 struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object);
