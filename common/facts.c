@@ -135,7 +135,5 @@ struct slice facts_bdev(struct slice owner, struct slice name)
 	static const char prefix[] = "bdev_";
 
 	/* the owner describes the bdev from v24.05 on, the name was an argument from v23.01 to v24.01 */
-	if (owner.n < strlen(prefix) || memcmp(owner.p, prefix, strlen(prefix)) != 0)
-		return name;
-	return slice_from(owner, strlen(prefix));
+	return slice_starts(owner, prefix) ? slice_from(owner, strlen(prefix)) : name;
 }

@@ -117,7 +117,7 @@ static enum input_kind binary_kind(struct slice s)
 	if (!s.n)
 		return KIND_EMPTY;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (s.n >= strlen(known[i].magic) && !memcmp(s.p, known[i].magic, strlen(known[i].magic)))
+		if (slice_starts(s, known[i].magic))
 			return known[i].kind;
 	if (is_perfetto(s))
 		return KIND_PERFETTO;
@@ -199,11 +199,6 @@ static bool is_joined(struct slice s)
 	       end < s.n && s.p[end] == ' ';
 }
 
-static bool starts_with(struct slice s, const char *with)
-{
-	return s.n >= strlen(with) && memcmp(s.p, with, strlen(with)) == 0;
-}
-
 /* line: up to its newline; rest: everything from its start on, because JSON text can have many lines. */
 static enum input_kind line_kind(struct slice line, struct slice rest)
 {
@@ -234,7 +229,7 @@ enum input_kind kind_of(struct slice s, enum input_kind wanted)
 			return kind;
 		if (first == KIND_UNKNOWN)
 			first = kind;
-		spdk |= starts_with(line, "TSC Rate:") || starts_with(line, "Trace Size of lcore");
+		spdk |= slice_starts(line, "TSC Rate:") || slice_starts(line, "Trace Size of lcore");
 		s.p += line.n + !!newline;
 		s.n -= line.n + !!newline;
 	}

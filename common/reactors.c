@@ -33,8 +33,7 @@ static bool is_reactor(const struct traceline *line, uint64_t *lcore)
 	static const char prefix[] = "reactor_";
 	struct slice comm = string_of(line, "comm");
 
-	return comm.n > strlen(prefix) && memcmp(comm.p, prefix, strlen(prefix)) == 0 &&
-	       number_decimal(slice_from(comm, strlen(prefix)), lcore);
+	return slice_starts(comm, prefix) && number_decimal(slice_from(comm, strlen(prefix)), lcore);
 }
 
 /*

@@ -61,4 +61,10 @@ static inline bool slice_is(struct slice s, const char *text)
 	return slice_equal(s, slice_of(text));
 }
 
+/* Ditto. */
+static inline bool slice_starts(struct slice s, const char *text)
+{
+	return s.n >= strlen(text) && memcmp(s.p, text, strlen(text)) == 0;
+}
+
 #endif

@@ -46,11 +46,6 @@ static uint32_t process_of(const struct picture *p, uint32_t number)
 	return number;
 }
 
-static bool starts_with(struct slice s, struct slice start)
-{
-	return s.n >= start.n && memcmp(s.p, start.p, start.n) == 0;
-}
-
 static void put_word(struct out *out, const char *word)
 {
 	out_text(out, word);
@@ -73,7 +68,7 @@ static struct slice full_name(struct picture *p, enum picture_kind kind, uint32_
 			put_word(&p->name, source);
 	}
 	if (above && (above->kind == PICTURE_HOST || above->kind == PICTURE_THREAD) &&
-	    !starts_with(name, slice_of(above->name)))
+	    !slice_starts(name, above->name))
 		put_word(&p->name, above->name);
 	out_slice(&p->name, name);
 	return out_contents(&p->name);
