@@ -394,10 +394,8 @@ static void end_span(struct draw *d, uint32_t track, const struct span *s)
 
 	if (counts && !with)
 		tracks_draw(&d->tracks, s->connection, ns, count_of(s, AT_END));
-	if (s->open)
-		return;
 	with = with && tracks_values(&d->tracks, s->connection, count_of(s, AT_END), &values);
-	picture_end(d->picture, track, s->last, with ? &values : NULL);
+	picture_end(d->picture, track, s->open ? PICTURE_NO_END : s->last, with ? &values : NULL);
 }
 
 /* Draws a span that has ended; for spans.emit. */

@@ -44,8 +44,8 @@ void picture_expect(struct picture *p, uint32_t track, const uint32_t counters[P
 
 /*
  * Starts a slice: picture_begin(), picture_arrow() for each of its arrows, picture_close() with its notes; later
- * picture_end() with the same end, unless that is PICTURE_NO_END. A slice must begin after everything before it on its
- * track, and end after everything that it contains. values: NULL if there are none.
+ * picture_end() with the same end. A slice must begin after everything before it on its track, and end after everything
+ * that it contains. values: NULL if there are none.
  */
 void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
 		   const struct picture_values *values);

@@ -31,7 +31,7 @@ files_of() { # LINES
 
 # CSV as words, without quotes; a dash for nothing.
 csv() {
-    sed 's/"//g; s/\[NULL\]//g; :a; s/,,/,-,/; ta; s/^,/-,/; s/,$/,-/; s/,/ /g'
+    sed '/^$/d; s/"//g; s/\[NULL\]//g; :a; s/,,/,-,/; ta; s/^,/-,/; s/,$/,-/; s/,/ /g'
 }
 
 # Compares tables whose numbers are rounded, to three decimals or more.
@@ -216,7 +216,7 @@ $((1795266855123456789 - $(head -n 1 in | jq '.us * 1000 | round')))"
 read_picture() { # FILE
     cp "$1" trace.pftrace
     problems
-    trace_processor <<<'SELECT ts, name FROM slice ORDER BY 1, 2'
+    trace_processor <<<'SELECT ts, depth, name FROM slice ORDER BY 1, 2, 3'
     trace_processor <<<'SELECT above.ts, below.ts AS later FROM flow JOIN slice above ON above.id = slice_out JOIN slice below ON below.id = slice_in ORDER BY 1, 2'
     trace_processor <<<"SELECT ts, value, replace(replace(name, ' value', ''), 'lcore 0 ', '') AS counter FROM counter JOIN track ON track.id = track_id ORDER BY 1, 2, 3"
 }

@@ -16,9 +16,19 @@ requests() {
     entry 9.000 TCP_REQ_NEW r2 - 0x10
 }
 
-# Events of these phases on standard input, by FILTER of jq.
+# Events on standard input, where begin and end of a slice become one event X, with a duration in whole ns.
+slices() {
+    # shellcheck disable=SC2016 # jq's
+    plain | jq '.traceEvents |= (reduce (to_entries[] | [.key, .value]) as [$i, $e] ({all: ., open: {}}; "\($e.tid)" as $tid |
+        if $e.ph == "B" then .open[$tid] += [$i]
+        elif $e.ph == "E" then .open[$tid][-1] as $begin | .open[$tid] |= .[:-1] |
+            .all[$begin] += {ph: "X", dur: (($e.ts - .all[$begin].ts) * 1000 | round / 1000)}
+        else . end) | .all | map(select(.ph != "E")))'
+}
+
+# Events of these phases, with X for slices, on standard input, by FILTER of jq.
 events() { # PHASES FILTER
-    plain | jq -c --arg phases "$1" ".traceEvents[] | select(.ph | inside(\$phases)) | $2" | tr '\n' ' '
+    slices | jq -c --arg phases "$1" ".traceEvents[] | select(.ph | inside(\$phases)) | $2" | tr '\n' ' '
 }
 
 # Checks an output against what the Trace Event Format demands of each phase of events.
@@ -30,7 +40,7 @@ check_format() {
             (.args == null or (.args | type == "object")) and
             if .ph == "M" then .pid >= 1 and (.name | inside("process_name process_sort_index thread_name thread_sort_index"))
             elif .ph == "i" then event and .s == "t"
-            elif .ph == "X" then event and (.dur | type == "number" and . >= 0)
+            elif .ph == "B" or .ph == "E" then event
             elif .ph == "s" then event and (.id | type == "number") and .cat == "caused"
             elif .ph == "f" then event and (.id | type == "number") and .cat == "caused" and .bp == "e"
             elif .ph == "C" then event and (.args.value | type == "number" and . >= 0)
@@ -40,18 +50,18 @@ check_format() {
         $1 == "M" && $4 == "process_name" { bad += named[$2]++; next }
         $1 == "M" && $4 == "thread_name" { bad += !named[$2] + thread[$3]++; next }
         $1 == "C" { bad += !named[$2] }
-        $1 ~ /[iX]/ { bad += !thread[$3] }
+        $1 ~ /[iBE]/ { bad += !thread[$3] }
         END { exit bad > 0 }' || return
-    # the slices of each thread are nested, or one after the other; the outer one is written first
-    jq -r '.traceEvents | to_entries | map(select(.value.ph == "X")) | sort_by(.value.tid, .value.ts, .key)[].value |
-        "\(.tid) \(.ts * 1000 | round) \((.ts * 1000 | round) + (.dur * 1000 | round)) \(.name)"' "$1" | awk '
-        $1 != tid { tid = $1; depth = 0 }
-        { while (depth && end[depth] <= $2 && !(end[depth] == $2 && start[depth] == $2)) depth-- }
-        depth && $3 > end[depth] { print "not nested: " $0; bad = 1 }
-        { depth++; start[depth] = $2; end[depth] = $3 }
-        END { exit bad }' || return
+    # those of each thread are in the order of their times; slices are nested, or one after the other, and are not empty
+    jq -r '.traceEvents[] | select(.ph | inside("BE")) | [.ph, .tid, .ts * 1000, .name] | @tsv' "$1" | awk -F '\t' '
+        $3 < last[$2] { print "goes back: " $0; bad = 1 }
+        { last[$2] = $3 }
+        $1 == "B" { n = ++depth[$2]; start[$2, n] = $3; name[$2, n] = $4 }
+        $1 == "E" { n = depth[$2]-- }
+        $1 == "E" && (!n || start[$2, n] >= $3 || name[$2, n] != $4) { print "ends no slice: " $0; bad = 1 }
+        END { for (thread in depth) bad += depth[thread]; exit bad }' || return
     # an arrow begins once and ends at most once, later, each time where a slice is
-    jq -e '.traceEvents | (map(select(.ph == "X") | {key: "\(.tid) \(.ts)", value: true}) | from_entries) as $slices |
+    jq -e '.traceEvents | (map(select(.ph == "B" or .ph == "i") | {key: "\(.tid) \(.ts)", value: true}) | from_entries) as $slices |
         map(select(.ph | inside("sf"))) | all($slices["\(.tid) \(.ts)"]) and
         (group_by(.id) | all(sort_by(.ph) | reverse | (map(.ph) | . == ["s"] or . == ["f"] or . == ["s", "f"]) and
             (length == 1 or .[0].ts < .[1].ts)))' "$1" >/dev/null
@@ -61,8 +71,9 @@ check_format() {
 # and arrows that take time.
 pictures() { # FILE [OPTION]...
     trace-chrome -q "${@:2}" "$1" >drawn.json
+    # a slice without a duration is an instant here
     # shellcheck disable=SC2016 # jq's
-    plain drawn.json | jq -c '
+    slices <drawn.json | jq -c '
         def ns: . * 1000 | round;
         .traceEvents | (map(select(.ph == "M" and (.name | endswith("_name"))) |
             {key: "\(.pid) \(.tid)", value: .args.name}) | from_entries) as $names |
@@ -77,7 +88,7 @@ pictures() { # FILE [OPTION]...
         def name: if length == 4 and (.[1] as $host | .[2] | startswith($host)) then del(.[1]) else . end |
             join(" ") | ltrimstr("SPDK ");
         map(select(.track)) | (.[] | .track |= name | if has("value") then [.track, .ts, .value] else .track as $track | ., (.slices // [])[] |
-                [$track, .name, .ts, if .instant then null else .dur // ($last - .ts) end, .args] end),
+                [$track, .name, .ts, if .instant then null else .dur // ($last - .ts) | if . == 0 then null else . end end, .args] end),
         (map(.ts as $ts | ((.flows // [])[] | [., "s", $ts]), ((.ends // [])[] | [., "f", $ts])) | group_by(.[0])[] |
             sort_by(.[2]) | select(map(.[1]) | unique | length == 2 or . == ["f"]) | map(.[1:]))' | sort >want
 }
@@ -91,7 +102,7 @@ pictures() { # FILE [OPTION]...
 {"ph":"M","pid":1,"name":"process_sort_index","args":{"sort_index":0}},
 {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"lcore 0 app"}},
 {"ph":"M","pid":1,"tid":2,"name":"thread_sort_index","args":{"sort_index":1}},
-{"ph":"i","pid":1,"tid":2,"ts":0.500,"s":"t","name":"READ","args":{"poller":"t02","size":8}},'
+{"ph":"i","pid":1,"tid":2,"ts":0.500,"name":"READ","s":"t","args":{"poller":"t02","size":8}},'
     # with -e the others as well
     equal "$(trace-chrome -e in | events i 'select(.pid == 1) | [.tid, .name]')" \
         '[2,"READ"] [2,"TCP_REQ_NEW"] [2,"BDEV_IO_START"] [2,"TCP_REQ_NEW"] [2,"DONE"] [2,"BDEV_IO_DONE"] [10,"TCP_REQ_READY"] [2,"TCP_REQ_COMPLETED"] [2,"TCP_REQ_NEW"] '
@@ -109,18 +120,23 @@ pictures() { # FILE [OPTION]...
 {"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"queue depth","args":{"value":1}},
 {"ph":"M","pid":4,"tid":12,"name":"thread_name","args":{"name":"i"}},
 {"ph":"M","pid":4,"tid":12,"name":"thread_sort_index","args":{"sort_index":2}},
-{"ph":"X","pid":4,"tid":12,"ts":1.100,"dur":0.300,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
-{"ph":"f","pid":4,"tid":12,"ts":1.100,"cat":"caused","name":"caused","id":2,"bp":"e"},
-{"ph":"X","pid":4,"tid":12,"ts":1.100,"dur":0.300,"name":"BDEV_IO_START"},
-{"ph":"i","pid":4,"tid":12,"ts":1.400,"s":"t","name":"BDEV_IO_DONE"},
+{"ph":"B","pid":4,"tid":12,"ts":1.100,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
+{"ph":"f","pid":4,"tid":12,"ts":1.100,"name":"caused","cat":"caused","id":2,"bp":"e"},
+{"ph":"B","pid":4,"tid":12,"ts":1.100,"name":"BDEV_IO_START"},
+{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_START"},
+{"ph":"i","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_DONE","s":"t"},
+{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"write 8 @98264 Null0"},
 {"ph":"M","pid":4,"tid":13,"name":"thread_name","args":{"name":"r TCP"}},
 {"ph":"M","pid":4,"tid":13,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"requests in flight","args":{"value":1}},
-{"ph":"X","pid":4,"tid":13,"ts":1.000,"dur":0.700,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
-{"ph":"s","pid":4,"tid":13,"ts":1.000,"cat":"caused","name":"caused","id":2},
-{"ph":"X","pid":4,"tid":13,"ts":1.000,"dur":0.500,"name":"TCP_REQ_NEW"},
-{"ph":"X","pid":4,"tid":13,"ts":1.500,"dur":0.200,"name":"TCP_REQ_READY","args":{"lcore":17}},
-{"ph":"i","pid":4,"tid":13,"ts":1.700,"s":"t","name":"TCP_REQ_COMPLETED"},
+{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
+{"ph":"s","pid":4,"tid":13,"ts":1.000,"name":"caused","cat":"caused","id":2},
+{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"TCP_REQ_NEW"},
+{"ph":"E","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_NEW"},
+{"ph":"B","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_READY","args":{"lcore":17}},
+{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_READY"},
+{"ph":"i","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_COMPLETED","s":"t"},
+{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"write 8 @98264 Null0"},
 {"ph":"C","pid":4,"tid":4,"ts":1.700,"name":"requests in flight","args":{"value":0}},
 L
 }
@@ -128,6 +144,20 @@ L
 @test "what is still open ends with the trace" {
     requests >in
     equal "$(trace-chrome in | events X 'select(.ts == 1.2) | [.name, .dur, .args.open]')" '["r1",7.8,true] ["TCP_REQ_NEW",7.8,null] '
+}
+
+@test "what has no duration has no end that viewers could take for that of another slice" {
+    {
+        entry 1.000 NEW r0 - 0x10 '"args":{"a":1}'
+        entry 1.000 NEXT r0 0.000 0x10
+        entry 2.000 LAST r0 1.000 0x10
+        entry 3.000 NEW r1 - 0x10
+        entry 4.000 READ r2 - 0x10
+    } >in
+    trace-chrome in >out
+    check_format out
+    equal "$(jq -c '.traceEvents[] | select(.ph | inside("BEi")) | [.ph, .ts, .name]' out | plain | tr '\n' ' ')" \
+        '["B",1,"r0"] ["i",1,"NEW"] ["B",1,"NEXT"] ["E",2,"NEXT"] ["i",2,"LAST"] ["E",2,"r0"] ["i",3,"r1"] ["i",3,"NEW"] ["i",4,"r2"] ["i",4,"READ"] '
 }
 
 @test "an arrow has two ends, at two times" {
@@ -154,7 +184,7 @@ L
     status_is 0 trace-chrome in
     equal "$stderr" ''
     # shellcheck disable=SC2016 # jq's
-    equal "$(plain <<<"$output" | jq -c '.traceEvents | (map(select(.name == "thread_name") | {key: "\(.tid)", value: .args.name}) | from_entries) as $threads |
+    equal "$(slices <<<"$output" | jq -c '.traceEvents | (map(select(.name == "thread_name") | {key: "\(.tid)", value: .args.name}) | from_entries) as $threads |
         .[] | select(.ph == "X" and .ts >= 20) | [.pid, $threads["\(.tid)"], .name, .ts, .dur]' | tr '\n' ' ')" \
         '[1,"lcore 0 app off CPU","preempted by a\"b (77)",20,70] [1,"lcore 0 app interrupts","interrupt nvme0q1",93,2] [12,"app_thread 12 off CPU","yielded",94,2] '
 }
@@ -246,6 +276,6 @@ L
     status_is 0 trace-chrome in
     cat <<<"$output" >out
     iconv -f UTF-8 -t UTF-8 out | cmp - out
-    equal "$(jq -c '.traceEvents[] | select(.ph == "X") | [.name, .args]' out | plain)" '["\u00027",{"id":"\u00027","value":"0x1","lcore":0,"tsc":1,"open":true,"args":{"s�":"\n"}}]
+    equal "$(jq -c '.traceEvents[] | select(.ph == "i") | [.name, .args]' out | plain)" '["\u00027",{"id":"\u00027","value":"0x1","lcore":0,"tsc":1,"open":true,"args":{"s�":"\n"}}]
 ["A\u0001\"��",null]'
 }

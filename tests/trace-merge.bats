@@ -186,8 +186,8 @@ x'
     slices() { # SOURCE FILE
         # shellcheck disable=SC2016 # jq's
         trace-chrome -q "$2" | jq -c --arg source "$1" '.traceEvents | (map(select(.name == "process_name") |
-            {key: "\(.pid)", value: .args.name}) | from_entries) as $names | .[] | select(.ph == "X") |
-            [$names["\(.pid)"], .name, .args] | select($source == "" or (.[0] | startswith($source + " "))) |
+            {key: "\(.pid)", value: .args.name}) | from_entries) as $names | .[] | select(.ph | inside("Bi")) |
+            [$names["\(.pid)"], .name, .args] | select(if $source == "" then .[0] != "SPDK" else .[0] | startswith($source + " ") end) |
             .[0] |= ltrimstr($source + " ")' | sort
     }
     slices a merged >is

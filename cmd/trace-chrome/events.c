@@ -13,13 +13,16 @@ enum { ROOM = 256 };
 /* A literal. */
 #define PUT(to, text) ((char *)mempcpy(to, text, sizeof(text) - 1))
 
+/* An instant is one of its thread. */
+#define THREAD_SCOPE ",\"s\":\"t\""
+
 /* The start of an event, and where in it the phase is. There is one before it, hence the comma. */
 #define HEAD ",\n{\"ph\":\" \",\"pid\":"
 enum { PHASE = sizeof(",\n{\"ph\":\"") - 1 };
 
 void events_start(struct picture *p)
 {
-	p->notes.text.fd = p->name.fd = p->slice.fd = p->arrows.fd = OUT_MEMORY;
+	p->notes.text.fd = p->full_name.fd = p->slice.fd = p->name.fd = p->arrows.fd = OUT_MEMORY;
 	out_text(p->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
@@ -60,18 +63,17 @@ static struct slice full_name(struct picture *p, enum picture_kind kind, uint32_
 {
 	const struct track *above = parent == MAP_NONE ? NULL : p->tracks[parent];
 
-	p->name.len = 0;
+	p->full_name.len = 0;
 	if (kind == PICTURE_CONNECTION) {
 		const char *source = p->tracks[process_of(p, parent)]->name;
 
 		if (strcmp(source, PLACES_NO_SOURCE) != 0)
-			put_word(&p->name, source);
+			put_word(&p->full_name, source);
 	}
-	if (above && (above->kind == PICTURE_HOST || above->kind == PICTURE_THREAD) &&
-	    !slice_starts(name, above->name))
-		put_word(&p->name, above->name);
-	out_slice(&p->name, name);
-	return out_contents(&p->name);
+	if (above && (above->kind == PICTURE_HOST || above->kind == PICTURE_THREAD) && !slice_starts(name, above->name))
+		put_word(&p->full_name, above->name);
+	out_slice(&p->full_name, name);
+	return out_contents(&p->full_name);
 }
 
 uint32_t picture_add_track(struct picture *p, enum picture_kind kind, uint32_t parent, uint32_t rank, struct slice name)
@@ -143,13 +145,15 @@ static char *put(char *to, struct slice text)
 	return mempcpy(to, text.p, text.n);
 }
 
-/* Starts an event, up to its time. out has ROOM for it. */
-static inline char *put_head(char *to, const struct track *track, char phase, uint64_t ns)
+/* Starts an event, up to its name. out has ROOM besides the name. */
+static inline char *put_event(char *to, const struct track *track, char phase, uint64_t ns, struct slice name)
 {
 	/* a constant size is quicker */
 	memcpy(to, track->head, sizeof(track->head));
 	to[PHASE] = phase;
-	return digits_us(to + track->head_n, ns);
+	to = put(PUT(digits_us(to + track->head_n, ns), ",\"name\":\""), name);
+	*to++ = '"';
+	return to;
 }
 
 /* The track of an event that is written next. */
@@ -163,14 +167,9 @@ static inline struct track *track_of(struct picture *p, uint32_t number)
 }
 
 /* A slice that is still open ends with the trace: viewers nest those without an end in different ways. */
-static inline char *put_slice(const struct picture *p, char *to, const struct track *track, uint64_t begin,
-			      uint64_t end, struct slice name)
+static inline uint64_t end_of(const struct picture *p, uint64_t end)
 {
-	to = put_head(to, track, 'X', begin);
-	to = digits_us(PUT(to, ",\"dur\":"), (end == PICTURE_NO_END ? p->now : end) - begin);
-	to = put(PUT(to, ",\"name\":\""), name);
-	*to++ = '"';
-	return to;
+	return end == PICTURE_NO_END ? p->now : end;
 }
 
 /* The rest of an event. out has ROOM besides the notes. */
@@ -196,10 +195,9 @@ void picture_count(struct picture *p, uint32_t counter, uint64_t ns, uint64_t va
 {
 	struct track *track = track_of(p, counter);
 	struct slice name = slice_of(track->name);
-	char *to = put_head(out_room(p->out, ROOM + name.n), track, 'C', ns);
+	char *to = put_event(out_room(p->out, ROOM + name.n), track, 'C', ns, name);
 
-	to = put(PUT(to, ",\"name\":\""), name);
-	to = digits_u64(PUT(to, "\",\"args\":{\"value\":"), value);
+	to = digits_u64(PUT(to, ",\"args\":{\"value\":"), value);
 	out_commit(p->out, PUT(to, "}}"));
 }
 
@@ -209,15 +207,26 @@ static void put_values(struct picture *p, uint64_t ns, const struct picture_valu
 		picture_count(p, values->counters[i], ns, values->values[i]);
 }
 
+/*
+ * A slice has two events: its begin and its end. One event with a duration would be shorter, but viewers compute the
+ * end in floating point: if that is later than the next begin, speedscope and Tracy put the next slice into this one.
+ * speedscope finds the slice that ends by its name, but no empty one that has arguments. Those are instants, because a
+ * single complete event (X) in a trace makes Perfetto sort all ends of slices before what comes at the same time.
+ */
 void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
 		   const struct picture_values *values)
 {
+	bool is_empty = end_of(p, end) == begin;
+	char *to;
+
 	p->track = track_of(p, track);
 	p->begin = begin;
 	if (values)
 		put_values(p, begin, values);
-	p->slice.len = p->arrows.len = 0;
-	out_commit(&p->slice, put_slice(p, out_room(&p->slice, ROOM + name.n), p->track, begin, end, name));
+	p->slice.len = p->name.len = p->arrows.len = 0;
+	out_slice(&p->name, name);
+	to = put_event(out_room(&p->slice, ROOM + name.n), p->track, is_empty ? 'i' : 'B', begin, name);
+	out_commit(&p->slice, is_empty ? PUT(to, THREAD_SCOPE) : to);
 }
 
 void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
@@ -227,9 +236,8 @@ void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
 	/* viewers pair the two ends in the order of their times */
 	if (!later)
 		return;
-	to = put_head(out_room(&p->arrows, ROOM), p->track, to_here ? 'f' : 's', p->begin);
-	to = PUT(to, ",\"cat\":\"caused\",\"name\":\"caused\",\"id\":");
-	to = digits_u64(to, number);
+	to = put_event(out_room(&p->arrows, ROOM), p->track, to_here ? 'f' : 's', p->begin, slice_of("caused"));
+	to = digits_u64(PUT(to, ",\"cat\":\"caused\",\"id\":"), number);
 	/* to the slice at that time, not to the next one */
 	if (to_here)
 		to = PUT(to, ",\"bp\":\"e\"");
@@ -244,12 +252,30 @@ void picture_close(struct picture *p, const struct notes *notes)
 	out_slice(p->out, out_contents(&p->arrows));
 }
 
+static void put_end(struct picture *p, const struct track *track, uint64_t end, struct slice name)
+{
+	char *to = put_event(out_room(p->out, ROOM + name.n), track, 'E', end, name);
+
+	*to++ = '}';
+	out_commit(p->out, to);
+}
+
 void picture_end(struct picture *p, uint32_t track, uint64_t end, const struct picture_values *values)
 {
-	/* the slice has its duration */
 	(void)track;
+	end = end_of(p, end);
+	if (end != p->begin)
+		put_end(p, p->track, end, out_contents(&p->name));
 	if (values)
 		put_values(p, end, values);
+}
+
+static void put_instant(struct picture *p, const struct track *track, uint64_t ns, struct slice name,
+			const struct notes *notes)
+{
+	char *to = put_event(out_room(p->out, ROOM + name.n + notes->text.len), track, 'i', ns, name);
+
+	put_notes(p->out, PUT(to, THREAD_SCOPE), notes);
 }
 
 void picture_state(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state,
@@ -257,23 +283,22 @@ void picture_state(struct picture *p, uint32_t track, uint64_t begin, uint64_t e
 {
 	struct track *of = track_of(p, track);
 	struct slice name = p->states->all[state];
-	char *to = out_room(p->out, ROOM + name.n + notes->text.len);
 
-	put_notes(p->out, put_slice(p, to, of, begin, end, name), notes);
+	end = end_of(p, end);
+	if (end == begin) {
+		put_instant(p, of, begin, name, notes);
+		return;
+	}
+	put_notes(p->out, put_event(out_room(p->out, ROOM + name.n + notes->text.len), of, 'B', begin, name), notes);
+	put_end(p, of, end, name);
 }
 
 void picture_instant(struct picture *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow,
 		     const struct notes *notes)
 {
-	struct track *of = track_of(p, track);
-	struct slice name = p->states->all[state];
-	char *to = put_head(out_room(p->out, ROOM + name.n + notes->text.len), of, 'i', ns);
-
 	/* in this format arrows lead to slices only */
 	(void)arrow;
-	to = put(PUT(to, ",\"s\":\"t\",\"name\":\""), name);
-	*to++ = '"';
-	put_notes(p->out, to, notes);
+	put_instant(p, track_of(p, track), ns, p->states->all[state], notes);
 }
 
 void events_free(struct picture *p)
@@ -284,7 +309,8 @@ void events_free(struct picture *p)
 	}
 	free(p->tracks);
 	out_close(&p->notes.text);
-	out_close(&p->name);
+	out_close(&p->full_name);
 	out_close(&p->slice);
+	out_close(&p->name);
 	out_close(&p->arrows);
 }

@@ -30,12 +30,12 @@ struct picture {
 	uint32_t num_tracks;
 	size_t cap_tracks;
 	bool has_event;
-	uint64_t now; /* the time of the latest line */
-	struct out name;
-	/* the slice being written: its start, without arguments, and its arrows, which come after it */
+	uint64_t now;         /* the time of the latest line */
+	struct out full_name; /* of a new track */
+	/* the latest slice: its first event, without arguments, its name, and its arrows, which come after the event */
 	struct track *track;
 	uint64_t begin;
-	struct out slice, arrows;
+	struct out slice, name, arrows;
 };
 
 /* The text before the first event and after the last one. */

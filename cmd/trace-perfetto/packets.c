@@ -322,6 +322,9 @@ void picture_close(struct picture *p, const struct notes *notes)
 
 void picture_end(struct picture *p, uint32_t track, uint64_t end, const struct picture_values *values)
 {
+	/* a slice without an end is still open */
+	if (end == PICTURE_NO_END)
+		return;
 	if (!values) {
 		end_slice(p, track, end);
 		return;
