@@ -22,7 +22,7 @@ enum { PHASE = sizeof(",\n{\"ph\":\"") - 1 };
 
 void events_start(struct picture *p)
 {
-	p->notes.text.fd = p->full_name.fd = p->slice.fd = p->name.fd = p->arrows.fd = OUT_MEMORY;
+	p->notes.text.fd = p->full_name.fd = p->name.fd = p->arrows.fd = OUT_MEMORY;
 	out_text(p->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
@@ -223,10 +223,10 @@ void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t e
 	p->begin = begin;
 	if (values)
 		put_values(p, begin, values);
-	p->slice.len = p->name.len = p->arrows.len = 0;
+	p->name.len = p->arrows.len = 0;
 	out_slice(&p->name, name);
-	to = put_event(out_room(&p->slice, ROOM + name.n), p->track, is_empty ? 'i' : 'B', begin, name);
-	out_commit(&p->slice, is_empty ? PUT(to, THREAD_SCOPE) : to);
+	to = put_event(out_room(p->out, ROOM + name.n), p->track, is_empty ? 'i' : 'B', begin, name);
+	out_commit(p->out, is_empty ? PUT(to, THREAD_SCOPE) : to);
 }
 
 void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
@@ -247,7 +247,6 @@ void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
 
 void picture_close(struct picture *p, const struct notes *notes)
 {
-	out_slice(p->out, out_contents(&p->slice));
 	put_notes(p->out, out_room(p->out, ROOM + notes->text.len), notes);
 	out_slice(p->out, out_contents(&p->arrows));
 }
@@ -310,7 +309,6 @@ void events_free(struct picture *p)
 	free(p->tracks);
 	out_close(&p->notes.text);
 	out_close(&p->full_name);
-	out_close(&p->slice);
 	out_close(&p->name);
 	out_close(&p->arrows);
 }

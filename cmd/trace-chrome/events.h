@@ -32,10 +32,10 @@ struct picture {
 	bool has_event;
 	uint64_t now;         /* the time of the latest line */
 	struct out full_name; /* of a new track */
-	/* the latest slice: its first event, without arguments, its name, and its arrows, which come after the event */
+	/* the latest slice: its name, and its arrows, which come after its first event */
 	struct track *track;
 	uint64_t begin;
-	struct out slice, name, arrows;
+	struct out name, arrows;
 };
 
 /* The text before the first event and after the last one. */
