@@ -70,6 +70,8 @@ static void find_channels(struct call *c, struct task_struct *task, struct pt_re
 	bool compat = is_compat(task), writes = o->to, reads = o->from;
 	struct file *file;
 
+	clear_end(&c->from);
+	clear_end(&c->to);
 	c->asked = call_argument(regs, compat, o->asked);
 	c->vectors = call_argument(regs, compat, o->vectors | o->message | o->messages);
 	if (o->is_id) {
@@ -88,6 +90,23 @@ static void find_channels(struct call *c, struct task_struct *task, struct pt_re
 	}
 	if (writes)
 		find_end(&c->to, (__u64)file_of(task, call_argument(regs, compat, o->to)), c->pid, true);
+}
+
+/* The storage for a call of the task; NULL: there is none, which is counted. */
+static struct call *add_call(struct task_struct *task, __u32 call, __u32 pid)
+{
+	struct call *c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (!c) {
+		__sync_fetch_and_add(&num_no_storage, 1);
+		return NULL;
+	}
+	c->call = call;
+	c->pid = pid;
+	c->nvcsw = task->nvcsw;
+	c->waker.comm[0] = 0;
+	c->from.kind = c->to.kind = CHANNEL_NONE;
+	return c;
 }
 
 SEC("tp_btf/sys_enter")
@@ -110,21 +129,11 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	} else if (!o->asked) {
 		return 0;
 	}
-	c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!c) {
-		__sync_fetch_and_add(&num_no_storage, 1);
+	c = add_call(task, call, pid);
+	if (!c)
 		return 0;
-	}
-	c->call = call;
-	c->pid = pid;
-	c->nvcsw = task->nvcsw;
-	c->waker.comm[0] = 0;
-	c->from.kind = c->to.kind = CHANNEL_NONE;
-	if (o->asked) {
-		clear_end(&c->from);
-		clear_end(&c->to);
+	if (o->asked)
 		find_channels(c, task, regs, o);
-	}
 	c->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -232,19 +241,20 @@ static void emit_result(const struct call *c, struct task_struct *task, long res
 static void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	__u32 pid = followed_id(), call;
-	struct call c = {};
+	struct call *c;
 
 	if (!pid || is_foreign(task))
 		return;
 	call = place_of(task, call_number(regs));
 	if (!operations[call].asked)
 		return;
-	c.call = call;
-	c.pid = pid;
-	find_channels(&c, task, regs, &operations[call]);
-	c.from.queued = c.to.queued = NOT_KNOWN;
-	c.from.slots = c.to.slots = 0;
-	emit_result(&c, task, result);
+	c = add_call(task, call, pid);
+	if (!c)
+		return;
+	find_channels(c, task, regs, &operations[call]);
+	c->from.queued = c->to.queued = NOT_KNOWN;
+	c->from.slots = c->to.slots = 0;
+	emit_result(c, task, result);
 }
 
 /* Not called for system calls that do not return. */
