@@ -86,7 +86,7 @@ static bool is_wanted(struct request *rq)
 }
 
 /* The current task is the issuer. */
-static void set_process(struct tracked *t)
+static __always_inline void set_process(struct tracked *t)
 {
 	t->pid = process_id((void *)bpf_get_current_task_btf());
 	bpf_get_current_comm(t->comm, sizeof(t->comm));
@@ -105,7 +105,7 @@ static bool may_be_printed(const struct tracked *t)
 }
 
 /* Forgets a request that has ended, but whose completion was not seen. */
-static void drop_unseen(__u64 key, const struct tracked *t)
+static __always_inline void drop_unseen(__u64 key, const struct tracked *t)
 {
 	bool is_loss = may_be_printed(t);
 
@@ -129,7 +129,7 @@ static struct tracked *tracked(struct request *rq)
 	return NULL;
 }
 
-static void track(struct request *rq, const struct tracked *t)
+static __always_inline void track(struct request *rq, const struct tracked *t)
 {
 	__u64 key = (__u64)rq;
 
@@ -137,7 +137,7 @@ static void track(struct request *rq, const struct tracked *t)
 		__sync_fetch_and_add(&num_no_storage, 1);
 }
 
-static void note_flusher(struct request_queue *queue, __u32 flags, const struct tracked *t)
+static __always_inline void note_flusher(struct request_queue *queue, __u32 flags, const struct tracked *t)
 {
 	__u64 key = (__u64)queue;
 
@@ -192,7 +192,7 @@ int BPF_PROG(on_getrq, struct bio *bio)
 }
 
 /* Tracks a request whose start was not seen. */
-static void track_late(struct request *rq)
+static __always_inline void track_late(struct request *rq)
 {
 	struct tracked t = {};
 
@@ -296,7 +296,7 @@ static enum biosnoop_pattern pattern_of(struct request *rq, struct gendisk *disk
 	return PATTERN_UNKNOWN;
 }
 
-static void emit(struct request *rq, const struct tracked *t, int error)
+static __always_inline void emit(struct request *rq, const struct tracked *t, int error)
 {
 	struct gendisk *disk = disk_of(rq);
 	struct biosnoop_event e = {};

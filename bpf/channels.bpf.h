@@ -88,7 +88,7 @@ static __always_inline bool is_same(const void *a, const void *b, __u32 size)
 }
 
 /* Sets the peer by SO_PEERCRED, unless that is the caller: it may have created both ends, before a fork. */
-static void set_noted(struct peer *peer, struct pid *pid, __u32 self)
+static __always_inline void set_noted(struct peer *peer, struct pid *pid, __u32 self)
 {
 	struct hlist_node *node;
 	__u32 id = pid ? id_in_namespace(pid) : 0;
@@ -105,7 +105,7 @@ static void set_noted(struct peer *peer, struct pid *pid, __u32 self)
 }
 
 /* Records the current thread as the one at this end. */
-static void note_user(const struct user_key *key, __u32 pid)
+static __always_inline void note_user(const struct user_key *key, __u32 pid)
 {
 	struct peer self = {.pid = pid}, *before = bpf_map_lookup_elem(&users, key);
 
@@ -115,7 +115,7 @@ static void note_user(const struct user_key *key, __u32 pid)
 }
 
 /* A channel whose two ends have one id. scope: the device or namespace in which the id is unique. */
-static void set_ends(struct end *end, __u32 kind, __u64 id, __u32 scope, __u32 pid, bool writes)
+static __always_inline void set_ends(struct end *end, __u32 kind, __u64 id, __u32 scope, __u32 pid, bool writes)
 {
 	struct user_key self = {id, scope, 2 * kind + writes};
 
@@ -127,7 +127,7 @@ static void set_ends(struct end *end, __u32 kind, __u64 id, __u32 scope, __u32 p
 }
 
 /* Nothing is locked: another process may use the pipe at this moment. */
-static void read_pipe(struct end *end, struct inode *inode, __u32 pid, bool writes)
+static __always_inline void read_pipe(struct end *end, struct inode *inode, __u32 pid, bool writes)
 {
 	struct pipe_inode_info *pipe = BPF_CORE_READ(inode, i_pipe);
 	__u32 tail;
@@ -148,7 +148,7 @@ static __u64 inode_of(struct socket *socket)
 	return socket ? BPF_CORE_READ(alloc, vfs_inode.i_ino) : 0;
 }
 
-static void read_unix(struct end *end, struct sock *sock, __u32 pid)
+static __always_inline void read_unix(struct end *end, struct sock *sock, __u32 pid)
 {
 	struct user_key self = {end->id, 0, 2 * CHANNEL_UNIX};
 	struct sock *peer = BPF_CORE_READ((struct unix_sock *)sock, peer);
@@ -177,7 +177,7 @@ static bool is_loopback(const __u32 words[4])
 		    : !words[0] && !words[1] && !words[2] && words[3] == bpf_htonl(1);
 }
 
-static void read_address(__u32 words[4], struct sock *sock, const void *ipv6, __u32 ipv4, bool is_ipv6)
+static __always_inline void read_address(__u32 words[4], struct sock *sock, const void *ipv6, __u32 ipv4, bool is_ipv6)
 {
 	if (is_ipv6) {
 		bpf_probe_read_kernel(words, 16, ipv6);
@@ -188,7 +188,7 @@ static void read_address(__u32 words[4], struct sock *sock, const void *ipv6, __
 }
 
 /* A connection goes over loopback when one address is of loopback, or both are the same one. */
-static void read_tcp(struct end *end, struct sock *sock, __u32 pid, bool is_ipv6)
+static __always_inline void read_tcp(struct end *end, struct sock *sock, __u32 pid, bool is_ipv6)
 {
 	__u32 own[4] = {}, other[4] = {}, port = BPF_CORE_READ(sock, __sk_common.skc_num);
 	__u32 peer_port = bpf_ntohs(BPF_CORE_READ(sock, __sk_common.skc_dport));
@@ -213,7 +213,7 @@ static void read_tcp(struct end *end, struct sock *sock, __u32 pid, bool is_ipv6
 	end->other.detail = peer_port << 16 | port;
 }
 
-static void read_socket(struct end *end, struct file *file, __u32 pid)
+static __always_inline void read_socket(struct end *end, struct file *file, __u32 pid)
 {
 	struct socket *socket = BPF_CORE_READ(file, private_data);
 	struct sock *sock = BPF_CORE_READ(socket, sk);
@@ -229,7 +229,7 @@ static void read_socket(struct end *end, struct file *file, __u32 pid)
 		read_tcp(end, sock, pid, family == AF_INET6);
 }
 
-static void read_queue(struct end *end, struct inode *inode, __u32 pid, bool writes)
+static __always_inline void read_queue(struct end *end, struct inode *inode, __u32 pid, bool writes)
 {
 	struct mqueue_inode_info *info = (void *)inode - bpf_core_field_offset(struct mqueue_inode_info, vfs_inode);
 
@@ -240,7 +240,7 @@ static void read_queue(struct end *end, struct inode *inode, __u32 pid, bool wri
 }
 
 /* Records no thread: the kernel reuses the number of an eventfd once it is closed. */
-static void read_eventfd(struct end *end, struct file *file)
+static __always_inline void read_eventfd(struct end *end, struct file *file)
 {
 	struct eventfd_ctx *context = BPF_CORE_READ(file, private_data);
 	__u64 name = 0;
@@ -284,14 +284,14 @@ static struct file *file_of(struct task_struct *task, __u32 descriptor)
 	return file;
 }
 
-static void clear_end(struct end *end)
+static __always_inline void clear_end(struct end *end)
 {
 	__builtin_memset(end, 0, sizeof(*end));
 	end->queued = NOT_KNOWN;
 }
 
 /* Sends an event of what was done at this end. */
-static void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
+static __always_inline void emit_end(const struct end *end, struct ipcsnoop_event *e, bool writes)
 {
 	const struct peer *seen = NULL;
 

@@ -41,7 +41,7 @@ static __u32 followed_id(void)
 	return id ? *id : 0;
 }
 
-static void follow(struct task_struct *task, __u32 id)
+static __always_inline void follow(struct task_struct *task, __u32 id)
 {
 	__u32 key = task->tgid;
 	long error = bpf_map_update_elem(&followed, &key, &id, BPF_NOEXIST);
@@ -53,7 +53,7 @@ static void follow(struct task_struct *task, __u32 id)
 }
 
 /* Stops following a process when its last thread has ended: the id may be reused. */
-static void forget_if_dead(struct task_struct *task)
+static __always_inline void forget_if_dead(struct task_struct *task)
 {
 	__u32 key = task->tgid;
 

@@ -64,8 +64,8 @@ static struct count *count_of(__u32 call)
 	return bpf_map_lookup_elem(&counts, &key);
 }
 
-static void find_channels(struct call *c, struct task_struct *task, struct pt_regs *regs,
-			  const volatile struct operation *o)
+static __always_inline void find_channels(struct call *c, struct task_struct *task, struct pt_regs *regs,
+					  const volatile struct operation *o)
 {
 	bool compat = is_compat(task), writes = o->to, reads = o->from;
 	struct file *file;
@@ -195,7 +195,7 @@ static __u64 sum_message(__u64 message, bool compat)
 }
 
 /* Sends events of a call of the task, if it uses a channel. */
-static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop_event *e)
+static __always_inline void emit(const struct call *c, struct task_struct *task, struct ipcsnoop_event *e)
 {
 	if (!c->from.kind && !c->to.kind)
 		return;
@@ -212,7 +212,7 @@ static void emit(const struct call *c, struct task_struct *task, struct ipcsnoop
 	emit_end(&c->to, e, true);
 }
 
-static void emit_result(const struct call *c, struct task_struct *task, long result)
+static __always_inline void emit_result(const struct call *c, struct task_struct *task, long result)
 {
 	bool compat = c->call >= NUMBERS;
 	struct ipcsnoop_event e = {};
@@ -238,7 +238,7 @@ static void emit_result(const struct call *c, struct task_struct *task, long res
 }
 
 /* For a call that started before tracing: the state of the channel at that time is unknown. */
-static void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
+static __always_inline void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
 {
 	__u32 pid = followed_id(), call;
 	struct call *c;

@@ -94,7 +94,7 @@ static struct thread *follow(struct task_struct *task)
 	return t;
 }
 
-static void name_thread(struct thread *t, struct task_struct *task)
+static __always_inline void name_thread(struct thread *t, struct task_struct *task)
 {
 	__u32 id = task->pid;
 
@@ -106,7 +106,7 @@ static void name_thread(struct thread *t, struct task_struct *task)
 	BPF_CORE_READ_INTO(&t->totals.comm, task, comm);
 }
 
-static void set_thread(struct offcpusnoop_event *e, const struct thread *t)
+static __always_inline void set_thread(struct offcpusnoop_event *e, const struct thread *t)
 {
 	e->tid = t->totals.tid;
 	e->pid = t->totals.pid;
@@ -143,7 +143,7 @@ static struct lost_cpu *lost_cpu_of(__u32 cpu)
 }
 
 /* A runnable thread loses its CPU to the next one. */
-static void start_waiting(struct thread *t, struct lost_cpu *lost, struct task_struct *next)
+static __always_inline void start_waiting(struct thread *t, struct lost_cpu *lost, struct task_struct *next)
 {
 	t->off.by_pid = next->pid ? process_id(next) : 0;
 	bpf_probe_read_kernel(t->off.name, COMM_SIZE, next->comm);
@@ -155,7 +155,7 @@ static void start_waiting(struct thread *t, struct lost_cpu *lost, struct task_s
 }
 
 /* A thread gives up a CPU for which another one waits. */
-static void note_run(struct lost_cpu *lost, struct task_struct *task, __u64 now)
+static __always_inline void note_run(struct lost_cpu *lost, struct task_struct *task, __u64 now)
 {
 	if (now - lost->since > lost->longest_ns) {
 		lost->longest_ns = now - lost->since;
@@ -166,7 +166,7 @@ static void note_run(struct lost_cpu *lost, struct task_struct *task, __u64 now)
 }
 
 /* A thread runs again. If another one has lost the same CPU since, only the thread that got it first is known. */
-static void stop_waiting(struct offcpusnoop_event *e)
+static __always_inline void stop_waiting(struct offcpusnoop_event *e)
 {
 	struct lost_cpu *lost = lost_cpu_of(e->cpu);
 
@@ -183,8 +183,8 @@ static void stop_waiting(struct offcpusnoop_event *e)
  * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but is runnable. One
  * that is preempted on return to user mode looks like one that yields, except for its system call.
  */
-static void leave(void *ctx, struct thread *t, struct lost_cpu *lost, bool preempt, struct task_struct *prev,
-		  struct task_struct *next, __u64 now)
+static __always_inline void leave(void *ctx, struct thread *t, struct lost_cpu *lost, bool preempt,
+				  struct task_struct *prev, struct task_struct *next, __u64 now)
 {
 	__u32 state = preempt ? 0 : task_state(prev);
 	struct offcpusnoop_event *e = &t->off;
@@ -219,7 +219,7 @@ static void leave(void *ctx, struct thread *t, struct lost_cpu *lost, bool preem
 }
 
 /* The interval of a thread ends: it runs again, or recording is over. */
-static void end_interval(struct thread *t, struct task_struct *task, __u64 now, __u32 cpu)
+static __always_inline void end_interval(struct thread *t, struct task_struct *task, __u64 now, __u32 cpu)
 {
 	struct offcpusnoop_event *e = &t->off;
 	__u32 size = sizeof(*e) + e->depth * sizeof(__u64);
@@ -241,7 +241,7 @@ static void end_interval(struct thread *t, struct task_struct *task, __u64 now, 
 	ring_send(e, size);
 }
 
-static void arrive(struct thread *t, struct task_struct *next, __u64 now, __u32 cpu)
+static __always_inline void arrive(struct thread *t, struct task_struct *next, __u64 now, __u32 cpu)
 {
 	if (t->state == ENDED)
 		return;
@@ -276,7 +276,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-static void note_runnable(struct task_struct *task)
+static __always_inline void note_runnable(struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
 
@@ -313,7 +313,7 @@ int BPF_PROG(on_new, struct task_struct *task)
 	return 0;
 }
 
-static void end_thread(struct thread *t, struct task_struct *task, __u64 now)
+static __always_inline void end_thread(struct thread *t, struct task_struct *task, __u64 now)
 {
 	name_thread(t, task);
 	t->state = ENDED;
@@ -346,7 +346,8 @@ static struct thread *current_thread(void)
 }
 
 /* name: NULL, or in the kernel's memory. */
-static void end_interrupt(struct thread *t, __u32 kind, __u64 begin, __u64 now, __u32 number, const char *name)
+static __always_inline void end_interrupt(struct thread *t, __u32 kind, __u64 begin, __u64 now, __u32 number,
+					  const char *name)
 {
 	struct offcpusnoop_event e = {.kind = kind, .begin_ns = begin, .end_ns = now, .number = number};
 
@@ -360,7 +361,7 @@ static void end_interrupt(struct thread *t, __u32 kind, __u64 begin, __u64 now, 
 	ring_send(&e, sizeof(e));
 }
 
-static void begin_irq(void)
+static __always_inline void begin_irq(void)
 {
 	struct thread *t = current_thread();
 
@@ -369,7 +370,7 @@ static void begin_irq(void)
 }
 
 /* In the totals, an interrupt during a softirq is part of the softirq. */
-static void end_irq(__u32 number, const char *name)
+static __always_inline void end_irq(__u32 number, const char *name)
 {
 	struct thread *t = current_thread();
 	__u64 now, begin;

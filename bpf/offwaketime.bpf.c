@@ -111,7 +111,7 @@ static __u64 *stack_room(struct blocked *b, int stack)
 }
 
 /* n: bytes, or an error. */
-static void end_stack(struct blocked *b, int stack, long n)
+static __always_inline void end_stack(struct blocked *b, int stack, long n)
 {
 	if (n <= 0)
 		return;
@@ -120,7 +120,7 @@ static void end_stack(struct blocked *b, int stack, long n)
 }
 
 /* Adds a stack of the current task. */
-static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
+static __always_inline void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
 {
 	__u64 *frames = stack_room(b, stack);
 
@@ -128,7 +128,7 @@ static void add_stack(void *ctx, struct blocked *b, int stack, __u64 flags)
 		end_stack(b, stack, bpf_get_stack(ctx, frames, MAX_DEPTH * sizeof(*frames), flags));
 }
 
-static void set_party(struct party *party, struct task_struct *task)
+static __always_inline void set_party(struct party *party, struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 
@@ -156,14 +156,14 @@ static bool is_being_found(struct blocked *b)
 	return true;
 }
 
-static void start_event(struct blocked *b, struct task_struct *task)
+static __always_inline void start_event(struct blocked *b, struct task_struct *task)
 {
 	b->event = (struct offwaketime_event){};
 	b->depth = 0;
 	set_party(&b->event.stacks.target, task);
 }
 
-static void block(void *ctx, struct task_struct *task, __u64 now)
+static __always_inline void block(void *ctx, struct task_struct *task, __u64 now)
 {
 	struct blocked *b = storage_of(task);
 
@@ -177,7 +177,7 @@ static void block(void *ctx, struct task_struct *task, __u64 now)
 	b->since = now;
 }
 
-static void send_event(struct blocked *b, __u64 end)
+static __always_inline void send_event(struct blocked *b, __u64 end)
 {
 	__u32 size = sizeof(b->event);
 
@@ -195,7 +195,7 @@ static void send_event(struct blocked *b, __u64 end)
 		__sync_fetch_and_add(&lost_ns, b->event.ns);
 }
 
-static void unblock(struct task_struct *task, __u64 now)
+static __always_inline void unblock(struct task_struct *task, __u64 now)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 
@@ -203,7 +203,7 @@ static void unblock(struct task_struct *task, __u64 now)
 		send_event(b, now);
 }
 
-static void forget(struct task_struct *task)
+static __always_inline void forget(struct task_struct *task)
 {
 	struct blocked *b = bpf_task_storage_get(&threads, task, NULL, 0);
 
@@ -216,7 +216,7 @@ static void forget(struct task_struct *task)
  * some virtual machines BPF programs do not run while a thread of process 1 is current. It is then
  * unknown when that thread blocked or was woken.
  */
-static void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
+static __always_inline void check_order(struct task_struct *prev, struct task_struct *next, bool next_is_wanted)
 {
 	__u32 key = 0;
 	struct running *cpu = bpf_map_lookup_elem(&cpus, &key);
@@ -302,7 +302,7 @@ static long walk_user_stack(struct task_struct *task, __u64 *frames)
 }
 
 /* Adds the stacks of a task that does not run. */
-static void add_stacks_of(struct task_struct *task, struct blocked *b)
+static __always_inline void add_stacks_of(struct task_struct *task, struct blocked *b)
 {
 	__u64 *frames;
 

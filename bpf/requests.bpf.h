@@ -126,7 +126,7 @@ static bool writes(const struct ring_request *r)
 }
 
 /* Finds the file of a request without a descriptor. How full the channel was at its submission is unknown. */
-static void find_registered(struct ring_request *r, struct io_kiocb *request)
+static __always_inline void find_registered(struct ring_request *r, struct io_kiocb *request)
 {
 	if (r->end.kind)
 		return;
@@ -135,7 +135,7 @@ static void find_registered(struct ring_request *r, struct io_kiocb *request)
 	r->end.slots = 0;
 }
 
-static void emit_request(struct ring_request *r, struct io_kiocb *request, struct ipcsnoop_event *e)
+static __always_inline void emit_request(struct ring_request *r, struct io_kiocb *request, struct ipcsnoop_event *e)
 {
 	find_registered(r, request);
 	e->start_ns = r->start_ns;
