@@ -13,6 +13,7 @@
 
 #include "ipcsnoop.h"
 #include "kernel.h"
+#include "loop.bpf.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
 
@@ -70,7 +71,7 @@ __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 use
 
 	if (used > MAX_SUMMED)
 		return NOT_KNOWN;
-	for (__u32 i = 0; i < MAX_SUMMED && i < used; i++) {
+	for (__u32 i = 0; i < MAX_SUMMED && is_below(i, used); i++) {
 		struct pipe_buffer *buffer = (void *)buffers + ((tail + i) & (slots - 1)) * bpf_core_type_size(*buffer);
 
 		sum += BPF_CORE_READ(buffer, len);

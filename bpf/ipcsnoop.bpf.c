@@ -15,6 +15,7 @@
 #include "descendants.bpf.h"
 #include "foreign.bpf.h"
 #include "ipcsnoop.h"
+#include "loop.bpf.h"
 #include "requests.bpf.h"
 
 enum {
@@ -145,7 +146,7 @@ __attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool co
 
 	if (number > MAX_VECTORS)
 		return NOT_KNOWN;
-	for (__u32 i = 0; i < MAX_VECTORS && i < number; i++) {
+	for (__u32 i = 0; i < MAX_VECTORS && is_below(i, number); i++) {
 		__u64 size = 0;
 		long error;
 
@@ -165,7 +166,7 @@ __attribute__((noinline)) __s64 sum_messages(__u64 messages, __u64 number, bool 
 {
 	__u64 sum = 0;
 
-	for (__u32 i = 0; i < MAX_VECTORS && i < number; i++) {
+	for (__u32 i = 0; i < MAX_VECTORS && is_below(i, number); i++) {
 		__u32 size = 0;
 
 		if (bpf_probe_read_user(&size, sizeof(size), (void *)(messages + (compat ? 32 * i + 28 : 64 * i + 56))))

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "kernel.h"
+#include "loop.bpf.h"
 
 enum { MAX_PID_NS_LEVEL = 32 };
 
@@ -17,7 +18,7 @@ static __u32 id_in_namespace(struct pid *pid)
 {
 	__u32 level = BPF_CORE_READ(pid, level);
 
-	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && i <= level; i++) {
+	for (__u32 i = 0; i <= MAX_PID_NS_LEVEL && is_below(i, level + 1); i++) {
 		struct upid *upid = (void *)pid + bpf_core_field_offset(pid->numbers) +
 				    i * bpf_core_type_size(struct upid);
 

@@ -12,6 +12,7 @@
 
 #include "descendants.bpf.h"
 #include "foreign.bpf.h"
+#include "loop.bpf.h"
 #include "machine.bpf.h"
 #include "ring.bpf.h"
 #include "usdt-record.h"
@@ -171,7 +172,7 @@ int on_probe(struct pt_regs *ctx)
 	}
 	bpf_probe_read_kernel(s->regs, SAVED_REGISTERS, ctx);
 	*(struct usdt_record_event *)s->event = (struct usdt_record_event){.ns = ns, .site = index};
-	for (__u32 i = 0; i < MAX_ARGS && i < site->num_operands; i++)
+	for (__u32 i = 0; i < MAX_ARGS && is_below(i, site->num_operands); i++)
 		n = add_operand(s, &site->operands[i], n, i);
 	if (n > sizeof(s->event))
 		n = sizeof(s->event);
