@@ -115,11 +115,15 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 
 static bool has_variables(const struct bpf_object_skeleton *s)
 {
-	for (int i = 0; i < s->map_cnt; i++)
-		if (s->maps[i].mmaped && !*s->maps[i].mmaped) {
+	for (int i = 0; i < s->map_cnt; i++) {
+		/* the bpftool that generated the skeleton may know an older struct than libbpf's header */
+		const struct bpf_map_skeleton *map = (const void *)((const char *)s->maps + i * s->map_skel_sz);
+
+		if (map->mmaped && !*map->mmaped) {
 			warnx("the kernel does not let the variables of the BPF program be mapped");
 			return false;
 		}
+	}
 	return true;
 }
 
