@@ -256,7 +256,23 @@ log:0'
         exec usdt-target trace=$0 wait' $$ "$TRACE"
     [ ! -e "$TRACE" ]
     record -p "$started"
-    says_log "following the owners of $TRACE"
+    says_log 'following the owners of /'
+    # where this runs in a chroot, the folder of that comes first
+    says_log "$TRACE"
+    wait_for_text app_thread lines
+    ends 0 "$recorder"
+}
+
+@test "in a chroot" {
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    make_trace G6
+    # shellcheck disable=SC2016 # the other shell expands it
+    start unshare -m --propagation private bash -c '
+        mkdir below; mount --rbind / below
+        exec chroot below usdt-target trace=$0 wait' $$
+    record -p "$started"
+    says_log 'following the owners of /'
+    says_log "/below$TRACE"
     wait_for_text app_thread lines
     ends 0 "$recorder"
 }

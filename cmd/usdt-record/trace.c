@@ -20,10 +20,15 @@ enum {
 	TRIES = 8,             /* files of a process; SPDK maps one */
 };
 
-/* Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and " (deleted)" if it was removed. */
+/*
+ * Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and " (deleted)" if it was removed. In the path of a
+ * file in a chroot, the folder of that comes first.
+ */
 static bool may_be_trace(const struct mapping *m)
 {
-	return m->shared && m->writable && strncmp(m->path, "/dev/shm/", 9) == 0 && strstr(m->path, "_trace.");
+	const char *name = strstr(m->path, "/dev/shm/");
+
+	return m->shared && m->writable && name && strstr(name, "_trace.");
 }
 
 /* The effective user of the process; -1: it has ended. */
