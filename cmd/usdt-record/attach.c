@@ -44,7 +44,7 @@ static int link_create(struct link_create *attr)
 }
 
 /* Loads a program that does nothing, for a uprobe. Returns its descriptor, or less than 0. */
-static int load_nothing(const struct bpf_prog_load_opts *options)
+static int load_nothing(struct bpf_prog_load_opts *options)
 {
 	const struct bpf_insn program[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
