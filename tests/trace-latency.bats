@@ -455,7 +455,7 @@ L
 
 # LIFE-COUNT of each interval that has whole lives, and their sum.
 lives() {
-    jq -s -r 'map(select(.life)) | (map("\(.begin)-\(.count)") | join(" ")) + " = \(map(.count) | add // 0)"'
+    jq -s -r 'map(select(.life)) | (map("\(.begin + 0)-\(.count)") | join(" ")) + " = \(map(.count) | add // 0)"'
 }
 
 @test "-i puts a whole life where its last entry is" {

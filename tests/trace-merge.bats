@@ -45,20 +45,20 @@ rest() {
     lines_at 2600 26002600 >a
     lines_at 5200 >b
     status_is 0 trace-merge a b
-    equal "$(jq -c '[.us, .source]' <<<"$output")" '[0,"a"]
+    equal "$(jq -c '[.us, .source]' <<<"$output" | plain)" '[0,"a"]
 [1,"b"]
 [10000,"a"]'
     status_is 0 trace-merge <(cat a) b
-    equal "$(jq -c .us <<<"$output")" '0
+    equal "$(jq -c .us <<<"$output" | plain)" '0
 1
 10000'
     # the source that has one line says nothing of it
     status_is 0 trace-merge b a
-    equal "$(jq -c .us <<<"$output")" '0
+    equal "$(jq -c .us <<<"$output" | plain)" '0
 1
 10000'
     status_is 0 trace-merge -r 1300000000 a b
-    equal "$(jq -c .us <<<"$output")" '0
+    equal "$(jq -c .us <<<"$output" | plain)" '0
 2
 20000'
     says 'a: its times are of 2600000000 ticks per second, not of 1300000000: see --rate'
