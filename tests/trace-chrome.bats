@@ -222,7 +222,8 @@ L
     for lines in 0 1 13 14 60 239; do
         head -n "$lines" in >short
         status_is "$((lines == 0))" trace-chrome -q short
-        check_format <(cat <<<"$output")
+        echo "$output" >out
+        check_format out
     done
     # an empty trace is still one for viewers
     status_is 1 trace-chrome /dev/null
