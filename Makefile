@@ -143,7 +143,7 @@ $(B)/bpf/syscalls.h: $(B)/flags
 # other flags or another compiler build everything again
 $(B)/flags: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)echo '$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS)' >$@
+	$(Q)all='$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(CLANG)'; echo "$$all" | cmp -s - $@ || echo "$$all" >$@
 FORCE:
 
 -include $(wildcard $(B)/*/*.d $(B)/cmd/*/*.d)
