@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# The kernel takes each BPF program, whatever the options leave out of it: that also depends on what the compiler made of it.
+# bats file_tags=waits
+
+load helpers
+
+setup_file() {
+    # whether BPF is permitted here
+    needs_usdt_target
+}
+
+teardown() {
+    kill_left started
+}
+
+# Runs a tool that was built. Some virtual machines skip events, which it says once it has loaded.
+loads() { # TOOL [ARGUMENT]...
+    local status=0
+    [ -x "$BIN/$1" ] || lacks "$1 was not built"
+    timeout 100 "$@" >/dev/null 2>err || status=$?
+    [ "$status" = 0 ] || grep -E 'the kernel has skipped|did not run|missed' err || { echo "$*: exit $status"; cat err; return 1; }
+}
+
+# Starts a process that any tool may record.
+start_any() {
+    sleep 1000 3>&- &
+    started=$!
+}
+
+@test "biosnoop" {
+    start_any
+    for options in '' -P --no-start "-p $started" '-Q -m 1'; do
+        # shellcheck disable=SC2086 # they are words
+        loads biosnoop $options 0.1
+    done
+}
+
+@test "ipcsnoop" {
+    start_any
+    loads ipcsnoop -- true
+    for options in '' -s -e -w -j '-i 1 -e'; do
+        # shellcheck disable=SC2086 # they are words
+        loads ipcsnoop $options -d 0.1 -p "$started"
+        # shellcheck disable=SC2086
+        loads ipcsnoop $options -d 0.1 -n sleep
+    done
+}
+
+@test "offcpusnoop" {
+    start_any
+    for options in '' -k '-m 10'; do
+        # shellcheck disable=SC2086 # they are words
+        loads offcpusnoop $options -p "$started" 0.1
+    done
+}
+
+@test "offwaketime" {
+    start_any
+    for options in '' -K -U --no-open "-p $started" '--state 0'; do
+        # shellcheck disable=SC2086 # they are words
+        loads offwaketime $options 0.1
+    done
+}
+
+@test "usdt-record" {
+    for options in '' --perf-events; do
+        # shellcheck disable=SC2086 # none, or one
+        loads usdt-record $options -e 'inlined(where)' -- usdt-target sites
+        # shellcheck disable=SC2086
+        loads usdt-record $options -e 'inlined(where)' -d 0.1 "$BIN/usdt-target"
+    done
+}
