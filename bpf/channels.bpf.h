@@ -79,11 +79,11 @@ __attribute__((noinline)) __u64 sum_buffers(__u64 buffers, __u32 tail, __u32 use
 	return sum;
 }
 
-/* There is no memcmp(). */
-static __always_inline bool is_same(const void *a, const void *b, __u32 size)
+/* There is no memcmp(). b may be a setting, which is volatile. */
+static __always_inline bool is_same(const void *a, const volatile void *b, __u32 size)
 {
 	for (__u32 i = 0; i < size; i++)
-		if (((const char *)a)[i] != ((const char *)b)[i])
+		if (((const char *)a)[i] != ((const volatile char *)b)[i])
 			return false;
 	return true;
 }

@@ -311,11 +311,7 @@ static bool has_name(struct task_struct *task)
 	char name[COMM_SIZE] = {};
 
 	BPF_CORE_READ_STR_INTO(&name, task, comm);
-	/* not is_same(): without volatile, compilers may take only_name for the empty name that it is here */
-	for (__u32 i = 0; i < sizeof(name); i++)
-		if (name[i] != only_name[i])
-			return false;
-	return true;
+	return is_same(name, only_name, sizeof(name));
 }
 
 /* Instead of find_first, with only_name. */
