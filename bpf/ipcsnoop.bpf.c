@@ -93,7 +93,7 @@ static __always_inline void find_channels(struct call *c, struct task_struct *ta
 		find_end(&c->to, (__u64)file_of(task, call_argument(regs, compat, o->to)), c->pid, true);
 }
 
-/* The storage for a call of the task; NULL: there is none, which is counted. */
+/* Returns the task's storage, set up for a call. If there is no memory, counts that and returns NULL. */
 static struct call *add_call(struct task_struct *task, __u32 call, __u32 pid)
 {
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause OR GPL-2.0 */
-/* Loops with two limits: a constant, which the verifier wants, and a variable. */
+/* For loops with two limits: a constant for the verifier, and a variable. */
 #ifndef LOOP_BPF_H
 #define LOOP_BPF_H
 
@@ -8,8 +8,8 @@
 #include <bpf/bpf_helpers.h>
 
 /*
- * i < limit. If compilers knew that the limit does not change, they would compare i by != with the smaller of both
- * limits, and the verifier of Linux 6.1 would find no end.
+ * i < limit. It hides from the compiler that the limit stays the same: clang 19 otherwise compares i by != with the
+ * smaller limit, and the verifier of Linux 6.1 does not see that such a loop ends.
  */
 static __always_inline bool is_below(__u64 i, __u64 limit)
 {

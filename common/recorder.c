@@ -116,7 +116,7 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 static bool has_variables(const struct bpf_object_skeleton *s)
 {
 	for (int i = 0; i < s->map_cnt; i++) {
-		/* the bpftool that generated the skeleton may know an older struct than libbpf's header */
+		/* an older bpftool generates elements that are smaller than the struct */
 		const struct bpf_map_skeleton *map = (const void *)((const char *)s->maps + i * s->map_skel_sz);
 
 		if (map->mmaped && !*map->mmaped) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The kernel takes each BPF program, whatever the options leave out of it: that also depends on what the compiler made of it.
+# The kernel loads every BPF program with each option that changes it. Whether it does also depends on the compiler.
 # bats file_tags=waits
 
 load helpers

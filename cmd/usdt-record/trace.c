@@ -21,8 +21,8 @@ enum {
 };
 
 /*
- * Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and " (deleted)" if it was removed. In the path of a
- * file in a chroot, the folder of that comes first.
+ * Whether SPDK may have named it: /dev/shm/APPLICATION_trace.ID, and " (deleted)" if it was removed. The folder of
+ * a chroot comes before that.
  */
 static bool may_be_trace(const struct mapping *m)
 {
