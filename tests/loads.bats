@@ -11,6 +11,7 @@ setup_file() {
 
 teardown() {
     kill_left started
+    remove_cgroup
 }
 
 # Runs a tool, which must say that it has started. Events that it misses then say nothing of loading.
@@ -64,6 +65,20 @@ start_any() {
         # shellcheck disable=SC2086 # they are words
         loads offwaketime $options 0.1
     done
+}
+
+# The verifier removes what it takes for dead code.
+@test "offwaketime has all of its code with -c" {
+    [ -x "$BIN/offwaketime" ] || lacks 'offwaketime was not built'
+    make_cgroup
+    # the root has all threads
+    timeout 100 offwaketime -j -c "${cgroup%/*}" 3 >lines 2>err &
+    started=$!
+    while kill -0 "$started" 2>/dev/null; do
+        blocked-target sleeps=5 </dev/null >/dev/null
+    done
+    # one that waits at the start is found by other code
+    [ "$(jq -s 'map(select(.target.comm == "sleeper").count) | add' lines)" -ge 5 ] || { cat err; return 1; }
 }
 
 @test "usdt-record" {
