@@ -49,7 +49,7 @@ B := build$(if $(FUZZ),/$(if $(findstring afl,$(CC)),afl,fuzz),$(if $(SAN),/san,
 SAME_PATHS := -ffile-prefix-map='$(CURDIR)'=.
 SANITIZERS := $(if $(SAN)$(FUZZ),-fsanitize=address -fsanitize=undefined)
 # ours, whatever the user's CFLAGS are; fuzzers read small blocks, so that lines cross them
-FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -iquote . -Icommon -I$(B)/bpf -Wall -Wextra -Wvla \
+FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -I$(B)/bpf -Wall -Wextra -Wvla \
 	-Wstrict-prototypes -Wmissing-prototypes -fPIE -fstack-protector-strong -pthread $(SAME_PATHS) \
 	$(if $(SANITIZERS),$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link -DIO_BLOCK=1024) $(if $(WERROR),-Werror)
@@ -72,9 +72,23 @@ MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exist
 # libbpf's name of the processor that is built for
 BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
 
+# What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up
+# does not compile. What user space shares with BPF programs is included by its path.
+BELOW_base  := base
+BELOW_cli   := base cli
+BELOW_line  := base cli line
+BELOW_trace := base trace
+BELOW_model := base line model
+BELOW_draw  := base cli line model draw
+BELOW_usdt  := base cli usdt
+BELOW_live  := base cli line trace live
+FOLDERS := base cli line trace model draw usdt live
+below    = $(if $(filter common/%,$(1)),$(BELOW_$(word 2,$(subst /, ,$(1)))),$(FOLDERS))
+search   = $(addprefix -Icommon/,$(below)) $(if $(filter live,$(below)),-iquote .)
+
 # A program is made of its sources and of what they include: X.h brings X.c, in the same folder, in common/ or by its path.
 included = $(sort $(shell sed -n 's/^$(hash)include $(2)\(.*\)\.h[">]/\1/p' $(1)))
-headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,$(sort common/ $(dir $(1))))))
+headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,$(sort $(FOLDERS:%=common/%/) $(dir $(1))))))
 reached  = $(sort $(1) $(foreach h,$(call headers,$(1)),$h $(wildcard $(h:.h=.c))))
 closure  = $(if $(filter-out $(1),$(2)),$(call closure,$(2),$(call reached,$(2))),$(1))
 # pkg-config does not know libiberty
@@ -111,7 +125,7 @@ $(PROGRAMS:%=$(B)/%):
 $(B)/%.o: %.c $(B)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(call search,$<) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # where this machine's headers are: clang has none of its own for the target bpf
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
@@ -127,7 +141,7 @@ $(B)/bpf/%.skel.h: bpf/%.bpf.c Makefile $(B)/flags
 	$(Q)sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel >$@
 
 # the names of the system calls by their numbers, of 64 bits and on x86 of 32; the compiler looks up numbers that are macros
-$(B)/common/calls.o: | $(B)/bpf/syscalls.h
+$(B)/common/live/calls.o: | $(B)/bpf/syscalls.h
 $(B)/bpf/syscalls.h: $(B)/flags
 	$(call say,GEN)
 	$(Q)for table in 64:asm/unistd.h $(if $(filter x86,$(BPF_ARCH)),32:asm/unistd_32.h); do \
@@ -146,7 +160,7 @@ $(B)/flags: FORCE
 	$(Q)all='$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(CLANG)'; echo "$$all" | cmp -s - $@ || echo "$$all" >$@
 FORCE:
 
--include $(wildcard $(B)/*/*.d $(B)/cmd/*/*.d)
+-include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)
 
 static: ## build the filters into build/static/, as binaries that need no libraries
 	$(Q)$(MAKE) --no-print-directory STATIC=1 all

@@ -7,7 +7,7 @@
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
-#include "../common/wakeup.h"
+#include "wakeup.h"
 
 const volatile __u32 watermark; /* bytes in the ring at which its reader is woken */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints whether common/json accepts each file as JSON text: "good NAME", or "bad NAME: why". */
+/* Prints whether common/base/json accepts each file as JSON text: "good NAME", or "bad NAME: why". */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -24,7 +24,7 @@
 #include "output.h"
 #include "privilege.h"
 #include "signals.h"
-#include "wakeup.h"
+#include "bpf/wakeup.h"
 
 enum {
 	BATCH = 4096,   /* events of a round, after which signals and the clock are checked */
