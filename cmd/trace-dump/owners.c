@@ -14,10 +14,11 @@
 #include "out.h"
 #include "ownerwatch.h"
 #include "reader.h"
+#include "spdk.h"
 
 enum { WATCH_MS = 100 }; /* between two reads of the records, each of which takes 0.25 ms */
 
-/* The connections of NVMe-oF TCP, from the entries of the tracepoints TCP_QP_*. */
+/* The connections of NVMe-oF TCP, from their entries. */
 struct connections {
 	uint64_t *end; /* by owner: ticks when it was destroyed; 0: not known */
 	/* an owner, and an lcore that has entries of it, by its index in the trace; each pair once, sorted */
@@ -48,22 +49,35 @@ static void add_use(struct connections *c, unsigned owner, unsigned lcore)
 	c->uses[c->num_uses++] = (struct connection_use){owner, lcore};
 }
 
+/* By any id that an entry may have. */
+static enum spdk_kind *kinds_of(const struct trace *t)
+{
+	enum spdk_kind *kinds = mem_array(UINT16_MAX + 1, sizeof(*kinds));
+
+	for (unsigned i = 0; i < t->num_tpoints && i <= UINT16_MAX; i++)
+		kinds[i] = spdk_tpoint(slice_of(t->tpoints[i].name))->kind;
+	return kinds;
+}
+
 /* Reads the entries that are newer than their owner's record. An older entry is that of another owner. */
 static void read_connections(struct connections *c, const struct trace *t)
 {
+	enum spdk_kind *kinds = kinds_of(t);
+
 	for (unsigned i = 0; i < t->num_lcores; i++)
 		for (uint64_t n = 0; n < t->lcores[i].present; n++) {
 			const struct trace_slot *slot = &t->lcores[i].ring[n];
-			const char *name = trace_tpoint(t, slot->tpoint)->name;
+			enum spdk_kind kind = kinds[slot->tpoint];
 			struct trace_owner owner;
 
-			if (input_is_lost(t->in, slot, sizeof(*slot)) || strncmp(name, "TCP_QP_", 7) != 0 ||
+			if (input_is_lost(t->in, slot, sizeof(*slot)) || !spdk_is_qpair(kind) ||
 			    !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
 				continue;
 			add_use(c, slot->owner, i);
-			if (strcmp(name, "TCP_QP_DESTROY") == 0)
+			if (kind == SPDK_QPAIR_DESTROY)
 				c->end[slot->owner] = slot->tsc;
 		}
+	free(kinds);
 	if (c->num_uses)
 		qsort(c->uses, c->num_uses, sizeof(*c->uses), compare_uses);
 }

@@ -172,7 +172,7 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 			put_cell(&c.text, slice_of("object"), OBJECT_WIDTH);
 			out_printf(&c.text, "%10s %12s", "count", "mean_us");
 			for (unsigned layer = 0; layer < LAYERS; layer++)
-				out_printf(&c.text, " %8s%%", layers_names[layer]);
+				out_printf(&c.text, " %8s%%", spdk_layers[layer]);
 			for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
 				out_printf(&c.text, " %8s%%", held_names[part]);
 			out_char(&c.text, '\n');
@@ -204,7 +204,7 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		out_us(out, mean_of(all[i]));
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
-			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", layers_names[layer],
+			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
 				   part_of(all[i], all[i]->layers[layer]));
 		out_char(out, '}');
 		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)

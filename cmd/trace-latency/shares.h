@@ -4,7 +4,7 @@
 #define TRACE_LATENCY_SHARES_H
 
 #include "held.h"
-#include "layers.h"
+#include "spdk.h"
 #include "rows.h"
 
 /* All zero has no rows. */

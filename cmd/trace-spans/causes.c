@@ -15,12 +15,12 @@ enum {
 
 static bool waits_for_buffer(const struct causes *c, uint32_t state)
 {
-	return state != MAP_NONE && c->spans->info[state].layer == LAYER_BUFFER;
+	return state != MAP_NONE && spans_tpoint(c->spans, state)->layer == LAYER_BUFFER;
 }
 
 static bool is_queued(const struct causes *c, uint32_t state)
 {
-	return state != MAP_NONE && c->spans->info[state].source == FACTS_SOCKET;
+	return state != MAP_NONE && spans_tpoint(c->spans, state)->kind == SPDK_SOCKET_WRITE;
 }
 
 static struct causes_lcore *lcore_of(struct causes *c, const struct traceline *line)
@@ -71,13 +71,13 @@ static uint32_t connection_of(struct causes *c, const struct traceline *line)
 	return *index;
 }
 
-/* The state after the header of a PDU is 2 in all releases: include/spdk_internal/nvme_tcp.h. */
-static bool receives_pdu(const struct traceline *line)
+static bool receives_pdu(const struct causes *c, const struct traceline *line)
 {
+	const struct spdk_tpoint *tpoint = spans_tpoint_of(c->spans, line->tpoint);
 	uint64_t state;
 
-	return slice_is(line->tpoint, "TCP_QP_RCV_STATE_CHANGE") && line->num_args &&
-	       slice_is(line->args[0].key, "state") && traceline_number(line->args[0].value, &state) && state == 2;
+	return tpoint->kind == SPDK_QPAIR_RECEIVE && traceline_number(traceline_arg(line, tpoint->state), &state) &&
+	       state == SPDK_HAS_PDU;
 }
 
 void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
@@ -91,7 +91,7 @@ void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
 	lcore = lcore_of(c, line);
 	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
 	lcore->last = ns > lcore->last ? ns : lcore->last;
-	if (receives_pdu(line) && (connection = connection_of(c, line)) != MAP_NONE)
+	if (receives_pdu(c, line) && (connection = connection_of(c, line)) != MAP_NONE)
 		c->all[connection].pdus++;
 }
 
@@ -215,7 +215,7 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 	if (!n)
 		return;
 	state = s->states[n - 1].state;
-	layer = c->spans->info[state].layer;
+	layer = spans_tpoint(c->spans, state)->layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(c, out, "waited for a buffer while", before->others, "other", "others", "did");
 	if (layer == LAYER_BUFFER && line->held && c->all[line->holder].label.n)

@@ -114,7 +114,7 @@ static void put_self(struct out *out, const struct spans *spans, const struct se
 	out_text(out, "},\"layers\":{");
 	for (unsigned i = 0; i < LAYERS; i++) {
 		out_text(out, i ? ",\"" : "\"");
-		out_text(out, layers_names[i]);
+		out_text(out, spdk_layers[i]);
 		out_text(out, "\":");
 		out_us(out, self->layers[i]);
 	}
@@ -215,10 +215,10 @@ static void put_number(struct print *p, struct out *out, uint64_t value, size_t 
 	put_right(out, cut_text(&p->text, 0), width);
 }
 
-static void put_fact_column(struct print *p, struct out *out, enum fact fact, size_t width)
+static void put_fact_column(struct print *p, struct out *out, enum io_arg arg, size_t width)
 {
-	if (facts_has(&p->lift.facts, fact))
-		put_number(p, out, p->lift.facts.values[fact], width);
+	if (io_args_has(&p->lift.io, arg))
+		put_number(p, out, p->lift.io.values[arg], width);
 	else
 		put_right(out, slice_of("-"), width);
 }
@@ -243,9 +243,9 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 		put_column(p, out, slice_of(p->lift.type), TYPE);
 	else
 		out_column(out, slice_of(""), TYPE);
-	put_fact_column(p, out, FACT_BLOCKS, BLOCKS);
+	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
 	put_column(p, out, out_contents(&p->lift.bdev), BDEV);
-	put_fact_column(p, out, FACT_LBA, LBA);
+	put_fact_column(p, out, IO_LBA, LBA);
 	put_column(p, out, label_of(&p->who, s), WHO);
 	put_number(p, out, s->lcore, LCORE);
 }
@@ -284,7 +284,7 @@ static void put_shares(struct out *out, const struct span *s, const uint64_t lay
 		used[largest] = true;
 		percent = percent_of(layers[largest], life);
 		if (percent)
-			put_share(out, shown ? " " : "", layers_names[largest], percent);
+			put_share(out, shown ? " " : "", spdk_layers[largest], percent);
 	}
 	if (!life)
 		out_char(out, '-');
@@ -356,7 +356,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 	put_us(p, out, now - s->first, LIFE);
 	put_what(p, out, s);
 	put_us(p, out, now - leaf->last, LIFE);
-	out_text(out, layers_names[spans->info[leaf->states[leaf->n - 1].state].layer]);
+	out_text(out, spdk_layers[spans_tpoint(spans, leaf->states[leaf->n - 1].state)->layer]);
 	for (child = s; child; child = open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");
 		out_visible(out, spans->states->all[child->states[child->n - 1].state]);

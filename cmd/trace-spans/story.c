@@ -224,7 +224,7 @@ static void gather_asides(struct story *story, const struct span *s)
 				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], line->lcore,
 					    line->sequence, to);
 	}
-	if (s->disk.found == DISKS_ONE)
+	if (s->disk.found == DISK_ONE)
 		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});
 	for (const struct span *child = s->child; child; child = child->next)
 		gather_asides(story, child);

@@ -199,7 +199,7 @@ static void count(struct draw *d, struct span *s)
 /* Counts an object that waits for a data buffer from now on, or no longer. */
 static void count_waiting(struct draw *d, struct span *s)
 {
-	bool waits = d->spans.info[s->states[s->n - 1].state].layer == LAYER_BUFFER;
+	bool waits = spans_tpoint(&d->spans, s->states[s->n - 1].state)->layer == LAYER_BUFFER;
 
 	if (waits == !!(s->notes[BITS] & WAITS))
 		return;
@@ -274,12 +274,12 @@ static struct slice id_of(struct draw *d, const struct span *s)
 /* What an I/O is, or the id if nothing of that is known. */
 static struct slice name_of(struct draw *d, const struct span *s)
 {
-	const struct facts *facts = &d->lift.facts;
+	const struct io_args *io = &d->lift.io;
 
-	if (!d->lift.type && !facts_has(facts, FACT_BLOCKS) && !facts_has(facts, FACT_LBA) && !d->lift.bdev.len)
+	if (!d->lift.type && !io_args_has(io, IO_BLOCKS) && !io_args_has(io, IO_LBA) && !d->lift.bdev.len)
 		return id_of(d, s);
 	d->text.len = 0;
-	facts_write_name(&d->text, facts, d->lift.type, out_contents(&d->lift.bdev));
+	io_args_write(&d->text, io, d->lift.type, out_contents(&d->lift.bdev));
 	return out_contents(&d->text);
 }
 

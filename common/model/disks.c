@@ -5,7 +5,6 @@
 
 #include "mem.h"
 #include "number.h"
-#include "spans.h"
 
 /* Sizes of blocks. */
 enum { SECTOR = 512, LARGEST = 64 << 10 };
@@ -23,7 +22,7 @@ static uint64_t key_of(uint64_t lba, uint64_t blocks)
 
 static uint64_t span_key(const struct span *s)
 {
-	return key_of(s->facts.values[FACT_LBA], s->facts.values[FACT_BLOCKS]);
+	return key_of(s->io.values[IO_LBA], s->io.values[IO_BLOCKS]);
 }
 
 /* Drops the places without open spans when they are the majority. */
@@ -66,14 +65,14 @@ void disks_open(struct disks *d, struct span *const *all, struct span *s)
 {
 	struct disks_place *place;
 
-	if (!facts_has(&s->facts, FACT_LBA) || !facts_has(&s->facts, FACT_BLOCKS) || !facts_has(&s->facts, FACT_TYPE))
+	if (!io_args_has(&s->io, IO_LBA) || !io_args_has(&s->io, IO_BLOCKS) || !io_args_has(&s->io, IO_TYPE))
 		return;
 	place = place_of(d, span_key(s));
 	/* a line could match any of the bdev I/Os with the same blocks; if several are open, they are marked already */
 	if (place->open)
-		s->disk.found = DISKS_UNCLEAR;
-	if (place->open == 1 && all[place->index]->disk.found == DISKS_NONE)
-		all[place->index]->disk.found = DISKS_UNCLEAR;
+		s->disk.found = DISK_UNCLEAR;
+	if (place->open == 1 && all[place->index]->disk.found == DISK_NONE)
+		all[place->index]->disk.found = DISK_UNCLEAR;
 	d->num_open += !place->open;
 	place->open++;
 	place->index ^= s->index;
@@ -99,7 +98,7 @@ static bool is_type(struct slice letters, uint64_t type)
 	static const struct {
 		const char *name, *letters;
 	} types[] = {{"read", "R"}, {"write zeroes", "WZ"}, {"write", "W"}, {"unmap", "D"}};
-	const char *name = facts_type(type);
+	const char *name = spdk_bdev_type(type);
 
 	/* F: a flush before it */
 	if (letters.n > 1 && letters.p[0] == 'F')
@@ -131,8 +130,8 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 	if (index == MAP_NONE || d->places[index].open != 1)
 		return NULL;
 	s = all[d->places[index].index];
-	if (s->facts.values[FACT_LBA] != lba || s->facts.values[FACT_BLOCKS] != blocks ||
-	    !is_type(c->type, s->facts.values[FACT_TYPE]))
+	if (s->io.values[IO_LBA] != lba || s->io.values[IO_BLOCKS] != blocks ||
+	    !is_type(c->type, s->io.values[IO_TYPE]))
 		return NULL;
 	return c->ns >= s->first && c->latency - tolerance <= c->ns - s->first ? s : NULL;
 }
@@ -148,21 +147,21 @@ static void match(struct disks *d, struct span *const *all, const struct request
 
 		if (!s)
 			continue;
-		unclear |= only || s->disk.found != DISKS_NONE;
+		unclear |= only || s->disk.found != DISK_NONE;
 		if (only)
-			only->disk.found = DISKS_UNCLEAR;
+			only->disk.found = DISK_UNCLEAR;
 		if (unclear)
-			s->disk.found = DISKS_UNCLEAR;
+			s->disk.found = DISK_UNCLEAR;
 		only = s;
 	}
 	if (!only || unclear)
 		return;
-	only->disk = (struct disks_io){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
-				       .end = c->ns,
-				       .order = order,
-				       .name = intern_add(&d->names, name),
-				       .found = DISKS_ONE,
-				       .open = true};
+	only->disk = (struct disk_io){.begin = c->ns - c->latency > only->first ? c->ns - c->latency : only->first,
+				      .end = c->ns,
+				      .order = order,
+				      .name = intern_add(&d->names, name),
+				      .found = DISK_ONE,
+				      .open = true};
 }
 
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,

@@ -9,22 +9,7 @@
 #define DISKS_H
 
 #include "intern.h"
-#include "traceline.h"
-
-struct span;
-
-/* The I/O of a disk. */
-struct disks_io {
-	uint64_t begin, end; /* ns: issue and completion */
-	uint64_t order;      /* of its line, as spans.lines */
-	uint32_t name;       /* of the disk, in disks.names */
-	enum {
-		DISKS_NONE,
-		DISKS_ONE,
-		DISKS_UNCLEAR, /* ambiguous: another disk I/O or another bdev I/O fits, too */
-	} found;
-	bool open; /* a line may match its span */
-};
+#include "span.h"
 
 /* All zero: no line so far. */
 struct disks {

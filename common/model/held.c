@@ -18,7 +18,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 
 static void gather_disks(struct held *held, const struct span *s)
 {
-	if (s->disk.found == DISKS_ONE) {
+	if (s->disk.found == DISK_ONE) {
 		held->disks = mem_room(held->disks, held->n, &held->cap);
 		held->disks[held->n++] = (struct held_disk){s->disk.begin, s->disk.end};
 	}

@@ -7,28 +7,6 @@
 #include "mem.h"
 #include "number.h"
 
-/* Types that share a letter, by the names of their tracepoints: lib/nvmf, lib/iscsi, lib/nvme. */
-static const struct {
-	const char *letter, *family;
-} families[] = {
-	{"r", "TCP"}, {"r", "RDMA"}, {"r", "FC"}, {"p", "ISCSI"}, {"p", "NVME_PCIE"}, {"p", "NVME_TCP"},
-};
-
-/* Parents that no relation of the trace names. */
-static const struct {
-	const char *tpoint, *arg, *letter;
-} links[] = {
-	/* of requests over FC, and over RDMA before v24.09: lib/nvmf/ctrlr_bdev.c */
-	{"BDEV_IO_START", "ctx", "r"},
-	/* a part of a split I/O, or one that a module passes on: lib/bdev/bdev.c, part.c */
-	{"BDEV_IO_START", "ctx", "i"},
-	/* lib/scsi/scsi_bdev.c, lib/iscsi/iscsi.c */
-	{"BDEV_IO_START", "ctx", "t"},
-	{"ISCSI_TASK_QUEUE", "pdu", "p"},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
 /* The letter of an id may be any character, as it is written in JSON, or missing. */
 static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 {
@@ -45,19 +23,6 @@ static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 	return number_decimal(id, number);
 }
 
-/* The family of an object with this letter in this state; empty if it has none. */
-static struct slice family_of(struct slice letter, struct slice state)
-{
-	for (size_t i = 0; i < COUNT(families); i++) {
-		struct slice family = slice_of(families[i].family);
-
-		if (slice_is(letter, families[i].letter) && state.n > family.n && state.p[family.n] == '_' &&
-		    memcmp(state.p, family.p, family.n) == 0)
-			return family;
-	}
-	return (struct slice){"", 0};
-}
-
 static uint32_t add_type(struct lifecycle *l, struct slice letter, struct slice family)
 {
 	char text[16], *end;
@@ -70,24 +35,21 @@ static uint32_t add_type(struct lifecycle *l, struct slice letter, struct slice 
 	return intern_add_below(l->types, slice_between(text, end), LIFECYCLE_TYPES);
 }
 
-static void learn_states(struct lifecycle *l, uint32_t state)
+static struct lifecycle_state *learn_state(struct lifecycle *l, uint32_t state)
 {
 	while (l->num_known <= state) {
-		struct lifecycle_state *known;
+		struct slice name = l->states->all[l->num_known];
 
 		l->known = mem_room(l->known, l->num_known, &l->cap_known);
-		known = &l->known[l->num_known];
-		*known = (struct lifecycle_state){.type = MAP_NONE, .used_by = MAP_NONE};
-		for (size_t i = 0; i < COUNT(links); i++)
-			known->links |= slice_is(l->states->all[l->num_known], links[i].tpoint);
-		l->num_known++;
+		l->known[l->num_known++] = (struct lifecycle_state){
+			.type = MAP_NONE, .used_by = MAP_NONE, .tpoint = spdk_tpoint(name)};
 	}
+	return &l->known[state];
 }
 
-static inline void learn_state(struct lifecycle *l, uint32_t state)
+const struct spdk_tpoint *lifecycle_learn(struct lifecycle *l, uint32_t state)
 {
-	if (l->num_known <= state)
-		learn_states(l, state);
+	return learn_state(l, state)->tpoint;
 }
 
 /* Whether a type has this letter. */
@@ -102,12 +64,10 @@ static inline bool has_letter(struct slice type, struct slice letter)
 /* The type of an object with this letter in this state; MAP_NONE if there are too many types. */
 static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state)
 {
-	uint32_t *type;
+	uint32_t *type = &learn_state(l, state)->type;
 
-	learn_state(l, state);
-	type = &l->known[state].type;
 	if (*type == MAP_NONE || !has_letter(l->types->all[*type], letter))
-		*type = add_type(l, letter, family_of(letter, l->states->all[state]));
+		*type = add_type(l, letter, spdk_family(letter, l->states->all[state]));
 	return *type;
 }
 
@@ -139,34 +99,19 @@ static void forget_unknown(struct lifecycle *l, uint64_t address)
 		*map_put(&l->unknown, address) = false;
 }
 
-static bool ends_with(struct slice s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n >= n && slice_is(slice_from(s, s.n - n), end);
-}
-
-static bool final_by_name(struct slice state)
-{
-	return ends_with(state, "COMPLETED") || ends_with(state, "DONE") ||
-	       (ends_with(state, "COMPLETE") && !ends_with(state, "RDY_TO_COMPLETE"));
-}
-
 /* The index in uses of this type and state. */
 static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 {
-	struct lifecycle_state *known;
+	struct lifecycle_state *known = learn_state(l, state);
 	uint32_t *index;
 
-	learn_state(l, state);
-	known = &l->known[state];
 	if (known->used_by == type)
 		return known->use;
 	index = map_put(&l->use_map, (uint64_t)type << 32 | state);
 	if (*index == MAP_NONE) {
 		*index = l->num_uses;
 		l->uses = mem_room(l->uses, l->num_uses, &l->cap_uses);
-		l->uses[l->num_uses++] = (struct lifecycle_use){.final_by_name = final_by_name(l->states->all[state])};
+		l->uses[l->num_uses++] = (struct lifecycle_use){.final_by_name = spdk_is_final(l->states->all[state])};
 	}
 	known->used_by = type;
 	known->use = *index;
@@ -338,25 +283,27 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 	return NULL;
 }
 
-struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line)
+/* The object of a type with one of these letters at an address, if it is in work. */
+static struct object *find_working(const struct lifecycle *l, const char *letters, uint64_t address,
+				   const struct object *but)
 {
-	if (!l->known[object->state].links)
-		return NULL;
-	for (size_t i = 0; i < COUNT(links); i++) {
-		for (size_t a = 0; a < line->num_args && slice_is(line->tpoint, links[i].tpoint); a++) {
-			struct object *parent;
-			uint64_t address;
+	for (const char *letter = letters; *letter; letter++) {
+		struct object *object = find(l, (struct slice){letter, 1}, address, NULL);
 
-			if (!slice_is(line->args[a].key, links[i].arg) ||
-			    !traceline_number(line->args[a].value, &address))
-				continue;
-			address = traceline_in_source(line, address);
-			parent = find(l, slice_of(links[i].letter), address, NULL);
-			if (parent && parent != object && !lifecycle_is_final(l, parent))
-				return parent;
-		}
+		if (object && object != but && !lifecycle_is_final(l, object))
+			return object;
 	}
 	return NULL;
+}
+
+struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line)
+{
+	const struct spdk_tpoint *tpoint = lifecycle_tpoint(l, object->state);
+	uint64_t address;
+
+	if (!tpoint->parent.arg || !traceline_number(traceline_arg(line, tpoint->parent.arg), &address))
+		return NULL;
+	return find_working(l, tpoint->parent.letters, traceline_in_source(line, address), object);
 }
 
 void lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line)

@@ -14,6 +14,7 @@
 
 #include "intern.h"
 #include "map.h"
+#include "spdk.h"
 #include "traceline.h"
 
 enum { LIFECYCLE_TYPES = 256 }; /* SPDK has no more */
@@ -56,8 +57,8 @@ struct lifecycle {
 	struct lifecycle_state {
 		uint32_t type;         /* of the object that was in it last; MAP_NONE at first */
 		uint32_t used_by, use; /* that type, and the index in uses of both; MAP_NONE at first */
-		bool links;            /* its entries name their parent by address only */
-	} * known;                     /* by state */
+		const struct spdk_tpoint *tpoint;
+	} * known; /* by state */
 	size_t num_known, cap_known;
 	struct map addresses[LIFECYCLE_TYPES];
 	struct object *all; /* one for each address */
@@ -83,6 +84,13 @@ struct lifecycle {
 	uint64_t out_of_order; /* entries earlier than the previous entry of their object */
 	uint64_t restarts;     /* creations earlier than the last entry at their address */
 };
+
+/* What SPDK means by a state; lifecycle_learn() also by one that no object was in so far. */
+static inline const struct spdk_tpoint *lifecycle_tpoint(const struct lifecycle *l, uint32_t state)
+{
+	return l->known[state].tpoint;
+}
+const struct spdk_tpoint *lifecycle_learn(struct lifecycle *l, uint32_t state);
 
 /* What restarts counts, for messages. */
 #define LIFECYCLE_RESTARTS                                             \

@@ -1,46 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lift.h"
 
-#include "json.h"
 #include "nvme.h"
 
-static enum facts_source source_of(const struct spans *spans, const struct span *s)
+static void keep_first(struct io_args *to, const struct io_args *from, enum io_arg arg)
 {
-	return spans->info[s->states[0].state].source;
+	if (!io_args_has(to, arg) && io_args_has(from, arg))
+		io_args_set(to, arg, from->values[arg]);
 }
 
-static void keep_first(struct facts *to, const struct facts *from, enum fact fact)
+static void add(struct io_args *to, const struct io_args *from, enum io_arg arg)
 {
-	if (facts_has(to, fact) || !facts_has(from, fact))
-		return;
-	to->values[fact] = from->values[fact];
-	to->has |= 1U << fact;
-}
-
-static void add(struct facts *to, const struct facts *from, enum fact fact)
-{
-	if (!facts_has(from, fact))
-		return;
-	to->values[fact] += from->values[fact];
-	to->has |= 1U << fact;
-}
-
-/* The name argument, from v23.01 to v24.01. */
-static struct slice name_of(struct slice args)
-{
-	struct slice key, name = {"", 0};
-	struct json j;
-
-	/* an escaped key is not from SPDK, but means the same */
-	if (!args.n || (!memmem(args.p, args.n, "\"name\"", 6) && !memchr(args.p, '\\', args.n)))
-		return name;
-	json_init(&j, args.p, args.n);
-	for (json_object(&j); json_key(&j, &key); json_skip(&j))
-		if (json_is(key, "name") && json_peek(&j) == '"') {
-			json_string(&j, &name);
-			break;
-		}
-	return name;
+	if (io_args_has(from, arg))
+		io_args_set(to, arg, to->values[arg] + from->values[arg]);
 }
 
 static void add_bdev(struct lift *lift, struct slice name)
@@ -64,33 +36,33 @@ static void add_bdev(struct lift *lift, struct slice name)
 
 static void add_bdev_io(struct lift *lift, const struct span *s)
 {
-	keep_first(&lift->facts, &s->facts, FACT_TYPE);
-	keep_first(&lift->facts, &s->facts, FACT_LBA);
-	keep_first(&lift->facts, &s->facts, FACT_QD);
-	add(&lift->facts, &s->facts, FACT_BLOCKS);
-	add_bdev(lift, facts_bdev(span_owner(s), name_of(span_args(s))));
+	keep_first(&lift->io, &s->io, IO_TYPE);
+	keep_first(&lift->io, &s->io, IO_LBA);
+	keep_first(&lift->io, &s->io, IO_QD);
+	add(&lift->io, &s->io, IO_BLOCKS);
+	add_bdev(lift, spdk_bdev(span_owner(s), span_bdev(s)));
 }
 
 /* Adds what a bdev I/O would say, for a command without one above it. */
 static void add_command(struct lift *lift, const struct span *s)
 {
-	struct facts says = s->facts;
-	const char *type = facts_add_command(&says, span_poller(s));
+	struct io_args says = s->io;
+	const char *type = io_args_add_command(&says, span_poller(s));
 
 	lift->type = lift->type ? lift->type : type;
-	keep_first(&lift->facts, &says, FACT_LBA);
-	add(&lift->facts, &says, FACT_BLOCKS);
+	keep_first(&lift->io, &says, IO_LBA);
+	add(&lift->io, &says, IO_BLOCKS);
 }
 
 static void add_nvme(struct lift *lift, const struct span *s, bool alone)
 {
-	keep_first(&lift->facts, &s->facts, FACT_CID);
-	keep_first(&lift->facts, &s->facts, FACT_OPC);
-	keep_first(&lift->facts, &s->facts, FACT_QD);
-	if (facts_has(&s->facts, FACT_CPL) &&
-	    (!facts_has(&lift->facts, FACT_CPL) || nvme_is_success(lift->facts.values[FACT_CPL]))) {
-		lift->facts.values[FACT_CPL] = s->facts.values[FACT_CPL];
-		lift->facts.has |= 1U << FACT_CPL;
+	keep_first(&lift->io, &s->io, IO_CID);
+	keep_first(&lift->io, &s->io, IO_OPC);
+	keep_first(&lift->io, &s->io, IO_QD);
+	if (io_args_has(&s->io, IO_CPL) &&
+	    (!io_args_has(&lift->io, IO_CPL) || nvme_is_success(lift->io.values[IO_CPL]))) {
+		lift->io.values[IO_CPL] = s->io.values[IO_CPL];
+		lift->io.has |= 1U << IO_CPL;
 	}
 	if (alone)
 		add_command(lift, s);
@@ -101,24 +73,24 @@ enum top { BDEV = 1, NVME = 2 };
 
 static void walk(struct lift *lift, const struct spans *spans, const struct span *s, unsigned top, unsigned level)
 {
-	switch (source_of(spans, s)) {
-	case FACTS_BDEV_IO:
+	switch (spans_tpoint(spans, s->states[0].state)->kind) {
+	case SPDK_BDEV_IO:
 		if (top & BDEV)
 			add_bdev_io(lift, s);
 		top &= ~BDEV;
 		break;
-	case FACTS_NVME_SUBMIT:
+	case SPDK_NVME_COMMAND:
 		if (top & NVME)
 			add_nvme(lift, s, top & BDEV);
 		top &= ~NVME;
 		break;
-	case FACTS_SOCKET:
+	case SPDK_SOCKET_WRITE:
 		/* those further down are on another connection: a remote drive's */
 		if (level <= 1)
-			add(&lift->facts, &s->facts, FACT_BYTES);
+			add(&lift->io, &s->io, IO_BYTES);
 		break;
-	case FACTS_SCSI_TASK:
-		add(&lift->facts, &s->facts, FACT_BYTES);
+	case SPDK_SCSI_TASK:
+		add(&lift->io, &s->io, IO_BYTES);
 		break;
 	default:
 		break;
@@ -133,10 +105,10 @@ void lift_span(struct lift *lift, const struct spans *spans, const struct span *
 	lift->bdev.len = 0;
 	*lift = (struct lift){.bdev = lift->bdev};
 	walk(lift, spans, s, BDEV | NVME, 0);
-	if (facts_has(&lift->facts, FACT_TYPE))
-		lift->type = facts_type(lift->facts.values[FACT_TYPE]);
-	if (facts_has(&lift->facts, FACT_CPL))
-		lift->status = nvme_status(lift->facts.values[FACT_CPL]);
+	if (io_args_has(&lift->io, IO_TYPE))
+		lift->type = spdk_bdev_type(lift->io.values[IO_TYPE]);
+	if (io_args_has(&lift->io, IO_CPL))
+		lift->status = nvme_status(lift->io.values[IO_CPL]);
 }
 
 const char *const lift_keys[LIFT_KEYS] = {
@@ -157,11 +129,11 @@ static bool write_name(struct out *out, struct slice name)
 /* A status without a name: its type and code. */
 static bool write_status(struct out *out, const struct lift *lift)
 {
-	uint64_t status = lift->facts.values[FACT_CPL];
+	uint64_t status = lift->io.values[IO_CPL];
 
 	if (lift->status)
 		return write_name(out, slice_of(lift->status));
-	if (!facts_has(&lift->facts, FACT_CPL))
+	if (!io_args_has(&lift->io, IO_CPL))
 		return false;
 	out_printf(out, "\"type %u code 0x%02x\"", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
 	return true;
@@ -169,15 +141,15 @@ static bool write_status(struct out *out, const struct lift *lift)
 
 bool lift_number(const struct lift *lift, enum lift_key key, uint64_t *value)
 {
-	static const enum fact facts[LIFT_KEYS] = {
-		[LIFT_TYPE] = FACT_TYPE,   [LIFT_BLOCKS] = FACT_BLOCKS, [LIFT_LBA] = FACT_LBA, [LIFT_QD] = FACT_QD,
-		[LIFT_BYTES] = FACT_BYTES, [LIFT_CID] = FACT_CID,       [LIFT_OPC] = FACT_OPC,
+	static const enum io_arg args[LIFT_KEYS] = {
+		[LIFT_TYPE] = IO_TYPE,   [LIFT_BLOCKS] = IO_BLOCKS, [LIFT_LBA] = IO_LBA, [LIFT_QD] = IO_QD,
+		[LIFT_BYTES] = IO_BYTES, [LIFT_CID] = IO_CID,       [LIFT_OPC] = IO_OPC,
 	};
 
 	if (key == LIFT_STATUS || key == LIFT_BDEV || (key == LIFT_TYPE && lift->type) ||
-	    !facts_has(&lift->facts, facts[key]))
+	    !io_args_has(&lift->io, args[key]))
 		return false;
-	*value = lift->facts.values[facts[key]];
+	*value = lift->io.values[args[key]];
 	return true;
 }
 

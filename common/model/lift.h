@@ -6,8 +6,8 @@
 #include "spans.h"
 
 struct lift {
-	struct facts facts; /* of these objects: blocks and bytes are sums, the rest is the first one's */
-	const char *type;   /* its name; NULL: unknown, or a number without a name */
+	struct io_args io; /* of these objects: blocks and bytes are sums, the rest is the first one's */
+	const char *type;  /* its name; NULL: unknown, or a number without a name */
 	/* name of the first status that is not a success, else of a success; NULL: ditto */
 	const char *status;
 	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */

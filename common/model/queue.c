@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
-#include "spans.h"
+#include "span.h"
 
 bool queue_is_over(const struct queue_entry *entry)
 {

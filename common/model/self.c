@@ -29,7 +29,7 @@ static void count(struct self_times *m, const struct span *s, uint64_t from, uin
 	for (size_t i = state_at(s, from); from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 
-		m->self->layers[m->spans->info[s->states[i].state].layer] += end - from;
+		m->self->layers[spans_tpoint(m->spans, s->states[i].state)->layer] += end - from;
 		from = end;
 	}
 }

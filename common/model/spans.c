@@ -94,18 +94,6 @@ static void end_span(struct spans *spans, struct span *s)
 		free_tree(spans, s);
 }
 
-/* Makes sure that a state's layer and source are known. */
-static void learn_state(struct spans *spans, uint32_t state)
-{
-	while (spans->num_info <= state) {
-		struct slice tpoint = spans->states->all[spans->num_info];
-
-		spans->info = mem_room(spans->info, spans->num_info, &spans->cap_info);
-		spans->info[spans->num_info++] = (struct spans_state){.layer = layers_of(tpoint),
-								      .source = facts_source(tpoint)};
-	}
-}
-
 /* Whether a tree stays within its bounds, and without a loop, when s becomes a child of parent. */
 static bool may_add(const struct span *parent, const struct span *s)
 {
@@ -143,6 +131,11 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 		up->height = up->height > height ? up->height : height;
 }
 
+const struct spdk_tpoint *spans_tpoint_of(struct spans *spans, struct slice tpoint)
+{
+	return lifecycle_learn(&spans->lifecycle, intern_add(spans->states, tpoint));
+}
+
 void spans_write_id(struct out *out, const struct spans *spans, const struct span *s)
 {
 	if (s->unknown) {
@@ -156,6 +149,9 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 /* Stores the texts of the first entry, parent first. */
 static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line, const struct span *parent)
 {
+	const struct spdk_tpoint *tpoint = spans_tpoint(spans, s->states[0].state);
+	struct slice bdev = tpoint->bdev ? traceline_string(traceline_arg(line, tpoint->bdev)) : (struct slice){"", 0};
+
 	if (line->related.p)
 		out_slice(&s->text, line->related);
 	else if (parent)
@@ -174,6 +170,8 @@ static void keep_texts(struct spans *spans, struct span *s, const struct traceli
 		out_char(&s->text, '}');
 		s->args_n = line->args_end - start + 1;
 	}
+	out_slice(&s->text, bdev);
+	s->bdev_n = bdev.n;
 }
 
 static void find_parent(struct spans *spans, struct span *s, const struct traceline *line, bool first)
@@ -255,8 +253,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	s->last = ns;
 	s->expected = false;
 	s->torn |= is_torn(line, text);
-	if (spans->info[state].source)
-		facts_read(&s->facts, spans->info[state].source, line);
+	io_args_read(&s->io, spans_tpoint(spans, state), line);
 }
 
 /* Ends the span of the previous object at an address, unless it is queued to end. */
@@ -337,7 +334,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
 static bool may_have_disk(const struct spans *spans, const struct span *s)
 {
-	return s->n == 1 && !s->ended && !s->child && spans->info[s->states[0].state].source == FACTS_BDEV_IO;
+	return s->n == 1 && !s->ended && !s->child && spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO;
 }
 
 /* The first line adds the bdev I/Os that are in flight already. */
@@ -389,7 +386,6 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (!line->object_id.p)
 		return see_other(spans, line, ns);
 	state = intern_add(spans->states, line->tpoint);
-	learn_state(spans, state);
 	if (slice_is(line->object_id, "n/a")) {
 		copy = *line;
 		copy.object_id = slice_of(unknown_id);
@@ -485,7 +481,6 @@ void spans_free(struct spans *spans)
 		free(spans->all[i]);
 	}
 	free(spans->all);
-	free(spans->info);
 	free(spans->ending.all);
 	free(spans->open.all);
 	intern_free(&spans->sources);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A span: the life of an object, with the lives that it caused. spans.h assembles them. */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include "io_args.h"
+#include "out.h"
+#include "reactors.h"
+
+/* Bounds for input that no target writes: levels of a tree, children, and states. */
+enum {
+	SPANS_DEPTH = 32,
+	SPANS_CHILDREN = 4096,
+	SPANS_STATES = 4096,
+};
+
+/* The I/O of a disk below a bdev I/O: see disks.h. */
+struct disk_io {
+	uint64_t begin, end; /* ns: issue and completion */
+	uint64_t order;      /* of its line, as spans.lines */
+	uint32_t name;       /* of the disk, in disks.names */
+	enum {
+		DISK_NONE,
+		DISK_ONE,
+		DISK_UNCLEAR, /* ambiguous: another disk I/O or another bdev I/O fits, too */
+	} found;
+	bool open; /* a line may match its span */
+};
+
+struct span_state {
+	uint64_t ns; /* its start */
+	uint32_t state;
+	uint32_t order; /* position of its entry in the trace; wraps around at 2^32 */
+};
+
+/* The line of an entry, for a caller that stores them. */
+struct span_line {
+	uint64_t sequence; /* as spans.lines */
+	uint64_t lcore;
+	uint64_t silence; /* ns since the previous entry of its lcore */
+	uint64_t others;  /* number of requests that waited for a buffer, or were queued, when it started to */
+	uint64_t pdus;    /* number that its connection had received */
+	/*
+	 * when it got a buffer after a wait: number of requests with a buffer, and of those of the connection with most
+	 */
+	uint64_t holders, held;
+	uint32_t holder;
+	size_t at; /* its text in span.kept */
+};
+
+struct span {
+	struct span *parent; /* NULL: none that is stored */
+	/* children, and the next sibling, in the order of their starts */
+	struct span *child, *last_child, *next;
+	struct span *under;         /* used by self.c */
+	uint64_t number, value;     /* of the object */
+	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
+	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
+	uint32_t source;            /* in sources; MAP_NONE: the line has none */
+	uint64_t lcore, last_lcore; /* of its first and its last entry */
+	/*
+	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry,
+	 * both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
+	 */
+	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
+	struct disk_io disk;           /* below a bdev I/O */
+	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
+	uint32_t index;                /* in spans.all */
+	uint32_t generation;           /* number of spans that were stored here before */
+	unsigned height, num_children; /* levels below it */
+	struct span_state *states;
+	size_t n, cap;
+	struct io_args io;
+	struct span_line *lines; /* the caller's, by state */
+	size_t cap_lines;
+	struct out kept;
+	uint32_t connection; /* the caller's; MAP_NONE: not known */
+	uint32_t notes[7];   /* the caller's, 0 at first */
+	/* texts of its first entry as written, in text; empty: there was none */
+	struct out text;
+	size_t parent_n, poller_n, owner_n, args_n, bdev_n;
+	bool has_parent; /* in the trace, even if it is not stored */
+	bool unknown;    /* its object has no id: the creation was overwritten */
+	bool cut;        /* its creation is not among the lines */
+	bool torn;
+	bool expected; /* is in a final state, and queued to end */
+	bool ended;    /* was passed to emit(): later entries do not count */
+	bool open;     /* it was in no final state when the input ended */
+	bool stuck;    /* was passed to stuck() */
+};
+
+/* The texts of a span, as written in JSON between quotes, or as a value for args. */
+static inline struct slice span_parent(const struct span *s)
+{
+	return (struct slice){s->text.buf, s->parent_n};
+}
+
+static inline struct slice span_poller(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n, s->poller_n};
+}
+
+static inline struct slice span_owner(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n + s->poller_n, s->owner_n};
+}
+
+static inline struct slice span_args(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n, s->args_n};
+}
+
+/* The argument with the name of a bdev. */
+static inline struct slice span_bdev(const struct span *s)
+{
+	return (struct slice){s->text.buf + s->parent_n + s->poller_n + s->owner_n + s->args_n, s->bdev_n};
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spdk.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+const char *const spdk_layers[LAYERS] = {
+	[LAYER_NETWORK] = "network", [LAYER_BUFFER] = "buffer", [LAYER_HOST] = "host",
+	[LAYER_TARGET] = "target",   [LAYER_BDEV] = "bdev",     [LAYER_DRIVE] = "drive",
+};
+
+/* clang-format off */
+#define NVME_ARGS {{IO_CID, "cid"}, {IO_OPC, "opc"}, {IO_DW10, "dw10"}, {IO_DW11, "dw11"}, {IO_DW12, "dw12"}, {IO_QD, "qd"}}
+/* clang-format on */
+
+/* Names that releases have changed, or cut off at 23 characters, have a row each. */
+static const struct spdk_tpoint tpoints[] = {
+	/* lib/nvmf/tcp.c, nvmf_tcp_req_process(): what moves a request out of each state */
+	{"TCP_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
+	{"TCP_REQ_AWAIT_R2T_ACK", .layer = LAYER_HOST},
+	{"TCP_REQ_TX_H_TO_C", .layer = LAYER_HOST},
+	{"TCP_REQ_TRANSFER_C2H", .layer = LAYER_NETWORK},
+	{"TCP_REQ_WAIT_ZCPY_START", .layer = LAYER_BDEV},
+	{"TCP_REQ_WAIT_ZCPY_CMT", .layer = LAYER_BDEV},
+	{"TCP_REQ_AWAIT_ZCPY_RLS", .layer = LAYER_BDEV},
+	/* the same file: connections */
+	{"TCP_QP_CREATE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_SOCK_INIT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_RCV_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_RECEIVE, .state = "state"},
+	{"TCP_QP_ABORT_REQ", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_DISCONNECT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_DESTROY},
+	/* lib/nvmf/rdma.c, nvmf_rdma_request_process(); pending: for a place in the send queue */
+	{"RDMA_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
+	{"RDMA_REQ_NEED_DATA_WR", .layer = LAYER_BUFFER},
+	{"RDMA_REQ_TX_H2C", .layer = LAYER_HOST},
+	{"RDMA_REQ_TX_PENDING_H2C", .layer = LAYER_NETWORK},
+	{"RDMA_REQ_TX_PENDING_C2H", .layer = LAYER_NETWORK},
+	{"RDMA_REQ_RDY_TO_COMPL_P", .layer = LAYER_NETWORK},
+	{"RDMA_REQ_RDY2COMPL_PEND", .layer = LAYER_NETWORK},
+	{"RDMA_REQ_COMPLETING_C2H", .layer = LAYER_NETWORK},
+	{"RDMA_REQ_COMPLETING", .layer = LAYER_NETWORK},
+	/* lib/nvmf/fc.c, nvmf_fc_record_req_trace_point(); FC_REQ_: v21.07 */
+	{"FC_WRITE_NEED_BUFFER", .layer = LAYER_BUFFER},
+	{"FC_REQ_WRITE_NEED_BUFFE", .layer = LAYER_BUFFER},
+	{"FC_WRITE_XFER_DATA", .layer = LAYER_HOST},
+	{"FC_REQ_WRITE_XFER_DATA", .layer = LAYER_HOST},
+	{"FC_READ_XFER_DATA", .layer = LAYER_NETWORK},
+	{"FC_REQ_READ_XFER_DATA", .layer = LAYER_NETWORK},
+	{"FC_READ_RSP", .layer = LAYER_NETWORK},
+	{"FC_REQ_READ_RSP", .layer = LAYER_NETWORK},
+	{"FC_WRITE_RSP", .layer = LAYER_NETWORK},
+	{"FC_REQ_WRITE_RSP", .layer = LAYER_NETWORK},
+	{"FC_NONE_RSP", .layer = LAYER_NETWORK},
+	{"FC_REQ_NONE_RSP", .layer = LAYER_NETWORK},
+	{"FC_READ_SBMT_TO_BDEV", .layer = LAYER_BDEV},
+	{"FC_REQ_READ_SUBMIT_TO_B", .layer = LAYER_BDEV},
+	{"FC_WRITE_SBMT_TO_BDEV", .layer = LAYER_BDEV},
+	{"FC_REQ_WRITE_SUBMIT_TO_", .layer = LAYER_BDEV},
+	{"FC_NONE_SBMT_TO_BDEV", .layer = LAYER_BDEV},
+	{"FC_REQ_NONE_SUBMIT_TO_B", .layer = LAYER_BDEV},
+	/* include/spdk_internal/sock_module.h: queued, and passed to the kernel */
+	{"SOCK_REQ_QUEUE", .layer = LAYER_NETWORK, .kind = SPDK_SOCKET_WRITE, .args = {{IO_BYTES, NULL}}},
+	{"SOCK_REQ_PEND", .layer = LAYER_NETWORK},
+	/* lib/iscsi/conn.c, until v24.01; lib/iscsi/iscsi.c; lib/scsi/lun.c */
+	{"ISCSI_WRITE_START", .layer = LAYER_NETWORK},
+	{"ISCSI_TASK_QUEUE", .layer = LAYER_TARGET, .kind = SPDK_SCSI_TASK, .args = {{IO_BYTES, NULL}},
+	 .parent = {"pdu", "p"}},
+	{"SCSI_TASK_START", .layer = LAYER_BDEV},
+	/*
+	 * lib/bdev/bdev.c: the number of blocks is an argument from v22.05 to v24.01, and the size since then; the name is
+	 * an argument from v23.01 to v24.01. ctx is a request over FC, or over RDMA before v24.09 (lib/nvmf/ctrlr_bdev.c);
+	 * the bdev I/O that was split, or that a module passes on (part.c); or a task (lib/scsi/scsi_bdev.c).
+	 */
+	{"BDEV_IO_START", .layer = LAYER_BDEV, .kind = SPDK_BDEV_IO,
+	 .args = {{IO_TYPE, "type"}, {IO_LBA, "offset"}, {IO_BLOCKS, "len"}, {IO_QD, "qd"}, {IO_BLOCKS, NULL}},
+	 .bdev = "name", .parent = {"ctx", "rit"}},
+	/* lib/blob/request.c, module/bdev: raid/bdev_raid.c, nvme/bdev_nvme.c */
+	{"BLOB_REQ_SET_START", .layer = LAYER_BDEV},
+	{"BDEV_RAID_IO_START", .layer = LAYER_BDEV},
+	{"BDEV_NVME_IO_START", .layer = LAYER_BDEV},
+	/* lib/nvme/nvme_pcie_common.c, lib/nvme/nvme_tcp.c */
+	{"NVME_PCIE_SUBMIT", .layer = LAYER_DRIVE, .kind = SPDK_NVME_COMMAND, .args = NVME_ARGS},
+	{"NVME_PCIE_COMPLETE", .layer = LAYER_TARGET, .args = {{IO_CPL, "cpl"}}},
+	{"NVME_TCP_SUBMIT", .layer = LAYER_DRIVE, .kind = SPDK_NVME_COMMAND, .args = NVME_ARGS},
+	{"NVME_TCP_COMPLETE", .layer = LAYER_TARGET, .args = {{IO_CPL, "cpl"}}},
+};
+
+const struct spdk_tpoint *spdk_tpoint(struct slice name)
+{
+	static const struct spdk_tpoint without_row = {"", .layer = LAYER_TARGET};
+
+	for (size_t i = 0; i < COUNT(tpoints); i++)
+		if (slice_is(name, tpoints[i].name))
+			return &tpoints[i];
+	return &without_row;
+}
+
+static bool ends_with(struct slice s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s.n >= n && slice_is(slice_from(s, s.n - n), end);
+}
+
+bool spdk_is_final(struct slice name)
+{
+	return ends_with(name, "COMPLETED") || ends_with(name, "DONE") ||
+	       (ends_with(name, "COMPLETE") && !ends_with(name, "RDY_TO_COMPLETE"));
+}
+
+struct slice spdk_family(struct slice letter, struct slice name)
+{
+	/* lib/nvmf, lib/iscsi, lib/nvme */
+	static const struct {
+		const char *letter, *family;
+	} families[] = {
+		{"r", "TCP"}, {"r", "RDMA"}, {"r", "FC"}, {"p", "ISCSI"}, {"p", "NVME_PCIE"}, {"p", "NVME_TCP"},
+	};
+
+	for (size_t i = 0; i < COUNT(families); i++) {
+		struct slice family = slice_of(families[i].family);
+
+		if (slice_is(letter, families[i].letter) && name.n > family.n && name.p[family.n] == '_' &&
+		    memcmp(name.p, family.p, family.n) == 0)
+			return family;
+	}
+	return (struct slice){"", 0};
+}
+
+/* enum spdk_bdev_io_type: later releases have only added to its end. */
+static const char *const bdev_types[] = {
+	"invalid",
+	"read",
+	"write",
+	"unmap",
+	"flush",
+	"reset",
+	"nvme admin",
+	"nvme io",
+	"nvme io md",
+	"write zeroes",
+	"zcopy",
+	"get zone info",
+	"zone management",
+	"zone append",
+	"compare",
+	"compare and write",
+	"abort",
+	"seek hole",
+	"seek data",
+	"copy",
+	"nvme iov md",
+	"nvme nssr",
+	"write uncorrectable",
+};
+
+const char *spdk_bdev_type(uint64_t type)
+{
+	return type < COUNT(bdev_types) ? bdev_types[type] : NULL;
+}
+
+struct slice spdk_bdev(struct slice owner, struct slice name)
+{
+	static const char prefix[] = "bdev_";
+
+	/* the owner describes the bdev from v24.05 on */
+	return slice_starts(owner, prefix) ? slice_from(owner, strlen(prefix)) : name;
+}

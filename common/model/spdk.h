@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What SPDK's tracepoints mean, in one table with a row for each. No other file of the model has their names or those
+ * of their arguments. A tracepoint is looked up once for each new name in a trace, so rows cost nothing per line.
+ */
+#ifndef SPDK_H
+#define SPDK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "slice.h"
+
+/* What a request waits for while the object at work is in a state. */
+enum layer {
+	LAYER_NETWORK, /* the connection: its send queue, or the wire */
+	LAYER_BUFFER,  /* a free data buffer */
+	LAYER_HOST,    /* data from the host */
+	LAYER_TARGET,  /* the target itself, and states that are in no row */
+	LAYER_BDEV,    /* a block device or its module */
+	LAYER_DRIVE,   /* an NVMe drive, or a remote subsystem as one */
+	LAYERS
+};
+
+extern const char *const spdk_layers[LAYERS];
+
+/* What a tracepoint tells of, as far as a tool treats it differently. */
+enum spdk_kind {
+	SPDK_OTHER,
+	SPDK_BDEV_IO,       /* starts a bdev I/O */
+	SPDK_NVME_COMMAND,  /* submits an NVMe command */
+	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
+	SPDK_SCSI_TASK,     /* starts a SCSI task */
+	SPDK_QPAIR,         /* is about a connection of NVMe-oF TCP; those after it, too */
+	SPDK_QPAIR_RECEIVE, /* the state in which it reads PDUs */
+	SPDK_QPAIR_DESTROY, /* its end */
+};
+
+static inline bool spdk_is_qpair(enum spdk_kind kind)
+{
+	return kind >= SPDK_QPAIR;
+}
+
+/* Numbers in arguments that describe an I/O. */
+enum io_arg {
+	IO_TYPE = 1, /* of the bdev I/O: spdk_bdev_type() */
+	IO_BLOCKS,
+	IO_LBA,
+	IO_QD,
+	IO_BYTES,
+	IO_CID,
+	IO_OPC,
+	IO_DW10,
+	IO_DW11,
+	IO_DW12,
+	IO_CPL, /* status of the completion, raw */
+	IO_ARGS
+};
+
+struct spdk_tpoint {
+	const char *name;
+	enum layer layer; /* of the time until the object's next entry */
+	enum spdk_kind kind;
+	struct spdk_arg {
+		enum io_arg arg;  /* 0 ends the list */
+		const char *name; /* NULL: the size of the entry */
+	} args[8];                /* a later one counts more */
+	const char *bdev;         /* the argument with the name of the bdev */
+	/* for a parent that no relation of the trace names: the argument with its address, and the letters of its types */
+	struct {
+		const char *arg, *letters;
+	} parent;
+	const char *state; /* the argument with the state that is entered */
+};
+
+/* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */
+const struct spdk_tpoint *spdk_tpoint(struct slice name);
+
+/* Whether the name of a state says that lives end in it. */
+bool spdk_is_final(struct slice name);
+
+/* What tells the types of a letter apart that SPDK uses for several: how the names of their states start; or empty. */
+struct slice spdk_family(struct slice letter, struct slice name);
+
+/* The state of SPDK_QPAIR_RECEIVE after the header of a PDU, in all releases: include/spdk_internal/nvme_tcp.h. */
+enum { SPDK_HAS_PDU = 2 };
+
+/* The name of a bdev I/O's type. NULL: it has none. */
+const char *spdk_bdev_type(uint64_t type);
+
+/* The name of the bdev of an I/O, by the owner of its entry and the argument with the name; empty: unknown. */
+struct slice spdk_bdev(struct slice owner, struct slice name);
+
+#endif
