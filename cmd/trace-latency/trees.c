@@ -8,10 +8,13 @@
 #include "mem.h"
 #include "tracelines.h"
 
-/* Indexes in span.notes. A note is the index of a text plus 1: of the first line's group, and of the parent's. */
-enum { FIRST, INHERITED };
+/* The area of each span: the indexes of two texts, plus 1; 0: there is none. */
+struct span_groups {
+	uint32_t first;     /* the group of its first line, in trees.firsts */
+	uint32_t inherited; /* the group of its parent, in rows.groups */
+};
 
-/* The note FIRST of a group that is too long. */
+/* The first group if it is too long. */
 static const uint32_t TOO_LONG = UINT32_MAX;
 
 static void add_states(struct trees *t, const struct span *s)
@@ -69,21 +72,22 @@ static void share(struct trees *t, const struct span *s, uint32_t group)
 		   held_is_known(&t->spans) ? t->held.parts : NULL);
 }
 
-static struct slice text_of(const struct intern *texts, uint32_t note)
+static struct slice text_of(const struct intern *texts, uint32_t number)
 {
-	return note ? texts->all[note - 1] : slice_of("");
+	return number ? texts->all[number - 1] : slice_of("");
 }
 
 /* The index of a span's group in rows; MAP_NONE when it is too long, or exceeds ROWS_GROUPS. */
 static uint32_t find_group(struct trees *t, const struct span *s)
 {
+	const struct span_groups *groups = s->tool;
 	struct slice group;
 
-	if (s->notes[FIRST] == TOO_LONG)
+	if (groups->first == TOO_LONG)
 		return MAP_NONE;
 	lift_span(&t->lift, &t->spans, s);
-	group = group_of_span(t->group, text_of(&t->firsts, s->notes[FIRST]), &t->lift,
-			      text_of(&t->rows->groups, s->notes[INHERITED]));
+	group = group_of_span(t->group, text_of(&t->firsts, groups->first), &t->lift,
+			      text_of(&t->rows->groups, groups->inherited));
 	return group.n > GROUP_MAX ? MAP_NONE : intern_add_below(&t->rows->groups, group, ROWS_GROUPS);
 }
 
@@ -102,7 +106,9 @@ static void measure_tree(struct trees *t, const struct span *s)
 			record(t, s, group);
 	}
 	for (struct span *child = s->child; child; child = child->next) {
-		child->notes[INHERITED] = group == MAP_NONE ? 0 : group + 1;
+		struct span_groups *groups = child->tool;
+
+		groups->inherited = group == MAP_NONE ? 0 : group + 1;
 		if (child->ended)
 			measure_tree(t, child);
 	}
@@ -119,12 +125,13 @@ static void measure_span(void *context, const struct span *s)
 static void keep_first(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
+	struct span_groups *groups = s->tool;
 	struct slice group;
 
 	if (before != MAP_NONE || !t->group->n)
 		return;
 	group = group_of(t->group, line, text, slice_of(""));
-	s->notes[FIRST] = group.n > GROUP_MAX ? TOO_LONG : intern_add(&t->firsts, group) + 1;
+	groups->first = group.n > GROUP_MAX ? TOO_LONG : intern_add(&t->firsts, group) + 1;
 }
 
 /* A tracelines_each_fn. */
@@ -147,6 +154,7 @@ int trees_lines(struct trees *t, const char *path)
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,
 				  .states = &t->rows->states,
+				  .tool_size = sizeof(struct span_groups),
 				  .context = t,
 				  .emit = measure_span,
 				  .entry = keep_first};

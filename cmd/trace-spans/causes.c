@@ -8,10 +8,8 @@
 #include "mem.h"
 #include "number.h"
 
-enum {
-	HAS_BUFFER = 1, /* in span.notes[0] */
-	VISITS = 64,    /* connections that find_most() visits per returned buffer, on average */
-};
+/* Connections that find_most() visits per returned buffer, on average. */
+enum { VISITS = 64 };
 
 static bool waits_for_buffer(const struct causes *c, uint32_t state)
 {
@@ -133,12 +131,14 @@ static void find_most(struct causes *c)
 
 static void get_buffer(struct causes *c, struct span *s, struct span_line *line)
 {
-	if (s->connection == MAP_NONE || s->notes[0] & HAS_BUFFER)
+	struct causes_span *kept = s->tool;
+
+	if (s->connection == MAP_NONE || kept->has_buffer)
 		return;
 	line->holders = c->holders;
 	line->holder = c->most;
 	line->held = c->all[c->most].holders;
-	s->notes[0] |= HAS_BUFFER;
+	kept->has_buffer = true;
 	c->holders++;
 	c->all[s->connection].holders++;
 	if (c->all[s->connection].holders > c->all[c->most].holders)
@@ -147,8 +147,11 @@ static void get_buffer(struct causes *c, struct span *s, struct span_line *line)
 
 static void return_buffer(struct causes *c, const struct span *s)
 {
-	if (!(s->notes[0] & HAS_BUFFER))
+	struct causes_span *kept = s->tool;
+
+	if (!kept->has_buffer)
 		return;
+	kept->has_buffer = false;
 	c->holders--;
 	c->all[s->connection].holders--;
 	if (s->connection == c->most)
@@ -171,10 +174,8 @@ void causes_store(struct causes *c, struct span *s, uint32_t before, const struc
 		get_buffer(c, s, kept);
 	enter(c, s, s->states[s->n - 1].state, kept);
 	/* a request holds its buffer until it ends */
-	if (!spans_is_open(c->spans, s)) {
+	if (!spans_is_open(c->spans, s))
 		return_buffer(c, s);
-		s->notes[0] &= ~HAS_BUFFER;
-	}
 	if (s->connection != MAP_NONE)
 		kept->pdus = c->all[s->connection].pdus;
 }

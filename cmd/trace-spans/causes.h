@@ -8,6 +8,11 @@
 
 #include "spans.h"
 
+/* The area of each span: span.tool. */
+struct causes_span {
+	bool has_buffer;
+};
+
 /* At first all zero, except spans and indent. */
 struct causes {
 	struct spans *spans; /* set before the first line */

@@ -16,6 +16,7 @@ enum {
 
 void story_start(struct story *story, struct spans *spans)
 {
+	spans->tool_size = sizeof(struct causes_span);
 	*story = (struct story){.spans = spans, .causes = {.spans = spans, .indent = GAP}, .columns = TEXT_SHORT};
 }
 

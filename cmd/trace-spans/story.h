@@ -50,7 +50,10 @@ struct story {
 	struct out text, label, cause;
 };
 
-/* The caller passes each line to causes_see() before spans_line(), and each span that ends to causes_end(). */
+/*
+ * Sets spans.tool_size. The caller passes each line to causes_see() before spans_line(), and each span that ends to
+ * causes_end().
+ */
 void story_start(struct story *story, struct spans *spans);
 
 /* Stores the line of an entry; for spans.entry. */

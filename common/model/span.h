@@ -75,7 +75,8 @@ struct span {
 	size_t cap_lines;
 	struct out kept;
 	uint32_t connection; /* the caller's; MAP_NONE: not known */
-	uint32_t notes[7];   /* the caller's, 0 at first */
+	uint32_t notes[7];
+	void *tool;          /* the caller's area of spans.tool_size bytes, all zero when the span starts */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n, bdev_n;

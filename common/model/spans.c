@@ -38,7 +38,7 @@ static struct span *new_span(struct spans *spans)
 	if (s) {
 		spans->free = s->next;
 	} else {
-		s = mem_array(1, sizeof(*s));
+		s = mem_array(1, sizeof(*s) + spans->tool_size);
 		s->text.fd = s->kept.fd = OUT_MEMORY;
 		/* its buffer exists before it has text */
 		out_room(&s->text, 1);
@@ -54,7 +54,9 @@ static struct span *new_span(struct spans *spans)
 			   .lines = s->lines,
 			   .cap_lines = s->cap_lines,
 			   .kept = s->kept,
-			   .text = s->text};
+			   .text = s->text,
+			   .tool = s + 1};
+	memset(s->tool, 0, spans->tool_size);
 	return s;
 }
 

@@ -22,7 +22,8 @@ struct spans {
 
 	/* types of lifecycle.h, and states as in JSON; the caller's */
 	struct intern *types, *states;
-	void *context; /* for the functions */
+	size_t tool_size; /* bytes of the caller's area in each span; 0: none */
+	void *context;    /* for the functions */
 	/* gets each span when it ends, with the tree below it */
 	void (*emit)(void *context, const struct span *span);
 	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
