@@ -10,20 +10,18 @@
 /* Kinds of rows: the types of objects, then these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 
-/*
- * Indexes in span.notes: bits, the numbers of requests in flight after its start and after its end, the index of the
- * state in which it ended, and the offset in span.kept of the notes of its latest state.
- */
-enum { BITS, AT_START, AT_END = AT_START + PICTURE_COUNTERS, END_STATE = AT_END + PICTURE_COUNTERS, KEPT };
-enum {
-	HAS_ARROW = 1,
-	IS_LATER = 2,
-	IN_FLIGHT = 4,
-	HAS_ENDED = 8,
-	WAITS = 16,
-	COUNTS_START = 32,
-	COUNTS_END = 64,
-	IS_FULL = 128
+/* What is kept of a span until it is drawn, in span.tool. */
+struct drawn {
+	bool has_arrow;          /* an arrow leads from its parent to it */
+	bool is_later;           /* it started after its parent, not at the same time */
+	bool in_flight, waits;   /* it is counted as a request in flight, or as waiting for a buffer */
+	bool has_ended;          /* it was a request in flight, and is counted in the rates */
+	bool has_start, has_end; /* at_start and at_end are set, and not drawn so far */
+	bool is_full;            /* it has SPANS_STATES states */
+	uint32_t end_state;      /* the index of the state in which it ended */
+	/* numbers of requests in flight after its start and after its end */
+	struct tracks_count at_start, at_end;
+	size_t latest; /* where in span.kept the notes of its latest state are */
 };
 
 /* An arrow cannot lead back in time, as it would if lines are out of order. */
@@ -112,11 +110,12 @@ struct kept {
 static void keep_notes(struct notes *notes, struct span *s)
 {
 	struct kept kept = {.state = s->n - 1, .n = notes_size(notes)};
+	struct drawn *drawn = s->tool;
 
-	if (s->n == SPANS_STATES && s->notes[BITS] & IS_FULL)
-		s->kept.len = s->notes[KEPT];
-	s->notes[BITS] |= s->n == SPANS_STATES ? IS_FULL : 0;
-	s->notes[KEPT] = s->kept.len;
+	if (drawn->is_full)
+		s->kept.len = drawn->latest;
+	drawn->is_full = s->n == SPANS_STATES;
+	drawn->latest = s->kept.len;
 	if (!kept.n)
 		return;
 	out_bytes(&s->kept, &kept, sizeof(kept));
@@ -137,30 +136,6 @@ static void add_kept(struct notes *notes, struct slice *rest, uint32_t state)
 	notes_load(notes, slice_cut(rest, kept.n));
 }
 
-/* Stores numbers of requests in flight, to be drawn with the span. */
-static void keep_count(struct span *s, unsigned note, struct tracks_count count)
-{
-	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
-		s->notes[note + i] = count.values[i];
-}
-
-static struct tracks_count count_of(const struct span *s, unsigned note)
-{
-	struct tracks_count count;
-
-	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
-		count.values[i] = s->notes[note + i];
-	return count;
-}
-
-/* Draws the numbers at the end of a span that is now in flight again. */
-static void draw_end_count(struct draw *d, struct span *s)
-{
-	if (s->notes[BITS] & COUNTS_END)
-		tracks_draw(&d->tracks, s->connection, s->states[s->notes[END_STATE]].ns, count_of(s, AT_END));
-	s->notes[BITS] &= ~COUNTS_END;
-}
-
 /* A request has ended at ns. */
 static void end_request(struct draw *d, const struct span *s, uint64_t ns)
 {
@@ -175,23 +150,27 @@ static void end_request(struct draw *d, const struct span *s, uint64_t ns)
 static void count(struct draw *d, struct span *s)
 {
 	bool in_flight = spans_is_open(&d->spans, s);
+	struct drawn *drawn = s->tool;
 	struct tracks_count count;
 
-	if (s->has_parent || in_flight == !!(s->notes[BITS] & IN_FLIGHT))
+	if (s->has_parent || in_flight == drawn->in_flight)
 		return;
-	s->notes[BITS] ^= IN_FLIGHT;
+	drawn->in_flight = in_flight;
 	count = tracks_count(&d->tracks, s->connection, in_flight);
 	if (!in_flight) {
-		keep_count(s, AT_END, count);
-		s->notes[END_STATE] = s->n - 1;
-		if (!(s->notes[BITS] & HAS_ENDED))
+		drawn->at_end = count;
+		drawn->end_state = s->n - 1;
+		if (!drawn->has_ended)
 			end_request(d, s, s->last);
-		s->notes[BITS] |= HAS_ENDED | COUNTS_END;
+		drawn->has_ended = drawn->has_end = true;
 	} else if (s->n == 1) {
-		keep_count(s, AT_START, count);
-		s->notes[BITS] |= COUNTS_START;
+		drawn->at_start = count;
+		drawn->has_start = true;
 	} else {
-		draw_end_count(d, s);
+		/* the end that was kept was not its last one */
+		if (drawn->has_end)
+			tracks_draw(&d->tracks, s->connection, s->states[drawn->end_state].ns, drawn->at_end);
+		drawn->has_end = false;
 		tracks_draw(&d->tracks, s->connection, s->last, count);
 	}
 }
@@ -200,10 +179,11 @@ static void count(struct draw *d, struct span *s)
 static void count_waiting(struct draw *d, struct span *s)
 {
 	bool waits = spans_tpoint(&d->spans, s->states[s->n - 1].state)->layer == LAYER_BUFFER;
+	struct drawn *drawn = s->tool;
 
-	if (waits == !!(s->notes[BITS] & WAITS))
+	if (waits == drawn->waits)
 		return;
-	s->notes[BITS] ^= WAITS;
+	drawn->waits = waits;
 	tracks_wait(&d->tracks, s->connection, s->last, waits);
 }
 
@@ -240,6 +220,7 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 {
 	struct draw *d = context;
 	struct notes *notes = d->notes;
+	struct drawn *drawn = s->tool;
 	bool first = before == MAP_NONE;
 
 	(void)text;
@@ -249,8 +230,10 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 		places_note_reactor(&d->tracks.places, places_lcore(&d->tracks.places, line, s->lcore));
 		s->connection = s->parent ? s->parent->connection : places_connection(&d->tracks.places, line);
 	}
-	if (s->parent && has_arrow(s->parent, s))
-		s->notes[BITS] |= HAS_ARROW | (s->first > s->parent->first ? IS_LATER : 0);
+	if (s->parent && has_arrow(s->parent, s)) {
+		drawn->has_arrow = true;
+		drawn->is_later |= s->first > s->parent->first;
+	}
 	notes_clear(notes);
 	if (line->size.p)
 		notes_value(notes, NOTE_SIZE, line->size);
@@ -332,15 +315,15 @@ static void note_span(struct draw *d, const struct span *s)
 /* kept: the notes of its states, of which those of the first one are cut off. */
 static void begin_span(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
 {
+	const struct drawn *drawn = s->tool;
 	struct picture_values values;
-	bool counts = s->notes[BITS] & COUNTS_START &&
-		      tracks_values(&d->tracks, s->connection, count_of(s, AT_START), &values);
+	bool counts = drawn->has_start && tracks_values(&d->tracks, s->connection, drawn->at_start, &values);
 
 	lift_span(&d->lift, &d->spans, s);
 	picture_begin(d->picture, track, s->first, s->open ? PICTURE_NO_END : s->last, name_of(d, s),
 		      counts ? &values : NULL);
-	if (s->notes[BITS] & HAS_ARROW)
-		picture_arrow(d->picture, arrow_to(s), true, s->notes[BITS] & IS_LATER);
+	if (drawn->has_arrow)
+		picture_arrow(d->picture, arrow_to(s), true, drawn->is_later);
 	for (const struct span *child = s->child; child; child = child->next)
 		if (has_arrow(s, child))
 			picture_arrow(d->picture, arrow_to(child), false, child->first > s->first);
@@ -388,13 +371,14 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 
 static void end_span(struct draw *d, uint32_t track, const struct span *s)
 {
-	uint64_t ns = s->notes[BITS] & COUNTS_END ? s->states[s->notes[END_STATE]].ns : 0;
-	bool counts = s->notes[BITS] & COUNTS_END, with = counts && !s->open && ns == s->last;
+	const struct drawn *drawn = s->tool;
+	uint64_t ns = drawn->has_end ? s->states[drawn->end_state].ns : 0;
+	bool with = drawn->has_end && !s->open && ns == s->last;
 	struct picture_values values;
 
-	if (counts && !with)
-		tracks_draw(&d->tracks, s->connection, ns, count_of(s, AT_END));
-	with = with && tracks_values(&d->tracks, s->connection, count_of(s, AT_END), &values);
+	if (drawn->has_end && !with)
+		tracks_draw(&d->tracks, s->connection, ns, drawn->at_end);
+	with = with && tracks_values(&d->tracks, s->connection, drawn->at_end, &values);
 	picture_end(d->picture, track, s->open ? PICTURE_NO_END : s->last, with ? &values : NULL);
 }
 
@@ -402,14 +386,15 @@ static void end_span(struct draw *d, uint32_t track, const struct span *s)
 static void draw_span(void *context, const struct span *s)
 {
 	struct draw *d = context;
+	const struct drawn *drawn = s->tool;
 	struct slice kept = out_contents(&s->kept);
 	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PICTURE_NO_END : s->last);
 
-	if (!d->spans.over && s->notes[BITS] & IN_FLIGHT) {
+	if (!d->spans.over && drawn->in_flight) {
 		tracks_draw(&d->tracks, s->connection, d->spans.now, tracks_count(&d->tracks, s->connection, false));
 		end_request(d, s, d->spans.now);
 	}
-	if (!d->spans.over && s->notes[BITS] & WAITS)
+	if (!d->spans.over && drawn->waits)
 		tracks_wait(&d->tracks, s->connection, d->spans.now, false);
 	if (*track == MAP_NONE)
 		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
@@ -526,6 +511,7 @@ static void start(struct draw *d)
 	d->tracks.picture = d->picture;
 	d->spans.types = &d->types;
 	d->spans.states = &d->states;
+	d->spans.tool_size = sizeof(struct drawn);
 	d->spans.context = d;
 	d->spans.emit = draw_span;
 	d->spans.entry = draw_entry;

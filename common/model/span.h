@@ -75,7 +75,6 @@ struct span {
 	size_t cap_lines;
 	struct out kept;
 	uint32_t connection; /* the caller's; MAP_NONE: not known */
-	uint32_t notes[7];
 	void *tool;          /* the caller's area of spans.tool_size bytes, all zero when the span starts */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
