@@ -369,65 +369,94 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 	return NULL;
 }
 
-const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
+/* Gives an object without an id one that no other object can have, in a copy of its line. */
+static const struct traceline *with_id(struct spans *spans, const struct traceline *line, struct traceline *copy)
 {
-	struct lifecycle_change change;
-	struct traceline copy;
-	/* for an object without an id, a copy of the line with one */
-	const struct traceline *known = line;
-	const char *error;
-	uint32_t state, before;
-	struct span *s;
-	uint64_t ns;
+	*copy = *line;
+	copy->object_id = slice_of(unknown_id);
+	copy->object_us = slice_of("0.000");
+	spans->unknown = intern_add_below(spans->types, (struct slice){unknown_id, unknown_letter}, LIFECYCLE_TYPES);
+	return copy;
+}
 
-	error = traceline_time(line, &ns);
-	if (error)
-		return error;
-	spans_pass(spans, ns);
-	spans->lines++;
-	if (!line->object_id.p)
-		return see_other(spans, line, ns);
-	state = intern_add(spans->states, line->tpoint);
-	if (slice_is(line->object_id, "n/a")) {
-		copy = *line;
-		copy.object_id = slice_of(unknown_id);
-		copy.object_us = slice_of("0.000");
-		spans->unknown = intern_add_below(spans->types, (struct slice){unknown_id, unknown_letter},
-						  LIFECYCLE_TYPES);
-		known = &copy;
-	}
-	error = lifecycle_line(&spans->lifecycle, known, ns, state, &change);
-	if (error || change.event == LIFECYCLE_NONE)
-		return error;
-	s = span_of(spans, change.object);
+/* The span of the line's object, which the line may start; NULL if it has ended. */
+static struct span *find_span(struct spans *spans, const struct traceline *line, uint64_t ns,
+			      struct lifecycle_change *change)
+{
+	struct span *s = span_of(spans, change->object);
+
 	/* an object without an id starts a new life after each final state */
-	if (change.object->type == spans->unknown && (!s || s->ended || s->expected)) {
-		change.event = LIFECYCLE_STARTS;
-		change.before = *change.object;
+	if (change->object->type == spans->unknown && (!s || s->ended || s->expected)) {
+		change->event = LIFECYCLE_STARTS;
+		change->before = *change->object;
 	}
-	if (change.event == LIFECYCLE_STARTS)
-		s = start_span(spans, known, ns, &change);
-	if (!s || s->ended) {
-		spans->late++;
-		return NULL;
-	}
-	before = s->n ? s->states[s->n - 1].state : MAP_NONE;
-	add_state(spans, s, line, text, ns, state);
-	if (change.event == LIFECYCLE_STARTS || (s->has_parent && !s->parent))
-		find_parent(spans, s, line, change.event == LIFECYCLE_STARTS);
-	if (spans->disks.any && s->parent)
+	if (change->event == LIFECYCLE_STARTS)
+		s = start_span(spans, line, ns, change);
+	return s && !s->ended ? s : NULL;
+}
+
+/* A disk I/O may match a bdev I/O only while that has started nothing in the trace. */
+static void follow_disk(struct spans *spans, struct span *s)
+{
+	if (!spans->disks.any)
+		return;
+	if (s->parent)
 		disks_close(&spans->disks, s->parent);
-	if (spans->disks.any && may_have_disk(spans, s))
+	if (may_have_disk(spans, s))
 		disks_open(&spans->disks, spans->all, s);
-	if (spans->entry)
-		spans->entry(spans->context, s, before, line, text);
+}
+
+/* Waits for the end of a span, or until it is stuck. */
+static void queue_span(struct spans *spans, struct span *s, bool starts, uint64_t ns)
+{
 	if (is_final(spans, s)) {
 		queue_add(&spans->ending, s, ns);
 		s->expected = true;
 	}
-	if (spans->stuck && change.event == LIFECYCLE_STARTS && !s->has_parent)
+	if (spans->stuck && starts && !s->has_parent)
 		queue_add(&spans->open, s, ns);
+}
+
+/* A line about an object. */
+static const char *see_object(struct spans *spans, const struct traceline *line, struct slice text, uint64_t ns)
+{
+	uint32_t state = intern_add(spans->states, line->tpoint), before;
+	struct traceline copy;
+	const struct traceline *known = slice_is(line->object_id, "n/a") ? with_id(spans, line, &copy) : line;
+	struct lifecycle_change change;
+	const char *error = lifecycle_line(&spans->lifecycle, known, ns, state, &change);
+	struct span *s;
+	bool starts;
+
+	if (error || change.event == LIFECYCLE_NONE)
+		return error;
+	s = find_span(spans, known, ns, &change);
+	if (!s) {
+		spans->late++;
+		return NULL;
+	}
+	starts = change.event == LIFECYCLE_STARTS;
+	before = s->n ? s->states[s->n - 1].state : MAP_NONE;
+	add_state(spans, s, line, text, ns, state);
+	if (starts || (s->has_parent && !s->parent))
+		find_parent(spans, s, line, starts);
+	follow_disk(spans, s);
+	if (spans->entry)
+		spans->entry(spans->context, s, before, line, text);
+	queue_span(spans, s, starts, ns);
 	return NULL;
+}
+
+const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text)
+{
+	uint64_t ns;
+	const char *error = traceline_time(line, &ns);
+
+	if (error)
+		return error;
+	spans_pass(spans, ns);
+	spans->lines++;
+	return line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
 }
 
 bool spans_is_open(const struct spans *spans, const struct span *s)
