@@ -13,7 +13,6 @@
 #include "calls.bpf.h"
 #include "channels.bpf.h"
 #include "descendants.bpf.h"
-#include "foreign.bpf.h"
 #include "ipcsnoop.h"
 #include "loop.bpf.h"
 #include "requests.bpf.h"
@@ -119,7 +118,7 @@ int BPF_PROG(on_call, struct pt_regs *regs, long number)
 	struct count *count;
 	struct call *c;
 
-	if (!pid || is_foreign(task))
+	if (!pid)
 		return 0;
 	call = place_of(task, number);
 	o = &operations[call];
@@ -244,7 +243,7 @@ static __always_inline void emit_late(struct task_struct *task, struct pt_regs *
 	__u32 pid = followed_id(), call;
 	struct call *c;
 
-	if (!pid || is_foreign(task))
+	if (!pid)
 		return;
 	call = place_of(task, call_number(regs));
 	if (!operations[call].asked)

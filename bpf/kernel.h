@@ -131,27 +131,6 @@ struct vm_area_struct {
 };
 struct mm_struct {
 	unsigned long arg_start;
-	unsigned long flags; /* up to 6.17 */
-};
-typedef struct {
-	unsigned long __mm_flags[1];
-} mm_flags_t;
-struct mm_struct___6_18 {
-	mm_flags_t flags;
-};
-typedef struct {
-	unsigned int val;
-} kuid_t;
-typedef struct {
-	unsigned int val;
-} kgid_t;
-typedef struct {
-	unsigned long long val;
-} kernel_cap_t;
-struct cred {
-	kuid_t uid, suid, euid;
-	kgid_t gid, sgid, egid;
-	kernel_cap_t cap_permitted;
 };
 struct kernfs_node {
 	unsigned long long id;
@@ -175,7 +154,6 @@ struct task_struct {
 	unsigned int on_cpu;  /* 8 bits on Linux 7.2: only unsigned numbers are adjusted */
 	unsigned int __state; /* from 5.14 on */
 	struct mm_struct *mm;
-	const struct cred *cred;
 	char comm[16];
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
@@ -185,7 +163,6 @@ struct task_struct {
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
-	void *exec_state; /* a struct task_exec_state, not in 6.18, in 7.2 */
 };
 struct task_struct___before_5_14 {
 	long state;

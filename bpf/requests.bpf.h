@@ -14,7 +14,6 @@
 
 #include "channels.bpf.h"
 #include "descendants.bpf.h"
-#include "foreign.bpf.h"
 #include "ipcsnoop.h"
 #include "kernel.h"
 
@@ -66,7 +65,7 @@ int BPF_PROG(on_submit, struct io_kiocb *request)
 	__u64 key = (__u64)request;
 	struct ring_request r = {};
 
-	if (!pid || is_foreign(task))
+	if (!pid)
 		return 0;
 	opcode = BPF_CORE_READ(request, opcode);
 	if (opcode >= NUM_REQUESTS)

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 #include "descendants.bpf.h"
-#include "foreign.bpf.h"
 #include "loop.bpf.h"
 #include "machine.bpf.h"
 #include "ring.bpf.h"
@@ -163,7 +162,7 @@ int on_probe(struct pt_regs *ctx)
 	const struct site *site = bpf_map_lookup_elem(&sites, &index);
 	struct scratch *s;
 
-	if (!site || (only_followed && !followed_id()) || is_foreign(task))
+	if (!site || (only_followed && !followed_id()))
 		return 0;
 	s = bpf_task_storage_get(&scratches, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!s) {

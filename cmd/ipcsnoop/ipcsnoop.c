@@ -94,7 +94,6 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf_program__set_autoattach(bpf->progs.find_named, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
 	*program = RECORDER_PROGRAM(bpf);
-	program->foreign = FOREIGN(bpf);
 	program->num_followed = &bpf->bss->num_followed;
 	return 0;
 }
@@ -294,6 +293,7 @@ static const struct recorder_tool tool = {
 	.kernel = "Linux 5.12",
 	.hooks = "the tracepoints of system calls",
 	.buffer_option = "--buffer",
+	.needs_ptrace = true,
 	.open = open_program,
 	.attach = attach,
 	.started = start,

@@ -208,7 +208,6 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 	if (!bpf->rodata->may_sleep)
 		bpf_program__set_flags(bpf->progs.on_probe, 0);
 	*program = RECORDER_PROGRAM(bpf);
-	program->foreign = FOREIGN(bpf);
 	if (options->follow)
 		program->num_followed = &bpf->bss->num_followed;
 	return 0;

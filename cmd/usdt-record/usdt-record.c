@@ -182,6 +182,7 @@ static const struct recorder_tool tool = {
 	.kernel = "Linux 5.15",
 	.hooks = "the tracepoints of forks",
 	.buffer_option = "-m",
+	.needs_ptrace = true,
 	.find = find_probes,
 	.open = open_program,
 	.attach = attach,

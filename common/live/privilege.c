@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/capability.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,30 +30,36 @@ static bool has_capability(unsigned number)
 }
 
 /* Only a hint: whether they would be enough is up to the kernel. */
-static void say_missing(void)
+static void say_missing(bool needs_ptrace)
 {
-	bool bpf = has_capability(CAP_BPF), perfmon = has_capability(CAP_PERFMON);
+	bool admin = has_capability(CAP_SYS_ADMIN);
+	const char *names[3] = {"", "", ""};
+	unsigned n = 0;
 
-	if (has_capability(CAP_SYS_ADMIN) || (bpf && perfmon))
+	if (!admin && !has_capability(CAP_BPF))
+		names[n++] = "CAP_BPF";
+	if (!admin && !has_capability(CAP_PERFMON))
+		names[n++] = "CAP_PERFMON";
+	if (needs_ptrace && !has_capability(CAP_SYS_PTRACE))
+		names[n++] = "CAP_SYS_PTRACE";
+	if (n)
+		warnx("%s%s%s%s%s%s missing: run it as root, or with these capabilities", names[0], n == 3 ? ", " : "",
+		      n == 3 ? names[1] : "", n > 1 ? " and " : "", n > 1 ? names[n - 1] : "", n > 1 ? " are" : " is");
+	else
 		warnx("the kernel refuses BPF programs, whatever the privileges: it may be locked down, or this is a "
 		      "container that may not have them");
-	else
-		warnx("%s%s%s missing: run it as root, or with these capabilities", bpf ? "" : "CAP_BPF",
-		      !bpf && !perfmon ? " and CAP_PERFMON are" : "",
-		      bpf       ? "CAP_PERFMON is"
-		      : perfmon ? " is"
-				: "");
 }
 
-int privilege_check_ids(void)
+int privilege_check_ids(bool needs_ptrace)
 {
 	if (geteuid() == getuid() && getegid() == getgid())
 		return 0;
-	warnx("does not run set-user-ID or set-group-ID: give it CAP_BPF and CAP_PERFMON instead");
+	warnx("does not run set-user-ID or set-group-ID: give it %s instead",
+	      needs_ptrace ? "CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE" : "CAP_BPF and CAP_PERFMON");
 	return -1;
 }
 
-int privilege_check(void)
+int privilege_check(bool needs_ptrace)
 {
 	const struct bpf_insn program[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
@@ -60,30 +67,15 @@ int privilege_check(void)
 	};
 	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", program, 2, NULL);
 
-	if (fd >= 0) {
+	if (fd >= 0)
 		close(fd);
+	if (fd >= 0 && (!needs_ptrace || has_capability(CAP_SYS_PTRACE)))
 		return 0;
-	}
-	if (errno == EPERM || errno == EACCES)
-		say_missing();
+	if (fd >= 0 || errno == EPERM || errno == EACCES)
+		say_missing(needs_ptrace);
 	else
 		warn("this kernel has no BPF programs for probes");
 	return -1;
-}
-
-bool privilege_may_trace(void)
-{
-	return has_capability(CAP_SYS_PTRACE);
-}
-
-uint64_t privilege_permitted(void)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[2] = {};
-
-	if (syscall(SYS_capget, &header, sets) != 0)
-		return 0;
-	return sets[0].permitted | (uint64_t)sets[1].permitted << 32;
 }
 
 static int set_capabilities(uint64_t keep)

@@ -4,19 +4,19 @@
 #define PRIVILEGE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/* Refuses to run set-user-ID or set-group-ID. Returns 0, or -1 after a message. */
-int privilege_check_ids(void);
+/*
+ * Refuses to run set-user-ID or set-group-ID. Returns 0, or -1 after a message. needs_ptrace: as of
+ * privilege_check().
+ */
+int privilege_check_ids(bool needs_ptrace);
 
-/* Whether BPF programs can be loaded. Returns 0, or -1 after a message about what is missing. */
-int privilege_check(void);
-
-/* Whether the tool may read other users' processes. */
-bool privilege_may_trace(void);
-
-/* The permitted capabilities, a bit each. */
-uint64_t privilege_permitted(void);
+/*
+ * Whether BPF programs can be loaded; needs_ptrace: and the tool may trace any process. The kernel does not ask for
+ * CAP_SYS_PTRACE: CAP_BPF and CAP_PERFMON let a program run in every process. Returns 0, or -1 after a message about
+ * what is missing.
+ */
+int privilege_check(bool needs_ptrace);
 
 /*
  * Drops all capabilities, permanently. may_read: retains those to read other processes and their

@@ -19,7 +19,6 @@
 
 #include "cli.h"
 #include "clock.h"
-#include "foreign.h"
 #include "io.h"
 #include "output.h"
 #include "privilege.h"
@@ -142,19 +141,6 @@ static int on_event(void *context, void *event, size_t size)
 	return ++r->batch == BATCH || signals_caught() ? -1 : 0;
 }
 
-/* If one process is recorded, this is a loss, as when it runs a program of another user; else it is intended. */
-static void report_foreign(struct recorder *r)
-{
-	uint32_t n = foreign_hidden(&r->program.foreign);
-	const char *message = "%" PRIu64
-			      " events in processes of other users were left out: they require CAP_SYS_PTRACE";
-
-	if (r->pid)
-		recorder_loss(r, n, message, n);
-	else if (n)
-		cli_notice(r->options.quiet, message, n);
-}
-
 static int load(struct recorder *r)
 {
 	struct recorder_program *p = &r->program;
@@ -167,7 +153,7 @@ static int load(struct recorder *r)
 		warn("/proc/self/ns/pid");
 		return -1;
 	}
-	if (r->tool->open(r->context, p) != 0 || foreign_hide(&p->foreign, r->pid) != 0)
+	if (r->tool->open(r->context, p) != 0)
 		return -1;
 	events = bpf_object__find_map_by_name(*p->skeleton->obj, "events");
 	*p->pid_ns = ns.st_ino;
@@ -204,11 +190,11 @@ static int start(struct recorder *r)
 {
 	char **command = r->options.command;
 
-	if (privilege_check_ids() != 0)
+	if (privilege_check_ids(r->tool->needs_ptrace) != 0)
 		return EXIT_FAILURE;
 	if (command && command_find(&r->command, command) != 0)
 		return command_cannot_run(command[0]);
-	if (privilege_check() != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
+	if (privilege_check(r->tool->needs_ptrace) != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
 	    output_open(&r->out, r->options.output, r->options.quiet) != 0 || start_command(r) != 0 ||
 	    watch_processes(r) != 0 || load(r) != 0 || attach(r) != 0 || privilege_drop(r->keeps_reading) != 0)
 		return EXIT_FAILURE;
@@ -393,7 +379,6 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 		stop(r);
 		if (tool->finish)
 			tool->finish(context);
-		report_foreign(r);
 		report_clocks(r);
 		status = output_close(&r->out, r->options.output);
 		if (r->failed)

@@ -2,7 +2,7 @@
 /*
  * Runs a tool with a BPF program, in the same steps for all tools:
  *
- *	check ids; find the command; find()
+ *	check ids; find the command; check capabilities; find()
  *	open the output; start the command, which is held
  *	open() and load the program; attach()
  *	drop capabilities; release the command; started()
@@ -19,7 +19,6 @@
 
 #include "cli.h"
 #include "command.h"
-#include "foreign.h"
 #include "out.h"
 #include "stamp.h"
 #include "ticks.h"
@@ -63,7 +62,6 @@ struct recorder_program {
 	uint32_t *pid_ns;
 	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
 	uint32_t *num_followed;       /* recording continues until it is 0; NULL: no followers */
-	struct foreign foreign;
 };
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
@@ -79,6 +77,7 @@ struct recorder_tool {
 	const char *kernel;        /* the oldest that can load the program, by the kernel's sources */
 	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
+	bool needs_ptrace;         /* it shows memory or calls of processes, as ptrace(2) does: needs CAP_SYS_PTRACE */
 
 	int (*find)(void *context);
 	/* Opens the skeleton, and sets variables, map sizes and which programs are loaded. */
