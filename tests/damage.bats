@@ -96,12 +96,23 @@ dump_without() { # PAGE
     fi
     needed=true
     equal "$status" 1
-    grep -q "^trace-dump: trace: cannot read [0-9]* bytes at offset $(($1 * 4096))[,:].* Input/output error$" err
+    equal "$(grep -c 'could not be read' err)" 1
+    grep -q "^trace-dump: trace: [0-9]* bytes from offset $(($1 * 4096)) on could not be read: Input/output error; " err
 }
 
 # The lines of an lcore in a file that are not torn.
 whole_lines() { # LCORE FILE
     grep "\"lcore\":$1," "$2" | grep -cv '"torn":true'
+}
+
+# How many of the 300 slots of an lcore's ring are on a page.
+slots_on() { # PAGE LCORE
+    local history=history_$2 from to
+    from=$((4096 * $1 - ${!history} - history_size)) to=$((from + 4096))
+    ((from > 0)) || from=0
+    ((to > 0)) || to=0
+    ((to < 9600)) || to=9600
+    echo $((from < to ? (to + 31) / 32 - from / 32 : 0))
 }
 
 @test "a page of a ring that cannot be read costs what is on it" {
@@ -112,17 +123,31 @@ whole_lines() { # LCORE FILE
         for page in $(seq $((history_0 / 4096 + 1)) $(((history_2 + history_size + 9599) / 4096))); do
             dump_without "$page"
             [ $needed ] || continue
-            run ! grep -v -e 'cannot read' -e 'are torn' err
-            # no line is another one, and each lcore misses the entries of so many slots
+            run ! grep -v -e 'could not be read' -e 'are torn' -e 'lcore . is damaged' -e 'the last history' err
+            # no line is another one, and each lcore misses only the entries of its slots on the page
             grep -v '"torn":true' got | run ! grep -vxFf want
             for lcore in 0 1 2; do
-                slots=$(sed -n "s/.* \([0-9]*\) slots* of lcores* ${lcore}[ ,:].*/\1/p" err)
+                slots=$(slots_on "$page" $lcore)
                 missing=$(($(whole_lines $lcore want) - $(whole_lines $lcore got)))
                 [ $missing = $((slots / 2)) ] || [ $missing = $(((slots + 1) / 2)) ] || [ $missing = $((slots / 2 + 1)) ] ||
                     { echo "$layout: page $page: $missing entries of lcore $lcore are missing"; cat err; return 1; }
             done
         done
     done
+}
+
+@test "all bytes that cannot be read are counted in one message" {
+    needs_unreadable
+    three_lcores G5 3000 200
+    local page=$((history_1 / 4096 + 3)) message
+    message="12288 bytes from offset $((page * 4096)) on could not be read"
+    status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump trace
+    equal "$stderr" "trace-dump: trace: $message: Input/output error; what was in them is missing"
+    status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump -i trace
+    equal "$(jq -c .damage <<<"$output")" "[\"$message\"]"
+    # a copy, which -F makes, is read again
+    status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" timeout --preserve-status -s INT 1 trace-dump -F trace
+    grep -q "^trace-dump: trace: $message: " <<<"$stderr"
 }
 
 @test "a page of a trace's header that cannot be read is reported, and the rings are found" {

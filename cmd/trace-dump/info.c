@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "anchors.h"
-#include "lost.h"
+#include "input.h"
 #include "out.h"
 #include "reader.h"
 #include "wall.h"
@@ -40,16 +40,14 @@ static void write_damage(struct out *out, const struct reader *r)
 {
 	const struct trace *t = &r->trace;
 	const char *comma = "";
-	uint64_t slots = 0;
-	size_t at = 0;
 
 	if (t->cut_off) {
 		out_text(out, "\"cut off\"");
 		comma = ",";
 	}
-	for (struct out text = {.fd = OUT_MEMORY}; lost_next(t, r->in, &at, &text, &slots); out_close(&text)) {
-		out_text(out, comma);
-		out_json(out, out_contents(&text));
+	if (r->in->unreadable) {
+		out_printf(out, "%s\"%zu bytes from offset %zu on could not be read\"", comma, r->in->unreadable,
+			   r->in->first_unreadable);
 		comma = ",";
 	}
 	for (unsigned i = 0; i < trace_num_damage(t); i++) {

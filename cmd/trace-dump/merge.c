@@ -9,20 +9,6 @@
 
 enum { RELEASE = 1 << 17 }; /* slots that are released together: 4 MiB */
 
-/* Whether a slot is known to be unreadable. */
-static bool is_lost(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
-{
-	return m->in->unreadable && input_find_lost(m->in, &lcore->ring[slot], sizeof(struct trace_slot));
-}
-
-/* The ticks of a slot; 0 when it is empty, or cannot be read. */
-static uint64_t tsc_at(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot)
-{
-	uint64_t tsc = lcore->ring[slot].tsc;
-
-	return is_lost(m, lcore, slot) ? 0 : tsc;
-}
-
 static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
 {
 	m->runs = mem_room(m->runs, m->num_runs, &m->cap);
@@ -46,14 +32,14 @@ static void release(const struct merge *m, const struct trace_lcore *lcore, uint
 		input_release(m->in, &lcore->ring[slot - RELEASE], &lcore->ring[slot]);
 }
 
-/* Splits these slots into runs, in their order. A slot that is empty or cannot be read belongs to no run. */
+/* Splits these slots into runs, in their order. An empty slot, as on a page that cannot be read, belongs to no run. */
 void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
 	uint64_t first = slot, last = 0;
 
 	for (; slot < end; slot++) {
-		uint64_t tsc = tsc_at(m, lcore, slot);
+		uint64_t tsc = lcore->ring[slot].tsc;
 
 		release(m, lcore, slot);
 		if (tsc < last || !last) {
@@ -74,17 +60,17 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
  */
 static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcore, unsigned first)
 {
-	uint64_t last = tsc_at(m, lcore, m->runs[m->num_runs - 1].end - 1), deepest = 0;
+	uint64_t last = lcore->ring[m->runs[m->num_runs - 1].end - 1].tsc, deepest = 0;
 	unsigned oldest = first;
 
 	for (unsigned i = first; i < m->num_runs; i++) {
-		uint64_t tsc = tsc_at(m, lcore, m->runs[i].slot);
+		uint64_t tsc = lcore->ring[m->runs[i].slot].tsc;
 
 		if (last > tsc && last - tsc > deepest) {
 			deepest = last - tsc;
 			oldest = i;
 		}
-		last = tsc_at(m, lcore, m->runs[i].end - 1);
+		last = lcore->ring[m->runs[i].end - 1].tsc;
 	}
 	return oldest;
 }
@@ -99,17 +85,15 @@ static void add_ring(struct merge *m, unsigned number)
 	if (m->num_runs == first)
 		return;
 	ring->used = m->runs[m->num_runs - 1].end;
-	while (ring->used < lcore->present && is_lost(m, lcore, ring->used))
-		ring->used++;
 	ring->full = ring->used == lcore->slots;
 	/* a ring that is cut off may have been full: the ticks of the missing slots are not known */
 	if (lcore->present == lcore->slots)
-		ring->oldest = tsc_at(m, lcore, 0);
+		ring->oldest = lcore->ring[0].tsc;
 	if (ring->used < lcore->present)
 		return;
 	for (unsigned i = first; i < m->num_runs; i++)
-		if (tsc_at(m, lcore, m->runs[i].slot) < ring->oldest)
-			ring->oldest = tsc_at(m, lcore, m->runs[i].slot);
+		if (lcore->ring[m->runs[i].slot].tsc < ring->oldest)
+			ring->oldest = lcore->ring[m->runs[i].slot].tsc;
 	/* rotates the runs so that the oldest comes first */
 	oldest = oldest_run(m, lcore, first);
 	reverse(m->runs + first, m->runs + oldest);
@@ -152,7 +136,7 @@ static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *t
 
 	for (; run->slot < run->end; run->slot++) {
 		release(m, lcore, run->slot);
-		*tsc = tsc_at(m, lcore, run->slot);
+		*tsc = lcore->ring[run->slot].tsc;
 		if (*tsc && lcore->ring[run->slot].tpoint != m->trace->num_tpoints)
 			return true;
 	}

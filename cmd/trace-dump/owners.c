@@ -70,8 +70,7 @@ static void read_connections(struct connections *c, const struct trace *t)
 			enum spdk_kind kind = kinds[slot->tpoint];
 			struct trace_owner owner;
 
-			if (input_is_lost(t->in, slot, sizeof(*slot)) || !spdk_is_qpair(kind) ||
-			    !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
+			if (!spdk_is_qpair(kind) || !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
 				continue;
 			add_use(c, slot->owner, i);
 			if (kind == SPDK_QPAIR_DESTROY)

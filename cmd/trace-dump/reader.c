@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "input.h"
-#include "lost.h"
 #include "mem.h"
 #include "snapshot.h"
 #include "tracefile.h"
@@ -145,8 +144,12 @@ static bool report_document(const struct reader *r, const char *name)
 bool reader_report(const struct reader *r, const char *name)
 {
 	const struct trace *t = &r->trace;
-	bool good = !lost_report(t, r->in, name);
+	const struct input *in = r->in;
+	bool good = !in->unreadable;
 
+	if (!good)
+		warnx("%s: %zu bytes from offset %zu on could not be read: %s; what was in them is missing", name,
+		      in->unreadable, in->first_unreadable, strerror(in->read_error));
 	if (r->is_json)
 		return report_document(r, name) && good;
 	if (r->error) {

@@ -23,6 +23,8 @@ static void *anonymous(size_t n)
 static struct {
 	struct input *in;
 	char *begin, *end;
+	size_t asked; /* the page after the one that input_find_lost() has tried to read, 0: none; and the result */
+	bool is_lost;
 } mapped;
 
 static size_t page_size(void)
@@ -37,13 +39,14 @@ static bool put_zeros(char *at, size_t n)
 
 static void note_unreadable(struct input *in, size_t position, size_t n, int error)
 {
-	size_t page = page_size();
-
-	memset(in->page_errors + position / page, error, (n + page - 1) / page);
-	in->unreadable = true;
+	if (!in->unreadable || position < in->first_unreadable)
+		in->first_unreadable = position;
+	if (!in->unreadable)
+		in->read_error = error;
+	in->unreadable += n;
 }
 
-/* Reads n bytes of a page from this position. If that fails, they become zeros, and the error is noted. */
+/* Reads n bytes of a page from this position. If that fails, they become zeros, which are counted. */
 static void read_page(struct input *in, char *to, size_t n, size_t position)
 {
 	if (io_pread(in->fd, to, n, position) == 0)
@@ -52,7 +55,8 @@ static void read_page(struct input *in, char *to, size_t n, size_t position)
 		in->shrunk = true;
 		return;
 	}
-	note_unreadable(in, position, n, errno);
+	if (!in->copied || !in->unreadable)
+		note_unreadable(in, position, n, errno);
 	memset(to, 0, n);
 }
 
@@ -68,7 +72,7 @@ static bool replace(struct input *in, char *at)
 		return put_zeros(at, mapped.end - at);
 	}
 	if (!put_zeros(at, page)) {
-		/* too many mappings: replace the rest of the file with a single one */
+		/* too many mappings: replace the rest of the file with a single one; some of it may be counted already */
 		note_unreadable(in, position, in->size - position, EIO);
 		return put_zeros(at, mapped.end - at);
 	}
@@ -102,46 +106,29 @@ bool input_shrunk(const struct input *in)
 
 bool input_find_lost(const struct input *in, const void *at, size_t n)
 {
-	size_t page = page_size(), position = (const uint8_t *)at - in->data;
+	size_t page = page_size(), first = ((const uint8_t *)at - in->data) / page;
+	size_t last = ((const uint8_t *)at - in->data + n - 1) / page;
 
-	for (size_t i = position / page; i <= (position + n - 1) / page; i++)
-		if (in->page_errors[i])
+	for (size_t i = first; i <= last; i++) {
+		char byte;
+
+		if (mapped.asked != i + 1)
+			mapped.is_lost = io_pread(in->fd, &byte, 1, i * page) != 0 && errno != ENODATA;
+		mapped.asked = i + 1;
+		if (mapped.is_lost)
 			return true;
+	}
 	return false;
 }
 
-bool input_next_lost(const struct input *in, size_t *from, size_t *to, int *error)
-{
-	size_t page = page_size(), i = (*from + page - 1) / page, pages = (in->size + page - 1) / page, end;
-
-	if (!in->unreadable)
-		return false;
-	while (i < pages && !in->page_errors[i])
-		i++;
-	for (end = i; end < pages && in->page_errors[end] == in->page_errors[i];)
-		end++;
-	if (i == pages)
-		return false;
-	*error = in->page_errors[i];
-	*from = i * page;
-	*to = end * page < in->size ? end * page : in->size;
-	return true;
-}
-
-/* Maps the file and allocates page_errors. Returns NULL with errno. */
+/* Returns NULL with errno. */
 static uint8_t *map(struct input *in, size_t size, int flags)
 {
 	struct sigaction action = {.sa_sigaction = handle_sigbus, .sa_flags = SA_SIGINFO};
-	uint8_t *errors = anonymous(size / page_size() + 1), *map;
+	uint8_t *map = mmap(NULL, size, PROT_READ, flags, in->fd, 0);
 
-	if (errors == MAP_FAILED)
+	if (map == MAP_FAILED)
 		return NULL;
-	map = mmap(NULL, size, PROT_READ, flags, in->fd, 0);
-	if (map == MAP_FAILED) {
-		munmap(errors, size / page_size() + 1);
-		return NULL;
-	}
-	in->page_errors = errors;
 	in->size = in->mapped = size;
 	mapped.in = in;
 	mapped.begin = (char *)map;
@@ -202,6 +189,7 @@ static int copy_snapshot(struct input *in, size_t size)
 	}
 	if (from < 0 && errno != ENXIO)
 		return -1;
+	in->copied = true;
 	/* a part that was truncated before it was copied looks like a hole */
 	if (lseek(in->fd, 0, SEEK_END) < (off_t)size)
 		in->shrunk = true;
@@ -302,15 +290,14 @@ bool input_fill(struct input *in, uint64_t n)
 void input_close(struct input *in)
 {
 	mapped.begin = mapped.end = NULL;
-	if (in->page_errors)
-		munmap(in->page_errors, in->mapped / page_size() + 1);
+	mapped.asked = 0;
 	if (in->live)
 		munmap((void *)in->live, in->mapped);
 	if (in->data)
 		munmap((void *)in->data, in->mapped);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
-	in->data = in->live = in->page_errors = NULL;
+	in->data = in->live = NULL;
 }
 
 void input_release(const struct input *in, const void *from, const void *to)

@@ -26,12 +26,14 @@ struct input {
 	bool whole;          /* no more will come */
 	bool file;           /* data is the file itself */
 	bool snapshot;       /* data is a copy of a file that may be changing */
+	bool copied;         /* the copy is complete: parts that cannot be read are not counted again */
 	const uint8_t *live; /* that file as it is now; NULL: data is no snapshot */
 
-	uint8_t *page_errors;             /* of a file: errno of reading each page, or 0 */
-	volatile sig_atomic_t unreadable; /* there are such pages */
-	volatile sig_atomic_t shrunk;     /* the file has become shorter */
-	volatile sig_atomic_t replaced;   /* some of data is no longer mapped from the file */
+	volatile size_t unreadable;     /* bytes of the file that could not be read so far */
+	size_t first_unreadable;        /* their first position */
+	int read_error;                 /* errno of the first attempt */
+	volatile sig_atomic_t shrunk;   /* the file has become shorter */
+	volatile sig_atomic_t replaced; /* some of data is no longer mapped from the file */
 };
 
 /* The number of bytes that input_open() tries to read from a pipe. */
@@ -63,10 +65,10 @@ void input_release(const struct input *in, const void *from, const void *to);
  */
 bool input_shrunk(const struct input *in);
 
-/* Whether some of these bytes of data are on a page that has turned out to be unreadable. */
+/* Tries to read the pages of these bytes from the file, n > 0. Returns whether one of them cannot be read. */
 bool input_find_lost(const struct input *in, const void *at, size_t n);
 
-/* Reads these bytes of data, n > 0. Returns whether any of them could not be read, now or before. */
+/* The same, but costs no system call until a part of the file has turned out to be unreadable. */
 static inline bool input_is_lost(const struct input *in, const void *at, size_t n)
 {
 	const volatile uint8_t *bytes = at;
@@ -76,12 +78,6 @@ static inline bool input_is_lost(const struct input *in, const void *at, size_t 
 	(void)bytes[n - 1];
 	return in->unreadable && input_find_lost(in, at, n);
 }
-
-/*
- * The next pages of the file that could not be read, from the position *from on: sets *from, *to, the position after
- * them, and *error. False when there are none.
- */
-bool input_next_lost(const struct input *in, size_t *from, size_t *to, int *error);
 
 void input_close(struct input *in);
 

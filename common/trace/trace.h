@@ -70,7 +70,6 @@ struct trace_lcore {
 	unsigned id;
 	char thread[17];
 	const uint8_t *thread_name; /* its 16 bytes in the file; NULL: the layout has none */
-	const uint8_t *header;      /* the bytes in the file before the ring */
 	const uint8_t *next_entry;  /* 8 bytes: number of slots ever written, while the trace is live */
 	const struct trace_slot *ring;
 	uint64_t slots;   /* of the ring */
@@ -100,7 +99,6 @@ struct trace {
 	unsigned num_tpoints, num_lcores, num_owners, owner_size;
 	unsigned short_histories; /* lcores without entries, truncated by spdk_trace_record */
 	struct trace_tpoint *tpoints;
-	uint64_t definitions, definitions_end; /* positions of the tracepoints' definitions */
 	struct trace_lcore *lcores;
 	const uint8_t *owners;
 	struct trace_owner_table owner_table;

@@ -110,8 +110,6 @@ static bool read_tpoints(struct trace *t, const struct input *in, const struct l
 	unsigned good = 0, bad = 0;
 
 	t->num_tpoints = l->num_tpoints;
-	t->definitions = l->tpoints;
-	t->definitions_end = l->tpoints + size * l->num_tpoints;
 	t->tpoints = mem_array(l->num_tpoints, sizeof(*t->tpoints));
 	for (unsigned i = 0; i < l->num_tpoints; i++) {
 		uint64_t at = l->tpoints + i * size;
@@ -143,12 +141,6 @@ static int64_t room_for_slots(const struct probe *probe, uint64_t at)
 	    at > probe->histories_end || probe->histories_end - at < probe->l->history_size)
 		return -1;
 	return (probe->histories_end - at - probe->l->history_size) / SLOT;
-}
-
-/* Whether a history can be at this position, but is unreadable. */
-static bool is_lost_history(const struct probe *probe, uint64_t at)
-{
-	return room_for_slots(probe, at) >= 0 && is_lost(probe->in, at, LAYOUT_HISTORY_CORE);
 }
 
 /* Whether a history of this lcore is at this position. */
@@ -195,7 +187,7 @@ static void end_ring(const struct probe *probe, uint64_t at)
  */
 static uint64_t find_history(const struct probe *probe, uint64_t offset, uint64_t next, unsigned id)
 {
-	if (offset == next && (is_history(probe, next, id) || is_lost_history(probe, next)))
+	if (offset == next && is_history(probe, next, id))
 		return next;
 	trace_fault(probe->t, "the history of lcore %u is damaged, or not where it should be", id);
 	if (offset == next)
@@ -235,33 +227,16 @@ static uint64_t read_offset(const struct probe *probe, unsigned id, uint64_t nex
 	return 0;
 }
 
-/* The position at which the ring of an lcore ends, by the offset of the next history. */
-static uint64_t ring_end(const struct probe *probe, unsigned id, uint64_t absent)
-{
-	while (++id < probe->l->num_lcores) {
-		uint64_t offset = read_offset(probe, id, 0, 0);
-
-		if (offset > absent)
-			return offset - absent;
-	}
-	return probe->histories_end;
-}
-
-static void add_lcore(const struct probe *probe, uint64_t at, unsigned id, uint64_t absent)
+static void add_lcore(const struct probe *probe, uint64_t at, unsigned id)
 {
 	const uint8_t *data = probe->in->data;
 	struct trace_lcore *lcore = &probe->t->lcores[probe->t->num_lcores++];
-	uint64_t room = room_for_slots(probe, at), end;
+	uint64_t room = room_for_slots(probe, at);
 
 	lcore->id = id;
-	lcore->header = data + at;
 	lcore->next_entry = data + at + probe->l->next_entry;
 	lcore->ring = (const struct trace_slot *)(data + at + probe->l->history_size);
 	lcore->slots = layout_number(data + at + probe->l->slots, 8);
-	if (is_lost_history(probe, at)) {
-		end = ring_end(probe, id, absent);
-		lcore->slots = end > at + probe->l->history_size ? (end - at - probe->l->history_size) / SLOT : 0;
-	}
 	if (lcore->slots > room)
 		lcore->slots = room;
 	if (probe->l->thread)
@@ -304,7 +279,7 @@ static void read_histories(struct probe *probe)
 		probe->lost = !at;
 		if (!at)
 			continue;
-		add_lcore(probe, at, i, absent);
+		add_lcore(probe, at, i);
 		next = at + l->history_size + SLOT * t->lcores[t->num_lcores - 1].slots;
 	}
 	t->expected_size -= absent;
