@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "count.h"
+
 struct word print_type(uint32_t flags)
 {
 	struct word type = {};
@@ -59,7 +61,7 @@ static struct word error_of(int error)
 	};
 	struct word word;
 
-	if (error > 0 && (size_t)error < sizeof(names) / sizeof(*names))
+	if (error > 0 && (size_t)error < COUNT(names))
 		snprintf(word.text, sizeof(word.text), "%s", names[error]);
 	else if (error < 0 && strerrorname_np(-error))
 		snprintf(word.text, sizeof(word.text), "%s", strerrorname_np(-error));

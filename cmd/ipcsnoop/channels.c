@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "count.h"
+
 /* preadv2 and pwritev2 accept a pipe or a socket when they get no offset. */
 static const struct {
 	const char *name;
@@ -41,7 +43,7 @@ void channels_operations(struct operation operations[NUM_CALLS])
 	for (unsigned call = 0; call < NUM_CALLS; call++) {
 		const char *name = calls_plain_name(call);
 
-		for (size_t i = 0; name && i < sizeof(at_channels) / sizeof(*at_channels); i++)
+		for (size_t i = 0; name && i < COUNT(at_channels); i++)
 			if (strcmp(name, at_channels[i].name) == 0)
 				operations[call] = at_channels[i].operation;
 	}

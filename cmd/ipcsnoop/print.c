@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "channels.h"
+#include "count.h"
 #include "digits.h"
 
 /* Writes the name of an error, also of those that the kernel uses for interrupted calls. */
@@ -20,7 +21,7 @@ static void write_error(struct out *out, int error)
 	};
 	const char *name = strerrorname_np(error);
 
-	for (size_t i = 0; !name && i < sizeof(restarts) / sizeof(*restarts); i++)
+	for (size_t i = 0; !name && i < COUNT(restarts); i++)
 		if (restarts[i].number == error)
 			name = restarts[i].name;
 	if (name)

@@ -16,6 +16,7 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "count.h"
 #include "offcpusnoop.skel.h"
 #include "print.h"
 #include "recorder.h"
@@ -36,7 +37,7 @@ static const char *const vectors[] = {
 	"irq_work",       "x86_platform_ipi", "spurious_apic",       "thermal_apic",
 	"threshold_apic", "error_apic",       "deferred_error_apic",
 };
-enum { NUM_VECTORS = sizeof(vectors) / sizeof(*vectors) };
+enum { NUM_VECTORS = COUNT(vectors) };
 
 struct offcpusnoop {
 	struct recorder recorder;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "count.h"
 
 static const char *const kinds[NUM_KINDS] = {
 	[PREEMPTED] = "preempted", [BLOCKED] = "blocked", [YIELDED] = "yielded",
@@ -36,7 +37,7 @@ static const char *name_at(const char *const *names, size_t n, const struct offc
 	return buffer;
 }
 
-#define NAME_AT(names, e, otherwise, buffer) name_at(names, sizeof(names) / sizeof(*(names)), e, otherwise, buffer)
+#define NAME_AT(names, e, otherwise, buffer) name_at(names, COUNT(names), e, otherwise, buffer)
 
 /* A name from the kernel: the text in an array that may have no NUL. */
 static struct slice kernel_name(const char *name, size_t size)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "count.h"
 #include "elffile.h"
 #include "mem.h"
 #include "regular.h"
@@ -203,7 +204,7 @@ static bool add_linked_file(struct elf_reader *r, int root, const char *path, co
 	const char *slash = strrchr(path, '/');
 	char debug[PATH_MAX + NAME_MAX + 32];
 
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0; slash && i < COUNT(places); i++) {
 		int n = snprintf(debug, sizeof(debug), places[i], (int)(slash - path), path, name);
 
 		if (n < (int)sizeof(debug) && add_file(r, root, debug, id, &checksum))

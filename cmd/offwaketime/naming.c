@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "count.h"
+
 /* A stack of the event, innermost first, and where its names go. */
 struct stack {
 	const uint64_t *frames;
@@ -64,7 +66,7 @@ static bool is_interrupt(const char *name)
 	static const char *const entries[] = {"asm_sysvec_", "asm_common_interrupt", "asm_spurious_interrupt",
 					      "asm_exc_xen_hypervisor_callback", "fred_extint"};
 
-	for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); i++)
+	for (size_t i = 0; i < COUNT(entries); i++)
 		if (starts_with(name, entries[i]))
 			return true;
 	return starts_with(name, "el") && isdigit((unsigned char)name[2]) &&

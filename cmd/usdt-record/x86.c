@@ -5,6 +5,7 @@
 #endif
 #include <stddef.h>
 
+#include "count.h"
 #include "machine.h"
 #include "number.h"
 
@@ -33,7 +34,7 @@ static const char *const registers[][4] = {
 };
 
 enum {
-	NUM_REGISTERS = sizeof(registers) / sizeof(registers[0]),
+	NUM_REGISTERS = COUNT(registers),
 	RBX_OFFSET = 5 * 8,
 	RAX_OFFSET = 10 * 8,
 	RCX_OFFSET = 11 * 8,
@@ -72,7 +73,7 @@ static bool parse_register(struct slice *s, uint16_t *offset)
 				*offset = 8 * i;
 				return true;
 			}
-	for (unsigned i = 0; i < sizeof(high_bytes) / sizeof(*high_bytes); i++)
+	for (unsigned i = 0; i < COUNT(high_bytes); i++)
 		if (slice_is(name, high_bytes[i].name)) {
 			*offset = high_bytes[i].offset;
 			return true;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "count.h"
 #include "mem.h"
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -67,7 +68,7 @@ static uint32_t *recent_place(struct intern *names, struct slice text)
 {
 	unsigned last = text.n ? text.p[text.n - 1] : 0, middle = text.n ? text.p[text.n / 2] : 0;
 
-	return &names->recent[(text.n + 5 * last + 23 * middle) % (sizeof(names->recent) / sizeof(*names->recent))];
+	return &names->recent[(text.n + 5 * last + 23 * middle) % COUNT(names->recent)];
 }
 
 /* As slice_equal(), without a call: names are short. */

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <stdint.h>
 
+#include "count.h"
 #include "json.h"
 #include "out.h"
 #include "probeline.h"
@@ -116,7 +117,7 @@ static enum input_kind binary_kind(struct slice s)
 
 	if (!s.n)
 		return KIND_EMPTY;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; i < COUNT(known); i++)
 		if (slice_starts(s, known[i].magic))
 			return known[i].kind;
 	if (is_perfetto(s))
@@ -137,7 +138,7 @@ static const struct {
 	{KIND_SPANS, {"tsc", "life", "states"}},
 };
 
-enum { NUM_JSON_KINDS = sizeof(json_kinds) / sizeof(*json_kinds) };
+enum { NUM_JSON_KINDS = COUNT(json_kinds) };
 
 static enum input_kind json_kind(struct slice s)
 {
@@ -255,13 +256,13 @@ static void write_command(struct out *to, const char *command, const char *file,
 
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader)
 {
-	const char *want = wanted < sizeof(wanted_names) / sizeof(*wanted_names) && wanted_names[wanted]
+	const char *want = wanted < COUNT(wanted_names) && wanted_names[wanted]
 				   ? wanted_names[wanted]
 				   : names[wanted];
 	/* commands read standard input as - */
 	const char *file = strcmp(name, "<stdin>") == 0 ? "-" : name;
 
-	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++) {
+	for (size_t i = 0; i < COUNT(advices); i++) {
 		const struct advice *a = &advices[i];
 		struct out command = {.fd = OUT_MEMORY};
 

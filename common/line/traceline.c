@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "count.h"
 #include "json.h"
 #include "mem.h"
 #include "number.h"
@@ -113,7 +114,7 @@ static const struct member {
 	{"args", parse_args, NULL, 0},
 };
 
-enum { NUM_MEMBERS = sizeof(members) / sizeof(*members) };
+enum { NUM_MEMBERS = COUNT(members) };
 
 /* The member of a key, or NULL. *next: the first to try; becomes the one after it. */
 static const struct member *find_member(struct slice key, unsigned *next)

@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
+#include "count.h"
 #include "syscalls.h"
-
-#define SIZE(array) (sizeof(array) / sizeof(*(array)))
 
 #ifdef __x86_64__
 static const char prefix_32[] = "i386:";
@@ -15,14 +14,14 @@ static const char prefix_32[] = "arm:";
 static const char *const syscalls_32[] = {NULL};
 #endif
 
-_Static_assert(SIZE(syscalls_64) < OTHER_NUMBER && SIZE(syscalls_32) < OTHER_NUMBER,
+_Static_assert(COUNT(syscalls_64) < OTHER_NUMBER && COUNT(syscalls_32) < OTHER_NUMBER,
 	       "more system calls than there is room for");
 
 const char *calls_plain_name(unsigned call)
 {
 	if (call >= NUMBERS)
-		return call - NUMBERS < SIZE(syscalls_32) ? syscalls_32[call - NUMBERS] : NULL;
-	return call < SIZE(syscalls_64) ? syscalls_64[call] : NULL;
+		return call - NUMBERS < COUNT(syscalls_32) ? syscalls_32[call - NUMBERS] : NULL;
+	return call < COUNT(syscalls_64) ? syscalls_64[call] : NULL;
 }
 
 const char *calls_name(unsigned call, char buffer[CALLS_NAME])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "layout.h"
 
+#include "count.h"
 #include "input.h"
 
 #define LEGACY                                                                                        \
@@ -24,7 +25,7 @@ static const struct layout fixed[] = {
 	 .history_size = 10264, .slots = 8, .next_entry = 10256},
 };
 
-enum { NUM_FIXED = sizeof(fixed) / sizeof(fixed[0]) };
+enum { NUM_FIXED = COUNT(fixed) };
 
 /* The sections of G6, in the order of their offsets in the file's header. */
 enum { MAIN, OWNER, MASK, OWNER_TYPE, OBJECT, TPOINT, LCORE, NUM_SECTIONS };

@@ -13,6 +13,7 @@
 #endif
 
 #include "clock.h"
+#include "count.h"
 #include "io.h"
 
 enum {
@@ -74,8 +75,6 @@ static bool is_invariant(void)
 	return false;
 }
 #endif
-
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /*
  * Reads a clock between two readings of another one, and uses the narrowest pair of several. *at: the other clock's

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "count.h"
 #include "lines.h"
 #include "mem.h"
 
@@ -136,7 +137,7 @@ int probespec_read(struct probespecs *specs, const char *path)
 
 void probespec_add_default(struct probespecs *specs)
 {
-	for (size_t i = 0; i < sizeof(qpair_probes) / sizeof(*qpair_probes); i++)
+	for (size_t i = 0; i < COUNT(qpair_probes); i++)
 		probespec_add(specs, slice_of(qpair_probes[i]));
 }
 

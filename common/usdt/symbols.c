@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count.h"
 #include "mem.h"
 #include "search.h"
 
@@ -64,7 +65,7 @@ bool symbols_is_own(const char *name)
 	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_",
 					  "bpf_get_stack"};
 
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+	for (size_t i = 0; i < COUNT(own); i++)
 		if (strncmp(name, own[i], strlen(own[i])) == 0)
 			return true;
 	return false;
