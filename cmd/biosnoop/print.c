@@ -76,11 +76,6 @@ static uint64_t between(uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-struct slice print_name(const char *name, size_t size)
-{
-	return (struct slice){name, strnlen(name, size)};
-}
-
 void print_header(struct biosnoop_printer *p)
 {
 	stamp_heading(&p->stamp, p->out);
@@ -103,11 +98,11 @@ void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
 
 	stamp_column(&p->stamp, out, e->end_ns);
 	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
-	out_column(out, print_name(e->comm, sizeof(e->comm)), 14);
+	out_column(out, SLICE_ARRAY(e->comm), 14);
 	if (*e->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
 	out_printf(out, "%-7s ", pid);
-	out_column(out, print_name(e->disk, sizeof(e->disk)), 9);
+	out_column(out, SLICE_ARRAY(e->disk), 9);
 	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, print_type(e->flags).text, (uint64_t)e->sector,
 		   (uint64_t)e->bytes);
 	if (p->pattern)
@@ -137,12 +132,12 @@ void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
 	if (*e->comm) {
 		out_text(out, "\"comm\":");
-		out_json(out, print_name(e->comm, sizeof(e->comm)));
+		out_json(out, SLICE_ARRAY(e->comm));
 		out_printf(out, ",\"pid\":%" PRIu32 ",", e->pid);
 	}
 	if (*e->disk) {
 		out_text(out, "\"disk\":");
-		out_json(out, print_name(e->disk, sizeof(e->disk)));
+		out_json(out, SLICE_ARRAY(e->disk));
 		out_char(out, ',');
 	}
 	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64, print_type(e->flags).text,

@@ -26,9 +26,6 @@ struct word {
 /* The type of a request by its cmd_flags: the letters of blktrace's RWBS field. */
 struct word print_type(uint32_t flags);
 
-/* A name from the kernel: the text in an array that may have no NUL. */
-struct slice print_name(const char *name, size_t size);
-
 /* The line above the columns. */
 void print_header(struct biosnoop_printer *p);
 

@@ -26,7 +26,7 @@ static const struct summary_key *key_of(const struct summary *s, uint32_t row)
 
 void summary_add(struct summary *s, const struct biosnoop_event *e)
 {
-	struct slice disk = print_name(e->disk, sizeof(e->disk)), comm = print_name(e->comm, sizeof(e->comm));
+	struct slice disk = SLICE_ARRAY(e->disk), comm = SLICE_ARRAY(e->comm);
 	struct summary_key key = {.pid = s->without_pid ? 0 : e->pid};
 	struct summary_row *row;
 	uint32_t number;
@@ -84,16 +84,6 @@ static bool find_times(const struct histogram *h, uint64_t ns[NUM_TIMES])
 	return h->count;
 }
 
-static struct slice disk_of(const struct summary_key *key)
-{
-	return print_name(key->disk, sizeof(key->disk));
-}
-
-static struct slice comm_of(const struct summary_key *key)
-{
-	return print_name(key->comm, sizeof(key->comm));
-}
-
 static void write_row(struct out *out, const struct summary_key *key, const struct summary_row *row)
 {
 	uint64_t ns[NUM_TIMES];
@@ -102,8 +92,8 @@ static void write_row(struct out *out, const struct summary_key *key, const stru
 
 	if (*key->comm)
 		snprintf(pid, sizeof(pid), "%" PRIu32, key->pid);
-	out_column(out, disk_of(key), 9);
-	out_column(out, comm_of(key), 14);
+	out_column(out, SLICE_ARRAY(key->disk), 9);
+	out_column(out, SLICE_ARRAY(key->comm), 14);
 	out_printf(out, "%-7s %-4s %9" PRIu64 " %14" PRIu64, pid, key->type.text, row->count, row->bytes);
 	for (int i = 0; i < NUM_TIMES; i++)
 		if (known)
@@ -145,8 +135,8 @@ void summary_json(struct out *out, const struct summary *s)
 		bool known = find_times(&row->latency, ns);
 
 		out_char(out, '{');
-		write_name(out, "\"disk\":", disk_of(key));
-		write_name(out, "\"comm\":", comm_of(key));
+		write_name(out, "\"disk\":", SLICE_ARRAY(key->disk));
+		write_name(out, "\"comm\":", SLICE_ARRAY(key->comm));
 		if (*key->comm)
 			out_printf(out, "\"pid\":%" PRIu32 ",", key->pid);
 		out_printf(out, "\"type\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64, key->type.text, row->count,
@@ -171,8 +161,8 @@ void summary_encode(struct out *out, const struct summary *s)
 		if (!row->latency.count)
 			continue;
 		out_text(out, "{\"group\":{");
-		write_name(out, "\"disk\":", disk_of(key));
-		write_name(out, "\"comm\":", comm_of(key));
+		write_name(out, "\"disk\":", SLICE_ARRAY(key->disk));
+		write_name(out, "\"comm\":", SLICE_ARRAY(key->comm));
 		out_printf(out, "\"type\":\"%s\"},\"object\":\"io\",\"life\":true}\t", key->type.text);
 		histogram_write(out, &row->latency);
 		out_char(out, '\n');

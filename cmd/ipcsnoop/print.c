@@ -105,15 +105,10 @@ static void channel_column(struct out *out, const struct ipcsnoop_event *e)
 	end_column(out, from, to, 9);
 }
 
-static struct slice comm_of(const char comm[COMM_SIZE])
-{
-	return (struct slice){comm, strnlen(comm, COMM_SIZE)};
-}
-
 static void peer_columns(struct out *out, const struct peer *peer)
 {
 	number_column(out, peer->pid, peer->pid, 7);
-	out_column(out, comm_of(peer->comm), 14);
+	out_column(out, SLICE_ARRAY(peer->comm), 14);
 }
 
 void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
@@ -124,7 +119,7 @@ void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 
 	stamp_column(&p->stamp, out, e->end_ns);
 	time_column(out, stamp_since(&p->stamp, e->end_ns));
-	out_column(out, comm_of(e->comm), 14);
+	out_column(out, SLICE_ARRAY(e->comm), 14);
 	number_column(out, true, e->pid, 7);
 	out_column(out, slice_of(channels_call_name(e->call, name)), 8);
 	out_text(out, e->writes ? "W " : "R ");
@@ -163,7 +158,7 @@ static void peer_members(struct out *out, const char *pid, const char *comm, con
 		member(out, pid, peer->pid);
 	if (*peer->comm) {
 		out_text(out, comm);
-		out_json(out, comm_of(peer->comm));
+		out_json(out, SLICE_ARRAY(peer->comm));
 	}
 }
 
@@ -177,7 +172,7 @@ void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e)
 	out_text(out, ",\"tpoint\":\"");
 	out_text(out, channels_names[e->kind].tpoint[e->writes]);
 	out_text(out, "\",\"args\":{\"comm\":");
-	out_json(out, comm_of(e->comm));
+	out_json(out, SLICE_ARRAY(e->comm));
 	member(out, ",\"pid\":", e->pid);
 	out_text(out, ",\"call\":\"");
 	out_text(out, channels_call_name(e->call, name));

@@ -72,11 +72,6 @@ static int compare(const void *a, const void *b, void *context)
 	return memcmp(key_of(context, *(uint32_t *)a), key_of(context, *(uint32_t *)b), sizeof(struct quantize_key));
 }
 
-static struct slice name_of(const char comm[COMM_SIZE])
-{
-	return (struct slice){comm, strnlen(comm, COMM_SIZE)};
-}
-
 static const char *tpoint_of(const struct quantize_key *key)
 {
 	return channels_names[key->kind].tpoint[key->writes];
@@ -85,10 +80,10 @@ static const char *tpoint_of(const struct quantize_key *key)
 static void write_map(struct out *out, const char *map, const struct quantize_key *key)
 {
 	out_text(out, map);
-	out_visible(out, name_of(key->comm));
+	out_visible(out, SLICE_ARRAY(key->comm));
 	out_text(out, ", ");
 	if (*key->waker)
-		out_visible(out, name_of(key->waker));
+		out_visible(out, SLICE_ARRAY(key->waker));
 	else
 		out_text(out, tpoint_of(key));
 	out_text(out, "]:");
@@ -141,10 +136,10 @@ void quantize_json(struct out *out, const struct quantize *q, const char *more)
 		const struct quantize_key *key = key_of(q, rows[i]);
 
 		out_text(out, "{\"comm\":");
-		out_json(out, name_of(key->comm));
+		out_json(out, SLICE_ARRAY(key->comm));
 		if (*key->waker) {
 			out_text(out, ",\"waker_comm\":");
-			out_json(out, name_of(key->waker));
+			out_json(out, SLICE_ARRAY(key->waker));
 		} else {
 			out_printf(out, ",\"channel\":\"%s\"", tpoint_of(key));
 		}

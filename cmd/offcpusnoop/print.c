@@ -39,27 +39,10 @@ static const char *name_at(const char *const *names, size_t n, const struct offc
 
 #define NAME_AT(names, e, otherwise, buffer) name_at(names, COUNT(names), e, otherwise, buffer)
 
-/* A name from the kernel: the text in an array that may have no NUL. */
-static struct slice kernel_name(const char *name, size_t size)
-{
-	return (struct slice){name, strnlen(name, size)};
-}
-
-static struct slice comm_of(const struct offcpusnoop_event *e)
-{
-	return kernel_name(e->comm, sizeof(e->comm));
-}
-
-/* Of the thread that took the CPU. */
-static struct slice preempter_of(const struct offcpusnoop_event *e)
-{
-	return kernel_name(e->name, sizeof(e->name));
-}
-
 static struct slice interrupt_of(const struct offcpusnoop_event *e, char buffer[CALLS_NAME])
 {
 	if (*e->name)
-		return kernel_name(e->name, sizeof(e->name));
+		return SLICE_ARRAY(e->name);
 	if (e->kind == SOFTIRQ)
 		return slice_of(NAME_AT(softirqs, e, "softirq", buffer));
 	return slice_of(NAME_AT(vectors, e, "vector", buffer));
@@ -137,7 +120,7 @@ static void put_reason(struct offcpusnoop_printer *p, const struct offcpusnoop_e
 		out_text(out, place);
 	} else if (*e->name) {
 		out_text(out, e->kind == YIELDED ? " to " : " by ");
-		out_visible(out, preempter_of(e));
+		out_visible(out, SLICE_ARRAY(e->name));
 		out_printf(out, " (%" PRIu32 ")", e->by_pid);
 	}
 	if (!is_interrupt(e) && !(e->cut & CUT_END) && e->next_cpu != e->cpu)
@@ -158,7 +141,7 @@ void print_text(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 
 	stamp_column(&p->stamp, out, e->end_ns);
 	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
-	out_column(out, comm_of(e), 15);
+	out_column(out, SLICE_ARRAY(e->comm), 15);
 	out_printf(out, "%-7" PRIu32 " %-3" PRIu32 " ", e->tid, e->cpu);
 	us_column(out, e->end_ns - e->begin_ns);
 	if (e->runnable_ns)
@@ -190,7 +173,7 @@ static void put_interval_members(struct offcpusnoop_printer *p, const struct off
 	if (e->kind == BLOCKED && *place_of(e, buffer))
 		out_printf(out, ",\"syscall\":\"%s\"", place_of(e, buffer));
 	if (e->kind != BLOCKED && *e->name) {
-		text_member(out, ",\"by\":", preempter_of(e));
+		text_member(out, ",\"by\":", SLICE_ARRAY(e->name));
 		out_printf(out, ",\"by_pid\":%" PRIu32, e->by_pid);
 	}
 	if (e->runnable_ns)
@@ -217,7 +200,7 @@ void print_json(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 	stamp_json(&p->stamp, out, e->end_ns);
 	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"%s\",\"args\":{", e->cpu,
 		   is_interrupt(e) ? "IRQ" : "OFF_CPU");
-	text_member(out, "\"comm\":", comm_of(e));
+	text_member(out, "\"comm\":", SLICE_ARRAY(e->comm));
 	out_printf(out, ",\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"begin\":%" PRIu64, e->tid, e->pid,
 		   stamp_tsc(&p->stamp, e->begin_ns));
 	us_member(out, ",\"duration\":", e->end_ns - e->begin_ns);

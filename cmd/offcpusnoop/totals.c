@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mem.h"
 
@@ -59,7 +58,7 @@ void totals_print(struct totals *t, struct out *out)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct offcpusnoop_totals *thread = &t->all[i];
 
-		out_column(out, (struct slice){thread->comm, strnlen(thread->comm, sizeof(thread->comm))}, 15);
+		out_column(out, SLICE_ARRAY(thread->comm), 15);
 		out_printf(out, "%-7" PRIu32 " ", thread->tid);
 		put_times(out, thread);
 	}

@@ -46,7 +46,7 @@ static bool add_line(struct perfmap *map, struct slice line, struct elffile_budg
 
 	if (!cut_number(&line, &start) || !cut_number(&line, &size) || !size || size > UINT64_MAX - start)
 		return true;
-	line.n = strnlen(line.p, line.n);
+	line = slice_of_array(line.p, line.n);
 	if (!line.n || line.n >= NAME_LONGEST)
 		return true;
 	/* short lines take more memory than they have bytes */

@@ -17,7 +17,7 @@ static const uint32_t *names_of(const struct pair *pair, int stack)
 
 static struct slice comm_of(const struct pair_thread *thread)
 {
-	return *thread->comm ? (struct slice){thread->comm, strnlen(thread->comm, COMM_SIZE)} : slice_of("[unknown]");
+	return *thread->comm ? SLICE_ARRAY(thread->comm) : slice_of("[unknown]");
 }
 
 /* A name in a folded line, where semicolons separate names. */

@@ -21,6 +21,15 @@ static inline struct slice slice_of(const char *text)
 	return (struct slice){text, strlen(text)};
 }
 
+/* The text in an array, which has a NUL only if it is shorter. */
+static inline struct slice slice_of_array(const char *array, size_t size)
+{
+	return (struct slice){array, strnlen(array, size)};
+}
+
+/* The same of an array whose size the compiler knows. */
+#define SLICE_ARRAY(array) slice_of_array(array, sizeof(array))
+
 static inline bool slice_equal(struct slice a, struct slice b)
 {
 	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;

@@ -30,7 +30,7 @@ void trace_owner_read(struct trace_owner *owner, const uint8_t *record, unsigned
 
 	memcpy(&owner->tsc, record, sizeof(owner->tsc));
 	owner->type = record[8];
-	owner->description = (struct slice){description, strnlen(description, size - TRACE_OWNER_HEAD)};
+	owner->description = slice_of_array(description, size - TRACE_OWNER_HEAD);
 }
 
 bool trace_owner(const struct trace *t, unsigned id, struct trace_owner *owner)
