@@ -38,9 +38,10 @@ struct ipcsnoop {
 	uint64_t started, from;   /* ns: the start of tracing, and of this interval */
 	struct wall wall;         /* the end of an interval */
 	int cpus;
-	const struct count *counts; /* NUM_CALLS for each CPU */
-	int unfinished;             /* the iterator over calls that have not returned */
-	int incomplete;             /* the one over requests of io_uring; -1: they are not seen */
+	const struct count *counts;      /* NUM_CALLS for each CPU */
+	struct count printed[NUM_CALLS]; /* sums of all CPUs when they were last printed */
+	int unfinished;                  /* the iterator over calls that have not returned */
+	int incomplete;                  /* the one over requests of io_uring; -1: they are not seen */
 };
 
 /* The tracepoints' names and arguments differ by kernel; before Linux 6.0 they lack the request. */
@@ -187,13 +188,12 @@ static int detach(void *context)
 /* Prints the counts of calls since this function was last called. */
 static void print_counts(struct ipcsnoop *s, const char *more)
 {
-	static struct count now[NUM_CALLS], sums[NUM_CALLS], before[NUM_CALLS];
+	struct count now[NUM_CALLS] = {}, sums[NUM_CALLS];
 
-	memset(now, 0, sizeof(now));
 	counts_sum(now, s->counts, s->cpus);
 	memcpy(sums, now, sizeof(sums));
-	counts_subtract(sums, before);
-	memcpy(before, now, sizeof(before));
+	counts_subtract(sums, s->printed);
+	memcpy(s->printed, now, sizeof(s->printed));
 	if (opt.json)
 		counts_json(&s->recorder.out, sums, more);
 	else

@@ -163,7 +163,7 @@ static bool is_sound(const struct offwaketime_event *e, size_t size)
 /* Names the stacks, and caches the number of their pair. Returns the number, or MAP_NONE. */
 static uint32_t add_pair(struct offwaketime *o, struct slice stacks, uint32_t index)
 {
-	static _Alignas(struct pair) char room[sizeof(struct pair) + NUM_STACKS * MAX_DEPTH * sizeof(uint32_t)];
+	_Alignas(struct pair) char room[sizeof(struct pair) + NUM_STACKS * MAX_DEPTH * sizeof(uint32_t)];
 	struct pair *pair = (void *)room;
 	uint64_t until = naming_pair(&o->naming, (const void *)stacks.p, pair);
 	uint32_t number = pairs_add(&o->pairs, pair);

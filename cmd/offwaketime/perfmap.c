@@ -96,7 +96,7 @@ static void pass(struct perfmap *map, const char *bytes, size_t n)
 /* Reads the next lines. Returns how many bytes they have, 0 after the last one. */
 static size_t read_lines(struct perfmap *map, int fd, struct elffile_budget *budget)
 {
-	static char block[65536];
+	char block[65536];
 	ssize_t n = pread(fd, block, sizeof(block), map->read);
 	size_t used;
 
