@@ -26,6 +26,8 @@ Q          := $(if $(V),,@)
 say         = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 hash       := \#
 space      := $(subst ,, )
+# a word for the shell, whatever it is: the path of this folder may have blanks and quotes
+quoted      = '$(subst ','\'',$(1))'
 
 .DELETE_ON_ERROR:
 .PHONY: all tested programs check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
@@ -46,7 +48,7 @@ else
 B := build$(if $(FUZZ),/$(if $(findstring afl,$(CC)),afl,fuzz),$(if $(SAN),/san,$(if $(WERROR),/werror,$(if $(STATIC),/static))))
 
 # the same bytes, whatever folder the sources are in
-SAME_PATHS := -ffile-prefix-map='$(CURDIR)'=.
+SAME_PATHS := -ffile-prefix-map=$(call quoted,$(CURDIR))=.
 SANITIZERS := $(if $(SAN)$(FUZZ),-fsanitize=address -fsanitize=undefined)
 # ours, whatever the user's CFLAGS are; fuzzers read small blocks, so that lines cross them
 FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -I$(B)/bpf -Wall -Wextra -Wvla \
@@ -157,7 +159,7 @@ $(B)/bpf/syscalls.h: $(B)/flags
 # other flags or another compiler build everything again
 $(B)/flags: FORCE
 	$(Q)mkdir -p $(@D)
-	$(Q)all='$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(CLANG)'; echo "$$all" | cmp -s - $@ || echo "$$all" >$@
+	$(Q)all=$(call quoted,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(CLANG)); echo "$$all" | cmp -s - $@ || echo "$$all" >$@
 FORCE:
 
 -include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)

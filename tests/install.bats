@@ -16,7 +16,9 @@ install_to() {
 }
 
 @test "tools, pages and completions go to DESTDIR, work from there, and go away again" {
-    install_to install DESTDIR="$PWD/root" PREFIX=/usr
+    # a path that shells divide
+    install_to install DESTDIR="$PWD/ro'o t" PREFIX=/usr
+    ln -s "ro'o t" root
     for tool in root/usr/bin/*; do
         "$tool" -V
         [ -s "root/usr/share/man/man1/${tool##*/}.1" ]
@@ -35,8 +37,21 @@ spdk-trace-tools.7'
     mktrace "$DATA/common.jsonl" >trace
     root/usr/bin/trace-dump trace >lines
     [ -s lines ]
-    install_to uninstall DESTDIR="$PWD/root" PREFIX=/usr
-    equal "$(find root -type f)" ''
+    install_to uninstall DESTDIR="$PWD/ro'o t" PREFIX=/usr
+    equal "$(find root/ -type f)" ''
+}
+
+@test "the folder of the sources may have any name, of which nothing runs" {
+    folder="a b'c \$x; touch ran; '"
+    mkdir "$folder"
+    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C "$folder"
+    for _ in 1 2; do
+        make -C "$folder" MAKEFLAGS= build/trace-join >log 2>&1 || { cat log; return 1; }
+    done
+    # the second time nothing has changed
+    equal "$(grep -c ' CC ' log)" 0
+    equal "$(find . -name ran)" ''
+    "$folder/build/trace-join" -V
 }
 
 @test "PROGRAM_PREFIX goes before names that other packages use, everywhere" {
