@@ -303,7 +303,6 @@ T
 @test "what is not there to be recorded" {
     command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
     try_all <<'T'
-1 % biosnoop: process 2147483647: does not exist % biosnoop -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
 1 % biosnoop: nosuchdisk: not a disk; lsblk lists the disks % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: not a disk % biosnoop -d /dev/null
@@ -313,17 +312,12 @@ T
 2 % a number of seconds is expected, not 2 operands; options come first % biosnoop 10 -Q
 2 % SECONDS '0.0': seconds above 0 are expected, such as 10 or 0.5 % biosnoop 0.0
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
-1 % offwaketime: process 2147483647: does not exist % offwaketime -p 2147483647 1
-1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1
-1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % -u and -k leave no threads % offwaketime -u -k
 2 % a process (-p) is expected % offcpusnoop 10
 2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
-1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p 2147483647
 2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$
 2 % a process (-p), a file (-x) or a command is expected % usdt-record
-1 % process 2147483647: does not exist % usdt-record -p 2147483647
 127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand
 126 % Permission denied % usdt-record ./text
 1 % text: % usdt-record -x text
@@ -333,10 +327,23 @@ T
 2 % a command or a process (-p, -n) is expected % ipcsnoop
 2 % -n 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop -n more_than_15_bytes
 2 % -P is for lines, which -i does not print % ipcsnoop -i 1 -P true
-1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text
 1 % missing: No such file or directory % usdt-gen -s missing
 1 % lines:1: % usdt-gen -f lines
+T
+}
+
+@test "processes and threads that are not there" {
+    command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
+    runs_here biosnoop 0.01 || lacks "no BPF here: $(cat err)"
+    try_all <<'T'
+1 % biosnoop: process 2147483647: does not exist % biosnoop -p 2147483647
+1 % offwaketime: process 2147483647: does not exist % offwaketime -p 2147483647 1
+1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1
+1 % offwaketime: thread 2147483647: does not exist % offwaketime -t 2147483647 1
+1 % offcpusnoop: process 2147483647: does not exist % offcpusnoop -p 2147483647
+1 % process 2147483647: does not exist % usdt-record -p 2147483647
+1 % ipcsnoop: process 2147483647: does not exist % ipcsnoop -p 2147483647
 T
 }
