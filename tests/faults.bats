@@ -37,7 +37,7 @@ COMMANDS=(
     'read pread|trace-dump -q trace'
     'read|trace-dump -q $SHM'
     'read pread open close|trace-dump -q -i -d -O - <trace'
-    "read pread|trace-dump -q $DATA/spdk-trace.json"
+    'read pread|trace-dump -q "$DATA/spdk-trace.json"'
     'pread lseek mmap|qpair-lifetimes -q -O owners probes'
     'pread lseek mmap|qpair-lifetimes -q owned'
     'pread lseek mmap|trace-join -l lifetimes lines'
@@ -54,7 +54,8 @@ COMMANDS=(
     'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
-    COMMANDS+=("read lseek mmap|usdt-gen -l -x $BIN/libusdt-target.so" 'pread lseek mmap|usdt-gen -f specs')
+    # shellcheck disable=SC2016
+    COMMANDS+=('read lseek mmap|usdt-gen -l -x "$BIN/libusdt-target.so"' 'pread lseek mmap|usdt-gen -f specs')
 fi
 
 @test "a failed system call or allocation is said, or does no harm" {
@@ -110,7 +111,7 @@ fi
     { head -c 70000000 /dev/zero | tr '\0' x >pipe || true; } 2>/dev/null 3>&- &
     # what comes second goes to whoever has waited longer
     { sleep 0.2; echo; sleep 0.2; cat lifetimes; } >next 3>&- &
-    FAULT_CALL=read FAULT_NTH=1 FAULT=late status_is 1 env LD_PRELOAD="$BIN/faults.so" \
+    FAULT_CALL=read FAULT_NTH=1 FAULT=late status_is 1 env LD_PRELOAD="$FAULTS" \
         trace-join -l pipe -l next lines
     says 'pipe:1: a line of more than 64 MiB'
     cmp want - <<<"$output"

@@ -12,6 +12,9 @@ PATH=$BIN:$PATH
 # whatever the user's language is; grep is much slower with characters of several bytes
 export LC_ALL=C
 export LAYOUTS='G1 G2 G3 G4 G5 G6'
+# what makes calls fail, by a path without blanks, at which LD_PRELOAD ends
+FAULTS=$BATS_RUN_TMPDIR/faults.so
+[ -e "$FAULTS" ] || ln -sf "$BIN/faults.so" "$FAULTS"
 # a sanitizer's report is neither of the exit statuses that tools have
 export ASAN_OPTIONS=exitcode=99:detect_leaks=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 

@@ -198,7 +198,7 @@ written() {
     ! has_sanitizers || skip 'a tool with sanitizers takes no preloaded library'
     write_slowly G6 131072
     EMFILE=24
-    LD_PRELOAD=$BIN/faults.so FAULT_IN=trace-dump FAULT_CALL=pidfd_open FAULT_NTH=1 FAULT=$EMFILE FAULT_MARK=happened \
+    LD_PRELOAD=$FAULTS FAULT_IN=trace-dump FAULT_CALL=pidfd_open FAULT_NTH=1 FAULT=$EMFILE FAULT_MARK=happened \
         follow -q "$TRACE"
     wait_for test -e happened
     end_writer

@@ -23,7 +23,7 @@ has_fired() {
     for way in '' --perf-events late; do
         late=
         # the child that is left behind runs before the recorder goes on
-        [ "$way" != late ] || has_sanitizers || late="FAULT_CALL=fork FAULT_NTH=1 FAULT=late LD_PRELOAD=$BIN/faults.so"
+        [ "$way" != late ] || has_sanitizers || late="FAULT_CALL=fork FAULT_NTH=1 FAULT=late LD_PRELOAD=$FAULTS"
         # not to take those of the first way for these
         rm -f log out status lines recorder
         start usdt-target wait sites stuck

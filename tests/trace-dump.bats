@@ -261,7 +261,7 @@ teardown() {
 @test "the JSON of spdk_trace -j gives the same lines" {
     trace-dump "$DATA/spdk-trace.json" >dumped
     diff "$DATA/spdk-trace.jsonl" dumped
-    sh "cat '$DATA/spdk-trace.json' | trace-dump | cmp - dumped"
+    trace-dump < <(cat "$DATA/spdk-trace.json") | cmp - dumped
 }
 
 @test "stray lines before and after the JSON are skipped" {
@@ -423,7 +423,8 @@ L
     equal "$output" ''
     equal "$(sed -n 1p <<<"$stderr")" "trace-dump: trace: no entry to print has an owner 'bdev_Malloc'; -O lists the owners"
     # of spdk_trace's JSON, too
-    same_lines "trace-dump -w '*' $DATA/spdk-trace.json" "trace-dump $DATA/spdk-trace.json | grep '\"owner\"'"
+    cp "$DATA/spdk-trace.json" .
+    same_lines "trace-dump -w '*' spdk-trace.json" "trace-dump spdk-trace.json | grep '\"owner\"'"
 }
 
 @test "--since and --until choose the times that are printed, both included" {

@@ -120,11 +120,16 @@ E
     status_is 1 usdt-gen -l -x pipe
 }
 
+# A path as it is printed: in quotes when it has a blank or the like.
+quoted() { # PATH
+    [[ $1 != *[!a-zA-Z0-9_./+-]* ]] && echo "$1" || echo "\"$1\""
+}
+
 @test "specs are checked against a binary" {
     needs_target
     target=$BIN/usdt-target-static
     status_is 0 usdt-gen -x "$target"
-    equal "$(head -n 1 <<<"$output")" "usdt:$target:nvmf_poll_group_add_qpair {printf(\"nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n\", arg0, arg1, arg2);}"
+    equal "$(head -n 1 <<<"$output")" "usdt:$(quoted "$target"):nvmf_poll_group_add_qpair {printf(\"nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n\", arg0, arg1, arg2);}"
     while IFS='|' read -r spec what; do
         status_is 1 usdt-gen -x "$target" -e 'inlined(ok)' -e "$spec"
         equal "$output" ''
@@ -142,14 +147,14 @@ E
 @test "the path of the file that holds a probe, in a library too" {
     needs_target
     status_is 0 usdt-gen -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'guarded(n)' -e 'cold(n)'
-    equal "$output" "usdt:$BIN/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
-usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
+usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     mkfifo go
     usdt-target wait <go >out &
     exec {go}>go
     status_is 0 usdt-gen -p $! -e 'guarded(n)' -e 'cold(n)'
-    equal "$output" "usdt:$BIN/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
-usdt:$BIN/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
+usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     status_is 0 usdt-gen -l -p $!
     equal "$(grep -c '^spdk:' <<<"$output")" 16
     exec {go}>&-

@@ -132,7 +132,7 @@ odd: text='$y'"
     # one of the first calls asks for such a program
     for n in $(seq 6); do
         status=0
-        LD_PRELOAD=$BIN/faults.so FAULT_CALL=bpf FAULT_NTH=$n FAULT=22 usdt-record -o lines -e 'cold(number,text:str)' \
+        LD_PRELOAD=$FAULTS FAULT_CALL=bpf FAULT_NTH=$n FAULT=22 usdt-record -o lines -e 'cold(number,text:str)' \
             -e 'odd(text:str)' -- usdt-target cold=9 odd=7 >want 2>log || status=$?
         ! grep -q 'cold: .*number=0x1, text=0x' lines || break
     done
