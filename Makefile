@@ -30,7 +30,7 @@ space      := $(subst ,, )
 quoted      = '$(subst ','\'',$(1))'
 
 .DELETE_ON_ERROR:
-.PHONY: all tested programs check check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
+.PHONY: all tested programs check check-filters check-others kernels distributions fuzz fuzzers bench soak demo static lint format deps \
 	install uninstall dist deb rpm clean help
 all:
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What shells offer for the last word of a command line: the options that -h has, and what follows them.
+# bats file_tags=plain
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Any fault: what ipcsnoop prints is complete, or the exit status says that it is not.
-# bats file_tags=waits
+# bats file_tags=waits,plain
 
 load helpers
 load faults

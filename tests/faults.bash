@@ -6,7 +6,7 @@ EPERM=1 EINTR=4 EIO=5 ECHILD=10 EAGAIN=11 ENOMEM=12 EMFILE=24 ENOSPC=28
 setup() {
     enter
     # they have an allocator of their own, and want to be the first library
-    ! has_sanitizers || skip 'a tool with sanitizers takes no preloaded library'
+    ! has_sanitizers || not_for_this_build 'a tool with sanitizers takes no preloaded library'
 }
 
 # Runs a tool with the fault at its first call of a function, at its second, and so on, until it does not happen any

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what a filter prints is complete, or its exit status says that it is not.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=slow
+# bats file_tags=slow,plain
 
 load helpers
 load faults

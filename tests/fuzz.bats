@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Any bytes: the readers of tests/fuzz.c on everything that ever made one of them fail.
+# bats file_tags=sanitizers
 
 load helpers
 

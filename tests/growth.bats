@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # What input that was chosen to be expensive costs: time in proportion to it, and bounded memory.
-# bats file_tags=slow
+# bats file_tags=slow,plain
 
 load helpers
 
 setup() {
     enter
-    ! has_sanitizers || skip 'sanitizers have costs of their own'
+    ! has_sanitizers || not_for_this_build 'sanitizers have costs of their own'
 }
 
 # What reads them: a command, and kinds of input.
@@ -44,7 +44,10 @@ COMMANDS=(
 make_input() { # KIND N
     case $1 in
     notes) inputs notes "$2" | "${CC:-cc}" -x assembler -shared -nostdlib -o input - ;;
-    ring) inputs ring "$2" >ring && mktrace -l G4 -n 128 ring >input ;;
+    ring)
+        inputs ring "$2" >owned
+        mktrace -l G4 -n 128 owned >input
+        ;;
     *) inputs "$1" "$2" >input ;;
     esac
 }

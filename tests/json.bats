@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What is JSON (RFC 8259) to the tools, and what is not.
+# bats file_tags=sanitizers
 
 load helpers
 

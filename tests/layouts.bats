@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # trace-dump prints what mktrace wrote: every layout, as shared memory and as recorded.
+# bats file_tags=plain
 
 load helpers
 

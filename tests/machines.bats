@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # The filters print the same on another processor, and with another C library; the live tools compile for it.
+# bats file_tags=plain
 
 load helpers
 
 setup() {
     enter
     # once is enough
-    [ "$BIN" = "$ROOT/build" ] || skip 'only of a build without options'
+    [ "$BIN" = "$ROOT/build" ] || not_for_this_build 'it makes builds of its own'
 }
 
 # Builds the filters with these settings into other/, as binaries that need no library.

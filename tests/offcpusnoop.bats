@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # What offcpusnoop prints of tests/offcpu-target.c, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=alone
+# bats file_tags=alone,plain
 
 load helpers
 

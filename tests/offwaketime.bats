@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # What offwaketime tells of tests/blocked-target.c, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=alone
+# bats file_tags=alone,plain
 
 load helpers
 
@@ -426,7 +426,7 @@ in_cgroup() { # CGROUP COMMAND...
 
 # about 10 seconds; make soak does it for ten minutes
 @test "short-lived processes are attributed, in bounded memory" {
-    if has_sanitizers; then skip 'sanitizers take memory themselves'; fi
+    ! has_sanitizers || not_for_this_build 'sanitizers take memory themselves'
     status_is 0 "$BATS_TEST_DIRNAME/churn" 10
     echo "$output"
 }

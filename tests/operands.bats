@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # How usdt-record fetches an operand, on x86-64 and arm64; build/operands prints it without running anything.
+# bats file_tags=sanitizers
 
 load helpers
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The packages: what is in them, and that they do not depend on where and when they are made.
-# bats file_tags=slow
+# bats file_tags=slow,plain
 
 load helpers
 
@@ -10,7 +10,7 @@ VERSION=$(sed -n 's/^VERSION := //p' "$SOURCE/Makefile")
 setup() {
     enter
     # packages are built with options of their own
-    [ "$BIN" = "$(realpath "$SOURCE")/build" ] || skip 'only of a build without options'
+    [ "$BIN" = "$(realpath "$SOURCE")/build" ] || not_for_this_build 'it makes builds of its own'
 }
 
 # Copies the sources, as they are, without git.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The manual pages: their order, and what they show.
+# bats file_tags=plain
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The pipelines of the README and the tutorial, on the bundled samples.
+# bats file_tags=plain
 
 load helpers
 

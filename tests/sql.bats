@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # docs/sql.md: its queries are taken from the page, and what they find is computed again with jq from span lines.
+# bats file_tags=plain
 
 load helpers
 

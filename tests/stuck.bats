@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # A recorded process that reads memory which never comes. While it does, no recorder on the machine can detach a probe:
 # tests of another file would fail meanwhile.
-# bats file_tags=alone
+# bats file_tags=alone,plain
 
 load helpers
 
