@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "count.h"
 #include "mem.h"
 #include "number.h"
 
@@ -103,7 +104,7 @@ static bool is_type(struct slice letters, uint64_t type)
 	/* F: a flush before it */
 	if (letters.n > 1 && letters.p[0] == 'F')
 		slice_cut(&letters, 1);
-	for (size_t i = 0; name && i < sizeof(types) / sizeof(*types); i++) {
+	for (size_t i = 0; name && i < COUNT(types); i++) {
 		size_t n = strlen(types[i].letters);
 
 		if (letters.n >= n && memcmp(letters.p, types[i].letters, n) == 0)

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "count.h"
+
 static const struct {
 	const char *name;
 	bool blocks;
@@ -87,12 +89,12 @@ static const struct {
 
 const char *nvme_io_command(uint64_t opcode)
 {
-	return opcode < sizeof(commands) / sizeof(*commands) ? commands[opcode].name : NULL;
+	return opcode < COUNT(commands) ? commands[opcode].name : NULL;
 }
 
 bool nvme_has_blocks(uint64_t opcode)
 {
-	return opcode < sizeof(commands) / sizeof(*commands) && commands[opcode].blocks;
+	return opcode < COUNT(commands) && commands[opcode].blocks;
 }
 
 static uint16_t code_of(uint64_t status)
@@ -108,7 +110,7 @@ bool nvme_is_success(uint64_t status)
 
 const char *nvme_status(uint64_t status)
 {
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
+	for (size_t i = 0; i < COUNT(statuses); i++)
 		if (statuses[i].code == code_of(status))
 			return statuses[i].name;
 	return NULL;

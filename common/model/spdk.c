@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spdk.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#include "count.h"
 
 const char *const spdk_layers[LAYERS] = {
 	[LAYER_NETWORK] = "network", [LAYER_BUFFER] = "buffer", [LAYER_HOST] = "host",
