@@ -1,104 +1,125 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "arguments.h"
 
-void notes_clear(struct notes *notes)
+static void clear(void *annotations)
 {
-	notes->text.len = 0;
+	struct out *to = annotations;
+
+	to->len = 0;
 }
 
-static void put_comma(struct out *text)
+static void put_comma(struct out *to)
 {
-	if (text->len && text->buf[text->len - 1] != '{')
-		out_char(text, ',');
+	if (to->len && to->buf[to->len - 1] != '{')
+		out_char(to, ',');
 }
 
-static void put_name(struct notes *notes, enum note name)
+/* Returns where the value follows. */
+static struct out *put_name(void *annotations, enum annotation name)
 {
-	put_comma(&notes->text);
-	out_char(&notes->text, '"');
-	out_text(&notes->text, note_name(name));
-	out_text(&notes->text, "\":");
+	struct out *to = annotations;
+
+	put_comma(to);
+	out_char(to, '"');
+	out_text(to, writer_name(name));
+	out_text(to, "\":");
+	return to;
 }
 
-void notes_flag(struct notes *notes, enum note name)
+static void put_flag(void *annotations, enum annotation name)
 {
-	put_name(notes, name);
-	out_text(&notes->text, "true");
+	out_text(put_name(annotations, name), "true");
 }
 
-void notes_uint(struct notes *notes, enum note name, uint64_t value)
+static void put_uint(void *annotations, enum annotation name, uint64_t value)
 {
-	put_name(notes, name);
-	out_u64(&notes->text, value);
+	out_u64(put_name(annotations, name), value);
 }
 
-void notes_pointer(struct notes *notes, enum note name, uint64_t value)
+static void put_pointer(void *annotations, enum annotation name, uint64_t value)
 {
-	put_name(notes, name);
-	out_char(&notes->text, '"');
-	out_hex(&notes->text, value);
-	out_char(&notes->text, '"');
+	struct out *to = put_name(annotations, name);
+
+	out_char(to, '"');
+	out_hex(to, value);
+	out_char(to, '"');
 }
 
-void notes_text(struct notes *notes, enum note name, struct slice text, bool once)
+static void put_text(void *annotations, enum annotation name, struct slice text, bool once)
 {
+	struct out *to;
+
 	(void)once;
 	if (!text.p)
 		return;
-	put_name(notes, name);
-	out_char(&notes->text, '"');
-	out_slice(&notes->text, text);
-	out_char(&notes->text, '"');
+	to = put_name(annotations, name);
+	out_char(to, '"');
+	out_slice(to, text);
+	out_char(to, '"');
 }
 
-void notes_value(struct notes *notes, enum note name, struct slice value)
+static void put_value(void *annotations, enum annotation name, struct slice value)
 {
-	put_name(notes, name);
-	out_slice(&notes->text, value);
+	out_slice(put_name(annotations, name), value);
 }
 
-size_t notes_open(struct notes *notes, enum note name)
+static void open_object(void *annotations, enum annotation name)
 {
-	put_name(notes, name);
-	out_char(&notes->text, '{');
-	return notes->text.len;
+	out_char(put_name(annotations, name), '{');
 }
 
-void notes_close(struct notes *notes, size_t start)
+static void close_object(void *annotations)
 {
-	(void)start;
-	out_char(&notes->text, '}');
+	out_char(annotations, '}');
 }
 
-void notes_args(struct notes *notes, const struct traceline *line, uint64_t repeated)
+static void put_args(void *annotations, const struct traceline *line, uint64_t repeated)
 {
-	size_t i = notes_next_arg(line, repeated, 0), start;
+	size_t i = writer_next_arg(line, repeated, 0);
 
 	if (i == line->num_args)
 		return;
-	start = notes_open(notes, NOTE_ARGS);
-	for (; i < line->num_args; i = notes_next_arg(line, repeated, i + 1)) {
+	open_object(annotations, ANNOTATION_ARGS);
+	for (; i < line->num_args; i = writer_next_arg(line, repeated, i + 1)) {
 		const struct traceline_arg *arg = &line->args[i];
 
-		put_comma(&notes->text);
+		put_comma(annotations);
 		/* as written, from the quote of the key on */
-		out_slice(&notes->text, slice_between(arg->key.p - 1, arg->value.p + arg->value.n));
+		out_slice(annotations, slice_between(arg->key.p - 1, arg->value.p + arg->value.n));
 	}
-	notes_close(notes, start);
+	close_object(annotations);
 }
 
-size_t notes_size(const struct notes *notes)
+static size_t size(const void *annotations)
 {
-	return notes->text.len;
+	return out_contents(annotations).n;
 }
 
-void notes_store(const struct notes *notes, struct out *kept)
+static void store(const void *annotations, struct out *kept)
 {
-	out_slice(kept, out_contents(&notes->text));
+	out_slice(kept, out_contents(annotations));
 }
 
-void notes_load(struct notes *notes, struct slice stored)
+static void load(void *annotations, struct slice stored)
 {
-	put_comma(&notes->text);
-	out_slice(&notes->text, stored);
+	put_comma(annotations);
+	out_slice(annotations, stored);
+}
+
+void arguments_start(struct writer *w, struct out *members)
+{
+	members->fd = OUT_MEMORY;
+	w->annotations = members;
+	w->clear = clear;
+	w->flag = put_flag;
+	w->uint = put_uint;
+	w->pointer = put_pointer;
+	w->text = put_text;
+	w->value = put_value;
+	w->args = put_args;
+	w->open = open_object;
+	w->close = close_object;
+	w->size = size;
+	w->store = store;
+	w->load = load;
 }

@@ -5,6 +5,7 @@
 
 #include "mem.h"
 #include "proto.h"
+#include "wall.h"
 
 /* UUIDs of tracks count up from here. Another trace that is opened along with this one is unlikely to use them. */
 #define UUID_BASE (0x7370646bULL << 32)
@@ -15,28 +16,21 @@ enum { SHORT = 16 };
 /* Room for a packet with a short event. */
 enum { SHORT_PACKET = 64 };
 
-void packets_start(struct picture *p)
-{
-	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
-	p->epoch = 1;
-	out_room(&p->event, SHORT);
-	annotations_start(&p->notes);
-}
-
 /* Starts a packet of a track's sequence. */
-static void start_packet(struct picture *p, uint32_t track)
+static void start_packet(struct packets *p, uint32_t track)
 {
 	p->packet.len = 0;
 	proto_uint(&p->packet, PACKET_SEQUENCE_ID, (uint64_t)track + 1);
 }
 
-uint32_t picture_add_track(struct picture *p, enum picture_kind kind, uint32_t parent, uint32_t rank, struct slice name)
+static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent, uint32_t rank, struct slice name)
 {
-	struct track *track = mem_array(1, sizeof(*track));
+	struct packets *p = context;
+	struct packets_track *track = mem_array(1, sizeof(*track));
 
-	*track = (struct track){
-		.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = kind == PICTURE_COUNTER};
-	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+	*track = (struct packets_track){
+		.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = kind == WRITER_COUNTER};
+	for (unsigned i = 0; i < WRITER_VALUES; i++)
 		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
 	proto_uint(&p->packet, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
@@ -47,21 +41,12 @@ uint32_t picture_add_track(struct picture *p, enum picture_kind kind, uint32_t p
 	return p->num_tracks++;
 }
 
-void packets_pass(struct picture *p, uint64_t ns)
-{
-	if (p->written < PACKETS_EPOCH_BYTES && (ns < p->epoch_ns || ns - p->epoch_ns < PACKETS_EPOCH_NS))
-		return;
-	p->epoch++;
-	p->epoch_ns = ns;
-	p->written = 0;
-}
-
 static uint64_t uuid_of(uint32_t track)
 {
 	return UUID_BASE + track + 1;
 }
 
-static void write_packet(struct picture *p)
+static void write_packet(struct packets *p)
 {
 	p->written += p->packet.len;
 	proto_bytes(p->out, TRACE_PACKET, out_contents(&p->packet));
@@ -78,9 +63,9 @@ static void put_clock(struct out *out, unsigned id, uint64_t ns, bool incrementa
 	proto_close(out, clock);
 }
 
-static void describe(struct picture *p, uint32_t number)
+static void describe(struct packets *p, uint32_t number)
 {
-	struct track *track = p->tracks[number];
+	struct packets_track *track = p->tracks[number];
 	struct out *out = &p->packet;
 	size_t descriptor, counter;
 
@@ -107,9 +92,9 @@ static void describe(struct picture *p, uint32_t number)
 }
 
 /* Starts a track's sequence, or starts it again: sets its clock to ns, and the track of its events. */
-static void start_sequence(struct picture *p, uint32_t number, uint64_t ns)
+static void start_sequence(struct packets *p, uint32_t number, uint64_t ns)
 {
-	struct track *track = p->tracks[number];
+	struct packets_track *track = p->tracks[number];
 	struct out *out = &p->packet;
 	size_t message, inner;
 
@@ -118,7 +103,7 @@ static void start_sequence(struct picture *p, uint32_t number, uint64_t ns)
 	track->started = p->epoch;
 	memset(track->seen, 0, sizeof(track->seen));
 	track->has_counters = track->counters[0] != MAP_NONE;
-	for (unsigned i = 0; i < PICTURE_COUNTERS && track->has_counters; i++)
+	for (unsigned i = 0; i < WRITER_VALUES && track->has_counters; i++)
 		describe(p, track->counters[i]);
 	start_packet(p, number);
 	proto_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);
@@ -126,7 +111,7 @@ static void start_sequence(struct picture *p, uint32_t number, uint64_t ns)
 	proto_uint(out, DEFAULTS_TIMESTAMP_CLOCK_ID, CLOCK_SEQUENCE_ID);
 	inner = proto_open(out, DEFAULTS_TRACK_EVENT);
 	proto_uint(out, EVENT_DEFAULTS_TRACK_UUID, uuid_of(number));
-	for (unsigned i = 0; i < PICTURE_COUNTERS && track->has_counters; i++)
+	for (unsigned i = 0; i < WRITER_VALUES && track->has_counters; i++)
 		proto_uint(out, EVENT_DEFAULTS_EXTRA_COUNTERS, uuid_of(track->counters[i]));
 	proto_close(out, inner);
 	proto_close(out, message);
@@ -137,12 +122,8 @@ static void start_sequence(struct picture *p, uint32_t number, uint64_t ns)
 	write_packet(p);
 }
 
-bool packets_wants_clock(const struct picture *p)
-{
-	return p->clock_epoch != p->epoch;
-}
-
-void packets_clock(struct picture *p, uint64_t ns, uint64_t realtime)
+/* Writes a snapshot of the time of day. ns: trace time; realtime: time of day, as in wall.h. */
+static void write_clock(struct packets *p, uint64_t ns, uint64_t realtime)
 {
 	size_t snapshot;
 
@@ -160,10 +141,25 @@ void packets_clock(struct picture *p, uint64_t ns, uint64_t realtime)
 	write_packet(p);
 }
 
-/* Sets the track and the time of an event. The first one of an epoch starts the track's sequence. */
-static inline void set_time(struct picture *p, uint32_t number, uint64_t ns)
+/* For writer.line. Starts a new epoch if one is due, and writes the time of day once in each. */
+static void see_line(void *context, const struct traceline *line, uint64_t ns)
 {
-	struct track *track = p->tracks[number];
+	struct packets *p = context;
+	uint64_t realtime;
+
+	if (p->written >= PACKETS_EPOCH_BYTES || (ns >= p->epoch_ns && ns - p->epoch_ns >= PACKETS_EPOCH_NS)) {
+		p->epoch++;
+		p->epoch_ns = ns;
+		p->written = 0;
+	}
+	if (line->time.p && p->clock_epoch != p->epoch && wall_read(line->time, &realtime))
+		write_clock(p, ns, realtime);
+}
+
+/* Sets the track and the time of an event. The first one of an epoch starts the track's sequence. */
+static inline void set_time(struct packets *p, uint32_t number, uint64_t ns)
+{
+	struct packets_track *track = p->tracks[number];
 
 	if (track->started != p->epoch) {
 		describe(p, number);
@@ -175,7 +171,7 @@ static inline void set_time(struct picture *p, uint32_t number, uint64_t ns)
 	track->ns += p->is_absolute ? 0 : p->ticks;
 }
 
-static inline void start_event(struct picture *p, unsigned type)
+static inline void start_event(struct packets *p, unsigned type)
 {
 	p->interned.len = 0;
 	/* packets_start() has made room */
@@ -190,14 +186,14 @@ static inline char *put_bytes(char *to, const char *from, size_t n)
 	return to + n;
 }
 
-static inline char *put_time(const struct picture *p, char *to)
+static inline char *put_time(const struct packets *p, char *to)
 {
 	to = proto_put(to, PACKET_TIMESTAMP, p->ticks);
 	return p->is_absolute ? proto_put(to, PACKET_TIMESTAMP_CLOCK_ID, CLOCK_BOOTTIME_ID) : to;
 }
 
 /* Writes a packet with an event of n bytes, at most 8. The first one is in the lowest bits. */
-static inline void write_short(struct picture *p, uint64_t event, unsigned n)
+static inline void write_short(struct packets *p, uint64_t event, unsigned n)
 {
 	char *start = out_room(p->out, SHORT_PACKET), *to = start + 2; /* its key and length */
 
@@ -210,12 +206,12 @@ static inline void write_short(struct picture *p, uint64_t event, unsigned n)
 	out_commit(p->out, to);
 }
 
-/* Writes a packet with the event and these notes; without any, their p may be NULL. */
-static void write_event(struct picture *p, struct slice notes)
+/* Writes a packet with the event and these annotations; without any, their p may be NULL. */
+static void write_event(struct packets *p, struct slice annotations)
 {
-	const struct track *track = p->track;
+	const struct packets_track *track = p->track;
 	char time[SHORT], *to;
-	size_t time_n = put_time(p, time) - time, event = p->event.len + notes.n, n;
+	size_t time_n = put_time(p, time) - time, event = p->event.len + annotations.n, n;
 
 	n = track->head_n + time_n + proto_size_bytes(PACKET_TRACK_EVENT, event);
 	if (p->interned.len)
@@ -226,8 +222,8 @@ static void write_event(struct picture *p, struct slice notes)
 	memcpy(to, time, sizeof(time));
 	to += time_n;
 	to = put_bytes(proto_put_length(to, PACKET_TRACK_EVENT, event), p->event.buf, p->event.len);
-	if (notes.n)
-		to = mempcpy(to, notes.p, notes.n);
+	if (annotations.n)
+		to = mempcpy(to, annotations.p, annotations.n);
 	if (p->interned.len) {
 		to = proto_put_length(to, PACKET_INTERNED_DATA, p->interned.len);
 		to = mempcpy(to, p->interned.buf, p->interned.len);
@@ -243,56 +239,58 @@ enum {
 };
 
 /* Ends the innermost slice: an event without anything else. */
-static void end_slice(struct picture *p, uint32_t track, uint64_t ns)
+static void close_slice(struct packets *p, uint32_t track, uint64_t ns)
 {
 	set_time(p, track, ns);
 	write_short(p, TYPE_KEY | TYPE_SLICE_END << 8, 2);
 }
 
-static inline bool is_defined(const struct picture *p, unsigned use)
+static inline bool is_defined(const struct packets *p, unsigned use)
 {
 	return p->track->seen[use / 64] >> use % 64 & 1;
 }
 
-/* Defines a number in the track's sequence. Names of states are the kind after those of notes. */
-static void add_definition(struct picture *p, unsigned use)
+/* Defines a number in the track's sequence. Names of states are the kind after those of annotations. */
+static void add_definition(struct packets *p, unsigned use)
 {
 	static const unsigned fields[] = {
-		[NOTES_NAMES] = INTERNED_ANNOTATION_NAMES,
-		[NOTES_STRINGS] = INTERNED_ANNOTATION_STRINGS,
-		[NOTES_KINDS] = INTERNED_EVENT_NAMES,
+		[ANNOTATIONS_NAMES] = INTERNED_ANNOTATION_NAMES,
+		[ANNOTATIONS_STRINGS] = INTERNED_ANNOTATION_STRINGS,
+		[ANNOTATIONS_KINDS] = INTERNED_EVENT_NAMES,
 	};
-	unsigned kind = use / NOTES_MAX, number = use % NOTES_MAX;
+	unsigned kind = use / ANNOTATIONS_MAX, number = use % ANNOTATIONS_MAX;
 	size_t start;
 
 	p->track->seen[use / 64] |= 1ULL << use % 64;
 	start = proto_open(&p->interned, fields[kind]);
 	proto_uint(&p->interned, INTERNED_IID, number + 1);
 	proto_string(&p->interned, INTERNED_TEXT,
-		     (kind == NOTES_KINDS ? p->states : &p->notes.known[kind])->all[number]);
+		     (kind == ANNOTATIONS_KINDS ? p->states : &p->annotations.known[kind])->all[number]);
 	proto_close(&p->interned, start);
 }
 
-static inline void define(struct picture *p, unsigned use)
+static inline void define(struct packets *p, unsigned use)
 {
 	if (!is_defined(p, use))
 		add_definition(p, use);
 }
 
-static void put_values(struct picture *p, const struct picture_values *values)
+static void put_values(struct packets *p, const struct writer_values *values)
 {
-	/* a sequence that started before picture_expect() names them in each event */
-	for (unsigned i = 0; i < PICTURE_COUNTERS && !p->track->has_counters; i++) {
+	/* a sequence that started before expect() names them in each event */
+	for (unsigned i = 0; i < WRITER_VALUES && !p->track->has_counters; i++) {
 		describe(p, values->counters[i]);
 		proto_uint(&p->event, EVENT_EXTRA_COUNTERS, uuid_of(values->counters[i]));
 	}
-	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
+	for (unsigned i = 0; i < WRITER_VALUES; i++)
 		proto_uint(&p->event, EVENT_EXTRA_VALUES, values->values[i]);
 }
 
-void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
-		   const struct picture_values *values)
+static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
+			const struct writer_values *values)
 {
+	struct packets *p = context;
+
 	(void)end;
 	set_time(p, track, begin);
 	start_event(p, TYPE_SLICE_BEGIN);
@@ -301,32 +299,39 @@ void picture_begin(struct picture *p, uint32_t track, uint64_t begin, uint64_t e
 		put_values(p, values);
 }
 
-void picture_arrow(struct picture *p, uint64_t number, bool to_here, bool later)
+static void add_arrow(void *context, uint64_t number, bool to_here, bool later)
 {
+	struct packets *p = context;
+
 	/* of two events at the same time, either may be read first: then the flow stays open */
 	proto_fixed64(&p->event, to_here && later ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS, number);
 }
 
-void picture_close(struct picture *p, const struct notes *notes)
+static void annotate(void *context)
 {
-	for (unsigned kind = 0; kind < NOTES_KINDS; kind++) {
-		uint64_t *seen = &p->track->seen[kind * NOTES_MAX / 64];
+	struct packets *p = context;
+	const struct annotations *a = &p->annotations;
 
-		while (notes->bits[kind] & ~*seen)
-			add_definition(p, kind * NOTES_MAX + __builtin_ctzll(notes->bits[kind] & ~*seen));
+	for (unsigned kind = 0; kind < ANNOTATIONS_KINDS; kind++) {
+		uint64_t *seen = &p->track->seen[kind * ANNOTATIONS_MAX / 64];
+
+		while (a->bits[kind] & ~*seen)
+			add_definition(p, kind * ANNOTATIONS_MAX + __builtin_ctzll(a->bits[kind] & ~*seen));
 	}
-	for (size_t i = 0; i < notes->n; i++)
-		define(p, notes->uses[i]);
-	write_event(p, out_contents(&notes->bytes));
+	for (size_t i = 0; i < a->n; i++)
+		define(p, a->uses[i]);
+	write_event(p, out_contents(&a->bytes));
 }
 
-void picture_end(struct picture *p, uint32_t track, uint64_t end, const struct picture_values *values)
+static void end_slice(void *context, uint32_t track, uint64_t end, const struct writer_values *values)
 {
+	struct packets *p = context;
+
 	/* a slice without an end is still open */
-	if (end == PICTURE_NO_END)
+	if (end == WRITER_NO_END)
 		return;
 	if (!values) {
-		end_slice(p, track, end);
+		close_slice(p, track, end);
 		return;
 	}
 	set_time(p, track, end);
@@ -336,11 +341,11 @@ void picture_end(struct picture *p, uint32_t track, uint64_t end, const struct p
 }
 
 /* An event whose name is that of a state. */
-static void write_named(struct picture *p, uint32_t track, uint64_t ns, unsigned type, uint32_t state, uint64_t arrow,
-			const struct notes *notes)
+static void write_named(struct packets *p, uint32_t track, uint64_t ns, unsigned type, uint32_t state, uint64_t arrow)
 {
 	set_time(p, track, ns);
-	if (!notes->bytes.len && !arrow && state < BYTE && is_defined(p, NOTES_KINDS * NOTES_MAX + state)) {
+	if (!p->annotations.bytes.len && !arrow && state < BYTE &&
+	    is_defined(p, ANNOTATIONS_KINDS * ANNOTATIONS_MAX + state)) {
 		write_short(p, TYPE_KEY | type << 8 | NAME_KEY << 16 | (state + 1) << 24, 4);
 		return;
 	}
@@ -348,49 +353,78 @@ static void write_named(struct picture *p, uint32_t track, uint64_t ns, unsigned
 	if (state >= PACKETS_NAMES) {
 		proto_string(&p->event, EVENT_NAME, p->states->all[state]);
 	} else {
-		define(p, NOTES_KINDS * NOTES_MAX + state);
+		define(p, ANNOTATIONS_KINDS * ANNOTATIONS_MAX + state);
 		proto_uint(&p->event, EVENT_NAME_IID, state + 1);
 	}
 	if (arrow)
-		picture_arrow(p, arrow, true, false);
-	picture_close(p, notes);
+		add_arrow(p, arrow, true, false);
+	annotate(p);
 }
 
-void picture_state(struct picture *p, uint32_t track, uint64_t begin, uint64_t end, uint32_t state,
-		   const struct notes *notes)
+static void put_state(void *context, uint32_t track, uint64_t begin, uint64_t end, uint32_t state)
 {
-	write_named(p, track, begin, TYPE_SLICE_BEGIN, state, 0, notes);
-	if (end != PICTURE_NO_END)
-		end_slice(p, track, end);
+	struct packets *p = context;
+
+	write_named(p, track, begin, TYPE_SLICE_BEGIN, state, 0);
+	if (end != WRITER_NO_END)
+		close_slice(p, track, end);
 }
 
-void picture_instant(struct picture *p, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow,
-		     const struct notes *notes)
+static void put_instant(void *context, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow)
 {
-	write_named(p, track, ns, TYPE_INSTANT, state, arrow, notes);
+	write_named(context, track, ns, TYPE_INSTANT, state, arrow);
 }
 
-void picture_count(struct picture *p, uint32_t counter, uint64_t ns, uint64_t value)
+static void put_count(void *context, uint32_t counter, uint64_t ns, uint64_t value)
 {
+	struct packets *p = context;
+
 	set_time(p, counter, ns);
 	start_event(p, TYPE_COUNTER);
 	proto_uint(&p->event, EVENT_COUNTER_VALUE, value);
 	write_event(p, (struct slice){});
 }
 
-void picture_expect(struct picture *p, uint32_t track, const uint32_t counters[PICTURE_COUNTERS])
+static void expect(void *context, uint32_t track, const uint32_t counters[WRITER_VALUES])
 {
+	struct packets *p = context;
+
 	memcpy(p->tracks[track]->counters, counters, sizeof(p->tracks[track]->counters));
 }
 
-void packets_free(struct picture *p)
+struct writer packets_start(struct packets *p, struct out *out, const struct intern *states)
+{
+	struct writer w = {
+		.context = p,
+		.line = see_line,
+		.add_track = add_track,
+		.expect = expect,
+		.begin = begin_slice,
+		.arrow = add_arrow,
+		.annotate = annotate,
+		.end = end_slice,
+		.state = put_state,
+		.instant = put_instant,
+		.count = put_count,
+	};
+
+	annotations_start(&w, &p->annotations);
+	p->out = out;
+	p->states = states;
+	p->packet.fd = p->event.fd = p->interned.fd = OUT_MEMORY;
+	p->epoch = 1;
+	out_room(&p->event, SHORT);
+	return w;
+}
+
+void packets_free(struct packets *p)
 {
 	for (uint32_t i = 0; i < p->num_tracks; i++) {
 		free(p->tracks[i]->name);
 		free(p->tracks[i]);
 	}
 	free(p->tracks);
-	annotations_free(&p->notes);
+	annotations_free(&p->annotations);
 	out_close(&p->packet);
 	out_close(&p->event);
 	out_close(&p->interned);

@@ -73,15 +73,15 @@ enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER 
 
 /* track_event/debug_annotation.proto: DebugAnnotation */
 enum {
-	ANNOTATION_NAME_IID = 1,
-	ANNOTATION_BOOL = 2,
-	ANNOTATION_UINT = 3,
-	ANNOTATION_DOUBLE = 5,
-	ANNOTATION_STRING = 6,
-	ANNOTATION_POINTER = 7,
-	ANNOTATION_NAME = 10,
-	ANNOTATION_DICT_ENTRIES = 11,
-	ANNOTATION_STRING_IID = 17,
+	DEBUG_NAME_IID = 1,
+	DEBUG_BOOL = 2,
+	DEBUG_UINT = 3,
+	DEBUG_DOUBLE = 5,
+	DEBUG_STRING = 6,
+	DEBUG_POINTER = 7,
+	DEBUG_NAME = 10,
+	DEBUG_DICT_ENTRIES = 11,
+	DEBUG_STRING_IID = 17,
 };
 
 /* interned_data/interned_data.proto: InternedData; its entries have the same two fields in all three */

@@ -11,26 +11,13 @@
 #include "cli.h"
 #include "draw.h"
 #include "packets.h"
-#include "wall.h"
 
-static struct picture picture;
-static struct draw draw = {.picture = &picture, .notes = &picture.notes};
+static struct {
+	struct draw draw;
+	struct packets packets;
+} self;
 
-/* A tracelines_each_fn. */
-static const char *handle_line(void *context, struct traceline *line, struct slice text)
-{
-	uint64_t ns, realtime;
-	const char *error = traceline_time(line, &ns);
-
-	if (error)
-		return error;
-	packets_pass(&picture, ns);
-	if (line->time.p && packets_wants_clock(&picture) && wall_read(line->time, &realtime))
-		packets_clock(&picture, ns, realtime);
-	return draw_line(context, line, text, ns);
-}
-
-static const struct cli_option options[] = {DRAW_OPTIONS(draw), {}};
+static const struct cli_option options[] = {DRAW_OPTIONS(self.draw), {}};
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
@@ -53,11 +40,9 @@ int main(int argc, char **argv)
 	if (isatty(STDOUT_FILENO))
 		cli_usage("the output is binary, not for a terminal: redirect it to a file");
 	out_open(&out, STDOUT_FILENO);
-	picture.out = &out;
-	picture.states = &draw.states;
-	packets_start(&picture);
-	status = draw_file(&draw, path, "trace-perfetto", &out, handle_line);
-	draw_free(&draw);
-	packets_free(&picture);
+	self.draw.writer = packets_start(&self.packets, &out, &self.draw.states);
+	status = draw_file(&self.draw, path, "trace-perfetto", &out);
+	draw_free(&self.draw);
+	packets_free(&self.packets);
 	return cli_close(&out, status ? EXIT_FAILURE : EXIT_SUCCESS);
 }

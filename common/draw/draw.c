@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "io.h"
 #include "number.h"
+#include "utf8.h"
 
 /* Kinds of rows: the types of objects, then these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
@@ -21,7 +22,7 @@ struct drawn {
 	uint32_t end_state;      /* the index of the state in which it ended */
 	/* numbers of requests in flight after its start and after its end */
 	struct tracks_count at_start, at_end;
-	size_t latest; /* where in span.kept the notes of its latest state are */
+	size_t latest; /* where in span.kept the annotations of its latest state are */
 };
 
 /* An arrow cannot lead back in time, as it would if lines are out of order. */
@@ -68,7 +69,7 @@ static uint64_t repeated_args(const struct span *s, const struct traceline *line
 	uint64_t repeated = 0;
 
 	slice_cut(&rest, !!rest.n);
-	for (size_t i = 0; i < line->num_args && i < NOTES_REPEATED; i++) {
+	for (size_t i = 0; i < line->num_args && i < WRITER_REPEATED; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		struct slice text = slice_between(arg->key.p - 1, arg->value.p + arg->value.n);
 
@@ -79,37 +80,37 @@ static uint64_t repeated_args(const struct span *s, const struct traceline *line
 }
 
 /* An owner's description names it better than its number. */
-static void note_owner(struct notes *notes, struct slice poller, struct slice owner)
+static void annotate_owner(const struct writer *w, struct slice poller, struct slice owner)
 {
 	if (owner.n)
-		notes_text(notes, NOTE_OWNER, owner, false);
+		w->text(w->annotations, ANNOTATION_OWNER, owner, false);
 	else if (poller.n)
-		notes_text(notes, NOTE_POLLER, poller, false);
+		w->text(w->annotations, ANNOTATION_POLLER, poller, false);
 }
 
-/* Notes what a later entry has that the first one does not. */
-static void note_changes(struct notes *notes, const struct span *s, const struct traceline *line)
+/* Adds what a later entry has that the first one does not. */
+static void annotate_changes(const struct writer *w, const struct span *s, const struct traceline *line)
 {
 	bool same = line->owner.n ? slice_equal(line->owner, span_owner(s))
 				  : !line->poller.n || slice_equal(line->poller, span_poller(s));
 
 	if (s->last_lcore != s->lcore)
-		notes_uint(notes, NOTE_LCORE, s->last_lcore);
+		w->uint(w->annotations, ANNOTATION_LCORE, s->last_lcore);
 	if (!same)
-		note_owner(notes, line->poller, line->owner);
-	notes_args(notes, line, repeated_args(s, line));
+		annotate_owner(w, line->poller, line->owner);
+	w->args(w->annotations, line, repeated_args(s, line));
 }
 
-/* Where notes of a state are in span.kept: they follow. States without notes have none of these. */
+/* The header of the annotations of a state, in span.kept. States without annotations have none. */
 struct kept {
 	uint32_t state; /* its index in the span */
 	uint32_t n;     /* bytes */
 };
 
-/* Stores the notes of the latest state. In a span of SPANS_STATES states, each further one replaces the last one. */
-static void keep_notes(struct notes *notes, struct span *s)
+/* Stores the annotations of the latest state. In a span that is full, each further state replaces the last one. */
+static void keep_annotations(const struct writer *w, struct span *s)
 {
-	struct kept kept = {.state = s->n - 1, .n = notes_size(notes)};
+	struct kept kept = {.state = s->n - 1, .n = w->size(w->annotations)};
 	struct drawn *drawn = s->tool;
 
 	if (drawn->is_full)
@@ -119,11 +120,11 @@ static void keep_notes(struct notes *notes, struct span *s)
 	if (!kept.n)
 		return;
 	out_bytes(&s->kept, &kept, sizeof(kept));
-	notes_store(notes, &s->kept);
+	w->store(w->annotations, &s->kept);
 }
 
-/* Adds the notes of a state, if it has any, and cuts them off the rest: states must come in their order. */
-static void add_kept(struct notes *notes, struct slice *rest, uint32_t state)
+/* Adds the annotations of a state, if it has any, and cuts them off the rest: states must come in their order. */
+static void add_kept(const struct writer *w, struct slice *rest, uint32_t state)
 {
 	struct kept kept;
 
@@ -133,7 +134,7 @@ static void add_kept(struct notes *notes, struct slice *rest, uint32_t state)
 	if (kept.state != state)
 		return;
 	slice_cut(rest, sizeof(kept));
-	notes_load(notes, slice_cut(rest, kept.n));
+	w->load(w->annotations, slice_cut(rest, kept.n));
 }
 
 /* A request has ended at ns. */
@@ -219,7 +220,7 @@ static void draw_depth(struct draw *d, const struct span *s, const struct tracel
 static void draw_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct draw *d = context;
-	struct notes *notes = d->notes;
+	const struct writer *w = &d->writer;
 	struct drawn *drawn = s->tool;
 	bool first = before == MAP_NONE;
 
@@ -234,14 +235,14 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 		drawn->has_arrow = true;
 		drawn->is_later |= s->first > s->parent->first;
 	}
-	notes_clear(notes);
+	w->clear(w->annotations);
 	if (line->size.p)
-		notes_value(notes, NOTE_SIZE, line->size);
+		w->value(w->annotations, ANNOTATION_SIZE, line->size);
 	if (first)
-		notes_args(notes, line, 0);
+		w->args(w->annotations, line, 0);
 	else
-		note_changes(notes, s, line);
-	keep_notes(notes, s);
+		annotate_changes(w, s, line);
+	keep_annotations(w, s);
 	count(d, s);
 	count_waiting(d, s);
 	draw_depth(d, s, line);
@@ -267,9 +268,10 @@ static struct slice name_of(struct draw *d, const struct span *s)
 }
 
 /* What a request is, as in a span line's io. */
-static void note_io(struct draw *d)
+static void annotate_io(struct draw *d)
 {
-	size_t start = 0;
+	const struct writer *w = &d->writer;
+	bool is_open = false;
 
 	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
 		bool is_number;
@@ -279,77 +281,82 @@ static void note_io(struct draw *d)
 		is_number = lift_number(&d->lift, key, &number);
 		if (!is_number && !lift_write(&d->text, &d->lift, key))
 			continue;
-		start = start ? start : notes_open(d->notes, NOTE_IO);
+		if (!is_open)
+			w->open(w->annotations, ANNOTATION_IO);
+		is_open = true;
 		if (is_number)
-			notes_uint(d->notes, NOTE_LIFT + key, number);
+			w->uint(w->annotations, ANNOTATION_LIFT + key, number);
 		else
-			notes_value(d->notes, NOTE_LIFT + key, out_contents(&d->text));
+			w->value(w->annotations, ANNOTATION_LIFT + key, out_contents(&d->text));
 	}
-	if (start)
-		notes_close(d->notes, start);
+	if (is_open)
+		w->close(w->annotations);
 }
 
-static void note_span(struct draw *d, const struct span *s)
+static void annotate_span(struct draw *d, const struct span *s)
 {
-	struct notes *notes = d->notes;
+	const struct writer *w = &d->writer;
 
-	notes_clear(notes);
-	notes_text(notes, NOTE_ID, id_of(d, s), true);
-	notes_pointer(notes, NOTE_VALUE, s->value);
-	notes_uint(notes, NOTE_LCORE, s->lcore);
+	w->clear(w->annotations);
+	w->text(w->annotations, ANNOTATION_ID, id_of(d, s), true);
+	w->pointer(w->annotations, ANNOTATION_VALUE, s->value);
+	w->uint(w->annotations, ANNOTATION_LCORE, s->lcore);
 	if (s->has_parent)
-		notes_text(notes, NOTE_RELATED, span_parent(s), true);
+		w->text(w->annotations, ANNOTATION_RELATED, span_parent(s), true);
 	else
-		notes_uint(notes, NOTE_TSC, s->tsc);
+		w->uint(w->annotations, ANNOTATION_TSC, s->tsc);
 	if (s->open)
-		notes_flag(notes, NOTE_OPEN);
+		w->flag(w->annotations, ANNOTATION_OPEN);
 	if (s->cut)
-		notes_flag(notes, NOTE_CUT);
+		w->flag(w->annotations, ANNOTATION_CUT);
 	if (s->torn)
-		notes_flag(notes, NOTE_TORN);
-	note_owner(notes, span_poller(s), span_owner(s));
+		w->flag(w->annotations, ANNOTATION_TORN);
+	annotate_owner(w, span_poller(s), span_owner(s));
 	if (!s->has_parent)
-		note_io(d);
+		annotate_io(d);
 }
 
-/* kept: the notes of its states, of which those of the first one are cut off. */
+/* kept: the annotations of its states, of which those of the first one are cut off. */
 static void begin_span(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
 {
+	const struct writer *w = &d->writer;
 	const struct drawn *drawn = s->tool;
-	struct picture_values values;
+	struct writer_values values;
 	bool counts = drawn->has_start && tracks_values(&d->tracks, s->connection, drawn->at_start, &values);
 
 	lift_span(&d->lift, &d->spans, s);
-	picture_begin(d->picture, track, s->first, s->open ? PICTURE_NO_END : s->last, name_of(d, s),
-		      counts ? &values : NULL);
+	w->begin(w->context, track, s->first, s->open ? WRITER_NO_END : s->last, name_of(d, s),
+		 counts ? &values : NULL);
 	if (drawn->has_arrow)
-		picture_arrow(d->picture, arrow_to(s), true, drawn->is_later);
+		w->arrow(w->context, arrow_to(s), true, drawn->is_later);
 	for (const struct span *child = s->child; child; child = child->next)
 		if (has_arrow(s, child))
-			picture_arrow(d->picture, arrow_to(child), false, child->first > s->first);
+			w->arrow(w->context, arrow_to(child), false, child->first > s->first);
 	if (d->entries)
-		picture_arrow(d->picture, arrow_to_lcore(s), false, false);
-	note_span(d, s);
-	add_kept(d->notes, kept, 0);
-	picture_close(d->picture, d->notes);
+		w->arrow(w->context, arrow_to_lcore(s), false, false);
+	annotate_span(d, s);
+	add_kept(w, kept, 0);
+	w->annotate(w->context);
 }
 
 /* The last state of a span that has ended has no duration. */
 static void draw_states(struct draw *d, uint32_t track, const struct span *s, struct slice *kept)
 {
+	const struct writer *w = &d->writer;
+
 	for (size_t i = 0; i < s->n; i++) {
 		const struct span_state *state = &s->states[i];
 
-		notes_clear(d->notes);
+		w->clear(w->annotations);
 		/* those of the first one are the span's */
 		if (i)
-			add_kept(d->notes, kept, i);
+			add_kept(w, kept, i);
 		if (i + 1 < s->n)
-			picture_state(d->picture, track, state->ns, state[1].ns, state->state, d->notes);
+			w->state(w->context, track, state->ns, state[1].ns, state->state);
 		else if (s->open)
-			picture_state(d->picture, track, state->ns, PICTURE_NO_END, state->state, d->notes);
+			w->state(w->context, track, state->ns, WRITER_NO_END, state->state);
 		else
-			picture_instant(d->picture, track, state->ns, state->state, 0, d->notes);
+			w->instant(w->context, track, state->ns, state->state, 0);
 	}
 }
 
@@ -371,15 +378,16 @@ static struct slice rows_of(struct draw *d, const struct span *s)
 
 static void end_span(struct draw *d, uint32_t track, const struct span *s)
 {
+	const struct writer *w = &d->writer;
 	const struct drawn *drawn = s->tool;
 	uint64_t ns = drawn->has_end ? s->states[drawn->end_state].ns : 0;
 	bool with = drawn->has_end && !s->open && ns == s->last;
-	struct picture_values values;
+	struct writer_values values;
 
 	if (drawn->has_end && !with)
 		tracks_draw(&d->tracks, s->connection, ns, drawn->at_end);
 	with = with && tracks_values(&d->tracks, s->connection, drawn->at_end, &values);
-	picture_end(d->picture, track, s->open ? PICTURE_NO_END : s->last, with ? &values : NULL);
+	w->end(w->context, track, s->open ? WRITER_NO_END : s->last, with ? &values : NULL);
 }
 
 /* Draws a span that has ended; for spans.emit. */
@@ -388,7 +396,7 @@ static void draw_span(void *context, const struct span *s)
 	struct draw *d = context;
 	const struct drawn *drawn = s->tool;
 	struct slice kept = out_contents(&s->kept);
-	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? PICTURE_NO_END : s->last);
+	uint32_t *track = tracks_row(&d->tracks, s->connection, s->type, s->first, s->open ? WRITER_NO_END : s->last);
 
 	if (!d->spans.over && drawn->in_flight) {
 		tracks_draw(&d->tracks, s->connection, d->spans.now, tracks_count(&d->tracks, s->connection, false));
@@ -403,18 +411,18 @@ static void draw_span(void *context, const struct span *s)
 	end_span(d, *track, s);
 }
 
-/* Notes all of a line except time, lcore and name. */
-static void note_line(struct notes *notes, const struct traceline *line)
+/* Adds all of a line except time, lcore and name. */
+static void annotate_line(const struct writer *w, const struct traceline *line)
 {
-	notes_clear(notes);
-	notes_text(notes, NOTE_ID, line->object_id, true);
+	w->clear(w->annotations);
+	w->text(w->annotations, ANNOTATION_ID, line->object_id, true);
 	if (line->object_id.p)
-		notes_pointer(notes, NOTE_VALUE, line->object_value);
-	notes_text(notes, NOTE_RELATED, line->related, true);
-	note_owner(notes, line->poller, line->owner);
+		w->pointer(w->annotations, ANNOTATION_VALUE, line->object_value);
+	w->text(w->annotations, ANNOTATION_RELATED, line->related, true);
+	annotate_owner(w, line->poller, line->owner);
 	if (line->size.p)
-		notes_value(notes, NOTE_SIZE, line->size);
-	notes_args(notes, line, 0);
+		w->value(w->annotations, ANNOTATION_SIZE, line->size);
+	w->args(w->annotations, line, 0);
 }
 
 static void draw_interval(struct draw *d, uint32_t place, const struct reactors_interval *interval,
@@ -422,16 +430,17 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 {
 	const char *row = interval->kind == REACTORS_OFF_CPU ? "off CPU" : "interrupts";
 	uint32_t kind = interval->kind == REACTORS_OFF_CPU ? ROWS_OFF_CPU : ROWS_INTERRUPTS;
+	const struct writer *w = &d->writer;
 	uint32_t *track = tracks_row(&d->tracks, place, kind, interval->begin, interval->end);
 
 	if (*track == MAP_NONE)
 		*track = tracks_add_row(&d->tracks, place, kind, slice_of(row));
 	d->text.len = 0;
 	reactors_write(&d->text, line);
-	picture_begin(d->picture, *track, interval->begin, interval->end, out_contents(&d->text), NULL);
-	note_line(d->notes, line);
-	picture_close(d->picture, d->notes);
-	picture_end(d->picture, *track, interval->end, NULL);
+	w->begin(w->context, *track, interval->begin, interval->end, out_contents(&d->text), NULL);
+	annotate_line(w, line);
+	w->annotate(w->context);
+	w->end(w->context, *track, interval->end, NULL);
 }
 
 /* Draws an interval in which a reactor did not run; for spans.held. */
@@ -468,6 +477,7 @@ static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t n
 /* Draws any other line, on the track of its lcore, or of its thread if that is no reactor of the trace. */
 static const char *draw_other(struct draw *d, const struct traceline *line, uint64_t ns)
 {
+	const struct writer *w = &d->writer;
 	uint64_t lcore;
 	uint32_t place;
 
@@ -476,16 +486,36 @@ static const char *draw_other(struct draw *d, const struct traceline *line, uint
 	if (draw_thread(d, line, ns))
 		return NULL;
 	place = places_lcore(&d->tracks.places, line, lcore);
-	note_line(d->notes, line);
-	picture_instant(d->picture, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint), d->arrow,
-			d->notes);
+	annotate_line(w, line);
+	w->instant(w->context, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint), d->arrow);
 	return NULL;
 }
 
-const char *draw_line(struct draw *d, const struct traceline *line, struct slice text, uint64_t ns)
+/* Makes a copy of a line in which invalid UTF-8 is replaced. Returns NULL, or what is wrong with it. */
+static const char *clean(struct draw *d, struct slice text)
 {
-	const char *error;
+	d->clean.len = 0;
+	out_utf8(&d->clean, text);
+	return traceline_parse(&d->clean_line, out_contents(&d->clean));
+}
 
+/* A tracelines_each_fn. */
+static const char *draw_line(void *context, struct traceline *line, struct slice text)
+{
+	struct draw *d = context;
+	const char *error = NULL;
+	uint64_t ns;
+
+	if (d->writer.utf8 && !utf8_is_ascii(text)) {
+		error = clean(d, text);
+		text = out_contents(&d->clean);
+		line = &d->clean_line;
+	}
+	if (!error)
+		error = traceline_time(line, &ns);
+	if (error)
+		return error;
+	d->writer.line(d->writer.context, line, ns);
 	d->idle_ticks = 0;
 	d->is_state = d->is_held = false;
 	d->arrow = 0;
@@ -507,8 +537,8 @@ static void pause(void *context)
 
 static void start(struct draw *d)
 {
-	d->text.fd = OUT_MEMORY;
-	d->tracks.picture = d->picture;
+	d->text.fd = d->clean.fd = OUT_MEMORY;
+	d->tracks.writer = &d->writer;
 	d->spans.types = &d->types;
 	d->spans.states = &d->states;
 	d->spans.tool_size = sizeof(struct drawn);
@@ -537,7 +567,7 @@ static bool check(const struct draw *d, const struct lines *lines)
 	return good;
 }
 
-int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, tracelines_each_fn *each)
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out)
 {
 	struct tracelines lines;
 	int status;
@@ -548,7 +578,7 @@ int draw_file(struct draw *d, const char *path, const char *reader, struct out *
 	}
 	lines.pause = pause;
 	start(d);
-	status = tracelines_each(&lines, each, d);
+	status = tracelines_each(&lines, draw_line, d);
 	spans_end(&d->spans);
 	tracks_finish(&d->tracks);
 	return out->error || check(d, &lines.lines) ? status : -1;
@@ -562,4 +592,6 @@ void draw_free(struct draw *d)
 	tracks_free(&d->tracks);
 	lift_free(&d->lift);
 	out_close(&d->text);
+	out_close(&d->clean);
+	traceline_free(&d->clean_line);
 }

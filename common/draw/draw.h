@@ -11,32 +11,30 @@
 #include "spans.h"
 #include "tracelines.h"
 #include "tracks.h"
+#include "writer.h"
 
+/* All zero, except what is set before draw_file(). */
 struct draw {
-	/* these are set before draw_file() */
-	struct picture *picture;
-	struct notes *notes; /* the picture's */
-	bool entries;        /* draws all lines on the tracks of their lcores */
-	bool quiet;          /* says nothing about what was left out */
+	struct writer writer; /* of the format; to be set */
+	bool entries, quiet;  /* options, see below */
 
 	struct intern types, states;
 	struct spans spans;
 	struct tracks tracks;
 	struct lift lift;
-	struct out text;        /* a name, or a value */
+	struct out text;             /* a name, or a value */
+	struct out clean;            /* a line in which invalid UTF-8 is replaced */
+	struct traceline clean_line; /* the same, parsed */
 	bool is_state, is_held; /* what the line is: the entry of a span, or a time in which a reactor did not run */
 	uint64_t arrow;         /* one that ends at the line, or 0 */
 	unsigned idle_ticks;    /* since the last line */
 };
 
 /*
- * Draws the lines of a file: each() gets this drawing as its context, and calls draw_line(). reader: the command, for
- * messages; out: of the picture. Returns 0, or -1 after a message.
+ * Draws the lines of a file. reader: the command, for messages; out: of the format's output, after whose failure
+ * nothing more is drawn. Returns 0, or -1 after a message.
  */
-int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, tracelines_each_fn *each);
-
-/* Draws a line; ns: its time. Returns NULL, or what is wrong with it. */
-const char *draw_line(struct draw *d, const struct traceline *line, struct slice text, uint64_t ns);
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out);
 
 void draw_free(struct draw *d);
 

@@ -24,12 +24,12 @@ static uint32_t rank_of(const struct places *p, uint32_t place)
 	}
 }
 
-static enum picture_kind kind_of(enum places_kind kind)
+static enum writer_track kind_of(enum places_kind kind)
 {
-	static const enum picture_kind kinds[] = {
-		[PLACES_PROCESS] = PICTURE_PROCESS,       [PLACES_LCORE] = PICTURE_THREAD,
-		[PLACES_THREAD] = PICTURE_THREAD,         [PLACES_HOST] = PICTURE_HOST,
-		[PLACES_CONNECTION] = PICTURE_CONNECTION,
+	static const enum writer_track kinds[] = {
+		[PLACES_PROCESS] = WRITER_PROCESS,       [PLACES_LCORE] = WRITER_THREAD,
+		[PLACES_THREAD] = WRITER_THREAD,         [PLACES_HOST] = WRITER_HOST,
+		[PLACES_CONNECTION] = WRITER_CONNECTION,
 	};
 
 	return kinds[kind];
@@ -42,9 +42,9 @@ static void add_places(struct tracks *t)
 		const struct place *p = &t->places.all[t->n];
 		struct tracks_place new = {};
 
-		new.track = picture_add_track(t->picture, kind_of(p->kind),
-					      p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
-					      rank_of(&t->places, t->n), p->name);
+		new.track = t->writer->add_track(t->writer->context, kind_of(p->kind),
+						 p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
+						 rank_of(&t->places, t->n), p->name);
 		for (unsigned i = 0; i < TRACKS_COUNTERS; i++)
 			new.counters[i].track = MAP_NONE;
 		for (unsigned i = 0; i < TRACKS_RATES; i++)
@@ -75,7 +75,7 @@ static struct tracks_place *process_of(struct tracks *t, uint32_t place)
  * The tracks of these numbers; false: nothing was ever counted. The larger number comes first, because trace_processor
  * drops the values of an event after one that is 0.
  */
-static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[PICTURE_COUNTERS])
+static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[WRITER_VALUES])
 {
 	counters[1] = find(t, place)->counters[TRACKS_IN_FLIGHT].track;
 	counters[0] = process_of(t, place)->counters[TRACKS_IN_FLIGHT].track;
@@ -96,11 +96,11 @@ uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t f
 
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)
 {
-	uint32_t track = picture_add_track(t->picture, PICTURE_ROW, tracks_place(t, place), 1 + kind, name);
-	uint32_t counters[PICTURE_COUNTERS];
+	uint32_t track = t->writer->add_track(t->writer->context, WRITER_ROW, tracks_place(t, place), 1 + kind, name);
+	uint32_t counters[WRITER_VALUES];
 
-	if (find_counters(t, place, counters))
-		picture_expect(t->picture, track, counters);
+	if (t->writer->expect && find_counters(t, place, counters))
+		t->writer->expect(t->writer->context, track, counters);
 	return track;
 }
 
@@ -114,8 +114,8 @@ static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_
 	uint32_t *track = &place->counters[counter].track;
 
 	if (*track == MAP_NONE)
-		*track = picture_add_track(t->picture, PICTURE_COUNTER, place->track, RANK_COUNTER,
-					   slice_of(names[counter]));
+		*track = t->writer->add_track(t->writer->context, WRITER_COUNTER, place->track, RANK_COUNTER,
+					      slice_of(names[counter]));
 	return place->counters[counter].value += more ? 1 : -1;
 }
 
@@ -127,7 +127,7 @@ struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more)
 	return (struct tracks_count){{all, count(t, there, TRACKS_IN_FLIGHT, more)}};
 }
 
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct picture_values *values)
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values)
 {
 	memcpy(values->values, count.values, sizeof(values->values));
 	return find_counters(t, place, values->counters);
@@ -135,12 +135,12 @@ bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, 
 
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count)
 {
-	uint32_t counters[PICTURE_COUNTERS];
+	uint32_t counters[WRITER_VALUES];
 
 	if (!find_counters(t, place, counters))
 		return;
-	for (unsigned i = 0; i < PICTURE_COUNTERS; i++)
-		picture_count(t->picture, counters[i], ns, count.values[i]);
+	for (unsigned i = 0; i < WRITER_VALUES; i++)
+		t->writer->count(t->writer->context, counters[i], ns, count.values[i]);
 }
 
 void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more)
@@ -148,7 +148,7 @@ void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more)
 	struct tracks_place *process = process_of(t, place);
 	uint64_t value = count(t, process, TRACKS_WAITING, more);
 
-	picture_count(t->picture, process->counters[TRACKS_WAITING].track, ns, value);
+	t->writer->count(t->writer->context, process->counters[TRACKS_WAITING].track, ns, value);
 }
 
 /* Draws a rate of the latest millisecond, then 0 unless next, the next one with rates, follows directly. */
@@ -163,11 +163,11 @@ static void draw_rate(struct tracks *t, struct tracks_place *process, enum track
 	if (*track == MAP_NONE && !sum)
 		return;
 	if (*track == MAP_NONE)
-		*track = picture_add_track(t->picture, PICTURE_COUNTER, process->track, RANK_COUNTER,
-					   slice_of(names[rate]));
-	picture_count(t->picture, *track, process->ms * NS, sum * A_SECOND);
+		*track = t->writer->add_track(t->writer->context, WRITER_COUNTER, process->track, RANK_COUNTER,
+					      slice_of(names[rate]));
+	t->writer->count(t->writer->context, *track, process->ms * NS, sum * A_SECOND);
 	if (sum && next > process->ms + 1)
-		picture_count(t->picture, *track, (process->ms + 1) * NS, 0);
+		t->writer->count(t->writer->context, *track, (process->ms + 1) * NS, 0);
 }
 
 static void draw_rates(struct tracks *t, struct tracks_place *process, uint64_t next)
@@ -202,14 +202,14 @@ void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct
 		*index = t->num_depths;
 		t->channel_depths = mem_room(t->channel_depths, t->num_depths, &t->cap_depths);
 		t->channel_depths[t->num_depths++] = (struct tracks_depth){
-			.track = picture_add_track(t->picture, PICTURE_COUNTER, tracks_place(t, place), RANK_COUNTER,
-						   name),
+			.track = t->writer->add_track(t->writer->context, WRITER_COUNTER, tracks_place(t, place),
+						      RANK_COUNTER, name),
 			.value = !value,
 		};
 	}
 	depth = &t->channel_depths[*index];
 	if (depth->value != value)
-		picture_count(t->picture, depth->track, ns, value);
+		t->writer->count(t->writer->context, depth->track, ns, value);
 	depth->value = value;
 }
 

@@ -16,15 +16,15 @@
 #define TRACKS_H
 
 #include "lanes.h"
-#include "picture.h"
 #include "places.h"
+#include "writer.h"
 
 /* What is counted, and what is summed up in each millisecond. */
 enum tracks_counter { TRACKS_IN_FLIGHT, TRACKS_WAITING, TRACKS_COUNTERS };
 enum tracks_rate { TRACKS_IOPS, TRACKS_BLOCKS, TRACKS_RATES };
 
 struct tracks {
-	struct picture *picture; /* set before the first call */
+	const struct writer *writer; /* set before the first call */
 	struct places places;
 	struct tracks_place {
 		uint32_t track;
@@ -65,14 +65,14 @@ uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct 
 
 /* The requests in flight: in the place's process, and in the place. */
 struct tracks_count {
-	uint64_t values[PICTURE_COUNTERS];
+	uint64_t values[WRITER_VALUES];
 };
 
 /* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
 struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
 
 /* The numbers as values of their counters, for an event. False: nothing was ever counted. */
-bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct picture_values *values);
+bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values);
 
 /* Draws the numbers by themselves, at a time in ns. */
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);
