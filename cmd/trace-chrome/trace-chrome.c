@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trace-chrome: converts trace lines to JSON for viewers of Chrome traces, with the picture of trace-perfetto. */
+#include <err.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ static const struct cli cli = {
 
 int main(int argc, char **argv)
 {
+	struct draw_result result;
 	const char *path;
 	struct out out;
 	int status;
@@ -34,8 +36,12 @@ int main(int argc, char **argv)
 	path = cli_operand(argc, argv, "one file of trace lines");
 	out_open(&out, STDOUT_FILENO);
 	self.draw.writer = events_start(&self.events, &out, &self.draw.states);
-	status = draw_file(&self.draw, path, "trace-chrome", &out);
+	status = draw_file(&self.draw, path, "trace-chrome", &out, &result);
 	events_end(&self.events);
+	if (result.error)
+		warnx("%s: %s", result.name, result.error);
+	for (unsigned i = 0; i < DRAW_NOTES; i++)
+		cli_note(self.draw.quiet, result.name, result.notes[i].n, result.notes[i].what);
 	draw_free(&self.draw);
 	events_free(&self.events);
 	return cli_close(&out, status ? EXIT_FAILURE : EXIT_SUCCESS);

@@ -5,6 +5,7 @@
  * state. Arrows lead from a request to what it started, counters show how many are in flight, and
  * each lcore has a track with the entries that are about no object.
  */
+#include <err.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ static const struct cli cli = {
 
 int main(int argc, char **argv)
 {
+	struct draw_result result;
 	const char *path;
 	struct out out;
 	int status;
@@ -41,7 +43,11 @@ int main(int argc, char **argv)
 		cli_usage("the output is binary, not for a terminal: redirect it to a file");
 	out_open(&out, STDOUT_FILENO);
 	self.draw.writer = packets_start(&self.packets, &out, &self.draw.states);
-	status = draw_file(&self.draw, path, "trace-perfetto", &out);
+	status = draw_file(&self.draw, path, "trace-perfetto", &out, &result);
+	if (result.error)
+		warnx("%s: %s", result.name, result.error);
+	for (unsigned i = 0; i < DRAW_NOTES; i++)
+		cli_note(self.draw.quiet, result.name, result.notes[i].n, result.notes[i].what);
 	draw_free(&self.draw);
 	packets_free(&self.packets);
 	return cli_close(&out, status ? EXIT_FAILURE : EXIT_SUCCESS);

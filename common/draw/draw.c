@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "draw.h"
 
-#include <err.h>
+#include <errno.h>
 
-#include "cli.h"
 #include "io.h"
 #include "number.h"
 #include "utf8.h"
@@ -549,31 +548,32 @@ static void start(struct draw *d)
 	spans_start(&d->spans);
 }
 
-/* Prints what was left out. Returns false if the input was empty. */
-static bool check(const struct draw *d, const struct lines *lines)
+static struct draw_result result_of(const struct draw *d, const struct lines *lines)
 {
-	const char *name = lines->name;
-	bool good = lines->number || lines->is;
+	const struct spans *s = &d->spans;
 
-	if (!good)
-		warnx("%s: empty: there are no trace lines", name);
-	cli_note(d->quiet, name, d->spans.late,
-		 "entries are on the tracks of their lcores only: their spans had ended");
-	cli_note(d->quiet, name, d->spans.lifecycle.out_of_order,
-		 "entries are on the tracks of their lcores only: "
-		 "each is earlier than the previous one of its object");
-	cli_note(d->quiet, name, d->spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
-	cli_note(d->quiet, name, d->spans.beyond, "children or states left out: a span has more than are kept");
-	return good;
+	return (struct draw_result){
+		.name = lines->name,
+		.error = lines->number || lines->is ? NULL : "empty: there are no trace lines",
+		.notes =
+			{
+				{s->late, "entries are on the tracks of their lcores only: their spans had ended"},
+				{s->lifecycle.out_of_order, "entries are on the tracks of their lcores only: "
+							    "each is earlier than the previous one of its object"},
+				{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
+				{s->beyond, "children or states left out: a span has more than are kept"},
+			},
+	};
 }
 
-int draw_file(struct draw *d, const char *path, const char *reader, struct out *out)
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, struct draw_result *result)
 {
 	struct tracelines lines;
 	int status;
 
+	*result = (struct draw_result){.name = io_name(path)};
 	if (tracelines_open(&lines, path, reader, out) != 0) {
-		warn("%s", io_name(path));
+		result->error = strerror(errno);
 		return -1;
 	}
 	lines.pause = pause;
@@ -581,7 +581,9 @@ int draw_file(struct draw *d, const char *path, const char *reader, struct out *
 	status = tracelines_each(&lines, draw_line, d);
 	spans_end(&d->spans);
 	tracks_finish(&d->tracks);
-	return out->error || check(d, &lines.lines) ? status : -1;
+	if (!out->error)
+		*result = result_of(d, &lines.lines);
+	return result->error ? -1 : status;
 }
 
 void draw_free(struct draw *d)

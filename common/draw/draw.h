@@ -30,11 +30,24 @@ struct draw {
 	unsigned idle_ticks;    /* since the last line */
 };
 
+enum { DRAW_NOTES = 4 };
+
+/* What a tool prints of a file that was drawn. */
+struct draw_result {
+	const char *name;  /* of the file, for messages */
+	const char *error; /* what is wrong with the whole file; NULL: nothing */
+	/* what was left out, and how often */
+	struct draw_note {
+		uint64_t n;
+		const char *what;
+	} notes[DRAW_NOTES];
+};
+
 /*
  * Draws the lines of a file. reader: the command, for messages; out: of the format's output, after whose failure
- * nothing more is drawn. Returns 0, or -1 after a message.
+ * nothing more is drawn. Returns 0; -1 after messages about lines (lines.h), or if result->error is set.
  */
-int draw_file(struct draw *d, const char *path, const char *reader, struct out *out);
+int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, struct draw_result *result);
 
 void draw_free(struct draw *d);
 
