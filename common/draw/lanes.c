@@ -3,26 +3,12 @@
 
 #include "map.h"
 #include "mem.h"
-
-/* How many rows are free at a time. */
-static size_t num_free(const struct lanes *lanes, uint64_t first)
-{
-	size_t low = 0, high = lanes->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lanes->all[middle].end <= first)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#include "search.h"
 
 uint32_t *lanes_assign(struct lanes *lanes, uint64_t first, uint64_t end)
 {
-	size_t i = num_free(lanes, first);
+	/* how many rows are free at that time */
+	size_t i = search_first(k, lanes->n, lanes->all[k].end > first);
 	struct lane lane = {.end = end, .track = MAP_NONE};
 
 	if (i) {
