@@ -16,13 +16,18 @@
 #include "source.h"
 #include "target.h"
 
+static void report(const char *message)
+{
+	warnx("%s", message);
+}
+
 static struct {
 	bool list, json;
 	bool bad; /* an option named something that cannot be read, after a message */
 	enum { NOWHERE, FILES, PROCESS, SOURCE } where;
 	struct probespecs specs;
 	struct target target;
-} opt;
+} opt = {.target.report = report};
 
 /* A path as bpftrace reads it in an attach point: anything unusual needs quotes. */
 static void write_path(struct out *out, const char *path)

@@ -21,6 +21,11 @@
 #include "target.h"
 #include "usdt-record.skel.h"
 
+static void report(const char *message)
+{
+	warnx("%s", message);
+}
+
 static struct {
 	struct attach_options attach;
 	struct probespecs specs;
@@ -29,7 +34,7 @@ static struct {
 	bool no_owners;
 	bool bad; /* an option named a file that cannot be read, after a message */
 	struct recorder_options recorder;
-} opt = {.recorder.buffer = 16 << 20};
+} opt = {.target.report = report, .recorder.buffer = 16 << 20};
 
 struct usdt_record {
 	struct recorder recorder;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probecheck.h"
 
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,8 @@ static void complain(const struct candidate *c, char *what)
 
 	if (c->target->is_source)
 		snprintf(line, sizeof(line), ":%" PRIu64, c->site->address);
-	warnx("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n, c->site->name.p, shown);
+	target_report(c->target, mem_printf("%s%s: probe %.*s %s", c->file->path, line, (int)c->site->name.n,
+					    c->site->name.p, shown));
 	free(shown);
 	free(what);
 }
@@ -91,9 +91,10 @@ static bool check_spec(const struct target *t, const struct probespec *spec, siz
 				return false;
 		}
 	if (!found)
-		warnx("%s: there is no probe %s%s", t->name, spec->text,
-		      num_sites ? "; usdt-gen -l lists those that are there"
-				: ", nor any other; SPDK has them when configured with --with-usdt");
+		target_report(t, mem_printf("%s: there is no probe %s%s", t->name, spec->text,
+					    num_sites ? "; usdt-gen -l lists those that are there"
+						      : ", nor any other; SPDK has them when configured with "
+							"--with-usdt"));
 	return found;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "target.h"
 
-#include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,6 +37,12 @@ void target_close(struct target *t)
 	*t = (struct target){};
 }
 
+void target_report(const struct target *t, char *message)
+{
+	t->report(message);
+	free(message);
+}
+
 /* fd then belongs to the target; it is closed after an error. */
 static int add_elf(struct target *t, const char *path, int fd)
 {
@@ -45,7 +50,7 @@ static int add_elf(struct target *t, const char *path, int fd)
 	const char *error;
 
 	if (usdt_read(&f->usdt, fd, &t->budget, &error) != 0) {
-		warnx("%s: %s", f->path, error);
+		target_report(t, mem_printf("%s: %s", f->path, error));
 		drop_last(t);
 		return -1;
 	}
@@ -58,7 +63,7 @@ int target_add_file(struct target *t, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
-		warn("%s", path);
+		target_report(t, mem_printf("%s: %s", path, strerror(errno)));
 		return -1;
 	}
 	if (!t->name)
@@ -80,12 +85,15 @@ static int is_elf(int fd)
 	return n == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
-static void warn_mapping(const struct target *t, const struct mapping *m)
+/* After a failure, with errno. */
+static void leave_out(struct target *t, const struct mapping *m)
 {
+	int error = errno;
 	char *path = utf8_visible_copy(m->path);
 
-	warn("%s: %s: probes in this file are not found", t->name, path);
+	target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, strerror(error)));
 	free(path);
+	t->incomplete = true;
 }
 
 static void add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
@@ -93,16 +101,13 @@ static void add_mapping(struct target *t, const struct mapping_list *list, const
 	int fd = mapping_open(m, list), elf;
 
 	if (fd < 0) {
-		warn_mapping(t, m);
-		t->incomplete = true;
+		leave_out(t, m);
 		return;
 	}
 	/* code may be mapped from anything */
 	elf = is_elf(fd);
-	if (elf < 0) {
-		warn_mapping(t, m);
-		t->incomplete = true;
-	}
+	if (elf < 0)
+		leave_out(t, m);
 	if (elf <= 0) {
 		close(fd);
 		return;
@@ -138,7 +143,7 @@ static int add_mappings(struct target *t, struct mapping_list *list)
 		add_mapping(t, list, &m);
 	}
 	if (got < 0)
-		warn("%s: maps", t->name);
+		target_report(t, mem_printf("%s: maps: %s", t->name, strerror(errno)));
 	free(seen);
 	return got;
 }
@@ -156,12 +161,12 @@ static char *process_name(int proc)
 	return utf8_visible_copy(slash ? slash + 1 : exe);
 }
 
-static void process_error(pid_t pid, const char *what, int error)
+static char *process_error(pid_t pid, const char *what, int error)
 {
 	bool denied = error == EACCES || error == EPERM;
 
-	warnx("process %d: %s%s: %s", pid, what, denied ? " (needs its user's id, or CAP_SYS_PTRACE)" : "",
-	      strerror(error));
+	return mem_printf("process %d: %s%s: %s", pid, what, denied ? " (needs its user's id, or CAP_SYS_PTRACE)" : "",
+			  strerror(error));
 }
 
 int target_add_process(struct target *t, pid_t pid)
@@ -171,17 +176,18 @@ int target_add_process(struct target *t, pid_t pid)
 	int result = -1, error = errno;
 
 	if (missing && !*missing) {
-		warnx("process %d: %s", pid, error == ENOENT ? "does not exist" : strerror(error));
+		target_report(t,
+			      mem_printf("process %d: %s", pid, error == ENOENT ? "does not exist" : strerror(error)));
 		mapping_end(&list);
 		return -1;
 	}
 	t->name = process_name(list.proc);
 	if (!t->name && errno == ENOENT)
-		warnx("process %d: no executable: it has ended, or is a kernel thread", pid);
+		target_report(t, mem_printf("process %d: no executable: it has ended, or is a kernel thread", pid));
 	else if (!t->name)
-		process_error(pid, "exe", errno);
+		target_report(t, process_error(pid, "exe", errno));
 	else if (missing)
-		process_error(pid, missing, error);
+		target_report(t, process_error(pid, missing, error));
 	else
 		result = add_mappings(t, &list);
 	mapping_end(&list);

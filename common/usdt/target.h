@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files to search for probes: ELF files, or the executable and all libraries of a process. The
- * functions report errors on stderr.
+ * The files to search for probes: ELF files, or the executable and all libraries of a process. Some
+ * files of a process may be bad: what is wrong is reported by a function of the caller's.
  */
 #ifndef TARGET_H
 #define TARGET_H
@@ -19,22 +19,29 @@ struct target_file {
 };
 
 struct target {
-	char *name;                /* of the file, the process's executable or the directory, printable */
-	bool is_source;            /* C sources: the addresses of sites are line numbers, sizes are 0 */
-	struct target_file *files; /* those that have probes, and all from target_add_file() */
+	void (*report)(const char *message); /* what is wrong, without the tool's name; set it first */
+	char *name;                          /* of the file, the process's executable or the directory, printable */
+	bool is_source;                      /* C sources: the addresses of sites are line numbers, sizes are 0 */
+	struct target_file *files;           /* those that have probes, and all from target_add_file() */
 	size_t n, cap;
-	bool incomplete; /* a file that the process has mapped cannot be read, after a message */
+	bool incomplete; /* a file that the process has mapped cannot be read, after a report */
 	struct elffile_budget budget;
 };
 
-/* Returns 0, or -1 if the file cannot be read or is not an ELF file. */
+/* Returns 0, or -1 after a report if the file cannot be read or is not an ELF file. */
 int target_add_file(struct target *t, const char *path);
 
-/* Adds the files with probes that a process has mapped as code. Returns 0, or -1 if the process cannot be read. */
+/*
+ * Adds the files with probes that a process has mapped as code. Returns 0, or -1 after a report if the process cannot
+ * be read.
+ */
 int target_add_process(struct target *t, pid_t pid);
 
 /* Adds an open file, whose descriptor then belongs to the target; copies the path. */
 struct target_file *target_add(struct target *t, const char *path, int fd);
+
+/* Reports a text of mem_printf(), which is freed. */
+void target_report(const struct target *t, char *message);
 
 void target_close(struct target *t);
 
