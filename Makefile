@@ -61,6 +61,15 @@ ifneq ($(if $(SANITIZERS),,$(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
 FLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 
+# libbpf's name of the processor that is built for
+BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
+
+# what the compiler has of these; nearly always all of them, so that one try is enough
+HARDENING := -fstack-clash-protection $(if $(filter x86,$(BPF_ARCH)),-fcf-protection) \
+	$(if $(filter arm64,$(BPF_ARCH)),-mbranch-protection=standard)
+accepted = $(shell $(CC) -Werror $(1) -x c -c -o /dev/null /dev/null 2>/dev/null && echo '$(strip $(1))')
+FLAGS += $(or $(call accepted,$(HARDENING)),$(foreach f,$(HARDENING),$(call accepted,$f)))
+
 # the libraries by the headers that a program includes, and what is missing of all that some programs need
 LIBRARY_gelf := libelf
 LIBRARY_libelf := libelf
@@ -71,8 +80,6 @@ LIBRARY_libiberty/demangle := libiberty
 MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
 	[ "$$($(CC) -print-file-name=libiberty.a)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
-# libbpf's name of the processor that is built for
-BPF_ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | sed -n 's/^x86_64-.*/x86/p; s/^aarch64-.*/arm64/p')
 
 # What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up
 # does not compile. What user space shares with BPF programs is included by its path.

@@ -101,6 +101,13 @@ input_of() {
 
 @test "the tools are built hardened" {
     command -v readelf >/dev/null || skip 'readelf is not here'
+    local landing=''
+    # main is called through a pointer: the C library's
+    case $(readelf -hW "$BIN/trace-dump") in
+    *X86-64*) landing=endbr64 ;;
+    *AArch64*) landing='paciasp\|bti' ;;
+    esac
+    grep -q -w -e -fstack-clash-protection "$BIN/flags"
     for tool in $(tools); do
         path=$(command -v "$tool")
         readelf -hlW "$path" >elf
@@ -113,6 +120,7 @@ input_of() {
         grep -q '__stack_chk_fail' symbols
         # sanitizers have no functions that check, nor has code that is not optimized
         grep -q -e '__asan' -e '__[a-z]*_chk@' symbols || grep -q -w -e '-O0' "$BIN/flags"
+        objdump -d --disassemble=main "$path" | grep -A1 '<main>:' | grep -q "$landing"
     done
 }
 
