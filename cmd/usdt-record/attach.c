@@ -378,11 +378,6 @@ static bool has_ended(pid_t child, uint64_t timeout)
 	return true;
 }
 
-/*
- * Closing the last reference to a link waits uninterruptibly until the program runs nowhere. A
- * program that waits for memory from a dead network file system, for instance, never ends. So a
- * child closes the last reference, after this process has closed its own.
- */
 int attach_detach(struct attach *a)
 {
 	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * a->num_perf_links;

@@ -57,6 +57,11 @@ int attach_probes(struct attach *a);
 /*
  * Detaches the program; events that were sent before can still be read. Returns 0, or -1 after a
  * message if that takes too long: a child process then stays to wait for it.
+ *
+ * The child is needed because that wait cannot be interrupted, not even by SIGKILL: whoever closes
+ * the last descriptor of a link waits until the program runs nowhere, and it may wait for memory
+ * from a dead network file system. A tool that is killed needs no child: the kernel closes its
+ * descriptors, and no probe remains.
  */
 int attach_detach(struct attach *a);
 
