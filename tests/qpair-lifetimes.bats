@@ -566,6 +566,17 @@ qpair: begin=400, ptr=0x10, thread=1"
 qpair: begin=200, owner=t257, ptr=0x20, thread=1, qid=1, subnqn='s', hostnqn='b'"
 }
 
+@test "-F uses the description of an owner that comes after its number was reused" {
+    {
+        owner_line 257 90 '10.0.0.1:1'; add 100 16 1; connect 110 16 1 s a; remove 150 16
+        owner_line 257 190 '10.0.0.1:2 s'; add 200 32 1; connect 210 32 1 s b
+        owner_line 257 90 '10.0.0.1:1 s'
+    } >usdt.txt
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
+    equal "$(last_said <<<"$output")" "qpair: begin=100, end=150, owner=t257, ptr=0x10, thread=1, qid=1, subnqn='s', hostnqn='a'
+qpair: begin=200, owner=t257, ptr=0x20, thread=1, qid=1, subnqn='s', hostnqn='b'"
+}
+
 @test "-F gives no owner where several candidates remain, and says how often" {
     {
         owner_line 256 80 '10.0.0.1:1 sub'; owner_line 257 80 '10.0.0.1:2 sub'

@@ -37,8 +37,9 @@ static const char *read_field(const struct probeline_field *f, uint64_t *number)
 /* Reads the fields of a probe's line. Returns false, after a message, when they are malformed. */
 static bool read_fields(struct lines *lines, struct slice rest, struct qpair_event *e)
 {
+	uint64_t qid = 0;
 	uint64_t *const numbers[NUM_FIELDS] = {
-		[TSC] = &e->tsc, [QPAIR] = &e->qpair, [THREAD] = &e->thread, [QID] = &e->qid};
+		[TSC] = &e->tsc, [QPAIR] = &e->qpair, [THREAD] = &e->thread, [QID] = &qid};
 	struct probeline_field f, fields[NUM_FIELDS] = {};
 	const char *error = NULL;
 	int found;
@@ -59,7 +60,7 @@ static bool read_fields(struct lines *lines, struct slice rest, struct qpair_eve
 		}
 	}
 	if (e->probe == CONNECT)
-		qpair_keep_names(e, fields[SUBNQN].value, fields[HOSTNQN].value);
+		e->connect = qpair_connect_new(e->tsc, qid, fields[SUBNQN].value, fields[HOSTNQN].value);
 	return true;
 }
 

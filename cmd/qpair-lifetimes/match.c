@@ -6,6 +6,7 @@
 #include "map.h"
 #include "mem.h"
 #include "probeline.h"
+#include "search.h"
 
 #define UNKNOWN UINT64_MAX
 
@@ -194,22 +195,13 @@ static unsigned count_candidates(const struct matcher *m, const struct match_qpa
 /* Whether the owner is a candidate of another qpair, too. */
 static bool is_shared(const struct matcher *m, const struct owner *owner, const struct match_qpair *q)
 {
-	size_t low = 0, high = m->n;
+	size_t first = search_first(i, m->n, m->qpairs[i].begin >= owner->tsc);
 	unsigned seen = 0;
 
-	/* the first one that was added after the registration */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->qpairs[middle].begin < owner->tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (const struct match_qpair *other = m->qpairs + low;
+	for (const struct match_qpair *other = m->qpairs + first;
 	     other < m->qpairs + m->n && earliest(other) <= owner->tsc; other++)
 		if (++seen > CANDIDATES_MAX ||
-		    (other != q && !other->owner && other->from <= owner->tsc && fits(owner, other)))
+		    (other != q && !other->owned && !other->owner && other->from <= owner->tsc && fits(owner, other)))
 			return true;
 	return false;
 }
@@ -219,7 +211,7 @@ static bool match(const struct matcher *m, struct match_qpair *q)
 {
 	struct owner *found = NULL;
 
-	if (q->owner || q->from < m->owners->whole_since)
+	if (q->owned || q->owner || q->from < m->owners->whole_since)
 		return false;
 	switch (count_candidates(m, q, &found)) {
 	case 0:
@@ -331,20 +323,22 @@ static bool may_be_two(const struct matcher *m, const struct match_qpair *q)
 	return false;
 }
 
-struct match_qpair match_start(const struct qpair_event *begin, const struct qpair_event *end,
-			       const struct qpair_event *connect)
+struct match_qpair match_start(const struct qpair *q)
 {
-	struct match_qpair q = {.begin = begin->tsc,
-				.end = end ? end->tsc : UNKNOWN,
-				.thread = begin->thread,
-				.connected = connect != NULL};
+	struct match_qpair m = {
+		.begin = q->begin,
+		.end = q->removed && !q->unreliable ? q->end : UNKNOWN,
+		.thread = q->thread,
+		.connected = q->connect && !q->unreliable,
+		.owned = q->owner != UNKNOWN,
+	};
 
-	if (connect) {
-		q.connect = connect->tsc;
-		q.qid = connect->qid;
-		q.subnqn = probeline_decode(connect->subnqn);
+	if (m.connected) {
+		m.connect = q->connect->tsc;
+		m.qid = q->connect->qid;
+		m.subnqn = probeline_decode(qpair_subnqn(q->connect));
 	}
-	return q;
+	return m;
 }
 
 void match_owners(const struct owners *owners, struct match_qpair *qpairs, size_t n, bool incomplete)

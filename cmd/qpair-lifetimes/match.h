@@ -58,17 +58,17 @@ struct match_qpair {
 	bool connected; /* the next three are known */
 	uint64_t connect, qid;
 	struct slice subnqn; /* the caller frees it */
+	bool owned;          /* it has an owner already */
 
 	/* found by match_owners() */
-	const struct owner *owner; /* NULL: none */
-	bool ambiguous;            /* several candidates remain */
-	bool unreliable;           /* the lines of the qpair may be those of two */
-	uint64_t from;             /* ticks: the start of the window */
+	struct owner *owner; /* NULL: none */
+	bool ambiguous;      /* several candidates remain */
+	bool unreliable;     /* the lines of the qpair may be those of two */
+	uint64_t from;       /* ticks: the start of the window */
 };
 
-/* A qpair of these events; end and connect may be NULL. */
-struct match_qpair match_start(const struct qpair_event *begin, const struct qpair_event *end,
-			       const struct qpair_event *connect);
+/* With what is certain of a qpair. */
+struct match_qpair match_start(const struct qpair *q);
 
 /*
  * Finds the owners of these qpairs, which are in the order of begin. incomplete: probe lines are

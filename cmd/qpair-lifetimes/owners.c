@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "number.h"
 #include "probeline.h"
+#include "search.h"
 
 enum {
 	/* of SPDK: the last id, and how many characters a description can have */
@@ -44,7 +45,12 @@ static bool ends_in_number(struct slice word, struct slice *before, uint64_t *nu
 	return before->n && number_decimal(slice_between(colon + 1, word.p + word.n), number);
 }
 
-void owners_parse_description(struct owner *owner)
+/*
+ * Parses the description of an owner of type t, which is a thread or a connection: CLIENT:PORT,
+ * then SUBNQN once the host has connected, and from v26.05 on LISTENER:PORT, while the listener
+ * exists, and qid:N.
+ */
+static void parse_description(struct owner *owner)
 {
 	struct slice text = slice_of(owner->description), word, before;
 	const char *blank = memchr(text.p, ' ', text.n);
@@ -53,6 +59,8 @@ void owners_parse_description(struct owner *owner)
 	word = blank ? slice_between(text.p, blank) : text;
 	owner->tcp = owner->type == 't' && ends_in_number(word, &before, &number);
 	owner->cut = text.n >= DESCRIPTION_MAX;
+	owner->has_qid = false;
+	owner->subnqn = (struct slice){};
 	if (!owner->tcp || !blank)
 		return;
 	owner->subnqn = slice_between(blank + 1, text.p + text.n);
@@ -69,7 +77,7 @@ void owners_parse_description(struct owner *owner)
 		owner->subnqn = text;
 }
 
-bool owners_is_poll_group(const struct owner *owner)
+static bool is_poll_group(const struct owner *owner)
 {
 	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
 }
@@ -128,8 +136,7 @@ static void add_owner(struct owners *o, const struct owner *owner)
 {
 	o->all = mem_room(o->all, o->n, &o->cap);
 	o->all[o->n] = *owner;
-	o->all[o->n].order = o->n;
-	o->n++;
+	o->all[o->n++].order = o->num_added++;
 }
 
 static int by_registration(const void *a, const void *b)
@@ -312,15 +319,36 @@ static void set_ends(struct owners *o)
 	map_free(&next);
 }
 
-void owners_merge(struct owners *o)
+/* Lists those that match_owners() searches. */
+static void list_tcp(struct owners *o)
 {
-	size_t n = 0;
+	free(o->tcp);
+	o->tcp = mem_array(o->n, sizeof(*o->tcp));
+	o->num_tcp = o->poll_groups = 0;
+	for (size_t i = 0; i < o->n; i++) {
+		struct owner *owner = &o->all[i];
 
+		owner->thread = UNKNOWN;
+		parse_description(owner);
+		if (owner->tcp)
+			o->tcp[o->num_tcp++] = owner;
+		o->poll_groups += is_poll_group(owner);
+	}
+}
+
+void owners_find_whole(struct owners *o)
+{
 	if (o->n > o->num_read) {
 		uint64_t since = whole_since(o->all + o->num_read, o->n - o->num_read);
 
 		add_source(o, since < o->followed_since ? since : o->followed_since);
 	}
+}
+
+void owners_merge(struct owners *o)
+{
+	size_t n = 0;
+
 	if (o->n)
 		qsort(o->all, o->n, sizeof(*o->all), by_registration);
 	for (size_t i = 0; i < o->n; i++) {
@@ -333,30 +361,30 @@ void owners_merge(struct owners *o)
 	}
 	o->n = n;
 	set_ends(o);
-	o->tcp = mem_array(o->n, sizeof(*o->tcp));
+	list_tcp(o);
+}
+
+void owners_forget(struct owners *o, size_t recent)
+{
+	size_t reused = 0, n = 0;
+
+	for (size_t i = 0; i < o->n; i++)
+		reused += o->all[i].end != UNKNOWN;
 	for (size_t i = 0; i < o->n; i++) {
 		struct owner *owner = &o->all[i];
 
-		owners_parse_description(owner);
-		if (owner->tcp)
-			o->tcp[o->num_tcp++] = owner;
-		o->poll_groups += owners_is_poll_group(owner);
+		if (owner->end != UNKNOWN && reused-- > recent && !owner->living)
+			free(owner->description);
+		else
+			o->all[n++] = *owner;
 	}
+	o->n = n;
+	list_tcp(o);
 }
 
 size_t owners_before(const struct owners *o, uint64_t tsc)
 {
-	size_t low = 0, high = o->num_tcp;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (o->tcp[middle]->tsc < tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, o->num_tcp, o->tcp[i]->tsc >= tsc);
 }
 
 void owners_free(struct owners *o)

@@ -7,6 +7,8 @@
 
 #include "slice.h"
 
+struct qpair;
+
 /* All numbers of owners, and of lcores, are below this. */
 enum { OWNERS_IDS = 1 << 16 };
 
@@ -25,13 +27,16 @@ struct owner {
 	struct slice subnqn; /* empty before the host has connected */
 	bool cut;            /* subnqn may have been longer */
 	char *description;
-	size_t order; /* its position in the input */
+	size_t order;         /* its position in the input */
+	uint64_t came;        /* milliseconds: when its first line came; 0: not noted yet */
+	struct qpair *living; /* that it is assigned to, until that has ended */
 };
 
 struct owners {
 	const char *name;  /* of the file */
 	struct owner *all; /* in the order of registration after owners_merge(), as is tcp */
 	size_t n, cap;
+	size_t num_added;
 	struct owner **tcp;
 	size_t num_tcp;
 	unsigned poll_groups; /* whose threads are among the owners */
@@ -54,20 +59,20 @@ int owners_read(struct owners *o, const char *path);
  */
 const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added);
 
+/* To be called when all lines of a file have been added, before owners_merge(): finds whole_since. */
+void owners_find_whole(struct owners *o);
+
 /*
- * To be called when all have been added: merges the lines with the same owner number and ticks of
+ * To be called after lines have been added: merges those with the same owner number and ticks of
  * registration, which are about one owner. The newest description counts.
  */
 void owners_merge(struct owners *o);
 
 /*
- * Parses the description of an owner of type t, which is a thread or a connection: CLIENT:PORT,
- * then SUBNQN once the host has connected, and from v26.05 on LISTENER:PORT, while the listener
- * exists, and qid:N.
+ * Drops the owners whose numbers were reused, except the recent ones and those of qpairs that live. To be
+ * called after owners_merge().
  */
-void owners_parse_description(struct owner *owner);
-
-bool owners_is_poll_group(const struct owner *owner);
+void owners_forget(struct owners *o, size_t recent);
 
 /* How many owners of TCP were registered before these ticks: the first ones in o->tcp. */
 size_t owners_before(const struct owners *o, uint64_t tsc);

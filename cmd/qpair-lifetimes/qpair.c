@@ -6,38 +6,49 @@
 
 #include "mem.h"
 #include "out.h"
-#include "owners.h"
 #include "probeline.h"
 
-/* Escapes a string of a probe line as usdt-record does, whichever recorder wrote it. */
 static size_t escape(char *to, struct slice string)
 {
-	struct slice plain = probeline_decode(string);
-	size_t n = probeline_escape(to, plain) - to;
+	const char *begin = to;
+	struct slice plain = string;
 
-	free((char *)plain.p);
-	return n;
+	/* nearly always there is nothing to decode */
+	if (memchr(string.p, '\\', string.n))
+		plain = probeline_decode(string);
+	to = probeline_escape(to, plain);
+	if (plain.p != string.p)
+		free((char *)plain.p);
+	return to - begin;
 }
 
-void qpair_keep_names(struct qpair_event *e, struct slice subnqn, struct slice hostnqn)
+struct qpair_connect *qpair_connect_new(uint64_t tsc, uint64_t qid, struct slice subnqn, struct slice hostnqn)
 {
-	char *copy = mem_resize(NULL, PROBELINE_ESCAPED(subnqn.n + hostnqn.n), 1);
+	size_t max = sizeof(struct qpair_connect) + PROBELINE_ESCAPED(subnqn.n + hostnqn.n);
+	struct qpair_connect *c = mem_resize(NULL, max, 1);
 
-	e->subnqn.n = escape(copy, subnqn);
-	e->hostnqn.n = escape(copy + e->subnqn.n, hostnqn);
-	e->subnqn.p = mem_resize(copy, e->subnqn.n + e->hostnqn.n, 1);
-	e->hostnqn.p = e->subnqn.p + e->subnqn.n;
+	*c = (struct qpair_connect){.tsc = tsc, .qid = qid, .users = 1};
+	c->subnqn = escape(c->text, subnqn);
+	c->hostnqn = escape(c->text + c->subnqn, hostnqn);
+	return mem_resize(c, sizeof(*c) + c->subnqn + c->hostnqn, 1);
 }
 
-void qpair_free_names(struct qpair_event *e)
+struct qpair_connect *qpair_connect_share(struct qpair_connect *c)
 {
-	free((char *)e->subnqn.p);
-	e->subnqn = e->hostnqn = (struct slice){};
+	c->users++;
+	return c;
 }
 
-bool qpair_same_host(const struct qpair_event *a, const struct qpair_event *b)
+void qpair_connect_drop(struct qpair_connect *c)
 {
-	return a->qid == b->qid && slice_equal(a->subnqn, b->subnqn) && slice_equal(a->hostnqn, b->hostnqn);
+	if (c && !--c->users)
+		free(c);
+}
+
+bool qpair_same_host(const struct qpair_connect *a, const struct qpair_connect *b)
+{
+	return a->qid == b->qid && slice_equal(qpair_subnqn(a), qpair_subnqn(b)) &&
+	       slice_equal(qpair_hostnqn(a), qpair_hostnqn(b));
 }
 
 static void write_name(struct out *out, const char *key, struct slice name)
@@ -49,18 +60,16 @@ static void write_name(struct out *out, const char *key, struct slice name)
 
 void qpair_write(struct out *out, const struct qpair *q)
 {
-	out_printf(out, "qpair: begin=%" PRIu64, q->begin->tsc);
-	if (q->end)
-		out_printf(out, ", end=%" PRIu64, q->end->tsc);
-	else if (q->owner && q->owner->end != UINT64_MAX)
-		out_printf(out, ", end=%" PRIu64, q->owner->end);
-	if (q->owner)
-		out_printf(out, ", owner=t%02" PRIu64, q->owner->id);
-	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, q->begin->qpair, q->begin->thread);
+	out_printf(out, "qpair: begin=%" PRIu64, q->begin);
+	if (q->ended)
+		out_printf(out, ", end=%" PRIu64, q->end);
+	if (q->owner != UINT64_MAX)
+		out_printf(out, ", owner=t%02" PRIu64, q->owner);
+	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, q->address, q->thread);
 	if (q->connect) {
 		out_printf(out, ", qid=%" PRIu64, q->connect->qid);
-		write_name(out, "subnqn", q->connect->subnqn);
-		write_name(out, "hostnqn", q->connect->hostnqn);
+		write_name(out, "subnqn", qpair_subnqn(q->connect));
+		write_name(out, "hostnqn", qpair_hostnqn(q->connect));
 	}
 	out_char(out, '\n');
 }
