@@ -27,14 +27,17 @@ static struct {
 	size_t num_named, cap_named;
 } opt;
 
-static struct source *sources;
-static size_t num_sources;
-static struct out out;
-static struct progress progress;
-static struct us us;
-static uint64_t origin, highest; /* ticks: of time 0, and the highest of the lines so far */
-static bool has_origin;
-static uint64_t late; /* lines that came after the lag */
+struct merge {
+	struct source *sources;
+	size_t n;
+	struct out out;
+	struct progress progress;
+	struct us us;
+	bool has_origin;
+	uint64_t origin, highest; /* ticks: of time 0, and the highest of the lines so far */
+	uint64_t late;            /* lines that came after the lag */
+	uint64_t polled;          /* milliseconds: when sources without a line were polled */
+};
 
 static void add_named(const char *argument)
 {
@@ -73,78 +76,79 @@ static const struct cli cli = {
 
 static void hook(void *context, const struct lines *l, enum lines_moment moment)
 {
+	struct merge *m = context;
 	uint64_t done = 0, total = 0;
 
-	(void)context;
 	(void)l;
 	if (moment == LINES_REPORT) {
-		progress_end(&progress);
+		progress_end(&m->progress);
 		return;
 	}
-	for (size_t i = 0; i < num_sources; i++) {
-		done += sources[i].lines.consumed;
-		total += sources[i].lines.size;
+	for (size_t i = 0; i < m->n; i++) {
+		done += m->sources[i].lines.consumed;
+		total += m->sources[i].lines.size;
 	}
-	progress_show(&progress, done, total >= done ? total : 0, "bytes");
+	progress_show(&m->progress, done, total >= done ? total : 0, "bytes");
 }
 
-static void open_source(const char *path, struct slice name)
+static void open_source(struct merge *m, const char *path, struct slice name)
 {
-	struct source *s = &sources[num_sources];
+	struct source *s = &m->sources[m->n];
 
 	if (source_open(s, path, name, opt.lag_ns) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	s->lines.hook = hook;
-	for (size_t i = 0; i < num_sources; i++)
-		if (slice_equal(sources[i].name, s->name))
+	s->lines.context = m;
+	for (size_t i = 0; i < m->n; i++)
+		if (slice_equal(m->sources[i].name, s->name))
 			cli_usage("two sources are called '%.*s': -s NAME=FILE gives another name", (int)s->name.n,
 				  s->name.p);
-	num_sources++;
+	m->n++;
 }
 
 /* Opens all sources: those with names first. */
-static void open_sources(int argc, char **argv)
+static void open_sources(struct merge *m, int argc, char **argv)
 {
-	sources = mem_array(opt.num_named + argc - optind + 1, sizeof(*sources));
+	m->sources = mem_array(opt.num_named + argc - optind + 1, sizeof(*m->sources));
 	for (size_t i = 0; i < opt.num_named; i++) {
 		const char *equals = strchr(opt.named[i], '=');
 
-		open_source(equals + 1, slice_between(opt.named[i], equals));
+		open_source(m, equals + 1, slice_between(opt.named[i], equals));
 	}
 	if (optind == argc && !opt.num_named)
-		open_source(cli_operand(argc, argv, "a file of trace lines"), (struct slice){});
+		open_source(m, cli_operand(argc, argv, "a file of trace lines"), (struct slice){});
 	for (int i = optind; i < argc; i++)
-		open_source(argv[i], (struct slice){});
+		open_source(m, argv[i], (struct slice){});
 }
 
 /*
  * Waits until a source without a line has more; for at most ms milliseconds unless that is -1. With a limit, it also
  * reads ahead in sources that have lines, so that their writers need not wait.
  */
-static void wait_for_more(int ms)
+static void wait_for_more(struct merge *m, int ms)
 {
-	struct pollfd *fds = mem_array(num_sources + 1, sizeof(*fds));
+	struct pollfd *fds = mem_array(m->n + 1, sizeof(*fds));
 
-	out_flush(&out);
-	for (size_t i = 0; i < num_sources; i++)
-		fds[i] = (struct pollfd){source_pollfd(&sources[i], ms >= 0), POLLIN, 0};
-	fds[num_sources] = (struct pollfd){out.fd, 0, 0};
-	if (poll(fds, num_sources + 1, ms) > 0) {
-		for (size_t i = 0; i < num_sources; i++)
-			if (fds[i].revents && sources[i].state == SOURCE_READY)
-				source_read(&sources[i]);
-		if (fds[num_sources].revents & POLLERR)
-			out.error = EPIPE;
+	out_flush(&m->out);
+	for (size_t i = 0; i < m->n; i++)
+		fds[i] = (struct pollfd){source_pollfd(&m->sources[i], ms >= 0), POLLIN, 0};
+	fds[m->n] = (struct pollfd){m->out.fd, 0, 0};
+	if (poll(fds, m->n + 1, ms) > 0) {
+		for (size_t i = 0; i < m->n; i++)
+			if (fds[i].revents && m->sources[i].state == SOURCE_READY)
+				source_read(&m->sources[i]);
+		if (fds[m->n].revents & POLLERR)
+			m->out.error = EPIPE;
 	}
 	free(fds);
 }
 
 /* The rate of the first source that has lines to compute it from. */
-static uint64_t find_rate(void)
+static uint64_t find_rate(struct merge *m)
 {
 	bool any = false;
 
-	for (struct source *s = sources; s < sources + num_sources; s++) {
+	for (struct source *s = m->sources; s < m->sources + m->n; s++) {
 		struct rate_range range;
 
 		for (source_next(s); s->state == SOURCE_EMPTY; source_next(s))
@@ -164,17 +168,16 @@ static uint64_t find_rate(void)
  * The source with the earliest line, the first of several; NULL: no source has a line. *all: no source has to be waited
  * for.
  */
-static struct source *find_earliest(bool *all)
+static struct source *find_earliest(struct merge *m, bool *all)
 {
-	static uint64_t polled;
 	uint64_t now = opt.lag_ns ? clock_ms() : 0;
 	/* with a lag, sources without a line are polled once a millisecond, not for each line */
-	bool poll_now = !opt.lag_ns || now != polled;
+	bool poll_now = !opt.lag_ns || now != m->polled;
 	struct source *first = NULL;
 
-	polled = now;
+	m->polled = now;
 	*all = true;
-	for (struct source *s = sources; s < sources + num_sources; s++) {
+	for (struct source *s = m->sources; s < m->sources + m->n; s++) {
 		if (s->state == SOURCE_EMPTY && poll_now)
 			source_next(s);
 		*all &= s->state != SOURCE_EMPTY;
@@ -184,75 +187,76 @@ static struct source *find_earliest(bool *all)
 	return first;
 }
 
-static void write_line(const struct source *s)
+static void write_line(struct merge *m, const struct source *s)
 {
 	const struct head *h = &s->next;
+	struct out *out = &m->out;
 	uint64_t tsc = h->at.tsc;
 	bool before;
 	char *to;
 
-	if (!has_origin)
-		origin = tsc;
-	has_origin = true;
-	before = tsc < origin;
-	out_slice(&out, slice_between(h->text.p, h->us.p));
-	to = out_room(&out, 1 + US_ROOM);
+	if (!m->has_origin)
+		m->origin = tsc;
+	m->has_origin = true;
+	before = tsc < m->origin;
+	out_slice(out, slice_between(h->text.p, h->us.p));
+	to = out_room(out, 1 + US_ROOM);
 	if (before)
 		*to++ = '-';
-	out_commit(&out, us_format(&us, to, before ? origin - tsc : tsc - origin));
+	out_commit(out, us_format(&m->us, to, before ? m->origin - tsc : tsc - m->origin));
 	if (!h->named)
-		out_slice(&out, s->member);
-	out_slice(&out, slice_between(h->us.p + h->us.n, h->text.p + h->text.n));
-	out_char(&out, '\n');
+		out_slice(out, s->member);
+	out_slice(out, slice_between(h->us.p + h->us.n, h->text.p + h->text.n));
+	out_char(out, '\n');
 	/* a line below the highest ticks of its own source is counted in unordered instead */
-	late += tsc < highest && tsc == s->highest;
-	if (tsc > highest)
-		highest = tsc;
+	m->late += tsc < m->highest && tsc == s->highest;
+	if (tsc > m->highest)
+		m->highest = tsc;
 }
 
-static void merge(void)
+static void merge_all(struct merge *m)
 {
 	const uint64_t lag = (opt.lag_ns + NS_A_MS - 1) / NS_A_MS;
 
-	while (!out.error) {
+	while (!m->out.error) {
 		bool all;
-		struct source *s = find_earliest(&all);
+		struct source *s = find_earliest(m, &all);
 		uint64_t age = s && !all && lag ? source_age(s) : 0;
 
 		if (s && (all || (lag && age >= lag))) {
-			write_line(s);
+			write_line(m, s);
 			source_next(s);
 		} else if (all) {
 			break;
 		} else {
-			wait_for_more(s && lag ? (int)(lag - age) : -1);
+			wait_for_more(m, s && lag ? (int)(lag - age) : -1);
 		}
 	}
 }
 
 /* Prints a note if the rate of the source's own times differs by more than a millionth. */
-static void check_rate(const struct source *s)
+static void check_rate(const struct merge *m, const struct source *s)
 {
 	struct rate_range range;
 	uint64_t rate, distance;
 
-	if (!rate_between(s->first, s->last, &range) || (us.rate >= range.low && us.rate <= range.high))
+	if (!rate_between(s->first, s->last, &range) || (m->us.rate >= range.low && m->us.rate <= range.high))
 		return;
 	rate = rate_roundest(range);
-	distance = rate > us.rate ? rate - us.rate : us.rate - rate;
-	if (distance > us.rate / 1000000)
+	distance = rate > m->us.rate ? rate - m->us.rate : m->us.rate - rate;
+	if (distance > m->us.rate / 1000000)
 		cli_notice(opt.quiet,
 			   "%s: its times are of %" PRIu64 " ticks per second, not of %" PRIu64 ": see --rate",
-			   s->lines.name, rate, us.rate);
+			   s->lines.name, rate, m->us.rate);
 }
 
 /* Prints a note if all lines of the source are more than a second before, or after, those of the sources before it. */
-static void check_overlap(const struct source *s)
+static void check_overlap(const struct merge *m, const struct source *s)
 {
 	uint64_t first = UINT64_MAX, last = 0, distance;
 	bool later;
 
-	for (const struct source *other = sources; other < s; other++) {
+	for (const struct source *other = m->sources; other < s; other++) {
 		if (!other->first.tsc)
 			continue;
 		first = other->first.tsc < first ? other->first.tsc : first;
@@ -262,18 +266,18 @@ static void check_overlap(const struct source *s)
 		return;
 	later = s->first.tsc > last;
 	distance = later ? s->first.tsc - last : first - s->last.tsc;
-	if ((later || s->last.tsc < first) && distance > us.rate)
+	if ((later || s->last.tsc < first) && distance > m->us.rate)
 		cli_notice(opt.quiet,
 			   "%s: all of it is %s the sources named before it, by %.3f s: is it from the same machine?",
-			   s->lines.name, later ? "later than" : "earlier than", (double)distance / us.rate);
+			   s->lines.name, later ? "later than" : "earlier than", (double)distance / m->us.rate);
 }
 
 /* Prints notes about the sources. Returns false if reading one failed, or no source has trace lines. */
-static bool check(void)
+static bool check(const struct merge *m)
 {
 	bool good = true, any = false;
 
-	for (const struct source *s = sources; s < sources + num_sources; s++) {
+	for (const struct source *s = m->sources; s < m->sources + m->n; s++) {
 		good &= !s->failed;
 		any |= s->any;
 		if (!s->any && !s->failed)
@@ -282,32 +286,33 @@ static bool check(void)
 			cli_notice(opt.quiet,
 				   "%s: %" PRIu64 " lines are earlier than a previous one, and were not sorted",
 				   s->lines.name, s->unordered);
-		check_rate(s);
-		check_overlap(s);
+		check_rate(m, s);
+		check_overlap(m, s);
 	}
-	if (late)
-		cli_notice(opt.quiet, "%" PRIu64 " lines came too late and follow later ones: see --lag", late);
-	if (!any && good && !out.error)
+	if (m->late)
+		cli_notice(opt.quiet, "%" PRIu64 " lines came too late and follow later ones: see --lag", m->late);
+	if (!any && good && !m->out.error)
 		warnx("no source has trace lines");
 	return good && any;
 }
 
 int main(int argc, char **argv)
 {
+	struct merge m = {};
 	int status = EXIT_SUCCESS;
 
 	cli_parse(&cli, argc, argv);
-	out_open(&out, STDOUT_FILENO);
-	progress_start(&progress);
-	open_sources(argc, argv);
-	us_init(&us, opt.rate ? opt.rate : find_rate());
-	merge();
-	progress_end(&progress);
-	if (!out.error && !check())
+	out_open(&m.out, STDOUT_FILENO);
+	progress_start(&m.progress);
+	open_sources(&m, argc, argv);
+	us_init(&m.us, opt.rate ? opt.rate : find_rate(&m));
+	merge_all(&m);
+	progress_end(&m.progress);
+	if (!m.out.error && !check(&m))
 		status = EXIT_FAILURE;
-	for (size_t i = 0; i < num_sources; i++)
-		source_free(&sources[i]);
-	free(sources);
+	for (size_t i = 0; i < m.n; i++)
+		source_free(&m.sources[i]);
+	free(m.sources);
 	free(opt.named);
-	return cli_close(&out, status);
+	return cli_close(&m.out, status);
 }
