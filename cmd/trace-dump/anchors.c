@@ -14,6 +14,7 @@
 #include "mem.h"
 #include "number.h"
 #include "probeline.h"
+#include "search.h"
 #include "wall.h"
 
 enum {
@@ -155,17 +156,7 @@ int anchors_read_clocks(struct anchors *a, const char *path)
 /* The index of the first of the two anchors around these ticks, or nearest to them. There must be two at least. */
 static size_t find_pair(const struct anchors *a, uint64_t tsc)
 {
-	size_t low = 0, high = a->n - 2;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->all[middle + 1].tsc <= tsc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, a->n - 2, a->all[i + 1].tsc > tsc);
 }
 
 uint64_t anchors_rate(const struct anchors *a)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "digits.h"
+#include "search.h"
 
 enum {
 	NS = 1000000000,
@@ -55,17 +56,7 @@ static uint64_t printed_ns(const struct us *us, uint64_t ticks)
 
 uint64_t us_ticks(const struct us *us, uint64_t ns)
 {
-	uint64_t low = 0, high = UINT64_MAX;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (printed_ns(us, middle) < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(ticks, UINT64_MAX, printed_ns(us, ticks) >= ns);
 }
 
 char *us_format(const struct us *us, char *to, uint64_t ticks)
