@@ -143,6 +143,26 @@ bad deeper: nested too deep'
     [[ $("$BIN/json" objects) == 'bad objects: nested too deep' ]]
 }
 
+# What the member "a" of this text is, as written and without quotes.
+member_is() { # TEXT VALUE [UNQUOTED]
+    printf '%s' "$1" >text
+    equal "$("$BIN/json" -m a text; echo .)" "good text
+$2
+${3-$2}
+."
+}
+
+@test "a member is found by its name, however that is escaped" {
+    member_is '{"b":{"a":0},"a":1,"a":2}' 1
+    member_is ' { "a" : [ {} , "]" ] } ' '[ {} , "]" ]'
+    member_is '{"\u0061":"x\"y"}' '"x\"y"' 'x\"y'
+    member_is '{"a":""}' '""' ''
+    member_is '{"ab":1,"A":2,"":3}' ''
+    member_is '["a",1]' ''
+    member_is '"a"' ''
+    member_is '{}' ''
+}
+
 @test "the public JSON test suite, in the folder that JSON_TEST_SUITE names" {
     [ -d "${JSON_TEST_SUITE:-}" ] || skip 'JSON_TEST_SUITE names no folder'
     "$BIN/json" "$JSON_TEST_SUITE"/y_*.json >y

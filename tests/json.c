@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints whether common/base/json accepts each file as JSON text: "good NAME", or "bad NAME: why". */
+/*
+ * Prints whether common/base/json accepts each file as JSON text: "good NAME", or "bad NAME: why". With -m MEMBER first,
+ * also the value of this member, as written and without quotes.
+ */
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +15,9 @@
 
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
+	const char *name = argc > 2 && strcmp(argv[1], "-m") == 0 ? argv[2] : NULL;
+
+	for (int i = name ? 3 : 1; i < argc; i++) {
 		int fd = io_open(argv[i]);
 		struct stat st;
 		struct json j;
@@ -30,6 +35,12 @@ int main(int argc, char **argv)
 			printf("good %s\n", argv[i]);
 		else
 			printf("bad %s: %s\n", argv[i], j.error);
+		if (name) {
+			struct slice value = json_member((struct slice){text, st.st_size}, slice_of(name));
+			struct slice plain = json_unquoted(value);
+
+			printf("%.*s\n%.*s\n", (int)value.n, value.p, (int)plain.n, plain.p);
+		}
 		close(fd);
 		free(text);
 	}

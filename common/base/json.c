@@ -279,15 +279,38 @@ bool json_end(struct json *j)
 	return j->p == j->end || json_fail(j, "text after the value");
 }
 
-bool json_is(struct slice raw, const char *text)
+static bool is(struct slice raw, struct slice text)
 {
 	char plain[64];
 
-	if (slice_is(raw, text))
+	if (slice_equal(raw, text))
 		return true;
 	if (raw.n > sizeof(plain) || !memchr(raw.p, '\\', raw.n))
 		return false;
-	return slice_is((struct slice){plain, json_unescape(plain, raw)}, text);
+	return slice_equal((struct slice){plain, json_unescape(plain, raw)}, text);
+}
+
+bool json_is(struct slice raw, const char *text)
+{
+	return is(raw, slice_of(text));
+}
+
+struct slice json_member(struct slice object, struct slice name)
+{
+	struct slice key, value;
+	struct json j;
+
+	json_init(&j, object.p, object.n);
+	if (json_peek(&j) == '{')
+		for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);)
+			if (is(key, name))
+				return value;
+	return (struct slice){"", 0};
+}
+
+struct slice json_unquoted(struct slice value)
+{
+	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;
 }
 
 static unsigned four_hex(const char *p)

@@ -76,6 +76,17 @@ bool json_end(struct json *j);
 bool json_is(struct slice raw, const char *text);
 
 /*
+ * The value of an object's first member of this name, as written; empty if there is none, or if the text is not an
+ * object. For text that was checked before, such as what json_value() returned.
+ *
+ *	json_unquoted(json_member(value, slice_of("hostnqn")))
+ */
+struct slice json_member(struct slice object, struct slice name);
+
+/* A string, as it is written between its quotes; any other value as it is. */
+struct slice json_unquoted(struct slice value);
+
+/*
  * Decodes a raw string into to, which has room for raw.n bytes or more, and returns the number of
  * bytes written. Surrogates without a partner become U+FFFD; \u0000 becomes a NUL byte.
  */
