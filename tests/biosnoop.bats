@@ -283,6 +283,7 @@ write_inner() { # N
     write_inner 1
     late=$writer
     issued=$(uptime_ms)
+    # that is what is measured
     sleep 0.5
     thawed=$(uptime_ms)
     fsfreeze -u mounted

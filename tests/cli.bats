@@ -208,7 +208,7 @@ r, w = os.pipe()
 fcntl.fcntl(w, fcntl.F_SETFL, os.O_NONBLOCK)
 p = subprocess.Popen([sys.argv[1], 'input'], stdout=w)
 os.close(w)
-time.sleep(0.1)
+time.sleep(0.1) # until the pipe is full
 while data := os.read(r, 1000):
     os.write(1, data)
 sys.exit(p.wait())

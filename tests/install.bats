@@ -98,7 +98,7 @@ spdk-trace-tools.7'
     equal "$(grep -c "/Makefile$" list)" 1
     # from the archive itself, at another time and place: the same bytes
     tar -xzf one/"$archive" -C two/further --strip-components=1
-    sleep 1
+    wait_for sh "[ \$(date +%s) -gt $(stat -c %Y one/"$archive") ]"
     (umask 077; make -s -C two/further dist 2>log)
     grep -q 'no git checkout' log
     cmp one/"$archive" two/further/"$archive"

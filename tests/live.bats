@@ -242,6 +242,7 @@ written() {
     wait_for sh "[ \$(wc -l <out) -gt $before ]"
     # a job in the background of a script ignores it, and so does what it runs
     kill -INT "$(cat id)"
+    # nothing happens
     sleep 0.5
     [ ! -s status ]
     kill "$(cat id)"

@@ -214,6 +214,14 @@ table_ms() { # COLUMN
     grep -q ' blocked in read, since before$' lines
 }
 
+has_run() { # PID
+    [ "$(cut -d ' ' -f 14 "/proc/$1/stat")" -gt 0 ]
+}
+
+is_running() { # PID
+    grep -q '^State:.R' "/proc/$1/status"
+}
+
 is_stopped() { # PID
     grep -q '^State:.T (stopped)$' "/proc/$1/status"
 }
@@ -222,20 +230,21 @@ is_stopped() { # PID
 record_moves() {
     offcpu-target spin=100000 </dev/null >/dev/null &
     started=$!
-    sleep 0.2
+    wait_for has_run $started
     trace -j -p "$started,$idle"
     kill -STOP $started
     # where others want the CPU, it takes a while until it has it and stops
     wait_for is_stopped $started
     sleep 0.3
     kill -CONT $started
-    sleep 0.1
+    wait_for is_running $started
     # it runs when it is moved, whoever else wants to: who moves it does so from the other CPU, and waits for no one
     chrt -f -p 1 $started
     # shellcheck disable=SC2016 # the inner shell expands them
     chrt -f 2 bash -ec 'for cpu in 0 1 0 1 0 1 0 1 0 1; do
         taskset -p -c $cpu $$
         taskset -p -c $cpu "$1"
+        # it runs there for a while
         sleep 0.05
     done' moves $started >/dev/null
     kill "$recorder"
@@ -319,22 +328,39 @@ record_moves() {
     [ "$(cat pid)" -lt 100 ]
 }
 
+# Two processes that do nothing.
+start_rivals() {
+    sleep 1000 3>&- &
+    rival=$!
+    disown
+    sleep 1000 3>&- &
+    rival+=" $!"
+    disown
+}
+
+# Ends them, and waits for the recorder, which ends with them.
+end_rivals() {
+    # shellcheck disable=SC2086 # they are words
+    kill $rival
+    wait_for test ! -e "/proc/$recorder"
+    ends_itself "$(grep -q 'has skipped' log && echo 1 || echo 0)" "$recorder"
+    recorder=
+}
+
 @test "it ends with the last of its processes" {
-    sleep 3 &
-    local first=$!
-    sleep 4 &
-    SECONDS=0
-    run --separate-stderr timeout 20 offcpusnoop -p $first,$! 60
-    equal "$status" "$([[ $stderr == *'has skipped'* ]] && echo 1 || echo 0)"
-    [ $SECONDS -lt 15 ]
-    says 'offcpusnoop: the processes have ended'
+    start_rivals
+    trace -p "${rival/ /,}" 60
+    end_rivals
+    grep -q 'offcpusnoop: the processes have ended' log
     # each has a row
-    equal "$(grep -c '^sleep ' <<<"$stderr")" 2
+    equal "$(grep -c '^sleep ' log)" 2
     # a second list takes the place of the first
-    sleep 2 &
-    run --separate-stderr timeout 20 offcpusnoop -p "$idle,$$" -p $! 60
-    says "offcpusnoop: process $! has ended"
-    equal "$(grep -c '^sleep ' <<<"$stderr")" 1
+    start_rivals
+    trace -p "$idle,$$" -p "${rival%% *}" 60
+    local recorded=${rival%% *}
+    end_rivals
+    grep -q "offcpusnoop: process $recorded has ended" log
+    equal "$(grep -c '^sleep ' log)" 1
 }
 
 # bats test_tags=any-kernel

@@ -386,9 +386,12 @@ record_open() { # OPTION...
     wait_for sleeps_as early "$started"
     tid=$(grep -l '(early)' "/proc/$started/task/"*/stat | sed 's|.*task/||; s|/.*||')
     add -f -t "$tid"
-    sleep 0.2
     end_anyhow
     equal "$(sed 's/ [0-9]*$//; s/;.*;/ /' lines)" 'early [none]'
+}
+
+has_waited() { # TIMES PID
+    [ "$(sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$2/status")" -ge "$1" ]
 }
 
 # Becomes a command in a cgroup.
@@ -405,7 +408,7 @@ in_cgroup() { # CGROUP COMMAND...
         (in_cgroup "$directory" blocked-target sleeps=5) </dev/null >measured
         blocked-target sleeps=100000 </dev/null >/dev/null &
         blocked=$!
-        sleep 0.2
+        wait_for has_waited 3 $blocked
         kill $blocked
         end_anyhow
         equal "$(jq -r 'select(.target.user[0] == "sleep_here") | .target.comm' lines | sort -u)" sleeper
@@ -417,7 +420,6 @@ in_cgroup() { # CGROUP COMMAND...
     disown
     wait_for sleeps_in sleep $blocked
     add -j --cgroup "$cgroup"
-    sleep 0.2
     end_anyhow
     equal "$(jq -c '[.target.pid, .waker.comm]' lines)" "[$blocked,\"[none]\"]"
     kill $blocked
@@ -526,6 +528,7 @@ in_cgroup() { # CGROUP COMMAND...
     disown
     add -f -p "$idle",$last 600
     kill "$idle"
+    # nothing happens
     sleep 0.3
     kill -0 "$recorder"
     kill $last

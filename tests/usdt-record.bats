@@ -263,7 +263,7 @@ nvmf_poll_group_add_qpair: tsc=0x64"
     record_running usdt-target forks=3 -- -F -e 'forked(n)'
     equal "$(events lines)" "$(printf 'forked: n=0x%x\n' 0 100 1 101 2 102)"
     # the last one, which outlives what started it
-    status_is 0 usdt-record -q -F -x "$BIN/usdt-target" -e 'forked(n)' -- bash -c '(sleep 0.3; usdt-target forks=1) & :'
+    status_is 0 usdt-record -q -F -x "$BIN/usdt-target" -e 'forked(n)' -- bash -c '(while kill -0 $$; do sleep 0.01; done 2>/dev/null; usdt-target forks=1) & :'
     equal "$(events <<<"$output")" "$(printf 'forked: n=0x%x\n' 0 100)"
 }
 
@@ -434,6 +434,7 @@ guarded: n=0x7'
     # the pipe is full: it is in a call whose first argument is standard output
     wait_for grep -q '^[0-9]* 0x1 ' "/proc/$recorder/syscall"
     kill "$recorder"
+    # nothing happens
     sleep 0.3
     kill -0 "$recorder"
     kill "$recorder"
@@ -449,6 +450,7 @@ guarded: n=0x7'
     recorder=$!
     wait_for_text recording log
     kill -HUP "$recorder"
+    # nothing happens
     sleep 0.2
     echo >&"$go"
     wait
