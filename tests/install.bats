@@ -42,19 +42,6 @@ spdk-trace-tools.7'
     equal "$(find root/ -type f)" ''
 }
 
-@test "the folder of the sources may have any name, of which nothing runs" {
-    folder="a b'c \$x; touch ran; '"
-    mkdir "$folder"
-    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C "$folder"
-    for _ in 1 2; do
-        make -C "$folder" MAKEFLAGS= build/trace-join >log 2>&1 || { cat log; return 1; }
-    done
-    # the second time nothing has changed
-    equal "$(grep -c ' CC ' log)" 0
-    equal "$(find . -name ran)" ''
-    "$folder/build/trace-join" -V
-}
-
 @test "PROGRAM_PREFIX goes before names that other packages use, everywhere" {
     local prefixed tool
     prefixed=$(sed -n 's/^PREFIXED ?= //p' "$SOURCE/Makefile")

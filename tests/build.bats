@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# What make makes of the sources.
+# bats file_tags=plain
+
+load helpers
+
+# Copies the sources, as they are.
+copy_to() { # FOLDER
+    mkdir "$1"
+    tar -c -C "$ROOT" --exclude=./build --exclude=./.git . | tar -x -C "$1"
+}
+
+@test "the folder of the sources may have any name, of which nothing runs" {
+    folder="a b'c \$x; touch ran; '"
+    copy_to "$folder"
+    for _ in 1 2; do
+        make -C "$folder" MAKEFLAGS= build/trace-join >log 2>&1 || { cat log; return 1; }
+    done
+    # the second time nothing has changed
+    equal "$(grep -c ' CC ' log)" 0
+    equal "$(find . -name ran)" ''
+    "$folder/build/trace-join" -V
+}
+
+@test "no two folders of common/ include each other, directly or through others" {
+    copy_to sources
+    local folder other objects=()
+    for folder in sources/common/*; do
+        touch "$folder/in_${folder##*/}.h"
+        for other in sources/common/*; do
+            [ "$folder" = "$other" ] || echo "#include \"in_${other##*/}.h\"" >"$folder/to_${other##*/}.c"
+            objects+=("build/${folder#*/}/to_${other##*/}.o")
+        done
+    done
+    run ! make -k -j2 -C sources MAKEFLAGS= "${objects[@]}"
+    (cd sources/build/common && printf '%s\n' */to_*.o) | sed 's/\/to_/ /; s/\.o$//' >included
+    grep -x 'model line' included
+    # it says where there is a circle
+    tsort included
+}
