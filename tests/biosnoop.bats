@@ -76,7 +76,7 @@ column() {
 
 # Makes a file system on the disk, and mounts it; its path is $mounted.
 mount_disk() { # [SIZE]
-    mkfs.ext4 -q "$loop" "$@" 2>/dev/null || skip 'mkfs.ext4 is not here'
+    mkfs.ext4 -q "$loop" "$@" 2>/dev/null || lacks 'mkfs.ext4 is not here'
     mkdir mounted
     mount "$loop" mounted 2>/dev/null || skip 'nothing can be mounted here'
     mounted=$PWD/mounted
