@@ -3,23 +3,14 @@
 
 load helpers
 
-# Writes an input of which the tool prints many lines to the file input.
+# Writes an input of which the tool prints many lines to the file input, by tests/inputs.c.
 input_of() {
     case $1 in
     trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
-    qpair-lifetimes) seq 20000 | awk '{ printf "nvmf_poll_group_add_qpair: tsc=%x, qpair=%x, thread=1\n", $1, $1 }' ;;
-    trace-spans)
-        seq 20000 | awk '{ printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"NEW\",\"object\":{\"id\":\"r%d\",\"value\":\"0x%x\"}}\n", $1, $1, $1, $1 }'
-        ;;
-    trace-join | trace-chrome | trace-perfetto | trace-merge)
-        grep '"us":' "$DATA/common.jsonl" | awk '{ all = all $0 "\n" } END { for (i = 0; i < 500; i++) printf "%s", all }'
-        ;;
-    trace-latency)
-        seq 4000 | awk '{
-            line = "{\"tsc\":1,\"us\":%d,\"lcore\":0,\"tpoint\":\"%s\",\"object\":{\"id\":\"r%d\",\"us\":1,\"value\":\"0x%x\"}}\n"
-            printf line line, $1, "S" $1, $1, $1, $1, "END", $1, $1
-        }'
-        ;;
+    qpair-lifetimes) inputs adds 20000 ;;
+    trace-latency) inputs states 4000 ;;
+    # these read trace lines
+    *) inputs objects 20000 ;;
     esac >input
 }
 
@@ -84,7 +75,7 @@ input_of() {
     done
 }
 
-@test "each tool has a page, tests, wrong usages, and a row in README and in spdk-trace-tools(7)" {
+@test "each tool has a page, all kinds of tests, and a row in README and in spdk-trace-tools(7)" {
     for tool in "$ROOT"/cmd/*; do
         tool=${tool##*/}
         echo "$tool"
@@ -94,6 +85,16 @@ input_of() {
         grep -q "^\.It Xr $tool 1 Ta" "$ROOT/docs/spdk-trace-tools.7"
         # STATUS % MESSAGE % COMMAND
         grep -qE "^[12] %.*%(.*[ |;])?$tool( |$)" "$ROOT/tests/mistakes.bats"
+    done
+    for tool in $(filters); do
+        echo "$tool"
+        grep -q "READER(\"$tool\", " "$ROOT/tests/fuzz.c"
+        grep -qE "^    ['\"][^|]*\|$tool " "$ROOT/tests/faults.bats"
+        grep -qE "^    ['\"]$tool [^|]*\|" "$ROOT/tests/growth.bats"
+    done
+    for tool in "$ROOT"/bpf/*.bpf.c; do
+        tool=$(basename "$tool" .bpf.c)
+        [ ! -e "$ROOT/cmd/$tool" ] || grep -q "\<$tool\>" "$ROOT"/tests/faults-*.bats
     done
     # and each page is a tool's
     (cd "$ROOT" && ls cmd) | diff - <(cd "$ROOT/docs" && printf '%s\n' *.1 | sed 's/\.1$//')

@@ -65,24 +65,56 @@ try_all() {
     [ "$wrong" = 0 ] && [ "$tried" -gt 0 ]
 }
 
-@test "another kind of input" {
+# Prints what a tool reads, which it says of a directory.
+reads() { # TOOL
+    { "$1" dir 2>&1 || true; } | sed -n 's/.*: a directory, not \([^;]*\).*/\1/p'
+}
+
+@test "another kind of input is named by every filter, with what makes trace lines of it" {
+    local tool reads file what try
+    for tool in $(filters); do
+        reads=$(reads "$tool")
+        while IFS='|' read -r file what try; do
+            [ "$what" != "$reads" ] && [[ $tool != trace-dump || ! $file =~ ^(trace|spdk.json)$ ]] || continue
+            status_is 1 "$tool" "$file"
+            says "$tool: $file: $what, not $reads"
+            [ "$reads" != 'trace lines' ] || says "; try: ${try//TOOL/$tool}"
+        done <<'K'
+trace|a binary trace|trace-dump trace | TOOL
+spdk.json|the JSON of spdk_trace|trace-dump spdk.json | TOOL
+spdk.txt|the text of spdk_trace|spdk_trace -j -f TRACE | trace-dump
+lines|trace lines|
+joined|the text of trace-join|trace-join -j
+probes|probe lines|qpair-lifetimes probes | trace-join -l - TRACE-LINES
+lifetimes|lifetime lines|trace-join -l lifetimes TRACE-LINES
+owners|the owners of a trace|qpair-lifetimes -O owners PROBES
+definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
+info|what trace-dump -d or -i prints|trace-dump without -d and -i
+encoded|encoded lines of trace-latency|trace-latency --merge encoded
+spans|span lines|the trace lines that trace-spans read
+chrome.json|a trace for chrome://tracing|open it in chrome://tracing
+drawn.pftrace|a trace for Perfetto|open it in ui.perfetto.dev
+utf16|text in UTF-16|iconv -f UTF-16 -t UTF-8 utf16 | TOOL
+packed.xz|compressed by xz|xz -dc packed.xz | TOOL
+packed.gzip|compressed by gzip|gzip -dc packed.gzip | TOOL
+packed.zstd|compressed by zstd|zstd -dc packed.zstd | TOOL
+packed.bzip2|compressed by bzip2|bzip2 -dc packed.bzip2 | TOOL
+packed.lz4|compressed by lz4|lz4 -dc packed.lz4 | TOOL
+K
+    done
+}
+
+@test "another kind of input for an option, from a pipe, or in part" {
     try_all <<'T'
-1 % trace-join: trace: a binary trace, not trace lines; try: trace-dump trace | trace-join % trace-join trace
-1 % trace-latency: trace: a binary trace, not trace lines; try: trace-dump trace | trace-latency % trace-latency trace
-1 % trace-merge: trace: a binary trace, not trace lines; try: trace-dump trace | trace-merge - % trace-merge lines trace
-1 % trace-spans: trace: a binary trace, not trace lines; try: trace-dump trace | trace-spans % trace-spans trace
-1 % trace-perfetto: trace: a binary trace, not trace lines; try: trace-dump trace | trace-perfetto % trace-perfetto trace
-1 % trace-chrome: trace: a binary trace, not trace lines; try: trace-dump trace | trace-chrome % trace-chrome trace
 1 % qpair-lifetimes: trace: a binary trace, not probe lines; try: usdt-record -p PID % qpair-lifetimes trace
 1 % trace-join: <stdin>: a binary trace, not trace lines; try: trace-dump - | trace-join % cat trace | trace-join
 1 % trace-join: modern: a binary trace % trace-join -j modern
+1 % trace-merge: trace: a binary trace, not trace lines; try: trace-dump trace | trace-merge - % trace-merge lines trace
 1 % trace: a binary trace, not lifetime lines; try: qpair-lifetimes PROBES > LIFETIMES % trace-join -l trace lines
 1 % trace: a binary trace, not the owners that trace-dump -O prints; try: trace-dump -O trace | qpair-lifetimes -O - PROBES % qpair-lifetimes -O trace probes
 1 % try: trace-dump trace | trace-latency -e | trace-latency --merge % trace-latency --merge trace
 1 % try: trace-dump trace | trace-latency -e | trace-latency --against - % trace-latency --against trace lines
-1 % spdk.json: the JSON of spdk_trace, not trace lines; try: trace-dump spdk.json | trace-join % trace-join spdk.json
 1 % the JSON of spdk_trace, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O spdk.json probes
-1 % the JSON of spdk_trace, not probe lines % qpair-lifetimes spdk.json
 1 % trace-dump: lines: trace lines, not an SPDK trace file; try: trace-join lines % trace-dump lines
 1 % trace-dump: <stdin>: trace lines, not an SPDK trace file; try: trace-join - % trace-dump <lines
 1 % lines: trace lines, not lifetime lines; try: qpair-lifetimes PROBES > LIFETIMES % trace-join -l lines lines
@@ -90,35 +122,15 @@ try_all() {
 1 % lines: trace lines, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O lines probes
 1 % lines: trace lines, not what trace-latency -e prints; try: trace-latency -e lines | trace-latency --merge % trace-latency --merge lines
 1 % trace-latency -e lines | trace-latency --against - % trace-latency --against lines lines
-1 % probes: probe lines, not trace lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join probes
 1 % probes: probe lines, not lifetime lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join -l probes lines
 1 % probes: probe lines, not an SPDK trace file; try: qpair-lifetimes probes | % trace-dump probes
-1 % probes: probe lines, not trace lines % trace-latency probes
 1 % probes: probe lines, not the owners % qpair-lifetimes -O probes probes
-1 % lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES % trace-join lifetimes
 1 % lifetimes: lifetime lines, not probe lines; try: trace-join -l lifetimes TRACE-LINES % qpair-lifetimes lifetimes
-1 % lifetimes: lifetime lines, not an SPDK trace file % trace-dump lifetimes
 1 % lifetimes: lifetime lines, not the owners % qpair-lifetimes -O lifetimes probes
 1 % owners: the owners of a trace, not lifetime lines; try: qpair-lifetimes -O owners PROBES % trace-join -l owners lines
 1 % owners: the owners of a trace, not probe lines; try: qpair-lifetimes -O owners PROBES % qpair-lifetimes owners
-1 % owners: the owners of a trace, not trace lines % trace-chrome owners
-1 % definitions: what trace-dump -d or -i prints, not trace lines; try: trace-dump without -d and -i % trace-join definitions
-1 % info: what trace-dump -d or -i prints, not trace lines % trace-dump -i trace >info; trace-latency info
-1 % encoded: encoded lines of trace-latency, not trace lines; try: trace-latency --merge encoded % trace-latency encoded
-1 % encoded: encoded lines of trace-latency, not trace lines % trace-join encoded
-1 % spans: span lines, not trace lines; try: the trace lines that trace-spans read % trace-latency spans
-1 % spans: span lines, not trace lines % trace-spans spans
-1 % chrome.json: a trace for chrome://tracing, not trace lines; try: open it in chrome://tracing % trace-chrome chrome.json
-1 % drawn.pftrace: a trace for Perfetto, not trace lines; try: open it in ui.perfetto.dev % trace-perfetto drawn.pftrace
-1 % drawn.pftrace: a trace for Perfetto, not an SPDK trace file % trace-dump drawn.pftrace
-1 % chrome.json: a trace for chrome://tracing, not an SPDK trace file % trace-dump chrome.json
-1 % joined: the text of trace-join, not trace lines; try: trace-join -j % trace-latency joined
 1 % <stdin>: the text of trace-join, not trace lines; try: trace-join -j % trace-join -l lifetimes lines | trace-latency -g args.qpair.hostnqn
-1 % joined: the text of trace-join, not an SPDK trace file % trace-dump joined
 1 % spdk.txt: the text of spdk_trace, not an SPDK trace file; try: spdk_trace -j -f TRACE | trace-dump % trace-dump spdk.txt
-1 % spdk.txt: the text of spdk_trace, not trace lines % trace-join spdk.txt
-1 % utf16: text in UTF-16, not trace lines; try: iconv -f UTF-16 -t UTF-8 utf16 | trace-join % trace-join utf16
-1 % utf16: text in UTF-16, not probe lines % qpair-lifetimes utf16
 1 % /sh: a program or library, not trace lines % trace-join "$(command -v sh)"
 1 % /sh: a program or library, not an SPDK trace file % trace-dump "$(command -v sh)"
 1 % zeros: binary data, not trace lines % trace-join zeros
@@ -138,16 +150,11 @@ try_all() {
 T
 }
 
-@test "compressed input" {
+@test "compressed input for an option, or from a pipe" {
     local kind
     for kind in xz gzip zstd bzip2 lz4; do
         sed "s/KIND/$kind/g" <<'T'
-1 % trace-dump: packed.KIND: compressed by KIND, not an SPDK trace file; try: KIND -dc packed.KIND | trace-dump % trace-dump packed.KIND
 1 % trace-dump: <stdin>: compressed by KIND, not an SPDK trace file; try: KIND -dc - | trace-dump % trace-dump <packed.KIND
-1 % trace-join: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-join % trace-join packed.KIND
-1 % trace-latency: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-latency % trace-latency packed.KIND
-1 % trace-chrome: packed.KIND: compressed by KIND, not trace lines; try: KIND -dc packed.KIND | trace-chrome % trace-chrome packed.KIND
-1 % qpair-lifetimes: packed.KIND: compressed by KIND, not probe lines; try: KIND -dc packed.KIND | qpair-lifetimes % qpair-lifetimes packed.KIND
 1 % compressed by KIND, not lifetime lines; try: KIND -dc packed.KIND | trace-join -l - TRACE-LINES % trace-join -l packed.KIND lines
 1 % not the owners that trace-dump -O prints; try: KIND -dc packed.KIND | qpair-lifetimes -O - PROBES % qpair-lifetimes -O packed.KIND probes
 1 % not what trace-latency -e prints; try: KIND -dc packed.KIND | trace-latency --merge % trace-latency --merge packed.KIND
@@ -193,7 +200,6 @@ T
 0 % trace-join: empty: no lifetime lines: nothing can be named % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
 0 % left out 1 qpairs that were added before the recording started % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
-1 % missing: No such file or directory % trace-dump missing
 1 % missing: No such file or directory % trace-join -l missing lines
 1 % missing: No such file or directory % qpair-lifetimes -O missing probes
 1 % missing: No such file or directory % trace-latency --against missing lines
