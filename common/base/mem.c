@@ -47,6 +47,6 @@ char *mem_printf(const char *format, ...)
 
 void *mem_grow(void *p, size_t *cap, size_t size)
 {
-	*cap = *cap ? 2 * *cap : 16;
+	*cap = *cap ? 2 * *cap : 4;
 	return mem_resize(p, *cap, size);
 }

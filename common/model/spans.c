@@ -60,6 +60,18 @@ static struct span *new_span(struct spans *spans)
 	return s;
 }
 
+/* What a free span keeps for its next use. */
+static void free_parts(struct span *s)
+{
+	free(s->states);
+	free(s->lines);
+	out_close(&s->text);
+	out_close(&s->kept);
+	s->states = NULL;
+	s->lines = NULL;
+	s->cap = s->cap_lines = 0;
+}
+
 /* Frees a span; later entries of its object have no span. */
 static void free_span(struct spans *spans, struct span *s)
 {
@@ -70,6 +82,8 @@ static void free_span(struct spans *spans, struct span *s)
 	disks_close(&spans->disks, s);
 	s->n = 0;
 	s->generation++;
+	if (spans->over)
+		free_parts(s);
 	s->next = spans->free;
 	spans->free = s;
 }
@@ -505,10 +519,7 @@ void spans_end(struct spans *spans)
 void spans_free(struct spans *spans)
 {
 	for (size_t i = 0; i < spans->n; i++) {
-		free(spans->all[i]->states);
-		free(spans->all[i]->lines);
-		out_close(&spans->all[i]->text);
-		out_close(&spans->all[i]->kept);
+		free_parts(spans->all[i]);
 		free(spans->all[i]);
 	}
 	free(spans->all);
