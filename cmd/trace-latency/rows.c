@@ -243,9 +243,8 @@ static int by_rank(const void *a, const void *b, void *context)
 }
 
 /*
- * The time of all objects of a group and type is the sum of their transitions, or that of their
- * whole lives if it is longer. The latter is longer if lines were left out, and shorter if lives did
- * not end.
+ * Each transition has its share of the time of all transitions of its group and type. Whole lives may have more than
+ * that: some of it was before the interval, or before the first line.
  */
 static void set_shares(struct ranked_row *from, struct ranked_row *to)
 {
@@ -253,9 +252,9 @@ static void set_shares(struct ranked_row *from, struct ranked_row *to)
 
 	for (struct ranked_row *r = from; r < to; r++)
 		*(rows_is_life(r->row) ? &life : &parts) += r->row->times.sum;
-	total = life > parts ? life : parts;
+	total = parts ? parts : life;
 	for (struct ranked_row *r = from; r < to; r++)
-		r->share = total ? (double)r->row->times.sum / (double)total : 0;
+		r->share = r->row->times.sum > total ? 1 : (double)r->row->times.sum / (double)(total ? total : 1);
 }
 
 struct ranked_row *rows_ranked(const struct rows *rows)

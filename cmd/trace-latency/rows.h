@@ -100,7 +100,7 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
  */
 struct ranked_row {
 	const struct latency *row;
-	double share; /* of the time of its group's objects of its type, 0 to 1 */
+	double share; /* of the time of all transitions of its group and type, 0 to 1 */
 } * rows_ranked(const struct rows *rows);
 
 /* The order of groups; numbers in them are compared by value. */
