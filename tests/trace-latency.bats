@@ -236,7 +236,7 @@ related() {
     related >in
     equal "$(trace-latency -jq in | jq -c 'select(.object == "r")' | rows)" 'life:1:1.5 EXECUTING>EXECUTED:1:1.3 NEW>EXECUTING:1:0.2 '
     equal "$(trace-latency -jqr in | jq -c 'select(.object == "r")' | rows)" \
-        'life:1:1.5 DONE>EXECUTED:1:0.5 START>DONE:1:0.45 DONE>DONE:1:0.3 NEW>START:1:0.1 START>EXECUTING:1:0.1 EXECUTING>START:1:0.05 '
+        'life:1:1.6 DONE>EXECUTED:1:0.5 START>DONE:1:0.45 DONE>DONE:1:0.3 EXECUTED>DONE:1:0.1 NEW>START:1:0.1 START>EXECUTING:1:0.1 EXECUTING>START:1:0.05 '
     # their own rows stay as they are
     same_lines "trace-latency -jqr in | grep '\"object\":\"i\"'" "trace-latency -jq in | grep '\"object\":\"i\"'"
 }
@@ -395,11 +395,38 @@ L
     equal "$(trace-latency -jq -g lcore other | jq -c '[.group.lcore, .object]' | uniq | tr '\n' ' ')" '[0,"r"] [7,"i"] '
 }
 
+@test "-g assigns the same objects to a host with other keys and without" {
+    # a part of a split I/O names what it is a part of by address only
+    {
+        related
+        entry 2.610 BDEV_IO_START i2 - 0x50 '"args":{"ctx":"0x30"}'
+        entry 2.620 BDEV_IO_DONE i2 0.010 0x50 '"args":{"ctx":"0x30"}'
+    } | sed '/"i1"/s/"START"/"BDEV_IO_START"/' >in
+    deep >other
+    mktrace "$DATA/sample.jsonl" >trace
+    qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
+    trace-dump -q trace | trace-join -j -l lifetimes.txt >sample
+    for file in in other sample; do
+        for options in '' -r '-i 0.000001'; do
+            # shellcheck disable=SC2086 # they are words
+            {
+                trace-latency -jq $options -g args.qpair.hostnqn $file | jq -c '[.begin, .group["args.qpair.hostnqn"], .object, .from, .to, .count]' >all
+                trace-latency -jq $options -g args.qpair.hostnqn -g type $file |
+                    jq -c '[.begin, .group["args.qpair.hostnqn"], .object, .from, .to, .count]' >by-type
+            }
+            # the rows of a host's types add up to those of the host
+            jq -s -c 'group_by(.[:5])[] | .[0][:5] + [map(.[5]) | add]' all >want
+            jq -s -c 'group_by(.[:5])[] | .[0][:5] + [map(.[5]) | add]' by-type | diff want -
+        done
+    done
+    equal "$(trace-latency -jq -g args.qpair.hostnqn sample | jq -c 'select(.group["args.qpair.hostnqn"] == null)')" ''
+}
+
 @test "a group that is too long to be inherited by every related object is refused" {
     long=$(printf '%04097d' 0)
     { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:2}\"}"; entry 2.000 DONE r0 1 0x10; } >in
     status_is 1 trace-latency -q -g args.a in
-    says 'trace-latency: in:1: not a trace line, left out: a group of more than 4 KiB: group by something else'
+    says 'trace-latency: in: 1 objects left out: a group has more than 4 KiB, or there are more than 16777216: group by something else'
     # with its key, quotes and braces it has 4096 bytes
     { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:14}\"}"; entry 2.000 DONE r0 1 0x10; } >in
     status_is 0 trace-latency -q -g args.a in
@@ -451,6 +478,73 @@ L
     for i in 0 -1 x 1.0000000001 99999999999999; do
         status_is 2 trace-latency -i "$i" in
     done
+}
+
+@test "-i prints a table of layers for each stretch of time, and groups by what requests were" {
+    deep >in
+    cat >want <<'L'
+0.000000000 s to 0.000004000 s
+type  object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
+write r                    1        2.000     15.00      0.00      0.00     10.00     25.00     50.00
+
+0.000004000 s to 0.000008000 s
+type object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
+read r                    1        1.000      0.00      0.00      0.00     90.00     10.00      0.00
+
+L
+    status_is 0 trace-latency --layers -i 0.000004 -g type in
+    diff want - <<<"$output
+"
+    equal "$(trace-latency --layers -j -i 0.000004 in | jq -c '[.begin, .end, .count, .mean]' | plain | tr '\n' ' ')" '[0,4,1,2] [4,8,1,1] '
+    # transitions belong to the intervals in which they end, and to the group that is known then
+    equal "$(trace-latency -jq -i 0.0000011 -g type -g status in | jq -c 'select(.object == "r") | [.begin, .group[], (.life // .from), .count]' | plain | tr '\n' ' ')" \
+        '[2.2,"write","success",true,1] [2.2,"write","success","TCP_REQ_NEW",1] [2.2,"write","success","TCP_REQ_TRANSFER_C2H",1] [4.4,"read",null,true,1] [4.4,"read",null,"TCP_REQ_NEW",1] '
+    {
+        entry 1.000 NEW r0 - 0x10
+        entry 1.200 READY r0 0.200 0x10
+        entry 2.100 BDEV_IO_START i0 - 0x20 '"related":"r0"' '"args":{"type":2,"ctx":"0x10"}'
+        entry 2.200 COMPLETED r0 1.200 0x10
+    } >late
+    equal "$(trace-latency -jq -i 0.000001 -g type late | jq -c '[.begin, .group.type, (.life // .from), .count]' | plain | tr '\n' ' ')" \
+        '[1,null,"NEW",1] [2,"write",true,1] [2,"write","READY",1] '
+}
+
+# Sums of the shares of transitions, for each interval, group and type.
+sums() {
+    jq -s -c 'map(select(.from)) | group_by([.begin, .group, .object])[] | map(.share * 10000) | add | round / 100' | sort | uniq -c | awk '{ print $2 }'
+}
+
+@test "the shares of transitions add up to 100 %" {
+    mktrace -R 3 "$DATA/sample.jsonl" >trace
+    trace-dump -q trace >whole
+    # without the first entries of objects, and without the last ones
+    sed 1,40d whole >cut-off
+    head -n 200 whole >open
+    for file in whole cut-off open; do
+        for options in '' '-g lcore' '-g type -g blocks' '-i 0.00002' '-i 0.00001 -r' '-i 0.00002 -g type'; do
+            # shellcheck disable=SC2086 # they are words
+            trace-latency -jq $options $file | jq -c 'select(.share < 0 or .share > 1)' >wrong
+            [ ! -s wrong ]
+            # each is rounded to a hundredth of a percent
+            # shellcheck disable=SC2086 # they are words
+            trace-latency -jq $options $file | sums | awk '$1 < 99.9 || $1 > 100.1' >wrong
+            [ ! -s wrong ]
+        done
+    done
+    # a whole life also has the time before the first entry, or before the interval
+    equal "$(three | grep -v NEW | trace-latency -jq | plain | jq -c '[.life // .from, .share]' | tr '\n' ' ')" '[true,1] ["READY",1] '
+}
+
+@test "an entry long after a final state is of another object" {
+    {
+        entry 1.000 NEW r0 - 0x10
+        entry 2.000 COMPLETED r0 1.000 0x10
+        entry 10002.000 READY r0 10001.000 0x10
+        entry 10003.000 COMPLETED r0 10002.000 0x10
+    } >in
+    status_is 0 trace-latency -j in
+    equal "$(rows <<<"$output")" 'life:1:1 NEW>COMPLETED:1:1 '
+    equal "$stderr" 'trace-latency: in: 2 entries left out: their objects had ended'
 }
 
 # LIFE-COUNT of each interval that has whole lives, and their sum.
@@ -656,8 +750,8 @@ L
 }
 
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--layers -e' '--layers -H' '--layers -r' '--layers -i 1' \
-        '--layers --against x' '-i 1 -g type' '-e --against x' '-H --against x' \
+    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--layers -e' '--layers -H' '--layers -r' \
+        '--layers --against x' '-e --against x' '-H --against x' \
         '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
         '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
         # shellcheck disable=SC2086 # they are words
@@ -670,9 +764,9 @@ L
     mktrace "$DATA/sample.jsonl" >trace
     qpair-lifetimes "$DATA/sample-probes.txt" >lifetimes.txt
     sh 'trace-dump trace | trace-join -j -l lifetimes.txt | trace-latency -jq -g args.qpair.hostnqn >out'
-    # 13 requests were completed, the 14th has only begun; the bdev layer's I/Os are the hosts', too, except
+    # 13 requests were completed, the 14th has only begun; the bdev layer's I/Os are the hosts', too, also
     # those that the device Slow1 made of them for the one below it
     equal "$(jq -c 'select(.life) | [.group["args.qpair.hostnqn"], .object, .count]' out | sed 's/nqn.*fleet://' | tr '\n' ' ')" \
-        '["host-1","i",6] ["host-1","r",6] ["host-2","i",5] ["host-2","r",5] ["host-3","i",2] ["host-3","r",2] [null,"i",2] '
+        '["host-1","i",6] ["host-1","r",6] ["host-2","i",5] ["host-2","r",5] ["host-3","i",4] ["host-3","r",2] '
     equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 13
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "group.h"
 
+#include <stdlib.h>
+
 #include "json.h"
 #include "mem.h"
 
@@ -16,18 +18,14 @@ static enum lift_key lift_key_of(const char *name)
 	return key;
 }
 
-void group_add_key(struct group *group, const char *name)
+void group_start(struct group *group, const char *const *names, size_t n, struct intern *texts, uint32_t max)
 {
-	group->keys = mem_room(group->keys, group->n, &group->cap);
-	group->keys[group->n++] = (struct group_key){.name = name, .lift = lift_key_of(name)};
-}
-
-bool group_is_lifted(const struct group *group)
-{
-	for (size_t i = 0; i < group->n; i++)
-		if (group->keys[i].lift != LIFT_KEYS)
-			return true;
-	return false;
+	*group = (struct group){.n = n, .texts = texts, .max = max, .text.fd = OUT_MEMORY};
+	group->keys = mem_array(n, sizeof(*group->keys));
+	for (size_t i = 0; i < n; i++) {
+		group->keys[i] = (struct group_key){.name = names[i], .lift = lift_key_of(names[i])};
+		group->is_lifted |= group->keys[i].lift != LIFT_KEYS;
+	}
 }
 
 /* The value of an object's member, as it is written. */
@@ -45,7 +43,6 @@ static bool member(struct slice text, struct slice name, struct slice *value)
 	return false;
 }
 
-/* The same for an argument of a line, which is parsed already. */
 static bool argument(const struct traceline *line, struct slice name, struct slice *value)
 {
 	for (unsigned i = 0; i < line->num_args; i++)
@@ -56,85 +53,135 @@ static bool argument(const struct traceline *line, struct slice name, struct sli
 	return false;
 }
 
+/* A string as written, or a number. */
+static struct slice with_quotes(struct slice text)
+{
+	return text.p ? (struct slice){text.p - 1, text.n + 2} : text;
+}
+
+/* The value of a member of a line, as it is written. */
+static bool line_member(const struct traceline *line, struct slice text, struct slice name, struct slice *value)
+{
+	if (slice_is(name, "lcore"))
+		*value = line->lcore;
+	else if (slice_is(name, "size"))
+		*value = line->size;
+	else if (slice_is(name, "owner"))
+		*value = with_quotes(line->owner);
+	else if (slice_is(name, "poller"))
+		*value = with_quotes(line->poller);
+	else if (slice_is(name, "thread"))
+		*value = with_quotes(line->thread);
+	else if (slice_is(name, "tpoint"))
+		*value = with_quotes(line->tpoint);
+	else if (slice_is(name, "source"))
+		*value = with_quotes(line->source);
+	else
+		return member(text, name, value);
+	return value->p;
+}
+
 /* The value at a path of keys with dots between them. */
 static bool find(const struct traceline *line, struct slice text, const char *path, struct slice *value)
 {
-	bool in_args = strncmp(path, "args.", 5) == 0;
+	const bool in_args = strncmp(path, "args.", 5) == 0;
+	struct slice name;
 
-	*value = text;
-	for (path += in_args ? 5 : 0;; path++, in_args = false) {
-		struct slice name = {path, strcspn(path, ".")};
-
-		if (!(in_args ? argument(line, name, value) : member(*value, name, value)))
+	path += in_args ? 5 : 0;
+	name = (struct slice){path, strcspn(path, ".")};
+	if (!(in_args ? argument(line, name, value) : line_member(line, text, name, value)))
+		return false;
+	for (path += name.n; *path; path += name.n) {
+		name = (struct slice){++path, strcspn(path, ".")};
+		if (!member(*value, name, value))
 			return false;
-		path += name.n;
-		if (!*path)
-			return true;
 	}
+	return true;
 }
 
-/* Starts the text of a group. False: it has no keys, and an empty text. */
-static bool start(struct group *group)
+/* Starts a member of the group's text, the i-th; its value follows. */
+static void put_key(struct group *group, size_t i)
 {
-	group->text.len = 0;
-	return group->n;
+	if (!i)
+		group->text.len = 0;
+	out_char(&group->text, i ? ',' : '{');
+	out_json(&group->text, slice_of(group->keys[i].name));
+	out_char(&group->text, ':');
 }
 
-/* The next key of the group; its value follows. */
-static void put_key(struct out *out, const char *name)
+static uint32_t add(struct group *group)
 {
-	out_char(out, out->len ? ',' : '{');
-	out_json(out, slice_of(name));
-	out_char(out, ':');
+	if (group->n)
+		out_char(&group->text, '}');
+	if (group->text.len > GROUP_MAX)
+		return MAP_NONE;
+	return intern_add_below(group->texts, out_contents(&group->text), group->max);
 }
 
-struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related)
+uint32_t group_of_line(struct group *group, const struct traceline *line, struct slice text)
 {
-	struct out *out = &group->text;
-
-	if (!start(group))
-		return slice_of("");
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
 		struct slice value;
 
+		put_key(group, i);
 		if (find(line, text, key->name, &value))
 			key->found = true;
-		else if (!member(related, slice_of(key->name), &value))
+		else
 			value = slice_of("null");
-		put_key(out, key->name);
-		out_slice(out, value);
+		out_slice(&group->text, value);
 	}
-	out_char(out, '}');
-	return out_contents(out);
+	return add(group);
 }
 
-/* Whether a group has a value for a key, and it is not null. */
-static bool has_value(struct slice group, const char *name, struct slice *value)
+/* Starts to read the values of a group, which are in the order of the keys. */
+static void read_group(struct json *j, const struct group *group, uint32_t number)
 {
-	return member(group, slice_of(name), value) && !slice_is(*value, "null");
+	struct slice text = number == MAP_NONE ? slice_of("{}") : group->texts->all[number];
+
+	json_init(j, text.p, text.n);
+	json_object(j);
 }
 
-struct slice group_of_span(struct group *group, struct slice line, const struct lift *lift, struct slice parent)
+/* The next of them, if it is not null. */
+static bool next_value(struct json *j, struct slice *value)
 {
-	struct out *out = &group->text;
+	struct slice key;
 
-	if (!start(group))
-		return slice_of("");
+	return json_key(j, &key) && json_value(j, value) && !slice_is(*value, "null");
+}
+
+uint32_t group_of_span(struct group *group, const struct spans *spans, const struct span *s, uint32_t of_line,
+		       uint32_t parent)
+{
+	struct json own, above;
+
+	if (of_line == MAP_NONE || (!group->is_lifted && parent == MAP_NONE))
+		return of_line;
+	if (group->is_lifted)
+		lift_span(&group->lift, spans, s);
+	read_group(&own, group, of_line);
+	read_group(&above, group, parent);
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
-		struct slice value;
+		struct slice value, parents;
+		bool has_value = next_value(&own, &value);
+		bool has_parents = next_value(&above, &parents);
 
-		put_key(out, key->name);
-		if (has_value(line, key->name, &value))
-			out_slice(out, value);
-		else if (key->lift != LIFT_KEYS && lift_write(out, lift, key->lift))
+		put_key(group, i);
+		if (has_value)
+			out_slice(&group->text, value);
+		else if (key->lift != LIFT_KEYS && lift_write(&group->text, &group->lift, key->lift))
 			key->found = true;
-		else if (has_value(parent, key->name, &value))
-			out_slice(out, value);
 		else
-			out_text(out, "null");
+			out_slice(&group->text, has_parents ? parents : slice_of("null"));
 	}
-	out_char(out, '}');
-	return out_contents(out);
+	return add(group);
+}
+
+void group_free(struct group *group)
+{
+	free(group->keys);
+	lift_free(&group->lift);
+	out_close(&group->text);
 }

@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The groups of trace-latency: a JSON object that has the values of the keys that -g names. */
+/* The groups of trace-latency: JSON objects of the keys that -g names, and their values for an object. */
 #ifndef TRACE_LATENCY_GROUP_H
 #define TRACE_LATENCY_GROUP_H
 
+#include "intern.h"
 #include "lift.h"
 #include "out.h"
 #include "slice.h"
 #include "traceline.h"
 
-/* Bytes of a group: a long value is copied from the related object's group into many others. */
+/* Bytes of a group: a long value is part of the groups of all objects below its own. */
 enum { GROUP_MAX = 4 << 10 };
 
 struct group_key {
 	const char *name;   /* with dots between the keys of objects in objects: args.qpair.hostnqn */
-	enum lift_key lift; /* used for a span that has no such key in its lines; LIFT_KEYS: none */
-	bool found;         /* a line so far had it */
+	enum lift_key lift; /* used for a span that has no such key in its first line; LIFT_KEYS: none */
+	bool found;         /* an object so far had it */
 };
 
 struct group {
 	struct group_key *keys;
-	size_t n, cap;
-	struct out text; /* the latest group; OUT_MEMORY at first */
+	size_t n;
+	bool is_lifted;       /* some keys may be in lift.h */
+	struct intern *texts; /* of all groups; the only one is empty if there are no keys */
+	uint32_t max;         /* number of them */
+	struct lift lift;
+	struct out text; /* of the latest one */
 };
 
-/* The name must outlive the group. */
-void group_add_key(struct group *group, const char *name);
-
-/* Whether a key may be a fact about an I/O (see lift.h) that is not in its first line. */
-bool group_is_lifted(const struct group *group);
+/* The names and texts must outlive the group. */
+void group_start(struct group *group, const char *const *names, size_t n, struct intern *texts, uint32_t max);
 
 /*
- * The group of a trace line, given parsed and as text. It is empty if there are no keys. The value
- * of a key that the line does not have is that in the group of the related object, which may be
- * empty, else null. The text is valid until the next call.
+ * The number of an object's group as far as its first line has the keys, given parsed and as text. MAP_NONE if it is
+ * too long, or there are too many; here and below.
  */
-struct slice group_of(struct group *group, const struct traceline *line, struct slice text, struct slice related);
+uint32_t group_of_line(struct group *group, const struct traceline *line, struct slice text);
 
 /*
- * The group of a span. The value of a key is that in the group of the span's first line, unless it
- * is null there; else that in lift, else that in the group of its parent, which may be empty. The
- * text is valid until the next call.
+ * The number of a span's group. The value of a key is that in the group of its first line, unless it is null there;
+ * else that in lift.h, else that in the group of its parent, which may be MAP_NONE.
  */
-struct slice group_of_span(struct group *group, struct slice line, const struct lift *lift, struct slice parent);
+uint32_t group_of_span(struct group *group, const struct spans *spans, const struct span *s, uint32_t of_line,
+		       uint32_t parent);
+
+void group_free(struct group *group);
 
 #endif

@@ -19,20 +19,27 @@ static double change(uint64_t is, uint64_t was)
 	return is == was ? 0 : (double)is / (double)was - 1;
 }
 
-static void print_interval(struct out *out, const struct rows *rows)
+void print_interval(struct out *out, const struct rows_interval *interval)
 {
-	const uint64_t second = 1000000000, from = rows->interval.from, to = rows->interval.to;
+	const uint64_t second = 1000000000, from = interval->from, to = interval->to;
 
-	if (to && rows->num_filled)
+	if (to)
 		out_printf(out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s\n", from / second,
 			   from % second, to / second, to % second);
 }
 
-/* What follows the tables or histograms of an interval. */
-static void end_interval(struct out *out, const struct rows *rows)
+static void print_us(struct out *out, const char *key, uint64_t ns)
 {
-	if (rows->interval.to && rows->num_filled)
-		out_char(out, '\n');
+	out_printf(out, ",\"%s\":", key);
+	out_us(out, ns);
+}
+
+void print_interval_members(struct out *out, const struct rows_interval *interval)
+{
+	if (!interval->to)
+		return;
+	print_us(out, "begin", interval->from);
+	print_us(out, "end", interval->to);
 }
 
 /* A column of names. Its width is in characters, not bytes. */
@@ -113,7 +120,8 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 {
 	struct ranked_row *ranked = rows_ranked(rows);
 
-	print_interval(out, rows);
+	if (rows->num_filled)
+		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		uint32_t group = ranked[i].row->group;
 
@@ -124,14 +132,9 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 		}
 		print_row(out, rows, &ranked[i], base);
 	}
-	end_interval(out, rows);
+	if (rows->num_filled && rows->interval.to)
+		out_char(out, '\n');
 	free(ranked);
-}
-
-static void print_us(struct out *out, const char *key, uint64_t ns)
-{
-	out_printf(out, ",\"%s\":", key);
-	out_us(out, ns);
 }
 
 static void print_stats(struct out *out, const struct latency_stats *stats)
@@ -171,10 +174,7 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 
 		out_char(out, '{');
 		rows_write_key(out, rows, row);
-		if (rows->interval.to) {
-			print_us(out, "begin", rows->interval.from);
-			print_us(out, "end", rows->interval.to);
-		}
+		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64, row->times.count);
 		print_stats(out, &stats);
 		out_printf(out, ",\"share\":%.4f", ranked[i].share);
@@ -189,13 +189,15 @@ void print_histograms(struct out *out, const struct rows *rows)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
 
-	print_interval(out, rows);
+	if (rows->num_filled)
+		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		out_text(out, i ? "\n" : "");
 		rows_write_name(out, rows, ranked[i].row);
 		out_char(out, '\n');
 		histogram_powers(out, &ranked[i].row->times, "nsecs", true);
 	}
-	end_interval(out, rows);
+	if (rows->num_filled && rows->interval.to)
+		out_char(out, '\n');
 	free(ranked);
 }

@@ -6,6 +6,10 @@
 #include "out.h"
 #include "rows.h"
 
+/* The line above the tables of an interval, and the members "begin" and "end" of its JSON lines; nothing without one. */
+void print_interval(struct out *out, const struct rows_interval *interval);
+void print_interval_members(struct out *out, const struct rows_interval *interval);
+
 /* base: the rows of an earlier run to compare with, or NULL. */
 void print_table(struct out *out, const struct rows *rows, const struct rows *base);
 void print_json(struct out *out, const struct rows *rows, const struct rows *base);

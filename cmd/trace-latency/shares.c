@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "print.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
 		const uint64_t held[HELD_PARTS])
@@ -163,6 +164,8 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 	const struct share **all = sorted(shares, rows);
 
 	measure(&c, shares, rows);
+	if (shares->n)
+		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < shares->n; i++) {
 		struct slice group = rows->groups.all[all[i]->group];
 
@@ -188,6 +191,8 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 		out_char(&c.text, '\n');
 		out_slice(out, out_contents(&c.text));
 	}
+	if (shares->n && rows->interval.to)
+		out_char(out, '\n');
 	free(all);
 	free(c.widths);
 	out_close(&c.text);
@@ -200,6 +205,7 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 	for (size_t i = 0; i < shares->n; i++) {
 		out_char(out, '{');
 		rows_write_type(out, rows, all[i]->group, all[i]->type);
+		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", all[i]->count);
 		out_us(out, mean_of(all[i]));
 		out_text(out, ",\"layers\":{");

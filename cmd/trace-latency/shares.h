@@ -23,10 +23,11 @@ struct shares {
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
 		const uint64_t held[HELD_PARTS]);
 
-/* rows has the texts of the groups and types. */
+/* rows has the texts of the groups and types, and the interval. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);
 void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows);
 
+/* Leaves no rows. */
 void shares_free(struct shares *shares);
 
 #endif

@@ -16,7 +16,6 @@
 #include "encode.h"
 #include "group.h"
 #include "io.h"
-#include "measure.h"
 #include "mem.h"
 #include "out.h"
 #include "print.h"
@@ -31,71 +30,58 @@ static struct {
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
+	const char **keys; /* of -g */
+	size_t num_keys, cap_keys;
+} opt;
+
+struct run {
+	struct rows rows;
+	struct rows base;     /* of the earlier run */
+	struct shares shares; /* of --layers, instead of rows */
 	struct group group;
-} opt = {.group.text.fd = OUT_MEMORY};
+	struct trees trees;
+	struct out out;
+};
 
-static struct rows rows;
-static struct shares shares;
-static struct rows base; /* of the earlier run */
-
-/* One of them measures: trees, which is slower, only if whole trees of objects are needed. */
-static struct measure measure;
-static struct trees trees;
-
-static void print_rows(const struct rows *measured, struct out *out)
+/* Prints what was measured, in all or in an interval. */
+static void print(void *context)
 {
-	const struct rows *against = opt.base ? &base : NULL;
+	struct run *run = context;
+	const struct rows *base = opt.base ? &run->base : NULL;
 
-	if (opt.output == ENCODED)
-		encode_write(out, measured);
+	if (opt.layers && opt.output == JSON)
+		shares_print_json(&run->out, &run->shares, &run->rows);
+	else if (opt.layers)
+		shares_print_table(&run->out, &run->shares, &run->rows);
+	else if (opt.output == ENCODED)
+		encode_write(&run->out, &run->rows);
 	else if (opt.output == JSON)
-		print_json(out, measured, against);
+		print_json(&run->out, &run->rows, base);
 	else if (opt.output == HISTOGRAMS)
-		print_histograms(out, measured);
+		print_histograms(&run->out, &run->rows);
 	else
-		print_table(out, measured, against);
-}
-
-static void print(struct out *out)
-{
-	if (!opt.layers)
-		print_rows(&rows, out);
-	else if (opt.output == JSON)
-		shares_print_json(out, &shares, &rows);
-	else
-		shares_print_table(out, &shares, &rows);
-}
-
-static void note_lifecycle(const struct lifecycle *l, const char *name)
-{
-	cli_note(opt.quiet, name, l->out_of_order,
-		 "entries left out: each is earlier than the previous one of its object");
-	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
+		print_table(&run->out, &run->rows, base);
 }
 
 /* Prints notes about what could not be measured. */
-static void print_notes(const struct measure *m, const char *name)
+static void print_notes(const struct trees *t, const char *name)
 {
-	cli_note(opt.quiet, name, m->lifecycle.no_creation, "objects left out: their creation is not in the trace");
-	cli_note(opt.quiet, name, m->in_progress, "objects have no whole life: they were in progress at the end");
-	cli_note(opt.quiet, name, m->single_entry, "objects have no whole life: their creation is their only entry");
-	cli_note(opt.quiet, name, m->late,
-		 "whole lives are counted in a later interval: their last entry was not known to be the last");
-	cli_note(opt.quiet, name, m->cut_short,
-		 "whole lives are too short: their objects went on after an entry that seemed to be the last");
-	note_lifecycle(&m->lifecycle, name);
-}
+	const struct lifecycle *l = &t->spans.lifecycle;
 
-static void print_tree_notes(const struct trees *t, const char *name)
-{
 	cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
 	cli_note(opt.quiet, name, t->cut, "requests left out: their creation is not among the lines");
 	cli_note(opt.quiet, name, t->in_progress, "objects have no whole life: they were in progress at the end");
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
+	cli_note(opt.quiet, name, t->late,
+		 "whole lives are counted in a later interval: their last entry was not known to be the last");
+	cli_note(opt.quiet, name, t->cut_short,
+		 "whole lives are too short: their objects went on after an entry that seemed to be the last");
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
 	cli_note(opt.quiet, name, t->spans.beyond,
 		 "related objects or states left out: an object has more than are kept");
-	note_lifecycle(&t->spans.lifecycle, name);
+	cli_note(opt.quiet, name, l->out_of_order,
+		 "entries left out: each is earlier than the previous one of its object");
+	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
 	if (t->refused)
 		warnx("%s: %" PRIu64 " objects left out: a group has more than 4 KiB, or there are more than 16777216: "
 		      "group by something else",
@@ -114,32 +100,19 @@ static bool say_if_none(uint64_t measured, const char *name, const char *what)
 	return opt.output == ENCODED;
 }
 
-static bool check_measured(uint64_t measured, uint64_t lines, const char *name)
-{
-	return say_if_none(measured, name,
-			   lines ? "no object was seen in two states: nothing to measure"
-				 : "empty: there are no trace lines");
-}
-
 /* Returns 0, or -1 when something was wrong with the input. */
-static int measure_file(const char *path)
+static int measure_file(struct trees *t, const char *path)
 {
 	const char *name = io_name(path);
-	int status = measure_lines(&measure, path);
+	int status = trees_lines(t, path);
 
-	print_notes(&measure, name);
+	print_notes(t, name);
+	if (t->refused)
+		return -1;
 	/* what is wrong with the input explains the rest */
-	return status == 0 && !check_measured(measure.measured, measure.lines, name) ? -1 : status;
-}
-
-/* The same for trees. */
-static int measure_trees(const char *path)
-{
-	const char *name = io_name(path);
-	int status = trees_lines(&trees, path);
-
-	print_tree_notes(&trees, name);
-	if (trees.refused || (status == 0 && !check_measured(trees.measured, trees.lines, name)))
+	if (status == 0 && !say_if_none(t->measured, name,
+					t->lines ? "no object was seen in two states: nothing to measure"
+						 : "empty: there are no trace lines"))
 		return -1;
 	return status;
 }
@@ -155,28 +128,26 @@ static int read_encoded(struct rows *to, const char *path, const char *reader)
 }
 
 /* Returns 0, or -1 when something was wrong with one of the files. */
-static int read_files(const char *const *paths, size_t n)
+static int read_files(struct run *run, const char *const *paths, size_t n)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (opt.merge)
-			status |= read_encoded(&rows, paths[i], "trace-latency --merge");
-		else if (opt.layers || group_is_lifted(&opt.group))
-			status |= measure_trees(paths[i]);
+			status |= read_encoded(&run->rows, paths[i], "trace-latency --merge");
 		else
-			status |= measure_file(paths[i]);
+			status |= measure_file(&run->trees, paths[i]);
 	}
 	return status;
 }
 
 /* Whether all keys of -g were found; prints a message if not. */
-static bool check_keys(const char *name)
+static bool check_keys(const struct run *run, const char *name)
 {
 	bool good = true;
 
-	for (size_t i = 0; rows.groups.n && i < opt.group.n; i++) {
-		const struct group_key *key = &opt.group.keys[i];
+	for (size_t i = 0; run->rows.groups.n && i < run->group.n; i++) {
+		const struct group_key *key = &run->group.keys[i];
 
 		if (key->found)
 			continue;
@@ -191,9 +162,10 @@ static bool check_keys(const char *name)
 	return good;
 }
 
-static void add_group(const char *key)
+static void add_key(const char *name)
 {
-	group_add_key(&opt.group, key);
+	opt.keys = mem_room(opt.keys, opt.num_keys, &opt.cap_keys);
+	opt.keys[opt.num_keys++] = name;
 }
 
 static void set_threshold(const char *text)
@@ -205,7 +177,7 @@ static void set_threshold(const char *text)
 static const struct cli_option options[] = {
 	{'g', "group", "KEY",
 	 "print a table for each value of this key, such as owner or type; may be given more than once",
-	 .call = add_group},
+	 .call = add_key},
 	{'r', "related", NULL, "entries of related objects are states of the objects they are related to",
 	 .flag = &opt.related},
 	{0, "layers", NULL, "one table: the shares of network, buffer, host, target, bdev and drive",
@@ -237,7 +209,7 @@ static const struct cli cli = {
 
 static void check_options(void)
 {
-	if (opt.merge && (opt.group.n || opt.related || opt.interval))
+	if (opt.merge && (opt.num_keys || opt.related || opt.interval))
 		cli_usage("-g, -i and -r apply when trace lines are encoded, not when they are merged");
 	if (opt.merge && opt.layers)
 		cli_usage("--layers is for trace lines");
@@ -245,8 +217,6 @@ static void check_options(void)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED))
 		cli_usage("-i cannot be combined with -e or --against");
-	if (opt.interval && (opt.layers || group_is_lifted(&opt.group)))
-		cli_usage("-i cannot be combined with --layers, nor with -g type and other keys of what a request was");
 	if (opt.layers && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
 		cli_usage("--layers cannot be combined with -e, -H, -r or --against");
 	if (opt.threshold.percentile && !opt.base)
@@ -270,55 +240,57 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 }
 
 /* Prints how many rows of the base this run does not have. */
-static void note_gone(void)
+static void note_gone(const struct run *run)
 {
 	uint64_t gone = 0;
 
-	for (size_t i = 0; i < base.num_filled; i++)
-		gone += !rows_find(&rows, &base, base.filled[i]);
+	for (size_t i = 0; i < run->base.num_filled; i++)
+		gone += !rows_find(&run->rows, &run->base, run->base.filled[i]);
 	cli_note(opt.quiet, io_name(opt.base), gone, "rows are not in this run");
 }
 
-static void start(struct out *out)
+static void start(struct run *run)
 {
-	measure.rows = trees.rows = &rows;
-	measure.group = trees.group = &opt.group;
-	measure.out = trees.out = out;
-	measure.related = trees.related = opt.related;
-	measure.interval = opt.interval;
-	measure.print = print_rows;
-	trees.shares = opt.layers ? &shares : NULL;
+	out_open(&run->out, STDOUT_FILENO);
+	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
+	run->trees = (struct trees){.related = opt.related,
+				    .interval = opt.interval,
+				    .group = &run->group,
+				    .rows = &run->rows,
+				    .shares = opt.layers ? &run->shares : NULL,
+				    .out = &run->out,
+				    .print = print,
+				    .context = run};
 }
 
-static void free_all(void)
+static void free_all(struct run *run)
 {
-	measure_free(&measure);
-	trees_free(&trees);
-	shares_free(&shares);
-	rows_free(&rows);
-	rows_free(&base);
-	free(opt.group.keys);
-	out_close(&opt.group.text);
+	trees_free(&run->trees);
+	group_free(&run->group);
+	shares_free(&run->shares);
+	rows_free(&run->rows);
+	rows_free(&run->base);
+	free(opt.keys);
 }
 
 int main(int argc, char **argv)
 {
+	static struct run run;
 	int status = EXIT_SUCCESS;
-	struct out out;
 	size_t n;
 	const char *const *paths = parse_options(argc, argv, &n);
 
-	out_open(&out, STDOUT_FILENO);
-	start(&out);
-	if (opt.base && read_encoded(&base, opt.base, "trace-latency --against -") != 0)
+	start(&run);
+	if (opt.base && read_encoded(&run.base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
-	if (read_files(paths, n) != 0 || !check_keys(n == 1 ? io_name(paths[0]) : "all files"))
+	if (read_files(&run, paths, n) != 0 || !check_keys(&run, n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
-	print(&out);
+	print(&run);
 	if (opt.base)
-		note_gone();
-	if (opt.threshold.percentile && threshold_report(&opt.threshold, &rows, &base, io_name(opt.base)) && !status)
+		note_gone(&run);
+	if (opt.threshold.percentile && threshold_report(&opt.threshold, &run.rows, &run.base, io_name(opt.base)) &&
+	    !status)
 		status = EXIT_WORSE;
-	free_all();
-	return cli_close(&out, status);
+	free_all(&run);
+	return cli_close(&run.out, status);
 }

@@ -8,63 +8,105 @@
 #include "mem.h"
 #include "tracelines.h"
 
-/* The area of each span: the indexes of two texts, plus 1; 0: there is none. */
-struct span_groups {
-	uint32_t first;     /* the group of its first line, in trees.firsts */
-	uint32_t inherited; /* the group of its parent, in rows.groups */
+/* The area of each span. */
+struct tree_span {
+	uint32_t of_line;  /* its group as far as its first line has that */
+	uint32_t parent;   /* its parent's group plus 1; 0: not known */
+	uint32_t measured; /* states */
+	bool is_touched;   /* has an entry in the interval */
+	bool has_life;     /* its life was recorded, maybe at the end of an interval */
+	bool went_on;      /* after that */
+	bool is_over;      /* was measured after its end */
 };
 
-/* The first group if it is too long. */
-static const uint32_t TOO_LONG = UINT32_MAX;
+static struct tree_span *area_of(const struct span *s)
+{
+	return s->tool;
+}
 
 static void add_states(struct trees *t, const struct span *s)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		t->states = mem_room(t->states, t->num_states, &t->cap_states);
-		t->states[t->num_states++] = s->states[i];
+		t->states[t->num_states++] = (struct tree_state){s->states[i], i >= area_of(s)->measured};
 	}
-	for (const struct span *child = s->child; t->related && child; child = child->next)
+	for (const struct span *child = s->child; child; child = child->next)
 		add_states(t, child);
 }
 
 static int by_entry(const void *a, const void *b)
 {
-	const struct span_state *x = a, *y = b;
+	const struct span_state *x = &((const struct tree_state *)a)->at, *y = &((const struct tree_state *)b)->at;
 
 	if (x->ns != y->ns)
 		return x->ns < y->ns ? -1 : 1;
 	return (int32_t)(x->order - y->order) < 0 ? -1 : 1;
 }
 
-static void record(struct trees *t, const struct span *s, uint32_t group)
+static void record_move(struct trees *t, const struct span *s, uint32_t group, const struct span_state *from,
+			const struct span_state *to)
 {
-	const struct span_state *states;
-	size_t n;
-
-	t->num_states = 0;
-	add_states(t, s);
-	states = t->states;
-	n = t->num_states;
-	if (t->related)
-		qsort(t->states, n, sizeof(*states), by_entry);
-	for (size_t i = 1; i < n; i++)
-		rows_record(t->rows, group, s->type, states[i - 1].state, states[i].state,
-			    states[i].ns - states[i - 1].ns);
-	if (s->open)
-		t->in_progress++;
-	else if (n == 1 && !s->age)
-		t->single_entry++;
-	else
-		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (states[n - 1].ns - s->first));
+	rows_record(t->rows, group, s->type, from->state, to->state, to->ns - from->ns);
 }
 
-static void share(struct trees *t, const struct span *s, uint32_t group)
+/*
+ * Whether a life is over, and was not recorded before. ends: the span is measured for the first time after its end, and
+ * counted if it has no life.
+ */
+static bool has_new_life(struct trees *t, const struct span *s, bool is_life, bool ends)
 {
-	if (s->has_parent)
+	struct tree_span *area = area_of(s);
+
+	if (spans_is_open(&t->spans, s)) {
+		if (area->has_life)
+			t->cut_short += ends && !area->went_on;
+		else
+			t->in_progress += ends;
+		return false;
+	}
+	if (area->has_life)
+		return false;
+	t->single_entry += ends && !is_life;
+	if (!is_life)
+		return false;
+	area->has_life = true;
+	t->late += s->last < t->rows->interval.from;
+	return true;
+}
+
+/* Records a span's states since the last time, and its life if that is over. */
+static void record(struct trees *t, const struct span *s, uint32_t group, bool ends)
+{
+	struct tree_span *area = area_of(s);
+	uint64_t last = s->last;
+	size_t n = s->n;
+
+	if (!t->related) {
+		for (size_t i = area->measured ? area->measured : 1; i < n; i++)
+			record_move(t, s, group, &s->states[i - 1], &s->states[i]);
+	} else {
+		t->num_states = 0;
+		add_states(t, s);
+		n = t->num_states;
+		qsort(t->states, n, sizeof(*t->states), by_entry);
+		for (size_t i = 1; i < n; i++)
+			if (t->states[i].is_new)
+				record_move(t, s, group, &t->states[i - 1].at, &t->states[i].at);
+		last = t->states[n - 1].at.ns;
+	}
+	area->measured = s->n;
+	t->measured += n > 1 || s->age;
+	if (has_new_life(t, s, n > 1 || s->age, ends))
+		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (last - s->first));
+}
+
+static void share(struct trees *t, const struct span *s, uint32_t group, bool ends)
+{
+	t->measured++;
+	if (s->has_parent || !has_new_life(t, s, true, ends))
 		return;
-	t->in_progress += s->open;
-	t->cut += s->cut && !s->open;
-	if (s->open || s->cut)
+	t->cut += s->cut;
+	if (s->cut)
 		return;
 	self_measure(&t->self, &t->spans, s);
 	held_measure(&t->held, &t->spans, s);
@@ -72,46 +114,64 @@ static void share(struct trees *t, const struct span *s, uint32_t group)
 		   held_is_known(&t->spans) ? t->held.parts : NULL);
 }
 
-static struct slice text_of(const struct intern *texts, uint32_t number)
-{
-	return number ? texts->all[number - 1] : slice_of("");
-}
-
-/* The index of a span's group in rows; MAP_NONE when it is too long, or exceeds ROWS_GROUPS. */
-static uint32_t find_group(struct trees *t, const struct span *s)
-{
-	const struct span_groups *groups = s->tool;
-	struct slice group;
-
-	if (groups->first == TOO_LONG)
-		return MAP_NONE;
-	lift_span(&t->lift, &t->spans, s);
-	group = group_of_span(t->group, text_of(&t->firsts, groups->first), &t->lift,
-			      text_of(&t->rows->groups, groups->inherited));
-	return group.n > GROUP_MAX ? MAP_NONE : intern_add_below(&t->rows->groups, group, ROWS_GROUPS);
-}
-
-/* Measures a span that has ended, and those below it that have ended as well. */
+/* Measures a tree; with the spans in it that have not ended only at the end of an interval. */
 static void measure_tree(struct trees *t, const struct span *s)
 {
-	uint32_t group = find_group(t, s);
+	struct tree_span *area = area_of(s);
+	uint32_t group = group_of_span(t->group, &t->spans, s, area->of_line, area->parent - 1);
+	bool ends = s->ended && !area->is_over;
 
-	t->refused += group == MAP_NONE;
-	t->unknown += group != MAP_NONE && s->unknown;
+	area->is_touched = false;
+	area->is_over = s->ended;
+	t->refused += ends && group == MAP_NONE;
+	t->unknown += ends && group != MAP_NONE && s->unknown;
 	if (group != MAP_NONE && !s->unknown) {
-		t->measured++;
 		if (t->shares)
-			share(t, s, group);
+			share(t, s, group, ends);
 		else
-			record(t, s, group);
+			record(t, s, group, ends);
 	}
 	for (struct span *child = s->child; child; child = child->next) {
-		struct span_groups *groups = child->tool;
-
-		groups->inherited = group == MAP_NONE ? 0 : group + 1;
-		if (child->ended)
+		area_of(child)->parent = group + 1;
+		if (child->ended || !s->ended)
 			measure_tree(t, child);
 	}
+}
+
+/* Notes that a span has an entry in the interval, or has ended in it. */
+static void touch(struct trees *t, const struct span *s)
+{
+	if (!t->interval || area_of(s)->is_touched)
+		return;
+	area_of(s)->is_touched = true;
+	t->touched = mem_room(t->touched, t->num_touched, &t->cap_touched);
+	t->touched[t->num_touched++] = s;
+}
+
+/* Ends the interval of the lines so far, if there is one, and starts that which contains this time. */
+static void next_interval(struct trees *t, uint64_t ns)
+{
+	struct rows_interval *interval = &t->rows->interval;
+
+	for (size_t i = 0; i < t->num_touched; i++) {
+		const struct span *s = t->touched[i];
+
+		/* a span without states is free */
+		if (!s->n || !area_of(s)->is_touched)
+			continue;
+		while (s->parent)
+			s = s->parent;
+		measure_tree(t, s);
+	}
+	t->num_touched = 0;
+	if (interval->to)
+		t->print(t->context);
+	rows_clear(t->rows);
+	if (t->shares)
+		shares_free(t->shares);
+	interval->from = ns - ns % t->interval;
+	if (__builtin_add_overflow(interval->from, t->interval, &interval->to))
+		interval->to = UINT64_MAX;
 }
 
 /* A spans.emit function. A span below another one is measured when that one ends. */
@@ -119,19 +179,23 @@ static void measure_span(void *context, const struct span *s)
 {
 	if (!s->parent)
 		measure_tree(context, s);
+	else
+		touch(context, s);
 }
 
-/* A spans.entry function. Stores the group of a span's first line. */
-static void keep_first(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+/* A spans.entry function. */
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
-	struct span_groups *groups = s->tool;
-	struct slice group;
+	struct tree_span *area = area_of(s);
 
-	if (before != MAP_NONE || !t->group->n)
-		return;
-	group = group_of(t->group, line, text, slice_of(""));
-	groups->first = group.n > GROUP_MAX ? TOO_LONG : intern_add(&t->firsts, group) + 1;
+	if (before == MAP_NONE)
+		area->of_line = group_of_line(t->group, line, text);
+	if (area->has_life && !area->went_on) {
+		area->went_on = true;
+		t->cut_short++;
+	}
+	touch(t, s);
 }
 
 /* A tracelines_each_fn. */
@@ -139,10 +203,34 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 {
 	struct trees *t = context;
 	const struct intern *states = &t->rows->states;
+	const char *error;
+	uint64_t ns;
 
 	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
 		return "more than 65535 tracepoints";
+	if (t->interval && line->object_id.p) {
+		error = traceline_time(line, &ns);
+		if (error)
+			return error;
+		if (ns >= t->rows->interval.to)
+			next_interval(t, ns);
+	}
 	return spans_line(&t->spans, line, text);
+}
+
+/* Each file has its own addresses and times. */
+static void forget_file(struct trees *t)
+{
+	t->measured = t->unknown = t->cut = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short = 0;
+	t->num_touched = 0;
+	spans_free(&t->spans);
+	t->spans = (struct spans){.types = &t->rows->types,
+				  .states = &t->rows->states,
+				  .tool_size = sizeof(struct tree_span),
+				  .context = t,
+				  .emit = measure_span,
+				  .entry = see_entry};
+	spans_start(&t->spans);
 }
 
 int trees_lines(struct trees *t, const char *path)
@@ -150,20 +238,12 @@ int trees_lines(struct trees *t, const char *path)
 	struct tracelines in;
 	int status;
 
-	t->measured = t->unknown = t->cut = t->single_entry = t->in_progress = t->refused = 0;
-	spans_free(&t->spans);
-	t->spans = (struct spans){.types = &t->rows->types,
-				  .states = &t->rows->states,
-				  .tool_size = sizeof(struct span_groups),
-				  .context = t,
-				  .emit = measure_span,
-				  .entry = keep_first};
-	spans_start(&t->spans);
+	forget_file(t);
 	if (tracelines_open(&in, path, "trace-latency", t->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	status = tracelines_each(&in, add_line, t);
 	t->lines = in.lines.number;
-	/* as in measure.c, which states are final depends on all entries */
+	/* which states are final depends on all entries */
 	lifecycle_end(&t->spans.lifecycle);
 	spans_end(&t->spans);
 	return status;
@@ -172,8 +252,7 @@ int trees_lines(struct trees *t, const char *path)
 void trees_free(struct trees *t)
 {
 	spans_free(&t->spans);
-	intern_free(&t->firsts);
-	lift_free(&t->lift);
 	held_free(&t->held);
+	free(t->touched);
 	free(t->states);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures as measure.h does, but from the spans of a trace. So groups can depend on facts about a
- * request that are not known until its tree of spans has ended.
+ * Measures how long the objects of trace lines stay in each state, and live, from the spans of a trace. A span is
+ * measured when the root of its tree has ended: its group depends on the spans above and below it. At the end of an
+ * interval, what is known so far of the trees that have entries in it is measured.
  */
 #ifndef TRACE_LATENCY_TREES_H
 #define TRACE_LATENCY_TREES_H
 
 #include "group.h"
 #include "held.h"
-#include "lift.h"
 #include "rows.h"
 #include "self.h"
 #include "shares.h"
@@ -16,16 +16,19 @@
 
 struct trees {
 	/* set before trees_lines() */
-	bool related; /* entries of the spans below a span are its states as well */
+	bool related;      /* entries of the spans below a span are its states as well */
+	uint64_t interval; /* ns; 0: none */
 	struct group *group;
-	struct rows *rows;
+	struct rows *rows;     /* with intervals, of the latest one */
 	struct shares *shares; /* of requests only, instead of rows; NULL: not wanted */
 	struct out *out;
+	void (*print)(void *context); /* prints an interval */
+	void *context;                /* for print */
 
 	/* of the file that was measured last */
 	struct spans spans;
 	uint64_t lines;
-	uint64_t measured; /* spans */
+	uint64_t measured; /* spans with something to measure */
 
 	/* what could not be measured */
 	uint64_t unknown;      /* spans of objects without an id */
@@ -33,16 +36,24 @@ struct trees {
 	uint64_t single_entry; /* objects with no entry but their creation */
 	uint64_t in_progress;  /* objects that were in progress at the end */
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
+	uint64_t late;         /* lives whose end became known after their interval */
+	uint64_t cut_short;    /* lives that were counted, and went on */
 
-	struct intern firsts; /* groups of first lines */
-	struct lift lift;
+	const struct span **touched; /* have an entry in the interval; some are free */
+	size_t num_touched, cap_touched;
 	struct self self;
 	struct held held;
-	struct span_state *states; /* of a span and those below it */
+	struct tree_state {
+		struct span_state at;
+		bool is_new; /* not measured so far */
+	} * states;          /* of a span and those below it */
 	size_t num_states, cap_states;
 };
 
-/* As measure_lines(). */
+/*
+ * Measures the lines of a file, in addition to those of earlier files. Returns 0, or -1 after a
+ * message. A file that cannot be opened ends the tool.
+ */
 int trees_lines(struct trees *t, const char *path);
 
 void trees_free(struct trees *t);
