@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "chrome.h"
 #include "cli.h"
 #include "draw.h"
-#include "events.h"
 
 static struct {
 	struct draw draw;
-	struct events events;
+	struct chrome chrome;
 } self;
 
 static const struct cli_option options[] = {DRAW_OPTIONS(self.draw), {}};
@@ -35,14 +35,14 @@ int main(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	path = cli_operand(argc, argv, "one file of trace lines");
 	out_open(&out, STDOUT_FILENO);
-	self.draw.writer = events_start(&self.events, &out, &self.draw.states);
+	self.draw.writer = chrome_start(&self.chrome, &out, &self.draw.states);
 	status = draw_file(&self.draw, path, "trace-chrome", &out, &result);
-	events_end(&self.events);
+	chrome_end(&self.chrome);
 	if (result.error)
 		warnx("%s: %s", result.name, result.error);
 	for (unsigned i = 0; i < DRAW_NOTES; i++)
 		cli_note(self.draw.quiet, result.name, result.notes[i].n, result.notes[i].what);
 	draw_free(&self.draw);
-	events_free(&self.events);
+	chrome_free(&self.chrome);
 	return cli_close(&out, status ? EXIT_FAILURE : EXIT_SUCCESS);
 }

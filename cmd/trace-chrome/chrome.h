@@ -6,13 +6,13 @@
  * The format has processes and, in these, threads. Here a process and a connection are processes; lcores, other
  * threads, and rows are threads. Their ids are the numbers of their tracks, from 1.
  */
-#ifndef TRACE_CHROME_EVENTS_H
-#define TRACE_CHROME_EVENTS_H
+#ifndef TRACE_CHROME_CHROME_H
+#define TRACE_CHROME_CHROME_H
 
 #include "intern.h"
 #include "writer.h"
 
-struct events_track {
+struct chrome_track {
 	enum writer_track kind;
 	uint32_t parent, rank;
 	char *name; /* a full one */
@@ -21,28 +21,28 @@ struct events_track {
 	unsigned head_n;
 };
 
-struct events {
+struct chrome {
 	struct out *out;
 	const struct intern *states;
 	struct out args; /* of the next event */
-	struct events_track **tracks;
+	struct chrome_track **tracks;
 	uint32_t num_tracks;
 	size_t cap_tracks;
 	bool has_event;
 	uint64_t now;         /* the time of the latest line */
 	struct out full_name; /* of a new track */
 	/* the latest slice: its name, and its arrows, which come after its first event */
-	struct events_track *track;
+	struct chrome_track *track;
 	uint64_t begin;
 	struct out name, arrows;
 };
 
-/* Writes the text before the first event, and returns the writer. e is all zero; states: their names, valid UTF-8. */
-struct writer events_start(struct events *e, struct out *out, const struct intern *states);
+/* Writes the text before the first event, and returns the writer. c is all zero; states: their names, valid UTF-8. */
+struct writer chrome_start(struct chrome *c, struct out *out, const struct intern *states);
 
 /* Writes the text after the last event. */
-void events_end(struct events *e);
+void chrome_end(struct chrome *c);
 
-void events_free(struct events *e);
+void chrome_free(struct chrome *c);
 
 #endif
