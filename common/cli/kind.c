@@ -256,9 +256,7 @@ static void write_command(struct out *to, const char *command, const char *file,
 
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader)
 {
-	const char *want = wanted < COUNT(wanted_names) && wanted_names[wanted]
-				   ? wanted_names[wanted]
-				   : names[wanted];
+	const char *want = wanted < COUNT(wanted_names) && wanted_names[wanted] ? wanted_names[wanted] : names[wanted];
 	/* commands read standard input as - */
 	const char *file = strcmp(name, "<stdin>") == 0 ? "-" : name;
 
