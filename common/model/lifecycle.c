@@ -84,21 +84,6 @@ static struct object *at_address(struct lifecycle *l, uint32_t type, uint64_t ad
 	return &l->all[*index];
 }
 
-/* An object without a creation counts once, until one is created at its address. */
-static void count_unknown(struct lifecycle *l, uint64_t address)
-{
-	uint32_t *counted = map_put(&l->unknown, address);
-
-	l->no_creation += *counted != true;
-	*counted = true;
-}
-
-static void forget_unknown(struct lifecycle *l, uint64_t address)
-{
-	if (map_get(&l->unknown, address) != MAP_NONE)
-		*map_put(&l->unknown, address) = false;
-}
-
 /* The index in uses of this type and state. */
 static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 {
@@ -151,7 +136,8 @@ void lifecycle_end(struct lifecycle *l)
 	l->over = true;
 }
 
-bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state)
+/* Moves an object to its next state. False, and counted in out_of_order, if ns is before its last entry. */
+static bool step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state)
 {
 	if (ns < object->last) {
 		l->out_of_order++;
@@ -182,7 +168,6 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 	}
 	if (error)
 		return error;
-	forget_unknown(l, traceline_in_source(line, line->object_value));
 	if (before->entries)
 		leave(l, before, false);
 	enter(l, &object, object.state);
@@ -196,28 +181,18 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 {
 	struct object object = {.first = ns, .last = ns, .state = state, .entries = 1}, *o;
 	struct slice letter;
-	uint64_t address;
 
 	change->event = LIFECYCLE_NONE;
-	if (!line->object_id.p)
-		return NULL;
-	address = traceline_in_source(line, line->object_value);
-	if (slice_is(line->object_id, "n/a")) {
-		count_unknown(l, address);
-		return NULL;
-	}
 	if (!split_id(line->object_id, &letter, &object.number))
 		return "an object's id is a letter and a number, or n/a";
 	object.type = type_of(l, letter, state);
 	if (object.type == MAP_NONE)
 		return "more than 256 types of objects";
-	change->object = o = at_address(l, object.type, address);
+	change->object = o = at_address(l, object.type, traceline_in_source(line, line->object_value));
 	change->before = *o;
-	if (!o->entries || o->number != object.number || !line->object_us.p) {
-		object.marks = o->marks;
+	if (!o->entries || o->number != object.number || !line->object_us.p)
 		return start_life(l, line, object, change);
-	}
-	if (lifecycle_step(l, o, ns, state))
+	if (step(l, o, ns, state))
 		change->event = LIFECYCLE_GOES_ON;
 	return NULL;
 }
@@ -306,39 +281,12 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
 	return find_working(l, tpoint->parent.letters, traceline_in_source(line, address), object);
 }
 
-void lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line)
-{
-	const struct object *parent = line->related.p ? lifecycle_related(l, line) : lifecycle_linked(l, object, line);
-	size_t index = object - l->all;
-
-	while (l->num_parents <= index) {
-		l->parents = mem_room(l->parents, l->num_parents, &l->cap_parents);
-		l->parents[l->num_parents++].object = MAP_NONE;
-	}
-	l->parents[index].object = MAP_NONE;
-	if (parent)
-		l->parents[index] = (struct lifecycle_parent){parent - l->all, parent->number};
-}
-
-struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object)
-{
-	size_t index = object - l->all;
-	struct object *parent;
-
-	if (index >= l->num_parents || l->parents[index].object == MAP_NONE)
-		return NULL;
-	parent = &l->all[l->parents[index].object];
-	return parent->entries && parent->number == l->parents[index].number ? parent : NULL;
-}
-
 void lifecycle_free(struct lifecycle *l)
 {
 	for (unsigned i = 0; i < LIFECYCLE_TYPES; i++)
 		map_free(&l->addresses[i]);
-	map_free(&l->unknown);
 	map_free(&l->use_map);
 	free(l->known);
-	free(l->parents);
 	free(l->uses);
 	free(l->all);
 	*l = (struct lifecycle){};

@@ -46,9 +46,7 @@ struct object {
 	uint32_t state;       /* of its last entry */
 	uint32_t entries;     /* 0: there is no object; stops at the largest number */
 	uint32_t use;         /* of its state, in uses */
-
-	/* the caller's: 0 when a life starts; retained when another object gets the address */
-	uint32_t note, marks;
+	uint32_t note;        /* the caller's: 0 when a life starts */
 };
 
 struct lifecycle {
@@ -70,17 +68,9 @@ struct lifecycle {
 		bool final_by_name;
 	} * uses;
 	size_t num_uses, cap_uses;
-	bool over;          /* see lifecycle_end() */
-	struct map unknown; /* addresses without a creation; 1: counted in no_creation */
-
-	struct lifecycle_parent {
-		uint32_t object; /* index in all; MAP_NONE: none */
-		uint64_t number; /* of that object, while it is the same */
-	} * parents;             /* by object; see lifecycle_keep_parent() */
-	size_t num_parents, cap_parents;
+	bool over; /* see lifecycle_end() */
 
 	/* what could not be followed */
-	uint64_t no_creation;  /* objects whose creation is not in the trace */
 	uint64_t out_of_order; /* entries earlier than the previous entry of their object */
 	uint64_t restarts;     /* creations earlier than the last entry at their address */
 };
@@ -98,7 +88,7 @@ const struct spdk_tpoint *lifecycle_learn(struct lifecycle *l, uint32_t state);
 	"the lines come from several traces, or are not in order"
 
 enum lifecycle_event {
-	LIFECYCLE_NONE,    /* the line is about no object, or about one that cannot be followed */
+	LIFECYCLE_NONE,    /* the line is out of order */
 	LIFECYCLE_STARTS,  /* a new life; the one before it at this address has ended */
 	LIFECYCLE_GOES_ON, /* the next entry of a life */
 };
@@ -111,8 +101,8 @@ struct lifecycle_change {
 };
 
 /*
- * Reads a line. ns: its time; state: the state that its object enters. Returns NULL, or what is
- * wrong with the line.
+ * Reads a line about an object with an id. ns: its time; state: the state that its object enters.
+ * Returns NULL, or what is wrong with the line.
  */
 const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns, uint32_t state,
 			   struct lifecycle_change *change);
@@ -125,15 +115,6 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
  * work whose address is an argument; or NULL.
  */
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line);
-
-/* Stores the parent of an object, by its first entry: the related or the linked object, if it has one. */
-void lifecycle_keep_parent(struct lifecycle *l, const struct object *object, const struct traceline *line);
-
-/* The stored parent, or NULL if another object has its address now. */
-struct object *lifecycle_parent(const struct lifecycle *l, const struct object *object);
-
-/* Moves an object to its next state. False, and counted in out_of_order, if ns is before its last entry. */
-bool lifecycle_step(struct lifecycle *l, struct object *object, uint64_t ns, uint32_t state);
 
 /* Ends the trace: lifecycle_is_final() then counts objects as ended in the state that they are in. */
 void lifecycle_end(struct lifecycle *l);
