@@ -156,7 +156,7 @@ uint32_t group_of_span(struct group *group, const struct spans *spans, const str
 {
 	struct json own, above;
 
-	if (of_line == MAP_NONE || (!group->is_lifted && parent == MAP_NONE))
+	if (of_line == MAP_NONE || (!group->is_lifted && (parent == MAP_NONE || parent == of_line)))
 		return of_line;
 	if (group->is_lifted)
 		lift_span(&group->lift, spans, s);
