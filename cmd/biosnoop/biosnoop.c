@@ -38,6 +38,7 @@ struct biosnoop {
 	struct biosnoop_bpf *bpf;
 	uint64_t cgroup; /* its id; 0: all */
 	struct biosnoop_printer printer;
+	uint64_t requests; /* printed, or added to the summary */
 	struct summary summary;
 	int unseen; /* the iterator over requests that are still tracked at the end */
 };
@@ -51,7 +52,7 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	recorder_stamp(&b->recorder, &b->printer.stamp, opt.json);
+	recorder_stamp(&b->recorder, &b->printer.columns.stamp, opt.json);
 	bpf->rodata->only_one_disk = opt.disk;
 	bpf->rodata->disk_major = major(opt.device);
 	bpf->rodata->disk_minor = minor(opt.device);
@@ -89,7 +90,7 @@ static void start(void *context)
 	struct biosnoop *b = context;
 
 	if (!opt.json && !opt.summary)
-		print_header(&b->printer);
+		print_line(&b->printer, NULL);
 	cli_notice(opt.recorder.quiet, "tracing block I/O%s%s", opt.disk ? " of " : "", opt.disk ? opt.disk : "");
 }
 
@@ -102,7 +103,8 @@ static bool print_event(void *context, const void *event, size_t size)
 	if (opt.summary)
 		summary_add(&b->summary, event);
 	else
-		(opt.json ? print_json : print_text)(&b->printer, event);
+		print_line(&b->printer, event);
+	b->requests++;
 	return true;
 }
 
@@ -110,7 +112,7 @@ static bool is_full(void *context)
 {
 	const struct biosnoop *b = context;
 
-	return opt.count && (opt.summary ? b->summary.number : b->printer.number) == opt.count;
+	return opt.count && b->requests == opt.count;
 }
 
 /* Counts missed completions before detaching: a completion after that would count as missed. */
@@ -129,12 +131,10 @@ static int detach(void *context)
 
 static void print_summary(struct biosnoop *b)
 {
-	struct out *out = &b->recorder.out;
-
 	if (opt.encode)
-		summary_encode(out, &b->summary);
+		summary_encode(&b->recorder.out, &b->summary);
 	else
-		(opt.json ? summary_json : summary_text)(out, &b->summary);
+		summary_print(&b->recorder.out, &b->summary, opt.json);
 	if (b->summary.no_latency)
 		cli_notice(opt.recorder.quiet,
 			   "%" PRIu64
@@ -283,7 +283,8 @@ int main(int argc, char **argv)
 	if (opt.cgroup && !(b.cgroup = cgroup_id(opt.cgroup)))
 		return EXIT_FAILURE;
 	b.summary.without_pid = opt.encode;
-	b.printer = (struct biosnoop_printer){.out = &b.recorder.out, .queued = opt.queued, .pattern = opt.pattern};
+	b.printer = (struct biosnoop_printer){
+		.columns = {.out = &b.recorder.out, .json = opt.json}, .queued = opt.queued, .pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);
 	summary_free(&b.summary);
 	biosnoop_bpf__destroy(b.bpf);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "count.h"
+#include "livenames.h"
 
 struct word print_type(uint32_t flags)
 {
@@ -50,7 +49,7 @@ struct word print_type(uint32_t flags)
 }
 
 /*
- * The errno of an error: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the
+ * The errno of an error, empty if there is none: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the
  * numbers differ between kernels.
  */
 static struct word error_of(int error)
@@ -61,7 +60,7 @@ static struct word error_of(int error)
 	};
 	struct word word;
 
-	if (error > 0 && (size_t)error < COUNT(names))
+	if (error >= 0 && (size_t)error < COUNT(names))
 		snprintf(word.text, sizeof(word.text), "%s", names[error]);
 	else if (error < 0 && strerrorname_np(-error))
 		snprintf(word.text, sizeof(word.text), "%s", strerrorname_np(-error));
@@ -71,84 +70,36 @@ static struct word error_of(int error)
 }
 
 /* 0 if `to` is earlier: times of different kernel clocks may be some nanoseconds apart. */
-static uint64_t between(uint64_t from, uint64_t to)
+static struct column_value time_between(uint64_t from, uint64_t to)
 {
-	return to > from ? to - from : 0;
+	return columns_if(from && to, columns_ms(to > from ? to - from : 0, 2));
 }
 
-void print_header(struct biosnoop_printer *p)
+void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 {
-	stamp_heading(&p->stamp, p->out);
-	out_printf(p->out, "%-11s %-14s %-7s %-9s %-4s %-10s %-7s%s%s %7s\n", "TIME(s)", "COMM", "PID", "DISK", "T",
-		   "SECTOR", "BYTES", p->pattern ? " P" : "", p->queued ? " QUE(ms)" : "", "LAT(ms)");
-}
+	static const struct biosnoop_event none;
+	static const char *const patterns[] = {
+		[PATTERN_UNKNOWN] = "", [PATTERN_SEQUENTIAL] = "sequential", [PATTERN_RANDOM] = "random"};
+	const struct biosnoop_event *e = event ? event : &none;
+	struct columns_output *c = &p->columns;
+	struct word type = print_type(e->flags), error = error_of(e->error);
+	const struct column columns[] = {
+		{"TIME(s)", NULL, 11, columns_seconds(stamp_since(&c->stamp, e->end_ns))},
+		{"COMM", "comm", 14, columns_name(SLICE_ARRAY(e->comm))},
+		{"PID", "pid", 7, columns_if(*e->comm, columns_number(e->pid))},
+		{"DISK", LIVE_DISK, 9, columns_name(SLICE_ARRAY(e->disk))},
+		{"T", LIVE_TYPE, 4, columns_word(slice_of(type.text))},
+		{"SECTOR", LIVE_SECTOR, 10, columns_number(e->sector)},
+		{"BYTES", LIVE_BYTES, 7, columns_number(e->bytes)},
+		{p->pattern ? "P" : NULL, NULL, 1, columns_word((struct slice){&"-SR"[e->pattern], 1})},
+		{NULL, "pattern", 0, columns_name(slice_of(patterns[e->pattern]))},
+		{p->queued ? "QUE(ms)" : NULL, "queued", -7, time_between(e->start_ns, e->issued_ns)},
+		{"LAT(ms)", LIVE_LATENCY, -7, time_between(e->issued_ns, e->end_ns)},
+		{"", "error", 0, columns_name(slice_of(error.text))},
+	};
 
-static void write_ms(struct out *out, uint64_t from, uint64_t to)
-{
-	if (from && to)
-		out_printf(out, " %7.2f", between(from, to) / 1e6);
+	if (event)
+		columns_event(c, e->end_ns, e->cpu, LIVE_BLOCK_IO, columns, COUNT(columns));
 	else
-		out_printf(out, " %7s", "-");
-}
-
-void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e)
-{
-	struct out *out = p->out;
-	char pid[16] = "-";
-
-	stamp_column(&p->stamp, out, e->end_ns);
-	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
-	out_column(out, SLICE_ARRAY(e->comm), 14);
-	if (*e->comm)
-		snprintf(pid, sizeof(pid), "%" PRIu32, e->pid);
-	out_printf(out, "%-7s ", pid);
-	out_column(out, SLICE_ARRAY(e->disk), 9);
-	out_printf(out, "%-4s %-10" PRIu64 " %-7" PRIu64, print_type(e->flags).text, (uint64_t)e->sector,
-		   (uint64_t)e->bytes);
-	if (p->pattern)
-		out_printf(out, " %c", "-SR"[e->pattern]);
-	if (p->queued)
-		write_ms(out, e->start_ns, e->issued_ns);
-	write_ms(out, e->issued_ns, e->end_ns);
-	if (e->error)
-		out_printf(out, " %s", error_of(e->error).text);
-	out_char(out, '\n');
-	p->number++;
-}
-
-static void write_us(struct out *out, const char *key, uint64_t from, uint64_t to)
-{
-	if (!from || !to)
-		return;
-	out_text(out, key);
-	out_us(out, between(from, to));
-}
-
-void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e)
-{
-	struct out *out = p->out;
-
-	stamp_json(&p->stamp, out, e->end_ns);
-	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"BLOCK_IO\",\"args\":{", e->cpu);
-	if (*e->comm) {
-		out_text(out, "\"comm\":");
-		out_json(out, SLICE_ARRAY(e->comm));
-		out_printf(out, ",\"pid\":%" PRIu32 ",", e->pid);
-	}
-	if (*e->disk) {
-		out_text(out, "\"disk\":");
-		out_json(out, SLICE_ARRAY(e->disk));
-		out_char(out, ',');
-	}
-	out_printf(out, "\"type\":\"%s\",\"sector\":%" PRIu64 ",\"bytes\":%" PRIu64, print_type(e->flags).text,
-		   (uint64_t)e->sector, (uint64_t)e->bytes);
-	if (e->pattern)
-		out_text(out,
-			 e->pattern == PATTERN_SEQUENTIAL ? ",\"pattern\":\"sequential\"" : ",\"pattern\":\"random\"");
-	write_us(out, ",\"queued\":", e->start_ns, e->issued_ns);
-	write_us(out, ",\"latency\":", e->issued_ns, e->end_ns);
-	if (e->error)
-		out_printf(out, ",\"error\":\"%s\"", error_of(e->error).text);
-	out_text(out, "}}\n");
-	p->number++;
+		columns_heading(c, columns, COUNT(columns));
 }

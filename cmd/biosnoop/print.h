@@ -6,16 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "out.h"
-#include "stamp.h"
+#include "columns.h"
 #include "bpf/biosnoop.h"
 
 struct biosnoop_printer {
-	struct out *out;
-	struct stamp stamp;
-	bool queued;     /* also print the time in the queue */
-	bool pattern;    /* also print whether a request is sequential */
-	uint64_t number; /* of requests printed */
+	struct columns_output columns;
+	bool queued, pattern; /* text has these columns, too */
 };
 
 /* A short text, by value. */
@@ -26,12 +22,7 @@ struct word {
 /* The type of a request by its cmd_flags: the letters of blktrace's RWBS field. */
 struct word print_type(uint32_t flags);
 
-/* The line above the columns. */
-void print_header(struct biosnoop_printer *p);
-
-void print_text(struct biosnoop_printer *p, const struct biosnoop_event *e);
-
-/* A trace line, see spdk-trace-lines(7). */
-void print_json(struct biosnoop_printer *p, const struct biosnoop_event *e);
+/* Prints a request; NULL: the line above the columns. */
+void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "summary.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "mem.h"
 #include "print.h"
 
@@ -35,7 +34,6 @@ void summary_add(struct summary *s, const struct biosnoop_event *e)
 	memcpy(key.comm, comm.p, comm.n);
 	strcpy(key.type.text, print_type(e->flags).text);
 	number = intern_add_below(&s->keys, (struct slice){(char *)&key, sizeof(key)}, MAX_ROWS);
-	s->number++;
 	if (number == MAP_NONE) {
 		s->beyond++;
 		return;
@@ -71,83 +69,63 @@ static int by_time(const void *a, const void *b, void *context)
 	return by_key(a, b, context);
 }
 
-enum { MEAN, P50, P99, MAX, NUM_TIMES };
-
-/* In nanoseconds. Returns whether they are known. */
-static bool find_times(const struct histogram *h, uint64_t ns[NUM_TIMES])
+static struct column_value time_of(const struct summary_row *row, uint64_t ns)
 {
-	static const unsigned percentiles[] = {50 * 1000, 99 * 1000};
-
-	ns[MEAN] = histogram_mean(h);
-	histogram_percentiles(h, percentiles, 2, &ns[P50]);
-	ns[MAX] = h->max;
-	return h->count;
+	return columns_if(row->latency.count, columns_ms(ns, 3));
 }
 
-static void write_row(struct out *out, const struct summary_key *key, const struct summary_row *row)
+static struct column_value percentile_of(const struct summary_row *row, unsigned thousandths)
 {
-	uint64_t ns[NUM_TIMES];
-	bool known = find_times(&row->latency, ns);
-	char pid[16] = "-";
+	uint64_t ns;
 
-	if (*key->comm)
-		snprintf(pid, sizeof(pid), "%" PRIu32, key->pid);
-	out_column(out, SLICE_ARRAY(key->disk), 9);
-	out_column(out, SLICE_ARRAY(key->comm), 14);
-	out_printf(out, "%-7s %-4s %9" PRIu64 " %14" PRIu64, pid, key->type.text, row->count, row->bytes);
-	for (int i = 0; i < NUM_TIMES; i++)
-		if (known)
-			out_printf(out, " %9.3f", ns[i] / 1e6);
-		else
-			out_printf(out, " %9s", "-");
-	out_printf(out, " %6" PRIu64 "\n", row->errors);
+	histogram_percentiles(&row->latency, &thousandths, 1, &ns);
+	return time_of(row, ns);
 }
 
-void summary_text(struct out *out, const struct summary *s)
+/* write: columns_heading() or columns_line(). */
+static void write_row(struct columns_output *c, const struct summary_key *key, const struct summary_row *row,
+		      void write(struct columns_output *c, const struct column *columns, size_t n))
+{
+	const struct column columns[] = {
+		{"DISK", "disk", 9, columns_name(SLICE_ARRAY(key->disk))},
+		{"COMM", "comm", 14, columns_name(SLICE_ARRAY(key->comm))},
+		{"PID", "pid", 7, columns_if(*key->comm, columns_number(key->pid))},
+		{"T", "type", 4, columns_word(slice_of(key->type.text))},
+		{"COUNT", "count", -9, columns_number(row->count)},
+		{"BYTES", "bytes", -14, columns_number(row->bytes)},
+		{"MEAN(ms)", "mean", -9, time_of(row, histogram_mean(&row->latency))},
+		{"P50(ms)", "p50", -9, percentile_of(row, 50 * 1000)},
+		{"P99(ms)", "p99", -9, percentile_of(row, 99 * 1000)},
+		{"MAX(ms)", "max", -9, time_of(row, row->latency.max)},
+		{"ERRORS", "errors", -6, columns_number(row->errors)},
+	};
+
+	write(c, columns, COUNT(columns));
+}
+
+void summary_print(struct out *out, const struct summary *s, bool json)
 {
 	uint32_t *rows = intern_sort(&s->keys, by_time, s);
+	struct columns_output c = {.out = out, .json = json};
 
-	out_printf(out, "%-9s %-14s %-7s %-4s %9s %14s %9s %9s %9s %9s %6s\n", "DISK", "COMM", "PID", "T", "COUNT",
-		   "BYTES", "MEAN(ms)", "P50(ms)", "P99(ms)", "MAX(ms)", "ERRORS");
+	if (!json)
+		write_row(&c, &(struct summary_key){}, &(struct summary_row){}, columns_heading);
 	for (uint32_t i = 0; i < s->n; i++)
-		write_row(out, key_of(s, rows[i]), &s->rows[rows[i]]);
+		write_row(&c, key_of(s, rows[i]), &s->rows[rows[i]], columns_line);
 	free(rows);
 }
 
-static void write_name(struct out *out, const char *key, struct slice name)
+static void write_group(struct out *out, const struct summary_key *key)
 {
-	if (!name.n)
-		return;
-	out_text(out, key);
-	out_json(out, name);
-	out_char(out, ',');
-}
+	const struct column columns[] = {
+		{.name = "disk", .value = columns_name(SLICE_ARRAY(key->disk))},
+		{.name = "comm", .value = columns_name(SLICE_ARRAY(key->comm))},
+		{.name = "type", .value = columns_word(slice_of(key->type.text))},
+	};
 
-void summary_json(struct out *out, const struct summary *s)
-{
-	static const char *const names[NUM_TIMES] = {",\"mean\":", ",\"p50\":", ",\"p99\":", ",\"max\":"};
-	uint32_t *rows = intern_sort(&s->keys, by_time, s);
-
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct summary_key *key = key_of(s, rows[i]);
-		const struct summary_row *row = &s->rows[rows[i]];
-		uint64_t ns[NUM_TIMES];
-		bool known = find_times(&row->latency, ns);
-
-		out_char(out, '{');
-		write_name(out, "\"disk\":", SLICE_ARRAY(key->disk));
-		write_name(out, "\"comm\":", SLICE_ARRAY(key->comm));
-		if (*key->comm)
-			out_printf(out, "\"pid\":%" PRIu32 ",", key->pid);
-		out_printf(out, "\"type\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64, key->type.text, row->count,
-			   row->bytes);
-		for (int time = 0; known && time < NUM_TIMES; time++) {
-			out_text(out, names[time]);
-			out_us(out, ns[time]);
-		}
-		out_printf(out, ",\"errors\":%" PRIu64 "}\n", row->errors);
-	}
-	free(rows);
+	out_text(out, "{\"group\":");
+	columns_object(&(struct columns_output){.out = out}, columns, COUNT(columns));
+	out_text(out, ",\"object\":\"io\",\"life\":true}\t");
 }
 
 void summary_encode(struct out *out, const struct summary *s)
@@ -155,15 +133,11 @@ void summary_encode(struct out *out, const struct summary *s)
 	uint32_t *rows = intern_sort(&s->keys, by_key, s);
 
 	for (uint32_t i = 0; i < s->n; i++) {
-		const struct summary_key *key = key_of(s, rows[i]);
 		const struct summary_row *row = &s->rows[rows[i]];
 
 		if (!row->latency.count)
 			continue;
-		out_text(out, "{\"group\":{");
-		write_name(out, "\"disk\":", SLICE_ARRAY(key->disk));
-		write_name(out, "\"comm\":", SLICE_ARRAY(key->comm));
-		out_printf(out, "\"type\":\"%s\"},\"object\":\"io\",\"life\":true}\t", key->type.text);
+		write_group(out, key_of(s, rows[i]));
 		histogram_write(out, &row->latency);
 		out_char(out, '\n');
 	}

@@ -20,16 +20,14 @@ struct summary {
 	} * rows;                         /* by the number of their key */
 	uint32_t n;
 	size_t cap;
-	uint64_t number; /* of all requests */
 	uint64_t no_latency;
 	uint64_t beyond; /* requests left out: there were too many rows */
 };
 
 void summary_add(struct summary *s, const struct biosnoop_event *e);
 
-/* In both, rows with the most time come first. */
-void summary_text(struct out *out, const struct summary *s);
-void summary_json(struct out *out, const struct summary *s);
+/* Prints a line for each row, those with the most time first. */
+void summary_print(struct out *out, const struct summary *s, bool json);
 
 /* Writes lines for trace-latency --merge: one for each disk, name of processes and type. */
 void summary_encode(struct out *out, const struct summary *s);

@@ -74,7 +74,7 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	recorder_stamp(&s->recorder, &s->printer.stamp, opt.json);
+	recorder_stamp(&s->recorder, &s->printer.columns.stamp, opt.json);
 	bpf->rodata->first_process = s->recorder.pid;
 	bpf->rodata->with_counts = !opt.events_only;
 	/* a command that the tool starts is inside read() of its gate: that is no event */
@@ -133,7 +133,7 @@ static void start(void *context)
 
 	s->started = s->from = clock_ns();
 	if (!opt.json && !opt.counts_only && !opt.interval)
-		print_header(&s->printer);
+		print_line(&s->printer, NULL);
 	if (opt.recorder.command)
 		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0], s->recorder.pid);
 	else if (opt.name)
@@ -152,7 +152,7 @@ static bool print_event(void *context, const void *event, size_t size)
 	if (opt.interval)
 		quantize_add(&s->quantize, event);
 	else
-		(opt.json ? print_json : print_text)(&s->printer, event);
+		print_line(&s->printer, event);
 	return true;
 }
 
@@ -206,10 +206,10 @@ static void write_members(struct ipcsnoop *s, struct out *more, uint64_t to)
 	out_us(more, s->from - s->started);
 	out_text(more, ",\"end\":");
 	out_us(more, to - s->started);
-	if (s->printer.stamp.wall) {
+	if (s->printer.columns.stamp.wall) {
 		out_text(more, ",\"time\":\"");
-		out_commit(more,
-			   wall_write(&s->wall, out_room(more, WALL_ROOM), ticks_wall(s->printer.stamp.wall, to)));
+		out_commit(more, wall_write(&s->wall, out_room(more, WALL_ROOM),
+					    ticks_wall(s->printer.columns.stamp.wall, to)));
 		out_char(more, '"');
 	}
 	out_char(more, 0);
@@ -223,7 +223,7 @@ static void print_interval(struct ipcsnoop *s, uint64_t to)
 		write_members(s, &more, to);
 		quantize_json(out, &s->quantize, out_contents(&more).p);
 	} else {
-		stamp_column(&s->printer.stamp, out, to);
+		stamp_column(&s->printer.columns.stamp, out, to);
 		out_printf(out, "%.3f s to %.3f s\n", (s->from - s->started) / 1e9, (to - s->started) / 1e9);
 		quantize_text(out, &s->quantize);
 		if (!opt.events_only && s->quantize.n)
@@ -359,7 +359,8 @@ int main(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv);
-	s.printer = (struct ipcsnoop_printer){.out = &s.recorder.out, .peers = opt.peers, .wakers = opt.wakers};
+	s.printer = (struct ipcsnoop_printer){
+		.columns = {.out = &s.recorder.out, .json = opt.json}, .peers = opt.peers, .wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
 	quantize_clear(&s.quantize);
 	ipcsnoop_bpf__destroy(s.bpf);

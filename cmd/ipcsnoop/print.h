@@ -4,24 +4,16 @@
 #define IPCSNOOP_PRINT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "out.h"
-#include "stamp.h"
+#include "columns.h"
 #include "bpf/ipcsnoop.h"
 
 struct ipcsnoop_printer {
-	struct out *out;
-	struct stamp stamp;
-	bool peers, wakers; /* also print these columns */
+	struct columns_output columns;
+	bool peers, wakers; /* text has these columns, too */
 };
 
-/* The line above the columns. */
-void print_header(struct ipcsnoop_printer *p);
-
-void print_text(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e);
-
-/* A trace line, see spdk-trace-lines(7). */
-void print_json(struct ipcsnoop_printer *p, const struct ipcsnoop_event *e);
+/* Prints a read or a write; NULL: the line above the columns. */
+void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event);
 
 #endif

@@ -59,7 +59,7 @@ static int open_program(void *context, struct recorder_program *program)
 		warn("BPF program");
 		return -1;
 	}
-	recorder_stamp(&o->recorder, &o->printer.stamp, opt.json);
+	recorder_stamp(&o->recorder, &o->printer.columns.stamp, opt.json);
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->yield_call = SYS_sched_yield;
@@ -158,7 +158,7 @@ static void start(void *context)
 	struct offcpusnoop *o = context;
 
 	if (!opt.json)
-		print_header(&o->printer);
+		print_line(&o->printer, NULL);
 	cli_notice(opt.recorder.quiet, "tracing process %d%s", opt.recorder.pids[0],
 		   opt.recorder.pids[1] ? " and others" : "");
 }
@@ -174,7 +174,7 @@ static bool print_event(void *context, const void *event, size_t size)
 	}
 	if (size < sizeof(*e) || e->kind >= NUM_KINDS || size != sizeof(*e) + e->depth * sizeof(uint64_t))
 		return false;
-	(opt.json ? print_json : print_text)(&o->printer, e);
+	print_line(&o->printer, e);
 	return true;
 }
 
@@ -283,10 +283,12 @@ int main(int argc, char **argv)
 	int status;
 
 	parse_options(argc, argv);
-	o.printer = (struct offcpusnoop_printer){.out = &o.recorder.out, .kernel = &o.kernel};
+	o.printer = (struct offcpusnoop_printer){
+		.columns = {.out = &o.recorder.out, .json = opt.json}, .kernel = &o.kernel, .text.fd = OUT_MEMORY};
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offcpusnoop_bpf__destroy(o.bpf);
 	symbols_free(&o.kernel);
+	out_close(&o.printer.text);
 	totals_free(&o.totals);
 	return status;
 }

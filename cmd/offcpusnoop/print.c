@@ -2,16 +2,14 @@
 #include "print.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "calls.h"
-#include "count.h"
+#include "livenames.h"
 
 static const char *const kinds[NUM_KINDS] = {
-	[PREEMPTED] = "preempted", [BLOCKED] = "blocked", [YIELDED] = "yielded",
-	[MIGRATED] = "migrated",   [IRQ] = "irq",         [SOFTIRQ] = "softirq",
+	[PREEMPTED] = "preempted", [BLOCKED] = "blocked", [YIELDED] = LIVE_YIELDED,
+	[MIGRATED] = "migrated",   [IRQ] = "irq",         [SOFTIRQ] = LIVE_SOFTIRQ,
 };
 
 /* By the kernel's numbers. */
@@ -28,44 +26,40 @@ static const char *const vectors[] = {
 };
 
 /* The name of e->number, or the buffer. */
-static const char *name_at(const char *const *names, size_t n, const struct offcpusnoop_event *e, const char *otherwise,
-			   char buffer[CALLS_NAME])
+static struct slice name_at(const char *const *names, size_t n, const struct offcpusnoop_event *e,
+			    const char *otherwise, char buffer[CALLS_NAME])
 {
 	if (e->number < n && names[e->number])
-		return names[e->number];
+		return slice_of(names[e->number]);
 	snprintf(buffer, CALLS_NAME, "%s_%" PRIu32, otherwise, e->number);
-	return buffer;
-}
-
-#define NAME_AT(names, e, otherwise, buffer) name_at(names, COUNT(names), e, otherwise, buffer)
-
-static struct slice interrupt_of(const struct offcpusnoop_event *e, char buffer[CALLS_NAME])
-{
-	if (*e->name)
-		return SLICE_ARRAY(e->name);
-	if (e->kind == SOFTIRQ)
-		return slice_of(NAME_AT(softirqs, e, "softirq", buffer));
-	return slice_of(NAME_AT(vectors, e, "vector", buffer));
+	return slice_of(buffer);
 }
 
 /* Where it is blocked; empty: in the kernel itself. */
-static const char *place_of(const struct offcpusnoop_event *e, char buffer[CALLS_NAME])
+static struct slice place_of(const struct offcpusnoop_event *e, char buffer[CALLS_NAME])
 {
 	switch (e->number) {
 	case IN_FAULT:
-		return "fault";
+		return slice_of("fault");
 	case IN_STOP:
-		return "stop";
+		return slice_of("stop");
 	case IN_KERNEL:
-		return "";
+		return slice_of("");
 	default:
-		return calls_name(e->number, buffer);
+		return slice_of(calls_name(e->number, buffer));
 	}
 }
 
-static bool is_interrupt(const struct offcpusnoop_event *e)
+/* The place where it is blocked, the name of the interrupt, or that of the thread that took the CPU; empty: unknown. */
+static struct slice cause_of(const struct offcpusnoop_event *e, char buffer[CALLS_NAME])
 {
-	return e->kind == IRQ || e->kind == SOFTIRQ;
+	if (e->kind == BLOCKED)
+		return place_of(e, buffer);
+	if (e->kind == IRQ && !*e->name)
+		return name_at(vectors, COUNT(vectors), e, "vector", buffer);
+	if (e->kind == SOFTIRQ && !*e->name)
+		return name_at(softirqs, COUNT(softirqs), e, "softirq", buffer);
+	return SLICE_ARRAY(e->name);
 }
 
 /* Wake-ups are stamped on other CPUs, whose clocks may be some nanoseconds apart. */
@@ -74,141 +68,90 @@ static uint64_t queued_ns(const struct offcpusnoop_event *e)
 	return e->end_ns > e->runnable_ns ? e->end_ns - e->runnable_ns : 0;
 }
 
-/* Prints the functions, outermost first, separated by semicolons. */
-static void put_stack(const struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
+/* Writes the functions, outermost first, separated by semicolons. */
+static void put_stack(struct out *out, const struct symbols *kernel, const struct offcpusnoop_event *e)
 {
 	const uint64_t *frames = (const uint64_t *)(e + 1);
 	unsigned innermost = 0;
 
 	for (unsigned i = e->depth; i-- > 0;) {
 		/* a return address is after the call, perhaps in the next function */
-		const char *name = symbols_find(p->kernel, frames[i] - (i > 0));
+		const char *name = symbols_find(kernel, frames[i] - (i > 0));
 
 		if (name && symbols_is_own(name))
 			break;
 		if (innermost++)
-			out_char(p->out, ';');
-		out_text(p->out, name ? name : "[unknown]");
+			out_char(out, ';');
+		out_text(out, name ? name : "[unknown]");
 	}
 }
 
-void print_header(struct offcpusnoop_printer *p)
+/*
+ * Writes p->text, as in "blocked in read, to CPU 3: a;b". taken: the cause is a thread that took the CPU; moved: the
+ * thread continued on another CPU. Returns the stack at the end of the text.
+ */
+static struct slice put_reason(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e, struct slice cause,
+			       bool taken, bool moved)
 {
-	stamp_heading(&p->stamp, p->out);
-	out_printf(p->out, "%-11s %-15s %-7s %-3s %12s %12s %s\n", "TIME(s)", "COMM", "TID", "CPU", "OFF(us)",
-		   "QUEUED(us)", "WHY");
-}
+	static const char *const before[NUM_KINDS] = {
+		[PREEMPTED] = " by ", [BLOCKED] = " in ", [YIELDED] = " to ",
+		[MIGRATED] = " by ",  [IRQ] = " ",        [SOFTIRQ] = " ",
+	};
+	struct out *out = &p->text;
+	size_t n;
 
-static void us_column(struct out *out, uint64_t ns)
-{
-	out_printf(out, "%8" PRIu64 ".%03u ", ns / 1000, (unsigned)(ns % 1000));
-}
-
-static void put_reason(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
-{
-	struct out *out = p->out;
-	char buffer[CALLS_NAME];
-
+	out->len = 0;
 	out_text(out, kinds[e->kind]);
-	if (is_interrupt(e)) {
-		out_char(out, ' ');
-		out_visible(out, interrupt_of(e, buffer));
-	} else if (e->kind == BLOCKED) {
-		const char *place = place_of(e, buffer);
-
-		out_text(out, *place ? " in " : "");
-		out_text(out, place);
-	} else if (*e->name) {
-		out_text(out, e->kind == YIELDED ? " to " : " by ");
-		out_visible(out, SLICE_ARRAY(e->name));
+	out_text(out, cause.n ? before[e->kind] : "");
+	out_slice(out, cause);
+	if (taken)
 		out_printf(out, " (%" PRIu32 ")", e->by_pid);
-	}
-	if (!is_interrupt(e) && !(e->cut & CUT_END) && e->next_cpu != e->cpu)
+	if (moved)
 		out_printf(out, ", to CPU %" PRIu32, e->next_cpu);
 	if (e->cut)
 		out_text(out, e->cut == CUT_BEGIN ? ", since before"
 			      : e->cut == CUT_END ? ", still"
 						  : ", all the time");
-	if (e->depth) {
-		out_text(out, ": ");
-		put_stack(p, e);
-	}
+	out_text(out, e->depth ? ": " : "");
+	n = out->len;
+	put_stack(out, p->kernel, e);
+	return slice_from(out_contents(out), n);
 }
 
-void print_text(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
+void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *event)
 {
-	struct out *out = p->out;
+	static const struct offcpusnoop_event none = {.kind = PREEMPTED};
+	const struct offcpusnoop_event *e = event ? event : &none;
+	struct columns_output *c = &p->columns;
+	char buffer[CALLS_NAME];
+	struct slice kind = slice_of(kinds[e->kind]), cause = cause_of(e, buffer);
+	bool interrupt = e->kind == IRQ || e->kind == SOFTIRQ, blocked = e->kind == BLOCKED;
+	bool taken = !interrupt && !blocked && cause.n, moved = !(e->cut & CUT_END) && e->next_cpu != e->cpu;
+	struct slice stack = put_reason(p, e, cause, taken, moved);
+	const struct column columns[] = {
+		{"TIME(s)", NULL, 11, columns_seconds(stamp_since(&c->stamp, e->end_ns))},
+		{"COMM", LIVE_COMM, 15, columns_text(SLICE_ARRAY(e->comm))},
+		{"TID", LIVE_TID, 7, columns_number(e->tid)},
+		{NULL, LIVE_PID, 0, columns_number(e->pid)},
+		{"CPU", NULL, 3, columns_number(e->cpu)},
+		{NULL, LIVE_BEGIN, 0, columns_ticks(e->begin_ns)},
+		{"OFF(us)", LIVE_DURATION, -12, columns_us(e->end_ns - e->begin_ns)},
+		{NULL, LIVE_KIND, 0, columns_if(interrupt, columns_word(kind))},
+		{NULL, LIVE_NAME, 0, columns_if(interrupt, columns_text(cause))},
+		{NULL, LIVE_WHY, 0, columns_if(!interrupt, columns_word(kind))},
+		{NULL, LIVE_SYSCALL, 0, columns_if(blocked, columns_name(cause))},
+		{NULL, LIVE_BY, 0, columns_if(taken, columns_text(cause))},
+		{NULL, LIVE_BY_PID, 0, columns_if(taken, columns_number(e->by_pid))},
+		{"QUEUED(us)", "queued", -12, columns_if(e->runnable_ns, columns_us(queued_ns(e)))},
+		{NULL, "to", 0, columns_if(moved, columns_number(e->next_cpu))},
+		{NULL, "late", 0, columns_if(e->cut & CUT_BEGIN, columns_bool(true))},
+		{NULL, "unfinished", 0, columns_if(e->cut & CUT_END, columns_bool(true))},
+		{NULL, "stack", 0, columns_if(e->depth, columns_text(stack))},
+		{"WHY", NULL, 0, columns_text(out_contents(&p->text))},
+	};
 
-	stamp_column(&p->stamp, out, e->end_ns);
-	out_printf(out, "%-11.6f ", stamp_since(&p->stamp, e->end_ns) / 1e9);
-	out_column(out, SLICE_ARRAY(e->comm), 15);
-	out_printf(out, "%-7" PRIu32 " %-3" PRIu32 " ", e->tid, e->cpu);
-	us_column(out, e->end_ns - e->begin_ns);
-	if (e->runnable_ns)
-		us_column(out, queued_ns(e));
+	if (event)
+		columns_event(c, e->end_ns, e->cpu, interrupt ? LIVE_IRQ : LIVE_OFF_CPU, columns, COUNT(columns));
 	else
-		out_printf(out, "%12s ", "-");
-	put_reason(p, e);
-	out_char(out, '\n');
-}
-
-static void text_member(struct out *out, const char *key, struct slice value)
-{
-	out_text(out, key);
-	out_json(out, value);
-}
-
-static void us_member(struct out *out, const char *key, uint64_t ns)
-{
-	out_text(out, key);
-	out_us(out, ns);
-}
-
-static void put_interval_members(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
-{
-	struct out *out = p->out;
-	char buffer[CALLS_NAME];
-
-	out_printf(out, ",\"why\":\"%s\"", kinds[e->kind]);
-	if (e->kind == BLOCKED && *place_of(e, buffer))
-		out_printf(out, ",\"syscall\":\"%s\"", place_of(e, buffer));
-	if (e->kind != BLOCKED && *e->name) {
-		text_member(out, ",\"by\":", SLICE_ARRAY(e->name));
-		out_printf(out, ",\"by_pid\":%" PRIu32, e->by_pid);
-	}
-	if (e->runnable_ns)
-		us_member(out, ",\"queued\":", queued_ns(e));
-	if (!(e->cut & CUT_END) && e->next_cpu != e->cpu)
-		out_printf(out, ",\"to\":%" PRIu32, e->next_cpu);
-	if (e->cut & CUT_BEGIN)
-		out_text(out, ",\"late\":true");
-	if (e->cut & CUT_END)
-		out_text(out, ",\"unfinished\":true");
-	if (e->depth) {
-		out_text(out, ",\"stack\":\"");
-		put_stack(p, e);
-		out_char(out, '"');
-	}
-}
-
-void print_json(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e)
-{
-	struct out *out = p->out;
-	char buffer[CALLS_NAME];
-
-	/* the later time first, so that both are converted by the same readings of the clocks */
-	stamp_json(&p->stamp, out, e->end_ns);
-	out_printf(out, ",\"lcore\":%" PRIu32 ",\"tpoint\":\"%s\",\"args\":{", e->cpu,
-		   is_interrupt(e) ? "IRQ" : "OFF_CPU");
-	text_member(out, "\"comm\":", SLICE_ARRAY(e->comm));
-	out_printf(out, ",\"tid\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"begin\":%" PRIu64, e->tid, e->pid,
-		   stamp_tsc(&p->stamp, e->begin_ns));
-	us_member(out, ",\"duration\":", e->end_ns - e->begin_ns);
-	if (is_interrupt(e)) {
-		out_printf(out, ",\"kind\":\"%s\"", kinds[e->kind]);
-		text_member(out, ",\"name\":", interrupt_of(e, buffer));
-	} else {
-		put_interval_members(p, e);
-	}
-	out_text(out, "}}\n");
+		columns_heading(c, columns, COUNT(columns));
 }

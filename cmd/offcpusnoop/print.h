@@ -3,26 +3,18 @@
 #ifndef OFFCPUSNOOP_PRINT_H
 #define OFFCPUSNOOP_PRINT_H
 
-#include <stdint.h>
-
+#include "columns.h"
 #include "out.h"
-#include "stamp.h"
 #include "symbols.h"
 #include "bpf/offcpusnoop.h"
 
 struct offcpusnoop_printer {
-	struct out *out;
-	struct stamp stamp;
+	struct columns_output columns;
 	const struct symbols *kernel; /* for the functions of stacks */
+	struct out text;              /* in memory: the reason of the line that is printed, with its stack */
 };
 
-/* The line above the columns. */
-void print_header(struct offcpusnoop_printer *p);
-
-/* The stack follows the event. */
-void print_text(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e);
-
-/* A trace line, see spdk-trace-lines(7). */
-void print_json(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e);
+/* Prints an interval, whose stack follows the event; NULL: the line above the columns. */
+void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *event);
 
 #endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names in the trace lines of biosnoop(1) and offcpusnoop(1) that other tools read, as the pages of these two document
+ * them. The live tools write them, and common/model/ reads them.
+ */
+#ifndef LIVENAMES_H
+#define LIVENAMES_H
+
+/* The tpoint of biosnoop, and its args. */
+#define LIVE_BLOCK_IO "BLOCK_IO"
+#define LIVE_DISK     "disk"
+#define LIVE_TYPE     "type"
+#define LIVE_SECTOR   "sector"
+#define LIVE_BYTES    "bytes"
+#define LIVE_LATENCY  "latency"
+
+/* The tpoints of offcpusnoop, and the args of both. */
+#define LIVE_OFF_CPU  "OFF_CPU"
+#define LIVE_IRQ      "IRQ"
+#define LIVE_COMM     "comm"
+#define LIVE_TID      "tid"
+#define LIVE_PID      "pid"
+#define LIVE_BEGIN    "begin"
+#define LIVE_DURATION "duration"
+
+/* The args of OFF_CPU. */
+#define LIVE_WHY     "why"
+#define LIVE_YIELDED "yielded" /* a value of it: then the CPU went to LIVE_BY */
+#define LIVE_SYSCALL "syscall"
+#define LIVE_BY      "by"
+#define LIVE_BY_PID  "by_pid"
+
+/* The args of IRQ. */
+#define LIVE_KIND    "kind"
+#define LIVE_SOFTIRQ "softirq" /* a value of it */
+#define LIVE_NAME    "name"
+
+#endif
