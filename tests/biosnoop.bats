@@ -625,6 +625,28 @@ RS 128 65536 null'
     trace-chrome lines | jq -e '.. | .pid? // empty' >/dev/null
 }
 
+@test "trace-spans finds in its lines the disk I/O of a bdev I/O" {
+    trace
+    read_blocks 6 3
+    end
+    # a bdev I/O around each but the first one, which was issued before the first time
+    sed 1d lines >later
+    jq -r '.args.latency as $latency | [.us - $latency, .us, $latency, .args.sector / 8] | @tsv' later |
+        awk '{ printf "%.3f %.3f %.3f %d\n", $1, $2, $3, $4 }' >times
+    while read -r start end latency lba; do
+        entry "$start" BDEV_IO_START "i$lba" - "0x$lba" '"args":{"type":1,"offset":'"$lba"',"len":1}'
+        IFS= read -r line <&3
+        echo "$line"
+        entry "$end" BDEV_IO_DONE "i$lba" "$latency" "0x$lba"
+    done <times 3<later >in
+    status_is 0 trace-spans -j in
+    equal "$stderr" ''
+    equal "$(jq .disk <<<"$output" | grep -vc null)" 5
+    equal "$(jq .disk <<<"$output")" "$(jq .args.latency later)"
+    trace-spans -s in >story
+    equal "$(grep -cE " disk $disk for [0-9.]+ us$" story)" 5
+}
+
 @test "from inside a PID namespace" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     export -f wait_for wait_for_text

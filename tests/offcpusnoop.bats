@@ -33,7 +33,7 @@ record() { # 'ACT...' OPTION...
     has_ticks || acts="clock $acts"
     for try in {0..19}; do
         # shellcheck disable=SC2086 # they are words
-        start taskset -c $((try % $(nproc))) offcpu-target $acts
+        start taskset -c $((try % $(nproc))) "${program:-offcpu-target}" $acts
         target=$started
         trace -p "$target" "$@"
         echo >&"$go"
@@ -289,6 +289,22 @@ record_moves() {
     equal "$(jq -s --slurpfile rate rate 'map(select(.args.duration > 1000) | (.tsc - .args.begin) / .args.duration / $rate[0] * 1000 | . > 0.998 and . < 1.002) | all' lines)" true
     trace-merge lines >merged
     equal "$(wc -l <merged)" "$(wc -l <lines)"
+}
+
+@test "trace-spans finds in its lines what held a request" {
+    ln -s "$(command -v offcpu-target)" reactor_0
+    program=./reactor_0 record 'sleep=5 preempt=5 hold=100' -j
+    last=$(jq -rs '"\(map(.us) | max | ceil).000"' lines)
+    { entry 0.000 TCP_REQ_NEW r0 - 0x10; cat lines; entry "$last" TCP_REQ_COMPLETED r0 "$last" 0x10; } >in
+    status_is 0 trace-spans -j in
+    equal "$stderr" ''
+    jq -e '.off_cpu > 15000 and .irq > 0 and .off_cpu + .irq <= .life' <<<"$output"
+    trace-spans -s in >story
+    [ "$(grep -cE ' blocked in clock_nanosleep for [0-9.]+ us$' story)" -ge 5 ]
+    grep -qE ' preempted by taker \([0-9]+\) for [0-9.]+ us$' story
+    grep -qE ' interrupt [^ ]*timer[^ ]* for [0-9.]+ us$' story
+    # only softirqs have names in capitals
+    equal "$(grep -E ' interrupt [A-Z_]+ for ' story | grep -vc ' soft interrupt ')" 0
 }
 
 @test "the time of day of an interval's end" {

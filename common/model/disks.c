@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "livenames.h"
 #include "mem.h"
 #include "number.h"
 
@@ -12,7 +13,7 @@ enum { SECTOR = 512, LARGEST = 64 << 10 };
 
 bool disks_is(struct slice tpoint)
 {
-	return slice_is(tpoint, "BLOCK_IO");
+	return slice_is(tpoint, LIVE_BLOCK_IO);
 }
 
 /* Open bdev I/Os with the same key match no disk I/O. */
@@ -168,20 +169,20 @@ static void match(struct disks *d, struct span *const *all, const struct request
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
 		       uint64_t order)
 {
-	struct request c = {.ns = ns, .type = traceline_string(traceline_arg(line, "type"))};
-	struct slice latency = traceline_arg(line, "latency");
+	struct request c = {.ns = ns, .type = traceline_string(traceline_arg(line, LIVE_TYPE))};
+	struct slice latency = traceline_arg(line, LIVE_LATENCY);
 
-	if (!number_decimal(traceline_arg(line, "sector"), &c.sector) ||
-	    !number_decimal(traceline_arg(line, "bytes"), &c.bytes))
-		return "sector or bytes is missing";
+	if (!number_decimal(traceline_arg(line, LIVE_SECTOR), &c.sector) ||
+	    !number_decimal(traceline_arg(line, LIVE_BYTES), &c.bytes))
+		return LIVE_SECTOR " or " LIVE_BYTES " is missing";
 	/* issued before biosnoop started */
 	if (!latency.p)
 		return NULL;
 	if (!number_fixed(latency, 3, &c.latency))
-		return "latency is not a number of microseconds";
+		return LIVE_LATENCY " is not a number of microseconds";
 	/* a request without blocks, such as a flush, matches no bdev I/O */
 	if (c.bytes && c.latency <= ns)
-		match(d, all, &c, traceline_string(traceline_arg(line, "disk")), order);
+		match(d, all, &c, traceline_string(traceline_arg(line, LIVE_DISK)), order);
 	return NULL;
 }
 

@@ -3,10 +3,11 @@
 
 #include <stdlib.h>
 
+#include "livenames.h"
 #include "mem.h"
 #include "number.h"
 
-static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = "OFF_CPU", [REACTORS_IRQ] = "IRQ"};
+static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = LIVE_OFF_CPU, [REACTORS_IRQ] = LIVE_IRQ};
 
 static bool find_kind(struct slice tpoint, enum reactors_kind *kind)
 {
@@ -31,7 +32,7 @@ static struct slice string_of(const struct traceline *line, const char *key)
 static bool is_reactor(const struct traceline *line, uint64_t *lcore)
 {
 	static const char prefix[] = "reactor_";
-	struct slice comm = string_of(line, "comm");
+	struct slice comm = string_of(line, LIVE_COMM);
 
 	return slice_starts(comm, prefix) && number_decimal(slice_from(comm, strlen(prefix)), lcore);
 }
@@ -77,10 +78,10 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 		r->others++;
 		return NULL;
 	}
-	if (!number_decimal(traceline_arg(line, "pid"), &pid) ||
-	    !number_decimal(traceline_arg(line, "begin"), &begin) ||
-	    !number_fixed(traceline_arg(line, "duration"), 3, &kernel_ns) || begin > line->tsc)
-		return "pid, begin or duration is missing";
+	if (!number_decimal(traceline_arg(line, LIVE_PID), &pid) ||
+	    !number_decimal(traceline_arg(line, LIVE_BEGIN), &begin) ||
+	    !number_fixed(traceline_arg(line, LIVE_DURATION), 3, &kernel_ns) || begin > line->tsc)
+		return LIVE_PID ", " LIVE_BEGIN " or " LIVE_DURATION " is missing";
 	*reactor = reactor_of(r, lcore, pid);
 	length = ns_of(r, line->tsc - begin, line, ns, kernel_ns);
 	interval->begin = length < ns ? ns - length : 0;
@@ -139,21 +140,21 @@ static void put_if(struct out *out, const char *before, struct slice text)
 
 void reactors_write(struct out *out, const struct traceline *line)
 {
-	struct slice why = string_of(line, "why");
+	struct slice why = string_of(line, LIVE_WHY);
 	uint64_t pid;
 
 	if (slice_is(line->tpoint, tpoints[REACTORS_IRQ])) {
-		out_text(out, slice_is(string_of(line, "kind"), "softirq") ? "soft interrupt" : "interrupt");
-		put_if(out, " ", string_of(line, "name"));
+		out_text(out, slice_is(string_of(line, LIVE_KIND), LIVE_SOFTIRQ) ? "soft interrupt" : "interrupt");
+		put_if(out, " ", string_of(line, LIVE_NAME));
 		return;
 	}
 	if (why.n)
 		out_slice(out, why);
 	else
 		out_text(out, "off CPU");
-	put_if(out, " in ", string_of(line, "syscall"));
-	put_if(out, slice_is(why, "yielded") ? " to " : " by ", string_of(line, "by"));
-	if (number_decimal(traceline_arg(line, "by_pid"), &pid)) {
+	put_if(out, " in ", string_of(line, LIVE_SYSCALL));
+	put_if(out, slice_is(why, LIVE_YIELDED) ? " to " : " by ", string_of(line, LIVE_BY));
+	if (number_decimal(traceline_arg(line, LIVE_BY_PID), &pid)) {
 		out_text(out, " (");
 		out_u64(out, pid);
 		out_char(out, ')');
