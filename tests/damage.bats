@@ -142,9 +142,9 @@ slots_on() { # PAGE LCORE
     local page=$((history_1 / 4096 + 3)) message
     message="12288 bytes from offset $((page * 4096)) on could not be read"
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump trace
-    equal "$stderr" "trace-dump: trace: $message: Input/output error; what was in them is missing"
+    equal "$stderr" "trace-dump: trace: $message: Input/output error; the rest was read"
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump -i trace
-    equal "$(jq -c .damage <<<"$output")" "[\"$message\"]"
+    equal "$(jq -c .damage <<<"$output")" "[\"$message: Input/output error\"]"
     # a copy, which -F makes, is read again
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" timeout --preserve-status -s INT 1 trace-dump -F trace
     grep -q "^trace-dump: trace: $message: " <<<"$stderr"

@@ -46,8 +46,8 @@ static void write_damage(struct out *out, const struct reader *r)
 		comma = ",";
 	}
 	if (r->in->unreadable) {
-		out_printf(out, "%s\"%zu bytes from offset %zu on could not be read\"", comma, r->in->unreadable,
-			   r->in->first_unreadable);
+		out_printf(out, "%s\"%zu bytes from offset %zu on could not be read: %s\"", comma, r->in->unreadable,
+			   r->in->first_unreadable, strerror(r->in->read_error));
 		comma = ",";
 	}
 	for (unsigned i = 0; i < trace_num_damage(t); i++) {

@@ -148,8 +148,8 @@ bool reader_report(const struct reader *r, const char *name)
 	bool good = !in->unreadable;
 
 	if (!good)
-		warnx("%s: %zu bytes from offset %zu on could not be read: %s; what was in them is missing", name,
-		      in->unreadable, in->first_unreadable, strerror(in->read_error));
+		warnx("%s: %zu bytes from offset %zu on could not be read: %s; the rest was read", name, in->unreadable,
+		      in->first_unreadable, strerror(in->read_error));
 	if (r->is_json)
 		return report_document(r, name) && good;
 	if (r->error) {

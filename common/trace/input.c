@@ -72,7 +72,7 @@ static bool replace(struct input *in, char *at)
 		return put_zeros(at, mapped.end - at);
 	}
 	if (!put_zeros(at, page)) {
-		/* too many mappings: replace the rest of the file with a single one; some of it may be counted already */
+		/* too many mappings: a single one replaces the rest, of which some bytes may be counted twice */
 		note_unreadable(in, position, in->size - position, EIO);
 		return put_zeros(at, mapped.end - at);
 	}
