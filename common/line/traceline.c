@@ -159,15 +159,23 @@ static inline __attribute__((always_inline)) bool literal(struct cursor *c, cons
 	return true;
 }
 
+/* One digit or more. */
+static inline bool fast_digits(struct cursor *c)
+{
+	const char *start = c->p;
+
+	while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
+		c->p++;
+	return c->p > start;
+}
+
 static inline bool fast_integer(struct cursor *c, struct slice *raw)
 {
-	const char *p = c->p;
+	const char *start = c->p;
+	bool digits = fast_digits(c);
 
-	while (p < c->end && *p >= '0' && *p <= '9')
-		p++;
-	*raw = slice_between(c->p, p);
-	c->p = p;
-	return raw->n && (*raw->p != '0' || raw->n == 1);
+	*raw = slice_between(start, c->p);
+	return digits && (*start != '0' || raw->n == 1);
 }
 
 /* The same for a number that may be long. Numbers of 20 digits or more are left to the JSON parser. */
@@ -210,22 +218,13 @@ static inline bool fast_us(struct cursor *c, struct slice *raw, uint64_t *ns)
 	return number_count(word) == DECIMALS;
 }
 
-/* The same without its value. */
-static inline bool fast_decimals(struct cursor *c, struct slice *raw)
+/* With decimals or without, but no exponent. */
+static inline bool fast_number(struct cursor *c, struct slice *raw)
 {
-	const char *p;
+	bool number = fast_integer(c, raw) && (!LITERAL(c, ".") || fast_digits(c));
 
-	if (!fast_integer(c, raw))
-		return false;
-	p = c->p;
-	if (c->end - p < 4 || *p != '.')
-		return false;
-	for (unsigned i = 1; i <= 3; i++)
-		if (p[i] < '0' || p[i] > '9')
-			return false;
-	c->p = p + 4;
-	raw->n += 4;
-	return true;
+	raw->n = c->p - raw->p;
+	return number;
 }
 
 /* A string after its opening quote, and its closing one. */
@@ -244,7 +243,7 @@ static bool fast_object(struct cursor *c, struct traceline *l)
 
 	if (LITERAL(c, "\"id\":\"") && !(fast_string(c, &l->object_id) && LITERAL(c, ",")))
 		return false;
-	if (LITERAL(c, "\"us\":") && !(fast_decimals(c, &l->object_us) && LITERAL(c, ",")))
+	if (LITERAL(c, "\"us\":") && !(fast_number(c, &l->object_us) && LITERAL(c, ",")))
 		return false;
 	if (!LITERAL(c, "\"value\":\"0x") || !fast_string(c, &value))
 		return false;
@@ -273,7 +272,7 @@ static bool fast_value(struct cursor *c)
 
 	if (LITERAL(c, "\""))
 		return fast_string(c, &inner);
-	return LITERAL(c, "{") ? fast_annotation(c) : fast_integer(c, &inner);
+	return LITERAL(c, "{") ? fast_annotation(c) : fast_number(c, &inner);
 }
 
 static bool fast_args(struct cursor *c, struct traceline *l)
