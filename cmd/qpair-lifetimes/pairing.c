@@ -7,6 +7,7 @@
 #include "match.h"
 #include "mem.h"
 #include "out.h"
+#include "table.h"
 
 enum {
 	/* with follow: how many of the qpairs that were added last may get owners */
@@ -45,17 +46,9 @@ static void forget_addresses(struct pairing *p)
 
 static struct pairing_place *place_of(struct pairing *p, uint64_t address)
 {
-	uint32_t *place;
-
 	if (p->follow && p->num_places >= p->max_places)
 		forget_addresses(p);
-	place = map_put(&p->addresses, address);
-	if (*place == MAP_NONE) {
-		*place = p->num_places;
-		p->places = mem_room(p->places, p->num_places, &p->cap_places);
-		p->places[p->num_places++] = (struct pairing_place){};
-	}
-	return &p->places[*place];
+	return table_put(&p->addresses, address, p->places, p->num_places, p->cap_places);
 }
 
 static void change(struct pairing *p, struct qpair *q)

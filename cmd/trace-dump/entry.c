@@ -6,6 +6,7 @@
 #include "input.h"
 #include "mem.h"
 #include "out.h"
+#include "table.h"
 
 void entry_reader_open(struct entry_reader *r, const struct trace *t)
 {
@@ -75,14 +76,10 @@ static void read_args(struct entry_reader *r, const struct trace_lcore *lcore, u
 /* Numbers a new object. */
 static void create(struct entry_object_type *type, struct entry *e)
 {
-	uint32_t *index = map_put(&type->numbers, e->object_value);
+	struct entry_known *known = table_put(&type->numbers, e->object_value, type->known, type->num_known, type->cap);
 
-	if (*index == MAP_NONE) {
-		type->known = mem_room(type->known, type->num_known, &type->cap);
-		*index = type->num_known++;
-	}
 	e->object_number = type->created++;
-	type->known[*index] = (struct entry_known){e->object_number, e->tsc};
+	*known = (struct entry_known){e->object_number, e->tsc};
 }
 
 static void read_object(struct entry_reader *r, struct entry *e)

@@ -8,6 +8,7 @@
 #include "out.h"
 #include "probeline.h"
 #include "search.h"
+#include "table.h"
 
 /* Finds the kind of this name or adds it. Returns NULL, or what is wrong. */
 static const char *find_kind(struct lifetimes *l, struct slice name, unsigned *number)
@@ -124,14 +125,7 @@ static void *room_for_one(void *array, size_t n, size_t size)
 /* Finds an address or owner, or adds it. Valid until the next call. */
 static struct lifetime_value *find_value(struct lifetimes *l, unsigned kind, enum lifetime_key key, uint64_t value)
 {
-	uint32_t *index = map_put(&l->kinds[kind].keys[key], value);
-
-	if (*index == MAP_NONE) {
-		*index = l->num_values;
-		l->values = room_for_one(l->values, l->num_values, sizeof(*l->values));
-		l->values[l->num_values++] = (struct lifetime_value){};
-	}
-	return &l->values[*index];
+	return table_put(&l->kinds[kind].keys[key], value, l->values, l->num_values, l->cap_values);
 }
 
 /* Invalidates the spans from tsc on. */

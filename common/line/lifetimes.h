@@ -63,6 +63,7 @@ struct lifetimes {
 	unsigned num_kinds;
 	struct lifetime_value *values;
 	uint32_t num_values;
+	size_t cap_values;
 	struct map objects; /* what identifies an object → index in all */
 	/* while spans are built: a heap of the lifetimes that have begun and may not have ended */
 	struct lifetime **active;
