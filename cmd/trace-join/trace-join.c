@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "each_traceline.h"
 #include "follow.h"
 #include "interactive.h"
 #include "io.h"
@@ -20,7 +21,6 @@
 #include "mem.h"
 #include "out.h"
 #include "text.h"
-#include "tracelines.h"
 
 static struct {
 	enum { TEXT, JSON, SHORT } output;
@@ -197,7 +197,7 @@ static void write_unparsed(void *context, struct slice line)
 	out_char(join->out, '\n');
 }
 
-/* A tracelines_each_fn. */
+/* An each_traceline_fn. */
 static const char *join_line(void *context, struct traceline *line, struct slice text)
 {
 	struct join *join = context;
@@ -314,17 +314,17 @@ static bool check_joined(const struct join *join, const struct lines *lines)
 /* Returns 0, or -1 when something was wrong with the trace lines, or they could not be joined. */
 static int join_all(struct join *join, const char *path)
 {
-	struct tracelines in;
+	struct each_traceline in;
 	int status;
 
-	if (tracelines_open(&in, path, "trace-join", join->out) != 0)
+	if (each_traceline_open(&in, path, "trace-join", join->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	in.pass_on = write_unparsed;
 	if (opt.follow) {
 		in.next = next_line;
 		lines_follow(&in.lines, false);
 	}
-	status = tracelines_each(&in, join_line, join);
+	status = each_traceline_run(&in, join_line, join);
 	if (opt.follow && follow_close(&join->follow) != 0)
 		status = -1;
 	if (!join->out->error && !check_joined(join, &in.lines))

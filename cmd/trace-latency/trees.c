@@ -4,9 +4,9 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "each_traceline.h"
 #include "io.h"
 #include "mem.h"
-#include "tracelines.h"
 
 /* The area of each span. */
 struct tree_span {
@@ -198,7 +198,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	touch(t, s);
 }
 
-/* A tracelines_each_fn. */
+/* An each_traceline_fn. */
 static const char *add_line(void *context, struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
@@ -235,13 +235,13 @@ static void forget_file(struct trees *t)
 
 int trees_lines(struct trees *t, const char *path)
 {
-	struct tracelines in;
+	struct each_traceline in;
 	int status;
 
 	forget_file(t);
-	if (tracelines_open(&in, path, "trace-latency", t->out) != 0)
+	if (each_traceline_open(&in, path, "trace-latency", t->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
-	status = tracelines_each(&in, add_line, t);
+	status = each_traceline_run(&in, add_line, t);
 	t->lines = in.lines.number;
 	/* which states are final depends on all entries */
 	lifecycle_end(&t->spans.lifecycle);

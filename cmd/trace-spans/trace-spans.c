@@ -13,12 +13,12 @@
 #include "choose.h"
 #include "cli.h"
 #include "clock.h"
+#include "each_traceline.h"
 #include "io.h"
 #include "print.h"
 #include "ranking.h"
 #include "spans.h"
 #include "story.h"
-#include "tracelines.h"
 
 static struct {
 	bool all, json, open, story, quiet;
@@ -245,14 +245,14 @@ int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
 	int status = EXIT_SUCCESS;
-	struct tracelines lines;
+	struct each_traceline lines;
 
 	out_open(&out, STDOUT_FILENO);
-	if (tracelines_open(&lines, path, "trace-spans", &out) != 0)
+	if (each_traceline_open(&lines, path, "trace-spans", &out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
 	start();
-	if (tracelines_each(&lines, handle_line, NULL) != 0)
+	if (each_traceline_run(&lines, handle_line, NULL) != 0)
 		status = EXIT_FAILURE;
 	spans_end(&spans);
 	ranking_write(&ranking, &out);

@@ -498,7 +498,7 @@ static const char *clean(struct draw *d, struct slice text)
 	return traceline_parse(&d->clean_line, out_contents(&d->clean));
 }
 
-/* A tracelines_each_fn. */
+/* An each_traceline_fn. */
 static const char *draw_line(void *context, struct traceline *line, struct slice text)
 {
 	struct draw *d = context;
@@ -568,17 +568,17 @@ static struct draw_result result_of(const struct draw *d, const struct lines *li
 
 int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, struct draw_result *result)
 {
-	struct tracelines lines;
+	struct each_traceline lines;
 	int status;
 
 	*result = (struct draw_result){.name = io_name(path)};
-	if (tracelines_open(&lines, path, reader, out) != 0) {
+	if (each_traceline_open(&lines, path, reader, out) != 0) {
 		result->error = strerror(errno);
 		return -1;
 	}
 	lines.pause = pause;
 	start(d);
-	status = tracelines_each(&lines, draw_line, d);
+	status = each_traceline_run(&lines, draw_line, d);
 	spans_end(&d->spans);
 	tracks_finish(&d->tracks);
 	if (!out->error)

@@ -7,9 +7,9 @@
 #ifndef DRAW_H
 #define DRAW_H
 
+#include "each_traceline.h"
 #include "lift.h"
 #include "spans.h"
-#include "tracelines.h"
 #include "tracks.h"
 #include "writer.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop over a file of trace lines, shared by all tools that read them. */
-#ifndef TRACELINES_H
-#define TRACELINES_H
+#ifndef EACH_TRACELINE_H
+#define EACH_TRACELINE_H
 
 #include "interactive.h"
 #include "lines.h"
 #include "traceline.h"
 
-struct tracelines {
-	struct lines lines; /* name and number are valid after tracelines_each() as well */
+struct each_traceline {
+	struct lines lines; /* name and number are valid after each_traceline_run() as well */
 	struct out *out;    /* of the results: reading ends after an error there */
 	struct interactive interactive;
 
-	/* may be set before tracelines_each(), with the same context as there */
+	/* may be set before each_traceline_run(), with the same context as there */
 
 	/* reads the next line instead of lines_next(), and flushes the output before it waits */
 	int (*next)(void *context, struct lines *lines, struct slice *text);
@@ -25,12 +25,12 @@ struct tracelines {
 };
 
 /* Returns -1 with errno. reader: the command that reads trace lines from a pipe, for messages. */
-int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out);
+int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out);
 
 /* Gets a line, parsed and as text, both valid during the call. Returns NULL, or what is wrong with it. */
-typedef const char *tracelines_each_fn(void *context, struct traceline *line, struct slice text);
+typedef const char *each_traceline_fn(void *context, struct traceline *line, struct slice text);
 
 /* Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message. */
-int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context);
+int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tracelines.h"
+#include "each_traceline.h"
 
 #include <errno.h>
 
 #include "out.h"
 
-int tracelines_open(struct tracelines *t, const char *path, const char *reader, struct out *out)
+int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out)
 {
-	*t = (struct tracelines){.out = out};
+	*t = (struct each_traceline){.out = out};
 	if (lines_open(&t->lines, path) != 0)
 		return -1;
 	lines_expect(&t->lines, KIND_TRACE_LINES, reader);
 	return 0;
 }
 
-static int next_line(struct tracelines *t, void *context, struct slice *text)
+static int next_line(struct each_traceline *t, void *context, struct slice *text)
 {
 	if (t->out->error)
 		return 0;
 	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
 }
 
-int tracelines_each(struct tracelines *t, tracelines_each_fn *each, void *context)
+int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
 {
 	struct traceline line = {};
 	struct slice text;
