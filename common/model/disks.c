@@ -5,8 +5,8 @@
 
 #include "count.h"
 #include "livenames.h"
-#include "mem.h"
 #include "number.h"
+#include "table.h"
 
 /* Sizes of blocks. */
 enum { SECTOR = 512, LARGEST = 64 << 10 };
@@ -40,9 +40,7 @@ static void forget(struct disks *d)
 
 		if (slot->value == MAP_NONE || !d->places[slot->value].open)
 			continue;
-		*map_put(&left.map, slot->key) = left.n;
-		left.places = mem_room(left.places, left.n, &left.cap);
-		left.places[left.n++] = d->places[slot->value];
+		*table_put(&left.map, slot->key, left.places, left.n, left.cap) = d->places[slot->value];
 	}
 	map_free(&d->map);
 	free(d->places);
@@ -51,16 +49,8 @@ static void forget(struct disks *d)
 
 static struct disks_place *place_of(struct disks *d, uint64_t key)
 {
-	uint32_t *index;
-
 	forget(d);
-	index = map_put(&d->map, key);
-	if (*index == MAP_NONE) {
-		*index = d->n;
-		d->places = mem_room(d->places, d->n, &d->cap);
-		d->places[d->n++] = (struct disks_place){};
-	}
-	return &d->places[*index];
+	return table_put(&d->map, key, d->places, d->n, d->cap);
 }
 
 void disks_open(struct disks *d, struct span *const *all, struct span *s)

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "table.h"
 
 /* The letter of an id may be any character, as it is written in JSON, or missing. */
 static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
@@ -74,14 +75,7 @@ static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state
 /* The place of an object of this type at this address. */
 static struct object *at_address(struct lifecycle *l, uint32_t type, uint64_t address)
 {
-	uint32_t *index = map_put(&l->addresses[type], address);
-
-	if (*index == MAP_NONE) {
-		*index = l->n;
-		l->all = mem_room(l->all, l->n, &l->cap);
-		l->all[l->n++] = (struct object){};
-	}
-	return &l->all[*index];
+	return table_put(&l->addresses[type], address, l->all, l->n, l->cap);
 }
 
 /* The index in uses of this type and state. */
@@ -200,16 +194,7 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 /* Whether an argument's value is an address, or was one before trace-join replaced it with an object. */
 static bool is_address(struct slice value, uint64_t *address)
 {
-	struct slice key, member;
-	struct json j;
-
-	if (value.p[0] != '{')
-		return traceline_number(value, address);
-	json_init(&j, value.p, value.n);
-	for (json_object(&j); json_key(&j, &key) && json_value(&j, &member);)
-		if (json_is(key, "ptr"))
-			return traceline_number(member, address);
-	return false;
+	return traceline_number(value.p[0] == '{' ? json_member(value, slice_of("ptr")) : value, address);
 }
 
 /*

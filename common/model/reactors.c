@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "livenames.h"
-#include "mem.h"
 #include "number.h"
+#include "table.h"
 
 static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = LIVE_OFF_CPU, [REACTORS_IRQ] = LIVE_IRQ};
 
@@ -56,14 +56,12 @@ static uint64_t ns_of(struct reactors *r, uint64_t ticks, const struct traceline
 
 static struct reactor *reactor_of(struct reactors *r, uint64_t lcore, uint64_t pid)
 {
-	uint32_t *index = map_put(&r->map, lcore);
+	size_t n = r->n;
+	struct reactor *reactor = table_put(&r->map, lcore, r->all, r->n, r->cap);
 
-	if (*index == MAP_NONE) {
-		*index = r->n;
-		r->all = mem_room(r->all, r->n, &r->cap);
-		r->all[r->n++] = (struct reactor){.lcore = lcore, .pid = pid};
-	}
-	return &r->all[*index];
+	if (r->n > n)
+		*reactor = (struct reactor){.lcore = lcore, .pid = pid};
+	return reactor;
 }
 
 const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,

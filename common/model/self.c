@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "self.h"
 
+#include "search.h"
+
 struct self_times {
 	struct self *self;
 	const struct spans *spans;
@@ -9,17 +11,7 @@ struct self_times {
 /* The index of the state that a span is in at a time. */
 static size_t state_at(const struct span *s, uint64_t ns)
 {
-	size_t low = 0, high = s->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->states[middle].ns <= ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(i, s->n - 1, s->states[i + 1].ns > ns);
 }
 
 /* Counts a time in which no child is at work. */
