@@ -308,6 +308,13 @@ static void related(void)
 		created(i, text("r%d", i), i, text(",'related':'r%d'", i - 1), text("'p':'0x%x'", i ? i - 1 : 0));
 }
 
+/* All objects are below the first one. */
+static void below(void)
+{
+	for (int i = 0; i < n; i++)
+		created(i, text("r%d", i), i, text(",'related':'r%d'", i / 64), text("'p':'0x%x'", i / 64));
+}
+
 static void arguments(void)
 {
 	head(5, "X", "r1", CREATED, 7, "");
@@ -455,10 +462,10 @@ static const struct {
 	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
 	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
 	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
-	     KIND(groups),      KIND(owners),       KIND(related),    KIND(arguments),    KIND(members),
-	     KIND(escapes),     KIND(deep),         KIND(rows),       KIND(row),          KIND(tpoints),
-	     KIND(entries),     KIND(string),       KIND(strings),    KIND(owner),        KIND(names),
-	     KIND(ring),        KIND(specs),        KIND(notes)};
+	     KIND(groups),      KIND(owners),       KIND(related),    KIND(below),        KIND(arguments),
+	     KIND(members),     KIND(escapes),      KIND(deep),       KIND(rows),         KIND(row),
+	     KIND(tpoints),     KIND(entries),      KIND(string),     KIND(strings),      KIND(owner),
+	     KIND(names),       KIND(ring),         KIND(specs),      KIND(notes)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -8,11 +8,19 @@
 #include "io.h"
 #include "mem.h"
 
+/*
+ * The least part of a tree that must have entries for it to be measured at the end of an interval. No tree of a real
+ * trace is so large that this matters: it keeps the time in proportion to the lines.
+ */
+enum { PART = 64 };
+
 /* The area of each span. */
 struct tree_span {
 	uint32_t of_line;  /* its group as far as its first line has that */
 	uint32_t parent;   /* its parent's group plus 1; 0: not known */
 	uint32_t measured; /* states */
+	uint32_t touches;  /* of a root: entries in intervals after which its tree was not measured */
+	uint32_t size;     /* of a root: spans in its tree, when it was measured */
 	bool is_touched;   /* has an entry in the interval */
 	bool has_life;     /* its life was recorded, maybe at the end of an interval */
 	bool went_on;      /* after that */
@@ -114,12 +122,16 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		   held_is_known(&t->spans) ? t->held.parts : NULL);
 }
 
-/* Measures a tree; with the spans in it that have not ended only at the end of an interval. */
-static void measure_tree(struct trees *t, const struct span *s)
+/*
+ * Measures a tree; with the spans in it that have not ended only at the end of an interval. Returns the number of
+ * spans.
+ */
+static uint32_t measure_tree(struct trees *t, const struct span *s)
 {
 	struct tree_span *area = area_of(s);
 	uint32_t group = group_of_span(t->group, &t->spans, s, area->of_line, area->parent - 1);
 	bool ends = s->ended && !area->is_over;
+	uint32_t size = 1;
 
 	area->is_touched = false;
 	area->is_over = s->ended;
@@ -134,8 +146,9 @@ static void measure_tree(struct trees *t, const struct span *s)
 	for (struct span *child = s->child; child; child = child->next) {
 		area_of(child)->parent = group + 1;
 		if (child->ended || !s->ended)
-			measure_tree(t, child);
+			size += measure_tree(t, child);
 	}
+	return size;
 }
 
 /* Notes that a span has an entry in the interval, or has ended in it. */
@@ -155,13 +168,19 @@ static void next_interval(struct trees *t, uint64_t ns)
 
 	for (size_t i = 0; i < t->num_touched; i++) {
 		const struct span *s = t->touched[i];
+		struct tree_span *root;
 
 		/* a span without states is free */
 		if (!s->n || !area_of(s)->is_touched)
 			continue;
+		area_of(s)->is_touched = false;
 		while (s->parent)
 			s = s->parent;
-		measure_tree(t, s);
+		root = area_of(s);
+		if (++root->touches < root->size / PART)
+			continue;
+		root->touches = 0;
+		root->size = measure_tree(t, s);
 	}
 	t->num_touched = 0;
 	if (interval->to)
