@@ -632,13 +632,13 @@ RS 128 65536 null'
     # a bdev I/O around each but the first one, which was issued before the first time
     sed 1d lines >later
     jq -r '.args.latency as $latency | [.us - $latency, .us, $latency, .args.sector / 8] | @tsv' later |
-        awk '{ printf "%.3f %.3f %.3f %d\n", $1, $2, $3, $4 }' >times
+        awk '{ printf "%.3f %.3f %.3f %d\n", $1, $2, $3, $4 }' >moments
     while read -r start end latency lba; do
         entry "$start" BDEV_IO_START "i$lba" - "0x$lba" '"args":{"type":1,"offset":'"$lba"',"len":1}'
         IFS= read -r line <&3
         echo "$line"
         entry "$end" BDEV_IO_DONE "i$lba" "$latency" "0x$lba"
-    done <times 3<later >in
+    done <moments 3<later >in
     status_is 0 trace-spans -j in
     equal "$stderr" ''
     equal "$(jq .disk <<<"$output" | grep -vc null)" 5
