@@ -27,6 +27,7 @@ each_fault() { # same|any CALL:FAULT COMMAND
     for n in $(seq 1 "${LAST:-1000}"); do
         status=0
         export FAULT_NTH=$n FAULT_MARK=happened.$n
+        # shellcheck disable=SC2153 # helpers.bash sets it
         PRELOAD=$FAULTS feed "$command" >got 2>err || status=$?
         [ -z "${FILE:-}" ] || cp pristine "$FILE"
         [ -e "happened.$n" ] || break
