@@ -302,6 +302,16 @@ static void owners(void)
 	}
 }
 
+/* Connections of a few hosts' NQNs, some of the same owner. */
+static void reconnects(void)
+{
+	for (int i = 0; i < n; i++)
+		created(i, text("r%d", i), i, text(",'poller':'t1','owner':'1.2.3.4:%d s'", i),
+			text("'qpair':{'owner':'t%d','ptr':'0x%x','thread':%d,'qid':1,'subnqn':'s:%d','hostnqn':'a:b:%"
+			     "d:x'}",
+			     i % 9 ? i : 1, i, i, i % 99, i % 999));
+}
+
 static void related(void)
 {
 	for (int i = 0; i < n; i++)
@@ -462,10 +472,10 @@ static const struct {
 	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
 	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
 	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
-	     KIND(groups),      KIND(owners),       KIND(related),    KIND(below),        KIND(arguments),
-	     KIND(members),     KIND(escapes),      KIND(deep),       KIND(rows),         KIND(row),
-	     KIND(tpoints),     KIND(entries),      KIND(string),     KIND(strings),      KIND(owner),
-	     KIND(names),       KIND(ring),         KIND(specs),      KIND(notes)};
+	     KIND(groups),      KIND(owners),       KIND(reconnects), KIND(related),      KIND(below),
+	     KIND(arguments),   KIND(members),      KIND(escapes),    KIND(deep),         KIND(rows),
+	     KIND(row),         KIND(tpoints),      KIND(entries),    KIND(string),       KIND(strings),
+	     KIND(owner),       KIND(names),        KIND(ring),       KIND(specs),        KIND(notes)};
 #undef KIND
 
 int main(int argc, char **argv)

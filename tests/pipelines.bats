@@ -74,6 +74,23 @@ sample() {
     sh 'trace-join -j -l lifetimes.txt joined | cmp - joined'
 }
 
+@test "all tools call a connection the same" {
+    sample
+    qpair-lifetimes usdt.txt >lifetimes.txt
+    trace-dump nvmf_trace.pid1234 >owners
+    trace-join -q -j -l lifetimes.txt owners >hosts
+    mktrace -R 5 "$DATA/sample-g3.jsonl" | trace-dump -q >addresses
+    for file in owners hosts addresses; do
+        trace-join -q -s $file | awk '$5 ~ /^r/ && $4 == "TCP_REQ_NEW" { print $5, $3 }' | sort >want
+        [ "$(wc -l <want)" -gt 3 ]
+        trace-spans -q $file | awk '$3 ~ /^r/ { print $3, $8 }' | sort | diff want -
+        trace-perfetto -q $file | perfetto | jq -r 'select(.args.tsc) | "\(.args.id) \(.track[-2])"' | grep ^r | sort | diff want -
+        trace-chrome -q $file | jq -r '.traceEvents | (map(select(.name == "process_name") | {key: "\(.pid)", value: .args.name}) | from_entries) as $names |
+            .[] | select(.args.tsc) | "\(.args.id) \($names["\(.pid)"])"' | grep ^r | sort | diff want -
+        trace-spans -q -s $file | awk '$6 == "r0" && $5 == "TCP_REQ_NEW" { print $6, $4 }' | diff <(grep '^r0 ' want) -
+    done
+}
+
 @test "make demo shows why a request was slow" {
     status_is 0 "$BATS_TEST_DIRNAME/demo"
     [[ $output == *'db-1/1       TCP_REQ_NEW '* ]]

@@ -85,7 +85,7 @@ pictures() { # FILE [OPTION]...
     # here the end of what is still open is that of the trace
     # shellcheck disable=SC2016 # jq's
     trace-perfetto -q "${@:2}" "$1" | perfetto | jq -c -s --argjson last "$(jq -s 'map(.us * 1000 | round) | max' "$1")" '
-        def name: if length == 4 and (.[1] as $host | .[2] | startswith($host)) then del(.[1]) else . end |
+        def name: if length == 4 then del(.[1]) else . end |
             join(" ") | ltrimstr("SPDK ");
         map(select(.track)) | (.[] | .track |= name | if has("value") then [.track, .ts, .value] else .track as $track | ., (.slices // [])[] |
                 [$track, .name, .ts, if .instant then null else .dur // ($last - .ts) | if . == 0 then null else . end end, .args] end),
@@ -115,7 +115,7 @@ pictures() { # FILE [OPTION]...
     check_format out
     grep -e '"pid":4,' -e '"cat"' out >request
     diff - request <<'L'
-{"ph":"M","pid":4,"name":"process_name","args":{"name":"h \"a\" qid 1 s 0x1"}},
+{"ph":"M","pid":4,"name":"process_name","args":{"name":"h\\x20\"a\"/1"}},
 {"ph":"M","pid":4,"name":"process_sort_index","args":{"sort_index":3}},
 {"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"queue depth","args":{"value":1}},
 {"ph":"M","pid":4,"tid":12,"name":"thread_name","args":{"name":"i"}},

@@ -45,13 +45,13 @@ spans_of() { # FILE [ARGUMENT]...
 @test "a request is a slice that says what it is, with one for each state" {
     requests >in
     draw in
-    equal "$(slice r0 'del(.slices, .flows, .row)')" '{"track":["SPDK","h \"a\"","qid 1 s 0x1","r TCP"],"name":"write 8 @98264 Null0","ts":1000,"args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"qpair":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}},"ends":[],"dur":700}'
+    equal "$(slice r0 'del(.slices, .flows, .row)')" '{"track":["SPDK","h \"a\"","h\\x20\"a\"/1","r TCP"],"name":"write 8 @98264 Null0","ts":1000,"args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"qpair":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}},"ends":[],"dur":700}'
     # of a state what its span does not have
     equal "$(slice r0 '.slices[] | [.name, .ts, .dur, .instant, .args]')" '["TCP_REQ_NEW",1000,200,null,{}]
 ["TCP_REQ_EXECUTING",1200,300,null,{"lcore":1}]
 ["TCP_REQ_EXECUTED",1500,200,null,{}]
 ["TCP_REQ_COMPLETED",1700,null,true,{}]'
-    equal "$(slice i0 '[.track[2:], .name, .ts, .dur, .args]')" '[["qid 1 s 0x1","i"],"write 8 @98264 Null0",1100,300,{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}]'
+    equal "$(slice i0 '[.track[2:], .name, .ts, .dur, .args]')" '[["h\\x20\"a\"/1","i"],"write 8 @98264 Null0",1100,300,{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}]'
 }
 
 @test "a state has the arguments that its span does not have, whatever their order" {
@@ -141,7 +141,7 @@ values() { # NAME FILTER
     requests >in
     draw in
     # the number of all comes first: trace_processor loses what follows a 0
-    equal "$(values 'requests in flight' '[.track[1:-1], .ts, .value]')" '[[],1000,1] [["h \"a\"","qid 1 s 0x1"],1000,1] [[],1250,2] [["objects"],1250,1] [[],1700,1] [["h \"a\"","qid 1 s 0x1"],1700,0] '
+    equal "$(values 'requests in flight' '[.track[1:-1], .ts, .value]')" '[[],1000,1] [["h \"a\"","h\\x20\"a\"/1"],1000,1] [[],1250,2] [["objects"],1250,1] [[],1700,1] [["h \"a\"","h\\x20\"a\"/1"],1700,0] '
     # a life that another one ends at its address is not in flight any more; its state is a final one from then on
     { entry 1.000 NEW r0 - 0x10; entry 2.000 NEW r1 - 0x10; entry 3.000 NEW r2 - 0x10; } >in
     draw in
@@ -254,7 +254,7 @@ values() { # NAME FILTER
     } >in
     draw in
     equal "$(jq -c 'select(.value) | select(.track[-1] | startswith("queue depth")) | [.track[1:], .ts, .value]' drawn | tr '\n' ' ')" \
-        '[["1.2.3.4:5 s","queue depth"],1000,5] [["lcore 3","queue depth bdev_Null0 b01"],2000,1] [["lcore 3","queue depth bdev_Null0 b01"],3000,2] [["lcore 0","queue depth q07"],5000,0] [["1.2.3.4:5 s","queue depth"],7000,4] '
+        '[["1.2.3.4","1.2.3.4:5","queue depth"],1000,5] [["lcore 3","queue depth bdev_Null0 b01"],2000,1] [["lcore 3","queue depth bdev_Null0 b01"],3000,2] [["lcore 0","queue depth q07"],5000,0] [["1.2.3.4","1.2.3.4:5","queue depth"],7000,4] '
 }
 
 @test "slices of a row do not overlap, and there are no more rows than needed" {

@@ -340,21 +340,21 @@ L
     status_is 0 trace-spans -q -s -k id=r0 in
     diff - <(echo "$output") <<'L'
             US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
-         1.000       70.200 r0       -           - -                   - t300                     0 network 43% buffer 28% host 28%
-       0.000     0       1.000 t300         TCP_REQ_NEW              r0                  -     -
-       0.100     0       1.100 t300         TCP_REQ_NEED_BUFFER      r0              0.100     -
-      20.000 *   0      21.100 t300         TCP_REQ_TX_H_TO_C        r0             20.100     -
+         1.000       70.200 r0       -           - -                   - x                        0 network 43% buffer 28% host 28%
+       0.000     0       1.000 x            TCP_REQ_NEW              r0                  -     -
+       0.100     0       1.100 x            TCP_REQ_NEED_BUFFER      r0              0.100     -
+      20.000 *   0      21.100 x            TCP_REQ_TX_H_TO_C        r0             20.100     -
                lcore 0 wrote nothing for 19.600 us
                waited for a buffer while 2 others did
                3 requests had a buffer, 2 of them of 10.0.0.1:9/2
-      20.000 *   0      41.100 t300         TCP_REQ_RDY_TO_EXECUTE   r0             40.100     -
+      20.000 *   0      41.100 x            TCP_REQ_RDY_TO_EXECUTE   r0             40.100     -
                lcore 0 wrote nothing for 11.100 us
                the connection received 3 other PDUs meanwhile
        0.100     0      41.200 -            SOCK_REQ_QUEUE           s0(r0)              -     - ctx=0x10
       29.800 *   0      71.000 -            SOCK_REQ_PEND            s0(r0)         29.800     - ctx=0x10
                queued after 1 other on the socket
        0.100     0      71.100 -            SOCK_REQ_COMPLETE        s0(r0)         29.900     - ctx=0x10
-       0.100     0      71.200 t300         TCP_REQ_COMPLETED        r0             70.200     -
+       0.100     0      71.200 x            TCP_REQ_COMPLETED        r0             70.200     -
 L
 }
 

@@ -50,8 +50,8 @@ static void put_word(struct out *out, const char *word)
 }
 
 /*
- * A track is named by itself, where viewers show it apart from those above it: a connection with its host, and its
- * source if it has one; what is below an lcore with the lcore.
+ * A track is named by itself, where viewers show it apart from those above it: a connection with its source if it has
+ * one, what is below an lcore with the lcore.
  */
 static struct slice full_name(struct chrome *c, enum writer_track kind, uint32_t parent, struct slice name)
 {
@@ -64,7 +64,7 @@ static struct slice full_name(struct chrome *c, enum writer_track kind, uint32_t
 		if (strcmp(source, PLACES_NO_SOURCE) != 0)
 			put_word(&c->full_name, source);
 	}
-	if (above && (above->kind == WRITER_HOST || above->kind == WRITER_THREAD) && !slice_starts(name, above->name))
+	if (above && above->kind == WRITER_THREAD)
 		put_word(&c->full_name, above->name);
 	out_slice(&c->full_name, name);
 	return out_contents(&c->full_name);

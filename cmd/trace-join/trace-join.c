@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "connection.h"
 #include "each_traceline.h"
 #include "follow.h"
 #include "interactive.h"
@@ -20,6 +21,8 @@
 #include "lifetimes.h"
 #include "mem.h"
 #include "out.h"
+#include "probeline.h"
+#include "shorttext.h"
 #include "text.h"
 
 static struct {
@@ -43,7 +46,10 @@ struct join {
 	struct out *out;
 	struct lifetimes lifetimes;
 	struct follow_lifetimes follow;
-	struct text_short brief;
+	/* of the short form */
+	struct shorttext brief;
+	struct connections connections;
+	size_t num_learned; /* lifetimes whose hosts are known */
 	struct unnamed unnamed;
 	bool *matched; /* which of opt.tpoints have matched a line */
 };
@@ -197,6 +203,48 @@ static void write_unparsed(void *context, struct slice line)
 	out_char(join->out, '\n');
 }
 
+/* A host's name must not depend on which of the others the trace has shown so far. */
+static void learn_hosts(struct join *join)
+{
+	for (; join->num_learned < join->lifetimes.n; join->num_learned++) {
+		struct slice fields = join->lifetimes.all[join->num_learned]->fields, host = {}, subsystem = {};
+		struct probeline_field f;
+		const char *error;
+
+		while (probeline_next(&fields, &f, &error) > 0)
+			if (slice_is(f.key, "hostnqn"))
+				host = f.value;
+			else if (slice_is(f.key, "subnqn"))
+				subsystem = f.value;
+		if (!host.n)
+			continue;
+		host = probeline_decode(host);
+		subsystem = subsystem.n ? probeline_decode(subsystem) : subsystem;
+		connections_learn(&join->connections, host, subsystem);
+		free((char *)host.p);
+		free((char *)subsystem.p);
+	}
+}
+
+/* Writes the line in the form that it has after -j. */
+static void write_short(struct join *join, struct traceline *line, size_t n)
+{
+	uint32_t connection;
+	size_t named;
+
+	learn_hosts(join);
+	for (size_t i = 0; i < line->num_args; i++) {
+		const struct lifetime *lifetime = line->args[i].note;
+
+		if (!lifetime)
+			continue;
+		line->args[i].value = lifetime->json;
+		n += line->args[i].key.n + lifetime->json.n;
+	}
+	connection = connections_find(&join->connections, line, &named);
+	shorttext_write(&join->brief, join->out, line, n, &join->connections, connection, named);
+}
+
 /* An each_traceline_fn. */
 static const char *join_line(void *context, struct traceline *line, struct slice text)
 {
@@ -206,8 +254,7 @@ static const char *join_line(void *context, struct traceline *line, struct slice
 	if (opt.output == JSON) {
 		write_json(join->out, line, text);
 	} else if (opt.output == SHORT) {
-		who_learn(&join->brief.who, &join->lifetimes);
-		text_write_short(join->out, line, text.n, &join->brief);
+		write_short(join, line, text.n);
 	} else {
 		text_write(join->out, line, text.n);
 	}
@@ -408,7 +455,7 @@ static int read_lifetimes(struct lifetimes *lifetimes, const char *path)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
-	static struct join join = {.brief = TEXT_SHORT, .unnamed.first = UINT64_MAX};
+	static struct join join = {.brief = SHORTTEXT_NONE, .unnamed.first = UINT64_MAX};
 	struct out out;
 	int status = EXIT_SUCCESS;
 
@@ -422,7 +469,7 @@ int main(int argc, char **argv)
 	out_open(&out, STDOUT_FILENO);
 	if (join_all(&join, path) != 0)
 		status = EXIT_FAILURE;
-	who_free(&join.brief.who);
+	connections_free(&join.connections);
 	lifetimes_free(&join.lifetimes);
 	free(join.matched);
 	free(opt.lifetimes);

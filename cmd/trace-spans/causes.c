@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "label.h"
 #include "mem.h"
 #include "number.h"
 
@@ -36,37 +35,16 @@ static struct causes_lcore *lcore_of(struct causes *c, const struct traceline *l
 	return &c->last[*index];
 }
 
-/* The owner of a connection from v24.05 on, the address of its qpair before that. */
-static bool connection_key(const struct traceline *line, uint64_t *key)
+/* The counts of a connection; NULL: it is not known, since a poller alone may be that of several. */
+static struct causes_connection *counts_of(struct causes *c, uint32_t connection)
 {
-	struct slice poller = line->poller;
-
-	if (line->owner.n && poller.n && number_decimal(slice_from(poller, 1), key)) {
-		*key |= (uint64_t)(unsigned char)poller.p[0] << 56;
-		return true;
+	if (connection == MAP_NONE || c->connections->all[connection].kind == CONNECTION_POLLER)
+		return NULL;
+	while (c->num_counts <= connection) {
+		c->counts = mem_room(c->counts, c->num_counts, &c->cap_counts);
+		c->counts[c->num_counts++] = (struct causes_connection){};
 	}
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_is(line->args[i].key, "qpair"))
-			return traceline_number(line->args[i].value, key);
-	*key = line->object_value;
-	return !line->object_id.p && line->object_value;
-}
-
-static uint32_t connection_of(struct causes *c, const struct traceline *line)
-{
-	uint32_t *index;
-	uint64_t key;
-
-	if (!connection_key(line, &key))
-		return MAP_NONE;
-	key = traceline_in_source(line, key);
-	index = map_put(&c->connections, key);
-	if (*index == MAP_NONE) {
-		*index = c->num_connections;
-		c->all = mem_room(c->all, c->num_connections, &c->cap_connections);
-		c->all[c->num_connections++] = (struct causes_connection){};
-	}
-	return *index;
+	return &c->counts[connection];
 }
 
 static bool receives_pdu(const struct causes *c, const struct traceline *line)
@@ -80,8 +58,9 @@ static bool receives_pdu(const struct causes *c, const struct traceline *line)
 
 void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
 {
+	struct causes_connection *counts;
 	struct causes_lcore *lcore;
-	uint32_t connection;
+	size_t arg;
 
 	/* a line of another tool: no lcore wrote it */
 	if (!line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint)))
@@ -89,59 +68,61 @@ void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
 	lcore = lcore_of(c, line);
 	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
 	lcore->last = ns > lcore->last ? ns : lcore->last;
-	if (receives_pdu(c, line) && (connection = connection_of(c, line)) != MAP_NONE)
-		c->all[connection].pdus++;
+	if (!receives_pdu(c, line))
+		return;
+	counts = counts_of(c, connections_find(c->connections, line, &arg));
+	if (!counts)
+		counts = counts_of(c, connections_qpair(c->connections, line, line->object_value));
+	if (counts)
+		counts->pdus++;
 }
 
 static void leave(struct causes *c, const struct span *s, uint32_t state)
 {
+	struct causes_connection *counts = counts_of(c, s->connection);
+
 	c->waiting -= waits_for_buffer(c, state) && c->waiting;
-	if (is_queued(c, state) && s->connection != MAP_NONE)
-		c->all[s->connection].queued -= c->all[s->connection].queued > 0;
-}
-
-static void name_connection(struct causes *c, const struct span *s)
-{
-	struct causes_connection *connection = s->connection == MAP_NONE ? NULL : &c->all[s->connection];
-
-	if (connection && !s->has_parent && !connection->label.p)
-		connection->label = mem_slice(label_of(&c->text, s));
+	if (is_queued(c, state) && counts)
+		counts->queued -= counts->queued > 0;
 }
 
 /* Sets others to the number that were already waiting or queued. */
 static void enter(struct causes *c, const struct span *s, uint32_t state, struct span_line *line)
 {
+	struct causes_connection *counts = counts_of(c, s->connection);
+
 	if (waits_for_buffer(c, state))
 		line->others = c->waiting++;
-	if (is_queued(c, state) && s->connection != MAP_NONE)
-		line->others = c->all[s->connection].queued++;
+	if (is_queued(c, state) && counts)
+		line->others = counts->queued++;
 }
 
 /* With many connections, c->most may be out of date for a while: this bounds the cost of the search. */
 static void find_most(struct causes *c)
 {
 	c->visits += VISITS;
-	if (c->visits < c->num_connections)
+	if (c->visits < c->num_counts)
 		return;
 	c->visits = 0;
-	for (size_t i = 0; i < c->num_connections; i++)
-		if (c->all[i].holders > c->all[c->most].holders)
+	for (size_t i = 0; i < c->num_counts; i++)
+		if (c->counts[i].holders > c->counts[c->most].holders)
 			c->most = i;
 }
 
 static void get_buffer(struct causes *c, struct span *s, struct span_line *line)
 {
+	struct causes_connection *counts = counts_of(c, s->connection);
 	struct causes_span *kept = s->tool;
 
-	if (s->connection == MAP_NONE || kept->has_buffer)
+	if (!counts || kept->has_buffer)
 		return;
 	line->holders = c->holders;
 	line->holder = c->most;
-	line->held = c->all[c->most].holders;
+	line->held = c->counts[c->most].holders;
 	kept->has_buffer = true;
 	c->holders++;
-	c->all[s->connection].holders++;
-	if (c->all[s->connection].holders > c->all[c->most].holders)
+	counts->holders++;
+	if (counts->holders > c->counts[c->most].holders)
 		c->most = s->connection;
 }
 
@@ -153,7 +134,7 @@ static void return_buffer(struct causes *c, const struct span *s)
 		return;
 	kept->has_buffer = false;
 	c->holders--;
-	c->all[s->connection].holders--;
+	c->counts[s->connection].holders--;
 	if (s->connection == c->most)
 		find_most(c);
 }
@@ -161,14 +142,9 @@ static void return_buffer(struct causes *c, const struct span *s)
 void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
 		  struct span_line *kept)
 {
+	const struct causes_connection *counts = counts_of(c, s->connection);
+
 	kept->silence = lcore_of(c, line)->silence;
-	if (before == MAP_NONE) {
-		s->connection = connection_of(c, line);
-		/* a write to a socket does not name its connection */
-		if (s->connection == MAP_NONE && s->parent)
-			s->connection = s->parent->connection;
-		name_connection(c, s);
-	}
 	leave(c, s, before);
 	if (waits_for_buffer(c, before))
 		get_buffer(c, s, kept);
@@ -176,8 +152,8 @@ void causes_store(struct causes *c, struct span *s, uint32_t before, const struc
 	/* a request holds its buffer until it ends */
 	if (!spans_is_open(c->spans, s))
 		return_buffer(c, s);
-	if (s->connection != MAP_NONE)
-		kept->pdus = c->all[s->connection].pdus;
+	if (counts)
+		kept->pdus = counts->pdus;
 }
 
 void causes_end(struct causes *c, const struct span *s)
@@ -197,7 +173,7 @@ static void put_holder(const struct causes *c, struct out *out, const struct spa
 {
 	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", line->holders,
 		   line->holders == 1 ? "request had" : "requests had", line->held);
-	out_visible(out, c->all[line->holder].label);
+	out_slice(out, connections_name(c->connections, line->holder)->name);
 	out_char(out, '\n');
 }
 
@@ -219,7 +195,7 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 	layer = spans_tpoint(c->spans, state)->layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(c, out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && line->held && c->all[line->holder].label.n)
+	if (layer == LAYER_BUFFER && line->held)
 		put_holder(c, out, line);
 	if (is_queued(c, state) && before->others)
 		put_cause(c, out, "queued after", before->others, "other", "others", "on the socket");
@@ -231,10 +207,6 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 void causes_free(struct causes *c)
 {
 	map_free(&c->lcores);
-	map_free(&c->connections);
 	free(c->last);
-	for (size_t i = 0; i < c->num_connections; i++)
-		free((char *)c->all[i].label.p);
-	free(c->all);
-	out_close(&c->text);
+	free(c->counts);
 }

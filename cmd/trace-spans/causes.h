@@ -6,6 +6,7 @@
 #ifndef TRACE_SPANS_CAUSES_H
 #define TRACE_SPANS_CAUSES_H
 
+#include "connection.h"
 #include "spans.h"
 
 /* The area of each span: span.tool. */
@@ -13,36 +14,34 @@ struct causes_span {
 	bool has_buffer;
 };
 
-/* At first all zero, except spans and indent. */
+/* All zero at first, except for these. */
 struct causes {
-	struct spans *spans; /* set before the first line */
-	int indent;          /* columns before each line */
+	struct spans *spans;
+	struct connections *connections; /* of the spans */
+	int indent;                      /* columns before each line */
 
 	struct map lcores;
 	struct causes_lcore {
 		uint64_t last, silence; /* ns: time of its latest entry, and the gap before it */
 	} * last;                       /* by lcore */
 	size_t num_lcores, cap_lcores;
-	struct map connections;
 	struct causes_connection {
-		uint64_t pdus;      /* received */
-		uint64_t queued;    /* writes in the queue of its socket */
-		uint64_t holders;   /* requests that hold a buffer */
-		struct slice label; /* of the first request */
-	} * all;
-	size_t num_connections, cap_connections;
+		uint64_t pdus;    /* received */
+		uint64_t queued;  /* writes in the queue of its socket */
+		uint64_t holders; /* requests that hold a buffer */
+	} * counts;               /* by connection */
+	size_t num_counts, cap_counts;
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that hold one */
 	uint32_t most;             /* the connection with the most holders */
 	size_t visits;             /* credit for the next search for it, see VISITS */
-	struct out text;
 };
 
 /* To be called for each line, before spans_line(). */
 void causes_see(struct causes *c, const struct traceline *line, uint64_t ns);
 
 /*
- * Counts an entry of a span. before: the state that it left, MAP_NONE for the first entry. Sets the members of *kept
- * that causes_write() reads.
+ * Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry.
+ * Sets the members of *kept that causes_write() reads.
  */
 void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
 		  struct span_line *kept);

@@ -2,7 +2,6 @@
 #include "print.h"
 
 #include "json.h"
-#include "label.h"
 
 static void measure(struct print *p, const struct span *s)
 {
@@ -246,7 +245,10 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
 	put_column(p, out, out_contents(&p->lift.bdev), BDEV);
 	put_fact_column(p, out, IO_LBA, LBA);
-	put_column(p, out, label_of(&p->who, s), WHO);
+	if (s->connection == MAP_NONE)
+		out_column(out, slice_of(""), WHO);
+	else
+		out_column(out, connections_name(p->connections, s->connection)->name, WHO);
 	put_number(p, out, s->lcore, LCORE);
 }
 
@@ -369,5 +371,4 @@ void print_free(struct print *p)
 	lift_free(&p->lift);
 	held_free(&p->held);
 	out_close(&p->text);
-	out_close(&p->who);
 }

@@ -3,6 +3,7 @@
 #ifndef TRACE_SPANS_PRINT_H
 #define TRACE_SPANS_PRINT_H
 
+#include "connection.h"
 #include "held.h"
 #include "lift.h"
 #include "self.h"
@@ -11,10 +12,11 @@
 /* Buffers that are reused for each span. */
 struct print {
 	const struct spans *spans;
+	struct connections *connections; /* of the spans; for text only */
 	struct lift lift;
 	struct self self;
 	struct held held;
-	struct out text, who; /* for parts of a line */
+	struct out text; /* for parts of a line */
 };
 
 /* Writes a span line with its newline. */

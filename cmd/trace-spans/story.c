@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "connection.h"
-#include "label.h"
 #include "mem.h"
 
 enum {
@@ -14,20 +12,96 @@ enum {
 	GAP = 12,     /* columns */
 };
 
-void story_start(struct story *story, struct spans *spans)
+void story_start(struct story *story, struct spans *spans, struct connections *connections)
 {
 	spans->tool_size = sizeof(struct causes_span);
-	*story = (struct story){.spans = spans, .causes = {.spans = spans, .indent = GAP}, .columns = TEXT_SHORT};
+	*story = (struct story){.spans = spans,
+				.connections = connections,
+				.causes = {.spans = spans, .connections = connections, .indent = GAP},
+				.columns = SHORTTEXT_NONE};
 }
 
-void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+/* An entry in span.kept: what the short text shows of it, except for names. Its texts follow, then its arguments. */
+enum { TEXTS = 7, ABSENT = UINT32_MAX };
+
+struct kept {
+	uint64_t object_value;
+	uint32_t connection;
+	uint32_t num_args;
+	uint32_t lengths[TEXTS];
+};
+
+/* Its texts follow. */
+struct kept_arg {
+	uint32_t key_n, value_n;
+};
+
+/* The texts that are stored. */
+static void texts_of(struct traceline *line, struct slice *texts[TEXTS])
+{
+	struct slice *all[TEXTS] = {&line->lcore,   &line->us,        &line->time, &line->object_id,
+				    &line->related, &line->object_us, &line->size};
+
+	memcpy(texts, all, sizeof(all));
+}
+
+/* named: the argument that names the connection is not stored. */
+static void keep_line(struct out *to, const struct traceline *line, uint32_t connection, size_t named)
+{
+	struct kept kept = {line->object_value, connection, line->num_args - (named < line->num_args), {}};
+	struct slice *texts[TEXTS];
+
+	texts_of((struct traceline *)line, texts);
+	for (unsigned i = 0; i < TEXTS; i++)
+		kept.lengths[i] = texts[i]->p ? texts[i]->n : ABSENT;
+	out_bytes(to, &kept, sizeof(kept));
+	for (unsigned i = 0; i < TEXTS; i++)
+		out_slice(to, *texts[i]);
+	for (size_t i = 0; i < line->num_args; i++) {
+		const struct traceline_arg *arg = &line->args[i];
+		struct kept_arg lengths = {arg->key.n, arg->value.n};
+
+		if (i == named)
+			continue;
+		out_bytes(to, &lengths, sizeof(lengths));
+		out_slice(to, arg->key);
+		out_slice(to, arg->value);
+	}
+}
+
+/* Sets what keep_line() stored. Returns the connection. */
+static uint32_t load_line(struct traceline *line, struct slice kept)
+{
+	struct slice *texts[TEXTS];
+	struct kept lengths;
+
+	memcpy(&lengths, slice_cut(&kept, sizeof(lengths)).p, sizeof(lengths));
+	line->object_value = lengths.object_value;
+	texts_of(line, texts);
+	for (unsigned i = 0; i < TEXTS; i++)
+		*texts[i] = lengths.lengths[i] == ABSENT ? (struct slice){} : slice_cut(&kept, lengths.lengths[i]);
+	line->num_args = 0;
+	while (line->num_args < lengths.num_args) {
+		struct kept_arg arg;
+		struct slice key;
+
+		memcpy(&arg, slice_cut(&kept, sizeof(arg)).p, sizeof(arg));
+		key = slice_cut(&kept, arg.key_n);
+		traceline_add_arg(line, key, NULL);
+		line->args[line->num_args - 1].value = slice_cut(&kept, arg.value_n);
+	}
+	return lengths.connection;
+}
+
+void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
+	       size_t named)
 {
 	struct span_line kept = {.sequence = story->spans->lines, .lcore = s->last_lcore, .at = s->kept.len};
 
 	causes_store(&story->causes, s, before, line, &kept);
 	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
 	s->lines[s->n - 1] = kept;
-	out_slice(&s->kept, text);
+	keep_line(&s->kept, line, connection, named);
 }
 
 /* Control characters are escaped; a cause that is too long is truncated between two characters. */
@@ -134,40 +208,16 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
 }
 
-/*
- * In an entry of the span's connection, replaces the owner, and the lifetime from trace-join -j, by the name that the
- * span's line shows.
- */
-static void shorten(struct traceline *line, const struct span *root, struct slice label)
-{
-	bool same = line->owner.n && slice_equal(line->owner, span_owner(root));
-	size_t n = 0;
-
-	for (size_t i = 0; i < line->num_args; i++) {
-		line->args[i].note = NULL;
-		if (line->args[i].value.p[0] == '{' && connection_member(line->args[i].value, "hostnqn").n)
-			same = true;
-		else
-			line->args[n++] = line->args[i];
-	}
-	line->num_args = n;
-	if (same)
-		line->owner = label;
-}
-
-static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked,
-		      const struct span *root, struct slice label)
+static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked)
 {
 	const struct span *s = e->span;
 	size_t at = s->lines[e->state].at, end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
-	struct slice text = {s->kept.buf + at, end - at};
+	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + at, end - at});
 
+	story->line.tpoint = story->spans->states->all[s->states[e->state].state];
 	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');
-	/* cannot fail: the text was parsed before */
-	if (traceline_parse(&story->line, text))
-		return;
-	shorten(&story->line, root, label);
-	text_write_short(out, &story->line, text.n, &story->columns);
+	shorttext_write(&story->columns, out, &story->line, end - at + story->line.tpoint.n, story->connections,
+			connection, SIZE_MAX);
 }
 
 static void add_aside(struct story *story, struct story_aside aside)
@@ -273,8 +323,8 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 /* Prints a line in the columns of an entry, without a gap, with the time at which the interval ended. */
 static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
 {
-	out_printf(out, "%*s   %*" PRIu64 " %*.3f ", GAP, "", story->columns.widths[TEXT_LCORE], aside->lcore,
-		   story->columns.widths[TEXT_US], aside->ns / 1000.0);
+	out_printf(out, "%*s   %*" PRIu64 " %*.3f ", GAP, "", story->columns.widths[SHORTTEXT_LCORE], aside->lcore,
+		   story->columns.widths[SHORTTEXT_US], aside->ns / 1000.0);
 	if (aside->held) {
 		out_text(out, aside->held->cause);
 		out_text(out, " for ");
@@ -291,7 +341,6 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
-	struct slice label = label_of(&story->label, s);
 	size_t n = count(s), aside = 0;
 	uint64_t marked;
 
@@ -309,7 +358,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&story->entries[i]);
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
-		put_entry(story, out, &story->entries[i], gap, gap >= marked, s, label);
+		put_entry(story, out, &story->entries[i], gap, gap >= marked);
 		if (gap >= marked)
 			/* story->line was set by put_entry() */
 			causes_write(&story->causes, out, story->entries[i].span, story->entries[i].state,
@@ -329,8 +378,6 @@ void story_free(struct story *story)
 	free(story->entries);
 	free(story->asides);
 	out_close(&story->text);
-	out_close(&story->label);
 	out_close(&story->cause);
-	who_free(&story->columns.who);
 	traceline_free(&story->line);
 }

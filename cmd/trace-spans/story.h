@@ -8,8 +8,8 @@
 #define TRACE_SPANS_STORY_H
 
 #include "causes.h"
+#include "shorttext.h"
 #include "spans.h"
-#include "text.h"
 
 /* Latest intervals that are stored for each reactor and kind, most intervals in a story, and bytes of a cause. */
 enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
@@ -23,6 +23,7 @@ struct story_held {
 
 struct story {
 	struct spans *spans;
+	struct connections *connections;
 	struct causes causes;
 	struct story_ring {
 		struct story_held *all;
@@ -46,18 +47,22 @@ struct story {
 	size_t num_asides, cap_asides;
 	bool is_lost;          /* intervals of this story were overwritten */
 	struct traceline line; /* of the entry being written */
-	struct text_short columns;
-	struct out text, label, cause;
+	struct shorttext columns;
+	struct out text, cause;
 };
 
 /*
  * Sets spans.tool_size. The caller passes each line to causes_see() before spans_line(), and each span that ends to
  * causes_end().
  */
-void story_start(struct story *story, struct spans *spans);
+void story_start(struct story *story, struct spans *spans, struct connections *connections);
 
-/* Stores the line of an entry; for spans.entry. */
-void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, struct slice text);
+/*
+ * Stores an entry of a span, whose connection is set; before: as for spans.entry. connection, named: of the entry, as
+ * from connections_find().
+ */
+void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
+	       size_t named);
 
 /* Stores an interval in which a reactor was held; for spans.held. */
 void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,

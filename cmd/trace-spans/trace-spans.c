@@ -27,6 +27,7 @@ static struct {
 
 static struct intern types, states;
 static struct spans spans;
+static struct connections connections;
 static struct print print;
 static struct choose choose;
 static struct ranking ranking;
@@ -94,10 +95,21 @@ static void print_stuck(void *context, const struct span *s)
 		out_slice(&out, text_of(s, true));
 }
 
-static void keep_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
+	uint32_t connection;
+	size_t named;
+
 	(void)context;
-	story_add(&story, s, before, line, entry);
+	(void)entry;
+	if (before != MAP_NONE && !opt.story)
+		return;
+	connection = connections_find(&connections, line, &named);
+	/* a write to a socket does not name its connection */
+	if (before == MAP_NONE)
+		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
+	if (opt.story)
+		story_add(&story, s, before, line, connection, named);
 }
 
 static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
@@ -191,14 +203,16 @@ static const char *parse_options(int argc, char **argv)
 static void start(void)
 {
 	print.spans = &spans;
-	story_start(&story, &spans);
+	print.connections = &connections;
+	story_start(&story, &spans, &connections);
 	spans.types = &types;
 	spans.states = &states;
 	spans.emit = print_span;
-	if (opt.story) {
-		spans.entry = keep_entry;
+	/* span lines do not name connections */
+	if (!opt.json)
+		spans.entry = see_entry;
+	if (opt.story)
 		spans.held = keep_held;
-	}
 	spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	spans.stuck_ns = opt.stuck_ns;
 	ranking.max = opt.slowest;
@@ -264,6 +278,7 @@ int main(int argc, char **argv)
 	print_free(&print);
 	choose_free(&choose);
 	story_free(&story);
+	connections_free(&connections);
 	out_close(&text);
 	return cli_close(&out, status);
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "connection.h"
+#include "json.h"
 #include "mem.h"
 
 /* Starts the key of a place: its kind, and the place that it is in. */
@@ -105,25 +105,15 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 	return place == MAP_NONE ? add(p, PLACES_THREAD, process, 0) : place;
 }
 
-/* The host of a connection: its NQN, or the address in an owner, without the port. */
-static struct slice host_of(struct slice annotation, struct slice owner)
+/* The place that a connection is in: its host's, by NQN or by the address without its port. */
+static uint32_t find_host(struct places *p, uint32_t process, const struct connection *connection)
 {
-	struct slice address, queue;
-	const char *port;
-
-	if (annotation.p)
-		return connection_member(annotation, "hostnqn");
-	if (!connection_owner(owner, &address, &queue))
-		return (struct slice){};
-	port = memrchr(address.p, ':', address.n);
-	return port ? slice_between(address.p, port) : address;
-}
-
-/* The place that a connection is in. */
-static uint32_t find_host(struct places *p, uint32_t process, struct slice host)
-{
+	struct slice host = connection->hostnqn;
 	uint32_t place;
 
+	if (connection->kind == CONNECTION_ADDRESS)
+		host = slice_between(connection->owner.p,
+				     memrchr(connection->owner.p, ':', connection_address(connection->owner).n));
 	if (!host.n)
 		return process;
 	out_slice(start_key(p, 'h', process), host);
@@ -134,64 +124,37 @@ static uint32_t find_host(struct places *p, uint32_t process, struct slice host)
 	return add(p, PLACES_HOST, process, 0);
 }
 
-/* qid 1 SUBNQN 0x…; or the owner, whose port distinguishes the connections of a host. */
-static void write_connection(struct out *out, struct slice annotation, struct slice owner)
+/* The key of a connection. One whose host has become known moves to the place of its host. */
+static void start_connection(struct places *p, uint32_t process, uint32_t number)
 {
-	static const char *const members[] = {"qid", "subnqn", "ptr"};
+	const struct connection *connection = number == MAP_NONE ? NULL : connections_name(&p->connections, number);
 
-	if (!annotation.p) {
-		out_slice(out, owner);
-		return;
-	}
-	for (unsigned i = 0; i < sizeof(members) / sizeof(*members); i++) {
-		struct slice value = connection_member(annotation, members[i]);
-
-		if (!value.n)
-			continue;
-		out_text(out, out->len ? " " : "");
-		out_text(out, i ? "" : "qid ");
-		out_slice(out, value);
-	}
-}
-
-/* Returns the argument that identifies the qpair: trace-join's annotation, else an address, else NULL. */
-static const struct traceline_arg *find_qpair(const struct traceline *line)
-{
-	const struct traceline_arg *address = NULL;
-
-	for (size_t i = 0; i < line->num_args; i++) {
-		if (line->args[i].value.p[0] == '{')
-			return &line->args[i];
-		if (slice_is(line->args[i].key, "qpair"))
-			address = &line->args[i];
-	}
-	return address;
+	start_key(p, connection && connection->kind == CONNECTION_HOST ? 'q' : 'c', process);
+	if (connection)
+		out_u64(&p->key, number);
 }
 
 uint32_t places_connection(struct places *p, const struct traceline *line)
 {
-	uint32_t process = process_of(p, line), in, place;
-	const struct traceline_arg *qpair = find_qpair(line);
-	struct slice annotation = {}, owner = line->owner.n ? line->owner : line->poller, id;
-	char kind = qpair ? 'q' : 'c';
+	uint32_t process = process_of(p, line), in = process, place, number;
+	size_t arg;
 
-	if (qpair && qpair->value.p[0] == '{')
-		annotation = qpair->value;
-	id = qpair ? qpair->value : owner;
-	out_slice(start_key(p, kind, process), id);
+	number = connections_find(&p->connections, line, &arg);
+	start_connection(p, process, number);
 	place = find(p);
 	if (place != MAP_NONE)
 		return place;
-	in = find_host(p, process, host_of(annotation, owner));
-	out_slice(start_key(p, kind, process), id);
-	if (qpair && !annotation.p) {
-		out_text(&p->name, "qpair ");
-		out_slice(&p->name, connection_unquoted(id));
-	} else {
-		write_connection(&p->name, annotation, owner);
-	}
-	if (!p->name.len)
+	if (number != MAP_NONE)
+		in = find_host(p, process, &p->connections.all[number]);
+	start_connection(p, process, number);
+	if (number == MAP_NONE) {
 		out_text(&p->name, "objects");
+	} else {
+		struct slice name = p->connections.all[number].name;
+		char *to = out_room(&p->name, JSON_QUOTED(name.n));
+
+		out_commit(&p->name, json_escape(to, name));
+	}
 	return add(p, PLACES_CONNECTION, in, 0);
 }
 
@@ -222,6 +185,7 @@ void places_free(struct places *p)
 	free((char *)p->source.p);
 	map_free(&p->lcores);
 	map_free(&p->reactors);
+	connections_free(&p->connections);
 	out_close(&p->key);
 	out_close(&p->name);
 }

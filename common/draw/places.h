@@ -12,6 +12,7 @@
 #ifndef PLACES_H
 #define PLACES_H
 
+#include "connection.h"
 #include "intern.h"
 #include "out.h"
 #include "traceline.h"
@@ -39,6 +40,7 @@ struct places {
 	struct slice source;
 	struct map lcores;   /* process and lcore → place, for lcores below 2^32 */
 	struct map reactors; /* lcore → its place in the first source that has objects on it */
+	struct connections connections;
 	struct out key, name;
 };
 
