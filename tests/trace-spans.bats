@@ -293,6 +293,8 @@ primes() {
     equal "$(ids -k type=write)" 'r1 r3 r5 '
     equal "$(ids -k io.type=read -k args.qpair.hostnqn='*h0')" 'r0 r6 '
     equal "$(ids -k id='r[23]')" 'r2 r3 '
+    # an object as it is written
+    equal "$(ids -k 'io={"type":"write"*' -m 11)" 'r5 '
     equal "$(ids -w 'host-1 *')" 'r1 r3 r5 '
     equal "$(ids -w '*qid:4' -w '*qid:1')" 'r1 r4 '
     equal "$(ids -t BDEV_IO_START -m 11)" 'r5 r6 '

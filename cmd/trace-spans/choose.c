@@ -94,43 +94,30 @@ bool choose_span(struct choose *c, const struct spans *spans, const struct span 
 	return !c->states.n || was_in_state(c, spans, s);
 }
 
-/* Finds the value at a path such as args.qpair.hostnqn. */
-static bool find(struct slice object, const char *path, const char *end, struct slice *value)
+/* Replaces an object by the value at a path such as qpair.hostnqn in it. */
+static bool find(struct slice *value, struct slice path)
 {
-	const char *dot = memchr(path, '.', end - path);
-	struct slice name = slice_between(path, dot ? dot : end), key;
-	struct json j;
+	const char *end = path.p + path.n;
 
-	json_init(&j, object.p, object.n);
-	if (json_peek(&j) != '{')
-		return false;
-	for (json_object(&j); json_key(&j, &key); json_skip(&j))
-		if (slice_equal(key, name))
-			return json_value(&j, value) && (!dot || find(*value, dot + 1, end, value));
-	return false;
+	for (const char *key = path.p, *dot; key; key = dot ? dot + 1 : NULL) {
+		dot = memchr(key, '.', end - key);
+		*value = json_member(*value, slice_between(key, dot ? dot : end));
+		if (!value->n)
+			return false;
+	}
+	return true;
 }
 
-/* Keys of io are also found without "io." before them. */
-static bool find_key(struct slice line, const char *key, struct slice *value)
-{
-	static const char io[] = "io";
-	const char *end = strchr(key, '=');
-	struct slice members;
-
-	if (find(line, key, end, value))
-		return true;
-	return find(line, io, io + strlen(io), &members) && find(members, key, end, value);
-}
-
-bool choose_line(struct choose *c, struct slice line)
+bool choose_keys(struct choose *c, struct print *print, const struct span *s)
 {
 	bool wanted = true;
 
 	c->num_compared++;
+	print_measure(print, s);
 	for (size_t i = 0; i < c->keys.n; i++) {
 		struct choose_glob *key = &c->keys.all[i];
-		struct slice value;
-		bool found = find_key(line, key->key, &value);
+		struct slice path = slice_between(key->key, strchr(key->key, '=')), value;
+		bool found = print_value(print, s, &path, &value) && find(&value, path);
 
 		key->found |= found;
 		wanted &= found && fnmatch(key->glob, plain(c, value), 0) == 0;

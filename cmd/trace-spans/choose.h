@@ -4,6 +4,7 @@
 #define TRACE_SPANS_CHOOSE_H
 
 #include "out.h"
+#include "print.h"
 #include "spans.h"
 
 /* Shell patterns of an option; one that matches is enough. */
@@ -20,7 +21,7 @@ struct choose {
 	struct choose_globs keys; /* all of these have to match */
 	struct choose_globs states, owners;
 	uint64_t min_ns;
-	uint64_t num_compared; /* span lines that were matched with -k */
+	uint64_t num_compared; /* spans that were matched with -k */
 	struct out text;       /* a string that is compared */
 	struct choose_state {
 		bool known, matches;
@@ -35,8 +36,8 @@ void choose_add(struct choose_globs *globs, const char *glob);
 /* Whether a span of this length is wanted, apart from -k. */
 bool choose_span(struct choose *c, const struct spans *spans, const struct span *s, uint64_t ns);
 
-/* Whether the span with this span line is wanted by -k. */
-bool choose_line(struct choose *c, struct slice line);
+/* Whether the span is wanted by -k. */
+bool choose_keys(struct choose *c, struct print *print, const struct span *s);
 
 void choose_free(struct choose *c);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
+#include "count.h"
 #include "json.h"
 
-static void measure(struct print *p, const struct span *s)
+void print_measure(struct print *p, const struct span *s)
 {
 	lift_span(&p->lift, p->spans, s);
 	self_measure(&p->self, p->spans, s);
@@ -12,27 +13,105 @@ static void measure(struct print *p, const struct span *s)
 	p->text.len = 0;
 }
 
-/* raw: as written in JSON; key ends with the quote that opens it. */
-static void put_string(struct out *out, const char *key, struct slice raw)
+/* raw: as written in JSON. */
+static bool write_string(struct out *out, struct slice raw)
 {
 	if (!raw.n)
-		return;
-	out_text(out, key);
+		return false;
+	out_char(out, '"');
 	out_slice(out, raw);
 	out_char(out, '"');
+	return true;
 }
 
-static void put_children(struct out *out, const struct spans *spans, const struct span *s)
+static bool write_us(struct out *out, uint64_t ns)
+{
+	out_us(out, ns);
+	return true;
+}
+
+static bool write_true(struct out *out, bool value)
+{
+	out_text(out, value ? "true" : "");
+	return value;
+}
+
+static bool write_tsc(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	out_u64(out, s->tsc);
+	return true;
+}
+
+static bool write_first(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_us(out, s->first);
+}
+
+static bool write_life(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_us(out, s->last - s->first);
+}
+
+static bool write_source(struct print *p, struct out *out, const struct span *s)
+{
+	return s->source != MAP_NONE && write_string(out, p->spans->sources.all[s->source]);
+}
+
+static bool write_lcore(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	out_u64(out, s->lcore);
+	return true;
+}
+
+static bool write_id(struct print *p, struct out *out, const struct span *s)
+{
+	out_char(out, '"');
+	spans_write_id(out, p->spans, s);
+	out_char(out, '"');
+	return true;
+}
+
+static bool write_value(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	out_char(out, '"');
+	out_hex(out, s->value);
+	out_char(out, '"');
+	return true;
+}
+
+static bool write_parent(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_string(out, span_parent(s));
+}
+
+static bool write_children(struct print *p, struct out *out, const struct span *s)
 {
 	if (!s->child)
-		return;
-	out_text(out, ",\"children\":[");
+		return false;
 	for (const struct span *child = s->child; child; child = child->next) {
-		out_text(out, child == s->child ? "\"" : ",\"");
-		spans_write_id(out, spans, child);
-		out_char(out, '"');
+		out_char(out, child == s->child ? '[' : ',');
+		write_id(p, out, child);
 	}
 	out_char(out, ']');
+	return true;
+}
+
+static bool write_owner(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_string(out, span_owner(s));
+}
+
+static bool write_poller(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_string(out, span_poller(s));
 }
 
 /* Writes a key of an object, with a comma unless it is the first one. */
@@ -43,37 +122,39 @@ static void put_key(struct out *out, const char *key)
 	out_text(out, "\":");
 }
 
-static void put_io(struct out *out, const struct lift *lift)
+static bool write_io(struct print *p, struct out *out, const struct span *s)
 {
-	size_t start = out->len;
+	bool any = false;
 
-	out_text(out, ",\"io\":{");
+	(void)s;
+	out_char(out, '{');
 	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
 		size_t before = out->len;
 
 		put_key(out, lift_keys[key]);
-		if (!lift_write(out, lift, key))
+		if (lift_write(out, &p->lift, key))
+			any = true;
+		else
 			out->len = before;
 	}
-	if (out->buf[out->len - 1] == '{')
-		out->len = start;
-	else
-		out_char(out, '}');
+	out_char(out, '}');
+	return any;
 }
 
-static void put_states(struct out *out, const struct spans *spans, const struct span *s)
+static bool write_states(struct print *p, struct out *out, const struct span *s)
 {
-	out_text(out, ",\"states\":[");
+	out_char(out, '[');
 	for (size_t i = 0; i < s->n; i++) {
 		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : s->last;
 
 		out_text(out, i ? ",[\"" : "[\"");
-		out_slice(out, spans->states->all[s->states[i].state]);
+		out_slice(out, p->spans->states->all[s->states[i].state]);
 		out_text(out, "\",");
 		out_us(out, end - s->states[i].ns);
 		out_char(out, ']');
 	}
 	out_char(out, ']');
+	return true;
 }
 
 /* Sums the time of all types with this one's letter. False if an earlier type has that letter: it was summed there. */
@@ -92,14 +173,16 @@ static bool sum_letter(const struct intern *types, const struct self *self, uint
 	return true;
 }
 
-static void put_self(struct out *out, const struct spans *spans, const struct self *self)
+static bool write_self(struct print *p, struct out *out, const struct span *s)
 {
+	const struct spans *spans = p->spans;
 	const char *separator = "\"";
 	uint64_t ns;
 
-	out_text(out, ",\"self\":{");
+	(void)s;
+	out_char(out, '{');
 	for (uint32_t i = 0; i < spans->types->n; i++) {
-		if (!self->has[i] || !sum_letter(spans->types, self, i, &ns))
+		if (!p->self.has[i] || !sum_letter(spans->types, &p->self, i, &ns))
 			continue;
 		out_text(out, separator);
 		if (i == spans->unknown)
@@ -110,27 +193,64 @@ static void put_self(struct out *out, const struct spans *spans, const struct se
 		out_us(out, ns);
 		separator = ",\"";
 	}
-	out_text(out, "},\"layers\":{");
+	out_char(out, '}');
+	return true;
+}
+
+static bool write_layers(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
 	for (unsigned i = 0; i < LAYERS; i++) {
-		out_text(out, i ? ",\"" : "\"");
+		out_text(out, i ? ",\"" : "{\"");
 		out_text(out, spdk_layers[i]);
 		out_text(out, "\":");
-		out_us(out, self->layers[i]);
+		out_us(out, p->self.layers[i]);
 	}
 	out_char(out, '}');
+	return true;
 }
 
 /* Not in layers, whose sum is the life: these times also count for a layer. */
-static void put_held(struct out *out, const struct held *held)
+static bool write_held(struct print *p, struct out *out, enum held_part part)
 {
-	for (unsigned i = 0; i < HELD_PARTS; i++) {
-		if (!held->parts[i])
-			continue;
-		out_text(out, ",\"");
-		out_text(out, held_names[i]);
-		out_text(out, "\":");
-		out_us(out, held->parts[i]);
-	}
+	out_us(out, p->held.parts[part]);
+	return p->held.parts[part] > 0;
+}
+
+static bool write_off_cpu(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_held(p, out, HELD_OFF_CPU);
+}
+
+static bool write_irq(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_held(p, out, HELD_IRQ);
+}
+
+static bool write_disk(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_held(p, out, HELD_DISK);
+}
+
+static bool write_args(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	out_slice(out, span_args(s));
+	return s->args_n > 0;
+}
+
+static bool write_open(struct print *p, struct out *out, const struct span *s)
+{
+	return write_true(out, spans_is_open(p->spans, s));
+}
+
+static bool write_cut(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_true(out, s->cut);
 }
 
 /* Whether an entry of the span or of those below it was torn. */
@@ -143,43 +263,81 @@ static bool is_torn(const struct span *s)
 	return torn;
 }
 
+static bool write_torn(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_true(out, is_torn(s));
+}
+
+/* The keys of a span line in their order. A function that writes a value returns false if the span has none. */
+static const struct key {
+	const char *name;
+	bool (*write)(struct print *p, struct out *out, const struct span *s);
+} keys[] = {
+	{"tsc", write_tsc},           {"us", write_first},    {"life", write_life},     {"source", write_source},
+	{"lcore", write_lcore},       {"id", write_id},       {"value", write_value},   {"parent", write_parent},
+	{"children", write_children}, {"owner", write_owner}, {"poller", write_poller}, {"io", write_io},
+	{"states", write_states},     {"self", write_self},   {"layers", write_layers}, {"off_cpu", write_off_cpu},
+	{"irq", write_irq},           {"disk", write_disk},   {"args", write_args},     {"open", write_open},
+	{"cut", write_cut},           {"torn", write_torn},
+};
+
 void print_json(struct print *p, struct out *to, const struct span *s)
 {
 	struct out *out = &p->text;
 
-	measure(p, s);
-	out_text(out, "{\"tsc\":");
-	out_u64(out, s->tsc);
-	out_text(out, ",\"us\":");
-	out_us(out, s->first);
-	out_text(out, ",\"life\":");
-	out_us(out, s->last - s->first);
-	if (s->source != MAP_NONE)
-		put_string(out, ",\"source\":\"", p->spans->sources.all[s->source]);
-	out_text(out, ",\"lcore\":");
-	out_u64(out, s->lcore);
-	out_text(out, ",\"id\":\"");
-	spans_write_id(out, p->spans, s);
-	out_text(out, "\",\"value\":\"");
-	out_hex(out, s->value);
-	out_char(out, '"');
-	put_string(out, ",\"parent\":\"", span_parent(s));
-	put_children(out, p->spans, s);
-	put_string(out, ",\"owner\":\"", span_owner(s));
-	put_string(out, ",\"poller\":\"", span_poller(s));
-	put_io(out, &p->lift);
-	put_states(out, p->spans, s);
-	put_self(out, p->spans, &p->self);
-	put_held(out, &p->held);
-	if (s->args_n) {
-		out_text(out, ",\"args\":");
-		out_slice(out, span_args(s));
+	print_measure(p, s);
+	out_char(out, '{');
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		size_t before = out->len;
+
+		put_key(out, keys[i].name);
+		if (!keys[i].write(p, out, s))
+			out->len = before;
 	}
-	out_text(out, spans_is_open(p->spans, s) ? ",\"open\":true" : "");
-	out_text(out, s->cut ? ",\"cut\":true" : "");
-	out_text(out, is_torn(s) ? ",\"torn\":true" : "");
 	out_text(out, "}\n");
 	out_slice(to, out_contents(out));
+}
+
+/* Cuts off a key and the dot after it. The rest has no p if there is no dot. */
+static struct slice cut_key(struct slice *path)
+{
+	struct slice key = *path;
+	const char *dot = memchr(path->p, '.', path->n);
+
+	*path = (struct slice){};
+	if (!dot)
+		return key;
+	*path = slice_between(dot + 1, key.p + key.n);
+	return slice_between(key.p, dot);
+}
+
+static bool write_io_value(struct print *p, struct slice name)
+{
+	for (enum lift_key key = 0; key < LIFT_KEYS; key++)
+		if (slice_is(name, lift_keys[key]))
+			return lift_write(&p->text, &p->lift, key);
+	return false;
+}
+
+bool print_value(struct print *p, const struct span *s, struct slice *path, struct slice *value)
+{
+	struct slice rest = *path, key = cut_key(&rest);
+	size_t i = 0;
+	bool found;
+
+	while (i < COUNT(keys) && !slice_is(key, keys[i].name))
+		i++;
+	p->text.len = 0;
+	if (i < COUNT(keys) && (keys[i].write != write_io || !rest.p)) {
+		found = keys[i].write(p, &p->text, s);
+	} else {
+		found = write_io_value(p, i < COUNT(keys) ? rest : *path);
+		rest = (struct slice){};
+	}
+	*path = rest;
+	*value = out_contents(&p->text);
+	return found;
 }
 
 /* Widths of the columns. */
@@ -319,7 +477,7 @@ static void put_flags(struct out *out, const struct span *s)
 
 void print_text(struct print *p, struct out *out, const struct span *s)
 {
-	measure(p, s);
+	print_measure(p, s);
 	put_us(p, out, s->first, US);
 	put_us(p, out, s->last - s->first, LIFE);
 	put_what(p, out, s);
@@ -351,7 +509,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 	const struct spans *spans = p->spans;
 	const struct span *leaf = s, *child;
 
-	measure(p, s);
+	print_measure(p, s);
 	while ((child = open_child(spans, leaf)))
 		leaf = child;
 	put_us(p, out, s->first, US);

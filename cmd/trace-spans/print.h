@@ -19,6 +19,16 @@ struct print {
 	struct out text; /* for parts of a line */
 };
 
+/* Measures a span, for print_value(). */
+void print_measure(struct print *p, const struct span *s);
+
+/*
+ * Sets the value that the first key of a path such as args.qpair.hostnqn has in the span's line, as JSON, valid until
+ * the next call, and cuts it off with its dot: the path's p is NULL when nothing is left. Keys of io are also found
+ * without "io." before them. False if the span has no such key.
+ */
+bool print_value(struct print *p, const struct span *s, struct slice *path, struct slice *value);
+
 /* Writes a span line with its newline. */
 void print_json(struct print *p, struct out *out, const struct span *s);
 

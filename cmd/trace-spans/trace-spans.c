@@ -57,11 +57,7 @@ static bool is_wanted(const struct span *s, uint64_t ns)
 {
 	if ((s->has_parent && !opt.all) || !choose_span(&choose, &spans, s, ns))
 		return false;
-	if (!choose.keys.n)
-		return true;
-	text.len = 0;
-	print_json(&print, &text, s);
-	return choose_line(&choose, out_contents(&text));
+	return !choose.keys.n || choose_keys(&choose, &print, s);
 }
 
 static uint64_t age_of(const struct span *s)
