@@ -23,136 +23,134 @@
 static struct {
 	bool all, json, open, story, quiet;
 	uint64_t slowest, stuck_ns;
+	struct choose choose;
 } opt;
 
-static struct intern types, states;
-static struct spans spans;
-static struct connections connections;
-static struct print print;
-static struct choose choose;
-static struct ranking ranking;
-static struct story story;
-static struct out out, text = {.fd = OUT_MEMORY};
-
-static unsigned idle_ticks;         /* since the last line */
-static uint64_t cut_off, in_flight; /* spans that -n leaves out */
+struct trace_spans {
+	struct intern types, states;
+	struct spans spans;
+	struct connections connections;
+	struct print print;
+	struct ranking ranking;
+	struct story story;
+	struct out out, text;
+	unsigned idle_ticks;         /* since the last line */
+	uint64_t cut_off, in_flight; /* spans that -n leaves out */
+};
 
 /* Puts a span into text: its line, and its story. */
-static struct slice text_of(const struct span *s, bool in_progress)
+static struct slice text_of(struct trace_spans *t, const struct span *s, bool in_progress)
 {
-	text.len = 0;
+	t->text.len = 0;
 	if (opt.json)
-		print_json(&print, &text, s);
+		print_json(&t->print, &t->text, s);
 	else if (in_progress)
-		print_open(&print, &text, s, spans.now);
+		print_open(&t->print, &t->text, s, t->spans.now);
 	else
-		print_text(&print, &text, s);
+		print_text(&t->print, &t->text, s);
 	if (opt.story)
-		story_write(&story, &text, s);
-	return out_contents(&text);
+		story_write(&t->story, &t->text, s);
+	return out_contents(&t->text);
 }
 
 /* Whether the span matches all options. ns: its life, or its age if it is open. */
-static bool is_wanted(const struct span *s, uint64_t ns)
+static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 {
-	if ((s->has_parent && !opt.all) || !choose_span(&choose, &spans, s, ns))
+	if ((s->has_parent && !opt.all) || !choose_span(&opt.choose, &t->spans, s, ns))
 		return false;
-	return !choose.keys.n || choose_keys(&choose, &print, s);
-}
-
-static uint64_t age_of(const struct span *s)
-{
-	return (s->open ? spans.now : s->last) - s->first;
+	return !opt.choose.keys.n || choose_keys(&opt.choose, &t->print, s);
 }
 
 static void print_span(void *context, const struct span *s)
 {
-	uint64_t ns = age_of(s);
+	struct trace_spans *t = context;
+	uint64_t ns = (s->open ? t->spans.now : s->last) - s->first;
 
-	(void)context;
 	if (opt.story)
-		causes_end(&story.causes, s);
-	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(s, ns))
+		causes_end(&t->story.causes, s);
+	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(t, s, ns))
 		return;
 	if (!opt.open && !opt.slowest) {
-		out_slice(&out, text_of(s, false));
+		out_slice(&t->out, text_of(t, s, false));
 	} else if (!opt.open && (s->open || s->cut)) {
-		in_flight += s->open;
-		cut_off += !s->open;
-	} else if (ranking_wants(&ranking, ns)) {
-		ranking_add(&ranking, ns, text_of(s, opt.open));
+		t->in_flight += s->open;
+		t->cut_off += !s->open;
+	} else if (ranking_wants(&t->ranking, ns)) {
+		ranking_add(&t->ranking, ns, text_of(t, s, opt.open));
 	}
 }
 
 static void print_stuck(void *context, const struct span *s)
 {
-	(void)context;
-	if (is_wanted(s, spans.now - s->first))
-		out_slice(&out, text_of(s, true));
+	struct trace_spans *t = context;
+
+	if (is_wanted(t, s, t->spans.now - s->first))
+		out_slice(&t->out, text_of(t, s, true));
 }
 
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
+	struct trace_spans *t = context;
 	uint32_t connection;
 	size_t named;
 
-	(void)context;
 	(void)entry;
 	if (before != MAP_NONE && !opt.story)
 		return;
-	connection = connections_find(&connections, line, &named);
+	connection = connections_find(&t->connections, line, &named);
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
 		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
 	if (opt.story)
-		story_add(&story, s, before, line, connection, named);
+		story_add(&t->story, s, before, line, connection, named);
 }
 
 static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
 		      const struct traceline *line)
 {
-	(void)context;
-	story_hold(&story, reactor, interval, line);
+	struct trace_spans *t = context;
+
+	story_hold(&t->story, reactor, interval, line);
 }
 
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
 {
+	struct trace_spans *t = context;
 	uint64_t ns;
 
-	(void)context;
-	idle_ticks = 0;
+	t->idle_ticks = 0;
 	if (opt.story && !traceline_time(line, &ns))
-		causes_see(&story.causes, line, ns);
-	return spans_line(&spans, line, entry);
+		causes_see(&t->story.causes, line, ns);
+	return spans_line(&t->spans, line, entry);
 }
 
 /* No line has come for a tick. With --stuck, trace time advances; else spans in final states end after a second. */
 static void pass(void *context)
 {
 	enum { TICKS = 1000 / INTERACTIVE_TICK_MS };
+	struct trace_spans *t = context;
 
-	(void)context;
-	idle_ticks++;
+	t->idle_ticks++;
 	if (opt.stuck_ns)
-		spans_pass(&spans, spans.now + INTERACTIVE_TICK_MS * 1000000);
-	else if (idle_ticks == TICKS)
-		spans_pause(&spans);
+		spans_pass(&t->spans, t->spans.now + INTERACTIVE_TICK_MS * 1000000);
+	else if (t->idle_ticks == TICKS)
+		spans_pause(&t->spans);
 }
 
 static void add_key(const char *argument)
 {
-	if (!choose_add_key(&choose, argument))
+	if (!choose_add_key(&opt.choose, argument))
 		cli_usage("-k '%s': KEY=GLOB is expected, such as type=write", argument);
 }
 
 static void add_state(const char *argument)
 {
-	choose_add(&choose.states, argument);
+	choose_add(&opt.choose.states, argument);
 }
 
 static void add_owner(const char *argument)
 {
-	choose_add(&choose.owners, argument);
+	choose_add(&opt.choose.owners, argument);
 }
 
 static const struct cli_option options[] = {
@@ -160,7 +158,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
-	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &choose.min_ns},
+	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
@@ -196,56 +194,58 @@ static const char *parse_options(int argc, char **argv)
 	return cli_operand(argc, argv, "one file of trace lines");
 }
 
-static void start(void)
+static void start(struct trace_spans *t)
 {
-	print.spans = &spans;
-	print.connections = &connections;
-	story_start(&story, &spans, &connections);
-	spans.types = &types;
-	spans.states = &states;
-	spans.emit = print_span;
+	t->text.fd = OUT_MEMORY;
+	t->print.spans = &t->spans;
+	t->print.connections = &t->connections;
+	story_start(&t->story, &t->spans, &t->connections);
+	t->spans.types = &t->types;
+	t->spans.states = &t->states;
+	t->spans.context = t;
+	t->spans.emit = print_span;
 	/* span lines do not name connections */
 	if (!opt.json)
-		spans.entry = see_entry;
+		t->spans.entry = see_entry;
 	if (opt.story)
-		spans.held = keep_held;
-	spans.stuck = opt.stuck_ns ? print_stuck : NULL;
-	spans.stuck_ns = opt.stuck_ns;
-	ranking.max = opt.slowest;
-	spans_start(&spans);
+		t->spans.held = keep_held;
+	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
+	t->spans.stuck_ns = opt.stuck_ns;
+	t->ranking.max = opt.slowest;
+	spans_start(&t->spans);
 	if (opt.open && !opt.json)
-		print_open_header(&out);
+		print_open_header(&t->out);
 	else if (!opt.json)
-		print_header(&out);
+		print_header(&t->out);
 }
 
 /* Prints what was left out. Returns false if the input was empty, or if no span has a key of -k. */
-static bool check(const struct lines *lines)
+static bool check(const struct trace_spans *t, const struct lines *lines)
 {
 	const char *name = lines->name;
 	bool good = lines->number || lines->is;
 
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
-	else if (!spans.n && !lines->faulty)
+	else if (!t->spans.n && !lines->faulty)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
-	cli_note(opt.quiet, name, cut_off, "spans are not ranked: their start is not in the trace");
-	cli_note(opt.quiet, name, in_flight, "spans are not ranked: they were in flight at the end; see --open");
-	cli_note(opt.quiet, name, spans.late, "entries left out: their spans had ended");
-	cli_note(opt.quiet, name, spans.lifecycle.out_of_order,
+	cli_note(opt.quiet, name, t->cut_off, "spans are not ranked: their start is not in the trace");
+	cli_note(opt.quiet, name, t->in_flight, "spans are not ranked: they were in flight at the end; see --open");
+	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
+	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
 		 "entries left out: each is earlier than the previous one of its object");
-	cli_note(opt.quiet, name, spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
-	cli_note(opt.quiet, name, spans.beyond, "children or states left out: a span has more than are kept");
-	cli_note(opt.quiet, name, spans.foreign,
+	cli_note(opt.quiet, name, t->spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
+	cli_note(opt.quiet, name, t->spans.beyond, "children or states left out: a span has more than are kept");
+	cli_note(opt.quiet, name, t->spans.foreign,
 		 "entries have no off_cpu and irq: the reactors of their lcores count for another source");
-	cli_note(opt.quiet, name, spans.reactors.foreign,
+	cli_note(opt.quiet, name, t->spans.reactors.foreign,
 		 "lines left out: another process, which came first, has reactors on their lcores");
-	if (!spans.reactors.n)
-		cli_note(opt.quiet, name, spans.reactors.others, "lines left out: their threads are not reactors");
-	for (size_t i = 0; choose.num_compared && i < choose.keys.n; i++) {
-		if (choose.keys.all[i].found)
+	if (!t->spans.reactors.n)
+		cli_note(opt.quiet, name, t->spans.reactors.others, "lines left out: their threads are not reactors");
+	for (size_t i = 0; opt.choose.num_compared && i < opt.choose.keys.n; i++) {
+		if (opt.choose.keys.all[i].found)
 			continue;
-		warnx("%s: -k %s: no span has this key", name, choose.keys.all[i].key);
+		warnx("%s: -k %s: no span has this key", name, opt.choose.keys.all[i].key);
 		good = false;
 	}
 	return good;
@@ -254,27 +254,28 @@ static bool check(const struct lines *lines)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
+	static struct trace_spans t;
 	int status = EXIT_SUCCESS;
 	struct each_traceline lines;
 
-	out_open(&out, STDOUT_FILENO);
-	if (each_traceline_open(&lines, path, "trace-spans", &out) != 0)
+	out_open(&t.out, STDOUT_FILENO);
+	if (each_traceline_open(&lines, path, "trace-spans", &t.out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
-	start();
-	if (each_traceline_run(&lines, handle_line, NULL) != 0)
+	start(&t);
+	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;
-	spans_end(&spans);
-	ranking_write(&ranking, &out);
-	if (!out.error && !check(&lines.lines))
+	spans_end(&t.spans);
+	ranking_write(&t.ranking, &t.out);
+	if (!t.out.error && !check(&t, &lines.lines))
 		status = EXIT_FAILURE;
-	spans_free(&spans);
-	intern_free(&types);
-	intern_free(&states);
-	print_free(&print);
-	choose_free(&choose);
-	story_free(&story);
-	connections_free(&connections);
-	out_close(&text);
-	return cli_close(&out, status);
+	spans_free(&t.spans);
+	intern_free(&t.types);
+	intern_free(&t.states);
+	print_free(&t.print);
+	choose_free(&opt.choose);
+	story_free(&t.story);
+	connections_free(&t.connections);
+	out_close(&t.text);
+	return cli_close(&t.out, status);
 }
