@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints whether common/base/json accepts each file as JSON text: "good NAME", or "bad NAME: why". With -m MEMBER first,
- * also the value of this member, as written and without quotes.
+ * Prints whether common/base/json accepts each file as JSON text: "good NAME", or "bad NAME: why". With -m MEMBER
+ * first, also the value of this member, as written and without quotes.
  */
 #include <err.h>
 #include <fcntl.h>

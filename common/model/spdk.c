@@ -9,7 +9,8 @@ const char *const spdk_layers[LAYERS] = {
 };
 
 /* clang-format off */
-#define NVME_ARGS {{IO_CID, "cid"}, {IO_OPC, "opc"}, {IO_DW10, "dw10"}, {IO_DW11, "dw11"}, {IO_DW12, "dw12"}, {IO_QD, "qd"}}
+#define NVME_ARGS \
+	{{IO_CID, "cid"}, {IO_OPC, "opc"}, {IO_DW10, "dw10"}, {IO_DW11, "dw11"}, {IO_DW12, "dw12"}, {IO_QD, "qd"}}
 /* clang-format on */
 
 /* Names that releases have changed, or cut off at 23 characters, have a row each. */
@@ -68,9 +69,10 @@ static const struct spdk_tpoint tpoints[] = {
 	 .parent = {"pdu", "p"}},
 	{"SCSI_TASK_START", .layer = LAYER_BDEV},
 	/*
-	 * lib/bdev/bdev.c: the number of blocks is an argument from v22.05 to v24.01, and the size since then; the name is
-	 * an argument from v23.01 to v24.01. ctx is a request over FC, or over RDMA before v24.09 (lib/nvmf/ctrlr_bdev.c);
-	 * the bdev I/O that was split, or that a module passes on (part.c); or a task (lib/scsi/scsi_bdev.c).
+	 * lib/bdev/bdev.c: the number of blocks is an argument from v22.05 to v24.01, and the size since then. The
+	 * name is an argument from v23.01 to v24.01. ctx is a request over FC, or over RDMA before v24.09
+	 * (lib/nvmf/ctrlr_bdev.c); the bdev I/O that was split, or that a module passes on (part.c); or a task
+	 * (lib/scsi/scsi_bdev.c).
 	 */
 	{"BDEV_IO_START", .layer = LAYER_BDEV, .kind = SPDK_BDEV_IO,
 	 .args = {{IO_TYPE, "type"}, {IO_LBA, "offset"}, {IO_BLOCKS, "len"}, {IO_QD, "qd"}, {IO_BLOCKS, NULL}},

@@ -66,7 +66,7 @@ struct spdk_tpoint {
 		const char *name; /* NULL: the size of the entry */
 	} args[8];                /* a later one counts more */
 	const char *bdev;         /* the argument with the name of the bdev */
-	/* for a parent that no relation of the trace names: the argument with its address, and the letters of its types */
+	/* a parent that no relation of the trace names: the argument with its address, and letters of its type */
 	struct {
 		const char *arg, *letters;
 	} parent;
