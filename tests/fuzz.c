@@ -90,7 +90,7 @@ static const struct reader {
 	{READER("trace-latency", "trace-lines-latency", 80),
 	 NULL,
 	 TEXT,
-	 {{"-rg", "args.qpair.hostnqn"}, {"-Hi", "1"}, {"--layers", "-g", "type", "-g", "bdev"}}},
+	 {{"-rg", "args.qpair.hostnqn"}, {"-rHi", "1", "-g", "type"}, {"--layers", "-i", "1", "-g", "bdev"}}},
 	{READER("trace-latency", "trace-lines-encode", 150),
 	 NULL,
 	 JSON,
