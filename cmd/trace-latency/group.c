@@ -28,75 +28,54 @@ void group_start(struct group *group, const char *const *names, size_t n, struct
 	}
 }
 
-/* The value of an object's member, as it is written. */
-static bool member(struct slice text, struct slice name, struct slice *value)
+static struct slice argument(const struct traceline *line, struct slice name)
 {
-	struct slice key;
-	struct json j;
-
-	if (!text.n || text.p[0] != '{')
-		return false;
-	json_init(&j, text.p, text.n);
-	for (json_object(&j); json_key(&j, &key); json_skip(&j))
-		if (slice_equal(key, name))
-			return json_value(&j, value);
-	return false;
+	for (size_t i = 0; i < line->num_args; i++)
+		if (slice_equal(line->args[i].key, name))
+			return line->args[i].value;
+	return (struct slice){};
 }
 
-static bool argument(const struct traceline *line, struct slice name, struct slice *value)
-{
-	for (unsigned i = 0; i < line->num_args; i++)
-		if (slice_equal(line->args[i].key, name)) {
-			*value = line->args[i].value;
-			return true;
-		}
-	return false;
-}
-
-/* A string as written, or a number. */
+/* A string of a line, as it is written there. */
 static struct slice with_quotes(struct slice text)
 {
 	return text.p ? (struct slice){text.p - 1, text.n + 2} : text;
 }
 
-/* The value of a member of a line, as it is written. */
-static bool line_member(const struct traceline *line, struct slice text, struct slice name, struct slice *value)
+/* The value of a member of a line, as it is written; empty if there is none, here and below. */
+static struct slice line_member(const struct traceline *line, struct slice text, struct slice name)
 {
 	if (slice_is(name, "lcore"))
-		*value = line->lcore;
-	else if (slice_is(name, "size"))
-		*value = line->size;
-	else if (slice_is(name, "owner"))
-		*value = with_quotes(line->owner);
-	else if (slice_is(name, "poller"))
-		*value = with_quotes(line->poller);
-	else if (slice_is(name, "thread"))
-		*value = with_quotes(line->thread);
-	else if (slice_is(name, "tpoint"))
-		*value = with_quotes(line->tpoint);
-	else if (slice_is(name, "source"))
-		*value = with_quotes(line->source);
-	else
-		return member(text, name, value);
-	return value->p;
+		return line->lcore;
+	if (slice_is(name, "size"))
+		return line->size;
+	if (slice_is(name, "owner"))
+		return with_quotes(line->owner);
+	if (slice_is(name, "poller"))
+		return with_quotes(line->poller);
+	if (slice_is(name, "thread"))
+		return with_quotes(line->thread);
+	if (slice_is(name, "tpoint"))
+		return with_quotes(line->tpoint);
+	if (slice_is(name, "source"))
+		return with_quotes(line->source);
+	return json_member(text, name);
 }
 
 /* The value at a path of keys with dots between them. */
-static bool find(const struct traceline *line, struct slice text, const char *path, struct slice *value)
+static struct slice find(const struct traceline *line, struct slice text, const char *path)
 {
 	const bool in_args = strncmp(path, "args.", 5) == 0;
-	struct slice name;
+	struct slice name, value;
 
 	path += in_args ? 5 : 0;
 	name = (struct slice){path, strcspn(path, ".")};
-	if (!(in_args ? argument(line, name, value) : line_member(line, text, name, value)))
-		return false;
-	for (path += name.n; *path; path += name.n) {
+	value = in_args ? argument(line, name) : line_member(line, text, name);
+	for (path += name.n; value.n && *path; path += name.n) {
 		name = (struct slice){++path, strcspn(path, ".")};
-		if (!member(*value, name, value))
-			return false;
+		value = json_member(value, name);
 	}
-	return true;
+	return value;
 }
 
 /* Starts a member of the group's text, the i-th; its value follows. */
@@ -122,14 +101,11 @@ uint32_t group_of_line(struct group *group, const struct traceline *line, struct
 {
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
-		struct slice value;
+		struct slice value = find(line, text, key->name);
 
+		key->found |= value.n != 0;
 		put_key(group, i);
-		if (find(line, text, key->name, &value))
-			key->found = true;
-		else
-			value = slice_of("null");
-		out_slice(&group->text, value);
+		out_slice(&group->text, value.n ? value : slice_of("null"));
 	}
 	return add(group);
 }

@@ -6,7 +6,7 @@
 #include "out.h"
 #include "rows.h"
 
-/* The line above the tables of an interval, and "begin" and "end" of its JSON lines; nothing without one. */
+/* The line above the tables of an interval, and "begin" and "end" in its JSON lines; nothing without one. */
 void print_interval(struct out *out, const struct rows_interval *interval);
 void print_interval_members(struct out *out, const struct rows_interval *interval);
 
