@@ -209,7 +209,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	struct tree_span *area = area_of(s);
 
 	if (before == MAP_NONE)
-		area->of_line = group_of_line(t->group, line, text);
+		*area = (struct tree_span){.of_line = group_of_line(t->group, line, text)};
 	if (area->has_life && !area->went_on) {
 		area->went_on = true;
 		t->cut_short++;

@@ -6,6 +6,7 @@
 
 #include "mem.h"
 #include "number.h"
+#include "table.h"
 
 /* Connections that find_most() visits per returned buffer, on average. */
 enum { VISITS = 64 };
@@ -23,16 +24,9 @@ static bool is_queued(const struct causes *c, uint32_t state)
 static struct causes_lcore *lcore_of(struct causes *c, const struct traceline *line)
 {
 	uint64_t number = 0;
-	uint32_t *index;
 
 	number_decimal(line->lcore, &number);
-	index = map_put(&c->lcores, traceline_in_source(line, number));
-	if (*index == MAP_NONE) {
-		*index = c->num_lcores;
-		c->last = mem_room(c->last, c->num_lcores, &c->cap_lcores);
-		c->last[c->num_lcores++] = (struct causes_lcore){};
-	}
-	return &c->last[*index];
+	return table_put(&c->lcores, traceline_in_source(line, number), c->last, c->num_lcores, c->cap_lcores);
 }
 
 /* The counts of a connection; NULL: it is not known, since a poller alone may be that of several. */
@@ -87,14 +81,14 @@ static void leave(struct causes *c, const struct span *s, uint32_t state)
 }
 
 /* Sets others to the number that were already waiting or queued. */
-static void enter(struct causes *c, const struct span *s, uint32_t state, struct span_line *line)
+static void enter(struct causes *c, const struct span *s, uint32_t state, struct causes_entry *entry)
 {
 	struct causes_connection *counts = counts_of(c, s->connection);
 
 	if (waits_for_buffer(c, state))
-		line->others = c->waiting++;
+		entry->others = c->waiting++;
 	if (is_queued(c, state) && counts)
-		line->others = counts->queued++;
+		entry->others = counts->queued++;
 }
 
 /* With many connections, c->most may be out of date for a while: this bounds the cost of the search. */
@@ -109,17 +103,16 @@ static void find_most(struct causes *c)
 			c->most = i;
 }
 
-static void get_buffer(struct causes *c, struct span *s, struct span_line *line)
+static void get_buffer(struct causes *c, struct span *s, struct causes_entry *entry)
 {
 	struct causes_connection *counts = counts_of(c, s->connection);
-	struct causes_span *kept = s->tool;
 
-	if (!counts || kept->has_buffer)
+	if (!counts || causes_of(s)->has_buffer)
 		return;
-	line->holders = c->holders;
-	line->holder = c->most;
-	line->held = c->counts[c->most].holders;
-	kept->has_buffer = true;
+	entry->holders = c->holders;
+	entry->holder = c->most;
+	entry->held = c->counts[c->most].holders;
+	causes_of(s)->has_buffer = true;
 	c->holders++;
 	counts->holders++;
 	if (counts->holders > c->counts[c->most].holders)
@@ -128,11 +121,9 @@ static void get_buffer(struct causes *c, struct span *s, struct span_line *line)
 
 static void return_buffer(struct causes *c, const struct span *s)
 {
-	struct causes_span *kept = s->tool;
-
-	if (!kept->has_buffer)
+	if (!causes_of(s)->has_buffer)
 		return;
-	kept->has_buffer = false;
+	causes_of(s)->has_buffer = false;
 	c->holders--;
 	c->counts[s->connection].holders--;
 	if (s->connection == c->most)
@@ -140,20 +131,20 @@ static void return_buffer(struct causes *c, const struct span *s)
 }
 
 void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		  struct span_line *kept)
+		  struct causes_entry *entry)
 {
 	const struct causes_connection *counts = counts_of(c, s->connection);
 
-	kept->silence = lcore_of(c, line)->silence;
+	entry->silence = lcore_of(c, line)->silence;
 	leave(c, s, before);
 	if (waits_for_buffer(c, before))
-		get_buffer(c, s, kept);
-	enter(c, s, s->states[s->n - 1].state, kept);
+		get_buffer(c, s, entry);
+	enter(c, s, s->states[s->n - 1].state, entry);
 	/* a request holds its buffer until it ends */
 	if (!spans_is_open(c->spans, s))
 		return_buffer(c, s);
 	if (counts)
-		kept->pdus = counts->pdus;
+		entry->pdus = counts->pdus;
 }
 
 void causes_end(struct causes *c, const struct span *s)
@@ -169,24 +160,24 @@ static void put_cause(const struct causes *c, struct out *out, const char *befor
 	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", c->indent, "", before, n, n == 1 ? one : many, after);
 }
 
-static void put_holder(const struct causes *c, struct out *out, const struct span_line *line)
+static void put_holder(const struct causes *c, struct out *out, const struct causes_entry *entry)
 {
-	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", line->holders,
-		   line->holders == 1 ? "request had" : "requests had", line->held);
-	out_slice(out, connections_name(c->connections, line->holder)->name);
+	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", entry->holders,
+		   entry->holders == 1 ? "request had" : "requests had", entry->held);
+	out_slice(out, connections_name(c->connections, entry->holder)->name);
 	out_char(out, '\n');
 }
 
 void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
 		  uint64_t gap)
 {
-	const struct span_line *line = &s->lines[n], *before = line - 1;
+	const struct causes_entry *entry = &causes_of(s)->entries[n], *before = entry - 1;
 	enum layer layer;
 	uint32_t state;
 
-	if (line->silence && line->silence >= gap / 2) {
+	if (entry->silence && entry->silence >= gap / 2) {
 		out_printf(out, "%*s   lcore %.*s wrote nothing for ", c->indent, "", (int)lcore.n, lcore.p);
-		out_us(out, line->silence < gap ? line->silence : gap);
+		out_us(out, entry->silence < gap ? entry->silence : gap);
 		out_text(out, " us\n");
 	}
 	if (!n)
@@ -195,12 +186,12 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 	layer = spans_tpoint(c->spans, state)->layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(c, out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && line->held)
-		put_holder(c, out, line);
+	if (layer == LAYER_BUFFER && entry->held)
+		put_holder(c, out, entry);
 	if (is_queued(c, state) && before->others)
 		put_cause(c, out, "queued after", before->others, "other", "others", "on the socket");
-	if (layer == LAYER_HOST && line->pdus > before->pdus + 1)
-		put_cause(c, out, "the connection received", line->pdus - before->pdus - 1, "other PDU", "other PDUs",
+	if (layer == LAYER_HOST && entry->pdus > before->pdus + 1)
+		put_cause(c, out, "the connection received", entry->pdus - before->pdus - 1, "other PDU", "other PDUs",
 			  "meanwhile");
 }
 

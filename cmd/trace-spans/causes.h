@@ -12,7 +12,25 @@
 /* The area of each span: span.tool. */
 struct causes_span {
 	bool has_buffer;
+	/* by state */
+	struct causes_entry {
+		uint64_t sequence; /* as spans.lines */
+		uint64_t lcore;
+		uint64_t silence; /* ns since the previous entry of its lcore */
+		uint64_t others;  /* requests that waited for a buffer, or were queued, when it started to */
+		uint64_t pdus;    /* that its connection had received */
+		/* when it got a buffer after a wait: requests with one, and those of the connection with most */
+		uint64_t holders, held;
+		uint32_t holder;
+		size_t at; /* for story.c: in span.kept */
+	} * entries;
+	size_t n, cap;
 };
+
+static inline struct causes_span *causes_of(const struct span *s)
+{
+	return s->tool;
+}
 
 /* All zero at first, except for these. */
 struct causes {
@@ -41,10 +59,10 @@ void causes_see(struct causes *c, const struct traceline *line, uint64_t ns);
 
 /*
  * Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry.
- * Sets the members of *kept that causes_write() reads.
+ * Sets the members of *entry that causes_write() reads.
  */
 void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		  struct span_line *kept);
+		  struct causes_entry *entry);
 
 /* Counts the end of a span, in its latest state. */
 void causes_end(struct causes *c, const struct span *s);

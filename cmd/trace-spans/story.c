@@ -12,9 +12,18 @@ enum {
 	GAP = 12,     /* columns */
 };
 
+static void free_area(void *tool)
+{
+	struct causes_span *area = tool;
+
+	free(area->entries);
+	*area = (struct causes_span){};
+}
+
 void story_start(struct story *story, struct spans *spans, struct connections *connections)
 {
 	spans->tool_size = sizeof(struct causes_span);
+	spans->free_tool = free_area;
 	*story = (struct story){.spans = spans,
 				.connections = connections,
 				.causes = {.spans = spans, .connections = connections, .indent = GAP},
@@ -96,11 +105,18 @@ static uint32_t load_line(struct traceline *line, struct slice kept)
 void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
 	       size_t named)
 {
-	struct span_line kept = {.sequence = story->spans->lines, .lcore = s->last_lcore, .at = s->kept.len};
+	struct causes_span *area = causes_of(s);
+	struct causes_entry *entry;
 
-	causes_store(&story->causes, s, before, line, &kept);
-	s->lines = mem_room(s->lines, s->n - 1, &s->cap_lines);
-	s->lines[s->n - 1] = kept;
+	if (before == MAP_NONE)
+		area->n = 0;
+	/* in a span of SPANS_STATES states, each further one replaces the last one */
+	if (area->n == s->n)
+		s->kept.len = area->entries[--area->n].at;
+	area->entries = mem_room(area->entries, area->n, &area->cap);
+	entry = &area->entries[area->n++];
+	*entry = (struct causes_entry){story->spans->lines, s->last_lcore, .at = s->kept.len};
+	causes_store(&story->causes, s, before, line, entry);
 	keep_line(&s->kept, line, connection, named);
 }
 
@@ -165,7 +181,7 @@ static struct story_entry *gather(struct story_entry *to, const struct span *s)
 
 static uint64_t sequence_of(const struct story_entry *e)
 {
-	return e->span->lines[e->state].sequence;
+	return causes_of(e->span)->entries[e->state].sequence;
 }
 
 static uint64_t ns_of(const struct story_entry *e)
@@ -211,13 +227,14 @@ static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_
 static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked)
 {
 	const struct span *s = e->span;
-	size_t at = s->lines[e->state].at, end = e->state + 1 < s->n ? s->lines[e->state + 1].at : s->kept.len;
-	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + at, end - at});
+	const struct causes_entry *entry = &causes_of(s)->entries[e->state];
+	size_t n = (e->state + 1 < s->n ? entry[1].at : s->kept.len) - entry->at;
+	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + entry->at, n});
 
 	story->line.tpoint = story->spans->states->all[s->states[e->state].state];
 	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');
-	shorttext_write(&story->columns, out, &story->line, end - at + story->line.tpoint.n, story->connections,
-			connection, SIZE_MAX);
+	shorttext_write(&story->columns, out, &story->line, n + story->line.tpoint.n, story->connections, connection,
+			SIZE_MAX);
 }
 
 static void add_aside(struct story *story, struct story_aside aside)
@@ -259,21 +276,21 @@ static void gather_asides(struct story *story, const struct span *s)
 	const struct spans *spans = story->spans;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct span_line *line = &s->lines[i];
-		const struct reactor *reactor = spans_reactor(spans, s, line->lcore);
+		const struct causes_entry *entry = &causes_of(s)->entries[i];
+		const struct reactor *reactor = spans_reactor(spans, s, entry->lcore);
 		uint64_t to = UINT64_MAX;
 
 		if (!reactor)
 			continue;
 		if (i + 1 < s->n)
-			to = s->lines[i + 1].sequence;
+			to = entry[1].sequence;
 		else if (!spans_is_open(spans, s))
 			break;
 		/* if held is 0, no interval is missing, even if the ring has overwritten some */
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			if (to == UINT64_MAX || s->held[kind])
-				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], line->lcore,
-					    line->sequence, to);
+				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], entry->lcore,
+					    entry->sequence, to);
 	}
 	if (s->disk.found == DISK_ONE)
 		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});

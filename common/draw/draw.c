@@ -227,6 +227,7 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 	d->is_state = true;
 	d->arrow = first ? arrow_to_lcore(s) : 0;
 	if (first) {
+		*drawn = (struct drawn){};
 		places_note_reactor(&d->tracks.places, places_lcore(&d->tracks.places, line, s->lcore));
 		s->connection = s->parent ? s->parent->connection : places_connection(&d->tracks.places, line);
 	}

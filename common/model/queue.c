@@ -55,7 +55,6 @@ static void prefetch_parts(const struct span *s)
 	__builtin_prefetch(s->states);
 	__builtin_prefetch(s->text.buf);
 	__builtin_prefetch(s->kept.buf);
-	__builtin_prefetch(s->lines);
 }
 
 bool queue_pop(struct queue *q, uint64_t since, struct queue_entry *entry)

@@ -33,21 +33,6 @@ struct span_state {
 	uint32_t order; /* position of its entry in the trace; wraps around at 2^32 */
 };
 
-/* The line of an entry, for a caller that stores them. */
-struct span_line {
-	uint64_t sequence; /* as spans.lines */
-	uint64_t lcore;
-	uint64_t silence; /* ns since the previous entry of its lcore */
-	uint64_t others;  /* number of requests that waited for a buffer, or were queued, when it started to */
-	uint64_t pdus;    /* number that its connection had received */
-	/*
-	 * when it got a buffer after a wait: number of requests with a buffer, and of those of the connection with most
-	 */
-	uint64_t holders, held;
-	uint32_t holder;
-	size_t at; /* its text in span.kept */
-};
-
 struct span {
 	struct span *parent; /* NULL: none that is stored */
 	/* children, and the next sibling, in the order of their starts */
@@ -62,20 +47,15 @@ struct span {
 	 * ns for which the reactors of its entries were held, up to the last entry, and reactor.held at that entry,
 	 * both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
 	 */
-	uint64_t held[REACTORS_KINDS], mark[REACTORS_KINDS];
-	struct disk_io disk;           /* below a bdev I/O */
+	uint64_t held[REACTORS_KINDS], held_before[REACTORS_KINDS];
+	struct disk_io disk; /* below a bdev I/O */
+	struct io_args io;
+	struct span_state *states;
+	size_t n, cap;
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
 	uint32_t generation;           /* number of spans that were stored here before */
 	unsigned height, num_children; /* levels below it */
-	struct span_state *states;
-	size_t n, cap;
-	struct io_args io;
-	struct span_line *lines; /* the caller's, by state */
-	size_t cap_lines;
-	struct out kept;
-	uint32_t connection; /* the caller's; MAP_NONE: not known */
-	void *tool;          /* the caller's area of spans.tool_size bytes, all zero when the span starts */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n, bdev_n;
@@ -87,6 +67,11 @@ struct span {
 	bool ended;    /* was passed to emit(): later entries do not count */
 	bool open;     /* it was in no final state when the input ended */
 	bool stuck;    /* was passed to stuck() */
+
+	/* the caller's */
+	uint32_t connection; /* MAP_NONE: not known */
+	struct out kept;     /* bytes; empty when the span starts */
+	void *tool;          /* see spans.tool_size */
 };
 
 /* The texts of a span, as written in JSON between quotes, or as a value for args. */

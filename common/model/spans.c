@@ -51,25 +51,22 @@ static struct span *new_span(struct spans *spans)
 			   .generation = s->generation,
 			   .states = s->states,
 			   .cap = s->cap,
-			   .lines = s->lines,
-			   .cap_lines = s->cap_lines,
 			   .kept = s->kept,
 			   .text = s->text,
 			   .tool = s + 1};
-	memset(s->tool, 0, spans->tool_size);
 	return s;
 }
 
 /* What a free span keeps for its next use. */
-static void free_parts(struct span *s)
+static void free_parts(const struct spans *spans, struct span *s)
 {
+	if (spans->free_tool)
+		spans->free_tool(s->tool);
 	free(s->states);
-	free(s->lines);
 	out_close(&s->text);
 	out_close(&s->kept);
 	s->states = NULL;
-	s->lines = NULL;
-	s->cap = s->cap_lines = 0;
+	s->cap = 0;
 }
 
 /* Frees a span; later entries of its object have no span. */
@@ -83,7 +80,7 @@ static void free_span(struct spans *spans, struct span *s)
 	s->n = 0;
 	s->generation++;
 	if (spans->over)
-		free_parts(s);
+		free_parts(spans, s);
 	s->next = spans->free;
 	spans->free = s;
 }
@@ -234,7 +231,7 @@ static void add_held(struct spans *spans, struct span *s)
 	reactor->has_source = true;
 	reactor->source = s->source;
 	for (unsigned i = 0; i < REACTORS_KINDS; i++)
-		s->held[i] += reactor->held[i] - s->mark[i];
+		s->held[i] += reactor->held[i] - s->held_before[i];
 }
 
 /* A span is on the lcore of its last entry until the next entry. */
@@ -249,7 +246,7 @@ static void move_to(struct spans *spans, struct span *s, const struct traceline 
 		return;
 	reactor = reactors_of(&spans->reactors, s->last_lcore);
 	for (unsigned i = 0; i < REACTORS_KINDS; i++)
-		s->mark[i] = reactor ? reactor->held[i] : 0;
+		s->held_before[i] = reactor ? reactor->held[i] : 0;
 }
 
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
@@ -259,8 +256,6 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		/* the current state is worth more than the one before it */
 		s->n--;
 		spans->beyond++;
-		if (s->lines)
-			s->kept.len = s->lines[s->n].at;
 	}
 	move_to(spans, s, line);
 	disks_close(&spans->disks, s);
@@ -519,7 +514,7 @@ void spans_end(struct spans *spans)
 void spans_free(struct spans *spans)
 {
 	for (size_t i = 0; i < spans->n; i++) {
-		free_parts(spans->all[i]);
+		free_parts(spans, spans->all[i]);
 		free(spans->all[i]);
 	}
 	free(spans->all);

@@ -22,8 +22,13 @@ struct spans {
 
 	/* types of lifecycle.h, and states as in JSON; the caller's */
 	struct intern *types, *states;
-	size_t tool_size; /* bytes of the caller's area in each span; 0: none */
-	void *context;    /* for the functions */
+	/*
+	 * Bytes of the caller's area in each span: all zero at first, then as the span that was stored there before
+	 * left it, so that it may own memory. free_tool() frees that; NULL: it owns none.
+	 */
+	size_t tool_size;
+	void (*free_tool)(void *tool);
+	void *context; /* for the functions below */
 	/* gets each span when it ends, with the tree below it */
 	void (*emit)(void *context, const struct span *span);
 	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
