@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "json.h"
-#include "utf8.h"
 
 enum { COLUMNS = 16 }; /* at most */
 
@@ -37,18 +36,10 @@ void textline_other(struct textline *t, struct slice s)
 	t->p = out_room(t->out, t->room);
 }
 
-void textline_raw(struct textline *t, struct slice raw)
+void textline_decoded(struct textline *t, struct slice raw)
 {
-	size_t n = utf8_plain(raw);
-	char *start;
+	char *start = t->p;
 
-	if (!raw.n)
-		return;
-	textline_put(t, (struct slice){raw.p, n});
-	if (n == raw.n)
-		return;
-	raw = slice_from(raw, n);
-	start = t->p;
 	if (memchr(raw.p, '\\', raw.n)) {
 		/* decode it after the room that its visible form may take */
 		char *plain = start + UTF8_VISIBLE(raw.n);

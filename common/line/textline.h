@@ -7,6 +7,7 @@
 
 #include "out.h"
 #include "traceline.h"
+#include "utf8.h"
 
 /*
  * A line that is being written, at p. There is room for all that is in the trace line; anything else goes through
@@ -63,8 +64,20 @@ static inline void textline_pad(struct textline *t, unsigned width)
 /* Text that is not from the trace line, of any length. Not counted in the width. */
 void textline_other(struct textline *t, struct slice s);
 
+/* Slow path of textline_raw(). */
+void textline_decoded(struct textline *t, struct slice raw);
+
 /* A JSON string, decoded, in the form for terminals. */
-void textline_raw(struct textline *t, struct slice raw);
+static inline void textline_raw(struct textline *t, struct slice raw)
+{
+	size_t n = utf8_plain(raw);
+
+	if (!raw.n)
+		return;
+	textline_put(t, (struct slice){raw.p, n});
+	if (n < raw.n)
+		textline_decoded(t, slice_from(raw, n));
+}
 
 /* A string without its quotes, or any other value as it is written. */
 void textline_value(struct textline *t, struct slice value);
