@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "count.h"
 #include "interactive.h"
 #include "io.h"
 #include "lines.h"
@@ -118,7 +119,7 @@ static void wait_for_lines(const struct lines *lines, struct out *out, int ms)
 
 	if (fds[0].fd < 0 && (ms < 0 || ms > LINES_GROW_MS))
 		ms = LINES_GROW_MS;
-	if (poll(fds, sizeof(fds) / sizeof(*fds), ms) > 0 && fds[1].revents & POLLERR)
+	if (poll(fds, COUNT(fds), ms) > 0 && fds[1].revents & POLLERR)
 		out->error = EPIPE;
 }
 

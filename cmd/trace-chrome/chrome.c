@@ -6,7 +6,7 @@
 #include "arguments.h"
 #include "digits.h"
 #include "mem.h"
-#include "places.h"
+#include "track_tree.h"
 
 /* An event is written in one piece: at most this many bytes besides texts. */
 enum { ROOM = 256 };
@@ -61,7 +61,7 @@ static struct slice full_name(struct chrome *c, enum writer_track kind, uint32_t
 	if (kind == WRITER_CONNECTION) {
 		const char *source = c->tracks[process_of(c, parent)]->name;
 
-		if (strcmp(source, PLACES_NO_SOURCE) != 0)
+		if (strcmp(source, TRACK_TREE_NO_SOURCE) != 0)
 			put_word(&c->full_name, source);
 	}
 	if (above && above->kind == WRITER_THREAD)

@@ -6,14 +6,14 @@
 #include "json.h"
 #include "mem.h"
 
-/* The key of a span line's io that this is, with or without "io." before it; else LIFT_KEYS. */
-static enum lift_key lift_key_of(const char *name)
+/* The key of a span line's io that this is, with or without "io." before it; else REQUEST_IO_KEYS. */
+static enum request_io_key io_key_of(const char *name)
 {
-	enum lift_key key = 0;
+	enum request_io_key key = 0;
 
 	if (strncmp(name, "io.", 3) == 0)
 		name += 3;
-	while (key < LIFT_KEYS && strcmp(lift_keys[key], name) != 0)
+	while (key < REQUEST_IO_KEYS && strcmp(request_io_keys[key], name) != 0)
 		key++;
 	return key;
 }
@@ -23,8 +23,8 @@ void group_start(struct group *group, const char *const *names, size_t n, struct
 	*group = (struct group){.n = n, .texts = texts, .max = max, .text.fd = OUT_MEMORY};
 	group->keys = mem_array(n, sizeof(*group->keys));
 	for (size_t i = 0; i < n; i++) {
-		group->keys[i] = (struct group_key){.name = names[i], .lift = lift_key_of(names[i])};
-		group->is_lifted |= group->keys[i].lift != LIFT_KEYS;
+		group->keys[i] = (struct group_key){.name = names[i], .io = io_key_of(names[i])};
+		group->has_io |= group->keys[i].io != REQUEST_IO_KEYS;
 	}
 }
 
@@ -132,10 +132,10 @@ uint32_t group_of_span(struct group *group, const struct spans *spans, const str
 {
 	struct json own, above;
 
-	if (of_line == MAP_NONE || (!group->is_lifted && (parent == MAP_NONE || parent == of_line)))
+	if (of_line == MAP_NONE || (!group->has_io && (parent == MAP_NONE || parent == of_line)))
 		return of_line;
-	if (group->is_lifted)
-		lift_span(&group->lift, spans, s);
+	if (group->has_io)
+		request_io_read(&group->io, spans, s);
 	read_group(&own, group, of_line);
 	read_group(&above, group, parent);
 	for (size_t i = 0; i < group->n; i++) {
@@ -147,7 +147,7 @@ uint32_t group_of_span(struct group *group, const struct spans *spans, const str
 		put_key(group, i);
 		if (has_value)
 			out_slice(&group->text, value);
-		else if (key->lift != LIFT_KEYS && lift_write(&group->text, &group->lift, key->lift))
+		else if (key->io != REQUEST_IO_KEYS && request_io_write(&group->text, &group->io, key->io))
 			key->found = true;
 		else
 			out_slice(&group->text, has_parents ? parents : slice_of("null"));
@@ -158,6 +158,6 @@ uint32_t group_of_span(struct group *group, const struct spans *spans, const str
 void group_free(struct group *group)
 {
 	free(group->keys);
-	lift_free(&group->lift);
+	request_io_free(&group->io);
 	out_close(&group->text);
 }

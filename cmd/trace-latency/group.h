@@ -4,7 +4,7 @@
 #define TRACE_LATENCY_GROUP_H
 
 #include "intern.h"
-#include "lift.h"
+#include "request_io.h"
 #include "out.h"
 #include "slice.h"
 #include "traceline.h"
@@ -13,18 +13,18 @@
 enum { GROUP_MAX = 4 << 10 };
 
 struct group_key {
-	const char *name;   /* with dots between the keys of objects in objects: args.qpair.hostnqn */
-	enum lift_key lift; /* used for a span that has no such key in its first line; LIFT_KEYS: none */
-	bool found;         /* an object so far had it */
+	const char *name;       /* with dots between the keys of objects in objects: args.qpair.hostnqn */
+	enum request_io_key io; /* used for a span that has no such key in its first line; REQUEST_IO_KEYS: none */
+	bool found;             /* an object so far had it */
 };
 
 struct group {
 	struct group_key *keys;
 	size_t n;
-	bool is_lifted;       /* some keys may be in lift.h */
+	bool has_io;          /* some keys may be in request_io.h */
 	struct intern *texts; /* of all groups; the only one is empty if there are no keys */
 	uint32_t max;         /* number of them */
-	struct lift lift;
+	struct request_io io;
 	struct out text; /* of the latest one */
 };
 
@@ -39,7 +39,7 @@ uint32_t group_of_line(struct group *group, const struct traceline *line, struct
 
 /*
  * The number of a span's group. The value of a key is that in the group of its first line, unless it is null there;
- * else that in lift.h, else that in the group of its parent, which may be MAP_NONE.
+ * else that in request_io.h, else that in the group of its parent, which may be MAP_NONE.
  */
 uint32_t group_of_span(struct group *group, const struct spans *spans, const struct span *s, uint32_t of_line,
 		       uint32_t parent);

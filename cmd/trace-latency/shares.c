@@ -9,7 +9,7 @@
 #include "print.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const uint64_t held[HELD_PARTS])
+		const uint64_t overlaps[OVERLAPS])
 {
 	uint32_t *index = map_put(&shares->map, (uint64_t)group << 32 | type);
 	struct share *share;
@@ -24,9 +24,9 @@ void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t l
 	share->life += life;
 	for (unsigned i = 0; i < LAYERS; i++)
 		share->layers[i] += layers[i];
-	for (unsigned i = 0; held && i < HELD_PARTS; i++)
-		share->held[i] += held[i];
-	shares->is_held |= held != NULL;
+	for (unsigned i = 0; overlaps && i < OVERLAPS; i++)
+		share->overlaps[i] += overlaps[i];
+	shares->has_overlaps |= overlaps != NULL;
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -176,8 +176,8 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 			out_printf(&c.text, "%10s %12s", "count", "mean_us");
 			for (unsigned layer = 0; layer < LAYERS; layer++)
 				out_printf(&c.text, " %8s%%", spdk_layers[layer]);
-			for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
-				out_printf(&c.text, " %8s%%", held_names[part]);
+			for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
+				out_printf(&c.text, " %8s%%", overlaps_names[part]);
 			out_char(&c.text, '\n');
 		}
 		put_group(&c, group, false);
@@ -186,8 +186,8 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 			   (unsigned)(mean_of(all[i]) % 1000));
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->layers[layer]));
-		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
-			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->held[part]));
+		for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
+			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->overlaps[part]));
 		out_char(&c.text, '\n');
 		out_slice(out, out_contents(&c.text));
 	}
@@ -213,8 +213,8 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
 				   part_of(all[i], all[i]->layers[layer]));
 		out_char(out, '}');
-		for (unsigned part = 0; shares->is_held && part < HELD_PARTS; part++)
-			out_printf(out, ",\"%s\":%.4f", held_names[part], part_of(all[i], all[i]->held[part]));
+		for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
+			out_printf(out, ",\"%s\":%.4f", overlaps_names[part], part_of(all[i], all[i]->overlaps[part]));
 		out_text(out, "}\n");
 	}
 	free(all);

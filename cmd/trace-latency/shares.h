@@ -3,25 +3,25 @@
 #ifndef TRACE_LATENCY_SHARES_H
 #define TRACE_LATENCY_SHARES_H
 
-#include "held.h"
+#include "overlaps.h"
 #include "spdk.h"
 #include "rows.h"
 
 /* All zero has no rows. */
 struct shares {
 	struct map map;
-	bool is_held; /* the parts of held.h are known */
+	bool has_overlaps; /* the parts of overlaps.h are known */
 	struct share {
 		uint32_t group, type; /* in rows */
 		uint64_t count;
-		unsigned __int128 life, layers[LAYERS], held[HELD_PARTS]; /* ns */
+		unsigned __int128 life, layers[LAYERS], overlaps[OVERLAPS]; /* ns */
 	} * all;
 	size_t n, cap;
 };
 
-/* Adds a request's life and the parts of it, in ns. held: NULL when that is not known. */
+/* Adds a request's life and the parts of it, in ns. overlaps: NULL when that is not known. */
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const uint64_t held[HELD_PARTS]);
+		const uint64_t overlaps[OVERLAPS]);
 
 /* rows has the texts of the groups and types, and the interval. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);

@@ -151,7 +151,7 @@ static bool check_keys(const struct run *run, const char *name)
 
 		if (key->found)
 			continue;
-		if (key->lift != LIFT_KEYS)
+		if (key->io != REQUEST_IO_KEYS)
 			warnx("%s: -g %s: no entry has this fact about an object", name, key->name);
 		else
 			warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, "

@@ -116,10 +116,10 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 	t->cut += s->cut;
 	if (s->cut)
 		return;
-	self_measure(&t->self, &t->spans, s);
-	held_measure(&t->held, &t->spans, s);
+	self_time_measure(&t->self, &t->spans, s);
+	overlaps_measure(&t->overlaps, &t->spans, s);
 	shares_add(t->shares, group, s->type, s->last - s->first, t->self.layers,
-		   held_is_known(&t->spans) ? t->held.parts : NULL);
+		   overlaps_are_known(&t->spans) ? t->overlaps.parts : NULL);
 }
 
 /*
@@ -271,7 +271,7 @@ int trees_lines(struct trees *t, const char *path)
 void trees_free(struct trees *t)
 {
 	spans_free(&t->spans);
-	held_free(&t->held);
+	overlaps_free(&t->overlaps);
 	free(t->touched);
 	free(t->states);
 }

@@ -8,9 +8,9 @@
 #define TRACE_LATENCY_TREES_H
 
 #include "group.h"
-#include "held.h"
+#include "overlaps.h"
 #include "rows.h"
-#include "self.h"
+#include "self_time.h"
 #include "shares.h"
 #include "spans.h"
 
@@ -41,8 +41,8 @@ struct trees {
 
 	const struct span **touched; /* have an entry in the interval; some are free */
 	size_t num_touched, cap_touched;
-	struct self self;
-	struct held held;
+	struct self_time self;
+	struct overlaps overlaps;
 	struct tree_state {
 		struct span_state at;
 		bool is_new; /* not measured so far */

@@ -6,9 +6,9 @@
 
 void print_measure(struct print *p, const struct span *s)
 {
-	lift_span(&p->lift, p->spans, s);
-	self_measure(&p->self, p->spans, s);
-	held_measure(&p->held, p->spans, s);
+	request_io_read(&p->io, p->spans, s);
+	self_time_measure(&p->self, p->spans, s);
+	overlaps_measure(&p->overlaps, p->spans, s);
 	p->text.fd = OUT_MEMORY;
 	p->text.len = 0;
 }
@@ -128,11 +128,11 @@ static bool write_io(struct print *p, struct out *out, const struct span *s)
 
 	(void)s;
 	out_char(out, '{');
-	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
 		size_t before = out->len;
 
-		put_key(out, lift_keys[key]);
-		if (lift_write(out, &p->lift, key))
+		put_key(out, request_io_keys[key]);
+		if (request_io_write(out, &p->io, key))
 			any = true;
 		else
 			out->len = before;
@@ -158,7 +158,7 @@ static bool write_states(struct print *p, struct out *out, const struct span *s)
 }
 
 /* Sums the time of all types with this one's letter. False if an earlier type has that letter: it was summed there. */
-static bool sum_letter(const struct intern *types, const struct self *self, uint32_t type, uint64_t *ns)
+static bool sum_letter(const struct intern *types, const struct self_time *self, uint32_t type, uint64_t *ns)
 {
 	struct slice letter = lifecycle_letter(types->all[type]);
 
@@ -211,28 +211,28 @@ static bool write_layers(struct print *p, struct out *out, const struct span *s)
 }
 
 /* Not in layers, whose sum is the life: these times also count for a layer. */
-static bool write_held(struct print *p, struct out *out, enum held_part part)
+static bool write_overlap(struct print *p, struct out *out, enum overlap part)
 {
-	out_us(out, p->held.parts[part]);
-	return p->held.parts[part] > 0;
+	out_us(out, p->overlaps.parts[part]);
+	return p->overlaps.parts[part] > 0;
 }
 
 static bool write_off_cpu(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_held(p, out, HELD_OFF_CPU);
+	return write_overlap(p, out, OVERLAP_OFF_CPU);
 }
 
 static bool write_irq(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_held(p, out, HELD_IRQ);
+	return write_overlap(p, out, OVERLAP_IRQ);
 }
 
 static bool write_disk(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_held(p, out, HELD_DISK);
+	return write_overlap(p, out, OVERLAP_DISK);
 }
 
 static bool write_args(struct print *p, struct out *out, const struct span *s)
@@ -314,9 +314,9 @@ static struct slice cut_key(struct slice *path)
 
 static bool write_io_value(struct print *p, struct slice name)
 {
-	for (enum lift_key key = 0; key < LIFT_KEYS; key++)
-		if (slice_is(name, lift_keys[key]))
-			return lift_write(&p->text, &p->lift, key);
+	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++)
+		if (slice_is(name, request_io_keys[key]))
+			return request_io_write(&p->text, &p->io, key);
 	return false;
 }
 
@@ -374,8 +374,8 @@ static void put_number(struct print *p, struct out *out, uint64_t value, size_t 
 
 static void put_fact_column(struct print *p, struct out *out, enum io_arg arg, size_t width)
 {
-	if (io_args_has(&p->lift.io, arg))
-		put_number(p, out, p->lift.io.values[arg], width);
+	if (io_args_has(&p->io.args, arg))
+		put_number(p, out, p->io.args.values[arg], width);
 	else
 		put_right(out, slice_of("-"), width);
 }
@@ -396,12 +396,12 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 {
 	spans_write_id(&p->text, p->spans, s);
 	out_column(out, cut_text(&p->text, 0), ID);
-	if (p->lift.type)
-		put_column(p, out, slice_of(p->lift.type), TYPE);
+	if (p->io.type)
+		put_column(p, out, slice_of(p->io.type), TYPE);
 	else
 		out_column(out, slice_of(""), TYPE);
 	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
-	put_column(p, out, out_contents(&p->lift.bdev), BDEV);
+	put_column(p, out, out_contents(&p->io.bdev), BDEV);
 	put_fact_column(p, out, IO_LBA, LBA);
 	if (s->connection == MAP_NONE)
 		out_column(out, slice_of(""), WHO);
@@ -451,16 +451,16 @@ static void put_shares(struct out *out, const struct span *s, const uint64_t lay
 }
 
 /* In parentheses, because these times also count for a layer. */
-static void put_held_shares(struct out *out, const struct span *s, const struct held *held)
+static void put_overlap_shares(struct out *out, const struct span *s, const struct overlaps *overlaps)
 {
 	const char *before = " (";
 
-	for (unsigned i = 0; i < HELD_PARTS; i++) {
-		unsigned percent = percent_of(held->parts[i], s->last - s->first);
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		unsigned percent = percent_of(overlaps->parts[i], s->last - s->first);
 
 		if (!percent)
 			continue;
-		put_share(out, before, held_names[i], percent);
+		put_share(out, before, overlaps_names[i], percent);
 		before = " ";
 	}
 	out_text(out, before[1] ? "" : ")");
@@ -482,7 +482,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	put_us(p, out, s->last - s->first, LIFE);
 	put_what(p, out, s);
 	put_shares(out, s, p->self.layers);
-	put_held_shares(out, s, &p->held);
+	put_overlap_shares(out, s, &p->overlaps);
 	put_flags(out, s);
 }
 
@@ -526,7 +526,7 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 
 void print_free(struct print *p)
 {
-	lift_free(&p->lift);
-	held_free(&p->held);
+	request_io_free(&p->io);
+	overlaps_free(&p->overlaps);
 	out_close(&p->text);
 }

@@ -4,18 +4,18 @@
 #define TRACE_SPANS_PRINT_H
 
 #include "connection.h"
-#include "held.h"
-#include "lift.h"
-#include "self.h"
+#include "overlaps.h"
+#include "request_io.h"
+#include "self_time.h"
 #include "spans.h"
 
 /* Buffers that are reused for each span. */
 struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
-	struct lift lift;
-	struct self self;
-	struct held held;
+	struct request_io io;
+	struct self_time self;
+	struct overlaps overlaps;
 	struct out text; /* for parts of a line */
 };
 

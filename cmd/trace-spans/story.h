@@ -52,8 +52,8 @@ struct story {
 };
 
 /*
- * Sets spans.tool_size and free_tool(). The caller passes each line to causes_see() before spans_line(), and each span that ends to
- * causes_end().
+ * Sets spans.tool_size and free_tool(). The caller passes each line to causes_see() before spans_line(), and each span
+ * that ends to causes_end().
  */
 void story_start(struct story *story, struct spans *spans, struct connections *connections);
 

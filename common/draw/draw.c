@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "io.h"
+#include "livenames.h"
 #include "number.h"
 #include "utf8.h"
 
@@ -141,8 +142,8 @@ static void end_request(struct draw *d, const struct span *s, uint64_t ns)
 {
 	uint64_t blocks = 0;
 
-	lift_span(&d->lift, &d->spans, s);
-	lift_number(&d->lift, LIFT_BLOCKS, &blocks);
+	request_io_read(&d->io, &d->spans, s);
+	request_io_number(&d->io, REQUEST_IO_BLOCKS, &blocks);
 	tracks_end(&d->tracks, s->connection, ns, blocks);
 }
 
@@ -207,7 +208,7 @@ static void draw_depth(struct draw *d, const struct span *s, const struct tracel
 	d->text.len = 0;
 	out_text(&d->text, "queue depth");
 	if (s->has_parent) {
-		place = places_lcore(&d->tracks.places, line, s->last_lcore);
+		place = track_tree_lcore(&d->tracks.tree, line, s->last_lcore);
 		if (line->owner.p)
 			put_word(&d->text, line->owner);
 		put_word(&d->text, line->poller);
@@ -228,8 +229,8 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 	d->arrow = first ? arrow_to_lcore(s) : 0;
 	if (first) {
 		*drawn = (struct drawn){};
-		places_note_reactor(&d->tracks.places, places_lcore(&d->tracks.places, line, s->lcore));
-		s->connection = s->parent ? s->parent->connection : places_connection(&d->tracks.places, line);
+		track_tree_note_reactor(&d->tracks.tree, track_tree_lcore(&d->tracks.tree, line, s->lcore));
+		s->connection = s->parent ? s->parent->connection : track_tree_connection(&d->tracks.tree, line);
 	}
 	if (s->parent && has_arrow(s->parent, s)) {
 		drawn->has_arrow = true;
@@ -258,12 +259,12 @@ static struct slice id_of(struct draw *d, const struct span *s)
 /* What an I/O is, or the id if nothing of that is known. */
 static struct slice name_of(struct draw *d, const struct span *s)
 {
-	const struct io_args *io = &d->lift.io;
+	const struct io_args *io = &d->io.args;
 
-	if (!d->lift.type && !io_args_has(io, IO_BLOCKS) && !io_args_has(io, IO_LBA) && !d->lift.bdev.len)
+	if (!d->io.type && !io_args_has(io, IO_BLOCKS) && !io_args_has(io, IO_LBA) && !d->io.bdev.len)
 		return id_of(d, s);
 	d->text.len = 0;
-	io_args_write(&d->text, io, d->lift.type, out_contents(&d->lift.bdev));
+	io_args_write(&d->text, io, d->io.type, out_contents(&d->io.bdev));
 	return out_contents(&d->text);
 }
 
@@ -273,21 +274,21 @@ static void annotate_io(struct draw *d)
 	const struct writer *w = &d->writer;
 	bool is_open = false;
 
-	for (enum lift_key key = 0; key < LIFT_KEYS; key++) {
+	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
 		bool is_number;
 		uint64_t number;
 
 		d->text.len = 0;
-		is_number = lift_number(&d->lift, key, &number);
-		if (!is_number && !lift_write(&d->text, &d->lift, key))
+		is_number = request_io_number(&d->io, key, &number);
+		if (!is_number && !request_io_write(&d->text, &d->io, key))
 			continue;
 		if (!is_open)
 			w->open(w->annotations, ANNOTATION_IO);
 		is_open = true;
 		if (is_number)
-			w->uint(w->annotations, ANNOTATION_LIFT + key, number);
+			w->uint(w->annotations, ANNOTATION_IO_KEY + key, number);
 		else
-			w->value(w->annotations, ANNOTATION_LIFT + key, out_contents(&d->text));
+			w->value(w->annotations, ANNOTATION_IO_KEY + key, out_contents(&d->text));
 	}
 	if (is_open)
 		w->close(w->annotations);
@@ -324,7 +325,7 @@ static void begin_span(struct draw *d, uint32_t track, const struct span *s, str
 	struct writer_values values;
 	bool counts = drawn->has_start && tracks_values(&d->tracks, s->connection, drawn->at_start, &values);
 
-	lift_span(&d->lift, &d->spans, s);
+	request_io_read(&d->io, &d->spans, s);
 	w->begin(w->context, track, s->first, s->open ? WRITER_NO_END : s->last, name_of(d, s),
 		 counts ? &values : NULL);
 	if (drawn->has_arrow)
@@ -448,11 +449,11 @@ static void draw_held(void *context, const struct reactor *reactor, const struct
 		      const struct traceline *line)
 {
 	struct draw *d = context;
-	uint32_t place = places_reactor(&d->tracks.places, reactor->lcore);
+	uint32_t place = track_tree_reactor(&d->tracks.tree, reactor->lcore);
 
 	d->is_held = true;
 	if (place == MAP_NONE)
-		place = places_lcore(&d->tracks.places, line, reactor->lcore);
+		place = track_tree_lcore(&d->tracks.tree, line, reactor->lcore);
 	draw_interval(d, place, interval, line);
 }
 
@@ -463,14 +464,15 @@ static bool draw_thread(struct draw *d, const struct traceline *line, uint64_t n
 	struct slice comm;
 	uint64_t duration;
 
-	if (!reactors_is(line->tpoint) || !number_fixed(traceline_arg(line, "duration"), 3, &duration))
+	if (!reactors_is(line->tpoint) || !number_fixed(traceline_arg(line, LIVE_DURATION), 3, &duration))
 		return false;
-	comm = traceline_string(traceline_arg(line, "comm"));
+	comm = traceline_string(traceline_arg(line, LIVE_COMM));
 	if (!comm.n)
 		return false;
-	interval.kind = slice_is(line->tpoint, "IRQ") ? REACTORS_IRQ : REACTORS_OFF_CPU;
+	interval.kind = slice_is(line->tpoint, LIVE_IRQ) ? REACTORS_IRQ : REACTORS_OFF_CPU;
 	interval.begin = duration < ns ? ns - duration : 0;
-	draw_interval(d, places_thread(&d->tracks.places, line, comm, traceline_arg(line, "tid")), &interval, line);
+	draw_interval(d, track_tree_thread(&d->tracks.tree, line, comm, traceline_arg(line, LIVE_TID)), &interval,
+		      line);
 	return true;
 }
 
@@ -485,7 +487,7 @@ static const char *draw_other(struct draw *d, const struct traceline *line, uint
 		return "lcore is not an integer";
 	if (draw_thread(d, line, ns))
 		return NULL;
-	place = places_lcore(&d->tracks.places, line, lcore);
+	place = track_tree_lcore(&d->tracks.tree, line, lcore);
 	annotate_line(w, line);
 	w->instant(w->context, tracks_place(&d->tracks, place), ns, intern_add(&d->states, line->tpoint), d->arrow);
 	return NULL;
@@ -593,7 +595,7 @@ void draw_free(struct draw *d)
 	intern_free(&d->types);
 	intern_free(&d->states);
 	tracks_free(&d->tracks);
-	lift_free(&d->lift);
+	request_io_free(&d->io);
 	out_close(&d->text);
 	out_close(&d->clean);
 	traceline_free(&d->clean_line);

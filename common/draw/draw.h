@@ -8,7 +8,7 @@
 #define DRAW_H
 
 #include "each_traceline.h"
-#include "lift.h"
+#include "request_io.h"
 #include "spans.h"
 #include "tracks.h"
 #include "writer.h"
@@ -21,7 +21,7 @@ struct draw {
 	struct intern types, states;
 	struct spans spans;
 	struct tracks tracks;
-	struct lift lift;
+	struct request_io io;
 	struct out text;             /* a name, or a value */
 	struct out clean;            /* a line in which invalid UTF-8 is replaced */
 	struct traceline clean_line; /* the same, parsed */

@@ -8,28 +8,28 @@
 /* Ranks of a process's tracks: counters, lcores, threads, hosts and connections. */
 enum { RANK_COUNTER, RANK_LCORE, RANK_THREAD = 1 << 20, RANK_HOST };
 
-static uint32_t rank_of(const struct places *p, uint32_t place)
+static uint32_t rank_of(const struct track_tree *p, uint32_t place)
 {
 	uint64_t lcore = p->all[place].lcore;
 
 	switch (p->all[place].kind) {
-	case PLACES_PROCESS:
+	case TRACK_TREE_PROCESS:
 		return place;
-	case PLACES_LCORE:
+	case TRACK_TREE_LCORE:
 		return RANK_LCORE + (lcore < RANK_THREAD - 1 ? lcore : RANK_THREAD - 2);
-	case PLACES_THREAD:
+	case TRACK_TREE_THREAD:
 		return RANK_THREAD;
 	default:
 		return RANK_HOST;
 	}
 }
 
-static enum writer_track kind_of(enum places_kind kind)
+static enum writer_track kind_of(enum track_tree_kind kind)
 {
 	static const enum writer_track kinds[] = {
-		[PLACES_PROCESS] = WRITER_PROCESS,       [PLACES_LCORE] = WRITER_THREAD,
-		[PLACES_THREAD] = WRITER_THREAD,         [PLACES_HOST] = WRITER_HOST,
-		[PLACES_CONNECTION] = WRITER_CONNECTION,
+		[TRACK_TREE_PROCESS] = WRITER_PROCESS,       [TRACK_TREE_LCORE] = WRITER_THREAD,
+		[TRACK_TREE_THREAD] = WRITER_THREAD,         [TRACK_TREE_HOST] = WRITER_HOST,
+		[TRACK_TREE_CONNECTION] = WRITER_CONNECTION,
 	};
 
 	return kinds[kind];
@@ -38,13 +38,13 @@ static enum writer_track kind_of(enum places_kind kind)
 /* Adds tracks of new places. A place comes after the one that it is in. */
 static void add_places(struct tracks *t)
 {
-	for (; t->n < t->places.keys.n; t->n++) {
-		const struct place *p = &t->places.all[t->n];
+	for (; t->n < t->tree.keys.n; t->n++) {
+		const struct track_place *p = &t->tree.all[t->n];
 		struct tracks_place new = {};
 
 		new.track = t->writer->add_track(t->writer->context, kind_of(p->kind),
 						 p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
-						 rank_of(&t->places, t->n), p->name);
+						 rank_of(&t->tree, t->n), p->name);
 		for (unsigned i = 0; i < TRACKS_COUNTERS; i++)
 			new.counters[i].track = MAP_NONE;
 		for (unsigned i = 0; i < TRACKS_RATES; i++)
@@ -68,7 +68,7 @@ uint32_t tracks_place(struct tracks *t, uint32_t place)
 
 static struct tracks_place *process_of(struct tracks *t, uint32_t place)
 {
-	return find(t, t->places.all[place].process);
+	return find(t, t->tree.all[place].process);
 }
 
 /*
@@ -229,5 +229,5 @@ void tracks_free(struct tracks *t)
 	intern_free(&t->channels);
 	map_free(&t->depths);
 	free(t->channel_depths);
-	places_free(&t->places);
+	track_tree_free(&t->tree);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tracks of places (places.h), and those below them.
+ * The tracks of places (track_tree.h), and those below them.
  *
  *	process
  *		requests in flight, waiting for a buffer, IOPS, blocks per second
@@ -16,7 +16,7 @@
 #define TRACKS_H
 
 #include "lanes.h"
-#include "places.h"
+#include "track_tree.h"
 #include "writer.h"
 
 /* What is counted, and what is summed up in each millisecond. */
@@ -25,7 +25,7 @@ enum tracks_rate { TRACKS_IOPS, TRACKS_BLOCKS, TRACKS_RATES };
 
 struct tracks {
 	const struct writer *writer; /* set before the first call */
-	struct places places;
+	struct track_tree tree;
 	struct tracks_place {
 		uint32_t track;
 		struct {

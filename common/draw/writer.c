@@ -3,7 +3,7 @@
 
 const char *writer_name(enum annotation annotation)
 {
-	static const char *const names[ANNOTATION_LIFT] = {
+	static const char *const names[ANNOTATION_IO_KEY] = {
 		[ANNOTATION_ID] = "id",           [ANNOTATION_VALUE] = "value",   [ANNOTATION_TSC] = "tsc",
 		[ANNOTATION_RELATED] = "related", [ANNOTATION_POLLER] = "poller", [ANNOTATION_OWNER] = "owner",
 		[ANNOTATION_SIZE] = "size",       [ANNOTATION_LCORE] = "lcore",   [ANNOTATION_OPEN] = "open",
@@ -11,5 +11,5 @@ const char *writer_name(enum annotation annotation)
 		[ANNOTATION_ARGS] = "args",
 	};
 
-	return annotation < ANNOTATION_LIFT ? names[annotation] : lift_keys[annotation - ANNOTATION_LIFT];
+	return annotation < ANNOTATION_IO_KEY ? names[annotation] : request_io_keys[annotation - ANNOTATION_IO_KEY];
 }

@@ -8,7 +8,7 @@
 #ifndef WRITER_H
 #define WRITER_H
 
-#include "lift.h"
+#include "request_io.h"
 
 enum writer_track {
 	WRITER_PROCESS,
@@ -44,8 +44,8 @@ enum annotation {
 	ANNOTATION_TORN,
 	ANNOTATION_IO,
 	ANNOTATION_ARGS,
-	ANNOTATION_LIFT, /* the first key of an io, enum lift_key */
-	ANNOTATIONS = ANNOTATION_LIFT + LIFT_KEYS
+	ANNOTATION_IO_KEY, /* the first key of an io, enum request_io_key */
+	ANNOTATIONS = ANNOTATION_IO_KEY + REQUEST_IO_KEYS
 };
 
 /* No function may be NULL, except expect. */

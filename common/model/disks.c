@@ -105,13 +105,13 @@ static bool is_type(struct slice letters, uint64_t type)
 }
 
 /* The disk I/O of a line. */
-struct request {
+struct disk_line {
 	uint64_t sector, bytes, ns, latency;
 	struct slice type;
 };
 
 /* Returns the only bdev I/O with blocks of this size that matches the line, or NULL. */
-static struct span *find(const struct disks *d, struct span *const *all, const struct request *c, unsigned size)
+static struct span *find(const struct disks *d, struct span *const *all, const struct disk_line *c, unsigned size)
 {
 	uint64_t lba = c->sector / (size / SECTOR), blocks = c->bytes / size;
 	uint32_t index = map_get(&d->map, key_of(lba, blocks));
@@ -129,7 +129,8 @@ static struct span *find(const struct disks *d, struct span *const *all, const s
 }
 
 /* Looks up the bdev I/Os that a line fits. It matches only if there is exactly one. */
-static void match(struct disks *d, struct span *const *all, const struct request *c, struct slice name, uint64_t order)
+static void match(struct disks *d, struct span *const *all, const struct disk_line *c, struct slice name,
+		  uint64_t order)
 {
 	struct span *only = NULL;
 	bool unclear = false;
@@ -159,7 +160,7 @@ static void match(struct disks *d, struct span *const *all, const struct request
 const char *disks_line(struct disks *d, struct span *const *all, const struct traceline *line, uint64_t ns,
 		       uint64_t order)
 {
-	struct request c = {.ns = ns, .type = traceline_string(traceline_arg(line, LIVE_TYPE))};
+	struct disk_line c = {.ns = ns, .type = traceline_string(traceline_arg(line, LIVE_TYPE))};
 	struct slice latency = traceline_arg(line, LIVE_LATENCY);
 
 	if (!number_decimal(traceline_arg(line, LIVE_SECTOR), &c.sector) ||

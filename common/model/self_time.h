@@ -6,17 +6,17 @@
  * An object is at work from its first to its last entry, but only while its parent is. If several
  * children are at work at once, the moment belongs to the one that started last.
  */
-#ifndef SELF_H
-#define SELF_H
+#ifndef SELF_TIME_H
+#define SELF_TIME_H
 
 #include "spans.h"
 
-struct self {
+struct self_time {
 	uint64_t types[LIFECYCLE_TYPES]; /* ns */
 	bool has[LIFECYCLE_TYPES];       /* types in the tree */
 	uint64_t layers[LAYERS];         /* ns */
 };
 
-void self_measure(struct self *self, const struct spans *spans, const struct span *s);
+void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "places.h"
+#include "track_tree.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "mem.h"
 
 /* Starts the key of a place: its kind, and the place that it is in. */
-static struct out *start_key(struct places *p, char kind, uint32_t in)
+static struct out *start_key(struct track_tree *p, char kind, uint32_t in)
 {
 	p->key.fd = p->name.fd = OUT_MEMORY;
 	p->key.len = p->name.len = 0;
@@ -19,26 +19,26 @@ static struct out *start_key(struct places *p, char kind, uint32_t in)
 }
 
 /* The place of the key; MAP_NONE: it is new. */
-static uint32_t find(const struct places *p)
+static uint32_t find(const struct track_tree *p)
 {
 	return intern_get(&p->keys, out_contents(&p->key));
 }
 
 /* Adds the place of the key, with the text in p->name. */
-static uint32_t add(struct places *p, enum places_kind kind, uint32_t in, uint64_t lcore)
+static uint32_t add(struct track_tree *p, enum track_tree_kind kind, uint32_t in, uint64_t lcore)
 {
 	uint32_t place = intern_add(&p->keys, out_contents(&p->key));
 
 	p->all = mem_room(p->all, place, &p->cap);
-	p->all[place] = (struct place){.kind = kind,
-				       .in = in,
-				       .process = in == MAP_NONE ? place : p->all[in].process,
-				       .lcore = lcore,
-				       .name = mem_slice(out_contents(&p->name))};
+	p->all[place] = (struct track_place){.kind = kind,
+					     .in = in,
+					     .process = in == MAP_NONE ? place : p->all[in].process,
+					     .lcore = lcore,
+					     .name = mem_slice(out_contents(&p->name))};
 	return place;
 }
 
-static uint32_t find_process(struct places *p, const struct traceline *line)
+static uint32_t find_process(struct track_tree *p, const struct traceline *line)
 {
 	uint32_t place;
 
@@ -46,12 +46,12 @@ static uint32_t find_process(struct places *p, const struct traceline *line)
 	place = find(p);
 	if (place != MAP_NONE)
 		return place;
-	out_slice(&p->name, line->source.p ? line->source : slice_of(PLACES_NO_SOURCE));
-	return add(p, PLACES_PROCESS, MAP_NONE, 0);
+	out_slice(&p->name, line->source.p ? line->source : slice_of(TRACK_TREE_NO_SOURCE));
+	return add(p, TRACK_TREE_PROCESS, MAP_NONE, 0);
 }
 
 /* Most lines have the same source as the line before. */
-static uint32_t process_of(struct places *p, const struct traceline *line)
+static uint32_t process_of(struct track_tree *p, const struct traceline *line)
 {
 	bool same = !p->source.p == !line->source.p && (!line->source.p || slice_equal(p->source, line->source));
 
@@ -63,7 +63,7 @@ static uint32_t process_of(struct places *p, const struct traceline *line)
 	return p->process;
 }
 
-static uint32_t find_lcore(struct places *p, const struct traceline *line, uint64_t lcore, uint32_t process)
+static uint32_t find_lcore(struct track_tree *p, const struct traceline *line, uint64_t lcore, uint32_t process)
 {
 	uint32_t place;
 
@@ -77,10 +77,10 @@ static uint32_t find_lcore(struct places *p, const struct traceline *line, uint6
 		out_char(&p->name, ' ');
 		out_slice(&p->name, line->thread);
 	}
-	return add(p, PLACES_LCORE, process, lcore);
+	return add(p, TRACK_TREE_LCORE, process, lcore);
 }
 
-uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t lcore)
+uint32_t track_tree_lcore(struct track_tree *p, const struct traceline *line, uint64_t lcore)
 {
 	uint32_t process = process_of(p, line), *place;
 
@@ -92,7 +92,7 @@ uint32_t places_lcore(struct places *p, const struct traceline *line, uint64_t l
 	return *place;
 }
 
-uint32_t places_thread(struct places *p, const struct traceline *line, struct slice comm, struct slice tid)
+uint32_t track_tree_thread(struct track_tree *p, const struct traceline *line, struct slice comm, struct slice tid)
 {
 	uint32_t process = process_of(p, line), place;
 
@@ -102,11 +102,11 @@ uint32_t places_thread(struct places *p, const struct traceline *line, struct sl
 	out_slice(&p->name, tid);
 	out_slice(&p->key, out_contents(&p->name));
 	place = find(p);
-	return place == MAP_NONE ? add(p, PLACES_THREAD, process, 0) : place;
+	return place == MAP_NONE ? add(p, TRACK_TREE_THREAD, process, 0) : place;
 }
 
 /* The place that a connection is in: its host's, by NQN or by the address without its port. */
-static uint32_t find_host(struct places *p, uint32_t process, const struct connection *connection)
+static uint32_t find_host(struct track_tree *p, uint32_t process, const struct connection *connection)
 {
 	struct slice host = connection->hostnqn;
 	uint32_t place;
@@ -121,11 +121,11 @@ static uint32_t find_host(struct places *p, uint32_t process, const struct conne
 	if (place != MAP_NONE)
 		return place;
 	out_slice(&p->name, host);
-	return add(p, PLACES_HOST, process, 0);
+	return add(p, TRACK_TREE_HOST, process, 0);
 }
 
 /* The key of a connection. One whose host has become known moves to the place of its host. */
-static void start_connection(struct places *p, uint32_t process, uint32_t number)
+static void start_connection(struct track_tree *p, uint32_t process, uint32_t number)
 {
 	const struct connection *connection = number == MAP_NONE ? NULL : connections_name(&p->connections, number);
 
@@ -134,7 +134,7 @@ static void start_connection(struct places *p, uint32_t process, uint32_t number
 		out_u64(&p->key, number);
 }
 
-uint32_t places_connection(struct places *p, const struct traceline *line)
+uint32_t track_tree_connection(struct track_tree *p, const struct traceline *line)
 {
 	uint32_t process = process_of(p, line), in = process, place, number;
 	size_t arg;
@@ -155,12 +155,12 @@ uint32_t places_connection(struct places *p, const struct traceline *line)
 
 		out_commit(&p->name, json_escape(to, name));
 	}
-	return add(p, PLACES_CONNECTION, in, 0);
+	return add(p, TRACK_TREE_CONNECTION, in, 0);
 }
 
-void places_note_reactor(struct places *p, uint32_t lcore)
+void track_tree_note_reactor(struct track_tree *p, uint32_t lcore)
 {
-	struct place *place = &p->all[lcore];
+	struct track_place *place = &p->all[lcore];
 	uint32_t *first;
 
 	if (place->has_objects)
@@ -171,12 +171,12 @@ void places_note_reactor(struct places *p, uint32_t lcore)
 		*first = lcore;
 }
 
-uint32_t places_reactor(const struct places *p, uint64_t lcore)
+uint32_t track_tree_reactor(const struct track_tree *p, uint64_t lcore)
 {
 	return map_get(&p->reactors, lcore);
 }
 
-void places_free(struct places *p)
+void track_tree_free(struct track_tree *p)
 {
 	for (uint32_t i = 0; i < p->keys.n; i++)
 		free((char *)p->all[i].name.p);

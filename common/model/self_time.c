@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "self.h"
+#include "self_time.h"
 
 #include "search.h"
 
-struct self_times {
-	struct self *self;
+struct division {
+	struct self_time *self;
 	const struct spans *spans;
 };
 
@@ -15,7 +15,7 @@ static size_t state_at(const struct span *s, uint64_t ns)
 }
 
 /* Counts a time in which no child is at work. */
-static void count(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
+static void count(struct division *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	m->self->types[s->type] += to - from;
 	for (size_t i = state_at(s, from); from < to; i++) {
@@ -26,10 +26,10 @@ static void count(struct self_times *m, const struct span *s, uint64_t from, uin
 	}
 }
 
-static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to);
+static void divide(struct division *m, const struct span *s, uint64_t from, uint64_t to);
 
 /* Divides the time up to `to`. children: those at work, the one that started last first. */
-static uint64_t advance(struct self_times *m, const struct span *s, const struct span **children, uint64_t from,
+static uint64_t advance(struct division *m, const struct span *s, const struct span **children, uint64_t from,
 			uint64_t to)
 {
 	while (from < to) {
@@ -52,7 +52,7 @@ static uint64_t advance(struct self_times *m, const struct span *s, const struct
 }
 
 /* Recursion is bounded by SPANS_DEPTH. */
-static void divide(struct self_times *m, const struct span *s, uint64_t from, uint64_t to)
+static void divide(struct division *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	const struct span *active = NULL;
 
@@ -69,10 +69,10 @@ static void divide(struct self_times *m, const struct span *s, uint64_t from, ui
 	advance(m, s, &active, from, to);
 }
 
-void self_measure(struct self *self, const struct spans *spans, const struct span *s)
+void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s)
 {
-	struct self_times m = {self, spans};
+	struct division m = {self, spans};
 
-	*self = (struct self){};
+	*self = (struct self_time){};
 	divide(&m, s, s->first, s->last);
 }

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "overlaps.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+
+const char *const overlaps_names[OVERLAPS] = {
+	[OVERLAP_OFF_CPU] = "off_cpu",
+	[OVERLAP_IRQ] = "irq",
+	[OVERLAP_DISK] = "disk",
+};
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void gather_disks(struct overlaps *overlaps, const struct span *s)
+{
+	if (s->disk.found == DISK_ONE) {
+		overlaps->disks = mem_room(overlaps->disks, overlaps->n, &overlaps->cap);
+		overlaps->disks[overlaps->n++] = (struct overlaps_disk){s->disk.begin, s->disk.end};
+	}
+	for (const struct span *child = s->child; child; child = child->next)
+		gather_disks(overlaps, child);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct overlaps_disk *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* The time during which at least one disk I/O was in flight. */
+static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s)
+{
+	uint64_t until = s->first, ns = 0;
+
+	overlaps->n = 0;
+	gather_disks(overlaps, s);
+	if (overlaps->n > 1)
+		qsort(overlaps->disks, overlaps->n, sizeof(*overlaps->disks), by_begin);
+	for (size_t i = 0; i < overlaps->n; i++) {
+		uint64_t begin = overlaps->disks[i].begin > until ? overlaps->disks[i].begin : until;
+		uint64_t end = smaller(overlaps->disks[i].end, s->last);
+
+		ns += end > begin ? end - begin : 0;
+		until = end > until ? end : until;
+	}
+	return ns;
+}
+
+/* Limits a time to the life: lines may contradict each other, or be some nanoseconds off. */
+static uint64_t within(uint64_t ns, uint64_t life)
+{
+	return (int64_t)ns < 0 ? 0 : smaller(ns, life);
+}
+
+void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
+{
+	uint64_t life = s->last - s->first, *parts = overlaps->parts;
+
+	parts[OVERLAP_OFF_CPU] = within(s->held[REACTORS_OFF_CPU], life);
+	parts[OVERLAP_IRQ] = within(s->held[REACTORS_IRQ], life - parts[OVERLAP_OFF_CPU]);
+	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s) : 0;
+}
+
+bool overlaps_are_known(const struct spans *spans)
+{
+	return spans->reactors.n || spans->disks.any;
+}
+
+void overlaps_free(struct overlaps *overlaps)
+{
+	free(overlaps->disks);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "request_io.h"
+
+#include "nvme.h"
+
+static void keep_first(struct io_args *to, const struct io_args *from, enum io_arg arg)
+{
+	if (!io_args_has(to, arg) && io_args_has(from, arg))
+		io_args_set(to, arg, from->values[arg]);
+}
+
+static void add(struct io_args *to, const struct io_args *from, enum io_arg arg)
+{
+	if (io_args_has(from, arg))
+		io_args_set(to, arg, to->values[arg] + from->values[arg]);
+}
+
+static void add_bdev(struct request_io *io, struct slice name)
+{
+	struct slice rest = out_contents(&io->bdev);
+
+	while (rest.n) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		struct slice one = slice_cut(&rest, comma ? (size_t)(comma - rest.p) : rest.n);
+
+		if (slice_equal(one, name))
+			return;
+		slice_cut(&rest, !!rest.n);
+	}
+	if (!name.n)
+		return;
+	if (io->bdev.len)
+		out_char(&io->bdev, ',');
+	out_slice(&io->bdev, name);
+}
+
+static void add_bdev_io(struct request_io *io, const struct span *s)
+{
+	keep_first(&io->args, &s->io, IO_TYPE);
+	keep_first(&io->args, &s->io, IO_LBA);
+	keep_first(&io->args, &s->io, IO_QD);
+	add(&io->args, &s->io, IO_BLOCKS);
+	add_bdev(io, spdk_bdev(span_owner(s), span_bdev(s)));
+}
+
+/* Adds what a bdev I/O would say, for a command without one above it. */
+static void add_command(struct request_io *io, const struct span *s)
+{
+	struct io_args says = s->io;
+	const char *type = io_args_add_command(&says, span_poller(s));
+
+	io->type = io->type ? io->type : type;
+	keep_first(&io->args, &says, IO_LBA);
+	add(&io->args, &says, IO_BLOCKS);
+}
+
+static void add_nvme(struct request_io *io, const struct span *s, bool alone)
+{
+	keep_first(&io->args, &s->io, IO_CID);
+	keep_first(&io->args, &s->io, IO_OPC);
+	keep_first(&io->args, &s->io, IO_QD);
+	if (io_args_has(&s->io, IO_CPL) &&
+	    (!io_args_has(&io->args, IO_CPL) || nvme_is_success(io->args.values[IO_CPL]))) {
+		io->args.values[IO_CPL] = s->io.values[IO_CPL];
+		io->args.has |= 1U << IO_CPL;
+	}
+	if (alone)
+		add_command(io, s);
+}
+
+/* top: the kinds, of those that count once on the way down, that have not occurred so far. */
+enum top { BDEV = 1, NVME = 2 };
+
+static void walk(struct request_io *io, const struct spans *spans, const struct span *s, unsigned top, unsigned level)
+{
+	switch (spans_tpoint(spans, s->states[0].state)->kind) {
+	case SPDK_BDEV_IO:
+		if (top & BDEV)
+			add_bdev_io(io, s);
+		top &= ~BDEV;
+		break;
+	case SPDK_NVME_COMMAND:
+		if (top & NVME)
+			add_nvme(io, s, top & BDEV);
+		top &= ~NVME;
+		break;
+	case SPDK_SOCKET_WRITE:
+		/* those further down are on another connection: a remote drive's */
+		if (level <= 1)
+			add(&io->args, &s->io, IO_BYTES);
+		break;
+	case SPDK_SCSI_TASK:
+		add(&io->args, &s->io, IO_BYTES);
+		break;
+	default:
+		break;
+	}
+	for (const struct span *child = s->child; child; child = child->next)
+		walk(io, spans, child, top, level + 1);
+}
+
+void request_io_read(struct request_io *io, const struct spans *spans, const struct span *s)
+{
+	io->bdev.fd = OUT_MEMORY;
+	io->bdev.len = 0;
+	*io = (struct request_io){.bdev = io->bdev};
+	walk(io, spans, s, BDEV | NVME, 0);
+	if (io_args_has(&io->args, IO_TYPE))
+		io->type = spdk_bdev_type(io->args.values[IO_TYPE]);
+	if (io_args_has(&io->args, IO_CPL))
+		io->status = nvme_status(io->args.values[IO_CPL]);
+}
+
+const char *const request_io_keys[REQUEST_IO_KEYS] = {
+	[REQUEST_IO_TYPE] = "type", [REQUEST_IO_BLOCKS] = "blocks", [REQUEST_IO_LBA] = "lba",
+	[REQUEST_IO_BDEV] = "bdev", [REQUEST_IO_QD] = "qd",         [REQUEST_IO_BYTES] = "bytes",
+	[REQUEST_IO_CID] = "cid",   [REQUEST_IO_OPC] = "opc",       [REQUEST_IO_STATUS] = "status",
+};
+
+/* A name that needs no escapes. */
+static bool write_name(struct out *out, struct slice name)
+{
+	out_char(out, '"');
+	out_slice(out, name);
+	out_char(out, '"');
+	return true;
+}
+
+/* A status without a name: its type and code. */
+static bool write_status(struct out *out, const struct request_io *io)
+{
+	uint64_t status = io->args.values[IO_CPL];
+
+	if (io->status)
+		return write_name(out, slice_of(io->status));
+	if (!io_args_has(&io->args, IO_CPL))
+		return false;
+	out_printf(out, "\"type %u code 0x%02x\"", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
+	return true;
+}
+
+bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value)
+{
+	static const enum io_arg args[REQUEST_IO_KEYS] = {
+		[REQUEST_IO_TYPE] = IO_TYPE, [REQUEST_IO_BLOCKS] = IO_BLOCKS, [REQUEST_IO_LBA] = IO_LBA,
+		[REQUEST_IO_QD] = IO_QD,     [REQUEST_IO_BYTES] = IO_BYTES,   [REQUEST_IO_CID] = IO_CID,
+		[REQUEST_IO_OPC] = IO_OPC,
+	};
+
+	if (key == REQUEST_IO_STATUS || key == REQUEST_IO_BDEV || (key == REQUEST_IO_TYPE && io->type) ||
+	    !io_args_has(&io->args, args[key]))
+		return false;
+	*value = io->args.values[args[key]];
+	return true;
+}
+
+bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key)
+{
+	uint64_t value;
+
+	if (key == REQUEST_IO_STATUS)
+		return write_status(out, io);
+	if (key == REQUEST_IO_BDEV)
+		return io->bdev.len && write_name(out, out_contents(&io->bdev));
+	if (key == REQUEST_IO_TYPE && io->type)
+		return write_name(out, slice_of(io->type));
+	if (!request_io_number(io, key, &value))
+		return false;
+	out_u64(out, value);
+	return true;
+}
+
+void request_io_free(struct request_io *io)
+{
+	out_close(&io->bdev);
+}

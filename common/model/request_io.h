@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The I/O of a span, as described by those objects in its tree that are nearest to its root. */
+#ifndef REQUEST_IO_H
+#define REQUEST_IO_H
+
+#include "spans.h"
+
+struct request_io {
+	struct io_args args; /* of these objects: blocks and bytes are sums, the rest is the first one's */
+	const char *type;    /* its name; NULL: unknown, or a number without a name */
+	/* name of the first status that is not a success, else of a success; NULL: ditto */
+	const char *status;
+	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */
+};
+
+/* Keys of a span line's io, in their order. */
+enum request_io_key {
+	REQUEST_IO_TYPE,
+	REQUEST_IO_BLOCKS,
+	REQUEST_IO_LBA,
+	REQUEST_IO_BDEV,
+	REQUEST_IO_QD,
+	REQUEST_IO_BYTES,
+	REQUEST_IO_CID,
+	REQUEST_IO_OPC,
+	REQUEST_IO_STATUS,
+	REQUEST_IO_KEYS
+};
+
+extern const char *const request_io_keys[REQUEST_IO_KEYS];
+
+/* io is all zero before the first call; later calls reuse it. */
+void request_io_read(struct request_io *io, const struct spans *spans, const struct span *s);
+
+/* The value of a key whose values are numbers. Returns false if it is unknown, or a text. */
+bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value);
+
+/* Writes a value as JSON. False, with nothing written, if it is unknown. */
+bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key);
+
+void request_io_free(struct request_io *io);
+
+#endif
