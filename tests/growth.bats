@@ -43,16 +43,18 @@ COMMANDS=(
     'usdt-gen -l -x FILE|notes'
 )
 
-# Makes n items of a kind of input, as tests/inputs.c prints them.
+# Makes the file input, n items of a kind of input, as tests/inputs.c prints them; each only once.
 make_input() { # KIND N
-    case $1 in
-    notes) inputs notes "$2" | "${CC:-cc}" -x assembler -shared -nostdlib -o input - ;;
+    local made=$1.$2
+    [ -e "$made" ] || case $1 in
+    notes) inputs notes "$2" | "${CC:-cc}" -x assembler -shared -nostdlib -o "$made" - ;;
     ring)
-        inputs ring "$2" >owned
-        mktrace -l G4 -n 128 owned >input
+        inputs ring "$2" >entries
+        mktrace -l G4 -n 128 entries >"$made"
         ;;
-    *) inputs "$1" "$2" >input ;;
+    *) inputs "$1" "$2" >"$made" ;;
     esac
+    ln -sf "$made" input
 }
 
 # For every tool and each kind of input that it reads: FUNCTION COMMAND KIND.

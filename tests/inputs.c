@@ -25,8 +25,9 @@ __attribute__((format(printf, 1, 2))) static void json(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (const char *c = text; *c; c++)
-		putchar(*c == '\'' ? '"' : *c);
+	for (char *c = text; (c = strchr(c, '\''));)
+		*c = '"';
+	fputs(text, stdout);
 }
 
 /* Formats a string, which is valid until the eighth call from then on. */
