@@ -421,26 +421,38 @@ guarded: n=0x7'
     equal "$(events lines | wc -l)" 3
 }
 
-# bats test_tags=any-kernel
-@test "a second signal kills it when nobody reads" {
+# Starts a recorder that waits in a write to a pipe that is full, to standard output.
+start_full_recorder() {
     start usdt-target wait flood=100000 wait
-    mkfifo full
-    # shellcheck disable=SC2034 # it only keeps the pipe open
-    exec {full}<>full
     usdt-record -p "$started" -e 'flood(i)' >full 2>log &
     recorder=$!
     wait_for_text recording log
     echo >&"$go"
-    # the pipe is full: it is in a call whose first argument is standard output
-    wait_for grep -q '^[0-9]* 0x1 ' "/proc/$recorder/syscall"
+    wait_for waits_in_call_on 0x1 "$recorder"
+}
+
+# bats test_tags=any-kernel
+@test "a later signal kills it when nobody reads, but not two at once" {
+    mkfifo full
+    # shellcheck disable=SC2034 # it only keeps the pipe open
+    exec {full}<>full
+    start_full_recorder
     kill "$recorder"
-    # nothing happens
-    sleep 0.3
+    sleep 0.1
+    # as timeout(1) does
+    kill "$recorder"
+    # it goes on to wait
+    sleep 0.2
     kill -0 "$recorder"
     kill "$recorder"
-    status=0
-    wait "$recorder" || status=$?
-    equal "$status" 143
+    ends_itself 143 "$recorder"
+    start_full_recorder
+    kill "$recorder"
+    # longer than two signals count as one
+    sleep 0.6
+    kill -0 "$recorder"
+    kill "$recorder"
+    ends_itself 143 "$recorder"
 }
 
 # bats test_tags=any-kernel

@@ -61,7 +61,7 @@ struct follow {
  * when entries are read. pid: of the process that writes the trace, 0 when it is not known. t, in
  * and merge stay the caller's, and must outlive f.
  *
- * From now on the first SIGINT, SIGTERM or SIGHUP stops following, and the second one ends the tool.
+ * From now on the first SIGINT, SIGTERM or SIGHUP stops following, and a later one ends the tool: signals.h.
  * Ignored signals stay ignored, as nohup(1) and background jobs of scripts need it.
  */
 void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms);

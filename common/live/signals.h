@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP of a tool that runs until it gets one: the first of a kind is noted, the second one kills.
- * Ignored signals stay ignored, as nohup expects.
+ * SIGINT, SIGTERM and SIGHUP of a tool that runs until it gets one: the first of a kind is noted. The second one kills
+ * if it comes half a second later, since timeout(1) sends two at once, to the process and to its group; else the third
+ * one. Ignored signals stay ignored, as nohup expects.
  *
  * A handler rather than signalfd(2), for which signals must be blocked: a second signal must kill even while a write
  * waits for a reader that does not read.
