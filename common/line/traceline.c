@@ -162,11 +162,12 @@ static inline __attribute__((always_inline)) bool literal(struct cursor *c, cons
 /* One digit or more. */
 static inline bool fast_digits(struct cursor *c)
 {
-	const char *start = c->p;
+	const char *start = c->p, *p = start;
 
-	while (c->p < c->end && *c->p >= '0' && *c->p <= '9')
-		c->p++;
-	return c->p > start;
+	while (p < c->end && *p >= '0' && *p <= '9')
+		p++;
+	c->p = p;
+	return p > start;
 }
 
 static inline bool fast_integer(struct cursor *c, struct slice *raw)

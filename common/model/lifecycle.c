@@ -36,7 +36,7 @@ static uint32_t add_type(struct lifecycle *l, struct slice letter, struct slice 
 	return intern_add_below(l->types, slice_between(text, end), LIFECYCLE_TYPES);
 }
 
-static struct lifecycle_state *learn_state(struct lifecycle *l, uint32_t state)
+static void learn_states(struct lifecycle *l, uint32_t state)
 {
 	while (l->num_known <= state) {
 		struct slice name = l->states->all[l->num_known];
@@ -45,6 +45,12 @@ static struct lifecycle_state *learn_state(struct lifecycle *l, uint32_t state)
 		l->known[l->num_known++] = (struct lifecycle_state){
 			.type = MAP_NONE, .used_by = MAP_NONE, .tpoint = spdk_tpoint(name)};
 	}
+}
+
+static inline struct lifecycle_state *learn_state(struct lifecycle *l, uint32_t state)
+{
+	if (l->num_known <= state)
+		learn_states(l, state);
 	return &l->known[state];
 }
 
