@@ -32,16 +32,6 @@ enum {
 	DRAIN_MS = 500, /* to drain the ring if the program is still attached */
 };
 
-/*
- * Called after the fork of the command, which has the user's dispositions, and exits if the tool is killed. SIGPIPE is
- * ignored, because the tool must still wait for the command; each write handles EPIPE.
- */
-static void catch_signals(void)
-{
-	signals_catch(NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
 /* A terminal sends SIGINT to the command as well. When the command exits, recording ends. */
 static void handle_signal(struct recorder *r)
 {
@@ -53,18 +43,6 @@ static void handle_signal(struct recorder *r)
 		r->is_over = true;
 	else if (number != SIGINT)
 		kill(r->command.pid, number);
-}
-
-static int start_command(struct recorder *r)
-{
-	if (!r->options.command)
-		return 0;
-	if (command_start(&r->command) != 0) {
-		warn("%s", r->command.path);
-		return -1;
-	}
-	r->options.pids[0] = r->command.pid;
-	return 0;
 }
 
 static int watch_processes(struct recorder *r)
@@ -180,12 +158,36 @@ int recorder_attach(struct recorder *r)
 	return -1;
 }
 
-static int attach(struct recorder *r)
+/* From the capabilities until they are dropped; the command is started, and held. Returns 0, or -1 after a message. */
+static int prepare(struct recorder *r)
 {
-	return r->tool->attach ? r->tool->attach(r->context) : recorder_attach(r);
+	const struct recorder_tool *tool = r->tool;
+
+	if (privilege_check(tool->needs_ptrace) != 0)
+		return -1;
+	if (tool->find && tool->find(r->context) != 0)
+		return -1;
+	/* before a command is started: opening a pipe waits for its reader */
+	if (output_open(&r->out, r->options.output, r->options.quiet) != 0)
+		return -1;
+	if (r->options.command) {
+		if (command_start(&r->command) != 0) {
+			warn("%s", r->command.path);
+			return -1;
+		}
+		r->options.pids[0] = r->command.pid;
+	}
+	/* before the program is opened, which gets the first process */
+	if (watch_processes(r) != 0)
+		return -1;
+	if (load(r) != 0)
+		return -1;
+	if ((tool->attach ? tool->attach(r->context) : recorder_attach(r)) != 0)
+		return -1;
+	return privilege_drop(r->keeps_reading);
 }
 
-/* Until catch_signals(), a signal kills the tool, and a held command exits. Returns 0, or the exit status. */
+/* Until signals are caught, one kills the tool, and a held command exits. Returns 0, or the exit status. */
 static int start(struct recorder *r)
 {
 	char **command = r->options.command;
@@ -194,11 +196,12 @@ static int start(struct recorder *r)
 		return EXIT_FAILURE;
 	if (command && command_find(&r->command, command) != 0)
 		return command_cannot_run(command[0]);
-	if (privilege_check(r->tool->needs_ptrace) != 0 || (r->tool->find && r->tool->find(r->context) != 0) ||
-	    output_open(&r->out, r->options.output, r->options.quiet) != 0 || start_command(r) != 0 ||
-	    watch_processes(r) != 0 || load(r) != 0 || attach(r) != 0 || privilege_drop(r->keeps_reading) != 0)
+	if (prepare(r) != 0)
 		return EXIT_FAILURE;
-	catch_signals();
+	/* only now: the command has the user's dispositions, and exits if the tool is killed before */
+	signals_catch(NULL);
+	/* the tool must still wait for the command; each write handles EPIPE */
+	signal(SIGPIPE, SIG_IGN);
 	if (r->options.duration_ns)
 		r->deadline = clock_ms() + (r->options.duration_ns + 999999) / 1000000;
 	/* the command has not run yet, and exits with the tool */
@@ -211,24 +214,22 @@ static int start(struct recorder *r)
 	return 0;
 }
 
-static void note_processes(const struct recorder_options *options)
+/* From now on a signal ends the recording of what the command left running. */
+static void note_end(struct recorder *r)
 {
+	const struct recorder_options *options = &r->options;
+
+	if (r->command.pid > 0)
+		r->command_status = command_wait(&r->command);
+	r->command.pid = 0;
+	if (options->command && r->tool->command_ended)
+		r->tool->command_ended(r->context);
+	if (options->command)
+		return;
 	if (options->pids[1])
 		cli_notice(options->quiet, "the processes have ended");
 	else
 		cli_notice(options->quiet, "process %d has ended", options->pids[0]);
-}
-
-/* From now on a signal ends the recording of what the command left running. */
-static void note_end(struct recorder *r)
-{
-	if (r->command.pid > 0)
-		r->command_status = command_wait(&r->command);
-	r->command.pid = 0;
-	if (!r->options.command)
-		note_processes(&r->options);
-	else if (r->tool->command_ended)
-		r->tool->command_ended(r->context);
 }
 
 static void note_ended(struct recorder *r, const struct pollfd fds[RECORDER_PIDS])
@@ -313,14 +314,7 @@ static void record(struct recorder *r)
 	}
 }
 
-static void drain(struct recorder *r, uint64_t until)
-{
-	do {
-		handle_signal(r);
-		read_events(r);
-	} while (r->batch && !is_full(r) && (!until || clock_ms() < until));
-}
-
+/* Detaches, and drains the ring. */
 static void stop(struct recorder *r)
 {
 	uint64_t until = 0;
@@ -329,7 +323,10 @@ static void stop(struct recorder *r)
 		bpf_object__detach_skeleton(r->program.skeleton);
 	else if (r->tool->detach(r->context) != 0)
 		until = clock_ms() + DRAIN_MS;
-	drain(r, until);
+	do {
+		handle_signal(r);
+		read_events(r);
+	} while (r->batch && !is_full(r) && (!until || clock_ms() < until));
 	r->failed |= until != 0;
 }
 
