@@ -261,8 +261,11 @@ static const struct cli cli = {
 	options,
 };
 
-static void parse_options(int argc, char **argv)
+int main(int argc, char **argv)
 {
+	static struct biosnoop b;
+	int status;
+
 	cli_parse(&cli, argc, argv);
 	opt.summary |= opt.encode;
 	if (opt.summary && (opt.pattern || opt.queued || opt.recorder.wall))
@@ -270,14 +273,6 @@ static void parse_options(int argc, char **argv)
 	if (opt.encode && opt.json)
 		cli_usage("-e and -j are two forms of the summary: one of them is expected");
 	cli_seconds(argc, argv, &opt.recorder.duration_ns);
-}
-
-int main(int argc, char **argv)
-{
-	static struct biosnoop b;
-	int status;
-
-	parse_options(argc, argv);
 	if (opt.disk)
 		opt.device = find_disk(opt.disk);
 	if (opt.cgroup && !(b.cgroup = cgroup_id(opt.cgroup)))
