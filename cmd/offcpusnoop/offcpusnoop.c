@@ -194,17 +194,6 @@ static int detach(void *context)
 	return 0;
 }
 
-static void print_totals(struct offcpusnoop *o)
-{
-	struct out out;
-
-	if (opt.recorder.quiet)
-		return;
-	out_open(&out, STDERR_FILENO);
-	totals_print(&o->totals, &out);
-	out_close(&out);
-}
-
 /* Prints the totals, and reports what the lines do not show. */
 static void finish(void *context)
 {
@@ -213,10 +202,15 @@ static void finish(void *context)
 	uint64_t lost_totals = o->bpf->bss->num_lost_totals, lost = o->bpf->bss->lost - lost_totals;
 	uint64_t no_storage = o->bpf->bss->num_no_storage, skipped = o->bpf->bss->num_skipped;
 	uint64_t missed = recorder_missed(r);
+	struct out table;
 
 	/* standard output and standard error may be the same file */
 	out_flush(&r->out);
-	print_totals(o);
+	if (!opt.recorder.quiet) {
+		out_open(&table, STDERR_FILENO);
+		totals_print(&o->totals, &table);
+		out_close(&table);
+	}
 	recorder_loss(r, lost,
 		      "lost %" PRIu64
 		      " intervals: the buffer was full; use a larger --buffer, or -m; the table has them",
@@ -269,20 +263,15 @@ static const struct cli cli = {
 	options,
 };
 
-static void parse_options(int argc, char **argv)
-{
-	cli_parse(&cli, argc, argv);
-	cli_seconds(argc, argv, &opt.recorder.duration_ns);
-	if (!opt.recorder.pids[0])
-		cli_usage("a process (-p) is expected");
-}
-
 int main(int argc, char **argv)
 {
 	static struct offcpusnoop o;
 	int status;
 
-	parse_options(argc, argv);
+	cli_parse(&cli, argc, argv);
+	cli_seconds(argc, argv, &opt.recorder.duration_ns);
+	if (!opt.recorder.pids[0])
+		cli_usage("a process (-p) is expected");
 	o.printer = (struct offcpusnoop_printer){
 		.columns = {.out = &o.recorder.out, .json = opt.json}, .kernel = &o.kernel, .text.fd = OUT_MEMORY};
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
