@@ -126,19 +126,6 @@ static void stop(struct demangler *d)
 	d->child = 0;
 }
 
-/* Asks the child. Returns the length of its answer, or -1. */
-static ssize_t ask(const struct demangler *d, struct slice name, char answer[DEMANGLE_RESULT])
-{
-	ssize_t n;
-
-	if (send(d->socket, name.p, name.n, MSG_NOSIGNAL) < 0)
-		return -1;
-	do
-		n = recv(d->socket, answer, DEMANGLE_RESULT, 0);
-	while (n < 0 && errno == EINTR);
-	return n > 0 ? n : -1;
-}
-
 static void give_up(struct demangler *d, const char *why)
 {
 	d->off = true;
@@ -152,8 +139,10 @@ static char *result_of(struct demangler *d, struct slice name)
 	char answer[DEMANGLE_RESULT];
 	ssize_t n = -1;
 
-	if (d->child || start(d))
-		n = ask(d, name, answer);
+	if ((d->child || start(d)) && send(d->socket, name.p, name.n, MSG_NOSIGNAL) >= 0)
+		do
+			n = recv(d->socket, answer, sizeof(answer), 0);
+		while (n < 0 && errno == EINTR);
 	if (n > 0) {
 		d->size += n;
 		if (d->size > DEMANGLE_ALL)

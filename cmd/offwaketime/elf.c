@@ -186,17 +186,6 @@ static bool add_file(struct elf_reader *r, int root, const char *path, const str
 	return found;
 }
 
-/* Its path is usr/lib/debug/.build-id/XX/YYYY.debug. */
-static bool add_file_of_id(struct elf_reader *r, int root, const struct build_id *id)
-{
-	char path[256];
-
-	if (!id->text[0])
-		return false;
-	snprintf(path, sizeof(path), "usr/lib/debug/.build-id/%.2s/%s.debug", id->text, id->text + 2);
-	return add_file(r, root, path, id, NULL);
-}
-
 static bool add_linked_file(struct elf_reader *r, int root, const char *path, const char *name,
 			    const struct build_id *id, uint32_t checksum)
 {
@@ -216,11 +205,15 @@ static bool add_linked_file(struct elf_reader *r, int root, const char *path, co
 static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char *path, int root)
 {
 	struct build_id id = read_build_id(elf);
-	char name[NAME_MAX + 1];
+	char debug[256], name[NAME_MAX + 1];
 	uint32_t checksum;
 
-	return add_file_of_id(r, root, &id) ||
-	       (read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum));
+	if (id.text[0]) {
+		snprintf(debug, sizeof(debug), "usr/lib/debug/.build-id/%.2s/%s.debug", id.text, id.text + 2);
+		if (add_file(r, root, debug, &id, NULL))
+			return true;
+	}
+	return read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum);
 }
 
 /* Unpacks the section .gnu_debugdata into a file in memory. Returns its descriptor, or -1. */

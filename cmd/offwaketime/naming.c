@@ -48,11 +48,6 @@ static unsigned name_kernel(struct naming *n, struct stack *s)
 	return s->n;
 }
 
-static bool starts_with(const char *text, const char *start)
-{
-	return strncmp(text, start, strlen(start)) == 0;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), m = strlen(end);
@@ -67,9 +62,9 @@ static bool is_interrupt(const char *name)
 					      "asm_exc_xen_hypervisor_callback", "fred_extint"};
 
 	for (size_t i = 0; i < COUNT(entries); i++)
-		if (starts_with(name, entries[i]))
+		if (slice_starts(slice_of(name), entries[i]))
 			return true;
-	return starts_with(name, "el") && isdigit((unsigned char)name[2]) &&
+	return slice_starts(slice_of(name), "el") && isdigit((unsigned char)name[2]) &&
 	       (ends_with(name, "_irq") || ends_with(name, "_fiq"));
 }
 

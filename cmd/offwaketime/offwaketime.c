@@ -160,7 +160,10 @@ static bool is_sound(const struct offwaketime_event *e, size_t size)
 	return size == sizeof(*e) + n * sizeof(uint64_t);
 }
 
-/* Names the stacks, and caches the number of their pair. Returns the number, or MAP_NONE. */
+/*
+ * Names the stacks, and caches the number of their pair. index: of the stacks, or MAP_NONE. Returns the number;
+ * MAP_NONE: there are too many pairs.
+ */
 static uint32_t add_pair(struct offwaketime *o, struct slice stacks, uint32_t index)
 {
 	_Alignas(struct pair) char room[sizeof(struct pair) + NUM_STACKS * MAX_DEPTH * sizeof(uint32_t)];
@@ -181,33 +184,28 @@ static uint32_t add_pair(struct offwaketime *o, struct slice stacks, uint32_t in
 	return number;
 }
 
-/* The total of these stacks; NULL: there are too many pairs. */
-static struct pair_total *total_of(struct offwaketime *o, struct slice stacks)
-{
-	uint32_t index = intern_get(&o->stacks, stacks), number;
-
-	if (index != MAP_NONE && (o->named[index].until == UINT64_MAX || clock_ms() < o->named[index].until))
-		number = o->named[index].pair;
-	else
-		number = add_pair(o, stacks, index);
-	return number == MAP_NONE ? NULL : &o->pairs.totals[number];
-}
-
 static bool add_event(void *context, const void *event, size_t size)
 {
 	const size_t before = offsetof(struct offwaketime_event, stacks);
 	struct offwaketime *o = context;
 	const struct offwaketime_event *e = event;
+	struct slice stacks = {(const char *)e + before, size - before};
+	uint32_t index, number;
 	struct pair_total *t;
 
 	if (!is_sound(e, size))
 		return false;
-	t = total_of(o, (struct slice){(const char *)e + before, size - before});
-	if (!t) {
+	index = intern_get(&o->stacks, stacks);
+	if (index != MAP_NONE && (o->named[index].until == UINT64_MAX || clock_ms() < o->named[index].until))
+		number = o->named[index].pair;
+	else
+		number = add_pair(o, stacks, index);
+	if (number == MAP_NONE) {
 		o->num_left_out++;
 		o->ns_left_out += e->ns;
 		return true;
 	}
+	t = &o->pairs.totals[number];
 	t->ns += e->ns;
 	t->count++;
 	t->open += e->is_open;
@@ -226,16 +224,6 @@ static int detach(void *context)
 		o->recorder.failed = true;
 	}
 	return 0;
-}
-
-/* Prints what was recorded, the shortest time first. */
-static void print(struct offwaketime *o)
-{
-	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited};
-
-	pairs_sort(&o->pairs);
-	for (uint32_t i = 0; i < o->pairs.keys.n && !o->recorder.out.error; i++)
-		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->pairs.totals[i]);
 }
 
 /* Reports what the lines do not show. */
@@ -265,10 +253,16 @@ static void report(struct offwaketime *o)
 		      missed);
 }
 
+/* Prints the sums, the shortest first, and reports. */
 static void finish(void *context)
 {
-	print(context);
-	report(context);
+	struct offwaketime *o = context;
+	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited};
+
+	pairs_sort(&o->pairs);
+	for (uint32_t i = 0; i < o->pairs.keys.n && !o->recorder.out.error; i++)
+		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->pairs.totals[i]);
+	report(o);
 }
 
 static const struct recorder_tool tool = {

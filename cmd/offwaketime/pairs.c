@@ -13,11 +13,6 @@
 /* The pause after a merge that freed less than half: otherwise each event could cause another one. */
 enum { MERGE_MS = 1000 };
 
-static struct slice key_of(const struct pair *pair)
-{
-	return (struct slice){(const char *)pair, pair_size(pair)};
-}
-
 /* Adds a new pair, with no time yet. */
 static uint32_t add(struct pairs *p, struct slice key)
 {
@@ -63,7 +58,7 @@ static void merge(struct pairs *p)
 
 uint32_t pairs_add(struct pairs *p, const struct pair *pair)
 {
-	struct slice key = key_of(pair);
+	struct slice key = {(const char *)pair, pair_size(pair)};
 	uint32_t index = intern_get(&p->keys, key);
 
 	if (index != MAP_NONE)

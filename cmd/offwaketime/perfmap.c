@@ -60,19 +60,6 @@ static bool add_line(struct perfmap *map, struct slice line, struct elffile_budg
 	return true;
 }
 
-/* Adds the functions of all whole lines. Returns how many bytes these have. */
-static size_t add_lines(struct perfmap *map, struct slice bytes, struct elffile_budget *budget)
-{
-	const char *first = bytes.p, *end;
-
-	while (bytes.n && (end = memchr(bytes.p, '\n', bytes.n))) {
-		if (!add_line(map, slice_between(bytes.p, end), budget))
-			break;
-		slice_cut(&bytes, end + 1 - bytes.p);
-	}
-	return bytes.p - first;
-}
-
 /* Whether the file still starts with what was read: Java rewrites its list each time. */
 static bool is_continued(const struct perfmap *map, int fd, const struct stat *st)
 {
@@ -93,10 +80,10 @@ static void pass(struct perfmap *map, const char *bytes, size_t n)
 	map->read += n;
 }
 
-/* Reads the next lines. Returns how many bytes they have, 0 after the last one. */
+/* Adds the functions of the next whole lines. Returns how many bytes they have, 0 after the last one. */
 static size_t read_lines(struct perfmap *map, int fd, struct elffile_budget *budget)
 {
-	char block[65536];
+	char block[65536], *at = block, *end;
 	ssize_t n = pread(fd, block, sizeof(block), map->read);
 	size_t used;
 
@@ -105,7 +92,9 @@ static size_t read_lines(struct perfmap *map, int fd, struct elffile_budget *bud
 	map->error = elffile_budget_spend(budget, &map->loaded, n);
 	if (map->error)
 		return 0;
-	used = add_lines(map, (struct slice){block, n}, budget);
+	while ((end = memchr(at, '\n', block + n - at)) && add_line(map, slice_between(at, end), budget))
+		at = end + 1;
+	used = at - block;
 	/* a line of this length is no function */
 	if (!used && n == sizeof(block))
 		used = n;

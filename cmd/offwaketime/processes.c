@@ -47,12 +47,12 @@ static bool is_image(int proc, uint64_t image)
 }
 
 /* The index of the first range that ends after the address. */
-static size_t first_after(const struct range *ranges, size_t n, uint64_t address)
+static size_t first_after(const struct code_range *ranges, size_t n, uint64_t address)
 {
 	return search_first(i, n, ranges[i].end > address);
 }
 
-static const struct range *range_of(const struct process *process, uint64_t address)
+static const struct code_range *range_of(const struct process *process, uint64_t address)
 {
 	size_t i = first_after(process->ranges, process->n, address);
 
@@ -119,7 +119,7 @@ static uint32_t file_of(struct processes *p, const struct mapping *m, const stru
 	return index;
 }
 
-static void add_range(struct process *process, struct range range)
+static void add_range(struct process *process, struct code_range range)
 {
 	process->ranges = mem_room(process->ranges, process->n, &process->cap);
 	process->ranges[process->n++] = range;
@@ -131,18 +131,18 @@ static void read_maps(struct processes *p, struct process *process, struct mappi
 
 	while (mapping_next(list, &m) > 0)
 		if (m.code)
-			add_range(process,
-				  (struct range){m.start, m.end, m.offset, m.device, m.inode, file_of(p, &m, list)});
+			add_range(process, (struct code_range){m.start, m.end, m.offset, m.device, m.inode,
+							       file_of(p, &m, list)});
 }
 
 static int by_start(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct code_range *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static bool is_same(const struct range *a, const struct range *b)
+static bool is_same(const struct code_range *a, const struct code_range *b)
 {
 	return a->start == b->start && a->offset == b->offset && a->device == b->device && a->inode == b->inode;
 }
@@ -156,9 +156,9 @@ static void keep_old(struct process *process, const struct process *before)
 	size_t n = process->n;
 
 	for (size_t i = 0; i < before->n; i++) {
-		const struct range *old = &before->ranges[i];
+		const struct code_range *old = &before->ranges[i];
 		size_t at = first_after(process->ranges, n, old->start);
-		struct range *now = at < n ? &process->ranges[at] : NULL;
+		struct code_range *now = at < n ? &process->ranges[at] : NULL;
 
 		if (!now || now->start >= old->end)
 			add_range(process, *old);
@@ -169,19 +169,12 @@ static void keep_old(struct process *process, const struct process *before)
 		qsort(process->ranges, process->n, sizeof(*process->ranges), by_start);
 }
 
-static void read_generated(struct processes *p, struct process *process, const struct mapping_list *list)
-{
-	const char *error = perfmap_read(&process->generated, list->proc, list->root, &p->budget);
-
-	if (error)
-		note_fault(p, process->generated.path, error);
-}
-
 /* Reads what the process has mapped, unless it has ended or may not be read. */
 static void load(struct processes *p, struct process *process, const struct party *party)
 {
 	struct process before = *process;
 	struct mapping_list list;
+	const char *error;
 
 	/* maps are opened first: they remain the old program's if the process calls exec */
 	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
@@ -190,16 +183,11 @@ static void load(struct processes *p, struct process *process, const struct part
 		read_maps(p, process, &list);
 		keep_old(process, &before);
 		free(before.ranges);
-		read_generated(p, process, &list);
+		error = perfmap_read(&process->generated, list.proc, list.root, &p->budget);
+		if (error)
+			note_fault(p, process->generated.path, error);
 	}
 	mapping_end(&list);
-}
-
-static struct slice id_of(const struct party *party, uint64_t id[2])
-{
-	id[0] = party->pid;
-	id[1] = party->image;
-	return (struct slice){(const char *)id, 2 * sizeof(*id)};
 }
 
 static struct process *add(struct processes *p, struct slice id)
@@ -261,8 +249,8 @@ static void forget_idle(struct processes *p)
 
 static struct process *process_of(struct processes *p, const struct party *party)
 {
-	uint64_t id[2];
-	struct slice key = id_of(party, id);
+	const uint64_t id[] = {party->pid, party->image};
+	struct slice key = {(const char *)id, sizeof(id)};
 	uint32_t index = intern_get(&p->ids, key);
 
 	if (index != MAP_NONE)
@@ -274,7 +262,7 @@ static struct process *process_of(struct processes *p, const struct party *party
 }
 
 /* Whether the code is not from a program or library. */
-static bool is_generated(const struct processes *p, const struct range *range)
+static bool is_generated(const struct processes *p, const struct code_range *range)
 {
 	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
 }
@@ -283,7 +271,7 @@ static bool is_generated(const struct processes *p, const struct range *range)
 static bool is_final(const struct processes *p, const struct process *process, const uint64_t *frames, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct range *range = range_of(process, frames[i]);
+		const struct code_range *range = range_of(process, frames[i]);
 
 		if (!range || is_generated(p, range))
 			return false;
@@ -328,7 +316,7 @@ size_t processes_depth(const struct process *process, const uint64_t *frames, si
 
 const char *processes_name(const struct processes *p, const struct process *process, uint64_t address)
 {
-	const struct range *range = process ? range_of(process, address) : NULL;
+	const struct code_range *range = process ? range_of(process, address) : NULL;
 	const struct function *function;
 
 	if (!range)

@@ -15,7 +15,7 @@
 #include "perfmap.h"
 #include "bpf/offwaketime.h"
 
-struct range {
+struct code_range {
 	uint64_t start, end;
 	uint64_t offset; /* of the start in the file */
 	uint64_t device, inode;
@@ -23,7 +23,7 @@ struct range {
 };
 
 struct process {
-	struct range *ranges; /* by start */
+	struct code_range *ranges; /* by start */
 	size_t n, cap;
 	struct perfmap generated;
 	uint64_t next; /* when ranges may be read again, in ms of the clock; 0: never read */
