@@ -305,12 +305,17 @@ callers() {
 @test "functions that are generated while it records, in a PID namespace" {
     unshare -mpf --mount-proc true 2>/dev/null || skip 'no namespaces here'
     cp "$(command -v blocked-target)" .
-    add -j -u -m 40000
     # shellcheck disable=SC2016 # the other shell expands it
-    unshare -mpf --mount-proc --propagation private bash -c 'mount -t tmpfs none /tmp
+    start unshare -mpf --mount-proc --propagation private bash -c 'mount -t tmpfs none /tmp
         printf "1000000000 1" >/tmp/perf-1.map
+        echo ready
+        read -r
         (sleep 0.5; echo "0 late" >>/tmp/perf-1.map; sleep 1; echo "1000000000 10 later" >/tmp/perf-1.map) &
-        exec env ./blocked-target generated=100' </dev/null >measured
+        exec env ./blocked-target generated=100 </dev/null'
+    add -p "$(tr -d ' ' <"/proc/$started/task/$started/children")" -j -u -m 40000
+    echo >&"$go"
+    wait "$started"
+    started=
     end_anyhow
     equal "$(callers | tr '\n' ' ')" '[unknown] late later '
     # nothing for half a second, late for one, and then later for more than three
