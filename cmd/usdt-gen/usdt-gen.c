@@ -137,12 +137,7 @@ static void add_source(const char *directory)
 }
 
 static const struct cli_option options[] = {
-	{'e', "spec", "SPEC",
-	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
-	 "may be given more than once",
-	 .call = add_spec},
-	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment",
-	 .call = add_specs},
+	PROBESPEC_OPTIONS(add_spec, add_specs),
 	{'x', "executable", "FILE", "use the probes of an ELF file; may be given more than once", .call = add_file},
 	{'p', "pid", "PID", "use the probes of a process: of its executable and its libraries", .call = add_process},
 	{'s', "source", "DIRECTORY", "use the probes of an SPDK source tree", .call = add_source},

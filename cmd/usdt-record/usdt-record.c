@@ -223,12 +223,7 @@ static const struct cli_option options[] = {
 	 "record every process that runs this file or library; with a command or -p:\n"
 	 "search for probes in this file only; may be given more than once",
 	 .call = add_file},
-	{'e', "spec", "SPEC",
-	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n"
-	 "may be given more than once",
-	 .call = add_spec},
-	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment",
-	 .call = add_specs},
+	PROBESPEC_OPTIONS(add_spec, add_specs),
 	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.attach.follow},
 	{'d', "duration", "SEC", "end after this many seconds", .seconds = &opt.recorder.duration_ns},
 	{'n', "count", "N", "end after N events", .count = &opt.count},

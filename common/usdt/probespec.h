@@ -28,6 +28,17 @@ struct probespecs {
 	size_t n, cap;
 };
 
+/* Their rows in a table of options: a function that gets a spec, and one that gets the path of a file of specs. */
+/* clang-format off */
+#define PROBESPEC_OPTIONS(add_spec, add_specs) \
+	{'e', "spec", "SPEC", \
+	 "a probe and its arguments: [PROVIDER:]NAME(ARG[:int|str], ...); _ skips one;\n" \
+	 "may be given more than once", \
+	 .call = add_spec}, \
+	{'f', "file", "FILE", "read specs from FILE (-: standard input), one per line; # starts a comment", \
+	 .call = add_specs}
+/* clang-format on */
+
 /* Adds one. Returns NULL, or what is wrong with it. */
 const char *probespec_add(struct probespecs *specs, struct slice text);
 
