@@ -129,14 +129,6 @@ static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
 	return 0;
 }
 
-/* Until there were macros with _TICKS, the plain ones passed the ticks, too. */
-static void all_have_ticks(struct target *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		for (size_t j = 0; j < t->files[i].usdt.n; j++)
-			t->files[i].usdt.sites[j].args[0].operand = (struct slice){};
-}
-
 int source_read(struct target *t, const char *directory)
 {
 	char *paths[] = {(char *)directory, NULL};
@@ -161,7 +153,9 @@ int source_read(struct target *t, const char *directory)
 		}
 	}
 	fts_close(tree);
-	if (!new_era)
-		all_have_ticks(t);
+	/* until there were macros with _TICKS, the plain ones passed the ticks, too */
+	for (size_t i = 0; !new_era && i < t->n; i++)
+		for (size_t k = 0; k < t->files[i].usdt.n; k++)
+			t->files[i].usdt.sites[k].args[0].operand = (struct slice){};
 	return result;
 }

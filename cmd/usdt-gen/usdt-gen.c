@@ -92,12 +92,6 @@ static void write_clauses(struct out *out, const struct probespec *spec)
 				write_clause(out, spec, t->files[i].path);
 }
 
-static void write_program(struct out *out)
-{
-	for (size_t i = 0; i < opt.specs.n; i++)
-		write_clauses(out, &opt.specs.all[i]);
-}
-
 static void set_place(int place)
 {
 	if (opt.where != NOWHERE && !(opt.where == FILES && place == FILES))
@@ -183,7 +177,8 @@ int main(int argc, char **argv)
 	if (opt.list)
 		list_probes(&out, &opt.target, opt.json);
 	else if (opt.where == NOWHERE || (good = probecheck(&opt.target, &opt.specs) == 0))
-		write_program(&out);
+		for (size_t i = 0; i < opt.specs.n; i++)
+			write_clauses(&out, &opt.specs.all[i]);
 	good = good && !opt.target.incomplete;
 	probespec_free(&opt.specs);
 	target_close(&opt.target);
