@@ -143,27 +143,25 @@ static void show(const struct attach_site *s)
 	out_close(&args);
 }
 
-static int add_site(struct attach *a, const struct target_file *f, const struct usdt_site *place,
-		    const struct probespec *spec, struct symtab *symbols, bool verbose)
-{
-	struct attach_site *s;
-
-	a->sites = mem_room(a->sites, a->num_sites, &a->cap_sites);
-	s = &a->sites[a->num_sites++];
-	*s = (struct attach_site){.file = f, .place = place, .spec = spec};
-	if (verbose)
-		show(s);
-	return describe(s, symbols);
-}
-
 static int find_sites_in(struct attach *a, const struct target_file *f, const struct probespecs *specs,
 			 struct symtab *symbols, bool verbose)
 {
 	for (size_t i = 0; i < f->usdt.n; i++)
-		for (size_t k = 0; k < specs->n; k++)
-			if (probespec_matches(&specs->all[k], &f->usdt.sites[i]) &&
-			    add_site(a, f, &f->usdt.sites[i], &specs->all[k], symbols, verbose) != 0)
+		for (size_t k = 0; k < specs->n; k++) {
+			const struct usdt_site *place = &f->usdt.sites[i];
+			const struct probespec *spec = &specs->all[k];
+			struct attach_site *s;
+
+			if (!probespec_matches(spec, place))
+				continue;
+			a->sites = mem_room(a->sites, a->num_sites, &a->cap_sites);
+			s = &a->sites[a->num_sites++];
+			*s = (struct attach_site){.file = f, .place = place, .spec = spec};
+			if (verbose)
+				show(s);
+			if (describe(s, symbols) != 0)
 				return -1;
+		}
 	return 0;
 }
 
@@ -210,16 +208,6 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 	*program = RECORDER_PROGRAM(bpf);
 	if (options->follow)
 		program->num_followed = &bpf->bss->num_followed;
-	return 0;
-}
-
-static int fill_sites(struct attach *a)
-{
-	for (uint32_t i = 0; i < a->num_sites; i++)
-		if (bpf_map_update_elem(bpf_map__fd(a->bpf->maps.sites), &i, &a->sites[i].fetch, BPF_ANY) != 0) {
-			warn("BPF map");
-			return -1;
-		}
 	return 0;
 }
 
@@ -295,12 +283,17 @@ static int attach_sites(struct attach *a, pid_t pid)
 	return 0;
 }
 
-/* Attaches to forks first, so that children are known before their probes can fire. */
 int attach_probes(struct attach *a)
 {
 	bool only_followed = a->bpf->rodata->only_followed;
 
-	if (fill_sites(a) != 0 || recorder_attach(a->recorder) != 0)
+	for (uint32_t i = 0; i < a->num_sites; i++)
+		if (bpf_map_update_elem(bpf_map__fd(a->bpf->maps.sites), &i, &a->sites[i].fetch, BPF_ANY) != 0) {
+			warn("BPF map");
+			return -1;
+		}
+	/* to forks first: children are known before their probes can fire */
+	if (recorder_attach(a->recorder) != 0)
 		return -1;
 	if (only_followed && recorder_run_iterator(recorder_open_iterator(a->bpf->progs.find_first)) != 0) {
 		warn("cannot find the process");

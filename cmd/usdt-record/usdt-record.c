@@ -44,20 +44,17 @@ struct usdt_record {
 	uint64_t events, cut, unreadable;
 };
 
-/* Finds the files to search for probes. */
-static int find_files(struct usdt_record *u)
-{
-	if (opt.target.n)
-		return 0;
-	return opt.recorder.command ? libraries_add(&u->recorder.command, &opt.target)
-				    : target_add_process(&opt.target, opt.recorder.pids[0]);
-}
-
 static int find_probes(void *context)
 {
 	struct usdt_record *u = context;
+	int result = 0;
 
-	if (find_files(u) != 0 || probecheck(&opt.target, &opt.specs) != 0)
+	/* in the files of -x, or in all of the command or the process */
+	if (!opt.target.n && opt.recorder.command)
+		result = libraries_add(&u->recorder.command, &opt.target);
+	else if (!opt.target.n)
+		result = target_add_process(&opt.target, opt.recorder.pids[0]);
+	if (result != 0 || probecheck(&opt.target, &opt.specs) != 0)
 		return -1;
 	return attach_find_sites(&u->attach, &opt.target, &opt.specs, opt.recorder.verbose);
 }
