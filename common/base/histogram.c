@@ -10,15 +10,10 @@
 /* Buckets of a power of two, and their logarithm. */
 enum { HALF = 1024, HALF_BITS = 10 };
 
-/* The number of low bits in which the values of a bucket differ. */
-static unsigned shift_of(uint64_t value)
-{
-	return value < 2 * HALF ? 0 : 63 - __builtin_clzll(value) - HALF_BITS;
-}
-
 unsigned histogram_bucket(uint64_t value)
 {
-	unsigned shift = shift_of(value);
+	/* the number of low bits in which the values of a bucket differ */
+	unsigned shift = value < 2 * HALF ? 0 : 63 - __builtin_clzll(value) - HALF_BITS;
 
 	return shift * HALF + (value >> shift);
 }

@@ -21,25 +21,19 @@ static uint64_t word_at(const char *p)
 	return word;
 }
 
-static uint64_t short_word(struct slice s)
-{
-	uint64_t word = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		word = word << 8 | (unsigned char)s.p[i];
-	return word;
-}
-
 /*
  * Seeded with random numbers, like the map's hash: nobody can choose names that collide. In a text of more than eight
  * bytes, the last word may overlap the one before it.
  */
 static uint64_t hash(const struct intern *names, struct slice s)
 {
-	uint64_t h = names->seed[0] ^ s.n;
+	uint64_t h = names->seed[0] ^ s.n, word = 0;
 
-	if (s.n < 8)
-		return mix(h ^ short_word(s), names->seed[1]);
+	if (s.n < 8) {
+		for (size_t i = 0; i < s.n; i++)
+			word = word << 8 | (unsigned char)s.p[i];
+		return mix(h ^ word, names->seed[1]);
+	}
 	for (; s.n > 8; s = slice_from(s, s.n < 16 ? s.n - 8 : 8))
 		h = mix(h ^ word_at(s.p), names->seed[1]);
 	return mix(h ^ word_at(s.p), names->seed[1]);
@@ -61,14 +55,6 @@ uint32_t intern_get(const struct intern *names, struct slice text)
 	uint64_t key;
 
 	return find(names, text, &key);
-}
-
-/* Few names are used often: most are found here, without the hash. */
-static uint32_t *recent_place(struct intern *names, struct slice text)
-{
-	unsigned last = text.n ? text.p[text.n - 1] : 0, middle = text.n ? text.p[text.n / 2] : 0;
-
-	return &names->recent[(text.n + 5 * last + 23 * middle) % COUNT(names->recent)];
 }
 
 /* As slice_equal(), without a call: names are short. */
@@ -112,7 +98,9 @@ static __attribute__((noinline)) uint32_t look_up(struct intern *names, struct s
 
 uint32_t intern_add_below(struct intern *names, struct slice text, uint32_t max)
 {
-	uint32_t *recent = recent_place(names, text);
+	/* few names are used often: most are found without the hash */
+	unsigned last = text.n ? text.p[text.n - 1] : 0, middle = text.n ? text.p[text.n / 2] : 0;
+	uint32_t *recent = &names->recent[(text.n + 5 * last + 23 * middle) % COUNT(names->recent)];
 
 	if (*recent < names->n && is_same(names->all[*recent], text))
 		return *recent;

@@ -108,11 +108,6 @@ bool json_element(struct json *j)
 	return another(j, ']', "a comma or ] is expected");
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Returns the end of the escape sequence at p, or NULL with an error. */
 static const char *escape(struct json *j, const char *p)
 {
@@ -151,7 +146,7 @@ bool json_string(struct json *j, struct slice *raw)
 
 static const char *digits(const char *p, const char *end)
 {
-	while (p < end && is_digit(*p))
+	while (p < end && *p >= '0' && *p <= '9')
 		p++;
 	return p;
 }

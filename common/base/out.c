@@ -32,20 +32,16 @@ int out_flush(struct out *o)
 	return o->error ? -1 : 0;
 }
 
-/* Some file systems, such as NFS, report that data could not be written only when a descriptor is closed. */
-static int check_written(int fd)
-{
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-
-	return copy < 0 ? -1 : close(copy);
-}
-
 int out_close(struct out *o)
 {
 	int status = out_flush(o);
 
-	if (status == 0 && o->fd != OUT_MEMORY)
-		status = check_written(o->fd);
+	/* some file systems, such as NFS, report that data could not be written only when a descriptor is closed */
+	if (status == 0 && o->fd != OUT_MEMORY) {
+		int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+
+		status = copy < 0 ? -1 : close(copy);
+	}
 	free(o->buf);
 	o->buf = NULL;
 	o->len = o->cap = 0;
