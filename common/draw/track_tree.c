@@ -38,18 +38,6 @@ static uint32_t add(struct track_tree *p, enum track_tree_kind kind, uint32_t in
 	return place;
 }
 
-static uint32_t find_process(struct track_tree *p, const struct traceline *line)
-{
-	uint32_t place;
-
-	out_slice(start_key(p, line->source.p ? 'p' : 's', 0), line->source);
-	place = find(p);
-	if (place != MAP_NONE)
-		return place;
-	out_slice(&p->name, line->source.p ? line->source : slice_of(TRACK_TREE_NO_SOURCE));
-	return add(p, TRACK_TREE_PROCESS, MAP_NONE, 0);
-}
-
 /* Most lines have the same source as the line before. */
 static uint32_t process_of(struct track_tree *p, const struct traceline *line)
 {
@@ -57,7 +45,12 @@ static uint32_t process_of(struct track_tree *p, const struct traceline *line)
 
 	if (same && p->keys.n)
 		return p->process;
-	p->process = find_process(p, line);
+	out_slice(start_key(p, line->source.p ? 'p' : 's', 0), line->source);
+	p->process = find(p);
+	if (p->process == MAP_NONE) {
+		out_slice(&p->name, line->source.p ? line->source : slice_of(TRACK_TREE_NO_SOURCE));
+		p->process = add(p, TRACK_TREE_PROCESS, MAP_NONE, 0);
+	}
 	free((char *)p->source.p);
 	p->source = line->source.p ? mem_slice(line->source) : (struct slice){};
 	return p->process;

@@ -24,7 +24,8 @@ static uint32_t rank_of(const struct track_tree *p, uint32_t place)
 	}
 }
 
-static enum writer_track kind_of(enum track_tree_kind kind)
+/* Adds tracks of new places. A place comes after the one that it is in. */
+static void add_places(struct tracks *t)
 {
 	static const enum writer_track kinds[] = {
 		[TRACK_TREE_PROCESS] = WRITER_PROCESS,       [TRACK_TREE_LCORE] = WRITER_THREAD,
@@ -32,17 +33,11 @@ static enum writer_track kind_of(enum track_tree_kind kind)
 		[TRACK_TREE_CONNECTION] = WRITER_CONNECTION,
 	};
 
-	return kinds[kind];
-}
-
-/* Adds tracks of new places. A place comes after the one that it is in. */
-static void add_places(struct tracks *t)
-{
 	for (; t->n < t->tree.keys.n; t->n++) {
 		const struct track_place *p = &t->tree.all[t->n];
 		struct tracks_place new = {};
 
-		new.track = t->writer->add_track(t->writer->context, kind_of(p->kind),
+		new.track = t->writer->add_track(t->writer->context, kinds[p->kind],
 						 p->in == MAP_NONE ? MAP_NONE : t->all[p->in].track,
 						 rank_of(&t->tree, t->n), p->name);
 		for (unsigned i = 0; i < TRACKS_COUNTERS; i++)

@@ -382,22 +382,12 @@ struct lifetime_kind *lifetimes_kind(struct lifetimes *l, struct slice name)
 	return NULL;
 }
 
-/* Sets the answer to the span at this time. False if there is none. */
-static bool find_span(struct lifetime_value *v, uint64_t tsc)
-{
-	size_t next = search_first(i, v->num_spans, v->spans[i].begin > tsc);
-
-	if (!next || v->spans[next - 1].end < tsc)
-		return false;
-	v->answer = v->spans[next - 1];
-	return true;
-}
-
 const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime_kind *kind, enum lifetime_key key,
 				      uint64_t value, uint64_t tsc)
 {
 	uint32_t index = map_get(&kind->keys[key], value);
 	struct lifetime_value *v;
+	size_t next;
 
 	if (index == MAP_NONE)
 		return NULL;
@@ -408,8 +398,10 @@ const struct lifetime *lifetimes_find(struct lifetimes *l, const struct lifetime
 			sort(v, key, value);
 		if (v->invalid)
 			make_spans(l, v, v->valid_until);
-		if (!find_span(v, tsc))
+		next = search_first(i, v->num_spans, v->spans[i].begin > tsc);
+		if (!next || v->spans[next - 1].end < tsc)
 			return NULL;
+		v->answer = v->spans[next - 1];
 	}
 	if (!v->answer.lifetime->text.p)
 		make_annotation(v->answer.lifetime);

@@ -47,19 +47,14 @@ static void forget(struct disks *d)
 	*d = left;
 }
 
-static struct disks_place *place_of(struct disks *d, uint64_t key)
-{
-	forget(d);
-	return table_put(&d->map, key, d->places, d->n, d->cap);
-}
-
 void disks_open(struct disks *d, struct span *const *all, struct span *s)
 {
 	struct disks_place *place;
 
 	if (!io_args_has(&s->io, IO_LBA) || !io_args_has(&s->io, IO_BLOCKS) || !io_args_has(&s->io, IO_TYPE))
 		return;
-	place = place_of(d, span_key(s));
+	forget(d);
+	place = table_put(&d->map, span_key(s), d->places, d->n, d->cap);
 	/* a line could match any of the bdev I/Os with the same blocks; if several are open, they are marked already */
 	if (place->open)
 		s->disk.found = DISK_UNCLEAR;

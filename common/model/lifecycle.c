@@ -78,12 +78,6 @@ static uint32_t type_of(struct lifecycle *l, struct slice letter, uint32_t state
 	return *type;
 }
 
-/* The place of an object of this type at this address. */
-static struct object *at_address(struct lifecycle *l, uint32_t type, uint64_t address)
-{
-	return table_put(&l->addresses[type], address, l->all, l->n, l->cap);
-}
-
 /* The index in uses of this type and state. */
 static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 {
@@ -103,16 +97,12 @@ static uint32_t use_of(struct lifecycle *l, uint32_t type, uint32_t state)
 	return *index;
 }
 
-static bool is_final(const struct lifecycle *l, const struct lifecycle_use *use)
+bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
 {
+	const struct lifecycle_use *use = &l->uses[object->use];
 	uint64_t ended = use->ended + (l->over ? use->present : 0);
 
 	return ended == use->left ? use->final_by_name : ended > use->left;
-}
-
-bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
-{
-	return is_final(l, &l->uses[object->use]);
 }
 
 static void enter(struct lifecycle *l, struct object *object, uint32_t state)
@@ -188,7 +178,8 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 	object.type = type_of(l, letter, state);
 	if (object.type == MAP_NONE)
 		return "more than 256 types of objects";
-	change->object = o = at_address(l, object.type, traceline_in_source(line, line->object_value));
+	o = table_put(&l->addresses[object.type], traceline_in_source(line, line->object_value), l->all, l->n, l->cap);
+	change->object = o;
 	change->before = *o;
 	if (!o->entries || o->number != object.number || !line->object_us.p)
 		return start_life(l, line, object, change);
@@ -249,19 +240,6 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 	return NULL;
 }
 
-/* The object of a type with one of these letters at an address, if it is in work. */
-static struct object *find_working(const struct lifecycle *l, const char *letters, uint64_t address,
-				   const struct object *but)
-{
-	for (const char *letter = letters; *letter; letter++) {
-		struct object *object = find(l, (struct slice){letter, 1}, address, NULL);
-
-		if (object && object != but && !lifecycle_is_final(l, object))
-			return object;
-	}
-	return NULL;
-}
-
 struct object *lifecycle_linked(const struct lifecycle *l, const struct object *object, const struct traceline *line)
 {
 	const struct spdk_tpoint *tpoint = lifecycle_tpoint(l, object->state);
@@ -269,7 +247,14 @@ struct object *lifecycle_linked(const struct lifecycle *l, const struct object *
 
 	if (!tpoint->parent.arg || !traceline_number(traceline_arg(line, tpoint->parent.arg), &address))
 		return NULL;
-	return find_working(l, tpoint->parent.letters, traceline_in_source(line, address), object);
+	address = traceline_in_source(line, address);
+	for (const char *letter = tpoint->parent.letters; *letter; letter++) {
+		struct object *linked = find(l, (struct slice){letter, 1}, address, NULL);
+
+		if (linked && linked != object && !lifecycle_is_final(l, linked))
+			return linked;
+	}
+	return NULL;
 }
 
 void lifecycle_free(struct lifecycle *l)

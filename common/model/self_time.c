@@ -8,17 +8,14 @@ struct division {
 	const struct spans *spans;
 };
 
-/* The index of the state that a span is in at a time. */
-static size_t state_at(const struct span *s, uint64_t ns)
-{
-	return search_first(i, s->n - 1, s->states[i + 1].ns > ns);
-}
-
 /* Counts a time in which no child is at work. */
 static void count(struct division *m, const struct span *s, uint64_t from, uint64_t to)
 {
+	/* from the state that the span is in at that time */
+	size_t i = search_first(n, s->n - 1, s->states[n + 1].ns > from);
+
 	m->self->types[s->type] += to - from;
-	for (size_t i = state_at(s, from); from < to; i++) {
+	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 
 		m->self->layers[spans_tpoint(m->spans, s->states[i].state)->layer] += end - from;

@@ -137,16 +137,6 @@ static uint8_t *map(struct input *in, size_t size, int flags)
 	return map;
 }
 
-static int map_file(struct input *in, size_t size)
-{
-	in->data = map(in, size, MAP_PRIVATE);
-	if (!in->data)
-		return -1;
-	in->file = true;
-	in->whole = true;
-	return 0;
-}
-
 /* Copies n bytes from this position of the file. False when it has become shorter. */
 static bool copy_live(struct input *in, void *to, size_t n, off_t from)
 {
@@ -211,8 +201,11 @@ int input_open(struct input *in, const char *path, bool live)
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(in->fd, 0, SEEK_CUR) == 0) {
 		if (live || (fstatfs(in->fd, &fs) == 0 && fs.f_type == TMPFS))
 			return copy_snapshot(in, st.st_size);
-		if (map_file(in, st.st_size) == 0)
+		in->data = map(in, st.st_size, MAP_PRIVATE);
+		if (in->data) {
+			in->file = in->whole = true;
 			return 0;
+		}
 	}
 	input_fill(in, INPUT_START);
 	errno = in->error;
