@@ -153,12 +153,6 @@ int anchors_read_clocks(struct anchors *a, const char *path)
 	return 0;
 }
 
-/* The index of the first of the two anchors around these ticks, or nearest to them. There must be two at least. */
-static size_t find_pair(const struct anchors *a, uint64_t tsc)
-{
-	return search_first(i, a->n - 2, a->all[i + 1].tsc > tsc);
-}
-
 uint64_t anchors_rate(const struct anchors *a)
 {
 	const struct ticks_reading *first = a->are_live ? &a->ticks.before : a->all;
@@ -193,7 +187,8 @@ uint64_t anchors_time(struct anchors *a, uint64_t tsc, uint64_t rate)
 	if (a->are_live)
 		return ticks_wall(&a->ticks, ticks_ns(&a->ticks, tsc));
 	if (a->n > 1) {
-		r += find_pair(a, tsc);
+		/* to the first of the two anchors around these ticks, or nearest to them */
+		r += search_first(i, a->n - 2, a->all[i + 1].tsc > tsc);
 		ticks = between(r[0].tsc, r[1].tsc);
 		ns = between(r[0].ns, r[1].ns);
 		/* if the clock was set between the two, the nearer one has the better time */

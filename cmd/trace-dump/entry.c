@@ -69,23 +69,15 @@ static void read_args(struct entry_reader *r, const struct trace_lcore *lcore, u
 		e->value[e->num_args] = 0;
 		memcpy(&e->value[e->num_args], p, arg->size < 8 ? arg->size : 8);
 		if (arg->type == TRACE_STR)
-			e->string[e->num_args] = (struct slice){(const char *)p, strnlen((const char *)p, arg->size)};
+			e->string[e->num_args] = slice_of_array((const char *)p, arg->size);
 	}
-}
-
-/* Numbers a new object. */
-static void create(struct entry_object_type *type, struct entry *e)
-{
-	struct entry_known *known = table_put(&type->numbers, e->object_value, type->known, type->num_known, type->cap);
-
-	e->object_number = type->created++;
-	*known = (struct entry_known){e->object_number, e->tsc};
 }
 
 static void read_object(struct entry_reader *r, struct entry *e)
 {
 	const struct trace_tpoint *tp = e->tpoint;
 	struct entry_object_type *type = &r->types[tp->object_type];
+	struct entry_known *known;
 	uint32_t index;
 
 	if (!tp->object_type) {
@@ -94,8 +86,10 @@ static void read_object(struct entry_reader *r, struct entry *e)
 	}
 	e->object_prefix = r->trace->object_prefix[tp->object_type];
 	if (tp->new_object) {
+		known = table_put(&type->numbers, e->object_value, type->known, type->num_known, type->cap);
 		e->object = OBJECT_CREATED;
-		create(type, e);
+		e->object_number = type->created++;
+		*known = (struct entry_known){e->object_number, e->tsc};
 		return;
 	}
 	index = map_get(&type->numbers, e->object_value);

@@ -61,18 +61,6 @@ static bool has_anchors(void)
 	return opt.wall || opt.clock;
 }
 
-static void print_entry(struct dump *d, const struct entry *e)
-{
-	uint64_t base = d->reader.first;
-
-	if (filter_is_past(&d->filter, e->tsc, base))
-		reader_stop(&d->reader);
-	if (opt.info || !filter_match(&d->filter, e, base))
-		return;
-	d->printed++;
-	line_write(&d->lines, e, base);
-}
-
 static void print_entries(struct dump *d)
 {
 	struct reader *r = &d->reader;
@@ -94,7 +82,12 @@ static void print_entries(struct dump *d)
 		}
 		if (r->counts.returned % PROGRESS == 0)
 			progress_show(&progress, r->counts.entries, 0, "entries");
-		print_entry(d, &e);
+		if (filter_is_past(&d->filter, e.tsc, r->first))
+			reader_stop(r);
+		if (opt.info || !filter_match(&d->filter, &e, r->first))
+			continue;
+		d->printed++;
+		line_write(&d->lines, &e, r->first);
 	}
 	progress_end(&progress);
 }
@@ -173,15 +166,6 @@ static uint64_t rate_of(const struct dump *d)
 	return rate ? rate : d->reader.trace.tsc_rate;
 }
 
-static bool check_times(const struct dump *d)
-{
-	const struct reader *r = &d->reader;
-
-	return !has_anchors() || !r->counts.returned ||
-	       anchors_report(&d->anchors, (struct anchors_range){r->first, r->highest, rate_of(d)}, d->name,
-			      opt.quiet);
-}
-
 /* Prints what the options select. Returns whether all of it was there. */
 static bool dump(struct dump *d)
 {
@@ -197,7 +181,9 @@ static bool dump(struct dump *d)
 		note_losses(d);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
-		good &= check_times(d);
+		if (has_anchors() && r->counts.returned)
+			good &= anchors_report(&d->anchors, (struct anchors_range){r->first, r->highest, rate_of(d)},
+					       d->name, opt.quiet);
 	}
 	if (opt.info)
 		info_write(&d->out, r, has_anchors() ? &d->anchors : NULL);

@@ -263,16 +263,6 @@ static void start(struct run *run)
 				    .context = run};
 }
 
-static void free_all(struct run *run)
-{
-	trees_free(&run->trees);
-	group_free(&run->group);
-	shares_free(&run->shares);
-	rows_free(&run->rows);
-	rows_free(&run->base);
-	free(opt.keys);
-}
-
 int main(int argc, char **argv)
 {
 	static struct run run;
@@ -291,6 +281,11 @@ int main(int argc, char **argv)
 	if (opt.threshold.percentile && threshold_report(&opt.threshold, &run.rows, &run.base, io_name(opt.base)) &&
 	    !status)
 		status = EXIT_WORSE;
-	free_all(&run);
+	trees_free(&run.trees);
+	group_free(&run.group);
+	shares_free(&run.shares);
+	rows_free(&run.rows);
+	rows_free(&run.base);
+	free(opt.keys);
 	return cli_close(&run.out, status);
 }

@@ -160,14 +160,6 @@ static void put_cause(const struct causes *c, struct out *out, const char *befor
 	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", c->indent, "", before, n, n == 1 ? one : many, after);
 }
 
-static void put_holder(const struct causes *c, struct out *out, const struct causes_entry *entry)
-{
-	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", entry->holders,
-		   entry->holders == 1 ? "request had" : "requests had", entry->held);
-	out_slice(out, connections_name(c->connections, entry->holder)->name);
-	out_char(out, '\n');
-}
-
 void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
 		  uint64_t gap)
 {
@@ -186,8 +178,12 @@ void causes_write(const struct causes *c, struct out *out, const struct span *s,
 	layer = spans_tpoint(c->spans, state)->layer;
 	if (layer == LAYER_BUFFER)
 		put_cause(c, out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && entry->held)
-		put_holder(c, out, entry);
+	if (layer == LAYER_BUFFER && entry->held) {
+		out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", entry->holders,
+			   entry->holders == 1 ? "request had" : "requests had", entry->held);
+		out_slice(out, connections_name(c->connections, entry->holder)->name);
+		out_char(out, '\n');
+	}
 	if (is_queued(c, state) && before->others)
 		put_cause(c, out, "queued after", before->others, "other", "others", "on the socket");
 	if (layer == LAYER_HOST && entry->pdus > before->pdus + 1)
