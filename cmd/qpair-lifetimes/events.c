@@ -64,16 +64,6 @@ static bool read_fields(struct lines *lines, struct slice rest, struct qpair_eve
 	return true;
 }
 
-static void add(struct events *events, const struct qpair_event *e)
-{
-	events->all = mem_room(events->all, events->n, &events->cap);
-	if (events->n && e->tsc < events->all[events->n - 1].tsc)
-		events->unsorted = true;
-	if (e->probe == ADD && e->tsc > events->last_added)
-		events->last_added = e->tsc;
-	events->all[events->n++] = *e;
-}
-
 void events_read_line(struct events *events, struct owners *owners, struct lines *lines, struct slice line)
 {
 	struct qpair_event e = {.line = lines->number};
@@ -94,8 +84,14 @@ void events_read_line(struct events *events, struct owners *owners, struct lines
 	if (probe == NUM_PROBES)
 		return;
 	e.probe = probe;
-	if (read_fields(lines, line, &e))
-		add(events, &e);
+	if (!read_fields(lines, line, &e))
+		return;
+	events->all = mem_room(events->all, events->n, &events->cap);
+	if (events->n && e.tsc < events->all[events->n - 1].tsc)
+		events->unsorted = true;
+	if (e.probe == ADD && e.tsc > events->last_added)
+		events->last_added = e.tsc;
+	events->all[events->n++] = e;
 }
 
 static int by_time(const void *a, const void *b)

@@ -65,14 +65,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* 0 when there are no values. */
-static uint64_t median(uint64_t *values, size_t n)
-{
-	qsort(values, n, sizeof(*values), by_value);
-	return n ? values[n / 2] : 0;
-}
-
-/* Learns the usual delay of a connection. */
+/* Learns the usual delay of a connection, the median. */
 static void learn_times(struct matcher *m, unsigned late_times)
 {
 	uint64_t *times = mem_array(m->n, sizeof(*times)), usual;
@@ -81,7 +74,8 @@ static void learn_times(struct matcher *m, unsigned late_times)
 	for (const struct match_qpair *q = m->qpairs; q < m->qpairs + m->n; q++)
 		if (q->connected && q->connect > q->begin)
 			times[n++] = q->connect - q->begin;
-	usual = median(times, n);
+	qsort(times, n, sizeof(*times), by_value);
+	usual = n ? times[n / 2] : 0;
 	m->late = usual < UINT64_MAX / late_times ? late_times * usual : UINT64_MAX;
 	free(times);
 }

@@ -77,11 +77,6 @@ static void parse_description(struct owner *owner)
 		owner->subnqn = text;
 }
 
-static bool is_poll_group(const struct owner *owner)
-{
-	return strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
-}
-
 /* Sets the owner's lcore, if it has exactly one. */
 static void read_lcores(struct json *j, struct owner *owner)
 {
@@ -332,7 +327,7 @@ static void list_tcp(struct owners *o)
 		parse_description(owner);
 		if (owner->tcp)
 			o->tcp[o->num_tcp++] = owner;
-		o->poll_groups += is_poll_group(owner);
+		o->poll_groups += strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
 	}
 }
 

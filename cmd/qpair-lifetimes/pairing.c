@@ -116,14 +116,6 @@ static void add(struct pairing *p, struct pairing_place *place, const struct qpa
 	change(p, q);
 }
 
-static void note_without_add(struct pairing *p, struct pairing_place *place, uint64_t tsc)
-{
-	p->without_add += !place->without_add;
-	place->without_add = !p->follow;
-	if (tsc > p->last_without_add)
-		p->last_without_add = tsc;
-}
-
 /* q: the qpair that was connected; NULL: not known. */
 static void connect(struct pairing *p, struct pairing_place *place, struct qpair *q, struct qpair_connect *c)
 {
@@ -139,8 +131,12 @@ static void connect(struct pairing *p, struct pairing_place *place, struct qpair
 	}
 	if (q && !same)
 		end_before(p, place, c->tsc);
-	if (!same)
-		note_without_add(p, place, c->tsc);
+	if (!same) {
+		p->without_add += !place->without_add;
+		place->without_add = !p->follow;
+		if (c->tsc > p->last_without_add)
+			p->last_without_add = c->tsc;
+	}
 	qpair_connect_drop(c);
 }
 
@@ -321,16 +317,6 @@ static void drop_ended(struct pairing *p)
 	p->max = 2 * (p->n + p->owners.n) + RECENT;
 }
 
-static void write_changed(struct pairing *p, struct out *out)
-{
-	for (size_t i = 0; i < p->num_changed && !out->error; i++) {
-		qpair_write(out, p->changed[i]);
-		p->changed[i]->changed = false;
-	}
-	p->num_changed = 0;
-	out_flush(out);
-}
-
 int pairing_pause(struct pairing *p, struct out *out, bool last)
 {
 	uint64_t now = clock_ms(), quiet = now - p->came;
@@ -342,7 +328,12 @@ int pairing_pause(struct pairing *p, struct out *out, bool last)
 		match_recent(p, now, quiet >= QUIET_MS || crowded, last);
 	for (size_t i = 0; last && i < p->n; i++)
 		p->unowned += p->all[i]->connect && p->all[i]->owner == UNKNOWN;
-	write_changed(p, out);
+	for (size_t i = 0; i < p->num_changed && !out->error; i++) {
+		qpair_write(out, p->changed[i]);
+		p->changed[i]->changed = false;
+	}
+	p->num_changed = 0;
+	out_flush(out);
 	if (p->follow && p->n + p->owners.n > p->max)
 		drop_ended(p);
 	if (!p->due)
