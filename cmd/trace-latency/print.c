@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "utf8.h"
+
 static const struct {
 	const char *json, *head, *change;
 } names[NUM_STATS] = {
@@ -46,14 +48,12 @@ void print_interval_members(struct out *out, const struct rows_interval *interva
 static void print_column(struct out *out, struct slice raw, unsigned width)
 {
 	struct out text = {.fd = OUT_MEMORY};
-	struct slice name;
+	size_t n;
 
 	rows_write_text(&text, raw);
-	name = out_contents(&text);
-	out_slice(out, name);
-	for (size_t i = 0; i < name.n; i++)
-		width -= width && (name.p[i] & 0xc0) != 0x80;
-	out_printf(out, "%*s", (int)width, "");
+	out_slice(out, out_contents(&text));
+	n = utf8_count(out_contents(&text));
+	out_printf(out, "%*s", n < width ? (int)(width - n) : 0, "");
 	out_close(&text);
 }
 

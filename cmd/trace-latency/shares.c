@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "print.h"
+#include "utf8.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
 		const uint64_t overlaps[OVERLAPS])
@@ -76,15 +77,13 @@ static bool next_member(struct json *j, struct slice *key, struct slice *value)
 /* Writes a column's text, with _ for blanks, which would look like more columns. Returns its number of characters. */
 static size_t write_cell(struct out *out, struct slice raw)
 {
-	size_t from = out->len, n = 0;
+	size_t from = out->len;
 
 	rows_write_text(out, raw);
-	for (size_t i = from; i < out->len; i++) {
+	for (size_t i = from; i < out->len; i++)
 		if (out->buf[i] == ' ')
 			out->buf[i] = '_';
-		n += (out->buf[i] & 0xc0) != 0x80;
-	}
-	return n;
+	return utf8_count(slice_from(out_contents(out), from));
 }
 
 /* Writes a cell, and blanks up to the width and one more. text must be OUT_MEMORY: write_cell() changes its buffer. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "utf8.h"
 
 enum {
 	MARKED = 3,   /* gaps with an asterisk: the longest ones */
@@ -131,7 +132,7 @@ static void keep_cause(struct story *story, struct story_held *held, const struc
 	out_visible(&story->cause, out_contents(&story->text));
 	n = story->cause.len;
 	if (n >= STORY_CAUSE)
-		for (n = STORY_CAUSE - 1; n && (story->cause.buf[n] & 0xc0) == 0x80;)
+		for (n = STORY_CAUSE - 1; n && utf8_continues(story->cause.buf[n]);)
 			n--;
 	*(char *)mempcpy(held->cause, story->cause.buf, n) = 0;
 }

@@ -111,11 +111,6 @@ char *utf8_visible(char *to, struct slice s)
 	return to;
 }
 
-static bool continues(char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
 struct slice utf8_piece(struct slice s)
 {
 	enum { PIECE = 4096, LONGEST = 4 };
@@ -123,7 +118,7 @@ struct slice utf8_piece(struct slice s)
 
 	if (s.n <= PIECE)
 		return s;
-	while (n > PIECE - LONGEST && continues(s.p[n]))
+	while (n > PIECE - LONGEST && utf8_continues(s.p[n]))
 		n--;
 	/* no character has that many continuation bytes */
 	return (struct slice){s.p, n > PIECE - LONGEST ? n : PIECE};

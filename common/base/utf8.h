@@ -13,6 +13,22 @@ int utf8_length(struct slice s);
 /* Whether no byte is above 0x7f: then s is valid UTF-8, and each byte is a character. */
 bool utf8_is_ascii(struct slice s);
 
+/* Whether a byte is part of a character, but not its first one. */
+static inline bool utf8_continues(char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+/* The number of characters; s is valid UTF-8. */
+static inline size_t utf8_count(struct slice s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += !utf8_continues(s.p[i]);
+	return n;
+}
+
 /* The number of leading bytes that are printable ASCII but no backslash: they are the same in every form. */
 size_t utf8_plain(struct slice s);
 

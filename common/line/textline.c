@@ -47,8 +47,7 @@ void textline_decoded(struct textline *t, struct slice raw)
 		raw = (struct slice){plain, json_unescape(plain, raw)};
 	}
 	t->p = utf8_visible(start, raw);
-	for (; start < t->p; start++)
-		t->width += (*start & 0xc0) != 0x80;
+	t->width += utf8_count(slice_between(start, t->p));
 }
 
 void textline_value(struct textline *t, struct slice value)

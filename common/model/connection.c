@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "utf8.h"
 
 /* In found[]: an annotation that names no connection. */
 static const uint32_t NONE = MAP_NONE - 1;
@@ -403,15 +404,6 @@ uint32_t connections_qpair(const struct connections *c, const struct traceline *
 	return map_get(&c->qpairs, traceline_in_source(line, address));
 }
 
-static unsigned width_of(struct slice s)
-{
-	unsigned width = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		width += (s.p[i] & 0xc0) != 0x80;
-	return width;
-}
-
 /* An owner whose description has grown, or that was registered again, has the name that it had. */
 static bool is_same_owner(const struct connection *a, const struct connection *b)
 {
@@ -454,7 +446,7 @@ void connections_rename(struct connections *c, uint32_t number)
 	make_unique(c, number);
 	free((char *)connection->name.p);
 	connection->name = mem_slice(out_contents(name));
-	connection->width = width_of(connection->name);
+	connection->width = utf8_count(connection->name);
 	connection->known = c->known;
 }
 

@@ -7,6 +7,7 @@
 #include "mem.h"
 #include "number.h"
 #include "table.h"
+#include "utf8.h"
 
 /* The letter of an id may be any character, as it is written in JSON, or missing. */
 static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
@@ -16,7 +17,7 @@ static bool split_id(struct slice id, struct slice *letter, uint64_t *number)
 	if (n && id.p[0] == '\\')
 		n = id.n > 6 && id.p[1] == 'u' ? 6 : 2;
 	else
-		while (n && n < id.n && (id.p[n] & 0xc0) == 0x80)
+		while (n && n < id.n && utf8_continues(id.p[n]))
 			n++;
 	if (id.n <= n)
 		return false;
