@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "mem.h"
 #include "number.h"
 #include "table.h"
 
@@ -34,11 +33,7 @@ static struct causes_connection *counts_of(struct causes *c, uint32_t connection
 {
 	if (connection == MAP_NONE || c->connections->all[connection].kind == CONNECTION_POLLER)
 		return NULL;
-	while (c->num_counts <= connection) {
-		c->counts = mem_room(c->counts, c->num_counts, &c->cap_counts);
-		c->counts[c->num_counts++] = (struct causes_connection){};
-	}
-	return &c->counts[connection];
+	return table_at(c->counts, c->num_counts, c->cap_counts, connection);
 }
 
 static bool receives_pdu(const struct causes *c, const struct traceline *line)

@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "table.h"
 
 void choose_add(struct choose_globs *globs, const char *glob)
 {
@@ -47,7 +48,7 @@ static const char *plain(struct choose *c, struct slice value)
 	char *to;
 
 	if (value.n > 1 && value.p[0] == '"')
-		return plain_string(c, (struct slice){value.p + 1, value.n - 2});
+		return plain_string(c, json_unquoted(value));
 	to = text_room(c, value.n);
 	*(char *)mempcpy(to, value.p, value.n) = 0;
 	return to;
@@ -63,14 +64,11 @@ static bool matches_any(const struct choose_globs *globs, const char *text)
 
 static bool state_matches(struct choose *c, const struct spans *spans, uint32_t state)
 {
-	while (c->num_known <= state) {
-		c->known = mem_room(c->known, c->num_known, &c->cap_known);
-		c->known[c->num_known++] = (struct choose_state){};
-	}
-	if (!c->known[state].known)
-		c->known[state] = (struct choose_state){
-			true, matches_any(&c->states, plain_string(c, spans->states->all[state]))};
-	return c->known[state].matches;
+	struct choose_state *s = table_at(c->known, c->num_known, c->cap_known, state);
+
+	if (!s->known)
+		*s = (struct choose_state){true, matches_any(&c->states, plain_string(c, spans->states->all[state]))};
+	return s->matches;
 }
 
 /* Whether the span, or one below it, was in a state that is wanted. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "table.h"
 #include "utf8.h"
 
 enum {
@@ -144,11 +145,7 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 	struct story_ring *ring;
 	struct story_held *held;
 
-	while (story->num_reactors <= index) {
-		story->reactors = mem_room(story->reactors, story->num_reactors, &story->cap_reactors);
-		memset(story->reactors[story->num_reactors++], 0, sizeof(*story->reactors));
-	}
-	ring = &story->reactors[index][interval->kind];
+	ring = &(*table_at(story->reactors, story->num_reactors, story->cap_reactors, index))[interval->kind];
 	if (ring->n < STORY_KEPT)
 		ring->all = mem_room(ring->all, ring->n, &ring->cap);
 	held = &ring->all[ring->n % STORY_KEPT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An array whose elements are found by 64-bit keys, with the map that numbers them. */
+/* Arrays for mem_room() whose elements are found by keys or by numbers. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -9,8 +9,8 @@
 #include "mem.h"
 
 /*
- * The element of the key; a new one is all zero, and the last one of the array. Valid until the next call. The array is
- * one for mem_room(). The last three arguments are evaluated more than once, and changed.
+ * The element of a 64-bit key, by the map that numbers the elements; a new one is all zero, and the last one of the
+ * array. Valid until the next call. The last three arguments are evaluated more than once, and changed.
  *
  *	struct place *place = table_put(&t->map, address, t->places, t->n, t->cap);
  */
@@ -24,6 +24,23 @@
 			memset(&(array)[(n)++], 0, sizeof(*(array))); \
 		}                                                     \
 		&(array)[*index_];                                    \
+	})
+
+/*
+ * The i-th element; an array with fewer ones grows to it, and new ones are all zero. Valid until the next call. The
+ * first three arguments are evaluated more than once, and changed.
+ *
+ *	table_at(t->uses, t->num_uses, t->cap_uses, number)->n++;
+ */
+#define table_at(array, n, cap, i)                                    \
+	({                                                            \
+		size_t at_ = (i);                                     \
+                                                                      \
+		while ((n) <= at_) {                                  \
+			(array) = mem_room(array, n, &(cap));         \
+			memset(&(array)[(n)++], 0, sizeof(*(array))); \
+		}                                                     \
+		&(array)[at_];                                        \
 	})
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "table.h"
 
 /* Ranks of a process's tracks: counters, lcores, threads, hosts and connections. */
 enum { RANK_COUNTER, RANK_LCORE, RANK_THREAD = 1 << 20, RANK_HOST };
@@ -79,14 +80,9 @@ static bool find_counters(struct tracks *t, uint32_t place, uint32_t counters[WR
 
 uint32_t *tracks_row(struct tracks *t, uint32_t place, uint32_t kind, uint64_t first, uint64_t end)
 {
-	uint32_t *index = map_put(&t->rows, (uint64_t)place << 32 | kind);
+	struct lanes *lanes = table_put(&t->rows, (uint64_t)place << 32 | kind, t->lanes, t->num_lanes, t->cap_lanes);
 
-	if (*index == MAP_NONE) {
-		*index = t->num_lanes;
-		t->lanes = mem_room(t->lanes, t->num_lanes, &t->cap_lanes);
-		t->lanes[t->num_lanes++] = (struct lanes){};
-	}
-	return lanes_assign(&t->lanes[*index], first, end);
+	return lanes_assign(lanes, first, end);
 }
 
 uint32_t tracks_add_row(struct tracks *t, uint32_t place, uint32_t kind, struct slice name)

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "table.h"
 #include "utf8.h"
 
 /* In found[]: an annotation that names no connection. */
@@ -92,11 +93,7 @@ static uint32_t learn_nqn(struct connections *c, struct connection_nqns *nqns, s
 	for (unsigned n = nqn_parts(nqns->whole.all[number], parts), i = 0; i < n; i++) {
 		uint32_t part = intern_add(&nqns->parts, parts[i]);
 
-		if (part == nqns->num_uses) {
-			nqns->uses = mem_room(nqns->uses, nqns->num_uses, &nqns->cap_uses);
-			nqns->uses[nqns->num_uses++] = 0;
-		}
-		nqns->uses[part]++;
+		++*table_at(nqns->uses, nqns->num_uses, nqns->cap_uses, part);
 	}
 	return number;
 }
