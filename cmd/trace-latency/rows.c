@@ -6,6 +6,7 @@
 #include "json.h"
 #include "lifecycle.h"
 #include "mem.h"
+#include "table.h"
 
 static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to)
 {
@@ -15,17 +16,13 @@ static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to
 /* The row, which is added to those that have values. */
 static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
 {
-	uint32_t *index = map_put(&rows->map, key_of(group, type, from, to));
-	struct latency *row;
+	struct latency **place = table_put(&rows->map, key_of(group, type, from, to), rows->all, rows->n, rows->cap);
+	struct latency *row = *place;
 
-	if (*index == MAP_NONE) {
-		row = mem_array(1, sizeof(*row));
+	if (!row) {
+		row = *place = mem_array(1, sizeof(*row));
 		*row = (struct latency){.group = group, .type = type, .from = from, .to = to};
-		*index = rows->n;
-		rows->all = mem_room(rows->all, rows->n, &rows->cap);
-		rows->all[rows->n++] = row;
 	}
-	row = rows->all[*index];
 	if (!row->times.count) {
 		rows->filled = mem_room(rows->filled, rows->num_filled, &rows->cap_filled);
 		rows->filled[rows->num_filled++] = row;
@@ -129,6 +126,14 @@ void rows_write_text(struct out *out, struct slice raw)
 	free((char *)plain.p);
 }
 
+bool rows_next_member(struct json *j, struct slice *key, struct slice *value)
+{
+	if (!json_key(j, key) || !json_value(j, value))
+		return false;
+	*value = slice_is(*value, "null") ? slice_of("-") : json_unquoted(*value);
+	return true;
+}
+
 void rows_write_group(struct out *out, struct slice group, const char *after)
 {
 	const char *separator = "";
@@ -138,11 +143,7 @@ void rows_write_group(struct out *out, struct slice group, const char *after)
 	if (!group.n)
 		return;
 	json_init(&j, group.p, group.n);
-	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value); separator = ", ") {
-		if (value.p[0] == '"')
-			value = slice_between(value.p + 1, value.p + value.n - 1);
-		else if (slice_is(value, "null"))
-			value = slice_of("-");
+	for (json_object(&j); rows_next_member(&j, &key, &value); separator = ", ") {
 		out_text(out, separator);
 		rows_write_text(out, key);
 		out_char(out, '=');

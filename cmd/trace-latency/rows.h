@@ -9,6 +9,7 @@
 
 #include "histogram.h"
 #include "intern.h"
+#include "json.h"
 #include "map.h"
 #include "out.h"
 #include "slice.h"
@@ -80,6 +81,9 @@ struct latency_stats rows_stats(const struct latency *row);
 
 /* Writes a JSON string, given without its quotes, as a terminal may see it. */
 void rows_write_text(struct out *out, struct slice raw);
+
+/* The next key and value of a group, as they are printed. False after the last one. */
+bool rows_next_member(struct json *j, struct slice *key, struct slice *value);
 
 /* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
 void rows_write_group(struct out *out, struct slice group, const char *after);

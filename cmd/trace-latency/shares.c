@@ -7,20 +7,17 @@
 #include "json.h"
 #include "mem.h"
 #include "print.h"
+#include "table.h"
 #include "utf8.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
 		const uint64_t overlaps[OVERLAPS])
 {
-	uint32_t *index = map_put(&shares->map, (uint64_t)group << 32 | type);
-	struct share *share;
+	struct share *share = table_put(&shares->map, (uint64_t)group << 32 | type, shares->all, shares->n,
+					shares->cap);
 
-	if (*index == MAP_NONE) {
-		*index = shares->n;
-		shares->all = mem_room(shares->all, shares->n, &shares->cap);
-		shares->all[shares->n++] = (struct share){.group = group, .type = type};
-	}
-	share = &shares->all[*index];
+	share->group = group;
+	share->type = type;
 	share->count++;
 	share->life += life;
 	for (unsigned i = 0; i < LAYERS; i++)
@@ -62,18 +59,6 @@ static double part_of(const struct share *share, unsigned __int128 ns)
 	return share->life ? (double)ns / (double)share->life : 0;
 }
 
-/* The next key and value of a group, as they are printed. False after the last one. */
-static bool next_member(struct json *j, struct slice *key, struct slice *value)
-{
-	if (!json_key(j, key) || !json_value(j, value))
-		return false;
-	if (slice_is(*value, "null"))
-		*value = slice_of("-");
-	else if (value->p[0] == '"')
-		*value = slice_between(value->p + 1, value->p + value->n - 1);
-	return true;
-}
-
 /* Writes a column's text, with _ for blanks, which would look like more columns. Returns its number of characters. */
 static size_t write_cell(struct out *out, struct slice raw)
 {
@@ -101,16 +86,12 @@ struct columns {
 
 static void widen(struct columns *c, size_t column, struct slice raw)
 {
-	size_t width;
+	size_t *widest = table_at(c->widths, c->n, c->cap, column), width;
 
-	if (column == c->n) {
-		c->widths = mem_room(c->widths, c->n, &c->cap);
-		c->widths[c->n++] = 0;
-	}
 	c->text.len = 0;
 	width = write_cell(&c->text, raw);
-	if (width > c->widths[column])
-		c->widths[column] = width;
+	if (width > *widest)
+		*widest = width;
 }
 
 static void measure(struct columns *c, const struct shares *shares, const struct rows *rows)
@@ -123,7 +104,7 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 		size_t column = 0;
 
 		json_init(&j, group.p, group.n);
-		for (json_object(&j); group.n && next_member(&j, &key, &value); column++) {
+		for (json_object(&j); group.n && rows_next_member(&j, &key, &value); column++) {
 			widen(c, column, key);
 			widen(c, column, value);
 		}
@@ -138,7 +119,7 @@ static void put_group(struct columns *c, struct slice group, bool keys)
 	struct json j;
 
 	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && next_member(&j, &key, &value); column++)
+	for (json_object(&j); group.n && rows_next_member(&j, &key, &value); column++)
 		put_cell(&c->text, keys ? key : value, c->widths[column]);
 }
 
