@@ -70,14 +70,6 @@ static bool tpoint_wanted(struct join *join, struct slice raw)
 	return wanted;
 }
 
-static bool has_arg(const struct traceline *line, struct slice name)
-{
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_equal(line->args[i].key, name))
-			return true;
-	return false;
-}
-
 /* Adds the objects of the line's owner, except under the name of an argument that the line has. */
 static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 {
@@ -89,7 +81,7 @@ static void annotate_owner(struct lifetimes *lifetimes, struct traceline *line)
 		const struct lifetime_kind *kind = &lifetimes->kinds[i];
 		const struct lifetime *object = lifetimes_find(lifetimes, kind, LIFETIME_OWNER, owner, line->tsc);
 
-		if (object && !has_arg(line, kind->name))
+		if (object && !traceline_value(line, kind->name).p)
 			traceline_add_arg(line, kind->name, object);
 	}
 }

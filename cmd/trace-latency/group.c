@@ -28,14 +28,6 @@ void group_start(struct group *group, const char *const *names, size_t n, struct
 	}
 }
 
-static struct slice argument(const struct traceline *line, struct slice name)
-{
-	for (size_t i = 0; i < line->num_args; i++)
-		if (slice_equal(line->args[i].key, name))
-			return line->args[i].value;
-	return (struct slice){};
-}
-
 /* A string of a line, as it is written there. */
 static struct slice with_quotes(struct slice text)
 {
@@ -70,7 +62,7 @@ static struct slice find(const struct traceline *line, struct slice text, const 
 
 	path += in_args ? 5 : 0;
 	name = (struct slice){path, strcspn(path, ".")};
-	value = in_args ? argument(line, name) : line_member(line, text, name);
+	value = in_args ? traceline_value(line, name) : line_member(line, text, name);
 	for (path += name.n; value.n && *path; path += name.n) {
 		name = (struct slice){++path, strcspn(path, ".")};
 		value = json_member(value, name);

@@ -48,13 +48,19 @@ const char *traceline_time(const struct traceline *l, uint64_t *ns);
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
 
-/* The value of the first argument with this key, as written; p is NULL without one. A literal costs no call. */
-static inline struct slice traceline_arg(const struct traceline *l, const char *key)
+/* The value of the first argument with this key, as written; p is NULL without one. */
+static inline struct slice traceline_value(const struct traceline *l, struct slice key)
 {
 	for (size_t i = 0; i < l->num_args; i++)
-		if (slice_is(l->args[i].key, key))
+		if (slice_equal(l->args[i].key, key))
 			return l->args[i].value;
 	return (struct slice){};
+}
+
+/* The same; a literal costs no call. */
+static inline struct slice traceline_arg(const struct traceline *l, const char *key)
+{
+	return traceline_value(l, slice_of(key));
 }
 
 /* The value of a string without its quotes; empty for any other value. */
