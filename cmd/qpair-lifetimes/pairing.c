@@ -271,7 +271,7 @@ static void end_owned(struct pairing *p)
 static void match_recent(struct pairing *p, uint64_t now, bool all_here, bool last)
 {
 	size_t n = p->follow && p->n > RECENT ? RECENT : p->n;
-	struct qpair **recent = p->all + (p->n - n);
+	struct qpair **recent = n ? p->all + (p->n - n) : NULL;
 	bool any = false;
 
 	p->due = !all_here;

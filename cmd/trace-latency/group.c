@@ -63,11 +63,8 @@ static struct slice find(const struct traceline *line, struct slice text, const 
 	path += in_args ? 5 : 0;
 	name = (struct slice){path, strcspn(path, ".")};
 	value = in_args ? traceline_value(line, name) : line_member(line, text, name);
-	for (path += name.n; value.n && *path; path += name.n) {
-		name = (struct slice){++path, strcspn(path, ".")};
-		value = json_member(value, name);
-	}
-	return value;
+	path += name.n;
+	return *path ? json_path(value, slice_of(path + 1)) : value;
 }
 
 /* Starts a member of the group's text, the i-th; its value follows. */

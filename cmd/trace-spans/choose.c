@@ -92,20 +92,6 @@ bool choose_span(struct choose *c, const struct spans *spans, const struct span 
 	return !c->states.n || was_in_state(c, spans, s);
 }
 
-/* Replaces an object by the value at a path such as qpair.hostnqn in it. */
-static bool find(struct slice *value, struct slice path)
-{
-	const char *end = path.p + path.n;
-
-	for (const char *key = path.p, *dot; key; key = dot ? dot + 1 : NULL) {
-		dot = memchr(key, '.', end - key);
-		*value = json_member(*value, slice_between(key, dot ? dot : end));
-		if (!value->n)
-			return false;
-	}
-	return true;
-}
-
 bool choose_keys(struct choose *c, struct print *print, const struct span *s)
 {
 	bool wanted = true;
@@ -115,8 +101,11 @@ bool choose_keys(struct choose *c, struct print *print, const struct span *s)
 	for (size_t i = 0; i < c->keys.n; i++) {
 		struct choose_glob *key = &c->keys.all[i];
 		struct slice path = slice_between(key->key, strchr(key->key, '=')), value;
-		bool found = print_value(print, s, &path, &value) && find(&value, path);
+		bool found = print_value(print, s, &path, &value);
 
+		if (found && path.p)
+			value = json_path(value, path);
+		found = found && value.n;
 		key->found |= found;
 		wanted &= found && fnmatch(key->glob, plain(c, value), 0) == 0;
 	}

@@ -303,6 +303,17 @@ struct slice json_member(struct slice object, struct slice name)
 	return (struct slice){"", 0};
 }
 
+struct slice json_path(struct slice object, struct slice path)
+{
+	while (object.n && path.p) {
+		const char *dot = memchr(path.p, '.', path.n), *end = path.p + path.n;
+
+		object = json_member(object, slice_between(path.p, dot ? dot : end));
+		path = dot ? slice_between(dot + 1, end) : (struct slice){};
+	}
+	return object;
+}
+
 struct slice json_unquoted(struct slice value)
 {
 	return value.n > 1 && value.p[0] == '"' ? (struct slice){value.p + 1, value.n - 2} : value;

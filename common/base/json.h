@@ -83,6 +83,9 @@ bool json_is(struct slice raw, const char *text);
  */
 struct slice json_member(struct slice object, struct slice name);
 
+/* The same at a path of names with dots between them, such as qpair.hostnqn. */
+struct slice json_path(struct slice object, struct slice path);
+
 /* A string, as it is written between its quotes; any other value as it is. */
 struct slice json_unquoted(struct slice value);
 

@@ -32,7 +32,8 @@ static inline struct slice slice_of_array(const char *array, size_t size)
 
 static inline bool slice_equal(struct slice a, struct slice b)
 {
-	return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+	/* an empty one may have no p */
+	return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
 }
 
 /* The slice without its first n bytes; n is at most its length. */
