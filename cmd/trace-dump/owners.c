@@ -8,13 +8,13 @@
 
 #include "input.h"
 #include "json.h"
-#include "map.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
 #include "ownerwatch.h"
 #include "reader.h"
 #include "spdk.h"
+#include "table.h"
 
 enum { WATCH_MS = 100 }; /* between two reads of the records, each of which takes 0.25 ms */
 
@@ -26,7 +26,7 @@ struct connections {
 		uint32_t owner, lcore;
 	} * uses;
 	size_t num_uses, cap;
-	struct map known; /* the same, as keys */
+	struct map known; /* the same as keys, until they are sorted */
 };
 
 static int compare_uses(const void *a, const void *b)
@@ -36,17 +36,6 @@ static int compare_uses(const void *a, const void *b)
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
 	return x->lcore < y->lcore ? -1 : x->lcore > y->lcore;
-}
-
-static void add_use(struct connections *c, unsigned owner, unsigned lcore)
-{
-	uint32_t *known = map_put(&c->known, (uint64_t)owner << 32 | lcore);
-
-	if (*known != MAP_NONE)
-		return;
-	*known = 0;
-	c->uses = mem_room(c->uses, c->num_uses, &c->cap);
-	c->uses[c->num_uses++] = (struct connection_use){owner, lcore};
 }
 
 /* By any id that an entry may have. */
@@ -68,11 +57,13 @@ static void read_connections(struct connections *c, const struct trace *t)
 		for (uint64_t n = 0; n < t->lcores[i].present; n++) {
 			const struct trace_slot *slot = &t->lcores[i].ring[n];
 			enum spdk_kind kind = kinds[slot->tpoint];
+			struct connection_use *use;
 			struct trace_owner owner;
 
 			if (!spdk_is_qpair(kind) || !trace_owner(t, slot->owner, &owner) || owner.tsc >= slot->tsc)
 				continue;
-			add_use(c, slot->owner, i);
+			use = table_put(&c->known, (uint64_t)slot->owner << 32 | i, c->uses, c->num_uses, c->cap);
+			*use = (struct connection_use){slot->owner, i};
 			if (kind == SPDK_QPAIR_DESTROY)
 				c->end[slot->owner] = slot->tsc;
 		}
