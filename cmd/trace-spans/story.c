@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "search.h"
 #include "table.h"
 #include "utf8.h"
 
@@ -244,18 +245,10 @@ static void add_aside(struct story *story, struct story_aside aside)
 /* Gathers the intervals whose lines have a sequence between from and to, each once per story. */
 static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
 {
-	uint64_t first = ring->n < STORY_KEPT ? 0 : ring->n - STORY_KEPT, end = ring->n;
+	uint64_t kept = ring->n < STORY_KEPT ? ring->n : STORY_KEPT, first = ring->n - kept;
 
 	story->is_lost |= ring->dropped >= from;
-	/* the first one after the line `from` */
-	while (first < end) {
-		uint64_t middle = first + (end - first) / 2;
-
-		if (ring->all[middle % STORY_KEPT].sequence < from)
-			first = middle + 1;
-		else
-			end = middle;
-	}
+	first += search_first(i, kept, ring->all[(first + i) % STORY_KEPT].sequence >= from);
 	for (; first < ring->n; first++) {
 		struct story_held *held = &ring->all[first % STORY_KEPT];
 
