@@ -39,8 +39,13 @@ end_anyhow() {
     equal "$status" "$(grep -q 'has skipped' log && echo 1 || echo 0)"
 }
 
+# Whether a thread of the process sleeps under this name.
+sleeps_as() { # NAME PID
+    grep -q "($1) S" "/proc/$2/task/"*/stat
+}
+
 # Records the command $target WORK, which is held until all is ready; again where the kernel has skipped switches of
-# it, which some virtual machines do now and then.
+# it, which some virtual machines do now and then. $held: the command sleeps under this name before recording starts.
 record() { # WORK OPTION...
     local work=$1
     shift
@@ -48,6 +53,7 @@ record() { # WORK OPTION...
         "${target[@]}" "$work" <go >measured &
         blocked=$!
         exec 4>go
+        [ -z "${held:-}" ] || wait_for sleeps_as "$held" $blocked
         add -p $blocked "$@"
         [ -z "${deleted:-}" ] || rm "$deleted"
         echo >&4
@@ -282,8 +288,8 @@ callers() {
             large) truncate -s 65M "$list" ;;
             esac
             exec env ./blocked-target "$2"' bash "$place")
-        # mappings are read at the first wait: not at that for the line, before there is code
-        record generated=3 -j --no-open
+        # mappings are read at the first wait that starts later: that for the line, before there is code, is not one
+        held=blocked-target record generated=3 -j --no-open
         case $place in own | large) equal "$place: $(callers)" "$place: $name" ;; *) equal "$place: $(callers)" "$place: [unknown]" ;; esac
         [ $place != large ] || grep -q '^offwaketime: /tmp/perf-[0-9]*.map: its tables take more than 64 MiB' log
     done
@@ -320,11 +326,6 @@ callers() {
     equal "$(callers | tr '\n' ' ')" '[unknown] late later '
     # nothing for half a second, late for one, and then later for more than three
     [ "$(jq -s 'map(select(.target.user[1] == "later").count) | add' lines)" -ge 20 ]
-}
-
-# Whether a thread of the process sleeps under this name.
-sleeps_as() { # NAME PID
-    grep -q "($1) S" "/proc/$2/task/"*/stat
 }
 
 has_said_ready() { # TIMES
