@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "count.h"
 #include "connection.h"
 #include "each_traceline.h"
 #include "follow.h"
@@ -286,7 +287,7 @@ static uint64_t count_by_owner(const struct join *join, bool *any)
 	/* lifetimes without owners could have had those of TCP's connections, of type t */
 	if (!*any)
 		owners['t'] = true;
-	for (unsigned i = 0; i < sizeof(owners); i++)
+	for (unsigned i = 0; i < COUNT(owners); i++)
 		n += owners[i] ? join->unnamed.by_owner[i] : 0;
 	return n;
 }

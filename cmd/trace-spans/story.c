@@ -36,7 +36,7 @@ void story_start(struct story *story, struct spans *spans, struct connections *c
 /* An entry in span.kept: what the short text shows of it, except for names. Its texts follow, then its arguments. */
 enum { TEXTS = 7, ABSENT = UINT32_MAX };
 
-struct kept {
+struct kept_entry {
 	uint64_t object_value;
 	uint32_t connection;
 	uint32_t num_args;
@@ -60,7 +60,7 @@ static void texts_of(struct traceline *line, struct slice *texts[TEXTS])
 /* named: the argument that names the connection is not stored. */
 static void keep_line(struct out *to, const struct traceline *line, uint32_t connection, size_t named)
 {
-	struct kept kept = {line->object_value, connection, line->num_args - (named < line->num_args), {}};
+	struct kept_entry kept = {line->object_value, connection, line->num_args - (named < line->num_args), {}};
 	struct slice *texts[TEXTS];
 
 	texts_of((struct traceline *)line, texts);
@@ -85,7 +85,7 @@ static void keep_line(struct out *to, const struct traceline *line, uint32_t con
 static uint32_t load_line(struct traceline *line, struct slice kept)
 {
 	struct slice *texts[TEXTS];
-	struct kept lengths;
+	struct kept_entry lengths;
 
 	memcpy(&lengths, slice_cut(&kept, sizeof(lengths)).p, sizeof(lengths));
 	line->object_value = lengths.object_value;

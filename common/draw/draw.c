@@ -102,7 +102,7 @@ static void annotate_changes(const struct writer *w, const struct span *s, const
 }
 
 /* The header of the annotations of a state, in span.kept. States without annotations have none. */
-struct kept {
+struct kept_annotations {
 	uint32_t state; /* its index in the span */
 	uint32_t n;     /* bytes */
 };
@@ -110,7 +110,7 @@ struct kept {
 /* Stores the annotations of the latest state. In a span that is full, each further state replaces the last one. */
 static void keep_annotations(const struct writer *w, struct span *s)
 {
-	struct kept kept = {.state = s->n - 1, .n = w->size(w->annotations)};
+	struct kept_annotations kept = {.state = s->n - 1, .n = w->size(w->annotations)};
 	struct drawn *drawn = s->tool;
 
 	if (drawn->is_full)
@@ -126,7 +126,7 @@ static void keep_annotations(const struct writer *w, struct span *s)
 /* Adds the annotations of a state, if it has any, and cuts them off the rest: states must come in their order. */
 static void add_kept(const struct writer *w, struct slice *rest, uint32_t state)
 {
-	struct kept kept;
+	struct kept_annotations kept;
 
 	if (!rest->n)
 		return;
