@@ -96,7 +96,9 @@ below    = $(if $(filter common/%,$(1)),$(BELOW_$(word 2,$(subst /, ,$(1)))),$(F
 search   = $(addprefix -Icommon/,$(below)) $(if $(filter live,$(below)),-iquote .)
 
 # A program is made of its sources and of what they include: X.h brings X.c, in the same folder, in common/ or by its path.
-included = $(sort $(shell sed -n 's/^$(hash)include $(2)\(.*\)\.h[">]/\1/p' $(1)))
+# By ../ a file could include what is above it.
+included = $(call without_up,$(sort $(shell sed -n 's/^$(hash)include $(2)\(.*\)\.h[">]/\1/p' $(1))))
+without_up = $(if $(filter ../%,$(1)),$(error include "$(firstword $(filter ../%,$(1))).h" without ../),$(1))
 headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,$(sort $(FOLDERS:%=common/%/) $(dir $(1))))))
 reached  = $(sort $(1) $(foreach h,$(call headers,$(1)),$h $(wildcard $(h:.h=.c))))
 closure  = $(if $(filter-out $(1),$(2)),$(call closure,$(2),$(call reached,$(2))),$(1))

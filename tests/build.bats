@@ -38,3 +38,10 @@ copy_to() { # FOLDER
     # it says where there is a circle
     tsort included
 }
+
+@test "nothing is included by a path that goes up" {
+    copy_to sources
+    sed -i '0,/#include "number.h"/s//&\n#include "..\/model\/spdk.h"/' sources/common/base/number.c
+    status_is 2 make -C sources MAKEFLAGS= build/trace-dump
+    says 'include "../model/spdk.h" without ../'
+}
