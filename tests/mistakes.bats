@@ -263,6 +263,7 @@ T
 0 % copy: followed until Ctrl-C % cp trace copy; env --default-signal=INT trace-dump -F copy & until grep -qs followed err; do sleep 0.01; done; kill -INT $!; wait $!
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
+2 % -p '': no process id: is the process running? % trace-dump -p ""
 2 % a process and a file are two traces % trace-dump -p 1 trace
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
 2 % is expected, not 3; options come first % trace-dump trace -t NONE
@@ -310,6 +311,8 @@ T
     command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
     try_all <<'T'
 2 % -p 'nvmf_tgt': a process id is expected % biosnoop -p nvmf_tgt
+2 % -p '1,': an id is missing: is the process running? % offwaketime -p 1,
+2 % -p '': an id is missing: is the process running? % offcpusnoop -p ""
 1 % biosnoop: nosuchdisk: not a disk; lsblk lists the disks % biosnoop -d nosuchdisk
 1 % biosnoop: /dev/null: not a disk % biosnoop -d /dev/null
 1 % biosnoop: /dev: not a cgroup of version 2; findmnt -t cgroup2 lists the mount points % biosnoop -c /dev

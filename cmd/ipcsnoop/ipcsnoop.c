@@ -331,7 +331,7 @@ static const struct cli cli = {
 	"made, and how long these calls took.\n",
 	"Examples:\n"
 	"  ipcsnoop -o ipc.txt -- sh -c 'dd if=/dev/zero bs=4k count=100 | gzip >zeros.gz'\n"
-	"  ipcsnoop -s -d 10 -p $(pidof nvmf_tgt)\n"
+	"  ipcsnoop -s -d 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
 	options,
 };

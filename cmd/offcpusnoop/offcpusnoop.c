@@ -257,9 +257,10 @@ static const struct cli cli = {
 	"Print a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how many\n"
 	"microseconds and why; for SECONDS, or until Ctrl-C. Then print how each thread spent its time.\n",
 	"Examples:\n"
-	"  offcpusnoop -p $(pidof nvmf_tgt) 10\n"
-	"  offcpusnoop -m 50 -k -p $(pidof nvmf_tgt)\n"
-	"  offcpusnoop -j -p $(pidof nvmf_tgt) 10 | jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
+	"  offcpusnoop -p \"$(pidof nvmf_tgt)\" 10\n"
+	"  offcpusnoop -m 50 -k -p \"$(pidof nvmf_tgt)\"\n"
+	"  offcpusnoop -j -p \"$(pidof nvmf_tgt)\" 10 |\n"
+	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
 	options,
 };
 

@@ -315,7 +315,7 @@ static const struct cli cli = {
 	"Record how long threads are blocked, for SECONDS or until Ctrl-C. Then print the sums by two stacks: the\n"
 	"waiting thread's and its waker's.\n",
 	"Examples:\n"
-	"  offwaketime -p $(pidof nvmf_tgt) 10\n"
+	"  offwaketime -p \"$(pidof nvmf_tgt)\" 10\n"
 	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",
 	options,
 };

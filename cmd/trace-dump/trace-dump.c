@@ -314,8 +314,8 @@ static const struct cli cli = {
 	"on, live or copied, a file of spdk_trace_record, or what spdk_trace -j prints; without FILE, or when it\n"
 	"is -, standard input.\n",
 	"Examples:\n"
-	"  trace-dump -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt\n"
-	"  trace-dump -F -p $(pidof nvmf_tgt) | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
+	"  trace-dump -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt\n"
+	"  trace-dump -F -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
 	options,
 };

@@ -145,8 +145,8 @@ static const struct cli cli = {
 	"Print the bpftrace program that records USDT probes as probe lines: those of the SPECs, or by default those\n"
 	"that report the qpairs of SPDK's NVMe-oF target. With -x, -p or -s, check there that the program can work.\n",
 	"Examples:\n"
-	"  usdt-gen -p $(pidof nvmf_tgt) > qpairs.bt\n"
-	"  bpftrace -p $(pidof nvmf_tgt) qpairs.bt > usdt.txt\n"
+	"  usdt-gen -p \"$(pidof nvmf_tgt)\" > qpairs.bt\n"
+	"  bpftrace -p \"$(pidof nvmf_tgt)\" qpairs.bt > usdt.txt\n"
 	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
 	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	options,

@@ -238,9 +238,9 @@ static const struct cli cli = {
 	"Print a probe line for every hit of USDT probes: those of the SPECs, or by default those that report the\n"
 	"qpairs of SPDK's NVMe-oF target.\n",
 	"Examples:\n"
-	"  usdt-record -p $(pidof nvmf_tgt) > usdt.txt\n"
+	"  usdt-record -p \"$(pidof nvmf_tgt)\" > usdt.txt\n"
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
-	"  usdt-record -p $(pidof nvmf_tgt) -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
+	"  usdt-record -p \"$(pidof nvmf_tgt)\" -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	options,
 };
 

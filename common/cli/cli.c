@@ -131,6 +131,9 @@ pid_t cli_pid(const char *option, const char *text)
 {
 	uint64_t pid;
 
+	/* as of $(pidof nvmf_tgt) */
+	if (!*text)
+		cli_usage("%s '': no process id: is the process running?", option);
 	if (!parse_count(text, &pid))
 		cli_usage("%s '%s': a process id is expected", option, text);
 	return pid;
@@ -155,6 +158,8 @@ static void parse_ids(const char *option, const char *text, pid_t ids[CLI_IDS])
 	while ((id = strsep(&rest, ","))) {
 		if (n == CLI_IDS)
 			cli_usage("%s: at most %d are possible", option, CLI_IDS);
+		if (!*id)
+			cli_usage("%s '%s': an id is missing: is the process running?", option, text);
 		ids[n++] = count_of(option, id);
 	}
 	free(copy);
