@@ -289,18 +289,36 @@ static uint32_t annotated_connection(struct connections *c, const struct traceli
 	return *found;
 }
 
+/* Most annotations are found here. Connections differ in the owner or the address, near the start. */
+static struct connection_annotation *recent_annotation(struct connections *c, struct slice annotation)
+{
+	uint64_t words[2] = {};
+
+	if (annotation.n >= 10 + sizeof(words))
+		memcpy(words, annotation.p + 10, sizeof(words));
+	return &c->annotations[(words[0] ^ words[1]) * 0x9e3779b97f4a7c15 >> 58];
+}
+
 uint32_t connections_annotated(struct connections *c, const struct traceline *line, struct slice annotation)
 {
-	uint64_t key = key_of(c, line, annotation, (struct slice){});
-	uint32_t number = map_get(&c->found[CONNECTION_HOST], key);
+	struct connection_annotation *recent = recent_annotation(c, annotation);
 	struct slice hostnqn;
+	uint32_t number;
+	uint64_t key;
 
+	if (!line->source.p && slice_equal(recent->text, annotation))
+		return recent->number;
+	key = key_of(c, line, annotation, (struct slice){});
+	number = map_get(&c->found[CONNECTION_HOST], key);
 	if (number == MAP_NONE) {
 		hostnqn = member(annotation, "hostnqn");
 		number = hostnqn.n ? annotated_connection(c, line, annotation, hostnqn) : NONE;
 		*map_put(&c->found[CONNECTION_HOST], key) = number;
 	}
-	return number == NONE ? MAP_NONE : number;
+	number = number == NONE ? MAP_NONE : number;
+	if (!line->source.p)
+		*recent = (struct connection_annotation){c->texts.all[intern_get(&c->texts, annotation)], number};
+	return number;
 }
 
 static uint32_t add_qpair(struct connections *c, const struct traceline *line, struct slice ptr)

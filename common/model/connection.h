@@ -57,6 +57,10 @@ struct connections {
 	struct intern texts;                /* that identify connections */
 	struct map found[CONNECTION_KINDS]; /* what identifies one → its index */
 	uint32_t recent[64];                /* owners */
+	struct connection_annotation {
+		struct slice text; /* one of texts */
+		uint32_t number;
+	} annotations[64];     /* recent ones of lines without a source */
 	struct map qpairs;                  /* address → index of the latest connection there */
 	struct connection_nqns hosts, subsystems;
 	struct connection_host {
