@@ -60,8 +60,8 @@ struct connections {
 	struct connection_annotation {
 		struct slice text; /* one of texts */
 		uint32_t number;
-	} annotations[64];     /* recent ones of lines without a source */
-	struct map qpairs;                  /* address → index of the latest connection there */
+	} annotations[64]; /* recent ones of lines without a source */
+	struct map qpairs; /* address → index of the latest connection there */
 	struct connection_nqns hosts, subsystems;
 	struct connection_host {
 		uint32_t subsystem; /* MAP_NONE: of none so far */
