@@ -49,7 +49,7 @@ struct word print_type(uint32_t flags)
 }
 
 /*
- * The errno of an error, empty if there is none: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the
+ * The errno of an error, empty without one: the kernel's blk_status_t up to BLK_STS_DEV_RESOURCE, after which the
  * numbers differ between kernels.
  */
 static struct word error_of(int error)

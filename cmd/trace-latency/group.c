@@ -34,7 +34,7 @@ static struct slice with_quotes(struct slice text)
 	return text.p ? (struct slice){text.p - 1, text.n + 2} : text;
 }
 
-/* The value of a member of a line, as it is written; empty if there is none, here and below. */
+/* The value of a member of a line, as it is written; empty if it has no such member, here and below. */
 static struct slice line_member(const struct traceline *line, struct slice text, struct slice name)
 {
 	if (slice_is(name, "lcore"))

@@ -76,7 +76,7 @@ bool json_end(struct json *j);
 bool json_is(struct slice raw, const char *text);
 
 /*
- * The value of an object's first member of this name, as written; empty if there is none, or if the text is not an
+ * The value of an object's first member of this name, as written; empty without one, or if the text is not an
  * object. For text that was checked before, such as what json_value() returned.
  *
  *	json_unquoted(json_member(value, slice_of("hostnqn")))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shorttext.h"
 
-#include "textline.h"
 #include "digits.h"
 #include "json.h"
+#include "textline.h"
 
 static unsigned widen(struct shorttext *s, enum shorttext_column column, unsigned width)
 {
