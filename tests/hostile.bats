@@ -156,3 +156,21 @@ limit_memory() {
     rm "/dev/shm/hostile_trace.pid$pid"
     equal "$status $output" "1 trace-dump: /dev/shm/hostile_trace.pid$pid: not a regular file, as a trace is"
 }
+
+@test "files that other users name like the trace of a process are not taken for it" {
+    [ "$(id -u)" = 0 ] || skip 'only root can give files to others'
+    local pid=$((2 ** 22 + $$)) forged=/dev/shm/aaa_trace.pid own=/dev/shm/hostile_trace.pid
+    forged+=$pid own+=$pid
+    mktrace "$DATA/common.jsonl" >"$forged"
+    chown nobody "$forged"
+    run trace-dump -p "$pid"
+    equal "$status ${output%%,*}" "1 trace-dump: $forged: belongs to another user"
+    mktrace "$DATA/modern.jsonl" >"$own"
+    trace-dump "$own" >expected
+    run -0 --separate-stderr trace-dump -p "$pid"
+    printf '%s\n' "$output" | cmp - expected
+    truncate -s 1T "$own"
+    run trace-dump -p "$pid"
+    rm "$forged" "$own"
+    equal "$status $output" "1 trace-dump: $own: is larger than the memory of this machine"
+}

@@ -161,6 +161,22 @@ written() {
     done
 }
 
+@test "-p finds the trace that a process has mapped, under any name, and no other" {
+    local shared=/dev/shm/mktrace_trace.$$ other
+    make_lines
+    mktrace -w 600 -l G5 -n 4096 -p 2000 -o "$shared" lines &
+    writer=$!
+    wait_for trace-dump -q -i "$shared" >info
+    other=/dev/shm/other_trace.pid$writer
+    mktrace "$DATA/common.jsonl" >"$other"
+    follow -p "$writer"
+    wait_for has_followed 100
+    end_writer
+    end_following 0
+    rm "$shared" "$other"
+    check_lines <followed
+}
+
 @test "-F loses nothing of a ring that wraps while it can keep up" {
     # as the ring takes 1.3 seconds, that long may the machine be busy with something else
     write_slowly G5 65536 4000 400

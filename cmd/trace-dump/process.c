@@ -2,35 +2,96 @@
 #include "process.h"
 
 #include <err.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include "mappedtrace.h"
 #include "mem.h"
 #include "number.h"
+#include "regular.h"
+#include "utf8.h"
 
-char *process_find_trace(pid_t pid)
+/* Returns false if the process has mapped none, or cannot be read. */
+static bool find_mapped(struct mappedtrace *found, pid_t pid)
 {
-	char pattern[64], *path;
+	struct mappedtrace_search search;
+	struct mappedtrace next;
+	const char *error;
+
+	*found = (struct mappedtrace){};
+	mappedtrace_begin(&search, pid);
+	while ((error = mappedtrace_next(&search, &next)) || next.path) {
+		if (error)
+			errx(EXIT_FAILURE, "%s: the trace of process %d %s", utf8_visible_copy(next.path), pid, error);
+		if (found->path)
+			errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them", pid,
+			     utf8_visible_copy(found->path), utf8_visible_copy(next.path));
+		*found = next;
+	}
+	mappedtrace_end(&search);
+	return found->path != NULL;
+}
+
+/* Opens a file for the process; returns why it is not used. */
+static const char *open_named(const char *path, int *fd)
+{
 	struct stat st;
-	glob_t found;
+
+	*fd = regular_open(AT_FDCWD, path, RESOLVE_NO_SYMLINKS, &st);
+	if (*fd < 0)
+		return errno == EINVAL || errno == ELOOP ? "not a regular file, as a trace is" : strerror(errno);
+	if (st.st_uid != 0 && st.st_uid != geteuid())
+		return "belongs to another user, who may have written anything into it; name the file to read it";
+	return mappedtrace_check_size(st.st_size);
+}
+
+/* Of a process that has ended: the file with its name. Those of other users are no reason not to find it. */
+static void find_named(struct mappedtrace *found, pid_t pid)
+{
+	const char *error = NULL, *refused = NULL;
+	char pattern[64];
+	glob_t names;
 
 	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", pid);
-	if (glob(pattern, 0, NULL, &found) != 0)
+	if (glob(pattern, 0, NULL, &names) != 0)
 		errx(EXIT_FAILURE,
-		     "no trace of process %d: there is no %s; an application that was started with a shared-memory id "
-		     "(-i) names its trace by that",
+		     "no trace of process %d: it has mapped none that can be read, and there is no %s; an application "
+		     "that was started with a shared-memory id (-i) names its trace by that",
 		     pid, pattern);
-	if (found.gl_pathc > 1)
-		errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them", pid, found.gl_pathv[0],
-		     found.gl_pathv[1]);
-	path = mem_copy(slice_of(found.gl_pathv[0]));
-	/* anybody may put something there, such as a pipe that would keep open(2) waiting */
-	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
-		errx(EXIT_FAILURE, "%s: not a regular file, as a trace is", path);
-	globfree(&found);
-	return path;
+	for (size_t i = 0; i < names.gl_pathc; i++) {
+		char *path = names.gl_pathv[i];
+		const char *why;
+		int fd;
+
+		why = open_named(path, &fd);
+		if (why) {
+			error = why;
+			refused = path;
+			continue;
+		}
+		if (found->path)
+			errx(EXIT_FAILURE, "several traces of process %d: %s and %s; name one of them", pid,
+			     utf8_visible_copy(found->path), utf8_visible_copy(path));
+		*found = (struct mappedtrace){mem_copy(slice_of(path)), fd};
+	}
+	if (!found->path)
+		errx(EXIT_FAILURE, "%s: %s", utf8_visible_copy(refused), error);
+	globfree(&names);
+}
+
+char *process_open_trace(pid_t pid, int *fd)
+{
+	struct mappedtrace found;
+
+	if (!find_mapped(&found, pid))
+		find_named(&found, pid);
+	*fd = found.fd;
+	return found.path;
 }
 
 pid_t process_of_trace(const char *path)

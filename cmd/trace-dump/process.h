@@ -6,10 +6,11 @@
 #include <sys/types.h>
 
 /*
- * The path of the trace of a process, which may have ended; the caller frees it. Exits with an error
- * unless there is exactly one, a regular file.
+ * Opens the trace of a process: the file that it has mapped; if it has ended, the one with its id in the name, which
+ * has to belong to root or to the caller. Returns its path, which the caller frees. Exits with an error unless there is
+ * exactly one, a regular file.
  */
-char *process_find_trace(pid_t pid);
+char *process_open_trace(pid_t pid, int *fd);
 
 /* The process in a trace's name; 0: none. */
 pid_t process_of_trace(const char *path);

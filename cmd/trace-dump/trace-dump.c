@@ -25,6 +25,7 @@
 #include "process.h"
 #include "progress.h"
 #include "reader.h"
+#include "utf8.h"
 
 enum {
 	LAG_MAX = 60000,    /* ms */
@@ -224,11 +225,11 @@ static bool open_anchors(struct dump *d, const char *path)
 }
 
 /* Opens the input and the reader. Returns false, after a message, if there is no trace in it. */
-static bool open_trace(struct dump *d, struct input *in, const char *path)
+static bool open_trace(struct dump *d, struct input *in, int fd)
 {
 	enum input_kind kind;
 
-	if (input_open(in, path, opt.reader.follow) != 0) {
+	if (input_open_fd(in, fd, opt.reader.follow) != 0) {
 		if (errno != EISDIR)
 			err(EXIT_FAILURE, "%s", d->name);
 		refuse(d->name, KIND_DIRECTORY);
@@ -292,7 +293,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.reader.follow},
 	{'i', "info", NULL, "print one line about the trace itself instead", .flag = &opt.info},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
-	{'p', "pid", "PID", "the trace of this process, /dev/shm/*_trace.pidPID", .pid = &opt.pid},
+	{'p', "pid", "PID", "the trace of this process, which it has mapped", .pid = &opt.pid},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'t', "tpoint", "GLOB", "only entries of tracepoints with this name; may be given more than once",
 	 .call = add_tpoint},
@@ -320,10 +321,10 @@ static const struct cli cli = {
 	options,
 };
 
-/* Returns the trace file's path. */
+/* Returns the trace file's path; NULL: it is the trace of a process. */
 static const char *parse_options(int argc, char **argv)
 {
-	const char *path;
+	const char *path = NULL;
 
 	cli_parse(&cli, argc, argv);
 	parse_time("--since", opt.since, &opt.filter.since);
@@ -338,11 +339,12 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("--lag is for -F");
 	if (opt.clock && opt.rate)
 		cli_usage("--rate and --clock are two rates of the ticks: one is expected");
-	path = opt.pid ? process_find_trace(opt.pid) : cli_operand(argc, argv, "one trace file, or a process with -p");
-	if (opt.clock && strcmp(opt.clock, "-") == 0 && strcmp(path, "-") == 0)
+	if (!opt.pid)
+		path = cli_operand(argc, argv, "one trace file, or a process with -p");
+	if (path && opt.clock && strcmp(opt.clock, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	opt.reader.entries = entries_wanted();
-	opt.reader.pid = process_of_trace(path);
+	opt.reader.pid = path ? process_of_trace(path) : opt.pid;
 	return path;
 }
 
@@ -352,9 +354,16 @@ int main(int argc, char **argv)
 	static struct dump d;
 	struct input in;
 	bool good;
+	int fd;
 
-	d.name = io_name(path);
-	good = open_trace(&d, &in, path) && open_anchors(&d, path);
+	if (path) {
+		fd = io_open(path);
+		d.name = io_name(path);
+	} else {
+		path = process_open_trace(opt.pid, &fd);
+		d.name = utf8_visible_copy(path);
+	}
+	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
 		good = dump(&d);

@@ -188,10 +188,15 @@ static int copy_snapshot(struct input *in, size_t size)
 
 int input_open(struct input *in, const char *path, bool live)
 {
+	return input_open_fd(in, io_open(path), live);
+}
+
+int input_open_fd(struct input *in, int fd, bool live)
+{
 	struct stat st;
 	struct statfs fs;
 
-	*in = (struct input){.fd = io_open(path)};
+	*in = (struct input){.fd = fd};
 	if (in->fd < 0 || fstat(in->fd, &st) != 0)
 		return -1;
 	if (S_ISDIR(st.st_mode)) {

@@ -45,6 +45,9 @@ enum { INPUT_START = 64 * 1024 };
  */
 int input_open(struct input *in, const char *path, bool live);
 
+/* The same for a descriptor, which input_close() closes. If it is -1, returns -1 with errno as it is. */
+int input_open_fd(struct input *in, int fd, bool live);
+
 /* Makes an input of these bytes. They stay the caller's, and it needs no input_close(). */
 void input_of(struct input *in, const void *bytes, size_t n);
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mappedtrace.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "mem.h"
+
+enum { TRIES = 8 }; /* files of a process; SPDK maps one */
+
+/* The folder of a chroot comes before /dev/shm, and " (deleted)" after the name if the file was removed. */
+static bool may_be_trace(const struct mapping *m)
+{
+	const char *name = strstr(m->path, "/dev/shm/");
+
+	return m->shared && m->writable && name && strstr(name, "_trace.");
+}
+
+/* The effective user of the process; -1: it has ended. */
+static uid_t user_of(int proc)
+{
+	int fd = openat(proc, "status", O_RDONLY | O_CLOEXEC);
+	FILE *status = fd >= 0 ? fdopen(fd, "r") : NULL;
+	unsigned user = -1;
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Uid: %*u %u", &user) == 1)
+			break;
+	if (status)
+		fclose(status);
+	else if (fd >= 0)
+		close(fd);
+	return user;
+}
+
+const char *mappedtrace_check_size(off_t size)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+
+	return (uint64_t)size > memory ? "is larger than the memory of this machine" : NULL;
+}
+
+static const char *open_trace(const struct mappedtrace_search *search, const struct mapping *m,
+			      struct mappedtrace *found)
+{
+	struct stat st;
+
+	*found = (struct mappedtrace){mem_copy((struct slice){m->path, strlen(m->path)}),
+				      mapping_open(m, &search->list)};
+	if (found->fd < 0 || fstat(found->fd, &st) != 0)
+		return "cannot be opened";
+	/* mapping_open() compares inode numbers, which identify a file on one device only */
+	if (m->device != ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)))
+		return "is another file now";
+	if (st.st_uid != user_of(search->list.proc) && st.st_uid != 0)
+		return "belongs to another user";
+	return mappedtrace_check_size(st.st_size);
+}
+
+void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid)
+{
+	*search = (struct mappedtrace_search){.pid = pid};
+	search->is_readable = !mapping_begin(&search->list, pid);
+}
+
+const char *mappedtrace_next(struct mappedtrace_search *search, struct mappedtrace *found)
+{
+	struct mapping m;
+
+	*found = (struct mappedtrace){.fd = -1};
+	while (search->is_readable && search->tries < TRIES && mapping_next(&search->list, &m) > 0) {
+		if (!may_be_trace(&m))
+			continue;
+		search->tries++;
+		return open_trace(search, &m, found);
+	}
+	return NULL;
+}
+
+void mappedtrace_end(struct mappedtrace_search *search)
+{
+	mapping_end(&search->list);
+}

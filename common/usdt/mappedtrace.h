@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The traces that a process has mapped: the very files, since any user may put others of such names into /dev/shm.
+ * SPDK maps its trace shared and writable, under the process's id or a shared-memory id.
+ */
+#ifndef MAPPEDTRACE_H
+#define MAPPEDTRACE_H
+
+#include "mapping.h"
+
+struct mappedtrace {
+	char *path; /* as the process sees it; the caller frees it */
+	int fd;     /* the caller's */
+};
+
+struct mappedtrace_search {
+	pid_t pid;
+	struct mapping_list list;
+	bool is_readable;
+	unsigned tries;
+};
+
+/* Starts a search, which finds nothing in a process that cannot be read. Call mappedtrace_end() after it. */
+void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid);
+
+/*
+ * Returns NULL with the next file that has a trace's name and belongs to the process's user or to root: *found has no
+ * path after the last one. Otherwise what is wrong with the file whose path is in *found, in words that follow "the
+ * trace".
+ */
+const char *mappedtrace_next(struct mappedtrace_search *search, struct mappedtrace *found);
+
+void mappedtrace_end(struct mappedtrace_search *search);
+
+/* What is wrong with a file of this size, or NULL: SPDK locks its trace in memory. */
+const char *mappedtrace_check_size(off_t size);
+
+#endif
