@@ -396,6 +396,22 @@ end_rivals() {
     equal "$stderr" ''
 }
 
+# bats test_tags=any-kernel
+@test "a note says which process is traced and for how long; threads of the kernel are refused" {
+    trace -p "$idle" 60
+    equal "$(notes log)" "offcpusnoop: tracing $(cat "/proc/$idle/comm") ($idle) for 60 s"
+    end
+    trace -p "$idle,$$"
+    equal "$(notes log)" "offcpusnoop: tracing $(cat "/proc/$idle/comm") ($idle) and 1 other until they end or Ctrl-C"
+    end
+    kernels=$(ps -o pid= --ppid 2 | head -n 1)
+    [ "$kernels" ] || skip 'no threads of the kernel are seen here'
+    for tool in offcpusnoop ipcsnoop; do
+        status_is 1 $tool -p $kernels
+        says "$tool: process $((kernels)) ($(cat "/proc/$((kernels))/comm")): a thread of the kernel: is the id of the process missing?"
+    done
+}
+
 @test "capabilities are given up, and are named when they lack" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     trace -p "$idle"

@@ -54,7 +54,7 @@ qpair_lines() {
     for target in usdt-target usdt-target-static; do
         status_is 0 usdt-record -- "$target" qpairs
         equal "$(events <<<"$output")" "$(qpair_lines)"
-        [[ $(notes <<<"$stderr" | head -n 1) =~ ^usdt-record:\ recording\ 3\ probes\ of\ .*/$target\ \(pid\ [0-9]+\)$ ]]
+        [[ $(notes <<<"$stderr" | head -n 1) =~ ^usdt-record:\ recording\ 3\ probes\ of\ .*/$target\ \([0-9]+\)\ until\ it\ ends\ or\ Ctrl-C$ ]]
     done
 }
 
@@ -63,7 +63,7 @@ qpair_lines() {
         record_running "$target" qpairs --
         qpair_lines | diff - <(events lines)
         equal "$(notes log)" "usdt-record: no trace of process $started so far: its owners are followed once there is one
-usdt-record: recording 3 probes of $target (pid $started)
+usdt-record: recording 3 probes of $target ($started) until it ends or Ctrl-C
 usdt-record: process $started has ended"
     done
     qpair-lifetimes lines >lifetimes
@@ -280,7 +280,7 @@ nvmf_poll_group_add_qpair: tsc=0x64"
     # a file of its own, that no other test runs meanwhile
     cp "$BIN/usdt-target-static" target
     begin recording usdt-record -x target -e 'inlined(where)'
-    equal "$(notes log)" 'usdt-record: recording 1 probe of target'
+    equal "$(notes log)" 'usdt-record: recording 1 probe of target until Ctrl-C'
     ./target sites
     (./target sites=4)
     end
@@ -473,7 +473,7 @@ start_full_recorder() {
 @test "a reader that goes away ends it" {
     start usdt-target wait sites
     status_is 0 sh "timeout 10 usdt-record -p $started -e 'inlined(where)' | true; [ \${PIPESTATUS[0]} = 1 ]"
-    equal "$(notes <<<"$stderr")" "usdt-record: recording 1 probe of usdt-target (pid $started)"
+    equal "$(notes <<<"$stderr")" "usdt-record: recording 1 probe of usdt-target ($started) until it ends or Ctrl-C"
     echo >&"$go"
     wait "$started"
     # a command is waited for, and its status is what counts

@@ -18,6 +18,7 @@
 #include "cgroup.h"
 #include "cli.h"
 #include "clock.h"
+#include "mem.h"
 #include "print.h"
 #include "recorder.h"
 #include "summary.h"
@@ -88,10 +89,14 @@ static int attach(void *context)
 static void start(void *context)
 {
 	struct biosnoop *b = context;
+	char *what;
 
 	if (!opt.json && !opt.summary)
 		print_line(&b->printer, NULL);
-	cli_notice(opt.recorder.quiet, "tracing block I/O%s%s", opt.disk ? " of " : "", opt.disk ? opt.disk : "");
+	what = mem_printf("tracing block I/O%s%s%s", opt.disk ? " of " : "", opt.disk ? opt.disk : "",
+			  b->recorder.pid ? " by" : "");
+	recorder_note_start(&b->recorder, what, NULL);
+	free(what);
 }
 
 static bool print_event(void *context, const void *event, size_t size)
@@ -177,6 +182,7 @@ static const struct recorder_tool tool = {
 	.kernel = "Linux 5.11",
 	.hooks = "the tracepoints of block I/O",
 	.buffer_option = "--buffer",
+	.kernel_threads = true,
 	.open = open_program,
 	.attach = attach,
 	.started = start,

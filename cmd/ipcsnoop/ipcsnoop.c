@@ -140,7 +140,7 @@ static void start(void *context)
 		cli_notice(opt.recorder.quiet, "tracing processes named %s: %" PRIu32 ", and those that start later",
 			   opt.name, __atomic_load_n(&s->bpf->bss->num_followed, __ATOMIC_SEQ_CST));
 	else
-		cli_notice(opt.recorder.quiet, "tracing process %d", s->recorder.pid);
+		recorder_note_start(&s->recorder, "tracing", NULL);
 }
 
 static bool print_event(void *context, const void *event, size_t size)

@@ -159,8 +159,7 @@ static void start(void *context)
 
 	if (!opt.json)
 		print_line(&o->printer, NULL);
-	cli_notice(opt.recorder.quiet, "tracing process %d%s", opt.recorder.pids[0],
-		   opt.recorder.pids[1] ? " and others" : "");
+	recorder_note_start(&o->recorder, "tracing", NULL);
 }
 
 static bool print_event(void *context, const void *event, size_t size)

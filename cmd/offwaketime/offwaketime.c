@@ -144,8 +144,10 @@ static int attach(void *context)
 
 static void start(void *context)
 {
-	(void)context;
-	cli_notice(opt.recorder.quiet, "adding up blocked time");
+	struct offwaketime *o = context;
+
+	recorder_note_start(&o->recorder, o->recorder.pid ? "adding up blocked time of" : "adding up blocked time",
+			    NULL);
 }
 
 /* Whether the event has the size that its depths say. */
@@ -269,6 +271,7 @@ static const struct recorder_tool tool = {
 	.kernel = "Linux 5.13",
 	.hooks = "the tracepoints of the scheduler",
 	.buffer_option = "--buffer",
+	.kernel_threads = true,
 	.find = find_threads,
 	.open = open_program,
 	.attach = attach,

@@ -13,6 +13,7 @@
 #include "attach.h"
 #include "cli.h"
 #include "libraries.h"
+#include "mem.h"
 #include "owners.h"
 #include "print.h"
 #include "probecheck.h"
@@ -107,11 +108,10 @@ static void start(void *context)
 {
 	const struct usdt_record *u = context;
 	size_t n = opt.specs.n;
-	char pid[24] = "";
+	char *what = mem_printf("recording %zu probe%s of", n, n == 1 ? "" : "s");
 
-	if (u->recorder.pid)
-		snprintf(pid, sizeof(pid), " (pid %d)", u->recorder.pid);
-	cli_notice(opt.recorder.quiet, "recording %zu probe%s of %s%s", n, n == 1 ? "" : "s", opt.target.name, pid);
+	recorder_note_start(&u->recorder, what, opt.target.name);
+	free(what);
 }
 
 static bool print(void *context, const void *event, size_t size)

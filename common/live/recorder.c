@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include "output.h"
 #include "privilege.h"
 #include "signals.h"
+#include "utf8.h"
 #include "bpf/wakeup.h"
 
 enum {
@@ -63,6 +65,67 @@ static int watch_processes(struct recorder *r)
 		r->processes[r->num_alive] = fd;
 	}
 	return 0;
+}
+
+/* Reads the name of a process, and whether it is a thread of the kernel: proc(5), stat. */
+static bool read_process(pid_t pid, char name[64], bool *is_kernels)
+{
+	enum { PF_KTHREAD = 0x00200000 };
+	char path[32], line[256] = "", *end;
+	unsigned flags = 0;
+	int fd, n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = io_read(fd, line, sizeof(line) - 1);
+		close(fd);
+	}
+	/* a name may have parentheses */
+	end = n > 0 ? strrchr(line, ')') : NULL;
+	if (!end || !strchr(line, '(') || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+		return false;
+	*end = 0;
+	snprintf(name, 64, "%s", strchr(line, '(') + 1);
+	*is_kernels = flags & PF_KTHREAD;
+	return true;
+}
+
+/* An id that is missing before a duration makes the duration an id, which often is one of the kernel's threads. */
+static int check_processes(const struct recorder *r)
+{
+	char name[64];
+	bool is_kernels;
+
+	for (int i = 0; i < RECORDER_PIDS && r->options.pids[i] && !r->tool->kernel_threads; i++)
+		if (read_process(r->options.pids[i], name, &is_kernels) && is_kernels) {
+			warnx("process %d (%s): a thread of the kernel: is the id of the process missing?",
+			      r->options.pids[i], name);
+			return -1;
+		}
+	return 0;
+}
+
+void recorder_note_start(const struct recorder *r, const char *what, const char *name)
+{
+	const struct recorder_options *options = &r->options;
+	unsigned others = r->num_alive > 1 ? r->num_alive - 1 : 0;
+	char comm[64], pid[24] = "", and[32] = "", until[64] = " until Ctrl-C", *visible;
+	bool is_kernels;
+
+	if (r->pid && !name && read_process(r->pid, comm, &is_kernels))
+		name = comm;
+	visible = utf8_visible_copy(name ? name : "");
+	if (r->pid)
+		snprintf(pid, sizeof(pid), " (%d)", r->pid);
+	if (others)
+		snprintf(and, sizeof(and), " and %u other%s", others, others == 1 ? "" : "s");
+	if (options->duration_ns)
+		snprintf(until, sizeof(until), " for %g s", options->duration_ns / 1e9);
+	else if (r->pid)
+		snprintf(until, sizeof(until), " until %s or Ctrl-C", others ? "they end" : "it ends");
+	cli_notice(options->quiet, "%s%s%s%s%s%s", what, *visible ? " " : "", visible, pid, and, until);
+	free(visible);
 }
 
 static int print_libbpf(enum libbpf_print_level level, const char *format, va_list args)
@@ -178,7 +241,7 @@ static int prepare(struct recorder *r)
 		r->options.pids[0] = r->command.pid;
 	}
 	/* before the program is opened, which gets the first process */
-	if (watch_processes(r) != 0)
+	if (watch_processes(r) != 0 || check_processes(r) != 0)
 		return -1;
 	if (load(r) != 0)
 		return -1;

@@ -77,6 +77,7 @@ struct recorder_tool {
 	const char *kernel;        /* the oldest that can load the program, by the kernel's sources */
 	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
 	const char *buffer_option; /* as a message names it */
+	bool kernel_threads;       /* they may be recorded */
 	bool needs_ptrace;         /* it shows memory or calls of processes, as ptrace(2) does: needs CAP_SYS_PTRACE */
 
 	int (*find)(void *context);
@@ -127,6 +128,12 @@ struct recorder {
  */
 int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
 		 void *context);
+
+/*
+ * Notes what is recorded and for how long, as in "tracing nvmf_tgt (1234) for 10 s". what: "tracing", or more; name: of
+ * what is traced, or NULL: that of the process, if there is one.
+ */
+void recorder_note_start(const struct recorder *r, const char *what, const char *name);
 
 /* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
