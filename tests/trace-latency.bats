@@ -311,14 +311,14 @@ deep() {
 @test "--layers prints the share of each layer" {
     deep >in
     cat >want <<'L'
-type  bdev    object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
-read  Null0   r                    1        1.000      0.00      0.00      0.00     90.00     10.00      0.00
-write Nvme0n1 r                    1        2.000     15.00      0.00      0.00     10.00     25.00     50.00
+type  bdev    object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
+read  Null0   r                    1        1.000     0.00    0.00   0.00   90.00  10.00   0.00   0.00
+write Nvme0n1 r                    1        2.000    15.00    0.00   0.00   10.00  25.00  50.00   0.00
 L
     status_is 0 trace-latency --layers -g type -g bdev in
     diff want - <<<"$output"
     equal "$(trace-latency --layers -j in)" \
-        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.1000,"buffer":0.0000,"host":0.0000,"target":0.3667,"bdev":0.2000,"drive":0.3333}}'
+        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.1000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.0000,"unknown":0.0000}}'
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {
@@ -331,11 +331,11 @@ L
         sed -n 12,13p in
     } >merged
     trace-latency --layers -g type -g bdev merged >have
-    diff <(cut -c 1-109 have) want
-    diff <(cut -c 110- have) - <<'L'
-  off_cpu%      irq%     disk%
-      5.00      0.00      7.00
-     25.00      0.50      0.00
+    diff <(cut -c 1-102 have) want
+    diff <(cut -c 103- have) - <<'L'
+ off_cpu%   irq%  disk%
+     5.00   0.00   7.00
+    25.00   0.50   0.00
 L
     trace-latency --layers -j in | sed 's/}}/},"off_cpu":0.1833,"irq":0.0033,"disk":0.0233}/' | diff - <(trace-latency --layers -j merged)
     # those that are not whole are not among them
@@ -484,12 +484,12 @@ L
     deep >in
     cat >want <<'L'
 0.000000000 s to 0.000004000 s
-type  object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
-write r                    1        2.000     15.00      0.00      0.00     10.00     25.00     50.00
+type  object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
+write r                    1        2.000    15.00    0.00   0.00   10.00  25.00  50.00   0.00
 
 0.000004000 s to 0.000008000 s
-type object           count      mean_us  network%   buffer%     host%   target%     bdev%    drive%
-read r                    1        1.000      0.00      0.00      0.00     90.00     10.00      0.00
+type object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
+read r                    1        1.000     0.00    0.00   0.00   90.00  10.00   0.00   0.00
 
 L
     status_is 0 trace-latency --layers -i 0.000004 -g type in

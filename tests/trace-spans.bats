@@ -40,7 +40,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":3.413,"buffer":0.003,"host":0.000,"target":1.125,"bdev":1.968,"drive":4.991},"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":3.413,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":0.000,"unknown":0.000},"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"
@@ -215,11 +215,11 @@ rdma_and_fc() {
     rdma_and_fc >in
     status_is 0 sh "trace-spans -j in | jq -c '[.id, .value, .us, .life, .children, .io.type, .io.lba, (.layers | map(.)), .open]'"
     plain <<<"$output" | diff - <(cat <<'L'
-["r0","0x30",300,4.5,["i2"],"read",24,[2,0,0,0.2,2.3,0],null]
-["r1","0x30",310,5.1,null,null,null,[0,1,2,0.1,2,0],null]
-["r0","0x10",100,7.7,["i0"],"read",8,[2.2,1,0,0.5,4,0],null]
-["r1","0x10",200,7.6,["i1"],"write",16,[1.5,0.6,3,0.5,2,0],null]
-["r2","0x30",320,0.1,null,null,null,[0,0,0,0.1,0,0],true]
+["r0","0x30",300,4.5,["i2"],"read",24,[2,0,0,0.2,0,2.3,0,0,0],null]
+["r1","0x30",310,5.1,null,null,null,[0,1,2,0.1,0,2,0,0,0],null]
+["r0","0x10",100,7.7,["i0"],"read",8,[2.2,1,0,0.5,0,4,0,0,0],null]
+["r1","0x10",200,7.6,["i1"],"write",16,[1.5,0.6,3,0.5,0,2,0,0,0],null]
+["r2","0x30",320,0.1,null,null,null,[0,0,0,0.1,0,0,0,0,0],true]
 L
     )
 }
@@ -493,7 +493,7 @@ parts() {
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in
-    [[ $output == *'"target":11.000,"bdev":219.000,"drive":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000}' ]]
+    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000}' ]]
     equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
     # without the lines: nothing of it
     grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without

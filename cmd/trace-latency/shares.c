@@ -78,9 +78,10 @@ static void put_cell(struct out *text, struct slice raw, size_t width)
 		out_char(text, ' ');
 }
 
-/* The columns of a table's groups, as wide as their widest cells. */
+/* The columns of a table. */
 struct columns {
-	size_t *widths, n, cap;
+	size_t *widths, n, cap; /* of the groups: those of their widest cells */
+	bool layers[LAYERS];    /* which of them it has */
 	struct out text;
 };
 
@@ -99,10 +100,15 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 	struct slice key, value;
 	struct json j;
 
+	/* below and unknown are rare: a column of zeros would only make the table wider */
+	for (unsigned layer = 0; layer < LAYERS; layer++)
+		c->layers[layer] = layer != LAYER_BELOW && layer != LAYER_UNKNOWN;
 	for (size_t i = 0; i < shares->n; i++) {
 		struct slice group = rows->groups.all[shares->all[i].group];
 		size_t column = 0;
 
+		for (unsigned layer = 0; layer < LAYERS; layer++)
+			c->layers[layer] |= shares->all[i].layers[layer] != 0;
 		json_init(&j, group.p, group.n);
 		for (json_object(&j); group.n && rows_next_member(&j, &key, &value); column++) {
 			widen(c, column, key);
@@ -138,6 +144,52 @@ static void put_type(struct columns *c, const struct rows *rows, uint32_t type)
 	out_close(&name);
 }
 
+/* The width of a column of percentages, which need six characters. */
+static int part_width(const char *name)
+{
+	size_t n = strlen(name) + 1;
+
+	return n > 6 ? n : 6;
+}
+
+static void put_part_head(struct out *out, const char *name)
+{
+	out_printf(out, " %*s%%", part_width(name) - 1, name);
+}
+
+static void put_part(struct out *out, const struct share *share, const char *name, unsigned __int128 ns)
+{
+	out_printf(out, " %*.2f", part_width(name), 100 * part_of(share, ns));
+}
+
+static void put_head(struct columns *c, const struct shares *shares, struct slice group)
+{
+	put_group(c, group, true);
+	put_cell(&c->text, slice_of("object"), OBJECT_WIDTH);
+	out_printf(&c->text, "%10s %12s", "count", "mean_us");
+	for (unsigned layer = 0; layer < LAYERS; layer++)
+		if (c->layers[layer])
+			put_part_head(&c->text, spdk_layers[layer]);
+	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
+		put_part_head(&c->text, overlaps_names[part]);
+	out_char(&c->text, '\n');
+}
+
+static void put_share(struct columns *c, const struct shares *shares, const struct rows *rows,
+		      const struct share *share)
+{
+	put_group(c, rows->groups.all[share->group], false);
+	put_type(c, rows, share->type);
+	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count, mean_of(share) / 1000,
+		   (unsigned)(mean_of(share) % 1000));
+	for (unsigned layer = 0; layer < LAYERS; layer++)
+		if (c->layers[layer])
+			put_part(&c->text, share, spdk_layers[layer], share->layers[layer]);
+	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
+		put_part(&c->text, share, overlaps_names[part], share->overlaps[part]);
+	out_char(&c->text, '\n');
+}
+
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows)
 {
 	struct columns c = {.text.fd = OUT_MEMORY};
@@ -147,28 +199,10 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 	if (shares->n)
 		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < shares->n; i++) {
-		struct slice group = rows->groups.all[all[i]->group];
-
 		c.text.len = 0;
-		if (!i) {
-			put_group(&c, group, true);
-			put_cell(&c.text, slice_of("object"), OBJECT_WIDTH);
-			out_printf(&c.text, "%10s %12s", "count", "mean_us");
-			for (unsigned layer = 0; layer < LAYERS; layer++)
-				out_printf(&c.text, " %8s%%", spdk_layers[layer]);
-			for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-				out_printf(&c.text, " %8s%%", overlaps_names[part]);
-			out_char(&c.text, '\n');
-		}
-		put_group(&c, group, false);
-		put_type(&c, rows, all[i]->type);
-		out_printf(&c.text, "%10" PRIu64 " %8" PRIu64 ".%03u", all[i]->count, mean_of(all[i]) / 1000,
-			   (unsigned)(mean_of(all[i]) % 1000));
-		for (unsigned layer = 0; layer < LAYERS; layer++)
-			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->layers[layer]));
-		for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-			out_printf(&c.text, " %9.2f", 100 * part_of(all[i], all[i]->overlaps[part]));
-		out_char(&c.text, '\n');
+		if (!i)
+			put_head(&c, shares, rows->groups.all[all[i]->group]);
+		put_share(&c, shares, rows, all[i]);
 		out_slice(out, out_contents(&c.text));
 	}
 	if (shares->n && rows->interval.to)

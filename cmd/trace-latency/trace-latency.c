@@ -180,7 +180,7 @@ static const struct cli_option options[] = {
 	 .call = add_key},
 	{'r', "related", NULL, "entries of related objects are states of the objects they are related to",
 	 .flag = &opt.related},
-	{0, "layers", NULL, "one table: the shares of network, buffer, host, target, bdev and drive",
+	{0, "layers", NULL, "one table: the share of each layer, such as network, buffer or bdev",
 	 .flag = &opt.layers},
 	{'i', "interval", "SEC", "a table for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},

@@ -5,7 +5,8 @@
 
 const char *const spdk_layers[LAYERS] = {
 	[LAYER_NETWORK] = "network", [LAYER_BUFFER] = "buffer", [LAYER_HOST] = "host",
-	[LAYER_TARGET] = "target",   [LAYER_BDEV] = "bdev",     [LAYER_DRIVE] = "drive",
+	[LAYER_TARGET] = "target",   [LAYER_BELOW] = "below",   [LAYER_BDEV] = "bdev",
+	[LAYER_DRIVE] = "drive",     [LAYER_REPLY] = "reply",   [LAYER_UNKNOWN] = "unknown",
 };
 
 /* clang-format off */

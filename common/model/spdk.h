@@ -11,14 +11,17 @@
 
 #include "slice.h"
 
-/* What a request waits for while the object at work is in a state. */
+/* What a request waits for, as a rule according to the state of the object at work. */
 enum layer {
 	LAYER_NETWORK, /* the connection: its send queue, or the wire */
 	LAYER_BUFFER,  /* a free data buffer */
 	LAYER_HOST,    /* data from the host */
 	LAYER_TARGET,  /* the target itself, and states that are in no row */
+	LAYER_BELOW,   /* what the target has passed the I/O on to, when the trace does not show that */
 	LAYER_BDEV,    /* a block device or its module */
 	LAYER_DRIVE,   /* an NVMe drive, or a remote subsystem as one */
+	LAYER_REPLY,   /* the end of its reply, which the target has passed to the socket */
+	LAYER_UNKNOWN, /* the time before the first entry */
 	LAYERS
 };
 
