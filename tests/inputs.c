@@ -274,6 +274,24 @@ static void held_ended(void)
 	}
 }
 
+/* Slices that all begin at the same time, in the reverse order of their ends. */
+static void falling(void)
+{
+	for (int i = 0; i < n; i++)
+		reactor(n - i, "OFF_CPU", n - i);
+}
+
+/* Entries whose arguments are none of the many of the first one. */
+static void absent(void)
+{
+	json("{'tsc':1,'us':0.000,'lcore':0,'tpoint':'A','object':{'id':'r0','value':'0x7'},'args':{'a':0");
+	for (int i = 0; i < n / 2; i++)
+		json(",'a%d':0", i);
+	json("}}\n");
+	for (int i = 1; i < n / 8; i++)
+		line(i, "B", "r0", i, 7, "", "'u':1,'v':2,'w':3,'x':4,'y':5,'z':6");
+}
+
 static void buffers(void)
 {
 	static const char *const begin[] = {"TCP_REQ_NEW", "TCP_REQ_NEED_BUFFER", "TCP_REQ_EXECUTING"};
@@ -468,15 +486,15 @@ static void notes(void)
 static const struct {
 	const char *name;
 	void (*print)(void);
-} table[] = {KIND(adds),        KIND(adds_here),    KIND(names_here), KIND(owned),        KIND(reverse),
-	     KIND(owner_lines), KIND(descriptions), KIND(fields),     KIND(alive),        KIND(nested),
-	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
-	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
-	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
-	     KIND(groups),      KIND(owners),       KIND(reconnects), KIND(related),      KIND(below),
-	     KIND(arguments),   KIND(members),      KIND(escapes),    KIND(deep),         KIND(rows),
-	     KIND(row),         KIND(tpoints),      KIND(entries),    KIND(string),       KIND(strings),
-	     KIND(owner),       KIND(names),        KIND(ring),       KIND(specs),        KIND(notes)};
+} table[] = {
+	KIND(adds),         KIND(adds_here), KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
+	KIND(descriptions), KIND(fields),    KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
+	KIND(kinds),        KIND(by_owner),  KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
+	KIND(objects_here), KIND(late),      KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
+	KIND(buffers),      KIND(falling),   KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
+	KIND(related),      KIND(below),     KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
+	KIND(rows),         KIND(row),       KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
+	KIND(owner),        KIND(names),     KIND(ring),       KIND(specs),       KIND(notes)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 
 #include "mem.h"
 #include "proto.h"
+#include "utf8.h"
 #include "wall.h"
 
 /* UUIDs of tracks count up from here. Another trace that is opened along with this one is unlikely to use them. */
@@ -12,6 +13,9 @@
 
 /* Short texts are copied with this constant size: buffers have room for it. */
 enum { SHORT = 16 };
+
+/* Bytes of a track's name, which is written again in each epoch: more than any that SPDK has. */
+enum { TRACK_NAME_MAX = 1024 };
 
 /* Room for a packet with a short event. */
 enum { SHORT_PACKET = 64 };
@@ -28,8 +32,10 @@ static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent
 	struct packets *p = context;
 	struct packets_track *track = mem_array(1, sizeof(*track));
 
-	*track = (struct packets_track){
-		.name = mem_copy(name), .parent = parent, .rank = rank, .is_counter = kind == WRITER_COUNTER};
+	*track = (struct packets_track){.name = mem_copy(utf8_piece(name, TRACK_NAME_MAX)),
+					.parent = parent,
+					.rank = rank,
+					.is_counter = kind == WRITER_COUNTER};
 	for (unsigned i = 0; i < WRITER_VALUES; i++)
 		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);

@@ -73,10 +73,11 @@ void out_many_bytes(struct out *o, const void *p, size_t n)
 /* Piece by piece, because the bound for a long text is much more than it takes. */
 static size_t write_pieces(struct out *o, struct slice s, size_t factor, char *write(char *to, struct slice piece))
 {
+	enum { PIECE = 4096 };
 	size_t written = 0;
 
 	while (s.n) {
-		struct slice piece = utf8_piece(s);
+		struct slice piece = utf8_piece(s, PIECE);
 		char *to = out_room(o, factor * piece.n), *end = write(to, piece);
 
 		written += end - to;

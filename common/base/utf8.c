@@ -111,17 +111,17 @@ char *utf8_visible(char *to, struct slice s)
 	return to;
 }
 
-struct slice utf8_piece(struct slice s)
+struct slice utf8_piece(struct slice s, size_t max)
 {
-	enum { PIECE = 4096, LONGEST = 4 };
-	size_t n = PIECE;
+	enum { LONGEST = 4 };
+	size_t n = max;
 
-	if (s.n <= PIECE)
+	if (s.n <= max)
 		return s;
-	while (n > PIECE - LONGEST && utf8_continues(s.p[n]))
+	while (n > max - LONGEST && utf8_continues(s.p[n]))
 		n--;
 	/* no character has that many continuation bytes */
-	return (struct slice){s.p, n > PIECE - LONGEST ? n : PIECE};
+	return (struct slice){s.p, n > max - LONGEST ? n : max};
 }
 
 char *utf8_visible_copy(const char *text)

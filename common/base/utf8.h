@@ -39,8 +39,8 @@ size_t utf8_plain(struct slice s);
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);
 
-/* The first few thousand bytes of s, or all of them, cut between two characters. */
-struct slice utf8_piece(struct slice s);
+/* The first bytes of s, at most max (4 or more), cut between two characters. */
+struct slice utf8_piece(struct slice s, size_t max);
 
 /* A copy in the form of utf8_visible(), with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);

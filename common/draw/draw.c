@@ -53,10 +53,14 @@ static bool is_next(struct slice *rest, struct slice arg)
 	return true;
 }
 
-/* The same for any place before the first argument that is an object: the members of that have other names. */
+/*
+ * The same for any place before the first argument that is an object: the members of that have other names. Longer
+ * arguments than an entry of SPDK has are not searched: each line would cost their length.
+ */
 static bool is_among(struct slice args, struct slice arg)
 {
-	const char *p = args.n ? memmem(args.p, args.n, arg.p, arg.n) : NULL;
+	enum { SEARCHED = 4096 };
+	const char *p = args.n && args.n <= SEARCHED ? memmem(args.p, args.n, arg.p, arg.n) : NULL;
 
 	return p && p + arg.n < args.p + args.n && !memchr(args.p + 1, '{', p - args.p - 1) &&
 	       (p[-1] == '{' || p[-1] == ',') && (p[arg.n] == '}' || p[arg.n] == ',');

@@ -213,7 +213,7 @@ void tracks_finish(struct tracks *t)
 void tracks_free(struct tracks *t)
 {
 	for (size_t i = 0; i < t->num_lanes; i++)
-		free(t->lanes[i].all);
+		lanes_free(&t->lanes[i]);
 	free(t->lanes);
 	free(t->all);
 	map_free(&t->rows);
