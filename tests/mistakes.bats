@@ -294,6 +294,9 @@ T
 2 % milliseconds above 0 are expected % trace-merge --lag 0 lines
 2 % invalid option % trace-spans -l lifetimes lines
 2 % -j and -s exclude each other % trace-spans -j -s lines
+2 % --by 'age': life or to_reply is expected % trace-spans -n 5 --by age lines
+2 % --by is for -n; --open goes by age % trace-spans --by life lines
+2 % --by is for -n; --open goes by age % trace-spans --open -n 5 --by life lines
 2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines
 2 % -k '=write': KEY=GLOB is expected % trace-spans -k =write lines
 2 % microseconds above 0 are expected % trace-spans -m 0 lines

@@ -313,12 +313,12 @@ deep() {
     cat >want <<'L'
 type  bdev    object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
 read  Null0   r                    1        1.000     0.00    0.00   0.00   90.00  10.00   0.00   0.00
-write Nvme0n1 r                    1        2.000    15.00    0.00   0.00   10.00  25.00  50.00   0.00
+write Nvme0n1 r                    1        2.000     0.00    0.00   0.00   10.00  25.00  50.00  15.00
 L
     status_is 0 trace-latency --layers -g type -g bdev in
     diff want - <<<"$output"
     equal "$(trace-latency --layers -j in)" \
-        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.1000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.0000,"unknown":0.0000}}'
+        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.0000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.1000,"unknown":0.0000}}'
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {
@@ -485,7 +485,7 @@ L
     cat >want <<'L'
 0.000000000 s to 0.000004000 s
 type  object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
-write r                    1        2.000    15.00    0.00   0.00   10.00  25.00  50.00   0.00
+write r                    1        2.000     0.00    0.00   0.00   10.00  25.00  50.00  15.00
 
 0.000004000 s to 0.000008000 s
 type object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%

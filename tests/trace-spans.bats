@@ -40,7 +40,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":3.413,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":0.000,"unknown":0.000},"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"
@@ -67,12 +67,12 @@ L
     deep >in
     status_is 0 trace-spans in
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
-       100.000       11.500 r0       read        8 Nvme0n1            64 10.0.0.1:5/2             0 drive 43% network 30% bdev 17%
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
+       100.000       11.500 r0       read        8 Nvme0n1            64 10.0.0.1:5/2             0        9.100 drive 43% reply 21% bdev 17%
 L
     sed 's/"args":{"qd":3}/"args":{"qpair":{"ptr":"0x1","qid":7,"hostnqn":"nqn.2026-11.fleet:host-3"}}/' in >joined
     status_is 0 sh 'trace-spans joined | tail -n 1 | tr -s " "'
-    equal "$output" ' 100.000 11.500 r0 read 8 Nvme0n1 64 host-3/7 0 drive 43% network 30% bdev 17%'
+    equal "$output" ' 100.000 11.500 r0 read 8 Nvme0n1 64 host-3/7 0 9.100 drive 43% reply 21% bdev 17%'
 }
 
 # Spans, parents, children and self times once more, from the trace lines alone.
@@ -287,6 +287,55 @@ primes() {
 600'
 }
 
+# An NVMe/TCP request: the states that follow TCP_REQ_EXECUTING.
+request_at() { # NUMBER US [US TPOINT]...
+    local r=$1 us=$2
+    shift 2
+    object "r$r" "0x$r" '' "$us.000" TCP_REQ_NEW "$us.100" TCP_REQ_EXECUTING "$@"
+}
+
+# A write to the socket for it, from the queue to the end.
+written() { # NUMBER REQUEST US US US
+    object "s$1" "0x9$1" "\"related\":\"r$2\",\"args\":{\"ctx\":\"0x$2\"}" "$3" SOCK_REQ_QUEUE "$4" SOCK_REQ_PEND "$5" SOCK_REQ_COMPLETE
+}
+
+@test "the time after the reply was passed to the socket is a layer of its own" {
+    {
+        # before v24.05: from TCP_REQ_TRANSFER_C2H on
+        request_at 1 100 103.000 TCP_REQ_TRANSFER_C2H 108.000 TCP_REQ_COMPLETED
+        # data in two parts, and the status: from the start of the last write on. That of an R2T is not the reply.
+        request_at 2 200 201.000 TCP_REQ_AWAIT_R2T_ACK 203.000 TCP_REQ_TRANSFER_C2H 218.000 TCP_REQ_COMPLETED
+        written 1 2 200.900 201.200 201.500
+        written 2 2 202.900 205.000 205.000
+        written 3 2 205.000 210.000 210.000
+        written 4 2 211.000 212.000 217.000
+        # without a reply; over RDMA, where a state ends when it has been sent
+        request_at 5 500 507.000 TCP_REQ_COMPLETED
+        object r6 0x66 '' 600.000 RDMA_REQ_NEW 601.000 RDMA_REQ_COMPLETING_C2H 604.000 RDMA_REQ_COMPLETED
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c 'select(.id[:1] == \"r\") | [.id, .life, .to_reply, .layers.reply, .layers.network, .layers.host]' | sort"
+    plain <<<"$output" | diff - <(cat <<'L'
+["r1",8,3,5,0,0]
+["r2",18,11,7,8.7,1.4]
+["r5",7,7,0,0,0]
+["r6",4,4,0,3,0]
+L
+    )
+    # whichever object is at work
+    status_is 0 sh "trace-spans -j -k id=r2 in | jq -c .self"
+    plain <<<"$output" | diff - <(echo '{"r":4.3,"s":13.7}')
+    # the slowest are those with the longest time to their reply, unless the life is asked for
+    ids() { trace-spans -q -j -k id='r*' "$@" in | jq -r .id | tr '\n' ' '; }
+    equal "$(ids -n 3)" 'r2 r5 r6 '
+    equal "$(ids -n 3 --by to_reply)" 'r2 r5 r6 '
+    equal "$(ids -n 3 --by life)" 'r2 r1 r5 '
+    equal "$(ids -m 5)" 'r1 r2 r5 '
+    # after the reply, zero copy releases its buffer
+    request_at 3 300 303.000 TCP_REQ_TRANSFER_C2H 304.000 TCP_REQ_COMPLETED 304.100 TCP_REQ_AWAIT_ZCPY_RLS 305.000 TCP_REQ_COMPLETED >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .life, .to_reply, .layers.reply]'"
+    equal "$(plain <<<"$output")" '["r3",5,3,2]'
+}
+
 @test "-k, -t and -w choose spans" {
     primes >in
     ids() { trace-spans -q -j "$@" in | jq -r .id | tr '\n' ' '; }
@@ -341,8 +390,8 @@ L
     } | merged >in
     status_is 0 trace-spans -q -s -k id=r0 in
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
-         1.000       70.200 r0       -           - -                   - x                        0 network 43% buffer 28% host 28%
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
+         1.000       70.200 r0       -           - -                   - x                        0       70.200 network 43% buffer 28% host 28%
        0.000     0       1.000 x            TCP_REQ_NEW              r0                  -     -
        0.100     0       1.100 x            TCP_REQ_NEED_BUFFER      r0              0.100     -
       20.000 *   0      21.100 x            TCP_REQ_TX_H_TO_C        r0             20.100     -
@@ -479,8 +528,8 @@ parts() {
     status_is 0 trace-spans -s in
     equal "$stderr" ''
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE SHARES
-       100.000      230.000 r0       read        8 -                  64 -                        0 bdev 95% target 5% (off_cpu 78% irq 3% disk 87%)
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
+       100.000      230.000 r0       read        8 -                  64 -                        0      230.000 bdev 95% target 5% (off_cpu 78% irq 3% disk 87%)
        0.000     0     100.000 -            TCP_REQ_NEW              r0                  -     -
        1.000     0     101.000 -            BDEV_IO_START            i0(r0)              -     8 type=1 ctx=0x10 offset=64
        1.000     0     102.000 -            TCP_REQ_EXECUTING        r0              2.000     -

@@ -55,6 +55,12 @@ static bool write_life(struct print *p, struct out *out, const struct span *s)
 	return write_us(out, s->last - s->first);
 }
 
+static bool write_to_reply(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_us(out, span_to_reply(s));
+}
+
 static bool write_source(struct print *p, struct out *out, const struct span *s)
 {
 	return s->source != MAP_NONE && write_string(out, p->spans->sources.all[s->source]);
@@ -274,12 +280,12 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},           {"us", write_first},    {"life", write_life},     {"source", write_source},
-	{"lcore", write_lcore},       {"id", write_id},       {"value", write_value},   {"parent", write_parent},
-	{"children", write_children}, {"owner", write_owner}, {"poller", write_poller}, {"io", write_io},
-	{"states", write_states},     {"self", write_self},   {"layers", write_layers}, {"off_cpu", write_off_cpu},
-	{"irq", write_irq},           {"disk", write_disk},   {"args", write_args},     {"open", write_open},
-	{"cut", write_cut},           {"torn", write_torn},
+	{"tsc", write_tsc},         {"us", write_first},          {"life", write_life},   {"to_reply", write_to_reply},
+	{"source", write_source},   {"lcore", write_lcore},       {"id", write_id},       {"value", write_value},
+	{"parent", write_parent},   {"children", write_children}, {"owner", write_owner}, {"poller", write_poller},
+	{"io", write_io},           {"states", write_states},     {"self", write_self},   {"layers", write_layers},
+	{"off_cpu", write_off_cpu}, {"irq", write_irq},           {"disk", write_disk},   {"args", write_args},
+	{"open", write_open},       {"cut", write_cut},           {"torn", write_torn},
 };
 
 void print_json(struct print *p, struct out *to, const struct span *s)
@@ -412,8 +418,9 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 
 void print_header(struct out *out)
 {
-	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %s\n", US, "US", LIFE, "LIFE", ID, "ID", TYPE, "TYPE",
-		   BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", "SHARES");
+	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "LIFE", ID, "ID", TYPE,
+		   "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", LIFE, "TO_REPLY",
+		   "SHARES");
 }
 
 static unsigned percent_of(uint64_t ns, uint64_t life)
@@ -481,6 +488,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	put_us(p, out, s->first, US);
 	put_us(p, out, s->last - s->first, LIFE);
 	put_what(p, out, s);
+	put_us(p, out, span_to_reply(s), LIFE);
 	put_shares(out, s, p->self.layers);
 	put_overlap_shares(out, s, &p->overlaps);
 	put_flags(out, s);

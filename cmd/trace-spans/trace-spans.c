@@ -22,6 +22,8 @@
 
 static struct {
 	bool all, json, open, story, quiet;
+	bool by_life;   /* what -n goes by; else the time to the reply */
+	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
 	struct choose choose;
 } opt;
@@ -61,6 +63,12 @@ static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 	return !opt.choose.keys.n || choose_keys(&opt.choose, &t->print, s);
 }
 
+static void rank_span(struct trace_spans *t, const struct span *s, uint64_t ns)
+{
+	if (ranking_wants(&t->ranking, ns))
+		ranking_add(&t->ranking, ns, text_of(t, s, opt.open));
+}
+
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
@@ -70,13 +78,15 @@ static void print_span(void *context, const struct span *s)
 		causes_end(&t->story.causes, s);
 	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(t, s, ns))
 		return;
-	if (!opt.open && !opt.slowest) {
+	if (opt.open) {
+		rank_span(t, s, ns);
+	} else if (!opt.slowest) {
 		out_slice(&t->out, text_of(t, s, false));
-	} else if (!opt.open && (s->open || s->cut)) {
+	} else if (s->open || s->cut) {
 		t->in_flight += s->open;
 		t->cut_off += !s->open;
-	} else if (ranking_wants(&t->ranking, ns)) {
-		ranking_add(&t->ranking, ns, text_of(t, s, opt.open));
+	} else {
+		rank_span(t, s, opt.by_life ? ns : span_to_reply(s));
 	}
 }
 
@@ -155,11 +165,12 @@ static void add_owner(const char *argument)
 
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
+	{0, "by", "KEY", "-n goes by this time of a span: to_reply (unless given) or life", .text = &opt.by},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
-	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
+	{'n', "slowest", "N", "only the N slowest spans, the slowest first; see --by", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
@@ -188,6 +199,11 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
+	opt.by_life = opt.by && strcmp(opt.by, "life") == 0;
+	if (opt.by && !opt.by_life && strcmp(opt.by, "to_reply") != 0)
+		cli_usage("--by '%s': life or to_reply is expected", opt.by);
+	if (opt.by && (!opt.slowest || opt.open))
+		cli_usage("--by is for -n; --open goes by age");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");

@@ -6,7 +6,17 @@
 struct division {
 	struct self_time *self;
 	const struct spans *spans;
+	uint64_t reply; /* ns: the start of the first reply, of those of the objects above and of this one */
 };
+
+/* Counts a time in a state. All that is after the start of a reply belongs to it. */
+static void count_layer(struct division *m, enum layer layer, uint64_t from, uint64_t to)
+{
+	uint64_t reply = m->reply < from ? from : m->reply < to ? m->reply : to;
+
+	m->self->layers[layer] += reply - from;
+	m->self->layers[LAYER_REPLY] += to - reply;
+}
 
 /* Counts a time in which no child is at work. */
 static void count(struct division *m, const struct span *s, uint64_t from, uint64_t to)
@@ -18,7 +28,7 @@ static void count(struct division *m, const struct span *s, uint64_t from, uint6
 	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 
-		m->self->layers[spans_tpoint(m->spans, s->states[i].state)->layer] += end - from;
+		count_layer(m, spans_tpoint(m->spans, s->states[i].state)->layer, from, end);
 		from = end;
 	}
 }
@@ -52,7 +62,9 @@ static uint64_t advance(struct division *m, const struct span *s, const struct s
 static void divide(struct division *m, const struct span *s, uint64_t from, uint64_t to)
 {
 	const struct span *active = NULL;
+	uint64_t reply = m->reply;
 
+	m->reply = s->reply < reply ? s->reply : reply;
 	m->self->has[s->type] = true;
 	for (struct span *child = s->child; child && child->first < to; child = child->next) {
 		m->self->has[child->type] = true;
@@ -64,11 +76,12 @@ static void divide(struct division *m, const struct span *s, uint64_t from, uint
 		active = child;
 	}
 	advance(m, s, &active, from, to);
+	m->reply = reply;
 }
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s)
 {
-	struct division m = {self, spans};
+	struct division m = {self, spans, UINT64_MAX};
 
 	*self = (struct self_time){};
 	divide(&m, s, s->first, s->last);

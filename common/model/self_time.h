@@ -5,6 +5,7 @@
  *
  * An object is at work from its first to its last entry, but only while its parent is. If several
  * children are at work at once, the moment belongs to the one that started last.
+ * Its layer is that of the object's state; but after the start of a reply it is LAYER_REPLY.
  */
 #ifndef SELF_TIME_H
 #define SELF_TIME_H

@@ -41,6 +41,7 @@ struct span {
 	uint64_t number, value;     /* of the object */
 	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
 	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
+	uint64_t reply;             /* ns: the start of the last part of its reply; UINT64_MAX: none so far */
 	uint32_t source;            /* in sources; MAP_NONE: the line has none */
 	uint64_t lcore, last_lcore; /* of its first and its last entry */
 	/*
@@ -73,6 +74,12 @@ struct span {
 	struct out kept;     /* bytes; empty when the span starts */
 	void *tool;          /* see spans.tool_size */
 };
+
+/* ns from its first entry to its reply, or to its last entry if it has none. */
+static inline uint64_t span_to_reply(const struct span *s)
+{
+	return (s->reply < s->last ? s->reply : s->last) - s->first;
+}
 
 /* The texts of a span, as written in JSON between quotes, or as a value for args. */
 static inline struct slice span_parent(const struct span *s)

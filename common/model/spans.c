@@ -53,6 +53,7 @@ static struct span *new_span(struct spans *spans)
 			   .cap = s->cap,
 			   .kept = s->kept,
 			   .text = s->text,
+			   .reply = UINT64_MAX,
 			   .tool = s + 1};
 	return s;
 }
@@ -118,6 +119,13 @@ static bool may_add(const struct span *parent, const struct span *s)
 	return levels < SPANS_DEPTH && parent->num_children < SPANS_CHILDREN;
 }
 
+/* lib/nvmf/tcp.c sends the parts of a long reply, and then its status, one after the other. */
+static void extend_reply(const struct spans *spans, struct span *s, const struct span *child)
+{
+	if (s->reply < child->first && spans_tpoint(spans, child->states[0].state)->kind == SPDK_SOCKET_WRITE)
+		s->reply = child->first;
+}
+
 /* Adds a child after those that started before it or with it. */
 static void add_child(struct spans *spans, struct span *parent, struct span *s)
 {
@@ -139,6 +147,7 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 	if (!s->next)
 		parent->last_child = s;
 	s->parent = parent;
+	extend_reply(spans, parent, s);
 	parent->num_children++;
 	for (struct span *up = parent; up; up = up->parent, height++)
 		up->height = up->height > height ? up->height : height;
@@ -252,6 +261,8 @@ static void move_to(struct spans *spans, struct span *s, const struct traceline 
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
 		      uint32_t state)
 {
+	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
+
 	if (s->n == SPANS_STATES) {
 		/* the current state is worth more than the one before it */
 		s->n--;
@@ -264,7 +275,9 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	s->last = ns;
 	s->expected = false;
 	s->torn |= is_torn(line, text);
-	io_args_read(&s->io, spans_tpoint(spans, state), line);
+	if (tpoint->replies)
+		s->reply = ns;
+	io_args_read(&s->io, tpoint, line);
 }
 
 /* Ends the span of the previous object at an address, unless it is queued to end. */

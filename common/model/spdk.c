@@ -20,7 +20,7 @@ static const struct spdk_tpoint tpoints[] = {
 	{"TCP_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
 	{"TCP_REQ_AWAIT_R2T_ACK", .layer = LAYER_HOST},
 	{"TCP_REQ_TX_H_TO_C", .layer = LAYER_HOST},
-	{"TCP_REQ_TRANSFER_C2H", .layer = LAYER_NETWORK},
+	{"TCP_REQ_TRANSFER_C2H", .layer = LAYER_NETWORK, .replies = true},
 	{"TCP_REQ_WAIT_ZCPY_START", .layer = LAYER_BDEV},
 	{"TCP_REQ_WAIT_ZCPY_CMT", .layer = LAYER_BDEV},
 	{"TCP_REQ_AWAIT_ZCPY_RLS", .layer = LAYER_BDEV},

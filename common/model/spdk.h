@@ -74,6 +74,7 @@ struct spdk_tpoint {
 		const char *arg, *letters;
 	} parent;
 	const char *state; /* the argument with the state that is entered */
+	bool replies;      /* the object has passed its reply to the socket */
 };
 
 /* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */
