@@ -106,6 +106,11 @@ bool lifecycle_is_final(const struct lifecycle *l, const struct object *object)
 	return ended == use->left ? use->final_by_name : ended > use->left;
 }
 
+bool lifecycle_has_ended(const struct lifecycle *l, const struct object *object, uint64_t ns)
+{
+	return object->last < ns && l->uses[object->use].final_by_name && lifecycle_is_final(l, object);
+}
+
 static void enter(struct lifecycle *l, struct object *object, uint32_t state)
 {
 	object->state = state;

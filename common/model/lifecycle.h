@@ -125,6 +125,12 @@ void lifecycle_end(struct lifecycle *l);
  */
 bool lifecycle_is_final(const struct lifecycle *l, const struct object *object);
 
+/*
+ * Whether an object had ended before ns. The name of its state has to say so, too: where a trace lacks the entries of
+ * later states, lives also end in those in which objects are at work.
+ */
+bool lifecycle_has_ended(const struct lifecycle *l, const struct object *object, uint64_t ns);
+
 void lifecycle_free(struct lifecycle *l);
 
 #endif

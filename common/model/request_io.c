@@ -71,7 +71,9 @@ static void add_nvme(struct request_io *io, const struct span *s, bool alone)
 /* top: the kinds, of those that count once on the way down, that have not occurred so far. */
 enum top { BDEV = 1, NVME = 2 };
 
-static void walk(struct request_io *io, const struct spans *spans, const struct span *s, unsigned top, unsigned level)
+/* written: what was written to the socket */
+static void walk(struct request_io *io, struct io_args *written, const struct spans *spans, const struct span *s,
+		 unsigned top, unsigned level)
 {
 	switch (spans_tpoint(spans, s->states[0].state)->kind) {
 	case SPDK_BDEV_IO:
@@ -87,7 +89,7 @@ static void walk(struct request_io *io, const struct spans *spans, const struct 
 	case SPDK_SOCKET_WRITE:
 		/* those further down are on another connection: a remote drive's */
 		if (level <= 1)
-			add(&io->args, &s->io, IO_BYTES);
+			add(written, &s->io, IO_BYTES);
 		break;
 	case SPDK_SCSI_TASK:
 		add(&io->args, &s->io, IO_BYTES);
@@ -96,15 +98,19 @@ static void walk(struct request_io *io, const struct spans *spans, const struct 
 		break;
 	}
 	for (const struct span *child = s->child; child; child = child->next)
-		walk(io, spans, child, top, level + 1);
+		walk(io, written, spans, child, top, level + 1);
 }
 
 void request_io_read(struct request_io *io, const struct spans *spans, const struct span *s)
 {
+	struct io_args written = {};
+
 	io->bdev.fd = OUT_MEMORY;
 	io->bdev.len = 0;
 	*io = (struct request_io){.bdev = io->bdev};
-	walk(io, spans, s, BDEV | NVME, 0);
+	walk(io, &written, spans, s, BDEV | NVME, 0);
+	/* the data of SCSI tasks, not their responses */
+	keep_first(&io->args, &written, IO_BYTES);
 	if (io_args_has(&io->args, IO_TYPE))
 		io->type = spdk_bdev_type(io->args.values[IO_TYPE]);
 	if (io_args_has(&io->args, IO_CPL))

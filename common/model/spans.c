@@ -168,14 +168,15 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 	out_u64(out, s->number);
 }
 
-/* Stores the texts of the first entry, parent first. */
-static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line, const struct span *parent)
+/* Stores the texts of the first entry, parent first. related: the id of its parent, or empty. */
+static void keep_texts(struct spans *spans, struct span *s, const struct traceline *line, struct slice related,
+		       const struct span *parent)
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, s->states[0].state);
 	struct slice bdev = tpoint->bdev ? traceline_string(traceline_arg(line, tpoint->bdev)) : (struct slice){"", 0};
 
-	if (line->related.p)
-		out_slice(&s->text, line->related);
+	if (related.p)
+		out_slice(&s->text, related);
 	else if (parent)
 		spans_write_id(&s->text, spans, parent);
 	s->parent_n = s->text.len;
@@ -199,16 +200,26 @@ static void keep_texts(struct spans *spans, struct span *s, const struct traceli
 static void find_parent(struct spans *spans, struct span *s, const struct traceline *line, bool first)
 {
 	struct object *related = lifecycle_related(&spans->lifecycle, line);
-	struct span *parent = related ? span_of(spans, related) : NULL;
+	struct slice id = line->related;
+	struct span *parent;
 
-	if (first && !line->related.p) {
+	/*
+	 * SPDK knows the object only by its address, and the memory of one that has ended may be used for something
+	 * that the trace does not have: iscsi_get_pdu() for responses.
+	 */
+	if (related && lifecycle_has_ended(&spans->lifecycle, related, s->last)) {
+		related = NULL;
+		id = (struct slice){};
+	}
+	parent = related ? span_of(spans, related) : NULL;
+	if (first && !id.p) {
 		struct object *linked = lifecycle_linked(&spans->lifecycle, &spans->lifecycle.all[s->object], line);
 
 		parent = linked ? span_of(spans, linked) : NULL;
 	}
 	if (first) {
-		s->has_parent = line->related.p || parent;
-		keep_texts(spans, s, line, parent);
+		s->has_parent = id.p || parent;
+		keep_texts(spans, s, line, id, parent);
 	}
 	if (parent)
 		add_child(spans, parent, s);
