@@ -253,6 +253,16 @@ L
     equal "$(plain <<<"$output")" '["p0",["t0","s0","s1"]]'
 }
 
+@test "commands to a fabric have a type of their own on all queues" {
+    {
+        object p0 0x10 '"args":{"cid":0,"opc":127}' 1.000 NVME_TCP_SUBMIT 2.000 NVME_TCP_COMPLETE
+        object p1 0x20 '"args":{"cid":0,"opc":6}' 3.000 NVME_TCP_SUBMIT 4.000 NVME_TCP_COMPLETE
+        object p2 0x30 '"poller":"q01","args":{"cid":0,"opc":127}' 5.000 NVME_TCP_SUBMIT 6.000 NVME_TCP_COMPLETE
+    } >in
+    status_is 0 sh "trace-spans -j in | jq -r .io.type"
+    equal "$(tr '\n' , <<<"$output")" 'fabrics,nvme admin,fabrics,'
+}
+
 @test "a span that is not whole says so, and is not ranked" {
     {
         # its creation is before the first line; another's was overwritten

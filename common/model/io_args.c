@@ -29,7 +29,7 @@ const char *io_args_add_command(struct io_args *io, struct slice poller)
 {
 	uint64_t opcode = io->values[IO_OPC];
 
-	if (is_admin(poller))
+	if (is_admin(poller) && !(io_args_has(io, IO_OPC) && opcode == NVME_FABRICS))
 		return "nvme admin";
 	if (!io_args_has(io, IO_OPC))
 		return NULL;

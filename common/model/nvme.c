@@ -25,6 +25,7 @@ static const struct {
 	[0x79] = {"zone management send", false},
 	[0x7a] = {"zone management receive", false},
 	[0x7d] = {"zone append", true},
+	[NVME_FABRICS] = {"fabrics", false},
 };
 
 /* Status code types are in the upper byte. */

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The opcode of commands to a fabric, such as connect, on all queues. */
+enum { NVME_FABRICS = 0x7f };
+
 /* The name of an I/O command, the same as that of the bdev I/O type if there is one. NULL: it has none. */
 const char *nvme_io_command(uint64_t opcode);
 
