@@ -68,6 +68,30 @@ may_fail() { # COMMAND...
     ! command -v usdt-gen >/dev/null || may_fail usdt-gen -f in 2>&1 >/dev/null | no_controls
 }
 
+@test "no message has a control character of a file's name" {
+    local odd=$'a\e[2J\n\xe2\x80\xae'
+    printf 'x\n{"tsc":\n' >"$odd"
+    mkdir "$odd.d"
+    for tool in $(filters); do
+        for file in "$odd" "$odd.d" "$odd.none"; do
+            run "$tool" "$file"
+            no_controls <<<"$output"
+            [[ $status = 0 || $output == *'a\x1b[2J\x0a\xe2\x80\xae'* ]]
+        done
+    done
+}
+
+@test "characters that hide or reorder text are seen" {
+    for c in 00ad 061c 200b 200f 2028 202e 2066 feff; do
+        line_of "a\\u${c}b" >lines
+        for tool in trace-join 'trace-join -s' 'trace-spans -q -a -s' 'trace-latency -q -g owner'; do
+            # shellcheck disable=SC2086 # they are words
+            may_fail $tool lines | LC_ALL=C grep -a -P "$(printf "\\u$c" | od -An -tx1 | sed 's/ /\\x/g')" && return 1
+        done
+    done
+    trace-join lines | grep -qF 'a\xef\xbb\xbfb'
+}
+
 @test "a host NQN that imitates probe lines, lifetime lines and fields is a name" {
     add='nvmf_poll_group_add_qpair: tsc=0x1, qpair=0x10, thread=0x1'
     for name in "x', tsc=0x9, qpair=0x99, subnqn='y" "x\\n$add" "x\\', hostnqn=\\'y" "', begin=0, ptr=0x99, a='" '"}' "x\\\\"; do

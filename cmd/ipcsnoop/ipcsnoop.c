@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "counts.h"
+#include "io.h"
 #include "ipcsnoop.skel.h"
 #include "print.h"
 #include "quantize.h"
@@ -135,7 +136,7 @@ static void start(void *context)
 	if (!opt.json && !opt.counts_only && !opt.interval)
 		print_line(&s->printer, NULL);
 	if (opt.recorder.command)
-		cli_notice(opt.recorder.quiet, "started %s, pid %d", opt.recorder.command[0], s->recorder.pid);
+		cli_notice(opt.recorder.quiet, "started %s, pid %d", io_name(opt.recorder.command[0]), s->recorder.pid);
 	else if (opt.name)
 		cli_notice(opt.recorder.quiet, "tracing processes named %s: %" PRIu32 ", and those that start later",
 			   opt.name, __atomic_load_n(&s->bpf->bss->num_followed, __ATOMIC_SEQ_CST));
@@ -161,7 +162,7 @@ static void note_status(void *context)
 	const struct ipcsnoop *s = context;
 	int status = s->recorder.command.status, number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	bool quiet = opt.recorder.quiet;
-	const char *name = opt.recorder.command[0];
+	const char *name = io_name(opt.recorder.command[0]);
 
 	if (!number)
 		cli_notice(quiet, "%s ended with status %d", name, WEXITSTATUS(status));

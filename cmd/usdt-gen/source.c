@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
 #include <stdlib.h>
@@ -10,13 +11,14 @@
 
 #include "io.h"
 #include "mem.h"
+#include "utf8.h"
 
 #define MACRO "SPDK_DTRACE_PROBE"
 
 /* The file that defines the macros. */
 #define DEFINITIONS "/spdk_internal/usdt.h"
 
-enum { MAX_SIZE = 16 << 20 }; /* of a source file */
+enum { MAX_SIZE = 16 << 20 }; /* of a source file; its message says so */
 
 static bool has_suffix(const char *path, const char *suffix)
 {
@@ -105,18 +107,26 @@ static void find_probes(struct usdt *u, bool *new_era)
 	}
 }
 
+static void complain(const char *path, const char *what)
+{
+	char *shown = utf8_visible_copy(path);
+
+	warnx("%s: %s", shown, what);
+	free(shown);
+}
+
 static int read_source(struct target *t, const FTSENT *entry, bool *new_era)
 {
 	struct target_file *f;
 	char *text;
 
 	if (entry->fts_statp->st_size > MAX_SIZE) {
-		warnx("%s: more than %d MiB, not searched", entry->fts_path, MAX_SIZE >> 20);
+		complain(entry->fts_path, "more than 16 MiB, not searched");
 		return -1;
 	}
 	text = read_file(entry->fts_path, entry->fts_statp->st_size);
 	if (!text) {
-		warn("%s", entry->fts_path);
+		complain(entry->fts_path, strerror(errno));
 		return -1;
 	}
 	if (!strstr(text, MACRO)) {
@@ -140,12 +150,12 @@ int source_read(struct target *t, const char *directory)
 	t->is_source = true;
 	t->name = mem_copy(slice_of(directory));
 	if (!tree) {
-		warn("%s", directory);
+		complain(directory, strerror(errno));
 		return -1;
 	}
 	while ((entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS) {
-			warnx("%s: %s", entry->fts_path, strerror(entry->fts_errno));
+			complain(entry->fts_path, strerror(entry->fts_errno));
 			result = -1;
 		} else if (entry->fts_info == FTS_F && !has_suffix(entry->fts_path, DEFINITIONS) &&
 			   (has_suffix(entry->fts_path, ".c") || has_suffix(entry->fts_path, ".h"))) {

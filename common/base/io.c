@@ -8,14 +8,36 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mem.h"
+#include "utf8.h"
+
 int io_open(const char *path)
 {
 	return strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
 }
 
+/* The visible form of a path. Messages may be many, so each is made once. */
+static const char *visible(const char *path)
+{
+	static struct name {
+		const char *path;
+		char *visible;
+	} * names;
+	static size_t n, cap;
+
+	for (size_t i = 0; i < n; i++)
+		if (names[i].path == path)
+			return names[i].visible;
+	names = mem_room(names, n, &cap);
+	names[n++] = (struct name){path, utf8_visible_copy(path)};
+	return names[n - 1].visible;
+}
+
 const char *io_name(const char *path)
 {
-	return strcmp(path, "-") ? path : "<stdin>";
+	if (strcmp(path, "-") == 0)
+		return "<stdin>";
+	return utf8_plain(slice_of(path)) == strlen(path) ? path : visible(path);
 }
 
 /* Whether the call that just failed is worth repeating; waits until it is. */

@@ -23,7 +23,7 @@
  */
 int io_open(const char *path);
 
-/* The operand's name in messages: "-" is <stdin>. */
+/* The operand's name in messages, as utf8_visible() writes it: "-" is <stdin>. The path must stay where it is. */
 const char *io_name(const char *path);
 
 /* Returns the number of bytes read, 0 at the end, -1 with errno. */

@@ -3,7 +3,9 @@
 
 #include <stdint.h>
 
+#include "count.h"
 #include "mem.h"
+#include "search.h"
 
 int utf8_length(struct slice s)
 {
@@ -57,11 +59,29 @@ bool utf8_is_ascii(struct slice s)
 	return !((tops | *words) & 0x8080808080808080);
 }
 
-static bool is_control(struct slice s, int length)
+/* The code point of a character of this length. */
+static unsigned decode(struct slice s, int length)
 {
 	const unsigned char *u = (const unsigned char *)s.p;
+	unsigned point = length == 1 ? u[0] : u[0] & 0x7f >> length;
 
-	return u[0] < 0x20 || u[0] == 0x7f || (length == 2 && u[0] == 0xc2 && u[1] < 0xa0);
+	for (int i = 1; i < length; i++)
+		point = point << 6 | (u[i] & 0x3f);
+	return point;
+}
+
+/* Whether a character does something else than being seen: control characters, and those that hide or reorder text. */
+static bool is_control(unsigned point)
+{
+	static const struct {
+		unsigned first, last;
+	} ranges[] = {
+		{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},     {0x200b, 0x200f},
+		{0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xe0000, 0xe007f},
+	};
+	size_t i = search_first(r, COUNT(ranges), ranges[r].last >= point);
+
+	return i < COUNT(ranges) && ranges[i].first <= point;
 }
 
 size_t utf8_plain(struct slice s)
@@ -96,7 +116,7 @@ char *utf8_visible(char *to, struct slice s)
 		if (!s.n)
 			break;
 		length = utf8_length(s);
-		visible = length > 0 && !is_control(s, length);
+		visible = length > 0 && !is_control(decode(s, length));
 		for (int i = length < 0 ? -length : length; i > 0; i--, s.p++, s.n--) {
 			if (visible) {
 				*to++ = *s.p;

@@ -34,7 +34,7 @@ size_t utf8_plain(struct slice s);
 
 /*
  * Writes the bytes as a terminal may show them, and returns the end: each byte of a control
- * character (C0, DEL, C1) and of invalid UTF-8 becomes \xHH. Takes at most UTF8_VISIBLE(n) bytes.
+ * character (C0, DEL, C1), of one that hides or reorders text, and of invalid UTF-8 becomes \xHH. Takes at most UTF8_VISIBLE(n) bytes.
  */
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);

@@ -64,7 +64,7 @@ int command_cannot_run(const char *name)
 {
 	int status = errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
 
-	warn("%s", name);
+	warn("%s", io_name(name));
 	return status;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "io.h"
 #include "signals.h"
 
 enum { READER_MS = 50 }; /* between two attempts to open a pipe without a reader */
@@ -26,16 +27,16 @@ static int wait_for_reader(const char *path, int flags, bool quiet)
 	int fd;
 
 	signals_catch(before);
-	cli_notice(quiet, "%s: a pipe: waits for a process that reads from it", path);
+	cli_notice(quiet, "%s: a pipe: waits for a process that reads from it", io_name(path));
 	do {
 		signals_poll(NULL, 0, READER_MS);
 		fd = open(path, flags);
 	} while (fd < 0 && errno == ENXIO && !signals_caught());
 	signals_restore(before);
 	if (fd < 0 && signals_caught())
-		warnx("%s: no process has opened this pipe to read from it", path);
+		warnx("%s: no process has opened this pipe to read from it", io_name(path));
 	else if (fd < 0)
-		warn("%s", path);
+		warn("%s", io_name(path));
 	return fd;
 }
 
@@ -54,9 +55,9 @@ static int open_path(const char *path, bool quiet)
 	if (fd < 0 && errno == ENXIO && is_pipe(path))
 		fd = wait_for_reader(path, (flags & ~O_CREAT) | O_NONBLOCK, quiet);
 	else if (fd < 0 && errno == ELOOP)
-		warnx("%s: a symbolic link, which root does not follow here: name the file itself", path);
+		warnx("%s: a symbolic link, which root does not follow here: name the file itself", io_name(path));
 	else if (fd < 0)
-		warn("%s", path);
+		warn("%s", io_name(path));
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	return fd;
@@ -86,6 +87,6 @@ int output_close(struct out *out, const char *path)
 		return cli_close(out, EXIT_SUCCESS);
 	if (out_close(out) == 0)
 		return EXIT_SUCCESS;
-	warn("%s", path);
+	warn("%s", io_name(path));
 	return EXIT_FAILURE;
 }
