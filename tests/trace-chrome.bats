@@ -36,7 +36,7 @@ check_format() {
     jq -e '
         def place: (.pid | type == "number" and . >= 1) and (.tid | type == "number" and . >= 1);
         def event: place and (.ts | type == "number" and . >= 0) and (.name | type == "string");
-        .displayTimeUnit == "ns" and (.traceEvents | map(
+        (.traceEvents | map(
             (.args == null or (.args | type == "object")) and
             if .ph == "M" then .pid >= 1 and (.name | inside("process_name process_sort_index thread_name thread_sort_index"))
             elif .ph == "i" then event and .s == "t"
@@ -97,7 +97,7 @@ pictures() { # FILE [OPTION]...
     requests >in
     status_is 0 trace-chrome in
     equal "$stderr" ''
-    equal "$(sed -n 1,6p <<<"$output")" '{"displayTimeUnit":"ns","traceEvents":[
+    equal "$(sed -n 1,6p <<<"$output")" '{"traceEvents":[
 {"ph":"M","pid":1,"name":"process_name","args":{"name":"SPDK"}},
 {"ph":"M","pid":1,"name":"process_sort_index","args":{"sort_index":0}},
 {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"lcore 0 app"}},

@@ -314,7 +314,7 @@ struct writer chrome_start(struct chrome *c, struct out *out, const struct inter
 	c->out = out;
 	c->states = states;
 	c->full_name.fd = c->name.fd = c->arrows.fd = OUT_MEMORY;
-	out_text(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+	out_text(out, "{\"traceEvents\":[");
 	return w;
 }
 
