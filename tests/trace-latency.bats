@@ -22,7 +22,7 @@ microseconds() {
 
 # FROM>TO:COUNT:MEAN for each row, of JSON lines on standard input.
 rows() {
-    plain | jq -r '"\(if .life then "life" else .from + ">" + .to end):\(.count):\(.mean)"' | tr '\n' ' '
+    plain | jq -r '"\(if .life then "life" elif .to_reply then "to_reply" else .from + ">" + .to end):\(.count):\(.mean)"' | tr '\n' ' '
 }
 
 # Two requests at one address, one at another; the last one is in work at the end.
@@ -263,7 +263,7 @@ deep() {
 @test "-r goes through the whole chain of related objects" {
     deep >in
     equal "$(trace-latency -jr in | jq -c 'select(.object == "r")' | rows)" \
-        'life:2:1.5 NVME_TCP_SUBMIT>NVME_TCP_COMPLETE:1:1 BDEV_IO_DONE>TCP_REQ_COMPLETED:1:0.8 TCP_REQ_TRANSFER_C2H>TCP_REQ_COMPLETED:1:0.3 BDEV_NVME_IO_START>NVME_TCP_SUBMIT:1:0.2 TCP_REQ_NEW>BDEV_IO_START:2:0.1 BDEV_IO_DONE>TCP_REQ_TRANSFER_C2H:1:0.1 BDEV_IO_START>BDEV_IO_DONE:1:0.1 BDEV_IO_START>BDEV_NVME_IO_START:1:0.1 BDEV_NVME_IO_DONE>BDEV_IO_DONE:1:0.1 NVME_TCP_COMPLETE>BDEV_NVME_IO_DONE:1:0.1 '
+        'life:2:1.5 to_reply:1:1.7 NVME_TCP_SUBMIT>NVME_TCP_COMPLETE:1:1 BDEV_IO_DONE>TCP_REQ_COMPLETED:1:0.8 TCP_REQ_TRANSFER_C2H>TCP_REQ_COMPLETED:1:0.3 BDEV_NVME_IO_START>NVME_TCP_SUBMIT:1:0.2 TCP_REQ_NEW>BDEV_IO_START:2:0.1 BDEV_IO_DONE>TCP_REQ_TRANSFER_C2H:1:0.1 BDEV_IO_START>BDEV_IO_DONE:1:0.1 BDEV_IO_START>BDEV_NVME_IO_START:1:0.1 BDEV_NVME_IO_DONE>BDEV_IO_DONE:1:0.1 NVME_TCP_COMPLETE>BDEV_NVME_IO_DONE:1:0.1 '
     equal "$(trace-latency -jr in | jq -c 'select(.object == "N")' | rows)" \
         'life:1:1.3 NVME_TCP_SUBMIT>NVME_TCP_COMPLETE:1:1 BDEV_NVME_IO_START>NVME_TCP_SUBMIT:1:0.2 NVME_TCP_COMPLETE>BDEV_NVME_IO_DONE:1:0.1 '
     # a part of a split I/O names what it is a part of by address only
@@ -497,8 +497,8 @@ L
 "
     equal "$(trace-latency --layers -j -i 0.000004 in | jq -c '[.begin, .end, .count, .mean]' | plain | tr '\n' ' ')" '[0,4,1,2] [4,8,1,1] '
     # transitions belong to the intervals in which they end, and to the group that is known then
-    equal "$(trace-latency -jq -i 0.0000011 -g type -g status in | jq -c 'select(.object == "r") | [.begin, .group[], (.life // .from), .count]' | plain | tr '\n' ' ')" \
-        '[2.2,"write","success",true,1] [2.2,"write","success","TCP_REQ_NEW",1] [2.2,"write","success","TCP_REQ_TRANSFER_C2H",1] [4.4,"read",null,true,1] [4.4,"read",null,"TCP_REQ_NEW",1] '
+    equal "$(trace-latency -jq -i 0.0000011 -g type -g status in | jq -c 'select(.object == "r") | [.begin, .group[], (.life // .from), .count, .to_reply // empty]' | plain | tr '\n' ' ')" \
+        '[2.2,"write","success",true,1] [2.2,"write","success",null,1,true] [2.2,"write","success","TCP_REQ_NEW",1] [2.2,"write","success","TCP_REQ_TRANSFER_C2H",1] [4.4,"read",null,true,1] [4.4,"read",null,"TCP_REQ_NEW",1] '
     {
         entry 1.000 NEW r0 - 0x10
         entry 1.200 READY r0 0.200 0x10
@@ -606,6 +606,44 @@ L
     { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
     equal "$(trace-latency -H in | tail -n 1)" \
         ' 9223372036854775808 -> 18446744073709551615 : 1        |****************************************|'
+}
+
+@test "the time to the reply has a row, where requests have one" {
+    {
+        for i in 0 1 2; do
+            entry $i.000 TCP_REQ_NEW r$i - 0x10
+            # the last one is aborted
+            [ $i = 2 ] || entry $i.20$i TCP_REQ_TRANSFER_C2H r$i 0.20$i 0x10
+            entry $i.900 TCP_REQ_COMPLETED r$i 0.900 0x10
+        done
+        entry 3.000 RDMA_REQ_NEW r0 - 0x20
+        entry 3.500 RDMA_REQ_COMPLETED r0 0.500 0x20
+    } >in
+    status_is 0 trace-latency in
+    cut -c 1-80,133- <<<"$output" | diff - <(cat <<'L'
+object from                     to                            count      mean_us       max_us  share%
+r      RDMA whole               life                              1        0.500        0.500  100.00
+r      RDMA_REQ_NEW             RDMA_REQ_COMPLETED                1        0.500        0.500  100.00
+r      TCP whole                life                              3        0.900        0.900  100.00
+r      TCP to                   reply                             2        0.201        0.201   14.85
+r      TCP_REQ_TRANSFER_C2H     TCP_REQ_COMPLETED                 2        0.700        0.700   51.81
+r      TCP_REQ_NEW              TCP_REQ_COMPLETED                 1        0.900        0.900   33.33
+r      TCP_REQ_NEW              TCP_REQ_TRANSFER_C2H              2        0.201        0.201   14.85
+L
+    )
+    status_is 0 sh 'trace-latency -j in | grep to_reply'
+    equal "$output" '{"object":"r","to_reply":true,"family":"TCP","count":2,"mean":0.201,"p50":0.200,"p90":0.201,"p99":0.201,"p999":0.201,"max":0.201,"share":0.1485}'
+    equal "$(trace-latency -H in | grep whole -A 9 | grep reply)" 'r TCP to reply'
+    # encoded lines add up, and are compared
+    trace-latency -e in >code
+    LC_ALL=C sort -c code
+    equal "$(grep -c '^{"object":"r","to_reply":true,"family":"TCP"}' code)" 1
+    trace-latency --merge -e code | diff - code
+    equal "$(trace-latency --merge -j code code | jq -c 'select(.to_reply) | [.count, .mean]' | plain)" '[4,0.201]'
+    sed 's/"us":1.201/"us":1.211/' in | trace-latency -j --against code | jq -c 'select(.to_reply) | .change.max' | diff - <(echo 0.0498)
+    sed s/to_reply/reply/ code >bad
+    status_is 1 trace-latency --merge bad
+    says 'trace-latency: bad:7: an unknown key before the tab'
 }
 
 @test "encoded lines say the same" {

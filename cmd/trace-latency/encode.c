@@ -42,10 +42,12 @@ static int by_key(const void *a, const void *b, void *context)
 		order = slice_compare(group, other);
 	if (!order)
 		order = compare_strings(rows_letter(rows, x->type), rows_letter(rows, y->type));
-	/* "from" sorts before "life" */
-	if (!order && (rows_is_life(x) != rows_is_life(y)))
-		return rows_is_life(x) - rows_is_life(y);
-	if (!order && !rows_is_life(x)) {
+	/* "from" sorts before "life", and that before "to_reply" */
+	if (!order && rows_is_transition(x) != rows_is_transition(y))
+		return rows_is_transition(y) - rows_is_transition(x);
+	if (!order && rows_is_life(x) != rows_is_life(y))
+		return rows_is_life(y) - rows_is_life(x);
+	if (!order && rows_is_transition(x)) {
 		order = compare_strings(rows->states.all[x->from], rows->states.all[y->from]);
 		order = order ? order : compare_strings(rows->states.all[x->to], rows->states.all[y->to]);
 	}
@@ -158,7 +160,7 @@ static const char *read_histogram(struct histogram *h, struct slice text)
 static const char *add_to_row(struct rows *rows, struct slice text, const struct histogram *h)
 {
 	struct slice key, group = {"", 0}, letter = {}, family = {"", 0}, from = {}, to = {};
-	bool life = false;
+	bool life = false, to_reply = false;
 	struct json j;
 
 	json_init(&j, text.p, text.n);
@@ -175,13 +177,17 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 			json_string(&j, &to);
 		else if (json_is(key, "life"))
 			json_bool(&j, &life);
+		else if (json_is(key, "to_reply"))
+			json_bool(&j, &to_reply);
 		else
 			json_fail(&j, "an unknown key before the tab");
 	if (!json_end(&j))
 		return j.error;
-	if (!letter.p || !from.p != life || !to.p != life || (group.n && *group.p != '{'))
-		return "object, from and to are expected before the tab, or object and life";
-	return rows_merge(rows, (struct rows_key){group, letter, family, life ? NULL : &from, life ? NULL : &to}, h);
+	if (!letter.p || !from.p != !to.p || !!from.p + life + to_reply != 1 || (group.n && *group.p != '{'))
+		return "object, from and to are expected before the tab, or object and life or to_reply";
+	return rows_merge(
+		rows, (struct rows_key){group, letter, family, from.p ? &from : NULL, from.p ? &to : NULL, to_reply},
+		h);
 }
 
 /* A lines_callback: a line with something wrong changes nothing. */

@@ -82,13 +82,14 @@ static void print_changes(struct out *out, const struct latency_stats *is, const
 			out_printf(out, " %8s", "new");
 }
 
-/* In the column of the first state: whole, or FAMILY whole. */
-static void print_life(struct out *out, struct slice family)
+/* In the column of the first state: whole, or FAMILY whole. first: its last word. */
+static void print_life(struct out *out, struct slice family, const char *first)
 {
 	struct out text = {.fd = OUT_MEMORY};
 
 	out_slice(&text, family);
-	out_text(&text, family.n ? " whole" : "whole");
+	out_text(&text, family.n ? " " : "");
+	out_text(&text, first);
 	print_column(out, out_contents(&text), STATE_WIDTH);
 	out_close(&text);
 }
@@ -97,16 +98,16 @@ static void print_row(struct out *out, const struct rows *rows, const struct ran
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
-	bool life = rows_is_life(row);
+	bool transition = rows_is_transition(row), life = rows_is_life(row);
 
 	print_column(out, rows_letter(rows, row->type), TYPE_WIDTH);
 	out_char(out, ' ');
-	if (life)
-		print_life(out, rows_family(rows, row->type));
+	if (!transition)
+		print_life(out, rows_family(rows, row->type), life ? "whole" : "to");
 	else
 		print_column(out, rows->states.all[row->from], STATE_WIDTH);
 	out_char(out, ' ');
-	print_column(out, life ? slice_of("life") : rows->states.all[row->to], STATE_WIDTH);
+	print_column(out, transition ? rows->states.all[row->to] : slice_of(life ? "life" : "reply"), STATE_WIDTH);
 	out_printf(out, " %10" PRIu64, row->times.count);
 	for (unsigned i = 0; i < NUM_STATS; i++)
 		out_printf(out, " %8" PRIu64 ".%03u", stats.ns[i] / 1000, (unsigned)(stats.ns[i] % 1000));

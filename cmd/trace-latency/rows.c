@@ -54,7 +54,7 @@ const char *rows_merge(struct rows *rows, struct rows_key key, const struct hist
 {
 	uint32_t group = intern_add_below(&rows->groups, key.group, ROWS_GROUPS);
 	uint32_t type = add_type(rows, key.letter, key.family);
-	uint32_t from = ROWS_LIFE, to = ROWS_LIFE;
+	uint32_t from = ROWS_LIFE, to = key.to_reply ? ROWS_TO_REPLY : ROWS_LIFE;
 
 	if (key.from) {
 		from = intern_add_below(&rows->states, *key.from, ROWS_STATES);
@@ -95,9 +95,9 @@ const struct latency *rows_find(const struct rows *rows, const struct rows *othe
 {
 	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
 	uint32_t type = find_type(rows, rows_letter(others, other->type), rows_family(others, other->type));
-	uint32_t from = ROWS_LIFE, to = ROWS_LIFE, index;
+	uint32_t from = ROWS_LIFE, to = other->to, index;
 
-	if (!rows_is_life(other)) {
+	if (rows_is_transition(other)) {
 		from = intern_get(&rows->states, others->states.all[other->from]);
 		to = intern_get(&rows->states, others->states.all[other->to]);
 	}
@@ -160,8 +160,8 @@ void rows_write_name(struct out *out, const struct rows *rows, const struct late
 		out_char(out, ' ');
 		rows_write_text(out, rows_family(rows, row->type));
 	}
-	if (rows_is_life(row)) {
-		out_text(out, " whole life");
+	if (!rows_is_transition(row)) {
+		out_text(out, rows_is_life(row) ? " whole life" : " to reply");
 		return;
 	}
 	out_char(out, ' ');
@@ -206,8 +206,8 @@ void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, u
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row)
 {
 	write_object(out, rows, row->group, row->type);
-	if (rows_is_life(row)) {
-		out_text(out, ",\"life\":true");
+	if (!rows_is_transition(row)) {
+		out_text(out, rows_is_life(row) ? ",\"life\":true" : ",\"to_reply\":true");
 	} else {
 		write_member(out, ",\"from\":\"", rows->states.all[row->from]);
 		write_member(out, ",\"to\":\"", rows->states.all[row->to]);
@@ -223,6 +223,12 @@ int rows_compare_groups(struct slice a, struct slice b)
 	return order ? order : slice_compare(a, b);
 }
 
+/* The whole life, the time to the reply, transitions. */
+static int place_of(const struct latency *row)
+{
+	return rows_is_transition(row) ? 2 : !rows_is_life(row);
+}
+
 static int by_rank(const void *a, const void *b, void *context)
 {
 	const struct latency *x = ((const struct ranked_row *)a)->row;
@@ -235,8 +241,8 @@ static int by_rank(const void *a, const void *b, void *context)
 		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
 	if (x->type != y->type)
 		return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
-	if (rows_is_life(x) || rows_is_life(y))
-		return rows_is_life(y) - rows_is_life(x);
+	if (!rows_is_transition(x) || !rows_is_transition(y))
+		return place_of(x) - place_of(y);
 	if (x->times.sum != y->times.sum)
 		return x->times.sum > y->times.sum ? -1 : 1;
 	order = slice_compare(states[x->from], states[y->from]);
@@ -252,7 +258,10 @@ static void set_shares(struct ranked_row *from, struct ranked_row *to)
 	unsigned __int128 life = 0, parts = 0, total;
 
 	for (struct ranked_row *r = from; r < to; r++)
-		*(rows_is_life(r->row) ? &life : &parts) += r->row->times.sum;
+		if (rows_is_transition(r->row))
+			parts += r->row->times.sum;
+		else if (rows_is_life(r->row))
+			life = r->row->times.sum;
 	total = parts ? parts : life;
 	for (struct ranked_row *r = from; r < to; r++)
 		r->share = r->row->times.sum > total ? 1 : (double)r->row->times.sum / (double)(total ? total : 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rows of trace-latency: a histogram for every group, type of objects, and transition from one
- * state to the next; and one for the whole life. Values are nanoseconds, because trace lines have no
+ * state to the next; one for the whole life, and one for the time to the reply of requests that have one. Values are nanoseconds, because trace lines have no
  * rate of the ticks.
  */
 #ifndef TRACE_LATENCY_ROWS_H
@@ -18,8 +18,9 @@ enum {
 	ROWS_GROUPS = 1 << 24,
 	ROWS_TYPES = 256,
 	ROWS_STATES = 65535,
-	/* as `from` and `to`: the row of the whole life */
+	/* as `from`: a row of no transition; then as `to`, what it is of: the whole life, or that up to the reply */
 	ROWS_LIFE = ROWS_STATES,
+	ROWS_TO_REPLY = 0,
 };
 
 enum { STAT_MEAN, STAT_P50, STAT_P90, STAT_P99, STAT_P999, STAT_MAX, NUM_STATS };
@@ -53,13 +54,14 @@ struct rows {
 	} interval;
 };
 
-/* Counts a value in the row of a group, a type, and a transition or ROWS_LIFE twice. */
+/* Counts a value in the row of a group, a type, and a transition, or ROWS_LIFE and ROWS_LIFE or ROWS_TO_REPLY. */
 void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to, uint64_t ns);
 
-/* A row by its texts. family may be empty; from and to are NULL for the whole life. */
+/* A row by its texts. family may be empty; from and to are NULL for the whole life, or with to_reply. */
 struct rows_key {
 	struct slice group, letter, family;
 	const struct slice *from, *to;
+	bool to_reply;
 };
 
 /* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
@@ -70,7 +72,12 @@ const struct latency *rows_find(const struct rows *rows, const struct rows *othe
 
 static inline bool rows_is_life(const struct latency *row)
 {
-	return row->from == ROWS_LIFE;
+	return row->from == ROWS_LIFE && row->to == ROWS_LIFE;
+}
+
+static inline bool rows_is_transition(const struct latency *row)
+{
+	return row->from != ROWS_LIFE;
 }
 
 /* The letter of a row's type, and its family; that is empty unless several types have the letter. */
@@ -94,12 +101,12 @@ void rows_write_name(struct out *out, const struct rows *rows, const struct late
 /* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" if the letter has several. */
 void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
 
-/* The same for a row, with "from":"A","to":"B" or "life":true after "object". */
+/* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */
 void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
 
 /*
- * The rows that have values, in the order for people: by group, by type, the whole life before its
- * parts, and the parts by their total time, the longest first. Equal ones are sorted by name, so the
+ * The rows that have values, in the order for people: by group, by type, the whole life and the
+ * time to the reply before the transitions, and these by their total time, the longest first. Equal ones are sorted by name, so the
  * order does not depend on that of the input. The caller frees the array.
  */
 struct ranked_row {

@@ -104,8 +104,11 @@ static void record(struct trees *t, const struct span *s, uint32_t group, bool e
 	}
 	area->measured = s->n;
 	t->measured += n > 1 || s->age;
-	if (has_new_life(t, s, n > 1 || s->age, ends))
-		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (last - s->first));
+	if (!has_new_life(t, s, n > 1 || s->age, ends))
+		return;
+	rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (last - s->first));
+	if (s->reply != UINT64_MAX)
+		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, s->age + span_to_reply(s));
 }
 
 static void share(struct trees *t, const struct span *s, uint32_t group, bool ends)
