@@ -95,6 +95,12 @@ struct slice json_unquoted(struct slice value);
  */
 size_t json_unescape(char *to, struct slice raw);
 
+/*
+ * Copies JSON text to `to`, which has room for text.n bytes or more, with each character in the form of json_quote(),
+ * so that equal strings have equal bytes; a malformed escape stays as it is. Returns the number of bytes written.
+ */
+size_t json_normalize(char *to, struct slice text);
+
 /* The decoded string with a NUL after it. The caller frees its p. */
 struct slice json_decode(struct slice raw);
 

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "json.h"
+#include "mem.h"
 #include "out.h"
 
 int each_traceline_open(struct each_traceline *t, const char *path, const char *reader, struct out *out)
@@ -21,8 +23,27 @@ static int next_line(struct each_traceline *t, void *context, struct slice *text
 	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
 }
 
+/*
+ * Parses a line. One that escapes characters that need no escape becomes one that does not: then equal names have equal
+ * bytes.
+ */
+static const char *parse(struct traceline *line, struct slice *text, struct out *plain)
+{
+	const char *error = traceline_parse(line, *text);
+
+	if (error || line->has_ns || !memchr(text->p, '\\', text->n))
+		return error;
+	plain->len = 0;
+	plain->len = json_normalize(out_room(plain, text->n), *text);
+	if (slice_equal(out_contents(plain), *text))
+		return NULL;
+	*text = out_contents(plain);
+	return traceline_parse(line, *text);
+}
+
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
 {
+	struct out plain = {.fd = OUT_MEMORY};
 	struct traceline line = {};
 	struct slice text;
 	int got, error_number;
@@ -32,7 +53,7 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	t->interactive.pause = t->pause;
 	t->interactive.context = context;
 	while ((got = next_line(t, context, &text)) > 0) {
-		const char *error = traceline_parse(&line, text);
+		const char *error = parse(&line, &text, &plain);
 
 		if (!error)
 			error = each(context, &line, text);
@@ -44,5 +65,6 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	}
 	error_number = got < 0 ? errno : 0;
 	traceline_free(&line);
+	out_close(&plain);
 	return lines_close(&t->lines, error_number);
 }

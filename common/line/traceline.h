@@ -12,8 +12,8 @@
 
 struct traceline {
 	uint64_t tsc;
-	bool has_ns;
-	uint64_t ns;                             /* see traceline_time() */
+	bool has_ns; /* ns is set: the line is in the form of trace-dump, without escapes in its strings */
+	uint64_t ns; /* see traceline_time() */
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL if missing */
 	/* strings as written between their quotes; p is NULL if missing */
 	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
