@@ -341,9 +341,22 @@ L
     # those that are not whole are not among them
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off
-    equal "$(jq -c .count <<<"$output")" 1
-    says 'trace-latency: cut-off: 1 requests left out: their creation is not among the lines'
-    says 'trace-latency: cut-off: 1 objects have no whole life: they were in progress at the end'
+    equal "$(jq -c .count <<<"$output")" 2
+    says 'trace-latency: cut-off: 1 requests left out: they started before the trace, or were in progress at its end; it took longer than 0.000 us: trace-spans -n shows them'
+    # if one of them is the slowest, quiet does not hide that
+    status_is 0 trace-latency --layers -q cut-off
+    equal "$stderr" ''
+    { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
+    status_is 0 trace-latency --layers -q slow
+    equal "$stderr" 'trace-latency: slow: 1 requests left out: they started before the trace, or were in progress at its end; it took longer than 8992.000 us: trace-spans -n shows them'
+    status_is 0 trace-latency -q slow
+    equal "$stderr" 'trace-latency: slow: 1 requests have no whole life: they started before the trace, or were in progress at its end; it took longer than 8992.000 us: trace-spans -n shows them'
+    # a known creation before the first line: the time until then has a layer of its own
+    printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
+        '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >cut
+    status_is 0 trace-latency --layers -j cut
+    equal "$(jq -c '[.mean, .layers.target, .layers.unknown]' <<<"$output")" '[4,0.25,0.75]'
+    equal "$(trace-latency -j cut | jq -s 'map(select(.life))[0].mean')" 4
     # they are the sums of what trace-spans says
     mktrace "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in

@@ -79,9 +79,11 @@ L
 recompute() {
     jq -n -c '
         def ns: . * 1000 | round;
-        reduce (inputs | select(.object.id and .object.id != "n/a")) as $l ({order: [], all: {}, live: {}};
+        reduce inputs as $l ({order: [], all: {}, live: {}};
             $l.object.id as $id
-            | if .all[$id] then . else
+            | .end = ([.end, ($l.us | ns)] | max)
+            | if ($id // "n/a") == "n/a" then . else
+              if .all[$id] then . else
                 (if $l.related then $l.related
                  elif $l.tpoint == "BDEV_IO_START" and $l.args.ctx then .live[$l.args.ctx]
                  else null end) as $parent
@@ -93,8 +95,13 @@ recompute() {
             | .all[$id].at += [$l.us | ns]
             | if $l.tpoint == "BDEV_IO_START" then .live[$l.object.value] = $id
               elif $l.tpoint == "BDEV_IO_DONE" then .live |= del(.[$l.object.value])
-              else . end)
-        | .all as $all
+              else . end
+              end)
+        | .end as $fin | .all as $all
+        # those in flight last until the end, if all above them do
+        | def open($id): $all[$id] | (.states[-1] | test("(DONE|COMPLETED)$") | not) and
+            (.parent as $parent | if $parent and $all[$parent] then open($parent) else true end);
+        ($all | with_entries(.key as $id | if open($id) then .value.at += [$fin] else . end)) as $all
         | def self($id; $from; $to):
             [$all[$id].children[] | $all[.] | select(.at[0] < $to and .at[-1] > $from)] as $children
             | ([$from, $to] + [$children[] | .at[0], .at[-1] | select(. > $from and . < $to)] | unique) as $cuts
@@ -263,7 +270,7 @@ L
     equal "$(tr '\n' , <<<"$output")" 'fabrics,nvme admin,fabrics,'
 }
 
-@test "a span that is not whole says so, and is not ranked" {
+@test "a span that is not whole says so, and is ranked by what it took at least" {
     {
         # its creation is before the first line; another's was overwritten
         entry 5.000 TCP_REQ_EXECUTING r1 3.000 0x10
@@ -277,15 +284,19 @@ L
     status_is 0 sh "trace-spans -j in | jq -c '[.id, .us, .life, .cut, .open, .torn]'"
     diff <(plain <<'L'
 ["n/a",6,2,true,null,null]
-["r1",5,4,true,null,null]
+["r1",5,7,true,null,null]
 ["r3",11,3,null,null,true]
 ["r2",10,7,null,true,null]
 L
 ) <(plain <<<"$output")
     status_is 0 sh "trace-spans -j -n 9 in | jq -r .id"
-    equal "$output" r3
-    says 'in: 2 spans are not ranked: their start is not in the trace'
-    says 'in: 1 spans are not ranked: they were in flight at the end; see --open'
+    equal "$(tr '\n' ' ' <<<"$output")" 'r1 r2 r3 n/a '
+    equal "$stderr" ''
+    status_is 0 sh "trace-spans -n 9 in | awk 'NR > 1 { print \$3, \$2 }' | tr '\n' ' '"
+    equal "$output" 'r1 7.000 r2 >7.000 r3 3.000 n/a >2.000 '
+    # the time before its first entry has no state, and a layer of its own
+    status_is 0 sh "trace-spans -j -k id=r1 in | jq -c '[.states, .self, .layers.unknown]'"
+    equal "$output" '[[[null,3],["TCP_REQ_EXECUTING",4],["TCP_REQ_COMPLETED",0]],{"r":7},3]'
     status_is 0 sh "trace-spans in | tail -n 4 | awk '{ print \$NF }' | tr '\n' ' '"
     equal "$output" 'cut cut torn open '
 }
@@ -492,7 +503,7 @@ L
     exec 7>&-
     wait "$pid"
     equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" "$(seq -f 'r%g' 1 3000 | tr '\n' ' ')r0 "
-    equal "$(tail -n 1 out | awk '{ print $2 }')" 0.000
+    equal "$(tail -n 1 out | awk '{ print $2 }')" '>30002.000'
 }
 
 @test "lines that are no trace lines are reported, and the rest is used" {
@@ -638,10 +649,46 @@ L
         off 300.000 0 180.000
         entry 400.000 TCP_REQ_NEW r1 - 0x20
     } >in
-    status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 1"
-    equal "$output" '                 0     300.000 preempted by stress-ng (77) for 180.000 us'
-    # its span line ends with its last entry
-    equal "$(parts -q -j -k id=r0 in)" '["r0",null,null,null]'
+    status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 2"
+    diff - <(echo "$output") <<'L'
+                 0     300.000 preempted by stress-ng (77) for 180.000 us
+     300.000 * no entry since
+L
+    equal "$(parts -q -j -k id=r0 in)" '["r0",180,null,null]'
+    # the trace ends with its latest entry, unless the reactor has not run since
+    { entry 100.000 TCP_REQ_NEW r0 - 0x10; off 300.000 0 180.000; } >late
+    status_is 0 sh "trace-spans -j late | jq -c '[.life, .off_cpu]'"
+    equal "$output" '[0,null]'
+    sed 's/"why"/"unfinished":true,&/' late >unfinished
+    status_is 0 sh "trace-spans -j unfinished | jq -c '[.life, .off_cpu]'"
+    equal "$output" '[0,null]'
+    { entry 100.000 TCP_REQ_NEW r0 - 0x10; off 300.000 0 190.000; } | sed 's/"why"/"unfinished":true,&/' >unfinished
+    status_is 0 sh "trace-spans -j unfinished | jq -c '[.life, .off_cpu]'"
+    equal "$output" '[200,190]'
+    status_is 0 sh "trace-spans -s --open unfinished | tail -n 3"
+    diff - <(echo "$output") <<'L'
+                 0     300.000 preempted by stress-ng (77) for 190.000 us
+     200.000 * no entry since
+               lcore 0 wrote nothing for 200.000 us
+L
+    # gaps are compared with the age, from a creation before the first line until the end
+    { entry 100.000 TCP_REQ_NEED_BUFFER r0 30.000 0x10; entry 110.000 TCP_REQ_HAVE_BUFFER r0 40.000 0x10; entry 500.000 A x0 - 0x20; } >age
+    status_is 0 sh "trace-spans -s --open age | cut -c 1-80 | sed 's/ *\$//'"
+    diff - <(echo "$output") <<'L'
+            US          AGE ID       TYPE   BLOCKS BDEV              LBA WHO
+       100.000      430.000 r0       -           - -                   - -
+      30.000     0     100.000 -            TCP_REQ_NEED_BUFFER      r0
+      10.000     0     110.000 -            TCP_REQ_HAVE_BUFFER      r0
+     390.000 * no entry since
+       500.000        0.000 x0       -           - -                   - -
+       0.000     0     500.000 -            A                        x0
+L
+    sed 's/500.000/120.000/' age >age2
+    status_is 0 sh "trace-spans -s --open -n 1 age2 | sed -n 4,5p | cut -c 1-66 | sed 's/ *\$//; s/ *r0\$//'"
+    diff - <(echo "$output") <<'L'
+               its entries before this one are not among the lines
+      10.000 *   0     110.000 -            TCP_REQ_HAVE_BUFFER
+L
     entry 500000.000 A x0 - 0x30 >>in
     status_is 0 sh "trace-spans -q -s --stuck 1000 in | grep -c preempted"
     equal "$output" 1
@@ -719,7 +766,12 @@ L
                 if (done)
                     delete at[i]
             }
+            # those in flight last until the latest entry
+            for (i in at)
+                whole[i] = off[i]
         }
+        for (i in at)
+            sum[id[i]] += whole[i]
         for (i = 0; i < n; i++)
             printf "r%d %d\n", i, sum[i] >"want"
     }' >in

@@ -144,8 +144,8 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 		{NULL, LIVE_BY_PID, 0, columns_if(taken, columns_number(e->by_pid))},
 		{"QUEUED(us)", "queued", -12, columns_if(e->runnable_ns, columns_us(queued_ns(e)))},
 		{NULL, "to", 0, columns_if(moved, columns_number(e->next_cpu))},
-		{NULL, "late", 0, columns_if(e->cut & CUT_BEGIN, columns_bool(true))},
-		{NULL, "unfinished", 0, columns_if(e->cut & CUT_END, columns_bool(true))},
+		{NULL, LIVE_LATE, 0, columns_if(e->cut & CUT_BEGIN, columns_bool(true))},
+		{NULL, LIVE_ON, 0, columns_if(e->cut & CUT_END, columns_bool(true))},
 		{NULL, "stack", 0, columns_if(e->depth, columns_text(stack))},
 		{"WHY", NULL, 0, columns_text(out_contents(&p->text))},
 	};

@@ -63,14 +63,34 @@ static void print(void *context)
 		print_table(&run->out, &run->rows, base);
 }
 
+/* Says how many requests are missing: although quiet, if the slowest one is. Notes of all objects say it else. */
+static void note_incomplete(const struct trees *t, const char *name)
+{
+	bool is_slowest = t->longest > t->longest_life;
+	struct out text = {.fd = OUT_MEMORY};
+
+	if (!t->incomplete || (!is_slowest && (opt.quiet || !opt.layers)))
+		return;
+	out_us(&text, t->longest);
+	cli_notice(false,
+		   "%s: %" PRIu64 " requests %s: they started before the trace, or were in progress at its end; %s "
+		   "longer than %.*s us: trace-spans -n shows them",
+		   name, t->incomplete, opt.layers ? "left out" : "have no whole life",
+		   t->incomplete == 1 ? "it took" : "one of them took", (int)text.len, text.buf);
+	out_close(&text);
+}
+
 /* Prints notes about what could not be measured. */
 static void print_notes(const struct trees *t, const char *name)
 {
 	const struct lifecycle *l = &t->spans.lifecycle;
 
-	cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
-	cli_note(opt.quiet, name, t->cut, "requests left out: their creation is not among the lines");
-	cli_note(opt.quiet, name, t->in_progress, "objects have no whole life: they were in progress at the end");
+	note_incomplete(t, name);
+	if (!opt.layers) {
+		cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
+		cli_note(opt.quiet, name, t->in_progress,
+			 "objects have no whole life: they were in progress at the end");
+	}
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, t->late,
 		 "whole lives are counted in a later interval: their last entry was not known to be the last");

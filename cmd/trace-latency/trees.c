@@ -108,7 +108,7 @@ static void record(struct trees *t, const struct span *s, uint32_t group, bool e
 		return;
 	rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (last - s->first));
 	if (s->reply != UINT64_MAX)
-		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, s->age + span_to_reply(s));
+		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, spans_to_reply(&t->spans, s));
 }
 
 static void share(struct trees *t, const struct span *s, uint32_t group, bool ends)
@@ -116,13 +116,20 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 	t->measured++;
 	if (s->has_parent || !has_new_life(t, s, true, ends))
 		return;
-	t->cut += s->cut;
-	if (s->cut)
-		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
-	shares_add(t->shares, group, s->type, s->last - s->first, t->self.layers,
+	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers,
 		   overlaps_are_known(&t->spans) ? t->overlaps.parts : NULL);
+}
+
+/* Counts a request that has ended by whether its life is known. */
+static void see_end(struct trees *t, const struct span *s)
+{
+	bool longer = spans_is_longer(&t->spans, s);
+	uint64_t *longest = longer ? &t->longest : &t->longest_life, life = spans_life(&t->spans, s);
+
+	t->incomplete += longer;
+	*longest = life > *longest ? life : *longest;
 }
 
 /*
@@ -140,6 +147,8 @@ static uint32_t measure_tree(struct trees *t, const struct span *s)
 	area->is_over = s->ended;
 	t->refused += ends && group == MAP_NONE;
 	t->unknown += ends && group != MAP_NONE && s->unknown;
+	if (ends && !s->has_parent)
+		see_end(t, s);
 	if (group != MAP_NONE && !s->unknown) {
 		if (t->shares)
 			share(t, s, group, ends);
@@ -243,7 +252,8 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 /* Each file has its own addresses and times. */
 static void forget_file(struct trees *t)
 {
-	t->measured = t->unknown = t->cut = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short = 0;
+	t->measured = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short = 0;
+	t->incomplete = t->longest = t->longest_life = 0;
 	t->num_touched = 0;
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,

@@ -32,7 +32,9 @@ struct trees {
 
 	/* what could not be measured */
 	uint64_t unknown;      /* spans of objects without an id */
-	uint64_t cut;          /* requests without their creation, if shares are wanted */
+	uint64_t incomplete;   /* requests without an id, or in progress at the end */
+	uint64_t longest;      /* of these: ns that it lived at least */
+	uint64_t longest_life; /* ns, of the requests that were measured */
 	uint64_t single_entry; /* objects with no entry but their creation */
 	uint64_t in_progress;  /* objects that were in progress at the end */
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */

@@ -155,13 +155,33 @@ static void put_cause(const struct causes *c, struct out *out, const char *befor
 	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", c->indent, "", before, n, n == 1 ? one : many, after);
 }
 
+/* What causes_store() would have set by now, after the last entry of a span. */
+static struct causes_entry rest_of(const struct causes *c, const struct span *s)
+{
+	const struct causes_connection *counts = counts_of((struct causes *)c, s->connection);
+	const struct slice *source = s->source == MAP_NONE ? NULL : &c->spans->sources.all[s->source];
+	const struct traceline line = {.source = source ? *source : (struct slice){}};
+	uint32_t lcore = map_get(&c->lcores, traceline_in_source(&line, s->last_lcore));
+	uint64_t end = spans_until(c->spans, s);
+	struct causes_entry rest = {.pdus = counts ? counts->pdus : 0};
+
+	if (lcore != MAP_NONE && end > c->last[lcore].last)
+		rest.silence = end - c->last[lcore].last;
+	return rest;
+}
+
 void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
 		  uint64_t gap)
 {
-	const struct causes_entry *entry = &causes_of(s)->entries[n], *before = entry - 1;
+	const struct causes_entry *before = &causes_of(s)->entries[n] - 1;
+	struct causes_entry rest, *entry = &rest;
 	enum layer layer;
 	uint32_t state;
 
+	if (n < s->n)
+		entry = &causes_of(s)->entries[n];
+	else
+		rest = rest_of(c, s);
 	if (entry->silence && entry->silence >= gap / 2) {
 		out_printf(out, "%*s   lcore %.*s wrote nothing for ", c->indent, "", (int)lcore.n, lcore.p);
 		out_us(out, entry->silence < gap ? entry->silence : gap);

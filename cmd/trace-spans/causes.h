@@ -67,7 +67,10 @@ void causes_store(struct causes *c, struct span *s, uint32_t before, const struc
 /* Counts the end of a span, in its latest state. */
 void causes_end(struct causes *c, const struct span *s);
 
-/* Prints a line for each known cause of the gap, in ns, before the span's state n, which it entered on this lcore. */
+/*
+ * Prints a line for each known cause of the gap, in ns, before the span's state n, which it entered on this lcore. If n
+ * is the number of its states: after the last one, on the lcore of that.
+ */
 void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
 		  uint64_t gap);
 

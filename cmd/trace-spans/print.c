@@ -51,14 +51,12 @@ static bool write_first(struct print *p, struct out *out, const struct span *s)
 
 static bool write_life(struct print *p, struct out *out, const struct span *s)
 {
-	(void)p;
-	return write_us(out, s->last - s->first);
+	return write_us(out, spans_life(p->spans, s));
 }
 
 static bool write_to_reply(struct print *p, struct out *out, const struct span *s)
 {
-	(void)p;
-	return write_us(out, span_to_reply(s));
+	return write_us(out, spans_to_reply(p->spans, s));
 }
 
 static bool write_source(struct print *p, struct out *out, const struct span *s)
@@ -150,8 +148,13 @@ static bool write_io(struct print *p, struct out *out, const struct span *s)
 static bool write_states(struct print *p, struct out *out, const struct span *s)
 {
 	out_char(out, '[');
+	if (s->age) {
+		out_text(out, "[null,");
+		out_us(out, s->age);
+		out_text(out, "],");
+	}
 	for (size_t i = 0; i < s->n; i++) {
-		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : s->last;
+		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : spans_until(p->spans, s);
 
 		out_text(out, i ? ",[\"" : "[\"");
 		out_slice(out, p->spans->states->all[s->states[i].state]);
@@ -372,6 +375,13 @@ static void put_us(struct print *p, struct out *out, uint64_t ns, size_t width)
 	put_right(out, cut_text(&p->text, 0), width);
 }
 
+/* A time; or that it is longer than this. */
+static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer)
+{
+	out_text(&p->text, longer ? ">" : "");
+	put_us(p, out, ns, LIFE);
+}
+
 static void put_number(struct print *p, struct out *out, uint64_t value, size_t width)
 {
 	out_u64(&p->text, value);
@@ -437,9 +447,8 @@ static void put_share(struct out *out, const char *before, const char *name, uns
 	out_char(out, '%');
 }
 
-static void put_shares(struct out *out, const struct span *s, const uint64_t layers[LAYERS])
+static void put_shares(struct out *out, uint64_t life, const uint64_t layers[LAYERS])
 {
-	uint64_t life = s->last - s->first;
 	bool used[LAYERS] = {};
 
 	for (unsigned shown = 0; shown < 3; shown++) {
@@ -458,12 +467,12 @@ static void put_shares(struct out *out, const struct span *s, const uint64_t lay
 }
 
 /* In parentheses, because these times also count for a layer. */
-static void put_overlap_shares(struct out *out, const struct span *s, const struct overlaps *overlaps)
+static void put_overlap_shares(struct out *out, uint64_t life, const struct overlaps *overlaps)
 {
 	const char *before = " (";
 
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		unsigned percent = percent_of(overlaps->parts[i], s->last - s->first);
+		unsigned percent = percent_of(overlaps->parts[i], life);
 
 		if (!percent)
 			continue;
@@ -484,13 +493,15 @@ static void put_flags(struct out *out, const struct span *s)
 
 void print_text(struct print *p, struct out *out, const struct span *s)
 {
+	uint64_t life = spans_life(p->spans, s);
+
 	print_measure(p, s);
 	put_us(p, out, s->first, US);
-	put_us(p, out, s->last - s->first, LIFE);
+	put_time(p, out, life, spans_is_longer(p->spans, s));
 	put_what(p, out, s);
-	put_us(p, out, span_to_reply(s), LIFE);
-	put_shares(out, s, p->self.layers);
-	put_overlap_shares(out, s, &p->overlaps);
+	put_time(p, out, spans_to_reply(p->spans, s), spans_may_reply_later(p->spans, s));
+	put_shares(out, life, p->self.layers);
+	put_overlap_shares(out, life, &p->overlaps);
 	put_flags(out, s);
 }
 
@@ -512,7 +523,7 @@ static const struct span *open_child(const struct spans *spans, const struct spa
 	return last;
 }
 
-void print_open(struct print *p, struct out *out, const struct span *s, uint64_t now)
+void print_open(struct print *p, struct out *out, const struct span *s)
 {
 	const struct spans *spans = p->spans;
 	const struct span *leaf = s, *child;
@@ -521,9 +532,9 @@ void print_open(struct print *p, struct out *out, const struct span *s, uint64_t
 	while ((child = open_child(spans, leaf)))
 		leaf = child;
 	put_us(p, out, s->first, US);
-	put_us(p, out, now - s->first, LIFE);
+	put_time(p, out, spans_life(spans, s), s->unknown);
 	put_what(p, out, s);
-	put_us(p, out, now - leaf->last, LIFE);
+	put_us(p, out, spans_until(spans, leaf) - leaf->last, LIFE);
 	out_text(out, spdk_layers[spans_tpoint(spans, leaf->states[leaf->n - 1].state)->layer]);
 	for (child = s; child; child = open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");

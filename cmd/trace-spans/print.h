@@ -35,9 +35,9 @@ void print_json(struct print *p, struct out *out, const struct span *s);
 void print_header(struct out *out);
 void print_text(struct print *p, struct out *out, const struct span *s);
 
-/* The same for spans that are open at now, in ns: their age, and what they wait for. */
+/* The same for spans that are open: their age, and what they wait for. */
 void print_open_header(struct out *out);
-void print_open(struct print *p, struct out *out, const struct span *s, uint64_t now);
+void print_open(struct print *p, struct out *out, const struct span *s);
 
 void print_free(struct print *p);
 

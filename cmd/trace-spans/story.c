@@ -195,21 +195,31 @@ static int by_sequence(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Entries of other lcores may be out of order. */
-static uint64_t gap_before(const struct story_entry *entries, size_t i)
+static uint64_t between(uint64_t from, uint64_t to)
 {
-	uint64_t here = ns_of(&entries[i]), before = i ? ns_of(&entries[i - 1]) : here;
+	return to > from ? to - from : 0;
+}
 
-	return here > before ? here - before : 0;
+/*
+ * The time before an entry of a story of n; before the first one since the creation of the span, as far as that is
+ * known, and after the last one until its end. Entries of other lcores may be out of order.
+ */
+static uint64_t gap_before(const struct story *story, const struct span *s, size_t n, size_t i)
+{
+	const struct story_entry *here = &story->entries[i];
+
+	if (!i)
+		return here->span == s ? s->age : 0;
+	return between(ns_of(here - 1), i < n ? ns_of(here) : spans_until(story->spans, s));
 }
 
 /* The shortest gap that is marked. */
-static uint64_t marked_from(const struct story_entry *entries, size_t n, uint64_t life)
+static uint64_t marked_from(const struct story *story, const struct span *s, size_t n)
 {
-	uint64_t longest[MARKED] = {};
+	uint64_t longest[MARKED] = {}, life = spans_life(story->spans, s);
 
-	for (size_t i = 1; i < n; i++) {
-		uint64_t gap = gap_before(entries, i);
+	for (size_t i = 0; i <= n; i++) {
+		uint64_t gap = gap_before(story, s, n, i);
 
 		for (unsigned m = 0; m < MARKED; m++)
 			if (gap > longest[m]) {
@@ -242,8 +252,9 @@ static void add_aside(struct story *story, struct story_aside aside)
 	story->asides[story->num_asides++] = aside;
 }
 
-/* Gathers the intervals whose lines have a sequence between from and to, each once per story. */
-static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to)
+/* Gathers the intervals before end whose lines have a sequence between from and to, each once per story. */
+static void gather_held(struct story *story, const struct story_ring *ring, uint64_t lcore, uint64_t from, uint64_t to,
+			uint64_t end)
 {
 	uint64_t kept = ring->n < STORY_KEPT ? ring->n : STORY_KEPT, first = ring->n - kept;
 
@@ -254,7 +265,7 @@ static void gather_held(struct story *story, const struct story_ring *ring, uint
 
 		if (held->sequence > to)
 			return;
-		if (held->latest_story == story->num_stories)
+		if (held->latest_story == story->num_stories || held->begin >= end)
 			continue;
 		held->latest_story = story->num_stories;
 		add_aside(story, (struct story_aside){held->sequence, lcore, held->end, held, NULL});
@@ -265,6 +276,7 @@ static void gather_held(struct story *story, const struct story_ring *ring, uint
 static void gather_asides(struct story *story, const struct span *s)
 {
 	const struct spans *spans = story->spans;
+	uint64_t end = spans_until(spans, s);
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct causes_entry *entry = &causes_of(s)->entries[i];
@@ -281,7 +293,7 @@ static void gather_asides(struct story *story, const struct span *s)
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			if (to == UINT64_MAX || s->held[kind])
 				gather_held(story, &story->reactors[reactor - spans->reactors.all][kind], entry->lcore,
-					    entry->sequence, to);
+					    entry->sequence, to, i + 1 < s->n ? UINT64_MAX : end);
 	}
 	if (s->disk.found == DISK_ONE)
 		add_aside(story, (struct story_aside){s->disk.order, s->last_lcore, s->disk.end, NULL, s});
@@ -347,10 +359,35 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 	out_text(out, " us\n");
 }
 
+/* Prints an entry, and why the gap before it is long. */
+static void put_step(struct story *story, struct out *out, size_t i, uint64_t gap, bool marked)
+{
+	const struct story_entry *e = &story->entries[i];
+
+	put_entry(story, out, e, gap, marked);
+	if (!marked)
+		return;
+	if (!i)
+		out_printf(out, "%*s   its entries before this one are not among the lines\n", GAP, "");
+	else
+		/* story->line was set by put_entry() */
+		causes_write(&story->causes, out, e->span, e->state, story->line.lcore, gap);
+}
+
+/* Prints the time after the last entry of a span that is open. */
+static void put_rest(struct story *story, struct out *out, size_t n, uint64_t gap, bool marked)
+{
+	const struct span *last = story->entries[n - 1].span;
+
+	out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, marked ? '*' : ' ');
+	if (marked)
+		causes_write(&story->causes, out, last, last->n, story->line.lcore, gap);
+}
+
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
 	size_t n = count(s), aside = 0;
-	uint64_t marked;
+	uint64_t marked, gap;
 
 	if (n > story->cap_entries) {
 		story->entries = mem_resize(story->entries, 2 * n, sizeof(*story->entries));
@@ -358,22 +395,20 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	}
 	gather(story->entries, s);
 	qsort(story->entries, n, sizeof(*story->entries), by_sequence);
-	marked = marked_from(story->entries, n, s->last - s->first);
+	marked = marked_from(story, s, n);
 	find_asides(story, out, s);
 	for (size_t i = 0; i < n; i++) {
-		uint64_t gap = gap_before(story->entries, i);
-
+		gap = gap_before(story, s, n, i);
 		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&story->entries[i]);
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
-		put_entry(story, out, &story->entries[i], gap, gap >= marked);
-		if (gap >= marked)
-			/* story->line was set by put_entry() */
-			causes_write(&story->causes, out, story->entries[i].span, story->entries[i].state,
-				     story->line.lcore, gap);
+		put_step(story, out, i, gap, gap >= marked);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
+	gap = gap_before(story, s, n, n);
+	if (gap)
+		put_rest(story, out, n, gap, gap >= marked);
 }
 
 void story_free(struct story *story)

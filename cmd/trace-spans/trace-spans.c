@@ -36,8 +36,7 @@ struct trace_spans {
 	struct ranking ranking;
 	struct story story;
 	struct out out, text;
-	unsigned idle_ticks;         /* since the last line */
-	uint64_t cut_off, in_flight; /* spans that -n leaves out */
+	unsigned idle_ticks; /* since the last line */
 };
 
 /* Puts a span into text: its line, and its story. */
@@ -47,7 +46,7 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 	if (opt.json)
 		print_json(&t->print, &t->text, s);
 	else if (in_progress)
-		print_open(&t->print, &t->text, s, t->spans.now);
+		print_open(&t->print, &t->text, s);
 	else
 		print_text(&t->print, &t->text, s);
 	if (opt.story)
@@ -55,7 +54,7 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 	return out_contents(&t->text);
 }
 
-/* Whether the span matches all options. ns: its life, or its age if it is open. */
+/* Whether the span matches all options. ns: its life. */
 static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 {
 	if ((s->has_parent && !opt.all) || !choose_span(&opt.choose, &t->spans, s, ns))
@@ -72,29 +71,25 @@ static void rank_span(struct trace_spans *t, const struct span *s, uint64_t ns)
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
-	uint64_t ns = (s->open ? t->spans.now : s->last) - s->first;
+	uint64_t ns = spans_life(&t->spans, s);
 
 	if (opt.story)
 		causes_end(&t->story.causes, s);
 	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(t, s, ns))
 		return;
-	if (opt.open) {
-		rank_span(t, s, ns);
-	} else if (!opt.slowest) {
+	if (!opt.open && !opt.slowest)
 		out_slice(&t->out, text_of(t, s, false));
-	} else if (s->open || s->cut) {
-		t->in_flight += s->open;
-		t->cut_off += !s->open;
-	} else {
-		rank_span(t, s, opt.by_life ? ns : span_to_reply(s));
-	}
+	else if (opt.open || opt.by_life || s->open)
+		rank_span(t, s, ns);
+	else
+		rank_span(t, s, spans_to_reply(&t->spans, s));
 }
 
 static void print_stuck(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
 
-	if (is_wanted(t, s, t->spans.now - s->first))
+	if (is_wanted(t, s, spans_life(&t->spans, s)))
 		out_slice(&t->out, text_of(t, s, true));
 }
 
@@ -245,8 +240,6 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 		warnx("%s: empty: there are no trace lines", name);
 	else if (!t->spans.n && !lines->faulty)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
-	cli_note(opt.quiet, name, t->cut_off, "spans are not ranked: their start is not in the trace");
-	cli_note(opt.quiet, name, t->in_flight, "spans are not ranked: they were in flight at the end; see --open");
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
 	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
 		 "entries left out: each is earlier than the previous one of its object");

@@ -29,6 +29,8 @@
 #define LIVE_SYSCALL "syscall"
 #define LIVE_BY      "by"
 #define LIVE_BY_PID  "by_pid"
+#define LIVE_LATE    "late"
+#define LIVE_ON      "unfinished"
 
 /* The args of IRQ. */
 #define LIVE_KIND    "kind"

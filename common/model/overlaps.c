@@ -34,7 +34,7 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* The time during which at least one disk I/O was in flight. */
-static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s)
+static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s, uint64_t last)
 {
 	uint64_t until = s->first, ns = 0;
 
@@ -44,7 +44,7 @@ static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s)
 		qsort(overlaps->disks, overlaps->n, sizeof(*overlaps->disks), by_begin);
 	for (size_t i = 0; i < overlaps->n; i++) {
 		uint64_t begin = overlaps->disks[i].begin > until ? overlaps->disks[i].begin : until;
-		uint64_t end = smaller(overlaps->disks[i].end, s->last);
+		uint64_t end = smaller(overlaps->disks[i].end, last);
 
 		ns += end > begin ? end - begin : 0;
 		until = end > until ? end : until;
@@ -60,11 +60,11 @@ static uint64_t within(uint64_t ns, uint64_t life)
 
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
 {
-	uint64_t life = s->last - s->first, *parts = overlaps->parts;
+	uint64_t last = spans_until(spans, s), life = last - s->first, *parts = overlaps->parts;
 
-	parts[OVERLAP_OFF_CPU] = within(s->held[REACTORS_OFF_CPU], life);
-	parts[OVERLAP_IRQ] = within(s->held[REACTORS_IRQ], life - parts[OVERLAP_OFF_CPU]);
-	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s) : 0;
+	parts[OVERLAP_OFF_CPU] = within(spans_held(spans, s, REACTORS_OFF_CPU), life);
+	parts[OVERLAP_IRQ] = within(spans_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
+	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
 }
 
 bool overlaps_are_known(const struct spans *spans)

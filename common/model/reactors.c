@@ -84,6 +84,8 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 	length = ns_of(r, line->tsc - begin, line, ns, kernel_ns);
 	interval->begin = length < ns ? ns - length : 0;
 	interval->end = ns;
+	interval->late = slice_is(traceline_arg(line, LIVE_LATE), "true");
+	interval->goes_on = slice_is(traceline_arg(line, LIVE_ON), "true");
 	if ((*reactor)->pid != pid) {
 		r->foreign++;
 		*reactor = NULL;

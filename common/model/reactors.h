@@ -22,6 +22,7 @@ enum reactors_kind {
 struct reactors_interval {
 	enum reactors_kind kind;
 	uint64_t begin, end;
+	bool late, goes_on; /* it started before the recording, and ended after it */
 };
 
 /* Latest intervals, which a later line may overlap. */
@@ -31,6 +32,10 @@ struct reactor {
 	uint64_t lcore, pid;
 	/* ns so far; time in intervals of both kinds counts as off the CPU */
 	uint64_t held[REACTORS_KINDS];
+	/* the caller's, in ns: what is after the latest entry, and until when it did not run since; 0: it ran */
+	struct {
+		uint64_t entry, held[REACTORS_KINDS], stopped;
+	} after;
 	bool has_source;                                  /* source is set */
 	uint32_t source;                                  /* the caller's: of the entries that its times apply to */
 	struct reactors_interval recent[REACTORS_RECENT]; /* disjoint, in the order of time */

@@ -43,12 +43,12 @@ static uint64_t advance(struct division *m, const struct span *s, const struct s
 		const struct span *child = *children;
 		uint64_t end = to;
 
-		if (child && child->last <= from) {
+		if (child && spans_until(m->spans, child) <= from) {
 			*children = child->under;
 			continue;
 		}
 		if (child) {
-			end = child->last < to ? child->last : to;
+			end = spans_until(m->spans, child) < to ? spans_until(m->spans, child) : to;
 			divide(m, child, from, end);
 		} else {
 			count(m, s, from, end);
@@ -68,7 +68,7 @@ static void divide(struct division *m, const struct span *s, uint64_t from, uint
 	m->self->has[s->type] = true;
 	for (struct span *child = s->child; child && child->first < to; child = child->next) {
 		m->self->has[child->type] = true;
-		if (child->last <= from)
+		if (spans_until(m->spans, child) <= from)
 			continue;
 		if (child->first > from)
 			from = advance(m, s, &active, from, child->first);
@@ -84,5 +84,7 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
 	struct division m = {self, spans, UINT64_MAX};
 
 	*self = (struct self_time){};
-	divide(&m, s, s->first, s->last);
+	self->types[s->type] = s->age;
+	self->layers[LAYER_UNKNOWN] = s->age;
+	divide(&m, s, s->first, spans_until(spans, s));
 }

@@ -3,9 +3,10 @@
  * Divides the life of a span among the objects of its tree: each moment belongs to the innermost
  * object at work, so that the parts add up to the life.
  *
- * An object is at work from its first to its last entry, but only while its parent is. If several
- * children are at work at once, the moment belongs to the one that started last.
- * Its layer is that of the object's state; but after the start of a reply it is LAYER_REPLY.
+ * An object is at work from its first to its last entry, an open one until spans_until(), but only while its parent is.
+ * If several children are at work at once, the moment belongs to the one that started last. The time from its creation
+ * to its first entry belongs to the span itself, and to LAYER_UNKNOWN.
+ * The layer is that of the object's state; but after the start of a reply it is LAYER_REPLY.
  */
 #ifndef SELF_TIME_H
 #define SELF_TIME_H

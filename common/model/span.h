@@ -66,6 +66,7 @@ struct span {
 	bool torn;
 	bool expected; /* is in a final state, and queued to end */
 	bool ended;    /* was passed to emit(): later entries do not count */
+	bool orphan;   /* a span above it ended before it */
 	bool open;     /* it was in no final state when the input ended */
 	bool stuck;    /* was passed to stuck() */
 
@@ -74,12 +75,6 @@ struct span {
 	struct out kept;     /* bytes; empty when the span starts */
 	void *tool;          /* see spans.tool_size */
 };
-
-/* ns from its first entry to its reply, or to its last entry if it has none. */
-static inline uint64_t span_to_reply(const struct span *s)
-{
-	return (s->reply < s->last ? s->reply : s->last) - s->first;
-}
 
 /* The texts of a span, as written in JSON between quotes, or as a value for args. */
 static inline struct slice span_parent(const struct span *s)

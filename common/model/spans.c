@@ -5,6 +5,7 @@
 
 #include "mem.h"
 #include "number.h"
+#include "table.h"
 
 /* Objects without an id have this letter, which no other can have; their address is their key. */
 static const char unknown_id[] = "\\u00000";
@@ -94,6 +95,7 @@ static void free_tree(struct spans *spans, struct span *s)
 	for (struct span *child = s->child; child; child = next) {
 		next = child->next;
 		child->next = child->parent = NULL;
+		child->orphan |= s->orphan || !s->open;
 		if (child->ended)
 			free_tree(spans, child);
 	}
@@ -221,6 +223,8 @@ static void find_parent(struct spans *spans, struct span *s, const struct tracel
 		s->has_parent = id.p || parent;
 		keep_texts(spans, s, line, id, parent);
 	}
+	if (related)
+		s->orphan = !parent || parent->ended;
 	if (parent)
 		add_child(spans, parent, s);
 }
@@ -336,6 +340,53 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	return s;
 }
 
+/* The latest entry of a source, in ns. */
+static uint64_t latest_of(const struct spans *spans, uint32_t source)
+{
+	/* MAP_NONE + 1 is 0 */
+	uint32_t place = source + 1;
+
+	return place < spans->num_latest ? spans->latest[place] : 0;
+}
+
+/* Whether a span, and all above it, are open. */
+static bool reaches_end(const struct spans *spans, const struct span *s)
+{
+	while (spans_is_open(spans, s) && !s->orphan) {
+		if (!s->parent)
+			return true;
+		s = s->parent;
+	}
+	return false;
+}
+
+uint64_t spans_until(const struct spans *spans, const struct span *s)
+{
+	const struct reactor *reactor;
+	uint64_t end;
+
+	if (!reaches_end(spans, s))
+		return s->last;
+	if (!spans->over)
+		return spans->now;
+	end = latest_of(spans, s->source);
+	reactor = spans_reactor(spans, s, s->last_lcore);
+	if (reactor && reactor->after.entry == end && reactor->after.stopped)
+		end = reactor->after.stopped;
+	return end > spans->passed ? end : spans->passed;
+}
+
+uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind)
+{
+	const struct reactor *reactor = spans_reactor(spans, s, s->last_lcore);
+	uint64_t end = spans_until(spans, s), ns = s->held[kind];
+
+	if (!reactor || end == s->last)
+		return ns;
+	ns += reactor->held[kind] - s->held_before[kind];
+	return reactor->after.entry == end ? ns - reactor->after.held[kind] : ns;
+}
+
 /* Ends the spans that have been in final states since ns or longer. */
 static void end_since(struct spans *spans, uint64_t ns)
 {
@@ -351,7 +402,8 @@ void spans_pause(struct spans *spans)
 	end_since(spans, spans->now);
 }
 
-void spans_pass(struct spans *spans, uint64_t now)
+/* Does what is due at this time. */
+static void advance(struct spans *spans, uint64_t now)
 {
 	struct queue_entry due;
 
@@ -364,6 +416,22 @@ void spans_pass(struct spans *spans, uint64_t now)
 			due.span->stuck = true;
 			spans->stuck(spans->context, due.span);
 		}
+}
+
+void spans_pass(struct spans *spans, uint64_t now)
+{
+	spans->passed = now;
+	advance(spans, now);
+}
+
+/* Notes that an lcore wrote a line. */
+static void see_entry(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	uint32_t place = (line->source.p ? intern_add(&spans->sources, line->source) : MAP_NONE) + 1;
+	uint64_t *latest = table_at(spans->latest, spans->num_latest, spans->cap_latest, place);
+
+	*latest = ns > *latest ? ns : *latest;
+	spans->last_entry = ns > spans->last_entry ? ns : spans->last_entry;
 }
 
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
@@ -384,6 +452,37 @@ static const char *see_disk(struct spans *spans, const struct traceline *line, u
 	return disks_line(disks, spans->all, line, ns, spans->lines);
 }
 
+/* Whether an interval says that the reactor has not run since an entry: that may be the last one therefore. */
+static bool is_stopped(const struct reactors_interval *interval, uint64_t entry)
+{
+	uint64_t before = interval->begin > entry && !interval->late ? interval->begin - entry : 0;
+
+	return interval->kind == REACTORS_OFF_CPU && interval->goes_on &&
+	       before <= (interval->end - interval->begin) / 10;
+}
+
+/* Adds a time for which a reactor was held. What is after the latest entry is stored as well: it may be the last one. */
+static void hold(struct spans *spans, struct reactor *reactor, struct reactors_interval interval)
+{
+	uint64_t entry = reactor->has_source ? latest_of(spans, reactor->source) : spans->last_entry;
+	uint64_t before[REACTORS_KINDS];
+
+	memcpy(before, reactor->held, sizeof(before));
+	reactors_hold(reactor, interval);
+	if (reactor->after.entry != entry)
+		memset(&reactor->after, 0, sizeof(reactor->after));
+	reactor->after.entry = entry;
+	if (interval.end <= entry)
+		return;
+	if (is_stopped(&interval, entry))
+		reactor->after.stopped = interval.end;
+	for (unsigned i = 0; i < REACTORS_KINDS; i++) {
+		uint64_t added = reactor->held[i] - before[i], after = interval.end - entry;
+
+		reactor->after.held[i] += (int64_t)added < (int64_t)after ? added : after;
+	}
+}
+
 /* A line about no object: it may be from another tool than trace-dump. */
 static const char *see_other(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
@@ -393,10 +492,14 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 
 	if (disks_is(line->tpoint))
 		return see_disk(spans, line, ns);
+	if (!reactors_is(line->tpoint)) {
+		see_entry(spans, line, ns);
+		return NULL;
+	}
 	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
 	if (error || !reactor)
 		return error;
-	reactors_hold(reactor, interval);
+	hold(spans, reactor, interval);
 	if (spans->held)
 		spans->held(spans->context, reactor, &interval, line);
 	return NULL;
@@ -461,8 +564,11 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	struct span *s;
 	bool starts;
 
-	if (error || change.event == LIFECYCLE_NONE)
+	if (error)
 		return error;
+	see_entry(spans, line, ns);
+	if (change.event == LIFECYCLE_NONE)
+		return NULL;
 	s = find_span(spans, known, ns, &change);
 	if (!s) {
 		spans->late++;
@@ -487,7 +593,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 
 	if (error)
 		return error;
-	spans_pass(spans, ns);
+	advance(spans, ns);
 	spans->lines++;
 	return line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
 }
@@ -544,6 +650,7 @@ void spans_free(struct spans *spans)
 	free(spans->all);
 	free(spans->ending.all);
 	free(spans->open.all);
+	free(spans->latest);
 	intern_free(&spans->sources);
 	reactors_free(&spans->reactors);
 	disks_free(&spans->disks);

@@ -51,8 +51,13 @@ struct spans {
 	struct queue open;   /* if stuck: without a parent, since their first entry */
 	uint32_t unknown;    /* type of the objects without an id; MAP_NONE before the first */
 	uint64_t now;        /* ns of the latest line */
-	uint64_t lines;      /* so far */
-	bool over;           /* see spans_end() */
+	uint64_t passed;     /* of the latest spans_pass() */
+	uint64_t last_entry; /* ns of the latest line that is not of another tool */
+	/* the same of each source, those without one first */
+	uint64_t *latest;
+	size_t num_latest, cap_latest;
+	uint64_t lines; /* so far */
+	bool over;      /* see spans_end() */
 
 	/* what could not be assembled */
 	uint64_t late;    /* entries of spans that had ended */
@@ -86,6 +91,46 @@ void spans_pause(struct spans *spans);
 
 /* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
+
+/*
+ * The time in ns until which a span lived. That is its last entry; but while it is open, and all spans above it are,
+ * the end of the input: the latest entry of its source, or the time that was passed to spans_pass(). Lines of other
+ * tools do not count, which may go on when the trace has been copied. But if the reactor has not run since that entry,
+ * it is until when they say that.
+ */
+uint64_t spans_until(const struct spans *spans, const struct span *s);
+
+/* ns from its creation, as far as that is known, until then. */
+static inline uint64_t spans_life(const struct spans *spans, const struct span *s)
+{
+	return s->age + (spans_until(spans, s) - s->first);
+}
+
+/* The same to its reply, if there is one. */
+static inline uint64_t spans_to_reply(const struct spans *spans, const struct span *s)
+{
+	uint64_t until = spans_until(spans, s);
+
+	return s->age + ((s->reply < until ? s->reply : until) - s->first);
+}
+
+/*
+ * ns until then for which the reactors of its entries were held, modulo 2^64. Intervals of one reactor that overlap may
+ * be counted in part.
+ */
+uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
+
+/* Whether it lives longer than that, by an unknown time: it is open, or the time of its creation is not known. */
+static inline bool spans_is_longer(const struct spans *spans, const struct span *s)
+{
+	return s->unknown || spans_is_open(spans, s);
+}
+
+/* The same for the time to its reply. */
+static inline bool spans_may_reply_later(const struct spans *spans, const struct span *s)
+{
+	return s->unknown || (spans_is_open(spans, s) && s->reply == UINT64_MAX);
+}
 
 /* Ends the input: passes all remaining spans to emit(), in the order of their last entries. */
 void spans_end(struct spans *spans);
