@@ -177,8 +177,10 @@ same_id() {
     equal "$(jq -c '[.object, .family, .from, .count, .mean, .share]' <<<"$output" | plain | tr '\n' ' ')" \
         '["p","ISCSI",null,1,1,1] ["p","ISCSI","ISCSI_READ_PDU",1,1,1] ["p","NVME_TCP",null,1,2,1] ["p","NVME_TCP","NVME_TCP_SUBMIT",1,2,1] '
     equal "$(trace-latency in | cut -c 1-56 | grep whole)" "$(printf 'p      %-24s %-24s\n' 'ISCSI whole' life 'NVME_TCP whole' life)"
-    # a letter that has one type in the trace needs no more
-    equal "$(grep -v ISCSI in | trace-latency -j | jq -c '[.object, .family]' | uniq)" '["p",null]'
+    # for people, a letter that has one type in the trace needs no more
+    grep -v ISCSI in >nvme
+    equal "$(trace-latency -j nvme | jq -c '[.object, .family]' | uniq)" '["p","NVME_TCP"]'
+    equal "$(trace-latency nvme | grep -c NVME_TCP\ whole)" 0
     # encoded lines keep them apart, in order, and merge with those of other runs
     trace-latency -e in >code
     LC_ALL=C sort -c code
@@ -188,6 +190,42 @@ same_id() {
     # entries of an object whose creation is not among the lines are of the type of the others
     grep -v 'READ\|SUBMIT' in >cut-off
     equal "$(trace-latency -j cut-off | jq -c '[.family, .mean]' | plain | tr '\n' ' ')" '["ISCSI",1] ["NVME_TCP",2] '
+}
+
+@test "rows of a type are the same in traces with and without another type of its letter" {
+    same_id >both
+    grep -v ISCSI both >nvme
+    trace-latency -e both >both.code
+    trace-latency -e nvme >nvme.code
+    equal "$(trace-latency --merge -j both.code nvme.code | jq -c '[.family, .life, .count]' | tr '\n' ' ')" \
+        '["ISCSI",true,1] ["ISCSI",null,1] ["NVME_TCP",true,2] ["NVME_TCP",null,2] '
+    equal "$(trace-latency -j --against nvme.code both | jq -c '[.family, .against.count]' | tr '\n' ' ')" \
+        '["ISCSI",null] ["ISCSI",null] ["NVME_TCP",1] ["NVME_TCP",1] '
+    status_is 0 trace-latency -j --against both.code nvme
+    equal "$(jq -c '[.family, .against.count]' <<<"$output" | tr '\n' ' ')" '["NVME_TCP",1] ["NVME_TCP",1] '
+    equal "$stderr" "trace-latency: both.code: 2 rows are not in this run"
+    # earlier releases wrote no family for a letter that had one type in its trace
+    sed 's/,"family":"[^"]*"//' nvme.code >old.code
+    equal "$(grep -c family old.code)" 0
+    equal "$(trace-latency --merge -e old.code nvme.code | jq -cR 'split("\t") | map(fromjson) | [.[0].family, .[1].count]' | tr '\n' ' ')" \
+        '["NVME_TCP",2] ["NVME_TCP",2] '
+    equal "$(trace-latency -j --against old.code both | jq -c '[.family, .against.count]' | tr '\n' ' ')" \
+        '["ISCSI",null] ["ISCSI",null] ["NVME_TCP",1] ["NVME_TCP",1] '
+    # a life alone does not say which it is of
+    grep life old.code | cat - both.code >merged
+    equal "$(trace-latency --merge -j merged | jq -c '[.family, .life, .count]' | tr '\n' ' ')" \
+        '[null,true,1] ["ISCSI",true,1] ["ISCSI",null,1] ["NVME_TCP",true,1] ["NVME_TCP",null,1] '
+    equal "$(trace-latency -j --against <(grep life old.code) nvme | jq -c '[.family, .against.count]' | tr '\n' ' ')" \
+        '["NVME_TCP",1] ["NVME_TCP",null] '
+}
+
+@test "names are the same however they are escaped" {
+    three >in
+    sed 's/READY/\\u0052E\\u0041DY/; s/"us"/"u\\u0073"/; s/"args"/"\\u0061rgs"/; s/"id":"r/"id":"\\u0072/; s/"lcore":0/"lcore":0,"owner":"a\\\/\\u00e9\\ud83d\\ude00\\u0022\\u000a"/' in >escaped
+    sed 's/"lcore":0/"lcore":0,"owner":"a\/é😀\\"\\n"/' in >plain
+    equal "$(grep -c u0052 escaped) $(grep -c 😀 plain)" "$(grep -c READY in) $(wc -l <in)"
+    same_lines 'trace-latency -e -g owner plain' 'trace-latency -e -g owner escaped'
+    same_lines 'trace-join plain' 'trace-join escaped'
 }
 
 @test "entries without an object, and torn ones, do no harm" {
@@ -318,7 +356,7 @@ L
     status_is 0 trace-latency --layers -g type -g bdev in
     diff want - <<<"$output"
     equal "$(trace-latency --layers -j in)" \
-        '{"object":"r","count":2,"mean":1.500,"layers":{"network":0.0000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.1000,"unknown":0.0000}}'
+        '{"object":"r","family":"TCP","count":2,"mean":1.500,"layers":{"network":0.0000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.1000,"unknown":0.0000}}'
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {

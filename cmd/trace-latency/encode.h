@@ -3,9 +3,10 @@
  * The encoded lines of trace-latency, which it writes with -e, and reads with --merge and for
  * --against:
  *
- *  {"group":{…},"object":"r","from":"A","to":"B"}<TAB>{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
+ *	{"group":{…},"object":"r","from":"A","to":"B","family":"TCP"}<TAB>
+ *	{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
  *
- * A tab ends the key, as MapReduce expects. A value is the lowest of its bucket, so a reader can
+ * in one line. A tab ends the key, as MapReduce expects. A value is the lowest of its bucket, so a reader can
  * check that the buckets are the same as its own.
  */
 #ifndef TRACE_LATENCY_ENCODE_H

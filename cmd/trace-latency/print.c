@@ -103,7 +103,7 @@ static void print_row(struct out *out, const struct rows *rows, const struct ran
 	print_column(out, rows_letter(rows, row->type), TYPE_WIDTH);
 	out_char(out, ' ');
 	if (!transition)
-		print_life(out, rows_family(rows, row->type), life ? "whole" : "to");
+		print_life(out, rows_shown_family(rows, row->type), life ? "whole" : "to");
 	else
 		print_column(out, rows->states.all[row->from], STATE_WIDTH);
 	out_char(out, ' ');

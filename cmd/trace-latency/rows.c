@@ -50,10 +50,22 @@ static uint32_t add_type(struct rows *rows, struct slice letter, struct slice fa
 	return type;
 }
 
+/* The family of a row that was written without one, by the states that it may have of its objects' own. */
+static struct slice family_of(const struct rows_key *key)
+{
+	struct slice family = key->family;
+
+	if (!family.n && key->from)
+		family = spdk_family(key->letter, *key->from);
+	if (!family.n && key->to)
+		family = spdk_family(key->letter, *key->to);
+	return family;
+}
+
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times)
 {
 	uint32_t group = intern_add_below(&rows->groups, key.group, ROWS_GROUPS);
-	uint32_t type = add_type(rows, key.letter, key.family);
+	uint32_t type = add_type(rows, key.letter, family_of(&key));
 	uint32_t from = ROWS_LIFE, to = key.to_reply ? ROWS_TO_REPLY : ROWS_LIFE;
 
 	if (key.from) {
@@ -64,7 +76,6 @@ const char *rows_merge(struct rows *rows, struct rows_key key, const struct hist
 		return "more than 16777216 groups, 256 types of objects or 65535 states";
 	if (!histogram_merge(&to_fill(rows, group, type, from, to)->times, times))
 		return "a count that does not fit 64 bits";
-	rows->merged = true;
 	return NULL;
 }
 
@@ -75,26 +86,84 @@ struct slice rows_letter(const struct rows *rows, uint32_t type)
 
 struct slice rows_family(const struct rows *rows, uint32_t type)
 {
-	unsigned types = 0;
-
-	for (uint32_t i = 0; i < rows->types.n && !rows->merged; i++)
-		types += slice_equal(rows_letter(rows, i), rows_letter(rows, type));
-	return types == 1 ? (struct slice){"", 0} : lifecycle_family(rows->types.all[type]);
+	return lifecycle_family(rows->types.all[type]);
 }
 
-/* The type with this letter and family, as they are shown; MAP_NONE when no type has them. */
-static uint32_t find_type(const struct rows *rows, struct slice letter, struct slice family)
+/* The number of types of this letter; *only is the last one. */
+static unsigned types_of(const struct rows *rows, struct slice letter, uint32_t *only)
 {
+	unsigned n = 0;
+
 	for (uint32_t i = 0; i < rows->types.n; i++)
-		if (slice_equal(rows_letter(rows, i), letter) && slice_equal(rows_family(rows, i), family))
-			return i;
-	return MAP_NONE;
+		if (!rows->is_renamed[i] && slice_equal(rows_letter(rows, i), letter)) {
+			*only = i;
+			n++;
+		}
+	return n;
+}
+
+struct slice rows_shown_family(const struct rows *rows, uint32_t type)
+{
+	uint32_t only;
+
+	return types_of(rows, rows_letter(rows, type), &only) > 1 ? rows_family(rows, type) : (struct slice){"", 0};
+}
+
+/* Moves the values of all rows of a type to those of another one. */
+static void rename_type(struct rows *rows, uint32_t type, uint32_t to)
+{
+	size_t n = rows->num_filled, left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct latency *row = rows->filled[i];
+
+		if (row->type == type &&
+		    histogram_merge(&to_fill(rows, row->group, to, row->from, row->to)->times, &row->times))
+			histogram_clear(&row->times);
+	}
+	for (size_t i = 0; i < rows->num_filled; i++)
+		if (rows->filled[i]->times.count)
+			rows->filled[left++] = rows->filled[i];
+	rows->num_filled = left;
+	rows->is_renamed[type] = true;
+}
+
+void rows_find_families(struct rows *rows)
+{
+	for (uint32_t type = 0; type < rows->types.n; type++) {
+		struct slice letter = rows_letter(rows, type);
+		uint32_t only;
+
+		if (rows_family(rows, type).n || rows->is_renamed[type])
+			continue;
+		rows->is_renamed[type] = true;
+		if (types_of(rows, letter, &only) == 1)
+			rename_type(rows, type, only);
+		else
+			rows->is_renamed[type] = false;
+	}
+}
+
+/*
+ * The type in `rows` of a type in `others`; MAP_NONE: none. A type without a family, as earlier releases wrote them,
+ * is that of its letter if there is one on both sides.
+ */
+static uint32_t find_type(const struct rows *rows, const struct rows *others, uint32_t type)
+{
+	struct slice letter = rows_letter(others, type), family = rows_family(others, type);
+	uint32_t exact = intern_get(&rows->types, others->types.all[type]), only, other;
+
+	if (exact != MAP_NONE && !rows->is_renamed[exact])
+		return exact;
+	if (types_of(rows, letter, &only) != 1 || types_of(others, letter, &other) != 1)
+		return MAP_NONE;
+	return !family.n || !rows_family(rows, only).n ? only : MAP_NONE;
 }
 
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other)
 {
 	uint32_t group = intern_get(&rows->groups, others->groups.all[other->group]);
-	uint32_t type = find_type(rows, rows_letter(others, other->type), rows_family(others, other->type));
+	uint32_t type = find_type(rows, others, other->type);
 	uint32_t from = ROWS_LIFE, to = other->to, index;
 
 	if (rows_is_transition(other)) {
@@ -156,9 +225,9 @@ void rows_write_name(struct out *out, const struct rows *rows, const struct late
 {
 	rows_write_group(out, rows->groups.all[row->group], ": ");
 	rows_write_text(out, rows_letter(rows, row->type));
-	if (rows_family(rows, row->type).n) {
+	if (rows_shown_family(rows, row->type).n) {
 		out_char(out, ' ');
-		rows_write_text(out, rows_family(rows, row->type));
+		rows_write_text(out, rows_shown_family(rows, row->type));
 	}
 	if (!rows_is_transition(row)) {
 		out_text(out, rows_is_life(row) ? " whole life" : " to reply");

@@ -39,7 +39,7 @@ struct latency_stats {
 struct rows {
 	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
-	bool merged; /* encoded rows were read: their trace may have had more types of a letter than they show */
+	bool is_renamed[ROWS_TYPES]; /* types that rows_find_families() has emptied */
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
@@ -67,6 +67,12 @@ struct rows_key {
 /* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
+/*
+ * Finds the families of merged rows without one, which earlier releases wrote for a letter that had one type in its
+ * trace: a row has the only family that is left for its letter.
+ */
+void rows_find_families(struct rows *rows);
+
 /* The row of `rows` that has the same texts as the row `other` of `others`, and has values; or NULL. */
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other);
 
@@ -80,9 +86,12 @@ static inline bool rows_is_transition(const struct latency *row)
 	return row->from != ROWS_LIFE;
 }
 
-/* The letter of a row's type, and its family; that is empty unless several types have the letter. */
+/* The letter of a row's type, and its family; that is empty unless SPDK has several types of this letter. */
 struct slice rows_letter(const struct rows *rows, uint32_t type);
 struct slice rows_family(const struct rows *rows, uint32_t type);
+
+/* The family for people: empty unless several types in the rows have the letter. */
+struct slice rows_shown_family(const struct rows *rows, uint32_t type);
 
 struct latency_stats rows_stats(const struct latency *row);
 
@@ -98,7 +107,7 @@ void rows_write_group(struct out *out, struct slice group, const char *after);
 /* A row's name in messages. */
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 
-/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" if the letter has several. */
+/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" unless it is empty. */
 void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
 
 /* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */

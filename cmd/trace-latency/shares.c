@@ -135,7 +135,7 @@ enum { OBJECT_WIDTH = 11 };
 static void put_type(struct columns *c, const struct rows *rows, uint32_t type)
 {
 	struct out name = {.fd = OUT_MEMORY};
-	struct slice family = rows_family(rows, type);
+	struct slice family = rows_shown_family(rows, type);
 
 	out_slice(&name, rows_letter(rows, type));
 	out_text(&name, family.n ? " " : "");

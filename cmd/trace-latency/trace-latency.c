@@ -158,6 +158,8 @@ static int read_files(struct run *run, const char *const *paths, size_t n)
 		else
 			status |= measure_file(&run->trees, paths[i]);
 	}
+	if (opt.merge)
+		rows_find_families(&run->rows);
 	return status;
 }
 
@@ -292,6 +294,7 @@ int main(int argc, char **argv)
 	start(&run);
 	if (opt.base && read_encoded(&run.base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
+	rows_find_families(&run.base);
 	if (read_files(&run, paths, n) != 0 || !check_keys(&run, n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
 	print(&run);
