@@ -9,6 +9,61 @@ struct division {
 	uint64_t reply; /* ns: the start of the first reply, of those of the objects above and of this one */
 };
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool is_bdev_io(const struct spans *spans, const struct span *s)
+{
+	return spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO;
+}
+
+/* Merges two lists in the order of their ends; of equal ends, those of a are first. */
+static struct span *merged(struct span *a, struct span *b)
+{
+	struct span *first = NULL, **end = &first;
+
+	while (a && b) {
+		struct span **from = a->path.end >= b->path.end ? &a : &b;
+
+		*end = *from;
+		end = &(*from)->path.next;
+		*from = *end;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+/* Takes n of these siblings, at least one, and sorts them, the one that ends last first. */
+static struct span *sorted(struct span **siblings, unsigned n)
+{
+	struct span *first, *second;
+
+	if (n > 1) {
+		first = sorted(siblings, n / 2);
+		second = sorted(siblings, n - n / 2);
+		return merged(first, second);
+	}
+	first = *siblings;
+	*siblings = first->next;
+	first->path.next = NULL;
+	return first;
+}
+
+/* Sorts the children of all spans in a tree, which ends here at the latest. */
+static void prepare(struct division *m, struct span *s, uint64_t end)
+{
+	struct span *siblings = s->child;
+
+	m->self->has[s->type] = true;
+	s->path = (struct span_path){.end = end};
+	for (struct span *child = s->child; child; child = child->next)
+		prepare(m, child, smaller(spans_until(m->spans, child), end));
+	if (s->child)
+		s->path.latest = s->path.chain = sorted(&siblings, s->num_children);
+}
+
 /* Counts a time in a state. All that is after the start of a reply belongs to it. */
 static void count_layer(struct division *m, enum layer layer, uint64_t from, uint64_t to)
 {
@@ -18,12 +73,14 @@ static void count_layer(struct division *m, enum layer layer, uint64_t from, uin
 	m->self->layers[LAYER_REPLY] += to - reply;
 }
 
-/* Counts a time in which no child is at work. */
-static void count(struct division *m, const struct span *s, uint64_t from, uint64_t to)
+/* Counts a time in which no child is at work. io: the innermost bdev I/O, s or one above it; NULL: none. */
+static void count(struct division *m, const struct span *s, struct span *io, uint64_t from, uint64_t to)
 {
 	/* from the state that the span is in at that time */
 	size_t i = search_first(n, s->n - 1, s->states[n + 1].ns > from);
 
+	if (io)
+		io->path.self += to - from;
 	m->self->types[s->type] += to - from;
 	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
@@ -33,49 +90,64 @@ static void count(struct division *m, const struct span *s, uint64_t from, uint6
 	}
 }
 
-static void divide(struct division *m, const struct span *s, uint64_t from, uint64_t to);
-
-/* Divides the time up to `to`. children: those at work, the one that started last first. */
-static uint64_t advance(struct division *m, const struct span *s, const struct span **children, uint64_t from,
-			uint64_t to)
+/* The child on the chain that was at work, or ended, before this time. */
+static struct span *find_link(struct span *s, uint64_t to)
 {
-	while (from < to) {
-		const struct span *child = *children;
-		uint64_t end = to;
+	struct span *link = s->path.chain;
 
-		if (child && spans_until(m->spans, child) <= from) {
-			*children = child->under;
-			continue;
-		}
-		if (child) {
-			end = spans_until(m->spans, child) < to ? spans_until(m->spans, child) : to;
-			divide(m, child, from, end);
-		} else {
-			count(m, s, from, end);
-		}
-		from = end;
+	while (link && link->first >= to) {
+		uint64_t start = link->first;
+
+		do
+			link = link->path.next;
+		while (link && link->path.end > start);
 	}
-	return from;
+	return s->path.chain = link;
 }
 
-/* Recursion is bounded by SPANS_DEPTH. */
-static void divide(struct division *m, const struct span *s, uint64_t from, uint64_t to)
+/* Of the children that started before this time, the one that ends last. */
+static struct span *find_latest(struct span *s, uint64_t to)
 {
-	const struct span *active = NULL;
+	struct span *child = s->path.latest;
+
+	while (child && child->first >= to)
+		child = child->path.next;
+	return s->path.latest = child;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * Divides a time of a span. Its times are divided from the latest to the earliest, so that each child is passed once,
+ * however many they are. Recursion is bounded by SPANS_DEPTH.
+ */
+static void divide(struct division *m, struct span *s, struct span *io, uint64_t from, uint64_t to)
+{
 	uint64_t reply = m->reply;
 
-	m->reply = s->reply < reply ? s->reply : reply;
-	m->self->has[s->type] = true;
-	for (struct span *child = s->child; child && child->first < to; child = child->next) {
-		m->self->has[child->type] = true;
-		if (spans_until(m->spans, child) <= from)
-			continue;
-		if (child->first > from)
-			from = advance(m, s, &active, from, child->first);
-		child->under = (struct span *)active;
-		active = child;
+	m->reply = smaller(s->reply, reply);
+	if (is_bdev_io(m->spans, s))
+		io = s;
+	while (from < to) {
+		struct span *child = find_link(s, to);
+		uint64_t start = from;
+
+		if (!child || child->path.end < to) {
+			start = child ? later(from, child->path.end) : from;
+			child = find_latest(s, to);
+		}
+		if (child && child->path.end >= to) {
+			start = later(start, child->first);
+			divide(m, child, io, start, to);
+		} else {
+			start = child ? later(start, child->path.end) : start;
+			count(m, s, io, start, to);
+		}
+		to = start;
 	}
-	advance(m, s, &active, from, to);
 	m->reply = reply;
 }
 
@@ -86,5 +158,24 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
 	*self = (struct self_time){};
 	self->types[s->type] = s->age;
 	self->layers[LAYER_UNKNOWN] = s->age;
-	divide(&m, s, s->first, spans_until(spans, s));
+	prepare(&m, (struct span *)s, spans_until(spans, s));
+	divide(&m, (struct span *)s, NULL, s->first, spans_until(spans, s));
+}
+
+/* Of a tree whose times were divided, the bdev I/O that has more time than `most`, or as much. */
+static const struct span *find_leg(const struct spans *spans, const struct span *s, const struct span *most)
+{
+	if (is_bdev_io(spans, s) && s->path.self && (!most || s->path.self >= most->path.self))
+		most = s;
+	for (const struct span *child = s->child; child; child = child->next)
+		most = find_leg(spans, child, most);
+	return most;
+}
+
+const struct span *self_time_leg(const struct spans *spans, const struct span *s)
+{
+	struct self_time self;
+
+	self_time_measure(&self, spans, s);
+	return find_leg(spans, s, NULL);
 }

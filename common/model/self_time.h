@@ -4,8 +4,10 @@
  * object at work, so that the parts add up to the life.
  *
  * An object is at work from its first to its last entry, an open one until spans_until(), but only while its parent is.
- * If several children are at work at once, the moment belongs to the one that started last. The time from its creation
- * to its first entry belongs to the span itself, and to LAYER_UNKNOWN.
+ * If several children are at work at once, the moment belongs to the one that the parent waits for, on the critical
+ * path: the child that ends last, before its start the one that ends last of those that ended by then, and so on. Where
+ * none of these is at work, it belongs to the one that ends last. The time from its creation to its first entry belongs
+ * to the span itself, and to LAYER_UNKNOWN.
  * The layer is that of the object's state; but after the start of a reply it is LAYER_REPLY.
  */
 #ifndef SELF_TIME_H
@@ -20,5 +22,11 @@ struct self_time {
 };
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s);
+
+/*
+ * The bdev I/O in a span's tree to which most of this time belongs, other than to bdev I/Os below it. Of equal ones,
+ * that which is below the other, or started later. NULL: there is none.
+ */
+const struct span *self_time_leg(const struct spans *spans, const struct span *s);
 
 #endif

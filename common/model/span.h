@@ -37,7 +37,12 @@ struct span {
 	struct span *parent; /* NULL: none that is stored */
 	/* children, and the next sibling, in the order of their starts */
 	struct span *child, *last_child, *next;
-	struct span *under;         /* used by self_time.c */
+	/* used by self_time.c */
+	struct span_path {
+		struct span *next;           /* sibling, by their ends, latest first */
+		struct span *latest, *chain; /* of its children: the next to look at */
+		uint64_t end, self;          /* ns */
+	} path;
 	uint64_t number, value;     /* of the object */
 	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
 	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
