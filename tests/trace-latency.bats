@@ -334,6 +334,30 @@ deep() {
     equal "$(jq -r 'select(.object == "r") | .group.type' <<<"$output" | sort -u)" read
 }
 
+@test "-g leg groups by the bdev below a request's that has most of its time" {
+    {
+        entry 1.000 TCP_REQ_NEW r0 - 0x10
+        entry 1.100 BDEV_IO_START i0 - 0x20 '"owner":"bdev_Raid1","related":"r0","args":{"type":2,"ctx":"0x10"}'
+        entry 1.200 BDEV_IO_START i1 - 0x30 '"owner":"bdev_Leg0","args":{"type":2,"ctx":"0x20"}'
+        entry 1.300 BDEV_IO_START i2 - 0x40 '"owner":"bdev_Leg1","args":{"type":2,"ctx":"0x20"}'
+        entry 4.300 BDEV_IO_DONE i2 3.000 0x40
+        entry 7.200 BDEV_IO_DONE i1 6.000 0x30
+        entry 7.300 BDEV_IO_DONE i0 6.200 0x20
+        entry 7.400 TCP_REQ_COMPLETED r0 6.400 0x10
+        # its bdev has no others
+        entry 8.000 TCP_REQ_NEW r1 - 0x10
+        entry 8.100 BDEV_IO_START i3 - 0x20 '"owner":"bdev_Leg1","related":"r1","args":{"type":2,"ctx":"0x10"}'
+        entry 8.300 BDEV_IO_DONE i3 0.200 0x20
+        entry 8.400 TCP_REQ_COMPLETED r1 0.400 0x10
+    } >in
+    for key in leg io.leg; do
+        equal "$(trace-latency -j -g bdev -g $key in | jq -c 'select(.life) | [.group[], .object, .count]' | sort | tr '\n' ' ')" \
+            '["Leg0","Leg0","i",1] ["Leg1","Leg0","i",1] ["Leg1",null,"i",1] ["Leg1",null,"r",1] ["Raid1","Leg0","i",1] ["Raid1","Leg0","r",1] '
+    done
+    status_is 1 sh 'tail -n 4 in | trace-latency -q -g leg'
+    says 'trace-latency: <stdin>: -g leg: no entry has this fact about an object'
+}
+
 @test "groups by what requests were have the rows of all of them" {
     mktrace -R 5 "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in

@@ -217,6 +217,49 @@ self_is() { # OBJECT
     self_is '{"r":20,"h":40,"j":0,"k":0}'
 }
 
+# Writes to a RAID of Fast and Slow, which is a module above Base: one waits for Slow, one for Fast, one for the RAID.
+raid_write() { # N START END_FAST END_SLOW END
+    local n=$1 t=$2
+    object "r$n" "0x1$n" '' "$t.000" TCP_REQ_NEW "$5.000" TCP_REQ_COMPLETED
+    leg_io "i${n}0" "0x2$n" "r$n" "0x1$n" Raid1 "$t.001" "$5.000"
+    object "R$n" "0x3$n" "\"related\":\"i${n}0\",\"args\":{\"ctx\":\"0x2$n\"}" "$t.002" BDEV_RAID_IO_START "$(($5 - 1)).500" BDEV_RAID_IO_DONE
+    leg_io "i${n}1" "0x4$n" "R$n" "0x3$n" Fast "$t.003" "$3.000"
+    leg_io "i${n}2" "0x5$n" "R$n" "0x3$n" Slow "$t.004" "$4.000"
+    leg_io "i${n}3" "0x6$n" "i${n}2" "0x5$n" Base "$t.005" "$t.900"
+}
+
+leg_io() { # ID VALUE PARENT ADDRESS BDEV START END
+    object "$1" "$2" "\"related\":\"$3\",\"args\":{\"type\":2,\"ctx\":\"$4\",\"offset\":8,\"qd\":1}" "$6" BDEV_IO_START "$7" BDEV_IO_DONE |
+        sed "s/\"object\"/\"owner\":\"bdev_$5\",&/"
+}
+
+@test "of a bdev that consists of others, the one that takes most of the time is its leg" {
+    {
+        raid_write 1 100 111 311 313
+        raid_write 2 400 451 441 453
+        raid_write 3 500 503 502 590
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .io.bdev, .io.leg]'"
+    diff - <(echo "$output") <<'L'
+["r1","Raid1","Slow"]
+["r2","Raid1","Fast"]
+["r3","Raid1",null]
+L
+    # only those with another bdev below them have one
+    status_is 0 sh "trace-spans -a -j in | jq -c 'select(.io.leg) | .id' | tr '\n' ' '"
+    equal "$output" '"R1" "r1" "i10" "R2" "r2" "i20" "R3" '
+    # in text, if it has a tenth of the life
+    status_is 0 sh "trace-spans in | awk '{ print \$6 }' | tr '\n' ' '"
+    equal "$output" 'BDEV Raid1>Slow Raid1>Fast Raid1 '
+    sed 's/"us":[0-9]*\(.*TCP_REQ_COMPLETED\)/"us":9999\1/' in >waits
+    status_is 0 sh "trace-spans waits | awk '{ print \$6 }' | tr '\n' ' '"
+    equal "$output" 'BDEV Raid1 Raid1 Raid1 '
+    status_is 0 sh "trace-spans -k leg=Slow -j in | jq -r .id"
+    equal "$output" r1
+    status_is 0 sh "trace-spans -k io.leg=F* -j in | jq -r .id"
+    equal "$output" r2
+}
+
 @test "an id names several objects; address and creation tell them apart" {
     {
         # TCP's and RDMA's requests share a letter

@@ -407,6 +407,21 @@ static void put_column(struct print *p, struct out *out, struct slice raw, size_
 	out_column(out, text, width);
 }
 
+/* The bdev, and after an arrow the one below it that has most of its time, unless that is little. */
+static void put_bdev(struct print *p, struct out *out, uint64_t life)
+{
+	uint64_t ns;
+	struct slice leg = request_io_leg(&p->io, &ns);
+	size_t n = p->io.bdev.len;
+
+	if (leg.n && ns >= life / 10) {
+		out_char(&p->io.bdev, '>');
+		out_slice(&p->io.bdev, leg);
+	}
+	put_column(p, out, out_contents(&p->io.bdev), BDEV);
+	p->io.bdev.len = n;
+}
+
 /* The columns from ID to LCORE. */
 static void put_what(struct print *p, struct out *out, const struct span *s)
 {
@@ -417,7 +432,7 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 	else
 		out_column(out, slice_of(""), TYPE);
 	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
-	put_column(p, out, out_contents(&p->io.bdev), BDEV);
+	put_bdev(p, out, s->last - s->first);
 	put_fact_column(p, out, IO_LBA, LBA);
 	if (s->connection == MAP_NONE)
 		out_column(out, slice_of(""), WHO);

@@ -2,6 +2,7 @@
 #include "request_io.h"
 
 #include "nvme.h"
+#include "self_time.h"
 
 static void keep_first(struct io_args *to, const struct io_args *from, enum io_arg arg)
 {
@@ -29,8 +30,10 @@ static void add_bdev(struct request_io *io, struct slice name)
 	}
 	if (!name.n)
 		return;
-	if (io->bdev.len)
+	if (io->bdev.len) {
 		out_char(&io->bdev, ',');
+		io->is_stacked = true;
+	}
 	out_slice(&io->bdev, name);
 }
 
@@ -79,6 +82,8 @@ static void walk(struct request_io *io, struct io_args *written, const struct sp
 	case SPDK_BDEV_IO:
 		if (top & BDEV)
 			add_bdev_io(io, s);
+		else
+			io->is_stacked = true;
 		top &= ~BDEV;
 		break;
 	case SPDK_NVME_COMMAND:
@@ -107,7 +112,7 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 
 	io->bdev.fd = OUT_MEMORY;
 	io->bdev.len = 0;
-	*io = (struct request_io){.bdev = io->bdev};
+	*io = (struct request_io){.bdev = io->bdev, .spans = spans, .span = s};
 	walk(io, &written, spans, s, BDEV | NVME, 0);
 	/* the data of SCSI tasks, not their responses */
 	keep_first(&io->args, &written, IO_BYTES);
@@ -118,9 +123,10 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 }
 
 const char *const request_io_keys[REQUEST_IO_KEYS] = {
-	[REQUEST_IO_TYPE] = "type", [REQUEST_IO_BLOCKS] = "blocks", [REQUEST_IO_LBA] = "lba",
-	[REQUEST_IO_BDEV] = "bdev", [REQUEST_IO_QD] = "qd",         [REQUEST_IO_BYTES] = "bytes",
-	[REQUEST_IO_CID] = "cid",   [REQUEST_IO_OPC] = "opc",       [REQUEST_IO_STATUS] = "status",
+	[REQUEST_IO_TYPE] = "type",     [REQUEST_IO_BLOCKS] = "blocks", [REQUEST_IO_LBA] = "lba",
+	[REQUEST_IO_BDEV] = "bdev",     [REQUEST_IO_LEG] = "leg",       [REQUEST_IO_QD] = "qd",
+	[REQUEST_IO_BYTES] = "bytes",   [REQUEST_IO_CID] = "cid",       [REQUEST_IO_OPC] = "opc",
+	[REQUEST_IO_STATUS] = "status",
 };
 
 /* A name that needs no escapes. */
@@ -153,11 +159,28 @@ bool request_io_number(const struct request_io *io, enum request_io_key key, uin
 		[REQUEST_IO_OPC] = IO_OPC,
 	};
 
-	if (key == REQUEST_IO_STATUS || key == REQUEST_IO_BDEV || (key == REQUEST_IO_TYPE && io->type) ||
-	    !io_args_has(&io->args, args[key]))
+	if (key == REQUEST_IO_STATUS || key == REQUEST_IO_BDEV || key == REQUEST_IO_LEG ||
+	    (key == REQUEST_IO_TYPE && io->type) || !io_args_has(&io->args, args[key]))
 		return false;
 	*value = io->args.values[args[key]];
 	return true;
+}
+
+struct slice request_io_leg(const struct request_io *io, uint64_t *ns)
+{
+	const struct span *leg = io->is_stacked ? self_time_leg(io->spans, io->span) : NULL;
+	struct slice name = leg ? spdk_bdev(span_owner(leg), span_bdev(leg)) : (struct slice){};
+
+	*ns = leg ? leg->path.self : 0;
+	return slice_equal(name, out_contents(&io->bdev)) ? (struct slice){} : name;
+}
+
+static bool write_leg(struct out *out, const struct request_io *io)
+{
+	uint64_t ns;
+	struct slice leg = request_io_leg(io, &ns);
+
+	return leg.n && write_name(out, leg);
 }
 
 bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key)
@@ -168,6 +191,8 @@ bool request_io_write(struct out *out, const struct request_io *io, enum request
 		return write_status(out, io);
 	if (key == REQUEST_IO_BDEV)
 		return io->bdev.len && write_name(out, out_contents(&io->bdev));
+	if (key == REQUEST_IO_LEG)
+		return write_leg(out, io);
 	if (key == REQUEST_IO_TYPE && io->type)
 		return write_name(out, slice_of(io->type));
 	if (!request_io_number(io, key, &value))

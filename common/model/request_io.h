@@ -11,6 +11,9 @@ struct request_io {
 	/* name of the first status that is not a success, else of a success; NULL: ditto */
 	const char *status;
 	struct out bdev; /* names of the bdevs, with commas between them, as written in JSON */
+	bool is_stacked; /* its tree has bdev I/Os below others, or of several bdevs */
+	const struct span *span;
+	const struct spans *spans;
 };
 
 /* Keys of a span line's io, in their order. */
@@ -19,6 +22,7 @@ enum request_io_key {
 	REQUEST_IO_BLOCKS,
 	REQUEST_IO_LBA,
 	REQUEST_IO_BDEV,
+	REQUEST_IO_LEG,
 	REQUEST_IO_QD,
 	REQUEST_IO_BYTES,
 	REQUEST_IO_CID,
@@ -34,6 +38,12 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 
 /* The value of a key whose values are numbers. Returns false if it is unknown, or a text. */
 bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value);
+
+/*
+ * The name of the bdev to which most of the time belongs, as written in JSON, if it is another than io->bdev; else
+ * empty. ns: that time. The span must exist until then.
+ */
+struct slice request_io_leg(const struct request_io *io, uint64_t *ns);
 
 /* Writes a value as JSON. False, with nothing written, if it is unknown. */
 bool request_io_write(struct out *out, const struct request_io *io, enum request_io_key key);
