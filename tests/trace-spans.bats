@@ -260,6 +260,22 @@ L
     equal "$output" r2
 }
 
+@test "a story says which leg ended last" {
+    {
+        raid_write 1 100 111 311 313
+        raid_write 2 400 451 441 453
+        raid_write 3 500 503 502 590
+    } | merged >in
+    status_is 0 sh "trace-spans -s in | grep -o -E 'DONE +i[0-9]+|[A-Z][a-z]+ ended last.*' | grep -B 1 ended | tr -s ' '"
+    diff - <(echo "$output") <<'L'
+DONE i12
+Slow ended last: 200.000 us after Fast
+--
+DONE i21
+Fast ended last: 10.000 us after Slow
+L
+}
+
 @test "an id names several objects; address and creation tell them apart" {
     {
         # TCP's and RDMA's requests share a letter

@@ -432,7 +432,7 @@ static void put_what(struct print *p, struct out *out, const struct span *s)
 	else
 		out_column(out, slice_of(""), TYPE);
 	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
-	put_bdev(p, out, s->last - s->first);
+	put_bdev(p, out, spans_life(p->spans, s));
 	put_fact_column(p, out, IO_LBA, LBA);
 	if (s->connection == MAP_NONE)
 		out_column(out, slice_of(""), WHO);

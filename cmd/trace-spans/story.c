@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "json.h"
 #include "mem.h"
 #include "search.h"
+#include "self_time.h"
 #include "table.h"
 #include "utf8.h"
 
@@ -384,8 +386,65 @@ static void put_rest(struct story *story, struct out *out, size_t n, uint64_t ga
 		causes_write(&story->causes, out, last, last->n, story->line.lcore, gap);
 }
 
+static bool is_in_tree(const struct span *s, const struct span *of)
+{
+	while (s && s != of)
+		s = s->parent;
+	return s;
+}
+
+/* The one that ends last of the bdev I/Os that were at work at the same time, below the same object. */
+static const struct span *rival_of(const struct spans *spans, const struct span *s)
+{
+	const struct span *rival = NULL;
+
+	for (const struct span *other = s->parent->child; other; other = other->next)
+		if (other != s && other->first < s->last && other->last > s->first &&
+		    spans_tpoint(spans, other->states[0].state)->kind == SPDK_BDEV_IO &&
+		    (!rival || other->last > rival->last))
+			rival = other;
+	return rival;
+}
+
+static struct slice bdev_of(const struct span *s)
+{
+	return spdk_bdev(span_owner(s), span_bdev(s));
+}
+
+static void put_bdev(struct story *story, struct out *out, const struct span *s)
+{
+	struct slice raw = bdev_of(s);
+	char *name;
+
+	story->text.fd = OUT_MEMORY;
+	story->text.len = 0;
+	name = out_room(&story->text, raw.n);
+	out_visible(out, (struct slice){name, json_unescape(name, raw)});
+}
+
+/* After the last entry of an I/O that has the leg in its tree: how long the others had ended by then. */
+static void put_leg(struct story *story, struct out *out, const struct story_entry *e, const struct span *leg)
+{
+	const struct span *s = e->span, *rival;
+
+	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || spans_is_open(story->spans, s))
+		return;
+	rival = rival_of(story->spans, s);
+	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !bdev_of(s).n ||
+	    slice_equal(bdev_of(s), bdev_of(rival)))
+		return;
+	out_printf(out, "%*s   ", GAP, "");
+	put_bdev(story, out, s);
+	out_text(out, " ended last: ");
+	out_us(out, s->last - rival->last);
+	out_text(out, " us after ");
+	put_bdev(story, out, rival);
+	out_char(out, '\n');
+}
+
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
+	const struct span *leg = self_time_leg(story->spans, s);
 	size_t n = count(s), aside = 0;
 	uint64_t marked, gap;
 
@@ -403,6 +462,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
 		put_step(story, out, i, gap, gap >= marked);
+		put_leg(story, out, &story->entries[i], leg);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
