@@ -428,6 +428,21 @@ L
     sort want | diff - have
 }
 
+@test "--layers has a column for what is below, where bdev I/O is missing" {
+    deep | grep -v -e BDEV -e NVME >in
+    sed 's/TCP_REQ_NEW/TCP_REQ_EXECUTING/' in >executing
+    status_is 0 trace-latency --layers executing
+    diff - <(echo "$output") <<'L'
+object           count      mean_us network% buffer%  host% target% below%  bdev% drive% reply%
+r                    2        1.500     0.00    0.00   0.00    0.00  90.00   0.00   0.00  10.00
+L
+    equal "$stderr" 'trace-latency: executing: the lines have no bdev I/O: while requests execute, they are in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
+    status_is 0 trace-latency --layers -q executing
+    equal "$stderr" ''
+    status_is 0 trace-latency executing
+    equal "$stderr" ''
+}
+
 @test "several files are measured one after the other, and each is a trace of its own" {
     three | grep -v r2 >a
     # the same ids and addresses at other times

@@ -470,6 +470,73 @@ L
     equal "$(plain <<<"$output")" '["r3",5,3,2]'
 }
 
+# The layers of each request that are not 0.
+layers() {
+    trace-spans -q -j "$@" | jq -c '[.source, .id] + (.layers | to_entries | map(select(.value > 0) | .key, .value)) | map(select(. != null))' | plain
+}
+
+@test "without bdev I/O, a request that executes waits for what is below" {
+    {
+        object r0 0x10 '' 100.000 TCP_REQ_NEW 101.000 TCP_REQ_RDY_TO_EXECUTE 103.000 TCP_REQ_EXECUTING 106.000 TCP_REQ_EXECUTED 107.000 TCP_REQ_COMPLETED
+        object r1 0x20 '' 200.000 RDMA_REQ_NEW 201.000 RDMA_REQ_EXECUTING 206.000 RDMA_REQ_COMPLETED
+        object r2 0x30 '' 300.000 FC_NEW 301.000 FC_WRITE_SBMT_TO_BDEV 306.000 FC_WRITE_RSP
+        object t0 0x40 '' 400.000 ISCSI_TASK_QUEUE 401.000 SCSI_TASK_START 406.000 SCSI_TASK_DONE
+        # a command of SPDK's driver is at work itself, as far as it can be attributed
+        object p0 0x50 '"related":"r3","args":{"ctx":"0x60"}' 502.000 NVME_TCP_SUBMIT 505.000 NVME_TCP_COMPLETE
+        object r3 0x60 '' 500.000 TCP_REQ_NEW 501.000 TCP_REQ_EXECUTING 506.000 TCP_REQ_COMPLETED
+        object r4 0x70 '' 600.000 TCP_REQ_NEW 601.000 TCP_REQ_EXECUTING
+    } | merged >in
+    cat >want <<'L'
+["r0","target",2,"below",5]
+["r1","target",1,"below",5]
+["r2","target",1,"below",5]
+["t0","below",6]
+["r3","target",1,"below",2,"drive",3]
+["r4","target",1]
+L
+    layers in | diff want -
+    note='trace-spans: in: the lines have no bdev I/O: while requests execute, they are in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
+    status_is 0 trace-spans in
+    equal "$stderr" "$note"
+    [[ $output == *' below 71% target 29%'* ]]
+    status_is 0 trace-spans --open in
+    equal "$stderr" "$note"
+    [[ $output == *' below: TCP_REQ_EXECUTING' ]]
+    # an opened channel shows that they would be there
+    { echo '{"tsc":1,"us":1.000,"lcore":0,"tpoint":"BDEV_IOCH_CREATE","object":{"value":"0x0"},"args":{"name":"Null0"}}'; cat in; } >channel
+    layers channel | diff - <(cat <<'L'
+["r0","target",7]
+["r1","target",6]
+["r2","target",1,"bdev",5]
+["t0","target",1,"bdev",5]
+["r3","target",3,"drive",3]
+["r4","target",1]
+L
+    )
+    status_is 0 trace-spans channel
+    equal "$stderr" ''
+    # each source has its own
+    { sed 's/"lcore"/"source":"a",&/' channel; sed 's/"lcore"/"source":"b",&/' in; } | merged >merged
+    layers -k 'id=r[01]' merged | sort | diff - <(cat <<'L'
+["a","r0","target",7]
+["a","r1","target",6]
+["b","r0","target",2,"below",5]
+["b","r1","target",1,"below",5]
+L
+    )
+    # before v21.10 nothing relates a bdev I/O to its request
+    { cat in; object i0 0x90 '"args":{"type":1}' 700.000 BDEV_IO_START 701.000 BDEV_IO_DONE; } >unrelated
+    layers unrelated | head -n 5 | diff - <(head -n 5 want)
+    status_is 0 trace-spans unrelated
+    equal "$stderr" 'trace-spans: unrelated: the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests execute, they are in the layer below'
+    # after the first one that is related
+    {
+        object r8 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_COMPLETED
+        object i8 0x80 '"related":"r8","args":{"ctx":"0x10"}' 1.200 BDEV_IO_START 1.800 BDEV_IO_DONE
+    } | merged >first
+    { cat first in; } | layers -k id=r0 | diff - <(echo '["r0","target",7]')
+}
+
 @test "-k, -t and -w choose spans" {
     primes >in
     ids() { trace-spans -q -j "$@" in | jq -r .id | tr '\n' ' '; }

@@ -85,6 +85,8 @@ static void print_notes(const struct trees *t, const char *name)
 {
 	const struct lifecycle *l = &t->spans.lifecycle;
 
+	if (opt.layers && spans_why_below(&t->spans))
+		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	note_incomplete(t, name);
 	if (!opt.layers) {
 		cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");

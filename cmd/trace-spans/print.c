@@ -542,15 +542,18 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 {
 	const struct spans *spans = p->spans;
 	const struct span *leaf = s, *child;
+	bool replies = s->reply != UINT64_MAX;
 
 	print_measure(p, s);
-	while ((child = open_child(spans, leaf)))
+	while ((child = open_child(spans, leaf))) {
 		leaf = child;
+		replies |= leaf->reply != UINT64_MAX;
+	}
 	put_us(p, out, s->first, US);
 	put_time(p, out, spans_life(spans, s), s->unknown);
 	put_what(p, out, s);
 	put_us(p, out, spans_until(spans, leaf) - leaf->last, LIFE);
-	out_text(out, spdk_layers[spans_tpoint(spans, leaf->states[leaf->n - 1].state)->layer]);
+	out_text(out, spdk_layers[replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state)]);
 	for (child = s; child; child = open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");
 		out_visible(out, spans->states->all[child->states[child->n - 1].state]);

@@ -240,6 +240,8 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 		warnx("%s: empty: there are no trace lines", name);
 	else if (!t->spans.n && !lines->faulty)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
+	if (spans_why_below(&t->spans))
+		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
 	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
 		 "entries left out: each is earlier than the previous one of its object");

@@ -85,7 +85,7 @@ static void count(struct division *m, const struct span *s, struct span *io, uin
 	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 
-		count_layer(m, spans_tpoint(m->spans, s->states[i].state)->layer, from, end);
+		count_layer(m, spans_layer(m->spans, s, s->states[i].state), from, end);
 		from = end;
 	}
 }

@@ -128,6 +128,30 @@ static void extend_reply(const struct spans *spans, struct span *s, const struct
 		s->reply = child->first;
 }
 
+/* MAP_NONE + 1 is 0. */
+static struct spans_source *source_of(struct spans *spans, uint32_t source)
+{
+	return table_at(spans->by_source, spans->num_sources, spans->cap_sources, (uint32_t)(source + 1));
+}
+
+const char *spans_why_below(const struct spans *spans)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < spans->num_sources; i++) {
+		const struct spans_source *source = &spans->by_source[i];
+
+		if (!source->passes_on || source->shows_bdev_io)
+			continue;
+		if (!source->has_bdev_io)
+			return "the lines have no bdev I/O: while requests execute, they are in the layer below; "
+			       "try: rpc.py trace_enable_tpoint_group bdev";
+		why = "the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests "
+		      "execute, they are in the layer below";
+	}
+	return why;
+}
+
 /* Adds a child after those that started before it or with it. */
 static void add_child(struct spans *spans, struct span *parent, struct span *s)
 {
@@ -150,6 +174,8 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 		parent->last_child = s;
 	s->parent = parent;
 	extend_reply(spans, parent, s);
+	if (spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO)
+		source_of(spans, s->source)->shows_bdev_io = true;
 	parent->num_children++;
 	for (struct span *up = parent; up; up = up->parent, height++)
 		up->height = up->height > height ? up->height : height;
@@ -292,6 +318,10 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	s->torn |= is_torn(line, text);
 	if (tpoint->replies)
 		s->reply = ns;
+	if (tpoint->passes_on)
+		source_of(spans, s->source)->passes_on = true;
+	if (tpoint->kind == SPDK_BDEV_IO)
+		source_of(spans, s->source)->has_bdev_io = true;
 	io_args_read(&s->io, tpoint, line);
 }
 
@@ -343,10 +373,9 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 /* The latest entry of a source, in ns. */
 static uint64_t latest_of(const struct spans *spans, uint32_t source)
 {
-	/* MAP_NONE + 1 is 0 */
 	uint32_t place = source + 1;
 
-	return place < spans->num_latest ? spans->latest[place] : 0;
+	return place < spans->num_sources ? spans->by_source[place].latest : 0;
 }
 
 /* Whether a span, and all above it, are open. */
@@ -425,13 +454,21 @@ void spans_pass(struct spans *spans, uint64_t now)
 }
 
 /* Notes that an lcore wrote a line. */
-static void see_entry(struct spans *spans, const struct traceline *line, uint64_t ns)
+static struct spans_source *see_entry(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
-	uint32_t place = (line->source.p ? intern_add(&spans->sources, line->source) : MAP_NONE) + 1;
-	uint64_t *latest = table_at(spans->latest, spans->num_latest, spans->cap_latest, place);
+	uint32_t name = line->source.p ? intern_add(&spans->sources, line->source) : MAP_NONE;
+	struct spans_source *source = source_of(spans, name);
 
-	*latest = ns > *latest ? ns : *latest;
+	source->latest = ns > source->latest ? ns : source->latest;
 	spans->last_entry = ns > spans->last_entry ? ns : spans->last_entry;
+	return source;
+}
+
+/* Channels show that a bdev I/O would be in the trace: SPDK records them since v22.01, and relations since v21.10. */
+static void see_channel(struct spans *spans, const struct traceline *line, struct spans_source *source)
+{
+	if (!source->shows_bdev_io)
+		source->shows_bdev_io = spans_tpoint_of(spans, line->tpoint)->kind == SPDK_BDEV_CHANNEL;
 }
 
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
@@ -493,7 +530,7 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 	if (disks_is(line->tpoint))
 		return see_disk(spans, line, ns);
 	if (!reactors_is(line->tpoint)) {
-		see_entry(spans, line, ns);
+		see_channel(spans, line, see_entry(spans, line, ns));
 		return NULL;
 	}
 	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
@@ -650,8 +687,8 @@ void spans_free(struct spans *spans)
 	free(spans->all);
 	free(spans->ending.all);
 	free(spans->open.all);
-	free(spans->latest);
 	intern_free(&spans->sources);
+	free(spans->by_source);
 	reactors_free(&spans->reactors);
 	disks_free(&spans->disks);
 	lifecycle_free(&spans->lifecycle);

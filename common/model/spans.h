@@ -45,6 +45,13 @@ struct spans {
 	struct reactors reactors;
 	struct disks disks;
 	struct intern sources; /* of merged lines, as written */
+	struct spans_source {
+		uint64_t latest;    /* ns of the latest line that is not of another tool */
+		bool passes_on;     /* a request has passed an I/O on */
+		bool has_bdev_io;   /* there was a bdev I/O */
+		bool shows_bdev_io; /* a bdev I/O was started by another object, or would be in the lines */
+	} * by_source;              /* that of lines without a source, then as in sources */
+	size_t num_sources, cap_sources;
 	struct span **all, *free;
 	size_t n, cap;
 	struct queue ending; /* in final states, since their last entry */
@@ -53,11 +60,8 @@ struct spans {
 	uint64_t now;        /* ns of the latest line */
 	uint64_t passed;     /* of the latest spans_pass() */
 	uint64_t last_entry; /* ns of the latest line that is not of another tool */
-	/* the same of each source, those without one first */
-	uint64_t *latest;
-	size_t num_latest, cap_latest;
-	uint64_t lines; /* so far */
-	bool over;      /* see spans_end() */
+	uint64_t lines;      /* so far */
+	bool over;           /* see spans_end() */
 
 	/* what could not be assembled */
 	uint64_t late;    /* entries of spans that had ended */
@@ -73,6 +77,18 @@ static inline const struct spdk_tpoint *spans_tpoint(const struct spans *spans, 
 
 /* The same for the tracepoint of any line. */
 const struct spdk_tpoint *spans_tpoint_of(struct spans *spans, struct slice tpoint);
+
+/* What a span waits for in this state, one of its own; but see span.reply. */
+static inline enum layer spans_layer(const struct spans *spans, const struct span *s, uint32_t state)
+{
+	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
+
+	return tpoint->passes_on && !spans->by_source[(uint32_t)(s->source + 1)].shows_bdev_io ? LAYER_BELOW
+											       : tpoint->layer;
+}
+
+/* Why there is time in LAYER_BELOW, and what helps. NULL: there is none, but maybe before the first bdev I/O. */
+const char *spans_why_below(const struct spans *spans);
 
 /* The id of a span's object. */
 void spans_write_id(struct out *out, const struct spans *spans, const struct span *s);

@@ -31,6 +31,7 @@ extern const char *const spdk_layers[LAYERS];
 enum spdk_kind {
 	SPDK_OTHER,
 	SPDK_BDEV_IO,       /* starts a bdev I/O */
+	SPDK_BDEV_CHANNEL,  /* opens or closes a channel for I/O to a bdev */
 	SPDK_NVME_COMMAND,  /* submits an NVMe command */
 	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
 	SPDK_SCSI_TASK,     /* starts a SCSI task */
@@ -75,6 +76,7 @@ struct spdk_tpoint {
 	} parent;
 	const char *state; /* the argument with the state that is entered */
 	bool replies;      /* the object has passed its reply to the socket */
+	bool passes_on;    /* the object passes its I/O on to a bdev, and waits for it */
 };
 
 /* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */
