@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rows of trace-latency: a histogram for every group, type of objects, and transition from one
- * state to the next; one for the whole life, and one for the time to the reply of requests that have one. Values are nanoseconds, because trace lines have no
- * rate of the ticks.
+ * state to the next; one for the whole life, and one for the time to the reply of requests that have
+ * one. Values are nanoseconds, because trace lines have no rate of the ticks.
  */
 #ifndef TRACE_LATENCY_ROWS_H
 #define TRACE_LATENCY_ROWS_H
@@ -115,8 +115,9 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
 
 /*
  * The rows that have values, in the order for people: by group, by type, the whole life and the
- * time to the reply before the transitions, and these by their total time, the longest first. Equal ones are sorted by name, so the
- * order does not depend on that of the input. The caller frees the array.
+ * time to the reply before the transitions, and these by their total time, the longest first. Equal
+ * ones are sorted by name, so the order does not depend on that of the input. The caller frees the
+ * array.
  */
 struct ranked_row {
 	const struct latency *row;
