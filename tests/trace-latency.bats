@@ -417,7 +417,7 @@ L
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >cut
     status_is 0 trace-latency --layers -j cut
-    equal "$(jq -c '[.mean, .layers.target, .layers.unknown]' <<<"$output")" '[4,0.25,0.75]'
+    equal "$(jq -c '[.mean, .layers.below, .layers.unknown]' <<<"$output")" '[4,0.25,0.75]'
     equal "$(trace-latency -j cut | jq -s 'map(select(.life))[0].mean')" 4
     # they are the sums of what trace-spans says
     mktrace "$DATA/sample.jsonl" >trace
