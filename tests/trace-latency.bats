@@ -443,6 +443,97 @@ L
     equal "$stderr" ''
 }
 
+# An entry of a connection: time, lcore, tracepoint, id, time since the creation or -, address, host, queue.
+of_host() {
+    entry "$1" "$3" "$4" "$5" "$6" | sed "s/\"lcore\":[0-9]*/\"lcore\":$2/; s/}\$/,\"args\":{\"qpair\":{\"ptr\":\"0xf$8\",\"qid\":$8,\"hostnqn\":\"nqn:$7\"}}}/"
+}
+
+# A line of offcpusnoop: time, lcore, duration, tracepoint, other arguments.
+held() {
+    echo "{\"tsc\":9,\"us\":$1,\"source\":\"off\",\"lcore\":3,\"tpoint\":\"$4\",\"args\":{\"comm\":\"reactor_$2\",\"pid\":12,\"begin\":0,\"duration\":$3,$5}}"
+}
+
+two_lcores() {
+    of_host 1000.000 0 TCP_REQ_NEW r0 - 0x10 victim 1
+    of_host 1001.000 1 TCP_REQ_NEW r1 - 0x20 other 2
+    of_host 1002.000 1 TCP_REQ_COMPLETED r1 1.000 0x20 other 2
+    of_host 1050.000 0 TCP_REQ_COMPLETED r0 50.000 0x10 victim 1
+    of_host 1090.000 0 TCP_REQ_NEW r2 - 0x10 hog 3
+    echo '{"tsc":1,"us":1095.000,"lcore":0,"tpoint":"PLAIN"}'
+    held 1890.000 0 770.000 OFF_CPU '"why":"preempted","by":"xz","by_pid":77'
+    held 1894.000 0 2.000 IRQ '"kind":"irq","name":"timer"'
+    of_host 1895.000 0 TCP_REQ_COMPLETED r2 805.000 0x10 hog 3
+    of_host 2000.000 0 TCP_REQ_NEW r3 - 0x10 hog 3
+    held 2100.000 7 1.000 OFF_CPU '"why":"blocked"'
+}
+
+@test "--reactors has a row for each lcore: its connections, and its longest silence with the cause" {
+    two_lcores >in
+    status_is 0 trace-latency -q --reactors in
+    # 95 of 1000 us of lcore 0 are between entries that are at most 100 us apart
+    diff - <(cat <<'L'
+lcore    entries active%   requests       iops conns names            silence_us         begin_us cause
+0              6    9.50          2     2000.0     2 hog/3,victim/1      800.000         1095.000 preempted by xz (77), 96%
+1              2    0.20          1     1000.0     1 other/2             998.000         1002.000 -
+7              0    0.00          0        0.0     0 -                  1000.000         1000.000 ?
+L
+    ) <<<"$output"
+    status_is 0 trace-latency -jq --reactors in
+    equal "$(sed -n 1p <<<"$output")" '{"lcore":0,"entries":6,"active":0.0950,"requests":2,"iops":2000.0,"connections":[{"name":"hog/3","entries":3},{"name":"victim/1","entries":2}],"silence":{"begin":1095.000,"us":800.000,"cause":"preempted by xz (77)","share":0.9625}}'
+    equal "$(sed -n 3p <<<"$output" | jq -c '[.lcore, .entries, .silence.cause]')" '[7,0,"?"]'
+    # without lines of other tools, nothing shows the cause, or another lcore
+    grep -v source in | trace-latency -q --reactors | awk '{ print $1, $2, $NF }' | diff - <(printf '%s\n' 'lcore entries cause' '0 6 -' '1 2 -')
+    # a thread that was recorded and not held ran
+    { held 900.000 0 1.000 OFF_CPU '"why":"blocked"'; sed 's/"duration":770/"duration":70/' in; } >ran
+    equal "$(trace-latency -q --reactors ran | grep -o '1095.*')" '1095.000 its thread ran'
+    # a silence is divided at the ends of intervals
+    status_is 0 trace-latency -jq --reactors -i 0.0005 in
+    equal "$(jq -c '[.lcore, .begin, .entries, .requests, .active, .silence.begin, .silence.us, .silence.cause]' <<<"$output" | plain | tr '\n' ' ')" \
+        '[0,1000,4,1,0.19,1095,405,"preempted by xz (77)"] [1,1000,2,1,0.004,1002,498,null] [0,1500,1,1,0,1500,395,"preempted by xz (77)"] [1,1500,0,0,0,1500,500,null] [0,2000,1,0,0,0,0,null] [1,2000,0,0,0,0,0,null] [7,2000,0,0,0,0,0,null] '
+    # more names than fit
+    for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >more
+    equal "$(trace-latency -q --reactors more | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
+    # several targets
+    for source in a 'b c'; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
+    trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b_c 0 6' 'b_c 1 2')
+    # entries without objects are entries
+    echo '{"tsc":1,"us":1,"lcore":0,"tpoint":"PLAIN"}' >plain
+    equal "$(trace-latency -j --reactors plain | jq -c '[.lcore, .entries, .iops]' | plain)" '[0,1,0]'
+}
+
+# 40 writes of 8 blocks in 20 ms, of which 30 end in the second half, and another request.
+rates() {
+    for i in {0..39}; do
+        us=$((i < 10 ? 100000 + i * 1000 : 107000 + i * 300))
+        entry $us.000 TCP_REQ_NEW "r$i" - 0x10
+        entry $us.001 BDEV_IO_START "i$i" - 0x20 | sed "s/\"object\"/\"size\":8,\"object\"/; s/}\$/,\"related\":\"r$i\",\"args\":{\"ctx\":\"0x10\",\"type\":2}}/"
+        entry $us.100 TCP_REQ_COMPLETED "r$i" 0.100 0x10
+    done
+    entry 119999.000 TCP_REQ_NEW r99 - 0x10
+    entry 120000.000 TCP_REQ_COMPLETED r99 1.000 0x10
+}
+
+@test "--rates prints requests and blocks per second, and the most in 10 ms" {
+    rates >in
+    status_is 0 trace-latency -q --rates -g type in
+    diff - <(cat <<'L'
+type  object           count      mean_us       iops  peak_iops     blocks/s peak_blocks/s
+write r                   40        0.100     2000.0     3000.0      16000.0       24000.0
+-     r                    1        1.000       50.0      100.0            -             -
+L
+    ) <<<"$output"
+    status_is 0 trace-latency -jq --rates -g type -i 0.01 in
+    equal "$(jq -c '[.group.type, .begin, .count, .iops.mean, .iops.peak, .blocks.mean]' <<<"$output" | plain | tr '\n' ' ')" \
+        '["write",100000,10,1000,1000,8000] ["write",110000,30,3000,3000,24000] [null,120000,1,0,100,null] '
+    # the peak of an interval shorter than 10 ms is the mean
+    equal "$(trace-latency -jq --rates -i 0.001 in | jq -c '[.begin, .iops.mean, .iops.peak]' | plain | sed -n 12p)" '[111000,3000,3000]'
+    # the times of several files add up
+    equal "$(trace-latency -jq --rates -g type in in | jq -c '[.count, .iops.mean, .iops.peak]' | plain | sed -n 1p)" '[80,2000,3000]'
+    # what offcpusnoop recorded before the trace and after it is none of its time
+    { held 50000.000 0 1.000 OFF_CPU '"why":"blocked"'; cat in; held 150000.000 0 1.000 OFF_CPU '"why":"blocked"'; } >merged
+    same_lines 'trace-latency -jq --rates -g type in' 'trace-latency -jq --rates -g type merged'
+}
+
 @test "several files are measured one after the other, and each is a trace of its own" {
     three | grep -v r2 >a
     # the same ids and addresses at other times

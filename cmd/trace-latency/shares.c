@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "json.h"
+#include "cells.h"
 #include "mem.h"
 #include "print.h"
 #include "table.h"
-#include "utf8.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
 		const uint64_t overlaps[OVERLAPS])
@@ -59,89 +58,23 @@ static double part_of(const struct share *share, unsigned __int128 ns)
 	return share->life ? (double)ns / (double)share->life : 0;
 }
 
-/* Writes a column's text, with _ for blanks, which would look like more columns. Returns its number of characters. */
-static size_t write_cell(struct out *out, struct slice raw)
-{
-	size_t from = out->len;
-
-	rows_write_text(out, raw);
-	for (size_t i = from; i < out->len; i++)
-		if (out->buf[i] == ' ')
-			out->buf[i] = '_';
-	return utf8_count(slice_from(out_contents(out), from));
-}
-
-/* Writes a cell, and blanks up to the width and one more. text must be OUT_MEMORY: write_cell() changes its buffer. */
-static void put_cell(struct out *text, struct slice raw, size_t width)
-{
-	for (size_t n = write_cell(text, raw); n <= width; n++)
-		out_char(text, ' ');
-}
-
 /* The columns of a table. */
 struct columns {
-	size_t *widths, n, cap; /* of the groups: those of their widest cells */
-	bool layers[LAYERS];    /* which of them it has */
+	struct cells cells;
+	bool layers[LAYERS]; /* which of them it has */
 	struct out text;
 };
 
-static void widen(struct columns *c, size_t column, struct slice raw)
-{
-	size_t *widest = table_at(c->widths, c->n, c->cap, column), width;
-
-	c->text.len = 0;
-	width = write_cell(&c->text, raw);
-	if (width > *widest)
-		*widest = width;
-}
-
 static void measure(struct columns *c, const struct shares *shares, const struct rows *rows)
 {
-	struct slice key, value;
-	struct json j;
-
 	/* below and unknown are rare: a column of zeros would only make the table wider */
 	for (unsigned layer = 0; layer < LAYERS; layer++)
 		c->layers[layer] = layer != LAYER_BELOW && layer != LAYER_UNKNOWN;
 	for (size_t i = 0; i < shares->n; i++) {
-		struct slice group = rows->groups.all[shares->all[i].group];
-		size_t column = 0;
-
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			c->layers[layer] |= shares->all[i].layers[layer] != 0;
-		json_init(&j, group.p, group.n);
-		for (json_object(&j); group.n && rows_next_member(&j, &key, &value); column++) {
-			widen(c, column, key);
-			widen(c, column, value);
-		}
+		cells_measure(&c->cells, rows->groups.all[shares->all[i].group]);
 	}
-}
-
-/* The keys of a group, or its values. */
-static void put_group(struct columns *c, struct slice group, bool keys)
-{
-	struct slice key, value;
-	size_t column = 0;
-	struct json j;
-
-	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && rows_next_member(&j, &key, &value); column++)
-		put_cell(&c->text, keys ? key : value, c->widths[column]);
-}
-
-/* Wide enough for a letter and a family. */
-enum { OBJECT_WIDTH = 11 };
-
-static void put_type(struct columns *c, const struct rows *rows, uint32_t type)
-{
-	struct out name = {.fd = OUT_MEMORY};
-	struct slice family = rows_shown_family(rows, type);
-
-	out_slice(&name, rows_letter(rows, type));
-	out_text(&name, family.n ? " " : "");
-	out_slice(&name, family);
-	put_cell(&c->text, out_contents(&name), OBJECT_WIDTH);
-	out_close(&name);
 }
 
 /* The width of a column of percentages, which need six characters. */
@@ -164,8 +97,8 @@ static void put_part(struct out *out, const struct share *share, const char *nam
 
 static void put_head(struct columns *c, const struct shares *shares, struct slice group)
 {
-	put_group(c, group, true);
-	put_cell(&c->text, slice_of("object"), OBJECT_WIDTH);
+	cells_put_group(&c->cells, &c->text, group, true);
+	cells_put_type_head(&c->text);
 	out_printf(&c->text, "%10s %12s", "count", "mean_us");
 	for (unsigned layer = 0; layer < LAYERS; layer++)
 		if (c->layers[layer])
@@ -178,8 +111,8 @@ static void put_head(struct columns *c, const struct shares *shares, struct slic
 static void put_share(struct columns *c, const struct shares *shares, const struct rows *rows,
 		      const struct share *share)
 {
-	put_group(c, rows->groups.all[share->group], false);
-	put_type(c, rows, share->type);
+	cells_put_group(&c->cells, &c->text, rows->groups.all[share->group], false);
+	cells_put_type(&c->text, rows, share->type);
 	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count, mean_of(share) / 1000,
 		   (unsigned)(mean_of(share) % 1000));
 	for (unsigned layer = 0; layer < LAYERS; layer++)
@@ -208,7 +141,7 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 	if (shares->n && rows->interval.to)
 		out_char(out, '\n');
 	free(all);
-	free(c.widths);
+	cells_free(&c.cells);
 	out_close(&c.text);
 }
 

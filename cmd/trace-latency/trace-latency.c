@@ -26,7 +26,8 @@ enum { EXIT_WORSE = 3 };
 
 static struct {
 	enum { TABLE, JSON, HISTOGRAMS, ENCODED } output;
-	bool merge, related, layers, quiet;
+	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
+	bool merge, related, quiet;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
@@ -36,12 +37,30 @@ static struct {
 
 struct run {
 	struct rows rows;
-	struct rows base;     /* of the earlier run */
-	struct shares shares; /* of --layers, instead of rows */
+	struct rows base; /* of the earlier run */
+	/* instead of rows, of --layers, --rates and --reactors */
+	struct shares shares;
+	struct rates rates;
+	struct lcore_rows lcores;
 	struct group group;
 	struct trees trees;
 	struct out out;
 };
+
+static void print_lcores(struct run *run)
+{
+	const struct rows_interval *interval = &run->rows.interval;
+	const struct spans *spans = &run->trees.spans;
+
+	lcore_rows_print(&run->lcores, &run->out, spans, opt.interval && !spans->over ? interval->to : UINT64_MAX,
+			 interval, opt.output == JSON);
+}
+
+static void print_rates(struct run *run)
+{
+	(opt.output == JSON ? rates_print_json : rates_print_table)(
+		&run->out, &run->rates, &run->rows, trees_elapsed(&run->trees), trees_slot(&run->trees));
+}
 
 /* Prints what was measured, in all or in an interval. */
 static void print(void *context)
@@ -49,9 +68,13 @@ static void print(void *context)
 	struct run *run = context;
 	const struct rows *base = opt.base ? &run->base : NULL;
 
-	if (opt.layers && opt.output == JSON)
+	if (opt.what == REACTORS)
+		print_lcores(run);
+	else if (opt.what == RATES)
+		print_rates(run);
+	else if (opt.what == SHARES && opt.output == JSON)
 		shares_print_json(&run->out, &run->shares, &run->rows);
-	else if (opt.layers)
+	else if (opt.what == SHARES)
 		shares_print_table(&run->out, &run->shares, &run->rows);
 	else if (opt.output == ENCODED)
 		encode_write(&run->out, &run->rows);
@@ -69,13 +92,13 @@ static void note_incomplete(const struct trees *t, const char *name)
 	bool is_slowest = t->longest > t->longest_life;
 	struct out text = {.fd = OUT_MEMORY};
 
-	if (!t->incomplete || (!is_slowest && (opt.quiet || !opt.layers)))
+	if (!t->incomplete || (!is_slowest && (opt.quiet || opt.what != SHARES)))
 		return;
 	out_us(&text, t->longest);
 	cli_notice(false,
 		   "%s: %" PRIu64 " requests %s: they started before the trace, or were in progress at its end; %s "
 		   "longer than %.*s us: trace-spans -n shows them",
-		   name, t->incomplete, opt.layers ? "left out" : "have no whole life",
+		   name, t->incomplete, opt.what == SHARES ? "left out" : "have no whole life",
 		   t->incomplete == 1 ? "it took" : "one of them took", (int)text.len, text.buf);
 	out_close(&text);
 }
@@ -85,19 +108,23 @@ static void print_notes(const struct trees *t, const char *name)
 {
 	const struct lifecycle *l = &t->spans.lifecycle;
 
-	if (opt.layers && spans_why_below(&t->spans))
+	if (opt.what == SHARES && spans_why_below(&t->spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
-	note_incomplete(t, name);
-	if (!opt.layers) {
+	if (opt.what == TIMES || opt.what == SHARES)
+		note_incomplete(t, name);
+	if (opt.what != SHARES)
 		cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
+	if (opt.what == TIMES)
 		cli_note(opt.quiet, name, t->in_progress,
 			 "objects have no whole life: they were in progress at the end");
-	}
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, t->late,
 		 "whole lives are counted in a later interval: their last entry was not known to be the last");
 	cli_note(opt.quiet, name, t->cut_short,
 		 "whole lives are too short: their objects went on after an entry that seemed to be the last");
+	cli_note(opt.quiet, name, t->no_peak, "requests count in no peak: they ended too long before others");
+	if (t->lcores)
+		cli_note(opt.quiet, name, t->lcores->beyond, "entries left out: there are more than 4096 lcores");
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
 	cli_note(opt.quiet, name, t->spans.beyond,
 		 "related objects or states left out: an object has more than are kept");
@@ -204,7 +231,12 @@ static const struct cli_option options[] = {
 	 .call = add_key},
 	{'r', "related", NULL, "entries of related objects are states of the objects they are related to",
 	 .flag = &opt.related},
-	{0, "layers", NULL, "one table: the share of each layer, such as network, buffer or bdev", .flag = &opt.layers},
+	{0, "layers", NULL, "one table: the share of each layer, such as network, buffer or bdev", .choice = &opt.what,
+	 SHARES},
+	{0, "rates", NULL, "one table: requests and blocks per second, the mean and the peak", .choice = &opt.what,
+	 RATES},
+	{0, "reactors", NULL, "one table: what each lcore did, for which connections, and its longest silence",
+	 .choice = &opt.what, REACTORS},
 	{'i', "interval", "SEC", "a table for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
@@ -234,14 +266,16 @@ static void check_options(void)
 {
 	if (opt.merge && (opt.num_keys || opt.related || opt.interval))
 		cli_usage("-g, -i and -r apply when trace lines are encoded, not when they are merged");
-	if (opt.merge && opt.layers)
-		cli_usage("--layers is for trace lines");
+	if (opt.merge && opt.what)
+		cli_usage("--layers, --rates and --reactors are for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED))
 		cli_usage("-i cannot be combined with -e or --against");
-	if (opt.layers && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
-		cli_usage("--layers cannot be combined with -e, -H, -r or --against");
+	if (opt.what && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
+		cli_usage("--layers, --rates and --reactors cannot be combined with -e, -H, -r or --against");
+	if (opt.what == REACTORS && opt.num_keys)
+		cli_usage("--reactors has a row for each lcore: it cannot be combined with -g");
 	if (opt.threshold.percentile && !opt.base)
 		cli_usage("--fail-over needs --against");
 }
@@ -256,6 +290,8 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 	paths = cli_operands(argc, argv, opt.merge ? "files of encoded lines" : "files of trace lines", n);
 	if (opt.interval && *n > 1)
 		cli_usage("-i is for one file: each has a time of its own");
+	if (opt.what == REACTORS && *n > 1)
+		cli_usage("--reactors is for one file: see trace-merge for the traces of several targets");
 	for (size_t i = 0; i < *n; i++)
 		if (opt.base && strcmp(opt.base, "-") == 0 && strcmp(paths[i], "-") == 0)
 			cli_usage("standard input can only be one of the files");
@@ -280,7 +316,9 @@ static void start(struct run *run)
 				    .interval = opt.interval,
 				    .group = &run->group,
 				    .rows = &run->rows,
-				    .shares = opt.layers ? &run->shares : NULL,
+				    .shares = opt.what == SHARES ? &run->shares : NULL,
+				    .rates = opt.what == RATES ? &run->rates : NULL,
+				    .lcores = opt.what == REACTORS ? &run->lcores : NULL,
 				    .out = &run->out,
 				    .print = print,
 				    .context = run};
@@ -308,6 +346,8 @@ int main(int argc, char **argv)
 	trees_free(&run.trees);
 	group_free(&run.group);
 	shares_free(&run.shares);
+	rates_free(&run.rates);
+	lcore_rows_free(&run.lcores);
 	rows_free(&run.rows);
 	rows_free(&run.base);
 	free(opt.keys);

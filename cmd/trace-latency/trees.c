@@ -111,10 +111,32 @@ static void record(struct trees *t, const struct span *s, uint32_t group, bool e
 		rows_record(t->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, spans_to_reply(&t->spans, s));
 }
 
+static void rate(struct trees *t, const struct span *s, uint32_t group)
+{
+	uint64_t blocks;
+
+	request_io_read(&t->io, &t->spans, s);
+	t->no_peak += !rates_add(t->rates,
+				 &(struct rates_request){.group = group,
+							 .type = s->type,
+							 .end = s->last,
+							 .life = spans_life(&t->spans, s),
+							 .blocks = request_io_number(&t->io, REQUEST_IO_BLOCKS, &blocks)
+									   ? &blocks
+									   : NULL},
+				 trees_slot(t));
+}
+
 static void share(struct trees *t, const struct span *s, uint32_t group, bool ends)
 {
 	t->measured++;
 	if (s->has_parent || !has_new_life(t, s, true, ends))
+		return;
+	if (t->lcores)
+		lcore_rows_request(t->lcores, &t->spans, s);
+	if (t->rates)
+		rate(t, s, group);
+	if (!t->shares)
 		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
@@ -150,7 +172,7 @@ static uint32_t measure_tree(struct trees *t, const struct span *s)
 	if (ends && !s->has_parent)
 		see_end(t, s);
 	if (group != MAP_NONE && !s->unknown) {
-		if (t->shares)
+		if (t->shares || t->rates || t->lcores)
 			share(t, s, group, ends);
 		else
 			record(t, s, group, ends);
@@ -200,7 +222,11 @@ static void next_interval(struct trees *t, uint64_t ns)
 	rows_clear(t->rows);
 	if (t->shares)
 		shares_free(t->shares);
+	if (t->rates)
+		rates_free(t->rates);
 	interval->from = ns - ns % t->interval;
+	if (t->lcores)
+		lcore_rows_start(t->lcores, interval->from);
 	if (__builtin_add_overflow(interval->from, t->interval, &interval->to))
 		interval->to = UINT64_MAX;
 }
@@ -229,6 +255,35 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	touch(t, s);
 }
 
+/* A spans.held function. */
+static void see_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		     const struct traceline *line)
+{
+	struct trees *t = context;
+
+	lcore_rows_hold(t->lcores, &t->spans, reactor, interval, line);
+}
+
+/* Whether a line is of another tool than trace-dump: the target did not write it. */
+static bool is_live(const struct traceline *line)
+{
+	return !line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint));
+}
+
+/* Sets *ns to the time of a line, which may end an interval. Returns NULL, or what is wrong with it. */
+static const char *see_time(struct trees *t, const struct traceline *line, uint64_t *ns)
+{
+	const char *error = traceline_time(line, ns);
+
+	if (error || is_live(line))
+		return error;
+	t->begin = *ns < t->begin ? *ns : t->begin;
+	t->end = *ns > t->end ? *ns : t->end;
+	if (t->interval && (line->object_id.p || t->lcores) && *ns >= t->rows->interval.to)
+		next_interval(t, *ns);
+	return NULL;
+}
+
 /* An each_traceline_fn. */
 static const char *add_line(void *context, struct traceline *line, struct slice text)
 {
@@ -239,20 +294,28 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 
 	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
 		return "more than 65535 tracepoints";
-	if (t->interval && line->object_id.p) {
-		error = traceline_time(line, &ns);
+	if (t->lcores || t->rates || (t->interval && line->object_id.p)) {
+		error = see_time(t, line, &ns);
 		if (error)
 			return error;
-		if (ns >= t->rows->interval.to)
-			next_interval(t, ns);
 	}
-	return spans_line(&t->spans, line, text);
+	error = spans_line(&t->spans, line, text);
+	if (!error && t->lcores && !is_live(line)) {
+		lcore_rows_line(t->lcores, line, ns);
+		t->measured++;
+	}
+	return error;
 }
 
 /* Each file has its own addresses and times. */
 static void forget_file(struct trees *t)
 {
-	t->measured = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short = 0;
+	if (t->rates)
+		rates_next_file(t->rates);
+	t->begin = UINT64_MAX;
+	t->end = 0;
+	t->measured = t->no_peak = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short =
+		0;
 	t->incomplete = t->longest = t->longest_life = 0;
 	t->num_touched = 0;
 	spans_free(&t->spans);
@@ -261,7 +324,8 @@ static void forget_file(struct trees *t)
 				  .tool_size = sizeof(struct tree_span),
 				  .context = t,
 				  .emit = measure_span,
-				  .entry = see_entry};
+				  .entry = see_entry,
+				  .held = t->lcores ? see_held : NULL};
 	spans_start(&t->spans);
 }
 
@@ -278,13 +342,31 @@ int trees_lines(struct trees *t, const char *path)
 	/* which states are final depends on all entries */
 	lifecycle_end(&t->spans.lifecycle);
 	spans_end(&t->spans);
+	t->elapsed += t->end > t->begin ? t->end - t->begin : 0;
 	return status;
+}
+
+uint64_t trees_elapsed(const struct trees *t)
+{
+	const struct rows_interval *interval = &t->rows->interval;
+	uint64_t from = t->begin > interval->from ? t->begin : interval->from;
+	uint64_t to = t->spans.over ? t->end : interval->to;
+
+	if (!t->interval)
+		return t->elapsed;
+	return to > from ? to - from : 0;
+}
+
+uint64_t trees_slot(const struct trees *t)
+{
+	return t->interval && t->interval < RATES_SLOT_NS ? t->interval : RATES_SLOT_NS;
 }
 
 void trees_free(struct trees *t)
 {
 	spans_free(&t->spans);
 	overlaps_free(&t->overlaps);
+	request_io_free(&t->io);
 	free(t->touched);
 	free(t->states);
 }

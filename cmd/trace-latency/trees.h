@@ -8,7 +8,9 @@
 #define TRACE_LATENCY_TREES_H
 
 #include "group.h"
+#include "lcore_rows.h"
 #include "overlaps.h"
+#include "rates.h"
 #include "rows.h"
 #include "self_time.h"
 #include "shares.h"
@@ -19,8 +21,10 @@ struct trees {
 	bool related;      /* entries of the spans below a span are its states as well */
 	uint64_t interval; /* ns; 0: none */
 	struct group *group;
-	struct rows *rows;     /* with intervals, of the latest one */
-	struct shares *shares; /* of requests only, instead of rows; NULL: not wanted */
+	struct rows *rows;         /* with intervals, of the latest one */
+	struct shares *shares;     /* of requests only, instead of rows; NULL: not wanted */
+	struct rates *rates;       /* ditto */
+	struct lcore_rows *lcores; /* ditto */
 	struct out *out;
 	void (*print)(void *context); /* prints an interval */
 	void *context;                /* for print */
@@ -28,7 +32,8 @@ struct trees {
 	/* of the file that was measured last */
 	struct spans spans;
 	uint64_t lines;
-	uint64_t measured; /* spans with something to measure */
+	uint64_t begin, end; /* ns: entries of the target; begin > end: none so far */
+	uint64_t measured;   /* spans with something to measure; entries, if lcores are wanted */
 
 	/* what could not be measured */
 	uint64_t unknown;      /* spans of objects without an id */
@@ -40,11 +45,15 @@ struct trees {
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 	uint64_t late;         /* lives whose end became known after their interval */
 	uint64_t cut_short;    /* lives that were counted, and went on */
+	uint64_t no_peak;      /* requests that ended too long before others to count in a peak */
+
+	uint64_t elapsed; /* ns: from the first entry of the target to the last one, of all files so far */
 
 	const struct span **touched; /* have an entry in the interval; some are free */
 	size_t num_touched, cap_touched;
 	struct self_time self;
 	struct overlaps overlaps;
+	struct request_io io;
 	struct tree_state {
 		struct span_state at;
 		bool is_new; /* not measured so far */
@@ -57,6 +66,12 @@ struct trees {
  * message. A file that cannot be opened ends the tool.
  */
 int trees_lines(struct trees *t, const char *path);
+
+/* The time in ns that the rows so far cover: of the interval, or of all files. */
+uint64_t trees_elapsed(const struct trees *t);
+
+/* The length of the slots of rates.h. */
+uint64_t trees_slot(const struct trees *t);
 
 void trees_free(struct trees *t);
 

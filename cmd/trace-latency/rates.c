@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cells.h"
+#include "mem.h"
+#include "print.h"
+#include "table.h"
+
+bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot)
+{
+	struct rate *rate = table_put(&rates->map, (uint64_t)request->group << 32 | request->type, rates->all, rates->n,
+				      rates->cap);
+	uint64_t number = request->end / slot;
+	struct rate_slot *s = &rate->slots[number % RATES_SLOTS];
+
+	rate->group = request->group;
+	rate->type = request->type;
+	rate->count++;
+	rate->life += request->life;
+	if (request->blocks) {
+		rate->has_blocks = true;
+		rate->blocks += *request->blocks;
+	}
+	if (number < s->number)
+		return false;
+	if (number > s->number)
+		*s = (struct rate_slot){.number = number};
+	s->count++;
+	s->blocks += request->blocks ? *request->blocks : 0;
+	rate->peak = s->count > rate->peak ? s->count : rate->peak;
+	rate->peak_blocks = s->blocks > rate->peak_blocks ? s->blocks : rate->peak_blocks;
+	return true;
+}
+
+static int by_name(const void *a, const void *b, void *context)
+{
+	const struct rate *x = *(struct rate *const *)a, *y = *(struct rate *const *)b;
+	const struct rows *rows = context;
+
+	if (x->group != y->group)
+		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
+}
+
+/* The rows in their order, which the caller frees. */
+static const struct rate **sorted(const struct rates *rates, const struct rows *rows)
+{
+	const struct rate **all = mem_array(rates->n, sizeof(*all));
+
+	for (size_t i = 0; i < rates->n; i++)
+		all[i] = &rates->all[i];
+	qsort_r(all, rates->n, sizeof(*all), by_name, (void *)rows);
+	return all;
+}
+
+static double per_second(unsigned __int128 n, uint64_t ns)
+{
+	return ns ? (double)n * 1e9 / (double)ns : 0;
+}
+
+/* A slot at either end of the time is only partly in it: the peak is at least the mean. */
+static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n, uint64_t ns)
+{
+	double mean = per_second(n, ns), most = per_second(peak, slot);
+
+	return most > mean ? most : mean;
+}
+
+static uint64_t mean_of(const struct rate *rate)
+{
+	return (rate->life + rate->count / 2) / rate->count;
+}
+
+static void put_rate(struct out *out, const struct rate *rate, uint64_t ns, uint64_t slot)
+{
+	uint64_t mean = mean_of(rate);
+
+	out_printf(out, "%10" PRIu64 " %8" PRIu64 ".%03u %10.1f %10.1f", rate->count, mean / 1000,
+		   (unsigned)(mean % 1000), per_second(rate->count, ns), peak_of(rate->peak, slot, rate->count, ns));
+	if (rate->has_blocks)
+		out_printf(out, " %12.1f %13.1f\n", per_second(rate->blocks, ns),
+			   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
+	else
+		out_printf(out, " %12s %13s\n", "-", "-");
+}
+
+void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
+{
+	const struct rate **all = sorted(rates, rows);
+	struct out text = {.fd = OUT_MEMORY};
+	struct cells cells = {};
+
+	for (size_t i = 0; i < rates->n; i++)
+		cells_measure(&cells, rows->groups.all[all[i]->group]);
+	if (rates->n)
+		print_interval(out, &rows->interval);
+	for (size_t i = 0; i < rates->n; i++) {
+		struct slice group = rows->groups.all[all[i]->group];
+
+		text.len = 0;
+		if (!i) {
+			cells_put_group(&cells, &text, group, true);
+			cells_put_type_head(&text);
+			out_printf(&text, "%10s %12s %10s %10s %12s %13s\n", "count", "mean_us", "iops", "peak_iops",
+				   "blocks/s", "peak_blocks/s");
+		}
+		cells_put_group(&cells, &text, group, false);
+		cells_put_type(&text, rows, all[i]->type);
+		put_rate(&text, all[i], ns, slot);
+		out_slice(out, out_contents(&text));
+	}
+	if (rates->n && rows->interval.to)
+		out_char(out, '\n');
+	free(all);
+	cells_free(&cells);
+	out_close(&text);
+}
+
+void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
+{
+	const struct rate **all = sorted(rates, rows);
+
+	for (size_t i = 0; i < rates->n; i++) {
+		out_char(out, '{');
+		rows_write_type(out, rows, all[i]->group, all[i]->type);
+		print_interval_members(out, &rows->interval);
+		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", all[i]->count);
+		out_us(out, mean_of(all[i]));
+		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(all[i]->count, ns),
+			   peak_of(all[i]->peak, slot, all[i]->count, ns));
+		if (all[i]->has_blocks)
+			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(all[i]->blocks, ns),
+				   peak_of(all[i]->peak_blocks, slot, all[i]->blocks, ns));
+		out_text(out, "}\n");
+	}
+	free(all);
+}
+
+void rates_next_file(struct rates *rates)
+{
+	for (size_t i = 0; i < rates->n; i++)
+		memset(rates->all[i].slots, 0, sizeof(rates->all[i].slots));
+}
+
+void rates_free(struct rates *rates)
+{
+	map_free(&rates->map);
+	free(rates->all);
+	*rates = (struct rates){};
+}
