@@ -122,8 +122,8 @@ slow_host() {
     slow_host
     qpair-lifetimes usdt.txt >lifetimes.txt
     trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt >lines.jsonl
-    sed -n '/^## Ten one-liners/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../README.md" | grep -v pidof >commands
-    equal "$(wc -l <commands)" 9
+    sed -n '/^## One-liners/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../README.md" | grep -v pidof >commands
+    equal "$(wc -l <commands)" 12
     while read -r command; do
         echo "\$ $command"
         sh "{ $command; } >printed"
@@ -139,5 +139,5 @@ slow_host() {
 
 @test "the tutorial shows what the tools print" {
     slow_host
-    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 8
+    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 9
 }

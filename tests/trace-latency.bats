@@ -969,7 +969,7 @@ L
 }
 
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--layers -e' '--layers -H' '--layers -r' \
+    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
         '--layers --against x' '-e --against x' '-H --against x' \
         '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
         '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
