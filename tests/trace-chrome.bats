@@ -129,7 +129,7 @@ pictures() { # FILE [OPTION]...
 {"ph":"M","pid":4,"tid":13,"name":"thread_name","args":{"name":"r TCP"}},
 {"ph":"M","pid":4,"tid":13,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"requests in flight","args":{"value":1}},
-{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
+{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
 {"ph":"s","pid":4,"tid":13,"ts":1.000,"name":"caused","cat":"caused","id":2},
 {"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"TCP_REQ_NEW"},
 {"ph":"E","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_NEW"},

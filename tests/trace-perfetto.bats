@@ -45,7 +45,7 @@ spans_of() { # FILE [ARGUMENT]...
 @test "a request is a slice that says what it is, with one for each state" {
     requests >in
     draw in
-    equal "$(slice r0 'del(.slices, .flows, .row)')" '{"track":["SPDK","h \"a\"","h\\x20\"a\"/1","r TCP"],"name":"write 8 @98264 Null0","ts":1000,"args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0"},"args":{"qpair":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}},"ends":[],"dur":700}'
+    equal "$(slice r0 'del(.slices, .flows, .row)')" '{"track":["SPDK","h \"a\"","h\\x20\"a\"/1","r TCP"],"name":"write 8 @98264 Null0","ts":1000,"args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"qpair":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}},"ends":[],"dur":700}'
     # of a state what its span does not have
     equal "$(slice r0 '.slices[] | [.name, .ts, .dur, .instant, .args]')" '["TCP_REQ_NEW",1000,200,null,{}]
 ["TCP_REQ_EXECUTING",1200,300,null,{"lcore":1}]

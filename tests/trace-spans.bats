@@ -40,7 +40,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"

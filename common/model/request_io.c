@@ -114,6 +114,7 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 	io->bdev.len = 0;
 	*io = (struct request_io){.bdev = io->bdev, .spans = spans, .span = s};
 	walk(io, &written, spans, s, BDEV | NVME, 0);
+	keep_first(&io->args, &s->io, IO_QPAIR_QD);
 	/* the data of SCSI tasks, not their responses */
 	keep_first(&io->args, &written, IO_BYTES);
 	if (io_args_has(&io->args, IO_TYPE))
@@ -123,10 +124,10 @@ void request_io_read(struct request_io *io, const struct spans *spans, const str
 }
 
 const char *const request_io_keys[REQUEST_IO_KEYS] = {
-	[REQUEST_IO_TYPE] = "type",     [REQUEST_IO_BLOCKS] = "blocks", [REQUEST_IO_LBA] = "lba",
-	[REQUEST_IO_BDEV] = "bdev",     [REQUEST_IO_LEG] = "leg",       [REQUEST_IO_QD] = "qd",
-	[REQUEST_IO_BYTES] = "bytes",   [REQUEST_IO_CID] = "cid",       [REQUEST_IO_OPC] = "opc",
-	[REQUEST_IO_STATUS] = "status",
+	[REQUEST_IO_TYPE] = "type",         [REQUEST_IO_BLOCKS] = "blocks", [REQUEST_IO_LBA] = "lba",
+	[REQUEST_IO_BDEV] = "bdev",         [REQUEST_IO_LEG] = "leg",       [REQUEST_IO_QD] = "qd",
+	[REQUEST_IO_QPAIR_QD] = "qpair_qd", [REQUEST_IO_BYTES] = "bytes",   [REQUEST_IO_CID] = "cid",
+	[REQUEST_IO_OPC] = "opc",           [REQUEST_IO_STATUS] = "status",
 };
 
 /* A name that needs no escapes. */
@@ -154,9 +155,9 @@ static bool write_status(struct out *out, const struct request_io *io)
 bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value)
 {
 	static const enum io_arg args[REQUEST_IO_KEYS] = {
-		[REQUEST_IO_TYPE] = IO_TYPE, [REQUEST_IO_BLOCKS] = IO_BLOCKS, [REQUEST_IO_LBA] = IO_LBA,
-		[REQUEST_IO_QD] = IO_QD,     [REQUEST_IO_BYTES] = IO_BYTES,   [REQUEST_IO_CID] = IO_CID,
-		[REQUEST_IO_OPC] = IO_OPC,
+		[REQUEST_IO_TYPE] = IO_TYPE, [REQUEST_IO_BLOCKS] = IO_BLOCKS,     [REQUEST_IO_LBA] = IO_LBA,
+		[REQUEST_IO_QD] = IO_QD,     [REQUEST_IO_QPAIR_QD] = IO_QPAIR_QD, [REQUEST_IO_BYTES] = IO_BYTES,
+		[REQUEST_IO_CID] = IO_CID,   [REQUEST_IO_OPC] = IO_OPC,
 	};
 
 	if (key == REQUEST_IO_STATUS || key == REQUEST_IO_BDEV || key == REQUEST_IO_LEG ||

@@ -16,7 +16,8 @@ const char *const spdk_layers[LAYERS] = {
 
 /* Names that releases have changed, or cut off at 23 characters, have a row each. */
 static const struct spdk_tpoint tpoints[] = {
-	/* lib/nvmf/tcp.c, nvmf_tcp_req_process(): what moves a request out of each state */
+	/* lib/nvmf/tcp.c, nvmf_tcp_req_process(): what moves a request out of each state; qd: from v24.05 on */
+	{"TCP_REQ_NEW", .layer = LAYER_TARGET, .args = {{IO_QPAIR_QD, "qd"}}},
 	{"TCP_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
 	{"TCP_REQ_AWAIT_R2T_ACK", .layer = LAYER_HOST},
 	{"TCP_REQ_TX_H_TO_C", .layer = LAYER_HOST},
@@ -35,6 +36,7 @@ static const struct spdk_tpoint tpoints[] = {
 	{"TCP_QP_DISCONNECT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_DESTROY},
 	/* lib/nvmf/rdma.c, nvmf_rdma_request_process(); pending: for a place in the send queue */
+	{"RDMA_REQ_NEW", .layer = LAYER_TARGET, .args = {{IO_QPAIR_QD, "qd"}}},
 	{"RDMA_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
 	{"RDMA_REQ_NEED_DATA_WR", .layer = LAYER_BUFFER},
 	{"RDMA_REQ_TX_H2C", .layer = LAYER_HOST},

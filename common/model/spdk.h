@@ -52,6 +52,7 @@ enum io_arg {
 	IO_LBA,
 	IO_QD,
 	IO_BYTES,
+	IO_QPAIR_QD,
 	IO_CID,
 	IO_OPC,
 	IO_DW10,
