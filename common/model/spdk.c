@@ -174,6 +174,17 @@ const char *spdk_bdev_type(uint64_t type)
 struct slice spdk_bdev(struct slice owner, struct slice name)
 {
 	static const char prefix[] = "bdev_";
+bool spdk_may_be_limited(uint64_t type)
+{
+	/* lib/bdev/bdev.c, bdev_qos_io_to_limit(): read, write, nvme io, nvme io md, zcopy */
+	return type == 1 || type == 2 || type == 7 || type == 8 || type == 10;
+}
+
+bool spdk_is_write(uint64_t type)
+{
+	return type == 2;
+}
+
 
 	/* the owner describes the bdev from v24.05 on */
 	return slice_starts(owner, prefix) ? slice_from(owner, strlen(prefix)) : name;

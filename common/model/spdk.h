@@ -96,6 +96,10 @@ enum { SPDK_HAS_PDU = 2 };
 const char *spdk_bdev_type(uint64_t type);
 
 /* The name of the bdev of an I/O, by the owner of its entry and the argument with the name; empty: unknown. */
+/* Whether a rate limit of a bdev applies to I/Os of this type; and that for writes. */
+bool spdk_may_be_limited(uint64_t type);
+bool spdk_is_write(uint64_t type);
+
 struct slice spdk_bdev(struct slice owner, struct slice name);
 
 #endif
