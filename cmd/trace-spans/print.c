@@ -9,6 +9,8 @@ void print_measure(struct print *p, const struct span *s)
 	request_io_read(&p->io, p->spans, s);
 	self_time_measure(&p->self, p->spans, s);
 	overlaps_measure(&p->overlaps, p->spans, s);
+	if (p->proofs)
+		p->facts = proofs_facts(p->proofs, s);
 	p->text.fd = OUT_MEMORY;
 	p->text.len = 0;
 }
@@ -244,6 +246,37 @@ static bool write_disk(struct print *p, struct out *out, const struct span *s)
 	return write_overlap(p, out, OVERLAP_DISK);
 }
 
+static bool write_us_if(struct out *out, uint64_t ns)
+{
+	out_us(out, ns);
+	return ns > 0;
+}
+
+static bool write_no_io(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_us_if(out, p->facts.no_io);
+}
+
+static bool write_rate_limit(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_us_if(out, p->facts.rate_limit);
+}
+
+static bool write_copy(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_us_if(out, p->facts.copy);
+}
+
+static bool write_queue(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	out_u64(out, p->facts.queue);
+	return p->facts.queue > 0;
+}
+
 static bool write_args(struct print *p, struct out *out, const struct span *s)
 {
 	(void)p;
@@ -283,12 +316,33 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},         {"us", write_first},          {"life", write_life},   {"to_reply", write_to_reply},
-	{"source", write_source},   {"lcore", write_lcore},       {"id", write_id},       {"value", write_value},
-	{"parent", write_parent},   {"children", write_children}, {"owner", write_owner}, {"poller", write_poller},
-	{"io", write_io},           {"states", write_states},     {"self", write_self},   {"layers", write_layers},
-	{"off_cpu", write_off_cpu}, {"irq", write_irq},           {"disk", write_disk},   {"args", write_args},
-	{"open", write_open},       {"cut", write_cut},           {"torn", write_torn},
+	{"tsc", write_tsc},
+	{"us", write_first},
+	{"life", write_life},
+	{"to_reply", write_to_reply},
+	{"source", write_source},
+	{"lcore", write_lcore},
+	{"id", write_id},
+	{"value", write_value},
+	{"parent", write_parent},
+	{"children", write_children},
+	{"owner", write_owner},
+	{"poller", write_poller},
+	{"io", write_io},
+	{"states", write_states},
+	{"self", write_self},
+	{"layers", write_layers},
+	{"off_cpu", write_off_cpu},
+	{"irq", write_irq},
+	{"disk", write_disk},
+	{"no_io", write_no_io},
+	{"rate_limit", write_rate_limit},
+	{"copy", write_copy},
+	{"queue", write_queue},
+	{"args", write_args},
+	{"open", write_open},
+	{"cut", write_cut},
+	{"torn", write_torn},
 };
 
 void print_json(struct print *p, struct out *to, const struct span *s)

@@ -5,6 +5,7 @@
 
 #include "connection.h"
 #include "overlaps.h"
+#include "proofs.h"
 #include "request_io.h"
 #include "self_time.h"
 #include "spans.h"
@@ -13,9 +14,11 @@
 struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
+	const struct proofs *proofs;     /* ditto; NULL: nothing was proven */
 	struct request_io io;
 	struct self_time self;
 	struct overlaps overlaps;
+	struct proofs_facts facts;
 	struct out text; /* for parts of a line */
 };
 

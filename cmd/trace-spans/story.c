@@ -365,25 +365,32 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 static void put_step(struct story *story, struct out *out, size_t i, uint64_t gap, bool marked)
 {
 	const struct story_entry *e = &story->entries[i];
+	bool silent = causes_of(e->span)->entries[e->state].silence >= gap / 2;
 
 	put_entry(story, out, e, gap, marked);
+	if (!i)
+		proofs_write_first(story->proofs, out, GAP, e->span);
 	if (!marked)
 		return;
-	if (!i)
+	if (!i) {
 		out_printf(out, "%*s   its entries before this one are not among the lines\n", GAP, "");
-	else
-		/* story->line was set by put_entry() */
-		causes_write(&story->causes, out, e->span, e->state, story->line.lcore, gap);
+		return;
+	}
+	/* story->line was set by put_entry() */
+	causes_write(&story->causes, out, e->span, e->state, story->line.lcore, gap);
+	proofs_write(story->proofs, out, GAP, e->span, e->state, gap, silent);
 }
 
 /* Prints the time after the last entry of a span that is open. */
-static void put_rest(struct story *story, struct out *out, size_t n, uint64_t gap, bool marked)
+static void put_rest(struct story *story, struct out *out, const struct span *s, size_t n, uint64_t gap, bool marked)
 {
 	const struct span *last = story->entries[n - 1].span;
 
 	out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, marked ? '*' : ' ');
-	if (marked)
-		causes_write(&story->causes, out, last, last->n, story->line.lcore, gap);
+	if (!marked)
+		return;
+	causes_write(&story->causes, out, last, last->n, story->line.lcore, gap);
+	proofs_write_open(story->proofs, out, GAP, s);
 }
 
 static bool is_in_tree(const struct span *s, const struct span *of)
@@ -468,7 +475,7 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 		put_aside(story, out, &story->asides[aside]);
 	gap = gap_before(story, s, n, n);
 	if (gap)
-		put_rest(story, out, n, gap, gap >= marked);
+		put_rest(story, out, s, n, gap, gap >= marked);
 }
 
 void story_free(struct story *story)

@@ -8,6 +8,7 @@
 #define TRACE_SPANS_STORY_H
 
 #include "causes.h"
+#include "proofs.h"
 #include "shorttext.h"
 #include "spans.h"
 
@@ -25,6 +26,7 @@ struct story {
 	struct spans *spans;
 	struct connections *connections;
 	struct causes causes;
+	const struct proofs *proofs; /* the caller's */
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */

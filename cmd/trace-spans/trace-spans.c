@@ -16,6 +16,7 @@
 #include "each_traceline.h"
 #include "io.h"
 #include "print.h"
+#include "proofs.h"
 #include "ranking.h"
 #include "spans.h"
 #include "story.h"
@@ -35,6 +36,7 @@ struct trace_spans {
 	struct print print;
 	struct ranking ranking;
 	struct story story;
+	struct proofs proofs;
 	struct out out, text;
 	unsigned idle_ticks; /* since the last line */
 };
@@ -96,16 +98,18 @@ static void print_stuck(void *context, const struct span *s)
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
 	struct trace_spans *t = context;
-	uint32_t connection;
-	size_t named;
+	uint32_t connection = MAP_NONE;
+	size_t named = SIZE_MAX;
 
 	(void)entry;
-	if (before != MAP_NONE && !opt.story)
-		return;
-	connection = connections_find(&t->connections, line, &named);
+	/* span lines do not name connections: proofs_see() wants those of requests with a queue depth */
+	if (opt.story || (before == MAP_NONE && (!opt.json || io_args_has(&s->io, IO_QPAIR_QD))))
+		connection = connections_find(&t->connections, line, &named);
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
 		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
+	if (t->print.proofs)
+		proofs_see(&t->proofs, s, before, line);
 	if (opt.story)
 		story_add(&t->story, s, before, line, connection, named);
 }
@@ -215,9 +219,11 @@ static void start(struct trace_spans *t)
 	t->spans.states = &t->states;
 	t->spans.context = t;
 	t->spans.emit = print_span;
-	/* span lines do not name connections */
-	if (!opt.json)
-		t->spans.entry = see_entry;
+	t->spans.entry = see_entry;
+	t->proofs = (struct proofs){.spans = &t->spans};
+	/* lines of text without a story do not have them */
+	if (opt.json || opt.story || opt.choose.keys.n)
+		t->print.proofs = t->story.proofs = &t->proofs;
 	if (opt.story)
 		t->spans.held = keep_held;
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
@@ -286,6 +292,7 @@ int main(int argc, char **argv)
 	print_free(&t.print);
 	choose_free(&opt.choose);
 	story_free(&t.story);
+	proofs_free(&t.proofs);
 	connections_free(&t.connections);
 	out_close(&t.text);
 	return cli_close(&t.out, status);

@@ -86,8 +86,11 @@ static const struct spdk_tpoint tpoints[] = {
 	 .bdev = "name", .parent = {"ctx", "rit"}},
 	{"BDEV_IOCH_CREATE", .layer = LAYER_TARGET, .kind = SPDK_BDEV_CHANNEL},
 	{"BDEV_IOCH_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_BDEV_CHANNEL},
-	/* lib/blob/request.c, module/bdev: raid/bdev_raid.c, nvme/bdev_nvme.c */
-	{"BLOB_REQ_SET_START", .layer = LAYER_BDEV},
+	/*
+	 * lib/blob/request.c; ctx is another set if that reads the blob's snapshot (lib/blob/blob_bs_dev.c). Then
+	 * module/bdev: raid/bdev_raid.c, nvme/bdev_nvme.c.
+	 */
+	{"BLOB_REQ_SET_START", .layer = LAYER_BDEV, .kind = SPDK_BLOB_SET, .parent = {"ctx", "a"}},
 	{"BDEV_RAID_IO_START", .layer = LAYER_BDEV},
 	{"BDEV_NVME_IO_START", .layer = LAYER_BDEV},
 	/* lib/nvme/nvme_pcie_common.c, lib/nvme/nvme_tcp.c */
@@ -171,9 +174,6 @@ const char *spdk_bdev_type(uint64_t type)
 	return type < COUNT(bdev_types) ? bdev_types[type] : NULL;
 }
 
-struct slice spdk_bdev(struct slice owner, struct slice name)
-{
-	static const char prefix[] = "bdev_";
 bool spdk_may_be_limited(uint64_t type)
 {
 	/* lib/bdev/bdev.c, bdev_qos_io_to_limit(): read, write, nvme io, nvme io md, zcopy */
@@ -185,6 +185,9 @@ bool spdk_is_write(uint64_t type)
 	return type == 2;
 }
 
+struct slice spdk_bdev(struct slice owner, struct slice name)
+{
+	static const char prefix[] = "bdev_";
 
 	/* the owner describes the bdev from v24.05 on */
 	return slice_starts(owner, prefix) ? slice_from(owner, strlen(prefix)) : name;

@@ -35,6 +35,7 @@ enum spdk_kind {
 	SPDK_NVME_COMMAND,  /* submits an NVMe command */
 	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
 	SPDK_SCSI_TASK,     /* starts a SCSI task */
+	SPDK_BLOB_SET,      /* starts a set of requests to a blobstore */
 	SPDK_QPAIR,         /* is about a connection of NVMe-oF TCP; those after it, too */
 	SPDK_QPAIR_RECEIVE, /* the state in which it reads PDUs */
 	SPDK_QPAIR_DESTROY, /* its end */
@@ -51,8 +52,8 @@ enum io_arg {
 	IO_BLOCKS,
 	IO_LBA,
 	IO_QD,
-	IO_BYTES,
 	IO_QPAIR_QD,
+	IO_BYTES,
 	IO_CID,
 	IO_OPC,
 	IO_DW10,
@@ -95,11 +96,11 @@ enum { SPDK_HAS_PDU = 2 };
 /* The name of a bdev I/O's type. NULL: it has none. */
 const char *spdk_bdev_type(uint64_t type);
 
-/* The name of the bdev of an I/O, by the owner of its entry and the argument with the name; empty: unknown. */
 /* Whether a rate limit of a bdev applies to I/Os of this type; and that for writes. */
 bool spdk_may_be_limited(uint64_t type);
 bool spdk_is_write(uint64_t type);
 
+/* The name of the bdev of an I/O, by the owner of its entry and the argument with the name; empty: unknown. */
 struct slice spdk_bdev(struct slice owner, struct slice name);
 
 #endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proofs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "number.h"
+#include "table.h"
+
+enum {
+	BDEVS = 4096,  /* with different names: a bound for input that no target writes */
+	NOTABLE = 10,  /* no_io counts if it is at least a tenth of the life */
+	HELD = 64,     /* commands that found a queue full before that is its size */
+	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
+};
+
+/* proofs_see() was called for each span. */
+static struct proofs_span *of(const struct proofs *p, const struct span *s)
+{
+	return &p->all[s->index];
+}
+
+static struct proofs_ref ref_to(const struct span *s)
+{
+	return (struct proofs_ref){s->index, s->generation + 1};
+}
+
+static const struct span *span_of(const struct proofs *p, struct proofs_ref ref)
+{
+	const struct span *s = ref.generation ? p->spans->all[ref.index] : NULL;
+
+	return s && s->generation + 1 == ref.generation ? s : NULL;
+}
+
+static enum spdk_kind kind_of(const struct proofs *p, const struct span *s)
+{
+	return spans_tpoint(p->spans, s->states[0].state)->kind;
+}
+
+static bool is_bdev_io(const struct proofs *p, const struct span *s)
+{
+	return kind_of(p, s) == SPDK_BDEV_IO;
+}
+
+static struct slice bdev_of(const struct span *s)
+{
+	return spdk_bdev(span_owner(s), span_bdev(s));
+}
+
+/* The number of a bdev; MAP_NONE: its name is not known, or no rate limit applies to this type of I/O. */
+static uint32_t find_bdev(struct proofs *p, const struct span *s)
+{
+	struct slice text = bdev_of(s);
+	uint32_t name;
+	struct proofs_bdev *bdev;
+
+	if (!text.n || !io_args_has(&s->io, IO_TYPE) || !spdk_may_be_limited(s->io.values[IO_TYPE]))
+		return MAP_NONE;
+	name = intern_add_below(&p->names, text, BDEVS);
+	if (name == MAP_NONE)
+		return MAP_NONE;
+	bdev = table_put(&p->bdevs, (uint64_t)s->source << 32 | name, p->of_bdevs, p->num_bdevs, p->cap_bdevs);
+	bdev->name = name;
+	return bdev - p->of_bdevs;
+}
+
+/* The limit of the bdev that applies to the I/O, or NULL; sets the rate. */
+static const struct pace *limit_of(const struct proofs_bdev *bdev, const struct span *s, double *rate, bool *of_blocks)
+{
+	const struct pace *own = spdk_is_write(s->io.values[IO_TYPE]) ? &bdev->writes : &bdev->reads;
+
+	if (pace_is_limited(&bdev->all, rate, of_blocks))
+		return &bdev->all;
+	return pace_is_limited(own, rate, of_blocks) ? own : NULL;
+}
+
+/* A bdev I/O is passed on, or ends: its bdev holds it back no longer. */
+static void go(struct proofs *p, const struct span *s, uint64_t ns)
+{
+	struct proofs_span *area = of(p, s);
+	const struct pace *limit;
+	struct proofs_bdev *bdev;
+	uint64_t blocks;
+
+	if (area->went || area->bdev == MAP_NONE)
+		return;
+	area->went = true;
+	bdev = &p->of_bdevs[area->bdev];
+	blocks = io_args_has(&s->io, IO_BLOCKS) ? s->io.values[IO_BLOCKS] : 0;
+	pace_add(&bdev->all, s->first, ns, blocks);
+	pace_add(spdk_is_write(s->io.values[IO_TYPE]) ? &bdev->writes : &bdev->reads, s->first, ns, blocks);
+	limit = limit_of(bdev, s, &area->rate, &area->of_blocks);
+	/* those that come during a burst go at once */
+	if (limit && s->first < limit->burst)
+		area->limited = ns - s->first;
+}
+
+static struct proofs_lcore *lcore_of(struct proofs *p, const struct traceline *line)
+{
+	uint64_t number = 0;
+
+	number_decimal(line->lcore, &number);
+	return table_put(&p->lcores, traceline_in_source(line, number), p->of_lcores, p->num_lcores, p->cap_lcores);
+}
+
+/* A set that still waits for its I/O. */
+static const struct span *waiting_set(const struct proofs *p, struct proofs_ref ref)
+{
+	const struct span *s = span_of(p, ref);
+
+	return s && s->n == 1 && !s->child ? s : NULL;
+}
+
+/*
+ * lib/blob/blobstore.c: a write to a cluster that is not allocated starts a set that only queues it, and the first such
+ * write starts another one, in the same call, which allocates the cluster and copies the snapshot's. When that ends,
+ * blob_allocate_and_copy_cluster_cpl() starts the sets of all writes in the queue, in one call again.
+ */
+static void start_set(struct proofs *p, const struct span *s, struct proofs_lcore *lcore)
+{
+	const struct span *waiting = waiting_set(p, lcore->waiting), *io = s->parent;
+	struct proofs_span *area;
+
+	lcore->waiting = (struct proofs_ref){};
+	if (!io) {
+		if (!waiting || !waiting->parent)
+			return;
+		of(p, s)->allocates_for = ref_to(waiting->parent);
+		of(p, waiting->parent)->allocates_since = s->first;
+		of(p, waiting->parent)->copied = 0;
+		return;
+	}
+	if (!is_bdev_io(p, io))
+		return;
+	area = of(p, io);
+	waiting = waiting_set(p, area->waiting);
+	if (waiting && lcore->resumes && waiting->first < lcore->last) {
+		area->copy += lcore->last - (waiting->first > lcore->first ? waiting->first : lcore->first);
+		area->copied = lcore->blocks;
+	}
+	area->waiting = lcore->waiting = ref_to(s);
+}
+
+/* A bdev I/O of a set: if that allocates a cluster, the I/O writes the copy. */
+static void copy(struct proofs *p, const struct span *s)
+{
+	struct proofs_span *area = of(p, s->parent);
+	const struct span *io = span_of(p, area->allocates_for);
+
+	if (!area->allocates_for.generation || !io_args_has(&s->io, IO_BLOCKS))
+		return;
+	area->blocks += s->io.values[IO_BLOCKS];
+	if (io)
+		of(p, io)->copied = area->blocks;
+}
+
+/* A set ends. */
+static void end_set(struct proofs *p, const struct span *s, struct proofs_lcore *lcore)
+{
+	const struct proofs_span *area = of(p, s);
+	const struct span *io = span_of(p, area->allocates_for);
+
+	lcore->resumes = area->allocates_for.generation;
+	lcore->first = s->first;
+	lcore->last = s->last;
+	lcore->blocks = area->blocks;
+	if (io)
+		of(p, io)->allocates_since = 0;
+}
+
+/* What sets of a blobstore, and the entries of their lcores, show about allocations of clusters. */
+static void see_sets(struct proofs *p, const struct span *s, bool starts, enum spdk_kind kind,
+		     const struct traceline *line)
+{
+	struct proofs_lcore *lcore;
+
+	p->has_sets |= kind == SPDK_BLOB_SET;
+	if (!p->has_sets)
+		return;
+	lcore = lcore_of(p, line);
+	if (starts && kind == SPDK_BLOB_SET) {
+		start_set(p, s, lcore);
+		return;
+	}
+	lcore->waiting = (struct proofs_ref){};
+	if (!starts)
+		end_set(p, s, lcore);
+}
+
+/* A queue of N entries holds N - 1 commands. N is a power of two as a rule; a depth of N - 1 is seldom chosen. */
+static bool is_size(const struct proofs_queue *q)
+{
+	uint64_t size = q->most + 1;
+
+	return size >= QUEUE_MIN && !(size & (size - 1)) && q->full >= HELD && q->full >= q->starts / 2;
+}
+
+/* A command is in flight; depth: with it. */
+static void fill(struct proofs *p, const struct span *s, uint64_t depth)
+{
+	struct proofs_queue *q = table_at(p->queues, p->num_queues, p->cap_queues, s->connection);
+
+	if (depth > q->most)
+		*q = (struct proofs_queue){.most = depth};
+	q->starts++;
+	q->full += depth == q->most;
+}
+
+static void start(struct proofs *p, const struct span *s, enum spdk_kind kind)
+{
+	struct proofs_span *area = table_at(p->all, p->n, p->cap, s->index);
+
+	*area = (struct proofs_span){.bdev = MAP_NONE};
+	if (kind == SPDK_BDEV_IO) {
+		area->bdev = find_bdev(p, s);
+		if (s->parent)
+			copy(p, s);
+	}
+	if (s->parent && is_bdev_io(p, s->parent)) {
+		/* each part of a split I/O is limited, not the whole */
+		if (kind == SPDK_BDEV_IO && slice_equal(bdev_of(s), bdev_of(s->parent)))
+			of(p, s->parent)->bdev = MAP_NONE;
+		go(p, s->parent, s->first);
+	}
+	if (io_args_has(&s->io, IO_QPAIR_QD) && s->connection != MAP_NONE)
+		fill(p, s, s->io.values[IO_QPAIR_QD]);
+}
+
+static void end(struct proofs *p, const struct span *s)
+{
+	struct proofs_bdev *bdev;
+
+	if (of(p, s)->bdev == MAP_NONE)
+		return;
+	bdev = &p->of_bdevs[of(p, s)->bdev];
+	bdev->ended++;
+	bdev->passed += s->child != NULL;
+	go(p, s, s->last);
+}
+
+void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const struct traceline *line)
+{
+	enum spdk_kind kind = kind_of(p, s);
+
+	if (before == MAP_NONE)
+		start(p, s, kind);
+	else if (kind == SPDK_BDEV_IO && s->n == 2)
+		end(p, s);
+	see_sets(p, s, before == MAP_NONE, kind, line);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The first child, if it is a bdev I/O, or any child of one. */
+static const struct span *first_below(const struct proofs *p, const struct span *s)
+{
+	const struct span *child = s->child;
+
+	while (child && !is_bdev_io(p, s) && !is_bdev_io(p, child))
+		child = child->next;
+	return child;
+}
+
+/* Asynchronous event requests wait for no I/O. */
+static bool admin_has(const struct span *s)
+{
+	struct slice owner = span_owner(s), args = span_args(s);
+
+	return memmem(owner.p, owner.n, " qid:0", 6) || memmem(args.p, args.n, "\"qid\":0,", 8);
+}
+
+/*
+ * Whether something has to be below an open object: below a request if the trace has bdev I/Os, below a bdev I/O if all
+ * that its bdev completed had something there.
+ */
+static bool is_passed_on(const struct proofs *p, const struct span *s)
+{
+	const struct proofs_bdev *bdev;
+
+	if (!is_bdev_io(p, s))
+		return spans_layer(p->spans, s, s->states[s->n - 1].state) != LAYER_BELOW && !admin_has(s);
+	if (of(p, s)->bdev == MAP_NONE)
+		return false;
+	bdev = &p->of_bdevs[of(p, s)->bdev];
+	return bdev->ended && bdev->passed == bdev->ended;
+}
+
+/* When an object was passed on; UINT64_MAX: not at all. */
+static uint64_t passed_at(const struct proofs *p, const struct span *s)
+{
+	if (is_bdev_io(p, s))
+		return s->first;
+	for (size_t i = 0; i < s->n; i++)
+		if (spans_tpoint(p->spans, s->states[i].state)->passes_on)
+			return s->states[i].ns;
+	return UINT64_MAX;
+}
+
+/* Whether a bdev I/O that is held back is so by a rate limit. */
+static bool waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks)
+{
+	const struct proofs_span *area = of(p, s);
+
+	return !area->went && area->bdev != MAP_NONE && spans_is_open(p->spans, s) &&
+	       limit_of(&p->of_bdevs[area->bdev], s, rate, of_blocks);
+}
+
+/* ns for which an object was passed on without anything below it. */
+static uint64_t no_io_of(const struct proofs *p, const struct span *s)
+{
+	uint64_t from = passed_at(p, s), to = 0;
+	const struct span *below = first_below(p, s);
+	bool of_blocks;
+	double rate;
+
+	if (from == UINT64_MAX || of(p, s)->limited || waits_for_limit(p, s, &rate, &of_blocks))
+		return 0;
+	if (below)
+		to = below->first;
+	else if (spans_is_open(p->spans, s) && is_passed_on(p, s))
+		to = spans_until(p->spans, s);
+	return to > from ? to - from : 0;
+}
+
+/* ns for which a bdev I/O waited for clusters; of those that still wait, one is known: that which started the copy. */
+static uint64_t copy_of(const struct proofs *p, const struct span *s)
+{
+	const struct proofs_span *area = of(p, s);
+	uint64_t until = area->allocates_since ? spans_until(p->spans, s) : 0;
+
+	return area->copy + (until > area->allocates_since ? until - area->allocates_since : 0);
+}
+
+/* Recursion is bounded by SPANS_DEPTH. */
+static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s)
+{
+	uint64_t limited = of(p, s)->limited;
+	bool of_blocks;
+	double rate;
+
+	if (waits_for_limit(p, s, &rate, &of_blocks))
+		limited = spans_until(p->spans, s) - s->first;
+	facts->no_io = larger(facts->no_io, no_io_of(p, s));
+	facts->rate_limit = larger(facts->rate_limit, limited);
+	facts->copy = larger(facts->copy, copy_of(p, s));
+	for (const struct span *child = s->child; child; child = child->next)
+		gather(p, facts, child);
+}
+
+static uint64_t queue_of(const struct proofs *p, const struct span *s)
+{
+	const struct proofs_queue *q;
+
+	if (!io_args_has(&s->io, IO_QPAIR_QD) || s->connection == MAP_NONE)
+		return 0;
+	q = &p->queues[s->connection];
+	return s->io.values[IO_QPAIR_QD] == q->most && is_size(q) ? q->most + 1 : 0;
+}
+
+struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
+{
+	struct proofs_facts facts = {.queue = queue_of(p, s)};
+
+	gather(p, &facts, s);
+	if (facts.no_io < spans_life(p->spans, s) / NOTABLE)
+		facts.no_io = 0;
+	return facts;
+}
+
+static void start_line(struct out *out, int indent)
+{
+	out_printf(out, "%*s   ", indent, "");
+}
+
+static void put_limit(struct out *out, int indent, const struct span *s, double rate, bool of_blocks)
+{
+	start_line(out, indent);
+	out_visible(out, bdev_of(s));
+	out_printf(out, " ends %.*f %s per ms, evenly: a rate limit?\n", rate < 1 ? 2 : 1, rate,
+		   of_blocks ? "blocks" : "I/Os");
+}
+
+/* Prints that nothing was below an object. */
+static void put_no_io(const struct proofs *p, struct out *out, int indent, const struct span *s, bool since)
+{
+	start_line(out, indent);
+	if (is_bdev_io(p, s)) {
+		out_visible(out, bdev_of(s));
+		out_text(out, " started no I/O");
+	} else {
+		out_text(out, "no bdev I/O was started");
+	}
+	out_text(out, since ? " since" : " meanwhile");
+	out_text(out, is_bdev_io(p, s) ? ": it waits for a bdev_io or a queue\n"
+				       : ": it waits for a bdev_io, a paused subsystem or a queue\n");
+}
+
+static void put_copy(struct out *out, int indent, uint64_t copied)
+{
+	start_line(out, indent);
+	if (copied)
+		out_printf(out, "waited for a copy of %" PRIu64 " blocks: the first write to a cluster\n", copied);
+	else
+		out_text(out, "waited for the allocation of a cluster: the first write to it\n");
+}
+
+void proofs_write_first(const struct proofs *p, struct out *out, int indent, const struct span *s)
+{
+	uint64_t size = queue_of(p, s);
+
+	if (!size)
+		return;
+	start_line(out, indent);
+	out_printf(out, "qd %" PRIu64 " of %" PRIu64 ": the host may queue\n", s->io.values[IO_QPAIR_QD], size);
+}
+
+void proofs_write(const struct proofs *p, struct out *out, int indent, const struct span *s, size_t n, uint64_t gap,
+		  bool silent)
+{
+	const struct span *held = n ? s : s->parent;
+	const struct proofs_span *area = held ? of(p, held) : NULL;
+
+	/* only what the gap is most of */
+	if (!area || !gap)
+		return;
+	if (area->limited && area->limited / 2 <= gap && (n || s == held->child))
+		put_limit(out, indent, held, area->rate, area->of_blocks);
+	if (!n && area->copy && area->copy / 2 <= gap && kind_of(p, s) == SPDK_BLOB_SET && s != held->child)
+		put_copy(out, indent, area->copied);
+	if (!n && !silent && s == first_below(p, held) && no_io_of(p, held) >= gap / 2)
+		put_no_io(p, out, indent, held, false);
+}
+
+void proofs_write_open(const struct proofs *p, struct out *out, int indent, const struct span *s)
+{
+	bool of_blocks;
+	double rate;
+
+	if (!spans_is_open(p->spans, s))
+		return;
+	if (waits_for_limit(p, s, &rate, &of_blocks))
+		put_limit(out, indent, s, rate, of_blocks);
+	else if (of(p, s)->allocates_since)
+		put_copy(out, indent, of(p, s)->copied);
+	else if (!first_below(p, s) && no_io_of(p, s))
+		put_no_io(p, out, indent, s, true);
+	for (const struct span *child = s->child; child; child = child->next)
+		proofs_write_open(p, out, indent, child);
+}
+
+void proofs_free(struct proofs *p)
+{
+	map_free(&p->bdevs);
+	map_free(&p->lcores);
+	intern_free(&p->names);
+	free(p->all);
+	free(p->of_bdevs);
+	free(p->of_lcores);
+	free(p->queues);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds causes of waits in what objects do over time, with what proves each of them: I/O that was passed on without any
+ * I/O below it, rate limits of bdevs, full queues of connections, and copies for first writes to clusters.
+ */
+#ifndef TRACE_SPANS_PROOFS_H
+#define TRACE_SPANS_PROOFS_H
+
+#include "connection.h"
+#include "pace.h"
+#include "spans.h"
+
+/* A span that may have ended: its memory may be that of another one. */
+struct proofs_ref {
+	uint32_t index, generation; /* of the span; generation: plus 1, 0: none */
+};
+
+struct proofs_span {
+	uint32_t bdev; /* in bdevs; MAP_NONE: no rate limit applies to it */
+	bool went;     /* a bdev I/O that has been passed on, or has ended */
+	/* ns for which a bdev I/O waited for a rate limit, and the limit; 0: none */
+	uint64_t limited;
+	double rate;
+	bool of_blocks;
+	/* of a bdev I/O: the set that waits for a cluster, and the ns since which another allocates it for that, or 0 */
+	struct proofs_ref waiting;
+	uint64_t allocates_since;
+	uint64_t copy, copied; /* ns for which it waited for clusters, and the blocks of the latest copy */
+	/* of a set that allocates a cluster: the bdev I/O for which it does, and blocks that it has copied */
+	struct proofs_ref allocates_for;
+	uint64_t blocks;
+};
+
+/* All zero at first, except for these. */
+struct proofs {
+	const struct spans *spans;
+
+	struct proofs_span *all; /* by index of the span */
+	size_t n, cap;
+	struct map bdevs; /* source and name */
+	struct intern names;
+	struct proofs_bdev {
+		uint32_t name;
+		struct pace all, reads, writes; /* a limit applies to one of these */
+		/* I/Os of the bdev that ended, and those among them that had others below them */
+		uint64_t ended, passed;
+	} * of_bdevs;
+	size_t num_bdevs, cap_bdevs;
+	struct map lcores;
+	struct proofs_lcore {
+		struct proofs_ref waiting; /* the set that its latest entry started, below a bdev I/O */
+		/* ns: the latest allocation, if the entries since its end have started objects only */
+		bool resumes;
+		uint64_t first, last, blocks;
+	} * of_lcores;
+	size_t num_lcores, cap_lcores;
+	struct proofs_queue {
+		uint64_t most;         /* commands in flight */
+		uint64_t starts, full; /* since there were so many at once; those that made it full again */
+	} * queues;                    /* by connection */
+	size_t num_queues, cap_queues;
+	bool has_sets; /* of blobstores */
+};
+
+struct proofs_facts {
+	uint64_t no_io;      /* ns without I/O below it */
+	uint64_t rate_limit; /* ns */
+	uint64_t copy;       /* ns */
+	uint64_t queue;      /* size of the queue that it filled */
+};
+
+/* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
+void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const struct traceline *line);
+
+/* What is known about a span and those below it; each 0 if nothing is. */
+struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
+
+/* Prints what is known about a request when it started, after its first entry. */
+void proofs_write_first(const struct proofs *p, struct out *out, int indent, const struct span *s);
+
+/* Prints a line for each cause of the gap, in ns, before the span's state n. silent: its lcore wrote nothing. */
+void proofs_write(const struct proofs *p, struct out *out, int indent, const struct span *s, size_t n, uint64_t gap,
+		  bool silent);
+
+/* Prints a line for each cause of what an open span still waits for. */
+void proofs_write_open(const struct proofs *p, struct out *out, int indent, const struct span *s);
+
+void proofs_free(struct proofs *p);
+
+#endif
