@@ -33,8 +33,8 @@ static inline size_t utf8_count(struct slice s)
 size_t utf8_plain(struct slice s);
 
 /*
- * Writes the bytes as a terminal may show them, and returns the end: each byte of a control
- * character (C0, DEL, C1), of one that hides or reorders text, and of invalid UTF-8 becomes \xHH. Takes at most UTF8_VISIBLE(n) bytes.
+ * Writes the bytes as a terminal may show them, and returns the end: each byte of a control character (C0, DEL, C1), of
+ * one that hides or reorders text, and of invalid UTF-8 becomes \xHH. Takes at most UTF8_VISIBLE(n) bytes.
  */
 #define UTF8_VISIBLE(n) (4 * (n))
 char *utf8_visible(char *to, struct slice bytes);

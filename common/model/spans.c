@@ -498,7 +498,7 @@ static bool is_stopped(const struct reactors_interval *interval, uint64_t entry)
 	       before <= (interval->end - interval->begin) / 10;
 }
 
-/* Adds a time for which a reactor was held. What is after the latest entry is stored as well: it may be the last one. */
+/* Adds a time for which a reactor was held. What is after the latest entry is stored apart: it may be the last one. */
 static void hold(struct spans *spans, struct reactor *reactor, struct reactors_interval interval)
 {
 	uint64_t entry = reactor->has_source ? latest_of(spans, reactor->source) : spans->last_entry;
