@@ -281,7 +281,7 @@ T
 2 % -e and -j exclude each other % trace-latency -e -j lines
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
-2 % -g, -i and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
+2 % --admin, -g, -i and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
 2 % invalid option % trace-chrome -l lifetimes lines
 2 % invalid option % trace-perfetto -l lifetimes lines

@@ -14,7 +14,8 @@ map(.source //= "SPDK" | .host = ((.args.qpair | objects | .hostnqn) // null)) a
     map({key: "\(.[0].source) \(.[0].parent)", value: .}) | from_entries) as $by_parent |
 def children: $by_parent["\(.source) \(.id)"] // [] | .[];
 def below: children | ., below;
-($spans | map(select(.parent | not))) as $requests |
+($spans | map(select(.parent | not))) as $roots |
+($roots | map(select(.admin | not))) as $requests |
 ($requests | map(select(.open | not))) as $ended |
 
 if $number == 1 then
@@ -30,7 +31,7 @@ elif $number == 3 then
         map([.[0].host, length, (map(.us) | sum), (map(.us) | max)]) | sort_by(-.[2])[])
 elif $number == 4 then
     ["second", "most"],
-    ([$requests[] | select(.source == $main) | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
+    ([$roots[] | select(.source == $main) | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
         reduce .[] as $step ({depth: 0, rows: []}; .depth += ($step | map(.[1]) | sum) |
             .rows += [[($step[0][0] / 1000000 | floor), .depth]]) |
         .rows | group_by(.[0])[] | [.[0][0], (map(.[1]) | max)])
@@ -53,7 +54,7 @@ elif $number == 8 then
         map(select(.[4] | length > 1)) | sort_by(-.[3])[:5][] | .[:4] + [(.[4] | length, max)])
 elif $number == 9 then
     ["id", "lcore", "start_us", "state"],
-    ($requests | map(select(.open)) | sort_by(.us)[:10][] | [.id, .lcore, .us, .states[-1][0]])
+    ($roots | map(select(.open)) | sort_by(.us)[:10][] | [.id, .lcore, .us, .states[-1][0]])
 else
     ["id", "type", "lba", "us", "store_id", "store_us"],
     ([$requests[] | select(.source == $main and .io.lba) | . as $near | $requests[] |

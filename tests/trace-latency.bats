@@ -534,6 +534,32 @@ L
     same_lines 'trace-latency -jq --rates -g type in' 'trace-latency -jq --rates -g type merged'
 }
 
+@test "admin requests and what is below them are left out, unless --admin is given" {
+    {
+        entry 1.000 TCP_REQ_NEW r0 - 0x10 '"args":{"qpair":{"ptr":"0xa0","qid":0,"hostnqn":"nqn.a:db-1"}}'
+        entry 2.000 SOCK_REQ_QUEUE s0 - 0x11 '"related":"r0","args":{"ctx":"0x10"}'
+        entry 3.000 SOCK_REQ_COMPLETE s0 1.000 0x11 '"related":"r0","args":{"ctx":"0x10"}'
+        entry 10.000 TCP_REQ_NEW r1 - 0x20 '"args":{"qpair":{"ptr":"0xb0","qid":1,"hostnqn":"nqn.a:db-1"}}'
+        entry 12.000 TCP_REQ_COMPLETED r1 2.000 0x20
+        entry 901.000 TCP_REQ_COMPLETED r0 900.000 0x10
+    } >in
+    lives() { trace-latency -j "$@" in 2>said | jq -r 'select(.life or .layers) | [.object, .count, .mean] | join(" ")' | tr '\n' ' '; }
+    for options in '' '-r' '-i 1' '-g lcore'; do
+        equal "$(lives $options)" 'r 1 2 '
+        equal "$(cat said)" 'trace-latency: in: 1 admin requests left out: --admin shows them'
+    done
+    equal "$(lives --layers)" 'r 1 2 '
+    equal "$(trace-latency -q -e in | trace-latency --merge -j | jq -r .object | sort -u)" r
+    equal "$(lives --admin)" 'r 2 451 s 1 1 '
+    equal "$(lives --admin --layers)" 'r 2 451 '
+    equal "$(cat said)" ''
+    grep -v r1 in >admin
+    status_is 1 trace-latency admin
+    says 'trace-latency: admin: there are only admin requests: --admin measures them'
+    status_is 0 trace-latency -q -e admin
+    status_is 0 trace-latency --admin admin
+}
+
 @test "several files are measured one after the other, and each is a trace of its own" {
     three | grep -v r2 >a
     # the same ids and addresses at other times

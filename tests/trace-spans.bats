@@ -528,7 +528,8 @@ L
     { cat in; object i0 0x90 '"args":{"type":1}' 700.000 BDEV_IO_START 701.000 BDEV_IO_DONE; } >unrelated
     layers unrelated | head -n 5 | diff - <(sed 's/295/395/; 5q' want)
     status_is 0 trace-spans unrelated
-    equal "$stderr" 'trace-spans: unrelated: the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests execute, they are in the layer below'
+    equal "$stderr" 'trace-spans: unrelated: 2 requests may be asynchronous event requests: no lifetimes or owners in the lines tell their queue
+trace-spans: unrelated: the lines do not say which request started a bdev I/O, as before SPDK v21.10: while requests execute, they are in the layer below'
     # after the first one that is related
     {
         object r8 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_COMPLETED
@@ -552,6 +553,109 @@ L
     equal "$(ids -a -t 'BDEV*' -k parent=r3)" 'i3 '
     status_is 1 trace-spans -k nothing=1 in
     says 'trace-spans: in: -k nothing=1: no span has this key'
+}
+
+# Requests of queue 0 and others: asynchronous event requests, of which the second one is in flight, and commands of
+# SPDK's own NVMe driver.
+queues() {
+    local admin='"args":{"qpair":{"owner":"t1","ptr":"0xa0","qid":0,"hostnqn":"nqn.a:db-1"}}'
+    {
+        object r0 0x10 "$admin" 1.000 TCP_REQ_NEW 2.000 TCP_REQ_EXECUTING 900.000 TCP_REQ_COMPLETED
+        object s0 0x11 '"related":"r0","args":{"ctx":"0x10"}' 500.000 SOCK_REQ_QUEUE 501.000 SOCK_REQ_COMPLETE
+        object r1 0x20 '' 3.000 TCP_REQ_NEW 4.000 TCP_REQ_EXECUTING |
+            sed 's/"object"/"poller":"t2","owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:0",&/'
+        object r2 0x30 "${admin/\"qid\":0/\"qid\":10}" 10.000 TCP_REQ_NEW 11.000 TCP_REQ_EXECUTING 19.000 TCP_REQ_COMPLETED
+        object i0 0x31 '"related":"r2","args":{"type":1,"ctx":"0x30"}' 12.000 BDEV_IO_START 18.000 BDEV_IO_DONE
+        # an I/O queue is connected
+        object r3 0x40 '' 20.000 TCP_REQ_NEW 21.000 TCP_REQ_EXECUTING 22.000 TCP_REQ_EXECUTED 23.000 TCP_REQ_COMPLETED |
+            sed 's/"object"/"poller":"t3","owner":"10.0.0.1:6 nqn.a 10.0.0.2:4420 qid:1",&/'
+        object p0 0x50 '"args":{"opc":12,"cid":1}' 5.000 NVME_TCP_SUBMIT 800.000 NVME_TCP_COMPLETE
+        object p1 0x60 '"args":{"opc":127,"cid":1}' 6.000 NVME_TCP_SUBMIT 8.000 NVME_TCP_COMPLETE | sed 's/"object"/"poller":"q01",&/'
+        # its host is not known
+        object r4 0x70 '' 30.000 TCP_REQ_NEW 31.000 TCP_REQ_NEED_BUFFER
+    } | merged
+}
+
+@test "admin requests are left out of text, -n, --open and --stuck, unless --admin is given" {
+    queues >in
+    ids() { trace-spans -j "$@" in 2>said | jq -r .id | tr '\n' ' '; }
+    text() { trace-spans "$@" in 2>said | awk '$3 ~ /^[a-z][0-9]/ { print $3 }' | tr '\n' ' '; }
+    equal "$(ids -n 9)" 'r4 r2 r3 p1 '
+    equal "$(cat said)" 'trace-spans: in: 3 admin requests left out: --admin shows them'
+    equal "$(ids -n 9 --admin)" 'r0 r1 r4 p0 r2 r3 p1 '
+    equal "$(ids --open)" 'r4 '
+    equal "$(ids --open --admin)" 'r1 r4 '
+    equal "$(text)" 'p1 r2 r3 r4 '
+    equal "$(text -a)" 'p1 i0 r2 r3 r4 '
+    equal "$(text -a --admin)" 'r1 p1 i0 r2 r3 r4 s0 p0 r0 '
+    equal "$(text --stuck 100)" 'r4 p1 r2 r3 '
+    grep -q '3 admin requests left out' said
+    equal "$(text --stuck 100 --admin | xargs -n 1 | sort | tr '\n' ' ')" 'p0 p0 p1 r0 r0 r1 r2 r3 r4 '
+    trace-spans -q -n 2 in >/dev/null 2>said
+    equal "$(cat said)" ''
+    # only those that match the other options are counted
+    ids -n 9 -m 899 >/dev/null
+    grep -q '1 admin requests left out' said
+    # span lines have them, marked
+    trace-spans -j -a in 2>said | jq -c '[.id, .admin]' >out
+    equal "$(sort out | tr '\n' ' ')" '["i0",null] ["p0",true] ["p1",null] ["r0",true] ["r1",true] ["r2",null] ["r3",null] ["r4",null] ["s0",null] '
+    equal "$(cat said)" ''
+    equal "$(ids -k admin=true -n 9)" 'r0 r1 p0 '
+    trace-spans -k admin=true in >out
+    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 p0 r0 '
+}
+
+# Requests of a connection whose queue no line tells; of another one is a bdev I/O.
+freed() { # NUMBER [SED]
+    local i
+    {
+        for i in $(seq "$1"); do
+            object r$i 0x1$i '"args":{"qpair":"0xa0"}' $i.000 TCP_REQ_NEW $i.100 TCP_REQ_RDY_TO_EXECUTE $i.200 TCP_REQ_EXECUTING 900.00$i TCP_REQ_COMPLETED
+        done
+        object r0 0x10 '"args":{"qpair":"0xb0"}' 10.000 TCP_REQ_NEW 11.000 TCP_REQ_EXECUTING 19.000 TCP_REQ_EXECUTED 20.000 TCP_REQ_COMPLETED
+        object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10"}' 12.000 BDEV_IO_START 18.000 BDEV_IO_DONE
+        echo '{"tsc":1,"us":900.000,"lcore":0,"tpoint":"TCP_QP_DISCONNECT","object":{"value":"0xa0"}}'
+    } | merged | sed "${2:-}"
+}
+
+@test "a request that is freed when its connection ends is an admin request" {
+    admin() { trace-spans -j "$@" 2>said | jq -r 'select(.admin).id' | tr '\n' ' '; }
+    equal "$(freed 2 | admin)" 'r1 r2 '
+    equal "$(cat said)" ''
+    # from v24.05 on, by its owner
+    equal "$(freed 2 | sed 's/"object":{"value":"0xa0"}/"args":{"qpair":"0xa0"}/; s/"args":{"qpair":"0x\(.\)0"}/"poller":"t2\1","owner":"10.0.0.1:5 nqn.\1"/; s/t2a/t21/; s/t2b/t22/' | admin)" 'r1 r2 '
+    # over RDMA it has no entry then
+    equal "$(freed 2 '/COMPLETED.*r[12]"/d; s/"TCP_/"RDMA_/' | admin)" 'r1 r2 '
+    # a connection has four at most
+    equal "$(freed 6 | admin)" 'r1 r2 r3 r4 '
+    # where its end is not known, and where it had I/O, it may be I/O
+    for unsure in '/DISCONNECT/d' 's/0xb0/0xa0/' 's/"args":{"qpair":"0xa0"}/"args":{"qd":1}/'; do
+        equal "$(freed 2 "$unsure" | admin)" ''
+        equal "$(cat said)" 'trace-spans: <stdin>: 2 requests may be asynchronous event requests: no lifetimes or owners in the lines tell their queue'
+        freed 2 "$unsure" | trace-spans -n 9 >out 2>/dev/null
+        equal "$(awk '/admin[?]$/ { print $3 }' out | sort | tr '\n' ' ')" 'r1 r2 '
+    done
+    # that no I/O follows says nothing if none is in the lines
+    equal "$(freed 2 /BDEV/d | admin)" ''
+    [[ $(cat said) != *asynchronous* ]]
+    # what had waited for a buffer, or has been executed, is I/O
+    for not in 's/RDY_TO_EXECUTE/NEED_BUFFER/' '/EXECUTING.*r[12]"/d' 's/COMPLETED\(.*r[12]"\)/EXECUTED\1/'; do
+        equal "$(freed 2 "$not" | admin)" ''
+        equal "$(cat said)" ''
+    done
+    # another connection at the same address
+    equal "$({ freed 2; freed 1 '/DISCONNECT/d; /i0/d; /r0/d; s/r1/r9/; s/"us":\([19]\)/"us":1000\1/'; } | admin)" 'r1 r2 '
+}
+
+@test "--open prints last what may be an asynchronous event request" {
+    {
+        object r0 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_EXECUTING
+        object r1 0x20 '' 3.000 TCP_REQ_NEW 4.000 TCP_REQ_NEED_BUFFER
+        object r2 0x30 '' 5.000 TCP_REQ_NEW 8.000 TCP_REQ_COMPLETED
+        object i0 0x40 '"related":"r2","args":{"type":1,"ctx":"0x30"}' 6.000 BDEV_IO_START 7.000 BDEV_IO_DONE
+    } | merged | trace-spans -q --open >out
+    equal "$(awk 'NR > 1 { print $3, $NF }' out)" 'r1 TCP_REQ_NEED_BUFFER
+r0 admin?'
 }
 
 @test "--open prints what is in flight, the oldest first, and what it waits for" {

@@ -27,7 +27,7 @@ enum { EXIT_WORSE = 3 };
 static struct {
 	enum { TABLE, JSON, HISTOGRAMS, ENCODED } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
-	bool merge, related, quiet;
+	bool merge, related, admin, quiet;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
@@ -108,6 +108,8 @@ static void print_notes(const struct trees *t, const char *name)
 {
 	const struct lifecycle *l = &t->spans.lifecycle;
 
+	cli_note(opt.quiet, name, t->left_out, ADMIN_LEFT_OUT);
+	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
 	if (opt.what == SHARES && spans_why_below(&t->spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	if (opt.what == TIMES || opt.what == SHARES)
@@ -154,14 +156,17 @@ static int measure_file(struct trees *t, const char *path)
 {
 	const char *name = io_name(path);
 	int status = trees_lines(t, path);
+	const char *none = "no object was seen in two states: nothing to measure";
 
 	print_notes(t, name);
 	if (t->refused)
 		return -1;
 	/* what is wrong with the input explains the rest */
-	if (status == 0 && !say_if_none(t->measured, name,
-					t->lines ? "no object was seen in two states: nothing to measure"
-						 : "empty: there are no trace lines"))
+	if (!t->lines)
+		none = "empty: there are no trace lines";
+	else if (t->left_out)
+		none = "there are only admin requests: --admin measures them";
+	if (status == 0 && !say_if_none(t->measured, name, none))
 		return -1;
 	return status;
 }
@@ -237,6 +242,7 @@ static const struct cli_option options[] = {
 	 RATES},
 	{0, "reactors", NULL, "one table: what each lcore did, for which connections, and its longest silence",
 	 .choice = &opt.what, REACTORS},
+	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{'i', "interval", "SEC", "a table for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
@@ -264,8 +270,8 @@ static const struct cli cli = {
 
 static void check_options(void)
 {
-	if (opt.merge && (opt.num_keys || opt.related || opt.interval))
-		cli_usage("-g, -i and -r apply when trace lines are encoded, not when they are merged");
+	if (opt.merge && (opt.admin || opt.num_keys || opt.related || opt.interval))
+		cli_usage("--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged");
 	if (opt.merge && opt.what)
 		cli_usage("--layers, --rates and --reactors are for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
@@ -313,6 +319,7 @@ static void start(struct run *run)
 	out_open(&run->out, STDOUT_FILENO);
 	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
 	run->trees = (struct trees){.related = opt.related,
+				    .admin = opt.admin,
 				    .interval = opt.interval,
 				    .group = &run->group,
 				    .rows = &run->rows,

@@ -154,6 +154,18 @@ static void see_end(struct trees *t, const struct span *s)
 	*longest = life > *longest ? life : *longest;
 }
 
+/* Whether a tree is left out because of its queue. */
+static bool is_left_out(struct trees *t, const struct span *root)
+{
+	struct tree_span *area = area_of(root);
+
+	if (t->admin || !admin_has(root))
+		return false;
+	t->left_out += root->ended && !area->is_over && !root->has_parent;
+	area->is_over = root->ended;
+	return true;
+}
+
 /*
  * Measures a tree; with the spans in it that have not ended only at the end of an interval. Returns the number of
  * spans.
@@ -214,7 +226,8 @@ static void next_interval(struct trees *t, uint64_t ns)
 		if (++root->touches < root->size / PART)
 			continue;
 		root->touches = 0;
-		root->size = measure_tree(t, s);
+		if (!is_left_out(t, s))
+			root->size = measure_tree(t, s);
 	}
 	t->num_touched = 0;
 	if (interval->to)
@@ -234,10 +247,10 @@ static void next_interval(struct trees *t, uint64_t ns)
 /* A spans.emit function. A span below another one is measured when that one ends. */
 static void measure_span(void *context, const struct span *s)
 {
-	if (!s->parent)
-		measure_tree(context, s);
-	else
+	if (s->parent)
 		touch(context, s);
+	else if (!is_left_out(context, s))
+		measure_tree(context, s);
 }
 
 /* A spans.entry function. */
@@ -316,7 +329,7 @@ static void forget_file(struct trees *t)
 	t->end = 0;
 	t->measured = t->no_peak = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short =
 		0;
-	t->incomplete = t->longest = t->longest_life = 0;
+	t->incomplete = t->longest = t->longest_life = t->left_out = 0;
 	t->num_touched = 0;
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,

@@ -20,6 +20,7 @@ struct trees {
 	/* set before trees_lines() */
 	bool related;      /* entries of the spans below a span are its states as well */
 	uint64_t interval; /* ns; 0: none */
+	bool admin;        /* admin requests as well */
 	struct group *group;
 	struct rows *rows;         /* with intervals, of the latest one */
 	struct shares *shares;     /* of requests only, instead of rows; NULL: not wanted */
@@ -36,6 +37,7 @@ struct trees {
 	uint64_t measured;   /* spans with something to measure; entries, if lcores are wanted */
 
 	/* what could not be measured */
+	uint64_t left_out;     /* admin requests */
 	uint64_t unknown;      /* spans of objects without an id */
 	uint64_t incomplete;   /* requests without an id, or in progress at the end */
 	uint64_t longest;      /* of these: ns that it lived at least */

@@ -284,6 +284,12 @@ static bool write_args(struct print *p, struct out *out, const struct span *s)
 	return s->args_n > 0;
 }
 
+static bool write_admin(struct print *p, struct out *out, const struct span *s)
+{
+	(void)p;
+	return write_true(out, !s->has_parent && s->queue == SPAN_QUEUE_ADMIN);
+}
+
 static bool write_open(struct print *p, struct out *out, const struct span *s)
 {
 	return write_true(out, spans_is_open(p->spans, s));
@@ -340,6 +346,7 @@ static const struct key {
 	{"copy", write_copy},
 	{"queue", write_queue},
 	{"args", write_args},
+	{"admin", write_admin},
 	{"open", write_open},
 	{"cut", write_cut},
 	{"torn", write_torn},
@@ -552,8 +559,9 @@ static void put_overlap_shares(struct out *out, uint64_t life, const struct over
 }
 
 /* Marks an incomplete span at the end of its line. */
-static void put_flags(struct out *out, const struct span *s)
+static void put_flags(struct print *p, struct out *out, const struct span *s)
 {
+	out_text(out, admin_is_possible(p->spans, s) ? " admin?" : "");
 	out_text(out, s->open ? " open" : "");
 	out_text(out, s->cut ? " cut" : "");
 	out_text(out, is_torn(s) ? " torn" : "");
@@ -571,7 +579,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	put_time(p, out, spans_to_reply(p->spans, s), spans_may_reply_later(p->spans, s));
 	put_shares(out, life, p->self.layers);
 	put_overlap_shares(out, life, &p->overlaps);
-	put_flags(out, s);
+	put_flags(p, out, s);
 }
 
 void print_open_header(struct out *out)
@@ -612,6 +620,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 		out_text(out, child == s ? ": " : " > ");
 		out_visible(out, spans->states->all[child->states[child->n - 1].state]);
 	}
+	out_text(out, admin_is_possible(spans, s) ? " admin?" : "");
 	out_text(out, s->cut ? " cut\n" : "\n");
 }
 

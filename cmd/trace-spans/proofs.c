@@ -264,14 +264,6 @@ static const struct span *first_below(const struct proofs *p, const struct span 
 	return child;
 }
 
-/* Asynchronous event requests wait for no I/O. */
-static bool admin_has(const struct span *s)
-{
-	struct slice owner = span_owner(s), args = span_args(s);
-
-	return memmem(owner.p, owner.n, " qid:0", 6) || memmem(args.p, args.n, "\"qid\":0,", 8);
-}
-
 /*
  * Whether something has to be below an open object: below a request if the trace has bdev I/Os, below a bdev I/O if all
  * that its bdev completed had something there.
@@ -280,6 +272,7 @@ static bool is_passed_on(const struct proofs *p, const struct span *s)
 {
 	const struct proofs_bdev *bdev;
 
+	/* asynchronous event requests wait for no I/O */
 	if (!is_bdev_io(p, s))
 		return spans_layer(p->spans, s, s->states[s->n - 1].state) != LAYER_BELOW && !admin_has(s);
 	if (of(p, s)->bdev == MAP_NONE)

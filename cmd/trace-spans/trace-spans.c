@@ -22,7 +22,7 @@
 #include "story.h"
 
 static struct {
-	bool all, json, open, story, quiet;
+	bool all, admin, json, open, story, quiet;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -39,6 +39,7 @@ struct trace_spans {
 	struct proofs proofs;
 	struct out out, text;
 	unsigned idle_ticks; /* since the last line */
+	uint64_t admin;      /* requests that were left out */
 };
 
 /* Puts a span into text: its line, and its story. */
@@ -70,6 +71,17 @@ static void rank_span(struct trace_spans *t, const struct span *s, uint64_t ns)
 		ranking_add(&t->ranking, ns, text_of(t, s, opt.open));
 }
 
+/* Whether a span belongs to an admin request that is to be left out, which is counted. */
+static bool is_left_out(struct trace_spans *t, const struct span *s)
+{
+	bool marked = opt.json && !opt.open && !opt.slowest && !opt.stuck_ns;
+
+	if (opt.admin || marked || !admin_has(s))
+		return false;
+	t->admin += !s->has_parent;
+	return true;
+}
+
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
@@ -77,10 +89,13 @@ static void print_span(void *context, const struct span *s)
 
 	if (opt.story)
 		causes_end(&t->story.causes, s);
-	if ((opt.open && !s->open) || (s->open && s->stuck) || !is_wanted(t, s, ns))
+	if ((opt.open && !s->open) || !is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
 		out_slice(&t->out, text_of(t, s, false));
+	else if (opt.open && admin_is_possible(&t->spans, s))
+		/* it is old, and no trouble as a rule */
+		rank_span(t, s, 0);
 	else if (opt.open || opt.by_life || s->open)
 		rank_span(t, s, ns);
 	else
@@ -91,7 +106,7 @@ static void print_stuck(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
 
-	if (is_wanted(t, s, spans_life(&t->spans, s)))
+	if (is_wanted(t, s, spans_life(&t->spans, s)) && (opt.admin || !admin_has(s)))
 		out_slice(&t->out, text_of(t, s, true));
 }
 
@@ -150,6 +165,7 @@ static void add_key(const char *argument)
 {
 	if (!choose_add_key(&opt.choose, argument))
 		cli_usage("-k '%s': KEY=GLOB is expected, such as type=write", argument);
+	opt.admin |= strncmp(argument, "admin=", 6) == 0;
 }
 
 static void add_state(const char *argument)
@@ -164,6 +180,7 @@ static void add_owner(const char *argument)
 
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
+	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{0, "by", "KEY", "-n goes by this time of a span: to_reply (unless given) or life", .text = &opt.by},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
@@ -246,6 +263,8 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 		warnx("%s: empty: there are no trace lines", name);
 	else if (!t->spans.n && !lines->faulty)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
+	cli_note(opt.quiet, name, t->admin, ADMIN_LEFT_OUT);
+	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
 	if (spans_why_below(&t->spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");

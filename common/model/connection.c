@@ -171,9 +171,9 @@ struct slice connection_address(struct slice owner)
 	return word.n && memchr(word.p, ':', word.n) ? word : (struct slice){};
 }
 
-/* Whether the owner is a connection: these have the letter t, as threads do, and an address. */
-static bool has_address(const struct traceline *line)
+bool connection_is_owner(const struct traceline *line)
 {
+	/* these have the letter t, as threads do, and an address */
 	return line->poller.n && line->poller.p[0] == 't' && connection_address(line->owner).n;
 }
 
@@ -190,10 +190,20 @@ static struct slice queue_of(struct slice owner)
 	return slice_between(found, blank ? blank : end);
 }
 
+bool connection_annotated_queue(struct slice annotation, uint64_t *queue)
+{
+	return number_decimal(member(annotation, "qid"), queue);
+}
+
+bool connection_owner_queue(struct slice owner, uint64_t *queue)
+{
+	return number_decimal(queue_of(owner), queue);
+}
+
 /* Adds the connection of an owner, or an owner that is no connection. It is named by its first word. */
 static uint32_t add_owner(struct connections *c, const struct traceline *line)
 {
-	uint32_t number = add(c, line, has_address(line) ? CONNECTION_ADDRESS : CONNECTION_OWNER);
+	uint32_t number = add(c, line, connection_is_owner(line) ? CONNECTION_ADDRESS : CONNECTION_OWNER);
 	struct connection *connection = &c->all[number];
 	struct slice plain = json_decode(line->owner), word;
 
@@ -271,7 +281,7 @@ static uint32_t annotated_connection(struct connections *c, const struct traceli
 	struct slice owner = member(annotation, "owner"), ptr = member(annotation, "ptr");
 	struct slice subnqn = member(annotation, "subnqn");
 	struct connection new = {.hostnqn = hostnqn, .subsystem = MAP_NONE, .id = owner.n ? owner : ptr};
-	bool is_owner = has_address(line) && slice_equal(owner, line->poller);
+	bool is_owner = connection_is_owner(line) && slice_equal(owner, line->poller);
 	uint32_t *found;
 
 	new.host = learn_host(c, visible(c, hostnqn));

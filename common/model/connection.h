@@ -103,6 +103,13 @@ static inline const struct connection *connections_name(struct connections *c, u
 	return connection;
 }
 
+/* Whether the owner of an entry is a connection of a host. */
+bool connection_is_owner(const struct traceline *line);
+
+/* The number of the queue in an annotation, which is a JSON object, or in such an owner; false if it has none. */
+bool connection_annotated_queue(struct slice annotation, uint64_t *queue);
+bool connection_owner_queue(struct slice owner, uint64_t *queue);
+
 /* The address with its port at the start of an owner; empty: it has none. */
 struct slice connection_address(struct slice owner);
 

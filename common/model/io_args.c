@@ -16,8 +16,7 @@ void io_args_read(struct io_args *io, const struct spdk_tpoint *tpoint, const st
 	}
 }
 
-/* An admin queue has number 0 and, from v24.05 on, no owner. */
-static bool is_admin(struct slice poller)
+bool io_args_is_admin(struct slice poller)
 {
 	for (size_t i = 1; i < poller.n; i++)
 		if (poller.p[i] != '0')
@@ -29,7 +28,7 @@ const char *io_args_add_command(struct io_args *io, struct slice poller)
 {
 	uint64_t opcode = io->values[IO_OPC];
 
-	if (is_admin(poller) && !(io_args_has(io, IO_OPC) && opcode == NVME_FABRICS))
+	if (io_args_is_admin(poller) && !(io_args_has(io, IO_OPC) && opcode == NVME_FABRICS))
 		return "nvme admin";
 	if (!io_args_has(io, IO_OPC))
 		return NULL;

@@ -26,6 +26,9 @@ static inline void io_args_set(struct io_args *io, enum io_arg arg, uint64_t val
 /* Adds what an entry of this tracepoint says. */
 void io_args_read(struct io_args *io, const struct spdk_tpoint *tpoint, const struct traceline *line);
 
+/* Whether a command of the NVMe driver is one of its admin queue, which has number 0 and, from v24.05 on, no owner. */
+bool io_args_is_admin(struct slice poller);
+
 /*
  * Adds the block address and the number of blocks of an NVMe command, as its bdev I/O would have
  * them. poller: of its entry. Returns the name of its type, or NULL if that is unknown.

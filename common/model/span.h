@@ -60,11 +60,18 @@ struct span {
 	size_t n, cap;
 	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
 	uint32_t index;                /* in spans.all */
+	uint32_t member_of;            /* used by admin.c */
 	uint32_t generation;           /* number of spans that were stored here before */
 	unsigned height, num_children; /* levels below it */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;
 	size_t parent_n, poller_n, owner_n, args_n, bdev_n;
+	/* of a root */
+	enum span_queue {
+		SPAN_QUEUE_UNKNOWN, /* or it has none */
+		SPAN_QUEUE_ADMIN,
+		SPAN_QUEUE_IO,
+	} queue;
 	bool has_parent; /* in the trace, even if it is not stored */
 	bool unknown;    /* its object has no id: the creation was overwritten */
 	bool cut;        /* its creation is not among the lines */

@@ -96,6 +96,7 @@ static void free_tree(struct spans *spans, struct span *s)
 		next = child->next;
 		child->next = child->parent = NULL;
 		child->orphan |= s->orphan || !s->open;
+		child->queue = s->queue;
 		if (child->ended)
 			free_tree(spans, child);
 	}
@@ -105,6 +106,7 @@ static void free_tree(struct spans *spans, struct span *s)
 static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
+	admin_end(spans, s);
 	spans->emit(spans->context, s);
 	if (!s->parent)
 		free_tree(spans, s);
@@ -248,6 +250,10 @@ static void find_parent(struct spans *spans, struct span *s, const struct tracel
 	if (first) {
 		s->has_parent = id.p || parent;
 		keep_texts(spans, s, line, id, parent);
+		if (s->has_parent)
+			admin_child(&spans->admin, parent, spans_tpoint(spans, s->states[0].state));
+		else
+			admin_start(&spans->admin, s, spans_tpoint(spans, s->states[0].state), line);
 	}
 	if (related)
 		s->orphan = !parent || parent->ended;
@@ -531,6 +537,7 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 		return see_disk(spans, line, ns);
 	if (!reactors_is(line->tpoint)) {
 		see_channel(spans, line, see_entry(spans, line, ns));
+		admin_line(spans, line);
 		return NULL;
 	}
 	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
@@ -691,5 +698,6 @@ void spans_free(struct spans *spans)
 	free(spans->by_source);
 	reactors_free(&spans->reactors);
 	disks_free(&spans->disks);
+	admin_free(&spans->admin);
 	lifecycle_free(&spans->lifecycle);
 }

@@ -9,6 +9,7 @@
 #ifndef SPANS_H
 #define SPANS_H
 
+#include "admin.h"
 #include "disks.h"
 #include "lifecycle.h"
 #include "queue.h"
@@ -44,6 +45,7 @@ struct spans {
 	struct lifecycle lifecycle;
 	struct reactors reactors;
 	struct disks disks;
+	struct admin admin;
 	struct intern sources; /* of merged lines, as written */
 	struct spans_source {
 		uint64_t latest;    /* ns of the latest line that is not of another tool */

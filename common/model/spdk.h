@@ -79,6 +79,8 @@ struct spdk_tpoint {
 	const char *state; /* the argument with the state that is entered */
 	bool replies;      /* the object has passed its reply to the socket */
 	bool passes_on;    /* the object passes its I/O on to a bdev, and waits for it */
+	bool executes;     /* a request of a host is executing, or waits for that */
+	bool disconnects;  /* the connection is closed, or was */
 };
 
 /* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */

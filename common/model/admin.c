@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "admin.h"
+
+#include <stdlib.h>
+
+#include "connection.h"
+#include "count.h"
+#include "json.h"
+#include "mem.h"
+#include "number.h"
+#include "spans.h"
+
+/* SPDK_NVMF_MAX_ASYNC_EVENTS in include/spdk/nvmf_transport.h: asynchronous event requests of a connection. */
+enum { MAX_EVENTS = 4 };
+
+/* What identifies the connection of an entry: its owner from v24.05 on, else its address. */
+static bool find_key(const struct traceline *line, uint64_t *key)
+{
+	struct slice qpair;
+
+	if (connection_is_owner(line) && number_decimal(slice_from(line->poller, 1), key)) {
+		*key |= UINT64_C(1) << 63;
+		return true;
+	}
+	/* until v24.01 entries of connections have its address in place of an object's */
+	*key = line->object_value;
+	if (!line->object_id.p)
+		return *key != 0;
+	qpair = traceline_arg(line, "qpair");
+	if (qpair.n && qpair.p[0] == '{')
+		qpair = json_member(qpair, slice_of("ptr"));
+	return qpair.n && traceline_number(qpair, key);
+}
+
+/* Notes the connection of a request; after the end of one, another has its place. */
+static void join(struct admin *a, struct span *s, const struct traceline *line)
+{
+	uint64_t key;
+	uint32_t *index;
+
+	if (!find_key(line, &key))
+		return;
+	index = map_put(&a->map, traceline_in_source(line, key));
+	if (*index == MAP_NONE || a->all[*index].ended) {
+		*index = a->n;
+		a->all = mem_room(a->all, a->n, &a->cap);
+		a->all[a->n++] = (struct admin_connection){};
+	}
+	s->member_of = *index + 1;
+}
+
+/* Texts differ in the owner or the address, near the start. */
+static struct admin_text *recent_text(struct admin *a, struct slice text)
+{
+	uint64_t words[2] = {};
+
+	if (text.n >= 10 + sizeof(words))
+		memcpy(words, text.p + 10, sizeof(words));
+	return &a->recent[(words[0] ^ words[1]) * 0x9e3779b97f4a7c15 >> 58];
+}
+
+/* The queue in an annotation or an owner, as read by one of the functions for that. */
+static enum span_queue read_text(struct admin *a, struct slice text, bool read(struct slice text, uint64_t *queue))
+{
+	struct admin_text *recent = recent_text(a, text);
+	uint64_t queue;
+
+	if (slice_equal(recent->text, text))
+		return recent->queue;
+	free((char *)recent->text.p);
+	recent->text = mem_slice(text);
+	recent->queue = SPAN_QUEUE_UNKNOWN;
+	if (read(text, &queue))
+		recent->queue = queue ? SPAN_QUEUE_IO : SPAN_QUEUE_ADMIN;
+	return recent->queue;
+}
+
+/* The queue of an entry's connection, by the first annotation that has it, else by its owner. */
+static enum span_queue read_queue(struct admin *a, const struct traceline *line)
+{
+	enum span_queue queue = SPAN_QUEUE_UNKNOWN;
+
+	for (size_t i = 0; i < line->num_args && !queue; i++)
+		if (line->args[i].value.p[0] == '{')
+			queue = read_text(a, line->args[i].value, connection_annotated_queue);
+	if (!queue && connection_is_owner(line))
+		queue = read_text(a, line->owner, connection_owner_queue);
+	return queue;
+}
+
+void admin_start(struct admin *a, struct span *s, const struct spdk_tpoint *tpoint, const struct traceline *line)
+{
+	a->has_bdev_io |= tpoint->kind == SPDK_BDEV_IO;
+	s->queue = read_queue(a, line);
+	if (s->queue)
+		return;
+	/* without arguments, such an entry may lack its poller as well */
+	if (tpoint->kind == SPDK_NVME_COMMAND && io_args_has(&s->io, IO_OPC))
+		s->queue = io_args_is_admin(line->poller) ? SPAN_QUEUE_ADMIN : SPAN_QUEUE_IO;
+	else
+		join(a, s, line);
+}
+
+void admin_child(struct admin *a, const struct span *parent, const struct spdk_tpoint *tpoint)
+{
+	if (tpoint->kind != SPDK_BDEV_IO)
+		return;
+	a->has_bdev_io = true;
+	if (parent && parent->member_of)
+		a->all[parent->member_of - 1].has_io = true;
+}
+
+void admin_line(struct spans *spans, const struct traceline *line)
+{
+	struct admin *a = &spans->admin;
+	uint32_t index;
+	uint64_t key;
+
+	/* that a connection has ended is in entries without arguments and size */
+	if (!a->n || line->num_args || line->size.n)
+		return;
+	if (!spans_tpoint_of(spans, line->tpoint)->disconnects || !find_key(line, &key))
+		return;
+	index = map_get(&a->map, traceline_in_source(line, key));
+	if (index != MAP_NONE)
+		a->all[index].ended = true;
+}
+
+/*
+ * nvmf_qpair_free_aer() in lib/nvmf/ctrlr.c frees requests that are executing: over TCP they are then completed, over
+ * RDMA they have no other entry. _nvmf_qpair_destroy() in lib/nvmf/nvmf.c does the same to requests that wait for a
+ * paused subsystem; those that read or write data have waited for a buffer before.
+ */
+bool admin_is_possible(const struct spans *spans, const struct span *s)
+{
+	size_t i = 0;
+
+	/* without bdev I/O in the lines, that none follows says nothing */
+	if (!spans->admin.has_bdev_io || s->queue != SPAN_QUEUE_UNKNOWN || s->has_parent || s->child || s->cut)
+		return false;
+	while (i < s->n - 1 && !spans_tpoint(spans, s->states[i].state)->executes)
+		if (spans_tpoint(spans, s->states[i++].state)->layer != LAYER_TARGET)
+			return false;
+	if (!spans_tpoint(spans, s->states[i].state)->executes)
+		return false;
+	return i + 1 == s->n || (i + 2 == s->n && spdk_is_final(spans->states->all[s->states[i + 1].state]));
+}
+
+void admin_end(struct spans *spans, struct span *s)
+{
+	struct admin *a = &spans->admin;
+	struct admin_connection *connection = s->member_of ? &a->all[s->member_of - 1] : NULL;
+
+	if (!admin_is_possible(spans, s))
+		return;
+	if (connection && connection->ended && !connection->has_io && connection->freed < MAX_EVENTS) {
+		connection->freed++;
+		s->queue = SPAN_QUEUE_ADMIN;
+	} else {
+		a->possible++;
+	}
+}
+
+void admin_free(struct admin *a)
+{
+	map_free(&a->map);
+	free(a->all);
+	for (size_t i = 0; i < COUNT(a->recent); i++)
+		free((char *)a->recent[i].text.p);
+	*a = (struct admin){};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tells the admin requests among the roots: those of queue 0. A host's asynchronous event requests live as long as its
+ * connection, and would outweigh all I/O.
+ *
+ * The number of the queue is in the lifetime annotation or the owner of a root's first entry; that of a command of
+ * SPDK's own NVMe driver is in its poller. Where no line says it, an asynchronous event request shows when its
+ * connection ends: the target frees it without executing it. That needs the entries of the connection's end, and those
+ * of bdev I/Os, of which none follows a request of the connection. Until then the request may be an I/O in trouble.
+ */
+#ifndef ADMIN_H
+#define ADMIN_H
+
+#include "map.h"
+#include "span.h"
+#include "spdk.h"
+#include "traceline.h"
+
+struct spans;
+
+/* All zero at first. Memory grows with the number of connections whose queue no line says. */
+struct admin {
+	struct map map; /* by address or owner: the latest connection there */
+	struct admin_connection {
+		bool has_io, ended;
+		unsigned char freed; /* requests when it ended */
+	} * all;
+	size_t n, cap;
+	/* texts that were read before, as most roots are of few connections */
+	struct admin_text {
+		struct slice text; /* an annotation or an owner */
+		enum span_queue queue;
+	} recent[64];
+	bool has_bdev_io;  /* the lines have some */
+	uint64_t possible; /* requests that ended and may be asynchronous event requests */
+};
+
+/* Sets the queue of a root with its first entry, of this tracepoint. */
+void admin_start(struct admin *a, struct span *s, const struct spdk_tpoint *tpoint, const struct traceline *line);
+
+/* Sees the first entry of a child; parent: NULL if it is not stored. */
+void admin_child(struct admin *a, const struct span *parent, const struct spdk_tpoint *tpoint);
+
+/* Sees an entry that is about no object. */
+void admin_line(struct spans *spans, const struct traceline *line);
+
+/* Sets the queue of a root that ends, if it is known now. */
+void admin_end(struct spans *spans, struct span *s);
+
+/* Whether a root of an unknown queue may be an asynchronous event request. */
+bool admin_is_possible(const struct spans *spans, const struct span *s);
+
+/* Whether a span belongs to an admin request. */
+static inline bool admin_has(const struct span *s)
+{
+	while (s->parent)
+		s = s->parent;
+	return s->queue == SPAN_QUEUE_ADMIN;
+}
+
+void admin_free(struct admin *a);
+
+/* What is counted, for messages. */
+#define ADMIN_LEFT_OUT "admin requests left out: --admin shows them"
+#define ADMIN_POSSIBLE                                                            \
+	"requests may be asynchronous event requests: no lifetimes or owners in " \
+	"the lines tell their queue"
+
+#endif
