@@ -979,14 +979,38 @@ L
     status_is 1 trace-latency --against base --fail-over p99:10 worse
 }
 
+@test "--fail-over does not judge groups of other keys" {
+    ramp 1000 >in
+    trace-latency -e in >none
+    trace-latency -e -g lcore in >by-lcore
+    trace-latency -e -g lcore -g tpoint in >by-both
+    status_is 2 trace-latency --against none --fail-over p99:10 -g lcore in
+    equal "$stderr" 'trace-latency: none: groups by nothing, this run by lcore: give both the same -g'
+    status_is 2 trace-latency --against by-lcore --fail-over p99:10 in
+    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by nothing: give both the same -g'
+    status_is 2 trace-latency --merge --against by-lcore --fail-over p99:10 by-both
+    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by lcore, tpoint: give both the same -g'
+    status_is 0 trace-latency --merge --against by-both --fail-over p99:10 by-both
+    status_is 0 trace-latency -q --against by-lcore in
+}
+
 @test "too few samples are said, never judged" {
     ramp 999 | trace-latency -e >base
     ramp 2000 >worse
-    status_is 0 trace-latency --against base --fail-over p99:10 worse
+    status_is 1 trace-latency --against base --fail-over p99:10 worse
     says 'trace-latency: r whole life: not judged: 2000 samples, 999 in base; p99 needs 1000'
     says 'trace-latency: r A -> B: not judged: 2000 samples, 999 in base; p99 needs 1000'
+    says 'trace-latency: 0 of 2 rows were judged: record longer, or judge a lower percentile'
+    # one is enough for a verdict
+    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 B q0 1.000 0x7; } >more
+    status_is 1 trace-latency --against base --fail-over p99:10 more
+    trace-latency -e more >base
+    status_is 0 trace-latency --against base --fail-over p99:10 more
+    says 'trace-latency: q whole life: not judged: 1 samples, 1 in base; p99 needs 1000'
+    [[ $stderr != *'0 of'* ]]
+    ramp 999 | trace-latency -e >base
     status_is 3 trace-latency --against base --fail-over p50:10 worse
-    status_is 0 trace-latency --against base --fail-over p999:10 worse
+    status_is 1 trace-latency --against base --fail-over p999:10 worse
     says 'p99.9 needs 10000'
     # of an empty file nothing is judged, which no script may take for success
     status_is 1 trace-latency --against /dev/null --fail-over p50:10 worse

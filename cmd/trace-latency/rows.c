@@ -221,6 +221,21 @@ void rows_write_group(struct out *out, struct slice group, const char *after)
 	out_text(out, after);
 }
 
+void rows_write_keys(struct out *out, struct slice group)
+{
+	const char *separator = "";
+	struct slice key, value;
+	struct json j;
+
+	if (!group.n)
+		out_text(out, "nothing");
+	json_init(&j, group.p, group.n);
+	for (json_object(&j); group.n && rows_next_member(&j, &key, &value); separator = ", ") {
+		out_text(out, separator);
+		rows_write_text(out, key);
+	}
+}
+
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row)
 {
 	rows_write_group(out, rows->groups.all[row->group], ": ");

@@ -104,6 +104,9 @@ bool rows_next_member(struct json *j, struct slice *key, struct slice *value);
 /* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
 void rows_write_group(struct out *out, struct slice group, const char *after);
 
+/* Writes the keys of a group, with commas between them; "nothing" if it is empty. */
+void rows_write_keys(struct out *out, struct slice group);
+
 /* A row's name in messages. */
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 

@@ -40,9 +40,9 @@ static const char *percentile_name(unsigned thousandths, char name[16])
 	return name;
 }
 
-/* Reports a row; before is that of the base, or NULL. Returns whether it exceeds the threshold. */
-static bool report(const struct threshold *t, const struct latency *row, const struct latency *before, const char *name,
-		   const char *base_name)
+/* Reports a row; before is that of the base, or NULL. */
+static enum threshold_verdict report(const struct threshold *t, const struct latency *row, const struct latency *before,
+				     const char *name, const char *base_name)
 {
 	const uint64_t needed = (ABOVE * ALL + ALL - t->percentile - 1) / (ALL - t->percentile);
 	uint64_t counted = before ? before->times.count : 0, is, was;
@@ -52,22 +52,40 @@ static bool report(const struct threshold *t, const struct latency *row, const s
 	if (row->times.count < needed || counted < needed) {
 		warnx("%s: not judged: %" PRIu64 " samples, %" PRIu64 " in %s; %s needs %" PRIu64, name,
 		      row->times.count, counted, base_name, percentile, needed);
-		return false;
+		return THRESHOLD_UNKNOWN;
 	}
 	histogram_percentiles(&row->times, &t->percentile, 1, &is);
 	histogram_percentiles(&before->times, &t->percentile, 1, &was);
 	if ((unsigned __int128)is * ALL <= (unsigned __int128)was * (ALL + t->percent))
-		return false;
+		return THRESHOLD_KEPT;
 	warnx("%s: worse: %s is %" PRIu64 ".%03u us, was %" PRIu64 ".%03u us in %s", name, percentile, is / 1000,
 	      (unsigned)(is % 1000), was / 1000, (unsigned)(was % 1000), base_name);
-	return true;
+	return THRESHOLD_EXCEEDED;
 }
 
-size_t threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
-			const char *base_name)
+bool threshold_applies(const struct rows *rows, const struct rows *base, const char *base_name)
+{
+	struct out texts[2] = {{.fd = OUT_MEMORY}, {.fd = OUT_MEMORY}};
+	bool same;
+
+	if (!rows->num_filled || !base->num_filled)
+		return true;
+	rows_write_keys(&texts[0], rows->groups.all[rows->filled[0]->group]);
+	rows_write_keys(&texts[1], base->groups.all[base->filled[0]->group]);
+	same = slice_equal(out_contents(&texts[0]), out_contents(&texts[1]));
+	if (!same)
+		warnx("%s: groups by %.*s, this run by %.*s: give both the same -g", base_name, (int)texts[1].len,
+		      texts[1].buf, (int)texts[0].len, texts[0].buf);
+	out_close(&texts[0]);
+	out_close(&texts[1]);
+	return same;
+}
+
+enum threshold_verdict threshold_report(const struct threshold *threshold, const struct rows *rows,
+					const struct rows *base, const char *base_name)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
-	size_t worse = 0;
+	size_t verdicts[THRESHOLD_UNKNOWN + 1] = {};
 
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		const struct latency *row = ranked[i].row;
@@ -75,9 +93,15 @@ size_t threshold_report(const struct threshold *threshold, const struct rows *ro
 
 		rows_write_name(&name, rows, row);
 		out_char(&name, 0);
-		worse += report(threshold, row, rows_find(base, rows, row), out_contents(&name).p, base_name);
+		verdicts[report(threshold, row, rows_find(base, rows, row), out_contents(&name).p, base_name)]++;
 		out_close(&name);
 	}
 	free(ranked);
-	return worse;
+	if (verdicts[THRESHOLD_EXCEEDED])
+		return THRESHOLD_EXCEEDED;
+	if (verdicts[THRESHOLD_KEPT])
+		return THRESHOLD_KEPT;
+	if (rows->num_filled)
+		warnx("0 of %zu rows were judged: record longer, or judge a lower percentile", rows->num_filled);
+	return THRESHOLD_UNKNOWN;
 }

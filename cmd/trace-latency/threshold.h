@@ -14,11 +14,21 @@ struct threshold {
 bool threshold_parse(const char *text, struct threshold *threshold);
 
 /*
- * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold,
- * and those with too few samples in either: a percentile needs 10 values above it. Returns how many
- * rows exceed it.
+ * Whether the groups of both have the same keys, as far as their first rows show; true if one has no rows. If not,
+ * says so on stderr.
  */
-size_t threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
-			const char *base_name);
+bool threshold_applies(const struct rows *rows, const struct rows *base, const char *base_name);
+
+/*
+ * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold,
+ * and those with too few samples in either: a percentile needs 10 values above it; and if these are
+ * all rows.
+ */
+enum threshold_verdict {
+	THRESHOLD_KEPT,
+	THRESHOLD_EXCEEDED, /* by one or more rows */
+	THRESHOLD_UNKNOWN,  /* no row could be judged */
+} threshold_report(const struct threshold *threshold, const struct rows *rows, const struct rows *base,
+		   const char *base_name);
 
 #endif

@@ -314,6 +314,16 @@ static void note_gone(const struct run *run)
 	cli_note(opt.quiet, io_name(opt.base), gone, "rows are not in this run");
 }
 
+/* The exit status with --fail-over; status: the one without. */
+static int judge(const struct run *run, int status)
+{
+	enum threshold_verdict verdict = threshold_report(&opt.threshold, &run->rows, &run->base, io_name(opt.base));
+
+	if (status || verdict == THRESHOLD_KEPT)
+		return status;
+	return verdict == THRESHOLD_EXCEEDED ? EXIT_WORSE : EXIT_FAILURE;
+}
+
 static void start(struct run *run)
 {
 	out_open(&run->out, STDOUT_FILENO);
@@ -344,12 +354,13 @@ int main(int argc, char **argv)
 	rows_find_families(&run.base);
 	if (read_files(&run, paths, n) != 0 || !check_keys(&run, n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
+	if (opt.threshold.percentile && !threshold_applies(&run.rows, &run.base, io_name(opt.base)))
+		exit(EXIT_USAGE);
 	print(&run);
 	if (opt.base)
 		note_gone(&run);
-	if (opt.threshold.percentile && threshold_report(&opt.threshold, &run.rows, &run.base, io_name(opt.base)) &&
-	    !status)
-		status = EXIT_WORSE;
+	if (opt.threshold.percentile)
+		status = judge(&run, status);
 	trees_free(&run.trees);
 	group_free(&run.group);
 	shares_free(&run.shares);
