@@ -549,10 +549,24 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     equal "$(ids -w 'host-1 *')" 'r1 r3 r5 '
     equal "$(ids -w '*qid:4' -w '*qid:1')" 'r1 r4 '
     equal "$(ids -t BDEV_IO_START -m 11)" 'r5 r6 '
-    equal "$(ids -t NOTHING)" ''
     equal "$(ids -a -t 'BDEV*' -k parent=r3)" 'i3 '
     status_is 1 trace-spans -k nothing=1 in
     says 'trace-spans: in: -k nothing=1: no span has this key'
+    equal "$(wc -l <<<"$stderr")" 1
+    status_is 1 trace-spans -k type=nothing in
+    says 'trace-spans: in: none of 7 spans matches -k'
+    status_is 1 trace-spans -q --open -t NOTHING in
+    says 'trace-spans: in: none of 7 spans matches -t'
+    status_is 1 trace-spans -q -a -n 3 -w nobody -t 'TCP*' in
+    says 'trace-spans: in: none of 14 spans matches -t -w'
+    # what the other options leave out is no mistake
+    status_is 0 trace-spans -m 1000 -w '*' in
+    status_is 0 trace-spans --open -k type=write in
+    status_is 0 trace-spans -w 'host-1 *' --admin in
+    equal "$stderr" ''
+    # of a live trace, it may come later
+    status_is 0 trace-spans -q --stuck 1000000 -t NOTHING in
+    equal "$stderr" ''
 }
 
 # Requests of queue 0 and others: asynchronous event requests, of which the second one is in flight, and commands of

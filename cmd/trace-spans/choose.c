@@ -83,10 +83,8 @@ static bool was_in_state(struct choose *c, const struct spans *spans, const stru
 	return was;
 }
 
-bool choose_span(struct choose *c, const struct spans *spans, const struct span *s, uint64_t ns)
+bool choose_span(struct choose *c, const struct spans *spans, const struct span *s)
 {
-	if (ns < c->min_ns)
-		return false;
 	if (c->owners.n && (!span_owner(s).n || !matches_any(&c->owners, plain_string(c, span_owner(s)))))
 		return false;
 	return !c->states.n || was_in_state(c, spans, s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Selects the spans to print: those that match all of -k, -m, -t and -w. */
+/* Selects the spans to print: those that match all of -k, -t and -w. */
 #ifndef TRACE_SPANS_CHOOSE_H
 #define TRACE_SPANS_CHOOSE_H
 
@@ -33,8 +33,8 @@ struct choose {
 bool choose_add_key(struct choose *c, const char *text);
 void choose_add(struct choose_globs *globs, const char *glob);
 
-/* Whether a span of this length is wanted, apart from -k. */
-bool choose_span(struct choose *c, const struct spans *spans, const struct span *s, uint64_t ns);
+/* Whether the span matches -t and -w. */
+bool choose_span(struct choose *c, const struct spans *spans, const struct span *s);
 
 /* Whether the span is wanted by -k. */
 bool choose_keys(struct choose *c, struct print *print, const struct span *s);

@@ -6,6 +6,7 @@
  */
 #include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +41,8 @@ struct trace_spans {
 	struct out out, text;
 	unsigned idle_ticks; /* since the last line */
 	uint64_t admin;      /* requests that were left out */
+	uint64_t seen;       /* spans that were compared with the options */
+	bool matched;        /* one of them matches -k, -t and -w */
 };
 
 /* Puts a span into text: its line, and its story. */
@@ -57,12 +60,24 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 	return out_contents(&t->text);
 }
 
+static bool matches(struct trace_spans *t, const struct span *s)
+{
+	return choose_span(&opt.choose, &t->spans, s) && (!opt.choose.keys.n || choose_keys(&opt.choose, &t->print, s));
+}
+
 /* Whether the span matches all options. ns: its life. */
 static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 {
-	if ((s->has_parent && !opt.all) || !choose_span(&opt.choose, &t->spans, s, ns))
+	bool wanted = ns >= opt.choose.min_ns && (!opt.open || s->open);
+
+	if (s->has_parent && !opt.all)
 		return false;
-	return !opt.choose.keys.n || choose_keys(&opt.choose, &t->print, s);
+	t->seen++;
+	/* until one matches -k, -t and -w, the others are compared as well: if none does, these are wrong */
+	if ((!wanted && t->matched) || !matches(t, s))
+		return false;
+	t->matched = true;
+	return wanted;
 }
 
 static void rank_span(struct trace_spans *t, const struct span *s, uint64_t ns)
@@ -89,7 +104,7 @@ static void print_span(void *context, const struct span *s)
 
 	if (opt.story)
 		causes_end(&t->story.causes, s);
-	if ((opt.open && !s->open) || !is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
+	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
 		out_slice(&t->out, text_of(t, s, false));
@@ -253,7 +268,28 @@ static void start(struct trace_spans *t)
 		print_header(&t->out);
 }
 
-/* Prints what was left out. Returns false if the input was empty, or if no span has a key of -k. */
+/* Whether some span matches -k, -t and -w; prints a message if not. */
+static bool check_chosen(const struct trace_spans *t, const char *name)
+{
+	bool good = true;
+
+	if (t->matched || !t->seen)
+		return true;
+	for (size_t i = 0; opt.choose.num_compared && i < opt.choose.keys.n; i++) {
+		if (opt.choose.keys.all[i].found)
+			continue;
+		warnx("%s: -k %s: no span has this key", name, opt.choose.keys.all[i].key);
+		good = false;
+	}
+	/* a live trace could have had matching spans later */
+	if (good)
+		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s%s", name, t->seen,
+			   opt.choose.keys.n ? " -k" : "", opt.choose.states.n ? " -t" : "",
+			   opt.choose.owners.n ? " -w" : "");
+	return good && opt.stuck_ns;
+}
+
+/* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
 	const char *name = lines->name;
@@ -278,13 +314,7 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 		 "lines left out: another process, which came first, has reactors on their lcores");
 	if (!t->spans.reactors.n)
 		cli_note(opt.quiet, name, t->spans.reactors.others, "lines left out: their threads are not reactors");
-	for (size_t i = 0; opt.choose.num_compared && i < opt.choose.keys.n; i++) {
-		if (opt.choose.keys.all[i].found)
-			continue;
-		warnx("%s: -k %s: no span has this key", name, opt.choose.keys.all[i].key);
-		good = false;
-	}
-	return good;
+	return check_chosen(t, name) && good;
 }
 
 int main(int argc, char **argv)
