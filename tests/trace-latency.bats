@@ -384,6 +384,8 @@ L
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {
+        lines() { echo '{"tsc":9,"us":'$1',"source":"off","lcore":3,"tpoint":"IRQ",'"${held/_0/_9}"':0.000}}'; echo '{"tsc":9,"us":'$1',"source":"bio","lcore":3,"tpoint":"BLOCK_IO","args":{"type":"F","sector":0,"bytes":0,"latency":0.000}}'; }
+        lines 0.500
         sed -n 1,6p in
         echo '{"tsc":9,"us":2.510,"source":"off","lcore":3,"tpoint":"OFF_CPU",'"$held"':0.500}}'
         echo '{"tsc":9,"us":2.530,"source":"off","lcore":3,"tpoint":"IRQ",'"$held"':0.010}}'
@@ -391,6 +393,7 @@ L
         echo '{"tsc":9,"us":4.150,"source":"off","lcore":3,"tpoint":"OFF_CPU",'"$held"':0.050}}'
         echo '{"tsc":9,"us":4.190,"source":"bio","lcore":3,"tpoint":"BLOCK_IO","args":{"type":"R","sector":0,"bytes":512,"latency":0.070}}'
         sed -n 12,13p in
+        lines 9.000
     } >merged
     trace-latency --layers -g type -g bdev merged >have
     diff <(cut -c 1-102 have) want
@@ -399,7 +402,15 @@ L
      5.00   0.00   7.00
     25.00   0.50   0.00
 L
-    trace-latency --layers -j in | sed 's/}}/},"off_cpu":0.1833,"irq":0.0033,"disk":0.0233}/' | diff - <(trace-latency --layers -j merged)
+    trace-latency --layers -j in | sed 's/}}/},"off_cpu":0.1833,"irq":0.0033,"disk":0.0233,"covered":{"off_cpu":2,"disk":2}}/' | diff - <(trace-latency --layers -j merged)
+    # shares are those of the requests that a recording covers
+    sed '/"us":9.000,"source":"bio"/d' merged >partly
+    status_is 0 trace-latency --layers -j -g type partly
+    diff - <(jq -c '[.off_cpu, .irq, .disk, .covered]' <<<"$output") <<'L'
+[0.05,0,null,{"off_cpu":1,"disk":0}]
+[0.25,0.005,0,{"off_cpu":1,"disk":1}]
+L
+    equal "$stderr" 'trace-latency: partly: 1 requests are not within the recording of biosnoop: disk is that of the others'
     # those that are not whole are not among them
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off

@@ -848,7 +848,7 @@ parts() {
     equal "$stderr" ''
     diff - <(echo "$output") <<'L'
             US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
-       100.000      230.000 r0       read        8 -                  64 -                        0      230.000 bdev 95% target 5% (off_cpu 78% irq 3% disk 87%)
+       100.000      230.000 r0       read        8 -                  64 -                        0      230.000 bdev 95% target 5% (off_cpu 78% irq 3% disk >87%)
        0.000     0     100.000 -            TCP_REQ_NEW              r0                  -     -
        1.000     0     101.000 -            BDEV_IO_START            i0(r0)              -     8 type=1 ctx=0x10 offset=64
        1.000     0     102.000 -            TCP_REQ_EXECUTING        r0              2.000     -
@@ -861,7 +861,7 @@ parts() {
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in
-    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000}' ]]
+    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000,"covered":["off_cpu"]}' ]]
     equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
     # without the lines: nothing of it
     grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without
@@ -1001,6 +1001,84 @@ L
         off 199.000 0 99.000
     } | merged >in
     equal "$(parts -j in)" '["r0",99,12,null]'
+}
+
+@test "a span is covered by a recording that lasts from before it until after it" {
+    {
+        object r0 0x10 '' 100.000 A 110.000 B_DONE
+        off 130.000 0 10.000
+        object r1 0x20 '' 131.000 A 140.000 B_DONE
+        object r2 0x30 '' 150.000 A 190.000 B_DONE
+        # what is known of the next two is not all
+        object r3 0x40 '' 195.000 A 199.000 C 300.000 B_DONE
+        off 198.000 0 2.000
+        object r4 0x50 '' 115.000 A 132.000 B_DONE
+        object r5 0x60 '' 500.000 A 600.000 B_DONE
+        object r6 0x70 '' 590.000 A
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .off_cpu, .covered]'"
+    diff - <(echo "$output") <<'L'
+["r0",null,null]
+["r4",10,null]
+["r1",null,["off_cpu"]]
+["r2",null,["off_cpu"]]
+["r3",2,null]
+["r6",null,null]
+["r5",null,null]
+L
+    status_is 0 sh "trace-spans in | sed 's/.*100%//'"
+    diff - <(echo "$output") <<'L'
+            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
+ (off_cpu ?)
+ (off_cpu >59%)
+
+
+ (off_cpu >2%)
+ (off_cpu ?) open
+ (off_cpu ?)
+L
+}
+
+@test "-n prefers spans that recordings of other tools cover, and says which are slower" {
+    {
+        object r0 0x10 '' 100.000 A 900.000 B_DONE
+        off 1000.000 0 10.000
+        object r1 0x20 '' 1010.000 A 1020.000 B_DONE
+        object r2 0x30 '' 1010.000 A 1030.000 B_DONE
+        off 1040.000 0 2.000
+        object r3 0x40 '' 1050.000 A 1350.000 B_DONE
+        object r4 0x50 '' 1060.000 A 1560.000 B_DONE
+        # in flight: no recording can cover it
+        object r5 0x60 '' 1500.000 A
+    } | merged >in
+    status_is 0 sh "trace-spans -q -n 3 -j in | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r5 r2 r1 '
+    equal "$stderr" 'trace-spans: in: 3 or more slower spans are left out, up to 800.000 us: they are not within the recordings of other tools; without their lines, -n prints them'
+    status_is 0 sh "trace-spans -n 4 -j in | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r5 r2 r1 r0 '
+    says 'in: 2 slower spans are left out, up to 800.000 us'
+    status_is 0 sh "trace-spans -n 9 -j in | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r5 r2 r1 r0 r4 r3 '
+    equal "$stderr" ''
+    # without other tools, all are alike
+    grep -v OFF_CPU in >alone
+    status_is 0 sh "trace-spans -n 3 -j alone | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r0 r4 r3 '
+    equal "$stderr" ''
+}
+
+@test "a span waits for a line of another tool, but not for long" {
+    awk 'BEGIN {
+        printf "{\"tsc\":1,\"us\":1.000,\"lcore\":7,\"tpoint\":\"IRQ\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":1,\"duration\":0.000}}\n"
+        for (i = 0; i < 40000; i++) {
+            printf "{\"tsc\":2,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"A\",\"object\":{\"id\":\"r%d\",\"value\":\"0x10\"}}\n", i * 10 + 2, i
+            printf "{\"tsc\":2,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"B_DONE\",\"object\":{\"id\":\"r%d\",\"us\":5.000,\"value\":\"0x10\"}}\n", i * 10 + 7, i
+        }
+        printf "{\"tsc\":3,\"us\":%d.000,\"lcore\":7,\"tpoint\":\"IRQ\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":3,\"duration\":0.000}}\n", i * 10 + 2
+    }' >in
+    # those of the last 10 ms, and 16384 that wait
+    trace-spans -q -j in | jq -s 'map(select(.covered)) | [length, (map(.us) | min)]' -c >got
+    equal "$(cat got)" '[17384,226162]'
 }
 
 @test "the time of a request that moves is that of the lcore of its latest entry" {

@@ -10,7 +10,7 @@
 #include "table.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const uint64_t overlaps[OVERLAPS])
+		const struct overlaps *overlaps)
 {
 	struct share *share = table_put(&shares->map, (uint64_t)group << 32 | type, shares->all, shares->n,
 					shares->cap);
@@ -21,9 +21,14 @@ void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t l
 	share->life += life;
 	for (unsigned i = 0; i < LAYERS; i++)
 		share->layers[i] += layers[i];
-	for (unsigned i = 0; overlaps && i < OVERLAPS; i++)
-		share->overlaps[i] += overlaps[i];
-	shares->has_overlaps |= overlaps != NULL;
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		shares->has_overlaps |= overlaps->known[i];
+		if (!overlaps->covered[i])
+			continue;
+		share->overlaps[i].count++;
+		share->overlaps[i].life += life;
+		share->overlaps[i].ns += overlaps->parts[i];
+	}
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -53,9 +58,9 @@ static uint64_t mean_of(const struct share *share)
 }
 
 /* 0 to 1 */
-static double part_of(const struct share *share, unsigned __int128 ns)
+static double part_of(unsigned __int128 life, unsigned __int128 ns)
 {
-	return share->life ? (double)ns / (double)share->life : 0;
+	return life ? (double)ns / (double)life : 0;
 }
 
 /* The columns of a table. */
@@ -90,9 +95,18 @@ static void put_part_head(struct out *out, const char *name)
 	out_printf(out, " %*s%%", part_width(name) - 1, name);
 }
 
-static void put_part(struct out *out, const struct share *share, const char *name, unsigned __int128 ns)
+static void put_part(struct out *out, const char *name, unsigned __int128 life, unsigned __int128 ns)
 {
-	out_printf(out, " %*.2f", part_width(name), 100 * part_of(share, ns));
+	out_printf(out, " %*.2f", part_width(name), 100 * part_of(life, ns));
+}
+
+/* What held the requests that lines of the tool cover. */
+static void put_overlap(struct out *out, const char *name, const struct share_overlap *overlap)
+{
+	if (overlap->count)
+		put_part(out, name, overlap->life, overlap->ns);
+	else
+		out_printf(out, " %*s", part_width(name), "-");
 }
 
 static void put_head(struct columns *c, const struct shares *shares, struct slice group)
@@ -117,9 +131,9 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 		   (unsigned)(mean_of(share) % 1000));
 	for (unsigned layer = 0; layer < LAYERS; layer++)
 		if (c->layers[layer])
-			put_part(&c->text, share, spdk_layers[layer], share->layers[layer]);
+			put_part(&c->text, spdk_layers[layer], share->life, share->layers[layer]);
 	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-		put_part(&c->text, share, overlaps_names[part], share->overlaps[part]);
+		put_overlap(&c->text, overlaps_names[part], &share->overlaps[part]);
 	out_char(&c->text, '\n');
 }
 
@@ -145,6 +159,19 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 	out_close(&c.text);
 }
 
+static void write_overlaps(struct out *out, const struct share_overlap overlaps[OVERLAPS])
+{
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		out_printf(out, ",\"%s\":", overlaps_names[i]);
+		if (overlaps[i].count)
+			out_printf(out, "%.4f", part_of(overlaps[i].life, overlaps[i].ns));
+		else
+			out_text(out, "null");
+	}
+	out_printf(out, ",\"covered\":{\"off_cpu\":%" PRIu64 ",\"disk\":%" PRIu64 "}", overlaps[OVERLAP_OFF_CPU].count,
+		   overlaps[OVERLAP_DISK].count);
+}
+
 void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows)
 {
 	const struct share **all = sorted(shares, rows);
@@ -158,10 +185,10 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
-				   part_of(all[i], all[i]->layers[layer]));
+				   part_of(all[i]->life, all[i]->layers[layer]));
 		out_char(out, '}');
-		for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-			out_printf(out, ",\"%s\":%.4f", overlaps_names[part], part_of(all[i], all[i]->overlaps[part]));
+		if (shares->has_overlaps)
+			write_overlaps(out, all[i]->overlaps);
 		out_text(out, "}\n");
 	}
 	free(all);

@@ -14,14 +14,19 @@ struct shares {
 	struct share {
 		uint32_t group, type; /* in rows */
 		uint64_t count;
-		unsigned __int128 life, layers[LAYERS], overlaps[OVERLAPS]; /* ns */
+		unsigned __int128 life, layers[LAYERS]; /* ns */
+		/* of those that lines of its tool cover */
+		struct share_overlap {
+			uint64_t count;
+			unsigned __int128 life, ns;
+		} overlaps[OVERLAPS];
 	} * all;
 	size_t n, cap;
 };
 
-/* Adds a request's life and the parts of it, in ns. overlaps: NULL when that is not known. */
+/* Adds a request's life and the parts of it, in ns. */
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const uint64_t overlaps[OVERLAPS]);
+		const struct overlaps *overlaps);
 
 /* rows has the texts of the groups and types, and the interval. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);

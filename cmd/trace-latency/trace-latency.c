@@ -103,6 +103,12 @@ static void note_incomplete(const struct trees *t, const char *name)
 	out_close(&text);
 }
 
+/* How many requests a tool does not cover whose lines are among the others. */
+static uint64_t uncovered(const struct trees *t, enum spans_tool tool)
+{
+	return t->spans.recordings[tool].any ? t->shared - t->covered[tool] : 0;
+}
+
 /* Prints notes about what could not be measured. */
 static void print_notes(const struct trees *t, const char *name)
 {
@@ -114,6 +120,10 @@ static void print_notes(const struct trees *t, const char *name)
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	if (opt.what == TIMES || opt.what == SHARES)
 		note_incomplete(t, name);
+	cli_note(opt.quiet, name, uncovered(t, SPANS_OFFCPUSNOOP),
+		 "requests are not within the recording of offcpusnoop: off_cpu and irq are those of the others");
+	cli_note(opt.quiet, name, uncovered(t, SPANS_BIOSNOOP),
+		 "requests are not within the recording of biosnoop: disk is that of the others");
 	if (opt.what != SHARES)
 		cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
 	if (opt.what == TIMES)

@@ -140,8 +140,10 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
-	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers,
-		   overlaps_are_known(&t->spans) ? t->overlaps.parts : NULL);
+	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers, &t->overlaps);
+	t->shared++;
+	t->covered[SPANS_OFFCPUSNOOP] += t->overlaps.covered[OVERLAP_OFF_CPU];
+	t->covered[SPANS_BIOSNOOP] += t->overlaps.covered[OVERLAP_DISK];
 }
 
 /* Counts a request that has ended by whether its life is known. */
@@ -329,12 +331,15 @@ static void forget_file(struct trees *t)
 	t->end = 0;
 	t->measured = t->no_peak = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short =
 		0;
-	t->incomplete = t->longest = t->longest_life = t->left_out = 0;
+	t->incomplete = t->longest = t->longest_life = t->left_out = t->shared = 0;
+	memset(t->covered, 0, sizeof(t->covered));
 	t->num_touched = 0;
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,
 				  .states = &t->rows->states,
 				  .tool_size = sizeof(struct tree_span),
+				  .covered = t->shares && !t->interval,
+				  .slack_ns = t->interval ? SPANS_GRACE_NS : 0,
 				  .context = t,
 				  .emit = measure_span,
 				  .entry = see_entry,

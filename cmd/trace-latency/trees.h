@@ -42,6 +42,8 @@ struct trees {
 	uint64_t incomplete;   /* requests without an id, or in progress at the end */
 	uint64_t longest;      /* of these: ns that it lived at least */
 	uint64_t longest_life; /* ns, of the requests that were measured */
+	/* requests in shares; of these, those that lines of a tool cover */
+	uint64_t shared, covered[SPANS_TOOLS];
 	uint64_t single_entry; /* objects with no entry but their creation */
 	uint64_t in_progress;  /* objects that were in progress at the end */
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */

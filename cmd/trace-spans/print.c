@@ -277,6 +277,23 @@ static bool write_queue(struct print *p, struct out *out, const struct span *s)
 	return p->facts.queue > 0;
 }
 
+/* The names of the parts that are known for the whole life; for irq, off_cpu says it. */
+static bool write_covered(struct print *p, struct out *out, const struct span *s)
+{
+	const char *separator = "[\"";
+
+	(void)s;
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		if (!p->overlaps.covered[i] || i == OVERLAP_IRQ)
+			continue;
+		out_text(out, separator);
+		out_text(out, overlaps_names[i]);
+		separator = "\",\"";
+	}
+	out_text(out, "\"]");
+	return separator[0] != '[';
+}
+
 static bool write_args(struct print *p, struct out *out, const struct span *s)
 {
 	(void)p;
@@ -322,33 +339,20 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},
-	{"us", write_first},
-	{"life", write_life},
-	{"to_reply", write_to_reply},
-	{"source", write_source},
-	{"lcore", write_lcore},
-	{"id", write_id},
-	{"value", write_value},
-	{"parent", write_parent},
-	{"children", write_children},
-	{"owner", write_owner},
-	{"poller", write_poller},
-	{"io", write_io},
-	{"states", write_states},
-	{"self", write_self},
-	{"layers", write_layers},
-	{"off_cpu", write_off_cpu},
-	{"irq", write_irq},
-	{"disk", write_disk},
-	{"no_io", write_no_io},
-	{"rate_limit", write_rate_limit},
-	{"copy", write_copy},
-	{"queue", write_queue},
-	{"args", write_args},
-	{"admin", write_admin},
-	{"open", write_open},
-	{"cut", write_cut},
+	{"tsc", write_tsc},         {"us", write_first},
+	{"life", write_life},       {"to_reply", write_to_reply},
+	{"source", write_source},   {"lcore", write_lcore},
+	{"id", write_id},           {"value", write_value},
+	{"parent", write_parent},   {"children", write_children},
+	{"owner", write_owner},     {"poller", write_poller},
+	{"io", write_io},           {"states", write_states},
+	{"self", write_self},       {"layers", write_layers},
+	{"off_cpu", write_off_cpu}, {"irq", write_irq},
+	{"disk", write_disk},       {"covered", write_covered},
+	{"no_io", write_no_io},     {"rate_limit", write_rate_limit},
+	{"copy", write_copy},       {"queue", write_queue},
+	{"args", write_args},       {"admin", write_admin},
+	{"open", write_open},       {"cut", write_cut},
 	{"torn", write_torn},
 };
 
@@ -549,10 +553,16 @@ static void put_overlap_shares(struct out *out, uint64_t life, const struct over
 
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		unsigned percent = percent_of(overlaps->parts[i], life);
+		bool longer = overlaps->known[i] && !overlaps->covered[i];
 
-		if (!percent)
+		if (!percent && (!longer || i == OVERLAP_IRQ))
 			continue;
-		put_share(out, before, overlaps_names[i], percent);
+		out_text(out, before);
+		out_text(out, overlaps_names[i]);
+		out_text(out, percent && longer ? " >" : " ");
+		if (percent)
+			out_u64(out, percent);
+		out_char(out, percent ? '%' : '?');
 		before = " ";
 	}
 	out_text(out, before[1] ? "" : ")");

@@ -39,10 +39,12 @@ struct trace_spans {
 	struct story story;
 	struct proofs proofs;
 	struct out out, text;
-	unsigned idle_ticks; /* since the last line */
-	uint64_t admin;      /* requests that were left out */
-	uint64_t seen;       /* spans that were compared with the options */
-	bool matched;        /* one of them matches -k, -t and -w */
+	unsigned idle_ticks;      /* since the last line */
+	uint64_t admin;           /* requests that were left out */
+	uint64_t seen;            /* spans that were compared with the options */
+	bool matched;             /* one of them matches -k, -t and -w */
+	struct ranking uncovered; /* with -n: spans that lines of other tools do not cover, without text */
+	unsigned tools;           /* other tools with lines so far */
 };
 
 /* Puts a span into text: its line, and its story. */
@@ -80,10 +82,49 @@ static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 	return wanted;
 }
 
-static void rank_span(struct trace_spans *t, const struct span *s, uint64_t ns)
+static void rank_span(struct trace_spans *t, const struct span *s, uint64_t key)
 {
-	if (ranking_wants(&t->ranking, ns))
-		ranking_add(&t->ranking, ns, text_of(t, s, opt.open));
+	if (ranking_wants(&t->ranking, key))
+		ranking_add(&t->ranking, key, text_of(t, s, opt.open));
+}
+
+/* In the keys of -n: lines of other tools cover the span, as far as there are any. So these come first. */
+static const uint64_t COVERED = 1ULL << 63;
+
+static void rank_uncovered(struct trace_spans *t, uint64_t ns)
+{
+	if (ranking_wants(&t->uncovered, ns))
+		ranking_add(&t->uncovered, ns, (struct slice){"", 0});
+}
+
+/* When a tool has its first line, it does not cover the spans before it. */
+static void see_tools(struct trace_spans *t)
+{
+	unsigned tools = 0;
+
+	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
+		tools += t->spans.recordings[tool].any;
+	if (tools == t->tools)
+		return;
+	t->tools = tools;
+	for (size_t i = 0; i < t->ranking.n; i++)
+		if (t->ranking.all[i].key & COVERED)
+			rank_uncovered(t, t->ranking.all[i].key - COVERED);
+	ranking_clear(&t->ranking, COVERED);
+}
+
+/* For -n. One that is in flight cannot be covered: it is ranked as if it was. */
+static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t ns)
+{
+	bool covered = true;
+
+	see_tools(t);
+	ns = ns < COVERED ? ns : COVERED - 1;
+	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
+		covered &= !t->spans.recordings[tool].any || spans_covers(&t->spans, s, tool);
+	if (!covered && !s->open)
+		rank_uncovered(t, ns);
+	rank_span(t, s, covered || s->open ? COVERED | ns : ns);
 }
 
 /* Whether a span belongs to an admin request that is to be left out, which is counted. */
@@ -111,10 +152,10 @@ static void print_span(void *context, const struct span *s)
 	else if (opt.open && admin_is_possible(&t->spans, s))
 		/* it is old, and no trouble as a rule */
 		rank_span(t, s, 0);
-	else if (opt.open || opt.by_life || s->open)
+	else if (opt.open)
 		rank_span(t, s, ns);
 	else
-		rank_span(t, s, spans_to_reply(&t->spans, s));
+		rank_slowest(t, s, opt.by_life || s->open ? ns : spans_to_reply(&t->spans, s));
 }
 
 static void print_stuck(void *context, const struct span *s)
@@ -260,7 +301,8 @@ static void start(struct trace_spans *t)
 		t->spans.held = keep_held;
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	t->spans.stuck_ns = opt.stuck_ns;
-	t->ranking.max = opt.slowest;
+	t->ranking.max = t->uncovered.max = opt.slowest;
+	t->spans.covered = true;
 	spans_start(&t->spans);
 	if (opt.open && !opt.json)
 		print_open_header(&t->out);
@@ -290,6 +332,32 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 }
 
 /* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
+/* Says how many spans -n leaves out although they were slower than some that it prints. Even if quiet: they are slow. */
+static void note_uncovered(struct trace_spans *t, const char *name)
+{
+	uint64_t fastest = UINT64_MAX, slowest = 0, n = 0;
+	struct out text = {.fd = OUT_MEMORY};
+
+	see_tools(t);
+	for (size_t i = 0; i < t->ranking.n; i++)
+		if (t->ranking.all[i].key & COVERED && t->ranking.all[i].key - COVERED < fastest)
+			fastest = t->ranking.all[i].key - COVERED;
+	for (size_t i = 0; i < t->uncovered.n; i++)
+		n += t->uncovered.all[i].key > fastest;
+	for (size_t i = 0; i < t->ranking.n; i++)
+		n -= !(t->ranking.all[i].key & COVERED) && t->ranking.all[i].key > fastest;
+	for (size_t i = 0; i < t->uncovered.n; i++)
+		slowest = t->uncovered.all[i].key > slowest ? t->uncovered.all[i].key : slowest;
+	if (!n)
+		return;
+	out_us(&text, slowest);
+	warnx("%s: %" PRIu64 "%s slower spans are left out, up to %.*s us: they are not within the recordings of other "
+	      "tools; without their lines, -n prints them",
+	      name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
+	out_close(&text);
+}
+
+/* Prints what was left out. Returns false if the input was empty, or if no span has a key of -k. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
 	const char *name = lines->name;
@@ -332,6 +400,7 @@ int main(int argc, char **argv)
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;
 	spans_end(&t.spans);
+	note_uncovered(&t, lines.lines.name);
 	ranking_write(&t.ranking, &t.out);
 	if (!t.out.error && !check(&t, &lines.lines))
 		status = EXIT_FAILURE;

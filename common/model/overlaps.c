@@ -11,6 +11,12 @@ const char *const overlaps_names[OVERLAPS] = {
 	[OVERLAP_DISK] = "disk",
 };
 
+const enum spans_tool overlaps_tools[OVERLAPS] = {
+	[OVERLAP_OFF_CPU] = SPANS_OFFCPUSNOOP,
+	[OVERLAP_IRQ] = SPANS_OFFCPUSNOOP,
+	[OVERLAP_DISK] = SPANS_BIOSNOOP,
+};
+
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -65,11 +71,10 @@ void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, cons
 	parts[OVERLAP_OFF_CPU] = within(spans_held(spans, s, REACTORS_OFF_CPU), life);
 	parts[OVERLAP_IRQ] = within(spans_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
 	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
-}
-
-bool overlaps_are_known(const struct spans *spans)
-{
-	return spans->reactors.n || spans->disks.any;
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		overlaps->known[i] = spans->recordings[overlaps_tools[i]].any;
+		overlaps->covered[i] = spans_covers(spans, s, overlaps_tools[i]);
+	}
 }
 
 void overlaps_free(struct overlaps *overlaps)

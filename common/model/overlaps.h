@@ -17,9 +17,14 @@ enum overlap {
 
 extern const char *const overlaps_names[OVERLAPS];
 
+/* The tool whose lines say it. */
+extern const enum spans_tool overlaps_tools[OVERLAPS];
+
 /* All zero before the first call. */
 struct overlaps {
 	uint64_t parts[OVERLAPS]; /* ns, each at most the life */
+	/* whether the tool has written lines so far, and whether they cover the life; if not, it may be more than that */
+	bool known[OVERLAPS], covered[OVERLAPS];
 	struct overlaps_disk {
 		uint64_t begin, end;
 	} * disks;
@@ -27,9 +32,6 @@ struct overlaps {
 };
 
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s);
-
-/* Whether the trace has any such lines. */
-bool overlaps_are_known(const struct spans *spans);
 
 void overlaps_free(struct overlaps *overlaps);
 

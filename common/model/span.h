@@ -43,6 +43,7 @@ struct span {
 		struct span *latest, *chain; /* of its children: the next to look at */
 		uint64_t end, self;          /* ns */
 	} path;
+	struct span *waiting;       /* the next one in spans.first_waiting */
 	uint64_t number, value;     /* of the object */
 	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
 	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
@@ -77,7 +78,8 @@ struct span {
 	bool cut;        /* its creation is not among the lines */
 	bool torn;
 	bool expected; /* is in a final state, and queued to end */
-	bool ended;    /* was passed to emit(): later entries do not count */
+	bool ended;    /* later entries do not count */
+	bool emitted;  /* was passed to emit() */
 	bool orphan;   /* a span above it ended before it */
 	bool open;     /* it was in no final state when the input ended */
 	bool stuck;    /* was passed to stuck() */

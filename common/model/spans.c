@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "livenames.h"
 #include "mem.h"
 #include "number.h"
 #include "table.h"
@@ -97,19 +98,59 @@ static void free_tree(struct spans *spans, struct span *s)
 		child->next = child->parent = NULL;
 		child->orphan |= s->orphan || !s->open;
 		child->queue = s->queue;
-		if (child->ended)
+		if (child->emitted)
 			free_tree(spans, child);
 	}
 	free_span(spans, s);
+}
+
+static void emit(struct spans *spans, struct span *s)
+{
+	s->emitted = true;
+	spans->emit(spans->context, s);
+	if (!s->parent)
+		free_tree(spans, s);
+}
+
+/* Whether the next line of a tool may show that it was recording until the end of a span. */
+static bool may_be_covered(const struct spans *spans, const struct span *s)
+{
+	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++) {
+		const struct spans_recording *r = &spans->recordings[tool];
+
+		if (r->any && s->first >= r->begin && s->last > r->end)
+			return true;
+	}
+	return false;
+}
+
+/* Emits the spans that need not wait, or have for long; at most this many do. */
+static void emit_waiting(struct spans *spans, size_t max)
+{
+	while (spans->num_waiting) {
+		struct span *s = spans->first_waiting;
+
+		if (spans->num_waiting <= max && spans->now - s->last < SPANS_WAIT_NS && may_be_covered(spans, s))
+			return;
+		spans->first_waiting = s->waiting;
+		spans->num_waiting--;
+		emit(spans, s);
+	}
 }
 
 static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
 	admin_end(spans, s);
-	spans->emit(spans->context, s);
-	if (!s->parent)
-		free_tree(spans, s);
+	if (!spans->covered || spans->over) {
+		emit(spans, s);
+		return;
+	}
+	disks_close(&spans->disks, s);
+	*(spans->num_waiting ? &spans->last_waiting->waiting : &spans->first_waiting) = s;
+	spans->last_waiting = s;
+	spans->num_waiting++;
+	emit_waiting(spans, SPANS_WAITING);
 }
 
 /* Whether a tree stays within its bounds, and without a loop, when s becomes a child of parent. */
@@ -435,6 +476,7 @@ static void end_since(struct spans *spans, uint64_t ns)
 void spans_pause(struct spans *spans)
 {
 	end_since(spans, spans->now);
+	emit_waiting(spans, 0);
 }
 
 /* Does what is due at this time. */
@@ -477,6 +519,34 @@ static void see_channel(struct spans *spans, const struct traceline *line, struc
 		source->shows_bdev_io = spans_tpoint_of(spans, line->tpoint)->kind == SPDK_BDEV_CHANNEL;
 }
 
+/* Notes a line of a tool about a time that the argument has, and that ends at ns. */
+static void see_recording(struct spans *spans, enum spans_tool tool, const struct traceline *line, const char *argument,
+			  uint64_t ns)
+{
+	struct spans_recording *r = &spans->recordings[tool];
+	uint64_t length = 0;
+
+	if (!r->any && number_fixed(traceline_arg(line, argument), 3, &length))
+		length = length < ns ? length : ns;
+	if (!r->any)
+		r->begin = ns - length;
+	r->any = true;
+	r->end = ns > r->end ? ns : r->end;
+	emit_waiting(spans, SPANS_WAITING);
+}
+
+bool spans_covers(const struct spans *spans, const struct span *s, enum spans_tool tool)
+{
+	const struct spans_recording *r = &spans->recordings[tool];
+
+	/* its reactor's lines count for another source */
+	if (tool == SPANS_OFFCPUSNOOP && reactors_of(&spans->reactors, s->last_lcore) &&
+	    !spans_reactor(spans, s, s->last_lcore))
+		return false;
+	return r->any && s->first >= r->begin && s->first - r->begin >= s->age &&
+	       spans_until(spans, s) <= r->end + spans->slack_ns;
+}
+
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
 static bool may_have_disk(const struct spans *spans, const struct span *s)
 {
@@ -487,12 +557,16 @@ static bool may_have_disk(const struct spans *spans, const struct span *s)
 static const char *see_disk(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
 	struct disks *disks = &spans->disks;
+	const char *error;
 
 	for (size_t i = 0; !disks->any && i < spans->n; i++)
 		if (may_have_disk(spans, spans->all[i]))
 			disks_open(disks, spans->all, spans->all[i]);
 	disks->any = true;
-	return disks_line(disks, spans->all, line, ns, spans->lines);
+	error = disks_line(disks, spans->all, line, ns, spans->lines);
+	if (!error)
+		see_recording(spans, SPANS_BIOSNOOP, line, LIVE_LATENCY, ns);
+	return error;
 }
 
 /* Whether an interval says that the reactor has not run since an entry: that may be the last one therefore. */
@@ -541,11 +615,14 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 		return NULL;
 	}
 	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
-	if (error || !reactor)
+	if (error)
 		return error;
-	hold(spans, reactor, interval);
-	if (spans->held)
-		spans->held(spans->context, reactor, &interval, line);
+	if (reactor) {
+		hold(spans, reactor, interval);
+		if (spans->held)
+			spans->held(spans->context, reactor, &interval, line);
+	}
+	see_recording(spans, SPANS_OFFCPUSNOOP, line, LIVE_DURATION, ns);
 	return NULL;
 }
 
@@ -665,8 +742,11 @@ static int by_last(const void *a, const void *b)
 
 void spans_end(struct spans *spans)
 {
-	struct span **left = mem_array(spans->n, sizeof(struct span *));
+	struct span **left;
 	size_t n = 0;
+
+	emit_waiting(spans, 0);
+	left = mem_array(spans->n, sizeof(struct span *));
 
 	/* after lifecycle_end(), a state that only one object was seen in would be final */
 	for (size_t i = 0; i < spans->n; i++) {

@@ -15,8 +15,14 @@
 #include "queue.h"
 #include "span.h"
 
-/* Trace time in a final state, after which no entry is expected. */
-enum { SPANS_GRACE_NS = 10 * 1000 * 1000 };
+/*
+ * Trace time in a final state, after which no entry is expected; then the longest that a span waits, and the number that
+ * do, as spans.covered says.
+ */
+enum { SPANS_GRACE_NS = 10 * 1000 * 1000, SPANS_WAIT_NS = 1000 * 1000 * 1000, SPANS_WAITING = 16384 };
+
+/* Tools that record while the target writes its trace. */
+enum spans_tool { SPANS_OFFCPUSNOOP, SPANS_BIOSNOOP, SPANS_TOOLS };
 
 struct spans {
 	/* these are set before spans_start() */
@@ -30,6 +36,13 @@ struct spans {
 	size_t tool_size;
 	void (*free_tool)(void *tool);
 	void *context; /* for the functions below */
+	/*
+	 * A span that has ended waits until each tool that has written lines has written another one: only that shows
+	 * that it was still recording; see spans_covers(). If that takes long, the tool has stopped, or has nothing to
+	 * record.
+	 */
+	bool covered;
+	uint64_t slack_ns; /* without that: a tool counts as recording for so long after a line */
 	/* gets each span when it ends, with the tree below it */
 	void (*emit)(void *context, const struct span *span);
 	/* gets each span without a parent when it has been open for stuck_ns; NULL: not wanted */
@@ -62,8 +75,15 @@ struct spans {
 	uint64_t now;        /* ns of the latest line */
 	uint64_t passed;     /* of the latest spans_pass() */
 	uint64_t last_entry; /* ns of the latest line that is not of another tool */
-	uint64_t lines;      /* so far */
-	bool over;           /* see spans_end() */
+	/* from the start of its first line to the end of its latest one, in ns */
+	struct spans_recording {
+		bool any;
+		uint64_t begin, end;
+	} recordings[SPANS_TOOLS];
+	struct span *first_waiting, *last_waiting; /* have ended, and are not emitted */
+	size_t num_waiting;
+	uint64_t lines; /* so far */
+	bool over;      /* see spans_end() */
 
 	/* what could not be assembled */
 	uint64_t late;    /* entries of spans that had ended */
@@ -137,6 +157,9 @@ static inline uint64_t spans_to_reply(const struct spans *spans, const struct sp
  * be counted in part.
  */
 uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
+
+/* Whether a tool was recording during its life, as far as that is known. */
+bool spans_covers(const struct spans *spans, const struct span *s, enum spans_tool tool);
 
 /* Whether it lives longer than that, by an unknown time: it is open, or the time of its creation is not known. */
 static inline bool spans_is_longer(const struct spans *spans, const struct span *s)
