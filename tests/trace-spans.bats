@@ -1039,6 +1039,27 @@ L
 L
 }
 
+@test "writes for a request that the trace does not have are its children" {
+    {
+        # of another one at the same address
+        object s0 0x90 '"size":8,"args":{"ctx":"0x10"}' 1.000 SOCK_REQ_QUEUE 2.000 SOCK_REQ_COMPLETE
+        object s1 0xa0 '"size":16,"args":{"ctx":"0x10"}' 20000.000 SOCK_REQ_QUEUE 30000.000 SOCK_REQ_COMPLETE
+        object s2 0xb0 '"size":24,"args":{"ctx":"0x10"}' 25000.000 SOCK_REQ_QUEUE 31000.000 SOCK_REQ_COMPLETE
+        object s3 0xc0 '"size":24,"args":{"ctx":"0x20"}' 25000.000 SOCK_REQ_QUEUE 31500.000 SOCK_REQ_COMPLETE
+        printf '{"tsc":7,"us":32000.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","poller":"t07","object":{"id":"n/a","value":"0x10"}}\n'
+    } | merged >in
+    status_is 0 sh "trace-spans -j in | jq -c '[.id, .us, .life, .children, .io.bytes, .states, .layers.network, .layers.unknown]'"
+    diff - <(echo "$output") <<'L'
+["s0",1,1,null,8,[["SOCK_REQ_QUEUE",1],["SOCK_REQ_COMPLETE",0]],1,0]
+["s3",25000,6500,null,24,[["SOCK_REQ_QUEUE",6500],["SOCK_REQ_COMPLETE",0]],6500,0]
+["n/a",20000,12000,["s1","s2"],40,[[null,12000],["TCP_REQ_COMPLETED",0]],11000,1000]
+L
+    status_is 0 sh "trace-spans -a -j in | jq -c '[.id, .parent]'"
+    equal "$(tr '\n' ' ' <<<"$output")" '["s0",null] ["s1","n/a"] ["s2","n/a"] ["s3",null] ["n/a",null] '
+    status_is 0 sh "trace-spans -n 1 in | awk 'NR == 2 { print \$2, \$3, \$8 }'"
+    equal "$output" '>12000.000 n/a t07'
+}
+
 @test "-n prefers spans that recordings of other tools cover, and says which are slower" {
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE

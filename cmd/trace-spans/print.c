@@ -92,8 +92,10 @@ static bool write_value(struct print *p, struct out *out, const struct span *s)
 
 static bool write_parent(struct print *p, struct out *out, const struct span *s)
 {
-	(void)p;
-	return write_string(out, span_parent(s));
+	if (span_parent(s).n || !s->parent)
+		return write_string(out, span_parent(s));
+	/* an object without an id */
+	return write_id(p, out, s->parent);
 }
 
 static bool write_children(struct print *p, struct out *out, const struct span *s)
@@ -149,10 +151,12 @@ static bool write_io(struct print *p, struct out *out, const struct span *s)
 
 static bool write_states(struct print *p, struct out *out, const struct span *s)
 {
+	uint64_t unknown = s->age + (s->states[0].ns - s->first);
+
 	out_char(out, '[');
-	if (s->age) {
+	if (unknown) {
 		out_text(out, "[null,");
-		out_us(out, s->age);
+		out_us(out, unknown);
 		out_text(out, "],");
 	}
 	for (size_t i = 0; i < s->n; i++) {

@@ -158,7 +158,8 @@ static void count(struct draw *d, struct span *s)
 	struct drawn *drawn = s->tool;
 	struct tracks_count count;
 
-	if (s->has_parent || in_flight == drawn->in_flight)
+	/* a write may get its parent later */
+	if ((s->has_parent && !drawn->in_flight) || in_flight == drawn->in_flight)
 		return;
 	drawn->in_flight = in_flight;
 	count = tracks_count(&d->tracks, s->connection, in_flight);
@@ -306,7 +307,7 @@ static void annotate_span(struct draw *d, const struct span *s)
 	w->text(w->annotations, ANNOTATION_ID, id_of(d, s), true);
 	w->pointer(w->annotations, ANNOTATION_VALUE, s->value);
 	w->uint(w->annotations, ANNOTATION_LCORE, s->lcore);
-	if (s->has_parent)
+	if (span_parent(s).n)
 		w->text(w->annotations, ANNOTATION_RELATED, span_parent(s), true);
 	else
 		w->uint(w->annotations, ANNOTATION_TSC, s->tsc);

@@ -82,6 +82,12 @@ static void count(struct division *m, const struct span *s, struct span *io, uin
 	if (io)
 		io->path.self += to - from;
 	m->self->types[s->type] += to - from;
+	if (from < s->states[0].ns) {
+		uint64_t end = to < s->states[0].ns ? to : s->states[0].ns;
+
+		count_layer(m, LAYER_UNKNOWN, from, end);
+		from = end;
+	}
 	for (; from < to; i++) {
 		uint64_t end = i + 1 < s->n && s->states[i + 1].ns < to ? s->states[i + 1].ns : to;
 

@@ -43,9 +43,11 @@ struct span {
 		struct span *latest, *chain; /* of its children: the next to look at */
 		uint64_t end, self;          /* ns */
 	} path;
-	struct span *waiting;       /* the next one in spans.first_waiting */
-	uint64_t number, value;     /* of the object */
-	uint64_t tsc, first, last;  /* of its first entry; ns of that and of the last one */
+	struct span *waiting;   /* the next one in spans.first_waiting */
+	uint64_t number, value; /* of the object */
+	uint64_t tsc;           /* of its first entry */
+	/* ns of that, or of the first write that it adopted (spans.c), and of the last one */
+	uint64_t first, last;
 	uint64_t age;               /* ns from its creation to its first entry: 0 unless it is cut */
 	uint64_t reply;             /* ns: the start of the last part of its reply; UINT64_MAX: none so far */
 	uint32_t source;            /* in sources; MAP_NONE: the line has none */
@@ -59,10 +61,12 @@ struct span {
 	struct io_args io;
 	struct span_state *states;
 	size_t n, cap;
-	uint32_t type, object;         /* in lifecycle.types; index in lifecycle.all */
-	uint32_t index;                /* in spans.all */
-	uint32_t member_of;            /* used by admin.c */
-	uint32_t generation;           /* number of spans that were stored here before */
+	uint32_t type, object; /* in lifecycle.types; index in lifecycle.all */
+	uint32_t index;        /* in spans.all */
+	uint32_t member_of;    /* used by admin.c */
+	uint32_t generation;   /* number of spans that were stored here before */
+	/* the write before it in spans.writes, and its generation; MAP_NONE: there was none */
+	uint32_t earlier, earlier_generation;
 	unsigned height, num_children; /* levels below it */
 	/* texts of its first entry as written, in text; empty: there was none */
 	struct out text;

@@ -663,6 +663,46 @@ static void follow_disk(struct spans *spans, struct span *s)
 		disks_open(&spans->disks, spans->all, s);
 }
 
+/*
+ * If the trace does not have the creation of an object, it does not name the object in the writes to its socket. They
+ * are stored by its address, since its first entry may be its end, after them: a host that reads slowly.
+ */
+static void keep_write(struct spans *spans, struct span *s, const struct traceline *line)
+{
+	const struct spdk_tpoint *tpoint = spans_tpoint(spans, s->states[0].state);
+	uint64_t address;
+	uint32_t *latest;
+
+	if (tpoint->kind != SPDK_SOCKET_WRITE || s->has_parent ||
+	    !traceline_number(traceline_arg(line, tpoint->parent.arg), &address))
+		return;
+	latest = map_put(&spans->writes, traceline_in_source(line, address));
+	s->earlier = *latest;
+	s->earlier_generation = *latest == MAP_NONE ? 0 : spans->all[*latest]->generation;
+	*latest = s->index;
+}
+
+/* Makes the writes for an object without an id its children. It has lived since the first of them at least. */
+static void adopt_writes(struct spans *spans, struct span *s, const struct traceline *line)
+{
+	uint32_t index = map_get(&spans->writes, traceline_in_source(line, s->value)), generation;
+
+	if (index == MAP_NONE)
+		return;
+	for (generation = spans->all[index]->generation; index != MAP_NONE; index = spans->all[index]->earlier) {
+		struct span *write = spans->all[index];
+
+		if (write->generation != generation || !write->n || write->ended || write->has_parent)
+			return;
+		generation = write->earlier_generation;
+		add_child(spans, s, write);
+		if (!write->parent)
+			return;
+		write->has_parent = true;
+		s->first = write->first < s->first ? write->first : s->first;
+	}
+}
+
 /* Waits for the end of a span, or until it is stuck. */
 static void queue_span(struct spans *spans, struct span *s, bool starts, uint64_t ns)
 {
@@ -700,6 +740,10 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	add_state(spans, s, line, text, ns, state);
 	if (starts || (s->has_parent && !s->parent))
 		find_parent(spans, s, line, starts);
+	if (starts && !s->has_parent)
+		keep_write(spans, s, line);
+	if (starts && s->unknown)
+		adopt_writes(spans, s, line);
 	follow_disk(spans, s);
 	if (spans->entry)
 		spans->entry(spans->context, s, before, line, text);
@@ -774,6 +818,7 @@ void spans_free(struct spans *spans)
 	free(spans->all);
 	free(spans->ending.all);
 	free(spans->open.all);
+	map_free(&spans->writes);
 	intern_free(&spans->sources);
 	free(spans->by_source);
 	reactors_free(&spans->reactors);

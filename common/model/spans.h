@@ -80,6 +80,8 @@ struct spans {
 		bool any;
 		uint64_t begin, end;
 	} recordings[SPANS_TOOLS];
+	struct map
+		writes; /* address of an object that the trace does not have, so far: index of the latest write for it */
 	struct span *first_waiting, *last_waiting; /* have ended, and are not emitted */
 	size_t num_waiting;
 	uint64_t lines; /* so far */

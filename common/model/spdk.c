@@ -70,7 +70,8 @@ static const struct spdk_tpoint tpoints[] = {
 	{"FC_NONE_SBMT_TO_BDEV", .layer = LAYER_BDEV, .passes_on = true, .executes = true},
 	{"FC_REQ_NONE_SUBMIT_TO_B", .layer = LAYER_BDEV, .passes_on = true, .executes = true},
 	/* include/spdk_internal/sock_module.h: queued, and passed to the kernel */
-	{"SOCK_REQ_QUEUE", .layer = LAYER_NETWORK, .kind = SPDK_SOCKET_WRITE, .args = {{IO_BYTES, NULL}}},
+	{"SOCK_REQ_QUEUE", .layer = LAYER_NETWORK, .kind = SPDK_SOCKET_WRITE, .args = {{IO_BYTES, NULL}},
+	 .parent = {"ctx", ""}},
 	{"SOCK_REQ_PEND", .layer = LAYER_NETWORK},
 	/* lib/iscsi/conn.c, until v24.01; lib/iscsi/iscsi.c; lib/scsi/lun.c */
 	{"ISCSI_WRITE_START", .layer = LAYER_NETWORK},

@@ -72,7 +72,10 @@ struct spdk_tpoint {
 		const char *name; /* NULL: the size of the entry */
 	} args[8];                /* a later one counts more */
 	const char *bdev;         /* the argument with the name of the bdev */
-	/* a parent that no relation of the trace names: the argument with its address, and letters of its type */
+	/*
+	 * A parent that no relation of the trace names: the argument with its address, and letters of its type; none: it
+	 * is named unless the trace does not have its creation.
+	 */
 	struct {
 		const char *arg, *letters;
 	} parent;
