@@ -331,8 +331,7 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 	return good && opt.stuck_ns;
 }
 
-/* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
-/* Says how many spans -n leaves out although they were slower than some that it prints. Even if quiet: they are slow. */
+/* Says how many spans -n leaves out although they were slower than some that it prints. Quiet does not hide them. */
 static void note_uncovered(struct trace_spans *t, const char *name)
 {
 	uint64_t fastest = UINT64_MAX, slowest = 0, n = 0;
@@ -357,7 +356,7 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 	out_close(&text);
 }
 
-/* Prints what was left out. Returns false if the input was empty, or if no span has a key of -k. */
+/* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
 	const char *name = lines->name;

@@ -23,7 +23,7 @@ extern const enum spans_tool overlaps_tools[OVERLAPS];
 /* All zero before the first call. */
 struct overlaps {
 	uint64_t parts[OVERLAPS]; /* ns, each at most the life */
-	/* whether the tool has written lines so far, and whether they cover the life; if not, it may be more than that */
+	/* whether the tool has written lines so far, and whether they cover the life: if not, it may be more */
 	bool known[OVERLAPS], covered[OVERLAPS];
 	struct overlaps_disk {
 		uint64_t begin, end;

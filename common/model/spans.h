@@ -16,8 +16,8 @@
 #include "span.h"
 
 /*
- * Trace time in a final state, after which no entry is expected; then the longest that a span waits, and the number that
- * do, as spans.covered says.
+ * Trace time in a final state, after which no entry is expected; then the longest that a span waits, as spans.covered
+ * says, and how many do.
  */
 enum { SPANS_GRACE_NS = 10 * 1000 * 1000, SPANS_WAIT_NS = 1000 * 1000 * 1000, SPANS_WAITING = 16384 };
 
@@ -80,8 +80,8 @@ struct spans {
 		bool any;
 		uint64_t begin, end;
 	} recordings[SPANS_TOOLS];
-	struct map
-		writes; /* address of an object that the trace does not have, so far: index of the latest write for it */
+	/* the address of an object that the trace does not have, so far: index of the latest write for it */
+	struct map writes;
 	struct span *first_waiting, *last_waiting; /* have ended, and are not emitted */
 	size_t num_waiting;
 	uint64_t lines; /* so far */

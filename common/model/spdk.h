@@ -73,8 +73,8 @@ struct spdk_tpoint {
 	} args[8];                /* a later one counts more */
 	const char *bdev;         /* the argument with the name of the bdev */
 	/*
-	 * A parent that no relation of the trace names: the argument with its address, and letters of its type; none: it
-	 * is named unless the trace does not have its creation.
+	 * A parent that no relation of the trace names: the argument with its address, and letters of its type. No
+	 * letters: it is named, unless the trace does not have its creation.
 	 */
 	struct {
 		const char *arg, *letters;
