@@ -426,10 +426,10 @@ L
     equal "$stderr" 'trace-latency: slow: 1 requests have no whole life: they started before the trace, or were in progress at its end; it took longer than 8992.000 us: trace-spans -n shows them'
     # a known creation before the first line: the time until then has a layer of its own
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
-        '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >cut
-    status_is 0 trace-latency --layers -j cut
+        '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
+    status_is 0 trace-latency --layers -j before
     equal "$(jq -c '[.mean, .layers.below, .layers.unknown]' <<<"$output")" '[4,0.25,0.75]'
-    equal "$(trace-latency -j cut | jq -s 'map(select(.life))[0].mean')" 4
+    equal "$(trace-latency -j before | jq -s 'map(select(.life))[0].mean')" 4
     # they are the sums of what trace-spans says
     mktrace "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in
@@ -831,7 +831,7 @@ L
         for i in 0 1 2; do
             entry $i.000 TCP_REQ_NEW r$i - 0x10
             # the last one is aborted
-            [ $i = 2 ] || entry $i.20$i TCP_REQ_TRANSFER_C2H r$i 0.20$i 0x10
+            [ "$i" = 2 ] || entry "$i.20$i" TCP_REQ_TRANSFER_C2H r$i 0.20$i 0x10
             entry $i.900 TCP_REQ_COMPLETED r$i 0.900 0x10
         done
         entry 3.000 RDMA_REQ_NEW r0 - 0x20

@@ -516,8 +516,8 @@ L
     status_is 0 trace-spans channel
     equal "$stderr" ''
     # each source has its own
-    { sed 's/"lcore"/"source":"a",&/' channel; sed 's/"lcore"/"source":"b",&/' in; } | merged >merged
-    layers -k 'id=r[01]' merged | sort | diff - <(cat <<'L'
+    { sed 's/"lcore"/"source":"a",&/' channel; sed 's/"lcore"/"source":"b",&/' in; } | merged >both
+    layers -k 'id=r[01]' both | sort | diff - <(cat <<'L'
 ["a","r0","target",7]
 ["a","r1","target",6]
 ["b","r0","target",2,"below",5]
