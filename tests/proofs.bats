@@ -209,7 +209,7 @@ without_io() {
 @test "what is passed on without an I/O below it says so" {
     without_io >in
     status_is 0 sh "trace-spans -q -j in | jq -c 'select(.id | test(\"r\")) | [.id, .no_io]' | sort"
-    equal "$(plain <<<"$output" | tr '\n' ' ')" '["r0",800] ["r1",949] ["r2",899] ["r3",null] '
+    equal "$(plain <<<"$output" | tr '\n' ' ')" '["r0",800] ["r1",949] ["r2",898] ["r3",null] '
     status_is 0 sh "trace-spans -q -s -k id='r*' in | grep 'it waits' | sed 's/^ *//'"
     diff - <(echo "$output") <<'L'
 no bdev I/O was started meanwhile: it waits for a bdev_io, a paused subsystem or a queue

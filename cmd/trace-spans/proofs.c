@@ -281,13 +281,16 @@ static bool is_passed_on(const struct proofs *p, const struct span *s)
 	return bdev->ended && bdev->passed == bdev->ended;
 }
 
-/* When an object was passed on; UINT64_MAX: not at all. */
+/*
+ * When the call that passed the request of a span on had returned, with all that it did at once in the bdev layer and
+ * below; UINT64_MAX: not at all.
+ */
 static uint64_t passed_at(const struct proofs *p, const struct span *s)
 {
-	if (is_bdev_io(p, s))
-		return s->first;
+	while (s->parent)
+		s = s->parent;
 	for (size_t i = 0; i < s->n; i++)
-		if (spans_tpoint(p->spans, s->states[i].state)->passes_on)
+		if (spans_tpoint(p->spans, s->states[i].state)->executes)
 			return s->states[i].ns;
 	return UINT64_MAX;
 }
@@ -301,21 +304,23 @@ static bool waits_for_limit(const struct proofs *p, const struct span *s, double
 	       limit_of(&p->of_bdevs[area->bdev], s, rate, of_blocks);
 }
 
-/* ns for which an object was passed on without anything below it. */
-static uint64_t no_io_of(const struct proofs *p, const struct span *s)
+/* ns since `passed`, see passed_at(), for which there was nothing below an object. */
+static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t passed)
 {
-	uint64_t from = passed_at(p, s), to = 0;
 	const struct span *below = first_below(p, s);
 	bool of_blocks;
 	double rate;
+	uint64_t to = 0;
 
-	if (from == UINT64_MAX || of(p, s)->limited || waits_for_limit(p, s, &rate, &of_blocks))
+	if (s->first > passed || (s->parent && !is_bdev_io(p, s)))
+		return 0;
+	if (of(p, s)->limited || waits_for_limit(p, s, &rate, &of_blocks))
 		return 0;
 	if (below)
 		to = below->first;
 	else if (spans_is_open(p->spans, s) && is_passed_on(p, s))
 		to = spans_until(p->spans, s);
-	return to > from ? to - from : 0;
+	return to > passed ? to - passed : 0;
 }
 
 /* ns for which a bdev I/O waited for clusters; of those that still wait, one is known: that which started the copy. */
@@ -328,7 +333,7 @@ static uint64_t copy_of(const struct proofs *p, const struct span *s)
 }
 
 /* Recursion is bounded by SPANS_DEPTH. */
-static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s)
+static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s, uint64_t passed)
 {
 	uint64_t limited = of(p, s)->limited;
 	bool of_blocks;
@@ -336,11 +341,11 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 
 	if (waits_for_limit(p, s, &rate, &of_blocks))
 		limited = spans_until(p->spans, s) - s->first;
-	facts->no_io = larger(facts->no_io, no_io_of(p, s));
+	facts->no_io = larger(facts->no_io, no_io_of(p, s, passed));
 	facts->rate_limit = larger(facts->rate_limit, limited);
 	facts->copy = larger(facts->copy, copy_of(p, s));
 	for (const struct span *child = s->child; child; child = child->next)
-		gather(p, facts, child);
+		gather(p, facts, child, passed);
 }
 
 static uint64_t queue_of(const struct proofs *p, const struct span *s)
@@ -357,7 +362,7 @@ struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 {
 	struct proofs_facts facts = {.queue = queue_of(p, s)};
 
-	gather(p, &facts, s);
+	gather(p, &facts, s, passed_at(p, s));
 	if (facts.no_io < spans_life(p->spans, s) / NOTABLE)
 		facts.no_io = 0;
 	return facts;
@@ -423,7 +428,7 @@ void proofs_write(const struct proofs *p, struct out *out, int indent, const str
 		put_limit(out, indent, held, area->rate, area->of_blocks);
 	if (!n && area->copy && area->copy / 2 <= gap && kind_of(p, s) == SPDK_BLOB_SET && s != held->child)
 		put_copy(out, indent, area->copied);
-	if (!n && !silent && s == first_below(p, held) && no_io_of(p, held) >= gap / 2)
+	if (!n && !silent && s == first_below(p, held) && no_io_of(p, held, passed_at(p, held)) >= gap / 2)
 		put_no_io(p, out, indent, held, false);
 }
 
@@ -438,7 +443,7 @@ void proofs_write_open(const struct proofs *p, struct out *out, int indent, cons
 		put_limit(out, indent, s, rate, of_blocks);
 	else if (of(p, s)->allocates_since)
 		put_copy(out, indent, of(p, s)->copied);
-	else if (!first_below(p, s) && no_io_of(p, s))
+	else if (!first_below(p, s) && no_io_of(p, s, passed_at(p, s)))
 		put_no_io(p, out, indent, s, true);
 	for (const struct span *child = s->child; child; child = child->next)
 		proofs_write_open(p, out, indent, child);
