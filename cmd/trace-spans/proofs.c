@@ -8,7 +8,9 @@
 #include "table.h"
 
 enum {
-	BDEVS = 4096,  /* with different names: a bound for input that no target writes */
+	/* bounds for input that no target writes: names of bdevs, and lcores */
+	BDEVS = 4096,
+	LCORES = 4096,
 	NOTABLE = 10,  /* no_io counts if it is at least a tenth of the life */
 	HELD = 64,     /* commands that found a queue full before that is its size */
 	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
@@ -95,12 +97,16 @@ static void go(struct proofs *p, const struct span *s, uint64_t ns)
 		area->limited = ns - s->first;
 }
 
+/* NULL: there are too many. */
 static struct proofs_lcore *lcore_of(struct proofs *p, const struct traceline *line)
 {
 	uint64_t number = 0;
 
 	number_decimal(line->lcore, &number);
-	return table_put(&p->lcores, traceline_in_source(line, number), p->of_lcores, p->num_lcores, p->cap_lcores);
+	number = traceline_in_source(line, number);
+	if (p->num_lcores == LCORES && map_get(&p->lcores, number) == MAP_NONE)
+		return NULL;
+	return table_put(&p->lcores, number, p->of_lcores, p->num_lcores, p->cap_lcores);
 }
 
 /* A set that still waits for its I/O. */
@@ -178,6 +184,8 @@ static void see_sets(struct proofs *p, const struct span *s, bool starts, enum s
 	if (!p->has_sets)
 		return;
 	lcore = lcore_of(p, line);
+	if (!lcore)
+		return;
 	if (starts && kind == SPDK_BLOB_SET) {
 		start_set(p, s, lcore);
 		return;

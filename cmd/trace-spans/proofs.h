@@ -22,7 +22,7 @@ struct proofs_span {
 	uint64_t limited;
 	double rate;
 	bool of_blocks;
-	/* of a bdev I/O: the set that waits for a cluster, and the ns since which another allocates it for that, or 0 */
+	/* of a bdev I/O: the set that waits for a cluster, and the ns since which another allocates it, or 0 */
 	struct proofs_ref waiting;
 	uint64_t allocates_since;
 	uint64_t copy, copied; /* ns for which it waited for clusters, and the blocks of the latest copy */
