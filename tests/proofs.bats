@@ -136,7 +136,7 @@ object() { # ID VALUE MEMBER US TPOINT [US TPOINT]...
 }
 
 merged() {
-    awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' "$@" | in_order
+    awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | in_order
 }
 
 # Writes r0 and r1 to a cluster that is not allocated: r0 starts the copy of 2048 blocks, r1 comes 500 us later.
@@ -202,7 +202,7 @@ without_io() {
         object r2 0x60 '' 1000 TCP_REQ_NEW 1002 TCP_REQ_EXECUTING
         object i2 0x70 '"owner":"bdev_Split","size":8,"related":"r2","args":{"type":1,"ctx":"0x60"}' 1001 BDEV_IO_START
         # an asynchronous event request
-        object r3 0x80 '"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:0"' 10 TCP_REQ_NEW 11 TCP_REQ_EXECUTING
+        object r3 0x80 '"poller":"t1","owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:0"' 10 TCP_REQ_NEW 11 TCP_REQ_EXECUTING
     } | merged
 }
 
