@@ -86,7 +86,7 @@ may_fail() { # COMMAND...
         line_of "a\\u${c}b" >lines
         for tool in trace-join 'trace-join -s' 'trace-spans -q -a -s' 'trace-latency -q -g owner'; do
             # shellcheck disable=SC2086 # they are words
-            may_fail $tool lines | LC_ALL=C grep -a -P "$(printf "\\u$c" | od -An -tx1 | sed 's/ /\\x/g')" && return 1
+            may_fail $tool lines | LC_ALL=C grep -a -P "$(printf '%b' "\\u$c" | od -An -tx1 | sed 's/ /\\x/g')" && return 1
         done
     done
     trace-join lines | grep -qF 'a\xef\xbb\xbfb'

@@ -404,11 +404,11 @@ end_rivals() {
     trace -p "$idle,$$"
     equal "$(notes log)" "offcpusnoop: tracing $(cat "/proc/$idle/comm") ($idle) and 1 other until they end or Ctrl-C"
     end
-    kernels=$(ps -o pid= --ppid 2 | head -n 1)
+    kernels=$(ps -o pid= --ppid 2 | head -n 1 | tr -d ' ')
     [ "$kernels" ] || skip 'no threads of the kernel are seen here'
     for tool in offcpusnoop ipcsnoop; do
-        status_is 1 $tool -p $kernels
-        says "$tool: process $((kernels)) ($(cat "/proc/$((kernels))/comm")): a thread of the kernel: is the id of the process missing?"
+        status_is 1 $tool -p "$kernels"
+        says "$tool: process $kernels ($(cat "/proc/$kernels/comm")): a thread of the kernel: is the id of the process missing?"
     done
 }
 

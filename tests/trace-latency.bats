@@ -384,7 +384,7 @@ L
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {
-        lines() { echo '{"tsc":9,"us":'$1',"source":"off","lcore":3,"tpoint":"IRQ",'"${held/_0/_9}"':0.000}}'; echo '{"tsc":9,"us":'$1',"source":"bio","lcore":3,"tpoint":"BLOCK_IO","args":{"type":"F","sector":0,"bytes":0,"latency":0.000}}'; }
+        lines() { echo '{"tsc":9,"us":'"$1"',"source":"off","lcore":3,"tpoint":"IRQ",'"${held/_0/_9}"':0.000}}'; echo '{"tsc":9,"us":'"$1"',"source":"bio","lcore":3,"tpoint":"BLOCK_IO","args":{"type":"F","sector":0,"bytes":0,"latency":0.000}}'; }
         lines 0.500
         sed -n 1,6p in
         echo '{"tsc":9,"us":2.510,"source":"off","lcore":3,"tpoint":"OFF_CPU",'"$held"':0.500}}'
@@ -502,8 +502,8 @@ L
     equal "$(jq -c '[.lcore, .begin, .entries, .requests, .active, .silence.begin, .silence.us, .silence.cause]' <<<"$output" | plain | tr '\n' ' ')" \
         '[0,1000,4,1,0.19,1095,405,"preempted by xz (77)"] [1,1000,2,1,0.004,1002,498,null] [0,1500,1,1,0,1500,395,"preempted by xz (77)"] [1,1500,0,0,0,1500,500,null] [0,2000,1,0,0,0,0,null] [1,2000,0,0,0,0,0,null] [7,2000,0,0,0,0,0,null] '
     # more names than fit
-    for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >more
-    equal "$(trace-latency -q --reactors more | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
+    for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >longer
+    equal "$(trace-latency -q --reactors longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
     # several targets
     for source in a 'b c'; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
     trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b_c 0 6' 'b_c 1 2')
@@ -556,6 +556,7 @@ L
     } >in
     lives() { trace-latency -j "$@" in 2>said | jq -r 'select(.life or .layers) | [.object, .count, .mean] | join(" ")' | tr '\n' ' '; }
     for options in '' '-r' '-i 1' '-g lcore'; do
+        # shellcheck disable=SC2086 # they are words
         equal "$(lives $options)" 'r 1 2 '
         equal "$(cat said)" 'trace-latency: in: 1 admin requests left out: --admin shows them'
     done
@@ -564,11 +565,11 @@ L
     equal "$(lives --admin)" 'r 2 451 s 1 1 '
     equal "$(lives --admin --layers)" 'r 2 451 '
     equal "$(cat said)" ''
-    grep -v r1 in >admin
-    status_is 1 trace-latency admin
-    says 'trace-latency: admin: there are only admin requests: --admin measures them'
-    status_is 0 trace-latency -q -e admin
-    status_is 0 trace-latency --admin admin
+    grep -v r1 in >alone
+    status_is 1 trace-latency alone
+    says 'trace-latency: alone: there are only admin requests: --admin measures them'
+    status_is 0 trace-latency -q -e alone
+    status_is 0 trace-latency --admin alone
 }
 
 @test "several files are measured one after the other, and each is a trace of its own" {
@@ -1013,10 +1014,10 @@ L
     says 'trace-latency: r A -> B: not judged: 2000 samples, 999 in base; p99 needs 1000'
     says 'trace-latency: 0 of 2 rows were judged: record longer, or judge a lower percentile'
     # one is enough for a verdict
-    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 B q0 1.000 0x7; } >more
-    status_is 1 trace-latency --against base --fail-over p99:10 more
-    trace-latency -e more >base
-    status_is 0 trace-latency --against base --fail-over p99:10 more
+    { ramp 1000; entry 5.000 A q0 - 0x7; entry 6.000 B q0 1.000 0x7; } >longer
+    status_is 1 trace-latency --against base --fail-over p99:10 longer
+    trace-latency -e longer >base
+    status_is 0 trace-latency --against base --fail-over p99:10 longer
     says 'trace-latency: q whole life: not judged: 1 samples, 1 in base; p99 needs 1000'
     [[ $stderr != *'0 of'* ]]
     ramp 999 | trace-latency -e >base

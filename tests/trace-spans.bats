@@ -624,7 +624,8 @@ freed() { # NUMBER [SED]
     local i
     {
         for i in $(seq "$1"); do
-            object r$i 0x1$i '"args":{"qpair":"0xa0"}' $i.000 TCP_REQ_NEW $i.100 TCP_REQ_RDY_TO_EXECUTE $i.200 TCP_REQ_EXECUTING 900.00$i TCP_REQ_COMPLETED
+            object "r$i" "0x1$i" '"args":{"qpair":"0xa0"}' "$i.000" TCP_REQ_NEW "$i.100" TCP_REQ_RDY_TO_EXECUTE \
+                "$i.200" TCP_REQ_EXECUTING "900.00$i" TCP_REQ_COMPLETED
         done
         object r0 0x10 '"args":{"qpair":"0xb0"}' 10.000 TCP_REQ_NEW 11.000 TCP_REQ_EXECUTING 19.000 TCP_REQ_EXECUTED 20.000 TCP_REQ_COMPLETED
         object i0 0x20 '"related":"r0","args":{"type":1,"ctx":"0x10"}' 12.000 BDEV_IO_START 18.000 BDEV_IO_DONE
@@ -633,7 +634,7 @@ freed() { # NUMBER [SED]
 }
 
 @test "a request that is freed when its connection ends is an admin request" {
-    admin() { trace-spans -j "$@" 2>said | jq -r 'select(.admin).id' | tr '\n' ' '; }
+    admin() { trace-spans -j 2>said | jq -r 'select(.admin).id' | tr '\n' ' '; }
     equal "$(freed 2 | admin)" 'r1 r2 '
     equal "$(cat said)" ''
     # from v24.05 on, by its owner
