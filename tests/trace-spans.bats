@@ -40,7 +40,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"silent":4.974,"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"
@@ -862,11 +862,83 @@ parts() {
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in
-    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000,"covered":["off_cpu"]}' ]]
+    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000,"covered":["off_cpu"],"silent":218.000}' ]]
     equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
     # without the lines: nothing of it
     grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without
-    equal "$(trace-spans -j without)" "${output%%,\"off_cpu*}}"
+    equal "$(trace-spans -j without)" "${output%%,\"off_cpu*},\"silent\":218.000}"
+}
+
+# Entries without an object, every US microseconds from FROM to TO.
+poller() { # LCORE FROM TO US
+    awk -v lcore="$1" -v from="$2" -v to="$3" -v step="$4" 'BEGIN {
+        for (us = from; us <= to; us += step)
+            printf "{\"tsc\":%d,\"us\":%.3f,\"lcore\":%d,\"tpoint\":\"POLL\",\"poller\":\"t9\"}\n", us * 1000, us, lcore }'
+}
+
+# ID and silence of each span, without zeros after the point.
+silences() {
+    trace-spans -q -j "$@" | jq -r '"\(.id) \(.silent + 0)"' | tr '\n' ' '
+}
+
+@test "silent is the longest silence of the lcore while the span waits" {
+    {
+        # all of them complete in one poll, after a silence
+        object r0 0x10 '' 100.000 A 101.000 B 401.000 C_DONE
+        object r1 0x20 '' 102.000 A 402.000 C_DONE
+        object r2 0x30 '' 110.000 A 403.000 C_DONE
+        # between two of its own entries only: not from 104 to 110
+        object r3 0x40 '' 103.000 A 104.000 B 104.500 C_DONE
+        # another lcore
+        object r4 0x50 '' 105.000 A 404.000 C_DONE | sed 's/"lcore":0/"lcore":1/'
+        poller 1 120 400 20
+        # moves to another lcore: the time until it moves
+        object r5 0x60 '' 405.000 A
+        object r5 0x60 '' 405.000 A 425.000 C_DONE | sed '1d; s/"lcore":0/"lcore":2/'
+        # open
+        object r6 0x70 '' 430.000 A 431.000 B
+        poller 0 440 440 1
+        poller 1 460 460 1
+    } | merged >in
+    equal "$(silences in)" 'r3 1 r0 291 r1 291 r2 291 r4 20 r5 20 r6 20 '
+    equal "$(silences --open in)" 'r6 20 '
+    # each source has lcores of its own, and lines of other tools are none of them
+    {
+        sed 's/^{/{"source":"a",/' in
+        sed 's/^{/{"source":"b",/; s/"us":/&1/' in
+        off 350.000 0 1.000
+    } | merged >both
+    for source in a b; do
+        equal "$(trace-spans -q -j both | grep "\"source\":\"$source\"" | jq -r '"\(.id) \(.silent + 0)"' | tr '\n' ' ')" "$(silences in)"
+    done
+}
+
+@test "a share of silence is shown if the lcore is seldom silent for so long" {
+    shares() { trace-spans -q "$1" | awk 'NR > 1 { print $3, substr($0, index($0, "target")) }'; }
+    {
+        poller 0 1 500 1
+        object r0 0x10 '' 500.100 A 1500.100 B_DONE
+    } >in
+    # most of its time
+    equal "$(shares in)" 'r0 target 100%'
+    {
+        poller 0 1503 3000 1
+        # half of the life, and less
+        object r1 0x20 '' 3000.100 A 4000.100 B 4998.100 C_DONE
+        poller 0 4001 6999 1
+        object r2 0x30 '' 7000.000 A 8000.000 B 9200.000 C_DONE
+        poller 0 8001 9199 1
+    } | merged >>in
+    equal "$(shares in)" 'r0 target 100% (silent 100%)
+r1 target 100% (silent 50%)
+r2 target 100%'
+    # of more than a hundredth of all entries
+    for i in {1..90}; do
+        object "r$((9 + i))" 0x50 '' "$((10000 + 700 * i)).000" A "$((10600 + 700 * i)).000" B_DONE
+    done >>in
+    poller 0 80000 81000 1 >>in
+    poller 0 81000 180000 100 >>in
+    equal "$(shares in | grep -c 'r[0-9][0-9].*silent')" 0
 }
 
 @test "stories say why a reactor did not run" {

@@ -10,7 +10,7 @@
 #include "table.h"
 
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const struct overlaps *overlaps)
+		const struct overlaps *overlaps, bool is_rare)
 {
 	struct share *share = table_put(&shares->map, (uint64_t)group << 32 | type, shares->all, shares->n,
 					shares->cap);
@@ -29,6 +29,8 @@ void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t l
 		share->overlaps[i].life += life;
 		share->overlaps[i].ns += overlaps->parts[i];
 	}
+	share->silent += overlaps->silent;
+	share->rare += is_rare ? overlaps->silent : 0;
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -63,10 +65,26 @@ static double part_of(unsigned __int128 life, unsigned __int128 ns)
 	return life ? (double)ns / (double)life : 0;
 }
 
+/* Whether a row with a hundredth of all time or more has much silence that is not usual. */
+static bool has_much_silence(const struct shares *shares)
+{
+	enum { MUCH = 50 }; /* percent */
+	unsigned __int128 life = 0;
+
+	for (size_t i = 0; i < shares->n; i++)
+		life += shares->all[i].life;
+	for (size_t i = 0; i < shares->n; i++)
+		if (shares->all[i].rare && 100 * shares->all[i].life >= life &&
+		    100 * shares->all[i].rare >= MUCH * shares->all[i].life)
+			return true;
+	return false;
+}
+
 /* The columns of a table. */
 struct columns {
 	struct cells cells;
 	bool layers[LAYERS]; /* which of them it has */
+	bool silent;
 	struct out text;
 };
 
@@ -75,6 +93,7 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 	/* below and unknown are rare: a column of zeros would only make the table wider */
 	for (unsigned layer = 0; layer < LAYERS; layer++)
 		c->layers[layer] = layer != LAYER_BELOW && layer != LAYER_UNKNOWN;
+	c->silent = has_much_silence(shares);
 	for (size_t i = 0; i < shares->n; i++) {
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			c->layers[layer] |= shares->all[i].layers[layer] != 0;
@@ -119,6 +138,8 @@ static void put_head(struct columns *c, const struct shares *shares, struct slic
 			put_part_head(&c->text, spdk_layers[layer]);
 	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
 		put_part_head(&c->text, overlaps_names[part]);
+	if (c->silent)
+		put_part_head(&c->text, "silent");
 	out_char(&c->text, '\n');
 }
 
@@ -134,6 +155,8 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 			put_part(&c->text, spdk_layers[layer], share->life, share->layers[layer]);
 	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
 		put_overlap(&c->text, overlaps_names[part], &share->overlaps[part]);
+	if (c->silent)
+		put_part(&c->text, "silent", share->life, share->rare);
 	out_char(&c->text, '\n');
 }
 
@@ -189,6 +212,7 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		out_char(out, '}');
 		if (shares->has_overlaps)
 			write_overlaps(out, all[i]->overlaps);
+		out_printf(out, ",\"silent\":%.4f", part_of(all[i]->life, all[i]->silent));
 		out_text(out, "}\n");
 	}
 	free(all);

@@ -20,13 +20,15 @@ struct shares {
 			uint64_t count;
 			unsigned __int128 life, ns;
 		} overlaps[OVERLAPS];
+		unsigned __int128 silent,
+			rare; /* ns: silences, and those of lcores that are seldom silent for so long */
 	} * all;
 	size_t n, cap;
 };
 
-/* Adds a request's life and the parts of it, in ns. */
+/* Adds a request's life and the parts of it, in ns. is_rare: as overlaps_silence_is_rare(). */
 void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const struct overlaps *overlaps);
+		const struct overlaps *overlaps, bool is_rare);
 
 /* rows has the texts of the groups and types, and the interval. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);

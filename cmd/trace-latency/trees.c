@@ -140,7 +140,8 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
-	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers, &t->overlaps);
+	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers, &t->overlaps,
+		   overlaps_silence_is_rare(&t->overlaps, &t->spans));
 	t->shared++;
 	t->covered[SPANS_OFFCPUSNOOP] += t->overlaps.covered[OVERLAP_OFF_CPU];
 	t->covered[SPANS_BIOSNOOP] += t->overlaps.covered[OVERLAP_DISK];
@@ -343,7 +344,8 @@ static void forget_file(struct trees *t)
 				  .context = t,
 				  .emit = measure_span,
 				  .entry = see_entry,
-				  .held = t->lcores ? see_held : NULL};
+				  .held = t->lcores ? see_held : NULL,
+				  .has_lcores = t->shares};
 	spans_start(&t->spans);
 }
 

@@ -256,6 +256,12 @@ static bool write_us_if(struct out *out, uint64_t ns)
 	return ns > 0;
 }
 
+static bool write_silent(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_us_if(out, p->overlaps.silent);
+}
+
 static bool write_no_io(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
@@ -343,20 +349,35 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},         {"us", write_first},
-	{"life", write_life},       {"to_reply", write_to_reply},
-	{"source", write_source},   {"lcore", write_lcore},
-	{"id", write_id},           {"value", write_value},
-	{"parent", write_parent},   {"children", write_children},
-	{"owner", write_owner},     {"poller", write_poller},
-	{"io", write_io},           {"states", write_states},
-	{"self", write_self},       {"layers", write_layers},
-	{"off_cpu", write_off_cpu}, {"irq", write_irq},
-	{"disk", write_disk},       {"covered", write_covered},
-	{"no_io", write_no_io},     {"rate_limit", write_rate_limit},
-	{"copy", write_copy},       {"queue", write_queue},
-	{"args", write_args},       {"admin", write_admin},
-	{"open", write_open},       {"cut", write_cut},
+	{"tsc", write_tsc},
+	{"us", write_first},
+	{"life", write_life},
+	{"to_reply", write_to_reply},
+	{"source", write_source},
+	{"lcore", write_lcore},
+	{"id", write_id},
+	{"value", write_value},
+	{"parent", write_parent},
+	{"children", write_children},
+	{"owner", write_owner},
+	{"poller", write_poller},
+	{"io", write_io},
+	{"states", write_states},
+	{"self", write_self},
+	{"layers", write_layers},
+	{"off_cpu", write_off_cpu},
+	{"irq", write_irq},
+	{"disk", write_disk},
+	{"covered", write_covered},
+	{"silent", write_silent},
+	{"no_io", write_no_io},
+	{"rate_limit", write_rate_limit},
+	{"copy", write_copy},
+	{"queue", write_queue},
+	{"args", write_args},
+	{"admin", write_admin},
+	{"open", write_open},
+	{"cut", write_cut},
 	{"torn", write_torn},
 };
 
@@ -550,9 +571,17 @@ static void put_shares(struct out *out, uint64_t life, const uint64_t layers[LAY
 		out_char(out, '-');
 }
 
-/* In parentheses, because these times also count for a layer. */
-static void put_overlap_shares(struct out *out, uint64_t life, const struct overlaps *overlaps)
+/* Whether silence is worth a share in text: lcores with little to do are silent most of the time. */
+static bool is_notable(const struct print *p, unsigned percent)
 {
+	return percent >= 50 && overlaps_silence_is_rare(&p->overlaps, p->spans);
+}
+
+/* In parentheses, because these times also count for a layer. */
+static void put_overlap_shares(const struct print *p, struct out *out, uint64_t life)
+{
+	const struct overlaps *overlaps = &p->overlaps;
+	unsigned silent = percent_of(overlaps->silent, life);
 	const char *before = " (";
 
 	for (unsigned i = 0; i < OVERLAPS; i++) {
@@ -567,6 +596,10 @@ static void put_overlap_shares(struct out *out, uint64_t life, const struct over
 		if (percent)
 			out_u64(out, percent);
 		out_char(out, percent ? '%' : '?');
+		before = " ";
+	}
+	if (is_notable(p, silent)) {
+		put_share(out, before, "silent", silent);
 		before = " ";
 	}
 	out_text(out, before[1] ? "" : ")");
@@ -592,7 +625,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	put_what(p, out, s);
 	put_time(p, out, spans_to_reply(p->spans, s), spans_may_reply_later(p->spans, s));
 	put_shares(out, life, p->self.layers);
-	put_overlap_shares(out, life, &p->overlaps);
+	put_overlap_shares(p, out, life);
 	put_flags(p, out, s);
 }
 

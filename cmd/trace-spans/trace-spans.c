@@ -292,6 +292,7 @@ static void start(struct trace_spans *t)
 	t->spans.states = &t->states;
 	t->spans.context = t;
 	t->spans.emit = print_span;
+	t->spans.has_lcores = true;
 	t->spans.entry = see_entry;
 	t->proofs = (struct proofs){.spans = &t->spans};
 	/* lines of text without a story do not have them */

@@ -64,6 +64,22 @@ static uint64_t within(uint64_t ns, uint64_t life)
 	return (int64_t)ns < 0 ? 0 : smaller(ns, life);
 }
 
+/* The longest silence between its entries, or since the last one if it is open. */
+static void measure_silence(struct overlaps *overlaps, const struct spans *spans, const struct span *s, uint64_t until)
+{
+	const struct span_state *last = &s->states[s->n - 1];
+	uint64_t since = 0;
+
+	overlaps->silent = s->silent;
+	overlaps->lcore = s->silent_lcore;
+	if (spans->has_lcores && until > s->last)
+		since = lcores_silence(&spans->lcores, last->lcore, last->ns, until);
+	if (since <= s->silent)
+		return;
+	overlaps->silent = since;
+	overlaps->lcore = last->lcore;
+}
+
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s)
 {
 	uint64_t last = spans_until(spans, s), life = last - s->first, *parts = overlaps->parts;
@@ -75,6 +91,12 @@ void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, cons
 		overlaps->known[i] = spans->recordings[overlaps_tools[i]].any;
 		overlaps->covered[i] = spans_covers(spans, s, overlaps_tools[i]);
 	}
+	measure_silence(overlaps, spans, s, last);
+}
+
+bool overlaps_silence_is_rare(const struct overlaps *overlaps, const struct spans *spans)
+{
+	return overlaps->silent && lcores_is_rare(&spans->lcores, overlaps->lcore, overlaps->silent);
 }
 
 void overlaps_free(struct overlaps *overlaps)

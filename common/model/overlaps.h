@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What held up a span, from lines of other tools. These are parts of its life but not layers: they overlap the layers,
- * and their sum means nothing.
+ * What held up a span: what lines of other tools show, and the silence of its lcore. These are parts of its life but
+ * not layers: they overlap the layers, and their sum means nothing.
  */
 #ifndef OVERLAPS_H
 #define OVERLAPS_H
@@ -25,6 +25,9 @@ struct overlaps {
 	uint64_t parts[OVERLAPS]; /* ns, each at most the life */
 	/* whether the tool has written lines so far, and whether they cover the life: if not, it may be more */
 	bool known[OVERLAPS], covered[OVERLAPS];
+	/* ns, at most the life: the longest silence of its lcore, and that one in spans.lcores; see spans.has_lcores */
+	uint64_t silent;
+	uint32_t lcore;
 	struct overlaps_disk {
 		uint64_t begin, end;
 	} * disks;
@@ -32,6 +35,9 @@ struct overlaps {
 };
 
 void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, const struct span *s);
+
+/* Whether the lcore is seldom silent for so long: else it may just have had nothing to do. */
+bool overlaps_silence_is_rare(const struct overlaps *overlaps, const struct spans *spans);
 
 void overlaps_free(struct overlaps *overlaps);
 

@@ -30,7 +30,8 @@ struct disk_io {
 struct span_state {
 	uint64_t ns; /* its start */
 	uint32_t state;
-	uint32_t order; /* position of its entry in the trace; wraps around at 2^32 */
+	/* of its entry, as in struct lcores_moment; lcore, entry: only if spans.has_lcores */
+	uint32_t order, lcore, entry;
 };
 
 struct span {
@@ -57,6 +58,9 @@ struct span {
 	 * both modulo 2^64. So the cost of a reactor's line does not depend on the number of open spans.
 	 */
 	uint64_t held[REACTORS_KINDS], held_before[REACTORS_KINDS];
+	/* ns: the longest silence between two of its entries, and its lcore, in spans.lcores; 0: none */
+	uint64_t silent;
+	uint32_t silent_lcore;
 	struct disk_io disk; /* below a bdev I/O */
 	struct io_args io;
 	struct span_state *states;

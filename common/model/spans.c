@@ -346,11 +346,28 @@ static void move_to(struct spans *spans, struct span *s, const struct traceline 
 		s->held_before[i] = reactor ? reactor->held[i] : 0;
 }
 
+/* Keeps the longest silence since the last entry. */
+static void add_silence(struct spans *spans, struct span *s, uint64_t ns)
+{
+	const struct span_state *before = &s->states[s->n - 1];
+	uint64_t silence = lcores_silence(&spans->lcores, before->lcore, before->ns, ns);
+
+	if (silence <= s->silent)
+		return;
+	s->silent = silence;
+	s->silent_lcore = before->lcore;
+}
+
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
 		      uint32_t state)
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
+	struct span_state new = {ns, state, spans->lines, spans->lcore, 0};
 
+	if (spans->lcore != MAP_NONE)
+		new.entry = spans->lcores.all[spans->lcore].entries - 1;
+	if (s->n && spans->has_lcores)
+		add_silence(spans, s, ns);
 	if (s->n == SPANS_STATES) {
 		/* the current state is worth more than the one before it */
 		s->n--;
@@ -359,7 +376,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	move_to(spans, s, line);
 	disks_close(&spans->disks, s);
 	s->states = mem_room(s->states, s->n, &s->cap);
-	s->states[s->n++] = (struct span_state){.ns = ns, .state = state, .order = spans->lines};
+	s->states[s->n++] = new;
 	s->last = ns;
 	s->expected = false;
 	s->torn |= is_torn(line, text);
@@ -600,6 +617,12 @@ static void hold(struct spans *spans, struct reactor *reactor, struct reactors_i
 	}
 }
 
+/* Whether a line is of another tool than trace-dump: no lcore wrote it. */
+static bool is_live(const struct traceline *line)
+{
+	return !line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint));
+}
+
 /* A line about no object: it may be from another tool than trace-dump. */
 static const char *see_other(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
@@ -735,6 +758,7 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 		spans->late++;
 		return NULL;
 	}
+	spans->current = s;
 	starts = change.event == LIFECYCLE_STARTS;
 	before = s->n ? s->states[s->n - 1].state : MAP_NONE;
 	add_state(spans, s, line, text, ns, state);
@@ -760,7 +784,15 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 		return error;
 	advance(spans, ns);
 	spans->lines++;
-	return line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
+	spans->lcore = MAP_NONE;
+	spans->current = NULL;
+	if (spans->has_lcores && !is_live(line))
+		spans->lcore = lcores_add(&spans->lcores, line, ns);
+	error = line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
+	if (spans->who && spans->lcore != MAP_NONE)
+		lcores_keep(&spans->lcores, spans->lcore, spans->lines,
+			    spans->who(spans->context, spans->current, line));
+	return error;
 }
 
 bool spans_is_open(const struct spans *spans, const struct span *s)
@@ -821,6 +853,7 @@ void spans_free(struct spans *spans)
 	map_free(&spans->writes);
 	intern_free(&spans->sources);
 	free(spans->by_source);
+	lcores_free(&spans->lcores);
 	reactors_free(&spans->reactors);
 	disks_free(&spans->disks);
 	admin_free(&spans->admin);

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lcores.h"
+
+#include <stdlib.h>
+
+#include "count.h"
+#include "number.h"
+#include "search.h"
+#include "table.h"
+
+/* Of a silence in ns: 0 to 64. */
+static unsigned bits_of(uint64_t ns)
+{
+	return ns ? 64 - __builtin_clzll(ns) : 0;
+}
+
+/* A silence hides shorter ones that came before it. */
+static void add_silence(struct lcore *lcore, uint64_t end, uint64_t ns)
+{
+	size_t n = lcore->num_silences;
+
+	lcore->lengths[bits_of(ns)].n++;
+	lcore->lengths[bits_of(ns)].ns += ns;
+	while (n && lcore->silences[n - 1].ns <= ns)
+		n--;
+	n -= n == LCORES_SILENCES;
+	lcore->silences = mem_room(lcore->silences, n, &lcore->cap_silences);
+	lcore->silences[n] = (struct lcores_silence){end, ns};
+	lcore->num_silences = n + 1;
+}
+
+static struct lcore *find_lcore(struct lcores *l, const struct traceline *line, uint64_t number)
+{
+	uint64_t key = traceline_in_source(line, number);
+	size_t n = l->n;
+	struct lcore *lcore;
+
+	if (n == LCORES_MAX && map_get(&l->map, key) == MAP_NONE)
+		return NULL;
+	lcore = table_put(&l->map, key, l->all, l->n, l->cap);
+	if (l->n == n)
+		return lcore;
+	lcore->number = number;
+	if (line->source.p)
+		lcore->source = mem_slice(line->source);
+	return lcore;
+}
+
+static struct lcore *lcore_of(struct lcores *l, const struct traceline *line)
+{
+	uint64_t number = line->lcore.p[0] - '0';
+	struct lcore *lcore;
+	uint32_t *recent;
+
+	if (line->lcore.n > 1 && !number_decimal(line->lcore, &number))
+		number = 0;
+	recent = &l->recent[number % COUNT(l->recent)];
+	lcore = *recent < l->n ? &l->all[*recent] : NULL;
+	if (lcore && lcore->number == number && slice_equal(lcore->source, line->source))
+		return lcore;
+	lcore = find_lcore(l, line, number);
+	if (lcore)
+		*recent = lcore - l->all;
+	return lcore;
+}
+
+uint32_t lcores_add(struct lcores *l, const struct traceline *line, uint64_t ns)
+{
+	struct lcore *lcore = lcore_of(l, line);
+
+	if (!lcore) {
+		l->dropped++;
+		return MAP_NONE;
+	}
+	if (!lcore->entries++)
+		lcore->first = lcore->last = ns;
+	if (ns > lcore->last)
+		add_silence(lcore, ns, ns - lcore->last);
+	lcore->last = ns > lcore->last ? ns : lcore->last;
+	return lcore - l->all;
+}
+
+static struct lcores_sum *find_sum(const struct lcores_sums *sums, uint32_t who)
+{
+	for (size_t i = 0; i < sums->n; i++)
+		if (sums->all[i].who == who)
+			return &sums->all[i];
+	return NULL;
+}
+
+static struct lcores_sum *append_sum(struct lcores_sums *sums, struct lcores_sum sum)
+{
+	sums->all = mem_room(sums->all, sums->n, &sums->cap);
+	sums->all[sums->n] = sum;
+	return &sums->all[sums->n++];
+}
+
+static void add_to(struct lcores_sums *sums, uint32_t who, uint32_t entries, uint64_t ns)
+{
+	struct lcores_sum *sum = sums->latest < sums->n ? &sums->all[sums->latest] : NULL;
+
+	if (!sum || sum->who != who)
+		sum = find_sum(sums, who);
+	if (!sum)
+		sum = append_sum(sums, (struct lcores_sum){.who = who});
+	sums->latest = sum - sums->all;
+	sum->entries += entries;
+	sum->ns += ns;
+}
+
+/* If there are too many sums, a new one takes the place of another. */
+static void add_to_lcore(struct lcore *lcore, uint32_t who, uint64_t ns)
+{
+	struct lcores_sums *sums = &lcore->sums;
+
+	if (sums->n == LCORES_WHO && !find_sum(sums, who)) {
+		lcore->replaced = (lcore->replaced + 1) % LCORES_WHO;
+		sums->all[lcore->replaced] = (struct lcores_sum){.who = who};
+	}
+	add_to(sums, who, 1, ns);
+}
+
+enum { BLOCKS = LCORES_KEPT / LCORES_BLOCK + 1 };
+
+static struct lcores_block *block_of(const struct lcore *lcore, uint64_t number)
+{
+	return &lcore->blocks[number % BLOCKS];
+}
+
+/* Starts a block of entries with a copy of the sums before it. */
+static void start_block(struct lcore *lcore, uint64_t number)
+{
+	struct lcores_block *block;
+
+	if (lcore->num_blocks < BLOCKS)
+		table_at(lcore->blocks, lcore->num_blocks, lcore->cap_blocks, number);
+	block = block_of(lcore, number);
+	block->longest = (struct lcores_longest){};
+	block->sums.n = 0;
+	for (size_t i = 0; i < lcore->sums.n; i++)
+		append_sum(&block->sums, lcore->sums.all[i]);
+}
+
+/* The entry with this number: the first one has 0. */
+static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
+{
+	return &lcore->kept[number % LCORES_KEPT];
+}
+
+static void find_longer(struct lcores_longest *longest, uint64_t ns, uint32_t who)
+{
+	if (ns > longest->ns)
+		*longest = (struct lcores_longest){ns, who};
+}
+
+void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who)
+{
+	struct lcore *lcore = &l->all[index];
+	uint64_t number = lcore->num_kept++, ns;
+
+	if (number % LCORES_BLOCK == 0)
+		start_block(lcore, number / LCORES_BLOCK);
+	if (number < LCORES_KEPT)
+		lcore->kept = mem_room(lcore->kept, number, &lcore->cap_kept);
+	ns = number ? lcore->last - entry_of(lcore, number - 1)->ns : 0;
+	*entry_of(lcore, number) = (struct lcores_entry){lcore->last, order, who};
+	add_to_lcore(lcore, who, ns);
+	find_longer(&block_of(lcore, number / LCORES_BLOCK)->longest, ns, who);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The longest silence that ended between two times. The latest ones are usually enough. */
+static uint64_t past_silence(const struct lcore *lcore, uint64_t from, uint64_t to)
+{
+	const struct lcores_silence *end = lcore->silences + lcore->num_silences, *first = end;
+	uint64_t begin, longest;
+
+	while (first > lcore->silences && first[-1].end > from)
+		first--;
+	if (first == end || first->end > to)
+		return 0;
+	begin = first->end - first->ns;
+	longest = first->end - later(begin, from);
+	/* all others began after it */
+	return begin < from && first + 1 < end ? later(longest, first[1].ns) : longest;
+}
+
+uint64_t lcores_silence(const struct lcores *l, uint32_t index, uint64_t from, uint64_t to)
+{
+	const struct lcore *lcore;
+	uint64_t since;
+
+	if (index == MAP_NONE)
+		return 0;
+	lcore = &l->all[index];
+	since = later(lcore->last, from);
+	return later(past_silence(lcore, from, to), to > since ? to - since : 0);
+}
+
+bool lcores_is_rare(const struct lcores *l, uint32_t index, uint64_t ns)
+{
+	struct lcores_length longer = {};
+	const struct lcore *lcore;
+
+	if (index == MAP_NONE)
+		return false;
+	lcore = &l->all[index];
+	for (unsigned bits = bits_of(ns); bits < COUNT(lcore->lengths); bits++) {
+		longer.n += lcore->lengths[bits].n;
+		longer.ns += lcore->lengths[bits].ns;
+	}
+	return longer.n <= lcore->entries / 100 && longer.ns <= (lcore->last - lcore->first) / 2;
+}
+
+/* Whether a comes before b in the trace. */
+static bool is_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/* Adds the entries of these numbers. */
+static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
+			 struct lcores_longest *longest)
+{
+	for (uint64_t i = from; i < to; i++) {
+		const struct lcores_entry *entry = entry_of(lcore, i);
+		uint64_t ns = entry->ns - entry_of(lcore, i - 1)->ns;
+
+		add_to(sums, entry->who, 1, ns);
+		find_longer(longest, ns, entry->who);
+	}
+}
+
+/* Adds the entries of these blocks. */
+static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
+			struct lcores_longest *longest)
+{
+	const struct lcores_sums *before = &block_of(lcore, from)->sums, *after = &block_of(lcore, to)->sums;
+
+	for (size_t i = 0; i < after->n; i++) {
+		struct lcores_sum sum = after->all[i];
+		const struct lcores_sum *start = i < before->n ? &before->all[i] : NULL;
+
+		/* a sum that was replaced in the meantime started again */
+		if (start && start->who == sum.who && start->entries <= sum.entries && start->ns <= sum.ns) {
+			sum.entries -= start->entries;
+			sum.ns -= start->ns;
+		}
+		if (sum.entries)
+			add_to(sums, sum.who, sum.entries, sum.ns);
+	}
+	for (uint64_t i = from; i < to; i++)
+		find_longer(longest, block_of(lcore, i)->longest.ns, block_of(lcore, i)->longest.who);
+}
+
+/* Reads the entries of these numbers, of which the one before the first is kept. */
+static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, uint64_t until, struct lcores_work *work)
+{
+	uint64_t first = (from + LCORES_BLOCK - 1) / LCORES_BLOCK, last = to / LCORES_BLOCK;
+	struct lcores_longest longest = {};
+	struct lcores_sum *sum;
+
+	/* the block of the next entry has not started yet */
+	last -= to == lcore->num_kept && to % LCORES_BLOCK == 0;
+	if (first < last) {
+		read_entries(lcore, from, first * LCORES_BLOCK, &work->sums, &longest);
+		read_blocks(lcore, first, last, &work->sums, &longest);
+		read_entries(lcore, last * LCORES_BLOCK, to, &work->sums, &longest);
+	} else {
+		read_entries(lcore, from, to, &work->sums, &longest);
+	}
+	work->silence = until > entry_of(lcore, to - 1)->ns ? until - entry_of(lcore, to - 1)->ns : 0;
+	if (longest.ns <= work->silence)
+		return;
+	work->silence = longest.ns;
+	sum = find_sum(&work->sums, longest.who);
+	if (sum)
+		sum->ns -= longest.ns;
+}
+
+/* The number of the first kept entry from a place in the trace on. */
+static uint64_t number_at(const struct lcore *lcore, uint64_t oldest, uint32_t order)
+{
+	return oldest +
+	       search_first(i, lcore->num_kept - oldest, !is_before(entry_of(lcore, oldest + i)->order, order));
+}
+
+static uint64_t number_of(const struct lcore *lcore, const struct lcores_moment *at)
+{
+	return lcore->num_kept - (uint32_t)(lcore->num_kept - at->entry);
+}
+
+void lcores_work(const struct lcores *l, const struct lcores_moment *from, const struct lcores_moment *to,
+		 struct lcores_work *work)
+{
+	const struct lcore *lcore;
+	uint64_t oldest, first, end;
+
+	work->entries = work->read = work->silence = work->sums.n = 0;
+	if (from->lcore == MAP_NONE)
+		return;
+	lcore = &l->all[from->lcore];
+	oldest = lcore->num_kept > LCORES_KEPT ? lcore->num_kept - LCORES_KEPT : 0;
+	first = number_of(lcore, from) + 1;
+	end = to->lcore == from->lcore ? number_of(lcore, to) : number_at(lcore, oldest, to->order);
+	work->entries = end > first ? end - first : 0;
+	first = later(first, oldest + 1);
+	work->read = end > first ? end - first : 0;
+	if (end >= first)
+		read_range(lcore, first, end, to->ns, work);
+	/* entries that are not kept */
+	work->silence = later(work->silence, past_silence(lcore, from->ns, to->ns));
+}
+
+void lcores_work_free(struct lcores_work *work)
+{
+	free(work->sums.all);
+}
+
+void lcores_free(struct lcores *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct lcore *lcore = &l->all[i];
+
+		for (size_t k = 0; k < lcore->num_blocks; k++)
+			free(lcore->blocks[k].sums.all);
+		free(lcore->blocks);
+		free(lcore->kept);
+		free(lcore->silences);
+		free(lcore->sums.all);
+		free((char *)lcore->source.p);
+	}
+	free(l->all);
+	map_free(&l->map);
+	*l = (struct lcores){};
+}
