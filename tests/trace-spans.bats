@@ -715,18 +715,70 @@ L
        0.000     0       1.000 x            TCP_REQ_NEW              r0                  -     -
        0.100     0       1.100 x            TCP_REQ_NEED_BUFFER      r0              0.100     -
       20.000 *   0      21.100 x            TCP_REQ_TX_H_TO_C        r0             20.100     -
-               lcore 0 wrote nothing for 19.600 us
                waited for a buffer while 2 others did
                3 requests had a buffer, 2 of them of 10.0.0.1:9/2
+               lcore 0 wrote nothing for 19.600 us, else 1 entry: 1 of x
       20.000 *   0      41.100 x            TCP_REQ_RDY_TO_EXECUTE   r0             40.100     -
-               lcore 0 wrote nothing for 11.100 us
                the connection received 3 other PDUs meanwhile
+               lcore 0 wrote nothing for 11.100 us, else 1 entry: 1 of x
        0.100     0      41.200 -            SOCK_REQ_QUEUE           s0(r0)              -     - ctx=0x10
       29.800 *   0      71.000 -            SOCK_REQ_PEND            s0(r0)         29.800     - ctx=0x10
                queued after 1 other on the socket
+               lcore 0 wrote nothing for 28.800 us, else 1 entry: 1 of x
        0.100     0      71.100 -            SOCK_REQ_COMPLETE        s0(r0)         29.900     - ctx=0x10
        0.100     0      71.200 x            TCP_REQ_COMPLETED        r0             70.200     -
 L
+}
+
+# The waits of a span, one to a line.
+waits() { # ID FILE
+    trace-spans -q -j --waits -k id="$1" "$2" | sed 's/.*"waits":\[//; s/\],"args.*//; s/},{/}\n{/g; s/\]}$//; s/\],"open":true}//'
+}
+
+@test "a wait says what its lcore wrote meanwhile, and for whom" {
+    {
+        object r0 0x10 '"poller":"t300","owner":"10.0.0.1:5 qid:1"' 100.000 TCP_REQ_NEW 110.000 TCP_REQ_RDY_TO_EXECUTE 500.000 TCP_REQ_EXECUTED 510.000 TCP_REQ_COMPLETED
+        # what a request starts is for its connection, whatever its owner
+        object r1 0x20 '"poller":"t301","owner":"10.0.0.2:6 qid:2"' 120.000 TCP_REQ_NEW 130.000 TCP_REQ_EXECUTING 150.000 TCP_REQ_EXECUTED
+        object i1 0x30 '"related":"r1","args":{"ctx":"0x20"},"poller":"b260","owner":"bdev_Null0"' 135.000 BDEV_IO_START 140.000 BDEV_IO_DONE
+        object i2 0x40 '"poller":"b261","owner":"bdev_Null1"' 160.000 BDEV_IO_START 165.000 BDEV_IO_DONE
+        echo '{"tsc":1,"us":166.000,"lcore":0,"tpoint":"SOME_EVENT"}'
+        poller 0 170 170 1
+        poller 0 480 480 1
+        # another lcore, and another tool
+        poller 1 105 500 5
+        off 400.000 0 200.000
+    } | merged >in
+    equal "$(waits r0 in)" '{"us":390.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
+    equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
+        '               lcore 0 wrote nothing for 310.000 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
+    # without the silence; none of its own is among them
+    grep -v -e '"us":480.000,"lcore":0' -e OFF_CPU in | sed 's/"us":500.000,"lcore":0/"us":180.000,"lcore":0/' | merged >busy
+    equal "$(trace-spans -q -s -k id=r0 busy | grep -A 1 '^ *70.000 \*' | tail -n 1)" \
+        '               lcore 0 wrote 9 entries meanwhile: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 1 of t9, 1 of others'
+    # only children of requests have no waits: they are in those of the root
+    equal "$(trace-spans -q -a -j --waits in | jq -r 'select(.parent and .waits) | .id')" ''
+    equal "$(trace-spans -q -j --waits in | jq -r 'select(.waits) | .id' | tr '\n' ' ')" 'r1 i2 r0 '
+    # in flight: until the end
+    { cat in; poller 0 600 600 1; } >longer
+    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+}
+
+@test "of a wait with very many entries, the latest are told apart, and the others counted" {
+    long() { # CONNECTIONS
+        entry 1.000 A r0 - 0x10
+        # a silence, and 80000 entries after it
+        awk -v n="$1" 'BEGIN { for (i = 0; i < 80000; i++)
+            printf "{\"tsc\":1,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"POLL\",\"poller\":\"t%d\"}\n", 50000 + i, i < 79000 ? i % 4 : 10 + i % n }'
+        entry 130000.000 B_DONE r0 129999.000 0x10
+    }
+    long 100 >in
+    equal "$(waits r0 in)" '{"us":129999.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
+    equal "$(trace-spans -s in | tail -n 1)" \
+        '               lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
+    # of more than an lcore has sums for, some are others
+    long 500 >in
+    trace-spans -s in | tail -n 1 | grep -qE '80000 entries meanwhile, of the latest 65534: .*, [0-9]{5} of others$'
 }
 
 @test "the entries of stories are lines of trace-join -s" {
@@ -736,7 +788,7 @@ L
     # columns get wider later in one of them
     trace-join -s -l lifetimes lines | tr -s ' ' >text
     # after the time before it and the mark
-    trace-join -j -l lifetimes lines | trace-spans -q -s | grep -E '^.{8}\.[0-9]{3} [ *] ' | cut -c 15- | tr -s ' ' >entries
+    trace-join -j -l lifetimes lines | trace-spans -q -s | grep -E '^.{8}\.[0-9]{3} [ *] ' | grep -v 'no entry since$' | cut -c 15- | tr -s ' ' >entries
     run -1 grep -vxFf text entries
     # every entry of a request, and none twice
     equal "$(grep -c ' r[0-9]' entries)" "$(grep -c '"id":"r' lines)"
@@ -857,7 +909,7 @@ parts() {
                  0     300.000 preempted by stress-ng (77) for 180.000 us
                  0     310.000 disk nvme0n1 for 200.000 us
      218.000 *   0     320.000 -            BDEV_IO_DONE             i0            219.000     -
-               lcore 0 wrote nothing for 218.000 us
+               lcore 0 wrote nothing meanwhile
       10.000     0     330.000 -            TCP_REQ_COMPLETED        r0            230.000     -
 L
     # beside the layers, which add up to the life without them
@@ -866,7 +918,7 @@ L
     equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
     # without the lines: nothing of it
     grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without
-    equal "$(trace-spans -j without)" "${output%%,\"off_cpu*},\"silent\":218.000}"
+    equal "$(trace-spans -j without)" "${output%%,\"off_cpu*},\"silent${output#*,\"silent}"
 }
 
 # Entries without an object, every US microseconds from FROM to TO.
@@ -1002,10 +1054,11 @@ L
         off 300.000 0 180.000
         entry 400.000 TCP_REQ_NEW r1 - 0x20
     } >in
-    status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 2"
+    status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 3"
     diff - <(echo "$output") <<'L'
                  0     300.000 preempted by stress-ng (77) for 180.000 us
      300.000 * no entry since
+               lcore 0 wrote nothing for 300.000 us, else 1 entry: 1 of TCP
 L
     equal "$(parts -q -j -k id=r0 in)" '["r0",180,null,null]'
     # the trace ends with its latest entry, unless the reactor has not run since
@@ -1022,7 +1075,7 @@ L
     diff - <(echo "$output") <<'L'
                  0     300.000 preempted by stress-ng (77) for 190.000 us
      200.000 * no entry since
-               lcore 0 wrote nothing for 200.000 us
+               lcore 0 wrote nothing meanwhile
 L
     # gaps are compared with the age, from a creation before the first line until the end
     { entry 100.000 TCP_REQ_NEED_BUFFER r0 30.000 0x10; entry 110.000 TCP_REQ_HAVE_BUFFER r0 40.000 0x10; entry 500.000 A x0 - 0x20; } >age
@@ -1033,6 +1086,7 @@ L
       30.000     0     100.000 -            TCP_REQ_NEED_BUFFER      r0
       10.000     0     110.000 -            TCP_REQ_HAVE_BUFFER      r0
      390.000 * no entry since
+               lcore 0 wrote nothing for 390.000 us, else 1 entry: 1 of A
        500.000        0.000 x0       -           - -                   - -
        0.000     0     500.000 -            A                        x0
 L

@@ -4,7 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "number.h"
+#include "count.h"
+#include "search.h"
 #include "table.h"
 
 /* Connections that find_most() visits per returned buffer, on average. */
@@ -20,12 +21,20 @@ static bool is_queued(const struct causes *c, uint32_t state)
 	return state != MAP_NONE && spans_tpoint(c->spans, state)->kind == SPDK_SOCKET_WRITE;
 }
 
-static struct causes_lcore *lcore_of(struct causes *c, const struct traceline *line)
+static void free_area(void *tool)
 {
-	uint64_t number = 0;
+	struct causes_span *area = tool;
 
-	number_decimal(line->lcore, &number);
-	return table_put(&c->lcores, traceline_in_source(line, number), c->last, c->num_lcores, c->cap_lcores);
+	free(area->facts);
+	free(area->entries);
+	*area = (struct causes_span){};
+}
+
+void causes_start(struct causes *c, struct spans *spans, struct connections *connections)
+{
+	*c = (struct causes){.spans = spans, .connections = connections};
+	spans->tool_size = sizeof(struct causes_span);
+	spans->free_tool = free_area;
 }
 
 /* The counts of a connection; NULL: it is not known, since a poller alone may be that of several. */
@@ -36,30 +45,32 @@ static struct causes_connection *counts_of(struct causes *c, uint32_t connection
 	return table_at(c->counts, c->num_counts, c->cap_counts, connection);
 }
 
-static bool receives_pdu(const struct causes *c, const struct traceline *line)
+/* Most tracepoints are found by their lengths. */
+static const struct spdk_tpoint *tpoint_of(struct causes *c, struct slice name)
 {
-	const struct spdk_tpoint *tpoint = spans_tpoint_of(c->spans, line->tpoint);
+	uint32_t *recent = &c->recent[name.n % COUNT(c->recent)];
+	const struct intern *states = c->spans->states;
+
+	if (*recent >= states->n || !slice_equal(states->all[*recent], name)) {
+		spans_tpoint_of(c->spans, name);
+		*recent = intern_get(states, name);
+	}
+	return spans_tpoint(c->spans, *recent);
+}
+
+static bool receives_pdu(struct causes *c, const struct traceline *line)
+{
+	const struct spdk_tpoint *tpoint = tpoint_of(c, line->tpoint);
 	uint64_t state;
 
 	return tpoint->kind == SPDK_QPAIR_RECEIVE && traceline_number(traceline_arg(line, tpoint->state), &state) &&
 	       state == SPDK_HAS_PDU;
 }
 
-void causes_see(struct causes *c, const struct traceline *line, uint64_t ns)
+static void count_pdu(struct causes *c, const struct traceline *line, uint32_t connection)
 {
-	struct causes_connection *counts;
-	struct causes_lcore *lcore;
-	size_t arg;
+	struct causes_connection *counts = counts_of(c, connection);
 
-	/* a line of another tool: no lcore wrote it */
-	if (!line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint)))
-		return;
-	lcore = lcore_of(c, line);
-	lcore->silence = lcore->last && ns > lcore->last ? ns - lcore->last : 0;
-	lcore->last = ns > lcore->last ? ns : lcore->last;
-	if (!receives_pdu(c, line))
-		return;
-	counts = counts_of(c, connections_find(c->connections, line, &arg));
 	if (!counts)
 		counts = counts_of(c, connections_qpair(c->connections, line, line->object_value));
 	if (counts)
@@ -75,15 +86,16 @@ static void leave(struct causes *c, const struct span *s, uint32_t state)
 		counts->queued -= counts->queued > 0;
 }
 
-/* Sets others to the number that were already waiting or queued. */
-static void enter(struct causes *c, const struct span *s, uint32_t state, struct causes_entry *entry)
+/* Notes the number of those that were already waiting or queued. */
+static void enter(struct causes *c, const struct span *s, uint32_t state, struct causes_fact *fact)
 {
 	struct causes_connection *counts = counts_of(c, s->connection);
 
 	if (waits_for_buffer(c, state))
-		entry->others = c->waiting++;
+		fact->others = c->waiting++;
 	if (is_queued(c, state) && counts)
-		entry->others = counts->queued++;
+		fact->others = counts->queued++;
+	fact->pdus = counts ? counts->pdus : 0;
 }
 
 /* With many connections, c->most may be out of date for a while: this bounds the cost of the search. */
@@ -98,15 +110,15 @@ static void find_most(struct causes *c)
 			c->most = i;
 }
 
-static void get_buffer(struct causes *c, struct span *s, struct causes_entry *entry)
+static void get_buffer(struct causes *c, struct span *s, struct causes_fact *fact)
 {
 	struct causes_connection *counts = counts_of(c, s->connection);
 
 	if (!counts || causes_of(s)->has_buffer)
 		return;
-	entry->holders = c->holders;
-	entry->holder = c->most;
-	entry->held = c->counts[c->most].holders;
+	fact->holders = c->holders;
+	fact->holder = c->most;
+	fact->held = c->counts[c->most].holders;
 	causes_of(s)->has_buffer = true;
 	c->holders++;
 	counts->holders++;
@@ -125,27 +137,238 @@ static void return_buffer(struct causes *c, const struct span *s)
 		find_most(c);
 }
 
-void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		  struct causes_entry *entry)
+static bool is_connection(const struct causes *c, uint32_t number)
+{
+	return number < c->connections->n && c->connections->all[number].kind < CONNECTION_OWNER;
+}
+
+/* In the result of causes_who(): a number in words. */
+static const uint32_t WORD = 1U << 31;
+
+/* Names are for terminals. */
+static uint32_t word_of(struct causes *c, struct slice tpoint)
+{
+	const char *end = memchr(tpoint.p, '_', tpoint.n);
+
+	c->text.fd = OUT_MEMORY;
+	c->text.len = 0;
+	out_visible(&c->text, end ? slice_between(tpoint.p, end) : tpoint);
+	return WORD | intern_add(&c->words, out_contents(&c->text));
+}
+
+/* Whom the entries of a span are for, by its first one. */
+static uint32_t who_of_span(struct causes *c, const struct span *s)
+{
+	uint32_t above = s->parent ? causes_of(s->parent)->who : MAP_NONE;
+
+	if (above != MAP_NONE && is_connection(c, above))
+		return above;
+	return s->connection != MAP_NONE ? s->connection : word_of(c, c->spans->states->all[s->states[0].state]);
+}
+
+uint32_t causes_who(struct causes *c, struct span *s, const struct traceline *line)
+{
+	uint32_t connection;
+	size_t arg;
+
+	if (s) {
+		/* a request holds its buffer until it ends */
+		if (s->expected && causes_of(s)->has_buffer)
+			return_buffer(c, s);
+		return causes_of(s)->who;
+	}
+	connection = connections_find(c->connections, line, &arg);
+	if (receives_pdu(c, line))
+		count_pdu(c, line, connection);
+	return connection == MAP_NONE ? word_of(c, line->tpoint) : connection;
+}
+
+struct slice causes_who_name(struct causes *c, uint32_t who)
+{
+	return who & WORD ? c->words.all[who & ~WORD] : connections_name(c->connections, who)->name;
+}
+
+/* Whether something is counted while an object is in a state. */
+static bool has_fact(const struct causes *c, uint32_t state)
+{
+	const struct spdk_tpoint *tpoint;
+
+	if (state == MAP_NONE)
+		return false;
+	tpoint = spans_tpoint(c->spans, state);
+	return tpoint->layer == LAYER_BUFFER || tpoint->layer == LAYER_HOST || tpoint->kind == SPDK_SOCKET_WRITE;
+}
+
+/* The fact about the state with this index, if it is the latest one. */
+static struct causes_fact *latest_fact(const struct span *s, size_t state)
+{
+	const struct causes_span *area = causes_of(s);
+
+	if (!area->num_facts || area->facts[area->num_facts - 1].state != state)
+		return NULL;
+	return &area->facts[area->num_facts - 1];
+}
+
+static struct causes_fact *add_fact(const struct span *s, size_t state)
+{
+	struct causes_span *area = causes_of(s);
+	/* in a span of SPANS_STATES states, each further one replaces the last one */
+	struct causes_fact *fact = latest_fact(s, state);
+
+	if (!fact) {
+		area->facts = mem_room(area->facts, area->num_facts, &area->cap_facts);
+		fact = &area->facts[area->num_facts++];
+	}
+	*fact = (struct causes_fact){.state = state};
+	return fact;
+}
+
+static void complete_fact(struct causes *c, struct span *s, uint32_t before)
 {
 	const struct causes_connection *counts = counts_of(c, s->connection);
+	struct causes_fact *fact = latest_fact(s, s->n - 2), none = {};
 
-	entry->silence = lcore_of(c, line)->silence;
 	leave(c, s, before);
+	/* it was replaced */
+	fact = fact ? fact : &none;
+	fact->received = counts ? counts->pdus - fact->pdus : 0;
 	if (waits_for_buffer(c, before))
-		get_buffer(c, s, entry);
-	enter(c, s, s->states[s->n - 1].state, entry);
-	/* a request holds its buffer until it ends */
-	if (!spans_is_open(c->spans, s))
-		return_buffer(c, s);
-	if (counts)
-		entry->pdus = counts->pdus;
+		get_buffer(c, s, fact);
+}
+
+void causes_store(struct causes *c, struct span *s, uint32_t before)
+{
+	uint32_t state = s->states[s->n - 1].state;
+
+	if (before == MAP_NONE) {
+		causes_of(s)->num_facts = 0;
+		causes_of(s)->who = who_of_span(c, s);
+	}
+	if (has_fact(c, before))
+		complete_fact(c, s, before);
+	if (has_fact(c, state))
+		enter(c, s, state, add_fact(s, s->n - 1));
 }
 
 void causes_end(struct causes *c, const struct span *s)
 {
 	leave(c, s, s->states[s->n - 1].state);
 	return_buffer(c, s);
+}
+
+/* The state that a span was in before a place in the trace; SIZE_MAX: it had not started. */
+static size_t state_before(const struct span *s, uint32_t order)
+{
+	return search_first(i, s->n, (int32_t)(s->states[i].order - order) >= 0) - 1;
+}
+
+/* The innermost span that is open, as far as the one that started last is. */
+static const struct span *innermost(const struct spans *spans, const struct span *s)
+{
+	const struct span *open = s;
+
+	while (open) {
+		s = open;
+		open = NULL;
+		for (const struct span *child = s->child; child; child = child->next)
+			if (spans_is_open(spans, child))
+				open = child;
+	}
+	return s;
+}
+
+/* The span that waited: the one that went on after it, or that started another one then; and the index of its state. */
+static const struct span *waiting_span(const struct causes *c, const struct waits *waits, const struct wait *wait,
+				       size_t *state)
+{
+	const struct span *s;
+
+	if (wait->end == waits->n) {
+		s = innermost(c->spans, waits->root);
+		*state = s->n - 1;
+		return s;
+	}
+	s = waits->entries[wait->end].span;
+	*state = waits->entries[wait->end].state - 1;
+	if (*state != SIZE_MAX)
+		return s;
+	if (s->parent)
+		*state = state_before(s->parent, waits_state(waits, wait->end)->order);
+	return *state == SIZE_MAX ? NULL : s->parent;
+}
+
+static const struct causes_fact *find_fact(const struct span *s, size_t state)
+{
+	const struct causes_span *area = causes_of(s);
+	size_t i = search_first(k, area->num_facts, area->facts[k].state >= state);
+
+	return i < area->num_facts && area->facts[i].state == state ? &area->facts[i] : NULL;
+}
+
+/* PDUs that the connection of a span received while it waited for its data, which the last one had if it came. */
+static uint64_t other_pdus(const struct causes *c, const struct span *s, const struct causes_fact *fact, bool is_open)
+{
+	if (!is_open)
+		return fact->received ? fact->received - 1 : 0;
+	return s->connection < c->num_counts ? c->counts[s->connection].pdus - fact->pdus : 0;
+}
+
+static struct lcores_moment moment_of(const struct span_state *at)
+{
+	return (struct lcores_moment){at->ns, at->order, at->lcore, at->entry};
+}
+
+/* Whether a comes before b. */
+static bool is_longer(const struct lcores_sum *a, const struct lcores_sum *b)
+{
+	return a->ns > b->ns || (a->ns == b->ns && a->entries > b->entries);
+}
+
+static bool has_more(const struct lcores_sum *a, const struct lcores_sum *b)
+{
+	return a->entries > b->entries || (a->entries == b->entries && a->ns > b->ns);
+}
+
+/* There are few. */
+static void sort_sums(struct lcores_sums *sums,
+		      bool (*is_before)(const struct lcores_sum *a, const struct lcores_sum *b))
+{
+	for (size_t i = 1; i < sums->n; i++) {
+		struct lcores_sum sum = sums->all[i];
+		size_t k = i;
+
+		for (; k && is_before(&sum, &sums->all[k - 1]); k--)
+			sums->all[k] = sums->all[k - 1];
+		sums->all[k] = sum;
+	}
+}
+
+void causes_explain(struct causes *c, const struct waits *waits, const struct wait *wait, struct causes_wait *known)
+{
+	struct lcores_moment from, to = {spans_until(c->spans, waits->root), c->spans->lines + 1, MAP_NONE, 0};
+	struct lcores_sums *sums = &c->work.sums;
+	const struct span *s;
+	size_t state;
+
+	*known = (struct causes_wait){
+		.ns = wait->ns, .state = MAP_NONE, .layer = LAYER_UNKNOWN, .lcore = MAP_NONE, .work = &c->work};
+	if (!wait->end)
+		return;
+	from = moment_of(waits_state(waits, wait->end - 1));
+	known->lcore = from.lcore;
+	s = waiting_span(c, waits, wait, &state);
+	if (s) {
+		known->state = s->states[state].state;
+		known->tpoint = spans_tpoint(c->spans, known->state);
+		known->layer = spans_layer(c->spans, s, known->state);
+		known->fact = find_fact(s, state);
+	}
+	if (known->fact && known->tpoint->layer == LAYER_HOST)
+		known->pdus = other_pdus(c, s, known->fact, wait->end == waits->n);
+	if (wait->end < waits->n)
+		to = moment_of(waits_state(waits, wait->end));
+	lcores_work(&c->spans->lcores, &from, &to, &c->work);
+	sort_sums(sums, is_longer);
 }
 
 /* Prints a line with a number, its noun in singular or plural, and a text on each side. */
@@ -155,60 +378,91 @@ static void put_cause(const struct causes *c, struct out *out, const char *befor
 	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", c->indent, "", before, n, n == 1 ? one : many, after);
 }
 
-/* What causes_store() would have set by now, after the last entry of a span. */
-static struct causes_entry rest_of(const struct causes *c, const struct span *s)
+static void put_buffers(struct causes *c, struct out *out, const struct causes_fact *fact)
 {
-	const struct causes_connection *counts = counts_of((struct causes *)c, s->connection);
-	const struct slice *source = s->source == MAP_NONE ? NULL : &c->spans->sources.all[s->source];
-	const struct traceline line = {.source = source ? *source : (struct slice){}};
-	uint32_t lcore = map_get(&c->lcores, traceline_in_source(&line, s->last_lcore));
-	uint64_t end = spans_until(c->spans, s);
-	struct causes_entry rest = {.pdus = counts ? counts->pdus : 0};
-
-	if (lcore != MAP_NONE && end > c->last[lcore].last)
-		rest.silence = end - c->last[lcore].last;
-	return rest;
+	put_cause(c, out, "waited for a buffer while", fact->others, "other", "others", "did");
+	if (!fact->held)
+		return;
+	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", fact->holders,
+		   fact->holders == 1 ? "request had" : "requests had", fact->held);
+	out_slice(out, connections_name(c->connections, fact->holder)->name);
+	out_char(out, '\n');
 }
 
-void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
-		  uint64_t gap)
+/* For whom an lcore wrote. Their times are not printed: an lcore may have been idle before an entry. */
+static void put_work(struct causes *c, struct out *out, struct lcores_work *work)
 {
-	const struct causes_entry *before = &causes_of(s)->entries[n] - 1;
-	struct causes_entry rest, *entry = &rest;
-	enum layer layer;
-	uint32_t state;
+	enum { NAMES = 3 };
+	struct lcores_sums *sums = &work->sums;
+	uint64_t others = work->read;
 
-	if (n < s->n)
-		entry = &causes_of(s)->entries[n];
-	else
-		rest = rest_of(c, s);
-	if (entry->silence && entry->silence >= gap / 2) {
-		out_printf(out, "%*s   lcore %.*s wrote nothing for ", c->indent, "", (int)lcore.n, lcore.p);
-		out_us(out, entry->silence < gap ? entry->silence : gap);
-		out_text(out, " us\n");
+	sort_sums(sums, has_more);
+	for (size_t i = 0; i < sums->n && i < NAMES; i++) {
+		others -= sums->all[i].entries;
+		out_printf(out, "%s %" PRIu32 " of ", i ? "," : ":", sums->all[i].entries);
+		out_slice(out, causes_who_name(c, sums->all[i].who));
 	}
-	if (!n)
+	if (others)
+		out_printf(out, ", %" PRIu64 " of others", others);
+}
+
+/* For at least half of the wait. */
+static bool is_silent(const struct causes_wait *known)
+{
+	return known->lcore != MAP_NONE && known->work->silence >= known->ns / 2;
+}
+
+/* What the lcore wrote, and for how long it wrote nothing. */
+static void put_lcore(struct causes *c, struct out *out, const struct causes_wait *known)
+{
+	const struct lcores_work *work = known->work;
+
+	if (known->lcore == MAP_NONE)
 		return;
-	state = s->states[n - 1].state;
-	layer = spans_tpoint(c->spans, state)->layer;
-	if (layer == LAYER_BUFFER)
-		put_cause(c, out, "waited for a buffer while", before->others, "other", "others", "did");
-	if (layer == LAYER_BUFFER && entry->held) {
-		out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", entry->holders,
-			   entry->holders == 1 ? "request had" : "requests had", entry->held);
-		out_slice(out, connections_name(c->connections, entry->holder)->name);
-		out_char(out, '\n');
+	out_printf(out, "%*s   lcore %" PRIu64 " wrote ", c->indent, "", c->spans->lcores.all[known->lcore].number);
+	if (!work->entries) {
+		out_text(out, "nothing meanwhile\n");
+		return;
 	}
-	if (is_queued(c, state) && before->others)
-		put_cause(c, out, "queued after", before->others, "other", "others", "on the socket");
-	if (layer == LAYER_HOST && entry->pdus > before->pdus + 1)
-		put_cause(c, out, "the connection received", entry->pdus - before->pdus - 1, "other PDU", "other PDUs",
-			  "meanwhile");
+	if (is_silent(known)) {
+		out_text(out, "nothing for ");
+		out_us(out, work->silence);
+		out_text(out, " us, else ");
+	}
+	out_printf(out, "%" PRIu64 " %s", work->entries, work->entries == 1 ? "entry" : "entries");
+	out_text(out, is_silent(known) ? "" : " meanwhile");
+	if (work->read < work->entries)
+		out_printf(out, ", of the latest %" PRIu64, work->read);
+	put_work(c, out, known->work);
+	out_char(out, '\n');
+}
+
+bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait)
+{
+	size_t before = out->len;
+	struct causes_wait known;
+
+	if (!wait->end) {
+		out_printf(out, "%*s   its entries before this one are not among the lines\n", c->indent, "");
+		return false;
+	}
+	causes_explain(c, waits, wait, &known);
+	if (known.fact && known.tpoint->layer == LAYER_BUFFER)
+		put_buffers(c, out, known.fact);
+	if (known.fact && known.tpoint->kind == SPDK_SOCKET_WRITE && known.fact->others)
+		put_cause(c, out, "queued after", known.fact->others, "other", "others", "on the socket");
+	if (known.pdus)
+		put_cause(c, out, "the connection received", known.pdus, "other PDU", "other PDUs", "meanwhile");
+	put_lcore(c, out, &known);
+	if (out->len == before)
+		out_printf(out, "%*s   no cause is in the trace\n", c->indent, "");
+	return is_silent(&known);
 }
 
 void causes_free(struct causes *c)
 {
-	map_free(&c->lcores);
-	free(c->last);
 	free(c->counts);
+	intern_free(&c->words);
+	out_close(&c->text);
+	lcores_work_free(&c->work);
 }

@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Explains the waits of spans as far as the trace proves a cause: an lcore that wrote nothing, buffers that others
- * held, writes that were queued earlier, other PDUs of the connection.
+ * Explains the waits of spans as far as the trace proves a cause: what their lcore wrote meanwhile, and for whom;
+ * buffers that others held, writes that were queued earlier, other PDUs of the connection.
  */
 #ifndef TRACE_SPANS_CAUSES_H
 #define TRACE_SPANS_CAUSES_H
 
 #include "connection.h"
 #include "spans.h"
+#include "waits.h"
+
+/* What was counted while a span waited in a state. */
+struct causes_fact {
+	size_t state;            /* in span.states */
+	uint64_t others;         /* requests that waited for a buffer, or were queued, when it started to */
+	uint64_t pdus, received; /* that its connection had received then, and that it received until the wait ended */
+	/* when it got a buffer: requests with one, and those of the connection with most */
+	uint64_t holders, held;
+	uint32_t holder;
+};
 
 /* The area of each span: span.tool. */
 struct causes_span {
 	bool has_buffer;
-	/* by state */
+	uint32_t who; /* see causes_who() */
+	struct causes_fact *facts;
+	size_t num_facts, cap_facts;
+	/* for story.c: by state */
 	struct causes_entry {
 		uint64_t sequence; /* as spans.lines */
 		uint64_t lcore;
-		uint64_t silence; /* ns since the previous entry of its lcore */
-		uint64_t others;  /* requests that waited for a buffer, or were queued, when it started to */
-		uint64_t pdus;    /* that its connection had received */
-		/* when it got a buffer after a wait: requests with one, and those of the connection with most */
-		uint64_t holders, held;
-		uint32_t holder;
-		size_t at; /* for story.c: in span.kept */
+		size_t at; /* in span.kept */
 	} * entries;
 	size_t n, cap;
 };
@@ -32,17 +40,11 @@ static inline struct causes_span *causes_of(const struct span *s)
 	return s->tool;
 }
 
-/* All zero at first, except for these. */
 struct causes {
 	struct spans *spans;
 	struct connections *connections; /* of the spans */
-	int indent;                      /* columns before each line */
+	int indent;                      /* columns before each line; the caller's */
 
-	struct map lcores;
-	struct causes_lcore {
-		uint64_t last, silence; /* ns: time of its latest entry, and the gap before it */
-	} * last;                       /* by lcore */
-	size_t num_lcores, cap_lcores;
 	struct causes_connection {
 		uint64_t pdus;    /* received */
 		uint64_t queued;  /* writes in the queue of its socket */
@@ -52,27 +54,53 @@ struct causes {
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that hold one */
 	uint32_t most;             /* the connection with the most holders */
 	size_t visits;             /* credit for the next search for it, see VISITS */
+	struct intern words;       /* of tracepoints: see causes_who() */
+	uint32_t recent[8];        /* states of lines without an object */
+	struct lcores_work work;   /* of the wait that was explained last */
+	struct out text;           /* scratch */
 };
 
-/* To be called for each line, before spans_line(). */
-void causes_see(struct causes *c, const struct traceline *line, uint64_t ns);
+/*
+ * Sets all zero but for its arguments, and spans.tool_size and free_tool(). The caller passes each span that ends to
+ * causes_end().
+ */
+void causes_start(struct causes *c, struct spans *spans, struct connections *connections);
 
 /*
- * Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry.
- * Sets the members of *entry that causes_write() reads.
+ * Counts the entry of a line after causes_store(), for spans.who. Returns whom it was for: the connection of the
+ * request that its span, if any, is part of, or else the connection or owner of the line, or else the first word of its
+ * tracepoint.
  */
-void causes_store(struct causes *c, struct span *s, uint32_t before, const struct traceline *line,
-		  struct causes_entry *entry);
+uint32_t causes_who(struct causes *c, struct span *s, const struct traceline *line);
+
+/* The name of it, for terminals; valid until the next call. */
+struct slice causes_who_name(struct causes *c, uint32_t who);
+
+/* Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry. */
+void causes_store(struct causes *c, struct span *s, uint32_t before);
 
 /* Counts the end of a span, in its latest state. */
 void causes_end(struct causes *c, const struct span *s);
 
+/* What is known about a wait. */
+struct causes_wait {
+	uint64_t ns;
+	uint32_t state;                   /* that the object was in that went on after it; MAP_NONE: none */
+	const struct spdk_tpoint *tpoint; /* of the state; NULL: none */
+	enum layer layer;                 /* of the state; LAYER_UNKNOWN: none */
+	const struct causes_fact *fact;   /* NULL: none */
+	uint64_t pdus;                    /* others that its connection received, if it waited for its data */
+	uint32_t lcore;                   /* of the entry before it, in spans.lcores; MAP_NONE: not known */
+	struct lcores_work *work; /* of that lcore, if it is known: valid until the next call; the longest time first */
+};
+
+void causes_explain(struct causes *c, const struct waits *waits, const struct wait *wait, struct causes_wait *known);
+
 /*
- * Prints a line for each known cause of the gap, in ns, before the span's state n, which it entered on this lcore. If n
- * is the number of its states: after the last one, on the lcore of that.
+ * Prints a line for each known cause of the wait; at least one. Returns whether the lcore wrote nothing for at least
+ * half of it.
  */
-void causes_write(const struct causes *c, struct out *out, const struct span *s, size_t n, struct slice lcore,
-		  uint64_t gap);
+bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait);
 
 void causes_free(struct causes *c);
 

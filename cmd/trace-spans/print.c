@@ -304,6 +304,105 @@ static bool write_covered(struct print *p, struct out *out, const struct span *s
 	return separator[0] != '[';
 }
 
+/* Literals cost no call. */
+static inline void put_number_key(struct out *out, const char *key, uint64_t number)
+{
+	out_text(out, key);
+	out_u64(out, number);
+}
+
+static inline void put_us_key(struct out *out, const char *key, uint64_t ns)
+{
+	out_text(out, key);
+	out_us(out, ns);
+}
+
+/* A name as a JSON string. Most need no escapes. */
+static void put_name(struct print *p, struct out *out, uint32_t who)
+{
+	struct slice name = causes_who_name(p->causes, who);
+
+	if (memchr(name.p, '"', name.n) || memchr(name.p, '\\', name.n)) {
+		out_json(out, name);
+		return;
+	}
+	write_string(out, name);
+}
+
+/* For whom an lcore wrote, the longest time first. */
+static void put_sums(struct print *p, struct out *out, const struct lcores_sums *sums)
+{
+	enum { NAMES = 4 };
+
+	for (size_t i = 0; i < sums->n && i < NAMES; i++) {
+		out_text(out, i ? "," : ",\"of\":{");
+		put_name(p, out, sums->all[i].who);
+		put_number_key(out, ":[", sums->all[i].entries);
+		put_us_key(out, ",", sums->all[i].ns);
+		out_char(out, ']');
+	}
+	out_text(out, sums->n ? "}" : "");
+}
+
+static void put_facts(struct print *p, struct out *out, const struct causes_wait *known)
+{
+	const struct causes_fact *fact = known->fact;
+
+	if (known->tpoint->layer == LAYER_BUFFER)
+		put_number_key(out, ",\"others\":", fact->others);
+	if (known->tpoint->kind == SPDK_SOCKET_WRITE)
+		put_number_key(out, ",\"queued\":", fact->others);
+	if (known->pdus)
+		put_number_key(out, ",\"pdus\":", known->pdus);
+	if (!fact->held)
+		return;
+	put_number_key(out, ",\"buffers\":", fact->holders);
+	out_text(out, ",\"holders\":{");
+	put_name(p, out, fact->holder);
+	put_number_key(out, ":", fact->held);
+	out_char(out, '}');
+}
+
+static void put_wait(struct print *p, struct out *out, const struct wait *wait)
+{
+	const struct lcores_work *work;
+	struct causes_wait known;
+
+	causes_explain(p->causes, &p->waits, wait, &known);
+	work = known.work;
+	put_us_key(out, "{\"us\":", known.ns);
+	if (known.tpoint) {
+		out_text(out, ",\"state\":");
+		write_string(out, p->spans->states->all[known.state]);
+	}
+	out_text(out, ",\"layer\":");
+	write_string(out, slice_of(spdk_layers[known.layer]));
+	if (known.lcore != MAP_NONE) {
+		put_number_key(out, ",\"lcore\":", p->spans->lcores.all[known.lcore].number);
+		put_number_key(out, ",\"entries\":", work->entries);
+		if (work->read < work->entries)
+			put_number_key(out, ",\"kept\":", work->read);
+		put_us_key(out, ",\"silent\":", work->silence);
+		put_sums(p, out, &work->sums);
+	}
+	if (known.fact)
+		put_facts(p, out, &known);
+	out_char(out, '}');
+}
+
+static bool write_waits(struct print *p, struct out *out, const struct span *s)
+{
+	if (!p->causes || s->has_parent)
+		return false;
+	waits_find(&p->waits, p->spans, s);
+	for (unsigned i = 0; i < p->waits.num_waits; i++) {
+		out_char(out, i ? ',' : '[');
+		put_wait(p, out, &p->waits.all[i]);
+	}
+	out_char(out, ']');
+	return p->waits.num_waits > 0;
+}
+
 static bool write_args(struct print *p, struct out *out, const struct span *s)
 {
 	(void)p;
@@ -349,35 +448,21 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},
-	{"us", write_first},
-	{"life", write_life},
-	{"to_reply", write_to_reply},
-	{"source", write_source},
-	{"lcore", write_lcore},
-	{"id", write_id},
-	{"value", write_value},
-	{"parent", write_parent},
-	{"children", write_children},
-	{"owner", write_owner},
-	{"poller", write_poller},
-	{"io", write_io},
-	{"states", write_states},
-	{"self", write_self},
-	{"layers", write_layers},
-	{"off_cpu", write_off_cpu},
-	{"irq", write_irq},
-	{"disk", write_disk},
-	{"covered", write_covered},
-	{"silent", write_silent},
-	{"no_io", write_no_io},
-	{"rate_limit", write_rate_limit},
-	{"copy", write_copy},
-	{"queue", write_queue},
-	{"args", write_args},
-	{"admin", write_admin},
-	{"open", write_open},
-	{"cut", write_cut},
+	{"tsc", write_tsc},         {"us", write_first},
+	{"life", write_life},       {"to_reply", write_to_reply},
+	{"source", write_source},   {"lcore", write_lcore},
+	{"id", write_id},           {"value", write_value},
+	{"parent", write_parent},   {"children", write_children},
+	{"owner", write_owner},     {"poller", write_poller},
+	{"io", write_io},           {"states", write_states},
+	{"self", write_self},       {"layers", write_layers},
+	{"off_cpu", write_off_cpu}, {"irq", write_irq},
+	{"disk", write_disk},       {"covered", write_covered},
+	{"silent", write_silent},   {"waits", write_waits},
+	{"no_io", write_no_io},     {"rate_limit", write_rate_limit},
+	{"copy", write_copy},       {"queue", write_queue},
+	{"args", write_args},       {"admin", write_admin},
+	{"open", write_open},       {"cut", write_cut},
 	{"torn", write_torn},
 };
 
@@ -675,5 +760,6 @@ void print_free(struct print *p)
 {
 	request_io_free(&p->io);
 	overlaps_free(&p->overlaps);
+	waits_free(&p->waits);
 	out_close(&p->text);
 }

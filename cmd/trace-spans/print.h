@@ -3,6 +3,7 @@
 #ifndef TRACE_SPANS_PRINT_H
 #define TRACE_SPANS_PRINT_H
 
+#include "causes.h"
 #include "connection.h"
 #include "overlaps.h"
 #include "proofs.h"
@@ -14,11 +15,13 @@
 struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
+	struct causes *causes;           /* of the spans; NULL: no waits are wanted */
 	const struct proofs *proofs;     /* ditto; NULL: nothing was proven */
 	struct request_io io;
 	struct self_time self;
 	struct overlaps overlaps;
 	struct proofs_facts facts;
+	struct waits waits;
 	struct out text; /* for parts of a line */
 };
 

@@ -11,28 +11,16 @@
 #include "table.h"
 #include "utf8.h"
 
-enum {
-	MARKED = 3,   /* gaps with an asterisk: the longest ones */
-	NOTABLE = 10, /* if they are at least a tenth of the life */
-	GAP = 12,     /* columns */
-};
+/* Columns of a gap. */
+enum { GAP = 12 };
 
-static void free_area(void *tool)
+void story_start(struct story *story, struct causes *causes)
 {
-	struct causes_span *area = tool;
-
-	free(area->entries);
-	*area = (struct causes_span){};
-}
-
-void story_start(struct story *story, struct spans *spans, struct connections *connections)
-{
-	spans->tool_size = sizeof(struct causes_span);
-	spans->free_tool = free_area;
-	*story = (struct story){.spans = spans,
-				.connections = connections,
-				.causes = {.spans = spans, .connections = connections, .indent = GAP},
+	*story = (struct story){.spans = causes->spans,
+				.connections = causes->connections,
+				.causes = causes,
 				.columns = SHORTTEXT_NONE};
+	causes->indent = GAP;
 }
 
 /* An entry in span.kept: what the short text shows of it, except for names. Its texts follow, then its arguments. */
@@ -120,8 +108,7 @@ void story_add(struct story *story, struct span *s, uint32_t before, const struc
 		s->kept.len = area->entries[--area->n].at;
 	area->entries = mem_room(area->entries, area->n, &area->cap);
 	entry = &area->entries[area->n++];
-	*entry = (struct causes_entry){story->spans->lines, s->last_lcore, .at = s->kept.len};
-	causes_store(&story->causes, s, before, line, entry);
+	*entry = (struct causes_entry){story->spans->lines, s->last_lcore, s->kept.len};
 	keep_line(&s->kept, line, connection, named);
 }
 
@@ -162,80 +149,12 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 	keep_cause(story, held, line);
 }
 
-static size_t count(const struct span *s)
-{
-	size_t n = s->n;
-
-	for (const struct span *child = s->child; child; child = child->next)
-		n += count(child);
-	return n;
-}
-
-static struct story_entry *gather(struct story_entry *to, const struct span *s)
-{
-	for (size_t i = 0; i < s->n; i++)
-		*to++ = (struct story_entry){s, i};
-	for (const struct span *child = s->child; child; child = child->next)
-		to = gather(to, child);
-	return to;
-}
-
-static uint64_t sequence_of(const struct story_entry *e)
+static uint64_t sequence_of(const struct waits_entry *e)
 {
 	return causes_of(e->span)->entries[e->state].sequence;
 }
 
-static uint64_t ns_of(const struct story_entry *e)
-{
-	return e->span->states[e->state].ns;
-}
-
-static int by_sequence(const void *a, const void *b)
-{
-	uint64_t x = sequence_of(a), y = sequence_of(b);
-
-	return (x > y) - (x < y);
-}
-
-static uint64_t between(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : 0;
-}
-
-/*
- * The time before an entry of a story of n; before the first one since the creation of the span, as far as that is
- * known, and after the last one until its end. Entries of other lcores may be out of order.
- */
-static uint64_t gap_before(const struct story *story, const struct span *s, size_t n, size_t i)
-{
-	const struct story_entry *here = &story->entries[i];
-
-	if (!i)
-		return here->span == s ? s->age : 0;
-	return between(ns_of(here - 1), i < n ? ns_of(here) : spans_until(story->spans, s));
-}
-
-/* The shortest gap that is marked. */
-static uint64_t marked_from(const struct story *story, const struct span *s, size_t n)
-{
-	uint64_t longest[MARKED] = {}, life = spans_life(story->spans, s);
-
-	for (size_t i = 0; i <= n; i++) {
-		uint64_t gap = gap_before(story, s, n, i);
-
-		for (unsigned m = 0; m < MARKED; m++)
-			if (gap > longest[m]) {
-				uint64_t shorter = longest[m];
-
-				longest[m] = gap;
-				gap = shorter;
-			}
-	}
-	life = life ? (life + NOTABLE - 1) / NOTABLE : 1;
-	return longest[MARKED - 1] > life ? longest[MARKED - 1] : life;
-}
-
-static void put_entry(struct story *story, struct out *out, const struct story_entry *e, uint64_t gap, bool marked)
+static void put_entry(struct story *story, struct out *out, const struct waits_entry *e, uint64_t gap, bool marked)
 {
 	const struct span *s = e->span;
 	const struct causes_entry *entry = &causes_of(s)->entries[e->state];
@@ -361,36 +280,27 @@ static void put_aside(const struct story *story, struct out *out, const struct s
 	out_text(out, " us\n");
 }
 
-/* Prints an entry, and why the gap before it is long. */
-static void put_step(struct story *story, struct out *out, size_t i, uint64_t gap, bool marked)
+/* Prints an entry, and why the wait before it is long. */
+static void put_step(struct story *story, struct out *out, size_t i)
 {
-	const struct story_entry *e = &story->entries[i];
-	bool silent = causes_of(e->span)->entries[e->state].silence >= gap / 2;
+	const struct wait *wait = waits_at(&story->waits, i);
+	uint64_t gap = waits_before(&story->waits, story->spans, i);
+	const struct waits_entry *e = &story->waits.entries[i];
+	bool silent;
 
-	put_entry(story, out, e, gap, marked);
+	if (i < story->waits.n)
+		put_entry(story, out, e, gap, wait);
+	else
+		out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, wait ? '*' : ' ');
 	if (!i)
 		proofs_write_first(story->proofs, out, GAP, e->span);
-	if (!marked)
+	if (!wait)
 		return;
-	if (!i) {
-		out_printf(out, "%*s   its entries before this one are not among the lines\n", GAP, "");
-		return;
-	}
-	/* story->line was set by put_entry() */
-	causes_write(&story->causes, out, e->span, e->state, story->line.lcore, gap);
-	proofs_write(story->proofs, out, GAP, e->span, e->state, gap, silent);
-}
-
-/* Prints the time after the last entry of a span that is open. */
-static void put_rest(struct story *story, struct out *out, const struct span *s, size_t n, uint64_t gap, bool marked)
-{
-	const struct span *last = story->entries[n - 1].span;
-
-	out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, marked ? '*' : ' ');
-	if (!marked)
-		return;
-	causes_write(&story->causes, out, last, last->n, story->line.lcore, gap);
-	proofs_write_open(story->proofs, out, GAP, s);
+	silent = causes_write(story->causes, out, &story->waits, wait);
+	if (i == story->waits.n)
+		proofs_write_open(story->proofs, out, GAP, story->waits.root);
+	else if (i)
+		proofs_write(story->proofs, out, GAP, e->span, e->state, gap, silent);
 }
 
 static bool is_in_tree(const struct span *s, const struct span *of)
@@ -430,7 +340,7 @@ static void put_bdev(struct story *story, struct out *out, const struct span *s)
 }
 
 /* After the last entry of an I/O that has the leg in its tree: how long the others had ended by then. */
-static void put_leg(struct story *story, struct out *out, const struct story_entry *e, const struct span *leg)
+static void put_leg(struct story *story, struct out *out, const struct waits_entry *e, const struct span *leg)
 {
 	const struct span *s = e->span, *rival;
 
@@ -451,41 +361,32 @@ static void put_leg(struct story *story, struct out *out, const struct story_ent
 
 void story_write(struct story *story, struct out *out, const struct span *s)
 {
+	const struct waits *waits = &story->waits;
 	const struct span *leg = self_time_leg(story->spans, s);
-	size_t n = count(s), aside = 0;
-	uint64_t marked, gap;
+	size_t aside = 0;
 
-	if (n > story->cap_entries) {
-		story->entries = mem_resize(story->entries, 2 * n, sizeof(*story->entries));
-		story->cap_entries = 2 * n;
-	}
-	gather(story->entries, s);
-	qsort(story->entries, n, sizeof(*story->entries), by_sequence);
-	marked = marked_from(story, s, n);
+	waits_find(&story->waits, story->spans, s);
 	find_asides(story, out, s);
-	for (size_t i = 0; i < n; i++) {
-		gap = gap_before(story, s, n, i);
-		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&story->entries[i]);
+	for (size_t i = 0; i < waits->n; i++) {
+		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&waits->entries[i]);
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
-		put_step(story, out, i, gap, gap >= marked);
-		put_leg(story, out, &story->entries[i], leg);
+		put_step(story, out, i);
+		put_leg(story, out, &waits->entries[i], leg);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
-	gap = gap_before(story, s, n, n);
-	if (gap)
-		put_rest(story, out, s, n, gap, gap >= marked);
+	if (waits_before(waits, story->spans, waits->n))
+		put_step(story, out, waits->n);
 }
 
 void story_free(struct story *story)
 {
-	causes_free(&story->causes);
 	for (size_t i = 0; i < story->num_reactors; i++)
 		for (unsigned kind = 0; kind < REACTORS_KINDS; kind++)
 			free(story->reactors[i][kind].all);
 	free(story->reactors);
-	free(story->entries);
+	waits_free(&story->waits);
 	free(story->asides);
 	out_close(&story->text);
 	out_close(&story->cause);

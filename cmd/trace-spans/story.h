@@ -25,8 +25,9 @@ struct story_held {
 struct story {
 	struct spans *spans;
 	struct connections *connections;
-	struct causes causes;
+	struct causes *causes;
 	const struct proofs *proofs; /* the caller's */
+	struct waits waits;          /* of the story being written */
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
@@ -35,12 +36,7 @@ struct story {
 	} (*reactors)[REACTORS_KINDS]; /* as in spans.reactors */
 	size_t num_reactors, cap_reactors;
 	uint64_t num_stories; /* so far */
-	/* of the story being written: its entries, and the lines among them */
-	struct story_entry {
-		const struct span *span;
-		size_t state;
-	} * entries;
-	size_t cap_entries;
+	/* the lines among the entries of that story */
 	struct story_aside {
 		uint64_t sequence, lcore, ns;
 		const struct story_held *held; /* NULL: the I/O of a disk below this span */
@@ -53,15 +49,11 @@ struct story {
 	struct out text, cause;
 };
 
-/*
- * Sets spans.tool_size and free_tool(). The caller passes each line to causes_see() before spans_line(), and each span
- * that ends to causes_end().
- */
-void story_start(struct story *story, struct spans *spans, struct connections *connections);
+/* Sets all zero but for its arguments. */
+void story_start(struct story *story, struct causes *causes);
 
 /*
- * Stores an entry of a span, whose connection is set; before: as for spans.entry. connection, named: of the entry, as
- * from connections_find().
+ * Stores an entry of a span; before: as for spans.entry. connection, named: of the entry, as from connections_find().
  */
 void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
 	       size_t named);

@@ -23,7 +23,7 @@
 #include "story.h"
 
 static struct {
-	bool all, admin, json, open, story, quiet;
+	bool all, admin, json, open, story, waits, quiet;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -34,6 +34,7 @@ struct trace_spans {
 	struct intern types, states;
 	struct spans spans;
 	struct connections connections;
+	struct causes causes;
 	struct print print;
 	struct ranking ranking;
 	struct story story;
@@ -143,8 +144,8 @@ static void print_span(void *context, const struct span *s)
 	struct trace_spans *t = context;
 	uint64_t ns = spans_life(&t->spans, s);
 
-	if (opt.story)
-		causes_end(&t->story.causes, s);
+	if (t->spans.who)
+		causes_end(&t->causes, s);
 	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
@@ -173,8 +174,8 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	size_t named = SIZE_MAX;
 
 	(void)entry;
-	/* span lines do not name connections: proofs_see() wants those of requests with a queue depth */
-	if (opt.story || (before == MAP_NONE && (!opt.json || io_args_has(&s->io, IO_QPAIR_QD))))
+	/* else span lines do not name connections: proofs_see() wants those of requests with a queue depth */
+	if (opt.story || (before == MAP_NONE && (!opt.json || opt.waits || io_args_has(&s->io, IO_QPAIR_QD))))
 		connection = connections_find(&t->connections, line, &named);
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
@@ -183,6 +184,15 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 		proofs_see(&t->proofs, s, before, line);
 	if (opt.story)
 		story_add(&t->story, s, before, line, connection, named);
+	if (t->spans.who)
+		causes_store(&t->causes, s, before);
+}
+
+static uint32_t find_who(void *context, struct span *s, const struct traceline *line)
+{
+	struct trace_spans *t = context;
+
+	return causes_who(&t->causes, s, line);
 }
 
 static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
@@ -196,11 +206,8 @@ static void keep_held(void *context, const struct reactor *reactor, const struct
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
 {
 	struct trace_spans *t = context;
-	uint64_t ns;
 
 	t->idle_ticks = 0;
-	if (opt.story && !traceline_time(line, &ns))
-		causes_see(&t->story.causes, line, ns);
 	return spans_line(&t->spans, line, entry);
 }
 
@@ -250,6 +257,8 @@ static const struct cli_option options[] = {
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
 	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
+	{0, "waits", NULL, "with -j, also what the lcores of requests did during their longest waits",
+	 .flag = &opt.waits},
 	{},
 };
 
@@ -276,10 +285,23 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("--by '%s': life or to_reply is expected", opt.by);
 	if (opt.by && (!opt.slowest || opt.open))
 		cli_usage("--by is for -n; --open goes by age");
+	if (opt.waits && !opt.json)
+		cli_usage("--waits is for -j");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");
 	return cli_operand(argc, argv, "one file of trace lines");
+}
+
+static void start_causes(struct trace_spans *t)
+{
+	causes_start(&t->causes, &t->spans, &t->connections);
+	t->print.causes = &t->causes;
+	t->spans.who = find_who;
+	if (!opt.story)
+		return;
+	story_start(&t->story, &t->causes);
+	t->spans.held = keep_held;
 }
 
 static void start(struct trace_spans *t)
@@ -287,19 +309,18 @@ static void start(struct trace_spans *t)
 	t->text.fd = OUT_MEMORY;
 	t->print.spans = &t->spans;
 	t->print.connections = &t->connections;
-	story_start(&t->story, &t->spans, &t->connections);
 	t->spans.types = &t->types;
 	t->spans.states = &t->states;
 	t->spans.context = t;
 	t->spans.emit = print_span;
 	t->spans.has_lcores = true;
 	t->spans.entry = see_entry;
+	if (opt.waits || opt.story)
+		start_causes(t);
 	t->proofs = (struct proofs){.spans = &t->spans};
 	/* lines of text without a story do not have them */
 	if (opt.json || opt.story || opt.choose.keys.n)
 		t->print.proofs = t->story.proofs = &t->proofs;
-	if (opt.story)
-		t->spans.held = keep_held;
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	t->spans.stuck_ns = opt.stuck_ns;
 	t->ranking.max = t->uncovered.max = opt.slowest;
@@ -411,6 +432,7 @@ int main(int argc, char **argv)
 	choose_free(&opt.choose);
 	story_free(&t.story);
 	proofs_free(&t.proofs);
+	causes_free(&t.causes);
 	connections_free(&t.connections);
 	out_close(&t.text);
 	return cli_close(&t.out, status);

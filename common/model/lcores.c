@@ -24,12 +24,12 @@ static void add_silence(struct lcore *lcore, uint64_t end, uint64_t ns)
 	while (n && lcore->silences[n - 1].ns <= ns)
 		n--;
 	n -= n == LCORES_SILENCES;
-	lcore->silences = mem_room(lcore->silences, n, &lcore->cap_silences);
 	lcore->silences[n] = (struct lcores_silence){end, ns};
 	lcore->num_silences = n + 1;
 }
 
-static struct lcore *find_lcore(struct lcores *l, const struct traceline *line, uint64_t number)
+__attribute__((noinline)) static struct lcore *find_lcore(struct lcores *l, const struct traceline *line,
+							  uint64_t number)
 {
 	uint64_t key = traceline_in_source(line, number);
 	size_t n = l->n;
@@ -41,6 +41,7 @@ static struct lcore *find_lcore(struct lcores *l, const struct traceline *line, 
 	if (l->n == n)
 		return lcore;
 	lcore->number = number;
+	lcore->silences = mem_array(LCORES_SILENCES, sizeof(*lcore->silences));
 	if (line->source.p)
 		lcore->source = mem_slice(line->source);
 	return lcore;
@@ -108,26 +109,55 @@ static void add_to(struct lcores_sums *sums, uint32_t who, uint32_t entries, uin
 	sum->ns += ns;
 }
 
-/* If there are too many sums, a new one takes the place of another. */
-static void add_to_lcore(struct lcore *lcore, uint32_t who, uint64_t ns)
-{
-	struct lcores_sums *sums = &lcore->sums;
-
-	if (sums->n == LCORES_WHO && !find_sum(sums, who)) {
-		lcore->replaced = (lcore->replaced + 1) % LCORES_WHO;
-		sums->all[lcore->replaced] = (struct lcores_sum){.who = who};
-	}
-	add_to(sums, who, 1, ns);
-}
-
-enum { BLOCKS = LCORES_KEPT / LCORES_BLOCK + 1 };
+enum { BLOCKS = 2 * LCORES_KEPT / LCORES_BLOCK }; /* a power of 2 that is enough */
 
 static struct lcores_block *block_of(const struct lcore *lcore, uint64_t number)
 {
 	return &lcore->blocks[number % BLOCKS];
 }
 
-/* Starts a block of entries with a copy of the sums before it. */
+/* The entry with this number: the first one has 0. */
+static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
+{
+	return &lcore->kept[number % LCORES_KEPT];
+}
+
+/* Adds the entries of these numbers. Those that follow each other are often for the same. */
+static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
+			 struct lcores_longest *longest)
+{
+	uint64_t before, start;
+
+	if (from >= to)
+		return;
+	before = start = entry_of(lcore, from ? from - 1 : 0)->ns;
+	for (uint64_t i = from, first = from; i < to; i++) {
+		const struct lcores_entry *entry = entry_of(lcore, i);
+
+		if (entry->ns - before > longest->ns)
+			*longest = (struct lcores_longest){entry->ns - before, entry->who};
+		before = entry->ns;
+		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who)
+			continue;
+		add_to(sums, entry->who, i + 1 - first, entry->ns - start);
+		first = i + 1;
+		start = entry->ns;
+	}
+}
+
+/* If there are too many sums, some make room for others. */
+static void limit_sums(struct lcore *lcore)
+{
+	struct lcores_sums *sums = &lcore->sums;
+
+	for (; sums->n > LCORES_WHO; sums->n--) {
+		lcore->replaced = (lcore->replaced + 1) % LCORES_WHO;
+		sums->all[lcore->replaced] = sums->all[sums->n - 1];
+	}
+	sums->latest = 0;
+}
+
+/* Starts a block of entries: keeps the sums of all before it, and the longest silence of the block before. */
 static void start_block(struct lcore *lcore, uint64_t number)
 {
 	struct lcores_block *block;
@@ -137,35 +167,25 @@ static void start_block(struct lcore *lcore, uint64_t number)
 	block = block_of(lcore, number);
 	block->longest = (struct lcores_longest){};
 	block->sums.n = 0;
+	if (!number)
+		return;
+	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->longest);
+	limit_sums(lcore);
 	for (size_t i = 0; i < lcore->sums.n; i++)
 		append_sum(&block->sums, lcore->sums.all[i]);
-}
-
-/* The entry with this number: the first one has 0. */
-static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
-{
-	return &lcore->kept[number % LCORES_KEPT];
-}
-
-static void find_longer(struct lcores_longest *longest, uint64_t ns, uint32_t who)
-{
-	if (ns > longest->ns)
-		*longest = (struct lcores_longest){ns, who};
 }
 
 void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who)
 {
 	struct lcore *lcore = &l->all[index];
-	uint64_t number = lcore->num_kept++, ns;
+	uint64_t number = lcore->num_kept;
 
 	if (number % LCORES_BLOCK == 0)
 		start_block(lcore, number / LCORES_BLOCK);
 	if (number < LCORES_KEPT)
 		lcore->kept = mem_room(lcore->kept, number, &lcore->cap_kept);
-	ns = number ? lcore->last - entry_of(lcore, number - 1)->ns : 0;
 	*entry_of(lcore, number) = (struct lcores_entry){lcore->last, order, who};
-	add_to_lcore(lcore, who, ns);
-	find_longer(&block_of(lcore, number / LCORES_BLOCK)->longest, ns, who);
+	lcore->num_kept++;
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -222,19 +242,6 @@ static bool is_before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-/* Adds the entries of these numbers. */
-static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
-			 struct lcores_longest *longest)
-{
-	for (uint64_t i = from; i < to; i++) {
-		const struct lcores_entry *entry = entry_of(lcore, i);
-		uint64_t ns = entry->ns - entry_of(lcore, i - 1)->ns;
-
-		add_to(sums, entry->who, 1, ns);
-		find_longer(longest, ns, entry->who);
-	}
-}
-
 /* Adds the entries of these blocks. */
 static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
 			struct lcores_longest *longest)
@@ -253,8 +260,9 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 		if (sum.entries)
 			add_to(sums, sum.who, sum.entries, sum.ns);
 	}
-	for (uint64_t i = from; i < to; i++)
-		find_longer(longest, block_of(lcore, i)->longest.ns, block_of(lcore, i)->longest.who);
+	for (uint64_t i = from + 1; i <= to; i++)
+		if (block_of(lcore, i)->longest.ns > longest->ns)
+			*longest = block_of(lcore, i)->longest;
 }
 
 /* Reads the entries of these numbers, of which the one before the first is kept. */
@@ -278,8 +286,9 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 		return;
 	work->silence = longest.ns;
 	sum = find_sum(&work->sums, longest.who);
+	/* of one that was replaced, less is known */
 	if (sum)
-		sum->ns -= longest.ns;
+		sum->ns -= longest.ns < sum->ns ? longest.ns : sum->ns;
 }
 
 /* The number of the first kept entry from a place in the trace on. */

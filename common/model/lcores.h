@@ -13,7 +13,7 @@
 enum {
 	LCORES_MAX = 4096,
 	LCORES_KEPT = 65536,   /* latest entries of each lcore */
-	LCORES_BLOCK = 64,     /* of them: sums are kept of what was before each */
+	LCORES_BLOCK = 32,     /* of them: sums are kept of what was before each */
 	LCORES_WHO = 128,      /* sums of an lcore */
 	LCORES_SILENCES = 256, /* of decreasing lengths: no target writes so many */
 };
@@ -39,12 +39,12 @@ struct lcore {
 	struct lcores_silence {
 		uint64_t end, ns;
 	} * silences;
-	size_t num_silences, cap_silences;
+	size_t num_silences;
 	/* silences by the number of bits of their length */
 	struct lcores_length {
 		uint64_t n, ns;
 	} lengths[65];
-	/* rings of entries, and of the sums before each block of them with the longest silence in it */
+	/* rings of entries, and of the sums before each block of them with the longest silence in the block before */
 	struct lcores_entry {
 		uint64_t ns;
 		uint32_t order, who;
@@ -102,9 +102,10 @@ struct lcores_moment {
 /* All zero before the first call. */
 struct lcores_work {
 	uint64_t entries;
-	uint64_t read;           /* the latest ones of them: the others are not kept */
-	uint64_t silence;        /* ns: the longest one */
-	struct lcores_sums sums; /* without the time of that silence */
+	uint64_t read;    /* the latest ones of them: the others are not kept */
+	uint64_t silence; /* ns: the longest one */
+	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */
+	struct lcores_sums sums;
 };
 
 /*

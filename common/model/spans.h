@@ -58,12 +58,12 @@ struct spans {
 
 	/* whether lcores is filled, and whom an entry was for, by its span, or NULL, and its line; NULL: not wanted */
 	bool has_lcores;
-	uint32_t (*who)(void *context, const struct span *span, const struct traceline *line);
+	uint32_t (*who)(void *context, struct span *span, const struct traceline *line);
 
 	struct lifecycle lifecycle;
 	struct lcores lcores;
-	uint32_t lcore;             /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
-	const struct span *current; /* the span of that line, or NULL */
+	uint32_t lcore;       /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
+	struct span *current; /* the span of that line, or NULL */
 	struct reactors reactors;
 	struct disks disks;
 	struct admin admin;
