@@ -171,6 +171,20 @@ static void extend_reply(const struct spans *spans, struct span *s, const struct
 		s->reply = child->first;
 }
 
+/*
+ * posix_sock_group_impl_poll() in module/sock/posix/posix.c passes what is queued to the kernel before it reads, as does
+ * its counterpart for io_uring. So a write that the kernel got after a read of its lcore was still queued then: the
+ * host had not read what was before it.
+ */
+static void delay_reply(const struct spans *spans, const struct span *write, uint64_t lcore)
+{
+	uint32_t read = map_get(&spans->reads, lcore);
+	struct span *s = write->parent;
+
+	if (s && s->reply != UINT64_MAX && read != MAP_NONE && spans->read[read] > s->reply)
+		s->reply = spans->read[read];
+}
+
 /* MAP_NONE + 1 is 0. */
 static struct spans_source *source_of(struct spans *spans, uint32_t source)
 {
@@ -529,11 +543,34 @@ static struct spans_source *see_entry(struct spans *spans, const struct tracelin
 	return source;
 }
 
-/* Channels show that a bdev I/O would be in the trace: SPDK records them since v22.01, and relations since v21.10. */
-static void see_channel(struct spans *spans, const struct traceline *line, struct spans_source *source)
+/* The lcore of a line, as the key of spans.reads. */
+static uint64_t lcore_key(const struct traceline *line)
 {
-	if (!source->shows_bdev_io)
-		source->shows_bdev_io = spans_tpoint_of(spans, line->tpoint)->kind == SPDK_BDEV_CHANNEL;
+	uint64_t lcore = 0;
+
+	number_decimal(line->lcore, &lcore);
+	return traceline_in_source(line, lcore);
+}
+
+static void see_read(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	uint64_t *read = table_put(&spans->reads, lcore_key(line), spans->read, spans->num_reads, spans->cap_reads);
+
+	*read = ns;
+}
+
+/* An entry about no object. */
+static void see_plain(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	struct spans_source *source = see_entry(spans, line, ns);
+	enum spdk_kind kind = spans_tpoint_of(spans, line->tpoint)->kind;
+
+	if (kind == SPDK_SOCKET_READ)
+		see_read(spans, line, ns);
+	/* a bdev I/O would be in the trace: SPDK records channels since v22.01, and relations since v21.10 */
+	if (kind == SPDK_BDEV_CHANNEL)
+		source->shows_bdev_io = true;
+	admin_line(spans, line);
 }
 
 /* Notes a line of a tool about a time that the argument has, and that ends at ns. */
@@ -633,8 +670,7 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 	if (disks_is(line->tpoint))
 		return see_disk(spans, line, ns);
 	if (!reactors_is(line->tpoint)) {
-		see_channel(spans, line, see_entry(spans, line, ns));
-		admin_line(spans, line);
+		see_plain(spans, line, ns);
 		return NULL;
 	}
 	error = reactors_line(&spans->reactors, line, ns, &reactor, &interval);
@@ -768,6 +804,8 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 		keep_write(spans, s, line);
 	if (starts && s->unknown)
 		adopt_writes(spans, s, line);
+	if (spans_tpoint(spans, state)->sends)
+		delay_reply(spans, s, lcore_key(line));
 	follow_disk(spans, s);
 	if (spans->entry)
 		spans->entry(spans->context, s, before, line, text);
@@ -816,6 +854,19 @@ static int by_last(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
+/* What is still queued is in no reply before the latest read. */
+static void delay_unsent(const struct spans *spans, struct span *const *left, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct span *s = left[i];
+		const struct traceline line = {.source = s->source == MAP_NONE ? (struct slice){}
+									       : spans->sources.all[s->source]};
+
+		if (s->n == 1 && spans_tpoint(spans, s->states[0].state)->kind == SPDK_SOCKET_WRITE)
+			delay_reply(spans, s, traceline_in_source(&line, s->last_lcore));
+	}
+}
+
 void spans_end(struct spans *spans)
 {
 	struct span **left;
@@ -835,6 +886,7 @@ void spans_end(struct spans *spans)
 		s->open = spans_is_open(spans, s);
 	}
 	spans->over = true;
+	delay_unsent(spans, left, n);
 	qsort(left, n, sizeof(*left), by_last);
 	for (size_t i = 0; i < n; i++)
 		end_span(spans, left[i]);
@@ -851,6 +903,8 @@ void spans_free(struct spans *spans)
 	free(spans->ending.all);
 	free(spans->open.all);
 	map_free(&spans->writes);
+	map_free(&spans->reads);
+	free(spans->read);
 	intern_free(&spans->sources);
 	free(spans->by_source);
 	lcores_free(&spans->lcores);

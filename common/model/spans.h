@@ -62,6 +62,9 @@ struct spans {
 
 	struct lifecycle lifecycle;
 	struct lcores lcores;
+	struct map reads; /* by lcore and source: index in read */
+	uint64_t *read;   /* ns: when it read from a socket last */
+	size_t num_reads, cap_reads;
 	uint32_t lcore;       /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
 	struct span *current; /* the span of that line, or NULL */
 	struct reactors reactors;

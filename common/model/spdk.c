@@ -27,6 +27,7 @@ static const struct spdk_tpoint tpoints[] = {
 	{"TCP_REQ_WAIT_ZCPY_START", .layer = LAYER_BDEV, .passes_on = true},
 	{"TCP_REQ_WAIT_ZCPY_CMT", .layer = LAYER_BDEV, .passes_on = true},
 	{"TCP_REQ_AWAIT_ZCPY_RLS", .layer = LAYER_BDEV, .passes_on = true},
+	{"TCP_READ_DONE", .layer = LAYER_TARGET, .kind = SPDK_SOCKET_READ},
 	/* the same file: connections */
 	{"TCP_QP_CREATE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_SOCK_INIT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
@@ -72,7 +73,7 @@ static const struct spdk_tpoint tpoints[] = {
 	/* include/spdk_internal/sock_module.h: queued, and passed to the kernel */
 	{"SOCK_REQ_QUEUE", .layer = LAYER_NETWORK, .kind = SPDK_SOCKET_WRITE, .args = {{IO_BYTES, NULL}},
 	 .parent = {"ctx", ""}},
-	{"SOCK_REQ_PEND", .layer = LAYER_NETWORK},
+	{"SOCK_REQ_PEND", .layer = LAYER_NETWORK, .sends = true},
 	/* lib/iscsi/conn.c, until v24.01; lib/iscsi/iscsi.c; lib/scsi/lun.c */
 	{"ISCSI_WRITE_START", .layer = LAYER_NETWORK},
 	{"ISCSI_TASK_QUEUE", .layer = LAYER_TARGET, .kind = SPDK_SCSI_TASK, .args = {{IO_BYTES, NULL}},

@@ -33,6 +33,7 @@ enum spdk_kind {
 	SPDK_BDEV_IO,       /* starts a bdev I/O */
 	SPDK_BDEV_CHANNEL,  /* opens or closes a channel for I/O to a bdev */
 	SPDK_NVME_COMMAND,  /* submits an NVMe command */
+	SPDK_SOCKET_READ,   /* a socket was read */
 	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
 	SPDK_SCSI_TASK,     /* starts a SCSI task */
 	SPDK_BLOB_SET,      /* starts a set of requests to a blobstore */
@@ -81,6 +82,7 @@ struct spdk_tpoint {
 	} parent;
 	const char *state; /* the argument with the state that is entered */
 	bool replies;      /* the object has passed its reply to the socket */
+	bool sends;        /* the kernel has got the write */
 	bool passes_on;    /* the object passes its I/O on to a bdev, and waits for it */
 	bool executes;     /* a request of a host is executing, or waits for that */
 	bool disconnects;  /* the connection is closed, or was */
