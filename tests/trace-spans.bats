@@ -985,11 +985,13 @@ silences() {
 r1 target 100% (silent 50%)
 r2 target 100%'
     # of more than a hundredth of all entries
-    for i in {1..90}; do
-        object "r$((9 + i))" 0x50 '' "$((10000 + 700 * i)).000" A "$((10600 + 700 * i)).000" B_DONE
-    done >>in
-    poller 0 80000 81000 1 >>in
-    poller 0 81000 180000 100 >>in
+    {
+        for i in {1..90}; do
+            object "r$((9 + i))" 0x50 '' "$((10000 + 700 * i)).000" A "$((10600 + 700 * i)).000" B_DONE
+        done
+        poller 0 80000 81000 1
+        poller 0 81000 180000 100
+    } >>in
     equal "$(shares in | grep -c 'r[0-9][0-9].*silent')" 0
 }
 
