@@ -48,14 +48,14 @@ static struct causes_connection *counts_of(struct causes *c, uint32_t connection
 /* Most tracepoints are found by their lengths. */
 static const struct spdk_tpoint *tpoint_of(struct causes *c, struct slice name)
 {
-	uint32_t *recent = &c->recent[name.n % COUNT(c->recent)];
+	struct causes_recent *recent = &c->recent[name.n % COUNT(c->recent)];
 	const struct intern *states = c->spans->states;
 
-	if (*recent >= states->n || !slice_equal(states->all[*recent], name)) {
-		spans_tpoint_of(c->spans, name);
-		*recent = intern_get(states, name);
+	if (!recent->tpoint || !slice_equal(states->all[recent->state], name)) {
+		recent->tpoint = spans_tpoint_of(c->spans, name);
+		recent->state = intern_get(states, name);
 	}
-	return spans_tpoint(c->spans, *recent);
+	return recent->tpoint;
 }
 
 static bool receives_pdu(struct causes *c, const struct traceline *line)

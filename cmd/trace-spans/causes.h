@@ -55,9 +55,12 @@ struct causes {
 	uint32_t most;             /* the connection with the most holders */
 	size_t visits;             /* credit for the next search for it, see VISITS */
 	struct intern words;       /* of tracepoints: see causes_who() */
-	uint32_t recent[8];        /* states of lines without an object */
-	struct lcores_work work;   /* of the wait that was explained last */
-	struct out text;           /* scratch */
+	struct causes_recent {
+		uint32_t state;
+		const struct spdk_tpoint *tpoint; /* NULL: none */
+	} recent[8];                              /* of lines without an object */
+	struct lcores_work work;                  /* of the wait that was explained last */
+	struct out text;                          /* scratch */
 };
 
 /*
