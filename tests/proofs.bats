@@ -169,7 +169,7 @@ first_writes() {
     # the set that reads the snapshot belongs to the allocation
     status_is 0 sh "trace-spans -q -j -k id=a1 in | jq -c .children"
     equal "$output" '["a2","i2"]'
-    status_is 0 sh "trace-spans -q -s -n 3 in | grep -A 1 'BLOB_REQ_SET_START.*a[45]' | grep -o 'waited.*'"
+    status_is 0 sh "trace-spans -q -s -n 3 in | grep -A 3 'BLOB_REQ_SET_START.*a[45]' | grep -o 'waited.*'"
     equal "$output" $'waited for a copy of 2048 blocks: the first write to a cluster\nwaited for a copy of 2048 blocks: the first write to a cluster'
     # a set that another entry of the lcore comes before was not started by the write
     { cat in && object x0 0xf0 '' 1001.15 READ; } | merged >other

@@ -23,7 +23,7 @@
 #include "story.h"
 
 static struct {
-	bool all, admin, json, open, story, waits, quiet;
+	bool all, admin, json, open, story, quiet;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -174,8 +174,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	size_t named = SIZE_MAX;
 
 	(void)entry;
-	/* else span lines do not name connections: proofs_see() wants those of requests with a queue depth */
-	if (opt.story || (before == MAP_NONE && (!opt.json || opt.waits || io_args_has(&s->io, IO_QPAIR_QD))))
+	if (opt.story || before == MAP_NONE)
 		connection = connections_find(&t->connections, line, &named);
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
@@ -257,8 +256,6 @@ static const struct cli_option options[] = {
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
 	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
-	{0, "waits", NULL, "with -j, also what the lcores of requests did during their longest waits",
-	 .flag = &opt.waits},
 	{},
 };
 
@@ -285,8 +282,6 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("--by '%s': life or to_reply is expected", opt.by);
 	if (opt.by && (!opt.slowest || opt.open))
 		cli_usage("--by is for -n; --open goes by age");
-	if (opt.waits && !opt.json)
-		cli_usage("--waits is for -j");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");
@@ -315,7 +310,7 @@ static void start(struct trace_spans *t)
 	t->spans.emit = print_span;
 	t->spans.has_lcores = true;
 	t->spans.entry = see_entry;
-	if (opt.waits || opt.story)
+	if (opt.json || opt.story)
 		start_causes(t);
 	t->proofs = (struct proofs){.spans = &t->spans};
 	/* lines of text without a story do not have them */

@@ -172,9 +172,9 @@ static void extend_reply(const struct spans *spans, struct span *s, const struct
 }
 
 /*
- * posix_sock_group_impl_poll() in module/sock/posix/posix.c passes what is queued to the kernel before it reads, as does
- * its counterpart for io_uring. So a write that the kernel got after a read of its lcore was still queued then: the
- * host had not read what was before it.
+ * posix_sock_group_impl_poll() in module/sock/posix/posix.c passes what is queued to the kernel before it reads. So a
+ * write that the kernel got after a read of its lcore was still queued then: the host had not read what was before it.
+ * module/sock/uring/uring.c may notice a write one round after it was passed on: then this is that much too late.
  */
 static void delay_reply(const struct spans *spans, const struct span *write, uint64_t lcore)
 {
