@@ -470,6 +470,39 @@ L
     equal "$(plain <<<"$output")" '["r3",5,3,2]'
 }
 
+@test "a write that is still queued in the target is no reply yet" {
+    read_at() { echo "{\"tsc\":1,\"us\":$1,\"lcore\":$2,\"tpoint\":\"TCP_READ_DONE\",\"size\":8}"; }
+    {
+        request_at 1 100 103.000 TCP_REQ_TRANSFER_C2H 140.000 TCP_REQ_COMPLETED
+        written 1 1 103.500 130.000 139.000
+        # the lcore sent what was queued, then read: only the last read before the write was sent counts
+        read_at 103.400 0; read_at 110.000 0; read_at 120.000 0
+        # on another lcore, and after it
+        read_at 125.000 1; read_at 135.000 0
+        # at the end of the trace
+        object r2 0x52 '' 200.000 TCP_REQ_NEW 203.000 TCP_REQ_TRANSFER_C2H
+        object s2 0x92 '"related":"r2","args":{"ctx":"0x52"}' 204.000 SOCK_REQ_QUEUE
+        read_at 260.000 0; read_at 264.000 0
+        # without such lines, and of another source
+        request_at 3 300 303.000 TCP_REQ_TRANSFER_C2H 340.000 TCP_REQ_COMPLETED
+        written 3 3 303.500 330.000 339.000
+        read_at 310.000 0 | sed 's/"lcore"/"source":"b","lcore"/'
+    } | merged >in
+    status_is 0 sh "trace-spans -q -j -k 'id=r*' in | jq -c '[.id, .life, .to_reply]' | sort"
+    equal "$(plain <<<"$output" | tr '\n' ' ')" '["r1",40,20] ["r2",140,64] ["r3",40,3.5] '
+}
+
+@test "a set of a blobstore that has started nothing may have ended long ago" {
+    {
+        object a1 0x10 '' 1.000 BLOB_REQ_SET_START
+        object a2 0x20 '' 2.000 BLOB_REQ_SET_START
+        object i2 0x30 '"related":"a2","args":{"ctx":"0x20","type":2}' 3.000 BDEV_IO_START
+        object a3 0x40 '' 4.000 BLOB_REQ_SET_START 500.000 BLOB_REQ_SET_COMPLETE
+    } | merged >in
+    status_is 0 sh "trace-spans -q -j in | jq -c '[.id, .life, .open]' | sort"
+    equal "$(plain <<<"$output" | tr '\n' ' ')" '["a1",0,null] ["a2",498,true] ["a3",496,null] '
+}
+
 # The layers of each request that are not 0.
 layers() {
     trace-spans -q -j "$@" | jq -c '[.source, .id] + (.layers | to_entries | map(select(.value > 0) | .key, .value)) | map(select(. != null))' | plain

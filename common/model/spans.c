@@ -833,14 +833,21 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	return error;
 }
 
+/* bs_user_op_execute() in lib/blob/request.c gives the set of an operation that was queued back without an entry. */
+static bool may_end_unseen(const struct spans *spans, const struct span *s)
+{
+	return spans_tpoint(spans, s->states[0].state)->kind == SPDK_BLOB_SET;
+}
+
 bool spans_is_open(const struct spans *spans, const struct span *s)
 {
 	const struct object *object = &spans->lifecycle.all[s->object];
 
 	if (s->ended || spans->over)
 		return s->open;
-	/* an object whose address was reused has ended */
-	return object->note == s->index + 1 && !is_final(spans, s);
+	/* an object whose address was reused has ended, and a set that has started nothing may have ended at any time */
+	return object->note == s->index + 1 && !is_final(spans, s) &&
+	       (s->n > 1 || s->child || !may_end_unseen(spans, s));
 }
 
 static int by_last(const void *a, const void *b)
