@@ -845,7 +845,7 @@ bool spans_is_open(const struct spans *spans, const struct span *s)
 
 	if (s->ended || spans->over)
 		return s->open;
-	/* an object whose address was reused has ended, and a set that has started nothing may have ended at any time */
+	/* an object whose address was reused has ended, a set that has started nothing may have ended at any time */
 	return object->note == s->index + 1 && !is_final(spans, s) &&
 	       (s->n > 1 || s->child || !may_end_unseen(spans, s));
 }
