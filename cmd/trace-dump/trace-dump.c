@@ -351,6 +351,7 @@ static const char *parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
+	char *found = NULL;
 	static struct dump d;
 	struct input in;
 	bool good;
@@ -360,7 +361,7 @@ int main(int argc, char **argv)
 		fd = io_open(path);
 		d.name = io_name(path);
 	} else {
-		path = process_open_trace(opt.pid, &fd);
+		path = found = process_open_trace(opt.pid, &fd);
 		d.name = utf8_visible_copy(path);
 	}
 	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
@@ -374,5 +375,6 @@ int main(int argc, char **argv)
 	anchors_free(&d.anchors);
 	reader_close(&d.reader);
 	input_close(&in);
+	free(found);
 	return cli_close(&d.out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }
