@@ -23,15 +23,11 @@ static int next_line(struct each_traceline *t, void *context, struct slice *text
 	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
 }
 
-/*
- * Parses a line. One that escapes characters that need no escape becomes one that does not: then equal names have equal
- * bytes.
- */
-static const char *parse(struct traceline *line, struct slice *text, struct out *plain)
+static const char *parse(const struct each_traceline *t, struct traceline *line, struct slice *text, struct out *plain)
 {
 	const char *error = traceline_parse(line, *text);
 
-	if (error || line->has_ns || !memchr(text->p, '\\', text->n))
+	if (error || t->keep_bytes || line->has_ns || !memchr(text->p, '\\', text->n))
 		return error;
 	plain->len = 0;
 	plain->len = json_normalize(out_room(plain, text->n), *text);
@@ -53,7 +49,7 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	t->interactive.pause = t->pause;
 	t->interactive.context = context;
 	while ((got = next_line(t, context, &text)) > 0) {
-		const char *error = parse(&line, &text, &plain);
+		const char *error = parse(t, &line, &text, &plain);
 
 		if (!error)
 			error = each(context, &line, text);

@@ -20,6 +20,12 @@ struct each_traceline {
 	/* called every INTERACTIVE_TICK_MS without input, unless NULL */
 	void (*pause)(void *context);
 
+	/*
+	 * The text of a line is what was read. Else it has each character in the form of json_quote(), so that equal
+	 * names have equal bytes.
+	 */
+	bool keep_bytes;
+
 	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
 };
