@@ -406,7 +406,8 @@ static void prepare(struct lcore_rows *rows, struct printed *all, uint64_t to)
 	const struct lcore_row **sorted = mem_array(rows->n, sizeof(*sorted));
 	size_t *first = mem_array(rows->n + 1, sizeof(*first));
 
-	qsort(rows->uses, rows->num_uses, sizeof(*rows->uses), by_entries);
+	if (rows->num_uses)
+		qsort(rows->uses, rows->num_uses, sizeof(*rows->uses), by_entries);
 	for (size_t i = 0, use = 0; i <= rows->n; i++) {
 		first[i] = use;
 		while (use < rows->num_uses && rows->uses[use].row == i)
