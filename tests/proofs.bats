@@ -117,6 +117,36 @@ limits() {
     done
 }
 
+# What SHARES of the request or I/O ID has in parentheses.
+shares() { # ID FILE
+    trace-spans -q -k id="$1" "$2" | sed -n 's/.*\((.*)\).*/\1/p'
+}
+
+# The names of the last columns of --layers, and what the first row has there.
+columns() { # N FILE
+    trace-latency -q --layers "$2" | awk -v n="$1" 'NR <= 2 { for (i = NF - n + 1; i <= NF; i++) printf "%s ", $i }'
+}
+
+@test "a rate limit is in the text and in the table of layers" {
+    local waited all
+
+    limited 2 0 16 8 >in
+    equal "$(shares i150 in)" '(rate_limit 100%)'
+    equal "$(columns 1 in | cut -d ' ' -f 1)" rate_limit%
+    read -r waited all < <(trace-spans -q -j in | jq -s -r '"\(map(select(.rate_limit)) | length) \(length)"')
+    # those that ended before it was proven
+    [ "$waited" -gt 100 ] && [ "$waited" -lt "$all" ]
+    status_is 0 sh 'trace-spans -n 5 in 2>&1 >rows'
+    equal "$output" "trace-spans: in: $waited of $all I/Os of Disk waited for a rate limit, as it seems: it ends 2.0 I/Os per ms, evenly"
+    # the share is that of the life of all
+    trace-spans -q -j in | jq -s '((map(.rate_limit // 0) | add) / (map(.life) | add) * 1e4 | round) / 1e4' >is
+    equal "$(trace-latency -q -j --layers in | jq .rate_limit)" "$(cat is)"
+    # no column, and no note, if there is none
+    fixed 1000 0 0 4 >in
+    equal "$(columns 1 in | cut -d ' ' -f 1)" reply%
+    equal "$(trace-spans -n 5 in 2>&1 >rows)" ''
+}
+
 @test "what waits for a rate limit at the end waits for it" {
     limited 2 0 16 8 | head -n -3 >in
     equal "$(trace-spans -q -j in | jq -c 'select(.open) | has("rate_limit")' | sort | uniq)" true
@@ -166,6 +196,8 @@ first_writes() {
     first_writes >in
     status_is 0 sh "trace-spans -q -j in | jq -c 'select(.id != \"a1\") | [.id, .copy]'"
     equal "$(plain <<<"$output" | tr '\n' ' ')" '["r0",2999.8] ["r1",2499.9] '
+    equal "$(shares r0 in) $(shares r1 in)" '(copy 88%) (copy 85%)'
+    equal "$(columns 1 in | cut -d ' ' -f 1)" copy%
     # the set that reads the snapshot belongs to the allocation
     status_is 0 sh "trace-spans -q -j -k id=a1 in | jq -c .children"
     equal "$output" '["a2","i2"]'
@@ -216,6 +248,9 @@ no bdev I/O was started meanwhile: it waits for a bdev_io, a paused subsystem or
 no bdev I/O was started since: it waits for a bdev_io, a paused subsystem or a queue
 Split started no I/O since: it waits for a bdev_io or a queue
 L
+    equal "$(shares r0 in)" '(no_io 89%)'
+    grep -v '"r[123]"\|"i2"' in >one
+    equal "$(columns 1 one)" 'no_io% 88.79 '
     # bdevs that keep some of their I/Os
     { cat in && object i3 0x90 '"owner":"bdev_Split","size":8,"args":{"type":1,"ctx":"0x1"}' 1100 BDEV_IO_START 1200 BDEV_IO_DONE; } | merged >keeps
     equal "$(trace-spans -q -j -k id=r2 keeps | jq .no_io)" null
@@ -244,6 +279,7 @@ queue() { # DEPTH
     equal "$output" $'1 [14,null]\n186 [15,16]'
     status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 4p | sed 's/^ *//'"
     equal "$output" 'qd 15 of 16: the host may queue'
+    equal "$(shares r199 in)" '(qd 15 of 16)'
     # a depth that no queue has, and one that is reached once
     equal "$(queue 16 | trace-spans -q -j | grep -c '"queue"')" 0
     { queue 15 | head -n 30 && queue 14; } >once

@@ -9,28 +9,36 @@
 #include "print.h"
 #include "table.h"
 
-void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const struct overlaps *overlaps, bool is_rare)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
-	struct share *share = table_put(&shares->map, (uint64_t)group << 32 | type, shares->all, shares->n,
-					shares->cap);
+	return a < b ? a : b;
+}
 
-	share->group = group;
-	share->type = type;
+void shares_add(struct shares *shares, const struct shares_request *request)
+{
+	const struct overlaps *overlaps = request->overlaps;
+	struct share *share = table_put(&shares->map, (uint64_t)request->group << 32 | request->type, shares->all,
+					shares->n, shares->cap);
+
+	share->group = request->group;
+	share->type = request->type;
 	share->count++;
-	share->life += life;
+	share->life += request->life;
 	for (unsigned i = 0; i < LAYERS; i++)
-		share->layers[i] += layers[i];
+		share->layers[i] += request->layers[i];
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		shares->has_overlaps |= overlaps->known[i];
 		if (!overlaps->covered[i])
 			continue;
 		share->overlaps[i].count++;
-		share->overlaps[i].life += life;
+		share->overlaps[i].life += request->life;
 		share->overlaps[i].ns += overlaps->parts[i];
 	}
 	share->silent += overlaps->silent;
-	share->rare += is_rare ? overlaps->silent : 0;
+	share->rare += request->is_rare ? overlaps->silent : 0;
+	/* an I/O may outlive its request */
+	for (unsigned i = 0; i < PROOFS_FACTS; i++)
+		share->facts[i] += smaller(request->facts.ns[i], request->life);
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -85,6 +93,7 @@ struct columns {
 	struct cells cells;
 	bool layers[LAYERS]; /* which of them it has */
 	bool silent;
+	bool facts[PROOFS_FACTS];
 	struct out text;
 };
 
@@ -97,6 +106,8 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 	for (size_t i = 0; i < shares->n; i++) {
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			c->layers[layer] |= shares->all[i].layers[layer] != 0;
+		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
+			c->facts[fact] |= shares->all[i].facts[fact] != 0;
 		cells_measure(&c->cells, rows->groups.all[shares->all[i].group]);
 	}
 }
@@ -140,6 +151,9 @@ static void put_head(struct columns *c, const struct shares *shares, struct slic
 		put_part_head(&c->text, overlaps_names[part]);
 	if (c->silent)
 		put_part_head(&c->text, "silent");
+	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
+		if (c->facts[fact])
+			put_part_head(&c->text, proofs_names[fact]);
 	out_char(&c->text, '\n');
 }
 
@@ -157,6 +171,9 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 		put_overlap(&c->text, overlaps_names[part], &share->overlaps[part]);
 	if (c->silent)
 		put_part(&c->text, "silent", share->life, share->rare);
+	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
+		if (c->facts[fact])
+			put_part(&c->text, proofs_names[fact], share->life, share->facts[fact]);
 	out_char(&c->text, '\n');
 }
 
@@ -213,6 +230,8 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		if (shares->has_overlaps)
 			write_overlaps(out, all[i]->overlaps);
 		out_printf(out, ",\"silent\":%.4f", part_of(all[i]->life, all[i]->silent));
+		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
+			out_printf(out, ",\"%s\":%.4f", proofs_names[fact], part_of(all[i]->life, all[i]->facts[fact]));
 		out_text(out, "}\n");
 	}
 	free(all);

@@ -4,6 +4,7 @@
 #define TRACE_LATENCY_SHARES_H
 
 #include "overlaps.h"
+#include "proofs.h"
 #include "spdk.h"
 #include "rows.h"
 
@@ -22,13 +23,22 @@ struct shares {
 		} overlaps[OVERLAPS];
 		unsigned __int128 silent,
 			rare; /* ns: silences, and those of lcores that are seldom silent for so long */
+		unsigned __int128 facts[PROOFS_FACTS]; /* ns */
 	} * all;
 	size_t n, cap;
 };
 
-/* Adds a request's life and the parts of it, in ns. is_rare: as overlaps_silence_is_rare(). */
-void shares_add(struct shares *shares, uint32_t group, uint32_t type, uint64_t life, const uint64_t layers[LAYERS],
-		const struct overlaps *overlaps, bool is_rare);
+/* A request: its life and the parts of it, in ns. */
+struct shares_request {
+	uint32_t group, type;
+	uint64_t life;
+	const uint64_t *layers; /* LAYERS of them */
+	const struct overlaps *overlaps;
+	bool is_rare; /* as overlaps_silence_is_rare() */
+	struct proofs_facts facts;
+};
+
+void shares_add(struct shares *shares, const struct shares_request *request);
 
 /* rows has the texts of the groups and types, and the interval. */
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);

@@ -140,8 +140,13 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
-	shares_add(t->shares, group, s->type, spans_life(&t->spans, s), t->self.layers, &t->overlaps,
-		   overlaps_silence_is_rare(&t->overlaps, &t->spans));
+	shares_add(t->shares, &(struct shares_request){.group = group,
+						       .type = s->type,
+						       .life = spans_life(&t->spans, s),
+						       .layers = t->self.layers,
+						       .overlaps = &t->overlaps,
+						       .is_rare = overlaps_silence_is_rare(&t->overlaps, &t->spans),
+						       .facts = proofs_facts(&t->proofs, s)});
 	t->shared++;
 	t->covered[SPANS_OFFCPUSNOOP] += t->overlaps.covered[OVERLAP_OFF_CPU];
 	t->covered[SPANS_BIOSNOOP] += t->overlaps.covered[OVERLAP_DISK];
@@ -262,8 +267,13 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	struct trees *t = context;
 	struct tree_span *area = area_of(s);
 
-	if (before == MAP_NONE)
+	if (before == MAP_NONE) {
 		*area = (struct tree_span){.of_line = group_of_line(t->group, line, text)};
+		/* the queues of connections are not wanted */
+		s->connection = MAP_NONE;
+	}
+	if (t->shares)
+		proofs_see(&t->proofs, s, before, line);
 	if (area->has_life && !area->went_on) {
 		area->went_on = true;
 		t->cut_short++;
@@ -335,6 +345,8 @@ static void forget_file(struct trees *t)
 	t->incomplete = t->longest = t->longest_life = t->left_out = t->shared = 0;
 	memset(t->covered, 0, sizeof(t->covered));
 	t->num_touched = 0;
+	proofs_free(&t->proofs);
+	t->proofs = (struct proofs){.spans = &t->spans};
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,
 				  .states = &t->rows->states,
@@ -385,6 +397,7 @@ uint64_t trees_slot(const struct trees *t)
 void trees_free(struct trees *t)
 {
 	spans_free(&t->spans);
+	proofs_free(&t->proofs);
 	overlaps_free(&t->overlaps);
 	request_io_free(&t->io);
 	free(t->touched);

@@ -10,6 +10,7 @@
 #include "group.h"
 #include "lcore_rows.h"
 #include "overlaps.h"
+#include "proofs.h"
 #include "rates.h"
 #include "rows.h"
 #include "self_time.h"
@@ -57,6 +58,7 @@ struct trees {
 	size_t num_touched, cap_touched;
 	struct self_time self;
 	struct overlaps overlaps;
+	struct proofs proofs; /* for shares */
 	struct request_io io;
 	struct tree_state {
 		struct span_state at;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "print.h"
 
+#include <inttypes.h>
+
 #include "count.h"
 #include "json.h"
 
@@ -265,19 +267,19 @@ static bool write_silent(struct print *p, struct out *out, const struct span *s)
 static bool write_no_io(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.no_io);
+	return write_us_if(out, p->facts.ns[PROOFS_NO_IO]);
 }
 
 static bool write_rate_limit(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.rate_limit);
+	return write_us_if(out, p->facts.ns[PROOFS_RATE_LIMIT]);
 }
 
 static bool write_copy(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.copy);
+	return write_us_if(out, p->facts.ns[PROOFS_COPY]);
 }
 
 static bool write_queue(struct print *p, struct out *out, const struct span *s)
@@ -662,6 +664,26 @@ static bool is_notable(const struct print *p, unsigned percent)
 	return percent >= 50 && overlaps_silence_is_rare(&p->overlaps, p->spans);
 }
 
+/* The causes that were proven. Returns the text before the next share. */
+static const char *put_proofs(const struct print *p, struct out *out, uint64_t life, const char *before)
+{
+	enum { NOTABLE = 10 }; /* percent */
+
+	for (unsigned i = 0; p->proofs && i < PROOFS_FACTS; i++) {
+		unsigned percent = percent_of(p->facts.ns[i], life);
+
+		if (percent < NOTABLE)
+			continue;
+		put_share(out, before, proofs_names[i], percent);
+		before = " ";
+	}
+	if (p->proofs && p->facts.queue) {
+		out_printf(out, "%sqd %" PRIu64 " of %" PRIu64, before, p->facts.queue - 1, p->facts.queue);
+		before = " ";
+	}
+	return before;
+}
+
 /* In parentheses, because these times also count for a layer. */
 static void put_overlap_shares(const struct print *p, struct out *out, uint64_t life)
 {
@@ -687,6 +709,7 @@ static void put_overlap_shares(const struct print *p, struct out *out, uint64_t 
 		put_share(out, before, "silent", silent);
 		before = " ";
 	}
+	before = put_proofs(p, out, life, before);
 	out_text(out, before[1] ? "" : ")");
 }
 

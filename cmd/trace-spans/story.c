@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "proofs_text.h"
 #include "search.h"
 #include "self_time.h"
 #include "table.h"
@@ -293,14 +294,14 @@ static void put_step(struct story *story, struct out *out, size_t i)
 	else
 		out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, wait ? '*' : ' ');
 	if (!i)
-		proofs_write_first(story->proofs, out, GAP, e->span);
+		proofs_text_first(story->proofs, out, GAP, e->span);
 	if (!wait)
 		return;
 	silent = causes_write(story->causes, out, &story->waits, wait);
 	if (i == story->waits.n)
-		proofs_write_open(story->proofs, out, GAP, story->waits.root);
+		proofs_text_open(story->proofs, out, GAP, story->waits.root);
 	else if (i)
-		proofs_write(story->proofs, out, GAP, e->span, e->state, gap, silent);
+		proofs_text(story->proofs, out, GAP, e->span, e->state, gap, silent);
 }
 
 static bool is_in_tree(const struct span *s, const struct span *of)

@@ -179,8 +179,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
 		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
-	if (t->print.proofs)
-		proofs_see(&t->proofs, s, before, line);
+	proofs_see(&t->proofs, s, before, line);
 	if (opt.story)
 		story_add(&t->story, s, before, line, connection, named);
 	if (t->spans.who)
@@ -313,9 +312,7 @@ static void start(struct trace_spans *t)
 	if (opt.json || opt.story)
 		start_causes(t);
 	t->proofs = (struct proofs){.spans = &t->spans};
-	/* lines of text without a story do not have them */
-	if (opt.json || opt.story || opt.choose.keys.n)
-		t->print.proofs = t->story.proofs = &t->proofs;
+	t->print.proofs = t->story.proofs = &t->proofs;
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	t->spans.stuck_ns = opt.stuck_ns;
 	t->ranking.max = t->uncovered.max = opt.slowest;
@@ -373,6 +370,25 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 	out_close(&text);
 }
 
+/* Lines of requests that ended before a limit was proven do not say it. */
+static void note_limits(const struct trace_spans *t, const char *name)
+{
+	size_t n;
+	const struct proofs_bdev *bdev = proofs_limited(&t->proofs, &n);
+	struct out text = {.fd = OUT_MEMORY};
+
+	if (!bdev || opt.json)
+		return;
+	out_visible(&text, t->proofs.names.all[bdev->name]);
+	cli_notice(opt.quiet,
+		   "%s: %" PRIu64 " of %" PRIu64
+		   " I/Os of %.*s waited for a rate limit, as it seems: it ends %.*f %s per ms, "
+		   "evenly%s",
+		   name, bdev->limited, bdev->went, (int)text.len, text.buf, bdev->rate < 1 ? 2 : 1, bdev->rate,
+		   bdev->of_blocks ? "blocks" : "I/Os", n > 1 ? "; there are more such bdevs" : "");
+	out_close(&text);
+}
+
 /* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
@@ -387,6 +403,7 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
 	if (spans_why_below(&t->spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
+	note_limits(t, name);
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
 	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
 		 "entries left out: each is earlier than the previous one of its object");

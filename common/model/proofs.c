@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "proofs.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "number.h"
@@ -14,6 +13,12 @@ enum {
 	NOTABLE = 10,  /* no_io counts if it is at least a tenth of the life */
 	HELD = 64,     /* commands that found a queue full before that is its size */
 	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
+};
+
+const char *const proofs_names[PROOFS_FACTS] = {
+	[PROOFS_NO_IO] = "no_io",
+	[PROOFS_RATE_LIMIT] = "rate_limit",
+	[PROOFS_COPY] = "copy",
 };
 
 /* proofs_see() was called for each span. */
@@ -39,7 +44,7 @@ static enum spdk_kind kind_of(const struct proofs *p, const struct span *s)
 	return spans_tpoint(p->spans, s->states[0].state)->kind;
 }
 
-static bool is_bdev_io(const struct proofs *p, const struct span *s)
+bool proofs_is_bdev_io(const struct proofs *p, const struct span *s)
 {
 	return kind_of(p, s) == SPDK_BDEV_IO;
 }
@@ -92,9 +97,14 @@ static void go(struct proofs *p, const struct span *s, uint64_t ns)
 	pace_add(&bdev->all, s->first, ns, blocks);
 	pace_add(spdk_is_write(s->io.values[IO_TYPE]) ? &bdev->writes : &bdev->reads, s->first, ns, blocks);
 	limit = limit_of(bdev, s, &area->rate, &area->of_blocks);
+	bdev->went++;
 	/* those that come during a burst go at once */
-	if (limit && s->first < limit->burst)
-		area->limited = ns - s->first;
+	if (!limit || s->first >= limit->burst)
+		return;
+	area->limited = ns - s->first;
+	bdev->limited++;
+	bdev->rate = area->rate;
+	bdev->of_blocks = area->of_blocks;
 }
 
 /* NULL: there are too many. */
@@ -136,7 +146,7 @@ static void start_set(struct proofs *p, const struct span *s, struct proofs_lcor
 		of(p, waiting->parent)->copied = 0;
 		return;
 	}
-	if (!is_bdev_io(p, io))
+	if (!proofs_is_bdev_io(p, io))
 		return;
 	area = of(p, io);
 	waiting = waiting_set(p, area->waiting);
@@ -224,7 +234,7 @@ static void start(struct proofs *p, const struct span *s, enum spdk_kind kind)
 		if (s->parent)
 			copy(p, s);
 	}
-	if (s->parent && is_bdev_io(p, s->parent)) {
+	if (s->parent && proofs_is_bdev_io(p, s->parent)) {
 		/* each part of a split I/O is limited, not the whole */
 		if (kind == SPDK_BDEV_IO && slice_equal(bdev_of(s), bdev_of(s->parent)))
 			of(p, s->parent)->bdev = MAP_NONE;
@@ -262,12 +272,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The first child, if it is a bdev I/O, or any child of one. */
-static const struct span *first_below(const struct proofs *p, const struct span *s)
+const struct span *proofs_first_below(const struct proofs *p, const struct span *s)
 {
 	const struct span *child = s->child;
 
-	while (child && !is_bdev_io(p, s) && !is_bdev_io(p, child))
+	while (child && !proofs_is_bdev_io(p, s) && !proofs_is_bdev_io(p, child))
 		child = child->next;
 	return child;
 }
@@ -281,7 +290,7 @@ static bool is_passed_on(const struct proofs *p, const struct span *s)
 	const struct proofs_bdev *bdev;
 
 	/* asynchronous event requests wait for no I/O */
-	if (!is_bdev_io(p, s))
+	if (!proofs_is_bdev_io(p, s))
 		return spans_layer(p->spans, s, s->states[s->n - 1].state) != LAYER_BELOW && !admin_has(s);
 	if (of(p, s)->bdev == MAP_NONE)
 		return false;
@@ -303,8 +312,7 @@ static uint64_t passed_at(const struct proofs *p, const struct span *s)
 	return UINT64_MAX;
 }
 
-/* Whether a bdev I/O that is held back is so by a rate limit. */
-static bool waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks)
+bool proofs_waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks)
 {
 	const struct proofs_span *area = of(p, s);
 
@@ -315,20 +323,25 @@ static bool waits_for_limit(const struct proofs *p, const struct span *s, double
 /* ns since `passed`, see passed_at(), for which there was nothing below an object. */
 static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t passed)
 {
-	const struct span *below = first_below(p, s);
+	const struct span *below = proofs_first_below(p, s);
 	bool of_blocks;
 	double rate;
 	uint64_t to = 0;
 
-	if (s->first > passed || (s->parent && !is_bdev_io(p, s)))
+	if (s->first > passed || (s->parent && !proofs_is_bdev_io(p, s)))
 		return 0;
-	if (of(p, s)->limited || waits_for_limit(p, s, &rate, &of_blocks))
+	if (of(p, s)->limited || proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		return 0;
 	if (below)
 		to = below->first;
 	else if (spans_is_open(p->spans, s) && is_passed_on(p, s))
 		to = spans_until(p->spans, s);
 	return to > passed ? to - passed : 0;
+}
+
+uint64_t proofs_no_io(const struct proofs *p, const struct span *s)
+{
+	return no_io_of(p, s, passed_at(p, s));
 }
 
 /* ns for which a bdev I/O waited for clusters; of those that still wait, one is known: that which started the copy. */
@@ -347,16 +360,16 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 	bool of_blocks;
 	double rate;
 
-	if (waits_for_limit(p, s, &rate, &of_blocks))
+	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		limited = spans_until(p->spans, s) - s->first;
-	facts->no_io = larger(facts->no_io, no_io_of(p, s, passed));
-	facts->rate_limit = larger(facts->rate_limit, limited);
-	facts->copy = larger(facts->copy, copy_of(p, s));
+	facts->ns[PROOFS_NO_IO] = larger(facts->ns[PROOFS_NO_IO], no_io_of(p, s, passed));
+	facts->ns[PROOFS_RATE_LIMIT] = larger(facts->ns[PROOFS_RATE_LIMIT], limited);
+	facts->ns[PROOFS_COPY] = larger(facts->ns[PROOFS_COPY], copy_of(p, s));
 	for (const struct span *child = s->child; child; child = child->next)
 		gather(p, facts, child, passed);
 }
 
-static uint64_t queue_of(const struct proofs *p, const struct span *s)
+uint64_t proofs_queue(const struct proofs *p, const struct span *s)
 {
 	const struct proofs_queue *q;
 
@@ -368,93 +381,27 @@ static uint64_t queue_of(const struct proofs *p, const struct span *s)
 
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 {
-	struct proofs_facts facts = {.queue = queue_of(p, s)};
+	struct proofs_facts facts = {.queue = proofs_queue(p, s)};
 
 	gather(p, &facts, s, passed_at(p, s));
-	if (facts.no_io < spans_life(p->spans, s) / NOTABLE)
-		facts.no_io = 0;
+	if (facts.ns[PROOFS_NO_IO] < spans_life(p->spans, s) / NOTABLE)
+		facts.ns[PROOFS_NO_IO] = 0;
 	return facts;
 }
 
-static void start_line(struct out *out, int indent)
+const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n)
 {
-	out_printf(out, "%*s   ", indent, "");
-}
+	const struct proofs_bdev *most = NULL;
 
-static void put_limit(struct out *out, int indent, const struct span *s, double rate, bool of_blocks)
-{
-	start_line(out, indent);
-	out_visible(out, bdev_of(s));
-	out_printf(out, " ends %.*f %s per ms, evenly: a rate limit?\n", rate < 1 ? 2 : 1, rate,
-		   of_blocks ? "blocks" : "I/Os");
-}
+	*n = 0;
+	for (size_t i = 0; i < p->num_bdevs; i++) {
+		const struct proofs_bdev *bdev = &p->of_bdevs[i];
 
-/* Prints that nothing was below an object. */
-static void put_no_io(const struct proofs *p, struct out *out, int indent, const struct span *s, bool since)
-{
-	start_line(out, indent);
-	if (is_bdev_io(p, s)) {
-		out_visible(out, bdev_of(s));
-		out_text(out, " started no I/O");
-	} else {
-		out_text(out, "no bdev I/O was started");
+		*n += bdev->limited > 0;
+		if (bdev->limited > (most ? most->limited : 0))
+			most = bdev;
 	}
-	out_text(out, since ? " since" : " meanwhile");
-	out_text(out, is_bdev_io(p, s) ? ": it waits for a bdev_io or a queue\n"
-				       : ": it waits for a bdev_io, a paused subsystem or a queue\n");
-}
-
-static void put_copy(struct out *out, int indent, uint64_t copied)
-{
-	start_line(out, indent);
-	if (copied)
-		out_printf(out, "waited for a copy of %" PRIu64 " blocks: the first write to a cluster\n", copied);
-	else
-		out_text(out, "waited for the allocation of a cluster: the first write to it\n");
-}
-
-void proofs_write_first(const struct proofs *p, struct out *out, int indent, const struct span *s)
-{
-	uint64_t size = queue_of(p, s);
-
-	if (!size)
-		return;
-	start_line(out, indent);
-	out_printf(out, "qd %" PRIu64 " of %" PRIu64 ": the host may queue\n", s->io.values[IO_QPAIR_QD], size);
-}
-
-void proofs_write(const struct proofs *p, struct out *out, int indent, const struct span *s, size_t n, uint64_t gap,
-		  bool silent)
-{
-	const struct span *held = n ? s : s->parent;
-	const struct proofs_span *area = held ? of(p, held) : NULL;
-
-	/* only what the gap is most of */
-	if (!area || !gap)
-		return;
-	if (area->limited && area->limited / 2 <= gap && (n || s == held->child))
-		put_limit(out, indent, held, area->rate, area->of_blocks);
-	if (!n && area->copy && area->copy / 2 <= gap && kind_of(p, s) == SPDK_BLOB_SET && s != held->child)
-		put_copy(out, indent, area->copied);
-	if (!n && !silent && s == first_below(p, held) && no_io_of(p, held, passed_at(p, held)) >= gap / 2)
-		put_no_io(p, out, indent, held, false);
-}
-
-void proofs_write_open(const struct proofs *p, struct out *out, int indent, const struct span *s)
-{
-	bool of_blocks;
-	double rate;
-
-	if (!spans_is_open(p->spans, s))
-		return;
-	if (waits_for_limit(p, s, &rate, &of_blocks))
-		put_limit(out, indent, s, rate, of_blocks);
-	else if (of(p, s)->allocates_since)
-		put_copy(out, indent, of(p, s)->copied);
-	else if (!first_below(p, s) && no_io_of(p, s, passed_at(p, s)))
-		put_no_io(p, out, indent, s, true);
-	for (const struct span *child = s->child; child; child = child->next)
-		proofs_write_open(p, out, indent, child);
+	return most;
 }
 
 void proofs_free(struct proofs *p)

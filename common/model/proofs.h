@@ -3,10 +3,9 @@
  * Finds causes of waits in what objects do over time, with what proves each of them: I/O that was passed on without any
  * I/O below it, rate limits of bdevs, full queues of connections, and copies for first writes to clusters.
  */
-#ifndef TRACE_SPANS_PROOFS_H
-#define TRACE_SPANS_PROOFS_H
+#ifndef PROOFS_H
+#define PROOFS_H
 
-#include "connection.h"
 #include "pace.h"
 #include "spans.h"
 
@@ -44,6 +43,10 @@ struct proofs {
 		struct pace all, reads, writes; /* a limit applies to one of these */
 		/* I/Os of the bdev that ended, and those among them that had others below them */
 		uint64_t ended, passed;
+		/* those that were passed on, and those among them that waited for a limit, which was this at last */
+		uint64_t went, limited;
+		double rate;
+		bool of_blocks;
 	} * of_bdevs;
 	size_t num_bdevs, cap_bdevs;
 	struct map lcores;
@@ -62,11 +65,19 @@ struct proofs {
 	bool has_sets; /* of blobstores */
 };
 
+/* Parts of a life that a cause explains. */
+enum proofs_fact {
+	PROOFS_NO_IO, /* there was no I/O below it */
+	PROOFS_RATE_LIMIT,
+	PROOFS_COPY,
+	PROOFS_FACTS
+};
+
+extern const char *const proofs_names[PROOFS_FACTS];
+
 struct proofs_facts {
-	uint64_t no_io;      /* ns without I/O below it */
-	uint64_t rate_limit; /* ns */
-	uint64_t copy;       /* ns */
-	uint64_t queue;      /* size of the queue that it filled */
+	uint64_t ns[PROOFS_FACTS];
+	uint64_t queue; /* size of the queue that it filled */
 };
 
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
@@ -75,15 +86,27 @@ void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const s
 /* What is known about a span and those below it; each 0 if nothing is. */
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
 
-/* Prints what is known about a request when it started, after its first entry. */
-void proofs_write_first(const struct proofs *p, struct out *out, int indent, const struct span *s);
+/* The bdev of which most I/Os waited for a rate limit, and the number of bdevs with such I/Os; NULL: none. */
+const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n);
 
-/* Prints a line for each cause of the gap, in ns, before the span's state n. silent: its lcore wrote nothing. */
-void proofs_write(const struct proofs *p, struct out *out, int indent, const struct span *s, size_t n, uint64_t gap,
-		  bool silent);
+static inline const struct proofs_span *proofs_of(const struct proofs *p, const struct span *s)
+{
+	return &p->all[s->index];
+}
 
-/* Prints a line for each cause of what an open span still waits for. */
-void proofs_write_open(const struct proofs *p, struct out *out, int indent, const struct span *s);
+bool proofs_is_bdev_io(const struct proofs *p, const struct span *s);
+
+/* The first child, if it is a bdev I/O, or any child of one; or NULL. */
+const struct span *proofs_first_below(const struct proofs *p, const struct span *s);
+
+/* Whether an open bdev I/O that is held back is so by a rate limit, which this sets. */
+bool proofs_waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks);
+
+/* ns for which a span that was passed on had nothing below it. */
+uint64_t proofs_no_io(const struct proofs *p, const struct span *s);
+
+/* The size of the queue that a request filled, or 0. */
+uint64_t proofs_queue(const struct proofs *p, const struct span *s);
 
 void proofs_free(struct proofs *p);
 

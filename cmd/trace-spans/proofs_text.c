@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proofs_text.h"
+
+#include <inttypes.h>
+
+static void start_line(struct out *out, int indent)
+{
+	out_printf(out, "%*s   ", indent, "");
+}
+
+static void put_limit(struct out *out, int indent, const struct span *s, double rate, bool of_blocks)
+{
+	start_line(out, indent);
+	out_visible(out, spdk_bdev(span_owner(s), span_bdev(s)));
+	out_printf(out, " ends %.*f %s per ms, evenly: a rate limit?\n", rate < 1 ? 2 : 1, rate,
+		   of_blocks ? "blocks" : "I/Os");
+}
+
+/* Prints that nothing was below an object. */
+static void put_no_io(const struct proofs *p, struct out *out, int indent, const struct span *s, bool since)
+{
+	start_line(out, indent);
+	if (proofs_is_bdev_io(p, s)) {
+		out_visible(out, spdk_bdev(span_owner(s), span_bdev(s)));
+		out_text(out, " started no I/O");
+	} else {
+		out_text(out, "no bdev I/O was started");
+	}
+	out_text(out, since ? " since" : " meanwhile");
+	out_text(out, proofs_is_bdev_io(p, s) ? ": it waits for a bdev_io or a queue\n"
+					      : ": it waits for a bdev_io, a paused subsystem or a queue\n");
+}
+
+static void put_copy(struct out *out, int indent, uint64_t copied)
+{
+	start_line(out, indent);
+	if (copied)
+		out_printf(out, "waited for a copy of %" PRIu64 " blocks: the first write to a cluster\n", copied);
+	else
+		out_text(out, "waited for the allocation of a cluster: the first write to it\n");
+}
+
+void proofs_text_first(const struct proofs *p, struct out *out, int indent, const struct span *s)
+{
+	uint64_t size = proofs_queue(p, s);
+
+	if (!size)
+		return;
+	start_line(out, indent);
+	out_printf(out, "qd %" PRIu64 " of %" PRIu64 ": the host may queue\n", s->io.values[IO_QPAIR_QD], size);
+}
+
+void proofs_text(const struct proofs *p, struct out *out, int indent, const struct span *s, size_t n, uint64_t gap,
+		 bool silent)
+{
+	const struct span *held = n ? s : s->parent;
+	const struct proofs_span *area = held ? proofs_of(p, held) : NULL;
+
+	/* only what the gap is most of */
+	if (!area || !gap)
+		return;
+	if (area->limited && area->limited / 2 <= gap && (n || s == held->child))
+		put_limit(out, indent, held, area->rate, area->of_blocks);
+	if (!n && area->copy && area->copy / 2 <= gap &&
+	    spans_tpoint(p->spans, s->states[0].state)->kind == SPDK_BLOB_SET && s != held->child)
+		put_copy(out, indent, area->copied);
+	if (!n && !silent && s == proofs_first_below(p, held) && proofs_no_io(p, held) >= gap / 2)
+		put_no_io(p, out, indent, held, false);
+}
+
+void proofs_text_open(const struct proofs *p, struct out *out, int indent, const struct span *s)
+{
+	bool of_blocks;
+	double rate;
+
+	if (!spans_is_open(p->spans, s))
+		return;
+	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
+		put_limit(out, indent, s, rate, of_blocks);
+	else if (proofs_of(p, s)->allocates_since)
+		put_copy(out, indent, proofs_of(p, s)->copied);
+	else if (!proofs_first_below(p, s) && proofs_no_io(p, s))
+		put_no_io(p, out, indent, s, true);
+	for (const struct span *child = s->child; child; child = child->next)
+		proofs_text_open(p, out, indent, child);
+}
