@@ -251,6 +251,14 @@ L
     equal "$(shares r0 in)" '(no_io 89%)'
     grep -v '"r[123]"\|"i2"' in >one
     equal "$(columns 1 one)" 'no_io% 88.79 '
+    # it ended while its I/O still waited
+    {
+        object r0 0x10 '' 0 TCP_REQ_NEW 0.5 TCP_REQ_EXECUTING 201 TCP_REQ_COMPLETED
+        object i0 0x20 '"owner":"bdev_Split","size":8,"related":"r0","args":{"type":1,"ctx":"0x10"}' 0.2 BDEV_IO_START 899 BDEV_IO_DONE
+        object i1 0x30 '"owner":"bdev_Base","size":8,"args":{"type":1,"ctx":"0x20"}' 801 BDEV_IO_START 898 BDEV_IO_DONE
+    } | merged >outlived
+    equal "$(trace-spans -q -j -k id=r0 outlived | jq -c '[.life, .no_io]')" '[201,201]'
+    equal "$(columns 1 outlived)" 'no_io% 100.00 '
     # bdevs that keep some of their I/Os
     { cat in && object i3 0x90 '"owner":"bdev_Split","size":8,"args":{"type":1,"ctx":"0x1"}' 1100 BDEV_IO_START 1200 BDEV_IO_DONE; } | merged >keeps
     equal "$(trace-spans -q -j -k id=r2 keeps | jq .no_io)" null
@@ -280,6 +288,9 @@ queue() { # DEPTH
     status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 4p | sed 's/^ *//'"
     equal "$output" 'qd 15 of 16: the host may queue'
     equal "$(shares r199 in)" '(qd 15 of 16)'
+    # 186 of 200 requests that take equally long
+    equal "$(columns 2 in)" 'reply% queue% 0.00 93.00 '
+    equal "$(trace-latency -q -j --layers in | jq .queue)" 0.93
     # a depth that no queue has, and one that is reached once
     equal "$(queue 16 | trace-spans -q -j | grep -c '"queue"')" 0
     { queue 15 | head -n 30 && queue 14; } >once

@@ -9,11 +9,6 @@
 #include "print.h"
 #include "table.h"
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 void shares_add(struct shares *shares, const struct shares_request *request)
 {
 	const struct overlaps *overlaps = request->overlaps;
@@ -36,9 +31,9 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 	}
 	share->silent += overlaps->silent;
 	share->rare += request->is_rare ? overlaps->silent : 0;
-	/* an I/O may outlive its request */
 	for (unsigned i = 0; i < PROOFS_FACTS; i++)
-		share->facts[i] += smaller(request->facts.ns[i], request->life);
+		share->facts[i] += request->facts.ns[i];
+	share->queue += request->facts.queue ? request->life : 0;
 }
 
 static int by_name(const void *a, const void *b, void *context)
@@ -93,7 +88,7 @@ struct columns {
 	struct cells cells;
 	bool layers[LAYERS]; /* which of them it has */
 	bool silent;
-	bool facts[PROOFS_FACTS];
+	bool facts[PROOFS_FACTS], queue;
 	struct out text;
 };
 
@@ -108,6 +103,7 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 			c->layers[layer] |= shares->all[i].layers[layer] != 0;
 		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
 			c->facts[fact] |= shares->all[i].facts[fact] != 0;
+		c->queue |= shares->all[i].queue != 0;
 		cells_measure(&c->cells, rows->groups.all[shares->all[i].group]);
 	}
 }
@@ -154,6 +150,8 @@ static void put_head(struct columns *c, const struct shares *shares, struct slic
 	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
 		if (c->facts[fact])
 			put_part_head(&c->text, proofs_names[fact]);
+	if (c->queue)
+		put_part_head(&c->text, "queue");
 	out_char(&c->text, '\n');
 }
 
@@ -174,6 +172,8 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
 		if (c->facts[fact])
 			put_part(&c->text, proofs_names[fact], share->life, share->facts[fact]);
+	if (c->queue)
+		put_part(&c->text, "queue", share->life, share->queue);
 	out_char(&c->text, '\n');
 }
 
@@ -232,6 +232,7 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		out_printf(out, ",\"silent\":%.4f", part_of(all[i]->life, all[i]->silent));
 		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
 			out_printf(out, ",\"%s\":%.4f", proofs_names[fact], part_of(all[i]->life, all[i]->facts[fact]));
+		out_printf(out, ",\"queue\":%.4f", part_of(all[i]->life, all[i]->queue));
 		out_text(out, "}\n");
 	}
 	free(all);

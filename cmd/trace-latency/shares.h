@@ -24,6 +24,7 @@ struct shares {
 		unsigned __int128 silent,
 			rare; /* ns: silences, and those of lcores that are seldom silent for so long */
 		unsigned __int128 facts[PROOFS_FACTS]; /* ns */
+		unsigned __int128 queue;               /* ns: lives of those that filled their connection's queue */
 	} * all;
 	size_t n, cap;
 };

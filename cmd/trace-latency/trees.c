@@ -261,19 +261,25 @@ static void measure_span(void *context, const struct span *s)
 		measure_tree(context, s);
 }
 
+static void find_proofs(struct trees *t, struct span *s, uint32_t before, const struct traceline *line)
+{
+	size_t arg;
+
+	if (before == MAP_NONE)
+		s->connection = connections_find(&t->connections, line, &arg);
+	proofs_see(&t->proofs, s, before, line);
+}
+
 /* A spans.entry function. */
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
 {
 	struct trees *t = context;
 	struct tree_span *area = area_of(s);
 
-	if (before == MAP_NONE) {
+	if (before == MAP_NONE)
 		*area = (struct tree_span){.of_line = group_of_line(t->group, line, text)};
-		/* the queues of connections are not wanted */
-		s->connection = MAP_NONE;
-	}
 	if (t->shares)
-		proofs_see(&t->proofs, s, before, line);
+		find_proofs(t, s, before, line);
 	if (area->has_life && !area->went_on) {
 		area->went_on = true;
 		t->cut_short++;
@@ -346,6 +352,8 @@ static void forget_file(struct trees *t)
 	memset(t->covered, 0, sizeof(t->covered));
 	t->num_touched = 0;
 	proofs_free(&t->proofs);
+	connections_free(&t->connections);
+	t->connections = (struct connections){};
 	t->proofs = (struct proofs){.spans = &t->spans};
 	spans_free(&t->spans);
 	t->spans = (struct spans){.types = &t->rows->types,
@@ -398,6 +406,7 @@ void trees_free(struct trees *t)
 {
 	spans_free(&t->spans);
 	proofs_free(&t->proofs);
+	connections_free(&t->connections);
 	overlaps_free(&t->overlaps);
 	request_io_free(&t->io);
 	free(t->touched);

@@ -7,6 +7,7 @@
 #ifndef TRACE_LATENCY_TREES_H
 #define TRACE_LATENCY_TREES_H
 
+#include "connection.h"
 #include "group.h"
 #include "lcore_rows.h"
 #include "overlaps.h"
@@ -58,7 +59,9 @@ struct trees {
 	size_t num_touched, cap_touched;
 	struct self_time self;
 	struct overlaps overlaps;
-	struct proofs proofs; /* for shares */
+	/* for shares */
+	struct connections connections;
+	struct proofs proofs;
 	struct request_io io;
 	struct tree_state {
 		struct span_state at;

@@ -11,8 +11,7 @@ void print_measure(struct print *p, const struct span *s)
 	request_io_read(&p->io, p->spans, s);
 	self_time_measure(&p->self, p->spans, s);
 	overlaps_measure(&p->overlaps, p->spans, s);
-	if (p->proofs)
-		p->facts = proofs_facts(p->proofs, s);
+	p->facts = proofs_facts(p->proofs, s);
 	p->text.fd = OUT_MEMORY;
 	p->text.len = 0;
 }
@@ -669,7 +668,7 @@ static const char *put_proofs(const struct print *p, struct out *out, uint64_t l
 {
 	enum { NOTABLE = 10 }; /* percent */
 
-	for (unsigned i = 0; p->proofs && i < PROOFS_FACTS; i++) {
+	for (unsigned i = 0; i < PROOFS_FACTS; i++) {
 		unsigned percent = percent_of(p->facts.ns[i], life);
 
 		if (percent < NOTABLE)
@@ -677,7 +676,7 @@ static const char *put_proofs(const struct print *p, struct out *out, uint64_t l
 		put_share(out, before, proofs_names[i], percent);
 		before = " ";
 	}
-	if (p->proofs && p->facts.queue) {
+	if (p->facts.queue) {
 		out_printf(out, "%sqd %" PRIu64 " of %" PRIu64, before, p->facts.queue - 1, p->facts.queue);
 		before = " ";
 	}

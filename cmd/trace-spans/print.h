@@ -16,7 +16,7 @@ struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
 	struct causes *causes;           /* of the spans; NULL: no waits are wanted */
-	const struct proofs *proofs;     /* ditto; NULL: nothing was proven */
+	const struct proofs *proofs;     /* ditto */
 	struct request_io io;
 	struct self_time self;
 	struct overlaps overlaps;

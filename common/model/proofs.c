@@ -382,9 +382,14 @@ uint64_t proofs_queue(const struct proofs *p, const struct span *s)
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 {
 	struct proofs_facts facts = {.queue = proofs_queue(p, s)};
+	uint64_t life = spans_life(p->spans, s);
 
 	gather(p, &facts, s, passed_at(p, s));
-	if (facts.ns[PROOFS_NO_IO] < spans_life(p->spans, s) / NOTABLE)
+	/* an I/O may outlive its request */
+	for (unsigned i = 0; i < PROOFS_FACTS; i++)
+		if (facts.ns[i] > life)
+			facts.ns[i] = life;
+	if (facts.ns[PROOFS_NO_IO] < life / NOTABLE)
 		facts.ns[PROOFS_NO_IO] = 0;
 	return facts;
 }

@@ -83,7 +83,7 @@ struct proofs_facts {
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
 void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const struct traceline *line);
 
-/* What is known about a span and those below it; each 0 if nothing is. */
+/* What is known about a span and those below it; each 0 if nothing is, and no part is longer than the life. */
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
 
 /* The bdev of which most I/Os waited for a rate limit, and the number of bdevs with such I/Os; NULL: none. */
