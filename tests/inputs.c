@@ -461,23 +461,24 @@ static void specs(void)
 		printf("p(a%d,b:str)\n", i);
 }
 
-/* For as: an ELF file whose notes tell of as many probes. */
+/* For as: an ELF file whose notes describe as many sites of one probe, half of them with another type of argument. */
 static void notes(void)
 {
-	printf("f: nop\n"
-	       ".section .note.stapsdt,\"\",\"note\"\n"
-	       ".rept %d\n"
-	       ".balign 4\n"
-	       ".4byte 2f-1f,4f-3f,3\n"
-	       "1: .asciz \"stapsdt\"\n"
-	       "2: .balign 4\n"
-	       "3: .8byte f,0,0\n"
-	       ".asciz \"p\"\n"
-	       ".asciz \"q\"\n"
-	       ".asciz \"8@%%rax\"\n"
-	       "4: .balign 4\n"
-	       ".endr\n",
-	       n);
+	printf("f: nop; nop\n"
+	       ".section .note.stapsdt,\"\",\"note\"\n");
+	for (int half = 0; half < 2; half++)
+		printf(".rept %d\n"
+		       ".balign 4\n"
+		       ".4byte 2f-1f,4f-3f,3\n"
+		       "1: .asciz \"stapsdt\"\n"
+		       "2: .balign 4\n"
+		       "3: .8byte f+%d,0,0\n"
+		       ".asciz \"p\"\n"
+		       ".asciz \"q\"\n"
+		       ".asciz \"%d@%%rax\"\n"
+		       "4: .balign 4\n"
+		       ".endr\n",
+		       n / 2, half, 4 << half);
 }
 
 /* clang-format off */

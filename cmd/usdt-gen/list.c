@@ -39,25 +39,19 @@ static unsigned num_args(const struct listed_probe *p)
 	return n;
 }
 
-static bool same_type(const struct usdt_arg *a, const struct usdt_arg *b)
-{
-	return a->size == b->size && a->is_signed == b->is_signed && a->is_float == b->is_float;
-}
-
 /* Writes the types that an argument has at the sites, s32|u64 when they differ. */
 static void write_types(struct out *out, const struct listed_probe *p, unsigned arg)
 {
+	bool written[UINT8_MAX + 1][2][2] = {};
 	const char *bar = "";
 
-	for (size_t i = 0, j; i < p->n; i++) {
-		if (arg >= p->sites[i]->num_args)
+	for (size_t i = 0; i < p->n; i++) {
+		const struct usdt_arg *a = &p->sites[i]->args[arg];
+
+		if (arg >= p->sites[i]->num_args || written[a->size][a->is_signed][a->is_float])
 			continue;
-		for (j = 0; j < i; j++)
-			if (arg < p->sites[j]->num_args && same_type(&p->sites[j]->args[arg], &p->sites[i]->args[arg]))
-				break;
-		if (j < i)
-			continue;
-		out_printf(out, "%s%s", bar, usdt_type(&p->sites[i]->args[arg]).text);
+		written[a->size][a->is_signed][a->is_float] = true;
+		out_printf(out, "%s%s", bar, usdt_type(a).text);
 		bar = "|";
 	}
 }
