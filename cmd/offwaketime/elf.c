@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -166,7 +165,7 @@ static bool add_file(struct elf_reader *r, int root, const char *path, const str
 	struct build_id own = {};
 	struct elffile elf;
 	struct stat st;
-	int fd = regular_open(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS, &st);
+	int fd = regular_open(root, path, REGULAR_IN_ROOT | REGULAR_NO_MAGICLINKS, &st);
 	bool found = false, same;
 
 	if (fd < 0)

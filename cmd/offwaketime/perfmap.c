@@ -2,7 +2,6 @@
 #include "perfmap.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +171,7 @@ static bool read_identity(int proc, struct identity *id)
 
 const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile_budget *budget)
 {
-	const uint64_t below = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+	const uint64_t below = REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS;
 	const char *error = NULL;
 	struct identity id;
 	struct stat st;

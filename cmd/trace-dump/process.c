@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -42,7 +41,7 @@ static const char *open_named(const char *path, int *fd)
 {
 	struct stat st;
 
-	*fd = regular_open(AT_FDCWD, path, RESOLVE_NO_SYMLINKS, &st);
+	*fd = regular_open(AT_FDCWD, path, REGULAR_NO_SYMLINKS, &st);
 	if (*fd < 0)
 		return errno == EINVAL || errno == ELOOP ? "not a regular file, as a trace is" : strerror(errno);
 	if (st.st_uid != 0 && st.st_uid != geteuid())

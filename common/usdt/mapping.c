@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,7 @@ static int open_mapped(int dir, const char *path, uint64_t resolve, const struct
 int mapping_open(const struct mapping *m, const struct mapping_list *list)
 {
 	/* the kernel has resolved the links in the path: a link that is there now was added later */
-	const uint64_t below = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+	const uint64_t below = REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS;
 	char link[64];
 	int fd = open_mapped(list->root, m->path, below, m), own_root;
 	struct stat st;

@@ -3,14 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int regular_open(int dir, const char *path, uint64_t resolve, struct stat *st)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
+	struct {
+		uint64_t flags, mode, resolve;
+	} how = {.flags = O_PATH | O_CLOEXEC, .resolve = resolve};
 	int place = syscall(SYS_openat2, dir, path, &how, sizeof(how)), fd = -1, error;
 	char link[32];
 

@@ -6,9 +6,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+/* RESOLVE_NO_MAGICLINKS and so on of openat2(2). Their header is one of the kernel's, which the filters build without. */
+enum { REGULAR_NO_MAGICLINKS = 0x02, REGULAR_NO_SYMLINKS = 0x04, REGULAR_IN_ROOT = 0x10 };
+
 /*
  * Opens a regular file for reading; anything else at the path is checked but never opened. dir:
- * where a relative path starts. resolve: as in openat2(2); with RESOLVE_IN_ROOT dir is the root for
+ * where a relative path starts. resolve: some of the above; with REGULAR_IN_ROOT dir is the root for
  * links, too. Sets *st. Returns a descriptor, or -1 with errno: EINVAL if it is not a regular file.
  */
 int regular_open(int dir, const char *path, uint64_t resolve, struct stat *st);
