@@ -242,12 +242,15 @@ without_io() {
     without_io >in
     status_is 0 sh "trace-spans -q -j in | jq -c 'select(.id | test(\"r\")) | [.id, .no_io]' | sort"
     equal "$(plain <<<"$output" | tr '\n' ' ')" '["r0",800] ["r1",949] ["r2",898] ["r3",null] '
-    status_is 0 sh "trace-spans -q -s -k id='r*' in | grep 'it waits' | sed 's/^ *//'"
+    status_is 0 sh "trace-spans -q -s -k id='r*' in | grep 'it waits\|passed' | sed 's/^ *//'"
     diff - <(echo "$output") <<'L'
 no bdev I/O was started meanwhile: it waits for a bdev_io, a paused subsystem or a queue
 no bdev I/O was started since: it waits for a bdev_io, a paused subsystem or a queue
-Split started no I/O since: it waits for a bdev_io or a queue
+Split has passed nothing on since
 L
+    # its I/O starts before the request is passed on
+    sed 's/"us":800.5/"us":0.3/; s/"us":898.5/"us":1/' in | awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | in_order >held
+    equal "$(trace-spans -q -s -k id=r0 held | grep passed | sed 's/^ *//')" 'Split passed nothing on meanwhile'
     equal "$(shares r0 in)" '(no_io 89%)'
     grep -v '"r[123]"\|"i2"' in >one
     equal "$(columns 1 one)" 'no_io% 88.79 '

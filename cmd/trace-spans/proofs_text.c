@@ -16,19 +16,17 @@ static void put_limit(struct out *out, int indent, const struct span *s, double 
 		   of_blocks ? "blocks" : "I/Os");
 }
 
-/* Prints that nothing was below an object. */
+/* Prints that nothing was below an object. A bdev's module may hold an I/O for any reason. */
 static void put_no_io(const struct proofs *p, struct out *out, int indent, const struct span *s, bool since)
 {
 	start_line(out, indent);
 	if (proofs_is_bdev_io(p, s)) {
 		out_visible(out, spdk_bdev(span_owner(s), span_bdev(s)));
-		out_text(out, " started no I/O");
-	} else {
-		out_text(out, "no bdev I/O was started");
+		out_text(out, since ? " has passed nothing on since\n" : " passed nothing on meanwhile\n");
+		return;
 	}
-	out_text(out, since ? " since" : " meanwhile");
-	out_text(out, proofs_is_bdev_io(p, s) ? ": it waits for a bdev_io or a queue\n"
-					      : ": it waits for a bdev_io, a paused subsystem or a queue\n");
+	out_printf(out, "no bdev I/O was started %s: it waits for a bdev_io, a paused subsystem or a queue\n",
+		   since ? "since" : "meanwhile");
 }
 
 static void put_copy(struct out *out, int indent, uint64_t copied)
