@@ -573,3 +573,11 @@ in_cgroup() { # CGROUP COMMAND...
     equal "$stderr" 'offwaketime: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+syslog offwaketime -q -p "$idle" 1
 }
+
+@test "too few descriptors are named as what is lacking" {
+    # libbpf itself fails for various reasons
+    for limit in 7 8 9 12; do
+        status_is 1 bash -c "ulimit -n $limit; exec offwaketime 1"
+        equal "$stderr" "offwaketime: too many open files for a BPF program: $limit may be open; raise that with ulimit -n"
+    done
+}

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -143,9 +144,27 @@ static uint32_t ring_size(uint32_t wanted)
 	return size;
 }
 
+/* libbpf often fails with another error when it has no descriptor. */
+static bool lacks_descriptors(struct rlimit *limit)
+{
+	enum { ENOUGH = 64 };
+	int error = errno;
+	bool lacks = error == EMFILE || error == ENFILE;
+
+	if (getrlimit(RLIMIT_NOFILE, limit) == 0 && limit->rlim_cur < ENOUGH)
+		lacks = true;
+	errno = error;
+	return lacks;
+}
+
 static void explain_refusal(const struct recorder *r, uint32_t size)
 {
-	if (errno == ENOMEM)
+	struct rlimit limit = {};
+
+	if (lacks_descriptors(&limit))
+		warnx("too many open files for a BPF program: %ju may be open; raise that with ulimit -n",
+		      (uintmax_t)limit.rlim_cur);
+	else if (errno == ENOMEM)
 		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size, r->tool->buffer_option);
 	else
 		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
