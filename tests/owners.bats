@@ -13,7 +13,7 @@ setup_file() {
 
 teardown() {
     rm -f "$TRACE"
-    kill_left recorder started
+    kill_left recorder started changing
 }
 
 # Makes a trace with two owners.
@@ -221,6 +221,44 @@ log:0'
     wait "$recorder" || status=$?
     equal "$status" 1
     equal "$(grep -c ^nvmf lines)" 15
+}
+
+# Makes a trace of 10000 owners, which have this time.
+make_crowd() { # TSC FILE
+    {
+        echo '{"tpoint":"REQ","id":320,"owner_type":"t"}'
+        seq 256 10255 | sed 's/.*/{"id":&,"poller":"t&","tsc":'"$1"',"description":"10.0.0.1:&"}/'
+        echo '{"tsc":1000,"lcore":0,"tpoint":"REQ","poller":"t300"}'
+    } >crowd
+    mktrace -n 8 -o "$2" crowd
+}
+
+has_passed() { # MS SINCE
+    [ $(($(uptime_ms) - $2)) -gt "$1" ]
+}
+
+@test "owners that change all the time do not fill the disk" {
+    make_crowd 16 "$TRACE"
+    make_crowd 32 other
+    start usdt-target trace=$$ wait
+    before=$(uptime_ms)
+    record -p "$started"
+    cp "$TRACE" same
+    while :; do
+        for from in other same; do
+            dd if=$from of="$TRACE" bs=1M conv=notrunc status=none
+        done
+    done &
+    changing=$!
+    wait_for_text 'more than 4096 owners change in a second' log
+    # the recorder reads the owners now and then
+    wait_for has_passed 5000 "$before"
+    kill "$changing"
+    wait "$changing" || true
+    ends 1 "$recorder"
+    # all at the start and at the end; a pass more may be under way each time
+    most=$((2 * 16384 + 4096 * (2 + ($(uptime_ms) - before) / 1000)))
+    equal "$(grep -c 'more than 4096' log) $(($(grep -c ^owner lines) < most))" '1 1'
 }
 
 @test "what has taken the trace's name is not opened" {

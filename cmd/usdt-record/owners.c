@@ -25,6 +25,8 @@ enum {
 	SEARCH_IDLE = 5000,
 
 	PASSES = 8,
+	/* lines a second: many more than hosts connect to a target, and few enough for any disk */
+	LINES_A_SECOND = 4096,
 	/* bytes of lines held back until the owners are read; one more line fits without a flush */
 	HELD_MAX = IO_BLOCK / 4,
 };
@@ -66,15 +68,31 @@ static void stop(struct owners_follower *o)
 	o->state = OWNERS_OFF;
 }
 
-/* Writes new owners, until there are none: a record may change after a pass has read it. */
+static void allow(struct owners_follower *o, size_t lines)
+{
+	o->renewed = clock_ms();
+	o->watch.left = lines;
+}
+
+/*
+ * Writes new owners, until there are none: a record may change after a pass has read it. The process that writes the
+ * trace can change all of them all the time.
+ */
 static int write_owners(struct owners_follower *o)
 {
 	uint64_t lines = UINT64_MAX;
 
+	if (clock_ms() - o->renewed >= 1000)
+		allow(o, LINES_A_SECOND);
 	for (int i = 0; i < PASSES && lines != o->lines; i++) {
 		lines = o->lines;
 		if (ownerwatch_read(&o->watch, write_owner, o) != 0)
 			return -1;
+	}
+	if (!o->watch.left && !o->flooded) {
+		warnx("%s: more than %d owners change in a second: they are written late, or not at all", o->name,
+		      LINES_A_SECOND);
+		o->flooded = o->failed = true;
 	}
 	return 0;
 }
@@ -115,6 +133,8 @@ static void follow(struct owners_follower *o, struct found_trace *found)
 		stop(o);
 	} else {
 		cli_notice(o->quiet, "following the owners of %s", o->name);
+		/* all that are there already */
+		allow(o, found->owners.n);
 		check(o);
 	}
 }
@@ -183,10 +203,12 @@ void owners_check(struct owners_follower *o)
 
 bool owners_finish(struct owners_follower *o)
 {
-	if (o->state == OWNERS_SEARCHING)
+	if (o->state == OWNERS_SEARCHING) {
 		search(o);
-	else if (o->state == OWNERS_FOLLOWING)
+	} else if (o->state == OWNERS_FOLLOWING) {
+		allow(o, o->watch.table.n);
 		check(o);
+	}
 	if (o->state == OWNERS_SEARCHING && o->starting)
 		cli_notice(o->quiet, "no owners: process %d had no trace", o->attach->recorder->pid);
 	stop(o);

@@ -28,6 +28,8 @@ struct owners_follower {
 	int fd;
 	struct ownerwatch watch;
 	uint64_t lines;   /* that were written */
+	uint64_t renewed; /* when watch.left was last set, milliseconds of the clock */
+	bool flooded;     /* it was 0, after a message */
 	bool failed;      /* owners may be missing, after a message */
 	bool starting;    /* no note that there is no trace so far */
 	uint64_t checked; /* when the owners were last read, milliseconds of the clock */

@@ -18,7 +18,7 @@ int ownerwatch_open(struct ownerwatch *w, int fd, const struct trace_owner_table
 {
 	size_t size = (size_t)table->n * table->size;
 
-	*w = (struct ownerwatch){.fd = fd, .table = *table};
+	*w = (struct ownerwatch){.fd = fd, .table = *table, .left = SIZE_MAX};
 	if (size > TABLE_MAX || table->size > RECORD_MAX || table->at > INT64_MAX - size) {
 		errno = EFBIG;
 		return -1;
@@ -65,6 +65,7 @@ static bool has_changed(const struct trace_owner *a, const struct trace_owner *b
 	return a->tsc != b->tsc || a->type != b->type || !slice_equal(a->description, b->description);
 }
 
+/* Returns 0, or -1 with errno. */
 static int read_record(struct ownerwatch *w, unsigned id, uint8_t *record, ownerwatch_report *report, void *context)
 {
 	uint8_t *seen = w->seen + (size_t)id * w->table.size;
@@ -83,6 +84,7 @@ static int read_record(struct ownerwatch *w, unsigned id, uint8_t *record, owner
 		if (!w->prefix[owner.type] && read_prefixes(w) != 0)
 			return -1;
 		report(context, id, w->prefix[owner.type], &owner);
+		w->left--;
 	}
 	memcpy(seen, record, w->table.size);
 	return 0;
@@ -92,7 +94,7 @@ int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *conte
 {
 	unsigned size = w->table.size, at_once = BLOCK / size, n;
 
-	for (unsigned id = 0; id < w->table.n; id += n) {
+	for (unsigned id = 0; id < w->table.n && w->left; id += n) {
 		uint64_t at = (uint64_t)id * size;
 
 		n = w->table.n - id < at_once ? w->table.n - id : at_once;
@@ -100,7 +102,7 @@ int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *conte
 			return -1;
 		if (memcmp(w->block, w->seen + at, (size_t)n * size) == 0)
 			continue;
-		for (unsigned i = 0; i < n; i++)
+		for (unsigned i = 0; i < n && w->left; i++)
 			if (read_record(w, id + i, w->block + (size_t)i * size, report, context) != 0)
 				return -1;
 	}

@@ -20,6 +20,7 @@ struct ownerwatch {
 	uint8_t *seen; /* a copy of the records, as reported */
 	uint8_t *block, *again;
 	char prefix[TRACE_TYPES];
+	size_t left; /* how many more reports may be made: more than there can be, until the caller sets it */
 };
 
 /*
@@ -34,8 +35,8 @@ typedef void ownerwatch_report(void *context, unsigned id, char prefix, const st
 
 /*
  * Reports, by ascending id, each owner that is new or whose description has changed since the last
- * call. A record that is being written is left for the next call. Returns 0, or -1 with errno:
- * ENODATA if the file has become too short.
+ * call. A record that is being written is left for the next call, and so is the rest when no more
+ * reports may be made. Returns 0, or -1 with errno: ENODATA if the file has become too short.
  */
 int ownerwatch_read(struct ownerwatch *w, ownerwatch_report *report, void *context);
 
