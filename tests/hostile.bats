@@ -161,6 +161,19 @@ limit_memory() {
     done
 }
 
+@test "a long lifetime line is not printed with each entry" {
+    local name
+    name=$(printf 'h%.0s' $(seq 4000))
+    echo "qpair: begin=1, ptr=0x10, hostnqn='$name'" >lifetimes
+    line_of a | trace-join -l lifetimes | grep -qF "qpair(ptr=0x10, hostnqn=$name)"
+    echo "qpair: begin=1, ptr=0x10, hostnqn='${name}h${name:0:100}'" >lifetimes
+    for form in '' -s -j; do
+        status_is 1 trace-join ${form:+"$form"} -l lifetimes <<<"$(line_of a)"
+        equal "$(grep -c hhh <<<"$output")" 0
+        says 'trace-join: lifetimes:1: a lifetime line of more than 4096 bytes'
+    done
+}
+
 @test "no tool can start a shell, search for a program or make a temporary file" {
     command -v nm >/dev/null || skip 'nm is not here'
     local ran=0

@@ -235,6 +235,8 @@ const char *lifetimes_add(void *context, struct slice line)
 		l->num_skipped++;
 		return NULL;
 	}
+	if (line.n > LIFETIMES_LINE)
+		return "a lifetime line of more than 4096 bytes";
 	error = find_kind(l, name, &lifetime.kind);
 	if (!error)
 		error = parse_lifetime(&lifetime, line);

@@ -16,8 +16,12 @@
 #include "map.h"
 #include "slice.h"
 
-/* Few, because every argument of a trace line is compared with each of them. */
-enum { LIFETIMES_KINDS = 64 };
+enum {
+	/* few, because every argument of a trace line is compared with each of them */
+	LIFETIMES_KINDS = 64,
+	/* bytes: a line is printed with each entry that it names. Two NQNs with all their bytes escaped fit. */
+	LIFETIMES_LINE = 4096,
+};
 
 /* The keys of a lifetime: its object's address, and its owner as from lifetimes_owner(). */
 enum lifetime_key { LIFETIME_PTR, LIFETIME_OWNER, LIFETIME_KEYS };
