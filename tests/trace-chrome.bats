@@ -52,8 +52,9 @@ check_format() {
         $1 == "C" { bad += !named[$2] }
         $1 ~ /[iBE]/ { bad += !thread[$3] }
         END { exit bad > 0 }' || return
-    # those of each thread are in the order of their times; slices are nested, or one after the other, and are not empty
-    jq -r '.traceEvents[] | select(.ph | inside("BE")) | [.ph, .tid, .ts * 1000, .name] | @tsv' "$1" | awk -F '\t' '
+    # those of each thread are in the order of their times; slices are nested, or one after the
+    # other, and are not empty; both events of one have its name and arguments
+    jq -r '.traceEvents[] | select(.ph | inside("BE")) | [.ph, .tid, .ts * 1000, "\(.name) \(.args)"] | @tsv' "$1" | awk -F '\t' '
         $3 < last[$2] { print "goes back: " $0; bad = 1 }
         { last[$2] = $3 }
         $1 == "B" { n = ++depth[$2]; start[$2, n] = $3; name[$2, n] = $4 }
@@ -125,7 +126,7 @@ pictures() { # FILE [OPTION]...
 {"ph":"B","pid":4,"tid":12,"ts":1.100,"name":"BDEV_IO_START"},
 {"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_START"},
 {"ph":"i","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_DONE","s":"t"},
-{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"write 8 @98264 Null0"},
+{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
 {"ph":"M","pid":4,"tid":13,"name":"thread_name","args":{"name":"r TCP"}},
 {"ph":"M","pid":4,"tid":13,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"requests in flight","args":{"value":1}},
@@ -134,9 +135,9 @@ pictures() { # FILE [OPTION]...
 {"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"TCP_REQ_NEW"},
 {"ph":"E","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_NEW"},
 {"ph":"B","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_READY","args":{"lcore":17}},
-{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_READY"},
+{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_READY","args":{"lcore":17}},
 {"ph":"i","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_COMPLETED","s":"t"},
-{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"write 8 @98264 Null0"},
+{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
 {"ph":"C","pid":4,"tid":4,"ts":1.700,"name":"requests in flight","args":{"value":0}},
 L
 }

@@ -140,13 +140,19 @@ static char *put(char *to, struct slice text)
 	return mempcpy(to, text.p, text.n);
 }
 
-/* Starts an event, up to its name. `to` has ROOM besides the name. */
-static inline char *put_event(char *to, const struct chrome_track *track, char phase, uint64_t ns, struct slice name)
+/* Starts an event, up to its name, which follows a quote. `to` has ROOM. */
+static inline char *put_head(char *to, const struct chrome_track *track, char phase, uint64_t ns)
 {
 	/* a constant size is quicker */
 	memcpy(to, track->head, sizeof(track->head));
 	to[PHASE] = phase;
-	to = put(PUT(digits_us(to + track->head_n, ns), ",\"name\":\""), name);
+	return PUT(digits_us(to + track->head_n, ns), ",\"name\":\"");
+}
+
+/* Starts an event, including its name. `to` has ROOM besides the name. */
+static inline char *put_event(char *to, const struct chrome_track *track, char phase, uint64_t ns, struct slice name)
+{
+	to = put(put_head(to, track, phase, ns), name);
 	*to++ = '"';
 	return to;
 }
@@ -167,15 +173,15 @@ static inline uint64_t end_of(const struct chrome *c, uint64_t end)
 	return end == WRITER_NO_END ? c->now : end;
 }
 
-/* The rest of an event. `to`, in c->out, has ROOM besides the arguments. */
-static inline void put_args(struct chrome *c, char *to)
+/* The rest of an event. `to` has ROOM besides the arguments. Returns where the next event begins. */
+static inline char *put_args(const struct chrome *c, char *to)
 {
 	if (c->args.len) {
 		to = put(PUT(to, ",\"args\":{"), out_contents(&c->args));
 		*to++ = '}';
 	}
 	*to++ = '}';
-	out_commit(c->out, to);
+	return to;
 }
 
 static void put_count(void *context, uint32_t counter, uint64_t ns, uint64_t value)
@@ -198,8 +204,9 @@ static void put_values(struct chrome *c, uint64_t ns, const struct writer_values
 /*
  * A slice has two events: its start and its end. One event with a duration would be shorter, but viewers compute the
  * end in floating point: if that is later than the next begin, speedscope and Tracy put the next slice into this one.
- * speedscope finds the slice that ends by its name, but no empty one that has arguments. Those are instants, because a
- * single complete event (X) in a trace makes Perfetto sort all ends of slices before what comes at the same time.
+ * speedscope finds the slice that ends by its name and arguments, so both events have the same. It finds no empty slice.
+ * Those are instants, because a single complete event (X) in a trace makes Perfetto sort all ends of slices before what
+ * comes at the same time.
  */
 static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t end, struct slice name,
 			const struct writer_values *values)
@@ -212,8 +219,8 @@ static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t 
 	c->begin = begin;
 	if (values)
 		put_values(c, begin, values);
-	c->name.len = c->arrows.len = 0;
-	out_slice(&c->name, name);
+	c->rest.len = c->arrows.len = 0;
+	out_slice(&c->rest, name);
 	to = put_event(out_room(c->out, ROOM + name.n), c->track, is_empty ? 'i' : 'B', begin, name);
 	out_commit(c->out, is_empty ? PUT(to, THREAD_SCOPE) : to);
 }
@@ -239,26 +246,22 @@ static void annotate(void *context)
 {
 	struct chrome *c = context;
 
-	put_args(c, out_room(c->out, ROOM + c->args.len));
+	out_commit(c->out, put_args(c, out_room(c->out, ROOM + c->args.len)));
 	out_slice(c->out, out_contents(&c->arrows));
-}
-
-static void put_end(struct chrome *c, const struct chrome_track *track, uint64_t end, struct slice name)
-{
-	char *to = put_event(out_room(c->out, ROOM + name.n), track, 'E', end, name);
-
-	*to++ = '}';
-	out_commit(c->out, to);
+	out_char(&c->rest, '"');
+	out_commit(&c->rest, put_args(c, out_room(&c->rest, ROOM + c->args.len)));
 }
 
 static void end_slice(void *context, uint32_t track, uint64_t end, const struct writer_values *values)
 {
 	struct chrome *c = context;
+	size_t n = c->rest.len;
 
 	(void)track;
 	end = end_of(c, end);
 	if (end != c->begin)
-		put_end(c, c->track, end, out_contents(&c->name));
+		out_commit(c->out,
+			   put(put_head(out_room(c->out, ROOM + n), c->track, 'E', end), out_contents(&c->rest)));
 	if (values)
 		put_values(c, end, values);
 }
@@ -267,7 +270,16 @@ static void put_point(struct chrome *c, const struct chrome_track *track, uint64
 {
 	char *to = put_event(out_room(c->out, ROOM + name.n + c->args.len), track, 'i', ns, name);
 
-	put_args(c, PUT(to, THREAD_SCOPE));
+	out_commit(c->out, put_args(c, PUT(to, THREAD_SCOPE)));
+}
+
+/* One end of the slice of a state. */
+static inline void put_edge(struct chrome *c, const struct chrome_track *track, char phase, uint64_t ns,
+			    struct slice name)
+{
+	char *to = out_room(c->out, ROOM + name.n + c->args.len);
+
+	out_commit(c->out, put_args(c, put_event(to, track, phase, ns, name)));
 }
 
 static void put_state(void *context, uint32_t track, uint64_t begin, uint64_t end, uint32_t state)
@@ -281,8 +293,8 @@ static void put_state(void *context, uint32_t track, uint64_t begin, uint64_t en
 		put_point(c, of, begin, name);
 		return;
 	}
-	put_args(c, put_event(out_room(c->out, ROOM + name.n + c->args.len), of, 'B', begin, name));
-	put_end(c, of, end, name);
+	put_edge(c, of, 'B', begin, name);
+	put_edge(c, of, 'E', end, name);
 }
 
 static void put_instant(void *context, uint32_t track, uint64_t ns, uint32_t state, uint64_t arrow)
@@ -313,7 +325,7 @@ struct writer chrome_start(struct chrome *c, struct out *out, const struct inter
 	arguments_start(&w, &c->args);
 	c->out = out;
 	c->states = states;
-	c->full_name.fd = c->name.fd = c->arrows.fd = OUT_MEMORY;
+	c->full_name.fd = c->rest.fd = c->arrows.fd = OUT_MEMORY;
 	out_text(out, "{\"traceEvents\":[");
 	return w;
 }
@@ -332,6 +344,6 @@ void chrome_free(struct chrome *c)
 	free(c->tracks);
 	out_close(&c->args);
 	out_close(&c->full_name);
-	out_close(&c->name);
+	out_close(&c->rest);
 	out_close(&c->arrows);
 }

@@ -31,10 +31,10 @@ struct chrome {
 	bool has_event;
 	uint64_t now;         /* the time of the latest line */
 	struct out full_name; /* of a new track */
-	/* the latest slice: its name, and its arrows, which come after its first event */
+	/* the latest slice: its events from the name on, and its arrows, which come after its first event */
 	struct chrome_track *track;
 	uint64_t begin;
-	struct out name, arrows;
+	struct out rest, arrows;
 };
 
 /* Writes the text before the first event, and returns the writer. c is all zero; states: their names, valid UTF-8. */
