@@ -134,6 +134,8 @@ L
     cat >in <<'L'
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","torn":true}
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"a":1},"torn":true}
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","lost":true}
+{ "tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","torn":true,"lost":true}
 { "torn" : true, "poller" : "t3", "tsc" : 5 , "us" : 0.0 , "lcore" : 0 , "tpoint" : "X" } 
 {"args":{ },"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
 {"args": {"a" : 1 } ,"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
@@ -141,6 +143,8 @@ L
     cat >want <<'L'
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"qpair":{"owner":"t03","ptr":"0x10"}},"torn":true}
 {"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"a":1,"qpair":{"owner":"t03","ptr":"0x10"}},"torn":true}
+{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"qpair":{"owner":"t03","ptr":"0x10"}},"lost":true}
+{ "tsc":5,"us":0.000,"lcore":0,"tpoint":"X","poller":"t03","args":{"qpair":{"owner":"t03","ptr":"0x10"}},"torn":true,"lost":true}
 { "torn" : true, "poller" : "t3", "tsc" : 5 , "us" : 0.0 , "lcore" : 0 , "tpoint" : "X","args":{"qpair":{"owner":"t03","ptr":"0x10"}} } 
 {"args":{ "qpair":{"owner":"t03","ptr":"0x10"}},"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
 {"args": {"a" : 1 ,"qpair":{"owner":"t03","ptr":"0x10"}} ,"poller":"t03","tsc":5,"us":0.000,"lcore":0,"tpoint":"X"}
@@ -419,7 +423,7 @@ L
 }
 
 @test "the fast reader and the full one agree on what is a trace line" {
-    local good='{"tsc":5,"us":0.000,"lcore":0,"thread":"t","tpoint":"X","poller":"t01","owner":"o","size":8,"object":{"id":"r1","us":0.001,"value":"0x10"},"related":"i1","args":{"qpair":"0x10","n":1,"s":"x","o":{"ptr":"0x1","n":2}},"torn":true}'
+    local good='{"tsc":5,"us":0.000,"lcore":0,"thread":"t","tpoint":"X","poller":"t01","owner":"o","size":8,"object":{"id":"r1","us":0.001,"value":"0x10"},"related":"i1","args":{"qpair":"0x10","n":1,"s":"x","o":{"ptr":"0x1","n":2}},"torn":true,"lost":true}'
     lifetime 1 9 16 a >lifetimes.txt
     # every line with one byte taken out or made another, with a blank put where it does not matter, so
     # that the fast reader takes none of the second file

@@ -66,6 +66,12 @@ rest() {
     says 'no source has two lines with different times, which give the rate of the ticks: use --rate'
 }
 
+@test "lost entries stay so" {
+    lines_at 2600 26002600 | sed '$s/}$/,"lost":true}/' >a
+    equal "$(trace-merge a | jq -c .lost)" 'null
+true'
+}
+
 @test "sources have the names of their files, or those of -s" {
     lines_at 2600 26002600 >a
     lines_at 5200 >'a "b"'

@@ -36,6 +36,7 @@ struct entry {
 	char related_prefix;
 	uint64_t related_number;
 
+	bool lost;                       /* entries of its lcore are missing before it */
 	bool torn;                       /* arguments are missing */
 	unsigned num_args;               /* how many of the tracepoint's arguments are intact: the first ones */
 	uint64_t value[TRACE_ARGS];      /* of integers and pointers */

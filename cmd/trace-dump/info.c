@@ -9,6 +9,23 @@
 #include "reader.h"
 #include "wall.h"
 
+/* Between which ticks entries of an lcore are missing. */
+static void write_gaps(struct out *out, const struct reader_counts *c, unsigned lcore)
+{
+	bool any = false;
+
+	for (uint64_t i = 0; i < c->gaps && i < READER_GAPS; i++) {
+		const struct reader_gap *gap = &c->first_gaps[i];
+
+		if (gap->lcore != lcore)
+			continue;
+		out_printf(out, "%s{\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}", any ? "," : ",\"gaps\":[", gap->from,
+			   gap->to);
+		any = true;
+	}
+	out_text(out, any ? "]" : "");
+}
+
 static void write_lcores(struct out *out, const struct reader *r)
 {
 	const struct merge_ring *rings = r->merge.rings; /* NULL for JSON, which has none */
@@ -30,6 +47,7 @@ static void write_lcores(struct out *out, const struct reader *r)
 		if (rings)
 			out_printf(out, ",\"slots\":%" PRIu64 ",\"used\":%" PRIu64 ",\"wrapped\":%s", lcore->slots,
 				   rings[i].used, rings[i].full ? "true" : "false");
+		write_gaps(out, &r->counts, i);
 		out_text(out, "}");
 		comma = ",";
 	}

@@ -226,6 +226,8 @@ void line_write(struct line_writer *w, const struct entry *e, uint64_t base)
 	p = put_args(p, text, e);
 	if (e->torn)
 		p = PUT(p, ",\"torn\":true");
+	if (e->lost)
+		p = PUT(p, ",\"lost\":true");
 	p = PUT(p, "}\n");
 	out_commit(w->out, p);
 }

@@ -5,14 +5,22 @@
 
 #include "input.h"
 #include "mem.h"
+#include "search.h"
 #include "trace.h"
 
-enum { RELEASE = 1 << 17 }; /* slots that are released together: 4 MiB */
+enum {
+	RELEASE = 1 << 17, /* slots that are released together: 4 MiB */
+	/*
+	 * spdk_trace_record_tsc() writes ticks that were read before other entries were written. The callers in SPDK
+	 * write few entries in between.
+	 */
+	LATE = 64,
+};
 
 static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
 {
 	m->runs = mem_room(m->runs, m->num_runs, &m->cap);
-	m->runs[m->num_runs++] = (struct merge_run){slot, end, lcore};
+	m->runs[m->num_runs++] = (struct merge_run){slot, end, UINT64_MAX, UINT64_MAX, lcore};
 }
 
 static void reverse(struct merge_run *from, struct merge_run *end)
@@ -75,6 +83,61 @@ static unsigned oldest_run(const struct merge *m, const struct trace_lcore *lcor
 	return oldest;
 }
 
+static void add_gap(struct merge_run *run, uint64_t slot)
+{
+	*(run->gap == UINT64_MAX ? &run->gap : &run->later_gap) = slot;
+}
+
+/*
+ * Finds where entries are missing in a copy, which was made slot by slot while the application wrote.
+ *
+ * At the place that the application had reached, the next slot is of the round before: its ticks are lower than all so
+ * far, or it is empty. If a later slot has higher ticks than all so far, the application has overtaken the copying,
+ * and the slots before that one were copied too early for its round. Where the ticks fall again, the copying
+ * has overtaken the application, and the slots before were copied too late:
+ *
+ *	slot       0 1 2 3 4 5 6 7 8 9
+ *	ticks     11 2 3 4 5 16 17 18 9 10    16 and 9 come after missing entries
+ */
+static void find_gaps(struct merge *m, unsigned number, unsigned first)
+{
+	const struct trace_lcore *lcore = &m->trace->lcores[number];
+	uint64_t since = m->runs[first].slot,
+		 lowest = UINT64_MAX;     /* the slot of the latest such place; ticks since it */
+	uint64_t highest = 0, before = 0; /* ticks: of all; when it was overtaken, else 0 */
+	uint64_t newest = UINT64_MAX;     /* ticks before the first place */
+	bool met = false;
+
+	for (unsigned i = first; i < m->num_runs; i++) {
+		struct merge_run *run = &m->runs[i];
+		uint64_t start = lcore->ring[run->slot].tsc, last = lcore->ring[run->end - 1].tsc;
+
+		if (start < before || (start < lowest && run->slot - since >= LATE)) {
+			if (met)
+				add_gap(run, run->slot);
+			else
+				newest = highest;
+			met = true;
+			before = 0;
+			since = run->slot;
+			lowest = start;
+		}
+		met |= i > first && run->slot > run[-1].end;
+		lowest = start < lowest ? start : lowest;
+		if (met && !before && last > highest) {
+			since = run->slot;
+			since += search_first(k, run->end - since, lcore->ring[since + k].tsc > highest);
+			add_gap(run, since);
+			before = highest;
+			lowest = lcore->ring[since].tsc;
+		}
+		highest = last > highest ? last : highest;
+	}
+	/* the entries before the first slot were in the last one */
+	if (m->rings[number].full && lcore->ring[lcore->slots - 1].tsc > newest)
+		add_gap(&m->runs[first], 0);
+}
+
 static void add_ring(struct merge *m, unsigned number)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
@@ -89,6 +152,9 @@ static void add_ring(struct merge *m, unsigned number)
 	/* a ring that is cut off may have been full: the ticks of the missing slots are not known */
 	if (lcore->present == lcore->slots)
 		ring->oldest = lcore->ring[0].tsc;
+	/* pages that cannot be read look as if nothing had been written there */
+	if (!m->in->unreadable)
+		find_gaps(m, number, first);
 	if (ring->used < lcore->present)
 		return;
 	for (unsigned i = first; i < m->num_runs; i++)
@@ -202,6 +268,21 @@ uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 	return most;
 }
 
+uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc)
+{
+	const struct trace_slot *ring = m->trace->lcores[lcore].ring;
+	uint64_t latest = 0;
+
+	for (unsigned i = 0; i < m->num_runs; i++) {
+		const struct merge_run *run = &m->runs[i];
+		uint64_t last = run->lcore == lcore && run->slot ? ring[run->slot - 1].tsc : 0;
+
+		if (last < tsc && last > latest)
+			latest = last;
+	}
+	return latest;
+}
+
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
 {
 	struct merge_run *run;
@@ -211,6 +292,11 @@ bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
 	run = &m->runs[m->heap[0].run];
 	*lcore = run->lcore;
 	*slot = run->slot++;
+	if (*slot >= run->gap) {
+		run->gap = run->later_gap;
+		run->later_gap = UINT64_MAX;
+		m->gap = true;
+	}
 	if (!find_entry(m, run, &m->heap[0].tsc))
 		m->heap[0] = m->heap[--m->num_heap];
 	sift_down(m, 0);

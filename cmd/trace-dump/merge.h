@@ -30,8 +30,11 @@ struct merge {
 	struct input *in;
 	struct merge_ring *rings; /* by index of lcore in the trace */
 	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: no ring is full */
+	bool gap;                 /* merge_next() has returned an entry after a gap; the caller resets it */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
+		/* the next two of those before which entries are missing; UINT64_MAX: there is none */
+		uint64_t gap, later_gap;
 		unsigned lcore;
 	} * runs;
 	struct merge_head {
@@ -55,6 +58,9 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 		*tsc = m->heap[0].tsc;
 	return m->num_heap;
 }
+
+/* Ticks of the latest entry of an lcore, by its index in the trace, before these; 0: there is none. */
+uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc);
 
 /*
  * For a trace that is followed: adds slots with new entries, which come after all that the lcore

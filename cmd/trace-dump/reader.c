@@ -69,6 +69,21 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 	return e->tsc && (!before || r->options.all);
 }
 
+/* An entry before which others are missing. Those before the first one do not count. */
+static void see_gap(struct reader *r, struct entry *e)
+{
+	struct reader_counts *c = &r->counts;
+	uint64_t from = merge_before(&r->merge, e->lcore, e->tsc);
+
+	r->merge.gap = false;
+	e->lost = e->tsc != r->first;
+	if (!e->lost)
+		return;
+	if (c->gaps < READER_GAPS)
+		c->first_gaps[c->gaps] = (struct reader_gap){e->lcore, from > r->first ? from : r->first, e->tsc};
+	c->gaps++;
+}
+
 static bool next_slot(struct reader *r, unsigned *lcore, uint64_t *slot)
 {
 	return r->options.follow ? follow_next(&r->follow, lcore, slot) : merge_next(&r->merge, lcore, slot);
@@ -83,7 +98,7 @@ static enum reader_result next_in_rings(struct reader *r, struct entry *e)
 		r->waiting = false;
 		r->ended = !follow_read(&r->follow, r->stopped);
 	}
-	while (next_slot(r, &lcore, &slot))
+	for (; next_slot(r, &lcore, &slot); r->merge.gap = false)
 		if (read_slot(r, lcore, slot, e))
 			return READER_ENTRY;
 	r->waiting = r->options.follow && !r->ended;
@@ -112,6 +127,9 @@ enum reader_result reader_next(struct reader *r, struct entry *e)
 		return result;
 	if (!c->returned++)
 		r->first = e->tsc;
+	e->lost = r->merge.gap;
+	if (e->lost)
+		see_gap(r, e);
 	c->torn += e->torn;
 	c->undefined += !e->tpoint->name[0];
 	c->late += e->tsc < r->highest;

@@ -11,6 +11,8 @@
 #include "follow.h"
 #include "merge.h"
 
+enum { READER_GAPS = 64 };
+
 struct reader_options {
 	bool entries; /* are wanted, so that reader_next() will be called */
 	bool all;     /* also those from before the window and from before the trace was cleared */
@@ -27,6 +29,12 @@ struct reader_counts {
 	/* of the entries that reader_next() returned */
 	uint64_t returned, torn, undefined;
 	uint64_t late; /* which came after one with higher ticks */
+	uint64_t gaps; /* times that entries of an lcore are missing, since a copy was made too slowly */
+	/* the first of them: ticks of the entries before and after */
+	struct reader_gap {
+		unsigned lcore; /* index in the trace */
+		uint64_t from, to;
+	} first_gaps[READER_GAPS];
 };
 
 struct reader {

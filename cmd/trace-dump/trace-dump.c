@@ -19,6 +19,7 @@
 #include "io.h"
 #include "kind.h"
 #include "line.h"
+#include "mem.h"
 #include "number.h"
 #include "out.h"
 #include "owners.h"
@@ -29,6 +30,7 @@
 
 enum {
 	LAG_MAX = 60000,    /* ms */
+	NOTED_GAPS = 8,     /* notes about missing entries */
 	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
 };
 
@@ -49,6 +51,7 @@ struct dump {
 	struct line_writer lines;
 	struct out out;
 	uint64_t printed;
+	bool *lost; /* by index of lcore: entries are missing since its latest line */
 };
 
 /* Whether entries are printed or counted. */
@@ -67,6 +70,7 @@ static void print_entries(struct dump *d)
 	struct reader *r = &d->reader;
 	struct progress progress = {};
 	enum reader_result result;
+	bool any_lost = false;
 	struct entry e;
 
 	if (!opt.reader.follow)
@@ -85,8 +89,14 @@ static void print_entries(struct dump *d)
 			progress_show(&progress, r->counts.entries, 0, "entries");
 		if (filter_is_past(&d->filter, e.tsc, r->first))
 			reader_stop(r);
+		if (e.lost)
+			d->lost[e.lcore] = any_lost = true;
 		if (opt.info || !filter_match(&d->filter, &e, r->first))
 			continue;
+		if (any_lost) {
+			e.lost = d->lost[e.lcore];
+			d->lost[e.lcore] = false;
+		}
 		d->printed++;
 		line_write(&d->lines, &e, r->first);
 	}
@@ -97,6 +107,25 @@ static void note(const struct dump *d, const char *before, uint64_t n, const cha
 {
 	if (n)
 		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, what);
+}
+
+static void note_gaps(const struct dump *d)
+{
+	const struct reader_counts *c = &d->reader.counts;
+	uint64_t n = c->gaps < NOTED_GAPS ? c->gaps : NOTED_GAPS;
+	char from[US_ROOM], to[US_ROOM];
+
+	for (uint64_t i = 0; i < n; i++) {
+		const struct reader_gap *gap = &c->first_gaps[i];
+
+		*us_format(&d->lines.us, from, gap->from - d->reader.first) = 0;
+		*us_format(&d->lines.us, to, gap->to - d->reader.first) = 0;
+		cli_notice(opt.quiet,
+			   "%s: lcore %u: entries are missing between %s and %s us: the application wrote faster than "
+			   "the file was copied; try: trace-dump -p PID",
+			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to);
+	}
+	note(d, "entries are missing at ", c->gaps - n, "more times");
 }
 
 /* Prints notes about what was left out or is incomplete. */
@@ -112,6 +141,7 @@ static void note_losses(const struct dump *d)
 	note(d, "", c->torn,
 	     d->reader.in->unreadable ? "entries are torn: some of their arguments were overwritten or cannot be read"
 				      : "entries are torn: some of their arguments were overwritten");
+	note_gaps(d);
 	note(d, "", d->reader.trace.short_histories,
 	     "lcores without entries are truncated, as spdk_trace_record of v26.05 does");
 	note(d, "", c->undefined, "entries are of tracepoints without a definition");
@@ -178,6 +208,7 @@ static bool dump(struct dump *d)
 	line_open(&d->lines, &r->trace, rate_of(d), opt.wall ? &d->anchors : NULL, &d->out);
 	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
 	if (entries_wanted()) {
+		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
 		note_losses(d);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
@@ -195,6 +226,7 @@ static bool dump(struct dump *d)
 	good &= check_owners(d);
 	if (opt.owners && opt.reader.follow)
 		good &= owners_follow(&d->out, r, d->name);
+	free(d->lost);
 	filter_close(&d->filter);
 	line_close(&d->lines);
 	return reader_report(r, d->name) && good;

@@ -92,6 +92,11 @@ static void parse_args(struct json *j, struct traceline *l)
 	l->args_end = j->p - 1;
 }
 
+static void parse_lost(struct json *j, struct traceline *l)
+{
+	json_bool(j, &l->lost);
+}
+
 /* The members in the order of trace-dump: parsed, or stored at an offset as written. */
 static const struct member {
 	const char *key;
@@ -112,6 +117,7 @@ static const struct member {
 	{"object", parse_object, NULL, 0},
 	{"related", NULL, json_string, offsetof(struct traceline, related)},
 	{"args", parse_args, NULL, 0},
+	{"lost", parse_lost, NULL, 0},
 };
 
 enum { NUM_MEMBERS = COUNT(members) };
@@ -306,6 +312,15 @@ static bool fast_head(struct cursor *c, struct traceline *l)
 	       (!LITERAL(c, ",\"time\":\"") || fast_string(c, &l->time));
 }
 
+static bool fast_tail(struct cursor *c, struct traceline *l)
+{
+	if (LITERAL(c, "}"))
+		return c->p == c->end;
+	LITERAL(c, ",\"torn\":true");
+	l->lost = LITERAL(c, ",\"lost\":true");
+	return LITERAL(c, "}") && c->p == c->end;
+}
+
 static bool parse_fast(struct traceline *l, struct slice line)
 {
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
@@ -316,8 +331,7 @@ static bool parse_fast(struct traceline *l, struct slice line)
 	       (!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&
 	       (!LITERAL(c, ",\"size\":") || fast_integer(c, &l->size)) &&
 	       (!LITERAL(c, ",\"object\":{") || fast_object(c, l)) &&
-	       (!LITERAL(c, ",\"related\":\"") || fast_string(c, &l->related)) && fast_args(c, l) &&
-	       (LITERAL(c, "}") || LITERAL(c, ",\"torn\":true}")) && c->p == c->end;
+	       (!LITERAL(c, ",\"related\":\"") || fast_string(c, &l->related)) && fast_args(c, l) && fast_tail(c, l);
 }
 
 static void clear(struct traceline *l)
@@ -350,8 +364,8 @@ const char *traceline_parse(struct traceline *l, struct slice line)
 		member = find_member(key, &next);
 		tsc |= member == members;
 		parse_member(&j, member, l);
-		/* added arguments go before torn, which trace-dump writes last */
-		if (!l->has_args && !json_is(key, "torn"))
+		/* added arguments go before these, which trace-dump writes last */
+		if (!l->has_args && !json_is(key, "torn") && !json_is(key, "lost"))
 			l->args_end = j.p;
 	}
 	if (!json_end(&j))

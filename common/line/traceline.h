@@ -25,6 +25,8 @@ struct traceline {
 	} * args;
 	size_t num_args, cap;
 
+	bool lost; /* entries of the lcore are missing before this one */
+
 	/* whether the line has "args", and where it ends; or where it can be inserted */
 	bool has_args;
 	const char *args_end;
