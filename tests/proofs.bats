@@ -249,7 +249,7 @@ no bdev I/O was started since: it waits for a bdev_io, a paused subsystem or a q
 Split has passed nothing on since
 L
     # its I/O starts before the request is passed on
-    sed 's/"us":800.5/"us":0.3/; s/"us":898.5/"us":1/' in | awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | in_order >held
+    sed 's/"us":800.5/"us":0.3/; s/"us":898.5/"us":1/' in | merged >held
     equal "$(trace-spans -q -s -k id=r0 held | grep passed | sed 's/^ *//')" 'Split passed nothing on meanwhile'
     equal "$(shares r0 in)" '(no_io 89%)'
     grep -v '"r[123]"\|"i2"' in >one
@@ -268,6 +268,58 @@ L
     # without entries of bdev I/Os, nothing is known about them
     grep -v BDEV in >without
     equal "$(trace-spans -q -j without | jq -c 'select(.no_io) | .id')" ''
+}
+
+# An attempt of an NVMe bdev's I/O: at US, its command until THEN, if there is one; MORE: its end.
+attempt() { # N US [THEN [MORE]]
+    local n=$1 us=$2 then=$3
+    object "N$n" 0x30 '"related":"i0","args":{"ctx":"0x20"}' "$us" BDEV_NVME_IO_START ${4:+$4 BDEV_NVME_IO_DONE}
+    [ -z "$then" ] || object "p$n" 0x40 "\"poller\":\"q01\",\"related\":\"N$n\",\"args\":{\"ctx\":\"0x30\",\"cid\":1}" "$us.1" NVME_TCP_SUBMIT "$then" NVME_TCP_COMPLETE
+}
+
+# An I/O whose path fails after 100 us, and is back after 1000.
+retried() {
+    {
+        object r0 0x10 '' 0 TCP_REQ_NEW 0.4 TCP_REQ_EXECUTING 1100 TCP_REQ_EXECUTED 1200 TCP_REQ_COMPLETED
+        object i0 0x20 '"owner":"bdev_Nvme0n1","size":8,"related":"r0","args":{"type":1,"ctx":"0x10"}' 0.2 BDEV_IO_START 1099 BDEV_IO_DONE
+        attempt 0 1 100
+        attempt 1 101
+        attempt 2 1001 1097 1098
+    } | merged
+}
+
+@test "an I/O that starts again on an NVMe bdev was retried" {
+    local last
+
+    retried >in
+    status_is 0 sh "trace-spans -q -j in | jq -c '[.id, .retry, .retries]' | grep r0"
+    equal "$(plain <<<"$output")" '["r0",1000,2]'
+    equal "$(shares r0 in)" '(retry 83%)'
+    equal "$(columns 1 in)" 'retry% 83.33 '
+    status_is 0 sh "trace-spans -q -s -k id=r0 in | grep 'again' | sed 's/^ *//'"
+    equal "$output" 'Nvme0n1 started it again, retry 2 of 2: its path failed'
+    # until the end, while there is no path: the last attempt has no command
+    {
+        awk '/"us":1001/ { exit } { print }' in
+        # most I/Os go on
+        for last in 200 400 900; do
+            object "i$last" 0x80 '' $((last - 60)) BDEV_IO_START "$last" BDEV_IO_DONE
+            object "N$last" 0x90 '' $((last - 50)) BDEV_NVME_IO_START "$last" BDEV_NVME_IO_DONE
+        done
+    } | merged >open
+    equal "$(trace-spans -q -j -k id=r0 open | jq -c '[.retry, .retries]')" '[899,1]'
+    status_is 0 sh "trace-spans -q -s --open open | tail -n 1 | sed 's/^ *//'"
+    equal "$output" 'Nvme0n1 started it again, retry 1 of 1: its path failed'
+    # commands are not traced: it may be at work
+    grep -v NVME_TCP open >unknown
+    equal "$(trace-spans -q -j -k id=r0 unknown | jq -c '[.retry, .retries]')" '[100,1]'
+    # the bdev layer submits an I/O that was done for want of memory
+    last=$(grep -n '"N1"' in | cut -d : -f 1)
+    { head -n $((last - 1)) in && entry 100.5 BDEV_NVME_IO_DONE N0 100.200 0x30 && tail -n +"$last" in; } >again
+    equal "$(trace-spans -q -j -k id=r0 again | jq -c '[.retry, .retries]')" '[900,1]'
+    # other objects
+    sed '/"N1"/s/0x30/0x31/' in >other
+    equal "$(trace-spans -q -j -k id=r0 other | jq -c '[.retry, .retries]')" '[null,null]'
 }
 
 # Requests one after another, each with one more in flight than the last, up to DEPTH, and then always so many.

@@ -380,7 +380,7 @@ L
     status_is 0 trace-latency --layers -g type -g bdev in
     diff want - <<<"$output"
     equal "$(trace-latency --layers -j in)" \
-        '{"object":"r","family":"TCP","count":2,"mean":1.500,"layers":{"network":0.0000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.1000,"unknown":0.0000},"silent":0.6000,"no_io":0.0000,"rate_limit":0.0000,"copy":0.0000,"queue":0.0000}'
+        '{"object":"r","family":"TCP","count":2,"mean":1.500,"layers":{"network":0.0000,"buffer":0.0000,"host":0.0000,"target":0.3667,"below":0.0000,"bdev":0.2000,"drive":0.3333,"reply":0.1000,"unknown":0.0000},"silent":0.6000,"no_io":0.0000,"rate_limit":0.0000,"copy":0.0000,"retry":0.0000,"queue":0.0000}'
     # with lines of offcpusnoop and biosnoop also what held the requests: no layers, which add up to 100 %
     held='"args":{"comm":"reactor_0","pid":12,"begin":0,"duration"'
     {

@@ -281,6 +281,19 @@ static bool write_copy(struct print *p, struct out *out, const struct span *s)
 	return write_us_if(out, p->facts.ns[PROOFS_COPY]);
 }
 
+static bool write_retry(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	return write_us_if(out, p->facts.ns[PROOFS_RETRY]);
+}
+
+static bool write_retries(struct print *p, struct out *out, const struct span *s)
+{
+	(void)s;
+	out_u64(out, p->facts.retries);
+	return p->facts.retries > 0;
+}
+
 static bool write_queue(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
@@ -461,7 +474,8 @@ static const struct key {
 	{"disk", write_disk},       {"covered", write_covered},
 	{"silent", write_silent},   {"waits", write_waits},
 	{"no_io", write_no_io},     {"rate_limit", write_rate_limit},
-	{"copy", write_copy},       {"queue", write_queue},
+	{"copy", write_copy},       {"retry", write_retry},
+	{"retries", write_retries}, {"queue", write_queue},
 	{"args", write_args},       {"admin", write_admin},
 	{"open", write_open},       {"cut", write_cut},
 	{"torn", write_torn},

@@ -38,6 +38,16 @@ static void put_copy(struct out *out, int indent, uint64_t copied)
 		out_text(out, "waited for the allocation of a cluster: the first write to it\n");
 }
 
+static void put_retry(const struct proofs *p, struct out *out, int indent, const struct span *s)
+{
+	uint64_t n = proofs_retries(p, s->parent, s).n;
+
+	start_line(out, indent);
+	out_visible(out, spdk_bdev(span_owner(s->parent), span_bdev(s->parent)));
+	out_printf(out, " started it again, retry %" PRIu64 " of %" PRIu64 ": its path failed\n", n,
+		   proofs_retries(p, s->parent, NULL).n);
+}
+
 void proofs_text_first(const struct proofs *p, struct out *out, int indent, const struct span *s)
 {
 	uint64_t size = proofs_queue(p, s);
@@ -64,6 +74,8 @@ void proofs_text(const struct proofs *p, struct out *out, int indent, const stru
 		put_copy(out, indent, area->copied);
 	if (!n && !silent && s == proofs_first_below(p, held) && proofs_no_io(p, held) >= gap / 2)
 		put_no_io(p, out, indent, held, false);
+	if (!n && proofs_retries(p, held, s).latest == s)
+		put_retry(p, out, indent, s);
 }
 
 void proofs_text_open(const struct proofs *p, struct out *out, int indent, const struct span *s)
@@ -79,6 +91,8 @@ void proofs_text_open(const struct proofs *p, struct out *out, int indent, const
 		put_copy(out, indent, proofs_of(p, s)->copied);
 	else if (!proofs_first_below(p, s) && proofs_no_io(p, s))
 		put_no_io(p, out, indent, s, true);
+	else if (s->parent && !s->child && proofs_retries(p, s->parent, s).latest == s)
+		put_retry(p, out, indent, s);
 	for (const struct span *child = s->child; child; child = child->next)
 		proofs_text_open(p, out, indent, child);
 }

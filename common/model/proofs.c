@@ -19,6 +19,7 @@ const char *const proofs_names[PROOFS_FACTS] = {
 	[PROOFS_NO_IO] = "no_io",
 	[PROOFS_RATE_LIMIT] = "rate_limit",
 	[PROOFS_COPY] = "copy",
+	[PROOFS_RETRY] = "retry",
 };
 
 /* proofs_see() was called for each span. */
@@ -353,9 +354,40 @@ static uint64_t copy_of(const struct proofs *p, const struct span *s)
 	return area->copy + (until > area->allocates_since ? until - area->allocates_since : 0);
 }
 
+/*
+ * module/bdev/nvme/bdev_nvme.c: an I/O is done when it completes, in __bdev_nvme_io_complete(). If it starts again
+ * before, that is bdev_nvme_retry_io(), whose path failed. After that, lib/bdev/bdev.c submits it again for want of
+ * memory. Its address is in the bdev I/O.
+ */
+struct proofs_retries proofs_retries(const struct proofs *p, const struct span *s, const struct span *end)
+{
+	struct proofs_retries retries = {};
+	const struct span *last = NULL;
+	bool has_commands = false;
+
+	if (s->num_children < 2 || !proofs_is_bdev_io(p, s))
+		return retries;
+	for (const struct span *child = s->child; child && (!end || last != end); child = child->next) {
+		if (kind_of(p, child) != SPDK_NVME_IO)
+			continue;
+		if (last && last->n == 1 && last->value == child->value) {
+			retries.n++;
+			retries.ns += child->first - last->first;
+			retries.latest = child;
+		}
+		has_commands |= child->child != NULL;
+		last = child;
+	}
+	/* that has found no path so far */
+	if (last && retries.latest == last && has_commands && !last->child && spans_is_open(p->spans, last))
+		retries.ns += spans_until(p->spans, last) - last->first;
+	return retries;
+}
+
 /* Recursion is bounded by SPANS_DEPTH. */
 static void gather(const struct proofs *p, struct proofs_facts *facts, const struct span *s, uint64_t passed)
 {
+	struct proofs_retries retries = proofs_retries(p, s, NULL);
 	uint64_t limited = of(p, s)->limited;
 	bool of_blocks;
 	double rate;
@@ -365,6 +397,8 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 	facts->ns[PROOFS_NO_IO] = larger(facts->ns[PROOFS_NO_IO], no_io_of(p, s, passed));
 	facts->ns[PROOFS_RATE_LIMIT] = larger(facts->ns[PROOFS_RATE_LIMIT], limited);
 	facts->ns[PROOFS_COPY] = larger(facts->ns[PROOFS_COPY], copy_of(p, s));
+	facts->ns[PROOFS_RETRY] = larger(facts->ns[PROOFS_RETRY], retries.ns);
+	facts->retries = larger(facts->retries, retries.n);
 	for (const struct span *child = s->child; child; child = child->next)
 		gather(p, facts, child, passed);
 }

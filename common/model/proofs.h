@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds causes of waits in what objects do over time, with what proves each of them: I/O that was passed on without any
- * I/O below it, rate limits of bdevs, full queues of connections, and copies for first writes to clusters.
+ * I/O below it, rate limits of bdevs, full queues of connections, copies for first writes to clusters, and retries on
+ * paths of NVMe bdevs.
  */
 #ifndef PROOFS_H
 #define PROOFS_H
@@ -70,6 +71,7 @@ enum proofs_fact {
 	PROOFS_NO_IO, /* there was no I/O below it */
 	PROOFS_RATE_LIMIT,
 	PROOFS_COPY,
+	PROOFS_RETRY, /* from the start of an I/O of an NVMe bdev to its latest retry, or later */
 	PROOFS_FACTS
 };
 
@@ -77,7 +79,8 @@ extern const char *const proofs_names[PROOFS_FACTS];
 
 struct proofs_facts {
 	uint64_t ns[PROOFS_FACTS];
-	uint64_t queue; /* size of the queue that it filled */
+	uint64_t queue;   /* size of the queue that it filled */
+	uint64_t retries; /* of the I/O of an NVMe bdev that had most */
 };
 
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
@@ -104,6 +107,14 @@ bool proofs_waits_for_limit(const struct proofs *p, const struct span *s, double
 
 /* ns for which a span that was passed on had nothing below it. */
 uint64_t proofs_no_io(const struct proofs *p, const struct span *s);
+
+struct proofs_retries {
+	uint64_t n, ns;            /* ns: from its start to the latest retry, or to the end if that has no path */
+	const struct span *latest; /* NULL: none */
+};
+
+/* How often a bdev I/O was tried again because a path failed: up to this I/O of an NVMe bdev below it; NULL: so far. */
+struct proofs_retries proofs_retries(const struct proofs *p, const struct span *s, const struct span *end);
 
 /* The size of the queue that a request filled, or 0. */
 uint64_t proofs_queue(const struct proofs *p, const struct span *s);

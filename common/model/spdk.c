@@ -96,7 +96,7 @@ static const struct spdk_tpoint tpoints[] = {
 	 */
 	{"BLOB_REQ_SET_START", .layer = LAYER_BDEV, .kind = SPDK_BLOB_SET, .parent = {"ctx", "a"}},
 	{"BDEV_RAID_IO_START", .layer = LAYER_BDEV},
-	{"BDEV_NVME_IO_START", .layer = LAYER_BDEV},
+	{"BDEV_NVME_IO_START", .layer = LAYER_BDEV, .kind = SPDK_NVME_IO},
 	/* lib/nvme/nvme_pcie_common.c, lib/nvme/nvme_tcp.c */
 	{"NVME_PCIE_SUBMIT", .layer = LAYER_DRIVE, .kind = SPDK_NVME_COMMAND, .args = NVME_ARGS},
 	{"NVME_PCIE_COMPLETE", .layer = LAYER_TARGET, .args = {{IO_CPL, "cpl"}}},

@@ -32,6 +32,7 @@ enum spdk_kind {
 	SPDK_OTHER,
 	SPDK_BDEV_IO,       /* starts a bdev I/O */
 	SPDK_BDEV_CHANNEL,  /* opens or closes a channel for I/O to a bdev */
+	SPDK_NVME_IO,       /* starts an I/O of an NVMe bdev on a path, or again */
 	SPDK_NVME_COMMAND,  /* submits an NVMe command */
 	SPDK_SOCKET_READ,   /* a socket was read */
 	SPDK_SOCKET_WRITE,  /* queues a write to a socket */
