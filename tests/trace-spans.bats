@@ -792,6 +792,9 @@ waits() { # ID FILE
     # only children of requests have no waits: they are in those of the root
     equal "$(trace-spans -q -a -j in | jq -r 'select(.parent and .waits) | .id')" ''
     equal "$(trace-spans -q -j in | jq -r 'select(.waits) | .id' | tr '\n' ' ')" 'r1 i2 r0 '
+    # cut: from its creation, and nobody knows who wrote then
+    entry 700.000 TCP_REQ_COMPLETED r9 350.000 0x90 >earlier
+    equal "$(trace-spans -q -j earlier | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
     equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
