@@ -800,6 +800,20 @@ waits() { # ID FILE
     equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
 }
 
+@test "connections of one host that wrote during a wait are counted together" {
+    {
+        object r0 0x10 '"poller":"t300","owner":"10.0.0.1:5 qid:1"' 100.000 TCP_REQ_NEW 500.000 TCP_REQ_COMPLETED
+        for n in 1 2 3 4; do
+            object "r$n" "0x2$n" "\"args\":{\"qpair\":{\"ptr\":\"0x$n\",\"qid\":$n,\"hostnqn\":\"nqn.a:storm\"}}" 1${n}0.000 TCP_REQ_NEW 3${n}0.000 TCP_REQ_COMPLETED
+        done
+        object r5 0x30 '"args":{"qpair":{"ptr":"0x5","qid":1,"hostnqn":"nqn.a:db-1"}}' 180.000 TCP_REQ_NEW 190.000 TCP_REQ_EXECUTING 290.000 TCP_REQ_COMPLETED
+        object i2 0x40 '"poller":"b261","owner":"bdev_Null1"' 160.000 BDEV_IO_START 165.000 BDEV_IO_DONE
+        poller 0 170 170 1
+    } | merged >in
+    equal "$(trace-spans -q -s -k id=r0 in | tail -n 1)" \
+        '               lcore 0 wrote 14 entries meanwhile: 8 of storm (4 connections), 3 of db-1/1, 2 of bdev_Null1, 1 of others'
+}
+
 @test "of a wait with very many entries, the latest are told apart, and the others counted" {
     long() { # CONNECTIONS
         entry 1.000 A r0 - 0x10

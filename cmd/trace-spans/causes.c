@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "mem.h"
 #include "search.h"
 #include "table.h"
 
@@ -324,20 +325,14 @@ static bool is_longer(const struct lcores_sum *a, const struct lcores_sum *b)
 	return a->ns > b->ns || (a->ns == b->ns && a->entries > b->entries);
 }
 
-static bool has_more(const struct lcores_sum *a, const struct lcores_sum *b)
-{
-	return a->entries > b->entries || (a->entries == b->entries && a->ns > b->ns);
-}
-
 /* There are few. */
-static void sort_sums(struct lcores_sums *sums,
-		      bool (*is_before)(const struct lcores_sum *a, const struct lcores_sum *b))
+static void sort_sums(struct lcores_sums *sums)
 {
 	for (size_t i = 1; i < sums->n; i++) {
 		struct lcores_sum sum = sums->all[i];
 		size_t k = i;
 
-		for (; k && is_before(&sum, &sums->all[k - 1]); k--)
+		for (; k && is_longer(&sum, &sums->all[k - 1]); k--)
 			sums->all[k] = sums->all[k - 1];
 		sums->all[k] = sum;
 	}
@@ -368,7 +363,7 @@ void causes_explain(struct causes *c, const struct waits *waits, const struct wa
 	if (wait->end < waits->n)
 		to = moment_of(waits_state(waits, wait->end));
 	lcores_work(&c->spans->lcores, &from, &to, &c->work);
-	sort_sums(sums, is_longer);
+	sort_sums(sums);
 }
 
 /* Prints a line with a number, its noun in singular or plural, and a text on each side. */
@@ -389,18 +384,62 @@ static void put_buffers(struct causes *c, struct out *out, const struct causes_f
 	out_char(out, '\n');
 }
 
+static bool is_of_one_host(const struct causes *c, uint32_t a, uint32_t b)
+{
+	const struct connection *all = c->connections->all;
+
+	return !(a & WORD) && !(b & WORD) && all[a].host != MAP_NONE && all[a].host == all[b].host;
+}
+
+static void add_to_groups(struct causes *c, const struct lcores_sum *sum)
+{
+	size_t i = 0;
+
+	while (i < c->num_groups && !is_of_one_host(c, c->groups[i].who, sum->who))
+		i++;
+	if (i == c->num_groups) {
+		c->groups = mem_room(c->groups, c->num_groups, &c->cap_groups);
+		c->groups[c->num_groups++] = (struct causes_group){.who = sum->who};
+	}
+	c->groups[i].entries += sum->entries;
+	c->groups[i].members++;
+}
+
+static size_t largest_group(const struct causes *c)
+{
+	size_t largest = 0;
+
+	for (size_t i = 1; i < c->num_groups; i++)
+		if (c->groups[i].entries > c->groups[largest].entries)
+			largest = i;
+	return largest;
+}
+
+static void put_group(struct causes *c, struct out *out, const struct causes_group *group)
+{
+	out_printf(out, " %" PRIu64 " of ", group->entries);
+	out_slice(out,
+		  group->members > 1 ? connections_host(c->connections, group->who) : causes_who_name(c, group->who));
+	if (group->members > 1)
+		out_printf(out, " (%u connections)", group->members);
+}
+
 /* For whom an lcore wrote. Their times are not printed: an lcore may have been idle before an entry. */
-static void put_work(struct causes *c, struct out *out, struct lcores_work *work)
+static void put_work(struct causes *c, struct out *out, const struct lcores_work *work)
 {
 	enum { NAMES = 3 };
-	struct lcores_sums *sums = &work->sums;
 	uint64_t others = work->read;
 
-	sort_sums(sums, has_more);
-	for (size_t i = 0; i < sums->n && i < NAMES; i++) {
-		others -= sums->all[i].entries;
-		out_printf(out, "%s %" PRIu32 " of ", i ? "," : ":", sums->all[i].entries);
-		out_slice(out, causes_who_name(c, sums->all[i].who));
+	c->num_groups = 0;
+	for (size_t i = 0; i < work->sums.n; i++)
+		add_to_groups(c, &work->sums.all[i]);
+	for (unsigned shown = 0; shown < NAMES && shown < c->num_groups; shown++) {
+		struct causes_group *group = &c->groups[largest_group(c)];
+
+		out_char(out, shown ? ',' : ':');
+		put_group(c, out, group);
+		others -= group->entries;
+		group->entries = 0;
 	}
 	if (others)
 		out_printf(out, ", %" PRIu64 " of others", others);
@@ -463,6 +502,7 @@ void causes_free(struct causes *c)
 {
 	free(c->counts);
 	intern_free(&c->words);
+	free(c->groups);
 	out_close(&c->text);
 	lcores_work_free(&c->work);
 }

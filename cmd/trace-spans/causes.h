@@ -60,7 +60,14 @@ struct causes {
 		const struct spdk_tpoint *tpoint; /* NULL: none */
 	} recent[8];                              /* of lines without an object */
 	struct lcores_work work;                  /* of the wait that was explained last */
-	struct out text;                          /* scratch */
+	/* scratch: of its entries; connections of one host together */
+	struct causes_group {
+		uint32_t who; /* the first of them */
+		uint64_t entries;
+		unsigned members;
+	} * groups;
+	size_t num_groups, cap_groups;
+	struct out text; /* scratch */
 };
 
 /*

@@ -475,6 +475,13 @@ void connections_rename(struct connections *c, uint32_t number)
 	connection->known = c->known;
 }
 
+struct slice connections_host(const struct connections *c, uint32_t number)
+{
+	uint32_t host = c->all[number].host;
+
+	return host == MAP_NONE ? (struct slice){} : nqn_name(&c->hosts, host);
+}
+
 static void free_nqns(struct connection_nqns *nqns)
 {
 	intern_free(&nqns->whole);

@@ -103,6 +103,9 @@ static inline const struct connection *connections_name(struct connections *c, u
 	return connection;
 }
 
+/* The name of its host, which names of its connections start with; empty: not known. Valid until a host is learned. */
+struct slice connections_host(const struct connections *c, uint32_t number);
+
 /* Whether the owner of an entry is a connection of a host. */
 bool connection_is_owner(const struct traceline *line);
 
