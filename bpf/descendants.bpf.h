@@ -2,6 +2,9 @@
 /*
  * The process that a tool records, and its descendants from then on. User space runs find_first
  * once, by recorder_run_iterator(), after the programs on forks and exits are attached.
+ *
+ * From Linux 7.0 on a program may be preempted, and the kernel skips it for all other threads of that CPU meanwhile. It
+ * never skips on_fork, since interrupts are off at sched_wakeup_new. If it skips on_exit, user space notices.
  */
 #ifndef DESCENDANTS_BPF_H
 #define DESCENDANTS_BPF_H
@@ -18,7 +21,6 @@ enum { MAX_FOLLOWED = 16384 };
 
 const volatile __u32 first_process; /* its id in the namespace pid_ns */
 
-__u32 num_followed;     /* processes */
 __u32 num_not_followed; /* forks for which there was no room */
 
 /*
@@ -46,9 +48,7 @@ static __always_inline void follow(struct task_struct *task, __u32 id)
 	__u32 key = task->tgid;
 	long error = bpf_map_update_elem(&followed, &key, &id, BPF_NOEXIST);
 
-	if (!error)
-		__sync_fetch_and_add(&num_followed, 1);
-	else if (error != -EEXIST)
+	if (error && error != -EEXIST)
 		__sync_fetch_and_add(&num_not_followed, 1);
 }
 
@@ -57,8 +57,8 @@ static __always_inline void forget_if_dead(struct task_struct *task)
 {
 	__u32 key = task->tgid;
 
-	if (BPF_CORE_READ(task, signal, live.counter) <= 0 && bpf_map_delete_elem(&followed, &key) == 0)
-		__sync_fetch_and_add(&num_followed, -1);
+	if (BPF_CORE_READ(task, signal, live.counter) <= 0)
+		bpf_map_delete_elem(&followed, &key);
 }
 
 /* Called with every thread, also of zombies. */
@@ -77,13 +77,16 @@ int find_first(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* A child of a followed process is followed, too; a new thread has the id of its process, which already is. */
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+/*
+ * A child of a followed process is followed, too; a new thread has the id of its process, which already is. The parent
+ * is the current task, and the child has not run.
+ */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_fork, struct task_struct *child)
 {
-	__u32 key = parent->tgid;
+	__u32 key = bpf_get_current_pid_tgid() >> 32;
 
-	if (child->tgid != parent->tgid && bpf_map_lookup_elem(&followed, &key))
+	if ((__u32)child->tgid != key && bpf_map_lookup_elem(&followed, &key))
 		follow(child, process_id(child));
 	return 0;
 }

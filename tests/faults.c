@@ -7,7 +7,9 @@
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
- *	             call by a thread other than the first by 1 ms, and the return of fork to the parent
+ *	             call by a thread other than the first by 1 ms, and the return of fork to the parent;
+ *	             "skip", of bpf, keeps the kernel from running the BPF program FAULT_PROGRAM, and reports that
+ *	             it skipped it once
  *	FAULT_MARK   a file that is created when it has happened
  *
  * Only in that process: not in its children.
@@ -15,6 +17,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -94,6 +97,8 @@ static bool fails(const char *call, size_t *n)
 	long number;
 
 	if (!nth || strcmp(call, wanted) != 0 || getpid() != self)
+		return false;
+	if (is("skip"))
 		return false;
 	if (is("late")) {
 		if (gettid() != self)
@@ -270,6 +275,31 @@ ssize_t readlinkat(int directory, const char *path, char *to, size_t n)
 	return fails("readlinkat", NULL) ? -1 : kernel(SYS_readlinkat, directory, path, to, n);
 }
 
+static bool is_program(int fd)
+{
+	struct bpf_prog_info info = {};
+	union bpf_attr get = {.info = {.bpf_fd = fd, .info_len = sizeof(info), .info = (uintptr_t)&info}};
+	const char *name = getenv("FAULT_PROGRAM");
+
+	return name && kernel(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get)) == 0 && strcmp(info.name, name) == 0;
+}
+
+/* bpf(2) with "skip": does not attach the program, and returns another descriptor instead of that of a link. */
+static long skip(int command, union bpf_attr *attr, unsigned size)
+{
+	long result;
+
+	if ((command == BPF_RAW_TRACEPOINT_OPEN && is_program(attr->raw_tracepoint.prog_fd)) ||
+	    (command == BPF_LINK_CREATE && is_program(attr->link_create.prog_fd))) {
+		mark();
+		return kernel(SYS_fcntl, 0, F_DUPFD_CLOEXEC, 0);
+	}
+	result = kernel(SYS_bpf, command, attr, size);
+	if (result == 0 && command == BPF_OBJ_GET_INFO_BY_FD && is_program(attr->info.bpf_fd))
+		((struct bpf_prog_info *)attr->info.info)->recursion_misses = 1;
+	return result;
+}
+
 long syscall(long number, ...)
 {
 	static const struct {
@@ -290,6 +320,8 @@ long syscall(long number, ...)
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
 		if (number == named[i].number && fails(named[i].name, NULL))
 			return -1;
+	if (number == SYS_bpf && nth && is("skip") && getpid() == self)
+		return skip(arguments[0], (void *)arguments[1], arguments[2]);
 	return kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
 }
 

@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "counts.h"
+#include "followers.h"
 #include "io.h"
 #include "ipcsnoop.skel.h"
 #include "print.h"
@@ -96,7 +97,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf_program__set_autoattach(bpf->progs.find_named, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
 	*program = RECORDER_PROGRAM(bpf);
-	program->num_followed = &bpf->bss->num_followed;
+	program->followed = bpf->maps.followed;
 	return 0;
 }
 
@@ -138,8 +139,8 @@ static void start(void *context)
 	if (opt.recorder.command)
 		cli_notice(opt.recorder.quiet, "started %s, pid %d", io_name(opt.recorder.command[0]), s->recorder.pid);
 	else if (opt.name)
-		cli_notice(opt.recorder.quiet, "tracing processes named %s: %" PRIu32 ", and those that start later",
-			   opt.name, __atomic_load_n(&s->bpf->bss->num_followed, __ATOMIC_SEQ_CST));
+		cli_notice(opt.recorder.quiet, "tracing processes named %s: %d, and those that start later", opt.name,
+			   followers_sweep(bpf_map__fd(s->bpf->maps.followed)));
 	else
 		recorder_note_start(&s->recorder, "tracing", NULL);
 }
@@ -269,7 +270,8 @@ static void finish(void *context)
 	struct recorder *r = &s->recorder;
 	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
 	uint64_t silent = s->bpf->bss->num_silent, unseen = s->bpf->bss->num_unseen;
-	uint64_t missed = recorder_missed(r);
+	/* without exits: the followed processes are swept */
+	uint64_t missed = recorder_missed(r) - recorder_missed_by(s->bpf->progs.on_exit);
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
 	print_end(s);

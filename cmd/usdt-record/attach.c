@@ -207,7 +207,7 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 		bpf_program__set_flags(bpf->progs.on_probe, 0);
 	*program = RECORDER_PROGRAM(bpf);
 	if (options->follow)
-		program->num_followed = &bpf->bss->num_followed;
+		program->followed = bpf->maps.followed;
 	return 0;
 }
 

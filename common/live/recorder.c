@@ -21,6 +21,7 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "followers.h"
 #include "io.h"
 #include "output.h"
 #include "privilege.h"
@@ -33,6 +34,9 @@ enum {
 	BATCH_MS = 5,   /* for events to collect, while there are any */
 	IDLE_MS = 100,  /* bounds the delay of an event that raced with setting *wakeup */
 	DRAIN_MS = 500, /* to drain the ring if the program is still attached */
+	/* between two sweeps of the followed processes, and when recording ends with the last of them */
+	SWEEP_MS = 1000,
+	LAST_SWEEP_MS = 20,
 };
 
 /* A terminal sends SIGINT to the command as well. When the command exits, recording ends. */
@@ -304,6 +308,7 @@ static void note_end(struct recorder *r)
 	if (r->command.pid > 0)
 		r->command_status = command_wait(&r->command);
 	r->command.pid = 0;
+	r->next_sweep = 0;
 	if (options->command && r->tool->command_ended)
 		r->tool->command_ended(r->context);
 	if (options->command)
@@ -356,11 +361,23 @@ static bool is_full(const struct recorder *r)
 	return r->failed || r->out.error || (r->tool->full && r->tool->full(r->context));
 }
 
+static void sweep(struct recorder *r)
+{
+	uint64_t now = clock_ms();
+
+	if (!r->program.followed || now < r->next_sweep)
+		return;
+	r->num_followed = followers_sweep(bpf_map__fd(r->program.followed));
+	if (r->num_followed < 0) {
+		warn("the followed processes");
+		r->failed = true;
+	}
+	r->next_sweep = now + (r->pid && !r->num_alive ? LAST_SWEEP_MS : SWEEP_MS);
+}
+
 static bool has_ended(const struct recorder *r)
 {
-	const uint32_t *followed = r->program.num_followed;
-
-	return r->pid && !r->num_alive && (!followed || __atomic_load_n(followed, __ATOMIC_SEQ_CST) == 0);
+	return r->pid && !r->num_alive && !r->num_followed;
 }
 
 static void wake(const struct recorder *r, enum wakeup when)
@@ -393,6 +410,7 @@ static void record(struct recorder *r)
 			ms = r->batch ? BATCH_MS : IDLE_MS;
 		}
 		wait_for_events(r, ms);
+		sweep(r);
 	}
 }
 
@@ -504,21 +522,22 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines)
 		s->wall = &r->ticks;
 }
 
+uint64_t recorder_missed_by(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
 uint64_t recorder_missed(const struct recorder *r)
 {
 	const struct bpf_object *object = *r->program.skeleton->obj;
 	struct bpf_program *program;
 	uint64_t missed = 0;
 
-	bpf_object__for_each_program(program, object)
-	{
-		struct bpf_prog_info info = {};
-		uint32_t size = sizeof(info);
-
-		if (bpf_program__fd(program) >= 0 &&
-		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
-			missed += info.recursion_misses;
-	}
+	bpf_object__for_each_program(program, object) missed += recorder_missed_by(program);
 	return missed;
 }
 

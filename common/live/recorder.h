@@ -60,8 +60,8 @@ struct recorder_options {
 struct recorder_program {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *pid_ns;
-	uint32_t *watermark, *wakeup; /* see bpf/ring.bpf.h */
-	uint32_t *num_followed;       /* recording continues until it is 0; NULL: no followers */
+	uint32_t *watermark, *wakeup;   /* see bpf/ring.bpf.h */
+	const struct bpf_map *followed; /* recording continues until it is empty, see followers.h; NULL: none */
 };
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
@@ -115,6 +115,8 @@ struct recorder {
 	struct recorder_program program;
 	struct ring_buffer *ring;
 	int processes[RECORDER_PIDS]; /* descriptors; -1: none, or it has ended */
+	int num_followed;
+	uint64_t next_sweep; /* milliseconds of the clock */
 	bool is_over;
 	struct ticks ticks;
 	uint64_t deadline; /* milliseconds of the clock; 0: none */
@@ -155,6 +157,9 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);
+
+/* The same of one program; 0 if it is not loaded. */
+uint64_t recorder_missed_by(const struct bpf_program *program);
 
 /* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
 int recorder_tracepoint(const char *name);

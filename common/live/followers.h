@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The processes that a BPF program follows, in its map `followed`: see bpf/descendants.bpf.h. */
+#ifndef FOLLOWERS_H
+#define FOLLOWERS_H
+
+/*
+ * Removes those that have ended, since the kernel may skip the program that does so when they exit. Returns how many
+ * are left, or -1 with errno. map: its descriptor.
+ */
+int followers_sweep(int map);
+
+#endif
