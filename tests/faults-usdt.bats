@@ -33,6 +33,25 @@ same_events() {
     done
 }
 
+@test "forks that the kernel has skipped are lost events, exits are not" {
+    command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
+    runs_here usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $(cat err)"
+    export FAULT_IN=usdt-record FAULT_CALL=bpf FAULT=skip FAULT_NTH=1 FAULT_MARK=skipped
+    for FAULT_PROGRAM in on_fork on_exit; do
+        export FAULT_PROGRAM
+        rm -f skipped
+        status=0
+        LD_PRELOAD=$FAULTS timeout 20 usdt-record -q -F -e 'forked(n)' -o lines -- usdt-target forks=3 2>log || status=$?
+        [ -e skipped ]
+        equal "$FAULT_PROGRAM $status $(events lines | wc -l) $(cat log)" "$(
+            if [ $FAULT_PROGRAM = on_fork ]; then
+                echo 'on_fork 1 0 usdt-record: missed 1 forks: events of new processes may be lost'
+            else
+                echo 'on_exit 0 6 '
+            fi)"
+    done
+}
+
 @test "recording a process prints as many events as it is to, or says what is wrong" {
     command -v usdt-record >/dev/null && command -v usdt-target >/dev/null || lacks 'usdt-record or usdt-target was not built'
     # for minutes

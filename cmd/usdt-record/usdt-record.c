@@ -159,6 +159,7 @@ static void finish(void *context)
 	struct usdt_record *u = context;
 	struct recorder *r = &u->recorder;
 	uint64_t lost = u->attach.bpf->bss->lost;
+	uint64_t missed = recorder_missed_by(u->attach.bpf->progs.on_fork);
 	uint32_t not_followed = u->attach.bpf->bss->num_not_followed;
 	bool quiet = opt.recorder.quiet;
 
@@ -177,6 +178,7 @@ static void finish(void *context)
 			   u->unreadable);
 	recorder_loss(r, lost, "lost %" PRIu64 " events: the buffer was full; use a larger --buffer", lost);
 	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
+	recorder_loss(r, missed, "missed %" PRIu64 " forks: events of new processes may be lost", missed);
 	r->failed |= opt.target.incomplete;
 }
 
