@@ -181,6 +181,25 @@ usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     wait
 }
 
+@test "a process that has mapped many bad files" {
+    mkdir bad
+    # more than there can be libraries, each an ELF file that ends in its header
+    head -c 32 "$BIN/usdt-gen" >heads
+    for _ in $(seq 13); do
+        cat heads heads >twice
+        mv twice heads
+    done
+    head -c $((5000 * 32)) heads | split -b 32 -a 4 -d - bad/
+    start mapping-target 1 5000 bad/*
+    status_is 1 usdt-gen -l -p "$started"
+    exec {go}>&-
+    wait
+    equal "$(grep -c 'bad/[0-9]*: probes in this file are not found: ' <<<"$stderr")" 8
+    equal "$(grep -v bad/ <<<"$stderr")" \
+        'usdt-gen: mapping-target: more than 4096 files are mapped as code: probes in the others are not found
+usdt-gen: mapping-target: nor those in 4087 more files'
+}
+
 @test "a path that bpftrace reads only in quotes" {
     needs_target
     ln -s "$BIN/usdt-target-static" 'a b'

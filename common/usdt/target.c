@@ -11,6 +11,11 @@
 #include "mem.h"
 #include "utf8.h"
 
+enum {
+	MAX_FILES = 4096, /* of a process that are searched; each of its libraries is one */
+	MAX_REPORTS = 8,  /* of its files that cannot be read; the others are counted */
+};
+
 struct target_file *target_add(struct target *t, const char *path, int fd)
 {
 	t->files = mem_room(t->files, t->n, &t->cap);
@@ -43,32 +48,32 @@ void target_report(const struct target *t, char *message)
 	free(message);
 }
 
-/* fd then belongs to the target; it is closed after an error. */
-static int add_elf(struct target *t, const char *path, int fd)
+/* fd then belongs to the target; it is closed after an error. Returns NULL, or what is wrong. */
+static const char *add_elf(struct target *t, const char *path, int fd)
 {
 	struct target_file *f = target_add(t, path, fd);
 	const char *error;
 
-	if (usdt_read(&f->usdt, fd, &t->budget, &error) != 0) {
-		target_report(t, mem_printf("%s: %s", f->path, error));
-		drop_last(t);
-		return -1;
-	}
-	return 0;
+	if (usdt_read(&f->usdt, fd, &t->budget, &error) == 0)
+		return NULL;
+	drop_last(t);
+	return error;
 }
 
 int target_add_file(struct target *t, const char *path)
 {
 	/* do not wait for the writer of a pipe */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	const char *error = fd < 0 ? strerror(errno) : add_elf(t, path, fd);
+	char *shown = utf8_visible_copy(path);
 
-	if (fd < 0) {
-		target_report(t, mem_printf("%s: %s", path, strerror(errno)));
-		return -1;
-	}
-	if (!t->name)
-		t->name = utf8_visible_copy(path);
-	return add_elf(t, path, fd);
+	if (error)
+		target_report(t, mem_printf("%s: %s", shown, error));
+	if (t->name)
+		free(shown);
+	else
+		t->name = shown;
+	return error ? -1 : 0;
 }
 
 /* Returns 1, 0, or -1 with errno. */
@@ -85,41 +90,36 @@ static int is_elf(int fd)
 	return n == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
-/* After a failure, with errno. */
-static void leave_out(struct target *t, const struct mapping *m)
+static void leave_out(struct target *t, const struct mapping *m, const char *error)
 {
-	int error = errno;
-	char *path = utf8_visible_copy(m->path);
+	char *path;
 
-	target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, strerror(error)));
-	free(path);
 	t->incomplete = true;
+	if (t->num_bad++ >= MAX_REPORTS)
+		return;
+	path = utf8_visible_copy(m->path);
+	target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, error));
+	free(path);
 }
 
 static void add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
 {
-	int fd = mapping_open(m, list), elf;
+	int fd = mapping_open(m, list), elf = fd >= 0 ? is_elf(fd) : -1;
+	const char *error = elf < 0 ? strerror(errno) : NULL;
 
-	if (fd < 0) {
-		leave_out(t, m);
-		return;
-	}
 	/* code may be mapped from anything */
-	elf = is_elf(fd);
-	if (elf < 0)
-		leave_out(t, m);
-	if (elf <= 0) {
+	if (elf > 0)
+		error = add_elf(t, m->path, fd);
+	else if (fd >= 0)
 		close(fd);
-		return;
-	}
 	/* a process may have mapped a bad file: the others still have probes */
-	if (add_elf(t, m->path, fd) != 0)
-		t->incomplete = true;
-	else if (!t->files[t->n - 1].usdt.n)
+	if (error)
+		leave_out(t, m, error);
+	else if (elf > 0 && !t->files[t->n - 1].usdt.n)
 		drop_last(t);
 }
 
-/* Adds the files of the mappings, each once. */
+/* Adds the files of the mappings, each once. Returns 0, or -1 after a report. */
 static int add_mappings(struct target *t, struct mapping_list *list)
 {
 	struct seen {
@@ -138,14 +138,23 @@ static int add_mappings(struct target *t, struct mapping_list *list)
 			i++;
 		if (i < n)
 			continue;
+		if (n == MAX_FILES) {
+			target_report(t, mem_printf("%s: more than %d files are mapped as code: probes in the others "
+						    "are not found",
+						    t->name, MAX_FILES));
+			t->incomplete = true;
+			break;
+		}
 		seen = mem_room(seen, n, &cap);
 		seen[n++] = (struct seen){m.device, m.inode};
 		add_mapping(t, list, &m);
 	}
 	if (got < 0)
 		target_report(t, mem_printf("%s: maps: %s", t->name, strerror(errno)));
+	if (t->num_bad > MAX_REPORTS)
+		target_report(t, mem_printf("%s: nor those in %u more files", t->name, t->num_bad - MAX_REPORTS));
 	free(seen);
-	return got;
+	return got < 0 ? -1 : 0;
 }
 
 /* The name of the executable: SPDK renames its main thread. */

@@ -24,7 +24,8 @@ struct target {
 	bool is_source;                      /* C sources: the addresses of sites are line numbers, sizes are 0 */
 	struct target_file *files;           /* those that have probes, and all from target_add_file() */
 	size_t n, cap;
-	bool incomplete; /* a file that the process has mapped cannot be read, after a report */
+	bool incomplete;  /* a file that the process has mapped cannot be read, after a report */
+	unsigned num_bad; /* such files */
 	struct elffile_budget budget;
 };
 
