@@ -92,6 +92,52 @@ may_fail() { # COMMAND...
     trace-join lines | grep -qF 'a\xef\xbb\xbfb'
 }
 
+# Fails when standard input is not UTF-8, or does not have U+FFFD.
+is_repaired() {
+    iconv -f UTF-8 -t UTF-8 >repaired
+    grep -q '�' repaired
+}
+
+@test "JSON lines are UTF-8, whatever the bytes of a trace line" {
+    local line message
+    for c in $'\xff' $'\x80' $'\xc3' $'\xc0\x8a' $'\xe2\x82' $'\xed\xa0\x80' $'\xf4\x90\x80\x80'; do
+        line=$(line_of "a${c}ä" | sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/')
+        { echo "$line"; sed 's/"tsc":5,"us":0/"tsc":6,"us":1/; s/"id":"r0"/&,"us":1.000/' <<<"$line"; } >lines
+        for tool in 'trace-join -j' 'trace-spans -q -a -j' 'trace-latency -q -j' 'trace-latency -q -e' trace-merge 'trace-chrome -q'; do
+            # shellcheck disable=SC2086 # they are words
+            status_is 1 $tool lines
+            is_repaired <<<"$output"
+            message="${tool%% *}: lines:1: not UTF-8: U+FFFD replaces what is invalid
+${tool%% *}: lines:2: not UTF-8: U+FFFD replaces what is invalid"
+            equal "$stderr" "$message"
+        done
+    done
+    # a line of another form is passed on, and is text as well
+    status_is 1 trace-join -j <<<$'{"a":"\xff"}'
+    equal "$output" '{"a":"�"}'
+    line_of X | sed 's/"object":{[^}]*}/"object":{"id":"r0","us":1.000,"value":"0x7"}/' >line
+    { sed 's/"us":1.000,//' line; sed 's/"tsc":5,"us":0/"tsc":6,"us":1/' line; } | trace-latency -q -e | sed $'s/X/\xff/g' >encoded
+    status_is 1 trace-latency -q --merge -e encoded
+    is_repaired <<<"$output"
+    says 'trace-latency: encoded:1: not UTF-8'
+}
+
+@test "a byte that is not UTF-8 is found anywhere in a long input, and UTF-8 is kept" {
+    local n line='{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"a":"'
+    seq 30000 | awk -v line="$line" '{ printf "%s%0*d\"}}\n", line, $1 % 99, 0 }' >lines
+    sed -i $'777s/X/\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80/' lines
+    trace-join -j lines | cmp - lines
+    for ((n = 1; n <= 30000; n += 4999)); do
+        sed "${n}s/X/"$'\xff/' lines >bad
+        sed "${n}s/X/�/" lines >good
+        for input in bad -; do
+            status_is 1 sh "cat bad | trace-join -j $input >out"
+            equal "$stderr" "trace-join: ${input/-/<stdin>}:$n: not UTF-8: U+FFFD replaces what is invalid"
+            cmp out good
+        done
+    done
+}
+
 @test "a host NQN that imitates probe lines, lifetime lines and fields is a name" {
     add='nvmf_poll_group_add_qpair: tsc=0x1, qpair=0x10, thread=0x1'
     for name in "x', tsc=0x9, qpair=0x99, subnqn='y" "x\\n$add" "x\\', hostnqn=\\'y" "', begin=0, ptr=0x99, a='" '"}' "x\\\\"; do

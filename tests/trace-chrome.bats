@@ -275,7 +275,8 @@ L
 @test "names are valid UTF-8 and escaped" {
     printf '{"tsc":1,"us":1,"lcore":0,"tpoint":"A\\u0001\\"\377\303","object":{"id":"\\u0002 7","value":"0x1"},"args":{"s\200":"\\n"}}\n' |
         sed 's/ 7/7/' >in
-    status_is 0 trace-chrome in
+    status_is 1 trace-chrome in
+    says 'trace-chrome: in:1: not UTF-8'
     cat <<<"$output" >out
     iconv -f UTF-8 -t UTF-8 out | cmp - out
     equal "$(jq -c '.traceEvents[] | select(.ph == "i") | [.name, .args]' out | plain)" '["\u00027",{"id":"\u00027","value":"0x1","lcore":0,"tsc":1,"open":true,"args":{"s�":"\n"}}]

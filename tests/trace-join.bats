@@ -414,12 +414,12 @@ L
     done
 }
 
-@test "what is no trace line is passed on to a terminal without control characters, and untouched with -j" {
+@test "what is no trace line is passed on to a terminal without control characters, and as UTF-8 with -j" {
     printf 'a\033[31m\t\302\233\377\\ä\n' >in
     status_is 1 trace-join in
     equal "$output" 'a\x1b[31m\x09\xc2\x9b\xff\ä'
     status_is 1 sh 'trace-join -j in >out'
-    cmp out in
+    sed $'s/\xff/�/' in | cmp out -
 }
 
 @test "the fast reader and the full one agree on what is a trace line" {

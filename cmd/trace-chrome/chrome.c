@@ -309,7 +309,6 @@ static void put_instant(void *context, uint32_t track, uint64_t ns, uint32_t sta
 struct writer chrome_start(struct chrome *c, struct out *out, const struct intern *states)
 {
 	struct writer w = {
-		.utf8 = true,
 		.context = c,
 		.line = pass,
 		.add_track = add_track,

@@ -190,7 +190,7 @@ static void write_unparsed(void *context, struct slice line)
 	struct join *join = context;
 
 	if (opt.output == JSON)
-		out_slice(join->out, line);
+		out_utf8(join->out, line);
 	else
 		out_visible(join->out, line);
 	out_char(join->out, '\n');

@@ -190,9 +190,17 @@ static const char *add_to_row(struct rows *rows, struct slice text, const struct
 		h);
 }
 
-/* A lines_callback: a line with something wrong changes nothing. */
+struct encoded {
+	struct rows *rows;
+	struct lines lines;
+	struct out utf8; /* in memory */
+};
+
+/* A lines_callback: a malformed line changes nothing. */
 static const char *add_line(void *context, struct slice line)
 {
+	struct encoded *e = context;
+	bool repaired = lines_repair(&e->lines, &line, &e->utf8);
 	const char *tab = memchr(line.p, '\t', line.n), *error;
 	struct histogram h = {};
 
@@ -200,24 +208,25 @@ static const char *add_line(void *context, struct slice line)
 		return "not a line of trace-latency -e: it has no tab";
 	error = read_histogram(&h, slice_between(tab + 1, line.p + line.n));
 	if (!error)
-		error = add_to_row(context, slice_between(line.p, tab), &h);
+		error = add_to_row(e->rows, slice_between(line.p, tab), &h);
 	histogram_clear(&h);
-	return error;
+	return !error && repaired ? LINES_REPAIRED : error;
 }
 
 int encode_read(struct rows *rows, const char *path, const char *reader, uint64_t *read)
 {
+	struct encoded e = {.rows = rows, .utf8.fd = OUT_MEMORY};
 	struct interactive interactive;
-	struct lines lines;
 	int status;
 
-	if (lines_open(&lines, path) != 0)
-		err(EXIT_FAILURE, "%s", lines.name);
-	lines_expect(&lines, KIND_ENCODED, reader);
-	interactive_start(&interactive, &lines, NULL);
-	status = lines_each(&lines, add_line, rows);
-	*read = lines.number;
-	if (lines.is)
+	if (lines_open(&e.lines, path) != 0)
+		err(EXIT_FAILURE, "%s", e.lines.name);
+	lines_expect(&e.lines, KIND_ENCODED, reader);
+	interactive_start(&interactive, &e.lines, NULL);
+	status = lines_each(&e.lines, add_line, &e);
+	*read = e.lines.number;
+	out_close(&e.utf8);
+	if (e.lines.is)
 		exit(EXIT_FAILURE);
 	return status;
 }

@@ -9,7 +9,6 @@
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
-#include "out.h"
 
 enum {
 	RATE_NS = 2000000,     /* of the trace, so that the rounding of its times is a millionth */
@@ -32,7 +31,12 @@ int source_open(struct source *s, const char *path, struct slice name, bool ages
 {
 	struct out member = {.fd = OUT_MEMORY};
 
-	*s = (struct source){.name = name.n ? name : slice_of(name_of(path)), .state = SOURCE_EMPTY, .ages = ages};
+	*s = (struct source){
+		.name = name.n ? name : slice_of(name_of(path)),
+		.utf8.fd = OUT_MEMORY,
+		.state = SOURCE_EMPTY,
+		.ages = ages,
+	};
 	if (lines_open(&s->lines, path) != 0)
 		return -1;
 	lines_expect(&s->lines, KIND_TRACE_LINES, "trace-merge -");
@@ -60,17 +64,28 @@ static const char *parse(struct head *h, struct slice text, struct traceline *pa
 	return NULL;
 }
 
+/* The same for the line that was read. *repaired: whether it was not UTF-8. */
+static inline const char *parse_read(struct source *s, bool *repaired)
+{
+	struct slice text = s->read;
+
+	*repaired = lines_repair(&s->lines, &text, &s->utf8);
+	return parse(&s->next, text, &s->parsed);
+}
+
 /* Parses the next of the lines that have been read. False when none of them is a trace line. */
 static bool parse_next(struct source *s)
 {
-	struct slice text;
+	while (lines_ready(&s->lines, &s->read)) {
+		bool repaired;
+		const char *error = parse_read(s, &repaired);
 
-	while (lines_ready(&s->lines, &text)) {
-		const char *error = parse(&s->next, text, &s->parsed);
-
+		if (error)
+			lines_complain(&s->lines, "not a trace line, left out: %s", error);
+		else if (repaired)
+			lines_complain(&s->lines, LINES_REPAIRED);
 		if (!error)
 			return true;
-		lines_complain(&s->lines, "not a trace line, left out: %s", error);
 	}
 	return false;
 }
@@ -139,12 +154,14 @@ void source_next(struct source *s)
 
 bool source_read(struct source *s)
 {
+	bool repaired;
 	int got;
 
 	/* lines_more() moves the buffer, so the line is put back first and parsed again after it */
-	lines_unread(&s->lines, s->next.text);
+	lines_unread(&s->lines, s->read);
 	got = more(s);
-	parse_next(s);
+	if (lines_ready(&s->lines, &s->read))
+		parse_read(s, &repaired);
 	return got > 0;
 }
 
@@ -218,5 +235,6 @@ void source_free(struct source *s)
 		lines_close(&s->lines, 0);
 	free((char *)s->member.p);
 	free(s->arrivals);
+	out_close(&s->utf8);
 	traceline_free(&s->parsed);
 }

@@ -4,6 +4,7 @@
 #define TRACE_MERGE_SOURCE_H
 
 #include "lines.h"
+#include "out.h"
 #include "rate.h"
 #include "traceline.h"
 
@@ -26,6 +27,8 @@ struct source {
 		SOURCE_EMPTY, /* no next line has come so far */
 		SOURCE_ENDED,
 	} state;
+	struct slice read; /* the line as it was read */
+	struct out utf8;   /* in memory: the line, if what was read is not UTF-8 */
 	struct head next;
 	struct traceline parsed;
 

@@ -13,6 +13,8 @@ int utf8_length(struct slice s);
 /* Whether no byte is above 0x7f: then s is valid UTF-8, and each byte is a character. */
 bool utf8_is_ascii(struct slice s);
 
+bool utf8_is_valid(struct slice s);
+
 /* Whether a byte is part of a character, but not its first one. */
 static inline bool utf8_continues(char c)
 {

@@ -14,7 +14,9 @@
 
 #include "io.h"
 #include "mem.h"
+#include "out.h"
 #include "readahead.h"
+#include "utf8.h"
 
 enum {
 	AHEAD_MIN = 8 * IO_BLOCK,
@@ -117,6 +119,7 @@ static ssize_t fill(struct lines *l)
 	call_hook(l, l->ahead && readahead_ready(l->ahead) ? LINES_READ : LINES_WAIT);
 	got = l->ahead ? read_ahead(l) : read_here(l);
 	if (got > 0) {
+		l->ascii = utf8_is_ascii((struct slice){l->buf + l->end, got}) ? l->ascii + got : 0;
 		l->end += got;
 		l->consumed += got;
 	}
@@ -159,6 +162,16 @@ int lines_next(struct lines *l, struct slice *line)
 			return -1;
 	}
 	return 1;
+}
+
+bool lines_repair_line(struct slice *line, struct out *to)
+{
+	if (utf8_is_valid(*line))
+		return false;
+	to->len = 0;
+	out_utf8(to, *line);
+	*line = out_contents(to);
+	return true;
 }
 
 bool lines_wait(const struct lines *l, unsigned ms)

@@ -16,6 +16,7 @@
 #include "kind.h"
 #include "slice.h"
 
+struct out;
 struct readahead;
 
 /* A longer line ends the input with EMSGSIZE: text has none, and memory must be bounded. */
@@ -48,6 +49,7 @@ struct lines {
 	const char *reader;
 	off_t size;              /* of a regular file, else 0 */
 	uint64_t consumed;       /* bytes read */
+	uint64_t ascii;          /* so many of the last bytes read are known to be ASCII */
 	struct readahead *ahead; /* NULL: not used */
 	char *buf;               /* has data from start to end: own, or a block of ahead */
 	char *own;
@@ -104,6 +106,21 @@ int lines_more(struct lines *l);
  */
 enum { LINES_GROW_MS = 100 };
 int lines_pollfd(const struct lines *l);
+
+/* Slow path of lines_repair(). */
+bool lines_repair_line(struct slice *line, struct out *to);
+
+/*
+ * For lines that must be valid UTF-8, because they are written as they are: returns whether the line that was returned
+ * last is not. Then *line becomes a copy in `to`, which is in memory, with U+FFFD for what is invalid.
+ */
+static inline bool lines_repair(const struct lines *l, struct slice *line, struct out *to)
+{
+	return (uint64_t)(l->buf + l->end - line->p) > l->ascii && lines_repair_line(line, to);
+}
+
+/* What is wrong with a line for which that returned true. */
+#define LINES_REPAIRED "not UTF-8: U+FFFD replaces what is invalid"
 
 /*
  * Prints to stderr what is wrong with the line that was returned last, as TOOL: FILE:LINE: what.

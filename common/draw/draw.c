@@ -6,7 +6,6 @@
 #include "io.h"
 #include "livenames.h"
 #include "number.h"
-#include "utf8.h"
 
 /* Kinds of rows: the types of objects, then these. */
 enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
@@ -498,28 +497,13 @@ static const char *draw_other(struct draw *d, const struct traceline *line, uint
 	return NULL;
 }
 
-/* Makes a copy of a line in which invalid UTF-8 is replaced. Returns NULL, or what is wrong with it. */
-static const char *clean(struct draw *d, struct slice text)
-{
-	d->clean.len = 0;
-	out_utf8(&d->clean, text);
-	return traceline_parse(&d->clean_line, out_contents(&d->clean));
-}
-
 /* An each_traceline_fn. */
 static const char *draw_line(void *context, struct traceline *line, struct slice text)
 {
 	struct draw *d = context;
-	const char *error = NULL;
 	uint64_t ns;
+	const char *error = traceline_time(line, &ns);
 
-	if (d->writer.utf8 && !utf8_is_ascii(text)) {
-		error = clean(d, text);
-		text = out_contents(&d->clean);
-		line = &d->clean_line;
-	}
-	if (!error)
-		error = traceline_time(line, &ns);
 	if (error)
 		return error;
 	d->writer.line(d->writer.context, line, ns);
@@ -544,7 +528,7 @@ static void pause(void *context)
 
 static void start(struct draw *d)
 {
-	d->text.fd = d->clean.fd = OUT_MEMORY;
+	d->text.fd = OUT_MEMORY;
 	d->tracks.writer = &d->writer;
 	d->spans.types = &d->types;
 	d->spans.states = &d->states;
@@ -602,6 +586,4 @@ void draw_free(struct draw *d)
 	tracks_free(&d->tracks);
 	request_io_free(&d->io);
 	out_close(&d->text);
-	out_close(&d->clean);
-	traceline_free(&d->clean_line);
 }

@@ -22,9 +22,7 @@ struct draw {
 	struct spans spans;
 	struct tracks tracks;
 	struct request_io io;
-	struct out text;             /* a name, or a value */
-	struct out clean;            /* a line in which invalid UTF-8 is replaced */
-	struct traceline clean_line; /* the same, parsed */
+	struct out text;        /* a name, or a value */
 	bool is_state, is_held; /* what the line is: the entry of a span, or a time in which a reactor did not run */
 	uint64_t arrow;         /* one that ends at the line, or 0 */
 	unsigned idle_ticks;    /* since the last line */

@@ -50,8 +50,6 @@ enum annotation {
 
 /* No function may be NULL, except expect. */
 struct writer {
-	bool utf8; /* texts must be valid UTF-8: lines get U+FFFD where they are not */
-
 	/* for the functions that follow */
 	void *context;
 

@@ -39,28 +39,33 @@ static const char *parse(const struct each_traceline *t, struct traceline *line,
 
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
 {
-	struct out plain = {.fd = OUT_MEMORY};
+	struct out utf8 = {.fd = OUT_MEMORY}, plain = {.fd = OUT_MEMORY};
 	struct traceline line = {};
-	struct slice text;
+	struct slice read;
 	int got, error_number;
 
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
 	t->interactive.pause = t->pause;
 	t->interactive.context = context;
-	while ((got = next_line(t, context, &text)) > 0) {
+	while ((got = next_line(t, context, &read)) > 0) {
+		struct slice text = read;
+		bool repaired = lines_repair(&t->lines, &text, &utf8);
 		const char *error = parse(t, &line, &text, &plain);
 
 		if (!error)
 			error = each(context, &line, text);
-		if (!error)
-			continue;
-		lines_complain(&t->lines, "not a trace line, %s: %s", t->pass_on ? "passed on" : "left out", error);
-		if (t->pass_on)
-			t->pass_on(context, text);
+		if (error)
+			lines_complain(&t->lines, "not a trace line, %s: %s", t->pass_on ? "passed on" : "left out",
+				       error);
+		else if (repaired)
+			lines_complain(&t->lines, LINES_REPAIRED);
+		if (error && t->pass_on)
+			t->pass_on(context, read);
 	}
 	error_number = got < 0 ? errno : 0;
 	traceline_free(&line);
 	out_close(&plain);
+	out_close(&utf8);
 	return lines_close(&t->lines, error_number);
 }
