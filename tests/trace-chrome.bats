@@ -86,8 +86,7 @@ pictures() { # FILE [OPTION]...
     # here the end of what is still open is that of the trace
     # shellcheck disable=SC2016 # jq's
     trace-perfetto -q "${@:2}" "$1" | perfetto | jq -c -s --argjson last "$(jq -s 'map(.us * 1000 | round) | max' "$1")" '
-        def name: if length == 4 then del(.[1]) else . end |
-            join(" ") | ltrimstr("SPDK ");
+        def name: join(" ") | ltrimstr("SPDK ");
         map(select(.track)) | (.[] | .track |= name | if has("value") then [.track, .ts, .value] else .track as $track | ., (.slices // [])[] |
                 [$track, .name, .ts, if .instant then null else .dur // ($last - .ts) | if . == 0 then null else . end end, .args] end),
         (map(.ts as $ts | ((.flows // [])[] | [., "s", $ts]), ((.ends // [])[] | [., "f", $ts])) | group_by(.[0])[] |
@@ -114,31 +113,31 @@ pictures() { # FILE [OPTION]...
     requests >in
     trace-chrome in >out
     check_format out
-    grep -e '"pid":4,' -e '"cat"' out >request
+    grep -e '"pid":3,' -e '"cat"' out >request
     diff - request <<'L'
-{"ph":"M","pid":4,"name":"process_name","args":{"name":"h\\x20\"a\"/1"}},
-{"ph":"M","pid":4,"name":"process_sort_index","args":{"sort_index":3}},
-{"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"queue depth","args":{"value":1}},
-{"ph":"M","pid":4,"tid":12,"name":"thread_name","args":{"name":"i"}},
-{"ph":"M","pid":4,"tid":12,"name":"thread_sort_index","args":{"sort_index":2}},
-{"ph":"B","pid":4,"tid":12,"ts":1.100,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
-{"ph":"f","pid":4,"tid":12,"ts":1.100,"name":"caused","cat":"caused","id":2,"bp":"e"},
-{"ph":"B","pid":4,"tid":12,"ts":1.100,"name":"BDEV_IO_START"},
-{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_START"},
-{"ph":"i","pid":4,"tid":12,"ts":1.400,"name":"BDEV_IO_DONE","s":"t"},
-{"ph":"E","pid":4,"tid":12,"ts":1.400,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
-{"ph":"M","pid":4,"tid":13,"name":"thread_name","args":{"name":"r TCP"}},
-{"ph":"M","pid":4,"tid":13,"name":"thread_sort_index","args":{"sort_index":1}},
-{"ph":"C","pid":4,"tid":4,"ts":1.000,"name":"requests in flight","args":{"value":1}},
-{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
-{"ph":"s","pid":4,"tid":13,"ts":1.000,"name":"caused","cat":"caused","id":2},
-{"ph":"B","pid":4,"tid":13,"ts":1.000,"name":"TCP_REQ_NEW"},
-{"ph":"E","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_NEW"},
-{"ph":"B","pid":4,"tid":13,"ts":1.500,"name":"TCP_REQ_READY","args":{"lcore":17}},
-{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_READY","args":{"lcore":17}},
-{"ph":"i","pid":4,"tid":13,"ts":1.700,"name":"TCP_REQ_COMPLETED","s":"t"},
-{"ph":"E","pid":4,"tid":13,"ts":1.700,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
-{"ph":"C","pid":4,"tid":4,"ts":1.700,"name":"requests in flight","args":{"value":0}},
+{"ph":"M","pid":3,"name":"process_name","args":{"name":"h \"a\""}},
+{"ph":"M","pid":3,"name":"process_sort_index","args":{"sort_index":2}},
+{"ph":"C","pid":3,"tid":3,"ts":1.000,"name":"h\\x20\"a\"/1 queue depth","args":{"value":1}},
+{"ph":"M","pid":3,"tid":12,"name":"thread_name","args":{"name":"h\\x20\"a\"/1 i"}},
+{"ph":"M","pid":3,"tid":12,"name":"thread_sort_index","args":{"sort_index":1538}},
+{"ph":"B","pid":3,"tid":12,"ts":1.100,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
+{"ph":"f","pid":3,"tid":12,"ts":1.100,"name":"caused","cat":"caused","id":2,"bp":"e"},
+{"ph":"B","pid":3,"tid":12,"ts":1.100,"name":"BDEV_IO_START"},
+{"ph":"E","pid":3,"tid":12,"ts":1.400,"name":"BDEV_IO_START"},
+{"ph":"i","pid":3,"tid":12,"ts":1.400,"name":"BDEV_IO_DONE","s":"t"},
+{"ph":"E","pid":3,"tid":12,"ts":1.400,"name":"write 8 @98264 Null0","args":{"id":"i0","value":"0x20","lcore":0,"related":"r0","owner":"bdev_Null0","size":8,"args":{"type":2,"ctx":"0x10","offset":98264}}},
+{"ph":"M","pid":3,"tid":13,"name":"thread_name","args":{"name":"h\\x20\"a\"/1 r TCP"}},
+{"ph":"M","pid":3,"tid":13,"name":"thread_sort_index","args":{"sort_index":1537}},
+{"ph":"C","pid":3,"tid":3,"ts":1.000,"name":"h\\x20\"a\"/1 requests in flight","args":{"value":1}},
+{"ph":"B","pid":3,"tid":13,"ts":1.000,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
+{"ph":"s","pid":3,"tid":13,"ts":1.000,"name":"caused","cat":"caused","id":2},
+{"ph":"B","pid":3,"tid":13,"ts":1.000,"name":"TCP_REQ_NEW"},
+{"ph":"E","pid":3,"tid":13,"ts":1.500,"name":"TCP_REQ_NEW"},
+{"ph":"B","pid":3,"tid":13,"ts":1.500,"name":"TCP_REQ_READY","args":{"lcore":17}},
+{"ph":"E","pid":3,"tid":13,"ts":1.700,"name":"TCP_REQ_READY","args":{"lcore":17}},
+{"ph":"i","pid":3,"tid":13,"ts":1.700,"name":"TCP_REQ_COMPLETED","s":"t"},
+{"ph":"E","pid":3,"tid":13,"ts":1.700,"name":"write 8 @98264 Null0","args":{"id":"r0","value":"0x10","lcore":0,"tsc":1,"poller":"t02","io":{"type":"write","blocks":8,"lba":98264,"bdev":"Null0","qpair_qd":1},"args":{"q":{"ptr":"0x1","qid":1,"subnqn":"s","hostnqn":"h \"a\""},"qd":1}}},
+{"ph":"C","pid":3,"tid":3,"ts":1.700,"name":"h\\x20\"a\"/1 requests in flight","args":{"value":0}},
 L
 }
 
@@ -208,6 +207,71 @@ L
             check_format drawn.json
         done
     done
+}
+
+# An entry of a connection from 10.0.0.1, and a whole request of it.
+of() { # US TPOINT OWNER QUEUE [OBJECT]
+    local object='' age=''
+    [ "$2" = TCP_REQ_NEW ] || age='"us":0.5,'
+    [ $# -lt 5 ] || object=",\"object\":{\"id\":\"$5\",$age\"value\":\"0x${5#r}0\"}"
+    printf '{"tsc":%d,"us":%s,"lcore":0,"tpoint":"%s","poller":"%s","owner":"10.0.0.1:4%s nqn.a 10.0.0.2:4420 qid:%s"%s}\n' \
+        "${1%.*}" "$1" "$2" "$3" "${3#t}" "$4" "$object"
+}
+request() { # US OWNER QUEUE OBJECT
+    of "$1.0" TCP_REQ_NEW "$2" "$3" "$4"
+    of "$1.5" TCP_REQ_COMPLETED "$2" "$3" "$4"
+}
+
+# The rows of requests, in the order of their names.
+rows_of_requests() { # FILE
+    trace-chrome "$1" | jq -r '.traceEvents | (map(select(.name == "thread_name") | {key: "\(.tid)", value: .args.name}) |
+        from_entries) as $rows | map(select(.args.id and (.ph == "B")))[] | "\(.args.id) \($rows["\(.tid)"])"' | sort -V
+}
+
+@test "a connection has the row of one that had ended when it was created" {
+    {
+        of 1.0 TCP_QP_CREATE t1 1
+        request 2 t1 1 r1
+        of 3.0 TCP_QP_SOCK_INIT t2 1
+        of 4.0 TCP_QP_DESTROY t1 1
+        # it existed at the same time, although not its requests
+        of 5.0 TCP_QP_CREATE t2 1
+        request 6 t2 1 r2
+        of 7.0 TCP_QP_CREATE t3 1
+        request 8 t3 1 r3
+        of 9.0 TCP_QP_DESTROY t3 1
+        # when it was created, and another queue
+        request 10 t4 1 r4
+        of 11.0 TCP_QP_CREATE t5 2
+        request 12 t5 2 r5
+        # a request is in flight when it ends
+        of 13.0 TCP_QP_CREATE t6 1
+        of 14.0 TCP_REQ_NEW t6 1 r6
+        of 15.0 TCP_QP_DESTROY t6 1
+        of 16.0 TCP_QP_CREATE t7 1
+        request 17 t7 1 r7
+        # the first one is back, while another has its row
+        of 18.0 TCP_QP_CREATE t1 1
+        request 19 t1 1 r8
+    } >in
+    equal "$(rows_of_requests in | tr '\n' ' ')" \
+        'r1 10.0.0.1:41/1 r TCP r2 10.0.0.1:42/1 r TCP r3 10.0.0.1:41/1 r TCP r4 10.0.0.1:44/1 r TCP r5 10.0.0.1:45/2 r TCP r6 10.0.0.1:41/1 r TCP r7 10.0.0.1:47/1 r TCP r8 10.0.0.1:41/1(2) r TCP '
+    equal "$(trace-chrome in | jq -r '.traceEvents[] | select(.name == "process_name") | .args.name' | tr '\n' ' ')" 'SPDK 10.0.0.1 '
+    pictures in
+    diff want chrome
+}
+
+@test "a host that reconnects has the rows of one connection" {
+    for i in {10..400..10}; do
+        of "$i.0" TCP_QP_CREATE "t$i" 1
+        of "$i.1" TCP_REQ_NEW "t$i" 1 "r$i" | sed 's/}$/,"args":{"qd":1}}/'
+        of "$i.2" TCP_REQ_COMPLETED "t$i" 1 "r$i"
+        of "$i.3" TCP_QP_DESTROY "t$i" 1
+    done >in
+    trace-chrome in >out
+    check_format out
+    equal "$(jq -r '.traceEvents[] | select(.name | endswith("_name")) | .args.name' out | tr '\n' ' ')" 'SPDK lcore 0 10.0.0.1 10.0.0.1:410/1 r TCP '
+    equal "$(jq -r '.traceEvents[] | select(.ph == "C") | .name' out | sort -u | tr '\n' ' ')" '10.0.0.1:410/1 queue depth 10.0.0.1:410/1 requests in flight IOPS requests in flight '
 }
 
 @test "times keep their nanoseconds" {

@@ -30,15 +30,16 @@ static void pass(void *context, const struct traceline *line, uint64_t ns)
 	c->now = ns > c->now ? ns : c->now;
 }
 
-static bool is_process(const struct chrome_track *track)
+static bool is_process(const struct chrome *c, enum writer_track kind, uint32_t parent)
 {
-	return track->kind == WRITER_PROCESS || track->kind == WRITER_CONNECTION;
+	return kind == WRITER_PROCESS || kind == WRITER_HOST ||
+	       (kind == WRITER_CONNECTION && c->tracks[parent]->kind == WRITER_PROCESS);
 }
 
 /* The process that a track is in, or is. */
 static uint32_t process_of(const struct chrome *c, uint32_t number)
 {
-	while (!is_process(c->tracks[number]))
+	while (!c->tracks[number]->is_process)
 		number = c->tracks[number]->parent;
 	return number;
 }
@@ -50,21 +51,21 @@ static void put_word(struct out *out, const char *word)
 }
 
 /*
- * A track is named by itself, where viewers show it apart from those above it: a connection with its source if it has
- * one, what is below an lcore with the lcore.
+ * A track is named by itself, where viewers show it apart from those above it: a host with its source if it has one,
+ * what is below an lcore with the lcore, and what is below a connection with the connection.
  */
 static struct slice full_name(struct chrome *c, enum writer_track kind, uint32_t parent, struct slice name)
 {
 	const struct chrome_track *above = parent == MAP_NONE ? NULL : c->tracks[parent];
 
 	c->full_name.len = 0;
-	if (kind == WRITER_CONNECTION) {
+	if (above && is_process(c, kind, parent)) {
 		const char *source = c->tracks[process_of(c, parent)]->name;
 
 		if (strcmp(source, TRACK_TREE_NO_SOURCE) != 0)
 			put_word(&c->full_name, source);
 	}
-	if (above && above->kind == WRITER_THREAD)
+	if (above && (above->kind == WRITER_THREAD || (above->kind == WRITER_CONNECTION && !above->is_process)))
 		put_word(&c->full_name, above->name);
 	out_slice(&c->full_name, name);
 	return out_contents(&c->full_name);
@@ -77,7 +78,8 @@ static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent
 	uint32_t process;
 	char *to;
 
-	*track = (struct chrome_track){.kind = kind, .parent = parent, .rank = rank};
+	*track = (struct chrome_track){
+		.kind = kind, .parent = parent, .rank = rank, .is_process = is_process(c, kind, parent)};
 	track->name = mem_copy(full_name(c, kind, parent, name));
 	c->tracks = mem_room(c->tracks, c->num_tracks, &c->cap_tracks);
 	c->tracks[c->num_tracks++] = track;
@@ -98,23 +100,36 @@ static void put_metadata(struct chrome *c, uint32_t number, const char *name, co
 	c->has_event = true;
 	out_text(c->out, "{\"ph\":\"M\",\"pid\":");
 	out_u64(c->out, (uint64_t)process_of(c, number) + 1);
-	if (!is_process(track)) {
+	if (!track->is_process) {
 		out_text(c->out, ",\"tid\":");
 		out_u64(c->out, (uint64_t)number + 1);
 	}
 	out_text(c->out, ",\"name\":\"");
-	out_text(c->out, is_process(track) ? "process_" : "thread_");
+	out_text(c->out, track->is_process ? "process_" : "thread_");
 	out_text(c->out, name);
 	out_text(c->out, "\",\"args\":{\"");
 	out_text(c->out, member);
 	out_text(c->out, "\":");
 }
 
+/* Processes and hosts are in the order of their first lines; rows are next to their lcore, or connection. */
+static uint64_t order_of(const struct chrome *c, uint32_t number)
+{
+	const struct chrome_track *track = c->tracks[number];
+	const struct chrome_track *above = track->parent == MAP_NONE ? NULL : c->tracks[track->parent];
+
+	if (track->is_process)
+		return number;
+	if (above->kind == WRITER_CONNECTION && !above->is_process)
+		return (uint64_t)track->parent << 9 | track->rank;
+	return above->kind == WRITER_THREAD ? above->rank : track->rank;
+}
+
 /* Names a track, unless that was done, and the process that it is in. */
 static void describe(struct chrome *c, uint32_t number)
 {
 	struct chrome_track *track = c->tracks[number];
-	uint32_t process = process_of(c, number), rank = track->rank;
+	uint32_t process = process_of(c, number);
 
 	track->is_described = true;
 	if (process != number && !c->tracks[process]->is_described)
@@ -125,13 +140,8 @@ static void describe(struct chrome *c, uint32_t number)
 	out_char(c->out, '"');
 	out_text(c->out, track->name);
 	out_text(c->out, "\"}}");
-	/* processes in their order, connections in that of their first lines; rows of an lcore next to it */
-	if (is_process(track))
-		rank = number;
-	else if (c->tracks[track->parent]->kind == WRITER_THREAD)
-		rank = c->tracks[track->parent]->rank;
 	put_metadata(c, number, "sort_index", "sort_index");
-	out_u64(c->out, rank);
+	out_u64(c->out, order_of(c, number));
 	out_text(c->out, "}}");
 }
 

@@ -3,8 +3,9 @@
  * Writes (writer.h) events of Chrome's Trace Event Format, the JSON that many viewers read; the phases (ph) are
  * described in "Trace Event Format", docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
- * The format has processes and, in these, threads. Here a process and a connection are processes; lcores, other
- * threads, and rows are threads. Their ids are the numbers of their tracks, from 1.
+ * The format has processes and, in these, threads. Here a process and a host are processes, and so is a connection
+ * whose host is not known; lcores, other threads, and rows are threads. Their ids are the numbers of their tracks, from
+ * 1.
  */
 #ifndef TRACE_CHROME_CHROME_H
 #define TRACE_CHROME_CHROME_H
@@ -16,7 +17,7 @@ struct chrome_track {
 	enum writer_track kind;
 	uint32_t parent, rank;
 	char *name; /* a full one */
-	bool is_described;
+	bool is_process, is_described;
 	char head[64]; /* how each of its events starts, up to the time */
 	unsigned head_n;
 };

@@ -204,6 +204,7 @@ static void put_word(struct out *text, struct slice word)
  */
 static void draw_depth(struct draw *d, const struct span *s, const struct traceline *line)
 {
+	struct slice channel = slice_of("");
 	uint32_t place = s->connection;
 	uint64_t depth;
 
@@ -213,11 +214,12 @@ static void draw_depth(struct draw *d, const struct span *s, const struct tracel
 	out_text(&d->text, "queue depth");
 	if (s->has_parent) {
 		place = track_tree_lcore(&d->tracks.tree, line, s->last_lcore);
+		channel = line->poller;
 		if (line->owner.p)
 			put_word(&d->text, line->owner);
 		put_word(&d->text, line->poller);
 	}
-	tracks_depth(&d->tracks, place, line->poller, out_contents(&d->text), s->last, depth);
+	tracks_depth(&d->tracks, place, channel, out_contents(&d->text), s->last, depth);
 }
 
 /* For spans.entry. */
@@ -416,6 +418,24 @@ static void draw_span(void *context, const struct span *s)
 	end_span(d, *track, s);
 }
 
+/* Notes that a connection is created or destroyed. One with requests in flight keeps its place, with their number. */
+static void note_connection(struct draw *d, const struct traceline *line, uint64_t ns)
+{
+	const struct spdk_tpoint *tpoint;
+	uint32_t place;
+
+	if (line->object_id.p || line->size.n)
+		return;
+	tpoint = spans_tpoint_of(&d->spans, line->tpoint);
+	if (tpoint->creates)
+		track_tree_create(&d->tracks.tree, line, ns);
+	if (!tpoint->destroys)
+		return;
+	place = track_tree_destroy(&d->tracks.tree, line);
+	if (place != MAP_NONE && tracks_is_idle(&d->tracks, place))
+		track_tree_free_place(&d->tracks.tree, place, ns);
+}
+
 /* Adds all of a line except time, lcore and name. */
 static void annotate_line(const struct writer *w, const struct traceline *line)
 {
@@ -510,6 +530,7 @@ static const char *draw_line(void *context, struct traceline *line, struct slice
 	d->idle_ticks = 0;
 	d->is_state = d->is_held = false;
 	d->arrow = 0;
+	note_connection(d, line, ns);
 	error = spans_line(&d->spans, line, text);
 	if (error || d->is_held || (d->is_state && !d->entries))
 		return error;

@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "mem.h"
+#include "table.h"
 
 /* Starts the key of a place: its kind, and the place that it is in. */
 static struct out *start_key(struct track_tree *p, char kind, uint32_t in)
@@ -21,20 +22,40 @@ static struct out *start_key(struct track_tree *p, char kind, uint32_t in)
 /* The place of the key; MAP_NONE: it is new. */
 static uint32_t find(const struct track_tree *p)
 {
-	return intern_get(&p->keys, out_contents(&p->key));
+	uint32_t key = intern_get(&p->keys, out_contents(&p->key));
+
+	if (key == MAP_NONE || p->all[p->by_key[key].place].key != key)
+		return MAP_NONE;
+	return p->by_key[key].place;
+}
+
+/* Gives the place to the key, maybe a new one. */
+static struct track_tree_key *use(struct track_tree *p, uint32_t place)
+{
+	uint32_t number = intern_add(&p->keys, out_contents(&p->key));
+	struct track_tree_key *key = table_at(p->by_key, p->num_keys, p->cap_keys, number);
+
+	key->place = place;
+	p->all[place].key = number;
+	return key;
 }
 
 /* Adds the place of the key, with the text in p->name. */
 static uint32_t add(struct track_tree *p, enum track_tree_kind kind, uint32_t in, uint64_t lcore)
 {
-	uint32_t place = intern_add(&p->keys, out_contents(&p->key));
+	uint32_t place = p->n++, added;
 
 	p->all = mem_room(p->all, place, &p->cap);
 	p->all[place] = (struct track_place){.kind = kind,
 					     .in = in,
 					     .process = in == MAP_NONE ? place : p->all[in].process,
 					     .lcore = lcore,
-					     .name = mem_slice(out_contents(&p->name))};
+					     .list = MAP_NONE};
+	added = ++use(p, place)->added;
+	/* viewers merge rows of one name */
+	if (added > 1)
+		out_printf(&p->name, "(%u)", added);
+	p->all[place].name = mem_slice(out_contents(&p->name));
 	return place;
 }
 
@@ -43,7 +64,7 @@ static uint32_t process_of(struct track_tree *p, const struct traceline *line)
 {
 	bool same = !p->source.p == !line->source.p && (!line->source.p || slice_equal(p->source, line->source));
 
-	if (same && p->keys.n)
+	if (same && p->n)
 		return p->process;
 	out_slice(start_key(p, line->source.p ? 'p' : 's', 0), line->source);
 	p->process = find(p);
@@ -127,28 +148,132 @@ static void start_connection(struct track_tree *p, uint32_t process, uint32_t nu
 		out_u64(&p->key, number);
 }
 
+/* The list of places that a connection of a host may have. */
+static uint32_t list_of(struct track_tree *p, uint32_t host, const struct connection *connection)
+{
+	uint32_t list;
+
+	out_u64(start_key(p, connection->kind == CONNECTION_HOST ? 'q' : 'c', host), connection->subsystem);
+	out_char(&p->key, ' ');
+	out_slice(&p->key, connection->queue);
+	list = intern_add(&p->list_keys, out_contents(&p->key));
+	if (list == p->num_lists)
+		*table_at(p->lists, p->num_lists, p->cap_lists, list) = (struct track_tree_list){MAP_NONE, MAP_NONE};
+	return list;
+}
+
+static bool is_free(const struct track_tree *p, uint32_t place)
+{
+	const struct track_place *of = &p->all[place];
+
+	return of->list != MAP_NONE && (of->previous != MAP_NONE || p->lists[of->list].first == place);
+}
+
+/* Takes a place from its list. */
+static void take(struct track_tree *p, uint32_t place)
+{
+	struct track_place *of = &p->all[place];
+	struct track_tree_list *list = &p->lists[of->list];
+
+	*(of->previous == MAP_NONE ? &list->first : &p->all[of->previous].next) = of->next;
+	*(of->next == MAP_NONE ? &list->last : &p->all[of->next].previous) = of->previous;
+	of->next = of->previous = MAP_NONE;
+}
+
+void track_tree_free_place(struct track_tree *p, uint32_t place, uint64_t ns)
+{
+	struct track_place *of = &p->all[place];
+	struct track_tree_list *list;
+
+	if (of->list == MAP_NONE || is_free(p, place))
+		return;
+	list = &p->lists[of->list];
+	of->free_since = ns;
+	of->previous = list->last;
+	*(list->last == MAP_NONE ? &list->first : &p->all[list->last].next) = place;
+	list->last = place;
+}
+
+/* The connection of a line; NULL: nothing identifies it. One that was not created in the trace always existed. */
+static struct track_tree_connected *connected(struct track_tree *p, const struct traceline *line)
+{
+	struct track_tree_connected *c;
+	uint64_t key;
+
+	if (!connection_key(line, &key))
+		return NULL;
+	c = table_put(&p->uses, key, p->connected, p->num_connected, p->cap_connected);
+	if (!c->exists)
+		*c = (struct track_tree_connected){.exists = true, .place = MAP_NONE};
+	return c;
+}
+
+void track_tree_create(struct track_tree *p, const struct traceline *line, uint64_t ns)
+{
+	struct track_tree_connected *c = connected(p, line);
+
+	/* its creation has two entries; without its end, it may have been there before */
+	if (c && c->place == MAP_NONE && !c->since)
+		c->since = ns;
+}
+
+uint32_t track_tree_destroy(struct track_tree *p, const struct traceline *line)
+{
+	struct track_tree_connected *c = connected(p, line);
+
+	if (!c)
+		return MAP_NONE;
+	c->exists = false;
+	return c->place;
+}
+
+/* Adds the place of a new connection, or takes one that was free when the connection was created. */
+static uint32_t add_connection(struct track_tree *p, uint32_t process, uint32_t number, uint64_t since)
+{
+	const struct connection *connection = number == MAP_NONE ? NULL : &p->connections.all[number];
+	uint32_t in = connection ? find_host(p, process, connection) : process, list = MAP_NONE, place;
+
+	if (in != process) {
+		list = list_of(p, in, connection);
+		place = p->lists[list].first;
+		if (place != MAP_NONE && p->all[place].free_since < since) {
+			take(p, place);
+			start_connection(p, process, number);
+			use(p, place);
+			return place;
+		}
+	}
+	start_connection(p, process, number);
+	if (!connection)
+		out_text(&p->name, "objects");
+	else
+		out_commit(&p->name,
+			   json_escape(out_room(&p->name, JSON_QUOTED(connection->name.n)), connection->name));
+	place = add(p, TRACK_TREE_CONNECTION, in, 0);
+	p->all[place].list = list;
+	p->all[place].next = p->all[place].previous = MAP_NONE;
+	return place;
+}
+
 uint32_t track_tree_connection(struct track_tree *p, const struct traceline *line)
 {
-	uint32_t process = process_of(p, line), in = process, place, number;
+	uint32_t process = process_of(p, line), number, place;
+	struct track_tree_connected *c;
 	size_t arg;
 
 	number = connections_find(&p->connections, line, &arg);
 	start_connection(p, process, number);
 	place = find(p);
-	if (place != MAP_NONE)
+	if (place != MAP_NONE && !is_free(p, place))
 		return place;
-	if (number != MAP_NONE)
-		in = find_host(p, process, &p->connections.all[number]);
-	start_connection(p, process, number);
-	if (number == MAP_NONE) {
-		out_text(&p->name, "objects");
-	} else {
-		struct slice name = p->connections.all[number].name;
-		char *to = out_room(&p->name, JSON_QUOTED(name.n));
-
-		out_commit(&p->name, json_escape(to, name));
-	}
-	return add(p, TRACK_TREE_CONNECTION, in, 0);
+	c = connected(p, line);
+	if (place == MAP_NONE)
+		place = add_connection(p, process, number, c ? c->since : 0);
+	else
+		take(p, place);
+	if (c)
+		c->place = place;
+	return place;
 }
 
 void track_tree_note_reactor(struct track_tree *p, uint32_t lcore)
@@ -171,9 +296,14 @@ uint32_t track_tree_reactor(const struct track_tree *p, uint64_t lcore)
 
 void track_tree_free(struct track_tree *p)
 {
-	for (uint32_t i = 0; i < p->keys.n; i++)
+	for (uint32_t i = 0; i < p->n; i++)
 		free((char *)p->all[i].name.p);
 	free(p->all);
+	free(p->by_key);
+	intern_free(&p->list_keys);
+	free(p->lists);
+	map_free(&p->uses);
+	free(p->connected);
 	intern_free(&p->keys);
 	free((char *)p->source.p);
 	map_free(&p->lcores);

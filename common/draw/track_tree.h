@@ -7,6 +7,10 @@
  *		host
  *			connection
  *
+ * A connection of a host that no longer exists leaves its place to one that was created later, if both have the same
+ * queue and subsystem: else a host that reconnects all the time would get ever more rows. Its creation and its end must
+ * both be in the trace.
+ *
  * Places are numbered from 0 in the order of the lines, each after the place that contains it.
  */
 #ifndef TRACK_TREE_H
@@ -34,14 +38,39 @@ struct track_place {
 	uint32_t process;  /* a process is its own */
 	uint64_t lcore;    /* of an lcore */
 	bool has_objects;  /* of an lcore: see track_tree_note_reactor() */
-	struct slice name; /* as in JSON between quotes */
+	struct slice name; /* as in JSON between quotes; of its first connection */
+	uint32_t key;      /* of its latest user, an index in track_tree.by_key */
+	/* of a connection: the list of free places that it may be in, and its neighbours there */
+	uint32_t list, next, previous;
+	uint64_t free_since;
+};
+
+/* Places without a connection that have the same host, queue and subsystem, in the order in which they became free. */
+struct track_tree_list {
+	uint32_t first, last; /* places; MAP_NONE: it is empty */
 };
 
 /* All zero: no places. */
 struct track_tree {
-	struct intern keys; /* by place; its n is the number of places */
+	struct intern keys; /* of places and connections */
+	struct track_tree_key {
+		uint32_t place; /* another connection may have taken it */
+		uint32_t added; /* number of places that were added for the key */
+	} * by_key;
+	size_t num_keys, cap_keys;
 	struct track_place *all;
+	uint32_t n;
 	size_t cap;
+	struct intern list_keys;
+	struct track_tree_list *lists; /* by list key */
+	size_t num_lists, cap_lists;
+	struct map uses; /* connection_key() → index in connected */
+	struct track_tree_connected {
+		bool exists;
+		uint64_t since; /* ns; 0: since before the trace */
+		uint32_t place; /* MAP_NONE: it has had no object so far */
+	} * connected;
+	size_t num_connected, cap_connected;
 	uint32_t process; /* of the latest line, like source; source.p is NULL if it has none */
 	struct slice source;
 	struct map lcores;   /* process and lcore → place, for lcores below 2^32 */
@@ -56,6 +85,15 @@ uint32_t track_tree_lcore(struct track_tree *p, const struct traceline *line, ui
 uint32_t track_tree_thread(struct track_tree *p, const struct traceline *line, struct slice comm, struct slice tid);
 /* of the object in the line: its connection, or its owner */
 uint32_t track_tree_connection(struct track_tree *p, const struct traceline *line);
+
+/* The connection in the line is created, at a time in ns. */
+void track_tree_create(struct track_tree *p, const struct traceline *line, uint64_t ns);
+
+/* It is destroyed. Returns the place that it had, for track_tree_free_place(); MAP_NONE: it had none. */
+uint32_t track_tree_destroy(struct track_tree *p, const struct traceline *line);
+
+/* Another connection may have the place from now on. */
+void track_tree_free_place(struct track_tree *p, uint32_t place, uint64_t ns);
 
 /*
  * Notes that a line on an lcore is about an object: a reactor's times belong to the first source with such a line.

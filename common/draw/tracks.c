@@ -34,7 +34,7 @@ static void add_places(struct tracks *t)
 		[TRACK_TREE_CONNECTION] = WRITER_CONNECTION,
 	};
 
-	for (; t->n < t->tree.keys.n; t->n++) {
+	for (; t->n < t->tree.n; t->n++) {
 		const struct track_place *p = &t->tree.all[t->n];
 		struct tracks_place new = {};
 
@@ -116,6 +116,11 @@ struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more)
 	uint64_t all = count(t, process_of(t, place), TRACKS_IN_FLIGHT, more);
 
 	return (struct tracks_count){{all, count(t, there, TRACKS_IN_FLIGHT, more)}};
+}
+
+bool tracks_is_idle(struct tracks *t, uint32_t place)
+{
+	return !find(t, place)->counters[TRACKS_IN_FLIGHT].value;
 }
 
 bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values)

@@ -71,6 +71,9 @@ struct tracks_count {
 /* Counts one more, or one less, in flight. Returns the new numbers, to be drawn. */
 struct tracks_count tracks_count(struct tracks *t, uint32_t place, bool more);
 
+/* Whether no request is in flight in the place. */
+bool tracks_is_idle(struct tracks *t, uint32_t place);
+
 /* The numbers as values of their counters, for an event. False: nothing was ever counted. */
 bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, struct writer_values *values);
 

@@ -5,32 +5,11 @@
 
 #include "connection.h"
 #include "count.h"
-#include "json.h"
 #include "mem.h"
-#include "number.h"
 #include "spans.h"
 
 /* SPDK_NVMF_MAX_ASYNC_EVENTS in include/spdk/nvmf_transport.h: asynchronous event requests of a connection. */
 enum { MAX_EVENTS = 4 };
-
-/* What identifies the connection of an entry: its owner from v24.05 on, else its address. */
-static bool find_key(const struct traceline *line, uint64_t *key)
-{
-	struct slice qpair;
-
-	if (connection_is_owner(line) && number_decimal(slice_from(line->poller, 1), key)) {
-		*key |= UINT64_C(1) << 63;
-		return true;
-	}
-	/* until v24.01 entries of connections have its address in place of an object's */
-	*key = line->object_value;
-	if (!line->object_id.p)
-		return *key != 0;
-	qpair = traceline_arg(line, "qpair");
-	if (qpair.n && qpair.p[0] == '{')
-		qpair = json_member(qpair, slice_of("ptr"));
-	return qpair.n && traceline_number(qpair, key);
-}
 
 /* Notes the connection of a request; after the end of one, another has its place. */
 static void join(struct admin *a, struct span *s, const struct traceline *line)
@@ -38,9 +17,9 @@ static void join(struct admin *a, struct span *s, const struct traceline *line)
 	uint64_t key;
 	uint32_t *index;
 
-	if (!find_key(line, &key))
+	if (!connection_key(line, &key))
 		return;
-	index = map_put(&a->map, traceline_in_source(line, key));
+	index = map_put(&a->map, key);
 	if (*index == MAP_NONE || a->all[*index].ended) {
 		*index = a->n;
 		a->all = mem_room(a->all, a->n, &a->cap);
@@ -119,9 +98,9 @@ void admin_line(struct spans *spans, const struct traceline *line)
 	/* that a connection has ended is in entries without arguments and size */
 	if (!a->n || line->num_args || line->size.n)
 		return;
-	if (!spans_tpoint_of(spans, line->tpoint)->disconnects || !find_key(line, &key))
+	if (!spans_tpoint_of(spans, line->tpoint)->disconnects || !connection_key(line, &key))
 		return;
-	index = map_get(&a->map, traceline_in_source(line, key));
+	index = map_get(&a->map, key);
 	if (index != MAP_NONE)
 		a->all[index].ended = true;
 }

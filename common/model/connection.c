@@ -424,6 +424,27 @@ uint32_t connections_find(struct connections *c, const struct traceline *line, s
 	return line->poller.n ? poller_of(c, line) : MAP_NONE;
 }
 
+bool connection_key(const struct traceline *line, uint64_t *key)
+{
+	struct slice qpair;
+	uint64_t number = line->object_value;
+
+	if (connection_is_owner(line) && number_decimal(slice_from(line->poller, 1), &number)) {
+		*key = traceline_in_source(line, number | UINT64_C(1) << 63);
+		return true;
+	}
+	/* until v24.01 entries of connections have its address in place of an object's */
+	if (line->object_id.p) {
+		qpair = traceline_arg(line, "qpair");
+		if (qpair.n && qpair.p[0] == '{')
+			qpair = json_member(qpair, slice_of("ptr"));
+		if (!qpair.n || !traceline_number(qpair, &number))
+			return false;
+	}
+	*key = traceline_in_source(line, number);
+	return line->object_id.p || number != 0;
+}
+
 uint32_t connections_qpair(const struct connections *c, const struct traceline *line, uint64_t address)
 {
 	return map_get(&c->qpairs, traceline_in_source(line, address));

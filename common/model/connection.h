@@ -106,6 +106,12 @@ static inline const struct connection *connections_name(struct connections *c, u
 /* The name of its host, which names of its connections start with; empty: not known. Valid until a host is learned. */
 struct slice connections_host(const struct connections *c, uint32_t number);
 
+/*
+ * What identifies the connection of an entry while that exists: its owner from v24.05 on, else its address. False: the
+ * entry has neither.
+ */
+bool connection_key(const struct traceline *line, uint64_t *key);
+
 /* Whether the owner of an entry is a connection of a host. */
 bool connection_is_owner(const struct traceline *line);
 

@@ -29,13 +29,13 @@ static const struct spdk_tpoint tpoints[] = {
 	{"TCP_REQ_AWAIT_ZCPY_RLS", .layer = LAYER_BDEV, .passes_on = true},
 	{"TCP_READ_DONE", .layer = LAYER_TARGET, .kind = SPDK_SOCKET_READ},
 	/* the same file: connections */
-	{"TCP_QP_CREATE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
-	{"TCP_QP_SOCK_INIT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
+	{"TCP_QP_CREATE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .creates = true},
+	{"TCP_QP_SOCK_INIT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .creates = true},
 	{"TCP_QP_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_RCV_STATE_CHANGE", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_RECEIVE, .state = "state"},
 	{"TCP_QP_ABORT_REQ", .layer = LAYER_TARGET, .kind = SPDK_QPAIR},
 	{"TCP_QP_DISCONNECT", .layer = LAYER_TARGET, .kind = SPDK_QPAIR, .disconnects = true},
-	{"TCP_QP_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_DESTROY, .disconnects = true},
+	{"TCP_QP_DESTROY", .layer = LAYER_TARGET, .kind = SPDK_QPAIR_DESTROY, .disconnects = true, .destroys = true},
 	/* lib/nvmf/rdma.c, nvmf_rdma_request_process(); pending: for a place in the send queue */
 	{"RDMA_REQ_NEW", .layer = LAYER_TARGET, .args = {{IO_QPAIR_QD, "qd"}}},
 	{"RDMA_REQ_NEED_BUFFER", .layer = LAYER_BUFFER},
@@ -49,8 +49,9 @@ static const struct spdk_tpoint tpoints[] = {
 	{"RDMA_REQ_RDY2COMPL_PEND", .layer = LAYER_NETWORK},
 	{"RDMA_REQ_COMPLETING_C2H", .layer = LAYER_NETWORK},
 	{"RDMA_REQ_COMPLETING", .layer = LAYER_NETWORK},
+	{"RDMA_QP_CREATE", .layer = LAYER_TARGET, .creates = true},
 	{"RDMA_QP_DISCONNECT", .layer = LAYER_TARGET, .disconnects = true},
-	{"RDMA_QP_DESTROY", .layer = LAYER_TARGET, .disconnects = true},
+	{"RDMA_QP_DESTROY", .layer = LAYER_TARGET, .disconnects = true, .destroys = true},
 	/* lib/nvmf/fc.c, nvmf_fc_record_req_trace_point(); FC_REQ_: v21.07 */
 	{"FC_WRITE_NEED_BUFFER", .layer = LAYER_BUFFER},
 	{"FC_REQ_WRITE_NEED_BUFFE", .layer = LAYER_BUFFER},

@@ -86,7 +86,9 @@ struct spdk_tpoint {
 	bool sends;        /* the kernel has got the write */
 	bool passes_on;    /* the object passes its I/O on to a bdev, and waits for it */
 	bool executes;     /* a request of a host is executing, or waits for that */
+	bool creates;      /* a connection */
 	bool disconnects;  /* the connection is closed, or was */
+	bool destroys;     /* the connection: it has no other entry */
 };
 
 /* The row of a tracepoint. One without a row belongs to LAYER_TARGET, and is SPDK_OTHER. Never NULL. */
