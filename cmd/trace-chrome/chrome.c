@@ -214,8 +214,8 @@ static void put_values(struct chrome *c, uint64_t ns, const struct writer_values
 /*
  * A slice has two events: its start and its end. One event with a duration would be shorter, but viewers compute the
  * end in floating point: if that is later than the next begin, speedscope and Tracy put the next slice into this one.
- * speedscope finds the slice that ends by its name and arguments, so both events have the same. It finds no empty slice.
- * Those are instants, because a single complete event (X) in a trace makes Perfetto sort all ends of slices before what
+ * speedscope finds the slice that ends by its name and arguments, so both events have the same. It finds no empty one:
+ * those are instants, because a single complete event (X) in a trace makes Perfetto sort all ends of slices before what
  * comes at the same time.
  */
 static void begin_slice(void *context, uint32_t track, uint64_t begin, uint64_t end, struct slice name,

@@ -40,7 +40,7 @@ typedef uint64_t vector __attribute__((vector_size(16), may_alias));
 
 enum { VECTORS = 8, BLOCK = VECTORS * sizeof(vector) };
 
-/* Whether whole blocks are ASCII; p is aligned. All input of most filters passes here: a vector costs one instruction. */
+/* Whether whole blocks are ASCII; p is aligned. All input of most filters passes here, a vector by one instruction. */
 static bool blocks_are_ascii(const char *p, const char *end)
 {
 	vector tops[VECTORS] = {};
