@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* RESOLVE_NO_MAGICLINKS and so on of openat2(2). Their header is one of the kernel's, which the filters build without. */
+/* RESOLVE_NO_MAGICLINKS and so on of openat2(2): the filters build without the kernel's header, which has these. */
 enum { REGULAR_NO_MAGICLINKS = 0x02, REGULAR_NO_SYMLINKS = 0x04, REGULAR_IN_ROOT = 0x10 };
 
 /*
