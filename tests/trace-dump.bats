@@ -86,7 +86,7 @@ copied() { # LAYOUT FROM-TO...
 
 # The ticks of the entries before which others are missing.
 lost() {
-    jq 'select(.lost) | .tsc' <<<"$output" | tr '\n' ' '
+    jq 'select(.lost) | .tsc' | tr '\n' ' '
 }
 
 @test "what the application wrote faster than it was copied is reported" {
@@ -95,7 +95,7 @@ lost() {
         copied "$layout" 512-611 356-405 662-711 456-511
         status_is 0 trace-dump trace
         equal "$(jq .args.i <<<"$output" | sort -n | tr '\n' ' ')" "$(seq -s ' ' 356 405) $(seq -s ' ' 456 611) $(seq -s ' ' 662 711) "
-        equal "$(lost)" '456 662 '
+        equal "$(lost <<<"$output")" '456 662 '
         equal "$(grep -c '"i":456},"lost":true}$' <<<"$output")" 1
         says 'trace-dump: trace: lcore 0: entries are missing between 0.049 and 0.100 us: the application wrote faster than the file was copied; try: trace-dump -p PID
 trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
@@ -104,21 +104,21 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
         # it was ahead until the end of the ring
         copied "$layout" 512-611 356-405 662-767
         status_is 0 trace-dump trace
-        equal "$(lost)" '512 662 '
+        equal "$(lost <<<"$output")" '512 662 '
         # it went round the ring meanwhile
         copied "$layout" 512-611 356-385 898-977 722-767
         status_is 0 trace-dump trace
-        equal "$(lost)" '512 722 898 '
+        equal "$(lost <<<"$output")" '512 722 898 '
         # twice
         copied "$layout" 512-611 356-405 662-731 476-485 742-767
         status_is 0 trace-dump trace
-        equal "$(lost)" '476 512 662 742 '
+        equal "$(lost <<<"$output")" '476 512 662 742 '
         # the first round
         copied "$layout" 1-100
-        { cat lines; for i in $(seq 150); do use 0 0 1 0; done; use 251 0 1 251; } >more
-        mktrace -l "$layout" -n 256 more >trace
+        { cat lines; for i in $(seq 150); do use 0 0 1 0; done; use 251 0 1 251; } >'more'
+        mktrace -l "$layout" -n 256 'more' >trace
         status_is 0 trace-dump trace
-        equal "$(lost)" '251 '
+        equal "$(lost <<<"$output")" '251 '
         says 'lcore 0: entries are missing between 0.099 and 0.250 us'
     done
 }
@@ -126,13 +126,13 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
 @test "the first line after missing entries says so, whichever are printed" {
     copied G5 512-611 356-405 662-711 456-511
     status_is 0 trace-dump -q --since 0.102 trace
-    equal "$(lost)" '458 662 '
+    equal "$(lost <<<"$output")" '458 662 '
     equal "$(trace-dump -q --until 0.306 trace | tail -n 1 | jq .lost)" true
-    { cat lines; new 300 1 1; new 663 1 1; } >more
-    mktrace -n 256 more >trace
+    { cat lines; new 300 1 1; new 663 1 1; } >'more'
+    mktrace -n 256 'more' >trace
     equal "$(trace-dump -q -c 1 trace | grep -c lost)" 0
     status_is 0 trace-dump -q -t USE trace
-    equal "$(lost)" '456 662 '
+    equal "$(lost <<<"$output")" '456 662 '
 }
 
 @test "nothing is missing in other rings" {
@@ -141,7 +141,7 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
             # shellcheck disable=SC2086 # several
             copied "$layout" $ranges
             status_is 0 trace-dump trace
-            equal "$(lost)" ''
+            equal "$(lost <<<"$output")" ''
             equal "$stderr" ''
             equal "$(trace-dump -i trace | grep -c gaps)" 0
         done

@@ -163,24 +163,6 @@ usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     says "usdt-gen: process $!: does not exist"
 }
 
-@test "a mapped file that cannot be opened is an error" {
-    needs_target
-    command -v setpriv >/dev/null || skip 'setpriv is not here'
-    cp "$BIN/usdt-target-static" gone
-    mkfifo go
-    setpriv --bounding-set -all ./gone wait <go >out &
-    exec {go}>go
-    wait_for_text ready out
-    status_is 0 setpriv --bounding-set -all usdt-gen -l -p $!
-    [ -n "$output" ]
-    rm gone
-    # the mapping itself takes a privilege
-    status_is 1 setpriv --bounding-set -all usdt-gen -l -p $!
-    says 'gone (deleted): probes in this file are not found: '
-    exec {go}>&-
-    wait
-}
-
 @test "a process that has mapped many bad files" {
     mkdir bad
     # more than there can be libraries, each an ELF file that ends in its header
@@ -198,6 +180,24 @@ usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     equal "$(grep -v bad/ <<<"$stderr")" \
         'usdt-gen: mapping-target: more than 4096 files are mapped as code: probes in the others are not found
 usdt-gen: mapping-target: nor those in 4087 more files'
+}
+
+@test "a mapped file that cannot be opened is an error" {
+    needs_target
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    cp "$BIN/usdt-target-static" gone
+    mkfifo go
+    setpriv --bounding-set -all ./gone wait <go >out &
+    exec {go}>go
+    wait_for_text ready out
+    status_is 0 setpriv --bounding-set -all usdt-gen -l -p $!
+    [ -n "$output" ]
+    rm gone
+    # the mapping itself takes a privilege
+    status_is 1 setpriv --bounding-set -all usdt-gen -l -p $!
+    says 'gone (deleted): probes in this file are not found: '
+    exec {go}>&-
+    wait
 }
 
 @test "a path that bpftrace reads only in quotes" {
