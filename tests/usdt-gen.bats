@@ -174,8 +174,7 @@ usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     head -c $((5000 * 32)) heads | split -b 32 -a 4 -d - bad/
     start mapping-target 1 5000 bad/*
     status_is 1 usdt-gen -l -p "$started"
-    exec {go}>&-
-    wait
+    kill "$started"
     equal "$(grep -c 'bad/[0-9]*: probes in this file are not found: ' <<<"$stderr")" 8
     equal "$(grep -v bad/ <<<"$stderr")" \
         'usdt-gen: mapping-target: more than 4096 files are mapped as code: probes in the others are not found
