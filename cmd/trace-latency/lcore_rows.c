@@ -86,7 +86,7 @@ static void measure_silence(const struct lcore_rows *rows, struct lcore_row *row
 
 	if (ns <= begin)
 		return;
-	if (ns - row->last <= LCORE_ROWS_ACTIVE_NS)
+	if (ns - row->last <= LCORES_ACTIVE_NS)
 		row->active += ns - begin;
 	if (ns - begin <= longest->ns)
 		return;

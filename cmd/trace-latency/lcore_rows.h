@@ -13,7 +13,6 @@
 
 enum {
 	LCORE_ROWS_MAX = 4096,
-	LCORE_ROWS_ACTIVE_NS = 100 * 1000, /* an lcore is active from one entry to the next if that comes within this */
 };
 
 /* All zero has no rows. */

@@ -397,6 +397,8 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 		if (work->read < work->entries)
 			put_number_key(out, ",\"kept\":", work->read);
 		put_us_key(out, ",\"silent\":", work->silence);
+		if (work->entries && work->read == work->entries)
+			put_us_key(out, ",\"active\":", work->active);
 		put_sums(p, out, &work->sums);
 	}
 	if (known.fact)

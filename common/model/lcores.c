@@ -122,9 +122,19 @@ static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
 	return &lcore->kept[number % LCORES_KEPT];
 }
 
+static void add_gap(struct lcores_gaps *gaps, uint64_t ns, uint32_t who)
+{
+	if (ns <= LCORES_ACTIVE_NS)
+		gaps->active += ns;
+	if (ns <= gaps->longest)
+		return;
+	gaps->longest = ns;
+	gaps->who = who;
+}
+
 /* Adds the entries of these numbers. Those that follow each other are often for the same. */
 static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
-			 struct lcores_longest *longest)
+			 struct lcores_gaps *gaps)
 {
 	uint64_t before, start;
 
@@ -134,8 +144,7 @@ static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, 
 	for (uint64_t i = from, first = from; i < to; i++) {
 		const struct lcores_entry *entry = entry_of(lcore, i);
 
-		if (entry->ns - before > longest->ns)
-			*longest = (struct lcores_longest){entry->ns - before, entry->who};
+		add_gap(gaps, entry->ns - before, entry->who);
 		before = entry->ns;
 		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who)
 			continue;
@@ -157,7 +166,7 @@ static void limit_sums(struct lcore *lcore)
 	sums->latest = 0;
 }
 
-/* Starts a block of entries: keeps the sums of all before it, and the longest silence of the block before. */
+/* Starts a block of entries: keeps the sums of all before it, and the silences of the block before. */
 static void start_block(struct lcore *lcore, uint64_t number)
 {
 	struct lcores_block *block;
@@ -165,11 +174,11 @@ static void start_block(struct lcore *lcore, uint64_t number)
 	if (lcore->num_blocks < BLOCKS)
 		table_at(lcore->blocks, lcore->num_blocks, lcore->cap_blocks, number);
 	block = block_of(lcore, number);
-	block->longest = (struct lcores_longest){};
+	block->gaps = (struct lcores_gaps){};
 	block->sums.n = 0;
 	if (!number)
 		return;
-	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->longest);
+	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->gaps);
 	limit_sums(lcore);
 	for (size_t i = 0; i < lcore->sums.n; i++)
 		append_sum(&block->sums, lcore->sums.all[i]);
@@ -244,7 +253,7 @@ static bool is_before(uint32_t a, uint32_t b)
 
 /* Adds the entries of these blocks. */
 static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
-			struct lcores_longest *longest)
+			struct lcores_gaps *gaps)
 {
 	const struct lcores_sums *before = &block_of(lcore, from)->sums, *after = &block_of(lcore, to)->sums;
 
@@ -260,35 +269,42 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 		if (sum.entries)
 			add_to(sums, sum.who, sum.entries, sum.ns);
 	}
-	for (uint64_t i = from + 1; i <= to; i++)
-		if (block_of(lcore, i)->longest.ns > longest->ns)
-			*longest = block_of(lcore, i)->longest;
+	for (uint64_t i = from + 1; i <= to; i++) {
+		const struct lcores_gaps *of = &block_of(lcore, i)->gaps;
+
+		gaps->active += of->active;
+		if (of->longest > gaps->longest) {
+			gaps->longest = of->longest;
+			gaps->who = of->who;
+		}
+	}
 }
 
 /* Reads the entries of these numbers, of which the one before the first is kept. */
 static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, uint64_t until, struct lcores_work *work)
 {
 	uint64_t first = (from + LCORES_BLOCK - 1) / LCORES_BLOCK, last = to / LCORES_BLOCK;
-	struct lcores_longest longest = {};
+	struct lcores_gaps gaps = {};
 	struct lcores_sum *sum;
 
 	/* the block of the next entry has not started yet */
 	last -= to == lcore->num_kept && to % LCORES_BLOCK == 0;
 	if (first < last) {
-		read_entries(lcore, from, first * LCORES_BLOCK, &work->sums, &longest);
-		read_blocks(lcore, first, last, &work->sums, &longest);
-		read_entries(lcore, last * LCORES_BLOCK, to, &work->sums, &longest);
+		read_entries(lcore, from, first * LCORES_BLOCK, &work->sums, &gaps);
+		read_blocks(lcore, first, last, &work->sums, &gaps);
+		read_entries(lcore, last * LCORES_BLOCK, to, &work->sums, &gaps);
 	} else {
-		read_entries(lcore, from, to, &work->sums, &longest);
+		read_entries(lcore, from, to, &work->sums, &gaps);
 	}
 	work->silence = until > entry_of(lcore, to - 1)->ns ? until - entry_of(lcore, to - 1)->ns : 0;
-	if (longest.ns <= work->silence)
+	work->active = gaps.active + (work->silence <= LCORES_ACTIVE_NS ? work->silence : 0);
+	if (gaps.longest <= work->silence)
 		return;
-	work->silence = longest.ns;
-	sum = find_sum(&work->sums, longest.who);
+	work->silence = gaps.longest;
+	sum = find_sum(&work->sums, gaps.who);
 	/* of one that was replaced, less is known */
 	if (sum)
-		sum->ns -= longest.ns < sum->ns ? longest.ns : sum->ns;
+		sum->ns -= gaps.longest < sum->ns ? gaps.longest : sum->ns;
 }
 
 /* The number of the first kept entry from a place in the trace on. */
@@ -309,7 +325,7 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	const struct lcore *lcore;
 	uint64_t oldest, first, end;
 
-	work->entries = work->read = work->silence = work->sums.n = 0;
+	work->entries = work->read = work->silence = work->active = work->sums.n = 0;
 	if (from->lcore == MAP_NONE)
 		return;
 	lcore = &l->all[from->lcore];

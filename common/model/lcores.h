@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the lcores of a trace wrote, those of each source: when, how much, and for whom. A silence is the time between
- * two consecutive entries of an lcore. The cost of an entry does not depend on what came before it, and the memory of
- * an lcore is bounded.
+ * two consecutive entries of an lcore. If it is at most LCORES_ACTIVE_NS, the lcore counts as active. The cost of an
+ * entry does not depend on what came before it, and the memory of an lcore is bounded.
  */
 #ifndef LCORES_H
 #define LCORES_H
@@ -16,6 +16,7 @@ enum {
 	LCORES_BLOCK = 32,     /* of them: sums are kept of what was before each */
 	LCORES_WHO = 128,      /* sums of an lcore */
 	LCORES_SILENCES = 256, /* of decreasing lengths: no target writes so many */
+	LCORES_ACTIVE_NS = 100 * 1000,
 };
 
 /* What an lcore wrote for one of the caller's numbers, and for how long: from the entry before each to that one. */
@@ -44,17 +45,18 @@ struct lcore {
 	struct lcores_length {
 		uint64_t n, ns;
 	} lengths[65];
-	/* rings of entries, and of the sums before each block of them with the longest silence in the block before */
+	/* rings of entries, and of the sums before each block of them with the silences in the block before */
 	struct lcores_entry {
 		uint64_t ns;
 		uint32_t order, who;
 	} * kept;
 	struct lcores_block {
 		struct lcores_sums sums;
-		struct lcores_longest {
-			uint64_t ns;
-			uint32_t who; /* wrote the entry that ended it */
-		} longest;
+		struct lcores_gaps {
+			uint64_t longest; /* ns */
+			uint32_t who;     /* wrote the entry that ended it */
+			uint64_t active;  /* ns */
+		} gaps;
 	} * blocks;
 	size_t cap_kept, num_blocks, cap_blocks;
 	uint64_t num_kept; /* so far */
@@ -104,6 +106,7 @@ struct lcores_work {
 	uint64_t entries;
 	uint64_t read;    /* the latest ones of them: the others are not kept */
 	uint64_t silence; /* ns: the longest one */
+	uint64_t active;  /* ns, at least since the first entry that was read */
 	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */
 	struct lcores_sums sums;
 };
