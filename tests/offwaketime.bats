@@ -442,6 +442,24 @@ in_cgroup() { # CGROUP COMMAND...
     echo "$output"
 }
 
+@test "processes that have mapped very much do not keep it from ending" {
+    [ "$(cat /proc/sys/vm/max_map_count)" -ge 65530 ] || skip 'a process may not have that many mappings here'
+    cp "$(command -v mapping-target)" code
+    start mapping-target 40 60000 code
+    add
+    # their stacks come all the time
+    sleep 1
+    before=$(uptime_ms)
+    kill -INT "$recorder"
+    end_anyhow
+    took=$(($(uptime_ms) - before))
+    exec {go}>&-
+    grep -q '^offwaketime: 40 processes have more than 4096 mappings of code: functions in the others have no names$' log
+    grep -q 'mapping-target' lines
+    echo "$took ms"
+    [ "$took" -lt 6000 ]
+}
+
 @test "only processes, threads, stacks, times and states" {
     # until it is killed
     blocked-target sleeps=100000 </dev/null >measured &

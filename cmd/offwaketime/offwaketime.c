@@ -221,6 +221,7 @@ static int detach(void *context)
 
 	__atomic_store_n(&o->bpf->bss->over_ns, clock_ns(), __ATOMIC_SEQ_CST);
 	offwaketime_bpf__detach(o->bpf);
+	processes_end(&o->naming.processes);
 	if (!opt.no_open && recorder_run_iterator(o->end) != 0) {
 		warn("threads that are still blocked");
 		o->recorder.failed = true;

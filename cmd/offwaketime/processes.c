@@ -13,6 +13,7 @@
 #include "mapping.h"
 #include "mem.h"
 #include "search.h"
+#include "signals.h"
 #include "utf8.h"
 
 /*
@@ -21,8 +22,17 @@
  */
 enum { MIN_WAIT = 100, MAX_WAIT = 10000 };
 
+/*
+ * Any process can map many files and wait again and again, so the time for that is limited, in milliseconds: that of
+ * one process, and that of all, which grows by half of the time that passes. After recording there is a little more.
+ */
+enum { LOAD_MS = 500, BUSY_MS = 2000, BUSY_SHARE = 2, END_MS = 2000 };
+
 enum {
 	MAX_NOTES = 8,
+	MAX_RANGES = 4096, /* mappings of code of a process; more than any program has */
+	MAX_INODES = 65536,
+	RECENT_MS = 10000,    /* for which an inode is the same file */
 	MAX_PROCESSES = 1024, /* from then on idle ones, which may have ended, are forgotten */
 	MAX_SPENT = 8 << 20,  /* or when files have taken this much more of the budget */
 };
@@ -96,10 +106,10 @@ static void read_file(struct processes *p, uint32_t index, int fd, const struct 
 	}
 }
 
-/* The index of the mapped file. A deleted file's inode may be another file's now. */
-static uint32_t file_of(struct processes *p, const struct mapping *m, const struct mapping_list *list)
+/* The index of the mapped file, which is opened. */
+static uint32_t open_file(struct processes *p, const struct mapping *m, const struct mapping_list *list)
 {
-	int fd = m->inode ? mapping_open(m, list) : -1;
+	int fd = mapping_open(m, list);
 	uint32_t index = MAP_NONE;
 	struct stat st;
 
@@ -119,20 +129,71 @@ static uint32_t file_of(struct processes *p, const struct mapping *m, const stru
 	return index;
 }
 
+static struct recent_file *recent_of(struct processes *p, const struct mapping *m)
+{
+	const uint64_t id[] = {m->device, m->inode};
+	struct slice key = {(const char *)id, sizeof(id)};
+	uint32_t number = intern_get(&p->inodes, key);
+
+	if (number != MAP_NONE)
+		return &p->recent[number];
+	if (p->inodes.n == MAX_INODES)
+		intern_free(&p->inodes);
+	number = intern_add(&p->inodes, key);
+	p->recent = mem_room(p->recent, number, &p->recent_cap);
+	p->recent[number] = (struct recent_file){};
+	return &p->recent[number];
+}
+
+/* The index of the mapped file. */
+static uint32_t file_of(struct processes *p, const struct mapping *m, const struct mapping_list *list)
+{
+	struct recent_file *recent;
+
+	if (!m->inode)
+		return MAP_NONE;
+	recent = recent_of(p, m);
+	if (clock_ms() >= recent->until || (recent->file != MAP_NONE && !p->rooms[recent->file].is_read))
+		*recent = (struct recent_file){open_file(p, m, list), clock_ms() + RECENT_MS};
+	return recent->file;
+}
+
 static void add_range(struct process *process, struct code_range range)
 {
 	process->ranges = mem_room(process->ranges, process->n, &process->cap);
 	process->ranges[process->n++] = range;
 }
 
-static void read_maps(struct processes *p, struct process *process, struct mapping_list *list)
+/* Whether mappings may be read now. After a signal they are not: recording ends, or a user waits for its results. */
+static bool has_time(const struct processes *p)
 {
+	uint64_t now = clock_ms();
+
+	if (signals_caught() || (p->deadline && now >= p->deadline))
+		return false;
+	return p->busy <= BUSY_MS + (now - p->started) / BUSY_SHARE;
+}
+
+/* Returns whether all were read, or as many as there may be. */
+static bool read_maps(struct processes *p, struct process *process, struct mapping_list *list)
+{
+	uint64_t end = clock_ms() + LOAD_MS;
 	struct mapping m;
 
-	while (mapping_next(list, &m) > 0)
-		if (m.code)
-			add_range(process, (struct code_range){m.start, m.end, m.offset, m.device, m.inode,
-							       file_of(p, &m, list)});
+	while (mapping_next(list, &m) > 0) {
+		if (clock_ms() >= end || !has_time(p))
+			return false;
+		if (!m.code)
+			continue;
+		if (process->n == MAX_RANGES) {
+			p->num_large += !process->is_large;
+			process->is_large = true;
+			break;
+		}
+		add_range(process,
+			  (struct code_range){m.start, m.end, m.offset, m.device, m.inode, file_of(p, &m, list)});
+	}
+	return true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -155,7 +216,7 @@ static void keep_old(struct process *process, const struct process *before)
 {
 	size_t n = process->n;
 
-	for (size_t i = 0; i < before->n; i++) {
+	for (size_t i = 0; i < before->n && process->n < MAX_RANGES; i++) {
 		const struct code_range *old = &before->ranges[i];
 		size_t at = first_after(process->ranges, n, old->start);
 		struct code_range *now = at < n ? &process->ranges[at] : NULL;
@@ -169,18 +230,19 @@ static void keep_old(struct process *process, const struct process *before)
 		qsort(process->ranges, process->n, sizeof(*process->ranges), by_start);
 }
 
-/* Reads what the process has mapped, unless it has ended or may not be read. */
-static void load(struct processes *p, struct process *process, const struct party *party)
+/* Reads what the process has mapped, unless it has ended or may not be read. Returns false if there was no time. */
+static bool load(struct processes *p, struct process *process, const struct party *party)
 {
 	struct process before = *process;
 	struct mapping_list list;
+	bool is_whole = true;
 	const char *error;
 
 	/* maps are opened first: they remain the old program's if the process calls exec */
 	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
 		process->ranges = NULL;
 		process->n = process->cap = 0;
-		read_maps(p, process, &list);
+		is_whole = read_maps(p, process, &list);
 		keep_old(process, &before);
 		free(before.ranges);
 		error = perfmap_read(&process->generated, list.proc, list.root, &p->budget);
@@ -188,6 +250,22 @@ static void load(struct processes *p, struct process *process, const struct part
 			note_fault(p, process->generated.path, error);
 	}
 	mapping_end(&list);
+	return is_whole;
+}
+
+/* The same within the time that there is. */
+static void load_in_time(struct processes *p, struct process *process, const struct party *party)
+{
+	uint64_t started = clock_ms();
+	bool is_whole;
+
+	if (!p->started)
+		p->started = started;
+	is_whole = has_time(p) && load(p, process, party);
+	p->busy += clock_ms() - started;
+	p->num_late += !is_whole;
+	p->num_late -= process->is_late;
+	process->is_late = !is_whole;
 }
 
 static struct process *add(struct processes *p, struct slice id)
@@ -293,7 +371,7 @@ const struct process *processes_get(struct processes *p, const struct party *par
 		return process;
 	if (clock_ms() >= process->next) {
 		known = process->n + process->generated.read;
-		load(p, process, party);
+		load_in_time(p, process, party);
 		process->wait = process->n + process->generated.read != known || !process->wait ? MIN_WAIT
 												: 2 * process->wait;
 		if (process->wait > MAX_WAIT)
@@ -327,10 +405,24 @@ const char *processes_name(const struct processes *p, const struct process *proc
 	return function ? function->name : NULL;
 }
 
+void processes_end(struct processes *p)
+{
+	p->deadline = clock_ms() + END_MS;
+}
+
 void processes_report(const struct processes *p)
 {
 	if (p->num_faulty > MAX_NOTES)
 		cli_notice(p->quiet, "functions in %u more such files have no names", p->num_faulty - MAX_NOTES);
+	if (p->num_large)
+		cli_notice(p->quiet,
+			   "%u process%s more than %d mappings of code: functions in the others have no names",
+			   p->num_large, p->num_large == 1 ? " has" : "es have", MAX_RANGES);
+	if (p->num_late)
+		cli_notice(
+			p->quiet,
+			"the mappings of %u process%s could not all be read in time: functions in them have no names",
+			p->num_late, p->num_late == 1 ? "" : "es");
 }
 
 void processes_free(struct processes *p)
@@ -342,6 +434,8 @@ void processes_free(struct processes *p)
 	free(p->all);
 	free(p->files);
 	free(p->rooms);
+	free(p->recent);
+	intern_free(&p->inodes);
 	intern_free(&p->ids);
 	intern_free(&p->file_ids);
 	*p = (struct processes){};

@@ -29,6 +29,8 @@ struct process {
 	uint64_t next; /* when ranges may be read again, in ms of the clock; 0: never read */
 	uint64_t wait; /* the pause after that, in ms */
 	bool used;     /* since idle ones were forgotten */
+	bool is_large; /* it is among num_large */
+	bool is_late;  /* it is among num_late */
 };
 
 /* All zero is empty. */
@@ -36,7 +38,13 @@ struct processes {
 	struct intern ids; /* a pid and an image; their numbers are indices into all */
 	struct process *all;
 	size_t cap;
-	uint32_t limit;         /* when there are this many, idle ones are forgotten; 0: MAX_PROCESSES */
+	uint32_t limit;       /* when there are this many, idle ones are forgotten; 0: MAX_PROCESSES */
+	struct intern inodes; /* a device and an inode: the file is not opened again for each mapping */
+	struct recent_file {
+		uint32_t file;
+		uint64_t until; /* valid until this time, in ms of the clock: a deleted file's inode is reused */
+	} * recent;             /* of the same inodes */
+	size_t recent_cap;
 	struct intern file_ids; /* a device, an inode, a size and a time of change */
 	struct elf_file *files;
 	size_t files_cap;
@@ -50,7 +58,13 @@ struct processes {
 	struct elffile_budget budget;
 	uint64_t spent_limit; /* when this much of it is spent, idle ones are forgotten; 0: MAX_SPENT */
 	bool quiet;
-	unsigned num_faulty; /* files that lack functions, see processes_report() */
+	uint64_t started;  /* when the first mappings were read, in ms of the clock */
+	uint64_t busy;     /* how long reading them took in all, in ms */
+	uint64_t deadline; /* of the clock, in ms, after which none are read; 0: none */
+	/* see processes_report(): */
+	unsigned num_faulty; /* files that lack functions */
+	unsigned num_large;  /* processes with more mappings than are read */
+	unsigned num_late;   /* processes whose mappings were not read in time */
 };
 
 /*
@@ -70,7 +84,10 @@ size_t processes_depth(const struct process *process, const uint64_t *frames, si
 /* The name of the function at the address; NULL: unknown. */
 const char *processes_name(const struct processes *p, const struct process *process, uint64_t address);
 
-/* Notes how many more files lack names of functions, besides those that were named. */
+/* Recording has ended: mappings are read for a short time only, so that its results are printed. */
+void processes_end(struct processes *p);
+
+/* Notes what lacks names of functions, besides the files that were named. */
 void processes_report(const struct processes *p);
 
 void processes_free(struct processes *p);
