@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What usdt-gen writes, and what it finds in binaries, processes and sources.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 
 load helpers
 
