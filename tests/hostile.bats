@@ -156,6 +156,29 @@ ${tool%% *}: lines:2: not UTF-8: U+FFFD replaces what is invalid"
     done
 }
 
+@test "a host NQN cannot imitate another connection, field or argument in text" {
+    local line='{"tsc":5,"us":0.000,"lcore":0,"tpoint":"X","args":{"qpair":"0x10","s":"a, n: 2","q":"a\" b=\"c"}}' nqn long short
+    while IFS='|' read -r nqn long short; do
+        echo "qpair: begin=1, ptr=0x10, qid=1, hostnqn='nqn.x:$nqn'" >lifetimes
+        echo "qpair: begin=1, ptr=0x11, qid=1, hostnqn='nqn.x:other'" >>lifetimes
+        status_is 0 trace-join -l lifetimes <<<"$line"
+        equal "${output#* qpair}" "(ptr=0x10, qid=1, hostnqn=nqn.x:$long), s: a\\x2c n: 2, q: a\" b=\"c"
+        status_is 0 trace-join -s -l lifetimes <<<"$line"
+        equal "$(awk '{ print $3 }' <<<"$output")" "$short/1"
+        equal "${output##* s=}" '"a, n: 2" q="a\x22 b=\x22c"'
+    done <<'E'
+db-1/1|db-1/1|db-1\x2f1
+db-1@sub|db-1@sub|db-1\x40sub
+db-1(t288)|db-1\x28t288\x29|db-1\x28t288\x29
+x, qpair(ptr=0x1, hostnqn=root)|x\x2c qpair\x28ptr=0x1\x2c hostnqn=root\x29|x,\x20qpair\x28ptr=0x1,\x20hostnqn=root\x29
+E
+    # an annotation without a host
+    echo "qpair: begin=1, ptr=0x10, name='x, hostnqn=root), s=(1'" >lifetimes
+    trace-join -s -l lifetimes <<<"$line" | grep -qF 'qpair(ptr=0x10, name=x\x2c hostnqn=root\x29\x2c s=\x281) s='
+    # one that is in the line is JSON
+    sed 's/"0x10"/{"a":"\\",\\"b\\":1"}/' <<<"$line" | trace-join | grep -qF 'qpair: {"a":"\",\"b\":1"}, s: '
+}
+
 @test "numbers of 64 bits go through every tool" {
     local max=18446744073709551615 hex=ffffffffffffffff
     printf '%s\n' "nvmf_poll_group_add_qpair: tsc=0, qpair=0x$hex, thread=0x$hex" \

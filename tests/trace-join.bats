@@ -96,7 +96,7 @@ L
     equal "$(line 5 16 | trace-join -j -l lifetimes.txt | sed 's/.*"args"://')" \
         '{"qpair":{"ptr":"0x10","thread":2,"big":18446744073709551615,"odd":"007","name":"a, b='"'"'c\\"},"n":1}}'
     equal "$(line 5 16 | trace-join -l lifetimes.txt | sed 's/.*qpair/qpair/')" \
-        "qpair(ptr=0x10, thread=2, big=18446744073709551615, odd=007, name=a, b='c\\), n: 1"
+        "qpair(ptr=0x10, thread=2, big=18446744073709551615, odd=007, name=a\\x2c b='c\\), n: 1"
 }
 
 @test "kinds of objects are told apart by name" {
@@ -317,7 +317,7 @@ L
         qpair 1 9 t3 1 'nqn.x:a/1'
         qpair 1 9 t4 1 'nqn.x:a\n'
     } >lifetimes.txt
-    equal "$(who 5 t1 t2 t3 t4)" 'a\x20b/1 a\x5cx20b/1 a/1/1 a\x0a/1 '
+    equal "$(who 5 t1 t2 t3 t4)" 'a\x20b/1 a\x5cx20b/1 a\x2f1/1 a\x0a/1 '
 }
 
 @test "-s tells a host's connections of one name apart by their owners" {
@@ -327,7 +327,7 @@ L
     equal "$({ line 5 t1; line 25 t1; line 35 t2; } | trace-join -s -l lifetimes.txt | awk '{ print $3 }' | tr '\n' ' ')" 'a/1 a/1 a/1(t2) '
     # a name that imitates another
     qpair 1 9 t3 '1(t2)' nqn.x:a >>lifetimes.txt
-    equal "$({ line 5 t1; line 5 t3; line 35 t2; } | trace-join -s -l lifetimes.txt | awk '{ print $3 }' | tr '\n' ' ')" 'a/1 a/1(t2) a/1(t2)(t2) '
+    equal "$({ line 5 t1; line 5 t3; line 35 t2; } | trace-join -s -l lifetimes.txt | awk '{ print $3 }' | tr '\n' ' ')" 'a/1 a/1\x28t2\x29 a/1(t2) '
 }
 
 @test "-s names the connection of an owner once an entry has shown its host" {

@@ -116,6 +116,19 @@ size_t out_visible(struct out *o, struct slice bytes)
 	return write_pieces(o, bytes, UTF8_VISIBLE(1), utf8_visible);
 }
 
+void out_escaped(struct out *o, struct slice bytes, const char *also)
+{
+	while (bytes.n) {
+		size_t n = 0;
+
+		while (n < bytes.n && (!bytes.p[n] || !strchr(also, bytes.p[n])))
+			n++;
+		out_visible(o, slice_cut(&bytes, n));
+		if (bytes.n)
+			out_printf(o, "\\x%02x", *slice_cut(&bytes, 1).p);
+	}
+}
+
 void out_column(struct out *o, struct slice bytes, size_t width)
 {
 	size_t n = out_visible(o, bytes.n ? bytes : slice_of("-"));

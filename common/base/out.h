@@ -91,7 +91,10 @@ void out_utf8(struct out *o, struct slice bytes);
 /* As a terminal may show it; see utf8_visible(). Returns the number of bytes written. */
 size_t out_visible(struct out *o, struct slice bytes);
 
-/* The same, padded with blanks to the width, and one more blank; "-" if it is empty. */
+/* The same, with \xHH also for each of these ASCII characters. */
+void out_escaped(struct out *o, struct slice bytes, const char *also);
+
+/* As out_visible(), padded with blanks to the width, and one more blank; "-" if it is empty. */
 void out_column(struct out *o, struct slice bytes, size_t width);
 
 void out_u64(struct out *o, uint64_t v);

@@ -38,7 +38,7 @@ static void annotate(struct out *text, struct out *json, const struct probeline_
 	out_text(text, text->len ? ", " : "");
 	out_slice(text, f->key);
 	out_char(text, '=');
-	out_visible(text, value);
+	out_escaped(text, value, ",()");
 	out_char(json, json->len ? ',' : '{');
 	out_json(json, f->key);
 	out_char(json, ':');

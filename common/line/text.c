@@ -47,7 +47,7 @@ static void put_args(struct textline *t, const struct traceline *line)
 			textline_text(t, ")");
 		} else {
 			textline_text(t, ": ");
-			textline_value(t, arg->value);
+			textline_value(t, arg->value, ",");
 		}
 	}
 }

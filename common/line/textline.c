@@ -50,11 +50,41 @@ void textline_decoded(struct textline *t, struct slice raw)
 	t->width += utf8_count(slice_between(start, t->p));
 }
 
-void textline_value(struct textline *t, struct slice value)
+/* The bytes of a JSON string before the first separator, which may be escaped by a backslash. */
+static size_t before_separator(struct slice raw, const char *separators)
 {
-	if (value.p[0] == '"')
-		value = slice_between(value.p + 1, value.p + value.n - 1);
-	textline_raw(t, value);
+	size_t n = 0;
+
+	while (n < raw.n) {
+		bool escaped = raw.p[n] == '\\';
+
+		if (strchr(separators, raw.p[n + escaped]))
+			break;
+		n += 1 + escaped;
+	}
+	return n;
+}
+
+void textline_value(struct textline *t, struct slice value, const char *separators)
+{
+	struct slice raw = json_unquoted(value);
+
+	if (raw.n == value.n) {
+		t->p = utf8_visible(t->p, value);
+		return;
+	}
+	/* nearly always */
+	if (!separators[1] && !memchr(raw.p, separators[0], raw.n)) {
+		textline_raw(t, raw);
+		return;
+	}
+	while (raw.n) {
+		textline_raw(t, slice_cut(&raw, before_separator(raw, separators)));
+		if (!raw.n)
+			break;
+		slice_cut(&raw, *raw.p == '\\');
+		t->p += sprintf(t->p, "\\x%02x", *slice_cut(&raw, 1).p);
+	}
 }
 
 struct slice textline_us(struct slice us, char *room)

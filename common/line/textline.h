@@ -79,8 +79,11 @@ static inline void textline_raw(struct textline *t, struct slice raw)
 		textline_decoded(t, slice_from(raw, n));
 }
 
-/* A string without its quotes, or any other value as it is written. */
-void textline_value(struct textline *t, struct slice value);
+/*
+ * A string without its quotes, and with \xHH for each of the separators, which must not be letters; or any other value
+ * as it is written.
+ */
+void textline_value(struct textline *t, struct slice value, const char *separators);
 
 /*
  * Three decimals, even when another program has rewritten the number: 0.04 is 0.040. room: TEXTLINE_US bytes, for the

@@ -26,27 +26,19 @@ static struct out *start_text(struct connections *c)
 	return &c->text;
 }
 
-/* Like out_visible(), but reversible, and without blanks, because they separate columns. */
-static void write_visible(struct out *out, struct slice s)
-{
-	while (s.n) {
-		size_t n = 0;
+/*
+ * Blanks separate columns, the others parts of a name: a host must not be able to imitate another host's. A backslash,
+ * so that different names do not become the same.
+ */
+static const char separators[] = " \\/@()";
 
-		while (n < s.n && s.p[n] != ' ' && s.p[n] != '\\')
-			n++;
-		out_visible(out, slice_cut(&s, n));
-		if (s.n)
-			out_printf(out, "\\x%02x", *slice_cut(&s, 1).p);
-	}
-}
-
-/* A JSON string in that form; valid until the next text. */
+/* A JSON string without separators; valid until the next text. */
 static struct slice visible(struct connections *c, struct slice raw)
 {
 	struct slice plain = json_decode(raw);
 	struct out *out = start_text(c);
 
-	write_visible(out, plain);
+	out_escaped(out, plain, separators);
 	free((char *)plain.p);
 	return out_contents(out);
 }
@@ -138,11 +130,11 @@ void connections_learn(struct connections *c, struct slice hostnqn, struct slice
 {
 	uint32_t host;
 
-	write_visible(start_text(c), hostnqn);
+	out_escaped(start_text(c), hostnqn, separators);
 	host = learn_host(c, out_contents(&c->text));
 	if (!subnqn.n)
 		return;
-	write_visible(start_text(c), subnqn);
+	out_escaped(start_text(c), subnqn, separators);
 	learn_subsystem(c, host, out_contents(&c->text));
 }
 
@@ -209,7 +201,8 @@ static uint32_t add_owner(struct connections *c, const struct traceline *line)
 
 	word.p = plain.p + strspn(plain.p, " ");
 	word.n = strcspn(word.p, " ");
-	write_visible(start_text(c), word);
+	/* the target writes it; names of bdevs may have a slash */
+	out_escaped(start_text(c), word, " \\");
 	free((char *)plain.p);
 	connection->plain = mem_slice(out_contents(&c->text));
 	connection->queue = mem_slice(visible(c, queue_of(line->owner)));

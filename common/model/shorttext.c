@@ -64,7 +64,7 @@ static void put_value(struct textline *t, struct slice value)
 	bool quotes = value.p[0] == '"' && (value.n == 2 || memchr(value.p, ' ', value.n));
 
 	textline_text(t, quotes ? "=\"" : "=");
-	textline_value(t, value);
+	textline_value(t, value, "\"");
 	textline_text(t, quotes ? "\"" : "");
 }
 
@@ -81,7 +81,7 @@ static void put_annotation(struct textline *t, struct slice annotation)
 		textline_text(t, before);
 		textline_raw(t, key);
 		textline_text(t, "=");
-		textline_value(t, value);
+		textline_value(t, value, ",()");
 	}
 	textline_text(t, ")");
 }
