@@ -145,6 +145,11 @@ has_given_up() { # TIMES PID
         all(.waker.user[0:2] == ["wake_here", "main"] and .waker.comm == "sleeper" and
             .waker.pid == .target.pid and .waker.tid == .target.pid)' lines)" true
     equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" "$(times_of sleeper)"
+    # the longest wait of each pair, and of the thread
+    equal "$(jq -s 'all(.max <= .blocked and .blocked <= .count * .max + 0.01)' lines)" true
+    read -r _ _ times longest <<<"$(sed -n 's/^waiter,one //p' measured)"
+    equal "$(jq -s --argjson longest "$longest" 'map(select(.target.user[0] == "wait_here").max) | max |
+        . > 45000 and . <= $longest + 1' lines)" true
 }
 
 @test "text" {
@@ -158,7 +163,10 @@ has_given_up() { # TIMES PID
     grep -q '^    target:          waiter,one [0-9]*$' lines
     grep -q '^    --               --$' lines
     # the most time is at the end
-    equal "$(grep '^        [0-9]*$' lines)" "$(grep '^        [0-9]*$' lines | sort -n)"
+    sed -n 's/^        \([0-9]* (count [0-9]*, max [0-9]*)\)$/\1/p' lines | tr -dc '0-9 \n' >sums
+    [ -s sums ]
+    equal "$(cut -d ' ' -f 1 sums)" "$(cut -d ' ' -f 1 sums | sort -n)"
+    equal "$(awk '$3 > $1 || $1 > $2 * $3 + $2' sums)" ''
 }
 
 @test "equal lines of several threads are one, also when they have ended" {

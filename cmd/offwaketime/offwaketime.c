@@ -210,6 +210,7 @@ static bool add_event(void *context, const void *event, size_t size)
 	t = &o->pairs.totals[number];
 	t->ns += e->ns;
 	t->count++;
+	t->max_ns = e->ns > t->max_ns ? e->ns : t->max_ns;
 	t->open += e->is_open;
 	return true;
 }

@@ -49,6 +49,8 @@ static void merge(struct pairs *p)
 			index = add(p, key);
 		p->totals[index].ns += before.totals[i].ns;
 		p->totals[index].count += before.totals[i].count;
+		if (before.totals[i].max_ns > p->totals[index].max_ns)
+			p->totals[index].max_ns = before.totals[i].max_ns;
 		p->totals[index].open += before.totals[i].open;
 	}
 	intern_free(&before.keys);

@@ -27,7 +27,7 @@ struct pair {
 };
 
 struct pair_total {
-	uint64_t ns, count;
+	uint64_t ns, count, max_ns;
 	uint64_t open; /* of the count: they started before recording, or had not ended when it ended */
 	const struct pair *pair;
 };

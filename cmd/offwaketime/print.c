@@ -20,6 +20,11 @@ static struct slice comm_of(const struct pair_thread *thread)
 	return *thread->comm ? SLICE_ARRAY(thread->comm) : slice_of("[unknown]");
 }
 
+static uint64_t rounded_us(uint64_t ns)
+{
+	return (ns + 500) / 1000;
+}
+
 /* A name in a folded line, where semicolons separate names. */
 static void put_name(struct out *out, struct slice name)
 {
@@ -83,7 +88,7 @@ void print_folded(const struct offwaketime_printer *p, const struct pair_total *
 	put_mark(p, pair, WAKER_USER, WAKER_KERNEL, "-;");
 	put_stack(p, pair, WAKER_USER, false, "", ";");
 	put_last_name(p->out, comm_of(&pair->waker));
-	out_printf(p->out, " %" PRIu64 "\n", (t->ns + 500) / 1000);
+	out_printf(p->out, " %" PRIu64 "\n", rounded_us(t->ns));
 }
 
 static void put_thread(const struct offwaketime_printer *p, const char *what, const struct pair_thread *thread)
@@ -106,7 +111,8 @@ void print_text(const struct offwaketime_printer *p, const struct pair_total *t)
 	put_mark(p, pair, TARGET_USER, TARGET_KERNEL, "    -\n");
 	put_stack(p, pair, TARGET_USER, false, "    ", "\n");
 	put_thread(p, "target:", &pair->target);
-	out_printf(p->out, "        %" PRIu64 "\n\n", (t->ns + 500) / 1000);
+	out_printf(p->out, "        %" PRIu64 " (count %" PRIu64 ", max %" PRIu64 ")\n\n", rounded_us(t->ns), t->count,
+		   rounded_us(t->max_ns));
 }
 
 static void put_array(const struct offwaketime_printer *p, const char *key, const struct pair *pair, int number)
@@ -137,7 +143,8 @@ void print_json(const struct offwaketime_printer *p, const struct pair_total *t)
 {
 	const struct pair *pair = t->pair;
 
-	out_printf(p->out, "{\"blocked\":%.3f,\"count\":%" PRIu64, t->ns / 1e3, t->count);
+	out_printf(p->out, "{\"blocked\":%.3f,\"count\":%" PRIu64 ",\"max\":%.3f", t->ns / 1e3, t->count,
+		   t->max_ns / 1e3);
 	if (t->open)
 		out_printf(p->out, ",\"open\":%" PRIu64, t->open);
 	put_object(p, "target", pair, &pair->target, TARGET_USER, TARGET_KERNEL);
