@@ -169,6 +169,26 @@ has_given_up() { # TIMES PID
     equal "$(awk '$3 > $1 || $1 > $2 * $3 + $2' sums)" ''
 }
 
+@test "with -i, each wait is in one interval" {
+    record sleeps=13 -j -i 0.2
+    equal "$(jq -s 'map(select(.target.user[0] == "sleep_here").count) | add' lines)" "$(times_of sleeper)"
+    # the intervals are as long as they should be, and follow each other
+    jq -s -e 'map([.begin, .end]) | unique | length >= 3 and .[0][0] == 0 and
+        ([.[:-1], .[1:]] | transpose | all(.[0][1] == .[1][0] and .[0][1] - .[0][0] >= 200000))' lines
+    equal "$(jq -s 'all(.max <= .blocked)' lines)" true
+    record sleeps=2 -i 10 -U --header -m 40000
+    equal "$(head -n 3 lines)" 'Tracing blocked time (us) by user off-CPU and waker stack... Hit Ctrl-C to end.
+
+0.000 s to '"$(sed -n '3s/.* to //p' lines)"
+    equal "$(grep -c ' s to ' lines)" 1
+    status_is 2 offwaketime -f -i 1 1
+    says '-f is for one picture, -i prints several: use -j'
+    begin adding offwaketime --header -p $idle 0.1
+    wait "$recorder"
+    recorder=
+    equal "$(head -n 1 lines)" 'Tracing blocked time (us) by user + kernel off-CPU and waker stack for 0.1 secs.'
+}
+
 @test "equal lines of several threads are one, also when they have ended" {
     local times=0
     for options in -f '-j --stack-storage-size 64'; do

@@ -37,7 +37,8 @@ static struct {
 	uint64_t stacks; /* most pairs of stacks */
 	const char *cgroup;
 	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
-	bool delimited, folded, json, no_demangle, no_open;
+	uint64_t interval; /* ns; 0: sums at the end only */
+	bool delimited, folded, json, no_demangle, no_open, header;
 	struct recorder_options recorder;
 } opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
 
@@ -50,8 +51,9 @@ struct named {
 struct offwaketime {
 	struct recorder recorder;
 	struct offwaketime_bpf *bpf;
-	uint64_t cgroup; /* its id; 0: all */
-	int end;         /* the iterator over threads at the end */
+	uint64_t cgroup;        /* its id; 0: all */
+	int end;                /* the iterator over threads at the end */
+	uint64_t started, from; /* ns: the start of recording, and of this interval */
 	struct naming naming;
 	struct pairs pairs;
 	struct intern stacks;               /* each a struct stacks with its frames: most are repeated */
@@ -142,10 +144,27 @@ static int attach(void *context)
 	return opt.no_open ? 0 : find_blocked(o);
 }
 
+/* The first line of bcc's tool, which has whole seconds. */
+static void print_header(struct offwaketime *o)
+{
+	const char *stacks = opt.user_stacks ? "user" : opt.kernel_stacks ? "kernel" : "user + kernel";
+	struct out *out = &o->recorder.out;
+
+	out_printf(out, "Tracing blocked time (us) by %s off-CPU and waker stack", stacks);
+	if (opt.recorder.duration_ns)
+		out_printf(out, " for %g secs.\n\n", opt.recorder.duration_ns / 1e9);
+	else
+		out_text(out, "... Hit Ctrl-C to end.\n\n");
+	out_flush(out);
+}
+
 static void start(void *context)
 {
 	struct offwaketime *o = context;
 
+	o->started = o->from = clock_ns();
+	if (opt.header)
+		print_header(o);
 	recorder_note_start(&o->recorder, o->recorder.pid ? "adding up blocked time of" : "adding up blocked time",
 			    NULL);
 }
@@ -257,15 +276,59 @@ static void report(struct offwaketime *o)
 		      missed);
 }
 
-/* Prints the sums, the shortest first, and reports. */
+/* Prints the sums, the shortest first. extent: see struct offwaketime_printer. */
+static void print_sums(struct offwaketime *o, const char *extent)
+{
+	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited, extent};
+	const struct pair_total **sorted;
+	size_t n;
+
+	sorted = pairs_sorted(&o->pairs, &n);
+	for (size_t i = 0; i < n && !o->recorder.out.error; i++)
+		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, sorted[i]);
+	free(sorted);
+}
+
+/* Prints what ended in this interval, and starts the next one. */
+static void print_interval(struct offwaketime *o, uint64_t to)
+{
+	struct out extent = {.fd = OUT_MEMORY};
+
+	if (opt.json) {
+		out_text(&extent, ",\"begin\":");
+		out_us(&extent, o->from - o->started);
+		out_text(&extent, ",\"end\":");
+		out_us(&extent, to - o->started);
+	} else {
+		out_printf(&o->recorder.out, "%.3f s to %.3f s\n\n", (o->from - o->started) / 1e9,
+			   (to - o->started) / 1e9);
+	}
+	out_char(&extent, 0);
+	print_sums(o, out_contents(&extent).p);
+	out_close(&extent);
+	pairs_reset(&o->pairs);
+	o->from = to;
+}
+
+/* An interval ends after its events are read, so it may be a little longer than opt.interval. */
+static void end_interval(void *context)
+{
+	struct offwaketime *o = context;
+	uint64_t now = opt.interval ? clock_ns() : 0;
+
+	if (opt.interval && now - o->from >= opt.interval)
+		print_interval(o, now);
+}
+
+/* Prints the sums, and reports. */
 static void finish(void *context)
 {
 	struct offwaketime *o = context;
-	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited};
 
-	pairs_sort(&o->pairs);
-	for (uint32_t i = 0; i < o->pairs.keys.n && !o->recorder.out.error; i++)
-		(opt.json ? print_json : opt.folded ? print_folded : print_text)(&p, &o->pairs.totals[i]);
+	if (opt.interval)
+		print_interval(o, clock_ns());
+	else
+		print_sums(o, "");
 	report(o);
 }
 
@@ -279,6 +342,7 @@ static const struct recorder_tool tool = {
 	.attach = attach,
 	.started = start,
 	.event = add_event,
+	.between = end_interval,
 	.detach = detach,
 	.finish = finish,
 };
@@ -304,6 +368,8 @@ static const struct cli_option options[] = {
 	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process", .flag = &opt.delimited},
 	{0, "no-demangle", NULL, "print names of C++ and Rust as the linker has them", .flag = &opt.no_demangle},
 	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
+	{'i', "interval", "SEC", "print the sums of every SEC seconds", .seconds = &opt.interval},
+	{0, "header", NULL, "print the first line of bcc's tool", .flag = &opt.header},
 	{'m', "min-block-time", "US", "only times of US microseconds or more; default 1", .us = &opt.min_ns},
 	{'M', "max-block-time", "US", "only times of US microseconds or less", .us = &opt.max_ns},
 	{0, "state", "BITS", "only threads in these states: 1 interruptible, 2 uninterruptible, 3 both; 0: preempted",
@@ -335,6 +401,10 @@ static void parse_options(int argc, char **argv)
 		cli_usage("-U and -K leave no stacks");
 	if (opt.json && opt.folded)
 		cli_usage("-j and -f are two forms of output");
+	if (opt.folded && opt.interval)
+		cli_usage("-f is for one picture, -i prints several: use -j");
+	if (opt.header && (opt.json || opt.folded))
+		cli_usage("--header is for text");
 	if (opt.max_ns < opt.min_ns)
 		cli_usage("-M is less than -m");
 }

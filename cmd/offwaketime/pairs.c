@@ -42,6 +42,9 @@ static void merge(struct pairs *p)
 		struct pair *pair = (void *)key.p;
 		uint32_t index;
 
+		/* of an earlier interval */
+		if (!before.totals[i].count)
+			continue;
 		forget_ended(&pair->target);
 		forget_ended(&pair->waker);
 		index = intern_get(&p->keys, key);
@@ -72,15 +75,27 @@ uint32_t pairs_add(struct pairs *p, const struct pair *pair)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct pair_total *x = a, *y = b;
+	const struct pair_total *const *x = a, *const *y = b;
 
-	return (x->ns > y->ns) - (x->ns < y->ns);
+	return ((*x)->ns > (*y)->ns) - ((*x)->ns < (*y)->ns);
 }
 
-void pairs_sort(struct pairs *p)
+const struct pair_total **pairs_sorted(const struct pairs *p, size_t *n)
 {
-	if (p->keys.n)
-		qsort(p->totals, p->keys.n, sizeof(*p->totals), by_time);
+	const struct pair_total **sorted = mem_array(p->keys.n + 1, sizeof(const struct pair_total *));
+
+	*n = 0;
+	for (uint32_t i = 0; i < p->keys.n; i++)
+		if (p->totals[i].count)
+			sorted[(*n)++] = &p->totals[i];
+	qsort(sorted, *n, sizeof(const struct pair_total *), by_time);
+	return sorted;
+}
+
+void pairs_reset(struct pairs *p)
+{
+	for (uint32_t i = 0; i < p->keys.n; i++)
+		p->totals[i] = (struct pair_total){.pair = p->totals[i].pair};
 }
 
 void pairs_free(struct pairs *p)

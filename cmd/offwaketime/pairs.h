@@ -57,8 +57,14 @@ static inline size_t pair_size(const struct pair *pair)
  */
 uint32_t pairs_add(struct pairs *p, const struct pair *pair);
 
-/* Sorts the totals, the shortest time first. No pair may be added later. */
-void pairs_sort(struct pairs *p);
+/*
+ * The totals that are not 0, the shortest time first; *n: their number. The caller frees the array; it is valid until
+ * the next pair is added.
+ */
+const struct pair_total **pairs_sorted(const struct pairs *p, size_t *n);
+
+/* Sets all totals to 0. The numbers of pairs stay valid. */
+void pairs_reset(struct pairs *p);
 
 void pairs_free(struct pairs *p);
 

@@ -147,6 +147,7 @@ void print_json(const struct offwaketime_printer *p, const struct pair_total *t)
 		   t->max_ns / 1e3);
 	if (t->open)
 		out_printf(p->out, ",\"open\":%" PRIu64, t->open);
+	out_text(p->out, p->extent);
 	put_object(p, "target", pair, &pair->target, TARGET_USER, TARGET_KERNEL);
 	if (*pair->waker.comm)
 		put_object(p, "waker", pair, &pair->waker, WAKER_USER, WAKER_KERNEL);

@@ -12,7 +12,8 @@
 struct offwaketime_printer {
 	struct out *out;
 	const struct naming *naming;
-	bool delimited; /* a mark between the stacks of kernel and process */
+	bool delimited;     /* a mark between the stacks of kernel and process */
+	const char *extent; /* in JSON lines, members after the first ones: the interval, or "" */
 };
 
 /* Several lines, for people. */
