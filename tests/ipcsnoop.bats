@@ -598,6 +598,19 @@ ipcsnoop: true ended with status N'
     equal "$(tail -n 1 log)" 'ipcsnoop: pipe-target was killed by signal 34'
     snoop 143 -- sh -c 'exit 143'
     equal "$(tail -n 1 log)" 'ipcsnoop: sh ended with status 143'
+    for status in 63 64 69 78 79 125 126 127 128; do
+        snoop "$status" -- pipe-target "exit=$status"
+        sed -n '$s/.*status //p' log
+    done >statuses
+    equal "$(cat statuses)" '63
+64 (wrong usage)
+69 (service unavailable)
+78 (wrong configuration)
+79
+125
+126 (cannot be run)
+127 (command not found)
+128'
     snoop 3 -q -- sh -c 'exit 3'
     equal "$(cat log)" ''
 }

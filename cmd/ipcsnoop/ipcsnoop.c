@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <sysexits.h>
 
 #include "channels.h"
 #include "cli.h"
 #include "clock.h"
+#include "count.h"
 #include "counts.h"
 #include "followers.h"
 #include "io.h"
@@ -158,6 +160,32 @@ static bool print_event(void *context, const void *event, size_t size)
 	return true;
 }
 
+/* What an exit status means by sysexits.h, or for a shell; empty: nothing that all programs agree on. */
+static const char *meaning_of(int status)
+{
+	static const char *const meanings[] = {
+		[EX_USAGE] = " (wrong usage)",
+		[EX_DATAERR] = " (wrong input data)",
+		[EX_NOINPUT] = " (cannot open the input)",
+		[EX_NOUSER] = " (unknown user)",
+		[EX_NOHOST] = " (unknown host)",
+		[EX_UNAVAILABLE] = " (service unavailable)",
+		[EX_SOFTWARE] = " (internal error)",
+		[EX_OSERR] = " (error of the system)",
+		[EX_OSFILE] = " (a system file is missing)",
+		[EX_CANTCREAT] = " (cannot create the output)",
+		[EX_IOERR] = " (input or output error)",
+		[EX_TEMPFAIL] = " (temporary failure)",
+		[EX_PROTOCOL] = " (protocol error)",
+		[EX_NOPERM] = " (permission denied)",
+		[EX_CONFIG] = " (wrong configuration)",
+		[126] = " (cannot be run)",
+		[127] = " (command not found)",
+	};
+
+	return (size_t)status < COUNT(meanings) && meanings[status] ? meanings[status] : "";
+}
+
 static void note_status(void *context)
 {
 	const struct ipcsnoop *s = context;
@@ -166,7 +194,8 @@ static void note_status(void *context)
 	const char *name = io_name(opt.recorder.command[0]);
 
 	if (!number)
-		cli_notice(quiet, "%s ended with status %d", name, WEXITSTATUS(status));
+		cli_notice(quiet, "%s ended with status %d%s", name, WEXITSTATUS(status),
+			   meaning_of(WEXITSTATUS(status)));
 	else if (sigabbrev_np(number))
 		cli_notice(quiet, "%s was killed by SIG%s", name, sigabbrev_np(number));
 	else
