@@ -17,6 +17,7 @@
 
 #include "biosnoop.h"
 #include "cgroup.bpf.h"
+#include "copies.bpf.h"
 #include "kernel.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
@@ -25,12 +26,15 @@ const volatile bool only_one_disk;
 const volatile int disk_major, disk_minor;
 const volatile __u32 only_pid; /* 0: all */
 const volatile bool with_pattern;
-const volatile __u64 min_ns; /* latency; 0: all */
+const volatile bool has_copies; /* copies of programs are loaded */
+const volatile __u64 min_ns;    /* latency; 0: all */
 
 __u64 since;          /* when everything was attached; 0: not yet */
 __u64 num_no_storage; /* requests for which there was no room in the map */
 __u64 num_unknown;    /* dropped, because it is unknown whether they match the filter */
 __u64 num_unseen;     /* requests that have ended, but whose completion was not seen */
+__u64 num_no_start;   /* requests whose start was not seen, though it was after `since` */
+__u64 num_no_issue;   /* the same of the moment when they were passed to the driver */
 __u64 num_in_flight;  /* at the end */
 bool is_over;         /* requests that start later are ignored */
 
@@ -39,7 +43,9 @@ struct tracked {
 	__u64 request_ns; /* its start_time_ns, which shows if the struct was reused; 0: not set yet */
 	__u64 start_ns, issued_ns;
 	__u64 done_bytes;
+	__u32 left_bytes; /* before the last part was completed; 0: none was */
 	__s32 error;
+	bool is_done; /* kept for the copies of on_complete that are still to come */
 	__u32 pid;
 	char comm[COMM_SIZE];
 	__u64 in_cgroup; /* its issuer was, with only_cgroup */
@@ -107,7 +113,7 @@ static bool may_be_printed(const struct tracked *t)
 /* Forgets a request that has ended, but whose completion was not seen. */
 static __always_inline void drop_unseen(__u64 key, const struct tracked *t)
 {
-	bool is_loss = may_be_printed(t);
+	bool is_loss = !t->is_done && may_be_printed(t);
 
 	if (bpf_map_delete_elem(&requests, &key) == 0 && is_loss)
 		__sync_fetch_and_add(&num_unseen, 1);
@@ -118,7 +124,7 @@ static struct tracked *tracked(struct request *rq)
 	__u64 key = (__u64)rq;
 	struct tracked *t = bpf_map_lookup_elem(&requests, &key);
 
-	if (!t)
+	if (!t || t->is_done)
 		return NULL;
 	/* newer kernels set it just after block_io_start */
 	if (!t->request_ns)
@@ -155,16 +161,18 @@ static bool is_end_of_steps(struct request *rq)
 	return (rq->cmd_flags & OP_MASK) <= OP_WRITE && rq->__data_len == 0;
 }
 
-/* Since 6.5, for disks that keep statistics. */
-SEC("tp_btf/block_io_start")
-int BPF_PROG(on_start, struct request *rq)
+static __always_inline int run_on_start(__u64 *ctx, __u32 copy)
 {
+	struct request *rq = (void *)ctx[0];
 	__u64 key = (__u64)rq;
 	struct tracked t = {}, *before;
 
 	if (!is_wanted(rq))
 		return 0;
 	before = bpf_map_lookup_elem(&requests, &key);
+	/* it was added just now, by another copy */
+	if (copy && before && !before->is_done && !before->request_ns)
+		return 0;
 	if (before)
 		drop_unseen(key, before);
 	t.start_ns = bpf_ktime_get_ns();
@@ -174,6 +182,9 @@ int BPF_PROG(on_start, struct request *rq)
 	note_flusher(rq->q, rq->cmd_flags, &t);
 	return 0;
 }
+
+/* Since 6.5, for disks that keep statistics. */
+PROGRAM_WITH_COPIES("tp_btf/block_io_start", on_start)
 
 /* Before 6.5, instead. */
 SEC("tp_btf/block_getrq")
@@ -212,6 +223,7 @@ static __always_inline void track_late(struct request *rq)
 		}
 	} else {
 		set_process(&t);
+		__sync_fetch_and_add(&num_no_start, 1);
 	}
 	track(rq, &t);
 }
@@ -226,46 +238,53 @@ static struct tracked *track_if_new(struct request *rq)
 	return tracked(rq);
 }
 
-SEC("tp_btf/block_rq_insert")
-int BPF_PROG(on_insert, struct request *rq)
+static __always_inline int run_on_insert(__u64 *ctx, __u32 copy)
 {
+	struct request *rq = (void *)ctx[0];
+
 	if (is_wanted(rq))
 		track_if_new(rq);
 	return 0;
 }
 
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(on_issue, struct request *rq)
+PROGRAM_WITH_COPIES("tp_btf/block_rq_insert", on_insert)
+
+static __always_inline int run_on_issue(__u64 *ctx, __u32 copy)
 {
+	struct request *rq = (void *)ctx[0];
 	struct tracked *t;
 
 	if (!is_wanted(rq))
 		return 0;
 	t = track_if_new(rq);
-	if (t)
+	if (t && (!copy || !t->issued_ns))
 		t->issued_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("tp_btf/block_rq_requeue")
-int BPF_PROG(on_requeue, struct request *rq)
+PROGRAM_WITH_COPIES("tp_btf/block_rq_issue", on_issue)
+
+static __always_inline int run_on_requeue(__u64 *ctx, __u32 copy)
 {
-	struct tracked *t = tracked(rq);
+	struct tracked *t = tracked((void *)ctx[0]);
 
 	if (t)
 		t->issued_ns = 0;
 	return 0;
 }
 
+PROGRAM_WITH_COPIES("tp_btf/block_rq_requeue", on_requeue)
+
 /* The request was merged into another one. */
-SEC("tp_btf/block_rq_merge")
-int BPF_PROG(on_merge, struct request *rq)
+static __always_inline int run_on_merge(__u64 *ctx, __u32 copy)
 {
-	__u64 key = (__u64)rq;
+	__u64 key = ctx[0];
 
 	bpf_map_delete_elem(&requests, &key);
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/block_rq_merge", on_merge)
 
 /* For a request on the wanted disk. */
 static bool passes_filter(const struct biosnoop_event *e, const struct tracked *t)
@@ -326,14 +345,48 @@ static __always_inline void emit(struct request *rq, const struct tracked *t, in
 	ring_send(&e, sizeof(e));
 }
 
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
+/* A part of the request is done. Its length tells which part: it changes afterwards. */
+static __always_inline void add_part(struct request *rq, struct tracked *t, __u32 bytes)
 {
+	if (t->left_bytes == rq->__data_len)
+		return;
+	t->left_bytes = rq->__data_len;
+	t->done_bytes += bytes;
+}
+
+/* Forgets a request, unless other copies are to find that it is done. */
+static __always_inline void forget(struct request *rq, struct tracked *t, __u32 copy)
+{
+	struct tracked done = {};
 	__u64 key = (__u64)rq;
+
+	if (!has_copies || copy == LAST_COPY) {
+		bpf_map_delete_elem(&requests, &key);
+	} else if (t) {
+		t->is_done = true;
+	} else {
+		done.request_ns = rq->start_time_ns;
+		done.is_done = true;
+		bpf_map_update_elem(&requests, &key, &done, BPF_ANY);
+	}
+}
+
+static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
+{
+	struct request *rq = (void *)ctx[0];
+	__u32 bytes = ctx[2];
+	__u64 key = (__u64)rq;
+	int error = ctx[1];
 	struct tracked *t;
 
 	if (!is_wanted(rq))
 		return 0;
+	t = bpf_map_lookup_elem(&requests, &key);
+	if (t && t->is_done && t->request_ns == rq->start_time_ns) {
+		if (copy == LAST_COPY)
+			bpf_map_delete_elem(&requests, &key);
+		return 0;
+	}
 	t = tracked(rq);
 	/* it started after tracing was over */
 	if (!t && is_over)
@@ -342,14 +395,21 @@ int BPF_PROG(on_complete, struct request *rq, int error, unsigned int bytes)
 		t->error = error;
 	if (bytes < rq->__data_len) {
 		if (t)
-			t->done_bytes += bytes;
+			add_part(rq, t, bytes);
 		return 0;
 	}
-	if (!is_end_of_steps(rq))
-		emit(rq, t, error);
-	bpf_map_delete_elem(&requests, &key);
+	if (is_end_of_steps(rq)) {
+		bpf_map_delete_elem(&requests, &key);
+		return 0;
+	}
+	if (t && t->start_ns && !t->issued_ns)
+		__sync_fetch_and_add(&num_no_issue, 1);
+	emit(rq, t, error);
+	forget(rq, t, copy);
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/block_rq_complete", on_complete)
 
 /*
  * Called with every tracked request when tracing is over. Completions are still handled, so a request
@@ -369,7 +429,7 @@ int find_unseen(struct bpf_iter__bpf_map_elem *ctx)
 	rq = (struct request *)key;
 	bpf_core_read(&references, sizeof(references), &rq->ref);
 	t = bpf_map_lookup_elem(&requests, &key);
-	if (!t)
+	if (!t || t->is_done)
 		return 0;
 	if (!references || (t->request_ns && t->request_ns != BPF_CORE_READ(rq, start_time_ns)))
 		drop_unseen(key, t);

@@ -12,6 +12,7 @@
 
 #include "calls.bpf.h"
 #include "channels.bpf.h"
+#include "copies.bpf.h"
 #include "descendants.bpf.h"
 #include "ipcsnoop.h"
 #include "loop.bpf.h"
@@ -38,9 +39,13 @@ struct {
 	__type(value, struct count);
 } counts SEC(".maps");
 
+__u64 num_no_start;  /* calls whose start was not seen, or that a filter of the process denied */
+__u64 num_no_return; /* calls whose return was not seen */
+
 /* The call that a thread is in. */
 struct call {
-	__u64 start_ns; /* 0: it is in no call */
+	__u64 start_ns;                     /* 0: it is in no call */
+	__u8 left_of_start, left_of_return; /* see is_first_copy() */
 	__u32 call;
 	__u32 pid;
 	unsigned long nvcsw; /* how often it had slept before */
@@ -92,51 +97,67 @@ static __always_inline void find_channels(struct call *c, struct task_struct *ta
 		find_end(&c->to, (__u64)file_of(task, call_argument(regs, compat, o->to)), c->pid, true);
 }
 
-/* Returns the task's storage, set up for a call. If there is no memory, counts that and returns NULL. */
-static struct call *add_call(struct task_struct *task, __u32 call, __u32 pid)
+/* Returns the task's storage. If there is no memory, counts that and returns NULL. */
+static struct call *storage_of(struct task_struct *task, __u32 copy)
 {
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!c) {
+	if (!c && !copy)
 		__sync_fetch_and_add(&num_no_storage, 1);
-		return NULL;
-	}
+	return c;
+}
+
+static __always_inline void set_call(struct call *c, struct task_struct *task, __u32 call, __u32 pid)
+{
 	c->call = call;
 	c->pid = pid;
 	c->nvcsw = task->nvcsw;
 	c->waker.comm[0] = 0;
 	c->from.kind = c->to.kind = CHANNEL_NONE;
-	return c;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(on_call, struct pt_regs *regs, long number)
+/* Atomic, because a thread may be preempted in one copy, and another one on this CPU run the next. */
+static __always_inline void count_call(__u32 call)
 {
+	struct count *count = with_counts ? count_of(call) : NULL;
+
+	if (count)
+		__sync_fetch_and_add(&count->calls, 1);
+}
+
+static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
+{
+	struct pt_regs *regs = (void *)ctx[0];
 	const volatile struct operation *o;
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 pid = followed_id(), call;
-	struct count *count;
 	struct call *c;
 
 	if (!pid)
 		return 0;
-	call = place_of(task, number);
+	call = place_of(task, ctx[1]);
 	o = &operations[call];
-	if (with_counts) {
-		count = count_of(call);
-		if (count)
-			count->calls++;
-	} else if (!o->asked) {
+	if (!with_counts && !o->asked)
+		return 0;
+	c = storage_of(task, copy);
+	if (!c) {
+		if (!copy)
+			count_call(call);
 		return 0;
 	}
-	c = add_call(task, call, pid);
-	if (!c)
+	if (!is_first_copy(&c->left_of_start, copy))
 		return 0;
+	if (c->start_ns)
+		__sync_fetch_and_add(&num_no_return, 1);
+	count_call(call);
+	set_call(c, task, call, pid);
 	if (o->asked)
 		find_channels(c, task, regs, o);
 	c->start_ns = bpf_ktime_get_ns();
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/sys_enter", on_call)
 
 /* The bytes that vectors ask for, which the kernel has just read. */
 __attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool compat)
@@ -238,7 +259,7 @@ static __always_inline void emit_result(const struct call *c, struct task_struct
 }
 
 /* For a call that started before tracing: the state of the channel at that time is unknown. */
-static __always_inline void emit_late(struct task_struct *task, struct pt_regs *regs, long result)
+static __always_inline void emit_late(struct task_struct *task, struct pt_regs *regs, long result, __u32 copy)
 {
 	__u32 pid = followed_id(), call;
 	struct call *c;
@@ -248,40 +269,56 @@ static __always_inline void emit_late(struct task_struct *task, struct pt_regs *
 	call = place_of(task, call_number(regs));
 	if (!operations[call].asked)
 		return;
-	c = add_call(task, call, pid);
+	c = storage_of(task, copy);
 	if (!c)
 		return;
+	c->left_of_return = LAST_COPY - copy;
+	set_call(c, task, call, pid);
 	find_channels(c, task, regs, &operations[call]);
 	c->from.queued = c->to.queued = NOT_KNOWN;
 	c->from.slots = c->to.slots = 0;
 	emit_result(c, task, result);
 }
 
-/* Not called for system calls that do not return. */
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_return, struct pt_regs *regs, long result)
+static __always_inline void count_return(const struct call *c, long result)
 {
+	struct count *count = with_counts ? count_of(c->call) : NULL;
+
+	if (!count)
+		return;
+	__sync_fetch_and_add(&count->ns, bpf_ktime_get_ns() - c->start_ns);
+	if ((unsigned long)result >= (unsigned long)-MAX_ERRNO)
+		__sync_fetch_and_add(&count->errors, 1);
+}
+
+/* Not called for system calls that do not return. */
+static __always_inline int run_on_return(__u64 *ctx, __u32 copy)
+{
+	struct pt_regs *regs = (void *)ctx[0];
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, 0);
-	struct count *count;
+	long result = ctx[1];
 
-	if (!c || !c->start_ns) {
-		if (with_late_calls && !c)
-			emit_late(task, regs, result);
+	if (!c) {
+		if (with_late_calls)
+			emit_late(task, regs, result, copy);
 		return 0;
 	}
-	if (with_counts) {
-		count = count_of(c->call);
-		if (count) {
-			count->ns += bpf_ktime_get_ns() - c->start_ns;
-			count->errors += (unsigned long)result >= (unsigned long)-MAX_ERRNO;
-		}
+	if (!is_first_copy(&c->left_of_return, copy))
+		return 0;
+	if (!c->start_ns) {
+		if (with_counts || operations[place_of(task, call_number(regs))].asked)
+			__sync_fetch_and_add(&num_no_start, 1);
+		return 0;
 	}
+	count_return(c, result);
 	if (c->from.kind || c->to.kind)
 		emit_result(c, task, result);
 	c->start_ns = 0;
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/sys_exit", on_return)
 
 /* Whether `asked` of a call is in bytes. */
 static bool has_bytes(__u32 call)
@@ -330,10 +367,10 @@ int find_named(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Follows a process that gets the name later, by running a program of that name. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task)
+/* Follows a process that gets the name later, by running a program of that name. A second time does no harm. */
+static __always_inline int run_on_exec(__u64 *ctx, __u32 copy)
 {
+	struct task_struct *task = (void *)ctx[0];
 	__u32 id;
 
 	if (!has_name(task))
@@ -343,6 +380,8 @@ int BPF_PROG(on_exec, struct task_struct *task)
 		follow(task, id);
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/sched_process_exec", on_exec)
 
 /* Called with every thread when tracing ends. */
 SEC("iter/task")

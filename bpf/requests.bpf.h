@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "channels.bpf.h"
+#include "copies.bpf.h"
 #include "descendants.bpf.h"
 #include "ipcsnoop.h"
 #include "kernel.h"
@@ -33,6 +34,7 @@ struct ring_request {
 	__u64 asked;
 	__u32 pid;
 	__u8 opcode;
+	__u8 left; /* see is_first_copy() */
 	bool waited;
 	char comm[COMM_SIZE]; /* of the thread that submitted it */
 	struct end end;
@@ -55,15 +57,28 @@ static __u64 asked_of(struct io_kiocb *request, __u32 asked)
 	return NOT_KNOWN;
 }
 
-/* From Linux 6.4 on; before, user space attaches it to io_uring_submit_sqe. */
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(on_submit, struct io_kiocb *request)
+/* Whether a copy before has added the request; if not, forgets an older one, whose completion was not seen. */
+static bool is_added(__u64 key, __u32 copy)
 {
+	struct ring_request *r = bpf_map_lookup_elem(&requests, &key);
+
+	if (!r)
+		return false;
+	if (!is_first_copy(&r->left, copy))
+		return true;
+	if (bpf_map_delete_elem(&requests, &key) == 0)
+		__sync_fetch_and_add(&num_unseen, 1);
+	return false;
+}
+
+static __always_inline int run_on_submit(__u64 *ctx, __u32 copy)
+{
+	struct io_kiocb *request = (void *)ctx[0];
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 pid = followed_id(), flags, opcode;
 	const volatile struct request_operation *o;
 	__u64 key = (__u64)request;
-	struct ring_request r = {};
+	struct ring_request r = {.left = LAST_COPY - copy};
 
 	if (!pid)
 		return 0;
@@ -82,24 +97,28 @@ int BPF_PROG(on_submit, struct io_kiocb *request)
 			return 0;
 	}
 	if (flags & REQ_F_CQE_SKIP) {
-		__sync_fetch_and_add(&num_silent, 1);
+		if (!copy)
+			__sync_fetch_and_add(&num_silent, 1);
 		return 0;
 	}
+	if (is_added(key, copy))
+		return 0;
 	r.pid = pid;
 	r.opcode = opcode;
 	r.asked = asked_of(request, o->asked);
 	bpf_get_current_comm(r.comm, sizeof(r.comm));
-	if (bpf_map_delete_elem(&requests, &key) == 0)
-		__sync_fetch_and_add(&num_unseen, 1);
 	r.start_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0)
+	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0 && !copy)
 		__sync_fetch_and_add(&num_no_storage, 1);
 	return 0;
 }
 
-static int on_waits(struct io_kiocb *request)
+/* From Linux 6.4 on; before, user space attaches it to io_uring_submit_sqe. */
+PROGRAM_WITH_COPIES("tp_btf/io_uring_submit_req", on_submit)
+
+/* A second time does no harm. */
+static int note_wait(__u64 key)
 {
-	__u64 key = (__u64)request;
 	struct ring_request *r = bpf_map_lookup_elem(&requests, &key);
 
 	if (r)
@@ -107,17 +126,19 @@ static int on_waits(struct io_kiocb *request)
 	return 0;
 }
 
-SEC("tp_btf/io_uring_poll_arm")
-int BPF_PROG(on_poll_arm, struct io_kiocb *request)
+static __always_inline int run_on_poll_arm(__u64 *ctx, __u32 copy)
 {
-	return on_waits(request);
+	return note_wait(ctx[0]);
 }
 
-SEC("tp_btf/io_uring_queue_async_work")
-int BPF_PROG(on_queue_async_work, struct io_kiocb *request)
+PROGRAM_WITH_COPIES("tp_btf/io_uring_poll_arm", on_poll_arm)
+
+static __always_inline int run_on_queue_async_work(__u64 *ctx, __u32 copy)
 {
-	return on_waits(request);
+	return note_wait(ctx[0]);
 }
+
+PROGRAM_WITH_COPIES("tp_btf/io_uring_queue_async_work", on_queue_async_work)
 
 static bool writes(const struct ring_request *r)
 {
@@ -148,6 +169,7 @@ static __always_inline void emit_request(struct ring_request *r, struct io_kiocb
 	emit_end(&r->end, e, writes(r));
 }
 
+/* The first copy that runs forgets the request. */
 static int on_completed(struct io_kiocb *request, int result)
 {
 	__u64 key = (__u64)request;
@@ -161,12 +183,15 @@ static int on_completed(struct io_kiocb *request, int result)
 	return 0;
 }
 
-/* With three arguments. */
-SEC("tp_btf/io_uring_complete")
-int BPF_PROG(on_complete, void *ring, struct io_kiocb *request, struct io_uring_cqe *completion)
+static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
 {
-	return on_completed(request, BPF_CORE_READ(completion, res));
+	struct io_uring_cqe *completion = (void *)ctx[2];
+
+	return on_completed((void *)ctx[1], BPF_CORE_READ(completion, res));
 }
+
+/* With three arguments. */
+PROGRAM_WITH_COPIES("tp_btf/io_uring_complete", on_complete)
 
 /* With seven, as in Linux 6.1. */
 SEC("tp_btf/io_uring_complete")

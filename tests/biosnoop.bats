@@ -371,6 +371,19 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     recorder=
 }
 
+@test "nothing is lost of processes that preempt each other" {
+    local writers=()
+    trace
+    for i in 0 1 2 3; do
+        taskset -c 0 dd if=/dev/zero "of=$loop" bs=4k count=250 seek=$((250 * i)) oflag=direct status=none 3>&- &
+        writers+=($!)
+    done
+    wait "${writers[@]}"
+    end
+    equal "$(jq -s 'map(.args | select(.comm == "dd" and .bytes == 4096 and .queued >= 0 and .latency > 0) | .sector) | unique | length' lines)" 1000
+    equal "$(wc -l <lines)" 1000
+}
+
 @test "sequential or random, as the disk did them, whoever asked" {
     trace -P
     read_blocks 3

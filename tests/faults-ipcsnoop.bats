@@ -34,3 +34,29 @@ same_calls() {
     # the last of them was waited for
     equal "$(sed -n 's/^@syscalls\[exit_group\]: *//p' lines)" 5
 }
+
+@test "what the kernel skips is done by copies of a program, once" {
+    export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1
+    for FAULT_PROGRAM in nothing on_call on_return on_call_1 on_return_3; do
+        export FAULT_PROGRAM FAULT_MARK=skipped.$FAULT_PROGRAM
+        status=0
+        LD_PRELOAD=$FAULTS timeout 60 ipcsnoop -j -o lines -- pipe-target call=103 plain=97 >out 2>log || status=$?
+        equal "$FAULT_PROGRAM $status $(grep -c missed log)" "$FAULT_PROGRAM 0 0"
+        [ $FAULT_PROGRAM = nothing ] || [ -e "skipped.$FAULT_PROGRAM" ]
+        equal "$(jq -r '.args | select(.pipe) | [.call, .asked, .moved, .queued] | join(" ")' lines)" "$(
+            for i in $(seq 97); do echo "write $i $i $((i * (i - 1) / 2))"; done
+            for i in $(seq 97); do echo "read $i $i $((97 * 98 / 2 - i * (i - 1) / 2))"; done)"
+        equal "$(jq -r 'select(.syscall == "getppid").calls' lines)" 103
+    done
+}
+
+@test "calls whose return the kernel has skipped are counted" {
+    export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_PROGRAM=on_return FAULT_MARK=skipped
+    status=0
+    LD_PRELOAD=$FAULTS timeout 60 ipcsnoop -q -s -o lines -- pipe-target call=103 2>log || status=$?
+    [ -e skipped ]
+    # but for the last one, which does not return
+    calls=$(awk '/^@syscalls/ { n += $2 } END { print n - 1 }' lines)
+    [ "$calls" -gt 103 ]
+    equal "$status $(cat log)" "1 ipcsnoop: missed $calls steps of system calls: lines may be missing, and counts too low"
+}

@@ -9,8 +9,9 @@
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
  *	             call by a thread other than the first by 1 ms, and the return of fork to the parent;
  *	             "skip", of bpf, keeps the kernel from running the BPF program FAULT_PROGRAM, and reports that
- *	             it skipped it once
+ *	             it skipped it FAULT_NTH times
  *	FAULT_MARK   a file that is created when it has happened
+ *	FAULT_KERNEL the release of the kernel, as uname(2) returns it
  *
  * Only in that process: not in its children.
  */
@@ -30,6 +31,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -275,6 +277,16 @@ ssize_t readlinkat(int directory, const char *path, char *to, size_t n)
 	return fails("readlinkat", NULL) ? -1 : kernel(SYS_readlinkat, directory, path, to, n);
 }
 
+int uname(struct utsname *name)
+{
+	const char *release = getenv("FAULT_KERNEL");
+	int result = kernel(SYS_uname, name);
+
+	if (release && getpid() == self)
+		snprintf(name->release, sizeof(name->release), "%s", release);
+	return result;
+}
+
 static bool is_program(int fd)
 {
 	struct bpf_prog_info info = {};
@@ -296,7 +308,7 @@ static long skip(int command, union bpf_attr *attr, unsigned size)
 	}
 	result = kernel(SYS_bpf, command, attr, size);
 	if (result == 0 && command == BPF_OBJ_GET_INFO_BY_FD && is_program(attr->info.bpf_fd))
-		((struct bpf_prog_info *)attr->info.info)->recursion_misses = 1;
+		((struct bpf_prog_info *)attr->info.info)->recursion_misses = nth;
 	return result;
 }
 

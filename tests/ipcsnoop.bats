@@ -730,6 +730,14 @@ ipcsnoop: true ended with status N'
     done
 }
 
+@test "nothing is lost of processes that preempt each other" {
+    for _ in 1 2 3; do
+        snoop 0 -- taskset -c 0 xargs -P 4 -n 2 pipe-target < <(for _ in 1 2 3 4; do echo call=5000 plain=97; done)
+        equal "$(calls getppid) $(grep -c ' pipe-target ' lines)" '20000 776'
+        equal "$(grep -v ': started taskset\|: taskset ended' log)" ''
+    done
+}
+
 @test "inside a PID namespace, and one from outside" {
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     status_is 0 unshare -pf --mount-proc ipcsnoop -j -q -o lines -- pipe-target plain=2 everywhere=7

@@ -67,6 +67,7 @@ static int open_program(void *context, struct recorder_program *program)
 	else
 		bpf_program__set_autoload(bpf->progs.on_getrq, false);
 	bpf_program__set_autoattach(bpf->progs.find_unseen, false);
+	bpf->rodata->has_copies = recorder_load_copies(bpf->obj);
 	*program = RECORDER_PROGRAM(bpf);
 	return 0;
 }
@@ -150,13 +151,26 @@ static void print_summary(struct biosnoop *b)
 		      b->summary.beyond);
 }
 
+/* Without copies of the programs, each miss is of an event. */
+static uint64_t missed_steps(const struct biosnoop *b)
+{
+	const struct recorder *r = &b->recorder;
+
+	if (!b->bpf->rodata->has_copies)
+		return recorder_missed(r);
+	return recorder_missed_by(r, b->bpf->progs.on_start, b->bpf->bss->num_no_start) +
+	       recorder_missed_by(r, b->bpf->progs.on_issue, b->bpf->bss->num_no_issue) +
+	       recorder_missed_by(r, b->bpf->progs.on_requeue, UINT64_MAX) +
+	       recorder_missed_by(r, b->bpf->progs.on_merge, UINT64_MAX);
+}
+
 /* Prints the summary, and reports what the output does not show. */
 static void finish(void *context)
 {
 	struct biosnoop *b = context;
 	struct recorder *r = &b->recorder;
 	uint64_t unknown = b->bpf->bss->num_unknown, lost = b->bpf->bss->lost;
-	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = recorder_missed(r);
+	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = missed_steps(b);
 	uint64_t unseen = b->bpf->bss->num_unseen, in_flight = b->bpf->bss->num_in_flight;
 
 	if (opt.summary)

@@ -98,6 +98,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
 	bpf_program__set_autoattach(bpf->progs.find_named, false);
 	bpf_program__set_autoattach(bpf->progs.find_unfinished, false);
+	recorder_load_copies(bpf->obj);
 	*program = RECORDER_PROGRAM(bpf);
 	program->followed = bpf->maps.followed;
 	return 0;
@@ -292,6 +293,23 @@ static void print_end(struct ipcsnoop *s)
 	print_counts(s, "");
 }
 
+/*
+ * How many steps the lines and counts lack. A call may also start unseen because a filter of the process denies it, and a
+ * skipped exit does no harm.
+ */
+static uint64_t missed_steps(const struct ipcsnoop *s)
+{
+	const struct recorder *r = &s->recorder;
+	const struct bpf_program *others[] = {s->bpf->progs.on_fork, s->bpf->progs.on_exec, s->bpf->progs.on_waking,
+					      s->bpf->progs.on_submit, s->bpf->progs.on_complete_parts};
+	uint64_t missed = recorder_missed_by(r, s->bpf->progs.on_call, s->bpf->bss->num_no_start) +
+			  recorder_missed_by(r, s->bpf->progs.on_return, s->bpf->bss->num_no_return);
+
+	for (size_t i = 0; i < COUNT(others); i++)
+		missed += recorder_missed_by(r, others[i], UINT64_MAX);
+	return missed;
+}
+
 /* Prints the counts, and reports what the lines do not show. */
 static void finish(void *context)
 {
@@ -299,8 +317,7 @@ static void finish(void *context)
 	struct recorder *r = &s->recorder;
 	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
 	uint64_t silent = s->bpf->bss->num_silent, unseen = s->bpf->bss->num_unseen;
-	/* without exits: the followed processes are swept */
-	uint64_t missed = recorder_missed(r) - recorder_missed_by(s->bpf->progs.on_exit);
+	uint64_t missed = missed_steps(s);
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
 	print_end(s);

@@ -159,7 +159,7 @@ static void finish(void *context)
 	struct usdt_record *u = context;
 	struct recorder *r = &u->recorder;
 	uint64_t lost = u->attach.bpf->bss->lost;
-	uint64_t missed = recorder_missed_by(u->attach.bpf->progs.on_fork);
+	uint64_t missed = recorder_missed_by(r, u->attach.bpf->progs.on_fork, UINT64_MAX);
 	uint32_t not_followed = u->attach.bpf->bss->num_not_followed;
 	bool quiet = opt.recorder.quiet;
 

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -37,6 +38,7 @@ enum {
 	/* between two sweeps of the followed processes, and when recording ends with the last of them */
 	SWEEP_MS = 1000,
 	LAST_SWEEP_MS = 20,
+	PREEMPTED_SINCE = 7, /* the version of Linux from which on programs at tracepoints may be preempted */
 };
 
 /* A terminal sends SIGINT to the command as well. When the command exits, recording ends. */
@@ -522,7 +524,7 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines)
 		s->wall = &r->ticks;
 }
 
-uint64_t recorder_missed_by(const struct bpf_program *program)
+static uint64_t misses(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
@@ -531,13 +533,49 @@ uint64_t recorder_missed_by(const struct bpf_program *program)
 	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
 }
 
+/* Copy n of a program is called PROGRAM_n. Returns NULL if there is none. */
+static struct bpf_program *copy_of(const struct bpf_object *object, const struct bpf_program *program, int n)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%d", bpf_program__name(program), n);
+	return bpf_object__find_program_by_name(object, name);
+}
+
+uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most)
+{
+	const struct bpf_program *copy = program;
+
+	if (bpf_program__fd(program) < 0)
+		return 0;
+	for (int n = 1; copy && bpf_program__fd(copy) >= 0; n++) {
+		uint64_t missed = misses(copy);
+
+		most = missed < most ? missed : most;
+		copy = copy_of(*r->program.skeleton->obj, program, n);
+	}
+	return most;
+}
+
+bool recorder_load_copies(struct bpf_object *object)
+{
+	struct bpf_program *program, *copy;
+	struct utsname name;
+
+	if (uname(&name) != 0 || atoi(name.release) < PREEMPTED_SINCE)
+		return false;
+	bpf_object__for_each_program(program, object) for (int n = 1; (copy = copy_of(object, program, n)); n++)
+		bpf_program__set_autoload(copy, bpf_program__autoload(program));
+	return true;
+}
+
 uint64_t recorder_missed(const struct recorder *r)
 {
 	const struct bpf_object *object = *r->program.skeleton->obj;
 	struct bpf_program *program;
 	uint64_t missed = 0;
 
-	bpf_object__for_each_program(program, object) missed += recorder_missed_by(program);
+	bpf_object__for_each_program(program, object) missed += misses(program);
 	return missed;
 }
 

@@ -24,6 +24,7 @@
 #include "ticks.h"
 
 struct bpf_map;
+struct bpf_object;
 struct bpf_object_skeleton;
 struct bpf_program;
 struct ring_buffer;
@@ -158,8 +159,17 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 /* How often the kernel skipped a program, as when an interrupt came while one was running. */
 uint64_t recorder_missed(const struct recorder *r);
 
-/* The same of one program; 0 if it is not loaded. */
-uint64_t recorder_missed_by(const struct bpf_program *program);
+/*
+ * For how many events at most the kernel skipped this program and all of its copies (bpf/copies.bpf.h); 0 if it is not
+ * loaded. most: how many events look as if it was skipped, or UINT64_MAX.
+ */
+uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most);
+
+/*
+ * For open(), once it has chosen the programs: has their copies loaded, too, if this kernel skips a program while a
+ * thread is preempted in it. Returns whether it does.
+ */
+bool recorder_load_copies(struct bpf_object *object);
 
 /* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
 int recorder_tracepoint(const char *name);
