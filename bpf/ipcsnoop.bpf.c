@@ -23,6 +23,8 @@ enum {
 	FMODE_WRITE = 2,
 	MAX_ERRNO = 4095,
 	MAX_VECTORS = 1024,
+	/* bits: send, recv, sendto, recvfrom, sendmsg, recvmsg, recvmmsg, sendmmsg of linux/net.h */
+	SOCKETCALLS = 1 << 9 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 16 | 1 << 17 | 1 << 19 | 1 << 20,
 };
 
 const volatile bool with_counts;
@@ -41,6 +43,8 @@ struct {
 
 __u64 num_no_start;  /* calls whose start was not seen, or that a filter of the process denied */
 __u64 num_no_return; /* calls whose return was not seen */
+
+__u64 num_socketcalls; /* reads and writes that have no events */
 
 /* The call that a thread is in. */
 struct call {
@@ -137,7 +141,7 @@ static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
 		return 0;
 	call = place_of(task, ctx[1]);
 	o = &operations[call];
-	if (!with_counts && !o->asked)
+	if (!with_counts && !o->asked && !o->socketcall)
 		return 0;
 	c = storage_of(task, copy);
 	if (!c) {
@@ -153,6 +157,8 @@ static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
 	set_call(c, task, call, pid);
 	if (o->asked)
 		find_channels(c, task, regs, o);
+	else if (o->socketcall && SOCKETCALLS >> (call_argument(regs, true, 1) & 31) & 1)
+		__sync_fetch_and_add(&num_socketcalls, 1);
 	c->start_ns = bpf_ktime_get_ns();
 	return 0;
 }

@@ -33,6 +33,7 @@ struct operation {
 	__u8 messages;    /* an array of struct mmsghdr: the result is their number */
 	__u8 is_id;       /* not a descriptor, but the id of a message queue of System V */
 	__u8 all_or_none; /* the result is 0 when all bytes are moved */
+	__u8 socketcall;  /* 32-bit programs make calls at sockets by it, whose arguments are not followed */
 };
 
 /* Opcodes of io_uring below this are known. An event's call is NUM_CALLS plus the opcode. */

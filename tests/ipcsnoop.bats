@@ -477,6 +477,19 @@ i386:read $(cat out) 3 3 20
 i386:readv $(cat out) 27 17 17"
 }
 
+@test "reads and writes of 32-bit programs by socketcall are noted" {
+    run pipe-target call32=1
+    [ "$status" = 0 ] || skip "no system calls of 32 bits: $output"
+    for options in '' -e; do
+        # shellcheck disable=SC2086 # none, or one
+        snoop 0 $options -- pipe-target socketcall32=20
+        equal "$(grep socketcall log)" 'ipcsnoop: 2 reads and writes by socketcall have no line: a 32-bit program made them'
+    done
+    snoop 0 -s -- pipe-target socketcall32=20
+    equal "$(grep socketcall log)" ''
+    equal "$(calls i386:socketcall)" 3
+}
+
 @test "numbers that have no name" {
     snoop 0 -s -q -- pipe-target strange=13
     equal "$(grep syscall_ lines | grep -v usecs)" '@syscalls[syscall_900]: 13

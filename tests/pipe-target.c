@@ -110,7 +110,7 @@ static long call_32(long number, long a, void *b, long c)
 	return result;
 }
 
-enum { GETPID_32 = 20, READ_32 = 3, WRITE_32 = 4, READV_32 = 145 };
+enum { GETPID_32 = 20, READ_32 = 3, WRITE_32 = 4, READV_32 = 145, SOCKETCALL_32 = 102 };
 
 static void call_in_32_bits(long n)
 {
@@ -135,6 +135,24 @@ static void pipe_in_32_bits(long n)
 	close_pipe(ends);
 }
 
+/* Sends n bytes, receives as many and gets the address of the socket, by calls that have their arguments in memory. */
+static void socketcall_in_32_bits(long n)
+{
+	enum { GETSOCKNAME = 6, SEND = 9, RECV = 10 };
+	char *low = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	uint32_t *arguments = (uint32_t *)(low + 32768), address = (uintptr_t)low;
+	int ends[2];
+
+	must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	memcpy(arguments, (uint32_t[]){ends[1], address, n, 0}, 16);
+	must(call_32(SOCKETCALL_32, SEND, arguments, 0));
+	arguments[0] = ends[0];
+	must(call_32(SOCKETCALL_32, RECV, arguments, 0));
+	arguments[2] = address + 4096;
+	must(call_32(SOCKETCALL_32, GETSOCKNAME, arguments, 0));
+	close_pipe(ends);
+}
+
 #else
 static void call_in_32_bits(long n)
 {
@@ -143,6 +161,11 @@ static void call_in_32_bits(long n)
 }
 
 static void pipe_in_32_bits(long n)
+{
+	call_in_32_bits(n);
+}
+
+static void socketcall_in_32_bits(long n)
 {
 	call_in_32_bits(n);
 }
@@ -653,6 +676,7 @@ static const struct {
 	{"everywhere", call_everywhere},
 	{"call32", call_in_32_bits},
 	{"pipe32", pipe_in_32_bits},
+	{"socketcall32", socketcall_in_32_bits},
 	{"strange", call_strange},
 	{"plain", plain},
 	{"vectors", vectors},

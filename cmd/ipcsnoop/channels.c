@@ -36,6 +36,7 @@ static const struct {
 	{"mq_timedsend_time64", {.to = 1, .asked = 3, .all_or_none = 1}},
 	{"msgrcv", {.from = 1, .asked = 3, .is_id = 1}},
 	{"msgsnd", {.to = 1, .asked = 3, .is_id = 1, .all_or_none = 1}},
+	{"socketcall", {.socketcall = 1}},
 };
 
 void channels_operations(struct operation operations[NUM_CALLS])

@@ -317,13 +317,17 @@ static void finish(void *context)
 	struct recorder *r = &s->recorder;
 	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
 	uint64_t silent = s->bpf->bss->num_silent, unseen = s->bpf->bss->num_unseen;
-	uint64_t missed = missed_steps(s);
+	uint64_t missed = missed_steps(s), socketcalls = s->bpf->bss->num_socketcalls;
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
 	print_end(s);
 	if (s->quantize.unfinished)
 		cli_notice(opt.recorder.quiet, "%" PRIu64 " reads and writes had not ended: they are in no histogram",
 			   s->quantize.unfinished);
+	if (socketcalls)
+		cli_notice(opt.recorder.quiet,
+			   "%" PRIu64 " reads and writes by socketcall have no line: a 32-bit program made them",
+			   socketcalls);
 	recorder_loss(r, s->quantize.beyond, "%" PRIu64 " reads and writes are of too many threads for their interval",
 		      s->quantize.beyond);
 	recorder_loss(r, lost, "lost %" PRIu64 " reads and writes: the buffer was full; use a larger --buffer", lost);
