@@ -179,6 +179,16 @@ static __always_inline void stop_waiting(struct offcpusnoop_event *e)
 	__builtin_memcpy(e->name, lost->comm, sizeof(lost->comm));
 }
 
+static __always_inline void end_thread(struct thread *t, struct task_struct *task, __u64 now)
+{
+	name_thread(t, task);
+	t->state = ENDED;
+	t->totals.kind = TOTALS;
+	t->totals.end_ns = now;
+	if (t->totals.begin_ns && !ring_send(&t->totals, sizeof(t->totals)))
+		__sync_fetch_and_add(&num_lost_totals, 1);
+}
+
 /*
  * A thread gives up its CPU. One that is preempted while it prepares to wait already has a state, but is runnable. One
  * that is preempted on return to user mode looks like one that yields, except for its system call.
@@ -198,6 +208,11 @@ static __always_inline void leave(void *ctx, struct thread *t, struct lost_cpu *
 		t->totals.ns[ON_CPU] += now - t->since;
 	else
 		t->totals.begin_ns = now;
+	/* the kernel has skipped on_exit, as it may while another thread is preempted in it, but not this program */
+	if (state & STATE_DEAD) {
+		end_thread(t, prev, now);
+		return;
+	}
 	e->number = place(prev, state);
 	e->kind = state ? BLOCKED : !preempt && e->number == yield_call ? YIELDED : PREEMPTED;
 	e->begin_ns = now;
@@ -251,6 +266,9 @@ static __always_inline void arrive(struct thread *t, struct task_struct *next, _
 		__sync_fetch_and_add(&num_skipped, 1);
 	else
 		t->totals.begin_ns = now;
+	/* when it ends, it may have no id any more */
+	if (!t->id)
+		name_thread(t, next);
 	t->since = now;
 	t->state = ON;
 }
@@ -311,16 +329,6 @@ int BPF_PROG(on_new, struct task_struct *task)
 	if (task->tgid == parent->tgid && thread_of(parent))
 		follow(task);
 	return 0;
-}
-
-static __always_inline void end_thread(struct thread *t, struct task_struct *task, __u64 now)
-{
-	name_thread(t, task);
-	t->state = ENDED;
-	t->totals.kind = TOTALS;
-	t->totals.end_ns = now;
-	if (t->totals.begin_ns && !ring_send(&t->totals, sizeof(t->totals)))
-		__sync_fetch_and_add(&num_lost_totals, 1);
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -479,6 +487,7 @@ int find_threads(struct bpf_iter__task *ctx)
 		return 0;
 	__sync_fetch_and_add(&num_found, 1);
 	now = bpf_ktime_get_ns();
+	name_thread(t, task);
 	t->totals.begin_ns = now;
 	if (task->on_cpu) {
 		t->since = now;

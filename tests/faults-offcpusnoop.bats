@@ -30,3 +30,19 @@ same_sleeps() {
         BEFORE=sleep_until_printed CMP=same_sleeps NEVER='fork waitpid poll' each_fault any "$fault" 'offcpusnoop -q -p $started'
     done
 }
+
+@test "threads whose exit the kernel has skipped are in the table" {
+    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
+    start offcpu-target threads=3
+    runs_here offcpusnoop -q -p "$started" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    export FAULT_IN=offcpusnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1 FAULT_PROGRAM=on_exit FAULT_MARK=skipped
+    LD_PRELOAD=$FAULTS begin tracing offcpusnoop -p "$started"
+    echo >&"$go"
+    wait "$started"
+    status=0
+    wait "$recorder" || status=$?
+    [ -e skipped ]
+    equal "$status" "$(grep -q 'has skipped' log && echo 1 || echo 0)"
+    equal "$(awk '/^COMM / { table = 1 } table && NF == 9 { print $1 }' log | tail -n +2 | sort | uniq -c | awk '{ print $1, $2 }')" '1 offcpu-target
+3 sleeper'
+}

@@ -200,7 +200,8 @@ static void finish(void *context)
 	struct recorder *r = &o->recorder;
 	uint64_t lost_totals = o->bpf->bss->num_lost_totals, lost = o->bpf->bss->lost - lost_totals;
 	uint64_t no_storage = o->bpf->bss->num_no_storage, skipped = o->bpf->bss->num_skipped;
-	uint64_t missed = recorder_missed(r);
+	/* a skipped exit does no harm */
+	uint64_t missed = recorder_missed(r) - recorder_missed_by(r, o->bpf->progs.on_exit, UINT64_MAX);
 	struct out table;
 
 	/* standard output and standard error may be the same file */
