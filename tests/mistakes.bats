@@ -20,9 +20,13 @@ setup() {
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
     trace-spans -q -j lines >spans
+    trace-spans -q -s lines >spans.text
+    trace-spans -q --open lines >open.text
     trace-chrome lines >chrome.json
     trace-perfetto lines >drawn.pftrace
     trace-join lines >joined
+    trace-join -s lines >short
+    printf '%s\n' 'TIME            TIME(s)     COMM            PID' '13:39:58.644960 0.000000    cc              2325' >recorded
     : >empty
     : >empty2
     mkdir dir
@@ -78,6 +82,7 @@ reads() { # TOOL
             [ "$what" != "$reads" ] && [[ $tool != trace-dump || ! $file =~ ^(trace|spdk.json)$ ]] || continue
             status_is 1 "$tool" "$file"
             says "$tool: $file: $what, not $reads"
+            equal "$(wc -l <<<"$stderr")" 1
             [ "$reads" != 'trace lines' ] || says "; try: ${try//TOOL/$tool}"
         done <<'K'
 trace|a binary trace|trace-dump trace | TOOL
@@ -85,6 +90,10 @@ spdk.json|the JSON of spdk_trace|trace-dump spdk.json | TOOL
 spdk.txt|the text of spdk_trace|spdk_trace -j -f TRACE | trace-dump
 lines|trace lines|
 joined|the text of trace-join|trace-join -j
+short|the text of trace-join|trace-join -j
+spans.text|the text of trace-spans|the trace lines that trace-spans read
+open.text|the text of trace-spans|the trace lines that trace-spans read
+recorded|the text of a tool that records|its option -j, which prints lines for other tools
 probes|probe lines|qpair-lifetimes probes | trace-join -l - TRACE-LINES
 lifetimes|lifetime lines|trace-join -l lifetimes TRACE-LINES
 owners|the owners of a trace|qpair-lifetimes -O owners PROBES
@@ -177,6 +186,9 @@ T
     # it comes in small pieces, too
     status_is 1 sh '{ head -c 3 trace; sleep 0.2; tail -c +4 trace; } | trace-join'
     equal "$output" ''
+    status_is 1 trace-merge lines lifetimes
+    equal "$stderr" 'trace-merge: lifetimes: lifetime lines, not trace lines; try: trace-join -l lifetimes TRACE-LINES'
+    equal "$output" "$(trace-merge lines)"
     # lines of the right kind may come after others
     { cat probes; cat lines; } >mixed
     status_is 1 trace-join mixed
@@ -350,6 +362,9 @@ T
     command -v usdt-record >/dev/null || lacks 'usdt-record was not built: clang, bpftool or libbpf is missing'
     runs_here biosnoop 0.01 || lacks "no BPF here: $(cat err)"
     try_all <<'T'
+1 % <stdin>: the text of a tool that records % biosnoop -q 0.01 | trace-spans
+1 % <stdin>: the text of a tool that records % offcpusnoop -q -p $$ 0.01 | trace-merge
+1 % <stdin>: the text of a tool that records % ipcsnoop -q -- sh -c 'echo | cat >&2' | trace-join
 1 % biosnoop: process 2147483647: does not exist % biosnoop -p 2147483647
 1 % offwaketime: process 2147483647: does not exist % offwaketime -p 2147483647 1
 1 % offwaketime: process 2147483647: does not exist % offwaketime -p $$,2147483647 1

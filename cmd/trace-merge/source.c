@@ -136,7 +136,8 @@ void source_next(struct source *s)
 {
 	int got = 1;
 
-	while (!parse_next(s)) {
+	/* nothing is read of a file of another kind */
+	while (got < 0 || !parse_next(s)) {
 		if (s->lines.eof || got < 0) {
 			s->failed |= lines_close(&s->lines, got < 0 ? errno : 0) != 0;
 			s->state = SOURCE_ENDED;

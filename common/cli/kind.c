@@ -37,6 +37,8 @@ static const char *const names[] = {
 	[KIND_CHROME] = "a trace for chrome://tracing",
 	[KIND_SPANS] = "span lines",
 	[KIND_PERFETTO] = "a trace for Perfetto",
+	[KIND_SPANS_TEXT] = "the text of trace-spans",
+	[KIND_LIVE_TEXT] = "the text of a tool that records",
 };
 
 /* Other names for what is wanted, if they read better. */
@@ -70,7 +72,8 @@ static const struct advice {
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
 	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
 	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
-	{BIT(KIND_SPANS), ANY, "the trace lines that trace-spans read"},
+	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
+	{BIT(KIND_LIVE_TEXT), ANY, "its option -j, which prints lines for other tools"},
 	{BIT(KIND_DIRECTORY), BIT(KIND_TRACE_FILE), "trace-dump -p PID, or a file in it"},
 	{BIT(KIND_OWNERS), ANY, "qpair-lifetimes -O FILE PROBES"},
 	{BIT(KIND_LIFETIMES), ANY, "trace-join -l FILE TRACE-LINES"},
@@ -200,11 +203,41 @@ static bool is_joined(struct slice s)
 	       end < s.n && s.p[end] == ' ';
 }
 
+/* Cuts the next word off the line. */
+static struct slice cut_word(struct slice *line)
+{
+	size_t start = skip(*line, 0, " "), end = start;
+
+	while (end < line->n && line->p[end] != ' ')
+		end++;
+	slice_cut(line, start);
+	return slice_cut(line, end - start);
+}
+
+/* The kind of text that has these headings. */
+static enum input_kind heading_kind(struct slice line)
+{
+	struct slice first = cut_word(&line), second;
+
+	/* the time of day, which --wall adds */
+	if (slice_is(first, "TIME"))
+		first = cut_word(&line);
+	second = cut_word(&line);
+	if (slice_is(first, "TIME(s)") && slice_is(second, "COMM"))
+		return KIND_LIVE_TEXT;
+	if (slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE")))
+		return KIND_SPANS_TEXT;
+	return KIND_UNKNOWN;
+}
+
 /* line: up to its newline; rest: everything from its start on, because JSON text can have many lines. */
 static enum input_kind line_kind(struct slice line, struct slice rest)
 {
 	size_t blanks = skip(line, 0, " \t");
+	enum input_kind heading = heading_kind(line);
 
+	if (heading != KIND_UNKNOWN)
+		return heading;
 	if (blanks < line.n && line.p[blanks] == '{')
 		return json_kind(rest);
 	if (is_joined(line))

@@ -34,6 +34,9 @@ enum input_kind {
 	KIND_CHROME,
 	KIND_SPANS,    /* what trace-spans -j prints */
 	KIND_PERFETTO, /* what trace-perfetto prints */
+	/* text, by its headings */
+	KIND_SPANS_TEXT, /* of trace-spans */
+	KIND_LIVE_TEXT,  /* of biosnoop, ipcsnoop or offcpusnoop */
 };
 
 /*
