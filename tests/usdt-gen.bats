@@ -110,9 +110,14 @@ E
 
 @test "a binary without probes, and files that are none" {
     status_is 1 usdt-gen -x "$BIN/usdt-gen"
-    says "usdt-gen: $BIN/usdt-gen: there is no probe nvmf_ctrlr_add_qpair(tsc, qpair, qid, subnqn:str, hostnqn:str), nor any other"
-    status_is 0 usdt-gen -l -x "$BIN/usdt-gen"
+    equal "$stderr" "usdt-gen: $BIN/usdt-gen: there is no probe nvmf_poll_group_add_qpair(tsc, qpair, thread), \
+nvmf_poll_group_remove_qpair(tsc, qpair, thread) or nvmf_ctrlr_add_qpair(tsc, qpair, qid, subnqn:str, hostnqn:str), \
+nor any other; SPDK has them when configured with --with-usdt"
+    status_is 1 usdt-gen -l -x "$BIN/usdt-gen"
     equal "$output" ''
+    equal "$stderr" "usdt-gen: $BIN/usdt-gen: there are no probes"
+    status_is 1 usdt-gen -l -x "$BIN/usdt-gen" -x "$BIN/usdt-gen"
+    equal "$stderr" "usdt-gen: $BIN/usdt-gen: there are no probes, nor in the other files"
     status_is 1 usdt-gen -x "$DATA/common.jsonl"
     equal "$stderr" "usdt-gen: $DATA/common.jsonl: not an ELF file"
     status_is 1 usdt-gen -l -x missing
@@ -261,4 +266,6 @@ spdk:nvmf_poll_group_remove_qpair(u64,?,?) sites=1 semaphore=? spdk/lib/nvmf/nvm
     mkdir empty
     status_is 1 usdt-gen -s empty -e 'a(x)'
     says 'usdt-gen: empty: there is no probe a(x), nor any other'
+    status_is 1 usdt-gen -l -s empty
+    equal "$stderr" 'usdt-gen: empty: there are no probes'
 }

@@ -167,6 +167,21 @@ static void parse_options(int argc, char **argv)
 		probespec_add_default(&opt.specs);
 }
 
+/* Returns whether there are any. */
+static bool list(struct out *out)
+{
+	const struct target *t = &opt.target;
+	size_t n = 0;
+
+	list_probes(out, t, opt.json);
+	for (size_t i = 0; i < t->n; i++)
+		n += t->files[i].usdt.n;
+	/* after a file that could not be read, that is not known */
+	if (!n && !t->incomplete)
+		warnx("%s: there are no probes%s", t->name, t->n > 1 ? ", nor in the other files" : "");
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	struct out out;
@@ -175,7 +190,7 @@ int main(int argc, char **argv)
 	parse_options(argc, argv);
 	out_open(&out, STDOUT_FILENO);
 	if (opt.list)
-		list_probes(&out, &opt.target, opt.json);
+		good = list(&out);
 	else if (opt.where == NOWHERE || (good = probecheck(&opt.target, &opt.specs) == 0))
 		for (size_t i = 0; i < opt.specs.n; i++)
 			write_clauses(&out, &opt.specs.all[i]);

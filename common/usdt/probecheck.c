@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "out.h"
 #include "utf8.h"
 
 /* A site that is checked. */
@@ -76,35 +77,62 @@ static bool check_site(const struct candidate *c, const struct probespec *spec)
 	return true;
 }
 
-static bool check_spec(const struct target *t, const struct probespec *spec, size_t num_sites)
+/* Returns whether the target fits the spec. *missing: it has no such probe; else what does not fit was reported. */
+static bool check_spec(const struct target *t, const struct probespec *spec, bool *missing)
 {
-	bool found = false;
-
+	*missing = true;
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < t->files[i].usdt.n; k++) {
 			const struct usdt_site *site = &t->files[i].usdt.sites[k];
 
 			if (!probespec_matches(spec, site))
 				continue;
-			found = true;
+			*missing = false;
 			if (!check_site(&(struct candidate){t, &t->files[i], site}, spec))
 				return false;
 		}
-	if (!found)
-		target_report(t, mem_printf("%s: there is no probe %s%s", t->name, spec->text,
-					    num_sites ? "; usdt-gen -l lists those that are there"
-						      : ", nor any other; SPDK has them when configured with "
-							"--with-usdt"));
-	return found;
+	return !*missing;
 }
 
-size_t probecheck(const struct target *t, const struct probespecs *specs)
+/* Adds the spec, which is the i-th missing one of n, to their list: A, B or C. */
+static void add_missing(struct out *list, const struct probespec *spec, size_t i, size_t n)
 {
-	size_t num_sites = 0, faults = 0;
+	enum { LISTED = 10 };
+
+	if (i < LISTED)
+		out_printf(list, "%s%s", !i ? "" : i + 1 == n ? " or " : ", ", spec->text);
+	else if (i == LISTED)
+		out_printf(list, " or %zu others", n - i);
+}
+
+/* Reports specs of which there is no probe: usually all, since SPDK was built without. */
+static void report_missing(const struct target *t, const struct probespecs *specs, const bool *missing, size_t n)
+{
+	struct out list = {.fd = OUT_MEMORY};
+	size_t num_sites = 0, listed = 0;
 
 	for (size_t i = 0; i < t->n; i++)
 		num_sites += t->files[i].usdt.n;
 	for (size_t i = 0; i < specs->n; i++)
-		faults += !check_spec(t, &specs->all[i], num_sites);
+		if (missing[i])
+			add_missing(&list, &specs->all[i], listed++, n);
+	target_report(t, mem_printf("%s: there is no probe %.*s%s", t->name, (int)list.len, list.buf,
+				    num_sites ? "; usdt-gen -l lists those that are there"
+					      : ", nor any other; SPDK has them when configured with --with-usdt"));
+	out_close(&list);
+}
+
+size_t probecheck(const struct target *t, const struct probespecs *specs)
+{
+	bool *missing = mem_array(specs->n, sizeof(*missing));
+	size_t num_missing = 0, faults = 0;
+
+	for (size_t i = 0; i < specs->n; i++) {
+		faults += !check_spec(t, &specs->all[i], &missing[i]);
+		num_missing += missing[i];
+	}
+	if (num_missing)
+		report_missing(t, specs, missing, num_missing);
+	free(missing);
 	return faults;
 }

@@ -7,8 +7,8 @@
 #include "target.h"
 
 /*
- * Returns the number of specs that the target does not fit, after the target's report() for each. A tsc that is always
- * 0 is reported, but not counted.
+ * Returns the number of specs that the target does not fit, after the target's report() of what does not fit. A tsc
+ * that is always 0 is reported, but not counted.
  */
 size_t probecheck(const struct target *t, const struct probespecs *specs);
 
