@@ -198,7 +198,8 @@ T
 @test "nothing to work on" {
     try_all <<'T'
 1 % trace-dump: empty: empty, not an SPDK trace file % trace-dump empty
-0 % trace-join: empty: empty: there are no trace lines % trace-join empty
+1 % trace-join: empty: empty: there are no trace lines % trace-join empty
+1 % trace-join: empty: empty: there are no trace lines % trace-join -q -l lifetimes empty
 1 % trace-latency: empty: empty: there are no trace lines % trace-latency empty
 0 % trace-latency: empty: empty: there are no trace lines % trace-latency -e empty
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --merge empty
@@ -207,7 +208,7 @@ T
 0 % trace-spans: <stdin>: no line is about an object: there are no spans % grep READ_DONE lines | trace-spans
 1 % trace-perfetto: empty: empty: there are no trace lines % trace-perfetto empty
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
-0 % qpair-lifetimes: empty: no line of the probe nvmf_poll_group_add_qpair: nothing to name % qpair-lifetimes empty
+1 % qpair-lifetimes: empty: empty: there are no probe lines % qpair-lifetimes -q empty
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
 0 % trace-join: empty: no lifetime lines: nothing can be named % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
@@ -273,6 +274,7 @@ T
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F
 0 % copy: followed until Ctrl-C % cp trace copy; env --default-signal=INT trace-dump -F copy & until grep -qs followed err; do sleep 0.01; done; kill -INT $!; wait $!
+0 % copy.pid2147483647: process 2147483647 has ended, so nothing is added to its trace % cp trace copy.pid2147483647; trace-dump -F copy.pid2147483647
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % -p '': no process id: is the process running? % trace-dump -p ""

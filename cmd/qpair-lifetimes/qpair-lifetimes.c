@@ -47,6 +47,11 @@ static int read_events(struct events *events, struct owners *owners, const char 
 	interactive_start(&interactive, &lines, NULL);
 	while ((got = lines_next(&lines, &line)) > 0)
 		events_read_line(events, owners, &lines, line);
+	if (got == 0 && !lines.number) {
+		warnx("%s: empty: there are no probe lines", lines.name);
+		lines_close(&lines, 0);
+		return -1;
+	}
 	return lines_close(&lines, got < 0 ? errno : 0);
 }
 

@@ -6,6 +6,7 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,9 @@ static void print_entries(struct dump *d)
 
 	if (!opt.reader.follow)
 		progress_start(&progress);
+	else if (opt.reader.pid && kill(opt.reader.pid, 0) != 0 && errno == ESRCH)
+		cli_notice(opt.quiet, "%s: process %d has ended, so nothing is added to its trace", d->name,
+			   opt.reader.pid);
 	else if (!opt.reader.pid)
 		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it",
 			   d->name);

@@ -339,11 +339,17 @@ static bool check_named(const struct join *join, const char *name)
 	return join->unnamed.named || explain_unnamed(join, file, name);
 }
 
-/* Prints notes about what was not joined. Returns false if lifetimes should have named entries, but did not. */
+/*
+ * Prints notes about what was not joined. Returns false if there were no lines, or if lifetimes should have named
+ * entries, but did not.
+ */
 static bool check_joined(const struct join *join, const struct lines *lines)
 {
-	if (!lines->number && !lines->is)
-		cli_notice(opt.quiet, "%s: empty: there are no trace lines", lines->name);
+	if (!lines->number && !lines->is) {
+		warnx("%s: empty: there are no trace lines", lines->name);
+		/* the trace may have ended before its first entry */
+		return opt.follow;
+	}
 	for (size_t i = 0; lines->number && i < opt.num_tpoints; i++)
 		if (!join->matched[i])
 			cli_notice(opt.quiet, "%s: no line is of a tracepoint '%s'", lines->name, opt.tpoints[i]);
