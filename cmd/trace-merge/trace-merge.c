@@ -109,16 +109,19 @@ static void open_source(struct merge *m, const char *path, struct slice name)
 /* Opens all sources: those with names first. */
 static void open_sources(struct merge *m, int argc, char **argv)
 {
-	m->sources = mem_array(opt.num_named + argc - optind + 1, sizeof(*m->sources));
+	const char *const *paths = NULL;
+	size_t n = 0;
+
+	if (optind < argc || !opt.num_named)
+		paths = cli_operands(argc, argv, "files of trace lines", &n);
+	m->sources = mem_array(opt.num_named + n, sizeof(*m->sources));
 	for (size_t i = 0; i < opt.num_named; i++) {
 		const char *equals = strchr(opt.named[i], '=');
 
 		open_source(m, equals + 1, slice_between(opt.named[i], equals));
 	}
-	if (optind == argc && !opt.num_named)
-		open_source(m, cli_operand(argc, argv, "a file of trace lines"), (struct slice){});
-	for (int i = optind; i < argc; i++)
-		open_source(m, argv[i], (struct slice){});
+	for (size_t i = 0; i < n; i++)
+		open_source(m, paths[i], (struct slice){});
 }
 
 /*

@@ -314,12 +314,18 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	free(letters);
 }
 
+/* The first operand after another one that looks like an option, or NULL. None is one after --. */
+static const char *late_option(int argc, char **argv)
+{
+	for (int i = optind + 1; i < argc && strcmp(argv[optind - 1], "--") != 0; i++)
+		if (argv[i][0] == '-' && argv[i][1])
+			return argv[i];
+	return NULL;
+}
+
 static const char *hint_of(int argc, char **argv)
 {
-	for (int i = optind + 1; i < argc; i++)
-		if (argv[i][0] == '-' && argv[i][1])
-			return "; options come first";
-	return "";
+	return late_option(argc, argv) ? "; options come first" : "";
 }
 
 void cli_seconds(int argc, char **argv, uint64_t *ns)
@@ -334,8 +340,11 @@ const char *const *cli_operands(int argc, char **argv, const char *what, size_t 
 {
 	static const char *const standard_input[] = {"-"};
 	const char *const *paths = optind < argc ? (const char *const *)argv + optind : standard_input;
+	const char *late = late_option(argc, argv);
 	size_t inputs = 0;
 
+	if (late)
+		cli_usage("'%s': options come first; ./%s is a file of this name", late, late);
 	*n = optind < argc ? argc - optind : 1;
 	for (size_t i = 0; i < *n; i++)
 		inputs += strcmp(paths[i], "-") == 0;

@@ -73,8 +73,8 @@ void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
 const char *cli_operand(int argc, char **argv, const char *what);
 
 /*
- * The input files and their number; just "-" if none is given. Standard input given twice, or a terminal as input, is a
- * usage error. what: "files of ...".
+ * The input files and their number; just "-" if none is given. Standard input given twice, a terminal as input, or an
+ * option after a file, is a usage error. what: "files of ...".
  */
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
