@@ -78,7 +78,7 @@ LIBRARY_zlib := zlib
 LIBRARY_lzma := liblzma
 LIBRARY_libiberty/demangle := libiberty
 MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
-	[ "$$($(CC) -print-file-name=libiberty.a)" != libiberty.a ] || echo libiberty; \
+	[ "$$($(CC) -print-file-name=libiberty.a 2>/dev/null)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 
 # What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up
@@ -167,6 +167,8 @@ $(B)/bpf/syscalls.h: $(B)/flags
 
 # other flags or another compiler build everything again
 $(B)/flags: FORCE
+	$(Q)command -v $(firstword $(CC)) >/dev/null || \
+		{ echo '$(firstword $(CC)): not found; make deps installs a C compiler' >&2; exit 1; }
 	$(Q)mkdir -p $(@D)
 	$(Q)all=$(call quoted,$(CC) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(CLANG)); echo "$$all" | cmp -s - $@ || echo "$$all" >$@
 FORCE:

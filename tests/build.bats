@@ -22,6 +22,12 @@ copy_to() { # FOLDER
     "$folder/build/trace-join" -V
 }
 
+@test "without a compiler, make says how to get one" {
+    status_is 2 make -C "$ROOT" MAKEFLAGS= CC=nosuchcc B="$PWD/build"
+    says 'nosuchcc: not found; make deps installs a C compiler'
+    equal "$(grep -c nosuchcc <<<"$stderr")" 1
+}
+
 @test "no two folders of common/ include each other, directly or through others" {
     copy_to sources
     local folder other objects=()

@@ -350,11 +350,13 @@ T
 2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$
 2 % a process (-p), a file (-x) or a command is expected % usdt-record
 127 % nosuchcommand: No such file or directory % usdt-record nosuchcommand
+127 % usdt-record: 1234: No such file or directory; -p is for a process id % usdt-record 1234
 126 % Permission denied % usdt-record ./text
 1 % text: % usdt-record -x text
 1 % missing: No such file or directory % usdt-record -x missing
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
+127 % ipcsnoop: 1234: No such file or directory; -p is for a process id % ipcsnoop 1234
 2 % a command or a process (-p, -n) is expected % ipcsnoop
 2 % -n 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop -n more_than_15_bytes
 2 % -P is for lines, which -i does not print % ipcsnoop -i 1 -P true

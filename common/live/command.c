@@ -63,8 +63,9 @@ int command_find(struct command *c, char **argv)
 int command_cannot_run(const char *name)
 {
 	int status = errno == ENOENT ? EXIT_NO_COMMAND : EXIT_CANNOT_RUN;
+	bool is_number = *name && !name[strspn(name, "0123456789")];
 
-	warn("%s", io_name(name));
+	warnx("%s: %s%s", io_name(name), strerror(errno), is_number ? "; -p is for a process id" : "");
 	return status;
 }
 
