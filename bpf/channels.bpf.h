@@ -14,6 +14,7 @@
 #include "ipcsnoop.h"
 #include "kernel.h"
 #include "loop.bpf.h"
+#include "machine.bpf.h"
 #include "process.bpf.h"
 #include "ring.bpf.h"
 
@@ -23,6 +24,7 @@ enum {
 	AF_INET = 2,
 	AF_INET6 = 10,
 	IPPROTO_TCP = 6,
+	O_NONBLOCK = 04000,
 	LOOPBACK_NET = 127, /* the first byte of such an address */
 	PIDTYPE_TGID = 1,
 	/* default pipe-max-size / PAGE_SIZE: the most buffers of an unprivileged pipe */
@@ -54,6 +56,7 @@ struct {
 struct end {
 	__u32 kind; /* enum ipcsnoop_kind; CHANNEL_NONE: the file is no channel */
 	__u32 used, slots;
+	__u32 pipe_state; /* enum pipe_state */
 	__u32 ports;
 	__u64 queued;
 	__u64 id, peer_id;
@@ -127,8 +130,24 @@ static __always_inline void set_ends(struct end *end, __u32 kind, __u64 id, __u3
 	end->other.end ^= 1;
 }
 
+static __always_inline bool has_waiters(struct wait_queue_head *queue)
+{
+	struct list_head *head = (void *)queue + bpf_core_field_offset(queue->head);
+
+	return BPF_CORE_READ(head, next) != head;
+}
+
+static __always_inline __u32 pipe_state(struct pipe_inode_info *pipe, __u32 flags, bool writes)
+{
+	__u32 users = writes ? BPF_CORE_READ(pipe, readers) : BPF_CORE_READ(pipe, writers);
+	__u32 at = writes ? bpf_core_field_offset(pipe->rd_wait) : bpf_core_field_offset(pipe->wr_wait);
+
+	return (users ? 0 : PIPE_EOF) | (has_waiters((void *)pipe + at) ? PIPE_PEER_WAITING : 0) |
+	       (flags & O_NONBLOCK ? PIPE_NONBLOCK : 0) | (flags & O_DIRECT ? PIPE_PACKET : 0);
+}
+
 /* Nothing is locked: another process may use the pipe at this moment. */
-static __always_inline void read_pipe(struct end *end, struct inode *inode, __u32 pid, bool writes)
+static __always_inline void read_pipe(struct end *end, struct file *file, struct inode *inode, __u32 pid, bool writes)
 {
 	struct pipe_inode_info *pipe = BPF_CORE_READ(inode, i_pipe);
 	__u32 tail;
@@ -139,6 +158,7 @@ static __always_inline void read_pipe(struct end *end, struct inode *inode, __u3
 	tail = BPF_CORE_READ(pipe, tail);
 	end->used = BPF_CORE_READ(pipe, head) - tail;
 	end->slots = BPF_CORE_READ(pipe, ring_size);
+	end->pipe_state = pipe_state(pipe, BPF_CORE_READ(file, f_flags), writes);
 	end->queued = sum_buffers((__u64)BPF_CORE_READ(pipe, bufs), tail, end->used, end->slots);
 }
 
@@ -265,7 +285,7 @@ __attribute__((noinline)) int find_end(struct end *end, __u64 address, __u32 pid
 		return 0;
 	magic = BPF_CORE_READ(inode, i_sb, s_magic);
 	if (S_ISFIFO(mode))
-		read_pipe(end, inode, pid, writes);
+		read_pipe(end, file, inode, pid, writes);
 	else if (S_ISSOCK(mode))
 		read_socket(end, file, pid);
 	else if (magic == MQUEUE_MAGIC)
@@ -309,6 +329,7 @@ static __always_inline void emit_end(const struct end *end, struct ipcsnoop_even
 	e->queued = end->queued;
 	e->used = end->used;
 	e->slots = end->slots;
+	e->pipe_state = end->pipe_state;
 	e->writes = writes;
 	ring_send(e, sizeof(*e));
 }

@@ -283,6 +283,8 @@ static __always_inline void emit_late(struct task_struct *task, struct pt_regs *
 	find_channels(c, task, regs, &operations[call]);
 	c->from.queued = c->to.queued = NOT_KNOWN;
 	c->from.slots = c->to.slots = 0;
+	c->from.pipe_state &= PIPE_NONBLOCK | PIPE_PACKET;
+	c->to.pipe_state &= PIPE_NONBLOCK | PIPE_PACKET;
 	emit_result(c, task, result);
 }
 

@@ -36,6 +36,14 @@ struct operation {
 	__u8 socketcall;  /* 32-bit programs make calls at sockets by it, whose arguments are not followed */
 };
 
+/* A pipe when a call starts. */
+enum pipe_state {
+	PIPE_EOF = 1,          /* nobody has the other end open */
+	PIPE_PEER_WAITING = 2, /* a thread waits at the other end, or polls it */
+	PIPE_NONBLOCK = 4,     /* the descriptor has O_NONBLOCK */
+	PIPE_PACKET = 8,       /* the descriptor has O_DIRECT: each write is a packet */
+};
+
 /* Opcodes of io_uring below this are known. An event's call is NUM_CALLS plus the opcode. */
 enum { NUM_REQUESTS = 64 };
 
@@ -76,7 +84,8 @@ struct ipcsnoop_event {
 	__u16 port, peer_port; /* for CHANNEL_TCP */
 	__u8 kind;             /* enum ipcsnoop_kind */
 	__u8 writes, blocked, unfinished;
-	__u16 unused; /* instead of padding, which the verifier refuses to send */
+	__u8 pipe_state; /* enum pipe_state, for CHANNEL_PIPE */
+	__u8 unused;     /* instead of padding, which the verifier refuses to send */
 	char comm[COMM_SIZE];
 	struct peer peer;  /* the last one that was seen at the other end, else the one of SO_PEERCRED */
 	struct peer waker; /* the thread that ended the last sleep */

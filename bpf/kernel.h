@@ -34,9 +34,17 @@ struct signal_struct {
 struct pipe_buffer {
 	unsigned int len;
 };
+struct list_head {
+	struct list_head *next;
+};
+struct wait_queue_head {
+	struct list_head head;
+};
 struct pipe_inode_info {
+	struct wait_queue_head rd_wait, wr_wait;
 	unsigned int head, tail;
 	unsigned int ring_size;
+	unsigned int readers, writers;
 	struct pipe_buffer *bufs;
 };
 struct super_block {
@@ -59,7 +67,7 @@ struct path {
 	struct dentry *dentry;
 };
 struct file {
-	unsigned int f_mode;
+	unsigned int f_mode, f_flags;
 	struct inode *f_inode;
 	struct path f_path;
 	void *private_data;

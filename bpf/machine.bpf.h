@@ -13,6 +13,7 @@
 enum {
 	SAVED_REGISTERS = sizeof(struct pt_regs), /* bytes */
 	TS_COMPAT = 2,
+	O_DIRECT = 040000,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -68,6 +69,7 @@ enum {
 	/* bytes, at the start of struct pt_regs */
 	SAVED_REGISTERS = sizeof(struct user_pt_regs),
 	TIF_32BIT = 1 << 22,
+	O_DIRECT = 0200000,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -597,6 +597,25 @@ i386:readv $(cat out) 27 17 17"
     equal "$(jq -sc 'map(.args.comm)' lines)" '["\u001b[31m\n\"x\\�","\u001b[31m\n\"x\\�"]'
 }
 
+@test "the state of a pipe when a call starts" {
+    states() { # TPOINT
+        jq -r --arg tpoint "$1" 'select(.tpoint == $tpoint and .args.comm == "dd").args |
+            "\([.eof, .peer_waiting, .nonblock, .packet] | map(. // "-") | join(" "))"' lines
+    }
+    snoop 0 -e -j -- sh -c 'echo 12345 | { sleep 0.2; dd bs=3; } >out 2>errors'
+    equal "$(states PIPE_READ)" 'true - - -
+true - - -
+true - - -'
+    snoop 0 -e -j -- sh -c '{ sleep 0.2; echo; } | dd >out 2>errors'
+    equal "$(jq -r 'select(.tpoint == "PIPE_WRITE") | .args.peer_waiting' lines)" true
+    # the first read waits
+    equal "$(states PIPE_READ | head -n 1)" '- - - -'
+    snoop 0 -e -j -- sh -c 'dd if=/dev/zero bs=1 count=1 oflag=nonblock 2>errors | sleep 0.2'
+    equal "$(states PIPE_WRITE)" '- - true -'
+    snoop 0 -e -j -- sh -c 'dd if=/dev/zero bs=1 count=1 oflag=direct 2>errors | sleep 0.2'
+    equal "$(states PIPE_WRITE)" '- - - true'
+}
+
 # bats test_tags=any-kernel
 @test "what was started, how it ended, and its exit status" {
     snoop 0 -- true

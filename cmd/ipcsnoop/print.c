@@ -76,6 +76,12 @@ static struct column_value number_unless(uint64_t unknown, uint64_t number)
 	return columns_if(number != unknown, columns_number(number));
 }
 
+/* True, or absent. */
+static struct column_value flag(bool is)
+{
+	return columns_if(is, columns_bool(true));
+}
+
 void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 {
 	static const struct ipcsnoop_event none;
@@ -101,6 +107,10 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 		{"SLOTS", NULL, 7, columns_if(e->slots, columns_word(slots_text(e, slots)))},
 		{NULL, "used", 0, columns_if(e->slots, columns_number(e->used))},
 		{NULL, "slots", 0, number_unless(0, e->slots)},
+		{NULL, "eof", 0, flag(e->pipe_state & PIPE_EOF)},
+		{NULL, "peer_waiting", 0, flag(e->pipe_state & PIPE_PEER_WAITING)},
+		{NULL, "nonblock", 0, flag(e->pipe_state & PIPE_NONBLOCK)},
+		{NULL, "packet", 0, flag(e->pipe_state & PIPE_PACKET)},
 		{"QUEUED", "queued", 7, number_unless(NOT_KNOWN, e->queued)},
 		{"B", NULL, 1, columns_word(slice_of(blocked))},
 		{NULL, "blocked", 0, columns_if(started, columns_bool(e->blocked))},
@@ -113,7 +123,7 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 		{"LAT(ms)", NULL, 0, columns_if(started, columns_us((e->end_ns - e->start_ns) / 1000))},
 		{"", "error", 0, columns_name(failed ? error_name(-e->result, error) : slice_of(""))},
 		{"", NULL, 0, columns_if(e->unfinished, columns_word(slice_of("unfinished")))},
-		{NULL, "unfinished", 0, columns_if(e->unfinished, columns_bool(true))},
+		{NULL, "unfinished", 0, flag(e->unfinished)},
 	};
 
 	if (event)
