@@ -35,6 +35,7 @@ const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0 */
 const volatile __u64 min_ns;             /* only longer intervals have events; 0: all */
 const volatile __u32 yield_call;         /* the number of sched_yield */
 const volatile bool with_stacks;
+const volatile char interrupt[8] = "[irq]"; /* a literal would have a map of its own */
 
 __u64 over_ns;         /* when recording was over; 0: not yet */
 __u64 num_no_storage;  /* threads for which there was no memory */
@@ -78,6 +79,25 @@ struct {
 	__type(key, __u32);
 	__type(value, struct lost_cpu);
 } lost_cpus SEC(".maps");
+
+/* What interrupts the thread of a CPU. */
+struct interrupts {
+	bool irq, softirq;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct interrupts);
+} interrupts SEC(".maps");
+
+static struct interrupts *interrupts_here(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&interrupts, &key);
+}
 
 /* NULL: it is not followed, or recording is over. */
 static struct thread *thread_of(struct task_struct *task)
@@ -221,6 +241,7 @@ static __always_inline void leave(void *ctx, struct thread *t, struct lost_cpu *
 	e->cut = 0;
 	e->depth = 0;
 	e->name[0] = 0;
+	e->by_pid = 0;
 	if (!state) {
 		start_waiting(t, lost, next);
 	} else if (with_stacks) {
@@ -279,8 +300,12 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct thread *t = thread_of(prev);
 	struct lost_cpu *lost = lost_cpu_of(cpu);
+	struct interrupts *here = interrupts_here();
 	__u64 now = 0;
 
+	/* in case that the kernel skipped the end of one */
+	if (here)
+		*here = (struct interrupts){};
 	if (t || (lost && lost->begin_ns))
 		now = bpf_ktime_get_ns();
 	if (lost && lost->begin_ns)
@@ -294,18 +319,40 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-static __always_inline void note_runnable(struct task_struct *task)
+/* Returns the thread if it was blocked so far; else NULL. */
+static __always_inline struct thread *note_runnable(struct task_struct *task)
 {
 	struct thread *t = thread_of(task);
 
-	if (t && t->state == OFF && !t->off.runnable_ns)
-		t->off.runnable_ns = bpf_ktime_get_ns();
+	if (!t || t->state != OFF || t->off.runnable_ns)
+		return NULL;
+	t->off.runnable_ns = bpf_ktime_get_ns();
+	return t;
 }
 
+/* The idle thread wakes nobody itself: not every interrupt has a tracepoint. */
+static __always_inline bool is_interrupted(struct task_struct *current)
+{
+	struct interrupts *here = interrupts_here();
+
+	return !current->pid || (here && (here->irq || here->softirq));
+}
+
+/* Runs in the waker. An interrupt has interrupted any thread. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *task)
 {
-	note_runnable(task);
+	struct task_struct *waker = bpf_get_current_task_btf();
+	struct thread *t = note_runnable(task);
+
+	if (!t)
+		return 0;
+	if (is_interrupted(waker)) {
+		__builtin_memcpy(t->off.name, (const char *)interrupt, sizeof(interrupt));
+		return 0;
+	}
+	t->off.by_pid = process_id(waker);
+	bpf_probe_read_kernel(t->off.name, COMM_SIZE, waker->comm);
 	return 0;
 }
 
@@ -372,7 +419,10 @@ static __always_inline void end_interrupt(struct thread *t, __u32 kind, __u64 be
 static __always_inline void begin_irq(void)
 {
 	struct thread *t = current_thread();
+	struct interrupts *here = interrupts_here();
 
+	if (here)
+		here->irq = true;
 	if (t)
 		t->irq = bpf_ktime_get_ns();
 }
@@ -381,8 +431,11 @@ static __always_inline void begin_irq(void)
 static __always_inline void end_irq(__u32 number, const char *name)
 {
 	struct thread *t = current_thread();
+	struct interrupts *here = interrupts_here();
 	__u64 now, begin;
 
+	if (here)
+		here->irq = false;
 	if (!t || !t->irq)
 		return;
 	now = bpf_ktime_get_ns();
@@ -426,7 +479,10 @@ SEC("tp_btf/softirq_entry")
 int BPF_PROG(on_softirq, unsigned int number)
 {
 	struct thread *t = current_thread();
+	struct interrupts *here = interrupts_here();
 
+	if (here)
+		here->softirq = true;
 	if (t)
 		t->softirq = bpf_ktime_get_ns();
 	return 0;
@@ -436,8 +492,11 @@ SEC("tp_btf/softirq_exit")
 int BPF_PROG(on_softirq_end, unsigned int number)
 {
 	struct thread *t = current_thread();
+	struct interrupts *here = interrupts_here();
 	__u64 now, begin;
 
+	if (here)
+		here->softirq = false;
 	if (!t || !t->softirq)
 		return 0;
 	now = bpf_ktime_get_ns();

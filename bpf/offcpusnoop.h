@@ -42,12 +42,13 @@ struct offcpusnoop_event {
 	__u64 begin_ns, end_ns;
 	__u64 runnable_ns; /* when it was runnable again; 0: unknown, or never */
 	__u32 next_cpu;    /* that it runs on afterwards */
-	__u32 by_pid;      /* of the process that took the CPU; 0: unknown, or the kernel's idle task */
+	__u32 by_pid;      /* of the process of `name`; 0: unknown, or the kernel's idle task */
 	__u32 number;      /* of the system call, or IN_...; of the softirq; of the vector when there is no name */
 	__u16 depth;       /* frames of the kernel stack, which follow, innermost first */
 	__u8 cut;          /* enum cut */
 	char comm[COMM_SIZE];
-	char name[NAME_SIZE]; /* of the thread that took the CPU, or of the interrupt; empty: unknown */
+	/* of the thread that took the CPU or, if it was blocked, of its waker; of the interrupt; empty: unknown */
+	char name[NAME_SIZE];
 };
 
 /* Which parts of an interval were before or after recording, and are not in its times. */

@@ -108,6 +108,14 @@ table_ms() { # COLUMN
         # shellcheck disable=SC2086 # they are words
         intervals ".args.why == \"blocked\" and .args.syscall == \"$call\" and (.args.late | not)" $call | agree $call $bounds
     done
+    # a thread of its own wakes it, and the timer; a wakeup that comes before it sleeps has no waker
+    wakers() { # CALL
+        jq -r --argjson target "$target" --arg call "$1" '.args | select(.tid == $target and .syscall == $call and
+            (.late | not)) | "\(.waker_comm) \(.waker_pid == .pid)"' lines | grep -v '^null ' | sort | uniq -c | tr -s ' '
+    }
+    [[ $(wakers read) =~ ^' '(4[0-7]|3[5-9])' offcpu-target true'$ ]]
+    [[ $(wakers clock_nanosleep) =~ ^' '(4[01]|3[0-9])' [irq] false'$ ]]
+    equal "$(jq -s 'all(.[].args; .waker_comm == null or .why == "blocked")' lines)" true
     equal "$(jq -s 'all(.[]; .args.duration >= 0 and .args.begin <= .tsc)' lines)" true
     equal "$(jq -r 'select(.tpoint == "OFF_CPU") | .args.why' lines | grep -cv -e blocked -e preempted)" 0
 }
@@ -209,9 +217,9 @@ table_ms() { # COLUMN
     record 'yield=2000 sleep=5'
     equal "$(head -n 1 lines)" 'TIME(s)     COMM            TID     CPU      OFF(us)   QUEUED(us) WHY'
     equal "$(sed 1d lines | grep -cvE '^-?[0-9]+\.[0-9]{6} +[^ ]+ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]{3} +([0-9]+\.[0-9]{3}|-) (blocked|preempted|yielded|migrated|irq|softirq)')" 0
-    grep -Eq 'offcpu-target +[0-9]+ +0 +[0-9.]+ +[0-9.]+ blocked in clock_nanosleep$' lines
+    grep -Eq 'offcpu-target +[0-9]+ +0 +[0-9.]+ +[0-9.]+ blocked in clock_nanosleep, woken by \[irq\]$' lines
     grep -Eq ' yielded to rival \([0-9]+\)$' lines
-    grep -q ' blocked in read, since before$' lines
+    grep -Eq ' blocked in read, woken by bash \([0-9]+\), since before$' lines
 }
 
 has_run() { # PID
@@ -275,14 +283,14 @@ record_moves() {
     equal "$(grep -cE '^[^;]*(entry_SYSCALL|el0t|ret_from_fork)[^;]*;.*nanosleep.*;schedule(;__schedule)?$' <<<"$stacks")" "$(wc -l <<<"$stacks")"
     equal "$(jq -r 'select(.args.why != "blocked").args.stack' lines | sort -u)" null
     record 'sleep=7' -k
-    grep -q ' blocked in clock_nanosleep: .*;.*nanosleep.*;schedule' lines
+    grep -q ' blocked in clock_nanosleep, woken by \[irq\]: .*;.*nanosleep.*;schedule' lines
 }
 
 @test "its lines are those of a trace, in ticks" {
     has_ticks || skip 'the clock is not made from the counter here'
     record 'sleep=11' -j
     equal "$(jq -r 'select(.args.syscall == "clock_nanosleep" and .args.tid == .args.pid) | [keys_unsorted, (.args | keys_unsorted)] | flatten | join(" ")' lines | sort -u)" \
-        'tsc us lcore tpoint args comm tid pid begin duration why syscall queued'
+        'tsc us lcore tpoint args comm tid pid begin duration why syscall waker_comm queued'
     equal "$(jq -r 'select(.tpoint == "IRQ") | .args | keys_unsorted | join(" ")' lines | sort -u | grep -v '^comm tid pid begin duration kind name$')" ''
     # ticks are what the counter has, microseconds what the clock has
     awk '$1 == "entry" { print $3 }' measured >rate

@@ -88,10 +88,10 @@ static void put_stack(struct out *out, const struct symbols *kernel, const struc
 
 /*
  * Writes p->text, as in "blocked in read, to CPU 3: a;b". taken: the cause is a thread that took the CPU; moved: the
- * thread continued on another CPU. Returns the stack at the end of the text.
+ * thread continued on another CPU; waker: of a thread that was blocked. Returns the stack at the end of the text.
  */
 static struct slice put_reason(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e, struct slice cause,
-			       bool taken, bool moved)
+			       struct slice waker, bool taken, bool moved)
 {
 	static const char *const before[NUM_KINDS] = {
 		[PREEMPTED] = " by ", [BLOCKED] = " in ", [YIELDED] = " to ",
@@ -104,7 +104,11 @@ static struct slice put_reason(struct offcpusnoop_printer *p, const struct offcp
 	out_text(out, kinds[e->kind]);
 	out_text(out, cause.n ? before[e->kind] : "");
 	out_slice(out, cause);
-	if (taken)
+	if (waker.n) {
+		out_text(out, ", woken by ");
+		out_slice(out, waker);
+	}
+	if (taken || (waker.n && e->by_pid))
 		out_printf(out, " (%" PRIu32 ")", e->by_pid);
 	if (moved)
 		out_printf(out, ", to CPU %" PRIu32, e->next_cpu);
@@ -126,8 +130,9 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 	char buffer[CALLS_NAME];
 	struct slice kind = slice_of(kinds[e->kind]), cause = cause_of(e, buffer);
 	bool interrupt = e->kind == IRQ || e->kind == SOFTIRQ, blocked = e->kind == BLOCKED;
+	struct slice waker = blocked ? SLICE_ARRAY(e->name) : slice_of("");
 	bool taken = !interrupt && !blocked && cause.n, moved = !(e->cut & CUT_END) && e->next_cpu != e->cpu;
-	struct slice stack = put_reason(p, e, cause, taken, moved);
+	struct slice stack = put_reason(p, e, cause, waker, taken, moved);
 	const struct column columns[] = {
 		{"TIME(s)", NULL, 11, columns_seconds(stamp_since(&c->stamp, e->end_ns))},
 		{"COMM", LIVE_COMM, 15, columns_text(SLICE_ARRAY(e->comm))},
@@ -142,6 +147,8 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 		{NULL, LIVE_SYSCALL, 0, columns_if(blocked, columns_name(cause))},
 		{NULL, LIVE_BY, 0, columns_if(taken, columns_text(cause))},
 		{NULL, LIVE_BY_PID, 0, columns_if(taken, columns_number(e->by_pid))},
+		{NULL, LIVE_WAKER_COMM, 0, columns_name(waker)},
+		{NULL, LIVE_WAKER_PID, 0, columns_if(waker.n && e->by_pid, columns_number(e->by_pid))},
 		{"QUEUED(us)", "queued", -12, columns_if(e->runnable_ns, columns_us(queued_ns(e)))},
 		{NULL, "to", 0, columns_if(moved, columns_number(e->next_cpu))},
 		{NULL, LIVE_LATE, 0, columns_if(e->cut & CUT_BEGIN, columns_bool(true))},

@@ -24,13 +24,15 @@
 #define LIVE_DURATION "duration"
 
 /* The args of OFF_CPU. */
-#define LIVE_WHY     "why"
-#define LIVE_YIELDED "yielded" /* a value of it: then the CPU went to LIVE_BY */
-#define LIVE_SYSCALL "syscall"
-#define LIVE_BY      "by"
-#define LIVE_BY_PID  "by_pid"
-#define LIVE_LATE    "late"
-#define LIVE_ON      "unfinished"
+#define LIVE_WHY        "why"
+#define LIVE_YIELDED    "yielded" /* a value of it: then the CPU went to LIVE_BY */
+#define LIVE_SYSCALL    "syscall"
+#define LIVE_BY         "by"
+#define LIVE_BY_PID     "by_pid"
+#define LIVE_WAKER_COMM "waker_comm"
+#define LIVE_WAKER_PID  "waker_pid"
+#define LIVE_LATE       "late"
+#define LIVE_ON         "unfinished"
 
 /* The args of IRQ. */
 #define LIVE_KIND    "kind"
