@@ -6,7 +6,7 @@ load helpers
 # Writes an input of which the tool prints many lines to the file input, by tests/inputs.c.
 input_of() {
     case $1 in
-    trace-dump) mktrace -R 200 "$DATA/common.jsonl" ;;
+    trace-dump) mktrace -R 20 "$DATA/sample.jsonl" ;;
     qpair-lifetimes) inputs adds 20000 ;;
     trace-latency) inputs states 4000 ;;
     # these read trace lines
