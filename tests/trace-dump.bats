@@ -84,7 +84,7 @@ copied() { # LAYOUT FROM-TO...
     done | trace -l "$layout" -n 256
 }
 
-# The ticks of the entries before which others are missing.
+# Of lines on standard input, the ticks of those before which entries are missing.
 lost() {
     jq 'select(.lost) | .tsc' | tr '\n' ' '
 }
@@ -115,8 +115,8 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
         equal "$(lost <<<"$output")" '476 512 662 742 '
         # the first round
         copied "$layout" 1-100
-        { cat lines; for i in $(seq 150); do use 0 0 1 0; done; use 251 0 1 251; } >'more'
-        mktrace -l "$layout" -n 256 'more' >trace
+        { cat lines; for i in $(seq 150); do use 0 0 1 0; done; use 251 0 1 251; } >all
+        mktrace -l "$layout" -n 256 all >trace
         status_is 0 trace-dump trace
         equal "$(lost <<<"$output")" '251 '
         says 'lcore 0: entries are missing between 0.099 and 0.250 us'
@@ -128,8 +128,8 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
     status_is 0 trace-dump -q --since 0.102 trace
     equal "$(lost <<<"$output")" '458 662 '
     equal "$(trace-dump -q --until 0.306 trace | tail -n 1 | jq .lost)" true
-    { cat lines; new 300 1 1; new 663 1 1; } >'more'
-    mktrace -n 256 'more' >trace
+    { cat lines; new 300 1 1; new 663 1 1; } >all
+    mktrace -n 256 all >trace
     equal "$(trace-dump -q -c 1 trace | grep -c lost)" 0
     status_is 0 trace-dump -q -t USE trace
     equal "$(lost <<<"$output")" '456 662 '

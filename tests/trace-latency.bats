@@ -512,6 +512,27 @@ L
     equal "$(trace-latency -j --reactors plain | jq -c '[.lcore, .entries, .iops]' | plain)" '[0,1,0]'
 }
 
+@test "where entries are missing, no life ends and no lcore is silent" {
+    {
+        entry 10.000 TCP_REQ_NEW r0 - 0x10
+        entry 11.000 TCP_REQ_NEW r1 - 0x20
+        entry 12.000 TCP_REQ_EXECUTING r1 1.000 0x20 # its end is missing
+        entry 13.000 TCP_REQ_EXECUTING r0 3.000 0x10
+        entry 30.000 TCP_REQ_COMPLETED r0 20.000 0x10
+        echo '{"tsc":1,"us":80.000,"lcore":0,"tpoint":"X","lost":true}'
+        entry 81.000 TCP_REQ_NEW r2 - 0x20
+        entry 90.000 TCP_REQ_COMPLETED r2 9.000 0x20
+    } >in
+    status_is 0 trace-latency -j in
+    says 'trace-latency: in: 1 objects have no whole life: they were in flight where entries are missing'
+    equal "$(jq -c 'select(.life) | [.count, .mean]' <<<"$output" | plain)" '[2,14.5]'
+    status_is 0 trace-latency --layers -j in
+    says '1 requests left out: '
+    equal "$(jq .count <<<"$output")" 2
+    equal "$(trace-latency -jq --reactors in | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[0.375,13,17]'
+    equal "$(sed 's/,"lost":true//' in | trace-latency -jq --reactors | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[1,30,50]'
+}
+
 # 40 writes of 8 blocks in 20 ms, of which 30 end in the second half, and another request.
 rates() {
     for i in {0..39}; do

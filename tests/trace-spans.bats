@@ -396,6 +396,42 @@ L
     equal "$output" 'cut cut torn open '
 }
 
+@test "where entries are missing, nothing is known to be in flight, and no lcore to be silent" {
+    {
+        object r0 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_EXECUTING
+        object r1 0x20 '' 3.000 TCP_REQ_NEW 4.000 TCP_REQ_EXECUTING 120.000 TCP_REQ_COMPLETED
+        object r2 0x30 '' 5.000 TCP_REQ_NEW 6.000 TCP_REQ_COMPLETED
+        # its I/O has an entry after it
+        object r3 0x40 '' 7.000 TCP_REQ_NEW 8.000 TCP_REQ_EXECUTING
+        object i3 0x50 '"related":"r3","args":{"ctx":"0x40"}' 9.000 BDEV_IO_START 130.000 BDEV_IO_DONE
+        # its address is used again
+        object r4 0x60 '' 10.000 TCP_REQ_NEW 10.500 TCP_REQ_EXECUTING
+        object r5 0x60 '' 140.000 TCP_REQ_NEW
+        object r6 0x70 '' 11.000 TCP_REQ_NEW | sed 's/"lcore":0/"lcore":1/'
+        echo '{"tsc":1,"us":110.000,"lcore":0,"tpoint":"X","lost":true}'
+        object r7 0x80 '' 150.000 TCP_REQ_NEW
+    } | merged >in
+    status_is 0 trace-spans --open in
+    equal "$(awk 'NR > 1 { print $3 }' <<<"$output" | tr '\n' ' ')" 'r3 r6 r5 r7 '
+    says 'trace-spans: in: 2 spans were in flight where entries are missing: whether they ended is not known'
+    status_is 0 trace-spans -q --stuck 20 in
+    equal "$(awk 'NR > 1 { print $3 }' <<<"$output" | grep -c 'r[04]')" 2
+    status_is 0 trace-spans -jq in
+    equal "$(jq -c '[.id, .life, .open, .lost]' <<<"$output" | sort | plain | tr '\n' ' ')" \
+        '["r0",1,null,true] ["r1",117,null,true] ["r2",1,null,null] ["r3",143,true,null] ["r4",0.5,null,true] ["r5",10,true,null] ["r6",139,true,null] ["r7",0,true,null] '
+    equal "$(trace-spans -qn 9 in | awk '$3 ~ /r[04]/ { print $2, $NF }')" '>1.000 lost
+>0.500 lost'
+    # from 11 to 110 us lcore 0 may have written anything
+    equal "$(jq -c 'select(.id == "r1") | [.silent, (.waits[0] | [.us, .entries, .silent, .lost])]' <<<"$output" | plain)" '[10,[116,8,10,true]]'
+    status_is 0 trace-spans -qs in
+    [[ $output == *'               entries of lcore 0 are missing here
+               lcore 0 wrote 8 entries meanwhile: '* ]]
+    equal "$(grep -c '^               entries of its lcore are missing after this one: its end may be among them$' <<<"$output")" 2
+    # without them, it was silent
+    equal "$(sed 's/,"lost":true//' in | trace-spans -jq | jq -c 'select(.id == "r1") | [.silent, .lost]' | plain)" '[99.5,null]'
+    equal "$(sed 's/,"lost":true//' in | trace-spans -q --open | awk 'NR > 1 { print $3 }' | tr '\n' ' ')" 'r3 r6 r5 r0 r7 '
+}
+
 # Requests of 1, 2, 3, 5, 7, 11 and 13 microseconds, every second one a write, of two hosts.
 primes() {
     local i=0 us

@@ -136,7 +136,9 @@ void lcore_rows_line(struct lcore_rows *rows, const struct traceline *line, uint
 	source = see_source(rows, line->source, ns);
 	if (!row)
 		row = add_row(rows, line->source, source, lcore);
-	measure_silence(rows, row, ns);
+	/* what the lcore did where entries are missing is not known */
+	if (!line->lost)
+		measure_silence(rows, row, ns);
 	reset(&row->now);
 	row->last = later(row->last, ns);
 	row->entries++;

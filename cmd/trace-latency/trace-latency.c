@@ -129,6 +129,9 @@ static void print_notes(const struct trees *t, const char *name)
 	if (opt.what == TIMES)
 		cli_note(opt.quiet, name, t->in_progress,
 			 "objects have no whole life: they were in progress at the end");
+	if (opt.what == TIMES)
+		cli_note(opt.quiet, name, t->lost,
+			 "objects have no whole life: they were in flight where entries are missing");
 	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
 	cli_note(opt.quiet, name, t->late,
 		 "whole lives are counted in a later interval: their last entry was not known to be the last");

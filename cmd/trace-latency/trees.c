@@ -72,6 +72,10 @@ static bool has_new_life(struct trees *t, const struct span *s, bool is_life, bo
 			t->in_progress += ends;
 		return false;
 	}
+	if (spans_is_lost(&t->spans, s)) {
+		t->lost += ends;
+		return false;
+	}
 	if (area->has_life)
 		return false;
 	t->single_entry += ends && !is_life;
@@ -348,7 +352,7 @@ static void forget_file(struct trees *t)
 	t->end = 0;
 	t->measured = t->no_peak = t->unknown = t->single_entry = t->in_progress = t->refused = t->late = t->cut_short =
 		0;
-	t->incomplete = t->longest = t->longest_life = t->left_out = t->shared = 0;
+	t->lost = t->incomplete = t->longest = t->longest_life = t->left_out = t->shared = 0;
 	memset(t->covered, 0, sizeof(t->covered));
 	t->num_touched = 0;
 	proofs_free(&t->proofs);

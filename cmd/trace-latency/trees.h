@@ -48,6 +48,7 @@ struct trees {
 	uint64_t shared, covered[SPANS_TOOLS];
 	uint64_t single_entry; /* objects with no entry but their creation */
 	uint64_t in_progress;  /* objects that were in progress at the end */
+	uint64_t lost;         /* objects whose end is lost: see spans_is_lost() */
 	uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 	uint64_t late;         /* lives whose end became known after their interval */
 	uint64_t cut_short;    /* lives that were counted, and went on */

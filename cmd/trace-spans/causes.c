@@ -455,10 +455,16 @@ static bool is_silent(const struct causes_wait *known)
 static void put_lcore(struct causes *c, struct out *out, const struct causes_wait *known)
 {
 	const struct lcores_work *work = known->work;
+	uint64_t lcore;
 
 	if (known->lcore == MAP_NONE)
 		return;
-	out_printf(out, "%*s   lcore %" PRIu64 " wrote ", c->indent, "", c->spans->lcores.all[known->lcore].number);
+	lcore = c->spans->lcores.all[known->lcore].number;
+	if (work->gap)
+		out_printf(out, "%*s   entries of lcore %" PRIu64 " are missing here\n", c->indent, "", lcore);
+	if (work->gap && !work->entries)
+		return;
+	out_printf(out, "%*s   lcore %" PRIu64 " wrote ", c->indent, "", lcore);
 	if (!work->entries) {
 		out_text(out, "nothing meanwhile\n");
 		return;
@@ -472,7 +478,7 @@ static void put_lcore(struct causes *c, struct out *out, const struct causes_wai
 	out_text(out, is_silent(known) ? "" : " meanwhile");
 	if (work->read < work->entries)
 		out_printf(out, ", of the latest %" PRIu64, work->read);
-	else if (!is_silent(known) && work->active < known->ns / 2)
+	else if (!is_silent(known) && !work->gap && work->active < known->ns / 2)
 		out_printf(out, ", active for %.0f%% of it", 100.0 * work->active / known->ns);
 	put_work(c, out, known->work);
 	out_char(out, '\n');
@@ -497,7 +503,7 @@ bool causes_write(struct causes *c, struct out *out, const struct waits *waits, 
 	put_lcore(c, out, &known);
 	if (out->len == before)
 		out_printf(out, "%*s   no cause is in the trace\n", c->indent, "");
-	return is_silent(&known);
+	return is_silent(&known) || known.work->gap;
 }
 
 void causes_free(struct causes *c)

@@ -397,8 +397,9 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 		if (work->read < work->entries)
 			put_number_key(out, ",\"kept\":", work->read);
 		put_us_key(out, ",\"silent\":", work->silence);
-		if (work->entries && work->read == work->entries)
+		if (work->entries && work->read == work->entries && !work->gap)
 			put_us_key(out, ",\"active\":", work->active);
+		out_text(out, work->gap ? ",\"lost\":true" : "");
 		put_sums(p, out, &work->sums);
 	}
 	if (known.fact)
@@ -459,6 +460,11 @@ static bool write_torn(struct print *p, struct out *out, const struct span *s)
 	return write_true(out, is_torn(s));
 }
 
+static bool write_lost(struct print *p, struct out *out, const struct span *s)
+{
+	return write_true(out, s->gap || spans_is_lost(p->spans, s));
+}
+
 /* The keys of a span line in their order. A function that writes a value returns false if the span has none. */
 static const struct key {
 	const char *name;
@@ -480,7 +486,7 @@ static const struct key {
 	{"retries", write_retries}, {"queue", write_queue},
 	{"args", write_args},       {"admin", write_admin},
 	{"open", write_open},       {"cut", write_cut},
-	{"torn", write_torn},
+	{"torn", write_torn},       {"lost", write_lost},
 };
 
 void print_json(struct print *p, struct out *to, const struct span *s)
@@ -735,6 +741,7 @@ static void put_flags(struct print *p, struct out *out, const struct span *s)
 	out_text(out, s->open ? " open" : "");
 	out_text(out, s->cut ? " cut" : "");
 	out_text(out, is_torn(s) ? " torn" : "");
+	out_text(out, s->gap || s->lost ? " lost" : "");
 	out_char(out, '\n');
 }
 

@@ -379,6 +379,9 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 		put_aside(story, out, &story->asides[aside]);
 	if (waits_before(waits, story->spans, waits->n))
 		put_step(story, out, waits->n);
+	if (s->lost)
+		out_printf(out, "%*s   entries of its lcore are missing after this one: its end may be among them\n",
+			   GAP, "");
 }
 
 void story_free(struct story *story)

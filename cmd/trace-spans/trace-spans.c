@@ -404,6 +404,7 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 	if (spans_why_below(&t->spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	note_limits(t, name);
+	cli_note(opt.quiet, name, t->spans.lost, SPANS_LOST);
 	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
 	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
 		 "entries left out: each is earlier than the previous one of its object");

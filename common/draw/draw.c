@@ -318,6 +318,8 @@ static void annotate_span(struct draw *d, const struct span *s)
 		w->flag(w->annotations, ANNOTATION_CUT);
 	if (s->torn)
 		w->flag(w->annotations, ANNOTATION_TORN);
+	if (s->gap || s->lost)
+		w->flag(w->annotations, ANNOTATION_LOST);
 	annotate_owner(w, span_poller(s), span_owner(s));
 	if (!s->has_parent)
 		annotate_io(d);
@@ -574,6 +576,7 @@ static struct draw_result result_of(const struct draw *d, const struct lines *li
 				{s->lifecycle.out_of_order, "entries are on the tracks of their lcores only: "
 							    "each is earlier than the previous one of its object"},
 				{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
+				{s->lost, SPANS_LOST},
 				{s->beyond, "children or states left out: a span has more than are kept"},
 			},
 	};

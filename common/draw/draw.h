@@ -28,7 +28,7 @@ struct draw {
 	unsigned idle_ticks;    /* since the last line */
 };
 
-enum { DRAW_NOTES = 4 };
+enum { DRAW_NOTES = 5 };
 
 /* What a tool prints of a file that was drawn. */
 struct draw_result {

@@ -42,6 +42,7 @@ enum annotation {
 	ANNOTATION_OPEN,
 	ANNOTATION_CUT,
 	ANNOTATION_TORN,
+	ANNOTATION_LOST,
 	ANNOTATION_IO,
 	ANNOTATION_ARGS,
 	ANNOTATION_IO_KEY, /* the first key of an io, enum request_io_key */

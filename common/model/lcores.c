@@ -73,9 +73,11 @@ uint32_t lcores_add(struct lcores *l, const struct traceline *line, uint64_t ns)
 		l->dropped++;
 		return MAP_NONE;
 	}
+	if (line->lost)
+		lcore->gaps[lcore->num_gaps++ % LCORES_GAPS] = lcore->entries;
 	if (!lcore->entries++)
 		lcore->first = lcore->last = ns;
-	if (ns > lcore->last)
+	if (ns > lcore->last && !line->lost)
 		add_silence(lcore, ns, ns - lcore->last);
 	lcore->last = ns > lcore->last ? ns : lcore->last;
 	return lcore - l->all;
@@ -122,19 +124,28 @@ static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
 	return &lcore->kept[number % LCORES_KEPT];
 }
 
-static void add_gap(struct lcores_gaps *gaps, uint64_t ns, uint32_t who)
+static void add_pause(struct lcores_pauses *pauses, uint64_t ns, uint32_t who)
 {
 	if (ns <= LCORES_ACTIVE_NS)
-		gaps->active += ns;
-	if (ns <= gaps->longest)
+		pauses->active += ns;
+	if (ns <= pauses->longest)
 		return;
-	gaps->longest = ns;
-	gaps->who = who;
+	pauses->longest = ns;
+	pauses->who = who;
+}
+
+/* Whether a gap is before an entry with one of these numbers. */
+static bool has_gap(const struct lcore *lcore, uint64_t first, uint64_t last)
+{
+	for (uint64_t i = 0; i < lcore->num_gaps && i < LCORES_GAPS; i++)
+		if (lcore->gaps[i] >= first && lcore->gaps[i] <= last)
+			return true;
+	return false;
 }
 
 /* Adds the entries of these numbers. Those that follow each other are often for the same. */
 static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
-			 struct lcores_gaps *gaps)
+			 struct lcores_pauses *pauses)
 {
 	uint64_t before, start;
 
@@ -144,9 +155,11 @@ static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, 
 	for (uint64_t i = from, first = from; i < to; i++) {
 		const struct lcores_entry *entry = entry_of(lcore, i);
 
-		add_gap(gaps, entry->ns - before, entry->who);
+		if (has_gap(lcore, i, i))
+			before = start = entry->ns;
+		add_pause(pauses, entry->ns - before, entry->who);
 		before = entry->ns;
-		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who)
+		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who && !has_gap(lcore, i + 1, i + 1))
 			continue;
 		add_to(sums, entry->who, i + 1 - first, entry->ns - start);
 		first = i + 1;
@@ -174,11 +187,11 @@ static void start_block(struct lcore *lcore, uint64_t number)
 	if (lcore->num_blocks < BLOCKS)
 		table_at(lcore->blocks, lcore->num_blocks, lcore->cap_blocks, number);
 	block = block_of(lcore, number);
-	block->gaps = (struct lcores_gaps){};
+	block->pauses = (struct lcores_pauses){};
 	block->sums.n = 0;
 	if (!number)
 		return;
-	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->gaps);
+	read_entries(lcore, lcore->num_kept - LCORES_BLOCK, lcore->num_kept, &lcore->sums, &block->pauses);
 	limit_sums(lcore);
 	for (size_t i = 0; i < lcore->sums.n; i++)
 		append_sum(&block->sums, lcore->sums.all[i]);
@@ -253,7 +266,7 @@ static bool is_before(uint32_t a, uint32_t b)
 
 /* Adds the entries of these blocks. */
 static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
-			struct lcores_gaps *gaps)
+			struct lcores_pauses *pauses)
 {
 	const struct lcores_sums *before = &block_of(lcore, from)->sums, *after = &block_of(lcore, to)->sums;
 
@@ -270,12 +283,12 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 			add_to(sums, sum.who, sum.entries, sum.ns);
 	}
 	for (uint64_t i = from + 1; i <= to; i++) {
-		const struct lcores_gaps *of = &block_of(lcore, i)->gaps;
+		const struct lcores_pauses *of = &block_of(lcore, i)->pauses;
 
-		gaps->active += of->active;
-		if (of->longest > gaps->longest) {
-			gaps->longest = of->longest;
-			gaps->who = of->who;
+		pauses->active += of->active;
+		if (of->longest > pauses->longest) {
+			pauses->longest = of->longest;
+			pauses->who = of->who;
 		}
 	}
 }
@@ -284,27 +297,29 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, uint64_t until, struct lcores_work *work)
 {
 	uint64_t first = (from + LCORES_BLOCK - 1) / LCORES_BLOCK, last = to / LCORES_BLOCK;
-	struct lcores_gaps gaps = {};
+	struct lcores_pauses pauses = {};
 	struct lcores_sum *sum;
 
 	/* the block of the next entry has not started yet */
 	last -= to == lcore->num_kept && to % LCORES_BLOCK == 0;
 	if (first < last) {
-		read_entries(lcore, from, first * LCORES_BLOCK, &work->sums, &gaps);
-		read_blocks(lcore, first, last, &work->sums, &gaps);
-		read_entries(lcore, last * LCORES_BLOCK, to, &work->sums, &gaps);
+		read_entries(lcore, from, first * LCORES_BLOCK, &work->sums, &pauses);
+		read_blocks(lcore, first, last, &work->sums, &pauses);
+		read_entries(lcore, last * LCORES_BLOCK, to, &work->sums, &pauses);
 	} else {
-		read_entries(lcore, from, to, &work->sums, &gaps);
+		read_entries(lcore, from, to, &work->sums, &pauses);
 	}
-	work->silence = until > entry_of(lcore, to - 1)->ns ? until - entry_of(lcore, to - 1)->ns : 0;
-	work->active = gaps.active + (work->silence <= LCORES_ACTIVE_NS ? work->silence : 0);
-	if (gaps.longest <= work->silence)
+	work->silence = 0;
+	if (until > entry_of(lcore, to - 1)->ns && !has_gap(lcore, to, to))
+		work->silence = until - entry_of(lcore, to - 1)->ns;
+	work->active = pauses.active + (work->silence <= LCORES_ACTIVE_NS ? work->silence : 0);
+	if (pauses.longest <= work->silence)
 		return;
-	work->silence = gaps.longest;
-	sum = find_sum(&work->sums, gaps.who);
+	work->silence = pauses.longest;
+	sum = find_sum(&work->sums, pauses.who);
 	/* of one that was replaced, less is known */
 	if (sum)
-		sum->ns -= gaps.longest < sum->ns ? gaps.longest : sum->ns;
+		sum->ns -= pauses.longest < sum->ns ? pauses.longest : sum->ns;
 }
 
 /* The number of the first kept entry from a place in the trace on. */
@@ -326,6 +341,7 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	uint64_t oldest, first, end;
 
 	work->entries = work->read = work->silence = work->active = work->sums.n = 0;
+	work->gap = false;
 	if (from->lcore == MAP_NONE)
 		return;
 	lcore = &l->all[from->lcore];
@@ -333,6 +349,7 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	first = number_of(lcore, from) + 1;
 	end = to->lcore == from->lcore ? number_of(lcore, to) : number_at(lcore, oldest, to->order);
 	work->entries = end > first ? end - first : 0;
+	work->gap = has_gap(lcore, first, end);
 	first = later(first, oldest + 1);
 	work->read = end > first ? end - first : 0;
 	if (end >= first)

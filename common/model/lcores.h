@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the lcores of a trace wrote, those of each source: when, how much, and for whom. A silence is the time between
- * two consecutive entries of an lcore. If it is at most LCORES_ACTIVE_NS, the lcore counts as active. The cost of an
- * entry does not depend on what came before it, and the memory of an lcore is bounded.
+ * two consecutive entries of an lcore, unless entries are missing between them: that is a gap. Between entries that
+ * come within LCORES_ACTIVE_NS of each other, the lcore counts as active. The cost of an entry does not depend on what
+ * came before it, and the memory of an lcore is bounded.
  */
 #ifndef LCORES_H
 #define LCORES_H
@@ -16,6 +17,7 @@ enum {
 	LCORES_BLOCK = 32,     /* of them: sums are kept of what was before each */
 	LCORES_WHO = 128,      /* sums of an lcore */
 	LCORES_SILENCES = 256, /* of decreasing lengths: no target writes so many */
+	LCORES_GAPS = 64,      /* latest ones of each lcore: a copy has few */
 	LCORES_ACTIVE_NS = 100 * 1000,
 };
 
@@ -41,6 +43,8 @@ struct lcore {
 		uint64_t end, ns;
 	} * silences;
 	size_t num_silences;
+	uint64_t gaps[LCORES_GAPS]; /* number of the entry after each */
+	uint64_t num_gaps;          /* so far */
 	/* silences by the number of bits of their length */
 	struct lcores_length {
 		uint64_t n, ns;
@@ -52,11 +56,11 @@ struct lcore {
 	} * kept;
 	struct lcores_block {
 		struct lcores_sums sums;
-		struct lcores_gaps {
+		struct lcores_pauses {
 			uint64_t longest; /* ns */
 			uint32_t who;     /* wrote the entry that ended it */
 			uint64_t active;  /* ns */
-		} gaps;
+		} pauses;
 	} * blocks;
 	size_t cap_kept, num_blocks, cap_blocks;
 	uint64_t num_kept; /* so far */
@@ -107,6 +111,7 @@ struct lcores_work {
 	uint64_t read;    /* the latest ones of them: the others are not kept */
 	uint64_t silence; /* ns: the longest one */
 	uint64_t active;  /* ns, at least since the first entry that was read */
+	bool gap;         /* entries are missing */
 	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */
 	struct lcores_sums sums;
 };

@@ -327,7 +327,7 @@ static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t 
 	const struct span *below = proofs_first_below(p, s);
 	bool of_blocks;
 	double rate;
-	uint64_t to = 0;
+	uint64_t to = 0, gap = spans_gap(p->spans, s);
 
 	if (s->first > passed || (s->parent && !proofs_is_bdev_io(p, s)))
 		return 0;
@@ -337,7 +337,8 @@ static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t 
 		to = below->first;
 	else if (spans_is_open(p->spans, s) && is_passed_on(p, s))
 		to = spans_until(p->spans, s);
-	return to > passed ? to - passed : 0;
+	/* it may have started what is missing */
+	return to > passed && (gap <= passed || gap > to) ? to - passed : 0;
 }
 
 uint64_t proofs_no_io(const struct proofs *p, const struct span *s)

@@ -90,6 +90,8 @@ struct span {
 	bool emitted;  /* was passed to emit() */
 	bool orphan;   /* a span above it ended before it */
 	bool open;     /* it was in no final state when the input ended */
+	bool lost;     /* had ended as spans_is_lost() says */
+	bool gap;      /* entries of its lcore are missing between two of its own */
 	bool stuck;    /* was passed to stuck() */
 
 	/* the caller's */

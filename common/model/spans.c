@@ -25,12 +25,11 @@ static struct span *span_of(const struct spans *spans, const struct object *obje
 }
 
 /* An object without an id seems to have a single life, so only the names of its states say which are final. */
-static bool is_final(const struct spans *spans, const struct span *s)
+static bool is_final(const struct spans *spans, const struct object *object)
 {
 	const struct lifecycle *l = &spans->lifecycle;
-	const struct object *object = &l->all[s->object];
 
-	return s->unknown ? l->uses[object->use].final_by_name : lifecycle_is_final(l, object);
+	return object->type == spans->unknown ? l->uses[object->use].final_by_name : lifecycle_is_final(l, object);
 }
 
 static struct span *new_span(struct spans *spans)
@@ -142,6 +141,7 @@ static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
 	admin_end(spans, s);
+	spans->lost += s->lost && !s->has_parent && s->queue != SPAN_QUEUE_ADMIN;
 	if (!spans->covered || spans->over) {
 		emit(spans, s);
 		return;
@@ -372,6 +372,22 @@ static void add_silence(struct spans *spans, struct span *s, uint64_t ns)
 	s->silent_lcore = before->lcore;
 }
 
+/* The lcore of the latest entry of a span, as the key of spans.reads and spans.gaps. */
+static uint64_t last_lcore_key(const struct spans *spans, const struct span *s)
+{
+	const struct traceline line = {.source = s->source == MAP_NONE ? (struct slice){}
+								       : spans->sources.all[s->source]};
+
+	return traceline_in_source(&line, s->last_lcore);
+}
+
+uint64_t spans_gap(const struct spans *spans, const struct span *s)
+{
+	uint32_t gap = spans->num_gaps ? map_get(&spans->gaps, last_lcore_key(spans, s)) : MAP_NONE;
+
+	return gap == MAP_NONE ? 0 : spans->gap[gap];
+}
+
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
 		      uint32_t state)
 {
@@ -382,6 +398,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		new.entry = spans->lcores.all[spans->lcore].entries - 1;
 	if (s->n && spans->has_lcores)
 		add_silence(spans, s, ns);
+	s->gap |= s->n && spans_gap(spans, s) > s->last;
 	if (s->n == SPANS_STATES) {
 		/* the current state is worth more than the one before it */
 		s->n--;
@@ -403,13 +420,30 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	io_args_read(&s->io, tpoint, line);
 }
 
+static bool has_entry_since(const struct span *s, uint64_t ns)
+{
+	bool has = s->last >= ns;
+
+	for (const struct span *child = s->child; child && !has; child = child->next)
+		has = has_entry_since(child, ns);
+	return has;
+}
+
+/* object: of the span, as it was after that one's last entry. */
+static bool is_end_lost(const struct spans *spans, const struct span *s, const struct object *object)
+{
+	return spans->num_gaps && !is_final(spans, object) && !has_entry_since(s, spans_gap(spans, s));
+}
+
 /* Ends the span of the previous object at an address, unless it is queued to end. */
 static void end_before(struct spans *spans, const struct object *before)
 {
 	struct span *s = before->entries ? span_of(spans, before) : NULL;
 
-	if (s && !s->ended && !s->expected)
-		end_span(spans, s);
+	if (!s || s->ended || s->expected)
+		return;
+	s->lost = is_end_lost(spans, s, before);
+	end_span(spans, s);
 }
 
 /* The same for an object without an id at the address of one that is created. */
@@ -550,6 +584,13 @@ static uint64_t lcore_key(const struct traceline *line)
 
 	number_decimal(line->lcore, &lcore);
 	return traceline_in_source(line, lcore);
+}
+
+static void see_gap(struct spans *spans, const struct traceline *line, uint64_t ns)
+{
+	uint64_t *gap = table_put(&spans->gaps, lcore_key(line), spans->gap, spans->num_gaps, spans->cap_gaps);
+
+	*gap = ns;
 }
 
 static void see_read(struct spans *spans, const struct traceline *line, uint64_t ns)
@@ -701,6 +742,9 @@ static struct span *find_span(struct spans *spans, const struct traceline *line,
 {
 	struct span *s = span_of(spans, change->object);
 
+	/* the entry is of another object, whose creation is missing */
+	if (s && s->expected && !s->ended && spans_gap(spans, s) > s->last)
+		end_span(spans, s);
 	/* an object without an id starts a new life after each final state */
 	if (change->object->type == spans->unknown && (!s || s->ended || s->expected)) {
 		change->event = LIFECYCLE_STARTS;
@@ -765,7 +809,7 @@ static void adopt_writes(struct spans *spans, struct span *s, const struct trace
 /* Waits for the end of a span, or until it is stuck. */
 static void queue_span(struct spans *spans, struct span *s, bool starts, uint64_t ns)
 {
-	if (is_final(spans, s)) {
+	if (is_final(spans, &spans->lifecycle.all[s->object])) {
 		queue_add(&spans->ending, s, ns);
 		s->expected = true;
 	}
@@ -820,6 +864,8 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 
 	if (error)
 		return error;
+	if (line->lost && !is_live(line))
+		see_gap(spans, line, ns);
 	advance(spans, ns);
 	spans->lines++;
 	spans->lcore = MAP_NONE;
@@ -831,6 +877,15 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 		lcores_keep(&spans->lcores, spans->lcore, spans->lines,
 			    spans->who(spans->context, spans->current, line));
 	return error;
+}
+
+bool spans_is_lost(const struct spans *spans, const struct span *s)
+{
+	const struct object *object = &spans->lifecycle.all[s->object];
+
+	if (s->ended || spans->over)
+		return s->lost;
+	return object->note == s->index + 1 && is_end_lost(spans, s, object);
 }
 
 /* bs_user_op_execute() in lib/blob/request.c gives the set of an operation that was queued back without an entry. */
@@ -846,7 +901,7 @@ bool spans_is_open(const struct spans *spans, const struct span *s)
 	if (s->ended || spans->over)
 		return s->open;
 	/* an object whose address was reused has ended, a set that has started nothing may have ended at any time */
-	return object->note == s->index + 1 && !is_final(spans, s) &&
+	return object->note == s->index + 1 && !is_final(spans, object) && !is_end_lost(spans, s, object) &&
 	       (s->n > 1 || s->child || !may_end_unseen(spans, s));
 }
 
@@ -866,11 +921,9 @@ static void delay_unsent(const struct spans *spans, struct span *const *left, si
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct span *s = left[i];
-		const struct traceline line = {.source = s->source == MAP_NONE ? (struct slice){}
-									       : spans->sources.all[s->source]};
 
 		if (s->n == 1 && spans_tpoint(spans, s->states[0].state)->kind == SPDK_SOCKET_WRITE)
-			delay_reply(spans, s, traceline_in_source(&line, s->last_lcore));
+			delay_reply(spans, s, last_lcore_key(spans, s));
 	}
 }
 
@@ -891,6 +944,7 @@ void spans_end(struct spans *spans)
 			continue;
 		left[n++] = s;
 		s->open = spans_is_open(spans, s);
+		s->lost = spans_is_lost(spans, s);
 	}
 	spans->over = true;
 	delay_unsent(spans, left, n);
@@ -912,6 +966,8 @@ void spans_free(struct spans *spans)
 	map_free(&spans->writes);
 	map_free(&spans->reads);
 	free(spans->read);
+	map_free(&spans->gaps);
+	free(spans->gap);
 	intern_free(&spans->sources);
 	free(spans->by_source);
 	lcores_free(&spans->lcores);

@@ -65,6 +65,9 @@ struct spans {
 	struct map reads; /* by lcore and source: index in read */
 	uint64_t *read;   /* ns: when it read from a socket last */
 	size_t num_reads, cap_reads;
+	struct map gaps; /* by lcore and source: index in gap */
+	uint64_t *gap;   /* ns: of the latest entry before which others are missing */
+	size_t num_gaps, cap_gaps;
 	uint32_t lcore;       /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
 	struct span *current; /* the span of that line, or NULL */
 	struct reactors reactors;
@@ -99,6 +102,7 @@ struct spans {
 	bool over;      /* see spans_end() */
 
 	/* what could not be assembled */
+	uint64_t lost;    /* spans without a parent whose end is lost, without admin requests */
 	uint64_t late;    /* entries of spans that had ended */
 	uint64_t beyond;  /* children and states beyond the bounds above */
 	uint64_t foreign; /* entries on an lcore whose reactor belongs to another source */
@@ -143,6 +147,15 @@ void spans_pause(struct spans *spans);
 /* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
 
+/* ns: the latest entry of its lcore before which others are missing; 0: there is none so far. */
+uint64_t spans_gap(const struct spans *spans, const struct span *s);
+
+/*
+ * Whether entries of its lcore are missing after its last one and those of the spans below it, so that it may have
+ * ended unseen. It is not open, and has lived at least until that entry.
+ */
+bool spans_is_lost(const struct spans *spans, const struct span *s);
+
 /*
  * The time in ns until which a span lived. That is its last entry; but while it is open, and all spans above it are,
  * the end of the input: the latest entry of its source, or the time that was passed to spans_pass(). Lines of other
@@ -174,17 +187,22 @@ uint64_t spans_held(const struct spans *spans, const struct span *s, enum reacto
 /* Whether a tool was recording during its life, as far as that is known. */
 bool spans_covers(const struct spans *spans, const struct span *s, enum spans_tool tool);
 
-/* Whether it lives longer than that, by an unknown time: it is open, or the time of its creation is not known. */
+/*
+ * Whether it lives longer than that, by an unknown time: it is open, its end is lost, or the time of its creation is
+ * not known.
+ */
 static inline bool spans_is_longer(const struct spans *spans, const struct span *s)
 {
-	return s->unknown || spans_is_open(spans, s);
+	return s->unknown || spans_is_lost(spans, s) || spans_is_open(spans, s);
 }
 
 /* The same for the time to its reply. */
 static inline bool spans_may_reply_later(const struct spans *spans, const struct span *s)
 {
-	return s->unknown || (spans_is_open(spans, s) && s->reply == UINT64_MAX);
+	return s->unknown || (s->reply == UINT64_MAX && (spans_is_lost(spans, s) || spans_is_open(spans, s)));
 }
+
+#define SPANS_LOST "spans were in flight where entries are missing: whether they ended is not known"
 
 /* Ends the input: passes all remaining spans to emit(), in the order of their last entries. */
 void spans_end(struct spans *spans);
