@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what ipcsnoop prints is complete, or the exit status says that it is not.
 # bats file_tags=waits,plain
+# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
 
 load helpers
 load faults
@@ -25,7 +26,6 @@ same_calls() {
 @test "processes whose exit the kernel has skipped are followed no longer" {
     export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1 FAULT_PROGRAM=on_exit FAULT_MARK=skipped
     status=0
-    # shellcheck disable=SC2153 # of the helpers
     LD_PRELOAD=$FAULTS timeout 20 ipcsnoop -s -o lines -- sh -c 'for i in 1 2 3; do (:); done; (sleep 0.5) & :' 2>log || status=$?
     [ -e skipped ]
     [ "$status" = 0 ] || { echo "exit $status"; cat log; return 1; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what usdt-record and usdt-gen print is complete, or the exit status says that it is not.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
 # bats file_tags=waits,plain
+# shellcheck disable=SC2030,SC2031,SC2153 # a test is a process of its own, and FAULTS is of the helpers
 
 load helpers
 load faults
@@ -41,7 +41,6 @@ same_events() {
         export FAULT_PROGRAM
         rm -f skipped
         status=0
-        # shellcheck disable=SC2153 # of the helpers
         LD_PRELOAD=$FAULTS timeout 20 usdt-record -q -F -e 'forked(n)' -o lines -- usdt-target forks=3 2>log || status=$?
         [ -e skipped ]
         equal "$FAULT_PROGRAM $status $(events lines | wc -l) $(cat log)" "$(

@@ -176,7 +176,7 @@ E
     echo "qpair: begin=1, ptr=0x10, name='x, hostnqn=root), s=(1'" >lifetimes
     trace-join -s -l lifetimes <<<"$line" | grep -qF 'qpair(ptr=0x10, name=x\x2c hostnqn=root\x29\x2c s=\x281) s='
     # one that is in the line is JSON
-    sed 's/"0x10"/{"a":"\\",\\"b\\":1"}/' <<<"$line" | trace-join | grep -qF 'qpair: {"a":"\",\"b\":1"}, s: '
+    jq -c '.args.qpair = {a: "\",\"b\":1"}' <<<"$line" | trace-join | grep -qF 'qpair: {"a":"\",\"b\":1"}, s: '
 }
 
 @test "numbers of 64 bits go through every tool" {

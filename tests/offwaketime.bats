@@ -183,7 +183,7 @@ has_given_up() { # TIMES PID
     equal "$(grep -c ' s to ' lines)" 1
     status_is 2 offwaketime -f -i 1 1
     says '-f is for one picture, -i prints several: use -j'
-    begin adding offwaketime --header -p $idle 0.1
+    begin adding offwaketime --header -p "$idle" 0.1
     wait "$recorder"
     recorder=
     equal "$(head -n 1 lines)" 'Tracing blocked time (us) by user + kernel off-CPU and waker stack for 0.1 secs.'

@@ -294,8 +294,8 @@ static void print_end(struct ipcsnoop *s)
 }
 
 /*
- * How many steps the lines and counts lack. A call may also start unseen because a filter of the process denies it, and a
- * skipped exit does no harm.
+ * How many steps the lines and counts lack. A call may also start unseen because a filter of the process denies it, and
+ * a skipped exit does no harm.
  */
 static uint64_t missed_steps(const struct ipcsnoop *s)
 {
