@@ -146,6 +146,9 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
             equal "$(trace-dump -i trace | grep -c gaps)" 0
         done
     done
+    # each round has older ticks than the one before
+    mktrace -R 200 "$DATA/common.jsonl" >trace
+    equal "$(trace-dump -i trace 2>&1 | grep -c -e gaps -e missing)" 0
 }
 
 @test "entries from before the time that all full rings reach back to are left out and counted" {

@@ -102,17 +102,18 @@ static void add_gap(struct merge_run *run, uint64_t slot)
 static void find_gaps(struct merge *m, unsigned number, unsigned first)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
-	uint64_t since = m->runs[first].slot,
-		 lowest = UINT64_MAX;     /* the slot of the latest such place; ticks since it */
-	uint64_t highest = 0, before = 0; /* ticks: of all; when it was overtaken, else 0 */
-	uint64_t newest = UINT64_MAX;     /* ticks before the first place */
+	uint64_t since = m->runs[first].slot; /* of the latest such place */
+	uint64_t lowest = UINT64_MAX;         /* ticks since then */
+	uint64_t highest = 0, before = 0;     /* ticks: of all; when it was overtaken, else 0 */
+	uint64_t newest = UINT64_MAX;         /* ticks before the first place */
 	bool met = false;
 
 	for (unsigned i = first; i < m->num_runs; i++) {
 		struct merge_run *run = &m->runs[i];
 		uint64_t start = lcore->ring[run->slot].tsc, last = lcore->ring[run->end - 1].tsc;
+		bool falls = start < before || (start < lowest && run->slot - since >= LATE);
 
-		if (start < before || (start < lowest && run->slot - since >= LATE)) {
+		if (falls && (!met || before)) {
 			if (met)
 				add_gap(run, run->slot);
 			else
@@ -122,7 +123,8 @@ static void find_gaps(struct merge *m, unsigned number, unsigned first)
 			since = run->slot;
 			lowest = start;
 		}
-		met |= i > first && run->slot > run[-1].end;
+		/* some empty slots may be damage */
+		met |= i > first && run->slot - run[-1].end >= LATE;
 		lowest = start < lowest ? start : lowest;
 		if (met && !before && last > highest) {
 			since = run->slot;
