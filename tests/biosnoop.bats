@@ -475,7 +475,7 @@ null'
     wait "$writer"
     end
     equal "$(jq -c 'select(.type == "WS")' lines)" "{\"disk\":\"${inner#/dev/}\",\"type\":\"WS\",\"count\":1,\"bytes\":4096,\"errors\":0}"
-    grep '^biosnoop: 1 requests have no latency: they started before tracing' log
+    grep '^biosnoop: 1 request has no latency: it started before tracing' log
 }
 
 # Reads as read_blocks, in a cgroup.
@@ -528,7 +528,7 @@ change_map() { # BPFTOOL-COMMAND [ARGUMENT]...
     write_inner 0
     end
     equal "$(cat lines)" ''
-    grep -x 'biosnoop: 1 requests were in flight at the end: they have no line' log
+    grep -x 'biosnoop: 1 request was in flight at the end: it has no line' log
     PATH+=:/usr/sbin
     command -v bpftool >/dev/null || skip 'bpftool is not here'
     fsfreeze -u mounted

@@ -45,7 +45,7 @@ same_events() {
         [ -e skipped ]
         equal "$FAULT_PROGRAM $status $(events lines | wc -l) $(cat log)" "$(
             if [ $FAULT_PROGRAM = on_fork ]; then
-                echo 'on_fork 1 0 usdt-record: missed 1 forks: events of new processes may be lost'
+                echo 'on_fork 1 0 usdt-record: missed 1 fork: events of new processes may be lost'
             else
                 echo 'on_exit 0 6 '
             fi)"

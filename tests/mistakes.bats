@@ -212,7 +212,7 @@ T
 1 % qpair-lifetimes: empty: no owners, which trace-dump -O prints % qpair-lifetimes -O empty probes
 0 % trace-join: empty: no lifetime lines: nothing can be named % trace-join -l empty lines
 1 % trace-latency: <stdin>: no object was seen in two states: nothing to measure % grep TCP_REQ_NEW lines | trace-latency
-0 % left out 1 qpairs that were added before the recording started % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
+0 % left out 1 qpair that was added before the recording started % grep -m 1 nvmf_ctrlr_add_qpair probes | qpair-lifetimes
 1 % missing: No such file or directory % trace-join -l missing lines
 1 % missing: No such file or directory % qpair-lifetimes -O missing probes
 1 % missing: No such file or directory % trace-latency --against missing lines

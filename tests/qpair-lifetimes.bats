@@ -48,7 +48,7 @@ qpair: begin=4, end=6, ptr=0x10, thread=1, qid=2, subnqn='s', hostnqn='b'"
     status_is 0 qpair-lifetimes usdt.txt
     equal "$output" "qpair: begin=1, end=9, ptr=0x10, thread=1, qid=3, subnqn='s', hostnqn='c'
 qpair: begin=4, end=9, ptr=0x10, thread=1, qid=3, subnqn='s', hostnqn='c'"
-    says 'left out 1 qpairs that were added before the recording started'
+    says 'left out 1 qpair that was added before the recording started'
 }
 
 @test "events are put in the order of time; those with equal ticks keep theirs" {
@@ -228,7 +228,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     { add 1000 16 2; connect 1100 16 1 sub a; add 2000 16 2; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
     equal "$(found)" '- t257 t258 '
     status_is 0 qpair-lifetimes -O owners usdt.txt
-    says 'no owner for 1 qpairs: some of their probe lines are missing'
+    says 'no owner for 1 qpair: some of its probe lines are missing'
     { add 1000 16 2; connect 1100 16 1 sub a; connect 2100 16 1 sub b; add 3000 32 2; connect 3100 32 2 sub c; } >usdt.txt
     equal "$(found | cut -c1)" '-'
     # the owner had ended before the host connected
@@ -236,7 +236,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     owner 256 990 '10.0.0.1:1 sub' ',"end":2000' >owners
     equal "$(found)" '- '
     status_is 0 qpair-lifetimes -O owners usdt.txt
-    says 'no owner for 1 qpairs: their probe lines may be those of two qpairs, with lines between them missing'
+    says 'no owner for 1 qpair: its probe lines may be those of two qpairs, with lines between them missing'
     owner 256 990 '10.0.0.1:1 sub' ',"end":2200' >owners
     equal "$(found)" 't256 '
 }

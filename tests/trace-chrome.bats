@@ -330,7 +330,7 @@ rows_of_requests() { # FILE
     # an entry that is too late for its object is not lost
     { requests; entry 0.900 TCP_REQ_LATE r0 0.1 0x10; } >late
     status_is 0 trace-chrome late
-    says 'late: 1 entries are on the tracks of their lcores only: each is earlier than the previous one of its object'
+    says 'late: 1 entry is on the track of its lcore only: it is earlier than the previous one of its object'
     equal "$(events i 'select(.name == "TCP_REQ_LATE") | [.pid, .ts]' <<<"$output")" '[1,0.9] '
     status_is 0 trace-chrome -q late
     equal "$stderr" ''

@@ -66,7 +66,7 @@ text() { # TSC LCORE NUMBER
         status_is 0 trace-dump trace
         equal "$(sed -n 2p <<<"$output")" '{"tsc":20,"us":0.010,"lcore":0,"tpoint":"TEXT","args":{"i":2},"torn":true}'
         equal "$(wc -l <<<"$output")" 3
-        says 'trace-dump: trace: 1 entries are torn'
+        says 'trace-dump: trace: 1 entry is torn'
         status_is 0 trace-dump -q trace
         equal "$stderr" ''
     done
@@ -178,7 +178,7 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
     { new 100 0 1; new 200 0 2; use 300 0 1 0; } | trace -c 150
     status_is 0 trace-dump trace
     equal "$(jq -r .object.id <<<"$output" | tr '\n' ' ')" 'r0 n/a '
-    says 'left out 1 entries from before the trace was cleared'
+    says 'left out 1 entry from before the trace was cleared'
     equal "$(trace-dump -a trace | jq -r .object.id | tr '\n' ' ')" 'r0 r1 r0 '
 }
 
@@ -362,7 +362,7 @@ teardown() {
 @test "the place of an entry that is too long is right in a pipe as well" {
     printf '{"tsc_rate":1000000,"tpoints":[{"name":"A","id":1,"args":[{"name":"s","type":2,"size":8}]}],"entries":[{"lcore":0,"tpoint":1,"tsc":1}' >start
     status_is 1 sh "{ cat start; printf ',{\"args\":[\"'; head -c 300M /dev/zero | tr '\\0' a; } | trace-dump"
-    equal "$stderr" "trace-dump: <stdin>: byte $(wc -c <start), after 1 entries: an entry of more than 64 MiB"
+    equal "$stderr" "trace-dump: <stdin>: byte $(wc -c <start), after 1 entry: an entry of more than 64 MiB"
 }
 
 @test "a second document is reported" {

@@ -47,7 +47,7 @@ r      NEW                      READY                             3        0.030
 L
     status_is 0 trace-latency in
     diff want - <<<"$output"
-    equal "$stderr" 'trace-latency: in: 1 objects have no whole life: they were in progress at the end'
+    equal "$stderr" 'trace-latency: in: 1 object has no whole life: it was in progress at the end'
     status_is 0 trace-latency -q in
     equal "$stderr" ''
 }
@@ -330,7 +330,7 @@ deep() {
     long=$(printf '%04090d' 0)
     sed "s/host-a/$long/" in >too-long
     status_is 1 trace-latency -jq -g type -g args.qpair.hostnqn too-long
-    says 'trace-latency: too-long: 1 objects left out: a group has more than 4 KiB'
+    says 'trace-latency: too-long: 1 object left out: a group has more than 4 KiB'
     equal "$(jq -r 'select(.object == "r") | .group.type' <<<"$output" | sort -u)" read
 }
 
@@ -410,20 +410,20 @@ L
 [0.05,0,null,{"off_cpu":1,"disk":0}]
 [0.25,0.005,0,{"off_cpu":1,"disk":1}]
 L
-    equal "$stderr" 'trace-latency: partly: 1 requests are not within the recording of biosnoop: disk is that of the others'
+    equal "$stderr" 'trace-latency: partly: 1 request is not within the recording of biosnoop: disk is that of the others'
     # those that are not whole are not among them
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off
     equal "$(jq -c .count <<<"$output")" 2
-    says 'trace-latency: cut-off: 1 requests left out: they started before the trace, or were in progress at its end; it took longer than 0.000 us: trace-spans -n shows them'
+    says 'trace-latency: cut-off: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 0.000 us: trace-spans -n shows it'
     # if one of them is the slowest, quiet does not hide that
     status_is 0 trace-latency --layers -q cut-off
     equal "$stderr" ''
     { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
     status_is 0 trace-latency --layers -q slow
-    equal "$stderr" 'trace-latency: slow: 1 requests left out: they started before the trace, or were in progress at its end; it took longer than 8992.000 us: trace-spans -n shows them'
+    equal "$stderr" 'trace-latency: slow: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 8992.000 us: trace-spans -n shows it'
     status_is 0 trace-latency -q slow
-    equal "$stderr" 'trace-latency: slow: 1 requests have no whole life: they started before the trace, or were in progress at its end; it took longer than 8992.000 us: trace-spans -n shows them'
+    equal "$stderr" 'trace-latency: slow: 1 request has no whole life: it started before the trace, or was in progress at its end; it took longer than 8992.000 us: trace-spans -n shows it'
     # a known creation before the first line: the time until then has a layer of its own
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
@@ -524,7 +524,7 @@ L
         entry 90.000 TCP_REQ_COMPLETED r2 9.000 0x20
     } >in
     status_is 0 trace-latency -j in
-    says 'trace-latency: in: 1 objects have no whole life: they were in flight where entries are missing'
+    says 'trace-latency: in: 1 object has no whole life: it was in flight where entries are missing'
     equal "$(jq -c 'select(.life) | [.count, .mean]' <<<"$output" | plain)" '[2,14.5]'
     status_is 0 trace-latency --layers -j in
     says '1 requests left out: '
@@ -579,7 +579,7 @@ L
     for options in '' '-r' '-i 1' '-g lcore'; do
         # shellcheck disable=SC2086 # they are words
         equal "$(lives $options)" 'r 1 2 '
-        equal "$(cat said)" 'trace-latency: in: 1 admin requests left out: --admin shows them'
+        equal "$(cat said)" 'trace-latency: in: 1 admin request left out: --admin shows it'
     done
     equal "$(lives --layers)" 'r 1 2 '
     equal "$(trace-latency -q -e in | trace-latency --merge -j | jq -r .object | sort -u)" r
@@ -666,7 +666,7 @@ L
     long=$(printf '%04097d' 0)
     { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:2}\"}"; entry 2.000 DONE r0 1 0x10; } >in
     status_is 1 trace-latency -q -g args.a in
-    says 'trace-latency: in: 1 objects left out: a group has more than 4 KiB, or there are more than 16777216: group by something else'
+    says 'trace-latency: in: 1 object left out: a group has more than 4 KiB, or there are more than 16777216: group by something else'
     # with its key, quotes and braces it has 4096 bytes
     { entry 1.000 NEW r0 - 0x10 "\"args\":{\"a\":\"${long:14}\"}"; entry 2.000 DONE r0 1 0x10; } >in
     status_is 0 trace-latency -q -g args.a in
@@ -808,7 +808,7 @@ lives() {
     sed 's/DONE/LAST/' in >unknown
     status_is 0 trace-latency -ji 0.000001 unknown
     equal "$(lives <<<"$output")" '1-2 2-1 3-1 4-1 5-1 = 6'
-    says 'trace-latency: unknown: 1 whole lives are counted in a later interval: their last entry was not known to be the last'
+    says 'trace-latency: unknown: 1 whole life is counted in a later interval: its last entry was not known to be the last'
     # one whose name misleads
     sed 's/READY/NOT_DONE/' in >misleading
     status_is 0 trace-latency -ji 0.0000001 misleading

@@ -106,7 +106,7 @@ x'
     lines_at 2600 26002600 >a
     lines_at 2600 52000 26000 >b
     status_is 0 trace-merge a b
-    says 'b: 1 lines are earlier than a previous one, and were not sorted'
+    says 'b: 1 line is earlier than a previous one, and was not sorted'
     lines_at 7826002600 8000000000 >c
     status_is 0 trace-merge a c
     says 'c: all of it is later than the sources named before it, by 3.000 s: is it from the same machine?'
@@ -148,7 +148,7 @@ x'
     wait_for_text '"tsc":30000000' out
     exec 7>&- 8>&-
     wait "$merge"
-    grep -F 'trace-merge: 1 lines came too late and follow later ones: see --lag' err
+    grep -F 'trace-merge: 1 line came too late and follows later ones: see --lag' err
     equal "$(jq .tsc out)" '2600
 5200
 26002600

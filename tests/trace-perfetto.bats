@@ -129,7 +129,7 @@ spans_of() { # FILE [ARGUMENT]...
     # one that is too late for its object is not lost
     { cat in; entry 0.900 TCP_REQ_LATE r0 0.1 0x10; } >late
     status_is 0 trace-perfetto late
-    says 'late: 1 entries are on the tracks of their lcores only: each is earlier than the previous one of its object'
+    says 'late: 1 entry is on the track of its lcore only: it is earlier than the previous one of its object'
     draw late
     equal "$(jq -c 'select(.name == "TCP_REQ_LATE") | [.track[1], .ts, .args.id]' drawn)" '["lcore 0 app",900,"r0"]'
 }

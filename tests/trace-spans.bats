@@ -678,7 +678,7 @@ queues() {
     equal "$(cat said)" ''
     # only those that match the other options are counted
     ids -n 9 -m 899 >/dev/null
-    grep -q '1 admin requests left out' said
+    grep -q '1 admin request left out' said
     # span lines have them, marked
     trace-spans -j -a in 2>said | jq -c '[.id, .admin]' >out
     equal "$(sort out | tr '\n' ' ')" '["i0",null] ["p0",true] ["p1",null] ["r0",true] ["r1",true] ["r2",null] ["r3",null] ["r4",null] ["s0",null] '
@@ -1408,8 +1408,8 @@ L
 ["r0",null,null,null]
 L
     status_is 0 trace-spans -j in
-    says 'in: 1 entries have no off_cpu and irq: the reactors of their lcores count for another source'
-    says 'in: 1 lines left out: another process, which came first, has reactors on their lcores'
+    says 'in: 1 entry has no off_cpu and irq: the reactor of its lcore counts for another source'
+    says 'in: 1 line left out: another process, which came first, has reactors on its lcore'
     # threads that are no reactors
     sed 's/reactor_0/app_thread/' in | grep -v reactor_1 >others
     status_is 0 trace-spans -j others

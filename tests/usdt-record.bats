@@ -123,7 +123,7 @@ guarded: n=0x7, where='library'"
 odd: text=0x10
 odd: text='$y'
 odd: text='$y'"
-    says 'usdt-record: cut 1 strings that are longer than 1024 bytes'
+    says 'usdt-record: cut 1 string that is longer than 1024 bytes'
     says 'usdt-record: 2 arguments could not be read'
 }
 

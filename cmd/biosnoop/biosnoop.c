@@ -141,13 +141,14 @@ static void print_summary(struct biosnoop *b)
 		summary_encode(&b->recorder.out, &b->summary);
 	else
 		summary_print(&b->recorder.out, &b->summary, opt.json);
-	if (b->summary.no_latency)
-		cli_notice(opt.recorder.quiet,
-			   "%" PRIu64
-			   " requests have no latency: they started before tracing; the times are those of the others",
-			   b->summary.no_latency);
+	cli_count(opt.recorder.quiet, b->summary.no_latency,
+		  "%" PRIu64
+		  " {request has no latency: it|requests have no latency: they} started before tracing; the times are "
+		  "those of the others",
+		  b->summary.no_latency);
 	recorder_loss(&b->recorder, b->summary.beyond,
-		      "%" PRIu64 " requests are not in the summary: they are of too many processes; use -d, -p or -c",
+		      "%" PRIu64 " {request is not in the summary: it is|requests are not in the summary: they are} of "
+		      "too many processes; use -d, -p or -c",
 		      b->summary.beyond);
 }
 
@@ -175,20 +176,22 @@ static void finish(void *context)
 
 	if (opt.summary)
 		print_summary(b);
-	if (unknown)
-		cli_notice(opt.recorder.quiet,
-			   "%" PRIu64 " requests started before tracing: whether they match the filter is unknown",
-			   unknown);
-	if (in_flight)
-		cli_notice(opt.recorder.quiet, "%" PRIu64 " requests were in flight at the end: they have no line",
-			   in_flight);
+	cli_count(opt.recorder.quiet, unknown,
+		  "%" PRIu64
+		  " request{|s} started before tracing: whether {it matches|they match} the filter is unknown",
+		  unknown);
+	cli_count(opt.recorder.quiet, in_flight,
+		  "%" PRIu64
+		  " {request was in flight at the end: it has|requests were in flight at the end: they have} no line",
+		  in_flight);
 	recorder_loss(r, unseen,
-		      "lost %" PRIu64 " requests: the kernel did not run the BPF program when they completed", unseen);
-	recorder_loss(r, lost, "lost %" PRIu64 " requests: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, no_storage, "%" PRIu64 " requests have no process and latency: too many were in flight",
+		      "lost %" PRIu64 " request{|s}: the kernel did not run the BPF program when {it|they} completed",
+		      unseen);
+	recorder_loss(r, lost, "lost %" PRIu64 " request{|s}: the buffer was full; use a larger --buffer", lost);
+	recorder_loss(r, no_storage, "%" PRIu64 " request{ has|s have} no process and latency: too many were in flight",
 		      no_storage);
 	recorder_loss(r, missed,
-		      "missed %" PRIu64 " steps of requests, in interrupts: lines may be missing or have no latency",
+		      "missed %" PRIu64 " step{|s} of requests, in interrupts: lines may be missing or have no latency",
 		      missed);
 }
 

@@ -321,25 +321,30 @@ static void finish(void *context)
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
 	print_end(s);
-	if (s->quantize.unfinished)
-		cli_notice(opt.recorder.quiet, "%" PRIu64 " reads and writes had not ended: they are in no histogram",
-			   s->quantize.unfinished);
-	if (socketcalls)
-		cli_notice(opt.recorder.quiet,
-			   "%" PRIu64 " reads and writes by socketcall have no line: a 32-bit program made them",
-			   socketcalls);
-	recorder_loss(r, s->quantize.beyond, "%" PRIu64 " reads and writes are of too many threads for their interval",
+	cli_count(opt.recorder.quiet, s->quantize.unfinished,
+		  "%" PRIu64 " {read or write|reads and writes} had not ended: {it is|they are} in no histogram",
+		  s->quantize.unfinished);
+	cli_count(opt.recorder.quiet, socketcalls,
+		  "%" PRIu64 " {read or write by socketcall has|reads and writes by socketcall have} no line: a 32-bit "
+		  "program made {it|them}",
+		  socketcalls);
+	recorder_loss(r, s->quantize.beyond,
+		      "%" PRIu64
+		      " {read or write is|reads and writes are} of too many threads for {its|their} interval",
 		      s->quantize.beyond);
-	recorder_loss(r, lost, "lost %" PRIu64 " reads and writes: the buffer was full; use a larger --buffer", lost);
+	recorder_loss(r, lost,
+		      "lost %" PRIu64 " {read or write|reads and writes}: the buffer was full; use a larger --buffer",
+		      lost);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64 " calls and requests found no memory: they have no line, and no time in the sums",
+		      "%" PRIu64 " {call or request|calls and requests} found no memory: {it has|they have} no line, "
+		      "and no time in the sums",
 		      no_storage);
-	recorder_loss(r, silent, "%" PRIu64 " requests of io_uring asked for no completion: lines may be missing",
+	recorder_loss(r, silent, "%" PRIu64 " request{|s} of io_uring asked for no completion: lines may be missing",
 		      silent);
-	recorder_loss(r, unseen, "%" PRIu64 " requests of io_uring ended unseen: lines may be missing", unseen);
-	recorder_loss(r, missed, "missed %" PRIu64 " steps of system calls: lines may be missing, and counts too low",
-		      missed);
-	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
+	recorder_loss(r, unseen, "%" PRIu64 " request{|s} of io_uring ended unseen: lines may be missing", unseen);
+	recorder_loss(r, missed,
+		      "missed %" PRIu64 " step{|s} of system calls: lines may be missing, and counts too low", missed);
+	recorder_loss(r, not_followed, "%" PRIu32 " process{ was|es were} too many to follow", not_followed);
 }
 
 static const struct recorder_tool tool = {

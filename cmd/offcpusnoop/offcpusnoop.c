@@ -213,18 +213,20 @@ static void finish(void *context)
 	}
 	recorder_loss(r, lost,
 		      "lost %" PRIu64
-		      " intervals: the buffer was full; use a larger --buffer, or -m; the table has them",
+		      " interval{|s}: the buffer was full; use a larger --buffer, or -m; the table has {it|them}",
 		      lost);
 	recorder_loss(r, lost_totals,
-		      "lost %" PRIu64 " threads of the table: the buffer was full; use a larger --buffer", lost_totals);
-	recorder_loss(r, no_storage, "%" PRIu64 " threads are not recorded: the kernel had no memory for them",
-		      no_storage);
+		      "lost %" PRIu64 " thread{|s} of the table: the buffer was full; use a larger --buffer",
+		      lost_totals);
+	recorder_loss(r, no_storage,
+		      "%" PRIu64 " thread{ is|s are} not recorded: the kernel had no memory for {it|them}", no_storage);
 	recorder_loss(r, skipped,
 		      "the kernel has skipped %" PRIu64
-		      " switches of these threads: the intervals that started or ended there are missing",
+		      " switch{|es} of these threads: the intervals that started or ended there are missing",
 		      skipped);
 	recorder_loss(r, missed,
-		      "missed %" PRIu64 " switches, wake-ups or interrupts: intervals may be missing or too long",
+		      "missed %" PRIu64 " {switch, wake-up or interrupt|switches, wake-ups or interrupts}: intervals "
+		      "may be missing or too long",
 		      missed);
 }
 

@@ -259,20 +259,24 @@ static void report(struct offwaketime *o)
 	processes_report(&o->naming.processes);
 	if (!o->pairs.keys.n && !lost)
 		cli_notice(opt.recorder.quiet, "no thread was blocked: nothing to print");
-	recorder_loss(r, lost, "lost %" PRIu64 " times of %.3f ms in all: the buffer was full; use a larger --buffer",
-		      lost, o->bpf->bss->lost_ns / 1e6);
+	recorder_loss(r, lost,
+		      "lost %" PRIu64 " time{|s} of %.3f ms in all: the buffer was full; use a larger --buffer", lost,
+		      o->bpf->bss->lost_ns / 1e6);
 	recorder_loss(r, o->num_left_out,
-		      "%.3f ms of %" PRIu64 " times are not attributed: there were more than %" PRIu64
+		      "%.3f ms of %" PRIu64 " time{ is|s are} not attributed: there were more than %" PRIu64
 		      " stacks; use a larger --stack-storage-size",
 		      o->ns_left_out / 1e6, o->num_left_out, opt.stacks);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64 " times are not attributed: the kernel had no memory to record their start",
+		      "%" PRIu64
+		      " time{ is|s are} not attributed: the kernel had no memory to record {its|their} start",
 		      no_storage);
 	recorder_loss(r, skipped,
 		      "the kernel has skipped %" PRIu64
-		      " switches of these threads: the times that started or ended there are missing",
+		      " switch{|es} of these threads: the times that started or ended there are missing",
 		      skipped);
-	recorder_loss(r, missed, "missed %" PRIu64 " switches or wake-ups, in interrupts: times or wakers are missing",
+	recorder_loss(r, missed,
+		      "missed %" PRIu64
+		      " {switch or wake-up|switches or wake-ups}, in interrupts: times or wakers are missing",
 		      missed);
 }
 

@@ -412,17 +412,15 @@ void processes_end(struct processes *p)
 
 void processes_report(const struct processes *p)
 {
-	if (p->num_faulty > MAX_NOTES)
-		cli_notice(p->quiet, "functions in %u more such files have no names", p->num_faulty - MAX_NOTES);
-	if (p->num_large)
-		cli_notice(p->quiet,
-			   "%u process%s more than %d mappings of code: functions in the others have no names",
-			   p->num_large, p->num_large == 1 ? " has" : "es have", MAX_RANGES);
-	if (p->num_late)
-		cli_notice(
-			p->quiet,
-			"the mappings of %u process%s could not all be read in time: functions in them have no names",
-			p->num_late, p->num_late == 1 ? "" : "es");
+	unsigned more = p->num_faulty > MAX_NOTES ? p->num_faulty - MAX_NOTES : 0;
+
+	cli_count(p->quiet, more, "functions in %u more such file{|s} have no names", more);
+	cli_count(p->quiet, p->num_large,
+		  "%u process{ has|es have} more than %d mappings of code: functions in the others have no names",
+		  p->num_large, MAX_RANGES);
+	cli_count(p->quiet, p->num_late,
+		  "the mappings of %u process{|es} could not all be read in time: functions in them have no names",
+		  p->num_late);
 }
 
 void processes_free(struct processes *p)

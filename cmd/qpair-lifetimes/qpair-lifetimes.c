@@ -57,26 +57,25 @@ static int read_events(struct events *events, struct owners *owners, const char 
 
 static void note_without_add(const struct pairing *p, const char *name)
 {
-	if (p->without_add)
-		cli_notice(opt.quiet, "%s: left out %zu qpairs that were added before the recording started", name,
-			   p->without_add);
+	cli_count(opt.quiet, p->without_add,
+		  "%s: left out %zu qpair{ that was|s that were} added before the recording started", name,
+		  p->without_add);
 }
 
 /* Why qpairs of a file have no owner. */
 static void note_owners(const struct pairing *p)
 {
 	static const char *const reasons[PAIRING_REASONS] = {
-		[PAIRING_AMBIGUOUS] = "several candidates remain",
-		[PAIRING_INCOMPLETE] = "some of their probe lines are missing",
-		[PAIRING_UNRELIABLE] = "their probe lines may be those of two qpairs, with lines between them missing",
-		[PAIRING_REPLACED] = "their owners may be gone",
-		[PAIRING_UNREGISTERED] = "no candidate was registered",
+		[PAIRING_AMBIGUOUS] = "%s: no owner for %zu qpair{|s}: several candidates remain",
+		[PAIRING_INCOMPLETE] = "%s: no owner for %zu qpair{|s}: some of {its|their} probe lines are missing",
+		[PAIRING_UNRELIABLE] = "%s: no owner for %zu qpair{|s}: {its|their} probe lines may be those of two "
+				       "qpairs, with lines between them missing",
+		[PAIRING_REPLACED] = "%s: no owner for %zu qpair{|s}: {its owner|their owners} may be gone",
+		[PAIRING_UNREGISTERED] = "%s: no owner for %zu qpair{|s}: no candidate was registered",
 	};
 
 	for (unsigned i = 0; i < PAIRING_REASONS; i++)
-		if (p->without[i])
-			cli_notice(opt.quiet, "%s: no owner for %zu qpairs: %s", p->owners.name, p->without[i],
-				   reasons[i]);
+		cli_count(opt.quiet, p->without[i], reasons[i], p->owners.name, p->without[i]);
 }
 
 /* Prints notes about what was left out of a file. */

@@ -153,7 +153,8 @@ static bool report_document(const struct reader *r, const char *name)
 	const struct document *d = &r->document;
 
 	if (r->error && d->position)
-		warnx("%s: byte %" PRIu64 ", after %" PRIu64 " entries: %s", name, d->position, d->entries, r->error);
+		warnx("%s: byte %" PRIu64 ", after %" PRIu64 " entr%s: %s", name, d->position, d->entries,
+		      d->entries == 1 ? "y" : "ies", r->error);
 	else if (r->error)
 		warnx("%s: %s", name, r->error);
 	return !r->error;
@@ -177,7 +178,8 @@ bool reader_report(const struct reader *r, const char *name)
 	for (unsigned i = 0; i < trace_num_damage(t); i++)
 		warnx("%s: %s", name, t->damage[i]);
 	if (t->faults > TRACE_DAMAGE)
-		warnx("%s: and %u more such faults", name, t->faults - TRACE_DAMAGE);
+		warnx("%s: and %u more such fault%s", name, t->faults - TRACE_DAMAGE,
+		      t->faults - TRACE_DAMAGE == 1 ? "" : "s");
 	if (t->cut_off)
 		warnx("%s: is cut off: it has %zu of %" PRIu64 " bytes, which were read", name, r->in->size,
 		      t->expected_size);

@@ -109,8 +109,11 @@ static void print_entries(struct dump *d)
 
 static void note(const struct dump *d, const char *before, uint64_t n, const char *what)
 {
+	char *counted = cli_counted(n, what);
+
 	if (n)
-		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, what);
+		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, counted);
+	free(counted);
 }
 
 static void note_gaps(const struct dump *d)
@@ -129,7 +132,7 @@ static void note_gaps(const struct dump *d)
 			   "the file was copied; try: trace-dump -p PID",
 			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to);
 	}
-	note(d, "entries are missing at ", c->gaps - n, "more times");
+	note(d, "entries are missing at ", c->gaps - n, "more time{|s}");
 }
 
 /* Prints notes about what was left out or is incomplete. */
@@ -139,19 +142,23 @@ static void note_losses(const struct dump *d)
 
 	if (!opt.reader.all) {
 		note(d, "left out ", c->before_window,
-		     "entries from before the time at which all rings are complete; -a prints them");
-		note(d, "left out ", c->cleared, "entries from before the trace was cleared; -a prints them");
+		     "{entry|entries} from before the time at which all rings are complete; -a prints {it|them}");
+		note(d, "left out ", c->cleared,
+		     "{entry|entries} from before the trace was cleared; -a prints {it|them}");
 	}
 	note(d, "", c->torn,
-	     d->reader.in->unreadable ? "entries are torn: some of their arguments were overwritten or cannot be read"
-				      : "entries are torn: some of their arguments were overwritten");
+	     d->reader.in->unreadable
+		     ? "{entry is torn: some of its|entries are torn: some of their} arguments were overwritten or "
+		       "cannot be read"
+		     : "{entry is torn: some of its|entries are torn: some of their} arguments were overwritten");
 	note_gaps(d);
 	note(d, "", d->reader.trace.short_histories,
-	     "lcores without entries are truncated, as spdk_trace_record of v26.05 does");
-	note(d, "", c->undefined, "entries are of tracepoints without a definition");
+	     "{lcore without entries is|lcores without entries are} truncated, as spdk_trace_record of v26.05 does");
+	note(d, "", c->undefined, "{entry is of a tracepoint|entries are of tracepoints} without a definition");
 	if (opt.reader.follow)
 		note(d, "", c->late,
-		     "entries come after later ones: they were written more than --lag after their time, or after "
+		     "{entry comes|entries come} after later ones: {it was|they were} written more than --lag after "
+		     "{its|their} time, or after "
 		     "another ring had no room for more");
 }
 

@@ -95,11 +95,15 @@ static void note_incomplete(const struct trees *t, const char *name)
 	if (!t->incomplete || (!is_slowest && (opt.quiet || opt.what != SHARES)))
 		return;
 	out_us(&text, t->longest);
-	cli_notice(false,
-		   "%s: %" PRIu64 " requests %s: they started before the trace, or were in progress at its end; %s "
-		   "longer than %.*s us: trace-spans -n shows them",
-		   name, t->incomplete, opt.what == SHARES ? "left out" : "have no whole life",
-		   t->incomplete == 1 ? "it took" : "one of them took", (int)text.len, text.buf);
+	cli_count(false, t->incomplete,
+		  "%s: %" PRIu64
+		  " request{|s} %s: {it|they} started before the trace, or {was|were} in progress at its end; "
+		  "{it|one of them} took longer than %.*s us: trace-spans -n shows {it|them}",
+		  name, t->incomplete,
+		  opt.what == SHARES   ? "left out"
+		  : t->incomplete == 1 ? "has no whole life"
+				       : "have no whole life",
+		  (int)text.len, text.buf);
 	out_close(&text);
 }
 
@@ -121,35 +125,46 @@ static void print_notes(const struct trees *t, const char *name)
 	if (opt.what == TIMES || opt.what == SHARES)
 		note_incomplete(t, name);
 	cli_note(opt.quiet, name, uncovered(t, SPANS_OFFCPUSNOOP),
-		 "requests are not within the recording of offcpusnoop: off_cpu and irq are those of the others");
+		 "request{ is|s are} not within the recording of offcpusnoop: off_cpu and irq are those of the others");
 	cli_note(opt.quiet, name, uncovered(t, SPANS_BIOSNOOP),
-		 "requests are not within the recording of biosnoop: disk is that of the others");
+		 "request{ is|s are} not within the recording of biosnoop: disk is that of the others");
 	if (opt.what != SHARES)
-		cli_note(opt.quiet, name, t->unknown, "objects left out: their creation is not in the trace");
+		cli_note(opt.quiet, name, t->unknown, "object{|s} left out: {its|their} creation is not in the trace");
 	if (opt.what == TIMES)
 		cli_note(opt.quiet, name, t->in_progress,
-			 "objects have no whole life: they were in progress at the end");
+			 "{object has no whole life: it was|objects have no whole life: they were} in progress at the "
+			 "end");
 	if (opt.what == TIMES)
 		cli_note(opt.quiet, name, t->lost,
-			 "objects have no whole life: they were in flight where entries are missing");
-	cli_note(opt.quiet, name, t->single_entry, "objects have no whole life: their creation is their only entry");
+			 "{object has no whole life: it was|objects have no whole life: they were} in flight where "
+			 "entries are missing");
+	cli_note(opt.quiet, name, t->single_entry,
+		 "{object has no whole life: its creation is its|objects have no whole life: their creation is their} "
+		 "only entry");
 	cli_note(opt.quiet, name, t->late,
-		 "whole lives are counted in a later interval: their last entry was not known to be the last");
+		 "whole {life is|lives are} counted in a later interval: {its|their} last entry was not known to be "
+		 "the last");
 	cli_note(opt.quiet, name, t->cut_short,
-		 "whole lives are too short: their objects went on after an entry that seemed to be the last");
-	cli_note(opt.quiet, name, t->no_peak, "requests count in no peak: they ended too long before others");
+		 "whole {life is too short: its object|lives are too short: their objects} went on after an entry that "
+		 "seemed to be the last");
+	cli_note(opt.quiet, name, t->no_peak,
+		 "request{ counts|s count} in no peak: {it|they} ended too long before others");
 	if (t->lcores)
-		cli_note(opt.quiet, name, t->lcores->beyond, "entries left out: there are more than 4096 lcores");
-	cli_note(opt.quiet, name, t->spans.late, "entries left out: their objects had ended");
+		cli_note(opt.quiet, name, t->lcores->beyond,
+			 "{entry|entries} left out: there are more than 4096 lcores");
+	cli_note(opt.quiet, name, t->spans.late,
+		 "{entry left out: its object|entries left out: their objects} had ended");
 	cli_note(opt.quiet, name, t->spans.beyond,
-		 "related objects or states left out: an object has more than are kept");
+		 "related {object or state|objects or states} left out: an object has more than are kept");
 	cli_note(opt.quiet, name, l->out_of_order,
-		 "entries left out: each is earlier than the previous one of its object");
+		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
 	if (t->refused)
-		warnx("%s: %" PRIu64 " objects left out: a group has more than 4 KiB, or there are more than 16777216: "
-		      "group by something else",
-		      name, t->refused);
+		cli_count(false, t->refused,
+			  "%s: %" PRIu64
+			  " object{|s} left out: a group has more than 4 KiB, or there are more than 16777216: "
+			  "group by something else",
+			  name, t->refused);
 }
 
 /* Returns false, after a message, if there is nothing. For a mapper (-e) that is no error, only a note. */
@@ -324,7 +339,7 @@ static void note_gone(const struct run *run)
 
 	for (size_t i = 0; i < run->base.num_filled; i++)
 		gone += !rows_find(&run->rows, &run->base, run->base.filled[i]);
-	cli_note(opt.quiet, io_name(opt.base), gone, "rows are not in this run");
+	cli_note(opt.quiet, io_name(opt.base), gone, "row{ is|s are} not in this run");
 }
 
 /* The exit status with --fail-over; status: the one without. */

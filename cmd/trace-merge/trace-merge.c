@@ -285,15 +285,13 @@ static bool check(const struct merge *m)
 		any |= s->any;
 		if (!s->any && !s->failed)
 			cli_notice(opt.quiet, "%s: empty: there are no trace lines", s->lines.name);
-		if (s->unordered)
-			cli_notice(opt.quiet,
-				   "%s: %" PRIu64 " lines are earlier than a previous one, and were not sorted",
-				   s->lines.name, s->unordered);
+		cli_note(opt.quiet, s->lines.name, s->unordered,
+			 "line{ is|s are} earlier than a previous one, and {was|were} not sorted");
 		check_rate(m, s);
 		check_overlap(m, s);
 	}
-	if (m->late)
-		cli_notice(opt.quiet, "%" PRIu64 " lines came too late and follow later ones: see --lag", m->late);
+	cli_count(opt.quiet, m->late, "%" PRIu64 " line{|s} came too late and follow{s|} later ones: see --lag",
+		  m->late);
 	if (!any && good && !m->out.error)
 		warnx("no source has trace lines");
 	return good && any;

@@ -364,9 +364,11 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 	if (!n)
 		return;
 	out_us(&text, slowest);
-	warnx("%s: %" PRIu64 "%s slower spans are left out, up to %.*s us: they are not within the recordings of other "
-	      "tools; without their lines, -n prints them",
-	      name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
+	cli_count(false, n,
+		  "%s: %" PRIu64
+		  "%s slower {span is|spans are} left out, up to %.*s us: {it is|they are} not within the "
+		  "recordings of other tools; without their lines, -n prints {it|them}",
+		  name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
 	out_close(&text);
 }
 
@@ -405,17 +407,21 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
 	note_limits(t, name);
 	cli_note(opt.quiet, name, t->spans.lost, SPANS_LOST);
-	cli_note(opt.quiet, name, t->spans.late, "entries left out: their spans had ended");
+	cli_note(opt.quiet, name, t->spans.late, "{entry left out: its span|entries left out: their spans} had ended");
 	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
-		 "entries left out: each is earlier than the previous one of its object");
+		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, t->spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
-	cli_note(opt.quiet, name, t->spans.beyond, "children or states left out: a span has more than are kept");
+	cli_note(opt.quiet, name, t->spans.beyond,
+		 "{child or state|children or states} left out: a span has more than are kept");
 	cli_note(opt.quiet, name, t->spans.foreign,
-		 "entries have no off_cpu and irq: the reactors of their lcores count for another source");
+		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "
+		 "reactors of "
+		 "their lcores count} for another source");
 	cli_note(opt.quiet, name, t->spans.reactors.foreign,
-		 "lines left out: another process, which came first, has reactors on their lcores");
+		 "line{|s} left out: another process, which came first, has reactors on {its lcore|their lcores}");
 	if (!t->spans.reactors.n)
-		cli_note(opt.quiet, name, t->spans.reactors.others, "lines left out: their threads are not reactors");
+		cli_note(opt.quiet, name, t->spans.reactors.others,
+			 "{line left out: its thread is no reactor|lines left out: their threads are not reactors}");
 	return check_chosen(t, name) && good;
 }
 

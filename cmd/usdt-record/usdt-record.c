@@ -167,18 +167,17 @@ static void finish(void *context)
 		r->failed = true;
 	write_clock(u);
 	if (opt.recorder.verbose)
-		cli_notice(quiet, "%" PRIu64 " events", u->events);
+		cli_notice(quiet, "%" PRIu64 " event%s", u->events, u->events == 1 ? "" : "s");
 	else if (!u->events && !r->failed)
 		cli_notice(quiet, "no events: none of the probes was hit");
-	if (u->cut)
-		cli_notice(quiet, "cut %" PRIu64 " strings that are longer than %d bytes", u->cut, MAX_STRING);
-	if (u->unreadable)
-		cli_notice(quiet,
-			   "%" PRIu64 " arguments could not be read: an address, or a question mark, is in their place",
-			   u->unreadable);
-	recorder_loss(r, lost, "lost %" PRIu64 " events: the buffer was full; use a larger --buffer", lost);
-	recorder_loss(r, not_followed, "%" PRIu32 " processes were too many to follow", not_followed);
-	recorder_loss(r, missed, "missed %" PRIu64 " forks: events of new processes may be lost", missed);
+	cli_count(quiet, u->cut, "cut %" PRIu64 " string{ that is|s that are} longer than %d bytes", u->cut,
+		  MAX_STRING);
+	cli_count(quiet, u->unreadable,
+		  "%" PRIu64 " argument{|s} could not be read: an address, or a question mark, is in {its|their} place",
+		  u->unreadable);
+	recorder_loss(r, lost, "lost %" PRIu64 " event{|s}: the buffer was full; use a larger --buffer", lost);
+	recorder_loss(r, not_followed, "%" PRIu32 " process{ was|es were} too many to follow", not_followed);
+	recorder_loss(r, missed, "missed %" PRIu64 " fork{|s}: events of new processes may be lost", missed);
 	r->failed |= opt.target.incomplete;
 }
 

@@ -63,10 +63,47 @@ void cli_notice(bool quiet, const char *format, ...)
 	va_end(args);
 }
 
+char *cli_counted(uint64_t n, const char *message)
+{
+	char *text = mem_copy(slice_of(message)), *to = text;
+
+	while (*message) {
+		const char *bar = *message == '{' ? strchr(message, '|') : NULL, *end = bar ? strchr(bar, '}') : NULL;
+		const char *from;
+
+		if (!end) {
+			*to++ = *message++;
+			continue;
+		}
+		from = n == 1 ? message + 1 : bar + 1;
+		to = mempcpy(to, from, (n == 1 ? bar : end) - from);
+		message = end + 1;
+	}
+	*to = 0;
+	return text;
+}
+
+void cli_count(bool quiet, uint64_t n, const char *format, ...)
+{
+	char *message;
+	va_list args;
+
+	if (quiet || !n)
+		return;
+	message = cli_counted(n, format);
+	va_start(args, format);
+	vwarnx(message, args);
+	va_end(args);
+	free(message);
+}
+
 void cli_note(bool quiet, const char *name, uint64_t n, const char *what)
 {
+	char *message = cli_counted(n, what);
+
 	if (n)
-		cli_notice(quiet, "%s: %" PRIu64 " %s", name, n, what);
+		cli_notice(quiet, "%s: %" PRIu64 " %s", name, n, message);
+	free(message);
 }
 
 static void print_text(const char *text)

@@ -63,7 +63,13 @@ _Noreturn void cli_usage(const char *format, ...) __attribute__((format(printf, 
 /* Prints a note as "TOOL: message", unless quiet. */
 void cli_notice(bool quiet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same with a count, as "TOOL: NAME: N WHAT"; prints nothing if n is 0. */
+/* The message with `one` for each {one|many} if n is 1, else with `many`. The caller frees it. */
+char *cli_counted(uint64_t n, const char *message);
+
+/* Prints a note about n things, in such a format; nothing if n is 0 or quiet. */
+void cli_count(bool quiet, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same as "TOOL: NAME: N WHAT". */
 void cli_note(bool quiet, const char *name, uint64_t n, const char *what);
 
 /*

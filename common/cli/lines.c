@@ -241,7 +241,8 @@ int lines_close(struct lines *l, int error)
 	if (error == EISDIR && l->wanted)
 		l->is = KIND_DIRECTORY;
 	if (l->faulty > COMPLAINTS_SHOWN)
-		warnx("%s: and %" PRIu64 " more such lines", l->name, l->faulty - COMPLAINTS_SHOWN);
+		warnx("%s: and %" PRIu64 " more such line%s", l->name, l->faulty - COMPLAINTS_SHOWN,
+		      l->faulty - COMPLAINTS_SHOWN == 1 ? "" : "s");
 	if (error == EMSGSIZE)
 		warnx("%s:%" PRIu64 ": a line of more than 64 MiB: this is not a text file", l->name, l->number + 1);
 	else if (l->is)

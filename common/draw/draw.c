@@ -572,12 +572,16 @@ static struct draw_result result_of(const struct draw *d, const struct lines *li
 		.error = lines->number || lines->is ? NULL : "empty: there are no trace lines",
 		.notes =
 			{
-				{s->late, "entries are on the tracks of their lcores only: their spans had ended"},
-				{s->lifecycle.out_of_order, "entries are on the tracks of their lcores only: "
-							    "each is earlier than the previous one of its object"},
+				{s->late, "{entry is on the track of its lcore only: its span|entries are on the "
+					  "tracks of their lcores only: their "
+					  "spans} had ended"},
+				{s->lifecycle.out_of_order, "{entry is on the track of its lcore only: it|entries are "
+							    "on the tracks of their lcores only: each} "
+							    "is earlier than the previous one of its object"},
 				{s->lifecycle.restarts, LIFECYCLE_RESTARTS},
 				{s->lost, SPANS_LOST},
-				{s->beyond, "children or states left out: a span has more than are kept"},
+				{s->beyond,
+				 "{child or state|children or states} left out: a span has more than are kept"},
 			},
 	};
 }

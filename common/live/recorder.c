@@ -455,13 +455,11 @@ static void report_clocks(struct recorder *r)
 	steps = r->options.wall ? r->ticks.steps : 0;
 	recorder_loss(r, jumps,
 		      "the processor's counter jumped %" PRIu64
-		      " times, as when the machine sleeps: tsc of lines before is wrong",
+		      " time{|s}, as when the machine sleeps: tsc of lines before is wrong",
 		      jumps);
-	if (steps)
-		cli_notice(r->options.quiet,
-			   "the time of day was set %" PRIu64
-			   " times, or the machine slept: it may be wrong shortly before",
-			   steps);
+	cli_count(r->options.quiet, steps,
+		  "the time of day was set %" PRIu64 " time{|s}, or the machine slept: it may be wrong shortly before",
+		  steps);
 }
 
 int recorder_run(struct recorder *r, const struct recorder_tool *tool, const struct recorder_options *options,
@@ -492,14 +490,15 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 {
+	char *message = cli_counted(n, format);
 	va_list args;
 
-	if (!n)
-		return;
 	va_start(args, format);
-	vwarnx(format, args);
+	if (n)
+		vwarnx(message, args);
 	va_end(args);
-	r->failed = true;
+	free(message);
+	r->failed |= n;
 }
 
 struct ticks *recorder_ticks(struct recorder *r, const char *instead)

@@ -141,7 +141,7 @@ void recorder_note_start(const struct recorder *r, const char *what, const char 
 /* Attaches the skeleton's programs with autoattach. Returns 0, or -1 after a message. */
 int recorder_attach(struct recorder *r);
 
-/* Reports a loss, and makes the exit status 1, unless n is 0. */
+/* Reports a loss, in a format as of cli_count(), and makes the exit status 1, unless n is 0. */
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*

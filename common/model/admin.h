@@ -61,9 +61,9 @@ static inline bool admin_has(const struct span *s)
 void admin_free(struct admin *a);
 
 /* What is counted, for messages. */
-#define ADMIN_LEFT_OUT "admin requests left out: --admin shows them"
-#define ADMIN_POSSIBLE                                                            \
-	"requests may be asynchronous event requests: no lifetimes or owners in " \
-	"the lines tell their queue"
+#define ADMIN_LEFT_OUT "admin request{|s} left out: --admin shows {it|them}"
+#define ADMIN_POSSIBLE                                                                                 \
+	"{request may be an asynchronous event request|requests may be asynchronous event requests}: " \
+	"no lifetimes or owners in the lines tell {its|their} queue"
 
 #endif

@@ -83,8 +83,8 @@ static inline const struct spdk_tpoint *lifecycle_tpoint(const struct lifecycle 
 const struct spdk_tpoint *lifecycle_learn(struct lifecycle *l, uint32_t state);
 
 /* What restarts counts, for messages. */
-#define LIFECYCLE_RESTARTS                                             \
-	"objects are created before the last entry at their address: " \
+#define LIFECYCLE_RESTARTS                                                         \
+	"object{ is|s are} created before the last entry at {its|their} address: " \
 	"the lines come from several traces, or are not in order"
 
 enum lifecycle_event {

@@ -202,7 +202,7 @@ static inline bool spans_may_reply_later(const struct spans *spans, const struct
 	return s->unknown || (s->reply == UINT64_MAX && (spans_is_lost(spans, s) || spans_is_open(spans, s)));
 }
 
-#define SPANS_LOST "spans were in flight where entries are missing: whether they ended is not known"
+#define SPANS_LOST "span{ was|s were} in flight where entries are missing: whether {it|they} ended is not known"
 
 /* Ends the input: passes all remaining spans to emit(), in the order of their last entries. */
 void spans_end(struct spans *spans);
