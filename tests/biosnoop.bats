@@ -235,7 +235,7 @@ RS 0 4096 null'
     run -1 dd "if=$loop" of=/dev/null bs=4k skip=1024 count=1 iflag=direct status=none
     read_blocks 1
     end
-    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   QUE(ms) LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM            PID     DISK      T    SECTOR     BYTES   QUE(ms) LAT(ms)'
     [[ $(sed -n 2p lines) =~ ^0\.000000\ +dd\ +[0-9]+\ +$disk\ +RS\ +8192\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}\ EIO$ ]]
     [[ $(sed -n 3p lines) =~ ^0\.[0-9]{6}\ +dd\ +$reader\ +$disk\ +RS\ +0\ +4096\ +[0-9]+\.[0-9]{2}\ +[0-9]+\.[0-9]{2}$ ]]
     equal "$(wc -l <lines)" 3
@@ -253,7 +253,7 @@ RS 0 4096 null'
     begin tracing biosnoop --wall -d "$loop"
     read_blocks 7
     end
-    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM            PID     DISK      T    SECTOR     BYTES   LAT(ms)'
     equal "$(grep -c "^[0-9:]\{8\}[.][0-9]\{6\} 0[.][0-9]\{6\}    dd  *$reader " lines)" 7
 }
 
@@ -338,7 +338,7 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
     equal "$(cat lines)" ''
     status_is 0 biosnoop -q -d "$disk" 1
-    equal "$output" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   LAT(ms)'
+    equal "$output" 'TIME(s)     COMM            PID     DISK      T    SECTOR     BYTES   LAT(ms)'
 }
 
 @test "nothing is lost, or it is counted exactly" {
@@ -405,7 +405,7 @@ null'
     begin tracing biosnoop -P -Q -d "$loop" -p $$
     read_blocks 3
     end
-    equal "$(cat lines)" 'TIME(s)     COMM           PID     DISK      T    SECTOR     BYTES   P QUE(ms) LAT(ms)'
+    equal "$(cat lines)" 'TIME(s)     COMM            PID     DISK      T    SECTOR     BYTES   P QUE(ms) LAT(ms)'
     begin tracing biosnoop -P -d "$loop"
     read_blocks 2 5
     read_blocks 1 99
@@ -445,7 +445,7 @@ null'
     begin tracing biosnoop -s -n 7 -d "$loop"
     read_blocks 11
     end_itself
-    equal "$(head -n 1 lines)" 'DISK      COMM           PID     T        COUNT          BYTES  MEAN(ms)   P50(ms)   P99(ms)   MAX(ms) ERRORS'
+    equal "$(head -n 1 lines)" 'DISK      COMM            PID     T        COUNT          BYTES  MEAN(ms)   P50(ms)   P99(ms)   MAX(ms) ERRORS'
     [[ $(sed -n 2p lines) =~ ^$disk\ +dd\ +$reader\ +RS\ +7\ +28672(\ +[0-9]+\.[0-9]{3}){4}\ +0$ ]]
     equal "$(wc -l <lines)" 2
 }

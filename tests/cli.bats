@@ -223,7 +223,11 @@ P
     input_of trace-join
     local slow='{ cat input; sleep 1.2; cat input; sleep 0.1; cat input; }'
     run script -qec "$slow | trace-join >out" /dev/null
-    [[ $output == *$'\rtrace-join: '*' bytes'* ]]
+    [[ $output =~ $'\rtrace-join: '[0-9]+'.'[0-9]' MB'$'\e[K' ]]
+    # of a file it is known how much is left
+    for _ in $(seq 2000); do cat input; done >long
+    run script -qec '{ cat input; sleep 1.2; cat input; } | trace-merge -q -s slow=- -s file=long >out' /dev/null
+    [[ $output =~ $'\rtrace-merge: '[0-9]+' % of '[0-9.]+' MB'$'\e[K' ]]
     run script -qec "$slow | trace-join 2>err >out" /dev/null
     equal "$output" ''
     [ ! -s err ]

@@ -106,7 +106,7 @@ snoop_at_noon() { # FORMAT-OF-date ARGUMENT...
     equal "$(awk 'NR == 1 { first = substr($0, 6) } { printf "%.0f\n", substr($0, 6) - first }' moments)" "$(jq '.us * 1000 | round' lines)"
     # in columns it is the local one
     snoop_at_noon %T.%6N -e --wall -- pipe-target plain=3
-    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME            TIME(s)     COMM            PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
     equal "$(grep -c '^[0-9:]\{8\}[.][0-9]\{6\} [01][.][0-9]\{6\}    pipe-target ' lines)" 6
     equal "$({ echo "$before"; sed '1d; s/ .*//' lines; echo "$after"; } | sort -c 2>&1)" ''
 }
@@ -358,7 +358,7 @@ io_uring:read $(cat out) 7 - true"
     local pipeline
     pipeline=$(slow_pipeline)
     snoop 0 -e -P -w -- sh -c "$pipeline"
-    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B PEERPID PEER           WAKEPID WAKER          LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM            PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B PEERPID PEER            WAKEPID WAKER           LAT(ms)'
     writer=$(awk '$2 == "sh" { print $3 }' lines)
     equal "$(awk '$2 == "cat" && $8 > 0 { print $11, $12, $13, $14, $15 }' lines)" "B $writer sh $writer sh"
     # without -w nobody is asked
@@ -477,6 +477,15 @@ i386:read $(cat out) 3 3 20
 i386:readv $(cat out) 27 17 17"
 }
 
+@test "the longest name of a process shifts no column" {
+    cp "$(command -v cat)" fifteen_letters
+    ipcsnoop -q -P -w -o lines -- sh -c 'echo x | ./fifteen_letters >/dev/null'
+    grep -q ' fifteen_letters [0-9]' lines
+    awk 'NR == 1 { heading = $0; next } { for (i = split("PID CALL LAT(ms)", names, " "); i; i--)
+        if (substr($0, index(heading, " " names[i]), 1) != " " || substr($0, index(heading, " " names[i]) + 1, 1) == " ") print }' lines >shifted
+    cmp shifted /dev/null
+}
+
 @test "reads and writes of 32-bit programs by socketcall are noted" {
     run pipe-target call32=1
     [ "$status" = 0 ] || skip "no system calls of 32 bits: $output"
@@ -555,7 +564,7 @@ i386:readv $(cat out) 27 17 17"
 # bats test_tags=any-kernel
 @test "text: the columns and the counts" {
     snoop 0 -- pipe-target fill=65536
-    equal "$(head -n 1 lines)" 'TIME(s)     COMM           PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
+    equal "$(head -n 1 lines)" 'TIME(s)     COMM            PID     CALL     D CHANNEL   ASKED   MOVED   SLOTS   QUEUED  B LAT(ms)'
     [[ $(sed -n 2p lines) =~ ^0\.000000\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +65536\ +0/16\ +0\ +-\ [0-9]+\.[0-9]{3}$ ]]
     [[ $(sed -n 3p lines) =~ ^0\.[0-9]{6}\ +pipe-target\ +[0-9]+\ +write\ +W\ $(cat out)\ +65536\ +-\ +16/16\ +65536\ +-\ [0-9]+\.[0-9]{3}\ EAGAIN$ ]]
     equal "$(sed -n 4p lines)" ''

@@ -85,7 +85,7 @@ void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 	struct word type = print_type(e->flags), error = error_of(e->error);
 	const struct column columns[] = {
 		{"TIME(s)", NULL, 11, columns_seconds(stamp_since(&c->stamp, e->end_ns))},
-		{"COMM", "comm", 14, columns_name(SLICE_ARRAY(e->comm))},
+		{"COMM", "comm", 15, columns_name(SLICE_ARRAY(e->comm))},
 		{"PID", "pid", 7, columns_if(*e->comm, columns_number(e->pid))},
 		{"DISK", LIVE_DISK, 9, columns_name(SLICE_ARRAY(e->disk))},
 		{"T", LIVE_TYPE, 4, columns_word(slice_of(type.text))},

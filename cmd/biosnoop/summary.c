@@ -88,7 +88,7 @@ static void write_row(struct columns_output *c, const struct summary_key *key, c
 {
 	const struct column columns[] = {
 		{"DISK", "disk", 9, columns_name(SLICE_ARRAY(key->disk))},
-		{"COMM", "comm", 14, columns_name(SLICE_ARRAY(key->comm))},
+		{"COMM", "comm", 15, columns_name(SLICE_ARRAY(key->comm))},
 		{"PID", "pid", 7, columns_if(*key->comm, columns_number(key->pid))},
 		{"T", "type", 4, columns_word(slice_of(key->type.text))},
 		{"COUNT", "count", -9, columns_number(row->count)},

@@ -93,7 +93,7 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 	struct columns_output *c = &p->columns;
 	const struct column columns[] = {
 		{"TIME(s)", NULL, 11, columns_word(time_text(stamp_since(&c->stamp, e->end_ns), time))},
-		{"COMM", "comm", 14, columns_text(SLICE_ARRAY(e->comm))},
+		{"COMM", "comm", 15, columns_text(SLICE_ARRAY(e->comm))},
 		{"PID", "pid", 7, columns_number(e->pid)},
 		{"CALL", "call", 8, columns_word(slice_of(channels_call_name(e->call, call)))},
 		{"D", NULL, 1, columns_word(slice_of(e->writes ? "W" : "R"))},
@@ -116,9 +116,9 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 		{NULL, "blocked", 0, columns_if(started, columns_bool(e->blocked))},
 		{NULL, "latency", 0, columns_if(started, columns_us(e->end_ns - e->start_ns))},
 		{p->peers ? "PEERPID" : NULL, "peer_pid", 7, number_unless(0, e->peer.pid)},
-		{p->peers ? "PEER" : NULL, "peer_comm", 14, columns_name(SLICE_ARRAY(e->peer.comm))},
+		{p->peers ? "PEER" : NULL, "peer_comm", 15, columns_name(SLICE_ARRAY(e->peer.comm))},
 		{p->wakers ? "WAKEPID" : NULL, "waker_pid", 7, number_unless(0, e->waker.pid)},
-		{p->wakers ? "WAKER" : NULL, "waker_comm", 14, columns_name(SLICE_ARRAY(e->waker.comm))},
+		{p->wakers ? "WAKER" : NULL, "waker_comm", 15, columns_name(SLICE_ARRAY(e->waker.comm))},
 		/* microseconds of microseconds: with three decimals, not rounded */
 		{"LAT(ms)", NULL, 0, columns_if(started, columns_us((e->end_ns - e->start_ns) / 1000))},
 		{"", "error", 0, columns_name(failed ? error_name(-e->result, error) : slice_of(""))},

@@ -88,7 +88,7 @@ static void hook(void *context, const struct lines *l, enum lines_moment moment)
 		done += m->sources[i].lines.consumed;
 		total += m->sources[i].lines.size;
 	}
-	progress_show(&m->progress, done, total >= done ? total : 0, "bytes");
+	progress_show(&m->progress, done, total >= done ? total : 0, NULL);
 }
 
 static void open_source(struct merge *m, const char *path, struct slice name)

@@ -12,7 +12,7 @@ static void hook(void *context, const struct lines *l, enum lines_moment moment)
 		progress_end(&i->progress);
 		return;
 	}
-	progress_show(&i->progress, l->consumed, l->size, "bytes");
+	progress_show(&i->progress, l->consumed, l->size, NULL);
 	if (moment == LINES_WAIT && i->out)
 		out_flush(i->out);
 	while (moment == LINES_WAIT && i->pause && !lines_wait(l, INTERACTIVE_TICK_MS)) {

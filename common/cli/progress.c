@@ -17,18 +17,28 @@ void progress_start(struct progress *p)
 		p->next = clock_ns() + SECOND;
 }
 
+static void print_amount(uint64_t n, const char *unit)
+{
+	const double mb = 1e6;
+
+	if (unit)
+		fprintf(stderr, "%" PRIu64 " %s", n, unit);
+	else
+		fprintf(stderr, "%.*f MB", n < 10 * mb ? 1 : 0, n / mb);
+}
+
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit)
 {
 	if (!p->wanted || clock_ns() < p->next)
 		return;
 	p->next = clock_ns() + SECOND;
 	p->shown = true;
-	/* \33[K clears the rest of an earlier, longer line */
+	fprintf(stderr, "\r%s: ", program_invocation_short_name);
 	if (total)
-		fprintf(stderr, "\r%s: %d %% of %" PRIu64 " %s\33[K", program_invocation_short_name,
-			(int)(100.0 * done / total), total, unit);
-	else
-		fprintf(stderr, "\r%s: %" PRIu64 " %s\33[K", program_invocation_short_name, done, unit);
+		fprintf(stderr, "%d %% of ", (int)(100.0 * done / total));
+	print_amount(total ? total : done, unit);
+	/* clears the rest of an earlier, longer line */
+	fputs("\33[K", stderr);
 }
 
 void progress_end(struct progress *p)

@@ -17,7 +17,8 @@ struct progress {
 void progress_start(struct progress *p);
 
 /*
- * Shows done of total, which is 0 if it is unknown. Call it every few milliseconds, or less often.
+ * Shows done of total, which is 0 if it is unknown. unit: "entries", or NULL for bytes, which are shown as MB. Call it
+ * every few milliseconds, or less often.
  */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *unit);
 
