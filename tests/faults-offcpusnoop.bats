@@ -13,13 +13,13 @@ teardown() {
 # A thread that sleeps until that is printed.
 sleep_until_printed() {
     block
-    { until grep -q 'blocked in nanosleep$' /proc/self/fd/1 || ! kill -0 "$started"; do sleep 0.02; done
+    { until grep -q 'blocked in nanosleep, woken by ' /proc/self/fd/1 || ! kill -0 "$started"; do sleep 0.02; done
         kill "$started"; } 2>/dev/null 3>&- &
 }
 
 # Whether its sleeps are there.
 same_sleeps() {
-    grep -q ' sleeper .* blocked in nanosleep$' "$2"
+    grep -q ' sleeper .* blocked in nanosleep, woken by ' "$2"
 }
 
 @test "offcpusnoop prints when a thread does not run, or says what is wrong" {
