@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "calls.bpf.h"
+#include "cgroup.bpf.h"
 #include "kernel.h"
 #include "offcpusnoop.h"
 #include "process.bpf.h"
@@ -31,7 +32,8 @@ enum {
 	STATE_STOPPED = 4 | 8,
 };
 
-const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0 */
+const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0; none: only_cgroup is set */
+const volatile bool is_command;          /* of the one process: it waits for its start, and children are followed */
 const volatile __u64 min_ns;             /* only longer intervals have events; 0: all */
 const volatile __u32 yield_call;         /* the number of sched_yield */
 const volatile bool with_stacks;
@@ -294,6 +296,12 @@ static __always_inline void arrive(struct thread *t, struct task_struct *next, _
 	t->state = ON;
 }
 
+/* Processes are often moved to their cgroup after their start. */
+static bool is_new_in_cgroup(struct task_struct *task)
+{
+	return only_cgroup && !over_ns && task->pid && is_in_cgroup(task);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -313,6 +321,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t)
 		leave(ctx, t, lost, preempt, prev, next, now);
 	t = thread_of(next);
+	if (!t && is_new_in_cgroup(next))
+		t = follow(next);
 	/* now is from before the stack was walked: that time belongs to neither thread */
 	if (t)
 		arrive(t, next, now ? now : bpf_ktime_get_ns(), cpu);
@@ -372,8 +382,9 @@ SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_new, struct task_struct *task)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
+	bool is_of_parent = is_command || task->tgid == parent->tgid;
 
-	if (task->tgid == parent->tgid && thread_of(parent))
+	if (is_of_parent && thread_of(parent))
 		follow(task);
 	return 0;
 }
@@ -511,6 +522,8 @@ static bool is_chosen(struct task_struct *task)
 {
 	__u32 pid = process_id(task);
 
+	if (only_cgroup)
+		return is_in_cgroup(task);
 	for (int i = 0; i < MAX_IDS && only_pids[i]; i++)
 		if (only_pids[i] == pid)
 			return true;
@@ -545,6 +558,10 @@ int find_threads(struct bpf_iter__task *ctx)
 	if (!t || __sync_val_compare_and_swap(&t->state, UNKNOWN, FINDING) != UNKNOWN)
 		return 0;
 	__sync_fetch_and_add(&num_found, 1);
+	if (is_command) {
+		__sync_val_compare_and_swap(&t->state, FINDING, UNKNOWN);
+		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	name_thread(t, task);
 	t->totals.begin_ns = now;

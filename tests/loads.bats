@@ -57,6 +57,7 @@ start_any() {
         # shellcheck disable=SC2086 # they are words
         loads offcpusnoop $options -p "$started" 0.1
     done
+    loads offcpusnoop -- true
 }
 
 @test "offwaketime" {

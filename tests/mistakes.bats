@@ -345,7 +345,7 @@ T
 2 % a number of seconds is expected, not 2 operands % offwaketime 10 -f
 2 % -M is less than -m % offwaketime -m 10 -M 5
 2 % -u and -k leave no threads % offwaketime -u -k
-2 % a process (-p) is expected % offcpusnoop 10
+2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10
 2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
 2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$
 2 % a process (-p), a file (-x) or a command is expected % usdt-record

@@ -19,6 +19,7 @@ setup() {
 
 teardown() {
     kill_left recorder started rival idle
+    remove_cgroup
 }
 
 trace() { # OPTION...
@@ -385,6 +386,50 @@ end_rivals() {
     end_rivals
     grep -q "offcpusnoop: process $recorded has ended" log
     equal "$(grep -c '^sleep ' log)" 1
+}
+
+@test "a command, with all that it starts, from its first instruction on" {
+    begin tracing offcpusnoop -j -- sh -c 'sleep 0.05; sleep 0.07; exit 7'
+    status=0
+    wait "$recorder" || status=$?
+    recorder=
+    equal "$status" 7
+    grep -q '^offcpusnoop: tracing sh, pid [0-9]*$' log
+    # not the wait for the tool, in read
+    equal "$(jq -r '.args | select(.why == "blocked") | select(.late or .syscall == "read")' lines)" ''
+    equal "$(jq -r '.args | select(.syscall == "clock_nanosleep") | "\(.comm) \(.duration > 50000) \(.duration > 70000)"' lines)" \
+        'sleep true false
+sleep true true'
+    equal "$(jq -r '.args | select(.comm == "sh" and .syscall == "wait4") | .waker_comm' lines | uniq)" sleep
+    equal "$(grep -c '^\(sh\|sleep\) *[0-9]' log)" 3
+    status_is 127 offcpusnoop no-such-command
+    says 'offcpusnoop: no-such-command: No such file or directory'
+}
+
+# Becomes a command in a cgroup.
+in_cgroup() { # CGROUP COMMAND...
+    # shellcheck disable=SC2016 # the inner shell expands it
+    exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
+}
+
+@test "the threads of a cgroup, also those that start later" {
+    make_cgroup
+    mkdir "$cgroup/below"
+    (in_cgroup "$cgroup/below" sleep 1000) 3>&- &
+    started=$!
+    disown
+    wait_for grep -q "^$started$" "$cgroup/below/cgroup.procs"
+    trace -j -c "$cgroup"
+    (in_cgroup "$cgroup" bash -c 'sleep 0.05; exec sleep 0.06') 3>&-
+    end
+    equal "$(jq -r '.args | select(.syscall == "clock_nanosleep" and .late) | "\(.comm) \(.pid)"' lines)" "sleep $started"
+    equal "$(jq -r '.args | select(.syscall == "clock_nanosleep" and (.late | not)) | .duration > 50000' lines | tr '\n' ' ')" 'true true '
+    status_is 2 offcpusnoop -c "$cgroup" -p "$idle"
+    says 'a process (-p) or a cgroup (-c) is expected, not both'
+    status_is 1 offcpusnoop -c /tmp 1
+    says '/tmp: not a cgroup of version 2'
+    kill $started
+    wait_for rmdir "$cgroup/below"
 }
 
 # bats test_tags=any-kernel

@@ -14,9 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "cli.h"
 #include "clock.h"
 #include "count.h"
+#include "io.h"
 #include "offcpusnoop.skel.h"
 #include "print.h"
 #include "recorder.h"
@@ -27,6 +29,7 @@ _Static_assert((int)MAX_IDS == (int)RECORDER_PIDS, "as many processes as can be 
 
 static struct {
 	uint64_t min_ns;
+	const char *cgroup;
 	bool stacks, json;
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 4 << 20};
@@ -42,6 +45,7 @@ enum { NUM_VECTORS = COUNT(vectors) };
 struct offcpusnoop {
 	struct recorder recorder;
 	struct offcpusnoop_bpf *bpf;
+	uint64_t cgroup; /* its id; 0: all */
 	struct bpf_link *vectors[2 * NUM_VECTORS];
 	int end; /* the iterator over threads at the end */
 	struct symbols kernel;
@@ -61,6 +65,10 @@ static int open_program(void *context, struct recorder_program *program)
 	}
 	recorder_stamp(&o->recorder, &o->printer.columns.stamp, opt.json);
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
+	if (opt.recorder.command)
+		bpf->rodata->only_pids[0] = o->recorder.pid;
+	bpf->rodata->is_command = opt.recorder.command;
+	bpf->rodata->only_cgroup = o->cgroup;
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->yield_call = SYS_sched_yield;
 	bpf->rodata->with_stacks = opt.stacks;
@@ -159,7 +167,10 @@ static void start(void *context)
 
 	if (!opt.json)
 		print_line(&o->printer, NULL);
-	recorder_note_start(&o->recorder, "tracing", NULL);
+	if (opt.recorder.command)
+		cli_notice(opt.recorder.quiet, "tracing %s, pid %d", io_name(opt.recorder.command[0]), o->recorder.pid);
+	else
+		recorder_note_start(&o->recorder, "tracing", o->recorder.pid ? NULL : opt.cgroup);
 }
 
 static bool print_event(void *context, const void *event, size_t size)
@@ -245,6 +256,7 @@ static const struct recorder_tool tool = {
 static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "trace the threads of these processes, until the last of them ends or Ctrl-C",
 	 .ids = opt.recorder.pids},
+	{'c', "cgroup", "DIRECTORY", "trace the threads of this cgroup and those below it", .text = &opt.cgroup},
 	{'m', "min-us", "US", "print only what took longer than US microseconds, such as 2.5", .us = &opt.min_ns},
 	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
 	 .flag = &opt.stacks},
@@ -255,9 +267,11 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli cli = {
-	"Usage: %s [OPTION]... -p PID [SECONDS]\n"
+	"Usage: %s [OPTION]... -p PID | -c DIRECTORY [SECONDS]\n"
+	"       %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
 	"Print a line whenever a thread of a process was off its CPU, or an interrupt took the CPU from it: how many\n"
-	"microseconds and why; for SECONDS, or until Ctrl-C. Then print how each thread spent its time.\n",
+	"microseconds and why; for SECONDS, until Ctrl-C or until COMMAND has ended. Then print how each thread spent\n"
+	"its time.\n",
 	"Examples:\n"
 	"  offcpusnoop -p \"$(pidof nvmf_tgt)\" 10\n"
 	"  offcpusnoop -m 50 -k -p \"$(pidof nvmf_tgt)\"\n"
@@ -266,15 +280,30 @@ static const struct cli cli = {
 	options,
 };
 
+/* A number is the time that a forgotten process was to be traced for. */
+static void set_command(int argc, char **argv)
+{
+	bool is_number = optind == argc - 1 && argv[optind][strspn(argv[optind], "0123456789.")] == '\0';
+
+	if (optind == argc || is_number)
+		cli_usage("a process (-p), a cgroup (-c) or a command is expected");
+	opt.recorder.command = argv + optind;
+}
+
 int main(int argc, char **argv)
 {
 	static struct offcpusnoop o;
 	int status;
 
 	cli_parse(&cli, argc, argv);
-	cli_seconds(argc, argv, &opt.recorder.duration_ns);
-	if (!opt.recorder.pids[0])
-		cli_usage("a process (-p) is expected");
+	if (opt.recorder.pids[0] && opt.cgroup)
+		cli_usage("a process (-p) or a cgroup (-c) is expected, not both");
+	if (opt.recorder.pids[0] || opt.cgroup)
+		cli_seconds(argc, argv, &opt.recorder.duration_ns);
+	else
+		set_command(argc, argv);
+	if (opt.cgroup && !(o.cgroup = cgroup_id(opt.cgroup)))
+		return EXIT_FAILURE;
 	o.printer = (struct offcpusnoop_printer){
 		.columns = {.out = &o.recorder.out, .json = opt.json}, .kernel = &o.kernel, .text.fd = OUT_MEMORY};
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
