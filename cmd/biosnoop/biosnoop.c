@@ -253,6 +253,12 @@ static dev_t find_disk(const char *name)
 	return check_disk(name, major, minor);
 }
 
+static void print_source(const char *argument)
+{
+	(void)argument;
+	recorder_print_source(biosnoop_source);
+}
+
 static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
@@ -268,6 +274,7 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
 	RECORDER_WALL(opt.recorder),
+	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
 	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
 	{},
 };

@@ -360,6 +360,12 @@ static void parse_state(const char *text)
 	opt.states = state;
 }
 
+static void print_source(const char *argument)
+{
+	(void)argument;
+	recorder_print_source(offwaketime_source);
+}
+
 static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "only threads of these processes", .ids = opt.recorder.pids},
 	{'t', "tid", "TID[,TID]...", "only these threads", .ids = opt.tids},
@@ -381,6 +387,7 @@ static const struct cli_option options[] = {
 	{0, "no-open", NULL, "leave out times that started before recording or do not end with it",
 	 .flag = &opt.no_open},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
+	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
 	RECORDER_OPTIONS(opt.recorder, 0, "8M"),
 	{},
 };

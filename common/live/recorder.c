@@ -633,3 +633,12 @@ int recorder_run_iterator(int fd)
 	errno = error;
 	return n < 0 ? -1 : 0;
 }
+
+void recorder_print_source(const char *source)
+{
+	struct out out;
+
+	out_open(&out, STDOUT_FILENO);
+	out_text(&out, source);
+	exit(cli_close(&out, EXIT_SUCCESS));
+}

@@ -174,6 +174,9 @@ bool recorder_load_copies(struct bpf_object *object);
 /* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
 int recorder_tracepoint(const char *name);
 
+/* Prints the source of a BPF program, for an option, and exits. */
+_Noreturn void recorder_print_source(const char *source);
+
 /*
  * A program that the kernel calls with each thread, or with each element of a map. Opening it takes
  * privileges and returns a descriptor, or -1 with errno. Running it takes none, closes the
