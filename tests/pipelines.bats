@@ -85,8 +85,10 @@ sample() {
         [ "$(wc -l <want)" -gt 3 ]
         trace-spans -q $file | awk '$3 ~ /^r/ { print $3, $8 }' | sort | diff want -
         trace-perfetto -q $file | perfetto | jq -r 'select(.args.tsc) | "\(.args.id) \(.track[-2])"' | grep ^r | sort | diff want -
-        trace-chrome -q $file | jq -r '.traceEvents | (map(select(.name == "process_name") | {key: "\(.pid)", value: .args.name}) | from_entries) as $names |
-            .[] | select(.args.tsc) | "\(.args.id) \($names["\(.pid)"])"' | grep ^r | sort | diff want -
+        # a row of a host starts with the connection, any other row is in a process of that name
+        trace-chrome -q $file | jq -r '.traceEvents | (map(select(.name | endswith("_name")) | {key: "\(.pid) \(.tid)", value: .args.name}) | from_entries) as $names |
+            .[] | select(.args.tsc and .ph != "E") | ($names["\(.pid) \(.tid)"] | split(" ")) as $row |
+            "\(.args.id) \(if $row[2] then $row[0] else $names["\(.pid) null"] end)"' | grep ^r | sort | diff want -
         trace-spans -q -s $file | awk '$6 == "r0" && $5 == "TCP_REQ_NEW" { print $6, $4 }' | diff <(grep '^r0 ' want) -
     done
 }
