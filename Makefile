@@ -8,6 +8,7 @@ MANDIR  ?= $(PREFIX)/share/man
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+DOCDIR  ?= $(PREFIX)/share/doc/spdk-trace-tools
 
 # installed before the names that other packages use as well
 PROGRAM_PREFIX ?=

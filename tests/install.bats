@@ -38,6 +38,20 @@ spdk-trace-tools.7'
     mktrace "$DATA/common.jsonl" >trace
     root/usr/bin/trace-dump trace >lines
     [ -s lines ]
+    # the documents: what these name is there, and the tutorial's samples are where it says
+    doc=$PWD/root/usr/share/doc/spdk-trace-tools
+    grep -q 'Redistribution and use' "$doc/LICENSE"
+    for page in README.md docs/tutorial.md docs/sql.md; do
+        for name in $(grep -o '](\(docs/\)\?[a-z-]*\.\(md\|svg\|png\))' "$doc/$page" | tr -d ']()'); do
+            [ -s "$doc/$(dirname "$page")/$name" ]
+        done
+    done
+    # shellcheck disable=SC2016 # the other shell expands it
+    sed -n 's|^    \(.*\)\.\.\./spdk-trace-tools/\([^ ]*\)|\1"$1/\2"|p' "$doc/docs/tutorial.md" >samples
+    equal "$(wc -l <samples)" 2
+    bash -e samples "$doc"
+    root/usr/bin/trace-dump -q nvmf_trace.pid1234 | root/usr/bin/trace-join -j -l <(root/usr/bin/qpair-lifetimes usdt.txt) >named
+    grep -q db-1 named
     install_to uninstall DESTDIR="$PWD/ro'o t" PREFIX=/usr
     equal "$(find root/ -type f)" ''
 }
@@ -64,8 +78,8 @@ spdk-trace-tools.7'
         grep -q "^\.Dt SPDK-${tool^^} 1$" "$page"
     done
     # references, lists of completions
-    run -1 grep -rE '(^|[^-])\<(biosnoop|offwaketime|ipcsnoop)\>' root/usr/share
-    run -1 grep -r 'spdk-spdk-' root/usr/share
+    run -1 grep -rE --exclude-dir=doc '(^|[^-])\<(biosnoop|offwaketime|ipcsnoop)\>' root/usr/share
+    run -1 grep -r --exclude-dir=doc 'spdk-spdk-' root/usr/share
     grep -q '^\.Xr spdk-biosnoop 1' root/usr/share/man/man7/spdk-trace-tools.7
     install_to uninstall DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
     equal "$(find root -type f)" ''

@@ -53,6 +53,9 @@ make_in() { # FOLDER ARGUMENT...
     done
     grep -qx /usr/share/zsh/vendor-completions/_spdk-trace-tools list
     run -1 grep -E '/(biosnoop|offwaketime|ipcsnoop)(\.|$)' list
+    for document in README.md copyright docs/tutorial.md docs/session.svg tests/data/slow-host.trace.gz; do
+        grep -qx "/usr/share/doc/spdk-trace-tools/$document" list
+    done
     # where somebody built it is nobody's matter
     dpkg-deb -x "$package" root
     run -1 grep -rlF "$BATS_TEST_TMPDIR" root
@@ -69,7 +72,10 @@ make_in() { # FOLDER ARGUMENT...
     equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$package")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
     rpm -qlp "$package" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
     make_in "$SOURCE" install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
-    same_lines "cd root && find . -type f | sed 's/^\.//' | sort" 'cat list'
-    rpm -qlp "$package" | grep '/LICENSE$'
+    same_lines "cd root && find . -type f | grep -v ^./usr/share/doc/ | sed 's/^\.//' | sort" 'cat list'
+    rpm -qlp "$package" | grep '/licenses/.*/LICENSE$'
+    for document in README.md LICENSE docs/tutorial.md tests/data/slow-host.trace.gz; do
+        rpm -qlp "$package" | grep -x "/usr/share/doc/spdk-trace-tools/$document"
+    done
     grep -qx /usr/bin/spdk-biosnoop list
 }
