@@ -527,7 +527,7 @@ L
     says 'trace-latency: in: 1 object has no whole life: it was in flight where entries are missing'
     equal "$(jq -c 'select(.life) | [.count, .mean]' <<<"$output" | plain)" '[2,14.5]'
     status_is 0 trace-latency --layers -j in
-    says '1 requests left out: '
+    says '1 request left out: '
     equal "$(jq .count <<<"$output")" 2
     equal "$(trace-latency -jq --reactors in | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[0.375,13,17]'
     equal "$(sed 's/,"lost":true//' in | trace-latency -jq --reactors | jq -c '[.active, .silence.begin, .silence.us]' | plain)" '[1,30,50]'

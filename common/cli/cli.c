@@ -99,10 +99,13 @@ void cli_count(bool quiet, uint64_t n, const char *format, ...)
 
 void cli_note(bool quiet, const char *name, uint64_t n, const char *what)
 {
-	char *message = cli_counted(n, what);
+	char *message;
 
-	if (n)
-		cli_notice(quiet, "%s: %" PRIu64 " %s", name, n, message);
+	/* what may be NULL then */
+	if (!n)
+		return;
+	message = cli_counted(n, what);
+	cli_notice(quiet, "%s: %" PRIu64 " %s", name, n, message);
 	free(message);
 }
 
