@@ -65,7 +65,7 @@ duck() { # TITLE
 
 # The same from span lines.
 answer() { # NUMBER [ENGINE]
-    jq -r -s --argjson number "$1" --arg main target --arg engine "${2:-trace_processor}" \
+    jq -r -s --argjson number "$1" --arg engine "${2:-trace_processor}" \
         -f "$BATS_TEST_DIRNAME/sql.jq" spans.jsonl | csv
 }
 
@@ -78,6 +78,16 @@ titles() {
     equal "$(titles | wc -l)" 10
     titles | while read -r title; do
         alike <(block "$title" '' 1) <(answer "${title%%.*}") || { echo "$title"; return 1; }
+    done
+}
+
+@test "the queries ask for no source, which one trace alone does not have" {
+    run ! grep -n "source = '" "$PAGE"
+    for name in sample sample-g3 slow-host; do
+        sample $name | trace-spans -q -a -j >spans.jsonl
+        [ "$(answer 1 | grep -c ^SPDK)" = 10 ]
+        [ "$(answer 4 | grep -c ^SPDK)" -ge 1 ]
+        equal "$(answer 10)" 'id type lba us store_id store_us'
     done
 }
 
@@ -120,8 +130,7 @@ sample() { # NAME
     [ -z "${TRACE_PROCESSOR:-}" ] || engines="$engines trace_processor"
     [ -n "$engines" ] || skip 'duckdb is not here, and TRACE_PROCESSOR does not name trace_processor_shell'
     for name in sample sample-g3 slow-host; do
-        sample $name >target
-        trace-merge -q -s target=target >lines
+        sample $name >lines
         files_of lines
         titles | while read -r title; do
             for engine in $engines; do

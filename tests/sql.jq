@@ -1,5 +1,5 @@
-# The answers to the questions of docs/sql.md, from span lines as an array. $number: of the question; $main: the source
-# that the page names; $engine: duck counts the time of drives in another way. Prints rows of CSV.
+# The answers to the questions of docs/sql.md, from span lines as an array. $number: of the question; $engine: duck counts
+# the time of drives in another way. Prints rows of CSV.
 
 def sum: add // 0;
 def mean: sum / length;
@@ -19,8 +19,8 @@ def below: children | ., below;
 ($requests | map(select(.open | not))) as $ended |
 
 if $number == 1 then
-    ["id", "type", "us", "drive_us"],
-    ($ended | map(select(.source == $main and .io.type)) | sort_by(-.life)[:10][] | [.id, .io.type, .life,
+    ["source", "id", "type", "us", "drive_us"],
+    ($ended | map(select(.io.type)) | sort_by(-.life)[:10][] | [.source, .id, .io.type, .life,
         if $engine == "duck" then .layers.drive else [below | select(is("p")) | .life] | sum end])
 elif $number == 2 then
     ["id", "us", "off_cpu_us"],
@@ -30,11 +30,12 @@ elif $number == 3 then
     ([$requests[] | {host, us: (.states[] | select(.[0] | endswith("NEED_BUFFER")) | .[1])}] | group_by(.host) |
         map([.[0].host, length, (map(.us) | sum), (map(.us) | max)]) | sort_by(-.[2])[])
 elif $number == 4 then
-    ["second", "most"],
-    ([$roots[] | select(.source == $main) | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
+    ["source", "second", "most"],
+    ($roots | group_by(.source)[] | .[0].source as $source |
+        [.[] | [.us, 1], if .open then empty else [until_us, -1] end] | group_by(.[0]) |
         reduce .[] as $step ({depth: 0, rows: []}; .depth += ($step | map(.[1]) | sum) |
             .rows += [[($step[0][0] / 1000000 | floor), .depth]]) |
-        .rows | group_by(.[0])[] | [.[0][0], (map(.[1]) | max)])
+        .rows | group_by(.[0])[] | [$source, .[0][0], (map(.[1]) | max)])
 elif $number == 5 then
     ["source", "lcore", "requests", "mean_us", "max_us"],
     ($ended | group_by([.source, .lcore])[] | map(.life) as $us |
@@ -57,8 +58,8 @@ elif $number == 9 then
     ($roots | map(select(.open)) | sort_by(.us)[:10][] | [.id, .lcore, .us, .states[-1][0]])
 else
     ["id", "type", "lba", "us", "store_id", "store_us"],
-    ([$requests[] | select(.source == $main and .io.lba) | . as $near | $requests[] |
-        select(.source == "store" and .io.type == $near.io.type and .io.lba == $near.io.lba and
+    ([$requests[] | select(.io.lba and (.open | not)) | . as $near | $requests[] |
+        select(.source != $near.source and .io.type == $near.io.type and .io.lba == $near.io.lba and
             .us >= $near.us and .us <= ($near | until_us)) |
         [$near.id, .io.type, .io.lba, $near.life, .id, .life]] | sort_by(-.[3])[:10][])
 end | map(if . == null then "" else tostring end) | join(",")
