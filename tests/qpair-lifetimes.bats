@@ -236,7 +236,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     owner 256 990 '10.0.0.1:1 sub' ',"end":2000' >owners
     equal "$(found)" '- '
     status_is 0 qpair-lifetimes -O owners usdt.txt
-    says 'no owner for 1 qpair: its probe lines may be those of two qpairs, with lines between them missing'
+    says 'no owner for 1 qpair: its probe lines may be those of two qpairs, with lines missing'
     owner 256 990 '10.0.0.1:1 sub' ',"end":2200' >owners
     equal "$(found)" 't256 '
 }

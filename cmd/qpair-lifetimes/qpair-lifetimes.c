@@ -66,16 +66,20 @@ static void note_without_add(const struct pairing *p, const char *name)
 static void note_owners(const struct pairing *p)
 {
 	static const char *const reasons[PAIRING_REASONS] = {
-		[PAIRING_AMBIGUOUS] = "%s: no owner for %zu qpair{|s}: several candidates remain",
-		[PAIRING_INCOMPLETE] = "%s: no owner for %zu qpair{|s}: some of {its|their} probe lines are missing",
-		[PAIRING_UNRELIABLE] = "%s: no owner for %zu qpair{|s}: {its|their} probe lines may be those of two "
-				       "qpairs, with lines between them missing",
-		[PAIRING_REPLACED] = "%s: no owner for %zu qpair{|s}: {its owner|their owners} may be gone",
-		[PAIRING_UNREGISTERED] = "%s: no owner for %zu qpair{|s}: no candidate was registered",
+		[PAIRING_AMBIGUOUS] = "several candidates remain",
+		[PAIRING_INCOMPLETE] = "some of {its|their} probe lines are missing",
+		[PAIRING_UNRELIABLE] = "{its|their} probe lines may be those of two qpairs, with lines missing",
+		[PAIRING_REPLACED] = "{its owner|their owners} may be gone",
+		[PAIRING_UNREGISTERED] = "no candidate was registered",
 	};
 
-	for (unsigned i = 0; i < PAIRING_REASONS; i++)
-		cli_count(opt.quiet, p->without[i], reasons[i], p->owners.name, p->without[i]);
+	for (unsigned i = 0; i < PAIRING_REASONS; i++) {
+		char *reason = cli_counted(p->without[i], reasons[i]);
+
+		cli_count(opt.quiet, p->without[i], "%s: no owner for %zu qpair{|s}: %s", p->owners.name, p->without[i],
+			  reason);
+		free(reason);
+	}
 }
 
 /* Prints notes about what was left out of a file. */
