@@ -37,6 +37,28 @@ deep() {
     } | merged
 }
 
+@test "self has the letter of objects whose creation is missing" {
+    {
+        entry 0.000 TCP_REQ_EXECUTING n/a - 0x1
+        entry 1.000 BDEV_IO_START i0 - 0x2 '"related":"n/a"' '"args":{"ctx":"0x1"}'
+        entry 3.000 BDEV_IO_DONE i0 2.000 0x2
+        entry 4.000 TCP_REQ_COMPLETED n/a - 0x1
+        entry 5.000 BDEV_IO_DONE n/a - 0x3
+        entry 6.000 NVME_PCIE_COMPLETE n/a - 0x4
+        entry 7.000 MY_OWN_DONE n/a - 0x5
+        entry 8.000 TCP_REQ_NEW r0 - 0x6
+        entry 9.000 SOCK_REQ_QUEUE n/a - 0x7 '"related":"r0"' '"args":{"ctx":"0x6"}'
+        entry 10.000 TCP_REQ_COMPLETED r0 2.000 0x6
+    } >in
+    trace-spans -q -a -j in >spans
+    equal "$(jq -c 'select(.id == "n/a") | [.states[-1][0], (.self | keys)]' spans | sort)" '["BDEV_IO_DONE",["i"]]
+["MY_OWN_DONE",["n/a"]]
+["NVME_PCIE_COMPLETE",["p"]]
+["SOCK_REQ_QUEUE",["s"]]
+["TCP_REQ_COMPLETED",["r"]]'
+    jq -e -s 'all(.[]; ([.self[]] | add) - .life | fabs < 0.0005)' spans
+}
+
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'

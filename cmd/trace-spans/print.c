@@ -173,40 +173,39 @@ static bool write_states(struct print *p, struct out *out, const struct span *s)
 	return true;
 }
 
-/* Sums the time of all types with this one's letter. False if an earlier type has that letter: it was summed there. */
-static bool sum_letter(const struct intern *types, const struct self_time *self, uint32_t type, uint64_t *ns)
+/* Adds the time of a letter to the n letters so far; returns their number then. */
+static unsigned add_letter(struct self_letter *all, unsigned n, struct slice letter, uint64_t ns)
 {
-	struct slice letter = lifecycle_letter(types->all[type]);
+	unsigned i = 0;
 
-	*ns = 0;
-	for (uint32_t i = 0; i < types->n; i++) {
-		if (!self->has[i] || !slice_equal(lifecycle_letter(types->all[i]), letter))
-			continue;
-		if (i < type)
-			return false;
-		*ns += self->types[i];
-	}
-	return true;
+	while (i < n && !slice_equal(all[i].letter, letter))
+		i++;
+	if (i == n)
+		all[n++] = (struct self_letter){letter, 0};
+	all[i].ns += ns;
+	return n;
 }
 
+/* By letter, which several types may have. */
 static bool write_self(struct print *p, struct out *out, const struct span *s)
 {
-	const struct spans *spans = p->spans;
+	const struct intern *types = p->spans->types;
+	struct self_letter letters[LIFECYCLE_TYPES + SPDK_LETTERS];
 	const char *separator = "\"";
-	uint64_t ns;
+	unsigned n = 0;
 
 	(void)s;
+	for (uint32_t i = 0; i < types->n; i++)
+		if (p->self.has[i])
+			n = add_letter(letters, n, lifecycle_letter(types->all[i]), p->self.types[i]);
+	for (unsigned i = 0; i < p->self.num_letters; i++)
+		n = add_letter(letters, n, p->self.letters[i].letter, p->self.letters[i].ns);
 	out_char(out, '{');
-	for (uint32_t i = 0; i < spans->types->n; i++) {
-		if (!p->self.has[i] || !sum_letter(spans->types, &p->self, i, &ns))
-			continue;
+	for (unsigned i = 0; i < n; i++) {
 		out_text(out, separator);
-		if (i == spans->unknown)
-			out_text(out, "n/a");
-		else
-			out_slice(out, lifecycle_letter(spans->types->all[i]));
+		out_slice(out, letters[i].letter);
 		out_text(out, "\":");
-		out_us(out, ns);
+		out_us(out, letters[i].ns);
 		separator = ",\"";
 	}
 	out_char(out, '}');

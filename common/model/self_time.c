@@ -51,12 +51,32 @@ static struct span *sorted(struct span **siblings, unsigned n)
 	return first;
 }
 
+/* Adds a time of a span to that of its type. */
+static void count_type(struct division *m, const struct span *s, uint64_t ns)
+{
+	struct self_time *self = m->self;
+	struct slice letter;
+	unsigned i = 0;
+
+	if (!s->unknown) {
+		self->types[s->type] += ns;
+		self->has[s->type] = true;
+		return;
+	}
+	letter = spdk_letter(m->spans->states->all[s->states[0].state]);
+	while (i < self->num_letters && !slice_equal(self->letters[i].letter, letter))
+		i++;
+	self->letters[i].letter = letter;
+	self->letters[i].ns += ns;
+	self->num_letters += i == self->num_letters;
+}
+
 /* Sorts the children of all spans in a tree, which ends here at the latest. */
 static void prepare(struct division *m, struct span *s, uint64_t end)
 {
 	struct span *siblings = s->child;
 
-	m->self->has[s->type] = true;
+	count_type(m, s, 0);
 	s->path = (struct span_path){.end = end};
 	for (struct span *child = s->child; child; child = child->next)
 		prepare(m, child, smaller(spans_until(m->spans, child), end));
@@ -81,7 +101,7 @@ static void count(struct division *m, const struct span *s, struct span *io, uin
 
 	if (io)
 		io->path.self += to - from;
-	m->self->types[s->type] += to - from;
+	count_type(m, s, to - from);
 	if (from < s->states[0].ns) {
 		uint64_t end = to < s->states[0].ns ? to : s->states[0].ns;
 
@@ -162,7 +182,7 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
 	struct division m = {self, spans, UINT64_MAX};
 
 	*self = (struct self_time){};
-	self->types[s->type] = s->age;
+	count_type(&m, s, s->age);
 	self->layers[LAYER_UNKNOWN] = s->age;
 	prepare(&m, (struct span *)s, spans_until(spans, s));
 	divide(&m, (struct span *)s, NULL, s->first, spans_until(spans, s));

@@ -18,7 +18,13 @@
 struct self_time {
 	uint64_t types[LIFECYCLE_TYPES]; /* ns */
 	bool has[LIFECYCLE_TYPES];       /* types in the tree */
-	uint64_t layers[LAYERS];         /* ns */
+	/* of objects without an id, which have no type: by the letter of spdk_letter() */
+	struct self_letter {
+		struct slice letter;
+		uint64_t ns;
+	} letters[SPDK_LETTERS];
+	unsigned num_letters;
+	uint64_t layers[LAYERS]; /* ns */
 };
 
 void self_time_measure(struct self_time *self, const struct spans *spans, const struct span *s);

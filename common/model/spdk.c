@@ -147,6 +147,24 @@ struct slice spdk_family(struct slice letter, struct slice name)
 	return (struct slice){"", 0};
 }
 
+struct slice spdk_letter(struct slice name)
+{
+	/* the first row counts */
+	static const struct {
+		const char *start, *letter;
+	} letters[] = {
+		{"TCP_REQ_", "r"},  {"RDMA_REQ_", "r"},     {"FC_", "r"},           {"ISCSI_TASK_", "t"},
+		{"ISCSI_", "p"},    {"SCSI_TASK_", "t"},    {"NVME_PCIE_", "p"},    {"NVME_TCP_", "p"},
+		{"BDEV_IO_", "i"},  {"BDEV_RAID_IO_", "R"}, {"BDEV_NVME_IO_", "N"}, {"BLOB_REQ_SET_", "a"},
+		{"SOCK_REQ_", "s"},
+	};
+
+	for (size_t i = 0; i < COUNT(letters); i++)
+		if (slice_starts(name, letters[i].start))
+			return slice_of(letters[i].letter);
+	return slice_of("n/a");
+}
+
 /* enum spdk_bdev_io_type: later releases have only added to its end. */
 static const char *const bdev_types[] = {
 	"invalid",

@@ -100,6 +100,10 @@ bool spdk_is_final(struct slice name);
 /* What tells the types of a letter apart that SPDK uses for several: how the names of their states start; or empty. */
 struct slice spdk_family(struct slice letter, struct slice name);
 
+/* The letter of ids of objects with a state of this name; "n/a": not known. SPDK_LETTERS: there are no more of them. */
+enum { SPDK_LETTERS = 16 };
+struct slice spdk_letter(struct slice name);
+
 /* The state of SPDK_QPAIR_RECEIVE after the header of a PDU, in all releases: include/spdk_internal/nvme_tcp.h. */
 enum { SPDK_HAS_PDU = 2 };
 
