@@ -3,8 +3,8 @@
  * The process that a tool records, and its descendants from then on. User space runs find_first
  * once, by recorder_run_iterator(), after the programs on forks and exits are attached.
  *
- * From Linux 7.0 on a program may be preempted, and the kernel skips it for all other threads of that CPU meanwhile. It
- * never skips on_fork, since interrupts are off at sched_wakeup_new. If it skips on_exit, user space notices.
+ * From Linux 7.0 on the kernel may skip programs: see copies.bpf.h. It never skips on_fork, since interrupts are off at
+ * sched_wakeup_new. If it skips all copies of on_exit, user space notices.
  */
 #ifndef DESCENDANTS_BPF_H
 #define DESCENDANTS_BPF_H
@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "copies.bpf.h"
 #include "process.bpf.h"
 
 enum { MAX_FOLLOWED = 16384 };
@@ -91,11 +92,12 @@ int BPF_PROG(on_fork, struct task_struct *child)
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(on_exit, struct task_struct *task)
+static __always_inline int run_on_exit(__u64 *ctx, __u32 copy)
 {
-	forget_if_dead(task);
+	forget_if_dead((void *)ctx[0]);
 	return 0;
 }
+
+PROGRAM_WITH_COPIES("tp_btf/sched_process_exit", on_exit)
 
 #endif

@@ -66,6 +66,13 @@ struct {
 	__type(value, struct call);
 } calls SEC(".maps");
 
+/* Of the tracepoints of raw_syscalls, as the kernel lays it out. */
+struct syscall_record {
+	__u64 header;
+	__s64 number;
+	__s64 value; /* the result, or the first argument */
+};
+
 static struct count *count_of(__u32 call)
 {
 	__u32 key = bpf_get_smp_processor_id() * NUM_CALLS + call;
@@ -129,9 +136,8 @@ static __always_inline void count_call(__u32 call)
 		__sync_fetch_and_add(&count->calls, 1);
 }
 
-static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
+static __always_inline int start_call(struct pt_regs *regs, __u64 number, __u32 copy)
 {
-	struct pt_regs *regs = (void *)ctx[0];
 	const volatile struct operation *o;
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u32 pid = followed_id(), call;
@@ -139,7 +145,7 @@ static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
 
 	if (!pid)
 		return 0;
-	call = place_of(task, ctx[1]);
+	call = place_of(task, number);
 	o = &operations[call];
 	if (!with_counts && !o->asked && !o->socketcall)
 		return 0;
@@ -163,7 +169,22 @@ static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
 	return 0;
 }
 
+static __always_inline int run_on_call(__u64 *ctx, __u32 copy)
+{
+	return start_call((void *)ctx[0], ctx[1], copy);
+}
+
 PROGRAM_WITH_COPIES("tp_btf/sys_enter", on_call)
+
+/*
+ * By a perf event, for which the kernel turns preemption off: from Linux 7.0 on it replaces the copies, and costs less.
+ * Its record has no registers.
+ */
+SEC("?tp/raw_syscalls/sys_enter")
+int on_call_event(struct syscall_record *record)
+{
+	return start_call((void *)bpf_task_pt_regs(bpf_get_current_task_btf()), record->number, 0);
+}
 
 /* The bytes that vectors ask for, which the kernel has just read. */
 __attribute__((noinline)) __u64 sum_vectors(__u64 vectors, __u64 number, bool compat)
@@ -300,12 +321,10 @@ static __always_inline void count_return(const struct call *c, long result)
 }
 
 /* Not called for system calls that do not return. */
-static __always_inline int run_on_return(__u64 *ctx, __u32 copy)
+static __always_inline int end_call(struct pt_regs *regs, long result, __u32 copy)
 {
-	struct pt_regs *regs = (void *)ctx[0];
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, 0);
-	long result = ctx[1];
 
 	if (!c) {
 		if (with_late_calls)
@@ -326,7 +345,18 @@ static __always_inline int run_on_return(__u64 *ctx, __u32 copy)
 	return 0;
 }
 
+static __always_inline int run_on_return(__u64 *ctx, __u32 copy)
+{
+	return end_call((void *)ctx[0], ctx[1], copy);
+}
+
 PROGRAM_WITH_COPIES("tp_btf/sys_exit", on_return)
+
+SEC("?tp/raw_syscalls/sys_exit")
+int on_return_event(struct syscall_record *record)
+{
+	return end_call((void *)bpf_task_pt_regs(bpf_get_current_task_btf()), record->value, 0);
+}
 
 /* Whether `asked` of a call is in bytes. */
 static bool has_bytes(__u32 call)

@@ -8,11 +8,13 @@
 #include <err.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #include "channels.h"
 #include "cli.h"
@@ -68,6 +70,27 @@ static void choose_request_programs(struct ipcsnoop_bpf *bpf)
 		bpf_map__set_max_entries(bpf->maps.requests, 1);
 }
 
+/* Whether libbpf can attach programs to perf events of raw_syscalls, which takes access to tracefs. */
+static bool has_call_events(void)
+{
+	const char *debugfs = "/sys/kernel/debug/tracing";
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/events/raw_syscalls/sys_enter/id",
+		 access(debugfs, F_OK) == 0 ? debugfs : "/sys/kernel/tracing");
+	return access(path, R_OK) == 0;
+}
+
+static void choose_call_programs(struct ipcsnoop_bpf *bpf)
+{
+	bool by_events = recorder_is_preempted() && has_call_events();
+
+	bpf_program__set_autoload(bpf->progs.on_call, !by_events);
+	bpf_program__set_autoload(bpf->progs.on_return, !by_events);
+	bpf_program__set_autoload(bpf->progs.on_call_event, by_events);
+	bpf_program__set_autoload(bpf->progs.on_return_event, by_events);
+}
+
 static int open_program(void *context, struct recorder_program *program)
 {
 	struct ipcsnoop *s = context;
@@ -87,6 +110,7 @@ static int open_program(void *context, struct recorder_program *program)
 		channels_operations((struct operation *)bpf->rodata->operations);
 		channels_requests((struct request_operation *)bpf->rodata->request_operations);
 	}
+	choose_call_programs(bpf);
 	choose_request_programs(bpf);
 	if (opt.name)
 		strncpy((char *)bpf->rodata->only_name, opt.name, COMM_SIZE - 1);
@@ -101,6 +125,7 @@ static int open_program(void *context, struct recorder_program *program)
 	recorder_load_copies(bpf->obj);
 	*program = RECORDER_PROGRAM(bpf);
 	program->followed = bpf->maps.followed;
+	program->on_exit = bpf->progs.on_exit;
 	return 0;
 }
 
@@ -300,10 +325,14 @@ static void print_end(struct ipcsnoop *s)
 static uint64_t missed_steps(const struct ipcsnoop *s)
 {
 	const struct recorder *r = &s->recorder;
+	uint64_t no_start = s->bpf->bss->num_no_start, no_return = s->bpf->bss->num_no_return;
 	const struct bpf_program *others[] = {s->bpf->progs.on_fork, s->bpf->progs.on_exec, s->bpf->progs.on_waking,
 					      s->bpf->progs.on_submit, s->bpf->progs.on_complete_parts};
-	uint64_t missed = recorder_missed_by(r, s->bpf->progs.on_call, s->bpf->bss->num_no_start) +
-			  recorder_missed_by(r, s->bpf->progs.on_return, s->bpf->bss->num_no_return);
+	/* perf events are skipped only while a process that uses a map of BPF is preempted */
+	uint64_t missed = recorder_missed_by(r, s->bpf->progs.on_call, no_start) +
+			  recorder_missed_by(r, s->bpf->progs.on_return, no_return) +
+			  recorder_missed_by(r, s->bpf->progs.on_call_event, UINT64_MAX) +
+			  recorder_missed_by(r, s->bpf->progs.on_return_event, UINT64_MAX);
 
 	for (size_t i = 0; i < COUNT(others); i++)
 		missed += recorder_missed_by(r, others[i], UINT64_MAX);

@@ -206,8 +206,11 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 	if (!bpf->rodata->may_sleep)
 		bpf_program__set_flags(bpf->progs.on_probe, 0);
 	*program = RECORDER_PROGRAM(bpf);
-	if (options->follow)
+	if (options->follow) {
+		recorder_load_copies(bpf->obj);
 		program->followed = bpf->maps.followed;
+		program->on_exit = bpf->progs.on_exit;
+	}
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { BATCH = 256 }; /* more than collide in a bucket of the map */
+enum { MAX_STEPS = 1 << 16 }; /* more than the map has room for */
 
 /* Whether all threads of the process have ended: it may be a zombie. 0 is one that has no id here. */
 static bool has_ended(uint32_t id)
@@ -29,23 +29,31 @@ static bool has_ended(uint32_t id)
 	return ended;
 }
 
+int followers_left(int map)
+{
+	uint32_t key;
+
+	if (bpf_map_get_next_key(map, NULL, &key) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -1;
+}
+
 int followers_sweep(int map)
 {
-	uint32_t keys[BATCH], ids[BATCH], next, n;
-	bool more = true;
-	int left = 0;
+	uint32_t key, next, id;
+	int error = bpf_map_get_next_key(map, NULL, &next) == 0 ? 0 : errno, left = 0;
 
-	for (uint32_t *from = NULL; more; from = &next) {
-		n = BATCH;
-		more = bpf_map_lookup_batch(map, from, &next, keys, ids, &n, NULL) == 0;
-		if (!more && errno != ENOENT)
-			return -1;
-		for (uint32_t i = 0; i < n; i++) {
-			if (has_ended(ids[i]))
-				bpf_map_delete_elem(map, &keys[i]);
-			else
-				left++;
-		}
+	/* if the process at key has ended, the kernel starts again with the first key */
+	for (int n = 0; !error && n < MAX_STEPS; n++) {
+		key = next;
+		error = bpf_map_get_next_key(map, &key, &next) == 0 ? 0 : errno;
+		if (bpf_map_lookup_elem(map, &key, &id) != 0)
+			continue;
+		if (has_ended(id))
+			bpf_map_delete_elem(map, &key);
+		else
+			left++;
 	}
-	return left;
+	errno = error;
+	return error && error != ENOENT ? -1 : left;
 }

@@ -9,4 +9,7 @@
  */
 int followers_sweep(int map);
 
+/* Returns 1 if there are any, 0 if not, or -1 with errno. */
+int followers_left(int map);
+
 #endif

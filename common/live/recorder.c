@@ -363,13 +363,60 @@ static bool is_full(const struct recorder *r)
 	return r->failed || r->out.error || (r->tool->full && r->tool->full(r->context));
 }
 
+static uint64_t misses(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
+/* Copy n of a program is called PROGRAM_n. Returns NULL if there is none. */
+static struct bpf_program *copy_of(const struct bpf_object *object, const struct bpf_program *program, int n)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%d", bpf_program__name(program), n);
+	return bpf_object__find_program_by_name(object, name);
+}
+
+uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most)
+{
+	const struct bpf_program *copy = program;
+
+	if (bpf_program__fd(program) < 0)
+		return 0;
+	for (int n = 1; copy && bpf_program__fd(copy) >= 0; n++) {
+		uint64_t missed = misses(copy);
+
+		most = missed < most ? missed : most;
+		copy = copy_of(*r->program.skeleton->obj, program, n);
+	}
+	return most;
+}
+
+/* Whether processes may have ended unseen. The kernel skips perf events while the map is read: not without a reason. */
+static bool needs_full_sweep(struct recorder *r, uint64_t now)
+{
+	uint64_t skipped = recorder_missed_by(r, r->program.on_exit, UINT64_MAX);
+	bool needed = skipped != r->skipped_exits || (r->pid && !r->num_alive && now >= r->next_full);
+
+	r->skipped_exits = skipped;
+	if (needed)
+		r->next_full = now + SWEEP_MS;
+	return needed;
+}
+
 static void sweep(struct recorder *r)
 {
 	uint64_t now = clock_ms();
+	int map;
 
 	if (!r->program.followed || now < r->next_sweep)
 		return;
-	r->num_followed = followers_sweep(bpf_map__fd(r->program.followed));
+	map = bpf_map__fd(r->program.followed);
+	r->num_followed = needs_full_sweep(r, now) ? followers_sweep(map) : followers_left(map);
 	if (r->num_followed < 0) {
 		warn("the followed processes");
 		r->failed = true;
@@ -523,45 +570,18 @@ void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines)
 		s->wall = &r->ticks;
 }
 
-static uint64_t misses(const struct bpf_program *program)
+bool recorder_is_preempted(void)
 {
-	struct bpf_prog_info info = {};
-	uint32_t size = sizeof(info);
-	int fd = bpf_program__fd(program);
+	struct utsname name;
 
-	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
-}
-
-/* Copy n of a program is called PROGRAM_n. Returns NULL if there is none. */
-static struct bpf_program *copy_of(const struct bpf_object *object, const struct bpf_program *program, int n)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s_%d", bpf_program__name(program), n);
-	return bpf_object__find_program_by_name(object, name);
-}
-
-uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most)
-{
-	const struct bpf_program *copy = program;
-
-	if (bpf_program__fd(program) < 0)
-		return 0;
-	for (int n = 1; copy && bpf_program__fd(copy) >= 0; n++) {
-		uint64_t missed = misses(copy);
-
-		most = missed < most ? missed : most;
-		copy = copy_of(*r->program.skeleton->obj, program, n);
-	}
-	return most;
+	return uname(&name) == 0 && atoi(name.release) >= PREEMPTED_SINCE;
 }
 
 bool recorder_load_copies(struct bpf_object *object)
 {
 	struct bpf_program *program, *copy;
-	struct utsname name;
 
-	if (uname(&name) != 0 || atoi(name.release) < PREEMPTED_SINCE)
+	if (!recorder_is_preempted())
 		return false;
 	bpf_object__for_each_program(program, object) for (int n = 1; (copy = copy_of(object, program, n)); n++)
 		bpf_program__set_autoload(copy, bpf_program__autoload(program));

@@ -61,8 +61,9 @@ struct recorder_options {
 struct recorder_program {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *pid_ns;
-	uint32_t *watermark, *wakeup;   /* see bpf/ring.bpf.h */
-	const struct bpf_map *followed; /* recording continues until it is empty, see followers.h; NULL: none */
+	uint32_t *watermark, *wakeup;      /* see bpf/ring.bpf.h */
+	const struct bpf_map *followed;    /* recording continues until it is empty, see followers.h; NULL: none */
+	const struct bpf_program *on_exit; /* removes processes from it */
 };
 #define RECORDER_PROGRAM(bpf)                                              \
 	((struct recorder_program){.skeleton = (bpf)->skeleton,            \
@@ -115,9 +116,10 @@ struct recorder {
 	void *context;
 	struct recorder_program program;
 	struct ring_buffer *ring;
-	int processes[RECORDER_PIDS]; /* descriptors; -1: none, or it has ended */
-	int num_followed;
-	uint64_t next_sweep; /* milliseconds of the clock */
+	int processes[RECORDER_PIDS];   /* descriptors; -1: none, or it has ended */
+	int num_followed;               /* at least 1 if there are any */
+	uint64_t next_sweep, next_full; /* milliseconds of the clock */
+	uint64_t skipped_exits;         /* at the last sweep */
 	bool is_over;
 	struct ticks ticks;
 	uint64_t deadline; /* milliseconds of the clock; 0: none */
@@ -165,10 +167,10 @@ uint64_t recorder_missed(const struct recorder *r);
  */
 uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most);
 
-/*
- * For open(), once it has chosen the programs: has their copies loaded, too, if this kernel skips a program while a
- * thread is preempted in it. Returns whether it does.
- */
+/* Whether this kernel may preempt a thread in a program at a tracepoint, and skips the program meanwhile. */
+bool recorder_is_preempted(void);
+
+/* For open(), once it has chosen the programs: loads their copies, too, if recorder_is_preempted(). Returns whether. */
 bool recorder_load_copies(struct bpf_object *object);
 
 /* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
