@@ -858,23 +858,23 @@ waits() { # ID FILE
     equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
 }
 
-@test "a wait says how long its lcore was active if that is less than half" {
+@test "a wait says how long its lcore was active if that is less than a quarter" {
     busy() { # EVERY: us
         {
             object r0 0x10 '"poller":"t300","owner":"10.0.0.1:5 qid:1"' 1000.000 TCP_REQ_NEW 2010.000 TCP_REQ_COMPLETED
             for burst in {1..5}; do
-                poller 0 $((800 + burst * 200)) $((860 + burst * 200)) "$1"
+                poller 0 $((800 + burst * 200)) $((840 + burst * 200)) "$1"
             done
         } | merged
     }
-    # bursts of 60 us and silences of 140 us, but the first is after r0's entry, and the last 150 us before its next one
+    # bursts of 40 us and silences of 160 us, but the first is after r0's entry, and the last 170 us before its next one
     busy 10 >in
-    equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":35,"silent":150.000,"active":300.000,'
+    equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":25,"silent":170.000,"active":200.000,'
     equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
-        '               lcore 0 wrote 35 entries meanwhile, active for 30% of it: 35 of t9'
+        '               lcore 0 wrote 25 entries meanwhile, active for 20% of it: 25 of t9'
     # and silences of 90 us
     { cat in; for us in 1110 1310 1510 1710 1910; do poller 0 $us $us 1; done; } | merged >most
-    equal "$(trace-spans -q -s -k id=r0 most | grep wrote)" '               lcore 0 wrote 40 entries meanwhile: 40 of t9'
+    equal "$(trace-spans -q -s -k id=r0 most | grep wrote)" '               lcore 0 wrote 30 entries meanwhile: 30 of t9'
     equal "$(trace-spans -q -j -k id=r0 most | jq '.waits[0].active')" 1010
 }
 

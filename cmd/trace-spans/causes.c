@@ -478,7 +478,7 @@ static void put_lcore(struct causes *c, struct out *out, const struct causes_wai
 	out_text(out, is_silent(known) ? "" : " meanwhile");
 	if (work->read < work->entries)
 		out_printf(out, ", of the latest %" PRIu64, work->read);
-	else if (!is_silent(known) && !work->gap && work->active < known->ns / 2)
+	else if (!is_silent(known) && !work->gap && work->active < known->ns / 4)
 		out_printf(out, ", active for %.0f%% of it", 100.0 * work->active / known->ns);
 	put_work(c, out, known->work);
 	out_char(out, '\n');
