@@ -220,6 +220,18 @@ T
 T
 }
 
+@test "a file that cannot be read is not called empty" {
+    local tool
+    for tool in $(filters) 'trace-latency --merge' 'trace-join -l lifetimes'; do
+        # its first page is never mapped
+        # shellcheck disable=SC2086 # they are words
+        status_is 1 $tool /proc/self/mem
+        equal "$stderr" "${tool%% *}: /proc/self/mem: Input/output error"
+    done
+    status_is 1 trace-join -l /proc/self/mem lines
+    equal "$stderr" 'trace-join: /proc/self/mem: Input/output error'
+}
+
 @test "lifetimes that name nothing" {
     try_all <<'T'
 1 % before: named 0 of 150 entries of lines: all their ticks are before those of the entries: they are from another run % trace-join -l before lines

@@ -52,7 +52,8 @@ struct join {
 	struct connections connections;
 	size_t num_learned; /* lifetimes whose hosts are known */
 	struct unnamed unnamed;
-	bool *matched; /* which of opt.tpoints have matched a line */
+	bool *matched;      /* which of opt.tpoints have matched a line */
+	bool bad_lifetimes; /* after a message */
 };
 
 static bool tpoint_wanted(struct join *join, struct slice raw)
@@ -334,7 +335,7 @@ static bool check_named(const struct join *join, const char *name)
 		return false;
 	}
 	/* no host connected during the recording */
-	if (!lifetimes->n)
+	if (!lifetimes->n && !join->bad_lifetimes)
 		cli_notice(opt.quiet, "%s: no lifetime lines: nothing can be named", file);
 	return join->unnamed.named || explain_unnamed(join, file, name);
 }
@@ -345,7 +346,7 @@ static bool check_named(const struct join *join, const char *name)
  */
 static bool check_joined(const struct join *join, const struct lines *lines)
 {
-	if (!lines->number && !lines->is) {
+	if (!lines->number && !lines->failed) {
 		warnx("%s: empty: there are no trace lines", lines->name);
 		/* the trace may have ended before its first entry */
 		return opt.follow;
@@ -464,8 +465,9 @@ int main(int argc, char **argv)
 	if (opt.follow)
 		follow_open(&join.follow, &join.lifetimes, opt.lifetimes, opt.num_lifetimes);
 	for (size_t i = 0; !opt.follow && i < opt.num_lifetimes; i++)
-		if (read_lifetimes(&join.lifetimes, opt.lifetimes[i]) != 0)
-			status = EXIT_FAILURE;
+		join.bad_lifetimes |= read_lifetimes(&join.lifetimes, opt.lifetimes[i]) != 0;
+	if (join.bad_lifetimes)
+		status = EXIT_FAILURE;
 	out_open(&out, STDOUT_FILENO);
 	if (join_all(&join, path) != 0)
 		status = EXIT_FAILURE;

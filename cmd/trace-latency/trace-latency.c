@@ -159,12 +159,10 @@ static void print_notes(const struct trees *t, const char *name)
 	cli_note(opt.quiet, name, l->out_of_order,
 		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
 	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
-	if (t->refused)
-		cli_count(false, t->refused,
-			  "%s: %" PRIu64
-			  " object{|s} left out: a group has more than 4 KiB, or there are more than 16777216: "
-			  "group by something else",
-			  name, t->refused);
+	cli_count(false, t->refused,
+		  "%s: %" PRIu64 " object{|s} left out: a group has more than 4 KiB, or there are more than 16777216: "
+		  "group by something else",
+		  name, t->refused);
 }
 
 /* Returns false, after a message, if there is nothing. For a mapper (-e) that is no error, only a note. */

@@ -395,11 +395,11 @@ static void note_limits(const struct trace_spans *t, const char *name)
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
 	const char *name = lines->name;
-	bool good = lines->number || lines->is;
+	bool good = lines->number || lines->failed;
 
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
-	else if (!t->spans.n && !lines->faulty && !lines->is)
+	else if (!t->spans.n && !lines->faulty && !lines->failed)
 		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
 	cli_note(opt.quiet, name, t->admin, ADMIN_LEFT_OUT);
 	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);

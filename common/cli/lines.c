@@ -238,6 +238,7 @@ void lines_complain(struct lines *l, const char *format, ...)
 int lines_close(struct lines *l, int error)
 {
 	call_hook(l, LINES_REPORT);
+	l->failed = error;
 	if (error == EISDIR && l->wanted)
 		l->is = KIND_DIRECTORY;
 	if (l->faulty > COMPLAINTS_SHOWN)

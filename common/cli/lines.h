@@ -37,6 +37,7 @@ struct lines {
 	uint64_t number;    /* of the line that was returned last, from 1 */
 	uint64_t faulty;    /* lines that lines_complain() was called for */
 	enum input_kind is; /* the kind that lines_expect() refused, else KIND_UNKNOWN */
+	bool failed;        /* lines_close() has said why the input ended early: there may have been no line */
 
 	lines_hook *hook; /* NULL: none; set after lines_open(), as interactive.h does */
 	void *context;    /* its argument */

@@ -569,7 +569,7 @@ static struct draw_result result_of(const struct draw *d, const struct lines *li
 
 	return (struct draw_result){
 		.name = lines->name,
-		.error = lines->number || lines->is ? NULL : "empty: there are no trace lines",
+		.error = lines->number || lines->failed ? NULL : "empty: there are no trace lines",
 		.notes =
 			{
 				{s->late, "{entry is on the track of its lcore only: its span|entries are on the "
