@@ -188,7 +188,7 @@ pack() { # COMMAND...
     wait_for_text ready out
     rm gone
     ln -s /dev/ptmx 'gone (deleted)'
-    strace -o calls -e trace=openat,openat2 usdt-gen -l -p $! >/dev/null || true
+    strace -f -o calls -e trace=openat,openat2 usdt-gen -l -p $! >/dev/null || true
     grep 'gone (deleted)' calls
     run -1 grep -E 'gone \(deleted\)' <(grep -v O_PATH calls)
     exec {go}>&-

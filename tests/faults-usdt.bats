@@ -13,7 +13,7 @@ teardown() {
 # What recording does besides, and how it can fail.
 RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
     prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
-    waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO pread:$EIO pread:$EINTR fstat:$EIO
+    waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO
     write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc:$ENOMEM close:$EIO"
 
 # Whether the same events are there, with all that the clocks put there.
@@ -26,7 +26,7 @@ same_events() {
     runs_here usdt-record -q -o probed -- usdt-target qpairs || lacks "no BPF here: $(cat err)"
     for fault in $RECORDING; do
         # where the command cannot be run it has the statuses of a shell
-        CMP=same_events STATUSES='126 127' NEVER='poll epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
+        CMP=same_events STATUSES='126 127' NEVER='epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
     for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
         CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
@@ -73,7 +73,13 @@ same_events() {
     # shellcheck disable=SC2034 # it is open: that is all
     exec {go}>go
     wait_for_text ready out
-    for fault in pread:$EIO pread:$EINTR malloc:$ENOMEM readlinkat:$EPERM openat2:$EPERM mmap:$ENOMEM write:$EIO write:$EINTR close:$EIO; do
-        NEVER=mmap each_fault any "$fault" "usdt-gen -l -p $started"
+    for fault in malloc:$ENOMEM readlinkat:$EPERM write:$EIO write:$EINTR close:$EIO \
+        pipe2:$EMFILE fork:$EAGAIN poll:$EINTR poll:$ENOMEM read:$EIO read:$EINTR; do
+        each_fault any "$fault" "usdt-gen -l -p $started"
+    done
+    # in the process that opens the files, and reads them
+    for fault in openat2:$EPERM fstat:$EIO pread:$EIO pread:$EINTR malloc:$ENOMEM mmap:$ENOMEM write:$EIO write:$EINTR prctl:$EPERM \
+        capset:$EPERM; do
+        NEVER=mmap FAULT_CHILD=1 each_fault any "$fault" "usdt-gen -l -p $started"
     done
 }

@@ -12,8 +12,9 @@
  *	             it skipped it FAULT_NTH times
  *	FAULT_MARK   a file that is created when it has happened
  *	FAULT_KERNEL the release of the kernel, as uname(2) returns it
+ *	FAULT_CHILD  if set, it happens in the children of the process, each of which counts its calls
  *
- * Only in that process: not in its children.
+ * Otherwise only in that process: not in its children.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -38,6 +39,7 @@
 static const char *wanted, *what;
 static long nth, calls;
 static pid_t self;
+static bool *in_child; /* whether it has happened in a child; NULL: it is to happen in the process */
 
 static void __attribute__((constructor)) begin(void)
 {
@@ -50,6 +52,9 @@ static void __attribute__((constructor)) begin(void)
 	what = getenv("FAULT");
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
+	if (getenv("FAULT_CHILD"))
+		in_child = (bool *)syscall(SYS_mmap, NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+					   0);
 	unsetenv("LD_PRELOAD");
 	/* the program must end, whatever the fault does to it, and however busy the machine is */
 	if (in)
@@ -80,8 +85,17 @@ static void mark(void)
 {
 	const char *path = getenv("FAULT_MARK");
 
-	if (path)
+	if (getpid() != self)
+		*in_child = true;
+	else if (path)
 		kernel(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+/* A child may not be allowed to open files. */
+static void __attribute__((destructor)) end(void)
+{
+	if (in_child && getpid() == self && *in_child)
+		mark();
 }
 
 static void shrink(void)
@@ -98,7 +112,7 @@ static bool fails(const char *call, size_t *n)
 {
 	long number;
 
-	if (!nth || strcmp(call, wanted) != 0 || getpid() != self)
+	if (!nth || strcmp(call, wanted) != 0 || (getpid() != self) != (in_child != NULL))
 		return false;
 	if (is("skip"))
 		return false;

@@ -9,22 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "elffile.h"
-
-static int read_linker(int fd, char **path)
-{
-	struct elffile_budget budget = {};
-	struct elffile elf;
-	int result = -1;
-
-	*path = NULL;
-	errno = EIO;
-	if (elffile_open(&elf, fd, &budget) == 0)
-		result = elffile_interpreter(&elf, path);
-	elffile_close(&elf);
-	return result;
-}
-
 /* Runs the dynamic linker to list libraries. Returns the pipe to read, or NULL with errno. */
 static FILE *list_libraries(const char *linker, const char *path, pid_t *pid)
 {
@@ -104,8 +88,7 @@ static int add_libraries(struct target *t, const char *linker, const char *path)
 
 int libraries_add(const struct command *c, struct target *t)
 {
-	char *linker;
-	int result;
+	const char *linker;
 
 	if (target_add_file(t, c->path) != 0) {
 		warnx("when '%s' starts the program that has the probes, name that one with -x, and follow forks with "
@@ -113,11 +96,6 @@ int libraries_add(const struct command *c, struct target *t)
 		      c->argv[0]);
 		return -1;
 	}
-	result = read_linker(t->files[t->n - 1].fd, &linker);
-	if (result != 0)
-		warn("%s: its dynamic linker", c->path);
-	else if (linker)
-		result = add_libraries(t, linker, c->path);
-	free(linker);
-	return result;
+	linker = t->files[t->n - 1].usdt.interpreter;
+	return linker ? add_libraries(t, linker, c->path) : 0;
 }

@@ -4,34 +4,72 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "out.h"
+#include "sandbox.h"
 #include "search.h"
 
 /* Longer names are left out. */
 enum { NAME_MAX_BYTES = 256 };
 
-void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget)
-{
-	*t = (struct symtab){.fd = fd, .budget = budget};
-}
+/* How the child starts its result. The addresses follow, and their names, each with a NUL; or what is wrong. */
+struct head {
+	uint64_t spent;
+	uint32_t n;
+	uint32_t is_movable, is_wrong;
+};
 
-/* Adds the symbols of the section of this type, if there is one. Returns 0, or -1 with *error. */
-static int add_symbols(struct symtab *t, uint32_t type, const char **error)
+/* What the child has found. */
+struct found {
+	uint32_t n;
+	struct out addresses, names;
+};
+
+/* Adds the symbols of the section of this type, if there is one. */
+static void add_symbols(struct found *found, struct elffile *elf, uint32_t type)
 {
 	struct elffile_symbols symbols;
 	const char *name;
 	GElf_Sym symbol;
 
-	if (!elffile_load_symbols(&t->elf, type, &symbols)) {
-		*error = t->elf.error;
-		return *error ? -1 : 0;
-	}
+	if (!elffile_load_symbols(elf, type, &symbols))
+		return;
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &symbol)); i++) {
 		if (!*name || symbol.st_shndx == SHN_UNDEF || strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
 			continue;
-		t->all = mem_room(t->all, t->n, &t->cap);
-		t->all[t->n++] = (struct symtab_symbol){name, symbol.st_value};
+		out_bytes(&found->addresses, &symbol.st_value, sizeof(symbol.st_value));
+		out_bytes(&found->names, name, strlen(name) + 1);
+		found->n++;
 	}
-	return 0;
+}
+
+/* In the child. */
+static void read_symbols(void *context, size_t i, struct out *out)
+{
+	struct symtab *t = context;
+	uint64_t before = t->budget->spent;
+	struct found found = {.addresses.fd = OUT_MEMORY, .names.fd = OUT_MEMORY};
+	struct elffile elf;
+	struct head head;
+	GElf_Ehdr header;
+
+	(void)i;
+	if (elffile_open(&elf, t->fd, t->budget) == 0) {
+		add_symbols(&found, &elf, SHT_SYMTAB);
+		if (!elf.error)
+			add_symbols(&found, &elf, SHT_DYNSYM);
+	}
+	head = (struct head){.spent = t->budget->spent - before, .n = found.n, .is_wrong = elf.error != NULL};
+	head.is_movable = elf.error || !gelf_getehdr(elf.elf, &header) || header.e_type != ET_EXEC;
+	out_bytes(out, &head, sizeof(head));
+	if (elf.error) {
+		out_text(out, elf.error);
+	} else {
+		out_slice(out, out_contents(&found.addresses));
+		out_slice(out, out_contents(&found.names));
+	}
+	out_close(&found.addresses);
+	out_close(&found.names);
+	elffile_close(&elf);
 }
 
 static int by_name(const void *a, const void *b)
@@ -41,18 +79,64 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int read_symbols(struct symtab *t, const char **error)
+static bool add_result(void *context, size_t i, struct slice bytes)
 {
-	t->is_read = true;
-	if (elffile_open(&t->elf, t->fd, t->budget) != 0) {
-		*error = t->elf.error;
-		return -1;
+	struct symtab *t = context;
+	struct slice addresses, names;
+	struct head head;
+
+	(void)i;
+	if (!sandbox_cut(&bytes, &head, sizeof(head)))
+		return false;
+	t->budget->spent += head.spent > bytes.n ? head.spent : bytes.n;
+	if (head.is_wrong) {
+		t->error = mem_copy(bytes);
+		return true;
 	}
-	if (add_symbols(t, SHT_SYMTAB, error) != 0 || add_symbols(t, SHT_DYNSYM, error) != 0)
-		return -1;
+	if (head.n > bytes.n / (sizeof(uint64_t) + 1) || (head.n && bytes.p[bytes.n - 1]))
+		return false;
+	addresses = slice_cut(&bytes, head.n * sizeof(uint64_t));
+	t->is_movable = head.is_movable != 0;
+	t->names = mem_copy(bytes);
+	t->all = mem_array(head.n, sizeof(*t->all));
+	for (names = (struct slice){t->names, bytes.n}; t->n < head.n && names.n; t->n++) {
+		struct symtab_symbol *symbol = &t->all[t->n];
+
+		symbol->name = names.p;
+		sandbox_cut(&addresses, &symbol->address, sizeof(symbol->address));
+		slice_cut(&names, strlen(names.p) + 1);
+	}
 	if (t->n)
 		qsort(t->all, t->n, sizeof(*t->all), by_name);
-	return 0;
+	return true;
+}
+
+static void fail(void *context, size_t i, const char *why)
+{
+	struct symtab *t = context;
+
+	(void)i;
+	t->error = mem_copy(slice_of(why ? why : "it is not read"));
+}
+
+void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget)
+{
+	*t = (struct symtab){.fd = fd, .budget = budget};
+}
+
+static void read_once(struct symtab *t)
+{
+	const struct sandbox_job job = {.n = 1,
+					.context = t,
+					.keep = &t->fd,
+					.num_keep = 1,
+					.read = read_symbols,
+					.result = add_result,
+					.failed = fail};
+
+	if (!t->is_read)
+		sandbox_run(&(struct sandbox){}, &job);
+	t->is_read = true;
 }
 
 int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error)
@@ -60,7 +144,9 @@ int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const ch
 	char text[NAME_MAX_BYTES];
 	size_t i, first;
 
-	if (!t->is_read && read_symbols(t, error) != 0)
+	read_once(t);
+	*error = t->error;
+	if (t->error)
 		return -1;
 	*error = "its symbol is not in the file, which may have been stripped";
 	if (name.n >= sizeof(text))
@@ -81,14 +167,13 @@ int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const ch
 
 bool symtab_is_movable(const struct symtab *t)
 {
-	GElf_Ehdr header;
-
-	return !gelf_getehdr(t->elf.elf, &header) || header.e_type != ET_EXEC;
+	return t->is_movable;
 }
 
 void symtab_close(struct symtab *t)
 {
-	elffile_close(&t->elf);
+	free(t->error);
+	free(t->names);
 	free(t->all);
 	*t = (struct symtab){};
 }

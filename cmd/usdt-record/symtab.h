@@ -9,13 +9,14 @@
 struct symtab {
 	int fd;
 	struct elffile_budget *budget;
-	bool is_read;
-	struct elffile elf;
+	bool is_read, is_movable;
+	char *error; /* NULL: it could be read */
+	char *names;
 	struct symtab_symbol {
 		const char *name;
 		uint64_t address;
 	} * all; /* by name */
-	size_t n, cap;
+	size_t n;
 };
 
 /* Reads nothing before the first symtab_find(). Descriptor and budget must outlive it. */
@@ -23,7 +24,7 @@ void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget);
 
 /*
  * Looks a symbol up. Several local ones may have the same name: then all must be at one address.
- * Returns 0, or -1 with the reason in *error.
+ * Returns 0, or -1 with the reason in *error, valid until symtab_close().
  */
 int symtab_find(struct symtab *t, struct slice name, uint64_t *address, const char **error);
 

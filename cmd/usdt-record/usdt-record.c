@@ -35,7 +35,7 @@ static struct {
 	bool no_owners;
 	bool bad; /* an option named a file that cannot be read, after a message */
 	struct recorder_options recorder;
-} opt = {.target.report = report, .recorder.buffer = 16 << 20};
+} opt = {.target = {.report = report, .keeps_open = true}, .recorder.buffer = 16 << 20};
 
 struct usdt_record {
 	struct recorder recorder;

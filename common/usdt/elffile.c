@@ -18,7 +18,7 @@ const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded
 {
 	if (n > ELFFILE_MAX - *loaded)
 		return "its tables take more than 64 MiB, which is not loaded";
-	if (n > ELFFILE_MAX_ALL - budget->spent)
+	if (budget->spent > ELFFILE_MAX_ALL || n > ELFFILE_MAX_ALL - budget->spent)
 		return "the files before it have used up the 128 MiB that are loaded";
 	*loaded += n;
 	budget->spent += n;

@@ -5,8 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "count.h"
 #include "mapping.h"
 #include "mem.h"
 #include "utf8.h"
@@ -48,32 +50,41 @@ void target_report(const struct target *t, char *message)
 	free(message);
 }
 
-/* fd then belongs to the target; it is closed after an error. Returns NULL, or what is wrong. */
-static const char *add_elf(struct target *t, const char *path, int fd)
-{
-	struct target_file *f = target_add(t, path, fd);
-	const char *error;
+/* A file that is read. */
+struct wanted {
+	struct mapping mapping; /* its path is a copy */
+	int fd;                 /* in the child, or of target_add_file(); -1 with errno in error */
+	int error;
+};
 
-	if (usdt_read(&f->usdt, fd, &t->budget, &error) == 0)
-		return NULL;
-	drop_last(t);
-	return error;
+struct search {
+	struct target *target;
+	const struct mapping_list *list; /* NULL: the file is open */
+	struct wanted *files;
+	size_t n, cap;
+	bool failed; /* that of target_add_file() */
+};
+
+/* How the child starts its result. Then come the probes, or what is wrong. */
+struct head {
+	enum result_kind { PROBES, WRONG, NO_ELF } kind;
+	uint64_t spent;
+};
+
+static uint64_t device_of(void *context, size_t i)
+{
+	const struct search *search = context;
+
+	return search->files[i].mapping.device;
 }
 
-int target_add_file(struct target *t, const char *path)
+static void open_wanted(void *context, size_t i)
 {
-	/* do not wait for the writer of a pipe */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	const char *error = fd < 0 ? strerror(errno) : add_elf(t, path, fd);
-	char *shown = utf8_visible_copy(path);
+	struct search *search = context;
+	struct wanted *w = &search->files[i];
 
-	if (error)
-		target_report(t, mem_printf("%s: %s", shown, error));
-	if (t->name)
-		free(shown);
-	else
-		t->name = shown;
-	return error ? -1 : 0;
+	w->fd = mapping_open(&w->mapping, search->list);
+	w->error = errno;
 }
 
 /* Returns 1, 0, or -1 with errno. */
@@ -90,71 +101,175 @@ static int is_elf(int fd)
 	return n == sizeof(magic) && memcmp(magic, "\177ELF", sizeof(magic)) == 0;
 }
 
-static void leave_out(struct target *t, const struct mapping *m, const char *error)
+static void read_wanted(void *context, size_t i, struct out *out)
 {
-	char *path;
+	struct search *search = context;
+	const struct wanted *w = &search->files[i];
+	struct elffile_budget *budget = &search->target->budget;
+	uint64_t before = budget->spent;
+	struct head head = {PROBES, 0};
+	struct usdt usdt = {};
+	const char *error = w->fd < 0 ? strerror(w->error) : NULL;
+	int elf = error || !search->list ? 1 : is_elf(w->fd);
 
-	t->incomplete = true;
-	if (t->num_bad++ >= MAX_REPORTS)
-		return;
-	path = utf8_visible_copy(m->path);
-	target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, error));
-	free(path);
-}
-
-static void add_mapping(struct target *t, const struct mapping_list *list, const struct mapping *m)
-{
-	int fd = mapping_open(m, list), elf = fd >= 0 ? is_elf(fd) : -1;
-	const char *error = elf < 0 ? strerror(errno) : NULL;
-
+	if (elf < 0)
+		error = strerror(errno);
 	/* code may be mapped from anything */
-	if (elf > 0)
-		error = add_elf(t, m->path, fd);
-	else if (fd >= 0)
-		close(fd);
-	/* a process may have mapped a bad file: the others still have probes */
+	if (!error && elf && usdt_read(&usdt, w->fd, budget, &error) == 0)
+		error = NULL;
+	head.kind = error ? WRONG : elf ? PROBES : NO_ELF;
+	head.spent = budget->spent - before;
+	out_bytes(out, &head, sizeof(head));
 	if (error)
-		leave_out(t, m, error);
-	else if (elf > 0 && !t->files[t->n - 1].usdt.n)
-		drop_last(t);
+		out_text(out, error);
+	else if (elf)
+		usdt_write(&usdt, out);
+	usdt_free(&usdt);
 }
 
-/* Adds the files of the mappings, each once. Returns 0, or -1 after a report. */
-static int add_mappings(struct target *t, struct mapping_list *list)
+/* Reports a file, whose probes are not found. error: NULL if the reason was reported. */
+static void leave_out(struct search *search, size_t i, const char *error)
 {
-	struct seen {
-		uint64_t device, inode;
-	} *seen = NULL;
+	struct target *t = search->target;
+	char *path = utf8_visible_copy(search->files[i].mapping.path), *what = utf8_visible_copy(error ? error : "");
+
+	search->failed = true;
+	t->incomplete |= search->list != NULL;
+	if (!search->list)
+		target_report(t, mem_printf("%s: %s", path, what));
+	else if (error && t->num_bad < MAX_REPORTS)
+		target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, what));
+	else
+		t->num_others++;
+	t->num_bad += error && search->list;
+	free(path);
+	free(what);
+}
+
+static void fail(void *context, size_t i, const char *why)
+{
+	leave_out(context, i, why);
+}
+
+/* A process may have mapped a bad file: the others still have probes. */
+static bool add_wanted(void *context, size_t i, struct slice bytes)
+{
+	struct search *search = context;
+	struct wanted *w = &search->files[i];
+	struct target *t = search->target;
+	struct usdt usdt;
+	struct head head;
+	char *error;
+
+	if (!sandbox_cut(&bytes, &head, sizeof(head)))
+		return false;
+	t->budget.spent += head.spent > bytes.n ? head.spent : bytes.n;
+	if (head.kind == NO_ELF)
+		return true;
+	if (head.kind == WRONG) {
+		error = mem_copy(bytes);
+		leave_out(search, i, error);
+		free(error);
+		return true;
+	}
+	if (!usdt_receive(&usdt, bytes))
+		return false;
+	if (search->list && !usdt.n) {
+		usdt_free(&usdt);
+		return true;
+	}
+	if (search->list)
+		w->fd = t->keeps_open ? mapping_open(&w->mapping, search->list) : -1;
+	if (search->list && t->keeps_open && w->fd < 0) {
+		leave_out(search, i, strerror(errno));
+		usdt_free(&usdt);
+		return true;
+	}
+	target_add(t, w->mapping.path, w->fd)->usdt = usdt;
+	return true;
+}
+
+static void read_files(struct search *search, const int *keep, size_t num_keep)
+{
+	const struct sandbox_job job = {.n = search->n,
+					.context = search,
+					.keep = keep,
+					.num_keep = num_keep,
+					.device = device_of,
+					.open = search->list ? open_wanted : NULL,
+					.read = read_wanted,
+					.result = add_wanted,
+					.failed = fail};
+
+	sandbox_run(&search->target->sandbox, &job);
+}
+
+int target_add_file(struct target *t, const char *path)
+{
+	/* do not wait for the writer of a pipe */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct wanted file = {.mapping.path = (char *)path, .fd = fd};
+	struct search search = {.target = t, .files = &file, .n = 1};
+
+	if (fd < 0)
+		leave_out(&search, 0, strerror(errno));
+	else
+		read_files(&search, &fd, 1);
+	if (!t->name)
+		t->name = utf8_visible_copy(path);
+	if (search.failed && fd >= 0)
+		close(fd);
+	return search.failed ? -1 : 0;
+}
+
+static bool is_wanted(const struct search *search, const struct mapping *m)
+{
+	for (size_t i = 0; i < search->n; i++)
+		if (search->files[i].mapping.device == m->device && search->files[i].mapping.inode == m->inode)
+			return true;
+	return false;
+}
+
+/* Lists the files of the mappings, each once. Returns 0, or -1 with errno. */
+static int list_files(struct search *search, struct mapping_list *list)
+{
+	struct target *t = search->target;
 	struct mapping m;
-	size_t cap = 0, n = 0;
 	int got;
 
 	while ((got = mapping_next(list, &m)) > 0) {
-		size_t i = 0;
-
-		if (!m.code || !m.inode)
+		if (!m.code || !m.inode || is_wanted(search, &m))
 			continue;
-		while (i < n && (seen[i].device != m.device || seen[i].inode != m.inode))
-			i++;
-		if (i < n)
-			continue;
-		if (n == MAX_FILES) {
+		if (search->n == MAX_FILES) {
 			target_report(t, mem_printf("%s: more than %d files are mapped as code: probes in the others "
 						    "are not found",
 						    t->name, MAX_FILES));
 			t->incomplete = true;
-			break;
+			return 0;
 		}
-		seen = mem_room(seen, n, &cap);
-		seen[n++] = (struct seen){m.device, m.inode};
-		add_mapping(t, list, &m);
+		search->files = mem_room(search->files, search->n, &search->cap);
+		m.path = mem_copy(slice_of(m.path));
+		search->files[search->n++] = (struct wanted){.mapping = m};
 	}
-	if (got < 0)
+	return got;
+}
+
+/* Adds the files of the mappings. Returns 0, or -1 after a report. */
+static int add_mappings(struct target *t, struct mapping_list *list)
+{
+	const int keep[] = {list->proc, list->root};
+	struct search search = {.target = t, .list = list};
+	int result = list_files(&search, list);
+
+	if (result != 0)
 		target_report(t, mem_printf("%s: maps: %s", t->name, strerror(errno)));
-	if (t->num_bad > MAX_REPORTS)
-		target_report(t, mem_printf("%s: nor those in %u more files", t->name, t->num_bad - MAX_REPORTS));
-	free(seen);
-	return got < 0 ? -1 : 0;
+	read_files(&search, keep, COUNT(keep));
+	if (t->num_others)
+		target_report(t, mem_printf("%s: nor those in %u more files", t->name, t->num_others));
+	for (size_t i = 0; i < search.n; i++)
+		free(search.files[i].mapping.path);
+	free(search.files);
+	return result;
 }
 
 /* The name of the executable: SPDK renames its main thread. */

@@ -10,23 +10,26 @@
 #include <sys/types.h>
 
 #include "elffile.h"
+#include "sandbox.h"
 #include "usdt.h"
 
 struct target_file {
 	char *path; /* as the process sees it, printable: for messages and scripts */
-	int fd;     /* opened through the root of the process; -1 for a source */
+	int fd;     /* opened through the root of the process; -1: not open */
 	struct usdt usdt;
 };
 
 struct target {
 	void (*report)(const char *message); /* what is wrong, without the tool's name; set it first */
 	char *name;                          /* of the file, the process's executable or the directory, printable */
+	bool keeps_open;                     /* files of a process stay open, to attach to them; set it first */
 	bool is_source;                      /* C sources: the addresses of sites are line numbers, sizes are 0 */
 	struct target_file *files;           /* those that have probes, and all from target_add_file() */
 	size_t n, cap;
-	bool incomplete;  /* a file that the process has mapped cannot be read, after a report */
-	unsigned num_bad; /* such files */
+	bool incomplete;              /* a file that the process has mapped cannot be read, after a report */
+	unsigned num_bad, num_others; /* such files, and those that were not reported each */
 	struct elffile_budget budget;
+	struct sandbox sandbox;
 };
 
 /* Returns 0, or -1 after a report if the file cannot be read or is not an ELF file. */

@@ -7,6 +7,8 @@
 #include "elffile.h"
 #include "mem.h"
 #include "number.h"
+#include "out.h"
+#include "sandbox.h"
 
 enum {
 	NOTE_TYPE = 3,
@@ -137,6 +139,7 @@ static bool parse_notes(const struct elffile *elf, uint64_t base, const struct e
 	int got;
 
 	u->text = mem_copy(elffile_bytes(notes));
+	u->text_size = notes->data->d_size;
 	while ((got = elffile_note(notes, "stapsdt", NOTE_TYPE, &at, &desc)) > 0) {
 		if (u->n == SITES_MAX)
 			return fault(error, "more than 65536 probes");
@@ -172,16 +175,127 @@ int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char 
 
 	*u = (struct usdt){};
 	good = elffile_open(&elf, fd, budget) == 0 ? read_notes(&elf, u, error) : fault(error, elf.error);
+	if (good && elffile_interpreter(&elf, &u->interpreter) != 0)
+		good = fault(error, "its dynamic linker cannot be read");
 	elffile_close(&elf);
 	if (!good)
 		usdt_free(u);
 	return good ? 0 : -1;
 }
 
+/* A slice of the text. */
+struct part {
+	uint32_t start, n;
+};
+
+struct head {
+	uint32_t machine, num_sites, text_size, interpreter_size; /* the latter 0: none */
+};
+
+struct written_site {
+	struct part provider, name;
+	uint64_t address, offset, semaphore;
+	uint32_t num_args;
+	struct written_arg {
+		uint8_t size, is_signed, is_float;
+		struct part operand;
+	} args[USDT_MAX_ARGS];
+};
+
+static struct part part_of(const struct usdt *u, struct slice s)
+{
+	return s.n ? (struct part){s.p - u->text, s.n} : (struct part){};
+}
+
+static void write_site(const struct usdt *u, const struct usdt_site *s, struct out *out)
+{
+	struct written_site w = {.provider = part_of(u, s->provider),
+				 .name = part_of(u, s->name),
+				 .address = s->address,
+				 .offset = s->offset,
+				 .semaphore = s->semaphore,
+				 .num_args = s->num_args};
+
+	for (unsigned i = 0; i < s->num_args; i++)
+		w.args[i] = (struct written_arg){s->args[i].size, s->args[i].is_signed, s->args[i].is_float,
+						 part_of(u, s->args[i].operand)};
+	out_bytes(out, &w, sizeof(w));
+}
+
+void usdt_write(const struct usdt *u, struct out *out)
+{
+	size_t interpreter = u->interpreter ? strlen(u->interpreter) + 1 : 0;
+	const struct head head = {u->machine, u->n, u->text_size, interpreter};
+
+	out_bytes(out, &head, sizeof(head));
+	for (size_t i = 0; i < u->n; i++)
+		write_site(u, &u->sites[i], out);
+	out_bytes(out, u->text, u->text_size);
+	out_bytes(out, u->interpreter, interpreter);
+}
+
+static bool find_part(const struct usdt *u, struct part part, struct slice *s)
+{
+	*s = (struct slice){u->text + part.start, part.n};
+	return part.start <= u->text_size && part.n <= u->text_size - part.start;
+}
+
+static bool receive_site(const struct usdt *u, const struct written_site *w, struct usdt_site *s)
+{
+	*s = (struct usdt_site){
+		.address = w->address, .offset = w->offset, .semaphore = w->semaphore, .num_args = w->num_args};
+	if (w->num_args > USDT_MAX_ARGS || !find_part(u, w->provider, &s->provider) || !find_part(u, w->name, &s->name))
+		return false;
+	for (unsigned i = 0; i < w->num_args; i++) {
+		const struct written_arg *arg = &w->args[i];
+
+		s->args[i] = (struct usdt_arg){
+			.size = arg->size, .is_signed = arg->is_signed != 0, .is_float = arg->is_float != 0};
+		if (!find_part(u, arg->operand, &s->args[i].operand))
+			return false;
+	}
+	return true;
+}
+
+static bool receive(struct usdt *u, struct slice bytes)
+{
+	struct slice sites;
+	struct head head;
+
+	if (!sandbox_cut(&bytes, &head, sizeof(head)) || head.num_sites > SITES_MAX ||
+	    bytes.n != (uint64_t)head.num_sites * sizeof(struct written_site) + head.text_size + head.interpreter_size)
+		return false;
+	sites = slice_cut(&bytes, head.num_sites * sizeof(struct written_site));
+	u->machine = head.machine;
+	u->text = mem_copy(slice_cut(&bytes, head.text_size));
+	u->text_size = head.text_size;
+	if (bytes.n)
+		u->interpreter = mem_copy(bytes);
+	u->sites = mem_array(head.num_sites, sizeof(*u->sites));
+	for (; u->n < head.num_sites; u->n++) {
+		struct written_site w;
+
+		sandbox_cut(&sites, &w, sizeof(w));
+		if (!receive_site(u, &w, &u->sites[u->n]))
+			return false;
+	}
+	return true;
+}
+
+bool usdt_receive(struct usdt *u, struct slice bytes)
+{
+	*u = (struct usdt){};
+	if (receive(u, bytes))
+		return true;
+	usdt_free(u);
+	return false;
+}
+
 void usdt_free(struct usdt *u)
 {
 	free(u->sites);
 	free(u->text);
+	free(u->interpreter);
 	*u = (struct usdt){};
 }
 

@@ -16,6 +16,7 @@
 #define USDT_MAX_ARGS 12
 
 struct elffile_budget;
+struct out;
 
 struct usdt_arg {
 	uint8_t size; /* in bytes */
@@ -38,6 +39,8 @@ struct usdt {
 	size_t n, cap;
 	unsigned machine; /* of the file: EM_* of elf.h */
 	char *text;       /* the slices point into it */
+	size_t text_size;
+	char *interpreter; /* the dynamic linker; NULL: the file is linked statically, or a library */
 };
 
 /*
@@ -46,6 +49,10 @@ struct usdt {
  * silently.
  */
 int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
+
+/* Writes all of it for another process, which receives it. False: the bytes were not written by usdt_write(). */
+void usdt_write(const struct usdt *u, struct out *out);
+bool usdt_receive(struct usdt *u, struct slice bytes);
 
 void usdt_free(struct usdt *u);
 

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "count.h"
+#include "io.h"
+#include "mem.h"
+
+/* processors with several sets of system calls */
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+/* of 32 bits */
+#ifndef __NR_mmap
+#define __NR_mmap __NR_mmap2
+#endif
+#ifndef __NR_newfstatat
+#define __NR_newfstatat __NR_fstatat64
+#endif
+#ifndef __NR_futex
+#define __NR_futex __NR_futex_time64
+#endif
+#ifndef __NR_clock_gettime
+#define __NR_clock_gettime __NR_clock_gettime64
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_SANITIZER 1
+#endif
+#endif
+/* AddressSanitizer reserves terabytes */
+#ifndef HAS_SANITIZER
+#define HAS_SANITIZER 0
+#endif
+
+enum { NOBODY = 65534 };
+
+bool sandbox_is_off;
+
+/*
+ * What reading takes: memory, also that of a file without a name, and what is open already. A call that is not here
+ * fails, so that a C library that tries one goes on without it.
+ */
+static const uint16_t calls[] = {
+	__NR_read,    __NR_pread64,       __NR_readv,        __NR_write,          __NR_pwrite64,     __NR_writev,
+	__NR_lseek,   __NR_fstat,         __NR_newfstatat,   __NR_close,          __NR_brk,          __NR_munmap,
+	__NR_mremap,  __NR_madvise,       __NR_memfd_create, __NR_futex,          __NR_sched_yield,  __NR_getpid,
+	__NR_gettid,  __NR_clock_gettime, __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack,
+	__NR_sysinfo, __NR_getrandom,     __NR_exit,         __NR_exit_group,
+};
+
+#define LOAD(field)              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(what)             BPF_STMT(BPF_RET | BPF_K, what)
+#define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
+
+/* For mmap and mprotect: their third argument must not ask for memory that can be executed. */
+static const struct sock_filter no_code[] = {
+	LOAD(args[2]),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+	RETURN(SECCOMP_RET_ERRNO | EPERM),
+	RETURN(SECCOMP_RET_ALLOW),
+};
+
+static const struct sock_filter beginning[] = {
+#ifdef ARCHITECTURE
+	LOAD(arch), IF_EQUAL(ARCHITECTURE, 1, 0), RETURN(SECCOMP_RET_KILL_PROCESS),
+#endif
+	LOAD(nr),   IF_EQUAL(__NR_mmap, 1, 0),    IF_EQUAL(__NR_mprotect, 0, COUNT(no_code)),
+};
+
+static int filter_calls(void)
+{
+	struct sock_filter filter[COUNT(beginning) + COUNT(no_code) + 2 * COUNT(calls) + 1];
+	struct sock_fprog program = {.len = COUNT(beginning) + COUNT(no_code), .filter = filter};
+
+	memcpy(filter, beginning, sizeof(beginning));
+	memcpy(filter + COUNT(beginning), no_code, sizeof(no_code));
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		filter[program.len++] = (struct sock_filter)IF_EQUAL(calls[i], 0, 1);
+		filter[program.len++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
+	}
+	filter[program.len++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Lowers a limit. */
+static int limit(int resource, rlim_t n)
+{
+	struct rlimit now, lower;
+
+	if (getrlimit(resource, &now) != 0)
+		return -1;
+	lower.rlim_max = n < now.rlim_max ? n : now.rlim_max;
+	lower.rlim_cur = lower.rlim_max < now.rlim_cur ? lower.rlim_max : now.rlim_cur;
+	return setrlimit(resource, &lower);
+}
+
+/* The address space of this process, in bytes. */
+static uint64_t memory_used(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (file) {
+		if (fscanf(file, "%lu", &pages) != 1)
+			pages = 0;
+		fclose(file);
+	}
+	return (uint64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	const struct __user_cap_data_struct none[2] = {};
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	return syscall(SYS_capset, &header, none);
+}
+
+/* Root may lack the capabilities for it. What else confines the process does so all the same. */
+static void become_nobody(void)
+{
+	int failed;
+
+	if (geteuid() != 0)
+		return;
+	failed = setgroups(0, NULL);
+	failed |= setresgid(NOBODY, NOBODY, NOBODY);
+	failed |= setresuid(NOBODY, NOBODY, NOBODY);
+	(void)failed;
+}
+
+int sandbox_enter(void)
+{
+	uint64_t used = memory_used();
+
+	become_nobody();
+	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -1;
+	if (!HAS_SANITIZER && (!used || limit(RLIMIT_AS, used + SANDBOX_MEMORY) != 0))
+		return -1;
+	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0)
+		return -1;
+	/* last: another user has none */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return filter_calls();
+}
+
+/* What the child writes before a file is opened, before it is read, and after that: the bytes of the result follow. */
+struct frame {
+	enum frame_kind { OPENING, READING, RESULT } kind;
+	uint32_t i;
+	uint64_t size;
+};
+
+/* The job's files without those that are done. */
+struct run {
+	struct sandbox *sandbox;
+	const struct sandbox_job *job;
+	size_t first, n; /* those of this child, by their index in the job */
+	bool done[SANDBOX_FILES];
+	uint64_t deadline; /* of this child, in ms of the clock */
+};
+
+enum { NOT_CONFINED = 3 }; /* the exit status of a child */
+
+static void send(int pipe, enum frame_kind kind, size_t i, struct slice bytes)
+{
+	const struct frame frame = {kind, i, bytes.n};
+
+	if (io_write(pipe, &frame, sizeof(frame)) != 0 || io_write(pipe, bytes.p, bytes.n) != 0)
+		_exit(EXIT_FAILURE);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. */
+static void close_others(const int *keep, size_t num_keep, int pipe)
+{
+	int *kept = mem_array(num_keep + 1, sizeof(*kept)), first = 0;
+
+	for (size_t i = 0; i < num_keep; i++)
+		kept[i] = keep[i];
+	kept[num_keep] = pipe;
+	qsort(kept, num_keep + 1, sizeof(*kept), by_number);
+	for (size_t i = 0; i <= num_keep; i++) {
+		if (kept[i] > first)
+			syscall(SYS_close_range, first, kept[i] - 1, 0);
+		if (kept[i] >= first)
+			first = kept[i] + 1;
+	}
+	syscall(SYS_close_range, first, ~0U, 0);
+	free(kept);
+}
+
+/* The child. */
+static _Noreturn void serve(const struct run *r, int pipe)
+{
+	const struct sandbox_job *job = r->job;
+	sigset_t all;
+
+	/* Ctrl-C is for the tool */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	prctl(PR_SET_NAME, "read-files");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_others(job->keep, job->num_keep, pipe);
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->done[i] && job->open) {
+			send(pipe, OPENING, i, (struct slice){"", 0});
+			job->open(job->context, r->first + i);
+		}
+	if (sandbox_enter() != 0)
+		_exit(NOT_CONFINED);
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->done[i]) {
+			struct out out = {.fd = OUT_MEMORY};
+
+			send(pipe, READING, i, (struct slice){"", 0});
+			job->read(job->context, r->first + i, &out);
+			send(pipe, RESULT, i, out_contents(&out));
+			out_close(&out);
+		}
+	_exit(EXIT_SUCCESS);
+}
+
+/* Reads n bytes, each part of which must come in time. Returns n; less at the end; -1 with errno: ETIMEDOUT. */
+static ssize_t receive(const struct run *r, int pipe, void *to, size_t n)
+{
+	uint64_t end = 0;
+	size_t got = 0;
+
+	while (got < n) {
+		struct pollfd ready = {pipe, POLLIN, 0};
+		uint64_t now = clock_ms();
+		ssize_t part;
+		int num;
+
+		if (!end)
+			end = now + SANDBOX_MS < r->deadline ? now + SANDBOX_MS : r->deadline;
+		num = now < end ? poll(&ready, 1, end - now) : 0;
+		if (num < 0 && errno == EINTR)
+			continue;
+		errno = num == 0 ? ETIMEDOUT : errno;
+		part = num > 0 ? read(pipe, (char *)to + got, n - got) : -1;
+		if (num > 0 && part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			return -1;
+		if (part == 0)
+			break;
+		got += part;
+		end = 0;
+	}
+	return got;
+}
+
+static void fail(struct run *r, size_t i, const char *why)
+{
+	r->done[i] = true;
+	r->job->failed(r->job->context, r->first + i, why);
+}
+
+/* Returns false with errno if the bytes do not come, or are no result. */
+static bool receive_result(struct run *r, int pipe, const struct frame *frame)
+{
+	char *bytes;
+	ssize_t n;
+
+	if (frame->size > SANDBOX_RESULT) {
+		errno = EPROTO;
+		return false;
+	}
+	bytes = mem_array(frame->size + 1, 1);
+	n = receive(r, pipe, bytes, frame->size);
+	if (n >= 0) {
+		r->done[frame->i] = (size_t)n == frame->size &&
+				    r->job->result(r->job->context, r->first + frame->i, (struct slice){bytes, n});
+		errno = EPROTO;
+	}
+	free(bytes);
+	return r->done[frame->i];
+}
+
+/* Receives what the child writes, until it has done all it can. Returns the file at which it stopped, with errno. */
+static size_t receive_all(struct run *r, int pipe)
+{
+	size_t current = r->n;
+	struct frame frame;
+	ssize_t n;
+
+	while ((n = receive(r, pipe, &frame, sizeof(frame))) == sizeof(frame)) {
+		errno = EPROTO;
+		if (frame.i >= r->n || r->done[frame.i] || (frame.kind != RESULT && frame.size))
+			return current;
+		current = frame.i;
+		if (frame.kind == RESULT && !receive_result(r, pipe, &frame))
+			return current;
+	}
+	errno = n < 0 ? errno : 0;
+	return current;
+}
+
+/*
+ * Kills the child. Returns how it ended, as wait(2) has it, which is its own way if it had closed its pipe; -1: it is
+ * stuck.
+ */
+static int end(pid_t child)
+{
+	enum { TRIES = 500, PAUSE_US = 200 };
+	int status = 0;
+
+	kill(child, SIGKILL);
+	for (int i = 0; i < TRIES; i++) {
+		pid_t ended = waitpid(child, &status, WNOHANG);
+
+		if (ended == child || (ended < 0 && errno != EINTR))
+			return status;
+		usleep(PAUSE_US);
+	}
+	return -1;
+}
+
+/* What kept a file from being read. error: of receive_all(); status: of end(). */
+static char *explain(int error, int status, pid_t child)
+{
+	if (error == ETIMEDOUT && status < 0)
+		return mem_printf("its file system does not answer: process %d waits for it", child);
+	if (error == ETIMEDOUT)
+		return mem_printf("reading it takes too long");
+	if (error)
+		return mem_printf("what was read of it is damaged");
+	if (WIFSIGNALED(status))
+		return mem_printf("the process that reads it was killed by signal %d", WTERMSIG(status));
+	return mem_printf("the process that reads it has failed, maybe for lack of memory");
+}
+
+static void blame(struct run *r, size_t i, int error, char *why)
+{
+	const struct sandbox_job *job = r->job;
+	struct sandbox *s = r->sandbox;
+
+	char *last = NULL;
+
+	if (error == ETIMEDOUT)
+		s->stuck[s->num_stuck++] = job->device ? job->device(job->context, r->first + i) : 0;
+	if (s->num_stuck == SANDBOX_STUCK)
+		last = mem_printf("%s; no other files are read any more", why);
+	fail(r, i, last ? last : why);
+	free(last);
+	free(why);
+}
+
+static void fail_all(struct run *r, const char *why)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->done[i])
+			fail(r, i, why);
+}
+
+/* Lets a child read the files that are not done: all, or up to one that fails. */
+static void run_child(struct run *r)
+{
+	int pipe[2] = {-1, -1}, status, error;
+	pid_t child = pipe2(pipe, O_CLOEXEC) == 0 ? fork() : -1;
+	size_t current;
+
+	if (child == 0)
+		serve(r, pipe[1]);
+	error = errno;
+	if (pipe[1] >= 0)
+		close(pipe[1]);
+	if (child > 0) {
+		r->deadline = clock_ms() + SANDBOX_ALL_MS;
+		current = receive_all(r, pipe[0]);
+		error = errno;
+	}
+	if (pipe[0] >= 0)
+		close(pipe[0]);
+	if (child < 0) {
+		fail_all(r, strerror(error));
+		return;
+	}
+	status = end(child);
+	if (!error && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
+		fail_all(r, "the process that would read it cannot be confined");
+	else if (current < r->n && !r->done[current])
+		blame(r, current, error, explain(error, status, child));
+	else
+		fail_all(r, "the process that would read it has failed");
+}
+
+/* Whether it is on a device on which a child got stuck, or too many have. */
+static bool would_get_stuck(const struct run *r, size_t i)
+{
+	const struct sandbox *s = r->sandbox;
+	uint64_t device = r->job->device ? r->job->device(r->job->context, r->first + i) : 0;
+
+	if (s->num_stuck == SANDBOX_STUCK)
+		return true;
+	for (unsigned k = 0; device && k < s->num_stuck; k++)
+		if (s->stuck[k] == device)
+			return true;
+	return false;
+}
+
+/* Whether some are left to do. */
+static bool goes_on(struct run *r)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		if (!r->done[i] && would_get_stuck(r, i))
+			fail(r, i, NULL);
+		some |= !r->done[i];
+	}
+	return some;
+}
+
+static void run_here(struct run *r)
+{
+	const struct sandbox_job *job = r->job;
+
+	for (size_t i = r->first; i < r->first + r->n; i++) {
+		struct out out = {.fd = OUT_MEMORY};
+
+		if (job->open)
+			job->open(job->context, i);
+		job->read(job->context, i, &out);
+		if (!job->result(job->context, i, out_contents(&out)))
+			abort();
+		out_close(&out);
+	}
+}
+
+void sandbox_run(struct sandbox *s, const struct sandbox_job *job)
+{
+	for (size_t first = 0; first < job->n; first += SANDBOX_FILES) {
+		struct run r = {.sandbox = s, .job = job, .first = first};
+
+		r.n = job->n - first < SANDBOX_FILES ? job->n - first : SANDBOX_FILES;
+		if (sandbox_is_off)
+			run_here(&r);
+		else
+			while (goes_on(&r))
+				run_child(&r);
+	}
+}

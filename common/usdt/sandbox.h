@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads files that other users have made in a child process. It opens them with the tool's privileges, gives these up,
+ * and only then reads them: a mistake in a library that does so gives nobody root.
+ *
+ * Opening and reading may never end on a file system of FUSE, or of a dead server, and even SIGKILL may not interrupt
+ * them. A child that gets stuck is killed, or left behind if that does not end it, and the next one reads the other
+ * files.
+ */
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "out.h"
+#include "slice.h"
+
+enum {
+	SANDBOX_FILES = 64,         /* of one child, which has them all open */
+	SANDBOX_MS = 5000,          /* for each file to be opened, and to be read */
+	SANDBOX_ALL_MS = 15000,     /* for all files of a child */
+	SANDBOX_CPU = 10,           /* the same, in seconds of a processor */
+	SANDBOX_MEMORY = 1 << 30,   /* bytes of a child, besides what the tool has */
+	SANDBOX_RESULT = 256 << 20, /* bytes that may be said of a file */
+	SANDBOX_STUCK = 16,         /* children that may get stuck: nothing is read after that */
+};
+
+/* All zero at first. */
+struct sandbox {
+	uint64_t stuck[SANDBOX_STUCK]; /* the devices on which children got stuck, which are not tried again */
+	unsigned num_stuck;
+};
+
+/* What is to be done with each of n files. */
+struct sandbox_job {
+	size_t n;
+	void *context;
+	const int *keep; /* descriptors of the tool that the child needs */
+	size_t num_keep;
+	/* The file's device; 0: unknown. NULL: all are unknown. */
+	uint64_t (*device)(void *context, size_t i);
+	/* In the child, with privileges: opens it, and remembers the descriptor. NULL: it is open, and in keep. */
+	void (*open)(void *context, size_t i);
+	/* In the child, without any: reads it, and writes what the tool is to know. */
+	void (*read)(void *context, size_t i, struct out *out);
+	/* In the tool: gets what read() wrote. Returns false if that is damaged: then failed() is called. */
+	bool (*result)(void *context, size_t i, struct slice bytes);
+	/* In the tool: why the file was not read; NULL: as with another file on its device, which was reported. */
+	void (*failed)(void *context, size_t i, const char *why);
+};
+
+/* Calls result() or failed() once for each file. */
+void sandbox_run(struct sandbox *s, const struct sandbox_job *job);
+
+/*
+ * Confines this process for good: no capabilities and, if it was root, another user; no system calls but those that
+ * read and write what is open, and that get memory. Returns 0, or -1 with errno.
+ */
+int sandbox_enter(void);
+
+/* Files are read in this process: for fuzzers, which want to see faults. */
+extern bool sandbox_is_off;
+
+/* Cuts n bytes off a result. False if there are fewer. */
+static inline bool sandbox_cut(struct slice *bytes, void *to, size_t n)
+{
+	if (n > bytes->n)
+		return false;
+	if (n)
+		memcpy(to, bytes->p, n);
+	*bytes = slice_from(*bytes, n);
+	return true;
+}
+
+#endif

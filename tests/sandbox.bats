@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# Files of other users: what the tools do when one of them cannot be read, and what the process that reads them may do.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=alone,plain
+
+load helpers
+
+setup() {
+    command -v usdt-gen >/dev/null || lacks 'usdt-gen was not built: libelf is missing'
+    command -v usdt-target >/dev/null || lacks 'usdt-target was not built: sys/sdt.h is missing'
+    enter
+}
+
+teardown() {
+    # what waits for its answers ends with it
+    kill_left files started recorder
+    umount -l mounted 2>/dev/null || true
+}
+
+# Starts a process that has mapped a library with probes from a file system, which then stops to answer.
+start_hanging() { # SIGNAL
+    if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
+        skip 'FUSE needs root, and /dev/fuse'
+    fi
+    unset files
+    rm -rf mounted
+    mkdir mounted
+    hanging-files mounted "$BIN/libusdt-target.so" >said 2>&1 3>&- &
+    files=$!
+    wait_for grep -q . said
+    grep -q ready said || skip "no file system of FUSE here: $(cat said)"
+    cp "$BIN/usdt-target-static" "$BIN/libusdt-target.so" .
+    # the process itself must not wait for it: it has mapped the file, but does not touch it
+    start mapping-target 1 3 mounted/file libusdt-target.so usdt-target-static
+    kill "-$1" "$files"
+}
+
+# Ends both, and what is left of a tool.
+end_hanging() {
+    local left
+    left=$(sed -n 's/.*process \([0-9]*\) waits for it.*/\1/p' log)
+    kill -9 "$files"
+    wait "$files" || true
+    [ -z "$left" ] || wait_for sh "! grep '^State:.[^ZX]' /proc/$left/status"
+    umount -l mounted
+    exec {go}>&-
+    wait "$started"
+}
+
+# Whether the process that reads files was left behind, and the file was named once.
+says_hanging() { # TEXT
+    cat log
+    equal "$(grep -c "mounted/file: $1.*its file system does not answer: process [0-9]* waits for it" log)" 1
+}
+
+@test "a file that cannot be opened, or read, does not keep usdt-gen" {
+    for signal in USR1 USR2; do
+        start_hanging $signal
+        status=0
+        timeout -k 1 30 usdt-gen -l -p "$started" >lines 2>log || status=$?
+        equal "$status" 1
+        says_hanging 'probes in this file are not found: '
+        # those of the other files are there
+        equal "$(grep -c 'sites=.* /.*/libusdt-target.so$' lines) $(grep -c 'sites=.* /.*/usdt-target-static$' lines)" \
+            "$(usdt-gen -l -x libusdt-target.so | wc -l) $(usdt-gen -l -x usdt-target-static | wc -l)"
+        end_hanging
+    done
+}
+
+@test "a file that cannot be opened, or read, does not keep usdt-record" {
+    (needs_usdt_target; [ -z "${LACKING:-}" ]) || lacks 'usdt-record does not run here'
+    for signal in USR1 USR2; do
+        start_hanging $signal
+        status=0
+        timeout -k 1 40 usdt-record -d 0.5 -p "$started" -e 'guarded(n)' >lines 2>log || status=$?
+        equal "$status" 1
+        says_hanging 'probes in this file are not found: '
+        equal "$(grep -c clock: lines)" 2
+        end_hanging
+    done
+}
+
+@test "what a confined process can do" {
+    equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory)"
+    equal "$(confined | sed -n 's/: no$//p')" "$(has_sanitizers || echo much memory; printf '%s\n' code 'change to code' open create \
+        'open by handle' socket fork exec kill trace 'other memory' user dumpable)"
+}
+
+@test "the process that reads files can do nothing else" {
+    start_hanging USR2
+    timeout 30 usdt-gen -l -p "$started" >lines 2>log || [ $? = 1 ]
+    left=$(sed -n 's/.*process \([0-9]*\) waits for it.*/\1/p' log)
+    grep -E '^(Name|Uid|Gid|Groups|Cap...|NoNewPrivs|Seccomp):' "/proc/$left/status" | tr -s '[:space:]' ' '
+    equal "$(grep -E '^(Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "/proc/$left/status" | tr -s '[:space:]' ' ')" \
+        'Uid: 65534 65534 65534 65534 Gid: 65534 65534 65534 65534 Groups: CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 '
+    # besides the pipe and what it reads, it has the root of the process and its folder, of which it can open nothing
+    equal "$(find "/proc/$left/fd" -type l -printf '%l\n' | grep -vc -e pipe: -e '^/$' -e "^/proc/$started\$" -e /mapping-target -e "^$PWD/" -e /lib)" 0
+    end_hanging
+}
