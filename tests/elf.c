@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/offwaketime/elf.h"
+#include "cmd/offwaketime/reading.h"
 #include "cli.h"
 #include "elffile.h"
+#include "map.h"
 #include "out.h"
+#include "sandbox.h"
 #include "utf8.h"
 
 static void print(struct out *out, const struct function *f)
@@ -22,32 +24,41 @@ static void print(struct out *out, const struct function *f)
 	out_text(out, "\n");
 }
 
+static uint32_t is_known(const void *context, const struct reading_id *id)
+{
+	(void)context;
+	(void)id;
+	return MAP_NONE;
+}
+
 int main(int argc, char **argv)
 {
-	int root = open("/", O_PATH | O_DIRECTORY), status = EXIT_SUCCESS;
+	const struct mapping_list list = {.proc = -1, .root = open("/", O_PATH | O_DIRECTORY)};
 	struct elffile_budget budget = {};
+	struct sandbox sandbox = {};
+	int status = EXIT_SUCCESS;
 	struct out out;
 
 	out_open(&out, STDOUT_FILENO);
 	for (int i = 1; i < argc; i++) {
-		int fd = open(argv[i], O_RDONLY);
-		struct elf_file f;
-		const char *error;
+		struct reading r = {.mapping.path = argv[i], .fd = open(argv[i], O_RDONLY)};
+		const struct elf_file *f = &r.file;
 
-		if (fd < 0)
+		if (r.fd < 0)
 			err(EXIT_FAILURE, "%s", argv[i]);
-		error = elf_read(&f, fd, argv[i], root, &budget);
-		if (error) {
-			warnx("%s: %s", argv[i], error);
+		reading_run(&sandbox, &r, 1, &list, &budget, is_known, NULL);
+		if (r.error) {
+			warnx("%s: %s", argv[i], r.error);
 			status = EXIT_FAILURE;
 		}
-		for (size_t k = 0; k < f.n; k++)
-			print(&out, &f.functions[k]);
-		for (size_t k = 0; k < f.num_ranges; k++)
-			elf_find(&f, f.ranges[k].offset);
-		elf_free(&f);
-		close(fd);
+		for (size_t k = 0; k < f->n; k++)
+			print(&out, &f->functions[k]);
+		for (size_t k = 0; k < f->num_ranges; k++)
+			elf_find(f, f->ranges[k].offset);
+		elf_free(&r.file);
+		free(r.error);
+		close(r.fd);
 	}
-	close(root);
+	close(list.root);
 	return cli_close(&out, status);
 }

@@ -80,6 +80,21 @@ says_hanging() { # TEXT
     done
 }
 
+@test "a file that cannot be opened, or read, does not keep offwaketime" {
+    (needs_to_run offwaketime -q -p $$ -o probed 1; [ -z "${LACKING:-}" ]) || lacks 'offwaketime does not run here'
+    for signal in USR1 USR2; do
+        start_hanging $signal
+        # it is blocked all the time
+        status=0
+        timeout -k 1 40 offwaketime -f -p "$started" 1 >lines 2>log || status=$?
+        says_hanging ''
+        [ "$status" = 0 ] || grep -q 'has skipped' log
+        # by the names of a library that was mapped before
+        grep '^mapping-target;.*read;' lines
+        end_hanging
+    done
+}
+
 @test "what a confined process can do" {
     equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory)"
     equal "$(confined | sed -n 's/: no$//p')" "$(has_sanitizers || echo much memory; printf '%s\n' code 'change to code' open create \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "elf.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <lzma.h>
 #include <stdbool.h>
@@ -9,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "count.h"
 #include "elffile.h"
 #include "mem.h"
-#include "regular.h"
+#include "out.h"
+#include "sandbox.h"
 #include "search.h"
 
 enum {
@@ -83,6 +83,7 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 	}
 	f->functions = mem_resize(f->functions, f->n + symbols.n, sizeof(*f->functions));
 	*names = mem_copy(elffile_bytes(&symbols.names));
+	f->names_size[names - f->names] = symbols.names.data->d_size;
 	for (size_t i = 0; i < symbols.n && (name = elffile_symbol(&symbols, i, &s)); i++)
 		if (is_function(&s, name))
 			f->functions[f->n++] = (struct function){s.st_value, s.st_value + s.st_size,
@@ -91,48 +92,39 @@ static bool add_symbols(struct elf_reader *r, struct elffile *elf, uint32_t type
 	return true;
 }
 
-/* A build id, as text. */
-struct build_id {
-	char text[2 * 64 + 1]; /* empty: none */
-};
-
-static struct build_id read_build_id(struct elffile *elf)
+static void read_build_id(struct elffile *elf, struct elf_debug *debug)
 {
 	struct elffile_section notes;
-	struct build_id id = {};
 	struct slice bytes;
 	size_t at = 0;
 
 	if (!elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
-		return id;
+		return;
 	while (elffile_note(&notes, "GNU", NT_GNU_BUILD_ID, &at, &bytes) > 0) {
 		if (bytes.n < 2 || bytes.n > 64)
 			continue;
 		for (size_t i = 0; i < bytes.n; i++)
-			snprintf(id.text + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);
+			snprintf(debug->build_id + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);
 		break;
 	}
-	return id;
 }
 
 /* The section .gnu_debuglink: a file name, and at the next multiple of 4 that file's checksum. */
-static bool read_debug_link(struct elffile *elf, char name[NAME_MAX + 1], uint32_t *checksum)
+static void read_debug_link(struct elffile *elf, struct elf_debug *debug)
 {
 	struct elffile_section link;
 	const char *text;
 	size_t n, size;
 
 	if (!elffile_load(elf, SHT_PROGBITS, ".gnu_debuglink", &link) || !link.data->d_buf)
-		return false;
+		return;
 	text = link.data->d_buf;
 	size = link.data->d_size;
 	n = strnlen(text, size);
-	if (!n || n > NAME_MAX || memchr(text, '/', n) || size < (n + 4) / 4 * 4 + sizeof(*checksum))
-		return false;
-	memcpy(name, text, n);
-	name[n] = 0;
-	memcpy(checksum, text + (n + 4) / 4 * 4, sizeof(*checksum));
-	return true;
+	if (!n || n > NAME_MAX || size < (n + 4) / 4 * 4 + sizeof(debug->checksum))
+		return;
+	memcpy(debug->link, text, n);
+	memcpy(&debug->checksum, text + (n + 4) / 4 * 4, sizeof(debug->checksum));
 }
 
 /* Whether the CRC-32 of the file, which has size bytes, is this one. Reads all of it. */
@@ -153,66 +145,6 @@ static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 		at += n;
 	}
 	return crc == checksum;
-}
-
-/*
- * Adds the functions of a debug file. It must have the build id or, if one of the two files has none,
- * the checksum. checksum: NULL if the path is from the build id. Returns whether the file has symbols.
- */
-static bool add_file(struct elf_reader *r, int root, const char *path, const struct build_id *id,
-		     const uint32_t *checksum)
-{
-	struct build_id own = {};
-	struct elffile elf;
-	struct stat st;
-	int fd = regular_open(root, path, REGULAR_IN_ROOT | REGULAR_NO_MAGICLINKS, &st);
-	bool found = false, same;
-
-	if (fd < 0)
-		return false;
-	if (elffile_open(&elf, fd, r->budget) == 0) {
-		own = read_build_id(&elf);
-		if (id->text[0] && own.text[0])
-			same = strcmp(id->text, own.text) == 0;
-		else
-			same = !checksum || has_checksum(&elf, st.st_size, *checksum);
-		found = same && add_symbols(r, &elf, SHT_SYMTAB);
-	}
-	if (elf.is_elf)
-		fault(r, elf.error);
-	elffile_close(&elf);
-	close(fd);
-	return found;
-}
-
-static bool add_linked_file(struct elf_reader *r, int root, const char *path, const char *name,
-			    const struct build_id *id, uint32_t checksum)
-{
-	static const char *const places[] = {"%.*s/%s", "%.*s/.debug/%s", "usr/lib/debug%.*s/%s"};
-	const char *slash = strrchr(path, '/');
-	char debug[PATH_MAX + NAME_MAX + 32];
-
-	for (size_t i = 0; slash && i < COUNT(places); i++) {
-		int n = snprintf(debug, sizeof(debug), places[i], (int)(slash - path), path, name);
-
-		if (n < (int)sizeof(debug) && add_file(r, root, debug, id, &checksum))
-			return true;
-	}
-	return false;
-}
-
-static bool add_debug_file(struct elf_reader *r, struct elffile *elf, const char *path, int root)
-{
-	struct build_id id = read_build_id(elf);
-	char debug[256], name[NAME_MAX + 1];
-	uint32_t checksum;
-
-	if (id.text[0]) {
-		snprintf(debug, sizeof(debug), "usr/lib/debug/.build-id/%.2s/%s.debug", id.text, id.text + 2);
-		if (add_file(r, root, debug, &id, NULL))
-			return true;
-	}
-	return read_debug_link(elf, name, &checksum) && add_linked_file(r, root, path, name, &id, checksum);
 }
 
 /* Unpacks the section .gnu_debugdata into a file in memory. Returns its descriptor, or -1. */
@@ -276,17 +208,24 @@ static int compare(const void *a, const void *b)
 				    : strncmp(x->name, y->name, NAME_COMPARED);
 }
 
-const char *elf_read(struct elf_file *f, int fd, const char *path, int root, struct elffile_budget *budget)
+static void sort(struct elf_file *f)
 {
-	int own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (f->n)
+		qsort(f->functions, f->n, sizeof(*f->functions), compare);
+}
+
+const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget)
+{
 	struct elf_reader r = {f, budget, NULL};
 	struct elffile elf;
 
 	*f = (struct elf_file){};
+	*debug = (struct elf_debug){};
 	if (elffile_open(&elf, fd, budget) == 0) {
 		add_ranges(&r, &elf);
-		if (!add_symbols(&r, &elf, SHT_SYMTAB) && !add_debug_file(&r, &elf, path, root) &&
-		    !add_debug_file(&r, &elf, path, own_root)) {
+		if (!add_symbols(&r, &elf, SHT_SYMTAB)) {
+			read_build_id(&elf, debug);
+			read_debug_link(&elf, debug);
 			add_symbols(&r, &elf, SHT_DYNSYM);
 			add_packed(&r, &elf);
 		}
@@ -295,11 +234,101 @@ const char *elf_read(struct elf_file *f, int fd, const char *path, int root, str
 	if (elf.is_elf)
 		fault(&r, elf.error);
 	elffile_close(&elf);
-	if (own_root >= 0)
-		close(own_root);
-	if (f->n)
-		qsort(f->functions, f->n, sizeof(*f->functions), compare);
+	sort(f);
 	return r.error;
+}
+
+const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
+			   struct elffile_budget *budget)
+{
+	struct elf_reader r = {f, budget, NULL};
+	struct elf_debug own = {};
+	struct elffile elf;
+	struct stat st;
+	bool same;
+
+	*f = (struct elf_file){};
+	*found = false;
+	if (elffile_open(&elf, fd, budget) == 0 && fstat(fd, &st) == 0) {
+		read_build_id(&elf, &own);
+		if (*debug->build_id && *own.build_id)
+			same = strcmp(debug->build_id, own.build_id) == 0;
+		else
+			same = by_id || has_checksum(&elf, st.st_size, debug->checksum);
+		*found = same && add_symbols(&r, &elf, SHT_SYMTAB);
+	}
+	if (elf.is_elf)
+		fault(&r, elf.error);
+	elffile_close(&elf);
+	sort(f);
+	return r.error;
+}
+
+struct head {
+	uint64_t n, names_size, num_ranges;
+};
+
+struct written_function {
+	uint64_t start, end, name; /* the name's offset in the names */
+};
+
+void elf_write(const struct elf_file *f, struct out *out)
+{
+	const struct head head = {f->n, f->names_size[0] + f->names_size[1], f->num_ranges};
+
+	out_bytes(out, &head, sizeof(head));
+	out_bytes(out, f->ranges, f->num_ranges * sizeof(*f->ranges));
+	for (size_t i = 0; i < f->n; i++) {
+		const struct function *function = &f->functions[i];
+		bool first = function->name >= f->names[0] && function->name < f->names[0] + f->names_size[0];
+		uint64_t name = first ? 0 : f->names_size[0];
+		struct written_function w = {function->start, function->end,
+					     name + (function->name - f->names[!first])};
+
+		out_bytes(out, &w, sizeof(w));
+	}
+	out_bytes(out, f->names[0], f->names_size[0]);
+	out_bytes(out, f->names[1], f->names_size[1]);
+}
+
+static bool receive(struct elf_file *f, struct slice bytes)
+{
+	struct slice ranges, functions;
+	struct head head;
+
+	if (!sandbox_cut(&bytes, &head, sizeof(head)) || head.num_ranges > ELFFILE_SEGMENTS ||
+	    head.num_ranges * sizeof(*f->ranges) > bytes.n)
+		return false;
+	ranges = slice_cut(&bytes, head.num_ranges * sizeof(*f->ranges));
+	if (head.n > bytes.n / sizeof(struct written_function))
+		return false;
+	functions = slice_cut(&bytes, head.n * sizeof(struct written_function));
+	if (bytes.n != head.names_size || (bytes.n && bytes.p[bytes.n - 1]))
+		return false;
+	f->num_ranges = head.num_ranges;
+	f->ranges = mem_array(head.num_ranges, sizeof(*f->ranges));
+	sandbox_cut(&ranges, f->ranges, ranges.n);
+	f->names[0] = mem_copy(bytes);
+	f->names_size[0] = bytes.n;
+	f->functions = mem_array(head.n, sizeof(*f->functions));
+	for (; f->n < head.n; f->n++) {
+		struct written_function w;
+
+		sandbox_cut(&functions, &w, sizeof(w));
+		if (w.name >= bytes.n)
+			return false;
+		f->functions[f->n] = (struct function){w.start, w.end, f->names[0] + w.name};
+	}
+	return true;
+}
+
+bool elf_receive(struct elf_file *f, struct slice bytes)
+{
+	*f = (struct elf_file){};
+	if (receive(f, bytes))
+		return true;
+	elf_free(f);
+	return false;
 }
 
 /*

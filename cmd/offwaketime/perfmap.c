@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "mem.h"
 #include "number.h"
 #include "regular.h"
+#include "sandbox.h"
 #include "search.h"
 
 enum { NAME_LONGEST = 4096 }; /* a longer name is ignored */
@@ -60,12 +63,12 @@ static bool add_line(struct perfmap *map, struct slice line, struct elffile_budg
 }
 
 /* Whether the file still starts with what was read: Java rewrites its list each time. */
-static bool is_continued(const struct perfmap *map, int fd, const struct stat *st)
+static bool is_continued(const struct perfmap *map, int fd, uint64_t inode)
 {
 	char now[sizeof(map->last)];
 	size_t n = map->read < sizeof(now) ? map->read : sizeof(now);
 
-	return st->st_ino == map->inode && pread(fd, now, n, map->read - n) == (ssize_t)n &&
+	return inode == map->inode && pread(fd, now, n, map->read - n) == (ssize_t)n &&
 	       memcmp(now, map->last + sizeof(now) - n, n) == 0;
 }
 
@@ -124,22 +127,33 @@ static void sort(struct perfmap *map)
 	map->n = n;
 }
 
-const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget)
+/* Reads the new lines of a file that continues what was read. */
+static const char *add_lines(struct perfmap *map, int fd, struct elffile_budget *budget)
 {
-	size_t known;
-	struct stat st;
+	size_t known = map->n;
 
-	if (map->error || fstat(fd, &st) != 0)
-		return NULL;
-	if (!is_continued(map, fd, &st))
-		forget(map);
-	map->inode = st.st_ino;
-	known = map->n;
 	while (!map->error && read_lines(map, fd, budget))
 		;
 	if (map->n > known)
 		sort(map);
 	return map->error;
+}
+
+static void begin(struct perfmap *map, uint64_t inode, bool continued)
+{
+	if (!continued)
+		forget(map);
+	map->inode = inode;
+}
+
+const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget)
+{
+	struct stat st;
+
+	if (map->error || fstat(fd, &st) != 0)
+		return NULL;
+	begin(map, st.st_ino, is_continued(map, fd, st.st_ino));
+	return add_lines(map, fd, budget);
 }
 
 /* The process as it sees itself. */
@@ -169,24 +183,106 @@ static bool read_identity(int proc, struct identity *id)
 	return found == 2;
 }
 
-const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile_budget *budget)
-{
-	const uint64_t below = REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS;
-	const char *error = NULL;
+/* The copy of a file: only what was not read before, at the same place. */
+struct copy {
+	struct perfmap *map;
+	const struct mapping_list *list;
+	struct elffile_budget *budget;
 	struct identity id;
+	int to; /* a file without a name, in memory */
+	/* in the child: */
+	int from;
 	struct stat st;
-	int fd;
+};
 
-	if (map->error || !read_identity(proc, &id))
+/* What the child writes. */
+struct copied {
+	uint64_t inode;
+	uint32_t is_there, is_continued;
+};
+
+static uint64_t root_of(void *context, size_t i)
+{
+	const struct copy *copy = context;
+
+	(void)i;
+	return mapping_root_id(copy->list);
+}
+
+static void open_map(void *context, size_t i)
+{
+	struct copy *copy = context;
+
+	(void)i;
+	copy->from = regular_open(copy->list->root, copy->map->path, REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS, &copy->st);
+}
+
+static void copy_map(void *context, size_t i, struct out *out)
+{
+	const struct copy *copy = context;
+	bool is_there = copy->from >= 0 && (copy->st.st_uid == copy->id.user || copy->st.st_uid == 0);
+	bool continued = is_there && is_continued(copy->map, copy->from, copy->st.st_ino);
+	const struct copied copied = {copy->st.st_ino, is_there, continued};
+	uint64_t at = continued ? copy->map->read : 0, end = at + ELFFILE_MAX + 1;
+	char block[65536];
+	ssize_t n;
+
+	(void)i;
+	while (is_there && at < end && (n = pread(copy->from, block, sizeof(block), at)) > 0 &&
+	       pwrite(copy->to, block, n, at) == n)
+		at += n;
+	out_bytes(out, &copied, sizeof(copied));
+}
+
+static bool add_copy(void *context, size_t i, struct slice bytes)
+{
+	struct copy *copy = context;
+	struct copied copied;
+
+	(void)i;
+	if (bytes.n != sizeof(copied) || !sandbox_cut(&bytes, &copied, sizeof(copied)))
+		return false;
+	if (copied.is_there) {
+		begin(copy->map, copied.inode, copied.is_continued != 0);
+		add_lines(copy->map, copy->to, copy->budget);
+	}
+	return true;
+}
+
+static void fail(void *context, size_t i, const char *why)
+{
+	struct copy *copy = context;
+
+	(void)i;
+	copy->map->failure = mem_copy(slice_of(why ? why : "it is not read"));
+	copy->map->error = copy->map->failure;
+}
+
+const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list,
+			 struct elffile_budget *budget)
+{
+	struct copy copy = {.map = map, .list = list, .budget = budget};
+	int keep[2] = {list->root};
+	const struct sandbox_job job = {.n = 1,
+					.context = &copy,
+					.keep = keep,
+					.num_keep = 2,
+					.device = root_of,
+					.open = open_map,
+					.read = copy_map,
+					.result = add_copy,
+					.failed = fail};
+
+	if (map->error || !read_identity(list->proc, &copy.id))
 		return NULL;
-	snprintf(map->path, sizeof(map->path), "/tmp/perf-%u.map", id.pid);
-	fd = regular_open(root, map->path, below, &st);
-	if (fd < 0)
+	snprintf(map->path, sizeof(map->path), "/tmp/perf-%u.map", copy.id.pid);
+	copy.to = memfd_create("perf-map", MFD_CLOEXEC);
+	if (copy.to < 0)
 		return NULL;
-	if (st.st_uid == id.user || st.st_uid == 0)
-		error = perfmap_add(map, fd, budget);
-	close(fd);
-	return error;
+	keep[1] = copy.to;
+	sandbox_run(sandbox, &job);
+	close(copy.to);
+	return map->error;
 }
 
 /* How many functions that start before the address are searched: one may be within another. */
@@ -210,5 +306,6 @@ void perfmap_free(struct perfmap *map, struct elffile_budget *budget)
 {
 	free(map->functions);
 	free(map->names.buf);
+	free(map->failure);
 	budget->spent -= map->loaded;
 }

@@ -12,6 +12,9 @@
 #include "elffile.h"
 #include "out.h"
 
+struct mapping_list;
+struct sandbox;
+
 /* All zero is empty. */
 struct perfmap {
 	struct perfmap_function {
@@ -26,14 +29,16 @@ struct perfmap {
 	char last[32];     /* the last of these bytes */
 	uint64_t loaded;   /* bytes spent of the budget */
 	const char *error; /* NULL: nothing was wrong; otherwise no more is read */
+	char *failure;     /* the error if it is not a constant */
 };
 
 /*
- * Reads the new lines of a process's file. proc: its directory in /proc; root: its root directory. The file has the
- * process's id in its own PID namespace, is below its root, and must belong to its user or to root; links are not
- * followed. Returns NULL; or once, why functions are missing.
+ * Reads the new lines of a process's file, of which a sandbox makes a copy. It has the process's id in its own PID
+ * namespace, is below its root, and must belong to its user or to root; links are not followed. Returns NULL; or once,
+ * why functions are missing.
  */
-const char *perfmap_read(struct perfmap *map, int proc, int root, struct elffile_budget *budget);
+const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list,
+			 struct elffile_budget *budget);
 
 /* The same for an open file. Skips other lines, and the last one until it has a newline. */
 const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget);

@@ -2,7 +2,6 @@
 #include "processes.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 #include "clock.h"
 #include "mapping.h"
 #include "mem.h"
+#include "reading.h"
 #include "search.h"
 #include "signals.h"
 #include "utf8.h"
@@ -92,40 +92,39 @@ static uint32_t add_file(struct processes *p, struct slice id)
 	return index;
 }
 
-static void read_file(struct processes *p, uint32_t index, int fd, const struct mapping *m, int root)
+/* A reading_known. */
+static uint32_t known_file(const void *context, const struct reading_id *id)
 {
-	struct file_room *room = &p->rooms[index];
-	uint64_t before = p->budget.spent;
-	const char *error = elf_read(&p->files[index], fd, m->path, root, &p->budget);
+	const struct processes *p = context;
+	uint32_t index = intern_get(&p->file_ids, (struct slice){(const char *)id, sizeof(*id)});
 
-	room->spent = p->budget.spent - before;
-	room->is_read = true;
-	if (error && !room->was_noted) {
-		note_fault(p, m->path, error);
-		room->was_noted = true;
-	}
+	return index != MAP_NONE && p->rooms[index].is_read ? index : MAP_NONE;
 }
 
-/* The index of the mapped file, which is opened. */
-static uint32_t open_file(struct processes *p, const struct mapping *m, const struct mapping_list *list)
+/* Adds a file that was read. Returns its index. */
+static uint32_t take_file(struct processes *p, struct reading *r)
 {
-	int fd = mapping_open(m, list);
-	uint32_t index = MAP_NONE;
-	struct stat st;
+	struct slice id = {(const char *)&r->id, sizeof(r->id)};
+	uint32_t index;
 
-	if (fd < 0)
-		return MAP_NONE;
-	if (fstat(fd, &st) == 0) {
-		const uint64_t id[] = {m->device, m->inode, st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec};
-		struct slice text = {(const char *)id, sizeof(id)};
-
-		index = intern_get(&p->file_ids, text);
-		if (index == MAP_NONE)
-			index = add_file(p, text);
-		if (!p->rooms[index].is_read)
-			read_file(p, index, fd, m, list->root);
+	if (r->known < p->file_ids.n)
+		return r->known;
+	index = intern_get(&p->file_ids, id);
+	if (index == MAP_NONE)
+		index = add_file(p, id);
+	/* it was read twice */
+	if (p->rooms[index].is_read) {
+		p->budget.spent -= r->spent;
+		return index;
 	}
-	close(fd);
+	p->files[index] = r->file;
+	r->file = (struct elf_file){};
+	p->rooms[index].spent = r->spent;
+	p->rooms[index].is_read = true;
+	if (r->error && !p->rooms[index].was_noted) {
+		note_fault(p, r->mapping.path, r->error);
+		p->rooms[index].was_noted = true;
+	}
 	return index;
 }
 
@@ -141,21 +140,8 @@ static struct recent_file *recent_of(struct processes *p, const struct mapping *
 		intern_free(&p->inodes);
 	number = intern_add(&p->inodes, key);
 	p->recent = mem_room(p->recent, number, &p->recent_cap);
-	p->recent[number] = (struct recent_file){};
+	p->recent[number] = (struct recent_file){.file = MAP_NONE};
 	return &p->recent[number];
-}
-
-/* The index of the mapped file. */
-static uint32_t file_of(struct processes *p, const struct mapping *m, const struct mapping_list *list)
-{
-	struct recent_file *recent;
-
-	if (!m->inode)
-		return MAP_NONE;
-	recent = recent_of(p, m);
-	if (clock_ms() >= recent->until || (recent->file != MAP_NONE && !p->rooms[recent->file].is_read))
-		*recent = (struct recent_file){open_file(p, m, list), clock_ms() + RECENT_MS};
-	return recent->file;
 }
 
 static void add_range(struct process *process, struct code_range range)
@@ -174,8 +160,40 @@ static bool has_time(const struct processes *p)
 	return p->busy <= BUSY_MS + (now - p->started) / BUSY_SHARE;
 }
 
-/* Returns whether all were read, or as many as there may be. */
-static bool read_maps(struct processes *p, struct process *process, struct mapping_list *list)
+/* The files of a process that have to be read. */
+struct wanted {
+	struct reading *all;
+	size_t n, cap;
+};
+
+/* Whether the file that is mapped was read shortly before, or could not be. */
+static bool is_known(struct processes *p, const struct mapping *m)
+{
+	const struct recent_file *recent = recent_of(p, m);
+
+	return clock_ms() < recent->until && (recent->file == MAP_NONE || p->rooms[recent->file].is_read);
+}
+
+static void want(struct processes *p, struct wanted *wanted, const struct mapping *m)
+{
+	struct reading *r;
+
+	/* the next mapping of the file does not want it again */
+	*recent_of(p, m) = (struct recent_file){MAP_NONE, clock_ms() + RECENT_MS};
+	wanted->all = mem_room(wanted->all, wanted->n, &wanted->cap);
+	r = &wanted->all[wanted->n++];
+	*r = (struct reading){.mapping = *m, .fd = -1};
+	r->mapping.path = mem_copy(slice_of(m->path));
+}
+
+/* The kernel's own mappings; those of a process that have a name are [anon:NAME]. */
+static bool is_kernels(const char *path)
+{
+	return strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0 || strcmp(path, "[uprobes]") == 0;
+}
+
+/* Lists the code that is mapped, and the files to read. Returns false if there was no time for all of it. */
+static bool read_maps(struct processes *p, struct process *process, struct mapping_list *list, struct wanted *wanted)
 {
 	uint64_t end = clock_ms() + LOAD_MS;
 	struct mapping m;
@@ -190,10 +208,76 @@ static bool read_maps(struct processes *p, struct process *process, struct mappi
 			process->is_large = true;
 			break;
 		}
-		add_range(process,
-			  (struct code_range){m.start, m.end, m.offset, m.device, m.inode, file_of(p, &m, list)});
+		add_range(process, (struct code_range){.start = m.start,
+						       .end = m.end,
+						       .offset = m.offset,
+						       .device = m.device,
+						       .inode = m.inode,
+						       .file = MAP_NONE,
+						       .is_kernels = is_kernels(m.path)});
+		if (m.inode && !is_known(p, &m))
+			want(p, wanted, &m);
 	}
 	return true;
+}
+
+/* The file is not read again, so that it is named once. */
+static void give_up(struct processes *p, struct recent_file *recent, const struct reading *r)
+{
+	note_fault(p, r->mapping.path, r->error);
+	recent->until = UINT64_MAX;
+}
+
+/* Returns false if there was no time for all of them: the others are wanted again later. */
+static bool read_files(struct processes *p, struct wanted *wanted, const struct mapping_list *list)
+{
+	uint64_t end = clock_ms() + LOAD_MS;
+	bool has_all = true;
+
+	for (size_t i = 0, n; i < wanted->n; i += n) {
+		n = wanted->n - i < SANDBOX_FILES ? wanted->n - i : SANDBOX_FILES;
+		has_all = has_all && clock_ms() < end && has_time(p);
+		if (has_all)
+			reading_run(&p->sandbox, wanted->all + i, n, list, &p->budget, known_file, p);
+		for (size_t k = i; k < i + n; k++) {
+			struct reading *r = &wanted->all[k];
+			struct recent_file *recent = recent_of(p, &r->mapping);
+
+			if (!has_all)
+				recent->until = 0;
+			else if (r->is_open)
+				recent->file = take_file(p, r);
+			else if (r->error)
+				give_up(p, recent, r);
+			elf_free(&r->file);
+			free(r->error);
+			free(r->mapping.path);
+		}
+	}
+	free(wanted->all);
+	return has_all;
+}
+
+/* Whether the code is not from a program or library. */
+static bool is_generated(const struct processes *p, const struct code_range *range)
+{
+	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
+}
+
+/* Finds the files of the ranges. Returns whether there is code that is from none. */
+static bool set_files(struct processes *p, struct process *process)
+{
+	bool generates = false;
+
+	for (size_t i = 0; i < process->n; i++) {
+		struct code_range *range = &process->ranges[i];
+
+		if (range->inode)
+			range->file = recent_of(p, &(struct mapping){.device = range->device, .inode = range->inode})
+					      ->file;
+		generates |= !range->is_kernels && is_generated(p, range);
+	}
+	return generates;
 }
 
 static int by_start(const void *a, const void *b)
@@ -234,18 +318,21 @@ static void keep_old(struct process *process, const struct process *before)
 static bool load(struct processes *p, struct process *process, const struct party *party)
 {
 	struct process before = *process;
+	bool is_whole = true, generates;
+	struct wanted wanted = {};
 	struct mapping_list list;
-	bool is_whole = true;
 	const char *error;
 
 	/* maps are opened first: they remain the old program's if the process calls exec */
 	if (!mapping_begin(&list, party->pid) && is_image(list.proc, party->image)) {
 		process->ranges = NULL;
 		process->n = process->cap = 0;
-		is_whole = read_maps(p, process, &list);
+		is_whole = read_maps(p, process, &list, &wanted);
+		is_whole &= read_files(p, &wanted, &list);
+		generates = set_files(p, process);
 		keep_old(process, &before);
 		free(before.ranges);
-		error = perfmap_read(&process->generated, list.proc, list.root, &p->budget);
+		error = generates ? perfmap_read(&process->generated, &p->sandbox, &list, &p->budget) : NULL;
 		if (error)
 			note_fault(p, process->generated.path, error);
 	}
@@ -256,13 +343,14 @@ static bool load(struct processes *p, struct process *process, const struct part
 /* The same within the time that there is. */
 static void load_in_time(struct processes *p, struct process *process, const struct party *party)
 {
-	uint64_t started = clock_ms();
+	uint64_t started = clock_ms(), waited = p->sandbox.waited;
 	bool is_whole;
 
 	if (!p->started)
 		p->started = started;
 	is_whole = has_time(p) && load(p, process, party);
-	p->busy += clock_ms() - started;
+	/* a file system that does not answer takes no time from other processes */
+	p->busy += clock_ms() - started - (p->sandbox.waited - waited);
 	p->num_late += !is_whole;
 	p->num_late -= process->is_late;
 	process->is_late = !is_whole;
@@ -337,12 +425,6 @@ static struct process *process_of(struct processes *p, const struct party *party
 	    p->budget.spent >= (p->spent_limit ? p->spent_limit : MAX_SPENT))
 		forget_idle(p);
 	return add(p, key);
-}
-
-/* Whether the code is not from a program or library. */
-static bool is_generated(const struct processes *p, const struct code_range *range)
-{
-	return range->file == MAP_NONE || !p->files[range->file].num_ranges;
 }
 
 /* Whether the names of all these addresses cannot change any more. */

@@ -13,13 +13,15 @@
 #include "intern.h"
 #include "map.h"
 #include "perfmap.h"
+#include "sandbox.h"
 #include "bpf/offwaketime.h"
 
 struct code_range {
 	uint64_t start, end;
 	uint64_t offset; /* of the start in the file */
 	uint64_t device, inode;
-	uint32_t file; /* MAP_NONE: no file that can be read */
+	uint32_t file;   /* MAP_NONE: no file that can be read */
+	bool is_kernels; /* as the vDSO: no process generates it */
 };
 
 struct process {
@@ -38,7 +40,8 @@ struct processes {
 	struct intern ids; /* a pid and an image; their numbers are indices into all */
 	struct process *all;
 	size_t cap;
-	uint32_t limit;       /* when there are this many, idle ones are forgotten; 0: MAX_PROCESSES */
+	uint32_t limit; /* when there are this many, idle ones are forgotten; 0: MAX_PROCESSES */
+	struct sandbox sandbox;
 	struct intern inodes; /* a device and an inode: the file is not opened again for each mapping */
 	struct recent_file {
 		uint32_t file;

@@ -100,7 +100,7 @@ static int attach(void *context)
 		return -1;
 	write_clock(u);
 	start_owners(u);
-	u->recorder.keeps_reading = u->owners.state == OWNERS_SEARCHING;
+	u->recorder.keep = u->owners.state == OWNERS_SEARCHING ? PRIVILEGE_LOOK : PRIVILEGE_NONE;
 	return 0;
 }
 

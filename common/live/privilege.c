@@ -96,12 +96,16 @@ static int set_capabilities(uint64_t keep)
 	return syscall(SYS_capset, &header, sets) == 0 ? 0 : -1;
 }
 
-int privilege_drop(bool may_read)
+int privilege_drop(enum privilege keep)
 {
-	const uint64_t reading = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
-				 UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+	uint64_t capabilities = 0;
 
-	if (set_capabilities(may_read ? reading : 0) == 0)
+	if (keep != PRIVILEGE_NONE)
+		capabilities = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
+			       UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+	if (keep == PRIVILEGE_READ)
+		capabilities |= UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID;
+	if (set_capabilities(capabilities) == 0)
 		return 0;
 	warn("capabilities");
 	return -1;

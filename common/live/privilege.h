@@ -18,10 +18,14 @@ int privilege_check_ids(bool needs_ptrace);
  */
 int privilege_check(bool needs_ptrace);
 
-/*
- * Drops all capabilities, permanently. may_read: retains those to read other processes and their
- * files. Returns 0, or -1 after a message.
- */
-int privilege_drop(bool may_read);
+/* What a tool still does after it has attached its program. */
+enum privilege {
+	PRIVILEGE_NONE,
+	PRIVILEGE_LOOK, /* looks at other processes and opens their files */
+	PRIVILEGE_READ, /* also reads these files, in children of another user */
+};
+
+/* Drops all other capabilities, permanently. Returns 0, or -1 after a message. */
+int privilege_drop(enum privilege keep);
 
 #endif

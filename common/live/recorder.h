@@ -20,6 +20,7 @@
 #include "cli.h"
 #include "command.h"
 #include "out.h"
+#include "privilege.h"
 #include "stamp.h"
 #include "ticks.h"
 
@@ -105,10 +106,10 @@ struct recorder_tool {
 struct recorder {
 	struct out out;
 	struct command command;
-	pid_t pid;          /* the first process, or that of the command; 0: none */
-	bool failed;        /* the exit status is 1; tools may set it, too */
-	bool keeps_reading; /* for attach() to set: keep the capabilities to read other processes */
-	unsigned num_alive; /* number of processes that have not ended */
+	pid_t pid;           /* the first process, or that of the command; 0: none */
+	bool failed;         /* the exit status is 1; tools may set it, too */
+	enum privilege keep; /* for attach() to set */
+	unsigned num_alive;  /* number of processes that have not ended */
 
 	/* the recorder's own */
 	struct recorder_options options;

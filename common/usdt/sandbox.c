@@ -184,7 +184,7 @@ struct run {
 	const struct sandbox_job *job;
 	size_t first, n; /* those of this child, by their index in the job */
 	bool done[SANDBOX_FILES];
-	uint64_t deadline; /* of this child, in ms of the clock */
+	uint64_t started, deadline; /* of this child, in ms of the clock */
 };
 
 enum { NOT_CONFINED = 3 }; /* the exit status of a child */
@@ -370,8 +370,10 @@ static void blame(struct run *r, size_t i, int error, char *why)
 
 	char *last = NULL;
 
-	if (error == ETIMEDOUT)
+	if (error == ETIMEDOUT) {
 		s->stuck[s->num_stuck++] = job->device ? job->device(job->context, r->first + i) : 0;
+		s->waited += clock_ms() - r->started;
+	}
 	if (s->num_stuck == SANDBOX_STUCK)
 		last = mem_printf("%s; no other files are read any more", why);
 	fail(r, i, last ? last : why);
@@ -399,7 +401,8 @@ static void run_child(struct run *r)
 	if (pipe[1] >= 0)
 		close(pipe[1]);
 	if (child > 0) {
-		r->deadline = clock_ms() + SANDBOX_ALL_MS;
+		r->started = clock_ms();
+		r->deadline = r->started + SANDBOX_ALL_MS;
 		current = receive_all(r, pipe[0]);
 		error = errno;
 	}

@@ -31,6 +31,7 @@ enum {
 struct sandbox {
 	uint64_t stuck[SANDBOX_STUCK]; /* the devices on which children got stuck, which are not tried again */
 	unsigned num_stuck;
+	uint64_t waited; /* how long children were waited for that got stuck, in ms */
 };
 
 /* What is to be done with each of n files. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads the functions of files that a process has mapped, in a sandbox. A file without symbols may have them in a debug
+ * file, by its build id or by a link, below the root of the process or below this process's own.
+ */
+#ifndef OFFWAKETIME_READING_H
+#define OFFWAKETIME_READING_H
+
+#include "elf.h"
+#include "mapping.h"
+
+struct elffile_budget;
+struct sandbox;
+
+struct reading_id {
+	uint64_t device, inode, size, seconds, ns; /* the times are those of the last change */
+};
+
+struct reading {
+	struct mapping mapping; /* its path must stay */
+	int fd;                 /* the file if it is open already, or -1 */
+
+	/* the results: */
+	bool is_open; /* a regular file that could be opened */
+	struct reading_id id;
+	uint32_t known;       /* what is_known() returned: then the file is not read */
+	struct elf_file file; /* the caller's, to be freed */
+	uint64_t spent;       /* of the budget */
+	char *error; /* why functions are missing, to be freed; NULL: none are, or it was said of another file */
+
+	struct elf_debug debug; /* for reading_run() */
+};
+
+/* Whether the file of this id need not be read again: returns a number, or MAP_NONE. */
+typedef uint32_t reading_known(const void *context, const struct reading_id *id);
+
+/* Reads n files, whose results are all zero. list: where they are mapped. */
+void reading_run(struct sandbox *sandbox, struct reading *files, size_t n, const struct mapping_list *list,
+		 struct elffile_budget *budget, reading_known *is_known, const void *context);
+
+#endif
