@@ -24,7 +24,7 @@ each_fault() { # same|any CALL:FAULT COMMAND
     done
     rm -f happened.*
     export FAULT_IN=${command%% *} FAULT_CALL=$call FAULT=$fault FAULT_FILE=${FILE:-}
-    for n in $(seq 1 "${LAST:-1000}"); do
+    for n in $(seq 1 "${LAST:-2000}"); do
         status=0
         export FAULT_NTH=$n FAULT_MARK=happened.$n
         # shellcheck disable=SC2153 # helpers.bash sets it
@@ -39,7 +39,7 @@ each_fault() { # same|any CALL:FAULT COMMAND
             return 1
         fi
     done
-    [ "$n" -lt "${LAST:-1000}" ] || [ -n "${LAST:-}" ]
+    [ "$n" -lt "${LAST:-2000}" ] || [ -n "${LAST:-}" ]
     [ -e happened.1 ] || [[ " ${NEVER:-} " = *" $call "* ]] || { echo "$command: never calls $call"; return 1; }
 }
 
