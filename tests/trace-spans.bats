@@ -62,7 +62,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"silent":4.974,"waits":[{"us":4.974,"state":"NVME_TCP_SUBMIT","layer":"drive","lcore":0,"entries":0,"silent":4.974},{"us":2.300,"state":"SOCK_REQ_QUEUE","layer":"network","lcore":0,"entries":0,"silent":2.300,"queued":0}],"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","connection":"10.0.0.1:5/2","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"silent":4.974,"waits":[{"us":4.974,"at":1.239,"state":"NVME_TCP_SUBMIT","layer":"drive","lcore":0,"entries":0,"silent":4.974},{"us":2.300,"at":9.100,"state":"SOCK_REQ_QUEUE","layer":"network","lcore":0,"entries":0,"silent":2.300,"queued":0}],"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"
@@ -296,6 +296,8 @@ Slow ended last: 200.000 us after Fast
 DONE i21
 Fast ended last: 10.000 us after Slow
 L
+    equal "$(trace-spans -j in | jq -c 'select(.last_leg) | .last_leg')" \
+        $'{"leg":"Slow","after":"Fast","us":200}\n{"leg":"Fast","after":"Slow","us":10}\n{"leg":"Fast","after":"Slow","us":1}'
 }
 
 @test "an id names several objects; address and creation tell them apart" {
@@ -840,7 +842,7 @@ waits() { # ID FILE
         poller 1 105 500 5
         off 400.000 0 200.000
     } | merged >in
-    equal "$(waits r0 in)" '{"us":390.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
+    equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
     equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
         '               lcore 0 wrote nothing for 310.000 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
     # without the silence; none of its own is among them
@@ -855,7 +857,7 @@ waits() { # ID FILE
     equal "$(trace-spans -q -j earlier | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
-    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
 }
 
 @test "a wait says how long its lcore was active if that is less than a quarter" {
@@ -869,7 +871,7 @@ waits() { # ID FILE
     }
     # bursts of 40 us and silences of 160 us, but the first is after r0's entry, and the last 170 us before its next one
     busy 10 >in
-    equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":25,"silent":170.000,"active":200.000,'
+    equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"at":0.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":25,"silent":170.000,"active":200.000,'
     equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
         '               lcore 0 wrote 25 entries meanwhile, active for 20% of it: 25 of t9'
     # and silences of 90 us
@@ -890,6 +892,7 @@ waits() { # ID FILE
     } | merged >in
     equal "$(trace-spans -q -s -k id=r0 in | tail -n 1)" \
         '               lcore 0 wrote 14 entries meanwhile: 8 of storm (4 connections), 3 of db-1/1, 2 of bdev_Null1, 1 of others'
+    equal "$(trace-spans -q -j -k id=r0 in | jq -c '.waits[0].hosts | map_values([.[0], .[2]])')" '{"storm":[8,4]}'
 }
 
 @test "of a wait with very many entries, the latest are told apart, and the others counted" {
@@ -901,7 +904,7 @@ waits() { # ID FILE
         entry 130000.000 B_DONE r0 129999.000 0x10
     }
     long 100 >in
-    equal "$(waits r0 in)" '{"us":129999.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
+    equal "$(waits r0 in)" '{"us":129999.000,"at":0.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
     equal "$(trace-spans -s in | tail -n 1)" \
         '               lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
     # of more than an lcore has sums for, some are others
@@ -1042,7 +1045,7 @@ parts() {
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in
-    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"disk":200.000,"covered":["off_cpu"],"silent":218.000,"waits":['* ]]
+    [[ $output == *'"target":11.000,"below":0.000,"bdev":219.000,"drive":0.000,"reply":0.000,"unknown":0.000},"off_cpu":180.000,"irq":6.000,"off_cpu_by":{"stress-ng":180.000},"irq_by":{"nvme0q1":6.000},"disk":200.000,"covered":["off_cpu"],"silent":218.000,"waits":['* ]]
     equal "$(trace-spans -j -k off_cpu='1*' in | jq -r .id)" r0
     # without the lines: nothing of it
     grep -v -e OFF_CPU -e IRQ -e BLOCK_IO in >without

@@ -350,6 +350,7 @@ void causes_explain(struct causes *c, const struct waits *waits, const struct wa
 	if (!wait->end)
 		return;
 	from = moment_of(waits_state(waits, wait->end - 1));
+	known->at = from.ns > waits->root->first ? from.ns - waits->root->first : 0;
 	known->lcore = from.lcore;
 	s = waiting_span(c, waits, wait, &state);
 	if (s) {
@@ -402,7 +403,15 @@ static void add_to_groups(struct causes *c, const struct lcores_sum *sum)
 		c->groups[c->num_groups++] = (struct causes_group){.who = sum->who};
 	}
 	c->groups[i].entries += sum->entries;
+	c->groups[i].ns += sum->ns;
 	c->groups[i].members++;
+}
+
+void causes_find_groups(struct causes *c, const struct lcores_work *work)
+{
+	c->num_groups = 0;
+	for (size_t i = 0; i < work->sums.n; i++)
+		add_to_groups(c, &work->sums.all[i]);
 }
 
 static size_t largest_group(const struct causes *c)
@@ -430,9 +439,7 @@ static void put_work(struct causes *c, struct out *out, const struct lcores_work
 	enum { NAMES = 3 };
 	uint64_t others = work->read;
 
-	c->num_groups = 0;
-	for (size_t i = 0; i < work->sums.n; i++)
-		add_to_groups(c, &work->sums.all[i]);
+	causes_find_groups(c, work);
 	for (unsigned shown = 0; shown < NAMES && shown < c->num_groups; shown++) {
 		struct causes_group *group = &c->groups[largest_group(c)];
 

@@ -63,7 +63,7 @@ struct causes {
 	/* scratch: of its entries; connections of one host together */
 	struct causes_group {
 		uint32_t who; /* the first of them */
-		uint64_t entries;
+		uint64_t entries, ns;
 		unsigned members;
 	} * groups;
 	size_t num_groups, cap_groups;
@@ -94,7 +94,7 @@ void causes_end(struct causes *c, const struct span *s);
 
 /* What is known about a wait. */
 struct causes_wait {
-	uint64_t ns;
+	uint64_t ns, at;                  /* at: from the start of the span */
 	uint32_t state;                   /* that the object was in that went on after it; MAP_NONE: none */
 	const struct spdk_tpoint *tpoint; /* of the state; NULL: none */
 	enum layer layer;                 /* of the state; LAYER_UNKNOWN: none */
@@ -105,6 +105,9 @@ struct causes_wait {
 };
 
 void causes_explain(struct causes *c, const struct waits *waits, const struct wait *wait, struct causes_wait *known);
+
+/* Sets groups to whom the entries of the work were for, with the connections of a host as one. */
+void causes_find_groups(struct causes *c, const struct lcores_work *work);
 
 /*
  * Prints a line for each known cause of the wait; at least one. Returns whether the lcore wrote nothing for at least

@@ -5,6 +5,7 @@
 
 #include "count.h"
 #include "json.h"
+#include "legs.h"
 
 void print_measure(struct print *p, const struct span *s)
 {
@@ -131,6 +132,17 @@ static void put_key(struct out *out, const char *key)
 	out_text(out, "\":");
 }
 
+static void put_name(struct print *p, struct out *out, uint32_t who);
+
+/* Of a root: whose the others below it are follows from that. */
+static bool write_connection(struct print *p, struct out *out, const struct span *s)
+{
+	if (!p->causes || s->has_parent || s->connection == MAP_NONE)
+		return false;
+	put_name(p, out, s->connection);
+	return true;
+}
+
 static bool write_io(struct print *p, struct out *out, const struct span *s)
 {
 	bool any = false;
@@ -250,6 +262,40 @@ static bool write_disk(struct print *p, struct out *out, const struct span *s)
 	return write_overlap(p, out, OVERLAP_DISK);
 }
 
+static bool write_held(struct print *p, struct out *out, const struct span *s, enum overlap part,
+		       enum reactors_kind kind)
+{
+	return p->held && !s->has_parent && p->overlaps.parts[part] && held_write(p->held, out, s, kind);
+}
+
+static bool write_off_cpu_by(struct print *p, struct out *out, const struct span *s)
+{
+	return write_held(p, out, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
+}
+
+static bool write_irq_by(struct print *p, struct out *out, const struct span *s)
+{
+	return write_held(p, out, s, OVERLAP_IRQ, REACTORS_IRQ);
+}
+
+static bool write_last_leg(struct print *p, struct out *out, const struct span *s)
+{
+	struct legs_last last;
+
+	if (!p->causes || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
+		return false;
+	out_text(out, "{\"leg\":");
+	write_string(out, legs_bdev(last.leg));
+	if (legs_bdev(last.rival).n) {
+		out_text(out, ",\"after\":");
+		write_string(out, legs_bdev(last.rival));
+	}
+	out_text(out, ",\"us\":");
+	out_us(out, last.ns);
+	out_char(out, '}');
+	return true;
+}
+
 static bool write_us_if(struct out *out, uint64_t ns)
 {
 	out_us(out, ns);
@@ -357,6 +403,31 @@ static void put_sums(struct print *p, struct out *out, const struct lcores_sums 
 	out_text(out, sums->n ? "}" : "");
 }
 
+/* Those of hosts with several connections. */
+static void put_hosts(struct print *p, struct out *out, const struct lcores_work *work)
+{
+	const struct causes *c = p->causes;
+	const char *separator = ",\"hosts\":{";
+
+	if (work->sums.n < 2)
+		return;
+	causes_find_groups(p->causes, work);
+	for (size_t i = 0; i < c->num_groups; i++) {
+		const struct causes_group *group = &c->groups[i];
+
+		if (group->members < 2)
+			continue;
+		out_text(out, separator);
+		out_json(out, connections_host(p->connections, group->who));
+		put_number_key(out, ":[", group->entries);
+		put_us_key(out, ",", group->ns);
+		put_number_key(out, ",", group->members);
+		out_char(out, ']');
+		separator = ",";
+	}
+	out_text(out, separator[1] ? "" : "}");
+}
+
 static void put_facts(struct print *p, struct out *out, const struct causes_wait *known)
 {
 	const struct causes_fact *fact = known->fact;
@@ -384,6 +455,8 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 	causes_explain(p->causes, &p->waits, wait, &known);
 	work = known.work;
 	put_us_key(out, "{\"us\":", known.ns);
+	if (known.lcore != MAP_NONE)
+		put_us_key(out, ",\"at\":", known.at);
 	if (known.tpoint) {
 		out_text(out, ",\"state\":");
 		write_string(out, p->spans->states->all[known.state]);
@@ -400,6 +473,7 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 			put_us_key(out, ",\"active\":", work->active);
 		out_text(out, work->gap ? ",\"lost\":true" : "");
 		put_sums(p, out, &work->sums);
+		put_hosts(p, out, work);
 	}
 	if (known.fact)
 		put_facts(p, out, &known);
@@ -469,23 +543,44 @@ static const struct key {
 	const char *name;
 	bool (*write)(struct print *p, struct out *out, const struct span *s);
 } keys[] = {
-	{"tsc", write_tsc},         {"us", write_first},
-	{"life", write_life},       {"to_reply", write_to_reply},
-	{"source", write_source},   {"lcore", write_lcore},
-	{"id", write_id},           {"value", write_value},
-	{"parent", write_parent},   {"children", write_children},
-	{"owner", write_owner},     {"poller", write_poller},
-	{"io", write_io},           {"states", write_states},
-	{"self", write_self},       {"layers", write_layers},
-	{"off_cpu", write_off_cpu}, {"irq", write_irq},
-	{"disk", write_disk},       {"covered", write_covered},
-	{"silent", write_silent},   {"waits", write_waits},
-	{"no_io", write_no_io},     {"rate_limit", write_rate_limit},
-	{"copy", write_copy},       {"retry", write_retry},
-	{"retries", write_retries}, {"queue", write_queue},
-	{"args", write_args},       {"admin", write_admin},
-	{"open", write_open},       {"cut", write_cut},
-	{"torn", write_torn},       {"lost", write_lost},
+	{"tsc", write_tsc},
+	{"us", write_first},
+	{"life", write_life},
+	{"to_reply", write_to_reply},
+	{"source", write_source},
+	{"lcore", write_lcore},
+	{"id", write_id},
+	{"value", write_value},
+	{"parent", write_parent},
+	{"children", write_children},
+	{"owner", write_owner},
+	{"poller", write_poller},
+	{"connection", write_connection},
+	{"io", write_io},
+	{"states", write_states},
+	{"self", write_self},
+	{"layers", write_layers},
+	{"off_cpu", write_off_cpu},
+	{"irq", write_irq},
+	{"off_cpu_by", write_off_cpu_by},
+	{"irq_by", write_irq_by},
+	{"disk", write_disk},
+	{"covered", write_covered},
+	{"silent", write_silent},
+	{"waits", write_waits},
+	{"no_io", write_no_io},
+	{"rate_limit", write_rate_limit},
+	{"copy", write_copy},
+	{"retry", write_retry},
+	{"retries", write_retries},
+	{"queue", write_queue},
+	{"last_leg", write_last_leg},
+	{"args", write_args},
+	{"admin", write_admin},
+	{"open", write_open},
+	{"cut", write_cut},
+	{"torn", write_torn},
+	{"lost", write_lost},
 };
 
 void print_json(struct print *p, struct out *to, const struct span *s)

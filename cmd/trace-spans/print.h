@@ -5,6 +5,7 @@
 
 #include "causes.h"
 #include "connection.h"
+#include "held.h"
 #include "overlaps.h"
 #include "proofs.h"
 #include "request_io.h"
@@ -16,6 +17,7 @@ struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
 	struct causes *causes;           /* of the spans; NULL: no waits are wanted */
+	struct held *held;               /* of the reactors; NULL: no causes are wanted */
 	const struct proofs *proofs;     /* ditto */
 	struct request_io io;
 	struct self_time self;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "json.h"
+#include "legs.h"
 #include "mem.h"
 #include "proofs_text.h"
 #include "search.h"
@@ -311,27 +312,9 @@ static bool is_in_tree(const struct span *s, const struct span *of)
 	return s;
 }
 
-/* The one that ends last of the bdev I/Os that were at work at the same time, below the same object. */
-static const struct span *rival_of(const struct spans *spans, const struct span *s)
-{
-	const struct span *rival = NULL;
-
-	for (const struct span *other = s->parent->child; other; other = other->next)
-		if (other != s && other->first < s->last && other->last > s->first &&
-		    spans_tpoint(spans, other->states[0].state)->kind == SPDK_BDEV_IO &&
-		    (!rival || other->last > rival->last))
-			rival = other;
-	return rival;
-}
-
-static struct slice bdev_of(const struct span *s)
-{
-	return spdk_bdev(span_owner(s), span_bdev(s));
-}
-
 static void put_bdev(struct story *story, struct out *out, const struct span *s)
 {
-	struct slice raw = bdev_of(s);
+	struct slice raw = legs_bdev(s);
 	char *name;
 
 	story->text.fd = OUT_MEMORY;
@@ -347,9 +330,9 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 
 	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || spans_is_open(story->spans, s))
 		return;
-	rival = rival_of(story->spans, s);
-	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !bdev_of(s).n ||
-	    slice_equal(bdev_of(s), bdev_of(rival)))
+	rival = legs_rival(story->spans, s);
+	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !legs_bdev(s).n ||
+	    slice_equal(legs_bdev(s), legs_bdev(rival)))
 		return;
 	out_printf(out, "%*s   ", GAP, "");
 	put_bdev(story, out, s);

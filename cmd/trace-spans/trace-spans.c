@@ -35,6 +35,7 @@ struct trace_spans {
 	struct spans spans;
 	struct connections connections;
 	struct causes causes;
+	struct held held;
 	struct print print;
 	struct ranking ranking;
 	struct story story;
@@ -198,7 +199,10 @@ static void keep_held(void *context, const struct reactor *reactor, const struct
 {
 	struct trace_spans *t = context;
 
-	story_hold(&t->story, reactor, interval, line);
+	if (opt.story)
+		story_hold(&t->story, reactor, interval, line);
+	else
+		held_keep(&t->held, reactor, interval, line);
 }
 
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
@@ -292,10 +296,13 @@ static void start_causes(struct trace_spans *t)
 	causes_start(&t->causes, &t->spans, &t->connections);
 	t->print.causes = &t->causes;
 	t->spans.who = find_who;
-	if (!opt.story)
-		return;
-	story_start(&t->story, &t->causes);
 	t->spans.held = keep_held;
+	if (opt.story) {
+		story_start(&t->story, &t->causes);
+		return;
+	}
+	t->held.spans = &t->spans;
+	t->print.held = &t->held;
 }
 
 static void start(struct trace_spans *t)
@@ -452,6 +459,7 @@ int main(int argc, char **argv)
 	story_free(&t.story);
 	proofs_free(&t.proofs);
 	causes_free(&t.causes);
+	held_free(&t.held);
 	connections_free(&t.connections);
 	out_close(&t.text);
 	return cli_close(&t.out, status);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bdev I/Os that were at work at the same time below one object, such as the legs of a RAID. */
+#ifndef TRACE_SPANS_LEGS_H
+#define TRACE_SPANS_LEGS_H
+
+#include "spans.h"
+
+/* The one that ends last of those at work at the same time as s, which has a parent; NULL: there is none. */
+const struct span *legs_rival(const struct spans *spans, const struct span *s);
+
+/* The name of the bdev of a bdev I/O, as written in JSON; empty: not known. */
+struct slice legs_bdev(const struct span *s);
+
+/* A leg for which the tree of a span waited alone. */
+struct legs_last {
+	const struct span *leg, *rival;
+	uint64_t ns; /* from the end of the rival to that of the leg */
+};
+
+/* The longest such time. False if there is none. */
+bool legs_find_last(const struct spans *spans, const struct span *s, struct legs_last *last);
+
+#endif
