@@ -28,6 +28,7 @@ inputs() {
     qpair-lifetimes -q probes >lifetimes
     trace-latency -qe lines >encoded
     trace-join -j -l lifetimes lines >joined
+    trace-spans -q -j lines >spans
     printf 'p(a, b:str)\nq()\n' >specs
 }
 
@@ -52,6 +53,8 @@ COMMANDS=(
     'lseek mmap|trace-merge -q lines joined'
     'pread lseek mmap|trace-spans -q -s -n 3 lines'
     'pread lseek mmap|trace-spans -q -j -a -k id=* lines'
+    'pread lseek mmap|trace-causes -q spans'
+    'pread lseek mmap|trace-causes -q -m 1 -g lcore -k id=* spans'
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
     # shellcheck disable=SC2016

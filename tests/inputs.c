@@ -481,21 +481,47 @@ static void notes(void)
 		       n / 2, half, 4 << half);
 }
 
+/* A span line of a read, with a wait in which its lcore wrote for others. */
+static void span(int i, int host, int bdev, int lcore_number, int blocks, int ns)
+{
+	json("{'tsc':%d,'us':%d.000,'life':%d.%03d,'lcore':%d,'id':'r%d','connection':'h%d/1','io':{'type':'read',"
+	     "'blocks':%d,'lba':%d,'bdev':'b%d','qd':%d},'states':[['TCP_REQ_NEW',1.000]],",
+	     i, i, ns / 1000, ns % 1000, lcore_number, i, host, blocks, i * 99, bdev, i % 999);
+	json("'layers':{'network':%d.%03d},'waits':[{'us':%d.%03d,'at':0.000,'state':'A','layer':'network','lcore':%d,"
+	     "'entries':9,'silent':%d.000,'of':{'h%d/1':[9,1.000],'h%d/1':[9,0.500]},'queued':1}]}\n",
+	     ns / 1000, ns % 1000, ns / 1000, ns % 1000, lcore_number, i % 7, host + 1, host + 2);
+}
+
+/* No two have anything in common. */
+static void spans(void)
+{
+	for (int i = 0; i < n; i++)
+		span(i, i, i, i, i, i % 1000 + 1);
+}
+
+/* All are of one lcore and one class, and a quarter is slow. */
+static void spans_here(void)
+{
+	for (int i = 0; i < n; i++)
+		span(i, i % 4, i % 4, 0, 8, i % 4 ? 9000 : 900000);
+}
+
 /* clang-format off */
 #define KIND(name) {#name, name}
 /* clang-format on */
 static const struct {
 	const char *name;
 	void (*print)(void);
-} table[] = {
-	KIND(adds),         KIND(adds_here), KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
-	KIND(descriptions), KIND(fields),    KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
-	KIND(kinds),        KIND(by_owner),  KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
-	KIND(objects_here), KIND(late),      KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
-	KIND(buffers),      KIND(falling),   KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
-	KIND(related),      KIND(below),     KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
-	KIND(rows),         KIND(row),       KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
-	KIND(owner),        KIND(names),     KIND(ring),       KIND(specs),       KIND(notes)};
+} table[] = {KIND(adds),        KIND(adds_here),    KIND(names_here), KIND(owned),        KIND(reverse),
+	     KIND(owner_lines), KIND(descriptions), KIND(fields),     KIND(alive),        KIND(nested),
+	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
+	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
+	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
+	     KIND(falling),     KIND(absent),       KIND(groups),     KIND(owners),       KIND(reconnects),
+	     KIND(related),     KIND(below),        KIND(arguments),  KIND(members),      KIND(escapes),
+	     KIND(deep),        KIND(rows),         KIND(row),        KIND(tpoints),      KIND(entries),
+	     KIND(string),      KIND(strings),      KIND(owner),      KIND(names),        KIND(ring),
+	     KIND(specs),       KIND(notes),        KIND(spans),      KIND(spans_here)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -336,6 +336,19 @@ T
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 --open lines
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 -n 5 lines
 1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
+2 % -k 'db-1': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1' % trace-causes -k db-1 spans
+2 % -p '100': a number above 0 and below 100 is expected % trace-causes -p 100 spans
+2 % -p '5x': a number above 0 and below 100 is expected % trace-causes -p 5x spans
+2 % microseconds above 0 are expected % trace-causes -m 0 spans
+2 % -m and -p exclude each other % trace-causes -m 5 -p 5 spans
+2 % --against compares all requests: it cannot be combined with -m, -p or --open % trace-causes --against spans -m 5 spans
+2 % standard input can only be one of the files % trace-causes --against - <spans
+1 % trace-causes: missing: No such file % trace-causes --against missing spans
+1 % lines: trace lines, not span lines; try: trace-spans -j lines | trace-causes --against - % trace-causes --against lines spans
+1 % trace-causes: spans: -k args.qpair.hostnqn=*: no request has this key % trace-causes -k 'args.qpair.hostnqn=*' spans
+1 % matches -k % trace-causes -k 'id=x*' spans
+1 % trace-causes: empty: empty: there are no span lines % trace-causes empty
+1 % trace-causes: lines: trace lines, not span lines; try: trace-spans -j lines | trace-causes % trace-causes lines
 2 % option requires an argument % trace-join -l
 T
 }

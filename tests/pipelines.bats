@@ -141,5 +141,5 @@ slow_host() {
 
 @test "the tutorial shows what the tools print" {
     slow_host
-    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 9
+    runs_as_shown docs/tutorial.md '## Whose requests are slow' '## What to do' 10
 }

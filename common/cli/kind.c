@@ -82,6 +82,8 @@ static const struct advice {
 	{BIT(KIND_TRACE_LINES), BIT(KIND_TRACE_FILE), "trace-join FILE"},
 	{BIT(KIND_TRACE_LINES), BIT(KIND_ENCODED), "trace-latency -e FILE | READER"},
 	{TRACES, BIT(KIND_TRACE_LINES), "trace-dump FILE | READER"},
+	{TRACES, BIT(KIND_SPANS), "trace-dump FILE | trace-spans -j | READER"},
+	{BIT(KIND_TRACE_LINES), BIT(KIND_SPANS), "trace-spans -j FILE | READER"},
 	{TRACES, BIT(KIND_ENCODED), "trace-dump FILE | trace-latency -e | READER"},
 	{BIT(KIND_TRACE_FILE), BIT(KIND_OWNERS), "trace-dump -O FILE | READER"},
 	{BIT(KIND_SPDK_JSON) | BIT(KIND_TRACE_LINES), BIT(KIND_OWNERS), "trace-dump -O TRACE | READER"},

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "blame.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "search.h"
+
+const char *const blame_names[CAUSES] = {
+	[CAUSE_BUFFER] = "buffer",   [CAUSE_HOST] = "host",       [CAUSE_REPLY] = "reply",
+	[CAUSE_NETWORK] = "network", [CAUSE_TARGET] = "target",   [CAUSE_BELOW] = "below",
+	[CAUSE_BDEV] = "bdev",       [CAUSE_LEG] = "leg",         [CAUSE_DRIVE] = "drive",
+	[CAUSE_DISK] = "disk",       [CAUSE_REACTOR] = "reactor", [CAUSE_SILENT] = "silent",
+	[CAUSE_OFF_CPU] = "off_cpu", [CAUSE_IRQ] = "irq",         [CAUSE_RATE_LIMIT] = "rate_limit",
+	[CAUSE_QUEUE] = "queue",     [CAUSE_NO_IO] = "no_io",     [CAUSE_COPY] = "copy",
+	[CAUSE_RETRY] = "retry",     [CAUSE_UNKNOWN] = "unknown",
+};
+
+/* A bdev with a shorter median completes I/O on the CPU: no device is that fast. */
+static const uint64_t ON_CPU_NS = 5000;
+
+/* Longer silences are no work for others: the longest copies of data take less. */
+static const uint64_t WORK_NS = 1000000;
+
+/* Work writes entries more often than this, on average. */
+static const uint64_t ENTRY_NS = 20000;
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct blame_cycle *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void find_cycles(struct blame *b)
+{
+	const struct requests *r = b->requests;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct request *q = &r->all[i];
+		struct blame_lcore *lcore = &b->lcores[q->lcore];
+
+		if (q->open || q->cut || !q->front)
+			continue;
+		lcore->all = mem_room(lcore->all, lcore->n, &lcore->cap);
+		lcore->all[lcore->n++] = (struct blame_cycle){q->start, q->start + q->life};
+	}
+	for (size_t i = 0; i < r->num_lcores; i++) {
+		struct blame_lcore *lcore = &b->lcores[i];
+
+		if (lcore->n)
+			qsort(lcore->all, lcore->n, sizeof(*lcore->all), by_start);
+		for (size_t k = lcore->n; k-- > 1;)
+			lcore->all[k - 1].end = smaller(lcore->all[k - 1].end, lcore->all[k].end);
+	}
+}
+
+/*
+ * Requests that the lcore may finish one after another while it handles what it found ready at one time. What a device
+ * completes is found ready by a poller of its own.
+ */
+enum { TURNS = 8, DEVICE_TURNS = 2 };
+
+bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns)
+{
+	const struct blame_lcore *of;
+
+	if (lcore == MAP_NONE)
+		return false;
+	of = &b->lcores[lcore];
+	for (unsigned turn = 0; turn < turns; turn++) {
+		size_t i = search_first(k, of->n, of->all[k].start >= begin);
+
+		if (i == of->n || of->all[i].end > end)
+			return false;
+		begin = of->all[i].end;
+	}
+	return true;
+}
+
+struct bdev_time {
+	uint32_t bdev;
+	uint64_t ns;
+};
+
+static int by_bdev(const void *a, const void *b)
+{
+	const struct bdev_time *x = a, *y = b;
+
+	if (x->bdev != y->bdev)
+		return x->bdev < y->bdev ? -1 : 1;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+static void find_medians(struct blame *b)
+{
+	const struct requests *r = b->requests;
+	struct bdev_time *times = mem_array(r->n, sizeof(*times));
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->all[i].bdev != MAP_NONE && !r->all[i].open && !r->all[i].cut)
+			times[n++] = (struct bdev_time){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
+	qsort(times, n, sizeof(*times), by_bdev);
+	for (size_t i = 0, k; i < n; i = k) {
+		for (k = i; k < n && times[k].bdev == times[i].bdev; k++)
+			;
+		b->bdevs[times[i].bdev] = (struct blame_bdev){times[(i + k) / 2].ns, k - i};
+	}
+	free(times);
+}
+
+/* What requests spend in this bdev, as a rule. */
+static uint64_t usual_time(const struct blame *b, const struct request *q)
+{
+	return q->bdev != MAP_NONE && b->bdevs[q->bdev].n ? b->bdevs[q->bdev].median : UINT64_MAX;
+}
+
+static bool is_on_cpu(const struct blame *b, const struct request *q)
+{
+	return q->bdev != MAP_NONE && b->bdevs[q->bdev].n && b->bdevs[q->bdev].median < ON_CPU_NS;
+}
+
+static uint64_t silence_key(uint32_t lcore, uint64_t ns)
+{
+	return ns ^ (uint64_t)lcore << 48;
+}
+
+static bool wait_has_cycle(const struct blame *b, const struct request_wait *w)
+{
+	bool is_device = w->layer == LAYER_BDEV || w->layer == LAYER_DRIVE || w->layer == LAYER_BELOW;
+
+	return blame_has_cycle(b, w->lcore, w->begin, w->begin + w->ns, is_device ? DEVICE_TURNS : TURNS);
+}
+
+/* Whether the request waited for nothing but its lcore. */
+static bool needs_lcore_only(const struct blame *b, const struct request *q, const struct request_wait *w)
+{
+	if (w->layer == LAYER_TARGET)
+		return q->no_io < w->ns / 2;
+	return w->layer == LAYER_BDEV && is_on_cpu(b, q) && !q->rate_limit && !q->copy && !q->retry;
+}
+
+static void find_silences(struct blame *b)
+{
+	const struct requests *r = b->requests;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
+			const struct request_wait *w = &r->waits[r->all[i].waits + k];
+
+			if (!r->all[i].open && w->silent && needs_lcore_only(b, &r->all[i], w))
+				*map_put(&b->silences, silence_key(w->lcore, w->silent)) = 1;
+		}
+}
+
+void blame_start(struct blame *b, struct requests *requests)
+{
+	*b = (struct blame){.requests = requests};
+	b->lcores = mem_array(requests->num_lcores, sizeof(*b->lcores));
+	b->bdevs = mem_array(requests->names.n, sizeof(*b->bdevs));
+	find_cycles(b);
+	find_medians(b);
+	find_silences(b);
+}
+
+static bool is_device(const struct blame *b, const struct request *q, const struct request_wait *w)
+{
+	return w->layer == LAYER_DRIVE || w->layer == LAYER_BELOW || (w->layer == LAYER_BDEV && !is_on_cpu(b, q));
+}
+
+/* What is left of a request while it is divided. */
+struct rest {
+	const struct request *q;
+	uint64_t layers[LAYERS];
+	struct rest_wait {
+		const struct request_wait *wait;
+		uint64_t ns, silent;
+	} waits[SPANLINE_WAITS];
+};
+
+static void add(struct blame *b, enum cause cause, uint32_t who, uint64_t ns, bool proven)
+{
+	if (!ns)
+		return;
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->parts[i].cause == cause && b->parts[i].who == who && b->parts[i].proven == proven) {
+			b->parts[i].ns += ns;
+			return;
+		}
+	b->parts[b->n++] = (struct blame_part){cause, proven, who, ns};
+}
+
+/* Takes up to this time from a layer; returns what was taken. */
+static uint64_t take(struct rest *rest, enum layer layer, uint64_t ns)
+{
+	if (layer == LAYERS)
+		return 0;
+	ns = smaller(ns, rest->layers[layer]);
+	rest->layers[layer] -= ns;
+	return ns;
+}
+
+/* The same, and it is no longer in waits. */
+static uint64_t take_with_waits(struct rest *rest, enum layer layer, uint64_t ns)
+{
+	uint64_t taken = take(rest, layer, ns), left = taken;
+
+	for (unsigned i = 0; i < rest->q->num_waits; i++) {
+		struct rest_wait *w = &rest->waits[i];
+		uint64_t part = w->wait->layer == layer ? smaller(left, w->ns) : 0;
+
+		w->ns -= part;
+		w->silent = smaller(w->silent, w->ns);
+		left -= part;
+	}
+	return taken;
+}
+
+/* Takes time in which the reactor did not run: it is in silences, as far as it can be. */
+static uint64_t take_silence(struct rest *rest, uint64_t ns)
+{
+	uint64_t left = ns;
+
+	for (unsigned i = 0; i < rest->q->num_waits; i++) {
+		struct rest_wait *w = &rest->waits[i];
+		uint64_t part = take(rest, w->wait->layer, smaller(left, w->silent));
+
+		w->ns -= part;
+		w->silent -= part;
+		left -= part;
+	}
+	while (left) {
+		enum layer largest = 0;
+		uint64_t part;
+
+		for (enum layer layer = 1; layer < LAYERS; layer++)
+			if (rest->layers[layer] > rest->layers[largest])
+				largest = layer;
+		part = take_with_waits(rest, largest, left);
+		if (!part)
+			break;
+		left -= part;
+	}
+	return ns - left;
+}
+
+static void divide_held(struct blame *b, struct rest *rest, enum cause cause, uint64_t ns, uint32_t first, unsigned n)
+{
+	uint64_t left = take_silence(rest, smaller(ns, rest->q->life));
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct request_share *share = &b->requests->shares[first + i];
+		uint64_t part = smaller(left, share->ns);
+
+		add(b, cause, share->name, part, true);
+		left -= part;
+	}
+	add(b, cause, MAP_NONE, left, true);
+}
+
+static void add_wait(struct blame *b, enum blame_what what, uint32_t of, uint32_t who, uint64_t ns)
+{
+	if (ns)
+		b->waits[b->num_waits++] = (struct blame_wait){what, of, who, ns};
+}
+
+static uint32_t host_of(struct blame *b, uint32_t connection)
+{
+	return requests_is_connection(b->requests, connection) ? requests_host(b->requests, connection) : connection;
+}
+
+/* The connection with most buffers is known; others have the rest. */
+static void divide_buffers(struct blame *b, const struct request_wait *w, uint64_t ns)
+{
+	uint32_t holder = requests_host(b->requests, w->holder);
+	uint64_t part = 0;
+
+	if (w->buffers && w->held <= w->buffers)
+		part = (unsigned __int128)ns * w->held / w->buffers;
+	add(b, CAUSE_BUFFER, holder, part, true);
+	add_wait(b, BLAME_BUFFERS, MAP_NONE, holder, part);
+	add(b, CAUSE_BUFFER, MAP_NONE, ns - part, false);
+}
+
+static enum cause cause_of(enum layer layer)
+{
+	static const enum cause causes[LAYERS] = {
+		[LAYER_NETWORK] = CAUSE_NETWORK, [LAYER_BUFFER] = CAUSE_BUFFER, [LAYER_HOST] = CAUSE_HOST,
+		[LAYER_TARGET] = CAUSE_TARGET,   [LAYER_BELOW] = CAUSE_BELOW,   [LAYER_BDEV] = CAUSE_BDEV,
+		[LAYER_DRIVE] = CAUSE_DRIVE,     [LAYER_REPLY] = CAUSE_NETWORK, [LAYER_UNKNOWN] = CAUSE_UNKNOWN,
+	};
+
+	return causes[layer];
+}
+
+static uint32_t who_of(const struct request *q, enum layer layer)
+{
+	switch (layer) {
+	case LAYER_BDEV:
+	case LAYER_DRIVE:
+		return q->bdev;
+	case LAYER_HOST:
+	case LAYER_NETWORK:
+	case LAYER_REPLY:
+		return q->host;
+	default:
+		return MAP_NONE;
+	}
+}
+
+static void add_layer(struct blame *b, const struct request *q, enum layer layer, uint64_t ns, bool proven)
+{
+	if (layer == LAYER_BDEV && q->leg != MAP_NONE && requests_has_legs(b->requests, q->bdev))
+		add(b, CAUSE_LEG, q->leg, ns, proven);
+	else
+		add(b, cause_of(layer), who_of(q, layer), ns, proven);
+}
+
+/* Time of the lcore during a wait: for other hosts, for the request's own one, and in gaps before other entries. */
+struct work {
+	uint64_t others, own, idle;
+};
+
+static struct work work_of(struct blame *b, const struct request *q, const struct request_wait *w)
+{
+	struct work work = {};
+
+	for (uint32_t i = w->first; i < w->first + w->n; i++) {
+		const struct request_share *share = &b->requests->shares[i];
+
+		if (!requests_is_connection(b->requests, share->name))
+			work.idle += share->n && share->ns / share->n > ENTRY_NS ? share->ns : 0;
+		else if (host_of(b, share->name) == q->host)
+			work.own += share->ns;
+		else
+			work.others += share->ns;
+	}
+	return work;
+}
+
+/* Divides time among the other hosts that the lcore worked for, in proportion. */
+static void divide_work(struct blame *b, const struct request *q, const struct request_wait *w, uint64_t ns,
+			uint64_t others)
+{
+	uint64_t left = ns;
+
+	for (uint32_t i = w->first; i < w->first + w->n; i++) {
+		const struct request_share *share = &b->requests->shares[i];
+		uint32_t host = host_of(b, share->name);
+		uint64_t part = smaller((unsigned __int128)ns * share->ns / others, left);
+
+		if (!requests_is_connection(b->requests, share->name) || host == q->host)
+			continue;
+		add(b, CAUSE_REACTOR, host, part, true);
+		add_wait(b, BLAME_LCORE, w->lcore, host, part);
+		left -= part;
+	}
+	add(b, CAUSE_REACTOR, MAP_NONE, left, true);
+}
+
+/* A wait in which the lcore finished no request from start to end: it was busy, it stood still, or it was idle. */
+static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w)
+{
+	const struct request *q = rest->q;
+	struct work work = work_of(b, q, w->wait);
+	bool needs = needs_lcore_only(b, q, w->wait), device = is_device(b, q, w->wait);
+	bool proven = needs || map_get(&b->silences, silence_key(w->wait->lcore, w->wait->silent)) != MAP_NONE;
+	uint64_t busy = work.others, silent = w->silent;
+
+	if (!device && work.others > work.own && silent < WORK_NS)
+		busy = w->ns * (unsigned __int128)work.others / (work.others + work.own);
+	/* the device would have taken its time in any case */
+	if (device)
+		busy = smaller(busy, w->ns - smaller(w->ns, usual_time(b, q)));
+	busy = smaller(busy, w->ns);
+	if (busy)
+		divide_work(b, q, w->wait, take(rest, w->wait->layer, busy), work.others);
+	w->ns -= busy;
+	silent = smaller(w->ns, proven ? silent + work.idle : silent);
+	if (!device && silent >= w->ns / 2) {
+		silent = take(rest, w->wait->layer, silent);
+		add(b, CAUSE_SILENT, w->wait->lcore, silent, proven);
+		w->ns -= silent;
+	}
+	add_layer(b, q, w->wait->layer, take(rest, w->wait->layer, w->ns), device && q->covered);
+}
+
+static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
+{
+	const struct request *q = rest->q;
+	enum layer layer = w->wait->layer;
+	uint64_t ns;
+
+	if (layer == LAYERS || !w->ns)
+		return;
+	if (layer == LAYER_BUFFER) {
+		divide_buffers(b, w->wait, take(rest, layer, w->ns));
+		return;
+	}
+	if (!wait_has_cycle(b, w->wait)) {
+		divide_stall(b, rest, w);
+		return;
+	}
+	if ((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) {
+		ns = take(rest, layer, w->ns);
+		add(b, CAUSE_REPLY, q->host, ns, true);
+		add_wait(b, BLAME_SOCKET, MAP_NONE, q->host, ns);
+		return;
+	}
+	/* what the lcore did not write may be its own fault */
+	ns = take(rest, layer, 2 * w->silent < w->ns ? w->ns : w->ns - w->silent);
+	add_layer(b, q, layer, ns, layer != LAYER_TARGET && layer != LAYER_NETWORK);
+	if (layer == LAYER_HOST)
+		add_wait(b, BLAME_DATA, MAP_NONE, q->host, ns);
+}
+
+/* Adds what nobody is known to have had of a wait, so that all add up to it. */
+static void complete_wait(struct blame *b, const struct request *q, const struct request_wait *w, unsigned first)
+{
+	enum blame_what what = BLAME_LCORE;
+	uint64_t ns = 0;
+
+	for (unsigned i = first; i < b->num_waits; i++)
+		ns += b->waits[i].ns;
+	if (first < b->num_waits)
+		what = b->waits[first].what;
+	else if (w->layer == LAYER_BUFFER)
+		what = BLAME_BUFFERS;
+	else if (is_device(b, q, w))
+		what = BLAME_BDEV;
+	else if (w->layer == LAYER_HOST && wait_has_cycle(b, w))
+		what = BLAME_DATA;
+	add_wait(b, what,
+		 what == BLAME_LCORE  ? w->lcore
+		 : what == BLAME_BDEV ? q->bdev
+				      : MAP_NONE,
+		 MAP_NONE, w->ns - ns);
+}
+
+static void divide_rest(struct blame *b, struct rest *rest)
+{
+	for (enum layer layer = 0; layer < LAYERS; layer++)
+		add_layer(b, rest->q, layer, rest->layers[layer], false);
+}
+
+void blame_request(struct blame *b, const struct request *q)
+{
+	struct rest rest = {.q = q};
+	uint64_t ns;
+
+	b->n = b->num_waits = 0;
+	memcpy(rest.layers, q->layers, sizeof(rest.layers));
+	for (unsigned i = 0; i < q->num_waits; i++) {
+		const struct request_wait *w = &b->requests->waits[q->waits + i];
+
+		rest.waits[i] = (struct rest_wait){w, w->ns, smaller(w->silent, w->ns)};
+	}
+	divide_held(b, &rest, CAUSE_OFF_CPU, q->off_cpu, q->off_cpu_by, q->num_off_cpu_by);
+	divide_held(b, &rest, CAUSE_IRQ, q->irq, q->irq_by, q->num_irq_by);
+	ns = take_with_waits(&rest, LAYER_BDEV, q->retry);
+	ns += take_with_waits(&rest, LAYER_DRIVE, q->retry - ns);
+	add(b, CAUSE_RETRY, q->bdev, ns, true);
+	add(b, CAUSE_RATE_LIMIT, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->rate_limit), true);
+	add(b, CAUSE_COPY, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->copy), true);
+	ns = take_with_waits(&rest, LAYER_TARGET, q->no_io);
+	add(b, CAUSE_NO_IO, q->bdev, ns, true);
+	/* a bdev has it that passed it on late */
+	add(b, CAUSE_BDEV, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->no_io - ns), true);
+	ns = take_with_waits(&rest, LAYER_BDEV, q->last);
+	ns += take_with_waits(&rest, LAYER_DRIVE, q->last - ns);
+	add(b, CAUSE_LEG, q->last_leg, ns, true);
+	add(b, CAUSE_DISK, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->disk), true);
+	for (unsigned i = 0; i < q->num_waits; i++) {
+		unsigned first = b->num_waits;
+
+		divide_wait(b, &rest, &rest.waits[i]);
+		complete_wait(b, q, rest.waits[i].wait, first);
+	}
+	divide_rest(b, &rest);
+}
+
+void blame_free(struct blame *b)
+{
+	for (size_t i = 0; i < b->requests->num_lcores; i++)
+		free(b->lcores[i].all);
+	free(b->lcores);
+	free(b->bdevs);
+	map_free(&b->silences);
+}

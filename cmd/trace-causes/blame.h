@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Divides the life of a request among causes, to the nanosecond: what it waited for, and who had that. A part is proven
+ * if the request's line, or those of others, rule out another cause.
+ */
+#ifndef TRACE_CAUSES_BLAME_H
+#define TRACE_CAUSES_BLAME_H
+
+#include "requests.h"
+
+enum cause {
+	CAUSE_BUFFER,
+	CAUSE_HOST,
+	CAUSE_REPLY,
+	CAUSE_NETWORK,
+	CAUSE_TARGET,
+	CAUSE_BELOW,
+	CAUSE_BDEV,
+	CAUSE_LEG,
+	CAUSE_DRIVE,
+	CAUSE_DISK,
+	CAUSE_REACTOR,
+	CAUSE_SILENT,
+	CAUSE_OFF_CPU,
+	CAUSE_IRQ,
+	CAUSE_RATE_LIMIT,
+	CAUSE_QUEUE,
+	CAUSE_NO_IO,
+	CAUSE_COPY,
+	CAUSE_RETRY,
+	CAUSE_UNKNOWN,
+	CAUSES
+};
+
+extern const char *const blame_names[CAUSES];
+
+struct blame_part {
+	enum cause cause;
+	bool proven;
+	uint32_t who; /* in names; for CAUSE_SILENT in lcores; MAP_NONE: nobody that is known */
+	uint64_t ns;
+};
+
+/* Parts of a request: those of its waits, times that overlap layers, and the rest of each layer. */
+enum { BLAME_PARTS = SPANLINE_WAITS * (SPANLINE_NAMES + 4) + 2 * (SPANLINE_NAMES + 1) + 6 + LAYERS };
+
+/* What was waited for in a long wait of a request, and whom that belonged to. */
+struct blame_wait {
+	enum blame_what {
+		BLAME_BUFFERS,
+		BLAME_LCORE,
+		BLAME_SOCKET,
+		BLAME_DATA, /* of the host */
+		BLAME_BDEV,
+	} what;
+	uint32_t of;  /* the lcore, or the name of the bdev; MAP_NONE: not known, or there is one only */
+	uint32_t who; /* MAP_NONE: nobody that is known */
+	uint64_t ns;
+};
+
+enum { BLAME_WAITS = SPANLINE_WAITS * (SPANLINE_NAMES + 2) };
+
+struct blame {
+	struct requests *requests;
+	/* by lcore: requests by their starts, and the earliest end of those from there on */
+	struct blame_lcore {
+		struct blame_cycle {
+			uint64_t start, end;
+		} * all;
+		size_t n, cap;
+	} * lcores;
+	/* by name of a bdev: the median of what its requests spend in it */
+	struct blame_bdev {
+		uint64_t median;
+		size_t n;
+	} * bdevs;
+	struct map silences; /* lcore and length of those in which a request waited for nothing but the lcore */
+	struct blame_part parts[BLAME_PARTS];
+	unsigned n;
+	struct blame_wait waits[BLAME_WAITS];
+	unsigned num_waits;
+};
+
+/* Reads all requests; they must outlive b. */
+void blame_start(struct blame *b, struct requests *requests);
+
+/* Sets parts, whose sum is the life of the request, and waits, whose sum is that of its waits. */
+void blame_request(struct blame *b, const struct request *q);
+
+/*
+ * Whether so many requests of the lcore, one after another, started and ended in this time: then the lcore visited all
+ * that was ready.
+ */
+bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns);
+
+void blame_free(struct blame *b);
+
+#endif

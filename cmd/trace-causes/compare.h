@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Compares requests of the same type and size class, and finds those that are slow: groups of which most are slow, such
+ * as those of a host or a bdev, and the tail of the others.
+ */
+#ifndef TRACE_CAUSES_COMPARE_H
+#define TRACE_CAUSES_COMPARE_H
+
+#include "requests.h"
+
+/* What a request belongs to. */
+enum trait {
+	TRAIT_HOST,
+	TRAIT_QUEUE,
+	TRAIT_BDEV,
+	TRAIT_LEG,
+	TRAIT_LCORE,
+	TRAIT_TYPE,
+	TRAIT_SIZE,
+	TRAIT_STATUS,
+	TRAIT_REGION,
+	TRAIT_DEPTH,
+	TRAITS
+};
+
+/* Those by which groups are compared. */
+static const enum trait COMPARE_GROUPS = TRAIT_LCORE + 1;
+
+enum compare_set {
+	SET_NONE, /* is not compared */
+	SET_FAST, /* the faster half of those that the slow ones are compared with */
+	SET_REST, /* neither fast nor slow */
+	SET_GROUP,
+	SET_TAIL,
+	SET_ALIKE, /* of a class in which nothing is slow */
+	SETS
+};
+
+struct compare_options {
+	double percent;  /* the slowest ones are slow; 0: not given */
+	uint64_t min_ns; /* those from here on are; 0: not given */
+	bool open;       /* those in flight */
+	bool has_group;  /* only those of a group of -g */
+	uint32_t group;
+	bool against; /* those of the earlier trace are the fast ones, all others are slow */
+};
+
+struct compare {
+	const struct requests *requests;
+	struct compare_class {
+		uint32_t family, type;
+		unsigned size; /* bits of the number of blocks */
+		uint64_t n;    /* requests */
+		uint64_t median;
+		uint64_t base;  /* ns: the median of its fastest group */
+		uint64_t fast;  /* requests in SET_FAST */
+		uint32_t other; /* the class with the fast ones to compare with */
+	} * classes;
+	size_t num_classes, cap_classes;
+	struct map map;
+	uint32_t *class_of; /* by request */
+	uint8_t *set_of;    /* by request: enum compare_set */
+	uint64_t counts[SETS];
+	unsigned __int128 total; /* ns of all that are compared */
+	unsigned __int128 excess[SETS];
+	uint64_t longest;  /* excess of one, ns */
+	bool tail_is_slow; /* else it is too small to matter */
+};
+
+/* A value of each trait; equal values are equal numbers. UINT64_MAX: the request has none. */
+uint64_t compare_trait(const struct requests *r, const struct request *q, enum trait trait);
+
+/* c is all zero. */
+void compare_run(struct compare *c, const struct requests *requests, const struct compare_options *options);
+
+void compare_free(struct compare *c);
+
+#endif

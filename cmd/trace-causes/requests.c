@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "requests.h"
+
+#include <stdlib.h>
+
+#include "table.h"
+
+static uint32_t add_name(struct requests *r, struct slice name)
+{
+	return name.n ? intern_add_below(&r->names, name, REQUESTS_NAMES) : MAP_NONE;
+}
+
+/* Up to the slash before the number of the queue, which an id in parentheses may follow. */
+static struct slice host_of(struct slice connection)
+{
+	for (size_t i = connection.n; i > 1; i--)
+		if (connection.p[i - 1] == '/')
+			return (struct slice){connection.p, i - 1};
+	return connection;
+}
+
+static struct requests_name *name_at(struct requests *r, uint32_t name)
+{
+	return table_at(r->of_names, r->num_names, r->cap_names, name);
+}
+
+uint32_t requests_host(struct requests *r, uint32_t connection)
+{
+	uint32_t host;
+
+	if (connection == MAP_NONE)
+		return MAP_NONE;
+	if (name_at(r, connection)->known)
+		return name_at(r, connection)->host;
+	host = add_name(r, host_of(r->names.all[connection]));
+	name_at(r, connection)->known = true;
+	name_at(r, connection)->host = host;
+	return host;
+}
+
+static uint32_t add_lcore(struct requests *r, uint32_t source, uint64_t number)
+{
+	size_t n = r->num_lcores;
+	struct requests_lcore *lcore;
+
+	if (n >= REQUESTS_NAMES)
+		return 0;
+	lcore = table_put(&r->lcore_map, number ^ (uint64_t)source << 32, r->lcores, r->num_lcores, r->cap_lcores);
+	if (r->num_lcores > n)
+		*lcore = (struct requests_lcore){source, number};
+	return lcore - r->lcores;
+}
+
+static uint32_t add_shares(struct requests *r, const struct spanline_name *names, unsigned n)
+{
+	uint32_t first = r->num_shares;
+
+	for (unsigned i = 0; i < n; i++) {
+		r->shares = mem_room(r->shares, r->num_shares, &r->cap_shares);
+		r->shares[r->num_shares++] = (struct request_share){add_name(r, names[i].name), names[i].ns,
+								    names[i].n};
+	}
+	return first;
+}
+
+/* A name that is a host's, and no connection of one. */
+static void learn_host(struct requests *r, uint32_t name)
+{
+	struct requests_name *of;
+
+	if (name == MAP_NONE)
+		return;
+	of = name_at(r, name);
+	*of = (struct requests_name){true, true, of->has_leg, of->has_legs, name, of->leg};
+}
+
+/* Whether the first n shares of a wait, which are those of hosts, have the host of this connection. */
+static bool is_among_hosts(struct requests *r, const struct request_wait *wait, unsigned n, struct slice connection)
+{
+	struct slice host = host_of(connection);
+
+	for (unsigned i = 0; i < n; i++)
+		if (slice_equal(requests_name(r, r->shares[wait->first + i].name), host))
+			return true;
+	return false;
+}
+
+static void add_wait(struct requests *r, const struct spanline *line, const struct spanline_wait *w, uint32_t source)
+{
+	struct request_wait wait = {.ns = w->ns,
+				    .begin = line->start + w->at,
+				    .silent = w->silent,
+				    .buffers = w->buffers,
+				    .held = w->holder.n,
+				    .lcore = w->has_lcore ? add_lcore(r, source, w->lcore) : MAP_NONE,
+				    .holder = add_name(r, w->holder.name),
+				    .layer = w->layer,
+				    .is_queued = w->is_queued};
+
+	wait.first = add_shares(r, w->hosts, w->num_hosts);
+	for (unsigned i = 0; i < w->num_hosts; i++)
+		learn_host(r, r->shares[wait.first + i].name);
+	for (unsigned i = 0; i < w->num_of; i++)
+		if (!is_among_hosts(r, &wait, w->num_hosts, w->of[i].name))
+			add_shares(r, &w->of[i], 1);
+	wait.n = r->num_shares - wait.first;
+	r->waits = mem_room(r->waits, r->num_waits, &r->cap_waits);
+	r->waits[r->num_waits++] = wait;
+}
+
+/* Requests of hosts have these letters; see spdk-trace-lines(7). */
+static bool is_front(const struct spanline *line)
+{
+	return line->connection.n && line->id.n && (line->id.p[0] == 'r' || line->id.p[0] == 'p');
+}
+
+/* The first word of its first tracepoint. */
+static struct slice family_of(const struct spanline *line)
+{
+	const char *end = memchr(line->state.p ? line->state.p : "", '_', line->state.n);
+
+	return end ? slice_between(line->state.p, end) : line->state;
+}
+
+static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)
+{
+	struct requests_name *of;
+
+	if (bdev == MAP_NONE || leg == MAP_NONE)
+		return;
+	of = name_at(r, bdev);
+	of->has_legs |= of->has_leg && of->leg != leg;
+	of->has_leg = true;
+	of->leg = leg;
+}
+
+void requests_learn(struct requests *r, const struct spanline *line)
+{
+	uint32_t connection = add_name(r, line->connection), host = requests_host(r, connection);
+
+	if (!is_front(line) || connection == MAP_NONE || host == MAP_NONE)
+		return;
+	name_at(r, connection)->is_connection = true;
+	/* trace-spans may call several connections of a host by its name */
+	name_at(r, host)->is_connection = true;
+}
+
+/* Names have smaller numbers. */
+static const uint32_t BASE_SOURCE = 1U << 30;
+
+bool requests_add(struct requests *r, const struct spanline *line, struct requests_role role)
+{
+	struct request *q;
+	/* its lcores are others */
+	uint32_t source = add_name(r, line->source) ^ (role.base ? BASE_SOURCE : 0);
+
+	if (r->n == REQUESTS_MAX) {
+		r->dropped++;
+		return false;
+	}
+	r->all = mem_room(r->all, r->n, &r->cap);
+	q = &r->all[r->n++];
+	*q = (struct request){.start = line->start,
+			      .life = line->life,
+			      .to_reply = line->to_reply < line->life ? line->to_reply : line->life,
+			      .off_cpu = line->off_cpu,
+			      .irq = line->irq,
+			      .disk = line->disk,
+			      .no_io = line->no_io,
+			      .rate_limit = line->rate_limit,
+			      .copy = line->copy,
+			      .retry = line->retry,
+			      .queue = line->queue,
+			      .last = line->last_leg.name.n ? line->last_leg.ns : 0,
+			      .last_leg = add_name(r, line->last_leg.name),
+			      .blocks = line->blocks,
+			      .lba = line->lba,
+			      .qd = line->qd,
+			      .family = add_name(r, family_of(line)),
+			      .type = add_name(r, line->type),
+			      .connection = add_name(r, line->connection),
+			      .bdev = add_name(r, line->bdev),
+			      .leg = add_name(r, line->leg),
+			      .status = add_name(r, line->status),
+			      .group = role.group,
+			      .lcore = add_lcore(r, source, line->lcore),
+			      .num_off_cpu_by = line->num_off_cpu_by,
+			      .num_irq_by = line->num_irq_by,
+			      .num_waits = line->num_waits,
+			      .wanted = role.wanted,
+			      .base = role.base,
+			      .front = is_front(line),
+			      .open = line->open,
+			      .cut = line->cut,
+			      .covered = line->covered,
+			      .has_blocks = line->has_blocks,
+			      .has_lba = line->has_lba,
+			      .has_qd = line->has_qd};
+	memcpy(q->layers, line->layers, sizeof(q->layers));
+	add_leg(r, q->bdev, q->leg);
+	q->host = requests_host(r, q->connection);
+	q->off_cpu_by = add_shares(r, line->off_cpu_by, line->num_off_cpu_by);
+	q->irq_by = add_shares(r, line->irq_by, line->num_irq_by);
+	q->waits = r->num_waits;
+	for (unsigned i = 0; i < line->num_waits; i++)
+		add_wait(r, line, &line->waits[i], source);
+	requests_learn(r, line);
+	return true;
+}
+
+void requests_free(struct requests *r)
+{
+	free(r->all);
+	free(r->waits);
+	free(r->shares);
+	free(r->of_names);
+	free(r->lcores);
+	intern_free(&r->names);
+	map_free(&r->lcore_map);
+	*r = (struct requests){};
+}

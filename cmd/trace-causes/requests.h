@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The requests of span lines, each as a record of numbers. Memory grows with the number of requests, up to
+ * REQUESTS_MAX, and with distinct names, up to REQUESTS_NAMES.
+ */
+#ifndef TRACE_CAUSES_REQUESTS_H
+#define TRACE_CAUSES_REQUESTS_H
+
+#include "intern.h"
+#include "spanline.h"
+
+enum { REQUESTS_MAX = 1 << 20, REQUESTS_NAMES = 1 << 20 };
+
+/* The time that a name has in a request; n: entries. name: in names, MAP_NONE if there were too many. */
+struct request_share {
+	uint32_t name;
+	uint64_t ns, n;
+};
+
+struct request_wait {
+	uint64_t ns, begin, silent; /* begin: absolute */
+	uint64_t buffers, held;     /* buffers that requests had, and those of holder */
+	uint32_t lcore;             /* in lcores; MAP_NONE: not known */
+	uint32_t holder;            /* MAP_NONE: none */
+	uint32_t first, n;          /* in shares: for whom the lcore wrote meanwhile */
+	enum layer layer;
+	bool is_queued;
+};
+
+struct request {
+	uint64_t start, life, to_reply;
+	uint64_t layers[LAYERS];
+	uint64_t off_cpu, irq, disk, no_io, rate_limit, copy, retry, queue, last;
+	uint64_t blocks, lba, qd;
+	/* in names; MAP_NONE: not known */
+	uint32_t family, type, connection, host, bdev, leg, last_leg, status, group;
+	uint32_t lcore;                     /* in lcores */
+	uint32_t off_cpu_by, irq_by, waits; /* the first ones, in shares and waits */
+	uint8_t num_off_cpu_by, num_irq_by, num_waits;
+	bool wanted; /* matches -k */
+	bool base;   /* of the earlier trace of --against */
+	bool front;  /* is a request of a host, by its id */
+	bool open, cut, covered, has_blocks, has_lba, has_qd;
+};
+
+/* All zero at first. */
+struct requests {
+	struct request *all;
+	size_t n, cap;
+	struct request_wait *waits;
+	size_t num_waits, cap_waits;
+	struct request_share *shares;
+	size_t num_shares, cap_shares;
+	struct intern names;
+	/* by name: whether it is a connection of a request, and the name of its host; legs of a bdev */
+	struct requests_name {
+		bool is_connection, known, has_leg, has_legs;
+		uint32_t host, leg;
+	} * of_names;
+	size_t num_names, cap_names;
+	struct requests_lcore {
+		uint32_t source;
+		uint64_t number;
+	} * lcores;
+	size_t num_lcores, cap_lcores;
+	struct map lcore_map;
+	uint64_t dropped, admin, open, lost;
+};
+
+/* What the line of a request does not say; group: its value of -g, in names, or MAP_NONE. */
+struct requests_role {
+	bool wanted, base;
+	uint32_t group;
+};
+
+/* Adds a request. Returns false if there are too many. */
+bool requests_add(struct requests *r, const struct spanline *line, struct requests_role role);
+
+/* Learns the connection of a request that is not to be added. */
+void requests_learn(struct requests *r, const struct spanline *line);
+
+/* The name of the host of a connection: it without its queue. */
+uint32_t requests_host(struct requests *r, uint32_t connection);
+
+/* Whether a name is that of a connection. */
+static inline bool requests_is_connection(const struct requests *r, uint32_t name)
+{
+	return name < r->num_names && r->of_names[name].is_connection;
+}
+
+/* Whether I/O of a bdev goes to several others below it, of which one can be the cause. */
+static inline bool requests_has_legs(const struct requests *r, uint32_t bdev)
+{
+	return bdev < r->num_names && r->of_names[bdev].has_legs;
+}
+
+static inline struct slice requests_name(const struct requests *r, uint32_t name)
+{
+	return name == MAP_NONE ? (struct slice){"", 0} : r->names.all[name];
+}
+
+void requests_free(struct requests *r);
+
+#endif

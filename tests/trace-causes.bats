@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+
+# Why slow requests are slow, as trace-causes says it of span lines.
+
+load helpers
+
+# Span lines of N requests of a host, from FIRST us on, each LIFE us long, one after another; their layers, and MORE members.
+requests() { # N FIRST LIFE HOST BDEV LAYERS [MORE]
+    awk -v n="$1" -v first="$2" -v life="$3" -v host="$4" -v bdev="$5" -v layers="$6" -v more="${7:-}" 'BEGIN {
+        for (i = 0; i < n; i++) {
+            at = first + i * life
+            printf "{\"tsc\":1,\"us\":%.3f,\"life\":%.3f,\"to_reply\":%.3f,\"lcore\":0,\"id\":\"r%d\",\"value\":\"0x1\",", at, life, life, i
+            printf "\"connection\":\"%s/1\",\"io\":{\"type\":\"read\",\"blocks\":8,\"bdev\":\"%s\"},\"states\":[[\"TCP_REQ_NEW\",1.000]],", host, bdev
+            printf "\"layers\":{%s}%s,\"args\":{\"qpair\":{\"hostnqn\":\"nqn:%s\"}}}\n", layers, more, host
+        }
+    }'
+}
+
+# A wait of US us in a layer, from its start on, and MORE members.
+wait_of() { # US LAYER [MORE]
+    printf '{"us":%.3f,"at":0.000,"state":"S","layer":"%s","lcore":0,"entries":9,"silent":%s%s}' "$1" "$2" "${3:-0.000}" "${4:-}"
+}
+
+fast() {
+    requests 1000 0 10 ok Fast '"bdev":10.000'
+}
+
+# The causes that are found in the file in, with who it was.
+causes() {
+    trace-causes -j "$@" in | jq -r '[.cause, .who // "-", .victim] | join(" ")'
+}
+
+@test "requests that are alike have no cause" {
+    fast >in
+    equal "$(causes)" ''
+    status_is 0 trace-causes in
+    [[ $output == '1000 requests, all alike; they took 10.000 us each'* ]]
+    [[ $output == *'no single cause: most of the time is in bdev (100 %)' ]]
+}
+
+@test "a group whose bdev takes longer" {
+    { fast; requests 50 0 2000 slowhost Slow '"bdev":1995.000,"network":5.000'; } >in
+    equal "$(causes)" 'bdev Slow slowhost/1'
+    trace-causes in >text
+    cat text
+    grep -qx '1050 requests, 50 slow ones took 2000.000 us each,' text
+    grep -qx 'the fast ones like them 10.000 us: 1990.000 us more' text
+    grep -q '^  bdev  *1985.000  *100$' text
+    grep -q '^  host slowhost = queue slowhost/1 = bdev Slow  *100 %  *0 %$' text
+    grep -q '^cause: bdev Slow takes longer (100 %)$' text
+    [ "$(awk '{ print length }' text | sort -n | tail -n 1)" -le 80 ]
+}
+
+@test "only those that -k matches are explained" {
+    { fast; requests 50 0 2000 slowhost Slow '"bdev":2000.000'; } >in
+    equal "$(causes -k 'args.qpair.hostnqn=*ok')" ''
+    equal "$(causes -k bdev=Fast)" ''
+    equal "$(causes -k 'bdev=*')" 'bdev Slow slowhost/1'
+    status_is 1 trace-causes -k bdev=x in
+    says 'none of 1050 requests matches -k'
+}
+
+@test "waits for buffers belong to their holders" {
+    wait=$(wait_of 900 buffer 0.000 ',"buffers":10,"holders":{"hog/1":9}')
+    { fast; requests 50 20000 1000 ok Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"; } >in
+    equal "$(causes)" 'buffer hog ok/1'
+    trace-causes in >text
+    grep -q '^  ok  *waited for buffers  *45.000   90 % held by hog$' text
+    grep -q '^cause: buffers, held by hog (82 %)$' text
+}
+
+@test "an lcore that writes for others is busy with them" {
+    wait=$(wait_of 500 network 10.000 ',"of":{"hog/1":[90,300.000],"hog/2":[90,100.000],"ok/1":[1,1.000]},"queued":0')
+    { fast; requests 100 20000 510 ok Fast '"network":505.000,"bdev":5.000' ",\"waits\":[$wait]"
+      requests 1 0 10 hog Fast '"bdev":10.000'; requests 1 0 10 hog Fast '"bdev":10.000' | sed 's,hog/1,hog/2,'; } >in
+    equal "$(causes)" 'reactor hog ok/1'
+}
+
+@test "a wait for the socket while the lcore finishes other requests is the host's fault" {
+    wait=$(wait_of 500 network 10.000 ',"of":{"ok/1":[900,400.000]},"queued":5')
+    # others are finished meanwhile, or none is
+    { fast; requests 10 2000 510 deaf Fast '"network":505.000,"bdev":5.000' ",\"waits\":[$wait]"; } >in
+    equal "$(causes)" 'reply deaf deaf/1'
+    { fast; requests 10 20000 510 deaf Fast '"network":505.000,"bdev":5.000' ",\"waits\":[$wait]"; } >in
+    [ "$(causes | grep -c reply)" = 0 ]
+}
+
+@test "an lcore that wrote nothing stood still only if requests needed nothing else" {
+    wait=$(wait_of 5000 target 4990.000)
+    { fast; requests 5 20000 5010 ok Fast '"target":5005.000,"bdev":5.000' ",\"waits\":[$wait]"; } >in
+    equal "$(causes)" 'silent lcore 0 ok/1'
+    # in few requests of many, another process may have had the CPU
+    { for i in $(seq 60); do fast; done; requests 5 20000 5010 ok Fast '"target":5005.000,"bdev":5.000' ",\"waits\":[$wait]"; } >in
+    equal "$(causes)" ''
+    sed -i 's/"waits"/"covered":["off_cpu"],&/' in
+    equal "$(causes)" 'silent lcore 0 ok/1'
+    # a device may take long, and the lcore has nothing to do then
+    wait=$(wait_of 5000 bdev 4990.000)
+    { fast; requests 5 20000 5010 ok Fast '"bdev":5010.000' ",\"waits\":[$wait]"; } >in
+    equal "$(causes)" ''
+    trace-causes in | grep -q '^no single cause: most of the extra time is in bdev (100 %)$'
+}
+
+@test "the process that had the CPU" {
+    { fast; requests 20 20000 5010 ok Fast '"network":5000.000,"bdev":10.000' ',"off_cpu":4000.000,"off_cpu_by":{"burner":3900.000,"x":50.000}'; } >in
+    equal "$(causes)" 'off_cpu burner ok/1'
+}
+
+@test "what happened once counts half" {
+    wait=$(wait_of 5000 target 4990.000)
+    { fast
+      requests 1 20000 5010 ok Fast '"network":5000.000,"bdev":10.000' ',"off_cpu":5000.000,"off_cpu_by":{"sed":5000.000}'
+      requests 1 30000 2010 ok Fast '"target":2000.000,"bdev":10.000' ",\"waits\":[$(wait_of 2000 target 1990.000)]"
+      requests 1 40000 2010 ok Fast '"target":2000.000,"bdev":10.000' ",\"waits\":[$(wait_of 2000 target 1980.000)]"; } >in
+    equal "$(causes | head -n 1)" 'silent lcore 0 ok/1'
+}
+
+@test "proven waits need nothing to compare with" {
+    requests 100 0 2000 ok Lim '"bdev":2000.000' ',"rate_limit":1990.000' >in
+    equal "$(causes)" 'rate_limit Lim ok/1'
+    requests 100 0 2000 ok Thin '"bdev":2000.000' ',"copy":1990.000' >in
+    equal "$(causes)" 'copy Thin ok/1'
+    requests 100 0 2000 ok B '"target":2000.000' ',"no_io":1990.000' >in
+    equal "$(causes)" 'no_io B ok/1'
+    # a bdev holds it
+    { fast; requests 5 20000 2000 ok E '"bdev":2000.000' ',"no_io":1990.000'; } >in
+    equal "$(causes)" 'bdev E ok/1'
+    requests 100 0 2000 ok Nvme0n1 '"bdev":2000.000' ',"retry":1990.000' >in
+    equal "$(causes)" 'retry Nvme0n1 ok/1'
+    requests 100 0 2000 ok B '"bdev":2000.000' ',"queue":16' >in
+    equal "$(causes)" 'queue ok ok/1'
+}
+
+@test "one leg of several" {
+    { requests 100 0 10 ok Raid '"bdev":10.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
+      requests 100 0 2000 ok Raid '"bdev":2000.000' | sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
+    equal "$(causes)" 'leg B ok/1'
+    # a bdev has one below it: which of the two has most of the time is no choice of the request
+    sed 's/"leg":"A"/"x":1/' in >in2 && mv in2 in
+    [ "$(causes | grep -c leg)" = 0 ]
+}
+
+@test "the layers add up to what is more" {
+    { fast
+      requests 7 20000 1001.003 ok Fast '"bdev":333.334,"network":333.334,"reply":334.335'
+      requests 6 40000 1003.001 ok Fast '"bdev":333.335,"network":333.333,"reply":336.333'; } >in
+    trace-causes -j -m 500 in >out || true
+    trace-causes -m 500 in >text
+    equal "$(awk '/^where/ { sum = 0; on = 1; next } !NF { on = 0 } on { sum += $2 } END { printf "%.3f", sum }' text)" \
+        "$(sed -n 's/^the fast ones like them .*: \(.*\) us more$/\1/p' text)"
+}
+
+@test "layers and waits of findings add up to the nanosecond" {
+    { fast | sed 's/10.000/10.001/g'
+      requests 7 2000 1001.003 deaf Fast '"bdev":300.334,"network":700.334,"reply":0.335' ",\"waits\":[$(wait_of 700.333 network 11.111 ',"queued":1'),$(wait_of 300.001 bdev 300.001)]"
+      requests 6 40000 1003.001 ok Fast '"buffer":333.335,"network":333.333,"host":336.333' ",\"waits\":[$(wait_of 333.331 buffer 0.000 ',"buffers":7,"holders":{"h/1":3}')]"; } >in
+    trace-causes -j -m 500 in >out
+    [ -s out ]
+    equal "$(jq '((.slow_us - .fast_us) * 1000 | round) - (.layers | add * 1000 | round)' out | sort -u)" 0
+    equal "$(jq -s 'map(.waits // [] | map(.us)) | add | add * 1000 | round' out)" $((7 * (700333 + 300001) + 6 * 333331))
+}
+
+@test "-m and -p set the limit by hand" {
+    { fast; requests 50 0 30 ok Fast '"bdev":30.000' ; requests 10 0 35 x Fast '"bdev":35.000'; } >in
+    equal "$(causes)" ''
+    trace-causes -m 30 in | grep -q '^1060 requests, 60 slow ones'
+    trace-causes -p 1 in | grep -q '^1060 requests, 1[01] slow ones'
+}
+
+@test "what is in flight, incomplete, admin or a child is left out" {
+    { fast; requests 3 0 90000 ok Fast '"bdev":90000.000' ',"open":true'
+      requests 3 0 90000 ok Fast '"target":90000.000' ',"admin":true'
+      requests 3 0 90000 ok Fast '"target":90000.000' ',"lost":true'
+      requests 3 0 90000 ok Fast '"target":90000.000' ',"parent":"r1"'; } >in
+    status_is 0 trace-causes in
+    [[ $output == '1000 requests, all alike'* ]]
+    says '3 requests in flight left out; see --open'
+    says '3 admin requests left out'
+    says '3 requests left out: entries are missing in them'
+    trace-causes -q --open in | grep -q '^1003 requests, 3 slow ones'
+}
+
+@test "-g explains the requests of each value" {
+    { fast; requests 50 0 2000 other Lim '"bdev":2000.000' ',"rate_limit":1990.000'; } >in
+    equal "$(trace-causes -j -g connection in | jq -c '[.group, .cause, .who]')" '[{"connection":"other/1"},"rate_limit","Lim"]'
+    equal "$(trace-causes -g bdev in | grep ^=)" $'= bdev=Lim\n= bdev=Fast'
+    # the group with most time first; no more than 64
+    for i in $(seq 70); do requests 1 0 "1$i" "h$i" Fast "\"bdev\":1$i.000"; done >in
+    status_is 0 trace-causes -g connection in
+    equal "$(grep -c '^= ' <<<"$output")" 64
+    equal "${output%%$'\n'*}" '= connection=h70/1'
+    says '6 groups left out, with less time than the others'
+}
+
+@test "-n limits the findings" {
+    { fast; requests 50 20000 2000 h Slow '"bdev":1000.000,"network":1000.000' ',"off_cpu":900.000,"off_cpu_by":{"x":900.000}'; } >in
+    equal "$(causes | wc -l)" 2
+    equal "$(causes -n 1)" "$(causes | head -n 1)"
+}
+
+@test "--against compares with an earlier trace" {
+    fast >base
+    requests 1000 0 15 ok Fast '"bdev":15.000' >in
+    equal "$(causes)" ''
+    equal "$(causes --against base)" 'bdev Fast ok/1'
+    trace-causes --against base in >text
+    grep -qx '1000 requests; 1000 took 15.000 us each,' text
+    grep -qx 'those of the earlier trace 10.000 us: 5.000 us more' text
+    # of another size there is nothing to compare with
+    sed 's/"blocks":8/"blocks":800/' base >other
+    equal "$(causes --against other)" ''
+}
+
+@test "the leg that ended last is one even if nothing can be compared" {
+    requests 100 0 2000 ok Raid '"bdev":2000.000' ',"last_leg":{"leg":"B","after":"A","us":1900.000}' >in
+    equal "$(causes)" 'leg B ok/1'
+}
+
+@test "an lcore that is busy with many connections of a host" {
+    wait=$(wait_of 500 network 10.000 ',"of":{"hog/1":[9,30.000],"hog/2":[9,30.000]},"hosts":{"hog":[90,400.000,20]},"queued":0')
+    { fast; requests 100 20000 510 ok Fast '"network":505.000,"bdev":5.000' ",\"waits\":[$wait]"
+      requests 1 0 10 hog Fast '"bdev":10.000' ',"admin":true'; } >in
+    equal "$(causes)" 'reactor hog ok/1'
+    trace-causes -q in | grep -q 'waited for lcore 0 .* 100 % busy with hog$'
+}
+
+@test "damaged lines are reported and skipped" {
+    { fast; echo '{"tsc":1,"us":1.000,"life":5.000,"states":[],"layers":{"bdev":4.000}}'; echo '{"tsc":1'; echo '{"tsc":1,"us":1.000,"states":[]}'; } >in
+    status_is 1 trace-causes in
+    says 'in:1001: its layers are not its life'
+    says 'in:1002: '
+    says 'in:1003: life is missing'
+    [[ $output == '1000 requests'* ]]
+}
+
+@test "the sample: a host waits for the buffers of another one" {
+    command -v gzip >/dev/null || skip 'gzip is not here'
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    qpair-lifetimes -q "$DATA/slow-host-probes.txt" >lifetimes
+    trace-dump -q trace | trace-join -q -j -l lifetimes | trace-spans -q -j >in
+    equal "$(trace-causes -q -j -k 'args.qpair.hostnqn=*db-1' in | jq -r '[.cause, .who] | join(" ")' | head -n 1)" 'buffer backup-1'
+}
