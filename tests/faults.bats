@@ -58,7 +58,7 @@ COMMANDS=(
 )
 if command -v usdt-gen >/dev/null && [ -e "$BIN/libusdt-target.so" ]; then
     # shellcheck disable=SC2016
-    COMMANDS+=('read lseek mmap|usdt-gen -l -x "$BIN/libusdt-target.so"' 'pread lseek mmap|usdt-gen -f specs')
+    COMMANDS+=('pread lseek mmap fstat|usdt-gen -l -x "$BIN/libusdt-target.so"' 'pread lseek mmap|usdt-gen -f specs')
 fi
 
 @test "a failed system call or allocation is said, or does no harm" {

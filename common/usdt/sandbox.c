@@ -271,7 +271,7 @@ static ssize_t receive(const struct run *r, int pipe, void *to, size_t n)
 			continue;
 		errno = num == 0 ? ETIMEDOUT : errno;
 		part = num > 0 ? read(pipe, (char *)to + got, n - got) : -1;
-		if (num > 0 && part < 0 && errno == EINTR)
+		if (num > 0 && part < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (part < 0)
 			return -1;
