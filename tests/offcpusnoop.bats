@@ -457,7 +457,7 @@ in_cgroup() { # CGROUP COMMAND...
     trace -p "$idle,$$"
     equal "$(notes log)" "offcpusnoop: tracing $(cat "/proc/$idle/comm") ($idle) and 1 other until they end or Ctrl-C"
     end
-    kernels=$(ps -o pid= --ppid 2 | head -n 1 | tr -d ' ')
+    kernels=$(awk '$1 == "PPid:" && $2 == 2 { split(FILENAME, path, "/"); print path[3]; exit }' /proc/[0-9]*/status)
     [ "$kernels" ] || skip 'no threads of the kernel are seen here'
     for tool in offcpusnoop ipcsnoop; do
         status_is 1 $tool -p "$kernels"
