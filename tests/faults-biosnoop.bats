@@ -30,25 +30,28 @@ teardown() {
 
 @test "what the kernel skips is done by copies of a program, once" {
     command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
+    local all
+    all=$(for i in $(seq 0 8 392); do echo "dd $i 4096"; done)
+    # those that are known from their start to their end
+    whole() { awk '$5 ~ /^W/ && $8 > 0 { print $2, $6, $7 }' lines; }
     truncate -s 1M image
     loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
     runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1
     for FAULT_PROGRAM in nothing on_start on_issue on_complete on_complete_1 on_complete_3; do
         export FAULT_PROGRAM FAULT_MARK=skipped.$FAULT_PROGRAM
-        # again where the kernel has skipped the others, too
+        # again where events were hidden from all copies, as some virtual machines do
         for _ in {1..20}; do
             LD_PRELOAD=$FAULTS begin tracing biosnoop -d "$loop"
             dd if=/dev/zero "of=$loop" bs=4k count=50 oflag=direct status=none
             status=0
             kill "$recorder"
             wait "$recorder" || status=$?
-            grep -q 'did not run' log || break
+            grep -q 'did not run' log || [ "$(whole)" != "$all" ] || break
         done
         equal "$FAULT_PROGRAM $status $(grep -c missed log)" "$FAULT_PROGRAM 0 0"
         # the first is not loaded before Linux 6.5
         [[ "nothing on_start" = *$FAULT_PROGRAM* ]] || [ -e "skipped.$FAULT_PROGRAM" ]
-        # all of them are known from their start to their end
-        equal "$(awk '$5 ~ /^W/ && $8 > 0 { print $2, $6, $7 }' lines)" "$(for i in $(seq 0 8 392); do echo "dd $i 4096"; done)"
+        equal "$(whole)" "$all"
     done
 }
