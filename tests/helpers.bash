@@ -272,3 +272,20 @@ entry() { # US TPOINT ID AGE VALUE [MEMBER...]
     [ $# = 0 ] || printf ',%s' "$@"
     printf '}\n'
 }
+
+# Trace lines about one object ID at VALUE: its states, each with the time at which it starts.
+object() { # ID VALUE MEMBER US TPOINT [US TPOINT]...
+    local id=$1 value=$2 member=$3 first=$4 us
+    shift 3
+    while [ $# != 0 ]; do
+        us=-
+        [ "$1" = "$first" ] || us=$(awk -v a="$1" -v b="$first" 'BEGIN { printf "%.3f", a - b }')
+        entry "$1" "$2" "$id" "$us" "$value" ${member:+"$member"}
+        shift 2
+    done
+}
+
+# Lines of several objects in the order of time; those of one time in the order of the objects.
+merged() {
+    awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | sort -s -n -k 1,1 | cut -f 2-
+}

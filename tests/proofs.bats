@@ -153,22 +153,6 @@ columns() { # N FILE
     status_is 0 sh "trace-spans --open -s in | grep -c 'Disk ends 2.0 I/Os per ms, evenly'"
 }
 
-# Trace lines about one object ID at VALUE on lcore 0: its states, each with the time at which it starts.
-object() { # ID VALUE MEMBER US TPOINT [US TPOINT]...
-    local id=$1 value=$2 member=$3 first=$4 us
-    shift 3
-    while [ $# != 0 ]; do
-        us=-
-        [ "$1" = "$first" ] || us=$(awk -v a="$1" -v b="$first" 'BEGIN { printf "%.3f", a - b }')
-        entry "$1" "$2" "$id" "$us" "$value" ${member:+"$member"}
-        shift 2
-    done
-}
-
-merged() {
-    awk '{ match($0, /"us":[0-9.]+/); print substr($0, RSTART + 5, RLENGTH - 5) "\t" $0 }' | in_order
-}
-
 # Writes r0 and r1 to a cluster that is not allocated: r0 starts the copy of 2048 blocks, r1 comes 500 us later.
 first_writes() {
     {
