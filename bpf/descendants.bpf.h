@@ -79,8 +79,8 @@ int find_first(struct bpf_iter__task *ctx)
 }
 
 /*
- * A child of a followed process is followed, too; a new thread has the id of its process, which already is. The parent
- * is the current task, and the child has not run.
+ * Follows the children of followed processes. A new thread has the id of its process, which is followed already. This
+ * runs in the parent, before the child does.
  */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_fork, struct task_struct *child)

@@ -88,8 +88,8 @@ void blame_start(struct blame *b, struct requests *requests);
 void blame_request(struct blame *b, const struct request *q);
 
 /*
- * Whether so many requests of the lcore, one after another, started and ended in this time: then the lcore visited all
- * that was ready.
+ * Whether the lcore started and finished this number of requests (turns), one after another, between begin and end.
+ * Then it has visited all that was ready.
  */
 bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns);
 

@@ -208,8 +208,8 @@ static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
 }
 
 /*
- * Parts of requests may be of any type and size, and their lives are lower bounds: they are compared with the slowest
- * class, and not compared if there is none.
+ * The type and size of a request without its creation are unknown, and its life is a lower bound. It is compared with
+ * the slowest class. Without any class, it is not compared.
  */
 static void compare_parts(struct compare *c)
 {

@@ -33,7 +33,7 @@ struct merge {
 	bool gap;                 /* merge_next() has returned an entry after a gap; the caller resets it */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
-		/* the next two of those before which entries are missing; UINT64_MAX: there is none */
+		/* the next two slots after gaps; UINT64_MAX: no more gaps */
 		uint64_t gap, later_gap;
 		unsigned lcore;
 	} * runs;
@@ -59,7 +59,7 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 	return m->num_heap;
 }
 
-/* Ticks of the latest entry of an lcore, by its index in the trace, before these; 0: there is none. */
+/* Ticks of the latest entry before these ticks of the lcore with this index; 0: it has no entry before. */
 uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc);
 
 /*

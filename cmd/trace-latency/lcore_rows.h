@@ -27,7 +27,7 @@ struct lcore_rows {
 		uint64_t active;            /* ns */
 		struct lcore_silence {
 			uint64_t begin, ns;
-			/* the line of offcpusnoop that explains most of it, in words; empty: there is none */
+			/* text: what held the reactor longest in it, by a line of offcpusnoop; empty: unknown */
 			struct out cause;
 			uint64_t held_from, held_to; /* ns: its interval */
 		} longest, now;                      /* now: since the latest entry; begin and ns are not set */
@@ -48,7 +48,7 @@ struct lcore_rows {
 	size_t num_uses, cap_uses;
 
 	uint64_t from;                  /* ns: where the interval begins */
-	uint64_t first_held, last_held; /* ns: what the lines of offcpusnoop cover; last_held == 0: there is none */
+	uint64_t first_held, last_held; /* ns: covered by lines of offcpusnoop; last_held 0: no lines */
 
 	bool over; /* the last interval is printed */
 

@@ -5,7 +5,7 @@
 
 #include "spans.h"
 
-/* The one that ends last of those at work at the same time as s, which has a parent; NULL: there is none. */
+/* Of the siblings of s that were at work at the same time, the one that ends last. NULL: none. s has a parent. */
 const struct span *legs_rival(const struct spans *spans, const struct span *s);
 
 /* The name of the bdev of a bdev I/O, as written in JSON; empty: not known. */
@@ -17,7 +17,7 @@ struct legs_last {
 	uint64_t ns; /* from the end of the rival to that of the leg */
 };
 
-/* The longest such time. False if there is none. */
+/* Finds the longest such time. Returns false if no leg was waited for alone. */
 bool legs_find_last(const struct spans *spans, const struct span *s, struct legs_last *last);
 
 #endif

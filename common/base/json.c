@@ -363,7 +363,7 @@ size_t json_unescape(char *to, struct slice raw)
 	return to - start;
 }
 
-enum { POINT_BYTES = 6 }; /* \uXXXX */
+enum { POINT_BYTES = 6 }; /* such as \u00e9 */
 
 static bool is_point(struct slice text)
 {

@@ -31,7 +31,7 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
 
 /*
  * The bdev I/O in a span's tree to which most of this time belongs, other than to bdev I/Os below it. Of equal ones,
- * the last, children after their parents. NULL: there is none. Sets path.self of the bdev I/Os in the tree.
+ * the last, children after their parents. NULL: the tree has no bdev I/O. Sets path.self of the bdev I/Os in the tree.
  */
 const struct span *self_time_leg(const struct spans *spans, const struct span *s);
 

@@ -126,7 +126,7 @@ static inline enum layer spans_layer(const struct spans *spans, const struct spa
 											       : tpoint->layer;
 }
 
-/* Why there is time in LAYER_BELOW, and what helps. NULL: there is none, but maybe before the first bdev I/O. */
+/* Why there is time in LAYER_BELOW, and what helps. NULL: there is none after the first bdev I/O. */
 const char *spans_why_below(const struct spans *spans);
 
 /* The id of a span's object. */
@@ -147,7 +147,7 @@ void spans_pause(struct spans *spans);
 /* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
 
-/* ns: the latest entry of its lcore before which others are missing; 0: there is none so far. */
+/* ns: the latest entry of its lcore before which others are missing; 0: none are missing so far. */
 uint64_t spans_gap(const struct spans *spans, const struct span *s);
 
 /*
