@@ -5,19 +5,17 @@
 #include <stdlib.h>
 
 #include "cells.h"
-#include "mem.h"
 #include "print.h"
 #include "table.h"
 
 bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot)
 {
-	struct rate *rate = table_put(&rates->map, (uint64_t)request->group << 32 | request->type, rates->all, rates->n,
-				      rates->cap);
+	struct rate *rate = table_put(&rates->map, (uint64_t)request->name.group << 32 | request->name.type, rates->all,
+				      rates->n, rates->cap);
 	uint64_t number = request->end / slot;
 	struct rate_slot *s = &rate->slots[number % RATES_SLOTS];
 
-	rate->group = request->group;
-	rate->type = request->type;
+	rate->name = request->name;
 	rate->count++;
 	rate->life += request->life;
 	if (request->blocks) {
@@ -33,27 +31,6 @@ bool rates_add(struct rates *rates, const struct rates_request *request, uint64_
 	rate->peak = s->count > rate->peak ? s->count : rate->peak;
 	rate->peak_blocks = s->blocks > rate->peak_blocks ? s->blocks : rate->peak_blocks;
 	return true;
-}
-
-static int by_name(const void *a, const void *b, void *context)
-{
-	const struct rate *x = *(struct rate *const *)a, *y = *(struct rate *const *)b;
-	const struct rows *rows = context;
-
-	if (x->group != y->group)
-		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
-	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
-}
-
-/* The rows in their order, which the caller frees. */
-static const struct rate **sorted(const struct rates *rates, const struct rows *rows)
-{
-	const struct rate **all = mem_array(rates->n, sizeof(*all));
-
-	for (size_t i = 0; i < rates->n; i++)
-		all[i] = &rates->all[i];
-	qsort_r(all, rates->n, sizeof(*all), by_name, (void *)rows);
-	return all;
 }
 
 static double per_second(unsigned __int128 n, uint64_t ns)
@@ -89,16 +66,17 @@ static void put_rate(struct out *out, const struct rate *rate, uint64_t ns, uint
 
 void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
 {
-	const struct rate **all = sorted(rates, rows);
+	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
 	struct out text = {.fd = OUT_MEMORY};
 	struct cells cells = {};
 
 	for (size_t i = 0; i < rates->n; i++)
-		cells_measure(&cells, rows->groups.all[all[i]->group]);
+		cells_measure(&cells, rows->groups.all[rates->all[i].name.group]);
 	if (rates->n)
 		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < rates->n; i++) {
-		struct slice group = rows->groups.all[all[i]->group];
+		const struct rate *rate = all[i];
+		struct slice group = rows->groups.all[rate->name.group];
 
 		text.len = 0;
 		if (!i) {
@@ -108,8 +86,8 @@ void rates_print_table(struct out *out, const struct rates *rates, const struct 
 				   "blocks/s", "peak_blocks/s");
 		}
 		cells_put_group(&cells, &text, group, false);
-		cells_put_type(&text, rows, all[i]->type);
-		put_rate(&text, all[i], ns, slot);
+		cells_put_type(&text, rows, rate->name.type);
+		put_rate(&text, rate, ns, slot);
 		out_slice(out, out_contents(&text));
 	}
 	if (rates->n && rows->interval.to)
@@ -121,19 +99,21 @@ void rates_print_table(struct out *out, const struct rates *rates, const struct 
 
 void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
 {
-	const struct rate **all = sorted(rates, rows);
+	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
 
 	for (size_t i = 0; i < rates->n; i++) {
+		const struct rate *rate = all[i];
+
 		out_char(out, '{');
-		rows_write_type(out, rows, all[i]->group, all[i]->type);
+		rows_write_type(out, rows, rate->name.group, rate->name.type);
 		print_interval_members(out, &rows->interval);
-		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", all[i]->count);
-		out_us(out, mean_of(all[i]));
-		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(all[i]->count, ns),
-			   peak_of(all[i]->peak, slot, all[i]->count, ns));
-		if (all[i]->has_blocks)
-			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(all[i]->blocks, ns),
-				   peak_of(all[i]->peak_blocks, slot, all[i]->blocks, ns));
+		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", rate->count);
+		out_us(out, mean_of(rate));
+		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(rate->count, ns),
+			   peak_of(rate->peak, slot, rate->count, ns));
+		if (rate->has_blocks)
+			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(rate->blocks, ns),
+				   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
 		out_text(out, "}\n");
 	}
 	free(all);

@@ -16,8 +16,8 @@ enum {
 struct rates {
 	struct map map;
 	struct rate {
-		uint32_t group, type; /* in rows */
-		bool has_blocks;      /* known of some of them */
+		struct rows_name name;
+		bool has_blocks; /* known of some of them */
 		uint64_t count;
 		unsigned __int128 life, blocks; /* life: ns */
 		/* the most in a slot */
@@ -33,7 +33,7 @@ struct rates {
 
 /* A request that has ended. blocks: NULL if unknown. */
 struct rates_request {
-	uint32_t group, type;
+	struct rows_name name;
 	uint64_t end, life; /* ns */
 	const uint64_t *blocks;
 };

@@ -351,6 +351,27 @@ static void set_shares(struct ranked_row *from, struct ranked_row *to)
 		r->share = r->row->times.sum > total ? 1 : (double)r->row->times.sum / (double)(total ? total : 1);
 }
 
+static int by_name(const void *a, const void *b, void *context)
+{
+	const struct rows_name *x = *(const void *const *)a, *y = *(const void *const *)b;
+	const struct rows *rows = context;
+
+	if (x->group != y->group)
+		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
+}
+
+const void **rows_sorted(const struct rows *rows, const void *all, size_t n, size_t size)
+{
+	const void **sorted = mem_array(n, sizeof(*sorted));
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (const char *)all + i * size;
+	if (n)
+		qsort_r(sorted, n, sizeof(*sorted), by_name, (void *)rows);
+	return sorted;
+}
+
 struct ranked_row *rows_ranked(const struct rows *rows)
 {
 	size_t n = rows->num_filled, to;

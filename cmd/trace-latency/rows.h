@@ -110,6 +110,17 @@ void rows_write_keys(struct out *out, struct slice group);
 /* A row's name in messages. */
 void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 
+/* What the rows of the other tables start with. */
+struct rows_name {
+	uint32_t group, type;
+};
+
+/*
+ * Pointers to n rows of that many bytes, each of which starts with a struct rows_name, by group, then by type. The
+ * caller frees the array.
+ */
+const void **rows_sorted(const struct rows *rows, const void *all, size_t n, size_t size);
+
 /* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" unless it is empty. */
 void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
 

@@ -5,18 +5,16 @@
 #include <stdlib.h>
 
 #include "cells.h"
-#include "mem.h"
 #include "print.h"
 #include "table.h"
 
 void shares_add(struct shares *shares, const struct shares_request *request)
 {
 	const struct overlaps *overlaps = request->overlaps;
-	struct share *share = table_put(&shares->map, (uint64_t)request->group << 32 | request->type, shares->all,
-					shares->n, shares->cap);
+	struct share *share = table_put(&shares->map, (uint64_t)request->name.group << 32 | request->name.type,
+					shares->all, shares->n, shares->cap);
 
-	share->group = request->group;
-	share->type = request->type;
+	share->name = request->name;
 	share->count++;
 	share->life += request->life;
 	for (unsigned i = 0; i < LAYERS; i++)
@@ -34,27 +32,6 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 	for (unsigned i = 0; i < PROOFS_FACTS; i++)
 		share->facts[i] += request->facts.ns[i];
 	share->queue += request->facts.queue ? request->life : 0;
-}
-
-static int by_name(const void *a, const void *b, void *context)
-{
-	const struct share *x = *(struct share *const *)a, *y = *(struct share *const *)b;
-	const struct rows *rows = context;
-
-	if (x->group != y->group)
-		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
-	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
-}
-
-/* The rows in their order, which the caller frees. */
-static const struct share **sorted(const struct shares *shares, const struct rows *rows)
-{
-	const struct share **all = mem_array(shares->n, sizeof(*all));
-
-	for (size_t i = 0; i < shares->n; i++)
-		all[i] = &shares->all[i];
-	qsort_r(all, shares->n, sizeof(*all), by_name, (void *)rows);
-	return all;
 }
 
 static uint64_t mean_of(const struct share *share)
@@ -104,7 +81,7 @@ static void measure(struct columns *c, const struct shares *shares, const struct
 		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
 			c->facts[fact] |= shares->all[i].facts[fact] != 0;
 		c->queue |= shares->all[i].queue != 0;
-		cells_measure(&c->cells, rows->groups.all[shares->all[i].group]);
+		cells_measure(&c->cells, rows->groups.all[shares->all[i].name.group]);
 	}
 }
 
@@ -158,8 +135,8 @@ static void put_head(struct columns *c, const struct shares *shares, struct slic
 static void put_share(struct columns *c, const struct shares *shares, const struct rows *rows,
 		      const struct share *share)
 {
-	cells_put_group(&c->cells, &c->text, rows->groups.all[share->group], false);
-	cells_put_type(&c->text, rows, share->type);
+	cells_put_group(&c->cells, &c->text, rows->groups.all[share->name.group], false);
+	cells_put_type(&c->text, rows, share->name.type);
 	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count, mean_of(share) / 1000,
 		   (unsigned)(mean_of(share) % 1000));
 	for (unsigned layer = 0; layer < LAYERS; layer++)
@@ -180,16 +157,18 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows)
 {
 	struct columns c = {.text.fd = OUT_MEMORY};
-	const struct share **all = sorted(shares, rows);
+	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
 
 	measure(&c, shares, rows);
 	if (shares->n)
 		print_interval(out, &rows->interval);
 	for (size_t i = 0; i < shares->n; i++) {
+		const struct share *share = all[i];
+
 		c.text.len = 0;
 		if (!i)
-			put_head(&c, shares, rows->groups.all[all[i]->group]);
-		put_share(&c, shares, rows, all[i]);
+			put_head(&c, shares, rows->groups.all[share->name.group]);
+		put_share(&c, shares, rows, share);
 		out_slice(out, out_contents(&c.text));
 	}
 	if (shares->n && rows->interval.to)
@@ -214,25 +193,27 @@ static void write_overlaps(struct out *out, const struct share_overlap overlaps[
 
 void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows)
 {
-	const struct share **all = sorted(shares, rows);
+	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
 
 	for (size_t i = 0; i < shares->n; i++) {
+		const struct share *share = all[i];
+
 		out_char(out, '{');
-		rows_write_type(out, rows, all[i]->group, all[i]->type);
+		rows_write_type(out, rows, share->name.group, share->name.type);
 		print_interval_members(out, &rows->interval);
-		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", all[i]->count);
-		out_us(out, mean_of(all[i]));
+		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", share->count);
+		out_us(out, mean_of(share));
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
-				   part_of(all[i]->life, all[i]->layers[layer]));
+				   part_of(share->life, share->layers[layer]));
 		out_char(out, '}');
 		if (shares->has_overlaps)
-			write_overlaps(out, all[i]->overlaps);
-		out_printf(out, ",\"silent\":%.4f", part_of(all[i]->life, all[i]->silent));
+			write_overlaps(out, share->overlaps);
+		out_printf(out, ",\"silent\":%.4f", part_of(share->life, share->silent));
 		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-			out_printf(out, ",\"%s\":%.4f", proofs_names[fact], part_of(all[i]->life, all[i]->facts[fact]));
-		out_printf(out, ",\"queue\":%.4f", part_of(all[i]->life, all[i]->queue));
+			out_printf(out, ",\"%s\":%.4f", proofs_names[fact], part_of(share->life, share->facts[fact]));
+		out_printf(out, ",\"queue\":%.4f", part_of(share->life, share->queue));
 		out_text(out, "}\n");
 	}
 	free(all);

@@ -13,7 +13,7 @@ struct shares {
 	struct map map;
 	bool has_overlaps; /* the parts of overlaps.h are known */
 	struct share {
-		uint32_t group, type; /* in rows */
+		struct rows_name name;
 		uint64_t count;
 		unsigned __int128 life, layers[LAYERS]; /* ns */
 		/* of those that lines of its tool cover */
@@ -31,7 +31,7 @@ struct shares {
 
 /* A request: its life and the parts of it, in ns. */
 struct shares_request {
-	uint32_t group, type;
+	struct rows_name name;
 	uint64_t life;
 	const uint64_t *layers; /* LAYERS of them */
 	const struct overlaps *overlaps;

@@ -121,8 +121,7 @@ static void rate(struct trees *t, const struct span *s, uint32_t group)
 
 	request_io_read(&t->io, &t->spans, s);
 	t->no_peak += !rates_add(t->rates,
-				 &(struct rates_request){.group = group,
-							 .type = s->type,
+				 &(struct rates_request){.name = {group, s->type},
 							 .end = s->last,
 							 .life = spans_life(&t->spans, s),
 							 .blocks = request_io_number(&t->io, REQUEST_IO_BLOCKS, &blocks)
@@ -144,8 +143,7 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		return;
 	self_time_measure(&t->self, &t->spans, s);
 	overlaps_measure(&t->overlaps, &t->spans, s);
-	shares_add(t->shares, &(struct shares_request){.group = group,
-						       .type = s->type,
+	shares_add(t->shares, &(struct shares_request){.name = {group, s->type},
 						       .life = spans_life(&t->spans, s),
 						       .layers = t->self.layers,
 						       .overlaps = &t->overlaps,
