@@ -230,6 +230,18 @@ limit_memory() {
     done
 }
 
+@test "a long name is not cut inside an escape" {
+    local letters
+    letters=$(printf 'a%.0s' $(seq 1200))
+    for escape in '\\\\' '\u0001' '\ud83d\ude00'; do
+        for n in $(seq 1010 1024); do
+            printf '{"tsc":%d,"us":%d.000,"source":"%s","lcore":0,"tpoint":"X"}\n' 1 0 "${letters:0:n}$escape$letters"
+        done >lines
+        trace-perfetto -q lines >out
+        trace-chrome -q lines | jq -e length >out
+    done
+}
+
 @test "a long lifetime line is not printed with each entry" {
     local name
     name=$(printf 'h%.0s' $(seq 4000))

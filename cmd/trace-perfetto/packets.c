@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "json.h"
 #include "mem.h"
 #include "proto.h"
 #include "utf8.h"
@@ -31,11 +32,13 @@ static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent
 {
 	struct packets *p = context;
 	struct packets_track *track = mem_array(1, sizeof(*track));
+	struct slice plain = json_decode(name);
 
-	*track = (struct packets_track){.name = mem_copy(utf8_piece(name, TRACK_NAME_MAX)),
+	*track = (struct packets_track){.name = mem_slice(utf8_piece(plain, TRACK_NAME_MAX)),
 					.parent = parent,
 					.rank = rank,
 					.is_counter = kind == WRITER_COUNTER};
+	free((char *)plain.p);
 	for (unsigned i = 0; i < WRITER_VALUES; i++)
 		track->counters[i] = MAP_NONE;
 	start_packet(p, p->num_tracks);
@@ -85,7 +88,7 @@ static void describe(struct packets *p, uint32_t number)
 	proto_uint(out, TRACK_UUID, uuid_of(number));
 	if (track->parent != MAP_NONE)
 		proto_uint(out, TRACK_PARENT_UUID, uuid_of(track->parent));
-	proto_string(out, TRACK_NAME, slice_of(track->name));
+	proto_text(out, TRACK_NAME, track->name);
 	proto_uint(out, TRACK_CHILD_ORDERING, ORDERING_EXPLICIT);
 	proto_uint(out, TRACK_SIBLING_ORDER_RANK, track->rank);
 	if (track->is_counter) {
@@ -426,7 +429,7 @@ struct writer packets_start(struct packets *p, struct out *out, const struct int
 void packets_free(struct packets *p)
 {
 	for (uint32_t i = 0; i < p->num_tracks; i++) {
-		free(p->tracks[i]->name);
+		free((char *)p->tracks[i]->name.p);
 		free(p->tracks[i]);
 	}
 	free(p->tracks);

@@ -23,9 +23,9 @@ enum {
 #define PACKETS_EPOCH_NS (10 * 1000000000ULL)
 
 struct packets_track {
-	char *name;
-	uint32_t parent; /* MAP_NONE: at the top */
-	uint32_t rank;   /* among its siblings, the lowest comes first */
+	struct slice name; /* decoded */
+	uint32_t parent;   /* MAP_NONE: at the top */
+	uint32_t rank;     /* among its siblings, the lowest comes first */
 	bool is_counter;
 	uint32_t described, started; /* the epochs in which it was described, and its sequence started; 0: never */
 	uint64_t ns;                 /* of the latest packet of its sequence */
