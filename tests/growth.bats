@@ -39,6 +39,7 @@ COMMANDS=(
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -O FILE|ring'
+    'trace-dump -q FILE|interleaved'
     "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"
     'trace-dump -i -d FILE|tpoints entries'
     'usdt-gen -f FILE|specs'
@@ -53,6 +54,10 @@ make_input() { # KIND N
     ring)
         inputs ring "$2" >entries
         mktrace -l G4 -n 128 entries >"$made"
+        ;;
+    interleaved)
+        inputs interleaved "$2" >entries
+        mktrace -l G4 -n "$2" entries >"$made"
         ;;
     *) inputs "$1" "$2" >"$made" ;;
     esac

@@ -455,6 +455,14 @@ static void ring(void)
 		     i % (n / 4));
 }
 
+/* For mktrace: after many entries, early and late ones in turn: each is a run of its own, with a gap before it. */
+static void interleaved(void)
+{
+	json("{'tpoint':'TCP_QP_X','id':320,'owner_type':'t'}\n");
+	for (int i = 1; i < n; i++)
+		json("{'tsc':%d,'lcore':0,'tpoint':'TCP_QP_X','poller':'t1'}\n", i < n / 2 || i % 2 == 0 ? 10 * n + i : i);
+}
+
 static void specs(void)
 {
 	for (int i = 0; i < n; i++)
@@ -521,7 +529,7 @@ static const struct {
 	     KIND(related),     KIND(below),        KIND(arguments),  KIND(members),      KIND(escapes),
 	     KIND(deep),        KIND(rows),         KIND(row),        KIND(tpoints),      KIND(entries),
 	     KIND(string),      KIND(strings),      KIND(owner),      KIND(names),        KIND(ring),
-	     KIND(specs),       KIND(notes),        KIND(spans),      KIND(spans_here)};
+	     KIND(interleaved), KIND(specs),        KIND(notes),      KIND(spans),        KIND(spans_here)};
 #undef KIND
 
 int main(int argc, char **argv)

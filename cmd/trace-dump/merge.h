@@ -59,7 +59,7 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 	return m->num_heap;
 }
 
-/* Ticks of the latest entry before these ticks of the lcore with this index; 0: it has no entry before. */
+/* Ticks of the lcore's latest entry before these ticks; 0: it has no such entry. lcore: its index in the trace. */
 uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc);
 
 /*

@@ -132,7 +132,7 @@ static void note_gaps(const struct dump *d)
 			   "the file was copied; try: trace-dump -p PID",
 			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to);
 	}
-	note(d, "entries are missing at ", c->gaps - n, "more time{|s}");
+	note(d, "entries are missing in ", c->gaps - n, "more place{|s}");
 }
 
 /* Prints notes about what was left out or is incomplete. */
