@@ -363,31 +363,6 @@ size_t json_unescape(char *to, struct slice raw)
 	return to - start;
 }
 
-enum { POINT_BYTES = 6 }; /* such as \u00e9 */
-
-static bool is_point(struct slice text)
-{
-	if (text.n < POINT_BYTES || !slice_starts(text, "\\u"))
-		return false;
-	for (int i = 2; i < POINT_BYTES; i++)
-		if (number_hex_digit(text.p[i]) < 0)
-			return false;
-	return true;
-}
-
-/* The bytes of the escape of one character that text starts with; 0: it is malformed. */
-static size_t escape_length(struct slice text)
-{
-	if (text.n < 2 || text.p[1] != 'u')
-		return text.n < 2 ? 0 : 2;
-	if (!is_point(text))
-		return 0;
-	if (four_hex(text.p + 2) >> 10 == 0xd800 >> 10 && is_point(slice_from(text, POINT_BYTES)) &&
-	    four_hex(text.p + POINT_BYTES + 2) >> 10 == 0xdc00 >> 10)
-		return 2 * POINT_BYTES;
-	return POINT_BYTES;
-}
-
 struct slice json_decode(struct slice raw)
 {
 	char *plain = mem_resize(NULL, raw.n + 1, 1);
@@ -440,20 +415,20 @@ size_t json_normalize(char *to, struct slice text)
 {
 	char *start = to, character[4];
 
-	while (text.n) {
+	for (;;) {
 		const char *escape = memchr(text.p, '\\', text.n);
 		struct slice plain = slice_cut(&text, escape ? (size_t)(escape - text.p) : text.n);
-		size_t n = escape_length(text);
 
 		to = mempcpy(to, plain.p, plain.n);
-		if (!n)
-			break;
-		if (text.p[1] == '/' || text.p[1] == 'u')
-			to = json_escape(to, (struct slice){character, json_unescape(character, slice_cut(&text, n))});
+		if (!text.n)
+			return to - start;
+		if (text.p[1] == 'u')
+			to = json_escape(to, slice_between(character, unescape_point(character, &text)));
+		else if (text.p[1] == '/')
+			*to++ = slice_cut(&text, 2).p[1];
 		else
-			to = mempcpy(to, slice_cut(&text, n).p, n);
+			to = mempcpy(to, slice_cut(&text, 2).p, 2);
 	}
-	return (char *)mempcpy(to, text.p, text.n) - start;
 }
 
 char *json_quote(char *to, struct slice s)

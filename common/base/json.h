@@ -96,8 +96,8 @@ struct slice json_unquoted(struct slice value);
 size_t json_unescape(char *to, struct slice raw);
 
 /*
- * Copies JSON text to `to`, which has room for text.n bytes or more, with each character in the form of json_quote(),
- * so that equal strings have equal bytes; a malformed escape stays as it is. Returns the number of bytes written.
+ * Copies valid JSON text to `to`, which has room for text.n bytes or more, with each character in the form of
+ * json_quote(), so that equal strings have equal bytes. Returns the number of bytes written.
  */
 size_t json_normalize(char *to, struct slice text);
 
