@@ -507,6 +507,9 @@ L
     # several targets
     for source in a 'b c'; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
     trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b_c 0 6' 'b_c 1 2')
+    # one of them without a name, and one whose name has characters of two bytes
+    { grep -v source in; grep '"source":"a"' targets | sed 's/"source":"a"/"source":"é1é"/'; } >mixed
+    trace-latency -q --reactors mixed | grep -o '^[^ ]*  *[^ ]* ' | diff - <(printf '%s\n' 'source lcore ' '-      0 ' '-      1 ' 'é1é    0 ' 'é1é    1 ')
     # entries without objects are entries
     echo '{"tsc":1,"us":1,"lcore":0,"tpoint":"PLAIN"}' >plain
     equal "$(trace-latency -j --reactors plain | jq -c '[.lcore, .entries, .iops]' | plain)" '[0,1,0]'

@@ -26,6 +26,12 @@ static struct lcore_source *times_of(const struct lcore_rows *rows, uint32_t sou
 	return &rows->times[source == MAP_NONE ? 0 : source + 1];
 }
 
+/* Whether there are lines of several sources; those without one count as one. */
+static bool has_sources(const struct lcore_rows *rows)
+{
+	return rows->num_times > 2 || (rows->num_times == 2 && rows->times[0].last);
+}
+
 static uint64_t key_of(struct slice source, uint64_t lcore)
 {
 	return traceline_in_source(&(struct traceline){.source = source}, lcore);
@@ -190,7 +196,7 @@ static void add_idle(struct lcore_rows *rows, const struct spans *spans)
 {
 	uint32_t source = rows->n ? rows->all[0].source : MAP_NONE;
 
-	if (!rows->n || rows->num_times > 2 || (rows->num_times == 2 && rows->times[0].last))
+	if (!rows->n || has_sources(rows))
 		return;
 	for (size_t i = 0; i < spans->reactors.n && rows->n < LCORE_ROWS_MAX; i++) {
 		uint64_t lcore = spans->reactors.all[i].lcore;
@@ -339,9 +345,9 @@ static void print_table_of(struct lcore_rows *rows, struct out *out, const struc
 		size_t names = utf8_count(out_contents(&all[i].names));
 
 		t.names = names > t.names ? names : t.names;
-		t.source = all[i].source.n > t.source ? all[i].source.n : t.source;
+		t.source = later(t.source, utf8_count(all[i].source));
 	}
-	if (rows->sources.n < 2)
+	if (!has_sources(rows))
 		t.source = 0;
 	else if (t.source < strlen("source"))
 		t.source = strlen("source");
