@@ -6,20 +6,11 @@
 
 #include "cells.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "print.h"
 #include "table.h"
 #include "utf8.h"
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static struct lcore_source *times_of(const struct lcore_rows *rows, uint32_t source)
 {
@@ -68,14 +59,14 @@ static uint32_t see_source(struct lcore_rows *rows, struct slice name, uint64_t 
 
 	if (!times->last)
 		times->first = ns;
-	times->last = later(times->last, ns);
+	times->last = max_u64(times->last, ns);
 	return source;
 }
 
 /* Where the silence since the latest entry begins, as far as it is in the interval. */
 static uint64_t begin_of(const struct lcore_rows *rows, const struct lcore_row *row)
 {
-	return later(row->last, rows->from);
+	return max_u64(row->last, rows->from);
 }
 
 static void reset(struct lcore_silence *silence)
@@ -107,8 +98,8 @@ static void measure_silence(const struct lcore_rows *rows, struct lcore_row *row
 /* The time between `from` and `to` that is in another interval as well. */
 static uint64_t common(uint64_t from, uint64_t to, uint64_t other_from, uint64_t other_to)
 {
-	from = later(from, other_from);
-	to = earlier(to, other_to);
+	from = max_u64(from, other_from);
+	to = min_u64(to, other_to);
 	return to > from ? to - from : 0;
 }
 
@@ -146,7 +137,7 @@ void lcore_rows_line(struct lcore_rows *rows, const struct traceline *line, uint
 	if (!line->lost)
 		measure_silence(rows, row, ns);
 	reset(&row->now);
-	row->last = later(row->last, ns);
+	row->last = max_u64(row->last, ns);
 	row->entries++;
 	count_connection(rows, row, line);
 }
@@ -171,7 +162,7 @@ void lcore_rows_hold(struct lcore_rows *rows, const struct spans *spans, const s
 
 	if (!rows->last_held)
 		rows->first_held = interval->begin;
-	rows->last_held = later(rows->last_held, interval->end);
+	rows->last_held = max_u64(rows->last_held, interval->end);
 	if (reactor->has_source && reactor->source != MAP_NONE)
 		row = find_row(rows, spans->sources.all[reactor->source], reactor->lcore);
 	else
@@ -240,26 +231,15 @@ struct printed {
 	struct out names; /* for the table */
 };
 
-static double per_second(uint64_t n, uint64_t ns)
-{
-	return ns ? (double)n * 1e9 / (double)ns : 0;
-}
-
-/* 0 to 1 */
-static double part(uint64_t ns, uint64_t of)
-{
-	return of ? (double)ns / (double)of : 0;
-}
-
 /* The part of a silence that its cause explains, 0 to 1. */
 static double explained(const struct lcore_silence *silence)
 {
 	uint64_t end = silence->begin + silence->ns;
 
-	return part(common(silence->begin, end, silence->held_from, silence->held_to), silence->ns);
+	return print_part(common(silence->begin, end, silence->held_from, silence->held_to), silence->ns);
 }
 
-/* Less than a tenth of a silence is not its cause. */
+/* A line that explains less than a tenth of a silence is not its cause. */
 static bool has_cause(const struct lcore_silence *silence)
 {
 	return explained(silence) >= 0.1;
@@ -328,7 +308,8 @@ static void put_row(struct table *t, const struct lcore_rows *rows, const struct
 	if (t->source)
 		cells_put(&t->text, p->source.n ? p->source : slice_of("-"), t->source);
 	out_printf(&t->text, "%-5" PRIu64 " %10" PRIu64 " %7.2f %10" PRIu64 " %10.1f %5zu ", row->lcore, row->entries,
-		   100 * part(row->active, p->ns), row->requests, per_second(row->requests, p->ns), p->num_uses);
+		   100 * print_part(row->active, p->ns), row->requests, print_per_second(row->requests, p->ns),
+		   p->num_uses);
 	put_plain(&t->text, out_contents(&p->names), t->names);
 	out_printf(&t->text, "%8" PRIu64 ".%03u %12" PRIu64 ".%03u ", silence->ns / 1000,
 		   (unsigned)(silence->ns % 1000), silence->begin / 1000, (unsigned)(silence->begin % 1000));
@@ -345,7 +326,7 @@ static void print_table_of(struct lcore_rows *rows, struct out *out, const struc
 		size_t names = utf8_count(out_contents(&all[i].names));
 
 		t.names = names > t.names ? names : t.names;
-		t.source = later(t.source, utf8_count(all[i].source));
+		t.source = max_u64(t.source, utf8_count(all[i].source));
 	}
 	if (!has_sources(rows))
 		t.source = 0;
@@ -396,7 +377,7 @@ static void print_line_of(struct lcore_rows *rows, struct out *out, const struct
 	out_printf(out, "\"lcore\":%" PRIu64, row->lcore);
 	print_interval_members(out, interval);
 	out_printf(out, ",\"entries\":%" PRIu64 ",\"active\":%.4f,\"requests\":%" PRIu64 ",\"iops\":%.1f", row->entries,
-		   part(row->active, p->ns), row->requests, per_second(row->requests, p->ns));
+		   print_part(row->active, p->ns), row->requests, print_per_second(row->requests, p->ns));
 	out_text(out, ",\"connections\":[");
 	for (size_t i = 0; i < p->num_uses; i++) {
 		out_text(out, i ? ",{\"name\":" : "{\"name\":");
@@ -428,7 +409,7 @@ static void prepare(struct lcore_rows *rows, struct printed *all, uint64_t to)
 		size_t index = sorted[i] - rows->all;
 		struct lcore_row *row = &rows->all[index];
 		const struct lcore_source *times = times_of(rows, row->source);
-		uint64_t from = later(rows->from, times->first), end = to == UINT64_MAX ? times->last : to;
+		uint64_t from = max_u64(rows->from, times->first), end = to == UINT64_MAX ? times->last : to;
 
 		measure_silence(rows, row, end);
 		all[i] = (struct printed){.row = row,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "minmax.h"
 #include "number.h"
 #include "search.h"
 #include "table.h"
@@ -210,11 +211,6 @@ void lcores_keep(struct lcores *l, uint32_t index, uint32_t order, uint32_t who)
 	lcore->num_kept++;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The longest silence that ended between two times. The latest ones are usually enough. */
 static uint64_t past_silence(const struct lcore *lcore, uint64_t from, uint64_t to)
 {
@@ -226,9 +222,9 @@ static uint64_t past_silence(const struct lcore *lcore, uint64_t from, uint64_t 
 	if (first == end || first->end > to)
 		return 0;
 	begin = first->end - first->ns;
-	longest = first->end - later(begin, from);
+	longest = first->end - max_u64(begin, from);
 	/* all others began after it */
-	return begin < from && first + 1 < end ? later(longest, first[1].ns) : longest;
+	return begin < from && first + 1 < end ? max_u64(longest, first[1].ns) : longest;
 }
 
 uint64_t lcores_silence(const struct lcores *l, uint32_t index, uint64_t from, uint64_t to)
@@ -239,8 +235,8 @@ uint64_t lcores_silence(const struct lcores *l, uint32_t index, uint64_t from, u
 	if (index == MAP_NONE)
 		return 0;
 	lcore = &l->all[index];
-	since = later(lcore->last, from);
-	return later(past_silence(lcore, from, to), to > since ? to - since : 0);
+	since = max_u64(lcore->last, from);
+	return max_u64(past_silence(lcore, from, to), to > since ? to - since : 0);
 }
 
 bool lcores_is_rare(const struct lcores *l, uint32_t index, uint64_t ns)
@@ -350,12 +346,12 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	end = to->lcore == from->lcore ? number_of(lcore, to) : number_at(lcore, oldest, to->order);
 	work->entries = end > first ? end - first : 0;
 	work->gap = has_gap(lcore, first, end);
-	first = later(first, oldest + 1);
+	first = max_u64(first, oldest + 1);
 	work->read = end > first ? end - first : 0;
 	if (end >= first)
 		read_range(lcore, first, end, to->ns, work);
 	/* entries that are not kept */
-	work->silence = later(work->silence, past_silence(lcore, from->ns, to->ns));
+	work->silence = max_u64(work->silence, past_silence(lcore, from->ns, to->ns));
 }
 
 void lcores_work_free(struct lcores_work *work)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "minmax.h"
 
 const char *const overlaps_names[OVERLAPS] = {
 	[OVERLAP_OFF_CPU] = "off_cpu",
@@ -16,11 +17,6 @@ const enum spans_tool overlaps_tools[OVERLAPS] = {
 	[OVERLAP_IRQ] = SPANS_OFFCPUSNOOP,
 	[OVERLAP_DISK] = SPANS_BIOSNOOP,
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static void gather_disks(struct overlaps *overlaps, const struct span *s)
 {
@@ -50,7 +46,7 @@ static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s, u
 		qsort(overlaps->disks, overlaps->n, sizeof(*overlaps->disks), by_begin);
 	for (size_t i = 0; i < overlaps->n; i++) {
 		uint64_t begin = overlaps->disks[i].begin > until ? overlaps->disks[i].begin : until;
-		uint64_t end = smaller(overlaps->disks[i].end, last);
+		uint64_t end = min_u64(overlaps->disks[i].end, last);
 
 		ns += end > begin ? end - begin : 0;
 		until = end > until ? end : until;
@@ -61,7 +57,7 @@ static uint64_t time_of_disks(struct overlaps *overlaps, const struct span *s, u
 /* Limits a time to the life: lines may contradict each other, or be some nanoseconds off. */
 static uint64_t within(uint64_t ns, uint64_t life)
 {
-	return (int64_t)ns < 0 ? 0 : smaller(ns, life);
+	return (int64_t)ns < 0 ? 0 : min_u64(ns, life);
 }
 
 /* The longest silence between its entries, or since the last one if it is open. */

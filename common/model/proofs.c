@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "minmax.h"
 #include "number.h"
 #include "table.h"
 
@@ -268,11 +269,6 @@ void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const s
 	see_sets(p, s, before == MAP_NONE, kind, line);
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 const struct span *proofs_first_below(const struct proofs *p, const struct span *s)
 {
 	const struct span *child = s->child;
@@ -395,11 +391,11 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 
 	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		limited = spans_until(p->spans, s) - s->first;
-	facts->ns[PROOFS_NO_IO] = larger(facts->ns[PROOFS_NO_IO], no_io_of(p, s, passed));
-	facts->ns[PROOFS_RATE_LIMIT] = larger(facts->ns[PROOFS_RATE_LIMIT], limited);
-	facts->ns[PROOFS_COPY] = larger(facts->ns[PROOFS_COPY], copy_of(p, s));
-	facts->ns[PROOFS_RETRY] = larger(facts->ns[PROOFS_RETRY], retries.ns);
-	facts->retries = larger(facts->retries, retries.n);
+	facts->ns[PROOFS_NO_IO] = max_u64(facts->ns[PROOFS_NO_IO], no_io_of(p, s, passed));
+	facts->ns[PROOFS_RATE_LIMIT] = max_u64(facts->ns[PROOFS_RATE_LIMIT], limited);
+	facts->ns[PROOFS_COPY] = max_u64(facts->ns[PROOFS_COPY], copy_of(p, s));
+	facts->ns[PROOFS_RETRY] = max_u64(facts->ns[PROOFS_RETRY], retries.ns);
+	facts->retries = max_u64(facts->retries, retries.n);
 	for (const struct span *child = s->child; child; child = child->next)
 		gather(p, facts, child, passed);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "livenames.h"
+#include "minmax.h"
 #include "number.h"
 #include "table.h"
 
@@ -93,11 +94,6 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 	return NULL;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Lines come in the order of their ends. So an interval within another one comes before it, and its time is subtracted
  * again. Of an interrupt, only the time that no other interval has counted is added.
@@ -106,7 +102,7 @@ void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 {
 	while (reactor->num_recent) {
 		struct reactors_interval *last = &reactor->recent[reactor->num_recent - 1];
-		uint64_t from = later(last->begin, interval.begin);
+		uint64_t from = max_u64(last->begin, interval.begin);
 
 		if (last->end <= interval.begin)
 			break;
@@ -115,7 +111,7 @@ void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 			break;
 		}
 		/* a line that is late may end before the latest one */
-		interval.end = later(interval.end, last->end);
+		interval.end = max_u64(interval.end, last->end);
 		reactor->held[last->kind] -= last->end - from;
 		last->end = from;
 		if (last->begin < from)

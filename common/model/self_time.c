@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "self_time.h"
 
+#include "minmax.h"
 #include "search.h"
 
 struct division {
@@ -8,11 +9,6 @@ struct division {
 	const struct spans *spans;
 	uint64_t reply; /* ns: the start of the first reply, of those of the objects above and of this one */
 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static bool is_bdev_io(const struct spans *spans, const struct span *s)
 {
@@ -79,7 +75,7 @@ static void prepare(struct division *m, struct span *s, uint64_t end)
 	count_type(m, s, 0);
 	s->path = (struct span_path){.end = end};
 	for (struct span *child = s->child; child; child = child->next)
-		prepare(m, child, smaller(spans_until(m->spans, child), end));
+		prepare(m, child, min_u64(spans_until(m->spans, child), end));
 	if (s->child)
 		s->path.latest = s->path.chain = sorted(&siblings, s->num_children);
 }
@@ -141,11 +137,6 @@ static struct span *find_latest(struct span *s, uint64_t to)
 	return s->path.latest = child;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * Divides a time of a span. Its times are divided from the latest to the earliest, so that each child is passed once,
  * however many they are. Recursion is bounded by SPANS_DEPTH.
@@ -154,7 +145,7 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 {
 	uint64_t reply = m->reply;
 
-	m->reply = smaller(s->reply, reply);
+	m->reply = min_u64(s->reply, reply);
 	if (is_bdev_io(m->spans, s))
 		io = s;
 	while (from < to) {
@@ -162,14 +153,14 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 		uint64_t start = from;
 
 		if (!child || child->path.end < to) {
-			start = child ? later(from, child->path.end) : from;
+			start = child ? max_u64(from, child->path.end) : from;
 			child = find_latest(s, to);
 		}
 		if (child && child->path.end >= to) {
-			start = later(start, child->first);
+			start = max_u64(start, child->first);
 			divide(m, child, io, start, to);
 		} else {
-			start = child ? later(start, child->path.end) : start;
+			start = child ? max_u64(start, child->path.end) : start;
 			count(m, s, io, start, to);
 		}
 		to = start;
