@@ -33,32 +33,23 @@ bool rates_add(struct rates *rates, const struct rates_request *request, uint64_
 	return true;
 }
 
-static double per_second(unsigned __int128 n, uint64_t ns)
-{
-	return ns ? (double)n * 1e9 / (double)ns : 0;
-}
-
 /* A slot at either end of the time is only partly in it: the peak is at least the mean. */
 static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n, uint64_t ns)
 {
-	double mean = per_second(n, ns), most = per_second(peak, slot);
+	double mean = print_per_second(n, ns), most = print_per_second(peak, slot);
 
 	return most > mean ? most : mean;
 }
 
-static uint64_t mean_of(const struct rate *rate)
-{
-	return (rate->life + rate->count / 2) / rate->count;
-}
-
 static void put_rate(struct out *out, const struct rate *rate, uint64_t ns, uint64_t slot)
 {
-	uint64_t mean = mean_of(rate);
+	uint64_t mean = print_mean(rate->life, rate->count);
 
 	out_printf(out, "%10" PRIu64 " %8" PRIu64 ".%03u %10.1f %10.1f", rate->count, mean / 1000,
-		   (unsigned)(mean % 1000), per_second(rate->count, ns), peak_of(rate->peak, slot, rate->count, ns));
+		   (unsigned)(mean % 1000), print_per_second(rate->count, ns),
+		   peak_of(rate->peak, slot, rate->count, ns));
 	if (rate->has_blocks)
-		out_printf(out, " %12.1f %13.1f\n", per_second(rate->blocks, ns),
+		out_printf(out, " %12.1f %13.1f\n", print_per_second(rate->blocks, ns),
 			   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
 	else
 		out_printf(out, " %12s %13s\n", "-", "-");
@@ -108,11 +99,11 @@ void rates_print_json(struct out *out, const struct rates *rates, const struct r
 		rows_write_type(out, rows, rate->name.group, rate->name.type);
 		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", rate->count);
-		out_us(out, mean_of(rate));
-		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(rate->count, ns),
+		out_us(out, print_mean(rate->life, rate->count));
+		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", print_per_second(rate->count, ns),
 			   peak_of(rate->peak, slot, rate->count, ns));
 		if (rate->has_blocks)
-			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", per_second(rate->blocks, ns),
+			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", print_per_second(rate->blocks, ns),
 				   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
 		out_text(out, "}\n");
 	}

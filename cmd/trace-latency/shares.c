@@ -34,17 +34,6 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 	share->queue += request->facts.queue ? request->life : 0;
 }
 
-static uint64_t mean_of(const struct share *share)
-{
-	return (share->life + share->count / 2) / share->count;
-}
-
-/* 0 to 1 */
-static double part_of(unsigned __int128 life, unsigned __int128 ns)
-{
-	return life ? (double)ns / (double)life : 0;
-}
-
 /* Whether a row with a hundredth of all time or more has much silence that is not usual. */
 static bool has_much_silence(const struct shares *shares)
 {
@@ -100,7 +89,7 @@ static void put_part_head(struct out *out, const char *name)
 
 static void put_part(struct out *out, const char *name, unsigned __int128 life, unsigned __int128 ns)
 {
-	out_printf(out, " %*.2f", part_width(name), 100 * part_of(life, ns));
+	out_printf(out, " %*.2f", part_width(name), 100 * print_part(ns, life));
 }
 
 /* What held the requests that lines of the tool cover. */
@@ -137,8 +126,9 @@ static void put_share(struct columns *c, const struct shares *shares, const stru
 {
 	cells_put_group(&c->cells, &c->text, rows->groups.all[share->name.group], false);
 	cells_put_type(&c->text, rows, share->name.type);
-	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count, mean_of(share) / 1000,
-		   (unsigned)(mean_of(share) % 1000));
+	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count,
+		   print_mean(share->life, share->count) / 1000,
+		   (unsigned)(print_mean(share->life, share->count) % 1000));
 	for (unsigned layer = 0; layer < LAYERS; layer++)
 		if (c->layers[layer])
 			put_part(&c->text, spdk_layers[layer], share->life, share->layers[layer]);
@@ -183,7 +173,7 @@ static void write_overlaps(struct out *out, const struct share_overlap overlaps[
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		out_printf(out, ",\"%s\":", overlaps_names[i]);
 		if (overlaps[i].count)
-			out_printf(out, "%.4f", part_of(overlaps[i].life, overlaps[i].ns));
+			out_printf(out, "%.4f", print_part(overlaps[i].ns, overlaps[i].life));
 		else
 			out_text(out, "null");
 	}
@@ -202,18 +192,19 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		rows_write_type(out, rows, share->name.group, share->name.type);
 		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", share->count);
-		out_us(out, mean_of(share));
+		out_us(out, print_mean(share->life, share->count));
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
-				   part_of(share->life, share->layers[layer]));
+				   print_part(share->layers[layer], share->life));
 		out_char(out, '}');
 		if (shares->has_overlaps)
 			write_overlaps(out, share->overlaps);
-		out_printf(out, ",\"silent\":%.4f", part_of(share->life, share->silent));
+		out_printf(out, ",\"silent\":%.4f", print_part(share->silent, share->life));
 		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-			out_printf(out, ",\"%s\":%.4f", proofs_names[fact], part_of(share->life, share->facts[fact]));
-		out_printf(out, ",\"queue\":%.4f", part_of(share->life, share->queue));
+			out_printf(out, ",\"%s\":%.4f", proofs_names[fact],
+				   print_part(share->facts[fact], share->life));
+		out_printf(out, ",\"queue\":%.4f", print_part(share->queue, share->life));
 		out_text(out, "}\n");
 	}
 	free(all);
