@@ -54,12 +54,12 @@ static void put_word(struct out *out, const char *word)
  * A track is named by itself, where viewers show it apart from those above it: a host with its source if it has one,
  * what is below an lcore with the lcore, and what is below a connection with the connection.
  */
-static struct slice full_name(struct chrome *c, enum writer_track kind, uint32_t parent, struct slice name)
+static struct slice full_name(struct chrome *c, bool is_process, uint32_t parent, struct slice name)
 {
 	const struct chrome_track *above = parent == MAP_NONE ? NULL : c->tracks[parent];
 
 	c->full_name.len = 0;
-	if (above && is_process(c, kind, parent)) {
+	if (above && is_process) {
 		const char *source = c->tracks[process_of(c, parent)]->name;
 
 		if (strcmp(source, TRACK_TREE_NO_SOURCE) != 0)
@@ -80,7 +80,7 @@ static uint32_t add_track(void *context, enum writer_track kind, uint32_t parent
 
 	*track = (struct chrome_track){
 		.kind = kind, .parent = parent, .rank = rank, .is_process = is_process(c, kind, parent)};
-	track->name = mem_copy(full_name(c, kind, parent, name));
+	track->name = mem_copy(full_name(c, track->is_process, parent, name));
 	c->tracks = mem_room(c->tracks, c->num_tracks, &c->cap_tracks);
 	c->tracks[c->num_tracks++] = track;
 	process = process_of(c, c->num_tracks - 1);
@@ -112,6 +112,9 @@ static void put_metadata(struct chrome *c, uint32_t number, const char *name, co
 	out_text(c->out, "\":");
 }
 
+/* The rank of a row is 1 + its kind: a letter of the objects', or one of the two after them. */
+enum { RANK_BITS = 9 };
+
 /* Processes and hosts are in the order of their first lines; rows are next to their lcore, or connection. */
 static uint64_t order_of(const struct chrome *c, uint32_t number)
 {
@@ -121,7 +124,7 @@ static uint64_t order_of(const struct chrome *c, uint32_t number)
 	if (track->is_process)
 		return number;
 	if (above->kind == WRITER_CONNECTION && !above->is_process)
-		return (uint64_t)track->parent << 9 | track->rank;
+		return (uint64_t)track->parent << RANK_BITS | track->rank;
 	return above->kind == WRITER_THREAD ? above->rank : track->rank;
 }
 
