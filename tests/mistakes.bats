@@ -294,7 +294,7 @@ T
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
 2 % is expected, not 3; options come first % trace-dump trace -t NONE
 2 % is expected, not 3; options come first % trace-join lines -l lifetimes
-2 % trace-latency: '--layers': options come first; ./--layers is a file of this name % trace-latency lines --layers
+2 % trace-latency: '--layers': options come first; for a file of this name, use ./--layers % trace-latency lines --layers
 2 % trace-latency: '-q': options come first % trace-latency --merge encoded -q
 2 % trace-merge: '-r': options come first % trace-merge lines -r 1000000000
 1 % trace-latency: --layers: No such file or directory % trace-latency -- lines --layers

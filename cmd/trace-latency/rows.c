@@ -299,8 +299,8 @@ void rows_write_key(struct out *out, const struct rows *rows, const struct laten
 	write_family(out, rows, row->type);
 }
 
-/* lcore 9 sorts before lcore 10. JSON has no NUL bytes. */
-int rows_compare_groups(struct slice a, struct slice b)
+/* Compares numbers by value: lcore 9 sorts before lcore 10. JSON has no NUL bytes. */
+static int compare_groups(struct slice a, struct slice b)
 {
 	int order = strverscmp(a.p, b.p);
 
@@ -322,7 +322,7 @@ static int by_rank(const void *a, const void *b, void *context)
 	int order;
 
 	if (x->group != y->group)
-		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+		return compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
 	if (x->type != y->type)
 		return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
 	if (!rows_is_transition(x) || !rows_is_transition(y))
@@ -357,7 +357,7 @@ static int by_name(const void *a, const void *b, void *context)
 	const struct rows *rows = context;
 
 	if (x->group != y->group)
-		return rows_compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
+		return compare_groups(rows->groups.all[x->group], rows->groups.all[y->group]);
 	return slice_compare(rows->types.all[x->type], rows->types.all[y->type]);
 }
 

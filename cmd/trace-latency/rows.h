@@ -54,7 +54,10 @@ struct rows {
 	} interval;
 };
 
-/* Counts a value in the row of a group, a type, and a transition, or ROWS_LIFE and ROWS_LIFE or ROWS_TO_REPLY. */
+/*
+ * Counts a value in the row of a transition. from: ROWS_LIFE for the whole life (to: ROWS_LIFE) or that up to the reply
+ * (to: ROWS_TO_REPLY).
+ */
 void rows_record(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to, uint64_t ns);
 
 /* A row by its texts. family may be empty; from and to are NULL for the whole life, or with to_reply. */
@@ -137,9 +140,6 @@ struct ranked_row {
 	const struct latency *row;
 	double share; /* of the time of all transitions of its group and type, 0 to 1 */
 } * rows_ranked(const struct rows *rows);
-
-/* The order of groups; numbers in them are compared by value. */
-int rows_compare_groups(struct slice a, struct slice b);
 
 /* Makes all histograms empty. */
 void rows_clear(struct rows *rows);

@@ -21,8 +21,8 @@ struct shares {
 			uint64_t count;
 			unsigned __int128 life, ns;
 		} overlaps[OVERLAPS];
-		unsigned __int128 silent,
-			rare; /* ns: silences, and those of lcores that are seldom silent for so long */
+		unsigned __int128 silent;              /* ns: silences */
+		unsigned __int128 rare;                /* ns: of these, those of lcores that seldom are so long */
 		unsigned __int128 facts[PROOFS_FACTS]; /* ns */
 		unsigned __int128 queue;               /* ns: lives of those that filled their connection's queue */
 	} * all;

@@ -20,9 +20,8 @@ bool threshold_parse(const char *text, struct threshold *threshold);
 bool threshold_applies(const struct rows *rows, const struct rows *base, const char *base_name);
 
 /*
- * Reports on stderr the rows whose percentile exceeds that of the base by more than the threshold,
- * and those with too few samples in either: a percentile needs 10 values above it; and if these are
- * all rows.
+ * Reports on stderr each row whose percentile exceeds that of the base by more than the threshold, and each row with
+ * too few samples in either run: a percentile needs 10 values above it. Says so if no row could be judged.
  */
 enum threshold_verdict {
 	THRESHOLD_KEPT,

@@ -86,7 +86,7 @@ static void print(void *context)
 		print_table(&run->out, &run->rows, base);
 }
 
-/* Says how many requests are missing: although quiet, if the slowest one is. Notes of all objects say it else. */
+/* Prints how many requests are missing; even with -q if one of them is the slowest. Other notes count all objects. */
 static void note_incomplete(const struct trees *t, const char *name)
 {
 	bool is_slowest = t->longest > t->longest_life;

@@ -101,7 +101,7 @@ void cli_note(bool quiet, const char *name, uint64_t n, const char *what)
 {
 	char *message;
 
-	/* what may be NULL then */
+	/* what may be NULL if n is 0 */
 	if (!n)
 		return;
 	message = cli_counted(n, what);
@@ -384,7 +384,7 @@ const char *const *cli_operands(int argc, char **argv, const char *what, size_t 
 	size_t inputs = 0;
 
 	if (late)
-		cli_usage("'%s': options come first; ./%s is a file of this name", late, late);
+		cli_usage("'%s': options come first; for a file of this name, use ./%s", late, late);
 	*n = optind < argc ? argc - optind : 1;
 	for (size_t i = 0; i < *n; i++)
 		inputs += strcmp(paths[i], "-") == 0;

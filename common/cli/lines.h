@@ -50,7 +50,7 @@ struct lines {
 	const char *reader;
 	off_t size;              /* of a regular file, else 0 */
 	uint64_t consumed;       /* bytes read */
-	uint64_t ascii;          /* so many of the last bytes read are known to be ASCII */
+	uint64_t ascii;          /* how many of the last bytes read are known to be ASCII */
 	struct readahead *ahead; /* NULL: not used */
 	char *buf;               /* has data from start to end: own, or a block of ahead */
 	char *own;
