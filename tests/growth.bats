@@ -29,6 +29,7 @@ COMMANDS=(
     'trace-latency -q --merge --against FILE FILE|rows row'
     'trace-spans -q FILE|objects objects_here late states types owners reconnects related members deep held held_ended'
     'trace-spans -q -a -s --stuck 1 FILE|objects_here states related held held_ended'
+    'trace-spans -q -j FILE|holders'
     'trace-spans -q -s FILE|buffers reconnects'
     'trace-causes -q FILE|spans spans_here'
     'trace-causes -q -j -p 50 FILE|spans spans_here'

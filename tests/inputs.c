@@ -274,6 +274,19 @@ static void held_ended(void)
 	}
 }
 
+/* A few objects during all times of a reactor, each of which another process had. */
+static void holders(void)
+{
+	for (int i = 0; i < 16; i++)
+		line(i, "TCP_REQ_NEW", text("r%d", i), CREATED, i, "", "");
+	for (int i = 16; i < n; i++)
+		json("{'tsc':%d,'us':%d.000,'lcore':1,'tpoint':'OFF_CPU','args':{'comm':'reactor_0','pid':1,'begin':%d,"
+		     "'duration':1.000,'by':'p%d'}}\n",
+		     i, i, i - 1, i % (n / 16));
+	for (int i = 0; i < 16; i++)
+		line(n + i, "TCP_REQ_COMPLETED", text("r%d", i), n, i, "", "");
+}
+
 /* Slices that all begin at the same time, in the reverse order of their ends. */
 static void falling(void)
 {
@@ -460,7 +473,8 @@ static void interleaved(void)
 {
 	json("{'tpoint':'TCP_QP_X','id':320,'owner_type':'t'}\n");
 	for (int i = 1; i < n; i++)
-		json("{'tsc':%d,'lcore':0,'tpoint':'TCP_QP_X','poller':'t1'}\n", i < n / 2 || i % 2 == 0 ? 10 * n + i : i);
+		json("{'tsc':%d,'lcore':0,'tpoint':'TCP_QP_X','poller':'t1'}\n",
+		     i < n / 2 || i % 2 == 0 ? 10 * n + i : i);
 }
 
 static void specs(void)
@@ -520,16 +534,16 @@ static void spans_here(void)
 static const struct {
 	const char *name;
 	void (*print)(void);
-} table[] = {KIND(adds),        KIND(adds_here),    KIND(names_here), KIND(owned),        KIND(reverse),
-	     KIND(owner_lines), KIND(descriptions), KIND(fields),     KIND(alive),        KIND(nested),
-	     KIND(replaced),    KIND(backwards),    KIND(kinds),      KIND(by_owner),     KIND(hosts),
-	     KIND(connections), KIND(parts),        KIND(objects),    KIND(objects_here), KIND(late),
-	     KIND(states),      KIND(types),        KIND(held),       KIND(held_ended),   KIND(buffers),
-	     KIND(falling),     KIND(absent),       KIND(groups),     KIND(owners),       KIND(reconnects),
-	     KIND(related),     KIND(below),        KIND(arguments),  KIND(members),      KIND(escapes),
-	     KIND(deep),        KIND(rows),         KIND(row),        KIND(tpoints),      KIND(entries),
-	     KIND(string),      KIND(strings),      KIND(owner),      KIND(names),        KIND(ring),
-	     KIND(interleaved), KIND(specs),        KIND(notes),      KIND(spans),        KIND(spans_here)};
+} table[] = {
+	KIND(adds),         KIND(adds_here), KIND(names_here), KIND(owned),       KIND(reverse),  KIND(owner_lines),
+	KIND(descriptions), KIND(fields),    KIND(alive),      KIND(nested),      KIND(replaced), KIND(backwards),
+	KIND(kinds),        KIND(by_owner),  KIND(hosts),      KIND(connections), KIND(parts),    KIND(objects),
+	KIND(objects_here), KIND(late),      KIND(states),     KIND(types),       KIND(held),     KIND(held_ended),
+	KIND(buffers),      KIND(falling),   KIND(absent),     KIND(groups),      KIND(owners),   KIND(reconnects),
+	KIND(related),      KIND(below),     KIND(arguments),  KIND(members),     KIND(escapes),  KIND(deep),
+	KIND(rows),         KIND(row),       KIND(tpoints),    KIND(entries),     KIND(string),   KIND(strings),
+	KIND(owner),        KIND(names),     KIND(ring),       KIND(interleaved), KIND(holders),  KIND(specs),
+	KIND(notes),        KIND(spans),     KIND(spans_here)};
 #undef KIND
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "count.h"
 #include "livenames.h"
 #include "search.h"
 #include "table.h"
@@ -15,7 +16,7 @@ static struct slice name_of(const struct traceline *line)
 {
 	static const char *const args[] = {LIVE_BY, LIVE_SYSCALL, LIVE_WHY, LIVE_NAME, LIVE_KIND};
 
-	for (size_t i = 0; i < sizeof(args) / sizeof(*args); i++) {
+	for (size_t i = 0; i < COUNT(args); i++) {
 		struct slice value = traceline_string(traceline_arg(line, args[i]));
 
 		if (value.n)
@@ -39,15 +40,14 @@ void held_keep(struct held *h, const struct reactor *reactor, const struct react
 
 static void add(struct held *h, uint32_t name, uint64_t ns)
 {
-	size_t i = 0;
+	size_t *place = table_at(h->places, h->num_places, h->cap_places, (uint32_t)(name + 1));
 
-	while (i < h->num_sums && h->sums[i].name != name)
-		i++;
-	if (i == h->num_sums) {
+	if (*place >= h->num_sums || h->sums[*place].name != name) {
+		*place = h->num_sums;
 		h->sums = mem_room(h->sums, h->num_sums, &h->cap_sums);
 		h->sums[h->num_sums++] = (struct held_sum){name, 0};
 	}
-	h->sums[i].ns += ns;
+	h->sums[*place].ns += ns;
 }
 
 /* Lines come in the order of their ends. */
@@ -105,5 +105,6 @@ void held_free(struct held *h)
 		free(h->rings[i].all);
 	free(h->rings);
 	free(h->sums);
+	free(h->places);
 	intern_free(&h->names);
 }

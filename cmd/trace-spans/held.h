@@ -26,6 +26,8 @@ struct held {
 		uint64_t ns;
 	} * sums;
 	size_t num_sums, cap_sums;
+	size_t *places; /* by name + 1, where MAP_NONE is 0: index in sums, valid if that sum has the name */
+	size_t num_places, cap_places;
 };
 
 /* Keeps an interval; the line says its cause. */
