@@ -930,6 +930,19 @@ waits() { # ID FILE
     equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 r0 r2 r0 '
 }
 
+@test "with --stuck, a span that waits for lines of other tools is printed when the input pauses" {
+    mkfifo in
+    trace-spans -q --stuck 10000000 <in >out &
+    pid=$!
+    exec 7>in
+    # it may be followed by a line about its time for a second
+    { off 100.000 0 50.000; object r1 0x20 '' 200.000 TCP_REQ_NEW 205.000 TCP_REQ_COMPLETED; } >lines
+    cat lines >&7
+    wait_for_text 'r1 ' out
+    exec 7>&-
+    wait "$pid"
+}
+
 @test "a span that has ended is printed when the input pauses" {
     mkfifo in
     trace-spans -q <in >out &

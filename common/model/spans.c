@@ -564,6 +564,7 @@ void spans_pass(struct spans *spans, uint64_t now)
 {
 	spans->passed = now;
 	advance(spans, now);
+	emit_waiting(spans, SPANS_WAITING);
 }
 
 /* Notes that an lcore wrote a line. */
