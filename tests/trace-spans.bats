@@ -643,6 +643,12 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     # of a live trace, it may come later
     status_is 0 trace-spans -q --stuck 1000000 -t NOTHING in
     equal "$stderr" ''
+    # those that were stuck come twice, and count once
+    status_is 0 trace-spans --stuck 1 -w nobody in
+    says "trace-spans: in: none of $(trace-spans -q -j in | grep -c .) spans matches -w"
+    grep -v COMPLETED in >open
+    status_is 1 trace-spans -q --open -w nobody open
+    says "trace-spans: open: none of $(trace-spans -q -j open | grep -c .) spans matches -w"
 }
 
 # Requests of queue 0 and others: asynchronous event requests, of which the second one is in flight, and commands of

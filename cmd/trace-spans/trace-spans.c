@@ -76,7 +76,8 @@ static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 
 	if (s->has_parent && !opt.all)
 		return false;
-	t->seen++;
+	/* a span that was stuck comes here twice */
+	t->seen += s->emitted;
 	/* until one matches -k, -t and -w, the others are compared as well: if none does, these are wrong */
 	if ((!wanted && t->matched) || !matches(t, s))
 		return false;
