@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "connection.h"
 #include "count.h"
 #include "mem.h"
 #include "spans.h"
@@ -28,20 +27,10 @@ static void join(struct admin *a, struct span *s, const struct traceline *line)
 	s->member_of = *index + 1;
 }
 
-/* Texts differ in the owner or the address, near the start. */
-static struct admin_text *recent_text(struct admin *a, struct slice text)
-{
-	uint64_t words[2] = {};
-
-	if (text.n >= 10 + sizeof(words))
-		memcpy(words, text.p + 10, sizeof(words));
-	return &a->recent[(words[0] ^ words[1]) * 0x9e3779b97f4a7c15 >> 58];
-}
-
 /* The queue in an annotation or an owner, as read by one of the functions for that. */
 static enum span_queue read_text(struct admin *a, struct slice text, bool read(struct slice text, uint64_t *queue))
 {
-	struct admin_text *recent = recent_text(a, text);
+	struct admin_text *recent = &a->recent[connection_text_place(text)];
 	uint64_t queue;
 
 	if (slice_equal(recent->text, text))

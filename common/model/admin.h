@@ -11,6 +11,7 @@
 #ifndef ADMIN_H
 #define ADMIN_H
 
+#include "connection.h"
 #include "map.h"
 #include "span.h"
 #include "spdk.h"
@@ -30,7 +31,7 @@ struct admin {
 	struct admin_text {
 		struct slice text; /* an annotation or an owner */
 		enum span_queue queue;
-	} recent[64];
+	} recent[CONNECTION_TEXTS];
 	bool has_bdev_io;  /* the lines have some */
 	uint64_t possible; /* requests that ended and may be asynchronous event requests */
 };

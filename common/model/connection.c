@@ -292,19 +292,18 @@ static uint32_t annotated_connection(struct connections *c, const struct traceli
 	return *found;
 }
 
-/* Most annotations are found here. Connections differ in the owner or the address, near the start. */
-static struct connection_annotation *recent_annotation(struct connections *c, struct slice annotation)
+unsigned connection_text_place(struct slice text)
 {
 	uint64_t words[2] = {};
 
-	if (annotation.n >= 10 + sizeof(words))
-		memcpy(words, annotation.p + 10, sizeof(words));
-	return &c->annotations[(words[0] ^ words[1]) * 0x9e3779b97f4a7c15 >> 58];
+	if (text.n >= 10 + sizeof(words))
+		memcpy(words, text.p + 10, sizeof(words));
+	return (words[0] ^ words[1]) * 0x9e3779b97f4a7c15 >> 58;
 }
 
 uint32_t connections_annotated(struct connections *c, const struct traceline *line, struct slice annotation)
 {
-	struct connection_annotation *recent = recent_annotation(c, annotation);
+	struct connection_annotation *recent = &c->annotations[connection_text_place(annotation)];
 	struct slice hostnqn;
 	uint32_t number;
 	uint64_t key;

@@ -49,6 +49,8 @@ struct connection_nqns {
 	size_t num_uses, cap_uses;
 };
 
+enum { CONNECTION_TEXTS = 64 }; /* places of recent texts */
+
 /* All zero: no connections. */
 struct connections {
 	struct connection *all;
@@ -60,8 +62,8 @@ struct connections {
 	struct connection_annotation {
 		struct slice text; /* one of texts */
 		uint32_t number;
-	} annotations[64]; /* recent ones of lines without a source */
-	struct map qpairs; /* address → index of the latest connection there */
+	} annotations[CONNECTION_TEXTS]; /* recent ones of lines without a source */
+	struct map qpairs;               /* address → index of the latest connection there */
 	struct connection_nqns hosts, subsystems;
 	struct connection_host {
 		uint32_t subsystem; /* MAP_NONE: of none so far */
@@ -105,6 +107,12 @@ static inline const struct connection *connections_name(struct connections *c, u
 
 /* The name of its host, which names of its connections start with; empty: not known. Valid until a host is learned. */
 struct slice connections_host(const struct connections *c, uint32_t number);
+
+/*
+ * A place for an annotation or an owner in a table of recent ones. Those of different connections differ in the owner
+ * or the address, near the start.
+ */
+unsigned connection_text_place(struct slice text);
 
 /*
  * What identifies the connection of an entry while that exists: its owner from v24.05 on, else its address. False: the
