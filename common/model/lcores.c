@@ -70,10 +70,8 @@ uint32_t lcores_add(struct lcores *l, const struct traceline *line, uint64_t ns)
 {
 	struct lcore *lcore = lcore_of(l, line);
 
-	if (!lcore) {
-		l->dropped++;
+	if (!lcore)
 		return MAP_NONE;
-	}
 	if (line->lost)
 		lcore->gaps[lcore->num_gaps++ % LCORES_GAPS] = lcore->entries;
 	if (!lcore->entries++)
@@ -148,6 +146,7 @@ static bool has_gap(const struct lcore *lcore, uint64_t first, uint64_t last)
 static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, struct lcores_sums *sums,
 			 struct lcores_pauses *pauses)
 {
+	bool gaps = from < to && has_gap(lcore, from, to - 1);
 	uint64_t before, start;
 
 	if (from >= to)
@@ -156,11 +155,11 @@ static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, 
 	for (uint64_t i = from, first = from; i < to; i++) {
 		const struct lcores_entry *entry = entry_of(lcore, i);
 
-		if (has_gap(lcore, i, i))
+		if (gaps && has_gap(lcore, i, i))
 			before = start = entry->ns;
 		add_pause(pauses, entry->ns - before, entry->who);
 		before = entry->ns;
-		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who && !has_gap(lcore, i + 1, i + 1))
+		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who && !(gaps && has_gap(lcore, i + 1, i + 1)))
 			continue;
 		add_to(sums, entry->who, i + 1 - first, entry->ns - start);
 		first = i + 1;

@@ -74,7 +74,6 @@ struct lcores {
 	uint32_t recent[16]; /* by the last digits of the number */
 	struct lcore *all;
 	size_t n, cap;
-	uint64_t dropped; /* entries of lcores beyond LCORES_MAX */
 };
 
 /* Adds an entry at a time in ns. Returns the index of its lcore in all; MAP_NONE: there are too many. */
