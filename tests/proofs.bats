@@ -147,6 +147,12 @@ columns() { # N FILE
     equal "$(trace-spans -n 5 in 2>&1 >rows)" ''
 }
 
+@test "the name of a bdev is printed as it is" {
+    limited 2 0 16 8 | sed 's/bdev_Disk/bdev_a\\"\\\\b/' >in
+    equal "$(trace-spans -q -s -n 1 in | grep -o '[^ ]* ends')" 'a"\b ends'
+    equal "$(trace-spans -n 1 in 2>&1 >rows | grep -o 'I/Os of [^ ]*')" 'I/Os of a"\b'
+}
+
 @test "what waits for a rate limit at the end waits for it" {
     limited 2 0 16 8 | head -n -3 >in
     equal "$(trace-spans -q -j in | jq -c 'select(.open) | has("rate_limit")' | sort | uniq)" true

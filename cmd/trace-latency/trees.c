@@ -269,7 +269,7 @@ static void find_proofs(struct trees *t, struct span *s, uint32_t before, const 
 
 	if (before == MAP_NONE)
 		s->connection = connections_find(&t->connections, line, &arg);
-	proofs_see(&t->proofs, s, before, line);
+	proofs_see(&t->proofs, s, before);
 }
 
 /* A spans.entry function. */

@@ -266,15 +266,10 @@ static size_t state_before(const struct span *s, uint32_t order)
 /* The innermost span that is open, as far as the one that started last is. */
 static const struct span *innermost(const struct spans *spans, const struct span *s)
 {
-	const struct span *open = s;
+	const struct span *open;
 
-	while (open) {
+	while ((open = spans_open_child(spans, s)))
 		s = open;
-		open = NULL;
-		for (const struct span *child = s->child; child; child = child->next)
-			if (spans_is_open(spans, child))
-				open = child;
-	}
 	return s;
 }
 

@@ -111,7 +111,7 @@ void causes_find_groups(struct causes *c, const struct lcores_work *work);
 
 /*
  * Prints a line for each known cause of the wait; at least one. Returns whether the lcore wrote nothing for at least
- * half of it.
+ * half of it, or entries of it are missing.
  */
 bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait);
 

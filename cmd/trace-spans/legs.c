@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "legs.h"
 
-static bool is_bdev_io(const struct spans *spans, const struct span *s)
-{
-	return spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO;
-}
+#include <stdlib.h>
+
+#include "json.h"
 
 const struct span *legs_rival(const struct spans *spans, const struct span *s)
 {
 	const struct span *rival = NULL;
 
 	for (const struct span *other = s->parent->child; other; other = other->next)
-		if (other != s && other->first < s->last && other->last > s->first && is_bdev_io(spans, other) &&
+		if (other != s && other->first < s->last && other->last > s->first && spans_is_bdev_io(spans, other) &&
 		    (!rival || other->last > rival->last))
 			rival = other;
 	return rival;
 }
 
-struct slice legs_bdev(const struct span *s)
+void legs_put_bdev(struct out *out, const struct span *s)
 {
-	return spdk_bdev(span_owner(s), span_bdev(s));
+	struct slice name = json_decode(spans_bdev(s));
+
+	out_visible(out, name);
+	free((char *)name.p);
 }
 
 /* The bdev I/O that ends last of those that this object has started. */
@@ -28,7 +30,7 @@ static const struct span *last_child(const struct spans *spans, const struct spa
 	const struct span *last = NULL;
 
 	for (const struct span *child = s->child; child; child = child->next)
-		if (is_bdev_io(spans, child) && (!last || child->last > last->last))
+		if (spans_is_bdev_io(spans, child) && (!last || child->last > last->last))
 			last = child;
 	return last;
 }
@@ -37,8 +39,8 @@ bool legs_find_last(const struct spans *spans, const struct span *s, struct legs
 {
 	const struct span *leg = s->child != s->last_child ? last_child(spans, s) : NULL;
 	const struct span *rival = leg && !spans_is_open(spans, leg) ? legs_rival(spans, leg) : NULL;
-	bool found = rival && !spans_is_open(spans, rival) && legs_bdev(leg).n &&
-		     !slice_equal(legs_bdev(leg), legs_bdev(rival));
+	bool found = rival && !spans_is_open(spans, rival) && spans_bdev(leg).n &&
+		     !slice_equal(spans_bdev(leg), spans_bdev(rival));
 
 	if (found)
 		*last = (struct legs_last){leg, rival, leg->last - rival->last};

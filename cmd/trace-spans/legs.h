@@ -8,8 +8,8 @@
 /* Of the siblings of s that were at work at the same time, the one that ends last. NULL: none. s has a parent. */
 const struct span *legs_rival(const struct spans *spans, const struct span *s);
 
-/* The name of the bdev of a bdev I/O, as written in JSON; empty: not known. */
-struct slice legs_bdev(const struct span *s);
+/* Writes the name of the bdev of a bdev I/O for terminals. */
+void legs_put_bdev(struct out *out, const struct span *s);
 
 /* A leg for which the tree of a span waited alone. */
 struct legs_last {

@@ -285,10 +285,10 @@ static bool write_last_leg(struct print *p, struct out *out, const struct span *
 	if (!p->causes || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
 		return false;
 	out_text(out, "{\"leg\":");
-	write_string(out, legs_bdev(last.leg));
-	if (legs_bdev(last.rival).n) {
+	write_string(out, spans_bdev(last.leg));
+	if (spans_bdev(last.rival).n) {
 		out_text(out, ",\"after\":");
-		write_string(out, legs_bdev(last.rival));
+		write_string(out, spans_bdev(last.rival));
 	}
 	out_text(out, ",\"us\":");
 	out_us(out, last.ns);
@@ -860,17 +860,6 @@ void print_open_header(struct out *out)
 		   "FOR");
 }
 
-/* The child that is open and started last. */
-static const struct span *open_child(const struct spans *spans, const struct span *s)
-{
-	const struct span *last = NULL;
-
-	for (const struct span *child = s->child; child; child = child->next)
-		if (spans_is_open(spans, child))
-			last = child;
-	return last;
-}
-
 void print_open(struct print *p, struct out *out, const struct span *s)
 {
 	const struct spans *spans = p->spans;
@@ -878,7 +867,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	bool replies = s->reply != UINT64_MAX;
 
 	print_measure(p, s);
-	while ((child = open_child(spans, leaf))) {
+	while ((child = spans_open_child(spans, leaf))) {
 		leaf = child;
 		replies |= leaf->reply != UINT64_MAX;
 	}
@@ -887,7 +876,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	put_what(p, out, s);
 	put_us(p, out, spans_until(spans, leaf) - leaf->last, LIFE);
 	out_text(out, spdk_layers[replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state)]);
-	for (child = s; child; child = open_child(spans, child)) {
+	for (child = s; child; child = spans_open_child(spans, child)) {
 		out_text(out, child == s ? ": " : " > ");
 		out_visible(out, spans->states->all[child->states[child->n - 1].state]);
 	}

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "legs.h"
+
 static void start_line(struct out *out, int indent)
 {
 	out_printf(out, "%*s   ", indent, "");
@@ -11,7 +13,7 @@ static void start_line(struct out *out, int indent)
 static void put_limit(struct out *out, int indent, const struct span *s, double rate, bool of_blocks)
 {
 	start_line(out, indent);
-	out_visible(out, spdk_bdev(span_owner(s), span_bdev(s)));
+	legs_put_bdev(out, s);
 	out_printf(out, " ends %.*f %s per ms, evenly: a rate limit?\n", rate < 1 ? 2 : 1, rate,
 		   of_blocks ? "blocks" : "I/Os");
 }
@@ -20,8 +22,8 @@ static void put_limit(struct out *out, int indent, const struct span *s, double 
 static void put_no_io(const struct proofs *p, struct out *out, int indent, const struct span *s, bool since)
 {
 	start_line(out, indent);
-	if (proofs_is_bdev_io(p, s)) {
-		out_visible(out, spdk_bdev(span_owner(s), span_bdev(s)));
+	if (spans_is_bdev_io(p->spans, s)) {
+		legs_put_bdev(out, s);
 		out_text(out, since ? " has passed nothing on since\n" : " passed nothing on meanwhile\n");
 		return;
 	}
@@ -43,7 +45,7 @@ static void put_retry(const struct proofs *p, struct out *out, int indent, const
 	uint64_t n = proofs_retries(p, s->parent, s).n;
 
 	start_line(out, indent);
-	out_visible(out, spdk_bdev(span_owner(s->parent), span_bdev(s->parent)));
+	legs_put_bdev(out, s->parent);
 	out_printf(out, " started it again, retry %" PRIu64 " of %" PRIu64 ": its path failed\n", n,
 		   proofs_retries(p, s->parent, NULL).n);
 }
@@ -69,8 +71,7 @@ void proofs_text(const struct proofs *p, struct out *out, int indent, const stru
 		return;
 	if (area->limited && area->limited / 2 <= gap && (n || s == held->child))
 		put_limit(out, indent, held, area->rate, area->of_blocks);
-	if (!n && area->copy && area->copy / 2 <= gap &&
-	    spans_tpoint(p->spans, s->states[0].state)->kind == SPDK_BLOB_SET && s != held->child)
+	if (!n && area->copy && area->copy / 2 <= gap && spans_kind(p->spans, s) == SPDK_BLOB_SET && s != held->child)
 		put_copy(out, indent, area->copied);
 	if (!n && !silent && s == proofs_first_below(p, held) && proofs_no_io(p, held) >= gap / 2)
 		put_no_io(p, out, indent, held, false);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "json.h"
 #include "legs.h"
 #include "mem.h"
 #include "proofs_text.h"
@@ -312,17 +311,6 @@ static bool is_in_tree(const struct span *s, const struct span *of)
 	return s;
 }
 
-static void put_bdev(struct story *story, struct out *out, const struct span *s)
-{
-	struct slice raw = legs_bdev(s);
-	char *name;
-
-	story->text.fd = OUT_MEMORY;
-	story->text.len = 0;
-	name = out_room(&story->text, raw.n);
-	out_visible(out, (struct slice){name, json_unescape(name, raw)});
-}
-
 /* After the last entry of an I/O that has the leg in its tree: how long the others had ended by then. */
 static void put_leg(struct story *story, struct out *out, const struct waits_entry *e, const struct span *leg)
 {
@@ -331,15 +319,15 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 	if (e->state + 1 < s->n || !s->parent || !is_in_tree(leg, s) || spans_is_open(story->spans, s))
 		return;
 	rival = legs_rival(story->spans, s);
-	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !legs_bdev(s).n ||
-	    slice_equal(legs_bdev(s), legs_bdev(rival)))
+	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !spans_bdev(s).n ||
+	    slice_equal(spans_bdev(s), spans_bdev(rival)))
 		return;
 	out_printf(out, "%*s   ", GAP, "");
-	put_bdev(story, out, s);
+	legs_put_bdev(out, s);
 	out_text(out, " ended last: ");
 	out_us(out, s->last - rival->last);
 	out_text(out, " us after ");
-	put_bdev(story, out, rival);
+	legs_put_bdev(out, rival);
 	out_char(out, '\n');
 }
 

@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "each_traceline.h"
 #include "io.h"
+#include "json.h"
 #include "print.h"
 #include "proofs.h"
 #include "ranking.h"
@@ -181,7 +182,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	/* a write to a socket does not name its connection */
 	if (before == MAP_NONE)
 		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
-	proofs_see(&t->proofs, s, before, line);
+	proofs_see(&t->proofs, s, before);
 	if (opt.story)
 		story_add(&t->story, s, before, line, connection, named);
 	if (t->spans.who)
@@ -386,10 +387,13 @@ static void note_limits(const struct trace_spans *t, const char *name)
 	size_t n;
 	const struct proofs_bdev *bdev = proofs_limited(&t->proofs, &n);
 	struct out text = {.fd = OUT_MEMORY};
+	struct slice plain;
 
 	if (!bdev || opt.json)
 		return;
-	out_visible(&text, t->proofs.names.all[bdev->name]);
+	plain = json_decode(t->proofs.names.all[bdev->name]);
+	out_visible(&text, plain);
+	free((char *)plain.p);
 	cli_notice(opt.quiet,
 		   "%s: %" PRIu64 " of %" PRIu64
 		   " I/Os of %.*s waited for a rate limit, as it seems: it ends %.*f %s per ms, "

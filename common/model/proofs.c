@@ -4,13 +4,10 @@
 #include <stdlib.h>
 
 #include "minmax.h"
-#include "number.h"
 #include "table.h"
 
 enum {
-	/* bounds for input that no target writes: names of bdevs, and lcores */
-	BDEVS = 4096,
-	LCORES = 4096,
+	BDEVS = 4096,  /* names: no target has more */
 	NOTABLE = 10,  /* no_io counts if it is at least a tenth of the life */
 	HELD = 64,     /* commands that found a queue full before that is its size */
 	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
@@ -41,25 +38,10 @@ static const struct span *span_of(const struct proofs *p, struct proofs_ref ref)
 	return s && s->generation + 1 == ref.generation ? s : NULL;
 }
 
-static enum spdk_kind kind_of(const struct proofs *p, const struct span *s)
-{
-	return spans_tpoint(p->spans, s->states[0].state)->kind;
-}
-
-bool proofs_is_bdev_io(const struct proofs *p, const struct span *s)
-{
-	return kind_of(p, s) == SPDK_BDEV_IO;
-}
-
-static struct slice bdev_of(const struct span *s)
-{
-	return spdk_bdev(span_owner(s), span_bdev(s));
-}
-
 /* The number of a bdev; MAP_NONE: its name is not known, or no rate limit applies to this type of I/O. */
 static uint32_t find_bdev(struct proofs *p, const struct span *s)
 {
-	struct slice text = bdev_of(s);
+	struct slice text = spans_bdev(s);
 	uint32_t name;
 	struct proofs_bdev *bdev;
 
@@ -109,16 +91,12 @@ static void go(struct proofs *p, const struct span *s, uint64_t ns)
 	bdev->of_blocks = area->of_blocks;
 }
 
-/* NULL: there are too many. */
-static struct proofs_lcore *lcore_of(struct proofs *p, const struct traceline *line)
+/* That of the current line; NULL: there are too many. */
+static struct proofs_lcore *lcore_of(struct proofs *p)
 {
-	uint64_t number = 0;
+	uint32_t lcore = p->spans->lcore;
 
-	number_decimal(line->lcore, &number);
-	number = traceline_in_source(line, number);
-	if (p->num_lcores == LCORES && map_get(&p->lcores, number) == MAP_NONE)
-		return NULL;
-	return table_put(&p->lcores, number, p->of_lcores, p->num_lcores, p->cap_lcores);
+	return lcore == MAP_NONE ? NULL : table_at(p->of_lcores, p->num_lcores, p->cap_lcores, lcore);
 }
 
 /* A set that still waits for its I/O. */
@@ -148,7 +126,7 @@ static void start_set(struct proofs *p, const struct span *s, struct proofs_lcor
 		of(p, waiting->parent)->copied = 0;
 		return;
 	}
-	if (!proofs_is_bdev_io(p, io))
+	if (!spans_is_bdev_io(p->spans, io))
 		return;
 	area = of(p, io);
 	waiting = waiting_set(p, area->waiting);
@@ -187,15 +165,14 @@ static void end_set(struct proofs *p, const struct span *s, struct proofs_lcore 
 }
 
 /* What sets of a blobstore, and the entries of their lcores, show about allocations of clusters. */
-static void see_sets(struct proofs *p, const struct span *s, bool starts, enum spdk_kind kind,
-		     const struct traceline *line)
+static void see_sets(struct proofs *p, const struct span *s, bool starts, enum spdk_kind kind)
 {
 	struct proofs_lcore *lcore;
 
 	p->has_sets |= kind == SPDK_BLOB_SET;
 	if (!p->has_sets)
 		return;
-	lcore = lcore_of(p, line);
+	lcore = lcore_of(p);
 	if (!lcore)
 		return;
 	if (starts && kind == SPDK_BLOB_SET) {
@@ -236,9 +213,9 @@ static void start(struct proofs *p, const struct span *s, enum spdk_kind kind)
 		if (s->parent)
 			copy(p, s);
 	}
-	if (s->parent && proofs_is_bdev_io(p, s->parent)) {
+	if (s->parent && spans_is_bdev_io(p->spans, s->parent)) {
 		/* each part of a split I/O is limited, not the whole */
-		if (kind == SPDK_BDEV_IO && slice_equal(bdev_of(s), bdev_of(s->parent)))
+		if (kind == SPDK_BDEV_IO && slice_equal(spans_bdev(s), spans_bdev(s->parent)))
 			of(p, s->parent)->bdev = MAP_NONE;
 		go(p, s->parent, s->first);
 	}
@@ -258,22 +235,22 @@ static void end(struct proofs *p, const struct span *s)
 	go(p, s, s->last);
 }
 
-void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const struct traceline *line)
+void proofs_see(struct proofs *p, const struct span *s, uint32_t before)
 {
-	enum spdk_kind kind = kind_of(p, s);
+	enum spdk_kind kind = spans_kind(p->spans, s);
 
 	if (before == MAP_NONE)
 		start(p, s, kind);
 	else if (kind == SPDK_BDEV_IO && s->n == 2)
 		end(p, s);
-	see_sets(p, s, before == MAP_NONE, kind, line);
+	see_sets(p, s, before == MAP_NONE, kind);
 }
 
 const struct span *proofs_first_below(const struct proofs *p, const struct span *s)
 {
 	const struct span *child = s->child;
 
-	while (child && !proofs_is_bdev_io(p, s) && !proofs_is_bdev_io(p, child))
+	while (child && !spans_is_bdev_io(p->spans, s) && !spans_is_bdev_io(p->spans, child))
 		child = child->next;
 	return child;
 }
@@ -287,7 +264,7 @@ static bool is_passed_on(const struct proofs *p, const struct span *s)
 	const struct proofs_bdev *bdev;
 
 	/* asynchronous event requests wait for no I/O */
-	if (!proofs_is_bdev_io(p, s))
+	if (!spans_is_bdev_io(p->spans, s))
 		return spans_layer(p->spans, s, s->states[s->n - 1].state) != LAYER_BELOW && !admin_has(s);
 	if (of(p, s)->bdev == MAP_NONE)
 		return false;
@@ -325,7 +302,7 @@ static uint64_t no_io_of(const struct proofs *p, const struct span *s, uint64_t 
 	double rate;
 	uint64_t to = 0, gap = spans_gap(p->spans, s);
 
-	if (s->first > passed || (s->parent && !proofs_is_bdev_io(p, s)))
+	if (s->first > passed || (s->parent && !spans_is_bdev_io(p->spans, s)))
 		return 0;
 	if (of(p, s)->limited || proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		return 0;
@@ -342,7 +319,7 @@ uint64_t proofs_no_io(const struct proofs *p, const struct span *s)
 	return no_io_of(p, s, passed_at(p, s));
 }
 
-/* ns for which a bdev I/O waited for clusters; of those that still wait, one is known: that which started the copy. */
+/* ns for which a bdev I/O waited for clusters; of those still waiting, only the one that started the copy. */
 static uint64_t copy_of(const struct proofs *p, const struct span *s)
 {
 	const struct proofs_span *area = of(p, s);
@@ -362,10 +339,10 @@ struct proofs_retries proofs_retries(const struct proofs *p, const struct span *
 	const struct span *last = NULL;
 	bool has_commands = false;
 
-	if (s->num_children < 2 || !proofs_is_bdev_io(p, s))
+	if (s->num_children < 2 || !spans_is_bdev_io(p->spans, s))
 		return retries;
 	for (const struct span *child = s->child; child && (!end || last != end); child = child->next) {
-		if (kind_of(p, child) != SPDK_NVME_IO)
+		if (spans_kind(p->spans, child) != SPDK_NVME_IO)
 			continue;
 		if (last && last->n == 1 && last->value == child->value) {
 			retries.n++;
@@ -443,7 +420,6 @@ const struct proofs_bdev *proofs_limited(const struct proofs *p, size_t *n)
 void proofs_free(struct proofs *p)
 {
 	map_free(&p->bdevs);
-	map_free(&p->lcores);
 	intern_free(&p->names);
 	free(p->all);
 	free(p->of_bdevs);

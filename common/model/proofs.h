@@ -50,7 +50,6 @@ struct proofs {
 		bool of_blocks;
 	} * of_bdevs;
 	size_t num_bdevs, cap_bdevs;
-	struct map lcores;
 	struct proofs_lcore {
 		struct proofs_ref waiting; /* the set that its latest entry started, below a bdev I/O */
 		/* ns: the latest allocation, if the entries since its end have started objects only */
@@ -84,7 +83,7 @@ struct proofs_facts {
 };
 
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */
-void proofs_see(struct proofs *p, const struct span *s, uint32_t before, const struct traceline *line);
+void proofs_see(struct proofs *p, const struct span *s, uint32_t before);
 
 /* What is known about a span and those below it; each 0 if nothing is, and no part is longer than the life. */
 struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s);
@@ -97,12 +96,10 @@ static inline const struct proofs_span *proofs_of(const struct proofs *p, const 
 	return &p->all[s->index];
 }
 
-bool proofs_is_bdev_io(const struct proofs *p, const struct span *s);
-
-/* The first child, if it is a bdev I/O, or any child of one; or NULL. */
+/* Of a bdev I/O, the first child; of another object, the first child that is a bdev I/O. NULL: none. */
 const struct span *proofs_first_below(const struct proofs *p, const struct span *s);
 
-/* Whether an open bdev I/O that is held back is so by a rate limit, which this sets. */
+/* Whether an open bdev I/O waits for a rate limit. Sets that limit. */
 bool proofs_waits_for_limit(const struct proofs *p, const struct span *s, double *rate, bool *of_blocks);
 
 /* ns for which a span that was passed on had nothing below it. */

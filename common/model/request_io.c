@@ -43,7 +43,7 @@ static void add_bdev_io(struct request_io *io, const struct span *s)
 	keep_first(&io->args, &s->io, IO_LBA);
 	keep_first(&io->args, &s->io, IO_QD);
 	add(&io->args, &s->io, IO_BLOCKS);
-	add_bdev(io, spdk_bdev(span_owner(s), span_bdev(s)));
+	add_bdev(io, spans_bdev(s));
 }
 
 /* Adds what a bdev I/O would say, for a command without one above it. */
@@ -78,7 +78,7 @@ enum top { BDEV = 1, NVME = 2 };
 static void walk(struct request_io *io, struct io_args *written, const struct spans *spans, const struct span *s,
 		 unsigned top, unsigned level)
 {
-	switch (spans_tpoint(spans, s->states[0].state)->kind) {
+	switch (spans_kind(spans, s)) {
 	case SPDK_BDEV_IO:
 		if (top & BDEV)
 			add_bdev_io(io, s);
@@ -170,7 +170,7 @@ bool request_io_number(const struct request_io *io, enum request_io_key key, uin
 struct slice request_io_leg(const struct request_io *io, uint64_t *ns)
 {
 	const struct span *leg = io->is_stacked ? self_time_leg(io->spans, io->span) : NULL;
-	struct slice name = leg ? spdk_bdev(span_owner(leg), span_bdev(leg)) : (struct slice){};
+	struct slice name = leg ? spans_bdev(leg) : (struct slice){};
 
 	*ns = leg ? leg->path.self : 0;
 	return slice_equal(name, out_contents(&io->bdev)) ? (struct slice){} : name;

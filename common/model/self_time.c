@@ -10,11 +10,6 @@ struct division {
 	uint64_t reply; /* ns: the start of the first reply, of those of the objects above and of this one */
 };
 
-static bool is_bdev_io(const struct spans *spans, const struct span *s)
-{
-	return spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO;
-}
-
 /* Merges two lists in the order of their ends; of equal ends, those of a are first. */
 static struct span *merged(struct span *a, struct span *b)
 {
@@ -146,7 +141,7 @@ static void divide(struct division *m, struct span *s, struct span *io, uint64_t
 	uint64_t reply = m->reply;
 
 	m->reply = min_u64(s->reply, reply);
-	if (is_bdev_io(m->spans, s))
+	if (spans_is_bdev_io(m->spans, s))
 		io = s;
 	while (from < to) {
 		struct span *child = find_link(s, to);
@@ -182,7 +177,7 @@ void self_time_measure(struct self_time *self, const struct spans *spans, const 
 /* Of a tree whose times were divided, the bdev I/O that has more time than `most`, or as much. */
 static const struct span *find_leg(const struct spans *spans, const struct span *s, const struct span *most)
 {
-	if (is_bdev_io(spans, s) && s->path.self && (!most || s->path.self >= most->path.self))
+	if (spans_is_bdev_io(spans, s) && s->path.self && (!most || s->path.self >= most->path.self))
 		most = s;
 	for (const struct span *child = s->child; child; child = child->next)
 		most = find_leg(spans, child, most);

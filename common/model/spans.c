@@ -167,7 +167,7 @@ static bool may_add(const struct span *parent, const struct span *s)
 /* lib/nvmf/tcp.c sends the parts of a long reply, and then its status, one after the other. */
 static void extend_reply(const struct spans *spans, struct span *s, const struct span *child)
 {
-	if (s->reply < child->first && spans_tpoint(spans, child->states[0].state)->kind == SPDK_SOCKET_WRITE)
+	if (s->reply < child->first && spans_kind(spans, child) == SPDK_SOCKET_WRITE)
 		s->reply = child->first;
 }
 
@@ -231,7 +231,7 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 		parent->last_child = s;
 	s->parent = parent;
 	extend_reply(spans, parent, s);
-	if (spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO)
+	if (spans_is_bdev_io(spans, s))
 		source_of(spans, s->source)->shows_bdev_io = true;
 	parent->num_children++;
 	for (struct span *up = parent; up; up = up->parent, height++)
@@ -646,7 +646,7 @@ bool spans_covers(const struct spans *spans, const struct span *s, enum spans_to
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
 static bool may_have_disk(const struct spans *spans, const struct span *s)
 {
-	return s->n == 1 && !s->ended && !s->child && spans_tpoint(spans, s->states[0].state)->kind == SPDK_BDEV_IO;
+	return s->n == 1 && !s->ended && !s->child && spans_is_bdev_io(spans, s);
 }
 
 /* The first line adds the bdev I/Os that are in flight already. */
@@ -892,7 +892,7 @@ bool spans_is_lost(const struct spans *spans, const struct span *s)
 /* bs_user_op_execute() in lib/blob/request.c gives the set of an operation that was queued back without an entry. */
 static bool may_end_unseen(const struct spans *spans, const struct span *s)
 {
-	return spans_tpoint(spans, s->states[0].state)->kind == SPDK_BLOB_SET;
+	return spans_kind(spans, s) == SPDK_BLOB_SET;
 }
 
 bool spans_is_open(const struct spans *spans, const struct span *s)
@@ -904,6 +904,16 @@ bool spans_is_open(const struct spans *spans, const struct span *s)
 	/* an object whose address was reused has ended, a set that has started nothing may have ended at any time */
 	return object->note == s->index + 1 && !is_final(spans, object) && !is_end_lost(spans, s, object) &&
 	       (s->n > 1 || s->child || !may_end_unseen(spans, s));
+}
+
+const struct span *spans_open_child(const struct spans *spans, const struct span *s)
+{
+	const struct span *last = NULL;
+
+	for (const struct span *child = s->child; child; child = child->next)
+		if (spans_is_open(spans, child))
+			last = child;
+	return last;
 }
 
 static int by_last(const void *a, const void *b)
@@ -923,7 +933,7 @@ static void delay_unsent(const struct spans *spans, struct span *const *left, si
 	for (size_t i = 0; i < n; i++) {
 		const struct span *s = left[i];
 
-		if (s->n == 1 && spans_tpoint(spans, s->states[0].state)->kind == SPDK_SOCKET_WRITE)
+		if (s->n == 1 && spans_kind(spans, s) == SPDK_SOCKET_WRITE)
 			delay_reply(spans, s, last_lcore_key(spans, s));
 	}
 }

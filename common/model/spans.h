@@ -117,6 +117,23 @@ static inline const struct spdk_tpoint *spans_tpoint(const struct spans *spans, 
 /* The same for the tracepoint of any line. */
 const struct spdk_tpoint *spans_tpoint_of(struct spans *spans, struct slice tpoint);
 
+/* What kind of object it is, by its first state. */
+static inline enum spdk_kind spans_kind(const struct spans *spans, const struct span *s)
+{
+	return spans_tpoint(spans, s->states[0].state)->kind;
+}
+
+static inline bool spans_is_bdev_io(const struct spans *spans, const struct span *s)
+{
+	return spans_kind(spans, s) == SPDK_BDEV_IO;
+}
+
+/* The name of the bdev of a bdev I/O, as written in JSON; empty: not known. */
+static inline struct slice spans_bdev(const struct span *s)
+{
+	return spdk_bdev(span_owner(s), span_bdev(s));
+}
+
 /* What a span waits for in this state, one of its own; but see span.reply. */
 static inline enum layer spans_layer(const struct spans *spans, const struct span *s, uint32_t state)
 {
@@ -146,6 +163,9 @@ void spans_pause(struct spans *spans);
 
 /* Whether a span is in no final state or, after spans_end(), was in none at the end of the input. */
 bool spans_is_open(const struct spans *spans, const struct span *s);
+
+/* The child that is open and started last, or NULL. */
+const struct span *spans_open_child(const struct spans *spans, const struct span *s);
 
 /* ns: the latest entry of its lcore before which others are missing; 0: none are missing so far. */
 uint64_t spans_gap(const struct spans *spans, const struct span *s);
