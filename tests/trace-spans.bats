@@ -281,6 +281,15 @@ Fast ended last: 10.000 us after Slow
 L
     equal "$(trace-spans -j in | jq -c 'select(.last_leg) | .last_leg')" \
         $'{"leg":"Slow","after":"Fast","us":200}\n{"leg":"Fast","after":"Slow","us":10}\n{"leg":"Fast","after":"Slow","us":1}'
+    # none has while one is in flight
+    {
+        raid_write 1 100 111 311 313 | grep -v 'DONE.*"r1"\|TCP_REQ_COMPLETED\|DONE.*i1[03]\|RAID_IO_DONE'
+        leg_io i14 0x99 R1 0x31 Third 100.007 150.000
+    } | merged >in
+    equal "$(trace-spans -j in | jq -c '.last_leg')" '{"leg":"Slow","after":"Third","us":161}'
+    grep -v 'DONE.*i14' in >open
+    equal "$(trace-spans -j open | jq -c '.last_leg')" null
+    equal "$(trace-spans -s open | grep -c 'ended last')" 0
 }
 
 @test "an id names several objects; address and creation tell them apart" {

@@ -5,13 +5,19 @@
 
 #include "json.h"
 
+/* While a leg is in flight, no other one has ended last. */
+static uint64_t end_of(const struct spans *spans, const struct span *s)
+{
+	return spans_is_open(spans, s) ? UINT64_MAX : s->last;
+}
+
 const struct span *legs_rival(const struct spans *spans, const struct span *s)
 {
 	const struct span *rival = NULL;
 
 	for (const struct span *other = s->parent->child; other; other = other->next)
-		if (other != s && other->first < s->last && other->last > s->first && spans_is_bdev_io(spans, other) &&
-		    (!rival || other->last > rival->last))
+		if (other != s && spans_is_bdev_io(spans, other) && other->first < s->last &&
+		    end_of(spans, other) > s->first && (!rival || end_of(spans, other) > end_of(spans, rival)))
 			rival = other;
 	return rival;
 }
@@ -30,7 +36,7 @@ static const struct span *last_child(const struct spans *spans, const struct spa
 	const struct span *last = NULL;
 
 	for (const struct span *child = s->child; child; child = child->next)
-		if (spans_is_bdev_io(spans, child) && (!last || child->last > last->last))
+		if (spans_is_bdev_io(spans, child) && (!last || end_of(spans, child) > end_of(spans, last)))
 			last = child;
 	return last;
 }
