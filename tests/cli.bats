@@ -81,6 +81,29 @@ talkative() {
     done
 }
 
+# Letters of 0.2.0 that are refused: "TOOL LETTER MESSAGE".
+former() {
+    cat <<'F'
+ipcsnoop -d is now -D
+usdt-record -d is now -D
+F
+}
+
+@test "letters of earlier releases are refused, with what replaced them" {
+    local tool letter message now
+    while read -r tool letter message; do
+        [ -x "$BIN/$tool" ] || continue
+        for arguments in "$letter" "$letter 10" "${letter}10"; do
+            # shellcheck disable=SC2086 # they are words
+            status_is 2 timeout 10 "$tool" $arguments
+            says "$tool: $letter $message"
+            equal "$output" ''
+        done
+        now=${message#is now }
+        "$tool" --help | grep -qE -e "^  *(-[a-zA-Z], )?${now%%,*} |^  *${now%%,*}, "
+    done < <(former)
+}
+
 @test "each tool has a page, all kinds of tests, and a row in README and in spdk-trace-tools(7)" {
     for tool in "$ROOT"/cmd/*; do
         tool=${tool##*/}

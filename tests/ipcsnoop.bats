@@ -179,7 +179,7 @@ write - 5 EPIPE'
 
 @test "calls that have not ended when tracing does" {
     # the pipe is written to when the lines are there
-    snoop 0 -d 2 -- sh -c '{ until grep -q unfinished lines; do sleep 0.1; done; } | cat'
+    snoop 0 -D 2 -- sh -c '{ until grep -q unfinished lines; do sleep 0.1; done; } | cat'
     pipe=$(awk '$4 == "read" { print $6 }' lines)
     [[ $(sed -n 2p lines) =~ ^0\.000000\ +cat\ +[0-9]+\ +read\ +R\ $pipe\ +[0-9]+\ +-\ +0/16\ +0\ +B\ [0-9.]+\ unfinished$ ]]
     equal "$(sed -n 3p lines)" ''
@@ -323,7 +323,7 @@ io_uring:recv - $other $one 100 - - - ECANCELED true"
     grep -Eq " io_uring:recv R unix:[0-9-]+ +400 +200 +- +- +B [0-9.]+$" lines
     # two that go on, one of them for a registered file
     # shellcheck disable=SC2016 # the other shell expands it
-    snoop 0 -e -j -d 2 -- sh -c 'pipe-target uringwait=7 & until grep -q unfinished lines; do sleep 0.1; done; kill $!'
+    snoop 0 -e -j -D 2 -- sh -c 'pipe-target uringwait=7 & until grep -q unfinished lines; do sleep 0.1; done; kill $!'
     equal "$(column call pipe asked moved unfinished | sort)" "io_uring:read $(cat out) 14 - true
 io_uring:read $(cat out) 7 - true"
 }
@@ -737,10 +737,10 @@ ipcsnoop: true ended with status N'
 # bats test_tags=any-kernel
 @test "it ends after a time, and by a signal" {
     # the first calls are made in this time, the others when the counts are there
-    snoop 5 -d 2 -- sh -c 'pipe-target call=13; until grep -q @syscalls lines; do sleep 0.1; done; pipe-target call=17; exit 5'
+    snoop 5 -D 2 -- sh -c 'pipe-target call=13; until grep -q @syscalls lines; do sleep 0.1; done; pipe-target call=17; exit 5'
     equal "$(calls getppid)" 14
     # signals are passed on then, too
-    begin started ipcsnoop -d 0.2 -- sleep 60
+    begin started ipcsnoop -D 0.2 -- sleep 60
     wait_for_text @syscalls lines
     kill "$recorder"
     ends_itself 143 "$recorder"
@@ -793,7 +793,7 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-d 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' '-i 0 true' \
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-D 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' '-i 0 true' \
         '-s -w true' '-s -P true' '-i 1 -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments

@@ -45,9 +45,9 @@ start_any() {
     loads ipcsnoop -- true
     for options in '' -s -e -w -j '-i 1 -e'; do
         # shellcheck disable=SC2086 # they are words
-        loads ipcsnoop $options -d 0.1 -p "$started"
+        loads ipcsnoop $options -D 0.1 -p "$started"
         # shellcheck disable=SC2086
-        loads ipcsnoop $options -d 0.1 -n sleep
+        loads ipcsnoop $options -D 0.1 -n sleep
     done
 }
 
@@ -87,6 +87,6 @@ start_any() {
         # shellcheck disable=SC2086 # none, or one
         loads usdt-record $options -e 'inlined(where)' -- usdt-target sites
         # shellcheck disable=SC2086
-        loads usdt-record $options -e 'inlined(where)' -d 0.1 "$BIN/usdt-target"
+        loads usdt-record $options -e 'inlined(where)' -D 0.1 "$BIN/usdt-target"
     done
 }

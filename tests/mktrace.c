@@ -993,7 +993,7 @@ static const struct cli cli = {
 	"Writes an SPDK trace file from JSON lines: definitions, owners, info and trace\n"
 	"lines, as trace-dump prints them with -d, -O, -i and without.\n",
 	"",
-	options,
+	.options = options,
 };
 
 static void parse_options(int argc, char **argv)

@@ -570,6 +570,9 @@ in_cgroup() { # CGROUP COMMAND...
     ends_itself 0 "$recorder"
     recorder=
     [ $(($(uptime_ms) - begin)) -ge 1000 ]
+    add -D 0.5 -p "$idle"
+    ends_itself 0 "$recorder"
+    recorder=
     unshare -pf --mount-proc true 2>/dev/null || skip 'no PID namespaces here'
     # shellcheck disable=SC2016 # the other shell expands it
     unshare -pf --mount-proc bash -c 'blocked-target sleeps=100000 </dev/null & echo $! >blocked

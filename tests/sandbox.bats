@@ -72,7 +72,7 @@ says_hanging() { # TEXT
     for signal in USR1 USR2; do
         start_hanging $signal
         status=0
-        timeout -k 1 40 usdt-record -d 0.5 -p "$started" -e 'guarded(n)' >lines 2>log || status=$?
+        timeout -k 1 40 usdt-record -D 0.5 -p "$started" -e 'guarded(n)' >lines 2>log || status=$?
         equal "$status" 1
         says_hanging 'probes in this file are not found: '
         equal "$(grep -c clock: lines)" 2

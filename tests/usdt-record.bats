@@ -372,7 +372,7 @@ guarded: n=0x7'
     status_is 0 usdt-record -q -n 3 -e 'flood(i)' -- usdt-target flood=100000
     equal "$(events <<<"$output")" "$(printf 'flood: i=0x%x\n' 0 1 2)"
     start usdt-target wait sites
-    status_is 0 timeout 10 usdt-record -d 1 -p "$started" -e 'inlined(where)'
+    status_is 0 timeout 10 usdt-record -D 1 -p "$started" -e 'inlined(where)'
     equal "$(events <<<"$output")" ''
     echo >&"$go"
     wait "$started"
@@ -399,7 +399,7 @@ guarded: n=0x7'
 
 # bats test_tags=any-kernel
 @test "a signal is passed on to the command when recording is over" {
-    usdt-record -q -d 0.3 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
+    usdt-record -q -D 0.3 -o lines -x "$BIN/usdt-target" -e 'inlined(where)' -- sleep 60 &
     recorder=$!
     # it ends with the second of the clock lines, where there are any
     ! has_ticks || wait_for sh "[ \$(grep -c ^clock lines) = 2 ]"
@@ -514,7 +514,7 @@ start_full_recorder() {
 
 # bats test_tags=any-kernel
 @test "options that do not go together" {
-    for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-d x true' '-m 0 true' '-m 4X true' '-m 2G true' "-e a"; do
+    for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-D x true' '-m 0 true' '-m 4X true' '-m 2G true' "-e a"; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 usdt-record ${arguments//usdt-target/$BIN/usdt-target}
         says 'usdt-record: '
@@ -608,7 +608,7 @@ start_full_recorder() {
     echo >&"$go"
     is_since 6.6 || skip 'before 6.6, other users cannot attach'
     # "sites" hits the probe three times: root's and the user's own
-    "${three[@]}" ./usdt-record -d 60 -x ./usdt-target -e 'inlined(where)' >lines 2>log &
+    "${three[@]}" ./usdt-record -D 60 -x ./usdt-target -e 'inlined(where)' >lines 2>log &
     recorder=$!
     wait_for_text recording log
     ./usdt-target sites

@@ -288,7 +288,7 @@ static const struct cli cli = {
 	"  biosnoop -Q -d nvme0n1 10\n"
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
 	"  biosnoop -j -m 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
-	options,
+	.options = options,
 };
 
 int main(int argc, char **argv)

@@ -403,7 +403,6 @@ static const struct cli_option options[] = {
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
-	{'d', "duration", "SEC", "end after this many seconds", .seconds = &opt.recorder.duration_ns},
 	RECORDER_WALL(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
 	{},
@@ -418,9 +417,10 @@ static const struct cli cli = {
 	"made, and how long these calls took.\n",
 	"Examples:\n"
 	"  ipcsnoop -o ipc.txt -- sh -c 'dd if=/dev/zero bs=4k count=100 | gzip >zeros.gz'\n"
-	"  ipcsnoop -s -d 10 -p \"$(pidof nvmf_tgt)\"\n"
+	"  ipcsnoop -s -D 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
-	options,
+	.options = options,
+	.former = (const struct cli_former[]){{'d', "-D"}, {}},
 };
 
 static void parse_options(int argc, char **argv)

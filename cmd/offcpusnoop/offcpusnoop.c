@@ -277,7 +277,7 @@ static const struct cli cli = {
 	"  offcpusnoop -m 50 -k -p \"$(pidof nvmf_tgt)\"\n"
 	"  offcpusnoop -j -p \"$(pidof nvmf_tgt)\" 10 |\n"
 	"    jq -r 'select(.args.by).args | [.comm, .by, .duration] | @tsv'\n",
-	options,
+	.options = options,
 };
 
 /* A number is the time that a forgotten process was to be traced for. */

@@ -399,7 +399,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  offwaketime -p \"$(pidof nvmf_tgt)\" 10\n"
 	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",
-	options,
+	.options = options,
 };
 
 static void parse_options(int argc, char **argv)

@@ -199,7 +199,7 @@ static const struct cli cli = {
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump -O nvmf_trace.pid1234 | qpair-lifetimes -O - usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n",
-	options,
+	.options = options,
 };
 
 /* Returns the path of the probe lines. */

@@ -171,7 +171,7 @@ static const struct cli cli = {
 	"  trace-spans -j lines.jsonl | %s\n"
 	"  trace-spans -j lines.jsonl | %s -k 'args.qpair.hostnqn=*db-1'\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n",
-	options,
+	.options = options,
 };
 
 /* Prints what was left out. Returns false if nothing was read. */

@@ -22,7 +22,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-chrome > trace.json\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | trace-chrome | gzip > trace.json.gz\n",
-	options,
+	.options = options,
 };
 
 int main(int argc, char **argv)

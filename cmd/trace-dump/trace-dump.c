@@ -361,7 +361,7 @@ static const struct cli cli = {
 	"  trace-dump -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt\n"
 	"  trace-dump -F -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
-	options,
+	.options = options,
 };
 
 /* Returns the trace file's path; NULL: it is the trace of a process. */

@@ -417,7 +417,7 @@ static const struct cli cli = {
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n"
 	"  trace-dump -F -p 1234 | trace-join -F -l <(usdt-record -p 1234 | qpair-lifetimes -F)\n",
-	options,
+	.options = options,
 };
 
 /* Returns the path of the trace lines. */

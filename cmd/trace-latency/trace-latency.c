@@ -291,7 +291,7 @@ static const struct cli cli = {
 	"  trace-latency --layers -g type -g blocks trace.jsonl\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
-	options,
+	.options = options,
 };
 
 static void check_options(void)

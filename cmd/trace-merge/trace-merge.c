@@ -71,7 +71,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  %s -s target=target.jsonl -s host=host.jsonl\n"
 	"  %s --lag 500 <(trace-dump -F -p 1234) <(trace-dump -F -p 5678)\n",
-	options,
+	.options = options,
 };
 
 static void hook(void *context, const struct lines *l, enum lines_moment moment)

@@ -27,7 +27,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | %s > trace.pftrace\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s > trace.pftrace\n",
-	options,
+	.options = options,
 };
 
 int main(int argc, char **argv)

@@ -273,7 +273,7 @@ static const struct cli cli = {
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s -n 10\n"
 	"  trace-dump nvmf_trace.pid1234 | %s --open\n"
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
-	options,
+	.options = options,
 };
 
 /* Returns the path of the trace lines. */

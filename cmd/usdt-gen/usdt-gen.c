@@ -149,7 +149,7 @@ static const struct cli cli = {
 	"  bpftrace -p \"$(pidof nvmf_tgt)\" qpairs.bt > usdt.txt\n"
 	"  usdt-gen -l -x build/bin/nvmf_tgt | grep subsystem\n"
 	"  usdt-gen -x build/bin/nvmf_tgt -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
-	options,
+	.options = options,
 };
 
 static void parse_options(int argc, char **argv)

@@ -223,7 +223,6 @@ static const struct cli_option options[] = {
 	 .call = add_file},
 	PROBESPEC_OPTIONS(add_spec, add_specs),
 	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.attach.follow},
-	{'d', "duration", "SEC", "end after this many seconds", .seconds = &opt.recorder.duration_ns},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
 	{0, "no-owners", NULL, "no owner lines, which name the connections in traces of SPDK v24.05 and later",
 	 .flag = &opt.no_owners},
@@ -242,7 +241,8 @@ static const struct cli cli = {
 	"  usdt-record -p \"$(pidof nvmf_tgt)\" > usdt.txt\n"
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p \"$(pidof nvmf_tgt)\" -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
-	options,
+	.options = options,
+	.former = (const struct cli_former[]){{'d', "-D"}, {}},
 };
 
 static void parse_options(int argc, char **argv)

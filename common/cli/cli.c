@@ -284,6 +284,13 @@ static const struct cli_option *find(const struct cli *cli, int c)
 	refuse();
 }
 
+static void refuse_former(const struct cli *cli, int c)
+{
+	for (const struct cli_former *f = cli->former; f && f->letter; f++)
+		if (f->letter == c)
+			cli_usage("-%c is now %s", c, f->now);
+}
+
 static void handle(const struct cli *cli, int c)
 {
 	switch (c) {
@@ -294,8 +301,28 @@ static void handle(const struct cli *cli, int c)
 		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
 		leave();
 	default:
+		refuse_former(cli, c);
 		apply(cli, find(cli, c), optarg);
 	}
+}
+
+/* Returns the letters as getopt_long() wants them; the caller frees them. n: number of options. */
+static char *getopt_letters(const struct cli *cli, size_t n)
+{
+	char *letters, *end;
+	size_t num_former = 0;
+
+	while (cli->former && cli->former[num_former].letter)
+		num_former++;
+	letters = mem_array(2 * n + num_former + 4, 1);
+	end = stpcpy(letters, "+hV");
+	for (const struct cli_option *o = cli->options; o->name; o++)
+		if (o->letter)
+			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
+	for (size_t i = 0; i < num_former; i++)
+		*end++ = cli->former[i].letter;
+	*end = 0;
+	return letters;
 }
 
 /*
@@ -328,7 +355,7 @@ static void catch_file_too_large(void)
 void cli_parse(const struct cli *cli, int argc, char **argv)
 {
 	struct option *names;
-	char *letters, *end;
+	char *letters;
 	size_t n = 0;
 
 	open_standard_streams();
@@ -336,15 +363,12 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	while (cli->options[n].name)
 		n++;
 	names = mem_array(n + 3, sizeof(*names));
-	letters = mem_array(2 * n + 4, 1);
-	end = stpcpy(letters, "+hV");
+	letters = getopt_letters(cli, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct cli_option *o = &cli->options[i];
 		int c = o->letter ? o->letter : FIRST + (int)i;
 
 		names[i] = (struct option){o->name, o->argument ? required_argument : no_argument, NULL, c};
-		if (o->letter)
-			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
 	}
 	names[n] = (struct option){"help", no_argument, NULL, 'h'};
 	names[n + 1] = (struct option){"version", no_argument, NULL, 'V'};
@@ -372,8 +396,11 @@ void cli_seconds(int argc, char **argv, uint64_t *ns)
 {
 	if (argc - optind > 1)
 		cli_usage("a number of seconds is expected, not %d operands%s", argc - optind, hint_of(argc, argv));
-	if (optind < argc)
-		*ns = parse_time("SECONDS", argv[optind], 9, "seconds");
+	if (optind == argc)
+		return;
+	if (*ns)
+		cli_usage("-D and SECONDS exclude each other");
+	*ns = parse_time("SECONDS", argv[optind], 9, "seconds");
 }
 
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n)

@@ -43,11 +43,18 @@ struct cli_option {
 	void (*call)(const char *argument);
 };
 
+/* A letter of an earlier release, which is refused with what to give instead. A list of them ends with {}. */
+struct cli_former {
+	char letter;
+	const char *now; /* as in "-d is now -D" */
+};
+
 /* In both texts %s is replaced with the tool's name, which packages may prefix. */
 struct cli {
 	const char *usage;    /* before the options */
 	const char *examples; /* after them */
 	const struct cli_option *options;
+	const struct cli_former *former; /* NULL: none */
 };
 
 /*
@@ -84,7 +91,10 @@ const char *cli_operand(int argc, char **argv, const char *what);
  */
 const char *const *cli_operands(int argc, char **argv, const char *what, size_t *n);
 
-/* Sets *ns to the operand SECONDS, which may have decimals, if it is given. Any other operand is a usage error. */
+/*
+ * Sets *ns to the operand SECONDS, which may have decimals, if it is given. It is a usage error if -D has set *ns; any
+ * other operand is one as well.
+ */
 void cli_seconds(int argc, char **argv, uint64_t *ns);
 
 /* A process id, or a usage error. */

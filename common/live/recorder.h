@@ -46,6 +46,7 @@ struct recorder_options {
 /* Their rows in a table of options. letter: of --buffer, or 0; standard: the default size, as text. */
 /* clang-format off */
 #define RECORDER_OPTIONS(options, letter, standard) \
+	{'D', "duration", "SEC", "end after this many seconds", .seconds = &(options).duration_ns}, \
 	{'o', "output", "FILE", "write to FILE", .text = &(options).output}, \
 	{letter, "buffer", "SIZE", \
 	 "buffer for what waits to be written: bytes, or with K, M or G; default " standard, \
