@@ -314,11 +314,11 @@ dd $late 8 4096 $(jq -r '.args | select(.type == "WS" and .pid) | .queued' lines
     end
     equal "$(wc -l <lines)" 3
 
-    trace -m 60000
+    trace --min-ms 60000
     read_blocks 3
     end
     equal "$(cat lines)" ''
-    trace -m 0.000001
+    trace --min-ms 0.000001
     read_blocks 3
     end
     equal "$(wc -l <lines)" 3

@@ -84,8 +84,10 @@ talkative() {
 # Letters of 0.2.0 that are refused: "TOOL LETTER MESSAGE".
 former() {
     cat <<'F'
+biosnoop -m is now --min-ms
 ipcsnoop -d is now -D
 usdt-record -d is now -D
+usdt-record -m is now --buffer
 F
 }
 

@@ -34,7 +34,7 @@ start_any() {
 
 @test "biosnoop" {
     start_any
-    for options in '' -P --no-start "-p $started" '-Q -m 1'; do
+    for options in '' -P --no-start "-p $started" '-Q --min-ms 1'; do
         # shellcheck disable=SC2086 # they are words
         loads biosnoop $options 0.1
     done

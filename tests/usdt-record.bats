@@ -344,7 +344,7 @@ inlined: where=0x3'
     local status hits=${HITS:-3000000}
     for size in 64M 4K; do
         status=0
-        usdt-record -m $size -o lines -e 'flood(i,name:str,n,again)' -- usdt-target "flood=$hits" 2>log || status=$?
+        usdt-record --buffer $size -o lines -e 'flood(i,name:str,n,again)' -- usdt-target "flood=$hits" 2>log || status=$?
         lost=$(sed -n 's/^usdt-record: lost \([0-9]*\) events.*/\1/p' log)
         events lines >flood
         equal $((${lost:-0} + $(wc -l <flood))) "$hits"
@@ -514,7 +514,7 @@ start_full_recorder() {
 
 # bats test_tags=any-kernel
 @test "options that do not go together" {
-    for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-D x true' '-m 0 true' '-m 4X true' '-m 2G true' "-e a"; do
+    for arguments in '' '-p 1 true' '-F' '-F -x usdt-target' '-p 0' '-n 0 true' '-D x true' '--buffer 0 true' '--buffer 4X true' '--buffer 2G true' "-e a"; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 usdt-record ${arguments//usdt-target/$BIN/usdt-target}
         says 'usdt-record: '

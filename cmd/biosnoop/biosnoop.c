@@ -198,7 +198,6 @@ static void finish(void *context)
 static const struct recorder_tool tool = {
 	.kernel = "Linux 5.11",
 	.hooks = "the tracepoints of block I/O",
-	.buffer_option = "--buffer",
 	.kernel_threads = true,
 	.open = open_program,
 	.attach = attach,
@@ -263,7 +262,7 @@ static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
 	{'c', "cgroup", "DIRECTORY", "only requests issued in this cgroup and those below it", .text = &opt.cgroup},
-	{'m', "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
+	{0, "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
 	{'n', "count", "N", "end after N requests", .count = &opt.count},
 	{'Q', "queued", NULL, "also print the time queued before the driver accepted the request", .flag = &opt.queued},
 	{'P', "pattern", NULL, "also print whether the request is sequential (S) or random (R) on its disk",
@@ -275,7 +274,7 @@ static const struct cli_option options[] = {
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
 	RECORDER_WALL(opt.recorder),
 	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
-	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
+	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };
 
@@ -287,8 +286,9 @@ static const struct cli cli = {
 	"  biosnoop\n"
 	"  biosnoop -Q -d nvme0n1 10\n"
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
-	"  biosnoop -j -m 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
+	"  biosnoop -j --min-ms 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'m', "--min-ms"}, {}},
 };
 
 int main(int argc, char **argv)

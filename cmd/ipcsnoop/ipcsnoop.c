@@ -379,7 +379,6 @@ static void finish(void *context)
 static const struct recorder_tool tool = {
 	.kernel = "Linux 5.12",
 	.hooks = "the tracepoints of system calls",
-	.buffer_option = "--buffer",
 	.needs_ptrace = true,
 	.open = open_program,
 	.attach = attach,
@@ -404,7 +403,7 @@ static const struct cli_option options[] = {
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
 	RECORDER_WALL(opt.recorder),
-	RECORDER_OPTIONS(opt.recorder, 0, "16M"),
+	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };
 

@@ -244,7 +244,6 @@ static void finish(void *context)
 static const struct recorder_tool tool = {
 	.kernel = "Linux 5.15",
 	.hooks = "the tracepoints of the scheduler and of interrupts",
-	.buffer_option = "--buffer",
 	.open = open_program,
 	.attach = attach,
 	.started = start,
@@ -262,7 +261,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	RECORDER_WALL(opt.recorder),
-	RECORDER_OPTIONS(opt.recorder, 0, "4M"),
+	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };
 

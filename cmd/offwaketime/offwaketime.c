@@ -339,7 +339,6 @@ static void finish(void *context)
 static const struct recorder_tool tool = {
 	.kernel = "Linux 5.13",
 	.hooks = "the tracepoints of the scheduler",
-	.buffer_option = "--buffer",
 	.kernel_threads = true,
 	.find = find_threads,
 	.open = open_program,
@@ -388,7 +387,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.no_open},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
 	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
-	RECORDER_OPTIONS(opt.recorder, 0, "8M"),
+	RECORDER_OPTIONS(opt.recorder, "8M"),
 	{},
 };
 

@@ -184,7 +184,6 @@ static void finish(void *context)
 static const struct recorder_tool tool = {
 	.kernel = "Linux 5.15",
 	.hooks = "the tracepoints of forks",
-	.buffer_option = "-m",
 	.needs_ptrace = true,
 	.find = find_probes,
 	.open = open_program,
@@ -227,7 +226,7 @@ static const struct cli_option options[] = {
 	{0, "no-owners", NULL, "no owner lines, which name the connections in traces of SPDK v24.05 and later",
 	 .flag = &opt.no_owners},
 	{0, "perf-events", NULL, "attach as on kernels before 6.6, which takes longer", .flag = &opt.attach.one_by_one},
-	RECORDER_OPTIONS(opt.recorder, 'm', "16M"),
+	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };
 
@@ -242,7 +241,7 @@ static const struct cli cli = {
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p \"$(pidof nvmf_tgt)\" -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', "-D"}, {}},
+	.former = (const struct cli_former[]){{'d', "-D"}, {'m', "--buffer"}, {}},
 };
 
 static void parse_options(int argc, char **argv)

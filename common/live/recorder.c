@@ -171,7 +171,7 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 		warnx("too many open files for a BPF program: %ju may be open; raise that with ulimit -n",
 		      (uintmax_t)limit.rlim_cur);
 	else if (errno == ENOMEM)
-		warn("a ring buffer of %" PRIu32 " bytes; use a smaller %s", size, r->tool->buffer_option);
+		warn("a ring buffer of %" PRIu32 " bytes; use a smaller --buffer", size);
 	else
 		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
 		     "on; -v prints the kernel's log",

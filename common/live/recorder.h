@@ -43,12 +43,12 @@ struct recorder_options {
 	bool quiet, verbose;
 };
 
-/* Their rows in a table of options. letter: of --buffer, or 0; standard: the default size, as text. */
+/* Their rows in a table of options. standard: the default size of the buffer, as text. */
 /* clang-format off */
-#define RECORDER_OPTIONS(options, letter, standard) \
+#define RECORDER_OPTIONS(options, standard) \
 	{'D', "duration", "SEC", "end after this many seconds", .seconds = &(options).duration_ns}, \
 	{'o', "output", "FILE", "write to FILE", .text = &(options).output}, \
-	{letter, "buffer", "SIZE", \
+	{0, "buffer", "SIZE", \
 	 "buffer for what waits to be written: bytes, or with K, M or G; default " standard, \
 	 .size = &(options).buffer}, \
 	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
@@ -78,11 +78,10 @@ struct recorder_program {
  * Those that return an int return 0, or -1 after a message.
  */
 struct recorder_tool {
-	const char *kernel;        /* the oldest that can load the program, by the kernel's sources */
-	const char *hooks;         /* what the program is attached to, as "the tracepoints of ..." */
-	const char *buffer_option; /* as a message names it */
-	bool kernel_threads;       /* they may be recorded */
-	bool needs_ptrace;         /* it shows memory or calls of processes, as ptrace(2) does: needs CAP_SYS_PTRACE */
+	const char *kernel;  /* the oldest that can load the program, by the kernel's sources */
+	const char *hooks;   /* what the program is attached to, as "the tracepoints of ..." */
+	bool kernel_threads; /* they may be recorded */
+	bool needs_ptrace;   /* it shows memory or calls of processes, as ptrace(2) does: needs CAP_SYS_PTRACE */
 
 	int (*find)(void *context);
 	/* Opens the skeleton, and sets variables, map sizes and which programs are loaded. */
