@@ -27,7 +27,7 @@ const volatile int disk_major, disk_minor;
 const volatile __u32 only_pid; /* 0: all */
 const volatile bool with_pattern;
 const volatile bool has_copies; /* copies of programs are loaded */
-const volatile __u64 min_ns;    /* latency; 0: all */
+const volatile __u64 min_ns;    /* latency, at least; 0: all */
 
 __u64 since;          /* when everything was attached; 0: not yet */
 __u64 num_no_storage; /* requests for which there was no room in the map */
@@ -298,7 +298,7 @@ static bool passes_filter(const struct biosnoop_event *e, const struct tracked *
 		return true;
 	if (!e->issued_ns)
 		__sync_fetch_and_add(&num_unknown, 1);
-	return e->issued_ns && e->end_ns - e->issued_ns > min_ns;
+	return e->issued_ns && e->end_ns - e->issued_ns >= min_ns;
 }
 
 /* Requests that the filter leaves out count as well: the disk has done them. */

@@ -34,7 +34,7 @@ enum {
 
 const volatile __u32 only_pids[MAX_IDS]; /* up to the first 0; none: only_cgroup is set */
 const volatile bool is_command;          /* of the one process: it waits for its start, and children are followed */
-const volatile __u64 min_ns;             /* only longer intervals have events; 0: all */
+const volatile __u64 min_ns;             /* shorter intervals have no events */
 const volatile __u32 yield_call;         /* the number of sched_yield */
 const volatile bool with_stacks;
 const volatile char interrupt[8] = "[irq]"; /* a literal would have a map of its own */
@@ -270,7 +270,7 @@ static __always_inline void end_interval(struct thread *t, struct task_struct *t
 	if (e->kind >= NUM_KINDS || size > sizeof(*e) + sizeof(t->stack))
 		return;
 	t->totals.ns[e->kind] += now - e->begin_ns;
-	if (now - e->begin_ns <= min_ns)
+	if (now - e->begin_ns < min_ns)
 		return;
 	e->end_ns = now;
 	e->next_cpu = cpu;
@@ -417,7 +417,7 @@ static __always_inline void end_interrupt(struct thread *t, __u32 kind, __u64 be
 {
 	struct offcpusnoop_event e = {.kind = kind, .begin_ns = begin, .end_ns = now, .number = number};
 
-	if (now - begin <= min_ns)
+	if (now - begin < min_ns)
 		return;
 	e.cpu = e.next_cpu = bpf_get_smp_processor_id();
 	name_thread(t, bpf_get_current_task_btf());

@@ -106,6 +106,20 @@ F
     done < <(former)
 }
 
+@test "-m US is at least so many microseconds in all tools that have it" {
+    local found=0
+    for tool in $(tools); do
+        "$tool" --help | grep -A 1 '^  -m, ' >help || continue
+        echo "$tool"
+        grep -qE '^  -m, --[a-z-]+ US( |$)' help
+        grep -q 'at least US microseconds' help
+        grep -A 1 '^\.It Fl m .*Ar us$' "$ROOT/docs/$tool.1" >page
+        grep -q 'at least this many microseconds' page
+        found=$((found + 1))
+    done
+    [ "$found" -ge 2 ]
+}
+
 @test "each tool has a page, all kinds of tests, and a row in README and in spdk-trace-tools(7)" {
     for tool in "$ROOT"/cmd/*; do
         tool=${tool##*/}

@@ -262,7 +262,7 @@ static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
 	{'c', "cgroup", "DIRECTORY", "only requests issued in this cgroup and those below it", .text = &opt.cgroup},
-	{0, "min-ms", "MS", "only requests that took longer than MS milliseconds, such as 0.5", .ms = &opt.min_ns},
+	{0, "min-ms", "MS", "only requests that took at least MS milliseconds, such as 0.5", .ms = &opt.min_ns},
 	{'n', "count", "N", "end after N requests", .count = &opt.count},
 	{'Q', "queued", NULL, "also print the time queued before the driver accepted the request", .flag = &opt.queued},
 	{'P', "pattern", NULL, "also print whether the request is sequential (S) or random (R) on its disk",

@@ -28,11 +28,11 @@
 _Static_assert((int)MAX_IDS == (int)RECORDER_PIDS, "as many processes as can be watched");
 
 static struct {
-	uint64_t min_ns;
+	uint64_t min_ns; /* 1: all but intervals of no length */
 	const char *cgroup;
 	bool stacks, json;
 	struct recorder_options recorder;
-} opt = {.recorder.buffer = 4 << 20};
+} opt = {.min_ns = 1, .recorder.buffer = 4 << 20};
 
 /* The processor's own interrupts. A kernel has both tracepoints, NAME_entry and NAME_exit, or neither. */
 static const char *const vectors[] = {
@@ -256,7 +256,7 @@ static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "trace the threads of these processes, until the last of them ends or Ctrl-C",
 	 .ids = opt.recorder.pids},
 	{'c', "cgroup", "DIRECTORY", "trace the threads of this cgroup and those below it", .text = &opt.cgroup},
-	{'m', "min-us", "US", "print only what took longer than US microseconds, such as 2.5", .us = &opt.min_ns},
+	{'m', "min-us", "US", "print only what took at least US microseconds, such as 2.5", .us = &opt.min_ns},
 	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
