@@ -86,6 +86,7 @@ former() {
     cat <<'F'
 biosnoop -m is now --min-ms
 ipcsnoop -d is now -D
+ipcsnoop -n is now --name
 usdt-record -d is now -D
 usdt-record -m is now --buffer
 F

@@ -416,7 +416,7 @@ receiver UNIX_WRITE 1 1 1'
     start ./snooped wait plain=3
     pid=$started
     pipe-target plain=1
-    begin 'tracing processes named snooped: 1, and those that start later' ipcsnoop -e -j -n snooped
+    begin 'tracing processes named snooped: 1, and those that start later' ipcsnoop -e -j --name snooped
     pipe-target plain=5
     ./snooped plain=7 pair=2 >later &
     later=$!
@@ -435,8 +435,8 @@ receiver UNIX_WRITE 1 1 1'
     # the children of one are traced as well, nobody else is
     equal "$(column comm | sort | uniq -c | tr -s ' ')" ' 3 receiver
  24 snooped'
-    status_is 2 ipcsnoop -n 1234567890123456
-    says "ipcsnoop: -n '1234567890123456': the kernel keeps 15 bytes of a name"
+    status_is 2 ipcsnoop --name 1234567890123456
+    says "ipcsnoop: --name '1234567890123456': the kernel keeps 15 bytes of a name"
 }
 
 @test "calls of each kind are counted: of threads, children and children of these" {
@@ -793,7 +793,7 @@ ipcsnoop: true ended with status N'
 
 # bats test_tags=any-kernel
 @test "options that make no sense" {
-    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-D 0 true' '--buffer 0 true' '-n a true' '-n a -p 1' '-i 0 true' \
+    for arguments in '' '-p 1 true' '-p 0' '-s -e true' '-D 0 true' '--buffer 0 true' '--name a true' '--name a -p 1' '-i 0 true' \
         '-s -w true' '-s -P true' '-i 1 -P true'; do
         # shellcheck disable=SC2086 # they are words
         status_is 2 ipcsnoop $arguments
@@ -835,7 +835,7 @@ ipcsnoop: true ended with status N'
     cp "$BIN/ipcsnoop" "$BIN/pipe-target" .
     chmod 755 . ./*
     start pipe-target wait
-    for what in "-p $started" '-n pipe-target' '-- ./pipe-target call=11'; do
+    for what in "-p $started" '--name pipe-target' '-- ./pipe-target call=11'; do
         # shellcheck disable=SC2086
         status_is 1 "${as_user[@]}" ./ipcsnoop -s $what
         equal "$output" ''

@@ -47,7 +47,7 @@ start_any() {
         # shellcheck disable=SC2086 # they are words
         loads ipcsnoop $options -D 0.1 -p "$started"
         # shellcheck disable=SC2086
-        loads ipcsnoop $options -D 0.1 -n sleep
+        loads ipcsnoop $options -D 0.1 --name sleep
     done
 }
 

@@ -385,8 +385,8 @@ T
 2 % -F follows the forks of a process % usdt-record -F -x "$(command -v sh)"
 127 % nosuchcommand: No such file or directory % ipcsnoop nosuchcommand
 127 % ipcsnoop: 1234: No such file or directory; -p is for a process id % ipcsnoop 1234
-2 % a command or a process (-p, -n) is expected % ipcsnoop
-2 % -n 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop -n more_than_15_bytes
+2 % a command or a process (-p, --name) is expected % ipcsnoop
+2 % --name 'more_than_15_bytes': the kernel keeps 15 bytes of a name % ipcsnoop --name more_than_15_bytes
 2 % -P is for lines, which -i does not print % ipcsnoop -i 1 -P true
 1 % process 2147483647: does not exist % usdt-gen -p 2147483647
 1 % text: % usdt-gen -x text

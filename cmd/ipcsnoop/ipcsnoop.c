@@ -393,7 +393,7 @@ static const struct recorder_tool tool = {
 static const struct cli_option options[] = {
 	{'p', "pid", "PID", "trace a process, and the children that it starts from now on, until it ends or Ctrl-C",
 	 .pid = &opt.recorder.pids[0]},
-	{'n', "name", "NAME", "trace all processes of this name, also those that start later, until Ctrl-C",
+	{0, "name", "NAME", "trace all processes of this name, also those that start later, until Ctrl-C",
 	 .text = &opt.name},
 	{'P', "peers", NULL, "also print the process at the other end", .flag = &opt.peers},
 	{'w', "wakers", NULL, "also print which thread woke the waiting one", .flag = &opt.wakers},
@@ -409,7 +409,7 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [--] COMMAND [ARGUMENT]...\n"
-	"       %s [OPTION]... -p PID | -n NAME\n"
+	"       %s [OPTION]... -p PID | --name NAME\n"
 	"Run a command, and print a line for every read from a pipe, UNIX socket, TCP connection over loopback,\n"
 	"message queue or eventfd, and for every write to one, of it and its children: which thread, how many bytes,\n"
 	"how full the channel was and whether the call had to wait. At the end, print how often each system call was\n"
@@ -419,7 +419,7 @@ static const struct cli cli = {
 	"  ipcsnoop -s -D 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', "-D"}, {}},
+	.former = (const struct cli_former[]){{'d', "-D"}, {'n', "--name"}, {}},
 };
 
 static void parse_options(int argc, char **argv)
@@ -427,10 +427,10 @@ static void parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	opt.recorder.command = optind < argc ? argv + optind : NULL;
 	if (!!opt.recorder.command + !!opt.recorder.pids[0] + !!opt.name != 1)
-		cli_usage("a command or a process (-p, -n) is expected%s",
+		cli_usage("a command or a process (-p, --name) is expected%s",
 			  opt.recorder.command || opt.name ? ", not both" : "");
 	if (opt.name && strlen(opt.name) >= COMM_SIZE)
-		cli_usage("-n '%s': the kernel keeps %d bytes of a name", opt.name, COMM_SIZE - 1);
+		cli_usage("--name '%s': the kernel keeps %d bytes of a name", opt.name, COMM_SIZE - 1);
 	if (opt.counts_only && (opt.peers || opt.wakers))
 		cli_usage("-P and -w are about reads and writes, which -s does not print");
 	if (opt.interval && opt.peers)
