@@ -576,7 +576,7 @@ clock_line() { # TICKS SECONDS TIME
     equal "$(of_day --wall --clock one | tr '\n' ' ')" "0.000 2026-11-21T23:59:59.400000000Z 500000.000 2026-11-21T23:59:59.900000000Z \
 1000000.000 2026-11-22T00:00:00.400000000Z 1500000.000 2026-11-22T00:00:00.900000000Z 1500001.000 2026-11-22T00:00:00.900001000Z \
 3500000.000 2026-11-22T00:00:02.900000000Z "
-    same_lines 'trace-dump --wall --clock one trace' 'trace-dump --wall --clock two trace'
+    same_lines 'trace-dump --wall --clock one trace' 'trace-dump -T --clock two trace'
     same_lines 'trace-dump --wall --clock one trace' 'cat two two | trace-dump --wall --clock - trace'
     # a second takes 1,001,000 ticks
     { cat one; clock_line 2001000 11 2026-11-22T00:00:00.900000000Z; } >other

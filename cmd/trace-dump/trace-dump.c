@@ -344,7 +344,7 @@ static const struct cli_option options[] = {
 	 .call = add_owner},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
 	{0, "until", "US", "only entries up to this time", .text = &opt.until},
-	{0, "wall", NULL, "also print the time of day of each entry; for a copy, with --clock", .flag = &opt.wall},
+	{'T', "wall", NULL, "also print the time of day of each entry; for a copy, with --clock", .flag = &opt.wall},
 	{0, "clock", "FILE", "compute times of day and the rate of ticks from what usdt-record recorded with the trace",
 	 .text = &opt.clock},
 	{0, "rate", "HZ", "ticks per second, instead of the rate in the trace", .call = set_rate},
