@@ -81,6 +81,56 @@ talkative() {
     done
 }
 
+# Prints "TOOL LETTER NAME ARGUMENT" for all options of all tools; "-": no letter, or no argument.
+options() {
+    local tool
+    for tool in $(tools); do
+        "$tool" --help | sed -nE "
+            s/^ +-(.), --([a-z-]+)( ([A-Z][^ ]*))?( .*)?\$/$tool \1 \2 \4/p
+            s/^ +--([a-z-]+)( ([A-Z][^ ]*))?( .*)?\$/$tool - \1 \3/p" | sed 's/ $/ -/'
+    done
+}
+
+@test "letters mean what the tables in CONTRIBUTING.md say" {
+    options >listed
+    [ "$(wc -l <listed)" -gt 100 ]
+    # without BPF, some tools are not built
+    equal "$(awk -F '|' -v built="$(tools | wc -l)" -v all="$(find "$ROOT/cmd" -mindepth 1 -maxdepth 1 | wc -l)" '
+        { gsub(/[`,]/, "") }
+        # | -m US | --min-us --min-block-time | meaning |
+        NF == 5 && $2 ~ /^ -/ {
+            split($2, word, " ")
+            argument[word[1]] = word[2] ? word[2] : "-"
+            n = split($3, names, " ")
+            for (i = 1; i <= n; i++) letter_of[names[i]] = word[1]
+        }
+        # | biosnoop | -d -P -Q |
+        NF == 4 && $3 ~ /^ -/ {
+            n = split($3, letters, " ")
+            for (i = 1; i <= n; i++) own[$2 letters[i]] = 1
+        }
+        FILENAME == "listed" {
+            split($0, word, " ")
+            letter = "-" word[2]
+            name = "--" word[3]
+            if (" " word[1] " " letter in own) {
+                delete own[" " word[1] " " letter]
+            } else if (name in letter_of) {
+                used[name] = 1
+                num_tools[letter]++
+                if (letter != letter_of[name] || word[4] != argument[letter]) print "not as in the table: " $0
+            } else if (letter in argument) {
+                print "another meaning: " $0
+            }
+        }
+        END {
+            if (built < all) exit
+            for (name in letter_of) if (!(name in used)) print "no tool has " name
+            for (letter in argument) if (num_tools[letter] < 2) print "not in several tools: " letter
+            for (option in own) print "no such option:" option
+        }' "$ROOT/docs/CONTRIBUTING.md" listed)" ''
+}
+
 # Letters of 0.2.0 that are refused: "TOOL LETTER MESSAGE".
 former() {
     cat <<'F'
