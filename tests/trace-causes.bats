@@ -167,6 +167,11 @@ causes() {
     trace-causes -p 1 in | grep -q '^1060 requests, 1[01] slow ones'
 }
 
+@test "-p takes the slowest ones only" {
+    { fast; requests 100 0 900 ok Fast '"bdev":900.000'; } >in
+    trace-causes -p 5 in | grep -q '^1100 requests, 55 slow ones took 900.000 us each,$'
+}
+
 @test "what is in flight, incomplete, admin or a child is left out" {
     { fast; requests 3 0 90000 ok Fast '"bdev":90000.000' ',"open":true'
       requests 3 0 90000 ok Fast '"target":90000.000' ',"admin":true'
@@ -206,6 +211,8 @@ causes() {
     trace-causes --against base in >text
     grep -qx '1000 requests; 1000 took 15.000 us each,' text
     grep -qx 'those of the earlier trace 10.000 us: 5.000 us more' text
+    # all have the lcore in common
+    if grep '^what the slow ones have in common' text; then false; fi
     # of another size there is nothing to compare with
     sed 's/"blocks":8/"blocks":800/' base >other
     equal "$(causes --against other)" ''

@@ -141,9 +141,11 @@ static bool wait_has_cycle(const struct blame *b, const struct request_wait *w)
 /* Whether the request waited for nothing but its lcore. */
 static bool needs_lcore_only(const struct blame *b, const struct request *q, const struct request_wait *w)
 {
+	const struct request_facts *facts = requests_facts(b->requests, q);
+
 	if (w->layer == LAYER_TARGET)
-		return q->no_io < w->ns / 2;
-	return w->layer == LAYER_BDEV && is_on_cpu(b, q) && !q->rate_limit && !q->copy && !q->retry;
+		return facts->no_io < w->ns / 2;
+	return w->layer == LAYER_BDEV && is_on_cpu(b, q) && !facts->rate_limit && !facts->copy && !facts->retry;
 }
 
 static void find_silences(struct blame *b)
@@ -189,11 +191,12 @@ static void add(struct blame *b, enum cause cause, uint32_t who, uint64_t ns, bo
 	if (!ns)
 		return;
 	for (unsigned i = 0; i < b->n; i++)
-		if (b->parts[i].cause == cause && b->parts[i].who == who && b->parts[i].proven == proven) {
+		if (b->parts[i].cause == cause && b->parts[i].who == who) {
 			b->parts[i].ns += ns;
+			b->parts[i].proven += proven ? ns : 0;
 			return;
 		}
-	b->parts[b->n++] = (struct blame_part){cause, proven, who, ns};
+	b->parts[b->n++] = (struct blame_part){cause, who, ns, proven ? ns : 0};
 }
 
 /* Takes up to this time from a layer; returns what was taken. */
@@ -358,7 +361,7 @@ static void divide_work(struct blame *b, const struct request *q, const struct r
 		if (!requests_is_connection(b->requests, share->name) || host == q->host)
 			continue;
 		add(b, CAUSE_REACTOR, host, part, true);
-		add_wait(b, BLAME_LCORE, w->lcore, host, part);
+		add_wait(b, BLAME_LCORE, requests_lcore_name(b->requests, w->lcore), host, part);
 		left -= part;
 	}
 	add(b, CAUSE_REACTOR, MAP_NONE, left, true);
@@ -385,7 +388,7 @@ static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w
 	silent = smaller(w->ns, proven ? silent + work.idle : silent);
 	if (!device && silent >= w->ns / 2) {
 		silent = take(rest, w->wait->layer, silent);
-		add(b, CAUSE_SILENT, w->wait->lcore, silent, proven);
+		add(b, CAUSE_SILENT, requests_lcore_name(b->requests, w->wait->lcore), silent, proven);
 		w->ns -= silent;
 	}
 	add_layer(b, q, w->wait->layer, take(rest, w->wait->layer, w->ns), device && q->covered);
@@ -437,7 +440,7 @@ static void complete_wait(struct blame *b, const struct request *q, const struct
 	else if (w->layer == LAYER_HOST && wait_has_cycle(b, w))
 		what = BLAME_DATA;
 	add_wait(b, what,
-		 what == BLAME_LCORE  ? w->lcore
+		 what == BLAME_LCORE  ? requests_lcore_name(b->requests, w->lcore)
 		 : what == BLAME_BDEV ? q->bdev
 				      : MAP_NONE,
 		 MAP_NONE, w->ns - ns);
@@ -451,6 +454,7 @@ static void divide_rest(struct blame *b, struct rest *rest)
 
 void blame_request(struct blame *b, const struct request *q)
 {
+	const struct request_facts *facts = requests_facts(b->requests, q);
 	struct rest rest = {.q = q};
 	uint64_t ns;
 
@@ -461,21 +465,21 @@ void blame_request(struct blame *b, const struct request *q)
 
 		rest.waits[i] = (struct rest_wait){w, w->ns, smaller(w->silent, w->ns)};
 	}
-	divide_held(b, &rest, CAUSE_OFF_CPU, q->off_cpu, q->off_cpu_by, q->num_off_cpu_by);
-	divide_held(b, &rest, CAUSE_IRQ, q->irq, q->irq_by, q->num_irq_by);
-	ns = take_with_waits(&rest, LAYER_BDEV, q->retry);
-	ns += take_with_waits(&rest, LAYER_DRIVE, q->retry - ns);
+	divide_held(b, &rest, CAUSE_OFF_CPU, facts->off_cpu, facts->off_cpu_by, facts->num_off_cpu_by);
+	divide_held(b, &rest, CAUSE_IRQ, facts->irq, facts->irq_by, facts->num_irq_by);
+	ns = take_with_waits(&rest, LAYER_BDEV, facts->retry);
+	ns += take_with_waits(&rest, LAYER_DRIVE, facts->retry - ns);
 	add(b, CAUSE_RETRY, q->bdev, ns, true);
-	add(b, CAUSE_RATE_LIMIT, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->rate_limit), true);
-	add(b, CAUSE_COPY, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->copy), true);
-	ns = take_with_waits(&rest, LAYER_TARGET, q->no_io);
+	add(b, CAUSE_RATE_LIMIT, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->rate_limit), true);
+	add(b, CAUSE_COPY, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->copy), true);
+	ns = take_with_waits(&rest, LAYER_TARGET, facts->no_io);
 	add(b, CAUSE_NO_IO, q->bdev, ns, true);
 	/* a bdev has it that passed it on late */
-	add(b, CAUSE_BDEV, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->no_io - ns), true);
-	ns = take_with_waits(&rest, LAYER_BDEV, q->last);
-	ns += take_with_waits(&rest, LAYER_DRIVE, q->last - ns);
-	add(b, CAUSE_LEG, q->last_leg, ns, true);
-	add(b, CAUSE_DISK, q->bdev, take_with_waits(&rest, LAYER_BDEV, q->disk), true);
+	add(b, CAUSE_BDEV, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->no_io - ns), true);
+	ns = take_with_waits(&rest, LAYER_BDEV, facts->last);
+	ns += take_with_waits(&rest, LAYER_DRIVE, facts->last - ns);
+	add(b, CAUSE_LEG, facts->last_leg, ns, true);
+	add(b, CAUSE_DISK, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->disk), true);
 	for (unsigned i = 0; i < q->num_waits; i++) {
 		unsigned first = b->num_waits;
 

@@ -36,9 +36,8 @@ extern const char *const blame_names[CAUSES];
 
 struct blame_part {
 	enum cause cause;
-	bool proven;
-	uint32_t who; /* in names; for CAUSE_SILENT in lcores; MAP_NONE: nobody that is known */
-	uint64_t ns;
+	uint32_t who;        /* in names; an lcore by its name; MAP_NONE: nobody that is known */
+	uint64_t ns, proven; /* proven: of ns */
 };
 
 /* Parts of a request: those of its waits, times that overlap layers, and the rest of each layer. */
@@ -53,7 +52,7 @@ struct blame_wait {
 		BLAME_DATA, /* of the host */
 		BLAME_BDEV,
 	} what;
-	uint32_t of;  /* the lcore, or the name of the bdev; MAP_NONE: not known, or there is one only */
+	uint32_t of;  /* the lcore or the bdev, in names; MAP_NONE: not known, or there is one only */
 	uint32_t who; /* MAP_NONE: nobody that is known */
 	uint64_t ns;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "table.h"
+#include "trait.h"
 
 enum {
 	TIMES = 4,         /* slow is this many times the median of comparable ones */
@@ -19,57 +20,6 @@ enum {
 static unsigned bits_of(uint64_t value)
 {
 	return value ? 64 - __builtin_clzll(value) : 0;
-}
-
-static uint64_t number_or_none(uint32_t name)
-{
-	return name == MAP_NONE ? UINT64_MAX : name;
-}
-
-uint64_t compare_trait(const struct requests *r, const struct request *q, enum trait trait)
-{
-	switch (trait) {
-	case TRAIT_HOST:
-		return number_or_none(q->host);
-	case TRAIT_QUEUE:
-		return number_or_none(q->connection);
-	case TRAIT_BDEV:
-		return number_or_none(q->bdev);
-	case TRAIT_LEG:
-		return requests_has_legs(r, q->bdev) ? number_or_none(q->leg) : UINT64_MAX;
-	case TRAIT_LCORE:
-		return q->lcore;
-	case TRAIT_TYPE:
-		return number_or_none(q->type);
-	case TRAIT_SIZE:
-		return q->has_blocks ? q->blocks : UINT64_MAX;
-	case TRAIT_STATUS:
-		return number_or_none(q->status);
-	case TRAIT_REGION:
-		return q->has_lba && q->bdev != MAP_NONE ? (uint64_t)q->bdev << 32 | (uint32_t)(q->lba >> 16)
-							 : UINT64_MAX;
-	case TRAIT_DEPTH:
-		return q->has_qd ? bits_of(q->qd) : UINT64_MAX;
-	case TRAITS:
-		break;
-	}
-	return UINT64_MAX;
-}
-
-/* Whether the family of each request is one of hosts; if there are no such families, all are. */
-static bool *find_families(const struct requests *r)
-{
-	bool *is_front = mem_array(r->names.n + 1, sizeof(*is_front)), any = false;
-
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t family = r->all[i].family;
-
-		if (r->all[i].front && family != MAP_NONE)
-			any = is_front[family] = true;
-	}
-	for (uint32_t i = 0; i <= r->names.n && !any; i++)
-		is_front[i] = true;
-	return is_front;
 }
 
 /* Instead of the size: of a request without its creation, which does not say what it was. */
@@ -90,63 +40,111 @@ static uint32_t class_of(struct compare *c, const struct request *q)
 	return class - c->classes;
 }
 
-/* A request in an array to be sorted. */
-struct item {
-	uint64_t value, life;
-	uint32_t class, request;
+/* Requests of a class follow each other, from the fastest on. */
+struct ranks {
+	struct rank {
+		uint64_t life;
+		uint32_t class, request;
+	} * all;
+	size_t n;
 };
 
 static int by_class(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct rank *x = a, *y = b;
 
 	if (x->class != y->class)
 		return x->class < y->class ? -1 : 1;
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return (x->life > y->life) - (x->life < y->life);
+	if (x->life != y->life)
+		return x->life < y->life ? -1 : 1;
+	return (x->request > y->request) - (x->request < y->request);
 }
 
-/* Requests by class and by the trait, from the fastest on. */
-static size_t sort_items(const struct compare *c, struct item *items, enum trait trait)
+static struct ranks rank(const struct compare *c)
 {
-	const struct requests *r = c->requests;
-	size_t n = 0;
+	struct ranks ranks = {mem_array(c->n, sizeof(*ranks.all)), c->n};
 
-	for (size_t i = 0; i < r->n; i++)
-		if (c->set_of[i] != SET_NONE)
-			items[n++] = (struct item){trait == TRAITS ? 0 : compare_trait(r, &r->all[i], trait),
-						   r->all[i].life, c->class_of[i], i};
-	qsort(items, n, sizeof(*items), by_class);
-	return n;
+	for (size_t i = 0; i < c->n; i++)
+		ranks.all[i] = (struct rank){compare_request(c, i)->life, c->class_of[i], i};
+	qsort(ranks.all, ranks.n, sizeof(*ranks.all), by_class);
+	return ranks;
 }
 
-/* The end of the group that starts at i. */
-static size_t group_end(const struct item *items, size_t i, size_t n)
+static size_t class_end(const struct ranks *ranks, size_t i)
 {
 	size_t end = i;
 
-	while (end < n && items[end].class == items[i].class && items[end].value == items[i].value)
+	while (end < ranks->n && ranks->all[end].class == ranks->all[i].class)
 		end++;
 	return end;
 }
 
-static void find_base(struct compare *c, struct item *items, enum trait trait)
+static void find_medians(struct compare *c, const struct ranks *ranks)
 {
-	size_t n = sort_items(c, items, trait);
+	for (size_t i = 0, end; i < ranks->n; i = end) {
+		struct compare_class *class = &c->classes[ranks->all[i].class];
 
-	for (size_t i = 0, end; i < n; i = end) {
-		struct compare_class *class = &c->classes[items[i].class];
-		uint64_t median;
-
-		end = group_end(items, i, n);
-		median = items[i + (end - i - 1) / 2].life;
-		if (trait == TRAITS)
-			class->base = class->median = median;
-		else if (items[i].value != UINT64_MAX && end - i >= BASE_LEAST && end - i >= class->n / BASE_PART &&
-			 median < class->base)
-			class->base = median;
+		end = class_end(ranks, i);
+		class->base = class->median = ranks->all[i + (end - i - 1) / 2].life;
 	}
+}
+
+/* The requests of a class that have the same value of a trait. */
+struct groups {
+	struct map map;
+	struct group {
+		uint32_t class;
+		uint64_t n, seen, median;
+	} * all;
+	size_t n, cap;
+	uint32_t *of; /* by request; MAP_NONE: none */
+};
+
+static void find_groups(struct groups *groups, const struct compare *c, const struct ranks *ranks, enum trait trait)
+{
+	*groups = (struct groups){.of = mem_array(c->n, sizeof(*groups->of))};
+	for (size_t i = 0; i < c->n; i++) {
+		struct trait_value value;
+		struct group *group;
+
+		groups->of[i] = MAP_NONE;
+		if (c->set_of[i] == SET_NONE || !trait_of(c->requests, compare_request(c, i), trait, &value))
+			continue;
+		group = table_put(&groups->map, (uint64_t)c->class_of[i] << 32 | value.name, groups->all, groups->n,
+				  groups->cap);
+		group->class = c->class_of[i];
+		group->n++;
+		groups->of[i] = group - groups->all;
+	}
+	for (size_t i = 0; i < ranks->n; i++) {
+		uint32_t of = groups->of[ranks->all[i].request];
+		struct group *group = &groups->all[of];
+
+		if (of != MAP_NONE && group->seen++ == (group->n - 1) / 2)
+			group->median = ranks->all[i].life;
+	}
+}
+
+static void free_groups(struct groups *groups)
+{
+	map_free(&groups->map);
+	free(groups->all);
+	free(groups->of);
+}
+
+static void find_base(struct compare *c, const struct ranks *ranks, enum trait trait)
+{
+	struct groups groups;
+
+	find_groups(&groups, c, ranks, trait);
+	for (size_t i = 0; i < groups.n; i++) {
+		const struct group *group = &groups.all[i];
+		struct compare_class *class = &c->classes[group->class];
+
+		if (group->n >= BASE_LEAST && group->n >= class->n / BASE_PART && group->median < class->base)
+			class->base = group->median;
+	}
+	free_groups(&groups);
 }
 
 /* A class of a type comes before its larger sizes. */
@@ -213,7 +211,6 @@ static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
  */
 static void compare_parts(struct compare *c)
 {
-	const struct requests *r = c->requests;
 	size_t slowest = SIZE_MAX;
 
 	for (size_t i = 0; i < c->num_classes; i++)
@@ -225,71 +222,65 @@ static void compare_parts(struct compare *c)
 			c->classes[i].base = c->classes[slowest].median;
 			c->classes[i].other = slowest;
 		}
-	for (size_t i = 0; i < r->n; i++)
-		if (c->set_of[i] != SET_NONE && c->classes[c->class_of[i]].size == PART &&
-		    (slowest == SIZE_MAX || !is_slow(c, c->class_of[i], r->all[i].life)))
+	for (size_t i = 0; i < c->n; i++)
+		if (c->classes[c->class_of[i]].size == PART &&
+		    (slowest == SIZE_MAX || !is_slow(c, c->class_of[i], compare_request(c, i)->life)))
 			c->set_of[i] = SET_NONE;
 }
 
 /* Marks the requests of groups whose median is slow, except for the fast ones among them. */
-static void mark_groups(struct compare *c, struct item *items, enum trait trait)
+static void mark_groups(struct compare *c, const struct ranks *ranks, enum trait trait)
 {
-	size_t n = sort_items(c, items, trait);
+	struct groups groups;
 
-	for (size_t i = 0, end; i < n; i = end) {
-		end = group_end(items, i, n);
-		if (items[i].value == UINT64_MAX || end - i < GROUP_LEAST ||
-		    !is_slow(c, items[i].class, items[i + (end - i - 1) / 2].life))
-			continue;
-		for (size_t k = i; k < end; k++)
-			if (2 * items[k].life >= TIMES * c->classes[items[k].class].base)
-				c->set_of[items[k].request] = SET_GROUP;
+	find_groups(&groups, c, ranks, trait);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct group *group = &groups.all[groups.of[i]];
+
+		if (groups.of[i] != MAP_NONE && group->n >= GROUP_LEAST && is_slow(c, group->class, group->median) &&
+		    2 * compare_request(c, i)->life >= TIMES * c->classes[group->class].base)
+			c->set_of[i] = SET_GROUP;
 	}
+	free_groups(&groups);
 }
 
 static void mark_tail(struct compare *c, const struct compare_options *options)
 {
-	const struct requests *r = c->requests;
-
-	for (size_t i = 0; i < r->n; i++) {
-		const struct compare_class *class;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t life = compare_request(c, i)->life;
 
 		if (c->set_of[i] != SET_REST)
 			continue;
-		class = &c->classes[c->class_of[i]];
-		if (options->min_ns ? r->all[i].life >= options->min_ns : r->all[i].life >= TIMES * class->base)
+		if (options->min_ns ? life >= options->min_ns : is_slow(c, c->class_of[i], life))
 			c->set_of[i] = SET_TAIL;
-		else if (r->all[i].life <= class->base)
+		else if (life <= c->classes[c->class_of[i]].base)
 			c->set_of[i] = SET_FAST;
 	}
 }
 
 /* With -p: in each class the slowest ones. */
-static void mark_percent(struct compare *c, struct item *items, double percent)
+static void mark_percent(struct compare *c, const struct ranks *ranks, double percent)
 {
-	size_t n = sort_items(c, items, TRAITS);
-
-	for (size_t i = 0, end; i < n; i = end) {
-		end = group_end(items, i, n);
+	for (size_t i = 0, end; i < ranks->n; i = end) {
+		end = class_end(ranks, i);
 		for (size_t k = i; k < end; k++)
-			if (k - i >= (end - i) * (1 - percent / 100))
-				c->set_of[items[k].request] = SET_TAIL;
+			if (c->set_of[ranks->all[k].request] == SET_NONE)
+				continue;
+			else if (k - i >= (end - i) * (1 - percent / 100))
+				c->set_of[ranks->all[k].request] = SET_TAIL;
 			else if (k - i < (end - i + 1) / 2)
-				c->set_of[items[k].request] = SET_FAST;
+				c->set_of[ranks->all[k].request] = SET_FAST;
 	}
 }
 
 static void count(struct compare *c)
 {
-	const struct requests *r = c->requests;
-
-	for (size_t i = 0; i < r->n; i++) {
-		uint64_t life = r->all[i].life, excess;
-		struct compare_class *class;
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t life = compare_request(c, i)->life, excess;
+		struct compare_class *class = &c->classes[c->class_of[i]];
 
 		if (c->set_of[i] == SET_NONE)
 			continue;
-		class = &c->classes[c->class_of[i]];
 		excess = life > class->base ? life - class->base : 0;
 		c->counts[c->set_of[i]]++;
 		c->total += life;
@@ -303,13 +294,12 @@ static void count(struct compare *c)
 /* If nothing in a class is slow, its requests are alike. */
 static void mark_alike(struct compare *c)
 {
-	const struct requests *r = c->requests;
 	bool *is_slow = mem_array(c->num_classes, sizeof(*is_slow));
 
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		if (c->set_of[i] == SET_GROUP || (c->set_of[i] == SET_TAIL && c->tail_is_slow))
 			is_slow[c->class_of[i]] = true;
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < c->n; i++)
 		if (c->set_of[i] != SET_NONE && !is_slow[c->class_of[i]]) {
 			c->counts[c->set_of[i]]--;
 			c->counts[SET_ALIKE]++;
@@ -321,36 +311,34 @@ static void mark_alike(struct compare *c)
 /* All that are not of the earlier trace, as far as that has such requests. */
 static void mark_against(struct compare *c)
 {
-	const struct requests *r = c->requests;
+	for (size_t i = 0; i < c->n; i++)
+		c->classes[c->class_of[i]].fast += compare_request(c, i)->base;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct request *q = compare_request(c, i);
 
-	for (size_t i = 0; i < r->n; i++)
-		if (c->set_of[i] != SET_NONE && r->all[i].base)
-			c->classes[c->class_of[i]].fast++;
-	for (size_t i = 0; i < r->n; i++) {
-		if (c->set_of[i] == SET_NONE)
-			continue;
-		if (r->all[i].base)
+		if (q->base)
 			c->set_of[i] = SET_FAST;
 		else
 			c->set_of[i] = c->classes[c->class_of[i]].fast ? SET_GROUP : SET_REST;
 		c->counts[c->set_of[i]]++;
-		c->total += r->all[i].life;
+		c->total += q->life;
 	}
 }
 
-static void mark_slow(struct compare *c, struct item *items, const struct compare_options *options)
+static void mark_slow(struct compare *c, const struct ranks *ranks, const struct compare_options *options)
 {
 	bool by_hand = options->percent || options->min_ns;
 
-	for (enum trait trait = 0; trait < COMPARE_GROUPS; trait++)
-		find_base(c, items, trait);
+	for (enum trait trait = 0; trait < TRAIT_GROUPS; trait++)
+		find_base(c, ranks, trait);
 	find_others(c);
 	compare_parts(c);
+	for (enum trait trait = 0; trait < TRAIT_GROUPS && !by_hand; trait++)
+		mark_groups(c, ranks, trait);
 	if (options->percent)
-		mark_percent(c, items, options->percent);
-	for (enum trait trait = 0; trait < COMPARE_GROUPS && !by_hand; trait++)
-		mark_groups(c, items, trait);
-	mark_tail(c, options);
+		mark_percent(c, ranks, options->percent);
+	else
+		mark_tail(c, options);
 	count(c);
 	c->tail_is_slow = c->counts[SET_TAIL] &&
 			  (by_hand || c->excess[SET_TAIL] >= c->total / NOTABLE_PART || c->longest >= PEAK_NS);
@@ -358,37 +346,26 @@ static void mark_slow(struct compare *c, struct item *items, const struct compar
 		mark_alike(c);
 }
 
-static bool is_compared(const struct request *q, const bool *is_front, const struct compare_options *options)
+void compare_run(struct compare *c, const struct requests *requests, const uint32_t *order, size_t n,
+		 const struct compare_options *options)
 {
-	if (!q->wanted || (q->family != MAP_NONE && !is_front[q->family]))
-		return false;
-	if ((q->open && !options->open) || (q->cut && options->against))
-		return false;
-	return !options->has_group || q->group == options->group;
-}
+	struct ranks ranks;
 
-void compare_run(struct compare *c, const struct requests *requests, const struct compare_options *options)
-{
-	bool *is_front = find_families(requests);
-	struct item *items = mem_array(requests->n, sizeof(*items));
-	*c = (struct compare){.requests = requests};
-	c->class_of = mem_array(requests->n, sizeof(*c->class_of));
-	c->set_of = mem_array(requests->n, sizeof(*c->set_of));
-	for (size_t i = 0; i < requests->n; i++) {
-		const struct request *q = &requests->all[i];
-
-		if (!is_compared(q, is_front, options))
-			continue;
+	*c = (struct compare){.requests = requests, .order = order, .n = n};
+	c->class_of = mem_array(n, sizeof(*c->class_of));
+	c->set_of = mem_array(n, sizeof(*c->set_of));
+	for (size_t i = 0; i < n; i++) {
 		c->set_of[i] = SET_REST;
-		c->class_of[i] = class_of(c, q);
+		c->class_of[i] = class_of(c, compare_request(c, i));
 	}
-	find_base(c, items, TRAITS);
-	if (options->against)
+	if (options->against) {
 		mark_against(c);
-	else
-		mark_slow(c, items, options);
-	free(items);
-	free(is_front);
+		return;
+	}
+	ranks = rank(c);
+	find_medians(c, &ranks);
+	mark_slow(c, &ranks, options);
+	free(ranks.all);
 }
 
 void compare_free(struct compare *c)

@@ -8,24 +8,6 @@
 
 #include "requests.h"
 
-/* What a request belongs to. */
-enum trait {
-	TRAIT_HOST,
-	TRAIT_QUEUE,
-	TRAIT_BDEV,
-	TRAIT_LEG,
-	TRAIT_LCORE,
-	TRAIT_TYPE,
-	TRAIT_SIZE,
-	TRAIT_STATUS,
-	TRAIT_REGION,
-	TRAIT_DEPTH,
-	TRAITS
-};
-
-/* Those by which groups are compared. */
-static const enum trait COMPARE_GROUPS = TRAIT_LCORE + 1;
-
 enum compare_set {
 	SET_NONE, /* is not compared */
 	SET_FAST, /* the faster half of those that the slow ones are compared with */
@@ -39,14 +21,14 @@ enum compare_set {
 struct compare_options {
 	double percent;  /* the slowest ones are slow; 0: not given */
 	uint64_t min_ns; /* those from here on are; 0: not given */
-	bool open;       /* those in flight */
-	bool has_group;  /* only those of a group of -g */
-	uint32_t group;
-	bool against; /* those of the earlier trace are the fast ones, all others are slow */
+	bool against;    /* those of the earlier trace are the fast ones, all others are slow */
 };
 
+/* Requests are numbered by their places in the order that is given. */
 struct compare {
 	const struct requests *requests;
+	const uint32_t *order;
+	size_t n;
 	struct compare_class {
 		uint32_t family, type;
 		unsigned size; /* bits of the number of blocks */
@@ -67,11 +49,14 @@ struct compare {
 	bool tail_is_slow; /* else it is too small to matter */
 };
 
-/* A value of each trait; equal values are equal numbers. UINT64_MAX: the request has none. */
-uint64_t compare_trait(const struct requests *r, const struct request *q, enum trait trait);
+/* Compares n requests, given by their numbers in the store. c is all zero; the order must outlive it. */
+void compare_run(struct compare *c, const struct requests *requests, const uint32_t *order, size_t n,
+		 const struct compare_options *options);
 
-/* c is all zero. */
-void compare_run(struct compare *c, const struct requests *requests, const struct compare_options *options);
+static inline const struct request *compare_request(const struct compare *c, size_t i)
+{
+	return &c->requests->all[c->order[i]];
+}
 
 void compare_free(struct compare *c);
 

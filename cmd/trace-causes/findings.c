@@ -3,119 +3,17 @@
 
 #include <stdlib.h>
 
-#include "table.h"
+#include "mem.h"
 
-static const double LEAST_SHARE = 0.2;   /* of the extra time */
-static const double ALIKE_SHARE = 0.25;  /* of all time, where nothing can be compared */
-static const double CHANCE_WEIGHT = 0.5; /* of what happened once, by chance as a rule */
+static const double LEAST_SHARE = 0.2;  /* of the extra time */
+static const double ALIKE_SHARE = 0.25; /* of all time, where nothing can be compared */
+enum { NOTABLE_PART = 20 };             /* of all time: less is no finding about a group */
 
-/* The time of a cause in a set. */
-struct sum {
-	enum cause cause;
-	uint32_t who;
-	double ns, proven;
-	uint32_t example;
-	uint64_t longest;
-};
+/* What happened once may be chance, and a bdev that always takes longer may be meant to. */
+static const double DOUBTFUL = 0.5;
 
-struct sums {
-	struct map map;
-	struct sum *all;
-	size_t n, cap;
-};
-
-/* What fast requests of a class spend. */
-struct reference {
-	uint64_t n;
-	double causes[CAUSES];
-	unsigned __int128 layers[LAYERS], life, off_cpu, irq, disk;
-};
-
-/* A bdev and its legs are one cause here. */
-static enum cause plain_cause(enum cause cause)
-{
-	return cause == CAUSE_LEG ? CAUSE_BDEV : cause;
-}
-
-static struct reference *find_references(struct blame *b, const struct compare *c)
-{
-	struct reference *references = mem_array(c->num_classes, sizeof(*references));
-	const struct requests *r = b->requests;
-
-	for (size_t i = 0; i < r->n; i++) {
-		const struct request *q = &r->all[i];
-		struct reference *reference;
-
-		if (c->set_of[i] != SET_FAST)
-			continue;
-		reference = &references[c->class_of[i]];
-		blame_request(b, q);
-		reference->n++;
-		for (unsigned k = 0; k < b->n; k++)
-			reference->causes[plain_cause(b->parts[k].cause)] += b->parts[k].ns;
-		for (unsigned k = 0; k < LAYERS; k++)
-			reference->layers[k] += q->layers[k];
-		reference->life += q->life;
-		reference->off_cpu += q->off_cpu;
-		reference->irq += q->irq;
-		reference->disk += q->disk;
-	}
-	return references;
-}
-
-static void add_part(struct sums *sums, uint32_t request, const struct blame_part *part)
-{
-	uint64_t key = (uint64_t)part->cause << 32 | part->who;
-	size_t n = sums->n;
-	struct sum *sum = table_put(&sums->map, key, sums->all, sums->n, sums->cap);
-
-	if (sums->n > n)
-		*sum = (struct sum){.cause = part->cause, .who = part->who};
-	sum->ns += part->ns;
-	sum->proven += part->proven ? part->ns : 0;
-	if (part->ns > sum->longest) {
-		sum->longest = part->ns;
-		sum->example = request;
-	}
-}
-
-static void add_extra(struct findings_extra *extra, const struct request *q)
-{
-	extra->slow++;
-	extra->slow_ns += q->life;
-	for (unsigned i = 0; i < LAYERS; i++)
-		extra->layers[i] += q->layers[i];
-	extra->off_cpu += q->off_cpu;
-	extra->irq += q->irq;
-	extra->disk += q->disk;
-}
-
-/* The part of a sum that n requests out of all have. */
-static unsigned __int128 scale(unsigned __int128 sum, uint64_t n, uint64_t all)
-{
-	return sum / all * n + sum % all * n / all;
-}
-
-/* Subtracts what as many fast requests spend; what rounding leaves goes to the largest layer, so that all add up. */
-static void subtract(struct findings_extra *extra, const struct reference *reference, uint64_t n)
-{
-	unsigned __int128 life = scale(reference->life, n, reference->n), left = life;
-	unsigned largest = 0;
-
-	for (unsigned i = 0; i < LAYERS; i++) {
-		unsigned __int128 part = scale(reference->layers[i], n, reference->n);
-
-		extra->layers[i] -= part;
-		left -= part;
-		largest = reference->layers[i] > reference->layers[largest] ? i : largest;
-	}
-	extra->layers[largest] -= left;
-	extra->fast_ns += life;
-	extra->fast += reference->n;
-	extra->off_cpu -= scale(reference->off_cpu, n, reference->n);
-	extra->irq -= scale(reference->irq, n, reference->n);
-	extra->disk -= scale(reference->disk, n, reference->n);
-}
+/* A host that fills its queue makes its own requests wait for each other, in whatever is below. */
+static const double EXPLAINS_OTHERS = 2;
 
 /* Whether more time of this cause than others have is enough: then the group shows it. */
 static bool group_proves(enum cause cause)
@@ -135,230 +33,137 @@ static bool is_by_comparison(enum cause cause)
 	return group_proves(cause) && cause != CAUSE_HOST && cause != CAUSE_LEG;
 }
 
-struct interval {
-	uint64_t begin, end;
-	uint32_t connection;
-	uint64_t ns;
-};
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct interval *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-static int by_connection(const void *a, const void *b)
-{
-	const struct interval *x = a, *y = b;
-
-	return (x->connection > y->connection) - (x->connection < y->connection);
-}
-
-static uint64_t count_bursts(struct interval *all, size_t n)
-{
-	uint64_t end = 0, bursts = 0;
-
-	qsort(all, n, sizeof(*all), by_begin);
-	for (size_t i = 0; i < n; i++) {
-		bursts += !i || all[i].begin > end;
-		end = all[i].end > end ? all[i].end : end;
-	}
-	return bursts;
-}
-
-static uint32_t find_victim(struct interval *all, size_t n)
-{
-	unsigned __int128 most = 0, sum = 0;
-	uint32_t victim = MAP_NONE;
-
-	qsort(all, n, sizeof(*all), by_connection);
-	for (size_t i = 0; i < n; i++) {
-		sum = i && all[i].connection == all[i - 1].connection ? sum + all[i].ns : all[i].ns;
-		if (sum > most) {
-			most = sum;
-			victim = all[i].connection;
-		}
-	}
-	return victim;
-}
-
-/* The requests that have it mostly. */
-static void find_members(struct findings *f, struct finding *finding, struct blame *b, const struct compare *c,
-			 struct interval *scratch)
-{
-	const struct requests *r = b->requests;
-	size_t n = 0;
-
-	(void)f;
-	for (size_t i = 0; i < r->n; i++) {
-		const struct request *q = &r->all[i];
-		uint64_t ns = 0;
-
-		if (c->set_of[i] != finding->set)
-			continue;
-		blame_request(b, q);
-		for (unsigned k = 0; k < b->n; k++)
-			if (b->parts[k].cause == finding->cause && b->parts[k].who == finding->who)
-				ns += b->parts[k].ns;
-		if (ns && ns >= q->life / 4)
-			scratch[n++] = (struct interval){q->start, q->start + q->life, q->connection, ns};
-	}
-	finding->n = n;
-	finding->bursts = n ? count_bursts(scratch, n) : 0;
-	finding->victim = n ? find_victim(scratch, n) : MAP_NONE;
-}
-
 static double weight(const struct finding *f)
 {
-	return f->ns * (f->set == SET_GROUP && group_proves(f->cause) && f->cause != CAUSE_HOST ? 0.5 : 1) *
-	       (findings_is_momentary(f->cause) && f->bursts < 2 ? CHANCE_WEIGHT : 1) *
-	       (f->cause == CAUSE_QUEUE ? 2 : 1);
+	enum cause cause = findings_cause(f);
+	double weight = f->ns;
+
+	if (f->slow == SLOW_GROUP && group_proves(cause) && cause != CAUSE_HOST)
+		weight *= DOUBTFUL;
+	if (findings_is_momentary(cause) && f->cause->bursts < 2)
+		weight *= DOUBTFUL;
+	return cause == CAUSE_QUEUE ? weight * EXPLAINS_OTHERS : weight;
 }
 
-static int most_important_first(const void *a, const void *b)
+static int most_important_first(const void *a, const void *b, void *context)
 {
-	double x = weight(a), y = weight(b);
+	const struct finding *x = a, *y = b;
+	double wx = weight(x), wy = weight(y);
 
-	return (x < y) - (x > y);
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	if (x->slow != y->slow)
+		return x->slow < y->slow ? -1 : 1;
+	if (findings_cause(x) != findings_cause(y))
+		return findings_cause(x) < findings_cause(y) ? -1 : 1;
+	return tally_compare_names(context, x->cause->key.a, y->cause->key.a);
 }
 
-static struct finding *add_finding(struct findings *f, struct finding finding)
+static void add(struct findings *f, const struct tally_cause *cause, enum slow slow, double ns, double share)
 {
 	f->all = mem_room(f->all, f->n, &f->cap);
-	f->all[f->n] = finding;
-	return &f->all[f->n++];
-}
-
-/* A host whose requests mostly fill its queue. */
-static void find_queue(struct findings *f, enum compare_set set, const struct requests *r, const struct compare *c,
-		       double extra)
-{
-	uint64_t *full = mem_array(r->names.n + 1, sizeof(*full)), n = 0;
-	uint32_t host = 0, example = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		if (c->set_of[i] != set)
-			continue;
-		n++;
-		if (!r->all[i].queue || r->all[i].host == MAP_NONE)
-			continue;
-		example = i;
-		if (++full[r->all[i].host] > full[host])
-			host = r->all[i].host;
-	}
-	if (n && full[host] >= n / 2 && full[host])
-		add_finding(f, (struct finding){.set = set,
-						.cause = CAUSE_QUEUE,
-						.who = host,
-						.victim = r->all[example].connection,
-						.ns = extra,
-						.share = (double)full[host] / n,
-						.n = full[host],
-						.bursts = 1,
-						.example = example});
-	free(full);
+	f->all[f->n++] = (struct finding){slow, cause, MAP_NONE, ns, share};
 }
 
 /* Without lines of offcpusnoop, a silence in few requests may be that of a machine that is a little busy. */
-static bool is_vague(enum compare_set set, const struct sum *sum, const struct blame *b, const struct compare *c)
+static bool is_vague(const struct findings *f, enum slow slow, const struct tally_cause *cause)
 {
-	return sum->cause == CAUSE_SILENT && set == SET_TAIL && c->excess[SET_TAIL] < c->total / 20 &&
-	       !b->requests->all[sum->example].covered;
+	return cause->key.what == CAUSE_SILENT && slow == SLOW_TAIL &&
+	       f->group->sets[SLOW_TAIL].excess < f->group->total / NOTABLE_PART && !cause->example.covered;
 }
 
-static void judge(struct findings *f, enum compare_set set, struct blame *b, const struct compare *c,
-		  const struct sums *sums, const double *causes, struct interval *scratch)
+static double extra(const struct tally_set *set)
 {
-	const struct findings_extra *extra = &f->extra[set];
-	double all = (double)extra->slow_ns - (double)extra->fast_ns, of_cause[CAUSES] = {};
+	return (double)set->slow.life - (double)set->fast.life;
+}
 
-	for (size_t i = 0; i < sums->n; i++)
-		of_cause[plain_cause(sums->all[i].cause)] += sums->all[i].ns;
-	for (size_t i = 0; i < sums->n; i++) {
-		const struct sum *sum = &sums->all[i];
-		enum cause plain = plain_cause(sum->cause);
-		double ns = set == SET_GROUP && group_proves(sum->cause) ? sum->ns : sum->proven;
-		struct finding *finding;
+static void judge(struct findings *f, enum slow slow, const struct tally_cause *cause)
+{
+	const struct tally_set *set = &f->group->sets[slow];
+	enum cause plain = tally_plain(cause->key.what);
+	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE), ns;
 
-		if (sum->ns <= 0 || is_vague(set, sum, b, c))
+	if (is_vague(f, slow, cause) || (slow == SLOW_ALIKE && is_by_comparison(cause->key.what)))
+		return;
+	ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
+	/* fast requests have it, too: of them, in proportion */
+	ns -= (double)set->fast.causes[plain] * ((double)cause->ns / (double)set->slow.causes[plain]);
+	if (slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART)
+		return;
+	if (ns > 0 && ns >= least)
+		add(f, cause, slow, ns, ns / all);
+}
+
+/* The host that most of the slow requests which filled a queue are of, if it has half of them. */
+static void judge_queues(struct findings *f, enum slow slow, uint32_t set)
+{
+	const struct tally *t = f->tally;
+	const struct tally_times *times = &f->group->sets[slow].slow;
+	const struct tally_cause *most = NULL;
+
+	for (size_t i = 0; i < t->num_causes; i++) {
+		const struct tally_cause *cause = &t->causes[i];
+
+		if (cause->key.set != set || cause->key.what != CAUSE_QUEUE)
 			continue;
-		ns -= causes[plain] * (sum->ns / of_cause[plain]);
-		if (ns < all * (set == SET_ALIKE ? ALIKE_SHARE : LEAST_SHARE) || ns <= 0 ||
-		    (set != SET_TAIL && ns < (double)c->total / 20) ||
-		    (set == SET_ALIKE && is_by_comparison(sum->cause)))
-			continue;
-		finding = add_finding(f, (struct finding){.set = set,
-							  .cause = sum->cause,
-							  .who = sum->who,
-							  .ns = ns,
-							  .share = ns / all,
-							  .example = sum->example});
-		find_members(f, finding, b, c, scratch);
+		if (!most || cause->n > most->n ||
+		    (cause->n == most->n && tally_compare_names(t, cause->key.a, most->key.a) < 0))
+			most = cause;
 	}
-	find_queue(f, set, b->requests, c, all);
+	if (most && most->n >= times->n / 2)
+		add(f, most, slow, extra(&f->group->sets[slow]), (double)most->n / times->n);
 }
 
-static void count_set(struct findings *f, enum compare_set set, const struct requests *r, const struct compare *c,
-		      struct interval *scratch)
+/* The connection with most time of each finding. */
+static void find_victims(struct findings *f)
 {
-	size_t n = 0;
+	const struct tally *t = f->tally;
+	unsigned __int128 *most = mem_array(f->n, sizeof(*most));
 
-	for (size_t i = 0; i < r->n; i++)
-		if (c->set_of[i] == set)
-			scratch[n++] = (struct interval){.begin = r->all[i].start,
-							 .end = r->all[i].start + r->all[i].life};
-		else
-			f->extra[set].others += c->set_of[i] != SET_NONE;
-	f->extra[set].bursts = n ? count_bursts(scratch, n) : 0;
+	for (size_t i = 0; i < t->num_victims; i++)
+		for (size_t k = 0; k < f->n; k++) {
+			const struct tally_victim *v = &t->victims[i];
+			const struct tally_key *key = &f->all[k].cause->key;
+
+			if (v->key.set != key->set || v->key.what != key->what || v->key.a != key->a)
+				continue;
+			if (v->ns > most[k] ||
+			    (v->ns == most[k] && tally_compare_names(t, v->key.b, f->all[k].victim) < 0)) {
+				most[k] = v->ns;
+				f->all[k].victim = v->key.b;
+			}
+		}
+	free(most);
 }
 
-static void find_in(struct findings *f, enum compare_set set, struct blame *b, const struct compare *c,
-		    const struct reference *references, struct interval *scratch)
+void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group)
 {
-	uint64_t *of_class = mem_array(c->num_classes, sizeof(*of_class));
-	double causes[CAUSES] = {};
-	struct sums sums = {};
+	uint32_t first = tally_set_number(t, group, 0);
 
-	for (size_t i = 0; i < b->requests->n; i++) {
-		const struct request *q = &b->requests->all[i];
+	f->tally = t;
+	f->group = group;
+	for (size_t i = 0; i < t->num_causes; i++) {
+		const struct tally_cause *cause = &t->causes[i];
 
-		if (c->set_of[i] != set)
-			continue;
-		of_class[c->classes[c->class_of[i]].other]++;
-		add_extra(&f->extra[set], q);
-		blame_request(b, q);
-		for (unsigned k = 0; k < b->n; k++)
-			add_part(&sums, i, &b->parts[k]);
+		if (cause->key.what != CAUSE_QUEUE && cause->key.set - first < SLOWS)
+			judge(f, cause->key.set - first, cause);
 	}
-	for (size_t i = 0; i < c->num_classes && set != SET_ALIKE; i++) {
-		if (!of_class[i] || !references[i].n)
-			continue;
-		subtract(&f->extra[set], &references[i], of_class[i]);
-		for (unsigned k = 0; k < CAUSES; k++)
-			causes[k] += references[i].causes[k] / references[i].n * of_class[i];
-	}
-	count_set(f, set, b->requests, c, scratch);
-	if (f->extra[set].slow)
-		judge(f, set, b, c, &sums, causes, scratch);
-	free(of_class);
-	free(sums.all);
-	map_free(&sums.map);
-}
-
-void findings_find(struct findings *f, struct blame *b, const struct compare *c)
-{
-	struct reference *references = find_references(b, c);
-	struct interval *scratch = mem_array(b->requests->n, sizeof(*scratch));
-
-	find_in(f, SET_GROUP, b, c, references, scratch);
-	if (c->tail_is_slow)
-		find_in(f, SET_TAIL, b, c, references, scratch);
-	find_in(f, SET_ALIKE, b, c, references, scratch);
+	for (enum slow slow = 0; slow < SLOWS; slow++)
+		judge_queues(f, slow, first + slow);
+	find_victims(f);
 	if (f->n)
-		qsort(f->all, f->n, sizeof(*f->all), most_important_first);
-	free(scratch);
-	free(references);
+		qsort_r(f->all, f->n, sizeof(*f->all), most_important_first, (void *)t);
+}
+
+enum slow findings_main(const struct findings *f)
+{
+	const struct tally_set *sets = f->group->sets;
+
+	if (f->n)
+		return f->all[0].slow;
+	if (sets[SLOW_GROUP].slow.n && (!sets[SLOW_TAIL].slow.n || sets[SLOW_GROUP].excess > sets[SLOW_TAIL].excess))
+		return SLOW_GROUP;
+	return sets[SLOW_TAIL].slow.n ? SLOW_TAIL : SLOW_ALIKE;
 }
 
 void findings_free(struct findings *f)

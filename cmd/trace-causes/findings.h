@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why slow requests are slow: where their extra time is, and the causes that are proven, the most important first. */
+/* The causes that a tally proves, the most important first. */
 #ifndef TRACE_CAUSES_FINDINGS_H
 #define TRACE_CAUSES_FINDINGS_H
 
-#include "blame.h"
-#include "compare.h"
+#include "tally.h"
 
 struct finding {
-	enum compare_set set;
-	enum cause cause;
-	uint32_t who;     /* as in struct blame_part */
-	uint32_t victim;  /* the connection that has most of it, in names */
-	double ns;        /* more than that of comparable requests, of all slow ones */
-	double share;     /* of what all slow ones of the set have more */
-	uint64_t n;       /* requests that have it mostly */
-	uint64_t bursts;  /* groups of them that overlap in time */
-	uint32_t example; /* the request that has most */
-};
-
-/* The extra time of a set: sums of ns, of which those of the layers are exact. */
-struct findings_extra {
-	uint64_t slow, fast, others; /* requests; others: all that are not in the set */
-	uint64_t bursts;             /* groups of slow ones that overlap in time */
-	unsigned __int128 slow_ns, fast_ns;
-	__int128 layers[LAYERS];
-	__int128 off_cpu, irq, disk;
+	enum slow slow;
+	const struct tally_cause *cause;
+	uint32_t victim; /* the connection that has most of it, in names */
+	double ns;       /* more than that of comparable requests, of all slow ones */
+	double share;    /* of what all slow ones of the set have more */
 };
 
 struct findings {
+	const struct tally *tally;
+	const struct tally_group *group;
 	struct finding *all;
 	size_t n, cap;
-	struct findings_extra extra[SETS];
 };
 
-void findings_find(struct findings *f, struct blame *b, const struct compare *c);
+/* f is all zero. The tally must outlive f, and stay as it is. */
+void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group);
+
+static inline enum cause findings_cause(const struct finding *finding)
+{
+	return finding->cause->key.what;
+}
+
+/* The set that the page is about: that of the first finding, else the one that is slowest. */
+enum slow findings_main(const struct findings *f);
 
 /* Whether a cause hits many requests in one moment, so that one moment may be chance. */
 bool findings_is_momentary(enum cause cause);

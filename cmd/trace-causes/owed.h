@@ -3,27 +3,21 @@
 #ifndef TRACE_CAUSES_OWED_H
 #define TRACE_CAUSES_OWED_H
 
-#include "blame.h"
-#include "compare.h"
+#include "tally.h"
 
 struct owed {
 	struct owed_row {
-		uint32_t victim; /* a host */
-		enum blame_what what;
-		uint32_t of, who; /* as in struct blame_wait */
-		unsigned __int128 ns;
-	} * all; /* rows of the same victim and thing follow each other, the longest time first */
+		const struct tally_wait *wait;
+		unsigned __int128 all; /* ns of its victim and thing */
+	} * all;                       /* rows of the same victim and thing follow each other, the longest time first */
 	size_t n, cap;
-	struct map map;
 };
 
-void owed_find(struct owed *o, struct blame *b, const struct compare *c, enum compare_set set);
+/* o is all zero. The set is one of a group. The tally must outlive o, and stay as it is. */
+void owed_find(struct owed *o, const struct tally *t, uint32_t set);
 
-/* Whether two rows are about the same victim and thing. */
-static inline bool owed_same(const struct owed_row *a, const struct owed_row *b)
-{
-	return a->victim == b->victim && a->what == b->what && a->of == b->of;
-}
+/* The end of the rows about the same victim and thing as the i-th one. */
+size_t owed_end(const struct owed *o, size_t i);
 
 void owed_free(struct owed *o);
 

@@ -9,13 +9,16 @@
 struct print_options {
 	uint64_t max;      /* findings; 0: all */
 	const char *group; /* the key of -g; NULL: none */
-	uint32_t value;    /* of it, in names */
 	bool against;      /* fast requests are those of an earlier trace */
 };
 
-void print_text(struct out *out, const struct findings *f, struct blame *b, const struct compare *c,
-		const struct print_options *options);
-void print_json(struct out *out, const struct findings *f, struct blame *b, const struct compare *c,
-		const struct print_options *options);
+/* A page. */
+void print_text(struct out *out, const struct findings *f, const struct print_options *options);
+
+/* An object for each finding. */
+void print_json(struct out *out, const struct findings *f, const struct print_options *options);
+
+/* An lcore's name, without its source. */
+void print_lcore(struct out *out, const struct tally *t, uint32_t name);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "out.h"
 #include "table.h"
 
 static uint32_t add_name(struct requests *r, struct slice name)
@@ -38,17 +39,39 @@ uint32_t requests_host(struct requests *r, uint32_t connection)
 	return host;
 }
 
-static uint32_t add_lcore(struct requests *r, uint32_t source, uint64_t number)
+static uint32_t lcore_name(struct requests *r, uint32_t source, uint64_t number)
 {
+	struct out text = {.fd = OUT_MEMORY};
+	uint32_t name;
+
+	out_u64(&text, number);
+	if (source != MAP_NONE) {
+		out_char(&text, ' ');
+		out_slice(&text, requests_name(r, source));
+	}
+	name = add_name(r, out_contents(&text));
+	out_close(&text);
+	return name;
+}
+
+static uint32_t add_lcore(struct requests *r, uint32_t source, bool base, uint64_t number)
+{
+	/* names have smaller numbers */
+	uint64_t key = number ^ (uint64_t)source << 32 ^ (base ? 1ULL << 62 : 0);
 	size_t n = r->num_lcores;
 	struct requests_lcore *lcore;
 
 	if (n >= REQUESTS_NAMES)
 		return 0;
-	lcore = table_put(&r->lcore_map, number ^ (uint64_t)source << 32, r->lcores, r->num_lcores, r->cap_lcores);
+	lcore = table_put(&r->lcore_map, key, r->lcores, r->num_lcores, r->cap_lcores);
 	if (r->num_lcores > n)
-		*lcore = (struct requests_lcore){source, number};
+		*lcore = (struct requests_lcore){lcore_name(r, source, number)};
 	return lcore - r->lcores;
+}
+
+static uint32_t at_most(uint64_t n)
+{
+	return n < UINT32_MAX ? n : UINT32_MAX;
 }
 
 static uint32_t add_shares(struct requests *r, const struct spanline_name *names, unsigned n)
@@ -57,8 +80,8 @@ static uint32_t add_shares(struct requests *r, const struct spanline_name *names
 
 	for (unsigned i = 0; i < n; i++) {
 		r->shares = mem_room(r->shares, r->num_shares, &r->cap_shares);
-		r->shares[r->num_shares++] = (struct request_share){add_name(r, names[i].name), names[i].ns,
-								    names[i].n};
+		r->shares[r->num_shares++] = (struct request_share){names[i].ns, add_name(r, names[i].name),
+								    at_most(names[i].n)};
 	}
 	return first;
 }
@@ -85,14 +108,15 @@ static bool is_among_hosts(struct requests *r, const struct request_wait *wait, 
 	return false;
 }
 
-static void add_wait(struct requests *r, const struct spanline *line, const struct spanline_wait *w, uint32_t source)
+static void add_wait(struct requests *r, const struct spanline *line, const struct spanline_wait *w, uint32_t source,
+		     bool base)
 {
 	struct request_wait wait = {.ns = w->ns,
 				    .begin = line->start + w->at,
 				    .silent = w->silent,
-				    .buffers = w->buffers,
-				    .held = w->holder.n,
-				    .lcore = w->has_lcore ? add_lcore(r, source, w->lcore) : MAP_NONE,
+				    .buffers = at_most(w->buffers),
+				    .held = at_most(w->holder.n),
+				    .lcore = w->has_lcore ? add_lcore(r, source, base, w->lcore) : MAP_NONE,
 				    .holder = add_name(r, w->holder.name),
 				    .layer = w->layer,
 				    .is_queued = w->is_queued};
@@ -145,48 +169,67 @@ void requests_learn(struct requests *r, const struct spanline *line)
 	name_at(r, host)->is_connection = true;
 }
 
-/* Names have smaller numbers. */
-static const uint32_t BASE_SOURCE = 1U << 30;
+/* Returns the number of its facts. */
+static uint32_t add_facts(struct requests *r, const struct spanline *line)
+{
+	struct request_facts facts = {.off_cpu = line->off_cpu,
+				      .irq = line->irq,
+				      .disk = line->disk,
+				      .no_io = line->no_io,
+				      .rate_limit = line->rate_limit,
+				      .copy = line->copy,
+				      .retry = line->retry,
+				      .queue = line->queue,
+				      .last = line->last_leg.name.n ? line->last_leg.ns : 0};
+
+	if (!(facts.off_cpu | facts.irq | facts.disk | facts.no_io | facts.rate_limit | facts.copy | facts.retry |
+	      facts.queue | facts.last))
+		return 0;
+	facts.last_leg = add_name(r, line->last_leg.name);
+	facts.num_off_cpu_by = line->num_off_cpu_by;
+	facts.num_irq_by = line->num_irq_by;
+	facts.off_cpu_by = add_shares(r, line->off_cpu_by, line->num_off_cpu_by);
+	facts.irq_by = add_shares(r, line->irq_by, line->num_irq_by);
+	r->facts = mem_room(r->facts, r->num_facts, &r->cap_facts);
+	r->facts[r->num_facts] = facts;
+	return r->num_facts++;
+}
+
+static unsigned bits_of(uint64_t value)
+{
+	return value ? 64 - __builtin_clzll(value) : 0;
+}
 
 bool requests_add(struct requests *r, const struct spanline *line, struct requests_role role)
 {
 	struct request *q;
-	/* its lcores are others */
-	uint32_t source = add_name(r, line->source) ^ (role.base ? BASE_SOURCE : 0);
+	uint32_t source = add_name(r, line->source);
 
 	if (r->n == REQUESTS_MAX) {
 		r->dropped++;
 		return false;
 	}
+	if (!r->num_facts)
+		*table_at(r->facts, r->num_facts, r->cap_facts, 0) = (struct request_facts){.last_leg = MAP_NONE};
 	r->all = mem_room(r->all, r->n, &r->cap);
 	q = &r->all[r->n++];
 	*q = (struct request){.start = line->start,
 			      .life = line->life,
-			      .to_reply = line->to_reply < line->life ? line->to_reply : line->life,
-			      .off_cpu = line->off_cpu,
-			      .irq = line->irq,
-			      .disk = line->disk,
-			      .no_io = line->no_io,
-			      .rate_limit = line->rate_limit,
-			      .copy = line->copy,
-			      .retry = line->retry,
-			      .queue = line->queue,
-			      .last = line->last_leg.name.n ? line->last_leg.ns : 0,
-			      .last_leg = add_name(r, line->last_leg.name),
 			      .blocks = line->blocks,
-			      .lba = line->lba,
-			      .qd = line->qd,
 			      .family = add_name(r, family_of(line)),
 			      .type = add_name(r, line->type),
 			      .connection = add_name(r, line->connection),
 			      .bdev = add_name(r, line->bdev),
 			      .leg = add_name(r, line->leg),
 			      .status = add_name(r, line->status),
+			      .source = source,
 			      .group = role.group,
-			      .lcore = add_lcore(r, source, line->lcore),
-			      .num_off_cpu_by = line->num_off_cpu_by,
-			      .num_irq_by = line->num_irq_by,
+			      .lcore = add_lcore(r, source, role.base, line->lcore),
+			      .facts = add_facts(r, line),
+			      .waits = r->num_waits,
+			      .region = line->lba >> REQUESTS_REGION,
 			      .num_waits = line->num_waits,
+			      .qd = bits_of(line->qd),
 			      .wanted = role.wanted,
 			      .base = role.base,
 			      .front = is_front(line),
@@ -194,16 +237,13 @@ bool requests_add(struct requests *r, const struct spanline *line, struct reques
 			      .cut = line->cut,
 			      .covered = line->covered,
 			      .has_blocks = line->has_blocks,
-			      .has_lba = line->has_lba,
+			      .has_region = line->has_lba,
 			      .has_qd = line->has_qd};
 	memcpy(q->layers, line->layers, sizeof(q->layers));
 	add_leg(r, q->bdev, q->leg);
 	q->host = requests_host(r, q->connection);
-	q->off_cpu_by = add_shares(r, line->off_cpu_by, line->num_off_cpu_by);
-	q->irq_by = add_shares(r, line->irq_by, line->num_irq_by);
-	q->waits = r->num_waits;
 	for (unsigned i = 0; i < line->num_waits; i++)
-		add_wait(r, line, &line->waits[i], source);
+		add_wait(r, line, &line->waits[i], source, role.base);
 	requests_learn(r, line);
 	return true;
 }
@@ -213,6 +253,7 @@ void requests_free(struct requests *r)
 	free(r->all);
 	free(r->waits);
 	free(r->shares);
+	free(r->facts);
 	free(r->of_names);
 	free(r->lcores);
 	intern_free(&r->names);

@@ -13,35 +13,49 @@ enum { REQUESTS_MAX = 1 << 20, REQUESTS_NAMES = 1 << 20 };
 
 /* The time that a name has in a request; n: entries. name: in names, MAP_NONE if there were too many. */
 struct request_share {
-	uint32_t name;
-	uint64_t ns, n;
+	uint64_t ns;
+	uint32_t name, n;
 };
 
 struct request_wait {
 	uint64_t ns, begin, silent; /* begin: absolute */
-	uint64_t buffers, held;     /* buffers that requests had, and those of holder */
+	uint32_t buffers, held;     /* buffers that requests had, and those of holder */
 	uint32_t lcore;             /* in lcores; MAP_NONE: not known */
 	uint32_t holder;            /* MAP_NONE: none */
-	uint32_t first, n;          /* in shares: for whom the lcore wrote meanwhile */
-	enum layer layer;
+	uint32_t first;             /* in shares: for whom the lcore wrote meanwhile */
+	uint8_t n;                  /* of these */
+	uint8_t layer;              /* enum layer */
 	bool is_queued;
 };
 
-struct request {
-	uint64_t start, life, to_reply;
-	uint64_t layers[LAYERS];
+/* What few requests have; times in ns. All zero without it. */
+struct request_facts {
 	uint64_t off_cpu, irq, disk, no_io, rate_limit, copy, retry, queue, last;
-	uint64_t blocks, lba, qd;
+	uint32_t last_leg;           /* in names */
+	uint32_t off_cpu_by, irq_by; /* the first ones, in shares */
+	uint8_t num_off_cpu_by, num_irq_by;
+};
+
+struct request {
+	uint64_t start, life;
+	uint64_t layers[LAYERS];
+	uint64_t blocks;
 	/* in names; MAP_NONE: not known */
-	uint32_t family, type, connection, host, bdev, leg, last_leg, status, group;
-	uint32_t lcore;                     /* in lcores */
-	uint32_t off_cpu_by, irq_by, waits; /* the first ones, in shares and waits */
-	uint8_t num_off_cpu_by, num_irq_by, num_waits;
+	uint32_t family, type, connection, host, bdev, leg, status, source, group;
+	uint32_t lcore;  /* in lcores */
+	uint32_t facts;  /* in facts; 0: none */
+	uint32_t waits;  /* the first one, in waits */
+	uint32_t region; /* of the bdev, of REQUESTS_REGION blocks */
+	uint8_t num_waits;
+	uint8_t qd;  /* bits of the queue depth */
 	bool wanted; /* matches -k */
 	bool base;   /* of the earlier trace of --against */
 	bool front;  /* is a request of a host, by its id */
-	bool open, cut, covered, has_blocks, has_lba, has_qd;
+	bool open, cut, covered, has_blocks, has_region, has_qd;
 };
+
+/* Bits of a region's blocks. */
+enum { REQUESTS_REGION = 16 };
 
 /* All zero at first. */
 struct requests {
@@ -51,6 +65,8 @@ struct requests {
 	size_t num_waits, cap_waits;
 	struct request_share *shares;
 	size_t num_shares, cap_shares;
+	struct request_facts *facts; /* the first one is that of requests without any */
+	size_t num_facts, cap_facts;
 	struct intern names;
 	/* by name: whether it is a connection of a request, and the name of its host; legs of a bdev */
 	struct requests_name {
@@ -58,9 +74,9 @@ struct requests {
 		uint32_t host, leg;
 	} * of_names;
 	size_t num_names, cap_names;
+	/* those of two sources, or of the earlier trace, are different, but may have the same name */
 	struct requests_lcore {
-		uint32_t source;
-		uint64_t number;
+		uint32_t name; /* its number, and after a blank its source, if any */
 	} * lcores;
 	size_t num_lcores, cap_lcores;
 	struct map lcore_map;
@@ -97,6 +113,17 @@ static inline bool requests_has_legs(const struct requests *r, uint32_t bdev)
 static inline struct slice requests_name(const struct requests *r, uint32_t name)
 {
 	return name == MAP_NONE ? (struct slice){"", 0} : r->names.all[name];
+}
+
+static inline const struct request_facts *requests_facts(const struct requests *r, const struct request *q)
+{
+	return &r->facts[q->facts];
+}
+
+/* The name of an lcore, MAP_NONE if the lcore is. */
+static inline uint32_t requests_lcore_name(const struct requests *r, uint32_t lcore)
+{
+	return lcore == MAP_NONE ? MAP_NONE : r->lcores[lcore].name;
 }
 
 void requests_free(struct requests *r);

@@ -168,8 +168,6 @@ static void read_wait(struct json *j, struct spanline_wait *w)
 			w->layer = layer_of(name, 0);
 		else if (slice_is(key, "lcore"))
 			w->has_lcore = json_u64(j, &w->lcore);
-		else if (slice_is(key, "entries"))
-			json_u64(j, &w->entries);
 		else if (slice_is(key, "silent"))
 			read_ns(j, &w->silent);
 		else if (slice_is(key, "of"))
@@ -235,14 +233,14 @@ static const struct key {
 	{"tsc", SKIP, 0},
 	{"us", NS, AT(start)},
 	{"life", NS, AT(life)},
-	{"to_reply", NS, AT(to_reply)},
+	{"to_reply", SKIP, 0},
 	{"source", STRING, AT(source)},
 	{"lcore", NUMBER, AT(lcore)},
 	{"id", STRING, AT(id)},
 	{"value", SKIP, 0},
 	{"parent", PARENT, 0},
 	{"children", SKIP, 0},
-	{"owner", STRING, AT(owner)},
+	{"owner", SKIP, 0},
 	{"poller", SKIP, 0},
 	{"connection", STRING, AT(connection)},
 	{"io", IO, 0},
@@ -255,7 +253,7 @@ static const struct key {
 	{"irq_by", IRQ_BY, 0},
 	{"disk", NS, AT(disk)},
 	{"covered", COVERED, 0},
-	{"silent", NS, AT(silent)},
+	{"silent", SKIP, 0},
 	{"waits", WAITS, 0},
 	{"no_io", NS, AT(no_io)},
 	{"rate_limit", NS, AT(rate_limit)},

@@ -25,7 +25,7 @@ struct spanline_wait {
 	uint64_t silent; /* the longest silence in it */
 	enum layer layer;
 	bool has_lcore, is_queued; /* is_queued: in the queue of a socket */
-	uint64_t lcore, entries, buffers;
+	uint64_t lcore, buffers;
 	struct spanline_name of[SPANLINE_NAMES], hosts[SPANLINE_NAMES], holder;
 	unsigned num_of, num_hosts;
 };
@@ -34,11 +34,11 @@ struct spanline {
 	bool has_parent; /* then nothing else is set */
 	bool admin, open, cut, lost;
 	bool covered; /* by lines of offcpusnoop */
-	uint64_t start, life, to_reply, lcore;
+	uint64_t start, life, lcore;
 	uint64_t layers[LAYERS];
-	uint64_t off_cpu, irq, disk, silent, no_io, rate_limit, copy, retry, queue;
+	uint64_t off_cpu, irq, disk, no_io, rate_limit, copy, retry, queue;
 	/* as written between quotes; empty if missing */
-	struct slice id, source, connection, owner, state; /* state: the first one that has a name */
+	struct slice id, source, connection, state; /* state: the first one that has a name */
 	struct slice type, bdev, leg, status;
 	bool has_blocks, has_lba, has_qd;
 	uint64_t blocks, lba, qd;

@@ -14,50 +14,40 @@
 #include "interactive.h"
 #include "io.h"
 #include "keys.h"
+#include "measure.h"
+#include "mem.h"
 #include "print.h"
-#include "table.h"
 
-/* Groups of -g that are explained: those with most time. Each costs as much as all requests. */
+/* Groups of -g that are printed: those with most time. */
 enum { GROUPS = 64 };
 
 static struct {
 	bool json, quiet;
 	const char *against; /* a file, or NULL */
-	struct compare_options compare;
+	struct measure_options measure;
 	struct keys keys;
 	struct print_options print;
 } opt;
 
 struct trace_causes {
 	struct requests requests;
-	struct blame blame;
-	struct compare compare;
+	struct tally tally;
 	struct out out;
 	bool base; /* the lines are those of --against */
-	struct group {
-		uint32_t value; /* in names */
-		unsigned __int128 ns;
-	} * groups;
-	size_t num_groups, cap_groups;
-	struct map map;
 };
 
 /* The group of a request, which is the same for one without the key and one whose value is empty. */
-static uint32_t add_group(struct trace_causes *t, const struct spanline *line, struct slice text)
+static uint32_t group_of(struct trace_causes *t, struct slice text)
 {
-	struct slice value = keys_value(text, slice_of(opt.print.group));
-	uint32_t name = intern_add_below(&t->requests.names, value, REQUESTS_NAMES);
-	struct group *group = table_put(&t->map, name, t->groups, t->num_groups, t->cap_groups);
-
-	group->value = name;
-	group->ns += line->life;
-	return name;
+	if (!opt.print.group)
+		return MAP_NONE;
+	return intern_add_below(&t->requests.names, keys_value(text, slice_of(opt.print.group)), REQUESTS_NAMES);
 }
 
 static const char *read_line(void *context, struct slice text)
 {
 	struct trace_causes *t = context;
-	struct requests_role role = {.group = MAP_NONE};
+	struct requests_role role;
 	struct spanline line;
 	const char *error = spanline_parse(&line, text);
 
@@ -74,10 +64,7 @@ static const char *read_line(void *context, struct slice text)
 		return NULL;
 	}
 	t->requests.open += line.open;
-	role.base = t->base;
-	role.wanted = keys_match(&opt.keys, text);
-	if (opt.print.group)
-		role.group = add_group(t, &line, text);
+	role = (struct requests_role){keys_match(&opt.keys, text), t->base, group_of(t, text)};
 	requests_add(&t->requests, &line, role);
 	return NULL;
 }
@@ -88,42 +75,31 @@ static void add_key(const char *argument)
 		cli_usage("-k '%s': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1'", argument);
 }
 
-static int by_time(const void *a, const void *b)
+/* The group with most time first; its name decides between equal ones. */
+static int by_time(const void *a, const void *b, void *context)
 {
-	const struct group *x = a, *y = b;
+	const struct tally_group *x = *(const struct tally_group *const *)a, *y = *(const struct tally_group *const *)b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->value > y->value) - (x->value < y->value);
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return tally_compare_names(context, x->name, y->name);
 }
 
-/* Explains all requests, or those of a group. */
-static void explain(struct trace_causes *t)
+static void print(struct out *out, struct tally *t)
 {
-	struct compare compare = {};
-	struct findings findings = {};
+	const struct tally_group **sorted = mem_array(t->num_groups, sizeof(*sorted));
 
-	compare_run(&compare, &t->requests, &opt.compare);
-	/* objects that are no requests of hosts have groups, too */
-	if (opt.print.group && !compare.total) {
-		compare_free(&compare);
-		return;
-	}
-	findings_find(&findings, &t->blame, &compare);
-	opt.print.value = opt.compare.group;
-	(opt.json ? print_json : print_text)(&t->out, &findings, &t->blame, &compare, &opt.print);
-	findings_free(&findings);
-	compare_free(&compare);
-}
-
-static void explain_groups(struct trace_causes *t)
-{
-	if (t->num_groups)
-		qsort(t->groups, t->num_groups, sizeof(*t->groups), by_time);
+	for (size_t i = 0; i < t->num_groups; i++)
+		sorted[i] = &t->groups[i];
+	qsort_r(sorted, t->num_groups, sizeof(*sorted), by_time, t);
 	for (size_t i = 0; i < t->num_groups && i < GROUPS; i++) {
-		opt.compare.group = t->groups[i].value;
-		explain(t);
+		struct findings findings = {};
+
+		findings_find(&findings, t, sorted[i]);
+		(opt.json ? print_json : print_text)(out, &findings, &opt.print);
+		findings_free(&findings);
 	}
+	free(sorted);
 }
 
 static int read_file(struct trace_causes *t, const char *path, struct lines *lines)
@@ -141,8 +117,8 @@ static void set_percent(const char *argument)
 {
 	char *end;
 
-	opt.compare.percent = strtod(argument, &end);
-	if (*end || !(opt.compare.percent > 0 && opt.compare.percent < 100))
+	opt.measure.compare.percent = strtod(argument, &end);
+	if (*end || !(opt.measure.compare.percent > 0 && opt.measure.compare.percent < 100))
 		cli_usage("-p '%s': a number above 0 and below 100 is expected", argument);
 }
 
@@ -154,10 +130,10 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "one JSON object for each finding, the most important first", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
-	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.compare.min_ns},
+	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
-	 .flag = &opt.compare.open},
+	 .flag = &opt.measure.open},
 	{'p', "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
@@ -184,20 +160,22 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 		return false;
 	}
 	cli_note(opt.quiet, name, t->requests.admin, "admin request{|s} left out");
-	if (!opt.compare.open)
+	if (!opt.measure.open)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
 	cli_note(opt.quiet, name, t->requests.dropped, "request{|s} left out: there are too many");
-	cli_note(opt.quiet, name, t->num_groups > GROUPS ? t->num_groups - GROUPS : 0,
+	cli_note(opt.quiet, name, t->tally.dropped,
+		 "time{|s} a cause, a wait or a value was left out: there are too many of them");
+	cli_note(opt.quiet, name, t->tally.num_groups > GROUPS ? t->tally.num_groups - GROUPS : 0,
 		 "group{|s} left out, with less time than the others");
 	return keys_check(&opt.keys, name, t->requests.n);
 }
 
 static void check_options(void)
 {
-	if (opt.compare.percent && opt.compare.min_ns)
+	if (opt.measure.compare.percent && opt.measure.compare.min_ns)
 		cli_usage("-m and -p exclude each other");
-	if (opt.against && (opt.compare.percent || opt.compare.min_ns || opt.compare.open))
+	if (opt.against && (opt.measure.compare.percent || opt.measure.compare.min_ns || opt.measure.open))
 		cli_usage("--against compares all requests: it cannot be combined with -m, -p or --open");
 }
 
@@ -214,24 +192,20 @@ int main(int argc, char **argv)
 	if (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	out_open(&t.out, STDOUT_FILENO);
-	t.base = opt.compare.against = opt.print.against = opt.against;
+	t.base = opt.measure.compare.against = opt.print.against = opt.against;
 	if (opt.against && read_file(&t, opt.against, &lines) != 0)
 		status = EXIT_FAILURE;
 	t.base = false;
 	if (read_file(&t, path, &lines) != 0)
 		status = EXIT_FAILURE;
+	opt.measure.group = opt.print.group;
+	t.tally.names = &t.requests.names;
+	measure_trace(&t.tally, &t.requests, &opt.measure);
 	if (!check(&t, &lines))
 		status = EXIT_FAILURE;
-	blame_start(&t.blame, &t.requests);
-	opt.compare.has_group = opt.print.group;
-	if (opt.print.group)
-		explain_groups(&t);
-	else
-		explain(&t);
-	blame_free(&t.blame);
+	print(&t.out, &t.tally);
+	tally_free(&t.tally);
 	requests_free(&t.requests);
-	free(t.groups);
-	map_free(&t.map);
 	keys_free(&opt.keys);
 	return cli_close(&t.out, status);
 }

@@ -3,22 +3,16 @@
 
 #include <stdlib.h>
 
-#include "table.h"
+#include "mem.h"
 
 static const double CHANCE = 0.01;    /* that any of the values compared is due to it */
 static const double DIFFERENCE = 0.2; /* of the shares of slow ones and others */
 enum { SUPPORT = 5 };                 /* slow requests that have it */
-
-const char *const traits_names[TRAITS] = {
-	[TRAIT_HOST] = "host",     [TRAIT_QUEUE] = "queue", [TRAIT_BDEV] = "bdev",   [TRAIT_LEG] = "leg",
-	[TRAIT_LCORE] = "lcore",   [TRAIT_TYPE] = "type",   [TRAIT_SIZE] = "blocks", [TRAIT_STATUS] = "status",
-	[TRAIT_REGION] = "region", [TRAIT_DEPTH] = "qd",
-};
+enum { SAMPLES = 1 << 16 };           /* more prove no more, and would take long */
 
 /*
  * Fisher's exact test, one-sided: the probability that of n requests at least k have a value, if they are drawn at
- * random from all, of which `have` have it. Terms are relative to the largest one; small ones
- * end the sums.
+ * random from all, of which `have` have it. Terms are relative to the largest one; small ones end the sums.
  */
 static double fisher(uint64_t k, uint64_t n, uint64_t have, uint64_t all)
 {
@@ -42,95 +36,56 @@ static double fisher(uint64_t k, uint64_t n, uint64_t have, uint64_t all)
 	return tail / sum;
 }
 
-static bool is_slow(const struct compare *c, size_t i, enum compare_set set)
+static double difference(const struct traits *t, const struct tally_value *v)
 {
-	return c->set_of[i] == set;
-}
-
-/* Any number of the same bits as i; different ones are independent for this purpose. */
-static uint64_t mix(uint64_t i)
-{
-	i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
-	i = (i ^ i >> 27) * 0x94d049bb133111eb;
-	return i ^ i >> 31;
-}
-
-struct values {
-	struct map map;
-	struct trait_value *all;
-	size_t n, cap;
-};
-
-/* Values beyond these are not compared: they would have little support. */
-enum { VALUES = 65536 };
-
-static void count(struct values *values, const struct compare *c, enum compare_set set, enum trait trait)
-{
-	for (size_t i = 0; i < c->requests->n; i++) {
-		uint64_t value = compare_trait(c->requests, &c->requests->all[i], trait);
-		size_t n = values->n;
-		struct trait_value *v;
-
-		if (c->set_of[i] == SET_NONE || value == UINT64_MAX ||
-		    (n >= VALUES && map_get(&values->map, value) == MAP_NONE))
-			continue;
-		v = table_put(&values->map, value, values->all, values->n, values->cap);
-		if (values->n > n)
-			*v = (struct trait_value){.trait = trait, .value = value};
-		*(is_slow(c, i, set) ? &v->slow : &v->others) += 1;
-		v->all += mix(i);
-	}
-}
-
-static double difference(const struct traits *t, const struct trait_value *v)
-{
-	return (double)v->slow / t->slow - (double)v->others / t->others;
+	return (double)v->slow / t->set->slow.n - (double)v->others / t->set->others;
 }
 
 static int largest_first(const void *a, const void *b, void *context)
 {
-	const struct trait_value *x = a, *y = b;
-	double dx = difference(context, x), dy = difference(context, y);
+	const struct tally_value *x = *(const struct tally_value *const *)a, *y = *(const struct tally_value *const *)b;
+	const struct traits *t = context;
+	double dx = difference(t, x), dy = difference(t, y);
 
 	if (dx != dy)
 		return dx < dy ? 1 : -1;
-	if (x->all != y->all)
-		return x->all < y->all ? -1 : 1;
-	return (x->trait > y->trait) - (x->trait < y->trait);
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->key.what != y->key.what)
+		return x->key.what < y->key.what ? -1 : 1;
+	if (x->key.a != y->key.a)
+		return tally_compare_names(t->tally, x->key.a, y->key.a);
+	return (x->key.c > y->key.c) - (x->key.c < y->key.c);
 }
 
-/* bursts: as many slow requests count. */
-static bool is_chance(const struct traits *t, const struct trait_value *v, uint64_t bursts, size_t compared)
+/* Slow requests that overlap in time count once: what hits several of them at once is one event. */
+static bool is_chance(const struct traits *t, const struct tally_value *v, size_t compared)
 {
-	uint64_t n = bursts && bursts < t->slow ? bursts : t->slow;
-	uint64_t k = (unsigned __int128)v->slow * n / t->slow;
+	const struct tally_set *set = t->set;
+	uint64_t n = set->bursts < set->slow.n ? set->bursts : set->slow.n, k;
 
-	return fisher(k, n, k + v->others, n + t->others) * compared > CHANCE;
+	n = n < SAMPLES ? n : SAMPLES;
+	k = (unsigned __int128)v->slow * n / set->slow.n;
+	return fisher(k, n, k + v->others, n + set->others) * compared > CHANCE;
 }
 
-void traits_find(struct traits *t, const struct compare *c, enum compare_set set, uint64_t bursts)
+void traits_find(struct traits *t, const struct tally *tally, uint32_t set)
 {
-	struct values values[TRAITS] = {};
 	size_t compared = 0;
 
-	for (size_t i = 0; i < c->requests->n; i++)
-		if (c->set_of[i] != SET_NONE)
-			*(is_slow(c, i, set) ? &t->slow : &t->others) += 1;
-	for (enum trait trait = 0; trait < TRAITS && t->slow && t->others; trait++) {
-		count(&values[trait], c, set, trait);
-		compared += values[trait].n;
-	}
-	for (enum trait trait = 0; trait < TRAITS; trait++) {
-		for (size_t i = 0; i < values[trait].n; i++) {
-			const struct trait_value *v = &values[trait].all[i];
+	t->tally = tally;
+	t->set = tally_set(tally, set);
+	for (size_t i = 0; i < tally->num_values; i++)
+		compared += tally->values[i].key.set == set;
+	for (size_t i = 0; i < tally->num_values && t->set->others; i++) {
+		const struct tally_value *v = &tally->values[i];
 
-			if (v->slow < SUPPORT || difference(t, v) < DIFFERENCE || is_chance(t, v, bursts, compared))
-				continue;
-			t->all = mem_room(t->all, t->n, &t->cap);
-			t->all[t->n++] = *v;
-		}
-		free(values[trait].all);
-		map_free(&values[trait].map);
+		if (v->key.set != set || v->slow < SUPPORT || v->slow > t->set->slow.n || v->others > t->set->others)
+			continue;
+		if (difference(t, v) < DIFFERENCE || is_chance(t, v, compared))
+			continue;
+		t->all = mem_room(t->all, t->n, &t->cap);
+		t->all[t->n++] = v;
 	}
 	if (t->n)
 		qsort_r(t->all, t->n, sizeof(*t->all), largest_first, t);

@@ -3,25 +3,18 @@
 #ifndef TRACE_CAUSES_TRAITS_H
 #define TRACE_CAUSES_TRAITS_H
 
-#include "compare.h"
-
-struct trait_value {
-	enum trait trait;
-	uint64_t value;
-	uint64_t slow, others; /* requests that have it */
-	uint64_t all;          /* a hash of these requests: equal ones select the same */
-};
+#include "tally.h"
 
 struct traits {
-	struct trait_value *all; /* the largest difference of shares first; equal selections follow each other */
+	const struct tally *tally;
+	const struct tally_set *set;
+	/* the largest difference of shares first; values that select the same requests follow each other */
+	const struct tally_value **all;
 	size_t n, cap;
-	uint64_t slow, others; /* all requests */
 };
 
-extern const char *const traits_names[TRAITS];
-
-/* bursts: groups of slow requests that overlap in time; what hits several at once counts once against chance. */
-void traits_find(struct traits *t, const struct compare *c, enum compare_set set, uint64_t bursts);
+/* t is all zero. The set is one of a group. The tally must outlive t, and stay as it is. */
+void traits_find(struct traits *t, const struct tally *tally, uint32_t set);
 
 void traits_free(struct traits *t);
 

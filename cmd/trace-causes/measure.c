@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure.h"
+
+#include <stdlib.h>
+
+#include "table.h"
+
+/* What is counted of the requests of a group. */
+struct measure {
+	struct tally *tally;
+	struct tally_group *group;
+	struct blame *blame;
+	struct compare compare;
+	struct tally_times *references; /* by class: of its fast requests */
+	uint64_t *slow_of[SLOWS];       /* by class: slow requests that are compared with its fast ones */
+	uint64_t end[SLOWS];            /* of the latest slow request */
+};
+
+static void add_times(struct tally_times *times, const struct requests *r, const struct request *q)
+{
+	const struct request_facts *facts = requests_facts(r, q);
+
+	times->n++;
+	times->life += q->life;
+	for (unsigned i = 0; i < LAYERS; i++)
+		times->layers[i] += q->layers[i];
+	times->overlaps[TALLY_OFF_CPU] += facts->off_cpu;
+	times->overlaps[TALLY_IRQ] += facts->irq;
+	times->overlaps[TALLY_DISK] += facts->disk;
+}
+
+static void add_parts(struct tally_times *times, const struct blame *b)
+{
+	for (unsigned i = 0; i < b->n; i++)
+		times->causes[tally_plain(b->parts[i].cause)] += b->parts[i].ns;
+}
+
+/* Requests come in the order of their starts. Returns whether one starts after all before it have ended. */
+static bool starts_burst(uint64_t *end, bool first, const struct request *q)
+{
+	bool starts = first || q->start > *end;
+	uint64_t own = q->start + q->life;
+
+	*end = first || own > *end ? own : *end;
+	return starts;
+}
+
+/* A request that has a cause for a notable part of its life. */
+static void add_member(struct tally *t, struct tally_cause *cause, const struct request *q, uint64_t ns)
+{
+	struct tally_key key = cause->key;
+	struct tally_victim *victim;
+
+	cause->bursts += starts_burst(&cause->end, !cause->n, q);
+	cause->n++;
+	key.b = q->connection;
+	victim = tally_victim(t, key);
+	if (victim)
+		victim->ns += ns;
+}
+
+static void add_cause(struct tally *t, uint32_t set, const struct request *q, const struct blame_part *part)
+{
+	struct tally_cause *cause = tally_cause(t, (struct tally_key){.set = set, .what = part->cause, .a = part->who});
+	struct tally_example example = {part->proven, part->ns, q->start, q->source, q->covered};
+
+	if (!cause)
+		return;
+	cause->ns += part->ns;
+	cause->proven += part->proven;
+	tally_keep_example(t, &cause->example, &example);
+	if (part->ns >= q->life / 4)
+		add_member(t, cause, q, part->ns);
+}
+
+static void add_slow(struct measure *m, enum slow slow, const struct request *q, uint32_t class)
+{
+	struct tally *t = m->tally;
+	struct tally_set *set = &m->group->sets[slow];
+	uint32_t number = tally_set_number(t, m->group, slow);
+	const struct request_facts *facts = requests_facts(m->blame->requests, q);
+
+	set->bursts += starts_burst(&m->end[slow], !set->slow.n, q);
+	m->slow_of[slow][m->compare.classes[class].other]++;
+	add_times(&set->slow, m->blame->requests, q);
+	add_parts(&set->slow, m->blame);
+	for (unsigned i = 0; i < m->blame->n; i++)
+		add_cause(t, number, q, &m->blame->parts[i]);
+	/* overlaps all of its life */
+	if (facts->queue && q->host != MAP_NONE)
+		add_cause(t, number, q, &(struct blame_part){CAUSE_QUEUE, q->host, .ns = q->life, .proven = q->life});
+	for (unsigned i = 0; i < m->blame->num_waits; i++) {
+		const struct blame_wait *w = &m->blame->waits[i];
+		struct tally_wait *wait = tally_wait(
+			t, (struct tally_key){.set = number, .what = w->what, .a = q->host, .b = w->of, .c = w->who});
+
+		if (wait)
+			wait->ns += w->ns;
+	}
+}
+
+static void add_requests(struct measure *m)
+{
+	const struct compare *c = &m->compare;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct request *q = compare_request(c, i);
+		enum compare_set set = c->set_of[i];
+
+		if (set == SET_NONE || set == SET_REST || (set == SET_TAIL && !c->tail_is_slow))
+			continue;
+		blame_request(m->blame, q);
+		if (set == SET_FAST) {
+			add_times(&m->references[c->class_of[i]], m->blame->requests, q);
+			add_parts(&m->references[c->class_of[i]], m->blame);
+		} else {
+			add_slow(m, set - SET_GROUP, q, c->class_of[i]);
+		}
+	}
+}
+
+/* The part of a sum that n requests out of all have. */
+static unsigned __int128 scale(unsigned __int128 sum, uint64_t n, uint64_t all)
+{
+	return sum / all * n + sum % all * n / all;
+}
+
+/* Adds what n fast requests spend; what rounding leaves goes to the largest layer, so that all add up. */
+static void add_fast(struct tally_times *fast, const struct tally_times *reference, uint64_t n)
+{
+	unsigned __int128 life = scale(reference->life, n, reference->n), left = life;
+	unsigned largest = 0;
+
+	for (unsigned i = 0; i < LAYERS; i++) {
+		unsigned __int128 part = scale(reference->layers[i], n, reference->n);
+
+		fast->layers[i] += part;
+		left -= part;
+		largest = reference->layers[i] > reference->layers[largest] ? i : largest;
+	}
+	fast->layers[largest] += left;
+	fast->life += life;
+	fast->n += reference->n;
+	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
+		fast->overlaps[i] += scale(reference->overlaps[i], n, reference->n);
+	for (unsigned i = 0; i < CAUSES; i++)
+		fast->causes[i] += scale(reference->causes[i], n, reference->n);
+}
+
+/* Any number of the same bits as i; different ones are independent for this purpose. */
+static uint64_t mix(uint64_t i)
+{
+	i = (i + 0x9e3779b97f4a7c15) * 0xbf58476d1ce4e5b9;
+	i = (i ^ i >> 27) * 0x94d049bb133111eb;
+	return i ^ i >> 31;
+}
+
+struct values {
+	struct map map;
+	struct value {
+		struct trait_value value;
+		uint64_t n, slow[SLOWS], hash;
+	} * all;
+	size_t n, cap;
+};
+
+static void count_values(struct values *values, const struct compare *c, enum trait trait)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct request *q = compare_request(c, i);
+		struct trait_value value;
+		struct value *v;
+
+		if (c->set_of[i] == SET_NONE || !trait_of(c->requests, q, trait, &value))
+			continue;
+		/* a trait has names, small numbers with names, or numbers */
+		v = table_put(&values->map, value.number ^ (uint64_t)value.name << 32, values->all, values->n,
+			      values->cap);
+		v->value = value;
+		v->n++;
+		if (c->set_of[i] >= SET_GROUP)
+			v->slow[c->set_of[i] - SET_GROUP]++;
+		v->hash += mix(mix(q->start) + c->order[i]);
+	}
+}
+
+/* Adds the values for sets that have slow requests. */
+static void add_values(struct measure *m, enum trait trait)
+{
+	struct values values = {};
+
+	count_values(&values, &m->compare, trait);
+	for (enum slow slow = 0; slow < SLOW_ALIKE; slow++)
+		for (size_t i = 0; i < values.n && m->group->sets[slow].slow.n; i++) {
+			const struct value *v = &values.all[i];
+			struct tally_value *to = tally_value(
+				m->tally, (struct tally_key){.set = tally_set_number(m->tally, m->group, slow),
+							     .what = trait,
+							     .a = v->value.name,
+							     .c = v->value.number});
+
+			if (!to)
+				continue;
+			to->slow += v->slow[slow];
+			to->others += v->n - v->slow[slow];
+			to->hash += v->hash;
+		}
+	map_free(&values.map);
+	free(values.all);
+}
+
+static void finish_sets(struct measure *m)
+{
+	const struct compare *c = &m->compare;
+	uint64_t all = 0;
+
+	for (enum compare_set set = SET_FAST; set < SETS; set++)
+		all += c->counts[set];
+	for (enum slow slow = 0; slow < SLOWS; slow++) {
+		struct tally_set *set = &m->group->sets[slow];
+
+		for (size_t i = 0; i < c->num_classes && slow != SLOW_ALIKE; i++)
+			if (m->slow_of[slow][i] && m->references[i].n)
+				add_fast(&set->fast, &m->references[i], m->slow_of[slow][i]);
+		if (!set->slow.n)
+			continue;
+		set->others = all - set->slow.n;
+		set->excess = c->excess[slow + SET_GROUP];
+	}
+}
+
+/* Adds up n requests, which are those of a group. */
+static void measure_group(struct tally *t, struct blame *b, const uint32_t *order, size_t n,
+			  const struct measure_options *options)
+{
+	struct measure m = {.tally = t, .blame = b};
+
+	compare_run(&m.compare, b->requests, order, n, &options->compare);
+	/* what is incomplete may have nothing to be compared with */
+	if (options->group && !m.compare.total) {
+		compare_free(&m.compare);
+		return;
+	}
+	m.group = tally_group(t, b->requests->all[order[0]].group);
+	m.references = mem_array(m.compare.num_classes, sizeof(*m.references));
+	for (enum slow slow = 0; slow < SLOWS; slow++)
+		m.slow_of[slow] = mem_array(m.compare.num_classes, sizeof(uint64_t));
+	for (enum compare_set set = options->compare.against ? SET_REST : SET_FAST; set < SETS; set++)
+		m.group->n += m.compare.counts[set];
+	m.group->total = m.compare.total;
+	add_requests(&m);
+	finish_sets(&m);
+	if (m.group->sets[SLOW_GROUP].slow.n || m.group->sets[SLOW_TAIL].slow.n)
+		for (enum trait trait = 0; trait < TRAITS; trait++)
+			add_values(&m, trait);
+	for (enum slow slow = 0; slow < SLOWS; slow++)
+		free(m.slow_of[slow]);
+	free(m.references);
+	compare_free(&m.compare);
+}
+
+/* Whether the family of each request is one of hosts; if there are no such families, all are. */
+static bool *find_families(const struct requests *r)
+{
+	bool *is_front = mem_array(r->names.n + 1, sizeof(*is_front)), any = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t family = r->all[i].family;
+
+		if (r->all[i].front && family != MAP_NONE)
+			any = is_front[family] = true;
+	}
+	for (uint32_t i = 0; i <= r->names.n && !any; i++)
+		is_front[i] = true;
+	return is_front;
+}
+
+static bool is_compared(const struct request *q, const bool *is_front, const struct measure_options *options)
+{
+	if (!q->wanted || (q->family != MAP_NONE && !is_front[q->family]))
+		return false;
+	return (!q->open || options->open) && !(q->cut && options->compare.against);
+}
+
+static int by_group_and_start(const void *a, const void *b, void *context)
+{
+	const struct request *all = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct request *x = &all[i], *y = &all[k];
+
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (i > k) - (i < k);
+}
+
+void measure_trace(struct tally *t, struct requests *requests, const struct measure_options *options)
+{
+	uint32_t *order = mem_array(requests->n, sizeof(*order));
+	bool *is_front = find_families(requests);
+	struct blame blame;
+	size_t n = 0;
+
+	blame_start(&blame, requests);
+	for (size_t i = 0; i < requests->n; i++)
+		if (is_compared(&requests->all[i], is_front, options))
+			order[n++] = i;
+	qsort_r(order, n, sizeof(*order), by_group_and_start, requests->all);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && requests->all[order[end]].group == requests->all[order[i]].group;)
+			end++;
+		measure_group(t, &blame, order + i, end - i, options);
+	}
+	/* without -g there is a group in any case */
+	if (!options->group)
+		tally_group(t, MAP_NONE);
+	t->traces++;
+	blame_free(&blame);
+	free(is_front);
+	free(order);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up a trace: compares its requests, divides their times among causes, and counts what they have in common. */
+#ifndef TRACE_CAUSES_MEASURE_H
+#define TRACE_CAUSES_MEASURE_H
+
+#include "compare.h"
+#include "tally.h"
+
+struct measure_options {
+	struct compare_options compare;
+	bool open;  /* requests in flight as well */
+	bool group; /* each group of -g by itself */
+};
+
+/* t is empty; its names are those of the requests. */
+void measure_trace(struct tally *t, struct requests *requests, const struct measure_options *options);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+
+#include "means.h"
+#include "owed.h"
+#include "print.h"
+
+static void put_name(struct out *out, const char *key, const struct tally *t, uint32_t name)
+{
+	if (name == MAP_NONE)
+		return;
+	out_printf(out, ",\"%s\":\"", key);
+	out_utf8(out, tally_name(t, name));
+	out_char(out, '"');
+}
+
+static void put_group(struct out *out, const struct findings *f, const char *key)
+{
+	out_text(out, "\"group\":{");
+	out_json(out, slice_of(key));
+	out_text(out, ":\"");
+	out_utf8(out, tally_name(f->tally, f->group->name));
+	out_text(out, "\"},");
+}
+
+static void put_who(struct out *out, const struct findings *f, const struct finding *finding)
+{
+	if (findings_cause(finding) != CAUSE_SILENT) {
+		put_name(out, "who", f->tally, finding->cause->key.a);
+		return;
+	}
+	out_text(out, ",\"who\":\"");
+	out_text(out, finding->cause->key.a == MAP_NONE ? "an lcore" : "lcore ");
+	print_lcore(out, f->tally, finding->cause->key.a);
+	out_char(out, '"');
+}
+
+static void put_layers(struct out *out, const struct means *m)
+{
+	for (unsigned i = 0; i < LAYERS; i++)
+		out_printf(out, "%s\"%s\":%.3f", i ? "," : ",\"layers\":{", spdk_layers[i], m->layers[i] / 1000.0);
+	out_char(out, '}');
+}
+
+static const char *const whats[] = {
+	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket",
+	[BLAME_DATA] = "data",       [BLAME_BDEV] = "bdev",
+};
+
+/* All rows of who waited for whom, which add up to the waits. */
+static void put_waits(struct out *out, const struct tally *t, uint32_t set)
+{
+	struct owed owed = {};
+
+	owed_find(&owed, t, set);
+	out_text(out, ",\"waits\":[");
+	for (size_t i = 0; i < owed.n; i++) {
+		const struct tally_wait *wait = owed.all[i].wait;
+		const struct tally_key *key = &wait->key;
+
+		out_printf(out, "%s{\"for\":\"%s\"", i ? "," : "", whats[key->what]);
+		if (key->what == BLAME_LCORE && key->b != MAP_NONE) {
+			out_text(out, ",\"lcore\":");
+			print_lcore(out, t, key->b);
+		}
+		if (key->what == BLAME_BDEV)
+			put_name(out, "bdev", t, key->b);
+		put_name(out, "victim", t, key->a);
+		put_name(out, "who", t, key->c);
+		out_text(out, ",\"us\":");
+		out_us(out, wait->ns);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+	owed_free(&owed);
+}
+
+/* Whether no finding before this one is about its set. */
+static bool is_first_of_set(const struct findings *f, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (f->all[k].slow == f->all[i].slow)
+			return false;
+	return true;
+}
+
+static void put_finding(struct out *out, const struct findings *f, size_t i, const struct print_options *options)
+{
+	const struct finding *finding = &f->all[i];
+	const struct tally_set *set = &f->group->sets[finding->slow];
+	struct means m = means_of(set);
+
+	out_char(out, '{');
+	if (options->group)
+		put_group(out, f, options->group);
+	out_printf(out, "\"cause\":\"%s\"", blame_names[findings_cause(finding)]);
+	put_who(out, f, finding);
+	put_name(out, "victim", f->tally, finding->victim);
+	out_printf(out, ",\"kind\":\"%s\",\"excess_us\":%.3f,\"share\":%.3f",
+		   options->against ? "against" : tally_slows[finding->slow], finding->ns / 1000 / set->slow.n,
+		   finding->share);
+	out_printf(out, ",\"slow_us\":%.3f,\"fast_us\":%.3f", m.slow / 1000.0, m.fast / 1000.0);
+	out_printf(out, ",\"slow\":%" PRIu64 ",\"others\":%" PRIu64 ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64,
+		   set->slow.n, set->others, finding->cause->n, finding->cause->bursts);
+	out_text(out, ",\"example_us\":");
+	out_us(out, finding->cause->example.start);
+	put_layers(out, &m);
+	if (is_first_of_set(f, i))
+		put_waits(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));
+	out_text(out, "}\n");
+}
+
+void print_json(struct out *out, const struct findings *f, const struct print_options *options)
+{
+	for (size_t i = 0; i < f->n && (!options->max || i < options->max); i++)
+		put_finding(out, f, i, options);
+}

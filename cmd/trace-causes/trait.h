@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What requests may have in common. */
+#ifndef TRACE_CAUSES_TRAIT_H
+#define TRACE_CAUSES_TRAIT_H
+
+#include "requests.h"
+
+enum trait {
+	TRAIT_HOST,
+	TRAIT_QUEUE,
+	TRAIT_BDEV,
+	TRAIT_LEG,
+	TRAIT_LCORE,
+	TRAIT_TYPE,
+	TRAIT_SIZE,
+	TRAIT_STATUS,
+	TRAIT_REGION,
+	TRAIT_DEPTH,
+	TRAITS
+};
+
+/* Those by which groups are compared: their values are names. */
+static const enum trait TRAIT_GROUPS = TRAIT_LCORE + 1;
+
+extern const char *const trait_names[TRAITS];
+
+/* A value: a name, a number, or both. */
+struct trait_value {
+	uint32_t name; /* MAP_NONE: none */
+	uint64_t number;
+};
+
+/* The value of a request. False if it has none. */
+bool trait_of(const struct requests *r, const struct request *q, enum trait trait, struct trait_value *value);
+
+#endif
