@@ -27,7 +27,7 @@ fast() {
 
 # The causes that are found in the file in, with who it was.
 causes() {
-    trace-causes -j "$@" in | jq -r '[.cause, .who // "-", .victim] | join(" ")'
+    trace-causes -j "$@" in | jq -r 'select(.cause != "none") | [.cause, .who // "-", .victim] | join(" ")'
 }
 
 @test "requests that are alike have no cause" {
@@ -187,7 +187,8 @@ causes() {
 
 @test "-g explains the requests of each value" {
     { fast; requests 50 0 2000 other Lim '"bdev":2000.000' ',"rate_limit":1990.000'; } >in
-    equal "$(trace-causes -j -g connection in | jq -c '[.group, .cause, .who]')" '[{"connection":"other/1"},"rate_limit","Lim"]'
+    equal "$(trace-causes -j -g connection in | jq -c '[.group, .cause, .who]')" \
+        $'[{"connection":"other/1"},"rate_limit","Lim"]\n[{"connection":"ok/1"},"none",null]'
     equal "$(trace-causes -g bdev in | grep ^=)" $'= bdev=Lim\n= bdev=Fast'
     # the group with most time first; no more than 64
     for i in $(seq 70); do requests 1 0 "1$i" "h$i" Fast "\"bdev\":1$i.000"; done >in
@@ -195,6 +196,15 @@ causes() {
     equal "$(grep -c '^= ' <<<"$output")" 64
     equal "${output%%$'\n'*}" '= connection=h70/1'
     says '6 groups left out, with less time than the others'
+}
+
+@test "-j prints an object if nothing stands out" {
+    { fast; requests 5 20000 5010 ok Fast '"bdev":5010.000' ",\"waits\":[$(wait_of 5000 bdev 4990.000)]"; } >in
+    equal "$(trace-causes -j in)" "$(printf '%s' '{"cause":"none","kind":"tail","slow_us":5010.000,"fast_us":10.000,"slow":5,"others":1000,' \
+        '"layers":{"network":0.000,"buffer":0.000,"host":0.000,"target":0.000,"below":0.000,"bdev":5000.000,"drive":0.000,"reply":0.000,' \
+        '"unknown":0.000},"waits":[{"for":"bdev","bdev":"Fast","victim":"ok","us":25000.000}]}')"
+    fast >in
+    equal "$(trace-causes -j -g bdev in | jq -c '[.group, .cause, .kind, .slow, .slow_us]')" '[{"bdev":"Fast"},"none","alike",1000,10]'
 }
 
 @test "-n limits the findings" {

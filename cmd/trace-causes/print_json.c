@@ -35,6 +35,12 @@ static void put_who(struct out *out, const struct findings *f, const struct find
 	out_char(out, '"');
 }
 
+static void put_times(struct out *out, const struct tally_set *set, const struct means *m)
+{
+	out_printf(out, ",\"slow_us\":%.3f,\"fast_us\":%.3f,\"slow\":%" PRIu64 ",\"others\":%" PRIu64, m->slow / 1000.0,
+		   m->fast / 1000.0, set->slow.n, set->others);
+}
+
 static void put_layers(struct out *out, const struct means *m)
 {
 	for (unsigned i = 0; i < LAYERS; i++)
@@ -84,34 +90,56 @@ static bool is_first_of_set(const struct findings *f, size_t i)
 	return true;
 }
 
+static const char *kind_of(enum slow slow, const struct print_options *options)
+{
+	return options->against ? "against" : tally_slows[slow];
+}
+
 static void put_finding(struct out *out, const struct findings *f, size_t i, const struct print_options *options)
 {
 	const struct finding *finding = &f->all[i];
 	const struct tally_set *set = &f->group->sets[finding->slow];
 	struct means m = means_of(set);
 
-	out_char(out, '{');
-	if (options->group)
-		put_group(out, f, options->group);
 	out_printf(out, "\"cause\":\"%s\"", blame_names[findings_cause(finding)]);
 	put_who(out, f, finding);
 	put_name(out, "victim", f->tally, finding->victim);
-	out_printf(out, ",\"kind\":\"%s\",\"excess_us\":%.3f,\"share\":%.3f",
-		   options->against ? "against" : tally_slows[finding->slow], finding->ns / 1000 / set->slow.n,
-		   finding->share);
-	out_printf(out, ",\"slow_us\":%.3f,\"fast_us\":%.3f", m.slow / 1000.0, m.fast / 1000.0);
-	out_printf(out, ",\"slow\":%" PRIu64 ",\"others\":%" PRIu64 ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64,
-		   set->slow.n, set->others, finding->cause->n, finding->cause->bursts);
-	out_text(out, ",\"example_us\":");
+	out_printf(out, ",\"kind\":\"%s\",\"excess_us\":%.3f,\"share\":%.3f", kind_of(finding->slow, options),
+		   finding->ns / 1000 / set->slow.n, finding->share);
+	put_times(out, set, &m);
+	out_printf(out, ",\"n\":%" PRIu64 ",\"bursts\":%" PRIu64 ",\"example_us\":", finding->cause->n,
+		   finding->cause->bursts);
 	out_us(out, finding->cause->example.start);
 	put_layers(out, &m);
 	if (is_first_of_set(f, i))
 		put_waits(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));
-	out_text(out, "}\n");
+}
+
+/* Nothing stands out. */
+static void put_none(struct out *out, const struct findings *f, const struct print_options *options)
+{
+	enum slow slow = findings_main(f);
+	const struct tally_set *set = &f->group->sets[slow];
+	struct means m = means_of(set);
+
+	out_printf(out, "\"cause\":\"none\",\"kind\":\"%s\"", kind_of(slow, options));
+	put_times(out, set, &m);
+	put_layers(out, &m);
+	put_waits(out, f->tally, tally_set_number(f->tally, f->group, slow));
 }
 
 void print_json(struct out *out, const struct findings *f, const struct print_options *options)
 {
-	for (size_t i = 0; i < f->n && (!options->max || i < options->max); i++)
-		put_finding(out, f, i, options);
+	size_t n = options->max && options->max < f->n ? options->max : f->n;
+
+	for (size_t i = 0; i < n || (!n && !i); i++) {
+		out_char(out, '{');
+		if (options->group)
+			put_group(out, f, options->group);
+		if (n)
+			put_finding(out, f, i, options);
+		else
+			put_none(out, f, options);
+		out_text(out, "}\n");
+	}
 }
