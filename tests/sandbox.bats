@@ -13,7 +13,7 @@ setup() {
 
 teardown() {
     # what waits for its answers ends with it
-    kill_left files started recorder
+    kill_left files started recorder reader
     umount -l mounted 2>/dev/null || true
 }
 
@@ -39,12 +39,21 @@ start_hanging() { # SIGNAL
 end_hanging() {
     local left
     left=$(sed -n 's/.*process \([0-9]*\) waits for it.*/\1/p' log)
-    kill -9 "$files"
+    kill -9 "$files" || true
     wait "$files" || true
     [ -z "$left" ] || wait_for sh "! grep '^State:.[^ZX]' /proc/$left/status"
     umount -l mounted
     exec {go}>&-
     wait "$started"
+}
+
+# The process that reads files for a tool, and waits for the file system; fails while there is none.
+waiting_reader_of() { # TOOL
+    local child children
+    children=$(cat "/proc/$1/task/"*/children)
+    for child in $children; do
+        ! grep -qx read-files "/proc/$child/comm" || ! grep -q request_wait_answer "/proc/$child/wchan" || echo "$child"
+    done | grep .
 }
 
 # Whether the process that reads files was left behind, and the file was named once.
@@ -91,6 +100,27 @@ says_hanging() { # TEXT
         [ "$status" = 0 ] || grep -q 'has skipped' log
         # by the names of a library that was mapped before
         grep '^mapping-target;.*read;' lines
+        end_hanging
+    done
+}
+
+@test "offwaketime kills the process that reads files, and takes it along when it is killed" {
+    (needs_to_run offwaketime -q -p $$ -o probed 1; [ -z "${LACKING:-}" ]) || lacks 'offwaketime does not run here'
+    for killed in '' yes; do
+        start_hanging USR2
+        offwaketime -f -p "$started" 1 >lines 2>log 3>&- &
+        recorder=$!
+        wait_for waiting_reader_of $recorder
+        reader=$(waiting_reader_of $recorder)
+        # it does not read on when the file system is gone
+        kill -STOP "$reader"
+        kill -9 "$files"
+        wait_for grep -q '^State:.T' "/proc/$reader/status"
+        [ -z "$killed" ] || kill -9 $recorder
+        wait_for test ! -e "/proc/$reader"
+        wait $recorder || true
+        recorder=
+        [ -n "$killed" ] || grep -q 'mounted/file: reading it takes too long: functions in it have no names$' log
         end_hanging
     done
 }

@@ -103,8 +103,9 @@ int privilege_drop(enum privilege keep)
 	if (keep != PRIVILEGE_NONE)
 		capabilities = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
 			       UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
+	/* the child becomes another user, and must be killed when it is slow */
 	if (keep == PRIVILEGE_READ)
-		capabilities |= UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID;
+		capabilities |= UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_KILL;
 	if (set_capabilities(capabilities) == 0)
 		return 0;
 	warn("capabilities");
