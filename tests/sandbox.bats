@@ -131,6 +131,22 @@ says_hanging() { # TEXT
         'open by handle' socket fork exec kill trace 'other memory' user dumpable)"
 }
 
+@test "a process that reads files, and was taken over, does not choose which are read" {
+    command -v taken-over >/dev/null || lacks 'taken-over was not built'
+    cp "$BIN/libusdt-target.so" stripped
+    "${STRIP:-strip}" stripped
+    status_is 0 taken-over none stripped
+    honest=$output
+    [[ $honest == 'known: no
+identity: its own
+functions: '[1-9]*'
+error: none' ]]
+    mkdir -p usr/lib/debug/.build-id/a
+    cp stripped secret.debug
+    status_is 0 taken-over 'debug file' stripped
+    equal "$output" "$honest"
+}
+
 @test "the process that reads files can do nothing else" {
     start_hanging USR2
     timeout 30 usdt-gen -l -p "$started" >lines 2>log || [ $? = 1 ]

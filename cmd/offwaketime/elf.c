@@ -101,7 +101,7 @@ static void read_build_id(struct elffile *elf, struct elf_debug *debug)
 	if (!elffile_load(elf, SHT_NOTE, ".note.gnu.build-id", &notes))
 		return;
 	while (elffile_note(&notes, "GNU", NT_GNU_BUILD_ID, &at, &bytes) > 0) {
-		if (bytes.n < 2 || bytes.n > 64)
+		if (2 * bytes.n < ELF_BUILD_ID_MIN || 2 * bytes.n > ELF_BUILD_ID_MAX)
 			continue;
 		for (size_t i = 0; i < bytes.n; i++)
 			snprintf(debug->build_id + 2 * i, 3, "%02x", (unsigned char)bytes.p[i]);

@@ -36,10 +36,12 @@ struct elf_file {
 };
 
 /* What a file says about its debug file. */
+enum { ELF_BUILD_ID_MIN = 4, ELF_BUILD_ID_MAX = 128 };
+
 struct elf_debug {
-	char build_id[2 * 64 + 1]; /* as text; empty: none */
-	char link[NAME_MAX + 1];   /* the name of the file; empty: none */
-	uint32_t checksum;         /* of that file */
+	char build_id[ELF_BUILD_ID_MAX + 1]; /* so many digits; empty: none */
+	char link[NAME_MAX + 1];             /* the name of the file; empty: none */
+	uint32_t checksum;                   /* of that file */
 };
 
 /*

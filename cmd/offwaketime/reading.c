@@ -111,15 +111,15 @@ static uint64_t spend(struct job *job, uint64_t spent, size_t received)
 	return n;
 }
 
-/* A child that was taken over must not choose which files are opened. */
+/* A child that was taken over must not choose which files are opened. A path has a build id in two pieces. */
 static bool is_sound(const struct elf_debug *debug)
 {
 	size_t n = strnlen(debug->build_id, sizeof(debug->build_id)), i = 0;
 
 	while (i < n && isxdigit((unsigned char)debug->build_id[i]))
 		i++;
-	return i == n && n < sizeof(debug->build_id) && strnlen(debug->link, sizeof(debug->link)) <= NAME_MAX &&
-	       !strchr(debug->link, '/');
+	return i == n && (!n || n >= ELF_BUILD_ID_MIN) && n < sizeof(debug->build_id) &&
+	       strnlen(debug->link, sizeof(debug->link)) <= NAME_MAX && !strchr(debug->link, '/');
 }
 
 static bool add_file(void *context, size_t i, struct slice bytes)
