@@ -131,7 +131,7 @@ says_hanging() { # TEXT
         'open by handle' socket fork exec kill trace 'other memory' user dumpable)"
 }
 
-@test "a process that reads files, and was taken over, does not choose which are read" {
+@test "a process that reads files, and was taken over, does not choose which are read, or named" {
     command -v taken-over >/dev/null || lacks 'taken-over was not built'
     cp "$BIN/libusdt-target.so" stripped
     "${STRIP:-strip}" stripped
@@ -145,6 +145,11 @@ error: none' ]]
     cp stripped secret.debug
     status_is 0 taken-over 'debug file' stripped
     equal "$output" "$honest"
+    status_is 0 taken-over identity stripped
+    equal "$output" "$honest"
+    # it may keep its own functions back
+    status_is 0 taken-over known stripped
+    equal "$output" "$(sed 's/^functions: .*/functions: 0/' <<<"$honest")"
 }
 
 @test "the process that reads files can do nothing else" {

@@ -36,7 +36,7 @@ struct job {
 
 /* How the child starts its result. What is wrong follows, and then the file. */
 struct head {
-	uint32_t is_open, known, is_found, error_size;
+	uint32_t is_open, is_found, error_size;
 	uint64_t spent;
 	struct reading_id id;
 	struct elf_debug debug;
@@ -92,7 +92,7 @@ static void read_file(void *context, size_t i, struct out *out)
 {
 	const struct job *job = context;
 	struct reading *f = &job->files[i];
-	struct head head = {.is_open = f->is_open, .known = f->known, .id = f->id};
+	struct head head = {.is_open = f->is_open, .id = f->id};
 	uint64_t before = job->budget->spent;
 	const char *error = NULL;
 
@@ -131,17 +131,22 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 
 	if (!cut_head(&bytes, &head, &error))
 		return false;
-	if (!elf_receive(&f->file, bytes)) {
-		free(error);
-		return false;
-	}
 	f->is_open = head.is_open != 0;
-	f->known = head.known;
 	f->id = head.id;
+	/* no child chooses a file that another process has mapped: its functions would be this one's */
+	f->id.device = f->mapping.device;
+	f->id.inode = f->mapping.inode;
+	f->known = f->is_open ? job->is_known(job->context, &f->id) : MAP_NONE;
+	if (f->is_open && f->known == MAP_NONE) {
+		if (!elf_receive(&f->file, bytes)) {
+			free(error);
+			return false;
+		}
+		f->spent = spend(job, head.spent, bytes.n);
+		if (is_sound(&head.debug))
+			f->debug = head.debug;
+	}
 	f->error = error;
-	f->spent = f->known == MAP_NONE ? spend(job, head.spent, bytes.n) : 0;
-	if (is_sound(&head.debug))
-		f->debug = head.debug;
 	return true;
 }
 

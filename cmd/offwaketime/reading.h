@@ -31,7 +31,7 @@ struct reading {
 	struct elf_debug debug; /* for reading_run() */
 };
 
-/* Whether the file of this id need not be read again: returns a number, or MAP_NONE. */
+/* Whether the file of this id need not be read again: returns a number, or MAP_NONE. Also called by a child process. */
 typedef uint32_t reading_known(const void *context, const struct reading_id *id);
 
 /* Reads n files, whose results are all zero. list: where they are mapped. */

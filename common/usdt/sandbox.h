@@ -6,6 +6,9 @@
  * Opening and reading may never end on a file system of FUSE, or of a dead server, and even SIGKILL may not interrupt
  * them. A child that gets stuck is killed, or left behind if that does not end it, and the next one reads the other
  * files.
+ *
+ * A child that a file has taken over can return anything for itself and the files that it reads after it, whoever owns
+ * these. Callers check that it is valid, and choose by themselves which files it is about and which are read next.
  */
 #ifndef SANDBOX_H
 #define SANDBOX_H
