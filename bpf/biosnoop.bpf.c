@@ -119,6 +119,15 @@ static __always_inline void drop_unseen(__u64 key, const struct tracked *t)
 		__sync_fetch_and_add(&num_unseen, 1);
 }
 
+/*
+ * Whether this is the request that is tracked, by its start_time_ns. A reused struct has a later time, but a request into
+ * which an earlier one was merged gets the time of that.
+ */
+static bool is_of(const struct tracked *t, __u64 request_ns)
+{
+	return t->request_ns == request_ns || (request_ns && request_ns < t->request_ns);
+}
+
 static struct tracked *tracked(struct request *rq)
 {
 	__u64 key = (__u64)rq;
@@ -129,7 +138,7 @@ static struct tracked *tracked(struct request *rq)
 	/* newer kernels set it just after block_io_start */
 	if (!t->request_ns)
 		t->request_ns = rq->start_time_ns;
-	if (t->request_ns == rq->start_time_ns)
+	if (is_of(t, rq->start_time_ns))
 		return t;
 	drop_unseen(key, t);
 	return NULL;
@@ -382,7 +391,7 @@ static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
 	if (!is_wanted(rq))
 		return 0;
 	t = bpf_map_lookup_elem(&requests, &key);
-	if (t && t->is_done && t->request_ns == rq->start_time_ns) {
+	if (t && t->is_done && is_of(t, rq->start_time_ns)) {
 		if (copy == LAST_COPY)
 			bpf_map_delete_elem(&requests, &key);
 		return 0;
@@ -431,7 +440,7 @@ int find_unseen(struct bpf_iter__bpf_map_elem *ctx)
 	t = bpf_map_lookup_elem(&requests, &key);
 	if (!t || t->is_done)
 		return 0;
-	if (!references || (t->request_ns && t->request_ns != BPF_CORE_READ(rq, start_time_ns)))
+	if (!references || (t->request_ns && !is_of(t, BPF_CORE_READ(rq, start_time_ns))))
 		drop_unseen(key, t);
 	else if (may_be_printed(t))
 		num_in_flight++;

@@ -121,6 +121,13 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
     done
 }
 
+# Sets the scheduler of $disk that merges requests.
+use_deadline() {
+    grep -q mq-deadline "/sys/block/$disk/queue/scheduler" || skip 'the scheduler mq-deadline is not here'
+    scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "/sys/block/$disk/queue/scheduler")
+    echo mq-deadline >"/sys/block/$disk/queue/scheduler"
+}
+
 @test "every direct read, by whom, where and how large" {
     for options in '' --no-start; do
         # shellcheck disable=SC2086 # none, or one
@@ -159,9 +166,7 @@ counts_agree() { # WRITTEN-DISK TRACED-DISK...
 }
 
 @test "requests that are merged by a scheduler" {
-    grep -q mq-deadline "/sys/block/$disk/queue/scheduler" || skip 'the scheduler mq-deadline is not here'
-    scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "/sys/block/$disk/queue/scheduler")
-    echo mq-deadline >"/sys/block/$disk/queue/scheduler"
+    use_deadline
     # steps in interrupts may be missed, as is said then
     for _ in 1 2 3 4 5; do
         trace
@@ -259,10 +264,10 @@ RS 0 4096 null'
 
 # Makes a loop device in a file system on the other, and freezes that: the driver then holds back writes. Its path is
 # $inner.
-freeze_inner() {
+freeze_inner() { # [SIZE]
     command -v fsfreeze >/dev/null || skip 'fsfreeze is not here'
     mount_disk
-    truncate -s 1M mounted/inner
+    truncate -s "${1:-1M}" mounted/inner
     inner=$(losetup --find --show mounted/inner)
     fsfreeze -f mounted
 }
@@ -272,6 +277,34 @@ write_inner() { # N
     dd if=/dev/zero "of=$inner" bs=4k "seek=$1" count=1 oflag=direct status=none &
     writer=$!
     wait_for grep -q "^ *0 *$(($1 + 1))\$" "/sys/block/${inner#/dev/}/inflight"
+}
+
+@test "a request that is merged with an earlier one stays the same" {
+    freeze_inner 4M
+    disk=${inner#/dev/}
+    use_deadline
+    largest=$(cat "/sys/block/$disk/queue/max_sectors_kb")
+    echo 16 >"/sys/block/$disk/queue/max_sectors_kb"
+    tags=$(cat "/sys/block/$disk/mq/0/nr_tags")
+    trace
+    # requests of 16 KB fill the driver's queue, and one has left the scheduler: what comes now stays there
+    dd if=/dev/zero "of=$inner" bs=$((16 * (tags + 1)))k seek=16k count=1 oflag=direct,seek_bytes status=none 3>&- &
+    writers=$!
+    wait_for grep -q "^ *0 *$tags\$" "/sys/block/$disk/inflight"
+    for block in 2 0 1; do
+        dd if=/dev/zero "of=$inner" bs=4k seek=$block count=1 oflag=direct status=none 3>&- &
+        writers+=" $!"
+        # by its write to descriptor 1
+        wait_for waits_in_call_on 0x1 $!
+        [ $block != 0 ] || first=$!
+    done
+    fsfreeze -u mounted
+    # shellcheck disable=SC2086 # they are words
+    wait $writers
+    end
+    equal "$(jq -r '.args | select(.sector < 32) | "\(.comm) \(.pid) \(.sector) \(.bytes) \(.queued > 0) \(.latency > 0)"' lines)" \
+        "dd $first 0 12288 true true"
+    equal "$(column bytes | sort | uniq -c | xargs)" "1 12288 $((tags + 1)) 16384"
 }
 
 @test "latencies, and requests that had begun before" {
