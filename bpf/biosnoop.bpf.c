@@ -42,8 +42,7 @@ bool is_over;         /* requests that start later are ignored */
 struct tracked {
 	__u64 request_ns; /* its start_time_ns, which shows if the struct was reused; 0: not set yet */
 	__u64 start_ns, issued_ns;
-	__u64 done_bytes;
-	__u32 left_bytes; /* before the last part was completed; 0: none was */
+	__u32 bytes; /* when it was issued */
 	__s32 error;
 	bool is_done; /* kept for the copies of on_complete that are still to come */
 	__u32 pid;
@@ -266,8 +265,13 @@ static __always_inline int run_on_issue(__u64 *ctx, __u32 copy)
 	if (!is_wanted(rq))
 		return 0;
 	t = track_if_new(rq);
-	if (t && (!copy || !t->issued_ns))
+	if (!t)
+		return 0;
+	if (!copy || !t->issued_ns)
 		t->issued_ns = bpf_ktime_get_ns();
+	/* after a requeue it may have less, as parts of it are done, or more, as others are merged into it */
+	if (t->bytes < rq->__data_len)
+		t->bytes = rq->__data_len;
 	return 0;
 }
 
@@ -339,8 +343,11 @@ static __always_inline void emit(struct request *rq, const struct tracked *t, in
 	if (t) {
 		e.start_ns = t->start_ns;
 		e.issued_ns = t->issued_ns;
-		e.sector -= t->done_bytes / SECTOR;
-		e.bytes += t->done_bytes;
+		/* what was done in parts is no longer in the request */
+		if (t->bytes > e.bytes) {
+			e.sector -= (t->bytes - e.bytes) / SECTOR;
+			e.bytes = t->bytes;
+		}
 		e.error = t->error;
 		e.pid = t->pid;
 		__builtin_memcpy(e.comm, t->comm, sizeof(e.comm));
@@ -352,15 +359,6 @@ static __always_inline void emit(struct request *rq, const struct tracked *t, in
 	if (disk)
 		BPF_CORE_READ_STR_INTO(&e.disk, disk, disk_name);
 	ring_send(&e, sizeof(e));
-}
-
-/* A part of the request is done. Its length tells which part: it changes afterwards. */
-static __always_inline void add_part(struct request *rq, struct tracked *t, __u32 bytes)
-{
-	if (t->left_bytes == rq->__data_len)
-		return;
-	t->left_bytes = rq->__data_len;
-	t->done_bytes += bytes;
 }
 
 /* Forgets a request, unless other copies are to find that it is done. */
@@ -388,9 +386,10 @@ static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
 	int error = ctx[1];
 	struct tracked *t;
 
-	if (!is_wanted(rq))
+	/* a driver tries it again: the error is not that of the request */
+	if (!is_wanted(rq) || (!bytes && rq->__data_len))
 		return 0;
-	t = bpf_map_lookup_elem(&requests, &key);
+	t = has_copies ? bpf_map_lookup_elem(&requests, &key) : NULL;
 	if (t && t->is_done && is_of(t, rq->start_time_ns)) {
 		if (copy == LAST_COPY)
 			bpf_map_delete_elem(&requests, &key);
@@ -402,11 +401,9 @@ static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
 		return 0;
 	if (t && !t->error)
 		t->error = error;
-	if (bytes < rq->__data_len) {
-		if (t)
-			add_part(rq, t, bytes);
+	/* only a part of it is done */
+	if (bytes < rq->__data_len)
 		return 0;
-	}
 	if (is_end_of_steps(rq)) {
 		bpf_map_delete_elem(&requests, &key);
 		return 0;

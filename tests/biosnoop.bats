@@ -616,6 +616,17 @@ make_scsi() {
     equal "$(column type sector bytes error | grep ^RS)" 'RS 4608 65536 ENODATA
 RS 128 65536 null'
 
+    # the first command after a change of the size is tried again, with nothing done, and every third one does half of it
+    echo 0x100 >/sys/bus/pseudo/drivers/scsi_debug/opts
+    echo 3 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
+    disk=$scsi trace
+    for i in $(seq 10); do
+        echo "$i" >/sys/bus/pseudo/drivers/scsi_debug/virtual_gb
+        dd "if=/dev/$scsi" of=/dev/null bs=64k "skip=$i" count=1 iflag=direct status=none
+    done
+    end
+    equal "$(column type sector bytes error)" "$(for i in $(seq 10); do echo "RS $((128 * i)) 65536 null"; done)"
+
     # every third command finds the host busy, goes back to the queue and comes again
     echo 0x8000 >/sys/bus/pseudo/drivers/scsi_debug/opts
     echo 3 >/sys/bus/pseudo/drivers/scsi_debug/every_nth
