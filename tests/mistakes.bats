@@ -205,7 +205,7 @@ T
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --merge empty
 1 % trace-latency: empty: empty: there are no encoded lines % trace-latency --against empty lines
 1 % trace-spans: empty: empty: there are no trace lines % trace-spans empty
-0 % trace-spans: <stdin>: no line is about an object: there are no spans % grep READ_DONE lines | trace-spans
+0 % trace-spans: <stdin>: no line belongs to a request or I/O % grep READ_DONE lines | trace-spans
 1 % trace-perfetto: empty: empty: there are no trace lines % trace-perfetto empty
 1 % trace-chrome: empty: empty: there are no trace lines % trace-chrome empty
 1 % qpair-lifetimes: empty: empty: there are no probe lines % qpair-lifetimes -q empty
@@ -290,7 +290,7 @@ T
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % -p '': no process id: is the process running? % trace-dump -p ""
-2 % a process and a file are two traces % trace-dump -p 1 trace
+2 % give -p or a file, not both % trace-dump -p 1 trace
 2 % one trace file, or a process with -p is expected, not 2 % trace-dump trace modern
 2 % is expected, not 3; options come first % trace-dump trace -t NONE
 2 % is expected, not 3; options come first % trace-join lines -l lifetimes

@@ -631,7 +631,7 @@ clock_line() { # TICKS SECONDS TIME
         says '--wall alone is for traces in /dev/shm; for a copy, add what usdt-record recorded with it: --clock RECORDING'
     done
     status_is 2 trace-dump --clock trace --rate 5 trace
-    says 'trace-dump: --rate and --clock are two rates of the ticks: one is expected'
+    says 'trace-dump: give --rate or --clock, not both: each has the rate of the ticks'
     status_is 2 trace-dump --clock - <trace
     says 'trace-dump: standard input can only be one of the files'
 }

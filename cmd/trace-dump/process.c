@@ -60,7 +60,7 @@ static void find_named(struct mappedtrace *found, pid_t pid)
 	if (glob(pattern, 0, NULL, &names) != 0)
 		errx(EXIT_FAILURE,
 		     "no trace of process %d: it has mapped none that can be read, and there is no %s; an application "
-		     "that was started with a shared-memory id (-i) names its trace by that",
+		     "that was started with a shared-memory id N (-i) has a trace called *.N: give that file",
 		     pid, pattern);
 	for (size_t i = 0; i < names.gl_pathc; i++) {
 		char *path = names.gl_pathv[i];

@@ -331,8 +331,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.reader.all},
 	{'c', "lcore", "LIST", "only these lcores, as in 0-3,7", .call = add_lcores},
 	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
-	{'F', "follow", NULL,
-	 "then print each new one as it is written, until the process ends or Ctrl-C; also with -O",
+	{'F', "follow", NULL, "print the entries, then each new one, until the process ends or Ctrl-C; also with -O",
 	 .flag = &opt.reader.follow},
 	{'i', "info", NULL, "print one line about the trace itself instead", .flag = &opt.info},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
@@ -375,13 +374,13 @@ static const char *parse_options(int argc, char **argv)
 	if (opt.filter.since > opt.filter.until)
 		cli_usage("--since is after --until: no time is between them");
 	if (opt.pid && optind < argc)
-		cli_usage("a process and a file are two traces: one is expected");
+		cli_usage("give -p or a file, not both");
 	if (opt.reader.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
 	if (opt.clock && opt.rate)
-		cli_usage("--rate and --clock are two rates of the ticks: one is expected");
+		cli_usage("give --rate or --clock, not both: each has the rate of the ticks");
 	if (!opt.pid)
 		path = cli_operand(argc, argv, "one trace file, or a process with -p");
 	if (path && opt.clock && strcmp(opt.clock, "-") == 0 && strcmp(path, "-") == 0)

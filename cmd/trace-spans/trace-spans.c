@@ -412,7 +412,7 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
 	else if (!t->spans.n && !lines->faulty && !lines->failed)
-		cli_notice(opt.quiet, "%s: no line is about an object: there are no spans", name);
+		cli_notice(opt.quiet, "%s: no line belongs to a request or I/O", name);
 	cli_note(opt.quiet, name, t->admin, ADMIN_LEFT_OUT);
 	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
 	if (spans_why_below(&t->spans))

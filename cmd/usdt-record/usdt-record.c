@@ -252,8 +252,7 @@ static void parse_options(int argc, char **argv)
 	opt.recorder.command = optind < argc ? argv + optind : NULL;
 	pid = opt.recorder.pids[0];
 	if (opt.recorder.command && pid)
-		cli_usage("'%s': a process and a command are two things to record: one is expected",
-			  opt.recorder.command[0]);
+		cli_usage("'%s': give -p or a command, not both", opt.recorder.command[0]);
 	if (opt.bad)
 		exit(EXIT_FAILURE);
 	if (!opt.recorder.command && !pid && !opt.target.n)
