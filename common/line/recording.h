@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files in the folder of a recording, and the keys of the objects in RECORDING_PARTS: spdk-trace-lines(7). */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#define RECORDING_README "README"
+#define RECORDING_PARTS  "parts.jsonl"
+#define RECORDING_TRACE  "trace.bin"
+#define RECORDING_USDT   "usdt.txt"
+#define RECORDING_OFFCPU "offcpu.jsonl"
+#define RECORDING_BIO    "bio.jsonl"
+#define RECORDING_DMESG  "dmesg.txt"
+#define RECORDING_RPC    "rpc.jsonl"
+
+/* in each object */
+#define RECORDING_PART    "part"
+#define RECORDING_STATUS  "status"
+#define RECORDING_DONE    "done"
+#define RECORDING_FAILED  "failed"  /* there may be a file, with less than all */
+#define RECORDING_MISSING "missing" /* it was not recorded: there is no file */
+
+/* where they apply */
+#define RECORDING_FILE    "file"
+#define RECORDING_COMMAND "command"
+#define RECORDING_WHY     "why"
+#define RECORDING_LOST    "lost"
+#define RECORDING_NOTES   "notes"
+
+/* of the object whose part is RECORDING_TARGET */
+#define RECORDING_TARGET     "target"
+#define RECORDING_PID        "pid"
+#define RECORDING_NAME       "name"
+#define RECORDING_TRACE_NAME "trace"
+#define RECORDING_STARTED    "started"
+#define RECORDING_ENDED      "ended"
+
+#endif
