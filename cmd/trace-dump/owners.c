@@ -175,9 +175,9 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 		err(EXIT_FAILURE, "%s", name);
 	while (!last && good && !out->error) {
 		out_flush(out);
-		if (!follow_wait_ms(&r->follow, out->fd, WATCH_MS))
+		if (!rings_wait_ms(&r->follow.rings, out->fd, WATCH_MS))
 			out->error = EPIPE;
-		last = follow_has_ended(&r->follow);
+		last = rings_have_ended(&r->follow.rings);
 		good = ownerwatch_read(&watch, print_owner, out) == 0;
 	}
 	if (!good)

@@ -140,7 +140,7 @@ enum reader_result reader_next(struct reader *r, struct entry *e)
 
 bool reader_wait(const struct reader *r, int out)
 {
-	return follow_wait(&r->follow, out);
+	return rings_wait(&r->follow.rings, out);
 }
 
 void reader_stop(struct reader *r)
@@ -189,13 +189,13 @@ bool reader_report(const struct reader *r, const char *name)
 		      name, t->expected_size);
 	if (r->in->error)
 		warnx("%s: %s", name, strerror(r->in->error));
-	if (r->follow.lost)
+	if (r->follow.rings.lost)
 		warnx("%s: lost %" PRIu64 " slots of the rings, which were overwritten before they could be read", name,
-		      r->follow.lost);
-	if (r->follow.restarted)
+		      r->follow.rings.lost);
+	if (r->follow.rings.restarted)
 		warnx("%s: another process now writes it from the start: follow it again", name);
-	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.lost &&
-	       !r->follow.restarted;
+	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.rings.lost &&
+	       !r->follow.rings.restarted;
 }
 
 void reader_close(struct reader *r)
