@@ -367,6 +367,98 @@ L
     status_is 2 trace-dump -F --lag 60001 "$TRACE"
 }
 
+# The same as follow, into the file recorded.
+record() { # OPTION... FILE
+    rm -f recorded
+    trace-dump -F --record recorded "$@" >result 2>err &
+    follower=$!
+    wait_for test -s recorded
+}
+
+@test "--record records what -F prints, and the same lines come of it" {
+    local recorder
+    for layout in $LAYOUTS; do
+        for rounds in 1 400; do
+            # a ring that has wrapped, and one that has not
+            write_slowly "$layout" 65536 20000 "$rounds"
+            record -p "$writer"
+            recorder=$follower
+            follow -p "$writer"
+            wait_for has_followed $((rounds == 1 ? 1000 : 33000))
+            end_writer
+            end_following 0
+            equal "$(grep -v 'left out' err)" ''
+            follower=$recorder
+            end_following 0
+            equal "$(jq -c '[.layout, .lost, .full]' result)" "[\"$layout\",0,false]"
+            # what was written between the start of one and that of the other shifts times
+            trace-dump -q recorded | sed 's/"us":[^,]*,//' >from_file
+            sed 's/"us":[^,]*,//' followed >from_rings
+            n=$(($(wc -l <from_file) < $(wc -l <from_rings) ? $(wc -l <from_file) : $(wc -l <from_rings)))
+            [ "$n" -gt 1000 ]
+            cmp <(tail -n "$n" from_file) <(tail -n "$n" from_rings)
+            # times, too, once the rings hold all
+            if [ "$rounds" = 1 ]; then
+                trace-dump "$TRACE" | cmp - <(trace-dump recorded)
+            fi
+            rm "$TRACE"
+        done
+    done
+}
+
+@test "--record counts what is overwritten before it is copied, and marks where" {
+    for layout in G1 G6; do
+        write_live "$layout" 1024
+        record -q "$TRACE"
+        sleep 0.5
+        kill "$follower"
+        end_following 1
+        end_writer
+        grep -q "^trace-dump: .*: lost $(jq .lost result) slots of the rings" err
+        trace-dump -a recorded >out 2>notes
+        grep -q "^trace-dump: recorded: $(jq .lost result) slots were lost while it was recorded" notes
+        grep -q 'lcore 0: entries are missing between .* us: the application wrote faster than the file was recorded' notes
+        # each gap is marked, and what is there is whole
+        awk -F '[:,"]+' '
+            /"torn":true/ { next }
+            { lcore = $7; i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j) }
+            i != text || i != j || ($3 - 1000) % 1490 != 10 * i { print; exit 1 }
+            lcore in seen && i != (seen[lcore] + 1) % 50 && !/"lost":true/ { print "not marked: " $0; exit 1 }
+            { seen[lcore] = i }' out
+        rm "$TRACE"
+    done
+}
+
+@test "--record ends at --max-size" {
+    write_live G6 16384
+    status_is 1 trace-dump -F --record recorded --max-size 10M "$TRACE"
+    says 'trace-dump: recorded: has reached --max-size: what came later is not in it'
+    equal "$(jq .full <<<"$output")" true
+    [ "$(stat -c %s recorded)" -le $((10 << 20)) ]
+    [ "$(stat -c %s recorded)" -gt $((3 << 20)) ]
+    run -0 trace-dump -q recorded
+}
+
+@test "a recording of trace-dump that is killed, or whose disk is full, can be read" {
+    write_slowly G5 65536
+    record -q -p "$writer"
+    wait_for sh 'trace-dump -q recorded | wc -l | grep -q ....'
+    kill -KILL "$follower"
+    end_following 137
+    trace-dump recorded >first
+    [ "$(wc -l <first)" -gt 999 ]
+    end_writer
+    head -n "$(wc -l <first)" <(trace-dump -q "$TRACE") | cmp - first
+    rm "$TRACE"
+    TRACE=/dev/shm/mktrace_trace.$$
+    write_live G6 16384
+    unshare -m --propagation private bash -c 'mount -t tmpfs -o size=4M none . 2>/dev/null || exit 77
+        trace-dump -q -F --record "$PWD/recorded" "$1" 2>err && exit
+        cat err; trace-dump -q recorded | wc -l' - "$TRACE" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'
+    grep -q 'recorded: No space left on device: not everything was recorded' out
+    [ "$(tail -n 1 out)" -gt 1000 ]
+}
+
 @test "--wall tells when the entries of a live trace were written" {
     printf '%s\n' '{"tpoint":"A","id":1,"args":[]}' '{"tsc":0,"lcore":0,"tpoint":"A"}' >lines
     mktrace -r 1000000 -o "$TRACE" lines

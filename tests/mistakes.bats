@@ -287,6 +287,12 @@ T
 1 % not a trace file, which -F needs % cat trace | trace-dump -F
 0 % copy: followed until Ctrl-C % cp trace copy; env --default-signal=INT trace-dump -F copy & until grep -qs followed err; do sleep 0.01; done; kill -INT $!; wait $!
 0 % copy.pid2147483647: process 2147483647 has ended, so nothing is added to its trace % cp trace copy.pid2147483647; trace-dump -F copy.pid2147483647
+2 % --record is for -F % trace-dump --record file trace
+2 % --max-size is for --record % trace-dump --max-size 1M trace
+2 % besides -F it takes -p, -q and --max-size only % trace-dump -F -c 0 --record file trace
+2 % --max-size '2048G': a size like 65536, 512K or 16M is expected, below 2T % trace-dump -F --record file --max-size 2048G trace
+1 % --max-size: the definitions of this trace alone take % trace-dump -F --record file --max-size 1K trace
+1 % lines: File exists % trace-dump -F --record lines trace
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % -p '': no process id: is the process running? % trace-dump -p ""

@@ -10,6 +10,7 @@
 
 enum {
 	RELEASE = 1 << 17, /* slots that are released together: 4 MiB */
+	PAGE = 128,        /* slots in which there is no other hole */
 	/*
 	 * spdk_trace_record_tsc() writes ticks that were read before other entries were written. The callers in SPDK
 	 * write few entries in between.
@@ -20,7 +21,8 @@ enum {
 static void add_run(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end)
 {
 	m->runs = mem_room(m->runs, m->num_runs, &m->cap);
-	m->runs[m->num_runs++] = (struct merge_run){slot, end, UINT64_MAX, UINT64_MAX, lcore};
+	m->runs[m->num_runs++] = (struct merge_run){
+		.slot = slot, .end = end, .gap = UINT64_MAX, .later_gap = UINT64_MAX, .lcore = lcore};
 }
 
 static void reverse(struct merge_run *from, struct merge_run *end)
@@ -56,6 +58,11 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 			first = slot;
 		}
 		last = tsc;
+		if (!tsc && slot % PAGE == 0) {
+			size_t hole = input_hole(m->in, &lcore->ring[slot]) / sizeof(struct trace_slot);
+
+			slot += hole ? hole - 1 : 0;
+		}
 	}
 	if (last)
 		add_run(m, number, first, end);
@@ -194,11 +201,27 @@ static void sift_down(struct merge *m, unsigned at)
 	m->heap[at] = head;
 }
 
+/* If lost slots are marked here, notes that. Arguments of an entry may look the same, but have its ticks. */
+static void read_mark(struct merge *m, struct merge_run *run, const struct trace_lcore *lcore)
+{
+	const struct trace_slot *slot = &lcore->ring[run->slot];
+	uint64_t before = run->slot ? slot[-1].tsc : 0, lost;
+
+	if (before == slot->tsc || memcmp(slot->more_args, TRACE_LOST_TEXT, TRACE_LOST_SIZE) != 0)
+		return;
+	memcpy(&lost, slot->more_args + TRACE_LOST_SIZE, sizeof(lost));
+	if (!lost)
+		return;
+	m->marked += lost < UINT64_MAX - m->marked ? lost : UINT64_MAX - m->marked;
+	run->is_marked = true;
+	run->before = before;
+}
+
 /*
  * Skips slots that only have arguments of an entry, and those that have become empty because they
  * cannot be read any more. Returns whether another entry is left.
  */
-static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *tsc)
+static bool find_entry(struct merge *m, struct merge_run *run, uint64_t *tsc)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[run->lcore];
 
@@ -207,6 +230,8 @@ static bool find_entry(const struct merge *m, struct merge_run *run, uint64_t *t
 		*tsc = lcore->ring[run->slot].tsc;
 		if (*tsc && lcore->ring[run->slot].tpoint != m->trace->num_tpoints)
 			return true;
+		if (*tsc)
+			read_mark(m, run, lcore);
 	}
 	return false;
 }
@@ -273,7 +298,7 @@ uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc)
 {
 	const struct trace_slot *ring = m->trace->lcores[lcore].ring;
-	uint64_t latest = 0;
+	uint64_t latest = m->before;
 
 	for (unsigned i = 0; i < m->num_runs; i++) {
 		const struct merge_run *run = &m->runs[i];
@@ -294,6 +319,12 @@ bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
 	run = &m->runs[m->heap[0].run];
 	*lcore = run->lcore;
 	*slot = run->slot++;
+	m->before = 0;
+	if (run->is_marked) {
+		run->is_marked = false;
+		m->gap = true;
+		m->before = run->before;
+	}
 	if (*slot >= run->gap) {
 		run->gap = run->later_gap;
 		run->later_gap = UINT64_MAX;

@@ -31,11 +31,15 @@ struct merge {
 	struct merge_ring *rings; /* by index of lcore in the trace */
 	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: no ring is full */
 	bool gap;                 /* merge_next() has returned an entry after a gap; the caller resets it */
+	uint64_t before;          /* ticks before that gap, if it is marked in the file; else 0 */
+	uint64_t marked;          /* slots that are marked as lost, so far */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
 		/* the next two slots after gaps; UINT64_MAX: no more gaps */
 		uint64_t gap, later_gap;
 		unsigned lcore;
+		bool is_marked;  /* slots were lost before the next one, by a mark in the file */
+		uint64_t before; /* ticks before that mark */
 	} * runs;
 	struct merge_head {
 		uint64_t tsc;
@@ -59,7 +63,7 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 	return m->num_heap;
 }
 
-/* Ticks of the lcore's latest entry before these ticks; 0: it has no such entry. lcore: its index in the trace. */
+/* After a gap: ticks of the lcore's latest entry before these ticks; 0: it has no such entry. lcore: its index. */
 uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc);
 
 /*

@@ -27,6 +27,7 @@
 #include "process.h"
 #include "progress.h"
 #include "reader.h"
+#include "record.h"
 #include "utf8.h"
 
 enum {
@@ -35,11 +36,14 @@ enum {
 	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
 };
 
+static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
+
 static struct {
 	bool info, definitions, owners, quiet, lag, wall;
 	pid_t pid; /* of -p */
-	const char *since, *until, *clock;
-	uint64_t rate; /* ticks per second; 0: as the trace says */
+	const char *since, *until, *clock, *record;
+	uint64_t max_size; /* of the file to record; 0: not given */
+	uint64_t rate;     /* ticks per second; 0: as the trace says */
 	struct reader_options reader;
 	struct filter_options filter;
 } opt = {.filter.until = UINT64_MAX, .reader.lag = 100};
@@ -58,12 +62,25 @@ struct dump {
 /* Whether entries are printed or counted. */
 static bool entries_wanted(void)
 {
+	if (opt.record)
+		return false;
 	return opt.info || !(opt.definitions || opt.owners);
 }
 
 static bool has_anchors(void)
 {
 	return opt.wall || opt.clock;
+}
+
+/* Notes when a trace is not followed until its process ends. */
+static void note_followed(const char *name)
+{
+	pid_t pid = opt.reader.pid;
+
+	if (pid && kill(pid, 0) != 0 && errno == ESRCH)
+		cli_notice(opt.quiet, "%s: process %d has ended, so nothing is added to its trace", name, pid);
+	else if (!pid)
+		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it", name);
 }
 
 static void print_entries(struct dump *d)
@@ -74,14 +91,10 @@ static void print_entries(struct dump *d)
 	bool any_lost = false;
 	struct entry e;
 
-	if (!opt.reader.follow)
+	if (opt.reader.follow)
+		note_followed(d->name);
+	else
 		progress_start(&progress);
-	else if (opt.reader.pid && kill(opt.reader.pid, 0) != 0 && errno == ESRCH)
-		cli_notice(opt.quiet, "%s: process %d has ended, so nothing is added to its trace", d->name,
-			   opt.reader.pid);
-	else if (!opt.reader.pid)
-		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it",
-			   d->name);
 	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
 		if (result == READER_WAIT) {
 			out_flush(&d->out);
@@ -129,10 +142,12 @@ static void note_gaps(const struct dump *d)
 		*us_format(&d->lines.us, to, gap->to - d->reader.first) = 0;
 		cli_notice(opt.quiet,
 			   "%s: lcore %u: entries are missing between %s and %s us: the application wrote faster than "
-			   "the file was copied; try: trace-dump -p PID",
-			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to);
+			   "the file was %s",
+			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to,
+			   d->reader.merge.marked ? "recorded" : "copied; try: trace-dump -p PID");
 	}
 	note(d, "entries are missing in ", c->gaps - n, "more place{|s}");
+	note(d, "", d->reader.merge.marked, "slot{ was|s were} lost while it was recorded");
 }
 
 /* Prints notes about what was left out or is incomplete. */
@@ -243,6 +258,17 @@ static bool dump(struct dump *d)
 	return reader_report(r, d->name) && good;
 }
 
+static bool record(struct dump *d)
+{
+	struct record_options options = {opt.record, opt.max_size ? opt.max_size : DEFAULT_SIZE, opt.reader.pid,
+					 opt.quiet};
+	bool good;
+
+	note_followed(d->name);
+	good = record_trace(&d->reader.trace, d->reader.in, d->name, &options, &d->out);
+	return reader_report(&d->reader, d->name) && good;
+}
+
 /* Prints the kind of an input that is not a trace. Returns false, without a message, if its kind is not known. */
 static bool refuse(const char *name, enum input_kind kind)
 {
@@ -270,8 +296,11 @@ static bool open_anchors(struct dump *d, const char *path)
 /* Opens the input and the reader. Returns false, after a message, if there is no trace in it. */
 static bool open_trace(struct dump *d, struct input *in, int fd)
 {
+	struct reader_options options = opt.reader;
 	enum input_kind kind;
 
+	/* a recording reads the rings itself */
+	options.follow &= !opt.record;
 	if (input_open_fd(in, fd, opt.reader.follow) != 0) {
 		if (errno != EISDIR)
 			err(EXIT_FAILURE, "%s", d->name);
@@ -284,7 +313,7 @@ static bool open_trace(struct dump *d, struct input *in, int fd)
 			warnx("%s: not a trace file, which -F needs", d->name);
 		return false;
 	}
-	if (reader_open(&d->reader, in, &opt.reader) == 0)
+	if (reader_open(&d->reader, in, &options) == 0)
 		return true;
 	if (in->error || !refuse(d->name, kind))
 		reader_report(&d->reader, d->name);
@@ -347,6 +376,9 @@ static const struct cli_option options[] = {
 	{0, "clock", "FILE", "compute times of day and the rate of ticks from what usdt-record recorded with the trace",
 	 .text = &opt.clock},
 	{0, "rate", "HZ", "ticks per second, instead of the rate in the trace", .call = set_rate},
+	{0, "record", "FILE", "with -F: write the entries to FILE as they are, in the layout of the trace",
+	 .text = &opt.record},
+	{0, "max-size", "SIZE", "with --record: end when FILE has this size; default 4G", .bytes = &opt.max_size},
 	{0, "lag", "MS", "with -F: how long an entry waits at most for earlier ones; default 100", .call = set_lag},
 	{},
 };
@@ -362,6 +394,17 @@ static const struct cli cli = {
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
 	.options = options,
 };
+
+static void check_recording(void)
+{
+	const struct filter_options *f = &opt.filter;
+
+	if (!opt.reader.follow)
+		cli_usage("--record is for -F: a live trace is recorded");
+	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.since || opt.until ||
+	    f->lcores || f->tpoints.n || f->owners.n)
+		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q and --max-size only");
+}
 
 /* Returns the trace file's path; NULL: it is the trace of a process. */
 static const char *parse_options(int argc, char **argv)
@@ -379,6 +422,10 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
+	if (opt.record)
+		check_recording();
+	else if (opt.max_size)
+		cli_usage("--max-size is for --record");
 	if (opt.clock && opt.rate)
 		cli_usage("give --rate or --clock, not both: each has the rate of the ticks");
 	if (!opt.pid)
@@ -409,7 +456,7 @@ int main(int argc, char **argv)
 	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
-		good = dump(&d);
+		good = opt.record ? record(&d) : dump(&d);
 	if (input_shrunk(&in)) {
 		warnx("%s: was truncated while it was read: entries may be missing", d.name);
 		good = false;

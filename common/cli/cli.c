@@ -205,15 +205,16 @@ static void parse_ids(const char *option, const char *text, pid_t ids[CLI_IDS])
 	free(copy);
 }
 
-static uint32_t parse_size(const char *option, const char *text)
+/* Bytes below 1 << bits, which is `below` as text. */
+static uint64_t parse_size(const char *option, const char *text, unsigned bits, const char *below)
 {
 	size_t n = strlen(text);
 	const char *units = "KMG", *unit = n ? strchr(units, text[n - 1]) : NULL;
 	unsigned shift = unit ? 10 * (unit - units + 1) : 0;
 	uint64_t size;
 
-	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size || size >> (31 - shift))
-		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below 2G", option, text);
+	if (!number_decimal((struct slice){text, n - !!unit}, &size) || !size || size >> (bits - shift))
+		cli_usage("%s '%s': a size like 65536, 512K or 16M is expected, below %s", option, text, below);
 	return size << shift;
 }
 
@@ -263,7 +264,9 @@ static void apply(const struct cli *cli, const struct cli_option *o, const char 
 	else if (o->count)
 		*o->count = count_of(option, argument);
 	else if (o->size)
-		*o->size = parse_size(option, argument);
+		*o->size = parse_size(option, argument, 31, "2G");
+	else if (o->bytes)
+		*o->bytes = parse_size(option, argument, 41, "2T");
 	else if (o->seconds)
 		*o->seconds = parse_time(option, argument, 9, "seconds");
 	else if (o->ms)

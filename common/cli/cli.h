@@ -32,6 +32,7 @@ struct cli_option {
 	pid_t *ids;      /* CLI_IDS of them; listed with commas between, the rest become 0 */
 	uint64_t *count; /* above 0, below 2^31 */
 	uint32_t *size;  /* bytes below 2G: 65536, 64K, 4M, 1G */
+	uint64_t *bytes; /* the same below 2T */
 
 	/* above 0, with decimals, in nanoseconds */
 	uint64_t *seconds, *ms, *us;

@@ -254,6 +254,19 @@ void input_patch(struct input *in, const void *at, const void *bytes, size_t n)
 	memcpy((uint8_t *)in->data + position(in, at), bytes, n);
 }
 
+size_t input_hole(const struct input *in, const void *at)
+{
+	size_t from = position(in, at);
+	off_t data;
+
+	if (!in->file && !in->snapshot)
+		return 0;
+	data = lseek(in->fd, from, SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO && from < in->size ? in->size - from : 0;
+	return (size_t)data < in->size ? data - from : in->size - from;
+}
+
 static bool grow(struct input *in, size_t n)
 {
 	size_t mapped = in->mapped ? in->mapped : 1 << 20;

@@ -82,6 +82,9 @@ static inline bool input_is_lost(const struct input *in, const void *at, size_t 
 	return in->unreadable && input_find_lost(in, at, n);
 }
 
+/* How many bytes from this place on are a hole of the file, which reads as zeros; 0 if it has none there. */
+size_t input_hole(const struct input *in, const void *at);
+
 void input_close(struct input *in);
 
 /*

@@ -46,6 +46,9 @@ enum layout_result { LAYOUT_OTHER, LAYOUT_CUT_OFF, LAYOUT_MATCHES };
  */
 enum layout_result layout_get(struct layout *l, unsigned i, struct trace *t, struct input *in);
 
+/* The layout of a trace that was recognised in this input. */
+void layout_of(struct layout *l, const struct trace *t, struct input *in);
+
 static inline uint64_t layout_number(const uint8_t *p, unsigned bytes)
 {
 	uint64_t v = 0;

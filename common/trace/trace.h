@@ -26,6 +26,13 @@ enum {
 	TRACE_DAMAGE = 8,                  /* faults that are stored as text */
 };
 
+/*
+ * In a recording of trace-dump, where slots were lost: a slot with arguments of no entry that has the ticks of the next
+ * slot, this text, and a number of 8 bytes: how many were lost; 0: none. Other readers skip it.
+ */
+#define TRACE_LOST_TEXT "lost entries: "
+enum { TRACE_LOST_SIZE = sizeof(TRACE_LOST_TEXT) - 1 };
+
 enum trace_type { TRACE_INT, TRACE_PTR, TRACE_STR };
 
 struct trace_arg {
@@ -65,6 +72,7 @@ struct trace_slot {
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct trace_slot) == 32, "the layout of every release");
+_Static_assert(TRACE_LOST_SIZE + sizeof(uint64_t) == TRACE_MORE_ARGS, "a mark of lost slots fills its slot");
 
 struct trace_lcore {
 	unsigned id;

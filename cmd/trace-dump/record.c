@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "record.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "input.h"
+#include "io.h"
+#include "layout.h"
+#include "mem.h"
+#include "rings.h"
+#include "trace.h"
+
+enum {
+	SLOT = sizeof(struct trace_slot),
+	PIECE = 1 << 20, /* bytes that are moved at once */
+};
+
+/* Above it, some file systems have no positions: 8 TiB. */
+static const uint64_t MAX_POSITION = UINT64_C(1) << 43;
+
+/* The first error sticks: nothing is recorded after it. */
+struct record {
+	struct trace *t;
+	struct input *in;
+	struct layout layout;
+	const struct record_options *options;
+	const char *path; /* for messages */
+	int fd, error;
+	struct record_lcore {
+		uint64_t at;     /* position of its history */
+		uint64_t slots;  /* in the file */
+		uint64_t newest; /* ticks */
+		bool is_young;   /* its ring had no old entries to overwrite: an empty slot at the end says so */
+		/* a place for unsure slots: those before number held_to, the first at index held_at after a mark */
+		uint64_t held, held_at, held_to;
+	} * lcores;
+	uint64_t capacity; /* slots of each lcore */
+	uint64_t room;     /* slots of all lcores that may still be written */
+	bool is_full;
+};
+
+/* Returns how many bytes were written: fewer with r->error. */
+static size_t write_at(struct record *r, const void *bytes, size_t n, uint64_t at)
+{
+	size_t written = 0;
+
+	while (written < n && !r->error) {
+		ssize_t done = pwrite(r->fd, (const char *)bytes + written, n - written, at + written);
+
+		if (done >= 0)
+			written += done;
+		else if (errno != EINTR)
+			r->error = errno;
+	}
+	return written;
+}
+
+static uint64_t slot_position(const struct record *r, unsigned i, uint64_t index)
+{
+	return r->lcores[i].at + r->layout.history_size + index * SLOT;
+}
+
+/* Writes the slots with these numbers at this index. */
+static void write_slots(struct record *r, unsigned i, uint64_t index, uint64_t from, uint64_t to)
+{
+	const struct trace_lcore *lcore = &r->t->lcores[i];
+
+	for (uint64_t n; from < to && !r->error; from += n, index += n) {
+		uint64_t slot = from % lcore->slots, at = slot_position(r, i, index);
+		static const struct trace_slot empty;
+		size_t written;
+
+		n = lcore->slots - slot < to - from ? lcore->slots - slot : to - from;
+		written = write_at(r, &lcore->ring[slot], n * SLOT, at);
+		/* part of a slot is no slot */
+		if (written % SLOT && pwrite(r->fd, &empty, written % SLOT, at + written / SLOT * SLOT) < 0)
+			r->error = errno;
+	}
+}
+
+static void write_mark(struct record *r, unsigned i, uint64_t index, uint64_t lost, uint64_t tsc)
+{
+	struct trace_slot mark = {.tsc = tsc, .tpoint = r->t->num_tpoints};
+
+	memcpy(mark.more_args, TRACE_LOST_TEXT, TRACE_LOST_SIZE);
+	memcpy(mark.more_args + TRACE_LOST_SIZE, &lost, sizeof(lost));
+	write_at(r, &mark, sizeof(mark), slot_position(r, i, index));
+	/* the next mark must not look as if it belonged to this one */
+	if (tsc > r->lcores[i].newest)
+		r->lcores[i].newest = tsc;
+}
+
+/* Takes a place for n slots. Returns false if the file is full. */
+static bool take(struct record *r, unsigned i, uint64_t n, uint64_t *index)
+{
+	struct record_lcore *l = &r->lcores[i];
+
+	if (n > r->room || l->slots + n >= r->capacity)
+		r->is_full = true;
+	if (r->is_full)
+		return false;
+	*index = l->slots;
+	l->slots += n;
+	r->room -= n;
+	return true;
+}
+
+static void hold(void *context, unsigned i, uint64_t from, uint64_t to)
+{
+	struct record *r = context;
+	struct record_lcore *l = &r->lcores[i];
+
+	if (take(r, i, 1 + to - from, &l->held_at)) {
+		l->held = to - from;
+		l->held_to = to;
+	}
+}
+
+/* Fills the place of unsure slots. Those that were lost become marks. */
+static void fill(struct record *r, unsigned i, uint64_t lost, uint64_t from, uint64_t to)
+{
+	const struct trace_lcore *lcore = &r->t->lcores[i];
+	struct record_lcore *l = &r->lcores[i];
+	uint64_t first = l->held_at + 1 + l->held - (to - from), tsc = l->newest + 1;
+
+	/* the ticks of the next slot in the file, if it is known: those of a ring ascend */
+	if (from < l->held_to + (l->held_at + 1 + l->held < l->slots))
+		tsc = lcore->ring[from % lcore->slots].tsc;
+	for (uint64_t index = l->held_at; index < first; index++)
+		write_mark(r, i, index, index == l->held_at ? lost : 0, tsc);
+	write_slots(r, i, first, from, to);
+	if (from < to && lcore->ring[(to - 1) % lcore->slots].tsc > l->newest)
+		l->newest = lcore->ring[(to - 1) % lcore->slots].tsc;
+	l->held = 0;
+}
+
+static void add(void *context, unsigned i, uint64_t lost, uint64_t from, uint64_t to)
+{
+	struct record *r = context;
+	const struct trace_lcore *lcore = &r->t->lcores[i];
+	struct record_lcore *l = &r->lcores[i];
+	uint64_t index;
+
+	if (l->held && to == l->held_to) {
+		fill(r, i, lost, from, to);
+		return;
+	}
+	if ((from == to && !lost) || r->error || !take(r, i, (lost != 0) + to - from, &index))
+		return;
+	if (lost)
+		write_mark(r, i, index++, lost, from < to ? lcore->ring[from % lcore->slots].tsc : l->newest + 1);
+	write_slots(r, i, index, from, to);
+	if (from < to)
+		l->newest = lcore->ring[(to - 1) % lcore->slots].tsc;
+}
+
+/*
+ * Records what the rings hold at the start. trace-dump prints entries from the time on at which all full rings are
+ * complete, so a ring that was not full must not look full in the file, and one without an entry must not look as if
+ * it had started later.
+ */
+static void add_rings(struct record *r, const struct rings *rings)
+{
+	for (unsigned i = 0; i < r->t->num_lcores; i++) {
+		const struct trace_lcore *lcore = &r->t->lcores[i];
+		struct record_lcore *l = &r->lcores[i];
+		uint64_t next = rings->lcores[i].next, index;
+
+		if (!trace_ring_is_whole(lcore))
+			continue;
+		l->is_young = next < lcore->slots;
+		if (next)
+			add(r, i, 0, l->is_young ? 0 : next, l->is_young ? next : next + lcore->slots);
+		else
+			take(r, i, 1, &index);
+	}
+}
+
+/* Reads these bytes of the trace as they are now; as they were if it has become shorter. */
+static void read_now(const struct record *r, const uint8_t *at, void *to, size_t n)
+{
+	if (!input_reread(r->in, at, to, n))
+		memcpy(to, at, n);
+}
+
+static uint64_t slots_of(const struct record_lcore *l)
+{
+	return l->slots + l->is_young;
+}
+
+/* The definitions, with positions of this file. */
+static void write_header(struct record *r, uint64_t owners, uint64_t end)
+{
+	const struct layout *layout = &r->layout;
+	const struct trace_owner_table *table = &r->t->owner_table;
+	uint8_t *header = mem_array(layout->histories, 1);
+
+	memcpy(header, r->in->data, layout->histories);
+	if (layout->thread_names)
+		read_now(r, r->in->data + layout->thread_names, header + layout->thread_names, 16 * layout->num_lcores);
+	if (r->t->num_owners && !layout->owner_offset)
+		read_now(r, r->in->data + table->at, header + table->at, (size_t)table->n * table->size);
+	memset(header + layout->offsets, 0, 8 * layout->num_lcores);
+	for (unsigned i = 0; i < r->t->num_lcores; i++)
+		memcpy(header + layout->offsets + 8 * r->t->lcores[i].id, &r->lcores[i].at, 8);
+	memcpy(header + layout->file_size, &end, 8);
+	if (layout->owner_offset)
+		memcpy(header + layout->owner_offset, &owners, 8);
+	write_at(r, header, layout->histories, 0);
+	free(header);
+}
+
+/* Writes all but the slots. capacity: slots of each lcore; 0: those that it has. */
+static void write_frame(struct record *r, uint64_t capacity)
+{
+	const struct layout *layout = &r->layout;
+	const struct trace_owner_table *table = &r->t->owner_table;
+	size_t owners = layout->owner_offset ? (size_t)table->n * table->size : 0;
+	size_t size = owners > layout->history_size ? owners : layout->history_size;
+	uint8_t *bytes = mem_array(size, 1);
+	uint64_t end = layout->histories;
+
+	for (unsigned i = 0; i < r->t->num_lcores; i++) {
+		uint64_t slots = capacity ? capacity : slots_of(&r->lcores[i]);
+
+		read_now(r, (const uint8_t *)r->t->lcores[i].ring - layout->history_size, bytes, layout->history_size);
+		/* it may never have been set where no entry was written */
+		memcpy(bytes, &r->t->lcores[i].id, sizeof(uint32_t));
+		memcpy(bytes + layout->slots, &slots, sizeof(slots));
+		write_at(r, bytes, layout->history_size, r->lcores[i].at);
+		end = slot_position(r, i, slots);
+	}
+	write_header(r, end, end + owners);
+	if (owners) {
+		read_now(r, r->in->data + table->at, bytes, owners);
+		write_at(r, bytes, owners, end);
+	}
+	if (!r->error && ftruncate(r->fd, end + owners) != 0)
+		r->error = errno;
+	free(bytes);
+}
+
+/* Moves n bytes down. Returns how many were moved: fewer with r->error. */
+static uint64_t move(struct record *r, uint64_t from, uint64_t to, uint64_t n)
+{
+	char *bytes = mem_array(PIECE, 1);
+	uint64_t done = 0;
+
+	while (done < n && !r->error) {
+		size_t piece = n - done < PIECE ? n - done : PIECE;
+
+		if (io_pread(r->fd, bytes, piece, from + done) != 0)
+			r->error = errno;
+		write_at(r, bytes, piece, to + done);
+		if (r->error)
+			break;
+		/* frees what the next piece takes */
+		if (to + n <= from)
+			fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from + done, piece);
+		done += piece;
+	}
+	free(bytes);
+	return done;
+}
+
+/* Moves the lcores together. Returns false if the disk has no room for that: then they stay where they are. */
+static bool compact(struct record *r)
+{
+	static const struct trace_slot empty;
+	uint64_t next = r->layout.histories;
+	int error = 0;
+
+	if (r->t->num_lcores > 1 && fallocate(r->fd, 0, slot_position(r, 0, slots_of(&r->lcores[0])), 2 * PIECE) != 0 &&
+	    errno == ENOSPC)
+		return false;
+	for (unsigned i = 0; i < r->t->num_lcores; i++) {
+		struct record_lcore *l = &r->lcores[i];
+		uint64_t from = slot_position(r, i, 0);
+
+		l->at = next;
+		if (slot_position(r, i, 0) != from)
+			l->slots = move(r, from, slot_position(r, i, 0), l->slots * SLOT) / SLOT;
+		if (l->is_young)
+			write_at(r, &empty, SLOT, slot_position(r, i, l->slots));
+		next = slot_position(r, i, slots_of(l));
+		/* the next one may still fit */
+		error = error ? error : r->error;
+		r->error = 0;
+	}
+	r->error = error;
+	return true;
+}
+
+/* Returns false, after a message, if it cannot be recorded. */
+static bool open_file(struct record *r)
+{
+	const struct trace *t = r->t;
+	const struct trace_owner_table *table = &t->owner_table;
+	uint64_t owners = (uint64_t)table->n * table->size, frame, at;
+
+	frame = r->layout.histories + (uint64_t)r->layout.history_size * t->num_lcores;
+	if (r->layout.owner_offset)
+		frame += owners;
+	if (frame + (uint64_t)SLOT * t->num_lcores >= r->options->max_size) {
+		warnx("--max-size: the definitions of this trace alone take %" PRIu64 " bytes", frame);
+		return false;
+	}
+	r->room = (r->options->max_size - frame) / SLOT - t->num_lcores;
+	r->capacity = MAX_POSITION / t->num_lcores / SLOT;
+	if (r->capacity > r->room + 2)
+		r->capacity = r->room + 2;
+	r->fd = open(r->options->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (r->fd < 0) {
+		warn("%s", r->path);
+		return false;
+	}
+	at = r->layout.histories;
+	for (unsigned i = 0; i < t->num_lcores; i++) {
+		r->lcores[i].at = at;
+		at = slot_position(r, i, r->capacity);
+	}
+	write_frame(r, r->capacity);
+	return true;
+}
+
+static void record_entries(struct record *r, struct rings *rings)
+{
+	add_rings(r, rings);
+	while (!rings->ended && !r->is_full && !r->error) {
+		rings_read(rings, false);
+		if (!rings->ended && !rings_are_filling(rings))
+			rings_wait(rings, -1);
+	}
+}
+
+/* Completes the file. Signals cannot interrupt that. */
+static void finish(struct record *r)
+{
+	int error = r->error;
+	bool has_holes;
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	has_holes = error || !compact(r);
+	error = error ? error : r->error;
+	r->error = 0;
+	write_frame(r, has_holes ? r->capacity : 0);
+	r->error = error ? error : r->error;
+	if (close(r->fd) != 0 && !r->error)
+		r->error = errno;
+}
+
+static void print_result(const struct record *r, const struct rings *rings, struct out *out)
+{
+	uint64_t slots = 0;
+
+	for (unsigned i = 0; i < r->t->num_lcores; i++)
+		slots += r->lcores[i].slots;
+	out_printf(out, "{\"layout\":\"%s\",\"lcores\":%u,\"slots\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"full\":%s}\n",
+		   r->t->layout, r->t->num_lcores, slots, rings->lost, r->is_full ? "true" : "false");
+}
+
+/* Returns whether everything was recorded. */
+static bool report(const struct record *r, const struct rings *rings, const char *name)
+{
+	if (r->error)
+		warnx("%s: %s: not everything was recorded", r->path, strerror(r->error));
+	if (r->is_full)
+		cli_notice(r->options->quiet, "%s: has reached --max-size: what came later is not in it", r->path);
+	if (rings->lost)
+		warnx("%s: lost %" PRIu64 " slots of the rings, which were overwritten before they could be read", name,
+		      rings->lost);
+	if (rings->restarted)
+		warnx("%s: another process now writes it from the start: record it again", name);
+	return !r->error && !rings->lost && !rings->restarted;
+}
+
+bool record_trace(struct trace *t, struct input *in, const char *name, const struct record_options *options,
+		  struct out *out)
+{
+	struct record r = {.t = t, .in = in, .options = options, .path = io_name(options->path)};
+	struct rings rings;
+	bool good = false;
+
+	layout_of(&r.layout, t, in);
+	if (t->faults || t->cut_off || !t->num_lcores ||
+	    (!r.layout.owner_offset &&
+	     t->owner_table.at + (uint64_t)t->owner_table.n * t->owner_table.size > r.layout.histories)) {
+		warnx("%s: is damaged, so it cannot be recorded; try: cp", name);
+		return false;
+	}
+	r.lcores = mem_array(t->num_lcores, sizeof(*r.lcores));
+	if (open_file(&r)) {
+		rings_open(&rings, t, in, &(struct rings_sink){.context = &r, .hold = hold, .add = add}, options->pid);
+		record_entries(&r, &rings);
+		finish(&r);
+		print_result(&r, &rings, out);
+		good = report(&r, &rings, name);
+		rings_close(&rings);
+	}
+	free(r.lcores);
+	return good;
+}

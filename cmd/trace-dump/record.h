@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records a live trace into a file, in the trace's own layout, as spdk_trace_record does: the definitions, and of each
+ * lcore all slots that it wrote, oldest first. Slots are copied as they are.
+ *
+ * While it is recorded, each lcore has a place in the file for as many slots as may be written at most, of which the
+ * rest is a hole: the file can be read even if the tool is killed. At the end the lcores are moved together.
+ */
+#ifndef TRACE_DUMP_RECORD_H
+#define TRACE_DUMP_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "out.h"
+
+struct input;
+struct trace;
+
+struct record_options {
+	const char *path;  /* of the file, which must not exist */
+	uint64_t max_size; /* bytes of the file */
+	pid_t pid;         /* of the process that writes the trace; 0: not known */
+	bool quiet;
+};
+
+/*
+ * Records t, which was opened on an updated snapshot of in, until the process ends or has removed its trace, a signal
+ * comes or the file is full. Prints a line about the file to out. name: of the trace, for messages. Returns whether all
+ * of it was recorded, otherwise after a message.
+ */
+bool record_trace(struct trace *t, struct input *in, const char *name, const struct record_options *options,
+		  struct out *out);
+
+#endif
