@@ -235,7 +235,7 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
 
 @test "-i describes the trace" {
     { for i in $(seq 1 40); do use $((1000 + i)) 0 1 "$i"; done; use 950 1 2 100; } | trace -l G5 -n 16
-    equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"window_start":1025,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false}],"damage":[]}'
+    equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"us":0.015,"window_start":1025,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"tpoints":{"USE":16},"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false}],"damage":[]}'
 }
 
 teardown() {

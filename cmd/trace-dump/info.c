@@ -7,6 +7,7 @@
 #include "input.h"
 #include "out.h"
 #include "reader.h"
+#include "us.h"
 #include "wall.h"
 
 /* Between which ticks entries of an lcore are missing. */
@@ -54,6 +55,25 @@ static void write_lcores(struct out *out, const struct reader *r)
 	out_text(out, "]");
 }
 
+/* The number of entries of each defined tracepoint that has any. */
+static void write_tpoints(struct out *out, const struct reader *r)
+{
+	const char *comma = "";
+
+	out_text(out, ",\"tpoints\":{");
+	for (unsigned i = 0; i < r->trace.num_tpoints; i++) {
+		const struct trace_tpoint *tp = &r->trace.tpoints[i];
+
+		if (!tp->name[0] || !r->counts.by_tpoint[i])
+			continue;
+		out_text(out, comma);
+		out_json(out, slice_of(tp->name));
+		out_printf(out, ":%" PRIu64, r->counts.by_tpoint[i]);
+		comma = ",";
+	}
+	out_text(out, "}");
+}
+
 static void write_damage(struct out *out, const struct reader *r)
 {
 	const struct trace *t = &r->trace;
@@ -95,15 +115,20 @@ static void write_times(struct out *out, const struct reader *r, struct anchors 
 	write_time(out, "last", anchors_time(anchors, r->highest, file_rate));
 }
 
-void info_write(struct out *out, const struct reader *r, struct anchors *anchors)
+void info_write(struct out *out, const struct reader *r, const struct us *rate, struct anchors *anchors)
 {
 	const struct reader_counts *counts = &r->counts;
 	const struct trace *t = &r->trace;
+	char us[US_ROOM];
 
 	out_printf(out, "{\"layout\":\"%s\",\"releases\":\"%s\",\"tsc_rate\":%" PRIu64, t->layout, t->releases,
 		   t->tsc_rate);
 	if (anchors)
 		write_times(out, r, anchors);
+	if (counts->returned) {
+		*us_format(rate, us, r->highest - r->first) = 0;
+		out_printf(out, ",\"us\":%s", us);
+	}
 	if (t->clear_tsc)
 		out_printf(out, ",\"clear_tsc\":%" PRIu64, t->clear_tsc);
 	if (r->merge.window)
@@ -111,6 +136,7 @@ void info_write(struct out *out, const struct reader *r, struct anchors *anchors
 	out_printf(out, ",\"entries\":%" PRIu64 ",\"before_window\":%" PRIu64 ",\"cleared\":%" PRIu64, counts->entries,
 		   counts->before_window, counts->cleared);
 	out_printf(out, ",\"torn\":%" PRIu64 ",\"undefined\":%" PRIu64, counts->torn, counts->undefined);
+	write_tpoints(out, r);
 	write_lcores(out, r);
 	out_text(out, ",\"damage\":[");
 	write_damage(out, r);

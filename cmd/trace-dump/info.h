@@ -7,9 +7,10 @@ struct anchors;
 struct out;
 struct reader;
 struct trace;
+struct us;
 
 /* The line of -i, when all entries have been read; with times of day unless anchors is NULL. */
-void info_write(struct out *out, const struct reader *r, struct anchors *anchors);
+void info_write(struct out *out, const struct reader *r, const struct us *rate, struct anchors *anchors);
 
 void info_write_definitions(struct out *out, const struct trace *t);
 

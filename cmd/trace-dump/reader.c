@@ -40,6 +40,7 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 	} else {
 		status = open_rings(r);
 	}
+	r->counts.by_tpoint = mem_array(UINT16_MAX + 1, sizeof(*r->counts.by_tpoint));
 	r->counts.by_lcore = mem_array(r->trace.num_lcores, sizeof(*r->counts.by_lcore));
 	return status;
 }
@@ -130,6 +131,7 @@ enum reader_result reader_next(struct reader *r, struct entry *e)
 	e->lost = r->merge.gap;
 	if (e->lost)
 		see_gap(r, e);
+	c->by_tpoint[e->tpoint_id]++;
 	c->torn += e->torn;
 	c->undefined += !e->tpoint->name[0];
 	c->late += e->tsc < r->highest;
@@ -208,5 +210,6 @@ void reader_close(struct reader *r)
 		follow_close(&r->follow);
 	merge_close(&r->merge);
 	free(r->counts.by_lcore);
+	free(r->counts.by_tpoint);
 	trace_close(&r->trace);
 }

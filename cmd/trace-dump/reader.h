@@ -28,8 +28,9 @@ struct reader_counts {
 
 	/* of the entries that reader_next() returned */
 	uint64_t returned, torn, undefined;
-	uint64_t late; /* which came after one with higher ticks */
-	uint64_t gaps; /* times that entries of an lcore are missing, since a copy was made too slowly */
+	uint64_t *by_tpoint; /* by number */
+	uint64_t late;       /* which came after one with higher ticks */
+	uint64_t gaps;       /* times that entries of an lcore are missing, since a copy was made too slowly */
 	/* the first of them: ticks of the entries before and after */
 	struct reader_gap {
 		unsigned lcore; /* index in the trace */

@@ -244,7 +244,7 @@ static bool dump(struct dump *d)
 					       d->name, opt.quiet);
 	}
 	if (opt.info)
-		info_write(&d->out, r, has_anchors() ? &d->anchors : NULL);
+		info_write(&d->out, r, &d->lines.us, has_anchors() ? &d->anchors : NULL);
 	if (opt.definitions)
 		info_write_definitions(&d->out, &r->trace);
 	if (opt.owners)
