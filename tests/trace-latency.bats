@@ -323,6 +323,12 @@ deep() {
     # along with keys of the lines, which all objects of a request inherit; io.type is the same as type
     equal "$(trace-latency -j -g args.qpair.hostnqn -g io.type -g status in | jq -c 'select(.life) | [.group[], .object]' | tr '\n' ' ')" \
         '["host-a","write","success","N"] ["host-a","write","success","i"] ["host-a","write","success","p"] ["host-a","write","success","r"] ["host-b","read",null,"i"] ["host-b","read",null,"r"] '
+    # the host: its NQN, or the name of its connection, or null
+    { cat in; entry 90.000 NEW r9 - 0x90 '"poller":"t9","owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2"'
+      entry 91.000 COMPLETED r9 1.0 0x90; entry 92.000 NEW r8 - 0x80; entry 93.000 COMPLETED r8 1.0 0x80; } >hosts
+    equal "$(trace-latency -jq -g host hosts | jq -c 'select(.life and .object == "r") | .group.host' | tr '\n' ' ')" \
+        '"10.0.0.1:5/2" "host-a" "host-b" null '
+    equal "$(trace-latency -jq -g host in | jq -c 'select(.life and .object == "i") | .group.host' | tr '\n' ' ')" '"host-a" "host-b" '
     # a key of the lines goes before
     equal "$(sed 's/"lcore"/"qd":9,"lcore"/' in | trace-latency -j -g qd -g type | jq .group.qd | uniq)" 9
     status_is 1 sh 'grep -v BDEV in | trace-latency -q -g bdev'

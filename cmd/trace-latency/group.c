@@ -23,7 +23,10 @@ void group_start(struct group *group, const char *const *names, size_t n, struct
 	*group = (struct group){.n = n, .texts = texts, .max = max, .text.fd = OUT_MEMORY};
 	group->keys = mem_array(n, sizeof(*group->keys));
 	for (size_t i = 0; i < n; i++) {
-		group->keys[i] = (struct group_key){.name = names[i], .io = io_key_of(names[i])};
+		group->keys[i] = (struct group_key){
+			.name = names[i], .io = io_key_of(names[i]), .host = strcmp(names[i], "host") == 0};
+		/* a trace may well have none */
+		group->keys[i].found = group->keys[i].host;
 		group->has_io |= group->keys[i].io != REQUEST_IO_KEYS;
 	}
 }
@@ -86,14 +89,34 @@ static uint32_t add(struct group *group)
 	return intern_add_below(group->texts, out_contents(&group->text), group->max);
 }
 
+/* A name would change when another host appears, so it is the NQN. What is no connection gets the host above it. */
+static void put_host(struct group *group, const struct traceline *line)
+{
+	size_t arg;
+	uint32_t number = connections_find(&group->connections, line, &arg);
+	const struct connection *c = number == MAP_NONE ? NULL : &group->connections.all[number];
+
+	if (!c || c->kind > CONNECTION_QPAIR)
+		out_text(&group->text, "null");
+	else if (c->hostnqn.n)
+		out_printf(&group->text, "\"%.*s\"", (int)c->hostnqn.n, c->hostnqn.p);
+	else
+		out_json(&group->text, connections_name(&group->connections, number)->name);
+}
+
 uint32_t group_of_line(struct group *group, const struct traceline *line, struct slice text)
 {
 	for (size_t i = 0; i < group->n; i++) {
 		struct group_key *key = &group->keys[i];
-		struct slice value = find(line, text, key->name);
+		struct slice value;
 
-		key->found |= value.n != 0;
 		put_key(group, i);
+		if (key->host) {
+			put_host(group, line);
+			continue;
+		}
+		value = find(line, text, key->name);
+		key->found |= value.n != 0;
 		out_slice(&group->text, value.n ? value : slice_of("null"));
 	}
 	return add(group);
@@ -148,5 +171,6 @@ void group_free(struct group *group)
 {
 	free(group->keys);
 	request_io_free(&group->io);
+	connections_free(&group->connections);
 	out_close(&group->text);
 }

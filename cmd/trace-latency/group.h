@@ -3,6 +3,7 @@
 #ifndef TRACE_LATENCY_GROUP_H
 #define TRACE_LATENCY_GROUP_H
 
+#include "connection.h"
 #include "intern.h"
 #include "request_io.h"
 #include "out.h"
@@ -15,6 +16,7 @@ enum { GROUP_MAX = 4 << 10 };
 struct group_key {
 	const char *name;       /* with dots between the keys of objects in objects: args.qpair.hostnqn */
 	enum request_io_key io; /* used for a span that has no such key in its first line; REQUEST_IO_KEYS: none */
+	bool host;              /* the NQN of the line's host, else the name of its connection */
 	bool found;             /* an object so far had it */
 };
 
@@ -25,7 +27,8 @@ struct group {
 	struct intern *texts; /* of all groups; the only one is empty if there are no keys */
 	uint32_t max;         /* number of them */
 	struct request_io io;
-	struct out text; /* of the latest one */
+	struct connections connections; /* used if a key is host */
+	struct out text;                /* of the latest one */
 };
 
 /* The names and texts must outlive the group. */
