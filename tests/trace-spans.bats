@@ -759,9 +759,11 @@ freed() { # NUMBER [SED]
         object r1 0x20 '' 3.000 TCP_REQ_NEW 4.000 TCP_REQ_NEED_BUFFER
         object r2 0x30 '' 5.000 TCP_REQ_NEW 8.000 TCP_REQ_COMPLETED
         object i0 0x40 '"related":"r2","args":{"type":1,"ctx":"0x30"}' 6.000 BDEV_IO_START 7.000 BDEV_IO_DONE
-    } | merged | trace-spans -q --open >out
+    } | merged >in
+    trace-spans -q --open in >out
     equal "$(awk 'NR > 1 { print $3, $NF }' out)" 'r1 TCP_REQ_NEED_BUFFER
 r0 admin?'
+    equal "$(trace-spans -j in | jq -r 'select(.maybe_admin) | .id')" r0
 }
 
 @test "--open prints what is in flight, the oldest first, and what it waits for" {

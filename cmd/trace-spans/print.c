@@ -506,6 +506,11 @@ static bool write_admin(struct print *p, struct out *out, const struct span *s)
 	return write_true(out, !s->has_parent && s->queue == SPAN_QUEUE_ADMIN);
 }
 
+static bool write_maybe_admin(struct print *p, struct out *out, const struct span *s)
+{
+	return write_true(out, admin_is_possible(p->spans, s));
+}
+
 static bool write_open(struct print *p, struct out *out, const struct span *s)
 {
 	return write_true(out, spans_is_open(p->spans, s));
@@ -577,6 +582,7 @@ static const struct key {
 	{"last_leg", write_last_leg},
 	{"args", write_args},
 	{"admin", write_admin},
+	{"maybe_admin", write_maybe_admin},
 	{"open", write_open},
 	{"cut", write_cut},
 	{"torn", write_torn},
