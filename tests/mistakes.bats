@@ -346,6 +346,14 @@ T
 2 % -p '100': a number above 0 and below 100 is expected % trace-causes -p 100 spans
 2 % -p '5x': a number above 0 and below 100 is expected % trace-causes -p 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans
+2 % a folder, a trace file, or a process with -p is expected % trace-report
+2 % standard input cannot be read twice: name a file % trace-report -
+2 % 'c': more than a folder, or a trace and what usdt-record recorded with it % trace-report a b c
+2 % 'b': more than a folder % trace-report . b
+2 % -p '': no process id: is the process running? % trace-report -p ''
+1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
+1 % trace-dump: lines: trace lines, not an SPDK trace file % trace-report lines
+1 % qpair-lifetimes: lifetimes: lifetime lines, not % trace-report trace lifetimes
 2 % -m and -p exclude each other % trace-causes -m 5 -p 5 spans
 2 % --against compares all requests: it cannot be combined with -m, -p or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans

@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "page.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "count.h"
+#include "recording.h"
+#include "utf8.h"
+
+enum {
+	WIDTH = 80,
+	HOSTS = 8, /* rows of tables */
+	LCORES = 8,
+	SLOWEST = 3,
+	GROUPS = 6, /* of tracepoints, by the first word of their names */
+	NAME = 16,  /* columns of a host's name */
+};
+
+/* Microseconds in four to six characters, as far as they are below 1000 seconds. */
+static void put_us(struct out *out, int width, double us)
+{
+	out_printf(out, "%*.*f", width, us < 1000 ? 1 : 0, us);
+}
+
+/* Passes lines on, without what is beyond the width of a page. */
+static void put_clipped(struct out *out, struct slice text)
+{
+	while (text.n) {
+		const char *end = memchr(text.p, '\n', text.n);
+		struct slice line = slice_cut(&text, end ? (size_t)(end - text.p) : text.n);
+		size_t width = 0, n = 0;
+
+		while (n < line.n && width < WIDTH) {
+			int length = utf8_length(slice_from(line, n));
+
+			n += length > 0 ? length : -length;
+			width++;
+		}
+		if (n < line.n)
+			for (n--; utf8_continues(line.p[n]); n--)
+				;
+		out_bytes(out, line.p, n);
+		out_text(out, n < line.n ? "\u2026\n" : "\n");
+		slice_cut(&text, end ? 1 : 0);
+	}
+}
+
+/* A path or name for a shell. */
+static void put_word(struct out *out, const char *word)
+{
+	bool plain = word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%-")] == 0;
+
+	out_text(out, plain ? "" : "'");
+	out_escaped(out, slice_of(word), "'");
+	out_text(out, plain ? "" : "'");
+}
+
+static void put_percent(struct out *out, const char *name, double share)
+{
+	if (share >= 0.005)
+		out_printf(out, " %s %.0f%%", name, 100 * share);
+}
+
+/* The n largest members of an object of numbers, as percentages of all, from half a percent on. */
+static void put_largest(struct out *out, struct slice object, double all, unsigned n)
+{
+	double before = 2 * all;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct slice key, value, largest = {};
+		double most = 0, number;
+		struct json j;
+
+		for (facts_each(&j, object); facts_next(&j, &key, &value);)
+			if ((number = strtod(value.p, NULL)) > most && number < before) {
+				most = number;
+				largest = key;
+			}
+		if (!all || most / all < 0.005)
+			return;
+		out_text(out, " ");
+		facts_put(out, largest);
+		out_printf(out, " %.0f%%", 100 * most / all);
+		before = most;
+	}
+}
+
+/* What the tracepoints with entries have as first words, those with most entries first. */
+static void put_groups(struct out *out, struct slice tpoints)
+{
+	struct {
+		struct slice name;
+		double n;
+	} groups[64];
+	size_t n = 0;
+	struct slice key, value;
+	struct json j;
+
+	for (facts_each(&j, tpoints); facts_next(&j, &key, &value);) {
+		const char *end = memchr(key.p, '_', key.n);
+		struct slice name = end ? slice_between(key.p, end) : key;
+		size_t i = 0;
+
+		while (i < n && !slice_equal(groups[i].name, name))
+			i++;
+		if (i == COUNT(groups))
+			continue;
+		if (i == n) {
+			groups[n].name = name;
+			groups[n++].n = 0;
+		}
+		groups[i].n += strtod(value.p, NULL);
+	}
+	for (size_t shown = 0; shown < n && shown < GROUPS; shown++) {
+		size_t most = shown;
+
+		for (size_t i = shown; i < n; i++)
+			most = groups[i].n > groups[most].n ? i : most;
+		out_text(out, shown ? ", " : ": ");
+		facts_put(out, groups[most].name);
+		out_printf(out, " %.0f", groups[most].n);
+		groups[most] = groups[shown];
+	}
+}
+
+/* What is wrong with the trace itself: whoever reads the rest must know it. */
+static void put_damage(struct out *out, const struct facts *f)
+{
+	struct slice value, gaps, lost;
+	struct json j, k;
+
+	for (facts_each(&j, facts_text(f->info, "damage")); facts_next(&j, NULL, &value);) {
+		out_text(out, "damaged: ");
+		facts_put(out, json_unquoted(value));
+		out_char(out, '\n');
+	}
+	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &value);) {
+		uint64_t n = 0;
+
+		for (facts_each(&k, facts_text(value, "gaps")); facts_next(&k, NULL, &gaps);)
+			n++;
+		if (n)
+			out_printf(out,
+				   "lcore %.0f: entries are missing in %" PRIu64
+				   " place%s: written faster than copied\n",
+				   facts_number(value, "lcore"), n, n == 1 ? "" : "s");
+	}
+	for (struct slice parts = f->parts; facts_line(&parts, &value);) {
+		lost = facts_text(value, RECORDING_LOST);
+		if (!lost.n || slice_is(lost, "0"))
+			continue;
+		facts_put(out, json_unquoted(facts_text(value, RECORDING_PART)));
+		out_printf(out, ": %.*s lost while it was recorded\n", (int)lost.n, lost.p);
+	}
+}
+
+static void put_time(struct out *out, double us)
+{
+	if (us >= 1e6)
+		out_printf(out, "%.3f s", us / 1e6);
+	else
+		out_printf(out, us >= 1e3 ? "%.1f ms" : "%.1f us", us >= 1e3 ? us / 1e3 : us);
+}
+
+static void put_title(struct out *out, const struct facts *f)
+{
+	const char *name = strrchr(f->name, '/');
+	double lcores = 0;
+	struct slice value;
+	struct json j;
+
+	out_visible(out, slice_of(name && name[1] ? name + 1 : f->name));
+	if (!f->info.n) {
+		out_text(out, ": no trace\n");
+		return;
+	}
+	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &value);)
+		lcores += facts_number(value, "entries") > 0;
+	out_text(out, ": ");
+	put_time(out, facts_number(f->info, "us"));
+	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s, SPDK ", facts_entries(f), lcores,
+		   lcores == 1 ? "" : "s");
+	facts_put(out, json_unquoted(facts_text(f->info, "releases")));
+	out_char(out, '\n');
+}
+
+/* Whether a line of the page of trace-causes is where its last part starts. */
+static bool is_conclusion(struct slice line)
+{
+	return slice_starts(line, "cause: ") || slice_starts(line, "no single cause: ");
+}
+
+/* The page of trace-causes, with its last part first. */
+static void put_causes(struct out *out, const struct facts *f)
+{
+	struct slice first = {}, text = f->causes;
+
+	while (text.n && !is_conclusion(text)) {
+		const char *end = memchr(text.p, '\n', text.n);
+
+		slice_cut(&text, end ? (size_t)(end - text.p) + 1 : text.n);
+	}
+	first = (struct slice){f->causes.p, f->causes.n - text.n};
+	while (text.n) {
+		const char *end = memchr(text.p, '\n', text.n);
+		struct slice line = slice_cut(&text, end ? (size_t)(end - text.p) : text.n);
+
+		slice_cut(&text, end ? 1 : 0);
+		if (slice_starts(line, "  see: ")) {
+			out_slice(out, line);
+			out_text(out, " lines.jsonl\n");
+		} else {
+			put_clipped(out, line);
+		}
+	}
+	if (text.p != f->causes.p + first.n)
+		out_char(out, '\n');
+	while (first.n && first.p[first.n - 1] == '\n')
+		first.n--;
+	put_clipped(out, first);
+}
+
+struct host {
+	struct slice line;
+	double time;
+};
+
+/* Whether a row of another table is about the same. */
+static bool same_row(struct slice a, struct slice b)
+{
+	return slice_equal(facts_text(a, "group"), facts_text(b, "group")) &&
+	       slice_equal(facts_text(a, "object"), facts_text(b, "object")) &&
+	       slice_equal(facts_text(a, "family"), facts_text(b, "family"));
+}
+
+static bool is_host(struct slice line)
+{
+	return !slice_is(facts_text(line, "group.host"), "null");
+}
+
+static void put_host(struct out *out, const struct facts *f, struct slice layers)
+{
+	struct slice lives = f->lives, life, host = facts_text(layers, "group.host");
+	struct out name = {.fd = OUT_MEMORY};
+	size_t width;
+
+	if (is_host(layers))
+		facts_put(&name, facts_host(f, host));
+	else
+		out_printf(&name, "objects %.*s", (int)json_unquoted(facts_text(layers, "object")).n,
+			   json_unquoted(facts_text(layers, "object")).p);
+	out_text(out, "  ");
+	out_slice(out, out_contents(&name));
+	width = utf8_count(out_contents(&name));
+	out_text(out, width > NAME ? "\n  " : "");
+	out_printf(out, "%*s %8.0f", width > NAME ? NAME : (int)(NAME - width), "", facts_number(layers, "count"));
+	out_close(&name);
+	while (facts_line(&lives, &life))
+		if (facts_text(life, "life").n && same_row(life, layers)) {
+			put_us(out, 9, facts_number(life, "p50"));
+			put_us(out, 9, facts_number(life, "p99"));
+			put_us(out, 10, facts_number(life, "max"));
+			out_char(out, ' ');
+			put_largest(out, facts_text(layers, "layers"), 1, 2);
+			break;
+		}
+	out_char(out, '\n');
+}
+
+static void put_hosts(struct out *out, const struct facts *f)
+{
+	struct host hosts[HOSTS + 1] = {};
+	struct slice text = f->layers, line;
+	size_t n = 0, others = 0;
+	bool named = false;
+
+	while (facts_line(&text, &line))
+		named |= is_host(line);
+	for (text = f->layers; facts_line(&text, &line);) {
+		struct host host = {line, facts_number(line, "count") * facts_number(line, "mean")};
+		size_t i = n;
+
+		if (named && !is_host(line))
+			continue;
+		for (; i && hosts[i - 1].time < host.time; i--)
+			hosts[i] = hosts[i - 1];
+		hosts[i] = host;
+		n < HOSTS ? n++ : others++;
+	}
+	if (!n)
+		return;
+	out_printf(out, "\n%-*s requests   p50_us   p99_us    max_us  where the time is\n", NAME + 2,
+		   named ? "host" : "requests of");
+	for (size_t i = 0; i < n; i++)
+		put_host(out, f, hosts[i].line);
+	if (others)
+		out_printf(out, "  and %zu others with less time\n", others);
+	if (f->incomplete)
+		out_printf(out, "  without %" PRIu64 " request%s that did not start and end in the trace\n",
+			   f->incomplete, f->incomplete == 1 ? "" : "s");
+}
+
+static void put_lcore(struct out *out, struct slice line)
+{
+	struct slice value, share = facts_text(line, "silence.share");
+	const char *comma = "  ";
+	struct json j;
+
+	out_printf(out, "  %-5.0f %9.0f %7.1f %9.1f", facts_number(line, "lcore"), facts_number(line, "entries"),
+		   100 * facts_number(line, "active"), facts_number(line, "iops"));
+	put_us(out, 11, facts_number(line, "silence.us"));
+	for (facts_each(&j, facts_text(line, "connections")); facts_next(&j, NULL, &value);) {
+		out_text(out, comma);
+		facts_put(out, json_unquoted(facts_text(value, "name")));
+		comma = ", ";
+	}
+	out_char(out, '\n');
+	if (!share.n)
+		return;
+	out_text(out, "        longest silence: ");
+	facts_put(out, json_unquoted(facts_text(line, "silence.cause")));
+	out_printf(out, ", %.0f%% of it\n", 100 * facts_number(line, "silence.share"));
+}
+
+static void put_lcores(struct out *out, const struct facts *f)
+{
+	struct slice text = f->reactors, line;
+	size_t n = 0;
+
+	while (facts_line(&text, &line)) {
+		if (!n++)
+			out_text(out, "\nlcore     entries active%      iops silence_us  connections\n");
+		if (n <= LCORES)
+			put_lcore(out, line);
+	}
+	if (n > LCORES)
+		out_printf(out, "  and %zu other lcores\n", n - LCORES);
+}
+
+/* What a request was. */
+static void put_what(struct out *out, struct slice span)
+{
+	struct slice id = json_unquoted(facts_text(span, "id")), type = json_unquoted(facts_text(span, "io.type"));
+	struct slice who = json_unquoted(facts_text(span, "connection")),
+		     bdev = json_unquoted(facts_text(span, "io.bdev"));
+	struct slice leg = json_unquoted(facts_text(span, "io.leg"));
+
+	facts_put(out, id);
+	if (who.n) {
+		out_text(out, " of ");
+		facts_put(out, who);
+	}
+	if (type.n) {
+		out_text(out, ", ");
+		facts_put(out, type);
+	}
+	if (facts_text(span, "io.blocks").n)
+		out_printf(out, " of %.0f blocks", facts_number(span, "io.blocks"));
+	if (bdev.n) {
+		out_text(out, " of ");
+		facts_put(out, bdev);
+	}
+	if (leg.n) {
+		out_char(out, '>');
+		facts_put(out, leg);
+	}
+}
+
+/* The name in an object with the largest number. */
+static struct slice largest_name(struct slice object, double *most)
+{
+	struct slice key, value, largest = {};
+	struct json j;
+
+	*most = 0;
+	for (facts_each(&j, object); facts_next(&j, &key, &value);) {
+		double n = strtod(value.p + (*value.p == '['), NULL);
+
+		if (n <= *most)
+			continue;
+		*most = n;
+		largest = key;
+	}
+	return largest;
+}
+
+static void put_by(struct out *out, struct slice span, const char *key, const char *by, double life)
+{
+	double share = facts_number(span, key) / life, most;
+	struct slice name = largest_name(facts_text(span, by), &most);
+
+	put_percent(out, key, share);
+	if (share < 0.005 || !name.n)
+		return;
+	out_text(out, " (");
+	facts_put(out, name);
+	out_char(out, ')');
+}
+
+/* The longest wait of a request, as far as its span line says whom it waited for. */
+static void put_wait(struct out *out, struct slice span)
+{
+	struct slice waits = facts_text(span, "waits"), wait, state, name;
+	double us, silent, most;
+	struct json j;
+
+	facts_each(&j, waits);
+	if (!facts_next(&j, NULL, &wait))
+		return;
+	state = json_unquoted(facts_text(wait, "state"));
+	us = facts_number(wait, "us");
+	silent = facts_number(wait, "silent");
+	out_text(out, "    waited ");
+	put_us(out, 0, us);
+	out_text(out, state.n ? " us in " : " us before its first entry");
+	facts_put(out, state);
+	name = largest_name(facts_text(wait, "holders"), &most);
+	if (name.n) {
+		out_text(out, "; ");
+		facts_put(out, name);
+		out_printf(out, " had %.0f of %.0f buffers", most, facts_number(wait, "buffers"));
+	}
+	if (silent * 2 >= us) {
+		out_printf(out, "; lcore %.0f silent for ", facts_number(wait, "lcore"));
+		put_us(out, 0, silent);
+	} else if ((name = largest_name(facts_text(wait, "of"), &most)).n) {
+		out_printf(out, "; lcore %.0f: %.0f of %.0f entries of ", facts_number(wait, "lcore"), most,
+			   facts_number(wait, "entries"));
+		facts_put(out, name);
+	}
+	out_char(out, '\n');
+}
+
+static void put_slow(struct out *out, struct slice span)
+{
+	static const char *const proven[] = {"disk", "rate_limit", "no_io", "copy", "retry"};
+	double life = facts_number(span, "life");
+	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
+
+	out_printf(out, "  %s%.3f us: ", bound ? ">" : "", life);
+	put_what(out, span);
+	out_printf(out, ", at %.3f\n   ", facts_number(span, "us"));
+	put_largest(out, facts_text(span, "layers"), life, 3);
+	put_by(out, span, "off_cpu", "off_cpu_by", life);
+	put_by(out, span, "irq", "irq_by", life);
+	for (size_t i = 0; i < COUNT(proven); i++)
+		put_percent(out, proven[i], facts_number(span, proven[i]) / life);
+	out_char(out, '\n');
+	put_wait(out, span);
+}
+
+/* What the target does for itself is left out where there are requests of hosts. */
+static void put_slowest(struct out *out, const struct facts *f)
+{
+	struct slice text = f->slowest, span;
+	bool hosts = false;
+	size_t n = 0;
+
+	while (facts_line(&text, &span))
+		hosts |= facts_text(span, "connection").n != 0;
+	for (text = f->slowest; n < SLOWEST && facts_line(&text, &span);) {
+		if (hosts && !facts_text(span, "connection").n)
+			continue;
+		out_text(out, n++ ? "" : "\nthe slowest requests\n");
+		put_slow(out, span);
+	}
+}
+
+/* The state that a span is in at the end. */
+static struct slice last_state(struct slice span)
+{
+	struct slice state = {"", 0}, next;
+	struct json j;
+
+	for (facts_each(&j, facts_text(span, "states")); facts_next(&j, NULL, &next);)
+		state = next;
+	facts_each(&j, state);
+	return facts_next(&j, NULL, &state) ? json_unquoted(state) : state;
+}
+
+/* Requests in flight that are much older than any that has ended are stuck, and come first on the page. */
+static bool is_stuck(const struct facts *f)
+{
+	return facts_number(f->oldest[0], "life") > 2 * f->longest;
+}
+
+static void put_open(struct out *out, const struct facts *f)
+{
+	double oldest = facts_number(f->oldest[0], "life");
+
+	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->open);
+	put_us(out, 0, oldest);
+	out_text(out, " us\n");
+	for (size_t i = 0; oldest > f->longest && i < FACTS_OLDEST && f->oldest[i].n; i++) {
+		out_text(out, "  ");
+		put_us(out, 0, facts_number(f->oldest[i], "life"));
+		out_text(out, " us, in ");
+		facts_put(out, last_state(f->oldest[i]));
+		out_text(out, ": ");
+		put_what(out, f->oldest[i]);
+		out_char(out, '\n');
+	}
+}
+
+/* The share of requests that the lines of another tool cover. */
+static void put_covered(struct out *out, const struct facts *f, const char *name, const char *file, const char *path)
+{
+	struct slice text = f->layers, line;
+	double covered = 0, all = 0;
+
+	if (!file)
+		return;
+	while (facts_line(&text, &line)) {
+		covered += facts_number(line, path);
+		all += facts_number(line, "count");
+	}
+	out_printf(out, "  %-10s covers %.0f of %.0f requests\n", name, covered, all);
+}
+
+/* The first words of a row about what was recorded. */
+static void put_part(struct out *out, const char *name)
+{
+	out_printf(out, "  %-10s ", name);
+}
+
+static void put_left_out(struct out *out, const struct facts *f)
+{
+	static const struct {
+		const char *key, *what;
+	} all[] = {
+		{"before_window", "older than the start of another ring"},
+		{"cleared", "older than trace_clear"},
+		{"torn", "torn"},
+		{"undefined", "without a definition"},
+	};
+	const char *before = "";
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		double n = facts_number(f->info, all[i].key);
+
+		if (!n)
+			continue;
+		if (!*before)
+			put_part(out, "");
+		out_printf(out, "%s%.0f %s", before, n, all[i].what);
+		before = ", ";
+	}
+	out_text(out, *before ? "\n" : "");
+}
+
+/* Groups of tracepoints that were on, as the target said. */
+static void put_rpc(struct out *out, const struct facts *f)
+{
+	struct slice text = f->rpc, line, key, value;
+	struct json j;
+
+	while (facts_line(&text, &line)) {
+		struct slice method = json_unquoted(facts_text(line, "method")), result = facts_text(line, "result");
+
+		if (slice_is(method, "spdk_get_version")) {
+			put_part(out, "target");
+			facts_put(out, json_unquoted(facts_text(result, "version")));
+			out_char(out, '\n');
+		} else if (slice_is(method, "trace_get_tpoint_group_mask")) {
+			put_part(out, "groups");
+			out_text(out, "on:");
+			for (facts_each(&j, result); facts_next(&j, &key, &value);) {
+				if (!slice_is(facts_text(value, "enabled"), "true"))
+					continue;
+				out_char(out, ' ');
+				facts_put(out, key);
+			}
+			out_char(out, '\n');
+		}
+	}
+}
+
+static void put_parts(struct out *out, const struct facts *f)
+{
+	struct slice text = f->parts, part;
+
+	while (facts_line(&text, &part)) {
+		struct slice status = json_unquoted(facts_text(part, RECORDING_STATUS));
+		struct slice why = json_unquoted(facts_text(part, RECORDING_WHY));
+		struct slice name = json_decode(json_unquoted(facts_text(part, RECORDING_PART)));
+
+		if (status.n && !slice_is(status, RECORDING_DONE)) {
+			out_text(out, "  ");
+			out_column(out, name, 10);
+			facts_put(out, status);
+			out_text(out, why.n ? ": " : "");
+			facts_put(out, why);
+			out_char(out, '\n');
+		}
+		free((char *)name.p);
+	}
+}
+
+static void put_recorded(struct out *out, const struct facts *f)
+{
+	out_text(out, "\nrecorded\n");
+	if (f->info.n) {
+		put_part(out, "trace");
+		out_printf(out, "%" PRIu64 " entries", facts_entries(f));
+		put_groups(out, facts_text(f->info, "tpoints"));
+		out_char(out, '\n');
+		put_left_out(out, f);
+	}
+	if (f->usdt || f->info.n) {
+		put_part(out, "names");
+		if (f->hosts.n)
+			out_printf(out, "of %u host%s, by their probes\n", f->hosts.n, f->hosts.n == 1 ? "" : "s");
+		else if (f->usdt)
+			out_text(out, "none: the probe lines name no connection of this trace\n");
+		else
+			out_text(out, "none, but addresses: usdt-record(1) records those of hosts\n");
+	}
+	put_covered(out, f, "offcpu", f->offcpu, "covered.off_cpu");
+	put_covered(out, f, "bio", f->bio, "covered.disk");
+	put_rpc(out, f);
+	put_parts(out, f);
+}
+
+/* A file of the recording, as in its folder. */
+static void put_file(struct out *out, const struct facts *f, const char *path)
+{
+	put_word(out, f->is_folder ? path + strlen(f->name) + 1 : path);
+}
+
+/* The commands that make the file that others on the page read, and some more. */
+static void put_commands(struct out *out, const struct facts *f)
+{
+	out_text(out, "\nmore\n");
+	if (f->is_folder) {
+		out_text(out, "  cd ");
+		put_word(out, f->name);
+		out_char(out, '\n');
+	}
+	if (f->usdt) {
+		out_text(out, "  qpair-lifetimes ");
+		put_file(out, f, f->usdt);
+		out_text(out, " >lifetimes.txt\n");
+	}
+	out_text(out, "  trace-dump ");
+	if (f->pid)
+		out_printf(out, "-p %d", f->pid);
+	else
+		put_file(out, f, f->trace);
+	out_text(out, f->usdt ? " | trace-join -j -l lifetimes.txt" : "");
+	out_text(out, f->offcpu || f->bio ? " |\n      trace-merge -" : "");
+	if (f->offcpu) {
+		out_char(out, ' ');
+		put_file(out, f, f->offcpu);
+	}
+	if (f->bio) {
+		out_char(out, ' ');
+		put_file(out, f, f->bio);
+	}
+	out_text(out, " >lines.jsonl\n");
+	out_text(out, "  trace-spans -s -n 3 lines.jsonl       # stories of the slowest requests\n"
+		      "  trace-spans --open lines.jsonl        # what is in flight at the end\n"
+		      "  trace-latency -g host lines.jsonl     # the states of each host's requests\n"
+		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
+}
+
+void page_write(struct out *to, const struct facts *f)
+{
+	struct out out = {.fd = OUT_MEMORY};
+
+	put_title(&out, f);
+	if (f->info.n)
+		put_damage(&out, f);
+	out_char(&out, '\n');
+	if (f->info.n && !facts_entries(f))
+		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
+	else if (f->info.n && !f->requests)
+		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
+	if (f->open && is_stuck(f)) {
+		put_open(&out, f);
+		out_char(&out, '\n');
+	}
+	put_clipped(to, out_contents(&out));
+	out.len = 0;
+	if (f->requests)
+		put_causes(to, f);
+	put_hosts(&out, f);
+	put_lcores(&out, f);
+	put_slowest(&out, f);
+	if (f->open && !is_stuck(f)) {
+		out_char(&out, '\n');
+		put_open(&out, f);
+	}
+	put_recorded(&out, f);
+	put_clipped(to, out_contents(&out));
+	if (facts_entries(f))
+		put_commands(to, f);
+	out_close(&out);
+}

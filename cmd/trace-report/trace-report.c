@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-report: the first look at a recording, on one page. It starts the other tools, passes lines between them and
+ * formats what they print; what it says of a trace, they have found.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "facts.h"
+#include "io.h"
+#include "lines.h"
+#include "mem.h"
+#include "page.h"
+#include "recording.h"
+#include "tools.h"
+
+static struct {
+	pid_t pid;
+} opt;
+
+static const struct cli_option options[] = {
+	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... DIR | TRACE [USDT.TXT]\n"
+	"  or:  %s [OPTION]... -p PID [USDT.TXT]\n"
+	"Print a first look at a recording on one page: why requests are slow, hosts, reactors, the slowest\n"
+	"requests, and what was recorded. DIR is a folder of trace-record, TRACE a trace file, and USDT.TXT what\n"
+	"usdt-record recorded with it.\n",
+	"Examples:\n"
+	"  %s trace-record.1234.20261123-163000\n"
+	"  %s nvmf_trace.pid1234 usdt.txt\n"
+	"  %s -p \"$(pidof nvmf_tgt)\"\n",
+	options,
+};
+
+/* The path of a file in a folder, NULL if there is none or nothing in it. */
+static char *find_file(const char *folder, const char *name)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
+		return path;
+	free(path);
+	return NULL;
+}
+
+enum { SMALL = 1 << 20 }; /* bytes that are read of a file that describes a recording */
+
+/* The first bytes of a file in a folder; empty if it cannot be read. */
+static struct slice read_file(const char *folder, const char *name)
+{
+	char *path = find_file(folder, name), *text;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = 0, got = 1;
+
+	free(path);
+	if (fd < 0)
+		return (struct slice){"", 0};
+	text = mem_resize(NULL, 1, SMALL);
+	while (n < SMALL && (got = io_read(fd, text + n, SMALL - n)) > 0)
+		n += got;
+	close(fd);
+	return (struct slice){text, n};
+}
+
+static void find_recording(struct facts *f, const char *folder)
+{
+	f->is_folder = true;
+	f->trace = find_file(folder, RECORDING_TRACE);
+	f->usdt = find_file(folder, RECORDING_USDT);
+	f->offcpu = find_file(folder, RECORDING_OFFCPU);
+	f->bio = find_file(folder, RECORDING_BIO);
+	f->parts = read_file(folder, RECORDING_PARTS);
+	f->rpc = read_file(folder, RECORDING_RPC);
+	if (!f->trace)
+		warnx("%s: no %s, as is in a folder of trace-record", io_name(folder), RECORDING_TRACE);
+}
+
+static char *operand(int argc, char **argv)
+{
+	if (optind < argc && strcmp(argv[optind], "-") == 0)
+		cli_usage("standard input cannot be read twice: name a file");
+	return optind < argc ? argv[optind++] : NULL;
+}
+
+static void find_input(struct facts *f, int argc, char **argv)
+{
+	struct stat st;
+	char *path;
+
+	f->pid = opt.pid;
+	path = f->pid ? NULL : operand(argc, argv);
+	if (!f->pid && !path)
+		cli_usage("a folder, a trace file, or a process with -p is expected");
+	f->name = path ? path : mem_printf("process %d", f->pid);
+	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		find_recording(f, path);
+	} else {
+		f->trace = path;
+		f->usdt = operand(argc, argv);
+	}
+	if (optind < argc)
+		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it", argv[optind]);
+}
+
+/* trace-dump with its operand; what: an option */
+static void start_dump(const struct facts *f, struct tools *t, const char *what, struct tools_io io)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", f->pid);
+	tools_start(t, (const char *const[]){"trace-dump", what, f->pid ? "-p" : "--", f->pid ? pid : f->trace, NULL},
+		    io);
+}
+
+/* Returns false, after the message of trace-dump, if there is no trace. What is wrong with one it says again later. */
+static bool read_info(struct facts *f)
+{
+	struct tools t = {};
+	struct slice text;
+	int file = tools_file();
+
+	start_dump(f, &t, "-qi", (struct tools_io){-1, file, -1, true});
+	tools_wait(&t);
+	text = tools_contents(file);
+	if (facts_line(&text, &f->info))
+		return true;
+	tools_complain(&t);
+	return false;
+}
+
+/* Starts a tool that reads `in`, unless that is -1, and returns the pipe that has its output. */
+static int start_filter(struct tools *t, const char *const *argv, int in, int keep)
+{
+	int from, to;
+
+	tools_pipe(&from, &to);
+	tools_start(t, argv, (struct tools_io){in, to, keep, false});
+	close(to);
+	return from;
+}
+
+/* Starts the tools whose output is joined and merged lines, and returns the pipe that has them. */
+static int start_lines(const struct facts *f, struct tools *t)
+{
+	const char *const lifetimes[] = {"qpair-lifetimes", "-q", "--", f->usdt, NULL};
+	const char *const join[] = {"trace-join", "-qj", f->usdt ? "-l" : NULL, TOOLS_KEPT, NULL};
+	const char *const merge[] = {
+		"trace-merge", "-q", "-s", "trace=-", "--", f->offcpu ? f->offcpu : f->bio, f->offcpu ? f->bio : NULL,
+		NULL};
+	int from, to, lines, names = f->usdt ? start_filter(t, lifetimes, -1, -1) : -1;
+
+	tools_pipe(&from, &to);
+	start_dump(f, t, "-q", (struct tools_io){-1, to, -1, false});
+	close(to);
+	lines = start_filter(t, join, from, names);
+	return f->offcpu || f->bio ? start_filter(t, merge, lines, -1) : lines;
+}
+
+/* Starts a tool that gets all lines, and returns the file that its output goes to. */
+static int add_reader(struct tools *t, struct tee *tee, const char *const *argv)
+{
+	int from, file = tools_file();
+
+	tools_pipe(&from, &tee->to[tee->n++]);
+	tools_start(t, argv, (struct tools_io){from, file, -1, true});
+	return file;
+}
+
+/* Reads the span lines and passes them on. Returns false after a message if they end early. */
+static bool read_spans(struct facts *f, int spans, int causes)
+{
+	struct slice line;
+	struct lines lines;
+	struct out out;
+	int got;
+
+	dup2(spans, STDIN_FILENO);
+	close(spans);
+	lines_open(&lines, "-");
+	out_open(&out, causes);
+	while ((got = lines_next(&lines, &line)) > 0) {
+		facts_span(f, line);
+		out_slice(&out, line);
+		out_char(&out, '\n');
+	}
+	/* if that fails, trace-causes has said why */
+	out_close(&out);
+	close(causes);
+	return lines_close(&lines, got < 0 ? errno : 0) == 0;
+}
+
+static const char *const with_host[] = {"trace-latency", "-qj", "-g", "host", NULL};
+static const char *const with_layers[] = {"trace-latency", "-qj", "-g", "host", "--layers", NULL};
+static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors", NULL};
+static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
+static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
+static const char *const with_causes[] = {"trace-causes", "-q", NULL};
+
+/* All tools run at once; returns whether they had no errors. */
+static bool analyse(struct facts *f)
+{
+	struct tools sources = {}, measures = {};
+	struct tee tee = {.from = start_lines(f, &sources)};
+	int layers = add_reader(&measures, &tee, with_layers), lives = add_reader(&measures, &tee, with_host);
+	int reactors = add_reader(&measures, &tee, with_reactors), slowest = add_reader(&measures, &tee, with_slowest);
+	int causes = tools_file(), from, to, spans;
+	bool good, measured;
+
+	tools_pipe(&from, &tee.to[tee.n++]);
+	spans = start_filter(&sources, with_spans, from, -1);
+	tools_pipe(&from, &to);
+	tools_start(&measures, with_causes, (struct tools_io){from, causes, -1, true});
+	tee_start(&tee);
+	good = read_spans(f, spans, to);
+	tee_wait(&tee);
+	good &= tools_wait(&sources);
+	measured = tools_wait(&measures);
+	f->layers = tools_contents(layers);
+	f->lives = tools_contents(lives);
+	f->reactors = tools_contents(reactors);
+	f->slowest = tools_contents(slowest);
+	f->causes = tools_contents(causes);
+	/* without whole requests there is nothing to measure: the page says that */
+	if (measured || f->requests == f->incomplete)
+		return good;
+	tools_complain(&measures);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	static struct facts f;
+	struct out out;
+	bool good = true;
+
+	cli_parse(&cli, argc, argv);
+	find_input(&f, argc, argv);
+	signal(SIGPIPE, SIG_IGN);
+	if (f.trace || f.pid)
+		good = read_info(&f);
+	else
+		good = false;
+	if (facts_entries(&f))
+		good &= analyse(&f);
+	out_open(&out, STDOUT_FILENO);
+	if (f.info.n || f.parts.n)
+		page_write(&out, &f);
+	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env bats
+
+# The page of trace-report: what it says of recordings, and what it does with bad ones.
+
+load helpers
+
+# The sample in README: three hosts, of which backup-1 has most of the buffers.
+slow_host() {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    cp "$DATA/slow-host-probes.txt" probes
+}
+
+# A folder of it, as trace-record writes them.
+recording() {
+    slow_host
+    mkdir -p folder
+    mv trace folder/trace.bin
+    mv probes folder/usdt.txt
+}
+
+# A section of the page in the file page: the lines from this one to the next empty line.
+section() { # START
+    awk -v start="$1" 'index($0, start) == 1 { inside = 1 } !NF { inside = 0 } inside' page
+}
+
+@test "the cause is near the top, with a command that works" {
+    slow_host
+    trace-report trace probes >page
+    equal "$(sed -n 1p page)" 'trace: 37.3 ms, 3950 entries of 1 lcore, SPDK v26.05 and later'
+    grep -n '^cause: buffers, held by backup-1 (27 %)$' page | grep '^3:'
+    # the commands at the end make what those at the top read
+    section more | sed 1d | grep -v perfetto >commands
+    grep '^  see: ' page | sed 's/^  see: *//' >>commands
+    bash -e commands >printed
+    grep -q 'backup-1/1.*TCP_REQ_COMPLETED' printed
+}
+
+@test "the page is what the tools print" {
+    slow_host
+    trace-report trace probes >page
+    qpair-lifetimes probes >lifetimes
+    trace-dump trace | trace-join -j -l lifetimes >lines
+    # all of the page of trace-causes, in another order
+    trace-spans -j lines | trace-causes -q >causes
+    sed '1,2d; s/ lines.jsonl$//; /^host /,$d; /^$/d' page | sort | diff - <(sed '/^$/d' causes | sort)
+    # hosts with most time first
+    section host >hosts
+    trace-latency -jq -g args.qpair.hostnqn lines | plain |
+        jq -r 'select(.life and .object == "r" and .group[]) | "\(.group[] | sub(".*:"; "")) \(.count) \(.mean * .count)"' |
+        sort -rnk3 | cut -d ' ' -f 1,2 >want
+    awk '/^  [a-z]+-[0-9]/ { print $1, $2 }' hosts | diff want -
+    grep -q '^  db-1  *97  *1422  *3682  *3682  buffer 86% bdev 8%$' hosts
+    grep -qx '  without 80 requests that did not start and end in the trace' hosts
+    section lcore | grep -q '^  0 *3950  *53.9  *7220.4  *603.4  backup-1/1, db-1/1, db-2/1$'
+    section 'the slowest' >slowest
+    equal "$(grep -c ' us: ' slowest)" 3
+    grep -q '^  8763.607 us: r40 of backup-1/1, write of 256 blocks of Archive, at 5601.223$' slowest
+    grep -q '^    bdev 57% buffer 42% host 1%$' slowest
+    grep -q '^    waited 3642 us in TCP_REQ_NEED_BUFFER; backup-1/1 had 22 of 23 buffers' slowest
+    grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6533 us" page
+    grep -qx '  trace      3950 entries: TCP 2783, BDEV 1167' page
+    grep -qx '  names      of 3 hosts, by their probes' page
+}
+
+@test "a page has 80 columns" {
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" "$DATA/common.jsonl" >trace
+        status_is 0 trace-report trace
+        equal "$stderr" ''
+        grep -qx recorded <<<"$output"
+        sed '/^more$/,$d' <<<"$output" | sed 's/…/./' | awk 'length > 80 { print; bad = 1 } END { exit bad }'
+    done
+}
+
+@test "without probes, hosts are addresses" {
+    slow_host
+    status_is 0 trace-report trace
+    equal "$stderr" ''
+    [[ $output == *'cause: buffers, held by 127.0.0.1:43702 (27 %)'* ]]
+    grep -q '^  names      none, but addresses' <<<"$output"
+    grep -q '^  trace-dump trace >lines.jsonl$' <<<"$output"
+    # those of another run name nothing, which trace-join says
+    { sed 's/tsc=0x/tsc=0xf/' probes; } >others
+    status_is 1 trace-report trace others
+    says 'trace-join: '
+    grep -q '^  names      none: the probe lines name no connection of this trace$' <<<"$output"
+}
+
+@test "a folder has parts, and says which are missing" {
+    recording
+    {
+        echo '{"part":"trace","file":"trace.bin","status":"done","lost":12}'
+        echo '{"part":"offcpu","status":"missing","why":"needs CAP_BPF"}'
+        echo 'no object'
+        echo '{"part":"bio\u001b[2J","status":"failed","why":"a\nb"}'
+    } >folder/parts.jsonl
+    {
+        echo '{"method":"spdk_get_version","result":{"version":"SPDK v26.05"}}'
+        echo '{"method":"trace_get_tpoint_group_mask","result":{"tpoint_group_mask":"0x10","bdev":{"enabled":true,"mask":"0x8"},"blob":{"enabled":false}}}'
+    } >folder/rpc.jsonl
+    status_is 0 trace-report folder
+    equal "$stderr" ''
+    head -n 2 <<<"$output" | grep -qx 'trace: 12 lost while it was recorded'
+    grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
+    grep -qx '  bio\\x1b\[2J failed: a\\x0ab' <<<"$output"
+    grep -qx '  target     SPDK v26.05' <<<"$output"
+    grep -qx '  groups     on: bdev' <<<"$output"
+    grep -qx '  cd folder' <<<"$output"
+    grep -qx '  qpair-lifetimes usdt.txt >lifetimes.txt' <<<"$output"
+    rm folder/trace.bin
+    status_is 1 trace-report folder
+    says 'trace-report: folder: no trace.bin, as is in a folder of trace-record'
+    grep -qx 'folder: no trace' <<<"$output"
+    grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
+    rm folder/parts.jsonl
+    status_is 1 trace-report folder
+    equal "$output" ''
+}
+
+@test "lines of other tools are merged" {
+    recording
+    # another process has the CPU for 4 ms of the life of r40, and all of the trace is covered
+    trace-dump -q folder/trace.bin | sed -n 's/^{"tsc":\([0-9]*\),"us":\([0-9.]*\),.*/\1 \2/p' >moments
+    awk '
+        function held(begin, us, more) {
+            printf "{\"tsc\":%s,\"us\":%s,\"lcore\":0,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_0\",\"tid\":7,\"pid\":7,", tsc, us
+            printf "\"begin\":%s,\"duration\":%s}}\n", begin, more
+        }
+        { tsc = $1; us = $2 }
+        NR == 1 { held(tsc, us, "0.000,\"why\":\"yielded\"") }
+        us > 7000 && !begin { begin = tsc; from = us }
+        us > 11000 && !done { held(begin, us, us - from ",\"why\":\"preempted\",\"by\":\"burner\",\"by_pid\":9"); done = 1 }
+        END { held(tsc, us, "0.000,\"why\":\"yielded\"") }' moments >folder/offcpu.jsonl
+    status_is 0 trace-report folder
+    equal "$stderr" ''
+    [[ $output == *' off_cpu '*'% (burner)'* ]]
+    grep -q '^  offcpu     covers [1-9][0-9]* of [0-9]* requests$' <<<"$output"
+    grep -q '^      trace-merge - offcpu.jsonl >lines.jsonl$' <<<"$output"
+    # what is wrong with one is trace-merge's to say
+    echo '{"tsc":' >folder/bio.jsonl
+    status_is 1 trace-report folder
+    says 'trace-merge: folder/bio.jsonl'
+    [[ $output == *'recorded'* ]]
+    rm folder/bio.jsonl
+    : >folder/offcpu.jsonl
+    status_is 0 trace-report folder
+    ! grep -q '^  offcpu' <<<"$output" || return 1
+}
+
+@test "requests that are stuck come first" {
+    slow_host
+    trace-report trace probes | grep -n 'in flight' | grep -v '^[1-9]:'
+    # of one request nothing but its start is in the trace
+    trace-dump -q -d -O -i trace >entries
+    trace-dump -q trace | sed '/"id":"r3"}*,"value"/{ s/"0x55adf33eb988"/"0x999"/; }; /"id":"r3","us"/d' >>entries
+    mktrace entries >stuck
+    trace-report stuck probes >page
+    sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[0-9]* us'
+    sed -n 4p page | grep -qx '  34[0-9]* us, in TCP_REQ_NEW: r3 of backup-1/1'
+    equal "$(grep -c '^in flight' page)" 1
+}
+
+@test "traces without anything to measure" {
+    grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
+    status_is 0 trace-report none
+    grep -q '^The trace has no entries: was tracing enabled' <<<"$output"
+    ! grep -q '^more' <<<"$output" || return 1
+}
+
+@test "what is no trace has the message of trace-dump, and no page" {
+    : >empty
+    head -c 100000 /dev/urandom >garbage
+    for file in empty garbage missing /bin/ls; do
+        status_is 1 trace-report "$file"
+        [[ $stderr == "trace-dump: $file: "* ]]
+        equal "$output" ''
+        equal "$(wc -l <<<"$stderr")" 1
+    done
+}
+
+@test "a damaged trace has its page, and what is wrong" {
+    slow_host
+    head -c -60000 trace >damaged
+    status_is 1 trace-report damaged
+    says 'trace-dump: damaged: is cut off'
+    equal "$(grep -c 'is cut off' <<<"$stderr")" 1
+    sed -n 2p <<<"$output" | grep -qx 'damaged: cut off'
+    grep -q '^recorded$' <<<"$output"
+}
+
+@test "a tool that fails or is not there" {
+    slow_host
+    mkdir bin
+    for tool in trace-report trace-dump qpair-lifetimes trace-join trace-spans trace-causes; do cp "$BIN/$tool" bin; done
+    # those beside it go first, then those in PATH
+    printf '#!/bin/sh\necho "trace-latency: broken" >&2\nexit 1\n' >bin/trace-latency
+    chmod +x bin/trace-latency
+    status_is 1 bin/trace-report trace probes
+    equal "$(grep -c '^trace-latency: broken$' <<<"$stderr")" 3
+    [[ $output == *'cause: buffers, held by backup-1'*'the slowest requests'* ]]
+    rm bin/trace-latency bin/trace-causes
+    PATH=/usr/bin:/bin status_is 1 bin/trace-report trace probes
+    says 'trace-latency: No such file or directory'
+    says 'trace-causes: No such file or directory'
+    [[ $output == *'the slowest requests'* ]]
+    # one that is killed has no message of its own
+    printf '#!/bin/sh\nkill -9 $$\n' >bin/trace-causes
+    chmod +x bin/trace-causes
+    status_is 1 bin/trace-report trace probes
+    says 'trace-report: trace-causes: killed by signal 9: Killed'
+    rm bin/*
+    cp "$BIN/trace-report" bin
+    status_is 0 bin/trace-report trace probes
+}
+
+@test "an output that cannot be written" {
+    slow_host
+    status_is 1 sh 'trace-report trace probes >/dev/full'
+    says 'trace-report: <stdout>: No space left on device'
+    # a reader that has seen enough
+    sh 'trace-report trace probes | head -n 1 >first; exit "${PIPESTATUS[1]}"'
+    [ -s first ]
+}
+
+@test "paths and names cannot imitate anything" {
+    slow_host
+    local folder="a; rm \$(x)"
+    mkdir "$folder"
+    cp trace "$folder/trace.bin"
+    sed 's/backup-1/b\\n\\x1b[2J/' probes >"$folder/usdt.txt"
+    status_is 0 trace-report "$folder"
+    grep -qx "  cd '$folder'" <<<"$output"
+    ! grep -q $'\x1b' <<<"$output" || return 1
+    grep -q 'held by b\\x0a\\x1b\[2J (27 %)' <<<"$output"
+}
+
+@test "the trace of a process" {
+    slow_host
+    cp trace "$BATS_TEST_TMPDIR/nvmf_trace.pid1"
+    local name
+    sleep 30 &
+    name=/dev/shm/nvmf_trace.pid$!
+    kill $!
+    wait $! || true
+    [ -w /dev/shm ] || lacks 'no /dev/shm to write to'
+    cp trace "$name"
+    status_is 0 trace-report -p "${name##*pid}" probes
+    rm "$name"
+    [[ $output == "process ${name##*pid}: 37.3 ms, 3950 entries"*'held by backup-1'*"trace-dump -p ${name##*pid} | "* ]]
+    status_is 1 trace-report -p "${name##*pid}"
+    says 'trace-dump: no trace of process'
+}
