@@ -119,8 +119,8 @@ static __always_inline void drop_unseen(__u64 key, const struct tracked *t)
 }
 
 /*
- * Whether this is the request that is tracked, by its start_time_ns. A reused struct has a later time, but a request into
- * which an earlier one was merged gets the time of that.
+ * Whether this is the request that is tracked, by its start_time_ns. A reused struct has a later time, but a request
+ * into which an earlier one was merged gets the time of that.
  */
 static bool is_of(const struct tracked *t, __u64 request_ns)
 {

@@ -9,7 +9,7 @@
 #include "blame.h"
 #include "trait.h"
 
-/* Why requests are slow requests: most of those of a host, bdev, … are; some are; or there is nothing to compare with. */
+/* Kinds of slow requests: most of those of a host, bdev or the like; some of them; all, so nothing can be compared. */
 enum slow { SLOW_GROUP, SLOW_TAIL, SLOW_ALIKE, SLOWS };
 
 extern const char *const tally_slows[SLOWS];

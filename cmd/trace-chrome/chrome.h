@@ -4,7 +4,8 @@
  * described in "Trace Event Format", docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
  *
  * The format has processes and, in these, threads. Here a process and a host are processes, and so is a connection
- * whose host is not known; lcores, other threads, and rows are threads. Their ids are the numbers of their tracks plus 1.
+ * whose host is not known; lcores, other threads, and rows are threads. Their ids are one more than the numbers of
+ * their tracks.
  */
 #ifndef TRACE_CHROME_CHROME_H
 #define TRACE_CHROME_CHROME_H

@@ -40,7 +40,7 @@ static const struct cli cli = {
 	"  %s trace-record.1234.20261123-163000\n"
 	"  %s nvmf_trace.pid1234 usdt.txt\n"
 	"  %s -p \"$(pidof nvmf_tgt)\"\n",
-	options,
+	.options = options,
 };
 
 /* The path of a file in a folder, NULL if there is none or nothing in it. */
