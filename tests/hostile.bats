@@ -233,7 +233,7 @@ limit_memory() {
 @test "a long name is not cut inside an escape" {
     local letters
     letters=$(printf 'a%.0s' $(seq 1200))
-    for escape in '\\\\' '\u0001' '\ud83d\ude00'; do
+    for escape in \\\\\\\\ '\u0001' '\ud83d\ude00'; do
         for n in $(seq 1010 1024); do
             printf '{"tsc":%d,"us":%d.000,"source":"%s","lcore":0,"tpoint":"X"}\n' 1 0 "${letters:0:n}$escape$letters"
         done >lines
