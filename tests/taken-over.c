@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a file as offwaketime and usdt-record do, in a child process that lies about it, as one would that the file has
- * taken over. It prints what is believed. Usage:
+ * Reads a file as offwaketime and usdt-record do, in child processes that lie about it, as those may do that the file
+ * has taken over. It prints what is believed. Usage:
  *
  *	taken-over LIE FILE
  */
 #include <err.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,13 @@
 #include <unistd.h>
 
 #include "cmd/offwaketime/reading.h"
+#include "cmd/usdt-record/symtab.h"
 #include "elffile.h"
 #include "map.h"
 #include "sandbox.h"
+#include "target.h"
+
+enum { SPENT = 100 << 20, MUCH = 200 << 20 };
 
 static const char *lie = "";
 static pid_t tool;
@@ -35,6 +40,8 @@ const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct 
 				  struct elffile_budget *budget);
 int __real_mapping_open(const struct mapping *m, const struct mapping_list *list);
 int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list);
+int __real_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
+int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 
 const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget)
 {
@@ -44,6 +51,11 @@ const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd,
 	if (tells("debug file")) {
 		*debug = (struct elf_debug){};
 		memcpy(debug->build_id, path, sizeof(path));
+	}
+	if (tells("much")) {
+		f->n = f->names_size[1] = 0;
+		f->names[0] = calloc(MUCH, 1);
+		f->names_size[0] = MUCH;
 	}
 	return error;
 }
@@ -65,6 +77,21 @@ int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list
 	return fd;
 }
 
+int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
+{
+	static char longest[1024];
+	int result = __real_elffile_open(f, fd, budget);
+
+	/* what is spent is the difference */
+	if (tells("budget"))
+		budget->spent = 0;
+	if (tells("error"))
+		f->error = "\033[2J";
+	if (tells("long error"))
+		f->error = memset(longest, 'x', sizeof(longest) - 1);
+	return f->error ? -1 : result;
+}
+
 /* A reading_known. */
 static uint32_t is_known(const void *context, const struct reading_id *id)
 {
@@ -77,7 +104,7 @@ static void read_functions(char *path)
 {
 	const struct mapping_list list = {.proc = -1, .root = open(".", O_PATH | O_DIRECTORY)};
 	struct reading r = {.mapping.path = path, .fd = -1};
-	struct elffile_budget budget = {};
+	struct elffile_budget budget = {SPENT};
 	struct sandbox sandbox = {};
 	struct stat st;
 
@@ -86,9 +113,38 @@ static void read_functions(char *path)
 	r.mapping.inode = st.st_ino;
 	reading_run(&sandbox, &r, 1, &list, &budget, is_known, NULL);
 	printf("known: %s\nidentity: %s\nfunctions: %zu\nerror: %s\n", r.known == MAP_NONE ? "no" : "yes",
-	       r.id.inode == st.st_ino ? "its own" : "another", r.file.n, r.error ? r.error : "none");
+	       !r.is_open || r.id.inode == st.st_ino ? "its own" : "another", r.file.n, r.error ? r.error : "none");
 	elf_free(&r.file);
 	free(r.error);
+	if (budget.spent - SPENT != r.spent)
+		errx(EXIT_FAILURE, "%" PRIu64 " bytes for %" PRIu64, budget.spent - SPENT, r.spent);
+}
+
+static void report(const char *message)
+{
+	printf("probes: %s\n", message);
+}
+
+static void read_probes(const char *path)
+{
+	struct target t = {.report = report, .budget.spent = SPENT};
+
+	target_add_file(&t, path);
+	printf("probes: %zu\n", t.n ? t.files[0].usdt.n : 0);
+	target_close(&t);
+}
+
+static void read_symbols(const char *path)
+{
+	struct elffile_budget budget = {SPENT};
+	struct symtab symbols;
+	const char *error;
+	uint64_t address;
+
+	symtab_open(&symbols, open(path, O_RDONLY), &budget);
+	symtab_find(&symbols, slice_of("none of them"), &address, &error);
+	printf("symbols: %zu: %s\n", symbols.n, error);
+	symtab_close(&symbols);
 }
 
 int main(int argc, char **argv)
@@ -98,5 +154,7 @@ int main(int argc, char **argv)
 	lie = argv[1];
 	tool = getpid();
 	read_functions(argv[2]);
+	read_probes(argv[2]);
+	read_symbols(argv[2]);
 	return EXIT_SUCCESS;
 }

@@ -16,7 +16,6 @@
 #include "out.h"
 #include "regular.h"
 #include "sandbox.h"
-#include "utf8.h"
 
 /* Where the debug files of a file may be: by its build id, and by its link, below two roots. */
 enum { LINKS = 3, PLACES = 2 * (1 + LINKS) };
@@ -56,13 +55,9 @@ static bool cut_head(struct slice *bytes, struct head *head, char **error)
 	*error = NULL;
 	if (!sandbox_cut(bytes, head, sizeof(*head)) || head->error_size > bytes->n)
 		return false;
-	if (head->error_size) {
-		char *raw = mem_copy(slice_cut(bytes, head->error_size));
-
-		*error = utf8_visible_copy(raw);
-		free(raw);
-	}
-	return true;
+	if (head->error_size)
+		*error = sandbox_error(slice_cut(bytes, head->error_size));
+	return !head->error_size || *error;
 }
 
 static uint64_t device_of(void *context, size_t i)
@@ -103,12 +98,20 @@ static void read_file(void *context, size_t i, struct out *out)
 	elf_free(&f->file);
 }
 
-static uint64_t spend(struct job *job, uint64_t spent, size_t received)
+/* Takes what a child has read, and adds what that has spent. False: it is damaged. */
+static bool take(const struct job *job, struct elf_file *file, uint64_t *spent, const struct head *head,
+		 struct slice bytes)
 {
-	uint64_t n = spent > received ? spent : received;
+	int64_t charged = elffile_budget_charge(job->budget, head->spent, bytes.n);
 
-	job->budget->spent += n;
-	return n;
+	if (charged < 0)
+		return false;
+	if (elf_receive(file, bytes)) {
+		*spent += charged;
+		return true;
+	}
+	job->budget->spent -= charged;
+	return false;
 }
 
 /* A child that was taken over must not choose which files are opened. A path has a build id in two pieces. */
@@ -138,11 +141,10 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 	f->id.inode = f->mapping.inode;
 	f->known = f->is_open ? job->is_known(job->context, &f->id) : MAP_NONE;
 	if (f->is_open && f->known == MAP_NONE) {
-		if (!elf_receive(&f->file, bytes)) {
+		if (!take(job, &f->file, &f->spent, &head, bytes)) {
 			free(error);
 			return false;
 		}
-		f->spent = spend(job, head.spent, bytes.n);
 		if (is_sound(&head.debug))
 			f->debug = head.debug;
 	}
@@ -153,10 +155,12 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 static void fail(void *context, size_t i, const char *why)
 {
 	struct job *job = context;
+	struct reading *f = &job->files[i];
 
-	job->files[i].known = MAP_NONE;
+	f->is_open = false;
+	f->known = MAP_NONE;
 	if (why)
-		job->files[i].error = mem_copy(slice_of(why));
+		f->error = mem_copy(slice_of(why));
 }
 
 /* Opens the debug file at a place, if it is there. */
@@ -228,11 +232,10 @@ static bool add_debug(void *context, size_t i, struct slice bytes)
 
 	if (!cut_head(&bytes, &head, &error))
 		return false;
-	if (!elf_receive(&file, bytes)) {
+	if (!take(job, &file, &f->spent, &head, bytes)) {
 		free(error);
 		return false;
 	}
-	f->spent += spend(job, head.spent, bytes.n);
 	if (head.is_found) {
 		free(file.ranges);
 		file.ranges = f->file.ranges;

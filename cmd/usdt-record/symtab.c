@@ -86,12 +86,11 @@ static bool add_result(void *context, size_t i, struct slice bytes)
 	struct head head;
 
 	(void)i;
-	if (!sandbox_cut(&bytes, &head, sizeof(head)))
+	if (!sandbox_cut(&bytes, &head, sizeof(head)) || elffile_budget_charge(t->budget, head.spent, bytes.n) < 0)
 		return false;
-	t->budget->spent += head.spent > bytes.n ? head.spent : bytes.n;
 	if (head.is_wrong) {
-		t->error = mem_copy(bytes);
-		return true;
+		t->error = sandbox_error(bytes);
+		return t->error;
 	}
 	if (head.n > bytes.n / (sizeof(uint64_t) + 1) || (head.n && bytes.p[bytes.n - 1]))
 		return false;

@@ -25,6 +25,18 @@ const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded
 	return NULL;
 }
 
+int64_t elffile_budget_charge(struct elffile_budget *budget, uint64_t spent, uint64_t returned)
+{
+	/* a table of 32 bits is returned as one of 64 */
+	const uint64_t most = 2 * ELFFILE_MAX_ALL;
+	uint64_t n = spent > returned ? spent : returned;
+
+	if (budget->spent > most || n > most - budget->spent)
+		return -1;
+	budget->spent += n;
+	return n;
+}
+
 bool elffile_spend(struct elffile *f, uint64_t n)
 {
 	const char *error = elffile_budget_spend(f->budget, &f->loaded, n);

@@ -31,6 +31,12 @@ struct elffile_budget {
  */
 const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n);
 
+/*
+ * Adds what another process, which has read a file, says that it has spent; or the bytes that it returned, if these are
+ * more. Returns the number added, or -1: no sound process says or returns as much.
+ */
+int64_t elffile_budget_charge(struct elffile_budget *budget, uint64_t spent, uint64_t returned);
+
 struct elffile {
 	Elf *elf;
 	int fd; /* the caller's */

@@ -24,6 +24,7 @@
 #include "count.h"
 #include "io.h"
 #include "mem.h"
+#include "utf8.h"
 
 /* processors with several sets of system calls */
 #if defined(__x86_64__)
@@ -476,4 +477,16 @@ void sandbox_run(struct sandbox *s, const struct sandbox_job *job)
 			while (goes_on(&r))
 				run_child(&r);
 	}
+}
+
+char *sandbox_error(struct slice text)
+{
+	char *raw, *visible;
+
+	if (text.n > SANDBOX_ERROR)
+		return NULL;
+	raw = mem_copy(text);
+	visible = utf8_visible_copy(raw);
+	free(raw);
+	return visible;
 }

@@ -26,7 +26,8 @@ enum {
 	SANDBOX_ALL_MS = 15000,     /* for all files of a child */
 	SANDBOX_CPU = 10,           /* the same, in seconds of a processor */
 	SANDBOX_MEMORY = 1 << 30,   /* bytes of a child, besides what the tool has */
-	SANDBOX_RESULT = 256 << 20, /* bytes that may be said of a file */
+	SANDBOX_RESULT = 256 << 20, /* bytes of one file's result */
+	SANDBOX_ERROR = 256,        /* bytes of what is wrong with a file */
 	SANDBOX_STUCK = 16,         /* children that may get stuck: nothing is read after that */
 };
 
@@ -77,5 +78,8 @@ static inline bool sandbox_cut(struct slice *bytes, void *to, size_t n)
 	*bytes = slice_from(*bytes, n);
 	return true;
 }
+
+/* A printable copy of what is wrong with a file, to be freed; NULL: longer than SANDBOX_ERROR. */
+char *sandbox_error(struct slice text);
 
 #endif

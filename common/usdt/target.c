@@ -161,13 +161,14 @@ static bool add_wanted(void *context, size_t i, struct slice bytes)
 	struct head head;
 	char *error;
 
-	if (!sandbox_cut(&bytes, &head, sizeof(head)))
+	if (!sandbox_cut(&bytes, &head, sizeof(head)) || elffile_budget_charge(&t->budget, head.spent, bytes.n) < 0)
 		return false;
-	t->budget.spent += head.spent > bytes.n ? head.spent : bytes.n;
 	if (head.kind == NO_ELF)
 		return true;
 	if (head.kind == WRONG) {
-		error = mem_copy(bytes);
+		error = sandbox_error(bytes);
+		if (!error)
+			return false;
 		leave_out(search, i, error);
 		free(error);
 		return true;
