@@ -33,16 +33,22 @@ static void print(const char *what, bool works)
 int main(int argc, char **argv)
 {
 	int file = open("/proc/self/exe", O_RDONLY);
+	int other = memfd_create("other", 0);
 	void *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char byte;
 
 	(void)argc;
+	/* the limit of a file's size */
+	signal(SIGXFSZ, SIG_IGN);
 	if (sandbox_enter() != 0)
 		err(EXIT_FAILURE, "sandbox");
 	print("read", pread(file, &byte, 1, 0) == 1);
 	print("memory", mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	print("much memory",
 	      mmap(NULL, UINT64_C(3) << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	print("file in memory", pwrite(other, "", 1, SANDBOX_RESULT - 1) == 1);
+	print("large file in memory", pwrite(other, "", 1, SANDBOX_RESULT) == 1);
+	print("another file in memory", memfd_create("another", 0) >= 0);
 	print("code", mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	print("change to code", mprotect(page, 1, PROT_READ | PROT_EXEC) == 0);
 	print("open", open("/", O_RDONLY) >= 0);

@@ -126,8 +126,9 @@ says_hanging() { # TEXT
 }
 
 @test "what a confined process can do" {
-    equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory)"
-    equal "$(confined | sed -n 's/: no$//p')" "$(has_sanitizers || echo much memory; printf '%s\n' code 'change to code' open create \
+    equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory; echo file in memory)"
+    equal "$(confined | sed -n 's/: no$//p')" "$(has_sanitizers || echo much memory; printf '%s\n' 'large file in memory' \
+        'another file in memory' code 'change to code' open create \
         'open by handle' socket fork exec kill trace 'other memory' user dumpable)"
 }
 

@@ -147,7 +147,7 @@ static bool has_checksum(struct elffile *elf, uint64_t size, uint32_t checksum)
 	return crc == checksum;
 }
 
-/* Unpacks the section .gnu_debugdata into a file in memory. Returns its descriptor, or -1. */
+/* Unpacks the section .gnu_debugdata into a file. Returns its descriptor, or -1. */
 static int unpack(struct elffile *elf, struct slice packed)
 {
 	enum { MEMORY = 32 << 20 }; /* the most for the dictionary, which has 8 MiB by default */
@@ -155,7 +155,7 @@ static int unpack(struct elffile *elf, struct slice packed)
 	unsigned char block[65536];
 	lzma_ret result = LZMA_OK;
 	off_t at = 0;
-	int fd = memfd_create("debugdata", MFD_CLOEXEC);
+	int fd = sandbox_scratch();
 
 	if (fd < 0 || lzma_stream_decoder(&stream, MEMORY, 0) != LZMA_OK)
 		result = LZMA_MEM_ERROR;
@@ -173,10 +173,7 @@ static int unpack(struct elffile *elf, struct slice packed)
 		at += n;
 	}
 	lzma_end(&stream);
-	if (result == LZMA_STREAM_END || fd < 0)
-		return fd;
-	close(fd);
-	return -1;
+	return result == LZMA_STREAM_END ? fd : -1;
 }
 
 /* Adds functions that are not exported: Fedora's packages have them in a section, as a packed ELF file. */
@@ -197,7 +194,6 @@ static void add_packed(struct elf_reader *r, struct elffile *elf)
 		add_symbols(r, &inner, SHT_SYMTAB);
 	fault(r, inner.error);
 	elffile_close(&inner);
-	close(fd);
 }
 
 static int compare(const void *a, const void *b)

@@ -62,14 +62,16 @@ enum { NOBODY = 65534 };
 
 bool sandbox_is_off;
 
+static int scratch = -1;
+
 /*
- * What reading takes: memory, also that of a file without a name, and what is open already. A call that is not here
- * fails, so that a C library that tries one goes on without it.
+ * What reading needs: memory, files in memory, and open descriptors. Other calls fail with EPERM: a C library goes on
+ * without them.
  */
 static const uint16_t calls[] = {
 	__NR_read,    __NR_pread64,       __NR_readv,        __NR_write,          __NR_pwrite64,     __NR_writev,
 	__NR_lseek,   __NR_fstat,         __NR_newfstatat,   __NR_close,          __NR_brk,          __NR_munmap,
-	__NR_mremap,  __NR_madvise,       __NR_memfd_create, __NR_futex,          __NR_sched_yield,  __NR_getpid,
+	__NR_mremap,  __NR_madvise,       __NR_ftruncate,    __NR_futex,          __NR_sched_yield,  __NR_getpid,
 	__NR_gettid,  __NR_clock_gettime, __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack,
 	__NR_sysinfo, __NR_getrandom,     __NR_exit,         __NR_exit_group,
 };
@@ -156,16 +158,26 @@ static void become_nobody(void)
 	(void)failed;
 }
 
+int sandbox_scratch(void)
+{
+	if (scratch < 0)
+		scratch = memfd_create("scratch", MFD_CLOEXEC);
+	return ftruncate(scratch, 0) == 0 ? scratch : -1;
+}
+
 int sandbox_enter(void)
 {
 	uint64_t used = memory_used();
 
+	sandbox_scratch();
 	become_nobody();
 	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	if (!HAS_SANITIZER && (!used || limit(RLIMIT_AS, used + SANDBOX_MEMORY) != 0))
 		return -1;
-	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0)
+	/* files in memory are no part of the address space */
+	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 ||
+	    limit(RLIMIT_FSIZE, SANDBOX_RESULT) != 0)
 		return -1;
 	/* last: another user has none */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -463,6 +475,9 @@ static void run_here(struct run *r)
 			abort();
 		out_close(&out);
 	}
+	if (scratch >= 0)
+		close(scratch);
+	scratch = -1;
 }
 
 void sandbox_run(struct sandbox *s, const struct sandbox_job *job)

@@ -26,7 +26,7 @@ enum {
 	SANDBOX_ALL_MS = 15000,     /* for all files of a child */
 	SANDBOX_CPU = 10,           /* the same, in seconds of a processor */
 	SANDBOX_MEMORY = 1 << 30,   /* bytes of a child, besides what the tool has */
-	SANDBOX_RESULT = 256 << 20, /* bytes of one file's result */
+	SANDBOX_RESULT = 256 << 20, /* bytes of one file's result, and of a file in memory */
 	SANDBOX_ERROR = 256,        /* bytes of what is wrong with a file */
 	SANDBOX_STUCK = 16,         /* children that may get stuck: nothing is read after that */
 };
@@ -64,6 +64,12 @@ void sandbox_run(struct sandbox *s, const struct sandbox_job *job);
  * read and write what is open, and that get memory. Returns 0, or -1 with errno.
  */
 int sandbox_enter(void);
+
+/*
+ * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns its
+ * descriptor, or -1 with errno.
+ */
+int sandbox_scratch(void);
 
 /* Files are read in this process: for fuzzers, which want to see faults. */
 extern bool sandbox_is_off;
