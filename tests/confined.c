@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Confines itself as the process that reads other users' files, and prints which of these calls still succeed: those
- * that a file made to harm its reader would want.
+ * that a file made to harm its reader would want. With an argument it stays until the end of its standard input.
  */
 #include <err.h>
 #include <errno.h>
@@ -37,7 +37,6 @@ int main(int argc, char **argv)
 	void *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char byte;
 
-	(void)argc;
 	/* the limit of a file's size */
 	signal(SIGXFSZ, SIG_IGN);
 	if (sandbox_enter() != 0)
@@ -62,5 +61,9 @@ int main(int argc, char **argv)
 	print("other memory", syscall(SYS_process_vm_readv, getppid(), NULL, 0, NULL, 0, 0) >= 0);
 	print("user", setresuid(0, 0, 0) == 0);
 	print("dumpable", prctl(PR_SET_DUMPABLE, 1) == 0);
+	/* until it has been looked at */
+	if (argc > 1)
+		while (read(STDIN_FILENO, &byte, 1) > 0)
+			;
 	_exit(EXIT_SUCCESS);
 }

@@ -104,6 +104,27 @@ says_hanging() { # TEXT
     done
 }
 
+@test "a confined process cannot be traced by others of its user" {
+    local owner
+    [ "$(id -u)" = 0 ] || skip 'not root'
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    cp "$BIN/confined" .
+    chmod 755 . confined
+    mkfifo go
+    # with capabilities of its own, as a tool may have them without root
+    setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_admin --ambient-caps +net_admin \
+        ./confined stays <go >out &
+    started=$!
+    exec {go}>go
+    wait_for_text dumpable out
+    # the kernel shows what cannot be traced as root's
+    owner=$(stat -c %U:%a "/proc/$started/environ")
+    equal "$(grep -E '^(Uid|CapEff):' "/proc/$started/status" | tr -s '[:space:]' ' ')" 'Uid: 65534 65534 65534 65534 CapEff: 0000000000000000 '
+    exec {go}>&-
+    wait "$started"
+    equal "$owner" root:400
+}
+
 @test "offwaketime kills the process that reads files, and takes it along when it is killed" {
     (needs_to_run offwaketime -q -p $$ -o probed 1; [ -z "${LACKING:-}" ]) || lacks 'offwaketime does not run here'
     for killed in '' yes; do

@@ -179,8 +179,9 @@ int sandbox_enter(void)
 	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 ||
 	    limit(RLIMIT_FSIZE, SANDBOX_RESULT) != 0)
 		return -1;
-	/* last: another user has none */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* last: what changes the user or capabilities resets these; processes of the same user must not trace this one */
+	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+		return -1;
 	return filter_calls();
 }
 
