@@ -203,6 +203,18 @@ symbols: 0: \x1b[2J'
     equal "$(grep -E '^(Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "/proc/$left/status" | tr -s '[:space:]' ' ')" \
         'Uid: 65534 65534 65534 65534 Gid: 65534 65534 65534 65534 Groups: CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 '
     # besides the pipe and what it reads, it has the root of the process and its folder, of which it can open nothing
-    equal "$(find "/proc/$left/fd" -type l -printf '%l\n' | grep -vc -e pipe: -e '^/$' -e "^/proc/$started\$" -e /mapping-target -e "^$PWD/" -e /lib)" 0
+    find "/proc/$left/fd" -type l -printf '%l\n' |
+        grep -vx -e 'pipe:.*' -e / -e "/proc/$started" -e '.*/mapping-target' -e "$PWD/mounted/file" \
+            -e "$PWD/libusdt-target.so" -e "$PWD/usdt-target-static" -e '/.*/lib[^/]*\.so[.0-9]*' -e '/.*/ld-[^/]*' \
+            -e '/memfd:scratch (deleted)' >others || [ $? = 1 ]
+    cat others
+    [ ! -s others ]
     end_hanging
+}
+
+@test "nothing is read by a process that cannot be confined" {
+    command -v taken-over >/dev/null || lacks 'taken-over was not built'
+    cp "$BIN/libusdt-target.so" library
+    status_is 0 taken-over 'no close_range' library
+    equal "$(grep -c 'the process that would read it cannot be confined$' <<<"$output")" 3
 }

@@ -6,12 +6,15 @@
  *	taken-over LIE FILE
  */
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cmd/offwaketime/reading.h"
@@ -40,6 +43,8 @@ const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct 
 				  struct elffile_budget *budget);
 int __real_mapping_open(const struct mapping *m, const struct mapping_list *list);
 int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list);
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
 int __real_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 
@@ -90,6 +95,22 @@ int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget
 	if (tells("long error"))
 		f->error = memset(longest, 'x', sizeof(longest) - 1);
 	return f->error ? -1 : result;
+}
+
+/* Without close_range(2), as in a container. */
+long __wrap_syscall(long number, ...)
+{
+	va_list list;
+	long a[6];
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	errno = ENOSYS;
+	return number == SYS_close_range && tells("no close_range")
+		       ? -1
+		       : __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* A reading_known. */

@@ -216,10 +216,14 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. */
-static void close_others(const int *keep, size_t num_keep, int pipe)
+/*
+ * Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. Returns false if that
+ * is not possible.
+ */
+static bool close_others(const int *keep, size_t num_keep, int pipe)
 {
 	int *kept = mem_array(num_keep + 1, sizeof(*kept)), first = 0;
+	bool failed = false;
 
 	for (size_t i = 0; i < num_keep; i++)
 		kept[i] = keep[i];
@@ -227,12 +231,13 @@ static void close_others(const int *keep, size_t num_keep, int pipe)
 	qsort(kept, num_keep + 1, sizeof(*kept), by_number);
 	for (size_t i = 0; i <= num_keep; i++) {
 		if (kept[i] > first)
-			syscall(SYS_close_range, first, kept[i] - 1, 0);
+			failed |= syscall(SYS_close_range, first, kept[i] - 1, 0) != 0;
 		if (kept[i] >= first)
 			first = kept[i] + 1;
 	}
-	syscall(SYS_close_range, first, ~0U, 0);
+	failed |= syscall(SYS_close_range, first, ~0U, 0) != 0;
 	free(kept);
+	return !failed;
 }
 
 /* The child. */
@@ -246,7 +251,8 @@ static _Noreturn void serve(const struct run *r, int pipe)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "read-files");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close_others(job->keep, job->num_keep, pipe);
+	if (!close_others(job->keep, job->num_keep, pipe))
+		_exit(NOT_CONFINED);
 	for (size_t i = 0; i < r->n; i++)
 		if (!r->done[i] && job->open) {
 			send(pipe, OPENING, i, (struct slice){"", 0});
