@@ -212,6 +212,19 @@ symbols: 0: \x1b[2J'
     end_hanging
 }
 
+@test "files that are slow to open keep those of their device from being read, and no others" {
+    command -v slow-files >/dev/null || lacks 'slow-files was not built'
+    # the time for all of them ends with that of another device
+    equal "$(slow-files 1:2900 1:2900 1:2900 1:2900 1:2900 2:2000 2:0 0:0)" '0: reading it takes too long
+1: as the others
+2: as the others
+3: as the others
+4: as the others
+5: read
+6: read
+7: read'
+}
+
 @test "nothing is read by a process that cannot be confined" {
     command -v taken-over >/dev/null || lacks 'taken-over was not built'
     cp "$BIN/libusdt-target.so" library

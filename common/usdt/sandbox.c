@@ -198,7 +198,8 @@ struct run {
 	const struct sandbox_job *job;
 	size_t first, n; /* those of this child, by their index in the job */
 	bool done[SANDBOX_FILES];
-	uint64_t started, deadline; /* of this child, in ms of the clock */
+	uint64_t started, deadline;   /* of this child, in ms of the clock */
+	uint64_t took[SANDBOX_FILES]; /* by it, in ms */
 };
 
 enum { NOT_CONFINED = 3 }; /* the exit status of a child */
@@ -330,21 +331,36 @@ static bool receive_result(struct run *r, int pipe, const struct frame *frame)
 	return r->done[frame->i];
 }
 
+/* Adds the time since the last call to that of the file. */
+static void add_time(struct run *r, size_t i, uint64_t *since)
+{
+	uint64_t now = clock_ms();
+
+	if (i < r->n)
+		r->took[i] += now - *since;
+	*since = now;
+}
+
 /* Receives what the child writes, until it has done all it can. Returns the file at which it stopped, with errno. */
 static size_t receive_all(struct run *r, int pipe)
 {
+	uint64_t since = r->started;
 	size_t current = r->n;
 	struct frame frame;
 	ssize_t n;
 
 	while ((n = receive(r, pipe, &frame, sizeof(frame))) == sizeof(frame)) {
+		add_time(r, current, &since);
 		errno = EPROTO;
 		if (frame.i >= r->n || r->done[frame.i] || (frame.kind != RESULT && frame.size))
 			return current;
 		current = frame.i;
-		if (frame.kind == RESULT && !receive_result(r, pipe, &frame))
+		if (frame.kind == RESULT && !receive_result(r, pipe, &frame)) {
+			add_time(r, current, &since);
 			return current;
+		}
 	}
+	add_time(r, current, &since);
 	errno = n < 0 ? errno : 0;
 	return current;
 }
@@ -383,20 +399,47 @@ static char *explain(int error, int status, pid_t child)
 	return mem_printf("the process that reads it has failed, maybe for lack of memory");
 }
 
+static uint64_t device_of(const struct run *r, size_t i)
+{
+	return r->job->device ? r->job->device(r->job->context, r->first + i) : 0;
+}
+
+/* A file of the device that took longest, one that is left if there is one. */
+static size_t slowest(const struct run *r)
+{
+	uint64_t most = 0;
+	size_t slow = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		uint64_t device = device_of(r, i), took = 0;
+
+		for (size_t k = 0; k < r->n; k++)
+			if (k == i || (device && device_of(r, k) == device))
+				took += r->took[k];
+		if (took > most || (took == most && r->done[slow]))
+			slow = i;
+		most = took > most ? took : most;
+	}
+	return slow;
+}
+
+/* Reports file i, or just remembers its device if it is done. */
 static void blame(struct run *r, size_t i, int error, char *why)
 {
-	const struct sandbox_job *job = r->job;
 	struct sandbox *s = r->sandbox;
-
 	char *last = NULL;
 
 	if (error == ETIMEDOUT) {
-		s->stuck[s->num_stuck++] = job->device ? job->device(job->context, r->first + i) : 0;
+		s->stuck[s->num_stuck++] = device_of(r, i);
 		s->waited += clock_ms() - r->started;
 	}
 	if (s->num_stuck == SANDBOX_STUCK)
 		last = mem_printf("%s; no other files are read any more", why);
-	fail(r, i, last ? last : why);
+	/* that must be said, of any file */
+	for (size_t k = 0; last && r->done[i] && k < r->n; k++)
+		i = r->done[k] ? i : k;
+	if (!r->done[i])
+		fail(r, i, last ? last : why);
 	free(last);
 	free(why);
 }
@@ -422,6 +465,7 @@ static void run_child(struct run *r)
 		close(pipe[1]);
 	if (child > 0) {
 		r->started = clock_ms();
+		memset(r->took, 0, sizeof(r->took));
 		r->deadline = r->started + SANDBOX_ALL_MS;
 		current = receive_all(r, pipe[0]);
 		error = errno;
@@ -435,6 +479,8 @@ static void run_child(struct run *r)
 	status = end(child);
 	if (!error && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
 		fail_all(r, "the process that would read it cannot be confined");
+	else if (error == ETIMEDOUT && status >= 0 && clock_ms() >= r->deadline)
+		blame(r, slowest(r), error, explain(error, status, child));
 	else if (current < r->n && !r->done[current])
 		blame(r, current, error, explain(error, status, child));
 	else
@@ -445,7 +491,7 @@ static void run_child(struct run *r)
 static bool would_get_stuck(const struct run *r, size_t i)
 {
 	const struct sandbox *s = r->sandbox;
-	uint64_t device = r->job->device ? r->job->device(r->job->context, r->first + i) : 0;
+	uint64_t device = device_of(r, i);
 
 	if (s->num_stuck == SANDBOX_STUCK)
 		return true;

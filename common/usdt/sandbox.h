@@ -33,7 +33,8 @@ enum {
 
 /* All zero at first. */
 struct sandbox {
-	uint64_t stuck[SANDBOX_STUCK]; /* the devices on which children got stuck, which are not tried again */
+	/* devices that are not tried again: a child got stuck on one, or it took most of the time when that was over */
+	uint64_t stuck[SANDBOX_STUCK];
 	unsigned num_stuck;
 	uint64_t waited; /* how long children were waited for that got stuck, in ms */
 };
