@@ -26,24 +26,31 @@
 #include "mem.h"
 #include "utf8.h"
 
-/* processors with several sets of system calls */
+/* The numbers of the system calls are those of this processor's own programs: it may run others as well. */
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__i386__)
+#define ARCHITECTURE AUDIT_ARCH_I386
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
+#elif defined(__arm__)
+#define ARCHITECTURE AUDIT_ARCH_ARM
+#elif defined(__powerpc64__)
+#define ARCHITECTURE AUDIT_ARCH_PPC64LE
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCHITECTURE AUDIT_ARCH_RISCV64
+#else
+#error "the name of this processor for seccomp is missing here: see linux/audit.h"
 #endif
-/* of 32 bits */
-#ifndef __NR_mmap
-#define __NR_mmap __NR_mmap2
-#endif
-#ifndef __NR_newfstatat
-#define __NR_newfstatat __NR_fstatat64
-#endif
-#ifndef __NR_futex
-#define __NR_futex __NR_futex_time64
-#endif
-#ifndef __NR_clock_gettime
-#define __NR_clock_gettime __NR_clock_gettime64
+/* C libraries of 32 bits call others, and __NR_mmap may take its arguments in memory there. */
+#if __SIZEOF_LONG__ == 4
+#define CALL_MMAP __NR_mmap2
+#define CALLS_OF_LIBRARY                                                                             \
+	__NR__llseek, __NR_fstat64, __NR_fstatat64, __NR_ftruncate64, __NR_statx, __NR_futex_time64, \
+		__NR_clock_gettime64
+#else
+#define CALL_MMAP        __NR_mmap
+#define CALLS_OF_LIBRARY __NR_newfstatat
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -69,11 +76,11 @@ static int scratch = -1;
  * without them.
  */
 static const uint16_t calls[] = {
-	__NR_read,    __NR_pread64,       __NR_readv,        __NR_write,          __NR_pwrite64,     __NR_writev,
-	__NR_lseek,   __NR_fstat,         __NR_newfstatat,   __NR_close,          __NR_brk,          __NR_munmap,
-	__NR_mremap,  __NR_madvise,       __NR_ftruncate,    __NR_futex,          __NR_sched_yield,  __NR_getpid,
-	__NR_gettid,  __NR_clock_gettime, __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack,
-	__NR_sysinfo, __NR_getrandom,     __NR_exit,         __NR_exit_group,
+	__NR_read,      __NR_pread64, __NR_readv,         __NR_write,          __NR_pwrite64,     __NR_writev,
+	__NR_lseek,     __NR_fstat,   __NR_ftruncate,     __NR_close,          __NR_brk,          __NR_munmap,
+	__NR_mremap,    __NR_madvise, __NR_clock_gettime, __NR_futex,          __NR_sched_yield,  __NR_getpid,
+	__NR_gettid,    __NR_sysinfo, __NR_rt_sigaction,  __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack,
+	__NR_getrandom, __NR_exit,    __NR_exit_group,    CALLS_OF_LIBRARY,
 };
 
 #define LOAD(field)              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
@@ -89,10 +96,8 @@ static const struct sock_filter no_code[] = {
 };
 
 static const struct sock_filter beginning[] = {
-#ifdef ARCHITECTURE
 	LOAD(arch), IF_EQUAL(ARCHITECTURE, 1, 0), RETURN(SECCOMP_RET_KILL_PROCESS),
-#endif
-	LOAD(nr),   IF_EQUAL(__NR_mmap, 1, 0),    IF_EQUAL(__NR_mprotect, 0, COUNT(no_code)),
+	LOAD(nr),   IF_EQUAL(CALL_MMAP, 1, 0),    IF_EQUAL(__NR_mprotect, 0, COUNT(no_code)),
 };
 
 static int filter_calls(void)
@@ -110,7 +115,7 @@ static int filter_calls(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Lowers a limit. */
+/* Never raises one. */
 static int limit(int resource, rlim_t n)
 {
 	struct rlimit now, lower;
