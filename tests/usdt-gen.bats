@@ -185,6 +185,11 @@ usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
     equal "$(grep -v bad/ <<<"$stderr")" \
         'usdt-gen: mapping-target: more than 4096 files are mapped as code: probes in the others are not found
 usdt-gen: mapping-target: nor those in 4087 more files'
+    exec {go}>&-
+    start mapping-target 1 9 bad/000[1-9]
+    status_is 1 usdt-gen -l -p "$started"
+    equal "$(tail -n 1 <<<"$stderr")" 'usdt-gen: mapping-target: nor those in 1 more file'
+    kill "$started"
 }
 
 @test "a mapped file that cannot be opened is an error" {

@@ -26,7 +26,8 @@ struct reading {
 	uint32_t known;       /* what is_known() returned: then the file is not read */
 	struct elf_file file; /* the caller's, to be freed */
 	uint64_t spent;       /* of the budget */
-	char *error; /* why functions are missing, to be freed; NULL: none are, or it was said of another file */
+	/* why functions are missing, to be freed; NULL: none are missing, or the reason was reported before */
+	char *error;
 
 	struct elf_debug debug; /* for reading_run() */
 };

@@ -2,7 +2,7 @@
 /*
  * The probes in an SPDK source tree: the SPDK_DTRACE_PROBE macros of include/spdk_internal/usdt.h.
  *
- *	SPDK_DTRACE_PROBE<n>(name, ...)		until v23.01: argument 0 is the time in ticks; since then it is 0
+ *	SPDK_DTRACE_PROBE<n>(name, ...)		argument 0 is 0; until v23.01 the time in ticks
  *	SPDK_DTRACE_PROBE<n>_TICKS(name, ...)	since v23.05: argument 0 is the time in ticks
  *
  * n is the number of arguments after argument 0. It is left out when there are no such arguments.

@@ -398,7 +398,7 @@ static char *explain(int error, int status, pid_t child)
 	if (error == ETIMEDOUT)
 		return mem_printf("reading it takes too long");
 	if (error)
-		return mem_printf("what was read of it is damaged");
+		return mem_printf("the process that reads it returned a damaged result");
 	if (WIFSIGNALED(status))
 		return mem_printf("the process that reads it was killed by signal %d", WTERMSIG(status));
 	return mem_printf("the process that reads it has failed, maybe for lack of memory");

@@ -49,11 +49,11 @@ struct sandbox_job {
 	uint64_t (*device)(void *context, size_t i);
 	/* In the child, with privileges: opens it, and remembers the descriptor. NULL: it is open, and in keep. */
 	void (*open)(void *context, size_t i);
-	/* In the child, without any: reads it, and writes what the tool is to know. */
+	/* In the child, confined: reads it, and writes the result. */
 	void (*read)(void *context, size_t i, struct out *out);
 	/* In the tool: gets what read() wrote. Returns false if that is damaged: then failed() is called. */
 	bool (*result)(void *context, size_t i, struct slice bytes);
-	/* In the tool: why the file was not read; NULL: as with another file on its device, which was reported. */
+	/* In the tool: why the file was not read; NULL: its device, or too many files, failed before. */
 	void (*failed)(void *context, size_t i, const char *why);
 };
 

@@ -136,7 +136,8 @@ static void leave_out(struct search *search, size_t i, const char *error)
 	search->failed = true;
 	t->incomplete |= search->list != NULL;
 	if (!search->list)
-		target_report(t, mem_printf("%s: %s", path, what));
+		target_report(t, mem_printf("%s: %s", path,
+					    error ? what : "too many files could not be read: no more are tried"));
 	else if (error && t->num_bad < MAX_REPORTS)
 		target_report(t, mem_printf("%s: %s: probes in this file are not found: %s", t->name, path, what));
 	else
@@ -266,7 +267,8 @@ static int add_mappings(struct target *t, struct mapping_list *list)
 		target_report(t, mem_printf("%s: maps: %s", t->name, strerror(errno)));
 	read_files(&search, keep, COUNT(keep));
 	if (t->num_others)
-		target_report(t, mem_printf("%s: nor those in %u more files", t->name, t->num_others));
+		target_report(t, mem_printf("%s: nor those in %u more file%s", t->name, t->num_others,
+					    t->num_others == 1 ? "" : "s"));
 	for (size_t i = 0; i < search.n; i++)
 		free(search.files[i].mapping.path);
 	free(search.files);
