@@ -236,8 +236,10 @@ void usdt_write(const struct usdt *u, struct out *out)
 
 static bool find_part(const struct usdt *u, struct part part, struct slice *s)
 {
+	if (part.start > u->text_size || part.n > u->text_size - part.start)
+		return false;
 	*s = (struct slice){u->text + part.start, part.n};
-	return part.start <= u->text_size && part.n <= u->text_size - part.start;
+	return true;
 }
 
 static bool receive_site(const struct usdt *u, const struct written_site *w, struct usdt_site *s)
