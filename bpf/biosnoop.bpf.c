@@ -29,14 +29,17 @@ const volatile bool with_pattern;
 const volatile bool has_copies; /* copies of programs are loaded */
 const volatile __u64 min_ns;    /* latency, at least; 0: all */
 
-__u64 since;          /* when everything was attached; 0: not yet */
-__u64 num_no_storage; /* requests for which there was no room in the map */
-__u64 num_unknown;    /* dropped, because it is unknown whether they match the filter */
-__u64 num_unseen;     /* requests that have ended, but whose completion was not seen */
-__u64 num_no_start;   /* requests whose start was not seen, though it was after `since` */
-__u64 num_no_issue;   /* the same of the moment when they were passed to the driver */
-__u64 num_in_flight;  /* at the end */
-bool is_over;         /* requests that start later are ignored */
+__u64 since; /* when everything was attached; 0: not yet */
+/* requests for which there was no room in the map, as each copy of each of these programs counts them */
+__u64 num_no_storage[NUM_HOOKS][COPIES];
+__u64 num_unknown;   /* dropped, because it is unknown whether they match the filter */
+__u64 num_unseen;    /* requests that have ended, but whose completion was not seen */
+__u64 num_no_start;  /* requests whose start was not seen, though it was after `since` */
+__u64 num_no_insert; /* those of them that were not seen in an I/O scheduler either */
+__u64 num_flushes;   /* whose process is that of another request */
+__u64 num_no_issue;  /* the same of the moment when they were passed to the driver */
+__u64 num_in_flight; /* at the end */
+bool is_over;        /* requests that start later are ignored */
 
 /* A request in flight. */
 struct tracked {
@@ -56,6 +59,14 @@ struct {
 	__type(key, __u64); /* address of the struct request */
 	__type(value, struct tracked);
 } requests SEC(".maps");
+
+/* Requests that are not tracked, until all copies of on_complete have seen that they are done: their start_time_ns. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64); /* address of the struct request */
+	__type(value, __u64);
+} printed SEC(".maps");
 
 /* The last process that wanted a flush of the disk's cache: the kernel flushes by a request of its own. */
 struct {
@@ -143,12 +154,17 @@ static struct tracked *tracked(struct request *rq)
 	return NULL;
 }
 
-static __always_inline void track(struct request *rq, const struct tracked *t)
+/* Returns whether there was room. */
+static __always_inline bool track(struct request *rq, const struct tracked *t, enum hook hook, __u32 copy)
 {
 	__u64 key = (__u64)rq;
 
-	if (since && !is_over && bpf_map_update_elem(&requests, &key, t, BPF_ANY) != 0)
-		__sync_fetch_and_add(&num_no_storage, 1);
+	if (!since || is_over)
+		return true;
+	if (bpf_map_update_elem(&requests, &key, t, BPF_ANY) == 0)
+		return true;
+	__sync_fetch_and_add(&num_no_storage[hook][copy], 1);
+	return false;
 }
 
 static __always_inline void note_flusher(struct request_queue *queue, __u32 flags, const struct tracked *t)
@@ -186,7 +202,7 @@ static __always_inline int run_on_start(__u64 *ctx, __u32 copy)
 	t.start_ns = bpf_ktime_get_ns();
 	set_process(&t);
 	if (!is_end_of_steps(rq))
-		track(rq, &t);
+		track(rq, &t, ON_START, copy);
 	note_flusher(rq->q, rq->cmd_flags, &t);
 	return 0;
 }
@@ -194,10 +210,9 @@ static __always_inline int run_on_start(__u64 *ctx, __u32 copy)
 /* Since 6.5, for disks that keep statistics. */
 PROGRAM_WITH_COPIES("tp_btf/block_io_start", on_start)
 
-/* Before 6.5, instead. */
-SEC("tp_btf/block_getrq")
-int BPF_PROG(on_getrq, struct bio *bio)
+static __always_inline int run_on_getrq(__u64 *ctx, __u32 copy)
 {
+	struct bio *bio = (void *)ctx[0];
 	struct gendisk *disk;
 	struct tracked t = {};
 
@@ -210,9 +225,13 @@ int BPF_PROG(on_getrq, struct bio *bio)
 	return 0;
 }
 
+/* Before 6.5, instead. */
+PROGRAM_WITH_COPIES("tp_btf/block_getrq", on_getrq)
+
 /* Tracks a request whose start was not seen. */
-static __always_inline void track_late(struct request *rq)
+static __always_inline void track_late(struct request *rq, enum hook hook, __u32 copy)
 {
+	bool is_flush = (rq->cmd_flags & OP_MASK) == OP_FLUSH, is_late = false;
 	struct tracked t = {};
 
 	t.request_ns = rq->start_time_ns;
@@ -220,7 +239,7 @@ static __always_inline void track_late(struct request *rq)
 	if (t.start_ns < since) {
 		/* the issuer is unknown: any task may be passing it on */
 		t.start_ns = 0;
-	} else if ((rq->cmd_flags & OP_MASK) == OP_FLUSH) {
+	} else if (is_flush) {
 		__u64 queue = (__u64)rq->q;
 		struct tracked *flusher = bpf_map_lookup_elem(&flushers, &queue);
 
@@ -231,18 +250,25 @@ static __always_inline void track_late(struct request *rq)
 		}
 	} else {
 		set_process(&t);
-		__sync_fetch_and_add(&num_no_start, 1);
+		is_late = true;
 	}
-	track(rq, &t);
+	if (!track(rq, &t, hook, copy))
+		return;
+	if (is_late)
+		__sync_fetch_and_add(&num_no_start, 1);
+	if (is_late && hook == ON_ISSUE)
+		__sync_fetch_and_add(&num_no_insert, 1);
+	if (is_flush)
+		__sync_fetch_and_add(&num_flushes, 1);
 }
 
-static struct tracked *track_if_new(struct request *rq)
+static struct tracked *track_if_new(struct request *rq, enum hook hook, __u32 copy)
 {
 	struct tracked *t = tracked(rq);
 
 	if (t)
 		return t;
-	track_late(rq);
+	track_late(rq, hook, copy);
 	return tracked(rq);
 }
 
@@ -251,7 +277,7 @@ static __always_inline int run_on_insert(__u64 *ctx, __u32 copy)
 	struct request *rq = (void *)ctx[0];
 
 	if (is_wanted(rq))
-		track_if_new(rq);
+		track_if_new(rq, ON_INSERT, copy);
 	return 0;
 }
 
@@ -264,7 +290,7 @@ static __always_inline int run_on_issue(__u64 *ctx, __u32 copy)
 
 	if (!is_wanted(rq))
 		return 0;
-	t = track_if_new(rq);
+	t = track_if_new(rq, ON_ISSUE, copy);
 	if (!t)
 		return 0;
 	if (!copy || !t->issued_ns)
@@ -361,21 +387,17 @@ static __always_inline void emit(struct request *rq, const struct tracked *t, in
 	ring_send(&e, sizeof(e));
 }
 
-/* Forgets a request, unless other copies are to find that it is done. */
-static __always_inline void forget(struct request *rq, struct tracked *t, __u32 copy)
+/* Whether a copy before has printed a request that is not tracked. */
+static bool is_printed(struct request *rq, __u32 copy)
 {
-	struct tracked done = {};
-	__u64 key = (__u64)rq;
+	__u64 key = (__u64)rq, request_ns = rq->start_time_ns, *before = bpf_map_lookup_elem(&printed, &key);
+	bool is = copy && before && *before == request_ns;
 
-	if (!has_copies || copy == LAST_COPY) {
-		bpf_map_delete_elem(&requests, &key);
-	} else if (t) {
-		t->is_done = true;
-	} else {
-		done.request_ns = rq->start_time_ns;
-		done.is_done = true;
-		bpf_map_update_elem(&requests, &key, &done, BPF_ANY);
-	}
+	if (copy == LAST_COPY)
+		bpf_map_delete_elem(&printed, &key);
+	else
+		bpf_map_update_elem(&printed, &key, &request_ns, BPF_ANY);
+	return is;
 }
 
 static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
@@ -410,8 +432,14 @@ static __always_inline int run_on_complete(__u64 *ctx, __u32 copy)
 	}
 	if (t && t->start_ns && !t->issued_ns)
 		__sync_fetch_and_add(&num_no_issue, 1);
+	if (!t && has_copies && is_printed(rq, copy))
+		return 0;
 	emit(rq, t, error);
-	forget(rq, t, copy);
+	/* other copies are to find that it is done */
+	if (t && has_copies && copy != LAST_COPY)
+		t->is_done = true;
+	else
+		bpf_map_delete_elem(&requests, &key);
 	return 0;
 }
 

@@ -24,6 +24,9 @@ enum {
 	FLAG_AHEAD = 1 << 19,
 };
 
+/* What finds new requests. */
+enum hook { ON_START, ON_INSERT, ON_ISSUE, NUM_HOOKS };
+
 /* Whether a request starts at the end of the one that the disk completed before it. */
 enum biosnoop_pattern {
 	PATTERN_UNKNOWN, /* the first of a disk, or one that is for no sectors */

@@ -8,6 +8,8 @@ load faults
 
 teardown() {
     [ -z "${started:-}" ] || kill "$started" 2>/dev/null || true
+    # the next one that is set up in its place keeps what is not set back
+    [ -z "${scheduler:-}" ] || echo "$scheduler" >"$disk/scheduler"
     [ -z "${loop:-}" ] || losetup -d "$loop"
 }
 
@@ -28,6 +30,61 @@ teardown() {
     done
 }
 
+# Writes 50 blocks to the disk, recorded by biosnoop with the faults that the variables say; its exit status is $status.
+record_writes() {
+    LD_PRELOAD=$FAULTS begin tracing biosnoop -d "$loop" "$@"
+    dd if=/dev/zero "of=$loop" bs=4k count=50 oflag=direct ${conv:+"conv=$conv"} status=none
+    status=0
+    kill "$recorder"
+    wait "$recorder" || status=$?
+}
+
+@test "requests for which there is no room have one line each, and are counted once" {
+    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
+    truncate -s 1M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    export FAULT_IN=biosnoop FAULT_FULL=requests
+    for FAULT_KERNEL in "$(uname -r)" 7.2.0-1; do
+        export FAULT_KERNEL
+        for options in '' --no-start; do
+            for _ in {1..20}; do
+                # shellcheck disable=SC2086 # none, or one
+                record_writes $options
+                [ "$(grep -c WS lines)" != 50 ] || break
+            done
+            equal "$status $(grep -c WS lines) $(tail -n +2 log)" \
+                '1 50 biosnoop: 50 requests have no process and latency: too many were in flight'
+        done
+    done
+}
+
+@test "what all copies of a program have skipped is counted, as far as it matters" {
+    command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
+    truncate -s 1M image
+    loop=$(losetup --find --show --direct-io=on image 2>why) || lacks "no loop devices here: $(cat why)"
+    disk=/sys/block/${loop#/dev/}/queue
+    grep -q mq-deadline "$disk/scheduler" || skip 'the scheduler mq-deadline is not here'
+    grep -q back "$disk/write_cache" || skip 'the loop device has no cache'
+    runs_here timeout 10 biosnoop -q -d "$loop" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$disk/scheduler")
+    echo mq-deadline >"$disk/scheduler"
+    export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1 FAULT_MARK=skipped
+    while read -r FAULT_PROGRAM options missed; do
+        export FAULT_PROGRAM
+        for _ in {1..20}; do
+            # shellcheck disable=SC2086 # none, or one
+            conv=fsync record_writes $options
+            grep -q 'did not run' log || break
+        done
+        equal "$FAULT_PROGRAM $(sed -n 's/^biosnoop: missed \([0-9]* steps*\) of.*/\1/p' log)" "$FAULT_PROGRAM $missed"
+    done <<END
+on_insert* --no-start 50 steps
+on_insert*
+on_getrq* --no-start 1 step
+END
+}
+
 @test "what the kernel skips is done by copies of a program, once" {
     command -v biosnoop >/dev/null || lacks 'biosnoop was not built'
     local all
@@ -42,11 +99,7 @@ teardown() {
         export FAULT_PROGRAM FAULT_MARK=skipped.$FAULT_PROGRAM
         # again where events were hidden from all copies, as some virtual machines do
         for _ in {1..20}; do
-            LD_PRELOAD=$FAULTS begin tracing biosnoop -d "$loop"
-            dd if=/dev/zero "of=$loop" bs=4k count=50 oflag=direct status=none
-            status=0
-            kill "$recorder"
-            wait "$recorder" || status=$?
+            record_writes
             grep -q 'did not run' log || [ "$(whole)" != "$all" ] || break
         done
         equal "$FAULT_PROGRAM $status $(grep -c missed log)" "$FAULT_PROGRAM 0 0"

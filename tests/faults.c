@@ -8,10 +8,11 @@
  *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
  *	             call by a thread other than the first by 1 ms, and the return of fork to the parent;
- *	             "skip", of bpf, keeps the kernel from running the BPF program FAULT_PROGRAM, and reports that
- *	             it skipped it FAULT_NTH times
+ *	             "skip", of bpf, keeps the kernel from running the BPF programs FAULT_PROGRAM, a name or a
+ *	             pattern, and reports that it skipped each FAULT_NTH times
  *	FAULT_MARK   a file that is created when it has happened
  *	FAULT_KERNEL the release of the kernel, as uname(2) returns it
+ *	FAULT_FULL   a BPF map of this name has room for one element, which is in use: its bytes are all 1
  *	FAULT_CHILD  if set, it happens in the children of the process, each of which counts its calls
  *
  * Otherwise only in that process: not in its children.
@@ -19,6 +20,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/bpf.h>
 #include <poll.h>
 #include <pthread.h>
@@ -301,13 +303,19 @@ int uname(struct utsname *name)
 	return result;
 }
 
+static bool is_named(const char *name, const char *variable)
+{
+	const char *wanted = getenv(variable);
+
+	return wanted && fnmatch(wanted, name, 0) == 0;
+}
+
 static bool is_program(int fd)
 {
 	struct bpf_prog_info info = {};
 	union bpf_attr get = {.info = {.bpf_fd = fd, .info_len = sizeof(info), .info = (uintptr_t)&info}};
-	const char *name = getenv("FAULT_PROGRAM");
 
-	return name && kernel(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get)) == 0 && strcmp(info.name, name) == 0;
+	return kernel(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &get, sizeof(get)) == 0 && is_named(info.name, "FAULT_PROGRAM");
 }
 
 /* bpf(2) with "skip": does not attach the program, and returns another descriptor instead of that of a link. */
@@ -324,6 +332,19 @@ static long skip(int command, union bpf_attr *attr, unsigned size)
 	if (result == 0 && command == BPF_OBJ_GET_INFO_BY_FD && is_program(attr->info.bpf_fd))
 		((struct bpf_prog_info *)attr->info.info)->recursion_misses = nth;
 	return result;
+}
+
+static long create_full(union bpf_attr *attr, unsigned size)
+{
+	unsigned char key[64], value[512];
+	union bpf_attr add = {.key = (uintptr_t)key, .value = (uintptr_t)value};
+
+	memset(key, 1, sizeof(key));
+	memset(value, 1, sizeof(value));
+	attr->max_entries = 1;
+	add.map_fd = kernel(SYS_bpf, BPF_MAP_CREATE, attr, size);
+	kernel(SYS_bpf, BPF_MAP_UPDATE_ELEM, &add, sizeof(add));
+	return (int)add.map_fd;
 }
 
 long syscall(long number, ...)
@@ -346,6 +367,9 @@ long syscall(long number, ...)
 	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
 		if (number == named[i].number && fails(named[i].name, NULL))
 			return -1;
+	if (number == SYS_bpf && getpid() == self && arguments[0] == BPF_MAP_CREATE &&
+	    is_named(((union bpf_attr *)arguments[1])->map_name, "FAULT_FULL"))
+		return create_full((void *)arguments[1], arguments[2]);
 	if (number == SYS_bpf && nth && is("skip") && getpid() == self)
 		return skip(arguments[0], (void *)arguments[1], arguments[2]);
 	return kernel(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);

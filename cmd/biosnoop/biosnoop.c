@@ -156,10 +156,14 @@ static void print_summary(struct biosnoop *b)
 static uint64_t missed_steps(const struct biosnoop *b)
 {
 	const struct recorder *r = &b->recorder;
+	/* a request whose start was seen needs no insertion */
+	bool has_starts = bpf_program__autoload(b->bpf->progs.on_start);
 
 	if (!b->bpf->rodata->has_copies)
 		return recorder_missed(r);
 	return recorder_missed_by(r, b->bpf->progs.on_start, b->bpf->bss->num_no_start) +
+	       recorder_missed_by(r, b->bpf->progs.on_getrq, b->bpf->bss->num_flushes) +
+	       recorder_missed_by(r, b->bpf->progs.on_insert, has_starts ? 0 : b->bpf->bss->num_no_insert) +
 	       recorder_missed_by(r, b->bpf->progs.on_issue, b->bpf->bss->num_no_issue) +
 	       recorder_missed_by(r, b->bpf->progs.on_requeue, UINT64_MAX) +
 	       recorder_missed_by(r, b->bpf->progs.on_merge, UINT64_MAX);
@@ -171,7 +175,9 @@ static void finish(void *context)
 	struct biosnoop *b = context;
 	struct recorder *r = &b->recorder;
 	uint64_t unknown = b->bpf->bss->num_unknown, lost = b->bpf->bss->lost;
-	uint64_t no_storage = b->bpf->bss->num_no_storage, missed = missed_steps(b);
+	uint64_t no_storage = recorder_largest(b->bpf->bss->num_no_storage[0],
+					       sizeof(b->bpf->bss->num_no_storage) / sizeof(uint64_t));
+	uint64_t missed = missed_steps(b);
 	uint64_t unseen = b->bpf->bss->num_unseen, in_flight = b->bpf->bss->num_in_flight;
 
 	if (opt.summary)

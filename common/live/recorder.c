@@ -396,6 +396,15 @@ uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *
 	return most;
 }
 
+uint64_t recorder_largest(const __u64 *counts, size_t n)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		largest = counts[i] > largest ? counts[i] : largest;
+	return largest;
+}
+
 /* Whether processes may have ended unseen. The kernel skips perf events while the map is read: not without a reason. */
 static bool needs_full_sweep(struct recorder *r, uint64_t now)
 {

@@ -12,6 +12,7 @@
 #ifndef RECORDER_H
 #define RECORDER_H
 
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -167,6 +168,9 @@ uint64_t recorder_missed(const struct recorder *r);
  * loaded. most: how many events look as if it was skipped, or UINT64_MAX.
  */
 uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most);
+
+/* The largest of n counts of the same, as each copy of a program has its own. */
+uint64_t recorder_largest(const __u64 *counts, size_t n);
 
 /* Whether this kernel may preempt a thread in a program at a tracepoint, and skips the program meanwhile. */
 bool recorder_is_preempted(void);
