@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 #include <stdbool.h>
 
+#include "copies.bpf.h"
 #include "ipcsnoop.h"
 #include "kernel.h"
 #include "loop.bpf.h"
@@ -42,7 +43,7 @@ struct user_key {
 	__u32 end;    /* 2 * kind, plus 1 for an end that is written to; 0: unknown */
 };
 
-__u64 num_no_storage; /* calls and requests for which there was no memory */
+__u64 num_no_storage[COPIES]; /* calls and requests for which there was no memory, as each copy counts them */
 
 /* The thread that was last seen at an end. */
 struct {

@@ -109,12 +109,12 @@ static __always_inline void find_channels(struct call *c, struct task_struct *ta
 }
 
 /* Returns the task's storage. If there is no memory, counts that and returns NULL. */
-static struct call *storage_of(struct task_struct *task, __u32 copy)
+static __always_inline struct call *storage_of(struct task_struct *task, __u32 copy)
 {
 	struct call *c = bpf_task_storage_get(&calls, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 
-	if (!c && !copy)
-		__sync_fetch_and_add(&num_no_storage, 1);
+	if (!c)
+		__sync_fetch_and_add(&num_no_storage[copy], 1);
 	return c;
 }
 
@@ -150,11 +150,8 @@ static __always_inline int start_call(struct pt_regs *regs, __u64 number, __u32 
 	if (!with_counts && !o->asked && !o->socketcall)
 		return 0;
 	c = storage_of(task, copy);
-	if (!c) {
-		if (!copy)
-			count_call(call);
+	if (!c)
 		return 0;
-	}
 	if (!is_first_copy(&c->left_of_start, copy))
 		return 0;
 	if (c->start_ns)

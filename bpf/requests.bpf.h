@@ -26,8 +26,9 @@ enum {
 
 const volatile struct request_operation request_operations[NUM_REQUESTS]; /* all zero: no events */
 
-__u64 num_silent; /* requests that ask for no completion */
-__u64 num_unseen; /* requests whose completion was not seen */
+__u64 num_silent[COPIES]; /* requests that ask for no completion, as each copy counts them */
+__u64 num_unseen;         /* requests whose completion was not seen */
+__u64 num_incomplete;     /* at the end */
 
 struct ring_request {
 	__u64 start_ns;
@@ -97,8 +98,7 @@ static __always_inline int run_on_submit(__u64 *ctx, __u32 copy)
 			return 0;
 	}
 	if (flags & REQ_F_CQE_SKIP) {
-		if (!copy)
-			__sync_fetch_and_add(&num_silent, 1);
+		__sync_fetch_and_add(&num_silent[copy], 1);
 		return 0;
 	}
 	if (is_added(key, copy))
@@ -108,8 +108,8 @@ static __always_inline int run_on_submit(__u64 *ctx, __u32 copy)
 	r.asked = asked_of(request, o->asked);
 	bpf_get_current_comm(r.comm, sizeof(r.comm));
 	r.start_ns = bpf_ktime_get_ns();
-	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0 && !copy)
-		__sync_fetch_and_add(&num_no_storage, 1);
+	if (bpf_map_update_elem(&requests, &key, &r, BPF_ANY) != 0)
+		__sync_fetch_and_add(&num_no_storage[copy], 1);
 	return 0;
 }
 
@@ -210,6 +210,7 @@ int find_incomplete(struct bpf_iter__bpf_map_elem *ctx)
 
 	if (!key || !value)
 		return 0;
+	num_incomplete++;
 	r = *value;
 	emit_request(&r, (struct io_kiocb *)*key, &e);
 	return 0;

@@ -65,6 +65,25 @@ has_all() {
     done
 }
 
+@test "requests of io_uring whose completion the kernel has skipped are a loss" {
+    pipe-target uring=1 >/dev/null 2>&1 || skip 'no io_uring'
+    export FAULTS FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_MARK=skipped
+    FAULT_PROGRAM='on_complete*' snoop_on_7 tmpfs -q -e -j -- pipe-target uring=3
+    unfinished=$(jq -s 'map(select(.args.unfinished)) | length' lines)
+    [ "$unfinished" -gt 0 ]
+    grep -x "ipcsnoop: missed $unfinished steps of system calls: lines may be missing, and counts too low" log
+    equal "$status" 1
+    FAULT_PROGRAM=on_poll_arm* snoop_on_7 tmpfs -q -e -j -- pipe-target uring=3
+    equal "$status $(cat log)" '1 ipcsnoop: missed 1000 steps of system calls: lines may be missing, and counts too low'
+    # it does not matter which copies have run
+    for FAULT_PROGRAM in nothing on_submit on_submit_[123]; do
+        export FAULT_PROGRAM
+        snoop_on_7 tmpfs -q -e -j -- pipe-target uringsilent=5
+        grep -x 'ipcsnoop: 5 requests of io_uring asked for no completion: lines may be missing' log
+        equal "$FAULT_PROGRAM $status" "$FAULT_PROGRAM 1"
+    done
+}
+
 @test "system calls as perf events, where the kernel skips programs" {
     export FAULTS FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000
     for FAULT_PROGRAM in on_call on_return on_call_1; do

@@ -18,6 +18,7 @@
 #include "cgroup.h"
 #include "cli.h"
 #include "clock.h"
+#include "count.h"
 #include "mem.h"
 #include "print.h"
 #include "recorder.h"
@@ -176,7 +177,7 @@ static void finish(void *context)
 	struct recorder *r = &b->recorder;
 	uint64_t unknown = b->bpf->bss->num_unknown, lost = b->bpf->bss->lost;
 	uint64_t no_storage = recorder_largest(b->bpf->bss->num_no_storage[0],
-					       sizeof(b->bpf->bss->num_no_storage) / sizeof(uint64_t));
+					       NUM_HOOKS * COUNT(b->bpf->bss->num_no_storage[0]));
 	uint64_t missed = missed_steps(b);
 	uint64_t unseen = b->bpf->bss->num_unseen, in_flight = b->bpf->bss->num_in_flight;
 

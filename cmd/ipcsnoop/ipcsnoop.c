@@ -326,11 +326,15 @@ static uint64_t missed_steps(const struct ipcsnoop *s)
 {
 	const struct recorder *r = &s->recorder;
 	uint64_t no_start = s->bpf->bss->num_no_start, no_return = s->bpf->bss->num_no_return;
-	const struct bpf_program *others[] = {s->bpf->progs.on_fork, s->bpf->progs.on_exec, s->bpf->progs.on_waking,
-					      s->bpf->progs.on_submit, s->bpf->progs.on_complete_parts};
+	const struct bpf_program *others[] = {s->bpf->progs.on_fork,     s->bpf->progs.on_exec,
+					      s->bpf->progs.on_waking,   s->bpf->progs.on_submit,
+					      s->bpf->progs.on_poll_arm, s->bpf->progs.on_queue_async_work};
+	uint64_t incomplete = s->bpf->bss->num_incomplete;
 	/* perf events are skipped only while a process that uses a map of BPF is preempted */
 	uint64_t missed = recorder_missed_by(r, s->bpf->progs.on_call, no_start) +
 			  recorder_missed_by(r, s->bpf->progs.on_return, no_return) +
+			  recorder_missed_by(r, s->bpf->progs.on_complete, incomplete) +
+			  recorder_missed_by(r, s->bpf->progs.on_complete_parts, incomplete) +
 			  recorder_missed_by(r, s->bpf->progs.on_call_event, UINT64_MAX) +
 			  recorder_missed_by(r, s->bpf->progs.on_return_event, UINT64_MAX);
 
@@ -344,8 +348,9 @@ static void finish(void *context)
 {
 	struct ipcsnoop *s = context;
 	struct recorder *r = &s->recorder;
-	uint64_t lost = s->bpf->bss->lost, no_storage = s->bpf->bss->num_no_storage;
-	uint64_t silent = s->bpf->bss->num_silent, unseen = s->bpf->bss->num_unseen;
+	uint64_t lost = s->bpf->bss->lost, unseen = s->bpf->bss->num_unseen;
+	uint64_t no_storage = recorder_largest(s->bpf->bss->num_no_storage, COUNT(s->bpf->bss->num_no_storage));
+	uint64_t silent = recorder_largest(s->bpf->bss->num_silent, COUNT(s->bpf->bss->num_silent));
 	uint64_t missed = missed_steps(s), socketcalls = s->bpf->bss->num_socketcalls;
 	uint32_t not_followed = s->bpf->bss->num_not_followed;
 
@@ -365,8 +370,8 @@ static void finish(void *context)
 		      "lost %" PRIu64 " {read or write|reads and writes}: the buffer was full; use a larger --buffer",
 		      lost);
 	recorder_loss(r, no_storage,
-		      "%" PRIu64 " {call or request|calls and requests} found no memory: {it has|they have} no line, "
-		      "and no time in the sums",
+		      "%" PRIu64 " {call or request|calls and requests} found no memory: {it is|they are} in no line, "
+		      "and in no count",
 		      no_storage);
 	recorder_loss(r, silent, "%" PRIu64 " request{|s} of io_uring asked for no completion: lines may be missing",
 		      silent);
