@@ -35,6 +35,33 @@ same_calls() {
     equal "$(sed -n 's/^@syscalls\[exit_group\]: *//p' lines)" 5
 }
 
+@test "as before Linux 5.19, where BPF maps cannot be read without CAP_BPF" {
+    export FAULT_IN=ipcsnoop FAULT_CALL=bpf FAULT=privileged FAULT_NTH=1 FAULT_MARK=refused
+    status=0
+    LD_PRELOAD=$FAULTS timeout 60 ipcsnoop -e -j -o lines -- pipe-target plain=97 2>log || status=$?
+    [ -e refused ]
+    equal "$status $(grep -v ': started\|ended with status 0' log)" '0 '
+    equal "$(jq -s 'map(select(.args.pipe)) | length' lines)" 194
+    # only that one is kept, and only there
+    for preload in "$FAULTS" ''; do
+        LD_PRELOAD=$preload ipcsnoop -s -p $$ -o lines 2>log &
+        started=$!
+        wait_for_text tracing log
+        sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$started/status"
+        kill "$started"
+        wait "$started"
+    done >kept
+    equal "$(xargs <kept)" '0000008000000000 0000008000000000 0000000000000000 0000000000000000'
+}
+
+@test "what is unknown of skipped programs is a loss" {
+    export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=privileged FAULT_NTH=1 FAULT_MARK=refused
+    status=0
+    # one that has no CAP_BPF to keep
+    LD_PRELOAD=$FAULTS timeout 60 setpriv --bounding-set -bpf biosnoop -q -o lines 0.1 2>log || status=$?
+    equal "$status $(cat log)" '1 biosnoop: it is unknown how often the kernel skipped the BPF program: Operation not permitted'
+}
+
 # Runs ipcsnoop, with what the variables say, as on Linux 7.2, where tracefs is mounted or not.
 snoop_on_7() { # tracefs|tmpfs ARGUMENT...
     status=0

@@ -10,6 +10,7 @@
  *	             call by a thread other than the first by 1 ms, and the return of fork to the parent;
  *	             "skip", of bpf, keeps the kernel from running the BPF programs FAULT_PROGRAM, a name or a
  *	             pattern, and reports that it skipped each FAULT_NTH times
+ *	             "privileged", of bpf, lets only a process with CAP_BPF or CAP_SYS_ADMIN make any call of it: EPERM
  *	FAULT_MARK   a file that is created when it has happened
  *	FAULT_KERNEL the release of the kernel, as uname(2) returns it
  *	FAULT_FULL   a BPF map of this name has room for one element, which is in use: its bytes are all 1
@@ -22,6 +23,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -109,6 +111,17 @@ static void shrink(void)
 		kernel(SYS_truncate, path, st.st_size / 2);
 }
 
+static bool is_bpf_capable(void)
+{
+	enum { CAP_OF_BPF = 39 };
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2] = {};
+
+	kernel(SYS_capget, &header, sets);
+	return sets[CAP_OF_BPF / 32].effective & CAP_TO_MASK(CAP_OF_BPF) ||
+	       sets[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
+}
+
 /* Returns whether this call must fail, and sets errno; otherwise may reduce *n, the number of bytes. */
 static bool fails(const char *call, size_t *n)
 {
@@ -118,6 +131,13 @@ static bool fails(const char *call, size_t *n)
 		return false;
 	if (is("skip"))
 		return false;
+	if (is("privileged")) {
+		if (is_bpf_capable())
+			return false;
+		mark();
+		errno = EPERM;
+		return true;
+	}
 	if (is("late")) {
 		if (gettid() != self)
 			usleep(1000);

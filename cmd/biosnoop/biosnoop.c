@@ -154,9 +154,9 @@ static void print_summary(struct biosnoop *b)
 }
 
 /* Without copies of the programs, each miss is of an event. */
-static uint64_t missed_steps(const struct biosnoop *b)
+static uint64_t missed_steps(struct biosnoop *b)
 {
-	const struct recorder *r = &b->recorder;
+	struct recorder *r = &b->recorder;
 	/* a request whose start was seen needs no insertion */
 	bool has_starts = bpf_program__autoload(b->bpf->progs.on_start);
 

@@ -322,9 +322,9 @@ static void print_end(struct ipcsnoop *s)
  * How many steps the lines and counts lack. A call may also start unseen because a filter of the process denies it, and
  * a skipped exit does no harm.
  */
-static uint64_t missed_steps(const struct ipcsnoop *s)
+static uint64_t missed_steps(struct ipcsnoop *s)
 {
-	const struct recorder *r = &s->recorder;
+	struct recorder *r = &s->recorder;
 	uint64_t no_start = s->bpf->bss->num_no_start, no_return = s->bpf->bss->num_no_return;
 	const struct bpf_program *others[] = {s->bpf->progs.on_fork,     s->bpf->progs.on_exec,
 					      s->bpf->progs.on_waking,   s->bpf->progs.on_submit,

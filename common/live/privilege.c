@@ -78,17 +78,17 @@ int privilege_check(bool needs_ptrace)
 	return -1;
 }
 
-static int set_capabilities(uint64_t keep)
+static int set_capabilities(uint64_t permitted, uint64_t effective)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[2] = {};
 
 	if (syscall(SYS_capget, &header, sets) != 0)
 		return -1;
-	sets[0].effective &= keep;
-	sets[0].permitted &= keep;
-	sets[1].effective &= keep >> 32;
-	sets[1].permitted &= keep >> 32;
+	sets[0].permitted &= permitted;
+	sets[1].permitted &= permitted >> 32;
+	sets[0].effective = sets[0].permitted & effective;
+	sets[1].effective = sets[1].permitted & effective >> 32;
 	sets[0].inheritable = sets[1].inheritable = 0;
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
@@ -96,9 +96,18 @@ static int set_capabilities(uint64_t keep)
 	return syscall(SYS_capset, &header, sets) == 0 ? 0 : -1;
 }
 
+/* Before Linux 5.19, sysctl kernel.unprivileged_bpf_disabled also forbids to read maps and facts about programs. */
+static bool needs_bpf_to_read(void)
+{
+	struct bpf_prog_info info = {};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(-1, &info, &size) != 0 && errno == EPERM;
+}
+
 int privilege_drop(enum privilege keep)
 {
-	uint64_t capabilities = 0;
+	uint64_t capabilities = 0, bpf = UINT64_C(1) << CAP_BPF;
 
 	if (keep != PRIVILEGE_NONE)
 		capabilities = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
@@ -106,8 +115,12 @@ int privilege_drop(enum privilege keep)
 	/* the child becomes another user, and must be killed when it is slow */
 	if (keep == PRIVILEGE_READ)
 		capabilities |= UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_KILL;
-	if (set_capabilities(capabilities) == 0)
-		return 0;
+	if (set_capabilities(capabilities | bpf, capabilities) == 0) {
+		if (needs_bpf_to_read())
+			capabilities |= bpf;
+		if (set_capabilities(capabilities, capabilities) == 0)
+			return 0;
+	}
 	warn("capabilities");
 	return -1;
 }

@@ -25,7 +25,10 @@ enum privilege {
 	PRIVILEGE_READ, /* also reads these files, in children of another user */
 };
 
-/* Drops all other capabilities, permanently. Returns 0, or -1 after a message. */
+/*
+ * Drops all other capabilities, permanently, but for CAP_BPF if BPF maps cannot be read without it. Returns 0, or -1
+ * after a message.
+ */
 int privilege_drop(enum privilege keep);
 
 #endif

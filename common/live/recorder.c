@@ -363,13 +363,18 @@ static bool is_full(const struct recorder *r)
 	return r->failed || r->out.error || (r->tool->full && r->tool->full(r->context));
 }
 
-static uint64_t misses(const struct bpf_program *program)
+static uint64_t misses(struct recorder *r, const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {};
 	uint32_t size = sizeof(info);
 	int fd = bpf_program__fd(program);
 
-	return fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &size) == 0 ? info.recursion_misses : 0;
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size) == 0)
+		return info.recursion_misses;
+	if (!r->misses_unknown)
+		warn("it is unknown how often the kernel skipped the BPF program");
+	r->misses_unknown = r->failed = true;
+	return 0;
 }
 
 /* Copy n of a program is called PROGRAM_n. Returns NULL if there is none. */
@@ -381,14 +386,14 @@ static struct bpf_program *copy_of(const struct bpf_object *object, const struct
 	return bpf_object__find_program_by_name(object, name);
 }
 
-uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most)
+uint64_t recorder_missed_by(struct recorder *r, const struct bpf_program *program, uint64_t most)
 {
 	const struct bpf_program *copy = program;
 
 	if (bpf_program__fd(program) < 0)
 		return 0;
 	for (int n = 1; copy && bpf_program__fd(copy) >= 0; n++) {
-		uint64_t missed = misses(copy);
+		uint64_t missed = misses(r, copy);
 
 		most = missed < most ? missed : most;
 		copy = copy_of(*r->program.skeleton->obj, program, n);
@@ -405,7 +410,7 @@ uint64_t recorder_largest(const __u64 *counts, size_t n)
 	return largest;
 }
 
-/* Whether processes may have ended unseen. The kernel skips perf events while the map is read: not without a reason. */
+/* Whether processes may have ended unseen. A full sweep needs a reason: it makes the kernel skip perf events. */
 static bool needs_full_sweep(struct recorder *r, uint64_t now)
 {
 	uint64_t skipped = recorder_missed_by(r, r->program.on_exit, UINT64_MAX);
@@ -597,13 +602,13 @@ bool recorder_load_copies(struct bpf_object *object)
 	return true;
 }
 
-uint64_t recorder_missed(const struct recorder *r)
+uint64_t recorder_missed(struct recorder *r)
 {
 	const struct bpf_object *object = *r->program.skeleton->obj;
 	struct bpf_program *program;
 	uint64_t missed = 0;
 
-	bpf_object__for_each_program(program, object) missed += misses(program);
+	bpf_object__for_each_program(program, object) missed += misses(r, program);
 	return missed;
 }
 

@@ -122,6 +122,7 @@ struct recorder {
 	int num_followed;               /* at least 1 if there are any */
 	uint64_t next_sweep, next_full; /* milliseconds of the clock */
 	uint64_t skipped_exits;         /* at the last sweep */
+	bool misses_unknown;            /* as was said */
 	bool is_over;
 	struct ticks ticks;
 	uint64_t deadline; /* milliseconds of the clock; 0: none */
@@ -160,14 +161,17 @@ struct ticks *recorder_ticks(struct recorder *r, const char *instead);
  */
 void recorder_stamp(struct recorder *r, struct stamp *s, bool trace_lines);
 
-/* How often the kernel skipped a program, as when an interrupt came while one was running. */
-uint64_t recorder_missed(const struct recorder *r);
+/*
+ * How often the kernel skipped a program, as when an interrupt came while one was running. If that is unknown, there is
+ * a message, and recording has failed.
+ */
+uint64_t recorder_missed(struct recorder *r);
 
 /*
  * For how many events at most the kernel skipped this program and all of its copies (bpf/copies.bpf.h); 0 if it is not
  * loaded. most: how many events look as if it was skipped, or UINT64_MAX.
  */
-uint64_t recorder_missed_by(const struct recorder *r, const struct bpf_program *program, uint64_t most);
+uint64_t recorder_missed_by(struct recorder *r, const struct bpf_program *program, uint64_t most);
 
 /* The largest of n counts of the same, as each copy of a program has its own. */
 uint64_t recorder_largest(const __u64 *counts, size_t n);
