@@ -20,6 +20,7 @@ setup() {
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
     trace-spans -q -j lines >spans
+    trace-causes -q -e spans >sums
     trace-spans -q -s lines >spans.text
     trace-spans -q --open lines >open.text
     trace-chrome lines >chrome.json
@@ -100,6 +101,7 @@ owners|the owners of a trace|qpair-lifetimes -O owners PROBES
 definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
 info|what trace-dump -d or -i prints|trace-dump without -d and -i
 encoded|encoded lines of trace-latency|trace-latency --merge encoded
+sums|encoded lines of trace-causes|trace-causes --merge sums
 spans|span lines|the trace lines that trace-spans read
 chrome.json|a trace for chrome://tracing|open it in chrome://tracing
 drawn.pftrace|a trace for Perfetto|open it in ui.perfetto.dev
@@ -130,6 +132,9 @@ K
 1 % lines: trace lines, not probe lines; try: usdt-record -p PID % qpair-lifetimes lines
 1 % lines: trace lines, not the owners that trace-dump -O prints; try: trace-dump -O TRACE | qpair-lifetimes -O - PROBES % qpair-lifetimes -O lines probes
 1 % lines: trace lines, not what trace-latency -e prints; try: trace-latency -e lines | trace-latency --merge % trace-latency --merge lines
+1 % spans: span lines, not what trace-causes -e prints; try: trace-causes -e spans | trace-causes --merge % trace-causes --merge spans
+1 % try: trace-spans -j lines | trace-causes -e | trace-causes --merge % trace-causes --merge lines
+1 % try: trace-dump trace | trace-spans -j | trace-causes -e | trace-causes --merge % trace-causes --merge trace
 1 % trace-latency -e lines | trace-latency --against - % trace-latency --against lines lines
 1 % probes: probe lines, not lifetime lines; try: qpair-lifetimes probes | trace-join -l - TRACE-LINES % trace-join -l probes lines
 1 % probes: probe lines, not an SPDK trace file; try: qpair-lifetimes probes | % trace-dump probes
@@ -357,6 +362,13 @@ T
 2 % -m and -p exclude each other % trace-causes -m 5 -p 5 spans
 2 % --against compares all requests: it cannot be combined with -m, -p or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
+2 % -e and -j exclude each other % trace-causes -e -j spans
+2 % -n is for a page or -j % trace-causes -e -n 3 spans
+2 % --against, -g, -k, -m, --open and -p apply when span lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
+2 % -p apply when span lines are encoded % trace-causes --merge --open sums
+1 % text:1: not a line of trace-causes -e: it has no tab % trace-causes --merge text
+1 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge empty
+0 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge -e empty
 1 % trace-causes: missing: No such file % trace-causes --against missing spans
 1 % lines: trace lines, not span lines; try: trace-spans -j lines | trace-causes --against - % trace-causes --against lines spans
 1 % trace-causes: spans: -k args.qpair.hostnqn=*: no request has this key % trace-causes -k 'args.qpair.hostnqn=*' spans

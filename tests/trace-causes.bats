@@ -241,6 +241,104 @@ causes() {
     trace-causes -q in | grep -q 'waited for lcore 0 .* 100 % busy with hog$'
 }
 
+# Span lines of a trace of several kinds of requests, whose times depend on N.
+mixed() { # N
+    wait=$(wait_of 900 buffer 0.000 ',"buffers":10,"holders":{"hog/1":'"$(($1 % 9))"'}')
+    { requests 100 "$1" "10.00$(($1 % 10))" ok Fast "\"bdev\":10.00$(($1 % 10))"
+      requests 50 20000 1000 "host$(($1 % 3))" Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"
+      requests 20 "9$1" 2000 x "Slow$(($1 % 2))" '"bdev":2000.000' ",\"off_cpu\":$1.000,\"off_cpu_by\":{\"burner\":$1.000}"; }
+}
+
+@test "encoded lines say the same" {
+    mixed 7 >in
+    for options in '' '-m 500' '-p 5' '-g connection' '-k bdev=*' '--against in'; do
+        # shellcheck disable=SC2086 # they are words
+        {
+            trace-causes -q -e $options in >code
+            LC_ALL=C sort -c code
+            trace-causes -q $options in | diff - <(trace-causes --merge code)
+            trace-causes -q -j $options in | diff - <(trace-causes --merge -j code)
+            trace-causes --merge -e code | cmp - code
+        }
+    done
+    equal "$(head -n 1 code)" $'{"row":"all","version":1,"against":true}\t{"traces":1}'
+    trace-causes -e -q -p 5 -g bdev -k 'bdev=S*' --open in >code
+    equal "$(head -n 1 code)" $'{"row":"all","version":1,"group":"bdev","keys":["bdev=S*"],"open":true,"percent":"5"}\t{"traces":1}'
+}
+
+@test "merging is associative and commutative" {
+    for i in $(seq 12); do mixed "$i" | trace-causes -q -e -g lcore >"code.$i"; done
+    trace-causes --merge -e code.* >want
+    [ "$(wc -l <want)" -gt 30 ]
+    for _ in $(seq 8); do
+        find . -name 'code.*' | shuf | split -n r/$((RANDOM % 5 + 2)) - part.
+        for part in part.*; do xargs trace-causes --merge -e <"$part" >"done.$part"; done
+        find . -name 'done.*' | shuf | xargs trace-causes --merge -e | cmp - want
+        find . -name 'done.*' | shuf | xargs cat | trace-causes --merge -e | cmp - want
+        rm -f part.* done.*
+    done
+    LC_ALL=C sort -m code.* | trace-causes --merge -e | cmp - want
+    # each trace is compared with itself, and sums are over all
+    trace-causes --merge want >text
+    sed -n 2p text | grep -q '^2040 requests of 12 traces, '
+    equal "$(trace-causes --merge -j want | jq -s 'map(.traces) | unique == [12]')" true
+    equal "$(trace-causes --merge -j want | jq '.waits // [] | map(.us) | add // empty')" 540000
+}
+
+@test "encoded lines with other options are refused" {
+    mixed 1 >in
+    trace-causes -qe in >a
+    trace-causes -qe -m 500 in >b
+    status_is 1 trace-causes --merge a b
+    says 'trace-causes: b:1: options were others: -g, -k, -m, -p, --against and --open have to be those of the first file'
+    equal "$output" "$(trace-causes --merge a)"
+    status_is 1 trace-causes --merge b a
+    equal "$output" "$(trace-causes --merge b)"
+    sed 's/"version":1/"version":2/' a >c
+    status_is 1 trace-causes --merge c
+    says 'c:1: made by a release whose lines are others'
+    equal "$output" ''
+}
+
+@test "malformed encoded lines are reported, the others count" {
+    mixed 3 | trace-causes -qe >good
+    {
+        cat good
+        echo
+        while read -r row change; do
+            sed -n "/\"row\":\"$row\"/{$change;p;q}" good
+        done <<'T'
+slow s/"bdev":/"x":/
+slow s/"bdev":[0-9]*/"bdev":1/
+slow s/"kind":"[a-z]*"/"kind":"x"/
+slow s/"slow":{"n":[0-9]*/"slow":{"n":999999999999999/
+slow s/"life":[0-9]*/"life":-1/
+cause s/"what":"[a-z_]*"/"what":"x"/
+cause s/"ns":[0-9]*/"ns":340282366920938463463374607431768211456/
+cause s/"ns":[0-9]*/"ns":1.5/
+cause s/"row"/"group":"g","row"/
+cause s/}$//
+victim s/"ns":/"n":/
+value s/"of":"[^"]*"/"x":1/
+value s/"slow":[0-9]*/"slow":18446744073709551616/
+wait s/"what":"[a-z]*"/"what":"x"/
+requests s/"n":[0-9]*/"n":281474976710657/
+requests s/requests/request/
+T
+    } >in
+    status_is 1 trace-causes --merge -e in
+    diff good - <<<"$output"
+    says ' and 7 more such lines'
+    sed 1d good >in
+    status_is 1 trace-causes --merge in
+    says 'in:1: the row "all" has to be before the others'
+    # sums stay within their limits
+    sed 's/"traces":1/"traces":281474976710656/; s/"n":[0-9]*/"n":281474976710656/; s/"ns":[0-9]*/"ns":79228162514264337593543950336/' good >big
+    status_is 1 trace-causes --merge -j big big
+    says 'a sum is too large'
+    jq -c . <<<"$output" >/dev/null
+}
+
 @test "damaged lines are reported and skipped" {
     { fast; echo '{"tsc":1,"us":1.000,"life":5.000,"states":[],"layers":{"bdev":4.000}}'; echo '{"tsc":1'; echo '{"tsc":1,"us":1.000,"states":[]}'; } >in
     status_is 1 trace-causes in

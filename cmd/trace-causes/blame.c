@@ -16,6 +16,11 @@ const char *const blame_names[CAUSES] = {
 	[CAUSE_RETRY] = "retry",     [CAUSE_UNKNOWN] = "unknown",
 };
 
+const char *const blame_whats[BLAME_WHATS] = {
+	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket",
+	[BLAME_DATA] = "data",       [BLAME_BDEV] = "bdev",
+};
+
 /* A bdev with a shorter median completes I/O on the CPU: no device is that fast. */
 static const uint64_t ON_CPU_NS = 5000;
 

@@ -51,11 +51,14 @@ struct blame_wait {
 		BLAME_SOCKET,
 		BLAME_DATA, /* of the host */
 		BLAME_BDEV,
+		BLAME_WHATS
 	} what;
 	uint32_t of;  /* the lcore or the bdev, in names; MAP_NONE: not known, or there is one only */
 	uint32_t who; /* MAP_NONE: nobody that is known */
 	uint64_t ns;
 };
+
+extern const char *const blame_whats[BLAME_WHATS];
 
 enum { BLAME_WAITS = SPANLINE_WAITS * (SPANLINE_NAMES + 2) };
 

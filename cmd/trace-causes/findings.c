@@ -83,7 +83,7 @@ static void judge(struct findings *f, enum slow slow, const struct tally_cause *
 	enum cause plain = tally_plain(cause->key.what);
 	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE), ns;
 
-	if (is_vague(f, slow, cause) || (slow == SLOW_ALIKE && is_by_comparison(cause->key.what)))
+	if (all <= 0 || is_vague(f, slow, cause) || (slow == SLOW_ALIKE && is_by_comparison(cause->key.what)))
 		return;
 	ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
 	/* fast requests have it, too: of them, in proportion */
@@ -110,7 +110,7 @@ static void judge_queues(struct findings *f, enum slow slow, uint32_t set)
 		    (cause->n == most->n && tally_compare_names(t, cause->key.a, most->key.a) < 0))
 			most = cause;
 	}
-	if (most && most->n >= times->n / 2)
+	if (most && extra(&f->group->sets[slow]) > 0 && most->n >= times->n / 2)
 		add(f, most, slow, extra(&f->group->sets[slow]), (double)most->n / times->n);
 }
 

@@ -2,7 +2,7 @@
 #include "means.h"
 
 /* The mean of a difference, rounded towards 0. */
-static int64_t mean(unsigned __int128 slow, unsigned __int128 fast, uint64_t n)
+static __int128 mean(unsigned __int128 slow, unsigned __int128 fast, uint64_t n)
 {
 	return ((__int128)slow - (__int128)fast) / (__int128)n;
 }
@@ -12,7 +12,7 @@ struct means means_of(const struct tally_set *set)
 {
 	const struct tally_times *slow = &set->slow, *fast = &set->fast;
 	struct means m = {};
-	int64_t left;
+	__int128 left;
 
 	if (!slow->n)
 		return m;

@@ -6,9 +6,9 @@
 #include "tally.h"
 
 struct means {
-	int64_t slow, fast, more; /* more: slow less fast */
-	int64_t layers[LAYERS];   /* of more */
-	int64_t overlaps[TALLY_OVERLAPS];
+	__int128 slow, fast, more; /* more: slow less fast */
+	__int128 layers[LAYERS];   /* of more */
+	__int128 overlaps[TALLY_OVERLAPS];
 };
 
 /* Of a set that has slow requests. */

@@ -14,6 +14,7 @@ struct measure {
 	struct tally_times *references; /* by class: of its fast requests */
 	uint64_t *slow_of[SLOWS];       /* by class: slow requests that are compared with its fast ones */
 	uint64_t end[SLOWS];            /* of the latest slow request */
+	uint64_t hash;                  /* of all requests: other traces may have some of the same starts */
 };
 
 static void add_times(struct tally_times *times, const struct requests *r, const struct request *q)
@@ -203,7 +204,7 @@ static void add_values(struct measure *m, enum trait trait)
 				continue;
 			to->slow += v->slow[slow];
 			to->others += v->n - v->slow[slow];
-			to->hash += v->hash;
+			to->hash += mix(v->hash ^ m->hash);
 		}
 	map_free(&values.map);
 	free(values.all);
@@ -248,6 +249,8 @@ static void measure_group(struct tally *t, struct blame *b, const uint32_t *orde
 	for (enum compare_set set = options->compare.against ? SET_REST : SET_FAST; set < SETS; set++)
 		m.group->n += m.compare.counts[set];
 	m.group->total = m.compare.total;
+	for (size_t i = 0; i < n; i++)
+		m.hash += mix(mix(b->requests->all[order[i]].start) + b->requests->all[order[i]].life);
 	add_requests(&m);
 	finish_sets(&m);
 	if (m.group->sets[SLOW_GROUP].slow.n || m.group->sets[SLOW_TAIL].slow.n)
@@ -295,28 +298,64 @@ static int by_group_and_start(const void *a, const void *b, void *context)
 	return (i > k) - (i < k);
 }
 
+struct run {
+	size_t first, n;
+	unsigned __int128 life;
+};
+
+static int by_life(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->life != y->life)
+		return x->life < y->life ? 1 : -1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The groups among the sorted requests, those with most time first. Returns how many; the caller frees them. */
+static size_t find_runs(struct run **runs, const struct requests *r, const uint32_t *order, size_t n)
+{
+	size_t num = 0, cap = 0;
+
+	*runs = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || r->all[order[i]].group != r->all[order[i - 1]].group) {
+			*runs = mem_room(*runs, num, &cap);
+			(*runs)[num++] = (struct run){.first = i};
+		}
+		(*runs)[num - 1].n++;
+		(*runs)[num - 1].life += r->all[order[i]].life;
+	}
+	if (num)
+		qsort(*runs, num, sizeof(**runs), by_life);
+	return num;
+}
+
 void measure_trace(struct tally *t, struct requests *requests, const struct measure_options *options)
 {
 	uint32_t *order = mem_array(requests->n, sizeof(*order));
 	bool *is_front = find_families(requests);
 	struct blame blame;
-	size_t n = 0;
+	struct run *runs;
+	size_t n = 0, num_runs;
 
 	blame_start(&blame, requests);
 	for (size_t i = 0; i < requests->n; i++)
 		if (is_compared(&requests->all[i], is_front, options))
 			order[n++] = i;
 	qsort_r(order, n, sizeof(*order), by_group_and_start, requests->all);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i; end < n && requests->all[order[end]].group == requests->all[order[i]].group;)
-			end++;
-		measure_group(t, &blame, order + i, end - i, options);
-	}
+	num_runs = find_runs(&runs, requests, order, n);
+	for (size_t i = 0; i < num_runs; i++)
+		if (t->num_groups < options->max_groups)
+			measure_group(t, &blame, order + runs[i].first, runs[i].n, options);
+		else
+			t->groups_dropped++;
 	/* without -g there is a group in any case */
 	if (!options->group)
 		tally_group(t, MAP_NONE);
 	t->traces++;
 	blame_free(&blame);
+	free(runs);
 	free(is_front);
 	free(order);
 }

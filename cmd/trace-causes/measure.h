@@ -8,8 +8,9 @@
 
 struct measure_options {
 	struct compare_options compare;
-	bool open;  /* requests in flight as well */
-	bool group; /* each group of -g by itself */
+	bool open;         /* requests in flight as well */
+	bool group;        /* each group of -g by itself */
+	size_t max_groups; /* at most this many, at most TALLY_GROUPS: those with most time */
 };
 
 /* t is empty; its names are those of the requests. */

@@ -82,9 +82,9 @@ static void put_who(struct out *out, const struct tally *t, const struct finding
 	}
 }
 
-static void put_ns(struct out *out, int64_t ns, int width)
+static void put_ns(struct out *out, __int128 ns, int width)
 {
-	out_printf(out, "%*.3f", width, ns / 1000.0);
+	out_printf(out, "%*.3f", width, (double)ns / 1000.0);
 }
 
 static void put_group(struct out *out, const struct findings *f, const struct print_options *options)
@@ -104,6 +104,8 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 	uint64_t n = f->group->sets[slow].slow.n, all = f->group->n;
 
 	out_printf(out, "%" PRIu64 " requests", all);
+	if (f->tally->traces > 1)
+		out_printf(out, " of %" PRIu64 " traces", f->tally->traces);
 	if (!all) {
 		out_text(out, ": nothing to compare\n");
 		return;
@@ -124,9 +126,9 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 	out_text(out, m->more >= 0 ? " us more\n" : " us less\n");
 }
 
-static void put_row(struct out *out, const char *indent, const char *name, int64_t ns, int64_t all)
+static void put_row(struct out *out, const char *indent, const char *name, __int128 ns, __int128 all)
 {
-	double percent = all ? 100.0 * ns / all : 0;
+	double percent = all ? 100.0 * (double)ns / (double)all : 0;
 
 	if (percent < 0.5 && percent > -0.5)
 		return;
@@ -173,8 +175,11 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 		put_name(out, t, value->a);
 		break;
 	case TRAIT_DEPTH:
-		out_printf(out, number ? "from %" PRIu64 " to %" PRIu64 : "0", (uint64_t)1 << (number - 1),
-			   ((uint64_t)1 << (number - 1)) * 2 - 1);
+		if (number)
+			out_printf(out, "from %" PRIu64 " to %" PRIu64, (uint64_t)1 << (number - 1),
+				   ((uint64_t)1 << (number - 1)) * 2 - 1);
+		else
+			out_char(out, '0');
 		break;
 	default:
 		put_name(out, t, value->a);
@@ -249,10 +254,13 @@ static void put_what(struct out *out, const struct tally *t, const struct tally_
 	case BLAME_BDEV:
 		out_text(out, "bdev ");
 		put_name(out, t, wait->b);
+		break;
+	case BLAME_WHATS:
+		break;
 	}
 }
 
-static const char *const haves[] = {
+static const char *const haves[BLAME_WHATS] = {
 	[BLAME_BUFFERS] = "held by",  [BLAME_LCORE] = "busy with", [BLAME_SOCKET] = "not read by",
 	[BLAME_DATA] = "not sent by", [BLAME_BDEV] = "of",
 };
@@ -309,10 +317,14 @@ static void put_cause(struct out *out, const struct tally *t, const struct findi
 		   f->cause->bursts == 1 && findings_is_momentary(cause) ? ", once" : "");
 }
 
-static void put_cure(struct out *out, const struct finding *f)
+static void put_cure(struct out *out, const struct tally *t, const struct finding *f)
 {
+	const struct tally_example *example = &f->cause->example;
+
 	out_text(out, "  see:   trace-spans -s -k us=");
-	out_us(out, f->cause->example.start);
+	out_us(out, example->start);
+	if (t->traces > 1)
+		out_text(out, ", of one of the traces");
 	out_printf(out, "\n  often: %s\n", sayings[findings_cause(f)].cure);
 }
 
@@ -325,7 +337,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 	out_char(out, '\n');
 	if (has_cause) {
 		put_cause(out, f->tally, &f->all[0], "cause");
-		put_cure(out, &f->all[0]);
+		put_cure(out, f->tally, &f->all[0]);
 	} else {
 		out_printf(out, "no single cause: most of the %stime is in %s (%.0f %%)\n",
 			   slow == SLOW_ALIKE ? "" : "extra ", spdk_layers[largest],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 
+#include "big.h"
 #include "means.h"
 #include "owed.h"
 #include "print.h"
@@ -37,21 +38,17 @@ static void put_who(struct out *out, const struct findings *f, const struct find
 
 static void put_times(struct out *out, const struct tally_set *set, const struct means *m)
 {
-	out_printf(out, ",\"slow_us\":%.3f,\"fast_us\":%.3f,\"slow\":%" PRIu64 ",\"others\":%" PRIu64, m->slow / 1000.0,
-		   m->fast / 1000.0, set->slow.n, set->others);
+	out_printf(out, ",\"slow_us\":%.3f,\"fast_us\":%.3f,\"slow\":%" PRIu64 ",\"others\":%" PRIu64,
+		   (double)m->slow / 1000, (double)m->fast / 1000, set->slow.n, set->others);
 }
 
 static void put_layers(struct out *out, const struct means *m)
 {
 	for (unsigned i = 0; i < LAYERS; i++)
-		out_printf(out, "%s\"%s\":%.3f", i ? "," : ",\"layers\":{", spdk_layers[i], m->layers[i] / 1000.0);
+		out_printf(out, "%s\"%s\":%.3f", i ? "," : ",\"layers\":{", spdk_layers[i],
+			   (double)m->layers[i] / 1000);
 	out_char(out, '}');
 }
-
-static const char *const whats[] = {
-	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket",
-	[BLAME_DATA] = "data",       [BLAME_BDEV] = "bdev",
-};
 
 /* All rows of who waited for whom, which add up to the waits. */
 static void put_waits(struct out *out, const struct tally *t, uint32_t set)
@@ -64,7 +61,7 @@ static void put_waits(struct out *out, const struct tally *t, uint32_t set)
 		const struct tally_wait *wait = owed.all[i].wait;
 		const struct tally_key *key = &wait->key;
 
-		out_printf(out, "%s{\"for\":\"%s\"", i ? "," : "", whats[key->what]);
+		out_printf(out, "%s{\"for\":\"%s\"", i ? "," : "", blame_whats[key->what]);
 		if (key->what == BLAME_LCORE && key->b != MAP_NONE) {
 			out_text(out, ",\"lcore\":");
 			print_lcore(out, t, key->b);
@@ -74,7 +71,8 @@ static void put_waits(struct out *out, const struct tally *t, uint32_t set)
 		put_name(out, "victim", t, key->a);
 		put_name(out, "who", t, key->c);
 		out_text(out, ",\"us\":");
-		out_us(out, wait->ns);
+		big_write(out, wait->ns / 1000);
+		out_printf(out, ".%03u", (unsigned)(wait->ns % 1000));
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -136,6 +134,8 @@ void print_json(struct out *out, const struct findings *f, const struct print_op
 		out_char(out, '{');
 		if (options->group)
 			put_group(out, f, options->group);
+		if (f->tally->traces > 1)
+			out_printf(out, "\"traces\":%" PRIu64 ",", f->tally->traces);
 		if (n)
 			put_finding(out, f, i, options);
 		else

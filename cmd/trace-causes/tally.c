@@ -12,8 +12,11 @@ const char *const tally_overlaps[TALLY_OVERLAPS] = {
 
 struct tally_group *tally_group(struct tally *t, uint32_t name)
 {
-	struct tally_group *group = table_put(&t->map, name, t->groups, t->num_groups, t->cap_groups);
+	struct tally_group *group;
 
+	if (t->num_groups == TALLY_GROUPS && map_get(&t->map, name) == MAP_NONE)
+		return NULL;
+	group = table_put(&t->map, name, t->groups, t->num_groups, t->cap_groups);
 	group->name = name;
 	return group;
 }
@@ -32,7 +35,12 @@ struct tally_group *tally_group(struct tally *t, uint32_t name)
 
 struct tally_cause *tally_cause(struct tally *t, struct tally_key key)
 {
-	return find_row(t, &t->cause_keys, key, t->causes, t->num_causes, t->cap_causes);
+	size_t n = t->num_causes;
+	struct tally_cause *cause = find_row(t, &t->cause_keys, key, t->causes, t->num_causes, t->cap_causes);
+
+	if (t->num_causes > n)
+		cause->example.source = MAP_NONE;
+	return cause;
 }
 
 struct tally_victim *tally_victim(struct tally *t, struct tally_key key)

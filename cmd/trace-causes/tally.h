@@ -14,8 +14,8 @@ enum slow { SLOW_GROUP, SLOW_TAIL, SLOW_ALIKE, SLOWS };
 
 extern const char *const tally_slows[SLOWS];
 
-/* Rows of each table; what is beyond is counted. */
-enum { TALLY_ROWS = 1 << 18 };
+/* Groups, and rows of each other table; what is beyond is counted. */
+enum { TALLY_GROUPS = 4096, TALLY_ROWS = 1 << 18 };
 
 /* Times that overlap layers. */
 enum tally_overlap { TALLY_OFF_CPU, TALLY_IRQ, TALLY_DISK, TALLY_OVERLAPS };
@@ -105,10 +105,11 @@ struct tally {
 	size_t num_values, cap_values;
 	struct tally_wait *waits;
 	size_t num_waits, cap_waits;
-	uint64_t dropped; /* times that a row was needed, and there were too many */
+	uint64_t groups_dropped; /* that have less time than the others, or came later */
+	uint64_t dropped;        /* times that a row was needed, and there were too many */
 };
 
-/* The group of this name, which is added if it is new. */
+/* The group of this name, which is added if it is new. NULL if there are too many. */
 struct tally_group *tally_group(struct tally *t, uint32_t name);
 
 static inline uint32_t tally_set_number(const struct tally *t, const struct tally_group *group, enum slow slow)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "encode.h"
 #include "findings.h"
 #include "interactive.h"
 #include "io.h"
@@ -21,8 +22,11 @@
 /* Groups of -g that are printed: those with most time. */
 enum { GROUPS = 64 };
 
+enum output { TEXT, JSON, ENCODED };
+
 static struct {
-	bool json, quiet;
+	unsigned output; /* enum output */
+	bool quiet, merge;
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
@@ -32,7 +36,6 @@ static struct {
 struct trace_causes {
 	struct requests requests;
 	struct tally tally;
-	struct out out;
 	bool base; /* the lines are those of --against */
 };
 
@@ -96,20 +99,20 @@ static void print(struct out *out, struct tally *t)
 		struct findings findings = {};
 
 		findings_find(&findings, t, sorted[i]);
-		(opt.json ? print_json : print_text)(out, &findings, &opt.print);
+		(opt.output == JSON ? print_json : print_text)(out, &findings, &opt.print);
 		findings_free(&findings);
 	}
 	free(sorted);
 }
 
-static int read_file(struct trace_causes *t, const char *path, struct lines *lines)
+static int read_file(struct trace_causes *t, const char *path, struct lines *lines, struct out *out)
 {
 	struct interactive interactive;
 
 	if (lines_open(lines, path) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(lines, KIND_SPANS, t->base ? "trace-causes --against -" : "trace-causes");
-	interactive_start(&interactive, lines, &t->out);
+	interactive_start(&interactive, lines, out);
 	return lines_each(lines, read_line, t);
 }
 
@@ -125,12 +128,14 @@ static void set_percent(const char *argument)
 static const struct cli_option options[] = {
 	{0, "against", "FILE", "what makes requests slower than those in the span lines of an earlier trace",
 	 .text = &opt.against},
+	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
 	{'g', "group", "KEY", "explain the requests of each value of this key, such as connection, by themselves",
 	 .text = &opt.print.group},
-	{'j', "json", NULL, "one JSON object for each finding, the most important first", .flag = &opt.json},
+	{'j', "json", NULL, "one JSON object for each finding, the most important first", .choice = &opt.output, JSON},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
+	{0, "merge", NULL, "the files have encoded lines, of any number of traces in any order", .flag = &opt.merge},
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
@@ -141,14 +146,27 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
+	"       %s --merge [OPTION]... [FILE]...\n"
 	"Print why the slow requests in the span lines of FILE are slow. Without FILE, or when it is -, read\n"
 	"standard input.\n",
 	"Examples:\n"
 	"  trace-spans -j lines.jsonl | %s\n"
 	"  trace-spans -j lines.jsonl | %s -k 'args.qpair.hostnqn=*db-1'\n"
-	"  trace-spans -j lines.jsonl | %s -j -m 5000\n",
+	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
+	"  trace-spans -j lines.jsonl | %s -e > monday.txt\n"
+	"  %s --merge monday.txt tuesday.txt\n",
 	.options = options,
 };
+
+/* Prints what was left out of a tally. */
+static void note_dropped(const struct tally *t, const char *name)
+{
+	uint64_t unprinted = opt.output != ENCODED && t->num_groups > GROUPS ? t->num_groups - GROUPS : 0;
+
+	cli_note(opt.quiet, name, t->groups_dropped + unprinted, "group{|s} left out, with less time than the others");
+	cli_note(opt.quiet, name, t->dropped,
+		 "time{|s} a cause, a wait or a value was left out: there are too many of them");
+}
 
 /* Prints what was left out. Returns false if nothing was read. */
 static bool check(const struct trace_causes *t, const struct lines *lines)
@@ -164,48 +182,135 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
 	cli_note(opt.quiet, name, t->requests.dropped, "request{|s} left out: there are too many");
-	cli_note(opt.quiet, name, t->tally.dropped,
-		 "time{|s} a cause, a wait or a value was left out: there are too many of them");
-	cli_note(opt.quiet, name, t->tally.num_groups > GROUPS ? t->tally.num_groups - GROUPS : 0,
-		 "group{|s} left out, with less time than the others");
 	return keys_check(&opt.keys, name, t->requests.n);
 }
 
 static void check_options(void)
 {
-	if (opt.measure.compare.percent && opt.measure.compare.min_ns)
+	const struct compare_options *compare = &opt.measure.compare;
+
+	if (opt.merge &&
+	    (compare->percent || compare->min_ns || opt.keys.n || opt.print.group || opt.against || opt.measure.open))
+		cli_usage("--against, -g, -k, -m, --open and -p apply when span lines are encoded, not when they are "
+			  "merged");
+	if (opt.output == ENCODED && opt.print.max)
+		cli_usage("-n is for a page or -j");
+	if (compare->percent && compare->min_ns)
 		cli_usage("-m and -p exclude each other");
-	if (opt.against && (opt.measure.compare.percent || opt.measure.compare.min_ns || opt.measure.open))
+	if (opt.against && (compare->percent || compare->min_ns || opt.measure.open))
 		cli_usage("--against compares all requests: it cannot be combined with -m, -p or --open");
+}
+
+/* The options that change what is slow, for encoded lines. */
+static void put_options(struct out *out)
+{
+	if (opt.against)
+		out_text(out, ",\"against\":true");
+	if (opt.print.group) {
+		out_text(out, ",\"group\":");
+		out_json(out, slice_of(opt.print.group));
+	}
+	for (size_t i = 0; i < opt.keys.n; i++) {
+		out_text(out, i ? "," : ",\"keys\":[");
+		out_json(out, slice_of(opt.keys.all[i].path.p));
+	}
+	if (opt.keys.n)
+		out_char(out, ']');
+	if (opt.measure.compare.min_ns)
+		out_printf(out, ",\"min_ns\":%" PRIu64, opt.measure.compare.min_ns);
+	if (opt.measure.open)
+		out_text(out, ",\"open\":true");
+	if (opt.measure.compare.percent)
+		out_printf(out, ",\"percent\":\"%.15g\"", opt.measure.compare.percent);
+}
+
+static void print_tally(struct out *out, struct tally *t, struct encode_options *options)
+{
+	if (opt.output == ENCODED)
+		encode_write(out, t, options);
+	else
+		print(out, t);
+}
+
+/* Returns the exit status. */
+static int explain(struct out *out, const char *path)
+{
+	static struct trace_causes t;
+	struct encode_options options = {.text.fd = OUT_MEMORY};
+	int status = EXIT_SUCCESS;
+	struct lines lines;
+
+	t.base = opt.measure.compare.against = opt.print.against = opt.against;
+	if (opt.against && read_file(&t, opt.against, &lines, out) != 0)
+		status = EXIT_FAILURE;
+	t.base = false;
+	if (read_file(&t, path, &lines, out) != 0 || !check(&t, &lines))
+		status = EXIT_FAILURE;
+	opt.measure.group = opt.print.group;
+	opt.measure.max_groups = opt.output == ENCODED ? TALLY_GROUPS : GROUPS;
+	t.tally.names = &t.requests.names;
+	measure_trace(&t.tally, &t.requests, &opt.measure);
+	note_dropped(&t.tally, lines.name);
+	put_options(&options.text);
+	print_tally(out, &t.tally, &options);
+	out_close(&options.text);
+	tally_free(&t.tally);
+	requests_free(&t.requests);
+	return status;
+}
+
+/* Returns the exit status. */
+static int merge(struct out *out, const char *const *paths, size_t n)
+{
+	static struct intern names;
+	struct tally t = {.names = &names};
+	struct encode_options options = {.text.fd = OUT_MEMORY};
+	int status = EXIT_SUCCESS;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t lines;
+
+		if (encode_read(&t, &options, paths[i], &lines) != 0)
+			status = EXIT_FAILURE;
+		else if (!lines && opt.output == ENCODED)
+			cli_notice(opt.quiet, "%s: empty: there are no encoded lines", io_name(paths[i]));
+		else if (!lines) {
+			warnx("%s: empty: there are no encoded lines", io_name(paths[i]));
+			status = EXIT_FAILURE;
+		}
+	}
+	opt.print.group = options.group;
+	opt.print.against = options.against;
+	note_dropped(&t, "all files");
+	if (t.traces)
+		print_tally(out, &t, &options);
+	free(options.group);
+	out_close(&options.text);
+	tally_free(&t);
+	intern_free(&names);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
-	static struct trace_causes t;
-	int status = EXIT_SUCCESS;
-	struct lines lines;
-	const char *path;
+	static struct out out;
+	int status;
 
 	cli_parse(&cli, argc, argv);
 	check_options();
-	path = cli_operand(argc, argv, "one file of span lines");
-	if (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0)
-		cli_usage("standard input can only be one of the files");
-	out_open(&t.out, STDOUT_FILENO);
-	t.base = opt.measure.compare.against = opt.print.against = opt.against;
-	if (opt.against && read_file(&t, opt.against, &lines) != 0)
-		status = EXIT_FAILURE;
-	t.base = false;
-	if (read_file(&t, path, &lines) != 0)
-		status = EXIT_FAILURE;
-	opt.measure.group = opt.print.group;
-	t.tally.names = &t.requests.names;
-	measure_trace(&t.tally, &t.requests, &opt.measure);
-	if (!check(&t, &lines))
-		status = EXIT_FAILURE;
-	print(&t.out, &t.tally);
-	tally_free(&t.tally);
-	requests_free(&t.requests);
+	out_open(&out, STDOUT_FILENO);
+	if (opt.merge) {
+		size_t n;
+		const char *const *paths = cli_operands(argc, argv, "files of encoded lines", &n);
+
+		status = merge(&out, paths, n);
+	} else {
+		const char *path = cli_operand(argc, argv, "one file of span lines");
+
+		if (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0)
+			cli_usage("standard input can only be one of the files");
+		status = explain(&out, path);
+	}
 	keys_free(&opt.keys);
-	return cli_close(&t.out, status);
+	return cli_close(&out, status);
 }

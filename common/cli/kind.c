@@ -34,6 +34,7 @@ static const char *const names[] = {
 	[KIND_OWNERS] = "the owners of a trace",
 	[KIND_DESCRIPTIONS] = "what trace-dump -d or -i prints",
 	[KIND_ENCODED] = "encoded lines of trace-latency",
+	[KIND_SUMS] = "encoded lines of trace-causes",
 	[KIND_CHROME] = "a trace for chrome://tracing",
 	[KIND_SPANS] = "span lines",
 	[KIND_PERFETTO] = "a trace for Perfetto",
@@ -46,6 +47,7 @@ static const char *const wanted_names[] = {
 	[KIND_TRACE_FILE] = "an SPDK trace file",
 	[KIND_OWNERS] = "the owners that trace-dump -O prints",
 	[KIND_ENCODED] = "what trace-latency -e prints",
+	[KIND_SUMS] = "what trace-causes -e prints",
 };
 
 #define BIT(kind) (1U << (kind))
@@ -70,6 +72,8 @@ static const struct advice {
 	{BIT(KIND_JOINED), ANY, "trace-join -j, which prints lines for other tools"},
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
 	{BIT(KIND_ENCODED), ANY, "trace-latency --merge FILE"},
+	{BIT(KIND_SUMS), ANY, "trace-causes --merge FILE"},
+	{BIT(KIND_SPANS), BIT(KIND_SUMS), "trace-causes -e FILE | READER"},
 	{BIT(KIND_CHROME), ANY, "open it in chrome://tracing or ui.perfetto.dev"},
 	{BIT(KIND_PERFETTO), ANY, "open it in ui.perfetto.dev"},
 	{BIT(KIND_SPANS) | BIT(KIND_SPANS_TEXT), ANY, "the trace lines that trace-spans read"},
@@ -85,6 +89,8 @@ static const struct advice {
 	{TRACES, BIT(KIND_SPANS), "trace-dump FILE | trace-spans -j | READER"},
 	{BIT(KIND_TRACE_LINES), BIT(KIND_SPANS), "trace-spans -j FILE | READER"},
 	{TRACES, BIT(KIND_ENCODED), "trace-dump FILE | trace-latency -e | READER"},
+	{BIT(KIND_TRACE_LINES), BIT(KIND_SUMS), "trace-spans -j FILE | trace-causes -e | READER"},
+	{TRACES, BIT(KIND_SUMS), "trace-dump FILE | trace-spans -j | trace-causes -e | READER"},
 	{BIT(KIND_TRACE_FILE), BIT(KIND_OWNERS), "trace-dump -O FILE | READER"},
 	{BIT(KIND_SPDK_JSON) | BIT(KIND_TRACE_LINES), BIT(KIND_OWNERS), "trace-dump -O TRACE | READER"},
 	{TRACES | BIT(KIND_TRACE_LINES), BIT(KIND_PROBE_LINES), "usdt-record -p PID > PROBES, while the target runs"},
@@ -140,7 +146,7 @@ static const struct {
 	{KIND_TRACE_LINES, {"tsc", "tpoint", "lcore"}}, {KIND_OWNERS, {"id", "description"}},
 	{KIND_DESCRIPTIONS, {"tpoint", "new_object"}},  {KIND_DESCRIPTIONS, {"tsc_rate", "layout"}},
 	{KIND_SPDK_JSON, {"tsc_rate", "tpoints"}},      {KIND_CHROME, {"traceEvents"}},
-	{KIND_SPANS, {"tsc", "life", "states"}},
+	{KIND_SPANS, {"tsc", "life", "states"}},        {KIND_SUMS, {"row", "version"}},
 };
 
 enum { NUM_JSON_KINDS = COUNT(json_kinds) };

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Integers of up to 128 bits as text. */
+#ifndef TRACE_CAUSES_BIG_H
+#define TRACE_CAUSES_BIG_H
+
+#include "json.h"
+#include "out.h"
+
+void big_write(struct out *out, unsigned __int128 value);
+
+/* Reads a number without sign, fraction and exponent; false, with an error in j, if it is none or larger than max. */
+bool big_read(struct json *j, unsigned __int128 max, unsigned __int128 *value);
+
+#endif
