@@ -32,6 +32,22 @@ same_sleeps() {
     done
 }
 
+@test "a process of which nothing can be known has not ended" {
+    command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
+    # its child has ended, and is never waited for
+    bash -c 'true & exec sleep 1000' 3>&- &
+    started=$!
+    runs_here offcpusnoop -q -p "$started" -o probed 0.1 || lacks "no BPF here: $(cat err)"
+    wait_for grep -q . "/proc/$started/task/$started/children"
+    child=$(tr -d ' ' <"/proc/$started/task/$started/children")
+    wait_for grep -q '^State:.Z' "/proc/$child/status"
+    status_is 0 offcpusnoop -q -p "$child" 10
+    export FAULT_IN=offcpusnoop FAULT_CALL=pidfd_open FAULT=$EMFILE FAULT_NTH=2 FAULT_MARK=happened LD_PRELOAD=$FAULTS
+    status_is 1 offcpusnoop -q -p "$child" 10
+    equal "$stderr" "offcpusnoop: process $child: the kernel shows none of its threads"
+    [ -e happened ]
+}
+
 @test "threads whose exit the kernel has skipped are in the table" {
     command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
     start offcpu-target threads=3

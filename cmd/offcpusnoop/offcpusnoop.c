@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -18,6 +17,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "count.h"
+#include "followers.h"
 #include "io.h"
 #include "offcpusnoop.skel.h"
 #include "print.h"
@@ -112,16 +112,6 @@ static int attach_vectors(struct offcpusnoop *o)
 	return 0;
 }
 
-static bool has_ended(pid_t pid)
-{
-	struct pollfd process = {syscall(SYS_pidfd_open, pid, 0), POLLIN, 0};
-	bool ended = process.fd < 0 || poll(&process, 1, 0) != 0;
-
-	if (process.fd >= 0)
-		close(process.fd);
-	return ended;
-}
-
 /*
  * Two rounds: during the first, a thread that is not followed yet may start another one that the iterator misses.
  * After that, on_new() follows every thread that a followed one starts.
@@ -136,7 +126,7 @@ static int find_threads(struct offcpusnoop *o)
 	if (o->bpf->bss->num_found)
 		return 0;
 	for (int i = 0; i < MAX_IDS && opt.recorder.pids[i]; i++)
-		if (!has_ended(opt.recorder.pids[i])) {
+		if (!followers_ended(opt.recorder.pids[i])) {
 			warnx("process %d: the kernel shows none of its threads", opt.recorder.pids[i]);
 			return -1;
 		}

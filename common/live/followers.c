@@ -4,16 +4,13 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MAX_STEPS = 1 << 16 }; /* more than the map has room for */
 
-/* Whether all threads of the process have ended: it may be a zombie. 0 is one that has no id here. */
-static bool has_ended(uint32_t id)
+bool followers_ended(uint32_t id)
 {
 	struct pollfd process = {.events = POLLIN};
 	bool ended;
@@ -49,7 +46,7 @@ int followers_sweep(int map)
 		error = bpf_map_get_next_key(map, &key, &next) == 0 ? 0 : errno;
 		if (bpf_map_lookup_elem(map, &key, &id) != 0)
 			continue;
-		if (has_ended(id))
+		if (followers_ended(id))
 			bpf_map_delete_elem(map, &key);
 		else
 			left++;
