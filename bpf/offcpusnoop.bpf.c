@@ -9,7 +9,7 @@
  *	sched_process_exit                  it ends
  *	irq_handler_*, softirq_*, vectors   interrupts, which come while it is current
  *
- * Only threads that are followed have task storage. Any other costs one look-up, which finds nothing.
+ * Only threads that are followed have task storage. Any other costs one look-up; with -c, also a walk up its cgroups.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_core_read.h>
@@ -520,10 +520,11 @@ int BPF_PROG(on_softirq_end, unsigned int number)
 
 static bool is_chosen(struct task_struct *task)
 {
-	__u32 pid = process_id(task);
+	__u32 pid;
 
 	if (only_cgroup)
 		return is_in_cgroup(task);
+	pid = process_id(task);
 	for (int i = 0; i < MAX_IDS && only_pids[i]; i++)
 		if (only_pids[i] == pid)
 			return true;

@@ -551,15 +551,17 @@ int recorder_run(struct recorder *r, const struct recorder_tool *tool, const str
 
 void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...)
 {
-	char *message = cli_counted(n, format);
 	va_list args;
+	char *message;
 
+	if (!n)
+		return;
+	message = cli_counted(n, format);
 	va_start(args, format);
-	if (n)
-		vwarnx(message, args);
+	vwarnx(message, args);
 	va_end(args);
 	free(message);
-	r->failed |= n;
+	r->failed = true;
 }
 
 struct ticks *recorder_ticks(struct recorder *r, const char *instead)
