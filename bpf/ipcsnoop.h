@@ -39,7 +39,7 @@ struct operation {
 /* A pipe when a call starts. */
 enum pipe_state {
 	PIPE_EOF = 1,          /* nobody has the other end open */
-	PIPE_PEER_WAITING = 2, /* a thread waits at the other end, or polls it */
+	PIPE_PEER_WAITING = 2, /* a thread waits at the other end, or an epoll instance watches it */
 	PIPE_NONBLOCK = 4,     /* the descriptor has O_NONBLOCK */
 	PIPE_PACKET = 8,       /* the descriptor has O_DIRECT: each write is a packet */
 };
