@@ -4,6 +4,8 @@
  *
  *	FAULT_IN     the program
  *	FAULT_CALL   the function, such as read, or one that exists only through syscall(2), such as bpf
+ *	             "malloc_place" is malloc, but of the calls from one place, by its stack, it counts the first,
+ *	             second, fourth, eighth and so on: libbpf allocates a thousand times for the same
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
@@ -20,6 +22,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/bpf.h>
@@ -43,6 +46,7 @@
 static const char *wanted, *what;
 static long nth, calls;
 static pid_t self;
+static bool by_place;
 static bool *in_child; /* whether it has happened in a child; NULL: it is to happen in the process */
 
 static void __attribute__((constructor)) begin(void)
@@ -54,6 +58,10 @@ static void __attribute__((constructor)) begin(void)
 		return;
 	wanted = getenv("FAULT_CALL");
 	what = getenv("FAULT");
+	by_place = wanted && strcmp(wanted, "malloc_place") == 0;
+	/* its first call allocates */
+	if (by_place)
+		backtrace(&(void *){NULL}, 1);
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
 	if (getenv("FAULT_CHILD"))
@@ -122,12 +130,41 @@ static bool is_bpf_capable(void)
 	       sets[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
 }
 
+/* Whether it is the first, second, fourth or so call from this place. If there are too many places, each call is. */
+static bool is_new_of_place(void)
+{
+	enum { PLACES = 4096, DEPTH = 32 };
+	static struct {
+		unsigned long place, calls;
+	} table[PLACES];
+	void *stack[DEPTH];
+	unsigned long place = 0, i;
+	int depth = backtrace(stack, DEPTH);
+
+	for (int n = 0; n < depth; n++)
+		place = place * 1000003 + (unsigned long)stack[n];
+	for (i = 0; i < PLACES && table[i].place && table[i].place != place; i++)
+		;
+	if (i == PLACES)
+		return true;
+	table[i].place = place;
+	table[i].calls++;
+	return (table[i].calls & (table[i].calls - 1)) == 0;
+}
+
+static bool is_wanted(const char *call)
+{
+	if (by_place && strcmp(call, "malloc") == 0)
+		return is_new_of_place();
+	return strcmp(call, wanted) == 0;
+}
+
 /* Returns whether this call must fail, and sets errno; otherwise may reduce *n, the number of bytes. */
 static bool fails(const char *call, size_t *n)
 {
 	long number;
 
-	if (!nth || strcmp(call, wanted) != 0 || (getpid() != self) != (in_child != NULL))
+	if (!nth || (getpid() != self) != (in_child != NULL) || !is_wanted(call))
 		return false;
 	if (is("skip"))
 		return false;
