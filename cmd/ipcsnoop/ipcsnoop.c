@@ -8,10 +8,12 @@
 #include <err.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -70,15 +72,31 @@ static void choose_request_programs(struct ipcsnoop_bpf *bpf)
 		bpf_map__set_max_entries(bpf->maps.requests, 1);
 }
 
-/* Whether libbpf can attach programs to perf events of raw_syscalls, which takes access to tracefs. */
+/*
+ * Whether there can be perf events of raw_syscalls. That takes access to tracefs and, where kernel.perf_event_paranoid
+ * is 3 as in Debian, CAP_SYS_ADMIN.
+ */
 static bool has_call_events(void)
 {
 	const char *debugfs = "/sys/kernel/debug/tracing";
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr)};
 	char path[128];
+	FILE *file;
+	long fd;
 
 	snprintf(path, sizeof(path), "%s/events/raw_syscalls/sys_enter/id",
 		 access(debugfs, F_OK) == 0 ? debugfs : "/sys/kernel/tracing");
-	return access(path, R_OK) == 0;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	fd = fscanf(file, "%llu", &attr.config) == 1
+		     ? syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)
+		     : -1;
+	fclose(file);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
 }
 
 static void choose_call_programs(struct ipcsnoop_bpf *bpf)
