@@ -234,6 +234,70 @@ section() { # START
     grep -q 'held by b\\x0a\\x1b\[2J (27 %)' <<<"$output"
 }
 
+@test "--html writes the page with pictures" {
+    slow_host
+    status_is 0 trace-report --html page.html trace probes
+    trace-report trace probes | diff - <(printf '%s\n' "$output")
+    # the text is that of the page
+    sed -n '/^<pre>$/,/^<\/pre>/{ //d; p; }' page.html | sed 's/&lt;/</g; s/&gt;/>/g; s/&#39;/'"'"'/g; s/&quot;/"/g; s/&amp;/\&/g' |
+        diff - <(trace-report trace probes)
+    # it needs nothing else
+    ! grep -E '<(script|link|img|iframe|object)|(href|src| on[a-z]*)=|url\(|@import' page.html || return 1
+    # all requests that started and ended in the trace are in the heat map, with their lives
+    qpair-lifetimes probes >lifetimes
+    trace-dump trace | trace-join -j -l lifetimes | trace-spans -j >spans
+    equal "$(sed -n 's/.*class="heat".*<title>\([0-9]*\) request.*/\1/p' page.html | awk '{ n += $1 } END { print n }')" \
+        "$(grep -v -e '"open"' -e '"cut"' spans | grep -vc '"admin":true')"
+    # each host has a strip; a third of its bars are of the layer with most of the time
+    for host in backup-1 db-1 db-2; do grep -q "<text x=\"64\" y=\"11\">$host</text>" page.html; done
+    grep -q ': [0-9]* requests, mean [0-9.]* [um]s, [0-9]*% buffer</title>' page.html
+    grep -q '<title>backup-1/1: [0-9]* of [0-9]*</title>' page.html
+    # of the slowest request, the widths of states and of layers add up to the whole
+    sed -n '/<text.* ms: r40 of backup-1/,/<\/svg>/s/^<rect.* width="\([0-9.]*\)" height="20.0".*/\1/p' page.html |
+        awk '{ n += $1 } END { exit !(n > 1270 && n < 1290) }'
+    # pictures without requests are left out
+    grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
+    status_is 0 trace-report --html none.html none
+    equal "$(grep -c '<svg' none.html)" 0
+    status_is 1 trace-report --html missing/page.html trace
+    says 'trace-report: missing/page.html: No such file or directory'
+    grep -q '^recorded$' <<<"$output"
+    status_is 1 trace-report --html /dev/full trace
+    says 'trace-report: /dev/full: No space left on device'
+}
+
+@test "names are text in HTML" {
+    slow_host
+    sed "s/backup-1/<script>document.title='bad'<\/script>\&amp;/" probes >others
+    mkdir '<b>bold'
+    mv trace '<b>bold/trace.bin'
+    mv others '<b>bold/usdt.txt'
+    trace-report --html page.html '<b>bold' >text
+    grep -qF "held by <script>document.title=" text
+    ! grep -i -e '<script' -e '<b>' page.html || return 1
+    grep -qF '<title>&lt;b&gt;bold</title>' page.html
+    grep -qF '&lt;script&gt;document.title=&#39;bad&#39;' page.html
+    grep -qF '&amp;amp;' page.html
+}
+
+@test "a browser shows the pictures" {
+    slow_host
+    local browser
+    browser=$(command -v chromium) || skip 'chromium is not here'
+    sed "s/backup-1/<script>document.title='bad'<\/script>/" probes >others
+    trace-report --html page.html trace others >text
+    browse() {
+        timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --virtual-time-budget=1000 "$@" \
+            "file://$PWD/page.html" 2>said
+    }
+    browse --dump-dom >dom || skip "chromium does not run here: $(tail -n 1 said)"
+    grep -q '<title>trace</title>' dom
+    equal "$(grep -c '<svg' dom)" "$(grep -c '<svg' page.html)"
+    ! grep -i '<script' dom || return 1
+    browse --screenshot=shot.png
+    [ "$(stat -c %s shot.png)" -gt 20000 ]
+}
+
 @test "the trace of a process" {
     slow_host
     cp trace "$BATS_TEST_TMPDIR/nvmf_trace.pid1"

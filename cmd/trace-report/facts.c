@@ -57,13 +57,118 @@ void facts_put(struct out *out, struct slice raw)
 	free((char *)text.p);
 }
 
-struct slice facts_host(const struct facts *f, struct slice host)
+struct slice facts_largest(struct slice object, double *most)
 {
-	uint32_t i;
+	struct slice key, value, largest = {};
+	struct json j;
 
-	host = json_unquoted(host);
-	i = intern_get(&f->hosts, host);
-	return i == MAP_NONE ? host : f->names[i];
+	*most = 0;
+	for (facts_each(&j, object); facts_next(&j, &key, &value);) {
+		double n = strtod(value.p + (*value.p == '['), NULL);
+
+		if (n <= *most)
+			continue;
+		*most = n;
+		largest = key;
+	}
+	return largest;
+}
+
+bool facts_same_row(struct slice a, struct slice b)
+{
+	return slice_equal(facts_text(a, "group"), facts_text(b, "group")) &&
+	       slice_equal(facts_text(a, "object"), facts_text(b, "object")) &&
+	       slice_equal(facts_text(a, "family"), facts_text(b, "family"));
+}
+
+static bool has_host(struct slice row)
+{
+	return !slice_is(facts_text(row, "group.host"), "null");
+}
+
+size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t *others)
+{
+	double times[FACTS_ROWS + 1];
+	struct slice text = f->layers, row;
+	bool named = false;
+	size_t n = 0;
+
+	while (facts_line(&text, &row))
+		named |= has_host(row);
+	*others = 0;
+	for (text = f->layers; facts_line(&text, &row);) {
+		double time = facts_number(row, "count") * facts_number(row, "mean");
+		size_t i = n < FACTS_ROWS ? n : FACTS_ROWS - 1;
+
+		if (named && !has_host(row))
+			continue;
+		*others += n == FACTS_ROWS;
+		if (n == FACTS_ROWS && time <= times[i])
+			continue;
+		for (; i && times[i - 1] < time; i--) {
+			times[i] = times[i - 1];
+			rows[i] = rows[i - 1];
+		}
+		times[i] = time;
+		rows[i] = row;
+		n += n < FACTS_ROWS;
+	}
+	return n;
+}
+
+void facts_put_host(struct out *out, const struct facts *f, struct slice row)
+{
+	struct slice host = json_unquoted(facts_text(row, "group.host"));
+	uint32_t i = intern_get(&f->hosts, host);
+
+	if (has_host(row)) {
+		facts_put(out, i == MAP_NONE ? host : f->names[i]);
+	} else {
+		out_text(out, "objects ");
+		facts_put(out, json_unquoted(facts_text(row, "object")));
+	}
+}
+
+size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST])
+{
+	struct slice text = f->slowest, span;
+	bool hosts = false;
+	size_t n = 0;
+
+	while (facts_line(&text, &span))
+		hosts |= facts_text(span, "connection").n != 0;
+	for (text = f->slowest; n < FACTS_SLOWEST && facts_line(&text, &span);)
+		if (!hosts || facts_text(span, "connection").n)
+			spans[n++] = span;
+	return n;
+}
+
+void facts_put_what(struct out *out, struct slice span)
+{
+	struct slice id = json_unquoted(facts_text(span, "id")), type = json_unquoted(facts_text(span, "io.type"));
+	struct slice who = json_unquoted(facts_text(span, "connection")),
+		     bdev = json_unquoted(facts_text(span, "io.bdev"));
+	struct slice leg = json_unquoted(facts_text(span, "io.leg"));
+
+	facts_put(out, id);
+	if (who.n) {
+		out_text(out, " of ");
+		facts_put(out, who);
+	}
+	if (type.n) {
+		out_text(out, ", ");
+		facts_put(out, type);
+	}
+	if (facts_text(span, "io.blocks").n)
+		out_printf(out, " of %.0f blocks", facts_number(span, "io.blocks"));
+	if (bdev.n) {
+		out_text(out, " of ");
+		facts_put(out, bdev);
+	}
+	if (leg.n) {
+		out_char(out, '>');
+		facts_put(out, leg);
+	}
 }
 
 /* The latest name is that which trace-spans would use for all, had it known all hosts from the start. */
@@ -101,14 +206,15 @@ static void see_open(struct facts *f, struct slice line, double life)
 	f->oldest[i] = mem_slice(line);
 }
 
-enum { LIFE, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, KEYS };
+enum { US, LIFE, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, WAITS, KEYS };
 
 void facts_span(struct facts *f, struct slice line)
 {
-	static const char *const keys[KEYS] = {"life", "connection", "args", "admin", "maybe_admin", "open", "cut"};
+	static const char *const keys[KEYS] = {"us",          "life", "connection", "args", "admin",
+					       "maybe_admin", "open", "cut",        "waits"};
 	struct slice values[KEYS] = {}, key, value;
 	struct json j;
-	double life;
+	double us, life;
 
 	facts_each(&j, line);
 	while (facts_next(&j, &key, &value))
@@ -123,7 +229,11 @@ void facts_span(struct facts *f, struct slice line)
 	}
 	f->requests++;
 	f->incomplete += values[OPEN].n || values[CUT].n;
+	us = values[US].n ? strtod(values[US].p, NULL) : 0;
 	life = strtod(values[LIFE].p, NULL);
+	if (!values[OPEN].n && !values[CUT].n)
+		series_request(&f->series, us, life);
+	series_waits(&f->series, us, values[WAITS]);
 	see_name(f, values[CONNECTION], values[ARGS]);
 	if (!values[OPEN].n)
 		f->longest = life > f->longest ? life : f->longest;
@@ -135,4 +245,15 @@ uint64_t facts_entries(const struct facts *f)
 {
 	return facts_number(f->info, "entries") - facts_number(f->info, "before_window") -
 	       facts_number(f->info, "cleared");
+}
+
+void facts_free(struct facts *f)
+{
+	for (size_t i = 0; i < FACTS_OLDEST; i++)
+		free((char *)f->oldest[i].p);
+	for (size_t i = 0; i < f->num_names; i++)
+		free((char *)f->names[i].p);
+	free(f->names);
+	intern_free(&f->hosts);
+	series_free(&f->series);
 }

@@ -13,10 +13,13 @@
 #include "intern.h"
 #include "json.h"
 #include "out.h"
+#include "series.h"
 
 enum {
 	FACTS_HOSTS = 4096, /* that have short names */
 	FACTS_OLDEST = 3,
+	FACTS_ROWS = 8, /* of hosts */
+	FACTS_SLOWEST = 3,
 };
 
 struct facts {
@@ -29,7 +32,8 @@ struct facts {
 
 	struct slice info;                             /* the line of trace-dump -i */
 	struct slice layers, lives, reactors, slowest; /* lines of trace-latency and trace-spans */
-	struct slice causes;
+	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
+	struct slice causes;    /* the page of trace-causes */
 
 	/* from all span lines */
 	uint64_t admin, requests;          /* the others */
@@ -39,6 +43,7 @@ struct facts {
 	struct intern hosts;               /* NQNs as written in JSON */
 	struct slice *names;               /* of these, ditto */
 	size_t num_names, cap_names;
+	struct series series;
 };
 
 /* Sees a span line. */
@@ -55,13 +60,34 @@ double facts_number(struct slice line, const char *path);
 bool facts_next(struct json *j, struct slice *key, struct slice *value);
 void facts_each(struct json *j, struct slice container);
 
-/* The name of a host or connection in a group, as written in JSON. */
-struct slice facts_host(const struct facts *f, struct slice host);
+/* The name in an object with the largest number, or with the largest first number of an array. */
+struct slice facts_largest(struct slice object, double *most);
+
+/*
+ * The rows of layers that are shown, those with most time first: of hosts, or of types of objects where no host is
+ * known. *others is set to the number of the rest.
+ */
+size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t *others);
+
+/* Whether a row of another table is about the same. */
+bool facts_same_row(struct slice a, struct slice b);
+
+/* The name of a row, for a terminal. */
+void facts_put_host(struct out *out, const struct facts *f, struct slice row);
+
+/* The slowest requests. What the target does for itself is left out where there are some of hosts. */
+size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST]);
+
+/* What a request was, for a terminal. */
+void facts_put_what(struct out *out, struct slice span);
 
 /* A string as written in JSON, for a terminal. */
 void facts_put(struct out *out, struct slice raw);
 
 /* The entries that trace-dump prints. */
 uint64_t facts_entries(const struct facts *f);
+
+/* Frees what was counted; contents of files stay. */
+void facts_free(struct facts *f);
 
 #endif

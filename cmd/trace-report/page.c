@@ -10,9 +10,7 @@
 
 enum {
 	WIDTH = 80,
-	HOSTS = 8, /* rows of tables */
 	LCORES = 8,
-	SLOWEST = 3,
 	GROUPS = 6, /* of tracepoints, by the first word of their names */
 	NAME = 16,  /* columns of a host's name */
 };
@@ -221,79 +219,44 @@ static void put_causes(struct out *out, const struct facts *f)
 	put_clipped(out, first);
 }
 
-struct host {
-	struct slice line;
-	double time;
-};
-
-/* Whether a row of another table is about the same. */
-static bool same_row(struct slice a, struct slice b)
-{
-	return slice_equal(facts_text(a, "group"), facts_text(b, "group")) &&
-	       slice_equal(facts_text(a, "object"), facts_text(b, "object")) &&
-	       slice_equal(facts_text(a, "family"), facts_text(b, "family"));
-}
-
-static bool is_host(struct slice line)
-{
-	return !slice_is(facts_text(line, "group.host"), "null");
-}
-
 static void put_host(struct out *out, const struct facts *f, struct slice layers)
 {
-	struct slice lives = f->lives, life, host = facts_text(layers, "group.host");
+	struct slice lives = f->lives, life = {};
 	struct out name = {.fd = OUT_MEMORY};
+	bool found = false;
 	size_t width;
 
-	if (is_host(layers))
-		facts_put(&name, facts_host(f, host));
-	else
-		out_printf(&name, "objects %.*s", (int)json_unquoted(facts_text(layers, "object")).n,
-			   json_unquoted(facts_text(layers, "object")).p);
+	facts_put_host(&name, f, layers);
+	width = utf8_count(out_contents(&name));
 	out_text(out, "  ");
 	out_slice(out, out_contents(&name));
-	width = utf8_count(out_contents(&name));
-	out_text(out, width > NAME ? "\n  " : "");
-	out_printf(out, "%*s %8.0f", width > NAME ? NAME : (int)(NAME - width), "", facts_number(layers, "count"));
+	if (width > NAME) {
+		out_text(out, "\n  ");
+		width = 0;
+	}
+	out_printf(out, "%*s %8.0f", (int)(NAME - width), "", facts_number(layers, "count"));
 	out_close(&name);
-	while (facts_line(&lives, &life))
-		if (facts_text(life, "life").n && same_row(life, layers)) {
-			put_us(out, 9, facts_number(life, "p50"));
-			put_us(out, 9, facts_number(life, "p99"));
-			put_us(out, 10, facts_number(life, "max"));
-			out_char(out, ' ');
-			put_largest(out, facts_text(layers, "layers"), 1, 2);
-			break;
-		}
+	while (!found && facts_line(&lives, &life))
+		found = facts_text(life, "life").n && facts_same_row(life, layers);
+	life = found ? life : (struct slice){"", 0};
+	put_us(out, 9, facts_number(life, "p50"));
+	put_us(out, 9, facts_number(life, "p99"));
+	put_us(out, 10, facts_number(life, "max"));
+	out_char(out, ' ');
+	put_largest(out, facts_text(layers, "layers"), 1, 2);
 	out_char(out, '\n');
 }
 
 static void put_hosts(struct out *out, const struct facts *f)
 {
-	struct host hosts[HOSTS + 1] = {};
-	struct slice text = f->layers, line;
-	size_t n = 0, others = 0;
-	bool named = false;
+	struct slice rows[FACTS_ROWS];
+	size_t others, n = facts_hosts(f, rows, &others);
 
-	while (facts_line(&text, &line))
-		named |= is_host(line);
-	for (text = f->layers; facts_line(&text, &line);) {
-		struct host host = {line, facts_number(line, "count") * facts_number(line, "mean")};
-		size_t i = n;
-
-		if (named && !is_host(line))
-			continue;
-		for (; i && hosts[i - 1].time < host.time; i--)
-			hosts[i] = hosts[i - 1];
-		hosts[i] = host;
-		n < HOSTS ? n++ : others++;
-	}
 	if (!n)
 		return;
-	out_printf(out, "\n%-*s requests   p50_us   p99_us    max_us  where the time is\n", NAME + 2,
-		   named ? "host" : "requests of");
+	out_printf(out, "\n%-*s requests   p50_us   p99_us    max_us  where the time is\n", NAME + 2, "host");
 	for (size_t i = 0; i < n; i++)
-		put_host(out, f, hosts[i].line);
+		put_host(out, f, rows[i]);
 	if (others)
 		out_printf(out, "  and %zu others with less time\n", others);
 	if (f->incomplete)
@@ -338,57 +301,10 @@ static void put_lcores(struct out *out, const struct facts *f)
 		out_printf(out, "  and %zu other lcores\n", n - LCORES);
 }
 
-/* What a request was. */
-static void put_what(struct out *out, struct slice span)
-{
-	struct slice id = json_unquoted(facts_text(span, "id")), type = json_unquoted(facts_text(span, "io.type"));
-	struct slice who = json_unquoted(facts_text(span, "connection")),
-		     bdev = json_unquoted(facts_text(span, "io.bdev"));
-	struct slice leg = json_unquoted(facts_text(span, "io.leg"));
-
-	facts_put(out, id);
-	if (who.n) {
-		out_text(out, " of ");
-		facts_put(out, who);
-	}
-	if (type.n) {
-		out_text(out, ", ");
-		facts_put(out, type);
-	}
-	if (facts_text(span, "io.blocks").n)
-		out_printf(out, " of %.0f blocks", facts_number(span, "io.blocks"));
-	if (bdev.n) {
-		out_text(out, " of ");
-		facts_put(out, bdev);
-	}
-	if (leg.n) {
-		out_char(out, '>');
-		facts_put(out, leg);
-	}
-}
-
-/* The name in an object with the largest number. */
-static struct slice largest_name(struct slice object, double *most)
-{
-	struct slice key, value, largest = {};
-	struct json j;
-
-	*most = 0;
-	for (facts_each(&j, object); facts_next(&j, &key, &value);) {
-		double n = strtod(value.p + (*value.p == '['), NULL);
-
-		if (n <= *most)
-			continue;
-		*most = n;
-		largest = key;
-	}
-	return largest;
-}
-
 static void put_by(struct out *out, struct slice span, const char *key, const char *by, double life)
 {
 	double share = facts_number(span, key) / life, most;
-	struct slice name = largest_name(facts_text(span, by), &most);
+	struct slice name = facts_largest(facts_text(span, by), &most);
 
 	put_percent(out, key, share);
 	if (share < 0.005 || !name.n)
@@ -415,7 +331,7 @@ static void put_wait(struct out *out, struct slice span)
 	put_us(out, 0, us);
 	out_text(out, state.n ? " us in " : " us before its first entry");
 	facts_put(out, state);
-	name = largest_name(facts_text(wait, "holders"), &most);
+	name = facts_largest(facts_text(wait, "holders"), &most);
 	if (name.n) {
 		out_text(out, "; ");
 		facts_put(out, name);
@@ -424,7 +340,7 @@ static void put_wait(struct out *out, struct slice span)
 	if (silent * 2 >= us) {
 		out_printf(out, "; lcore %.0f silent for ", facts_number(wait, "lcore"));
 		put_us(out, 0, silent);
-	} else if ((name = largest_name(facts_text(wait, "of"), &most)).n) {
+	} else if ((name = facts_largest(facts_text(wait, "of"), &most)).n) {
 		out_printf(out, "; lcore %.0f: %.0f of %.0f entries of ", facts_number(wait, "lcore"), most,
 			   facts_number(wait, "entries"));
 		facts_put(out, name);
@@ -439,7 +355,7 @@ static void put_slow(struct out *out, struct slice span)
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
 	out_printf(out, "  %s%.3f us: ", bound ? ">" : "", life);
-	put_what(out, span);
+	facts_put_what(out, span);
 	out_printf(out, ", at %.3f\n   ", facts_number(span, "us"));
 	put_largest(out, facts_text(span, "layers"), life, 3);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
@@ -450,21 +366,14 @@ static void put_slow(struct out *out, struct slice span)
 	put_wait(out, span);
 }
 
-/* What the target does for itself is left out where there are requests of hosts. */
 static void put_slowest(struct out *out, const struct facts *f)
 {
-	struct slice text = f->slowest, span;
-	bool hosts = false;
-	size_t n = 0;
+	struct slice spans[FACTS_SLOWEST];
+	size_t n = facts_slowest(f, spans);
 
-	while (facts_line(&text, &span))
-		hosts |= facts_text(span, "connection").n != 0;
-	for (text = f->slowest; n < SLOWEST && facts_line(&text, &span);) {
-		if (hosts && !facts_text(span, "connection").n)
-			continue;
-		out_text(out, n++ ? "" : "\nthe slowest requests\n");
-		put_slow(out, span);
-	}
+	out_text(out, n ? "\nthe slowest requests\n" : "");
+	for (size_t i = 0; i < n; i++)
+		put_slow(out, spans[i]);
 }
 
 /* The state that a span is in at the end. */
@@ -498,7 +407,7 @@ static void put_open(struct out *out, const struct facts *f)
 		out_text(out, " us, in ");
 		facts_put(out, last_state(f->oldest[i]));
 		out_text(out, ": ");
-		put_what(out, f->oldest[i]);
+		facts_put_what(out, f->oldest[i]);
 		out_char(out, '\n');
 	}
 }

@@ -4,6 +4,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -19,15 +20,15 @@ extern char **environ;
 
 enum { PIPE = 1 << 20 };
 
-/* With a slash at its end; empty if it is not known. */
-static char *own_directory(void)
+/* The path of a tool beside this one; the caller frees it. */
+static char *path_of(const char *name)
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	char own[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own));
 
-	while (n > 0 && path[n - 1] != '/')
+	while (n > 0 && own[n - 1] != '/')
 		n--;
-	return mem_copy((struct slice){path, n > 0 ? n : 0});
+	return mem_printf("%.*s%s", n > 0 ? (int)n : 0, own, name);
 }
 
 static void close_given(struct tools_io io)
@@ -39,11 +40,11 @@ static void close_given(struct tools_io io)
 }
 
 /* Returns 0 or an error number. */
-static int spawn(const struct tools *t, struct tool *tool, const char *const *argv, struct tools_io io)
+static int spawn(struct tool *tool, const char *const *argv, struct tools_io io)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	char *path = mem_printf("%s%s", t->directory, argv[0]);
+	char *path = path_of(argv[0]);
 	sigset_t pipe;
 	int error;
 
@@ -75,11 +76,9 @@ void tools_start(struct tools *t, const char *const *argv, struct tools_io io)
 {
 	struct tool *tool = &t->all[t->n++];
 
-	if (!t->directory)
-		t->directory = own_directory();
 	tool->name = argv[0];
 	tool->notes = io.quiet ? tools_file() : -1;
-	errno = spawn(t, tool, argv, io);
+	errno = spawn(tool, argv, io);
 	if (errno) {
 		warn("%s", argv[0]);
 		tool->failed = true;

@@ -22,7 +22,6 @@ enum {
 
 /* All zero at first. */
 struct tools {
-	char *directory; /* of this tool's own executable */
 	struct tool {
 		const char *name;
 		pid_t pid;

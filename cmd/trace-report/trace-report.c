@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "count.h"
 #include "facts.h"
+#include "html.h"
 #include "io.h"
 #include "lines.h"
 #include "mem.h"
@@ -23,9 +25,11 @@
 
 static struct {
 	pid_t pid;
+	const char *html; /* a file; NULL: none is written */
 } opt;
 
 static const struct cli_option options[] = {
+	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
 	{},
 };
@@ -204,9 +208,26 @@ static bool read_spans(struct facts *f, int spans, int causes)
 static const char *const with_host[] = {"trace-latency", "-qj", "-g", "host", NULL};
 static const char *const with_layers[] = {"trace-latency", "-qj", "-g", "host", "--layers", NULL};
 static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors", NULL};
+/* for pictures; its interval is appended */
+static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
 static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
 static const char *const with_causes[] = {"trace-causes", "-q", NULL};
+
+/* Starts what pictures need, and returns its file; -1: there are none. */
+static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
+{
+	const char *argv[COUNT(with_time) + 2] = {};
+	char seconds[32];
+
+	if (!opt.html)
+		return -1;
+	f->series.step = (facts_number(f->info, "us") + 1) / SERIES_STEPS;
+	snprintf(seconds, sizeof(seconds), "%.9f", f->series.step / 1e6);
+	memcpy(argv, with_time, sizeof(with_time));
+	argv[COUNT(with_time)] = seconds;
+	return add_reader(t, tee, argv);
+}
 
 /* All tools run at once; returns whether they had no errors. */
 static bool analyse(struct facts *f)
@@ -215,6 +236,7 @@ static bool analyse(struct facts *f)
 	struct tee tee = {.from = start_lines(f, &sources)};
 	int layers = add_reader(&measures, &tee, with_layers), lives = add_reader(&measures, &tee, with_host);
 	int reactors = add_reader(&measures, &tee, with_reactors), slowest = add_reader(&measures, &tee, with_slowest);
+	int over_time = add_pictures(f, &measures, &tee);
 	int causes = tools_file(), from, to, spans;
 	bool good, measured;
 
@@ -232,6 +254,8 @@ static bool analyse(struct facts *f)
 	f->reactors = tools_contents(reactors);
 	f->slowest = tools_contents(slowest);
 	f->causes = tools_contents(causes);
+	if (over_time >= 0)
+		f->over_time = tools_contents(over_time);
 	/* without whole requests there is nothing to measure: the page says that */
 	if (measured || f->requests == f->incomplete)
 		return good;
@@ -239,23 +263,42 @@ static bool analyse(struct facts *f)
 	return false;
 }
 
+/* Returns whether it could be written. */
+static bool write_html(const struct facts *f, struct slice page)
+{
+	int fd = open(opt.html, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	struct out out;
+
+	if (fd >= 0) {
+		out_open(&out, fd);
+		html_write(&out, f, page);
+	}
+	if (fd < 0 || out_close(&out) != 0 || close(fd) != 0) {
+		warn("%s", io_name(opt.html));
+		return false;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
+	struct out out, page = {.fd = OUT_MEMORY};
 	static struct facts f;
-	struct out out;
-	bool good = true;
+	bool good;
 
 	cli_parse(&cli, argc, argv);
 	find_input(&f, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
-	if (f.trace || f.pid)
-		good = read_info(&f);
-	else
-		good = false;
+	good = (f.trace || f.pid) && read_info(&f);
 	if (facts_entries(&f))
 		good &= analyse(&f);
-	out_open(&out, STDOUT_FILENO);
 	if (f.info.n || f.parts.n)
-		page_write(&out, &f);
+		page_write(&page, &f);
+	if (opt.html && page.len)
+		good &= write_html(&f, out_contents(&page));
+	out_open(&out, STDOUT_FILENO);
+	out_slice(&out, out_contents(&page));
+	out_close(&page);
+	facts_free(&f);
 	return cli_close(&out, good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "html.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "count.h"
+#include "spdk.h"
+
+/* Of pictures, in pixels. */
+enum {
+	LEFT = 64, /* of what is over time, for the scale */
+	WIDE = 640,
+	STRIP = 56, /* height of a host's */
+	ROW = 7,    /* of the heat map */
+	BAR = 22,
+	HOLDERS = 6, /* that have colours, after those of layers */
+};
+
+static const char style[] =
+	":root{color-scheme:light dark;--ink:#1f2328;--paper:#fff;--faint:#d1d9e0;--gap:#fff}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--faint:#3d444d;--gap:#0d1117}}\n"
+	"body{margin:1.5em;background:var(--paper);color:var(--ink);font:14px/1.4 system-ui,sans-serif;"
+	"display:flex;flex-wrap:wrap;gap:1em 3em}\n"
+	"pre{margin:0;font:13px/1.35 ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
+	"h2{font-size:1em;margin:1.5em 0 .3em}h2:first-child{margin-top:0}svg{display:block}\n"
+	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
+	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--gap)}\n"
+	".axis{stroke:var(--faint)}.heat{fill:#0969da}\n"
+	".c0{fill:#7ba7d7}.c1{fill:#f28e2b}.c2{fill:#c99bbd}.c3{fill:#7cc36f}.c4{fill:#c79c84}"
+	".c5{fill:#ee7b78}.c6{fill:#76b7b2}.c7{fill:#a0cbe8}.c8{fill:#bab0ac}\n"
+	".c9{fill:#0969da}.c10{fill:#bf8700}.c11{fill:#8250df}.c12{fill:#1a7f37}.c13{fill:#cf222e}.c14{fill:#57606a}\n";
+
+_Static_assert(LAYERS == 9, "a colour for each layer");
+
+/* Text that may be anybody's. */
+static void put_text(struct out *out, struct slice text)
+{
+	static const char *const entities[256] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+
+	for (size_t i = 0; i < text.n; i++)
+		if (entities[(unsigned char)text.p[i]])
+			out_text(out, entities[(unsigned char)text.p[i]]);
+		else
+			out_char(out, text.p[i]);
+}
+
+/* A string as written in JSON. */
+static void put_name(struct out *out, struct slice raw)
+{
+	struct out visible = {.fd = OUT_MEMORY};
+
+	facts_put(&visible, raw);
+	put_text(out, out_contents(&visible));
+	out_close(&visible);
+}
+
+static void put_time(struct out *out, double us)
+{
+	if (us >= 1e6)
+		out_printf(out, "%.4g s", us / 1e6);
+	else if (us >= 1e3)
+		out_printf(out, "%.4g ms", us / 1e3);
+	else
+		out_printf(out, "%.3g us", us);
+}
+
+static void put_heading(struct out *out, const char *text)
+{
+	out_printf(out, "<h2>%s</h2>\n", text);
+}
+
+static void start_picture(struct out *out, int height)
+{
+	out_printf(out, "<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n", LEFT + WIDE + 8,
+		   height, LEFT + WIDE + 8, height);
+}
+
+/* A rectangle, whose tooltip follows up to end_rect(). */
+static void start_rect(struct out *out, double x, double y, double width, double height, unsigned colour)
+{
+	out_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"c%u\"><title>", x, y, width,
+		   height, colour);
+}
+
+static void end_rect(struct out *out)
+{
+	out_text(out, "</title></rect>\n");
+}
+
+/* The line below a picture, from its first to its last time. */
+static void put_axis(struct out *out, int y, double from, double to)
+{
+	out_printf(out, "<path class=\"axis\" d=\"M%d %d.5H%d\"/><text x=\"%d\" y=\"%d\">", LEFT, y, LEFT + WIDE, LEFT,
+		   y + 14);
+	put_time(out, from);
+	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"%d\">", LEFT + WIDE, y + 14);
+	put_time(out, to);
+	out_text(out, "</text>\n");
+}
+
+/* The colours of the layers that are in at least one of the rows. */
+static void put_legend(struct out *out, const struct facts *f)
+{
+	bool used[LAYERS] = {};
+	struct slice text = f->layers, row;
+	double x = LEFT;
+
+	while (facts_line(&text, &row))
+		for (unsigned i = 0; i < LAYERS; i++)
+			used[i] |= facts_number(facts_text(row, "layers"), spdk_layers[i]) > 0;
+	start_picture(out, 20);
+	for (unsigned i = 0; i < LAYERS; i++) {
+		if (!used[i])
+			continue;
+		out_printf(out,
+			   "<rect x=\"%.0f\" y=\"4\" width=\"11\" height=\"11\" class=\"c%u\"/><text x=\"%.0f\" "
+			   "y=\"14\">%s</text>\n",
+			   x, i, x + 15, spdk_layers[i]);
+		x += 34 + 7 * strlen(spdk_layers[i]);
+	}
+	out_text(out, "</svg>\n");
+}
+
+struct range {
+	double from, to;
+};
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* The intervals of all rows. */
+static struct range range_of(const struct facts *f)
+{
+	struct range r = {__DBL_MAX__, 0};
+	struct slice text = f->over_time, row;
+
+	while (facts_line(&text, &row)) {
+		double begin = facts_number(row, "begin");
+
+		r.from = begin < r.from ? begin : r.from;
+		r.to = larger(r.to, facts_number(row, "end"));
+	}
+	return r;
+}
+
+/* A stacked bar of an interval: the mean life of the requests that ended in it, by layer. */
+static void put_interval(struct out *out, struct slice row, double x, double width, double bottom, double scale)
+{
+	double mean = facts_number(row, "mean");
+
+	for (unsigned i = 0; i < LAYERS; i++) {
+		double share = facts_number(facts_text(row, "layers"), spdk_layers[i]);
+
+		if (share * mean * scale < 0.2)
+			continue;
+		bottom -= share * mean * scale;
+		start_rect(out, x, bottom, width, share * mean * scale, i);
+		put_time(out, facts_number(row, "begin"));
+		out_printf(out, ": %.0f requests, mean ", facts_number(row, "count"));
+		put_time(out, mean);
+		out_printf(out, ", %.0f%% %s", 100 * share, spdk_layers[i]);
+		end_rect(out);
+	}
+}
+
+static void put_strip(struct out *out, const struct facts *f, struct slice host, struct range range)
+{
+	struct out name = {.fd = OUT_MEMORY};
+	struct slice text = f->over_time, row;
+	double scale = WIDE / (range.to - range.from), most = 0;
+
+	while (facts_line(&text, &row))
+		if (facts_same_row(row, host))
+			most = larger(most, facts_number(row, "mean"));
+	if (!most)
+		return;
+	facts_put_host(&name, f, host);
+	start_picture(out, STRIP + 34);
+	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
+	put_text(out, out_contents(&name));
+	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"25\">", LEFT - 4);
+	put_time(out, most);
+	out_text(out, "</text>\n");
+	for (text = f->over_time; facts_line(&text, &row);)
+		if (facts_same_row(row, host))
+			put_interval(out, row, LEFT + (facts_number(row, "begin") - range.from) * scale,
+				     larger((facts_number(row, "end") - facts_number(row, "begin")) * scale - 1, 1),
+				     STRIP + 16, STRIP / most);
+	put_axis(out, STRIP + 16, range.from, range.to);
+	out_text(out, "</svg>\n");
+	out_close(&name);
+}
+
+static void put_layers(struct out *out, const struct facts *f)
+{
+	struct range range = range_of(f);
+	struct slice hosts[FACTS_ROWS];
+	size_t others, n = facts_hosts(f, hosts, &others);
+
+	if (!n || range.from >= range.to)
+		return;
+	put_heading(out, "Mean life of requests over time, by layer");
+	put_legend(out, f);
+	for (size_t i = 0; i < n; i++)
+		put_strip(out, f, hosts[i], range);
+}
+
+static int bits(uint64_t n)
+{
+	return 64 - __builtin_clzll(n);
+}
+
+static void put_heat(struct out *out, const struct series *s)
+{
+	uint32_t first = UINT32_MAX, last = 0, low = SERIES_ROWS, high = 0;
+	uint64_t most = 0;
+	double width;
+
+	for (size_t i = 0; i < s->num_cells; i++) {
+		const struct series_cell *c = &s->cells[i];
+
+		first = c->x < first ? c->x : first;
+		last = c->x > last ? c->x : last;
+		low = c->row < low ? c->row : low;
+		high = c->row > high ? c->row : high;
+		most = c->n > most ? c->n : most;
+	}
+	if (!most)
+		return;
+	width = (double)WIDE / (last - first + 1);
+	put_heading(out, "Lives of requests, by the time of their end");
+	start_picture(out, (high - low + 1) * ROW + 22);
+	for (size_t i = 0; i < s->num_cells; i++) {
+		const struct series_cell *c = &s->cells[i];
+
+		out_printf(out,
+			   "<rect class=\"heat\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" "
+			   "fill-opacity=\"%.2f\"><title>",
+			   LEFT + (c->x - first) * width, (high - c->row) * ROW, width, ROW,
+			   (double)bits(c->n) / bits(most));
+		out_printf(out, "%" PRIu64 " request%s of ", c->n, c->n == 1 ? "" : "s");
+		put_time(out, series_life(c->row));
+		out_text(out, " and more");
+		end_rect(out);
+	}
+	for (uint32_t row = low; row <= high; row++) {
+		if (row % (4 * SERIES_OCTAVE))
+			continue;
+		out_printf(out, "<text class=\"n\" x=\"%d\" y=\"%u\">", LEFT - 4, (high - row + 1) * ROW);
+		put_time(out, series_life(row));
+		out_text(out, "</text>\n");
+	}
+	put_axis(out, (high - low + 1) * ROW, first * s->step, (last + 1) * s->step);
+	out_text(out, "</svg>\n");
+}
+
+/* The colour of a holder: each of the first ones has its own. */
+static unsigned colour_of(struct slice *holders, size_t *n, struct slice holder)
+{
+	size_t i = 0;
+
+	while (i < *n && !slice_equal(holders[i], holder))
+		i++;
+	if (i == *n && *n < HOLDERS)
+		holders[(*n)++] = holder;
+	return i < HOLDERS ? LAYERS + i : LAYER_UNKNOWN;
+}
+
+static void put_buffers(struct out *out, const struct series *s)
+{
+	uint32_t first = UINT32_MAX, last = 0;
+	struct slice holders[HOLDERS];
+	double most = 0, width, x = LEFT;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->num_buffers; i++) {
+		const struct series_buffers *b = &s->buffers[i];
+
+		first = b->x < first ? b->x : first;
+		last = b->x > last ? b->x : last;
+		most = larger(most, b->all);
+		colour_of(holders, &n, b->holder);
+	}
+	if (!n)
+		return;
+	width = (double)WIDE / (last - first + 1);
+	put_heading(out, "Requests that had a data buffer when one got its own after a wait, and who had most");
+	start_picture(out, STRIP + 58);
+	for (size_t i = 0; i < n; i++) {
+		out_printf(out,
+			   "<rect x=\"%.0f\" y=\"4\" width=\"11\" height=\"11\" class=\"c%zu\"/><text x=\"%.0f\" "
+			   "y=\"14\">",
+			   x, LAYERS + i, x + 15);
+		put_name(out, holders[i]);
+		out_text(out, "</text>\n");
+		x += 34 + 7.0 * holders[i].n;
+	}
+	out_printf(out, "<text class=\"n\" x=\"%d\" y=\"34\">%.0f</text>\n", LEFT - 4, most);
+	for (size_t i = 0; i < s->num_buffers; i++) {
+		const struct series_buffers *b = &s->buffers[i];
+		double top = b->most * STRIP / most, rest = (b->all - b->most) * STRIP / most;
+
+		start_rect(out, LEFT + (b->x - first) * width, STRIP + 24 - top, larger(width - 1, 1), top,
+			   colour_of(holders, &n, b->holder));
+		put_name(out, b->holder);
+		out_printf(out, ": %.0f of %.0f", b->most, b->all);
+		end_rect(out);
+		start_rect(out, LEFT + (b->x - first) * width, STRIP + 24 - top - rest, larger(width - 1, 1), rest,
+			   LAYER_UNKNOWN);
+		out_printf(out, "others: %.0f of %.0f", b->all - b->most, b->all);
+		end_rect(out);
+	}
+	put_axis(out, STRIP + 24, first * s->step, (last + 1) * s->step);
+	out_text(out, "</svg>\n");
+}
+
+/* A part of a story's bar, with its name where there is room. */
+static double put_part(struct out *out, double x, double y, double width, struct slice name, double us, unsigned colour)
+{
+	start_rect(out, x, y, width, BAR - 2, colour);
+	put_name(out, name);
+	out_text(out, " ");
+	put_time(out, us);
+	end_rect(out);
+	if (7.0 * name.n + 6 < width) {
+		out_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 4, y + 14);
+		put_name(out, name);
+		out_text(out, "</text>\n");
+	}
+	return x + width;
+}
+
+/* A bar of the states that a request was in, and one of the layers that its time is divided among. */
+static void put_story(struct out *out, struct slice span)
+{
+	double life = facts_number(span, "life"), x = LEFT, us;
+	struct out what = {.fd = OUT_MEMORY};
+	struct slice key, value;
+	struct json j, state;
+
+	facts_put_what(&what, span);
+	start_picture(out, 2 * BAR + 22);
+	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
+	put_time(out, life);
+	out_text(out, ": ");
+	put_text(out, out_contents(&what));
+	out_text(out, "</text>\n<g class=\"s\">\n");
+	for (facts_each(&j, facts_text(span, "states")); facts_next(&j, NULL, &value);) {
+		struct slice name = {}, time = {};
+
+		facts_each(&state, value);
+		if (!facts_next(&state, NULL, &name) || !facts_next(&state, NULL, &time))
+			break;
+		us = strtod(time.p, NULL);
+		name = slice_is(name, "null") ? slice_of("unknown") : json_unquoted(name);
+		if (us / life * WIDE >= 0.2)
+			x = put_part(out, x, 17, us / life * WIDE, name, us, spdk_tpoint(name)->layer);
+	}
+	x = LEFT;
+	for (facts_each(&j, facts_text(span, "layers")); facts_next(&j, &key, &value);) {
+		unsigned layer = 0;
+
+		us = strtod(value.p, NULL);
+		while (layer < LAYER_UNKNOWN && !slice_is(key, spdk_layers[layer]))
+			layer++;
+		if (us / life * WIDE >= 0.2)
+			x = put_part(out, x, 17 + BAR, us / life * WIDE, key, us, layer);
+	}
+	out_text(out, "</g></svg>\n");
+	out_close(&what);
+}
+
+static void put_stories(struct out *out, const struct facts *f)
+{
+	struct slice spans[FACTS_SLOWEST];
+	size_t n = facts_slowest(f, spans);
+
+	if (!n)
+		return;
+	put_heading(out, "The slowest requests: their states, and the layers of their time");
+	for (size_t i = 0; i < n; i++)
+		put_story(out, spans[i]);
+}
+
+void html_write(struct out *out, const struct facts *f, struct slice page)
+{
+	struct out title = {.fd = OUT_MEMORY};
+
+	out_visible(&title, slice_of(f->name));
+	out_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+		      "'unsafe-inline'\">\n<title>");
+	put_text(out, out_contents(&title));
+	out_printf(out, "</title>\n<style>\n%s</style>\n<pre>\n", style);
+	put_text(out, page);
+	out_text(out, "</pre>\n<main>\n");
+	put_layers(out, f);
+	put_heat(out, &f->series);
+	put_buffers(out, &f->series);
+	put_stories(out, f);
+	out_text(out, "</main>\n</html>\n");
+	out_close(&title);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page as an HTML file, with pictures. It needs no other file, and has no scripts. */
+#ifndef TRACE_REPORT_HTML_H
+#define TRACE_REPORT_HTML_H
+
+#include "facts.h"
+
+/* page: the text. */
+void html_write(struct out *out, const struct facts *f, struct slice page);
+
+#endif
