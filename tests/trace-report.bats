@@ -89,6 +89,7 @@ section() { # START
 @test "a folder has parts, and says which are missing" {
     recording
     {
+        echo '{"part":"target","pid":1234,"name":"nvmf_tgt","started":"2026-11-23T16:30:00Z","ended":"2026-11-23T16:30:10Z"}'
         echo '{"part":"trace","file":"trace.bin","status":"done","lost":12}'
         echo '{"part":"offcpu","status":"missing","why":"needs CAP_BPF"}'
         echo 'no object'
@@ -100,10 +101,11 @@ section() { # START
     } >folder/rpc.jsonl
     status_is 0 trace-report folder
     equal "$stderr" ''
-    head -n 2 <<<"$output" | grep -qx 'trace: 12 lost while it was recorded'
+    head -n 2 <<<"$output" | grep -qx 'trace: lost while it was recorded: 12'
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
     grep -qx '  bio\\x1b\[2J failed: a\\x0ab' <<<"$output"
-    grep -qx '  target     SPDK v26.05' <<<"$output"
+    grep -qx '  version    SPDK v26.05' <<<"$output"
+    grep -qx '  target     nvmf_tgt (1234), from 2026-11-23T16:30:00Z to 2026-11-23T16:30:10Z' <<<"$output"
     grep -qx '  groups     on: bdev' <<<"$output"
     grep -qx '  cd folder' <<<"$output"
     grep -qx '  qpair-lifetimes usdt.txt >lifetimes.txt' <<<"$output"
@@ -176,6 +178,27 @@ section() { # START
         equal "$output" ''
         equal "$(wc -l <<<"$stderr")" 1
     done
+}
+
+@test "a pipe is refused, since a trace is read twice" {
+    slow_host
+    mkfifo pipe
+    status_is 1 timeout 10 trace-report pipe
+    says 'trace-report: pipe: not a regular file: a trace is read twice; save it to a file first'
+    # probes are read once
+    status_is 0 sh 'trace-report trace <(cat probes)'
+    [[ $output == *'held by backup-1'* ]]
+}
+
+@test "a terminal shows the progress of one tool" {
+    needs_terminal
+    slow_host
+    trace-dump -q -d -O -i trace >entries
+    trace-dump -q trace | sed 's/"args":/"size":7,&/' >>entries
+    mktrace -R 100 entries >long
+    script -qec 'trace-report long probes' /dev/null </dev/null >said
+    grep -q '^recorded' said
+    ! grep -aE 'trace-(join|spans|causes|latency): ' said || return 1
 }
 
 @test "a damaged trace has its page, and what is wrong" {

@@ -12,7 +12,7 @@ enum {
 	WIDTH = 80,
 	LCORES = 8,
 	GROUPS = 6, /* of tracepoints, by the first word of their names */
-	NAME = 16,  /* columns of a host's name */
+	NAME = 18,  /* columns of a host's name */
 };
 
 /* Microseconds in four to six characters, as far as they are below 1000 seconds. */
@@ -21,27 +21,37 @@ static void put_us(struct out *out, int width, double us)
 	out_printf(out, "%*.*f", width, us < 1000 ? 1 : 0, us);
 }
 
-/* Passes lines on, without what is beyond the width of a page. */
-static void put_clipped(struct out *out, struct slice text)
+static struct slice cut_line(struct slice *text)
 {
-	while (text.n) {
-		const char *end = memchr(text.p, '\n', text.n);
-		struct slice line = slice_cut(&text, end ? (size_t)(end - text.p) : text.n);
-		size_t width = 0, n = 0;
+	const char *end = memchr(text->p, '\n', text->n);
+	struct slice line = slice_cut(text, end ? (size_t)(end - text->p) : text->n);
 
-		while (n < line.n && width < WIDTH) {
-			int length = utf8_length(slice_from(line, n));
+	slice_cut(text, end ? 1 : 0);
+	return line;
+}
 
-			n += length > 0 ? length : -length;
-			width++;
-		}
-		if (n < line.n)
-			for (n--; utf8_continues(line.p[n]); n--)
-				;
-		out_bytes(out, line.p, n);
-		out_text(out, n < line.n ? "\u2026\n" : "\n");
-		slice_cut(&text, end ? 1 : 0);
+/* A line, without what is beyond the width of a page. */
+static void put_clipped(struct out *out, struct slice line)
+{
+	size_t width = 0, n = 0;
+
+	while (n < line.n && width < WIDTH) {
+		int length = utf8_length(slice_from(line, n));
+
+		n += length > 0 ? length : -length;
+		width++;
 	}
+	if (n < line.n)
+		for (n--; utf8_continues(line.p[n]); n--)
+			;
+	out_bytes(out, line.p, n);
+	out_text(out, n < line.n ? "\u2026\n" : "\n");
+}
+
+static void put_lines(struct out *out, struct slice text)
+{
+	while (text.n)
+		put_clipped(out, cut_line(&text));
 }
 
 /* A path or name for a shell. */
@@ -49,6 +59,8 @@ static void put_word(struct out *out, const char *word)
 {
 	bool plain = word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%-")] == 0;
 
+	/* else it would be an option */
+	out_text(out, *word == '-' ? "./" : "");
 	out_text(out, plain ? "" : "'");
 	out_escaped(out, slice_of(word), "'");
 	out_text(out, plain ? "" : "'");
@@ -63,24 +75,26 @@ static void put_percent(struct out *out, const char *name, double share)
 /* The n largest members of an object of numbers, as percentages of all, from half a percent on. */
 static void put_largest(struct out *out, struct slice object, double all, unsigned n)
 {
-	double before = 2 * all;
+	uint64_t used = 0;
 
-	for (unsigned i = 0; i < n; i++) {
+	while (n--) {
 		struct slice key, value, largest = {};
-		double most = 0, number;
+		unsigned i = 0, at = 0;
+		double most = 0;
 		struct json j;
 
-		for (facts_each(&j, object); facts_next(&j, &key, &value);)
-			if ((number = strtod(value.p, NULL)) > most && number < before) {
-				most = number;
+		for (facts_each(&j, object); i < 64 && facts_next(&j, &key, &value); i++)
+			if (strtod(value.p, NULL) > most && !(used >> i & 1)) {
+				most = strtod(value.p, NULL);
 				largest = key;
+				at = i;
 			}
-		if (!all || most / all < 0.005)
+		if (most < 0.005 * all || !most)
 			return;
-		out_text(out, " ");
+		used |= (uint64_t)1 << at;
+		out_char(out, ' ');
 		facts_put(out, largest);
 		out_printf(out, " %.0f%%", 100 * most / all);
-		before = most;
 	}
 }
 
@@ -149,7 +163,9 @@ static void put_damage(struct out *out, const struct facts *f)
 		if (!lost.n || slice_is(lost, "0"))
 			continue;
 		facts_put(out, json_unquoted(facts_text(value, RECORDING_PART)));
-		out_printf(out, ": %.*s lost while it was recorded\n", (int)lost.n, lost.p);
+		out_text(out, ": lost while it was recorded: ");
+		facts_put(out, lost);
+		out_char(out, '\n');
 	}
 }
 
@@ -183,28 +199,17 @@ static void put_title(struct out *out, const struct facts *f)
 	out_char(out, '\n');
 }
 
-/* Whether a line of the page of trace-causes is where its last part starts. */
-static bool is_conclusion(struct slice line)
-{
-	return slice_starts(line, "cause: ") || slice_starts(line, "no single cause: ");
-}
-
-/* The page of trace-causes, with its last part first. */
+/* The page of trace-causes, with its last part first, from its conclusion on. */
 static void put_causes(struct out *out, const struct facts *f)
 {
-	struct slice first = {}, text = f->causes;
+	struct slice text = f->causes, first;
 
-	while (text.n && !is_conclusion(text)) {
-		const char *end = memchr(text.p, '\n', text.n);
-
-		slice_cut(&text, end ? (size_t)(end - text.p) + 1 : text.n);
-	}
+	while (text.n && !slice_starts(text, "cause: ") && !slice_starts(text, "no single cause: "))
+		cut_line(&text);
 	first = (struct slice){f->causes.p, f->causes.n - text.n};
 	while (text.n) {
-		const char *end = memchr(text.p, '\n', text.n);
-		struct slice line = slice_cut(&text, end ? (size_t)(end - text.p) : text.n);
+		struct slice line = cut_line(&text);
 
-		slice_cut(&text, end ? 1 : 0);
 		if (slice_starts(line, "  see: ")) {
 			out_slice(out, line);
 			out_text(out, " lines.jsonl\n");
@@ -212,11 +217,11 @@ static void put_causes(struct out *out, const struct facts *f)
 			put_clipped(out, line);
 		}
 	}
-	if (text.p != f->causes.p + first.n)
+	if (first.n < f->causes.n)
 		out_char(out, '\n');
 	while (first.n && first.p[first.n - 1] == '\n')
 		first.n--;
-	put_clipped(out, first);
+	put_lines(out, first);
 }
 
 static void put_host(struct out *out, const struct facts *f, struct slice layers)
@@ -468,7 +473,7 @@ static void put_rpc(struct out *out, const struct facts *f)
 		struct slice method = json_unquoted(facts_text(line, "method")), result = facts_text(line, "result");
 
 		if (slice_is(method, "spdk_get_version")) {
-			put_part(out, "target");
+			put_part(out, "version");
 			facts_put(out, json_unquoted(facts_text(result, "version")));
 			out_char(out, '\n');
 		} else if (slice_is(method, "trace_get_tpoint_group_mask")) {
@@ -485,6 +490,18 @@ static void put_rpc(struct out *out, const struct facts *f)
 	}
 }
 
+static void put_target(struct out *out, struct slice target)
+{
+	put_part(out, RECORDING_TARGET);
+	facts_put(out, json_unquoted(facts_text(target, RECORDING_NAME)));
+	out_printf(out, " (%.0f), from ", facts_number(target, RECORDING_PID));
+	facts_put(out, json_unquoted(facts_text(target, RECORDING_STARTED)));
+	out_text(out, " to ");
+	facts_put(out, json_unquoted(facts_text(target, RECORDING_ENDED)));
+	out_char(out, '\n');
+}
+
+/* What was recorded, and the parts of it that are not complete. */
 static void put_parts(struct out *out, const struct facts *f)
 {
 	struct slice text = f->parts, part;
@@ -494,7 +511,9 @@ static void put_parts(struct out *out, const struct facts *f)
 		struct slice why = json_unquoted(facts_text(part, RECORDING_WHY));
 		struct slice name = json_decode(json_unquoted(facts_text(part, RECORDING_PART)));
 
-		if (status.n && !slice_is(status, RECORDING_DONE)) {
+		if (slice_is(name, RECORDING_TARGET)) {
+			put_target(out, part);
+		} else if (status.n && (why.n || !slice_is(status, RECORDING_DONE))) {
 			out_text(out, "  ");
 			out_column(out, name, 10);
 			facts_put(out, status);
@@ -589,7 +608,7 @@ void page_write(struct out *to, const struct facts *f)
 		put_open(&out, f);
 		out_char(&out, '\n');
 	}
-	put_clipped(to, out_contents(&out));
+	put_lines(to, out_contents(&out));
 	out.len = 0;
 	if (f->requests)
 		put_causes(to, f);
@@ -601,7 +620,7 @@ void page_write(struct out *to, const struct facts *f)
 		put_open(&out, f);
 	}
 	put_recorded(&out, f);
-	put_clipped(to, out_contents(&out));
+	put_lines(to, out_contents(&out));
 	if (facts_entries(f))
 		put_commands(to, f);
 	out_close(&out);

@@ -113,6 +113,9 @@ static void find_input(struct facts *f, int argc, char **argv)
 	} else {
 		f->trace = path;
 		f->usdt = operand(argc, argv);
+		if (path && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+			errx(EXIT_FAILURE, "%s: not a regular file: a trace is read twice; save it to a file first",
+			     io_name(path));
 	}
 	if (optind < argc)
 		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it", argv[optind]);
@@ -150,7 +153,7 @@ static int start_filter(struct tools *t, const char *const *argv, int in, int ke
 	int from, to;
 
 	tools_pipe(&from, &to);
-	tools_start(t, argv, (struct tools_io){in, to, keep, false});
+	tools_start(t, argv, (struct tools_io){in, to, keep, true});
 	close(to);
 	return from;
 }
@@ -166,6 +169,7 @@ static int start_lines(const struct facts *f, struct tools *t)
 	int from, to, lines, names = f->usdt ? start_filter(t, lifetimes, -1, -1) : -1;
 
 	tools_pipe(&from, &to);
+	/* it shows progress on a terminal, for all of them */
 	start_dump(f, t, "-q", (struct tools_io){-1, to, -1, false});
 	close(to);
 	lines = start_filter(t, join, from, names);
@@ -247,7 +251,10 @@ static bool analyse(struct facts *f)
 	tee_start(&tee);
 	good = read_spans(f, spans, to);
 	tee_wait(&tee);
-	good &= tools_wait(&sources);
+	if (!tools_wait(&sources)) {
+		tools_complain(&sources);
+		good = false;
+	}
 	measured = tools_wait(&measures);
 	f->layers = tools_contents(layers);
 	f->lives = tools_contents(lives);
