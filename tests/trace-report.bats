@@ -41,7 +41,8 @@ section() { # START
     qpair-lifetimes probes >lifetimes
     trace-dump trace | trace-join -j -l lifetimes >lines
     # all of the page of trace-causes, in another order
-    trace-spans -j lines | trace-causes -q >causes
+    trace-spans -j lines >spans.here
+    trace-causes -q spans.here >causes
     sed '1,2d; s/ lines.jsonl$//; /^host /,$d; /^$/d' page | sort | diff - <(sed '/^$/d' causes | sort)
     # hosts with most time first
     section host >hosts
@@ -51,6 +52,10 @@ section() { # START
     awk '/^  [a-z]+-[0-9]/ { print $1, $2 }' hosts | diff want -
     grep -q '^  db-1  *97  *1422  *3682  *3682  buffer 86% bdev 8%$' hosts
     grep -qx '  without 80 requests that did not start and end in the trace' hosts
+    # each host has its own cause
+    trace-causes -qj -n 1 -g args.qpair.hostnqn spans.here | jq -r 'select(.group[] | endswith("db-1")) | "\(.cause), \(.who) (\(.share * 100 | round) %)"' >cause
+    grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
+    equal "$(cat cause)" 'buffer, backup-1 (81 %)'
     section lcore | grep -q '^  0 *3950  *53.9  *7220.4  *603.4  backup-1/1, db-1/1, db-2/1$'
     section 'the slowest' >slowest
     equal "$(grep -c ' us: ' slowest)" 3

@@ -34,6 +34,7 @@ struct facts {
 	struct slice layers, lives, reactors, slowest; /* lines of trace-latency and trace-spans */
 	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
 	struct slice causes;    /* the page of trace-causes */
+	struct slice of_hosts;  /* the first finding of each host */
 
 	/* from all span lines */
 	uint64_t admin, requests;          /* the others */
@@ -77,6 +78,9 @@ void facts_put_host(struct out *out, const struct facts *f, struct slice row);
 
 /* The slowest requests. What the target does for itself is left out where there are some of hosts. */
 size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST]);
+
+/* The first finding about the requests of a row; false if none of their causes is known. */
+bool facts_cause(const struct facts *f, struct slice row, struct slice *finding);
 
 /* What a request was, for a terminal. */
 void facts_put_what(struct out *out, struct slice span);

@@ -180,8 +180,8 @@ static void put_time(struct out *out, double us)
 static void put_title(struct out *out, const struct facts *f)
 {
 	const char *name = strrchr(f->name, '/');
+	struct slice value, releases;
 	double lcores = 0;
-	struct slice value;
 	struct json j;
 
 	out_visible(out, slice_of(name && name[1] ? name + 1 : f->name));
@@ -193,9 +193,10 @@ static void put_title(struct out *out, const struct facts *f)
 		lcores += facts_number(value, "entries") > 0;
 	out_text(out, ": ");
 	put_time(out, facts_number(f->info, "us"));
-	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s, SPDK ", facts_entries(f), lcores,
-		   lcores == 1 ? "" : "s");
-	facts_put(out, json_unquoted(facts_text(f->info, "releases")));
+	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s, ", facts_entries(f), lcores, lcores == 1 ? "" : "s");
+	releases = json_unquoted(facts_text(f->info, "releases"));
+	out_text(out, slice_starts(releases, "v") ? "SPDK " : "");
+	facts_put(out, releases);
 	out_char(out, '\n');
 }
 
@@ -252,6 +253,27 @@ static void put_host(struct out *out, const struct facts *f, struct slice layers
 	out_char(out, '\n');
 }
 
+/* The cause of a host's slow requests, which may be another one than that of all. */
+static void put_host_cause(struct out *out, const struct facts *f, struct slice layers)
+{
+	struct slice finding, who;
+
+	if (!facts_cause(f, layers, &finding))
+		return;
+	who = json_unquoted(facts_text(finding, "who"));
+	out_text(out, "    cause: ");
+	facts_put(out, json_unquoted(facts_text(finding, "cause")));
+	out_text(out, who.n ? ", " : "");
+	facts_put(out, who);
+	out_printf(out, " (%.0f %%)", 100 * facts_number(finding, "share"));
+	if (!slice_is(facts_text(finding, "kind"), "\"alike\"")) {
+		out_printf(out, "; %.0f slow ones took ", facts_number(finding, "slow"));
+		put_us(out, 0, facts_number(finding, "slow_us"));
+		out_text(out, " us each");
+	}
+	out_char(out, '\n');
+}
+
 static void put_hosts(struct out *out, const struct facts *f)
 {
 	struct slice rows[FACTS_ROWS];
@@ -260,8 +282,12 @@ static void put_hosts(struct out *out, const struct facts *f)
 	if (!n)
 		return;
 	out_printf(out, "\n%-*s requests   p50_us   p99_us    max_us  where the time is\n", NAME + 2, "host");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		put_host(out, f, rows[i]);
+		/* one host's is that of all */
+		if (n > 1)
+			put_host_cause(out, f, rows[i]);
+	}
 	if (others)
 		out_printf(out, "  and %zu others with less time\n", others);
 	if (f->incomplete)

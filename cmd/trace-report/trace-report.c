@@ -186,26 +186,41 @@ static int add_reader(struct tools *t, struct tee *tee, const char *const *argv)
 	return file;
 }
 
-/* Reads the span lines and passes them on. Returns false after a message if they end early. */
-static bool read_spans(struct facts *f, int spans, int causes)
+/* Starts a tool that gets all span lines, by the pipe *to; returns the file that its output goes to. */
+static int add_spans_reader(struct tools *t, const char *const *argv, int *to)
 {
+	int from, file = tools_file();
+
+	tools_pipe(&from, to);
+	tools_start(t, argv, (struct tools_io){from, file, -1, true});
+	return file;
+}
+
+/* Reads the span lines and passes them on to two tools. Returns false after a message if they end early. */
+static bool read_spans(struct facts *f, int spans, const int to[2])
+{
+	struct out out[2];
 	struct slice line;
 	struct lines lines;
-	struct out out;
 	int got;
 
 	dup2(spans, STDIN_FILENO);
 	close(spans);
 	lines_open(&lines, "-");
-	out_open(&out, causes);
+	for (int i = 0; i < 2; i++)
+		out_open(&out[i], to[i]);
 	while ((got = lines_next(&lines, &line)) > 0) {
 		facts_span(f, line);
-		out_slice(&out, line);
-		out_char(&out, '\n');
+		for (int i = 0; i < 2; i++) {
+			out_slice(&out[i], line);
+			out_char(&out[i], '\n');
+		}
 	}
-	/* if that fails, trace-causes has said why */
-	out_close(&out);
-	close(causes);
+	/* if that fails, the tool has said why */
+	for (int i = 0; i < 2; i++) {
+		out_close(&out[i]);
+		close(to[i]);
+	}
 	return lines_close(&lines, got < 0 ? errno : 0) == 0;
 }
 
@@ -217,6 +232,8 @@ static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "-
 static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
 static const char *const with_causes[] = {"trace-causes", "-q", NULL};
+static const char *const with_hosts[] = {"trace-causes", "-qj", "-n", "1", "-g", "args.qpair.hostnqn", NULL};
+static const char *const with_addresses[] = {"trace-causes", "-qj", "-n", "1", "-g", "connection", NULL};
 
 /* Starts what pictures need, and returns its file; -1: there are none. */
 static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
@@ -241,13 +258,13 @@ static bool analyse(struct facts *f)
 	int layers = add_reader(&measures, &tee, with_layers), lives = add_reader(&measures, &tee, with_host);
 	int reactors = add_reader(&measures, &tee, with_reactors), slowest = add_reader(&measures, &tee, with_slowest);
 	int over_time = add_pictures(f, &measures, &tee);
-	int causes = tools_file(), from, to, spans;
+	int to[2], causes = add_spans_reader(&measures, with_causes, &to[0]);
+	int of_hosts = add_spans_reader(&measures, f->usdt ? with_hosts : with_addresses, &to[1]);
 	bool good, measured;
+	int from, spans;
 
 	tools_pipe(&from, &tee.to[tee.n++]);
 	spans = start_filter(&sources, with_spans, from, -1);
-	tools_pipe(&from, &to);
-	tools_start(&measures, with_causes, (struct tools_io){from, causes, -1, true});
 	tee_start(&tee);
 	good = read_spans(f, spans, to);
 	tee_wait(&tee);
@@ -261,6 +278,7 @@ static bool analyse(struct facts *f)
 	f->reactors = tools_contents(reactors);
 	f->slowest = tools_contents(slowest);
 	f->causes = tools_contents(causes);
+	f->of_hosts = tools_contents(of_hosts);
 	if (over_time >= 0)
 		f->over_time = tools_contents(over_time);
 	/* without whole requests there is nothing to measure: the page says that */
