@@ -184,7 +184,7 @@ int sandbox_enter(void)
 	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 ||
 	    limit(RLIMIT_FSIZE, SANDBOX_RESULT) != 0)
 		return -1;
-	/* last: what changes the user or capabilities resets these; processes of the same user must not trace this one */
+	/* last: a change of user or capabilities resets these; processes of the same user must not trace this one */
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
 		return -1;
 	return filter_calls();
@@ -223,8 +223,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. Returns false if that
- * is not possible.
+ * Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. Returns false if
+ * that fails.
  */
 static bool close_others(const int *keep, size_t num_keep, int pipe)
 {

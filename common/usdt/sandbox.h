@@ -67,8 +67,8 @@ void sandbox_run(struct sandbox *s, const struct sandbox_job *job);
 int sandbox_enter(void);
 
 /*
- * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns its
- * descriptor, or -1 with errno.
+ * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns
+ * its descriptor, or -1 with errno.
  */
 int sandbox_scratch(void);
 
