@@ -203,8 +203,15 @@ written() {
     kill "$follower"
     end_following 1
     grep 'trace-dump: .*: lost [0-9]* slots of the rings, which were overwritten before they could be read' err
-    awk -F '[:,"]+' '!/"torn"/ { i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j); if (i != text || i != j || ($3 - 1000) % 1490 != 10 * i) { print; exit 1 } }' followed
-    sed 's/"us":[^,]*,//' followed | tail -n 5000 >without
+    # what is there is whole, and each gap is marked
+    awk -F '[:,"]+' '
+        /"torn":true/ { seen[$7] = ""; next }
+        { lcore = $7; i = $13; text = $15; sub(/.* /, "", text); j = $17; sub(/}.*/, "", j) }
+        i != text || i != j || ($3 - 1000) % 1490 != 10 * i { print; exit 1 }
+        seen[lcore] != "" && i != (seen[lcore] + 1) % 50 && !/"lost":true/ { print "not marked: " $0; exit 1 }
+        { seen[lcore] = i }' followed
+    grep '"lost":true' followed >/dev/null
+    sed 's/"us":[^,]*,//; s/,"lost":true//' followed | tail -n 5000 >without
     trace-dump -q -a "$TRACE" | sed 's/"us":[^,]*,//' >ring
     equal "$(wc -l <ring)" 512
     run -1 grep -vxFf without ring
@@ -245,6 +252,7 @@ written() {
     rm live
     end_following 1
     equal "$(jq .tsc followed | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 137 200) 500 "
+    equal "$(jq -c 'select(.lost) | [.lcore, .tsc]' followed)" '[0,137]'
     equal "$(cat err)" 'trace-dump: live: lost 126 slots of the rings, which were overwritten before they could be read'
 }
 

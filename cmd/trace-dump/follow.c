@@ -59,15 +59,15 @@ static void add(void *context, unsigned lcore, uint64_t lost, uint64_t from, uin
 	struct follow *f = context;
 	uint64_t slots = f->trace->lcores[lcore].slots, first = from % slots, end = to % slots;
 
-	(void)lost;
-	if (from == to)
-		return;
-	if (first < end) {
+	if (from < to && first < end) {
 		add_slots(f, lcore, first, end);
-	} else {
+	} else if (from < to) {
 		add_slots(f, lcore, first, slots);
 		add_slots(f, lcore, 0, end);
 	}
+	/* what comes after the lost slots may have been added before them, or is not there yet */
+	if (lost || f->is_after_loss[lcore])
+		f->is_after_loss[lcore] = !merge_mark(f->merge, lcore, first, f->rings.lcores[lcore].next - from);
 }
 
 /*
@@ -101,6 +101,7 @@ void follow_open(struct follow *f, struct trace *t, struct input *in, struct mer
 {
 	*f = (struct follow){.trace = t, .in = in, .merge = merge, .lag = lag_ms * NS_A_MS};
 	f->newest_of = mem_array(t->num_lcores, sizeof(*f->newest_of));
+	f->is_after_loss = mem_array(t->num_lcores, sizeof(*f->is_after_loss));
 	f->owner_round = mem_array(t->num_owners, sizeof(*f->owner_round));
 	f->record = mem_array(t->owner_size, 1);
 	for (unsigned i = 0; i < t->num_lcores; i++)
@@ -174,6 +175,7 @@ void follow_close(struct follow *f)
 {
 	rings_close(&f->rings);
 	free(f->newest_of);
+	free(f->is_after_loss);
 	free(f->owner_round);
 	free(f->record);
 	*f = (struct follow){};

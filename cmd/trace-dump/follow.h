@@ -30,6 +30,7 @@ struct follow {
 	struct rings rings;
 	uint64_t lag;        /* nanoseconds */
 	uint64_t *newest_of; /* by lcore: highest ticks that were read */
+	bool *is_after_loss; /* by lcore: its next entry comes after lost slots */
 	uint64_t ready;      /* entries up to these ticks can be returned */
 	uint64_t wanted;     /* ticks that have to be ready for all rings to have room */
 	uint64_t unread;     /* the lowest newest_of of the rings without room */

@@ -205,16 +205,15 @@ static void sift_down(struct merge *m, unsigned at)
 static void read_mark(struct merge *m, struct merge_run *run, const struct trace_lcore *lcore)
 {
 	const struct trace_slot *slot = &lcore->ring[run->slot];
-	uint64_t before = run->slot ? slot[-1].tsc : 0, lost;
+	uint64_t lost;
 
-	if (before == slot->tsc || memcmp(slot->more_args, TRACE_LOST_TEXT, TRACE_LOST_SIZE) != 0)
+	if ((run->slot && slot[-1].tsc == slot->tsc) || memcmp(slot->more_args, TRACE_LOST_TEXT, TRACE_LOST_SIZE) != 0)
 		return;
 	memcpy(&lost, slot->more_args + TRACE_LOST_SIZE, sizeof(lost));
 	if (!lost)
 		return;
 	m->marked += lost < UINT64_MAX - m->marked ? lost : UINT64_MAX - m->marked;
 	run->is_marked = true;
-	run->before = before;
 }
 
 /*
@@ -278,6 +277,25 @@ void merge_commit(struct merge *m)
 	make_heap(m);
 }
 
+bool merge_mark(struct merge *m, unsigned lcore, uint64_t slot, uint64_t n)
+{
+	uint64_t slots = m->trace->lcores[lcore].slots, tsc;
+	struct merge_run *first = NULL;
+
+	for (unsigned i = 0; i < m->num_runs; i++) {
+		struct merge_run *run = &m->runs[i];
+		uint64_t distance = (run->slot + slots - slot) % slots;
+
+		if (run->lcore == lcore && distance < n && find_entry(m, run, &tsc)) {
+			n = distance;
+			first = run;
+		}
+	}
+	if (first)
+		first->is_marked = true;
+	return first;
+}
+
 uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 {
 	uint64_t slots = m->trace->lcores[lcore].slots, most = 0;
@@ -295,21 +313,6 @@ uint64_t merge_pending(const struct merge *m, unsigned lcore, uint64_t slot)
 	return most;
 }
 
-uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc)
-{
-	const struct trace_slot *ring = m->trace->lcores[lcore].ring;
-	uint64_t latest = m->before;
-
-	for (unsigned i = 0; i < m->num_runs; i++) {
-		const struct merge_run *run = &m->runs[i];
-		uint64_t last = run->lcore == lcore && run->slot ? ring[run->slot - 1].tsc : 0;
-
-		if (last < tsc && last > latest)
-			latest = last;
-	}
-	return latest;
-}
-
 bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
 {
 	struct merge_run *run;
@@ -319,11 +322,11 @@ bool merge_next(struct merge *m, unsigned *lcore, uint64_t *slot)
 	run = &m->runs[m->heap[0].run];
 	*lcore = run->lcore;
 	*slot = run->slot++;
-	m->before = 0;
+	m->before = m->rings[*lcore].last;
+	m->rings[*lcore].last = m->heap[0].tsc;
 	if (run->is_marked) {
 		run->is_marked = false;
 		m->gap = true;
-		m->before = run->before;
 	}
 	if (*slot >= run->gap) {
 		run->gap = run->later_gap;

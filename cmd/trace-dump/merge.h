@@ -22,6 +22,7 @@ struct trace;
 struct merge_ring {
 	uint64_t used;   /* slots up to the last one that is not empty */
 	uint64_t oldest; /* ticks: the lowest of a full ring, else the first slot's; 0: not known */
+	uint64_t last;   /* ticks of the latest entry that merge_next() has returned; 0: none */
 	bool full;       /* so it may have lost entries */
 };
 
@@ -31,15 +32,14 @@ struct merge {
 	struct merge_ring *rings; /* by index of lcore in the trace */
 	uint64_t window;          /* from these ticks on no ring has lost an entry; 0: no ring is full */
 	bool gap;                 /* merge_next() has returned an entry after a gap; the caller resets it */
-	uint64_t before;          /* ticks before that gap, if it is marked in the file; else 0 */
+	uint64_t before;          /* ticks of that lcore's entry before it; 0: it has none */
 	uint64_t marked;          /* slots that are marked as lost, so far */
 	struct merge_run {
 		uint64_t slot, end; /* those that merge_next() has not returned yet */
 		/* the next two slots after gaps; UINT64_MAX: no more gaps */
 		uint64_t gap, later_gap;
 		unsigned lcore;
-		bool is_marked;  /* slots were lost before the next one, by a mark in the file */
-		uint64_t before; /* ticks before that mark */
+		bool is_marked; /* slots were lost before the next one, by a mark in the file or merge_mark() */
 	} * runs;
 	struct merge_head {
 		uint64_t tsc;
@@ -63,15 +63,18 @@ static inline bool merge_peek(const struct merge *m, uint64_t *tsc)
 	return m->num_heap;
 }
 
-/* After a gap: ticks of the lcore's latest entry before these ticks; 0: it has no such entry. lcore: its index. */
-uint64_t merge_before(const struct merge *m, unsigned lcore, uint64_t tsc);
-
 /*
  * For a trace that is followed: adds slots with new entries, which come after all that the lcore
  * had. merge_next() returns them after merge_commit().
  */
 void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
 void merge_commit(struct merge *m);
+
+/*
+ * Marks as after lost slots the first entry in these n slots of an lcore, from this slot on, that merge_next() has not
+ * returned yet. Returns false if there is none.
+ */
+bool merge_mark(struct merge *m, unsigned lcore, uint64_t slot, uint64_t n);
 
 /*
  * The distance from this slot of an lcore back to the oldest one that merge_next() has not returned

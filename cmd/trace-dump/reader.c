@@ -74,14 +74,12 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 static void see_gap(struct reader *r, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
-	uint64_t from;
+	uint64_t from = r->merge.before;
 
 	r->merge.gap = false;
 	e->lost = e->tsc != r->first;
 	if (!e->lost || c->gaps++ >= READER_GAPS)
 		return;
-	/* it searches all runs */
-	from = merge_before(&r->merge, e->lcore, e->tsc);
 	c->first_gaps[c->gaps - 1] = (struct reader_gap){e->lcore, from > r->first ? from : r->first, e->tsc};
 }
 

@@ -133,7 +133,11 @@ static void note_gaps(const struct dump *d)
 {
 	const struct reader_counts *c = &d->reader.counts;
 	uint64_t n = c->gaps < NOTED_GAPS ? c->gaps : NOTED_GAPS;
+	const char *done = d->reader.merge.marked ? "recorded" : "copied; try: trace-dump -p PID";
 	char from[US_ROOM], to[US_ROOM];
+
+	if (opt.reader.follow)
+		done = "read";
 
 	for (uint64_t i = 0; i < n; i++) {
 		const struct reader_gap *gap = &c->first_gaps[i];
@@ -143,8 +147,7 @@ static void note_gaps(const struct dump *d)
 		cli_notice(opt.quiet,
 			   "%s: lcore %u: entries are missing between %s and %s us: the application wrote faster than "
 			   "the file was %s",
-			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to,
-			   d->reader.merge.marked ? "recorded" : "copied; try: trace-dump -p PID");
+			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to, done);
 	}
 	note(d, "entries are missing in ", c->gaps - n, "more place{|s}");
 	note(d, "", d->reader.merge.marked, "slot{ was|s were} lost while it was recorded");
