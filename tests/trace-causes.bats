@@ -140,6 +140,97 @@ causes() {
     [ "$(causes | grep -c leg)" = 0 ]
 }
 
+@test "who had what was waited for, or nobody: rows add up to the waits" {
+    # of a wait for a device only the part in which the lcore was busy belongs to others
+    wait=$(wait_of 500 bdev 10.000 ',"of":{"hog/1":[90,30.000],"ok/1":[1,1.000]}')
+    { fast; requests 100 20000 510 ok Disk '"bdev":505.000,"target":5.000' ",\"waits\":[$wait]"
+      requests 300 900000 10 ok Disk '"bdev":10.000'; requests 1 0 10 hog Fast '"bdev":10.000'; } >in
+    trace-causes -m 500 in >text
+    grep -q '^  ok  *waited for bdev Disk  *47.000  100 % nobody$' text
+    grep -q '^  ok  *waited for lcore 0  *3.000  100 % busy with hog$' text
+    # the legs of a bdev
+    wait=$(wait_of 1900 bdev)
+    { requests 100 0 10 ok Raid '"bdev":10.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
+      requests 50 0 2000 ok Raid '"bdev":2000.000' ",\"waits\":[$wait]" | sed 's/"bdev":"Raid"/&,"leg":"B"/'
+      requests 50 0 2000 ok Raid '"bdev":2000.000' ",\"waits\":[$wait],\"last_leg\":{\"leg\":\"A\",\"after\":\"B\",\"us\":400.000}" |
+          sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
+    trace-causes in >text
+    grep -q '^  ok  *waited for leg B  *170.000  100 % of Raid$' text
+    grep -q '^  ok  *waited for leg A  *20.000  100 % of Raid$' text
+    equal "$(trace-causes -j in | jq -c '.waits // empty | .[0]')" '{"for":"leg","leg":"B","bdev":"Raid","victim":"ok","us":170000}'
+    # no bdev I/O was started
+    requests 100 0 2000 ok B '"target":2000.000' ",\"no_io\":1990.000,\"waits\":[$(wait_of 1990 target)]" >in
+    trace-causes in | grep -q '^  ok  *waited for an I/O of B  *199.000  100 % nobody$'
+    equal "$(trace-causes -j in | jq -c '.waits')" '[{"for":"io","bdev":"B","victim":"ok","us":199000}]'
+}
+
+# The rows of what the slow ones have in common.
+common() {
+    trace-causes -q "$@" in | sed -n '/^what the slow ones have in common/,/^$/p' | sed 's/  */ /g; 1d; /^$/d; s/^ //'
+}
+
+@test "what held the reactor, and a full queue, are common" {
+    long=$(requests 20 20000 500 ok Fast '"bdev":500.000' ',"off_cpu":100.000,"off_cpu_by":{"tar":30.000,"burner":70.000}')
+    { fast; echo "$long"; } >in
+    equal "$(common)" 'off CPU: burner 100 % 0 %'
+    # a short time is no reason
+    { fast; sed 's/"off_cpu":100/"off_cpu":49/' <<<"$long"; } >in
+    equal "$(common)" ''
+    { fast; sed 's/off_cpu/irq/g; s/burner/net_rx/' <<<"$long"; } >in
+    equal "$(common)" 'irq: net_rx 100 % 0 %'
+    { fast; requests 20 20000 500 ok Fast '"bdev":500.000' ',"queue":16'; } >in
+    equal "$(common)" 'full queue of ok 100 % 0 %'
+    { fast; requests 20 20000 500 ok Fast '"target":500.000' ",\"waits\":[$(wait_of 490 target 400.000)]"; } >in
+    equal "$(common)" 'lcore 0 stood still 100 % 0 %'
+}
+
+@test "a window of time that has most of the slow ones" {
+    { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 100 ok Fast '"bdev":100.000'; done
+      for i in $(seq 0 9); do requests 1 "$((310000 + 2000 * i))" 1500 ok Fast '"bdev":1500.000'; done
+      requests 1 700000 1500 ok Fast '"bdev":1500.000'; } >in
+    equal "$(common)" 'between 0.310 and 0.328 s 91 % 0 %'
+    # one moment, or a group, is none
+    { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 100 ok Fast '"bdev":100.000'; done
+      for i in $(seq 0 9); do requests 1 "$((310000 + 10 * i))" 1500 ok Fast '"bdev":1500.000'; done; } >in
+    equal "$(common)" ''
+    { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 10 ok Fast '"bdev":10.000'; done
+      requests 50 310000 2000 x Slow '"bdev":2000.000'; } >in
+    [[ $(common) != *between* ]]
+    # traces have different times
+    { for i in $(seq 0 9); do requests 100 "$((100000 * i))" 100 ok Fast '"bdev":100.000'; done
+      for i in $(seq 0 9); do requests 1 "$((310000 + 2000 * i))" 1500 ok Fast '"bdev":1500.000'; done; } >in
+    [[ $(common) = *between* ]]
+    trace-causes -e in | trace-causes --merge >text
+    if grep between text; then false; fi
+}
+
+@test "a random choice of slow requests has nothing in common" {
+    awk 'BEGIN {
+        srand(7)
+        for (i = 0; i < 3000; i++) {
+            life = rand() < 0.1 ? 1000 : 10
+            printf "{\"tsc\":1,\"us\":%d.000,\"life\":%d.000,\"lcore\":%d,\"id\":\"r%d\",\"connection\":\"h%d/%d\",", i * 50, life, i % 3, i, i % 5, i % 4
+            printf "\"io\":{\"type\":\"%s\",\"blocks\":8,\"bdev\":\"B%d\",\"lba\":%d,\"qd\":%d},", i % 2 ? "read" : "write", i % 7, 65536 * (i % 11), i % 16
+            printf "\"states\":[[\"TCP_REQ_NEW\",1.000]],\"layers\":{\"bdev\":%d.000}}\n", life
+        }
+    }' >in
+    trace-causes -m 500 in | grep -q '^3000 requests, [0-9]* slow ones'
+    equal "$(common -m 500)" ''
+}
+
+@test "requests in flight that are far older than all others are said" {
+    { fast; requests 2 0 19 ok Fast '"bdev":19.000' ',"open":true'; } >in
+    if trace-causes in | grep 'in flight'; then false; fi
+    { fast; requests 2 0 90000 ok Fast '"bdev":90000.000' ',"open":true'; requests 1 0 90001 other Fast '"bdev":90001.000' ',"open":true'; } >in
+    trace-causes in >text
+    equal "$(tail -n 2 text)" $'in flight, and far older than these: 3, up to 90001.000 us\n  see:   trace-spans --open, trace-causes --open'
+    equal "$(trace-causes -j in | jq -c '[.in_flight, .oldest_us]')" '[3,90001]'
+    trace-causes -e in | trace-causes --merge | diff text -
+    if trace-causes --open in | grep 'in flight'; then false; fi
+    trace-causes -k 'args.qpair.hostnqn=*other' in || true
+    if trace-causes -g bdev -k 'args.qpair.hostnqn=*ok' in | grep 'these: 3'; then false; fi
+}
+
 @test "the layers add up to what is more" {
     { fast
       requests 7 20000 1001.003 ok Fast '"bdev":333.334,"network":333.334,"reply":334.335'

@@ -17,8 +17,8 @@ const char *const blame_names[CAUSES] = {
 };
 
 const char *const blame_whats[BLAME_WHATS] = {
-	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket",
-	[BLAME_DATA] = "data",       [BLAME_BDEV] = "bdev",
+	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket", [BLAME_DATA] = "data",
+	[BLAME_BDEV] = "bdev",       [BLAME_LEG] = "leg",     [BLAME_IO] = "io",
 };
 
 /* A bdev with a shorter median completes I/O on the CPU: no device is that fast. */
@@ -166,6 +166,25 @@ static void find_silences(struct blame *b)
 		}
 }
 
+/* Whether another request shows that the lcore stood still during the longest silence of a wait. */
+static bool is_still(const struct blame *b, const struct request_wait *w)
+{
+	return w->silent && map_get(&b->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
+}
+
+static void mark_still(struct blame *b)
+{
+	struct requests *r = b->requests;
+
+	for (size_t i = 0; i < r->n; i++)
+		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
+			const struct request_wait *w = &r->waits[r->all[i].waits + k];
+
+			if (is_still(b, w) && w->silent > r->all[i].stood_still)
+				r->all[i].stood_still = w->silent;
+		}
+}
+
 void blame_start(struct blame *b, struct requests *requests)
 {
 	*b = (struct blame){.requests = requests};
@@ -174,6 +193,7 @@ void blame_start(struct blame *b, struct requests *requests)
 	find_cycles(b);
 	find_medians(b);
 	find_silences(b);
+	mark_still(b);
 }
 
 static bool is_device(const struct blame *b, const struct request *q, const struct request_wait *w)
@@ -378,7 +398,7 @@ static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w
 	const struct request *q = rest->q;
 	struct work work = work_of(b, q, w->wait);
 	bool needs = needs_lcore_only(b, q, w->wait), device = is_device(b, q, w->wait);
-	bool proven = needs || map_get(&b->silences, silence_key(w->wait->lcore, w->wait->silent)) != MAP_NONE;
+	bool proven = needs || is_still(b, w->wait);
 	uint64_t busy = work.others, silent = w->silent;
 
 	if (!device && work.others > work.own && silent < WORK_NS)
@@ -428,27 +448,37 @@ static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
 		add_wait(b, BLAME_DATA, MAP_NONE, q->host, ns);
 }
 
-/* Adds what nobody is known to have had of a wait, so that all add up to it. */
-static void complete_wait(struct blame *b, const struct request *q, const struct request_wait *w, unsigned first)
+/*
+ * Adds what nobody is known to have had of a wait, so that all add up to it. *last: what is left of the time in which
+ * one leg only was at work.
+ */
+static void complete_wait(struct blame *b, const struct request *q, const struct request_wait *w, unsigned first,
+			  uint64_t *last)
 {
-	enum blame_what what = BLAME_LCORE;
-	uint64_t ns = 0;
+	const struct request_facts *facts = requests_facts(b->requests, q);
+	uint64_t ns = w->ns, part;
 
 	for (unsigned i = first; i < b->num_waits; i++)
-		ns += b->waits[i].ns;
-	if (first < b->num_waits)
-		what = b->waits[first].what;
-	else if (w->layer == LAYER_BUFFER)
-		what = BLAME_BUFFERS;
-	else if (is_device(b, q, w))
-		what = BLAME_BDEV;
-	else if (w->layer == LAYER_HOST && wait_has_cycle(b, w))
-		what = BLAME_DATA;
-	add_wait(b, what,
-		 what == BLAME_LCORE  ? requests_lcore_name(b->requests, w->lcore)
-		 : what == BLAME_BDEV ? q->bdev
-				      : MAP_NONE,
-		 MAP_NONE, w->ns - ns);
+		ns -= b->waits[i].ns;
+	if (w->layer == LAYER_BUFFER) {
+		add_wait(b, BLAME_BUFFERS, MAP_NONE, MAP_NONE, ns);
+	} else if (is_device(b, q, w) || (w->layer == LAYER_BDEV && (facts->no_io || !needs_lcore_only(b, q, w)))) {
+		part = smaller(ns, *last);
+		*last -= part;
+		add_wait(b, BLAME_LEG, facts->last_leg, q->bdev, part);
+		if (q->leg != MAP_NONE && requests_has_legs(b->requests, q->bdev))
+			add_wait(b, BLAME_LEG, q->leg, q->bdev, ns - part);
+		else
+			add_wait(b, BLAME_BDEV, q->bdev, MAP_NONE, ns - part);
+	} else if (w->layer == LAYER_HOST && wait_has_cycle(b, w)) {
+		add_wait(b, BLAME_DATA, MAP_NONE, MAP_NONE, ns);
+	} else {
+		/* of a wait that is mostly no_io, all is */
+		bool is_io = w->layer == LAYER_TARGET && facts->no_io >= w->ns / 2 && facts->no_io;
+
+		add_wait(b, is_io ? BLAME_IO : BLAME_LCORE,
+			 is_io ? q->bdev : requests_lcore_name(b->requests, w->lcore), MAP_NONE, ns);
+	}
 }
 
 static void divide_rest(struct blame *b, struct rest *rest)
@@ -461,7 +491,7 @@ void blame_request(struct blame *b, const struct request *q)
 {
 	const struct request_facts *facts = requests_facts(b->requests, q);
 	struct rest rest = {.q = q};
-	uint64_t ns;
+	uint64_t ns, last = facts->last_leg != MAP_NONE ? facts->last : 0;
 
 	b->n = b->num_waits = 0;
 	memcpy(rest.layers, q->layers, sizeof(rest.layers));
@@ -489,7 +519,7 @@ void blame_request(struct blame *b, const struct request *q)
 		unsigned first = b->num_waits;
 
 		divide_wait(b, &rest, &rest.waits[i]);
-		complete_wait(b, q, rest.waits[i].wait, first);
+		complete_wait(b, q, rest.waits[i].wait, first, &last);
 	}
 	divide_rest(b, &rest);
 }

@@ -41,7 +41,7 @@ struct blame_part {
 };
 
 /* Parts of a request: those of its waits, times that overlap layers, and the rest of each layer. */
-enum { BLAME_PARTS = SPANLINE_WAITS * (SPANLINE_NAMES + 4) + 2 * (SPANLINE_NAMES + 1) + 6 + LAYERS };
+enum { BLAME_PARTS = SPANLINE_WAITS * (2 * SPANLINE_NAMES + 4) + 2 * (SPANLINE_NAMES + 1) + 7 + LAYERS };
 
 /* What was waited for in a long wait of a request, and whom that belonged to. */
 struct blame_wait {
@@ -51,16 +51,19 @@ struct blame_wait {
 		BLAME_SOCKET,
 		BLAME_DATA, /* of the host */
 		BLAME_BDEV,
+		BLAME_LEG, /* of the bdev that `who` is */
+		BLAME_IO,  /* the start of a bdev I/O */
 		BLAME_WHATS
 	} what;
-	uint32_t of;  /* the lcore or the bdev, in names; MAP_NONE: not known, or there is one only */
+	uint32_t of;  /* the lcore, bdev or leg, in names; MAP_NONE: not known, or there is one only */
 	uint32_t who; /* MAP_NONE: nobody that is known */
 	uint64_t ns;
 };
 
 extern const char *const blame_whats[BLAME_WHATS];
 
-enum { BLAME_WAITS = SPANLINE_WAITS * (SPANLINE_NAMES + 2) };
+/* A wait has names of connections and of hosts, and what is left. */
+enum { BLAME_WAITS = SPANLINE_WAITS * (2 * SPANLINE_NAMES + 2) };
 
 struct blame {
 	struct requests *requests;
@@ -83,7 +86,7 @@ struct blame {
 	unsigned num_waits;
 };
 
-/* Reads all requests; they must outlive b. */
+/* Reads all requests, and marks those in which an lcore stood still; they must outlive b. */
 void blame_start(struct blame *b, struct requests *requests);
 
 /* Sets parts, whose sum is the life of the request, and waits, whose sum is that of its waits. */

@@ -119,6 +119,9 @@ static void encode_groups(struct encoder *e)
 
 		put_sum(out, "n", group->n);
 		put_sum(out, "ns", group->total);
+		put_sum(out, "longest", group->longest);
+		put_sum(out, "old", group->old);
+		put_sum(out, "oldest", group->oldest);
 		end(e);
 		for (enum slow slow = 0; slow < SLOWS; slow++) {
 			const struct tally_set *set = &group->sets[slow];
@@ -383,16 +386,28 @@ static const char *decode_set(struct json *j, struct tally_set *to)
 	return NULL;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static const char *decode_group(struct json *j, struct tally_group *to)
 {
-	struct number numbers[] = {{"n", 0, COUNT_MAX}, {"ns", 0, SUM_MAX}};
+	struct number numbers[] = {{"n", 0, COUNT_MAX},
+				   {"ns", 0, SUM_MAX},
+				   {"longest", 0, UINT64_MAX},
+				   {"old", 0, COUNT_MAX},
+				   {"oldest", 0, UINT64_MAX}};
 	struct tally_group sum = *to;
 
 	read_numbers(j, numbers, COUNT(numbers));
 	if (!json_end(j))
 		return j->error;
-	if (!(add_count(&sum.n, numbers[0].value) & add_sum(&sum.total, numbers[1].value, SUM_MAX)))
+	if (!(add_count(&sum.n, numbers[0].value) & add_sum(&sum.total, numbers[1].value, SUM_MAX) &
+	      add_count(&sum.old, numbers[3].value)))
 		return TOO_LARGE;
+	sum.longest = larger(sum.longest, numbers[2].value);
+	sum.oldest = larger(sum.oldest, numbers[4].value);
 	*to = sum;
 	return NULL;
 }
@@ -554,7 +569,8 @@ static const char *decode_row(struct json *j, struct tally *t, const struct row 
 	if (is_value) {
 		key.what = index_of(row->what, trait_names, TRAITS);
 		key.a = of;
-		if (key.what == TRAITS || (key.what == TRAIT_LCORE && !is_lcore(row->of)) ||
+		if (key.what == TRAITS ||
+		    ((key.what == TRAIT_LCORE || key.what == TRAIT_SILENT) && !is_lcore(row->of)) ||
 		    (key.what == TRAIT_DEPTH && row->number > 64) || (!row->of.p && !row->has_number))
 			return "a value is unknown";
 		return decode_value(j, t, key);

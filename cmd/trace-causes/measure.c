@@ -210,6 +210,88 @@ static void add_values(struct measure *m, enum trait trait)
 	free(values.all);
 }
 
+/* A trace is divided into this many parts with the same number of requests; windows are some of them in a row. */
+enum { PARTS = 64 };
+
+/* What starts in a part, and in all before it. */
+struct part {
+	uint64_t slow, others, bursts;
+};
+
+static void count_parts(struct part parts[PARTS + 1], const struct compare *c)
+{
+	uint64_t end = 0;
+	bool first = true;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct part *part = &parts[i * PARTS / c->n + 1];
+
+		if (c->set_of[i] == SET_TAIL) {
+			part->slow++;
+			part->bursts += starts_burst(&end, first, compare_request(c, i));
+			first = false;
+		} else {
+			part->others += c->set_of[i] != SET_NONE;
+		}
+	}
+	for (unsigned i = 1; i <= PARTS; i++) {
+		parts[i].slow += parts[i - 1].slow;
+		parts[i].others += parts[i - 1].others;
+		parts[i].bursts += parts[i - 1].bursts;
+	}
+}
+
+/* From the first to the last request of the tail that starts in some parts. */
+static struct tally_window window_of(const struct compare *c, unsigned from, unsigned to)
+{
+	struct tally_window window = {.begin = UINT64_MAX};
+
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t start = compare_request(c, i)->start;
+
+		if (c->set_of[i] != SET_TAIL || i * PARTS / c->n < from || i * PARTS / c->n >= to)
+			continue;
+		window.begin = window.begin < start ? window.begin : start;
+		window.end = start;
+		window.slow++;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		uint64_t start = compare_request(c, i)->start;
+
+		window.others += c->set_of[i] != SET_TAIL && c->set_of[i] != SET_NONE && start >= window.begin &&
+				 start <= window.end;
+	}
+	return window;
+}
+
+/* Of all windows, that with the largest difference of shares. */
+static void find_window(struct tally_set *to, const struct compare *c)
+{
+	struct part parts[PARTS + 1] = {};
+	double most = 0;
+	unsigned from = 0, until = 0;
+
+	if (!to->others)
+		return;
+	count_parts(parts, c);
+	for (unsigned i = 0; i < PARTS; i++)
+		for (unsigned k = i + 1; k <= PARTS; k++) {
+			double difference = (double)(parts[k].slow - parts[i].slow) / to->slow.n -
+					    (double)(parts[k].others - parts[i].others) / to->others;
+
+			if (difference > most) {
+				most = difference;
+				from = i;
+				until = k;
+			}
+		}
+	if (until == from)
+		return;
+	to->window = window_of(c, from, until);
+	to->window.bursts = parts[until].bursts - parts[from].bursts;
+	to->window.candidates = PARTS * (PARTS + 1) / 2;
+}
+
 static void finish_sets(struct measure *m)
 {
 	const struct compare *c = &m->compare;
@@ -227,6 +309,9 @@ static void finish_sets(struct measure *m)
 			continue;
 		set->others = all - set->slow.n;
 		set->excess = c->excess[slow + SET_GROUP];
+		/* a group is slow whenever it has requests */
+		if (slow == SLOW_TAIL)
+			find_window(set, c);
 	}
 }
 
@@ -249,8 +334,12 @@ static void measure_group(struct tally *t, struct blame *b, const uint32_t *orde
 	for (enum compare_set set = options->compare.against ? SET_REST : SET_FAST; set < SETS; set++)
 		m.group->n += m.compare.counts[set];
 	m.group->total = m.compare.total;
-	for (size_t i = 0; i < n; i++)
-		m.hash += mix(mix(b->requests->all[order[i]].start) + b->requests->all[order[i]].life);
+	for (size_t i = 0; i < n; i++) {
+		const struct request *q = &b->requests->all[order[i]];
+
+		m.hash += mix(mix(q->start) + q->life);
+		m.group->longest = !q->base && q->life > m.group->longest ? q->life : m.group->longest;
+	}
 	add_requests(&m);
 	finish_sets(&m);
 	if (m.group->sets[SLOW_GROUP].slow.n || m.group->sets[SLOW_TAIL].slow.n)
@@ -296,6 +385,25 @@ static int by_group_and_start(const void *a, const void *b, void *context)
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	return (i > k) - (i < k);
+}
+
+/* Counts the requests in flight that are far older than all that have ended; not --open, which explains them. */
+static void add_old(struct tally *t, const struct requests *r, const bool *is_front)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct request *q = &r->all[i];
+		uint32_t number;
+		struct tally_group *group;
+
+		if (!q->open || !q->wanted || q->base || (q->family != MAP_NONE && !is_front[q->family]))
+			continue;
+		number = map_get(&t->map, q->group);
+		group = &t->groups[number];
+		if (number == MAP_NONE || q->life / TALLY_OLD < group->longest || !group->n)
+			continue;
+		group->old++;
+		group->oldest = q->life > group->oldest ? q->life : group->oldest;
+	}
 }
 
 struct run {
@@ -353,6 +461,8 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	/* without -g there is a group in any case */
 	if (!options->group)
 		tally_group(t, MAP_NONE);
+	if (!options->open)
+		add_old(t, requests, is_front);
 	t->traces++;
 	blame_free(&blame);
 	free(runs);

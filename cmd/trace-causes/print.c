@@ -159,13 +159,23 @@ static void put_layers(struct out *out, const struct means *m, enum slow slow)
 
 static void put_trait(struct out *out, const struct tally *t, const struct tally_key *value)
 {
+	/* where the name of the trait and a blank do not read well */
+	static const char *const before[TRAITS] = {[TRAIT_OFF_CPU] = "off CPU: ",
+						   [TRAIT_IRQ] = "irq: ",
+						   [TRAIT_SILENT] = "lcore ",
+						   [TRAIT_FULL] = "full queue of "};
 	uint64_t number = value->c;
 
-	out_text(out, trait_names[value->what]);
-	out_char(out, ' ');
+	out_text(out, before[value->what] ? before[value->what] : trait_names[value->what]);
+	if (!before[value->what])
+		out_char(out, ' ');
 	switch (value->what) {
 	case TRAIT_LCORE:
 		print_lcore(out, t, value->a);
+		break;
+	case TRAIT_SILENT:
+		print_lcore(out, t, value->a);
+		out_text(out, " stood still");
 		break;
 	case TRAIT_SIZE:
 		out_u64(out, number);
@@ -175,11 +185,11 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 		put_name(out, t, value->a);
 		break;
 	case TRAIT_DEPTH:
-		if (number)
+		if (number < 2)
+			out_u64(out, number);
+		else
 			out_printf(out, "from %" PRIu64 " to %" PRIu64, (uint64_t)1 << (number - 1),
 				   ((uint64_t)1 << (number - 1)) * 2 - 1);
-		else
-			out_char(out, '0');
 		break;
 	default:
 		put_name(out, t, value->a);
@@ -223,15 +233,34 @@ static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i
 	return end;
 }
 
+/* Seconds, with as many decimals as tell the two ends apart, but two at least. */
+static void put_window(struct out *out, const struct tally_set *set)
+{
+	const struct tally_window *w = &set->window;
+	struct out text = {.fd = OUT_MEMORY};
+	double ns = (double)(w->end - w->begin);
+	int decimals = 2;
+
+	for (double unit = 1e8; decimals < 6 && ns < unit; unit /= 10)
+		decimals++;
+	out_printf(&text, "  between %.*f and %.*f s", decimals, (double)w->begin / 1e9, decimals,
+		   (double)w->end / 1e9);
+	put_padded(out, out_contents(&text), WIDTH);
+	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / set->slow.n, 100.0 * w->others / set->others);
+	out_close(&text);
+}
+
 static void put_traits(struct out *out, const struct tally *tally, uint32_t set)
 {
 	struct traits traits = {};
 
 	traits_find(&traits, tally, set);
-	if (traits.n)
+	if (traits.n || traits.has_window)
 		out_printf(out, "\n%-*s %7s %7s\n", WIDTH, "what the slow ones have in common", "slow", "others");
 	for (size_t i = 0, row = 0; i < traits.n && row < TRAIT_ROWS; row++)
 		i = put_equal_traits(out, &traits, i);
+	if (traits.has_window)
+		put_window(out, traits.set);
 	traits_free(&traits);
 }
 
@@ -255,14 +284,27 @@ static void put_what(struct out *out, const struct tally *t, const struct tally_
 		out_text(out, "bdev ");
 		put_name(out, t, wait->b);
 		break;
+	case BLAME_LEG:
+		out_text(out, "leg ");
+		put_name(out, t, wait->b);
+		break;
+	case BLAME_IO:
+		out_text(out, "an I/O of ");
+		put_name(out, t, wait->b);
+		break;
 	case BLAME_WHATS:
 		break;
 	}
 }
 
 static const char *const haves[BLAME_WHATS] = {
-	[BLAME_BUFFERS] = "held by",  [BLAME_LCORE] = "busy with", [BLAME_SOCKET] = "not read by",
-	[BLAME_DATA] = "not sent by", [BLAME_BDEV] = "of",
+	[BLAME_BUFFERS] = "held by",
+	[BLAME_LCORE] = "busy with",
+	[BLAME_SOCKET] = "not read by",
+	[BLAME_DATA] = "not sent by",
+	[BLAME_BDEV] = "of",
+	[BLAME_LEG] = "of",
+	[BLAME_IO] = "of",
 };
 
 /* A row for what a host waited for, with the one that had most of it. */
@@ -347,6 +389,15 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		put_cause(out, f->tally, &f->all[i], "also");
 }
 
+static void put_old(struct out *out, const struct tally_group *group)
+{
+	if (!group->old)
+		return;
+	out_printf(out, "\nin flight, and far older than these: %" PRIu64 ", up to ", group->old);
+	out_us(out, group->oldest);
+	out_text(out, " us\n  see:   trace-spans --open, trace-causes --open\n");
+}
+
 void print_text(struct out *out, const struct findings *f, const struct print_options *options)
 {
 	enum slow slow = findings_main(f);
@@ -361,4 +412,5 @@ void print_text(struct out *out, const struct findings *f, const struct print_op
 	put_traits(out, f->tally, set);
 	put_owed(out, f->tally, set);
 	put_findings(out, f, slow, &m, options->max);
+	put_old(out, f->group);
 }

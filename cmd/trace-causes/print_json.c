@@ -66,10 +66,15 @@ static void put_waits(struct out *out, const struct tally *t, uint32_t set)
 			out_text(out, ",\"lcore\":");
 			print_lcore(out, t, key->b);
 		}
-		if (key->what == BLAME_BDEV)
+		if (key->what == BLAME_BDEV || key->what == BLAME_IO)
 			put_name(out, "bdev", t, key->b);
+		if (key->what == BLAME_LEG) {
+			put_name(out, "leg", t, key->b);
+			put_name(out, "bdev", t, key->c);
+		}
 		put_name(out, "victim", t, key->a);
-		put_name(out, "who", t, key->c);
+		if (key->what != BLAME_LEG)
+			put_name(out, "who", t, key->c);
 		out_text(out, ",\"us\":");
 		big_write(out, wait->ns / 1000);
 		out_printf(out, ".%03u", (unsigned)(wait->ns % 1000));
@@ -140,6 +145,10 @@ void print_json(struct out *out, const struct findings *f, const struct print_op
 			put_finding(out, f, i, options);
 		else
 			put_none(out, f, options);
+		if (!i && f->group->old) {
+			out_printf(out, ",\"in_flight\":%" PRIu64 ",\"oldest_us\":", f->group->old);
+			out_us(out, f->group->oldest);
+		}
 		out_text(out, "}\n");
 	}
 }

@@ -40,6 +40,7 @@ struct request {
 	uint64_t start, life;
 	uint64_t layers[LAYERS];
 	uint64_t blocks;
+	uint64_t stood_still; /* ns of its longest wait in which the lcore stood still; set by blame_start() */
 	/* in names; MAP_NONE: not known */
 	uint32_t family, type, connection, host, bdev, leg, status, source, group;
 	uint32_t lcore;  /* in lcores */

@@ -17,6 +17,9 @@ extern const char *const tally_slows[SLOWS];
 /* Groups, and rows of each other table; what is beyond is counted. */
 enum { TALLY_GROUPS = 4096, TALLY_ROWS = 1 << 18 };
 
+/* What is in flight at the end of a trace is as old as the slow ones, as a rule; what is this much older may hang. */
+enum { TALLY_OLD = 2 };
+
 /* Times that overlap layers. */
 enum tally_overlap { TALLY_OFF_CPU, TALLY_IRQ, TALLY_DISK, TALLY_OVERLAPS };
 
@@ -28,6 +31,16 @@ struct tally_times {
 	unsigned __int128 life, layers[LAYERS], overlaps[TALLY_OVERLAPS], causes[CAUSES];
 };
 
+/*
+ * The window of time that has most slow requests compared with others, of one trace: those that start from begin to
+ * end, in ns.
+ */
+struct tally_window {
+	uint64_t begin, end;
+	uint64_t slow, others, bursts; /* slow 0: none was looked for */
+	uint64_t candidates;           /* windows that it was chosen from */
+};
+
 /* The slow requests of a kind. */
 struct tally_set {
 	struct tally_times slow;
@@ -35,6 +48,7 @@ struct tally_set {
 	uint64_t others;         /* requests that are not in the set, of traces that have a slow one */
 	uint64_t bursts;         /* groups of slow ones that overlap in time */
 	unsigned __int128 excess;
+	struct tally_window window; /* is not added to that of another trace */
 };
 
 /* The requests of a value of -g; all requests without it. */
@@ -42,6 +56,9 @@ struct tally_group {
 	uint32_t name; /* in names; MAP_NONE: none */
 	uint64_t n;    /* requests that were compared; none of an earlier trace */
 	unsigned __int128 total;
+	uint64_t longest; /* life, of these requests */
+	/* requests in flight at the end, which are left out, that are TALLY_OLD times as old as that, in their trace */
+	uint64_t old, oldest; /* oldest: the most ns */
 	struct tally_set sets[SLOWS];
 };
 

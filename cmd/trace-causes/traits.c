@@ -5,7 +5,7 @@
 
 #include "mem.h"
 
-static const double CHANCE = 0.01;    /* that any of the values compared is due to it */
+static const double CHANCE = 0.01;    /* that any of the values, or of the windows, is due to it */
 static const double DIFFERENCE = 0.2; /* of the shares of slow ones and others */
 enum { SUPPORT = 5 };                 /* slow requests that have it */
 enum { SAMPLES = 1 << 16 };           /* more prove no more, and would take long */
@@ -58,15 +58,35 @@ static int largest_first(const void *a, const void *b, void *context)
 	return (x->key.c > y->key.c) - (x->key.c < y->key.c);
 }
 
-/* Slow requests that overlap in time count once: what hits several of them at once is one event. */
-static bool is_chance(const struct traits *t, const struct tally_value *v, size_t compared)
+/* samples: of bursts, which have it; slow requests that overlap in time count once: what hits several is one event. */
+static bool is_chance(const struct traits *t, uint64_t samples, uint64_t others, size_t compared)
 {
 	const struct tally_set *set = t->set;
-	uint64_t n = set->bursts < set->slow.n ? set->bursts : set->slow.n, k;
+	uint64_t all = set->bursts < set->slow.n ? set->bursts : set->slow.n, n = all < SAMPLES ? all : SAMPLES;
+	uint64_t k = (unsigned __int128)samples * n / all;
 
-	n = n < SAMPLES ? n : SAMPLES;
-	k = (unsigned __int128)v->slow * n / set->slow.n;
-	return fisher(k, n, k + v->others, n + set->others) * compared > CHANCE;
+	return fisher(k, n, k + others, n + set->others) * compared > CHANCE;
+}
+
+static bool is_value_chance(const struct traits *t, const struct tally_value *v, size_t compared)
+{
+	const struct tally_set *set = t->set;
+
+	if (set->bursts >= set->slow.n)
+		return is_chance(t, v->slow, v->others, compared);
+	return is_chance(t, (unsigned __int128)v->slow * set->bursts / set->slow.n, v->others, compared);
+}
+
+/* A window has to have most of the slow requests and of their bursts: one long moment is no window. */
+static bool is_window(const struct traits *t)
+{
+	const struct tally_set *set = t->set;
+	const struct tally_window *w = &set->window;
+
+	if (w->slow < SUPPORT || 2 * w->slow < set->slow.n || 2 * w->bursts < set->bursts)
+		return false;
+	return (double)w->slow / set->slow.n - (double)w->others / set->others >= DIFFERENCE &&
+	       !is_chance(t, w->bursts, w->others, w->candidates);
 }
 
 void traits_find(struct traits *t, const struct tally *tally, uint32_t set)
@@ -75,20 +95,23 @@ void traits_find(struct traits *t, const struct tally *tally, uint32_t set)
 
 	t->tally = tally;
 	t->set = tally_set(tally, set);
+	if (!t->set->others || !t->set->bursts)
+		return;
 	for (size_t i = 0; i < tally->num_values; i++)
 		compared += tally->values[i].key.set == set;
-	for (size_t i = 0; i < tally->num_values && t->set->others; i++) {
+	for (size_t i = 0; i < tally->num_values; i++) {
 		const struct tally_value *v = &tally->values[i];
 
 		if (v->key.set != set || v->slow < SUPPORT || v->slow > t->set->slow.n || v->others > t->set->others)
 			continue;
-		if (difference(t, v) < DIFFERENCE || is_chance(t, v, compared))
+		if (difference(t, v) < DIFFERENCE || is_value_chance(t, v, compared))
 			continue;
 		t->all = mem_room(t->all, t->n, &t->cap);
 		t->all[t->n++] = v;
 	}
 	if (t->n)
 		qsort_r(t->all, t->n, sizeof(*t->all), largest_first, t);
+	t->has_window = is_window(t);
 }
 
 void traits_free(struct traits *t)

@@ -11,6 +11,7 @@ struct traits {
 	/* the largest difference of shares first; values that select the same requests follow each other */
 	const struct tally_value **all;
 	size_t n, cap;
+	bool has_window; /* that of the set is more than chance */
 };
 
 /* t is all zero. The set is one of a group. The tally must outlive t, and stay as it is. */
