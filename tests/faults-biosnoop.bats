@@ -25,7 +25,7 @@ teardown() {
         CMP=same_number NEVER='fork waitpid poll' each_fault any "$fault" "biosnoop -q -n 3 -d $loop"
     done
     # what the summary does in its own way
-    for fault in malloc_place:$ENOMEM write:$EIO; do
+    for fault in malloc@:$ENOMEM write:$EIO; do
         CMP=same_number each_fault any "$fault" "biosnoop -q -e -n 3 -d $loop"
     done
 }

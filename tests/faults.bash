@@ -54,7 +54,7 @@ feed() { # COMMAND
 }
 
 # The part of recording that each live tool does in its own way.
-BEGINNING="bpf:$ENOMEM bpf:$EPERM mmap:$ENOMEM malloc_place:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR fcntl:$EIO write:$EIO"
+BEGINNING="bpf@:$ENOMEM bpf@:$EPERM mmap:$ENOMEM malloc@:$ENOMEM fork:$EAGAIN waitpid:$EINTR poll:$EINTR fcntl:$EIO write:$EIO"
 
 # Whether as many lines are there.
 same_number() {

@@ -4,8 +4,8 @@
  *
  *	FAULT_IN     the program
  *	FAULT_CALL   the function, such as read, or one that exists only through syscall(2), such as bpf
- *	             "malloc_place" is malloc, but of the calls from one place, by its stack, it counts the first,
- *	             second, fourth, eighth and so on: libbpf allocates a thousand times for the same
+ *	             with an @ after it, of the calls from one place, by its stack, only the first, second,
+ *	             fourth, eighth and so on count: libbpf allocates a thousand times for the same
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
@@ -46,7 +46,6 @@
 static const char *wanted, *what;
 static long nth, calls;
 static pid_t self;
-static bool by_place;
 static bool *in_child; /* whether it has happened in a child; NULL: it is to happen in the process */
 
 static void __attribute__((constructor)) begin(void)
@@ -58,9 +57,8 @@ static void __attribute__((constructor)) begin(void)
 		return;
 	wanted = getenv("FAULT_CALL");
 	what = getenv("FAULT");
-	by_place = wanted && strcmp(wanted, "malloc_place") == 0;
 	/* its first call allocates */
-	if (by_place)
+	if (wanted && strchr(wanted, '@'))
 		backtrace(&(void *){NULL}, 1);
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
@@ -154,9 +152,9 @@ static bool is_new_of_place(void)
 
 static bool is_wanted(const char *call)
 {
-	if (by_place && strcmp(call, "malloc") == 0)
-		return is_new_of_place();
-	return strcmp(call, wanted) == 0;
+	size_t n = strcspn(wanted, "@");
+
+	return strlen(call) == n && memcmp(call, wanted, n) == 0 && (!wanted[n] || is_new_of_place());
 }
 
 /* Returns whether this call must fail, and sets errno; otherwise may reduce *n, the number of bytes. */
