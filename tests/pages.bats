@@ -98,7 +98,7 @@ S
     for tool in "$ROOT"/cmd/*; do ln -s any "there/stand-ins/${tool##*/}"; done
     cat >there/prelude <<'S'
 PATH=$PWD/stand-ins:$PATH HOME=$PWD
-for name in bpftrace connect_hosts cp flamegraph.pl hdfs kill mapred setcap spdk_trace taskset xz; do
+for name in bpftrace connect_hosts cp flamegraph.pl kill setcap spdk_trace taskset xz; do
     eval "$name() { :; }"
 done
 pidof() { echo $$; }
@@ -130,7 +130,7 @@ run_examples() { # PAGE
             continue
         fi
         echo "$1:" && cat "$block"
-        if grep -qE 'pidof|nvmf_tgt|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap|mapred|hdfs' "$block"; then
+        if grep -qE 'pidof|nvmf_tgt|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap' "$block"; then
             printed=''
             accepted "$block"
         else
@@ -182,24 +182,9 @@ sample() {
 
 @test "the examples of all pages do what they say" {
     sample
-    for page in "$PAGES"/*.[17] "$PAGES"/{trace-files,performance,clusters}.md; do
+    for page in "$PAGES"/*.[17] "$PAGES"/{trace-files,performance}.md; do
         run_examples "${page##*/}"
     done
-}
-
-@test "the mapper of clusters.md adds up to what one machine finds" {
-    sample
-    blocks_of clusters.md
-    mapper=$(grep -lx '#!/bin/bash' block.*)
-    [ "$mapper" ]
-    hdfs() { cat "$3"; }
-    export -f hdfs
-    for tool in trace-dump trace-join trace-latency; do ln -s "$BIN/$tool" .; done
-    printf '%s\n' good.trace new.trace | bash -o pipefail "$mapper" >mapped
-    shuf mapped | trace-latency --merge -e >reduced
-    for target in good new; do bash "$(grep -l 'trace-join -q -j -l ".1' block.* | head -n 1)" $target.trace; done
-    sh "LC_ALL=C sort -m good.trace.code new.trace.code | trace-latency --merge -e | cmp - reduced"
-    grep -q db-1 reduced
 }
 
 @test "the examples of --help are accepted" {
