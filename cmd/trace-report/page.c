@@ -211,7 +211,7 @@ static void put_causes(struct out *out, const struct facts *f)
 	while (text.n) {
 		struct slice line = cut_line(&text);
 
-		if (slice_starts(line, "  see: ")) {
+		if (slice_starts(line, "  see:   trace-spans -s ")) {
 			out_slice(out, line);
 			out_text(out, " lines.jsonl\n");
 		} else {
