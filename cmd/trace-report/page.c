@@ -596,6 +596,8 @@ static void put_commands(struct out *out, const struct facts *f)
 		put_file(out, f, f->usdt);
 		out_text(out, " >lifetimes.txt\n");
 	}
+	if (f->pid)
+		out_text(out, "  # the trace goes on: times on this page are of other requests in a later one\n");
 	out_text(out, "  trace-dump ");
 	if (f->pid)
 		out_printf(out, "-p %d", f->pid);
