@@ -460,6 +460,7 @@ record() { # OPTION... FILE
     rm "$TRACE"
     TRACE=/dev/shm/mktrace_trace.$$
     write_live G6 16384
+    # shellcheck disable=SC2016 # it is the inner shell's
     unshare -m --propagation private bash -c 'mount -t tmpfs -o size=4M none . 2>/dev/null || exit 77
         trace-dump -q -F --record "$PWD/recorded" "$1" 2>err && exit
         cat err; trace-dump -q recorded | wc -l' - "$TRACE" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'

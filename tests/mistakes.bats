@@ -292,6 +292,10 @@ T
 1 % not a trace file, which -F needs % cat trace | trace-dump -F
 0 % copy: followed until Ctrl-C % cp trace copy; env --default-signal=INT trace-dump -F copy & until grep -qs followed err; do sleep 0.01; done; kill -INT $!; wait $!
 0 % copy.pid2147483647: process 2147483647 has ended, so nothing is added to its trace % cp trace copy.pid2147483647; trace-dump -F copy.pid2147483647
+2 % seconds % trace-record now
+1 % process 2147483647: does not exist % trace-record -p 2147483647
+1 % dir: exists; a recording needs a folder of its own % trace-record -p $$ -o dir 1
+2 % --max-size '0': a size like % trace-record --max-size 0
 2 % --record is for -F % trace-dump --record file trace
 2 % --max-size is for --record % trace-dump --max-size 1M trace
 2 % besides -F it takes -p, -q and --max-size only % trace-dump -F -c 0 --record file trace

@@ -130,7 +130,7 @@ run_examples() { # PAGE
             continue
         fi
         echo "$1:" && cat "$block"
-        if grep -qE 'pidof|nvmf_tgt|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap' "$block"; then
+        if grep -qE 'pidof|nvmf_tgt|trace-record|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap' "$block"; then
             printed=''
             accepted "$block"
         else

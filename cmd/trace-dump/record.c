@@ -401,6 +401,8 @@ bool record_trace(struct trace *t, struct input *in, const char *name, const str
 	r.lcores = mem_array(t->num_lcores, sizeof(*r.lcores));
 	if (open_file(&r)) {
 		rings_open(&rings, t, in, &(struct rings_sink){.context = &r, .hold = hold, .add = add}, options->pid);
+		cli_notice(options->quiet, "recording %s%s", name,
+			   options->pid ? " until its process ends or Ctrl-C" : " until Ctrl-C");
 		record_entries(&r, &rings);
 		finish(&r);
 		print_result(&r, &rings, out);

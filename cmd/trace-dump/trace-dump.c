@@ -267,7 +267,6 @@ static bool record(struct dump *d)
 					 opt.quiet};
 	bool good;
 
-	note_followed(d->name);
 	good = record_trace(&d->reader.trace, d->reader.in, d->name, &options, &d->out);
 	return reader_report(&d->reader, d->name) && good;
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "folder.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io.h"
+#include "utf8.h"
+
+void folder_create(struct folder *f, const char *path)
+{
+	struct stat st;
+
+	f->path = utf8_visible_copy(path);
+	umask(077);
+	if (mkdir(path, 0700) != 0 && errno == EEXIST)
+		errx(EXIT_FAILURE, "%s: exists; a recording needs a folder of its own", f->path);
+	f->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (f->fd < 0 || fstat(f->fd, &st) != 0)
+		err(EXIT_FAILURE, "%s", f->path);
+	/* another user may rename what is in a folder of theirs */
+	if (st.st_uid != geteuid() || st.st_mode & 077)
+		errx(EXIT_FAILURE, "%s: was replaced by another user", f->path);
+}
+
+int folder_file(const struct folder *f, const char *name, uint64_t reserve)
+{
+	int fd = openat(f->fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		warn("%s/%s", f->path, name);
+	else if (reserve)
+		fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, reserve);
+	return fd;
+}
+
+bool folder_write(const struct folder *f, const char *name, int fd, struct out *text)
+{
+	struct slice bytes = out_contents(text);
+	bool good = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 && io_write(fd, bytes.p, bytes.n) == 0 &&
+		    ftruncate(fd, bytes.n) == 0;
+
+	if (!good && fd >= 0)
+		warn("%s/%s", f->path, name);
+	out_close(text);
+	return good;
+}
+
+uint64_t folder_size(const struct folder *f, const char *name)
+{
+	struct stat st;
+
+	return fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}

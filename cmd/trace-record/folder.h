@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The folder of a recording: only its owner can look into it, and no file in it is written twice. */
+#ifndef TRACE_RECORD_FOLDER_H
+#define TRACE_RECORD_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "out.h"
+
+struct folder {
+	char *path; /* printable */
+	int fd;
+};
+
+/* Creates it. Exits after a message if there is one already, or it cannot be created. */
+void folder_create(struct folder *f, const char *path);
+
+/*
+ * Creates a file in it, with room for `reserve` bytes where the file system can do that. Returns a descriptor, or -1
+ * after a message.
+ */
+int folder_file(const struct folder *f, const char *name, uint64_t reserve);
+
+/* Replaces what is in a file by this text, and frees the text. Returns false after a message. */
+bool folder_write(const struct folder *f, const char *name, int fd, struct out *text);
+
+/* The size of a file in it, 0 if there is none. */
+uint64_t folder_size(const struct folder *f, const char *name);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rpc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "io.h"
+#include "json.h"
+#include "mem.h"
+#include "number.h"
+#include "utf8.h"
+
+enum {
+	REPLY_MS = 2000,    /* until a reply is complete */
+	REPLY_MAX = 8 << 20 /* bytes */
+};
+
+/* The operand of -r or --rpc-socket in the command line of a process; NULL: none. The caller frees it. */
+static char *socket_in_command(pid_t pid)
+{
+	char path[32], *line = mem_array(1 << 16, 1), *found = NULL;
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd >= 0 ? io_read(fd, line, (1 << 16) - 1) : 0;
+	if (fd >= 0)
+		close(fd);
+	for (char *arg = line; arg < line + n && !found; arg += strlen(arg) + 1) {
+		char *next = arg + strlen(arg) + 1;
+
+		if ((strcmp(arg, "-r") == 0 || strcmp(arg, "--rpc-socket") == 0) && next < line + n)
+			found = mem_copy(slice_of(next));
+		else if (strncmp(arg, "--rpc-socket=", 13) == 0)
+			found = mem_copy(slice_of(arg + 13));
+		else if (strncmp(arg, "-r", 2) == 0 && arg[2])
+			found = mem_copy(slice_of(arg + 2));
+	}
+	free(line);
+	return found;
+}
+
+/* Returns -1 with errno. */
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char link[40];
+	int fd, at, result, error;
+
+	/* a descriptor, as a path may be longer than an address */
+	at = open(path, O_PATH | O_CLOEXEC);
+	if (at < 0)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
+	memcpy(address.sun_path, link, strlen(link));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	result = fd >= 0 ? connect(fd, (struct sockaddr *)&address, sizeof(address)) : -1;
+	error = errno;
+	close(at);
+	if (result != 0 && fd >= 0)
+		close(fd);
+	errno = error;
+	return result == 0 ? fd : -1;
+}
+
+char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path)
+{
+	char *named = path ? mem_copy(slice_of(path)) : socket_in_command(pid), *visible, *full, *why = NULL;
+	struct ucred peer = {};
+	socklen_t size = sizeof(peer);
+
+	if (!named)
+		named = mem_copy(slice_of("/var/tmp/spdk.sock"));
+	/* paths of the target are below its root or its working directory, which may be another container's */
+	full = path ? mem_copy(slice_of(path))
+		    : mem_printf("/proc/%d/%s%s%s", pid, *named == '/' ? "root" : "cwd", *named == '/' ? "" : "/",
+				 named);
+	visible = utf8_visible_copy(named);
+	*rpc = (struct rpc){.fd = connect_to(full), .reply = {.fd = OUT_MEMORY}};
+	if (rpc->fd < 0) {
+		why = mem_printf("%s: %s; --rpc-socket names another one", visible, strerror(errno));
+	} else if (!path && (getsockopt(rpc->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid)) {
+		/* it may be anybody's */
+		why = mem_printf("%s: belongs to process %d; --rpc-socket uses it", visible, peer.pid);
+		rpc_close(rpc);
+	}
+	free(named);
+	free(full);
+	free(visible);
+	return why;
+}
+
+static bool wait_until(int fd, short events, uint64_t deadline)
+{
+	for (;;) {
+		uint64_t now = clock_ms();
+		struct pollfd p = {fd, events, 0};
+		int ready = now < deadline ? poll(&p, 1, deadline - now) : 0;
+
+		if (ready > 0)
+			return true;
+		if (ready == 0 || errno != EINTR)
+			return false;
+	}
+}
+
+static const char *send_all(struct rpc *rpc, struct slice request, uint64_t deadline)
+{
+	while (request.n) {
+		ssize_t n = send(rpc->fd, request.p, request.n, MSG_NOSIGNAL);
+
+		if (n > 0)
+			request = slice_from(request, n);
+		else if (errno != EAGAIN && errno != EINTR)
+			return strerror(errno);
+		else if (!wait_until(rpc->fd, POLLOUT, deadline))
+			return "it took nothing for 2 seconds";
+	}
+	return NULL;
+}
+
+/* Whether the text is one JSON object: 1, 0 if more is to come, -1 if it is not. */
+static int is_object(struct slice text)
+{
+	struct json j;
+
+	json_init(&j, text.p, text.n);
+	if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
+		return 1;
+	return j.cut_off ? 0 : -1;
+}
+
+static const char *receive(struct rpc *rpc, uint64_t deadline)
+{
+	char block[16384];
+
+	rpc->reply.len = 0;
+	for (;;) {
+		ssize_t n = recv(rpc->fd, block, sizeof(block), 0);
+
+		if (n == 0)
+			return "it closed the connection";
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return strerror(errno);
+		if (n < 0 && !wait_until(rpc->fd, POLLIN, deadline))
+			return "no reply within 2 seconds";
+		if (n < 0)
+			continue;
+		if (clock_ms() >= deadline)
+			return "no reply within 2 seconds";
+		if (rpc->reply.len + n > REPLY_MAX)
+			return "a reply of more than 8 MB";
+		out_bytes(&rpc->reply, block, n);
+		/* what does not end like an object is not checked each time */
+		while (n && (block[n - 1] == '\n' || block[n - 1] == ' '))
+			n--;
+		if (!n || block[n - 1] != '}')
+			continue;
+		switch (is_object(out_contents(&rpc->reply))) {
+		case 1:
+			return NULL;
+		case -1:
+			return "a reply that is not JSON";
+		}
+	}
+}
+
+/* Whether it is the reply to the latest request. */
+static bool is_answer(const struct rpc *rpc, struct slice reply)
+{
+	struct slice number = json_member(reply, slice_of("id"));
+	uint64_t id;
+
+	return number_decimal(number, &id) && id == rpc->id;
+}
+
+const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply)
+{
+	uint64_t deadline = clock_ms() + REPLY_MS;
+	char *request;
+
+	if (rpc->error)
+		return rpc->error;
+	request = mem_printf("{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\"%s%s}", ++rpc->id, method,
+			     params ? ",\"params\":" : "", params ? params : "");
+	rpc->error = send_all(rpc, slice_of(request), deadline);
+	free(request);
+	if (!rpc->error)
+		rpc->error = receive(rpc, deadline);
+	*reply = out_contents(&rpc->reply);
+	if (!rpc->error && !is_answer(rpc, *reply))
+		rpc->error = "a reply to another request";
+	if (rpc->error)
+		rpc_close(rpc);
+	return rpc->error;
+}
+
+void rpc_close(struct rpc *rpc)
+{
+	if (rpc->fd >= 0)
+		close(rpc->fd);
+	rpc->fd = -1;
+	out_close(&rpc->reply);
+	rpc->reply = (struct out){.fd = OUT_MEMORY};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A client of SPDK's JSON-RPC over its Unix socket, for methods that only read. What the target answers is not trusted:
+ * it is bounded in time and size, and checked to be JSON.
+ */
+#ifndef TRACE_RECORD_RPC_H
+#define TRACE_RECORD_RPC_H
+
+#include <sys/types.h>
+
+#include "out.h"
+#include "slice.h"
+
+struct rpc {
+	int fd;            /* -1: not connected */
+	const char *error; /* of the call that failed; NULL: none */
+	unsigned id;
+	struct out reply;
+};
+
+/*
+ * Connects to the socket of this process: at path, or, if that is NULL, where its command line says so or SPDK puts it.
+ * Returns NULL, or why that was not possible, which the caller frees. Call rpc_close() in both cases.
+ */
+char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path);
+
+/*
+ * Calls a method; params: a JSON object, or NULL. Sets *reply to the whole of the reply, valid until the next call: an
+ * object with "result" or "error". Returns NULL, or what went wrong; then the connection is closed, and later
+ * calls return the same.
+ */
+const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply);
+
+void rpc_close(struct rpc *rpc);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "count.h"
+#include "json.h"
+#include "mem.h"
+#include "wall.h"
+
+enum {
+	SUBSYSTEMS = 256, /* whose qpairs are asked for */
+	STATE_MAX = 64 << 20,
+};
+
+static const struct {
+	const char *name, *params;
+	bool changes; /* asked for at the end, too */
+} methods[] = {
+	{"spdk_get_version", NULL, false}, {"framework_get_reactors", NULL, true},
+	{"thread_get_stats", NULL, true},  {"trace_get_tpoint_group_mask", NULL, false},
+	{"iobuf_get_stats", NULL, true},   {"framework_get_config", "{\"name\":\"iobuf\"}", false},
+	{"bdev_get_bdevs", NULL, false},   {"bdev_get_iostat", NULL, true},
+};
+
+/* Strings of a reply may have any bytes, and blanks between values may be line feeds. */
+static void write_value(struct out *out, struct slice value)
+{
+	size_t at = out->len;
+
+	out_utf8(out, value);
+	for (; at < out->len; at++)
+		if (out->buf[at] == '\n' || out->buf[at] == '\r')
+			out->buf[at] = ' ';
+}
+
+static const char *ask(struct rpc *rpc, const char *method, const char *params, struct out *out, struct slice *result)
+{
+	struct slice reply, error, value;
+	struct wall wall = {};
+	char time[WALL_ROOM];
+	const char *why;
+
+	if (out->len > STATE_MAX)
+		return "its replies are longer than 64 MB";
+	*wall_write(&wall, time, clock_wall_ns()) = 0;
+	why = rpc_call(rpc, method, params, &reply);
+	if (why)
+		return why;
+	value = json_member(reply, slice_of("result"));
+	error = json_member(reply, slice_of("error"));
+	out_printf(out, "{\"method\":\"%s\",\"time\":\"%s\"", method, time);
+	if (params) {
+		out_text(out, ",\"params\":");
+		write_value(out, slice_of(params));
+	}
+	out_text(out, value.n ? ",\"result\":" : ",\"error\":");
+	write_value(out, value.n ? value : error.n ? error : slice_of("null"));
+	out_text(out, "}\n");
+	*result = value;
+	return NULL;
+}
+
+/* The names in an array of subsystems, as JSON objects for a call. */
+static size_t name_subsystems(struct slice result, char *params[SUBSYSTEMS])
+{
+	size_t n = 0;
+	struct slice element;
+	struct json j;
+
+	json_init(&j, result.p, result.n);
+	if (!result.n)
+		return 0;
+	for (json_array(&j); n < SUBSYSTEMS && json_element(&j);) {
+		struct slice nqn;
+
+		if (!json_value(&j, &element))
+			break;
+		nqn = json_member(element, slice_of("nqn"));
+		if (nqn.n && *nqn.p == '"')
+			params[n++] = mem_printf("{\"nqn\":%.*s}", (int)nqn.n, nqn.p);
+	}
+	return n;
+}
+
+static const char *write_connections(struct rpc *rpc, struct out *out)
+{
+	char *params[SUBSYSTEMS];
+	struct slice result = {};
+	const char *why = ask(rpc, "nvmf_get_subsystems", NULL, out, &result);
+	size_t n = why ? 0 : name_subsystems(result, params);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!why)
+			why = ask(rpc, "nvmf_subsystem_get_qpairs", params[i], out, &result);
+		free(params[i]);
+	}
+	return why;
+}
+
+const char *state_write(struct rpc *rpc, bool at_start, struct out *out)
+{
+	struct slice result;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < COUNT(methods) && !why; i++)
+		if (at_start || methods[i].changes)
+			why = ask(rpc, methods[i].name, methods[i].params, out, &result);
+	return why ? why : write_connections(rpc, out);
+}
+
+char *state_groups_off(struct rpc *rpc)
+{
+	struct out names = {.fd = OUT_MEMORY};
+	struct slice reply, groups, key, value;
+	const char *comma = "";
+	char *text;
+	struct json j;
+
+	if (rpc_call(rpc, "trace_get_tpoint_group_mask", NULL, &reply))
+		return NULL;
+	groups = json_member(reply, slice_of("result"));
+	if (!groups.n || *groups.p != '{')
+		return NULL;
+	json_init(&j, groups.p, groups.n);
+	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);) {
+		if (!slice_is(json_member(value, slice_of("enabled")), "false"))
+			continue;
+		out_text(&names, comma);
+		out_visible(&names, key);
+		comma = ", ";
+	}
+	text = mem_copy(out_contents(&names));
+	out_close(&names);
+	return text;
+}

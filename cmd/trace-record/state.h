@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a target says of itself by JSON-RPC: its settings, connections and counters. */
+#ifndef TRACE_RECORD_STATE_H
+#define TRACE_RECORD_STATE_H
+
+#include "out.h"
+#include "rpc.h"
+
+/*
+ * Writes a line for each method that only reads: at the start of a recording all, at its end those whose results
+ * change. Returns NULL, or why the rest is missing.
+ */
+const char *state_write(struct rpc *rpc, bool at_start, struct out *out);
+
+/* The names of the tracepoint groups that are off, with commas between. Not known: NULL. The caller frees it. */
+char *state_groups_off(struct rpc *rpc);
+
+#endif

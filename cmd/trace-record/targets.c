@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "targets.h"
+
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "io.h"
+#include "mappedtrace.h"
+#include "mem.h"
+#include "number.h"
+#include "utf8.h"
+
+/* The name of its executable: that of its first thread is a reactor's. */
+static void read_name(struct target_process *t)
+{
+	char path[32], link[4096], *name;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", t->pid);
+	n = readlink(path, link, sizeof(link) - 1);
+	link[n > 0 ? n : 0] = 0;
+	name = strrchr(link, '/');
+	name = name ? name + 1 : link;
+	/* each byte may become four */
+	*utf8_visible(t->name, slice_of_array(name, sizeof(t->name) / UTF8_VISIBLE(1) - 1)) = 0;
+	if (!*name)
+		strcpy(t->name, "?");
+}
+
+/* Sets t->trace to the first trace that it has mapped; trace-dump checks whether there are more. */
+static void find_trace(struct target_process *t)
+{
+	struct mappedtrace_search search;
+	struct mappedtrace found;
+	const char *error;
+
+	t->trace = NULL;
+	mappedtrace_begin(&search, t->pid);
+	while ((error = mappedtrace_next(&search, &found)) || found.path) {
+		if (!error && !t->trace)
+			t->trace = utf8_visible_copy(found.path);
+		free(found.path);
+		if (found.fd >= 0)
+			close(found.fd);
+	}
+	mappedtrace_end(&search);
+}
+
+/* Since when it has run, in seconds: field 22 of its stat, in ticks since boot; proc(5). */
+static uint64_t age_of(pid_t pid)
+{
+	uint64_t started = 0, now = clock_ns_of(CLOCK_BOOTTIME) / 1000000000;
+	char path[32], line[512] = "", *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (file) {
+		if (!fgets(line, sizeof(line), file))
+			*line = 0;
+		fclose(file);
+	}
+	/* a name may have parentheses */
+	end = strrchr(line, ')');
+	if (!end ||
+	    sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+		   &started) != 1)
+		return 0;
+	started /= sysconf(_SC_CLK_TCK);
+	return started < now ? now - started : 0;
+}
+
+static void list(const struct target_process *all, size_t n)
+{
+	warnx("%zu processes have a trace: choose one with -p", n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t age = age_of(all[i].pid);
+
+		fprintf(stderr, "%8d  %-16s  %4" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "  %s\n", all[i].pid, all[i].name,
+			age / 3600, age / 60 % 60, age % 60, all[i].trace);
+	}
+	exit(EXIT_USAGE);
+}
+
+static void find_only(struct target_process *found)
+{
+	struct target_process *all = NULL;
+	DIR *proc = opendir("/proc");
+	size_t n = 0, cap = 0;
+	struct dirent *entry;
+	uint64_t pid;
+
+	if (!proc)
+		err(EXIT_FAILURE, "/proc");
+	while ((entry = readdir(proc))) {
+		if (!number_decimal(slice_of(entry->d_name), &pid) || pid > INT32_MAX)
+			continue;
+		*found = (struct target_process){.pid = pid};
+		find_trace(found);
+		if (!found->trace)
+			continue;
+		read_name(found);
+		all = mem_room(all, n, &cap);
+		all[n++] = *found;
+	}
+	closedir(proc);
+	if (!n)
+		errx(EXIT_FAILURE, "no process has mapped an SPDK trace%s",
+		     geteuid() ? "; those of other users can be seen by root only" : ": is a target running?");
+	if (n > 1)
+		list(all, n);
+	*found = *all;
+	free(all);
+}
+
+void target_find(struct target_process *found, pid_t pid)
+{
+	*found = (struct target_process){.pid = pid};
+	if (!pid)
+		find_only(found);
+	/* from here on the id is this process's */
+	found->pidfd = syscall(SYS_pidfd_open, found->pid, 0);
+	if (found->pidfd < 0 && errno == ESRCH)
+		errx(EXIT_FAILURE, "process %d: does not exist", found->pid);
+	if (found->pidfd < 0)
+		err(EXIT_FAILURE, "process %d", found->pid);
+	free(found->trace);
+	find_trace(found);
+	read_name(found);
+}

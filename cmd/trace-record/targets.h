@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the process to record: one that has mapped an SPDK trace. */
+#ifndef TRACE_RECORD_TARGETS_H
+#define TRACE_RECORD_TARGETS_H
+
+#include <sys/types.h>
+
+struct target_process {
+	pid_t pid;
+	char name[256]; /* of its executable, printable */
+	char *trace;    /* path of its trace, printable; NULL: it has none, or may not be looked at */
+	int pidfd;      /* the caller's */
+};
+
+/*
+ * Finds the process with this id, or, if it is 0, the only one with a trace. Exits after a message if there is none,
+ * and with EXIT_USAGE after a list if there are several.
+ */
+void target_find(struct target_process *found, pid_t pid);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trace-record: records all that can be had of a running SPDK target at once, into a folder: its trace, the probes of
+ * its connections, when its threads did not run, block I/O, messages of the kernel, and what it says of itself. The
+ * tools of this toolkit record, side by side; what one of them cannot record is said, and the others go on.
+ */
+#include <err.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "clock.h"
+#include "folder.h"
+#include "kmsg.h"
+#include "mem.h"
+#include "out.h"
+#include "parts.h"
+#include "recording.h"
+#include "rpc.h"
+#include "signals.h"
+#include "state.h"
+#include "targets.h"
+#include "utf8.h"
+#include "wall.h"
+
+enum {
+	START_MS = 20000, /* for all parts to start */
+	WAIT_MS = 1000,
+	RESERVE = 64 << 10, /* bytes of the small files, in case the disk becomes full */
+};
+
+static struct {
+	pid_t pid;
+	const char *directory, *rpc_socket;
+	uint64_t duration_ns, max_size;
+	bool quiet;
+} opt = {.duration_ns = UINT64_C(10) * 1000000000, .max_size = UINT64_C(8) << 30};
+
+struct recording {
+	struct target_process target;
+	struct folder folder;
+	struct part parts[PARTS];
+	struct rpc rpc;
+	struct out state;
+	int readme, index, kmsg;    /* files */
+	uint64_t started, ended;    /* nanoseconds of the time of day; 0: not yet */
+	bool has_target_ended, bad; /* bad: files of the folder could not be written */
+};
+
+static void write_time(struct out *out, uint64_t ns)
+{
+	struct wall wall = {};
+	char text[WALL_ROOM];
+
+	*wall_write(&wall, text, ns) = 0;
+	out_text(out, text);
+}
+
+static void write_command(struct out *out, const struct part *p)
+{
+	for (int i = 0; p->argv[i]; i++)
+		out_printf(out, "%s%s", i ? " " : "", p->argv[i]);
+}
+
+static void write_part_text(struct out *out, const struct part *p)
+{
+	out_printf(out, "\n%-13s ", p->file);
+	if (p->status == PART_MISSING) {
+		out_text(out, "not recorded: ");
+		out_visible(out, slice_of(p->why));
+		out_char(out, '\n');
+		return;
+	}
+	out_printf(out, "%s\n", p->about);
+	if (p->argv[0]) {
+		out_text(out, "              made by: ");
+		write_command(out, p);
+		out_char(out, '\n');
+	}
+	if (p->lost)
+		out_printf(out, "              lost: %" PRIu64 "\n", p->lost);
+	if (p->why) {
+		out_text(out, p->status == PART_FAILED ? "              ended early: " : "              ");
+		out_visible(out, slice_of(p->why));
+		out_char(out, '\n');
+	}
+}
+
+/* For people. */
+static bool write_readme(struct recording *r)
+{
+	struct out out = {.fd = OUT_MEMORY};
+	struct utsname kernel = {};
+
+	uname(&kernel);
+	out_printf(&out, "recorded-by: trace-record %s\n", VERSION);
+	out_printf(&out, "target: %s (process %d), trace %s\n", r->target.name, r->target.pid,
+		   r->target.trace ? r->target.trace : "unknown");
+	out_printf(&out, "kernel: %s %s %s\n", kernel.sysname, kernel.release, kernel.machine);
+	if (!r->ended) {
+		out_text(&out, "not ended: it goes on, or trace-record was killed\n");
+	} else {
+		out_text(&out, "started: ");
+		write_time(&out, r->started);
+		out_text(&out, "\nended: ");
+		write_time(&out, r->ended);
+		out_text(&out, r->has_target_ended ? ", with the target\n" : "\n");
+	}
+	for (int i = 0; i < PARTS && r->ended; i++)
+		write_part_text(&out, &r->parts[i]);
+	if (r->ended)
+		out_printf(&out, "\n%-13s the same for programs: spdk-trace-lines(7)\n", RECORDING_PARTS);
+	return folder_write(&r->folder, RECORDING_README, r->readme, &out);
+}
+
+static void write_member(struct out *out, const char *key, const char *text)
+{
+	out_printf(out, ",\"%s\":", key);
+	out_json(out, slice_of(text));
+}
+
+static void write_notes(struct out *out, struct slice said)
+{
+	const char *comma = "";
+
+	if (!said.n)
+		return;
+	out_text(out, ",\"" RECORDING_NOTES "\":[");
+	while (said.n) {
+		const char *end = memchr(said.p, '\n', said.n);
+		struct slice line = slice_cut(&said, end ? (size_t)(end - said.p) : said.n);
+
+		out_text(out, comma);
+		out_json(out, line);
+		comma = ",";
+		if (said.n)
+			slice_cut(&said, 1);
+	}
+	out_char(out, ']');
+}
+
+static void write_part(struct out *out, const struct part *p)
+{
+	static const char *const status[] = {
+		[PART_MISSING] = RECORDING_MISSING, [PART_DONE] = RECORDING_DONE, [PART_FAILED] = RECORDING_FAILED};
+
+	out_printf(out, "{\"" RECORDING_PART "\":\"%s\",\"" RECORDING_STATUS "\":\"%s\"", p->name, status[p->status]);
+	if (p->status != PART_MISSING)
+		write_member(out, RECORDING_FILE, p->file);
+	if (p->argv[0]) {
+		out_text(out, ",\"" RECORDING_COMMAND "\":\"");
+		write_command(out, p);
+		out_char(out, '"');
+	}
+	if (p->why)
+		write_member(out, RECORDING_WHY, p->why);
+	/* of a part that failed, only what it has said is known */
+	if (p->status == PART_DONE || p->lost)
+		out_printf(out, ",\"" RECORDING_LOST "\":%" PRIu64, p->lost);
+	write_notes(out, out_contents(&p->said));
+	out_text(out, "}\n");
+}
+
+/* For programs. */
+static bool write_index(struct recording *r)
+{
+	struct out out = {.fd = OUT_MEMORY};
+
+	out_printf(&out, "{\"" RECORDING_PART "\":\"" RECORDING_TARGET "\",\"" RECORDING_PID "\":%d", r->target.pid);
+	write_member(&out, RECORDING_NAME, r->target.name);
+	if (r->target.trace)
+		write_member(&out, RECORDING_TRACE_NAME, r->target.trace);
+	out_text(&out, ",\"" RECORDING_STARTED "\":\"");
+	write_time(&out, r->started);
+	out_text(&out, "\",\"" RECORDING_ENDED "\":\"");
+	write_time(&out, r->ended);
+	out_text(&out, "\"}\n");
+	for (int i = 0; i < PARTS; i++)
+		write_part(&out, &r->parts[i]);
+	return folder_write(&r->folder, RECORDING_PARTS, r->index, &out);
+}
+
+/* Of the part that this tool records itself: text is what there is of it. */
+static void end_part(struct recording *r, enum part_id id, struct out *text, const char *why)
+{
+	struct part *p = &r->parts[id];
+	int fd = -1;
+
+	p->has_ended = true;
+	p->why = why ? mem_copy(slice_of(why)) : NULL;
+	p->status = why ? PART_FAILED : PART_DONE;
+	if (why && !text->len)
+		p->status = PART_MISSING;
+	else
+		fd = folder_file(&r->folder, p->file, 0);
+	if (fd < 0 && p->status != PART_MISSING)
+		r->bad = true;
+	if (fd >= 0) {
+		r->bad |= !folder_write(&r->folder, p->file, fd, text);
+		close(fd);
+	}
+	out_close(text);
+	part_report(p);
+}
+
+/* Asks the target before the recording. Nothing is enabled. */
+static void ask_target(struct recording *r)
+{
+	char *why = rpc_connect(&r->rpc, r->target.pid, opt.rpc_socket), *off;
+
+	if (!why && (off = state_groups_off(&r->rpc))) {
+		if (*off)
+			cli_notice(
+				opt.quiet,
+				"tracepoint groups that are off: %s; rpc.py trace_enable_tpoint_group NAME enables one",
+				off);
+		free(off);
+	}
+	if (!why) {
+		const char *error = state_write(&r->rpc, true, &r->state);
+
+		why = error ? mem_copy(slice_of(error)) : NULL;
+	}
+	if (why)
+		end_part(r, PART_RPC, &r->state, why);
+	free(why);
+}
+
+static void report_new(struct recording *r, bool reported[PART_TOOLS])
+{
+	for (int i = 0; i < PART_TOOLS; i++)
+		if (r->parts[i].has_ended && !reported[i]) {
+			reported[i] = true;
+			part_report(&r->parts[i]);
+		}
+}
+
+/* Until the time is over, the target ends or a signal comes. The time starts when all parts record. */
+static void record(struct recording *r)
+{
+	struct pollfd target = {r->target.pidfd, POLLIN, 0};
+	uint64_t started_by = clock_ms() + START_MS, deadline = 0;
+	bool reported[PART_TOOLS] = {};
+
+	r->started = clock_wall_ns();
+	for (int i = 0; i < PART_TOOLS; i++)
+		part_start(&r->parts[i], &r->folder);
+	while (!signals_caught() && !r->has_target_ended) {
+		uint64_t now = clock_ms(), next;
+
+		report_new(r, reported);
+		if (!deadline && (now >= started_by || parts_record(r->parts))) {
+			deadline = now + opt.duration_ns / NS_A_MS;
+			cli_notice(opt.quiet, "recording %s (%d) for %g s into %s; Ctrl-C ends it", r->target.name,
+				   r->target.pid, opt.duration_ns / 1e9, r->folder.path);
+		}
+		next = deadline ? deadline : started_by;
+		if (now >= next)
+			break;
+		parts_wait(r->parts, &r->folder, &target, next - now < WAIT_MS ? next - now : WAIT_MS);
+		r->has_target_ended = target.revents != 0;
+	}
+	if (r->has_target_ended)
+		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
+	r->ended = clock_wall_ns();
+	/* the others cover all of the trace's end */
+	parts_stop(r->parts, &r->folder, PART_TRACE, PART_TRACE + 1);
+	parts_stop(r->parts, &r->folder, PART_TRACE + 1, PART_TOOLS);
+	report_new(r, reported);
+}
+
+/* What is known only after the recording. */
+static void finish(struct recording *r)
+{
+	struct out messages = {.fd = OUT_MEMORY};
+
+	if (!r->parts[PART_RPC].has_ended) {
+		const char *why = r->has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
+
+		end_part(r, PART_RPC, &r->state, why);
+	}
+	if (r->kmsg >= 0)
+		kmsg_read(r->kmsg, &messages, &r->parts[PART_DMESG].lost);
+	end_part(r, PART_DMESG, &messages, r->kmsg >= 0 ? NULL : "/dev/kmsg: needs root or CAP_SYSLOG");
+	rpc_close(&r->rpc);
+}
+
+/* Whether what could be started was recorded to the end, without losses. */
+static bool is_complete(const struct recording *r)
+{
+	bool good = r->parts[PART_TRACE].status == PART_DONE && !r->bad;
+
+	for (int i = 0; i < PART_TOOLS; i++)
+		good &= r->parts[i].status == PART_MISSING || (r->parts[i].status == PART_DONE && !r->parts[i].why);
+	return good;
+}
+
+static char *default_folder(pid_t pid)
+{
+	time_t now = time(NULL);
+	char date[32];
+	struct tm utc;
+
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+	return mem_printf("trace-record.%d.%s", pid, date);
+}
+
+static const struct cli_option options[] = {
+	{'o', "output", "DIRECTORY", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
+	{'p', "pid", "PID", "record this process; default: the only one with an SPDK trace", .pid = &opt.pid},
+	{'q', "quiet", NULL, "no notes", .flag = &opt.quiet},
+	{0, "max-size", "SIZE", "of all files: bytes, or with K, M or G; default 8G", .bytes = &opt.max_size},
+	{0, "rpc-socket", "FILE", "the target's JSON-RPC socket; default: that of its -r, or /var/tmp/spdk.sock",
+	 .text = &opt.rpc_socket},
+	{},
+};
+
+static const struct cli cli = {
+	"Usage: %s [OPTION]... [SECONDS]\n"
+	"Record a running SPDK target for SECONDS (default 10) into a folder: its trace, the probes of its "
+	"connections,\n"
+	"when its threads did not run, block I/O, messages of the kernel, and what it says of itself by JSON-RPC.\n"
+	"The folder's name is printed.\n",
+	"Examples:\n"
+	"  trace-record\n"
+	"  trace-record -p \"$(pidof nvmf_tgt)\" -o slow-monday 30\n",
+	options,
+};
+
+int main(int argc, char **argv)
+{
+	static struct recording r;
+	struct out out;
+
+	cli_parse(&cli, argc, argv);
+	cli_seconds(argc, argv, &opt.duration_ns);
+	target_find(&r.target, opt.pid);
+	folder_create(&r.folder, opt.directory ? opt.directory : default_folder(r.target.pid));
+	signals_catch(NULL);
+	signal(SIGPIPE, SIG_IGN);
+	r.state.fd = OUT_MEMORY;
+	parts_prepare(r.parts, r.target.pid, opt.max_size);
+	r.readme = folder_file(&r.folder, RECORDING_README, RESERVE);
+	r.index = folder_file(&r.folder, RECORDING_PARTS, RESERVE);
+	r.bad = r.readme < 0 || r.index < 0 || !write_readme(&r);
+	r.kmsg = kmsg_open();
+	ask_target(&r);
+	record(&r);
+	finish(&r);
+	r.bad |= !write_index(&r);
+	r.bad |= !write_readme(&r);
+	out_open(&out, STDOUT_FILENO);
+	out_printf(&out, "%s\n", r.folder.path);
+	return cli_close(&out, is_complete(&r) ? EXIT_SUCCESS : EXIT_FAILURE);
+}

@@ -1,0 +1,403 @@
+#!/usr/bin/env bats
+# trace-record records a running target, with all that can be had, into a folder.
+# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=slow
+
+load helpers
+
+TRACE=/dev/shm/mktrace_trace.$$
+
+teardown() {
+    kill_left recorder server writer started
+    rm -f "$TRACE"
+}
+
+# Starts a process that writes to its trace all the time; its id is $writer.
+start_target() { # [OPTION...]
+    {
+        echo '{"tpoint":"ENTRY","id":100,"args":[{"name":"i","type":"int","size":8}]}'
+        for i in $(seq 50); do
+            echo "{\"tsc\":$((1000 * i)),\"lcore\":$((i % 2)),\"tpoint\":\"ENTRY\",\"args\":{\"i\":$i}}"
+        done
+    } >lines
+    mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$TRACE" "$@" lines 3>&- &
+    writer=$!
+    wait_for trace-dump -q -i "$TRACE" >info
+}
+
+# Makes a folder with trace-record, trace-dump and others in the place of the tools with BPF programs, so that the tests
+# run where BPF is not permitted, too.
+make_tools() {
+    mkdir -p tools
+    cp "$BIN/trace-record" "$BIN/trace-dump" tools
+    for tool in usdt-record offcpusnoop biosnoop; do
+        make_tool "$tool" 'while :; do sleep 0.02; done'
+    done
+    PATH=$PWD/tools:$PATH
+}
+
+# One that says that it has attached its program, writes a line and then does this.
+make_tool() { # NAME COMMANDS
+    cat >"tools/$1" <<T
+#!/bin/sh
+trap 'exit 0' TERM
+echo "$1: tracing a target" >&2
+echo '{"from":"$1"}'
+$2
+T
+    chmod +x "tools/$1"
+}
+
+# Starts trace-record, and waits until all parts record.
+begin_recording() { # ARGUMENT...
+    rm -f err out
+    trace-record "$@" >out 2>err &
+    recorder=$!
+    wait_for_text '^trace-record: recording ' err
+}
+
+end_recording() { # STATUS
+    local status=0
+    wait "$recorder" || status=$?
+    recorder=
+    [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat err; return 1; }
+}
+
+# What parts.jsonl says of a part.
+part() { # NAME KEY
+    jq -r --arg part "$1" --arg key "$2" 'select(.part == $part) | .[$key]' "${folder:-rec}/parts.jsonl"
+}
+
+@test "all parts are recorded side by side, into a folder of the user's own" {
+    make_tools
+    start_target
+    status_is 0 trace-record -p "$writer" -o rec 0.5
+    equal "$output" rec
+    says "trace-record: recording mktrace ($writer) for 0.5 s into rec; Ctrl-C ends it"
+    equal "$(stat -c %a rec)" 700
+    equal "$(stat -c %a rec/* | sort -u)" 600
+    equal "$(jq -r '[.part, .status] | join(" ")' rec/parts.jsonl | grep -v -e dmesg -e rpc)" \
+        $'target \ntrace done\nusdt done\noffcpu done\nbio done'
+    equal "$(cat rec/usdt.txt rec/offcpu.jsonl rec/bio.jsonl)" \
+        $'{"from":"usdt-record"}\n{"from":"offcpusnoop"}\n{"from":"biosnoop"}'
+    equal "$(part target pid) $(part target name) $(part target trace)" "$writer mktrace $TRACE"
+    equal "$(part trace lost) $(part trace file)" '0 trace.bin'
+    equal "$(head -n 1 rec/README)" "recorded-by: trace-record $(trace-record -V | sed 's/.* //')"
+    for file in rec/*; do
+        grep -q "^${file#rec/} " rec/README || [ "$file" = rec/README ]
+    done
+    # all that was written in that time
+    trace-dump -q rec/trace.bin >recorded
+    [ "$(wc -l <recorded)" -gt 1000 ]
+    jq -e '.started < .ended' >/dev/null <<<"$(head -n 1 rec/parts.jsonl)"
+    # by default it names the folder
+    status_is 0 trace-record -q -p "$writer" 0.1
+    [[ $output =~ ^trace-record\.$writer\.20[0-9]{6}-[0-9]{6}$ ]]
+    [ -s "$output/README" ]
+}
+
+@test "a recording needs a folder of its own" {
+    make_tools
+    start_target
+    mkdir there
+    ln -s there link
+    ln -s nowhere dangling
+    echo >file
+    for name in there link dangling file; do
+        status_is 1 trace-record -p "$writer" -o "$name" 0.1
+        says "trace-record: $name: exists; a recording needs a folder of its own"
+    done
+    equal "$(ls there)" ''
+    status_is 1 trace-record -p "$writer" -o no/folder 0.1
+    says 'trace-record: no/folder: No such file or directory'
+}
+
+@test "a part that dies is said, and the others go on" {
+    make_tools
+    start_target
+    begin_recording -p "$writer" -o rec 2
+    pkill -KILL -P "$recorder" -f offcpusnoop
+    wait_for_text 'offcpu: ended early: killed by signal 9 (Killed); offcpu.jsonl has what came before' err
+    pkill -KILL -P "$recorder" trace-dump
+    wait_for_text 'trace: ended early: killed by signal 9 (Killed); trace.bin has what came before' err
+    end_recording 1
+    equal "$(part offcpu status) $(part trace status) $(part usdt status) $(part bio status)" 'failed failed done done'
+    grep -q 'ended early: killed by signal 9' rec/README
+    [ "$(trace-dump -q rec/trace.bin | wc -l)" -gt 100 ]
+    # one that cannot start, one that loses something, and one that ends with an error
+    make_tool usdt-record 'exit 0'
+    printf '#!/bin/sh\necho "offcpusnoop: needs root" >&2; exit 1\n' >tools/offcpusnoop
+    make_tool biosnoop 'trap "echo biosnoop: lost 3 events: the buffer was full >&2; exit 1" TERM; while :; do sleep 0.02; done'
+    folder=again
+    status_is 1 trace-record -q -p "$writer" -o again 0.5
+    says 'trace-record: offcpu: not recorded: needs root'
+    says 'trace-record: bio: lost 3 events: the buffer was full'
+    equal "$(part offcpu status) $(part bio status) $(part bio lost) $(part offcpu why)" 'missing done 3 needs root'
+    [ ! -e again/offcpu.jsonl ]
+    # what is missing is no failure
+    make_tool biosnoop 'while :; do sleep 0.02; done'
+    rm tools/usdt-record
+    PATH=$PWD/tools:/usr/bin:/bin
+    folder=third
+    status_is 0 trace-record -q -p "$writer" -o third 0.2
+    # shellcheck disable=SC2016 # it is the message's
+    says 'trace-record: usdt: not recorded: usdt-record is neither in the folder of trace-record nor in $PATH'
+}
+
+@test "packages put spdk- before a name that others have" {
+    make_tools
+    start_target
+    mv tools/biosnoop tools/spdk-biosnoop
+    make_tool biosnoop 'exit 3'
+    status_is 0 trace-record -q -p "$writer" -o rec 0.2
+    equal "$(part bio status)" 'done'
+}
+
+@test "signals end it, and what was recorded is kept" {
+    make_tools
+    start_target
+    for signal in INT TERM HUP; do
+        folder=$signal
+        begin_recording -p "$writer" -o "$signal" 100
+        # a background job of a script ignores SIGINT
+        [ "$signal" = INT ] && kill -TERM "$recorder" || kill -"$signal" "$recorder"
+        end_recording 0
+        equal "$(part trace status) $(part bio status)" 'done done'
+        [ "$(trace-dump -q "$signal/trace.bin" | wc -l)" -gt 10 ]
+    done
+    # two at once
+    folder=two
+    status_is 124 timeout 1 trace-record -q -p "$writer" -o two 100
+    equal "$(part trace status) $(part bio status)" 'done done'
+    # Ctrl-C reaches the tool alone
+    folder=terminal
+    # shellcheck disable=SC2016 # it is the inner shell's
+    setsid --wait env --default-signal=INT bash -c '(sleep 1; kill -INT 0) & trace-record -q -p "$1" -o terminal 100' - "$writer" || true
+    wait_for test -s terminal/parts.jsonl
+    equal "$(part trace status) $(part bio status)" 'done done'
+}
+
+@test "no part outlives it" {
+    make_tools
+    start_target
+    begin_recording -p "$writer" -o rec 100
+    parts=$(pgrep -P "$recorder")
+    equal "$(wc -w <<<"$parts")" 4
+    kill -KILL "$recorder"
+    end_recording 137
+    for id in $parts; do
+        wait_for sh "! kill -0 $id"
+    done
+    [ "$(trace-dump -q rec/trace.bin | wc -l)" -gt 10 ]
+    grep -q 'not ended: it goes on, or trace-record was killed' rec/README
+}
+
+@test "it ends with the target, and keeps all until then" {
+    make_tools
+    start_target
+    begin_recording -p "$writer" -o rec 100
+    sleep 0.3
+    kill -KILL "$writer"
+    end_recording 0
+    writer=
+    grep -q "trace-record: process $(part target pid) has ended" err
+    grep -q '^ended: .*, with the target$' rec/README
+    # up to the last entry
+    trace-dump -q "$TRACE" | sed 's/"us":[^,]*,//' | tail -n 1000 >ring
+    trace-dump -q rec/trace.bin | sed 's/"us":[^,]*,//' | tail -n 1000 | cmp - ring
+}
+
+@test "--max-size bounds all files" {
+    make_tools
+    make_tool biosnoop 'exec yes "{\"a\":1}"'
+    start_target
+    # the definitions of the trace take 2.4 MB
+    status_is 1 trace-record -p "$writer" -o rec --max-size 8M 1
+    says 'trace-record: bio: ended early: killed by signal 25 (File size limit exceeded); bio.jsonl has what came before'
+    equal "$(stat -c %s rec/bio.jsonl)" $((3 << 19))
+    [ "$(cat rec/* | wc -c)" -le $((8 << 20)) ]
+    [ "$(trace-dump -q rec/trace.bin | wc -l)" -gt 100 ]
+}
+
+@test "a full disk is said, and what was written can be read" {
+    make_tools
+    start_target -p 100
+    make_tool biosnoop 'sleep 0.5; exec yes "{\"a\":1}"'
+    # shellcheck disable=SC2016 # it is the inner shell's
+    unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=6M none disk 2>/dev/null || exit 77
+        trace-record -q -p "$1" -o disk/rec 2 2>err >named || echo $?
+        trace-dump -q disk/rec/trace.bin | wc -l; cat disk/rec/parts.jsonl >parts.jsonl; head -n 1 disk/rec/README' - "$writer" >out ||
+        [ $? != 77 ] || skip 'no tmpfs can be mounted'
+    cat out err
+    equal "$(sed -n 1p out)" 1
+    [ "$(sed -n 2p out)" -gt 100 ]
+    grep -q '^recorded-by: trace-record' out
+    grep -q 'trace-record: trace: ended early: .*No space left on device' err
+    folder=.
+    equal "$(part trace status) $(part usdt status)" 'failed done'
+}
+
+@test "the process is found by its trace, and several are listed" {
+    make_tools
+    start_target
+    # in a namespace of its own no other process has one
+    unshare -pf --mount-proc --propagation private true 2>/dev/null || skip 'no namespaces here'
+    cat >alone <<'T'
+status=0
+trace-record -q -o none 0.1 2>none.err || status=$?
+echo "none $status" >statuses
+mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$1" lines & one=$!
+until trace-dump -q -i "$1" >info 2>/dev/null; do sleep 0.05; done
+trace-record -q -o rec 0.1 2>one.err; echo "one $?" >>statuses
+mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$1.b" lines & two=$!
+until trace-dump -q -i "$1.b" >info 2>/dev/null; do sleep 0.05; done
+trace-record -q -o several 0.1 2>several.err || status=$?
+echo "several $status $one $two" >>statuses
+trace-record -q -p $two -o chosen 0.1 2>/dev/null; echo "chosen $?" >>statuses
+kill $one $two; rm -f "$1" "$1.b"
+T
+    kill "$writer"
+    wait "$writer"
+    writer=
+    unshare -pf --mount-proc --propagation private bash alone "$TRACE"
+    read -r _ _ one two <<<"$(grep several statuses)"
+    cat one.err
+    equal "$(cut -d ' ' -f 1,2 statuses)" $'none 1\none 0\nseveral 2\nchosen 0'
+    grep -q 'trace-record: no process has mapped an SPDK trace' none.err
+    grep -q '^trace-record: 2 processes have a trace: choose one with -p$' several.err
+    grep -qE "^ *$one  mktrace +0:00:0[0-9]  $TRACE$" several.err
+    grep -qE "^ *$two  mktrace +0:00:0[0-9]  $TRACE.b$" several.err
+    equal "$(part target trace)" "$TRACE"
+    [ ! -e several ] && [ ! -e none ]
+}
+
+# Starts a server of JSON-RPC at the socket $1, which answers in this way.
+serve() { # SOCKET HOW
+    command -v python3 >/dev/null || skip 'python3 is not here'
+    rm -f "$1"
+    python3 - "$1" "$2" 3>&- <<'P' &
+import json, os, socket, sys
+how = sys.argv[2]
+results = {
+    'spdk_get_version': {'version': 'SPDK v26.05'},
+    'trace_get_tpoint_group_mask': {'tpoint_group_mask': '0x20', 'nvmf_tcp': {'enabled': True, 'mask': '0x20'},
+                                    'sock': {'enabled': False, 'mask': '0x8000'}, 'th\x1bread': {'enabled': False}},
+    'nvmf_get_subsystems': [{'nqn': 'nqn.a'}, {'nqn': 'n"b\\'}, {'no': 1}, 7],
+}
+s = socket.socket(socket.AF_UNIX)
+s.bind(sys.argv[1])
+s.listen(5)
+while True:
+    c, _ = s.accept()
+    try:
+        while data := c.recv(65536):
+            q = json.loads(data)
+            if q['method'] == 'nvmf_subsystem_get_qpairs':
+                r = {'result': [{'of': q['params']['nqn']}]}
+            elif q['method'] in results:
+                r = {'result': results[q['method']]}
+            else:
+                r = {'error': {'code': -32601, 'message': 'Method not found'}}
+            text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], **r}).encode()
+            if how == 'lines':
+                text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], **r}, indent=1).encode().replace(b'SPDK', b'\xff')
+            elif how == 'garbage':
+                text = b'no json {}'
+            elif how == 'silent':
+                continue
+            elif how == 'close':
+                break
+            elif how == 'other':
+                text = b'{"jsonrpc":"2.0","id":77,"result":1}'
+            elif how == 'large':
+                text = b'{"id":1,"result":"' + b'x' * (9 << 20) + b'"}'
+            elif how == 'deep':
+                text = b'{"id":1,"result":' + b'[' * 4000000
+            elif how == 'slow':
+                text = text[:20]
+            c.sendall(text)
+    except (OSError, ValueError):
+        pass
+    c.close()
+P
+    server=$!
+    wait_for test -S "$1"
+}
+
+@test "what the target says of itself by JSON-RPC is stored, and which groups are off is said" {
+    make_tools
+    start_target
+    for how in good lines; do
+        serve socket $how
+        status_is 0 trace-record -p "$writer" -o "rec.$how" --rpc-socket socket 0.2
+        says 'trace-record: tracepoint groups that are off: sock, th\u001bread; rpc.py trace_enable_tpoint_group NAME enables one'
+        folder=rec.$how
+        equal "$(part rpc status)" 'done'
+        # a line for each call: at the start, and at the end of what changes
+        equal "$(jq -c 'select(.method == "nvmf_subsystem_get_qpairs") | [.params.nqn, .result]' "$folder/rpc.jsonl")" \
+            '["nqn.a",[{"of":"nqn.a"}]]
+["n\"b\\",[{"of":"n\"b\\"}]]
+["nqn.a",[{"of":"nqn.a"}]]
+["n\"b\\",[{"of":"n\"b\\"}]]'
+        equal "$(jq -r 'select(.method == "iobuf_get_stats") | .error.message' "$folder/rpc.jsonl")" $'Method not found\nMethod not found'
+        equal "$(jq -r 'select(.method == "spdk_get_version") | .result.version' "$folder/rpc.jsonl" | wc -l)" 1
+        kill_left server
+    done
+}
+
+@test "what a server of JSON-RPC may answer is bounded and checked" {
+    make_tools
+    start_target
+    local how message
+    while read -r how message; do
+        serve socket "$how"
+        status_is 0 trace-record -q -p "$writer" -o "$how" --rpc-socket socket 0.1
+        says "trace-record: rpc: not recorded: $message"
+        [ ! -e "$how/rpc.jsonl" ]
+        folder=$how
+        equal "$(part trace status)" 'done'
+        kill_left server
+    done <<'T'
+garbage a reply that is not JSON
+silent no reply within 2 seconds
+slow no reply within 2 seconds
+close it closed the connection
+other a reply to another request
+large a reply of more than 8 MB
+T
+    status_is 0 trace-record -q -p "$writer" -o none --rpc-socket nowhere 0.1
+    says 'trace-record: rpc: not recorded: nowhere: No such file or directory; --rpc-socket names another one'
+    # a socket that the target's command line names may be another process's by now; mktrace -r is a rate
+    kill "$writer"
+    wait "$writer"
+    rm "$TRACE"
+    start_target -r 2600000000
+    serve 2600000000 good
+    status_is 0 trace-record -q -p "$writer" -o anothers 0.1
+    says "trace-record: rpc: not recorded: 2600000000: belongs to process $server; --rpc-socket uses it"
+}
+
+@test "the tools themselves record a target with probes and a trace" {
+    [ -x "$BIN/usdt-target" ] || lacks 'usdt-target was not built: sys/sdt.h is missing'
+    sleep 1000 3>&- &
+    started=$!
+    runs_here usdt-record -o probed -e 'inlined(where)' -- usdt-target sites || lacks "no BPF here: $(cat err)"
+    kill_left started
+    echo '{"tpoint":"ENTRY","id":100}' >lines
+    mktrace -l G6 -n 64 -L 0 -o "/dev/shm/usdt-target_trace.$$" lines
+    start usdt-target trace=$$ wait qpairs wait
+    trace-record -p "$started" -o rec 2 >named 2>err &
+    recorder=$!
+    wait_for_text '^trace-record: recording usdt-target' err
+    echo >&"$go"
+    status=0
+    wait "$recorder" || status=$?
+    recorder=
+    rm -f "/dev/shm/usdt-target_trace.$$"
+    # a kernel may skip events
+    [ "$status" = 0 ] || grep -qE 'skipped|did not run' err || { cat err; return 1; }
+    equal "$(part usdt status) $(part offcpu status) $(part bio status)" 'done done done'
+    equal "$(grep -c '^nvmf_ctrlr_add_qpair: ' rec/usdt.txt)" 5
+    grep -q '^clock: ' rec/usdt.txt
+    grep -q '"OFF_CPU"' rec/offcpu.jsonl
+}
