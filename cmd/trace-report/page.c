@@ -200,14 +200,23 @@ static void put_title(struct out *out, const struct facts *f)
 	out_char(out, '\n');
 }
 
+/* The last words of trace-causes where requests are stuck. The page lists these first. */
+static const char stuck[] = "\nin flight, and far older than these: ";
+
+static const char *find_stuck(const struct facts *f)
+{
+	return f->causes.n ? memmem(f->causes.p, f->causes.n, stuck, strlen(stuck)) : NULL;
+}
+
 /* The page of trace-causes, with its last part first, from its conclusion on. */
 static void put_causes(struct out *out, const struct facts *f)
 {
-	struct slice text = f->causes, first;
+	const char *end = find_stuck(f);
+	struct slice text = end ? slice_between(f->causes.p, end) : f->causes, all = text, first;
 
 	while (text.n && !slice_starts(text, "cause: ") && !slice_starts(text, "no single cause: "))
 		cut_line(&text);
-	first = (struct slice){f->causes.p, f->causes.n - text.n};
+	first = (struct slice){all.p, all.n - text.n};
 	while (text.n) {
 		struct slice line = cut_line(&text);
 
@@ -218,7 +227,7 @@ static void put_causes(struct out *out, const struct facts *f)
 			put_clipped(out, line);
 		}
 	}
-	if (first.n < f->causes.n)
+	if (first.n < all.n)
 		out_char(out, '\n');
 	while (first.n && first.p[first.n - 1] == '\n')
 		first.n--;
@@ -417,12 +426,6 @@ static struct slice last_state(struct slice span)
 		state = next;
 	facts_each(&j, state);
 	return facts_next(&j, NULL, &state) ? json_unquoted(state) : state;
-}
-
-/* Requests in flight that are much older than any that has ended are stuck, and come first on the page. */
-static bool is_stuck(const struct facts *f)
-{
-	return facts_number(f->oldest[0], "life") > 2 * f->longest;
 }
 
 static void put_open(struct out *out, const struct facts *f)
@@ -632,7 +635,7 @@ void page_write(struct out *to, const struct facts *f)
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	if (f->open && is_stuck(f)) {
+	if (f->open && find_stuck(f)) {
 		put_open(&out, f);
 		out_char(&out, '\n');
 	}
@@ -643,7 +646,7 @@ void page_write(struct out *to, const struct facts *f)
 	put_hosts(&out, f);
 	put_lcores(&out, f);
 	put_slowest(&out, f);
-	if (f->open && !is_stuck(f)) {
+	if (f->open && !find_stuck(f)) {
 		out_char(&out, '\n');
 		put_open(&out, f);
 	}
