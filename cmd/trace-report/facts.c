@@ -124,7 +124,7 @@ bool facts_cause(const struct facts *f, struct slice row, struct slice *finding)
 	while (facts_line(&text, finding)) {
 		facts_each(&j, facts_text(*finding, "group"));
 		if (facts_next(&j, &key, &host) && slice_equal(host, facts_text(row, "group.host")))
-			return !slice_is(facts_text(*finding, "cause"), "\"none\"");
+			return facts_number(*finding, "share") >= FACTS_SHARE;
 	}
 	return false;
 }

@@ -15,6 +15,9 @@
 #include "out.h"
 #include "series.h"
 
+/* From this share of the extra time on, trace-causes calls a finding the cause. */
+#define FACTS_SHARE 0.25
+
 enum {
 	FACTS_HOSTS = 4096, /* that have short names */
 	FACTS_OLDEST = 3,

@@ -18,15 +18,15 @@ enum {
 };
 
 static const char style[] =
-	":root{color-scheme:light dark;--ink:#1f2328;--paper:#fff;--faint:#d1d9e0;--gap:#fff}\n"
-	"@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--faint:#3d444d;--gap:#0d1117}}\n"
+	":root{color-scheme:light dark;--ink:#1f2328;--paper:#fff;--faint:#d1d9e0;--heat:#0969da}\n"
+	"@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--faint:#3d444d;--heat:#58a6ff}}\n"
 	"body{margin:1.5em;background:var(--paper);color:var(--ink);font:14px/1.4 system-ui,sans-serif;"
 	"display:flex;flex-wrap:wrap;gap:1em 3em}\n"
 	"pre{margin:0;font:13px/1.35 ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace}\n"
 	"h2{font-size:1em;margin:1.5em 0 .3em}h2:first-child{margin-top:0}svg{display:block}\n"
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
-	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--gap)}\n"
-	".axis{stroke:var(--faint)}.heat{fill:#0969da}\n"
+	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--paper)}\n"
+	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
 	".c0{fill:#7ba7d7}.c1{fill:#f28e2b}.c2{fill:#c99bbd}.c3{fill:#7cc36f}.c4{fill:#c79c84}"
 	".c5{fill:#ee7b78}.c6{fill:#76b7b2}.c7{fill:#a0cbe8}.c8{fill:#bab0ac}\n"
 	".c9{fill:#0969da}.c10{fill:#bf8700}.c11{fill:#8250df}.c12{fill:#1a7f37}.c13{fill:#cf222e}.c14{fill:#57606a}\n";
@@ -231,6 +231,8 @@ static void put_heat(struct out *out, const struct series *s)
 	}
 	if (!most)
 		return;
+	/* room for the text of a scale at the top */
+	high++;
 	width = (double)WIDE / (last - first + 1);
 	put_heading(out, "Lives of requests, by the time of their end");
 	start_picture(out, (high - low + 1) * ROW + 22);
@@ -356,9 +358,13 @@ static void put_story(struct out *out, struct slice span)
 		if (!facts_next(&state, NULL, &name) || !facts_next(&state, NULL, &time))
 			break;
 		us = strtod(time.p, NULL);
-		name = slice_is(name, "null") ? slice_of("unknown") : json_unquoted(name);
-		if (us / life * WIDE >= 0.2)
-			x = put_part(out, x, 17, us / life * WIDE, name, us, spdk_tpoint(name)->layer);
+		if (us / life * WIDE < 0.2)
+			continue;
+		if (slice_is(name, "null"))
+			x = put_part(out, x, 17, us / life * WIDE, slice_of("unknown"), us, LAYER_UNKNOWN);
+		else
+			x = put_part(out, x, 17, us / life * WIDE, json_unquoted(name), us,
+				     spdk_tpoint(json_unquoted(name))->layer);
 	}
 	x = LEFT;
 	for (facts_each(&j, facts_text(span, "layers")); facts_next(&j, &key, &value);) {

@@ -39,6 +39,8 @@ void series_request(struct series *s, double us, double life)
 	if (!s->step || s->num_cells == SERIES_CELLS)
 		return;
 	x = step_of(s, us + life);
+	if (x == UINT32_MAX)
+		return;
 	row = row_of(life);
 	cell = table_put(&s->map, (uint64_t)x << 32 | row, s->cells, s->num_cells, s->cap_cells);
 	cell->x = x;
@@ -56,6 +58,8 @@ static void see_wait(struct series *s, double us, struct slice wait)
 	if (!holder.n || s->num_buffers == SERIES_CELLS)
 		return;
 	x = step_of(s, us + facts_number(wait, "at") + facts_number(wait, "us"));
+	if (x == UINT32_MAX)
+		return;
 	b = table_put(&s->buffers_map, x, s->buffers, s->num_buffers, s->cap_buffers);
 	if (all <= b->all)
 		return;
