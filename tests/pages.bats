@@ -98,7 +98,7 @@ S
     for tool in "$ROOT"/cmd/*; do ln -s any "there/stand-ins/${tool##*/}"; done
     cat >there/prelude <<'S'
 PATH=$PWD/stand-ins:$PATH HOME=$PWD
-for name in bpftrace connect_hosts cp flamegraph.pl kill setcap spdk_trace taskset xz; do
+for name in bpftrace connect_hosts cp flamegraph.pl kill promtool setcap spdk_trace taskset xz; do
     eval "$name() { :; }"
 done
 pidof() { echo $$; }
@@ -130,7 +130,7 @@ run_examples() { # PAGE
             continue
         fi
         echo "$1:" && cat "$block"
-        if grep -qE 'pidof|nvmf_tgt|trace-record|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap' "$block"; then
+        if grep -qE 'pidof|nvmf_tgt|trace-record|bdevperf|/dev/shm|merged|snoop|offwaketime|usdt-|setcap|promtool' "$block"; then
             printed=''
             accepted "$block"
         else

@@ -1081,3 +1081,60 @@ L
         '["host-1","i",6] ["host-1","r",6] ["host-2","i",5] ["host-2","r",5] ["host-3","i",4] ["host-3","r",2] '
     equal "$(jq -s 'map(select(.from == "TCP_REQ_NEW") | .count) | add' out)" 13
 }
+
+# Prints the cumulative counts of a family, bound by bound.
+buckets() { # FAMILY
+    sed -n "s/^$1_bucket{.*le=\"\(.*\)\"} \([0-9]*\)$/\1 \2/p"
+}
+
+@test "--openmetrics counts exactly what is up to each bound" {
+    # the last nanosecond of each bucket, and the first one of the next
+    awk 'BEGIN { for (power = 2^7; power <= 2^33; power *= 2) for (half = 2; half < 4 && power * half <= 2^34; half++)
+        for (ns = power * half - 1; ns <= power * half; ns++) printf "%d\n", ns }' >values
+    i=0
+    while read -r ns; do
+        i=$((i + 1))
+        printf '{"tsc":1,"us":%s,"lcore":0,"tpoint":"A_NEW","object":{"id":"x%s","value":"0x%x"}}\n' 0.000 $i $i
+        printf '{"tsc":1,"us":%s,"lcore":0,"tpoint":"A_DONE","object":{"id":"x%s","us":%s,"value":"0x%x"}}\n' \
+            "$((ns / 1000)).$(printf %03d $((ns % 1000)))" $i "$((ns / 1000)).$(printf %03d $((ns % 1000)))" $i
+    done <values >lines
+    trace-latency -q --openmetrics lines >metrics
+    [ "$(buckets trace_latency_life_seconds <metrics | wc -l)" = 54 ]
+    buckets trace_latency_life_seconds <metrics | awk '$1 != "+Inf" && $2 != 2 * NR - 1 { print; exit 1 } END { exit $2 != 106 }'
+    equal "$(tail -n 1 metrics)" '# EOF'
+    sum=$(awk '{ sum += $1 } END { printf "%.0f", sum }' values)
+    grep -qxF "trace_latency_life_seconds_sum{object=\"x\"} $((sum / 1000000000)).$(printf %09d $((sum % 1000000000)))" metrics
+}
+
+@test "--openmetrics has the rows of -e, with each bucket's count" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    trace-latency -q -e -r -g owner lines >encoded
+    trace-latency -q -r -g owner --openmetrics lines >metrics
+    trace-latency --merge --openmetrics encoded | diff - metrics
+    grep -c '_count{' metrics | diff - <(grep -c . encoded)
+    for family in 'life .life' 'reply .to_reply' 'state .from'; do
+        read -r name key <<<"$family"
+        sed 's/}\t{/,/' encoded | jq -r "select($key) | .counts as \$all | range(16; 69) |
+            (pow(2; (. / 2 | floor) - 1) * (2 + . % 2)) as \$bound | [\$all[] | select(.[0] < \$bound) | .[1]] | add // 0" |
+            sort -n >expected
+        buckets trace_latency_${name}_seconds <metrics | sed '/^+Inf/d; s/.* //' | sort -n | diff - expected
+    done
+}
+
+@test "labels of --openmetrics are escaped, and unlike each other" {
+    object x1 0x1 '"owner":"a\"b\\c\nd","le":8,"args":{"a":"}"},"args_a":null,"args_a_":true' 0.000 A_NEW 1.000 A_DONE >lines
+    trace-latency -q --openmetrics -g owner -g le -g args.a -g args_a -g args_a_ lines >metrics
+    grep -qxF 'trace_latency_life_seconds_count{owner="a\"b\\c\\x0ad",le_="8",args_a="}",args_a__="true",object="x"} 1' metrics
+}
+
+@test "promtool reads --openmetrics" {
+    command -v promtool >/dev/null || skip 'promtool is not here: apt-get install prometheus'
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q |
+        sed 's/"us":[0-9.]*,/&"time":"2026-11-21T13:14:15.123456789Z",/' >lines
+    trace-latency -q -g owner -r --openmetrics lines >metrics
+    promtool tsdb create-blocks-from openmetrics metrics blocks >said 2>&1 || { cat said; return 1; }
+    mkdir blocks/wal
+    promtool tsdb dump blocks >dumped
+    equal "$(wc -l <dumped)" "$(grep -vc '^#' metrics)"
+    grep -q ' 1795266855123$' dumped
+}

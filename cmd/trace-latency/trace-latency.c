@@ -17,6 +17,7 @@
 #include "group.h"
 #include "io.h"
 #include "mem.h"
+#include "openmetrics.h"
 #include "out.h"
 #include "print.h"
 #include "threshold.h"
@@ -25,7 +26,7 @@
 enum { EXIT_WORSE = 3 };
 
 static struct {
-	enum { TABLE, JSON, HISTOGRAMS, ENCODED } output;
+	enum { TABLE, JSON, HISTOGRAMS, ENCODED, OPENMETRICS } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
 	bool merge, related, admin, quiet;
 	uint64_t interval; /* ns; 0: none */
@@ -78,6 +79,8 @@ static void print(void *context)
 		shares_print_table(&run->out, &run->shares, &run->rows);
 	else if (opt.output == ENCODED)
 		encode_write(&run->out, &run->rows);
+	else if (opt.output == OPENMETRICS)
+		openmetrics_write(&run->out, &run->rows, run->trees.wall);
 	else if (opt.output == JSON)
 		print_json(&run->out, &run->rows, base);
 	else if (opt.output == HISTOGRAMS)
@@ -272,6 +275,8 @@ static const struct cli_option options[] = {
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
 	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
+	{0, "openmetrics", NULL, "OpenMetrics for Prometheus: histograms with exact counts", .choice = &opt.output,
+	 OPENMETRICS},
 	{0, "merge", NULL, "the files have encoded lines, of any number of runs in any order", .flag = &opt.merge},
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
@@ -301,10 +306,11 @@ static void check_options(void)
 		cli_usage("--layers, --rates and --reactors are for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
-	if (opt.interval && (opt.base || opt.output == ENCODED))
-		cli_usage("-i cannot be combined with -e or --against");
+	if (opt.interval && (opt.base || opt.output == ENCODED || opt.output == OPENMETRICS))
+		cli_usage("-i cannot be combined with -e, --openmetrics or --against");
 	if (opt.what && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
-		cli_usage("--layers, --rates and --reactors cannot be combined with -e, -H, -r or --against");
+		cli_usage("--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or "
+			  "--against");
 	if (opt.what == REACTORS && opt.num_keys)
 		cli_usage("--reactors has a row for each lcore: it cannot be combined with -g");
 	if (opt.threshold.percentile && !opt.base)
@@ -355,6 +361,7 @@ static void start(struct run *run)
 	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
 	run->trees = (struct trees){.related = opt.related,
 				    .admin = opt.admin,
+				    .wants_wall = opt.output == OPENMETRICS,
 				    .interval = opt.interval,
 				    .group = &run->group,
 				    .rows = &run->rows,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "each_traceline.h"
+#include "wall.h"
 #include "io.h"
 #include "mem.h"
 
@@ -318,6 +319,14 @@ static const char *see_time(struct trees *t, const struct traceline *line, uint6
 	return NULL;
 }
 
+static void see_wall(struct trees *t, const struct traceline *line)
+{
+	uint64_t ns;
+
+	if (wall_read(line->time, &ns) && ns > t->wall)
+		t->wall = ns;
+}
+
 /* An each_traceline_fn. */
 static const char *add_line(void *context, struct traceline *line, struct slice text)
 {
@@ -333,6 +342,8 @@ static const char *add_line(void *context, struct traceline *line, struct slice 
 		if (error)
 			return error;
 	}
+	if (t->wants_wall && line->time.p)
+		see_wall(t, line);
 	error = spans_line(&t->spans, line, text);
 	if (!error && t->lcores && !is_live(line)) {
 		lcore_rows_line(t->lcores, line, ns);

@@ -23,6 +23,7 @@ struct trees {
 	bool related;      /* entries of the spans below a span are its states as well */
 	uint64_t interval; /* ns; 0: none */
 	bool admin;        /* admin requests as well */
+	bool wants_wall;
 	struct group *group;
 	struct rows *rows;         /* with intervals, of the latest one */
 	struct shares *shares;     /* of requests only, instead of rows; NULL: not wanted */
@@ -54,6 +55,7 @@ struct trees {
 	uint64_t cut_short;    /* lives that were counted, and went on */
 	uint64_t no_peak;      /* requests that ended too long before others to count in a peak */
 
+	uint64_t wall;    /* if wanted: the latest time of day in the lines of all files so far; 0: none */
 	uint64_t elapsed; /* ns: from the first entry of the target to the last one, of all files so far */
 
 	const struct span **touched; /* have an entry in the interval; some are free */

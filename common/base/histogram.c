@@ -199,7 +199,19 @@ void histogram_percentiles(const struct histogram *h, const unsigned *thousandth
 	}
 }
 
-static void write_sum(struct out *out, unsigned __int128 sum)
+void histogram_below(const struct histogram *h, const uint64_t *bounds, unsigned n, uint64_t *counts)
+{
+	uint64_t seen = 0, count;
+	unsigned b = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		for (; next(h, &b, &count) && histogram_lowest(b) < bounds[i]; b++)
+			seen += count;
+		counts[i] = seen;
+	}
+}
+
+void histogram_write_sum(struct out *out, unsigned __int128 sum)
 {
 	char digits[40], *p = digits + sizeof(digits);
 
@@ -215,7 +227,7 @@ void histogram_write(struct out *out, const struct histogram *h)
 	uint64_t count;
 
 	out_printf(out, "{\"unit\":\"ns\",\"count\":%" PRIu64 ",\"sum\":", h->count);
-	write_sum(out, h->sum);
+	histogram_write_sum(out, h->sum);
 	out_printf(out, ",\"max\":%" PRIu64 ",\"counts\":[", h->max);
 	for (unsigned b = 0; next(h, &b, &count); b++, separator = ",")
 		out_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, histogram_lowest(b), count);

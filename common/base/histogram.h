@@ -68,6 +68,15 @@ uint64_t histogram_mean(const struct histogram *h);
 void histogram_percentiles(const struct histogram *h, const unsigned *thousandths, unsigned n, uint64_t *values);
 
 /*
+ * For each of n bounds, which are in ascending order and each the lowest value of a bucket: the number of values below
+ * it, which is exact.
+ */
+void histogram_below(const struct histogram *h, const uint64_t *bounds, unsigned n, uint64_t *counts);
+
+/* Writes a sum of values in decimal. */
+void histogram_write_sum(struct out *out, unsigned __int128 sum);
+
+/*
  * Writes it as JSON, without loss; a value of counts is the lowest of its bucket:
  *
  *	{"unit":"ns","count":…,"sum":…,"max":…,"counts":[[value,n],…]}
