@@ -330,7 +330,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  trace-record\n"
 	"  trace-record -p \"$(pidof nvmf_tgt)\" -o slow-monday 30\n",
-	options,
+	.options = options,
 };
 
 int main(int argc, char **argv)
