@@ -22,7 +22,7 @@ start_target() { # [OPTION...]
     } >lines
     mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$TRACE" "$@" lines 3>&- &
     writer=$!
-    wait_for trace-dump -q -i "$TRACE" >info
+    wait_for grep -q "$TRACE" "/proc/$writer/maps"
 }
 
 # Makes a folder with trace-record, trace-dump and others in the place of the tools with BPF programs, so that the tests
@@ -247,10 +247,10 @@ status=0
 trace-record -q -o none 0.1 2>none.err || status=$?
 echo "none $status" >statuses
 mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$1" lines & one=$!
-until trace-dump -q -i "$1" >info 2>/dev/null; do sleep 0.05; done
+until grep -q "$1$" /proc/$one/maps; do sleep 0.05; done
 trace-record -q -o rec 0.1 2>one.err; echo "one $?" >>statuses
 mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$1.b" lines & two=$!
-until trace-dump -q -i "$1.b" >info 2>/dev/null; do sleep 0.05; done
+until grep -q "$1.b" /proc/$two/maps; do sleep 0.05; done
 trace-record -q -o several 0.1 2>several.err || status=$?
 echo "several $status $one $two" >>statuses
 trace-record -q -p $two -o chosen 0.1 2>/dev/null; echo "chosen $?" >>statuses

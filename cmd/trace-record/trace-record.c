@@ -30,6 +30,7 @@
 #include "wall.h"
 
 enum {
+	DEFAULT_SECONDS = 10,
 	START_MS = 20000, /* for all parts to start */
 	WAIT_MS = 1000,
 	RESERVE = 64 << 10, /* bytes of the small files, in case the disk becomes full */
@@ -40,7 +41,7 @@ static struct {
 	const char *directory, *rpc_socket;
 	uint64_t duration_ns, max_size;
 	bool quiet;
-} opt = {.duration_ns = UINT64_C(10) * 1000000000, .max_size = UINT64_C(8) << 30};
+} opt = {.max_size = UINT64_C(8) << 30};
 
 struct recording {
 	struct target_process target;
@@ -312,7 +313,8 @@ static char *default_folder(pid_t pid)
 }
 
 static const struct cli_option options[] = {
-	{'o', "output", "DIRECTORY", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
+	{'D', "duration", "SEC", "end after this many seconds; default 10", .seconds = &opt.duration_ns},
+	{'o', "output", "FILE", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
 	{'p', "pid", "PID", "record this process; default: the only one with an SPDK trace", .pid = &opt.pid},
 	{'q', "quiet", NULL, "no notes", .flag = &opt.quiet},
 	{0, "max-size", "SIZE", "of all files: bytes, or with K, M or G; default 8G", .bytes = &opt.max_size},
@@ -340,6 +342,8 @@ int main(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	cli_seconds(argc, argv, &opt.duration_ns);
+	if (!opt.duration_ns)
+		opt.duration_ns = DEFAULT_SECONDS * UINT64_C(1000000000);
 	target_find(&r.target, opt.pid);
 	folder_create(&r.folder, opt.directory ? opt.directory : default_folder(r.target.pid));
 	signals_catch(NULL);

@@ -4,7 +4,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -13,23 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "io.h"
 #include "mem.h"
 
 extern char **environ;
 
 enum { PIPE = 1 << 20 };
-
-/* The path of a tool beside this one; the caller frees it. */
-static char *path_of(const char *name)
-{
-	char own[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own));
-
-	while (n > 0 && own[n - 1] != '/')
-		n--;
-	return mem_printf("%.*s%s", n > 0 ? (int)n : 0, own, name);
-}
 
 static void close_given(struct tools_io io)
 {
@@ -44,7 +33,7 @@ static int spawn(struct tool *tool, const char *const *argv, struct tools_io io)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	char *path = path_of(argv[0]);
+	char *path = child_tool(argv[0]);
 	sigset_t pipe;
 	int error;
 
@@ -64,8 +53,7 @@ static int spawn(struct tool *tool, const char *const *argv, struct tools_io io)
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &pipe);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	error = posix_spawnp(&tool->pid, access(path, X_OK) == 0 ? path : argv[0], &actions, &attributes,
-			     (char *const *)argv, environ);
+	error = path ? posix_spawn(&tool->pid, path, &actions, &attributes, (char *const *)argv, environ) : ENOENT;
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	free(path);
