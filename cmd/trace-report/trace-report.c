@@ -176,18 +176,8 @@ static int start_lines(const struct facts *f, struct tools *t)
 	return f->offcpu || f->bio ? start_filter(t, merge, lines, -1) : lines;
 }
 
-/* Starts a tool that gets all lines, and returns the file that its output goes to. */
-static int add_reader(struct tools *t, struct tee *tee, const char *const *argv)
-{
-	int from, file = tools_file();
-
-	tools_pipe(&from, &tee->to[tee->n++]);
-	tools_start(t, argv, (struct tools_io){from, file, -1, true});
-	return file;
-}
-
-/* Starts a tool that gets all span lines, by the pipe *to; returns the file that its output goes to. */
-static int add_spans_reader(struct tools *t, const char *const *argv, int *to)
+/* Starts a tool that reads the pipe *to, and returns the file that its output goes to. */
+static int add_reader(struct tools *t, const char *const *argv, int *to)
 {
 	int from, file = tools_file();
 
@@ -221,7 +211,10 @@ static bool read_spans(struct facts *f, int spans, const int to[2])
 		out_close(&out[i]);
 		close(to[i]);
 	}
-	return lines_close(&lines, got < 0 ? errno : 0) == 0;
+	got = lines_close(&lines, got < 0 ? errno : 0);
+	/* if there are more, their writer must not wait */
+	close(STDIN_FILENO);
+	return got == 0;
 }
 
 static const char *const with_host[] = {"trace-latency", "-qj", "-g", "host", NULL};
@@ -247,7 +240,7 @@ static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
 	snprintf(seconds, sizeof(seconds), "%.9f", f->series.step / 1e6);
 	memcpy(argv, with_time, sizeof(with_time));
 	argv[COUNT(with_time)] = seconds;
-	return add_reader(t, tee, argv);
+	return add_reader(t, argv, &tee->to[tee->n++]);
 }
 
 /* All tools run at once; returns whether they had no errors. */
@@ -255,11 +248,13 @@ static bool analyse(struct facts *f)
 {
 	struct tools sources = {}, measures = {};
 	struct tee tee = {.from = start_lines(f, &sources)};
-	int layers = add_reader(&measures, &tee, with_layers), lives = add_reader(&measures, &tee, with_host);
-	int reactors = add_reader(&measures, &tee, with_reactors), slowest = add_reader(&measures, &tee, with_slowest);
+	int layers = add_reader(&measures, with_layers, &tee.to[tee.n++]);
+	int lives = add_reader(&measures, with_host, &tee.to[tee.n++]);
+	int reactors = add_reader(&measures, with_reactors, &tee.to[tee.n++]);
+	int slowest = add_reader(&measures, with_slowest, &tee.to[tee.n++]);
 	int over_time = add_pictures(f, &measures, &tee);
-	int to[2], causes = add_spans_reader(&measures, with_causes, &to[0]);
-	int of_hosts = add_spans_reader(&measures, f->usdt ? with_hosts : with_addresses, &to[1]);
+	int to[2], causes = add_reader(&measures, with_causes, &to[0]);
+	int of_hosts = add_reader(&measures, f->usdt ? with_hosts : with_addresses, &to[1]);
 	bool good, measured;
 	int from, spans;
 
