@@ -228,9 +228,14 @@ section() { # START
     [[ $output == *'cause: buffers, held by backup-1'*'the slowest requests'* ]]
     rm bin/trace-latency bin/trace-causes
     PATH=/usr/bin:/bin status_is 1 bin/trace-report trace probes
-    says 'trace-latency: No such file or directory'
-    says 'trace-causes: No such file or directory'
+    says 'trace-report: trace-latency is neither in the folder of trace-report nor in $PATH'
+    says 'trace-report: trace-causes is neither in the folder of trace-report nor in $PATH'
     [[ $output == *'the slowest requests'* ]]
+    # one that cannot be started says so
+    printf '#!/nowhere\n' >bin/trace-causes
+    chmod +x bin/trace-causes
+    status_is 1 bin/trace-report trace probes
+    says 'trace-causes: No such file or directory'
     # one that is killed has no message of its own
     printf '#!/bin/sh\nkill -9 $$\n' >bin/trace-causes
     chmod +x bin/trace-causes

@@ -5,73 +5,37 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "io.h"
 #include "mem.h"
 
-extern char **environ;
-
 enum { PIPE = 1 << 20 };
-
-static void close_given(struct tools_io io)
-{
-	if (io.in >= 0)
-		close(io.in);
-	if (io.keep >= 0)
-		close(io.keep);
-}
-
-/* Returns 0 or an error number. */
-static int spawn(struct tool *tool, const char *const *argv, struct tools_io io)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	char *path = child_tool(argv[0]);
-	sigset_t pipe;
-	int error;
-
-	posix_spawn_file_actions_init(&actions);
-	if (io.in >= 0)
-		posix_spawn_file_actions_adddup2(&actions, io.in, STDIN_FILENO);
-	else
-		posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, io.out, STDOUT_FILENO);
-	if (tool->notes >= 0)
-		posix_spawn_file_actions_adddup2(&actions, tool->notes, STDERR_FILENO);
-	if (io.keep >= 0)
-		posix_spawn_file_actions_adddup2(&actions, io.keep, TOOLS_KEEP);
-	/* this tool ignores it */
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &pipe);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-	error = path ? posix_spawn(&tool->pid, path, &actions, &attributes, (char *const *)argv, environ) : ENOENT;
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	free(path);
-	return error;
-}
 
 void tools_start(struct tools *t, const char *const *argv, struct tools_io io)
 {
 	struct tool *tool = &t->all[t->n++];
+	char *path = child_tool(argv[0]);
 
-	tool->name = argv[0];
-	tool->notes = io.quiet ? tools_file() : -1;
-	errno = spawn(tool, argv, io);
-	if (errno) {
+	*tool = (struct tool){.name = argv[0], .notes = io.quiet ? tools_file() : -1};
+	if (!path) {
+		warnx("%s is neither in the folder of trace-report nor in $PATH", argv[0]);
+		tool->failed = true;
+	} else if (child_start(&tool->child, path, (char *const *)argv,
+			       &(struct child_setup){.in = io.in,
+						     .out = io.out,
+						     .err = io.quiet ? tool->notes : STDERR_FILENO,
+						     .directory = -1}) != 0) {
 		warn("%s", argv[0]);
 		tool->failed = true;
 	}
-	close_given(io);
+	free(path);
+	if (io.in >= 0)
+		close(io.in);
 }
 
 bool tools_wait(struct tools *t)
@@ -80,15 +44,15 @@ bool tools_wait(struct tools *t)
 
 	for (size_t i = 0; i < t->n; i++) {
 		struct tool *tool = &t->all[i];
-		int status = 1;
+		int *status = &tool->child.status;
 
-		while (!tool->failed && waitpid(tool->pid, &status, 0) < 0 && errno == EINTR)
-			;
-		tool->failed |= status != 0;
-		good &= !tool->failed;
+		child_wait(&tool->child);
 		/* by SIGPIPE, the next one has said why; of any other signal nobody has */
-		if (tool->failed && WIFSIGNALED(status) && WTERMSIG(status) != SIGPIPE)
-			warnx("%s: killed by signal %d: %s", tool->name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+		if (WIFSIGNALED(*status) && WTERMSIG(*status) != SIGPIPE)
+			warnx("%s: killed by signal %d: %s", tool->name, WTERMSIG(*status),
+			      strsignal(WTERMSIG(*status)));
+		tool->failed |= *status != 0;
+		good &= !tool->failed;
 	}
 	return good;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts other tools, with pipes between them and files in memory for what they print. All descriptors are closed on
- * exec, except those that a tool is given.
+ * exec.
  */
 #ifndef TRACE_REPORT_TOOLS_H
 #define TRACE_REPORT_TOOLS_H
@@ -9,36 +9,31 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
+#include "child.h"
 #include "slice.h"
 
-enum {
-	TOOLS_MAX = 16,
-	TOOLS_KEEP = 3, /* the number of tools_io.keep in the tool */
-};
-
-#define TOOLS_KEPT "/dev/fd/3"
+enum { TOOLS_MAX = 16 };
 
 /* All zero at first. */
 struct tools {
 	struct tool {
 		const char *name;
-		pid_t pid;
+		struct child child;
 		int notes; /* the file with its messages; -1: they are on standard error */
 		bool failed;
 	} all[TOOLS_MAX];
 	size_t n;
 };
 
-/* A tool's standard streams, and one more descriptor. -1: /dev/null for in, and no other one. */
+/* A tool's standard streams. in: -1 is /dev/null. */
 struct tools_io {
-	int in, out, keep;
+	int in, out;
 	bool quiet; /* its messages are printed only if it fails, and by tools_complain() */
 };
 
 /*
- * Starts a tool: that beside this one, or else in PATH. in and keep are closed here. Complains if it cannot be
+ * Starts a tool: that beside this one, or else in PATH. in is closed here. Complains if it cannot be
  * started; then it has failed.
  */
 void tools_start(struct tools *t, const char *const *argv, struct tools_io io);

@@ -138,7 +138,7 @@ static bool read_info(struct facts *f)
 	struct slice text;
 	int file = tools_file();
 
-	start_dump(f, &t, "-qi", (struct tools_io){-1, file, -1, true});
+	start_dump(f, &t, "-qi", (struct tools_io){-1, file, true});
 	tools_wait(&t);
 	text = tools_contents(file);
 	if (facts_line(&text, &f->info))
@@ -148,32 +148,47 @@ static bool read_info(struct facts *f)
 }
 
 /* Starts a tool that reads `in`, unless that is -1, and returns the pipe that has its output. */
-static int start_filter(struct tools *t, const char *const *argv, int in, int keep)
+static int start_filter(struct tools *t, const char *const *argv, int in)
 {
 	int from, to;
 
 	tools_pipe(&from, &to);
-	tools_start(t, argv, (struct tools_io){in, to, keep, true});
+	tools_start(t, argv, (struct tools_io){in, to, true});
 	close(to);
 	return from;
+}
+
+/* Starts trace-join, which also reads what qpair-lifetimes prints, and returns the pipe that has its output. */
+static int start_join(const struct facts *f, struct tools *t, int entries)
+{
+	char path[32];
+	const char *const lifetimes[] = {"qpair-lifetimes", "-q", "--", f->usdt, NULL};
+	const char *const join[] = {"trace-join", "-qj", f->usdt ? "-l" : NULL, path, NULL};
+	int names = f->usdt ? start_filter(t, lifetimes, -1) : -1, lines;
+
+	snprintf(path, sizeof(path), "/dev/fd/%d", names);
+	/* it is not closed in this tool */
+	fcntl(names, F_SETFD, 0);
+	lines = start_filter(t, join, entries);
+	if (names >= 0)
+		close(names);
+	return lines;
 }
 
 /* Starts the tools whose output is joined and merged lines, and returns the pipe that has them. */
 static int start_lines(const struct facts *f, struct tools *t)
 {
-	const char *const lifetimes[] = {"qpair-lifetimes", "-q", "--", f->usdt, NULL};
-	const char *const join[] = {"trace-join", "-qj", f->usdt ? "-l" : NULL, TOOLS_KEPT, NULL};
 	const char *const merge[] = {
 		"trace-merge", "-q", "-s", "trace=-", "--", f->offcpu ? f->offcpu : f->bio, f->offcpu ? f->bio : NULL,
 		NULL};
-	int from, to, lines, names = f->usdt ? start_filter(t, lifetimes, -1, -1) : -1;
+	int from, to, lines;
 
 	tools_pipe(&from, &to);
 	/* it shows progress on a terminal, for all of them */
-	start_dump(f, t, "-q", (struct tools_io){-1, to, -1, false});
+	start_dump(f, t, "-q", (struct tools_io){-1, to, false});
 	close(to);
-	lines = start_filter(t, join, from, names);
-	return f->offcpu || f->bio ? start_filter(t, merge, lines, -1) : lines;
+	lines = start_join(f, t, from);
+	return f->offcpu || f->bio ? start_filter(t, merge, lines) : lines;
 }
 
 /* Starts a tool that reads the pipe *to, and returns the file that its output goes to. */
@@ -182,7 +197,7 @@ static int add_reader(struct tools *t, const char *const *argv, int *to)
 	int from, file = tools_file();
 
 	tools_pipe(&from, to);
-	tools_start(t, argv, (struct tools_io){from, file, -1, true});
+	tools_start(t, argv, (struct tools_io){from, file, true});
 	return file;
 }
 
@@ -259,7 +274,7 @@ static bool analyse(struct facts *f)
 	int from, spans;
 
 	tools_pipe(&from, &tee.to[tee.n++]);
-	spans = start_filter(&sources, with_spans, from, -1);
+	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
 	good = read_spans(f, spans, to);
 	tee_wait(&tee);

@@ -120,15 +120,26 @@ int child_start(struct child *c, const char *path, char *const argv[], const str
 	return 0;
 }
 
-bool child_has_ended(struct child *c)
+static bool wait_for(struct child *c, int options)
 {
-	if (c->pid && waitpid(c->pid, &c->status, WNOHANG) == c->pid) {
+	if (c->pid && waitpid(c->pid, &c->status, options) == c->pid) {
 		c->pid = 0;
 		if (c->pidfd >= 0)
 			close(c->pidfd);
 		c->pidfd = -1;
 	}
 	return !c->pid;
+}
+
+bool child_has_ended(struct child *c)
+{
+	return wait_for(c, WNOHANG);
+}
+
+void child_wait(struct child *c)
+{
+	while (!wait_for(c, 0) && errno == EINTR)
+		;
 }
 
 void child_signal(const struct child *c, int number)

@@ -35,6 +35,9 @@ int child_start(struct child *c, const char *path, char *const argv[], const str
 /* Whether it has ended; then c->status says how. */
 bool child_has_ended(struct child *c);
 
+/* Waits until it has ended. */
+void child_wait(struct child *c);
+
 /* Sends it a signal, unless it has ended. */
 void child_signal(const struct child *c, int number);
 
