@@ -338,6 +338,7 @@ static const struct cli cli = {
 int main(int argc, char **argv)
 {
 	static struct recording r;
+	char *made = NULL;
 	struct out out;
 
 	cli_parse(&cli, argc, argv);
@@ -345,7 +346,10 @@ int main(int argc, char **argv)
 	if (!opt.duration_ns)
 		opt.duration_ns = DEFAULT_SECONDS * UINT64_C(1000000000);
 	target_find(&r.target, opt.pid);
-	folder_create(&r.folder, opt.directory ? opt.directory : default_folder(r.target.pid));
+	if (!opt.directory)
+		opt.directory = made = default_folder(r.target.pid);
+	folder_create(&r.folder, opt.directory);
+	free(made);
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	r.state.fd = OUT_MEMORY;
