@@ -167,6 +167,20 @@ section() { # START
     equal "$(grep -c '^in flight' page)" 1
 }
 
+@test "requests that are not explained are counted" {
+    slow_host
+    mkdir bin
+    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
+    printf '#!/bin/sh\necho "trace-causes: <stdin>: 5 requests left out: there are too many" >&2\nexec "%s" -q "$@"\n' "$BIN/trace-causes" >bin/trace-causes
+    chmod +x bin/trace-causes
+    status_is 0 bin/trace-report trace probes
+    equal "$stderr" ''
+    grep -qx 'only the first of 349 requests are explained: there are too many' <<<"$output"
+    ! trace-report trace probes | grep 'are explained' || return 1
+    # these are the words of trace-causes
+    grep -q 'request{|s} left out: there are too many' "$ROOT/cmd/trace-causes/trace-causes.c"
+}
+
 @test "traces without anything to measure" {
     grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
     status_is 0 trace-report none
@@ -228,8 +242,8 @@ section() { # START
     [[ $output == *'cause: buffers, held by backup-1'*'the slowest requests'* ]]
     rm bin/trace-latency bin/trace-causes
     PATH=/usr/bin:/bin status_is 1 bin/trace-report trace probes
-    says 'trace-report: trace-latency is neither in the folder of trace-report nor in $PATH'
-    says 'trace-report: trace-causes is neither in the folder of trace-report nor in $PATH'
+    says "trace-report: trace-latency is neither in the folder of trace-report nor in \$PATH"
+    says "trace-report: trace-causes is neither in the folder of trace-report nor in \$PATH"
     [[ $output == *'the slowest requests'* ]]
     # one that cannot be started says so
     printf '#!/nowhere\n' >bin/trace-causes

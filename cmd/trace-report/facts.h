@@ -42,6 +42,7 @@ struct facts {
 	/* from all span lines */
 	uint64_t admin, requests;          /* the others */
 	uint64_t open, incomplete;         /* in flight at the end; and those whose creation is missing, too */
+	bool too_many;                     /* trace-causes has left some out */
 	double longest;                    /* microseconds, of those that have ended */
 	struct slice oldest[FACTS_OLDEST]; /* of those in flight, oldest first */
 	struct intern hosts;               /* NQNs as written in JSON */

@@ -232,6 +232,9 @@ static void put_causes(struct out *out, const struct facts *f)
 	while (first.n && first.p[first.n - 1] == '\n')
 		first.n--;
 	put_lines(out, first);
+	if (f->too_many)
+		out_printf(out, "\nonly the first of %" PRIu64 " requests are explained: there are too many\n",
+			   f->requests);
 }
 
 static void put_host(struct out *out, const struct facts *f, struct slice layers)

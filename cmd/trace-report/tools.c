@@ -88,7 +88,7 @@ int tools_file(void)
 	return file;
 }
 
-struct slice tools_contents(int file)
+static struct slice contents(int file)
 {
 	struct slice text = {"", 0};
 	struct stat st;
@@ -99,8 +99,26 @@ struct slice tools_contents(int file)
 		if (p != MAP_FAILED)
 			text = (struct slice){p, st.st_size};
 	}
+	return text;
+}
+
+struct slice tools_contents(int file)
+{
+	struct slice text = contents(file);
+
 	close(file);
 	return text;
+}
+
+bool tools_said(const struct tools *t, const char *words)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct slice text = t->all[i].notes >= 0 ? contents(t->all[i].notes) : (struct slice){"", 0};
+
+		if (memmem(text.p, text.n, words, strlen(words)))
+			return true;
+	}
+	return false;
 }
 
 static void *copy_all(void *context)

@@ -44,6 +44,9 @@ bool tools_wait(struct tools *t);
 /* Prints the messages of those that failed. */
 void tools_complain(const struct tools *t);
 
+/* Whether a quiet one has printed these words as a message. */
+bool tools_said(const struct tools *t, const char *words);
+
 /* A pipe's ends for reading and writing, and a file in memory. They exit with a message where there are no more. */
 void tools_pipe(int *from, int *to);
 int tools_file(void);

@@ -239,7 +239,8 @@ static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors"
 static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
 static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
-static const char *const with_causes[] = {"trace-causes", "-q", NULL};
+/* not quiet: one of its notes is used */
+static const char *const with_causes[] = {"trace-causes", NULL};
 static const char *const with_hosts[] = {"trace-causes", "-qj", "-n", "1", "-g", "args.qpair.hostnqn", NULL};
 static const char *const with_addresses[] = {"trace-causes", "-qj", "-n", "1", "-g", "connection", NULL};
 
@@ -283,6 +284,7 @@ static bool analyse(struct facts *f)
 		good = false;
 	}
 	measured = tools_wait(&measures);
+	f->too_many = tools_said(&measures, " left out: there are too many");
 	f->layers = tools_contents(layers);
 	f->lives = tools_contents(lives);
 	f->reactors = tools_contents(reactors);
