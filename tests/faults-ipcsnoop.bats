@@ -100,7 +100,7 @@ has_all() {
     [ "$unfinished" -gt 0 ]
     grep -x "ipcsnoop: missed $unfinished steps of system calls: lines may be missing, and counts too low" log
     equal "$status" 1
-    FAULT_PROGRAM=on_poll_arm* snoop_on_7 tmpfs -q -e -j -- pipe-target uring=3
+    FAULT_PROGRAM='on_poll_arm*' snoop_on_7 tmpfs -q -e -j -- pipe-target uring=3
     equal "$status $(cat log)" '1 ipcsnoop: missed 1000 steps of system calls: lines may be missing, and counts too low'
     # it does not matter which copies have run
     for FAULT_PROGRAM in nothing on_submit on_submit_[123]; do
