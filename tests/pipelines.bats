@@ -117,6 +117,7 @@ slow_host() {
 
 @test "README shows what the tools print" {
     slow_host
+    runs_as_shown README.md '.trace-report. prints one page' '## A session' 1
     runs_as_shown README.md 'The host .db-1. is slow' '## The tools' 4
 }
 

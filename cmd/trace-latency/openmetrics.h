@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows as OpenMetrics 1.0, for Prometheus: three families of histograms, of whole lives, of times to the reply and of
- * states. The labels are those of a row's key.
+ * The rows as OpenMetrics 1.0, for Prometheus: three families of histograms, of whole lives, of times to the reply and
+ * of states. The labels are those of a row's key.
  */
 #ifndef TRACE_LATENCY_OPENMETRICS_H
 #define TRACE_LATENCY_OPENMETRICS_H
