@@ -106,7 +106,7 @@ section() { # START
     } >folder/rpc.jsonl
     status_is 0 trace-report folder
     equal "$stderr" ''
-    head -n 2 <<<"$output" | grep -qx 'trace: lost while it was recorded: 12'
+    head -n 2 <<<"$output" | grep -qx '12 slots of the rings were lost while they were recorded'
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
     grep -qx '  bio\\x1b\[2J failed: a\\x0ab' <<<"$output"
     grep -qx '  version    SPDK v26.05' <<<"$output"

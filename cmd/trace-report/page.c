@@ -13,6 +13,7 @@ enum {
 	LCORES = 8,
 	GROUPS = 6, /* of tracepoints, by the first word of their names */
 	NAME = 18,  /* columns of a host's name */
+	GAPS = 64,  /* that trace-dump -i lists */
 };
 
 /* Microseconds in four to six characters, as far as they are below 1000 seconds. */
@@ -139,7 +140,7 @@ static void put_groups(struct out *out, struct slice tpoints)
 /* What is wrong with the trace itself: whoever reads the rest must know it. */
 static void put_damage(struct out *out, const struct facts *f)
 {
-	struct slice value, gaps, lost;
+	struct slice parts = f->parts, value, gap;
 	struct json j, k;
 
 	for (facts_each(&j, facts_text(f->info, "damage")); facts_next(&j, NULL, &value);) {
@@ -148,24 +149,20 @@ static void put_damage(struct out *out, const struct facts *f)
 		out_char(out, '\n');
 	}
 	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &value);) {
-		uint64_t n = 0;
+		unsigned n = 0;
 
-		for (facts_each(&k, facts_text(value, "gaps")); facts_next(&k, NULL, &gaps);)
+		for (facts_each(&k, facts_text(value, "gaps")); facts_next(&k, NULL, &gap);)
 			n++;
 		if (n)
-			out_printf(out,
-				   "lcore %.0f: entries are missing in %" PRIu64
-				   " place%s: written faster than copied\n",
-				   facts_number(value, "lcore"), n, n == 1 ? "" : "s");
+			out_printf(out, "lcore %.0f: entries are missing in %u%s place%s: written faster than copied\n",
+				   facts_number(value, "lcore"), n, n < GAPS ? "" : " or more", n == 1 ? "" : "s");
 	}
-	for (struct slice parts = f->parts; facts_line(&parts, &value);) {
-		lost = facts_text(value, RECORDING_LOST);
-		if (!lost.n || slice_is(lost, "0"))
+	while (facts_line(&parts, &value)) {
+		if (!slice_is(json_unquoted(facts_text(value, RECORDING_PART)), "trace") ||
+		    !facts_number(value, RECORDING_LOST))
 			continue;
-		facts_put(out, json_unquoted(facts_text(value, RECORDING_PART)));
-		out_text(out, ": lost while it was recorded: ");
-		facts_put(out, lost);
-		out_char(out, '\n');
+		out_printf(out, "%.0f slots of the rings were lost while they were recorded\n",
+			   facts_number(value, RECORDING_LOST));
 	}
 }
 
