@@ -170,13 +170,13 @@ common() {
 }
 
 @test "what held the reactor, and a full queue, are common" {
-    long=$(requests 20 20000 500 ok Fast '"bdev":500.000' ',"off_cpu":100.000,"off_cpu_by":{"tar":30.000,"burner":70.000}')
-    { fast; echo "$long"; } >in
+    requests 20 20000 500 ok Fast '"bdev":500.000' ',"off_cpu":100.000,"off_cpu_by":{"tar":30.000,"burner":70.000}' >long
+    { fast; cat long; } >in
     equal "$(common)" 'off CPU: burner 100 % 0 %'
     # a short time is no reason
-    { fast; sed 's/"off_cpu":100/"off_cpu":49/' <<<"$long"; } >in
+    { fast; sed 's/"off_cpu":100/"off_cpu":49/' long; } >in
     equal "$(common)" ''
-    { fast; sed 's/off_cpu/irq/g; s/burner/net_rx/' <<<"$long"; } >in
+    { fast; sed 's/off_cpu/irq/g; s/burner/net_rx/' long; } >in
     equal "$(common)" 'irq: net_rx 100 % 0 %'
     { fast; requests 20 20000 500 ok Fast '"bdev":500.000' ',"queue":16'; } >in
     equal "$(common)" 'full queue of ok 100 % 0 %'

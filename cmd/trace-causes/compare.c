@@ -118,9 +118,12 @@ static void find_groups(struct groups *groups, const struct compare *c, const st
 	}
 	for (size_t i = 0; i < ranks->n; i++) {
 		uint32_t of = groups->of[ranks->all[i].request];
-		struct group *group = &groups->all[of];
+		struct group *group;
 
-		if (of != MAP_NONE && group->seen++ == (group->n - 1) / 2)
+		if (of == MAP_NONE)
+			continue;
+		group = &groups->all[of];
+		if (group->seen++ == (group->n - 1) / 2)
 			group->median = ranks->all[i].life;
 	}
 }
@@ -235,9 +238,12 @@ static void mark_groups(struct compare *c, const struct ranks *ranks, enum trait
 
 	find_groups(&groups, c, ranks, trait);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct group *group = &groups.all[groups.of[i]];
+		const struct group *group;
 
-		if (groups.of[i] != MAP_NONE && group->n >= GROUP_LEAST && is_slow(c, group->class, group->median) &&
+		if (groups.of[i] == MAP_NONE)
+			continue;
+		group = &groups.all[groups.of[i]];
+		if (group->n >= GROUP_LEAST && is_slow(c, group->class, group->median) &&
 		    2 * compare_request(c, i)->life >= TIMES * c->classes[group->class].base)
 			c->set_of[i] = SET_GROUP;
 	}

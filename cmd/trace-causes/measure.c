@@ -398,8 +398,10 @@ static void add_old(struct tally *t, const struct requests *r, const bool *is_fr
 		if (!q->open || !q->wanted || q->base || (q->family != MAP_NONE && !is_front[q->family]))
 			continue;
 		number = map_get(&t->map, q->group);
+		if (number == MAP_NONE)
+			continue;
 		group = &t->groups[number];
-		if (number == MAP_NONE || q->life / TALLY_OLD < group->longest || !group->n)
+		if (q->life / TALLY_OLD < group->longest || !group->n)
 			continue;
 		group->old++;
 		group->oldest = q->life > group->oldest ? q->life : group->oldest;
