@@ -1117,7 +1117,7 @@ buckets() { # FAMILY
         sed 's/}\t{/,/' encoded | jq -r "select($key) | .counts as \$all | range(16; 69) |
             (pow(2; (. / 2 | floor) - 1) * (2 + . % 2)) as \$bound | [\$all[] | select(.[0] < \$bound) | .[1]] | add // 0" |
             sort -n >expected
-        buckets trace_latency_${name}_seconds <metrics | sed '/^+Inf/d; s/.* //' | sort -n | diff - expected
+        buckets "trace_latency_${name}_seconds" <metrics | sed '/^+Inf/d; s/.* //' | sort -n | diff - expected
     done
 }
 

@@ -1563,3 +1563,96 @@ L
     says 'in:6: not a trace line, left out: latency is not a number of microseconds'
     equal "$(jq -r .id <<<"$output")" r0
 }
+
+# Whether each line is an ExportTraceServiceRequest: its fields, their types, ids and parents. OTLP's JSON differs from
+# protobuf's in that ids are hexadecimal, and enums are numbers.
+is_otlp() { # FILE
+    jq -e '
+        def only($keys): type == "object" and (keys - $keys == []);
+        def any_value: only(["stringValue", "boolValue", "intValue", "doubleValue", "arrayValue", "kvlistValue"])
+            and length <= 1 and all(to_entries[];
+                if .key == "stringValue" then .value | type == "string"
+                elif .key == "boolValue" then .value | type == "boolean"
+                elif .key == "intValue" then .value | test("^-?[0-9]{1,19}$")
+                elif .key == "doubleValue" then .value | type == "number"
+                elif .key == "arrayValue" then .value | only(["values"]) and all(.values[]; any_value)
+                else .value | only(["values"]) and all(.values[]; only(["key", "value"]) and (.value | any_value)) end);
+        def attributes: all(.[]; only(["key", "value"]) and (.key | test(".")) and (.value | any_value))
+            and (map(.key) | length == (unique | length));
+        def ns: test("^[0-9]{1,19}$");
+        def span: only(["traceId", "spanId", "parentSpanId", "name", "kind", "startTimeUnixNano", "endTimeUnixNano",
+                "attributes", "events", "status"])
+            and (.traceId | test("^[0-9a-f]{32}$") and test("[1-9a-f]"))
+            and (.spanId | test("^[0-9a-f]{16}$") and test("[1-9a-f]"))
+            and (.name | test(".")) and (.kind | . >= 1 and . <= 3) and (.startTimeUnixNano | ns) and (.endTimeUnixNano | ns)
+            and (.attributes | attributes) and (.status // {"code": 2} | . == {"code": 2})
+            and all(.events[]; only(["timeUnixNano", "name"]) and (.timeUnixNano | ns) and (.name | test(".")));
+        def tree: (map(.traceId) | unique | length == 1) and (map(.spanId) | length == (unique | length))
+            and (.[0] | has("parentSpanId") | not)
+            and (map(.spanId) as $ids | all(.[1:][]; .parentSpanId as $id | $ids | index([$id])));
+        only(["resourceSpans"]) and (.resourceSpans | length == 1) and (.resourceSpans[0]
+            | only(["resource", "scopeSpans"]) and (.resource | only(["attributes"]) and (.attributes | attributes))
+            and (.scopeSpans | length == 1) and (.scopeSpans[0] | only(["scope", "spans"])
+                and (.scope | only(["name", "version"]) and all(.[]; type == "string"))
+                and all(.spans[]; span) and (.spans | tree)))' "$1" >checked || { grep -n false checked | head -n 3; return 1; }
+    [ -s "$1" ]
+    equal "$(grep -c true checked)" "$(wc -l <"$1")"
+}
+
+@test "--otlp writes requests of OpenTelemetry's schema" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    trace-spans -q --otlp lines >otlp
+    is_otlp otlp
+    cp "$DATA"/sql/*.jsonl .
+    trace-merge -q -s target=target.jsonl -s store=store.jsonl offcpu.jsonl >lines
+    trace-spans -q --otlp lines >otlp
+    is_otlp otlp
+    equal "$(jq -r '.resourceSpans[].resource.attributes[].value.stringValue' otlp | sort -u | tr '\n' ' ')" 'store target '
+    # the spans of -a -j, each once, without those of admin requests
+    trace-spans -q -a -j lines >spans
+    jq -r '.resourceSpans[].scopeSpans[].spans[] | (.attributes | map({key, value: .value[]}) | from_entries) as $all |
+        [$all["spdk.tsc"], $all["spdk.id"], $all["spdk.value"], (.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber),
+            .parentSpanId != null, (.events | map(.name) | join(","))] | @tsv' otlp | sort >found
+    jq -r '[.tsc, .id, .value, (.life * 1000 | round), .parent != null, ([.states[][0] | select(.)] | join(","))] | @tsv' \
+        spans | sort >expected
+    equal "$(comm -23 found expected)" ''
+    equal "$(wc -l <found)" "$(($(wc -l <expected) - $(trace-spans -q -a -j -k admin=true lines | wc -l)))"
+    # parents by the ids of their objects
+    jq -r '.resourceSpans[].scopeSpans[].spans | (map({key: .spanId, value: (.attributes[] |
+        select(.key == "spdk.id").value.stringValue)}) | from_entries) as $ids |
+        .[1:][] | $ids[.spanId] + " " + $ids[.parentSpanId]' otlp | sort >found
+    jq -r 'select(.parent) | .id + " " + .parent' spans | sort >expected
+    equal "$(comm -23 found expected)" ''
+    [ -s found ]
+}
+
+@test "--otlp: times of day, errors, and numbers of any size" {
+    {
+        entry 5.000 NVME_PCIE_SUBMIT p0 - 0x10 '"poller":"q1","time":"2026-11-21T13:14:15.123456789Z"' \
+            '"args":{"cid":1,"opc":2,"a":{"b":[1,null,true,{"c":1.5}]},"n":18446744073709551615}'
+        entry 7.500 NVME_PCIE_COMPLETE p0 2.500 0x10 '"poller":"q1","time":"2026-11-21T13:14:15.123459289Z"' \
+            '"args":{"cid":1,"cpl":4}'
+    } >lines
+    trace-spans -q --otlp lines >otlp
+    is_otlp otlp
+    span() { jq -c ".resourceSpans[0].scopeSpans[0].spans[0] | $1" "$2"; }
+    span '.kind, .startTimeUnixNano, .endTimeUnixNano, .status, (.attributes[] | select(.key | test("args|error|cpu")))' otlp >found
+    cat >expected <<'E'
+3
+"1795266855123456789"
+"1795266855123459289"
+{"code":2}
+{"key":"cpu.logical_number","value":{"intValue":"0"}}
+{"key":"error.type","value":{"stringValue":"invalid field"}}
+{"key":"spdk.args.cid","value":{"intValue":"1"}}
+{"key":"spdk.args.opc","value":{"intValue":"2"}}
+{"key":"spdk.args.a.b","value":{"arrayValue":{"values":[{"intValue":"1"},{},{"boolValue":true},{"kvlistValue":{"values":[{"key":"c","value":{"doubleValue":1.5}}]}}]}}}
+{"key":"spdk.args.n","value":{"stringValue":"18446744073709551615"}}
+E
+    diff found expected
+    # ids are those of the object, whatever else is in the trace
+    { entry 1.000 NVME_PCIE_SUBMIT p7 - 0x20; entry 2.000 NVME_PCIE_COMPLETE p7 1.000 0x20; sed 's/"time":"[^"]*",//' lines; } >both
+    trace-spans -q --otlp -k id=p0 both >other
+    equal "$(span '.traceId, .spanId' other)" "$(span '.traceId, .spanId' otlp)"
+    equal "$(span .startTimeUnixNano other)" '"5000"'
+}

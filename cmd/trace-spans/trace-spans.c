@@ -17,6 +17,7 @@
 #include "each_traceline.h"
 #include "io.h"
 #include "json.h"
+#include "otlp.h"
 #include "print.h"
 #include "proofs.h"
 #include "ranking.h"
@@ -24,7 +25,7 @@
 #include "story.h"
 
 static struct {
-	bool all, admin, json, open, story, quiet;
+	bool all, admin, json, open, otlp, story, quiet;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -38,6 +39,7 @@ struct trace_spans {
 	struct causes causes;
 	struct held held;
 	struct print print;
+	struct otlp otlp;
 	struct ranking ranking;
 	struct story story;
 	struct proofs proofs;
@@ -54,7 +56,9 @@ struct trace_spans {
 static struct slice text_of(struct trace_spans *t, const struct span *s, bool in_progress)
 {
 	t->text.len = 0;
-	if (opt.json)
+	if (opt.otlp)
+		otlp_write(&t->otlp, &t->text, s);
+	else if (opt.json)
 		print_json(&t->print, &t->text, s);
 	else if (in_progress)
 		print_open(&t->print, &t->text, s);
@@ -134,7 +138,7 @@ static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t n
 /* Whether a span belongs to an admin request that is to be left out, which is counted. */
 static bool is_left_out(struct trace_spans *t, const struct span *s)
 {
-	bool marked = opt.json && !opt.open && !opt.slowest && !opt.stuck_ns;
+	bool marked = opt.json && !opt.otlp && !opt.open && !opt.slowest && !opt.stuck_ns;
 
 	if (opt.admin || marked || !admin_has(s))
 		return false;
@@ -212,6 +216,8 @@ static const char *handle_line(void *context, struct traceline *line, struct sli
 	struct trace_spans *t = context;
 
 	t->idle_ticks = 0;
+	if (opt.otlp)
+		otlp_line(&t->otlp, line);
 	return spans_line(&t->spans, line, entry);
 }
 
@@ -255,6 +261,7 @@ static const struct cli_option options[] = {
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first; see --by", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
+	{0, "otlp", NULL, "OpenTelemetry's JSON lines: each span with all spans below it", .flag = &opt.otlp},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
@@ -282,6 +289,10 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
+	if (opt.otlp && (opt.all || opt.json || opt.story || opt.stuck_ns))
+		cli_usage("--otlp cannot be combined with -a, -j, -s or --stuck");
+	/* the same facts in another form */
+	opt.json |= opt.otlp;
 	opt.by_life = opt.by && strcmp(opt.by, "life") == 0;
 	if (opt.by && !opt.by_life && strcmp(opt.by, "to_reply") != 0)
 		cli_usage("--by '%s': life or to_reply is expected", opt.by);
@@ -312,6 +323,7 @@ static void start(struct trace_spans *t)
 	t->text.fd = OUT_MEMORY;
 	t->print.spans = &t->spans;
 	t->print.connections = &t->connections;
+	t->otlp.print = &t->print;
 	t->spans.types = &t->types;
 	t->spans.states = &t->states;
 	t->spans.context = t;
@@ -459,6 +471,7 @@ int main(int argc, char **argv)
 	spans_free(&t.spans);
 	intern_free(&t.types);
 	intern_free(&t.states);
+	otlp_free(&t.otlp);
 	print_free(&t.print);
 	choose_free(&opt.choose);
 	story_free(&t.story);
