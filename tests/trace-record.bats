@@ -144,6 +144,22 @@ part() { # NAME KEY
     says 'trace-record: usdt: not recorded: usdt-record is neither in the folder of trace-record nor in $PATH'
 }
 
+@test "the parts leave the CPUs to which the target is bound to it" {
+    local first=$(($(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')))
+    [ "$(nproc)" -gt 1 ] || skip 'one CPU'
+    make_tools
+    # shellcheck disable=SC2016 # it is the tool's
+    make_tool biosnoop 'sed -n "s/^Cpus_allowed_list:.//p" /proc/$$/status; while :; do sleep 0.02; done'
+    start_target
+    taskset -cp "$first" "$writer"
+    status_is 0 trace-record -q -p "$writer" -o rec 0.1
+    tail -n 1 rec/bio.jsonl >cpus
+    [[ ! $(cat cpus) =~ ^$first([-,]|$) ]]
+    # none is left
+    taskset -c "$first" trace-record -q -p "$writer" -o again 0.1
+    equal "$(tail -n 1 again/bio.jsonl)" "$first"
+}
+
 @test "packages put spdk- before a name that others have" {
     make_tools
     start_target

@@ -16,6 +16,7 @@
 
 #include "cli.h"
 #include "clock.h"
+#include "cpus.h"
 #include "folder.h"
 #include "kmsg.h"
 #include "mem.h"
@@ -350,6 +351,7 @@ int main(int argc, char **argv)
 		opt.directory = made = default_folder(r.target.pid);
 	folder_create(&r.folder, opt.directory);
 	free(made);
+	cpus_leave_to(r.target.pid);
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	r.state.fd = OUT_MEMORY;
