@@ -160,6 +160,17 @@ part() { # NAME KEY
     equal "$(tail -n 1 again/bio.jsonl)" "$first"
 }
 
+@test "messages of the kernel from the time of the recording are kept" {
+    make_tools
+    start_target
+    { echo "<6>trace-record: before $$" >/dev/kmsg; } 2>/dev/null || skip 'no message can be written here'
+    begin_recording -p "$writer" -o rec 0.5
+    printf '<6>trace-record: test %s \001\n' "$$" >/dev/kmsg
+    end_recording 0
+    [[ $(grep test rec/dmesg.txt) =~ ^\[\ *[0-9]+\.[0-9]{6}\]\ trace-record:\ test\ $$\  ]]
+    run ! grep -q "before $$" rec/dmesg.txt
+}
+
 @test "packages put spdk- before a name that others have" {
     make_tools
     start_target

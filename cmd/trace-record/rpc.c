@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -73,31 +75,40 @@ static int connect_to(const char *path)
 	return result == 0 ? fd : -1;
 }
 
-char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path)
-{
-	char *named = path ? mem_copy(slice_of(path)) : socket_in_command(pid), *visible, *full, *why = NULL;
-	struct ucred peer = {};
-	socklen_t size = sizeof(peer);
+/* A descriptor, or none, and an error number. */
+union passed {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
 
-	if (!named)
-		named = mem_copy(slice_of("/var/tmp/spdk.sock"));
-	/* paths of the target are below its root or its working directory, which may be another container's */
-	full = path ? mem_copy(slice_of(path))
-		    : mem_printf("/proc/%d/%s%s%s", pid, *named == '/' ? "root" : "cwd", *named == '/' ? "" : "/",
-				 named);
-	visible = utf8_visible_copy(named);
-	*rpc = (struct rpc){.fd = connect_to(full), .reply = {.fd = OUT_MEMORY}};
-	if (rpc->fd < 0) {
-		why = mem_printf("%s: %s; --rpc-socket names another one", visible, strerror(errno));
-	} else if (!path && (getsockopt(rpc->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid)) {
-		/* it may be anybody's */
-		why = mem_printf("%s: belongs to process %d; --rpc-socket uses it", visible, peer.pid);
-		rpc_close(rpc);
+static void pass(int to, int fd, int error)
+{
+	union passed passed = {};
+	struct iovec text = {&error, sizeof(error)};
+	struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
+
+	if (fd >= 0) {
+		message.msg_control = &passed;
+		message.msg_controllen = sizeof(passed);
+		passed.header = (struct cmsghdr){CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS};
+		memcpy(CMSG_DATA(&passed.header), &fd, sizeof(fd));
 	}
-	free(named);
-	free(full);
-	free(visible);
-	return why;
+	sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+/* Returns -1 with errno. */
+static int receive_passed(int from)
+{
+	union passed passed = {};
+	int error = EIO, fd = -1;
+	struct iovec text = {&error, sizeof(error)};
+	struct msghdr message = {
+		.msg_iov = &text, .msg_iovlen = 1, .msg_control = &passed, .msg_controllen = sizeof(passed)};
+
+	if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) == sizeof(error) && message.msg_controllen >= sizeof(passed))
+		memcpy(&fd, CMSG_DATA(&passed.header), sizeof(fd));
+	errno = error;
+	return fd;
 }
 
 static bool wait_until(int fd, short events, uint64_t deadline)
@@ -112,6 +123,64 @@ static bool wait_until(int fd, short events, uint64_t deadline)
 		if (ready == 0 || errno != EINTR)
 			return false;
 	}
+}
+
+/*
+ * The same in a child: a path of the target may be on a file system that does not answer. The child is then killed, or
+ * left behind if that does not end it. Returns -1 with errno.
+ */
+static int connect_in_child(const char *path)
+{
+	int ends[2], fd = -1, error = ETIMEDOUT;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		fd = connect_to(path);
+		pass(ends[1], fd, errno);
+		_exit(EXIT_SUCCESS);
+	}
+	close(ends[1]);
+	if (pid > 0 && wait_until(ends[0], POLLIN, clock_ms() + REPLY_MS)) {
+		fd = receive_passed(ends[0]);
+		error = errno;
+	}
+	close(ends[0]);
+	if (pid > 0 && error == ETIMEDOUT && fd < 0)
+		kill(pid, SIGKILL);
+	if (pid > 0)
+		waitpid(pid, NULL, error == ETIMEDOUT && fd < 0 ? WNOHANG : 0);
+	errno = error;
+	return fd;
+}
+
+char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path)
+{
+	char *named = path ? mem_copy(slice_of(path)) : socket_in_command(pid), *visible, *full, *why = NULL;
+	struct ucred peer = {};
+	socklen_t size = sizeof(peer);
+
+	if (!named)
+		named = mem_copy(slice_of("/var/tmp/spdk.sock"));
+	/* paths of the target are below its root or its working directory, which may be another container's */
+	full = path ? mem_copy(slice_of(path))
+		    : mem_printf("/proc/%d/%s%s%s", pid, *named == '/' ? "root" : "cwd", *named == '/' ? "" : "/",
+				 named);
+	visible = utf8_visible_copy(named);
+	*rpc = (struct rpc){.fd = connect_in_child(full), .reply = {.fd = OUT_MEMORY}};
+	if (rpc->fd < 0) {
+		why = mem_printf("%s: %s; --rpc-socket names another one", visible, strerror(errno));
+	} else if (!path && (getsockopt(rpc->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid != pid)) {
+		/* it may be anybody's */
+		why = mem_printf("%s: belongs to process %d; --rpc-socket uses it", visible, peer.pid);
+		rpc_close(rpc);
+	}
+	free(named);
+	free(full);
+	free(visible);
+	return why;
 }
 
 static const char *send_all(struct rpc *rpc, struct slice request, uint64_t deadline)

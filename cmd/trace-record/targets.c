@@ -37,23 +37,18 @@ static void read_name(struct target_process *t)
 		strcpy(t->name, "?");
 }
 
-/* Sets t->trace to the first trace that it has mapped; trace-dump checks whether there are more. */
+/* Sets t->trace to the first trace that it has mapped, unopened: trace-dump checks which file that is. */
 static void find_trace(struct target_process *t)
 {
-	struct mappedtrace_search search;
-	struct mappedtrace found;
-	const char *error;
+	struct mapping_list list;
+	struct mapping m;
 
 	t->trace = NULL;
-	mappedtrace_begin(&search, t->pid);
-	while ((error = mappedtrace_next(&search, &found)) || found.path) {
-		if (!error && !t->trace)
-			t->trace = utf8_visible_copy(found.path);
-		free(found.path);
-		if (found.fd >= 0)
-			close(found.fd);
-	}
-	mappedtrace_end(&search);
+	if (!mapping_begin(&list, t->pid))
+		while (!t->trace && mapping_next(&list, &m) > 0)
+			if (mappedtrace_may_be(&m))
+				t->trace = utf8_visible_copy(m.path);
+	mapping_end(&list);
 }
 
 /* Since when it has run, in seconds: field 22 of its stat, in ticks since boot; proc(5). */

@@ -12,9 +12,9 @@
 
 enum { TRIES = 8 }; /* files of a process; SPDK maps one */
 
-/* The folder of a chroot comes before /dev/shm, and " (deleted)" after the name if the file was removed. */
-static bool may_be_trace(const struct mapping *m)
+bool mappedtrace_may_be(const struct mapping *m)
 {
+	/* the folder of a chroot comes before /dev/shm, and " (deleted)" after the name if the file was removed */
 	const char *name = strstr(m->path, "/dev/shm/");
 
 	return m->shared && m->writable && name && strstr(name, "_trace.");
@@ -74,7 +74,7 @@ const char *mappedtrace_next(struct mappedtrace_search *search, struct mappedtra
 
 	*found = (struct mappedtrace){.fd = -1};
 	while (search->is_readable && search->tries < TRIES && mapping_next(&search->list, &m) > 0) {
-		if (!may_be_trace(&m))
+		if (!mappedtrace_may_be(&m))
 			continue;
 		search->tries++;
 		return open_trace(search, &m, found);

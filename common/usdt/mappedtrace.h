@@ -32,6 +32,9 @@ const char *mappedtrace_next(struct mappedtrace_search *search, struct mappedtra
 
 void mappedtrace_end(struct mappedtrace_search *search);
 
+/* Whether it is mapped like a trace, under such a name. The file is not opened, which may never end. */
+bool mappedtrace_may_be(const struct mapping *m);
+
 /* What is wrong with a file of this size, or NULL: SPDK locks its trace in memory. */
 const char *mappedtrace_check_size(off_t size);
 
