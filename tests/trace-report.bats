@@ -171,7 +171,7 @@ section() { # START
     slow_host
     mkdir bin
     cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
-    printf '#!/bin/sh\necho "trace-causes: <stdin>: 5 requests left out: there are too many" >&2\nexec "%s" -q "$@"\n' "$BIN/trace-causes" >bin/trace-causes
+    printf '#!/bin/sh\necho "trace-causes: <stdin>: 5 requests left out: there are too many" >&2\nexec %q -q "$@"\n' "$BIN/trace-causes" >bin/trace-causes
     chmod +x bin/trace-causes
     status_is 0 bin/trace-report trace probes
     equal "$stderr" ''
@@ -218,6 +218,22 @@ section() { # START
     script -qec 'trace-report long probes' /dev/null </dev/null >said
     grep -q '^recorded' said
     ! grep -aE 'trace-(join|spans|causes|latency): ' said || return 1
+}
+
+@test "memory does not grow with lines" {
+    ! has_sanitizers || not_for_this_build 'sanitizers keep what was freed'
+    slow_host
+    trace-dump -q -d -O -i trace >entries
+    trace-dump -q trace >>entries
+    mktrace -R 100 entries >long
+    mkdir bin
+    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
+    # when it ends, all span lines have passed
+    printf '#!/bin/sh\n%q "$@"\ngrep VmHWM "/proc/%sPPID/status" >>peaks\n' "$BIN/trace-causes" '$' >bin/trace-causes
+    chmod +x bin/trace-causes
+    status_is 0 bin/trace-report long probes
+    [ "$(trace-dump -q long | wc -c)" -gt 50000000 ]
+    awk '{ print; n++; bad = bad || $2 > 16384 } END { exit bad || n < 2 }' peaks
 }
 
 @test "a damaged trace has its page, and what is wrong" {
