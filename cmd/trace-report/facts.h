@@ -40,7 +40,7 @@ struct facts {
 	struct slice of_hosts;  /* the first finding of each host */
 
 	/* from all span lines */
-	uint64_t admin, requests;          /* the others */
+	uint64_t admin, requests;          /* those of admin, and all others */
 	uint64_t open, incomplete;         /* in flight at the end; and those whose creation is missing, too */
 	bool too_many;                     /* trace-causes has left some out */
 	double longest;                    /* microseconds, of those that have ended */
@@ -61,9 +61,13 @@ bool facts_line(struct slice *text, struct slice *line);
 struct slice facts_text(struct slice line, const char *path);
 double facts_number(struct slice line, const char *path);
 
-/* Whether an array or object has another element, which is cut off; key may be NULL, and is as written. */
-bool facts_next(struct json *j, struct slice *key, struct slice *value);
+/*
+ * Walks through an object, or an array, for which key is NULL:
+ *
+ *	for (facts_each(&j, object); facts_next(&j, &key, &value);)
+ */
 void facts_each(struct json *j, struct slice container);
+bool facts_next(struct json *j, struct slice *key, struct slice *value);
 
 /* The name in an object with the largest number, or with the largest first number of an array. */
 struct slice facts_largest(struct slice object, double *most);

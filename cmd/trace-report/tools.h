@@ -33,8 +33,7 @@ struct tools_io {
 };
 
 /*
- * Starts a tool: that beside this one, or else in PATH. in is closed here. Complains if it cannot be
- * started; then it has failed.
+ * Starts a tool, as child.h finds it. `in` is closed here. Complains if it cannot be started; then it has failed.
  */
 void tools_start(struct tools *t, const char *const *argv, struct tools_io io);
 
