@@ -58,8 +58,8 @@ section() { # START
     equal "$(cat cause)" 'buffer, backup-1 (81 %)'
     section lcore | grep -q '^  0 *3950  *53.9  *7220.4  *603.4  backup-1/1, db-1/1, db-2/1$'
     section 'the slowest' >slowest
-    equal "$(grep -c ' us: ' slowest)" 3
-    grep -q '^  8763.607 us: r40 of backup-1/1, write of 256 blocks of Archive, at 5601.223$' slowest
+    equal "$(grep -c ' us, at ' slowest)" 3
+    grep -q '^  8763.607 us, at 5601.223: r40 of backup-1/1, write, Archive, 256 blocks$' slowest
     grep -q '^    bdev 57% buffer 42% host 1%$' slowest
     grep -q '^    waited 3642 us in TCP_REQ_NEED_BUFFER; backup-1/1 had 22 of 23 buffers' slowest
     grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6533 us" page

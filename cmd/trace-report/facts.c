@@ -158,30 +158,21 @@ size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST])
 
 void facts_put_what(struct out *out, struct slice span)
 {
-	struct slice id = json_unquoted(facts_text(span, "id")), type = json_unquoted(facts_text(span, "io.type"));
-	struct slice who = json_unquoted(facts_text(span, "connection")),
-		     bdev = json_unquoted(facts_text(span, "io.bdev"));
-	struct slice leg = json_unquoted(facts_text(span, "io.leg"));
+	struct slice who = json_unquoted(facts_text(span, "connection"));
+	struct slice type = json_unquoted(facts_text(span, "io.type"));
+	struct slice bdev = json_unquoted(facts_text(span, "io.bdev")), leg = json_unquoted(facts_text(span, "io.leg"));
 
-	facts_put(out, id);
-	if (who.n) {
-		out_text(out, " of ");
-		facts_put(out, who);
-	}
-	if (type.n) {
-		out_text(out, ", ");
-		facts_put(out, type);
-	}
+	facts_put(out, json_unquoted(facts_text(span, "id")));
+	out_text(out, who.n ? " of " : "");
+	facts_put(out, who);
+	out_text(out, type.n ? ", " : "");
+	facts_put(out, type);
+	out_text(out, bdev.n ? ", " : "");
+	facts_put(out, bdev);
+	out_text(out, leg.n ? ">" : "");
+	facts_put(out, leg);
 	if (facts_text(span, "io.blocks").n)
-		out_printf(out, " of %.0f blocks", facts_number(span, "io.blocks"));
-	if (bdev.n) {
-		out_text(out, " of ");
-		facts_put(out, bdev);
-	}
-	if (leg.n) {
-		out_char(out, '>');
-		facts_put(out, leg);
-	}
+		out_printf(out, ", %.0f blocks", facts_number(span, "io.blocks"));
 }
 
 /* The latest name is that which trace-spans would use for all, had it known all hosts from the start. */

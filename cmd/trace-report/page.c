@@ -11,7 +11,7 @@
 enum {
 	WIDTH = 80,
 	LCORES = 8,
-	GROUPS = 6, /* of tracepoints, by the first word of their names */
+	GROUPS = 4, /* of tracepoints, by the first word of their names */
 	NAME = 18,  /* columns of a host's name */
 	GAPS = 64,  /* that trace-dump -i lists */
 };
@@ -376,8 +376,7 @@ static void put_wait(struct out *out, struct slice span)
 		out_text(out, "; ");
 		facts_put(out, name);
 		out_printf(out, " had %.0f of %.0f buffers", most, facts_number(wait, "buffers"));
-	}
-	if (silent * 2 >= us) {
+	} else if (silent * 2 >= us) {
 		out_printf(out, "; lcore %.0f silent for ", facts_number(wait, "lcore"));
 		put_us(out, 0, silent);
 	} else if ((name = facts_largest(facts_text(wait, "of"), &most)).n) {
@@ -394,9 +393,9 @@ static void put_slow(struct out *out, struct slice span)
 	double life = facts_number(span, "life");
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
-	out_printf(out, "  %s%.3f us: ", bound ? ">" : "", life);
+	out_printf(out, "  %s%.3f us, at %.3f: ", bound ? ">" : "", life, facts_number(span, "us"));
 	facts_put_what(out, span);
-	out_printf(out, ", at %.3f\n   ", facts_number(span, "us"));
+	out_text(out, "\n   ");
 	put_largest(out, facts_text(span, "layers"), life, 3);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
 	put_by(out, span, "irq", "irq_by", life);
