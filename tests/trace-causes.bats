@@ -38,6 +38,13 @@ causes() {
     [[ $output == *'no single cause: most of the time is in bdev (100 %)' ]]
 }
 
+@test "one request is no plural" {
+    requests 1 0 10 ok Fast '"bdev":10.000' >in
+    equal "$(trace-causes in | head -n 1)" '1 request; it took 10.000 us'
+    { fast; requests 1 20000 5010 ok Fast '"bdev":5010.000'; } >in
+    equal "$(trace-causes in | head -n 2)" $'1001 requests, 1 slow one took 5010.000 us,\nthe fast ones like it 10.000 us: 5000.000 us more'
+}
+
 @test "a group whose bdev takes longer" {
     { fast; requests 50 0 2000 slowhost Slow '"bdev":1995.000,"network":5.000'; } >in
     equal "$(causes)" 'bdev Slow slowhost/1'

@@ -143,7 +143,7 @@ static bool wait_has_cycle(const struct blame *b, const struct request_wait *w)
 	return blame_has_cycle(b, w->lcore, w->begin, w->begin + w->ns, is_device ? DEVICE_TURNS : TURNS);
 }
 
-/* Whether the request waited for nothing but its lcore. */
+/* Whether the request waited for its lcore only. */
 static bool needs_lcore_only(const struct blame *b, const struct request *q, const struct request_wait *w)
 {
 	const struct request_facts *facts = requests_facts(b->requests, q);

@@ -79,7 +79,7 @@ struct blame {
 		uint64_t median;
 		size_t n;
 	} * bdevs;
-	struct map silences; /* lcore and length of those in which a request waited for nothing but the lcore */
+	struct map silences; /* lcore and length of those in which a request waited for the lcore only */
 	struct blame_part parts[BLAME_PARTS];
 	unsigned n;
 	struct blame_wait waits[BLAME_WAITS];

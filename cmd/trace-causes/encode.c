@@ -289,7 +289,7 @@ struct number {
 	unsigned __int128 value, max;
 };
 
-/* Reads a member into the number of its name. False if there is none. */
+/* Reads a member into the number of its name. False if no number has this name. */
 static bool read_number(struct json *j, struct slice key, struct number *numbers, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -18,7 +18,7 @@ enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
 /* Of the first column. */
 enum { WIDTH = 60, OWED_WIDTH = 40 };
 
-/* What the last line says: a text before and after who it was, and what is usually done. */
+/* What the last line says: a text before and after the name, and what is usually done. */
 static const struct saying {
 	const char *before, *after, *cure;
 } sayings[CAUSES] = {
@@ -98,12 +98,27 @@ static void put_group(struct out *out, const struct findings *f, const struct pr
 	out_char(out, '\n');
 }
 
+static const char *one_or_many(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct means *m)
+{
+	if (n < all)
+		out_text(out, one_or_many(n, "; one took ", "; those alike took "));
+	else
+		out_text(out, one_or_many(n, "; it took ", ", all alike; they took "));
+	put_ns(out, m->slow, 0);
+	out_text(out, one_or_many(n, " us\n", " us each\n"));
+}
+
 static void put_summary(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
 			const struct print_options *options)
 {
 	uint64_t n = f->group->sets[slow].slow.n, all = f->group->n;
 
-	out_printf(out, "%" PRIu64 " requests", all);
+	out_printf(out, "%" PRIu64 " %s", all, one_or_many(all, "request", "requests"));
 	if (f->tally->traces > 1)
 		out_printf(out, " of %" PRIu64 " traces", f->tally->traces);
 	if (!all) {
@@ -111,15 +126,19 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 		return;
 	}
 	if (slow == SLOW_ALIKE) {
-		out_text(out, n == all ? ", all alike; they took " : "; those alike took ");
-		put_ns(out, m->slow, 0);
-		out_text(out, " us each\n");
+		put_alike(out, n, all, m);
 		return;
 	}
-	out_printf(out, options->against ? "; %" PRIu64 " took " : ", %" PRIu64 " slow ones took ", n);
+	if (options->against)
+		out_printf(out, "; %" PRIu64 " took ", n);
+	else
+		out_printf(out, ", %" PRIu64 " slow %s took ", n, one_or_many(n, "one", "ones"));
 	put_ns(out, m->slow, 0);
-	out_text(out,
-		 options->against ? " us each,\nthose of the earlier trace " : " us each,\nthe fast ones like them ");
+	out_text(out, one_or_many(n, " us,\n", " us each,\n"));
+	if (options->against)
+		out_text(out, "those of the earlier trace ");
+	else
+		out_text(out, one_or_many(n, "the fast ones like it ", "the fast ones like them "));
 	put_ns(out, m->fast, 0);
 	out_text(out, " us: ");
 	put_ns(out, m->more >= 0 ? m->more : -m->more, 0);

@@ -51,7 +51,7 @@ struct tally_set {
 	struct tally_window window; /* is not added to that of another trace */
 };
 
-/* The requests of a value of -g; all requests without it. */
+/* The requests of a value of -g, or all requests. */
 struct tally_group {
 	uint32_t name; /* in names; MAP_NONE: none */
 	uint64_t n;    /* requests that were compared; none of an earlier trace */
@@ -77,7 +77,7 @@ struct tally_example {
 	bool covered;    /* by lines of offcpusnoop */
 };
 
-/* A cause, and who it was in key.a. */
+/* A cause; key.a: who caused it. */
 struct tally_cause {
 	struct tally_key key;
 	unsigned __int128 ns, proven;
