@@ -412,9 +412,13 @@ static void sums_of(int names)
 	for (int i = 0; i < n; i++) {
 		int k = i % names;
 
-		json("{'row':'requests','group':'g%d'}\t{'n':10,'ns':%d}\n", k % 5000, i);
-		json("{'row':'slow','group':'g0','kind':'tail'}\t{'others':9,'slow':{'n':9,'life':7,'bdev':7}}\n");
-		json("{'row':'cause','group':'g0','kind':'tail','what':'bdev','who':'b%d'}\t{'ns':9,'proven':9}\n", k);
+		json("{'row':'requests','group':'g%d'}\t{'n':10,'ns':%d}\n", k % 5000, k % 5000 ? 1 : 9);
+		json("{'row':'slow','group':'g0','kind':'tail'}\t{'others':9,'bursts':9,'slow':{'n':9,'life':7,'bdev':"
+		     "7,"
+		     "'causes':{'bdev':7}}}\n");
+		json("{'row':'cause','group':'g0','kind':'tail','what':'bdev','who':'b%d'}\t{'ns':900000,'proven':"
+		     "900000}\n",
+		     k);
 		json("{'row':'victim','group':'g0','kind':'tail','what':'bdev','who':'b%d','victim':'h'}\t{'ns':9}\n",
 		     k);
 		json("{'row':'value','group':'g0','kind':'tail','what':'bdev','of':'b%d'}\t{'slow':9,'hash':1}\n", k);

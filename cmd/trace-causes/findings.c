@@ -118,22 +118,27 @@ static void judge_queues(struct findings *f, enum slow slow, uint32_t set)
 static void find_victims(struct findings *f)
 {
 	const struct tally *t = f->tally;
+	struct finding **of = mem_array(t->num_causes, sizeof(*of));
 	unsigned __int128 *most = mem_array(f->n, sizeof(*most));
 
-	for (size_t i = 0; i < t->num_victims; i++)
-		for (size_t k = 0; k < f->n; k++) {
-			const struct tally_victim *v = &t->victims[i];
-			const struct tally_key *key = &f->all[k].cause->key;
+	for (size_t i = 0; i < f->n; i++)
+		of[f->all[i].cause - t->causes] = &f->all[i];
+	for (size_t i = 0; i < t->num_victims; i++) {
+		const struct tally_victim *v = &t->victims[i];
+		uint32_t cause = tally_find_cause(t, v);
+		struct finding *finding = cause == MAP_NONE ? NULL : of[cause];
+		unsigned __int128 *ns;
 
-			if (v->key.set != key->set || v->key.what != key->what || v->key.a != key->a)
-				continue;
-			if (v->ns > most[k] ||
-			    (v->ns == most[k] && tally_compare_names(t, v->key.b, f->all[k].victim) < 0)) {
-				most[k] = v->ns;
-				f->all[k].victim = v->key.b;
-			}
+		if (!finding)
+			continue;
+		ns = &most[finding - f->all];
+		if (v->ns > *ns || (v->ns == *ns && tally_compare_names(t, v->key.b, finding->victim) < 0)) {
+			*ns = v->ns;
+			finding->victim = v->key.b;
 		}
+	}
 	free(most);
+	free(of);
 }
 
 void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group)

@@ -84,23 +84,15 @@ static void put_waits(struct out *out, const struct tally *t, uint32_t set)
 	owed_free(&owed);
 }
 
-/* Whether no finding before this one is about its set. */
-static bool is_first_of_set(const struct findings *f, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (f->all[k].slow == f->all[i].slow)
-			return false;
-	return true;
-}
-
 static const char *kind_of(enum slow slow, const struct print_options *options)
 {
 	return options->against ? "against" : tally_slows[slow];
 }
 
-static void put_finding(struct out *out, const struct findings *f, size_t i, const struct print_options *options)
+/* *has_waits: an object has those of its set. */
+static void put_finding(struct out *out, const struct findings *f, const struct finding *finding, bool *has_waits,
+			const struct print_options *options)
 {
-	const struct finding *finding = &f->all[i];
 	const struct tally_set *set = &f->group->sets[finding->slow];
 	struct means m = means_of(set);
 
@@ -114,8 +106,9 @@ static void put_finding(struct out *out, const struct findings *f, size_t i, con
 		   finding->cause->bursts);
 	out_us(out, finding->cause->example.start);
 	put_layers(out, &m);
-	if (is_first_of_set(f, i))
+	if (!*has_waits)
 		put_waits(out, f->tally, tally_set_number(f->tally, f->group, finding->slow));
+	*has_waits = true;
 }
 
 /* Nothing stands out. */
@@ -134,6 +127,7 @@ static void put_none(struct out *out, const struct findings *f, const struct pri
 void print_json(struct out *out, const struct findings *f, const struct print_options *options)
 {
 	size_t n = options->max && options->max < f->n ? options->max : f->n;
+	bool has_waits[SLOWS] = {};
 
 	for (size_t i = 0; i < n || (!n && !i); i++) {
 		out_char(out, '{');
@@ -142,7 +136,7 @@ void print_json(struct out *out, const struct findings *f, const struct print_op
 		if (f->tally->traces > 1)
 			out_printf(out, "\"traces\":%" PRIu64 ",", f->tally->traces);
 		if (n)
-			put_finding(out, f, i, options);
+			put_finding(out, f, &f->all[i], &has_waits[f->all[i].slow], options);
 		else
 			put_none(out, f, options);
 		if (!i && f->group->old) {

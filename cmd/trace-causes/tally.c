@@ -58,6 +58,14 @@ struct tally_wait *tally_wait(struct tally *t, struct tally_key key)
 	return find_row(t, &t->wait_keys, key, t->waits, t->num_waits, t->cap_waits);
 }
 
+uint32_t tally_find_cause(const struct tally *t, const struct tally_victim *victim)
+{
+	struct tally_key key = victim->key;
+
+	key.b = 0;
+	return intern_get(&t->cause_keys, (struct slice){(const char *)&key, sizeof(key)});
+}
+
 int tally_compare_names(const struct tally *t, uint32_t a, uint32_t b)
 {
 	return a == b ? 0 : slice_compare(tally_name(t, a), tally_name(t, b));

@@ -145,6 +145,9 @@ struct tally_victim *tally_victim(struct tally *t, struct tally_key key);
 struct tally_value *tally_value(struct tally *t, struct tally_key key);
 struct tally_wait *tally_wait(struct tally *t, struct tally_key key);
 
+/* The number of the cause of a victim; MAP_NONE if it has no row. */
+uint32_t tally_find_cause(const struct tally *t, const struct tally_victim *victim);
+
 /* Keeps the example with more time; of equal ones the earlier one. */
 void tally_keep_example(const struct tally *t, struct tally_example *kept, const struct tally_example *other);
 

@@ -8,7 +8,7 @@
 static const double CHANCE = 0.01;    /* that any of the values, or of the windows, is due to it */
 static const double DIFFERENCE = 0.2; /* of the shares of slow ones and others */
 enum { SUPPORT = 5 };                 /* slow requests that have it */
-enum { SAMPLES = 1 << 16 };           /* more prove no more, and would take long */
+enum { SAMPLES = 1 << 14 };           /* more prove no more, and would take long */
 
 /*
  * Fisher's exact test, one-sided: the probability that of n requests at least k have a value, if they are drawn at
