@@ -47,6 +47,7 @@ round_trip() {
         round_trip "$DATA/sample-g3.jsonl" -l "$layout"
     done
     round_trip "$DATA/sample.jsonl"
+    round_trip "$DATA/sample-rdma.jsonl"
 }
 
 @test "a recording of v26.05 whose silent lcores are cut short is read like a whole one" {

@@ -34,6 +34,20 @@ sample() {
     equal "$(grep -c 'hostnqn=nqn.2026-11.bench:host-a)' text)" 93
 }
 
+@test "the main job, over RDMA: names by address, and nothing is said of owners" {
+    mktrace "$DATA/sample-rdma.jsonl" >trace
+    status_is 0 sh 'qpair-lifetimes "$DATA/sample-rdma-probes.txt" >lifetimes.txt'
+    equal "$stderr" ''
+    equal "$(wc -l <lifetimes.txt)" 6
+    equal "$(grep -c owner= lifetimes.txt)" 0
+    status_is 0 sh 'cat "$DATA/sample-rdma-probes.txt" | qpair-lifetimes -F >followed.txt'
+    equal "$stderr" ''
+    sh 'trace-dump trace | trace-join -s -l lifetimes.txt >text'
+    equal "$(wc -l <text)" 182
+    equal "$(awk '{ print $3 }' text | sort -u | tr '\n' ' ')" 'bdev_M0 bdev_M1 bdev_Slow host1/1 host2/1 host3/1 '
+    equal "$(awk '$4 ~ /^RDMA_REQ/ && $3 !~ /^host/' text | wc -l)" 0
+}
+
 @test "short lines of a modern trace fit 120 columns" {
     sample
     qpair-lifetimes usdt.txt >lifetimes.txt

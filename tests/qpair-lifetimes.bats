@@ -268,6 +268,31 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     equal "$(found)" '- - - '
 }
 
+@test "where connections have no owners, none is missing" {
+    owner_line 256 10 app_thread >table.txt
+    { add 100 16 2; connect 110 16 1 sub a; } >qpair.txt
+    # nothing was registered for the connection
+    cat table.txt qpair.txt >usdt.txt
+    status_is 0 qpair-lifetimes usdt.txt
+    equal "$output" "qpair: begin=100, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='a'"
+    equal "$stderr" ''
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F'
+    equal "$stderr" ''
+    # it was added before the owners were followed: its owner may have been gone
+    cat qpair.txt table.txt >usdt.txt
+    status_is 0 qpair-lifetimes usdt.txt
+    says 'no owner for 1 qpair: no candidate was registered'
+    # a table may be older than the connection
+    owner 256 10 app_thread >owners
+    status_is 0 qpair-lifetimes -O owners qpair.txt
+    says 'no owner for 1 qpair: no candidate was registered'
+    # another connection has one
+    { cat table.txt; add 100 16 2; connect 110 16 1 sub a; owner_line 257 290 '10.0.0.1:2 sub'; add 300 48 3; connect 310 48 1 sub b; } >usdt.txt
+    status_is 0 qpair-lifetimes usdt.txt
+    equal "$(grep -c owner=t257 <<<"$output")" 1
+    says 'no owner for 1 qpair: no candidate was registered'
+}
+
 @test "names that were cut off are compared as far as they go" {
     long=nqn.2016-06.io.spdk:$(printf '%080d' 7)
     { add 100 16 2; connect 150 16 1 "${long:0:63}" a; add 200 32 2; connect 250 32 2 "${long}8" b; } >usdt.txt

@@ -329,6 +329,7 @@ static void list_tcp(struct owners *o)
 			o->tcp[o->num_tcp++] = owner;
 		o->poll_groups += strncmp(owner->description, "nvmf_tgt_poll_group_", 20) == 0;
 	}
+	o->had_tcp |= o->num_tcp > 0;
 }
 
 void owners_find_whole(struct owners *o)
@@ -375,6 +376,11 @@ void owners_forget(struct owners *o, size_t recent)
 	}
 	o->n = n;
 	list_tcp(o);
+}
+
+bool owners_possible(const struct owners *o, uint64_t tsc)
+{
+	return o->had_tcp || o->num_added == o->num_read || tsc <= o->followed_since;
 }
 
 size_t owners_before(const struct owners *o, uint64_t tsc)

@@ -39,6 +39,7 @@ struct owners {
 	size_t num_added;
 	struct owner **tcp;
 	size_t num_tcp;
+	bool had_tcp;         /* tcp has or had one */
 	unsigned poll_groups; /* whose threads are among the owners */
 	/* ticks from which on one of the sources has all owners; see match.h */
 	uint64_t whole_since;
@@ -73,6 +74,13 @@ void owners_merge(struct owners *o);
  * called after owners_merge().
  */
 void owners_forget(struct owners *o, size_t recent);
+
+/*
+ * Whether a qpair that was added at these ticks may have an owner. Owner lines have every owner from its registration
+ * on, so without one of TCP among them all qpairs are of transports whose entries have their address. A table that was
+ * read once does not prove this, since it may be older than the connections. To be called after owners_merge().
+ */
+bool owners_possible(const struct owners *o, uint64_t tsc);
 
 /* How many owners of TCP were registered before these ticks: the first ones in o->tcp. */
 size_t owners_before(const struct owners *o, uint64_t tsc);

@@ -204,6 +204,12 @@ static bool may_be_described(const struct owners *owners, const struct match_qpa
 	return false;
 }
 
+/* Whether the qpair has no owner, but may have one in the trace. */
+static bool lacks_owner(const struct pairing *p, const struct qpair *q)
+{
+	return q->owner == UNKNOWN && owners_possible(&p->owners, q->begin);
+}
+
 static enum pairing_reason reason(const struct pairing *p, const struct qpair *q, const struct match_qpair *m)
 {
 	if (q->unreliable)
@@ -233,7 +239,7 @@ static void match(struct pairing *p, struct qpair **qpairs, size_t n, bool all_h
 		if (q->owner != UNKNOWN)
 			continue;
 		if (!m->owner || m->unreliable || q->unreliable || (p->follow && !m->connected)) {
-			p->without[reason(p, q, m)]++;
+			p->without[reason(p, q, m)] += lacks_owner(p, q);
 		} else if (last || ((all_here || p->matched - q->came >= QUIET_MS) &&
 				    !may_be_described(&p->owners, m, p->matched))) {
 			q->owner = m->owner->id;
@@ -305,7 +311,7 @@ static void drop_ended(struct pairing *p)
 		struct qpair *q = p->all[i];
 
 		if (q->ended && i + RECENT < p->n) {
-			p->unowned += q->connect && q->owner == UNKNOWN;
+			p->unowned += q->connect && lacks_owner(p, q);
 			free_qpair(q);
 		} else {
 			p->all[n++] = q;
@@ -327,7 +333,7 @@ int pairing_pause(struct pairing *p, struct out *out, bool last)
 	if (p->due && (quiet >= QUIET_MS || now - p->matched >= BUSY_MS || crowded || last))
 		match_recent(p, now, quiet >= QUIET_MS || crowded, last);
 	for (size_t i = 0; last && i < p->n; i++)
-		p->unowned += p->all[i]->connect && p->all[i]->owner == UNKNOWN;
+		p->unowned += p->all[i]->connect && lacks_owner(p, p->all[i]);
 	for (size_t i = 0; i < p->num_changed && !out->error; i++) {
 		qpair_write(out, p->changed[i]);
 		p->changed[i]->changed = false;

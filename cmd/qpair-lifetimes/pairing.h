@@ -55,7 +55,7 @@ struct pairing {
 	/* for notes at the end */
 	uint64_t last_without_add;       /* ticks */
 	size_t adds, without_add;        /* qpairs that were added; connects of qpairs that were not */
-	size_t without[PAIRING_REASONS]; /* in a file: qpairs without an owner */
+	size_t without[PAIRING_REASONS]; /* in a file: qpairs without an owner that may have one */
 	size_t named, unowned;           /* with follow: qpairs with an owner; with names, but without an owner */
 };
 
