@@ -8,8 +8,9 @@ load helpers
 TRACE=/dev/shm/mktrace_trace.$$
 
 teardown() {
-    kill_left recorder server writer started
+    kill_left recorder server files writer started
     rm -f "$TRACE"
+    umount -l mounted 2>/dev/null || true
 }
 
 # Starts a process that writes to its trace all the time; its id is $writer.
@@ -402,6 +403,26 @@ T
     serve 2600000000 good
     status_is 0 trace-record -q -p "$writer" -o anothers 0.1
     says "trace-record: rpc: not recorded: 2600000000: belongs to process $server; --rpc-socket uses it"
+}
+
+@test "a socket on a file system that does not answer delays it by seconds only" {
+    if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
+        skip 'FUSE needs root, and /dev/fuse'
+    fi
+    make_tools
+    mkdir mounted
+    hanging-files mounted "$BIN/mktrace" >said 2>&1 3>&- &
+    files=$!
+    wait_for grep -q . said
+    grep -q ready said || skip "no file system of FUSE here: $(cat said)"
+    bash -c 'sleep 1000; :' - "--rpc-socket=$PWD/mounted/file" 3>&- &
+    started=$!
+    kill -USR1 "$files"
+    # it has no trace, which is what fails
+    status_is 1 timeout 60 trace-record -q -p "$started" -o rec 0.1
+    says "trace-record: rpc: not recorded: $PWD/mounted/file: Connection timed out"
+    equal "$(part bio status)" 'done'
+    pkill -KILL -P "$started" || true
 }
 
 @test "the tools themselves record a target with probes and a trace" {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,8 +139,11 @@ static int connect_in_child(const char *path)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
+		/* one that is left behind must not keep a pipe of the tool open */
+		dup2(ends[1], STDIN_FILENO);
+		syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
 		fd = connect_to(path);
-		pass(ends[1], fd, errno);
+		pass(STDIN_FILENO, fd, errno);
 		_exit(EXIT_SUCCESS);
 	}
 	close(ends[1]);
