@@ -37,6 +37,38 @@ PAGES=$BATS_TEST_DIRNAME/../docs
     done
 }
 
+# As a terminal of 80 columns shows a page.
+rendered() { # PROGRAM PAGE
+    case $1 in
+    mandoc) mandoc -T ascii -O width=78 "$2" ;;
+    # as man-db calls it
+    groff) groff -m mandoc -T ascii -P -cbou -r LL=78n -r LT=78n "$2" ;;
+    esac | col -bx
+}
+
+@test "the overview fits 80 columns, with a line for each row of its table" {
+    local program rows page=$PAGES/spdk-trace-tools.7 any=''
+    rows=$(sed -n 's/^\.It Xr \([^ ]*\) \([0-9]\) Ta \(.*\) Ta /\1(\2) \3 /p' "$page")
+    equal "$(wc -l <<<"$rows")" "$(find "$ROOT/cmd" -mindepth 1 -maxdepth 1 | wc -l)"
+    for program in mandoc groff; do
+        command -v $program >/dev/null || continue
+        any=1
+        rendered $program "$page" >shown
+        equal "$program: $(awk 'length > 80' shown)" "$program: "
+        sed 's/^ *//; s/  */ /g' shown >squeezed
+        while read -r row; do grep -qxF "$row" squeezed || { echo "$program: $row"; return 1; }; done <<<"$rows"
+    done
+    [ -n "$any" ] || lacks 'mandoc is not here'
+}
+
+@test "every page says in a few words what to do with it" {
+    equal "$(sed -nE '/^\.Nd ([^a-z]|(a|an|the|how|why|which|when|from|small|trace|lines?) )/p' "$PAGES"/*.[17])" ''
+    # whatis shows a line of it
+    for page in "$PAGES"/*.[17]; do
+        equal "$page: $(awk '/^\.N[md] / { n += length($0) - 3 } /^\.Nd/ { exit } END { print (n > 100) }' "$page")" "$page: 0"
+    done
+}
+
 # Writes what a page shows in literal blocks to block.01 and so on, as mandoc would show it; in Markdown these are lines
 # indented by four blanks. The first block after a heading has a name that ends in +.
 blocks_of() { # PAGE [SECTION]
