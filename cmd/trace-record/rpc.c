@@ -91,7 +91,9 @@ static void pass(int to, int fd, int error)
 	if (fd >= 0) {
 		message.msg_control = &passed;
 		message.msg_controllen = sizeof(passed);
-		passed.header = (struct cmsghdr){CMSG_LEN(sizeof(fd)), SOL_SOCKET, SCM_RIGHTS};
+		passed.header.cmsg_len = CMSG_LEN(sizeof(fd));
+		passed.header.cmsg_level = SOL_SOCKET;
+		passed.header.cmsg_type = SCM_RIGHTS;
 		memcpy(CMSG_DATA(&passed.header), &fd, sizeof(fd));
 	}
 	sendmsg(to, &message, MSG_NOSIGNAL);
