@@ -27,6 +27,9 @@ static const uint64_t ON_CPU_NS = 5000;
 /* Longer silences are no work for others: the longest copies of data take less. */
 static const uint64_t WORK_NS = 1000000;
 
+/* Shorter silences may be work, too, unless they are this many times as long as the lcore's usual ones. */
+enum { RARE = 10 };
+
 /* Work writes entries more often than this, on average. */
 static const uint64_t ENTRY_NS = 20000;
 
@@ -88,34 +91,47 @@ bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint
 	return true;
 }
 
-struct bdev_time {
-	uint32_t bdev;
+/* A time of a bdev or an lcore. */
+struct sample {
+	uint32_t of;
 	uint64_t ns;
 };
 
-static int by_bdev(const void *a, const void *b)
+static int by_thing(const void *a, const void *b)
 {
-	const struct bdev_time *x = a, *y = b;
+	const struct sample *x = a, *y = b;
 
-	if (x->bdev != y->bdev)
-		return x->bdev < y->bdev ? -1 : 1;
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
 	return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-static void find_medians(struct blame *b)
+/* The end of the sorted samples of the same thing that start at i, and their median. */
+static size_t find_median(const struct sample *all, size_t i, size_t n, uint64_t *median)
+{
+	size_t end = i;
+
+	while (end < n && all[end].of == all[i].of)
+		end++;
+	*median = all[(i + end) / 2].ns;
+	return end;
+}
+
+static void find_times(struct blame *b)
 {
 	const struct requests *r = b->requests;
-	struct bdev_time *times = mem_array(r->n, sizeof(*times));
+	struct sample *times = mem_array(r->n, sizeof(*times));
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		if (r->all[i].bdev != MAP_NONE && !r->all[i].open && !r->all[i].cut)
-			times[n++] = (struct bdev_time){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
-	qsort(times, n, sizeof(*times), by_bdev);
-	for (size_t i = 0, k; i < n; i = k) {
-		for (k = i; k < n && times[k].bdev == times[i].bdev; k++)
-			;
-		b->bdevs[times[i].bdev] = (struct blame_bdev){times[(i + k) / 2].ns, k - i};
+			times[n++] = (struct sample){r->all[i].bdev, r->all[i].layers[LAYER_BDEV]};
+	qsort(times, n, sizeof(*times), by_thing);
+	for (size_t i = 0, end; i < n; i = end) {
+		struct blame_bdev *bdev = &b->bdevs[times[i].of];
+
+		end = find_median(times, i, n, &bdev->median);
+		bdev->n = end - i;
 	}
 	free(times);
 }
@@ -153,23 +169,39 @@ static bool needs_lcore_only(const struct blame *b, const struct request *q, con
 	return w->layer == LAYER_BDEV && is_on_cpu(b, q) && !facts->rate_limit && !facts->copy && !facts->retry;
 }
 
+/* Silences of requests that waited for their lcore only, and how long those of each lcore usually are. */
 static void find_silences(struct blame *b)
 {
 	const struct requests *r = b->requests;
+	struct sample *silences = mem_array(r->num_waits, sizeof(*silences));
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
 			const struct request_wait *w = &r->waits[r->all[i].waits + k];
 
-			if (!r->all[i].open && w->silent && needs_lcore_only(b, &r->all[i], w))
-				*map_put(&b->silences, silence_key(w->lcore, w->silent)) = 1;
+			if (r->all[i].open || !w->silent || w->lcore == MAP_NONE || !needs_lcore_only(b, &r->all[i], w))
+				continue;
+			*map_put(&b->silences, silence_key(w->lcore, w->silent)) = 1;
+			silences[n++] = (struct sample){w->lcore, w->silent};
 		}
+	if (n)
+		qsort(silences, n, sizeof(*silences), by_thing);
+	for (size_t i = 0; i < n;)
+		i = find_median(silences, i, n, &b->lcores[silences[i].of].silence);
+	free(silences);
+}
+
+/* Whether the longest silence of a wait is too long for work: the lcore stood still, or was off its CPU. */
+static bool is_long(const struct blame *b, const struct request_wait *w)
+{
+	return w->silent >= WORK_NS || (w->lcore != MAP_NONE && w->silent / RARE >= b->lcores[w->lcore].silence);
 }
 
 /* Whether another request shows that the lcore stood still during the longest silence of a wait. */
 static bool is_still(const struct blame *b, const struct request_wait *w)
 {
-	return w->silent && map_get(&b->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
+	return w->silent && is_long(b, w) && map_get(&b->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
 }
 
 static void mark_still(struct blame *b)
@@ -191,7 +223,7 @@ void blame_start(struct blame *b, struct requests *requests)
 	b->lcores = mem_array(requests->num_lcores, sizeof(*b->lcores));
 	b->bdevs = mem_array(requests->names.n, sizeof(*b->bdevs));
 	find_cycles(b);
-	find_medians(b);
+	find_times(b);
 	find_silences(b);
 	mark_still(b);
 }
@@ -398,7 +430,7 @@ static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w
 	const struct request *q = rest->q;
 	struct work work = work_of(b, q, w->wait);
 	bool needs = needs_lcore_only(b, q, w->wait), device = is_device(b, q, w->wait);
-	bool proven = needs || is_still(b, w->wait);
+	bool proven = (needs && is_long(b, w->wait)) || is_still(b, w->wait);
 	uint64_t busy = work.others, silent = w->silent;
 
 	if (!device && work.others > work.own && silent < WORK_NS)

@@ -73,6 +73,7 @@ struct blame {
 			uint64_t start, end;
 		} * all;
 		size_t n, cap;
+		uint64_t silence; /* ns: the median of those in which a request waited for the lcore only */
 	} * lcores;
 	/* by name of a bdev: the median of what its requests spend in it */
 	struct blame_bdev {
