@@ -4,6 +4,12 @@
 
 load helpers
 
+TRACE=/dev/shm/mktrace_trace.pid$$
+
+teardown() {
+    rm -f "$TRACE"
+}
+
 COMPLETION=$ROOT/docs/completion
 
 # As each of these prints, a line each: what a shell offers for the last of the words.
@@ -67,10 +73,31 @@ completes() { # SHELL
     equal "$($offers trace-dump --l | sort)" '--lag
 --lcore'
     sleep 60 3>&- &
-    for option in -p --pid; do
-        $offers trace-dump "$option" $! | grep -x $!
+    $offers usdt-gen -p $! | grep -x $!
+    # no trace, and one that it has mapped
+    $offers trace-dump -p $! >offered-pids || true
+    equal "$(grep -x $! offered-pids)" ''
+    kill $!
+    mktrace -w 60 -l G6 -n 4096 -o "$TRACE" "$DATA/sample.jsonl" 3>&- &
+    until grep -qs "$TRACE" /proc/$!/maps; do sleep 0.02; done
+    for words in 'trace-dump -p' 'trace-dump --pid' 'trace-record -p'; do
+        # shellcheck disable=SC2086 # they are words
+        $offers $words $! | grep -x $!
     done
     kill $!
+    rm "$TRACE"
+    equal "$($offers trace-spans -k ty)" 'type='
+    equal "$($offers trace-causes --key ty)" 'type='
+    equal "$($offers trace-causes -g b | sort | paste -sd ' ')" 'bdev blocks bytes'
+    equal "$($offers trace-spans --by l)" life
+    $offers trace-spans -k '' >spans
+    grep = spans | tr -d = >span-keys
+    $offers trace-latency -g '' >keys
+    equal "$(sort keys span-keys | grep -cx type)" 2
+    # what is offered is in the pages
+    while read -r key; do
+        grep -qE "^\.(It Cm (.* , )?|Cm (.* , )?|Ql )${key##*.}( |,|=|$)" "$ROOT"/docs/{spdk-trace-lines.7,trace-latency.1,qpair-lifetimes.1} || { echo "$key"; return 1; }
+    done < <(sort -u keys span-keys)
     touch lines.txt
     # bash itself completes files where there is nothing else
     for words in 'trace-join -l' 'trace-join --lifetimes' trace-dump; do
@@ -90,8 +117,14 @@ completes() { # SHELL
 @test "bash completes" {
     completes bash
     # bash makes three words of it
-    bash_offers trace-dump --pid = "$$" | grep -x "$$"
-    bash_offers trace-dump --pid = | grep -x "$$"
+    bash_offers usdt-gen --pid = "$$" | grep -x "$$"
+    bash_offers usdt-gen --pid = | grep -x "$$"
+    # in a list, with names that cannot drive the terminal
+    bash -c 'printf "a\e[2Jb" >/proc/$$/comm; exec 3>&-; sleep 60 & echo $! >child; wait' &
+    until [ -s child ]; do sleep 0.02; done
+    COMP_TYPE=63 bash_offers usdt-gen -p '' >listed
+    kill "$(<child)"
+    grep -x "$! (a?\[2Jb)" listed
 }
 
 @test "zsh completes" {

@@ -1,6 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Completion of a tool's options for fish, which its -h lists, and of what follows them. It is installed as TOOL.fish.
 
+# processes that have mapped a trace
+function __spdk_trace_targets
+    for maps in (grep -ls 'rw-s.*/dev/shm/.*_trace\.' /proc/*/maps 2>/dev/null | string match -r '^/proc/\d+/')
+        printf '%s\t%s\n' (string split / $maps)[3] (string replace -ra '[^[:print:]]' '?' <$maps/comm)[1]
+    end
+end
+
+set -l io type bdev blocks lba leg qd qpair_qd bytes cid opc status
+set -l common owner poller lcore source args.qpair.hostnqn args.qpair.subnqn args.qpair.qid
+set -l span connection id open cut admin maybe_admin $io $common
+set -l patterns $span=
 set -l tool (status basename | string replace -r '\.fish$' '')
 set -l help ($tool -h 2>/dev/null)
 for line in $help
@@ -9,16 +20,26 @@ for line in $help
     or continue
     set -l option complete -c $tool -l $part[3] -d "$part[5]"
     test -z "$part[2]"; or set -a option -s (string sub -s 2 -l 1 -- $part[2])
-    switch "$part[4]"
-        case ''
+    switch "$tool:$part[4]"
+        case '*:'
             $option
-        case 'PID*'
+        case 'trace-*:PID*'
+            $option -x -a '(__spdk_trace_targets)'
+        case '*:PID*'
             $option -x -a '(__fish_complete_pids)'
-        case DISK
+        case '*:KEY=GLOB'
+            $option -x -a "$patterns"
+        case trace-latency:KEY
+            $option -x -a "host thread size $io $common"
+        case trace-causes:KEY
+            $option -x -a "$span"
+        case trace-spans:KEY
+            $option -x -a 'to_reply life'
+        case '*:DISK'
             $option -x -a '(string replace /sys/block/ "" /sys/block/*)'
-        case DIRECTORY
+        case '*:DIRECTORY'
             $option -x -a '(__fish_complete_directories)'
-        case FILE OWNERS
+        case '*:FILE' '*:OWNERS'
             $option -r -F
         case '*'
             $option -x
