@@ -36,11 +36,12 @@ sample() {
 
 @test "the main job, over RDMA: names by address, and nothing is said of owners" {
     mktrace "$DATA/sample-rdma.jsonl" >trace
-    status_is 0 sh 'qpair-lifetimes "$DATA/sample-rdma-probes.txt" >lifetimes.txt'
+    cp "$DATA/sample-rdma-probes.txt" usdt.txt
+    status_is 0 sh 'qpair-lifetimes usdt.txt >lifetimes.txt'
     equal "$stderr" ''
     equal "$(wc -l <lifetimes.txt)" 6
     equal "$(grep -c owner= lifetimes.txt)" 0
-    status_is 0 sh 'cat "$DATA/sample-rdma-probes.txt" | qpair-lifetimes -F >followed.txt'
+    status_is 0 sh 'cat usdt.txt | qpair-lifetimes -F >followed.txt'
     equal "$stderr" ''
     sh 'trace-dump trace | trace-join -s -l lifetimes.txt >text'
     equal "$(wc -l <text)" 182

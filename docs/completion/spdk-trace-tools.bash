@@ -9,7 +9,9 @@ _spdk_trace_processes() { # ID TOOL
         mapfile -t processes < <(grep -ls 'rw-s.*/dev/shm/.*_trace\.' /proc/[0-9]*/maps 2>/dev/null)
     for process in "${processes[@]}"; do
         process=${process#/proc/} process=${process%%/*}
-        [[ $process == "$1"* ]] && { read -r name <"/proc/$process/comm"; } 2>/dev/null || continue
+        [[ $process == "$1"* ]] || continue
+        # it may have ended
+        { read -r name <"/proc/$process/comm"; } 2>/dev/null || continue
         COMPREPLY+=("$process (${name//[^[:print:]]/?})")
     done
     # the only one is inserted, and so is each in a menu
