@@ -304,7 +304,8 @@ write_inner() { # N
     end
     equal "$(jq -r '.args | select(.sector < 32) | "\(.comm) \(.pid) \(.sector) \(.bytes) \(.queued > 0) \(.latency > 0)"' lines)" \
         "dd $first 0 12288 true true"
-    equal "$(column bytes | sort | uniq -c | xargs)" "1 12288 $((tags + 1)) 16384"
+    # where the writer's pages are, the kernel may have split a request
+    equal "$(column bytes | awk '{ $1 == 12288 ? n++ : sum += $1 } END { print n, sum }')" "1 $((16384 * (tags + 1)))"
 }
 
 @test "latencies, and requests that had begun before" {
