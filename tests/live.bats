@@ -389,7 +389,8 @@ record() { # OPTION... FILE
         for rounds in 1 400; do
             # a ring that has wrapped, and one that has not
             write_slowly "$layout" 65536 20000 "$rounds"
-            record -p "$writer"
+            # both write to err
+            record -q -p "$writer"
             recorder=$follower
             follow -p "$writer"
             wait_for has_followed $((rounds == 1 ? 1000 : 33000))
