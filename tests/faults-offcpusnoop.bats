@@ -34,8 +34,8 @@ same_sleeps() {
 
 @test "a process of which nothing can be known has not ended" {
     command -v offcpusnoop >/dev/null || lacks 'offcpusnoop was not built'
-    # its child has ended, and is never waited for
-    bash -c 'true & exec sleep 1000' 3>&- &
+    # its child ends after bash has become another program, which does not wait for it
+    bash -c 'sleep 1 & exec sleep 1000' 3>&- &
     started=$!
     runs_here offcpusnoop -q -p "$started" -o probed 0.1 || lacks "no BPF here: $(cat err)"
     wait_for grep -q . "/proc/$started/task/$started/children"

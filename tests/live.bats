@@ -458,7 +458,10 @@ record() { # OPTION... FILE
     trace-dump recorded >first
     [ "$(wc -l <first)" -gt 999 ]
     end_writer
-    head -n "$(wc -l <first)" <(trace-dump -q "$TRACE") | cmp - first
+    # of each lcore, what was written when it was killed may be missing or be torn
+    entries() { jq -r '"\(.tsc) \(.lcore) \(.tpoint)"' | sort; }
+    trace-dump -q "$TRACE" | entries >whole
+    [ "$(entries <first | comm -23 - whole | wc -l)" -le 8 ]
     rm "$TRACE"
     TRACE=/dev/shm/mktrace_trace.$$
     write_live G6 16384

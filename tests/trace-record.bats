@@ -113,13 +113,21 @@ part() { # NAME KEY
     says 'trace-record: no/folder: No such file or directory'
 }
 
+# The processes that a process has started, whose command line matches.
+children() { # PID PATTERN
+    local id
+    for id in $(<"/proc/$1/task/$1/children"); do
+        ! grep -aqs "$2" "/proc/$id/cmdline" || echo "$id"
+    done
+}
+
 @test "a part that dies is said, and the others go on" {
     make_tools
     start_target
     begin_recording -p "$writer" -o rec 2
-    pkill -KILL -P "$recorder" -f offcpusnoop
+    kill -KILL "$(children "$recorder" offcpusnoop)"
     wait_for_text 'offcpu: ended early: killed by signal 9 (Killed); offcpu.jsonl has what came before' err
-    pkill -KILL -P "$recorder" trace-dump
+    kill -KILL "$(children "$recorder" trace-dump)"
     wait_for_text 'trace: ended early: killed by signal 9 (Killed); trace.bin has what came before' err
     end_recording 1
     equal "$(part offcpu status) $(part trace status) $(part usdt status) $(part bio status)" 'failed failed done done'
@@ -209,7 +217,7 @@ part() { # NAME KEY
     make_tools
     start_target
     begin_recording -p "$writer" -o rec 100
-    parts=$(pgrep -P "$recorder")
+    parts=$(children "$recorder" .)
     equal "$(wc -w <<<"$parts")" 4
     kill -KILL "$recorder"
     end_recording 137
@@ -423,7 +431,7 @@ T
     status_is 1 timeout 60 trace-record -q -p "$started" -o rec 0.1
     says "trace-record: rpc: not recorded: $PWD/mounted/file: Connection timed out"
     equal "$(part bio status)" 'done'
-    pkill -KILL -P "$started" || true
+    kill -KILL "$(children "$started" sleep)"
 }
 
 @test "the tools themselves record a target with probes and a trace" {
