@@ -119,20 +119,6 @@ static void listen_to(int fd, struct out *said)
 			out_bytes(said, block, n);
 }
 
-/* The next line of a text, without its line feed. False at the end. */
-static bool next_line(struct slice *text, struct slice *line)
-{
-	const char *end;
-
-	if (!text->n)
-		return false;
-	end = memchr(text->p, '\n', text->n);
-	*line = slice_cut(text, end ? (size_t)(end - text->p) : text->n);
-	if (text->n)
-		slice_cut(text, 1);
-	return true;
-}
-
 /* The number after a word in a message; 0 if it has none. */
 static uint64_t number_after(struct slice line, const char *word)
 {
@@ -146,12 +132,15 @@ static uint64_t number_after(struct slice line, const char *word)
 /* Counts what the messages of a tool say that was lost: "usdt-record: lost 3 events: ...". */
 static void count_lost(struct part *p)
 {
-	struct slice text = out_contents(&p->said), line, number;
+	struct slice text = out_contents(&p->said), number;
 	struct json j;
 
-	while (next_line(&text, &line))
+	while (text.n) {
+		struct slice line = slice_cut_line(&text);
+
 		p->lost += number_after(line, ": lost ") + number_after(line, ": missed ") +
 			   number_after(line, ": the kernel has skipped ");
+	}
 	/* trace-dump prints the number */
 	number = json_member(out_contents(&p->printed), slice_of(RECORDING_LOST));
 	json_init(&j, number.p, number.n);
@@ -176,10 +165,11 @@ static bool is_start(struct slice message)
 /* The last message, which is why a tool failed; else how it ended. */
 static char *reason(const struct part *p)
 {
-	struct slice text = out_contents(&p->said), line, found = {};
+	struct slice text = out_contents(&p->said), found = {};
 
-	while (next_line(&text, &line)) {
-		line = without_name(p, line);
+	while (text.n) {
+		struct slice line = without_name(p, slice_cut_line(&text));
+
 		if (!is_start(line))
 			found = line;
 	}
@@ -270,10 +260,10 @@ void parts_stop(struct part parts[PARTS], const struct folder *folder, int from,
 
 static bool is_recording(const struct part *p)
 {
-	struct slice text = out_contents(&p->said), line;
+	struct slice text = out_contents(&p->said);
 
-	while (next_line(&text, &line))
-		if (is_start(without_name(p, line)))
+	while (text.n)
+		if (is_start(without_name(p, slice_cut_line(&text))))
 			return true;
 	return false;
 }

@@ -135,14 +135,9 @@ static void write_notes(struct out *out, struct slice said)
 		return;
 	out_text(out, ",\"" RECORDING_NOTES "\":[");
 	while (said.n) {
-		const char *end = memchr(said.p, '\n', said.n);
-		struct slice line = slice_cut(&said, end ? (size_t)(end - said.p) : said.n);
-
 		out_text(out, comma);
-		out_json(out, line);
+		out_json(out, slice_cut_line(&said));
 		comma = ",";
-		if (said.n)
-			slice_cut(&said, 1);
 	}
 	out_char(out, ']');
 }

@@ -9,12 +9,9 @@
 bool facts_line(struct slice *text, struct slice *line)
 {
 	while (text->n) {
-		const char *end = memchr(text->p, '\n', text->n);
 		struct json j;
 
-		*line = slice_cut(text, end ? (size_t)(end - text->p) : text->n);
-		if (text->n)
-			slice_cut(text, 1);
+		*line = slice_cut_line(text);
 		json_init(&j, line->p, line->n);
 		if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
 			return true;

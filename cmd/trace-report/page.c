@@ -22,15 +22,6 @@ static void put_us(struct out *out, int width, double us)
 	out_printf(out, "%*.*f", width, us < 1000 ? 1 : 0, us);
 }
 
-static struct slice cut_line(struct slice *text)
-{
-	const char *end = memchr(text->p, '\n', text->n);
-	struct slice line = slice_cut(text, end ? (size_t)(end - text->p) : text->n);
-
-	slice_cut(text, end ? 1 : 0);
-	return line;
-}
-
 /* A line, without what is beyond the width of a page. */
 static void put_clipped(struct out *out, struct slice line)
 {
@@ -52,7 +43,7 @@ static void put_clipped(struct out *out, struct slice line)
 static void put_lines(struct out *out, struct slice text)
 {
 	while (text.n)
-		put_clipped(out, cut_line(&text));
+		put_clipped(out, slice_cut_line(&text));
 }
 
 /* A path or name for a shell. */
@@ -212,10 +203,10 @@ static void put_causes(struct out *out, const struct facts *f)
 	struct slice text = end ? slice_between(f->causes.p, end) : f->causes, all = text, first;
 
 	while (text.n && !slice_starts(text, "cause: ") && !slice_starts(text, "no single cause: "))
-		cut_line(&text);
+		slice_cut_line(&text);
 	first = (struct slice){all.p, all.n - text.n};
 	while (text.n) {
-		struct slice line = cut_line(&text);
+		struct slice line = slice_cut_line(&text);
 
 		if (slice_starts(line, "  see:   trace-spans -s ")) {
 			out_slice(out, line);

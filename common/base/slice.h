@@ -51,6 +51,16 @@ static inline struct slice slice_cut(struct slice *s, size_t n)
 	return first;
 }
 
+/* Cuts off the first line of a text that is not empty, and returns it without its line feed. */
+static inline struct slice slice_cut_line(struct slice *text)
+{
+	const char *end = memchr(text->p, '\n', text->n);
+	struct slice line = slice_cut(text, end ? (size_t)(end - text->p) : text->n);
+
+	slice_cut(text, end ? 1 : 0);
+	return line;
+}
+
 /* The bytes from one place up to another. */
 static inline struct slice slice_between(const char *from, const char *to)
 {
