@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "minmax.h"
 #include "search.h"
 
 const char *const blame_names[CAUSES] = {
@@ -33,11 +34,6 @@ enum { RARE = 10 };
 /* Work writes entries more often than this, on average. */
 static const uint64_t ENTRY_NS = 20000;
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct blame_cycle *x = a, *y = b;
@@ -64,7 +60,7 @@ static void find_cycles(struct blame *b)
 		if (lcore->n)
 			qsort(lcore->all, lcore->n, sizeof(*lcore->all), by_start);
 		for (size_t k = lcore->n; k-- > 1;)
-			lcore->all[k - 1].end = smaller(lcore->all[k - 1].end, lcore->all[k].end);
+			lcore->all[k - 1].end = min_u64(lcore->all[k - 1].end, lcore->all[k].end);
 	}
 }
 
@@ -261,7 +257,7 @@ static uint64_t take(struct rest *rest, enum layer layer, uint64_t ns)
 {
 	if (layer == LAYERS)
 		return 0;
-	ns = smaller(ns, rest->layers[layer]);
+	ns = min_u64(ns, rest->layers[layer]);
 	rest->layers[layer] -= ns;
 	return ns;
 }
@@ -273,10 +269,10 @@ static uint64_t take_with_waits(struct rest *rest, enum layer layer, uint64_t ns
 
 	for (unsigned i = 0; i < rest->q->num_waits; i++) {
 		struct rest_wait *w = &rest->waits[i];
-		uint64_t part = w->wait->layer == layer ? smaller(left, w->ns) : 0;
+		uint64_t part = w->wait->layer == layer ? min_u64(left, w->ns) : 0;
 
 		w->ns -= part;
-		w->silent = smaller(w->silent, w->ns);
+		w->silent = min_u64(w->silent, w->ns);
 		left -= part;
 	}
 	return taken;
@@ -289,7 +285,7 @@ static uint64_t take_silence(struct rest *rest, uint64_t ns)
 
 	for (unsigned i = 0; i < rest->q->num_waits; i++) {
 		struct rest_wait *w = &rest->waits[i];
-		uint64_t part = take(rest, w->wait->layer, smaller(left, w->silent));
+		uint64_t part = take(rest, w->wait->layer, min_u64(left, w->silent));
 
 		w->ns -= part;
 		w->silent -= part;
@@ -312,11 +308,11 @@ static uint64_t take_silence(struct rest *rest, uint64_t ns)
 
 static void divide_held(struct blame *b, struct rest *rest, enum cause cause, uint64_t ns, uint32_t first, unsigned n)
 {
-	uint64_t left = take_silence(rest, smaller(ns, rest->q->life));
+	uint64_t left = take_silence(rest, min_u64(ns, rest->q->life));
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct request_share *share = &b->requests->shares[first + i];
-		uint64_t part = smaller(left, share->ns);
+		uint64_t part = min_u64(left, share->ns);
 
 		add(b, cause, share->name, part, true);
 		left -= part;
@@ -413,7 +409,7 @@ static void divide_work(struct blame *b, const struct request *q, const struct r
 	for (uint32_t i = w->first; i < w->first + w->n; i++) {
 		const struct request_share *share = &b->requests->shares[i];
 		uint32_t host = host_of(b, share->name);
-		uint64_t part = smaller((unsigned __int128)ns * share->ns / others, left);
+		uint64_t part = min_u64((unsigned __int128)ns * share->ns / others, left);
 
 		if (!requests_is_connection(b->requests, share->name) || host == q->host)
 			continue;
@@ -437,12 +433,12 @@ static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w
 		busy = w->ns * (unsigned __int128)work.others / (work.others + work.own);
 	/* the device would have taken its time in any case */
 	if (device)
-		busy = smaller(busy, w->ns - smaller(w->ns, usual_time(b, q)));
-	busy = smaller(busy, w->ns);
+		busy = min_u64(busy, w->ns - min_u64(w->ns, usual_time(b, q)));
+	busy = min_u64(busy, w->ns);
 	if (busy)
 		divide_work(b, q, w->wait, take(rest, w->wait->layer, busy), work.others);
 	w->ns -= busy;
-	silent = smaller(w->ns, proven ? silent + work.idle : silent);
+	silent = min_u64(w->ns, proven ? silent + work.idle : silent);
 	if (!device && silent >= w->ns / 2) {
 		silent = take(rest, w->wait->layer, silent);
 		add(b, CAUSE_SILENT, requests_lcore_name(b->requests, w->wait->lcore), silent, proven);
@@ -495,7 +491,7 @@ static void complete_wait(struct blame *b, const struct request *q, const struct
 	if (w->layer == LAYER_BUFFER) {
 		add_wait(b, BLAME_BUFFERS, MAP_NONE, MAP_NONE, ns);
 	} else if (is_device(b, q, w) || (w->layer == LAYER_BDEV && (facts->no_io || !needs_lcore_only(b, q, w)))) {
-		part = smaller(ns, *last);
+		part = min_u64(ns, *last);
 		*last -= part;
 		add_wait(b, BLAME_LEG, facts->last_leg, q->bdev, part);
 		if (q->leg != MAP_NONE && requests_has_legs(b->requests, q->bdev))
@@ -530,7 +526,7 @@ void blame_request(struct blame *b, const struct request *q)
 	for (unsigned i = 0; i < q->num_waits; i++) {
 		const struct request_wait *w = &b->requests->waits[q->waits + i];
 
-		rest.waits[i] = (struct rest_wait){w, w->ns, smaller(w->silent, w->ns)};
+		rest.waits[i] = (struct rest_wait){w, w->ns, min_u64(w->silent, w->ns)};
 	}
 	divide_held(b, &rest, CAUSE_OFF_CPU, facts->off_cpu, facts->off_cpu_by, facts->num_off_cpu_by);
 	divide_held(b, &rest, CAUSE_IRQ, facts->irq, facts->irq_by, facts->num_irq_by);

@@ -11,6 +11,7 @@
 #include "json.h"
 #include "lines.h"
 #include "mem.h"
+#include "minmax.h"
 
 /* Limits of a count and of a sum of ns: what is computed from them does not overflow. */
 static const uint64_t COUNT_MAX = 1ULL << 48;
@@ -386,11 +387,6 @@ static const char *decode_set(struct json *j, struct tally_set *to)
 	return NULL;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static const char *decode_group(struct json *j, struct tally_group *to)
 {
 	struct number numbers[] = {{"n", 0, COUNT_MAX},
@@ -406,8 +402,8 @@ static const char *decode_group(struct json *j, struct tally_group *to)
 	if (!(add_count(&sum.n, numbers[0].value) & add_sum(&sum.total, numbers[1].value, SUM_MAX) &
 	      add_count(&sum.old, numbers[3].value)))
 		return TOO_LARGE;
-	sum.longest = larger(sum.longest, numbers[2].value);
-	sum.oldest = larger(sum.oldest, numbers[4].value);
+	sum.longest = max_u64(sum.longest, numbers[2].value);
+	sum.oldest = max_u64(sum.oldest, numbers[4].value);
 	*to = sum;
 	return NULL;
 }
