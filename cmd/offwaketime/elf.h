@@ -39,7 +39,7 @@ struct elf_file {
 enum { ELF_BUILD_ID_MIN = 4, ELF_BUILD_ID_MAX = 128 };
 
 struct elf_debug {
-	char build_id[ELF_BUILD_ID_MAX + 1]; /* so many digits; empty: none */
+	char build_id[ELF_BUILD_ID_MAX + 1]; /* hexadecimal digits; empty: it has no build id */
 	char link[NAME_MAX + 1];             /* the name of the file; empty: none */
 	uint32_t checksum;                   /* of that file */
 };

@@ -8,7 +8,7 @@
 
 void big_write(struct out *out, unsigned __int128 value);
 
-/* Reads a number without sign, fraction and exponent; false, with an error in j, if it is none or larger than max. */
+/* Reads an integer up to max, without a sign. Returns false, with an error in j, if the value is anything else. */
 bool big_read(struct json *j, unsigned __int128 max, unsigned __int128 *value);
 
 #endif

@@ -613,7 +613,7 @@ static const char *decode(struct decoder *d, const struct row *row, struct slice
 	return decode_row(&j, t, row, tally_set_number(t, group, slow));
 }
 
-/* The members of the first row after its version, with the comma before them. NULL, or why it is none. */
+/* Sets *members: those of the first row after its version, with the comma before them. Returns NULL or an error. */
 static const char *read_options(struct slice text, struct slice *members, struct encode_options *options)
 {
 	struct slice key, group = {};

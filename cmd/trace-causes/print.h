@@ -15,7 +15,7 @@ struct print_options {
 /* A page. */
 void print_text(struct out *out, const struct findings *f, const struct print_options *options);
 
-/* An object for each finding; one without a finding, whose cause is none. */
+/* Prints an object for each finding. Without findings, prints one with the cause "none". */
 void print_json(struct out *out, const struct findings *f, const struct print_options *options);
 
 /* An lcore's name, without its source. */

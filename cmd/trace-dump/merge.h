@@ -71,8 +71,8 @@ void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
 void merge_commit(struct merge *m);
 
 /*
- * Marks as after lost slots the first entry in these n slots of an lcore, from this slot on, that merge_next() has not
- * returned yet. Returns false if there is none.
+ * Marks that slots were lost before the first entry in these n slots of an lcore that merge_next() has not returned.
+ * Returns false if it has returned all of them.
  */
 bool merge_mark(struct merge *m, unsigned lcore, uint64_t slot, uint64_t n);
 

@@ -25,7 +25,7 @@ int folder_file(const struct folder *f, const char *name, uint64_t reserve);
 /* Replaces what is in a file by this text, and frees the text. Returns false after a message. */
 bool folder_write(const struct folder *f, const char *name, int fd, struct out *text);
 
-/* The size of a file in it, 0 if there is none. */
+/* The size of a file in it; 0 if the file does not exist. */
 uint64_t folder_size(const struct folder *f, const char *name);
 
 #endif

@@ -129,8 +129,8 @@ static bool wait_until(int fd, short events, uint64_t deadline)
 }
 
 /*
- * The same in a child: a path of the target may be on a file system that does not answer. The child is then killed, or
- * left behind if that does not end it. Returns -1 with errno.
+ * The same in a child: a path of the target may be on a file system that does not answer. The child is then killed; one
+ * that SIGKILL does not end is abandoned. Returns -1 with errno.
  */
 static int connect_in_child(const char *path)
 {

@@ -54,7 +54,7 @@ struct facts {
 /* Sees a span line. */
 void facts_span(struct facts *f, struct slice line);
 
-/* Cuts off the first line that is a JSON object. False if there is none. */
+/* Cuts off the first line that is a JSON object. Returns false if no line is one. */
 bool facts_line(struct slice *text, struct slice *line);
 
 /* Values at a path such as "silence.us", here and below. A number that is missing is 0. */

@@ -47,7 +47,7 @@ static const struct cli cli = {
 	.options = options,
 };
 
-/* The path of a file in a folder, NULL if there is none or nothing in it. */
+/* The path of a file in a folder; NULL if the file does not exist or is empty. */
 static char *find_file(const char *folder, const char *name)
 {
 	char *path = mem_printf("%s/%s", folder, name);

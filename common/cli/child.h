@@ -22,7 +22,7 @@ struct child_setup {
 
 /*
  * The path of a tool of this toolkit: in the folder of this one, else in $PATH; some packages put spdk- before its
- * name. NULL if there is none. The caller frees it.
+ * name. NULL if neither has it. The caller frees it.
  */
 char *child_tool(const char *name);
 

@@ -4,7 +4,7 @@
  * and only then reads them: a mistake in a library that does so gives nobody root.
  *
  * Opening and reading may never end on a file system of FUSE, or of a dead server, and even SIGKILL may not interrupt
- * them. A child that gets stuck is killed, or left behind if that does not end it, and the next one reads the other
+ * them. A child that gets stuck is killed; one that SIGKILL does not end is abandoned. The next child reads the other
  * files.
  *
  * A child that a file has taken over can return anything for itself and the files that it reads after it, whoever owns
