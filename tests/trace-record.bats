@@ -213,6 +213,13 @@ children() { # PID PATTERN
     equal "$(part trace status) $(part bio status)" 'done done'
 }
 
+@test "it ends where the end of children is ignored" {
+    make_tools
+    start_target
+    status_is 0 timeout 60 env --ignore-signal=CHLD trace-record -q -p "$writer" -o rec 0.2
+    equal "$(part trace status)" 'done'
+}
+
 @test "no part outlives it" {
     make_tools
     start_target

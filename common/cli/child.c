@@ -101,10 +101,14 @@ static _Noreturn void run(const char *path, char *const argv[], const struct chi
 int child_start(struct child *c, const char *path, char *const argv[], const struct child_setup *setup)
 {
 	pid_t parent = getpid(), pid;
+	struct sigaction action;
 	sigset_t all, mask;
 	int error;
 
 	*c = (struct child){.pidfd = -1};
+	/* if it is ignored, as whoever started the tool may have it, waitpid() fails */
+	if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
 	pid = fork();
