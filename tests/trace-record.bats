@@ -111,6 +111,8 @@ part() { # NAME KEY
     equal "$(ls there)" ''
     status_is 1 trace-record -p "$writer" -o no/folder 0.1
     says 'trace-record: no/folder: No such file or directory'
+    [ "$(id -u)" = 0 ] || { mkdir shut && chmod 555 shut && status_is 1 trace-record -p "$writer" -o shut/folder 0.1 &&
+        says 'trace-record: shut/folder: Permission denied'; }
 }
 
 # The processes that a process has started, whose command line matches.

@@ -279,7 +279,7 @@ static bool compact(struct record *r)
 	int error = 0;
 
 	if (r->t->num_lcores > 1 && fallocate(r->fd, 0, slot_position(r, 0, slots_of(&r->lcores[0])), 2 * PIECE) != 0 &&
-	    errno == ENOSPC)
+	    (errno == ENOSPC || errno == EDQUOT))
 		return false;
 	for (unsigned i = 0; i < r->t->num_lcores; i++) {
 		struct record_lcore *l = &r->lcores[i];

@@ -17,8 +17,11 @@ void folder_create(struct folder *f, const char *path)
 
 	f->path = utf8_visible_copy(path);
 	umask(077);
-	if (mkdir(path, 0700) != 0 && errno == EEXIST)
-		errx(EXIT_FAILURE, "%s: exists; a recording needs a folder of its own", f->path);
+	if (mkdir(path, 0700) != 0) {
+		if (errno == EEXIST)
+			errx(EXIT_FAILURE, "%s: exists; a recording needs a folder of its own", f->path);
+		err(EXIT_FAILURE, "%s", f->path);
+	}
 	f->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (f->fd < 0 || fstat(f->fd, &st) != 0)
 		err(EXIT_FAILURE, "%s", f->path);
@@ -41,8 +44,10 @@ int folder_file(const struct folder *f, const char *name, uint64_t reserve)
 bool folder_write(const struct folder *f, const char *name, int fd, struct out *text)
 {
 	struct slice bytes = out_contents(text);
+	struct stat st;
+	/* even to the same size, ftruncate() would free what is reserved */
 	bool good = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 && io_write(fd, bytes.p, bytes.n) == 0 &&
-		    ftruncate(fd, bytes.n) == 0;
+		    fstat(fd, &st) == 0 && ((size_t)st.st_size == bytes.n || ftruncate(fd, bytes.n) == 0);
 
 	if (!good && fd >= 0)
 		warn("%s/%s", f->path, name);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -148,6 +147,8 @@ static int connect_in_child(const char *path)
 		pass(STDIN_FILENO, fd, errno);
 		_exit(EXIT_SUCCESS);
 	}
+	if (pid < 0)
+		error = errno;
 	close(ends[1]);
 	if (pid > 0 && wait_until(ends[0], POLLIN, clock_ms() + REPLY_MS)) {
 		fd = receive_passed(ends[0]);

@@ -8,13 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "clock.h"
-#include "io.h"
 #include "mappedtrace.h"
 #include "mem.h"
 #include "number.h"
