@@ -36,6 +36,8 @@ causes() {
     status_is 0 trace-causes in
     [[ $output == '1000 requests, all alike; they took 10.000 us each'* ]]
     [[ $output == *'no single cause: most of the time is in bdev (100 %)' ]]
+    # with a limit that none has reached
+    equal "$(trace-causes -m 11 in)" '1000 requests: none is slow'
 }
 
 @test "one request is no plural" {

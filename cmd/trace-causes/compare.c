@@ -291,7 +291,6 @@ static void count(struct compare *c)
 		c->counts[c->set_of[i]]++;
 		c->total += life;
 		c->excess[c->set_of[i]] += excess;
-		class->fast += c->set_of[i] == SET_FAST;
 		if (c->set_of[i] == SET_TAIL && excess > c->longest && life >= PEAK_TIMES * class->base)
 			c->longest = excess;
 	}

@@ -35,7 +35,7 @@ struct compare {
 		uint64_t n;    /* requests */
 		uint64_t median;
 		uint64_t base;  /* ns: the median of its fastest group */
-		uint64_t fast;  /* requests in SET_FAST */
+		uint64_t fast;  /* with --against: requests of the earlier trace */
 		uint32_t other; /* the class with the fast ones to compare with */
 	} * classes;
 	size_t num_classes, cap_classes;

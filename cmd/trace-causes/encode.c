@@ -69,7 +69,7 @@ static void put_times(struct out *out, const char *key, const struct tally_times
 		put_sum(out, spdk_layers[i], times->layers[i]);
 	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
 		put_sum(out, tally_overlaps[i], times->overlaps[i]);
-	out_text(out, times->n ? ",\"causes\":{" : "\"causes\":{");
+	out_text(out, out->buf[out->len - 1] == '{' ? "\"causes\":{" : ",\"causes\":{");
 	for (unsigned i = 0; i < CAUSES; i++)
 		put_sum(out, blame_names[i], times->causes[i]);
 	out_text(out, "}}");
@@ -82,7 +82,7 @@ struct encoder {
 	size_t *starts, n, cap;
 };
 
-/* Starts a row; NULL: no name. */
+/* Starts a row: its text up to the numbers. */
 static struct out *start(struct encoder *e, const struct row *row)
 {
 	e->starts = mem_room(e->starts, e->n, &e->cap);

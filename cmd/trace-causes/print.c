@@ -125,6 +125,10 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 		out_text(out, ": nothing to compare\n");
 		return;
 	}
+	if (!n) {
+		out_text(out, ": none is slow\n");
+		return;
+	}
 	if (slow == SLOW_ALIKE) {
 		put_alike(out, n, all, m);
 		return;
@@ -425,8 +429,10 @@ void print_text(struct out *out, const struct findings *f, const struct print_op
 
 	put_group(out, f, options);
 	put_summary(out, f, slow, &m, options);
-	if (!f->group->sets[slow].slow.n)
+	if (!f->group->sets[slow].slow.n) {
+		put_old(out, f->group);
 		return;
+	}
 	put_layers(out, &m, slow);
 	put_traits(out, f->tally, set);
 	put_owed(out, f->tally, set);
