@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,38 @@ void out_column(struct out *o, struct slice bytes, size_t width)
 	while (n++ < width);
 }
 
+/* The bytes of the first n characters of valid UTF-8. */
+static size_t bytes_of(struct slice s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < s.n && (n || utf8_continues(s.p[i])))
+		n -= !utf8_continues(s.p[i++]);
+	return i;
+}
+
+void out_shortened(struct out *o, struct slice bytes, size_t width)
+{
+	struct out visible = {.fd = OUT_MEMORY};
+	struct slice text;
+	size_t n;
+
+	out_visible(&visible, bytes.n ? bytes : slice_of("-"));
+	text = out_contents(&visible);
+	n = utf8_count(text);
+	if (n <= width) {
+		out_slice(o, text);
+		out_printf(o, "%*s", (int)(width - n), "");
+	} else {
+		size_t head = width / 2, tail = width - head - 1;
+
+		out_bytes(o, text.p, bytes_of(text, head));
+		out_text(o, "\u2026");
+		out_slice(o, slice_from(text, bytes_of(text, n - tail)));
+	}
+	out_close(&visible);
+}
+
 void out_u64(struct out *o, uint64_t v)
 {
 	out_commit(o, digits_u64(out_room(o, DIGITS_ROOM), v));
@@ -151,6 +184,32 @@ void out_hex(struct out *o, uint64_t v)
 void out_us(struct out *o, uint64_t ns)
 {
 	out_commit(o, digits_us(out_room(o, DIGITS_ROOM + 4), ns));
+}
+
+void out_duration(struct out *o, uint64_t ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	uint64_t unit = 1, whole, rest;
+	char text[32];
+	unsigned i = 0;
+
+	/* a unit fits if rounding to three digits does not make it 1000 */
+	while (i < 3 && ns >= 1000 * unit - unit / 2) {
+		unit *= 1000;
+		i++;
+	}
+	whole = ns / unit;
+	rest = ns % unit;
+	/* 9.995 us is 10.0 us */
+	if (unit > 1 && 1000 * whole + 1000 * rest / unit < 9995)
+		snprintf(text, sizeof(text), "%.2f %s", (double)(100 * whole + (100 * rest + unit / 2) / unit) / 100,
+			 units[i]);
+	else if (unit > 1 && 100 * whole + 100 * rest / unit < 9995)
+		snprintf(text, sizeof(text), "%.1f %s", (double)(10 * whole + (10 * rest + unit / 2) / unit) / 10,
+			 units[i]);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64 " %s", whole + (rest + unit / 2) / unit, units[i]);
+	out_printf(o, "%*s", OUT_DURATION, text);
 }
 
 void out_printf(struct out *o, const char *format, ...)

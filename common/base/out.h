@@ -97,6 +97,12 @@ void out_escaped(struct out *o, struct slice bytes, const char *also);
 /* As out_visible(), padded with blanks to the width, and one more blank; "-" if it is empty. */
 void out_column(struct out *o, struct slice bytes, size_t width);
 
+/*
+ * As out_visible(), in exactly this many characters (3 or more): padded with blanks, or shortened in the middle, where
+ * an ellipsis stands for what is left out. "-" if it is empty.
+ */
+void out_shortened(struct out *o, struct slice bytes, size_t width);
+
 void out_u64(struct out *o, uint64_t v);
 
 /* With 0x before it. */
@@ -104,6 +110,13 @@ void out_hex(struct out *o, uint64_t v);
 
 /* Nanoseconds as microseconds with three decimals: 1500 is 1.500. */
 void out_us(struct out *o, uint64_t ns);
+
+/*
+ * Nanoseconds for people: three digits and the unit that fits, as in 1.50 us and 48.3 ms, aligned to the right in
+ * OUT_DURATION characters. From 100000 seconds on it is wider.
+ */
+enum { OUT_DURATION = 7 };
+void out_duration(struct out *o, uint64_t ns);
 
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
