@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "palette.h"
 #include "spdk.h"
 
 /* Of pictures, in pixels. */
@@ -27,11 +28,9 @@ static const char style[] =
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
 	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--paper)}\n"
 	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
-	".c0{fill:#7ba7d7}.c1{fill:#f28e2b}.c2{fill:#c99bbd}.c3{fill:#7cc36f}.c4{fill:#c79c84}"
-	".c5{fill:#ee7b78}.c6{fill:#76b7b2}.c7{fill:#a0cbe8}.c8{fill:#bab0ac}\n"
 	".c9{fill:#0969da}.c10{fill:#bf8700}.c11{fill:#8250df}.c12{fill:#1a7f37}.c13{fill:#cf222e}.c14{fill:#57606a}\n";
 
-_Static_assert(LAYERS == 9, "a colour for each layer");
+_Static_assert(LAYERS == 9, "the classes c0 to c8 are layers");
 
 /* Text that may be anybody's. */
 static void put_text(struct out *out, struct slice text)
@@ -401,7 +400,10 @@ void html_write(struct out *out, const struct facts *f, struct slice page)
 		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 		      "'unsafe-inline'\">\n<title>");
 	put_text(out, out_contents(&title));
-	out_printf(out, "</title>\n<style>\n%s</style>\n<pre>\n", style);
+	out_printf(out, "</title>\n<style>\n%s", style);
+	for (unsigned i = 0; i < LAYERS; i++)
+		out_printf(out, ".c%u{fill:%s}", i, palette_layers[i].svg);
+	out_text(out, "\n</style>\n<pre>\n");
 	put_text(out, page);
 	out_text(out, "</pre>\n<main>\n");
 	put_layers(out, f);

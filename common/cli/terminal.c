@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "number.h"
+
+static enum { AUTO, ALWAYS, NEVER } color;
+
+void terminal_color(const char *when)
+{
+	if (!strcmp(when, "always"))
+		color = ALWAYS;
+	else if (!strcmp(when, "never"))
+		color = NEVER;
+	else if (!strcmp(when, "auto"))
+		color = AUTO;
+	else
+		cli_usage("--color: '%s' is none of always, never and auto", when);
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+static bool wants_color(void)
+{
+	const char *term = getenv("TERM");
+
+	if (color != AUTO)
+		return color == ALWAYS;
+	return isatty(STDOUT_FILENO) && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+static unsigned width(void)
+{
+	struct winsize size = {};
+	uint64_t columns = 0;
+
+	if (!is_set("COLUMNS") || !number_decimal(slice_of(getenv("COLUMNS")), &columns))
+		columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	if (!columns)
+		return TERMINAL_DEFAULT;
+	return columns < TERMINAL_LEAST ? TERMINAL_LEAST : columns < TERMINAL_WIDE ? columns : TERMINAL_WIDE;
+}
+
+struct terminal terminal_open(bool wide)
+{
+	return (struct terminal){.width = wide ? TERMINAL_WIDE : width(), .color = wants_color()};
+}
+
+void terminal_paint(const struct terminal *t, struct out *out, const char *sgr)
+{
+	if (t->color)
+		out_printf(out, "\x1b[%sm", sgr);
+}
+
+void terminal_plain(const struct terminal *t, struct out *out)
+{
+	if (t->color)
+		out_text(out, "\x1b[0m");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text for people: how wide its lines may be, and whether they have colours. A tool that prints such text has these two
+ * options:
+ *
+ *	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
+ *	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
+ */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "out.h"
+
+struct terminal {
+	unsigned width; /* columns; TERMINAL_WIDE: any number */
+	bool color;
+};
+
+enum {
+	TERMINAL_WIDE = INT_MAX,
+	TERMINAL_DEFAULT = 100, /* where there is no terminal, as in a pipe */
+	TERMINAL_LEAST = 60,    /* a narrower terminal breaks the lines itself */
+};
+
+/* What --color is given. Anything but always, never and auto is a usage error. */
+void terminal_color(const char *when);
+
+/*
+ * What is known of standard output, after cli_parse(). The width is that of $COLUMNS, or of the terminal. With --color
+ * auto there are colours on a terminal, unless $NO_COLOR is set, or $TERM is dumb.
+ */
+struct terminal terminal_open(bool wide);
+
+/* Parameters of "select graphic rendition", ECMA-48. */
+#define TERMINAL_BOLD  "1"
+#define TERMINAL_FAINT "2"
+#define TERMINAL_BAD   "31"
+
+/* What follows looks like this, up to terminal_plain(). Both write nothing if there are no colours. */
+void terminal_paint(const struct terminal *t, struct out *out, const char *sgr);
+void terminal_plain(const struct terminal *t, struct out *out);
+
+#endif
