@@ -873,3 +873,20 @@ ipcsnoop: true ended with status N'
         rm log
     done
 }
+
+@test "lines fit the terminal, and a file has all columns" {
+    needs_terminal
+    local columns widest
+    snoop 0 -e -P -w -- sh -c 'echo hi | cat'
+    [[ $(head -1 lines) == *SLOTS*PEERPID*WAKEPID*'LAT(ms)' ]]
+    for columns in 80 100 160; do
+        COLUMNS=$columns script -qec "ipcsnoop -e -q -P -w -- sh -c 'echo hi | cat >/dev/null'" /dev/null </dev/null |
+            tr -d '\r' >shown
+        widest=$(awk 'length > n { n = length } END { print n }' shown)
+        [ "$widest" -le "$columns" ] || { echo "$widest of $columns"; cat shown; return 1; }
+        [ "$(grep -c '^[T0-9]' shown)" -ge 3 ]
+    done
+    grep -q WAKEPID shown
+    COLUMNS=60 script -qec "ipcsnoop -e -q -P -w --wide -- sh -c 'echo hi | cat >/dev/null'" /dev/null </dev/null >shown
+    grep -q 'SLOTS.*WAKEPID' shown
+}

@@ -279,7 +279,7 @@ static const struct cli_option options[] = {
 	{'e', "encode", NULL, "print this summary as lines for trace-latency --merge", .flag = &opt.encode},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
 	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
-	RECORDER_WALL(opt.recorder),
+	RECORDER_LINES(opt.recorder),
 	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
 	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
@@ -316,7 +316,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	b.summary.without_pid = opt.encode;
 	b.printer = (struct biosnoop_printer){
-		.columns = {.out = &b.recorder.out, .json = opt.json}, .queued = opt.queued, .pattern = opt.pattern};
+		.columns = {.out = &b.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
+		.queued = opt.queued,
+		.pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);
 	summary_free(&b.summary);
 	biosnoop_bpf__destroy(b.bpf);

@@ -425,7 +425,7 @@ static const struct cli_option options[] = {
 	{'s', "syscalls", NULL, "count system calls only", .flag = &opt.counts_only},
 	{'e', "events", NULL, "print reads and writes only", .flag = &opt.events_only},
 	{'j', "json", NULL, "print trace lines, and the counts as JSON, with times in microseconds", .flag = &opt.json},
-	RECORDER_WALL(opt.recorder),
+	RECORDER_LINES(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };
@@ -469,7 +469,9 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv);
 	s.printer = (struct ipcsnoop_printer){
-		.columns = {.out = &s.recorder.out, .json = opt.json}, .peers = opt.peers, .wakers = opt.wakers};
+		.columns = {.out = &s.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
+		.peers = opt.peers,
+		.wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
 	quantize_clear(&s.quantize);
 	ipcsnoop_bpf__destroy(s.bpf);

@@ -250,7 +250,7 @@ static const struct cli_option options[] = {
 	{'k', "kernel-stacks", NULL, "also print in which functions of the kernel a thread was blocked",
 	 .flag = &opt.stacks},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
-	RECORDER_WALL(opt.recorder),
+	RECORDER_LINES(opt.recorder),
 	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };
@@ -294,7 +294,9 @@ int main(int argc, char **argv)
 	if (opt.cgroup && !(o.cgroup = cgroup_id(opt.cgroup)))
 		return EXIT_FAILURE;
 	o.printer = (struct offcpusnoop_printer){
-		.columns = {.out = &o.recorder.out, .json = opt.json}, .kernel = &o.kernel, .text.fd = OUT_MEMORY};
+		.columns = {.out = &o.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
+		.kernel = &o.kernel,
+		.text.fd = OUT_MEMORY};
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offcpusnoop_bpf__destroy(o.bpf);
 	symbols_free(&o.kernel);

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "digits.h"
+#include "terminal.h"
 
 static char *put_blanks(char *to, int n)
 {
@@ -61,33 +63,94 @@ static void put_value(struct out *out, const struct column_value *value, int wid
 	put_word(out, slice_between(number, end), width);
 }
 
+/* Whether lines of text have this column. */
+static bool is_shown(const struct columns_output *c, const struct column *columns, size_t i)
+{
+	return columns[i].heading && !(c->left_out >> i & 1);
+}
+
+/* Names of commands are shortened. */
+enum { COMM = 15, LEAST_COMM = 8 };
+
+static int width_of(const struct columns_output *c, const struct column *column)
+{
+	return c->comm && column->width == COMM ? c->comm : column->width;
+}
+
+/* Of a line, as far as it is known: what has no width takes its heading. */
+static int width_of_all(const struct columns_output *c, const struct column *columns, size_t n)
+{
+	int all = c->stamp.wall ? WALL_COLUMN + 1 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_shown(c, columns, i) && *columns[i].heading) {
+			int width = abs(width_of(c, &columns[i])), least = strlen(columns[i].heading);
+
+			all += (width > least ? width : least) + 1;
+		}
+	return all - 1;
+}
+
+/* The column to do without next; n: there is none. */
+static size_t find_spare(const struct columns_output *c, const struct column *columns, size_t n)
+{
+	size_t found = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_shown(c, columns, i) && columns[i].value.spare &&
+		    (found == n || columns[i].value.spare < columns[found].value.spare))
+			found = i;
+	return found;
+}
+
+static void fit(struct columns_output *c, const struct column *columns, size_t n)
+{
+	int width = terminal_open(c->wide).width;
+	size_t spare;
+
+	while (width_of_all(c, columns, n) > width && (spare = find_spare(c, columns, n)) < n)
+		c->left_out |= (uint64_t)1 << spare;
+	for (int comm = COMM - 1; comm >= LEAST_COMM && width_of_all(c, columns, n) > width; comm--)
+		c->comm = comm;
+}
+
 void columns_heading(struct columns_output *c, const struct column *columns, size_t n)
 {
 	bool is_first = true;
 
+	if (c->out->fd == STDOUT_FILENO && isatty(STDOUT_FILENO))
+		fit(c, columns, n);
 	stamp_heading(&c->stamp, c->out);
 	for (size_t i = 0; i < n; i++) {
-		if (!columns[i].heading || !*columns[i].heading)
+		if (!is_shown(c, columns, i) || !*columns[i].heading)
 			continue;
 		if (!is_first)
 			out_char(c->out, ' ');
 		is_first = false;
-		put_word(c->out, slice_of(columns[i].heading), columns[i].width);
+		put_word(c->out, slice_of(columns[i].heading), width_of(c, &columns[i]));
 	}
 	out_char(c->out, '\n');
 }
 
-static void put_columns(struct out *out, const struct column *columns, size_t n)
+static void put_columns(struct columns_output *c, const struct column *columns, size_t n)
 {
+	struct out *out = c->out;
 	bool is_first = true;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!columns[i].heading || (!*columns[i].heading && columns[i].value.kind == COLUMN_ABSENT))
+		const struct column_value *value = &columns[i].value;
+		int width;
+
+		if (!is_shown(c, columns, i) || (!*columns[i].heading && value->kind == COLUMN_ABSENT))
 			continue;
 		if (!is_first)
 			out_char(out, ' ');
 		is_first = false;
-		put_value(out, &columns[i].value, columns[i].width);
+		width = width_of(c, &columns[i]);
+		if (width != columns[i].width && value->kind == COLUMN_TEXT)
+			out_shortened(out, value->text, width);
+		else
+			put_value(out, value, width);
 	}
 	out_char(out, '\n');
 }
@@ -148,7 +211,7 @@ void columns_object(struct columns_output *c, const struct column *columns, size
 void columns_line(struct columns_output *c, const struct column *columns, size_t n)
 {
 	if (!c->json) {
-		put_columns(c->out, columns, n);
+		put_columns(c, columns, n);
 		return;
 	}
 	columns_object(c, columns, n);
@@ -160,7 +223,7 @@ void columns_event(struct columns_output *c, uint64_t ns, unsigned cpu, const ch
 {
 	if (!c->json) {
 		stamp_column(&c->stamp, c->out, ns);
-		put_columns(c->out, columns, n);
+		put_columns(c, columns, n);
 		return;
 	}
 	/* before the args, some of which are earlier times: so the same readings of the clocks convert all of them */

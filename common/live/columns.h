@@ -32,7 +32,8 @@ struct column_value {
 		COLUMN_TICKS,
 		COLUMN_BOOL,
 	} kind;
-	int decimals; /* of milliseconds and seconds in text */
+	int decimals;   /* of milliseconds and seconds in text */
+	unsigned spare; /* see columns_spare() */
 	union {
 		uint64_t number; /* times: nanoseconds */
 		struct slice text;
@@ -105,14 +106,29 @@ static inline struct column_value columns_name(struct slice name)
 	return columns_if(name.n, columns_text(name));
 }
 
+/* The same in a column that a terminal too narrow for all does without, those of rank 1 first; 0: never. */
+static inline struct column_value columns_spare(unsigned rank, struct column_value value)
+{
+	value.spare = rank;
+	return value;
+}
+
 /* Where lines are written, and how. */
 struct columns_output {
 	struct out *out;
 	bool json;
+	bool wide;          /* nothing is left out for the terminal */
 	struct stamp stamp; /* see recorder_stamp(); for lines without a time all zero */
+
+	/* made by columns_heading() */
+	uint64_t left_out; /* columns, by their numbers */
+	int comm;          /* the width of commands' names; 0: as in the table */
 };
 
-/* Writes the line above the text. columns: n of them; here their values do not matter. */
+/*
+ * Writes the line above the text. columns: n of them, at most 64; here their values do not matter. On a terminal that is
+ * too narrow, decides what the lines do without, and how long names of commands are.
+ */
 void columns_heading(struct columns_output *c, const struct column *columns, size_t n);
 
 /* Writes a line: the text, or a JSON object. */

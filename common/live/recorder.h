@@ -41,6 +41,7 @@ struct recorder_options {
 	uint64_t duration_ns;      /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
 	bool wall;                 /* the time of day is in the output */
+	bool wide;                 /* all columns, on narrow terminals too */
 	bool quiet, verbose;
 };
 
@@ -55,9 +56,10 @@ struct recorder_options {
 	{'q', "quiet", NULL, "no notes", .flag = &(options).quiet}, \
 	{'v', "verbose", NULL, "show what the kernel says about the BPF program", \
 	 .flag = &(options).verbose}
-/* for tools that print times */
-#define RECORDER_WALL(options) \
-	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}
+/* for tools that print lines of events */
+#define RECORDER_LINES(options) \
+	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}, \
+	{0, "wide", NULL, "all columns, even if the terminal is too narrow", .flag = &(options).wide}
 /* clang-format on */
 
 /* An opened skeleton, and its variables that belong to the recorder. */
