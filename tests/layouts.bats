@@ -74,6 +74,16 @@ round_trip() {
         sed 's/"new_object":true}$/"new_object":true,"args":[]}/' | diff - dumped
 }
 
+@test "tracepoints that were not enabled come back" {
+    sed '/"id":\(64\|1023\),/s/}$/,"off":true}/' "$DATA/common.jsonl" >lines
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" lines >trace
+        equal "$(trace-dump -d trace | jq -r 'select(.off).tpoint' | paste -sd ' ')" 'REQ_NEW LAST'
+    done
+    # this does not say it
+    equal "$(trace-dump -d "$DATA/spdk-trace.json" | grep -c '"off"')" 0
+}
+
 @test "a trace made from what -i, -d, -O and -a print is the same trace" {
     mktrace "$DATA/modern.jsonl" >trace
     for layout in G4 G5 G6; do

@@ -429,7 +429,8 @@ static void read_definition(struct slice line)
 		define_relation(&t, &t.related[i], object);
 	}
 	tpoints[id] = t;
-	tpoint_mask[id / 64] |= 1ULL << id % 64;
+	if (!has(line, "off"))
+		tpoint_mask[id / 64] |= 1ULL << id % 64;
 	any_defined = true;
 }
 

@@ -176,7 +176,8 @@ static void write_definition(struct out *out, const struct trace *t, const struc
 		type_member(out, "object_type", t->object_prefix[r->object_type]);
 		out_text(out, "}");
 	}
-	out_text(out, tp->related[0].object_type ? "]}\n" : "}\n");
+	out_text(out, tp->related[0].object_type ? "]" : "");
+	out_text(out, tp->off ? ",\"off\":true}\n" : "}\n");
 }
 
 void info_write_definitions(struct out *out, const struct trace *t)

@@ -34,7 +34,6 @@ enum {
 	G6_HEADER = 16 + 8 * NUM_SECTIONS,
 	/* bytes of a section before its table; the first two are the number of elements */
 	SECTION_HEAD = 128,
-	TPOINTS_A_GROUP = 64,
 };
 
 /* Reads the positions of the sections. Returns whether they can be those of G6. */
@@ -84,12 +83,14 @@ static enum layout_result read_sections(struct layout *l, struct trace *t, struc
 	}
 	if (count[OWNER_TYPE] < TRACE_TYPES || count[OBJECT] < TRACE_TYPES || !count[TPOINT])
 		return LAYOUT_OTHER;
-	if (count[TPOINT] != TPOINTS_A_GROUP * count[MASK])
+	if (count[TPOINT] != TRACE_GROUP * count[MASK])
 		trace_fault(t, "the numbers of tracepoints and of their groups do not match");
 	*l = (struct layout){"G6",
 			     "v26.05 and later",
 			     .tsc_rate = at[MAIN],
 			     .clear_tsc = at[MAIN] + 8,
+			     .masks = at[MASK] + SECTION_HEAD,
+			     .num_masks = count[MASK],
 			     .owner_types = at[OWNER_TYPE] + SECTION_HEAD,
 			     .object_types = at[OBJECT] + SECTION_HEAD,
 			     .tpoints = at[TPOINT] + SECTION_HEAD,
@@ -115,6 +116,8 @@ enum layout_result layout_get(struct layout *l, unsigned i, struct trace *t, str
 	if (i == NUM_FIXED)
 		return read_sections(l, t, in);
 	*l = fixed[i];
+	l->masks = l->tsc_rate + sizeof(uint64_t);
+	l->num_masks = l->num_tpoints / TRACE_GROUP;
 	return LAYOUT_MATCHES;
 }
 

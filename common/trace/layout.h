@@ -25,13 +25,14 @@ struct layout {
 	const char *name, *releases;
 	uint64_t tsc_rate, owner_types, object_types, tpoints, offsets; /* positions in the file */
 	uint64_t thread_names;                                          /* 0: none, or in the histories */
+	uint64_t masks;        /* of the tracepoints that are enabled, 8 bytes for each group */
 	uint64_t file_size;    /* position of the file's size; of its end in G1 to G3 */
 	uint64_t owner_count;  /* position of number and size of owner records; 0: no records */
 	uint64_t owner_offset; /* position of the records' position; 0: use owners */
 	uint64_t owners;       /* position of the records */
 	uint64_t clear_tsc;    /* 0: none */
 	uint64_t histories;    /* position of the first one */
-	uint64_t num_tpoints, num_lcores;
+	uint64_t num_masks, num_tpoints, num_lcores;
 	unsigned num_args, num_relations;
 	unsigned history_size;              /* bytes before the ring */
 	unsigned slots, next_entry, thread; /* positions in a history; thread 0: none */

@@ -17,6 +17,7 @@ struct input;
 enum {
 	TRACE_ARGS = 8,
 	TRACE_RELATIONS = 16,
+	TRACE_GROUP = 64,                  /* tracepoints of a group, by consecutive ids */
 	TRACE_TYPES = 256,                 /* of owners, and of objects */
 	TRACE_HEAD_ARGS = 8,               /* bytes of arguments in the first slot of an entry */
 	TRACE_MORE_ARGS = 22,              /* in each of its other slots */
@@ -46,6 +47,7 @@ struct trace_tpoint {
 	char name[25]; /* empty: not defined, and all else is 0 */
 	uint8_t owner_type, object_type, num_args;
 	bool new_object;
+	bool off;           /* was not enabled when the file was written; only if the trace has masks */
 	uint16_t args_size; /* bytes of all arguments */
 	struct trace_arg args[TRACE_ARGS];
 	struct trace_relation {
@@ -112,6 +114,7 @@ struct trace {
 	struct trace_owner_table owner_table;
 	char owner_prefix[TRACE_TYPES], object_prefix[TRACE_TYPES]; /* 0: no such type */
 	bool owner_descriptions;                                    /* the layout has them */
+	bool has_masks;                                             /* of the tracepoints that are enabled */
 	unsigned faults;
 	char damage[TRACE_DAMAGE][128]; /* the first faults, for the user */
 };

@@ -123,6 +123,18 @@ static bool read_tpoints(struct trace *t, const struct input *in, const struct l
 	return good > bad;
 }
 
+/* Reads which of the defined tracepoints are enabled. */
+static void read_masks(struct trace *t, const struct input *in, const struct layout *l)
+{
+	t->has_masks = !is_lost(in, l->masks, 8 * l->num_masks);
+	for (unsigned i = 0; t->has_masks && i < t->num_tpoints; i++) {
+		unsigned group = i / TRACE_GROUP;
+		uint64_t mask = group < l->num_masks ? layout_number(in->data + l->masks + 8 * group, 8) : 0;
+
+		t->tpoints[i].off = t->tpoints[i].name[0] && !(mask >> i % TRACE_GROUP & 1);
+	}
+}
+
 /* One layout being tried on one input. */
 struct probe {
 	struct trace *t;
@@ -339,6 +351,7 @@ static enum layout_result try_layout(struct probe *probe)
 	t->expected_size = probe->histories_end = layout_number(probe->in->data + l->file_size, 8);
 	if (t->tsc_rate < MIN_TSC_RATE || t->expected_size < l->histories || !read_tpoints(t, probe->in, l))
 		return LAYOUT_OTHER;
+	read_masks(t, probe->in, l);
 	t->lcores = mem_array(l->num_lcores, sizeof(*t->lcores));
 	input_fill(probe->in, t->expected_size);
 	trace_prefixes_read(t->owner_prefix, probe->in->data + l->owner_types);
