@@ -208,6 +208,52 @@ values() { # NAME FILTER
     equal "$(jq -c 'select(.track[-1] == "waiting for a buffer") | [.track[1:-1], .ts, .value]' drawn | tr '\n' ' ')" '[[],2000,1] [[],3000,2] [[],4000,1] [[],5000,0] '
 }
 
+# Requests of two hosts and one of a connection that is not known, which get buffers and return them.
+holders() {
+    host() { # US TPOINT NUMBER HOST [AGE]
+        entry "$1" "$2" "r$3" "${5:--}" "0x${3}0" '"args":{"qpair":{"ptr":"0x'"$4"'","qid":1,"subnqn":"s","hostnqn":"h'"$4"'"}}'
+    }
+    host 1.000 TCP_REQ_NEED_BUFFER 1 5
+    host 3.000 TCP_REQ_HAVE_BUFFER 1 5 2
+    host 4.000 TCP_REQ_NEED_BUFFER 2 5
+    host 4.100 TCP_REQ_HAVE_BUFFER 2 5 0.1
+    host 6.000 RDMA_REQ_NEED_BUFFER 3 6
+    host 8.000 RDMA_REQ_EXECUTING 3 6 2
+    host 10.000 TCP_REQ_COMPLETED 1 5 9
+    # it has none
+    host 11.000 TCP_REQ_NEW 4 6
+    host 12.000 TCP_REQ_COMPLETED 4 6 1
+    # the end of another one is never seen
+    host 14.000 TCP_REQ_NEW 5 5 | sed 's/"0x50"/"0x20"/'
+    host 16.000 RDMA_REQ_COMPLETED 3 6 10
+    entry 18.000 TCP_REQ_NEED_BUFFER r6 - 0x60
+    entry 20.000 TCP_REQ_HAVE_BUFFER r6 2 0x60
+}
+
+@test "counters show which host holds the buffers" {
+    holders >in
+    draw in
+    equal "$(values 'holding a buffer' '[.track[1:-1], .ts, .value]')" \
+        '[["h5"],3000,1] [["h5"],4100,2] [["h6"],8000,1] [["h5"],10000,1] [["h5"],14000,0] [["h6"],16000,0] [["objects"],20000,1] '
+}
+
+@test "what changes within a microsecond is not drawn of a counter of buffers, and what lasts is" {
+    {
+        # the end of the first wait comes in time, that of the second too late
+        entry 1.000 TCP_REQ_NEED_BUFFER r0 - 0x10
+        entry 1.999 TCP_REQ_HAVE_BUFFER r0 0.999 0x10
+        entry 5.000 TCP_REQ_NEED_BUFFER r1 - 0x20
+        entry 6.000 TCP_REQ_HAVE_BUFFER r1 1.000 0x20
+        # many short ones, of which one is waiting at any time
+        for i in 2 3 4 5; do
+            entry "$((8 + i)).000" TCP_REQ_NEED_BUFFER "r$i" - "0x${i}00"
+            entry "$((9 + i)).100" TCP_REQ_HAVE_BUFFER "r$i" 1.100 "0x${i}00"
+        done
+    } | sort -s -t : -k 3 -g >in
+    draw in
+    equal "$(jq -c 'select(.track[-1] == "waiting for a buffer") | [.ts, .value]' drawn | tr '\n' ' ')" '[5000,1] [6000,0] [10000,1] [14100,0] '
+}
+
 @test "a counter shows how many requests ended in each millisecond" {
     # 5 in the second one, 2 in the third one, of which the first goes on, and one in the ninth
     {

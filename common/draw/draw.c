@@ -14,7 +14,8 @@ enum { ROWS_OFF_CPU = LIFECYCLE_TYPES, ROWS_INTERRUPTS };
 struct drawn {
 	bool has_arrow;          /* an arrow leads from its parent to it */
 	bool is_later;           /* it started after its parent, not at the same time */
-	bool in_flight, waits;   /* it is counted as a request in flight, or as waiting for a buffer */
+	bool in_flight;          /* it is counted as a request in flight */
+	bool waits, holds;       /* it is counted as waiting for a buffer, or as holding one */
 	bool has_ended;          /* it was a request in flight, and is counted in the rates */
 	bool has_start, has_end; /* at_start and at_end are set, and not drawn so far */
 	bool is_full;            /* it has SPANS_STATES states */
@@ -180,16 +181,19 @@ static void count(struct draw *d, struct span *s)
 	}
 }
 
-/* Counts an object that waits for a data buffer from now on, or no longer. */
-static void count_waiting(struct draw *d, struct span *s)
+/* Counts an object that waits for a data buffer from now on, or no longer: then it holds one until it has ended. */
+static void count_buffers(struct draw *d, struct span *s)
 {
 	bool waits = spans_tpoint(&d->spans, s->states[s->n - 1].state)->layer == LAYER_BUFFER;
 	struct drawn *drawn = s->tool;
+	bool holds = spans_is_open(&d->spans, s) && !waits && (drawn->waits || drawn->holds);
 
-	if (waits == drawn->waits)
-		return;
+	if (waits != drawn->waits)
+		tracks_wait(&d->tracks, s->connection, s->last, waits);
+	if (holds != drawn->holds)
+		tracks_hold(&d->tracks, s->connection, s->last, holds);
 	drawn->waits = waits;
-	tracks_wait(&d->tracks, s->connection, s->last, waits);
+	drawn->holds = holds;
 }
 
 static void put_word(struct out *text, struct slice word)
@@ -251,7 +255,7 @@ static void draw_entry(void *context, struct span *s, uint32_t before, const str
 		annotate_changes(w, s, line);
 	keep_annotations(w, s);
 	count(d, s);
-	count_waiting(d, s);
+	count_buffers(d, s);
 	draw_depth(d, s, line);
 }
 
@@ -413,6 +417,8 @@ static void draw_span(void *context, const struct span *s)
 	}
 	if (!d->spans.over && drawn->waits)
 		tracks_wait(&d->tracks, s->connection, d->spans.now, false);
+	if (!d->spans.over && drawn->holds)
+		tracks_hold(&d->tracks, s->connection, d->spans.now, false);
 	if (*track == MAP_NONE)
 		*track = tracks_add_row(&d->tracks, s->connection, s->type, rows_of(d, s));
 	begin_span(d, *track, s, &kept);

@@ -101,6 +101,7 @@ static uint64_t count(struct tracks *t, struct tracks_place *place, enum tracks_
 	static const char *const names[TRACKS_COUNTERS] = {
 		[TRACKS_IN_FLIGHT] = "requests in flight",
 		[TRACKS_WAITING] = "waiting for a buffer",
+		[TRACKS_HOLDING] = "holding a buffer",
 	};
 	uint32_t *track = &place->counters[counter].track;
 
@@ -139,12 +140,39 @@ void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_co
 		t->writer->count(t->writer->context, counters[i], ns, count.values[i]);
 }
 
+static void draw_number(struct tracks *t, struct tracks_number *number)
+{
+	if (number->value != number->drawn)
+		t->writer->count(t->writer->context, number->track, number->latest, number->value);
+	number->drawn = number->value;
+}
+
+static void count_buffer(struct tracks *t, uint32_t place, enum tracks_counter counter, uint64_t ns, bool more)
+{
+	enum { A_MICROSECOND = 1000 };
+	struct tracks_place *there = find(t, place);
+	struct tracks_number *number = &there->counters[counter];
+
+	if (ns - number->first >= A_MICROSECOND)
+		draw_number(t, number);
+	if (number->value == number->drawn)
+		number->first = ns;
+	number->latest = ns;
+	count(t, there, counter, more);
+}
+
 void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more)
 {
-	struct tracks_place *process = process_of(t, place);
-	uint64_t value = count(t, process, TRACKS_WAITING, more);
+	count_buffer(t, t->tree.all[place].process, TRACKS_WAITING, ns, more);
+}
 
-	t->writer->count(t->writer->context, process->counters[TRACKS_WAITING].track, ns, value);
+void tracks_hold(struct tracks *t, uint32_t place, uint64_t ns, bool more)
+{
+	uint32_t in = t->tree.all[place].in;
+
+	if (in != MAP_NONE && t->tree.all[in].kind == TRACK_TREE_HOST)
+		place = in;
+	count_buffer(t, place, TRACKS_HOLDING, ns, more);
 }
 
 /* Draws a rate of the latest millisecond, then 0 unless next, the next one with rates, follows directly. */
@@ -211,8 +239,11 @@ void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct
 
 void tracks_finish(struct tracks *t)
 {
-	for (uint32_t i = 0; i < t->n; i++)
+	for (uint32_t i = 0; i < t->n; i++) {
+		draw_number(t, &t->all[i].counters[TRACKS_WAITING]);
+		draw_number(t, &t->all[i].counters[TRACKS_HOLDING]);
 		draw_rates(t, &t->all[i], UINT64_MAX);
+	}
 }
 
 void tracks_free(struct tracks *t)

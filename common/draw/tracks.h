@@ -8,6 +8,7 @@
  *			queue depths
  *			off CPU, interrupts: rows
  *		host
+ *			holding a buffer
  *			connection
  *				requests in flight, queue depth
  *				rows for each type of objects
@@ -20,7 +21,7 @@
 #include "writer.h"
 
 /* What is counted, and what is summed up in each millisecond. */
-enum tracks_counter { TRACKS_IN_FLIGHT, TRACKS_WAITING, TRACKS_COUNTERS };
+enum tracks_counter { TRACKS_IN_FLIGHT, TRACKS_WAITING, TRACKS_HOLDING, TRACKS_COUNTERS };
 enum tracks_rate { TRACKS_IOPS, TRACKS_BLOCKS, TRACKS_RATES };
 
 struct tracks {
@@ -28,9 +29,11 @@ struct tracks {
 	struct track_tree tree;
 	struct tracks_place {
 		uint32_t track;
-		struct {
+		struct tracks_number {
 			uint32_t track; /* MAP_NONE: not used so far */
 			uint64_t value;
+			/* of buffers: the value that was drawn, and ns of the first and the latest change since */
+			uint64_t drawn, first, latest;
 		} counters[TRACKS_COUNTERS];
 		/* of a process: the latest millisecond in which requests ended, and the sums of that */
 		uint64_t ms;
@@ -80,8 +83,12 @@ bool tracks_values(struct tracks *t, uint32_t place, struct tracks_count count, 
 /* Draws the numbers by themselves, at a time in ns. */
 void tracks_draw(struct tracks *t, uint32_t place, uint64_t ns, struct tracks_count count);
 
-/* Counts one more, or one less, waiting for a buffer, and draws the number. */
+/*
+ * Counts one more, or one less, waiting for a buffer, in its process, or holding one, in its host. Draws the numbers
+ * that last a microsecond: most requests wait for less.
+ */
 void tracks_wait(struct tracks *t, uint32_t place, uint64_t ns, bool more);
+void tracks_hold(struct tracks *t, uint32_t place, uint64_t ns, bool more);
 
 /* A request for this number of blocks has ended there. */
 void tracks_end(struct tracks *t, uint32_t place, uint64_t ns, uint64_t blocks);
@@ -90,7 +97,7 @@ void tracks_end(struct tracks *t, uint32_t place, uint64_t ns, uint64_t blocks);
 void tracks_depth(struct tracks *t, uint32_t place, struct slice channel, struct slice name, uint64_t ns,
 		  uint64_t value);
 
-/* Writes the rates of the last milliseconds. */
+/* Writes the latest numbers, and the rates of the last milliseconds. */
 void tracks_finish(struct tracks *t);
 
 void tracks_free(struct tracks *t);
