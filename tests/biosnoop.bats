@@ -788,3 +788,13 @@ RS 128 65536 null'
     equal "$stderr" 'biosnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon biosnoop -q -d "$disk" 1
 }
+
+@test "a summary fits the terminal" {
+    needs_terminal
+    local widest
+    COLUMNS=80 script -qec 'biosnoop -q -s -D 0.2' /dev/null </dev/null | tr -d '\r' >shown
+    widest=$(awk 'length > n { n = length } END { print n }' shown)
+    [ "$widest" -le 80 ] || { cat shown; return 1; }
+    grep -q 'COUNT.*MEAN.*P99.*MAX.*ERRORS' shown
+    biosnoop -q -s -D 0.1 | grep -q 'BYTES.*P50'
+}

@@ -138,10 +138,12 @@ static int detach(void *context)
 
 static void print_summary(struct biosnoop *b)
 {
+	struct columns_output columns = {.out = &b->recorder.out, .json = opt.json, .wide = opt.recorder.wide};
+
 	if (opt.encode)
 		summary_encode(&b->recorder.out, &b->summary);
 	else
-		summary_print(&b->recorder.out, &b->summary, opt.json);
+		summary_print(&columns, &b->summary);
 	cli_count(opt.recorder.quiet, b->summary.no_latency,
 		  "%" PRIu64
 		  " {request has no latency: it|requests have no latency: they} started before tracing; the times are "

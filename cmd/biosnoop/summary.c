@@ -92,9 +92,9 @@ static void write_row(struct columns_output *c, const struct summary_key *key, c
 		{"PID", "pid", 7, columns_if(*key->comm, columns_number(key->pid))},
 		{"T", "type", 4, columns_word(slice_of(key->type.text))},
 		{"COUNT", "count", -9, columns_number(row->count)},
-		{"BYTES", "bytes", -14, columns_number(row->bytes)},
+		{"BYTES", "bytes", -14, columns_spare(2, columns_number(row->bytes))},
 		{"MEAN(ms)", "mean", -9, time_of(row, histogram_mean(&row->latency))},
-		{"P50(ms)", "p50", -9, percentile_of(row, 50 * 1000)},
+		{"P50(ms)", "p50", -9, columns_spare(1, percentile_of(row, 50 * 1000))},
 		{"P99(ms)", "p99", -9, percentile_of(row, 99 * 1000)},
 		{"MAX(ms)", "max", -9, time_of(row, row->latency.max)},
 		{"ERRORS", "errors", -6, columns_number(row->errors)},
@@ -103,15 +103,14 @@ static void write_row(struct columns_output *c, const struct summary_key *key, c
 	write(c, columns, COUNT(columns));
 }
 
-void summary_print(struct out *out, const struct summary *s, bool json)
+void summary_print(struct columns_output *c, const struct summary *s)
 {
 	uint32_t *rows = intern_sort(&s->keys, by_time, s);
-	struct columns_output c = {.out = out, .json = json};
 
-	if (!json)
-		write_row(&c, &(struct summary_key){}, &(struct summary_row){}, columns_heading);
+	if (!c->json)
+		write_row(c, &(struct summary_key){}, &(struct summary_row){}, columns_heading);
 	for (uint32_t i = 0; i < s->n; i++)
-		write_row(&c, key_of(s, rows[i]), &s->rows[rows[i]], columns_line);
+		write_row(c, key_of(s, rows[i]), &s->rows[rows[i]], columns_line);
 	free(rows);
 }
 

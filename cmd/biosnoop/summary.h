@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "columns.h"
 #include "histogram.h"
 #include "intern.h"
 #include "out.h"
@@ -26,8 +27,8 @@ struct summary {
 
 void summary_add(struct summary *s, const struct biosnoop_event *e);
 
-/* Prints a line for each row, those with the most time first. */
-void summary_print(struct out *out, const struct summary *s, bool json);
+/* Prints a line for each row, those with the most time first. c: without a stamp. */
+void summary_print(struct columns_output *c, const struct summary *s);
 
 /* Writes lines for trace-latency --merge: one for each disk, name of processes and type. */
 void summary_encode(struct out *out, const struct summary *s);

@@ -28,9 +28,15 @@ static int by_id(const void *a, const void *b)
 				: (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-static void put_share(struct out *out, uint64_t ns, uint64_t all)
+/* All are as wide as "100.00", or wider. */
+static const char *const headings[NUM_KINDS] = {
+	[ON_CPU] = "  CPU%",  [PREEMPTED] = "PREEMPT%", [BLOCKED] = "BLOCK%",
+	[YIELDED] = "YIELD%", [MIGRATED] = "MIGRATE%",  [IRQ] = "  IRQ%",
+};
+
+static void put_share(struct out *out, int kind, uint64_t ns, uint64_t all)
 {
-	out_printf(out, " %9.2f", all ? 100.0 * ns / all : 0);
+	out_printf(out, " %*.2f", (int)strlen(headings[kind]), all ? 100.0 * ns / all : 0);
 }
 
 /* The time on the CPU includes interrupts, which are not the thread's own work. */
@@ -39,11 +45,11 @@ static void put_times(struct out *out, const struct offcpusnoop_totals *thread)
 	uint64_t all = thread->end_ns - thread->begin_ns, irqs = thread->ns[IRQ] + thread->ns[SOFTIRQ];
 	uint64_t on = thread->ns[ON_CPU] > irqs ? thread->ns[ON_CPU] - irqs : 0;
 
-	out_printf(out, "%11.6f", all / 1e9);
-	put_share(out, on, all);
+	out_printf(out, "%10.6f", all / 1e9);
+	put_share(out, ON_CPU, on, all);
 	for (int kind = PREEMPTED; kind <= MIGRATED; kind++)
-		put_share(out, thread->ns[kind], all);
-	put_share(out, irqs, all);
+		put_share(out, kind, thread->ns[kind], all);
+	put_share(out, IRQ, irqs, all);
 	out_char(out, '\n');
 }
 
@@ -51,8 +57,10 @@ void totals_print(struct totals *t, struct out *out)
 {
 	char name[32];
 
-	out_printf(out, "%-15s %-7s %11s %9s %9s %9s %9s %9s %9s\n", "COMM", "TID", "SECONDS", "CPU%", "PREEMPT%",
-		   "BLOCK%", "YIELD%", "MIGRATE%", "IRQ%");
+	out_printf(out, "%-15s %-7s %10s", "COMM", "TID", "SECONDS");
+	for (int kind = ON_CPU; kind <= IRQ; kind++)
+		out_printf(out, " %s", headings[kind]);
+	out_char(out, '\n');
 	if (t->n)
 		qsort(t->all, t->n, sizeof(*t->all), by_id);
 	for (size_t i = 0; i < t->n; i++) {
