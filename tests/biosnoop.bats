@@ -792,7 +792,7 @@ RS 128 65536 null'
 @test "a summary fits the terminal" {
     needs_terminal
     local widest
-    COLUMNS=80 script -qec 'biosnoop -q -s -D 0.2' /dev/null </dev/null | tr -d '\r' >shown
+    COLUMNS=80 script -qec 'biosnoop -q -s -D 0.2' /dev/null </dev/null | tr -d '\r' | sed 's/…/./g' >shown
     widest=$(awk 'length > n { n = length } END { print n }' shown)
     [ "$widest" -le 80 ] || { cat shown; return 1; }
     grep -q 'COUNT.*MEAN.*P99.*MAX.*ERRORS' shown

@@ -881,7 +881,7 @@ ipcsnoop: true ended with status N'
     [[ $(head -1 lines) == *SLOTS*PEERPID*WAKEPID*'LAT(ms)' ]]
     for columns in 80 100 160; do
         COLUMNS=$columns script -qec "ipcsnoop -e -q -P -w -- sh -c 'echo hi | cat >/dev/null'" /dev/null </dev/null |
-            tr -d '\r' >shown
+            tr -d '\r' | sed 's/…/./g' >shown
         widest=$(awk 'length > n { n = length } END { print n }' shown)
         [ "$widest" -le "$columns" ] || { echo "$widest of $columns"; cat shown; return 1; }
         [ "$(grep -c '^[T0-9]' shown)" -ge 3 ]
