@@ -50,3 +50,18 @@ EOT
 EOT
     [ "$(printf '9 a\033b\n' | "$BIN/text")" = '[a\x1bb   ]' ]
 }
+
+@test "a line that is too long ends in an ellipsis, and keeps its colours" {
+    local red=$'\e[31m' blue=$'\e[34m' plain=$'\e[0m'
+    are <<EOT
+-6 abcdef;abcdef
+-5 abcdef;abcd…
+-2 abcdef;a…
+-4 äöüß;äöüß
+-3 äöüß;äö…
+-6 ${red}abcdef$plain;${red}abcdef$plain
+-5 ab${red}cdef$plain;ab${red}cd…$plain
+-3 ab${red}cd${plain}ef${blue}gh$plain;ab…$red$plain$blue$plain
+-2 ab${red};ab$red
+EOT
+}

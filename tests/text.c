@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints parts of tables for people, between brackets: for each line "NS" on standard input the duration, for "WIDTH
- * NAME" the name in that many characters.
+ * NAME" the name in that many characters, for "-WIDTH LINE" the line in at most as many.
  */
 #include <err.h>
 #include <stdio.h>
@@ -17,11 +17,14 @@ int main(void)
 
 	out_open(&out, STDOUT_FILENO);
 	while (fgets(line, sizeof(line), stdin)) {
-		unsigned long long number = strtoull(line, &rest, 10);
+		bool clipped = line[0] == '-';
+		unsigned long long number = strtoull(line + clipped, &rest, 10);
 
 		out_char(&out, '[');
 		rest[strcspn(rest, "\n")] = '\0';
-		if (*rest)
+		if (clipped)
+			out_clipped(&out, slice_of(rest + 1), number);
+		else if (*rest)
 			out_shortened(&out, slice_of(rest + 1), number);
 		else
 			out_duration(&out, number);

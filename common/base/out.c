@@ -149,18 +149,30 @@ static size_t bytes_of(struct slice s, size_t n)
 	return i;
 }
 
+static void put_blanks(struct out *o, size_t n)
+{
+	memset(out_room(o, n), ' ', n);
+	o->len += n;
+}
+
 void out_shortened(struct out *o, struct slice bytes, size_t width)
 {
 	struct out visible = {.fd = OUT_MEMORY};
 	struct slice text;
 	size_t n;
 
+	/* nearly always */
+	if (bytes.n && bytes.n <= width && utf8_plain(bytes) == bytes.n) {
+		out_slice(o, bytes);
+		put_blanks(o, width - bytes.n);
+		return;
+	}
 	out_visible(&visible, bytes.n ? bytes : slice_of("-"));
 	text = out_contents(&visible);
 	n = utf8_count(text);
 	if (n <= width) {
 		out_slice(o, text);
-		out_printf(o, "%*s", (int)(width - n), "");
+		put_blanks(o, width - n);
 	} else {
 		size_t head = width / 2, tail = width - head - 1;
 
@@ -169,6 +181,50 @@ void out_shortened(struct out *o, struct slice bytes, size_t width)
 		out_slice(o, slice_from(text, bytes_of(text, n - tail)));
 	}
 	out_close(&visible);
+}
+
+size_t out_escape_length(struct slice s)
+{
+	size_t n = 2;
+
+	if (s.n < 2 || s.p[0] != '\x1b' || s.p[1] != '[')
+		return 0;
+	while (n < s.n && s.p[n] < '@')
+		n++;
+	return n < s.n ? n + 1 : n;
+}
+
+/* The characters of valid UTF-8 that a terminal shows. */
+static size_t shown_count(struct slice line)
+{
+	size_t n = 0;
+
+	while (line.n) {
+		size_t escape = out_escape_length(line);
+
+		n += !escape && !utf8_continues(*line.p);
+		slice_cut(&line, escape ? escape : 1);
+	}
+	return n;
+}
+
+void out_clipped(struct out *o, struct slice line, size_t width)
+{
+	/* no line has more characters than bytes */
+	bool fits = line.n <= width || shown_count(line) <= width;
+	size_t room = fits ? SIZE_MAX : width - 1;
+
+	while (line.n) {
+		size_t escape = out_escape_length(line), length = escape ? escape : 1;
+
+		while (!escape && length < line.n && utf8_continues(line.p[length]))
+			length++;
+		if (escape || room)
+			out_bytes(o, line.p, length);
+		slice_cut(&line, length);
+		if (!escape && room && !--room)
+			out_text(o, "\u2026");
+	}
 }
 
 void out_u64(struct out *o, uint64_t v)
@@ -186,11 +242,24 @@ void out_us(struct out *o, uint64_t ns)
 	out_commit(o, digits_us(out_room(o, DIGITS_ROOM + 4), ns));
 }
 
-void out_duration(struct out *o, uint64_t ns)
+/* With one or two decimals. Returns the end. */
+static char *write_decimals(char *to, uint64_t number, unsigned decimals)
 {
-	static const char *const units[] = {"ns", "us", "ms", "s"};
+	unsigned divisor = decimals == 2 ? 100 : 10;
+
+	to = digits_u64(to, number / divisor);
+	*to++ = '.';
+	if (decimals == 2)
+		*to++ = '0' + number / 10 % 10;
+	*to++ = '0' + number % 10;
+	return to;
+}
+
+/* Takes at most DIGITS_ROOM + 8 bytes. Returns the end. */
+static char *write_duration(char *to, uint64_t ns)
+{
+	static const char *const units[] = {" ns", " us", " ms", " s"};
 	uint64_t unit = 1, whole, rest;
-	char text[32];
 	unsigned i = 0;
 
 	/* a unit fits if rounding to three digits does not make it 1000 */
@@ -202,14 +271,27 @@ void out_duration(struct out *o, uint64_t ns)
 	rest = ns % unit;
 	/* 9.995 us is 10.0 us */
 	if (unit > 1 && 1000 * whole + 1000 * rest / unit < 9995)
-		snprintf(text, sizeof(text), "%.2f %s", (double)(100 * whole + (100 * rest + unit / 2) / unit) / 100,
-			 units[i]);
+		to = write_decimals(to, 100 * whole + (100 * rest + unit / 2) / unit, 2);
 	else if (unit > 1 && 100 * whole + 100 * rest / unit < 9995)
-		snprintf(text, sizeof(text), "%.1f %s", (double)(10 * whole + (10 * rest + unit / 2) / unit) / 10,
-			 units[i]);
+		to = write_decimals(to, 10 * whole + (10 * rest + unit / 2) / unit, 1);
 	else
-		snprintf(text, sizeof(text), "%" PRIu64 " %s", whole + (rest + unit / 2) / unit, units[i]);
-	out_printf(o, "%*s", OUT_DURATION, text);
+		to = digits_u64(to, whole + (rest + unit / 2) / unit);
+	return stpcpy(to, units[i]);
+}
+
+void out_duration(struct out *o, uint64_t ns)
+{
+	char text[DIGITS_ROOM + 8];
+	size_t n = write_duration(text, ns) - text;
+
+	for (size_t i = n; i < OUT_DURATION; i++)
+		out_char(o, ' ');
+	out_bytes(o, text, n);
+}
+
+void out_duration_text(struct out *o, uint64_t ns)
+{
+	out_commit(o, write_duration(out_room(o, DIGITS_ROOM + 8), ns));
 }
 
 void out_printf(struct out *o, const char *format, ...)

@@ -103,6 +103,15 @@ void out_column(struct out *o, struct slice bytes, size_t width);
  */
 void out_shortened(struct out *o, struct slice bytes, size_t width);
 
+/* The length of the escape sequence that s starts with, as a terminal's colours are; 0: it starts with none. */
+size_t out_escape_length(struct slice s);
+
+/*
+ * A line of valid UTF-8, for terminals, in at most this many characters (2 or more): a longer one ends in an ellipsis.
+ * Escape sequences are no characters; all of them are written.
+ */
+void out_clipped(struct out *o, struct slice line, size_t width);
+
 void out_u64(struct out *o, uint64_t v);
 
 /* With 0x before it. */
@@ -117,6 +126,9 @@ void out_us(struct out *o, uint64_t ns);
  */
 enum { OUT_DURATION = 7 };
 void out_duration(struct out *o, uint64_t ns);
+
+/* The same without blanks before it, for sentences. */
+void out_duration_text(struct out *o, uint64_t ns);
 
 void out_printf(struct out *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
