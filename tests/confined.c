@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "sandbox.h"
 
 static void print(const char *what, bool works)
@@ -35,8 +36,11 @@ int main(int argc, char **argv)
 	int file = open("/proc/self/exe", O_RDONLY);
 	int other = memfd_create("other", 0);
 	void *page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int pair[2];
 	char byte;
 
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+		err(EXIT_FAILURE, "socketpair");
 	/* the limit of a file's size */
 	signal(SIGXFSZ, SIG_IGN);
 	if (sandbox_enter() != 0)
@@ -54,6 +58,8 @@ int main(int argc, char **argv)
 	print("create", open("created", O_WRONLY | O_CREAT, 0600) >= 0);
 	print("open by handle", syscall(SYS_open_by_handle_at, AT_FDCWD, &byte, 0) >= 0 || errno != EPERM);
 	print("socket", socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+	print("write to a socket", write(pair[0], "", 1) == 1);
+	print("hand over", descriptors_send(pair[0], "", 1, file) == 0);
 	print("fork", fork() >= 0);
 	print("exec", execv(argv[0], argv) >= 0 || errno != EPERM);
 	print("kill", kill(getppid(), 0) == 0);

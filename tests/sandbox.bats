@@ -147,10 +147,10 @@ says_hanging() { # TEXT
 }
 
 @test "what a confined process can do" {
-    equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory; echo file in memory)"
+    equal "$(confined | sed -n 's/: yes$//p')" "$(printf '%s\n' read memory; ! has_sanitizers || echo much memory; echo file in memory; echo write to a socket)"
     equal "$(confined | sed -n 's/: no$//p')" "$(has_sanitizers || echo much memory; printf '%s\n' 'large file in memory' \
         'another file in memory' code 'change to code' open create \
-        'open by handle' socket fork exec kill trace 'other memory' user dumpable)"
+        'open by handle' socket 'hand over' fork exec kill trace 'other memory' user dumpable)"
 }
 
 @test "a process that reads files, and was taken over, does not choose which are read, or named" {
@@ -195,6 +195,21 @@ probes: 0
 symbols: 0: \x1b[2J'
 }
 
+@test "a process that reads files, and was taken over, does not choose what is attached to" {
+    command -v taken-over >/dev/null || lacks 'taken-over was not built'
+    cp "$BIN/libusdt-target.so" library
+    cp library other
+    status_is 0 taken-over none library mapped
+    honest=$output
+    [[ $honest == 'its own file, not open: '[1-9]*' probes at '[1-9]* ]]
+    # it has read one file, so no other has false probes
+    status_is 0 taken-over 'other probes' library mapped
+    equal "$output" "$honest"
+    status_is 0 taken-over 'another file' library mapped
+    grep -qx "probes: taken-over: $PWD/library: probes in this file are not found: it is not the file that is mapped" <<<"$output"
+    ! grep ' file, ' <<<"$output"
+}
+
 @test "the process that reads files can do nothing else" {
     start_hanging USR2
     timeout 30 usdt-gen -l -p "$started" >lines 2>log || [ $? = 1 ]
@@ -204,7 +219,7 @@ symbols: 0: \x1b[2J'
         'Uid: 65534 65534 65534 65534 Gid: 65534 65534 65534 65534 Groups: CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 '
     # besides the pipe and what it reads, it has the root of the process and its folder, of which it can open nothing
     find "/proc/$left/fd" -type l -printf '%l\n' |
-        grep -vx -e 'pipe:.*' -e / -e "/proc/$started" -e '.*/mapping-target' -e "$PWD/mounted/file" \
+        grep -vx -e 'socket:.*' -e / -e "/proc/$started" -e '.*/mapping-target' -e "$PWD/mounted/file" \
             -e "$PWD/libusdt-target.so" -e "$PWD/usdt-target-static" -e '/.*/lib[^/]*\.so[.0-9]*' -e '/.*/ld-[^/]*' \
             -e '/memfd:scratch (deleted)' >others || [ $? = 1 ]
     cat others

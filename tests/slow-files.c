@@ -17,11 +17,12 @@ static uint64_t device_of(void *context, size_t i)
 	return strtoul(files[i], NULL, 10);
 }
 
-static void open_file(void *context, size_t i)
+static int open_file(void *context, size_t i)
 {
 	char **files = context;
 
 	usleep(1000 * strtoul(strchr(files[i], ':') + 1, NULL, 10));
+	return -1;
 }
 
 static void read_file(void *context, size_t i, struct out *out)

@@ -4,6 +4,7 @@
  * has taken over. It prints what is believed. Usage:
  *
  *	taken-over LIE FILE
+ *	taken-over LIE FILE mapped    only as usdt-record reads files that a process has mapped
  */
 #include <err.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +49,8 @@ long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 int __real_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
 int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
+int __real_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
+int __wrap_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
 
 const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget)
 {
@@ -77,6 +81,8 @@ int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list
 {
 	int fd = __real_mapping_open(m, list);
 
+	if (tells("another file"))
+		return open("other", O_RDONLY | O_CLOEXEC);
 	if (tells("identity"))
 		((struct mapping *)m)->inode++;
 	return fd;
@@ -95,6 +101,18 @@ int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget
 	if (tells("long error"))
 		f->error = memset(longest, 'x', sizeof(longest) - 1);
 	return f->error ? -1 : result;
+}
+
+/* The first file takes the process over. */
+int __wrap_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error)
+{
+	static bool is_taken;
+	int result = __real_usdt_read(u, fd, budget, error);
+
+	for (size_t i = 0; tells("other probes") && is_taken && i < u->n; i++)
+		u->sites[i].offset++;
+	is_taken = true;
+	return result;
 }
 
 /* Without close_range(2), as in a container. */
@@ -155,6 +173,33 @@ static void read_probes(const char *path)
 	target_close(&t);
 }
 
+/* As code that this process has mapped. */
+static void read_mapped(const char *path)
+{
+	struct target t = {.report = report, .keeps_open = true};
+	int fd = open(path, O_RDONLY);
+	struct stat st, got;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) == MAP_FAILED)
+		err(EXIT_FAILURE, "%s", path);
+	close(fd);
+	target_add_process(&t, getpid());
+	for (size_t i = 0; i < t.n; i++) {
+		const struct target_file *f = &t.files[i];
+		uint64_t sum = 0;
+
+		if (strcmp(strrchr(f->path, '/') + 1, path) != 0)
+			continue;
+		for (size_t k = 0; k < f->usdt.n; k++)
+			sum += f->usdt.sites[k].offset;
+		/* closing one of O_PATH does not wait for the file system */
+		printf("%s file, %s: %zu probes at %" PRIu64 "\n",
+		       fstat(f->fd, &got) == 0 && got.st_ino == st.st_ino ? "its own" : "another",
+		       fcntl(f->fd, F_GETFL) & O_PATH ? "not open" : "open", f->usdt.n, sum);
+	}
+	target_close(&t);
+}
+
 static void read_symbols(const char *path)
 {
 	struct elffile_budget budget = {SPENT};
@@ -170,10 +215,14 @@ static void read_symbols(const char *path)
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	lie = argv[1];
 	tool = getpid();
+	if (argc > 3) {
+		read_mapped(argv[2]);
+		return EXIT_SUCCESS;
+	}
 	read_functions(argv[2]);
 	read_probes(argv[2]);
 	read_symbols(argv[2]);

@@ -209,12 +209,13 @@ static uint64_t root_of(void *context, size_t i)
 	return mapping_root_id(copy->list);
 }
 
-static void open_map(void *context, size_t i)
+static int open_map(void *context, size_t i)
 {
 	struct copy *copy = context;
 
 	(void)i;
 	copy->from = regular_open(copy->list->root, copy->map->path, REGULAR_IN_ROOT | REGULAR_NO_SYMLINKS, &copy->st);
+	return -1;
 }
 
 static void copy_map(void *context, size_t i, struct out *out)

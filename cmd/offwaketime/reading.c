@@ -67,7 +67,7 @@ static uint64_t device_of(void *context, size_t i)
 	return job->files[i].mapping.device;
 }
 
-static void open_file(void *context, size_t i)
+static int open_file(void *context, size_t i)
 {
 	struct job *job = context;
 	struct reading *f = &job->files[i];
@@ -77,10 +77,11 @@ static void open_file(void *context, size_t i)
 		f->fd = mapping_open(&f->mapping, job->list);
 	f->is_open = f->fd >= 0 && fstat(f->fd, &st) == 0;
 	if (!f->is_open)
-		return;
+		return -1;
 	f->id = (struct reading_id){f->mapping.device, f->mapping.inode, st.st_size, st.st_mtim.tv_sec,
 				    st.st_mtim.tv_nsec};
 	f->known = job->is_known(job->context, &f->id);
+	return -1;
 }
 
 static void read_file(void *context, size_t i, struct out *out)
@@ -191,12 +192,13 @@ static uint64_t root_of(void *context, size_t i)
 	return job->root_id;
 }
 
-static void open_debug(void *context, size_t i)
+static int open_debug(void *context, size_t i)
 {
 	struct job *job = context;
 
 	for (int place = 0; place < PLACES; place++)
 		job->places[i][place] = open_place(job, &job->files[job->numbers[i]], place);
+	return -1;
 }
 
 static void read_debug(void *context, size_t i, struct out *out)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "symtab.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "mem.h"
@@ -40,6 +42,18 @@ static void add_symbols(struct found *found, struct elffile *elf, uint32_t type)
 		out_bytes(&found->names, name, strlen(name) + 1);
 		found->n++;
 	}
+}
+
+/* In the child: the descriptor may be one with which the file cannot be read. */
+static int open_file(void *context, size_t i)
+{
+	struct symtab *t = context;
+	char link[32];
+
+	(void)i;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", t->fd);
+	t->fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return -1;
 }
 
 /* In the child. */
@@ -129,6 +143,7 @@ static void read_once(struct symtab *t)
 					.context = t,
 					.keep = &t->fd,
 					.num_keep = 1,
+					.open = open_file,
 					.read = read_symbols,
 					.result = add_result,
 					.failed = fail};

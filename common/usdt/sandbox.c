@@ -16,12 +16,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "count.h"
+#include "descriptors.h"
 #include "io.h"
 #include "mem.h"
 #include "utf8.h"
@@ -190,26 +192,33 @@ int sandbox_enter(void)
 	return filter_calls();
 }
 
-/* What the child writes before a file is opened, before it is read, and after that: the bytes of the result follow. */
+/*
+ * What the child writes before a file is opened, with its descriptor if that is handed over, before it is read, and
+ * after that: the bytes of the result follow.
+ */
 struct frame {
-	enum frame_kind { OPENING, READING, RESULT } kind;
+	enum frame_kind { OPENING, OPENED, READING, RESULT } kind;
 	uint32_t i;
 	uint64_t size;
 };
 
-/* The job's files without those that are done. */
+/* Some of the job's files. */
 struct run {
 	struct sandbox *sandbox;
 	const struct sandbox_job *job;
-	size_t first, n; /* those of this child, by their index in the job */
+	size_t first, n; /* by their index in the job */
 	bool done[SANDBOX_FILES];
-	uint64_t started, deadline;   /* of this child, in ms of the clock */
-	uint64_t took[SANDBOX_FILES]; /* by it, in ms */
+	size_t from, to;  /* of the n, those for this child that are not done */
+	bool is_confined; /* it has started to read */
+	uint64_t started; /* it has, in ms of the clock */
+	/* until a child is stopped: */
+	uint64_t deadline;            /* in ms of the clock; 0: none yet */
+	uint64_t took[SANDBOX_FILES]; /* in ms */
 };
 
 enum { NOT_CONFINED = 3 }; /* the exit status of a child */
 
-static void send(int pipe, enum frame_kind kind, size_t i, struct slice bytes)
+static void send_frame(int pipe, enum frame_kind kind, size_t i, struct slice bytes)
 {
 	const struct frame frame = {kind, i, bytes.n};
 
@@ -217,33 +226,16 @@ static void send(int pipe, enum frame_kind kind, size_t i, struct slice bytes)
 		_exit(EXIT_FAILURE);
 }
 
-static int by_number(const void *a, const void *b)
+/* fd: -1 if there is none; it is closed. */
+static void hand_over(int pipe, size_t i, int fd)
 {
-	return *(const int *)a - *(const int *)b;
-}
+	const struct frame frame = {OPENED, i, 0};
 
-/*
- * Closes all descriptors but these: the tool's keep its BPF programs attached, and its output open. Returns false if
- * that fails.
- */
-static bool close_others(const int *keep, size_t num_keep, int pipe)
-{
-	int *kept = mem_array(num_keep + 1, sizeof(*kept)), first = 0;
-	bool failed = false;
-
-	for (size_t i = 0; i < num_keep; i++)
-		kept[i] = keep[i];
-	kept[num_keep] = pipe;
-	qsort(kept, num_keep + 1, sizeof(*kept), by_number);
-	for (size_t i = 0; i <= num_keep; i++) {
-		if (kept[i] > first)
-			failed |= syscall(SYS_close_range, first, kept[i] - 1, 0) != 0;
-		if (kept[i] >= first)
-			first = kept[i] + 1;
-	}
-	failed |= syscall(SYS_close_range, first, ~0U, 0) != 0;
-	free(kept);
-	return !failed;
+	if (fd < 0)
+		return;
+	if (descriptors_send(pipe, &frame, sizeof(frame), fd) != 0)
+		_exit(EXIT_FAILURE);
+	close(fd);
 }
 
 /* The child. */
@@ -257,33 +249,39 @@ static _Noreturn void serve(const struct run *r, int pipe)
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	prctl(PR_SET_NAME, "read-files");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!close_others(job->keep, job->num_keep, pipe))
+	/* the tool's keep its BPF programs attached, and its output open */
+	if (!descriptors_close_others(job->keep, job->num_keep, pipe))
 		_exit(NOT_CONFINED);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i] && job->open) {
-			send(pipe, OPENING, i, (struct slice){"", 0});
-			job->open(job->context, r->first + i);
+			send_frame(pipe, OPENING, i, (struct slice){"", 0});
+			hand_over(pipe, i, job->open(job->context, r->first + i));
 		}
 	if (sandbox_enter() != 0)
 		_exit(NOT_CONFINED);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i]) {
 			struct out out = {.fd = OUT_MEMORY};
 
-			send(pipe, READING, i, (struct slice){"", 0});
+			send_frame(pipe, READING, i, (struct slice){"", 0});
 			job->read(job->context, r->first + i, &out);
-			send(pipe, RESULT, i, out_contents(&out));
+			send_frame(pipe, RESULT, i, out_contents(&out));
 			out_close(&out);
 		}
 	_exit(EXIT_SUCCESS);
 }
 
-/* Reads n bytes, each part of which must come in time. Returns n; less at the end; -1 with errno: ETIMEDOUT. */
-static ssize_t receive(const struct run *r, int pipe, void *to, size_t n)
+/*
+ * Reads n bytes, each part of which must come in time. *fd: a descriptor that came with them, or -1; NULL: none is
+ * wanted. Returns n; less at the end; -1 with errno: ETIMEDOUT.
+ */
+static ssize_t receive(const struct run *r, int pipe, void *to, size_t n, int *fd)
 {
 	uint64_t end = 0;
 	size_t got = 0;
 
+	if (fd)
+		*fd = -1;
 	while (got < n) {
 		struct pollfd ready = {pipe, POLLIN, 0};
 		uint64_t now = clock_ms();
@@ -296,8 +294,13 @@ static ssize_t receive(const struct run *r, int pipe, void *to, size_t n)
 		if (num < 0 && errno == EINTR)
 			continue;
 		errno = num == 0 ? ETIMEDOUT : errno;
-		part = num > 0 ? read(pipe, (char *)to + got, n - got) : -1;
-		if (num > 0 && part < 0 && (errno == EINTR || errno == EAGAIN))
+		if (num <= 0)
+			return -1;
+		if (fd && *fd < 0)
+			part = descriptors_receive(pipe, (char *)to + got, n - got, fd);
+		else
+			part = read(pipe, (char *)to + got, n - got);
+		if (part < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (part < 0)
 			return -1;
@@ -326,7 +329,7 @@ static bool receive_result(struct run *r, int pipe, const struct frame *frame)
 		return false;
 	}
 	bytes = mem_array(frame->size + 1, 1);
-	n = receive(r, pipe, bytes, frame->size);
+	n = receive(r, pipe, bytes, frame->size, NULL);
 	if (n >= 0) {
 		r->done[frame->i] = (size_t)n == frame->size &&
 				    r->job->result(r->job->context, r->first + frame->i, (struct slice){bytes, n});
@@ -346,6 +349,27 @@ static void add_time(struct run *r, size_t i, uint64_t *since)
 	*since = now;
 }
 
+/*
+ * Takes a frame of this child, and the descriptor with it, which is only wanted from one that has read nothing so far.
+ * Returns false with errno if it is damaged.
+ */
+static bool receive_frame(struct run *r, int pipe, const struct frame *frame, int fd)
+{
+	const struct sandbox_job *job = r->job;
+
+	r->is_confined |= frame->kind == READING || frame->kind == RESULT;
+	if (frame->kind == OPENED && fd >= 0 && job->opened && !r->is_confined) {
+		job->opened(job->context, r->first + frame->i, fd);
+		return true;
+	}
+	if (fd >= 0)
+		close(fd);
+	errno = EPROTO;
+	if (frame->kind == OPENED || (frame->kind != RESULT && frame->size))
+		return false;
+	return frame->kind != RESULT || receive_result(r, pipe, frame);
+}
+
 /* Receives what the child writes, until it has done all it can. Returns the file at which it stopped, with errno. */
 static size_t receive_all(struct run *r, int pipe)
 {
@@ -353,19 +377,27 @@ static size_t receive_all(struct run *r, int pipe)
 	size_t current = r->n;
 	struct frame frame;
 	ssize_t n;
+	int fd;
 
-	while ((n = receive(r, pipe, &frame, sizeof(frame))) == sizeof(frame)) {
+	while ((n = receive(r, pipe, &frame, sizeof(frame), &fd)) == sizeof(frame)) {
+		bool is_known = frame.i >= r->from && frame.i < r->to && !r->done[frame.i], is_sound;
+
 		add_time(r, current, &since);
+		if (!is_known && fd >= 0)
+			close(fd);
 		errno = EPROTO;
-		if (frame.i >= r->n || r->done[frame.i] || (frame.kind != RESULT && frame.size))
+		if (!is_known)
 			return current;
 		current = frame.i;
-		if (frame.kind == RESULT && !receive_result(r, pipe, &frame)) {
+		is_sound = receive_frame(r, pipe, &frame, fd);
+		if (frame.kind == RESULT)
 			add_time(r, current, &since);
+		if (!is_sound)
 			return current;
-		}
 	}
 	add_time(r, current, &since);
+	if (fd >= 0)
+		close(fd);
 	errno = n < 0 ? errno : 0;
 	return current;
 }
@@ -445,22 +477,23 @@ static void blame(struct run *r, size_t i, int error, char *why)
 		i = r->done[k] ? i : k;
 	if (!r->done[i])
 		fail(r, i, last ? last : why);
+	r->deadline = 0;
 	free(last);
 	free(why);
 }
 
 static void fail_all(struct run *r, const char *why)
 {
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i])
 			fail(r, i, why);
 }
 
-/* Lets a child read the files that are not done: all, or up to one that fails. */
+/* Lets a child read its files: all, or up to one that fails. */
 static void run_child(struct run *r)
 {
 	int pipe[2] = {-1, -1}, status, error;
-	pid_t child = pipe2(pipe, O_CLOEXEC) == 0 ? fork() : -1;
+	pid_t child = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipe) == 0 ? fork() : -1;
 	size_t current;
 
 	if (child == 0)
@@ -470,8 +503,11 @@ static void run_child(struct run *r)
 		close(pipe[1]);
 	if (child > 0) {
 		r->started = clock_ms();
-		memset(r->took, 0, sizeof(r->took));
-		r->deadline = r->started + SANDBOX_ALL_MS;
+		r->is_confined = false;
+		if (!r->deadline) {
+			memset(r->took, 0, sizeof(r->took));
+			r->deadline = r->started + SANDBOX_ALL_MS;
+		}
 		current = receive_all(r, pipe[0]);
 		error = errno;
 	}
@@ -506,17 +542,16 @@ static bool would_get_stuck(const struct run *r, size_t i)
 	return false;
 }
 
-/* Whether some are left to do. */
+/* Chooses what the next child reads. Returns false if nothing is left. */
 static bool goes_on(struct run *r)
 {
-	bool some = false;
-
-	for (size_t i = 0; i < r->n; i++) {
+	for (size_t i = 0; i < r->n; i++)
 		if (!r->done[i] && would_get_stuck(r, i))
 			fail(r, i, NULL);
-		some |= !r->done[i];
-	}
-	return some;
+	for (r->from = 0; r->from < r->n && r->done[r->from];)
+		r->from++;
+	r->to = r->job->alone ? r->from + 1 : r->n;
+	return r->from < r->n;
 }
 
 static void run_here(struct run *r)
@@ -526,8 +561,10 @@ static void run_here(struct run *r)
 	for (size_t i = r->first; i < r->first + r->n; i++) {
 		struct out out = {.fd = OUT_MEMORY};
 
-		if (job->open)
-			job->open(job->context, i);
+		int fd = job->open ? job->open(job->context, i) : -1;
+
+		if (fd >= 0)
+			job->opened(job->context, i, fd);
 		job->read(job->context, i, &out);
 		if (!job->result(job->context, i, out_contents(&out)))
 			abort();

@@ -5,7 +5,8 @@
  *
  * Opening and reading may never end on a file system of FUSE, or of a dead server, and even SIGKILL may not interrupt
  * them. A child that gets stuck is killed; one that SIGKILL does not end is abandoned. The next child reads the other
- * files.
+ * files. A tool that needs a file itself gets a descriptor of O_PATH: to close another one may wait for the file system
+ * as well.
  *
  * A child that a file has taken over can return anything for itself and the files that it reads after it, whoever owns
  * these. Callers check that it is valid, and choose by themselves which files it is about and which are read next.
@@ -23,8 +24,8 @@
 enum {
 	SANDBOX_FILES = 64,         /* of one child, which has them all open */
 	SANDBOX_MS = 5000,          /* for each file to be opened, and to be read */
-	SANDBOX_ALL_MS = 15000,     /* for all files of a child */
-	SANDBOX_CPU = 10,           /* the same, in seconds of a processor */
+	SANDBOX_ALL_MS = 15000,     /* for so many files, from the start or from the last one that took too long */
+	SANDBOX_CPU = 10,           /* of a child, in seconds of a processor */
 	SANDBOX_MEMORY = 1 << 30,   /* bytes of a child, besides what the tool has */
 	SANDBOX_RESULT = 256 << 20, /* bytes of one file's result, and of a file in memory */
 	SANDBOX_ERROR = 256,        /* bytes of what is wrong with a file */
@@ -47,8 +48,18 @@ struct sandbox_job {
 	size_t num_keep;
 	/* The file's device; 0: unknown. NULL: all are unknown. */
 	uint64_t (*device)(void *context, size_t i);
-	/* In the child, with privileges: opens it, and remembers the descriptor. NULL: it is open, and in keep. */
-	void (*open)(void *context, size_t i);
+	/* The files have a child each: then what is in one of them can change no other's result. */
+	bool alone;
+	/*
+	 * In the child, with privileges: opens it, and remembers the descriptor. NULL: it is open, and in keep.
+	 * Returns another descriptor for opened(), which the child closes; -1: none.
+	 */
+	int (*open)(void *context, size_t i);
+	/*
+	 * In the tool: gets the descriptor, which then is the tool's. No file has been read by this child so far. The
+	 * file may be handed over again by another child if this one gets stuck. NULL: open() returns none.
+	 */
+	void (*opened)(void *context, size_t i, int fd);
 	/* In the child, confined: reads it, and writes the result. */
 	void (*read)(void *context, size_t i, struct out *out);
 	/* In the tool: gets what read() wrote. Returns false if that is damaged: then failed() is called. */

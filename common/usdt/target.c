@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "count.h"
@@ -53,8 +55,8 @@ void target_report(const struct target *t, char *message)
 /* A file that is read. */
 struct wanted {
 	struct mapping mapping; /* its path is a copy */
-	int fd;                 /* in the child, or of target_add_file(); -1 with errno in error */
-	int error;
+	int fd;                 /* of target_add_file(), handed over, or to read in the child; -1: none */
+	int error;              /* in the child: why there is none */
 };
 
 struct search {
@@ -78,13 +80,69 @@ static uint64_t device_of(void *context, size_t i)
 	return search->files[i].mapping.device;
 }
 
-static void open_wanted(void *context, size_t i)
+/* In the child. */
+static int open_wanted(void *context, size_t i)
+{
+	struct search *search = context;
+	struct wanted *w = &search->files[i];
+	char link[32];
+
+	w->fd = mapping_open(&w->mapping, search->list);
+	w->error = errno;
+	if (w->fd < 0 || !search->target->keeps_open)
+		return -1;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", w->fd);
+	return open(link, O_PATH | O_CLOEXEC);
+}
+
+/* What is known of the file without asking its file system, which may not answer. */
+static bool identify(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
+}
+
+/* Whether it is the file that is mapped. */
+static bool is_mapped(const struct mapping *m, const struct mapping_list *list, int fd)
+{
+	struct statx st, mapped;
+	bool same_inode, same;
+	char link[64];
+	int own;
+
+	if (!identify(fd, &st) || !S_ISREG(st.stx_mode))
+		return false;
+	same_inode = st.stx_ino == m->inode;
+	if (same_inode && m->device == ((uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor))
+		return true;
+	/* statx(2) has other devices on Btrfs, and on an overlay other inodes, too: compare with the mapping itself */
+	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
+	own = openat(list->proc, link, O_PATH | O_CLOEXEC);
+	/* it takes CAP_CHECKPOINT_RESTORE */
+	if (own < 0)
+		return same_inode;
+	same = identify(own, &mapped) && mapped.stx_ino == st.stx_ino && mapped.stx_dev_major == st.stx_dev_major &&
+	       mapped.stx_dev_minor == st.stx_dev_minor;
+	close(own);
+	return same;
+}
+
+static void release(struct wanted *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = -1;
+}
+
+static void take_wanted(void *context, size_t i, int fd)
 {
 	struct search *search = context;
 	struct wanted *w = &search->files[i];
 
-	w->fd = mapping_open(&w->mapping, search->list);
-	w->error = errno;
+	release(w);
+	if (is_mapped(&w->mapping, search->list, fd))
+		w->fd = fd;
+	else
+		close(fd);
 }
 
 /* Returns 1, 0, or -1 with errno. */
@@ -149,13 +207,15 @@ static void leave_out(struct search *search, size_t i, const char *error)
 
 static void fail(void *context, size_t i, const char *why)
 {
-	leave_out(context, i, why);
+	struct search *search = context;
+
+	leave_out(search, i, why);
+	release(&search->files[i]);
 }
 
 /* A process may have mapped a bad file: the others still have probes. */
-static bool add_wanted(void *context, size_t i, struct slice bytes)
+static bool add_probes(struct search *search, size_t i, struct slice bytes)
 {
-	struct search *search = context;
 	struct wanted *w = &search->files[i];
 	struct target *t = search->target;
 	struct usdt usdt;
@@ -180,15 +240,24 @@ static bool add_wanted(void *context, size_t i, struct slice bytes)
 		usdt_free(&usdt);
 		return true;
 	}
-	if (search->list)
-		w->fd = t->keeps_open ? mapping_open(&w->mapping, search->list) : -1;
 	if (search->list && t->keeps_open && w->fd < 0) {
-		leave_out(search, i, strerror(errno));
+		leave_out(search, i, "it is not the file that is mapped");
 		usdt_free(&usdt);
 		return true;
 	}
 	target_add(t, w->mapping.path, w->fd)->usdt = usdt;
+	w->fd = -1;
 	return true;
+}
+
+static bool add_wanted(void *context, size_t i, struct slice bytes)
+{
+	struct search *search = context;
+	bool is_sound = add_probes(search, i, bytes);
+
+	if (is_sound)
+		release(&search->files[i]);
+	return is_sound;
 }
 
 static void read_files(struct search *search, const int *keep, size_t num_keep)
@@ -198,7 +267,10 @@ static void read_files(struct search *search, const int *keep, size_t num_keep)
 					.keep = keep,
 					.num_keep = num_keep,
 					.device = device_of,
+					/* what one child returns decides where the kernel changes that file */
+					.alone = search->target->keeps_open,
 					.open = search->list ? open_wanted : NULL,
+					.opened = search->target->keeps_open ? take_wanted : NULL,
 					.read = read_wanted,
 					.result = add_wanted,
 					.failed = fail};
@@ -219,8 +291,6 @@ int target_add_file(struct target *t, const char *path)
 		read_files(&search, &fd, 1);
 	if (!t->name)
 		t->name = utf8_visible_copy(path);
-	if (search.failed && fd >= 0)
-		close(fd);
 	return search.failed ? -1 : 0;
 }
 
@@ -251,7 +321,7 @@ static int list_files(struct search *search, struct mapping_list *list)
 		}
 		search->files = mem_room(search->files, search->n, &search->cap);
 		m.path = mem_copy(slice_of(m.path));
-		search->files[search->n++] = (struct wanted){.mapping = m};
+		search->files[search->n++] = (struct wanted){.mapping = m, .fd = -1};
 	}
 	return got;
 }

@@ -15,14 +15,14 @@
 
 struct target_file {
 	char *path; /* as the process sees it, printable: for messages and scripts */
-	int fd;     /* opened through the root of the process; -1: not open */
+	int fd;     /* to attach to, or to open it again; -1: none */
 	struct usdt usdt;
 };
 
 struct target {
 	void (*report)(const char *message); /* what is wrong, without the tool's name; set it first */
 	char *name;                          /* of the file, the process's executable or the directory, printable */
-	bool keeps_open;                     /* files of a process stay open, to attach to them; set it first */
+	bool keeps_open;                     /* files have descriptors, to attach to them; set it first */
 	bool is_source;                      /* C sources: the addresses of sites are line numbers, sizes are 0 */
 	struct target_file *files;           /* those that have probes, and all from target_add_file() */
 	size_t n, cap;
