@@ -2,10 +2,10 @@
 /*
  * A file system of FUSE with one file, which stops to answer. Usage, as root:
  *
- *	hanging-files DIRECTORY FILE
+ *	hanging-files DIRECTORY FILE [OPENS]
  *
  * It mounts a copy of FILE as DIRECTORY/file, prints "ready", and answers until SIGUSR1 comes: from then on it answers
- * nothing. SIGUSR2: it answers all but reads. After SIGTERM it is gone.
+ * nothing. SIGUSR2: it answers all but reads, as it does when the file was opened OPENS times. After SIGTERM it is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 enum { ROOT = 1, FILE_NODE = 2 };
 
-static int fuse;
+static int fuse, opens = -1; /* -1: any number */
 static char *content;
 static size_t size;
 static volatile sig_atomic_t mode; /* the signal that came */
@@ -82,6 +82,9 @@ static void answer(const struct fuse_in_header *in, const void *arguments)
 		reply(in, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
+		if (opens > 0 && --opens == 0)
+			mode = SIGUSR2;
+		/* fallthrough */
 	case FUSE_OPENDIR:
 		reply(in, 0, &opened, sizeof(opened));
 		break;
@@ -124,8 +127,10 @@ int main(int argc, char **argv)
 	static char request[1 << 18];
 	char options[128];
 
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
+	if (argc > 3)
+		opens = atoi(argv[3]);
 	read_file(argv[2]);
 	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fuse);

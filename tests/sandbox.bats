@@ -18,21 +18,21 @@ teardown() {
 }
 
 # Starts a process that has mapped a library with probes from a file system, which then stops to answer.
-start_hanging() { # SIGNAL
+start_hanging() { # SIGNAL [OPENS]
     if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
         skip 'FUSE needs root, and /dev/fuse'
     fi
     unset files
     rm -rf mounted
     mkdir mounted
-    hanging-files mounted "$BIN/libusdt-target.so" >said 2>&1 3>&- &
+    hanging-files mounted "$BIN/libusdt-target.so" ${2:+"$2"} >said 2>&1 3>&- &
     files=$!
     wait_for grep -q . said
     grep -q ready said || skip "no file system of FUSE here: $(cat said)"
     cp "$BIN/usdt-target-static" "$BIN/libusdt-target.so" .
     # the process itself must not wait for it: it has mapped the file, but does not touch it
     start mapping-target 1 3 mounted/file libusdt-target.so usdt-target-static
-    kill "-$1" "$files"
+    [ -z "$1" ] || kill "-$1" "$files"
 }
 
 # Ends both, and what is left of a tool.
@@ -85,6 +85,20 @@ says_hanging() { # TEXT
         equal "$status" 1
         says_hanging 'probes in this file are not found: '
         equal "$(grep -c clock: lines)" 2
+        end_hanging
+    done
+}
+
+@test "a file that cannot be attached to does not keep usdt-record" {
+    (needs_usdt_target; [ -z "${LACKING:-}" ]) || lacks 'usdt-record does not run here'
+    # the process opens it, then the one that finds the probes, and then the one that attaches
+    for how in '' --perf-events; do
+        start_hanging '' 3
+        status=0
+        # shellcheck disable=SC2086 # a word, or none
+        timeout -k 1 40 usdt-record $how -D 0.5 -p "$started" -e 'guarded(n)' >lines 2>log || status=$?
+        equal "$status" 1
+        says_hanging 'cannot attach to its probes: '
         end_hanging
     done
 }

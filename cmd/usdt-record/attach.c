@@ -18,30 +18,17 @@
 
 #include "clock.h"
 #include "io.h"
+#include "links.h"
 #include "mem.h"
 #include "operand.h"
 #include "symtab.h"
 #include "usdt-record.skel.h"
-
-/* From the kernel's linux/bpf.h of 6.6, which may be newer than the header that is installed. */
-static const enum bpf_attach_type uprobe_multi = 48;
-
-struct link_create {
-	uint32_t prog_fd, target_fd, attach_type, flags;
-	uint64_t path, offsets, ref_ctr_offsets, cookies;
-	uint32_t cnt, multi_flags, pid, unused;
-};
 
 enum {
 	/* how long detaching may take, and how much longer for each perf event */
 	DETACH_MS = 3000,
 	DETACH_PERF_MS = 250,
 };
-
-static int link_create(struct link_create *attr)
-{
-	return syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
-}
 
 /* Loads a program that does nothing, for a uprobe. Returns its descriptor, or less than 0. */
 static int load_nothing(struct bpf_prog_load_opts *options)
@@ -70,15 +57,13 @@ static bool has_uprobe_multi(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = uprobe_multi);
 	uint64_t offset = 0;
-	struct link_create attr = {
-		.attach_type = uprobe_multi, .path = (uintptr_t) "/", .offsets = (uintptr_t)&offset, .cnt = 1};
 	int fd = load_nothing(&options), link;
 	bool has;
 
 	if (fd < 0)
 		return false;
-	attr.prog_fd = fd;
-	link = link_create(&attr);
+	link = links_create(
+		&(struct link_create){.prog_fd = fd, .path = (uintptr_t) "/", .offsets = (uintptr_t)&offset, .cnt = 1});
 	has = link < 0 && errno == EBADF;
 	if (link >= 0)
 		close(link);
@@ -214,78 +199,6 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 	return 0;
 }
 
-/* One link for all sites in a file: attaching and detaching many takes no longer than one. */
-static int attach_file(struct attach *a, const struct attach_site *sites, size_t n, pid_t pid)
-{
-	uint64_t *offsets = mem_array(n, sizeof(*offsets));
-	uint64_t *semaphores = mem_array(n, sizeof(*semaphores));
-	uint64_t *cookies = mem_array(n, sizeof(*cookies));
-	char path[32];
-	struct link_create attr = {.prog_fd = bpf_program__fd(a->bpf->progs.on_probe),
-				   .attach_type = uprobe_multi,
-				   .path = (uintptr_t)path,
-				   .offsets = (uintptr_t)offsets,
-				   .ref_ctr_offsets = (uintptr_t)semaphores,
-				   .cookies = (uintptr_t)cookies,
-				   .cnt = n,
-				   .pid = pid};
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", sites->file->fd);
-	for (size_t i = 0; i < n; i++) {
-		offsets[i] = sites[i].place->offset;
-		semaphores[i] = sites[i].place->semaphore;
-		cookies[i] = &sites[i] - a->sites;
-	}
-	fd = link_create(&attr);
-	if (fd < 0 && errno == ESRCH)
-		warnx("process %d has ended", pid);
-	else if (fd < 0)
-		warn("%s: cannot attach to its probes", sites->file->path);
-	else
-		a->links[a->num_links++] = fd;
-	free(offsets);
-	free(semaphores);
-	free(cookies);
-	return fd < 0 ? -1 : 0;
-}
-
-static int attach_site(struct attach *a, const struct attach_site *s, pid_t pid)
-{
-	LIBBPF_OPTS(bpf_uprobe_opts, options, .ref_ctr_offset = s->place->semaphore, .bpf_cookie = s - a->sites);
-	struct bpf_link *link;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", s->file->fd);
-	link = bpf_program__attach_uprobe_opts(a->bpf->progs.on_probe, pid ? pid : -1, path, s->place->offset,
-					       &options);
-	if (!link) {
-		bool denied = errno == EACCES || errno == EPERM;
-
-		warn("%s: cannot attach to probe %.*s%s", s->file->path, (int)s->spec->name.n, s->spec->name.p,
-		     denied ? ", for which kernels before 6.6 want CAP_SYS_ADMIN, too" : "");
-		return -1;
-	}
-	a->perf_links[a->num_perf_links++] = link;
-	return 0;
-}
-
-static int attach_sites(struct attach *a, pid_t pid)
-{
-	size_t n;
-
-	a->links = mem_array(a->num_sites, sizeof(*a->links));
-	a->perf_links = mem_array(a->num_sites, sizeof(*a->perf_links));
-	for (size_t i = 0; i < a->num_sites; i += n) {
-		for (n = 1; a->multi && i + n < a->num_sites; n++)
-			if (a->sites[i + n].file != a->sites[i].file)
-				break;
-		if ((a->multi ? attach_file(a, &a->sites[i], n, pid) : attach_site(a, &a->sites[i], pid)) != 0)
-			return -1;
-	}
-	return 0;
-}
-
 int attach_probes(struct attach *a)
 {
 	bool only_followed = a->bpf->rodata->only_followed;
@@ -303,7 +216,7 @@ int attach_probes(struct attach *a)
 		return -1;
 	}
 	/* the kernel's own filter leaves out children */
-	return attach_sites(a, only_followed ? 0 : a->recorder->pid);
+	return links_make(a, only_followed ? 0 : a->recorder->pid);
 }
 
 /*
@@ -351,8 +264,6 @@ static void close_links(struct attach *a)
 {
 	while (a->num_links)
 		close(a->links[--a->num_links]);
-	while (a->num_perf_links)
-		bpf_link__destroy(a->perf_links[--a->num_perf_links]);
 }
 
 /* Whether the child ends in time. */
@@ -376,9 +287,9 @@ static bool has_ended(pid_t child, uint64_t timeout)
 
 int attach_detach(struct attach *a)
 {
-	uint64_t timeout = DETACH_MS + DETACH_PERF_MS * a->num_perf_links;
+	uint64_t timeout = DETACH_MS + (a->multi ? 0 : DETACH_PERF_MS * a->num_links);
 	int end;
-	pid_t child = a->num_links + a->num_perf_links ? fork_keeper(&end) : -1;
+	pid_t child = a->num_links ? fork_keeper(&end) : -1;
 
 	close_links(a);
 	usdt_record_bpf__detach(a->bpf);
@@ -420,7 +331,6 @@ void attach_close(struct attach *a)
 	close_links(a);
 	usdt_record_bpf__destroy(a->bpf);
 	free(a->links);
-	free(a->perf_links);
 	free(a->sites);
 	*a = (struct attach){};
 }

@@ -11,7 +11,6 @@
 #include "target.h"
 #include "bpf/usdt-record.h"
 
-struct bpf_link;
 struct usdt_record_bpf;
 
 struct attach_options {
@@ -35,10 +34,8 @@ struct attach {
 	bool multi;                /* by uprobe_multi links */
 	struct attach_site *sites; /* by their index in events */
 	size_t num_sites, cap_sites;
-	int *links; /* descriptors of uprobe_multi links */
+	int *links; /* descriptors of BPF links */
 	size_t num_links;
-	struct bpf_link **perf_links;
-	size_t num_perf_links;
 };
 
 /*

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "descriptors.h"
+#include "child.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mem.h"
@@ -15,7 +17,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-bool descriptors_close_others(const int *keep, size_t num_keep, int own)
+bool child_close_others(const int *keep, size_t num_keep, int own)
 {
 	int *kept = mem_array(num_keep + 1, sizeof(*kept)), first = 0;
 	bool failed = false;
@@ -41,7 +43,7 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int descriptors_send(int socket, const void *bytes, size_t n, int fd)
+int child_send(int socket, const void *bytes, size_t n, int fd)
 {
 	union control control = {
 		.header = {.cmsg_len = CMSG_LEN(sizeof(fd)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
@@ -50,13 +52,15 @@ int descriptors_send(int socket, const void *bytes, size_t n, int fd)
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	ssize_t sent;
 
+	if (fd < 0)
+		message.msg_controllen = 0;
 	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
 	while ((sent = sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		;
 	return sent == (ssize_t)n ? 0 : -1;
 }
 
-ssize_t descriptors_receive(int socket, void *bytes, size_t n, int *fd)
+ssize_t child_receive(int socket, void *bytes, size_t n, int *fd)
 {
 	union control control = {};
 	struct iovec part = {bytes, n};
@@ -74,4 +78,20 @@ ssize_t descriptors_receive(int socket, void *bytes, size_t n, int *fd)
 	    header->cmsg_len == CMSG_LEN(sizeof(*fd)))
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
 	return got;
+}
+
+int child_end(pid_t child)
+{
+	enum { TRIES = 500, PAUSE_US = 200 };
+	int status = 0;
+
+	kill(child, SIGKILL);
+	for (int i = 0; i < TRIES; i++) {
+		pid_t ended = waitpid(child, &status, WNOHANG);
+
+		if (ended == child || (ended < 0 && errno != EINTR))
+			return status;
+		usleep(PAUSE_US);
+	}
+	return -1;
 }
