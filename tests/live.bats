@@ -202,7 +202,7 @@ written() {
     wait_for grep -q "^$(trace-dump -q -a "$TRACE" | sed -n '$s/"us":[^,]*\(.*\),"tpoint".*/"us":[0-9.]*\1,/p')" followed
     kill "$follower"
     end_following 1
-    grep 'trace-dump: .*: lost [0-9]* slots of the rings, which were overwritten before they could be read' err
+    grep 'trace-dump: .*: lost [0-9]* of [0-9]* slots of the rings, which were overwritten before they could be read' err
     # what is there is whole, and each gap is marked
     awk -F '[:,"]+' '
         /"torn":true/ { seen[$7] = ""; next }
@@ -253,7 +253,7 @@ written() {
     end_following 1
     equal "$(jq .tsc followed | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 137 200) 500 "
     equal "$(jq -c 'select(.lost) | [.lcore, .tsc]' followed)" '[0,137]'
-    equal "$(cat err)" 'trace-dump: live: lost 126 slots of the rings, which were overwritten before they could be read'
+    equal "$(cat err)" 'trace-dump: live: lost 126 of 191 slots of the rings, which were overwritten before they could be read'
 }
 
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
@@ -423,7 +423,7 @@ record() { # OPTION... FILE
         kill "$follower"
         end_following 1
         end_writer
-        grep -q "^trace-dump: .*: lost $(jq .lost result) slots of the rings" err
+        grep -q "^trace-dump: .*: lost $(jq .lost result) of [0-9]* slots of the rings" err
         trace-dump -a recorded >out 2>notes
         grep -q "^trace-dump: recorded: $(jq .lost result) slots were lost while it was recorded" notes
         grep -q 'lcore 0: entries are missing between .* us: the application wrote faster than the file was recorded' notes
@@ -446,6 +446,51 @@ record() { # OPTION... FILE
     [ "$(stat -c %s recorded)" -le $((10 << 20)) ]
     [ "$(stat -c %s recorded)" -gt $((3 << 20)) ]
     run -0 trace-dump -q recorded
+}
+
+@test "--record --keep drops all but the last seconds, of all lcores at once" {
+    for layout in $LAYOUTS; do
+        write_slowly "$layout" 16384 2000
+        record -q --keep 0.5 -p "$writer"
+        sleep 1.5
+        # what was dropped takes no space: the definitions and the rings of the start do
+        [ "$(stat -c '%b * %B' recorded | bc)" -lt $((14 << 20)) ]
+        kill "$follower"
+        end_following 0
+        equal "$(jq -c '[.layout, .lost, .full]' result)" "[\"$layout\",0,false]"
+        end_writer
+        # of 50000 entries a second at most; a mark is set in a sixteenth of the time
+        trace-dump recorded >out 2>err
+        check_lines <out
+        [ "$(wc -l <out)" -lt 28000 ]
+        run ! grep -v -e 'left out' err
+        rm "$TRACE"
+    done
+    # the size drops them, too, which needs room for what comes meanwhile
+    write_slowly G6 16384 100
+    record -q --keep 100 --max-size 10M -p "$writer"
+    sleep 1
+    [ "$(stat -c '%b * %B' recorded | bc)" -lt $((11 << 20)) ]
+    kill "$follower"
+    end_following 0
+    end_writer
+    [ "$(stat -c %s recorded)" -le $((10 << 20)) ]
+    [ "$(stat -c %s recorded)" -gt $((4 << 20)) ]
+    trace-dump -q recorded | check_lines
+    rm "$TRACE"
+    write_live G6 131072
+    status_is 1 trace-dump -F --record small --keep 1 --max-size 10M "$TRACE"
+    says "trace-dump: --max-size: with --keep it has to be at least twice the rings' size: 19"
+}
+
+@test "a recording with --keep that is killed can be read" {
+    write_slowly G6 16384 2000
+    record -q --keep 0.5 -p "$writer"
+    sleep 1.5
+    kill -KILL "$follower"
+    end_following 137
+    trace-dump -q recorded >out
+    [ "$(wc -l <out)" -gt 1000 ]
 }
 
 @test "a recording of trace-dump that is killed, or whose disk is full, can be read" {

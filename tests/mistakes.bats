@@ -298,7 +298,9 @@ T
 2 % --max-size '0': a size like % trace-record --max-size 0
 2 % --record is for -F % trace-dump --record file trace
 2 % --max-size is for --record % trace-dump --max-size 1M trace
-2 % besides -F it takes -p, -q and --max-size only % trace-dump -F -c 0 --record file trace
+2 % besides -F it takes -p, -q, --keep and --max-size only % trace-dump -F -c 0 --record file trace
+2 % besides -F it takes -p, -q, --keep and --max-size only % trace-dump -F --requests --record file trace
+2 % --keep is for --record % trace-dump -F --keep 1 trace
 2 % --max-size '2048G': a size like 65536, 512K or 16M is expected, below 2T % trace-dump -F --record file --max-size 2048G trace
 1 % --max-size: the definitions of this trace alone take % trace-dump -F --record file --max-size 1K trace
 1 % lines: File exists % trace-dump -F --record lines trace

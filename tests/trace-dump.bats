@@ -635,3 +635,33 @@ clock_line() { # TICKS SECONDS TIME
     status_is 2 trace-dump --clock - <trace
     says 'trace-dump: standard input can only be one of the files'
 }
+
+@test "--requests selects what starts or ends an object that nothing has started" {
+    local tsc=10 tpoint ctx poller args
+    {
+        echo '{"layout":"any","tsc_rate":1000000000}'
+        echo '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:1 nqn.a 10.0.0.2:2 qid:1"}'
+        echo '{"tpoint":"BDEV_IO_START","id":192,"owner_type":"b","object_type":"i","new_object":true,"args":[{"name":"ctx","type":"ptr","size":8}],"related":[{"arg":"ctx","object_type":"r"}]}'
+        echo '{"tpoint":"BDEV_IO_DONE","id":193,"owner_type":"b","object_type":"i","new_object":false,"args":[{"name":"ctx","type":"ptr","size":8}],"related":[{"arg":"ctx","object_type":"r"}]}'
+        echo '{"tpoint":"TCP_REQ_NEW","id":320,"owner_type":"t","object_type":"r","new_object":true}'
+        echo '{"tpoint":"TCP_REQ_EXECUTING","id":327,"owner_type":"t","object_type":"r"}'
+        echo '{"tpoint":"TCP_REQ_COMPLETED","id":333,"owner_type":"t","object_type":"r"}'
+        echo '{"tpoint":"TCP_QP_DISCONNECT","id":340,"owner_type":"t"}'
+        echo '{"tpoint":"FC_READ_RSP","id":400,"object_type":"f","new_object":true}'
+        echo '{"tpoint":"FC_SUCCESS","id":401,"object_type":"f"}'
+        for tpoint in TCP_REQ_NEW TCP_REQ_EXECUTING BDEV_IO_START BDEV_IO_DONE TCP_REQ_COMPLETED TCP_QP_DISCONNECT BDEV_IO_START BDEV_IO_DONE FC_READ_RSP FC_SUCCESS; do
+            ctx=0x1 poller=
+            [[ $tpoint = TCP* ]] && poller='"poller":"t01",'
+            [ "$tsc" -lt 15 ] || ctx=0x7
+            [[ $tpoint = BDEV* ]] && args=",\"args\":{\"ctx\":\"$ctx\"}" || args=
+            echo "{\"tsc\":$((tsc++)),\"lcore\":0,\"tpoint\":\"$tpoint\",$poller\"object\":{\"value\":\"0x1\"}$args}"
+        done
+    } >lines
+    mktrace -l G6 lines >trace
+    requests() { trace-dump -q --requests trace | jq -r .tpoint | tr '\n' ' '; }
+    roots='BDEV_IO_START BDEV_IO_DONE FC_READ_RSP FC_SUCCESS '
+    equal "$(requests)" "TCP_REQ_NEW TCP_REQ_COMPLETED $roots"
+    # a connection without a description
+    grep -v description lines | mktrace -l G3 >trace
+    equal "$(requests)" "TCP_REQ_NEW TCP_REQ_EXECUTING BDEV_IO_START TCP_REQ_COMPLETED TCP_QP_DISCONNECT $roots"
+}

@@ -10,6 +10,7 @@
 #include "json.h"
 #include "mem.h"
 #include "number.h"
+#include "spdk.h"
 #include "us.h"
 
 /* Size of the direct-mapped cache of decisions about owners. */
@@ -59,12 +60,52 @@ bool filter_parse_time(const char *text, uint64_t *ns)
 	return true;
 }
 
+/* What is known of the objects of a type. */
+struct type {
+	bool ends, executes;
+};
+
+static enum filter_part part_of(const struct trace_tpoint *tp, const struct spdk_tpoint *row, struct type type)
+{
+	if (!tp->object_type)
+		return row->disconnects ? FILTER_CONNECTION : FILTER_MIDDLE;
+	if (!type.ends)
+		return FILTER_ALWAYS;
+	if (tp->new_object)
+		return row->kind == SPDK_BDEV_IO ? FILTER_BDEV_IO : type.executes ? FILTER_REQUEST : FILTER_START;
+	if (spdk_is_final(slice_of(tp->name)))
+		return FILTER_END;
+	return row->executes ? FILTER_CONNECTION : FILTER_MIDDLE;
+}
+
+static void find_parts(struct filter *f)
+{
+	const struct trace *t = f->trace;
+	struct type types[TRACE_TYPES] = {};
+
+	f->parts = mem_array(t->num_tpoints, sizeof(*f->parts));
+	for (unsigned i = 0; i < t->num_tpoints; i++) {
+		struct slice name = slice_of(t->tpoints[i].name);
+		struct type *type = &types[t->tpoints[i].object_type];
+
+		type->ends |= spdk_is_final(name);
+		type->executes |= spdk_tpoint(name)->executes;
+	}
+	for (unsigned i = 0; i < t->num_tpoints; i++) {
+		const struct trace_tpoint *tp = &t->tpoints[i];
+
+		f->parts[i] = part_of(tp, spdk_tpoint(slice_of(tp->name)), types[tp->object_type]);
+	}
+}
+
 void filter_open(struct filter *f, const struct filter_options *o, const struct trace *t, const struct us *us)
 {
 	*f = (struct filter){.options = o, .trace = t, .first = us_ticks(us, o->since)};
 	f->end = o->until < UINT64_MAX ? us_ticks(us, o->until + 1) : UINT64_MAX;
 	f->tpoint_matched = mem_array(o->tpoints.n, sizeof(*f->tpoint_matched));
 	f->owner_matched = mem_array(o->owners.n, sizeof(*f->owner_matched));
+	if (o->requests)
+		find_parts(f);
 	if (o->tpoints.n)
 		f->tpoints = mem_array(t->num_tpoints, sizeof(*f->tpoints));
 	if (o->owners.n)
@@ -104,6 +145,32 @@ static bool tpoint_matches(struct filter *f, const struct entry *e)
 }
 
 /*
+ * Whether it starts or ends an object that no other one has started. Requests of a connection without a description may
+ * be admin requests: what shows that is printed as well, see model/admin.h.
+ */
+static bool request_matches(struct filter *f, const struct entry *e)
+{
+	enum filter_part part = e->tpoint_id < f->trace->num_tpoints ? f->parts[e->tpoint_id] : FILTER_MIDDLE;
+
+	switch (part) {
+	case FILTER_MIDDLE:
+		return false;
+	case FILTER_REQUEST:
+		f->has_unnamed |= !e->related && !e->owner.n;
+		return !e->related;
+	case FILTER_START:
+	case FILTER_END:
+		return !e->related;
+	case FILTER_BDEV_IO:
+		return !e->related || f->has_unnamed;
+	case FILTER_CONNECTION:
+		return f->has_unnamed;
+	default:
+		return true;
+	}
+}
+
+/*
  * An owner's description changes when a host connects, and when another owner reuses its id.
  */
 static bool owner_matches(struct filter *f, const struct entry *e)
@@ -130,8 +197,9 @@ bool filter_match(struct filter *f, const struct entry *e, uint64_t base)
 	const struct filter_options *o = f->options;
 	uint64_t ticks = e->tsc > base ? e->tsc - base : 0;
 
-	return (!o->lcores || o->lcores[f->trace->lcores[e->lcore].id]) && (!o->tpoints.n || tpoint_matches(f, e)) &&
-	       ticks >= f->first && ticks < f->end && (!o->owners.n || owner_matches(f, e));
+	return (!o->lcores || o->lcores[f->trace->lcores[e->lcore].id]) && (!o->requests || request_matches(f, e)) &&
+	       (!o->tpoints.n || tpoint_matches(f, e)) && ticks >= f->first && ticks < f->end &&
+	       (!o->owners.n || owner_matches(f, e));
 }
 
 bool filter_is_past(const struct filter *f, uint64_t tsc, uint64_t base)
@@ -178,6 +246,7 @@ void filter_close(struct filter *f)
 	for (unsigned i = 0; f->owners && i < OWNERS; i++)
 		free((char *)f->owners[i].text.p);
 	free(f->owners);
+	free(f->parts);
 	free(f->tpoints);
 	free(f->tpoint_matched);
 	free(f->owner_matched);

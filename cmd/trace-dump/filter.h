@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects the entries that are printed: those that match all of the options -c, -t, -w, --since and
- * --until. The decision for a tracepoint or an owner is cached, so patterns are not matched for
+ * Selects the entries that are printed: those that match all of the options -c, -t, -w, --requests,
+ * --since and --until. The decision for a tracepoint or an owner is cached, so patterns are not matched for
  * every entry.
  */
 #ifndef TRACE_DUMP_FILTER_H
@@ -30,6 +30,7 @@ struct filter_globs {
 struct filter_options {
 	bool *lcores; /* by number, FILTER_LCORES of them; NULL: all */
 	struct filter_globs tpoints, owners;
+	bool requests;         /* what starts or ends an object that nothing else has started */
 	uint64_t since, until; /* nanoseconds, both included; UINT64_MAX: no end */
 };
 
@@ -53,6 +54,17 @@ struct filter {
 	uint64_t first, end;                  /* since and until in ticks; end is excluded */
 	bool *tpoint_matched, *owner_matched; /* by pattern: whether it has matched anything */
 	enum filter_decision { UNDECIDED, MATCHES, DIFFERS } * tpoints; /* by id */
+	enum filter_part {
+		FILTER_MIDDLE,
+		FILTER_START,
+		FILTER_REQUEST, /* starts a request of a host */
+		FILTER_BDEV_IO, /* starts a bdev I/O */
+		FILTER_END,
+		FILTER_CONNECTION, /* shows which requests are admin requests */
+		FILTER_ALWAYS,     /* of an object whose end has no name */
+	} *
+		parts;    /* by id of the tracepoint */
+	bool has_unnamed; /* requests whose connection has no description */
 	struct filter_owner {
 		struct slice text; /* the latest description, as a JSON string */
 		bool matches;

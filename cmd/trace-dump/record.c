@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "clock.h"
 #include "input.h"
 #include "io.h"
 #include "layout.h"
@@ -21,6 +22,9 @@
 enum {
 	SLOT = sizeof(struct trace_slot),
 	PIECE = 1 << 20, /* bytes that are moved at once */
+	PAGE = 4096,
+	STEPS = 16, /* in which the kept time, or the size, moves on */
+	MARKS = 4 * STEPS,
 };
 
 /* Above it, some file systems have no positions: 8 TiB. */
@@ -37,14 +41,24 @@ struct record {
 	struct record_lcore {
 		uint64_t at;     /* position of its history */
 		uint64_t slots;  /* in the file */
+		uint64_t first;  /* those before this one were dropped */
 		uint64_t newest; /* ticks */
 		bool is_young;   /* its ring had no old entries to overwrite: an empty slot at the end says so */
 		/* a place for unsure slots: those before number held_to, the first at index held_at after a mark */
 		uint64_t held, held_at, held_to;
 	} * lcores;
 	uint64_t capacity; /* slots of each lcore */
-	uint64_t room;     /* slots of all lcores that may still be written */
+	uint64_t most;     /* slots of all lcores */
+	uint64_t room;     /* how many of these may still be written */
 	bool is_full;
+
+	/* where entries may be dropped: the oldest ones first */
+	struct record_mark {
+		uint64_t time;   /* ns */
+		uint64_t *slots; /* by lcore: its slots at that time */
+	} marks[MARKS];
+	unsigned num_marks;
+	uint64_t unmarked; /* slots since the latest mark */
 };
 
 /* Returns how many bytes were written: fewer with r->error. */
@@ -98,11 +112,72 @@ static void write_mark(struct record *r, unsigned i, uint64_t index, uint64_t lo
 		r->lcores[i].newest = tsc;
 }
 
+/* Makes the slots before this one a hole. Those before the first one are one already: a page is freed as a whole. */
+static void drop_of(struct record *r, unsigned i, uint64_t to)
+{
+	struct record_lcore *l = &r->lcores[i];
+	uint64_t start = slot_position(r, i, 0), from = slot_position(r, i, l->first) / PAGE * PAGE;
+
+	if (from < start)
+		from = start;
+	if (fallocate(r->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, slot_position(r, i, to) - from) != 0)
+		r->error = errno;
+	r->room += to - l->first;
+	l->first = to;
+}
+
+/* Drops the slots of all lcores from before the oldest mark. */
+static void drop(struct record *r)
+{
+	struct record_mark oldest = r->marks[0];
+
+	for (unsigned i = 0; i < r->t->num_lcores && !r->error; i++) {
+		const struct record_lcore *l = &r->lcores[i];
+		/* what is held is still to be written */
+		uint64_t to = l->held && l->held_at < oldest.slots[i] ? l->held_at : oldest.slots[i];
+
+		if (to > l->first)
+			drop_of(r, i, to);
+	}
+	memmove(r->marks, r->marks + 1, --r->num_marks * sizeof(*r->marks));
+	r->marks[r->num_marks].slots = oldest.slots;
+}
+
+static void mark(struct record *r, uint64_t now)
+{
+	struct record_mark *m;
+
+	if (r->num_marks == MARKS)
+		drop(r);
+	m = &r->marks[r->num_marks++];
+	m->time = now;
+	if (!m->slots)
+		m->slots = mem_array(r->t->num_lcores, sizeof(*m->slots));
+	for (unsigned i = 0; i < r->t->num_lcores; i++)
+		m->slots[i] = r->lcores[i].slots;
+	r->unmarked = 0;
+}
+
+/* To be called after each round: drops what is too old. */
+static void keep(struct record *r)
+{
+	uint64_t now = clock_ns(), step = r->options->keep_ns / STEPS;
+
+	if (!r->num_marks || now - r->marks[r->num_marks - 1].time >= step || r->unmarked >= r->most / STEPS)
+		mark(r, now);
+	/* all slots from before a mark are older than it */
+	while (r->num_marks > 1 && now - r->marks[0].time >= r->options->keep_ns && !r->error)
+		drop(r);
+}
+
 /* Takes a place for n slots. Returns false if the file is full. */
 static bool take(struct record *r, unsigned i, uint64_t n, uint64_t *index)
 {
 	struct record_lcore *l = &r->lcores[i];
 
+	while (n > r->room && r->num_marks && !r->error)
+		drop(r);
+	r->unmarked += n;
 	if (n > r->room || l->slots + n >= r->capacity)
 		r->is_full = true;
 	if (r->is_full)
@@ -191,9 +266,10 @@ static void read_now(const struct record *r, const uint8_t *at, void *to, size_t
 		memcpy(to, at, n);
 }
 
+/* How many slots it has in the completed file. */
 static uint64_t slots_of(const struct record_lcore *l)
 {
-	return l->slots + l->is_young;
+	return l->slots - l->first + l->is_young;
 }
 
 /* The definitions, with positions of this file. */
@@ -283,9 +359,13 @@ static bool compact(struct record *r)
 		return false;
 	for (unsigned i = 0; i < r->t->num_lcores; i++) {
 		struct record_lcore *l = &r->lcores[i];
-		uint64_t from = slot_position(r, i, 0);
+		uint64_t from = slot_position(r, i, l->first);
 
 		l->at = next;
+		l->slots -= l->first;
+		/* one that has dropped all entries must not look as if it had started later, either */
+		l->is_young = l->first ? !l->slots : l->is_young;
+		l->first = 0;
 		if (slot_position(r, i, 0) != from)
 			l->slots = move(r, from, slot_position(r, i, 0), l->slots * SLOT) / SLOT;
 		if (l->is_young)
@@ -297,6 +377,21 @@ static bool compact(struct record *r)
 	}
 	r->error = error;
 	return true;
+}
+
+/* Whether what comes between two marks has room besides what is kept. Prints a message if not. */
+static bool rings_fit(const struct record *r, uint64_t frame)
+{
+	uint64_t slots = 0;
+
+	for (unsigned i = 0; i < r->t->num_lcores; i++)
+		if (trace_ring_is_whole(&r->t->lcores[i]) && layout_number(r->t->lcores[i].next_entry, 8))
+			slots += r->t->lcores[i].slots;
+	if (frame / 2 + slots * SLOT <= r->options->max_size / 2)
+		return true;
+	warnx("--max-size: with --keep it has to be at least twice the rings' size: %" PRIu64 " bytes",
+	      frame + 2 * slots * SLOT);
+	return false;
 }
 
 /* Returns false, after a message, if it cannot be recorded. */
@@ -313,9 +408,12 @@ static bool open_file(struct record *r)
 		warnx("--max-size: the definitions of this trace alone take %" PRIu64 " bytes", frame);
 		return false;
 	}
-	r->room = (r->options->max_size - frame) / SLOT - t->num_lcores;
+	if (r->options->keep_ns && !rings_fit(r, frame))
+		return false;
+	r->most = r->room = (r->options->max_size - frame) / SLOT - t->num_lcores;
 	r->capacity = MAX_POSITION / t->num_lcores / SLOT;
-	if (r->capacity > r->room + 2)
+	/* places of dropped slots are not used again */
+	if (r->capacity > r->room + 2 && !r->options->keep_ns)
 		r->capacity = r->room + 2;
 	r->fd = open(r->options->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (r->fd < 0) {
@@ -336,6 +434,8 @@ static void record_entries(struct record *r, struct rings *rings)
 	add_rings(r, rings);
 	while (!rings->ended && !r->is_full && !r->error) {
 		rings_read(rings, false);
+		if (r->options->keep_ns)
+			keep(r);
 		if (!rings->ended && !rings_are_filling(rings))
 			rings_wait(rings, -1);
 	}
@@ -364,7 +464,7 @@ static void print_result(const struct record *r, const struct rings *rings, stru
 	uint64_t slots = 0;
 
 	for (unsigned i = 0; i < r->t->num_lcores; i++)
-		slots += r->lcores[i].slots;
+		slots += r->lcores[i].slots - r->lcores[i].first;
 	out_printf(out, "{\"layout\":\"%s\",\"lcores\":%u,\"slots\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"full\":%s}\n",
 		   r->t->layout, r->t->num_lcores, slots, rings->lost, r->is_full ? "true" : "false");
 }
@@ -377,8 +477,9 @@ static bool report(const struct record *r, const struct rings *rings, const char
 	if (r->is_full)
 		cli_notice(r->options->quiet, "%s: has reached --max-size: what came later is not in it", r->path);
 	if (rings->lost)
-		warnx("%s: lost %" PRIu64 " slots of the rings, which were overwritten before they could be read", name,
-		      rings->lost);
+		warnx("%s: lost %" PRIu64 " of %" PRIu64
+		      " slots of the rings, which were overwritten before they could be read",
+		      name, rings->lost, rings->slots);
 	if (rings->restarted)
 		warnx("%s: another process now writes it from the start: record it again", name);
 	return !r->error && !rings->lost && !rings->restarted;
@@ -409,6 +510,8 @@ bool record_trace(struct trace *t, struct input *in, const char *name, const str
 		good = report(&r, &rings, name);
 		rings_close(&rings);
 	}
+	for (unsigned i = 0; i < MARKS; i++)
+		free(r.marks[i].slots);
 	free(r.lcores);
 	return good;
 }

@@ -5,6 +5,8 @@
  *
  * While it is recorded, each lcore has a place in the file for as many slots as may be written at most, of which the
  * rest is a hole: the file can be read even if the tool is killed. At the end the lcores are moved together.
+ *
+ * If only the last seconds are to be kept, older slots become a hole as well.
  */
 #ifndef TRACE_DUMP_RECORD_H
 #define TRACE_DUMP_RECORD_H
@@ -21,6 +23,7 @@ struct trace;
 struct record_options {
 	const char *path;  /* of the file, which must not exist */
 	uint64_t max_size; /* bytes of the file */
+	uint64_t keep_ns;  /* older entries are dropped; 0: none are */
 	pid_t pid;         /* of the process that writes the trace; 0: not known */
 	bool quiet;
 };

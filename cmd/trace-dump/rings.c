@@ -141,6 +141,7 @@ static bool read_ring(struct rings *r, unsigned i)
 	l->unsure = clamp(l->unsure, from, to);
 	l->sure = clamp(l->sure, from, to);
 	l->gap = l->unsure - l->next;
+	r->slots += to - l->next;
 	l->next = to;
 	if (l->unsure == l->sure)
 		lost = count_lost(r, i, l->sure);

@@ -44,6 +44,7 @@ struct rings {
 	bool ended;     /* no more will come */
 	bool restarted; /* another process has started to write the file from its beginning */
 	uint64_t lost;  /* slots that were overwritten before they were read */
+	uint64_t slots; /* that were written meanwhile, with those */
 };
 
 /*

@@ -43,6 +43,7 @@ static struct {
 	pid_t pid; /* of -p */
 	const char *since, *until, *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
+	uint64_t keep_ns;  /* of it; 0: all */
 	uint64_t rate;     /* ticks per second; 0: as the trace says */
 	struct reader_options reader;
 	struct filter_options filter;
@@ -263,8 +264,8 @@ static bool dump(struct dump *d)
 
 static bool record(struct dump *d)
 {
-	struct record_options options = {opt.record, opt.max_size ? opt.max_size : DEFAULT_SIZE, opt.reader.pid,
-					 opt.quiet};
+	struct record_options options = {opt.record, opt.max_size ? opt.max_size : DEFAULT_SIZE, opt.keep_ns,
+					 opt.reader.pid, opt.quiet};
 	bool good;
 
 	good = record_trace(&d->reader.trace, d->reader.in, d->name, &options, &d->out);
@@ -372,6 +373,8 @@ static const struct cli_option options[] = {
 	 .call = add_tpoint},
 	{'w', "owner", "GLOB", "only entries of owners with this description; may be given more than once",
 	 .call = add_owner},
+	{0, "requests", NULL, "only entries that start or end a request, or another object that nothing has started",
+	 .flag = &opt.filter.requests},
 	{0, "since", "US", "only entries from this time on, in microseconds as they are printed", .text = &opt.since},
 	{0, "until", "US", "only entries up to this time", .text = &opt.until},
 	{'T', "wall", NULL, "also print the time of day of each entry; for a copy, with --clock", .flag = &opt.wall},
@@ -380,6 +383,7 @@ static const struct cli_option options[] = {
 	{0, "rate", "HZ", "ticks per second, instead of the rate in the trace", .call = set_rate},
 	{0, "record", "FILE", "with -F: write the entries to FILE as they are, in the layout of the trace",
 	 .text = &opt.record},
+	{0, "keep", "SEC", "with --record: drop entries that are older than SEC seconds", .seconds = &opt.keep_ns},
 	{0, "max-size", "SIZE", "with --record: end when FILE has this size; default 4G", .bytes = &opt.max_size},
 	{0, "lag", "MS", "with -F: how long an entry waits at most for earlier ones; default 100", .call = set_lag},
 	{},
@@ -404,8 +408,9 @@ static void check_recording(void)
 	if (!opt.reader.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
 	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.since || opt.until ||
-	    f->lcores || f->tpoints.n || f->owners.n)
-		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q and --max-size only");
+	    f->lcores || f->requests || f->tpoints.n || f->owners.n)
+		cli_usage("--record writes all entries as they are: besides -F it takes -p, -q, --keep and --max-size "
+			  "only");
 }
 
 /* Returns the trace file's path; NULL: it is the trace of a process. */
@@ -426,8 +431,8 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("--lag is for -F");
 	if (opt.record)
 		check_recording();
-	else if (opt.max_size)
-		cli_usage("--max-size is for --record");
+	else if (opt.max_size || opt.keep_ns)
+		cli_usage("%s is for --record", opt.keep_ns ? "--keep" : "--max-size");
 	if (opt.clock && opt.rate)
 		cli_usage("give --rate or --clock, not both: each has the rate of the ticks");
 	if (!opt.pid)
