@@ -17,18 +17,22 @@ teardown() {
     umount -l mounted 2>/dev/null || true
 }
 
-# Starts a process that has mapped a library with probes from a file system, which then stops to answer.
-start_hanging() { # SIGNAL [OPENS]
+mount_hanging() { # FILE [OPENS]
     if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
         skip 'FUSE needs root, and /dev/fuse'
     fi
     unset files
     rm -rf mounted
     mkdir mounted
-    hanging-files mounted "$BIN/libusdt-target.so" ${2:+"$2"} >said 2>&1 3>&- &
+    hanging-files mounted "$@" >said 2>&1 3>&- &
     files=$!
     wait_for grep -q . said
     grep -q ready said || skip "no file system of FUSE here: $(cat said)"
+}
+
+# Starts a process that has mapped a library with probes from a file system, which then stops to answer.
+start_hanging() { # SIGNAL [OPENS]
+    mount_hanging "$BIN/libusdt-target.so" ${2:+"$2"}
     cp "$BIN/usdt-target-static" "$BIN/libusdt-target.so" .
     # the process itself must not wait for it: it has mapped the file, but does not touch it
     start mapping-target 1 3 mounted/file libusdt-target.so usdt-target-static
@@ -99,6 +103,31 @@ says_hanging() { # TEXT
         timeout -k 1 40 usdt-record $how -D 0.5 -p "$started" -e 'guarded(n)' >lines 2>log || status=$?
         equal "$status" 1
         says_hanging 'cannot attach to its probes: '
+        end_hanging
+    done
+}
+
+@test "a trace that cannot be opened, or may not answer later, does not keep usdt-record" {
+    (needs_usdt_target; [ -z "${LACKING:-}" ]) || lacks 'usdt-record does not run here'
+    unshare -m true 2>/dev/null || skip 'no mount namespaces here'
+    truncate -s 64K trace
+    for signal in USR1 ''; do
+        mount_hanging trace
+        # shellcheck disable=SC2016 # the other shell expands it
+        start unshare -m --propagation private bash -c '
+            mount -t tmpfs none /dev/shm
+            true >"$1"
+            mount --bind mounted/file "$1"
+            exec usdt-target trace=$0 wait' $$ "/dev/shm/usdt-target_trace.$$"
+        [ -z "$signal" ] || kill "-$signal" "$files"
+        status=0
+        timeout -k 1 40 usdt-record -D 0.5 -p "$started" >lines 2>log || status=$?
+        equal "$status" 1
+        why='cannot be opened: its file system does not answer: process [0-9]* waits for it'
+        [ -n "$signal" ] || why='is on a file system that may not answer'
+        cat log
+        equal "$(grep -c "/usdt-target_trace.$$: the trace of process $started $why: its owners are not followed" log)" 1
+        equal "$(grep -c clock: lines)" 2
         end_hanging
     done
 }

@@ -23,7 +23,7 @@ static bool find_mapped(struct mappedtrace *found, pid_t pid)
 	const char *error;
 
 	*found = (struct mappedtrace){};
-	mappedtrace_begin(&search, pid);
+	mappedtrace_begin(&search, pid, NULL, NULL);
 	while ((error = mappedtrace_next(&search, &next)) || next.path) {
 		if (error)
 			errx(EXIT_FAILURE, "%s: the trace of process %d %s", utf8_visible_copy(next.path), pid, error);

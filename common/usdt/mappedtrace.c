@@ -45,14 +45,24 @@ const char *mappedtrace_check_size(off_t size)
 	return (uint64_t)size > memory ? "is larger than the memory of this machine" : NULL;
 }
 
+static int open_mapped(void *context, const struct mapping *m, const struct mapping_list *list, const char **error)
+{
+	(void)context;
+	*error = "cannot be opened";
+	return mapping_open(m, list);
+}
+
 static const char *open_trace(const struct mappedtrace_search *search, const struct mapping *m,
 			      struct mappedtrace *found)
 {
+	const char *error;
 	struct stat st;
 
 	*found = (struct mappedtrace){mem_copy((struct slice){m->path, strlen(m->path)}),
-				      mapping_open(m, &search->list)};
-	if (found->fd < 0 || fstat(found->fd, &st) != 0)
+				      search->open(search->context, m, &search->list, &error)};
+	if (found->fd < 0)
+		return error;
+	if (fstat(found->fd, &st) != 0)
 		return "cannot be opened";
 	/* mapping_open() compares inode numbers, which identify a file on one device only */
 	if (m->device != ((uint64_t)major(st.st_dev) << 32 | minor(st.st_dev)))
@@ -62,9 +72,9 @@ static const char *open_trace(const struct mappedtrace_search *search, const str
 	return mappedtrace_check_size(st.st_size);
 }
 
-void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid)
+void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid, mappedtrace_open *open, void *context)
 {
-	*search = (struct mappedtrace_search){.pid = pid};
+	*search = (struct mappedtrace_search){.pid = pid, .open = open ? open : open_mapped, .context = context};
 	search->is_readable = !mapping_begin(&search->list, pid);
 }
 

@@ -13,15 +13,27 @@ struct mappedtrace {
 	int fd;     /* the caller's */
 };
 
+/*
+ * Opens the file of a mapping. Returns a descriptor, or -1 with *error, in words that follow "the trace", valid until the
+ * next call.
+ */
+typedef int mappedtrace_open(void *context, const struct mapping *m, const struct mapping_list *list,
+			     const char **error);
+
 struct mappedtrace_search {
 	pid_t pid;
+	mappedtrace_open *open;
+	void *context;
 	struct mapping_list list;
 	bool is_readable;
 	unsigned tries;
 };
 
-/* Starts a search, which finds nothing in a process that cannot be read. Call mappedtrace_end() after it. */
-void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid);
+/*
+ * Starts a search, which finds nothing in a process that cannot be read. open: NULL, or what opens the files in place of
+ * mapping_open(), which may never return. Call mappedtrace_end() after it.
+ */
+void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid, mappedtrace_open *open, void *context);
 
 /*
  * Returns NULL with the next file that has a trace's name and belongs to the process's user or to root: *found has no
