@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "worker.h"
 #include "sandbox.h"
 
 static void print(const char *what, bool works)
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	print("open by handle", syscall(SYS_open_by_handle_at, AT_FDCWD, &byte, 0) >= 0 || errno != EPERM);
 	print("socket", socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
 	print("write to a socket", write(pair[0], "", 1) == 1);
-	print("hand over", child_send(pair[0], "", 1, file) == 0);
+	print("hand over", worker_send(pair[0], "", 1, file) == 0);
 	print("fork", fork() >= 0);
 	print("exec", execv(argv[0], argv) >= 0 || errno != EPERM);
 	print("kill", kill(getppid(), 0) == 0);

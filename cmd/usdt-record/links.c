@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "attach.h"
-#include "child.h"
+#include "worker.h"
 #include "mem.h"
 #include "usdt-record.skel.h"
 
@@ -125,21 +125,21 @@ static _Noreturn void serve(const struct attach *a, pid_t pid, int socket)
 	for (size_t i = 0; i < a->num_sites; i++)
 		keep[i] = a->sites[i].file->fd;
 	keep[a->num_sites] = bpf_program__fd(a->bpf->progs.on_probe);
-	child_close_others(keep, a->num_sites + 1, socket);
+	worker_close_others(keep, a->num_sites + 1, socket);
 	for (; step.site < a->num_sites; step.site += g.n) {
 		int fd;
 
 		g = group_at(a, step.site, pid);
-		child_send(socket, &step, sizeof(step), -1);
+		worker_send(socket, &step, sizeof(step), -1);
 		read_pages(&g);
 		fd = a->multi ? attach_file(a, &g) : attach_site(a, &g);
 		step.error = fd < 0 ? errno : 0;
-		if (child_send(socket, &step, sizeof(step), fd) != 0 || fd < 0)
+		if (worker_send(socket, &step, sizeof(step), fd) != 0 || fd < 0)
 			_exit(EXIT_FAILURE);
 		/* were the child stuck with the next one, the link would stay after the tool */
 		close(fd);
 	}
-	child_send(socket, &step, sizeof(step), -1);
+	worker_send(socket, &step, sizeof(step), -1);
 	_exit(EXIT_SUCCESS);
 }
 
@@ -169,7 +169,7 @@ static int receive(int socket, struct step *step, int *fd)
 		;
 	if (n <= 0)
 		return -1;
-	return child_receive(socket, step, sizeof(*step), fd) == sizeof(*step);
+	return worker_receive(socket, step, sizeof(*step), fd) == sizeof(*step);
 }
 
 int links_make(struct attach *a, pid_t pid)
@@ -193,7 +193,7 @@ int links_make(struct attach *a, pid_t pid)
 			a->links[a->num_links++] = fd;
 	}
 	close(sockets[0]);
-	if (child_end(child) < 0 && got < 0)
+	if (worker_end(child) < 0 && got < 0)
 		warnx("%s: cannot attach to its probes: its file system does not answer: process %d waits for it",
 		      a->sites[last.site].file->path, child);
 	else if (got < 0)

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "worker.h"
 #include "clock.h"
 #include "count.h"
 #include "io.h"
@@ -233,7 +233,7 @@ static void hand_over(int pipe, size_t i, int fd)
 
 	if (fd < 0)
 		return;
-	if (child_send(pipe, &frame, sizeof(frame), fd) != 0)
+	if (worker_send(pipe, &frame, sizeof(frame), fd) != 0)
 		_exit(EXIT_FAILURE);
 	close(fd);
 }
@@ -250,7 +250,7 @@ static _Noreturn void serve(const struct run *r, int pipe)
 	prctl(PR_SET_NAME, "read-files");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* the tool's keep its BPF programs attached, and its output open */
-	if (!child_close_others(job->keep, job->num_keep, pipe))
+	if (!worker_close_others(job->keep, job->num_keep, pipe))
 		_exit(NOT_CONFINED);
 	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i] && job->open) {
@@ -297,7 +297,7 @@ static ssize_t receive(const struct run *r, int pipe, void *to, size_t n, int *f
 		if (num <= 0)
 			return -1;
 		if (fd && *fd < 0)
-			part = child_receive(pipe, (char *)to + got, n - got, fd);
+			part = worker_receive(pipe, (char *)to + got, n - got, fd);
 		else
 			part = read(pipe, (char *)to + got, n - got);
 		if (part < 0 && (errno == EINTR || errno == EAGAIN))
@@ -402,7 +402,7 @@ static size_t receive_all(struct run *r, int pipe)
 	return current;
 }
 
-/* What kept a file from being read. error: of receive_all(); status: of child_end(). */
+/* What kept a file from being read. error: of receive_all(); status: of worker_end(). */
 static char *explain(int error, int status, pid_t child)
 {
 	if (error == ETIMEDOUT && status < 0)
@@ -497,7 +497,7 @@ static void run_child(struct run *r)
 		fail_all(r, strerror(error));
 		return;
 	}
-	status = child_end(child);
+	status = worker_end(child);
 	if (!error && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
 		fail_all(r, "the process that would read it cannot be confined");
 	else if (error == ETIMEDOUT && status >= 0 && clock_ms() >= r->deadline)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "child.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-bool child_close_others(const int *keep, size_t num_keep, int own)
+bool worker_close_others(const int *keep, size_t num_keep, int own)
 {
 	int *kept = mem_array(num_keep + 1, sizeof(*kept)), first = 0;
 	bool failed = false;
@@ -43,7 +43,7 @@ union control {
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-int child_send(int socket, const void *bytes, size_t n, int fd)
+int worker_send(int socket, const void *bytes, size_t n, int fd)
 {
 	union control control = {
 		.header = {.cmsg_len = CMSG_LEN(sizeof(fd)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
@@ -60,7 +60,7 @@ int child_send(int socket, const void *bytes, size_t n, int fd)
 	return sent == (ssize_t)n ? 0 : -1;
 }
 
-ssize_t child_receive(int socket, void *bytes, size_t n, int *fd)
+ssize_t worker_receive(int socket, void *bytes, size_t n, int *fd)
 {
 	union control control = {};
 	struct iovec part = {bytes, n};
@@ -80,7 +80,7 @@ ssize_t child_receive(int socket, void *bytes, size_t n, int *fd)
 	return got;
 }
 
-int child_end(pid_t child)
+int worker_end(pid_t child)
 {
 	enum { TRIES = 500, PAUSE_US = 200 };
 	int status = 0;
