@@ -339,7 +339,9 @@ while True:
         while data := c.recv(65536):
             q = json.loads(data)
             if q['method'] == 'nvmf_subsystem_get_qpairs':
-                r = {'result': [{'of': q['params']['nqn']}]}
+                r = {'result': [{'of': q['params']['nqn'], **({} if how == 'hosts' else {'hostnqn': 'h'})}]}
+            elif q['method'] == 'nvmf_subsystem_get_controllers' and how == 'hosts':
+                r = {'result': [{'cntlid': 1, 'hostnqn': 'h'}]}
             elif q['method'] in results:
                 r = {'result': results[q['method']]}
             else:
@@ -381,14 +383,30 @@ P
         equal "$(part rpc status)" 'done'
         # a line for each call: at the start, and at the end of what changes
         equal "$(jq -c 'select(.method == "nvmf_subsystem_get_qpairs") | [.params.nqn, .result]' "$folder/rpc.jsonl")" \
-            '["nqn.a",[{"of":"nqn.a"}]]
-["n\"b\\",[{"of":"n\"b\\"}]]
-["nqn.a",[{"of":"nqn.a"}]]
-["n\"b\\",[{"of":"n\"b\\"}]]'
+            '["nqn.a",[{"of":"nqn.a","hostnqn":"h"}]]
+["n\"b\\",[{"of":"n\"b\\","hostnqn":"h"}]]
+["nqn.a",[{"of":"nqn.a","hostnqn":"h"}]]
+["n\"b\\",[{"of":"n\"b\\","hostnqn":"h"}]]'
         equal "$(jq -r 'select(.method == "iobuf_get_stats") | .error.message' "$folder/rpc.jsonl")" $'Method not found\nMethod not found'
         equal "$(jq -r 'select(.method == "spdk_get_version") | .result.version' "$folder/rpc.jsonl" | wc -l)" 1
+        # each was made between the ticks of its line
+        jq -se 'all(.begin < .end) and (map(.begin) | . == sort) and all(.method != "nvmf_subsystem_get_controllers")' "$folder/rpc.jsonl" >/dev/null
         kill_left server
     done
+}
+
+@test "controllers are asked for where qpairs lack the names of hosts, and before the trace ends" {
+    make_tools
+    start_target
+    serve socket hosts
+    status_is 0 trace-record -q -p "$writer" -o rec --rpc-socket socket 0.2
+    equal "$(jq -r 'select(.method | startswith("nvmf_sub")) | "\(.method) \(.params.nqn)"' rec/rpc.jsonl | uniq -c | awk '{ print $2, $3 }' | head -n 4)" \
+        'nvmf_subsystem_get_qpairs nqn.a
+nvmf_subsystem_get_controllers nqn.a
+nvmf_subsystem_get_qpairs n"b\
+nvmf_subsystem_get_controllers n"b\'
+    # while the target still wrote to its rings
+    [ rec/trace.bin -nt rec/rpc.jsonl ]
 }
 
 @test "what a server of JSON-RPC may answer is bounded and checked" {

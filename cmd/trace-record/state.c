@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "state.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -8,6 +9,7 @@
 #include "count.h"
 #include "json.h"
 #include "mem.h"
+#include "ticks.h"
 #include "wall.h"
 
 enum {
@@ -42,16 +44,20 @@ static const char *ask(struct rpc *rpc, const char *method, const char *params, 
 	struct wall wall = {};
 	char time[WALL_ROOM];
 	const char *why;
+	uint64_t begin;
 
 	if (out->len > STATE_MAX)
 		return "its replies are longer than 64 MB";
 	*wall_write(&wall, time, clock_wall_ns()) = 0;
+	begin = ticks_now().tsc;
 	why = rpc_call(rpc, method, params, &reply);
 	if (why)
 		return why;
 	value = json_member(reply, slice_of("result"));
 	error = json_member(reply, slice_of("error"));
-	out_printf(out, "{\"method\":\"%s\",\"time\":\"%s\"", method, time);
+	/* what qpair-lifetimes compares with the times of owners */
+	out_printf(out, "{\"method\":\"%s\",\"time\":\"%s\",\"begin\":%" PRIu64 ",\"end\":%" PRIu64, method, time,
+		   begin, ticks_now().tsc);
 	if (params) {
 		out_text(out, ",\"params\":");
 		write_value(out, slice_of(params));
@@ -85,6 +91,17 @@ static size_t name_subsystems(struct slice result, char *params[SUBSYSTEMS])
 	return n;
 }
 
+/* Whether the first qpair of a result lacks its host, as in v24.05: then those of the controllers are asked for. */
+static bool lacks_hosts(struct slice result)
+{
+	struct slice element;
+	struct json j;
+
+	json_init(&j, result.p, result.n);
+	return result.n && json_array(&j) && json_element(&j) && json_value(&j, &element) &&
+	       !json_member(element, slice_of("hostnqn")).n;
+}
+
 static const char *write_connections(struct rpc *rpc, struct out *out)
 {
 	char *params[SUBSYSTEMS];
@@ -95,6 +112,8 @@ static const char *write_connections(struct rpc *rpc, struct out *out)
 	for (size_t i = 0; i < n; i++) {
 		if (!why)
 			why = ask(rpc, "nvmf_subsystem_get_qpairs", params[i], out, &result);
+		if (!why && lacks_hosts(result))
+			why = ask(rpc, "nvmf_subsystem_get_controllers", params[i], out, &result);
 		free(params[i]);
 	}
 	return why;
@@ -103,12 +122,13 @@ static const char *write_connections(struct rpc *rpc, struct out *out)
 const char *state_write(struct rpc *rpc, bool at_start, struct out *out)
 {
 	struct slice result;
-	const char *why = NULL;
+	/* first, since a busy target may answer no more later */
+	const char *why = write_connections(rpc, out);
 
 	for (size_t i = 0; i < COUNT(methods) && !why; i++)
 		if (at_start || methods[i].changes)
 			why = ask(rpc, methods[i].name, methods[i].params, out, &result);
-	return why ? why : write_connections(rpc, out);
+	return why;
 }
 
 char *state_groups_off(struct rpc *rpc)

@@ -229,6 +229,17 @@ static void ask_target(struct recording *r)
 	free(why);
 }
 
+/* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
+static void ask_again(struct recording *r)
+{
+	const char *why;
+
+	if (r->parts[PART_RPC].has_ended)
+		return;
+	why = r->has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
+	end_part(r, PART_RPC, &r->state, why);
+}
+
 static void report_new(struct recording *r, bool reported[PART_TOOLS])
 {
 	for (int i = 0; i < PART_TOOLS; i++)
@@ -265,6 +276,7 @@ static void record(struct recording *r)
 	}
 	if (r->has_target_ended)
 		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
+	ask_again(r);
 	r->ended = clock_wall_ns();
 	/* the others cover all of the trace's end */
 	parts_stop(r->parts, &r->folder, PART_TRACE, PART_TRACE + 1);
@@ -277,11 +289,6 @@ static void finish(struct recording *r)
 {
 	struct out messages = {.fd = OUT_MEMORY};
 
-	if (!r->parts[PART_RPC].has_ended) {
-		const char *why = r->has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
-
-		end_part(r, PART_RPC, &r->state, why);
-	}
 	if (r->kmsg >= 0)
 		kmsg_read(r->kmsg, &messages, &r->parts[PART_DMESG].lost);
 	end_part(r, PART_DMESG, &messages, r->kmsg >= 0 ? NULL : "/dev/kmsg: needs root or CAP_SYSLOG");
