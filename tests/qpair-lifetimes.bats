@@ -168,11 +168,11 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
     says 'standard input can only be one of the files'
 }
 
-@test "the owner is the last one that was registered before, of this subsystem and qid" {
+@test "the owner is the last one that was owner before, of this subsystem and qid" {
     { add 100 16 2; connect 150 16 1 sub a; add 200 32 3; connect 250 32 2 sub b; add 300 48 4; connect 350 48 1 other c; } >usdt.txt
     { owner 256 80 '10.0.0.1:1 sub'; owner 257 190 '10.0.0.1:2 sub'; owner 258 290 '10.0.0.1:3 other'; } >owners
     equal "$(found)" 't256 t257 t258 '
-    # registered by two threads at a time: what tells them apart is the qid, or the subsystem, or nothing
+    # owner by two threads at a time: what tells them apart is the qid, or the subsystem, or nothing
     { add 100 16 2; connect 150 16 1 sub a; add 101 32 3; connect 151 32 2 sub b; } >usdt.txt
     { owner 256 80 '10.0.0.1:1 sub 10.0.0.9:4420 qid:2'; owner 257 81 '10.0.0.1:2 sub 10.0.0.9:4420 qid:1'; } >owners
     equal "$(found)" 't257 t256 '
@@ -271,7 +271,7 @@ qpair: begin=300, owner=t258, ptr=0x20, thread=2, qid=2, subnqn='sub', hostnqn='
 @test "where connections have no owners, none is missing" {
     owner_line 256 10 app_thread >table.txt
     { add 100 16 2; connect 110 16 1 sub a; } >qpair.txt
-    # nothing was registered for the connection
+    # nothing was owner for the connection
     cat table.txt qpair.txt >usdt.txt
     status_is 0 qpair-lifetimes usdt.txt
     equal "$output" "qpair: begin=100, ptr=0x10, thread=2, qid=1, subnqn='sub', hostnqn='a'"
@@ -725,4 +725,191 @@ as_recorded() {
                 if ((($2, ptr, kv[1]) in was) && was[$2, ptr, kv[1]] != kv[2]) { print "changed: " $0; exit 1 }
                 was[$2, ptr, kv[1]] = kv[2] } }' live.txt
     done
+}
+
+# What a target answers to nvmf_subsystem_get_qpairs, as trace-record writes it. A qpair is CNTLID QID HOSTNQN PEER
+# [TRTYPE], with - for what is missing.
+answer() { # BEGIN END SUBNQN [QPAIR...]
+    jq -nc '$ARGS.positional as [$begin, $until, $nqn] | {method: "nvmf_subsystem_get_qpairs", begin: ($begin | tonumber),
+        end: ($until | tonumber), params: {nqn: $nqn}, result: [$ARGS.positional[3:][] | split(" ") |
+        {cntlid: .[0] | tonumber, qid: .[1] | tonumber, state: "enabled"} +
+        if .[2] == "-" then {} else {hostnqn: .[2]} end +
+        if .[3] == "-" then {} else {peer_address: {trtype: (.[4] // "TCP"), adrfam: "IPv4",
+            traddr: (.[3] | sub(":[0-9]*$"; "")), trsvcid: (.[3] | sub(".*:"; ""))}} end]}' --args "$@"
+}
+
+@test "--rpc names connections that are older than the recording" {
+    {
+        owner 300 1000 '10.0.0.1:5000 sub:1'
+        owner 301 1100 '10.0.0.1:5001 sub:1 10.0.0.9:4420 qid:1'
+        owner 302 1200 'fe80::1:6000 sub:2' ',"end":9000'
+        owner 303 1300 'nvmf_tgt_poll_group_000'
+    } >owners
+    {
+        echo '{"method":"spdk_get_version","begin":1,"end":2,"result":{"version":"SPDK v26.05"}}'
+        answer 5000 5010 sub:1 '1 0 host:1 10.0.0.1:5000' '1 1 host:1 10.0.0.1:5001'
+        answer 5020 5030 sub:2 $'7 3 it\'s\\x41\nü fe80::1:6000'
+        answer 8000 8010 sub:1 '1 0 host:1 10.0.0.1:5000' '1 1 host:1 10.0.0.1:5001'
+    } >rpc.jsonl
+    status_is 0 qpair-lifetimes --rpc rpc.jsonl -O owners
+    equal "$stderr" ''
+    equal "$output" "qpair: begin=1000, owner=t300, qid=0, subnqn='sub:1', hostnqn='host:1'
+qpair: begin=1100, owner=t301, qid=1, subnqn='sub:1', hostnqn='host:1'
+qpair: begin=1200, end=9000, owner=t302, qid=3, subnqn='sub:2', hostnqn='it\\'s\\\\x41\\nü'"
+    # with the owners among probe lines
+    {
+        echo "owner: tsc=0x3e8, id=0x12c, poller='t300', description='10.0.0.1:5000 sub:1'"
+        echo "owner: tsc=0x44c, id=0x12d, poller='t301', description='10.0.0.1:5001 sub:1 10.0.0.9:4420 qid:1'"
+    } >usdt.txt
+    status_is 0 qpair-lifetimes --rpc rpc.jsonl usdt.txt
+    equal "$output" "qpair: begin=1000, owner=t300, qid=0, subnqn='sub:1', hostnqn='host:1'
+qpair: begin=1100, owner=t301, qid=1, subnqn='sub:1', hostnqn='host:1'"
+    equal "$stderr" 'qpair-lifetimes: rpc.jsonl: no name for 1 connection: no owner has its address and port'
+    status_is 0 qpair-lifetimes -q --rpc rpc.jsonl usdt.txt
+    equal "$stderr" ''
+    status_is 0 sh 'cat rpc.jsonl | qpair-lifetimes -q --rpc - usdt.txt'
+    equal "$(wc -l <<<"$output")" 2
+    # without owners nothing is named
+    add 100 16 1 >usdt.txt
+    status_is 0 qpair-lifetimes --rpc rpc.jsonl usdt.txt
+    equal "$output" 'qpair: begin=100, ptr=0x10, thread=1'
+    says 'qpair-lifetimes: usdt.txt: no owner lines: '
+}
+
+# What qpair-lifetimes prints of the only owner 300 and others, with what is on standard input as answers.
+named_by() { # OWNERS
+    qpair-lifetimes --rpc /dev/stdin -O <(printf '%s\n' "$1") 2>said | sed 's/^qpair: begin=//; s/, qid.*hostnqn=/ /'
+    sed 's/^qpair-lifetimes: \/dev\/stdin: //' said
+}
+
+@test "--rpc names a connection only by address, port and time" {
+    local one two
+    one=$(owner 300 1000 '10.0.0.1:5000 sub:1')
+    # another port, or address
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:500' '1 2 h 10.0.0.10:5000' | named_by "$one")" \
+        'no name for 2 connections: no owner has their address and port'
+    # owner later, or gone before
+    equal "$(answer 500 999 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$one")" 'no name for 1 connection: no owner has its address and port'
+    equal "$(answer 500 1000 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$one")" "1000, owner=t300 'h'"
+    two=$(owner 300 1000 '10.0.0.1:5000 sub:1' ',"end":2000')
+    equal "$(answer 2001 2002 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" 'no name for 1 connection: no owner has its address and port'
+    equal "$(answer 2000 2002 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" "1000, end=2000, owner=t300 'h'"
+    # its number is used again
+    two=$one$'\n'$(owner 300 3000 '10.0.0.2:1 sub:1')
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" 'no name for 1 connection: no owner has its address and port'
+    equal "$(answer 2000 2010 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" "1000, end=2999, owner=t300 'h'"
+    # an address that was used again: whether the first connection is gone is not known, unless it is another subsystem's or queue's
+    two=$one$'\n'$(owner 301 3000 '10.0.0.1:5000 sub:1')
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" \
+        'no name for 1 connection: several owners have its address and port'
+    equal "$(answer 2000 2010 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$two")" "1000, owner=t300 'h'"
+    equal "$(answer 5000 5010 sub:2 '1 1 h 10.0.0.1:5000' | named_by "$one"$'\n'"$(owner 301 3000 '10.0.0.1:5000 sub:2')")" \
+        "3000, owner=t301 'h'"
+    equal "$(answer 5000 5010 sub:1 '1 2 h 10.0.0.1:5000' | named_by "$(owner 300 1000 '10.0.0.1:5000 sub:1 a:1 qid:1')
+$(owner 301 3000 '10.0.0.1:5000 sub:1 a:2 qid:2')")" "3000, owner=t301 'h'"
+    # one whose host had not connected when its description was read may be it
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000' | named_by "$one"$'\n'"$(owner 301 3000 '10.0.0.1:5000')")" \
+        'no name for 1 connection: several owners have its address and port'
+    # a description that is cut off
+    two=$(owner 300 1000 "10.0.0.1:5000 $(printf 'x%.0s' {1..104})")
+    equal "$(answer 5000 5010 "$(printf 'x%.0s' {1..150})" '1 1 h 10.0.0.1:5000' | named_by "$two")" "1000, owner=t300 'h'"
+    equal "$(answer 5000 5010 "$(printf 'x%.0s' {1..90})" '1 1 h 10.0.0.1:5000' | named_by "$two")" \
+        'no name for 1 connection: no owner has its address and port'
+    two=$(owner 300 1000 "10.0.0.1:5000 $(printf 'x%.0s' {1..90}) 10.0.0.9:4420")
+    equal "$(answer 5000 5010 "$(printf 'x%.0s' {1..90})" '1 1 h 10.0.0.1:5000' | named_by "$two")" "1000, owner=t300 'h'"
+}
+
+@test "--rpc says why connections have no names" {
+    local one all
+    one=$(owner 300 1000 '10.0.0.1:5000 sub:1')
+    # a connection that two answers list counts once
+    equal "$({ answer 5000 5010 sub:1 '1 1 h 10.0.0.1:9'; answer 8000 8010 sub:1 '1 1 h 10.0.0.1:9'; } | named_by "$one")" \
+        'no name for 1 connection: no owner has its address and port'
+    # one answer is enough
+    equal "$({ answer 500 510 sub:1 '1 1 h 10.0.0.1:5000'; answer 8000 8010 sub:1 '1 1 h 10.0.0.1:5000'; } | named_by "$one")" \
+        "1000, owner=t300 'h'"
+    equal "$({ answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000'; answer 8000 8010 sub:1 '1 1 i 10.0.0.1:5000'; } | named_by "$one")" \
+        'no name for 2 connections: answers contradict each other'
+    equal "$(answer 5000 5010 sub:1 '1 1 h -' '1 2 h - TCP' | named_by "$one")" \
+        'no name for 2 connections: the address of their hosts is missing, as before v24.05'
+    equal "$(answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000' | named_by "$one")" \
+        'no name for 1 connection: the name of its host is missing'
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000 RDMA' | named_by "$one")" \
+        'no name for 1 connection: only connections of TCP have owners'
+    equal "$(answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000' | sed 's/"end":5010,//' | named_by "$one")" \
+        'no name for 1 connection: when it existed is not known: begin and end are missing'
+    # after all numbers have been used, an owner of that time may be gone
+    all=$(owner 16383 900 a; for i in {1..9}; do owner $((300 + i)) $((1000 * i)) "10.0.0.1:$i sub:1"; done)
+    equal "$(answer 5500 5510 sub:1 '1 1 h 10.0.0.1:5' | named_by "$all")" "5000, owner=t305 'h'"
+    equal "$(answer 2500 2510 sub:1 '1 1 h 10.0.0.1:2' | named_by "$all")" 'no name for 1 connection: its owner may be gone'
+}
+
+@test "--rpc: v24.05 names the hosts of controllers only" {
+    local one
+    one=$(owner 300 1000 '10.0.0.1:5000 sub:1')
+    controllers() { # SUBNQN
+        echo '{"method":"nvmf_subsystem_get_controllers","params":{"nqn":"'"$1"'"},"result":[{"cntlid":2,"hostnqn":"other"},{"cntlid":1,"hostnqn":"h"},{"cntlid":"x"},7]}'
+    }
+    equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; controllers sub:1; } | named_by "$one")" \
+        "1000, owner=t300 'h'
+left out 2 qpairs and controllers of another form"
+    # those of another subsystem, or of an answer before that
+    equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; controllers sub:2; } | named_by "$one")" \
+        'no name for 1 connection: the name of its host is missing'
+    equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; answer 6000 6010 sub:1; controllers sub:1; } | named_by "$one" | head -n 1)" \
+        'no name for 1 connection: the name of its host is missing'
+}
+
+@test "--rpc adds names to qpairs whose probes name none, and leaves those that are named" {
+    {
+        echo "owner: tsc=0x3e8, id=0x12c, poller='t300', description='10.0.0.1:5000 sub:1'"
+        add 1010 16 1
+        echo "owner: tsc=0x7d0, id=0x12d, poller='t301', description='10.0.0.1:5001 sub:1'"
+        add 2010 32 1
+        connect 2020 32 1 sub:1 probed
+    } >usdt.txt
+    answer 5000 5010 sub:1 '1 1 answered 10.0.0.1:5000' '1 1 another 10.0.0.1:5001' >rpc.jsonl
+    status_is 0 qpair-lifetimes -q --rpc rpc.jsonl usdt.txt
+    equal "$output" "qpair: begin=1010, owner=t300, ptr=0x10, thread=1, qid=1, subnqn='sub:1', hostnqn='answered'
+qpair: begin=2010, owner=t301, ptr=0x20, thread=1, qid=1, subnqn='sub:1', hostnqn='probed'"
+}
+
+@test "--rpc reads any answers" {
+    local one
+    one=$(owner 300 1000 '10.0.0.1:5000 sub:1')
+    {
+        echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"s"},"error":{"code":-1}}'
+        echo '{"method":"nvmf_subsystem_get_qpairs","begin":1,"end":2,"params":{},"result":[]}'
+        echo '{"method":"nvmf_subsystem_get_qpairs","begin":1,"end":2,"params":{"nqn":"s"},"result":{"a":1}}'
+        echo '{"method":"nvmf_subsystem_get_qpairs","begin":1,"end":2,"params":{"nqn":"s"},"result":[1,{"cntlid":-1,"qid":2},[],{"cntlid":1,"qid":2,"hostnqn":7,"peer_address":"x"}]}'
+        echo '{"method":'
+        answer 5000 5010 sub:1 '1 1 h 10.0.0.1:5000'
+    } >rpc.jsonl
+    status_is 1 qpair-lifetimes --rpc rpc.jsonl -O <(echo "$one")
+    equal "$output" "qpair: begin=1000, owner=t300, qid=1, subnqn='sub:1', hostnqn='h'"
+    says 'qpair-lifetimes: rpc.jsonl:2: params.nqn, the name of a subsystem, is missing'
+    says 'qpair-lifetimes: rpc.jsonl:3: an array is expected'
+    says 'qpair-lifetimes: rpc.jsonl:5: '
+    says 'qpair-lifetimes: rpc.jsonl: no name for 1 connection: the address of its host is missing, as before v24.05'
+    says 'qpair-lifetimes: rpc.jsonl: left out 3 qpairs and controllers of another form'
+    # names that are too long, and numbers
+    printf -v long '%0224d' 0
+    equal "$(answer 5000 5010 sub:1 "1 1 $long 10.0.0.1:5000" | named_by "$one")" 'no name for 1 connection: the name of its host is missing'
+    echo '{"method":"spdk_get_version"}' >none
+    status_is 1 qpair-lifetimes --rpc none -O <(echo "$one")
+    says 'qpair-lifetimes: none: no answer of nvmf_subsystem_get_qpairs, which trace-record writes to rpc.jsonl'
+    status_is 1 qpair-lifetimes --rpc missing -O <(echo "$one")
+    says 'qpair-lifetimes: missing: No such file or directory'
+    for arguments in '-F --rpc a b' '--rpc - -O - a' '--rpc - -O a -' '--rpc -'; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 2 qpair-lifetimes $arguments </dev/null
+    done
+}
+
+@test "--rpc: many owners and connections of one address take no longer" {
+    jq -nc 'range(60000) | {id: (300 + . % 60000), poller: "t\(300 + .)", tsc: (1000 + .), description: "10.0.0.1:5000 sub:1"}' >owners
+    jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 500000, end: 500010, params: {nqn: "sub:2"}, result:
+        [range(60000) | {cntlid: ., qid: 1, hostnqn: "h", peer_address: {trtype: "TCP", traddr: "10.0.0.1", trsvcid: "5000"}}]}' >rpc.jsonl
+    status_is 0 timeout 60 qpair-lifetimes --rpc rpc.jsonl -O owners
+    says 'no name for 60000 connections: several owners have their address and port'
 }

@@ -60,6 +60,7 @@ static void parse_description(struct owner *owner)
 	owner->tcp = owner->type == 't' && ends_in_number(word, &before, &number);
 	owner->cut = text.n >= DESCRIPTION_MAX;
 	owner->has_qid = false;
+	owner->peer = word;
 	owner->subnqn = (struct slice){};
 	if (!owner->tcp || !blank)
 		return;

@@ -7,6 +7,7 @@
 
 #include "slice.h"
 
+struct answer;
 struct qpair;
 
 /* All numbers of owners, and of lcores, are below this. */
@@ -24,12 +25,17 @@ struct owner {
 	bool assigned;   /* to a qpair */
 	bool has_qid;
 	uint64_t qid;
+	struct slice peer;   /* of a connection: address:port of its host */
 	struct slice subnqn; /* empty before the host has connected */
 	bool cut;            /* subnqn may have been longer */
 	char *description;
 	size_t order;         /* its position in the input */
 	uint64_t came;        /* milliseconds: when its first line came; 0: not noted yet */
 	struct qpair *living; /* that it is assigned to, until that has ended */
+
+	/* set by answers_match() */
+	const struct answer *answer; /* that lists its connection; NULL: none */
+	bool contradicted;           /* by another one */
 };
 
 struct owners {

@@ -293,6 +293,41 @@ static void match_recent(struct pairing *p, uint64_t now, bool all_here, bool la
 	end_owned(p);
 }
 
+static struct qpair_connect *connect_of(const struct answers *a, const struct answer *answer)
+{
+	return qpair_connect_plain(answer->qid, a->names.all[answer->subnqn], a->names.all[answer->hostnqn]);
+}
+
+/* Adds a qpair for each owner whose connection an answer names and no probe does. */
+static void add_answers(struct pairing *p)
+{
+	const struct answers *a = p->answers;
+
+	answers_match(p->answers, &p->owners);
+	for (size_t i = 0; i < p->owners.num_tcp; i++) {
+		const struct owner *o = p->owners.tcp[i];
+		struct qpair *q = o->living;
+
+		if (!o->answer || o->contradicted)
+			continue;
+		if (!q) {
+			q = mem_array(1, sizeof(*q));
+			*q = (struct qpair){.begin = o->tsc,
+					    .end = o->end,
+					    .owner = o->id,
+					    .unadded = true,
+					    .ended = o->end != UNKNOWN};
+			p->all = mem_room(p->all, p->n, &p->cap);
+			p->all[p->n++] = q;
+			change(p, q);
+		}
+		if (!q->connect)
+			q->connect = connect_of(a, o->answer);
+	}
+	if (p->num_changed)
+		qsort(p->changed, p->num_changed, sizeof(struct qpair *), by_begin);
+}
+
 static void free_qpair(struct qpair *q)
 {
 	qpair_connect_drop(q->connect);
@@ -332,6 +367,8 @@ int pairing_pause(struct pairing *p, struct out *out, bool last)
 		share_connect(p->places[i].living);
 	if (p->due && (quiet >= QUIET_MS || now - p->matched >= BUSY_MS || crowded || last))
 		match_recent(p, now, quiet >= QUIET_MS || crowded, last);
+	if (p->answers)
+		add_answers(p);
 	for (size_t i = 0; last && i < p->n; i++)
 		p->unowned += p->all[i]->connect && lacks_owner(p, p->all[i]);
 	for (size_t i = 0; i < p->num_changed && !out->error; i++) {

@@ -18,6 +18,7 @@
 #ifndef QPAIR_LIFETIMES_PAIRING_H
 #define QPAIR_LIFETIMES_PAIRING_H
 
+#include "answers.h"
 #include "events.h"
 #include "map.h"
 #include "owners.h"
@@ -35,7 +36,8 @@ enum pairing_reason {
 /* All zero, except follow, has no qpairs. */
 struct pairing {
 	bool follow;
-	struct owners owners; /* the caller adds their lines */
+	struct owners owners;    /* the caller adds their lines */
+	struct answers *answers; /* that name connections that no probe names; NULL: none; without follow only */
 
 	/* in the order in which they came; with follow the recent ones and those that live */
 	struct qpair **all;

@@ -9,7 +9,8 @@
  *
  * From v24.05 on, TCP's entries have an owner instead of an address. With the trace's owners, which
  * usdt-record writes among the probe lines or trace-dump -O prints, a lifetime gets the owner of
- * its qpair; see match.h.
+ * its qpair; see match.h. Hosts that connected before the recording have no probe lines, but the
+ * target lists them when asked; see answers.h.
  */
 #include <err.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 enum { BATCH = 4096 };
 
 static struct {
-	const char *owners;
+	const char *owners, *rpc;
 	bool follow, quiet;
 } opt;
 
@@ -82,31 +83,63 @@ static void note_owners(const struct pairing *p)
 	}
 }
 
+/* Why connections that the target listed have no name. */
+static void note_answers(const struct answers *a)
+{
+	static const char *const reasons[ANSWERS_REASONS] = {
+		[ANSWERS_NO_TIME] = "when {it|they} existed is not known: begin and end are missing",
+		[ANSWERS_NO_ADDRESS] = "the address of {its host|their hosts} is missing, as before v24.05",
+		[ANSWERS_NO_HOST] = "the name of {its host|their hosts} is missing",
+		[ANSWERS_TRANSPORT] = "only connections of TCP have owners",
+		[ANSWERS_UNREGISTERED] = "no owner has {its|their} address and port",
+		[ANSWERS_AMBIGUOUS] = "several owners have {its|their} address and port",
+		[ANSWERS_REPLACED] = "{its owner|their owners} may be gone",
+		[ANSWERS_CONTRADICTED] = "answers contradict each other",
+	};
+	size_t counts[ANSWERS_REASONS] = {};
+
+	answers_count(a, counts);
+	for (unsigned i = ANSWERS_NAMED + 1; i < ANSWERS_REASONS; i++) {
+		char *reason = cli_counted(counts[i], reasons[i]);
+
+		cli_count(opt.quiet, counts[i], "%s: no name for %zu connection{|s}: %s", a->name, counts[i], reason);
+		free(reason);
+	}
+	cli_count(opt.quiet, a->malformed,
+		  "%s: left out %zu {qpair or controller|qpairs and controllers} of another form", a->name,
+		  a->malformed);
+	cli_count(opt.quiet, a->too_many, "%s: left out %zu qpair{|s}: there are too many", a->name, a->too_many);
+}
+
 /* Prints notes about what was left out of a file. */
 static void note_all(const struct pairing *p, const char *name)
 {
+	if (p->answers)
+		note_answers(p->answers);
 	if (p->owners.num_sources)
 		note_owners(p);
-	else if (p->n)
+	else if (p->n || p->answers)
 		cli_notice(opt.quiet,
 			   "%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with "
 			   "usdt-record -p PID, or add them with -O",
 			   name);
-	if (!p->n)
+	if (!p->n && name)
 		cli_notice(opt.quiet,
 			   "%s: no line of the probe %s: nothing to name; hosts must connect while usdt-record records",
 			   name, EVENTS_ADD_PROBE);
 	note_without_add(p, name);
 }
 
-/* Prints the lifetimes of a whole file. Returns 0, or -1 when something was wrong with it. */
+/* Prints the lifetimes of a whole file, if there is one. Returns 0, or -1 when something was wrong with it. */
 static int read_all(const char *path, struct out *out)
 {
 	struct events events = {};
-	struct pairing p = {};
+	struct answers answers = {};
+	struct pairing p = {.answers = opt.rpc ? &answers : NULL};
 	bool whole = !opt.owners || owners_read(&p.owners, opt.owners) == 0, any;
 
-	whole &= read_events(&events, &p.owners, path) == 0;
+	whole &= !opt.rpc || answers_read(&answers, opt.rpc) == 0;
+	whole &= !path || read_events(&events, &p.owners, path) == 0;
 	any = events.n > 0;
 	if (!p.owners.name)
 		p.owners.name = io_name(path);
@@ -114,9 +147,10 @@ static int read_all(const char *path, struct out *out)
 	pairing_add(&p, &events);
 	free(events.all);
 	pairing_pause(&p, out, true);
-	if (whole || any)
-		note_all(&p, io_name(path));
+	if (whole || any || answers.n)
+		note_all(&p, path ? io_name(path) : NULL);
 	pairing_free(&p);
+	answers_free(&answers);
 	return whole ? 0 : -1;
 }
 
@@ -187,6 +221,7 @@ static const struct cli_option options[] = {
 	 "add each TCP qpair's owner, as traces of v24.05 and later name it; OWNERS is what\n"
 	 "trace-dump -O printed",
 	 .text = &opt.owners},
+	{0, "rpc", "FILE", "also name connections that no probe names, by rpc.jsonl of trace-record", .text = &opt.rpc},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
@@ -194,24 +229,29 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"Print a lifetime line for every NVMe-oF qpair in the probe lines of FILE, which usdt-record or bpftrace\n"
-	"printed; without FILE, or when it is -, of standard input.\n",
+	"printed; without FILE, or when it is -, of standard input. With -O and --rpc, FILE may be left out.\n",
 	"Examples:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump -O nvmf_trace.pid1234 | qpair-lifetimes -O - usdt.txt > lifetimes.txt\n"
+	"  qpair-lifetimes --rpc rpc.jsonl usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n",
 	.options = options,
 };
 
-/* Returns the path of the probe lines. */
+/* Returns the path of the probe lines; NULL: there are none. */
 static const char *parse_options(int argc, char **argv)
 {
 	const char *path;
 
 	cli_parse(&cli, argc, argv);
-	path = cli_operand(argc, argv, "one file of probe lines");
+	path = opt.owners && opt.rpc && optind == argc ? NULL : cli_operand(argc, argv, "one file of probe lines");
+	if (opt.rpc && opt.follow)
+		cli_usage("-F and --rpc cannot be combined: with -F hosts are named when they connect");
 	if (opt.owners && opt.follow)
 		cli_usage("-F and -O cannot be combined: -F reads the owners from the probe lines");
-	if (opt.owners && strcmp(opt.owners, "-") == 0 && strcmp(path, "-") == 0)
+	if ((opt.owners && strcmp(opt.owners, "-") == 0) + (opt.rpc && strcmp(opt.rpc, "-") == 0) +
+		    (path && strcmp(path, "-") == 0) >
+	    1)
 		cli_usage("standard input can only be one of the files");
 	return path;
 }

@@ -33,6 +33,23 @@ struct qpair_connect *qpair_connect_new(uint64_t tsc, uint64_t qid, struct slice
 	return mem_resize(c, sizeof(*c) + c->subnqn + c->hostnqn, 1);
 }
 
+static struct slice escaped(struct slice plain)
+{
+	char *text = mem_resize(NULL, PROBELINE_ESCAPED(plain.n) + 1, 1);
+
+	return slice_between(text, probeline_escape(text, plain));
+}
+
+struct qpair_connect *qpair_connect_plain(uint64_t qid, struct slice subnqn, struct slice hostnqn)
+{
+	struct slice s = escaped(subnqn), h = escaped(hostnqn);
+	struct qpair_connect *c = qpair_connect_new(0, qid, s, h);
+
+	free((char *)s.p);
+	free((char *)h.p);
+	return c;
+}
+
 struct qpair_connect *qpair_connect_share(struct qpair_connect *c)
 {
 	c->users++;
@@ -65,7 +82,8 @@ void qpair_write(struct out *out, const struct qpair *q)
 		out_printf(out, ", end=%" PRIu64, q->end);
 	if (q->owner != UINT64_MAX)
 		out_printf(out, ", owner=t%02" PRIu64, q->owner);
-	out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, q->address, q->thread);
+	if (!q->unadded)
+		out_printf(out, ", ptr=0x%" PRIx64 ", thread=%" PRIu64, q->address, q->thread);
 	if (q->connect) {
 		out_printf(out, ", qid=%" PRIu64, q->connect->qid);
 		write_name(out, "subnqn", qpair_subnqn(q->connect));

@@ -32,6 +32,7 @@ struct qpair {
 	size_t line;                   /* of its addition */
 	struct qpair_connect *connect; /* NULL: none was recorded */
 	uint64_t owner;                /* its number; UINT64_MAX: it is not known */
+	bool unadded;                  /* known by its owner only: it has no address and thread */
 	bool ended;
 	bool removed;         /* ended by its removal */
 	bool unreliable;      /* lines are missing: its end or its names may be another qpair's */
@@ -42,6 +43,9 @@ struct qpair {
 
 /* With one user. The names are escaped as usdt-record does, whichever recorder wrote them. */
 struct qpair_connect *qpair_connect_new(uint64_t tsc, uint64_t qid, struct slice subnqn, struct slice hostnqn);
+
+/* The same with names that are not escaped, of a qpair whose connect no probe has seen. */
+struct qpair_connect *qpair_connect_plain(uint64_t qid, struct slice subnqn, struct slice hostnqn);
 
 static inline struct slice qpair_subnqn(const struct qpair_connect *c)
 {
