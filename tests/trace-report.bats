@@ -91,6 +91,53 @@ section() { # START
     grep -q '^  names      none: the probe lines name no connection of this trace$' <<<"$output"
 }
 
+# What the target of the sample would have answered to trace-record, of its hosts.
+answers() {
+    qpair-lifetimes -q folder/usdt.txt | sed "s/.*owner=t\([0-9]*\), .*qid=\([0-9]*\), subnqn='\(.*\)', hostnqn='\(.*\)'/\1 \2 \3 \4/" |
+        while read -r owner qid subnqn hostnqn; do
+            peer=$(sed -n "s/^owner: .*poller='t$owner', description='\([^ ]*\) .*/\1/p" folder/usdt.txt | tail -n 1)
+            jq -nc '$ARGS.positional as [$qid, $subnqn, $hostnqn, $peer] | {method: "nvmf_subsystem_get_qpairs", begin: 111768000000000,
+                end: 111768000000100, params: {nqn: $subnqn}, result: [{cntlid: 1, qid: ($qid | tonumber), hostnqn: $hostnqn,
+                peer_address: {trtype: "TCP", traddr: "127.0.0.1", trsvcid: ($peer | sub(".*:"; ""))}}]}' --args "$qid" "$subnqn" "$hostnqn" "$peer"
+        done
+}
+
+@test "hosts are named by what the target answers where no probe names them" {
+    recording
+    trace-report folder | sed '/^recorded/,$d' >probed
+    answers >folder/rpc.jsonl
+    # there are probes of one host; the others connected before them
+    grep "db-1'" folder/usdt.txt | grep -o 'qpair=0x[0-9a-f]*' >addresses
+    { grep -v ^nvmf_ folder/usdt.txt; grep -Ff addresses folder/usdt.txt; } >some
+    mv some folder/usdt.txt
+    status_is 0 trace-report folder
+    equal "$stderr" ''
+    grep -qx '  names      of 3 hosts, 1 by their probes, 2 by JSON-RPC' <<<"$output"
+    grep -qx '  qpair-lifetimes --rpc rpc.jsonl usdt.txt >lifetimes.txt' <<<"$output"
+    sed '/^recorded/,$d' <<<"$output" | diff probed -
+    # a target without probes
+    rm folder/usdt.txt
+    status_is 0 trace-report folder
+    equal "$stderr" ''
+    grep -qx '  names      of 3 hosts, by JSON-RPC' <<<"$output"
+    sed '/^recorded/,$d' <<<"$output" | diff probed -
+    # the commands on the page name hosts, too
+    sed '1,/^more$/d' <<<"$output" | grep -v perfetto >commands
+    bash -e commands >printed
+    grep -q db-1 printed
+    # answers that name none
+    sed -i 's/"trsvcid":"/&9/' folder/rpc.jsonl
+    status_is 0 trace-report folder
+    grep -qx '  names      none: JSON-RPC names no connection of this trace' <<<"$output"
+    # an error, and a target that says no addresses
+    sed -i 1s/.//  folder/rpc.jsonl
+    status_is 1 trace-report folder
+    says 'qpair-lifetimes: folder/rpc.jsonl:1: '
+    echo '{"method":"nvmf_subsystem_get_qpairs","params":{"nqn":"s"},"result":[{"cntlid":1,"qid":0}]}' >folder/rpc.jsonl
+    status_is 0 trace-report folder
+    grep -q '^  names      none, but addresses' <<<"$output"
+}
+
 @test "a folder has parts, and says which are missing" {
     recording
     {

@@ -132,7 +132,7 @@ void facts_put_host(struct out *out, const struct facts *f, struct slice row)
 	uint32_t i = intern_get(&f->hosts, host);
 
 	if (has_host(row)) {
-		facts_put(out, i == MAP_NONE ? host : f->names[i]);
+		facts_put(out, i == MAP_NONE ? host : f->names[i].name);
 	} else {
 		out_text(out, "objects ");
 		facts_put(out, json_unquoted(facts_text(row, "object")));
@@ -175,7 +175,8 @@ void facts_put_what(struct out *out, struct slice span)
 /* The latest name is that which trace-spans would use for all, had it known all hosts from the start. */
 static void see_name(struct facts *f, struct slice connection, struct slice args)
 {
-	struct slice nqn = json_unquoted(facts_text(args, "qpair.hostnqn")), name = json_unquoted(connection), *known;
+	struct slice nqn = json_unquoted(facts_text(args, "qpair.hostnqn")), name = json_unquoted(connection);
+	struct facts_name *known;
 	uint32_t i;
 
 	while (name.n && name.p[name.n - 1] != '/')
@@ -187,10 +188,12 @@ static void see_name(struct facts *f, struct slice connection, struct slice args
 	if (i == MAP_NONE)
 		return;
 	known = table_at(f->names, f->num_names, f->cap_names, i);
-	if (slice_equal(*known, name))
+	/* only probes have the addresses of qpairs */
+	known->probed |= facts_text(args, "qpair.ptr").n != 0;
+	if (slice_equal(known->name, name))
 		return;
-	free((char *)known->p);
-	*known = mem_slice(name);
+	free((char *)known->name.p);
+	known->name = mem_slice(name);
 }
 
 static void see_open(struct facts *f, struct slice line, double life)
@@ -253,7 +256,7 @@ void facts_free(struct facts *f)
 	for (size_t i = 0; i < FACTS_OLDEST; i++)
 		free((char *)f->oldest[i].p);
 	for (size_t i = 0; i < f->num_names; i++)
-		free((char *)f->names[i].p);
+		free((char *)f->names[i].name.p);
 	free(f->names);
 	intern_free(&f->hosts);
 	series_free(&f->series);

@@ -32,6 +32,7 @@ struct facts {
 	pid_t pid;
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */
+	char *answers;           /* the file of rpc, if it lists connections */
 
 	struct slice info;                             /* the line of trace-dump -i */
 	struct slice layers, lives, reactors, slowest; /* lines of trace-latency and trace-spans */
@@ -46,7 +47,10 @@ struct facts {
 	double longest;                    /* microseconds, of those that have ended */
 	struct slice oldest[FACTS_OLDEST]; /* of those in flight, oldest first */
 	struct intern hosts;               /* NQNs as written in JSON */
-	struct slice *names;               /* of these, ditto */
+	struct facts_name {
+		struct slice name; /* ditto */
+		bool probed;       /* a probe names a connection of it; else only the target's answers do */
+	} * names;                 /* of these */
 	size_t num_names, cap_names;
 	struct series series;
 };

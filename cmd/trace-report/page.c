@@ -544,6 +544,31 @@ static void put_parts(struct out *out, const struct facts *f)
 	}
 }
 
+/* Where the names of hosts are from. */
+static void put_names(struct out *out, const struct facts *f)
+{
+	size_t probed = 0, n = f->hosts.n;
+
+	put_part(out, "names");
+	for (size_t i = 0; i < f->num_names; i++)
+		probed += f->names[i].probed;
+	if (!n) {
+		out_printf(out, "none%s\n",
+			   f->usdt && f->answers ? ": neither probe lines nor JSON-RPC name a connection of this trace"
+			   : f->usdt             ? ": the probe lines name no connection of this trace"
+			   : f->answers          ? ": JSON-RPC names no connection of this trace"
+						 : ", but addresses: usdt-record(1) records those of hosts");
+		return;
+	}
+	out_printf(out, "of %zu host%s, ", n, n == 1 ? "" : "s");
+	if (probed == n)
+		out_text(out, "by their probes\n");
+	else if (!probed)
+		out_text(out, "by JSON-RPC\n");
+	else
+		out_printf(out, "%zu by their probes, %zu by JSON-RPC\n", probed, n - probed);
+}
+
 static void put_recorded(struct out *out, const struct facts *f)
 {
 	out_text(out, "\nrecorded\n");
@@ -554,15 +579,8 @@ static void put_recorded(struct out *out, const struct facts *f)
 		out_char(out, '\n');
 		put_left_out(out, f);
 	}
-	if (f->usdt || f->info.n) {
-		put_part(out, "names");
-		if (f->hosts.n)
-			out_printf(out, "of %u host%s, by their probes\n", f->hosts.n, f->hosts.n == 1 ? "" : "s");
-		else if (f->usdt)
-			out_text(out, "none: the probe lines name no connection of this trace\n");
-		else
-			out_text(out, "none, but addresses: usdt-record(1) records those of hosts\n");
-	}
+	if (f->usdt || f->info.n)
+		put_names(out, f);
 	put_covered(out, f, "offcpu", f->offcpu, "covered.off_cpu");
 	put_covered(out, f, "bio", f->bio, "covered.disk");
 	put_rpc(out, f);
@@ -575,6 +593,26 @@ static void put_file(struct out *out, const struct facts *f, const char *path)
 	put_word(out, f->is_folder ? path + strlen(f->name) + 1 : path);
 }
 
+static void put_lifetimes(struct out *out, const struct facts *f)
+{
+	out_text(out, "  ");
+	if (!f->usdt) {
+		out_text(out, "trace-dump -O ");
+		put_file(out, f, f->trace);
+		out_text(out, " | ");
+	}
+	out_text(out, "qpair-lifetimes ");
+	if (f->answers) {
+		out_text(out, f->usdt ? "--rpc " : "-O - --rpc ");
+		put_file(out, f, f->answers);
+	}
+	if (f->usdt) {
+		out_text(out, f->answers ? " " : "");
+		put_file(out, f, f->usdt);
+	}
+	out_text(out, " >lifetimes.txt\n");
+}
+
 /* The commands that make the file that others on the page read, and some more. */
 static void put_commands(struct out *out, const struct facts *f)
 {
@@ -584,11 +622,8 @@ static void put_commands(struct out *out, const struct facts *f)
 		put_word(out, f->name);
 		out_char(out, '\n');
 	}
-	if (f->usdt) {
-		out_text(out, "  qpair-lifetimes ");
-		put_file(out, f, f->usdt);
-		out_text(out, " >lifetimes.txt\n");
-	}
+	if (f->usdt || f->answers)
+		put_lifetimes(out, f);
 	if (f->pid)
 		out_text(out, "  # the trace goes on: times on this page are of other requests in a later one\n");
 	out_text(out, "  trace-dump ");
@@ -596,7 +631,7 @@ static void put_commands(struct out *out, const struct facts *f)
 		out_printf(out, "-p %d", f->pid);
 	else
 		put_file(out, f, f->trace);
-	out_text(out, f->usdt ? " | trace-join -j -l lifetimes.txt" : "");
+	out_text(out, f->usdt || f->answers ? " | trace-join -j -l lifetimes.txt" : "");
 	out_text(out, f->offcpu || f->bio ? " |\n      trace-merge -" : "");
 	if (f->offcpu) {
 		out_char(out, ' ');

@@ -87,6 +87,9 @@ static void find_recording(struct facts *f, const char *folder)
 	f->bio = find_file(folder, RECORDING_BIO);
 	f->parts = read_file(folder, RECORDING_PARTS);
 	f->rpc = read_file(folder, RECORDING_RPC);
+	/* before v24.05 they have no addresses, and traces have no owners */
+	if (memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14))
+		f->answers = find_file(folder, RECORDING_RPC);
 	if (!f->trace)
 		warnx("%s: no %s, as is in a folder of trace-record", io_name(folder), RECORDING_TRACE);
 }
@@ -158,13 +161,38 @@ static int start_filter(struct tools *t, const char *const *argv, int in)
 	return from;
 }
 
+/* Starts qpair-lifetimes, and returns the pipe that has its output; -1 if there is nothing that it could read. */
+static int start_lifetimes(const struct facts *f, struct tools *t)
+{
+	const char *argv[8] = {"qpair-lifetimes", "-q"};
+	int n = 2, from = -1, to;
+
+	if (!f->usdt && !f->answers)
+		return -1;
+	if (f->answers) {
+		argv[n++] = "--rpc";
+		argv[n++] = f->answers;
+	}
+	if (f->usdt) {
+		argv[n++] = "--";
+		argv[n++] = f->usdt;
+	} else {
+		/* it has the owners that are among the probe lines otherwise */
+		tools_pipe(&from, &to);
+		start_dump(f, t, "-qO", (struct tools_io){-1, to, true});
+		close(to);
+		argv[n++] = "-O";
+		argv[n++] = "-";
+	}
+	return start_filter(t, argv, from);
+}
+
 /* Starts trace-join, which also reads what qpair-lifetimes prints, and returns the pipe that has its output. */
 static int start_join(const struct facts *f, struct tools *t, int entries)
 {
 	char path[32];
-	const char *const lifetimes[] = {"qpair-lifetimes", "-q", "--", f->usdt, NULL};
-	const char *const join[] = {"trace-join", "-qj", f->usdt ? "-l" : NULL, path, NULL};
-	int names = f->usdt ? start_filter(t, lifetimes, -1) : -1, lines;
+	int names = start_lifetimes(f, t), lines;
+	const char *const join[] = {"trace-join", "-qj", names >= 0 ? "-l" : NULL, path, NULL};
 
 	snprintf(path, sizeof(path), "/dev/fd/%d", names);
 	/* it is not closed in this tool */
@@ -270,7 +298,7 @@ static bool analyse(struct facts *f)
 	int slowest = add_reader(&measures, with_slowest, &tee.to[tee.n++]);
 	int over_time = add_pictures(f, &measures, &tee);
 	int to[2], causes = add_reader(&measures, with_causes, &to[0]);
-	int of_hosts = add_reader(&measures, f->usdt ? with_hosts : with_addresses, &to[1]);
+	int of_hosts = add_reader(&measures, f->usdt || f->answers ? with_hosts : with_addresses, &to[1]);
 	bool good, measured;
 	int from, spans;
 
