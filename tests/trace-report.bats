@@ -201,6 +201,26 @@ answers() {
     ! grep -q '^  offcpu' <<<"$output" || return 1
 }
 
+@test "lines whose ticks are of another clock are left out" {
+    recording
+    trace-report folder >without
+    # as where the kernel's clock source is not the processor's counter
+    for file in offcpu bio; do
+        seq 0 1000 30000 | awk '{ printf "{\"tsc\":%d,\"us\":%d.000,\"lcore\":0,\"tpoint\":\"OFF_CPU\",\"args\":{\"comm\":\"reactor_0\",\"tid\":7,\"pid\":7,\"begin\":%d,\"duration\":10.000,\"why\":\"yielded\"}}\n",
+            76417000000 + $1 * 1000, $1, 76417000000 + $1 * 1000 - 10 }' >folder/$file.jsonl
+    done
+    status_is 0 trace-report folder
+    equal "$stderr" ''
+    diff without - <<<"$output" | grep '^[<>]' >changed || true
+    equal "$(cat changed)" ">   offcpu     left out: its times are of another clock than the trace's
+>   bio        left out: its times are of another clock than the trace's"
+    # what cannot be known is merged
+    head -n 1 folder/offcpu.jsonl >one
+    mv one folder/offcpu.jsonl
+    trace-report folder >page
+    grep -q '^  offcpu     covers 0 of' page
+}
+
 @test "requests that are stuck come first" {
     slow_host
     trace-report trace probes | grep -n 'in flight' | grep -v '^[1-9]:'

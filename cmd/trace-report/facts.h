@@ -29,6 +29,7 @@ struct facts {
 	/* what was recorded; NULL: was not. The trace may be that of a process. */
 	const char *name;
 	char *trace, *usdt, *offcpu, *bio;
+	bool offcpu_differs, bio_differs; /* not used: their times are of another clock than the trace's */
 	pid_t pid;
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */

@@ -437,11 +437,14 @@ static void put_open(struct out *out, const struct facts *f)
 }
 
 /* The share of requests that the lines of another tool cover. */
-static void put_covered(struct out *out, const struct facts *f, const char *name, const char *file, const char *path)
+static void put_covered(struct out *out, const struct facts *f, const char *name, const char *file, bool differs,
+			const char *path)
 {
 	struct slice text = f->layers, line;
 	double covered = 0, all = 0;
 
+	if (differs)
+		out_printf(out, "  %-10s left out: its times are of another clock than the trace's\n", name);
 	if (!file)
 		return;
 	while (facts_line(&text, &line)) {
@@ -581,8 +584,8 @@ static void put_recorded(struct out *out, const struct facts *f)
 	}
 	if (f->usdt || f->info.n)
 		put_names(out, f);
-	put_covered(out, f, "offcpu", f->offcpu, "covered.off_cpu");
-	put_covered(out, f, "bio", f->bio, "covered.disk");
+	put_covered(out, f, "offcpu", f->offcpu, f->offcpu_differs, "covered.off_cpu");
+	put_covered(out, f, "bio", f->bio, f->bio_differs, "covered.disk");
 	put_rpc(out, f);
 	put_parts(out, f);
 }

@@ -61,14 +61,13 @@ static char *find_file(const char *folder, const char *name)
 
 enum { SMALL = 1 << 20 }; /* bytes that are read of a file that describes a recording */
 
-/* The first bytes of a file in a folder; empty if it cannot be read. */
-static struct slice read_file(const char *folder, const char *name)
+/* The first bytes of a file; empty if it cannot be read. path may be NULL. */
+static struct slice read_start(const char *path)
 {
-	char *path = find_file(folder, name), *text;
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t n = 0, got = 1;
+	char *text;
 
-	free(path);
 	if (fd < 0)
 		return (struct slice){"", 0};
 	text = mem_resize(NULL, 1, SMALL);
@@ -76,6 +75,15 @@ static struct slice read_file(const char *folder, const char *name)
 		n += got;
 	close(fd);
 	return (struct slice){text, n};
+}
+
+static struct slice read_file(const char *folder, const char *name)
+{
+	char *path = find_file(folder, name);
+	struct slice text = read_start(path);
+
+	free(path);
+	return text;
 }
 
 static void find_recording(struct facts *f, const char *folder)
@@ -148,6 +156,41 @@ static bool read_info(struct facts *f)
 		return true;
 	tools_complain(&t);
 	return false;
+}
+
+/*
+ * Whether the ticks of a file's lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's clock
+ * is not the processor's counter, as in some virtual machines; merged, these would be of another time.
+ */
+static bool has_rate(const char *path, double rate)
+{
+	struct slice start = read_start(path), text = start, line;
+	double tsc = 0, us = 0, ticks = 0, passed = 0;
+	bool any = false;
+
+	while (facts_line(&text, &line)) {
+		if (!any) {
+			tsc = facts_number(line, "tsc");
+			us = facts_number(line, "us");
+		}
+		any = true;
+		ticks = facts_number(line, "tsc") - tsc;
+		passed = facts_number(line, "us") - us;
+	}
+	if (start.n)
+		free((char *)start.p);
+	/* of less time it is not exact */
+	return passed < 1000 || !rate || (ticks / passed * 1e6 > 0.99 * rate && ticks / passed * 1e6 < 1.01 * rate);
+}
+
+/* Leaves out a file whose times are not the trace's. */
+static void check_clock(const struct facts *f, char **path, bool *differs)
+{
+	*differs = *path && !has_rate(*path, facts_number(f->info, "tsc_rate"));
+	if (!*differs)
+		return;
+	free(*path);
+	*path = NULL;
 }
 
 /* Starts a tool that reads `in`, unless that is -1, and returns the pipe that has its output. */
@@ -355,6 +398,8 @@ int main(int argc, char **argv)
 	find_input(&f, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	good = (f.trace || f.pid) && read_info(&f);
+	check_clock(&f, &f.offcpu, &f.offcpu_differs);
+	check_clock(&f, &f.bio, &f.bio_differs);
 	if (facts_entries(&f))
 		good &= analyse(&f);
 	if (f.info.n || f.parts.n)
