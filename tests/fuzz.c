@@ -121,6 +121,7 @@ static const struct reader {
 	 {{"-l", "-", "FILE"}, {"-j", "-l", "-", "FILE"}, {"-sF", "-l", "-", "FILE"}}},
 	{READER("qpair-lifetimes", "probe-lines", 120), owners, TEXT, {{"-"}, {"-O", "FILE"}}},
 	{READER("qpair-lifetimes", "owner-lines", 400), probes, TEXT, {{"-O", "-", "FILE"}}},
+	{READER("qpair-lifetimes", "rpc-lines", 400), owners, TEXT, {{"--rpc", "-", "-O", "FILE"}}},
 	{READER("trace-latency", "histogram-lines", 200),
 	 histograms,
 	 TEXT,
