@@ -436,6 +436,21 @@ T
     status_is 1 trace-causes --merge -e in
     diff good - <<<"$output"
     says ' and 7 more such lines'
+    # one adds no row for what only it names, and no group
+    {
+        cat good
+        printf '%s\t%s\n' '{"row":"victim","kind":"group","what":"bdev","who":"X","victim":"new"}' '{"ns":1' \
+            '{"row":"wait","kind":"group","what":"bdev","who":"X","victim":"new","of":"Y"}' '{"ns":"1"}'
+    } >in
+    status_is 1 trace-causes --merge -e in
+    diff good - <<<"$output"
+    mixed 3 | trace-causes -qe -g type >grouped
+    {
+        cat grouped
+        printf '{"row":"%s","group":"new","kind":"group"%s}\t{"ns":x}\n' requests '' slow '' cause ',"what":"bdev","who":"X"'
+    } >in
+    status_is 1 trace-causes --merge -e in
+    diff grouped - <<<"$output"
     sed 1d good >in
     status_is 1 trace-causes --merge in
     says 'in:1: the row "all" has to be before the others'

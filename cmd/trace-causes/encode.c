@@ -265,10 +265,9 @@ struct decoder {
 	struct tally *tally;
 	struct encode_options *options;
 	struct lines lines;
-	struct out utf8;    /* in memory */
-	bool has_options;   /* this file's first row was read */
-	bool refused;       /* it has other options */
-	const char *missed; /* why a row cannot be added, NULL: nothing */
+	struct out utf8;  /* in memory */
+	bool has_options; /* this file's first row was read */
+	bool refused;     /* it has other options */
 };
 
 /* Adds up to a limit. */
@@ -362,10 +361,34 @@ static bool add_times(struct tally_times *to, const struct tally_times *times)
 
 static const char TOO_LARGE[] = "a sum is too large";
 
-static const char *decode_set(struct json *j, struct tally_set *to)
+/* Where a row belongs. What it needs there is added after the row was read, so that a malformed one adds nothing. */
+struct place {
+	struct tally *tally;
+	uint32_t group; /* its name */
+	enum slow slow;
+};
+
+/* The group of a row, NULL if there are too many. */
+static struct tally_group *find_group(const struct place *place)
+{
+	return tally_group(place->tally, place->group);
+}
+
+/* Sets the key's set. Returns false if there are too many groups. */
+static bool find_set(const struct place *place, struct tally_key *key)
+{
+	const struct tally_group *group = find_group(place);
+
+	if (group)
+		key->set = tally_set_number(place->tally, group, place->slow);
+	return group != NULL;
+}
+
+static const char *decode_set(struct json *j, const struct place *place)
 {
 	struct number numbers[] = {{"others", 0, COUNT_MAX}, {"bursts", 0, COUNT_MAX}, {"excess", 0, SUM_MAX}};
-	struct tally_set set = {}, sum = *to;
+	struct tally_set set = {}, sum;
+	struct tally_group *group;
 	struct slice key;
 
 	for (json_object(j); json_key(j, &key);)
@@ -379,26 +402,36 @@ static const char *decode_set(struct json *j, struct tally_set *to)
 		return j->error;
 	if (!set.slow.n)
 		return "no request is slow";
+	group = find_group(place);
+	if (!group)
+		return NULL;
+	sum = group->sets[place->slow];
 	if (!(add_times(&sum.slow, &set.slow) & add_times(&sum.fast, &set.fast) &
 	      add_count(&sum.others, numbers[0].value) & add_count(&sum.bursts, numbers[1].value) &
 	      add_sum(&sum.excess, numbers[2].value, SUM_MAX)))
 		return TOO_LARGE;
-	*to = sum;
+	group->sets[place->slow] = sum;
 	return NULL;
 }
 
-static const char *decode_group(struct json *j, struct tally_group *to)
+static const char *decode_group(struct json *j, const struct place *place)
 {
 	struct number numbers[] = {{"n", 0, COUNT_MAX},
 				   {"ns", 0, SUM_MAX},
 				   {"longest", 0, UINT64_MAX},
 				   {"old", 0, COUNT_MAX},
 				   {"oldest", 0, UINT64_MAX}};
-	struct tally_group sum = *to;
+	struct tally_group *to, sum;
 
 	read_numbers(j, numbers, COUNT(numbers));
 	if (!json_end(j))
 		return j->error;
+	to = find_group(place);
+	if (!to) {
+		place->tally->groups_dropped++;
+		return NULL;
+	}
+	sum = *to;
 	if (!(add_count(&sum.n, numbers[0].value) & add_sum(&sum.total, numbers[1].value, SUM_MAX) &
 	      add_count(&sum.old, numbers[3].value)))
 		return TOO_LARGE;
@@ -434,11 +467,12 @@ static void read_example(struct json *j, struct tally *t, struct tally_example *
 		add_name(t, source, &example->source);
 }
 
-static const char *decode_cause(struct json *j, struct tally *t, struct tally_key key)
+static const char *decode_cause(struct json *j, const struct place *place, struct tally_key key)
 {
 	struct number numbers[] = {
 		{"ns", 0, SUM_MAX}, {"proven", 0, SUM_MAX}, {"n", 0, COUNT_MAX}, {"bursts", 0, COUNT_MAX}};
 	struct tally_example example = {.source = MAP_NONE};
+	struct tally *t = place->tally;
 	struct tally_cause *to, sum;
 	struct slice name;
 
@@ -449,7 +483,7 @@ static const char *decode_cause(struct json *j, struct tally *t, struct tally_ke
 			json_fail(j, "an unknown key after the tab");
 	if (!json_end(j))
 		return j->error;
-	to = tally_cause(t, key);
+	to = find_set(place, &key) ? tally_cause(t, key) : NULL;
 	if (!to)
 		return NULL;
 	sum = *to;
@@ -461,22 +495,51 @@ static const char *decode_cause(struct json *j, struct tally *t, struct tally_ke
 	return NULL;
 }
 
-/* Adds the only number of a row, which is NULL if there are too many. */
-static const char *decode_ns(struct json *j, unsigned __int128 *to)
+/* Reads the only number of a row. */
+static const char *read_ns(struct json *j, unsigned __int128 *ns)
 {
 	struct number number = {"ns", 0, SUM_MAX};
 
 	read_numbers(j, &number, 1);
-	if (!json_end(j))
-		return j->error;
-	if (to && *to + number.value > SUM_MAX)
+	*ns = number.value;
+	return json_end(j) ? NULL : j->error;
+}
+
+/* Adds it to that of a row that is there, which is NULL if there are too many. */
+static const char *add_ns(unsigned __int128 *to, unsigned __int128 ns)
+{
+	if (to && *to + ns > SUM_MAX)
 		return TOO_LARGE;
 	if (to)
-		*to += number.value;
+		*to += ns;
 	return NULL;
 }
 
-static const char *decode_value(struct json *j, struct tally *t, struct tally_key key)
+static const char *decode_victim(struct json *j, const struct place *place, struct tally_key key)
+{
+	struct tally_victim *to;
+	unsigned __int128 ns;
+	const char *error = read_ns(j, &ns);
+
+	if (error)
+		return error;
+	to = find_set(place, &key) ? tally_victim(place->tally, key) : NULL;
+	return add_ns(to ? &to->ns : NULL, ns);
+}
+
+static const char *decode_wait(struct json *j, const struct place *place, struct tally_key key)
+{
+	struct tally_wait *to;
+	unsigned __int128 ns;
+	const char *error = read_ns(j, &ns);
+
+	if (error)
+		return error;
+	to = find_set(place, &key) ? tally_wait(place->tally, key) : NULL;
+	return add_ns(to ? &to->ns : NULL, ns);
+}
+
+static const char *decode_value(struct json *j, const struct place *place, struct tally_key key)
 {
 	struct number numbers[] = {{"slow", 0, COUNT_MAX}, {"others", 0, COUNT_MAX}, {"hash", 0, UINT64_MAX}};
 	struct tally_value *to, sum;
@@ -484,7 +547,7 @@ static const char *decode_value(struct json *j, struct tally *t, struct tally_ke
 	read_numbers(j, numbers, COUNT(numbers));
 	if (!json_end(j))
 		return j->error;
-	to = tally_value(t, key);
+	to = find_set(place, &key) ? tally_value(place->tally, key) : NULL;
 	if (!to)
 		return NULL;
 	sum = *to;
@@ -542,9 +605,10 @@ static const char *read_key(struct json *j, struct row *row)
 }
 
 /* Adds a row of a set. */
-static const char *decode_row(struct json *j, struct tally *t, const struct row *row, uint32_t set)
+static const char *decode_row(struct json *j, const struct place *place, const struct row *row)
 {
-	struct tally_key key = {.set = set, .c = row->number};
+	struct tally *t = place->tally;
+	struct tally_key key = {.c = row->number};
 	bool is_wait = json_is(row->row, "wait"), is_value = json_is(row->row, "value"), good;
 	uint32_t who, victim, of;
 
@@ -554,13 +618,10 @@ static const char *decode_row(struct json *j, struct tally *t, const struct row 
 		return NULL;
 	}
 	if (is_wait) {
-		struct tally_wait *wait;
-
-		key = (struct tally_key){set, index_of(row->what, blame_whats, BLAME_WHATS), victim, of, who};
+		key = (struct tally_key){0, index_of(row->what, blame_whats, BLAME_WHATS), victim, of, who};
 		if (key.what == BLAME_WHATS || (key.what == BLAME_LCORE && row->of.p && !is_lcore(row->of)))
 			return "what was waited for is unknown";
-		wait = tally_wait(t, key);
-		return decode_ns(j, wait ? &wait->ns : NULL);
+		return decode_wait(j, place, key);
 	}
 	if (is_value) {
 		key.what = index_of(row->what, trait_names, TRAITS);
@@ -569,48 +630,41 @@ static const char *decode_row(struct json *j, struct tally *t, const struct row 
 		    ((key.what == TRAIT_LCORE || key.what == TRAIT_SILENT) && !is_lcore(row->of)) ||
 		    (key.what == TRAIT_DEPTH && row->number > 64) || (!row->of.p && !row->has_number))
 			return "a value is unknown";
-		return decode_value(j, t, key);
+		return decode_value(j, place, key);
 	}
 	key.what = index_of(row->what, blame_names, CAUSES);
 	key.a = who;
 	if (key.what == CAUSES || (key.what == CAUSE_SILENT && row->who.p && !is_lcore(row->who)))
 		return "a cause is unknown";
 	if (json_is(row->row, "cause"))
-		return decode_cause(j, t, key);
+		return decode_cause(j, place, key);
 	if (json_is(row->row, "victim")) {
-		struct tally_victim *to;
-
 		key.b = victim;
-		to = tally_victim(t, key);
-		return decode_ns(j, to ? &to->ns : NULL);
+		return decode_victim(j, place, key);
 	}
 	return "an unknown row";
 }
 
 static const char *decode(struct decoder *d, const struct row *row, struct slice value)
 {
-	struct tally *t = d->tally;
-	struct tally_group *group;
-	uint32_t name;
-	enum slow slow;
+	struct place place = {.tally = d->tally};
 	struct json j;
 
 	if (!row->row.p || !row->group.p != !d->options->group)
 		return "row is missing, or group does not fit the first row";
-	group = add_name(t, row->group, &name) ? tally_group(t, name) : NULL;
-	if (!group) {
-		t->groups_dropped += json_is(row->row, "requests");
+	if (!add_name(d->tally, row->group, &place.group)) {
+		d->tally->groups_dropped += json_is(row->row, "requests");
 		return NULL;
 	}
 	json_init(&j, value.p, value.n);
 	if (json_is(row->row, "requests"))
-		return decode_group(&j, group);
-	slow = index_of(row->kind, tally_slows, SLOWS);
-	if (slow == SLOWS)
+		return decode_group(&j, &place);
+	place.slow = index_of(row->kind, tally_slows, SLOWS);
+	if (place.slow == SLOWS)
 		return "a kind is unknown";
 	if (json_is(row->row, "slow"))
-		return decode_set(&j, &group->sets[slow]);
-	return decode_row(&j, t, row, tally_set_number(t, group, slow));
+		return decode_set(&j, &place);
+	return decode_row(&j, &place, row);
 }
 
 /* Sets *members: those of the first row after its version, with the comma before them. Returns NULL or an error. */
