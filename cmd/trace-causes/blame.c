@@ -208,8 +208,10 @@ static void mark_still(struct blame *b)
 		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
 			const struct request_wait *w = &r->waits[r->all[i].waits + k];
 
-			if (is_still(b, w) && w->silent > r->all[i].stood_still)
-				r->all[i].stood_still = w->silent;
+			if (!is_still(b, w) || w->silent <= r->all[i].stood_still)
+				continue;
+			r->all[i].stood_still = w->silent;
+			r->all[i].still = w->lcore;
 		}
 }
 

@@ -44,6 +44,7 @@ struct request {
 	/* in names; MAP_NONE: not known */
 	uint32_t family, type, connection, host, bdev, leg, status, source, group;
 	uint32_t lcore;  /* in lcores */
+	uint32_t still;  /* that which stood still for stood_still, ditto */
 	uint32_t facts;  /* in facts; 0: none */
 	uint32_t waits;  /* the first one, in waits */
 	uint32_t region; /* of the bdev, of REQUESTS_REGION blocks */

@@ -72,7 +72,7 @@ bool trait_of(const struct requests *r, const struct request *q, enum trait trai
 		break;
 	case TRAIT_SILENT:
 		if (is_notable(q, q->stood_still))
-			value->name = requests_lcore_name(r, q->lcore);
+			value->name = requests_lcore_name(r, q->still);
 		break;
 	case TRAIT_FULL:
 		value->name = facts->queue ? q->host : MAP_NONE;
