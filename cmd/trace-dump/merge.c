@@ -5,6 +5,7 @@
 
 #include "input.h"
 #include "mem.h"
+#include "minmax.h"
 #include "search.h"
 #include "trace.h"
 
@@ -132,7 +133,7 @@ static void find_gaps(struct merge *m, unsigned number, unsigned first)
 		}
 		/* some empty slots may be damage */
 		met |= i > first && run->slot - run[-1].end >= LATE;
-		lowest = start < lowest ? start : lowest;
+		lowest = min_u64(start, lowest);
 		if (met && !before && last > highest) {
 			since = run->slot;
 			since += search_first(k, run->end - since, lcore->ring[since + k].tsc > highest);
@@ -140,7 +141,7 @@ static void find_gaps(struct merge *m, unsigned number, unsigned first)
 			before = highest;
 			lowest = lcore->ring[since].tsc;
 		}
-		highest = last > highest ? last : highest;
+		highest = max_u64(last, highest);
 	}
 	/* the entries before the first slot were in the last one */
 	if (m->rings[number].full && lcore->ring[lcore->slots - 1].tsc > newest)
@@ -212,7 +213,7 @@ static void read_mark(struct merge *m, struct merge_run *run, const struct trace
 	memcpy(&lost, slot->more_args + TRACE_LOST_SIZE, sizeof(lost));
 	if (!lost)
 		return;
-	m->marked += lost < UINT64_MAX - m->marked ? lost : UINT64_MAX - m->marked;
+	m->marked += min_u64(lost, UINT64_MAX - m->marked);
 	run->is_marked = true;
 }
 

@@ -14,6 +14,7 @@
 #include "clock.h"
 #include "io.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "out.h"
 #include "progress.h"
@@ -262,8 +263,8 @@ static void check_overlap(const struct merge *m, const struct source *s)
 	for (const struct source *other = m->sources; other < s; other++) {
 		if (!other->first.tsc)
 			continue;
-		first = other->first.tsc < first ? other->first.tsc : first;
-		last = other->last.tsc > last ? other->last.tsc : last;
+		first = min_u64(first, other->first.tsc);
+		last = max_u64(last, other->last.tsc);
 	}
 	if (!last || !s->first.tsc)
 		return;
