@@ -322,7 +322,7 @@ serve() { # SOCKET HOW
     command -v python3 >/dev/null || skip 'python3 is not here'
     rm -f "$1"
     python3 - "$1" "$2" 3>&- <<'P' &
-import json, os, socket, sys
+import json, os, socket, sys, time
 how = sys.argv[2]
 results = {
     'spdk_get_version': {'version': 'SPDK v26.05'},
@@ -363,6 +363,8 @@ while True:
                 text = b'{"id":1,"result":' + b'[' * 4000000
             elif how == 'slow':
                 text = text[:20]
+            elif how == 'late':
+                time.sleep(1.2)
             c.sendall(text)
     except (OSError, ValueError):
         pass
@@ -429,6 +431,12 @@ close it closed the connection
 other a reply to another request
 large a reply of more than 8 MB
 T
+    # each reply in time, but not all of them
+    serve socket late
+    status_is 0 timeout 20 trace-record -q -p "$writer" -o late --rpc-socket socket 0.1
+    says 'trace-record: rpc: ended early: its replies took more than 5 seconds; rpc.jsonl has what came before'
+    [ "$(wc -l <late/rpc.jsonl)" -lt 6 ]
+    kill_left server
     status_is 0 trace-record -q -p "$writer" -o none --rpc-socket nowhere 0.1
     says 'trace-record: rpc: not recorded: nowhere: No such file or directory; --rpc-socket names another one'
     # a socket that the target's command line names may be another process's by now; mktrace -r is a rate

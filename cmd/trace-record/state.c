@@ -15,6 +15,13 @@
 enum {
 	SUBSYSTEMS = 256, /* whose qpairs are asked for */
 	STATE_MAX = 64 << 20,
+	STATE_MS = 5000, /* for all calls, besides the last one */
+};
+
+struct state {
+	struct rpc *rpc;
+	struct out *out;
+	uint64_t deadline; /* of clock_ms() */
 };
 
 static const struct {
@@ -38,19 +45,22 @@ static void write_value(struct out *out, struct slice value)
 			out->buf[at] = ' ';
 }
 
-static const char *ask(struct rpc *rpc, const char *method, const char *params, struct out *out, struct slice *result)
+static const char *ask(struct state *s, const char *method, const char *params, struct slice *result)
 {
 	struct slice reply, error, value;
+	struct out *out = s->out;
 	struct wall wall = {};
 	char time[WALL_ROOM];
 	const char *why;
 	uint64_t begin;
 
+	if (clock_ms() >= s->deadline)
+		return "its replies took more than 5 seconds";
 	if (out->len > STATE_MAX)
 		return "its replies are longer than 64 MB";
 	*wall_write(&wall, time, clock_wall_ns()) = 0;
 	begin = ticks_now().tsc;
-	why = rpc_call(rpc, method, params, &reply);
+	why = rpc_call(s->rpc, method, params, &reply);
 	if (why)
 		return why;
 	value = json_member(reply, slice_of("result"));
@@ -102,18 +112,18 @@ static bool lacks_hosts(struct slice result)
 	       !json_member(element, slice_of("hostnqn")).n;
 }
 
-static const char *write_connections(struct rpc *rpc, struct out *out)
+static const char *write_connections(struct state *s)
 {
 	char *params[SUBSYSTEMS];
 	struct slice result = {};
-	const char *why = ask(rpc, "nvmf_get_subsystems", NULL, out, &result);
+	const char *why = ask(s, "nvmf_get_subsystems", NULL, &result);
 	size_t n = why ? 0 : name_subsystems(result, params);
 
 	for (size_t i = 0; i < n; i++) {
 		if (!why)
-			why = ask(rpc, "nvmf_subsystem_get_qpairs", params[i], out, &result);
+			why = ask(s, "nvmf_subsystem_get_qpairs", params[i], &result);
 		if (!why && lacks_hosts(result))
-			why = ask(rpc, "nvmf_subsystem_get_controllers", params[i], out, &result);
+			why = ask(s, "nvmf_subsystem_get_controllers", params[i], &result);
 		free(params[i]);
 	}
 	return why;
@@ -121,13 +131,14 @@ static const char *write_connections(struct rpc *rpc, struct out *out)
 
 const char *state_write(struct rpc *rpc, bool at_start, struct out *out)
 {
+	struct state s = {rpc, out, clock_ms() + STATE_MS};
 	struct slice result;
 	/* first, since a busy target may answer no more later */
-	const char *why = write_connections(rpc, out);
+	const char *why = write_connections(&s);
 
 	for (size_t i = 0; i < COUNT(methods) && !why; i++)
 		if (at_start || methods[i].changes)
-			why = ask(rpc, methods[i].name, methods[i].params, out, &result);
+			why = ask(&s, methods[i].name, methods[i].params, &result);
 	return why;
 }
 
