@@ -21,8 +21,6 @@
 
 enum {
 	SAID_MAX = 64 << 10, /* bytes of what a tool says */
-	STOP_MS = 60000,     /* for a tool to end, which mostly takes it milliseconds */
-	FINISH_MS = 600000,  /* for trace-dump, which completes its file */
 	WAIT_MS = 100,
 	SHARES = 16, /* of the size of all files; what no tool has is for the small ones */
 	SHARE_TRACE = 8,
@@ -62,10 +60,31 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size)
 		.name = "rpc",
 		.file = RECORDING_RPC,
 		.about = "what the target says of itself by JSON-RPC, a line for each method: jq"};
-	for (int i = 0; i < PARTS; i++) {
-		parts[i].child.pidfd = parts[i].messages = parts[i].result = -1;
-		parts[i].said.fd = parts[i].printed.fd = OUT_MEMORY;
-	}
+	for (int i = 0; i < PARTS; i++)
+		part_init(&parts[i]);
+}
+
+void part_init(struct part *p)
+{
+	p->child = (struct child){.pidfd = -1};
+	p->messages = p->result = p->in = p->out = -1;
+	p->said = p->printed = (struct out){.fd = OUT_MEMORY};
+	p->is_started = p->is_stopped = p->has_ended = false;
+	p->status = PART_MISSING;
+	p->why = NULL;
+	p->lost = 0;
+}
+
+void part_close(struct part *p)
+{
+	if (p->messages >= 0)
+		close(p->messages);
+	if (p->result >= 0)
+		close(p->result);
+	out_close(&p->said);
+	out_close(&p->printed);
+	free(p->why);
+	part_init(p);
 }
 
 static void fail(struct part *p, enum part_status status, char *why)
@@ -75,32 +94,41 @@ static void fail(struct part *p, enum part_status status, char *why)
 	p->has_ended = true;
 }
 
+/* Opens its standard output: a file, or a pipe. Returns a descriptor for the tool; -1 with errno or after a message. */
+static int open_output(struct part *p, const struct folder *folder)
+{
+	int ends[2];
+
+	if (p->out >= 0)
+		return fcntl(p->out, F_DUPFD_CLOEXEC, 0);
+	/* trace-dump writes its file by name */
+	if (p->max_size)
+		return folder_file(folder, p->file, 0);
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+		return -1;
+	p->result = ends[0];
+	return ends[1];
+}
+
 void part_start(struct part *p, const struct folder *folder)
 {
-	struct child_setup setup = {-1, -1, -1, folder->fd, p->max_size};
+	struct child_setup setup = {p->in, -1, -1, folder->fd, p->is_window ? 0 : p->max_size};
 	char *path = child_tool(p->argv[0]);
-	int messages[2] = {-1, -1}, result[2] = {-1, -1}, started = -1;
+	int messages[2] = {-1, -1};
 
 	if (!path) {
 		fail(p, PART_MISSING,
 		     mem_printf("%s is neither in the folder of trace-record nor in $PATH", p->argv[0]));
 		return;
 	}
-	/* trace-dump writes its file by name */
-	setup.out = p->max_size ? folder_file(folder, p->file, 0) : -1;
-	if ((p->max_size && setup.out < 0) || pipe2(messages, O_CLOEXEC | O_NONBLOCK) != 0 ||
-	    (!p->max_size && pipe2(result, O_CLOEXEC | O_NONBLOCK) != 0)) {
-		fail(p, PART_MISSING, mem_printf("%s", strerror(errno)));
-	} else {
+	setup.out = open_output(p, folder);
+	if (setup.out >= 0 && pipe2(messages, O_CLOEXEC | O_NONBLOCK) == 0) {
 		setup.err = messages[1];
-		setup.out = p->max_size ? setup.out : result[1];
-		started = child_start(&p->child, path, p->argv, &setup);
-		if (started != 0)
-			fail(p, PART_MISSING, mem_printf("%s", strerror(errno)));
+		p->messages = messages[0];
+		p->is_started = child_start(&p->child, path, p->argv, &setup) == 0;
 	}
-	p->is_started = started == 0;
-	p->messages = messages[0];
-	p->result = result[0];
+	if (!p->is_started)
+		fail(p, PART_MISSING, mem_printf("%s", strerror(errno)));
 	if (messages[1] >= 0)
 		close(messages[1]);
 	if (setup.out >= 0)
@@ -129,20 +157,24 @@ static uint64_t number_after(struct slice line, const char *word)
 	return n;
 }
 
-/* Counts what the messages of a tool say that was lost: "usdt-record: lost 3 events: ...". */
+uint64_t part_said(const struct part *p, const char *words)
+{
+	struct slice text = out_contents(&p->said);
+	uint64_t sum = 0;
+
+	while (text.n)
+		sum += number_after(slice_cut_line(&text), words);
+	return sum;
+}
+
+/* Counts what the tool says that was lost: "usdt-record: lost 3 events: ...". */
 static void count_lost(struct part *p)
 {
-	struct slice text = out_contents(&p->said), number;
+	struct slice number = json_member(out_contents(&p->printed), slice_of(RECORDING_LOST));
 	struct json j;
 
-	while (text.n) {
-		struct slice line = slice_cut_line(&text);
-
-		p->lost += number_after(line, ": lost ") + number_after(line, ": missed ") +
-			   number_after(line, ": the kernel has skipped ");
-	}
+	p->lost = part_said(p, ": lost ") + part_said(p, ": missed ") + part_said(p, ": the kernel has skipped ");
 	/* trace-dump prints the number */
-	number = json_member(out_contents(&p->printed), slice_of(RECORDING_LOST));
 	json_init(&j, number.p, number.n);
 	if (number.n)
 		json_u64(&j, &p->lost);
@@ -192,23 +224,23 @@ static void note_end(struct part *p, const struct folder *folder)
 	if ((p->lost || p->is_stopped) && WIFEXITED(p->child.status) && WEXITSTATUS(p->child.status) == 1)
 		return;
 	p->status = PART_FAILED;
-	if (folder_size(folder, p->file))
+	if (!p->file || folder_size(folder, p->file))
 		return;
 	p->status = PART_MISSING;
 	unlinkat(folder->fd, p->file, 0);
 }
 
-static bool is_running(const struct part *p)
+bool part_is_running(const struct part *p)
 {
 	return p->is_started && !p->has_ended;
 }
 
-void parts_wait(struct part parts[PARTS], const struct folder *folder, struct pollfd *watch, int ms)
+void parts_wait(struct part *parts, int n, const struct folder *folder, struct pollfd watch[PARTS_WATCH], int ms)
 {
-	struct pollfd fds[2 * PART_TOOLS + 1];
+	struct pollfd fds[2 * PARTS_MAX + PARTS_WATCH];
 
-	for (int i = 0; i < PART_TOOLS; i++) {
-		bool running = is_running(&parts[i]);
+	for (int i = 0; i < n; i++) {
+		bool running = part_is_running(&parts[i]);
 
 		fds[2 * i] = (struct pollfd){running ? parts[i].messages : -1, POLLIN, 0};
 		fds[2 * i + 1] = (struct pollfd){running ? parts[i].child.pidfd : -1, POLLIN, 0};
@@ -216,13 +248,13 @@ void parts_wait(struct part parts[PARTS], const struct folder *folder, struct po
 		if (running && parts[i].child.pidfd < 0 && ms > WAIT_MS)
 			ms = WAIT_MS;
 	}
-	fds[2 * PART_TOOLS] = *watch;
-	signals_poll(fds, 2 * PART_TOOLS + 1, ms);
-	*watch = fds[2 * PART_TOOLS];
-	for (int i = 0; i < PART_TOOLS; i++) {
+	memcpy(&fds[2 * n], watch, PARTS_WATCH * sizeof(*watch));
+	signals_poll(fds, 2 * n + PARTS_WATCH, ms);
+	memcpy(watch, &fds[2 * n], PARTS_WATCH * sizeof(*watch));
+	for (int i = 0; i < n; i++) {
 		struct part *p = &parts[i];
 
-		if (!is_running(p))
+		if (!part_is_running(p))
 			continue;
 		listen_to(p->messages, &p->said);
 		/* a tool that closed it would be woken for without end */
@@ -235,30 +267,46 @@ void parts_wait(struct part parts[PARTS], const struct folder *folder, struct po
 	}
 }
 
-void parts_stop(struct part parts[PARTS], const struct folder *folder, int from, int to)
+void part_stop(struct part *p)
 {
-	uint64_t now = clock_ms(), deadline = now + (from <= PART_TRACE ? FINISH_MS : STOP_MS);
-	struct pollfd none = {-1, 0, 0};
+	p->is_stopped = part_is_running(p);
+	if (p->is_stopped)
+		child_signal(&p->child, SIGTERM);
+}
+
+void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms)
+{
+	uint64_t deadline = clock_ms() + ms;
 	bool any = true;
 
-	for (int i = from; i < to; i++) {
-		parts[i].is_stopped = is_running(&parts[i]);
-		if (parts[i].is_stopped)
-			child_signal(&parts[i].child, SIGTERM);
-	}
+	for (int i = 0; i < n; i++)
+		part_stop(&parts[i]);
 	while (any) {
+		struct pollfd none[PARTS_WATCH] = {{-1, 0, 0}, {-1, 0, 0}};
+
 		any = false;
-		for (int i = from; i < to; i++) {
-			any |= is_running(&parts[i]);
-			if (is_running(&parts[i]) && clock_ms() >= deadline)
+		for (int i = 0; i < n; i++) {
+			any |= part_is_running(&parts[i]);
+			if (part_is_running(&parts[i]) && clock_ms() >= deadline)
 				child_signal(&parts[i].child, SIGKILL);
 		}
 		if (any)
-			parts_wait(parts, folder, &none, WAIT_MS);
+			parts_wait(parts, n, folder, none, WAIT_MS);
 	}
 }
 
-static bool is_recording(const struct part *p)
+struct part part_so_far(const struct part *p)
+{
+	struct part now = *p;
+
+	if (part_is_running(p)) {
+		now.status = PART_DONE;
+		count_lost(&now);
+	}
+	return now;
+}
+
+bool part_is_recording(const struct part *p)
 {
 	struct slice text = out_contents(&p->said);
 
@@ -271,7 +319,7 @@ static bool is_recording(const struct part *p)
 bool parts_record(const struct part parts[PARTS])
 {
 	for (int i = 0; i < PART_TOOLS; i++)
-		if (is_running(&parts[i]) && !is_recording(&parts[i]))
+		if (part_is_running(&parts[i]) && !part_is_recording(&parts[i]))
 			return false;
 	return true;
 }

@@ -19,6 +19,8 @@ struct part {
 	const char *about;       /* what is in the file, and how to read it: for README */
 	char *argv[12];          /* the tool and its arguments; those that are made are never freed */
 	uint64_t max_size;       /* of the file, which is the tool's standard output; 0: it is not */
+	bool is_window;          /* of that file the caller drops what is old: max_size is no limit for the tool */
+	int in, out;             /* its standard streams, in place of none and of the above; -1 */
 	struct child child;
 	int messages, result; /* what it says on standard error, and on standard output if that is not the file; -1 */
 	struct out said, printed;
@@ -36,16 +38,44 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size);
 /* Starts a tool, which writes into the folder. If that is not possible, the part has ended. */
 void part_start(struct part *p, const struct folder *folder);
 
+/* Prepares a part to be started, of which nothing is known yet. */
+void part_init(struct part *p);
+
+/* Forgets how it went, to be started again. Its tool has ended. */
+void part_close(struct part *p);
+
+/* Whether its tool has been started, and has not ended. */
+bool part_is_running(const struct part *p);
+
+/* Whether its tool has started to record, which it says. */
+bool part_is_recording(const struct part *p);
+
+enum { PARTS_WATCH = 2, PARTS_MAX = 16 };
+
 /*
- * Reads what the tools say, and notes which have ended. watch: a descriptor to wait for, too, as for poll(2). Returns
+ * Reads what n tools say, and notes which have ended. watch: descriptors to wait for, too, as for poll(2). Returns
  * after ms milliseconds, when something has happened or when a signal comes.
  */
-void parts_wait(struct part parts[PARTS], const struct folder *folder, struct pollfd *watch, int ms);
+void parts_wait(struct part *parts, int n, const struct folder *folder, struct pollfd watch[PARTS_WATCH], int ms);
 
-/* Ends the tools from one number up to another, and waits for them. Those that do not end are killed. */
-void parts_stop(struct part parts[PARTS], const struct folder *folder, int from, int to);
+/* Asks the tool to end, unless it has. */
+void part_stop(struct part *p);
 
-/* Whether all tools have started to record, which they say, or have ended. */
+/* Ends n tools, and waits for them. Those that do not end within ms milliseconds are killed. */
+void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms);
+
+enum {
+	PARTS_STOP_MS = 60000,    /* for a tool to end, which mostly takes it milliseconds */
+	PARTS_FINISH_MS = 600000, /* for trace-dump, which completes its file */
+};
+
+/* The part as if its tool had ended by now, if it is running. What it points to stays that of *p. */
+struct part part_so_far(const struct part *p);
+
+/* What is after the words of a message of a tool, such as ": lost ": a number; the sum of all messages. */
+uint64_t part_said(const struct part *p, const char *words);
+
+/* Whether all tools have started to record or have ended. */
 bool parts_record(const struct part parts[PARTS]);
 
 /* Says once on standard error how a part went, if anything is wrong with it. */

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "clock.h"
 #include "cpus.h"
+#include "describe.h"
 #include "folder.h"
 #include "kmsg.h"
 #include "mem.h"
@@ -27,14 +27,11 @@
 #include "signals.h"
 #include "state.h"
 #include "targets.h"
-#include "utf8.h"
-#include "wall.h"
 
 enum {
 	DEFAULT_SECONDS = 10,
 	START_MS = 20000, /* for all parts to start */
 	WAIT_MS = 1000,
-	RESERVE = 64 << 10, /* bytes of the small files, in case the disk becomes full */
 };
 
 static struct {
@@ -50,138 +47,10 @@ struct recording {
 	struct part parts[PARTS];
 	struct rpc rpc;
 	struct out state;
-	int readme, index, kmsg;    /* files */
-	uint64_t started, ended;    /* nanoseconds of the time of day; 0: not yet */
-	bool has_target_ended, bad; /* bad: files of the folder could not be written */
+	struct description description;
+	int kmsg; /* a file */
+	bool bad; /* files of the folder could not be written */
 };
-
-static void write_time(struct out *out, uint64_t ns)
-{
-	struct wall wall = {};
-	char text[WALL_ROOM];
-
-	*wall_write(&wall, text, ns) = 0;
-	out_text(out, text);
-}
-
-static void write_command(struct out *out, const struct part *p)
-{
-	for (int i = 0; p->argv[i]; i++)
-		out_printf(out, "%s%s", i ? " " : "", p->argv[i]);
-}
-
-static void write_part_text(struct out *out, const struct part *p)
-{
-	out_printf(out, "\n%-13s ", p->file);
-	if (p->status == PART_MISSING) {
-		out_text(out, "not recorded: ");
-		out_visible(out, slice_of(p->why));
-		out_char(out, '\n');
-		return;
-	}
-	out_printf(out, "%s\n", p->about);
-	if (p->argv[0]) {
-		out_text(out, "              made by: ");
-		write_command(out, p);
-		out_char(out, '\n');
-	}
-	if (p->lost)
-		out_printf(out, "              lost: %" PRIu64 "\n", p->lost);
-	if (p->why) {
-		out_text(out, p->status == PART_FAILED ? "              ended early: " : "              ");
-		out_visible(out, slice_of(p->why));
-		out_char(out, '\n');
-	}
-}
-
-/* For people. */
-static bool write_readme(struct recording *r)
-{
-	struct out out = {.fd = OUT_MEMORY};
-	struct utsname kernel = {};
-
-	uname(&kernel);
-	out_printf(&out, "recorded-by: trace-record %s\n", VERSION);
-	out_printf(&out, "target: %s (process %d), trace %s\n", r->target.name, r->target.pid,
-		   r->target.trace ? r->target.trace : "unknown");
-	out_printf(&out, "kernel: %s %s %s\n", kernel.sysname, kernel.release, kernel.machine);
-	if (!r->ended) {
-		out_text(&out, "not ended: it goes on, or trace-record was killed\n");
-	} else {
-		out_text(&out, "started: ");
-		write_time(&out, r->started);
-		out_text(&out, "\nended: ");
-		write_time(&out, r->ended);
-		out_text(&out, r->has_target_ended ? ", with the target\n" : "\n");
-	}
-	for (int i = 0; i < PARTS && r->ended; i++)
-		write_part_text(&out, &r->parts[i]);
-	if (r->ended)
-		out_printf(&out, "\n%-13s the same for programs: spdk-trace-lines(7)\n", RECORDING_PARTS);
-	return folder_write(&r->folder, RECORDING_README, r->readme, &out);
-}
-
-static void write_member(struct out *out, const char *key, const char *text)
-{
-	out_printf(out, ",\"%s\":", key);
-	out_json(out, slice_of(text));
-}
-
-static void write_notes(struct out *out, struct slice said)
-{
-	const char *comma = "";
-
-	if (!said.n)
-		return;
-	out_text(out, ",\"" RECORDING_NOTES "\":[");
-	while (said.n) {
-		out_text(out, comma);
-		out_json(out, slice_cut_line(&said));
-		comma = ",";
-	}
-	out_char(out, ']');
-}
-
-static void write_part(struct out *out, const struct part *p)
-{
-	static const char *const status[] = {
-		[PART_MISSING] = RECORDING_MISSING, [PART_DONE] = RECORDING_DONE, [PART_FAILED] = RECORDING_FAILED};
-
-	out_printf(out, "{\"" RECORDING_PART "\":\"%s\",\"" RECORDING_STATUS "\":\"%s\"", p->name, status[p->status]);
-	if (p->status != PART_MISSING)
-		write_member(out, RECORDING_FILE, p->file);
-	if (p->argv[0]) {
-		out_text(out, ",\"" RECORDING_COMMAND "\":\"");
-		write_command(out, p);
-		out_char(out, '"');
-	}
-	if (p->why)
-		write_member(out, RECORDING_WHY, p->why);
-	/* of a part that failed, only what it has said is known */
-	if (p->status == PART_DONE || p->lost)
-		out_printf(out, ",\"" RECORDING_LOST "\":%" PRIu64, p->lost);
-	write_notes(out, out_contents(&p->said));
-	out_text(out, "}\n");
-}
-
-/* For programs. */
-static bool write_index(struct recording *r)
-{
-	struct out out = {.fd = OUT_MEMORY};
-
-	out_printf(&out, "{\"" RECORDING_PART "\":\"" RECORDING_TARGET "\",\"" RECORDING_PID "\":%d", r->target.pid);
-	write_member(&out, RECORDING_NAME, r->target.name);
-	if (r->target.trace)
-		write_member(&out, RECORDING_TRACE_NAME, r->target.trace);
-	out_text(&out, ",\"" RECORDING_STARTED "\":\"");
-	write_time(&out, r->started);
-	out_text(&out, "\",\"" RECORDING_ENDED "\":\"");
-	write_time(&out, r->ended);
-	out_text(&out, "\"}\n");
-	for (int i = 0; i < PARTS; i++)
-		write_part(&out, &r->parts[i]);
-	return folder_write(&r->folder, RECORDING_PARTS, r->index, &out);
-}
 
 /* Of the part that this tool records itself: text is what there is of it. */
 static void end_part(struct recording *r, enum part_id id, struct out *text, const char *why)
@@ -236,7 +105,7 @@ static void ask_again(struct recording *r)
 
 	if (r->parts[PART_RPC].has_ended)
 		return;
-	why = r->has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
+	why = r->description.has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
 	end_part(r, PART_RPC, &r->state, why);
 }
 
@@ -252,14 +121,14 @@ static void report_new(struct recording *r, bool reported[PART_TOOLS])
 /* Until the time is over, the target ends or a signal comes. The time starts when all parts record. */
 static void record(struct recording *r)
 {
-	struct pollfd target = {r->target.pidfd, POLLIN, 0};
 	uint64_t started_by = clock_ms() + START_MS, deadline = 0;
 	bool reported[PART_TOOLS] = {};
 
-	r->started = clock_wall_ns();
+	r->description.started = clock_wall_ns();
 	for (int i = 0; i < PART_TOOLS; i++)
 		part_start(&r->parts[i], &r->folder);
-	while (!signals_caught() && !r->has_target_ended) {
+	while (!signals_caught() && !r->description.has_target_ended) {
+		struct pollfd watch[PARTS_WATCH] = {{r->target.pidfd, POLLIN, 0}, {-1, 0, 0}};
 		uint64_t now = clock_ms(), next;
 
 		report_new(r, reported);
@@ -271,16 +140,16 @@ static void record(struct recording *r)
 		next = deadline ? deadline : started_by;
 		if (now >= next)
 			break;
-		parts_wait(r->parts, &r->folder, &target, next - now < WAIT_MS ? next - now : WAIT_MS);
-		r->has_target_ended = target.revents != 0;
+		parts_wait(r->parts, PART_TOOLS, &r->folder, watch, next - now < WAIT_MS ? next - now : WAIT_MS);
+		r->description.has_target_ended = watch[0].revents != 0;
 	}
-	if (r->has_target_ended)
+	if (r->description.has_target_ended)
 		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
 	ask_again(r);
-	r->ended = clock_wall_ns();
+	r->description.ended = clock_wall_ns();
 	/* the others cover all of the trace's end */
-	parts_stop(r->parts, &r->folder, PART_TRACE, PART_TRACE + 1);
-	parts_stop(r->parts, &r->folder, PART_TRACE + 1, PART_TOOLS);
+	parts_stop(&r->parts[PART_TRACE], 1, &r->folder, PARTS_FINISH_MS);
+	parts_stop(&r->parts[PART_TRACE + 1], PART_TOOLS - 1, &r->folder, PARTS_STOP_MS);
 	report_new(r, reported);
 }
 
@@ -358,15 +227,14 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	r.state.fd = OUT_MEMORY;
 	parts_prepare(r.parts, r.target.pid, opt.max_size);
-	r.readme = folder_file(&r.folder, RECORDING_README, RESERVE);
-	r.index = folder_file(&r.folder, RECORDING_PARTS, RESERVE);
-	r.bad = r.readme < 0 || r.index < 0 || !write_readme(&r);
+	r.description = (struct description){.folder = &r.folder, .target = &r.target, .parts = r.parts};
+	r.bad = !describe_open(&r.description) || !describe_readme(&r.description);
 	r.kmsg = kmsg_open();
 	ask_target(&r);
 	record(&r);
 	finish(&r);
-	r.bad |= !write_index(&r);
-	r.bad |= !write_readme(&r);
+	r.bad |= !describe_index(&r.description);
+	r.bad |= !describe_readme(&r.description);
 	out_open(&out, STDOUT_FILENO);
 	out_printf(&out, "%s\n", r.folder.path);
 	return cli_close(&out, is_complete(&r) ? EXIT_SUCCESS : EXIT_FAILURE);
