@@ -143,7 +143,7 @@ slots_on() { # PAGE LCORE
     message="12288 bytes from offset $((page * 4096)) on could not be read"
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump trace
     equal "$stderr" "trace-dump: trace: $message: Input/output error; the rest was read"
-    status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump -i trace
+    status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" trace-dump -i -j trace
     equal "$(jq -c .damage <<<"$output")" "[\"$message: Input/output error\"]"
     # a copy, which -F makes, is read again
     status_is 1 unreadable trace "$page,$((page + 2))-$((page + 3))" timeout --preserve-status -s INT 1 trace-dump -F trace

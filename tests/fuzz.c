@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 enum {
-	VARIANTS = 3,
+	VARIANTS = 4,
 	ARGS = 7,
 	FILE_MAX = 8 << 20,     /* bytes of a trace file */
 	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
@@ -76,8 +76,8 @@ static const struct reader {
 	{READER("trace-dump", "trace-file", 12),
 	 NULL,
 	 TRACE,
-	 {{"-a"}, {"-idO"}, {"-w", "*", "-t", "*", "--until", "9"}}},
-	{READER("trace-dump", "spdk-json", 25), NULL, TEXT, {{"-t", "*"}, {"-idO"}}},
+	 {{"-a"}, {"-ijdO"}, {"-i"}, {"-w", "*", "-t", "*", "--until", "9"}}},
+	{READER("trace-dump", "spdk-json", 25), NULL, TEXT, {{"-t", "*"}, {"-ijdO"}, {"-i"}}},
 	{READER("trace-dump", "clock-lines", 20),
 	 document,
 	 TEXT,

@@ -41,10 +41,11 @@ COMMANDS=(
     'trace-chrome -q -e FILE|objects states owners'
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
-    'trace-dump -i -O FILE|ring'
+    'trace-dump -i -j -O FILE|ring'
+    'trace-dump -i FILE|ring tpoints entries'
     'trace-dump -q FILE|interleaved'
     "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"
-    'trace-dump -i -d FILE|tpoints entries'
+    'trace-dump -i -j -d FILE|tpoints entries'
     'usdt-gen -f FILE|specs'
     'usdt-gen -l -x FILE|notes'
 )

@@ -15,7 +15,8 @@ setup() {
     trace-dump -q modern >modern.lines
     trace-dump -O modern >owners
     trace-dump -d trace >definitions
-    trace-dump -i trace >info
+    trace-dump -i -j trace >info
+    trace-dump -i trace >page
     qpair-lifetimes probes >lifetimes
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
@@ -100,6 +101,7 @@ lifetimes|lifetime lines|trace-join -l lifetimes TRACE-LINES
 owners|the owners of a trace|qpair-lifetimes -O owners PROBES
 definitions|what trace-dump -d or -i prints|trace-dump without -d and -i
 info|what trace-dump -d or -i prints|trace-dump without -d and -i
+page|what trace-dump -d or -i prints|trace-dump without -d and -i
 encoded|encoded lines of trace-latency|trace-latency --merge encoded
 sums|encoded lines of trace-causes|trace-causes --merge sums
 spans|span lines|the trace lines that trace-spans read
@@ -287,6 +289,10 @@ T
 2 % --lag is for -F % trace-dump --lag 5 trace
 1 % has no owners % trace-dump -F -O trace
 2 % -F prints entries or owners % trace-dump -F -i trace
+2 % -j is for -i: everything else is JSON lines anyway % trace-dump -j trace
+2 % -j is for -i % trace-dump -j -d trace
+2 % -i prints a page for people; with -d and -O, which print lines, give -i -j % trace-dump -i -d trace
+2 % give -i -j % trace-dump -i -O modern
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F

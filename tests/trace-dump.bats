@@ -99,8 +99,12 @@ lost() {
         equal "$(grep -c '"i":456},"lost":true}$' <<<"$output")" 1
         says 'trace-dump: trace: lcore 0: entries are missing between 0.049 and 0.100 us: the application wrote faster than the file was copied; try: trace-dump -p PID
 trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
-        equal "$(trace-dump -q -i trace | jq -c '.lcores[0].gaps, .damage')" '[{"from":405,"to":456},{"from":611,"to":662}]
+        equal "$(trace-dump -q -i -j trace | jq -c '.lcores[0].gaps, .damage')" '[{"from":405,"to":456},{"from":611,"to":662}]
 []'
+        equal "$(trace-dump -q -i -j trace | jq -r '.gaps, (.missing[] | select(.what == "lost") | .text, .try)')" \
+            '2
+entries are missing in 2 places: written faster than copied
+trace-dump -p PID, or -F --record'
         # it was ahead until the end of the ring
         copied "$layout" 512-611 356-405 662-767
         status_is 0 trace-dump trace
@@ -143,12 +147,14 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
             status_is 0 trace-dump trace
             equal "$(lost <<<"$output")" ''
             equal "$stderr" ''
-            equal "$(trace-dump -i trace | grep -c gaps)" 0
+            equal "$(trace-dump -i -j trace | jq -c '[.gaps, .lcores[0].gaps]')" '[0,null]'
         done
     done
     # each round has older ticks than the one before
     mktrace -R 200 "$DATA/common.jsonl" >trace
-    equal "$(trace-dump -i trace 2>&1 | grep -c -e gaps -e missing)" 0
+    status_is 0 trace-dump -i -j trace
+    equal "$stderr" ''
+    equal "$(jq -c '[.gaps, .lcores[].gaps] | unique' <<<"$output")" '[null,0]'
 }
 
 @test "entries from before the time that all full rings reach back to are left out and counted" {
@@ -233,9 +239,156 @@ trace-dump: trace: lcore 0: entries are missing between 0.255 and 0.306 us'
     says "trace-dump: trace: no tracepoint matches 'TCP_*'"
 }
 
-@test "-i describes the trace" {
+@test "-i -j describes the trace" {
     { for i in $(seq 1 40); do use $((1000 + i)) 0 1 "$i"; done; use 950 1 2 100; } | trace -l G5 -n 16
-    equal "$(trace-dump -q -i trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"us":0.015,"window_start":1025,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"tpoints":{"USE":16},"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false}],"damage":[]}'
+    equal "$(trace-dump -q -i -j trace)" '{"layout":"G5","releases":"v24.09 to v26.01","tsc_rate":1000000000,"us":0.015,"window_start":1025,"window_lcore":0,"entries":17,"before_window":1,"cleared":0,"torn":0,"undefined":0,"tpoints":{"USE":16},"lcores":[{"lcore":0,"entries":16,"slots":16,"used":16,"wrapped":true,"back_us":0.015},{"lcore":1,"entries":1,"slots":16,"used":1,"wrapped":false,"back_us":0.090}],"damage":[],"gaps":0,"lost":0,"groups":[{"id":1,"group":"NEW","entries":16,"tpoints":3,"off":0}],"missing":[{"what":"window","text":"the ring of lcore 0 is full: it reaches back 15 ns, others 90 ns","try":"--num-trace-entries 128, or trace-dump -F --record"},{"what":"time","text":"no time of day: entries have ticks","try":"-T while the target runs, or --clock with what usdt-record recorded"}]}'
+}
+
+# Definitions as SPDK has them, and lines of 20 requests on lcore 1 after one bdev I/O on lcore 0.
+target() { # OFF...
+    local tpoint
+    {
+        echo '{"layout":"any","tsc_rate":1000000000}'
+        for tpoint in TCP_REQ_NEW:320 TCP_REQ_EXECUTING:327 TCP_REQ_TRANSFER_C2H:331 TCP_READ_DONE:335 \
+            BDEV_IO_START:192 SOCK_REQ_PEND:961 SPECIAL_THING:0; do
+            printf '{"tpoint":"%s","id":%d,"object_type":"r"%s}\n' "${tpoint%:*}" "${tpoint#*:}" \
+                "$([[ " $* " != *" ${tpoint%:*} "* ]] || echo ',"off":true')"
+        done
+        cat
+    }
+}
+
+requests() {
+    local i
+    for i in $(seq 1 20); do
+        printf '{"tsc":%d,"lcore":1,"tpoint":"%s"}\n' $((2000000 + 1000 * i)) TCP_REQ_NEW \
+            $((2000300 + 1000 * i)) TCP_REQ_EXECUTING $((2000600 + 1000 * i)) TCP_REQ_TRANSFER_C2H
+    done
+}
+
+@test "-i prints a page" {
+    { printf '{"tsc":%d,"lcore":0,"tpoint":"BDEV_IO_START"}\n' 1000000 2020600; requests; } |
+        target TCP_READ_DONE SOCK_REQ_PEND SPECIAL_THING >lines
+    for layout in $LAYOUTS; do
+        mktrace -l "$layout" -n 32 lines >nvmf_trace.pid1234
+        status_is 0 trace-dump -i nvmf_trace.pid1234
+        equal "$stderr" ''
+        releases=$(trace-dump -q -i -j nvmf_trace.pid1234 | jq -r .releases)
+        equal "$output" "nvmf_trace.pid1234: 10.3 us, 33 entries of 2 lcores, SPDK $releases
+layout $layout, 1000000000 ticks a second
+left out: 1 older than the start of another ring
+
+lcore     entries  reaches back      slots  used
+    0           2       1.02 ms         32    6%
+    1          32       10.3 us         32  100% full *
+* here starts the time in which all lcores are complete
+
+group            entries      %  tracepoints
+nvmf_tcp              32  97.0%  3 of 4 on, without TCP_READ_DONE
+bdev                   1   3.0%  1 on
+SPECIAL                0         off
+sock                   0         off
+
+missing for a good answer
+  no writes to sockets: replies that queue for a host count as reply
+    try: rpc.py trace_enable_tpoint_group sock
+  no names of hosts: a trace has only addresses
+    try: usdt-record, while the hosts connect
+  the ring of lcore 1 is full: it reaches back 10.3 us, others 1.02 ms
+    try: --num-trace-entries 4096, or trace-dump -F --record
+  no time of day: entries have ticks
+    try: -T while the target runs, or --clock with what usdt-record recorded"
+    done
+    # what was left out is among them with -a
+    trace-dump -a -i nvmf_trace.pid1234 | sed -n '1p;3p' >head
+    equal "$(<head)" 'nvmf_trace.pid1234: 1.02 ms, 34 entries of 2 lcores, SPDK v26.05 and later
+among them: 1 older than the start of another ring'
+    # the JSON of spdk_trace has neither rings nor what is on
+    trace-dump -i "$DATA/spdk-trace.json" >page
+    grep -qx 'lcore     entries  reaches back' page
+    grep -qx 'nvmf_tcp               4  57.1%  2' page
+}
+
+# The words for what is missing, without what is missing everywhere.
+missing() {
+    mktrace -l "$layout" "$@" lines >trace
+    trace-dump -q -i -j trace | jq -r '.missing[] | select(.what != "time" and .what != "names") | "\(.what): \(.try)"'
+}
+
+@test "-i says what is missing, as far as the file shows it" {
+    enable='rpc.py trace_enable_tpoint_group'
+    for layout in $LAYOUTS; do
+        requests | target >lines
+        # a group that is on and has no entries is not missing
+        equal "$(missing)" ''
+        requests | target BDEV_IO_START >lines
+        equal "$(missing)" "bdev: $enable bdev"
+        requests | target BDEV_IO_START SOCK_REQ_PEND >lines
+        equal "$(missing)" "bdev: $enable bdev
+sock: $enable sock"
+        # it has been on
+        { printf '{"tsc":1,"lcore":0,"tpoint":"%s"}\n' BDEV_IO_START SOCK_REQ_PEND; requests; } |
+            target BDEV_IO_START SOCK_REQ_PEND >lines
+        equal "$(missing)" ''
+        echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' |
+            target TCP_REQ_NEW TCP_REQ_EXECUTING TCP_REQ_TRANSFER_C2H >lines
+        equal "$(missing)" "requests: $enable nvmf_tcp"
+        target TCP_REQ_NEW TCP_REQ_EXECUTING TCP_REQ_TRANSFER_C2H </dev/null >lines
+        equal "$(missing -L 0)" "requests: $enable nvmf_tcp"
+        # one that has no requests of hosts
+        target BDEV_IO_START SOCK_REQ_PEND SPECIAL_THING TCP_READ_DONE </dev/null | grep -v TCP_ >lines
+        equal "$(missing -L 0)" "entries: $enable NAME"
+        # a ring with room has lost nothing, but another one has
+        { printf '{"tsc":%d,"lcore":2,"tpoint":"BDEV_IO_START"}\n' 2020000; requests; } | target >lines
+        equal "$(missing -n 32)" 'window: trace-dump -a, which prints the older entries of the others'
+        # nor did any of a recording, whose rings are as large as they have to be
+        [ "$layout" = G1 ] || equal "$(missing -k record)" 'window: trace-dump -a, which prints the older entries of the others'
+    done
+    # names are for hosts
+    echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' | target >lines
+    mktrace lines >trace
+    equal "$(trace-dump -i -j trace | jq -r '.missing[].what')" time
+    requests | target >lines
+    mktrace lines >trace
+    equal "$(trace-dump -i -j trace | jq -r '.missing[].what' | paste -sd ' ')" 'names time'
+    # JSON shows what has entries only
+    trace-dump -i -j "$DATA/spdk-trace.json" | jq -e '.groups | all(has("off") | not)' >/dev/null
+}
+
+@test "-i has the time of day with --clock" {
+    { use 1000000 0 1 1; use 2000000 0 1 2; } | trace
+    clock_line 1000000 10 2026-11-21T23:59:59.900000000Z >clock
+    clock_line 1001000000 11 2026-11-22T00:00:00.900000000Z >>clock
+    status_is 0 trace-dump -i --clock clock trace
+    grep -qx 'from 2026-11-21T23:59:59.900000000Z to 2026-11-21T23:59:59.901000000Z' <<<"$output"
+    equal "$(grep -c 'time of day' <<<"$output")" 0
+}
+
+@test "the page of -i fits 80 columns, whatever is in the trace" {
+    for layout in $LAYOUTS; do
+        for file in common modern; do
+            [ "$file$layout" != modernG1 ] && [ "$file$layout" != modernG2 ] && [ "$file$layout" != modernG3 ] || continue
+            sed 's/\("id":[0-9]*\),/\1,"off":true,/' "$DATA/$file.jsonl" >lines
+            mktrace -l "$layout" lines >"a file with a name that is as long as names of files are in some places, as in $layout"
+            trace-dump -i a* >page
+            [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
+            rm a*
+        done
+    done
+    # a group of which one is on, and names that would drive a terminal
+    {
+        echo '{"layout":"any","tsc_rate":1000000000}'
+        for i in $(seq 0 63); do
+            printf '{"tpoint":"A_NAME_OF_23_LETTERS_%02d","id":%d%s}\n' "$i" "$i" "$([ "$i" = 7 ] || echo ',"off":true')"
+        done
+        printf '{"tsc":1000,"lcore":3,"thread":"%s","tpoint":"A_NAME_OF_23_LETTERS_07"}\n' '\u001b[2J\u001b[2J\u001b[2J'
+    } >lines
+    mktrace lines >trace
+    trace-dump -i trace >page
+    [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
+    equal "$(grep -c $'\e' page)" 0
+    grep -q '1 of 64 on, without' page
+    equal "$(grep -o 'A_NAME_OF[A-Z0-9_]*' page | wc -l)" 63
 }
 
 teardown() {
@@ -583,7 +736,7 @@ clock_line() { # TICKS SECONDS TIME
     equal "$(of_day --wall --clock other | sed -n '3p;6p' | tr '\n' ' ')" \
         '999000.999 2026-11-22T00:00:00.399500499Z 3496503.497 2026-11-22T00:00:02.897002997Z '
     same_lines 'trace-dump --rate 1001000 trace' 'trace-dump --clock other trace'
-    equal "$(trace-dump -i --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
+    equal "$(trace-dump -i -j --clock other trace | jq -c '[.tsc_rate, .clock_rate, .first, .last]')" \
         '[1000000,1001000,"2026-11-21T23:59:59.400499501Z","2026-11-22T00:00:02.897002997Z"]'
     # others come between; where the clock was set, each time has that of the nearer line
     { tac two; clock_line 4000000 13 2026-11-22T01:00:00.900000000Z; } >stepped

@@ -63,7 +63,7 @@ section() { # START
     grep -q '^    bdev 57% buffer 42% host 1%$' slowest
     grep -q '^    waited 3642 us in TCP_REQ_NEED_BUFFER; backup-1/1 had 22 of 23 buffers' slowest
     grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6533 us" page
-    grep -qx '  trace      3950 entries: TCP 2783, BDEV 1167' page
+    grep -qx '  trace      3950 entries: nvmf_tcp 2783, bdev 1167' page
     grep -qx '  names      of 3 hosts, by their probes' page
 }
 
@@ -225,7 +225,7 @@ answers() {
     slow_host
     trace-report trace probes | grep -n 'in flight' | grep -v '^[1-9]:'
     # of one request nothing but its start is in the trace
-    trace-dump -q -d -O -i trace >entries
+    trace-dump -q -d -O -i -j trace >entries
     trace-dump -q trace | sed '/"id":"r3"}*,"value"/{ s/"0x55adf33eb988"/"0x999"/; }; /"id":"r3","us"/d' >>entries
     mktrace entries >stuck
     trace-report stuck probes >page
@@ -255,6 +255,20 @@ answers() {
     ! grep -q '^more' <<<"$output" || return 1
 }
 
+@test "what is missing in the trace is in the words of trace-dump" {
+    slow_host
+    { trace-dump -q -d -O -i -j trace | sed '/"tpoint":"BDEV_/s/}$/,"off":true}/'
+        trace-dump -q trace | grep -v '"tpoint":"BDEV_'; } >entries
+    mktrace entries >off
+    trace-dump -i off >said
+    trace-report off probes | grep -A 1 '^  missing' >page
+    sed -n '/^missing/,/names/p' said | grep -B 1 'rpc.py trace_enable_tpoint_group bdev$' | sed 's/^ *//' >want
+    sed 's/^  missing *//; s/^ *//' page | diff want -
+    [ -s want ]
+    # it names hosts itself
+    equal "$(trace-report trace probes | grep -c '^  missing')" 0
+}
+
 @test "what is no trace has the message of trace-dump, and no page" {
     : >empty
     head -c 100000 /dev/urandom >garbage
@@ -279,7 +293,7 @@ answers() {
 @test "a terminal shows the progress of one tool" {
     needs_terminal
     slow_host
-    trace-dump -q -d -O -i trace >entries
+    trace-dump -q -d -O -i -j trace >entries
     trace-dump -q trace | sed 's/"args":/"size":7,&/' >>entries
     mktrace -R 100 entries >long
     script -qec 'trace-report long probes' /dev/null </dev/null >said
@@ -290,7 +304,7 @@ answers() {
 @test "memory does not grow with lines" {
     ! has_sanitizers || not_for_this_build 'sanitizers keep what was freed'
     slow_host
-    trace-dump -q -d -O -i trace >entries
+    trace-dump -q -d -O -i -j trace >entries
     trace-dump -q trace >>entries
     mktrace -R 100 entries >long
     mkdir bin

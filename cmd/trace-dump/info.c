@@ -2,9 +2,12 @@
 #include "info.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "anchors.h"
+#include "groups.h"
 #include "input.h"
+#include "missing.h"
 #include "out.h"
 #include "reader.h"
 #include "us.h"
@@ -27,7 +30,15 @@ static void write_gaps(struct out *out, const struct reader_counts *c, unsigned 
 	out_text(out, any ? "]" : "");
 }
 
-static void write_lcores(struct out *out, const struct reader *r)
+static void write_us(struct out *out, const struct us *rate, const char *key, uint64_t ticks)
+{
+	char us[US_ROOM];
+
+	*us_format(rate, us, ticks) = 0;
+	out_printf(out, ",\"%s\":%s", key, us);
+}
+
+static void write_lcores(struct out *out, const struct reader *r, const struct us *rate)
 {
 	const struct merge_ring *rings = r->merge.rings; /* NULL for JSON, which has none */
 	const struct trace *t = &r->trace;
@@ -48,6 +59,8 @@ static void write_lcores(struct out *out, const struct reader *r)
 		if (rings)
 			out_printf(out, ",\"slots\":%" PRIu64 ",\"used\":%" PRIu64 ",\"wrapped\":%s", lcore->slots,
 				   rings[i].used, rings[i].full ? "true" : "false");
+		if (r->counts.oldest[i] && r->counts.oldest[i] <= r->highest)
+			write_us(out, rate, "back_us", r->highest - r->counts.oldest[i]);
 		write_gaps(out, &r->counts, i);
 		out_text(out, "}");
 		comma = ",";
@@ -115,32 +128,73 @@ static void write_times(struct out *out, const struct reader *r, struct anchors 
 	write_time(out, "last", anchors_time(anchors, r->highest, file_rate));
 }
 
-void info_write(struct out *out, const struct reader *r, const struct us *rate, struct anchors *anchors)
+static void write_groups(struct out *out, const struct reader *r)
 {
+	struct group *groups;
+	size_t n = groups_count(&groups, r);
+
+	out_text(out, ",\"groups\":[");
+	for (size_t i = 0; i < n; i++) {
+		const struct group *g = &groups[i];
+
+		out_printf(out, "%s{\"id\":%u,\"group\":", i ? "," : "", g->id);
+		out_json(out, g->name);
+		out_printf(out, ",\"entries\":%" PRIu64 ",\"tpoints\":%u", g->entries, g->num);
+		if (r->trace.has_masks)
+			out_printf(out, ",\"off\":%u", g->off);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+	free(groups);
+}
+
+static void write_missing(struct out *out, const struct info *info)
+{
+	struct missing found[MISSING_MAX];
+	size_t n = missing_find(found, info->r, info->rate, info->anchors);
+
+	out_text(out, ",\"missing\":[");
+	for (size_t i = 0; i < n; i++) {
+		out_printf(out, "%s{\"what\":\"%s\",\"text\":", i ? "," : "", found[i].what);
+		out_json(out, slice_of(found[i].text));
+		out_text(out, ",\"try\":");
+		out_json(out, slice_of(found[i].cure));
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+	missing_free(found, n);
+}
+
+void info_write(struct out *out, const struct info *info)
+{
+	const struct reader *r = info->r;
 	const struct reader_counts *counts = &r->counts;
 	const struct trace *t = &r->trace;
-	char us[US_ROOM];
+	unsigned lcore;
 
 	out_printf(out, "{\"layout\":\"%s\",\"releases\":\"%s\",\"tsc_rate\":%" PRIu64, t->layout, t->releases,
 		   t->tsc_rate);
-	if (anchors)
-		write_times(out, r, anchors);
-	if (counts->returned) {
-		*us_format(rate, us, r->highest - r->first) = 0;
-		out_printf(out, ",\"us\":%s", us);
-	}
+	if (info->anchors)
+		write_times(out, r, info->anchors);
+	if (counts->returned)
+		write_us(out, info->rate, "us", r->highest - r->first);
 	if (t->clear_tsc)
 		out_printf(out, ",\"clear_tsc\":%" PRIu64, t->clear_tsc);
 	if (r->merge.window)
 		out_printf(out, ",\"window_start\":%" PRIu64, r->merge.window);
+	if (reader_window_lcore(r, &lcore))
+		out_printf(out, ",\"window_lcore\":%u", t->lcores[lcore].id);
 	out_printf(out, ",\"entries\":%" PRIu64 ",\"before_window\":%" PRIu64 ",\"cleared\":%" PRIu64, counts->entries,
 		   counts->before_window, counts->cleared);
 	out_printf(out, ",\"torn\":%" PRIu64 ",\"undefined\":%" PRIu64, counts->torn, counts->undefined);
 	write_tpoints(out, r);
-	write_lcores(out, r);
+	write_lcores(out, r, info->rate);
 	out_text(out, ",\"damage\":[");
 	write_damage(out, r);
-	out_text(out, "]}\n");
+	out_printf(out, "],\"gaps\":%" PRIu64 ",\"lost\":%" PRIu64, counts->gaps, r->merge.marked);
+	write_groups(out, r);
+	write_missing(out, info);
+	out_text(out, "}\n");
 }
 
 /* A member with a type's character, when it has one. */

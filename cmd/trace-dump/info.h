@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines of trace-dump -i and -d, which describe the trace itself. */
+/* What trace-dump -i and -d print, which describe the trace itself. */
 #ifndef TRACE_DUMP_INFO_H
 #define TRACE_DUMP_INFO_H
 
@@ -9,9 +9,17 @@ struct reader;
 struct trace;
 struct us;
 
-/* The line of -i, when all entries have been read; with times of day unless anchors is NULL. */
-void info_write(struct out *out, const struct reader *r, const struct us *rate, struct anchors *anchors);
+struct info {
+	const char *name;        /* of the trace, as a terminal may show it */
+	const struct reader *r;  /* has read all entries */
+	const struct us *rate;   /* of its ticks */
+	struct anchors *anchors; /* NULL: without times of day */
+};
 
+/* The line of -i -j. */
+void info_write(struct out *out, const struct info *info);
+
+/* The lines of -d. */
 void info_write_definitions(struct out *out, const struct trace *t);
 
 #endif

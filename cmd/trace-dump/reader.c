@@ -42,6 +42,7 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 	}
 	r->counts.by_tpoint = mem_array(UINT16_MAX + 1, sizeof(*r->counts.by_tpoint));
 	r->counts.by_lcore = mem_array(r->trace.num_lcores, sizeof(*r->counts.by_lcore));
+	r->counts.oldest = mem_array(r->trace.num_lcores, sizeof(*r->counts.oldest));
 	return status;
 }
 
@@ -63,6 +64,8 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 	/* entries before the window still number their objects, cleared ones do not */
 	if (cleared && !r->options.all)
 		return false;
+	if (!c->oldest[lcore])
+		c->oldest[lcore] = tsc;
 	if (r->options.follow && follow_refresh_owner(&r->follow, head->owner))
 		entry_forget_owner(&r->entries, head->owner);
 	entry_read(&r->entries, lcore, slot, e);
@@ -108,7 +111,8 @@ static enum reader_result next_in_document(struct reader *r, struct entry *e)
 {
 	if (document_next(&r->document, e)) {
 		r->counts.entries++;
-		r->counts.by_lcore[e->lcore]++;
+		if (!r->counts.by_lcore[e->lcore]++)
+			r->counts.oldest[e->lcore] = e->tsc;
 		return READER_ENTRY;
 	}
 	r->error = r->document.error;
@@ -146,6 +150,14 @@ bool reader_wait(const struct reader *r, int out)
 void reader_stop(struct reader *r)
 {
 	r->stopped = true;
+}
+
+bool reader_window_lcore(const struct reader *r, unsigned *lcore)
+{
+	for (*lcore = 0; r->merge.window && *lcore < r->trace.num_lcores; (*lcore)++)
+		if (r->merge.rings[*lcore].oldest == r->merge.window)
+			return true;
+	return false;
 }
 
 static bool report_document(const struct reader *r, const char *name)
@@ -209,6 +221,7 @@ void reader_close(struct reader *r)
 		follow_close(&r->follow);
 	merge_close(&r->merge);
 	free(r->counts.by_lcore);
+	free(r->counts.oldest);
 	free(r->counts.by_tpoint);
 	trace_close(&r->trace);
 }

@@ -25,6 +25,7 @@ struct reader_counts {
 	uint64_t entries; /* all, and of those: */
 	uint64_t cleared, before_window;
 	uint64_t *by_lcore; /* by index in the trace */
+	uint64_t *oldest;   /* ditto: ticks of the oldest entry that was not cleared; 0: none */
 
 	/* of the entries that reader_next() returned */
 	uint64_t returned, torn, undefined;
@@ -77,6 +78,9 @@ bool reader_wait(const struct reader *r, int out);
 
 /* Stops following: what the rings hold now is still read. */
 void reader_stop(struct reader *r);
+
+/* The index of the lcore without entries from before the window, at which that starts. False if there is no window. */
+bool reader_window_lcore(const struct reader *r, unsigned *lcore);
 
 /* Prints on stderr what is wrong with the trace of this name. Returns true if nothing is. */
 bool reader_report(const struct reader *r, const char *name);

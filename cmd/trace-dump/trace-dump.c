@@ -24,6 +24,7 @@
 #include "number.h"
 #include "out.h"
 #include "owners.h"
+#include "page.h"
 #include "process.h"
 #include "progress.h"
 #include "reader.h"
@@ -39,7 +40,7 @@ enum {
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
 
 static struct {
-	bool info, definitions, owners, quiet, lag, wall;
+	bool info, json, definitions, owners, quiet, lag, wall;
 	pid_t pid; /* of -p */
 	const char *since, *until, *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
@@ -227,6 +228,16 @@ static uint64_t rate_of(const struct dump *d)
 	return rate ? rate : d->reader.trace.tsc_rate;
 }
 
+static void write_info(struct dump *d)
+{
+	const struct info info = {d->name, &d->reader, &d->lines.us, has_anchors() ? &d->anchors : NULL};
+
+	if (opt.json)
+		info_write(&d->out, &info);
+	else
+		page_write(&d->out, &info);
+}
+
 /* Prints what the options select. Returns whether all of it was there. */
 static bool dump(struct dump *d)
 {
@@ -240,7 +251,9 @@ static bool dump(struct dump *d)
 	if (entries_wanted()) {
 		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
-		note_losses(d);
+		/* the page has them */
+		if (!opt.info || opt.json)
+			note_losses(d);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
 		if (has_anchors() && r->counts.returned)
@@ -248,7 +261,7 @@ static bool dump(struct dump *d)
 					       d->name, opt.quiet);
 	}
 	if (opt.info)
-		info_write(&d->out, r, &d->lines.us, has_anchors() ? &d->anchors : NULL);
+		write_info(d);
 	if (opt.definitions)
 		info_write_definitions(&d->out, &r->trace);
 	if (opt.owners)
@@ -365,7 +378,9 @@ static const struct cli_option options[] = {
 	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
 	{'F', "follow", NULL, "print the entries, then each new one, until the process ends or Ctrl-C; also with -O",
 	 .flag = &opt.reader.follow},
-	{'i', "info", NULL, "print one line about the trace itself instead", .flag = &opt.info},
+	{'i', "info", NULL, "print a page about the trace itself instead, and what is missing in it",
+	 .flag = &opt.info},
+	{'j', "json", NULL, "with -i: print it as a JSON line", .flag = &opt.json},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
 	{'p', "pid", "PID", "the trace of this process, which it has mapped", .pid = &opt.pid},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
@@ -397,6 +412,7 @@ static const struct cli cli = {
 	"Examples:\n"
 	"  trace-dump -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt\n"
 	"  trace-dump -F -p \"$(pidof nvmf_tgt)\" | trace-join -l lifetimes.txt | grep TCP_REQ_NEW\n"
+	"  trace-dump -i nvmf_trace.pid1234\n"
 	"  xz -dc nvmf_trace.pid1234.xz | trace-dump -t 'TCP_REQ_*' | jq -r .owner | sort | uniq -c\n",
 	.options = options,
 };
@@ -427,6 +443,10 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("give -p or a file, not both");
 	if (opt.reader.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
+	if (opt.json && !opt.info)
+		cli_usage("-j is for -i: everything else is JSON lines anyway");
+	if (opt.info && !opt.json && (opt.definitions || opt.owners))
+		cli_usage("-i prints a page for people; with -d and -O, which print lines, give -i -j");
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
 	if (opt.record)

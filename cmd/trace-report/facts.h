@@ -35,7 +35,7 @@ struct facts {
 	struct slice parts, rpc; /* contents of the files */
 	char *answers;           /* the file of rpc, if it lists connections */
 
-	struct slice info;                             /* the line of trace-dump -i */
+	struct slice info;                             /* the line of trace-dump -i -j */
 	struct slice layers, lives, reactors, slowest; /* lines of trace-latency and trace-spans */
 	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
 	struct slice causes;    /* the page of trace-causes */

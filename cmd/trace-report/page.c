@@ -11,9 +11,9 @@
 enum {
 	WIDTH = 80,
 	LCORES = 8,
-	GROUPS = 4, /* of tracepoints, by the first word of their names */
+	GROUPS = 4, /* of tracepoints */
 	NAME = 18,  /* columns of a host's name */
-	GAPS = 64,  /* that trace-dump -i lists */
+	GAPS = 64,  /* that trace-dump -i -j lists */
 };
 
 /* Microseconds in four to six characters, as far as they are below 1000 seconds. */
@@ -90,41 +90,17 @@ static void put_largest(struct out *out, struct slice object, double all, unsign
 	}
 }
 
-/* What the tracepoints with entries have as first words, those with most entries first. */
-static void put_groups(struct out *out, struct slice tpoints)
+/* The groups of tracepoints with most entries, which come first. */
+static void put_groups(struct out *out, struct slice groups)
 {
-	struct {
-		struct slice name;
-		double n;
-	} groups[64];
-	size_t n = 0;
-	struct slice key, value;
+	struct slice group;
 	struct json j;
 
-	for (facts_each(&j, tpoints); facts_next(&j, &key, &value);) {
-		const char *end = memchr(key.p, '_', key.n);
-		struct slice name = end ? slice_between(key.p, end) : key;
-		size_t i = 0;
-
-		while (i < n && !slice_equal(groups[i].name, name))
-			i++;
-		if (i == COUNT(groups))
-			continue;
-		if (i == n) {
-			groups[n].name = name;
-			groups[n++].n = 0;
-		}
-		groups[i].n += strtod(value.p, NULL);
-	}
-	for (size_t shown = 0; shown < n && shown < GROUPS; shown++) {
-		size_t most = shown;
-
-		for (size_t i = shown; i < n; i++)
-			most = groups[i].n > groups[most].n ? i : most;
-		out_text(out, shown ? ", " : ": ");
-		facts_put(out, groups[most].name);
-		out_printf(out, " %.0f", groups[most].n);
-		groups[most] = groups[shown];
+	facts_each(&j, groups);
+	for (unsigned i = 0; i < GROUPS && facts_next(&j, NULL, &group) && facts_number(group, "entries"); i++) {
+		out_text(out, i ? ", " : ": ");
+		facts_put(out, json_unquoted(facts_text(group, "group")));
+		out_printf(out, " %.0f", facts_number(group, "entries"));
 	}
 }
 
@@ -485,6 +461,27 @@ static void put_left_out(struct out *out, const struct facts *f)
 	out_text(out, *before ? "\n" : "");
 }
 
+/* What the trace lacks for a good answer. The page has other words for names and losses, and no time of day. */
+static void put_missing(struct out *out, const struct facts *f)
+{
+	struct slice missing;
+	struct json j;
+
+	for (facts_each(&j, facts_text(f->info, "missing")); facts_next(&j, NULL, &missing);) {
+		struct slice what = json_unquoted(facts_text(missing, "what"));
+
+		if (slice_is(what, "names") || slice_is(what, "lost") || slice_is(what, "time"))
+			continue;
+		put_part(out, "missing");
+		facts_put(out, json_unquoted(facts_text(missing, "text")));
+		out_char(out, '\n');
+		put_part(out, "");
+		out_text(out, "try: ");
+		facts_put(out, json_unquoted(facts_text(missing, "try")));
+		out_char(out, '\n');
+	}
+}
+
 /* Groups of tracepoints that were on, as the target said. */
 static void put_rpc(struct out *out, const struct facts *f)
 {
@@ -578,9 +575,10 @@ static void put_recorded(struct out *out, const struct facts *f)
 	if (f->info.n) {
 		put_part(out, "trace");
 		out_printf(out, "%" PRIu64 " entries", facts_entries(f));
-		put_groups(out, facts_text(f->info, "tpoints"));
+		put_groups(out, facts_text(f->info, "groups"));
 		out_char(out, '\n');
 		put_left_out(out, f);
+		put_missing(out, f);
 	}
 	if (f->usdt || f->info.n)
 		put_names(out, f);

@@ -149,7 +149,7 @@ static bool read_info(struct facts *f)
 	struct slice text;
 	int file = tools_file();
 
-	start_dump(f, &t, "-qi", (struct tools_io){-1, file, true});
+	start_dump(f, &t, "-qij", (struct tools_io){-1, file, true});
 	tools_wait(&t);
 	text = tools_contents(file);
 	if (facts_line(&text, &f->info))

@@ -235,6 +235,8 @@ static enum input_kind heading_kind(struct slice line)
 		return KIND_LIVE_TEXT;
 	if (slice_is(first, "US") && (slice_is(second, "LIFE") || slice_is(second, "AGE")))
 		return KIND_SPANS_TEXT;
+	if (slice_is(first, "lcore") && slice_is(second, "entries") && slice_is(cut_word(&line), "reaches"))
+		return KIND_DESCRIPTIONS;
 	return KIND_UNKNOWN;
 }
 

@@ -165,6 +165,37 @@ struct slice spdk_letter(struct slice name)
 	return slice_of("n/a");
 }
 
+struct slice spdk_group(struct slice name)
+{
+	/* SPDK_TRACE_REGISTER_FN() in the files that define the tracepoints; the first row counts */
+	static const struct {
+		const char *start, *group;
+	} groups[] = {
+		{"TCP_", "nvmf_tcp"},
+		{"RDMA_", "nvmf_rdma"},
+		{"FC_", "nvmf_fc"},
+		{"SOCK_", "sock"},
+		{"BDEV_NVME_", "bdev_nvme"},
+		{"BDEV_RAID_", "bdev_raid"},
+		{"BDEV_", "bdev"},
+		{"NVME_PCIE_", "nvme_pcie"},
+		{"NVME_TCP_", "nvme_tcp"},
+		{"ISCSI_", "iscsi_conn"},
+		{"SCSI_", "scsi"},
+		{"BLOB_", "blob"},
+		{"BLOBFS_", "blobfs"},
+		{"THREAD_", "thread"},
+		{"SCHEDULER_", "scheduler"},
+		{"DSA_", "dsa"},
+		{"IAA_", "iaa"},
+	};
+
+	for (size_t i = 0; i < COUNT(groups); i++)
+		if (slice_starts(name, groups[i].start))
+			return slice_of(groups[i].group);
+	return (struct slice){"", 0};
+}
+
 /* enum spdk_bdev_io_type: later releases have only added to its end. */
 static const char *const bdev_types[] = {
 	"invalid",

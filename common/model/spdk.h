@@ -107,6 +107,9 @@ struct slice spdk_letter(struct slice name);
 /* The state of SPDK_QPAIR_RECEIVE after the header of a PDU, in all releases: include/spdk_internal/nvme_tcp.h. */
 enum { SPDK_HAS_PDU = 2 };
 
+/* The group that SPDK enables with the tracepoint of this name, as its RPCs and -e call it; empty: not known. */
+struct slice spdk_group(struct slice name);
+
 /* The name of a bdev I/O's type. NULL: it has none. */
 const char *spdk_bdev_type(uint64_t type);
 

@@ -42,8 +42,7 @@ static double quotient(uint64_t ticks, uint64_t rate)
 	return ldexp((double)((uint64_t)q | rest), -shift);
 }
 
-/* What us_format() prints, in nanoseconds; UINT64_MAX if it does not fit. */
-static uint64_t printed_ns(const struct us *us, uint64_t ticks)
+uint64_t us_ns(const struct us *us, uint64_t ticks)
 {
 	char text[US_ROOM], *end = us_format(us, text, ticks);
 	uint64_t ns = 0;
@@ -56,7 +55,7 @@ static uint64_t printed_ns(const struct us *us, uint64_t ticks)
 
 uint64_t us_ticks(const struct us *us, uint64_t ns)
 {
-	return search_first(ticks, UINT64_MAX, printed_ns(us, ticks) >= ns);
+	return search_first(ticks, UINT64_MAX, us_ns(us, ticks) >= ns);
 }
 
 char *us_format(const struct us *us, char *to, uint64_t ticks)

@@ -27,6 +27,9 @@ void us_init(struct us *us, uint64_t rate);
 /* Writes the microseconds and returns the end. */
 char *us_format(const struct us *us, char *to, uint64_t ticks);
 
+/* What us_format() prints, in nanoseconds; UINT64_MAX if it does not fit. */
+uint64_t us_ns(const struct us *us, uint64_t ticks);
+
 /*
  * The lowest number of ticks that us_format() prints as this many nanoseconds or more; UINT64_MAX
  * if there is none.
