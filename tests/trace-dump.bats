@@ -352,6 +352,11 @@ sock: $enable sock"
     mktrace lines >trace
     equal "$(trace-dump -i -j trace | jq -r '.missing[].what' | paste -sd ' ')" 'names time'
     # JSON shows what has entries only
+    echo '{"tsc_rate":1000000000,"tpoints":[{"name":"TCP_REQ_NEW","id":320},{"name":"BDEV_IO_START","id":192}],"entries":[{"lcore":0,"tpoint":192,"tsc":5}]}' >json
+    equal "$(trace-dump -i -j json | jq -r '.missing[0].text, .missing[0].try')" 'no requests of hosts
+rpc.py trace_enable_tpoint_group nvmf_tcp'
+    echo '{"tsc_rate":1000000000,"tpoints":[{"name":"BDEV_IO_START","id":192}],"entries":[]}' >json
+    equal "$(trace-dump -i -j json | jq -c .missing)" '[]'
     trace-dump -i -j "$DATA/spdk-trace.json" | jq -e '.groups | all(has("off") | not)' >/dev/null
 }
 

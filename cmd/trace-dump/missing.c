@@ -97,12 +97,15 @@ static char *request_groups(const struct trace *t)
 
 static void find_off(struct missing *found, size_t *n, const struct parts *parts, const struct trace *t)
 {
-	bool is_request_off = is_off(parts, HOST_REQUESTS) || is_off(parts, OTHER_REQUESTS);
+	bool has_requests = parts->defined[HOST_REQUESTS] || parts->defined[OTHER_REQUESTS];
+	bool are_on = parts->on[HOST_REQUESTS] || parts->on[OTHER_REQUESTS];
 
-	if (is_request_off && !parts->on[HOST_REQUESTS] && !parts->on[OTHER_REQUESTS])
-		add(found, n, "requests", copy("no requests of hosts: the groups that show them are off"),
+	if (has_requests && !are_on)
+		add(found, n, "requests",
+		    copy(t->has_masks ? "no requests of hosts: the groups that show them are off"
+				      : "no requests of hosts"),
 		    request_groups(t));
-	else if (is_off(parts, OTHERS) && !parts->on[HOST_REQUESTS] && !parts->on[OTHER_REQUESTS])
+	else if (!has_requests && t->has_masks && is_off(parts, OTHERS))
 		add(found, n, "entries", copy("no entries: all groups are off"), mem_printf("%s NAME", enable));
 	if (parts->seen[PASSES_ON] && is_off(parts, BDEV_IO))
 		add(found, n, "bdev", copy("no bdev I/O: while requests execute, they are in the layer below"),
@@ -129,14 +132,10 @@ static uint64_t next_start(const struct reader *r, unsigned but)
 static char *duration(const struct us *rate, uint64_t ticks)
 {
 	struct out out = {.fd = OUT_MEMORY};
-	struct slice text;
 	char *copied;
 
-	out_duration(&out, us_ns(rate, ticks));
-	text = out_contents(&out);
-	while (text.n && *text.p == ' ')
-		slice_cut(&text, 1);
-	copied = mem_copy(text);
+	out_duration_text(&out, us_ns(rate, ticks));
+	copied = mem_copy(out_contents(&out));
 	out_close(&out);
 	return copied;
 }

@@ -58,37 +58,23 @@ static void put_short(struct out *out, struct slice name, size_t width)
 	out_close(&visible);
 }
 
-static void put_duration(struct out *out, const struct info *info, uint64_t ticks)
-{
-	out_duration(out, us_ns(info->rate, ticks));
-}
-
 static void put_title(struct out *out, const struct info *info)
 {
 	const struct reader *r = info->r;
 	const char *base = strrchr(info->name, '/'), *name = base && base[1] ? base + 1 : info->name;
 	uint64_t printed = r->counts.returned;
-	struct out rest = {.fd = OUT_MEMORY}, time = {.fd = OUT_MEMORY};
-	struct slice span;
+	struct out rest = {.fd = OUT_MEMORY};
 	unsigned lcores = 0;
-	size_t room;
 
 	for (unsigned i = 0; i < r->trace.num_lcores; i++)
 		lcores += r->counts.by_lcore[i] > 0;
-	put_duration(&time, info, printed ? r->highest - r->first : 0);
-	span = out_contents(&time);
-	while (span.n && *span.p == ' ')
-		slice_cut(&span, 1);
 	out_text(&rest, ": ");
-	out_slice(&rest, span);
-	out_printf(&rest, ", %" PRIu64 " entr%s of %u lcore%s", printed, printed == 1 ? "y" : "ies", lcores,
-		   lcores == 1 ? "" : "s");
-	out_printf(&rest, ", %s%s\n", *r->trace.releases == 'v' ? "SPDK " : "", r->trace.releases);
-	room = rest.len - 1 + NAME < WIDTH ? WIDTH - (rest.len - 1) : NAME;
-	put_short(out, slice_of(name), room);
+	out_duration_text(&rest, us_ns(info->rate, printed ? r->highest - r->first : 0));
+	out_printf(&rest, ", %" PRIu64 " entr%s of %u lcore%s, %s%s\n", printed, printed == 1 ? "y" : "ies", lcores,
+		   lcores == 1 ? "" : "s", *r->trace.releases == 'v' ? "SPDK " : "", r->trace.releases);
+	put_short(out, slice_of(name), rest.len + NAME < WIDTH ? WIDTH + 1 - rest.len : NAME);
 	out_slice(out, out_contents(&rest));
 	out_close(&rest);
-	out_close(&time);
 }
 
 static void put_time(struct out *out, struct anchors *anchors, uint64_t tsc, uint64_t rate)
@@ -179,7 +165,7 @@ static void put_lcore(struct out *out, const struct info *info, unsigned i, bool
 
 	out_printf(out, "%5u %11" PRIu64 "       ", lcore->id, r->counts.by_lcore[i]);
 	if (oldest && oldest <= r->highest)
-		put_duration(out, info, r->highest - oldest);
+		out_duration(out, us_ns(info->rate, r->highest - oldest));
 	else
 		out_printf(out, "%*s", OUT_DURATION, "-");
 	if (ring)
