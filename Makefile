@@ -48,8 +48,9 @@ else
 # a folder for each kind of build
 B := build$(if $(FUZZ),/$(if $(findstring afl,$(CC)),afl,fuzz),$(if $(SAN),/san,$(if $(WERROR),/werror,$(if $(STATIC),/static))))
 
-# the same bytes, whatever folder the sources are in
-SAME_PATHS := -ffile-prefix-map=$(call quoted,$(CURDIR))=.
+# the same bytes, whatever folders the sources and the libraries of another machine are in
+SYSROOT := $(filter-out /,$(shell $(CC) -print-sysroot 2>/dev/null))
+SAME_PATHS := -ffile-prefix-map=$(call quoted,$(CURDIR))=. $(if $(SYSROOT),-ffile-prefix-map=$(call quoted,$(SYSROOT))=)
 SANITIZERS := $(if $(SAN)$(FUZZ),-fsanitize=address -fsanitize=undefined)
 # ours, whatever the user's CFLAGS are; fuzzers read small blocks, so that lines cross them
 FLAGS := -std=gnu11 -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -I$(B)/bpf -Wall -Wextra -Wvla \
