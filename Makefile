@@ -32,7 +32,7 @@ quoted      = '$(subst ','\'',$(1))'
 
 .DELETE_ON_ERROR:
 .PHONY: all tested programs check check-filters check-others kernels distributions fuzz fuzzers bench soak demo static lint format deps \
-	install uninstall dist deb rpm clean help
+	install uninstall dist deb rpm release clean help
 all:
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -185,7 +185,7 @@ static: ## build the filters into build/static/, as binaries that need no librar
 clean: ## remove build/
 	rm -rf build
 
-deps: ## install the packages that building and testing need; LINT=1: also those of lint, fuzz and kernels
+deps: ## install the packages that building and testing need; RELEASE=1: also those of a release, LINT=1: of lint, fuzz and kernels, too
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile tests/Makefile.inc docs/Makefile.inc | expand -t 16 | sed 's/^/make /'
 

@@ -19,8 +19,26 @@ copy_to() {
     tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C "$1"
 }
 
-make_in() { # FOLDER ARGUMENT...
-    make -C "$1" MAKEFLAGS= "${@:2}" >log 2>&1 || { tail -n 50 log; return 1; }
+# The same as a commit that can be released.
+commit_to() { # FOLDER
+    copy_to "$1"
+    sed -i "0,/^## Unreleased$/s//## $VERSION - $(packaged)/" "$1/docs/CHANGELOG.md"
+    git init -q "$1"
+    commit_in "$1"
+}
+
+commit_in() { # FOLDER
+    git -C "$1" add -A
+    git -C "$1" -c user.name=x -c user.email=x@localhost commit -q -m x
+}
+
+# The date of the Debian package's newest version.
+packaged() {
+    date -u -d "$(sed -n 's/^ -- .*>  //p' "$SOURCE/docs/debian/changelog" | head -n 1)" +%F
+}
+
+release_in() { # FOLDER ARGUMENT...
+    make -C "$1" MAKEFLAGS= release "${@:2}" >log 2>&1 || { tail -n 50 log; return 1; }
 }
 
 @test "the version is the same everywhere" {
@@ -30,21 +48,54 @@ make_in() { # FOLDER ARGUMENT...
     equal "$(sed -n 's/^## \([0-9.]*\) - .*/\1/p' "$SOURCE/docs/CHANGELOG.md" | head -n 1)" "$VERSION"
 }
 
-@test "a Debian package is the same bytes in any folder, has what it should, and lintian is content" {
-    for command in dpkg-buildpackage dh lintian; do
+@test "a release is refused where its commit does not say what it is, and it is said what to do" {
+    command -v git >/dev/null || skip 'git is not here'
+    copy_to sources
+    status_is 1 sources/tests/release "$VERSION"
+    says 'make release: this is no git checkout, and a release is made of a commit: clone the repository'
+    rm -r sources
+    commit_to sources
+    cd sources
+    sed -i "s/^## $VERSION - .*/## Unreleased/" docs/CHANGELOG.md
+    status_is 1 tests/release "$VERSION"
+    says 'make release: these files are not as in the commit: commit, stash or remove them
+ M docs/CHANGELOG.md'
+    says 'make release: docs/CHANGELOG.md:7: "Unreleased": choose the version of this release, and write "## VERSION - DATE" here'
+    git checkout -q .
+    git tag "v$VERSION"
+    sed -i "s/^## $VERSION - .*/## 99.1 - 2001-02-03/" docs/CHANGELOG.md
+    sed -i '1s/(.*)/(99.2)/' docs/debian/changelog
+    sed -i 's/^Version:.*/Version: 99.3/' docs/rpm/spdk-trace-tools.spec
+    commit_in .
+    status_is 1 tests/release "$VERSION"
+    says "the tag v$VERSION is another commit: git checkout v$VERSION, or choose a new version"
+    says "docs/CHANGELOG.md:7: the version is 99.1, but $VERSION in the Makefile: change one of them"
+    says "docs/debian/changelog:1: the version is 99.2, but $VERSION in the Makefile"
+    says "docs/rpm/spdk-trace-tools.spec:5: the version is 99.3, but $VERSION in the Makefile"
+    says "docs/CHANGELOG.md:7: the date is 2001-02-03, but $(packaged) in docs/debian/changelog: change one of them"
+    status_is 1 tests/release "$VERSION" tarball
+    says 'make release: tarball: not a part; they are source, deb, deb-arm64, rpm, static and static-arm64'
+    [ ! -e build ]
+}
+
+# Without a package for arm64, whose libraries come by the network.
+@test "a release is the same bytes in any folder, and its packages have what they should" {
+    for command in git dpkg-buildpackage dh lintian rpmbuild cpio aarch64-linux-gnu-gcc qemu-aarch64; do
         command -v $command >/dev/null || lacks "$command is not here"
     done
     command -v biosnoop >/dev/null || skip 'biosnoop was not built'
-    export DEB_BUILD_OPTIONS='nocheck parallel=2'
-    copy_to one
-    make_in one deb
-    copy_to another/folder
-    (umask 027; TZ=Asia/Tokyo make_in another/folder deb)
-    for package in one/build/deb/*.deb; do
-        cmp "$package" "another/folder/build/deb/${package##*/}"
-    done
-    package=$(echo one/build/deb/spdk-trace-tools_"$VERSION"_*.deb)
-    dpkg-deb -c "$package" | awk '{ print $NF }' | grep -v '/$' | sed 's/^\.//' | sort >list
+    export DEB_BUILD_OPTIONS=nocheck
+    local parts='source deb rpm static-arm64'
+    commit_to one
+    git clone -q one another/folder
+    release_in one PARTS="$parts static"
+    (umask 027; CFLAGS=-O0 TZ=Asia/Tokyo release_in another/folder PARTS="$parts")
+    grep -F "make release: done, without a tag: git tag -a v$VERSION -m 'spdk-trace-tools $VERSION'" log
+    (cd one/build/release && sha256sum -c SHA256SUMS)
+    equal "$(cat another/folder/build/release/SHA256SUMS)" "$(grep -v static-x86_64 one/build/release/SHA256SUMS)"
+
+    deb=$(echo one/build/release/spdk-trace-tools_"$VERSION"_*.deb)
+    dpkg-deb -c "$deb" | awk '{ print $NF }' | grep -v '/$' | sed 's/^\.//' | sort >list
     for tool in trace-dump usdt-record spdk-biosnoop spdk-offwaketime spdk-ipcsnoop; do
         grep -qx "/usr/bin/$tool" list
         grep -qx "/usr/share/man/man1/$tool.1.gz" list
@@ -57,25 +108,32 @@ make_in() { # FOLDER ARGUMENT...
         grep -qx "/usr/share/doc/spdk-trace-tools/$document" list
     done
     # where somebody built it is nobody's matter
-    dpkg-deb -x "$package" root
+    dpkg-deb -x "$deb" root
     run -1 grep -rlF "$BATS_TEST_TMPDIR" root
-    lintian --allow-root --fail-on warning one/build/deb/*.changes
-}
+    lintian --allow-root --fail-on warning "$deb"
 
-@test "an RPM package has what it should" {
-    command -v rpmbuild >/dev/null || lacks 'rpmbuild is not here'
-    command -v biosnoop >/dev/null || skip 'biosnoop was not built'
-    copy_to one
-    # not on Fedora, packages have other names
-    make_in one rpm RPMBUILD='rpmbuild --nodeps --nocheck'
-    package=$(echo one/build/rpm/RPMS/*/spdk-trace-tools-"$VERSION"-*.rpm)
-    equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$package")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
-    rpm -qlp "$package" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
-    make_in "$SOURCE" install DESTDIR="$PWD/root" PREFIX=/usr PROGRAM_PREFIX=spdk-
-    same_lines "cd root && find . -type f | grep -v ^./usr/share/doc/ | sed 's/^\.//' | sort" 'cat list'
-    rpm -qlp "$package" | grep '/licenses/.*/LICENSE$'
+    rpm=$(echo one/build/release/spdk-trace-tools-"$VERSION"-*.rpm)
+    equal "$(rpm -qp --qf '%{NAME} %{VERSION} %{LICENSE}' "$rpm")" "spdk-trace-tools $VERSION BSD-3-Clause AND (BSD-3-Clause OR GPL-2.0-only)"
+    rpm -qlp "$rpm" | sed 's/\.gz$//' | grep -v -e '/usr/share/doc/' -e '/usr/share/licenses/' -e /usr/lib/ | sort >list
+    make -s -C "$SOURCE" MAKEFLAGS= install DESTDIR="$PWD/installed" PREFIX=/usr PROGRAM_PREFIX=spdk- >log
+    same_lines "cd installed && find . -type f | grep -v ^./usr/share/doc/ | sed 's/^\.//' | sort" 'cat list'
+    rpm -qlp "$rpm" | grep '/licenses/.*/LICENSE$'
     for document in README.md LICENSE docs/tutorial.md tests/data/slow-host.trace.gz; do
-        rpm -qlp "$package" | grep -x "/usr/share/doc/spdk-trace-tools/$document"
+        rpm -qlp "$rpm" | grep -x "/usr/share/doc/spdk-trace-tools/$document"
     done
     grep -qx /usr/bin/spdk-biosnoop list
+
+    for machine in x86_64 aarch64; do
+        mkdir $machine
+        tar -xzf one/build/release/spdk-trace-tools-"$VERSION"-static-$machine.tar.gz -C $machine --strip-components=1
+        file=$machine/share/doc/spdk-trace-tools
+        grep 'GNU C Library [0-9]*\.[0-9]*,' $file/STATIC
+        [ -s $file/LGPL-2.1 ]
+        [ -s $machine/share/man/man1/trace-dump.1 ]
+        run -1 grep -rlF "$BATS_TEST_TMPDIR" $machine
+    done
+    mktrace "$DATA/common.jsonl" >trace
+    trace-dump trace >want
+    x86_64/bin/trace-dump trace | cmp - want
+    qemu-aarch64 aarch64/bin/trace-dump trace | cmp - want
 }
