@@ -41,7 +41,7 @@ spdk-trace-tools.7'
     # the documents: what these name is there, and the tutorial's samples are where it says
     doc=$PWD/root/usr/share/doc/spdk-trace-tools
     grep -q 'Redistribution and use' "$doc/LICENSE"
-    for page in README.md docs/tutorial.md docs/sql.md; do
+    for page in README.md docs/tutorial.md docs/sql.md docs/questions.md docs/comparison.md docs/requirements.md; do
         for name in $(grep -o '](\(docs/\)\?[a-z-]*\.\(md\|svg\|png\))' "$doc/$page" | tr -d ']()'); do
             [ -s "$doc/$(dirname "$page")/$name" ]
         done
