@@ -43,9 +43,9 @@ EOT
 8 db-1;db-1    
 4 db-1;db-1
 3 db-1;d…1
-5 nqn.2026-11.io:db-1;nq…-1
-6 nqn.2026-11.io:db-1;nqn…-1
-5 äöüßéñ;äö…éñ
+5 nqn.2026-11.io:db-1;n…b-1
+9 nqn.2026-11.io:db-1;nq…o:db-1
+5 äöüßéñ;ä…ßéñ
 6 äöüßéñ;äöüßéñ
 EOT
     [ "$(printf '9 a\033b\n' | "$BIN/text")" = '[a\x1bb   ]' ]

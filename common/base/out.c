@@ -174,7 +174,8 @@ void out_shortened(struct out *o, struct slice bytes, size_t width)
 		out_slice(o, text);
 		put_blanks(o, width - n);
 	} else {
-		size_t head = width / 2, tail = width - head - 1;
+		/* the ends tell names apart: of states, hosts and files */
+		size_t head = width / 4 ? width / 4 : 1, tail = width - head - 1;
 
 		out_bytes(o, text.p, bytes_of(text, head));
 		out_text(o, "\u2026");
