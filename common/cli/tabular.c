@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tabular.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "minmax.h"
+#include "utf8.h"
+
+enum {
+	NAME = 12,     /* names may become as short as this before columns are dropped */
+	SHORTEST = 3,  /* and this, when there are no more to drop */
+	BAR_LEAST = 6, /* a shorter bar says nothing */
+	BAR_MOST = 20,
+};
+
+/* What lines of the text start with; NUL ends their parts. */
+enum { HEADING = 'h', ROW = 'r', BOLD_ROW = 'R' };
+
+struct tabular_column *tabular_column(struct tabular *t, enum tabular_kind kind, const char *head)
+{
+	struct tabular_column *column;
+
+	t->columns = mem_room(t->columns, t->n, &t->cap);
+	column = &t->columns[t->n++];
+	*column = (struct tabular_column){
+		.kind = kind, .head = mem_copy(slice_of(head)), .most = BAR_MOST, .width = utf8_count(slice_of(head))};
+	return column;
+}
+
+/* Ends the part that is being written, if there is one. */
+static void end_part(struct tabular *t)
+{
+	t->text.fd = OUT_MEMORY;
+	if (t->text.len)
+		out_char(&t->text, '\0');
+}
+
+struct out *tabular_heading(struct tabular *t)
+{
+	end_part(t);
+	out_char(&t->text, HEADING);
+	return &t->text;
+}
+
+void tabular_row(struct tabular *t, bool bold)
+{
+	end_part(t);
+	out_char(&t->text, bold ? BOLD_ROW : ROW);
+}
+
+struct out *tabular_cell(struct tabular *t, const char *sgr)
+{
+	end_part(t);
+	out_text(&t->text, sgr ? sgr : "");
+	end_part(t);
+	return &t->text;
+}
+
+void tabular_bar(struct tabular *t, const char *sgr, double part)
+{
+	out_printf(tabular_cell(t, sgr), "%.4f", part);
+}
+
+static struct slice next_part(struct slice *text)
+{
+	struct slice part = slice_cut(text, strlen(text->p));
+
+	slice_cut(text, 1);
+	return part;
+}
+
+/* Makes the columns as wide as their widest cells. */
+static void measure(struct tabular *t)
+{
+	for (struct slice text = out_contents(&t->text); text.n;) {
+		struct slice line = next_part(&text);
+
+		if (*line.p == HEADING)
+			continue;
+		for (size_t i = 0; i < t->n; i++) {
+			struct tabular_column *column = &t->columns[i];
+			struct slice cell = (next_part(&text), next_part(&text));
+
+			if (column->kind == TABULAR_BAR)
+				column->width = max_u64(column->width, BAR_LEAST);
+			else
+				column->width = max_u64(column->width, utf8_count(cell));
+		}
+	}
+}
+
+/* The width of all columns, with names of at most this many characters. */
+static size_t total(const struct tabular *t, size_t name)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct tabular_column *column = &t->columns[i];
+
+		if (!column->dropped)
+			sum += (column->kind == TABULAR_NAME ? min_u64(column->width, name) : column->width) + 1;
+	}
+	return sum ? sum - 1 : 0;
+}
+
+/* The column to drop next; NULL if there is none. */
+static struct tabular_column *next_to_drop(struct tabular *t)
+{
+	struct tabular_column *next = NULL;
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct tabular_column *column = &t->columns[i];
+
+		if (!column->dropped && column->drop > (next ? next->drop : 0))
+			next = column;
+	}
+	return next;
+}
+
+/* The longest that names can be. */
+static size_t longest_name(const struct tabular *t)
+{
+	size_t name = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->columns[i].kind == TABULAR_NAME)
+			name = max_u64(name, t->columns[i].width);
+	while (name > SHORTEST && total(t, name) > t->terminal->width)
+		name--;
+	return name;
+}
+
+static void fit(struct tabular *t)
+{
+	size_t name, room;
+
+	for (struct tabular_column *next; total(t, NAME) > t->terminal->width; next->dropped = true)
+		if (!(next = next_to_drop(t)))
+			break;
+	name = longest_name(t);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->columns[i].kind == TABULAR_NAME)
+			t->columns[i].width = min_u64(t->columns[i].width, name);
+	room = max_u64(t->terminal->width, total(t, name)) - total(t, name);
+	for (size_t i = 0; i < t->n; i++)
+		if (t->columns[i].kind == TABULAR_BAR)
+			t->columns[i].width = min_u64(t->columns[i].width + room, t->columns[i].most);
+}
+
+/* A line that is being printed. */
+struct line {
+	const struct terminal *terminal;
+	struct out text;
+	size_t owed; /* blanks before the next text: none are written at the end of a line */
+};
+
+static void put_text(struct line *line, struct slice text, size_t width, bool bold, struct slice sgr)
+{
+	if (!text.n)
+		return;
+	for (; line->owed; line->owed--)
+		out_char(&line->text, ' ');
+	if (bold)
+		terminal_paint(line->terminal, &line->text, TERMINAL_BOLD);
+	if (sgr.n)
+		terminal_paint(line->terminal, &line->text, sgr.p);
+	out_shortened(&line->text, text, width);
+	if (bold || sgr.n)
+		terminal_plain(line->terminal, &line->text);
+}
+
+/* Stars for a part of the bar's column. */
+static struct slice bar_of(const struct tabular_column *column, struct slice part)
+{
+	static const char stars[] = "****************************************";
+	size_t n = column->width * strtod(part.p, NULL) + 0.5;
+
+	return (struct slice){stars, min_u64(n, strlen(stars))};
+}
+
+/* A cell, or a head. */
+static void put_cell(struct line *line, const struct tabular_column *column, struct slice text, bool bold,
+		     struct slice sgr)
+{
+	size_t n = min_u64(utf8_count(text), column->width), blanks = column->width - n;
+
+	if (column->kind == TABULAR_NUMBER)
+		line->owed += blanks;
+	put_text(line, text, n, bold, sgr);
+	if (column->kind != TABULAR_NUMBER)
+		line->owed += blanks;
+	line->owed++;
+}
+
+static void end_line(struct line *line, struct out *out)
+{
+	out_clipped(out, out_contents(&line->text), line->terminal->width);
+	out_char(out, '\n');
+	line->text.len = line->owed = 0;
+}
+
+static void put_heading(struct line *line, struct slice text)
+{
+	put_text(line, text, min_u64(utf8_count(text), line->terminal->width), true, (struct slice){});
+}
+
+static void put_heads(const struct tabular *t, struct line *line)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->columns[i].dropped)
+			put_cell(line, &t->columns[i], slice_of(t->columns[i].head), true,
+				 slice_of(t->columns[i].sgr ? t->columns[i].sgr : ""));
+}
+
+static void put_row(const struct tabular *t, struct line *line, struct slice *text, bool bold)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct tabular_column *column = &t->columns[i];
+		struct slice sgr = next_part(text), cell = next_part(text);
+
+		if (!column->dropped)
+			put_cell(line, column, column->kind == TABULAR_BAR ? bar_of(column, cell) : cell, bold, sgr);
+	}
+}
+
+static void print_lines(const struct tabular *t, struct out *out)
+{
+	struct line line = {.terminal = t->terminal, .text.fd = OUT_MEMORY};
+	bool has_heads = false;
+
+	for (struct slice text = out_contents(&t->text), mark; text.n; end_line(&line, out)) {
+		const char *start = text.p;
+
+		mark = next_part(&text);
+		if (*mark.p == HEADING) {
+			out_text(out, start == t->text.buf ? "" : "\n");
+			put_heading(&line, slice_from(mark, 1));
+			has_heads = false;
+			continue;
+		}
+		if (!has_heads) {
+			put_heads(t, &line);
+			end_line(&line, out);
+			has_heads = true;
+		}
+		put_row(t, &line, &text, *mark.p == BOLD_ROW);
+	}
+	out_close(&line.text);
+}
+
+void tabular_print(struct tabular *t, struct out *out)
+{
+	end_part(t);
+	measure(t);
+	fit(t);
+	print_lines(t, out);
+	for (size_t i = 0; i < t->n; i++)
+		free(t->columns[i].head);
+	free(t->columns);
+	out_close(&t->text);
+	*t = (struct tabular){.terminal = t->terminal};
+}
