@@ -300,8 +300,8 @@ missing for a good answer
     try: -T while the target runs, or --clock with what usdt-record recorded"
     done
     # what was left out is among them with -a
-    trace-dump -a -i nvmf_trace.pid1234 | sed -n '1p;3p' >head
-    equal "$(<head)" 'nvmf_trace.pid1234: 1.02 ms, 34 entries of 2 lcores, SPDK v26.05 and later
+    trace-dump -a -i nvmf_trace.pid1234 | sed -n '1p;3p' >first
+    equal "$(<first)" 'nvmf_trace.pid1234: 1.02 ms, 34 entries of 2 lcores, SPDK v26.05 and later
 among them: 1 older than the start of another ring'
     # the JSON of spdk_trace has neither rings nor what is on
     trace-dump -i "$DATA/spdk-trace.json" >page
@@ -311,7 +311,7 @@ among them: 1 older than the start of another ring'
 
 # The words for what is missing, without what is missing everywhere.
 missing() {
-    mktrace -l "$layout" "$@" lines >trace
+    mktrace "$@" lines >trace
     trace-dump -q -i -j trace | jq -r '.missing[] | select(.what != "time" and .what != "names") | "\(.what): \(.try)"'
 }
 
@@ -320,29 +320,29 @@ missing() {
     for layout in $LAYOUTS; do
         requests | target >lines
         # a group that is on and has no entries is not missing
-        equal "$(missing)" ''
+        equal "$(missing -l "$layout")" ''
         requests | target BDEV_IO_START >lines
-        equal "$(missing)" "bdev: $enable bdev"
+        equal "$(missing -l "$layout")" "bdev: $enable bdev"
         requests | target BDEV_IO_START SOCK_REQ_PEND >lines
-        equal "$(missing)" "bdev: $enable bdev
+        equal "$(missing -l "$layout")" "bdev: $enable bdev
 sock: $enable sock"
         # it has been on
         { printf '{"tsc":1,"lcore":0,"tpoint":"%s"}\n' BDEV_IO_START SOCK_REQ_PEND; requests; } |
             target BDEV_IO_START SOCK_REQ_PEND >lines
-        equal "$(missing)" ''
+        equal "$(missing -l "$layout")" ''
         echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' |
             target TCP_REQ_NEW TCP_REQ_EXECUTING TCP_REQ_TRANSFER_C2H >lines
-        equal "$(missing)" "requests: $enable nvmf_tcp"
+        equal "$(missing -l "$layout")" "requests: $enable nvmf_tcp"
         target TCP_REQ_NEW TCP_REQ_EXECUTING TCP_REQ_TRANSFER_C2H </dev/null >lines
-        equal "$(missing -L 0)" "requests: $enable nvmf_tcp"
+        equal "$(missing -l "$layout" -L 0)" "requests: $enable nvmf_tcp"
         # one that has no requests of hosts
         target BDEV_IO_START SOCK_REQ_PEND SPECIAL_THING TCP_READ_DONE </dev/null | grep -v TCP_ >lines
-        equal "$(missing -L 0)" "entries: $enable NAME"
+        equal "$(missing -l "$layout" -L 0)" "entries: $enable NAME"
         # a ring with room has lost nothing, but another one has
         { printf '{"tsc":%d,"lcore":2,"tpoint":"BDEV_IO_START"}\n' 2020000; requests; } | target >lines
-        equal "$(missing -n 32)" 'window: trace-dump -a, which prints the older entries of the others'
+        equal "$(missing -l "$layout" -n 32)" 'window: trace-dump -a, which prints the older entries of the others'
         # nor did any of a recording, whose rings are as large as they have to be
-        [ "$layout" = G1 ] || equal "$(missing -k record)" 'window: trace-dump -a, which prints the older entries of the others'
+        [ "$layout" = G1 ] || equal "$(missing -l "$layout" -k record)" 'window: trace-dump -a, which prints the older entries of the others'
     done
     # names are for hosts
     echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' | target >lines
