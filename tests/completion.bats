@@ -19,6 +19,13 @@ bash_offers() { # WORD...
         bash "$COMPLETION/spdk-trace-tools.bash" "$@"
 }
 
+# Whether no files are offered for a word after these.
+bash_forbids_files() { # WORD...
+    # shellcheck disable=SC2016
+    bash -c '. "$1"; compopt() { echo "$*"; }; COMP_WORDS=("${@:2}" x); COMP_CWORD=$(($# - 1)); _spdk_trace_tools "$2"' \
+        bash "$COMPLETION/spdk-trace-tools.bash" "$@" | grep -qx -e '+o default'
+}
+
 fish_offers() {
     mkdir -p data/fish/vendor_completions.d
     cp "$COMPLETION/spdk-trace-tools.fish" "data/fish/vendor_completions.d/$1.fish"
@@ -119,6 +126,15 @@ completes() { # SHELL
     # bash makes three words of it
     bash_offers usdt-gen --pid = "$$" | grep -x "$$"
     bash_offers usdt-gen --pid = | grep -x "$$"
+    # files follow only where one is expected
+    for words in 'trace-dump -p' 'trace-dump --since' 'trace-spans --by'; do
+        # shellcheck disable=SC2086 # they are words
+        bash_forbids_files $words
+    done
+    for words in trace-dump 'trace-dump --clock' 'trace-join -l' 'trace-record -o'; do
+        # shellcheck disable=SC2086
+        ! bash_forbids_files $words || return 1
+    done
     # in a list, with names that cannot drive the terminal
     bash -c 'printf "a\e[2Jb" >/proc/$$/comm; exec 3>&-; sleep 60 & echo $! >child; wait' &
     until [ -s child ]; do sleep 0.02; done
@@ -136,6 +152,9 @@ completes() { # SHELL
 
 @test "fish completes" {
     completes fish
+    # an option is described once, not with each of its words
+    # shellcheck disable=SC2016
+    equal "$(HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "trace-spans -k ty"')" type=
     if command -v ipcsnoop >/dev/null; then
         fish_offers ipcsnoop -e timeo | grep -x timeout
         # with what -h says of an option, colons and all

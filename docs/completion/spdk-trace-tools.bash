@@ -35,6 +35,10 @@ _spdk_trace_tools() {
         [[ $last != "$long" && $last != "${short:-none}" ]] || expected=$argument
     done < <("$1" -h 2>/dev/null | sed -n 's/^  *\(\(-[^-]\), \)\{0,1\}\(--[a-z-]*\)\( \([A-Z][^ ]*\)\)\{0,1\}.*/\2,\3,\5/p')
     COMPREPLY=()
+    case $expected in
+    '' | FILE | OWNERS | DIRECTORY) ;;
+    *) compopt +o default 2>/dev/null ;; # no files
+    esac
     case ${1##*/}:$expected in
     *:PID*)
         _spdk_trace_processes "$word" "$1"

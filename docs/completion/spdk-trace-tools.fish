@@ -11,7 +11,10 @@ end
 set -l io type bdev blocks lba leg qd qpair_qd bytes cid opc status
 set -l common owner poller lcore source args.qpair.hostnqn args.qpair.subnqn args.qpair.qid
 set -l span connection id open cut admin maybe_admin $io $common
-set -l patterns $span=
+# the description of an option is not that of each of its words: theirs is empty
+set -l patterns $span'=\t'
+set -l spans $span'\t'
+set -l keys {host,thread,size,$io,$common}'\t'
 set -l tool (status basename | string replace -r '\.fish$' '')
 set -l help ($tool -h 2>/dev/null)
 for line in $help
@@ -30,11 +33,11 @@ for line in $help
         case '*:KEY=GLOB'
             $option -x -a "$patterns"
         case trace-latency:KEY
-            $option -x -a "host thread size $io $common"
+            $option -x -a "$keys"
         case trace-causes:KEY
-            $option -x -a "$span"
+            $option -x -a "$spans"
         case trace-spans:KEY
-            $option -x -a 'to_reply life'
+            $option -x -a 'to_reply\t life\t'
         case '*:DISK'
             $option -x -a '(string replace /sys/block/ "" /sys/block/*)'
         case '*:DIRECTORY'
