@@ -1127,6 +1127,27 @@ buckets() { # FAMILY
     grep -qxF 'trace_latency_life_seconds_count{owner="a\"b\\c\\x0ad",le_="8",args_a="}",args_a__="true",object="x"} 1' metrics
 }
 
+@test "rows whose labels look the same are told apart in --openmetrics" {
+    histogram='{"unit":"ns","count":1,"sum":7,"max":7,"counts":[[7,1]]}'
+    for group in '"h":"a\u001b"' '"h":"a\\x1b"' '"h":"b"' '"h":1' '"h":"1"'; do
+        printf '{"group":{%s},"object":"r","life":true}\t%s\n' "$group" "$histogram"
+    done >encoded
+    trace-latency --merge --openmetrics encoded >metrics
+    equal "$(grep _count metrics | sort | cut -d'{' -f2)" 'h="1",object="r",again="1"} 1
+h="1",object="r"} 1
+h="a\\x1b",object="r",again="1"} 1
+h="a\\x1b",object="r"} 1
+h="b",object="r"} 1'
+    equal "$(cut -d' ' -f1 metrics | grep -v '#' | sort | uniq -d)" ''
+    # many keys that become the same label, too, and in no time
+    awk -v h="$histogram" 'BEGIN { printf "{\"group\":{"; for (i = 0; i < 20000; i++) { key = ""
+        for (k = i + 65536; k > 1; k = int(k / 2)) key = key (k % 2 ? "." : "-"); printf "%s\"%s\":1", i ? "," : "", key }
+        print "},\"object\":\"r\",\"life\":true}\t" h }' >encoded
+    timeout 20 trace-latency --merge --openmetrics encoded >metrics
+    grep _count metrics | grep -o '[{,]_*[0-9]*="1"' | sort | uniq | wc -l >names
+    equal "$(cat names)" 20000
+}
+
 @test "promtool reads --openmetrics" {
     command -v promtool >/dev/null || skip 'promtool is not here: apt-get install prometheus'
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q |

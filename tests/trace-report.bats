@@ -424,6 +424,7 @@ answers() {
     grep -qF '&amp;amp;' page.html
 }
 
+# bats test_tags=any-kernel
 @test "a browser shows the pictures" {
     slow_host
     local browser

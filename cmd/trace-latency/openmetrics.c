@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "table.h"
+
 static bool is_reply(const struct latency *row)
 {
 	return !rows_is_transition(row) && !rows_is_life(row);
@@ -56,40 +58,71 @@ static void write_label(struct out *out, struct slice name, struct slice value)
 	out_close(&text);
 }
 
-/* Sets name to that of a label: the key without characters that such names do not have, and unlike those before it. */
-static void name_label(struct out *name, struct slice key, struct intern *taken)
+/* Texts that have to differ, and how often each came again. */
+struct unique {
+	struct intern texts;
+	uint32_t *again;
+	size_t num_again, cap_again;
+};
+
+/* How often this text came before. */
+static uint32_t count_again(struct unique *u, struct slice text)
 {
-	uint32_t n = taken->n;
+	uint32_t n = u->texts.n, number = intern_add(&u->texts, text);
+
+	return number < n ? ++*table_at(u->again, u->num_again, u->cap_again, number) : 0;
+}
+
+static void free_unique(struct unique *u)
+{
+	intern_free(&u->texts);
+	free(u->again);
+}
+
+/* Sets name to that of a label: the key without characters that such names do not have, and unlike those before it. */
+static void name_label(struct out *name, struct slice key, struct unique *taken)
+{
+	uint32_t again;
+	size_t len;
 
 	name->len = 0;
 	if (!key.n || isdigit((unsigned char)*key.p))
 		out_char(name, '_');
 	for (size_t i = 0; i < key.n; i++)
 		out_char(name, isalnum((unsigned char)key.p[i]) ? key.p[i] : '_');
-	while (intern_add(taken, out_contents(name)) < n)
+	len = name->len;
+	while ((again = count_again(taken, (struct slice){name->buf, len}))) {
+		uint32_t n = taken->texts.n;
+
+		name->len = len;
 		out_char(name, '_');
+		if (again > 1)
+			out_printf(name, "%" PRIu32, again);
+		if (intern_add(&taken->texts, out_contents(name)) == n)
+			break;
+	}
 }
 
 /* A null is no label: Prometheus does not know an empty one from none. */
 static void write_group(struct out *out, struct slice group)
 {
-	static const char *const own[] = {"object", "family", "from", "to", "le"};
+	static const char *const own[] = {"object", "family", "from", "to", "again", "le"};
 	struct out name = {.fd = OUT_MEMORY};
-	struct intern taken = {};
+	struct unique taken = {};
 	struct slice key, value;
 	struct json j;
 
 	if (!group.n)
 		return;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		intern_add(&taken, slice_of(own[i]));
+		intern_add(&taken.texts, slice_of(own[i]));
 	json_init(&j, group.p, group.n);
 	for (json_object(&j); json_key(&j, &key) && json_value(&j, &value);) {
 		name_label(&name, key, &taken);
 		if (!slice_is(value, "null"))
 			write_label(out, out_contents(&name), value);
 	}
-	intern_free(&taken);
+	free_unique(&taken);
 	out_close(&name);
 }
 
@@ -158,11 +191,13 @@ static void write_row(struct out *out, const char *name, struct slice labels, co
 static void write_family(struct out *out, const struct rows *rows, const struct ranked_row *ranked,
 			 const struct family *family, uint64_t wall)
 {
+	struct unique seen = {};
 	bool any = false;
 
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		const struct latency *row = ranked[i].row;
 		struct out labels = {.fd = OUT_MEMORY};
+		uint32_t again;
 
 		if (!family->has(row))
 			continue;
@@ -171,9 +206,14 @@ static void write_family(struct out *out, const struct rows *rows, const struct 
 				   family->name, family->name, family->help);
 		any = true;
 		write_labels(&labels, rows, row);
+		/* values that differ may look alike, such as 1 and "1", and one such sample would make all unreadable */
+		again = count_again(&seen, out_contents(&labels));
+		if (again)
+			out_printf(&labels, "again=\"%" PRIu32 "\",", again);
 		write_row(out, family->name, out_contents(&labels), &row->times, wall);
 		out_close(&labels);
 	}
+	free_unique(&seen);
 }
 
 void openmetrics_write(struct out *out, const struct rows *rows, uint64_t wall)
