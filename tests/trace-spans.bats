@@ -947,6 +947,22 @@ waits() { # ID FILE
     equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 r0 r2 r0 '
 }
 
+@test "with --stuck, lines that come late are not taken for spans that take long" {
+    mkfifo in
+    trace-spans -q --stuck 150000 <in >out &
+    pid=$!
+    exec 7>in
+    object r0 0x10 '' 1.000 TCP_REQ_NEW 5.000 TCP_REQ_COMPLETED >&7
+    # time seems to pass meanwhile
+    sleep 1
+    for i in 1 2 3; do
+        object "r$i" 0x20 '' "${i}0000.000" TCP_REQ_NEW "${i}5000.000" TCP_REQ_COMPLETED >&7
+    done
+    exec 7>&-
+    wait "$pid"
+    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r0 r1 r2 r3 '
+}
+
 @test "with --stuck, a span that waits for lines of other tools is printed when the input pauses" {
     mkfifo in
     trace-spans -q --stuck 10000000 <in >out &

@@ -562,6 +562,8 @@ static void advance(struct spans *spans, uint64_t now)
 
 void spans_pass(struct spans *spans, uint64_t now)
 {
+	if (!spans->passed)
+		spans->before_passed = spans->now;
 	spans->passed = now;
 	advance(spans, now);
 	emit_waiting(spans, SPANS_WAITING);
@@ -867,6 +869,10 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 		return error;
 	if (line->lost && !is_live(line))
 		see_gap(spans, line, ns);
+	/* the lines were late, and time has not passed */
+	if (spans->passed)
+		spans->now = spans->before_passed;
+	spans->passed = 0;
 	advance(spans, ns);
 	spans->lines++;
 	spans->lcore = MAP_NONE;

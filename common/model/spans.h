@@ -83,12 +83,13 @@ struct spans {
 	size_t num_sources, cap_sources;
 	struct span **all, *free;
 	size_t n, cap;
-	struct queue ending; /* in final states, since their last entry */
-	struct queue open;   /* if stuck: without a parent, since their first entry */
-	uint32_t unknown;    /* type of the objects without an id; MAP_NONE before the first */
-	uint64_t now;        /* ns of the latest line */
-	uint64_t passed;     /* of the latest spans_pass() */
-	uint64_t last_entry; /* ns of the latest line that is not of another tool */
+	struct queue ending;    /* in final states, since their last entry */
+	struct queue open;      /* if stuck: without a parent, since their first entry */
+	uint32_t unknown;       /* type of the objects without an id; MAP_NONE before the first */
+	uint64_t now;           /* ns of the latest line */
+	uint64_t passed;        /* of the latest spans_pass(), if no line has come since */
+	uint64_t before_passed; /* now before it */
+	uint64_t last_entry;    /* ns of the latest line that is not of another tool */
 	/* from the start of its first line to the end of its latest one, in ns */
 	struct spans_recording {
 		bool any;
