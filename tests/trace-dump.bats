@@ -819,6 +819,17 @@ clock_line() { # TICKS SECONDS TIME
     requests() { trace-dump -q --requests trace | jq -r .tpoint | tr '\n' ' '; }
     roots='BDEV_IO_START BDEV_IO_DONE FC_READ_RSP FC_SUCCESS '
     equal "$(requests)" "TCP_REQ_NEW TCP_REQ_COMPLETED $roots"
+    # an object whose creator is known only later ends as it has started
+    {
+        sed -n '1,/FC_SUCCESS/p' lines
+        for tpoint in BDEV_IO_START TCP_REQ_NEW BDEV_IO_DONE TCP_REQ_COMPLETED; do
+            poller=
+            [[ $tpoint = TCP* ]] && poller='"poller":"t01",'
+            [[ $tpoint = BDEV* ]] && args=',"args":{"ctx":"0x1"}' || args=
+            echo "{\"tsc\":$((tsc++)),\"lcore\":0,\"tpoint\":\"$tpoint\",$poller\"object\":{\"value\":\"0x1\"}$args}"
+        done
+    } | mktrace -l G6 >trace
+    equal "$(requests)" 'BDEV_IO_START TCP_REQ_NEW BDEV_IO_DONE TCP_REQ_COMPLETED '
     # a connection without a description
     grep -v description lines | mktrace -l G3 >trace
     equal "$(requests)" "TCP_REQ_NEW TCP_REQ_EXECUTING BDEV_IO_START TCP_REQ_COMPLETED TCP_QP_DISCONNECT $roots"

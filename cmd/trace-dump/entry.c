@@ -80,6 +80,7 @@ static void read_object(struct entry_reader *r, struct entry *e)
 	struct entry_known *known;
 	uint32_t index;
 
+	e->was_related = false;
 	if (!tp->object_type) {
 		e->object = e->object_value || tp->new_object ? OBJECT_UNTYPED : NO_OBJECT;
 		return;
@@ -89,7 +90,8 @@ static void read_object(struct entry_reader *r, struct entry *e)
 		known = table_put(&type->numbers, e->object_value, type->known, type->num_known, type->cap);
 		e->object = OBJECT_CREATED;
 		e->object_number = type->created++;
-		*known = (struct entry_known){e->object_number, e->tsc};
+		*known = (struct entry_known){e->object_number, e->tsc, false};
+		r->created = known;
 		return;
 	}
 	index = map_get(&type->numbers, e->object_value);
@@ -97,6 +99,7 @@ static void read_object(struct entry_reader *r, struct entry *e)
 	if (index != MAP_NONE) {
 		e->object_number = type->known[index].number;
 		e->object_age = e->tsc - type->known[index].created;
+		e->was_related = type->known[index].related;
 	}
 }
 
@@ -170,5 +173,7 @@ void entry_read(struct entry_reader *r, unsigned lcore, uint64_t slot, struct en
 	read_args(r, &t->lcores[lcore], slot, e);
 	read_object(r, e);
 	read_related(r, e);
+	if (e->object == OBJECT_CREATED)
+		r->created->related = e->was_related = e->related;
 	read_owner(r, e->poller, e);
 }

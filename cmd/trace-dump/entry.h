@@ -33,6 +33,7 @@ struct entry {
 	uint64_t object_value, object_number;
 	uint64_t object_age; /* ticks since the creation of a known one */
 	bool related;        /* to another object */
+	bool was_related;    /* a known object, when it was created; or one that this entry creates */
 	char related_prefix;
 	uint64_t related_number;
 
@@ -49,11 +50,13 @@ struct entry_reader {
 		struct map numbers; /* object's address → index in known */
 		struct entry_known {
 			uint64_t number, created;
+			bool related; /* to another object, by the entry that created it */
 		} * known;
 		uint32_t num_known;
 		size_t cap;
 		uint64_t created; /* objects so far; an address can have had several */
 	} types[TRACE_TYPES];
+	struct entry_known *created; /* by the latest entry that created one */
 	struct entry_owner {
 		uint64_t tsc;
 		uint8_t type;

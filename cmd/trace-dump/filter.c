@@ -156,13 +156,15 @@ static bool request_matches(struct filter *f, const struct entry *e)
 	case FILTER_MIDDLE:
 		return false;
 	case FILTER_REQUEST:
-		f->has_unnamed |= !e->related && !e->owner.n;
-		return !e->related;
+		f->has_unnamed |= !e->was_related && !e->owner.n;
+		return !e->was_related;
 	case FILTER_START:
+		return !e->was_related;
 	case FILTER_END:
-		return !e->related;
+		/* what started it may be known by now */
+		return e->object == OBJECT_KNOWN ? !e->was_related : !e->related;
 	case FILTER_BDEV_IO:
-		return !e->related || f->has_unnamed;
+		return !e->was_related || f->has_unnamed;
 	case FILTER_CONNECTION:
 		return f->has_unnamed;
 	default:
