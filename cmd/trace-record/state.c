@@ -16,6 +16,7 @@ enum {
 	SUBSYSTEMS = 256, /* whose qpairs are asked for */
 	STATE_MAX = 64 << 20,
 	STATE_MS = 5000, /* for all calls, besides the last one */
+	FIRST = 2,       /* methods before the connections: they need no other thread */
 };
 
 struct state {
@@ -28,10 +29,10 @@ static const struct {
 	const char *name, *params;
 	bool changes; /* asked for at the end, too */
 } methods[] = {
-	{"spdk_get_version", NULL, false}, {"framework_get_reactors", NULL, true},
-	{"thread_get_stats", NULL, true},  {"trace_get_tpoint_group_mask", NULL, false},
-	{"iobuf_get_stats", NULL, true},   {"framework_get_config", "{\"name\":\"iobuf\"}", false},
-	{"bdev_get_bdevs", NULL, false},   {"bdev_get_iostat", NULL, true},
+	{"spdk_get_version", NULL, false},      {"trace_get_tpoint_group_mask", NULL, false},
+	{"framework_get_reactors", NULL, true}, {"thread_get_stats", NULL, true},
+	{"iobuf_get_stats", NULL, true},        {"framework_get_config", "{\"name\":\"iobuf\"}", false},
+	{"bdev_get_bdevs", NULL, false},        {"bdev_get_iostat", NULL, true},
 };
 
 /* Strings of a reply may have any bytes, and blanks between values may be line feeds. */
@@ -133,12 +134,15 @@ const char *state_write(struct rpc *rpc, bool at_start, struct out *out)
 {
 	struct state s = {rpc, out, clock_ms() + STATE_MS};
 	struct slice result;
-	/* first, since a busy target may answer no more later */
-	const char *why = write_connections(&s);
+	const char *why = NULL;
 
-	for (size_t i = 0; i < COUNT(methods) && !why; i++)
-		if (at_start || methods[i].changes)
+	for (size_t i = 0; i < COUNT(methods) && !why; i++) {
+		/* a busy target may answer no more after what all its threads are asked */
+		if (i == FIRST)
+			why = write_connections(&s);
+		if (!why && (at_start || methods[i].changes))
 			why = ask(&s, methods[i].name, methods[i].params, &result);
+	}
 	return why;
 }
 
