@@ -410,6 +410,15 @@ answers() {
     says 'trace-report: /dev/full: No space left on device'
 }
 
+@test "a trace whose entries are of one moment has its page and pictures" {
+    slow_host
+    { trace-dump -q -d -O -i trace; trace-dump -q trace | sed 's/"tsc":[0-9]*/"tsc":111771768876483/'; } | mktrace -o moment -
+    status_is 0 trace-report --html page.html moment
+    grep -q '^  >*0.000 us, at 0.000: ' <<<"$output"
+    grep -q '<svg' page.html
+    ! grep -o '="-*\(nan\|inf\)' page.html || return 1
+}
+
 @test "names are text in HTML" {
     slow_host
     sed "s/backup-1/<script>document.title='bad'<\/script>\&amp;/" probes >others

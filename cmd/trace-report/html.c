@@ -335,6 +335,12 @@ static double put_part(struct out *out, double x, double y, double width, struct
 	return x + width;
 }
 
+/* Whether a part of a life has a fifth of a pixel. Of a life of 0 none has. */
+static bool is_visible(double us, double life)
+{
+	return life > 0 && us * WIDE >= 0.2 * life;
+}
+
 /* A bar of the states that a request was in, and one of the layers that its time is divided among. */
 static void put_story(struct out *out, struct slice span)
 {
@@ -357,7 +363,7 @@ static void put_story(struct out *out, struct slice span)
 		if (!facts_next(&state, NULL, &name) || !facts_next(&state, NULL, &time))
 			break;
 		us = strtod(time.p, NULL);
-		if (us / life * WIDE < 0.2)
+		if (!is_visible(us, life))
 			continue;
 		if (slice_is(name, "null"))
 			x = put_part(out, x, 17, us / life * WIDE, slice_of("unknown"), us, LAYER_UNKNOWN);
@@ -372,7 +378,7 @@ static void put_story(struct out *out, struct slice span)
 		us = strtod(value.p, NULL);
 		while (layer < LAYER_UNKNOWN && !slice_is(key, spdk_layers[layer]))
 			layer++;
-		if (us / life * WIDE >= 0.2)
+		if (is_visible(us, life))
 			x = put_part(out, x, 17 + BAR, us / life * WIDE, key, us, layer);
 	}
 	out_text(out, "</g></svg>\n");

@@ -55,7 +55,7 @@ static void see_wait(struct series *s, double us, struct slice wait)
 	struct series_buffers *b;
 	uint32_t x;
 
-	if (!holder.n || s->num_buffers == SERIES_CELLS)
+	if (!holder.n || !(all >= most) || s->num_buffers == SERIES_CELLS)
 		return;
 	x = step_of(s, us + facts_number(wait, "at") + facts_number(wait, "us"));
 	if (x == UINT32_MAX)
