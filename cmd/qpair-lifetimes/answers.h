@@ -58,8 +58,8 @@ struct answers {
 int answers_read(struct answers *a, const char *path);
 
 /*
- * Finds the owners of all qpairs, which get `answer` set. To be called after owners_merge(). Qpairs that contradict each
- * other have none.
+ * Finds the owners of all qpairs, and sets their `answer`. To be called after owners_merge(). Qpairs that contradict
+ * each other have none.
  */
 void answers_match(struct answers *a, struct owners *o);
 

@@ -206,7 +206,7 @@ static void write_family(struct out *out, const struct rows *rows, const struct 
 				   family->name, family->name, family->help);
 		any = true;
 		write_labels(&labels, rows, row);
-		/* values that differ may look alike, such as 1 and "1", and one such sample would make all unreadable */
+		/* values that differ may look alike, such as 1 and "1"; of two equal samples none is read */
 		again = count_again(&seen, out_contents(&labels));
 		if (again)
 			out_printf(&labels, "again=\"%" PRIu32 "\",", again);

@@ -159,8 +159,8 @@ static bool read_info(struct facts *f)
 }
 
 /*
- * Whether the ticks of a file's lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's clock
- * is not the processor's counter, as in some virtual machines; merged, these would be of another time.
+ * Whether the ticks of a file's lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's
+ * clock is not the processor's counter, as in some virtual machines; merged, these would be of another time.
  */
 static bool has_rate(const char *path, double rate)
 {
