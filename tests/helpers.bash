@@ -47,6 +47,12 @@ filters() {
     done
 }
 
+# Checks that root's tool has become another user, as it does once it records.
+is_nobody() { # PID
+    [ "$(id -u)" != 0 ] || equal "$(grep -E '^(Uid|Gid|Groups):' "/proc/$1/status" | tr -s '[:space:]' ' ')" \
+        'Uid: 65534 65534 65534 65534 Gid: 65534 65534 65534 65534 Groups: '
+}
+
 has_sanitizers() {
     [[ $(ldd "$BIN/trace-dump") == *libasan* ]]
 }

@@ -819,10 +819,17 @@ ipcsnoop: true ended with status N'
     start pipe-target wait
     begin tracing ipcsnoop -p "$started"
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$recorder/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    is_nobody "$recorder"
     echo >&"$go"
     wait "$recorder"
-    snoop 0 -q -- grep -e Cap -e NoNewPrivs /proc/self/status
-    equal "$(cat out)" "$(grep -e Cap -e NoNewPrivs /proc/self/status)"
+    snoop 0 -q -- grep -e Cap -e NoNewPrivs -e Uid -e Groups /proc/self/status
+    equal "$(cat out)" "$(grep -e Cap -e NoNewPrivs -e Uid -e Groups /proc/self/status)"
+    # it is root's, and CAP_KILL passes signals on
+    begin started ipcsnoop -- sleep 60
+    is_nobody "$recorder"
+    equal "$(sed -n 's/^CapPrm:[[:space:]]*//p' "/proc/$recorder/status")" 0000000000000020
+    kill "$recorder"
+    ends 143 "$recorder"
     status_is 1 setpriv --bounding-set -all ipcsnoop -- true
     equal "$stderr" 'ipcsnoop: CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE are missing: run it as root, or with these capabilities'
     status_is 0 setpriv --bounding-set -all,+bpf,+perfmon,+sys_ptrace ipcsnoop -s -q -o lines -- pipe-target call=11

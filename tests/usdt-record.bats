@@ -563,10 +563,11 @@ start_full_recorder() {
     recorder=$!
     wait_for_text recording log
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' /proc/$recorder/status | tr '\n' ' ')" 'Inh Prm Eff Amb '
+    is_nobody $recorder
     echo >&"$go"
     wait
-    status_is 0 usdt-record -q -x "$BIN/usdt-target" -e 'inlined(where)' -- grep Cap /proc/self/status
-    equal "$(grep -v '^clock: ' <<<"$output")" "$(grep Cap /proc/self/status)"
+    status_is 0 usdt-record -q -x "$BIN/usdt-target" -e 'inlined(where)' -- grep -e Cap -e Uid /proc/self/status
+    equal "$(grep -v '^clock: ' <<<"$output")" "$(grep -e Cap -e Uid /proc/self/status)"
 }
 
 @test "without privileges it says which are missing" {

@@ -138,7 +138,7 @@ static int attach(void *context)
 		warn("/proc/kallsyms: functions of the kernel have no names; sysctl kernel.kptr_restrict, or "
 		     "CAP_SYSLOG, may change that");
 	/* new files and processes can appear as long as it records */
-	o->recorder.keep = PRIVILEGE_READ;
+	o->recorder.keep = PRIVILEGE_LOOK;
 	if (recorder_attach(&o->recorder) != 0)
 		return -1;
 	return opt.no_open ? 0 : find_blocked(o);

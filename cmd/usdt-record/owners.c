@@ -194,7 +194,7 @@ void owners_check(struct owners_follower *o)
 
 	if (o->state == OWNERS_SEARCHING && age >= (o->due ? SEARCH_BUSY : SEARCH_IDLE)) {
 		search(o);
-		if (o->state != OWNERS_SEARCHING && privilege_drop(PRIVILEGE_NONE) != 0)
+		if (o->state != OWNERS_SEARCHING && privilege_drop(PRIVILEGE_NONE, o->starting) != 0)
 			exit(EXIT_FAILURE);
 	} else if (o->state == OWNERS_FOLLOWING && (o->due || age >= (o->again ? CHECK_AGAIN : CHECK_IDLE))) {
 		check(o);

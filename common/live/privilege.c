@@ -5,6 +5,7 @@
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <stdint.h>
 #include <sys/prctl.h>
@@ -105,16 +106,36 @@ static bool needs_bpf_to_read(void)
 	return bpf_obj_get_info_by_fd(-1, &info, &size) != 0 && errno == EPERM;
 }
 
-int privilege_drop(enum privilege keep)
+/*
+ * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted capabilities.
+ * A container's root may have no other user to become. Returns whether it did.
+ */
+static bool become_nobody(void)
 {
+	enum { NOBODY = 65534 };
+	int failed = prctl(PR_SET_KEEPCAPS, 1);
+
+	failed |= setgroups(0, NULL);
+	failed |= setresgid(NOBODY, NOBODY, NOBODY);
+	failed |= setresuid(NOBODY, NOBODY, NOBODY);
+	failed |= prctl(PR_SET_KEEPCAPS, 0);
+	(void)failed;
+	return geteuid() == NOBODY;
+}
+
+int privilege_drop(enum privilege keep, bool signals)
+{
+	static bool became_nobody;
 	uint64_t capabilities = 0, bpf = UINT64_C(1) << CAP_BPF;
 
-	if (keep != PRIVILEGE_NONE)
+	if (keep == PRIVILEGE_LOOK)
 		capabilities = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
 			       UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
-	/* the child becomes another user, and must be killed when it is slow */
-	if (keep == PRIVILEGE_READ)
-		capabilities |= UINT64_C(1) << CAP_SETUID | UINT64_C(1) << CAP_SETGID | UINT64_C(1) << CAP_KILL;
+	if (geteuid() == 0)
+		became_nobody = become_nobody();
+	/* the command is still root's */
+	if (signals && became_nobody)
+		capabilities |= UINT64_C(1) << CAP_KILL;
 	if (set_capabilities(capabilities | bpf, capabilities) == 0) {
 		if (needs_bpf_to_read())
 			capabilities |= bpf;

@@ -22,13 +22,13 @@ int privilege_check(bool needs_ptrace);
 enum privilege {
 	PRIVILEGE_NONE,
 	PRIVILEGE_LOOK, /* looks at other processes and opens their files */
-	PRIVILEGE_READ, /* also reads these files, in children of another user */
 };
 
 /*
- * Drops all other capabilities, permanently, but for CAP_BPF if BPF maps cannot be read without it. Returns 0, or -1
- * after a message.
+ * Drops all other capabilities, permanently, but for CAP_BPF if BPF maps cannot be read without it. Root becomes the user
+ * 65534; signals: it keeps CAP_KILL, to send signals to a command that it has started before. Returns 0, or -1 after a
+ * message.
  */
-int privilege_drop(enum privilege keep);
+int privilege_drop(enum privilege keep, bool signals);
 
 #endif

@@ -272,7 +272,7 @@ static int prepare(struct recorder *r)
 		return -1;
 	if ((tool->attach ? tool->attach(r->context) : recorder_attach(r)) != 0)
 		return -1;
-	return privilege_drop(r->keep);
+	return privilege_drop(r->keep, r->options.command);
 }
 
 /* Until signals are caught, one kills the tool, and a held command exits. Returns 0, or the exit status. */
