@@ -4,9 +4,9 @@
  * reading.h.
  *
  * libdwfl is not used. By itself it finds no names for a process of another mount namespace, or those of the file with
- * the same path here, and it opens files, which the sandbox forbids. Given descriptors it would unpack .gnu_debugdata and
- * merge the tables of symbols, but to find debug files and to verify them would stay here: some 40 lines less, without
- * the limits of elffile.h, for a library of 700 KB. It takes as long, 0.05 s for 43 files, and as much memory, 21 MiB.
+ * the same path here, and it opens files, which the sandbox forbids. Given descriptors it would unpack .gnu_debugdata
+ * and merge the tables of symbols, but to find debug files and to verify them would stay here: some 40 lines less,
+ * without the limits of elffile.h, for a library of 700 KB. It takes as long, 0.05 s for 43 files, and as much memory.
  */
 #ifndef OFFWAKETIME_ELF_H
 #define OFFWAKETIME_ELF_H
