@@ -11,6 +11,8 @@ export DATA=$BATS_TEST_DIRNAME/data
 PATH=$BIN:$PATH
 # whatever the user's language is; grep is much slower with characters of several bytes
 export LC_ALL=C
+# whatever the user's terminal is
+unset COLUMNS NO_COLOR
 export LAYOUTS='G1 G2 G3 G4 G5 G6'
 # what makes calls fail, by a path without blanks, at which LD_PRELOAD ends
 FAULTS=$BATS_RUN_TMPDIR/faults.so

@@ -243,7 +243,7 @@ L
     equal "$(trace-spans -q -s -k id=r0 held | grep passed | sed 's/^ *//')" 'Split passed nothing on meanwhile'
     equal "$(shares r0 in)" '(no_io 89%)'
     grep -v '"r[123]"\|"i2"' in >one
-    equal "$(columns 1 one)" 'no_io% 88.79 '
+    equal "$(columns 1 one)" 'no_io% 88.8 '
     # it ended while its I/O still waited
     {
         object r0 0x10 '' 0 TCP_REQ_NEW 0.5 TCP_REQ_EXECUTING 201 TCP_REQ_COMPLETED
@@ -251,7 +251,7 @@ L
         object i1 0x30 '"owner":"bdev_Base","size":8,"args":{"type":1,"ctx":"0x20"}' 801 BDEV_IO_START 898 BDEV_IO_DONE
     } | merged >outlived
     equal "$(trace-spans -q -j -k id=r0 outlived | jq -c '[.life, .no_io]')" '[201,201]'
-    equal "$(columns 1 outlived)" 'no_io% 100.00 '
+    equal "$(columns 1 outlived)" 'no_io% 100.0 '
     # bdevs that keep some of their I/Os
     { cat in && object i3 0x90 '"owner":"bdev_Split","size":8,"args":{"type":1,"ctx":"0x1"}' 1100 BDEV_IO_START 1200 BDEV_IO_DONE; } | merged >keeps
     equal "$(trace-spans -q -j -k id=r2 keeps | jq .no_io)" null
@@ -285,7 +285,7 @@ retried() {
     status_is 0 sh "trace-spans -q -j in | jq -c '[.id, .retry, .retries]' | grep r0"
     equal "$(plain <<<"$output")" '["r0",1000,2]'
     equal "$(shares r0 in)" '(retry 83%)'
-    equal "$(columns 1 in)" 'retry% 83.33 '
+    equal "$(columns 1 in)" 'retry% 83.3 '
     status_is 0 sh "trace-spans -q -s -k id=r0 in | grep 'again' | sed 's/^ *//'"
     equal "$output" 'Nvme0n1 started it again, retry 2 of 2: its path failed'
     # until the end, while there is no path: the last attempt has no command
@@ -334,7 +334,7 @@ queue() { # DEPTH
     equal "$output" 'qd 15 of 16: the host may queue'
     equal "$(shares r199 in)" '(qd 15 of 16)'
     # 186 of 200 requests that take equally long
-    equal "$(columns 2 in)" 'reply% queue% 0.00 93.00 '
+    equal "$(columns 2 in)" 'reply% queue% 0 93.0 '
     equal "$(trace-latency -q -j --layers in | jq .queue)" 0.93
     # a depth that no queue has, and one that is reached once
     equal "$(queue 16 | trace-spans -q -j | grep -c '"queue"')" 0

@@ -40,10 +40,10 @@ three() {
 @test "every transition and the whole life have a row, the longest first" {
     three >in
     cat >want <<'L'
-object from                     to                            count      mean_us       p50_us       p90_us       p99_us     p99.9_us       max_us  share%
-r      whole                    life                              2        1.520        1.030        2.010        2.010        2.010        2.010   98.38
-r      READY                    DONE                              2        1.500        1.000        2.000        2.000        2.000        2.000   97.09
-r      NEW                      READY                             3        0.030        0.030        0.050        0.050        0.050        0.050    2.91
+obj from       to    count    mean     p50     p99     max share%
+r   whole life           2 1.52 us 1.03 us 2.01 us 2.01 us   98.4
+r   READY      DONE      2 1.50 us 1.00 us 2.00 us 2.00 us   97.1 *******************
+r   NEW        READY     3   30 ns   30 ns   50 ns   50 ns    2.9 *
 L
     status_is 0 trace-latency in
     diff want - <<<"$output"
@@ -176,7 +176,7 @@ same_id() {
     status_is 0 trace-latency -j in
     equal "$(jq -c '[.object, .family, .from, .count, .mean, .share]' <<<"$output" | plain | tr '\n' ' ')" \
         '["p","ISCSI",null,1,1,1] ["p","ISCSI","ISCSI_READ_PDU",1,1,1] ["p","NVME_TCP",null,1,2,1] ["p","NVME_TCP","NVME_TCP_SUBMIT",1,2,1] '
-    equal "$(trace-latency in | cut -c 1-56 | grep whole)" "$(printf 'p      %-24s %-24s\n' 'ISCSI whole' life 'NVME_TCP whole' life)"
+    equal "$(trace-latency in | sed -n 's/ *whole life.*//p')" $'p   ISCSI\np   NVME_TCP'
     # for people, a letter that has one type in the trace needs no more
     grep -v ISCSI in >nvme
     equal "$(trace-latency -j nvme | jq -c '[.object, .family]' | uniq)" '["p","NVME_TCP"]'
@@ -379,9 +379,9 @@ deep() {
 @test "--layers prints the share of each layer" {
     deep >in
     cat >want <<'L'
-type  bdev    object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
-read  Null0   r                    1        1.000     0.00    0.00   0.00   90.00  10.00   0.00   0.00
-write Nvme0n1 r                    1        2.000     0.00    0.00   0.00   10.00  25.00  50.00  15.00
+type  bdev    object count    mean network% buffer% host% target% bdev% drive% reply%
+read  Null0   r          1 1.00 us        0       0     0    90.0  10.0      0      0
+write Nvme0n1 r          1 2.00 us        0       0     0    10.0  25.0   50.0   15.0
 L
     status_is 0 trace-latency --layers -g type -g bdev in
     diff want - <<<"$output"
@@ -401,12 +401,12 @@ L
         sed -n 12,13p in
         lines 9.000
     } >merged
-    trace-latency --layers -g type -g bdev merged >have
-    diff <(cut -c 1-102 have) want
-    diff <(cut -c 103- have) - <<'L'
- off_cpu%   irq%  disk%
-     5.00   0.00   7.00
-    25.00   0.50   0.00
+    trace-latency --layers --wide -g type -g bdev merged >have
+    diff <(cut -c 1-85 have) want
+    diff <(cut -c 86- have) - <<'L'
+ off_cpu% irq% disk%
+      5.0    0   7.0
+     25.0  0.5     0
 L
     trace-latency --layers -j in | sed 's/},/&"off_cpu":0.1833,"irq":0.0033,"disk":0.0233,"covered":{"off_cpu":2,"disk":2},/' | diff - <(trace-latency --layers -j merged)
     # shares are those of the requests that a recording covers
@@ -450,8 +450,8 @@ L
     sed 's/TCP_REQ_NEW/TCP_REQ_EXECUTING/' in >executing
     status_is 0 trace-latency --layers executing
     diff - <(echo "$output") <<'L'
-object           count      mean_us network% buffer%  host% target% below%  bdev% drive% reply%
-r                    2        1.500     0.00    0.00   0.00    0.00  90.00   0.00   0.00  10.00
+object count    mean network% buffer% host% target% below% bdev% drive% reply%
+r          2 1.50 us        0       0     0       0   90.0     0      0   10.0
 L
     equal "$stderr" 'trace-latency: executing: the lines have no bdev I/O: while requests execute, they are in the layer below; try: rpc.py trace_enable_tpoint_group bdev'
     status_is 0 trace-latency --layers -q executing
@@ -486,13 +486,13 @@ two_lcores() {
 
 @test "--reactors has a row for each lcore: its connections, and its longest silence with the cause" {
     two_lcores >in
-    status_is 0 trace-latency -q --reactors in
+    status_is 0 trace-latency -q --reactors --wide in
     # 95 of 1000 us of lcore 0 are between entries that are at most 100 us apart
     diff - <(cat <<'L'
-lcore    entries active%   requests       iops conns names            silence_us         begin_us cause
-0              6    9.50          2     2000.0     2 hog/3,victim/1      800.000         1095.000 preempted by xz (77), 96%
-1              2    0.20          1     1000.0     1 other/2             998.000         1002.000 -
-7              0    0.00          0        0.0     0 -                  1000.000         1000.000 ?
+lcore entries active% requests   iops conns names          silence begin_us cause
+    0       6     9.5        2 2000.0     2 hog/3,victim/1  800 us 1095.000 preempted by xz (77), 96%
+    1       2     0.2        1 1000.0     1 other/2         998 us 1002.000 -
+    7       0       0        0      0     0 -              1.00 ms 1000.000 ?
 L
     ) <<<"$output"
     status_is 0 trace-latency -jq --reactors in
@@ -509,13 +509,13 @@ L
         '[0,1000,4,1,0.19,1095,405,"preempted by xz (77)"] [1,1000,2,1,0.004,1002,498,null] [0,1500,1,1,0,1500,395,"preempted by xz (77)"] [1,1500,0,0,0,1500,500,null] [0,2000,1,0,0,0,0,null] [1,2000,0,0,0,0,0,null] [7,2000,0,0,0,0,0,null] '
     # more names than fit
     for i in 4 5; do of_host 2000.000 0 TCP_REQ_NEW r$i - 0x10 hog $i; done | cat in - >longer
-    equal "$(trace-latency -q --reactors longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
+    equal "$(trace-latency -q --reactors --wide longer | grep -o ' 4 hog.*+1')" ' 4 hog/3,victim/1,hog/4,+1'
     # several targets
-    for source in a 'b c'; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
-    trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b_c 0 6' 'b_c 1 2')
+    for source in a b-c; do grep -v source in | sed "s/\"lcore\"/\"source\":\"$source\",\"lcore\"/"; done >targets
+    trace-latency -q --reactors targets | awk '{ print $1, $2, $3 }' | diff - <(printf '%s\n' 'source lcore entries' 'a 0 6' 'a 1 2' 'b-c 0 6' 'b-c 1 2')
     # one of them without a name, and one whose name has characters of two bytes
     { grep -v source in; grep '"source":"a"' targets | sed 's/"source":"a"/"source":"é1é"/'; } >mixed
-    trace-latency -q --reactors mixed | grep -o '^[^ ]*  *[^ ]* ' | diff - <(printf '%s\n' 'source lcore ' '-      0 ' '-      1 ' 'é1é    0 ' 'é1é    1 ')
+    trace-latency -q --reactors mixed | grep -o '^[^ ]*  *[^ ]* ' | diff - <(printf '%s\n' 'source lcore ' '-          0 ' '-          1 ' 'é1é        0 ' 'é1é        1 ')
     # entries without objects are entries
     echo '{"tsc":1,"us":1,"lcore":0,"tpoint":"PLAIN"}' >plain
     equal "$(trace-latency -j --reactors plain | jq -c '[.lcore, .entries, .iops]' | plain)" '[0,1,0]'
@@ -558,9 +558,9 @@ rates() {
     rates >in
     status_is 0 trace-latency -q --rates -g type in
     diff - <(cat <<'L'
-type  object           count      mean_us       iops  peak_iops     blocks/s peak_blocks/s
-write r                   40        0.100     2000.0     3000.0      16000.0       24000.0
--     r                    1        1.000       50.0      100.0            -             -
+type  object count    mean   iops peak_iops blocks/s peak_blocks/s
+write r         40  100 ns 2000.0    3000.0  16000.0       24000.0
+-     r          1 1.00 us   50.0     100.0        -             -
 L
     ) <<<"$output"
     status_is 0 trace-latency -jq --rates -g type -i 0.01 in
@@ -733,12 +733,12 @@ L
     deep >in
     cat >want <<'L'
 0.000000000 s to 0.000004000 s
-type  object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
-write r                    1        2.000     0.00    0.00   0.00   10.00  25.00  50.00  15.00
+type  object count    mean network% buffer% host% target% bdev% drive% reply%
+write r          1 2.00 us        0       0     0    10.0  25.0   50.0   15.0
 
 0.000004000 s to 0.000008000 s
-type object           count      mean_us network% buffer%  host% target%  bdev% drive% reply%
-read r                    1        1.000     0.00    0.00   0.00   90.00  10.00   0.00   0.00
+type object count    mean network% buffer% host% target% bdev% drive% reply%
+read r          1 1.00 us        0       0     0    90.0  10.0      0      0
 
 L
     status_is 0 trace-latency --layers -i 0.000004 -g type in
@@ -840,21 +840,20 @@ lives() {
     ramp 5 >in
     cat >want <<'L'
 r whole life
-     nsecs               : count     distribution
-         0 -> 1          : 1        |********************                    |
-         2 -> 3          : 2        |****************************************|
-         4 -> 7          : 2        |****************************************|
+   from   below count
+   0 ns    2 ns     1 ********************
+   2 ns    4 ns     2 ****************************************
+   4 ns    8 ns     2 ****************************************
 
 r A -> B
-     nsecs               : count     distribution
-         0 -> 1          : 1        |********************                    |
-         2 -> 3          : 2        |****************************************|
-         4 -> 7          : 2        |****************************************|
+   from   below count
+   0 ns    2 ns     1 ********************
+   2 ns    4 ns     2 ****************************************
+   4 ns    8 ns     2 ****************************************
 L
     trace-latency -H in | diff want -
     { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
-    equal "$(trace-latency -H in | tail -n 1)" \
-        ' 9223372036854775808 -> 18446744073709551615 : 1        |****************************************|'
+    equal "$(trace-latency -H in | tail -n 1)" "9223372037 s 18446744074 s     1 ****************************************"
 }
 
 @test "the time to the reply has a row, where requests have one" {
@@ -869,17 +868,17 @@ L
         entry 3.500 RDMA_REQ_COMPLETED r0 0.500 0x20
     } >in
     status_is 0 trace-latency in
-    cut -c 1-80,133- <<<"$output" | diff - <(cat <<'L'
-object from                     to                            count      mean_us       max_us  share%
-r      RDMA whole               life                              1        0.500        0.500  100.00
-r      RDMA_REQ_NEW             RDMA_REQ_COMPLETED                1        0.500        0.500  100.00
-r      TCP whole                life                              3        0.900        0.900  100.00
-r      TCP to                   reply                             2        0.201        0.201   14.85
-r      TCP_REQ_TRANSFER_C2H     TCP_REQ_COMPLETED                 2        0.700        0.700   51.81
-r      TCP_REQ_NEW              TCP_REQ_COMPLETED                 1        0.900        0.900   33.33
-r      TCP_REQ_NEW              TCP_REQ_TRANSFER_C2H              2        0.201        0.201   14.85
+    diff - <(cat <<'L'
+obj from                 to                   count    mean     p50     p99     max share%
+r   RDMA whole life                               1  500 ns  500 ns  500 ns  500 ns  100.0
+r   RDMA_REQ_NEW         RDMA_REQ_COMPLETED       1  500 ns  500 ns  500 ns  500 ns  100.0 *********
+r   TCP whole life                                3  900 ns  900 ns  900 ns  900 ns  100.0
+r   TCP to reply                                  2  201 ns  200 ns  201 ns  201 ns   14.9
+r   TCP_REQ_TRANSFER_C2H TCP_REQ_COMPLETED        2  700 ns  699 ns  700 ns  700 ns   51.8 *****
+r   TCP_REQ_NEW          TCP_REQ_COMPLETED        1  900 ns  900 ns  900 ns  900 ns   33.3 ***
+r   TCP_REQ_NEW          TCP_REQ_TRANSFER_C2H     2  201 ns  200 ns  201 ns  201 ns   14.9 *
 L
-    )
+    ) <<<"$output"
     status_is 0 sh 'trace-latency -j in | grep to_reply'
     equal "$output" '{"object":"r","to_reply":true,"family":"TCP","count":2,"mean":0.201,"p50":0.200,"p90":0.201,"p99":0.201,"p999":0.201,"max":0.201,"share":0.1485}'
     equal "$(trace-latency -H in | grep reply)" 'r TCP to reply'
@@ -988,13 +987,26 @@ L
     # each of them takes twice as long
     ramp 2000 | grep -v '"r[0-9]*[13579]"' >in
     status_is 0 trace-latency --against base in
-    equal "$(sed -n 1p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" 'mean% p50% p90% p99% p99.9% max%'
-    equal "$(sed -n 2p <<<"$output" | awk '{ print $(NF - 5), $(NF - 4), $(NF - 3), $(NF - 2), $(NF - 1), $NF }')" '+99.8 +100.0 +100.0 +100.0 +100.0 +100.0'
+    diff - <(sed 's/ \**$//' <<<"$output") <<'L'
+obj from       to count    mean     p50     p99     max mean%   p99% share%
+r   whole life     1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
+r   A          B   1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
+L
+    equal "$(trace-latency -q --wide --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
+        'mean% p50% p90% p99% p99.9% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
     equal "$(trace-latency -jq --against base in | plain | jq -c 'select(.life) | [.against.count, .against.mean, .change.p99]')" '[1000,0.501,1]'
     ramp 1000 | sed 's/"A"/"Z"/' >in
-    equal "$(trace-latency -q --against base in | sed -n 3p | awk '{ print $(NF - 5), $NF }')" 'new new'
+    equal "$(trace-latency -q --against base in | sed -n 3p | awk '{ print $(NF - 3), $(NF - 2) }')" 'new new'
     equal "$(trace-latency -jq --against base in | jq -c 'select(.from == "Z") | .change')" null
+}
+
+@test "a time that is ten times as long as before is shown as a factor" {
+    { entry 0.000 A r0 - 0x1; entry 1.000 B r0 1.000 0x1; } | trace-latency -e >base
+    for us in 9.990 10.000 2533.600; do
+        { entry 0.000 A r0 - 0x1; entry $us B r0 $us 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }'
+    done >is
+    diff - is <<<$'+899.0 +899.0\nx10 x10\nx2534 x2534'
 }
 
 @test "--fail-over exits 3 when a row got worse, and names it" {
@@ -1158,4 +1170,76 @@ h="b",object="r"} 1'
     promtool tsdb dump blocks >dumped
     equal "$(wc -l <dumped)" "$(grep -vc '^#' metrics)"
     grep -q ' 1795266855123$' dumped
+}
+
+# What -g owner prints of names that are hostile, and longer than a line.
+names() {
+    local long
+    long=$(printf 'é%.0s' {1..200})
+    three | sed "s/READY/READY_$long/; s/NEW/\\\\u001b[31m$long/; s/\"lcore\":0/\"lcore\":0,\"owner\":\"$long\\\\n\"/"
+}
+
+# The greatest number of characters of a line; an ellipsis and é are one.
+widest() {
+    sed 's/…/./g; s/é/./g' | awk 'length > most { most = length } END { print most }'
+}
+
+@test "tables are as wide as the terminal permits, and no wider" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    { held 100.000 0 1.000 OFF_CPU '"why":"preempted","by":"xz","by_pid":77'; cat lines; } >merged
+    trace-latency -q -e lines >base
+    names >names
+    for width in 60 80 100 200; do
+        for command in 'lines' '-g owner lines' '-r lines' '--against base lines' '--layers -g type -g owner lines' '--layers merged' \
+            '--rates -g owner lines' '--reactors merged' '-i 0.01 lines' '-H lines' '-g owner -g tpoint names' '--layers -g owner names' '-H names'; do
+            # shellcheck disable=SC2086 # they are words
+            is=$(COLUMNS=$width trace-latency -q $command | widest)
+            [ "$is" -le $width ] || { echo "$width: $command: $is"; return 1; }
+        done
+    done
+    # a narrower one breaks lines itself
+    equal "$(COLUMNS=20 trace-latency -q lines)" "$(COLUMNS=60 trace-latency -q lines)"
+    # what is no width is none
+    for width in '' 0 x -1; do equal "$(COLUMNS=$width trace-latency -q lines)" "$(trace-latency -q lines)"; done
+    # the bar is dropped first, then names are shortened, then columns are dropped
+    heads() { COLUMNS=$1 trace-latency -q lines | sed -n 1p | tr -s ' '; }
+    [[ $(COLUMNS=100 trace-latency -q lines) = *'**'* ]]
+    [[ $(COLUMNS=80 trace-latency -q lines) != *'*'* ]]
+    equal "$(heads 80)" 'obj from to count mean p50 p99 max share%'
+    equal "$(heads 60)" 'obj from to count mean p99 max'
+    COLUMNS=80 trace-latency -q lines | grep -q 'TCP…NEED_BUFFER TCP…HAVE_BUFFER '
+    # the layers with the smallest shares go first
+    equal "$(COLUMNS=60 trace-latency -q --layers -g owner lines | grep -o '[a-z]*%' | tr '\n' ' ')" 'buffer% host% bdev% reply% '
+    # all columns, and names in full
+    equal "$(COLUMNS=60 trace-latency -q --wide lines | sed -n 1p | tr -s ' ')" 'obj from to count mean p50 p90 p99 p99.9 max share%'
+    trace-latency -q --wide -g owner names | grep -q "owner=$(printf 'é%.0s' {1..200})"
+}
+
+@test "colours are those of layers, on a terminal only, or as --color and NO_COLOR say" {
+    local escape=$'\e' layers
+    three | sed 's/NEW/TCP_REQ_NEW/; s/READY/TCP_REQ_NEED_BUFFER/; s/DONE/TCP_REQ_COMPLETED/' >in
+    trace-latency -q in >plain
+    [[ $(<plain) != *$escape* ]]
+    trace-latency -q --color always in >coloured
+    # the colour of the layer buffer, in 256 colours
+    grep -q "${escape}\[38;5;208mTCP_REQ_NEED_BUFFER$escape" coloured
+    # the heading is bold, and the row with most time
+    sed -n 1p coloured | grep -qF "${escape}[1mcount${escape}[0m"
+    equal "$(grep -c "${escape}\[1m.*TCP_REQ_NEED_BUFFER" coloured)" 1
+    # nothing else differs
+    sed "s/$escape\[[0-9;]*m//g" coloured | diff plain -
+    for layers in --layers '--layers -g lcore' --reactors --rates -H '-i 1'; do
+        # shellcheck disable=SC2086 # they are words
+        trace-latency -q --color always $layers in | sed "s/$escape\[[0-9;]*m//g" | diff - <(trace-latency -q $layers in)
+    done
+    NO_COLOR=1 trace-latency -q --color always in | diff coloured -
+    status_is 2 trace-latency --color sometimes in
+    says "--color: 'sometimes' is none of always, never and auto"
+    needs_terminal
+    on_terminal() { env "$1" script -qec "stty cols 80; trace-latency -q $2 in" /dev/null </dev/null | tr -d '\r'; }
+    [[ $(on_terminal TERM=xterm '') = *$escape* ]]
+    for is in 'TERM=xterm --color=never' 'TERM=dumb ' 'NO_COLOR=1 '; do
+        [[ $(on_terminal "${is%% *}" "${is#* }") != *$escape* ]]
+    done
+    on_terminal NO_COLOR=1 '' | diff - <(COLUMNS=80 trace-latency -q in)
 }

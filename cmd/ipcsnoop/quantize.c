@@ -100,12 +100,12 @@ void quantize_text(struct out *out, const struct quantize *q)
 		if (row->bytes.count) {
 			write_map(out, "@bytes[", key);
 			out_char(out, '\n');
-			histogram_powers(out, &row->bytes, "bytes", false);
+			histogram_powers(out, &row->bytes, "bytes");
 		}
 		if (row->ns.count) {
 			write_map(out, "@nsecs[", key);
 			out_char(out, '\n');
-			histogram_powers(out, &row->ns, "nsecs", false);
+			histogram_powers(out, &row->ns, "nsecs");
 		}
 	}
 	for (uint32_t i = 0; i < q->n; i++) {

@@ -10,7 +10,6 @@
 #include "number.h"
 #include "print.h"
 #include "table.h"
-#include "utf8.h"
 
 static struct lcore_source *times_of(const struct lcore_rows *rows, uint32_t source)
 {
@@ -286,61 +285,47 @@ static void name_few(struct lcore_rows *rows, struct printed *p)
 		out_char(&p->names, '-');
 }
 
-struct table {
-	size_t source, names; /* widths; source: 0 without that column */
-	struct out text;
-};
-
-/* Text that is printed as it is. */
-static void put_plain(struct out *out, struct slice text, size_t width)
-{
-	size_t n = utf8_count(text);
-
-	out_slice(out, text);
-	out_printf(out, "%*s ", n < width ? (int)(width - n) : 0, "");
-}
-
-static void put_row(struct table *t, const struct lcore_rows *rows, const struct printed *p, const struct spans *spans)
+static void put_row(struct tabular *t, const struct lcore_rows *rows, const struct printed *p,
+		    const struct spans *spans)
 {
 	const struct lcore_row *row = p->row;
 	const struct lcore_silence *silence = &row->longest;
 
-	if (t->source)
-		cells_put(&t->text, p->source.n ? p->source : slice_of("-"), t->source);
-	out_printf(&t->text, "%-5" PRIu64 " %10" PRIu64 " %7.2f %10" PRIu64 " %10.1f %5zu ", row->lcore, row->entries,
-		   100 * print_part(row->active, p->ns), row->requests, print_per_second(row->requests, p->ns),
-		   p->num_uses);
-	put_plain(&t->text, out_contents(&p->names), t->names);
-	out_printf(&t->text, "%8" PRIu64 ".%03u %12" PRIu64 ".%03u ", silence->ns / 1000,
-		   (unsigned)(silence->ns % 1000), silence->begin / 1000, (unsigned)(silence->begin % 1000));
-	put_cause(&t->text, rows, p, spans);
-	out_char(&t->text, '\n');
+	tabular_row(t, false);
+	if (has_sources(rows))
+		rows_write_text(tabular_cell(t, NULL), p->source.n ? p->source : slice_of("-"));
+	out_u64(tabular_cell(t, NULL), row->lcore);
+	out_u64(tabular_cell(t, NULL), row->entries);
+	cells_put_number(t, NULL, 100 * print_part(row->active, p->ns));
+	out_u64(tabular_cell(t, NULL), row->requests);
+	cells_put_number(t, NULL, print_per_second(row->requests, p->ns));
+	out_u64(tabular_cell(t, NULL), p->num_uses);
+	out_visible(tabular_cell(t, NULL), out_contents(&p->names));
+	out_duration(tabular_cell(t, NULL), silence->ns);
+	out_us(tabular_cell(t, NULL), silence->begin);
+	put_cause(tabular_cell(t, NULL), rows, p, spans);
 }
 
 static void print_table_of(struct lcore_rows *rows, struct out *out, const struct spans *spans,
-			   const struct printed *all)
+			   const struct printed *all, const struct terminal *terminal)
 {
-	struct table t = {.names = strlen("names"), .text.fd = OUT_MEMORY};
+	struct tabular t = {.terminal = terminal};
 
-	for (size_t i = 0; i < rows->n; i++) {
-		size_t names = utf8_count(out_contents(&all[i].names));
-
-		t.names = names > t.names ? names : t.names;
-		t.source = max_u64(t.source, utf8_count(all[i].source));
-	}
-	if (!has_sources(rows))
-		t.source = 0;
-	else if (t.source < strlen("source"))
-		t.source = strlen("source");
-	if (t.source)
-		cells_put(&t.text, slice_of("source"), t.source);
-	out_printf(&t.text, "%-5s %10s %7s %10s %10s %5s ", "lcore", "entries", "active%", "requests", "iops", "conns");
-	put_plain(&t.text, slice_of("names"), t.names);
-	out_printf(&t.text, "%12s %16s %s\n", "silence_us", "begin_us", "cause");
+	if (has_sources(rows))
+		tabular_column(&t, TABULAR_NAME, "source");
+	tabular_column(&t, TABULAR_NUMBER, "lcore");
+	tabular_column(&t, TABULAR_NUMBER, "entries")->drop = 4;
+	tabular_column(&t, TABULAR_NUMBER, "active%");
+	tabular_column(&t, TABULAR_NUMBER, "requests")->drop = 3;
+	tabular_column(&t, TABULAR_NUMBER, "iops")->drop = 2;
+	tabular_column(&t, TABULAR_NUMBER, "conns")->drop = 5;
+	tabular_column(&t, TABULAR_NAME, "names");
+	tabular_column(&t, TABULAR_NUMBER, "silence");
+	tabular_column(&t, TABULAR_NUMBER, "begin_us")->drop = 1;
+	tabular_column(&t, TABULAR_NAME, "cause")->least = 26;
 	for (size_t i = 0; i < rows->n; i++)
 		put_row(&t, rows, &all[i], spans);
-	out_slice(out, out_contents(&t.text));
-	out_close(&t.text);
+	tabular_print(&t, out);
 }
 
 static void print_silence(struct out *out, const struct lcore_rows *rows, const struct printed *p,
@@ -426,7 +411,7 @@ static void prepare(struct lcore_rows *rows, struct printed *all, uint64_t to)
 }
 
 void lcore_rows_print(struct lcore_rows *rows, struct out *out, const struct spans *spans, uint64_t to,
-		      const struct rows_interval *interval, bool json)
+		      const struct rows_interval *interval, const struct terminal *terminal)
 {
 	struct printed *all;
 
@@ -436,16 +421,16 @@ void lcore_rows_print(struct lcore_rows *rows, struct out *out, const struct spa
 		return;
 	all = mem_array(rows->n, sizeof(*all));
 	prepare(rows, all, to);
-	if (!json) {
-		print_interval(out, interval);
-		print_table_of(rows, out, spans, all);
+	if (terminal) {
+		print_interval(out, interval, terminal);
+		print_table_of(rows, out, spans, all, terminal);
 	}
 	for (size_t i = 0; i < rows->n; i++) {
-		if (json)
+		if (!terminal)
 			print_line_of(rows, out, spans, &all[i], interval);
 		out_close(&all[i].names);
 	}
-	if (!json && interval->to)
+	if (terminal && interval->to)
 		out_char(out, '\n');
 	free(all);
 }

@@ -10,6 +10,7 @@
 #include "connection.h"
 #include "rows.h"
 #include "spans.h"
+#include "terminal.h"
 
 enum {
 	LCORE_ROWS_MAX = 4096,
@@ -67,10 +68,10 @@ void lcore_rows_request(struct lcore_rows *rows, const struct spans *spans, cons
 
 /*
  * Ends the interval at a time in ns, or at the last entry of each source if that is UINT64_MAX, and prints it. spans
- * has the reactors that wrote nothing.
+ * has the reactors that wrote nothing. terminal: NULL for JSON lines.
  */
 void lcore_rows_print(struct lcore_rows *rows, struct out *out, const struct spans *spans, uint64_t to,
-		      const struct rows_interval *interval, bool json);
+		      const struct rows_interval *interval, const struct terminal *terminal);
 
 /* Starts an interval at a time in ns. */
 void lcore_rows_start(struct lcore_rows *rows, uint64_t from);

@@ -5,14 +5,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "utf8.h"
+#include "minmax.h"
+#include "palette.h"
+#include "tabular.h"
 
 static const struct {
 	const char *json, *head, *change;
+	bool is_wide, change_is_wide; /* only with --wide */
+	unsigned drop;
 } names[NUM_STATS] = {
-	[STAT_MEAN] = {"mean", "mean_us", "mean%"},   [STAT_P50] = {"p50", "p50_us", "p50%"},
-	[STAT_P90] = {"p90", "p90_us", "p90%"},       [STAT_P99] = {"p99", "p99_us", "p99%"},
-	[STAT_P999] = {"p999", "p99.9_us", "p99.9%"}, [STAT_MAX] = {"max", "max_us", "max%"},
+	[STAT_MEAN] = {"mean", "mean", "mean%"},
+	[STAT_P50] = {"p50", "p50", "p50%", .change_is_wide = true, .drop = 3},
+	[STAT_P90] = {"p90", "p90", "p90%", .is_wide = true, .change_is_wide = true},
+	[STAT_P99] = {"p99", "p99", "p99%"},
+	[STAT_P999] = {"p999", "p99.9", "p99.9%", .is_wide = true, .change_is_wide = true},
+	[STAT_MAX] = {"max", "max", "max%", .change_is_wide = true, .drop = 1},
 };
 
 /* How much larger a time is than before, 0.1 for a tenth; infinite when it was 0. */
@@ -21,13 +28,17 @@ static double change(uint64_t is, uint64_t was)
 	return is == was ? 0 : (double)is / (double)was - 1;
 }
 
-void print_interval(struct out *out, const struct rows_interval *interval)
+void print_interval(struct out *out, const struct rows_interval *interval, const struct terminal *terminal)
 {
 	const uint64_t second = 1000000000, from = interval->from, to = interval->to;
 
-	if (to)
-		out_printf(out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s\n", from / second,
-			   from % second, to / second, to % second);
+	if (!to)
+		return;
+	terminal_paint(terminal, out, TERMINAL_BOLD);
+	out_printf(out, "%" PRIu64 ".%09" PRIu64 " s to %" PRIu64 ".%09" PRIu64 " s", from / second, from % second,
+		   to / second, to % second);
+	terminal_plain(terminal, out);
+	out_char(out, '\n');
 }
 
 static void print_us(struct out *out, const char *key, uint64_t ns)
@@ -44,95 +55,110 @@ void print_interval_members(struct out *out, const struct rows_interval *interva
 	print_us(out, "end", interval->to);
 }
 
-/* A column of names. Its width is in characters, not bytes. */
-static void print_column(struct out *out, struct slice raw, unsigned width)
+static void add_columns(struct tabular *t, const struct rows *base)
 {
-	struct out text = {.fd = OUT_MEMORY};
-	size_t n;
+	bool wide = t->terminal->width == TERMINAL_WIDE;
 
-	rows_write_text(&text, raw);
-	out_slice(out, out_contents(&text));
-	n = utf8_count(out_contents(&text));
-	out_printf(out, "%*s", n < width ? (int)(width - n) : 0, "");
-	out_close(&text);
-}
-
-/* Wide enough for the type, and for names of tracepoints, which have up to 23 characters. */
-enum { TYPE_WIDTH = 6, STATE_WIDTH = 24 };
-
-static void print_head(struct out *out, const struct rows *base)
-{
-	out_printf(out, "%-*s %-*s %-*s %10s", TYPE_WIDTH, "object", STATE_WIDTH, "from", STATE_WIDTH, "to", "count");
+	tabular_column(t, TABULAR_NAME, "obj");
+	tabular_column(t, TABULAR_NAME, "from");
+	tabular_column(t, TABULAR_NAME, "to");
+	tabular_column(t, TABULAR_NUMBER, "count");
 	for (unsigned i = 0; i < NUM_STATS; i++)
-		out_printf(out, " %12s", names[i].head);
-	out_printf(out, " %7s", "share%");
+		if (wide || !names[i].is_wide)
+			tabular_column(t, TABULAR_NUMBER, names[i].head)->drop = names[i].drop;
 	for (unsigned i = 0; base && i < NUM_STATS; i++)
-		out_printf(out, " %8s", names[i].change);
-	out_char(out, '\n');
+		if (wide || !names[i].change_is_wide)
+			tabular_column(t, TABULAR_NUMBER, names[i].change);
+	tabular_column(t, TABULAR_NUMBER, "share%")->drop = 2;
+	tabular_column(t, TABULAR_BAR, "")->drop = 4;
 }
 
-static void print_changes(struct out *out, const struct latency_stats *is, const struct latency *before)
+/* In percent; from ten times as much on, as a factor. */
+static void put_change(struct out *out, double by)
+{
+	if (by < 9)
+		out_printf(out, "%+.1f", 100 * by);
+	else
+		out_printf(out, "x%.0f", by + 1);
+}
+
+static void put_changes(struct tabular *t, const struct latency_stats *is, const struct latency *before)
 {
 	struct latency_stats was = before ? rows_stats(before) : (struct latency_stats){};
 
-	for (unsigned i = 0; i < NUM_STATS; i++)
+	for (unsigned i = 0; i < NUM_STATS; i++) {
+		if (t->terminal->width != TERMINAL_WIDE && names[i].change_is_wide)
+			continue;
 		if (before)
-			out_printf(out, " %+8.1f", 100 * change(is->ns[i], was.ns[i]));
+			put_change(tabular_cell(t, NULL), change(is->ns[i], was.ns[i]));
 		else
-			out_printf(out, " %8s", "new");
+			out_text(tabular_cell(t, NULL), "new");
+	}
 }
 
-/* In the column of the first state: whole, or FAMILY whole. first: its last word. */
-static void print_life(struct out *out, struct slice family, const char *first)
+/* What a row is of: two states; "whole life", or with a family "TCP whole life"; or "to reply". */
+static void put_states(struct tabular *t, const struct rows *rows, const struct latency *row, const char *sgr)
 {
-	struct out text = {.fd = OUT_MEMORY};
+	struct slice family = rows_shown_family(rows, row->type);
+	struct out *from = tabular_cell(t, sgr);
 
-	out_slice(&text, family);
-	out_text(&text, family.n ? " " : "");
-	out_text(&text, first);
-	print_column(out, out_contents(&text), STATE_WIDTH);
-	out_close(&text);
+	if (rows_is_transition(row)) {
+		rows_write_text(from, rows->states.all[row->from]);
+		rows_write_text(tabular_cell(t, NULL), rows->states.all[row->to]);
+		return;
+	}
+	rows_write_text(from, family);
+	out_text(from, family.n ? " " : "");
+	out_text(from, rows_is_life(row) ? "whole life" : "to reply");
+	tabular_cell(t, NULL);
 }
 
-static void print_row(struct out *out, const struct rows *rows, const struct ranked_row *r, const struct rows *base)
+static void put_row(struct tabular *t, const struct rows *rows, const struct ranked_row *r, const struct rows *base,
+		    bool is_first)
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
-	bool transition = rows_is_transition(row), life = rows_is_life(row);
+	bool is_transition = rows_is_transition(row);
+	const char *sgr = is_transition ? palette_layers[spdk_tpoint(rows->states.all[row->from])->layer].sgr : NULL;
 
-	print_column(out, rows_letter(rows, row->type), TYPE_WIDTH);
-	out_char(out, ' ');
-	if (!transition)
-		print_life(out, rows_shown_family(rows, row->type), life ? "whole" : "to");
-	else
-		print_column(out, rows->states.all[row->from], STATE_WIDTH);
-	out_char(out, ' ');
-	print_column(out, transition ? rows->states.all[row->to] : slice_of(life ? "life" : "reply"), STATE_WIDTH);
-	out_printf(out, " %10" PRIu64, row->times.count);
+	tabular_row(t, is_first);
+	rows_write_text(tabular_cell(t, NULL), rows_letter(rows, row->type));
+	put_states(t, rows, row, sgr);
+	out_u64(tabular_cell(t, NULL), row->times.count);
 	for (unsigned i = 0; i < NUM_STATS; i++)
-		out_printf(out, " %8" PRIu64 ".%03u", stats.ns[i] / 1000, (unsigned)(stats.ns[i] % 1000));
-	out_printf(out, " %7.2f", 100 * r->share);
+		if (t->terminal->width == TERMINAL_WIDE || !names[i].is_wide)
+			out_duration(tabular_cell(t, NULL), stats.ns[i]);
 	if (base)
-		print_changes(out, &stats, rows_find(base, rows, row));
-	out_char(out, '\n');
+		put_changes(t, &stats, rows_find(base, rows, row));
+	out_printf(tabular_cell(t, NULL), "%.1f", 100 * r->share);
+	tabular_bar(t, sgr, is_transition ? r->share : 0);
 }
 
-void print_table(struct out *out, const struct rows *rows, const struct rows *base)
+/* Whether a row is the first transition of its group and type: the one with most time. */
+static bool is_first_transition(const struct ranked_row *ranked, size_t i)
+{
+	const struct latency *row = ranked[i].row, *before = i ? ranked[i - 1].row : NULL;
+
+	return rows_is_transition(row) &&
+	       (!before || !rows_is_transition(before) || before->group != row->group || before->type != row->type);
+}
+
+void print_table(struct out *out, const struct rows *rows, const struct rows *base, const struct terminal *terminal)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
+	struct tabular t = {.terminal = terminal};
 
 	if (rows->num_filled)
-		print_interval(out, &rows->interval);
+		print_interval(out, &rows->interval, terminal);
+	add_columns(&t, base);
 	for (size_t i = 0; i < rows->num_filled; i++) {
-		uint32_t group = ranked[i].row->group;
+		struct slice group = rows->groups.all[ranked[i].row->group];
 
-		if (!i || group != ranked[i - 1].row->group) {
-			out_text(out, i ? "\n" : "");
-			rows_write_group(out, rows->groups.all[group], "\n");
-			print_head(out, base);
-		}
-		print_row(out, rows, &ranked[i], base);
+		if (group.n && (!i || ranked[i].row->group != ranked[i - 1].row->group))
+			rows_write_group(tabular_heading(&t), group, "");
+		put_row(&t, rows, &ranked[i], base, is_first_transition(ranked, i));
 	}
+	tabular_print(&t, out);
 	if (rows->num_filled && rows->interval.to)
 		out_char(out, '\n');
 	free(ranked);
@@ -186,18 +212,47 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 	free(ranked);
 }
 
-void print_histograms(struct out *out, const struct rows *rows)
+/* A row for each power of two from the first with values to the last. */
+static void put_histogram(struct tabular *t, const struct histogram *times)
+{
+	uint64_t bounds[HISTOGRAM_POWERS], below[HISTOGRAM_POWERS + 1], most = 0;
+	unsigned first = 0, last = HISTOGRAM_POWERS - 1;
+
+	for (unsigned i = 0; i < HISTOGRAM_POWERS; i++)
+		bounds[i] = i ? (uint64_t)1 << i : 0;
+	histogram_below(times, bounds, HISTOGRAM_POWERS, below);
+	below[HISTOGRAM_POWERS] = times->count;
+	while (first < last && !below[first + 1])
+		first++;
+	while (last > first && below[last] == times->count)
+		last--;
+	for (unsigned i = first; i <= last; i++)
+		most = max_u64(most, below[i + 1] - below[i]);
+	for (unsigned i = first; i <= last; i++) {
+		tabular_row(t, false);
+		out_duration(tabular_cell(t, NULL), bounds[i]);
+		out_duration(tabular_cell(t, NULL), i + 1 < HISTOGRAM_POWERS ? bounds[i + 1] : UINT64_MAX);
+		out_u64(tabular_cell(t, NULL), below[i + 1] - below[i]);
+		tabular_bar(t, NULL, print_part(below[i + 1] - below[i], most));
+	}
+}
+
+void print_histograms(struct out *out, const struct rows *rows, const struct terminal *terminal)
 {
 	struct ranked_row *ranked = rows_ranked(rows);
+	struct tabular t = {.terminal = terminal};
 
 	if (rows->num_filled)
-		print_interval(out, &rows->interval);
+		print_interval(out, &rows->interval, terminal);
+	tabular_column(&t, TABULAR_NUMBER, "from");
+	tabular_column(&t, TABULAR_NUMBER, "below");
+	tabular_column(&t, TABULAR_NUMBER, "count");
+	tabular_column(&t, TABULAR_BAR, "")->most = 40;
 	for (size_t i = 0; i < rows->num_filled; i++) {
-		out_text(out, i ? "\n" : "");
-		rows_write_name(out, rows, ranked[i].row);
-		out_char(out, '\n');
-		histogram_powers(out, &ranked[i].row->times, "nsecs", true);
+		rows_write_name(tabular_heading(&t), rows, ranked[i].row);
+		put_histogram(&t, &ranked[i].row->times);
 	}
+	tabular_print(&t, out);
 	if (rows->num_filled && rows->interval.to)
 		out_char(out, '\n');
 	free(ranked);

@@ -41,51 +41,48 @@ static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n
 	return most > mean ? most : mean;
 }
 
-static void put_rate(struct out *out, const struct rate *rate, uint64_t ns, uint64_t slot)
+static void put_rate(struct tabular *t, const struct rate *rate, uint64_t ns, uint64_t slot)
 {
-	uint64_t mean = print_mean(rate->life, rate->count);
-
-	out_printf(out, "%10" PRIu64 " %8" PRIu64 ".%03u %10.1f %10.1f", rate->count, mean / 1000,
-		   (unsigned)(mean % 1000), print_per_second(rate->count, ns),
-		   peak_of(rate->peak, slot, rate->count, ns));
-	if (rate->has_blocks)
-		out_printf(out, " %12.1f %13.1f\n", print_per_second(rate->blocks, ns),
-			   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
-	else
-		out_printf(out, " %12s %13s\n", "-", "-");
+	out_u64(tabular_cell(t, NULL), rate->count);
+	out_duration(tabular_cell(t, NULL), print_mean(rate->life, rate->count));
+	out_printf(tabular_cell(t, NULL), "%.1f", print_per_second(rate->count, ns));
+	out_printf(tabular_cell(t, NULL), "%.1f", peak_of(rate->peak, slot, rate->count, ns));
+	if (rate->has_blocks) {
+		out_printf(tabular_cell(t, NULL), "%.1f", print_per_second(rate->blocks, ns));
+		out_printf(tabular_cell(t, NULL), "%.1f", peak_of(rate->peak_blocks, slot, rate->blocks, ns));
+	} else {
+		out_char(tabular_cell(t, NULL), '-');
+		out_char(tabular_cell(t, NULL), '-');
+	}
 }
 
-void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
+void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
+		       const struct terminal *terminal)
 {
 	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
-	struct out text = {.fd = OUT_MEMORY};
-	struct cells cells = {};
+	struct tabular t = {.terminal = terminal};
 
-	for (size_t i = 0; i < rates->n; i++)
-		cells_measure(&cells, rows->groups.all[rates->all[i].name.group]);
-	if (rates->n)
-		print_interval(out, &rows->interval);
+	if (rates->n) {
+		print_interval(out, &rows->interval, terminal);
+		cells_add_columns(&t, rows->groups.all[rates->all[0].name.group]);
+	}
+	tabular_column(&t, TABULAR_NUMBER, "count")->drop = 3;
+	tabular_column(&t, TABULAR_NUMBER, "mean")->drop = 2;
+	tabular_column(&t, TABULAR_NUMBER, "iops");
+	tabular_column(&t, TABULAR_NUMBER, "peak_iops");
+	tabular_column(&t, TABULAR_NUMBER, "blocks/s");
+	tabular_column(&t, TABULAR_NUMBER, "peak_blocks/s")->drop = 1;
 	for (size_t i = 0; i < rates->n; i++) {
 		const struct rate *rate = all[i];
-		struct slice group = rows->groups.all[rate->name.group];
 
-		text.len = 0;
-		if (!i) {
-			cells_put_group(&cells, &text, group, true);
-			cells_put_type_head(&text);
-			out_printf(&text, "%10s %12s %10s %10s %12s %13s\n", "count", "mean_us", "iops", "peak_iops",
-				   "blocks/s", "peak_blocks/s");
-		}
-		cells_put_group(&cells, &text, group, false);
-		cells_put_type(&text, rows, rate->name.type);
-		put_rate(&text, rate, ns, slot);
-		out_slice(out, out_contents(&text));
+		tabular_row(&t, false);
+		cells_put(&t, rows, &rate->name);
+		put_rate(&t, rate, ns, slot);
 	}
+	tabular_print(&t, out);
 	if (rates->n && rows->interval.to)
 		out_char(out, '\n');
 	free(all);
-	cells_free(&cells);
-	out_close(&text);
 }
 
 void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)

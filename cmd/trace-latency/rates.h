@@ -6,6 +6,7 @@
 #include "map.h"
 #include "out.h"
 #include "rows.h"
+#include "terminal.h"
 
 enum {
 	RATES_SLOT_NS = 10 * 1000 * 1000, /* of a peak */
@@ -42,7 +43,8 @@ struct rates_request {
 bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot);
 
 /* rows has the texts of the groups and types, and the interval. ns: the time in which the requests ended. */
-void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot);
+void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
+		       const struct terminal *terminal);
 void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot);
 
 /* What comes next has times of its own. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "cells.h"
+#include "mem.h"
+#include "palette.h"
 #include "print.h"
 #include "table.h"
 
@@ -34,138 +36,210 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 	share->queue += request->facts.queue ? request->life : 0;
 }
 
-/* Whether a row with a hundredth of all time or more has much silence that is not usual. */
-static bool has_much_silence(const struct shares *shares)
+static unsigned __int128 life_of_all(const struct shares *shares)
 {
-	enum { MUCH = 50 }; /* percent */
 	unsigned __int128 life = 0;
 
 	for (size_t i = 0; i < shares->n; i++)
 		life += shares->all[i].life;
+	return life;
+}
+
+/* Whether a row has a hundredth of all time or more. */
+static bool has_weight(const struct share *share, unsigned __int128 life)
+{
+	return 100 * share->life >= life;
+}
+
+/* Whether such a row has much silence that is not usual. */
+static bool has_much_silence(const struct shares *shares)
+{
+	enum { MUCH = 50 }; /* percent */
+	unsigned __int128 life = life_of_all(shares);
+
 	for (size_t i = 0; i < shares->n; i++)
-		if (shares->all[i].rare && 100 * shares->all[i].life >= life &&
+		if (shares->all[i].rare && has_weight(&shares->all[i], life) &&
 		    100 * shares->all[i].rare >= MUCH * shares->all[i].life)
 			return true;
 	return false;
 }
 
-/* The columns of a table. */
-struct columns {
-	struct cells cells;
-	bool layers[LAYERS]; /* which of them it has */
-	bool silent;
-	bool facts[PROOFS_FACTS], queue;
-	struct out text;
+/* A column of percentages. All of them are computed before the table is laid out: it drops the smallest ones first. */
+struct part {
+	const char *name;
+	enum layer layer; /* LAYERS: none */
+	double *percent;  /* of each row; negative: not known */
+	bool any;         /* is more than 0 in a row */
+	double most;      /* in a row that matters: see has_weight() */
 };
 
-static void measure(struct columns *c, const struct shares *shares, const struct rows *rows)
+enum { PARTS = LAYERS + OVERLAPS + 1 + PROOFS_FACTS + 1 };
+
+struct parts {
+	const void **rows; /* struct share, in their order */
+	size_t num_rows;
+	unsigned __int128 life; /* ns: of all rows */
+	struct part all[PARTS];
+	unsigned n;
+};
+
+static double percent(unsigned __int128 ns, unsigned __int128 life)
 {
-	/* below and unknown are rare: a column of zeros would only make the table wider */
-	for (unsigned layer = 0; layer < LAYERS; layer++)
-		c->layers[layer] = layer != LAYER_BELOW && layer != LAYER_UNKNOWN;
-	c->silent = has_much_silence(shares);
-	for (size_t i = 0; i < shares->n; i++) {
-		for (unsigned layer = 0; layer < LAYERS; layer++)
-			c->layers[layer] |= shares->all[i].layers[layer] != 0;
-		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-			c->facts[fact] |= shares->all[i].facts[fact] != 0;
-		c->queue |= shares->all[i].queue != 0;
-		cells_measure(&c->cells, rows->groups.all[shares->all[i].name.group]);
+	return 100 * print_part(ns, life);
+}
+
+static struct part *add_part(struct parts *p, const char *name)
+{
+	struct part *part = &p->all[p->n++];
+
+	*part = (struct part){.name = name, .layer = LAYERS, .percent = mem_array(p->num_rows, sizeof(double))};
+	return part;
+}
+
+/* Leaves out the part that was added last, unless it is more than 0. */
+static void keep_if_any(struct parts *p)
+{
+	if (!p->all[p->n - 1].any)
+		free(p->all[--p->n].percent);
+}
+
+static void set_part(const struct parts *p, struct part *part, size_t row, double percent)
+{
+	part->percent[row] = percent;
+	part->any |= percent > 0;
+	if (percent > part->most && has_weight(p->rows[row], p->life))
+		part->most = percent;
+}
+
+static void measure_layers(struct parts *p)
+{
+	for (unsigned layer = 0; layer < LAYERS; layer++) {
+		struct part *part = add_part(p, spdk_layers[layer]);
+
+		part->layer = layer;
+		for (size_t i = 0; i < p->num_rows; i++) {
+			const struct share *share = p->rows[i];
+
+			set_part(p, part, i, percent(share->layers[layer], share->life));
+		}
+		/* they are rare: a column of zeros would only make the table wider */
+		if (layer == LAYER_BELOW || layer == LAYER_UNKNOWN)
+			keep_if_any(p);
 	}
 }
 
-/* The width of a column of percentages, which need six characters. */
-static int part_width(const char *name)
+/* What held the requests that lines of a tool cover. */
+static void measure_overlaps(struct parts *p)
 {
-	size_t n = strlen(name) + 1;
+	for (unsigned overlap = 0; overlap < OVERLAPS; overlap++) {
+		struct part *part = add_part(p, overlaps_names[overlap]);
 
-	return n > 6 ? n : 6;
-}
+		for (size_t i = 0; i < p->num_rows; i++) {
+			const struct share_overlap *o = &((const struct share *)p->rows[i])->overlaps[overlap];
 
-static void put_part_head(struct out *out, const char *name)
-{
-	out_printf(out, " %*s%%", part_width(name) - 1, name);
-}
-
-static void put_part(struct out *out, const char *name, unsigned __int128 life, unsigned __int128 ns)
-{
-	out_printf(out, " %*.2f", part_width(name), 100 * print_part(ns, life));
-}
-
-/* What held the requests that lines of the tool cover. */
-static void put_overlap(struct out *out, const char *name, const struct share_overlap *overlap)
-{
-	if (overlap->count)
-		put_part(out, name, overlap->life, overlap->ns);
-	else
-		out_printf(out, " %*s", part_width(name), "-");
-}
-
-static void put_head(struct columns *c, const struct shares *shares, struct slice group)
-{
-	cells_put_group(&c->cells, &c->text, group, true);
-	cells_put_type_head(&c->text);
-	out_printf(&c->text, "%10s %12s", "count", "mean_us");
-	for (unsigned layer = 0; layer < LAYERS; layer++)
-		if (c->layers[layer])
-			put_part_head(&c->text, spdk_layers[layer]);
-	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-		put_part_head(&c->text, overlaps_names[part]);
-	if (c->silent)
-		put_part_head(&c->text, "silent");
-	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-		if (c->facts[fact])
-			put_part_head(&c->text, proofs_names[fact]);
-	if (c->queue)
-		put_part_head(&c->text, "queue");
-	out_char(&c->text, '\n');
-}
-
-static void put_share(struct columns *c, const struct shares *shares, const struct rows *rows,
-		      const struct share *share)
-{
-	cells_put_group(&c->cells, &c->text, rows->groups.all[share->name.group], false);
-	cells_put_type(&c->text, rows, share->name.type);
-	out_printf(&c->text, "%10" PRIu64 " %8" PRIu64 ".%03u", share->count,
-		   print_mean(share->life, share->count) / 1000,
-		   (unsigned)(print_mean(share->life, share->count) % 1000));
-	for (unsigned layer = 0; layer < LAYERS; layer++)
-		if (c->layers[layer])
-			put_part(&c->text, spdk_layers[layer], share->life, share->layers[layer]);
-	for (unsigned part = 0; shares->has_overlaps && part < OVERLAPS; part++)
-		put_overlap(&c->text, overlaps_names[part], &share->overlaps[part]);
-	if (c->silent)
-		put_part(&c->text, "silent", share->life, share->rare);
-	for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-		if (c->facts[fact])
-			put_part(&c->text, proofs_names[fact], share->life, share->facts[fact]);
-	if (c->queue)
-		put_part(&c->text, "queue", share->life, share->queue);
-	out_char(&c->text, '\n');
-}
-
-void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows)
-{
-	struct columns c = {.text.fd = OUT_MEMORY};
-	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
-
-	measure(&c, shares, rows);
-	if (shares->n)
-		print_interval(out, &rows->interval);
-	for (size_t i = 0; i < shares->n; i++) {
-		const struct share *share = all[i];
-
-		c.text.len = 0;
-		if (!i)
-			put_head(&c, shares, rows->groups.all[share->name.group]);
-		put_share(&c, shares, rows, share);
-		out_slice(out, out_contents(&c.text));
+			set_part(p, part, i, o->count ? percent(o->ns, o->life) : -1);
+		}
 	}
+}
+
+static void measure_silence(struct parts *p)
+{
+	struct part *part = add_part(p, "silent");
+
+	for (size_t i = 0; i < p->num_rows; i++) {
+		const struct share *share = p->rows[i];
+
+		set_part(p, part, i, percent(share->rare, share->life));
+	}
+}
+
+static void measure_facts(struct parts *p)
+{
+	for (unsigned fact = 0; fact <= PROOFS_FACTS; fact++) {
+		bool is_queue = fact == PROOFS_FACTS;
+		struct part *part = add_part(p, is_queue ? "queue" : proofs_names[fact]);
+
+		for (size_t i = 0; i < p->num_rows; i++) {
+			const struct share *share = p->rows[i];
+
+			set_part(p, part, i, percent(is_queue ? share->queue : share->facts[fact], share->life));
+		}
+		keep_if_any(p);
+	}
+}
+
+/* Whether a part is the largest layer of a row. */
+static bool is_largest(const struct parts *p, unsigned part, size_t row)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->all[i].layer != LAYERS && p->all[i].percent[row] > p->all[part].percent[row])
+			return false;
+	return p->all[part].layer != LAYERS;
+}
+
+static void add_columns(struct tabular *t, const struct parts *p)
+{
+	tabular_column(t, TABULAR_NUMBER, "count");
+	tabular_column(t, TABULAR_NUMBER, "mean");
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct part *part = &p->all[i];
+		char *head = mem_printf("%s%%", part->name);
+		struct tabular_column *column = tabular_column(t, TABULAR_NUMBER, head);
+
+		/* the smaller, the sooner */
+		column->drop = 1 + (100 - part->most) * 1000;
+		column->sgr = part->layer == LAYERS ? NULL : palette_layers[part->layer].sgr;
+		free(head);
+	}
+}
+
+static void put_parts(struct tabular *t, const struct parts *p, size_t row)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		const struct part *part = &p->all[i];
+
+		if (part->percent[row] < 0)
+			out_char(tabular_cell(t, NULL), '-');
+		else
+			cells_put_number(t, is_largest(p, i, row) ? palette_layers[part->layer].sgr : NULL,
+					 part->percent[row]);
+	}
+}
+
+void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows,
+			const struct terminal *terminal)
+{
+	struct parts p = {.rows = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all)),
+			  .num_rows = shares->n,
+			  .life = life_of_all(shares)};
+	struct tabular t = {.terminal = terminal};
+
+	measure_layers(&p);
+	if (shares->has_overlaps)
+		measure_overlaps(&p);
+	if (has_much_silence(shares))
+		measure_silence(&p);
+	measure_facts(&p);
+	if (shares->n) {
+		print_interval(out, &rows->interval, terminal);
+		cells_add_columns(&t, rows->groups.all[shares->all[0].name.group]);
+	}
+	add_columns(&t, &p);
+	for (size_t i = 0; i < shares->n; i++) {
+		const struct share *share = p.rows[i];
+
+		tabular_row(&t, false);
+		cells_put(&t, rows, &share->name);
+		out_u64(tabular_cell(&t, NULL), share->count);
+		out_duration(tabular_cell(&t, NULL), print_mean(share->life, share->count));
+		put_parts(&t, &p, i);
+	}
+	tabular_print(&t, out);
 	if (shares->n && rows->interval.to)
 		out_char(out, '\n');
-	free(all);
-	cells_free(&c.cells);
-	out_close(&c.text);
+	for (unsigned i = 0; i < p.n; i++)
+		free(p.all[i].percent);
+	free(p.rows);
 }
 
 static void write_overlaps(struct out *out, const struct share_overlap overlaps[OVERLAPS])

@@ -7,6 +7,7 @@
 #include "proofs.h"
 #include "spdk.h"
 #include "rows.h"
+#include "terminal.h"
 
 /* All zero has no rows. */
 struct shares {
@@ -42,7 +43,8 @@ struct shares_request {
 void shares_add(struct shares *shares, const struct shares_request *request);
 
 /* rows has the texts of the groups and types, and the interval. */
-void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows);
+void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows,
+			const struct terminal *terminal);
 void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows);
 
 /* Leaves no rows. */

@@ -28,7 +28,7 @@ enum { EXIT_WORSE = 3 };
 static struct {
 	enum { TABLE, JSON, HISTOGRAMS, ENCODED, OPENMETRICS } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
-	bool merge, related, admin, quiet;
+	bool merge, related, admin, quiet, wide;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
 	struct threshold threshold;
@@ -45,6 +45,7 @@ struct run {
 	struct lcore_rows lcores;
 	struct group group;
 	struct trees trees;
+	struct terminal terminal;
 	struct out out;
 };
 
@@ -54,13 +55,17 @@ static void print_lcores(struct run *run)
 	const struct spans *spans = &run->trees.spans;
 
 	lcore_rows_print(&run->lcores, &run->out, spans, opt.interval && !spans->over ? interval->to : UINT64_MAX,
-			 interval, opt.output == JSON);
+			 interval, opt.output == JSON ? NULL : &run->terminal);
 }
 
 static void print_rates(struct run *run)
 {
-	(opt.output == JSON ? rates_print_json : rates_print_table)(
-		&run->out, &run->rates, &run->rows, trees_elapsed(&run->trees), trees_slot(&run->trees));
+	uint64_t elapsed = trees_elapsed(&run->trees), slot = trees_slot(&run->trees);
+
+	if (opt.output == JSON)
+		rates_print_json(&run->out, &run->rates, &run->rows, elapsed, slot);
+	else
+		rates_print_table(&run->out, &run->rates, &run->rows, elapsed, slot, &run->terminal);
 }
 
 /* Prints what was measured, in all or in an interval. */
@@ -76,7 +81,7 @@ static void print(void *context)
 	else if (opt.what == SHARES && opt.output == JSON)
 		shares_print_json(&run->out, &run->shares, &run->rows);
 	else if (opt.what == SHARES)
-		shares_print_table(&run->out, &run->shares, &run->rows);
+		shares_print_table(&run->out, &run->shares, &run->rows, &run->terminal);
 	else if (opt.output == ENCODED)
 		encode_write(&run->out, &run->rows);
 	else if (opt.output == OPENMETRICS)
@@ -84,9 +89,9 @@ static void print(void *context)
 	else if (opt.output == JSON)
 		print_json(&run->out, &run->rows, base);
 	else if (opt.output == HISTOGRAMS)
-		print_histograms(&run->out, &run->rows);
+		print_histograms(&run->out, &run->rows, &run->terminal);
 	else
-		print_table(&run->out, &run->rows, base);
+		print_table(&run->out, &run->rows, base, &run->terminal);
 }
 
 /* Prints how many requests are missing; even with -q if one of them is the slowest. Other notes count all objects. */
@@ -281,6 +286,8 @@ static const struct cli_option options[] = {
 	{0, "against", "FILE", "show how much larger times are than in these encoded lines", .text = &opt.base},
 	{0, "fail-over", "P:N", "exit 3 when percentile P, such as p99, of a row is more than N percent larger",
 	 .call = set_threshold},
+	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
+	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{},
 };
@@ -358,6 +365,7 @@ static int judge(const struct run *run, int status)
 static void start(struct run *run)
 {
 	out_open(&run->out, STDOUT_FILENO);
+	run->terminal = terminal_open(opt.wide);
 	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
 	run->trees = (struct trees){.related = opt.related,
 				    .admin = opt.admin,

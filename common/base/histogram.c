@@ -250,7 +250,7 @@ static unsigned fold(const struct histogram *h, uint64_t counts[HISTOGRAM_POWERS
 	return last;
 }
 
-void histogram_powers(struct out *out, const struct histogram *h, const char *unit, bool from_zero)
+void histogram_powers(struct out *out, const struct histogram *h, const char *unit)
 {
 	static const char stars[] = "****************************************";
 	enum { STARS = sizeof(stars) - 1 };
@@ -262,7 +262,7 @@ void histogram_powers(struct out *out, const struct histogram *h, const char *un
 		if (counts[i] > highest)
 			highest = counts[i];
 	out_printf(out, "%*s%-*s : count     distribution\n", width - 5, "", width + 9, unit);
-	while (!from_zero && first < last && !counts[first])
+	while (first < last && !counts[first])
 		first++;
 	for (unsigned i = first; i <= last; i++) {
 		uint64_t low = i ? (uint64_t)1 << i : 0, high = ((uint64_t)2 << i) - 1;

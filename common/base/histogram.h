@@ -83,8 +83,8 @@ void histogram_write_sum(struct out *out, unsigned __int128 sum);
  */
 void histogram_write(struct out *out, const struct histogram *h);
 
-/* Draws the powers of two (0 to 1, 2 to 3, 4 to 7 …): all, as bcc does, or from the first with values, as bpftrace. */
-void histogram_powers(struct out *out, const struct histogram *h, const char *unit, bool from_zero);
+/* Draws the powers of two (0 to 1, 2 to 3, 4 to 7 …) from the first with values to the last, as bpftrace does. */
+void histogram_powers(struct out *out, const struct histogram *h, const char *unit);
 
 /* The same as JSON, without those that have no values: [[0,1],[4,7]] is one below 2 and seven from 4 to 7. */
 void histogram_powers_json(struct out *out, const struct histogram *h);

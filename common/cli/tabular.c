@@ -8,8 +8,8 @@
 #include "utf8.h"
 
 enum {
-	NAME = 12,     /* names may become as short as this before columns are dropped */
-	SHORTEST = 3,  /* and this, when there are no more to drop */
+	NAME_LEAST = 12,
+	SHORTEST = 3,  /* a name with an ellipsis, when there are no columns to drop */
 	BAR_LEAST = 6, /* a shorter bar says nothing */
 	BAR_MOST = 20,
 };
@@ -23,8 +23,11 @@ struct tabular_column *tabular_column(struct tabular *t, enum tabular_kind kind,
 
 	t->columns = mem_room(t->columns, t->n, &t->cap);
 	column = &t->columns[t->n++];
-	*column = (struct tabular_column){
-		.kind = kind, .head = mem_copy(slice_of(head)), .most = BAR_MOST, .width = utf8_count(slice_of(head))};
+	*column = (struct tabular_column){.kind = kind,
+					  .head = mem_copy(slice_of(head)),
+					  .least = NAME_LEAST,
+					  .most = BAR_MOST,
+					  .width = utf8_count(slice_of(head))};
 	return column;
 }
 
@@ -90,17 +93,19 @@ static void measure(struct tabular *t)
 	}
 }
 
-/* The width of all columns, with names of at most this many characters. */
+/* With names of at most this many characters, or of the least of their columns if that is more. */
+static size_t width_of(const struct tabular_column *column, size_t name)
+{
+	return column->kind == TABULAR_NAME ? min_u64(column->width, max_u64(name, column->least)) : column->width;
+}
+
 static size_t total(const struct tabular *t, size_t name)
 {
 	size_t sum = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
-		const struct tabular_column *column = &t->columns[i];
-
-		if (!column->dropped)
-			sum += (column->kind == TABULAR_NAME ? min_u64(column->width, name) : column->width) + 1;
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->columns[i].dropped)
+			sum += width_of(&t->columns[i], name) + 1;
 	return sum ? sum - 1 : 0;
 }
 
@@ -131,21 +136,25 @@ static size_t longest_name(const struct tabular *t)
 	return name;
 }
 
+/* Drops columns, then shortens names; what is left is for the bar. */
 static void fit(struct tabular *t)
 {
+	struct tabular_column *next;
 	size_t name, room;
 
-	for (struct tabular_column *next; total(t, NAME) > t->terminal->width; next->dropped = true)
-		if (!(next = next_to_drop(t)))
-			break;
+	while (total(t, 0) > t->terminal->width && (next = next_to_drop(t)))
+		next->dropped = true;
+	for (size_t i = 0; i < t->n && total(t, 0) > t->terminal->width; i++)
+		t->columns[i].least = SHORTEST;
 	name = longest_name(t);
-	for (size_t i = 0; i < t->n; i++)
-		if (t->columns[i].kind == TABULAR_NAME)
-			t->columns[i].width = min_u64(t->columns[i].width, name);
 	room = max_u64(t->terminal->width, total(t, name)) - total(t, name);
-	for (size_t i = 0; i < t->n; i++)
-		if (t->columns[i].kind == TABULAR_BAR)
-			t->columns[i].width = min_u64(t->columns[i].width + room, t->columns[i].most);
+	for (size_t i = 0; i < t->n; i++) {
+		struct tabular_column *column = &t->columns[i];
+
+		column->width = width_of(column, name);
+		if (column->kind == TABULAR_BAR)
+			column->width = min_u64(column->width + room, column->most);
+	}
 }
 
 /* A line that is being printed. */

@@ -30,7 +30,8 @@ struct tabular_column {
 	char *head;
 	const char *sgr; /* of the head; NULL: none */
 	unsigned drop;   /* of several columns, the one with the highest is dropped first; 0: none */
-	size_t most;     /* of a bar: its greatest length; 0: 20 */
+	size_t least;    /* of names: columns are dropped before this one is shorter */
+	size_t most;     /* of a bar: its greatest length */
 
 	/* found when it is printed */
 	size_t width;
