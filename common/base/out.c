@@ -139,16 +139,6 @@ void out_column(struct out *o, struct slice bytes, size_t width)
 	while (n++ < width);
 }
 
-/* The bytes of the first n characters of valid UTF-8. */
-static size_t bytes_of(struct slice s, size_t n)
-{
-	size_t i = 0;
-
-	while (i < s.n && (n || utf8_continues(s.p[i])))
-		n -= !utf8_continues(s.p[i++]);
-	return i;
-}
-
 static void put_blanks(struct out *o, size_t n)
 {
 	memset(out_room(o, n), ' ', n);
@@ -158,7 +148,6 @@ static void put_blanks(struct out *o, size_t n)
 void out_shortened(struct out *o, struct slice bytes, size_t width)
 {
 	struct out visible = {.fd = OUT_MEMORY};
-	struct slice text;
 	size_t n;
 
 	/* nearly always */
@@ -168,19 +157,11 @@ void out_shortened(struct out *o, struct slice bytes, size_t width)
 		return;
 	}
 	out_visible(&visible, bytes.n ? bytes : slice_of("-"));
-	text = out_contents(&visible);
-	n = utf8_count(text);
-	if (n <= width) {
-		out_slice(o, text);
-		put_blanks(o, width - n);
-	} else {
-		/* the ends tell names apart: of states, hosts and files */
-		size_t head = width / 4 ? width / 4 : 1, tail = width - head - 1;
-
-		out_bytes(o, text.p, bytes_of(text, head));
-		out_text(o, "\u2026");
-		out_slice(o, slice_from(text, bytes_of(text, n - tail)));
-	}
+	n = utf8_count(out_contents(&visible));
+	if (n > width)
+		out_commit(&visible, utf8_shorten(out_room(&visible, 1) - visible.len, visible.len, width));
+	out_slice(o, out_contents(&visible));
+	put_blanks(o, n < width ? width - n : 0);
 	out_close(&visible);
 }
 
@@ -211,10 +192,13 @@ static size_t shown_count(struct slice line)
 
 void out_clipped(struct out *o, struct slice line, size_t width)
 {
-	/* no line has more characters than bytes */
-	bool fits = line.n <= width || shown_count(line) <= width;
-	size_t room = fits ? SIZE_MAX : width - 1;
+	size_t room = width - 1;
 
+	/* no line has more characters than bytes */
+	if (line.n <= width || shown_count(line) <= width) {
+		out_slice(o, line);
+		return;
+	}
 	while (line.n) {
 		size_t escape = out_escape_length(line), length = escape ? escape : 1;
 
@@ -224,7 +208,7 @@ void out_clipped(struct out *o, struct slice line, size_t width)
 			out_bytes(o, line.p, length);
 		slice_cut(&line, length);
 		if (!escape && room && !--room)
-			out_text(o, "\u2026");
+			out_text(o, UTF8_ELLIPSIS);
 	}
 }
 

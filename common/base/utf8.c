@@ -182,6 +182,23 @@ struct slice utf8_piece(struct slice s, size_t max)
 	return (struct slice){s.p, n > max - LONGEST ? n : max};
 }
 
+char *utf8_shorten(char *text, size_t n, size_t width)
+{
+	/* the ends tell names apart: of states, hosts and files */
+	size_t head = width / 4 ? width / 4 : 1, tail = width - head - 1;
+	char *from = text, *to = text + n;
+
+	while (head) {
+		from++;
+		head -= !utf8_continues(*from);
+	}
+	while (tail)
+		tail -= !utf8_continues(*--to);
+	n -= to - text;
+	memmove(from + strlen(UTF8_ELLIPSIS), to, n);
+	return (char *)mempcpy(from, UTF8_ELLIPSIS, strlen(UTF8_ELLIPSIS)) + n;
+}
+
 char *utf8_visible_copy(const char *text)
 {
 	char *copy = mem_array(UTF8_VISIBLE(strlen(text)) + 1, 1);

@@ -44,6 +44,12 @@ char *utf8_visible(char *to, struct slice bytes);
 /* The first bytes of s, at most max (4 or more), cut between two characters. */
 struct slice utf8_piece(struct slice s, size_t max);
 
+/*
+ * Shortens valid UTF-8 that has more than `width` characters (3 or more) to as many, in its place, with an ellipsis for
+ * what is left out in the middle. Returns its end. One more byte may be written than the text has.
+ */
+char *utf8_shorten(char *text, size_t n, size_t width);
+
 /* A copy in the form of utf8_visible(), with a NUL; the caller frees it. */
 char *utf8_visible_copy(const char *text);
 
@@ -51,5 +57,6 @@ char *utf8_visible_copy(const char *text);
 char *utf8_encode(char *to, unsigned point);
 
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
+#define UTF8_ELLIPSIS    "\xe2\x80\xa6"
 
 #endif

@@ -13,7 +13,7 @@ struct textline textline_start(struct out *out, const struct traceline *line, si
 	size_t room = UTF8_VISIBLE(n) + n + 4 * line->num_args + 2 * TEXTLINE_US + 128 + COLUMNS * (TEXTLINE_PAD + 2) +
 		      TEXTLINE_SPARE;
 
-	return (struct textline){out, room, TEXTLINE_SPARE, out_room(out, room), 0};
+	return (struct textline){out, room, TEXTLINE_SPARE, out_room(out, room), 0, 0};
 }
 
 void textline_end(struct textline *t)
@@ -22,6 +22,14 @@ void textline_end(struct textline *t)
 		t->p--;
 	*t->p++ = '\n';
 	out_commit(t->out, t->p);
+}
+
+void textline_shorten(struct textline *t, unsigned width)
+{
+	char *start = t->out->buf + t->column;
+
+	t->p = utf8_shorten(start, t->p - start, width);
+	t->width = width;
 }
 
 void textline_other(struct textline *t, struct slice s)

@@ -19,6 +19,7 @@ struct textline {
 	size_t spare; /* of the room, for textline_other() */
 	char *p;
 	unsigned width; /* characters since the column started */
+	size_t column;  /* where in out.buf it started; for textline_shorten() */
 };
 
 enum {
@@ -37,6 +38,7 @@ void textline_end(struct textline *t);
 static inline void textline_column(struct textline *t)
 {
 	t->width = 0;
+	t->column = t->p - t->out->buf;
 }
 
 static inline void textline_put(struct textline *t, struct slice s)
@@ -60,6 +62,9 @@ static inline void textline_pad(struct textline *t, unsigned width)
 	t->p += width - t->width;
 	t->width = width;
 }
+
+/* Shortens a column in the middle that has more than `width` characters (3 or more). Its line is in memory. */
+void textline_shorten(struct textline *t, unsigned width);
 
 /* Text that is not from the trace line, of any length. Not counted in the width. */
 void textline_other(struct textline *t, struct slice s);

@@ -5,6 +5,11 @@
 #include "json.h"
 #include "textline.h"
 
+static bool has_column(const struct shorttext *s, enum shorttext_column column)
+{
+	return !s->hidden[column] && (column != SHORTTEXT_TIME || s->has_times);
+}
+
 static unsigned widen(struct shorttext *s, enum shorttext_column column, unsigned width)
 {
 	/* a value that is even wider pushes the rest of its line to the right */
@@ -18,6 +23,8 @@ static void end_column(struct textline *t, struct shorttext *s, enum shorttext_c
 {
 	if (!t->width)
 		textline_text(t, "-");
+	if (s->shortens && t->width > s->widths[column])
+		textline_shorten(t, s->widths[column]);
 	textline_pad(t, widen(s, column, t->width));
 	textline_text(t, " ");
 }
@@ -27,6 +34,8 @@ static void put_number(struct textline *t, struct shorttext *s, enum shorttext_c
 {
 	unsigned width;
 
+	if (!has_column(s, i))
+		return;
 	if (!number.p)
 		number = slice_of("-");
 	width = widen(s, i, number.n);
@@ -86,6 +95,27 @@ static void put_annotation(struct textline *t, struct slice annotation)
 	textline_text(t, ")");
 }
 
+void shorttext_heading(const struct shorttext *s, struct out *out)
+{
+	static const struct {
+		const char *name;
+		bool is_number;
+	} headings[SHORTTEXT_COLUMNS] = {
+		[SHORTTEXT_LCORE] = {"LCORE", true},    [SHORTTEXT_US] = {"US", true},
+		[SHORTTEXT_TIME] = {"TIME", false},     [SHORTTEXT_WHO] = {"WHO", false},
+		[SHORTTEXT_TPOINT] = {"TPOINT", false}, [SHORTTEXT_OBJECT] = {"OBJECT", false},
+		[SHORTTEXT_AGE] = {"AGE_US", true},     [SHORTTEXT_SIZE] = {"SIZE", true},
+		[SHORTTEXT_ARGS] = {"ARGS", false},
+	};
+
+	for (enum shorttext_column i = 0; i < SHORTTEXT_COLUMNS; i++)
+		if (has_column(s, i))
+			out_printf(out, headings[i].is_number ? "%*s " : "%-*s ", (int)s->widths[i], headings[i].name);
+	while (out->buf[out->len - 1] == ' ')
+		out->len--;
+	out_char(out, '\n');
+}
+
 void shorttext_write(struct shorttext *s, struct out *out, const struct traceline *line, size_t n,
 		     struct connections *connections, uint32_t connection, size_t named)
 {
@@ -95,7 +125,7 @@ void shorttext_write(struct shorttext *s, struct out *out, const struct tracelin
 	put_number(&t, s, SHORTTEXT_LCORE, line->lcore);
 	put_number(&t, s, SHORTTEXT_US, textline_us(line->us, us));
 	s->has_times |= line->time.p != NULL;
-	if (s->has_times) {
+	if (has_column(s, SHORTTEXT_TIME)) {
 		textline_column(&t);
 		textline_raw(&t, line->time);
 		end_column(&t, s, SHORTTEXT_TIME);
@@ -107,12 +137,14 @@ void shorttext_write(struct shorttext *s, struct out *out, const struct tracelin
 	textline_column(&t);
 	textline_raw(&t, line->tpoint);
 	end_column(&t, s, SHORTTEXT_TPOINT);
-	textline_column(&t);
-	put_object(&t, line);
-	end_column(&t, s, SHORTTEXT_OBJECT);
+	if (has_column(s, SHORTTEXT_OBJECT)) {
+		textline_column(&t);
+		put_object(&t, line);
+		end_column(&t, s, SHORTTEXT_OBJECT);
+	}
 	put_number(&t, s, SHORTTEXT_AGE, line->object_us.p ? textline_us(line->object_us, object_us) : line->object_us);
 	put_number(&t, s, SHORTTEXT_SIZE, line->size);
-	for (size_t i = 0; i < line->num_args; i++) {
+	for (size_t i = 0; has_column(s, SHORTTEXT_ARGS) && i < line->num_args; i++) {
 		const struct traceline_arg *arg = &line->args[i];
 		bool annotated = arg->value.p[0] == '{';
 		uint32_t other = MAP_NONE;

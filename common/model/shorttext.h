@@ -7,7 +7,7 @@
 #include "out.h"
 #include "traceline.h"
 
-/* The columns before the arguments. */
+/* The arguments have the last one. */
 enum shorttext_column {
 	SHORTTEXT_LCORE,
 	SHORTTEXT_US,
@@ -17,6 +17,7 @@ enum shorttext_column {
 	SHORTTEXT_OBJECT,
 	SHORTTEXT_AGE,
 	SHORTTEXT_SIZE,
+	SHORTTEXT_ARGS,
 	SHORTTEXT_COLUMNS
 };
 
@@ -25,12 +26,17 @@ struct shorttext {
 	bool has_times; /* any line so far had a time of day */
 	/* in characters; they grow with the values, so that lines are aligned but not too wide */
 	unsigned widths[SHORTTEXT_COLUMNS];
+	bool hidden[SHORTTEXT_COLUMNS]; /* not WHO and TPOINT */
+	bool shortens; /* names that are wider than their columns, in the middle; for output in memory */
 };
 
 #define SHORTTEXT_NONE                                    \
 	{                                                 \
 		.widths = { 3, 11, 30, 12, 24, 12, 8, 5 } \
 	}
+
+/* Writes the names of the columns that are not hidden, and a line feed; to memory. */
+void shorttext_heading(const struct shorttext *s, struct out *out);
 
 /*
  * Writes a line, all of whose texts have n bytes together. connection, named: what connections_find() says of it. The
