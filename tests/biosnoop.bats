@@ -704,7 +704,7 @@ RS 128 65536 null'
     equal "$(jq .disk <<<"$output" | grep -vc null)" 5
     equal "$(jq .disk <<<"$output")" "$(jq .args.latency later)"
     trace-spans -s in >story
-    equal "$(grep -cE " disk $disk for [0-9.]+ us$" story)" 5
+    equal "$(grep -cE " disk $disk for [0-9.]+ [mu]s$" story)" 5
 }
 
 @test "from inside a PID namespace" {

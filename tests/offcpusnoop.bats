@@ -309,9 +309,9 @@ record_moves() {
     equal "$stderr" ''
     jq -e '.off_cpu > 15000 and .irq > 0 and .off_cpu + .irq <= .life' <<<"$output"
     trace-spans -s in >story
-    [ "$(grep -cE ' blocked in clock_nanosleep for [0-9.]+ us$' story)" -ge 5 ]
-    grep -qE ' preempted by taker \([0-9]+\) for [0-9.]+ us$' story
-    grep -qE ' interrupt [^ ]*timer[^ ]* for [0-9.]+ us$' story
+    [ "$(grep -cE ' blocked in clock_nanosleep for [0-9.]+ [mu]?s$' story)" -ge 5 ]
+    grep -qE ' preempted by taker \([0-9]+\) for [0-9.]+ [mu]?s$' story
+    grep -qE ' interrupt [^ ]*timer[^ ]* for [0-9.]+ [mu]?s$' story
     # only softirqs have names in capitals
     equal "$(grep -E ' interrupt [A-Z_]+ for ' story | grep -vc ' soft interrupt ')" 0
 }

@@ -98,13 +98,13 @@ sample() {
     for file in owners hosts addresses; do
         trace-join -q -s $file | awk '$5 ~ /^r/ && $4 == "TCP_REQ_NEW" { print $5, $3 }' | sort >want
         [ "$(wc -l <want)" -gt 3 ]
-        trace-spans -q $file | awk '$3 ~ /^r/ { print $3, $8 }' | sort | diff want -
+        trace-spans -q --wide $file | awk '$4 ~ /^r/ { print $4, $9 }' | sort | diff want -
         trace-perfetto -q $file | perfetto | jq -r 'select(.args.tsc) | "\(.args.id) \(.track[-2])"' | grep ^r | sort | diff want -
         # a row of a host starts with the connection, any other row is in a process of that name
         trace-chrome -q $file | jq -r '.traceEvents | (map(select(.name | endswith("_name")) | {key: "\(.pid) \(.tid)", value: .args.name}) | from_entries) as $names |
             .[] | select(.args.tsc and .ph != "E") | ($names["\(.pid) \(.tid)"] | split(" ")) as $row |
             "\(.args.id) \(if $row[2] then $row[0] else $names["\(.pid) null"] end)"' | grep ^r | sort | diff want -
-        trace-spans -q -s $file | awk '$6 == "r0" && $5 == "TCP_REQ_NEW" { print $6, $4 }' | diff <(grep '^r0 ' want) -
+        trace-spans -q -s --wide $file | awk '$7 == "r0" && $6 == "TCP_REQ_NEW" { print $7, $5 }' | diff <(grep '^r0 ' want) -
     done
 }
 
@@ -152,7 +152,7 @@ slow_host() {
     diff "$BATS_TEST_DIRNAME/../docs/session.svg" session.svg
     # some viewers merge blanks, so no column depends on them
     equal "$(grep '^<text' session.svg | grep -c '>[^<]*  ')" 0
-    equal "$(grep -c 'LCORE</tspan><tspan x="[0-9.]*">TO_REPLY' session.svg)" 2
+    equal "$(grep -c 'BDEV</tspan><tspan x="[0-9.]*">WHO' session.svg)" 2
 }
 
 @test "the tutorial shows what the tools print" {

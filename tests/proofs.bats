@@ -330,7 +330,7 @@ queue() { # DEPTH
     queue 15 >in
     status_is 0 sh "trace-spans -q -j in | jq -c '[.io.qpair_qd, .queue]' | uniq -c | awk '{ print \$1, \$2 }' | tail -n 2"
     equal "$output" $'1 [14,null]\n186 [15,16]'
-    status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 4p | sed 's/^ *//'"
+    status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 5p | sed 's/^ *//'"
     equal "$output" 'qd 15 of 16: the host may queue'
     equal "$(shares r199 in)" '(qd 15 of 16)'
     # 186 of 200 requests that take equally long

@@ -72,12 +72,12 @@ L
     deep >in
     status_is 0 trace-spans in
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
-       100.000       11.500 r0       read        8 Nvme0n1            64 10.0.0.1:5/2             0        9.100 drive 43% reply 21% bdev 17%
+         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+    100.000  11.5 us r0      read        8 Nvme0n1    10.0.0.1:5/2 drive 43% reply 21% bdev 17%
 L
     sed 's/"args":{"qd":3}/"args":{"qpair":{"ptr":"0x1","qid":7,"hostnqn":"nqn.2026-11.fleet:host-3"}}/' in >joined
-    status_is 0 sh 'trace-spans joined | tail -n 1 | tr -s " "'
-    equal "$output" ' 100.000 11.500 r0 read 8 Nvme0n1 64 host-3/7 0 9.100 drive 43% reply 21% bdev 17%'
+    status_is 0 sh 'trace-spans --wide joined | tail -n 1 | tr -s " "'
+    equal "$output" ' 100.000 11.5 us r0 read 8 Nvme0n1 64 host-3/7 0 9.10 us drive 43% reply 21% bdev 17%'
 }
 
 # Spans, parents, children and self times once more, from the trace lines alone.
@@ -254,11 +254,11 @@ L
     status_is 0 sh "trace-spans -a -j in | jq -c 'select(.io.leg) | .id' | tr '\n' ' '"
     equal "$output" '"R1" "r1" "i10" "R2" "r2" "i20" "R3" '
     # in text, if it has a tenth of the life
-    status_is 0 sh "trace-spans in | awk '{ print \$6 }' | tr '\n' ' '"
-    equal "$output" 'BDEV Raid1>Slow Raid1>Fast Raid1 '
+    status_is 0 sh "trace-spans in | awk 'NR > 1 { print \$7 }' | tr '\n' ' '"
+    equal "$output" 'Raid1>Slow Raid1>Fast Raid1 '
     sed 's/"us":[0-9]*\(.*TCP_REQ_COMPLETED\)/"us":9999\1/' in >waits
-    status_is 0 sh "trace-spans waits | awk '{ print \$6 }' | tr '\n' ' '"
-    equal "$output" 'BDEV Raid1 Raid1 Raid1 '
+    status_is 0 sh "trace-spans waits | awk 'NR > 1 { print \$7 }' | tr '\n' ' '"
+    equal "$output" 'Raid1 Raid1 Raid1 '
     status_is 0 sh "trace-spans -k leg=Slow -j in | jq -r .id"
     equal "$output" r1
     status_is 0 sh "trace-spans -k io.leg=F* -j in | jq -r .id"
@@ -274,10 +274,10 @@ L
     status_is 0 sh "trace-spans -s in | grep -o -E 'DONE +i[0-9]+|[A-Z][a-z]+ ended last.*' | grep -B 1 ended | tr -s ' '"
     diff - <(echo "$output") <<'L'
 DONE i12
-Slow ended last: 200.000 us after Fast
+Slow ended last: 200 us after Fast
 --
 DONE i21
-Fast ended last: 10.000 us after Slow
+Fast ended last: 10.0 us after Slow
 L
     equal "$(trace-spans -j in | jq -c 'select(.last_leg) | .last_leg')" \
         $'{"leg":"Slow","after":"Fast","us":200}\n{"leg":"Fast","after":"Slow","us":10}\n{"leg":"Fast","after":"Slow","us":1}'
@@ -403,8 +403,8 @@ L
     status_is 0 sh "trace-spans -jq -n 9 in | jq -r .id"
     equal "$(tr '\n' ' ' <<<"$output")" 'r1 r2 r3 n/a '
     equal "$stderr" ''
-    status_is 0 sh "trace-spans -n 9 in | awk 'NR > 1 { print \$3, \$2 }' | tr '\n' ' '"
-    equal "$output" 'r1 7.000 r2 >7.000 r3 3.000 n/a >2.000 '
+    status_is 0 sh "trace-spans -n 9 in | awk 'NR > 1 { print \$4, \$2, \$3 }' | tr '\n' ' '"
+    equal "$output" 'r1 7.00 us r2 >7.00 us r3 3.00 us n/a >2.00 us '
     # the time before its first entry has no state, and a layer of its own
     status_is 0 sh "trace-spans -j -k id=r1 in | jq -c '[.states, .self, .layers.unknown]'"
     equal "$output" '[[[null,3],["TCP_REQ_EXECUTING",4],["TCP_REQ_COMPLETED",0]],{"r":7},3]'
@@ -428,24 +428,24 @@ L
         object r7 0x80 '' 150.000 TCP_REQ_NEW
     } | merged >in
     status_is 0 trace-spans --open in
-    equal "$(awk 'NR > 1 { print $3 }' <<<"$output" | tr '\n' ' ')" 'r3 r6 r5 r7 '
+    equal "$(awk 'NR > 1 { print $4 }' <<<"$output" | tr '\n' ' ')" 'r3 r6 r5 r7 '
     says 'trace-spans: in: 2 spans were in flight where entries are missing: whether they ended is not known'
     status_is 0 trace-spans -q --stuck 20 in
-    equal "$(awk 'NR > 1 { print $3 }' <<<"$output" | grep -c 'r[04]')" 2
+    equal "$(awk 'NR > 1 { print $4 }' <<<"$output" | grep -c 'r[04]')" 2
     status_is 0 trace-spans -jq in
     equal "$(jq -c '[.id, .life, .open, .lost]' <<<"$output" | sort | plain | tr '\n' ' ')" \
         '["r0",1,null,true] ["r1",117,null,true] ["r2",1,null,null] ["r3",143,true,null] ["r4",0.5,null,true] ["r5",10,true,null] ["r6",139,true,null] ["r7",0,true,null] '
-    equal "$(trace-spans -qn 9 in | awk '$3 ~ /r[04]/ { print $2, $NF }')" '>1.000 lost
->0.500 lost'
+    equal "$(trace-spans -qn 9 in | awk '$4 ~ /r[04]/ { print $2, $3, $NF }')" '>1.00 us lost
+>500 ns lost'
     # from 11 to 110 us lcore 0 may have written anything
     equal "$(jq -c 'select(.id == "r1") | [.silent, (.waits[0] | [.us, .entries, .silent, .lost])]' <<<"$output" | plain)" '[10,[116,8,10,true]]'
     status_is 0 trace-spans -qs in
-    [[ $output == *'               entries of lcore 0 are missing here
-               lcore 0 wrote 8 entries meanwhile: '* ]]
-    equal "$(grep -c '^               entries of its lcore are missing after this one: its end may be among them$' <<<"$output")" 2
+    [[ $output == *'          entries of lcore 0 are missing here
+          lcore 0 wrote 8 entries meanwhile: '* ]]
+    equal "$(grep -c '^          entries of its lcore are missing after this one: its end may be among them$' <<<"$output")" 2
     # without them, it was silent
     equal "$(sed 's/,"lost":true//' in | trace-spans -jq | jq -c 'select(.id == "r1") | [.silent, .lost]' | plain)" '[99.5,null]'
-    equal "$(sed 's/,"lost":true//' in | trace-spans -q --open | awk 'NR > 1 { print $3 }' | tr '\n' ' ')" 'r3 r6 r5 r0 r7 '
+    equal "$(sed 's/,"lost":true//' in | trace-spans -q --open | awk 'NR > 1 { print $4 }' | tr '\n' ' ')" 'r3 r6 r5 r0 r7 '
 }
 
 # Requests of 1, 2, 3, 5, 7, 11 and 13 microseconds, every second one a write, of two hosts.
@@ -684,7 +684,7 @@ queues() {
 @test "admin requests are left out of text, -n, --open and --stuck, unless --admin is given" {
     queues >in
     ids() { trace-spans -j "$@" in 2>said | jq -r .id | tr '\n' ' '; }
-    text() { trace-spans "$@" in 2>said | awk '$3 ~ /^[a-z][0-9]/ { print $3 }' | tr '\n' ' '; }
+    text() { trace-spans "$@" in 2>said | awk '$4 ~ /^[a-z][0-9]/ { print $4 }' | tr '\n' ' '; }
     equal "$(ids -n 9)" 'r4 r2 r3 p1 '
     equal "$(cat said)" 'trace-spans: in: 3 admin requests left out: --admin shows them'
     equal "$(ids -n 9 --admin)" 'r0 r1 r4 p0 r2 r3 p1 '
@@ -707,7 +707,7 @@ queues() {
     equal "$(cat said)" ''
     equal "$(ids -k admin=true -n 9)" 'r0 r1 p0 '
     trace-spans -k admin=true in >out
-    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 p0 r0 '
+    equal "$(awk 'NR > 1 { print $4 }' out | tr '\n' ' ')" 'r1 p0 r0 '
 }
 
 # Requests of a connection whose queue no line tells; of another one is a bdev I/O.
@@ -739,7 +739,7 @@ freed() { # NUMBER [SED]
         equal "$(freed 2 "$unsure" | admin)" ''
         equal "$(cat said)" 'trace-spans: <stdin>: 2 requests may be asynchronous event requests: no lifetimes or owners in the lines tell their queue'
         freed 2 "$unsure" | trace-spans -n 9 >out 2>/dev/null
-        equal "$(awk '/admin[?]$/ { print $3 }' out | sort | tr '\n' ' ')" 'r1 r2 '
+        equal "$(awk '/admin[?]$/ { print $4 }' out | sort | tr '\n' ' ')" 'r1 r2 '
     done
     # that no I/O follows says nothing if none is in the lines
     equal "$(freed 2 /BDEV/d | admin)" ''
@@ -761,7 +761,7 @@ freed() { # NUMBER [SED]
         object i0 0x40 '"related":"r2","args":{"type":1,"ctx":"0x30"}' 6.000 BDEV_IO_START 7.000 BDEV_IO_DONE
     } | merged >in
     trace-spans -q --open in >out
-    equal "$(awk 'NR > 1 { print $3, $NF }' out)" 'r1 TCP_REQ_NEED_BUFFER
+    equal "$(awk 'NR > 1 { print $4, $NF }' out)" 'r1 TCP_REQ_NEED_BUFFER
 r0 admin?'
     equal "$(trace-spans -j in | jq -r 'select(.maybe_admin) | .id')" r0
 }
@@ -776,9 +776,9 @@ r0 admin?'
     } | merged >in
     status_is 0 trace-spans --open in
     diff - <(echo "$output") <<'L'
-            US          AGE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE        WAITS FOR
-         0.500       19.500 r1       read        - -                   - -                        0       17.500 bdev: TCP_REQ_EXECUTING > BDEV_IO_START
-         1.000       19.000 r0       -           - -                   - -                        0       18.000 buffer: TCP_REQ_NEED_BUFFER
+         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+      0.500  19.5 us r1      read   -          -            17.5 us bdev: TCP_RE…ING > BDEV_IO_START
+      1.000  19.0 us r0      -      -          -            18.0 us buffer: TCP_REQ_NEED_BUFFER
 L
     status_is 0 sh "trace-spans --open -n 1 -j in | jq -r .id"
     equal "$output" r1
@@ -803,23 +803,24 @@ L
     } | merged >in
     status_is 0 trace-spans -q -s -k id=r0 in
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
-         1.000       70.200 r0       -           - -                   - x                        0       70.200 network 43% buffer 28% host 28%
-       0.000     0       1.000 x            TCP_REQ_NEW              r0                  -     -
-       0.100     0       1.100 x            TCP_REQ_NEED_BUFFER      r0              0.100     -
-      20.000 *   0      21.100 x            TCP_REQ_TX_H_TO_C        r0             20.100     -
-               waited for a buffer while 2 others did
-               3 requests had a buffer, 2 of them of 10.0.0.1:9/2
-               lcore 0 wrote nothing for 19.600 us, else 1 entry: 1 of x
-      20.000 *   0      41.100 x            TCP_REQ_RDY_TO_EXECUTE   r0             40.100     -
-               the connection received 3 other PDUs meanwhile
-               lcore 0 wrote nothing for 11.100 us, else 1 entry: 1 of x
-       0.100     0      41.200 -            SOCK_REQ_QUEUE           s0(r0)              -     - ctx=0x10
-      29.800 *   0      71.000 -            SOCK_REQ_PEND            s0(r0)         29.800     - ctx=0x10
-               queued after 1 other on the socket
-               lcore 0 wrote nothing for 28.800 us, else 1 entry: 1 of x
-       0.100     0      71.100 -            SOCK_REQ_COMPLETE        s0(r0)         29.900     - ctx=0x10
-       0.100     0      71.200 x            TCP_REQ_COMPLETED        r0             70.200     -
+         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+      1.000  70.2 us r0      -           - -          x            network 43% buffer 28% host 28%
+     WAIT          US WHO          TPOINT                  OBJECT           SIZE ARGS
+     0 ns       1.000 x            TCP_REQ_NEW             r0                  -
+   100 ns       1.100 x            TCP_REQ_NEED_BUFFER     r0                  -
+* 20.0 us      21.100 x            TCP_REQ_TX_H_TO_C       r0                  -
+          waited for a buffer while 2 others did
+          3 requests had a buffer, 2 of them of 10.0.0.1:9/2
+          lcore 0 wrote nothing for 19.6 us, else 1 entry: 1 of x
+* 20.0 us      41.100 x            TCP_REQ_RDY_TO_EXECUTE  r0                  -
+          the connection received 3 other PDUs meanwhile
+          lcore 0 wrote nothing for 11.1 us, else 1 entry: 1 of x
+   100 ns      41.200 -            SOCK_REQ_QUEUE          s0(r0)              - ctx=0x10
+* 29.8 us      71.000 -            SOCK_REQ_PEND           s0(r0)              - ctx=0x10
+          queued after 1 other on the socket
+          lcore 0 wrote nothing for 28.8 us, else 1 entry: 1 of x
+   100 ns      71.100 -            SOCK_REQ_COMPLETE       s0(r0)              - ctx=0x10
+   100 ns      71.200 x            TCP_REQ_COMPLETED       r0                  -
 L
 }
 
@@ -843,12 +844,12 @@ waits() { # ID FILE
         off 400.000 0 200.000
     } | merged >in
     equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
-    equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
-        '               lcore 0 wrote nothing for 310.000 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
+    equal "$(trace-spans -q -s --wide -k id=r0 in | grep wrote)" \
+        '          lcore 0 wrote nothing for 310 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
     # without the silence; none of its own is among them
     grep -v -e '"us":480.000,"lcore":0' -e OFF_CPU in | sed 's/"us":500.000,"lcore":0/"us":180.000,"lcore":0/' | merged >busy
-    equal "$(trace-spans -q -s -k id=r0 busy | grep -A 1 '^ *70.000 \*' | tail -n 1)" \
-        '               lcore 0 wrote 9 entries meanwhile: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 1 of t9, 1 of others'
+    equal "$(trace-spans -q -s --wide -k id=r0 busy | grep -A 1 '^\* 70.0 us ' | tail -n 1)" \
+        '          lcore 0 wrote 9 entries meanwhile: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 1 of t9, 1 of others'
     # only children of requests have no waits: they are in those of the root
     equal "$(trace-spans -q -a -j in | jq -r 'select(.parent and .waits) | .id')" ''
     equal "$(trace-spans -q -j in | jq -r 'select(.waits) | .id' | tr '\n' ' ')" 'r1 i2 r0 '
@@ -872,11 +873,11 @@ waits() { # ID FILE
     # bursts of 40 us and silences of 160 us, but the first is after r0's entry, and the last 170 us before its next one
     busy 10 >in
     equal "$(waits r0 in | sed 's/"of".*//')" '{"us":1010.000,"at":0.000,"state":"TCP_REQ_NEW","layer":"target","lcore":0,"entries":25,"silent":170.000,"active":200.000,'
-    equal "$(trace-spans -q -s -k id=r0 in | grep wrote)" \
-        '               lcore 0 wrote 25 entries meanwhile, active for 20% of it: 25 of t9'
+    equal "$(trace-spans -q -s --wide -k id=r0 in | grep wrote)" \
+        '          lcore 0 wrote 25 entries meanwhile, active for 20% of it: 25 of t9'
     # and silences of 90 us
     { cat in; for us in 1110 1310 1510 1710 1910; do poller 0 $us $us 1; done; } | merged >most
-    equal "$(trace-spans -q -s -k id=r0 most | grep wrote)" '               lcore 0 wrote 30 entries meanwhile: 30 of t9'
+    equal "$(trace-spans -q -s -k id=r0 most | grep wrote)" '          lcore 0 wrote 30 entries meanwhile: 30 of t9'
     equal "$(trace-spans -q -j -k id=r0 most | jq '.waits[0].active')" 1010
 }
 
@@ -890,8 +891,8 @@ waits() { # ID FILE
         object i2 0x40 '"poller":"b261","owner":"bdev_Null1"' 160.000 BDEV_IO_START 165.000 BDEV_IO_DONE
         poller 0 170 170 1
     } | merged >in
-    equal "$(trace-spans -q -s -k id=r0 in | tail -n 1)" \
-        '               lcore 0 wrote 14 entries meanwhile: 8 of storm (4 connections), 3 of db-1/1, 2 of bdev_Null1, 1 of others'
+    equal "$(trace-spans -q -s --wide -k id=r0 in | tail -n 1)" \
+        '          lcore 0 wrote 14 entries meanwhile: 8 of storm (4 connections), 3 of db-1/1, 2 of bdev_Null1, 1 of others'
     equal "$(trace-spans -q -j -k id=r0 in | jq -c '.waits[0].hosts | map_values([.[0], .[2]])')" '{"storm":[8,4]}'
 }
 
@@ -905,11 +906,11 @@ waits() { # ID FILE
     }
     long 100 >in
     equal "$(waits r0 in)" '{"us":129999.000,"at":0.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
-    equal "$(trace-spans -s in | tail -n 1)" \
-        '               lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
+    equal "$(trace-spans -s --wide in | tail -n 1)" \
+        '          lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
     # of more than an lcore has sums for, some are others
     long 500 >in
-    trace-spans -s in | tail -n 1 | grep -qE '80000 entries meanwhile, of the latest 65534: .*, [0-9]{5} of others$'
+    trace-spans -s --wide in | tail -n 1 | grep -qE '80000 entries meanwhile, of the latest 65534: .*, [0-9]{5} of others$'
 }
 
 @test "the entries of stories are lines of trace-join -s" {
@@ -919,7 +920,7 @@ waits() { # ID FILE
     # columns get wider later in one of them
     trace-join -s -l lifetimes lines | tr -s ' ' >text
     # after the time before it and the mark
-    trace-join -j -l lifetimes lines | trace-spans -q -s | grep -E '^.{8}\.[0-9]{3} [ *] ' | grep -v 'no entry since$' | cut -c 15- | tr -s ' ' >entries
+    trace-join -j -l lifetimes lines | trace-spans -q -s --wide | grep -E '^[ *] [ 0-9.]{4} .s ' | grep -v 'no entry since$' | cut -c 11- | tr -s ' ' >entries
     run -1 grep -vxFf text entries
     # every entry of a request, and none twice
     equal "$(grep -c ' r[0-9]' entries)" "$(grep -c '"id":"r' lines)"
@@ -944,7 +945,7 @@ waits() { # ID FILE
     entry 200000.000 TCP_REQ_COMPLETED r0 199999.000 0x10 >&7
     exec 7>&-
     wait "$pid"
-    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r1 r0 r2 r0 '
+    equal "$(awk '{ print $1 == "US" ? $2 : $4 }' out | tr '\n' ' ')" 'LIFE r1 AGE r0 r2 LIFE r0 '
 }
 
 @test "with --stuck, lines that come late are not taken for spans that take long" {
@@ -995,8 +996,8 @@ waits() { # ID FILE
     wait_for_text 'r3000 ' out
     exec 7>&-
     wait "$pid"
-    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" "$(seq -f 'r%g' 1 3000 | tr '\n' ' ')r0 "
-    equal "$(tail -n 1 out | awk '{ print $2 }')" '>30002.000'
+    equal "$(awk 'NR > 1 { print $4 }' out | tr '\n' ' ')" "$(seq -f 'r%g' 1 3000 | tr '\n' ' ')r0 "
+    equal "$(tail -n 1 out | awk '{ print $2, $3 }')" '>30.0 ms'
 }
 
 @test "lines that are no trace lines are reported, and the rest is used" {
@@ -1012,8 +1013,8 @@ waits() { # ID FILE
 
 @test "a story marks gaps of a tenth of the span" {
     object r0 0x10 '' 100.000 A 101.000 B 101.999 C 110.000 D_DONE >in
-    status_is 0 sh "trace-spans -s in | awk '\$2 == \"*\" { print \$1 }'"
-    equal "$output" $'1.000\n8.001'
+    status_is 0 sh "trace-spans -s in | sed -n 's/^[*] \([^A-Z]*s\) .*/\1/p'"
+    equal "$output" $'1.00 us\n8.00 us'
 }
 
 # Lines of offcpusnoop about the reactor of an lcore, and of biosnoop: each at its end.
@@ -1060,17 +1061,18 @@ parts() {
     status_is 0 trace-spans -s in
     equal "$stderr" ''
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
-       100.000      230.000 r0       read        8 -                  64 -                        0      230.000 bdev 95% target 5% (off_cpu 78% irq 3% disk >87%)
-       0.000     0     100.000 -            TCP_REQ_NEW              r0                  -     -
-       1.000     0     101.000 -            BDEV_IO_START            i0(r0)              -     8 type=1 ctx=0x10 offset=64
-       1.000     0     102.000 -            TCP_REQ_EXECUTING        r0              2.000     -
-                 0     110.000 interrupt nvme0q1 for 6.000 us
-                 0     300.000 preempted by stress-ng (77) for 180.000 us
-                 0     310.000 disk nvme0n1 for 200.000 us
-     218.000 *   0     320.000 -            BDEV_IO_DONE             i0            219.000     -
-               lcore 0 wrote nothing meanwhile
-      10.000     0     330.000 -            TCP_REQ_COMPLETED        r0            230.000     -
+         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
+    100.000   230 us r0      read        8 -          -            bdev 95% (off_cpu 78% disk >87%)
+     WAIT          US WHO          TPOINT                  OBJECT           SIZE ARGS
+     0 ns     100.000 -            TCP_REQ_NEW             r0                  -
+  1.00 us     101.000 -            BDEV_IO_START           i0(r0)              8 type=1 ctx=0x10 of…
+  1.00 us     102.000 -            TCP_REQ_EXECUTING       r0                  -
+              110.000 interrupt nvme0q1 for 6.00 us
+              300.000 preempted by stress-ng (77) for 180 us
+              310.000 disk nvme0n1 for 200 us
+*  218 us     320.000 -            BDEV_IO_DONE            i0                  -
+          lcore 0 wrote nothing meanwhile
+  10.0 us     330.000 -            TCP_REQ_COMPLETED       r0                  -
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in
@@ -1086,6 +1088,71 @@ poller() { # LCORE FROM TO US
     awk -v lcore="$1" -v from="$2" -v to="$3" -v step="$4" 'BEGIN {
         for (us = from; us <= to; us += step)
             printf "{\"tsc\":%d,\"us\":%.3f,\"lcore\":%d,\"tpoint\":\"POLL\",\"poller\":\"t9\"}\n", us * 1000, us, lcore }'
+}
+
+# Requests of a host with a long name, on a bdev with another one, and with long arguments.
+wide() {
+    local host='nqn.2026-11.io.example:a-very-long-name-of-a-höst' bdev='a bdev with a name \\u001b[31m that hides'
+    {
+        object r1 0x10 "\"args\":{\"qpair\":{\"ptr\":\"0x1\",\"qid\":7,\"hostnqn\":\"$host\"}}" 100.000 TCP_REQ_NEW 101.000 TCP_REQ_EXECUTING
+        object i1 0x20 "\"related\":\"r1\",\"poller\":\"b26\",\"owner\":\"bdev_$bdev\",\"args\":{\"type\":1,\"ctx\":\"0x10\",\"offset\":64,\"text\":\"$bdev\"}" \
+            102.000 BDEV_IO_START 900.000 BDEV_IO_DONE
+        entry 1000.000 TCP_REQ_COMPLETED r1 900.000 0x10
+        object i9 0x90 '' 500.000 BDEV_IO_START 500.500 BDEV_IO_DONE
+        object r2 0x30 "\"args\":{\"qpair\":{\"ptr\":\"0x1\",\"qid\":7,\"hostnqn\":\"$host\"}}" 1000.000 TCP_REQ_NEW 1100.000 TCP_REQ_READY_TO_EXECUTE_AND_WAITING
+        off 700.000 0 180.000
+    } | merged
+}
+
+@test "text fits the terminal, and --wide prints all of it" {
+    wide >in
+    for columns in '' 1 60 80 99 100 110 130 159 160 200; do
+        width=$((columns < 60 ? columns ? 60 : 100 : columns))
+        for options in '' -a -s --open '-s --open' '-s -a --color always' '--stuck 1 --color always'; do
+            # shellcheck disable=SC2086 # several options
+            COLUMNS=$columns trace-spans -q $options in | sed 's/\x1b\[[0-9;]*m//g' >text
+            [ -s text ]
+            # in characters
+            jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' text >ok ||
+                { echo "$columns columns, $options"; cat text; return 1; }
+            equal "$(grep -c ' $' text)" 0
+        done
+    done
+    COLUMNS=80 trace-spans -q in | grep ' a_…t_hides a-v…a-höst/7 bdev 89%'
+    # nothing is shortened, and nothing is lost in the other lines
+    for options in '' -s --open; do
+        # shellcheck disable=SC2086
+        COLUMNS=60 trace-spans -q --wide $options in >text
+        equal "$(grep -c … text)" 0
+        grep -q 'a-very-long-name-of-a-höst/7 ' text
+    done
+    sentences() { trace-spans -q -s -k id=r1 "$@" in | sed -n "s/^ \\{10,12\\}\\([0-9a-z]\\)/\\1/p" | grep -v " US " | paste -sd ' '; }
+    equal "$(COLUMNS=60 sentences)" "$(sentences --wide)"
+}
+
+@test "on a terminal text has colours, the same for a layer everywhere" {
+    deep >in
+    for options in '' -s; do
+        # shellcheck disable=SC2086
+        trace-spans -q $options in >plain
+        equal "$(grep -c $'\e' plain)" 0
+        NO_COLOR=1 trace-spans -q --color always $options in >coloured
+        sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
+        grep -q $'\e\\[38;5;73mdrive 43%\e' coloured
+    done
+    grep -q $'^\e\\[1m\e\\[38;5;73m\\* 4[.]97 us\e\\[0m' coloured
+    status_is 2 trace-spans --color red in
+    says "trace-spans: --color: 'red' is none of always, never and auto"
+    needs_terminal
+    TERM=xterm script -qec 'trace-spans -q in' /dev/null >typescript
+    grep -q $'\e\\[38;5;73mdrive 43%' typescript
+    for without in NO_COLOR=1 TERM=dumb; do
+        env TERM=xterm "$without" script -qec 'trace-spans -q in' /dev/null >typescript
+        grep -q 'drive 43%' typescript
+        equal "$(grep -c $'\e' typescript)" 0
+    done
+    TERM=xterm script -qec 'trace-spans -q --color never in' /dev/null >typescript
+    equal "$(grep -c $'\e' typescript)" 0
 }
 
 # ID and silence of each span, without zeros after the point.
@@ -1126,7 +1193,7 @@ silences() {
 }
 
 @test "a share of silence is shown if the lcore is seldom silent for so long" {
-    shares() { trace-spans -q "$1" | awk 'NR > 1 { print $3, substr($0, index($0, "target")) }'; }
+    shares() { trace-spans -q "$1" | awk 'NR > 1 { print $4, substr($0, index($0, "target")) }'; }
     {
         poller 0 1 500 1
         object r0 0x10 '' 500.100 A 1500.100 B_DONE
@@ -1168,16 +1235,16 @@ r2 target 100%'
         held 210.000 0 7.000 OFF_CPU '"why":"preempted","by":"a\\u001b[31m\\\"b","by_pid":{"x":[1]}'
         held 220.000 0 8.000 OFF_CPU "\"why\":\"preempted\",\"by\":\"$(printf 'é%.0s' {1..200})\""
     } | merged >in
-    status_is 0 sh "trace-spans -s in | grep -A 8 ' A ' | sed 1d | cut -c 32-"
+    status_is 0 sh "trace-spans -s --wide in | grep -A 8 ' A ' | sed 1d | cut -c 32-"
     diff - <(echo "$output") <<L
-blocked in epoll_wait for 1.000 us
-yielded to reactor 1 (5) for 2.000 us
-migrated for 3.000 us
-off CPU for 4.000 us
-soft interrupt net_rx for 5.000 us
-interrupt for 6.000 us
-preempted by a\\u001b[31m\\"b for 7.000 us
-preempted by $(printf 'é%.0s' {1..41}) for 8.000 us
+blocked in epoll_wait for 1.00 us
+yielded to reactor 1 (5) for 2.00 us
+migrated for 3.00 us
+off CPU for 4.00 us
+soft interrupt net_rx for 5.00 us
+interrupt for 6.00 us
+preempted by a\\u001b[31m\\"b for 7.00 us
+preempted by $(printf 'é%.0s' {1..41}) for 8.00 us
 L
 }
 
@@ -1193,9 +1260,9 @@ L
     equal "$(grep -c preempted <<<"$output")" 64
     grep -q '^ *its reactor was held 100 times: these are the longest 64$' <<<"$output"
     for tenth in 0 1 2; do
-        equal "$(grep -c "for 0.5${tenth}0 us" <<<"$output")" 0
+        equal "$(grep -c "for 5${tenth}0 ns" <<<"$output")" 0
     done
-    equal "$(grep -c "for 0.5[4-9]0 us" <<<"$output")" 60
+    equal "$(grep -c "for 5[4-9]0 ns" <<<"$output")" 60
     equal "$(parts -j in)" '["r0",54.5,null,null]'
     # very long ago
     {
@@ -1218,9 +1285,9 @@ L
     } >in
     status_is 0 sh "trace-spans -q -s --open -n 1 in | tail -n 3"
     diff - <(echo "$output") <<'L'
-                 0     300.000 preempted by stress-ng (77) for 180.000 us
-     300.000 * no entry since
-               lcore 0 wrote nothing for 300.000 us, else 1 entry: 1 of TCP
+              300.000 preempted by stress-ng (77) for 180 us
+*  300 us no entry since
+          lcore 0 wrote nothing for 300 us, else 1 entry: 1 of TCP
 L
     equal "$(parts -q -j -k id=r0 in)" '["r0",180,null,null]'
     # the trace ends with its latest entry, unless the reactor has not run since
@@ -1235,28 +1302,32 @@ L
     equal "$output" '[200,190]'
     status_is 0 sh "trace-spans -s --open unfinished | tail -n 3"
     diff - <(echo "$output") <<'L'
-                 0     300.000 preempted by stress-ng (77) for 190.000 us
-     200.000 * no entry since
-               lcore 0 wrote nothing meanwhile
+              300.000 preempted by stress-ng (77) for 190 us
+*  200 us no entry since
+          lcore 0 wrote nothing meanwhile
 L
     # gaps are compared with the age, from a creation before the first line until the end
     { entry 100.000 TCP_REQ_NEED_BUFFER r0 30.000 0x10; entry 110.000 TCP_REQ_HAVE_BUFFER r0 40.000 0x10; entry 500.000 A x0 - 0x20; } >age
-    status_is 0 sh "trace-spans -s --open age | cut -c 1-80 | sed 's/ *\$//'"
+    status_is 0 sh "trace-spans -s --open age | cut -c 1-72 | sed 's/ *\$//'"
     diff - <(echo "$output") <<'L'
-            US          AGE ID       TYPE   BLOCKS BDEV              LBA WHO
-       100.000      430.000 r0       -           - -                   - -
-      30.000     0     100.000 -            TCP_REQ_NEED_BUFFER      r0
-      10.000     0     110.000 -            TCP_REQ_HAVE_BUFFER      r0
-     390.000 * no entry since
-               lcore 0 wrote nothing for 390.000 us, else 1 entry: 1 of A
-       500.000        0.000 x0       -           - -                   - -
-       0.000     0     500.000 -            A                        x0
+         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+    100.000   430 us r0      -      -          -             390 us targ
+     WAIT          US WHO          TPOINT                  OBJECT
+  30.0 us     100.000 -            TCP_REQ_NEED_BUFFER     r0
+  10.0 us     110.000 -            TCP_REQ_HAVE_BUFFER     r0
+*  390 us no entry since
+          lcore 0 wrote nothing for 390 us, else 1 entry: 1 of A
+
+         US      AGE ID      TYPE   BDEV       WHO            WAITS FOR
+    500.000     0 ns x0      -      -          -               0 ns targ
+     WAIT          US WHO          TPOINT                  OBJECT
+     0 ns     500.000 -            A                       x0
 L
     sed 's/500.000/120.000/' age >age2
-    status_is 0 sh "trace-spans -s --open -n 1 age2 | sed -n 4,5p | cut -c 1-66 | sed 's/ *\$//; s/ *r0\$//'"
+    status_is 0 sh "trace-spans -s --open -n 1 age2 | sed -n 5,6p | cut -c 1-66 | sed 's/ *\$//; s/ *r0\$//'"
     diff - <(echo "$output") <<'L'
-               its entries before this one are not among the lines
-      10.000 *   0     110.000 -            TCP_REQ_HAVE_BUFFER
+          its entries before this one are not among the lines
+* 10.0 us     110.000 -            TCP_REQ_HAVE_BUFFER
 L
     entry 500000.000 A x0 - 0x30 >>in
     status_is 0 sh "trace-spans -q -s --stuck 1000 in | grep -c preempted"
@@ -1317,7 +1388,7 @@ L
 L
     status_is 0 sh "trace-spans in | sed 's/.*100%//'"
     diff - <(echo "$output") <<'L'
-            US         LIFE ID       TYPE   BLOCKS BDEV              LBA WHO                  LCORE     TO_REPLY SHARES
+         US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
  (off_cpu ?)
  (off_cpu >59%)
 
@@ -1345,8 +1416,8 @@ L
 L
     status_is 0 sh "trace-spans -a -j in | jq -c '[.id, .parent]'"
     equal "$(tr '\n' ' ' <<<"$output")" '["s0",null] ["s1","n/a"] ["s2","n/a"] ["s3",null] ["n/a",null] '
-    status_is 0 sh "trace-spans -n 1 in | awk 'NR == 2 { print \$2, \$3, \$8 }'"
-    equal "$output" '>12000.000 n/a t07'
+    status_is 0 sh "trace-spans -n 1 in | awk 'NR == 2 { print \$2, \$3, \$4, \$8 }'"
+    equal "$output" '>12.0 ms n/a t07'
 }
 
 @test "-n prefers spans that recordings of other tools cover, and says which are slower" {
@@ -1363,10 +1434,10 @@ L
     } | merged >in
     status_is 0 sh "trace-spans -q -n 3 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 '
-    equal "$stderr" 'trace-spans: in: 3 or more slower spans are left out, up to 800.000 us: they are not within the recordings of other tools; without their lines, -n prints them'
+    equal "$stderr" 'trace-spans: in: 3 or more slower spans are left out, up to 800 us: they are not within the recordings of other tools; without their lines, -n prints them'
     status_is 0 sh "trace-spans -n 4 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 r0 '
-    says 'in: 2 slower spans are left out, up to 800.000 us'
+    says 'in: 2 slower spans are left out, up to 800 us'
     status_is 0 sh "trace-spans -n 9 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 r0 r4 r3 '
     equal "$stderr" ''

@@ -6,6 +6,7 @@
 
 #include "count.h"
 #include "mem.h"
+#include "minmax.h"
 #include "search.h"
 #include "table.h"
 
@@ -273,24 +274,50 @@ static const struct span *innermost(const struct spans *spans, const struct span
 	return s;
 }
 
-/* The span that waited: the one that went on after it, or that started another one then; and the index of its state. */
-static const struct span *waiting_span(const struct causes *c, const struct waits *waits, const struct wait *wait,
-				       size_t *state)
+/*
+ * The span that waited until this entry: the one that went on after it, or that started another one then; and the index
+ * of its state.
+ */
+static const struct span *waiting_span(const struct causes *c, const struct waits *waits, size_t end, size_t *state)
 {
 	const struct span *s;
 
-	if (wait->end == waits->n) {
+	if (end == waits->n) {
 		s = innermost(c->spans, waits->root);
 		*state = s->n - 1;
 		return s;
 	}
-	s = waits->entries[wait->end].span;
-	*state = waits->entries[wait->end].state - 1;
+	s = waits->entries[end].span;
+	*state = waits->entries[end].state - 1;
 	if (*state != SIZE_MAX)
 		return s;
 	if (s->parent)
-		*state = state_before(s->parent, waits_state(waits, wait->end)->order);
+		*state = state_before(s->parent, waits_state(waits, end)->order);
 	return *state == SIZE_MAX ? NULL : s->parent;
+}
+
+/* When the reply of a span, or of one above it, started; UINT64_MAX: none has. */
+static uint64_t reply_of(const struct span *s)
+{
+	uint64_t reply = UINT64_MAX;
+
+	for (; s; s = s->parent)
+		reply = min_u64(reply, s->reply);
+	return reply;
+}
+
+enum layer causes_layer(const struct causes *c, const struct waits *waits, size_t entry)
+{
+	uint64_t from, to = entry < waits->n ? waits_state(waits, entry)->ns : spans_until(c->spans, waits->root);
+	const struct span *s;
+	size_t state;
+
+	s = entry ? waiting_span(c, waits, entry, &state) : NULL;
+	if (!s)
+		return LAYER_UNKNOWN;
+	from = waits_state(waits, entry - 1)->ns;
+	/* it counts for the layer that most of it is in */
+	return reply_of(s) <= from + (to - from) / 2 ? LAYER_REPLY : spans_layer(c->spans, s, s->states[state].state);
 }
 
 static const struct causes_fact *find_fact(const struct span *s, size_t state)
@@ -347,7 +374,7 @@ void causes_explain(struct causes *c, const struct waits *waits, const struct wa
 	from = moment_of(waits_state(waits, wait->end - 1));
 	known->at = from.ns > waits->root->first ? from.ns - waits->root->first : 0;
 	known->lcore = from.lcore;
-	s = waiting_span(c, waits, wait, &state);
+	s = waiting_span(c, waits, wait->end, &state);
 	if (s) {
 		known->state = s->states[state].state;
 		known->tpoint = spans_tpoint(c->spans, known->state);
@@ -362,19 +389,19 @@ void causes_explain(struct causes *c, const struct waits *waits, const struct wa
 	sort_sums(sums);
 }
 
-/* Prints a line with a number, its noun in singular or plural, and a text on each side. */
-static void put_cause(const struct causes *c, struct out *out, const char *before, uint64_t n, const char *one,
-		      const char *many, const char *after)
+/* Writes a line with a number, its noun in singular or plural, and a text on each side. */
+static void put_cause(struct out *out, const char *before, uint64_t n, const char *one, const char *many,
+		      const char *after)
 {
-	out_printf(out, "%*s   %s %" PRIu64 " %s %s\n", c->indent, "", before, n, n == 1 ? one : many, after);
+	out_printf(out, "%s %" PRIu64 " %s %s\n", before, n, n == 1 ? one : many, after);
 }
 
 static void put_buffers(struct causes *c, struct out *out, const struct causes_fact *fact)
 {
-	put_cause(c, out, "waited for a buffer while", fact->others, "other", "others", "did");
+	put_cause(out, "waited for a buffer while", fact->others, "other", "others", "did");
 	if (!fact->held)
 		return;
-	out_printf(out, "%*s   %" PRIu64 " %s a buffer, %" PRIu64 " of them of ", c->indent, "", fact->holders,
+	out_printf(out, "%" PRIu64 " %s a buffer, %" PRIu64 " of them of ", fact->holders,
 		   fact->holders == 1 ? "request had" : "requests had", fact->held);
 	out_slice(out, connections_name(c->connections, fact->holder)->name);
 	out_char(out, '\n');
@@ -463,18 +490,18 @@ static void put_lcore(struct causes *c, struct out *out, const struct causes_wai
 		return;
 	lcore = c->spans->lcores.all[known->lcore].number;
 	if (work->gap)
-		out_printf(out, "%*s   entries of lcore %" PRIu64 " are missing here\n", c->indent, "", lcore);
+		out_printf(out, "entries of lcore %" PRIu64 " are missing here\n", lcore);
 	if (work->gap && !work->entries)
 		return;
-	out_printf(out, "%*s   lcore %" PRIu64 " wrote ", c->indent, "", lcore);
+	out_printf(out, "lcore %" PRIu64 " wrote ", lcore);
 	if (!work->entries) {
 		out_text(out, "nothing meanwhile\n");
 		return;
 	}
 	if (is_silent(known)) {
 		out_text(out, "nothing for ");
-		out_us(out, work->silence);
-		out_text(out, " us, else ");
+		out_duration_text(out, work->silence);
+		out_text(out, ", else ");
 	}
 	out_printf(out, "%" PRIu64 " %s", work->entries, work->entries == 1 ? "entry" : "entries");
 	out_text(out, is_silent(known) ? "" : " meanwhile");
@@ -492,19 +519,19 @@ bool causes_write(struct causes *c, struct out *out, const struct waits *waits, 
 	struct causes_wait known;
 
 	if (!wait->end) {
-		out_printf(out, "%*s   its entries before this one are not among the lines\n", c->indent, "");
+		out_text(out, "its entries before this one are not among the lines\n");
 		return false;
 	}
 	causes_explain(c, waits, wait, &known);
 	if (known.fact && known.tpoint->layer == LAYER_BUFFER)
 		put_buffers(c, out, known.fact);
 	if (known.fact && known.tpoint->kind == SPDK_SOCKET_WRITE && known.fact->others)
-		put_cause(c, out, "queued after", known.fact->others, "other", "others", "on the socket");
+		put_cause(out, "queued after", known.fact->others, "other", "others", "on the socket");
 	if (known.pdus)
-		put_cause(c, out, "the connection received", known.pdus, "other PDU", "other PDUs", "meanwhile");
+		put_cause(out, "the connection received", known.pdus, "other PDU", "other PDUs", "meanwhile");
 	put_lcore(c, out, &known);
 	if (out->len == before)
-		out_printf(out, "%*s   no cause is in the trace\n", c->indent, "");
+		out_text(out, "no cause is in the trace\n");
 	return is_silent(&known) || known.work->gap;
 }
 

@@ -43,7 +43,6 @@ static inline struct causes_span *causes_of(const struct span *s)
 struct causes {
 	struct spans *spans;
 	struct connections *connections; /* of the spans */
-	int indent;                      /* columns before each line; the caller's */
 
 	struct causes_connection {
 		uint64_t pdus;    /* received */
@@ -106,11 +105,14 @@ struct causes_wait {
 
 void causes_explain(struct causes *c, const struct waits *waits, const struct wait *wait, struct causes_wait *known);
 
+/* What a span waited for before this entry of it, or of one below it, or since the last one. */
+enum layer causes_layer(const struct causes *c, const struct waits *waits, size_t entry);
+
 /* Sets groups to whom the entries of the work were for, with the connections of a host as one. */
 void causes_find_groups(struct causes *c, const struct lcores_work *work);
 
 /*
- * Prints a line for each known cause of the wait; at least one. Returns whether the lcore wrote nothing for at least
+ * Writes a sentence for each known cause of the wait, in a line of its own; at least one. Returns whether the lcore wrote nothing for at least
  * half of it, or entries of it are missing.
  */
 bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait);

@@ -522,20 +522,19 @@ static bool write_cut(struct print *p, struct out *out, const struct span *s)
 	return write_true(out, s->cut);
 }
 
-/* Whether an entry of the span or of those below it was torn. */
-static bool is_torn(const struct span *s)
+bool print_is_torn(const struct span *s)
 {
 	bool torn = s->torn;
 
 	for (const struct span *child = s->child; child && !torn; child = child->next)
-		torn = is_torn(child);
+		torn = print_is_torn(child);
 	return torn;
 }
 
 static bool write_torn(struct print *p, struct out *out, const struct span *s)
 {
 	(void)p;
-	return write_true(out, is_torn(s));
+	return write_true(out, print_is_torn(s));
 }
 
 static bool write_lost(struct print *p, struct out *out, const struct span *s)
@@ -647,253 +646,11 @@ bool print_value(struct print *p, const struct span *s, struct slice *path, stru
 	return found;
 }
 
-/* Widths of the columns. */
-enum { US = 14, LIFE = 12, ID = 8, TYPE = 6, BLOCKS = 6, BDEV = 10, LBA = 10, WHO = 20, LCORE = 5 };
-
-static void put_right(struct out *out, struct slice text, size_t width)
-{
-	for (size_t n = text.n; n < width; n++)
-		out_char(out, ' ');
-	out_slice(out, text);
-	out_char(out, ' ');
-}
-
-/* Cuts off the text after from and returns it, valid until more is written. */
-static struct slice cut_text(struct out *text, size_t from)
-{
-	struct slice s = {text->buf + from, text->len - from};
-
-	text->len = from;
-	return s;
-}
-
-static void put_us(struct print *p, struct out *out, uint64_t ns, size_t width)
-{
-	out_us(&p->text, ns);
-	put_right(out, cut_text(&p->text, 0), width);
-}
-
-/* A time; or that it is longer than this. */
-static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer)
-{
-	out_text(&p->text, longer ? ">" : "");
-	put_us(p, out, ns, LIFE);
-}
-
-static void put_number(struct print *p, struct out *out, uint64_t value, size_t width)
-{
-	out_u64(&p->text, value);
-	put_right(out, cut_text(&p->text, 0), width);
-}
-
-static void put_fact_column(struct print *p, struct out *out, enum io_arg arg, size_t width)
-{
-	if (io_args_has(&p->io.args, arg))
-		put_number(p, out, p->io.args.values[arg], width);
-	else
-		put_right(out, slice_of("-"), width);
-}
-
-/* Replaces blanks by '_': blanks separate columns. */
-static void put_column(struct print *p, struct out *out, struct slice raw, size_t width)
-{
-	char *decoded = out_room(&p->text, raw.n);
-	struct slice text = {decoded, json_unescape(decoded, raw)};
-
-	for (size_t i = 0; i < text.n; i++)
-		decoded[i] = decoded[i] == ' ' ? '_' : decoded[i];
-	out_column(out, text, width);
-}
-
-/* The bdev, and after an arrow the one below it that has most of its time, unless that is little. */
-static void put_bdev(struct print *p, struct out *out, uint64_t life)
-{
-	uint64_t ns;
-	struct slice leg = request_io_leg(&p->io, &ns);
-	size_t n = p->io.bdev.len;
-
-	if (leg.n && ns >= life / 10) {
-		out_char(&p->io.bdev, '>');
-		out_slice(&p->io.bdev, leg);
-	}
-	put_column(p, out, out_contents(&p->io.bdev), BDEV);
-	p->io.bdev.len = n;
-}
-
-/* The columns from ID to LCORE. */
-static void put_what(struct print *p, struct out *out, const struct span *s)
-{
-	spans_write_id(&p->text, p->spans, s);
-	out_column(out, cut_text(&p->text, 0), ID);
-	if (p->io.type)
-		put_column(p, out, slice_of(p->io.type), TYPE);
-	else
-		out_column(out, slice_of(""), TYPE);
-	put_fact_column(p, out, IO_BLOCKS, BLOCKS);
-	put_bdev(p, out, spans_life(p->spans, s));
-	put_fact_column(p, out, IO_LBA, LBA);
-	if (s->connection == MAP_NONE)
-		out_column(out, slice_of(""), WHO);
-	else
-		out_column(out, connections_name(p->connections, s->connection)->name, WHO);
-	put_number(p, out, s->lcore, LCORE);
-}
-
-void print_header(struct out *out)
-{
-	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "LIFE", ID, "ID", TYPE,
-		   "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", LIFE, "TO_REPLY",
-		   "SHARES");
-}
-
-static unsigned percent_of(uint64_t ns, uint64_t life)
-{
-	return life ? 100.0 * ns / life + 0.5 : 0;
-}
-
-static void put_share(struct out *out, const char *before, const char *name, unsigned percent)
-{
-	out_text(out, before);
-	out_text(out, name);
-	out_char(out, ' ');
-	out_u64(out, percent);
-	out_char(out, '%');
-}
-
-static void put_shares(struct out *out, uint64_t life, const uint64_t layers[LAYERS])
-{
-	bool used[LAYERS] = {};
-
-	for (unsigned shown = 0; shown < 3; shown++) {
-		unsigned largest = 0, percent;
-
-		for (unsigned i = 1; i < LAYERS; i++)
-			if (used[largest] || (!used[i] && layers[i] > layers[largest]))
-				largest = i;
-		used[largest] = true;
-		percent = percent_of(layers[largest], life);
-		if (percent)
-			put_share(out, shown ? " " : "", spdk_layers[largest], percent);
-	}
-	if (!life)
-		out_char(out, '-');
-}
-
-/* Whether silence is worth a share in text: lcores with little to do are silent most of the time. */
-static bool is_notable(const struct print *p, unsigned percent)
-{
-	return percent >= 50 && overlaps_silence_is_rare(&p->overlaps, p->spans);
-}
-
-/* The causes that were proven. Returns the text before the next share. */
-static const char *put_proofs(const struct print *p, struct out *out, uint64_t life, const char *before)
-{
-	enum { NOTABLE = 10 }; /* percent */
-
-	for (unsigned i = 0; i < PROOFS_FACTS; i++) {
-		unsigned percent = percent_of(p->facts.ns[i], life);
-
-		if (percent < NOTABLE)
-			continue;
-		put_share(out, before, proofs_names[i], percent);
-		before = " ";
-	}
-	if (p->facts.queue) {
-		out_printf(out, "%sqd %" PRIu64 " of %" PRIu64, before, p->facts.queue - 1, p->facts.queue);
-		before = " ";
-	}
-	return before;
-}
-
-/* In parentheses, because these times also count for a layer. */
-static void put_overlap_shares(const struct print *p, struct out *out, uint64_t life)
-{
-	const struct overlaps *overlaps = &p->overlaps;
-	unsigned silent = percent_of(overlaps->silent, life);
-	const char *before = " (";
-
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		unsigned percent = percent_of(overlaps->parts[i], life);
-		bool longer = overlaps->known[i] && !overlaps->covered[i];
-
-		if (!percent && (!longer || i == OVERLAP_IRQ))
-			continue;
-		out_text(out, before);
-		out_text(out, overlaps_names[i]);
-		out_text(out, percent && longer ? " >" : " ");
-		if (percent)
-			out_u64(out, percent);
-		out_char(out, percent ? '%' : '?');
-		before = " ";
-	}
-	if (is_notable(p, silent)) {
-		put_share(out, before, "silent", silent);
-		before = " ";
-	}
-	before = put_proofs(p, out, life, before);
-	out_text(out, before[1] ? "" : ")");
-}
-
-/* Marks an incomplete span at the end of its line. */
-static void put_flags(struct print *p, struct out *out, const struct span *s)
-{
-	out_text(out, admin_is_possible(p->spans, s) ? " admin?" : "");
-	out_text(out, s->open ? " open" : "");
-	out_text(out, s->cut ? " cut" : "");
-	out_text(out, is_torn(s) ? " torn" : "");
-	out_text(out, s->gap || s->lost ? " lost" : "");
-	out_char(out, '\n');
-}
-
-void print_text(struct print *p, struct out *out, const struct span *s)
-{
-	uint64_t life = spans_life(p->spans, s);
-
-	print_measure(p, s);
-	put_us(p, out, s->first, US);
-	put_time(p, out, life, spans_is_longer(p->spans, s));
-	put_what(p, out, s);
-	put_time(p, out, spans_to_reply(p->spans, s), spans_may_reply_later(p->spans, s));
-	put_shares(out, life, p->self.layers);
-	put_overlap_shares(p, out, life);
-	put_flags(p, out, s);
-}
-
-void print_open_header(struct out *out)
-{
-	out_printf(out, "%*s %*s %-*s %-*s %*s %-*s %*s %-*s %*s %*s %s\n", US, "US", LIFE, "AGE", ID, "ID", TYPE,
-		   "TYPE", BLOCKS, "BLOCKS", BDEV, "BDEV", LBA, "LBA", WHO, "WHO", LCORE, "LCORE", LIFE, "WAITS",
-		   "FOR");
-}
-
-void print_open(struct print *p, struct out *out, const struct span *s)
-{
-	const struct spans *spans = p->spans;
-	const struct span *leaf = s, *child;
-	bool replies = s->reply != UINT64_MAX;
-
-	print_measure(p, s);
-	while ((child = spans_open_child(spans, leaf))) {
-		leaf = child;
-		replies |= leaf->reply != UINT64_MAX;
-	}
-	put_us(p, out, s->first, US);
-	put_time(p, out, spans_life(spans, s), s->unknown);
-	put_what(p, out, s);
-	put_us(p, out, spans_until(spans, leaf) - leaf->last, LIFE);
-	out_text(out, spdk_layers[replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state)]);
-	for (child = s; child; child = spans_open_child(spans, child)) {
-		out_text(out, child == s ? ": " : " > ");
-		out_visible(out, spans->states->all[child->states[child->n - 1].state]);
-	}
-	out_text(out, admin_is_possible(spans, s) ? " admin?" : "");
-	out_text(out, s->cut ? " cut\n" : "\n");
-}
-
 void print_free(struct print *p)
 {
 	request_io_free(&p->io);
 	overlaps_free(&p->overlaps);
 	waits_free(&p->waits);
 	out_close(&p->text);
+	out_close(&p->end);
 }

@@ -11,6 +11,7 @@
 #include "request_io.h"
 #include "self_time.h"
 #include "spans.h"
+#include "terminal.h"
 
 /* Buffers that are reused for each span. */
 struct print {
@@ -24,7 +25,9 @@ struct print {
 	struct overlaps overlaps;
 	struct proofs_facts facts;
 	struct waits waits;
-	struct out text; /* for parts of a line */
+	struct out text, end;     /* for parts of a line */
+	struct terminal terminal; /* for text only */
+	bool is_title;            /* lines of text stand above stories */
 };
 
 /* Measures a span, for print_value(). */
@@ -40,11 +43,14 @@ bool print_value(struct print *p, const struct span *s, struct slice *path, stru
 /* Writes a span line with its newline. */
 void print_json(struct print *p, struct out *out, const struct span *s);
 
-void print_header(struct out *out);
-void print_text(struct print *p, struct out *out, const struct span *s);
+/* Whether an entry of the span or of those below it was torn. */
+bool print_is_torn(const struct span *s);
 
-/* The same for spans that are open: their age, and what they wait for. */
-void print_open_header(struct out *out);
+/* Columns, as far as the terminal has room for them; open: for print_open(). */
+void print_heading(const struct print *p, struct out *out, bool open);
+
+/* Both write to memory. The second one is for a span that is open: its age, and what it waits for. */
+void print_text(struct print *p, struct out *out, const struct span *s);
 void print_open(struct print *p, struct out *out, const struct span *s);
 
 void print_free(struct print *p);

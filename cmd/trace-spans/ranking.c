@@ -79,6 +79,7 @@ void ranking_write(struct ranking *r, struct out *out)
 		return;
 	qsort(r->all, r->n, sizeof(*r->all), largest_first);
 	for (size_t i = 0; i < r->n; i++) {
+		out_text(out, i ? r->between : "");
 		out_slice(out, r->all[i].text);
 		free((char *)r->all[i].text.p);
 	}

@@ -8,6 +8,7 @@
 struct ranking {
 	uint64_t max; /* how many are stored; 0: all */
 	uint64_t added;
+	const char *between; /* two texts that are written */
 	struct ranking_text {
 		uint64_t key;
 		uint64_t order; /* of equal keys, the one that was added first is the larger one */

@@ -6,22 +6,43 @@
 
 #include "legs.h"
 #include "mem.h"
+#include "palette.h"
 #include "proofs_text.h"
 #include "search.h"
 #include "self_time.h"
 #include "table.h"
 #include "utf8.h"
 
-/* Columns of a gap. */
-enum { GAP = 12 };
+/* Columns before those of an entry: a mark, and the time before it. */
+enum { INDENT = 2 + OUT_DURATION + 1 };
 
-void story_start(struct story *story, struct causes *causes)
+enum { ROOMY = 160 };
+
+/*
+ * The columns of an entry. wide: the width on a terminal of ROOMY columns; from: how wide a terminal is that has room for
+ * the column.
+ */
+static const struct {
+	unsigned width, wide, from;
+} columns[SHORTTEXT_COLUMNS] = {
+	[SHORTTEXT_LCORE] = {5, 5, 120}, [SHORTTEXT_US] = {11, 14, 0},     [SHORTTEXT_TIME] = {30, 30, 140},
+	[SHORTTEXT_WHO] = {12, 20, 0},   [SHORTTEXT_TPOINT] = {23, 24, 0}, [SHORTTEXT_OBJECT] = {15, 17, 75},
+	[SHORTTEXT_AGE] = {9, 9, 160},   [SHORTTEXT_SIZE] = {5, 5, 95},    [SHORTTEXT_ARGS] = {0, 0, 80},
+};
+
+void story_start(struct story *story, struct causes *causes, const struct terminal *terminal)
 {
 	*story = (struct story){.spans = causes->spans,
 				.connections = causes->connections,
 				.causes = causes,
-				.columns = SHORTTEXT_NONE};
-	causes->indent = GAP;
+				.terminal = terminal,
+				.columns.shortens = terminal->width < TERMINAL_WIDE,
+				.row.fd = OUT_MEMORY,
+				.sentences.fd = OUT_MEMORY};
+	for (enum shorttext_column i = 0; i < SHORTTEXT_COLUMNS; i++) {
+		story->columns.widths[i] = terminal->width < ROOMY ? columns[i].width : columns[i].wide;
+		story->columns.hidden[i] = terminal->width < columns[i].from;
+	}
 }
 
 /* An entry in span.kept: what the short text shows of it, except for names. Its texts follow, then its arguments. */
@@ -110,6 +131,8 @@ void story_add(struct story *story, struct span *s, uint32_t before, const struc
 	area->entries = mem_room(area->entries, area->n, &area->cap);
 	entry = &area->entries[area->n++];
 	*entry = (struct causes_entry){story->spans->lines, s->last_lcore, s->kept.len};
+	/* the heading comes first */
+	story->columns.has_times |= line->time.p != NULL;
 	keep_line(&s->kept, line, connection, named);
 }
 
@@ -155,7 +178,72 @@ static uint64_t sequence_of(const struct waits_entry *e)
 	return causes_of(e->span)->entries[e->state].sequence;
 }
 
-static void put_entry(struct story *story, struct out *out, const struct waits_entry *e, uint64_t gap, bool marked)
+/* A row as far as the terminal has room for it. */
+static void put_row(struct story *story, struct out *out)
+{
+	struct slice row = out_contents(&story->row);
+
+	row.n -= row.n && row.p[row.n - 1] == '\n';
+	out_clipped(out, row, story->terminal->width);
+	out_char(out, '\n');
+	story->row.len = 0;
+}
+
+/* Bytes of a line in at most `width` characters, up to a blank if there is one, and at least one character. */
+static size_t line_length(struct slice text, size_t width)
+{
+	size_t n = 0, blank = 0;
+
+	for (; n < text.n && width; width--) {
+		do
+			n++;
+		while (n < text.n && utf8_continues(text.p[n]));
+		if (n < text.n && text.p[n] == ' ')
+			blank = n;
+	}
+	return n < text.n && blank ? blank : n;
+}
+
+/* A sentence, or several; continued in a line of its own where it is wider than the terminal. */
+static void put_sentences(struct story *story, struct out *out, struct slice text)
+{
+	enum { DEEPER = 2 };
+	size_t width = story->terminal->width - INDENT;
+
+	while (text.n) {
+		struct slice sentence = slice_cut_line(&text);
+
+		out_printf(out, "%*s", INDENT, "");
+		out_slice(out, slice_cut(&sentence, line_length(sentence, width)));
+		while (sentence.n) {
+			slice_cut(&sentence, *sentence.p == ' ');
+			out_printf(out, "\n%*s", INDENT + DEEPER, "");
+			out_slice(out, slice_cut(&sentence, line_length(sentence, width - DEEPER)));
+		}
+		out_char(out, '\n');
+	}
+}
+
+/* Those that were collected. */
+static void put_collected(struct story *story, struct out *out)
+{
+	put_sentences(story, out, out_contents(&story->sentences));
+	story->sentences.len = 0;
+}
+
+/* Starts a row: the time before an entry, in the colour of what it was waited for, and a mark if it is long. */
+static void put_wait(struct story *story, struct out *out, size_t entry, uint64_t gap, bool marked)
+{
+	if (marked)
+		terminal_paint(story->terminal, out, TERMINAL_BOLD);
+	terminal_paint(story->terminal, out, palette_layers[causes_layer(story->causes, &story->waits, entry)].sgr);
+	out_text(out, marked ? "* " : "  ");
+	out_duration(out, gap);
+	terminal_plain(story->terminal, out);
+	out_char(out, ' ');
+}
+
+static void put_entry(struct story *story, struct out *out, const struct waits_entry *e)
 {
 	const struct span *s = e->span;
 	const struct causes_entry *entry = &causes_of(s)->entries[e->state];
@@ -163,7 +251,6 @@ static void put_entry(struct story *story, struct out *out, const struct waits_e
 	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + entry->at, n});
 
 	story->line.tpoint = story->spans->states->all[s->states[e->state].state];
-	out_printf(out, "%*.3f %c ", GAP, gap / 1000.0, marked ? '*' : ' ');
 	shorttext_write(&story->columns, out, &story->line, n + story->line.tpoint.n, story->connections, connection,
 			SIZE_MAX);
 }
@@ -242,7 +329,7 @@ static int by_line(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* Gathers the lines that are printed among the entries, and prints how many are left out. */
+/* Gathers the lines that are printed among the entries, and writes how many are left out. */
 static void find_asides(struct story *story, struct out *out, const struct span *s)
 {
 	story->num_stories++;
@@ -250,35 +337,37 @@ static void find_asides(struct story *story, struct out *out, const struct span 
 	story->is_lost = false;
 	gather_asides(story, s);
 	if (story->is_lost)
-		out_printf(out, "%*s   its reactor was held often: only the latest %d times are kept\n", GAP, "",
-			   STORY_KEPT);
+		out_printf(out, "its reactor was held often: only the latest %d times are kept\n", STORY_KEPT);
 	if (story->num_asides > STORY_HELD) {
 		qsort(story->asides, story->num_asides, sizeof(*story->asides), longest_first);
-		out_printf(out, "%*s   its reactor was held %zu times: these are the longest %d\n", GAP, "",
-			   story->num_asides, STORY_HELD);
+		out_printf(out, "its reactor was held %zu times: these are the longest %d\n", story->num_asides,
+			   STORY_HELD);
 		story->num_asides = STORY_HELD;
 	}
 	if (story->num_asides)
 		qsort(story->asides, story->num_asides, sizeof(*story->asides), by_line);
 }
 
-/* Prints a line in the columns of an entry, without a gap, with the time at which the interval ended. */
-static void put_aside(const struct story *story, struct out *out, const struct story_aside *aside)
+/* Prints a line in the columns of an entry, without a wait, with the time at which the interval ended. */
+static void put_aside(struct story *story, struct out *out, const struct story_aside *aside)
 {
-	out_printf(out, "%*s   %*" PRIu64 " %*.3f ", GAP, "", story->columns.widths[SHORTTEXT_LCORE], aside->lcore,
-		   story->columns.widths[SHORTTEXT_US], aside->ns / 1000.0);
+	struct out *text = &story->sentences;
+
+	if (!story->columns.hidden[SHORTTEXT_LCORE])
+		out_printf(text, "%*" PRIu64 " ", story->columns.widths[SHORTTEXT_LCORE], aside->lcore);
+	out_printf(text, "%*.3f ", story->columns.widths[SHORTTEXT_US], aside->ns / 1000.0);
 	if (aside->held) {
-		out_text(out, aside->held->cause);
-		out_text(out, " for ");
-		out_us(out, aside->held->end - aside->held->begin);
+		out_text(text, aside->held->cause);
+		out_text(text, " for ");
+		out_duration_text(text, aside->held->end - aside->held->begin);
 	} else {
-		out_text(out, "disk");
-		out_text(out, story->spans->disks.names.all[aside->span->disk.name].n ? " " : "");
-		out_visible(out, story->spans->disks.names.all[aside->span->disk.name]);
-		out_text(out, " for ");
-		out_us(out, aside->span->disk.end - aside->span->disk.begin);
+		out_text(text, "disk");
+		out_text(text, story->spans->disks.names.all[aside->span->disk.name].n ? " " : "");
+		out_visible(text, story->spans->disks.names.all[aside->span->disk.name]);
+		out_text(text, " for ");
+		out_duration_text(text, aside->span->disk.end - aside->span->disk.begin);
 	}
-	out_text(out, " us\n");
+	put_collected(story, out);
 }
 
 /* Prints an entry, and why the wait before it is long. */
@@ -287,21 +376,25 @@ static void put_step(struct story *story, struct out *out, size_t i)
 	const struct wait *wait = waits_at(&story->waits, i);
 	uint64_t gap = waits_before(&story->waits, story->spans, i);
 	const struct waits_entry *e = &story->waits.entries[i];
+	struct out *text = &story->sentences;
 	bool silent;
 
+	put_wait(story, &story->row, i, gap, wait);
 	if (i < story->waits.n)
-		put_entry(story, out, e, gap, wait);
+		put_entry(story, &story->row, e);
 	else
-		out_printf(out, "%*.3f %c no entry since\n", GAP, gap / 1000.0, wait ? '*' : ' ');
+		out_text(&story->row, "no entry since");
+	put_row(story, out);
 	if (!i)
-		proofs_text_first(story->proofs, out, GAP, e->span);
-	if (!wait)
-		return;
-	silent = causes_write(story->causes, out, &story->waits, wait);
-	if (i == story->waits.n)
-		proofs_text_open(story->proofs, out, GAP, story->waits.root);
-	else if (i)
-		proofs_text(story->proofs, out, GAP, e->span, e->state, gap, silent);
+		proofs_text_first(story->proofs, text, e->span);
+	if (wait) {
+		silent = causes_write(story->causes, text, &story->waits, wait);
+		if (i == story->waits.n)
+			proofs_text_open(story->proofs, text, story->waits.root);
+		else if (i)
+			proofs_text(story->proofs, text, e->span, e->state, gap, silent);
+	}
+	put_collected(story, out);
 }
 
 static bool is_in_tree(const struct span *s, const struct span *of)
@@ -322,13 +415,22 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !spans_bdev(s).n ||
 	    slice_equal(spans_bdev(s), spans_bdev(rival)))
 		return;
-	out_printf(out, "%*s   ", GAP, "");
 	legs_put_bdev(out, s);
 	out_text(out, " ended last: ");
-	out_us(out, s->last - rival->last);
-	out_text(out, " us after ");
+	out_duration_text(out, s->last - rival->last);
+	out_text(out, " after ");
 	legs_put_bdev(out, rival);
-	out_char(out, '\n');
+}
+
+/* The names of the columns. */
+static void put_heading(struct story *story, struct out *out)
+{
+	terminal_paint(story->terminal, &story->row, TERMINAL_FAINT);
+	out_printf(&story->row, "%*s ", INDENT - 1, "WAIT");
+	shorttext_heading(&story->columns, &story->row);
+	story->row.len--;
+	terminal_plain(story->terminal, &story->row);
+	put_row(story, out);
 }
 
 void story_write(struct story *story, struct out *out, const struct span *s)
@@ -338,21 +440,24 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	size_t aside = 0;
 
 	waits_find(&story->waits, story->spans, s);
-	find_asides(story, out, s);
+	find_asides(story, &story->sentences, s);
+	put_heading(story, out);
+	put_collected(story, out);
 	for (size_t i = 0; i < waits->n; i++) {
 		for (; aside < story->num_asides && story->asides[aside].sequence < sequence_of(&waits->entries[i]);
 		     aside++)
 			put_aside(story, out, &story->asides[aside]);
 		put_step(story, out, i);
-		put_leg(story, out, &waits->entries[i], leg);
+		put_leg(story, &story->sentences, &waits->entries[i], leg);
+		put_collected(story, out);
 	}
 	for (; aside < story->num_asides; aside++)
 		put_aside(story, out, &story->asides[aside]);
 	if (waits_before(waits, story->spans, waits->n))
 		put_step(story, out, waits->n);
 	if (s->lost)
-		out_printf(out, "%*s   entries of its lcore are missing after this one: its end may be among them\n",
-			   GAP, "");
+		put_sentences(story, out,
+			      slice_of("entries of its lcore are missing after this one: its end may be among them"));
 }
 
 void story_free(struct story *story)
@@ -365,5 +470,7 @@ void story_free(struct story *story)
 	free(story->asides);
 	out_close(&story->text);
 	out_close(&story->cause);
+	out_close(&story->row);
+	out_close(&story->sentences);
 	traceline_free(&story->line);
 }

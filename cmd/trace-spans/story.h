@@ -11,6 +11,7 @@
 #include "proofs.h"
 #include "shorttext.h"
 #include "spans.h"
+#include "terminal.h"
 
 /* Latest intervals that are stored for each reactor and kind, most intervals in a story, and bytes of a cause. */
 enum { STORY_KEPT = 2048, STORY_HELD = 64, STORY_CAUSE = 96 };
@@ -26,8 +27,9 @@ struct story {
 	struct spans *spans;
 	struct connections *connections;
 	struct causes *causes;
-	const struct proofs *proofs; /* the caller's */
-	struct waits waits;          /* of the story being written */
+	const struct proofs *proofs; /* the caller's, and so is the terminal */
+	const struct terminal *terminal;
+	struct waits waits; /* of the story being written */
 	struct story_ring {
 		struct story_held *all;
 		size_t cap;            /* grows to STORY_KEPT */
@@ -47,10 +49,11 @@ struct story {
 	struct traceline line; /* of the entry being written */
 	struct shorttext columns;
 	struct out text, cause;
+	struct out row, sentences; /* that are being written */
 };
 
 /* Sets all zero but for its arguments. */
-void story_start(struct story *story, struct causes *causes);
+void story_start(struct story *story, struct causes *causes, const struct terminal *terminal);
 
 /*
  * Stores an entry of a span; before: as for spans.entry. connection, named: of the entry, as from connections_find().
@@ -62,6 +65,7 @@ void story_add(struct story *story, struct span *s, uint32_t before, const struc
 void story_hold(struct story *story, const struct reactor *reactor, const struct reactors_interval *interval,
 		const struct traceline *line);
 
+/* Writes to memory. */
 void story_write(struct story *story, struct out *out, const struct span *s);
 
 void story_free(struct story *story);

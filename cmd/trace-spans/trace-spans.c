@@ -23,9 +23,10 @@
 #include "ranking.h"
 #include "spans.h"
 #include "story.h"
+#include "terminal.h"
 
 static struct {
-	bool all, admin, json, open, otlp, story, quiet;
+	bool all, admin, json, open, otlp, story, quiet, wide;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -44,18 +45,32 @@ struct trace_spans {
 	struct story story;
 	struct proofs proofs;
 	struct out out, text;
-	unsigned idle_ticks;      /* since the last line */
-	uint64_t admin;           /* requests that were left out */
-	uint64_t seen;            /* spans that were compared with the options */
-	bool matched;             /* one of them matches -k, -t and -w */
-	struct ranking uncovered; /* with -n: spans that lines of other tools do not cover, without text */
-	unsigned tools;           /* other tools with lines so far */
+	unsigned idle_ticks;             /* since the last line */
+	uint64_t admin;                  /* requests that were left out */
+	uint64_t seen;                   /* spans that were compared with the options */
+	bool matched;                    /* one of them matches -k, -t and -w */
+	struct ranking uncovered;        /* with -n: spans that lines of other tools do not cover, without text */
+	unsigned tools;                  /* other tools with lines so far */
+	enum { LIST = 1, OPEN } heading; /* the latest one that was printed; 0: none */
+	bool has_story;                  /* one was printed */
 };
+
+/* Headings of stories are part of them, as each is read by itself. */
+static void put_heading(struct trace_spans *t, struct out *out, bool in_progress)
+{
+	unsigned heading = in_progress ? OPEN : LIST;
+
+	if (opt.json || (t->heading == heading && !opt.story))
+		return;
+	print_heading(&t->print, out, in_progress);
+	t->heading = heading;
+}
 
 /* Puts a span into text: its line, and its story. */
 static struct slice text_of(struct trace_spans *t, const struct span *s, bool in_progress)
 {
 	t->text.len = 0;
+	put_heading(t, &t->text, in_progress);
 	if (opt.otlp)
 		otlp_write(&t->otlp, &t->text, s);
 	else if (opt.json)
@@ -146,6 +161,15 @@ static bool is_left_out(struct trace_spans *t, const struct span *s)
 	return true;
 }
 
+/* An empty line separates stories. */
+static void emit(struct trace_spans *t, struct slice text)
+{
+	if (opt.story && t->has_story)
+		out_char(&t->out, '\n');
+	t->has_story = opt.story;
+	out_slice(&t->out, text);
+}
+
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
@@ -156,7 +180,7 @@ static void print_span(void *context, const struct span *s)
 	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
-		out_slice(&t->out, text_of(t, s, false));
+		emit(t, text_of(t, s, false));
 	else if (opt.open && admin_is_possible(&t->spans, s))
 		/* it is old, and no trouble as a rule */
 		rank_span(t, s, 0);
@@ -171,7 +195,7 @@ static void print_stuck(void *context, const struct span *s)
 	struct trace_spans *t = context;
 
 	if (is_wanted(t, s, spans_life(&t->spans, s)) && (opt.admin || !admin_has(s)))
-		out_slice(&t->out, text_of(t, s, true));
+		emit(t, text_of(t, s, true));
 }
 
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
@@ -255,6 +279,7 @@ static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{0, "by", "KEY", "-n goes by this time of a span: to_reply (unless given) or life", .text = &opt.by},
+	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
@@ -268,6 +293,7 @@ static const struct cli_option options[] = {
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
 	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
+	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
 	{},
 };
 
@@ -311,7 +337,7 @@ static void start_causes(struct trace_spans *t)
 	t->spans.who = find_who;
 	t->spans.held = keep_held;
 	if (opt.story) {
-		story_start(&t->story, &t->causes);
+		story_start(&t->story, &t->causes, &t->print.terminal);
 		return;
 	}
 	t->held.spans = &t->spans;
@@ -323,6 +349,8 @@ static void start(struct trace_spans *t)
 	t->text.fd = OUT_MEMORY;
 	t->print.spans = &t->spans;
 	t->print.connections = &t->connections;
+	t->print.terminal = terminal_open(opt.wide);
+	t->print.is_title = opt.story;
 	t->otlp.print = &t->print;
 	t->spans.types = &t->types;
 	t->spans.states = &t->states;
@@ -337,12 +365,11 @@ static void start(struct trace_spans *t)
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
 	t->spans.stuck_ns = opt.stuck_ns;
 	t->ranking.max = t->uncovered.max = opt.slowest;
+	t->ranking.between = opt.story ? "\n" : "";
 	t->spans.covered = true;
 	spans_start(&t->spans);
-	if (opt.open && !opt.json)
-		print_open_header(&t->out);
-	else if (!opt.json)
-		print_header(&t->out);
+	if (!opt.story)
+		put_heading(t, &t->out, opt.open);
 }
 
 /* Whether some span matches -k, -t and -w; prints a message if not. */
@@ -384,10 +411,9 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 		slowest = t->uncovered.all[i].key > slowest ? t->uncovered.all[i].key : slowest;
 	if (!n)
 		return;
-	out_us(&text, slowest);
+	out_duration_text(&text, slowest);
 	cli_count(false, n,
-		  "%s: %" PRIu64
-		  "%s slower {span is|spans are} left out, up to %.*s us: {it is|they are} not within the "
+		  "%s: %" PRIu64 "%s slower {span is|spans are} left out, up to %.*s: {it is|they are} not within the "
 		  "recordings of other tools; without their lines, -n prints {it|them}",
 		  name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
 	out_close(&text);

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <limits.h>
+
+#include "json.h"
+#include "palette.h"
+#include "print.h"
+#include "utf8.h"
+
+enum column { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
+
+enum { NEVER = UINT_MAX, ROOMY = 160 };
+
+/*
+ * wide: the width on a terminal of ROOMY columns. from, open_from: how wide a terminal is that has room for the column.
+ * The last column has what is left.
+ */
+static const struct {
+	const char *name;
+	unsigned width, wide, from, open_from;
+	bool is_name;
+} columns[COLUMNS] = {
+	[US] = {"US", 11, 14, 0, 0},
+	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0},
+	[ID] = {"ID", 7, 8, 0, 0, true},
+	[TYPE] = {"TYPE", 6, 8, 90, 90, true},
+	[BLOCKS] = {"BLOCKS", 6, 6, 100, 110},
+	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
+	[LBA] = {"LBA", 10, 10, 140, 150},
+	[WHO] = {"WHO", 12, 20, 0, 70, true},
+	[LCORE] = {"LCORE", 5, 5, 120, 130},
+	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER},
+	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0},
+};
+
+static unsigned width_of(const struct print *p, enum column i)
+{
+	return p->terminal.width < ROOMY ? columns[i].width : columns[i].wide;
+}
+
+static bool has_column(const struct print *p, enum column i, bool open)
+{
+	return p->terminal.width >= (open ? columns[i].open_from : columns[i].from);
+}
+
+void print_heading(const struct print *p, struct out *out, bool open)
+{
+	terminal_paint(&p->terminal, out, TERMINAL_FAINT);
+	for (enum column i = 0; i < COLUMNS; i++)
+		if (has_column(p, i, open))
+			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),
+				   open && i == LIFE ? "AGE" : columns[i].name);
+	out_text(out, open ? "FOR" : "SHARES");
+	terminal_plain(&p->terminal, out);
+	out_char(out, '\n');
+}
+
+/* Takes the text after `from` from its end, valid until more is written. */
+static struct slice cut_text(struct out *text, size_t from)
+{
+	struct slice s = {text->buf + from, text->len - from};
+
+	text->len = from;
+	return s;
+}
+
+static void put_right(const struct print *p, struct out *out, struct slice text, enum column i)
+{
+	for (size_t n = text.n; n < width_of(p, i); n++)
+		out_char(out, ' ');
+	out_slice(out, text);
+	out_char(out, ' ');
+}
+
+/* A time; or that it is longer than this. */
+static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer, enum column i)
+{
+	out_text(&p->text, longer ? ">" : "");
+	out_duration_text(&p->text, ns);
+	put_right(p, out, cut_text(&p->text, 0), i);
+}
+
+static void put_number(struct print *p, struct out *out, bool known, uint64_t value, enum column i)
+{
+	if (known)
+		out_u64(&p->text, value);
+	else
+		out_char(&p->text, '-');
+	put_right(p, out, cut_text(&p->text, 0), i);
+}
+
+static void put_name(const struct print *p, struct out *out, struct slice name, enum column i)
+{
+	if (p->terminal.width == TERMINAL_WIDE) {
+		out_column(out, name, width_of(p, i));
+		return;
+	}
+	out_shortened(out, name, width_of(p, i));
+	out_char(out, ' ');
+}
+
+/* Replaces blanks by '_': blanks separate columns. */
+static void put_raw(struct print *p, struct out *out, struct slice raw, enum column i)
+{
+	char *decoded = out_room(&p->text, raw.n);
+	struct slice text = {decoded, json_unescape(decoded, raw)};
+
+	for (size_t k = 0; k < text.n; k++)
+		decoded[k] = decoded[k] == ' ' ? '_' : decoded[k];
+	put_name(p, out, text, i);
+}
+
+/* The bdev, and after an arrow the one below it that has most of its time, unless that is little. */
+static void put_bdev(struct print *p, struct out *out, uint64_t life)
+{
+	uint64_t ns;
+	struct slice leg = request_io_leg(&p->io, &ns);
+	size_t n = p->io.bdev.len;
+
+	if (leg.n && ns >= life / 10) {
+		out_char(&p->io.bdev, '>');
+		out_slice(&p->io.bdev, leg);
+	}
+	put_raw(p, out, out_contents(&p->io.bdev), BDEV);
+	p->io.bdev.len = n;
+}
+
+static struct slice who_of(const struct print *p, const struct span *s)
+{
+	return s->connection == MAP_NONE ? slice_of("") : connections_name(p->connections, s->connection)->name;
+}
+
+static void put_column(struct print *p, struct out *out, const struct span *s, enum column i)
+{
+	const struct io_args *args = &p->io.args;
+
+	switch (i) {
+	case US:
+		out_us(&p->text, s->first);
+		put_right(p, out, cut_text(&p->text, 0), i);
+		break;
+	case ID:
+		spans_write_id(&p->text, p->spans, s);
+		/* p->text is also the room that names are decoded in */
+		put_name(p, out, cut_text(&p->text, 0), i);
+		break;
+	case TYPE:
+		put_raw(p, out, slice_of(p->io.type ? p->io.type : ""), i);
+		break;
+	case BLOCKS:
+		put_number(p, out, io_args_has(args, IO_BLOCKS), args->values[IO_BLOCKS], i);
+		break;
+	case BDEV:
+		put_bdev(p, out, spans_life(p->spans, s));
+		break;
+	case LBA:
+		put_number(p, out, io_args_has(args, IO_LBA), args->values[IO_LBA], i);
+		break;
+	case WHO:
+		put_name(p, out, who_of(p, s), i);
+		break;
+	case LCORE:
+		put_number(p, out, true, s->lcore, i);
+		break;
+	case TO_REPLY:
+		put_time(p, out, spans_to_reply(p->spans, s), spans_may_reply_later(p->spans, s), i);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Parts of the end of a line, as far as there is room. */
+struct parts {
+	const struct terminal *terminal;
+	struct out *out;
+	size_t room, n;      /* characters */
+	size_t last, last_n; /* out->len and n before the last part */
+	bool is_full;        /* an ellipsis stands for the rest */
+};
+
+static void put_dots(struct parts *parts)
+{
+	enum { DOTS = 2 }; /* characters */
+
+	if (parts->n + DOTS > parts->room && parts->last_n) {
+		parts->out->len = parts->last;
+		parts->n = parts->last_n;
+	}
+	parts->is_full = true;
+	if (!parts->n || parts->n + DOTS > parts->room)
+		return;
+	out_text(parts->out, " " UTF8_ELLIPSIS);
+	parts->n += DOTS;
+}
+
+static bool put_part(struct parts *parts, const char *before, const char *sgr, struct slice text)
+{
+	size_t n = strlen(before) + text.n;
+
+	if (parts->is_full || parts->n + n > parts->room)
+		return false;
+	parts->last = parts->out->len;
+	parts->last_n = parts->n;
+	parts->n += n;
+	out_text(parts->out, before);
+	if (sgr)
+		terminal_paint(parts->terminal, parts->out, sgr);
+	out_slice(parts->out, text);
+	if (sgr)
+		terminal_plain(parts->terminal, parts->out);
+	return true;
+}
+
+static unsigned percent_of(uint64_t ns, uint64_t life)
+{
+	return life ? 100.0 * ns / life + 0.5 : 0;
+}
+
+static void write_share(struct out *out, const char *name, unsigned percent)
+{
+	out_text(out, name);
+	out_char(out, ' ');
+	out_u64(out, percent);
+	out_char(out, '%');
+}
+
+enum { SHARES = 3 };
+
+/* The layers with most time, the largest first. */
+static void find_shares(const uint64_t layers[LAYERS], enum layer largest[SHARES])
+{
+	bool used[LAYERS] = {};
+
+	for (unsigned shown = 0; shown < SHARES; shown++) {
+		enum layer next = 0;
+
+		for (unsigned i = 1; i < LAYERS; i++)
+			if (used[next] || (!used[i] && layers[i] > layers[next]))
+				next = i;
+		used[next] = true;
+		largest[shown] = next;
+	}
+}
+
+static void put_layer(struct print *p, struct parts *parts, enum layer layer, uint64_t life)
+{
+	unsigned percent = percent_of(p->self.layers[layer], life);
+
+	if (!percent)
+		return;
+	write_share(&p->text, spdk_layers[layer], percent);
+	put_part(parts, parts->n ? " " : "", palette_layers[layer].sgr, cut_text(&p->text, 0));
+}
+
+/* Whether silence is worth a share in text: lcores with little to do are silent most of the time. */
+static bool is_notable(const struct print *p, unsigned percent)
+{
+	return percent >= 50 && overlaps_silence_is_rare(&p->overlaps, p->spans);
+}
+
+/* A part in parentheses: these times also count for a layer. It is in p->text. */
+static void put_other(struct print *p, struct parts *parts)
+{
+	if (!put_part(parts, parts->n ? " " : " (", NULL, cut_text(&p->text, 0)) && !parts->is_full)
+		put_dots(parts);
+}
+
+/* The causes that were proven. */
+static void put_proofs(struct print *p, struct parts *parts, uint64_t life)
+{
+	enum { NOTABLE = 10 }; /* percent */
+
+	for (unsigned i = 0; i < PROOFS_FACTS; i++) {
+		unsigned percent = percent_of(p->facts.ns[i], life);
+
+		if (percent < NOTABLE)
+			continue;
+		write_share(&p->text, proofs_names[i], percent);
+		put_other(p, parts);
+	}
+	if (!p->facts.queue)
+		return;
+	out_printf(&p->text, "qd %" PRIu64 " of %" PRIu64, p->facts.queue - 1, p->facts.queue);
+	put_other(p, parts);
+}
+
+static void put_others(struct print *p, struct parts *parts, uint64_t life)
+{
+	enum { FEW = 5 }; /* percent: only where there is much room */
+	const struct overlaps *overlaps = &p->overlaps;
+	unsigned silent = percent_of(overlaps->silent, life);
+
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		unsigned percent = percent_of(overlaps->parts[i], life);
+		bool longer = overlaps->known[i] && !overlaps->covered[i];
+
+		if (!percent && (!longer || i == OVERLAP_IRQ))
+			continue;
+		if (percent < FEW && !longer && p->terminal.width < ROOMY)
+			continue;
+		out_text(&p->text, overlaps_names[i]);
+		out_text(&p->text, percent && longer ? " >" : " ");
+		if (percent)
+			out_u64(&p->text, percent);
+		out_char(&p->text, percent ? '%' : '?');
+		put_other(p, parts);
+	}
+	if (is_notable(p, silent)) {
+		write_share(&p->text, "silent", silent);
+		put_other(p, parts);
+	}
+	put_proofs(p, parts, life);
+	if (parts->n) {
+		out_char(parts->out, ')');
+		parts->n++;
+	}
+}
+
+/* Empties the text for the end of a line. */
+static void start_end(struct print *p)
+{
+	p->end.fd = OUT_MEMORY;
+	p->end.len = 0;
+}
+
+/* Marks an incomplete span. */
+static void put_flags(struct print *p, struct out *out, const struct span *s, bool open)
+{
+	out_text(out, admin_is_possible(p->spans, s) ? " admin?" : "");
+	if (!open)
+		out_text(out, s->open ? " open" : "");
+	out_text(out, s->cut ? " cut" : "");
+	if (!open) {
+		out_text(out, print_is_torn(s) ? " torn" : "");
+		out_text(out, s->gap || s->lost ? " lost" : "");
+	}
+}
+
+/* Writes the columns but for the last one. Returns the room for that, but at least `least`. */
+static size_t put_columns(struct print *p, struct out *out, const struct span *s, const struct span *waits,
+			  size_t least)
+{
+	uint64_t life = spans_life(p->spans, s);
+	size_t before, n;
+
+	if (p->is_title)
+		terminal_paint(&p->terminal, out, TERMINAL_BOLD);
+	before = out->len;
+	for (enum column i = 0; i < COLUMNS; i++) {
+		if (!has_column(p, i, waits))
+			continue;
+		if (i == LIFE)
+			put_time(p, out, life, waits ? s->unknown : spans_is_longer(p->spans, s), i);
+		else if (i == WAITS)
+			put_time(p, out, spans_until(p->spans, waits) - waits->last, false, i);
+		else
+			put_column(p, out, s, i);
+	}
+	n = utf8_count((struct slice){out->buf + before, out->len - before});
+	if (p->is_title)
+		terminal_plain(&p->terminal, out);
+	return p->terminal.width > n + least ? p->terminal.width - n : least;
+}
+
+void print_text(struct print *p, struct out *out, const struct span *s)
+{
+	enum { LEAST = 12 }; /* a share of a layer */
+	uint64_t life = spans_life(p->spans, s);
+	struct parts layers = {.terminal = &p->terminal, .out = out}, others = layers;
+	enum layer largest[SHARES];
+	size_t flags;
+
+	print_measure(p, s);
+	find_shares(p->self.layers, largest);
+	start_end(p);
+	put_flags(p, &p->end, s, false);
+	flags = p->end.len;
+	layers.room = put_columns(p, out, s, NULL, LEAST + flags) - flags;
+	put_layer(p, &layers, largest[0], life);
+	/* these say more than the other layers; a parenthesis ends them */
+	others.out = &p->end;
+	others.room = layers.room - layers.n;
+	others.room -= others.room > 0;
+	put_others(p, &others, life);
+	layers.room -= others.n;
+	for (unsigned i = 1; i < SHARES; i++)
+		put_layer(p, &layers, largest[i], life);
+	out_text(out, life ? "" : "-");
+	out_bytes(out, p->end.buf + flags, p->end.len - flags);
+	out_bytes(out, p->end.buf, flags);
+	out_char(out, '\n');
+}
+
+/* The states of a span in flight and of those below it. */
+static void put_states(struct print *p, struct out *out, const struct span *s)
+{
+	for (const struct span *child = s; child; child = spans_open_child(p->spans, child)) {
+		out_text(out, child == s ? "" : " > ");
+		out_visible(out, p->spans->states->all[child->states[child->n - 1].state]);
+	}
+}
+
+void print_open(struct print *p, struct out *out, const struct span *s)
+{
+	enum { LEAST = 12 };
+	const struct spans *spans = p->spans;
+	const struct span *leaf = s, *child;
+	bool replies = s->reply != UINT64_MAX;
+	enum layer layer;
+	size_t used, room;
+
+	print_measure(p, s);
+	start_end(p);
+	while ((child = spans_open_child(spans, leaf))) {
+		leaf = child;
+		replies |= leaf->reply != UINT64_MAX;
+	}
+	layer = replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state);
+	put_flags(p, &p->end, s, true);
+	used = strlen(spdk_layers[layer]) + strlen(": ") + p->end.len;
+	room = put_columns(p, out, s, leaf, used + LEAST) - used;
+	terminal_paint(&p->terminal, out, palette_layers[layer].sgr);
+	out_text(out, spdk_layers[layer]);
+	terminal_plain(&p->terminal, out);
+	out_text(out, ": ");
+	put_states(p, &p->text, s);
+	if (utf8_count(out_contents(&p->text)) > room)
+		out_shortened(out, cut_text(&p->text, 0), room);
+	else
+		out_slice(out, cut_text(&p->text, 0));
+	out_slice(out, out_contents(&p->end));
+	out_char(out, '\n');
+}
