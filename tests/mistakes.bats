@@ -310,6 +310,10 @@ T
 2 % --max-size '2048G': a size like 65536, 512K or 16M is expected, below 2T % trace-dump -F --record file --max-size 2048G trace
 1 % --max-size: the definitions of this trace alone take % trace-dump -F --record file --max-size 1K trace
 1 % lines: File exists % trace-dump -F --record lines trace
+2 % --keep is for --trigger-us % trace-record --keep 3
+2 % --folders is for --trigger-us % trace-record --folders 3
+2 % --keep: 2 to 600 seconds are expected % trace-record --trigger-us 5000 --keep 1
+2 % --trigger-us: at most half of --keep is expected % trace-record --trigger-us 3000000
 1 % no trace of process 2147483647 % trace-dump -p 2147483647
 2 % -p 'nvmf_tgt': a process id is expected % trace-dump -p nvmf_tgt
 2 % -p '': no process id: is the process running? % trace-dump -p ""

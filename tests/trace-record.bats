@@ -493,3 +493,223 @@ T
     ! has_ticks || grep -q '^clock: ' rec/usdt.txt
     grep -q '"OFF_CPU"' rec/offcpu.jsonl
 }
+
+# Starts a flight recorder whose slow requests are those in the file slow, once it is there.
+begin_flight() { # OPTION...
+    cat >tools/trace-spans <<T
+#!/bin/sh
+exec 3<&0
+cat <&3 >/dev/null &
+while kill -0 \$! 2>/dev/null; do
+    [ ! -e '$PWD/slow' ] || { cat '$PWD/slow'; rm '$PWD/slow'; }
+    sleep 0.02
+done
+T
+    chmod +x tools/trace-spans
+    rm -f err out
+    trace-record -p "$writer" -o rec --keep 2 "$@" >out 2>err 3>&- &
+    recorder=$!
+    wait_for_text '^trace-record: recording .* into rec when a request takes' err
+}
+
+slow() { # LIFE [MEMBERS]
+    echo "{\"tsc\":1,\"life\":$1,\"id\":\"r1\"${2:-}}"
+}
+
+# Passes lines on at once.
+see_slow() {
+    cat >slow.new
+    mv slow.new slow
+    wait_for test ! -e slow
+}
+
+@test "--trigger-us keeps what is around slow requests, in a folder for each time" {
+    make_tools
+    # shellcheck disable=SC2016 # it is the tool's
+    make_tool biosnoop 'i=0; while :; do echo "{\"line\":$((i += 1))}"; sleep 0.01; done'
+    start_target
+    begin_flight --trigger-us 5000
+    sleep 2.5
+    # an asynchronous event request is not slow, and where entries were lost nothing is known
+    { slow 99999.000 ',"admin":true'; slow 99999.000 ',"maybe_admin":true'; slow 99999.000 ',"lost":true'; } | see_slow
+    sleep 0.5
+    equal "$(ls rec)" $'README\nring'
+    { slow 5000.000; slow 30123.456; } | see_slow
+    wait_for test -s out
+    folder=$(cat out)
+    [[ $folder =~ ^rec/0001-20[0-9]{6}-[0-9]{6}-30123us$ ]]
+    equal "$(ls "$folder" | grep -v -e rpc -e dmesg | xargs)" 'README bio.jsonl offcpu.jsonl parts.jsonl trace.bin trigger.jsonl usdt.txt'
+    equal "$(stat -c %a "$folder")" 700
+    grep -q '^trigger: 2 requests of 5000.000 us or more, the slowest 30123.456 us, first seen 20' "$folder/README"
+    equal "$(part trigger requests) $(part trigger slowest) $(part trace status) $(part usdt status)" '2 30123.456 done done'
+    equal "$(jq .life "$folder/trigger.jsonl" | xargs)" '5000 30123.456'
+    equal "$(cat "$folder/usdt.txt")" '{"from":"usdt-record"}'
+    # about the last two seconds: whole lines, and not the first ones
+    [ "$(wc -l <"$folder/bio.jsonl")" -lt 300 ]
+    [ "$(jq -s 'length > 20 and .[0].line > 50 and .[-1].line - .[0].line == length - 1' "$folder/bio.jsonl")" = true ]
+    equal "$(trace-dump -i "$folder/trace.bin" | jq '.entries > 1000')" true
+    # the next one
+    slow 6000.000 | see_slow
+    wait_for sh '[ $(wc -l <out) = 2 ]'
+    folder=$(sed -n 2p out)
+    [[ $folder == rec/0002-*-6000us ]]
+    kill "$recorder"
+    end_recording 0
+    equal "$(ls rec | wc -l)" 3
+    grep -q '^trace-record: 3 slow requests in 2 folders; watched all requests$' err
+    grep -q '^3 slow requests in 2 folders; watched all requests$' rec/README
+}
+
+@test "slow requests that follow each other are in one folder" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    local since=$SECONDS
+    for _ in $(seq 50); do
+        slow 5001.000 | see_slow
+        sleep 0.05
+    done
+    # one that is in flight is waited for, and is one request
+    slow 1000000.000 ',"open":true' | see_slow
+    sleep 0.5
+    slow 1500000.000 | see_slow
+    kill "$recorder"
+    end_recording 0
+    # one in two seconds
+    [ "$(wc -l <out)" -le $(((SECONDS - since) / 2 + 1)) ]
+    equal "$(for f in rec/0*; do folder=$f; part trigger requests; done | paste -sd + | bc)" 51
+    equal "$(wc -l <out)" "$(find rec -name '0*' | wc -l)"
+}
+
+@test "--trigger-us finds slow requests itself, and the page names them" {
+    make_tools
+    {
+        echo '{"layout":"any","tsc_rate":1000000000}'
+        echo '{"tpoint":"TCP_REQ_NEW","id":320,"owner_type":"t","object_type":"r","new_object":true}'
+        echo '{"tpoint":"TCP_REQ_EXECUTING","id":327,"owner_type":"t","object_type":"r"}'
+        echo '{"tpoint":"TCP_REQ_COMPLETED","id":333,"owner_type":"t","object_type":"r"}'
+        echo '{"id":1,"poller":"t01","tsc":1,"description":"10.0.0.1:1 nqn.a 10.0.0.2:2 qid:1"}'
+        for i in $(seq 20); do
+            # one of 6 ms
+            for at in "0 NEW" "1000 EXECUTING" "$((i == 10 ? 6000000 : 2000)) COMPLETED"; do
+                echo "{\"tsc\":$((10000000 * i + ${at% *})),\"lcore\":0,\"tpoint\":\"TCP_REQ_${at#* }\",\"poller\":\"t01\",\"object\":{\"value\":\"0x$i\"}}"
+            done
+        done
+    } >lines
+    cp "$BIN/trace-spans" tools
+    mktrace -w 600 -l G6 -n 16384 -p 200000 -o "$TRACE" lines 3>&- &
+    writer=$!
+    wait_for grep -q "$TRACE" "/proc/$writer/maps"
+    status_is 0 trace-record -p "$writer" -o rec --keep 2 --trigger-us 7000 3
+    grep -q 'watched all requests' rec/README
+    equal "$(ls rec)" README
+    status_is 0 trace-record -q -p "$writer" -o slow --keep 2 --trigger-us 5000 --folders 1
+    [[ $output == slow/0001-*-6000us ]]
+    rm "$output/offcpu.jsonl" "$output/bio.jsonl"
+    trace-report "$output" >page
+    grep -q '^recorded for [0-9]* requests\? of 5000.000 us or more, the slowest 6000.000 us$' page
+    grep -q '6000.000 us, at .*10.0.0.1:1/1' page
+}
+
+@test "the flight recorder ends with the target, and keeps its last seconds" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    kill -KILL "$writer"
+    end_recording 0
+    writer=
+    equal "$(ls rec)" $'README\nlast'
+    equal "$(cat out)" rec/last
+    grep -q '^ended: .*, with the target$' rec/last/README
+    trace-dump -q "$TRACE" | sed 's/"us":[^,]*,//' | tail -n 1000 >ring
+    trace-dump -q rec/last/trace.bin | sed 's/"us":[^,]*,//' | tail -n 1000 | cmp - ring
+    # with slow requests, it is a folder of these
+    rm -r rec "$TRACE"
+    start_target
+    begin_flight --trigger-us 5000
+    slow 5000.000 | see_slow
+    kill -KILL "$writer"
+    end_recording 0
+    writer=
+    [[ $(ls rec) =~ ^0001-.*-5000us$'\n'README$ ]]
+    folder=$(cat out)
+    equal "$(part trace status) $(part rpc status)" 'done missing'
+}
+
+@test "parts of the flight recorder that die are said, and started again" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    # what dies at once is not
+    kill -KILL "$(children "$recorder" trace-spans)"
+    end_recording 1
+    grep -q 'trace-record: watcher: ended early: killed by signal 9' err
+    grep -q 'trace-record: slow requests cannot be watched' err
+    equal "$(ls rec)" README
+    rm -r rec
+    begin_flight --trigger-us 5000
+    sleep 5.2
+    for part in offcpusnoop biosnoop '[-]-requests' '[-]-keep'; do
+        kill -KILL "$(children "$recorder" "$part")"
+    done
+    wait_for sh '[ $(grep -c "ended early: killed by signal 9" err) = 4 ]'
+    sleep 1
+    equal "$(children "$recorder" . | wc -w)" 6
+    slow 7000.000 | see_slow
+    wait_for test -s out
+    folder=$(cat out)
+    equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
+    [ "$(trace-dump -q "$folder/trace.bin" | wc -l)" -gt 1000 ]
+    # what it has lost is not known
+    kill "$recorder"
+    end_recording 1
+    grep -q 'watched not all: the watcher was killed' err
+}
+
+@test "a flight recorder that is killed leaves its ring, and no part" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    parts=$(children "$recorder" .)
+    equal "$(wc -w <<<"$parts")" 6
+    kill -KILL "$recorder"
+    end_recording 137
+    for id in $parts; do
+        wait_for sh "! kill -0 $id"
+    done
+    [ "$(trace-dump -q rec/ring/trace-1.bin | wc -l)" -gt 10 ]
+    grep -q 'not ended: it goes on, or trace-record was killed; ring has the latest files' rec/README
+}
+
+@test "--max-size bounds the folders of a flight recorder, too" {
+    make_tools
+    make_tool biosnoop 'while :; do head -c 200000 /dev/zero | tr "\0" "\n"; sleep 0.01; done'
+    start_target -p 200
+    begin_flight --trigger-us 5000 --max-size 60M
+    for _ in $(seq 40); do
+        slow 5000.000 >slow
+        [ "$(du -sm rec | cut -f 1)" -le 60 ]
+        kill -0 "$recorder" || break
+        sleep 0.5
+    done
+    end_recording 0
+    grep -q 'trace-record: rec: --max-size has no room for another folder' err
+    [ "$(du -sm rec | cut -f 1)" -le 60 ]
+    [ "$(wc -l <out)" -ge 1 ]
+    status_is 1 trace-record -q -p "$writer" -o small --trigger-us 5000 --max-size 20M
+    says "trace-record: trace: not recorded: --max-size: with --keep it has to be at least twice the rings' size"
+}
+
+@test "a full disk ends a flight recorder, and its folders stay" {
+    unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
+    make_tools
+    start_target -p 100
+    # shellcheck disable=SC2016 # it is the inner shell's
+    unshare -m --propagation private bash -c 'mkdir disk && mount -t tmpfs -o size=12M none disk 2>/dev/null || exit 77
+        trace-record -q -p "$1" -o disk/rec --trigger-us 5000 20 2>err >named; echo $?
+        ls disk/rec; cat disk/rec/README' - "$writer" >out || [ $? != 77 ] || skip 'no tmpfs can be mounted'
+    cat out err
+    equal "$(sed -n 1p out)" 1
+    grep -q '^recorded-by: trace-record' out
+    grep -q 'trace-record: trace: ended early: .*No space left on device' err
+}

@@ -144,6 +144,7 @@ answers() {
         echo '{"part":"target","pid":1234,"name":"nvmf_tgt","started":"2026-11-23T16:30:00Z","ended":"2026-11-23T16:30:10Z"}'
         echo '{"part":"trace","file":"trace.bin","status":"done","lost":12}'
         echo '{"part":"offcpu","status":"missing","why":"needs CAP_BPF"}'
+        echo '{"part":"trigger","status":"done","file":"trigger.jsonl","requests":3,"min_us":5000.000,"slowest":30123.456}'
         echo 'no object'
         echo '{"part":"bio\u001b[2J","status":"failed","why":"a\nb"}'
     } >folder/parts.jsonl
@@ -153,7 +154,8 @@ answers() {
     } >folder/rpc.jsonl
     status_is 0 trace-report folder
     equal "$stderr" ''
-    head -n 2 <<<"$output" | grep -qx '12 slots of the rings were lost while they were recorded'
+    equal "$(sed -n 2p <<<"$output")" 'recorded for 3 requests of 5000.000 us or more, the slowest 30123.456 us'
+    head -n 3 <<<"$output" | grep -qx '12 slots of the rings were lost while they were recorded'
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
     grep -qx '  bio\\x1b\[2J failed: a\\x0ab' <<<"$output"
     grep -qx '  version    SPDK v26.05' <<<"$output"

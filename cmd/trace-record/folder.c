@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "folder.h"
 
+#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "io.h"
+#include "mem.h"
 #include "utf8.h"
 
 void folder_create(struct folder *f, const char *path)
@@ -28,6 +30,26 @@ void folder_create(struct folder *f, const char *path)
 	/* another user may rename what is in a folder of theirs */
 	if (st.st_uid != geteuid() || st.st_mode & 077)
 		errx(EXIT_FAILURE, "%s: was replaced by another user", f->path);
+}
+
+bool folder_add(struct folder *f, const struct folder *parent, const char *name)
+{
+	f->path = mem_printf("%s/%s", parent->path, name);
+	f->fd = -1;
+	if (mkdirat(parent->fd, name, 0700) == 0)
+		f->fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (f->fd < 0)
+		warn("%s", f->path);
+	return f->fd >= 0;
+}
+
+void folder_close(struct folder *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	free(f->path);
+	f->path = NULL;
 }
 
 int folder_file(const struct folder *f, const char *name, uint64_t reserve)
@@ -60,4 +82,44 @@ uint64_t folder_size(const struct folder *f, const char *name)
 	struct stat st;
 
 	return fstatat(f->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Opens its list of files. */
+static DIR *list(const struct folder *f)
+{
+	int fd = openat(f->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *files = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (fd >= 0 && !files)
+		close(fd);
+	return files;
+}
+
+uint64_t folder_space(const struct folder *f)
+{
+	DIR *files = list(f);
+	struct dirent *entry;
+	uint64_t space = 0;
+	struct stat st;
+
+	while (files && (entry = readdir(files)))
+		if (fstatat(f->fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+			space += st.st_blocks * UINT64_C(512);
+	if (files)
+		closedir(files);
+	return space;
+}
+
+void folder_remove(struct folder *f, const struct folder *parent, const char *name)
+{
+	DIR *files = list(f);
+	struct dirent *entry;
+
+	while (files && (entry = readdir(files)))
+		if (entry->d_name[0] != '.')
+			unlinkat(f->fd, entry->d_name, 0);
+	if (files)
+		closedir(files);
+	folder_close(f);
+	unlinkat(parent->fd, name, AT_REMOVEDIR);
 }

@@ -16,6 +16,11 @@ struct folder {
 /* Creates it. Exits after a message if there is one already, or it cannot be created. */
 void folder_create(struct folder *f, const char *path);
 
+/* Creates one in another one. Returns false after a message. */
+bool folder_add(struct folder *f, const struct folder *parent, const char *name);
+
+void folder_close(struct folder *f);
+
 /*
  * Creates a file in it, with room for `reserve` bytes where the file system can do that. Returns a descriptor, or -1
  * after a message.
@@ -27,5 +32,11 @@ bool folder_write(const struct folder *f, const char *name, int fd, struct out *
 
 /* The size of a file in it; 0 if the file does not exist. */
 uint64_t folder_size(const struct folder *f, const char *name);
+
+/* The space that its files take. */
+uint64_t folder_space(const struct folder *f);
+
+/* Removes its files, and then itself from the folder that it was added to. */
+void folder_remove(struct folder *f, const struct folder *parent, const char *name);
 
 #endif

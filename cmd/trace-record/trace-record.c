@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "cpus.h"
 #include "describe.h"
+#include "flight.h"
 #include "folder.h"
 #include "kmsg.h"
 #include "mem.h"
@@ -30,6 +31,9 @@
 
 enum {
 	DEFAULT_SECONDS = 10,
+	DEFAULT_KEEP = 5, /* seconds */
+	MIN_KEEP = 2,
+	MAX_KEEP = 600,
 	START_MS = 20000, /* for all parts to start */
 	WAIT_MS = 1000,
 };
@@ -38,6 +42,7 @@ static struct {
 	pid_t pid;
 	const char *directory, *rpc_socket;
 	uint64_t duration_ns, max_size;
+	uint64_t slow_ns, keep_ns, folders; /* of the flight recorder; 0: not given */
 	bool quiet;
 } opt = {.max_size = UINT64_C(8) << 30};
 
@@ -75,8 +80,8 @@ static void end_part(struct recording *r, enum part_id id, struct out *text, con
 	part_report(p);
 }
 
-/* Asks the target before the recording. Nothing is enabled. */
-static void ask_target(struct recording *r)
+/* Asks the target before the recording. Nothing is enabled. Returns why not all is known, which the caller frees. */
+static char *ask_target(struct recording *r)
 {
 	char *why = rpc_connect(&r->rpc, r->target.pid, opt.rpc_socket), *off;
 
@@ -93,9 +98,7 @@ static void ask_target(struct recording *r)
 
 		why = error ? mem_copy(slice_of(error)) : NULL;
 	}
-	if (why)
-		end_part(r, PART_RPC, &r->state, why);
-	free(why);
+	return why;
 }
 
 /* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
@@ -189,9 +192,14 @@ static const struct cli_option options[] = {
 	{'o', "output", "FILE", "the folder to make; default trace-record.PID.DATE-TIME", .text = &opt.directory},
 	{'p', "pid", "PID", "record this process; default: the only one with an SPDK trace", .pid = &opt.pid},
 	{'q', "quiet", NULL, "no notes", .flag = &opt.quiet},
+	{0, "folders", "N", "with --trigger-us: end after N folders", .count = &opt.folders},
+	{0, "keep", "SEC", "with --trigger-us: seconds in a folder, and from one to the next; default 5",
+	 .seconds = &opt.keep_ns},
 	{0, "max-size", "SIZE", "of all files: bytes, or with K, M or G; default 8G", .bytes = &opt.max_size},
 	{0, "rpc-socket", "FILE", "the target's JSON-RPC socket; default: that of its -r, or /var/tmp/spdk.sock",
 	 .text = &opt.rpc_socket},
+	{0, "trigger-us", "US", "record all the time, but keep only what is around requests of US microseconds or more",
+	 .us = &opt.slow_ns},
 	{},
 };
 
@@ -203,20 +211,76 @@ static const struct cli cli = {
 	"The folder's name is printed.\n",
 	"Examples:\n"
 	"  trace-record\n"
-	"  trace-record -p \"$(pidof nvmf_tgt)\" -o slow-monday 30\n",
+	"  trace-record -p \"$(pidof nvmf_tgt)\" -o slow-monday 30\n"
+	"  trace-record --trigger-us 5000\n",
 	.options = options,
 };
+
+static void parse_options(int argc, char **argv)
+{
+	static const uint64_t second = 1000000000;
+
+	cli_parse(&cli, argc, argv);
+	cli_seconds(argc, argv, &opt.duration_ns);
+	if (!opt.slow_ns && (opt.keep_ns || opt.folders))
+		cli_usage("%s is for --trigger-us", opt.keep_ns ? "--keep" : "--folders");
+	if (!opt.slow_ns && !opt.duration_ns)
+		opt.duration_ns = DEFAULT_SECONDS * second;
+	if (!opt.keep_ns)
+		opt.keep_ns = DEFAULT_KEEP * second;
+	if (opt.keep_ns < MIN_KEEP * second || opt.keep_ns > MAX_KEEP * second)
+		cli_usage("--keep: %d to %d seconds are expected", MIN_KEEP, MAX_KEEP);
+	if (opt.slow_ns > opt.keep_ns / 2)
+		cli_usage("--trigger-us: at most half of --keep is expected");
+}
+
+/* Returns whether all went well. */
+static bool fly(struct recording *r)
+{
+	const struct flight_options options = {opt.slow_ns, opt.keep_ns,    opt.duration_ns, opt.max_size,
+					       opt.folders, opt.rpc_socket, opt.quiet};
+	char *why = ask_target(r);
+	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), why, r->kmsg};
+	bool good;
+
+	if (why)
+		warnx("rpc: not recorded: %s", why);
+	/* not for days: a target has few connections */
+	rpc_close(&r->rpc);
+	good = flight_record(&setup, &options);
+	free(why);
+	return good;
+}
+
+/* Returns whether all was recorded. */
+static bool record_once(struct recording *r)
+{
+	struct out out;
+	char *why;
+
+	parts_prepare(r->parts, r->target.pid, opt.max_size);
+	r->description = (struct description){.folder = &r->folder, .target = &r->target, .parts = r->parts};
+	r->bad = !describe_open(&r->description) || !describe_readme(&r->description);
+	why = ask_target(r);
+	if (why)
+		end_part(r, PART_RPC, &r->state, why);
+	free(why);
+	record(r);
+	finish(r);
+	r->bad |= !describe_index(&r->description);
+	r->bad |= !describe_readme(&r->description);
+	out_open(&out, STDOUT_FILENO);
+	out_printf(&out, "%s\n", r->folder.path);
+	return cli_close(&out, is_complete(r) ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
+}
 
 int main(int argc, char **argv)
 {
 	static struct recording r;
 	char *made = NULL;
-	struct out out;
+	bool good;
 
-	cli_parse(&cli, argc, argv);
-	cli_seconds(argc, argv, &opt.duration_ns);
-	if (!opt.duration_ns)
-		opt.duration_ns = DEFAULT_SECONDS * UINT64_C(1000000000);
+	parse_options(argc, argv);
 	target_find(&r.target, opt.pid);
 	if (!opt.directory)
 		opt.directory = made = default_folder(r.target.pid);
@@ -226,16 +290,7 @@ int main(int argc, char **argv)
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	r.state.fd = OUT_MEMORY;
-	parts_prepare(r.parts, r.target.pid, opt.max_size);
-	r.description = (struct description){.folder = &r.folder, .target = &r.target, .parts = r.parts};
-	r.bad = !describe_open(&r.description) || !describe_readme(&r.description);
 	r.kmsg = kmsg_open();
-	ask_target(&r);
-	record(&r);
-	finish(&r);
-	r.bad |= !describe_index(&r.description);
-	r.bad |= !describe_readme(&r.description);
-	out_open(&out, STDOUT_FILENO);
-	out_printf(&out, "%s\n", r.folder.path);
-	return cli_close(&out, is_complete(&r) ? EXIT_SUCCESS : EXIT_FAILURE);
+	good = opt.slow_ns ? fly(&r) : record_once(&r);
+	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -164,6 +164,22 @@ static void put_title(struct out *out, const struct facts *f)
 	out_char(out, '\n');
 }
 
+/* What a folder of the flight recorder is about. */
+static void put_trigger(struct out *out, const struct facts *f)
+{
+	struct slice parts = f->parts, part;
+
+	while (facts_line(&parts, &part)) {
+		double requests = facts_number(part, RECORDING_REQUESTS);
+
+		if (!slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
+			continue;
+		out_printf(out, "recorded for %.0f request%s of %.3f us or more, the slowest %.3f us\n", requests,
+			   requests == 1 ? "" : "s", facts_number(part, RECORDING_MIN_US),
+			   facts_number(part, RECORDING_SLOWEST));
+	}
+}
+
 /* The last words of trace-causes where requests are stuck. The page lists these first. */
 static const char stuck[] = "\nin flight, and far older than these: ";
 
@@ -654,6 +670,7 @@ void page_write(struct out *to, const struct facts *f)
 	struct out out = {.fd = OUT_MEMORY};
 
 	put_title(&out, f);
+	put_trigger(&out, f);
 	if (f->info.n)
 		put_damage(&out, f);
 	out_char(&out, '\n');

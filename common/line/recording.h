@@ -11,6 +11,7 @@
 #define RECORDING_BIO    "bio.jsonl"
 #define RECORDING_DMESG  "dmesg.txt"
 #define RECORDING_RPC    "rpc.jsonl"
+#define RECORDING_SLOW   "trigger.jsonl"
 
 /* in each object */
 #define RECORDING_PART    "part"
@@ -33,5 +34,11 @@
 #define RECORDING_TRACE_NAME "trace"
 #define RECORDING_STARTED    "started"
 #define RECORDING_ENDED      "ended"
+
+/* of the object whose part is RECORDING_TRIGGER */
+#define RECORDING_TRIGGER  "trigger"
+#define RECORDING_MIN_US   "min_us"
+#define RECORDING_REQUESTS "requests"
+#define RECORDING_SLOWEST  "slowest"
 
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A folder that the flight recorder makes of its ring when requests were slow. */
+#ifndef TRACE_RECORD_CAPTURE_H
+#define TRACE_RECORD_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "child.h"
+#include "describe.h"
+#include "flight.h"
+#include "folder.h"
+#include "parts.h"
+#include "watch.h"
+#include "window.h"
+
+/* In the order of enum part_id from PART_USDT on. */
+enum { CAPTURE_TEXTS = 3 };
+
+struct capture {
+	bool is_active, is_bad; /* is_bad: not all could be written */
+	struct folder folder;
+	struct incident incident;
+	struct part *trace;       /* its tool completes its file, in the ring; the caller's */
+	struct part parts[PARTS]; /* as they are described */
+	struct description description;
+	struct child rpc;
+	int rpc_answer; /* a pipe: why it failed; -1: the target is not asked */
+	uint64_t since; /* milliseconds */
+};
+
+/*
+ * Starts a folder with this name: asks the tool of trace to end, copies the texts, and asks the target. The incident
+ * becomes the capture's. Returns false after a message if there can be no folder: the incident is dropped.
+ */
+bool capture_begin(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
+		   const char *name, struct incident *incident, struct part *trace, const struct part *texts,
+		   const struct window *windows, bool has_target_ended);
+
+/* Whether the trace is complete, and the target has answered. To be called until then. */
+bool capture_is_ready(struct capture *c);
+
+/* Completes the folder. ring: where the trace is. */
+void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
+		 const struct folder *ring);
+
+#endif

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flight.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture.h"
+#include "cli.h"
+#include "clock.h"
+#include "mem.h"
+#include "recording.h"
+#include "signals.h"
+#include "targets.h"
+
+enum {
+	RECORDERS = 3, /* of the folder that is being completed, the current one and the next one */
+	TEXT = 0,
+	RECORDER = TEXT + CAPTURE_TEXTS,
+	WATCH_DUMP = RECORDER + RECORDERS,
+	WATCH_SPANS,
+	TOOLS,
+
+	WAIT_MS = 100,
+	START_MS = 20000,   /* for a tool to start */
+	SHORT_MS = 5000,    /* a tool that has run for less is not started again */
+	TAIL_MS = 1000,     /* from the first slow request on */
+	QUIET_MS = 500,     /* without another one */
+	RENEW_MS = 600000,  /* a recorder uses up the positions in its file */
+	WATCHED_MS = 10000, /* for the watcher to end */
+	STUCK_NS = 1000000000,
+	RING_SHARE = 3, /* of --max-size: while one ring becomes a folder, there is another one */
+	NAME_ROOM = 64,
+};
+
+static const char ring_name[] = "ring";
+
+struct flight {
+	const struct flight_setup *setup;
+	const struct flight_options *options;
+	struct folder ring;
+	struct part parts[TOOLS];
+	uint64_t started[TOOLS]; /* milliseconds */
+	struct window windows[CAPTURE_TEXTS];
+	int recorder, next; /* -1: none */
+	unsigned files;     /* of recorders so far */
+	struct watch watch;
+	struct incident pending;
+	struct capture capture;
+	uint64_t captured; /* milliseconds: when the latest folder began; 0: never */
+	uint64_t folders, space, requests, lost, slots;
+	bool has_target_ended, has_failed, is_bad, is_unsure;
+};
+
+static uint64_t keep_ms(const struct flight *f)
+{
+	return f->options->keep_ns / NS_A_MS;
+}
+
+static uint64_t stuck_ns(const struct flight *f)
+{
+	return f->options->slow_ns > STUCK_NS ? f->options->slow_ns : STUCK_NS;
+}
+
+static void start(struct flight *f, int i)
+{
+	f->started[i] = clock_ms();
+	part_start(&f->parts[i], &f->ring);
+}
+
+static void start_text(struct flight *f, int i)
+{
+	const struct part *p = &f->parts[i];
+	bool all = i == PART_USDT - PART_USDT;
+
+	start(f, i);
+	window_close(&f->windows[i]);
+	/* the probes of a connection count for as long as it lives: usdt-record is started again when its file is full */
+	if (p->is_started && !window_open(&f->windows[i], &f->ring, p->file, all ? UINT64_MAX : keep_ms(f),
+					  all ? UINT64_MAX : p->max_size))
+		warn("%s/%s", f->ring.path, p->file);
+}
+
+/* Starts to record the trace into another file. */
+static int start_recorder(struct flight *f)
+{
+	int i = RECORDER;
+	struct part *p;
+
+	while (i == f->recorder || i == f->next || (f->capture.is_active && f->capture.trace == &f->parts[i]))
+		i++;
+	p = &f->parts[i];
+	if (p->file)
+		unlinkat(f->ring.fd, p->file, 0);
+	free((char *)p->file);
+	part_close(p);
+	p->file = p->argv[5] = mem_printf("trace-%u.bin", ++f->files);
+	start(f, i);
+	return i;
+}
+
+/* trace-dump and trace-spans with a pipe between them. */
+static bool start_watch(struct flight *f)
+{
+	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
+	int ends[2];
+
+	part_close(dump);
+	part_close(spans);
+	watch_close(&f->watch);
+	if (pipe2(ends, O_CLOEXEC) != 0) {
+		warn("pipe");
+		return false;
+	}
+	/* not to be late for entries when many come at once */
+	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
+	dump->out = ends[1];
+	spans->in = ends[0];
+	start(f, WATCH_DUMP);
+	start(f, WATCH_SPANS);
+	f->watch.fd = spans->result;
+	spans->result = -1;
+	close(ends[0]);
+	close(ends[1]);
+	return true;
+}
+
+static void prepare(struct flight *f)
+{
+	struct part parts[PARTS], *trace = &parts[PART_TRACE];
+	const struct flight_options *o = f->options;
+	char *us = mem_printf("%.3f", o->slow_ns / 1e3), *stuck = mem_printf("%.3f", stuck_ns(f) / 1e3);
+	char *pid;
+
+	parts_prepare(parts, f->setup->target->pid, o->max_size / RING_SHARE);
+	pid = trace->argv[3];
+	/* trace-dump, -F, -p, PID, --record, FILE, --max-size, SIZE */
+	trace->argv[8] = "--keep";
+	/* a request may have started long before it is seen */
+	trace->argv[9] = mem_printf("%.3f", (keep_ms(f) + TAIL_MS) / 1e3);
+	trace->file = NULL;
+	for (int i = 0; i < RECORDERS; i++)
+		f->parts[RECORDER + i] = *trace;
+	for (int i = 0; i < CAPTURE_TEXTS; i++) {
+		f->parts[TEXT + i] = parts[PART_USDT + i];
+		f->parts[TEXT + i].is_window = PART_USDT + i != PART_USDT;
+		f->windows[i].fd = -1;
+	}
+	f->parts[WATCH_DUMP] = (struct part){.name = "watcher",
+					     .argv = {"trace-dump", "-F", "-q", "-p", pid, "--requests"}};
+	f->parts[WATCH_SPANS] = (struct part){.name = "watcher",
+					      .argv = {"trace-spans", "-j", "-q", "-m", us, "--stuck", stuck}};
+	part_init(&f->parts[WATCH_DUMP]);
+	part_init(&f->parts[WATCH_SPANS]);
+	f->watch.fd = f->recorder = f->next = -1;
+	f->watch.line.fd = f->pending.lines.fd = OUT_MEMORY;
+}
+
+/* Waits for anything, at most for a moment. */
+static void wait_a_moment(struct flight *f)
+{
+	struct pollfd watch[PARTS_WATCH] = {{f->has_target_ended ? -1 : f->setup->target->pidfd, POLLIN, 0},
+					    {f->watch.fd, POLLIN, 0}};
+
+	parts_wait(f->parts, TOOLS, &f->ring, watch, WAIT_MS);
+	f->has_target_ended |= watch[0].revents != 0;
+	/* what is seen while a folder is made is in that folder */
+	watch_read(&f->watch,
+		   f->capture.is_active && clock_ms() - f->capture.since < QUIET_MS ? &f->capture.incident
+										    : &f->pending,
+		   stuck_ns(f));
+	for (int i = 0; i < CAPTURE_TEXTS; i++)
+		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->parts[i]))
+			warn("%s/%s", f->ring.path, f->parts[i].file);
+	/* the pipe of a tool that has ended would be readable without end */
+	if (watch[1].revents & POLLHUP && !part_is_running(&f->parts[WATCH_SPANS]))
+		watch_close(&f->watch);
+}
+
+/* Adds what the watcher says at its end. */
+static void count_watched(struct flight *f)
+{
+	const struct part *dump = &f->parts[WATCH_DUMP];
+
+	f->lost += part_said(dump, ": lost ");
+	f->slots += part_said(dump, " of ");
+	f->is_unsure |= dump->status == PART_FAILED && !dump->lost;
+}
+
+/* Says how a tool has ended while it was needed. Returns whether it may be started again. */
+static bool complain(struct flight *f, int i)
+{
+	part_report(&f->parts[i]);
+	f->is_bad = true;
+	return clock_ms() - f->started[i] >= SHORT_MS;
+}
+
+static void see_watcher(struct flight *f)
+{
+	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
+	int ended = dump->has_ended ? WATCH_DUMP : WATCH_SPANS;
+
+	if ((!dump->has_ended && !spans->has_ended) || f->has_target_ended || f->has_failed)
+		return;
+	/* the target ends it, too */
+	wait_a_moment(f);
+	if (f->has_target_ended)
+		return;
+	parts_stop(dump, 2, &f->ring, SHORT_MS);
+	count_watched(f);
+	if (!complain(f, ended) || !start_watch(f)) {
+		warnx("slow requests cannot be watched");
+		f->has_failed = true;
+	}
+}
+
+static void see_texts(struct flight *f, bool reported[CAPTURE_TEXTS])
+{
+	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++) {
+		struct part *p = &f->parts[i];
+
+		if (!p->has_ended || reported[i] || f->has_target_ended)
+			continue;
+		reported[i] = true;
+		/* without BPF, for example */
+		if (p->status == PART_MISSING) {
+			part_report(p);
+			continue;
+		}
+		if (!complain(f, i))
+			continue;
+		unlinkat(f->ring.fd, p->file, 0);
+		part_close(p);
+		start_text(f, i);
+		reported[i] = false;
+	}
+}
+
+/* Prints the name of a folder, at once. */
+static void print_folder(struct flight *f)
+{
+	struct out out;
+
+	out_open(&out, STDOUT_FILENO);
+	out_printf(&out, "%s\n", f->capture.folder.path);
+	f->is_bad |= out_close(&out) != 0;
+}
+
+static void end_capture(struct flight *f)
+{
+	f->requests += f->capture.incident.requests;
+	capture_end(&f->capture, f->setup, f->options, &f->ring);
+	f->is_bad |= f->capture.is_bad;
+	f->space += folder_space(&f->capture.folder);
+	print_folder(f);
+	folder_close(&f->capture.folder);
+}
+
+static void begin_capture(struct flight *f)
+{
+	char name[NAME_ROOM] = "last", date[32];
+	time_t now = time(NULL);
+	int recorder = f->recorder;
+	struct tm utc;
+
+	if (f->pending.requests) {
+		strftime(date, sizeof(date), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+		snprintf(name, sizeof(name), "%04" PRIu64 "-%s-%" PRIu64 "us", ++f->folders, date,
+			 f->pending.slowest / 1000);
+	}
+	f->recorder = f->next;
+	f->next = -1;
+	f->captured = clock_ms();
+	if (!capture_begin(&f->capture, f->setup, f->options, name, &f->pending, &f->parts[recorder], &f->parts[TEXT],
+			   f->windows, f->has_target_ended))
+		f->is_bad = f->has_failed = true;
+}
+
+/* Whether what is to be seen after the slow requests has been, and it is time for a folder. */
+static bool is_due(const struct flight *f)
+{
+	const struct incident *p = &f->pending;
+	uint64_t now = clock_ms(), age = (clock_wall_ns() - p->since) / NS_A_MS;
+
+	if (!p->requests || f->capture.is_active || (f->captured && now - f->captured < keep_ms(f)))
+		return false;
+	if (age >= keep_ms(f) / 2)
+		return true;
+	return !p->open && age >= TAIL_MS && now - p->seen >= QUIET_MS;
+}
+
+/* The next recorder is there, or will not be. */
+static bool has_next(struct flight *f)
+{
+	const struct part *next;
+
+	if (f->next < 0)
+		f->next = start_recorder(f);
+	next = &f->parts[f->next];
+	return part_is_recording(next) || next->has_ended || clock_ms() - f->started[f->next] > START_MS;
+}
+
+/* One that ends by itself has lost its target, or its disk is full. */
+static void see_recorders(struct flight *f)
+{
+	const struct part *p = &f->parts[f->recorder];
+
+	if (f->next >= 0 && f->parts[f->next].has_ended && !f->has_target_ended) {
+		f->has_failed |= !complain(f, f->next);
+		f->next = -1;
+	}
+	if (p->has_ended && !f->has_target_ended) {
+		wait_a_moment(f);
+		if (f->has_target_ended)
+			return;
+		f->has_failed |= !complain(f, f->recorder);
+		/* what it has is still to become a folder */
+		if (f->pending.requests && !f->capture.is_active)
+			begin_capture(f);
+		if (f->recorder < 0 || f->parts[f->recorder].has_ended) {
+			f->recorder = f->next;
+			f->next = -1;
+		}
+		if (f->recorder < 0 && !f->has_failed)
+			f->recorder = start_recorder(f);
+	}
+}
+
+static void renew_recorder(struct flight *f)
+{
+	uint64_t now = clock_ms();
+
+	if (f->next < 0 && now - f->started[f->recorder] > RENEW_MS)
+		f->next = start_recorder(f);
+	if (f->next < 0 || now - f->started[f->recorder] < RENEW_MS || now - f->started[f->next] < keep_ms(f))
+		return;
+	child_signal(&f->parts[f->recorder].child, SIGKILL);
+	parts_stop(&f->parts[f->recorder], 1, &f->ring, SHORT_MS);
+	unlinkat(f->ring.fd, f->parts[f->recorder].file, 0);
+	f->recorder = f->next;
+	f->next = -1;
+}
+
+/* Whether another folder fits besides two rings. */
+static bool has_room(const struct flight *f)
+{
+	return f->space + 2 * (f->options->max_size / RING_SHARE) <= f->options->max_size;
+}
+
+static bool is_over(struct flight *f)
+{
+	if (f->has_failed || f->has_target_ended || signals_caught())
+		return true;
+	if (f->capture.is_active)
+		return false;
+	if (f->options->folders && f->folders >= f->options->folders) {
+		cli_notice(f->options->quiet, "%" PRIu64 " folders: --folders is reached", f->folders);
+		return true;
+	}
+	if (!has_room(f)) {
+		cli_notice(f->options->quiet, "%s: --max-size has no room for another folder", f->setup->folder->path);
+		return true;
+	}
+	return false;
+}
+
+static bool have_started(const struct flight *f)
+{
+	for (int i = 0; i < RECORDER; i++)
+		if (part_is_running(&f->parts[i]) && !part_is_recording(&f->parts[i]))
+			return false;
+	return part_is_recording(&f->parts[f->recorder]) || f->parts[f->recorder].has_ended;
+}
+
+static void start_all(struct flight *f)
+{
+	uint64_t since = clock_ms();
+
+	f->recorder = start_recorder(f);
+	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++)
+		start_text(f, i);
+	f->has_failed = !start_watch(f);
+	while (!f->has_failed && !signals_caught() && !f->has_target_ended && !have_started(f) &&
+	       clock_ms() - since < START_MS)
+		wait_a_moment(f);
+	if (!f->parts[f->recorder].has_ended)
+		cli_notice(f->options->quiet, "recording %s (%d) into %s when a request takes %g us; Ctrl-C ends it",
+			   f->setup->target->name, f->setup->target->pid, f->setup->folder->path,
+			   f->options->slow_ns / 1e3);
+}
+
+static void record(struct flight *f)
+{
+	uint64_t until = f->options->duration_ns ? clock_ms() + f->options->duration_ns / NS_A_MS : UINT64_MAX;
+	bool reported[CAPTURE_TEXTS] = {};
+
+	while (!is_over(f) && clock_ms() < until) {
+		wait_a_moment(f);
+		see_texts(f, reported);
+		see_watcher(f);
+		see_recorders(f);
+		if (f->has_failed || f->has_target_ended)
+			break;
+		if (f->capture.is_active && capture_is_ready(&f->capture))
+			end_capture(f);
+		if (is_due(f) && has_next(f))
+			begin_capture(f);
+		else if (!f->capture.is_active && !f->pending.requests)
+			renew_recorder(f);
+	}
+}
+
+static void complete_capture(struct flight *f)
+{
+	uint64_t since = clock_ms();
+
+	while (f->capture.is_active && !capture_is_ready(&f->capture)) {
+		if (clock_ms() - since > PARTS_FINISH_MS)
+			child_signal(&f->capture.trace->child, SIGKILL);
+		wait_a_moment(f);
+	}
+	if (f->capture.is_active)
+		end_capture(f);
+}
+
+/* Ends the watcher, which prints what it has, and then the rest. */
+static void end(struct flight *f)
+{
+	uint64_t since = clock_ms();
+
+	part_stop(&f->parts[WATCH_DUMP]);
+	while (part_is_running(&f->parts[WATCH_DUMP]) || part_is_running(&f->parts[WATCH_SPANS])) {
+		if (clock_ms() - since > WATCHED_MS)
+			parts_stop(&f->parts[WATCH_DUMP], 2, &f->ring, 0);
+		wait_a_moment(f);
+	}
+	watch_read(&f->watch, &f->pending, stuck_ns(f));
+	count_watched(f);
+	complete_capture(f);
+	if (f->recorder >= 0 && (f->pending.requests || f->has_target_ended)) {
+		begin_capture(f);
+		complete_capture(f);
+	}
+	/* their files are removed */
+	for (int i = RECORDER; i < RECORDER + RECORDERS; i++)
+		child_signal(&f->parts[i].child, SIGKILL);
+	parts_stop(f->parts, TOOLS, &f->ring, PARTS_STOP_MS);
+	folder_remove(&f->ring, f->setup->folder, ring_name);
+}
+
+static void write_summary(const struct flight *f, struct out *out)
+{
+	out_printf(out, "%" PRIu64 " slow request%s in %" PRIu64 " folder%s; watched ", f->requests,
+		   f->requests == 1 ? "" : "s", f->folders, f->folders == 1 ? "" : "s");
+	if (f->lost && f->lost <= f->slots)
+		out_printf(out, "%.3g %% of the entries: the others were overwritten before they could be read",
+			   100.0 * (f->slots - f->lost) / f->slots);
+	else
+		out_text(out, f->is_unsure ? "not all: the watcher was killed" : "all requests");
+}
+
+/* The README of all folders. */
+static void write_readme(struct flight *f, int fd, bool has_ended)
+{
+	const struct target_process *t = f->setup->target;
+	struct out out = {.fd = OUT_MEMORY};
+
+	out_printf(&out, "recorded-by: trace-record %s\n", VERSION);
+	out_printf(&out, "target: %s (process %d), trace %s\n", t->name, t->pid, t->trace ? t->trace : "unknown");
+	out_text(&out, "folders of requests of ");
+	out_us(&out, f->options->slow_ns);
+	out_text(&out, " us or more: 0001-*, and so on\n");
+	if (has_ended)
+		write_summary(f, &out);
+	else
+		out_printf(&out, "not ended: it goes on, or trace-record was killed; %s has the latest files",
+			   ring_name);
+	out_text(&out, f->has_target_ended ? "; the target has ended\n" : "\n");
+	f->is_bad |= !folder_write(f->setup->folder, RECORDING_README, fd, &out);
+}
+
+bool flight_record(const struct flight_setup *setup, const struct flight_options *options)
+{
+	struct flight f = {.setup = setup, .options = options};
+	struct out summary = {.fd = OUT_MEMORY};
+	int readme = folder_file(setup->folder, RECORDING_README, 4096);
+
+	if (readme < 0 || !folder_add(&f.ring, setup->folder, ring_name))
+		return false;
+	prepare(&f);
+	write_readme(&f, readme, false);
+	start_all(&f);
+	record(&f);
+	if (f.has_target_ended)
+		cli_notice(options->quiet, "process %d has ended", setup->target->pid);
+	end(&f);
+	write_readme(&f, readme, true);
+	close(readme);
+	write_summary(&f, &summary);
+	cli_notice(options->quiet, "%.*s", (int)summary.len, summary.buf);
+	out_close(&summary);
+	return !f.is_bad && !f.has_failed && !f.lost;
+}

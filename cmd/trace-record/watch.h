@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the span lines of slow requests, and what they have in common: an incident. */
+#ifndef TRACE_RECORD_WATCH_H
+#define TRACE_RECORD_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "out.h"
+
+/* Slow requests that are recorded together. */
+struct incident {
+	uint64_t requests;
+	uint64_t slowest; /* nanoseconds */
+	uint64_t
+		open; /* of the requests: how many were in flight when they were seen, and are not known to have ended */
+	uint64_t since;   /* nanoseconds of the time of day when the first one was seen */
+	uint64_t seen;    /* milliseconds when the latest one was */
+	struct out lines; /* their span lines, the first ones */
+};
+
+struct watch {
+	int fd;          /* not blocking; -1: none */
+	struct out line; /* read so far */
+};
+
+/* Adds the requests whose lines can be read now. stuck_ns: from this life on, they were seen before they ended. */
+void watch_read(struct watch *w, struct incident *incident, uint64_t stuck_ns);
+
+/* Closes it. Part of a line is dropped. */
+void watch_close(struct watch *w);
+
+void incident_clear(struct incident *incident);
+
+#endif
