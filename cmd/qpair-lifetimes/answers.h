@@ -2,14 +2,14 @@
 /*
  * The connections of an NVMe-oF target, as it listed them by JSON-RPC: the file rpc.jsonl of trace-record.
  *
- * nvmf_subsystem_get_qpairs lists the qpairs of a subsystem: the address and port of the host from v24.05 on, and its
- * name from v24.09 on. v24.05 has the names in nvmf_subsystem_get_controllers, which trace-record calls right after it.
+ * nvmf_subsystem_get_qpairs lists the qpairs of a subsystem: the address and port of the host from v24.05 on, and
+ * its name from v24.09 on. v24.05 has the names in nvmf_subsystem_get_controllers, which trace-record calls next.
  *
- * An answer was made between the ticks of its call and of its reply. A qpair in it is the connection of an owner if that
- * is the only one with the same address and port, and as far as its description says them the same subsystem and queue,
- * that was registered before the reply and not known to be gone before the call. An address and port may be
- * used again, and by connections to two of the target's ports at once: then neither has a name. That the owner is
- * missing, and another one is taken for it, is excluded as in match.h.
+ * An answer was made between the ticks of its call and of its reply. A qpair in it is the connection of an owner if
+ * that is the only one with the same address and port, and as far as its description says them the same subsystem
+ * and queue, that was registered before the reply and is not known to be gone before the call. An address and port
+ * may be used again, and by connections to two ports of the target at once: then neither has a name. That the owner
+ * is missing, and another one is taken for it, is excluded as in match.h.
  */
 #ifndef QPAIR_LIFETIMES_ANSWERS_H
 #define QPAIR_LIFETIMES_ANSWERS_H
