@@ -402,11 +402,12 @@ P
     start_target
     serve socket hosts
     status_is 0 trace-record -q -p "$writer" -o rec --rpc-socket socket 0.2
-    equal "$(jq -r 'select(.method | startswith("nvmf_sub")) | "\(.method) \(.params.nqn)"' rec/rpc.jsonl | uniq -c | awk '{ print $2, $3 }' | head -n 4)" \
+    equal "$(jq -r 'select(.method | startswith("nvmf_sub")) | "\(.method) \(.params.nqn)"' rec/rpc.jsonl | sed 4q; echo end)" \
         'nvmf_subsystem_get_qpairs nqn.a
 nvmf_subsystem_get_controllers nqn.a
 nvmf_subsystem_get_qpairs n"b\
-nvmf_subsystem_get_controllers n"b\'
+nvmf_subsystem_get_controllers n"b\
+end'
     # while the target still wrote to its rings
     [ rec/trace.bin -nt rec/rpc.jsonl ]
 }
