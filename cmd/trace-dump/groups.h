@@ -17,7 +17,10 @@ struct group {
 	uint64_t entries;  /* that reader_next() returned */
 };
 
-/* Those with defined tracepoints, those with most entries first. Returns how many; the caller frees them, but not the trace. */
+/*
+ * Those with defined tracepoints, those with most entries first. Returns how many. The caller frees them; their names
+ * are in the trace.
+ */
 size_t groups_count(struct group **groups, const struct reader *r);
 
 #endif
