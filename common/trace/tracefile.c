@@ -126,7 +126,7 @@ static bool read_tpoints(struct trace *t, const struct input *in, const struct l
 /* Reads which of the defined tracepoints are enabled. */
 static void read_masks(struct trace *t, const struct input *in, const struct layout *l)
 {
-	t->has_masks = !is_lost(in, l->masks, 8 * l->num_masks);
+	t->has_masks = l->num_masks && !is_lost(in, l->masks, 8 * l->num_masks);
 	for (unsigned i = 0; t->has_masks && i < t->num_tpoints; i++) {
 		unsigned group = i / TRACE_GROUP;
 		uint64_t mask = group < l->num_masks ? layout_number(in->data + l->masks + 8 * group, 8) : 0;
