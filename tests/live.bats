@@ -454,7 +454,7 @@ record() { # OPTION... FILE
         record -q --keep 0.5 -p "$writer"
         sleep 1.5
         # what was dropped takes no space: the definitions and the rings of the start do
-        [ "$(stat -c '%b * %B' recorded | bc)" -lt $((14 << 20)) ]
+        [ $(($(stat -c '%b * %B' recorded))) -lt $((14 << 20)) ]
         kill "$follower"
         end_following 0
         equal "$(jq -c '[.layout, .lost, .full]' result)" "[\"$layout\",0,false]"
@@ -470,7 +470,7 @@ record() { # OPTION... FILE
     write_slowly G6 16384 100
     record -q --keep 100 --max-size 10M -p "$writer"
     sleep 1
-    [ "$(stat -c '%b * %B' recorded | bc)" -lt $((11 << 20)) ]
+    [ $(($(stat -c '%b * %B' recorded))) -lt $((11 << 20)) ]
     kill "$follower"
     end_following 0
     end_writer
