@@ -175,7 +175,7 @@ static int receive(int socket, struct step *step, int *fd)
 int links_make(struct attach *a, pid_t pid)
 {
 	struct step step = {}, last = {};
-	int sockets[2], fd, got;
+	int sockets[2], fd, got = 1;
 	pid_t child;
 
 	a->links = mem_array(a->num_sites, sizeof(*a->links));
@@ -187,7 +187,7 @@ int links_make(struct attach *a, pid_t pid)
 		return -1;
 	}
 	close(sockets[1]);
-	while ((got = receive(sockets[0], &step, &fd)) > 0 && !step.error) {
+	while (last.site < a->num_sites && (got = receive(sockets[0], &step, &fd)) > 0 && !step.error) {
 		last = step;
 		if (fd >= 0)
 			a->links[a->num_links++] = fd;
