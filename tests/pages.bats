@@ -55,8 +55,8 @@ rendered() { # PROGRAM PAGE
         any=1
         for page in "$PAGES"/*.[17]; do
             rendered $program "$page" >shown
-            # an address is never broken
-            equal "$program $page: $(awk 'length > 80 && !/https:/' shown)" "$program $page: "
+            # an address is never broken; groff 1.23 indents everything by two more
+            equal "$program $page: $(awk 'length > 78 && !/https:/' shown)" "$program $page: "
         done
         rendered $program "$PAGES/spdk-trace-tools.7" | sed 's/^ *//; s/  */ /g' >squeezed
         while read -r row; do grep -qxF "$row" squeezed || { echo "$program: $row"; return 1; }; done <<<"$rows"
