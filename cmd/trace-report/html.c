@@ -13,7 +13,6 @@ enum {
 	LEFT = 64, /* of what is over time, for the scale */
 	WIDE = 640,
 	STRIP = 56, /* height of a host's */
-	ROW = 7,    /* of the heat map */
 	BAR = 22,
 	HOLDERS = 6, /* that have colours, after those of layers */
 };
@@ -32,26 +31,13 @@ static const char style[] =
 
 _Static_assert(LAYERS == 9, "the classes c0 to c8 are layers");
 
-/* Text that may be anybody's. */
-static void put_text(struct out *out, struct slice text)
-{
-	static const char *const entities[256] = {
-		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
-
-	for (size_t i = 0; i < text.n; i++)
-		if (entities[(unsigned char)text.p[i]])
-			out_text(out, entities[(unsigned char)text.p[i]]);
-		else
-			out_char(out, text.p[i]);
-}
-
 /* A string as written in JSON. */
 static void put_name(struct out *out, struct slice raw)
 {
 	struct out visible = {.fd = OUT_MEMORY};
 
 	facts_put(&visible, raw);
-	put_text(out, out_contents(&visible));
+	out_xml(out, out_contents(&visible));
 	out_close(&visible);
 }
 
@@ -180,7 +166,7 @@ static void put_strip(struct out *out, const struct facts *f, struct slice host,
 	facts_put_host(&name, f, host);
 	start_picture(out, STRIP + 34);
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
-	put_text(out, out_contents(&name));
+	out_xml(out, out_contents(&name));
 	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"25\">", LEFT - 4);
 	put_time(out, most);
 	out_text(out, "</text>\n");
@@ -208,55 +194,19 @@ static void put_layers(struct out *out, const struct facts *f)
 		put_strip(out, f, hosts[i], range);
 }
 
-static int bits(uint64_t n)
+static void put_heat(struct out *out, const struct heat *heat)
 {
-	return 64 - __builtin_clzll(n);
-}
+	struct out picture = {.fd = OUT_MEMORY};
+	unsigned height;
 
-static void put_heat(struct out *out, const struct series *s)
-{
-	uint32_t first = UINT32_MAX, last = 0, low = SERIES_ROWS, high = 0;
-	uint64_t most = 0;
-	double width;
-
-	for (size_t i = 0; i < s->num_cells; i++) {
-		const struct series_cell *c = &s->cells[i];
-
-		first = c->x < first ? c->x : first;
-		last = c->x > last ? c->x : last;
-		low = c->row < low ? c->row : low;
-		high = c->row > high ? c->row : high;
-		most = c->n > most ? c->n : most;
-	}
-	if (!most)
+	if (!heat->n)
 		return;
-	/* room for the text of a scale at the top */
-	high++;
-	width = (double)WIDE / (last - first + 1);
 	put_heading(out, "Lives of requests, by the time of their end");
-	start_picture(out, (high - low + 1) * ROW + 22);
-	for (size_t i = 0; i < s->num_cells; i++) {
-		const struct series_cell *c = &s->cells[i];
-
-		out_printf(out,
-			   "<rect class=\"heat\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" "
-			   "fill-opacity=\"%.2f\"><title>",
-			   LEFT + (c->x - first) * width, (high - c->row) * ROW, width, ROW,
-			   (double)bits(c->n) / bits(most));
-		out_printf(out, "%" PRIu64 " request%s of ", c->n, c->n == 1 ? "" : "s");
-		put_time(out, series_life(c->row));
-		out_text(out, " and more");
-		end_rect(out);
-	}
-	for (uint32_t row = low; row <= high; row++) {
-		if (row % (4 * SERIES_OCTAVE))
-			continue;
-		out_printf(out, "<text class=\"n\" x=\"%d\" y=\"%u\">", LEFT - 4, (high - row + 1) * ROW);
-		put_time(out, series_life(row));
-		out_text(out, "</text>\n");
-	}
-	put_axis(out, (high - low + 1) * ROW, first * s->step, (last + 1) * s->step);
+	height = heat_draw(&picture, heat, 0, LEFT, 0, WIDE);
+	start_picture(out, height);
+	out_slice(out, out_contents(&picture));
 	out_text(out, "</svg>\n");
+	out_close(&picture);
 }
 
 /* The colour of a holder: each of the first ones has its own. */
@@ -354,7 +304,7 @@ static void put_story(struct out *out, struct slice span)
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
 	put_time(out, life);
 	out_text(out, ": ");
-	put_text(out, out_contents(&what));
+	out_xml(out, out_contents(&what));
 	out_text(out, "</text>\n<g class=\"s\">\n");
 	for (facts_each(&j, facts_text(span, "states")); facts_next(&j, NULL, &value);) {
 		struct slice name = {}, time = {};
@@ -405,15 +355,15 @@ void html_write(struct out *out, const struct facts *f, struct slice page)
 	out_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
 		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
 		      "'unsafe-inline'\">\n<title>");
-	put_text(out, out_contents(&title));
+	out_xml(out, out_contents(&title));
 	out_printf(out, "</title>\n<style>\n%s", style);
 	for (unsigned i = 0; i < LAYERS; i++)
 		out_printf(out, ".c%u{fill:%s}", i, palette_layers[i].svg);
 	out_text(out, "\n</style>\n<pre>\n");
-	put_text(out, page);
+	out_xml(out, page);
 	out_text(out, "</pre>\n<main>\n");
 	put_layers(out, f);
-	put_heat(out, &f->series);
+	put_heat(out, &f->series.heat);
 	put_buffers(out, &f->series);
 	put_stories(out, f);
 	out_text(out, "</main>\n</html>\n");

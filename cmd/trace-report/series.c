@@ -15,37 +15,18 @@ static uint32_t step_of(const struct series *s, double us)
 	return x >= 0 && x < UINT32_MAX ? x : UINT32_MAX;
 }
 
-double series_life(uint32_t row)
+void series_start(struct series *s, double step)
 {
-	double life = row % SERIES_OCTAVE ? 1.4142135623730951 : 1;
-
-	return life * ((uint64_t)1 << row / SERIES_OCTAVE) / 16;
-}
-
-static uint32_t row_of(double life)
-{
-	uint32_t row = 0;
-
-	while (row + 1 < SERIES_ROWS && series_life(row + 1) <= life)
-		row++;
-	return row;
+	s->step = step;
+	s->heat.step = step * 1000 >= 1 ? step * 1000 : 1;
 }
 
 void series_request(struct series *s, double us, double life)
 {
-	struct series_cell *cell;
-	uint32_t x, row;
+	const double longest = 1e16; /* microseconds; in nanoseconds it still fits 64 bits */
 
-	if (!s->step || s->num_cells == SERIES_CELLS)
-		return;
-	x = step_of(s, us + life);
-	if (x == UINT32_MAX)
-		return;
-	row = row_of(life);
-	cell = table_put(&s->map, (uint64_t)x << 32 | row, s->cells, s->num_cells, s->cap_cells);
-	cell->x = x;
-	cell->row = row;
-	cell->n++;
+	if (s->step && life >= 0 && us >= 0 && us + life < longest)
+		heat_add(&s->heat, 0, (us + life) * 1000, life * 1000);
 }
 
 static void see_wait(struct series *s, double us, struct slice wait)
@@ -55,7 +36,7 @@ static void see_wait(struct series *s, double us, struct slice wait)
 	struct series_buffers *b;
 	uint32_t x;
 
-	if (!holder.n || !(all >= most) || s->num_buffers == SERIES_CELLS)
+	if (!holder.n || !(all >= most) || s->num_buffers == SERIES_MAX)
 		return;
 	x = step_of(s, us + facts_number(wait, "at") + facts_number(wait, "us"));
 	if (x == UINT32_MAX)
@@ -83,7 +64,6 @@ void series_free(struct series *s)
 	for (size_t i = 0; i < s->num_buffers; i++)
 		free((char *)s->buffers[i].holder.p);
 	free(s->buffers);
-	free(s->cells);
-	map_free(&s->map);
+	heat_free(&s->heat);
 	map_free(&s->buffers_map);
 }

@@ -323,7 +323,7 @@ static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
 
 	if (!opt.html)
 		return -1;
-	f->series.step = (facts_number(f->info, "us") + 1) / SERIES_STEPS;
+	series_start(&f->series, (facts_number(f->info, "us") + 1) / SERIES_STEPS);
 	snprintf(seconds, sizeof(seconds), "%.9f", f->series.step / 1e6);
 	memcpy(argv, with_time, sizeof(with_time));
 	argv[COUNT(with_time)] = seconds;
@@ -362,8 +362,10 @@ static bool analyse(struct facts *f)
 	f->slowest = tools_contents(slowest);
 	f->causes = tools_contents(causes);
 	f->of_hosts = tools_contents(of_hosts);
-	if (over_time >= 0)
+	if (over_time >= 0) {
 		f->over_time = tools_contents(over_time);
+		heat_end(&f->series.heat, HEAT_STEPS);
+	}
 	/* without whole requests there is nothing to measure: the page says that */
 	if (measured || f->requests == f->incomplete)
 		return good;

@@ -130,6 +130,18 @@ void out_escaped(struct out *o, struct slice bytes, const char *also)
 	}
 }
 
+void out_xml(struct out *o, struct slice text)
+{
+	static const char *const entities[256] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+
+	for (size_t i = 0; i < text.n; i++)
+		if (entities[(unsigned char)text.p[i]])
+			out_text(o, entities[(unsigned char)text.p[i]]);
+		else
+			out_char(o, text.p[i]);
+}
+
 void out_column(struct out *o, struct slice bytes, size_t width)
 {
 	size_t n = out_visible(o, bytes.n ? bytes : slice_of("-"));

@@ -94,6 +94,9 @@ size_t out_visible(struct out *o, struct slice bytes);
 /* The same, with \xHH also for each of these ASCII characters. */
 void out_escaped(struct out *o, struct slice bytes, const char *also);
 
+/* As text of XML and HTML, with entities for characters that mean something there. */
+void out_xml(struct out *o, struct slice text);
+
 /* As out_visible(), padded with blanks to the width, and one more blank; "-" if it is empty. */
 void out_column(struct out *o, struct slice bytes, size_t width);
 
