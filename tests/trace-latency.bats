@@ -1073,7 +1073,7 @@ L
 }
 
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
+    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--layers --heatmap' '--merge --heatmap' '--heatmap -e' '--heatmap -H' '--heatmap -r' '--heatmap --against x' '--heatmap --openmetrics' '--heatmap --svg -j' '--heatmap - -' --svg '--layers --svg' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
         '--layers --against x' '-e --against x' '-H --against x' \
         '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
         '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do
@@ -1242,4 +1242,149 @@ widest() {
         [[ $(on_terminal "${is%% *}" "${is#* }") != *$escape* ]]
     done
     on_terminal NO_COLOR=1 '' | diff - <(COLUMNS=80 trace-latency -q in)
+}
+
+# Requests of two hosts: a hundred of 1 us that end from 1 ms to 100 ms, and three of 5 ms and one of 0 ns that end at 50 ms.
+hot() {
+    for i in {1..100}; do
+        entry $((i * 1000 - 1)).000 A "r$i" - 0x10 '"owner":"a&<b>"'
+        entry $((i * 1000)).000 B "r$i" 1.000 0x10 '"owner":"a&<b>"'
+    done
+    for i in 0x101 0x102 0x103; do entry 45000.000 A "r$((i))" - $i '"owner":"b"'; done
+    for i in 0x101 0x102 0x103; do entry 50000.000 B "r$((i))" 5000.000 $i '"owner":"b"'; done
+    entry 50000.000 A r900 - 0x900 '"owner":"b"'
+    entry 50000.000 B r900 0.000 0x900 '"owner":"b"'
+}
+
+@test "--heatmap draws requests by time and latency" {
+    hot >in
+    COLUMNS=60 status_is 0 trace-latency --heatmap -i 0.01 in
+    diff - <(cat <<'L'
+r, 104 requests, columns of 10.0 ms
+4.19 ms |     =
+        |
+2.10 ms |
+        |
+1.05 ms |
+        |
+ 524 us |
+        |
+ 262 us |
+        |
+ 131 us |
+        |
+65.5 us |
+        |
+32.8 us |
+        |
+16.4 us |
+        |
+8.19 us |
+        |
+4.10 us |
+        |
+2.05 us |
+        |
+1.02 us |
+        |@@@@@@@@@@.
+ 512 ns |
+        |
+ 256 ns |
+        |
+ 128 ns |
+        |
+  64 ns |
+        |
+  32 ns |
+        |
+  16 ns |
+        |
+   8 ns |
+        |
+   4 ns |
+        |
+   2 ns |
+        |
+   0 ns |     .
+        +-----------
+         0.000000 s 0.110000 s
+
+ requests  . 1  = 2  * 4  @ 8
+L
+    ) <<<"$output"
+    # by group, with one scale and one time
+    status_is 0 trace-latency --heatmap -i 0.01 -g owner in
+    equal "$(grep requests <<<"$output")" $'owner=a&<b>: r, 100 requests, columns of 10.0 ms\nowner=b: r, 4 requests, columns of 10.0 ms\n requests  . 1  = 2  * 4  @ 8'
+    equal "$(grep -c -e '^        +-----------$' <<<"$output")" 2
+    # columns as long as necessary to fit, and a note if -i was shorter
+    for width in 60 80 100 200; do
+        is=$(COLUMNS=$width trace-latency --heatmap in | widest)
+        [ "$is" -le $width ] && [ "$is" -gt $((width * 3 / 4)) ] || { echo "$width: $is"; return 1; }
+    done
+    COLUMNS=60 status_is 0 trace-latency --heatmap -i 0.001 in
+    equal "$stderr" 'trace-latency: a column has 2.00 ms, because more columns than fit would have those of -i'
+    equal "$(grep -o '[0-9.]* ms$' <<<"$output")" '2.00 ms'
+    status_is 0 trace-latency --heatmap --wide -i 0.001 in
+    equal "$stderr" ''
+    equal "$(widest <<<"$output")" 109
+    # with colours, the same
+    trace-latency --heatmap --color always in >coloured
+    grep -q $'\e\\[38;5;24;48;5;24m[.]\e\\[0m' coloured
+    sed $'s/\e\\[[0-9;]*m//g' coloured | diff - <(trace-latency --heatmap in)
+}
+
+@test "cells of --heatmap -j have all requests, between bounds of histograms" {
+    gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
+    trace-spans -q -j lines | jq -c 'select((.open or .cut or .admin) | not) | [.us + .life, .life]' >lives
+    for options in '' '-i 0.005' '-i 0.000001'; do
+        # shellcheck disable=SC2086 # they are words
+        trace-latency -q --heatmap -j $options lines >cells
+        equal "$(jq -s 'map(.count) | add' cells)" "$(wc -l <lives)"
+        # of all types of objects; at most one is on the other side of a bound, since jq has no integers
+        # shellcheck disable=SC2016 # jq's
+        jq -s -c --slurpfile lives lives 'group_by([.begin, .life.from])[] | . as $c | [(map(.count) | add), ([$lives[] |
+            select(.[0] >= $c[0].begin and .[0] < $c[0].end and .[1] >= $c[0].life.from and .[1] < $c[0].life.below)] | length)] |
+            select((.[0] - .[1] | fabs) > 1)' cells >wrong
+        [ ! -s wrong ] || { cat wrong; return 1; }
+    done
+    # -i is the time of a column
+    equal "$(trace-latency -q --heatmap -j -i 0.005 lines | jq '.end - .begin' | plain | sort -u)" 5000
+    status_is 0 trace-latency -q --heatmap -j -g type -g bdev lines
+    equal "$(jq -c '[.group.type, .object, .family]' <<<"$output" | sort -u | sed -n 1p)" '["read","r","TCP"]'
+}
+
+@test "--heatmap --svg is a picture that needs nothing else" {
+    { hot; hot | sed 's/"a&<b>"/"\\u001b]0;x\\u0007]]><!--"/; s/0x/0xf/; s/"r/"r7/'; } >in
+    status_is 0 trace-latency -q --heatmap --svg -g owner in
+    equal "$(grep -c -e 'href' -e '<script' <<<"$output" || true)" 0
+    equal "$(sed -n 's/.*<title>\([0-9]*\) request.*/\1/p' <<<"$output" | awk '{ n += $1 } END { print n }')" 208
+    [[ $output = *'owner=a&amp;&lt;b&gt;: r, 100 requests'* ]]
+    [[ $output = *'owner=\x1b]0;x\x07]]&gt;&lt;!--: r, 100 requests'* ]]
+    ! command -v xmllint >/dev/null || xmllint --noout - <<<"$output"
+}
+
+@test "times that are centuries apart make no large map" {
+    {
+        entry 0.000 A r0 - 0x1
+        entry 1.000 B r0 1.000 0x1
+        entry 0.000 A r1 - 0x2
+        entry 18446744073709551.615 B r1 18446744073709551.615 0x2
+    } >in
+    for options in '' '-i 0.000000001' '-i 0.000000001 --wide' '-j' '-i 0.000000001 -j' '--svg'; do
+        # shellcheck disable=SC2086 # they are words
+        (has_sanitizers || ulimit -v 65536; trace-latency -q --heatmap $options in >out)
+        [ "$(wc -c <out)" -lt 20000 ]
+    done
+    [ "$(trace-latency -q --heatmap in | widest)" -le 100 ]
+    equal "$(trace-latency --heatmap -j in | tail -n 1 | grep -o '"below.*')" '"below":18446744073709551.615},"count":1}'
+    # there may be no request at all, or none that is whole
+    status_is 1 trace-latency --heatmap --svg /dev/null
+    equal "$output" ''
+    { entry 1.000 READY n/a - 0x30; entry 2.000 DONE n/a - 0x30; } >in
+    for options in '' --svg -j; do
+        # shellcheck disable=SC2086 # they are words
+        status_is 1 trace-latency --heatmap $options in
+        equal "$output" ''
+        says 'nothing to measure'
+    done
 }

@@ -9,6 +9,7 @@
 
 #include "connection.h"
 #include "group.h"
+#include "heatmap.h"
 #include "lcore_rows.h"
 #include "overlaps.h"
 #include "proofs.h"
@@ -29,6 +30,7 @@ struct trees {
 	struct shares *shares;     /* of requests only, instead of rows; NULL: not wanted */
 	struct rates *rates;       /* ditto */
 	struct lcore_rows *lcores; /* ditto */
+	struct heatmap *heatmap;   /* ditto; without intervals */
 	struct out *out;
 	void (*print)(void *context); /* prints an interval */
 	void *context;                /* for print */
