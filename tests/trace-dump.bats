@@ -326,6 +326,12 @@ missing() {
         requests | target BDEV_IO_START SOCK_REQ_PEND >lines
         equal "$(missing -l "$layout")" "bdev: $enable bdev
 sock: $enable sock"
+        # before the first request, too
+        target BDEV_IO_START SOCK_REQ_PEND </dev/null >lines
+        equal "$(missing -l "$layout" -L 0)" "bdev: $enable bdev
+sock: $enable sock"
+        trace-dump -i trace >page
+        equal "$(head -n 1 page | cut -d , -f 1)" 'trace: no entries'
         # it has been on
         { printf '{"tsc":1,"lcore":0,"tpoint":"%s"}\n' BDEV_IO_START SOCK_REQ_PEND; requests; } |
             target BDEV_IO_START SOCK_REQ_PEND >lines
@@ -345,7 +351,7 @@ sock: $enable sock"
         [ "$layout" = G1 ] || equal "$(missing -l "$layout" -k record)" 'window: trace-dump -a, which prints the older entries of the others'
     done
     # names are for hosts
-    echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' | target >lines
+    echo '{"tsc":1000,"lcore":0,"tpoint":"BDEV_IO_START"}' | target | grep -v TCP_ >lines
     mktrace lines >trace
     equal "$(trace-dump -i -j trace | jq -r '.missing[].what')" time
     requests | target >lines

@@ -19,14 +19,12 @@ enum part { HOST_REQUESTS, OTHER_REQUESTS, PASSES_ON, REPLIES, BDEV_IO, WRITES, 
 struct parts {
 	bool defined[PARTS]; /* there are such tracepoints */
 	bool on[PARTS];      /* one of them was enabled, or has entries */
-	bool seen[PARTS];    /* one of them has entries */
 };
 
-static void see_part(struct parts *parts, enum part part, bool on, bool seen)
+static void see_part(struct parts *parts, enum part part, bool on)
 {
 	parts->defined[part] = true;
 	parts->on[part] |= on;
-	parts->seen[part] |= seen;
 }
 
 static enum part request_part(struct slice name)
@@ -41,19 +39,19 @@ static void see_parts(struct parts *parts, const struct reader *r)
 	for (unsigned i = 0; i < r->trace.num_tpoints; i++) {
 		const struct trace_tpoint *tp = &r->trace.tpoints[i];
 		const struct spdk_tpoint *row = spdk_tpoint(slice_of(tp->name));
-		bool seen = r->counts.by_tpoint[i], on = seen || (r->trace.has_masks && !tp->off);
+		bool on = r->counts.by_tpoint[i] || (r->trace.has_masks && !tp->off);
 
 		if (!tp->name[0])
 			continue;
-		see_part(parts, request_part(slice_of(tp->name)), on, seen);
+		see_part(parts, request_part(slice_of(tp->name)), on);
 		if (row->passes_on)
-			see_part(parts, PASSES_ON, on, seen);
+			see_part(parts, PASSES_ON, on);
 		if (row->replies)
-			see_part(parts, REPLIES, on, seen);
+			see_part(parts, REPLIES, on);
 		if (row->kind == SPDK_BDEV_IO)
-			see_part(parts, BDEV_IO, on, seen);
+			see_part(parts, BDEV_IO, on);
 		if (row->sends)
-			see_part(parts, WRITES, on, seen);
+			see_part(parts, WRITES, on);
 	}
 }
 
@@ -107,13 +105,13 @@ static void find_off(struct missing *found, size_t *n, const struct parts *parts
 		    request_groups(t));
 	else if (!has_requests && t->has_masks && is_off(parts, OTHERS))
 		add(found, n, "entries", copy("no entries: all groups are off"), mem_printf("%s NAME", enable));
-	if (parts->seen[PASSES_ON] && is_off(parts, BDEV_IO))
+	if (parts->on[PASSES_ON] && is_off(parts, BDEV_IO))
 		add(found, n, "bdev", copy("no bdev I/O: while requests execute, they are in the layer below"),
 		    mem_printf("%s bdev", enable));
-	if (parts->seen[REPLIES] && is_off(parts, WRITES))
+	if (parts->on[REPLIES] && is_off(parts, WRITES))
 		add(found, n, "sock", copy("no writes to sockets: replies that queue for a host count as reply"),
 		    mem_printf("%s sock", enable));
-	if (parts->seen[HOST_REQUESTS])
+	if (parts->on[HOST_REQUESTS])
 		add(found, n, "names", copy("no names of hosts: a trace has only addresses"),
 		    copy("usdt-record, while the hosts connect"));
 }
@@ -167,14 +165,16 @@ static void find_window(struct missing *found, size_t *n, const struct reader *r
 {
 	const struct trace_lcore *lcore;
 	char *reach, *others;
-	uint64_t from, next;
+	uint64_t start, from, next;
 	unsigned i;
 	bool lost;
 
 	if (!r->counts.before_window || !reader_window_lcore(r, &i))
 		return;
 	lcore = &r->trace.lcores[i];
-	from = r->highest > r->merge.window ? r->highest - r->merge.window : 0;
+	/* the first slot may belong to an entry whose head is overwritten */
+	start = r->counts.oldest[i] ? r->counts.oldest[i] : r->merge.window;
+	from = r->highest > start ? r->highest - start : 0;
 	next = r->highest - next_start(r, i);
 	if (next <= from)
 		return;

@@ -68,10 +68,13 @@ static void put_title(struct out *out, const struct info *info)
 
 	for (unsigned i = 0; i < r->trace.num_lcores; i++)
 		lcores += r->counts.by_lcore[i] > 0;
-	out_text(&rest, ": ");
-	out_duration_text(&rest, us_ns(info->rate, printed ? r->highest - r->first : 0));
-	out_printf(&rest, ", %" PRIu64 " entr%s of %u lcore%s, %s%s\n", printed, printed == 1 ? "y" : "ies", lcores,
-		   lcores == 1 ? "" : "s", *r->trace.releases == 'v' ? "SPDK " : "", r->trace.releases);
+	out_text(&rest, printed ? ": " : ": no entries");
+	if (printed) {
+		out_duration_text(&rest, us_ns(info->rate, r->highest - r->first));
+		out_printf(&rest, ", %" PRIu64 " entr%s of %u lcore%s", printed, printed == 1 ? "y" : "ies", lcores,
+			   lcores == 1 ? "" : "s");
+	}
+	out_printf(&rest, ", %s%s\n", *r->trace.releases == 'v' ? "SPDK " : "", r->trace.releases);
 	put_short(out, slice_of(name), rest.len + NAME < WIDTH ? WIDTH + 1 - rest.len : NAME);
 	out_slice(out, out_contents(&rest));
 	out_close(&rest);
