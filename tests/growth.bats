@@ -43,7 +43,7 @@ COMMANDS=(
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -j -O FILE|ring'
-    'trace-dump -i FILE|ring tpoints entries'
+    'trace-dump -i --page FILE|ring tpoints entries'
     'trace-dump -q FILE|interleaved'
     "trace-dump -q -w 'o1*' -t 'A*' FILE|entries"
     'trace-dump -i -j -d FILE|tpoints entries'

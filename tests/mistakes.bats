@@ -16,7 +16,7 @@ setup() {
     trace-dump -O modern >owners
     trace-dump -d trace >definitions
     trace-dump -i -j trace >info
-    trace-dump -i trace >page
+    trace-dump -i --page trace >page
     qpair-lifetimes probes >lifetimes
     trace-latency -eq lines >encoded
     trace-latency -q lines >table
@@ -291,8 +291,8 @@ T
 2 % -F prints entries or owners % trace-dump -F -i trace
 2 % -j is for -i: everything else is JSON lines anyway % trace-dump -j trace
 2 % -j is for -i % trace-dump -j -d trace
-2 % -i prints a page for people; with -d and -O, which print lines, give -i -j % trace-dump -i -d trace
-2 % give -i -j % trace-dump -i -O modern
+2 % --page cannot be combined with -j, -d or -O, which print lines % trace-dump -i --page -d trace
+2 % --page is for -i % trace-dump --page modern
 1 % spdk.json: not a trace file, which -F needs % trace-dump -F spdk.json
 1 % lines: trace lines, not an SPDK trace file % trace-dump -F lines
 1 % not a trace file, which -F needs % cat trace | trace-dump -F

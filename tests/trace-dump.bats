@@ -266,12 +266,22 @@ requests() {
     done
 }
 
+@test "-i prints a page on a terminal, and a line elsewhere" {
+    needs_terminal
+    requests | target SOCK_REQ_PEND | mktrace -n 32 - >trace
+    script -qec 'trace-dump -i trace' /dev/null </dev/null | tr -d '\r' >shown
+    trace-dump -i --page trace | cmp - shown
+    script -qec 'trace-dump -i -j trace' /dev/null </dev/null | tr -d '\r' >shown
+    trace-dump -i trace | cmp - shown
+    jq -e .layout shown >/dev/null
+}
+
 @test "-i prints a page" {
     { printf '{"tsc":%d,"lcore":0,"tpoint":"BDEV_IO_START"}\n' 1000000 2020600; requests; } |
         target TCP_READ_DONE SOCK_REQ_PEND SPECIAL_THING >lines
     for layout in $LAYOUTS; do
         mktrace -l "$layout" -n 32 lines >nvmf_trace.pid1234
-        status_is 0 trace-dump -i nvmf_trace.pid1234
+        status_is 0 trace-dump -i --page nvmf_trace.pid1234
         equal "$stderr" ''
         releases=$(trace-dump -q -i -j nvmf_trace.pid1234 | jq -r .releases)
         equal "$output" "nvmf_trace.pid1234: 10.3 us, 33 entries of 2 lcores, SPDK $releases
@@ -300,11 +310,11 @@ missing for a good answer
     try: -T while the target runs, or --clock with what usdt-record recorded"
     done
     # what was left out is among them with -a
-    trace-dump -a -i nvmf_trace.pid1234 | sed -n '1p;3p' >first
+    trace-dump -a -i --page nvmf_trace.pid1234 | sed -n '1p;3p' >first
     equal "$(<first)" 'nvmf_trace.pid1234: 1.02 ms, 34 entries of 2 lcores, SPDK v26.05 and later
 among them: 1 older than the start of another ring'
     # the JSON of spdk_trace has neither rings nor what is on
-    trace-dump -i "$DATA/spdk-trace.json" >page
+    trace-dump -i --page "$DATA/spdk-trace.json" >page
     grep -qx 'lcore     entries  reaches back' page
     grep -qx 'nvmf_tcp               4  57.1%  2' page
 }
@@ -330,7 +340,7 @@ sock: $enable sock"
         target BDEV_IO_START SOCK_REQ_PEND </dev/null >lines
         equal "$(missing -l "$layout" -L 0)" "bdev: $enable bdev
 sock: $enable sock"
-        trace-dump -i trace >page
+        trace-dump -i --page trace >page
         equal "$(head -n 1 page | cut -d , -f 1)" 'trace: no entries'
         # it has been on
         { printf '{"tsc":1,"lcore":0,"tpoint":"%s"}\n' BDEV_IO_START SOCK_REQ_PEND; requests; } |
@@ -370,7 +380,7 @@ rpc.py trace_enable_tpoint_group nvmf_tcp'
     { use 1000000 0 1 1; use 2000000 0 1 2; } | trace
     clock_line 1000000 10 2026-11-21T23:59:59.900000000Z >clock
     clock_line 1001000000 11 2026-11-22T00:00:00.900000000Z >>clock
-    status_is 0 trace-dump -i --clock clock trace
+    status_is 0 trace-dump -i --page --clock clock trace
     grep -qx 'from 2026-11-21T23:59:59.900000000Z to 2026-11-21T23:59:59.901000000Z' <<<"$output"
     equal "$(grep -c 'time of day' <<<"$output")" 0
 }
@@ -381,7 +391,7 @@ rpc.py trace_enable_tpoint_group nvmf_tcp'
             [ "$file$layout" != modernG1 ] && [ "$file$layout" != modernG2 ] && [ "$file$layout" != modernG3 ] || continue
             sed 's/\("id":[0-9]*\),/\1,"off":true,/' "$DATA/$file.jsonl" >lines
             mktrace -l "$layout" lines >"a file with a name that is as long as names of files are in some places, as in $layout"
-            trace-dump -i a* >page
+            trace-dump -i --page a* >page
             [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
             rm a*
         done
@@ -395,7 +405,7 @@ rpc.py trace_enable_tpoint_group nvmf_tcp'
         printf '{"tsc":1000,"lcore":3,"thread":"%s","tpoint":"A_NAME_OF_23_LETTERS_07"}\n' '\u001b[2J\u001b[2J\u001b[2J'
     } >lines
     mktrace lines >trace
-    trace-dump -i trace >page
+    trace-dump -i --page trace >page
     [ "$(LC_ALL=C.UTF-8 wc -L <page)" -le 80 ] || { cat page; return 1; }
     equal "$(grep -c $'\e' page)" 0
     grep -q '1 of 64 on, without' page

@@ -262,7 +262,7 @@ answers() {
     { trace-dump -q -d -O -i -j trace | sed '/"tpoint":"BDEV_/s/}$/,"off":true}/'
         trace-dump -q trace | grep -v '"tpoint":"BDEV_'; } >entries
     mktrace entries >off
-    trace-dump -i off >said
+    trace-dump -i --page off >said
     trace-report off probes | grep -A 1 '^  missing' >page
     sed -n '/^missing/,/names/p' said | grep -B 1 'rpc.py trace_enable_tpoint_group bdev$' | sed 's/^ *//' >want
     sed 's/^  missing *//; s/^ *//' page | diff want -

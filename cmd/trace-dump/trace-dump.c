@@ -40,7 +40,7 @@ enum {
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
 
 static struct {
-	bool info, json, definitions, owners, quiet, lag, wall;
+	bool info, json, page, definitions, owners, quiet, lag, wall;
 	pid_t pid; /* of -p */
 	const char *since, *until, *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
@@ -232,10 +232,10 @@ static void write_info(struct dump *d)
 {
 	const struct info info = {d->name, &d->reader, &d->lines.us, has_anchors() ? &d->anchors : NULL};
 
-	if (opt.json)
-		info_write(&d->out, &info);
-	else
+	if (opt.page)
 		page_write(&d->out, &info);
+	else
+		info_write(&d->out, &info);
 }
 
 /* Prints what the options select. Returns whether all of it was there. */
@@ -252,7 +252,7 @@ static bool dump(struct dump *d)
 		d->lost = mem_array(r->trace.num_lcores, sizeof(*d->lost));
 		print_entries(d);
 		/* the page has them */
-		if (!opt.info || opt.json)
+		if (!opt.page)
 			note_losses(d);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
@@ -380,7 +380,8 @@ static const struct cli_option options[] = {
 	 .flag = &opt.reader.follow},
 	{'i', "info", NULL, "print a page about the trace itself instead, and what is missing in it",
 	 .flag = &opt.info},
-	{'j', "json", NULL, "with -i: print it as a JSON line", .flag = &opt.json},
+	{'j', "json", NULL, "with -i: print a JSON line, as where standard output is no terminal", .flag = &opt.json},
+	{0, "page", NULL, "with -i: print the page, also to a file or a pipe", .flag = &opt.page},
 	{'O', "owners", NULL, "print the registered owners instead", .flag = &opt.owners},
 	{'p', "pid", "PID", "the trace of this process, which it has mapped", .pid = &opt.pid},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
@@ -429,6 +430,18 @@ static void check_recording(void)
 			  "only");
 }
 
+/* Decides whether -i prints the page. Programs that read what it prints get the line, as from earlier releases. */
+static void check_page(void)
+{
+	bool lines = opt.definitions || opt.owners;
+
+	if (opt.page && !opt.info)
+		cli_usage("--page is for -i");
+	if (opt.page && (opt.json || lines))
+		cli_usage("--page cannot be combined with -j, -d or -O, which print lines");
+	opt.page |= opt.info && !opt.json && !lines && isatty(STDOUT_FILENO);
+}
+
 /* Returns the trace file's path; NULL: it is the trace of a process. */
 static const char *parse_options(int argc, char **argv)
 {
@@ -445,8 +458,7 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
 	if (opt.json && !opt.info)
 		cli_usage("-j is for -i: everything else is JSON lines anyway");
-	if (opt.info && !opt.json && (opt.definitions || opt.owners))
-		cli_usage("-i prints a page for people; with -d and -O, which print lines, give -i -j");
+	check_page();
 	if (opt.lag && !opt.reader.follow)
 		cli_usage("--lag is for -F");
 	if (opt.record)
