@@ -409,7 +409,7 @@ nvmf_subsystem_get_qpairs n"b\
 nvmf_subsystem_get_controllers n"b\
 end'
     # while the target still wrote to its rings
-    [ rec/trace.bin -nt rec/rpc.jsonl ]
+    [ ! rec/rpc.jsonl -nt rec/trace.bin ]
 }
 
 @test "what a server of JSON-RPC may answer is bounded and checked" {

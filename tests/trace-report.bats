@@ -414,7 +414,7 @@ answers() {
 
 @test "a trace whose entries are of one moment has its page and pictures" {
     slow_host
-    { trace-dump -q -d -O -i trace; trace-dump -q trace | sed 's/"tsc":[0-9]*/"tsc":111771768876483/'; } | mktrace -o moment -
+    { trace-dump -q -d -O -i -j trace; trace-dump -q trace | sed 's/"tsc":[0-9]*/"tsc":111771768876483/'; } | mktrace -o moment -
     status_is 0 trace-report --html page.html moment
     grep -q '^  >*0.000 us, at 0.000: ' <<<"$output"
     grep -q '<svg' page.html
