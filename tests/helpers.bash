@@ -158,6 +158,8 @@ says() {
 plain() { # [FILE]
     jq -c 'walk(if type == "number" then . + 0 else . end)' "$@"
 }
+# also for what sh runs
+export -f plain
 
 # Milliseconds since the machine has started, in steps of 10: what takes time is compared with these, not with a constant.
 uptime_ms() {

@@ -172,11 +172,11 @@ causes() {
     trace-causes in >text
     grep -q '^  ok  *waited for leg B  *170.000  100 % of Raid$' text
     grep -q '^  ok  *waited for leg A  *20.000  100 % of Raid$' text
-    equal "$(trace-causes -j in | jq -c '.waits // empty | .[0]')" '{"for":"leg","leg":"B","bdev":"Raid","victim":"ok","us":170000}'
+    equal "$(trace-causes -j in | plain | jq -c '.waits // empty | .[0]')" '{"for":"leg","leg":"B","bdev":"Raid","victim":"ok","us":170000}'
     # no bdev I/O was started
     requests 100 0 2000 ok B '"target":2000.000' ",\"no_io\":1990.000,\"waits\":[$(wait_of 1990 target)]" >in
     trace-causes in | grep -q '^  ok  *waited for an I/O of B  *199.000  100 % nobody$'
-    equal "$(trace-causes -j in | jq -c '.waits')" '[{"for":"io","bdev":"B","victim":"ok","us":199000}]'
+    equal "$(trace-causes -j in | plain | jq -c '.waits')" '[{"for":"io","bdev":"B","victim":"ok","us":199000}]'
 }
 
 # The rows of what the slow ones have in common.
@@ -243,7 +243,7 @@ common() {
     { fast; requests 2 0 90000 ok Fast '"bdev":90000.000' ',"open":true'; requests 1 0 90001 other Fast '"bdev":90001.000' ',"open":true'; } >in
     trace-causes in >text
     equal "$(tail -n 2 text)" $'in flight, and far older than these: 3, up to 90001.000 us\n  see:   trace-spans --open, trace-causes --open'
-    equal "$(trace-causes -j in | jq -c '[.in_flight, .oldest_us]')" '[3,90001]'
+    equal "$(trace-causes -j in | plain | jq -c '[.in_flight, .oldest_us]')" '[3,90001]'
     trace-causes -e in | trace-causes --merge | diff text -
     if trace-causes --open in | grep 'in flight'; then false; fi
     trace-causes -k 'args.qpair.hostnqn=*other' in || true
@@ -314,7 +314,7 @@ common() {
         '"layers":{"network":0.000,"buffer":0.000,"host":0.000,"target":0.000,"below":0.000,"bdev":5000.000,"drive":0.000,"reply":0.000,' \
         '"unknown":0.000},"waits":[{"for":"bdev","bdev":"Fast","victim":"ok","us":25000.000}]}')"
     fast >in
-    equal "$(trace-causes -j -g bdev in | jq -c '[.group, .cause, .kind, .slow, .slow_us]')" '[{"bdev":"Fast"},"none","alike",1000,10]'
+    equal "$(trace-causes -j -g bdev in | plain | jq -c '[.group, .cause, .kind, .slow, .slow_us]')" '[{"bdev":"Fast"},"none","alike",1000,10]'
 }
 
 @test "-n limits the findings" {

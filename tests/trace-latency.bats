@@ -412,7 +412,7 @@ L
     # shares are those of the requests that a recording covers
     sed '/"us":9.000,"source":"bio"/d' merged >partly
     status_is 0 trace-latency --layers -j -g type partly
-    diff - <(jq -c '[.off_cpu, .irq, .disk, .covered]' <<<"$output") <<'L'
+    diff - <(plain <<<"$output" | jq -c '[.off_cpu, .irq, .disk, .covered]') <<'L'
 [0.05,0,null,{"off_cpu":1,"disk":0}]
 [0.25,0.005,0,{"off_cpu":1,"disk":1}]
 L
@@ -434,14 +434,14 @@ L
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
     status_is 0 trace-latency --layers -j before
-    equal "$(jq -c '[.mean, .layers.below, .layers.unknown]' <<<"$output")" '[4,0.25,0.75]'
-    equal "$(trace-latency -j before | jq -s 'map(select(.life))[0].mean')" 4
+    equal "$(plain <<<"$output" | jq -c '[.mean, .layers.below, .layers.unknown]')" '[4,0.25,0.75]'
+    equal "$(trace-latency -j before | plain | jq -s 'map(select(.life))[0].mean')" 4
     # they are the sums of what trace-spans says
     mktrace "$DATA/sample.jsonl" >trace
     trace-dump -q trace >in
-    trace-spans -jq in | jq -s -c 'map(select(.open | not)) | group_by(.io.type) | map([.[0].io.type, length,
+    trace-spans -jq in | plain | jq -s -c 'map(select(.open | not)) | group_by(.io.type) | map([.[0].io.type, length,
         ((map(.layers.bdev) | add) / (map(.life) | add) * 1e4 | round)])[]' >want
-    trace-latency --layers -jq -g type in | jq -c '[.group.type, .count, (.layers.bdev * 1e4 | round)]' | sort >have
+    trace-latency --layers -jq -g type in | plain | jq -c '[.group.type, .count, (.layers.bdev * 1e4 | round)]' | sort >have
     sort want | diff - have
 }
 
@@ -584,7 +584,7 @@ L
         entry 12.000 TCP_REQ_COMPLETED r1 2.000 0x20
         entry 901.000 TCP_REQ_COMPLETED r0 900.000 0x10
     } >in
-    lives() { trace-latency -j "$@" in 2>said | jq -r 'select(.life or .layers) | [.object, .count, .mean] | join(" ")' | tr '\n' ' '; }
+    lives() { trace-latency -j "$@" in 2>said | plain | jq -r 'select(.life or .layers) | [.object, .count, .mean] | join(" ")' | tr '\n' ' '; }
     for options in '' '-r' '-i 1' '-g lcore'; do
         # shellcheck disable=SC2086 # they are words
         equal "$(lives $options)" 'r 1 2 '

@@ -279,16 +279,16 @@ Slow ended last: 200 us after Fast
 DONE i21
 Fast ended last: 10.0 us after Slow
 L
-    equal "$(trace-spans -j in | jq -c 'select(.last_leg) | .last_leg')" \
+    equal "$(trace-spans -j in | plain | jq -c 'select(.last_leg) | .last_leg')" \
         $'{"leg":"Slow","after":"Fast","us":200}\n{"leg":"Fast","after":"Slow","us":10}\n{"leg":"Fast","after":"Slow","us":1}'
     # none has while one is in flight
     {
         raid_write 1 100 111 311 313 | grep -v 'DONE.*"r1"\|TCP_REQ_COMPLETED\|DONE.*i1[03]\|RAID_IO_DONE'
         leg_io i14 0x99 R1 0x31 Third 100.007 150.000
     } | merged >in
-    equal "$(trace-spans -j in | jq -c '.last_leg')" '{"leg":"Slow","after":"Third","us":161}'
+    equal "$(trace-spans -j in | plain | jq -c '.last_leg')" '{"leg":"Slow","after":"Third","us":161}'
     grep -v 'DONE.*i14' in >open
-    equal "$(trace-spans -j open | jq -c '.last_leg')" null
+    equal "$(trace-spans -j open | plain | jq -c '.last_leg')" null
     equal "$(trace-spans -s open | grep -c 'ended last')" 0
 }
 
@@ -392,7 +392,7 @@ L
         object r3 0x30 '"torn":true' 11.000 TCP_REQ_NEW
         entry 14.000 TCP_REQ_COMPLETED r3 3.000 0x30
     } | merged >in
-    status_is 0 sh "trace-spans -j in | jq -c '[.id, .us, .life, .cut, .open, .torn]'"
+    status_is 0 sh "trace-spans -j in | plain | jq -c '[.id, .us, .life, .cut, .open, .torn]'"
     diff <(plain <<'L'
 ["n/a",6,2,true,null,null]
 ["r1",5,7,true,null,null]
@@ -406,7 +406,7 @@ L
     status_is 0 sh "trace-spans -n 9 in | awk 'NR > 1 { print \$4, \$2, \$3 }' | tr '\n' ' '"
     equal "$output" 'r1 7.00 us r2 >7.00 us r3 3.00 us n/a >2.00 us '
     # the time before its first entry has no state, and a layer of its own
-    status_is 0 sh "trace-spans -j -k id=r1 in | jq -c '[.states, .self, .layers.unknown]'"
+    status_is 0 sh "trace-spans -j -k id=r1 in | plain | jq -c '[.states, .self, .layers.unknown]'"
     equal "$output" '[[[null,3],["TCP_REQ_EXECUTING",4],["TCP_REQ_COMPLETED",0]],{"r":7},3]'
     status_is 0 sh "trace-spans in | tail -n 4 | awk '{ print \$NF }' | tr '\n' ' '"
     equal "$output" 'cut cut torn open '
@@ -855,7 +855,7 @@ waits() { # ID FILE
     equal "$(trace-spans -q -j in | jq -r 'select(.waits) | .id' | tr '\n' ' ')" 'r1 i2 r0 '
     # cut: from its creation, and nobody knows who wrote then
     entry 700.000 TCP_REQ_COMPLETED r9 350.000 0x90 >earlier
-    equal "$(trace-spans -q -j earlier | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
+    equal "$(trace-spans -q -j earlier | plain | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
     equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
@@ -878,7 +878,7 @@ waits() { # ID FILE
     # and silences of 90 us
     { cat in; for us in 1110 1310 1510 1710 1910; do poller 0 $us $us 1; done; } | merged >most
     equal "$(trace-spans -q -s -k id=r0 most | grep wrote)" '          lcore 0 wrote 30 entries meanwhile: 30 of t9'
-    equal "$(trace-spans -q -j -k id=r0 most | jq '.waits[0].active')" 1010
+    equal "$(trace-spans -q -j -k id=r0 most | plain | jq '.waits[0].active')" 1010
 }
 
 @test "connections of one host that wrote during a wait are counted together" {
@@ -1292,13 +1292,13 @@ L
     equal "$(parts -q -j -k id=r0 in)" '["r0",180,null,null]'
     # the trace ends with its latest entry, unless the reactor has not run since
     { entry 100.000 TCP_REQ_NEW r0 - 0x10; off 300.000 0 180.000; } >late
-    status_is 0 sh "trace-spans -j late | jq -c '[.life, .off_cpu]'"
+    status_is 0 sh "trace-spans -j late | plain | jq -c '[.life, .off_cpu]'"
     equal "$output" '[0,null]'
     sed 's/"why"/"unfinished":true,&/' late >unfinished
-    status_is 0 sh "trace-spans -j unfinished | jq -c '[.life, .off_cpu]'"
+    status_is 0 sh "trace-spans -j unfinished | plain | jq -c '[.life, .off_cpu]'"
     equal "$output" '[0,null]'
     { entry 100.000 TCP_REQ_NEW r0 - 0x10; off 300.000 0 190.000; } | sed 's/"why"/"unfinished":true,&/' >unfinished
-    status_is 0 sh "trace-spans -j unfinished | jq -c '[.life, .off_cpu]'"
+    status_is 0 sh "trace-spans -j unfinished | plain | jq -c '[.life, .off_cpu]'"
     equal "$output" '[200,190]'
     status_is 0 sh "trace-spans -s --open unfinished | tail -n 3"
     diff - <(echo "$output") <<'L'
@@ -1376,7 +1376,7 @@ L
         object r5 0x60 '' 500.000 A 600.000 B_DONE
         object r6 0x70 '' 590.000 A
     } | merged >in
-    status_is 0 sh "trace-spans -j in | jq -c '[.id, .off_cpu, .covered]'"
+    status_is 0 sh "trace-spans -j in | plain | jq -c '[.id, .off_cpu, .covered]'"
     diff - <(echo "$output") <<'L'
 ["r0",null,null]
 ["r4",10,null]
@@ -1408,13 +1408,13 @@ L
         object s3 0xc0 '"size":24,"args":{"ctx":"0x20"}' 25000.000 SOCK_REQ_QUEUE 31500.000 SOCK_REQ_COMPLETE
         printf '{"tsc":7,"us":32000.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","poller":"t07","object":{"id":"n/a","value":"0x10"}}\n'
     } | merged >in
-    status_is 0 sh "trace-spans -j in | jq -c '[.id, .us, .life, .children, .io.bytes, .states, .layers.network, .layers.unknown]'"
+    status_is 0 sh "trace-spans -j in | plain | jq -c '[.id, .us, .life, .children, .io.bytes, .states, .layers.network, .layers.unknown]'"
     diff - <(echo "$output") <<'L'
 ["s0",1,1,null,8,[["SOCK_REQ_QUEUE",1],["SOCK_REQ_COMPLETE",0]],1,0]
 ["s3",25000,6500,null,24,[["SOCK_REQ_QUEUE",6500],["SOCK_REQ_COMPLETE",0]],6500,0]
 ["n/a",20000,12000,["s1","s2"],40,[[null,12000],["TCP_REQ_COMPLETED",0]],11000,1000]
 L
-    status_is 0 sh "trace-spans -a -j in | jq -c '[.id, .parent]'"
+    status_is 0 sh "trace-spans -a -j in | plain | jq -c '[.id, .parent]'"
     equal "$(tr '\n' ' ' <<<"$output")" '["s0",null] ["s1","n/a"] ["s2","n/a"] ["s3",null] ["n/a",null] '
     status_is 0 sh "trace-spans -n 1 in | awk 'NR == 2 { print \$2, \$3, \$4, \$8 }'"
     equal "$output" '>12.0 ms n/a t07'
@@ -1458,7 +1458,7 @@ L
         printf "{\"tsc\":3,\"us\":%d.000,\"lcore\":7,\"tpoint\":\"IRQ\",\"args\":{\"comm\":\"reactor_0\",\"pid\":12,\"begin\":3,\"duration\":0.000}}\n", i * 10 + 2
     }' >in
     # those of the last 10 ms, and 16384 that wait
-    trace-spans -q -j in | jq -s 'map(select(.covered)) | [length, (map(.us) | min)]' -c >got
+    trace-spans -q -j in | plain | jq -s 'map(select(.covered)) | [length, (map(.us) | min)]' -c >got
     equal "$(cat got)" '[17384,226162]'
 }
 
