@@ -961,7 +961,7 @@ waits() { # ID FILE
     done
     exec 7>&-
     wait "$pid"
-    equal "$(awk 'NR > 1 { print $3 }' out | tr '\n' ' ')" 'r0 r1 r2 r3 '
+    equal "$(awk 'NR > 1 { print $4 }' out | tr '\n' ' ')" 'r0 r1 r2 r3 '
 }
 
 @test "with --stuck, a span that waits for lines of other tools is printed when the input pauses" {
