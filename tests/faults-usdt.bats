@@ -13,7 +13,7 @@ teardown() {
 # What recording does besides, and how it can fail.
 RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
     prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
-    waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO
+    socketpair:$EMFILE recvmsg:$EIO recvmsg:$EINTR waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO
     write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc@:$ENOMEM close:$EIO"
 
 # Whether the same events are there, with all that the clocks put there.
@@ -28,8 +28,10 @@ same_events() {
         # where the command cannot be run it has the statuses of a shell
         CMP=same_events STATUSES='126 127' NEVER='epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
-    for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO; do
-        CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+    CMP=same_events STATUSES='126 127' each_fault any bpf:$EPERM 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+    # in the process that attaches
+    for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO sendmsg:$EIO prctl:$EPERM; do
+        FAULT_CHILD=1 CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
     done
 }
 
@@ -60,8 +62,12 @@ same_events() {
     started=$!
     wait_for grep -q libusdt "/proc/$started/maps"
     runs_here usdt-record -q -n 3 -e 'flood(i)' -o probed -p "$started" || lacks "no BPF here: $(cat err)"
-    for fault in openat2:$EPERM readlinkat:$EPERM fcntl:$EIO; do
+    for fault in readlinkat:$EPERM fcntl:$EIO recvmsg:$EIO; do
         CMP=same_number each_fault any "$fault" "usdt-record -q -n 3 -e 'flood(i)' -p $started"
+    done
+    # in the processes that open its files, and attach
+    for fault in openat2:$EPERM open:$EIO sendmsg:$EIO pread:$EIO; do
+        FAULT_CHILD=1 CMP=same_number each_fault any "$fault" "usdt-record -q -n 3 -e 'flood(i)' -p $started"
     done
 }
 
@@ -74,7 +80,7 @@ same_events() {
     exec {go}>go
     wait_for_text ready out
     for fault in malloc:$ENOMEM readlinkat:$EPERM write:$EIO write:$EINTR close:$EIO \
-        pipe2:$EMFILE fork:$EAGAIN poll:$EINTR poll:$ENOMEM read:$EIO read:$EINTR; do
+        socketpair:$EMFILE recvmsg:$EIO recvmsg:$EINTR fork:$EAGAIN poll:$EINTR poll:$ENOMEM read:$EIO read:$EINTR; do
         each_fault any "$fault" "usdt-gen -l -p $started"
     done
     # in the process that opens the files, and reads them

@@ -7,6 +7,8 @@ setup() {
     enter
     # they have an allocator of their own, and want to be the first library
     ! has_sanitizers || not_for_this_build 'a tool with sanitizers takes no preloaded library'
+    # root's tools become another user, who has to create a file here
+    chmod 777 .
 }
 
 # Runs a tool with the fault at its first call of a function, at its second, and so on, until it does not happen any

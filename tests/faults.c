@@ -37,6 +37,7 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -312,6 +313,21 @@ int ioctl(int fd, unsigned long request, ...)
 int pipe2(int fds[2], int flags)
 {
 	return fails("pipe2", NULL) ? -1 : kernel(SYS_pipe2, fds, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int fds[2])
+{
+	return fails("socketpair", NULL) ? -1 : kernel(SYS_socketpair, domain, type, protocol, fds);
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags)
+{
+	return fails("sendmsg", NULL) ? -1 : kernel(SYS_sendmsg, socket, message, flags);
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags)
+{
+	return fails("recvmsg", NULL) ? -1 : kernel(SYS_recvmsg, socket, message, flags);
 }
 
 pid_t fork(void)

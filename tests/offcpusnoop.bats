@@ -164,6 +164,8 @@ table_ms() { # COLUMN
     lines_queued=$(jq -s --argjson target "$target" --argjson from "$from" --argjson to "$to" \
         'map(select(.args.tid == $target and .args.queued and .args.begin >= $from and .tsc <= $to) | .args.queued) | add' lines)
     echo "of $wall ns: on the CPU $used, by the table $on and $irq ms; queued $queued, by the lines $lines_queued us"
+    # without the processor's counter, the kernel's own clock of the scheduler may be wrong by a tick each time
+    has_ticks || queued=$(awk -v lines="$lines_queued" 'BEGIN { printf "%.0f", lines * 1000 }')
     # some kernels count interrupts as time of the thread; an emulated machine takes long from one of its clocks to the other
     awk -v wall="$wall" -v used="$used" -v queued="$queued" -v on="$on" -v irq="$irq" -v lines="$lines_queued" '
         $1 == "entry" { part = wall / 100 * ($2 > 1000 ? $2 / 1000 : 1) }

@@ -175,7 +175,8 @@ static int receive(int socket, struct step *step, int *fd)
 int links_make(struct attach *a, pid_t pid)
 {
 	struct step step = {}, last = {};
-	int sockets[2], fd, got = 1;
+	int sockets[2], fd, got = 0;
+	bool stuck;
 	pid_t child;
 
 	a->links = mem_array(a->num_sites, sizeof(*a->links));
@@ -193,15 +194,18 @@ int links_make(struct attach *a, pid_t pid)
 			a->links[a->num_links++] = fd;
 	}
 	close(sockets[0]);
-	if (worker_end(child) < 0 && got < 0)
+	stuck = worker_end(child) < 0;
+	if (last.site == a->num_sites)
+		return 0;
+	if (got > 0)
+		complain(a, &a->sites[step.site], pid, step.error);
+	else if (got < 0 && stuck)
 		warnx("%s: cannot attach to its probes: its file system does not answer: process %d waits for it",
 		      a->sites[last.site].file->path, child);
 	else if (got < 0)
 		warnx("%s: cannot attach to its probes: that takes too long", a->sites[last.site].file->path);
-	else if (step.error)
-		complain(a, &a->sites[step.site], pid, step.error);
-	else if (last.site < a->num_sites)
+	else
 		warnx("%s: cannot attach to its probes: the process that does so was killed",
 		      a->sites[last.site].file->path);
-	return got < 0 || last.site < a->num_sites ? -1 : 0;
+	return -1;
 }

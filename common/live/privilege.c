@@ -113,9 +113,11 @@ static bool needs_bpf_to_read(void)
 static bool become_nobody(void)
 {
 	enum { NOBODY = 65534 };
-	int failed = prctl(PR_SET_KEEPCAPS, 1);
+	int failed;
 
-	failed |= setgroups(0, NULL);
+	if (prctl(PR_SET_KEEPCAPS, 1) != 0)
+		return false;
+	failed = setgroups(0, NULL);
 	failed |= setresgid(NOBODY, NOBODY, NOBODY);
 	failed |= setresuid(NOBODY, NOBODY, NOBODY);
 	failed |= prctl(PR_SET_KEEPCAPS, 0);
