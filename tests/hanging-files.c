@@ -5,7 +5,8 @@
  *	hanging-files DIRECTORY FILE [OPENS]
  *
  * It mounts a copy of FILE as DIRECTORY/file, prints "ready", and answers until SIGUSR1 comes: from then on it answers
- * nothing. SIGUSR2: it answers all but reads, as it does when the file was opened OPENS times. After SIGTERM it is gone.
+ * nothing. SIGUSR2: it answers all but reads, as it does when the file was opened OPENS times. After SIGTERM it is
+ * gone.
  */
 #include <errno.h>
 #include <fcntl.h>

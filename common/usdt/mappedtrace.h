@@ -14,8 +14,8 @@ struct mappedtrace {
 };
 
 /*
- * Opens the file of a mapping. Returns a descriptor, or -1 with *error, in words that follow "the trace", valid until the
- * next call.
+ * Opens the file of a mapping. Returns a descriptor, or -1 with *error, in words that follow "the trace", valid until
+ * the next call.
  */
 typedef int mappedtrace_open(void *context, const struct mapping *m, const struct mapping_list *list,
 			     const char **error);
@@ -30,8 +30,8 @@ struct mappedtrace_search {
 };
 
 /*
- * Starts a search, which finds nothing in a process that cannot be read. open: NULL, or what opens the files in place of
- * mapping_open(), which may never return. Call mappedtrace_end() after it.
+ * Starts a search, which finds nothing in a process that cannot be read. open: NULL, or what opens the files in place
+ * of mapping_open(), which may never return. Call mappedtrace_end() after it.
  */
 void mappedtrace_begin(struct mappedtrace_search *search, pid_t pid, mappedtrace_open *open, void *context);
 
