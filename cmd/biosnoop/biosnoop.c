@@ -156,8 +156,8 @@ static void print_summary(struct biosnoop *b)
 }
 
 /*
- * The kernel counts what a program has missed of all disks. Of that, no more can be of the wanted requests than lack what
- * the program would have recorded. A missed completion is counted by itself.
+ * The kernel counts what a program has missed of all disks. Of that, no more can be of the wanted requests than lack
+ * what the program would have recorded. A missed completion is counted by itself.
  */
 static uint64_t missed_steps(struct biosnoop *b)
 {

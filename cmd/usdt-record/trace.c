@@ -55,7 +55,7 @@ struct opening {
 };
 
 /*
- * Whether to read the file may take for ever, as with FUSE, or an overlay on it: its owners are read by the tool itself.
+ * Whether reading the file may never end, as with FUSE, or an overlay on it: its owners are read by the tool itself.
  * SPDK has its trace in /dev/shm, a tmpfs; in a chroot that may be a folder on a disk.
  */
 static bool may_hang(int fd)

@@ -107,7 +107,7 @@ static bool needs_bpf_to_read(void)
 }
 
 /*
- * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted capabilities.
+ * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted ones.
  * A container's root may have no other user to become. Returns whether it did.
  */
 static bool become_nobody(void)
