@@ -218,12 +218,10 @@ static void describe(struct capture *c, const struct flight_options *options)
 	out_close(&object);
 }
 
-void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		 const struct folder *ring)
+void capture_end(struct capture *c, const struct flight_options *options, const struct folder *ring)
 {
 	int fd = -1;
 
-	(void)setup;
 	end_answer(c);
 	take_trace(c, ring);
 	if (c->incident.requests)

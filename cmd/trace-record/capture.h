@@ -41,7 +41,6 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 bool capture_is_ready(struct capture *c);
 
 /* Completes the folder. ring: where the trace is. */
-void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		 const struct folder *ring);
+void capture_end(struct capture *c, const struct flight_options *options, const struct folder *ring);
 
 #endif

@@ -78,7 +78,7 @@ static void start(struct flight *f, int i)
 static void start_text(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
-	bool all = i == PART_USDT - PART_USDT;
+	bool all = TEXT + PART_USDT - PART_USDT == i;
 
 	start(f, i);
 	window_close(&f->windows[i]);
@@ -256,7 +256,7 @@ static void print_folder(struct flight *f)
 static void end_capture(struct flight *f)
 {
 	f->requests += f->capture.incident.requests;
-	capture_end(&f->capture, f->setup, f->options, &f->ring);
+	capture_end(&f->capture, f->options, &f->ring);
 	f->is_bad |= f->capture.is_bad;
 	f->space += folder_space(&f->capture.folder);
 	print_folder(f);

@@ -310,10 +310,41 @@ static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors"
 static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
 static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
-/* not quiet: one of its notes is used */
-static const char *const with_causes[] = {"trace-causes", NULL};
-static const char *const with_hosts[] = {"trace-causes", "-qj", "-n", "1", "-g", "args.qpair.hostnqn", NULL};
-static const char *const with_addresses[] = {"trace-causes", "-qj", "-n", "1", "-g", "connection", NULL};
+
+/* The microseconds of a slow request in a folder of the flight recorder; NULL: this is none. */
+static char *slow_us(const struct facts *f)
+{
+	struct slice parts = f->parts, part, us;
+
+	while (facts_line(&parts, &part)) {
+		us = facts_text(part, RECORDING_MIN_US);
+		if (us.n && slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
+			return mem_copy(us);
+	}
+	return NULL;
+}
+
+/* Starts trace-causes, for all requests and for those of each host, and sets the files that their output goes to. */
+static void add_causes(const struct facts *f, struct tools *t, int to[2], int *all, int *of_hosts)
+{
+	char *us = slow_us(f);
+	const char *min = us ? "-m" : NULL;
+	/* not quiet: one of its notes is used */
+	const char *const causes[] = {"trace-causes", min, us, NULL};
+	const char *const groups[] = {"trace-causes",
+				      "-qj",
+				      "-n",
+				      "1",
+				      "-g",
+				      f->usdt || f->answers ? "args.qpair.hostnqn" : "connection",
+				      min,
+				      us,
+				      NULL};
+
+	*all = add_reader(t, causes, &to[0]);
+	*of_hosts = add_reader(t, groups, &to[1]);
+	free(us);
+}
 
 /* Starts what pictures need, and returns its file; -1: there are none. */
 static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
@@ -340,11 +371,10 @@ static bool analyse(struct facts *f)
 	int reactors = add_reader(&measures, with_reactors, &tee.to[tee.n++]);
 	int slowest = add_reader(&measures, with_slowest, &tee.to[tee.n++]);
 	int over_time = add_pictures(f, &measures, &tee);
-	int to[2], causes = add_reader(&measures, with_causes, &to[0]);
-	int of_hosts = add_reader(&measures, f->usdt || f->answers ? with_hosts : with_addresses, &to[1]);
+	int to[2], causes, of_hosts, from, spans;
 	bool good, measured;
-	int from, spans;
 
+	add_causes(f, &measures, to, &causes, &of_hosts);
 	tools_pipe(&from, &tee.to[tee.n++]);
 	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
