@@ -73,6 +73,22 @@ static void restore_signals(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
+/*
+ * Leaves the session, whose terminal would send it Ctrl-C. Where the kernel divides processors among sessions first, a
+ * priority counts only within one: sched(7), "The autogroup feature".
+ */
+static void leave_session(void)
+{
+	int fd;
+
+	setsid();
+	fd = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	dprintf(fd, "%d", getpriority(PRIO_PROCESS, 0));
+	close(fd);
+}
+
 static _Noreturn void run(const char *path, char *const argv[], const struct child_setup *setup, pid_t parent,
 			  const sigset_t *mask)
 {
@@ -82,7 +98,7 @@ static _Noreturn void run(const char *path, char *const argv[], const struct chi
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_NO_COMMAND);
-	setpgid(0, 0);
+	leave_session();
 	restore_signals(mask);
 	set_stream(in, STDIN_FILENO);
 	set_stream(out, STDOUT_FILENO);

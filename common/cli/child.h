@@ -27,7 +27,7 @@ struct child_setup {
 char *child_tool(const char *name);
 
 /*
- * Starts the program at this path in a process group of its own, so that a terminal's Ctrl-C does not reach it. It gets
+ * Starts the program at this path in a session of its own, so that a terminal's Ctrl-C does not reach it. It gets
  * SIGTERM when this process ends. Returns 0, or -1 with errno.
  */
 int child_start(struct child *c, const char *path, char *const argv[], const struct child_setup *setup);
