@@ -987,11 +987,12 @@ L
     # each of them takes twice as long
     ramp 2000 | grep -v '"r[0-9]*[13579]"' >in
     status_is 0 trace-latency --against base in
-    diff - <(sed 's/ \**$//' <<<"$output") <<'L'
+    trace-latency -q --against base in | sed 's/ \**$//' | diff - <(cat <<'L'
 obj from       to count    mean     p50     p99     max mean%   p99% share%
 r   whole life     1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 r   A          B   1000 1.00 us 1.00 us 1.98 us 2.00 us +99.8 +100.0  100.0
 L
+    )
     equal "$(trace-latency -q --wide --against base in | awk 'NR < 3 { for (i = NF - 6; i < NF; i++) printf "%s ", $i }')" \
         'mean% p50% p90% p99% p99.9% max% +99.8 +100.0 +100.0 +100.0 +100.0 +100.0 '
     equal "$stderr" 'trace-latency: base: 2 rows are not in this run'
@@ -1172,8 +1173,8 @@ h="b",object="r"} 1'
     grep -q ' 1795266855123$' dumped
 }
 
-# What -g owner prints of names that are hostile, and longer than a line.
-names() {
+# Lines with names that are hostile, and longer than a line of a terminal.
+long_names() {
     local long
     long=$(printf 'é%.0s' {1..200})
     three | sed "s/READY/READY_$long/; s/NEW/\\\\u001b[31m$long/; s/\"lcore\":0/\"lcore\":0,\"owner\":\"$long\\\\n\"/"
@@ -1188,7 +1189,7 @@ widest() {
     gzip -dc "$DATA/slow-host.trace.gz" | trace-dump -q >lines
     { held 100.000 0 1.000 OFF_CPU '"why":"preempted","by":"xz","by_pid":77'; cat lines; } >merged
     trace-latency -q -e lines >base
-    names >names
+    long_names >names
     for width in 60 80 100 200; do
         for command in 'lines' '-g owner lines' '-r lines' '--against base lines' '--layers -g type -g owner lines' '--layers merged' \
             '--rates -g owner lines' '--reactors merged' '-i 0.01 lines' '-H lines' '-g owner -g tpoint names' '--layers -g owner names' '-H names'; do

@@ -57,8 +57,8 @@ static inline double heat_opacity(const struct heat *h, uint64_t n)
 }
 
 /*
- * Draws the cells of a map into an SVG picture, with their scale to the left of x, and an axis below. Returns the height
- * in pixels. Its classes are heat, axis, and n for text that ends where it is placed.
+ * Draws the cells of a map into an SVG picture, with their scale to the left of x, and an axis below. Returns the
+ * height in pixels. Its classes are heat, axis, and n for text that ends where it is placed.
  */
 unsigned heat_draw(struct out *out, const struct heat *h, uint32_t map, unsigned x, unsigned y, unsigned width);
 
