@@ -97,6 +97,7 @@ completes() { # SHELL
     equal "$($offers trace-causes --key ty)" 'type='
     equal "$($offers trace-causes -g b | sort | paste -sd ' ')" 'bdev blocks bytes'
     equal "$($offers trace-spans --by l)" life
+    equal "$($offers trace-latency --color a | sort | paste -sd ' ')" 'always auto'
     $offers trace-spans -k '' >spans
     sed -n 's,=,,p' spans >span-keys
     $offers trace-latency -g '' >keys

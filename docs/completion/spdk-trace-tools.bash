@@ -45,6 +45,7 @@ _spdk_trace_tools() {
         return
         ;;
     *:DISK) words=(/sys/block/*) ;;
+    *:WHEN) words=(always never auto) ;;
     *:KEY=GLOB)
         read -ra words <<<"${span// /= }="
         compopt -o nospace 2>/dev/null

@@ -38,6 +38,8 @@ for line in $help
             $option -x -a "$spans"
         case trace-spans:KEY
             $option -x -a 'to_reply\t life\t'
+        case '*:WHEN'
+            $option -x -a 'always\t never\t auto\t'
         case '*:DISK'
             $option -x -a '(string replace /sys/block/ "" /sys/block/*)'
         case '*:DIRECTORY'
