@@ -1313,6 +1313,8 @@ r, 104 requests, columns of 10.0 ms
  requests  . 1  = 2  * 4  @ 8
 L
     ) <<<"$output"
+    # the lowest row says its life, whatever it is
+    equal "$({ entry 0.000 A r0 - 0x1; entry 1.800 B r0 1.800 0x1; } | trace-latency --heatmap | sed -n 2p)" '1.54 us |@'
     # by group, with one scale and one time
     status_is 0 trace-latency --heatmap -i 0.01 -g owner in
     equal "$(grep requests <<<"$output")" $'owner=a&<b>: r, 100 requests, columns of 10.0 ms\nowner=b: r, 4 requests, columns of 10.0 ms\n requests  . 1  = 2  * 4  @ 8'

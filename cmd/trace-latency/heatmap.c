@@ -78,7 +78,7 @@ static void put_level(struct out *out, unsigned level, const struct terminal *te
 }
 
 /* cells: of all columns of the row */
-static void put_row(struct out *out, const struct heat *h, uint32_t row, const uint64_t *cells,
+static void put_row(struct out *out, const struct heat *h, uint32_t row, bool has_label, const uint64_t *cells,
 		    const struct terminal *terminal)
 {
 	struct out line = {.fd = OUT_MEMORY};
@@ -86,10 +86,10 @@ static void put_row(struct out *out, const struct heat *h, uint32_t row, const u
 
 	while (columns && !cells[columns - 1])
 		columns--;
-	if (row % 2)
-		out_printf(&line, "%*s", OUT_DURATION, "");
-	else
+	if (has_label)
 		out_duration(&line, heat_life(row));
+	else
+		out_printf(&line, "%*s", OUT_DURATION, "");
 	out_text(&line, " |");
 	for (uint64_t x = 0; x < columns; x++)
 		if (cells[x])
@@ -145,7 +145,7 @@ static void put_map(struct out *out, const struct heat *h, uint32_t map, const s
 	for (size_t i = 0; i < n; i++)
 		grid[(cells[i].row - low) * columns + (cells[i].x - h->first)] = cells[i].n;
 	for (uint32_t row = high + 1; row-- > low;)
-		put_row(out, h, row, &grid[(row - low) * columns], terminal);
+		put_row(out, h, row, row == low || row % 2 == 0, &grid[(row - low) * columns], terminal);
 	put_axis(out, h);
 	free(grid);
 }

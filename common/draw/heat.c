@@ -142,11 +142,11 @@ double heat_level(const struct heat *h, uint64_t n)
 	return h->most > 1 ? (double)(bits(n) - 1) / (bits(h->most) - 1) : 1;
 }
 
-/* The scale has each second power of two. */
+/* The scale has each second power of two, and the lowest row if there is room below. */
 static void draw_scale(struct out *out, uint32_t low, uint32_t high, unsigned x, unsigned y)
 {
 	for (uint32_t row = low; row <= high; row++) {
-		if (row % 4)
+		if (row % 4 && (row != low || row % 4 == 3))
 			continue;
 		out_printf(out, "<text class=\"n\" x=\"%u\" y=\"%u\">", x - 4, y + (high - row + 1) * CELL_HEIGHT);
 		out_duration_text(out, heat_life(row));
