@@ -364,8 +364,8 @@ T
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 -n 5 lines
 1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
 2 % -k 'db-1': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1' % trace-causes -k db-1 spans
-2 % -p '100': a number above 0 and below 100 is expected % trace-causes -p 100 spans
-2 % -p '5x': a number above 0 and below 100 is expected % trace-causes -p 5x spans
+2 % -p '100': a percentage above 0 and below 100 is expected % trace-causes -p 100 spans
+2 % -p '5x': a percentage above 0 and below 100 is expected % trace-causes -p 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans
 2 % a folder, a trace file, or a process with -p is expected % trace-report
 2 % standard input cannot be read twice: name a file % trace-report -

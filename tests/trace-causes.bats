@@ -34,7 +34,7 @@ causes() {
     fast >in
     equal "$(causes)" ''
     status_is 0 trace-causes in
-    [[ $output == '1000 requests, all alike; they took 10.000 us each'* ]]
+    [[ $output == '1000 requests, all alike; they took 10.0 us each'* ]]
     [[ $output == *'no single cause: most of the time is in bdev (100 %)' ]]
     # with a limit that none has reached
     equal "$(trace-causes -m 11 in)" '1000 requests: none is slow'
@@ -42,9 +42,9 @@ causes() {
 
 @test "one request is no plural" {
     requests 1 0 10 ok Fast '"bdev":10.000' >in
-    equal "$(trace-causes in | head -n 1)" '1 request; it took 10.000 us'
+    equal "$(trace-causes in | head -n 1)" '1 request; it took 10.0 us'
     { fast; requests 1 20000 5010 ok Fast '"bdev":5010.000'; } >in
-    equal "$(trace-causes in | head -n 2)" $'1001 requests, 1 slow one took 5010.000 us,\nthe fast ones like it 10.000 us: 5000.000 us more'
+    equal "$(trace-causes in | head -n 2)" $'1001 requests, 1 slow one took 5.01 ms,\nthe fast ones like it 10.0 us: 5.00 ms more'
 }
 
 @test "a group whose bdev takes longer" {
@@ -52,12 +52,47 @@ causes() {
     equal "$(causes)" 'bdev Slow slowhost/1'
     trace-causes in >text
     cat text
-    grep -qx '1050 requests, 50 slow ones took 2000.000 us each,' text
-    grep -qx 'the fast ones like them 10.000 us: 1990.000 us more' text
-    grep -q '^  bdev  *1985.000  *100$' text
+    grep -qx '1050 requests, 50 slow ones took 2.00 ms each,' text
+    grep -qx 'the fast ones like them 10.0 us: 1.99 ms more' text
+    grep -q '^  bdev  *1.99 ms  *100 %$' text
     grep -q '^  host slowhost = queue slowhost/1 = bdev Slow  *100 %  *0 %$' text
     grep -q '^cause: bdev Slow takes longer (100 %)$' text
     [ "$(awk '{ print length }' text | sort -n | tail -n 1)" -le 80 ]
+}
+
+@test "a page fits the terminal, and names are shortened unless they are to be in full" {
+    local name='a-name-of-a-höst-that-is-longer-than-any-column-is-wide-and-even-than-most-terminals'
+    { fast
+      requests 50 0 2000 "$name" "$name" '"bdev":1985.000,"buffer":15.000' ",\"waits\":[$(wait_of 500 buffer 0.000 ",\"buffers\":7,\"holders\":{\"$name/1\":7}")]"
+      requests 9 0 900000 ok Fast '"bdev":900000.000' ',"open":true'; } >in
+    for columns in '' 1 60 70 80 100 200; do
+        width=$((columns < 60 ? columns ? 60 : 100 : columns))
+        for color in never always; do
+            COLUMNS=$columns trace-causes -q --color $color -g args.qpair.hostnqn in | sed 's/\x1b\[[0-9;]*m//g' >text
+            # commands are not cut
+            grep -v '^  see: \|^  often: ' text | jq -R -e -s --argjson width "$width" 'split("\n") | map(length) | max <= $width' >ok ||
+                { echo "$columns columns"; cat text; return 1; }
+        done
+    done
+    trace-causes -q in >text
+    grep -q '^cause: bdev a-name.*….*terminals takes longer (99 %)$' text
+    grep -q '^  host a-name.*…' text
+    grep -q '^  a-n…erminals waited for' text
+    trace-causes -q --wide in >text
+    equal "$(grep -c … text)" 0
+    grep -q "^cause: bdev $name takes longer (99 %)$" text
+    grep -q "^  host $name" text
+}
+
+@test "the cause, layers and what is stuck have colours" {
+    { fast; requests 50 0 2000 x Slow '"bdev":2000.000'; requests 3 0 90001 stuck Fast '"bdev":90001.000' ',"open":true'; } >in
+    trace-causes -q in >plain
+    equal "$(grep -c $'\e' plain)" 0
+    trace-causes -q --color always in >coloured
+    sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
+    grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 %)\e\\[0m' coloured
+    grep -q $'^  \e\\[38;5;210mbdev\e\\[0m ' coloured
+    grep -q $'^\e\\[31min flight, ' coloured
 }
 
 @test "only those that -k matches are explained" {
@@ -74,7 +109,7 @@ causes() {
     { fast; requests 50 20000 1000 ok Fast '"buffer":900.000,"bdev":100.000' ",\"waits\":[$wait]"; } >in
     equal "$(causes)" 'buffer hog ok/1'
     trace-causes in >text
-    grep -q '^  ok  *waited for buffers  *45.000   90 % held by hog$' text
+    grep -q '^  ok  *waited for buffers  *45.0 ms  90 % held by hog$' text
     grep -q '^cause: buffers, held by hog (82 %)$' text
 }
 
@@ -161,8 +196,8 @@ causes() {
     { fast; requests 100 20000 510 ok Disk '"bdev":505.000,"target":5.000' ",\"waits\":[$wait]"
       requests 300 900000 10 ok Disk '"bdev":10.000'; requests 1 0 10 hog Fast '"bdev":10.000'; } >in
     trace-causes -m 500 in >text
-    grep -q '^  ok  *waited for bdev Disk  *47.000  100 % nobody$' text
-    grep -q '^  ok  *waited for lcore 0  *3.000  100 % busy with hog$' text
+    grep -q '^  ok  *waited for bdev Disk  *47.0 ms 100 % nobody$' text
+    grep -q '^  ok  *waited for lcore 0  *3.00 ms 100 % busy with hog$' text
     # the legs of a bdev
     wait=$(wait_of 1900 bdev)
     { requests 100 0 10 ok Raid '"bdev":10.000' | sed 's/"bdev":"Raid"/&,"leg":"A"/'
@@ -170,12 +205,12 @@ causes() {
       requests 50 0 2000 ok Raid '"bdev":2000.000' ",\"waits\":[$wait],\"last_leg\":{\"leg\":\"A\",\"after\":\"B\",\"us\":400.000}" |
           sed 's/"bdev":"Raid"/&,"leg":"B"/'; } >in
     trace-causes in >text
-    grep -q '^  ok  *waited for leg B  *170.000  100 % of Raid$' text
-    grep -q '^  ok  *waited for leg A  *20.000  100 % of Raid$' text
+    grep -q '^  ok  *waited for leg B  *170 ms 100 % of Raid$' text
+    grep -q '^  ok  *waited for leg A  *20.0 ms 100 % of Raid$' text
     equal "$(trace-causes -j in | plain | jq -c '.waits // empty | .[0]')" '{"for":"leg","leg":"B","bdev":"Raid","victim":"ok","us":170000}'
     # no bdev I/O was started
     requests 100 0 2000 ok B '"target":2000.000' ",\"no_io\":1990.000,\"waits\":[$(wait_of 1990 target)]" >in
-    trace-causes in | grep -q '^  ok  *waited for an I/O of B  *199.000  100 % nobody$'
+    trace-causes in | grep -q '^  ok  *waited for an I/O of B  *199 ms 100 % nobody$'
     equal "$(trace-causes -j in | plain | jq -c '.waits')" '[{"for":"io","bdev":"B","victim":"ok","us":199000}]'
 }
 
@@ -242,7 +277,7 @@ common() {
     if trace-causes in | grep 'in flight'; then false; fi
     { fast; requests 2 0 90000 ok Fast '"bdev":90000.000' ',"open":true'; requests 1 0 90001 other Fast '"bdev":90001.000' ',"open":true'; } >in
     trace-causes in >text
-    equal "$(tail -n 2 text)" $'in flight, and far older than these: 3, up to 90001.000 us\n  see:   trace-spans --open, trace-causes --open'
+    equal "$(tail -n 2 text)" $'in flight, and far older than these: 3, up to 90.0 ms\n  see:   trace-spans --open, trace-causes --open'
     equal "$(trace-causes -j in | plain | jq -c '[.in_flight, .oldest_us]')" '[3,90001]'
     trace-causes -e in | trace-causes --merge | diff text -
     if trace-causes --open in | grep 'in flight'; then false; fi
@@ -256,8 +291,10 @@ common() {
       requests 6 40000 1003.001 ok Fast '"bdev":333.335,"network":333.333,"reply":336.333'; } >in
     trace-causes -j -m 500 in >out || true
     trace-causes -m 500 in >text
-    equal "$(awk '/^where/ { sum = 0; on = 1; next } !NF { on = 0 } on { sum += $2 } END { printf "%.3f", sum }' text)" \
-        "$(sed -n 's/^the fast ones like them .*: \(.*\) us more$/\1/p' text)"
+    equal "$(head -n 1 out | jq '[(.layers | add), .slow_us - .fast_us] | map(. * 1000 | round) | unique | length')" 1
+    head -n 1 out | jq '.layers[] * 1000 | round | select(. > 0)' | text | tr -d '[]' | sort >want
+    [ -s want ]
+    awk '/^where/ { on = 1; next } !NF { on = 0 } on { printf "%7s\n", $2 " " $3 }' text | sort | diff want -
 }
 
 @test "layers and waits of findings add up to the nanosecond" {
@@ -279,7 +316,7 @@ common() {
 
 @test "-p takes the slowest ones only" {
     { fast; requests 100 0 900 ok Fast '"bdev":900.000'; } >in
-    trace-causes -p 5 in | grep -q '^1100 requests, 55 slow ones took 900.000 us each,$'
+    trace-causes -p 5 in | grep -q '^1100 requests, 55 slow ones took 900 us each,$'
 }
 
 @test "what is in flight, incomplete, admin or a child is left out" {
@@ -329,8 +366,8 @@ common() {
     equal "$(causes)" ''
     equal "$(causes --against base)" 'bdev Fast ok/1'
     trace-causes --against base in >text
-    grep -qx '1000 requests; 1000 took 15.000 us each,' text
-    grep -qx 'those of the earlier trace 10.000 us: 5.000 us more' text
+    grep -qx '1000 requests; 1000 took 15.0 us each,' text
+    grep -qx 'those of the earlier trace 10.0 us: 5.00 us more' text
     # all have the lcore in common
     if grep '^what the slow ones have in common' text; then false; fi
     # of another size there is nothing to compare with

@@ -50,31 +50,66 @@ section() { # START
         jq -r 'select(.life and .object == "r" and .group[]) | "\(.group[] | sub(".*:"; "")) \(.count) \(.mean * .count)"' |
         sort -rnk3 | cut -d ' ' -f 1,2 >want
     awk '/^  [a-z]+-[0-9]/ { print $1, $2 }' hosts | diff want -
-    grep -q '^  db-1  *97  *1422  *3682  *3682  buffer 86% bdev 8%$' hosts
+    grep -q '^  db-1  *97  *1[.]42 ms  3[.]68 ms  3[.]68 ms  buffer 86% bdev 8%$' hosts
     grep -qx '  without 80 requests that did not start and end in the trace' hosts
     # each host has its own cause
     trace-causes -qj -n 1 -g args.qpair.hostnqn spans.here | jq -r 'select(.group[] | endswith("db-1")) | "\(.cause), \(.who) (\(.share * 100 | round) %)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
     equal "$(cat cause)" 'buffer, backup-1 (81 %)'
-    section lcore | grep -q '^  0 *3950  *53.9  *7220.4  *603.4  backup-1/1, db-1/1, db-2/1$'
+    section lcore | grep -q '^  0 *3950  *53.9  *7220.4   603 us  backup-1/1, db-1/1, db-2/1$'
     section 'the slowest' >slowest
-    equal "$(grep -c ' us, at ' slowest)" 3
-    grep -q '^  8763.607 us, at 5601.223: r40 of backup-1/1, write, Archive, 256 blocks$' slowest
+    equal "$(grep -c ' ms, us=' slowest)" 3
+    grep -q '^  8.76 ms, us=5601.223: r40 of backup-1/1, write, Archive, 256 blocks$' slowest
     grep -q '^    bdev 57% buffer 42% host 1%$' slowest
-    grep -q '^    waited 3642 us in TCP_REQ_NEED_BUFFER; backup-1/1 had 22 of 23 buffers' slowest
-    grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6533 us" page
+    grep -q '^    waited 3.64 ms in TCP_REQ_NEED_BUFFER; backup-1/1 had 22 of 23 buffers' slowest
+    grep -qx "in flight at the end: $(trace-spans -q --open lines | sed 1d | grep -c .), the oldest for 6.53 ms" page
     grep -qx '  trace      3950 entries: nvmf_tcp 2783, bdev 1167' page
     grep -qx '  names      of 3 hosts, by their probes' page
 }
 
-@test "a page has 80 columns" {
+# Whether lines have at most so many characters, except for commands.
+fits() { # COLUMNS FILE
+    sed 's/\x1b\[[0-9;]*m//g; /^more$/,$d; /^ *\(see\|often\|try\): /d' "$2" | jq -R -e -s --argjson width "$1" 'split("\n") | map(length) | max <= $width' >ok ||
+        { echo "$1 columns"; cat "$2"; return 1; }
+}
+
+@test "a page fits the terminal" {
     for layout in $LAYOUTS; do
         mktrace -l "$layout" "$DATA/common.jsonl" >trace
         status_is 0 trace-report trace
         equal "$stderr" ''
         grep -qx recorded <<<"$output"
-        sed '/^more$/,$d' <<<"$output" | sed 's/…/./' | awk 'length > 80 { print; bad = 1 } END { exit bad }'
+        fits 80 <(echo "$output")
     done
+    slow_host
+    sed "s/nqn.2026-11.fleet:\(...\)/nqn.2026-11.fleet:a-host-with-a-name-that-is-longer-than-any-column-höst-\1/" probes >long
+    for columns in 60 80 100 200; do
+        for color in never always; do
+            COLUMNS=$columns trace-report --color $color trace long >page
+            fits $columns page
+        done
+    done
+    trace-report trace long >page
+    fits 100 page
+    grep -q '^  a-ho…' page
+    grep -q '^cause: buffers, held by .*…' page
+    trace-report --wide trace long >page
+    equal "$(grep -c … page)" 0
+    grep -q '^cause: buffers, held by a-host-with-a-name-that-is-longer-than-any-column-höst-backup-1 (27 %)$' page
+}
+
+@test "a page on a terminal has colours, and its HTML none of these" {
+    slow_host
+    trace-report --html plain.html trace probes >plain
+    trace-report --html coloured.html --color always trace probes >coloured
+    sed 's/\x1b\[[0-9;]*m//g' coloured | diff plain -
+    grep -qx $'\e\\[1mcause: buffers, held by backup-1 (27 %)\e\\[0m' coloured
+    grep -q $'^  db-1 .* \e\\[38;5;208mbuffer 86%\e\\[0m ' coloured
+    grep -q $'^  \e\\[38;5;208mbuffer\e\\[0m ' coloured
+    cmp plain.html coloured.html
+    head -c $(($(stat -c %s trace) - 65536)) trace >damaged
+    trace-report --color always damaged probes >page 2>said || true
+    grep -q $'^\e\\[31mdamaged: ' page
 }
 
 @test "without probes, hosts are addresses" {
@@ -231,9 +266,10 @@ answers() {
     trace-dump -q trace | sed '/"id":"r3"}*,"value"/{ s/"0x55adf33eb988"/"0x999"/; }; /"id":"r3","us"/d' >>entries
     mktrace entries >stuck
     trace-report stuck probes >page
-    sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[0-9]* us'
-    sed -n 4p page | grep -qx '  34[0-9]* us, in TCP_REQ_NEW: r3 of backup-1/1'
+    sed -n 3p page | grep -qx 'in flight at the end: [0-9]*, the oldest for 34[.][0-9] ms'
+    sed -n 4p page | grep -qx '  34[.][0-9] ms, in TCP_REQ_NEW: r3 of backup-1/1'
     equal "$(grep -c '^in flight' page)" 1
+    trace-report --color always stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
 }
 
 @test "requests that are not explained are counted" {

@@ -7,7 +7,9 @@
 #include "json.h"
 #include "means.h"
 #include "owed.h"
+#include "palette.h"
 #include "traits.h"
+#include "utf8.h"
 
 /* The finding that a last line may call the cause has at least this share of the extra time. */
 static const double CAUSE_SHARE = 0.25;
@@ -15,8 +17,10 @@ static const double CAUSE_SHARE = 0.25;
 /* Rows of a table in text. */
 enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
 
-/* Of the first column. */
-enum { WIDTH = 60, OWED_WIDTH = 40 };
+/* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
+enum { COMMON = 60, OWED = 42 };
+/* Widths of the columns after these, of times and of names. */
+enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 12 };
 
 /* What the last line says: a text before and after the name, and what is usually done. */
 static const struct saying {
@@ -66,6 +70,15 @@ void print_lcore(struct out *out, const struct tally *t, uint32_t name)
 	out_slice(out, blank ? slice_between(text.p, blank) : text);
 }
 
+/* The same, or any other text, shortened where the terminal is narrow. */
+static void put_within(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
+{
+	if (terminal->width == TERMINAL_WIDE || utf8_count(text) <= width)
+		out_slice(out, text);
+	else
+		out_shortened(out, text, width);
+}
+
 static void put_who(struct out *out, const struct tally *t, const struct finding *f)
 {
 	uint32_t who = f->cause->key.a;
@@ -82,9 +95,24 @@ static void put_who(struct out *out, const struct tally *t, const struct finding
 	}
 }
 
-static void put_ns(struct out *out, __int128 ns, int width)
+/* Of more than 584 years, that it is so much. */
+static void put_time(struct out *out, __int128 ns)
 {
-	out_printf(out, "%*.3f", width, (double)ns / 1000.0);
+	if (ns < 0) {
+		out_char(out, '-');
+		ns = -ns;
+	}
+	out_duration_text(out, ns < UINT64_MAX ? ns : UINT64_MAX);
+}
+
+/* Aligned to the right, in a column. */
+static void put_time_column(struct out *out, __int128 ns, int width)
+{
+	struct out text = {.fd = OUT_MEMORY};
+
+	put_time(&text, ns);
+	out_printf(out, "%*.*s", width, (int)text.len, text.buf);
+	out_close(&text);
 }
 
 static void put_group(struct out *out, const struct findings *f, const struct print_options *options)
@@ -109,8 +137,8 @@ static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct me
 		out_text(out, one_or_many(n, "; one took ", "; those alike took "));
 	else
 		out_text(out, one_or_many(n, "; it took ", ", all alike; they took "));
-	put_ns(out, m->slow, 0);
-	out_text(out, one_or_many(n, " us\n", " us each\n"));
+	put_time(out, m->slow);
+	out_text(out, one_or_many(n, "\n", " each\n"));
 }
 
 static void put_summary(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
@@ -137,36 +165,46 @@ static void put_summary(struct out *out, const struct findings *f, enum slow slo
 		out_printf(out, "; %" PRIu64 " took ", n);
 	else
 		out_printf(out, ", %" PRIu64 " slow %s took ", n, one_or_many(n, "one", "ones"));
-	put_ns(out, m->slow, 0);
-	out_text(out, one_or_many(n, " us,\n", " us each,\n"));
+	put_time(out, m->slow);
+	out_text(out, one_or_many(n, ",\n", " each,\n"));
 	if (options->against)
 		out_text(out, "those of the earlier trace ");
 	else
 		out_text(out, one_or_many(n, "the fast ones like it ", "the fast ones like them "));
-	put_ns(out, m->fast, 0);
-	out_text(out, " us: ");
-	put_ns(out, m->more >= 0 ? m->more : -m->more, 0);
-	out_text(out, m->more >= 0 ? " us more\n" : " us less\n");
+	put_time(out, m->fast);
+	out_text(out, ": ");
+	put_time(out, m->more >= 0 ? m->more : -m->more);
+	out_text(out, m->more >= 0 ? " more\n" : " less\n");
 }
 
-static void put_row(struct out *out, const char *indent, const char *name, __int128 ns, __int128 all)
+static bool has_row(__int128 ns, __int128 all)
 {
 	double percent = all ? 100.0 * (double)ns / (double)all : 0;
 
-	if (percent < 0.5 && percent > -0.5)
-		return;
-	out_printf(out, "  %s%-*s ", indent, (int)(20 - strlen(indent)), name);
-	put_ns(out, ns, 14);
-	out_printf(out, " %6.0f\n", percent);
+	return percent >= 0.5 || percent <= -0.5;
 }
 
-static void put_layers(struct out *out, const struct means *m, enum slow slow)
+static void end_row(struct out *out, __int128 ns, __int128 all)
+{
+	put_time_column(out, ns, TIME);
+	out_printf(out, " %5.0f %%\n", 100.0 * (double)ns / (double)all);
+}
+
+static void put_layer(struct out *out, const struct terminal *terminal, enum layer layer)
+{
+	terminal_paint(terminal, out, palette_layers[layer].sgr);
+	out_text(out, spdk_layers[layer]);
+	terminal_plain(terminal, out);
+}
+
+static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
 {
 	static const char *const names[TALLY_OVERLAPS] = {"of it off_cpu", "of it irq", "of it disk"};
+	enum { FIRST = 24 };
 	bool used[LAYERS] = {};
 
-	out_printf(out, "\n%-32s %4s %6s\n", slow == SLOW_ALIKE ? "where the time is" : "where the extra time is", "us",
-		   "%");
+	out_printf(out, "\n%-*s %*s %7s\n", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
+		   TIME, "time", "share");
 	for (unsigned row = 0; row < LAYERS; row++) {
 		unsigned largest = LAYERS;
 
@@ -174,10 +212,19 @@ static void put_layers(struct out *out, const struct means *m, enum slow slow)
 			if (!used[i] && (largest == LAYERS || m->layers[i] > m->layers[largest]))
 				largest = i;
 		used[largest] = true;
-		put_row(out, "", spdk_layers[largest], m->layers[largest], m->more);
+		if (!has_row(m->layers[largest], m->more))
+			continue;
+		out_text(out, "  ");
+		put_layer(out, terminal, largest);
+		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[largest]), "");
+		end_row(out, m->layers[largest], m->more);
 	}
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
-		put_row(out, "  ", names[i], m->overlaps[i], m->more);
+	for (unsigned i = 0; i < TALLY_OVERLAPS; i++) {
+		if (!has_row(m->overlaps[i], m->more))
+			continue;
+		out_printf(out, "    %-*s", FIRST - 3, names[i]);
+		end_row(out, m->overlaps[i], m->more);
+	}
 }
 
 static void put_trait(struct out *out, const struct tally *t, const struct tally_key *value)
@@ -219,19 +266,32 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 	}
 }
 
-/* Pads text to a column; what is wider has a line of its own. */
-static void put_padded(struct out *out, struct slice text, size_t width)
+/* Pads text to a column. What is wider is shortened, and with --wide has a line of its own. */
+static void put_padded(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
-	out_slice(out, text);
-	if (text.n > width)
-		out_char(out, '\n');
-	for (size_t n = text.n > width ? 0 : text.n; n < width; n++)
-		out_char(out, ' ');
+	size_t n = utf8_count(text);
+
+	put_within(out, text, terminal, width);
+	if (n > width && terminal->width == TERMINAL_WIDE)
+		out_printf(out, "\n%*s", (int)width, "");
+	else if (n < width)
+		out_printf(out, "%*s", (int)(width - n), "");
+}
+
+static size_t first_width(const struct terminal *terminal, size_t width, size_t after)
+{
+	return terminal->width < width + after ? terminal->width - after : width;
+}
+
+static size_t common_width(const struct terminal *terminal)
+{
+	return first_width(terminal, COMMON, AFTER_COMMON);
 }
 
 /* Values that select the same requests are one row, with equals signs between them. Returns its end. */
-static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i)
+static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i, const struct terminal *terminal)
 {
+	size_t width = common_width(terminal);
 	const struct tally_value *first = t->all[i];
 	struct out text = {.fd = OUT_MEMORY}, value = {.fd = OUT_MEMORY};
 	size_t end = i;
@@ -239,8 +299,9 @@ static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i
 	for (; end < t->n && t->all[end]->hash == first->hash; end++) {
 		value.len = 0;
 		put_trait(&value, t->tally, &t->all[end]->key);
-		if (end > i && text.len + value.len + strlen("   = ") > WIDTH) {
-			out_slice(out, out_contents(&text));
+		if (end > i &&
+		    utf8_count(out_contents(&text)) + utf8_count(out_contents(&value)) + strlen(" = ") > width) {
+			put_within(out, out_contents(&text), terminal, width);
 			out_char(out, '\n');
 			text.len = 0;
 			out_text(&text, "    ");
@@ -248,7 +309,7 @@ static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i
 		out_text(&text, end == i ? "  " : " = ");
 		out_slice(&text, out_contents(&value));
 	}
-	put_padded(out, out_contents(&text), WIDTH);
+	put_padded(out, out_contents(&text), terminal, width);
 	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * first->slow / t->set->slow.n,
 		   100.0 * first->others / t->set->others);
 	out_close(&text);
@@ -257,7 +318,7 @@ static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i
 }
 
 /* Seconds, with as many decimals as tell the two ends apart, but two at least. */
-static void put_window(struct out *out, const struct tally_set *set)
+static void put_window(struct out *out, const struct tally_set *set, const struct terminal *terminal)
 {
 	const struct tally_window *w = &set->window;
 	struct out text = {.fd = OUT_MEMORY};
@@ -268,22 +329,23 @@ static void put_window(struct out *out, const struct tally_set *set)
 		decimals++;
 	out_printf(&text, "  between %.*f and %.*f s", decimals, (double)w->begin / 1e9, decimals,
 		   (double)w->end / 1e9);
-	put_padded(out, out_contents(&text), WIDTH);
+	put_padded(out, out_contents(&text), terminal, common_width(terminal));
 	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / set->slow.n, 100.0 * w->others / set->others);
 	out_close(&text);
 }
 
-static void put_traits(struct out *out, const struct tally *tally, uint32_t set)
+static void put_traits(struct out *out, const struct tally *tally, uint32_t set, const struct terminal *terminal)
 {
 	struct traits traits = {};
 
 	traits_find(&traits, tally, set);
 	if (traits.n || traits.has_window)
-		out_printf(out, "\n%-*s %7s %7s\n", WIDTH, "what the slow ones have in common", "slow", "others");
+		out_printf(out, "\n%-*s %7s %7s\n", (int)common_width(terminal), "what the slow ones have in common",
+			   "slow", "others");
 	for (size_t i = 0, row = 0; i < traits.n && row < TRAIT_ROWS; row++)
-		i = put_equal_traits(out, &traits, i);
+		i = put_equal_traits(out, &traits, i, terminal);
 	if (traits.has_window)
-		put_window(out, traits.set);
+		put_window(out, traits.set, terminal);
 	traits_free(&traits);
 }
 
@@ -331,55 +393,74 @@ static const char *const haves[BLAME_WHATS] = {
 };
 
 /* A row for what a host waited for, with the one that had most of it. */
-static void put_owed_row(struct out *out, const struct tally *t, const struct owed_row *most)
+static void put_owed_row(struct out *out, const struct tally *t, const struct owed_row *most,
+			 const struct terminal *terminal)
 {
 	const struct tally_key *key = &most->wait->key;
-	struct out text = {.fd = OUT_MEMORY};
+	struct out text = {.fd = OUT_MEMORY}, name = {.fd = OUT_MEMORY};
+	size_t width = first_width(terminal, OWED, AFTER_OWED), used = width + TIME + strlen(" 100 % ");
 
 	out_text(&text, "  ");
-	put_name(&text, t, key->a);
-	while (text.len < 14)
-		out_char(&text, ' ');
+	put_name(&name, t, key->a);
+	put_padded(&text, out_contents(&name), terminal, NAME);
 	out_text(&text, " waited for ");
-	put_what(&text, t, key);
-	put_padded(out, out_contents(&text), OWED_WIDTH);
-	out_printf(out, " %10.3f  %3.0f %% ", most->all / 1e6, 100.0 * most->wait->ns / most->all);
+	name.len = 0;
+	put_what(&name, t, key);
+	put_within(&text, out_contents(&name), terminal, width - utf8_count(out_contents(&text)));
+	put_padded(out, out_contents(&text), terminal, width);
+	put_time_column(out, most->all, TIME);
+	out_printf(out, " %3.0f %% ", 100.0 * most->wait->ns / most->all);
+	name.len = 0;
 	if (key->c == MAP_NONE) {
-		out_text(out, "nobody");
+		out_text(&name, "nobody");
 	} else {
 		out_printf(out, "%s ", haves[key->what]);
-		put_name(out, t, key->c);
+		used += strlen(haves[key->what]) + 1;
+		put_name(&name, t, key->c);
 	}
+	put_within(out, out_contents(&name), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
 	out_char(out, '\n');
 	out_close(&text);
+	out_close(&name);
 }
 
-static void put_owed(struct out *out, const struct tally *t, uint32_t set)
+static void put_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
 {
+	int width = first_width(terminal, OWED, AFTER_OWED);
 	unsigned __int128 rest = 0;
 	struct owed owed = {};
 
 	owed_find(&owed, t, set);
 	if (owed.n)
-		out_printf(out, "\n%-*s %10s\n", OWED_WIDTH, "who waited for whom", "ms");
+		out_printf(out, "\n%-*s%*s\n", width, "who waited for whom", TIME, "time");
 	for (size_t i = 0, row = 0; i < owed.n; i = owed_end(&owed, i), row++)
 		if (row < OWED_ROWS)
-			put_owed_row(out, t, &owed.all[i]);
+			put_owed_row(out, t, &owed.all[i], terminal);
 		else
 			rest += owed.all[i].all;
-	if (rest)
-		out_printf(out, "%-*s %10.3f\n", OWED_WIDTH, "  all others", rest / 1e6);
+	if (rest) {
+		out_printf(out, "%-*s", width, "  all others");
+		put_time_column(out, rest, TIME);
+		out_char(out, '\n');
+	}
 	owed_free(&owed);
 }
 
-static void put_cause(struct out *out, const struct tally *t, const struct finding *f, const char *word)
+static void put_cause(struct out *out, const struct tally *t, const struct finding *f, const char *word,
+		      const struct terminal *terminal)
 {
 	enum cause cause = findings_cause(f);
+	const struct saying *saying = &sayings[cause];
+	size_t used = strlen(word) + strlen(": ") + strlen(saying->before) + strlen(saying->after) +
+		      strlen(" (100 %), once");
+	struct out who = {.fd = OUT_MEMORY};
 
-	out_printf(out, "%s: %s", word, sayings[cause].before);
-	put_who(out, t, f);
-	out_printf(out, "%s (%.0f %%)%s\n", sayings[cause].after, 100 * f->share < 100 ? 100 * f->share : 100,
+	out_printf(out, "%s: %s", word, saying->before);
+	put_who(&who, t, f);
+	put_within(out, out_contents(&who), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
+	out_printf(out, "%s (%.0f %%)%s", saying->after, 100 * f->share < 100 ? 100 * f->share : 100,
 		   f->cause->bursts == 1 && findings_is_momentary(cause) ? ", once" : "");
+	out_close(&who);
 }
 
 static void put_cure(struct out *out, const struct tally *t, const struct finding *f)
@@ -394,48 +475,74 @@ static void put_cure(struct out *out, const struct tally *t, const struct findin
 }
 
 /* The last lines: the cause if the lines prove one; else where most of the time is. */
-static void put_findings(struct out *out, const struct findings *f, enum slow slow, const struct means *m, uint64_t max)
+static void put_findings(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
+			 const struct print_options *options)
 {
+	const struct terminal *terminal = &options->terminal;
 	bool has_cause = f->n && f->all[0].share >= CAUSE_SHARE;
 	enum layer largest = means_largest(m);
 
 	out_char(out, '\n');
 	if (has_cause) {
-		put_cause(out, f->tally, &f->all[0], "cause");
+		terminal_paint(terminal, out, TERMINAL_BOLD);
+		put_cause(out, f->tally, &f->all[0], "cause", terminal);
+		terminal_plain(terminal, out);
+		out_char(out, '\n');
 		put_cure(out, f->tally, &f->all[0]);
 	} else {
-		out_printf(out, "no single cause: most of the %stime is in %s (%.0f %%)\n",
-			   slow == SLOW_ALIKE ? "" : "extra ", spdk_layers[largest],
-			   m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
+		out_printf(out, "no single cause: most of the %stime is in ", slow == SLOW_ALIKE ? "" : "extra ");
+		put_layer(out, terminal, largest);
+		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}
-	for (size_t i = has_cause; i < f->n && (!max || i < max); i++)
-		put_cause(out, f->tally, &f->all[i], "also");
+	for (size_t i = has_cause; i < f->n && (!options->max || i < options->max); i++) {
+		put_cause(out, f->tally, &f->all[i], "also", terminal);
+		out_char(out, '\n');
+	}
 }
 
-static void put_old(struct out *out, const struct tally_group *group)
+static void put_old(struct out *out, const struct tally_group *group, const struct terminal *terminal)
 {
 	if (!group->old)
 		return;
-	out_printf(out, "\nin flight, and far older than these: %" PRIu64 ", up to ", group->old);
-	out_us(out, group->oldest);
-	out_text(out, " us\n  see:   trace-spans --open, trace-causes --open\n");
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_BAD);
+	out_printf(out, "in flight, and far older than these: %" PRIu64 ", up to ", group->old);
+	out_duration_text(out, group->oldest);
+	terminal_plain(terminal, out);
+	out_text(out, "\n  see:   trace-spans --open, trace-causes --open\n");
 }
 
-void print_text(struct out *out, const struct findings *f, const struct print_options *options)
+/* Names are shortened already; commands are never cut. */
+static void put_lines(struct out *to, struct slice page, const struct terminal *terminal)
 {
+	while (page.n) {
+		struct slice line = slice_cut_line(&page);
+
+		if (slice_starts(line, "  see: ") || slice_starts(line, "  often: "))
+			out_slice(to, line);
+		else
+			out_clipped(to, line, terminal->width);
+		out_char(to, '\n');
+	}
+}
+
+void print_text(struct out *to, const struct findings *f, const struct print_options *options)
+{
+	const struct terminal *terminal = &options->terminal;
 	enum slow slow = findings_main(f);
 	uint32_t set = tally_set_number(f->tally, f->group, slow);
 	struct means m = means_of(&f->group->sets[slow]);
+	struct out page = {.fd = OUT_MEMORY};
 
-	put_group(out, f, options);
-	put_summary(out, f, slow, &m, options);
-	if (!f->group->sets[slow].slow.n) {
-		put_old(out, f->group);
-		return;
+	put_group(&page, f, options);
+	put_summary(&page, f, slow, &m, options);
+	if (f->group->sets[slow].slow.n) {
+		put_layers(&page, &m, slow, terminal);
+		put_traits(&page, f->tally, set, terminal);
+		put_owed(&page, f->tally, set, terminal);
+		put_findings(&page, f, slow, &m, options);
 	}
-	put_layers(out, &m, slow);
-	put_traits(out, f->tally, set);
-	put_owed(out, f->tally, set);
-	put_findings(out, f, slow, &m, options->max);
-	put_old(out, f->group);
+	put_old(&page, f->group, terminal);
+	put_lines(to, out_contents(&page), terminal);
+	out_close(&page);
 }

@@ -26,7 +26,7 @@ enum output { TEXT, JSON, ENCODED };
 
 static struct {
 	unsigned output; /* enum output */
-	bool quiet, merge;
+	bool quiet, merge, wide;
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
@@ -122,12 +122,13 @@ static void set_percent(const char *argument)
 
 	opt.measure.compare.percent = strtod(argument, &end);
 	if (*end || !(opt.measure.compare.percent > 0 && opt.measure.compare.percent < 100))
-		cli_usage("-p '%s': a number above 0 and below 100 is expected", argument);
+		cli_usage("-p '%s': a percentage above 0 and below 100 is expected", argument);
 }
 
 static const struct cli_option options[] = {
 	{0, "against", "FILE", "what makes requests slower than those in the span lines of an earlier trace",
 	 .text = &opt.against},
+	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
 	{'g', "group", "KEY", "explain the requests of each value of this key, such as connection, by themselves",
 	 .text = &opt.print.group},
@@ -139,8 +140,10 @@ static const struct cli_option options[] = {
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
-	{'p', "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
+	{'p', "percent", "P", "the slowest P percent of comparable requests are slow",
+	 .call = set_percent},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
+	{0, "wide", NULL, "names in full", .flag = &opt.wide},
 	{},
 };
 
@@ -298,6 +301,7 @@ int main(int argc, char **argv)
 
 	cli_parse(&cli, argc, argv);
 	check_options();
+	opt.print.terminal = terminal_open(opt.wide);
 	out_open(&out, STDOUT_FILENO);
 	if (opt.merge) {
 		size_t n;

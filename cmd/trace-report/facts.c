@@ -46,6 +46,26 @@ bool facts_next(struct json *j, struct slice *key, struct slice *value)
 	return (key ? json_key(j, key) : json_element(j)) && json_value(j, value);
 }
 
+uint64_t facts_ns(double us)
+{
+	/* also of any number in a line of another program */
+	return us >= 0 && us < 1e15 ? us * 1000 + 0.5 : 0;
+}
+
+void facts_put_time(struct out *out, double us)
+{
+	out_duration_text(out, facts_ns(us));
+}
+
+enum layer facts_layer(struct slice name)
+{
+	enum layer layer = 0;
+
+	while (layer < LAYER_UNKNOWN && !slice_is(name, spdk_layers[layer]))
+		layer++;
+	return layer;
+}
+
 void facts_put(struct out *out, struct slice raw)
 {
 	struct slice text = json_decode(raw);

@@ -14,6 +14,7 @@
 #include "json.h"
 #include "out.h"
 #include "series.h"
+#include "spdk.h"
 
 /* From this share of the extra time on, trace-causes calls a finding the cause. */
 #define FACTS_SHARE 0.25
@@ -97,6 +98,15 @@ bool facts_cause(const struct facts *f, struct slice row, struct slice *finding)
 
 /* What a request was, for a terminal. */
 void facts_put_what(struct out *out, struct slice span);
+
+/* Microseconds as nanoseconds. */
+uint64_t facts_ns(double us);
+
+/* Microseconds for people, as out_duration_text(). */
+void facts_put_time(struct out *out, double us);
+
+/* The layer of this name; LAYER_UNKNOWN: it is none. */
+enum layer facts_layer(struct slice name);
 
 /* A string as written in JSON, for a terminal. */
 void facts_put(struct out *out, struct slice raw);

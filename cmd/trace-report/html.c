@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "minmax.h"
 #include "palette.h"
 #include "spdk.h"
 
@@ -41,14 +42,16 @@ static void put_name(struct out *out, struct slice raw)
 	out_close(&visible);
 }
 
-static void put_time(struct out *out, double us)
+/* Text without its colours, which are those of a terminal. */
+static void put_page(struct out *out, struct slice page)
 {
-	if (us >= 1e6)
-		out_printf(out, "%.4g s", us / 1e6);
-	else if (us >= 1e3)
-		out_printf(out, "%.4g ms", us / 1e3);
-	else
-		out_printf(out, "%.3g us", us);
+	const char *escape;
+
+	while ((escape = memchr(page.p, '\x1b', page.n))) {
+		out_xml(out, slice_cut(&page, escape - page.p));
+		slice_cut(&page, max_u64(out_escape_length(page), 1));
+	}
+	out_xml(out, page);
 }
 
 static void put_heading(struct out *out, const char *text)
@@ -79,9 +82,9 @@ static void put_axis(struct out *out, int y, double from, double to)
 {
 	out_printf(out, "<path class=\"axis\" d=\"M%d %d.5H%d\"/><text x=\"%d\" y=\"%d\">", LEFT, y, LEFT + WIDE, LEFT,
 		   y + 14);
-	put_time(out, from);
+	facts_put_time(out, from);
 	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"%d\">", LEFT + WIDE, y + 14);
-	put_time(out, to);
+	facts_put_time(out, to);
 	out_text(out, "</text>\n");
 }
 
@@ -144,9 +147,9 @@ static void put_interval(struct out *out, struct slice row, double x, double wid
 			continue;
 		bottom -= share * mean * scale;
 		start_rect(out, x, bottom, width, share * mean * scale, i);
-		put_time(out, facts_number(row, "begin"));
+		facts_put_time(out, facts_number(row, "begin"));
 		out_printf(out, ": %.0f requests, mean ", facts_number(row, "count"));
-		put_time(out, mean);
+		facts_put_time(out, mean);
 		out_printf(out, ", %.0f%% %s", 100 * share, spdk_layers[i]);
 		end_rect(out);
 	}
@@ -168,7 +171,7 @@ static void put_strip(struct out *out, const struct facts *f, struct slice host,
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
 	out_xml(out, out_contents(&name));
 	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"25\">", LEFT - 4);
-	put_time(out, most);
+	facts_put_time(out, most);
 	out_text(out, "</text>\n");
 	for (text = f->over_time; facts_line(&text, &row);)
 		if (facts_same_row(row, host))
@@ -275,7 +278,7 @@ static double put_part(struct out *out, double x, double y, double width, struct
 	start_rect(out, x, y, width, BAR - 2, colour);
 	put_name(out, name);
 	out_text(out, " ");
-	put_time(out, us);
+	facts_put_time(out, us);
 	end_rect(out);
 	if (7.0 * name.n + 6 < width) {
 		out_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 4, y + 14);
@@ -302,7 +305,7 @@ static void put_story(struct out *out, struct slice span)
 	facts_put_what(&what, span);
 	start_picture(out, 2 * BAR + 22);
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
-	put_time(out, life);
+	facts_put_time(out, life);
 	out_text(out, ": ");
 	out_xml(out, out_contents(&what));
 	out_text(out, "</text>\n<g class=\"s\">\n");
@@ -323,13 +326,9 @@ static void put_story(struct out *out, struct slice span)
 	}
 	x = LEFT;
 	for (facts_each(&j, facts_text(span, "layers")); facts_next(&j, &key, &value);) {
-		unsigned layer = 0;
-
 		us = strtod(value.p, NULL);
-		while (layer < LAYER_UNKNOWN && !slice_is(key, spdk_layers[layer]))
-			layer++;
 		if (is_visible(us, life))
-			x = put_part(out, x, 17 + BAR, us / life * WIDE, key, us, layer);
+			x = put_part(out, x, 17 + BAR, us / life * WIDE, key, us, facts_layer(key));
 	}
 	out_text(out, "</g></svg>\n");
 	out_close(&what);
@@ -360,7 +359,7 @@ void html_write(struct out *out, const struct facts *f, struct slice page)
 	for (unsigned i = 0; i < LAYERS; i++)
 		out_printf(out, ".c%u{fill:%s}", i, palette_layers[i].svg);
 	out_text(out, "\n</style>\n<pre>\n");
-	out_xml(out, page);
+	put_page(out, page);
 	out_text(out, "</pre>\n<main>\n");
 	put_layers(out, f);
 	put_heat(out, &f->series.heat);

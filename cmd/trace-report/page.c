@@ -5,45 +5,48 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "palette.h"
 #include "recording.h"
+#include "terminal.h"
 #include "utf8.h"
 
 enum {
-	WIDTH = 80,
 	LCORES = 8,
 	GROUPS = 4, /* of tracepoints */
 	NAME = 18,  /* columns of a host's name */
 	GAPS = 64,  /* that trace-dump -i -j lists */
 };
 
-/* Microseconds in four to six characters, as far as they are below 1000 seconds. */
-static void put_us(struct out *out, int width, double us)
+static bool is_command(struct slice line)
 {
-	out_printf(out, "%*.*f", width, us < 1000 ? 1 : 0, us);
+	while (line.n && *line.p == ' ')
+		slice_cut(&line, 1);
+	return slice_starts(line, "see: ") || slice_starts(line, "often: ") || slice_starts(line, "try: ");
 }
 
-/* A line, without what is beyond the width of a page. */
-static void put_clipped(struct out *out, struct slice line)
+static void put_line(struct out *out, struct slice line, const struct terminal *terminal)
 {
-	size_t width = 0, n = 0;
-
-	while (n < line.n && width < WIDTH) {
-		int length = utf8_length(slice_from(line, n));
-
-		n += length > 0 ? length : -length;
-		width++;
-	}
-	if (n < line.n)
-		for (n--; utf8_continues(line.p[n]); n--)
-			;
-	out_bytes(out, line.p, n);
-	out_text(out, n < line.n ? "\u2026\n" : "\n");
+	if (is_command(line))
+		out_slice(out, line);
+	else
+		out_clipped(out, line, terminal->width);
+	out_char(out, '\n');
 }
 
-static void put_lines(struct out *out, struct slice text)
+static void put_lines(struct out *out, struct slice text, const struct terminal *terminal)
 {
 	while (text.n)
-		put_clipped(out, slice_cut_line(&text));
+		put_line(out, slice_cut_line(&text), terminal);
+}
+
+/* A column of a time that is in microseconds at this path. */
+static void put_time_column(struct out *out, struct slice line, const char *path)
+{
+	out_text(out, "  ");
+	if (facts_text(line, path).n)
+		out_duration(out, facts_ns(facts_number(line, path)));
+	else
+		out_printf(out, "%*s", OUT_DURATION, "-");
 }
 
 /* A path or name for a shell. */
@@ -64,8 +67,8 @@ static void put_percent(struct out *out, const char *name, double share)
 		out_printf(out, " %s %.0f%%", name, 100 * share);
 }
 
-/* The n largest members of an object of numbers, as percentages of all, from half a percent on. */
-static void put_largest(struct out *out, struct slice object, double all, unsigned n)
+/* The n largest layers of an object, as percentages of all, from half a percent on. */
+static void put_largest(struct out *out, struct slice object, double all, unsigned n, const struct terminal *terminal)
 {
 	uint64_t used = 0;
 
@@ -85,8 +88,10 @@ static void put_largest(struct out *out, struct slice object, double all, unsign
 			return;
 		used |= (uint64_t)1 << at;
 		out_char(out, ' ');
+		terminal_paint(terminal, out, palette_layers[facts_layer(largest)].sgr);
 		facts_put(out, largest);
 		out_printf(out, " %.0f%%", 100 * most / all);
+		terminal_plain(terminal, out);
 	}
 }
 
@@ -104,8 +109,7 @@ static void put_groups(struct out *out, struct slice groups)
 	}
 }
 
-/* What is wrong with the trace itself: whoever reads the rest must know it. */
-static void put_damage(struct out *out, const struct facts *f)
+static void write_damage(struct out *out, const struct facts *f)
 {
 	struct slice parts = f->parts, value, gap;
 	struct json j, k;
@@ -133,12 +137,20 @@ static void put_damage(struct out *out, const struct facts *f)
 	}
 }
 
-static void put_time(struct out *out, double us)
+/* What is wrong with the trace itself: whoever reads the rest must know it. */
+static void put_damage(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
-	if (us >= 1e6)
-		out_printf(out, "%.3f s", us / 1e6);
-	else
-		out_printf(out, us >= 1e3 ? "%.1f ms" : "%.1f us", us >= 1e3 ? us / 1e3 : us);
+	struct out text = {.fd = OUT_MEMORY};
+	struct slice lines;
+
+	write_damage(&text, f);
+	for (lines = out_contents(&text); lines.n;) {
+		terminal_paint(terminal, out, TERMINAL_BAD);
+		out_slice(out, slice_cut_line(&lines));
+		terminal_plain(terminal, out);
+		out_char(out, '\n');
+	}
+	out_close(&text);
 }
 
 static void put_title(struct out *out, const struct facts *f)
@@ -156,7 +168,7 @@ static void put_title(struct out *out, const struct facts *f)
 	for (facts_each(&j, facts_text(f->info, "lcores")); facts_next(&j, NULL, &value);)
 		lcores += facts_number(value, "entries") > 0;
 	out_text(out, ": ");
-	put_time(out, facts_number(f->info, "us"));
+	facts_put_time(out, facts_number(f->info, "us"));
 	out_printf(out, ", %" PRIu64 " entries of %.0f lcore%s, ", facts_entries(f), lcores, lcores == 1 ? "" : "s");
 	releases = json_unquoted(facts_text(f->info, "releases"));
 	out_text(out, slice_starts(releases, "v") ? "SPDK " : "");
@@ -181,22 +193,43 @@ static void put_trigger(struct out *out, const struct facts *f)
 }
 
 /* The last words of trace-causes where requests are stuck. The page lists these first. */
-static const char stuck[] = "\nin flight, and far older than these: ";
+static const char stuck[] = "in flight, and far older than these: ";
 
-static const char *find_stuck(const struct facts *f)
+/* Whether a line of trace-causes, which may have colours, starts so. */
+static bool starts(struct slice line, const char *words)
 {
-	return f->causes.n ? memmem(f->causes.p, f->causes.n, stuck, strlen(stuck)) : NULL;
+	return slice_starts(slice_from(line, out_escape_length(line)), words);
+}
+
+/* What follows from a line on that starts so; empty, at the end of the text: no line does. */
+static struct slice find_line(struct slice text, const char *words)
+{
+	while (text.n && !starts(text, words))
+		slice_cut_line(&text);
+	return text;
+}
+
+static bool has_stuck(const struct facts *f)
+{
+	return find_line(f->causes, stuck).n;
+}
+
+static struct slice without_end(struct slice text)
+{
+	while (text.n && text.p[text.n - 1] == '\n')
+		text.n--;
+	return text;
 }
 
 /* The page of trace-causes, with its last part first, from its conclusion on. */
-static void put_causes(struct out *out, const struct facts *f)
+static void put_causes(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
-	const char *end = find_stuck(f);
-	struct slice text = end ? slice_between(f->causes.p, end) : f->causes, all = text, first;
+	struct slice all = without_end(slice_between(f->causes.p, find_line(f->causes, stuck).p));
+	struct slice text = find_line(all, "cause: "), first;
 
-	while (text.n && !slice_starts(text, "cause: ") && !slice_starts(text, "no single cause: "))
-		slice_cut_line(&text);
-	first = (struct slice){all.p, all.n - text.n};
+	if (!text.n)
+		text = find_line(all, "no single cause: ");
+	first = without_end(slice_between(all.p, text.p));
 	while (text.n) {
 		struct slice line = slice_cut_line(&text);
 
@@ -204,20 +237,18 @@ static void put_causes(struct out *out, const struct facts *f)
 			out_slice(out, line);
 			out_text(out, " lines.jsonl\n");
 		} else {
-			put_clipped(out, line);
+			put_line(out, line, terminal);
 		}
 	}
 	if (first.n < all.n)
 		out_char(out, '\n');
-	while (first.n && first.p[first.n - 1] == '\n')
-		first.n--;
-	put_lines(out, first);
+	put_lines(out, first, terminal);
 	if (f->too_many)
 		out_printf(out, "\nonly the first of %" PRIu64 " requests are explained: there are too many\n",
 			   f->requests);
 }
 
-static void put_host(struct out *out, const struct facts *f, struct slice layers)
+static void put_host(struct out *out, const struct facts *f, struct slice layers, const struct terminal *terminal)
 {
 	struct slice lives = f->lives, life = {};
 	struct out name = {.fd = OUT_MEMORY};
@@ -227,21 +258,20 @@ static void put_host(struct out *out, const struct facts *f, struct slice layers
 	facts_put_host(&name, f, layers);
 	width = utf8_count(out_contents(&name));
 	out_text(out, "  ");
-	out_slice(out, out_contents(&name));
-	if (width > NAME) {
-		out_text(out, "\n  ");
-		width = 0;
-	}
-	out_printf(out, "%*s %8.0f", (int)(NAME - width), "", facts_number(layers, "count"));
+	if (width <= NAME || terminal->width < TERMINAL_WIDE)
+		out_shortened(out, out_contents(&name), NAME);
+	else
+		out_printf(out, "%.*s\n%*s", (int)name.len, name.buf, NAME + 2, "");
+	out_printf(out, " %8.0f", facts_number(layers, "count"));
 	out_close(&name);
 	while (!found && facts_line(&lives, &life))
 		found = facts_text(life, "life").n && facts_same_row(life, layers);
 	life = found ? life : (struct slice){"", 0};
-	put_us(out, 9, facts_number(life, "p50"));
-	put_us(out, 9, facts_number(life, "p99"));
-	put_us(out, 10, facts_number(life, "max"));
+	put_time_column(out, life, "p50");
+	put_time_column(out, life, "p99");
+	put_time_column(out, life, "max");
 	out_char(out, ' ');
-	put_largest(out, facts_text(layers, "layers"), 1, 2);
+	put_largest(out, facts_text(layers, "layers"), 1, 2, terminal);
 	out_char(out, '\n');
 }
 
@@ -260,22 +290,22 @@ static void put_host_cause(struct out *out, const struct facts *f, struct slice 
 	out_printf(out, " (%.0f %%)", 100 * facts_number(finding, "share"));
 	if (!slice_is(facts_text(finding, "kind"), "\"alike\"")) {
 		out_printf(out, "; %.0f slow ones took ", facts_number(finding, "slow"));
-		put_us(out, 0, facts_number(finding, "slow_us"));
-		out_text(out, " us each");
+		facts_put_time(out, facts_number(finding, "slow_us"));
+		out_text(out, " each");
 	}
 	out_char(out, '\n');
 }
 
-static void put_hosts(struct out *out, const struct facts *f)
+static void put_hosts(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	struct slice rows[FACTS_ROWS];
 	size_t others, n = facts_hosts(f, rows, &others);
 
 	if (!n)
 		return;
-	out_printf(out, "\n%-*s requests   p50_us   p99_us    max_us  where the time is\n", NAME + 2, "host");
+	out_printf(out, "\n%-*s requests      p50      p99      max  where the time is\n", NAME + 2, "host");
 	for (size_t i = 0; i < n; i++) {
-		put_host(out, f, rows[i]);
+		put_host(out, f, rows[i], terminal);
 		/* one host's is that of all */
 		if (n > 1)
 			put_host_cause(out, f, rows[i]);
@@ -295,7 +325,7 @@ static void put_lcore(struct out *out, struct slice line)
 
 	out_printf(out, "  %-5.0f %9.0f %7.1f %9.1f", facts_number(line, "lcore"), facts_number(line, "entries"),
 		   100 * facts_number(line, "active"), facts_number(line, "iops"));
-	put_us(out, 11, facts_number(line, "silence.us"));
+	put_time_column(out, line, "silence.us");
 	for (facts_each(&j, facts_text(line, "connections")); facts_next(&j, NULL, &value);) {
 		out_text(out, comma);
 		facts_put(out, json_unquoted(facts_text(value, "name")));
@@ -316,7 +346,7 @@ static void put_lcores(struct out *out, const struct facts *f)
 
 	while (facts_line(&text, &line)) {
 		if (!n++)
-			out_text(out, "\nlcore     entries active%      iops silence_us  connections\n");
+			out_text(out, "\nlcore     entries active%      iops  silence  connections\n");
 		if (n <= LCORES)
 			put_lcore(out, line);
 	}
@@ -351,8 +381,8 @@ static void put_wait(struct out *out, struct slice span)
 	us = facts_number(wait, "us");
 	silent = facts_number(wait, "silent");
 	out_text(out, "    waited ");
-	put_us(out, 0, us);
-	out_text(out, state.n ? " us in " : " us before its first entry");
+	facts_put_time(out, us);
+	out_text(out, state.n ? " in " : " before its first entry");
 	facts_put(out, state);
 	name = facts_largest(facts_text(wait, "holders"), &most);
 	if (name.n) {
@@ -361,7 +391,7 @@ static void put_wait(struct out *out, struct slice span)
 		out_printf(out, " had %.0f of %.0f buffers", most, facts_number(wait, "buffers"));
 	} else if (silent * 2 >= us) {
 		out_printf(out, "; lcore %.0f silent for ", facts_number(wait, "lcore"));
-		put_us(out, 0, silent);
+		facts_put_time(out, silent);
 	} else if ((name = facts_largest(facts_text(wait, "of"), &most)).n) {
 		out_printf(out, "; lcore %.0f: %.0f of %.0f entries of ", facts_number(wait, "lcore"), most,
 			   facts_number(wait, "entries"));
@@ -370,16 +400,19 @@ static void put_wait(struct out *out, struct slice span)
 	out_char(out, '\n');
 }
 
-static void put_slow(struct out *out, struct slice span)
+static void put_slow(struct out *out, struct slice span, const struct terminal *terminal)
 {
 	static const char *const proven[] = {"disk", "rate_limit", "no_io", "copy", "retry"};
 	double life = facts_number(span, "life");
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
-	out_printf(out, "  %s%.3f us, at %.3f: ", bound ? ">" : "", life, facts_number(span, "us"));
+	out_text(out, bound ? "  >" : "  ");
+	facts_put_time(out, life);
+	/* as -k of trace-spans expects it */
+	out_printf(out, ", us=%.3f: ", facts_number(span, "us"));
 	facts_put_what(out, span);
 	out_text(out, "\n   ");
-	put_largest(out, facts_text(span, "layers"), life, 3);
+	put_largest(out, facts_text(span, "layers"), life, 3, terminal);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
 	put_by(out, span, "irq", "irq_by", life);
 	for (size_t i = 0; i < COUNT(proven); i++)
@@ -388,14 +421,14 @@ static void put_slow(struct out *out, struct slice span)
 	put_wait(out, span);
 }
 
-static void put_slowest(struct out *out, const struct facts *f)
+static void put_slowest(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	struct slice spans[FACTS_SLOWEST];
 	size_t n = facts_slowest(f, spans);
 
 	out_text(out, n ? "\nthe slowest requests\n" : "");
 	for (size_t i = 0; i < n; i++)
-		put_slow(out, spans[i]);
+		put_slow(out, spans[i], terminal);
 }
 
 /* The state that a span is in at the end. */
@@ -415,12 +448,12 @@ static void put_open(struct out *out, const struct facts *f)
 	double oldest = facts_number(f->oldest[0], "life");
 
 	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->open);
-	put_us(out, 0, oldest);
-	out_text(out, " us\n");
+	facts_put_time(out, oldest);
+	out_char(out, '\n');
 	for (size_t i = 0; oldest > f->longest && i < FACTS_OLDEST && f->oldest[i].n; i++) {
 		out_text(out, "  ");
-		put_us(out, 0, facts_number(f->oldest[i], "life"));
-		out_text(out, " us, in ");
+		facts_put_time(out, facts_number(f->oldest[i], "life"));
+		out_text(out, ", in ");
 		facts_put(out, last_state(f->oldest[i]));
 		out_text(out, ": ");
 		facts_put_what(out, f->oldest[i]);
@@ -665,36 +698,36 @@ static void put_commands(struct out *out, const struct facts *f)
 		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
 }
 
-void page_write(struct out *to, const struct facts *f)
+void page_write(struct out *to, const struct facts *f, const struct terminal *terminal)
 {
 	struct out out = {.fd = OUT_MEMORY};
 
 	put_title(&out, f);
 	put_trigger(&out, f);
 	if (f->info.n)
-		put_damage(&out, f);
+		put_damage(&out, f, terminal);
 	out_char(&out, '\n');
 	if (f->info.n && !facts_entries(f))
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	if (f->open && find_stuck(f)) {
+	if (f->open && has_stuck(f)) {
 		put_open(&out, f);
 		out_char(&out, '\n');
 	}
-	put_lines(to, out_contents(&out));
+	put_lines(to, out_contents(&out), terminal);
 	out.len = 0;
 	if (f->requests)
-		put_causes(to, f);
-	put_hosts(&out, f);
+		put_causes(to, f, terminal);
+	put_hosts(&out, f, terminal);
 	put_lcores(&out, f);
-	put_slowest(&out, f);
-	if (f->open && !find_stuck(f)) {
+	put_slowest(&out, f, terminal);
+	if (f->open && !has_stuck(f)) {
 		out_char(&out, '\n');
 		put_open(&out, f);
 	}
 	put_recorded(&out, f);
-	put_lines(to, out_contents(&out));
+	put_lines(to, out_contents(&out), terminal);
 	if (facts_entries(f))
 		put_commands(to, f);
 	out_close(&out);

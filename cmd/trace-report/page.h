@@ -4,7 +4,9 @@
 #define TRACE_REPORT_PAGE_H
 
 #include "facts.h"
+#include "terminal.h"
 
-void page_write(struct out *out, const struct facts *f);
+/* As wide as the terminal; with colours if that has them. */
+void page_write(struct out *to, const struct facts *f, const struct terminal *terminal);
 
 #endif

@@ -21,16 +21,20 @@
 #include "mem.h"
 #include "page.h"
 #include "recording.h"
+#include "terminal.h"
 #include "tools.h"
 
 static struct {
 	pid_t pid;
 	const char *html; /* a file; NULL: none is written */
+	bool wide;
 } opt;
 
 static const struct cli_option options[] = {
+	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{0, "html", "FILE", "also write the page to FILE as HTML, with pictures", .text = &opt.html},
 	{'p', "pid", "PID", "the trace of this process, as it is now", .pid = &opt.pid},
+	{0, "wide", NULL, "lines and names in full", .flag = &opt.wide},
 	{},
 };
 
@@ -324,13 +328,17 @@ static char *slow_us(const struct facts *f)
 	return NULL;
 }
 
-/* Starts trace-causes, for all requests and for those of each host, and sets the files that their output goes to. */
-static void add_causes(const struct facts *f, struct tools *t, int to[2], int *all, int *of_hosts)
+/*
+ * Starts trace-causes, for all requests, on a page that is to fit this one, and for those of each host, and sets the
+ * files that their output goes to.
+ */
+static void add_causes(const struct facts *f, struct tools *t, int to[2], const struct terminal *terminal, int *all,
+		       int *of_hosts)
 {
-	char *us = slow_us(f);
+	char *us = slow_us(f), columns[16];
 	const char *min = us ? "-m" : NULL;
 	/* not quiet: one of its notes is used */
-	const char *const causes[] = {"trace-causes", min, us, NULL};
+	const char *causes[] = {"trace-causes", "--color", terminal->color ? "always" : "never", min, us, NULL, NULL};
 	const char *const groups[] = {"trace-causes",
 				      "-qj",
 				      "-n",
@@ -341,6 +349,10 @@ static void add_causes(const struct facts *f, struct tools *t, int to[2], int *a
 				      us,
 				      NULL};
 
+	if (opt.wide)
+		causes[us ? 5 : 3] = "--wide";
+	snprintf(columns, sizeof(columns), "%u", terminal->width);
+	setenv("COLUMNS", columns, 1);
 	*all = add_reader(t, causes, &to[0]);
 	*of_hosts = add_reader(t, groups, &to[1]);
 	free(us);
@@ -362,7 +374,7 @@ static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
 }
 
 /* All tools run at once; returns whether they had no errors. */
-static bool analyse(struct facts *f)
+static bool analyse(struct facts *f, const struct terminal *terminal)
 {
 	struct tools sources = {}, measures = {};
 	struct tee tee = {.from = start_lines(f, &sources)};
@@ -374,7 +386,7 @@ static bool analyse(struct facts *f)
 	int to[2], causes, of_hosts, from, spans;
 	bool good, measured;
 
-	add_causes(f, &measures, to, &causes, &of_hosts);
+	add_causes(f, &measures, to, terminal, &causes, &of_hosts);
 	tools_pipe(&from, &tee.to[tee.n++]);
 	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
@@ -424,18 +436,20 @@ int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
 	static struct facts f;
+	struct terminal terminal;
 	bool good;
 
 	cli_parse(&cli, argc, argv);
+	terminal = terminal_open(opt.wide);
 	find_input(&f, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	good = (f.trace || f.pid) && read_info(&f);
 	check_clock(&f, &f.offcpu, &f.offcpu_differs);
 	check_clock(&f, &f.bio, &f.bio_differs);
 	if (facts_entries(&f))
-		good &= analyse(&f);
+		good &= analyse(&f, &terminal);
 	if (f.info.n || f.parts.n)
-		page_write(&page, &f);
+		page_write(&page, &f, &terminal);
 	if (opt.html && page.len)
 		good &= write_html(&f, out_contents(&page));
 	out_open(&out, STDOUT_FILENO);
