@@ -19,8 +19,8 @@ enum { INDENT = 2 + OUT_DURATION + 1 };
 enum { ROOMY = 160 };
 
 /*
- * The columns of an entry. wide: the width on a terminal of ROOMY columns; from: how wide a terminal is that has room for
- * the column.
+ * The columns of an entry. wide: the width on a terminal of ROOMY columns; from: how wide a terminal is that has room
+ * for the column.
  */
 static const struct {
 	unsigned width, wide, from;

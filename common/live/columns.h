@@ -126,8 +126,8 @@ struct columns_output {
 };
 
 /*
- * Writes the line above the text. columns: n of them, at most 64; here their values do not matter. On a terminal that is
- * too narrow, decides what the lines do without, and how long names of commands are.
+ * Writes the line above the text. columns: n of them, at most 64; here their values do not matter. On a terminal that
+ * is too narrow, decides what the lines do without, and how long names of commands are.
  */
 void columns_heading(struct columns_output *c, const struct column *columns, size_t n);
 
