@@ -36,7 +36,7 @@ enum {
 	RENEW_MS = 600000,  /* a recorder uses up the positions in its file */
 	WATCHED_MS = 10000, /* for the watcher to end */
 	STUCK_NS = 1000000000,
-	RING_SHARE = 3, /* of --max-size: while one ring becomes a folder, there is another one */
+	RING_SHARE = 4, /* of --max-size */
 	NAME_ROOM = 64,
 };
 
@@ -82,7 +82,7 @@ static void start_text(struct flight *f, int i)
 
 	start(f, i);
 	window_close(&f->windows[i]);
-	/* the probes of a connection count for as long as it lives: usdt-record is started again when its file is full */
+	/* probes of a connection count while it lives: usdt-record is started again when its file is full */
 	if (p->is_started && !window_open(&f->windows[i], &f->ring, p->file, all ? UINT64_MAX : keep_ms(f),
 					  all ? UINT64_MAX : p->max_size))
 		warn("%s/%s", f->ring.path, p->file);
@@ -348,10 +348,10 @@ static void renew_recorder(struct flight *f)
 	f->next = -1;
 }
 
-/* Whether another folder fits besides two rings. */
+/* Whether what the ring has now fits as a folder, besides another ring. */
 static bool has_room(const struct flight *f)
 {
-	return f->space + 2 * (f->options->max_size / RING_SHARE) <= f->options->max_size;
+	return f->space + folder_space(&f->ring) + f->options->max_size / RING_SHARE <= f->options->max_size;
 }
 
 static bool is_over(struct flight *f)

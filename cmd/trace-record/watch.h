@@ -12,8 +12,7 @@
 struct incident {
 	uint64_t requests;
 	uint64_t slowest; /* nanoseconds */
-	uint64_t
-		open; /* of the requests: how many were in flight when they were seen, and are not known to have ended */
+	uint64_t open;    /* of the requests: those that were in flight when they were seen, and may still be */
 	uint64_t since;   /* nanoseconds of the time of day when the first one was seen */
 	uint64_t seen;    /* milliseconds when the latest one was */
 	struct out lines; /* their span lines, the first ones */

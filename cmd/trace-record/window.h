@@ -29,7 +29,7 @@ struct window {
 /* Opens the file with this name. Returns false with errno. */
 bool window_open(struct window *w, const struct folder *folder, const char *name, uint64_t keep_ms, uint64_t max_size);
 
-/* Drops what is too old, or too much. To be called many times in keep_ms. now: milliseconds. Returns false with errno. */
+/* Drops what is too old, or too much. To be called often. now: milliseconds. Returns false with errno. */
 bool window_slide(struct window *w, uint64_t now);
 
 /* Copies the lines that are kept to a file. Returns false with errno. */
