@@ -342,6 +342,7 @@ static size_t put_columns(struct print *p, struct out *out, const struct span *s
 			  size_t least)
 {
 	uint64_t life = spans_life(p->spans, s);
+	struct slice written;
 	size_t before, n;
 
 	if (p->is_title)
@@ -357,7 +358,8 @@ static size_t put_columns(struct print *p, struct out *out, const struct span *s
 		else
 			put_column(p, out, s, i);
 	}
-	n = utf8_count((struct slice){out->buf + before, out->len - before});
+	written = slice_from(out_contents(out), before);
+	n = utf8_is_ascii(written) ? written.n : utf8_count(written);
 	if (p->is_title)
 		terminal_plain(&p->terminal, out);
 	return p->terminal.width > n + least ? p->terminal.width - n : least;
