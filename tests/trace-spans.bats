@@ -805,22 +805,22 @@ L
     diff - <(echo "$output") <<'L'
          US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
       1.000  70.2 us r0      -           - -          x            network 43% buffer 28% host 28%
-     WAIT          US WHO          TPOINT                  OBJECT           SIZE ARGS
-     0 ns       1.000 x            TCP_REQ_NEW             r0                  -
-   100 ns       1.100 x            TCP_REQ_NEED_BUFFER     r0                  -
-* 20.0 us      21.100 x            TCP_REQ_TX_H_TO_C       r0                  -
+     WAIT          US WHO          TPOINT                  OBJECT          SIZE ARGS
+     0 ns       1.000 x            TCP_REQ_NEW             r0                 -
+   100 ns       1.100 x            TCP_REQ_NEED_BUFFER     r0                 -
+* 20.0 us      21.100 x            TCP_REQ_TX_H_TO_C       r0                 -
           waited for a buffer while 2 others did
           3 requests had a buffer, 2 of them of 10.0.0.1:9/2
           lcore 0 wrote nothing for 19.6 us, else 1 entry: 1 of x
-* 20.0 us      41.100 x            TCP_REQ_RDY_TO_EXECUTE  r0                  -
+* 20.0 us      41.100 x            TCP_REQ_RDY_TO_EXECUTE  r0                 -
           the connection received 3 other PDUs meanwhile
           lcore 0 wrote nothing for 11.1 us, else 1 entry: 1 of x
-   100 ns      41.200 -            SOCK_REQ_QUEUE          s0(r0)              - ctx=0x10
-* 29.8 us      71.000 -            SOCK_REQ_PEND           s0(r0)              - ctx=0x10
+   100 ns      41.200 -            SOCK_REQ_QUEUE          s0(r0)             - ctx=0x10
+* 29.8 us      71.000 -            SOCK_REQ_PEND           s0(r0)             - ctx=0x10
           queued after 1 other on the socket
           lcore 0 wrote nothing for 28.8 us, else 1 entry: 1 of x
-   100 ns      71.100 -            SOCK_REQ_COMPLETE       s0(r0)              - ctx=0x10
-   100 ns      71.200 x            TCP_REQ_COMPLETED       r0                  -
+   100 ns      71.100 -            SOCK_REQ_COMPLETE       s0(r0)             - ctx=0x10
+   100 ns      71.200 x            TCP_REQ_COMPLETED       r0                 -
 L
 }
 
@@ -1063,16 +1063,16 @@ parts() {
     diff - <(echo "$output") <<'L'
          US     LIFE ID      TYPE   BLOCKS BDEV       WHO          SHARES
     100.000   230 us r0      read        8 -          -            bdev 95% (off_cpu 78% disk >87%)
-     WAIT          US WHO          TPOINT                  OBJECT           SIZE ARGS
-     0 ns     100.000 -            TCP_REQ_NEW             r0                  -
-  1.00 us     101.000 -            BDEV_IO_START           i0(r0)              8 type=1 ctx=0x10 of…
-  1.00 us     102.000 -            TCP_REQ_EXECUTING       r0                  -
+     WAIT          US WHO          TPOINT                  OBJECT          SIZE ARGS
+     0 ns     100.000 -            TCP_REQ_NEW             r0                 -
+  1.00 us     101.000 -            BDEV_IO_START           i0(r0)             8 type=1 ctx=0x10 off…
+  1.00 us     102.000 -            TCP_REQ_EXECUTING       r0                 -
               110.000 interrupt nvme0q1 for 6.00 us
               300.000 preempted by stress-ng (77) for 180 us
               310.000 disk nvme0n1 for 200 us
-*  218 us     320.000 -            BDEV_IO_DONE            i0                  -
+*  218 us     320.000 -            BDEV_IO_DONE            i0                 -
           lcore 0 wrote nothing meanwhile
-  10.0 us     330.000 -            TCP_REQ_COMPLETED       r0                  -
+  10.0 us     330.000 -            TCP_REQ_COMPLETED       r0                 -
 L
     # beside the layers, which add up to the life without them
     status_is 0 trace-spans -j in

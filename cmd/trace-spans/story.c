@@ -26,7 +26,7 @@ static const struct {
 	unsigned width, wide, from;
 } columns[SHORTTEXT_COLUMNS] = {
 	[SHORTTEXT_LCORE] = {5, 5, 120}, [SHORTTEXT_US] = {11, 14, 0},     [SHORTTEXT_TIME] = {30, 30, 140},
-	[SHORTTEXT_WHO] = {12, 20, 0},   [SHORTTEXT_TPOINT] = {23, 24, 0}, [SHORTTEXT_OBJECT] = {15, 17, 75},
+	[SHORTTEXT_WHO] = {12, 20, 0},   [SHORTTEXT_TPOINT] = {23, 24, 0}, [SHORTTEXT_OBJECT] = {14, 17, 75},
 	[SHORTTEXT_AGE] = {9, 9, 160},   [SHORTTEXT_SIZE] = {5, 5, 95},    [SHORTTEXT_ARGS] = {0, 0, 80},
 };
 
