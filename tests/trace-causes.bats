@@ -77,7 +77,7 @@ causes() {
     trace-causes -q in >text
     grep -q '^cause: bdev a-name.*….*terminals takes longer (99 %)$' text
     grep -q '^  host a-name.*…' text
-    grep -q '^  a-n…erminals waited for' text
+    grep -q '^  a-n…t-terminals waited for' text
     trace-causes -q --wide in >text
     equal "$(grep -c … text)" 0
     grep -q "^cause: bdev $name takes longer (99 %)$" text

@@ -18,9 +18,9 @@ static const double CAUSE_SHARE = 0.25;
 enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
 
 /* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
-enum { COMMON = 60, OWED = 42 };
+enum { COMMON = 60, OWED = 45 };
 /* Widths of the columns after these, of times and of names. */
-enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 12 };
+enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 15, NARROW_NAME = 12 };
 
 /* What the last line says: a text before and after the name, and what is usually done. */
 static const struct saying {
@@ -402,7 +402,7 @@ static void put_owed_row(struct out *out, const struct tally *t, const struct ow
 
 	out_text(&text, "  ");
 	put_name(&name, t, key->a);
-	put_padded(&text, out_contents(&name), terminal, NAME);
+	put_padded(&text, out_contents(&name), terminal, width < OWED ? NARROW_NAME : NAME);
 	out_text(&text, " waited for ");
 	name.len = 0;
 	put_what(&name, t, key);
