@@ -609,7 +609,7 @@ see_slow() {
     rm "$output/offcpu.jsonl" "$output/bio.jsonl"
     trace-report "$output" >page
     grep -q '^recorded for [0-9]* requests\? of 5000.000 us or more, the slowest 6000.000 us$' page
-    grep -q '6000.000 us, at .*10.0.0.1:1/1' page
+    grep -q '6.00 ms, us=.*10.0.0.1:1/1' page
 }
 
 @test "the flight recorder ends with the target, and keeps its last seconds" {

@@ -112,8 +112,8 @@ enum layer causes_layer(const struct causes *c, const struct waits *waits, size_
 void causes_find_groups(struct causes *c, const struct lcores_work *work);
 
 /*
- * Writes a sentence for each known cause of the wait, in a line of its own; at least one. Returns whether the lcore wrote
- * nothing for at least half of it, or entries of it are missing.
+ * Writes a sentence for each known cause of the wait, in a line of its own; at least one. Returns whether the lcore
+ * wrote nothing for at least half of it, or entries of it are missing.
  */
 bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait);
 
