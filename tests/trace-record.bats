@@ -161,11 +161,17 @@ children() { # PID PATTERN
     make_tools
     # shellcheck disable=SC2016 # it is the tool's
     make_tool biosnoop 'sed -n "s/^Cpus_allowed_list:.//p" /proc/$$/status; while :; do sleep 0.02; done'
+    make_tool offcpusnoop 'cat /proc/self/autogroup; while :; do sleep 0.02; done'
     start_target
     taskset -cp "$first" "$writer"
     status_is 0 trace-record -q -p "$writer" -o rec 0.1
     tail -n 1 rec/bio.jsonl >cpus
     [[ ! $(cat cpus) =~ ^$first([-,]|$) ]]
+    # with a higher priority, also among sessions where the kernel looks at these first
+    if [ "$(id -u)" = 0 ] && [ -e /proc/self/autogroup ] && [ "$(</proc/sys/kernel/sched_autogroup_enabled)" = 1 ]; then
+        grep -q '^/autogroup-[0-9]* nice -10$' rec/offcpu.jsonl
+        run ! grep -qxf rec/offcpu.jsonl /proc/self/autogroup
+    fi
     # none is left
     taskset -c "$first" trace-record -q -p "$writer" -o again 0.1
     equal "$(tail -n 1 again/bio.jsonl)" "$first"

@@ -78,7 +78,7 @@ static void start(struct flight *f, int i)
 static void start_text(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
-	bool all = TEXT + PART_USDT - PART_USDT == i;
+	bool all = i == TEXT; /* of usdt-record */
 
 	start(f, i);
 	window_close(&f->windows[i]);
@@ -287,7 +287,7 @@ static void begin_capture(struct flight *f)
 static bool is_due(const struct flight *f)
 {
 	const struct incident *p = &f->pending;
-	uint64_t now = clock_ms(), age = (clock_wall_ns() - p->since) / NS_A_MS;
+	uint64_t now = clock_ms(), age = now - p->first;
 
 	if (!p->requests || f->capture.is_active || (f->captured && now - f->captured < keep_ms(f)))
 		return false;

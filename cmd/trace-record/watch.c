@@ -36,8 +36,10 @@ static void see(struct incident *i, struct slice line, uint64_t stuck_ns)
 		/* it was counted before */
 		i->open--;
 	} else {
-		if (!i->requests++)
+		if (!i->requests++) {
 			i->since = clock_wall_ns();
+			i->first = i->seen;
+		}
 		i->open += open;
 	}
 	i->slowest = life > i->slowest ? life : i->slowest;
