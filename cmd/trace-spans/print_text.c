@@ -389,8 +389,10 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 	for (unsigned i = 1; i < SHARES; i++)
 		put_layer(p, &layers, largest[i], life);
 	out_text(out, life ? "" : "-");
-	out_bytes(out, p->end.buf + flags, p->end.len - flags);
-	out_bytes(out, p->end.buf, flags);
+	if (p->end.len) {
+		out_bytes(out, p->end.buf + flags, p->end.len - flags);
+		out_bytes(out, p->end.buf, flags);
+	}
 	out_char(out, '\n');
 }
 
