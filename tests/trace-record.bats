@@ -725,3 +725,40 @@ has_killed() { # NUMBER
     grep -q '^recorded-by: trace-record' out
     grep -q 'trace-record: trace: ended early: .*No space left on device' err
 }
+
+# Makes the recorder of a folder need two seconds to complete its file.
+make_slow_recorder() {
+    cat >tools/trace-dump <<T
+#!/bin/sh
+case "\$*" in
+*--keep*)
+    trap 'kill \$!' TERM
+    "$BIN/trace-dump" "\$@" &
+    wait \$!
+    wait \$!
+    sleep 2
+    ;;
+*) exec "$BIN/trace-dump" "\$@" ;;
+esac
+T
+}
+
+@test "what a tool says while a folder is made is not of that folder" {
+    make_tools
+    make_slow_recorder
+    # shellcheck disable=SC2016 # it is the tool's
+    make_tool biosnoop 'echo "this is $$" >&2; while :; do sleep 0.02; done'
+    start_target
+    begin_flight --trigger-us 5000
+    sleep 5.2
+    id=$(children "$recorder" biosnoop)
+    span_line 7000.000 | see_slow
+    wait_for eval 'ls rec/0001-*/bio.jsonl'
+    kill -KILL "$id"
+    wait_for has_killed 1
+    wait_for test -s out
+    folder=$(cat out)
+    equal "$(part bio notes | jq -r '.[1]')" "this is $id"
+    kill "$recorder"
+    end_recording 1
+}

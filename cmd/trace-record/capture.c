@@ -61,8 +61,8 @@ static _Noreturn void ask(const struct capture *c, const struct flight_setup *se
 	if (!why && error)
 		why = mem_copy(slice_of(error));
 	fd = folder_file(&c->folder, RECORDING_RPC, 0);
-	if (fd >= 0)
-		folder_write(&c->folder, RECORDING_RPC, fd, &state);
+	if (!folder_write(&c->folder, RECORDING_RPC, fd, &state) && !why)
+		why = mem_copy(slice_of("not all could be written"));
 	_exit(!why || write(answer, why, strlen(why)) > 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
@@ -83,9 +83,13 @@ static void begin_to_ask(struct capture *c, const struct flight_setup *setup, co
 	c->rpc = (struct child){.pid = fork(), .pidfd = -1};
 	if (c->rpc.pid == 0)
 		ask(c, setup, options->rpc_socket, ends[1]);
-	if (c->rpc.pid < 0)
+	if (c->rpc.pid < 0) {
+		p->why = mem_copy(slice_of(strerror(errno)));
 		c->rpc.pid = 0;
-	c->rpc_answer = ends[0];
+		close(ends[0]);
+	} else {
+		c->rpc_answer = ends[0];
+	}
 	close(ends[1]);
 }
 
@@ -97,7 +101,7 @@ static void write_part(struct capture *c, enum part_id id, struct out *text, con
 
 	p->status = why ? PART_MISSING : PART_DONE;
 	p->why = why ? mem_copy(slice_of(why)) : NULL;
-	c->is_bad |= !why && (fd < 0 || !folder_write(&c->folder, p->file, fd, text));
+	c->is_bad |= !why && !folder_write(&c->folder, p->file, fd, text);
 	if (fd >= 0)
 		close(fd);
 	out_close(text);
@@ -224,18 +228,21 @@ void capture_end(struct capture *c, const struct flight_options *options, const 
 
 	end_answer(c);
 	take_trace(c, ring);
-	if (c->incident.requests)
+	if (c->incident.requests) {
 		fd = folder_file(&c->folder, RECORDING_SLOW, 0);
-	if (fd >= 0) {
 		c->is_bad |= !folder_write(&c->folder, RECORDING_SLOW, fd, &c->incident.lines);
-		close(fd);
 	}
+	if (fd >= 0)
+		close(fd);
 	describe(c, options);
 	for (int i = PART_TRACE; i < PART_TOOLS; i++)
 		c->is_bad |= c->parts[i].status == PART_FAILED || (c->parts[i].status == PART_DONE && c->parts[i].lost);
 	describe_close(&c->description);
 	incident_clear(&c->incident);
-	free(c->parts[PART_RPC].why);
-	free(c->parts[PART_DMESG].why);
+	/* those of the trace are its tool's */
+	for (int i = PART_TRACE + 1; i < PARTS; i++) {
+		out_close(&c->parts[i].said);
+		free(c->parts[i].why);
+	}
 	c->is_active = false;
 }

@@ -303,6 +303,10 @@ struct part part_so_far(const struct part *p)
 		now.status = PART_DONE;
 		count_lost(&now);
 	}
+	/* its tool may say more, or be started again */
+	now.said = now.printed = (struct out){.fd = OUT_MEMORY};
+	out_slice(&now.said, out_contents(&p->said));
+	now.why = p->why ? mem_copy(slice_of(p->why)) : NULL;
 	return now;
 }
 

@@ -69,7 +69,7 @@ enum {
 	PARTS_FINISH_MS = 600000, /* for trace-dump, which completes its file */
 };
 
-/* The part as if its tool had ended by now, if it is running. What it points to stays that of *p. */
+/* The part as if its tool had ended by now, if it is running. The caller frees its `said` and `why`. */
 struct part part_so_far(const struct part *p);
 
 /* What is after the words of a message of a tool, such as ": lost ": a number; the sum of all messages. */
