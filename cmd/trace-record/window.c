@@ -35,13 +35,13 @@ static bool drop(struct window *w)
 
 bool window_slide(struct window *w, uint64_t now)
 {
-	const struct window_mark *last = &w->marks[w->num_marks - 1];
+	const struct window_mark *last = w->num_marks ? &w->marks[w->num_marks - 1] : NULL;
 	bool good = true;
 	struct stat st;
 
 	if (w->fd < 0 || fstat(w->fd, &st) != 0)
 		return w->fd < 0;
-	if (!w->num_marks || now - last->time >= w->keep_ms / WINDOW_STEPS ||
+	if (!last || now - last->time >= w->keep_ms / WINDOW_STEPS ||
 	    st.st_size - last->size >= w->max_size / WINDOW_STEPS) {
 		if (w->num_marks == WINDOW_MARKS)
 			good = drop(w);
