@@ -655,7 +655,7 @@ has_killed() { # NUMBER
     # what dies at once is not
     kill -KILL "$(children "$recorder" trace-spans)"
     end_recording 1
-    grep -q 'trace-record: watcher: ended early: killed by signal 9' err
+    grep -q 'trace-record: watcher: ended early: killed by signal 9 (Killed); not started again, as' err
     grep -q 'trace-record: slow requests cannot be watched' err
     equal "$(ls rec)" README
     rm -r rec
@@ -710,6 +710,7 @@ has_killed() { # NUMBER
     [ "$(wc -l <out)" -ge 1 ]
     status_is 1 trace-record -q -p "$writer" -o small --trigger-us 5000 --max-size 20M
     says "trace-record: trace: not recorded: --max-size: with --keep it has to be at least twice the rings' size"
+    says 'trace-record: of --max-size, the trace has an eighth: a quarter is for the ring'
 }
 
 @test "a full disk ends a flight recorder, and its folders stay" {
@@ -759,6 +760,41 @@ T
     wait_for test -s out
     folder=$(cat out)
     equal "$(part bio notes | jq -r '.[1]')" "this is $id"
+    grep -q 'trace-record: bio: ended early: killed by signal 9 (Killed); it is started again$' err
     kill "$recorder"
     end_recording 1
+}
+
+@test "--folders is the number of folders, also where requests are slow while the last one is made" {
+    make_tools
+    make_slow_recorder
+    start_target
+    local since
+    since=$(date -u +%s)
+    begin_flight --trigger-us 5000 --folders 1
+    span_line 7000.000 | see_slow
+    wait_for eval 'ls rec/0001-*/bio.jsonl'
+    sleep 1
+    span_line 8000.000 | see_slow
+    end_recording 0
+    equal "$(cat out)" "$(ls -d rec/0*)"
+    grep -q '^1 slow request in 1 folder, and 1 after them; watched all requests$' rec/README
+    # it is shorter than --keep, as the recording had just started
+    folder=$(cat out)
+    [ "$(date -d "$(part target started)" +%s)" -ge "$since" ]
+}
+
+@test "a flight recorder says that nobody reads the names of its folders" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000 --folders 1
+    kill "$recorder"
+    end_recording 0
+    rm -r rec
+    trace-record -q -p "$writer" -o rec --keep 2 --trigger-us 5000 --folders 1 2>err 3>&- >/dev/full &
+    recorder=$!
+    wait_for test -e rec/ring/bio.jsonl
+    span_line 7000.000 | see_slow
+    end_recording 1
+    grep -q '^trace-record: standard output: rec/0001-.* is complete, but could not be named: No space left on device$' err
 }

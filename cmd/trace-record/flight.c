@@ -19,10 +19,12 @@
 #include "recording.h"
 #include "signals.h"
 #include "targets.h"
+#include "utf8.h"
 
 enum {
 	RECORDERS = 3, /* of the folder that is being completed, the current one and the next one */
 	TEXT = 0,
+	USDT = TEXT, /* the first one */
 	RECORDER = TEXT + CAPTURE_TEXTS,
 	WATCH_DUMP = RECORDER + RECORDERS,
 	WATCH_SPANS,
@@ -55,6 +57,7 @@ struct flight {
 	struct incident pending;
 	struct capture capture;
 	uint64_t captured; /* milliseconds: when the latest folder began; 0: never */
+	uint64_t since;    /* nanoseconds of the time of day when the tools were started */
 	uint64_t folders, space, requests, lost, slots;
 	bool has_target_ended, has_failed, is_bad, is_unsure;
 };
@@ -78,11 +81,11 @@ static void start(struct flight *f, int i)
 static void start_text(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
-	bool all = i == TEXT; /* of usdt-record */
+	bool all = i == USDT;
 
 	start(f, i);
 	window_close(&f->windows[i]);
-	/* probes of a connection count while it lives: usdt-record is started again when its file is full */
+	/* usdt-record is started again when its file is full */
 	if (p->is_started && !window_open(&f->windows[i], &f->ring, p->file, all ? UINT64_MAX : keep_ms(f),
 					  all ? UINT64_MAX : p->max_size))
 		warn("%s/%s", f->ring.path, p->file);
@@ -150,7 +153,8 @@ static void prepare(struct flight *f)
 		f->parts[RECORDER + i] = *trace;
 	for (int i = 0; i < CAPTURE_TEXTS; i++) {
 		f->parts[TEXT + i] = parts[PART_USDT + i];
-		f->parts[TEXT + i].is_window = PART_USDT + i != PART_USDT;
+		/* probes of a connection count while it lives */
+		f->parts[TEXT + i].is_window = TEXT + i != USDT;
 		f->windows[i].fd = -1;
 	}
 	f->parts[WATCH_DUMP] = (struct part){.name = "watcher",
@@ -194,12 +198,23 @@ static void count_watched(struct flight *f)
 	f->is_unsure |= dump->status == PART_FAILED && !dump->lost;
 }
 
-/* Says how a tool has ended while it was needed. Returns whether it may be started again. */
+/* Says how a tool has ended while it was needed. Returns whether it is to be started again. */
 static bool complain(struct flight *f, int i)
 {
-	part_report(&f->parts[i]);
+	const struct part *p = &f->parts[i];
+	bool again = clock_ms() - f->started[i] >= SHORT_MS;
+	char *why = utf8_visible_copy(p->why ? p->why : "exit status 0");
+
 	f->is_bad = true;
-	return clock_ms() - f->started[i] >= SHORT_MS;
+	if (p->status == PART_MISSING)
+		part_report(p);
+	else
+		warnx("%s: ended early: %s; %s", p->name, why,
+		      again ? "it is started again" : "not started again, as it has run for less than 5 seconds");
+	if (i >= RECORDER && i < RECORDER + RECORDERS && strstr(why, "--max-size"))
+		warnx("of --max-size, the trace has an eighth: a quarter is for the ring");
+	free(why);
+	return again;
 }
 
 static void see_watcher(struct flight *f)
@@ -250,7 +265,10 @@ static void print_folder(struct flight *f)
 
 	out_open(&out, STDOUT_FILENO);
 	out_printf(&out, "%s\n", f->capture.folder.path);
-	f->is_bad |= out_close(&out) != 0;
+	if (out_close(&out) == 0)
+		return;
+	warn("standard output: %s is complete, but could not be named", f->capture.folder.path);
+	f->is_bad = true;
 }
 
 static void end_capture(struct flight *f)
@@ -281,6 +299,8 @@ static void begin_capture(struct flight *f)
 	if (!capture_begin(&f->capture, f->setup, f->options, name, &f->pending, &f->parts[recorder], &f->parts[TEXT],
 			   f->windows, f->has_target_ended))
 		f->is_bad = f->has_failed = true;
+	else if (f->capture.description.started < f->since)
+		f->capture.description.started = f->since;
 }
 
 /* Whether what is to be seen after the slow requests has been, and it is time for a folder. */
@@ -354,13 +374,19 @@ static bool has_room(const struct flight *f)
 	return f->space + folder_space(&f->ring) + f->options->max_size / RING_SHARE <= f->options->max_size;
 }
 
+/* Whether there are as many folders as are wanted. */
+static bool is_enough(const struct flight *f)
+{
+	return f->options->folders && f->folders >= f->options->folders;
+}
+
 static bool is_over(struct flight *f)
 {
 	if (f->has_failed || f->has_target_ended || signals_caught())
 		return true;
 	if (f->capture.is_active)
 		return false;
-	if (f->options->folders && f->folders >= f->options->folders) {
+	if (is_enough(f)) {
 		cli_notice(f->options->quiet, "%" PRIu64 " folders: --folders is reached", f->folders);
 		return true;
 	}
@@ -383,6 +409,7 @@ static void start_all(struct flight *f)
 {
 	uint64_t since = clock_ms();
 
+	f->since = clock_wall_ns();
 	f->recorder = start_recorder(f);
 	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++)
 		start_text(f, i);
@@ -444,7 +471,7 @@ static void end(struct flight *f)
 	watch_read(&f->watch, &f->pending, stuck_ns(f));
 	count_watched(f);
 	complete_capture(f);
-	if (f->recorder >= 0 && (f->pending.requests || f->has_target_ended)) {
+	if (f->recorder >= 0 && !is_enough(f) && (f->pending.requests || f->has_target_ended)) {
 		begin_capture(f);
 		complete_capture(f);
 	}
@@ -457,11 +484,14 @@ static void end(struct flight *f)
 
 static void write_summary(const struct flight *f, struct out *out)
 {
-	out_printf(out, "%" PRIu64 " slow request%s in %" PRIu64 " folder%s; watched ", f->requests,
-		   f->requests == 1 ? "" : "s", f->folders, f->folders == 1 ? "" : "s");
-	if (f->lost && f->lost <= f->slots)
-		out_printf(out, "%.3g %% of the entries: the others were overwritten before they could be read",
-			   100.0 * (f->slots - f->lost) / f->slots);
+	out_printf(out, "%" PRIu64 " slow request%s in %" PRIu64 " folder%s", f->requests, f->requests == 1 ? "" : "s",
+		   f->folders, f->folders == 1 ? "" : "s");
+	if (f->pending.requests)
+		out_printf(out, ", and %" PRIu64 " after them", f->pending.requests);
+	out_text(out, "; watched ");
+	if (f->lost)
+		out_printf(out, "not all: %" PRIu64 " of %" PRIu64 " slots were overwritten before they could be read",
+			   f->lost, f->slots);
 	else
 		out_text(out, f->is_unsure ? "not all: the watcher was killed" : "all requests");
 }
