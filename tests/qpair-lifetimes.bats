@@ -853,6 +853,9 @@ $(owner 301 3000 '10.0.0.1:5000 sub:1 a:2 qid:2')")" "3000, owner=t301 'h'"
     equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; controllers sub:1; } | named_by "$one")" \
         "1000, owner=t300 'h'
 left out 2 qpairs and controllers of another form"
+    # only the answer after it is of the same moment
+    equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; controllers sub:1 | sed 's/"cntlid":1/"cntlid":3/'; controllers sub:1; } | named_by "$one" | head -n 1)" \
+        'no name for 1 connection: the name of its host is missing'
     # those of another subsystem, or of an answer before that
     equal "$({ answer 5000 5010 sub:1 '1 1 - 10.0.0.1:5000'; controllers sub:2; } | named_by "$one")" \
         'no name for 1 connection: the name of its host is missing'
@@ -912,4 +915,11 @@ qpair: begin=2010, owner=t301, ptr=0x20, thread=1, qid=1, subnqn='sub:1', hostnq
         [range(60000) | {cntlid: ., qid: 1, hostnqn: "h", peer_address: {trtype: "TCP", traddr: "10.0.0.1", trsvcid: "5000"}}]}' >rpc.jsonl
     status_is 0 timeout 60 qpair-lifetimes --rpc rpc.jsonl -O owners
     says 'no name for 60000 connections: several owners have their address and port'
+    # the names of controllers are looked for once
+    {
+        jq -nc '{method: "nvmf_subsystem_get_qpairs", begin: 1, end: 2, params: {nqn: "sub:2"}, result: [range(200000) | {cntlid: ., qid: 1}]}'
+        jq -nc 'range(200000) | {method: "nvmf_subsystem_get_controllers", params: {nqn: "sub:2"}, result: []}'
+    } >rpc.jsonl
+    status_is 0 timeout 20 qpair-lifetimes --rpc rpc.jsonl -O owners
+    says 'no name for 200000 connections: the address of their hosts is missing, as before v24.05'
 }

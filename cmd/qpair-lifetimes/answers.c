@@ -110,6 +110,8 @@ static const char *add_controllers(struct answers *a, struct slice result)
 		if (a->all[i].hostnqn == MAP_NONE)
 			a->all[i].hostnqn = map_get(&hosts, a->all[i].cntlid);
 	map_free(&hosts);
+	/* only the next answer is about the same moment */
+	a->subnqn = MAP_NONE;
 	return j.error;
 }
 
