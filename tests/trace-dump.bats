@@ -284,6 +284,9 @@ requests() {
         status_is 0 trace-dump -i --page nvmf_trace.pid1234
         equal "$stderr" ''
         releases=$(trace-dump -q -i -j nvmf_trace.pid1234 | jq -r .releases)
+        # from v24.05 on the target knows them
+        names='usdt-record, while the hosts connect'
+        [[ $layout < G4 ]] || names=$'trace-record, which asks the target over TCP, or usdt-record while the\n         hosts connect'
         equal "$output" "nvmf_trace.pid1234: 10.3 us, 33 entries of 2 lcores, SPDK $releases
 layout $layout, 1000000000 ticks a second
 left out: 1 older than the start of another ring
@@ -303,7 +306,7 @@ missing for a good answer
   no writes to sockets: replies that queue for a host count as reply
     try: rpc.py trace_enable_tpoint_group sock
   no names of hosts: a trace has only addresses
-    try: usdt-record, while the hosts connect
+    try: $names
   the ring of lcore 1 is full: it reaches back 10.3 us, others 1.02 ms
     try: --num-trace-entries 4096, or trace-dump -F --record
   no time of day: entries have ticks

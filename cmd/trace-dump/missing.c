@@ -113,7 +113,9 @@ static void find_off(struct missing *found, size_t *n, const struct parts *parts
 		    mem_printf("%s sock", enable));
 	if (parts->on[HOST_REQUESTS])
 		add(found, n, "names", copy("no names of hosts: a trace has only addresses"),
-		    copy("usdt-record, while the hosts connect"));
+		    copy(t->num_owners ? "trace-record, which asks the target over TCP, or usdt-record while the hosts "
+					 "connect"
+				       : "usdt-record, while the hosts connect"));
 }
 
 /* The latest start of the rings but this one, in ticks; 0: there is none. */
