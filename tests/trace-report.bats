@@ -140,7 +140,8 @@ answers() {
 @test "hosts are named by what the target answers where no probe names them" {
     recording
     trace-report folder | sed '/^recorded/,$d' >probed
-    answers >folder/rpc.jsonl
+    # after the answers of a target with many subsystems
+    { jq -nc '{method: "nvmf_get_subsystems", result: [range(20000) | {nqn: "nqn.2016-06.io.spdk:cnode-\(.)", serial_number: "12345678901234567890"}]}'; answers; } >folder/rpc.jsonl
     # there are probes of one host; the others connected before them
     grep "db-1'" folder/usdt.txt | grep -o 'qpair=0x[0-9a-f]*' >addresses
     { grep -v ^nvmf_ folder/usdt.txt; grep -Ff addresses folder/usdt.txt; } >some

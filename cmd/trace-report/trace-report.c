@@ -63,10 +63,13 @@ static char *find_file(const char *folder, const char *name)
 	return NULL;
 }
 
-enum { SMALL = 1 << 20 }; /* bytes that are read of a file that describes a recording */
+enum { /* bytes that are read of a file */
+       START = 1 << 20,
+       ANSWERS = 80 << 20, /* trace-record ends with less */
+};
 
 /* The first bytes of a file; empty if it cannot be read. path may be NULL. */
-static struct slice read_start(const char *path)
+static struct slice read_start(const char *path, ssize_t max)
 {
 	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 	ssize_t n = 0, got = 1;
@@ -74,17 +77,17 @@ static struct slice read_start(const char *path)
 
 	if (fd < 0)
 		return (struct slice){"", 0};
-	text = mem_resize(NULL, 1, SMALL);
-	while (n < SMALL && (got = io_read(fd, text + n, SMALL - n)) > 0)
+	text = mem_resize(NULL, 1, max);
+	while (n < max && (got = io_read(fd, text + n, max - n)) > 0)
 		n += got;
 	close(fd);
 	return (struct slice){text, n};
 }
 
-static struct slice read_file(const char *folder, const char *name)
+static struct slice read_file(const char *folder, const char *name, ssize_t max)
 {
 	char *path = find_file(folder, name);
-	struct slice text = read_start(path);
+	struct slice text = read_start(path, max);
 
 	free(path);
 	return text;
@@ -97,8 +100,8 @@ static void find_recording(struct facts *f, const char *folder)
 	f->usdt = find_file(folder, RECORDING_USDT);
 	f->offcpu = find_file(folder, RECORDING_OFFCPU);
 	f->bio = find_file(folder, RECORDING_BIO);
-	f->parts = read_file(folder, RECORDING_PARTS);
-	f->rpc = read_file(folder, RECORDING_RPC);
+	f->parts = read_file(folder, RECORDING_PARTS, START);
+	f->rpc = read_file(folder, RECORDING_RPC, ANSWERS);
 	/* before v24.05 they have no addresses, and traces have no owners */
 	if (memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14))
 		f->answers = find_file(folder, RECORDING_RPC);
@@ -168,7 +171,7 @@ static bool read_info(struct facts *f)
  */
 static bool has_rate(const char *path, double rate)
 {
-	struct slice start = read_start(path), text = start, line;
+	struct slice start = read_start(path, START), text = start, line;
 	double tsc = 0, us = 0, ticks = 0, passed = 0;
 	bool any = false;
 
