@@ -798,3 +798,22 @@ T
     end_recording 1
     grep -q '^trace-record: standard output: rec/0001-.* is complete, but could not be named: No space left on device$' err
 }
+
+@test "slow requests are counted, also those that trigger.jsonl has no room for" {
+    make_tools
+    start_target
+    # no end before half of it
+    begin_flight --trigger-us 5000 --folders 1 --keep 60
+    # as much as a pipe has room for, each time
+    jq -nc 'range(6) | {tsc: 1, life: 7000, id: "r\(.)", text: ("x" * 10000)}' >some
+    for _ in $(seq 80); do
+        see_slow <some
+    done
+    end_recording 0
+    folder=$(cat out)
+    equal "$(part trigger requests)" 480
+    equal "$(($(wc -l <"$folder/trigger.jsonl") + $(part trigger lost)))" 480
+    [ "$(wc -c <"$folder/trigger.jsonl")" -lt $((4 << 20)) ]
+    grep -q '^ *lost: [0-9]*, for which it has no room$' "$folder/README"
+    equal "$(jq -s length "$folder/trigger.jsonl")" "$(wc -l <"$folder/trigger.jsonl")"
+}

@@ -204,6 +204,8 @@ static void describe(struct capture *c, const struct flight_options *options)
 		describe_time(&about, i->since);
 		out_printf(&about, "\n\n%-13s their span lines, as far as they are known without the rest: jq\n",
 			   RECORDING_SLOW);
+		if (i->left_out)
+			out_printf(&about, "              lost: %" PRIu64 ", for which it has no room\n", i->left_out);
 		out_printf(&object,
 			   "{\"" RECORDING_PART "\":\"" RECORDING_TRIGGER "\",\"" RECORDING_STATUS
 			   "\":\"" RECORDING_DONE "\",\"" RECORDING_FILE "\":\"" RECORDING_SLOW
@@ -212,7 +214,7 @@ static void describe(struct capture *c, const struct flight_options *options)
 		out_us(&object, options->slow_ns);
 		out_text(&object, ",\"" RECORDING_SLOWEST "\":");
 		out_us(&object, i->slowest);
-		out_text(&object, "}\n");
+		out_printf(&object, ",\"" RECORDING_LOST "\":%" PRIu64 "}\n", i->left_out);
 	}
 	c->description.about = out_contents(&about);
 	c->description.object = out_contents(&object);

@@ -46,6 +46,8 @@ static void see(struct incident *i, struct slice line, uint64_t stuck_ns)
 	if (i->lines.len + line.n < LINES_MAX_SIZE) {
 		out_slice(&i->lines, line);
 		out_char(&i->lines, '\n');
+	} else {
+		i->left_out++;
 	}
 }
 

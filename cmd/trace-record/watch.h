@@ -11,12 +11,13 @@
 /* Slow requests that are recorded together. */
 struct incident {
 	uint64_t requests;
-	uint64_t slowest; /* nanoseconds */
-	uint64_t open;    /* of the requests: those that were in flight when they were seen, and may still be */
-	uint64_t since;   /* nanoseconds of the time of day when the first one was seen */
-	uint64_t first;   /* the same in milliseconds of clock_ms() */
-	uint64_t seen;    /* when the latest one was */
-	struct out lines; /* their span lines, the first ones */
+	uint64_t slowest;  /* nanoseconds */
+	uint64_t open;     /* of the requests: those that were in flight when they were seen, and may still be */
+	uint64_t since;    /* nanoseconds of the time of day when the first one was seen */
+	uint64_t first;    /* the same in milliseconds of clock_ms() */
+	uint64_t seen;     /* when the latest one was */
+	struct out lines;  /* their span lines, the first ones */
+	uint64_t left_out; /* lines that came later */
 };
 
 struct watch {
