@@ -110,6 +110,22 @@ guarded: n=0x7, where='library'"
     equal "$(usdt-target library)" '0 listen'
 }
 
+@test "with few descriptors all probes are attached, or it is said why not" {
+    local n all=() few=(usdt-record -q -o lines -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'inlined(where)' -e 'guarded(n)')
+    for way in '' --perf-events; do
+        "${few[@]}" $way -- usdt-target sites library >out
+        mapfile -t all < <(events lines)
+        equal "$(printf '%s\n' "${all[@]%%:*}" | sort -u | tr '\n' ' ')" 'guarded inlined '
+        for ((n = 16;; n++)); do
+            if (ulimit -n "$n"; "${few[@]}" $way -- usdt-target sites library) >out 2>err; then
+                equal "$(events lines)" "$(printf '%s\n' "${all[@]}")"
+                break
+            fi
+            grep -q -e 'Too many open files' -e 'too many open files' err
+        done
+    done
+}
+
 @test "strings in pages that are not resident" {
     usdt-record -q -o lines -e 'cold(number,text:str)' -- usdt-target cold=73 >want
     events lines | diff want -

@@ -162,14 +162,18 @@ static void complain(const struct attach *a, const struct attach_site *s, pid_t 
 static int receive(int socket, struct step *step, int *fd)
 {
 	struct pollfd ready = {socket, POLLIN, 0};
-	int n;
+	ssize_t n;
 
 	*fd = -1;
 	while ((n = poll(&ready, 1, ATTACH_MS)) < 0 && errno == EINTR)
 		;
 	if (n <= 0)
 		return -1;
-	return worker_receive(socket, step, sizeof(*step), fd) == sizeof(*step);
+	n = worker_receive(socket, step, sizeof(*step), fd);
+	/* the link is lost */
+	if (n < 0)
+		step->error = errno;
+	return n < 0 || n == sizeof(*step);
 }
 
 int links_make(struct attach *a, pid_t pid)

@@ -77,7 +77,10 @@ ssize_t worker_receive(int socket, void *bytes, size_t n, int *fd)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(*fd)))
 		memcpy(fd, CMSG_DATA(header), sizeof(*fd));
-	return got;
+	if (got < 0 || *fd >= 0 || !(message.msg_flags & MSG_CTRUNC))
+		return got;
+	errno = EMFILE;
+	return -1;
 }
 
 int worker_end(pid_t child)

@@ -15,7 +15,8 @@ int worker_send(int socket, const void *bytes, size_t n, int fd);
 
 /*
  * Reads up to n bytes, and the descriptor that came with them: it then belongs to the caller, and is closed on exec.
- * Else *fd is -1. Returns the number of bytes, 0 at the end, -1 with errno.
+ * Else *fd is -1. Returns the number of bytes, 0 at the end, -1 with errno: EMFILE if this process may have no more
+ * descriptors.
  */
 ssize_t worker_receive(int socket, void *bytes, size_t n, int *fd);
 

@@ -409,6 +409,8 @@ static char *explain(int error, int status, pid_t child)
 		return mem_printf("its file system does not answer: process %d waits for it", child);
 	if (error == ETIMEDOUT)
 		return mem_printf("reading it takes too long");
+	if (error == EMFILE)
+		return mem_printf("%s", strerror(error));
 	if (error)
 		return mem_printf("the process that reads it returned a damaged result");
 	if (WIFSIGNALED(status))
