@@ -89,7 +89,7 @@ release_in() { # FOLDER ARGUMENT...
     commit_to one
     git clone -q one another/folder
     release_in one PARTS="$parts static"
-    (umask 027; CFLAGS=-O0 TZ=Asia/Tokyo release_in another/folder PARTS="$parts")
+    (umask 027; CFLAGS=-O0 MANDIR=/elsewhere TZ=Asia/Tokyo release_in another/folder PARTS="$parts")
     grep -F "make release: done, without a tag: git tag -a v$VERSION -m 'spdk-trace-tools $VERSION'" log
     (cd one/build/release && sha256sum -c SHA256SUMS)
     equal "$(cat another/folder/build/release/SHA256SUMS)" "$(grep -v static-x86_64 one/build/release/SHA256SUMS)"
