@@ -6,6 +6,10 @@
 load helpers
 load faults
 
+setup_file() {
+    needs_to_run ipcsnoop -q -o probed -- true
+}
+
 # Whether the same reads and writes are there, and counts; some calls depend on who is first.
 same_calls() {
     diff <(awk '$6 ~ /^[0-9]+$/ { print $2, $4, $7 } /@syscalls.(execve|write|read)]/' "$1" | sort) \
@@ -13,8 +17,6 @@ same_calls() {
 }
 
 @test "ipcsnoop prints as many calls as there are, or says what is wrong" {
-    command -v ipcsnoop >/dev/null || lacks 'ipcsnoop was not built'
-    runs_here ipcsnoop -q -o probed -- true || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         CMP=same_calls STATUSES='126 127' NEVER=poll each_fault any "$fault" "ipcsnoop -q -- sh -c 'echo 1 | cat'"
     done
