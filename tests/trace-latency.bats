@@ -867,11 +867,11 @@ L
         entry 3.000 RDMA_REQ_NEW r0 - 0x20
         entry 3.500 RDMA_REQ_COMPLETED r0 0.500 0x20
     } >in
-    status_is 0 trace-latency in
+    COLUMNS=101 status_is 0 trace-latency in
     diff - <(cat <<'L'
 obj from                 to                   count    mean     p50     p99     max share%
 r   RDMA whole life                               1  500 ns  500 ns  500 ns  500 ns  100.0
-r   RDMA_REQ_NEW         RDMA_REQ_COMPLETED       1  500 ns  500 ns  500 ns  500 ns  100.0 *********
+r   RDMA_REQ_NEW         RDMA_REQ_COMPLETED       1  500 ns  500 ns  500 ns  500 ns  100.0 **********
 r   TCP whole life                                3  900 ns  900 ns  900 ns  900 ns  100.0
 r   TCP to reply                                  2  201 ns  200 ns  201 ns  201 ns   14.9
 r   TCP_REQ_TRANSFER_C2H TCP_REQ_COMPLETED        2  700 ns  699 ns  700 ns  700 ns   51.8 *****
@@ -1202,10 +1202,13 @@ widest() {
     equal "$(COLUMNS=20 trace-latency -q lines)" "$(COLUMNS=60 trace-latency -q lines)"
     # what is no width is none
     for width in '' 0 x -1; do equal "$(COLUMNS=$width trace-latency -q lines)" "$(trace-latency -q lines)"; done
-    # the bar is dropped first, then names are shortened, then columns are dropped
+    # the bar is dropped for names in full, then names are shortened, then columns are dropped
     heads() { COLUMNS=$1 trace-latency -q lines | sed -n 1p | tr -s ' '; }
-    [[ $(COLUMNS=100 trace-latency -q lines) = *'**'* ]]
-    [[ $(COLUMNS=80 trace-latency -q lines) != *'*'* ]]
+    equal "$(COLUMNS=107 trace-latency -q lines | grep -o '\*\**$' | head -n 1)" '**********'
+    COLUMNS=106 trace-latency -q lines >narrower
+    [[ $(<narrower) != *'*'* ]]
+    COLUMNS=100 trace-latency -q lines | diff narrower -
+    grep -q ' TCP_REQ_RDY_TO_COMPLETE ' narrower
     equal "$(heads 80)" 'obj from to count mean p50 p99 max share%'
     equal "$(heads 60)" 'obj from to count mean p99 max'
     COLUMNS=80 trace-latency -q lines | grep -q 'TCP…NEED_BUFFER TCP…HAVE_BUFFER '

@@ -9,8 +9,8 @@
 
 enum {
 	NAME_LEAST = 12,
-	SHORTEST = 3,  /* a name with an ellipsis, when there are no columns to drop */
-	BAR_LEAST = 6, /* a shorter bar says nothing */
+	SHORTEST = 3,   /* a name with an ellipsis, when there are no columns to drop */
+	BAR_LEAST = 10, /* a shorter bar says little */
 	BAR_MOST = 20,
 };
 
@@ -136,12 +136,21 @@ static size_t longest_name(const struct tabular *t)
 	return name;
 }
 
+/* A bar is worth less than the names in full. */
+static void drop_bars(struct tabular *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->columns[i].kind == TABULAR_BAR && t->columns[i].drop && total(t, SIZE_MAX) > t->terminal->width)
+			t->columns[i].dropped = true;
+}
+
 /* Drops columns, then shortens names; what is left is for the bar. */
 static void fit(struct tabular *t)
 {
 	struct tabular_column *next;
 	size_t name, room;
 
+	drop_bars(t);
 	while (total(t, 0) > t->terminal->width && (next = next_to_drop(t)))
 		next->dropped = true;
 	for (size_t i = 0; i < t->n && total(t, 0) > t->terminal->width; i++)

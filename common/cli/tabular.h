@@ -29,7 +29,7 @@ struct tabular_column {
 	enum tabular_kind kind;
 	char *head;
 	const char *sgr; /* of the head; NULL: none */
-	unsigned drop;   /* of several columns, the one with the highest is dropped first; 0: none */
+	unsigned drop;   /* of several columns, the one with the highest is dropped first, a bar before all; 0: none */
 	size_t least;    /* of names: columns are dropped before this one is shorter */
 	size_t most;     /* of a bar: its greatest length */
 
