@@ -1227,6 +1227,10 @@ widest() {
     trace-latency -q --color always in >coloured
     # the colour of the layer buffer, in 256 colours
     grep -q "${escape}\[38;5;208mTCP_REQ_NEED_BUFFER$escape" coloured
+    # where a request waits for what is below it, the time is not the target's
+    sed 's/TCP_REQ_NEED_BUFFER/TCP_REQ_EXECUTING/' in | trace-latency -q --color always |
+        grep 'TCP_REQ_EXECUTING.*TCP_REQ_COMPLETED' >executing
+    equal "$(grep -c "38;5" executing || true)" 0
     # the heading is bold, and the row with most time
     sed -n 1p coloured | grep -qF "${escape}[1mcount${escape}[0m"
     equal "$(grep -c "${escape}\[1m.*TCP_REQ_NEED_BUFFER" coloured)" 1

@@ -119,7 +119,8 @@ static void put_row(struct tabular *t, const struct rows *rows, const struct ran
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
 	bool is_transition = rows_is_transition(row);
-	const char *sgr = is_transition ? palette_layers[spdk_tpoint(rows->states.all[row->from])->layer].sgr : NULL;
+	const char *sgr = is_transition ? palette_layers[palette_of(spdk_tpoint(rows->states.all[row->from]))].sgr
+					: NULL;
 
 	tabular_row(t, is_first);
 	rows_write_text(tabular_cell(t, NULL), rows_letter(rows, row->type));

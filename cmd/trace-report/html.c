@@ -28,9 +28,9 @@ static const char style[] =
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
 	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--paper)}\n"
 	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
-	".c9{fill:#0969da}.c10{fill:#bf8700}.c11{fill:#8250df}.c12{fill:#1a7f37}.c13{fill:#cf222e}.c14{fill:#57606a}\n";
+	".c10{fill:#0969da}.c11{fill:#bf8700}.c12{fill:#8250df}.c13{fill:#1a7f37}.c14{fill:#cf222e}.c15{fill:#57606a}\n";
 
-_Static_assert(LAYERS == 9, "the classes c0 to c8 are layers");
+_Static_assert(LAYERS == 9, "the classes c0 to c8 are layers, c9 is none");
 
 /* A string as written in JSON. */
 static void put_name(struct out *out, struct slice raw)
@@ -221,7 +221,7 @@ static unsigned colour_of(struct slice *holders, size_t *n, struct slice holder)
 		i++;
 	if (i == *n && *n < HOLDERS)
 		holders[(*n)++] = holder;
-	return i < HOLDERS ? LAYERS + i : LAYER_UNKNOWN;
+	return i < HOLDERS ? LAYERS + 1 + i : LAYER_UNKNOWN;
 }
 
 static void put_buffers(struct out *out, const struct series *s)
@@ -248,7 +248,7 @@ static void put_buffers(struct out *out, const struct series *s)
 		out_printf(out,
 			   "<rect x=\"%.0f\" y=\"4\" width=\"11\" height=\"11\" class=\"c%zu\"/><text x=\"%.0f\" "
 			   "y=\"14\">",
-			   x, LAYERS + i, x + 15);
+			   x, LAYERS + 1 + i, x + 15);
 		put_name(out, holders[i]);
 		out_text(out, "</text>\n");
 		x += 34 + 7.0 * holders[i].n;
@@ -322,7 +322,7 @@ static void put_story(struct out *out, struct slice span)
 			x = put_part(out, x, 17, us / life * WIDE, slice_of("unknown"), us, LAYER_UNKNOWN);
 		else
 			x = put_part(out, x, 17, us / life * WIDE, json_unquoted(name), us,
-				     spdk_tpoint(json_unquoted(name))->layer);
+				     palette_of(spdk_tpoint(json_unquoted(name))));
 	}
 	x = LEFT;
 	for (facts_each(&j, facts_text(span, "layers")); facts_next(&j, &key, &value);) {
@@ -356,7 +356,7 @@ void html_write(struct out *out, const struct facts *f, struct slice page)
 		      "'unsafe-inline'\">\n<title>");
 	out_xml(out, out_contents(&title));
 	out_printf(out, "</title>\n<style>\n%s", style);
-	for (unsigned i = 0; i < LAYERS; i++)
+	for (unsigned i = 0; i <= LAYERS; i++)
 		out_printf(out, ".c%u{fill:%s}", i, palette_layers[i].svg);
 	out_text(out, "\n</style>\n<pre>\n");
 	put_page(out, page);
