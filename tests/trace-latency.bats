@@ -1268,7 +1268,7 @@ hot() {
     hot >in
     COLUMNS=60 status_is 0 trace-latency --heatmap -i 0.01 in
     diff - <(cat <<'L'
-r, 104 requests, columns of 10.0 ms
+r, count 104, columns of 10.0 ms
 4.19 ms |     =
         |
 2.10 ms |
@@ -1317,14 +1317,14 @@ r, 104 requests, columns of 10.0 ms
         +-----------
          0.000000 s 0.110000 s
 
- requests  . 1  = 2  * 4  @ 8
+    count  . 1  = 2  * 4  @ 8
 L
     ) <<<"$output"
     # the lowest row says its life, whatever it is
     equal "$({ entry 0.000 A r0 - 0x1; entry 1.800 B r0 1.800 0x1; } | trace-latency --heatmap | sed -n 2p)" '1.54 us |@'
     # by group, with one scale and one time
     status_is 0 trace-latency --heatmap -i 0.01 -g owner in
-    equal "$(grep requests <<<"$output")" $'owner=a&<b>: r, 100 requests, columns of 10.0 ms\nowner=b: r, 4 requests, columns of 10.0 ms\n requests  . 1  = 2  * 4  @ 8'
+    equal "$(grep count <<<"$output")" $'owner=a&<b>: r, count 100, columns of 10.0 ms\nowner=b: r, count 4, columns of 10.0 ms\n    count  . 1  = 2  * 4  @ 8'
     equal "$(grep -c -e '^        +-----------$' <<<"$output")" 2
     # columns as long as necessary to fit, and a note if -i was shorter
     for width in 60 80 100 200; do
@@ -1367,9 +1367,9 @@ L
     { hot; hot | sed 's/"a&<b>"/"\\u001b]0;x\\u0007]]><!--"/; s/0x/0xf/; s/"r/"r7/'; } >in
     status_is 0 trace-latency -q --heatmap --svg -g owner in
     equal "$(grep -c -e 'href' -e '<script' <<<"$output" || true)" 0
-    equal "$(sed -n 's/.*<title>\([0-9]*\) request.*/\1/p' <<<"$output" | awk '{ n += $1 } END { print n }')" 208
-    [[ $output = *'owner=a&amp;&lt;b&gt;: r, 100 requests'* ]]
-    [[ $output = *'owner=\x1b]0;x\x07]]&gt;&lt;!--: r, 100 requests'* ]]
+    equal "$(sed -n 's/.*class="heat".*<title>.* to .*: \([0-9]*\)<.*/\1/p' <<<"$output" | awk '{ n += $1 } END { print n }')" 208
+    [[ $output = *'owner=a&amp;&lt;b&gt;: r, count 100'* ]]
+    [[ $output = *'owner=\x1b]0;x\x07]]&gt;&lt;!--: r, count 100'* ]]
     ! command -v xmllint >/dev/null || xmllint --noout - <<<"$output"
 }
 

@@ -56,12 +56,12 @@ static void write_name(struct out *out, const struct rows *rows, const struct ro
 	rows_write_text(out, family);
 }
 
-/* Its name, how many requests it has, and how long its columns are. */
+/* Its name, the number of its objects, and how long its columns are. */
 static void write_title(struct out *out, const struct heatmap *m, const struct rows *rows,
 			const struct heatmap_row *row)
 {
 	write_name(out, rows, &row->name);
-	out_printf(out, ", %" PRIu64 " request%s, columns of ", row->count, row->count == 1 ? "" : "s");
+	out_printf(out, ", count %" PRIu64 ", columns of ", row->count);
 	out_duration_text(out, m->heat.step);
 }
 
@@ -155,7 +155,7 @@ static void put_legend(struct out *out, const struct heat *h, const struct termi
 {
 	unsigned before = LEVELS;
 
-	out_printf(out, "%*s", LABEL, "requests");
+	out_printf(out, "%*s", LABEL, "count");
 	for (uint64_t n = 1; n && n <= h->most; n *= 2) {
 		unsigned level = level_of(h, n);
 

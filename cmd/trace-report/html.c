@@ -28,7 +28,8 @@ static const char style[] =
 	"svg text{font:11px ui-monospace,Menlo,Consolas,\"DejaVu Sans Mono\",monospace;fill:var(--ink)}\n"
 	".n{text-anchor:end}.s text{fill:#1f2328;pointer-events:none}.s rect{stroke:var(--paper)}\n"
 	".axis{stroke:var(--faint)}.heat{fill:var(--heat)}\n"
-	".c10{fill:#0969da}.c11{fill:#bf8700}.c12{fill:#8250df}.c13{fill:#1a7f37}.c14{fill:#cf222e}.c15{fill:#57606a}\n";
+	".c10{fill:#0969da}.c11{fill:#bf8700}.c12{fill:#8250df}.c13{fill:#1a7f37}.c14{fill:#cf222e}.c15{fill:#57606a}"
+	"\n";
 
 _Static_assert(LAYERS == 9, "the classes c0 to c8 are layers, c9 is none");
 
@@ -148,7 +149,7 @@ static void put_interval(struct out *out, struct slice row, double x, double wid
 		bottom -= share * mean * scale;
 		start_rect(out, x, bottom, width, share * mean * scale, i);
 		facts_put_time(out, facts_number(row, "begin"));
-		out_printf(out, ": %.0f requests, mean ", facts_number(row, "count"));
+		out_printf(out, ": count %.0f, mean ", facts_number(row, "count"));
 		facts_put_time(out, mean);
 		out_printf(out, ", %.0f%% %s", 100 * share, spdk_layers[i]);
 		end_rect(out);

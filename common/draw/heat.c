@@ -178,11 +178,13 @@ unsigned heat_draw(struct out *out, const struct heat *h, uint32_t map, unsigned
 
 		out_printf(out,
 			   "<rect class=\"heat\" x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" "
-			   "fill-opacity=\"%.2f\"><title>%" PRIu64 " request%s of ",
+			   "fill-opacity=\"%.2f\"><title>",
 			   x + (double)(c->x - h->first) * cell_width, y + (high - c->row) * CELL_HEIGHT, cell_width,
-			   CELL_HEIGHT, heat_opacity(h, c->n), c->n, c->n == 1 ? "" : "s");
+			   CELL_HEIGHT, heat_opacity(h, c->n));
 		out_duration_text(out, heat_life(c->row));
-		out_text(out, " and more</title></rect>\n");
+		out_text(out, " to ");
+		out_duration_text(out, heat_life(c->row + 1));
+		out_printf(out, ": %" PRIu64 "</title></rect>\n", c->n);
 	}
 	draw_scale(out, low, high, x, y);
 	y += (high - low + 1) * CELL_HEIGHT;
