@@ -614,7 +614,7 @@ see_slow() {
     [[ $output == slow/0001-*-6000us ]]
     rm "$output/offcpu.jsonl" "$output/bio.jsonl"
     trace-report "$output" >page
-    grep -q '^recorded for [0-9]* requests\? of 5000.000 us or more, the slowest 6000.000 us$' page
+    grep -q '^recorded for [0-9]* requests\? of 5.00 ms or more, the slowest 6.00 ms$' page
     grep -q '6.00 ms, us=.*10.0.0.1:1/1' page
 }
 

@@ -190,7 +190,7 @@ answers() {
     } >folder/rpc.jsonl
     status_is 0 trace-report folder
     equal "$stderr" ''
-    equal "$(sed -n 2p <<<"$output")" 'recorded for 3 requests of 5000.000 us or more, the slowest 30123.456 us'
+    equal "$(sed -n 2p <<<"$output")" 'recorded for 3 requests of 5.00 ms or more, the slowest 30.1 ms'
     head -n 3 <<<"$output" | grep -qx '12 slots of the rings were lost while they were recorded'
     grep -qx '  offcpu     missing: needs CAP_BPF' <<<"$output"
     grep -qx '  bio\\x1b\[2J failed: a\\x0ab' <<<"$output"

@@ -186,9 +186,11 @@ static void put_trigger(struct out *out, const struct facts *f)
 
 		if (!slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
 			continue;
-		out_printf(out, "recorded for %.0f request%s of %.3f us or more, the slowest %.3f us\n", requests,
-			   requests == 1 ? "" : "s", facts_number(part, RECORDING_MIN_US),
-			   facts_number(part, RECORDING_SLOWEST));
+		out_printf(out, "recorded for %.0f request%s of ", requests, requests == 1 ? "" : "s");
+		facts_put_time(out, facts_number(part, RECORDING_MIN_US));
+		out_text(out, " or more, the slowest ");
+		facts_put_time(out, facts_number(part, RECORDING_SLOWEST));
+		out_char(out, '\n');
 	}
 }
 
