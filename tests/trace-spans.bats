@@ -1119,6 +1119,18 @@ wide() {
         done
     done
     COLUMNS=80 trace-spans -q in | grep ' a_…t_hides a-v…a-höst/7 bdev 89%'
+    # a line that has no room for its flags is clipped
+    {
+        wide
+        entry 99999999.000 TCP_REQ_READY_TO_EXECUTE_AND_WAITING r9 98999999.000 0x90
+        entry 99999999.100 TCP_REQ_EXECUTING r9 98999999.100 0x90
+    } >late
+    for options in '' --open; do
+        # shellcheck disable=SC2086
+        COLUMNS=60 trace-spans -q $options late >text
+        jq -R -e -s 'split("\n") | map(length) | max == 60' text >ok || { cat text; return 1; }
+        grep -q 'r9 .*…$' text
+    done
     # nothing is shortened, and nothing is lost in the other lines
     for options in '' -s --open; do
         # shellcheck disable=SC2086

@@ -365,13 +365,26 @@ static size_t put_columns(struct print *p, struct out *out, const struct span *s
 	return p->terminal.width > n + least ? p->terminal.width - n : least;
 }
 
+/* Ends a line. One that has no room for its flags, or a very long time, is clipped. */
+static void end_line(struct print *p, struct out *out, size_t start)
+{
+	struct slice line = slice_from(out_contents(out), start);
+
+	if (line.n > p->terminal.width) {
+		out_clipped(&p->text, line, p->terminal.width);
+		out->len = start;
+		out_slice(out, cut_text(&p->text, 0));
+	}
+	out_char(out, '\n');
+}
+
 void print_text(struct print *p, struct out *out, const struct span *s)
 {
 	enum { LEAST = 12 }; /* a share of a layer */
 	uint64_t life = spans_life(p->spans, s);
 	struct parts layers = {.terminal = &p->terminal, .out = out}, others = layers;
 	enum layer largest[SHARES];
-	size_t flags;
+	size_t start = out->len, flags;
 
 	print_measure(p, s);
 	find_shares(p->self.layers, largest);
@@ -393,7 +406,7 @@ void print_text(struct print *p, struct out *out, const struct span *s)
 		out_bytes(out, p->end.buf + flags, p->end.len - flags);
 		out_bytes(out, p->end.buf, flags);
 	}
-	out_char(out, '\n');
+	end_line(p, out, start);
 }
 
 /* The states of a span in flight and of those below it. */
@@ -412,7 +425,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	const struct span *leaf = s, *child;
 	bool replies = s->reply != UINT64_MAX;
 	enum layer layer;
-	size_t used, room;
+	size_t start = out->len, used, room;
 
 	print_measure(p, s);
 	start_end(p);
@@ -434,5 +447,5 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	else
 		out_slice(out, cut_text(&p->text, 0));
 	out_slice(out, out_contents(&p->end));
-	out_char(out, '\n');
+	end_line(p, out, start);
 }
