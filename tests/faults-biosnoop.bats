@@ -70,7 +70,9 @@ record_writes() {
     scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$disk/scheduler")
     echo mq-deadline >"$disk/scheduler"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1 FAULT_MARK=skipped
-    while read -r FAULT_PROGRAM options missed; do
+    while IFS=, read -r FAULT_PROGRAM options missed; do
+        # Linux 6.5 is the first that has it
+        [ "$FAULT_PROGRAM" != 'on_start*' ] || grep -q ' __traceiter_block_io_start$' /proc/kallsyms || continue
         export FAULT_PROGRAM
         for _ in {1..20}; do
             # shellcheck disable=SC2086 # none, or one
@@ -79,9 +81,10 @@ record_writes() {
         done
         equal "$FAULT_PROGRAM $(sed -n 's/^biosnoop: missed \([0-9]* steps*\) of.*/\1/p' log)" "$FAULT_PROGRAM $missed"
     done <<END
-on_insert* --no-start 50 steps
-on_insert*
-on_getrq* --no-start 1 step
+on_start*,,51 steps
+on_insert*,--no-start,50 steps
+on_insert*,,
+on_getrq*,--no-start,1 step
 END
 }
 

@@ -162,13 +162,15 @@ static void print_summary(struct biosnoop *b)
 static uint64_t missed_steps(struct biosnoop *b)
 {
 	struct recorder *r = &b->recorder;
+	const struct biosnoop_bpf__bss *counts = b->bpf->bss;
 	/* a request whose start was seen needs no insertion */
 	bool has_starts = bpf_program__autoload(b->bpf->progs.on_start);
 
-	return recorder_missed_by(r, b->bpf->progs.on_start, b->bpf->bss->num_no_start) +
-	       recorder_missed_by(r, b->bpf->progs.on_getrq, b->bpf->bss->num_flushes) +
-	       recorder_missed_by(r, b->bpf->progs.on_insert, has_starts ? 0 : b->bpf->bss->num_no_insert) +
-	       recorder_missed_by(r, b->bpf->progs.on_issue, b->bpf->bss->num_no_issue) +
+	/* the start of a request that is nothing but a flush shows whose the kernel's own flush is */
+	return recorder_missed_by(r, b->bpf->progs.on_start, counts->num_no_start + counts->num_flushes) +
+	       recorder_missed_by(r, b->bpf->progs.on_getrq, counts->num_flushes) +
+	       recorder_missed_by(r, b->bpf->progs.on_insert, has_starts ? 0 : counts->num_no_insert) +
+	       recorder_missed_by(r, b->bpf->progs.on_issue, counts->num_no_issue) +
 	       recorder_missed_by(r, b->bpf->progs.on_requeue, UINT64_MAX) +
 	       recorder_missed_by(r, b->bpf->progs.on_merge, UINT64_MAX);
 }
