@@ -421,15 +421,15 @@ L
     { grep -v 'NEW.*host-b' in; entry 9.000 TCP_REQ_NEW r2 - 0x50; } >cut-off
     status_is 0 trace-latency --layers -j cut-off
     equal "$(jq -c .count <<<"$output")" 2
-    says 'trace-latency: cut-off: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 0.000 us: trace-spans -n shows it'
+    says 'trace-latency: cut-off: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 0 ns: trace-spans -n shows it'
     # if one of them is the slowest, quiet does not hide that
     status_is 0 trace-latency --layers -q cut-off
     equal "$stderr" ''
     { cat cut-off; entry 9000.000 TCP_REQ_NEW r3 - 0x60; entry 9001.000 TCP_REQ_COMPLETED r3 1.000 0x60; } >slow
     status_is 0 trace-latency --layers -q slow
-    equal "$stderr" 'trace-latency: slow: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 8992.000 us: trace-spans -n shows it'
+    equal "$stderr" 'trace-latency: slow: 1 request left out: it started before the trace, or was in progress at its end; it took longer than 8.99 ms: trace-spans -n shows it'
     status_is 0 trace-latency -q slow
-    equal "$stderr" 'trace-latency: slow: 1 request has no whole life: it started before the trace, or was in progress at its end; it took longer than 8992.000 us: trace-spans -n shows it'
+    equal "$stderr" 'trace-latency: slow: 1 request has no whole life: it started before the trace, or was in progress at its end; it took longer than 8.99 ms: trace-spans -n shows it'
     # a known creation before the first line: the time until then has a layer of its own
     printf '%s\n' '{"tsc":1,"us":4.000,"lcore":0,"tpoint":"TCP_REQ_EXECUTING","object":{"id":"r1","us":3.000,"value":"0x10"}}' \
         '{"tsc":1,"us":5.000,"lcore":0,"tpoint":"TCP_REQ_COMPLETED","object":{"id":"r1","us":4.000,"value":"0x10"}}' >before
@@ -1017,8 +1017,8 @@ L
     status_is 0 trace-latency --against base --fail-over p99:10 same
     equal "$stderr" ''
     status_is 3 trace-latency --against base --fail-over p99:10 worse
-    equal "$(sed -n 1p <<<"$stderr")" 'trace-latency: r whole life: worse: p99 is 1.190 us, was 0.990 us in base'
-    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> B: worse: p99 is 1.190 us, was 0.990 us in base'
+    equal "$(sed -n 1p <<<"$stderr")" 'trace-latency: r whole life: worse: p99 is 1.19 us, was 990 ns in base'
+    equal "$(sed -n 2p <<<"$stderr")" 'trace-latency: r A -> B: worse: p99 is 1.19 us, was 990 ns in base'
     # 1.190 is 20.202 percent more
     status_is 3 trace-latency --against base --fail-over p99:20.2 worse
     status_is 0 trace-latency --against base --fail-over p99:20.203 worse

@@ -48,6 +48,7 @@ static enum threshold_verdict report(const struct threshold *t, const struct lat
 	uint64_t counted = before ? before->times.count : 0, is, was;
 	char text[16];
 	const char *percentile = percentile_name(t->percentile, text);
+	struct out times[2] = {{.fd = OUT_MEMORY}, {.fd = OUT_MEMORY}};
 
 	if (row->times.count < needed || counted < needed) {
 		warnx("%s: not judged: %" PRIu64 " samples, %" PRIu64 " in %s; %s needs %" PRIu64, name,
@@ -58,8 +59,12 @@ static enum threshold_verdict report(const struct threshold *t, const struct lat
 	histogram_percentiles(&before->times, &t->percentile, 1, &was);
 	if ((unsigned __int128)is * ALL <= (unsigned __int128)was * (ALL + t->percent))
 		return THRESHOLD_KEPT;
-	warnx("%s: worse: %s is %" PRIu64 ".%03u us, was %" PRIu64 ".%03u us in %s", name, percentile, is / 1000,
-	      (unsigned)(is % 1000), was / 1000, (unsigned)(was % 1000), base_name);
+	out_duration_text(&times[0], is);
+	out_duration_text(&times[1], was);
+	warnx("%s: worse: %s is %.*s, was %.*s in %s", name, percentile, (int)times[0].len, times[0].buf,
+	      (int)times[1].len, times[1].buf, base_name);
+	out_close(&times[0]);
+	out_close(&times[1]);
 	return THRESHOLD_EXCEEDED;
 }
 

@@ -132,11 +132,11 @@ static void note_incomplete(const struct trees *t, const char *name)
 
 	if (!t->incomplete || (!is_slowest && (opt.quiet || !leaves_out())))
 		return;
-	out_us(&text, t->longest);
+	out_duration_text(&text, t->longest);
 	cli_count(false, t->incomplete,
 		  "%s: %" PRIu64
 		  " request{|s} %s: {it|they} started before the trace, or {was|were} in progress at its end; "
-		  "{it|one of them} took longer than %.*s us: trace-spans -n shows {it|them}",
+		  "{it|one of them} took longer than %.*s: trace-spans -n shows {it|them}",
 		  name, t->incomplete,
 		  leaves_out()         ? "left out"
 		  : t->incomplete == 1 ? "has no whole life"
