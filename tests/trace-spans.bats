@@ -1104,6 +1104,15 @@ wide() {
     } | merged
 }
 
+@test "a story has the exact time of what held the reactor" {
+    {
+        entry 12345678900100.001 TCP_REQ_NEW r1 - 0x10
+        printf '{"tsc":700,"us":12345678900700.001,"source":"off","lcore":7,"tpoint":"OFF_CPU","args":{"comm":"reactor_0","tid":12,"pid":12,"begin":600,"duration":100.000,"why":"preempted","by":"xz","by_pid":77}}\n'
+        entry 12345678901000.001 TCP_REQ_COMPLETED r1 900.000 0x10
+    } >in
+    trace-spans -q -s in | grep -q '^ *12345678900700.001 preempted by xz (77) for 100 us$'
+}
+
 @test "text fits the terminal, and --wide prints all of it" {
     wide >in
     for columns in '' 1 60 80 99 100 110 130 159 160 200; do

@@ -411,7 +411,9 @@ static void put_slow(struct out *out, struct slice span, const struct terminal *
 	out_text(out, bound ? "  >" : "  ");
 	facts_put_time(out, life);
 	/* as -k of trace-spans expects it */
-	out_printf(out, ", us=%.3f: ", facts_number(span, "us"));
+	out_text(out, ", us=");
+	facts_put(out, facts_text(span, "us"));
+	out_text(out, ": ");
 	facts_put_what(out, span);
 	out_text(out, "\n   ");
 	put_largest(out, facts_text(span, "layers"), life, 3, terminal);

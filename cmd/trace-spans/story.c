@@ -37,6 +37,8 @@ void story_start(struct story *story, struct causes *causes, const struct termin
 				.causes = causes,
 				.terminal = terminal,
 				.columns.shortens = terminal->width < TERMINAL_WIDE,
+				.text.fd = OUT_MEMORY,
+				.cause.fd = OUT_MEMORY,
 				.row.fd = OUT_MEMORY,
 				.sentences.fd = OUT_MEMORY};
 	for (enum shorttext_column i = 0; i < SHORTTEXT_COLUMNS; i++) {
@@ -141,7 +143,6 @@ static void keep_cause(struct story *story, struct story_held *held, const struc
 {
 	size_t n;
 
-	story->text.fd = story->cause.fd = OUT_MEMORY;
 	story->text.len = story->cause.len = 0;
 	reactors_write(&story->text, line);
 	out_visible(&story->cause, out_contents(&story->text));
@@ -355,7 +356,9 @@ static void put_aside(struct story *story, struct out *out, const struct story_a
 
 	if (!story->columns.hidden[SHORTTEXT_LCORE])
 		out_printf(text, "%*" PRIu64 " ", story->columns.widths[SHORTTEXT_LCORE], aside->lcore);
-	out_printf(text, "%*.3f ", story->columns.widths[SHORTTEXT_US], aside->ns / 1000.0);
+	story->text.len = 0;
+	out_us(&story->text, aside->ns);
+	out_printf(text, "%*.*s ", story->columns.widths[SHORTTEXT_US], (int)story->text.len, story->text.buf);
 	if (aside->held) {
 		out_text(text, aside->held->cause);
 		out_text(text, " for ");
