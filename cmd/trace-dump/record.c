@@ -472,7 +472,10 @@ static void print_result(const struct record *r, const struct rings *rings, stru
 /* Returns whether everything was recorded. */
 static bool report(const struct record *r, const struct rings *rings, const char *name)
 {
-	if (r->error)
+	if (r->error == EOPNOTSUPP && r->options->keep_ns)
+		warnx("%s: --keep needs a file system that can make holes in files, such as ext4, XFS or tmpfs",
+		      r->path);
+	else if (r->error)
 		warnx("%s: %s: not everything was recorded", r->path, strerror(r->error));
 	if (r->is_full)
 		cli_notice(r->options->quiet, "%s: has reached --max-size: what came later is not in it", r->path);

@@ -51,8 +51,9 @@ struct flight {
 	struct part parts[TOOLS];
 	uint64_t started[TOOLS]; /* milliseconds */
 	struct window windows[CAPTURE_TEXTS];
-	int recorder, next; /* -1: none */
-	unsigned files;     /* of recorders so far */
+	bool is_said[CAPTURE_TEXTS]; /* that what is old cannot be dropped */
+	int recorder, next;          /* -1: none */
+	unsigned files;              /* of recorders so far */
 	struct watch watch;
 	struct incident pending;
 	struct capture capture;
@@ -181,8 +182,10 @@ static void wait_a_moment(struct flight *f)
 										    : &f->pending,
 		   stuck_ns(f));
 	for (int i = 0; i < CAPTURE_TEXTS; i++)
-		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->parts[i]))
-			warn("%s/%s", f->ring.path, f->parts[i].file);
+		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->parts[i]) && !f->is_said[i]) {
+			warn("%s/%s: what is old cannot be dropped", f->ring.path, f->parts[i].file);
+			f->is_said[i] = f->is_bad = true;
+		}
 	/* the pipe of a tool that has ended would be readable without end */
 	if (watch[1].revents & POLLHUP && !part_is_running(&f->parts[WATCH_SPANS]))
 		watch_close(&f->watch);
