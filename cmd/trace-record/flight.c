@@ -116,8 +116,6 @@ static bool start_watch(struct flight *f)
 	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
 	int ends[2];
 
-	part_close(dump);
-	part_close(spans);
 	watch_close(&f->watch);
 	if (pipe2(ends, O_CLOEXEC) != 0) {
 		warn("pipe");
@@ -191,14 +189,16 @@ static void wait_a_moment(struct flight *f)
 		watch_close(&f->watch);
 }
 
-/* Adds what the watcher says at its end. */
+/* Adds what the watcher has said until its end, and forgets it. */
 static void count_watched(struct flight *f)
 {
-	const struct part *dump = &f->parts[WATCH_DUMP];
+	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
 
 	f->lost += part_said(dump, ": lost ");
 	f->slots += part_said(dump, " of ");
-	f->is_unsure |= dump->status == PART_FAILED && !dump->lost;
+	f->is_unsure |= spans->status != PART_DONE || (dump->status != PART_DONE && !dump->lost);
+	part_close(dump);
+	part_close(spans);
 }
 
 /* Says how a tool has ended while it was needed. Returns whether it is to be started again. */
@@ -224,6 +224,7 @@ static void see_watcher(struct flight *f)
 {
 	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
 	int ended = dump->has_ended ? WATCH_DUMP : WATCH_SPANS;
+	bool again;
 
 	if ((!dump->has_ended && !spans->has_ended) || f->has_target_ended || f->has_failed)
 		return;
@@ -232,8 +233,9 @@ static void see_watcher(struct flight *f)
 	if (f->has_target_ended)
 		return;
 	parts_stop(dump, 2, &f->ring, SHORT_MS);
+	again = complain(f, ended);
 	count_watched(f);
-	if (!complain(f, ended) || !start_watch(f)) {
+	if (!again || !start_watch(f)) {
 		warnx("slow requests cannot be watched");
 		f->has_failed = true;
 	}
@@ -496,7 +498,7 @@ static void write_summary(const struct flight *f, struct out *out)
 		out_printf(out, "not all: %" PRIu64 " of %" PRIu64 " slots were overwritten before they could be read",
 			   f->lost, f->slots);
 	else
-		out_text(out, f->is_unsure ? "not all: the watcher was killed" : "all requests");
+		out_text(out, f->is_unsure ? "not all: the watcher has ended early" : "all requests");
 }
 
 /* The README of all folders. */
