@@ -775,7 +775,8 @@ T
     begin_flight --trigger-us 5000 --folders 1
     span_line 7000.000 | see_slow
     wait_for eval 'ls rec/0001-*/bio.jsonl'
-    sleep 1
+    # its trace has ended
+    sleep 0.3
     span_line 8000.000 | see_slow
     end_recording 0
     equal "$(cat out)" "$(ls -d rec/0*)"

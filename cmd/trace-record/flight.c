@@ -35,6 +35,7 @@ enum {
 	SHORT_MS = 5000,    /* a tool that has run for less is not started again */
 	TAIL_MS = 1000,     /* from the first slow request on */
 	QUIET_MS = 500,     /* without another one */
+	LATE_MS = 200,      /* for the watcher to see one: trace-dump holds entries back for 100 */
 	RENEW_MS = 600000,  /* a recorder uses up the positions in its file */
 	WATCHED_MS = 10000, /* for the watcher to end */
 	STUCK_NS = 1000000000,
@@ -174,10 +175,9 @@ static void wait_a_moment(struct flight *f)
 
 	parts_wait(f->parts, TOOLS, &f->ring, watch, WAIT_MS);
 	f->has_target_ended |= watch[0].revents != 0;
-	/* what is seen while a folder is made is in that folder */
+	/* later ones may have ended after the folder's trace */
 	watch_read(&f->watch,
-		   f->capture.is_active && clock_ms() - f->capture.since < QUIET_MS ? &f->capture.incident
-										    : &f->pending,
+		   f->capture.is_active && clock_ms() - f->capture.since < LATE_MS ? &f->capture.incident : &f->pending,
 		   stuck_ns(f));
 	for (int i = 0; i < CAPTURE_TEXTS; i++)
 		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->parts[i]) && !f->is_said[i]) {

@@ -77,7 +77,7 @@ bool window_copy(const struct window *w, int to)
 	char block[BLOCK];
 	struct stat st;
 
-	if (w->fd < 0 || fstat(w->fd, &st) != 0)
+	if (fstat(w->fd, &st) != 0)
 		return false;
 	from = w->start ? next_line(w->fd, w->start - 1, st.st_size) : 0;
 	while (from < (uint64_t)st.st_size) {
