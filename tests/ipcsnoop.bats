@@ -836,6 +836,20 @@ ipcsnoop: true ended with status N'
     equal "$(calls getppid)" 11
 }
 
+@test "it ends with the process that started it, if that wants so" {
+    command -v setpriv >/dev/null || skip 'setpriv is not here'
+    start pipe-target wait
+    # shellcheck disable=SC2016 # the other shell expands it
+    bash -c 'setpriv --pdeathsig TERM ipcsnoop -s -o lines -p "$0" 2>log & echo $! >id; wait' "$started" &
+    parent=$!
+    wait_for grep -qs tracing log
+    recorder=$(<id)
+    is_nobody "$recorder"
+    kill -KILL "$parent"
+    wait_for sh "! kill -0 $recorder"
+    echo >&"$go"
+}
+
 @test "CAP_BPF and CAP_PERFMON alone show no process, not even one's own" {
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=+bpf,+perfmon" "--ambient-caps=+bpf,+perfmon")

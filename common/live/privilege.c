@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -107,21 +108,27 @@ static bool needs_bpf_to_read(void)
 }
 
 /*
- * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted ones.
+ * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted ones, and
+ * the signal for the end of the parent, which a change of user resets: trace-record wants one.
  * A container's root may have no other user to become. Returns whether it did.
  */
 static bool become_nobody(void)
 {
 	enum { NOBODY = 65534 };
-	int failed;
+	pid_t parent = getppid();
+	int failed, at_end = 0;
 
+	prctl(PR_GET_PDEATHSIG, &at_end);
 	if (prctl(PR_SET_KEEPCAPS, 1) != 0)
 		return false;
 	failed = setgroups(0, NULL);
 	failed |= setresgid(NOBODY, NOBODY, NOBODY);
 	failed |= setresuid(NOBODY, NOBODY, NOBODY);
 	failed |= prctl(PR_SET_KEEPCAPS, 0);
+	failed |= prctl(PR_SET_PDEATHSIG, at_end);
 	(void)failed;
+	if (at_end && getppid() != parent)
+		raise(at_end);
 	return geteuid() == NOBODY;
 }
 
