@@ -140,9 +140,9 @@ int privilege_drop(enum privilege keep, bool signals)
 	if (keep == PRIVILEGE_LOOK)
 		capabilities = UINT64_C(1) << CAP_SYS_PTRACE | UINT64_C(1) << CAP_DAC_READ_SEARCH |
 			       UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
-	if (geteuid() == 0)
-		became_nobody = become_nobody();
 	/* the command is still root's */
+	if (geteuid() == 0 && (!signals || has_capability(CAP_KILL)))
+		became_nobody = become_nobody();
 	if (signals && became_nobody)
 		capabilities |= UINT64_C(1) << CAP_KILL;
 	if (set_capabilities(capabilities | bpf, capabilities) == 0) {
