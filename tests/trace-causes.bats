@@ -93,6 +93,8 @@ causes() {
     grep -qx $'\e\\[1mcause: bdev Slow takes longer (100 %)\e\\[0m' coloured
     grep -q $'^  \e\\[38;5;210mbdev\e\\[0m ' coloured
     grep -q $'^\e\\[31min flight, ' coloured
+    # names of columns are faint
+    grep -q $'^\e\\[2mwhere the extra time is .* share\e\\[0m$' coloured
 }
 
 @test "only those that -k matches are explained" {

@@ -1231,8 +1231,8 @@ widest() {
     sed 's/TCP_REQ_NEED_BUFFER/TCP_REQ_EXECUTING/' in | trace-latency -q --color always |
         grep 'TCP_REQ_EXECUTING.*TCP_REQ_COMPLETED' >executing
     equal "$(grep -c "38;5" executing || true)" 0
-    # the heading is bold, and the row with most time
-    sed -n 1p coloured | grep -qF "${escape}[1mcount${escape}[0m"
+    # names of columns are faint, and the row with most time is bold
+    sed -n 1p coloured | grep -qF "${escape}[2mcount${escape}[0m"
     equal "$(grep -c "${escape}\[1m.*TCP_REQ_NEED_BUFFER" coloured)" 1
     # nothing else differs
     sed "s/$escape\[[0-9;]*m//g" coloured | diff plain -

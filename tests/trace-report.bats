@@ -106,6 +106,8 @@ fits() { # COLUMNS FILE
     grep -qx $'\e\\[1mcause: buffers, held by backup-1 (27 %)\e\\[0m' coloured
     grep -q $'^  db-1 .* \e\\[38;5;208mbuffer 86%\e\\[0m ' coloured
     grep -q $'^  \e\\[38;5;208mbuffer\e\\[0m ' coloured
+    # names of columns are faint
+    equal "$(grep -c $'^\e\\[2m.*\e\\[0m$' coloured)" 4
     cmp plain.html coloured.html
     head -c $(($(stat -c %s trace) - 65536)) trace >damaged
     trace-report --color always damaged probes >page 2>said || true

@@ -197,14 +197,29 @@ static void put_layer(struct out *out, const struct terminal *terminal, enum lay
 	terminal_plain(terminal, out);
 }
 
+/* Starts the line with the names of columns, and ends it. */
+static void start_heads(struct out *out, const struct terminal *terminal)
+{
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_FAINT);
+}
+
+static void end_heads(struct out *out, const struct terminal *terminal)
+{
+	terminal_plain(terminal, out);
+	out_char(out, '\n');
+}
+
 static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
 {
 	static const char *const names[TALLY_OVERLAPS] = {"of it off_cpu", "of it irq", "of it disk"};
 	enum { FIRST = 24 };
 	bool used[LAYERS] = {};
 
-	out_printf(out, "\n%-*s %*s %7s\n", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
+	start_heads(out, terminal);
+	out_printf(out, "%-*s %*s %7s", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
 		   TIME, "time", "share");
+	end_heads(out, terminal);
 	for (unsigned row = 0; row < LAYERS; row++) {
 		unsigned largest = LAYERS;
 
@@ -339,9 +354,12 @@ static void put_traits(struct out *out, const struct tally *tally, uint32_t set,
 	struct traits traits = {};
 
 	traits_find(&traits, tally, set);
-	if (traits.n || traits.has_window)
-		out_printf(out, "\n%-*s %7s %7s\n", (int)common_width(terminal), "what the slow ones have in common",
+	if (traits.n || traits.has_window) {
+		start_heads(out, terminal);
+		out_printf(out, "%-*s %7s %7s", (int)common_width(terminal), "what the slow ones have in common",
 			   "slow", "others");
+		end_heads(out, terminal);
+	}
 	for (size_t i = 0, row = 0; i < traits.n && row < TRAIT_ROWS; row++)
 		i = put_equal_traits(out, &traits, i, terminal);
 	if (traits.has_window)
@@ -431,8 +449,11 @@ static void put_owed(struct out *out, const struct tally *t, uint32_t set, const
 	struct owed owed = {};
 
 	owed_find(&owed, t, set);
-	if (owed.n)
-		out_printf(out, "\n%-*s%*s\n", width, "who waited for whom", TIME, "time");
+	if (owed.n) {
+		start_heads(out, terminal);
+		out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
+		end_heads(out, terminal);
+	}
 	for (size_t i = 0, row = 0; i < owed.n; i = owed_end(&owed, i), row++)
 		if (row < OWED_ROWS)
 			put_owed_row(out, t, &owed.all[i], terminal);

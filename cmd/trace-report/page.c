@@ -305,7 +305,11 @@ static void put_hosts(struct out *out, const struct facts *f, const struct termi
 
 	if (!n)
 		return;
-	out_printf(out, "\n%-*s requests      p50      p99      max  where the time is\n", NAME + 2, "host");
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_FAINT);
+	out_printf(out, "%-*s requests      p50      p99      max  where the time is", NAME + 2, "host");
+	terminal_plain(terminal, out);
+	out_char(out, '\n');
 	for (size_t i = 0; i < n; i++) {
 		put_host(out, f, rows[i], terminal);
 		/* one host's is that of all */
@@ -341,14 +345,19 @@ static void put_lcore(struct out *out, struct slice line)
 	out_printf(out, ", %.0f%% of it\n", 100 * facts_number(line, "silence.share"));
 }
 
-static void put_lcores(struct out *out, const struct facts *f)
+static void put_lcores(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	struct slice text = f->reactors, line;
 	size_t n = 0;
 
 	while (facts_line(&text, &line)) {
-		if (!n++)
-			out_text(out, "\nlcore     entries active%      iops  silence  connections\n");
+		if (!n++) {
+			out_char(out, '\n');
+			terminal_paint(terminal, out, TERMINAL_FAINT);
+			out_text(out, "lcore     entries active%      iops  silence  connections");
+			terminal_plain(terminal, out);
+			out_char(out, '\n');
+		}
 		if (n <= LCORES)
 			put_lcore(out, line);
 	}
@@ -724,7 +733,7 @@ void page_write(struct out *to, const struct facts *f, const struct terminal *te
 	if (f->requests)
 		put_causes(to, f, terminal);
 	put_hosts(&out, f, terminal);
-	put_lcores(&out, f);
+	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);
 	if (f->open && !has_stuck(f)) {
 		out_char(&out, '\n');

@@ -35,8 +35,8 @@ void terminal_color(const char *when);
 struct terminal terminal_open(bool wide);
 
 /* Parameters of "select graphic rendition", ECMA-48. */
-#define TERMINAL_BOLD  "1"
-#define TERMINAL_FAINT "2"
+#define TERMINAL_BOLD  "1" /* titles, and what matters most */
+#define TERMINAL_FAINT "2" /* the names of columns */
 #define TERMINAL_BAD   "31"
 
 /* What follows looks like this, up to terminal_plain(). Both write nothing if there are no colours. */
