@@ -130,7 +130,7 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 		return false;
 	}
 	c->is_active = true;
-	parts_prepare(c->parts, setup->target->pid, options->max_size);
+	parts_prepare(c->parts, 0, options->max_size);
 	c->description = (struct description){.folder = &c->folder,
 					      .target = setup->target,
 					      .parts = c->parts,

@@ -523,12 +523,14 @@ static void write_readme(struct flight *f, int fd, bool has_ended)
 
 bool flight_record(const struct flight_setup *setup, const struct flight_options *options)
 {
-	struct flight f = {.setup = setup, .options = options};
+	static struct flight f;
 	struct out summary = {.fd = OUT_MEMORY};
 	int readme = folder_file(setup->folder, RECORDING_README, 4096);
 
 	if (readme < 0 || !folder_add(&f.ring, setup->folder, ring_name))
 		return false;
+	f.setup = setup;
+	f.options = options;
 	prepare(&f);
 	write_readme(&f, readme, false);
 	start_all(&f);

@@ -31,7 +31,8 @@ enum {
 
 void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size)
 {
-	char *id = mem_printf("%d", pid), *size = mem_printf("%" PRIu64, max_size / SHARES * SHARE_TRACE);
+	char *id = pid ? mem_printf("%d", pid) : NULL;
+	char *size = pid ? mem_printf("%" PRIu64, max_size / SHARES * SHARE_TRACE) : NULL;
 
 	parts[PART_TRACE] = (struct part){
 		.name = "trace",

@@ -32,7 +32,10 @@ struct part {
 	uint64_t lost; /* entries, events or messages */
 };
 
-/* Prepares the parts for this process. max_size: of all files, which is divided among the parts. */
+/*
+ * Prepares the parts for this process. max_size: of all files, which is divided among the parts. Without a process, 0,
+ * they can be described, but not started.
+ */
 void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size);
 
 /* Starts a tool, which writes into the folder. If that is not possible, the part has ended. */
