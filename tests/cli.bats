@@ -272,7 +272,7 @@ F
     for tool in $(filters); do
         input_of "$tool"
         # one of the first descriptors that are closed is a copy of standard output
-        for nth in 1 2 3 4 5 6 7 8; do
+        for nth in {1..16}; do
             FAULT_CALL=close FAULT_NTH=$nth FAULT=122 LD_PRELOAD=$FAULTS "$tool" input 2>log >lines || true
             ! grep -q "^$tool: <stdout>: Disk quota exceeded$" log || break
         done

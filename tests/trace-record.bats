@@ -61,6 +61,8 @@ end_recording() { # STATUS
     local status=0
     wait "$recorder" || status=$?
     recorder=
+    # on a busy machine entries may be overwritten before they are read, which is said
+    [ "$1.$status" != 0.1 ] || ! grep -q ': trace: .*lost' err || return 0
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat err; return 1; }
 }
 
@@ -730,17 +732,18 @@ has_killed() { # NUMBER
 
 # Makes the recorder of a folder need two seconds to complete its file.
 make_slow_recorder() {
-    cat >tools/trace-dump <<T
+    export BIN
+    cat >tools/trace-dump <<'T'
 #!/bin/sh
-case "\$*" in
+case "$*" in
 *--keep*)
-    trap 'kill \$!' TERM
-    "$BIN/trace-dump" "\$@" &
-    wait \$!
-    wait \$!
+    trap 'kill $!' TERM
+    "$BIN/trace-dump" "$@" &
+    wait $!
+    wait $!
     sleep 2
     ;;
-*) exec "$BIN/trace-dump" "\$@" ;;
+*) exec "$BIN/trace-dump" "$@" ;;
 esac
 T
 }

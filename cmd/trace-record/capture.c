@@ -19,6 +19,7 @@
 #include "rpc.h"
 #include "state.h"
 #include "targets.h"
+#include "utf8.h"
 
 enum {
 	ANSWER_MS = 20000, /* for the target, all in all */
@@ -224,6 +225,20 @@ static void describe(struct capture *c, const struct flight_options *options)
 	out_close(&object);
 }
 
+/* Says what a folder lacks. Returns whether it lacks anything that was recorded. */
+static bool say_loss(const struct capture *c, const struct part *p)
+{
+	bool lost = p->status == PART_DONE && p->lost;
+	char *why;
+
+	if (p->status != PART_FAILED && !lost)
+		return false;
+	why = utf8_visible_copy(p->why ? p->why : lost ? "not everything was recorded" : "ended early");
+	warnx("%s: %s: %s", c->folder.path, p->name, why);
+	free(why);
+	return true;
+}
+
 void capture_end(struct capture *c, const struct flight_options *options, const struct folder *ring)
 {
 	int fd = -1;
@@ -238,7 +253,7 @@ void capture_end(struct capture *c, const struct flight_options *options, const 
 		close(fd);
 	describe(c, options);
 	for (int i = PART_TRACE; i < PART_TOOLS; i++)
-		c->is_bad |= c->parts[i].status == PART_FAILED || (c->parts[i].status == PART_DONE && c->parts[i].lost);
+		c->is_bad |= say_loss(c, &c->parts[i]);
 	describe_close(&c->description);
 	incident_clear(&c->incident);
 	/* those of the trace are its tool's */
