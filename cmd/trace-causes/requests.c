@@ -11,11 +11,14 @@ static uint32_t add_name(struct requests *r, struct slice name)
 	return name.n ? intern_add_below(&r->names, name, REQUESTS_NAMES) : MAP_NONE;
 }
 
-/* Up to the slash before the number of the queue, which an id in parentheses may follow. */
+/*
+ * Up to the slash before the number of the queue, which an id in parentheses may follow. In JSON, a slash with a
+ * backslash before it is one character.
+ */
 static struct slice host_of(struct slice connection)
 {
 	for (size_t i = connection.n; i > 1; i--)
-		if (connection.p[i - 1] == '/')
+		if (connection.p[i - 1] == '/' && connection.p[i - 2] != '\\')
 			return (struct slice){connection.p, i - 1};
 	return connection;
 }
