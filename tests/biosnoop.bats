@@ -795,9 +795,15 @@ RS 128 65536 null'
 @test "a summary fits the terminal" {
     needs_terminal
     local widest
-    COLUMNS=80 script -qec 'biosnoop -q -s -D 0.2' /dev/null </dev/null | tr -d '\r' | sed 's/…/./g' >shown
-    widest=$(awk 'length > n { n = length } END { print n }' shown)
+    timeout 60 sh -c "until [ -e enough ]; do dd if=$loop of=/dev/null bs=4k count=3 iflag=direct status=none; done" 3>&- &
+    reader=$!
+    COLUMNS=80 script -qec "biosnoop -q -s -d $disk -n 3" /dev/null </dev/null | tr -d '\r' | sed 's/…/./g' >shown
+    biosnoop -q -s -d "$disk" -n 3 >lines
+    touch enough
+    wait $reader
+    widest=$(awk 'length > n { n = length } END { print n + 0 }' shown)
     [ "$widest" -le 80 ] || { cat shown; return 1; }
     grep -q 'COUNT.*MEAN.*P99.*MAX.*ERRORS' shown
-    biosnoop -q -s -D 0.1 | grep -q 'BYTES.*P50'
+    grep -q "^$disk  *dd " shown
+    grep -q 'BYTES.*P50' lines
 }
