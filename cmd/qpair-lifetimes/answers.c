@@ -18,7 +18,7 @@ enum {
 	CANDIDATES_MAX = 1024, /* owners of one address that are examined for a qpair */
 };
 
-/* The number of a JSON string in names; MAP_NONE if it is none, empty or too long. */
+/* The number of a JSON string in names; MAP_NONE if the value is not a string, or is empty or too long. */
 static uint32_t name_of(struct answers *a, struct slice value, size_t max)
 {
 	uint32_t number = MAP_NONE;

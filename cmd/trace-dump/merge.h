@@ -71,8 +71,8 @@ void merge_add(struct merge *m, unsigned lcore, uint64_t slot, uint64_t end);
 void merge_commit(struct merge *m);
 
 /*
- * Marks that slots were lost before the first entry in these n slots of an lcore that merge_next() has not returned.
- * Returns false if it has returned all of them.
+ * Marks the first of n slots of an lcore whose entry merge_next() has yet to return: entries before it were lost.
+ * Returns false if it has returned all n.
  */
 bool merge_mark(struct merge *m, unsigned lcore, uint64_t slot, uint64_t n);
 

@@ -118,7 +118,7 @@ static void find_off(struct missing *found, size_t *n, const struct parts *parts
 				       : "usdt-record, while the hosts connect"));
 }
 
-/* The latest start of the rings but this one, in ticks; 0: there is none. */
+/* The latest start of the other rings, in ticks; 0 if there is no other ring. */
 static uint64_t next_start(const struct reader *r, unsigned but)
 {
 	uint64_t latest = 0;

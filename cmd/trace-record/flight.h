@@ -3,8 +3,8 @@
  * A flight recorder: records into a ring of files, which have the last seconds of everything, and keeps them as a
  * folder when requests were slow.
  *
- * The slow requests are found by two more tools: trace-dump --requests, and trace-spans. For each folder the trace is
- * recorded anew: the next trace-dump has started before the one of the folder is asked to complete its file.
+ * Two more tools find the slow requests: trace-dump --requests, and trace-spans. The files of the trace of a folder end
+ * with it; the trace-dump that records the next ones starts before that, so that no entry is missed in between.
  */
 #ifndef TRACE_RECORD_FLIGHT_H
 #define TRACE_RECORD_FLIGHT_H
@@ -23,7 +23,7 @@ struct flight_options {
 	uint64_t keep_ns;     /* of the ring, and from one folder to the next */
 	uint64_t duration_ns; /* 0: no end */
 	uint64_t max_size;    /* of all files */
-	uint64_t folders;     /* ends after so many; 0: no end */
+	uint64_t folders;     /* stops after this many; 0: never */
 	const char *rpc_socket;
 	bool quiet;
 };

@@ -47,7 +47,7 @@ void part_init(struct part *p);
 /* Forgets how it went, to be started again. Its tool has ended. */
 void part_close(struct part *p);
 
-/* Whether its tool has been started, and has not ended. */
+/* Whether its tool is running. */
 bool part_is_running(const struct part *p);
 
 /* Whether its tool has started to record, which it says. */

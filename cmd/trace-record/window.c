@@ -53,7 +53,7 @@ bool window_slide(struct window *w, uint64_t now)
 	return good;
 }
 
-/* The first byte after a line feed, from this place on; the size if there is none. */
+/* Where the next line starts, at `from` or after it; the size if no line starts there. */
 static uint64_t next_line(int fd, uint64_t from, uint64_t size)
 {
 	char block[BLOCK];

@@ -105,7 +105,7 @@ uint64_t facts_ns(double us);
 /* Microseconds for people, as out_duration_text(). */
 void facts_put_time(struct out *out, double us);
 
-/* The layer of this name; LAYER_UNKNOWN: it is none. */
+/* The layer with this name; LAYER_UNKNOWN if no layer has it. */
 enum layer facts_layer(struct slice name);
 
 /* A string as written in JSON, for a terminal. */
