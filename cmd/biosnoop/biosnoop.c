@@ -156,8 +156,8 @@ static void print_summary(struct biosnoop *b)
 }
 
 /*
- * The kernel counts what a program has missed of all disks. Of that, no more can be of the wanted requests than lack
- * what the program would have recorded. A missed completion is counted by itself.
+ * The kernel counts the runs that a program has missed, for all disks together. No more of them can have been for
+ * wanted requests than there are such requests without what the program records. Missed completions are counted apart.
  */
 static uint64_t missed_steps(struct biosnoop *b)
 {
@@ -166,7 +166,7 @@ static uint64_t missed_steps(struct biosnoop *b)
 	/* a request whose start was seen needs no insertion */
 	bool has_starts = bpf_program__autoload(b->bpf->progs.on_start);
 
-	/* the start of a request that is nothing but a flush shows whose the kernel's own flush is */
+	/* the issuer of a flush by the kernel is that of the flush request that it has started for */
 	return recorder_missed_by(r, b->bpf->progs.on_start, counts->num_no_start + counts->num_flushes) +
 	       recorder_missed_by(r, b->bpf->progs.on_getrq, counts->num_flushes) +
 	       recorder_missed_by(r, b->bpf->progs.on_insert, has_starts ? 0 : counts->num_no_insert) +

@@ -28,7 +28,7 @@ static int by_id(const void *a, const void *b)
 				: (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* All are as wide as "100.00", or wider. */
+/* Each heading is at least as wide as "100.00". */
 static const char *const headings[NUM_KINDS] = {
 	[ON_CPU] = "  CPU%",  [PREEMPTED] = "PREEMPT%", [BLOCKED] = "BLOCK%",
 	[YIELDED] = "YIELD%", [MIGRATED] = "MIGRATE%",  [IRQ] = "  IRQ%",

@@ -33,7 +33,7 @@ static uint32_t name_of(struct answers *a, struct slice value, size_t max)
 	return number;
 }
 
-/* The address and port of a qpair. */
+/* The number of the address and port of a qpair in names; MAP_NONE if one is missing or too long. */
 static uint32_t peer_of(struct answers *a, struct slice address)
 {
 	struct slice host = json_decode(json_unquoted(json_member(address, slice_of("traddr"))));
@@ -110,7 +110,7 @@ static const char *add_controllers(struct answers *a, struct slice result)
 		if (a->all[i].hostnqn == MAP_NONE)
 			a->all[i].hostnqn = map_get(&hosts, a->all[i].cntlid);
 	map_free(&hosts);
-	/* only the next answer is about the same moment */
+	/* later answers describe a later moment */
 	a->subnqn = MAP_NONE;
 	return j.error;
 }
@@ -131,7 +131,7 @@ static const char *add_line(void *context, struct slice line)
 	result = json_member(line, slice_of("result"));
 	qpairs = json_is(method, "nvmf_subsystem_get_qpairs");
 	controllers = json_is(method, "nvmf_subsystem_get_controllers");
-	/* a method that failed has none */
+	/* a failed method has no result */
 	if ((!qpairs && !controllers) || !result.n)
 		return NULL;
 	q.subnqn = name_of(a, json_path(line, slice_of("params.nqn")), NQN_MAX);
@@ -162,7 +162,7 @@ int answers_read(struct answers *a, const char *path)
 	return status;
 }
 
-/* The owners whose address some qpair has, by that, and then by their registration. */
+/* The owners that have the address of a qpair, sorted by address and then by registration. */
 struct addresses {
 	struct address {
 		uint32_t peer;
@@ -177,7 +177,7 @@ static int by_address(const void *a, const void *b)
 
 	if (x->peer != y->peer)
 		return x->peer < y->peer ? -1 : 1;
-	/* they are elements of one array, in this order */
+	/* the array has them in the order of registration */
 	return x->owner < y->owner ? -1 : x->owner > y->owner;
 }
 
@@ -194,7 +194,7 @@ static void list_addresses(struct addresses *list, const struct answers *a, cons
 		qsort(list->all, list->n, sizeof(*list->all), by_address);
 }
 
-/* Whether an owner of this address may be that of the qpair. */
+/* Whether an owner with the qpair's address may belong to the qpair. */
 static bool may_be(const struct owner *owner, const struct answers *a, const struct answer *q)
 {
 	struct slice described = owner->subnqn, subnqn = a->names.all[q->subnqn];

@@ -41,7 +41,7 @@ struct answer {
 	struct owner *owner; /* NULL: none was found */
 };
 
-/* All zero has none. */
+/* All zero: no file was read. */
 struct answers {
 	const char *name; /* of the file; NULL: none was read */
 	struct answer *all;

@@ -361,7 +361,7 @@ static bool add_times(struct tally_times *to, const struct tally_times *times)
 
 static const char TOO_LARGE[] = "a sum is too large";
 
-/* Where a row belongs. What it needs there is added after the row was read, so that a malformed one adds nothing. */
+/* Where a row belongs. Its group and set are added after the row was read: a malformed row adds nothing. */
 struct place {
 	struct tally *tally;
 	uint32_t group; /* its name */
@@ -505,7 +505,7 @@ static const char *read_ns(struct json *j, unsigned __int128 *ns)
 	return json_end(j) ? NULL : j->error;
 }
 
-/* Adds it to that of a row that is there, which is NULL if there are too many. */
+/* Adds the number to a row's; NULL if there are too many rows. */
 static const char *add_ns(unsigned __int128 *to, unsigned __int128 ns)
 {
 	if (to && *to + ns > SUM_MAX)

@@ -70,7 +70,7 @@ void print_lcore(struct out *out, const struct tally *t, uint32_t name)
 	out_slice(out, blank ? slice_between(text.p, blank) : text);
 }
 
-/* The same, or any other text, shortened where the terminal is narrow. */
+/* Text, shortened where the terminal is narrow. */
 static void put_within(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
 	if (terminal->width == TERMINAL_WIDE || utf8_count(text) <= width)
@@ -95,7 +95,7 @@ static void put_who(struct out *out, const struct tally *t, const struct finding
 	}
 }
 
-/* Of more than 584 years, that it is so much. */
+/* More than 64 bits hold, 584 years, is printed as 584 years. */
 static void put_time(struct out *out, __int128 ns)
 {
 	if (ns < 0) {
@@ -281,7 +281,7 @@ static void put_trait(struct out *out, const struct tally *t, const struct tally
 	}
 }
 
-/* Pads text to a column. What is wider is shortened, and with --wide has a line of its own. */
+/* Pads text to a column. Wider text is shortened; with --wide it has its own line. */
 static void put_padded(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
 	size_t n = utf8_count(text);

@@ -60,7 +60,7 @@ bool filter_parse_time(const char *text, uint64_t *ns)
 	return true;
 }
 
-/* What is known of the objects of a type. */
+/* What is known about the objects of a type. */
 struct type {
 	bool ends, executes;
 };

@@ -13,7 +13,7 @@
 
 static const char enable[] = "rpc.py trace_enable_tpoint_group";
 
-/* What tracepoints are about, as far as something is missing without them. */
+/* What tracepoints record that a good answer needs. */
 enum part { HOST_REQUESTS, OTHER_REQUESTS, PASSES_ON, REPLIES, BDEV_IO, WRITES, OTHERS, PARTS };
 
 struct parts {
@@ -55,7 +55,7 @@ static void see_parts(struct parts *parts, const struct reader *r)
 	}
 }
 
-/* Whether there are such tracepoints, but neither were they on nor do they have entries. */
+/* Whether such tracepoints are defined, but were not enabled and have no entries. */
 static bool is_off(const struct parts *parts, enum part part)
 {
 	return parts->defined[part] && !parts->on[part];
@@ -149,7 +149,7 @@ static bool is_recording(const struct trace *t)
 	return false;
 }
 
-/* How rings are made to reach back this many times as far. */
+/* The option that makes the rings reach back this many times as far. */
 static char *larger_rings(uint64_t slots, double times)
 {
 	static const uint64_t most = 1 << 26; /* slots of 32 bytes for each lcore: then a recording is better */

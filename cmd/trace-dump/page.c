@@ -130,7 +130,7 @@ struct count {
 	const char *what;
 };
 
-/* Those that are not 0, in a line; a count without a text ends them. */
+/* A line with the counts that are not 0; a count without a text ends the list. */
 static void put_counts(struct out *out, const char *title, const struct count *counts)
 {
 	struct out text = {.fd = OUT_MEMORY};
@@ -189,7 +189,7 @@ static void put_lcores(struct out *out, const struct info *info)
 	bool any = false, has_window;
 	unsigned window;
 
-	/* only then it means something to people */
+	/* the window matters only if it leaves entries out */
 	has_window = reader_window_lcore(r, &window) && r->counts.before_window;
 	for (unsigned i = 0; i < r->trace.num_lcores; i++) {
 		if (!r->counts.by_lcore[i] && !(rings && rings[i].used) && !r->trace.lcores[i].thread[0])

@@ -158,7 +158,7 @@ static void mark(struct record *r, uint64_t now)
 	r->unmarked = 0;
 }
 
-/* To be called after each round: drops what is too old. */
+/* Drops what is too old; called after each round. */
 static void keep(struct record *r)
 {
 	uint64_t now = clock_ns(), step = r->options->keep_ns / STEPS;
@@ -363,7 +363,7 @@ static bool compact(struct record *r)
 
 		l->at = next;
 		l->slots -= l->first;
-		/* one that has dropped all entries must not look as if it had started later, either */
+		/* nor may an lcore that has dropped all entries look as if it had started later */
 		l->is_young = l->first ? !l->slots : l->is_young;
 		l->first = 0;
 		if (slot_position(r, i, 0) != from)
@@ -379,7 +379,7 @@ static bool compact(struct record *r)
 	return true;
 }
 
-/* Whether what comes between two marks has room besides what is kept. Prints a message if not. */
+/* Whether entries between two marks fit besides the kept ones; prints a message if they do not. */
 static bool rings_fit(const struct record *r, uint64_t frame)
 {
 	uint64_t slots = 0;

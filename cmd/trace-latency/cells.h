@@ -12,7 +12,7 @@ void cells_add_columns(struct tabular *t, struct slice group);
 /* Writes the cells of a row: the values of its group; the letter of its type, and its family if that is shown. */
 void cells_put(struct tabular *t, const struct rows *rows, const struct rows_name *name);
 
-/* A number of several decimals, of which a table has one; 0 stands out by having none. */
+/* A number with one decimal. 0 is written without one, so that it stands out. */
 void cells_put_number(struct tabular *t, const char *sgr, double number);
 
 #endif

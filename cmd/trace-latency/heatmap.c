@@ -102,7 +102,7 @@ static void put_row(struct out *out, const struct heat *h, uint32_t row, bool ha
 	out_close(&line);
 }
 
-/* A time as in the lines of intervals, with less digits. */
+/* A time as in the lines of intervals, with fewer digits. */
 static void put_time(struct out *out, const struct heat *h, uint64_t x)
 {
 	const uint64_t second = 1000000000;
@@ -111,7 +111,7 @@ static void put_time(struct out *out, const struct heat *h, uint64_t x)
 	out_printf(out, "%" PRIu64 ".%06" PRIu64 " s", ns / second, ns % second / 1000);
 }
 
-/* A line, and below it when the first column begins and the last one ends. */
+/* A line, and below it the times at which the first column starts and the last one ends. */
 static void put_axis(struct out *out, const struct heat *h)
 {
 	uint64_t columns = h->last - h->first + 1;
@@ -150,7 +150,7 @@ static void put_map(struct out *out, const struct heat *h, uint32_t map, const s
 	free(grid);
 }
 
-/* The fewest requests of each level that cells may have. */
+/* The lowest count of each level. */
 static void put_legend(struct out *out, const struct heat *h, const struct terminal *terminal)
 {
 	unsigned before = LEVELS;
@@ -192,7 +192,7 @@ void heatmap_print(struct out *out, const struct heatmap *m, const struct rows *
 	free(all);
 }
 
-/* How dark a cell of some numbers of requests is. */
+/* Shows how dark cells with some counts are. */
 static void draw_legend(struct out *out, const struct heat *h, unsigned y)
 {
 	unsigned x = LEFT;

@@ -22,12 +22,12 @@ struct heatmap {
 void heatmap_add(struct heatmap *m, struct rows_name name, uint64_t end, uint64_t life);
 
 /*
- * Ends the maps. Their columns have the step of heat, or a multiple of it if there would be too many: for the terminal,
- * or if that is NULL. has_interval: as many as possible are wanted.
+ * Ends the maps. A column has the step of heat, or a multiple of it where the map would be too wide. Without a terminal
+ * (NULL), it has as many columns as possible if has_interval, else 100.
  */
 void heatmap_end(struct heatmap *m, bool has_interval, const struct terminal *terminal);
 
-/* After that. rows has the texts of the groups and types. */
+/* To be called after heatmap_end(). rows has the texts of the groups and types. */
 void heatmap_print(struct out *out, const struct heatmap *m, const struct rows *rows, const struct terminal *terminal);
 void heatmap_print_svg(struct out *out, const struct heatmap *m, const struct rows *rows);
 void heatmap_print_json(struct out *out, const struct heatmap *m, const struct rows *rows);

@@ -58,14 +58,14 @@ static void write_label(struct out *out, struct slice name, struct slice value)
 	out_close(&text);
 }
 
-/* Texts that have to differ, and how often each came again. */
+/* Texts that must differ, and how often each was repeated. */
 struct unique {
 	struct intern texts;
 	uint32_t *again;
 	size_t num_again, cap_again;
 };
 
-/* How often this text came before. */
+/* How often this text was added before. */
 static uint32_t count_again(struct unique *u, struct slice text)
 {
 	uint32_t n = u->texts.n, number = intern_add(&u->texts, text);
@@ -206,7 +206,7 @@ static void write_family(struct out *out, const struct rows *rows, const struct 
 				   family->name, family->name, family->help);
 		any = true;
 		write_labels(&labels, rows, row);
-		/* values that differ may look alike, such as 1 and "1"; of two equal samples none is read */
+		/* different values may look alike, such as 1 and "1"; readers reject equal samples */
 		again = count_again(&seen, out_contents(&labels));
 		if (again)
 			out_printf(&labels, "again=\"%" PRIu32 "\",", again);

@@ -73,7 +73,7 @@ static void add_columns(struct tabular *t, const struct rows *base)
 	tabular_column(t, TABULAR_BAR, "")->drop = 4;
 }
 
-/* In percent; from ten times as much on, as a factor. */
+/* As a percentage; as a factor if the time is at least ten times as long. */
 static void put_change(struct out *out, double by)
 {
 	if (by < 9)
@@ -135,7 +135,7 @@ static void put_row(struct tabular *t, const struct rows *rows, const struct ran
 	tabular_bar(t, sgr, is_transition ? r->share : 0);
 }
 
-/* Whether a row is the first transition of its group and type: the one with most time. */
+/* Whether a row is the transition that takes most time in its group and type: they are sorted. */
 static bool is_first_transition(const struct ranked_row *ranked, size_t i)
 {
 	const struct latency *row = ranked[i].row, *before = i ? ranked[i - 1].row : NULL;

@@ -45,7 +45,7 @@ static unsigned __int128 life_of_all(const struct shares *shares)
 	return life;
 }
 
-/* Whether a row has a hundredth of all time or more. */
+/* Whether a row has at least one percent of all time. */
 static bool has_weight(const struct share *share, unsigned __int128 life)
 {
 	return 100 * share->life >= life;
@@ -64,12 +64,12 @@ static bool has_much_silence(const struct shares *shares)
 	return false;
 }
 
-/* A column of percentages. All of them are computed before the table is laid out: it drops the smallest ones first. */
+/* A column of percentages. They are computed first: where a table is too wide, the smallest columns are dropped. */
 struct part {
 	const char *name;
 	enum layer layer; /* LAYERS: none */
 	double *percent;  /* of each row; negative: not known */
-	bool any;         /* is more than 0 in a row */
+	bool any;         /* a row has more than 0 */
 	double most;      /* in a row that matters: see has_weight() */
 };
 
@@ -128,7 +128,7 @@ static void measure_layers(struct parts *p)
 	}
 }
 
-/* What held the requests that lines of a tool cover. */
+/* The parts that other tools have recorded, of the requests within their recordings. */
 static void measure_overlaps(struct parts *p)
 {
 	for (unsigned overlap = 0; overlap < OVERLAPS; overlap++) {

@@ -45,7 +45,7 @@ static void copy_texts(struct capture *c, const struct part *texts, const struct
 	}
 }
 
-/* In a child, as an answer may take seconds. What went wrong is written to a pipe. */
+/* In a child, because an answer may take seconds. Errors are written to a pipe. */
 static _Noreturn void ask(const struct capture *c, const struct flight_setup *setup, const char *socket, int answer)
 {
 	struct out state = {.fd = OUT_MEMORY};

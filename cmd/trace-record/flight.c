@@ -189,7 +189,7 @@ static void wait_a_moment(struct flight *f)
 		watch_close(&f->watch);
 }
 
-/* Adds what the watcher has said until its end, and forgets it. */
+/* Adds up the messages of the watcher, which has ended, and forgets it. */
 static void count_watched(struct flight *f)
 {
 	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
@@ -201,7 +201,7 @@ static void count_watched(struct flight *f)
 	part_close(spans);
 }
 
-/* Says how a tool has ended while it was needed. Returns whether it is to be started again. */
+/* Reports how a tool ended that was still needed. Returns whether it must be started again. */
 static bool complain(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
@@ -308,7 +308,7 @@ static void begin_capture(struct flight *f)
 		f->capture.description.started = f->since;
 }
 
-/* Whether what is to be seen after the slow requests has been, and it is time for a folder. */
+/* Whether the time after the slow requests is over, so that a folder can be written. */
 static bool is_due(const struct flight *f)
 {
 	const struct incident *p = &f->pending;
@@ -321,7 +321,7 @@ static bool is_due(const struct flight *f)
 	return !p->open && age >= TAIL_MS && now - p->seen >= QUIET_MS;
 }
 
-/* The next recorder is there, or will not be. */
+/* Whether the next recorder has started, or has failed to. */
 static bool has_next(struct flight *f)
 {
 	const struct part *next;
@@ -346,7 +346,7 @@ static void see_recorders(struct flight *f)
 		if (f->has_target_ended)
 			return;
 		f->has_failed |= !complain(f, f->recorder);
-		/* what it has is still to become a folder */
+		/* its file still becomes a folder */
 		if (f->pending.requests && !f->capture.is_active)
 			begin_capture(f);
 		if (f->recorder < 0 || f->parts[f->recorder].has_ended) {
@@ -373,13 +373,13 @@ static void renew_recorder(struct flight *f)
 	f->next = -1;
 }
 
-/* Whether what the ring has now fits as a folder, besides another ring. */
+/* Whether the ring's contents fit as a folder beside another ring. */
 static bool has_room(const struct flight *f)
 {
 	return f->space + folder_space(&f->ring) + f->options->max_size / RING_SHARE <= f->options->max_size;
 }
 
-/* Whether there are as many folders as are wanted. */
+/* Whether the number of folders of --folders is reached. */
 static bool is_enough(const struct flight *f)
 {
 	return f->options->folders && f->folders >= f->options->folders;

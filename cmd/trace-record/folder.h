@@ -16,7 +16,7 @@ struct folder {
 /* Creates it. Exits after a message if there is one already, or it cannot be created. */
 void folder_create(struct folder *f, const char *path);
 
-/* Creates one in another one. Returns false after a message. */
+/* Creates a folder in another one. Returns false after a message. */
 bool folder_add(struct folder *f, const struct folder *parent, const char *name);
 
 void folder_close(struct folder *f);

@@ -41,16 +41,16 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size);
 /* Starts a tool, which writes into the folder. If that is not possible, the part has ended. */
 void part_start(struct part *p, const struct folder *folder);
 
-/* Prepares a part to be started, of which nothing is known yet. */
+/* Prepares a part to be started. */
 void part_init(struct part *p);
 
-/* Forgets how it went, to be started again. Its tool has ended. */
+/* Resets a part whose tool has ended, to be started again. */
 void part_close(struct part *p);
 
 /* Whether its tool is running. */
 bool part_is_running(const struct part *p);
 
-/* Whether its tool has started to record, which it says. */
+/* Whether its tool has said that it records. */
 bool part_is_recording(const struct part *p);
 
 enum { PARTS_WATCH = 2, PARTS_MAX = 16 };

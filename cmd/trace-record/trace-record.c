@@ -245,7 +245,7 @@ static bool fly(struct recording *r)
 
 	if (why)
 		warnx("rpc: not recorded: %s", why);
-	/* not for days: a target has few connections */
+	/* a target accepts few connections: this one is not kept for days */
 	rpc_close(&r->rpc);
 	good = flight_record(&setup, &options);
 	free(why);

@@ -27,7 +27,7 @@ static void see(struct incident *i, struct slice line, uint64_t stuck_ns)
 	json_init(&check, line.p, line.n);
 	if (!json_skip(&check) || !number_fixed(json_member(line, slice_of("life")), 3, &life))
 		return;
-	/* asynchronous event requests are no trouble; where entries were lost, a life may be that of several */
+	/* asynchronous event requests may wait for days; where entries were lost, a life may be that of several */
 	if (is_true(line, "admin") || is_true(line, "maybe_admin") || is_true(line, "lost"))
 		return;
 	open = is_true(line, "open");

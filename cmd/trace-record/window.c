@@ -22,7 +22,7 @@ bool window_open(struct window *w, const struct folder *folder, const char *name
 	return w->fd >= 0;
 }
 
-/* Drops what came before the oldest mark; pages are freed as a whole. */
+/* Drops what is older than the oldest mark; the file system frees whole pages. */
 static bool drop(struct window *w)
 {
 	uint64_t from = w->start / PAGE * PAGE;

@@ -30,7 +30,7 @@ struct facts {
 	/* what was recorded; NULL: was not. The trace may be that of a process. */
 	const char *name;
 	char *trace, *usdt, *offcpu, *bio;
-	bool offcpu_differs, bio_differs; /* not used: their times are of another clock than the trace's */
+	bool offcpu_differs, bio_differs; /* left out: their times are not of the trace's clock */
 	pid_t pid;
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */

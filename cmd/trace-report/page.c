@@ -137,7 +137,7 @@ static void write_damage(struct out *out, const struct facts *f)
 	}
 }
 
-/* What is wrong with the trace itself: whoever reads the rest must know it. */
+/* What is wrong with the trace itself, before the numbers that it affects. */
 static void put_damage(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	struct out text = {.fd = OUT_MEMORY};
@@ -194,16 +194,16 @@ static void put_trigger(struct out *out, const struct facts *f)
 	}
 }
 
-/* The last words of trace-causes where requests are stuck. The page lists these first. */
+/* How the last part of trace-causes starts if requests are stuck. The page starts with these. */
 static const char stuck[] = "in flight, and far older than these: ";
 
-/* Whether a line of trace-causes, which may have colours, starts so. */
+/* Whether a line of trace-causes, which may have colours, starts with these words. */
 static bool starts(struct slice line, const char *words)
 {
 	return slice_starts(slice_from(line, out_escape_length(line)), words);
 }
 
-/* What follows from a line on that starts so; empty, at the end of the text: no line does. */
+/* The text from the first line that starts with these words; its empty end if no line does. */
 static struct slice find_line(struct slice text, const char *words)
 {
 	while (text.n && !starts(text, words))

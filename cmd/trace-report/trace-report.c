@@ -102,7 +102,7 @@ static void find_recording(struct facts *f, const char *folder)
 	f->bio = find_file(folder, RECORDING_BIO);
 	f->parts = read_file(folder, RECORDING_PARTS, START);
 	f->rpc = read_file(folder, RECORDING_RPC, ANSWERS);
-	/* before v24.05 they have no addresses, and traces have no owners */
+	/* before v24.05, answers have no addresses, and traces have no owners */
 	if (memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14))
 		f->answers = find_file(folder, RECORDING_RPC);
 	if (!f->trace)
@@ -211,7 +211,7 @@ static int start_filter(struct tools *t, const char *const *argv, int in)
 	return from;
 }
 
-/* Starts qpair-lifetimes, and returns the pipe that has its output; -1 if there is nothing that it could read. */
+/* Starts qpair-lifetimes, and returns the pipe of its output; -1 if there is nothing that it can read. */
 static int start_lifetimes(const struct facts *f, struct tools *t)
 {
 	const char *argv[8] = {"qpair-lifetimes", "-q"};
@@ -227,7 +227,7 @@ static int start_lifetimes(const struct facts *f, struct tools *t)
 		argv[n++] = "--";
 		argv[n++] = f->usdt;
 	} else {
-		/* it has the owners that are among the probe lines otherwise */
+		/* without probe lines, the owners come from the trace */
 		tools_pipe(&from, &to);
 		start_dump(f, t, "-qO", (struct tools_io){-1, to, true});
 		close(to);
@@ -318,7 +318,7 @@ static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "-
 static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
 
-/* The microseconds of a slow request in a folder of the flight recorder; NULL: this is none. */
+/* The least microseconds of a slow request, in a folder of the flight recorder; NULL in other folders. */
 static char *slow_us(const struct facts *f)
 {
 	struct slice parts = f->parts, part, us;
@@ -332,8 +332,8 @@ static char *slow_us(const struct facts *f)
 }
 
 /*
- * Starts trace-causes, for all requests, on a page that is to fit this one, and for those of each host, and sets the
- * files that their output goes to.
+ * Starts trace-causes twice: for all requests, as wide as this page, and for the requests of each host. Sets the files
+ * of their output.
  */
 static void add_causes(const struct facts *f, struct tools *t, int to[2], const struct terminal *terminal, int *all,
 		       int *of_hosts)
@@ -361,7 +361,7 @@ static void add_causes(const struct facts *f, struct tools *t, int to[2], const 
 	free(us);
 }
 
-/* Starts what pictures need, and returns its file; -1: there are none. */
+/* Starts the tool for the pictures, and returns the file of its output; -1 without pictures. */
 static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
 {
 	const char *argv[COUNT(with_time) + 2] = {};

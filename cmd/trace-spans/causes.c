@@ -296,7 +296,7 @@ static const struct span *waiting_span(const struct causes *c, const struct wait
 	return *state == SIZE_MAX ? NULL : s->parent;
 }
 
-/* When the reply of a span, or of one above it, started; UINT64_MAX: none has. */
+/* When the reply of a span, or of one above it, started; UINT64_MAX if none did. */
 static uint64_t reply_of(const struct span *s)
 {
 	uint64_t reply = UINT64_MAX;

@@ -55,7 +55,7 @@ void print_heading(const struct print *p, struct out *out, bool open)
 	out_char(out, '\n');
 }
 
-/* Takes the text after `from` from its end, valid until more is written. */
+/* Cuts off the text after `from`; it is valid until more is written. */
 static struct slice cut_text(struct out *text, size_t from)
 {
 	struct slice s = {text->buf + from, text->len - from};
@@ -259,7 +259,7 @@ static bool is_notable(const struct print *p, unsigned percent)
 	return percent >= 50 && overlaps_silence_is_rare(&p->overlaps, p->spans);
 }
 
-/* A part in parentheses: these times also count for a layer. It is in p->text. */
+/* Puts p->text in parentheses: its time also counts for a layer. */
 static void put_other(struct print *p, struct parts *parts)
 {
 	if (!put_part(parts, parts->n ? " " : " (", NULL, cut_text(&p->text, 0)) && !parts->is_full)

@@ -225,7 +225,7 @@ static void put_sentences(struct story *story, struct out *out, struct slice tex
 	}
 }
 
-/* Those that were collected. */
+/* Writes the sentences that were collected. */
 static void put_collected(struct story *story, struct out *out)
 {
 	put_sentences(story, out, out_contents(&story->sentences));

@@ -32,7 +32,7 @@ int links_create(struct link_create *attr)
 	return syscall(SYS_bpf, BPF_LINK_CREATE, attr, sizeof(*attr));
 }
 
-/* What the child writes before it makes a link, and with the link, or the errno why there is none. */
+/* What the child writes before it makes a link, and after that with the link or an errno. */
 struct step {
 	uint32_t site; /* the first one; their number: all are attached to */
 	int32_t error;
@@ -136,14 +136,14 @@ static _Noreturn void serve(const struct attach *a, pid_t pid, int socket)
 		step.error = fd < 0 ? errno : 0;
 		if (worker_send(socket, &step, sizeof(step), fd) != 0 || fd < 0)
 			_exit(EXIT_FAILURE);
-		/* were the child stuck with the next one, the link would stay after the tool */
+		/* if the child gets stuck with the next link, this one must not outlive the tool */
 		close(fd);
 	}
 	worker_send(socket, &step, sizeof(step), -1);
 	_exit(EXIT_SUCCESS);
 }
 
-/* Says why there is no link. error: an errno. */
+/* Prints why the link could not be made. error: an errno. */
 static void complain(const struct attach *a, const struct attach_site *s, pid_t pid, int error)
 {
 	bool denied = error == EACCES || error == EPERM;
@@ -158,7 +158,7 @@ static void complain(const struct attach *a, const struct attach_site *s, pid_t 
 		     denied ? ", for which kernels before 6.6 want CAP_SYS_ADMIN, too" : "");
 }
 
-/* Receives a step of the child. Returns 1, 0 at the end, or -1: none comes. */
+/* Receives a step of the child. Returns 1; 0 at the end; -1 if the child is stuck or has failed. */
 static int receive(int socket, struct step *step, int *fd)
 {
 	struct pollfd ready = {socket, POLLIN, 0};

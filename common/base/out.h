@@ -106,7 +106,7 @@ void out_column(struct out *o, struct slice bytes, size_t width);
  */
 void out_shortened(struct out *o, struct slice bytes, size_t width);
 
-/* The length of the escape sequence that s starts with, as a terminal's colours are; 0: it starts with none. */
+/* The length of the escape sequence, such as a colour, at the start of s; 0 if s starts with other text. */
 size_t out_escape_length(struct slice s);
 
 /*

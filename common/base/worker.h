@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A child process that does what may never end: which descriptors it has, how it hands some over, and its end. */
+/* A child process for calls that may never return: its descriptors, how it hands some over, and its end. */
 #ifndef WORKER_H
 #define WORKER_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Closes all but these and `own`; those below 0 are none. Returns false if that fails. */
+/* Closes all descriptors except these and `own`; negative ones are ignored. Returns false if that fails. */
 bool worker_close_others(const int *keep, size_t num_keep, int own);
 
 /* Writes n bytes, which fit in the buffer of the socket, with a descriptor; -1: none. Returns 0, or -1 with errno. */

@@ -31,7 +31,7 @@ struct tabular_column *tabular_column(struct tabular *t, enum tabular_kind kind,
 	return column;
 }
 
-/* Ends the part that is being written, if there is one. */
+/* Ends the part that is being written, unless it is the first. */
 static void end_part(struct tabular *t)
 {
 	t->text.fd = OUT_MEMORY;
@@ -109,7 +109,7 @@ static size_t total(const struct tabular *t, size_t name)
 	return sum ? sum - 1 : 0;
 }
 
-/* The column to drop next; NULL if there is none. */
+/* The column to drop next; NULL if all others must stay. */
 static struct tabular_column *next_to_drop(struct tabular *t)
 {
 	struct tabular_column *next = NULL;

@@ -25,7 +25,7 @@ enum {
 	TERMINAL_LEAST = 60,    /* a narrower terminal breaks the lines itself */
 };
 
-/* What --color is given. Anything but always, never and auto is a usage error. */
+/* The argument of --color. Anything but always, never and auto is a usage error. */
 void terminal_color(const char *when);
 
 /*
@@ -39,7 +39,7 @@ struct terminal terminal_open(bool wide);
 #define TERMINAL_FAINT "2" /* the names of columns */
 #define TERMINAL_BAD   "31"
 
-/* What follows looks like this, up to terminal_plain(). Both write nothing if there are no colours. */
+/* Text until terminal_plain() looks like this. Both write nothing if there are no colours. */
 void terminal_paint(const struct terminal *t, struct out *out, const char *sgr);
 void terminal_plain(const struct terminal *t, struct out *out);
 

@@ -32,7 +32,7 @@ struct heat {
 /* Counts a request of a map that ended at a time in ns. */
 void heat_add(struct heat *h, uint32_t map, uint64_t ns, uint64_t life);
 
-/* Makes steps as long as is necessary for at most so many columns, and sorts the cells: by map, time and row. */
+/* Lengthens the steps until there are at most this many columns. Sorts the cells by map, time and row. */
 void heat_end(struct heat *h, uint64_t columns);
 
 /* The cells of a map after that; n: their number. */
@@ -50,7 +50,7 @@ uint64_t heat_time(const struct heat *h, uint64_t x);
 /* How hot a cell is, on a logarithmic scale: from 0 for one request to 1 for the most in a cell. */
 double heat_level(const struct heat *h, uint64_t n);
 
-/* The same for pictures, which show one request as well. */
+/* The same for pictures, where a single request must be visible. */
 static inline double heat_opacity(const struct heat *h, uint64_t n)
 {
 	return (1 + 7 * heat_level(h, n)) / 8;

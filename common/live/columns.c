@@ -77,7 +77,7 @@ static int width_of(const struct columns_output *c, const struct column *column)
 	return c->comm && column->width == COMM ? c->comm : column->width;
 }
 
-/* Of a line, as far as it is known: what has no width takes its heading. */
+/* The width of a line; a column of any width counts as wide as its heading. */
 static int width_of_all(const struct columns_output *c, const struct column *columns, size_t n)
 {
 	int all = c->stamp.wall ? WALL_COLUMN + 1 : 0;
@@ -91,7 +91,7 @@ static int width_of_all(const struct columns_output *c, const struct column *col
 	return all - 1;
 }
 
-/* The column to do without next; n: there is none. */
+/* The column to leave out next; n if all others must stay. */
 static size_t find_spare(const struct columns_output *c, const struct column *columns, size_t n)
 {
 	size_t found = n;

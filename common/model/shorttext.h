@@ -7,7 +7,7 @@
 #include "out.h"
 #include "traceline.h"
 
-/* The arguments have the last one. */
+/* The last column has the arguments. */
 enum shorttext_column {
 	SHORTTEXT_LCORE,
 	SHORTTEXT_US,

@@ -95,7 +95,7 @@ static int open_wanted(void *context, size_t i)
 	return open(link, O_PATH | O_CLOEXEC);
 }
 
-/* What is known of the file without asking its file system, which may not answer. */
+/* Reads what the kernel knows about the file without asking its file system, which may not answer. */
 static bool identify(int fd, struct statx *st)
 {
 	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
