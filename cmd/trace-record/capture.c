@@ -94,29 +94,6 @@ static void begin_to_ask(struct capture *c, const struct flight_setup *setup, co
 	close(ends[1]);
 }
 
-/* Writes a part that this tool records itself. The text is freed. */
-static void write_part(struct capture *c, enum part_id id, struct out *text, const char *why)
-{
-	struct part *p = &c->parts[id];
-	int fd = why ? -1 : folder_file(&c->folder, p->file, 0);
-
-	p->status = why ? PART_MISSING : PART_DONE;
-	p->why = why ? mem_copy(slice_of(why)) : NULL;
-	c->is_bad |= !why && !folder_write(&c->folder, p->file, fd, text);
-	if (fd >= 0)
-		close(fd);
-	out_close(text);
-}
-
-static void write_messages(struct capture *c, int kmsg)
-{
-	struct out messages = {.fd = OUT_MEMORY};
-
-	if (kmsg >= 0)
-		kmsg_read(kmsg, &messages, &c->parts[PART_DMESG].lost);
-	write_part(c, PART_DMESG, &messages, kmsg >= 0 ? NULL : "/dev/kmsg: needs root or CAP_SYSLOG");
-}
-
 bool capture_begin(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
 		   const char *name, struct incident *incident, struct part *trace, const struct part *texts,
 		   const struct window *windows, bool has_target_ended)
@@ -140,9 +117,9 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 					      .has_target_ended = has_target_ended};
 	c->is_bad = !describe_open(&c->description);
 	copy_texts(c, texts, windows);
-	write_messages(c, setup->kmsg);
+	c->is_bad |= !kmsg_write(setup->kmsg, &c->parts[PART_DMESG], &c->folder);
 	if (has_target_ended)
-		write_part(c, PART_RPC, &(struct out){.fd = OUT_MEMORY}, "the target has ended");
+		part_write(&c->parts[PART_RPC], &c->folder, &(struct out){.fd = OUT_MEMORY}, "the target has ended");
 	else
 		begin_to_ask(c, setup, options);
 	return true;

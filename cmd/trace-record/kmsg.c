@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "parts.h"
+
 enum {
 	RECORD = 8192,      /* bytes of a message, at most */
 	MESSAGES = 1 << 17, /* of a recording, at most: more than the kernel keeps */
@@ -22,11 +24,10 @@ int kmsg_open(void)
 	return fd;
 }
 
-void kmsg_read(int fd, struct out *out, uint64_t *lost)
+static void read_messages(int fd, struct out *out, uint64_t *lost)
 {
 	char record[RECORD + 1];
 
-	*lost = 0;
 	for (int i = 0; i < MESSAGES; i++) {
 		ssize_t n = read(fd, record, RECORD);
 		char *text, *end;
@@ -48,4 +49,14 @@ void kmsg_read(int fd, struct out *out, uint64_t *lost)
 		out_visible(out, slice_between(text, end));
 		out_char(out, '\n');
 	}
+}
+
+bool kmsg_write(int kmsg, struct part *p, const struct folder *folder)
+{
+	struct out messages = {.fd = OUT_MEMORY};
+
+	p->lost = 0;
+	if (kmsg >= 0)
+		read_messages(kmsg, &messages, &p->lost);
+	return part_write(p, folder, &messages, kmsg >= 0 ? NULL : "/dev/kmsg: needs root or CAP_SYSLOG");
 }

@@ -3,14 +3,18 @@
 #ifndef TRACE_RECORD_KMSG_H
 #define TRACE_RECORD_KMSG_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
-#include "out.h"
+struct folder;
+struct part;
 
 /* Starts after the latest message. Returns a descriptor, or -1 with errno. */
 int kmsg_open(void);
 
-/* Writes the messages since then, as dmesg(1) does. *lost: how often some were overwritten before. */
-void kmsg_read(int fd, struct out *out, uint64_t *lost);
+/*
+ * Writes the messages since kmsg_open() into their part, as dmesg(1) prints them; its `lost` is how often some were
+ * overwritten before. kmsg: -1 if it could not be opened. Returns false after a message if the file cannot be written.
+ */
+bool kmsg_write(int kmsg, struct part *p, const struct folder *folder);
 
 #endif

@@ -329,6 +329,24 @@ bool parts_record(const struct part parts[PARTS])
 	return true;
 }
 
+bool part_write(struct part *p, const struct folder *folder, struct out *text, const char *why)
+{
+	bool good = true;
+	int fd;
+
+	p->has_ended = true;
+	p->why = why ? mem_copy(slice_of(why)) : NULL;
+	p->status = !why ? PART_DONE : text->len ? PART_FAILED : PART_MISSING;
+	if (p->status != PART_MISSING) {
+		fd = folder_file(folder, p->file, 0);
+		good = folder_write(folder, p->file, fd, text);
+		if (fd >= 0)
+			close(fd);
+	}
+	out_close(text);
+	return good;
+}
+
 void part_report(const struct part *p)
 {
 	char *why = p->why ? utf8_visible_copy(p->why) : NULL;

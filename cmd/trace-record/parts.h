@@ -81,6 +81,12 @@ uint64_t part_said(const struct part *p, const char *words);
 /* Whether all tools have started to record or have ended. */
 bool parts_record(const struct part parts[PARTS]);
 
+/*
+ * Writes the text of a part that trace-record itself records, and frees it. why: the part is not there, or is not all;
+ * NULL: nothing is wrong. Returns false after a message if the file cannot be written.
+ */
+bool part_write(struct part *p, const struct folder *folder, struct out *text, const char *why);
+
 /* Says once on standard error how a part went, if anything is wrong with it. */
 void part_report(const struct part *p);
 

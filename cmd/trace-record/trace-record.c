@@ -57,29 +57,6 @@ struct recording {
 	bool bad; /* files of the folder could not be written */
 };
 
-/* Of the part that this tool records itself: text is what there is of it. */
-static void end_part(struct recording *r, enum part_id id, struct out *text, const char *why)
-{
-	struct part *p = &r->parts[id];
-	int fd = -1;
-
-	p->has_ended = true;
-	p->why = why ? mem_copy(slice_of(why)) : NULL;
-	p->status = why ? PART_FAILED : PART_DONE;
-	if (why && !text->len)
-		p->status = PART_MISSING;
-	else
-		fd = folder_file(&r->folder, p->file, 0);
-	if (fd < 0 && p->status != PART_MISSING)
-		r->bad = true;
-	if (fd >= 0) {
-		r->bad |= !folder_write(&r->folder, p->file, fd, text);
-		close(fd);
-	}
-	out_close(text);
-	part_report(p);
-}
-
 /* Asks the target before the recording. Nothing is enabled. Returns why not all is known, which the caller frees. */
 static char *ask_target(struct recording *r)
 {
@@ -101,6 +78,12 @@ static char *ask_target(struct recording *r)
 	return why;
 }
 
+static void write_rpc(struct recording *r, const char *why)
+{
+	r->bad |= !part_write(&r->parts[PART_RPC], &r->folder, &r->state, why);
+	part_report(&r->parts[PART_RPC]);
+}
+
 /* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
 static void ask_again(struct recording *r)
 {
@@ -109,7 +92,7 @@ static void ask_again(struct recording *r)
 	if (r->parts[PART_RPC].has_ended)
 		return;
 	why = r->description.has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
-	end_part(r, PART_RPC, &r->state, why);
+	write_rpc(r, why);
 }
 
 static void report_new(struct recording *r, bool reported[PART_TOOLS])
@@ -159,11 +142,8 @@ static void record(struct recording *r)
 /* What is known only after the recording. */
 static void finish(struct recording *r)
 {
-	struct out messages = {.fd = OUT_MEMORY};
-
-	if (r->kmsg >= 0)
-		kmsg_read(r->kmsg, &messages, &r->parts[PART_DMESG].lost);
-	end_part(r, PART_DMESG, &messages, r->kmsg >= 0 ? NULL : "/dev/kmsg: needs root or CAP_SYSLOG");
+	r->bad |= !kmsg_write(r->kmsg, &r->parts[PART_DMESG], &r->folder);
+	part_report(&r->parts[PART_DMESG]);
 	rpc_close(&r->rpc);
 }
 
@@ -263,7 +243,7 @@ static bool record_once(struct recording *r)
 	r->bad = !describe_open(&r->description) || !describe_readme(&r->description);
 	why = ask_target(r);
 	if (why)
-		end_part(r, PART_RPC, &r->state, why);
+		write_rpc(r, why);
 	free(why);
 	record(r);
 	finish(r);
