@@ -73,10 +73,10 @@ void print_lcore(struct out *out, const struct tally *t, uint32_t name)
 /* Text, shortened where the terminal is narrow. */
 static void put_within(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
 {
-	if (terminal->width == TERMINAL_WIDE || utf8_count(text) <= width)
+	if (terminal->width == TERMINAL_WIDE)
 		out_slice(out, text);
 	else
-		out_shortened(out, text, width);
+		out_short(out, text, width);
 }
 
 static void put_who(struct out *out, const struct tally *t, const struct finding *f)

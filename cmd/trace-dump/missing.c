@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "mem.h"
+#include "minmax.h"
 #include "out.h"
 #include "reader.h"
 #include "spdk.h"
@@ -124,8 +125,8 @@ static uint64_t next_start(const struct reader *r, unsigned but)
 	uint64_t latest = 0;
 
 	for (unsigned i = 0; i < r->trace.num_lcores; i++)
-		if (i != but && r->counts.oldest[i] > latest)
-			latest = r->counts.oldest[i];
+		if (i != but)
+			latest = max_u64(latest, r->counts.oldest[i]);
 	return latest;
 }
 

@@ -45,19 +45,6 @@ static void put_wrapped(struct out *out, struct slice text, size_t indent, size_
 	out_char(out, '\n');
 }
 
-/* In at most this many columns. */
-static void put_short(struct out *out, struct slice name, size_t width)
-{
-	struct out visible = {.fd = OUT_MEMORY};
-
-	out_visible(&visible, name);
-	if (utf8_count(out_contents(&visible)) > width)
-		out_shortened(out, name, width);
-	else
-		out_slice(out, out_contents(&visible));
-	out_close(&visible);
-}
-
 static void put_title(struct out *out, const struct info *info)
 {
 	const struct reader *r = info->r;
@@ -75,7 +62,7 @@ static void put_title(struct out *out, const struct info *info)
 			   lcores == 1 ? "" : "s");
 	}
 	out_printf(&rest, ", %s%s\n", *r->trace.releases == 'v' ? "SPDK " : "", r->trace.releases);
-	put_short(out, slice_of(name), rest.len + NAME < WIDTH ? WIDTH + 1 - rest.len : NAME);
+	out_short(out, slice_of(name), rest.len + NAME < WIDTH ? WIDTH + 1 - rest.len : NAME);
 	out_slice(out, out_contents(&rest));
 	out_close(&rest);
 }
@@ -177,7 +164,7 @@ static void put_lcore(struct out *out, const struct info *info, unsigned i, bool
 			   ring->full ? " full" : "", is_window ? " *" : "");
 	if (lcore->thread[0]) {
 		out_text(out, "  ");
-		put_short(out, slice_of(lcore->thread), THREAD);
+		out_short(out, slice_of(lcore->thread), THREAD);
 	}
 	out_char(out, '\n');
 }

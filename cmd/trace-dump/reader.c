@@ -201,14 +201,8 @@ bool reader_report(const struct reader *r, const char *name)
 		      name, t->expected_size);
 	if (r->in->error)
 		warnx("%s: %s", name, strerror(r->in->error));
-	if (r->follow.rings.lost)
-		warnx("%s: lost %" PRIu64 " of %" PRIu64
-		      " slots of the rings, which were overwritten before they could be read",
-		      name, r->follow.rings.lost, r->follow.rings.slots);
-	if (r->follow.rings.restarted)
-		warnx("%s: another process now writes it from the start: follow it again", name);
-	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error && !r->follow.rings.lost &&
-	       !r->follow.rings.restarted;
+	good &= rings_report(&r->follow.rings, name, "follow");
+	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error;
 }
 
 void reader_close(struct reader *r)

@@ -479,13 +479,7 @@ static bool report(const struct record *r, const struct rings *rings, const char
 		warnx("%s: %s: not everything was recorded", r->path, strerror(r->error));
 	if (r->is_full)
 		cli_notice(r->options->quiet, "%s: has reached --max-size: what came later is not in it", r->path);
-	if (rings->lost)
-		warnx("%s: lost %" PRIu64 " of %" PRIu64
-		      " slots of the rings, which were overwritten before they could be read",
-		      name, rings->lost, rings->slots);
-	if (rings->restarted)
-		warnx("%s: another process now writes it from the start: record it again", name);
-	return !r->error && !rings->lost && !rings->restarted;
+	return rings_report(rings, name, "record") && !r->error;
 }
 
 bool record_trace(struct trace *t, struct input *in, const char *name, const struct record_options *options,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rings.h"
 
+#include <err.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,6 +219,17 @@ bool rings_wait_ms(const struct rings *r, int out, int ms)
 bool rings_wait(const struct rings *r, int out)
 {
 	return rings_wait_ms(r, out, r->idle < IDLE_ROUNDS ? BUSY_MS : IDLE_MS);
+}
+
+bool rings_report(const struct rings *r, const char *name, const char *verb)
+{
+	if (r->lost)
+		warnx("%s: lost %" PRIu64 " of %" PRIu64
+		      " slots of the rings, which were overwritten before they could be read",
+		      name, r->lost, r->slots);
+	if (r->restarted)
+		warnx("%s: another process now writes it from the start: %s it again", name, verb);
+	return !r->lost && !r->restarted;
 }
 
 void rings_close(struct rings *r)

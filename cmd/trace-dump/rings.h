@@ -80,6 +80,9 @@ bool rings_wait(const struct rings *r, int out);
 /* Waits this long, or until the process ends. Returns as rings_wait() does. */
 bool rings_wait_ms(const struct rings *r, int out, int ms);
 
+/* Returns whether all slots were read, otherwise after messages. verb: what the user does again, such as "record". */
+bool rings_report(const struct rings *r, const char *name, const char *verb);
+
 void rings_close(struct rings *r);
 
 #endif

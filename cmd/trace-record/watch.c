@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "json.h"
+#include "minmax.h"
 #include "number.h"
 
 enum {
@@ -42,7 +43,7 @@ static void see(struct incident *i, struct slice line, uint64_t stuck_ns)
 		}
 		i->open += open;
 	}
-	i->slowest = life > i->slowest ? life : i->slowest;
+	i->slowest = max_u64(i->slowest, life);
 	if (i->lines.len + line.n < LINES_MAX_SIZE) {
 		out_slice(&i->lines, line);
 		out_char(&i->lines, '\n');

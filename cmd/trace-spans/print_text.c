@@ -442,10 +442,7 @@ void print_open(struct print *p, struct out *out, const struct span *s)
 	terminal_plain(&p->terminal, out);
 	out_text(out, ": ");
 	put_states(p, &p->text, s);
-	if (utf8_count(out_contents(&p->text)) > room)
-		out_shortened(out, cut_text(&p->text, 0), room);
-	else
-		out_slice(out, cut_text(&p->text, 0));
+	out_short(out, cut_text(&p->text, 0), room);
 	out_slice(out, out_contents(&p->end));
 	end_line(p, out, start);
 }

@@ -157,24 +157,32 @@ static void put_blanks(struct out *o, size_t n)
 	o->len += n;
 }
 
-void out_shortened(struct out *o, struct slice bytes, size_t width)
+size_t out_short(struct out *o, struct slice bytes, size_t width)
 {
 	struct out visible = {.fd = OUT_MEMORY};
 	size_t n;
 
 	/* nearly always */
-	if (bytes.n && bytes.n <= width && utf8_plain(bytes) == bytes.n) {
+	if (bytes.n <= width && utf8_plain(bytes) == bytes.n) {
 		out_slice(o, bytes);
-		put_blanks(o, width - bytes.n);
-		return;
+		return bytes.n;
 	}
-	out_visible(&visible, bytes.n ? bytes : slice_of("-"));
+	out_visible(&visible, bytes);
 	n = utf8_count(out_contents(&visible));
-	if (n > width)
+	if (n > width) {
 		out_commit(&visible, utf8_shorten(out_room(&visible, 1) - visible.len, visible.len, width));
+		n = width;
+	}
 	out_slice(o, out_contents(&visible));
-	put_blanks(o, n < width ? width - n : 0);
 	out_close(&visible);
+	return n;
+}
+
+void out_shortened(struct out *o, struct slice bytes, size_t width)
+{
+	size_t n = out_short(o, bytes.n ? bytes : slice_of("-"), width);
+
+	put_blanks(o, width - n);
 }
 
 size_t out_escape_length(struct slice s)

@@ -101,9 +101,12 @@ void out_xml(struct out *o, struct slice text);
 void out_column(struct out *o, struct slice bytes, size_t width);
 
 /*
- * As out_visible(), in exactly this many characters (3 or more): padded with blanks, or shortened in the middle, where
- * an ellipsis stands for what is left out. "-" if it is empty.
+ * As out_visible(), in at most this many characters (3 or more): shortened in the middle, where an ellipsis stands for
+ * what is left out. Returns the number of characters.
  */
+size_t out_short(struct out *o, struct slice bytes, size_t width);
+
+/* As out_short(), padded with blanks to the width; "-" if it is empty. */
 void out_shortened(struct out *o, struct slice bytes, size_t width);
 
 /* The length of the escape sequence, such as a colour, at the start of s; 0 if s starts with other text. */
