@@ -155,18 +155,16 @@ E
     status_is 0 usdt-gen -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'guarded(n)' -e 'cold(n)'
     equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
 usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
-    mkfifo go
-    usdt-target wait <go >out &
-    exec {go}>go
-    status_is 0 usdt-gen -p $! -e 'guarded(n)' -e 'cold(n)'
+    start usdt-target wait
+    status_is 0 usdt-gen -p "$started" -e 'guarded(n)' -e 'cold(n)'
     equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
 usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
-    status_is 0 usdt-gen -l -p $!
+    status_is 0 usdt-gen -l -p "$started"
     equal "$(grep -c '^spdk:' <<<"$output")" 16
     exec {go}>&-
     wait
-    status_is 1 usdt-gen -p $!
-    says "usdt-gen: process $!: does not exist"
+    status_is 1 usdt-gen -p "$started"
+    says "usdt-gen: process $started: does not exist"
 }
 
 @test "a process that has mapped many bad files" {
