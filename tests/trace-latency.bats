@@ -1008,6 +1008,9 @@ L
         { entry 0.000 A r0 - 0x1; entry $us B r0 $us 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }'
     done >is
     diff - is <<<$'+899.0 +899.0\nx10 x10\nx2534 x2534'
+    { entry 0.000 A r0 - 0x1; entry 0.000 B r0 0.000 0x1; } | trace-latency -e >base
+    { entry 0.000 A r0 - 0x1; entry 1.000 B r0 1.000 0x1; } | trace-latency --against base | awk 'NR == 2 { print $13, $14 }' >is
+    diff - is <<<'- -'
 }
 
 @test "--fail-over exits 3 when a row got worse, and names it" {
@@ -1332,7 +1335,7 @@ L
         [ "$is" -le $width ] && [ "$is" -gt $((width * 3 / 4)) ] || { echo "$width: $is"; return 1; }
     done
     COLUMNS=60 status_is 0 trace-latency --heatmap -i 0.001 in
-    equal "$stderr" 'trace-latency: a column has 2.00 ms, because more columns than fit would have those of -i'
+    equal "$stderr" 'trace-latency: with columns of -i the map would be too wide: its columns are 2.00 ms long'
     equal "$(grep -o '[0-9.]* ms$' <<<"$output")" '2.00 ms'
     status_is 0 trace-latency --heatmap --wide -i 0.001 in
     equal "$stderr" ''

@@ -73,11 +73,13 @@ static void add_columns(struct tabular *t, const struct rows *base)
 	tabular_column(t, TABULAR_BAR, "")->drop = 4;
 }
 
-/* As a percentage; as a factor if the time is at least ten times as long. */
+/* As a percentage; as a factor if the time is at least ten times as long; of a time that was 0, neither. */
 static void put_change(struct out *out, double by)
 {
 	if (by < 9)
 		out_printf(out, "%+.1f", 100 * by);
+	else if (isinf(by))
+		out_char(out, '-');
 	else
 		out_printf(out, "x%.0f", by + 1);
 }

@@ -78,7 +78,7 @@ static void print_heatmap(struct run *run)
 		struct out text = {.fd = OUT_MEMORY};
 
 		out_duration_text(&text, maps->heat.step);
-		cli_notice(opt.quiet, "a column has %.*s, because more columns than fit would have those of -i",
+		cli_notice(opt.quiet, "with columns of -i the map would be too wide: its columns are %.*s long",
 			   (int)text.len, text.buf);
 		out_close(&text);
 	}

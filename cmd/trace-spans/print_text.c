@@ -9,10 +9,10 @@
 
 enum column { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
 
-enum { NEVER = UINT_MAX, ROOMY = 160 };
+enum { NEVER = UINT_MAX };
 
 /*
- * wide: the width on a terminal of ROOMY columns. from, open_from: how wide a terminal is that has room for the column.
+ * wide: the width on a roomy terminal. from, open_from: how wide a terminal is that has room for the column.
  * The last column has what is left.
  */
 static const struct {
@@ -35,7 +35,7 @@ static const struct {
 
 static unsigned width_of(const struct print *p, enum column i)
 {
-	return p->terminal.width < ROOMY ? columns[i].width : columns[i].wide;
+	return p->terminal.width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
 }
 
 static bool has_column(const struct print *p, enum column i, bool open)
@@ -297,7 +297,7 @@ static void put_others(struct print *p, struct parts *parts, uint64_t life)
 
 		if (!percent && (!longer || i == OVERLAP_IRQ))
 			continue;
-		if (percent < FEW && !longer && p->terminal.width < ROOMY)
+		if (percent < FEW && !longer && p->terminal.width < TERMINAL_ROOMY)
 			continue;
 		out_text(&p->text, overlaps_names[i]);
 		out_text(&p->text, percent && longer ? " >" : " ");

@@ -16,10 +16,8 @@
 /* Columns before those of an entry: a mark, and the time before it. */
 enum { INDENT = 2 + OUT_DURATION + 1 };
 
-enum { ROOMY = 160 };
-
 /*
- * The columns of an entry. wide: the width on a terminal of ROOMY columns; from: how wide a terminal is that has room
+ * The columns of an entry. wide: the width on a roomy terminal; from: how wide a terminal is that has room
  * for the column.
  */
 static const struct {
@@ -42,7 +40,7 @@ void story_start(struct story *story, struct causes *causes, const struct termin
 				.row.fd = OUT_MEMORY,
 				.sentences.fd = OUT_MEMORY};
 	for (enum shorttext_column i = 0; i < SHORTTEXT_COLUMNS; i++) {
-		story->columns.widths[i] = terminal->width < ROOMY ? columns[i].width : columns[i].wide;
+		story->columns.widths[i] = terminal->width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
 		story->columns.hidden[i] = terminal->width < columns[i].from;
 	}
 }

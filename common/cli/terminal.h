@@ -22,6 +22,7 @@ struct terminal {
 enum {
 	TERMINAL_WIDE = INT_MAX,
 	TERMINAL_DEFAULT = 100, /* where there is no terminal, as in a pipe */
+	TERMINAL_ROOMY = 160,   /* from here on columns may be wider */
 	TERMINAL_LEAST = 60,    /* a narrower terminal breaks the lines itself */
 };
 
