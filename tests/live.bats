@@ -256,6 +256,35 @@ written() {
     equal "$(cat err)" 'trace-dump: live: lost 126 of 191 slots of the rings, which were overwritten before they could be read'
 }
 
+@test "-F marks a gap before the entries after it are printed, also while a writer stands still in the middle of an entry" {
+    echo '{"tpoint":"ENTRY","id":100}' >defined
+    entries() { # LAST
+        cat defined
+        seq "$1" | sed 's/.*/{"tsc":&,"lcore":0,"tpoint":"ENTRY"}/'
+    }
+    publish() { # FILE FROM SIZE
+        dd if="$1" of=live bs="$3" count=1 iflag=skip_bytes oflag=seek_bytes skip="$2" seek="$2" conv=notrunc status=none
+    }
+    entries 10 | mktrace -l G6 -n 64 -o live
+    entries 200 | mktrace -l G6 -n 64 -o before
+    entries 201 >lines
+    mktrace -l G6 -n 64 -o later lines
+    eval "$(mktrace --places -l G6 -n 64 lines)"
+    follow -q --lag 1 live
+    wait_for grep -q '"tsc":10,' followed
+    # entry 201 is in the ring, in place of 137, and not published
+    publish later $((history_0 + history_size)) 2048
+    publish before $((history_0 + next_entry)) 8
+    wait_for grep -q '"tsc":200,' followed
+    publish later $((history_0 + next_entry)) 8
+    wait_for grep -q '"tsc":201,' followed
+    rm live
+    end_following 1
+    equal "$(jq .tsc followed | uniq | tr '\n' ' ')" "$(seq -s ' ' 1 10) $(seq -s ' ' 138 201) "
+    equal "$(jq -c 'select(.lost) | .tsc' followed)" 138
+    equal "$(cat err)" 'trace-dump: live: lost 127 of 191 slots of the rings, which were overwritten before they could be read'
+}
+
 @test "-F passes lines on as they come, and ends by a signal with status 0" {
     # nothing is lost on a busy machine, either
     write_slowly G6 131072

@@ -7,12 +7,12 @@
 #include "clock.h"
 #include "input.h"
 #include "mem.h"
+#include "minmax.h"
 #include "trace.h"
 
 static void raise_to(uint64_t *ticks, uint64_t to)
 {
-	if (to > *ticks)
-		*ticks = to;
+	*ticks = max_u64(*ticks, to);
 }
 
 /* Raises the highest ticks to those of these slots, by index. */
@@ -82,8 +82,7 @@ static void want_room(struct follow *f, unsigned i, uint64_t pending, uint64_t n
 
 	for (uint64_t j = 0; j < n && j < pending; j++)
 		raise_to(&f->wanted, lcore->ring[(first + j) % lcore->slots].tsc);
-	if (f->newest_of[i] < f->unread)
-		f->unread = f->newest_of[i];
+	f->unread = min_u64(f->unread, f->newest_of[i]);
 }
 
 static bool has_room(void *context, unsigned i, uint64_t from, uint64_t to)
@@ -160,15 +159,17 @@ bool follow_read(struct follow *f, bool last)
 	f->unread = UINT64_MAX;
 	has_read_all = rings_read(&f->rings, last);
 	last |= f->rings.ended;
-	merge_commit(f->merge);
-	if (!has_read_all) {
+	if (has_read_all) {
+		raise_to(&f->ready, last ? UINT64_MAX : reached_by_all(f));
+		raise_to(&f->ready, held_for_lag(f, time));
+	} else {
 		/* a ring that was not read continues after its newest entry: its entries up to that one make room */
-		raise_to(&f->ready, f->wanted < f->unread ? f->wanted : f->unread);
-		return true;
+		raise_to(&f->ready, min_u64(f->wanted, f->unread));
 	}
-	raise_to(&f->ready, last ? UINT64_MAX : reached_by_all(f));
-	raise_to(&f->ready, held_for_lag(f, time));
-	return !last;
+	/* what comes after a gap is not printed before it is known to be one */
+	rings_settle(&f->rings, f->ready);
+	merge_commit(f->merge);
+	return !has_read_all || !last;
 }
 
 void follow_close(struct follow *f)

@@ -197,6 +197,17 @@ bool rings_read(struct rings *r, bool last)
 	return has_room;
 }
 
+void rings_settle(struct rings *r, uint64_t ticks)
+{
+	for (unsigned i = 0; i < r->trace->num_lcores; i++) {
+		const struct rings_lcore *l = &r->lcores[i];
+		const struct trace_lcore *lcore = &r->trace->lcores[i];
+
+		if (l->unsure < l->sure && l->sure < l->next && lcore->ring[l->sure % lcore->slots].tsc <= ticks)
+			decide(r, i, true);
+	}
+}
+
 bool rings_are_filling(const struct rings *r)
 {
 	for (unsigned i = 0; i < r->trace->num_lcores; i++) {

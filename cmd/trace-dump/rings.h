@@ -68,6 +68,12 @@ bool rings_have_ended(const struct rings *r);
  */
 bool rings_read(struct rings *r, bool last);
 
+/*
+ * Decides on the unsure slots of rings whose later slots have these ticks or less, so that these can be passed on: what
+ * may have been overwritten counts as lost.
+ */
+void rings_settle(struct rings *r, uint64_t ticks);
+
 /* Whether a ring has new slots by now, more than a quarter of it. */
 bool rings_are_filling(const struct rings *r);
 
