@@ -66,6 +66,18 @@ end_recording() { # STATUS
     [ "$status" = "$1" ] || { echo "exit $status, not $1"; cat err; return 1; }
 }
 
+# Kills it, and waits for the end of its N parts.
+kill_with_parts() { # N
+    local parts id
+    parts=$(children "$recorder" .)
+    equal "$(wc -w <<<"$parts")" "$1"
+    kill -KILL "$recorder"
+    end_recording 137
+    for id in $parts; do
+        wait_for sh "! kill -0 $id"
+    done
+}
+
 # What parts.jsonl says of a part.
 part() { # NAME KEY
     jq -r --arg part "$1" --arg key "$2" 'select(.part == $part) | .[$key]' "${folder:-rec}/parts.jsonl"
@@ -234,13 +246,7 @@ children() { # PID PATTERN
     make_tools
     start_target
     begin_recording -p "$writer" -o rec 100
-    parts=$(children "$recorder" .)
-    equal "$(wc -w <<<"$parts")" 4
-    kill -KILL "$recorder"
-    end_recording 137
-    for id in $parts; do
-        wait_for sh "! kill -0 $id"
-    done
+    kill_with_parts 4
     [ "$(trace-dump -q rec/trace.bin | wc -l)" -gt 10 ]
     grep -q 'not ended: it goes on, or trace-record was killed' rec/README
 }
@@ -685,13 +691,7 @@ has_killed() { # NUMBER
     make_tools
     start_target
     begin_flight --trigger-us 5000
-    parts=$(children "$recorder" .)
-    equal "$(wc -w <<<"$parts")" 6
-    kill -KILL "$recorder"
-    end_recording 137
-    for id in $parts; do
-        wait_for sh "! kill -0 $id"
-    done
+    kill_with_parts 6
     [ "$(trace-dump -q rec/ring/trace-1.bin | wc -l)" -gt 10 ]
     grep -q 'not ended: it goes on, or trace-record was killed; ring has the latest files' rec/README
 }
