@@ -497,16 +497,17 @@ bool record_trace(struct trace *t, struct input *in, const char *name, const str
 		return false;
 	}
 	r.lcores = mem_array(t->num_lcores, sizeof(*r.lcores));
+	/* first: a signal must not leave a file that is not complete */
+	rings_open(&rings, t, in, &(struct rings_sink){.context = &r, .hold = hold, .add = add}, options->pid);
 	if (open_file(&r)) {
-		rings_open(&rings, t, in, &(struct rings_sink){.context = &r, .hold = hold, .add = add}, options->pid);
 		cli_notice(options->quiet, "recording %s%s", name,
 			   options->pid ? " until its process ends or Ctrl-C" : " until Ctrl-C");
 		record_entries(&r, &rings);
 		finish(&r);
 		print_result(&r, &rings, out);
 		good = report(&r, &rings, name);
-		rings_close(&rings);
 	}
+	rings_close(&rings);
 	for (unsigned i = 0; i < MARKS; i++)
 		free(r.marks[i].slots);
 	free(r.lcores);
