@@ -259,6 +259,9 @@ answers() {
     mv one folder/offcpu.jsonl
     trace-report folder >page
     grep -q '^  offcpu     covers 0 of' page
+    # the slowest requests are the same
+    diff <(sed -n 's/.* us=[0-9.]*: //p' without) <(sed -n 's/.* us=[0-9.]*: //p' page)
+    equal "$(section 'the slowest' | grep -c ' off_cpu ?$')" 3
 }
 
 @test "requests that are stuck come first" {

@@ -1441,7 +1441,7 @@ L
     equal "$output" '>12.0 ms n/a t07'
 }
 
-@test "-n prefers spans that recordings of other tools cover, and says which are slower" {
+@test "-n prefers spans that the recording of offcpusnoop covers, and says which are slower" {
     {
         object r0 0x10 '' 100.000 A 900.000 B_DONE
         off 1000.000 0 10.000
@@ -1455,12 +1455,23 @@ L
     } | merged >in
     status_is 0 sh "trace-spans -q -n 3 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 '
-    equal "$stderr" 'trace-spans: in: 3 or more slower spans are left out, up to 800 us: they are not within the recordings of other tools; without their lines, -n prints them'
+    equal "$stderr" 'trace-spans: in: 3 or more slower spans are left out, up to 800 us: they are not within the recording of offcpusnoop; without its lines, -n prints them'
     status_is 0 sh "trace-spans -n 4 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 r0 '
     says 'in: 2 slower spans are left out, up to 800 us'
     status_is 0 sh "trace-spans -n 9 -j in | jq -r .id | tr '\n' ' '"
     equal "$output" 'r5 r2 r1 r0 r4 r3 '
+    equal "$stderr" ''
+    # disks may have been idle before and after their I/O
+    {
+        cat in
+        block 2000.000 R 800 4096 10.000
+    } >both
+    status_is 0 sh "trace-spans -q -n 3 -j both | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r5 r2 r1 '
+    grep -v OFF_CPU both >disk
+    status_is 0 sh "trace-spans -n 3 -j disk | jq -r .id | tr '\n' ' '"
+    equal "$output" 'r0 r4 r3 '
     equal "$stderr" ''
     # without other tools, all are alike
     grep -v OFF_CPU in >alone

@@ -159,18 +159,9 @@ void facts_put_host(struct out *out, const struct facts *f, struct slice row)
 	}
 }
 
-size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST])
+const struct facts_span *facts_slowest(const struct facts *f)
 {
-	struct slice text = f->slowest, span;
-	bool hosts = false;
-	size_t n = 0;
-
-	while (facts_line(&text, &span))
-		hosts |= facts_text(span, "connection").n != 0;
-	for (text = f->slowest; n < FACTS_SLOWEST && facts_line(&text, &span);)
-		if (!hosts || facts_text(span, "connection").n)
-			spans[n++] = span;
-	return n;
+	return f->slowest[0].line.n ? f->slowest : f->slowest_own;
 }
 
 void facts_put_what(struct out *out, struct slice span)
@@ -216,26 +207,26 @@ static void see_name(struct facts *f, struct slice connection, struct slice args
 	known->name = mem_slice(name);
 }
 
-static void see_open(struct facts *f, struct slice line, double life)
+/* Puts a span among those with the longest times. */
+static void keep_longest(struct facts_span *spans, size_t n, struct slice line, double us)
 {
-	size_t i = FACTS_OLDEST;
+	size_t i = n;
 
-	f->open++;
-	while (i && (!f->oldest[i - 1].n || facts_number(f->oldest[i - 1], "life") < life))
+	while (i && (!spans[i - 1].line.n || spans[i - 1].us < us))
 		i--;
-	if (i == FACTS_OLDEST)
+	if (i == n)
 		return;
-	free((char *)f->oldest[FACTS_OLDEST - 1].p);
-	memmove(&f->oldest[i + 1], &f->oldest[i], (FACTS_OLDEST - 1 - i) * sizeof(*f->oldest));
-	f->oldest[i] = mem_slice(line);
+	free((char *)spans[n - 1].line.p);
+	memmove(&spans[i + 1], &spans[i], (n - 1 - i) * sizeof(*spans));
+	spans[i] = (struct facts_span){mem_slice(line), us};
 }
 
-enum { US, LIFE, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, WAITS, KEYS };
+enum { US, LIFE, TO_REPLY, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, WAITS, KEYS };
 
 void facts_span(struct facts *f, struct slice line)
 {
-	static const char *const keys[KEYS] = {"us",          "life", "connection", "args", "admin",
-					       "maybe_admin", "open", "cut",        "waits"};
+	static const char *const keys[KEYS] = {
+		"us", "life", "to_reply", "connection", "args", "admin", "maybe_admin", "open", "cut", "waits"};
 	struct slice values[KEYS] = {}, key, value;
 	struct json j;
 	double us, life;
@@ -259,10 +250,16 @@ void facts_span(struct facts *f, struct slice line)
 		series_request(&f->series, us, life);
 	series_waits(&f->series, us, values[WAITS]);
 	see_name(f, values[CONNECTION], values[ARGS]);
-	if (!values[OPEN].n)
+	if (values[OPEN].n && values[MAYBE_ADMIN].n)
+		return;
+	if (values[OPEN].n) {
+		f->open++;
+		keep_longest(f->oldest, FACTS_OLDEST, line, life);
+	} else {
 		f->longest = life > f->longest ? life : f->longest;
-	else if (!values[MAYBE_ADMIN].n)
-		see_open(f, line, life);
+		life = values[TO_REPLY].n ? strtod(values[TO_REPLY].p, NULL) : life;
+	}
+	keep_longest(values[CONNECTION].n ? f->slowest : f->slowest_own, FACTS_SLOWEST, line, life);
 }
 
 uint64_t facts_entries(const struct facts *f)
@@ -271,10 +268,17 @@ uint64_t facts_entries(const struct facts *f)
 	       facts_number(f->info, "cleared");
 }
 
+static void free_spans(struct facts_span *spans, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free((char *)spans[i].line.p);
+}
+
 void facts_free(struct facts *f)
 {
-	for (size_t i = 0; i < FACTS_OLDEST; i++)
-		free((char *)f->oldest[i].p);
+	free_spans(f->oldest, FACTS_OLDEST);
+	free_spans(f->slowest, FACTS_SLOWEST);
+	free_spans(f->slowest_own, FACTS_SLOWEST);
 	for (size_t i = 0; i < f->num_names; i++)
 		free((char *)f->names[i].name.p);
 	free(f->names);

@@ -36,8 +36,8 @@ struct facts {
 	struct slice parts, rpc; /* contents of the files */
 	char *answers;           /* the file of rpc, if it lists connections */
 
-	struct slice info;                             /* the line of trace-dump -i -j */
-	struct slice layers, lives, reactors, slowest; /* lines of trace-latency and trace-spans */
+	struct slice info;                    /* the line of trace-dump -i -j */
+	struct slice layers, lives, reactors; /* lines of trace-latency */
 	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
 	struct slice causes;    /* the page of trace-causes */
 	struct slice of_hosts;  /* the first finding of each host */
@@ -47,7 +47,12 @@ struct facts {
 	uint64_t open, incomplete;         /* in flight at the end; and those whose creation is missing, too */
 	bool too_many;                     /* trace-causes has left some out */
 	double longest;                    /* microseconds, of those that have ended */
-	struct slice oldest[FACTS_OLDEST]; /* of those in flight, oldest first */
+	struct facts_span {
+		struct slice line; /* empty: none */
+		double us;
+	} oldest[FACTS_OLDEST];                    /* of those in flight, oldest first */
+	struct facts_span slowest[FACTS_SLOWEST];     /* of hosts, by the time to their reply */
+	struct facts_span slowest_own[FACTS_SLOWEST]; /* ditto, of the target itself */
 	struct intern hosts;               /* NQNs as written in JSON */
 	struct facts_name {
 		struct slice name; /* ditto */
@@ -90,8 +95,8 @@ bool facts_same_row(struct slice a, struct slice b);
 /* The name of a row, for a terminal. */
 void facts_put_host(struct out *out, const struct facts *f, struct slice row);
 
-/* The slowest requests. What the target does for itself is left out where there are some of hosts. */
-size_t facts_slowest(const struct facts *f, struct slice spans[FACTS_SLOWEST]);
+/* The slowest requests, FACTS_SLOWEST of them; those of hosts, if there are any. */
+const struct facts_span *facts_slowest(const struct facts *f);
 
 /* The first finding about the requests of a row; false if none of their causes is known. */
 bool facts_cause(const struct facts *f, struct slice row, struct slice *finding);

@@ -337,14 +337,13 @@ static void put_story(struct out *out, struct slice span)
 
 static void put_stories(struct out *out, const struct facts *f)
 {
-	struct slice spans[FACTS_SLOWEST];
-	size_t n = facts_slowest(f, spans);
+	const struct facts_span *spans = facts_slowest(f);
 
-	if (!n)
+	if (!spans->line.n)
 		return;
 	put_heading(out, "The slowest requests: their states, and the layers of their time");
-	for (size_t i = 0; i < n; i++)
-		put_story(out, spans[i]);
+	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++)
+		put_story(out, spans[i].line);
 }
 
 void html_write(struct out *out, const struct facts *f, struct slice page)

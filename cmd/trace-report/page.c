@@ -411,7 +411,19 @@ static void put_wait(struct out *out, struct slice span)
 	out_char(out, '\n');
 }
 
-static void put_slow(struct out *out, struct slice span, const struct terminal *terminal)
+/* Whether lines of another tool cover the whole life of a span. */
+static bool is_covered(struct slice span, const char *part)
+{
+	struct slice value;
+	struct json j;
+
+	for (facts_each(&j, facts_text(span, "covered")); facts_next(&j, NULL, &value);)
+		if (slice_is(json_unquoted(value), part))
+			return true;
+	return false;
+}
+
+static void put_slow(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
 {
 	static const char *const proven[] = {"disk", "rate_limit", "no_io", "copy", "retry"};
 	double life = facts_number(span, "life");
@@ -428,6 +440,8 @@ static void put_slow(struct out *out, struct slice span, const struct terminal *
 	put_largest(out, facts_text(span, "layers"), life, 3, terminal);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
 	put_by(out, span, "irq", "irq_by", life);
+	if (f->offcpu && !is_covered(span, "off_cpu"))
+		out_text(out, " off_cpu ?");
 	for (size_t i = 0; i < COUNT(proven); i++)
 		put_percent(out, proven[i], facts_number(span, proven[i]) / life);
 	out_char(out, '\n');
@@ -436,12 +450,11 @@ static void put_slow(struct out *out, struct slice span, const struct terminal *
 
 static void put_slowest(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
-	struct slice spans[FACTS_SLOWEST];
-	size_t n = facts_slowest(f, spans);
+	const struct facts_span *spans = facts_slowest(f);
 
-	out_text(out, n ? "\nthe slowest requests\n" : "");
-	for (size_t i = 0; i < n; i++)
-		put_slow(out, spans[i], terminal);
+	out_text(out, spans->line.n ? "\nthe slowest requests\n" : "");
+	for (size_t i = 0; i < FACTS_SLOWEST && spans[i].line.n; i++)
+		put_slow(out, f, spans[i].line, terminal);
 }
 
 /* The state that a span is in at the end. */
@@ -458,18 +471,18 @@ static struct slice last_state(struct slice span)
 
 static void put_open(struct out *out, const struct facts *f)
 {
-	double oldest = facts_number(f->oldest[0], "life");
+	double oldest = f->oldest[0].us;
 
 	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->open);
 	facts_put_time(out, oldest);
 	out_char(out, '\n');
-	for (size_t i = 0; oldest > f->longest && i < FACTS_OLDEST && f->oldest[i].n; i++) {
+	for (size_t i = 0; oldest > f->longest && i < FACTS_OLDEST && f->oldest[i].line.n; i++) {
 		out_text(out, "  ");
-		facts_put_time(out, facts_number(f->oldest[i], "life"));
+		facts_put_time(out, f->oldest[i].us);
 		out_text(out, ", in ");
-		facts_put(out, last_state(f->oldest[i]));
+		facts_put(out, last_state(f->oldest[i].line));
 		out_text(out, ": ");
-		facts_put_what(out, f->oldest[i]);
+		facts_put_what(out, f->oldest[i].line);
 		out_char(out, '\n');
 	}
 }

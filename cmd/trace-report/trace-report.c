@@ -315,7 +315,6 @@ static const char *const with_layers[] = {"trace-latency", "-qj", "-g", "host", 
 static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors", NULL};
 /* for pictures; its interval is appended */
 static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
-static const char *const with_slowest[] = {"trace-spans", "-qj", "-n", "32", NULL};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
 
 /* The least microseconds of a slow request, in a folder of the flight recorder; NULL in other folders. */
@@ -384,7 +383,6 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	int layers = add_reader(&measures, with_layers, &tee.to[tee.n++]);
 	int lives = add_reader(&measures, with_host, &tee.to[tee.n++]);
 	int reactors = add_reader(&measures, with_reactors, &tee.to[tee.n++]);
-	int slowest = add_reader(&measures, with_slowest, &tee.to[tee.n++]);
 	int over_time = add_pictures(f, &measures, &tee);
 	int to[2], causes, of_hosts, from, spans;
 	bool good, measured;
@@ -404,7 +402,6 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	f->layers = tools_contents(layers);
 	f->lives = tools_contents(lives);
 	f->reactors = tools_contents(reactors);
-	f->slowest = tools_contents(slowest);
 	f->causes = tools_contents(causes);
 	f->of_hosts = tools_contents(of_hosts);
 	if (over_time >= 0) {

@@ -49,8 +49,8 @@ struct trace_spans {
 	uint64_t admin;                  /* requests that were left out */
 	uint64_t seen;                   /* spans that were compared with the options */
 	bool matched;                    /* one of them matches -k, -t and -w */
-	struct ranking uncovered;        /* with -n: spans that lines of other tools do not cover, without text */
-	unsigned tools;                  /* other tools with lines so far */
+	struct ranking uncovered;        /* with -n: spans that offcpusnoop does not cover, without text */
+	bool is_recorded;                /* there were lines of offcpusnoop */
 	enum { LIST = 1, OPEN } heading; /* the latest one that was printed; 0: none */
 	bool has_story;                  /* one was printed */
 };
@@ -111,7 +111,10 @@ static void rank_span(struct trace_spans *t, const struct span *s, uint64_t key)
 		ranking_add(&t->ranking, key, text_of(t, s, opt.open));
 }
 
-/* In the keys of -n: lines of other tools cover the span, as far as there are any. So these come first. */
+/*
+ * In the keys of -n: lines of offcpusnoop cover the span, if there are any. So these come first. biosnoop has no lines
+ * while disks are idle: what its lines cover says little.
+ */
 static const uint64_t COVERED = 1ULL << 63;
 
 static void rank_uncovered(struct trace_spans *t, uint64_t ns)
@@ -120,16 +123,12 @@ static void rank_uncovered(struct trace_spans *t, uint64_t ns)
 		ranking_add(&t->uncovered, ns, (struct slice){"", 0});
 }
 
-/* When a tool has its first line, it does not cover the spans before it. */
-static void see_tools(struct trace_spans *t)
+/* When offcpusnoop has its first line, it does not cover the spans before it. */
+static void see_recording(struct trace_spans *t)
 {
-	unsigned tools = 0;
-
-	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
-		tools += t->spans.recordings[tool].any;
-	if (tools == t->tools)
+	if (t->is_recorded || !t->spans.recordings[SPANS_OFFCPUSNOOP].any)
 		return;
-	t->tools = tools;
+	t->is_recorded = true;
 	for (size_t i = 0; i < t->ranking.n; i++)
 		if (t->ranking.all[i].key & COVERED)
 			rank_uncovered(t, t->ranking.all[i].key - COVERED);
@@ -139,12 +138,11 @@ static void see_tools(struct trace_spans *t)
 /* For -n. One that is in flight cannot be covered: it is ranked as if it was. */
 static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t ns)
 {
-	bool covered = true;
+	bool covered;
 
-	see_tools(t);
+	see_recording(t);
 	ns = ns < COVERED ? ns : COVERED - 1;
-	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
-		covered &= !t->spans.recordings[tool].any || spans_covers(&t->spans, s, tool);
+	covered = !t->is_recorded || spans_covers(&t->spans, s, SPANS_OFFCPUSNOOP);
 	if (!covered && !s->open)
 		rank_uncovered(t, ns);
 	rank_span(t, s, covered || s->open ? COVERED | ns : ns);
@@ -399,7 +397,7 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 	uint64_t fastest = UINT64_MAX, slowest = 0, n = 0;
 	struct out text = {.fd = OUT_MEMORY};
 
-	see_tools(t);
+	see_recording(t);
 	for (size_t i = 0; i < t->ranking.n; i++)
 		if (t->ranking.all[i].key & COVERED && t->ranking.all[i].key - COVERED < fastest)
 			fastest = t->ranking.all[i].key - COVERED;
@@ -414,7 +412,7 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 	out_duration_text(&text, slowest);
 	cli_count(false, n,
 		  "%s: %" PRIu64 "%s slower {span is|spans are} left out, up to %.*s: {it is|they are} not within the "
-		  "recordings of other tools; without their lines, -n prints {it|them}",
+		  "recording of offcpusnoop; without its lines, -n prints {it|them}",
 		  name, n, n == opt.slowest ? " or more" : "", (int)text.len, text.buf);
 	out_close(&text);
 }
