@@ -291,9 +291,11 @@ static void put_host_cause(struct out *out, const struct facts *f, struct slice 
 	facts_put(out, who);
 	out_printf(out, " (%.0f %%)", 100 * facts_number(finding, "share"));
 	if (!slice_is(facts_text(finding, "kind"), "\"alike\"")) {
-		out_printf(out, "; %.0f slow ones took ", facts_number(finding, "slow"));
+		double slow = facts_number(finding, "slow");
+
+		out_printf(out, "; %.0f slow %s took ", slow, slow == 1 ? "one" : "ones");
 		facts_put_time(out, facts_number(finding, "slow_us"));
-		out_text(out, " each");
+		out_text(out, slow == 1 ? "" : " each");
 	}
 	out_char(out, '\n');
 }
