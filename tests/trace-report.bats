@@ -292,6 +292,21 @@ answers() {
     grep -q 'request{|s} left out: there are too many' "$ROOT/cmd/trace-causes/trace-causes.c"
 }
 
+@test "the cause of one slow request is in the singular" {
+    slow_host
+    mkdir bin
+    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
+    for n in 1 2; do
+        cat >bin/trace-causes <<T
+#!/bin/sh
+$(printf %q "$BIN/trace-causes") -q "\$@" | sed 's/"kind":"alike"/"kind":"slow"/; s/"slow":[0-9]*/"slow":$n/'
+T
+        chmod +x bin/trace-causes
+        bin/trace-report trace probes | sed -n 's/^    cause: .*; \(.*\) took [0-9.]* ms/\1/p' | sort -u >said
+        equal "$(cat said)" "$([ $n = 1 ] && echo '1 slow one' || echo '2 slow ones each')"
+    done
+}
+
 @test "traces without anything to measure" {
     grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
     status_is 0 trace-report none
