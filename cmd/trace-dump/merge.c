@@ -11,7 +11,7 @@
 
 enum {
 	RELEASE = 1 << 17, /* slots that are released together: 4 MiB */
-	PAGE = 128,        /* slots in which there is no other hole */
+	PAGE = 128,        /* slots that are not worth a search for holes */
 	/*
 	 * spdk_trace_record_tsc() writes ticks that were read before other entries were written. The callers in SPDK
 	 * write few entries in between.
@@ -43,15 +43,36 @@ static void release(const struct merge *m, const struct trace_lcore *lcore, uint
 		input_release(m->in, &lcore->ring[slot - RELEASE], &lcore->ring[slot]);
 }
 
+/* The first slot from this one on that is not in a hole of the file. *until: no other hole starts before that slot. */
+static uint64_t skip_hole(const struct merge *m, const struct trace_lcore *lcore, uint64_t slot, uint64_t *until)
+{
+	size_t data, hole = input_hole(m->in, &lcore->ring[slot], &data);
+
+	*until = slot + (data + sizeof(struct trace_slot) - 1) / sizeof(struct trace_slot);
+	return slot + hole / sizeof(struct trace_slot);
+}
+
 /* Splits these slots into runs, in their order. An empty slot, as on a page that cannot be read, belongs to no run. */
 void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 {
 	const struct trace_lcore *lcore = &m->trace->lcores[number];
-	uint64_t first = slot, last = 0;
+	uint64_t first = slot, last = 0, until = slot + PAGE;
 
 	for (; slot < end; slot++) {
-		uint64_t tsc = lcore->ring[slot].tsc;
+		uint64_t tsc;
 
+		if (slot >= until) {
+			uint64_t next = skip_hole(m, lcore, slot, &until);
+
+			if (last && next != slot) {
+				add_run(m, number, first, slot);
+				last = 0;
+			}
+			slot = next;
+			if (slot >= end)
+				break;
+		}
+		tsc = lcore->ring[slot].tsc;
 		release(m, lcore, slot);
 		if (tsc < last || !last) {
 			if (last)
@@ -59,11 +80,6 @@ void merge_add(struct merge *m, unsigned number, uint64_t slot, uint64_t end)
 			first = slot;
 		}
 		last = tsc;
-		if (!tsc && slot % PAGE == 0) {
-			size_t hole = input_hole(m->in, &lcore->ring[slot]) / sizeof(struct trace_slot);
-
-			slot += hole ? hole - 1 : 0;
-		}
 	}
 	if (last)
 		add_run(m, number, first, end);

@@ -254,17 +254,21 @@ void input_patch(struct input *in, const void *at, const void *bytes, size_t n)
 	memcpy((uint8_t *)in->data + position(in, at), bytes, n);
 }
 
-size_t input_hole(const struct input *in, const void *at)
+size_t input_hole(const struct input *in, const void *at, size_t *data)
 {
-	size_t from = position(in, at);
-	off_t data;
+	size_t from = position(in, at), rest = from < in->size ? in->size - from : 0;
+	off_t start, end;
 
+	*data = rest;
 	if (!in->file && !in->snapshot)
 		return 0;
-	data = lseek(in->fd, from, SEEK_DATA);
-	if (data < 0)
-		return errno == ENXIO && from < in->size ? in->size - from : 0;
-	return (size_t)data < in->size ? data - from : in->size - from;
+	start = lseek(in->fd, from, SEEK_DATA);
+	if (start < 0)
+		return errno == ENXIO ? rest : 0;
+	end = lseek(in->fd, start, SEEK_HOLE);
+	if (end > start && (size_t)end - from < rest)
+		*data = end - from;
+	return (size_t)start - from < rest ? start - from : rest;
 }
 
 static bool grow(struct input *in, size_t n)

@@ -82,8 +82,12 @@ static inline bool input_is_lost(const struct input *in, const void *at, size_t 
 	return in->unreadable && input_find_lost(in, at, n);
 }
 
-/* How many bytes from this place on are a hole of the file, which reads as zeros; 0 if it has none there. */
-size_t input_hole(const struct input *in, const void *at);
+/*
+ * How many bytes from this place on are a hole of the file, which reads as zeros; 0 if it has none there. *data: after
+ * how many bytes from this place on another hole may start. To be called before the bytes are read: a page of an
+ * overlay above a tmpfs is no hole any more when it was read, and takes memory.
+ */
+size_t input_hole(const struct input *in, const void *at, size_t *data);
 
 void input_close(struct input *in);
 
