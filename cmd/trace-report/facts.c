@@ -225,8 +225,8 @@ enum { US, LIFE, TO_REPLY, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, WAIT
 
 void facts_span(struct facts *f, struct slice line)
 {
-	static const char *const keys[KEYS] = {
-		"us", "life", "to_reply", "connection", "args", "admin", "maybe_admin", "open", "cut", "waits"};
+	static const char *const keys[KEYS] = {"us",    "life",        "to_reply", "connection", "args",
+					       "admin", "maybe_admin", "open",     "cut",        "waits"};
 	struct slice values[KEYS] = {}, key, value;
 	struct json j;
 	double us, life;

@@ -43,17 +43,17 @@ struct facts {
 	struct slice of_hosts;  /* the first finding of each host */
 
 	/* from all span lines */
-	uint64_t admin, requests;          /* those of admin, and all others */
-	uint64_t open, incomplete;         /* in flight at the end; and those whose creation is missing, too */
-	bool too_many;                     /* trace-causes has left some out */
-	double longest;                    /* microseconds, of those that have ended */
+	uint64_t admin, requests;  /* those of admin, and all others */
+	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
+	bool too_many;             /* trace-causes has left some out */
+	double longest;            /* microseconds, of those that have ended */
 	struct facts_span {
 		struct slice line; /* empty: none */
 		double us;
-	} oldest[FACTS_OLDEST];                    /* of those in flight, oldest first */
+	} oldest[FACTS_OLDEST];                       /* of those in flight, oldest first */
 	struct facts_span slowest[FACTS_SLOWEST];     /* of hosts, by the time to their reply */
 	struct facts_span slowest_own[FACTS_SLOWEST]; /* ditto, of the target itself */
-	struct intern hosts;               /* NQNs as written in JSON */
+	struct intern hosts;                          /* NQNs as written in JSON */
 	struct facts_name {
 		struct slice name; /* ditto */
 		bool probed;       /* a probe names a connection of it; else only the target's answers do */
