@@ -804,6 +804,6 @@ RS 128 65536 null'
     widest=$(awk 'length > n { n = length } END { print n + 0 }' shown)
     [ "$widest" -le 80 ] || { cat shown; return 1; }
     grep -q 'COUNT.*MEAN.*P99.*MAX.*ERRORS' shown
-    grep -q "^$disk " shown
+    grep -q "^$disk  *dd " shown
     grep -q 'BYTES.*P50' lines
 }
