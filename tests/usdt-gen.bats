@@ -126,16 +126,12 @@ nor any other; SPDK has them when configured with --with-usdt"
     status_is 1 usdt-gen -l -x pipe
 }
 
-# A path as it is printed: in quotes when it has a blank or the like.
-quoted() { # PATH
-    [[ $1 != *[!a-zA-Z0-9_./+-]* ]] && echo "$1" || echo "\"$1\""
-}
-
 @test "specs are checked against a binary" {
     needs_target
     target=$BIN/usdt-target-static
-    status_is 0 usdt-gen -x "$target"
-    equal "$(head -n 1 <<<"$output")" "usdt:$(quoted "$target"):nvmf_poll_group_add_qpair {printf(\"nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n\", arg0, arg1, arg2);}"
+    cp "$target" 'a copy'
+    status_is 0 usdt-gen -x 'a copy'
+    equal "$(head -n 1 <<<"$output")" "usdt:\"a copy\":nvmf_poll_group_add_qpair {printf(\"nvmf_poll_group_add_qpair: tsc=0x%lx, qpair=0x%lx, thread=0x%lx\n\", arg0, arg1, arg2);}"
     while IFS='|' read -r spec what; do
         status_is 1 usdt-gen -x "$target" -e 'inlined(ok)' -e "$spec"
         equal "$output" ''
@@ -152,13 +148,19 @@ E
 
 @test "the path of the file that holds a probe, in a library too" {
     needs_target
-    status_is 0 usdt-gen -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'guarded(n)' -e 'cold(n)'
-    equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
-usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
-    start usdt-target wait
+    # bpftrace cannot be given just any path
+    mkdir programs
+    cp "$BIN"/{usdt-target,libusdt-target.so} programs
+    status_is 0 usdt-gen -x programs/usdt-target -x programs/libusdt-target.so -e 'guarded(n)' -e 'cold(n)'
+    equal "$output" 'usdt:programs/libusdt-target.so:guarded {printf("guarded: n=0x%lx\n", arg0);}
+usdt:programs/usdt-target:cold {printf("cold: n=0x%lx\n", arg0);}'
+    start programs/usdt-target wait
     status_is 0 usdt-gen -p "$started" -e 'guarded(n)' -e 'cold(n)'
-    equal "$output" "usdt:$(quoted "$BIN/libusdt-target.so"):guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
-usdt:$(quoted "$BIN/usdt-target"):cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    equal "$output" "usdt:$PWD/programs/libusdt-target.so:guarded {printf(\"guarded: n=0x%lx\n\", arg0);}
+usdt:$PWD/programs/usdt-target:cold {printf(\"cold: n=0x%lx\n\", arg0);}"
+    cp "$BIN/usdt-target-static" 'a"quote'
+    status_is 1 usdt-gen -x 'a"quote'
+    says 'a"quote: bpftrace cannot be given a path with such characters'
     status_is 0 usdt-gen -l -p "$started"
     equal "$(grep -c '^spdk:' <<<"$output")" 16
     exec {go}>&-
