@@ -785,7 +785,7 @@ RS 128 65536 null'
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     trace
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$recorder/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     end
     status_is 1 setpriv --bounding-set -all biosnoop
     equal "$stderr" 'biosnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'

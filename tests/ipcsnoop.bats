@@ -819,14 +819,14 @@ ipcsnoop: true ended with status N'
     start pipe-target wait
     begin tracing ipcsnoop -p "$started"
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' "/proc/$recorder/status" | tr '\n' ' ')" 'Inh Prm Eff Amb '
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     echo >&"$go"
     wait "$recorder"
     snoop 0 -q -- grep -e Cap -e NoNewPrivs -e Uid -e Groups /proc/self/status
     equal "$(cat out)" "$(grep -e Cap -e NoNewPrivs -e Uid -e Groups /proc/self/status)"
     # it is root's, and CAP_KILL passes signals on
     begin started ipcsnoop -- sleep 60
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     equal "$(sed -n 's/^CapPrm:[[:space:]]*//p' "/proc/$recorder/status")" 0000000000000020
     kill "$recorder"
     ends 143 "$recorder"
@@ -849,7 +849,7 @@ ipcsnoop: true ended with status N'
     parent=$!
     wait_for grep -qs tracing log
     recorder=$(<id)
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     kill -KILL "$parent"
     wait_for sh "! kill -0 $recorder"
     echo >&"$go"

@@ -476,7 +476,7 @@ in_cgroup() { # CGROUP COMMAND...
     command -v setpriv >/dev/null || skip 'setpriv is not here'
     trace -p "$idle"
     equal "$(sed -n 's/^Cap\(Prm\|Eff\|Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     end
     status_is 1 setpriv --bounding-set -all offcpusnoop -p "$idle"
     equal "$stderr" 'offcpusnoop: CAP_BPF and CAP_PERFMON are missing: run it as root, or with these capabilities'

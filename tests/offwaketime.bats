@@ -618,7 +618,7 @@ in_cgroup() { # CGROUP COMMAND...
     add -p "$idle"
     # CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE and CAP_CHECKPOINT_RESTORE
     equal "$(sed -n 's/^Cap\(Prm\|Eff\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000010000080004
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     equal "$(sed -n 's/^Cap\(Inh\|Amb\):[[:space:]]*//p' "/proc/$recorder/status" | sort -u)" 0000000000000000
     end
     status_is 1 setpriv --bounding-set -all offwaketime

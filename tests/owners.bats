@@ -129,7 +129,7 @@ L
     wait_for_text app_thread lines
     says_log "following the owners of $TRACE"
     equal "$(awk '/^CapPrm/ { print $2 }' "/proc/$recorder/status")" 0000000000000000
-    is_nobody "$recorder"
+    is_stranger "$recorder"
     ends 0 "$recorder"
 }
 

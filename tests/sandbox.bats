@@ -259,7 +259,7 @@ symbols: 0: \x1b[2J'
     left=$(sed -n 's/.*process \([0-9]*\) waits for it.*/\1/p' log)
     grep -E '^(Name|Uid|Gid|Groups|Cap...|NoNewPrivs|Seccomp):' "/proc/$left/status" | tr -s '[:space:]' ' '
     equal "$(grep -E '^(Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' "/proc/$left/status" | tr -s '[:space:]' ' ')" \
-        'Uid: 65534 65534 65534 65534 Gid: 65534 65534 65534 65534 Groups: CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 '
+        "Uid: $(stranger "$left") Gid: $(stranger "$left") Groups: CapInh: 0000000000000000 CapPrm: 0000000000000000 CapEff: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 Seccomp: 2 "
     # besides the pipe and what it reads, it has the root of the process and its folder, of which it can open nothing
     find "/proc/$left/fd" -type l -printf '%l\n' |
         grep -vx -e 'socket:.*' -e / -e "/proc/$started" -e '.*/mapping-target' -e "$PWD/mounted/file" \

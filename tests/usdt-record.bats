@@ -579,7 +579,7 @@ start_full_recorder() {
     recorder=$!
     wait_for_text recording log
     equal "$(sed -n 's/^Cap\(Inh\|Prm\|Eff\|Amb\):[[:space:]]*0*$/\1/p' /proc/$recorder/status | tr '\n' ' ')" 'Inh Prm Eff Amb '
-    is_nobody $recorder
+    is_stranger $recorder
     echo >&"$go"
     wait
     status_is 0 usdt-record -q -x "$BIN/usdt-target" -e 'inlined(where)' -- grep -e Cap -e Uid /proc/self/status

@@ -5,13 +5,14 @@
 #include <bpf/libbpf.h>
 #include <err.h>
 #include <errno.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "stranger.h"
 
 /* In linux/capability.h since Linux 5.8. */
 #ifndef CAP_PERFMON
@@ -108,33 +109,29 @@ static bool needs_bpf_to_read(void)
 }
 
 /*
- * The user root owns files, and may do what it likes with them without any capability. Keeps the permitted ones, and
- * the signal for the end of the parent, which a change of user resets: trace-record wants one.
- * A container's root may have no other user to become. Returns whether it did.
+ * Keeps the permitted capabilities, and the signal for the end of the parent, which a change of user resets: trace-record
+ * wants one. Returns whether root became another user.
  */
-static bool become_nobody(void)
+static bool change_user(void)
 {
-	enum { NOBODY = 65534 };
 	pid_t parent = getppid();
-	int failed, at_end = 0;
+	int at_end = 0;
+	bool changed;
 
 	prctl(PR_GET_PDEATHSIG, &at_end);
 	if (prctl(PR_SET_KEEPCAPS, 1) != 0)
 		return false;
-	failed = setgroups(0, NULL);
-	failed |= setresgid(NOBODY, NOBODY, NOBODY);
-	failed |= setresuid(NOBODY, NOBODY, NOBODY);
-	failed |= prctl(PR_SET_KEEPCAPS, 0);
-	failed |= prctl(PR_SET_PDEATHSIG, at_end);
-	(void)failed;
+	changed = stranger_become();
+	prctl(PR_SET_KEEPCAPS, 0);
+	prctl(PR_SET_PDEATHSIG, at_end);
 	if (at_end && getppid() != parent)
 		raise(at_end);
-	return geteuid() == NOBODY;
+	return changed;
 }
 
 int privilege_drop(enum privilege keep, bool signals)
 {
-	static bool became_nobody;
+	static bool changed_user;
 	uint64_t capabilities = 0, bpf = UINT64_C(1) << CAP_BPF;
 
 	if (keep == PRIVILEGE_LOOK)
@@ -142,8 +139,8 @@ int privilege_drop(enum privilege keep, bool signals)
 			       UINT64_C(1) << CAP_CHECKPOINT_RESTORE;
 	/* the command is still root's */
 	if (geteuid() == 0 && (!signals || has_capability(CAP_KILL)))
-		became_nobody = become_nobody();
-	if (signals && became_nobody)
+		changed_user = change_user();
+	if (signals && changed_user)
 		capabilities |= UINT64_C(1) << CAP_KILL;
 	if (set_capabilities(capabilities | bpf, capabilities) == 0) {
 		if (needs_bpf_to_read())

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
@@ -26,6 +25,7 @@
 #include "count.h"
 #include "io.h"
 #include "mem.h"
+#include "stranger.h"
 #include "utf8.h"
 
 /* The numbers of the system calls are those of this processor's own programs: it may run others as well. */
@@ -66,8 +66,6 @@
 #ifndef HAS_SANITIZER
 #define HAS_SANITIZER 0
 #endif
-
-enum { NOBODY = 65534 };
 
 bool sandbox_is_off;
 
@@ -152,19 +150,6 @@ static int drop_capabilities(void)
 	return syscall(SYS_capset, &header, none);
 }
 
-/* Root may lack the capabilities for it. What else confines the process does so all the same. */
-static void become_nobody(void)
-{
-	int failed;
-
-	if (geteuid() != 0)
-		return;
-	failed = setgroups(0, NULL);
-	failed |= setresgid(NOBODY, NOBODY, NOBODY);
-	failed |= setresuid(NOBODY, NOBODY, NOBODY);
-	(void)failed;
-}
-
 int sandbox_scratch(void)
 {
 	if (scratch < 0)
@@ -177,7 +162,8 @@ int sandbox_enter(void)
 	uint64_t used = memory_used();
 
 	sandbox_scratch();
-	become_nobody();
+	/* whether or not root can become another, what follows confines the process */
+	stranger_become();
 	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -1;
 	if (!HAS_SANITIZER && (!used || limit(RLIMIT_AS, used + SANDBOX_MEMORY) != 0))
