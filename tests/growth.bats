@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What input that was chosen to be expensive costs: time in proportion to it, and bounded memory.
-# bats file_tags=slow,plain
+# bats file_tags=slow,plain,long
 
 load helpers
 
@@ -126,4 +126,20 @@ same_in_256_mib() { # COMMAND KIND
 
 @test "an input below 1 MiB needs less than 256 MiB" {
     each_input same_in_256_mib
+}
+
+@test "trace-report: memory does not grow with lines" {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    cp "$DATA/slow-host-probes.txt" probes
+    trace-dump -q -d -O -i -j trace >entries
+    trace-dump -q trace >>entries
+    mktrace -R 100 entries >long
+    mkdir bin
+    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
+    # when it ends, all span lines have passed
+    printf '#!/bin/sh\n%q "$@"\ngrep VmHWM "/proc/%sPPID/status" >>peaks\n' "$BIN/trace-causes" '$' >bin/trace-causes
+    chmod +x bin/trace-causes
+    status_is 0 bin/trace-report long probes
+    [ "$(trace-dump -q long | wc -c)" -gt 50000000 ]
+    awk '{ print; n++; bad = bad || $2 > 16384 } END { exit bad || n < 2 }' peaks
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=sanitizers
 
 load helpers
 
@@ -62,6 +63,11 @@ rest() {
 2
 20000'
     says 'a: its times are of 2600000000 ticks per second, not of 1300000000: see --rate'
+    # the rate of the same clock, once measured and once rounded by DPDK
+    status_is 0 trace-merge -r 2596118113 a b
+    equal "$stderr" ''
+    status_is 0 trace-merge -r 2594000000 a b
+    says 'a: its times are of 2600000000 ticks per second, not of 2594000000: see --rate'
     status_is 1 trace-merge b
     says 'no source has two lines with different times, which give the rate of the ticks: use --rate'
 }

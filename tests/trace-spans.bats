@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=sanitizers
 
 load helpers
 
@@ -621,6 +622,14 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
         object i8 0x80 '"related":"r8","args":{"ctx":"0x10"}' 1.200 BDEV_IO_START 1.800 BDEV_IO_DONE
     } | merged >first
     { cat first in; } | layers -k id=r0 | diff - <(echo '["r0","target",7]')
+}
+
+@test "there is no heading above what is refused" {
+    status_is 1 trace-spans /dev/null
+    equal "$output" ''
+    echo 'no line' >in
+    status_is 1 trace-spans in
+    equal "$output" ''
 }
 
 @test "-k, -t and -w choose spans" {

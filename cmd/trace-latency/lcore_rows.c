@@ -56,8 +56,8 @@ static uint32_t see_source(struct lcore_rows *rows, struct slice name, uint64_t 
 	size_t index = source == MAP_NONE ? 0 : source + 1;
 	struct lcore_source *times = table_at(rows->times, rows->num_times, rows->cap_times, index);
 
-	if (!times->last)
-		times->first = ns;
+	if (!times->seen)
+		*times = (struct lcore_source){.first = ns, .seen = true};
 	times->last = max_u64(times->last, ns);
 	return source;
 }

@@ -37,7 +37,8 @@ struct lcore_rows {
 	struct intern sources;
 	struct lcore_source {
 		uint64_t first, last; /* ns: entries */
-	} * times;                    /* by source; 0: of lines without one */
+		bool seen;
+	} * times; /* by source; 0: of lines without one */
 	size_t num_times, cap_times;
 
 	struct connections connections;

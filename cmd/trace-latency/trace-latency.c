@@ -124,13 +124,13 @@ static bool leaves_out(void)
 	return opt.what == SHARES || opt.what == HEATMAP;
 }
 
-/* Prints how many requests are missing; even with -q if one of them is the slowest. Other notes count all objects. */
+/* Prints how many requests are missing, if they are left out or one of them is the slowest. Other notes count all objects. */
 static void note_incomplete(const struct trees *t, const char *name)
 {
 	bool is_slowest = t->longest > t->longest_life;
 	struct out text = {.fd = OUT_MEMORY};
 
-	if (!t->incomplete || (!is_slowest && (opt.quiet || !leaves_out())))
+	if (opt.quiet || !t->incomplete || (!is_slowest && !leaves_out()))
 		return;
 	out_duration_text(&text, t->longest);
 	cli_count(false, t->incomplete,

@@ -238,9 +238,11 @@ static void merge_all(struct merge *m)
 	}
 }
 
-/* Prints a note if the rate of the source's own times differs by more than a millionth. */
+/* Prints a note if the rate of the source's own times is another one, and not the same clock's, measured or rounded. */
 static void check_rate(const struct merge *m, const struct source *s)
 {
+	enum { ROUNDING = 5000000 }; /* Hz: DPDK rounds the rate that it measures to 10 MHz */
+
 	struct rate_range range;
 	uint64_t rate, distance;
 
@@ -248,7 +250,7 @@ static void check_rate(const struct merge *m, const struct source *s)
 		return;
 	rate = rate_roundest(range);
 	distance = rate > m->us.rate ? rate - m->us.rate : m->us.rate - rate;
-	if (distance > m->us.rate / 1000000)
+	if (distance > ROUNDING)
 		cli_notice(opt.quiet,
 			   "%s: its times are of %" PRIu64 " ticks per second, not of %" PRIu64 ": see --rate",
 			   s->lines.name, rate, m->us.rate);

@@ -406,8 +406,10 @@ static void put_wait(struct out *out, struct slice span)
 		out_printf(out, "; lcore %.0f silent for ", facts_number(wait, "lcore"));
 		facts_put_time(out, silent);
 	} else if ((name = facts_largest(facts_text(wait, "of"), &most)).n) {
-		out_printf(out, "; lcore %.0f: %.0f of %.0f entries of ", facts_number(wait, "lcore"), most,
-			   facts_number(wait, "entries"));
+		double kept = facts_number(wait, "kept");
+
+		out_printf(out, "; lcore %.0f: %.0f of %s%.0f entries of ", facts_number(wait, "lcore"), most,
+			   kept > 0 ? "the latest " : "", kept > 0 ? kept : facts_number(wait, "entries"));
 		facts_put(out, name);
 	}
 	out_char(out, '\n');

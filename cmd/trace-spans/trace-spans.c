@@ -236,11 +236,16 @@ static void keep_held(void *context, const struct reactor *reactor, const struct
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
 {
 	struct trace_spans *t = context;
+	const char *error;
 
 	t->idle_ticks = 0;
 	if (opt.otlp)
 		otlp_line(&t->otlp, line);
-	return spans_line(&t->spans, line, entry);
+	error = spans_line(&t->spans, line, entry);
+	/* what is refused as a whole has none */
+	if (!error && !t->heading && !opt.story)
+		put_heading(t, &t->out, opt.open);
+	return error;
 }
 
 /* No line has come for a tick. With --stuck, trace time advances; else spans in final states end after a second. */
@@ -366,8 +371,6 @@ static void start(struct trace_spans *t)
 	t->ranking.between = opt.story ? "\n" : "";
 	t->spans.covered = true;
 	spans_start(&t->spans);
-	if (!opt.story)
-		put_heading(t, &t->out, opt.open);
 }
 
 /* Whether some span matches -k, -t and -w; prints a message if not. */
