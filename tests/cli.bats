@@ -1,19 +1,8 @@
 #!/usr/bin/env bats
 # The manners that all tools share.
+# bats file_tags=sanitizers
 
 load helpers
-
-# Writes an input of which the tool prints many lines to the file input, by tests/inputs.c.
-input_of() {
-    case $1 in
-    trace-dump) mktrace -R 20 "$DATA/sample.jsonl" ;;
-    qpair-lifetimes) inputs adds 20000 ;;
-    trace-latency) inputs states 4000 ;;
-    trace-causes) inputs spans_here 4000 ;;
-    # these read trace lines
-    *) inputs objects 20000 ;;
-    esac >input
-}
 
 # Filters that print much of much input. What trace-causes prints is a page.
 talkative() {
@@ -264,19 +253,6 @@ F
         status_is 1 sh "ulimit -f 1; $tool input >lines"
         says "$tool: <stdout>: File too large"
         equal "$(stat -c %s lines)" 1024
-    done
-}
-
-@test "an error that only closing the output reports is one" {
-    ! has_sanitizers || not_for_this_build 'a tool with sanitizers takes no preloaded library'
-    for tool in $(filters); do
-        input_of "$tool"
-        # one of the first descriptors that are closed is a copy of standard output
-        for nth in {1..16}; do
-            FAULT_CALL=close FAULT_NTH=$nth FAULT=122 LD_PRELOAD=$FAULTS "$tool" input 2>log >lines || true
-            ! grep -q "^$tool: <stdout>: Disk quota exceeded$" log || break
-        done
-        grep -q "^$tool: <stdout>: Disk quota exceeded$" log
     done
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Trace files that are cut off, or have other bytes in them than were written.
-# bats file_tags=slow,sanitizers
+# bats file_tags=slow,sanitizers,long
 
 load helpers
 

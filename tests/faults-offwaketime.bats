@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what offwaketime prints is complete, or its exit status says that it is not.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=waits,plain
+# bats file_tags=waits,plain,long
 
 load helpers
 load faults

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Any fault: what a filter prints is complete, or its exit status says that it is not.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=slow,plain
+# bats file_tags=slow,plain,long
 
 load helpers
 load faults
@@ -129,5 +129,17 @@ fi
         for call in fstat mmap pread lseek write malloc; do
             NEVER=pread FILE=$file each_fault any "$call":shrink "trace-dump -q $file"
         done
+    done
+}
+
+@test "an error that only closing the output reports is one" {
+    for tool in $(filters); do
+        input_of "$tool"
+        # one of the first descriptors that are closed is a copy of standard output
+        for nth in {1..16}; do
+            FAULT_CALL=close FAULT_NTH=$nth FAULT=122 LD_PRELOAD=$FAULTS "$tool" input 2>log >lines || true
+            ! grep -q "^$tool: <stdout>: Disk quota exceeded$" log || break
+        done
+        grep -q "^$tool: <stdout>: Disk quota exceeded$" log
     done
 }

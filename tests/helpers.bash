@@ -49,6 +49,18 @@ filters() {
     done
 }
 
+# Writes an input of which the tool prints many lines to the file input, by tests/inputs.c.
+input_of() {
+    case $1 in
+    trace-dump) mktrace -R 20 "$DATA/sample.jsonl" ;;
+    qpair-lifetimes) inputs adds 20000 ;;
+    trace-latency) inputs states 4000 ;;
+    trace-causes) inputs spans_here 4000 ;;
+    # these read trace lines
+    *) inputs objects 20000 ;;
+    esac >input
+}
+
 # The ids of root's process that has become a user whom nobody else is.
 stranger() { # PID
     local id=$((0x7f800000 + $1))

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Content that somebody chose in order to harm: all of it comes from other machines.
+# bats file_tags=sanitizers
 
 load helpers
 

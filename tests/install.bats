@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # What "make install" and "make static" leave behind.
-# bats file_tags=plain
+# bats file_tags=plain,long
 
 load helpers
 

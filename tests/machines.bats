@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The filters print the same on another processor, and with another C library; the live tools compile for it.
-# bats file_tags=plain
+# bats file_tags=plain,long
 
 load helpers
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Wrong usages: none of them ends in silence and 0. A line for each: the exit status, a piece of the message, the command;
 # % is between them.
+# bats file_tags=sanitizers
 
 load helpers
 

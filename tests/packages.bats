@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # The packages: what is in them, and that they do not depend on where and when they are made.
-# bats file_tags=slow,plain
+# bats file_tags=slow,plain,long
 
 load helpers
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Lists of generated functions, also those that somebody made to harm whoever reads them: what offwaketime makes of them.
+# bats file_tags=sanitizers
 
 load helpers
 

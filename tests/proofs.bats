@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=sanitizers
 
 # Causes that trace-spans finds in what objects do over time.
 

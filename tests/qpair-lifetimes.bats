@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# bats file_tags=slow
+# bats file_tags=slow,sanitizers
 
 load helpers
 

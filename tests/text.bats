@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Parts of tables for people.
+# bats file_tags=sanitizers
 
 load helpers
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=sanitizers
 
 # Why slow requests are slow, as trace-causes says it of span lines.
 
