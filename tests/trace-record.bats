@@ -235,6 +235,41 @@ children() { # PID PATTERN
     equal "$(part trace status) $(part bio status)" 'done done'
 }
 
+@test "a part that does not end is said after a moment, and Ctrl-C ends without it" {
+    make_tools
+    start_target
+    begin_recording -p "$writer" -o rec 0.5
+    id=$(children "$recorder" trace-dump)
+    kill -STOP "$id"
+    wait_for_text "^trace-record: waits for trace-dump, process $id, which is stopped; Ctrl-C ends without it$" err
+    # any of the signals that end it, as a background job of a script ignores SIGINT
+    kill -TERM "$recorder"
+    end_recording 1
+    equal "$(part trace status) $(part usdt status) $(part bio status)" 'failed done done'
+    grep -q '^ended: ' rec/README
+    # the same after a first Ctrl-C, of all that are stopped
+    folder=again
+    begin_recording -p "$writer" -o again 100
+    for id in $(children "$recorder" .); do
+        kill -STOP "$id"
+    done
+    kill -TERM "$recorder"
+    wait_for_text ': waits for trace-dump' err
+    kill -HUP "$recorder"
+    end_recording 1
+    equal "$(part trace status) $(part offcpu status) $(part bio status)" 'failed failed failed'
+    # one that is slow is waited for
+    make_slow_recorder
+    sed -i 's/--keep/--record/' tools/trace-dump
+    sed -i 's/sleep 2/until [ -e enough ]; do sleep 0.02; done/' tools/trace-dump
+    folder=slow
+    begin_recording -p "$writer" -o slow 0.5
+    wait_for_text ': waits for trace-dump, process [0-9]*, to end; Ctrl-C ends without it$' err
+    : >slow/enough
+    end_recording 0
+    equal "$(part trace status)" 'done'
+}
+
 @test "it ends where the end of children is ignored" {
     make_tools
     start_target
@@ -660,10 +695,16 @@ has_killed() { # NUMBER
     make_tools
     start_target
     begin_flight --trigger-us 5000
-    # what dies at once is not
+    # what is killed time and again in its first seconds is not
+    for i in 1 2 3; do
+        kill -KILL "$(children "$recorder" trace-spans)"
+        wait_for has_killed "$i"
+        wait_for eval 'children "$recorder" trace-spans | grep -q .'
+    done
     kill -KILL "$(children "$recorder" trace-spans)"
     end_recording 1
-    grep -q 'trace-record: watcher: ended early: killed by signal 9 (Killed); not started again, as' err
+    equal "$(grep -c 'trace-record: watcher: ended early: killed by signal 9 (Killed); it is started again$' err)" 3
+    grep -q 'trace-record: watcher: ended early: killed by signal 9 (Killed); not started again, as it has run for less than 5 seconds, like those before it' err
     grep -q 'trace-record: slow requests cannot be watched' err
     equal "$(ls rec)" README
     grep -q '^0 slow requests in 0 folders; watched not all: the watcher has ended early$' rec/README
@@ -685,6 +726,27 @@ has_killed() { # NUMBER
     kill "$recorder"
     end_recording 1
     grep -q 'watched not all: the watcher has ended early' err
+}
+
+@test "parts of the flight recorder that are killed at once or stopped are started again" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    # before there is a line
+    kill -KILL "$(children "$recorder" biosnoop)"
+    wait_for_text '^trace-record: bio: ended early: killed by signal 9 (Killed); it is started again in 5 seconds$' err
+    equal "$(children "$recorder" biosnoop)" ''
+    kill -STOP "$(children "$recorder" offcpusnoop)"
+    wait_for_text '^trace-record: offcpu: offcpusnoop, process [0-9]*, is stopped by a signal: it is killed$' err
+    kill -STOP "$(children "$recorder" '[-]-keep')"
+    wait_for_text '^trace-record: trace: trace-dump, process [0-9]*, is stopped by a signal: it is killed$' err
+    wait_for eval '[ "$(children "$recorder" . | wc -w)" = 6 ]'
+    span_line 7000.000 | see_slow
+    wait_for test -s out
+    folder=$(cat out)
+    equal "$(part trace status) $(part offcpu status) $(part bio status)" 'done done done'
+    kill "$recorder"
+    end_recording 1
 }
 
 @test "a flight recorder that is killed leaves its ring, and no part" {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "mem.h"
+#include "minmax.h"
 #include "recording.h"
 #include "signals.h"
 #include "targets.h"
@@ -32,7 +34,10 @@ enum {
 
 	WAIT_MS = 100,
 	START_MS = 20000,   /* for a tool to start */
-	SHORT_MS = 5000,    /* a tool that has run for less is not started again */
+	SHORT_MS = 5000,    /* a tool that has run for less may have a reason to end */
+	TRIES = 4,          /* one that is killed has none, but not so often in a row */
+	DOUBLINGS = 7,      /* of the time to the next start: at most eleven minutes */
+	STOPPED_MS = 1000,  /* a tool that is stopped for so long is killed */
 	TAIL_MS = 1000,     /* from the first slow request on */
 	QUIET_MS = 500,     /* without another one */
 	LATE_MS = 200,      /* for the watcher to see one: trace-dump holds entries back for 100 */
@@ -50,7 +55,11 @@ struct flight {
 	const struct flight_options *options;
 	struct folder ring;
 	struct part parts[TOOLS];
-	uint64_t started[TOOLS]; /* milliseconds */
+	uint64_t started[TOOLS];        /* milliseconds */
+	uint64_t stopped[TOOLS];        /* when it was first seen to be stopped by a signal; 0: it runs */
+	unsigned short_runs[TOOLS];     /* in a row until now */
+	uint64_t resume[CAPTURE_TEXTS]; /* when to start it again; 0: it runs, or cannot */
+	struct patience patience;
 	struct window windows[CAPTURE_TEXTS];
 	bool is_said[CAPTURE_TEXTS]; /* that what is old cannot be dropped */
 	int recorder, next;          /* -1: none */
@@ -77,6 +86,7 @@ static uint64_t stuck_ns(const struct flight *f)
 static void start(struct flight *f, int i)
 {
 	f->started[i] = clock_ms();
+	f->stopped[i] = 0;
 	part_start(&f->parts[i], &f->ring);
 }
 
@@ -167,6 +177,27 @@ static void prepare(struct flight *f)
 	f->watch.line.fd = f->pending.lines.fd = OUT_MEMORY;
 }
 
+/* A tool that a signal holds records nothing: it is killed, to be started again. */
+static void see_stopped(struct flight *f)
+{
+	uint64_t now = clock_ms();
+
+	for (int i = 0; i < TOOLS; i++) {
+		const struct part *p = &f->parts[i];
+
+		if (!child_is_stopped(&p->child)) {
+			f->stopped[i] = 0;
+		} else if (!f->stopped[i]) {
+			f->stopped[i] = now;
+		} else if (now - f->stopped[i] >= STOPPED_MS) {
+			warnx("%s: %s, process %d, is stopped by a signal: it is killed", p->name, p->argv[0],
+			      p->child.pid);
+			child_signal(&p->child, SIGKILL);
+			f->stopped[i] = now;
+		}
+	}
+}
+
 /* Waits for anything, at most for a moment. */
 static void wait_a_moment(struct flight *f)
 {
@@ -174,6 +205,7 @@ static void wait_a_moment(struct flight *f)
 					    {f->watch.fd, POLLIN, 0}};
 
 	parts_wait(f->parts, TOOLS, &f->ring, watch, WAIT_MS);
+	see_stopped(f);
 	f->has_target_ended |= watch[0].revents != 0;
 	/* later ones may have ended after the folder's trace */
 	watch_read(&f->watch,
@@ -201,19 +233,37 @@ static void count_watched(struct flight *f)
 	part_close(spans);
 }
 
-/* Reports how a tool ended that was still needed. Returns whether it must be started again. */
+/* Whether its tool was killed, maybe by somebody else or for lack of memory. */
+static bool was_killed(const struct part *p)
+{
+	return WIFSIGNALED(p->child.status);
+}
+
+/* Reports how a tool ended that was still needed. Returns whether it must be started again: a text after resume[i]. */
 static bool complain(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
-	bool again = clock_ms() - f->started[i] >= SHORT_MS;
+	unsigned *runs = &f->short_runs[i < RECORDER ? i : i < WATCH_DUMP ? RECORDER : WATCH_DUMP];
 	char *why = utf8_visible_copy(p->why ? p->why : "exit status 0");
+	uint64_t now = clock_ms(), pause = 0;
+	bool again;
 
+	*runs = now - f->started[i] >= SHORT_MS ? 0 : *runs + 1;
+	again = !*runs || i < RECORDER || (was_killed(p) && *runs < TRIES);
+	if (i < RECORDER) {
+		pause = *runs ? SHORT_MS << min_u64(*runs - 1, DOUBLINGS) : 0;
+		f->resume[i] = now + pause;
+	}
 	f->is_bad = true;
-	if (p->status == PART_MISSING)
+	if (p->status == PART_MISSING && !was_killed(p))
 		part_report(p);
+	else if (pause)
+		warnx("%s: ended early: %s; it is started again in %" PRIu64 " seconds", p->name, why, pause / 1000);
+	else if (again)
+		warnx("%s: ended early: %s; it is started again", p->name, why);
 	else
-		warnx("%s: ended early: %s; %s", p->name, why,
-		      again ? "it is started again" : "not started again, as it has run for less than 5 seconds");
+		warnx("%s: ended early: %s; not started again, as it has run for less than 5 seconds%s", p->name, why,
+		      *runs > 1 ? ", like those before it" : "");
 	if (i >= RECORDER && i < RECORDER + RECORDERS && strstr(why, "--max-size"))
 		warnx("of --max-size, the trace has an eighth: a quarter is for the ring");
 	free(why);
@@ -232,7 +282,7 @@ static void see_watcher(struct flight *f)
 	wait_a_moment(f);
 	if (f->has_target_ended)
 		return;
-	parts_stop(dump, 2, &f->ring, SHORT_MS);
+	parts_stop(dump, 2, &f->ring, SHORT_MS, NULL);
 	again = complain(f, ended);
 	count_watched(f);
 	if (!again || !start_watch(f)) {
@@ -246,19 +296,20 @@ static void see_texts(struct flight *f, bool reported[CAPTURE_TEXTS])
 	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++) {
 		struct part *p = &f->parts[i];
 
-		if (!p->has_ended || reported[i] || f->has_target_ended)
+		if (!p->has_ended || f->has_target_ended)
 			continue;
-		reported[i] = true;
 		/* without BPF, for example */
-		if (p->status == PART_MISSING) {
+		if (!reported[i] && p->status == PART_MISSING && !was_killed(p))
 			part_report(p);
-			continue;
-		}
-		if (!complain(f, i))
+		else if (!reported[i])
+			complain(f, i);
+		reported[i] = true;
+		if (!f->resume[i] || clock_ms() < f->resume[i])
 			continue;
 		unlinkat(f->ring.fd, p->file, 0);
 		part_close(p);
 		start_text(f, i);
+		f->resume[i] = 0;
 		reported[i] = false;
 	}
 }
@@ -367,7 +418,7 @@ static void renew_recorder(struct flight *f)
 	if (f->next < 0 || now - f->started[f->recorder] < RENEW_MS || now - f->started[f->next] < keep_ms(f))
 		return;
 	child_signal(&f->parts[f->recorder].child, SIGKILL);
-	parts_stop(&f->parts[f->recorder], 1, &f->ring, SHORT_MS);
+	parts_stop(&f->parts[f->recorder], 1, &f->ring, SHORT_MS, NULL);
 	unlinkat(f->ring.fd, f->parts[f->recorder].file, 0);
 	f->recorder = f->next;
 	f->next = -1;
@@ -451,11 +502,12 @@ static void record(struct flight *f)
 
 static void complete_capture(struct flight *f)
 {
-	uint64_t since = clock_ms();
-
+	patience_begin(&f->patience, PARTS_FINISH_MS);
 	while (f->capture.is_active && !capture_is_ready(&f->capture)) {
-		if (clock_ms() - since > PARTS_FINISH_MS)
+		if (patience_is_over(&f->patience, f->capture.trace, 1)) {
 			child_signal(&f->capture.trace->child, SIGKILL);
+			child_signal(&f->capture.rpc, SIGKILL);
+		}
 		wait_a_moment(f);
 	}
 	if (f->capture.is_active)
@@ -465,12 +517,12 @@ static void complete_capture(struct flight *f)
 /* Ends the watcher, which prints what it has, and then the rest. */
 static void end(struct flight *f)
 {
-	uint64_t since = clock_ms();
-
+	f->patience = (struct patience){.is_again = signals_caught() != 0, .quiet = f->options->quiet};
+	patience_begin(&f->patience, WATCHED_MS);
 	part_stop(&f->parts[WATCH_DUMP]);
 	while (part_is_running(&f->parts[WATCH_DUMP]) || part_is_running(&f->parts[WATCH_SPANS])) {
-		if (clock_ms() - since > WATCHED_MS)
-			parts_stop(&f->parts[WATCH_DUMP], 2, &f->ring, 0);
+		if (patience_is_over(&f->patience, &f->parts[WATCH_DUMP], 2))
+			parts_stop(&f->parts[WATCH_DUMP], 2, &f->ring, 0, NULL);
 		wait_a_moment(f);
 	}
 	watch_read(&f->watch, &f->pending, stuck_ns(f));
@@ -483,7 +535,7 @@ static void end(struct flight *f)
 	/* their files are removed */
 	for (int i = RECORDER; i < RECORDER + RECORDERS; i++)
 		child_signal(&f->parts[i].child, SIGKILL);
-	parts_stop(f->parts, TOOLS, &f->ring, PARTS_STOP_MS);
+	parts_stop(f->parts, TOOLS, &f->ring, PARTS_STOP_MS, &f->patience);
 	folder_remove(&f->ring, f->setup->folder, ring_name);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "clock.h"
 #include "folder.h"
 #include "json.h"
@@ -22,7 +23,10 @@
 enum {
 	SAID_MAX = 64 << 10, /* bytes of what a tool says */
 	WAIT_MS = 100,
-	SHARES = 16, /* of the size of all files; what no tool has is for the small ones */
+	AGAIN_MS = 500,  /* two signals within that time are one */
+	SAY_MS = 2000,   /* what ends as it should is mostly done by then */
+	HURRY_MS = 1000, /* for what ends as it should when nobody wants to wait */
+	SHARES = 16,     /* of the size of all files; what no tool has is for the small ones */
 	SHARE_TRACE = 8,
 	SHARE_USDT = 1,
 	SHARE_OFFCPU = 3,
@@ -275,20 +279,54 @@ void part_stop(struct part *p)
 		child_signal(&p->child, SIGTERM);
 }
 
-void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms)
+void patience_begin(struct patience *w, uint64_t ms)
+{
+	w->since = clock_ms();
+	w->until = w->since + (w->is_cut ? HURRY_MS : ms);
+	w->is_said = w->is_cut;
+}
+
+bool patience_is_over(struct patience *w, const struct part *parts, int n)
+{
+	uint64_t now = clock_ms(), age = now - w->since;
+
+	if (w->is_cut || age < (w->is_again ? AGAIN_MS : SAY_MS)) {
+		signals_forget();
+	} else if (signals_caught()) {
+		w->is_cut = true;
+		w->until = now;
+	}
+	for (int i = 0; i < n && !w->is_said && age >= SAY_MS; i++) {
+		const struct part *p = &parts[i];
+
+		if (part_is_running(p) && child_is_stopped(&p->child))
+			warnx("waits for %s, process %d, which is stopped; Ctrl-C ends without it", p->argv[0],
+			      p->child.pid);
+		else if (part_is_running(p))
+			cli_notice(w->quiet, "waits for %s, process %d, to end; Ctrl-C ends without it", p->argv[0],
+				   p->child.pid);
+	}
+	w->is_said |= age >= SAY_MS;
+	return now >= w->until;
+}
+
+void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms, struct patience *w)
 {
 	uint64_t deadline = clock_ms() + ms;
 	bool any = true;
 
+	if (w)
+		patience_begin(w, ms);
 	for (int i = 0; i < n; i++)
 		part_stop(&parts[i]);
 	while (any) {
 		struct pollfd none[PARTS_WATCH] = {{-1, 0, 0}, {-1, 0, 0}};
+		bool is_over = w ? patience_is_over(w, parts, n) : clock_ms() >= deadline;
 
 		any = false;
 		for (int i = 0; i < n; i++) {
 			any |= part_is_running(&parts[i]);
-			if (part_is_running(&parts[i]) && clock_ms() >= deadline)
+			if (part_is_running(&parts[i]) && is_over)
 				child_signal(&parts[i].child, SIGKILL);
 		}
 		if (any)

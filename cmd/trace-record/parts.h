@@ -64,8 +64,27 @@ void parts_wait(struct part *parts, int n, const struct folder *folder, struct p
 /* Asks the tool to end, unless it has. */
 void part_stop(struct part *p);
 
-/* Ends n tools, and waits for them. Those that do not end within ms milliseconds are killed. */
-void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms);
+/*
+ * The wait for tools at the end of a recording. A signal ends it: half a second after the start if one has ended the
+ * recording, because timeout(1) sends two at once; else after two seconds, when a message has said so.
+ */
+struct patience {
+	bool is_again, quiet; /* the caller sets these: a signal has come before; no notes */
+	bool is_cut, is_said;
+	uint64_t since, until; /* milliseconds */
+};
+
+/* Starts to wait for ms milliseconds; for a moment if a signal has ended an earlier wait. */
+void patience_begin(struct patience *w, uint64_t ms);
+
+/* Whether the wait is over. Says after two seconds which of n tools it is for. */
+bool patience_is_over(struct patience *w, const struct part *parts, int n);
+
+/*
+ * Ends n tools, and waits for them. Those that do not end within ms milliseconds are killed. w: or until that is over;
+ * NULL: a signal changes nothing.
+ */
+void parts_stop(struct part *parts, int n, const struct folder *folder, uint64_t ms, struct patience *w);
 
 enum {
 	PARTS_STOP_MS = 60000,    /* for a tool to end, which mostly takes it milliseconds */

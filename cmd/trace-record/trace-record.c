@@ -108,6 +108,7 @@ static void report_new(struct recording *r, bool reported[PART_TOOLS])
 static void record(struct recording *r)
 {
 	uint64_t started_by = clock_ms() + START_MS, deadline = 0;
+	struct patience w = {.quiet = opt.quiet};
 	bool reported[PART_TOOLS] = {};
 
 	r->description.started = clock_wall_ns();
@@ -133,9 +134,10 @@ static void record(struct recording *r)
 		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
 	ask_again(r);
 	r->description.ended = clock_wall_ns();
+	w.is_again = signals_caught() != 0;
 	/* the others cover all of the trace's end */
-	parts_stop(&r->parts[PART_TRACE], 1, &r->folder, PARTS_FINISH_MS);
-	parts_stop(&r->parts[PART_TRACE + 1], PART_TOOLS - 1, &r->folder, PARTS_STOP_MS);
+	parts_stop(&r->parts[PART_TRACE], 1, &r->folder, PARTS_FINISH_MS, &w);
+	parts_stop(&r->parts[PART_TRACE + 1], PART_TOOLS - 1, &r->folder, PARTS_STOP_MS, &w);
 	report_new(r, reported);
 }
 

@@ -156,6 +156,14 @@ bool child_has_ended(struct child *c)
 	return wait_for(c, WNOHANG);
 }
 
+bool child_is_stopped(const struct child *c)
+{
+	siginfo_t info = {};
+
+	/* that it has been continued takes this away */
+	return c->pid && waitid(P_PID, c->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == c->pid;
+}
+
 void child_wait(struct child *c)
 {
 	while (!wait_for(c, 0) && errno == EINTR)

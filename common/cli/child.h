@@ -35,6 +35,9 @@ int child_start(struct child *c, const char *path, char *const argv[], const str
 /* Whether it has ended; then c->status says how. */
 bool child_has_ended(struct child *c);
 
+/* Whether a signal such as SIGSTOP holds it. */
+bool child_is_stopped(const struct child *c);
+
 /* Waits until it has ended. */
 void child_wait(struct child *c);
 

@@ -61,6 +61,13 @@ int signals_consume(void)
 	return __atomic_exchange_n(&caught, 0, __ATOMIC_RELAXED);
 }
 
+void signals_forget(void)
+{
+	for (int i = 0; i < SIGNALS; i++)
+		received[i].n = 0;
+	caught = 0;
+}
+
 int signals_poll(struct pollfd *fds, nfds_t n, int ms)
 {
 	struct timespec timeout = {ms / 1000, ms % 1000 * NS_A_MS};

@@ -26,6 +26,9 @@ int signals_caught(void);
 /* The same, and resets it to 0. */
 int signals_consume(void);
 
+/* As if none had come: the next one of each kind is its first. */
+void signals_forget(void);
+
 /* Like poll(2), but a signal ends the wait even if it was caught before. */
 int signals_poll(struct pollfd *fds, nfds_t n, int ms);
 
