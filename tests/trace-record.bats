@@ -778,6 +778,67 @@ has_killed() { # NUMBER
     says 'trace-record: of --max-size, the trace has an eighth: a quarter is for the ring'
 }
 
+# Prints the probe lines of a connection from its addition to its end, which is left out without the third argument.
+probe_lines() { # NUMBER NAME [END]
+    printf 'nvmf_poll_group_add_qpair: tsc=0x%x, qpair=0x%x, thread=0x2\n' "$1" "$1"
+    printf "nvmf_ctrlr_add_qpair: tsc=0x%x, qpair=0x%x, qid=0x1, subnqn='s', hostnqn='%s'\n" "$1" "$1" "$2"
+    [ -z "${3:-}" ] || printf 'nvmf_poll_group_remove_qpair: tsc=0x%x, qpair=0x%x, thread=0x2\n' "$1" "$1"
+}
+
+@test "a flight recorder keeps the probes of living connections when many others come and go" {
+    make_tools
+    {
+        probe_lines 1 living
+        probe_lines 2 ended end
+        printf "owner: tsc=0x1, id=0x%x, poller='t1', description='%s'\n" 256 'app_thread' 257 'first' 257 'first, described'
+        printf "owner: tsc=0x5, id=0x101, poller='t1', description='second'\n"
+    } >first
+    for i in $(seq 100); do
+        probe_lines $((i << 40)) "host$i" end
+    done >many
+    probe_lines $((1 << 50)) last >last
+    # 2.5 MB, of which 900 KB may be there
+    make_tool usdt-record "cat '$PWD/first'; i=0; while [ \$((i += 1)) -le 100 ]; do cat '$PWD/many'; sleep 0.02; done
+        cat '$PWD/last'; echo stormed >&2; while :; do sleep 0.02; done"
+    start_target
+    begin_flight --trigger-us 5000 --max-size 60M --folders 1
+    wait_for grep -aq "hostnqn='last'" rec/ring/usdt.txt
+    wait_for eval '[ "$(du -k rec/ring/usdt.txt | cut -f 1)" -lt 500 ]'
+    span_line 7000.000 | see_slow
+    end_recording 0
+    folder=$(cat out)
+    equal "$(part usdt status) $(part usdt why)" 'done null'
+    [[ $(part usdt since) < $(part target started) ]]
+    grep -q "^ *recorded since: $(part usdt since)$" "$folder/README"
+    [ "$(stat -c %s "$folder/usdt.txt")" -lt 900000 ]
+    equal "$(grep -c "hostnqn='living'" "$folder/usdt.txt") $(grep -c "hostnqn='last'" "$folder/usdt.txt")" '1 1'
+    # the others are the latest
+    [ "$(grep -c "hostnqn='host" "$folder/usdt.txt")" -lt 3000 ]
+    equal "$(grep ^owner: "$folder/usdt.txt")" "$(grep -e app_thread -e second first)"
+    equal "$(qpair-lifetimes -q "$folder/usdt.txt" | grep -v end= | sed "s/.*hostnqn='//" | sort)" $'last\'\nliving\''
+    run ! grep -q "hostnqn='ended'" "$folder/usdt.txt"
+}
+
+@test "a folder says which lines are missing because a part was started again" {
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000 --folders 1
+    for tool in usdt-record biosnoop; do
+        sh "kill -KILL $(children "$recorder" "$tool")"
+    done
+    wait_for eval '[ "$(children "$recorder" . | wc -w)" = 4 ]'
+    wait_for eval '[ "$(children "$recorder" . | wc -w)" = 6 ]'
+    # biosnoop's are not, but those of --keep
+    sleep 2.5
+    span_line 7000.000 | see_slow
+    end_recording 1
+    folder=$(cat out)
+    equal "$(part usdt why)" "lines from before $(part usdt since) are missing"
+    equal "$(part bio why)" null
+    grep -q "^ *lines from before $(part usdt since) are missing$" "$folder/README"
+    trace-report "$folder" | grep -q "^  usdt *done: lines from before $(part usdt since) are missing$"
+}
+
 @test "a full disk ends a flight recorder, and its folders stay" {
     unshare -m --propagation private true 2>/dev/null || skip 'no namespaces here'
     make_tools

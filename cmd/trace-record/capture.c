@@ -26,6 +26,22 @@ enum {
 	WHY_MAX = 512,
 };
 
+/* Says what of a text that is so far complete came before its tool was started again. */
+static void say_gap(struct capture *c, struct part *p)
+{
+	struct out why = {.fd = OUT_MEMORY};
+	/* connections may have been older than the rest of the folder */
+	bool is_probes = p == &c->parts[PART_USDT];
+
+	if (!p->is_again || p->status != PART_DONE || p->why || (!is_probes && p->since < c->description.started))
+		return;
+	out_text(&why, "lines from before ");
+	describe_time(&why, p->since ? p->since : clock_wall_ns());
+	out_text(&why, " are missing");
+	p->why = mem_copy(out_contents(&why));
+	out_close(&why);
+}
+
 static void copy_texts(struct capture *c, const struct part *texts, const struct window *windows)
 {
 	for (int i = 0; i < CAPTURE_TEXTS; i++) {
@@ -42,6 +58,7 @@ static void copy_texts(struct capture *c, const struct part *texts, const struct
 		}
 		if (fd >= 0)
 			close(fd);
+		say_gap(c, p);
 	}
 }
 

@@ -59,6 +59,11 @@ static void write_part_text(struct out *out, const struct part *p)
 		write_command(out, p);
 		out_char(out, '\n');
 	}
+	if (p->since) {
+		out_text(out, "              recorded since: ");
+		describe_time(out, p->since);
+		out_char(out, '\n');
+	}
 	if (p->lost)
 		out_printf(out, "              lost: %" PRIu64 "\n", p->lost);
 	if (p->why) {
@@ -127,6 +132,11 @@ static void write_part(struct out *out, const struct part *p)
 	if (p->argv[0]) {
 		out_text(out, ",\"" RECORDING_COMMAND "\":\"");
 		write_command(out, p);
+		out_char(out, '"');
+	}
+	if (p->since) {
+		out_text(out, ",\"" RECORDING_SINCE "\":\"");
+		describe_time(out, p->since);
 		out_char(out, '"');
 	}
 	if (p->why)

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "mem.h"
 #include "minmax.h"
+#include "probes.h"
 #include "recording.h"
 #include "signals.h"
 #include "targets.h"
@@ -61,6 +62,7 @@ struct flight {
 	uint64_t resume[CAPTURE_TEXTS]; /* when to start it again; 0: it runs, or cannot */
 	struct patience patience;
 	struct window windows[CAPTURE_TEXTS];
+	struct probes probes;
 	bool is_said[CAPTURE_TEXTS]; /* that what is old cannot be dropped */
 	int recorder, next;          /* -1: none */
 	unsigned files;              /* of recorders so far */
@@ -93,13 +95,15 @@ static void start(struct flight *f, int i)
 static void start_text(struct flight *f, int i)
 {
 	const struct part *p = &f->parts[i];
-	bool all = i == USDT;
+	/* probes of a connection count while it lives: all are there until they have half of the size */
+	struct probes *old = i == USDT ? &f->probes : NULL;
 
 	start(f, i);
 	window_close(&f->windows[i]);
-	/* usdt-record is started again when its file is full */
-	if (p->is_started && !window_open(&f->windows[i], &f->ring, p->file, all ? UINT64_MAX : keep_ms(f),
-					  all ? UINT64_MAX : p->max_size))
+	if (old)
+		probes_clear(old);
+	if (p->is_started && !window_open(&f->windows[i], &f->ring, p->file, old ? UINT64_MAX : keep_ms(f),
+					  old ? p->max_size / 2 : p->max_size, old))
 		warn("%s/%s", f->ring.path, p->file);
 }
 
@@ -163,8 +167,7 @@ static void prepare(struct flight *f)
 		f->parts[RECORDER + i] = *trace;
 	for (int i = 0; i < CAPTURE_TEXTS; i++) {
 		f->parts[TEXT + i] = parts[PART_USDT + i];
-		/* probes of a connection count while it lives */
-		f->parts[TEXT + i].is_window = TEXT + i != USDT;
+		f->parts[TEXT + i].is_window = true;
 		f->windows[i].fd = -1;
 	}
 	f->parts[WATCH_DUMP] = (struct part){.name = "watcher",
@@ -173,6 +176,7 @@ static void prepare(struct flight *f)
 					      .argv = {"trace-spans", "-j", "-q", "-m", us, "--stuck", stuck}};
 	part_init(&f->parts[WATCH_DUMP]);
 	part_init(&f->parts[WATCH_SPANS]);
+	f->probes.max_size = f->parts[USDT].max_size / 2;
 	f->watch.fd = f->recorder = f->next = -1;
 	f->watch.line.fd = f->pending.lines.fd = OUT_MEMORY;
 }
@@ -216,6 +220,13 @@ static void wait_a_moment(struct flight *f)
 			warn("%s/%s: what is old cannot be dropped", f->ring.path, f->parts[i].file);
 			f->is_said[i] = f->is_bad = true;
 		}
+	if (f->probes.has_dropped) {
+		warnx("%s/%s: --max-size has no room for the probes of all connections: those so far are dropped",
+		      f->ring.path, f->parts[USDT].file);
+		f->parts[USDT].since = clock_wall_ns();
+		f->parts[USDT].is_again = f->is_bad = true;
+		f->probes.has_dropped = false;
+	}
 	/* the pipe of a tool that has ended would be readable without end */
 	if (watch[1].revents & POLLHUP && !part_is_running(&f->parts[WATCH_SPANS]))
 		watch_close(&f->watch);
@@ -309,6 +320,7 @@ static void see_texts(struct flight *f, bool reported[CAPTURE_TEXTS])
 		unlinkat(f->ring.fd, p->file, 0);
 		part_close(p);
 		start_text(f, i);
+		p->is_again = true;
 		f->resume[i] = 0;
 		reported[i] = false;
 	}

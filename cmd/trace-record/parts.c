@@ -74,7 +74,8 @@ void part_init(struct part *p)
 	p->child = (struct child){.pidfd = -1};
 	p->messages = p->result = p->in = p->out = -1;
 	p->said = p->printed = (struct out){.fd = OUT_MEMORY};
-	p->is_started = p->is_stopped = p->has_ended = false;
+	p->is_started = p->is_stopped = p->has_ended = p->is_again = false;
+	p->since = 0;
 	p->status = PART_MISSING;
 	p->why = NULL;
 	p->lost = 0;
@@ -262,6 +263,8 @@ void parts_wait(struct part *parts, int n, const struct folder *folder, struct p
 		if (!part_is_running(p))
 			continue;
 		listen_to(p->messages, &p->said);
+		if (!p->since && part_is_recording(p))
+			p->since = clock_wall_ns();
 		/* a tool that closed it would be woken for without end */
 		if (fds[2 * i].revents & POLLHUP && fds[2 * i].fd >= 0) {
 			close(p->messages);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct folder;
+struct probes;
 
 enum {
 	WINDOW_STEPS = 16, /* in which time and size move on */
@@ -19,20 +20,22 @@ enum {
 struct window {
 	int fd; /* -1: none */
 	uint64_t keep_ms, max_size;
-	uint64_t start; /* the first byte that is kept */
+	struct probes *old; /* gets the lines that are dropped; NULL: nothing does */
+	uint64_t start;     /* the first byte that is kept */
 	struct window_mark {
 		uint64_t time, size; /* milliseconds; bytes of the file at that time */
 	} marks[WINDOW_MARKS];
 	unsigned num_marks;
 };
 
-/* Opens the file with this name. Returns false with errno. */
-bool window_open(struct window *w, const struct folder *folder, const char *name, uint64_t keep_ms, uint64_t max_size);
+/* Opens the file with this name. old: as above. Returns false with errno. */
+bool window_open(struct window *w, const struct folder *folder, const char *name, uint64_t keep_ms, uint64_t max_size,
+		 struct probes *old);
 
 /* Drops what is too old, or too much. To be called often. now: milliseconds. Returns false with errno. */
 bool window_slide(struct window *w, uint64_t now);
 
-/* Copies the lines that are kept to a file. Returns false with errno. */
+/* Copies the lines that are kept to a file, after those of old. Returns false with errno. */
 bool window_copy(const struct window *w, int to);
 
 void window_close(struct window *w);

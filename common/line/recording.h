@@ -23,6 +23,7 @@
 /* where they apply */
 #define RECORDING_FILE    "file"
 #define RECORDING_COMMAND "command"
+#define RECORDING_SINCE   "since"
 #define RECORDING_WHY     "why"
 #define RECORDING_LOST    "lost"
 #define RECORDING_NOTES   "notes"
