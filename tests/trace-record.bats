@@ -398,6 +398,8 @@ while True:
             text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], **r}).encode()
             if how == 'lines':
                 text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], **r}, indent=1).encode().replace(b'SPDK', b'\xff')
+            elif how == 'long':
+                text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], 'result': 'x' * 30000}).encode()
             elif how == 'garbage':
                 text = b'no json {}'
             elif how == 'silent':
@@ -481,6 +483,12 @@ close it closed the connection
 other a reply to another request
 large a reply of more than 8 MB
 T
+    # of the size of all files, a 64th
+    serve socket long
+    status_is 0 trace-record -q -p "$writer" -o long --max-size 8M --rpc-socket socket 0.1
+    says 'trace-record: rpc: ended early: its replies are longer than 64 MB, or than a 64th of --max-size; rpc.jsonl has what came before'
+    equal "$(wc -l <long/rpc.jsonl)" 4
+    kill_left server
     # each reply in time, but not all of them
     serve socket late
     status_is 0 timeout 20 trace-record -q -p "$writer" -o late --rpc-socket socket 0.1

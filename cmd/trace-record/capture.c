@@ -63,7 +63,8 @@ static void copy_texts(struct capture *c, const struct part *texts, const struct
 }
 
 /* In a child, because an answer may take seconds. Errors are written to a pipe. */
-static _Noreturn void ask(const struct capture *c, const struct flight_setup *setup, const char *socket, int answer)
+static _Noreturn void ask(const struct capture *c, const struct flight_setup *setup,
+			  const struct flight_options *options, int answer)
 {
 	struct out state = {.fd = OUT_MEMORY};
 	const char *error = NULL;
@@ -73,9 +74,9 @@ static _Noreturn void ask(const struct capture *c, const struct flight_setup *se
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	out_slice(&state, setup->state);
-	why = rpc_connect(&rpc, setup->target->pid, socket);
+	why = rpc_connect(&rpc, setup->target->pid, options->rpc_socket);
 	if (!why)
-		error = state_write(&rpc, false, &state);
+		error = state_write(&rpc, false, &state, state_max(options->max_size));
 	if (!why && error)
 		why = mem_copy(slice_of(error));
 	fd = folder_file(&c->folder, RECORDING_RPC, 0);
@@ -100,7 +101,7 @@ static void begin_to_ask(struct capture *c, const struct flight_setup *setup, co
 	}
 	c->rpc = (struct child){.pid = fork(), .pidfd = -1};
 	if (c->rpc.pid == 0)
-		ask(c, setup, options->rpc_socket, ends[1]);
+		ask(c, setup, options, ends[1]);
 	if (c->rpc.pid < 0) {
 		p->why = mem_copy(slice_of(strerror(errno)));
 		c->rpc.pid = 0;

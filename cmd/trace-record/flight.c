@@ -21,6 +21,7 @@
 #include "probes.h"
 #include "recording.h"
 #include "signals.h"
+#include "state.h"
 #include "targets.h"
 #include "utf8.h"
 
@@ -436,10 +437,12 @@ static void renew_recorder(struct flight *f)
 	f->next = -1;
 }
 
-/* Whether the ring's contents fit as a folder beside another ring. */
+/* Whether the ring's contents fit as a folder, with what the target answers, beside another ring. */
 static bool has_room(const struct flight *f)
 {
-	return f->space + folder_space(&f->ring) + f->options->max_size / RING_SHARE <= f->options->max_size;
+	uint64_t max = f->options->max_size;
+
+	return f->space + folder_space(&f->ring) + state_max(max) + max / RING_SHARE <= max;
 }
 
 /* Whether the number of folders of --folders is reached. */

@@ -9,11 +9,13 @@
 #include "count.h"
 #include "json.h"
 #include "mem.h"
+#include "minmax.h"
 #include "ticks.h"
 #include "wall.h"
 
 enum {
 	SUBSYSTEMS = 256, /* whose qpairs are asked for */
+	SHARE = 64,       /* of the size of all files: a quarter of what the tools leave */
 	STATE_MAX = 64 << 20,
 	STATE_MS = 5000, /* for all calls, besides the last one */
 	FIRST = 2,       /* methods before the connections: they need no other thread */
@@ -23,6 +25,7 @@ struct state {
 	struct rpc *rpc;
 	struct out *out;
 	uint64_t deadline; /* of clock_ms() */
+	uint64_t max;
 };
 
 static const struct {
@@ -54,11 +57,10 @@ static const char *ask(struct state *s, const char *method, const char *params, 
 	char time[WALL_ROOM];
 	const char *why;
 	uint64_t begin;
+	size_t at = out->len;
 
 	if (clock_ms() >= s->deadline)
 		return "its replies took more than 5 seconds";
-	if (out->len > STATE_MAX)
-		return "its replies are longer than 64 MB";
 	*wall_write(&wall, time, clock_wall_ns()) = 0;
 	begin = ticks_now().tsc;
 	why = rpc_call(s->rpc, method, params, &reply);
@@ -76,6 +78,10 @@ static const char *ask(struct state *s, const char *method, const char *params, 
 	out_text(out, value.n ? ",\"result\":" : ",\"error\":");
 	write_value(out, value.n ? value : error.n ? error : slice_of("null"));
 	out_text(out, "}\n");
+	if (out->len > s->max) {
+		out->len = at;
+		return "its replies are longer than 64 MB, or than a 64th of --max-size";
+	}
 	*result = value;
 	return NULL;
 }
@@ -130,9 +136,14 @@ static const char *write_connections(struct state *s)
 	return why;
 }
 
-const char *state_write(struct rpc *rpc, bool at_start, struct out *out)
+uint64_t state_max(uint64_t max_size)
 {
-	struct state s = {rpc, out, clock_ms() + STATE_MS};
+	return min_u64(max_size / SHARE, STATE_MAX);
+}
+
+const char *state_write(struct rpc *rpc, bool at_start, struct out *out, uint64_t max)
+{
+	struct state s = {rpc, out, clock_ms() + STATE_MS, max};
 	struct slice result;
 	const char *why = NULL;
 

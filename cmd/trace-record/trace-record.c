@@ -71,7 +71,7 @@ static char *ask_target(struct recording *r)
 		free(off);
 	}
 	if (!why) {
-		const char *error = state_write(&r->rpc, true, &r->state);
+		const char *error = state_write(&r->rpc, true, &r->state, state_max(opt.max_size));
 
 		why = error ? mem_copy(slice_of(error)) : NULL;
 	}
@@ -87,11 +87,12 @@ static void write_rpc(struct recording *r, const char *why)
 /* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
 static void ask_again(struct recording *r)
 {
-	const char *why;
+	const char *why = "the target has ended";
 
 	if (r->parts[PART_RPC].has_ended)
 		return;
-	why = r->description.has_target_ended ? "the target has ended" : state_write(&r->rpc, false, &r->state);
+	if (!r->description.has_target_ended)
+		why = state_write(&r->rpc, false, &r->state, state_max(opt.max_size));
 	write_rpc(r, why);
 }
 
