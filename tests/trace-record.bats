@@ -191,6 +191,21 @@ children() { # PID PATTERN
     equal "$(tail -n 1 again/bio.jsonl)" "$first"
 }
 
+@test "a process without a trace is refused, and why there is no trace is said" {
+    make_tools
+    sleep 1000 3>&- &
+    started=$!
+    status_is 1 trace-record -p "$started" -o rec 100
+    equal "$output" ''
+    says "trace-record: process $started (sleep): has mapped no SPDK trace that can be read; without -p, targets"
+    [ ! -e rec ]
+    start_target
+    # and not the line after it
+    status_is 1 trace-record -q -p "$writer" -o rec --max-size 1 0.1
+    says "trace-record: trace: not recorded: --max-size '0': a size like 65536, 512K or 16M is expected"
+    equal "$(part trace why)" "--max-size '0': a size like 65536, 512K or 16M is expected, below 2T"
+}
+
 @test "messages of the kernel from the time of the recording are kept" {
     make_tools
     start_target
@@ -520,10 +535,12 @@ T
     bash -c 'sleep 1000; :' - "--rpc-socket=$PWD/mounted/file" 3>&- &
     started=$!
     kill -USR1 "$files"
-    # it has no trace, which is what fails
+    # that it has one fails only later
+    : >"/dev/shm/none_trace.pid$started"
     status_is 1 timeout 60 trace-record -q -p "$started" -o rec 0.1
     says "trace-record: rpc: not recorded: $PWD/mounted/file: Connection timed out"
     equal "$(part bio status)" 'done'
+    rm "/dev/shm/none_trace.pid$started"
     kill -KILL "$(children "$started" sleep)"
 }
 

@@ -200,16 +200,21 @@ static bool is_start(struct slice message)
 	return slice_starts(message, "tracing ") || slice_starts(message, "recording ");
 }
 
-/* The last message, which is why a tool failed; else how it ended. */
+/* The last message, which is why a tool failed, without the lines that follow it; else how it ended. */
 static char *reason(const struct part *p)
 {
 	struct slice text = out_contents(&p->said), found = {};
+	bool is_message = false;
 
 	while (text.n) {
-		struct slice line = without_name(p, slice_cut_line(&text));
+		struct slice line = slice_cut_line(&text), message = without_name(p, line);
+		bool has_name = message.n < line.n;
 
-		if (!is_start(line))
-			found = line;
+		/* what is no tool, or has not started, says it without the name */
+		if (!is_start(message) && (has_name || !is_message)) {
+			found = message;
+			is_message |= has_name;
+		}
 	}
 	return WIFSIGNALED(p->child.status) || !found.n ? child_ending(&p->child) : mem_copy(found);
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <err.h>
 #include <errno.h>
+#include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,19 @@ static void find_trace(struct target_process *t)
 			if (mappedtrace_may_be(&m))
 				t->trace = utf8_visible_copy(m.path);
 	mapping_end(&list);
+}
+
+/* Whether trace-dump finds one by its name, of a process whose mappings cannot be read. */
+static bool has_named_trace(pid_t pid)
+{
+	char pattern[64];
+	glob_t names;
+	bool found;
+
+	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", pid);
+	found = glob(pattern, GLOB_NOSORT, NULL, &names) == 0;
+	globfree(&names);
+	return found;
 }
 
 /* Since when it has run, in seconds: field 22 of its stat, in ticks since boot; proc(5). */
@@ -130,4 +144,7 @@ void target_find(struct target_process *found, pid_t pid)
 	free(found->trace);
 	find_trace(found);
 	read_name(found);
+	if (!found->trace && !has_named_trace(found->pid))
+		errx(EXIT_FAILURE, "process %d (%s): has mapped no SPDK trace that can be read; without -p, targets %s",
+		     found->pid, found->name, geteuid() ? "of this user are found" : "are found");
 }
