@@ -184,7 +184,6 @@ answers() {
         echo '{"part":"trace","file":"trace.bin","status":"done","lost":12}'
         echo '{"part":"offcpu","status":"missing","why":"needs CAP_BPF"}'
         echo '{"part":"trigger","status":"done","file":"trigger.jsonl","requests":3,"min_us":5000.000,"slowest":30123.456}'
-        echo 'no object'
         echo '{"part":"bio\u001b[2J","status":"failed","why":"a\nb"}'
     } >folder/parts.jsonl
     {
@@ -210,6 +209,89 @@ answers() {
     rm folder/parts.jsonl
     status_is 1 trace-report folder
     equal "$output" ''
+}
+
+# Checks that trace-report says this of a file of the folder, on the page as well, and uses the others.
+unreadable() { # FILE WHY [COMMAND]...
+    status_is 1 "${@:3}" trace-report folder
+    equal "$stderr" "trace-report: folder/$1: $2"
+    grep -qxF "unreadable: $1: $2" <<<"$output"
+    grep -q '^cause: buffers, held by ' <<<"$output"
+    grep -q '^the slowest requests' <<<"$output"
+    local known='12 slots of the rings were lost while they were recorded'
+    [[ $1 != parts.jsonl* ]] || known='what was lost, and what was not recorded, is not known'
+    grep -qx "$known" <<<"$output"
+    rm -f folder/parts.jsonl
+    cp parts folder/parts.jsonl
+}
+
+@test "what is there and cannot be read is an error, and on the page" {
+    recording
+    {
+        echo '{"part":"target","pid":1234,"name":"nvmf_tgt","started":"2026-11-23T16:30:00Z","ended":"2026-11-23T16:30:10Z"}'
+        echo '{"part":"trace","file":"trace.bin","status":"done","lost":12}'
+    } >parts
+    local file us nth unended='there is no object of the trace: the file was not written to its end'
+    # cut off between two lines, or empty as before trace-record ends
+    head -n 1 parts >folder/parts.jsonl
+    unreadable parts.jsonl "$unended"
+    : >folder/parts.jsonl
+    unreadable parts.jsonl "$unended"
+    # cut off in a line
+    { cat parts; echo -n '{"part":"bio","sta'; } >folder/parts.jsonl
+    unreadable parts.jsonl:3 'not a JSON object: the file is damaged, or was not written to its end'
+    for us in 1e999 -1 '"5"' 0 null 5.00000; do
+        { cat parts; echo "{\"part\":\"trigger\",\"status\":\"done\",\"requests\":3,\"min_us\":$us,\"slowest\":5.000}"; } >folder/parts.jsonl
+        unreadable parts.jsonl '"min_us" is no time above 0: what was slow is not known'
+        ! grep '^recorded for' <<<"$output" || return 1
+    done
+    echo '{"method":' >folder/rpc.jsonl
+    unreadable rpc.jsonl:1 'not a JSON object: the file is damaged, or was not written to its end'
+    rm folder/rpc.jsonl
+    for file in parts rpc offcpu bio; do
+        file=folder/$file.jsonl
+        rm -f "$file"
+        # nobody writes to the pipe
+        mkfifo "$file"
+        unreadable "${file#*/}" 'not a regular file' timeout 60
+        rm -f "$file"
+        ln -s "${file#*/}" "$file"
+        unreadable "${file#*/}" 'Too many levels of symbolic links'
+        # as of a device that fails, when it is read
+        rm -f "$file"
+        cp parts folder/parts.jsonl
+        trace-dump -q folder/trace.bin >"$file"
+        nth=3
+        [[ $file != */parts.jsonl ]] || nth=1
+        unreadable "${file#*/}" 'Input/output error' env LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=read FAULT_NTH=$nth FAULT=5
+        rm -f "$file"
+        cp parts folder/parts.jsonl
+    done
+    # hosts have no names then, whatever the reason
+    LD_PRELOAD="$FAULTS" FAULT_IN=qpair-lifetimes FAULT_CALL=read FAULT_NTH=1 FAULT=5 status_is 1 trace-report folder
+    says 'qpair-lifetimes: folder/usdt.txt: Input/output error'
+    grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
+    rm folder/usdt.txt
+    mkfifo folder/usdt.txt
+    status_is 1 timeout 60 trace-report folder
+    equal "$stderr" 'trace-report: folder/usdt.txt: not a regular file'
+    grep -qx 'unreadable: usdt.txt: not a regular file' <<<"$output"
+    grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
+    rm folder/trace.bin
+    mkdir folder/trace.bin
+    status_is 1 trace-report folder
+    says 'trace-report: folder/trace.bin: not a regular file'
+    head -n 2 <<<"$output" | grep -qx 'unreadable: trace.bin: not a regular file'
+}
+
+@test "a fault of its own ends in a message" {
+    slow_host
+    local call
+    # of a file in memory, and of the two pipes with lines
+    for call in mmap/1 fstat/1 read/1 read/2 read/3; do
+        LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=${call%/*} FAULT_NTH=${call#*/} FAULT=5 status_is 1 trace-report trace probes
+        says ': Input/output error'
+    done
 }
 
 @test "lines of other tools are merged" {

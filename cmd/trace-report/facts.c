@@ -282,6 +282,8 @@ void facts_free(struct facts *f)
 	for (size_t i = 0; i < f->num_names; i++)
 		free((char *)f->names[i].name.p);
 	free(f->names);
+	free(f->min_us);
+	out_close(&f->unread);
 	intern_free(&f->hosts);
 	series_free(&f->series);
 }

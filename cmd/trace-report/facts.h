@@ -35,6 +35,9 @@ struct facts {
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */
 	char *answers;           /* the file of rpc, if it lists connections */
+	char *min_us;            /* the least microseconds of a slow request, of the flight recorder; NULL: any */
+	struct out unread;       /* lines, in memory: what is there but could not be read, and why */
+	bool names_unread;       /* what has the names of hosts is among these, or qpair-lifetimes has failed */
 
 	struct slice info;                    /* the line of trace-dump -i -j */
 	struct slice layers, lives, reactors; /* lines of trace-latency */

@@ -114,6 +114,7 @@ static void write_damage(struct out *out, const struct facts *f)
 	struct slice parts = f->parts, value, gap;
 	struct json j, k;
 
+	out_slice(out, out_contents(&f->unread));
 	for (facts_each(&j, facts_text(f->info, "damage")); facts_next(&j, NULL, &value);) {
 		out_text(out, "damaged: ");
 		facts_put(out, json_unquoted(value));
@@ -181,7 +182,7 @@ static void put_trigger(struct out *out, const struct facts *f)
 {
 	struct slice parts = f->parts, part;
 
-	while (facts_line(&parts, &part)) {
+	while (f->min_us && facts_line(&parts, &part)) {
 		double requests = facts_number(part, RECORDING_REQUESTS);
 
 		if (!slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
@@ -633,10 +634,12 @@ static void put_names(struct out *out, const struct facts *f)
 		probed += f->names[i].probed;
 	if (!n) {
 		out_printf(out, "none%s\n",
-			   f->usdt && f->answers ? ": neither probe lines nor JSON-RPC name a connection of this trace"
-			   : f->usdt             ? ": the probe lines name no connection of this trace"
-			   : f->answers          ? ": JSON-RPC names no connection of this trace"
-						 : ", but addresses: usdt-record(1) records those of hosts");
+			   f->names_unread ? ", but addresses: what has those of hosts could not be read"
+			   : f->usdt && f->answers
+				   ? ": neither probe lines nor JSON-RPC name a connection of this trace"
+			   : f->usdt    ? ": the probe lines name no connection of this trace"
+			   : f->answers ? ": JSON-RPC names no connection of this trace"
+					: ", but addresses: usdt-record(1) records those of hosts");
 		return;
 	}
 	out_printf(out, "of %zu host%s, ", n, n == 1 ? "" : "s");
@@ -734,8 +737,7 @@ void page_write(struct out *to, const struct facts *f, const struct terminal *te
 
 	put_title(&out, f);
 	put_trigger(&out, f);
-	if (f->info.n)
-		put_damage(&out, f, terminal);
+	put_damage(&out, f, terminal);
 	out_char(&out, '\n');
 	if (f->info.n && !facts_entries(f))
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");

@@ -57,6 +57,14 @@ bool tools_wait(struct tools *t)
 	return good;
 }
 
+bool tools_failed(const struct tools *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->all[i].failed && strcmp(t->all[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 void tools_complain(const struct tools *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -90,16 +98,17 @@ int tools_file(void)
 
 static struct slice contents(int file)
 {
-	struct slice text = {"", 0};
 	struct stat st;
 	void *p;
 
-	if (fstat(file, &st) == 0 && st.st_size) {
-		p = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, file, 0);
-		if (p != MAP_FAILED)
-			text = (struct slice){p, st.st_size};
-	}
-	return text;
+	if (fstat(file, &st) != 0)
+		err(EXIT_FAILURE, "a file in memory");
+	if (!st.st_size)
+		return (struct slice){"", 0};
+	p = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, file, 0);
+	if (p == MAP_FAILED)
+		err(EXIT_FAILURE, "a file in memory");
+	return (struct slice){p, st.st_size};
 }
 
 struct slice tools_contents(int file)
@@ -133,6 +142,7 @@ static void *copy_all(void *context)
 				close(t->to[i]);
 				t->to[i] = -1;
 			}
+	t->error = n < 0 ? errno : 0;
 	for (size_t i = 0; i < t->n; i++)
 		if (t->to[i] >= 0)
 			close(t->to[i]);
@@ -148,7 +158,10 @@ void tee_start(struct tee *t)
 		err(EXIT_FAILURE, "a thread");
 }
 
-void tee_wait(struct tee *t)
+bool tee_wait(struct tee *t)
 {
 	pthread_join(t->thread, NULL);
+	if (t->error)
+		warnx("a pipe: %s", strerror(t->error));
+	return !t->error;
 }

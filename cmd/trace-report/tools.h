@@ -40,6 +40,9 @@ void tools_start(struct tools *t, const char *const *argv, struct tools_io io);
 /* Waits until all have ended. Returns whether none has failed. */
 bool tools_wait(struct tools *t);
 
+/* Whether one of this name has failed. */
+bool tools_failed(const struct tools *t, const char *name);
+
 /* Prints the messages of those that failed. */
 void tools_complain(const struct tools *t);
 
@@ -50,17 +53,22 @@ bool tools_said(const struct tools *t, const char *words);
 void tools_pipe(int *from, int *to);
 int tools_file(void);
 
-/* What is in such a file, when those who write it have ended; until this process ends. Closes it. */
+/*
+ * What is in such a file, when those who write it have ended; until this process ends. Closes it. Exits with a message if
+ * it cannot be read.
+ */
 struct slice tools_contents(int file);
 
 /* Copies all that comes from one pipe to several, in a thread. A pipe without a reader is left out. */
 struct tee {
 	int from, to[TOOLS_MAX];
 	size_t n;
+	int error; /* errno if the pipe could not be read to its end */
 	pthread_t thread;
 };
 
 void tee_start(struct tee *t);
-void tee_wait(struct tee *t);
+/* Returns whether all came, else after a message. */
+bool tee_wait(struct tee *t);
 
 #endif

@@ -20,7 +20,7 @@
 #include "lines.h"
 #include "mem.h"
 #include "page.h"
-#include "recording.h"
+#include "sources.h"
 #include "terminal.h"
 #include "tools.h"
 
@@ -51,94 +51,6 @@ static const struct cli cli = {
 	.options = options,
 };
 
-/* The path of a file in a folder; NULL if the file does not exist or is empty. */
-static char *find_file(const char *folder, const char *name)
-{
-	char *path = mem_printf("%s/%s", folder, name);
-	struct stat st;
-
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
-		return path;
-	free(path);
-	return NULL;
-}
-
-enum { /* bytes that are read of a file */
-       START = 1 << 20,
-       ANSWERS = 80 << 20, /* trace-record ends with less */
-};
-
-/* The first bytes of a file; empty if it cannot be read. path may be NULL. */
-static struct slice read_start(const char *path, ssize_t max)
-{
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	ssize_t n = 0, got = 1;
-	char *text;
-
-	if (fd < 0)
-		return (struct slice){"", 0};
-	text = mem_resize(NULL, 1, max);
-	while (n < max && (got = io_read(fd, text + n, max - n)) > 0)
-		n += got;
-	close(fd);
-	return (struct slice){text, n};
-}
-
-static struct slice read_file(const char *folder, const char *name, ssize_t max)
-{
-	char *path = find_file(folder, name);
-	struct slice text = read_start(path, max);
-
-	free(path);
-	return text;
-}
-
-static void find_recording(struct facts *f, const char *folder)
-{
-	f->is_folder = true;
-	f->trace = find_file(folder, RECORDING_TRACE);
-	f->usdt = find_file(folder, RECORDING_USDT);
-	f->offcpu = find_file(folder, RECORDING_OFFCPU);
-	f->bio = find_file(folder, RECORDING_BIO);
-	f->parts = read_file(folder, RECORDING_PARTS, START);
-	f->rpc = read_file(folder, RECORDING_RPC, ANSWERS);
-	/* before v24.05, answers have no addresses, and traces have no owners */
-	if (memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14))
-		f->answers = find_file(folder, RECORDING_RPC);
-	if (!f->trace)
-		warnx("%s: no %s, as is in a folder of trace-record", io_name(folder), RECORDING_TRACE);
-}
-
-static char *operand(int argc, char **argv)
-{
-	if (optind < argc && strcmp(argv[optind], "-") == 0)
-		cli_usage("standard input cannot be read twice: name a file");
-	return optind < argc ? argv[optind++] : NULL;
-}
-
-static void find_input(struct facts *f, int argc, char **argv)
-{
-	struct stat st;
-	char *path;
-
-	f->pid = opt.pid;
-	path = f->pid ? NULL : operand(argc, argv);
-	if (!f->pid && !path)
-		cli_usage("a folder, a trace file, or a process with -p is expected");
-	f->name = path ? path : mem_printf("process %d", f->pid);
-	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		find_recording(f, path);
-	} else {
-		f->trace = path;
-		f->usdt = operand(argc, argv);
-		if (path && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-			errx(EXIT_FAILURE, "%s: not a regular file: a trace is read twice; save it to a file first",
-			     io_name(path));
-	}
-	if (optind < argc)
-		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it", argv[optind]);
-}
-
 /* trace-dump with its operand; what: an option */
 static void start_dump(const struct facts *f, struct tools *t, const char *what, struct tools_io io)
 {
@@ -163,41 +75,6 @@ static bool read_info(struct facts *f)
 		return true;
 	tools_complain(&t);
 	return false;
-}
-
-/*
- * Whether the ticks of a file's lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's
- * clock is not the processor's counter, as in some virtual machines; merged, these would be of another time.
- */
-static bool has_rate(const char *path, double rate)
-{
-	struct slice start = read_start(path, START), text = start, line;
-	double tsc = 0, us = 0, ticks = 0, passed = 0;
-	bool any = false;
-
-	while (facts_line(&text, &line)) {
-		if (!any) {
-			tsc = facts_number(line, "tsc");
-			us = facts_number(line, "us");
-		}
-		any = true;
-		ticks = facts_number(line, "tsc") - tsc;
-		passed = facts_number(line, "us") - us;
-	}
-	if (start.n)
-		free((char *)start.p);
-	/* of less time it is not exact */
-	return passed < 1000 || !rate || (ticks / passed * 1e6 > 0.99 * rate && ticks / passed * 1e6 < 1.01 * rate);
-}
-
-/* Leaves out a file whose times are not the trace's. */
-static void check_clock(const struct facts *f, char **path, bool *differs)
-{
-	*differs = *path && !has_rate(*path, facts_number(f->info, "tsc_rate"));
-	if (!*differs)
-		return;
-	free(*path);
-	*path = NULL;
 }
 
 /* Starts a tool that reads `in`, unless that is -1, and returns the pipe that has its output. */
@@ -285,7 +162,7 @@ static bool read_spans(struct facts *f, int spans, const int to[2])
 	struct out out[2];
 	struct slice line;
 	struct lines lines;
-	int got;
+	int got, error;
 
 	dup2(spans, STDIN_FILENO);
 	close(spans);
@@ -299,12 +176,13 @@ static bool read_spans(struct facts *f, int spans, const int to[2])
 			out_char(&out[i], '\n');
 		}
 	}
+	error = got < 0 ? errno : 0;
 	/* if that fails, the tool has said why */
 	for (int i = 0; i < 2; i++) {
 		out_close(&out[i]);
 		close(to[i]);
 	}
-	got = lines_close(&lines, got < 0 ? errno : 0);
+	got = lines_close(&lines, error);
 	/* if there are more, their writer must not wait */
 	close(STDIN_FILENO);
 	return got == 0;
@@ -317,19 +195,6 @@ static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors"
 static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
 
-/* The least microseconds of a slow request, in a folder of the flight recorder; NULL in other folders. */
-static char *slow_us(const struct facts *f)
-{
-	struct slice parts = f->parts, part, us;
-
-	while (facts_line(&parts, &part)) {
-		us = facts_text(part, RECORDING_MIN_US);
-		if (us.n && slice_is(json_unquoted(facts_text(part, RECORDING_PART)), RECORDING_TRIGGER))
-			return mem_copy(us);
-	}
-	return NULL;
-}
-
 /*
  * Starts trace-causes twice: for all requests, as wide as this page, and for the requests of each host. Sets the files
  * of their output.
@@ -337,8 +202,8 @@ static char *slow_us(const struct facts *f)
 static void add_causes(const struct facts *f, struct tools *t, int to[2], const struct terminal *terminal, int *all,
 		       int *of_hosts)
 {
-	char *us = slow_us(f), columns[16];
-	const char *min = us ? "-m" : NULL;
+	const char *us = f->min_us, *min = us ? "-m" : NULL;
+	char columns[16];
 	/* not quiet: one of its notes is used */
 	const char *causes[] = {"trace-causes", "--color", terminal->color ? "always" : "never", min, us, NULL, NULL};
 	const char *const groups[] = {"trace-causes",
@@ -357,7 +222,6 @@ static void add_causes(const struct facts *f, struct tools *t, int to[2], const 
 	setenv("COLUMNS", columns, 1);
 	*all = add_reader(t, causes, &to[0]);
 	*of_hosts = add_reader(t, groups, &to[1]);
-	free(us);
 }
 
 /* Starts the tool for the pictures, and returns the file of its output; -1 without pictures. */
@@ -392,11 +256,12 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
 	good = read_spans(f, spans, to);
-	tee_wait(&tee);
+	good &= tee_wait(&tee);
 	if (!tools_wait(&sources)) {
 		tools_complain(&sources);
 		good = false;
 	}
+	f->names_unread |= tools_failed(&sources, "qpair-lifetimes");
 	measured = tools_wait(&measures);
 	f->too_many = tools_said(&measures, " left out: there are too many");
 	f->layers = tools_contents(layers);
@@ -435,19 +300,20 @@ static bool write_html(const struct facts *f, struct slice page)
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
-	static struct facts f;
+	static struct facts f = {.unread = {.fd = OUT_MEMORY}};
 	struct terminal terminal;
 	bool good;
 
 	cli_parse(&cli, argc, argv);
 	terminal = terminal_open(opt.wide);
-	find_input(&f, argc, argv);
+	f.pid = opt.pid;
+	sources_find(&f, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
 	good = (f.trace || f.pid) && read_info(&f);
-	check_clock(&f, &f.offcpu, &f.offcpu_differs);
-	check_clock(&f, &f.bio, &f.bio_differs);
+	sources_check_clocks(&f);
 	if (facts_entries(&f))
 		good &= analyse(&f, &terminal);
+	good &= !f.unread.len;
 	if (f.info.n || f.parts.n)
 		page_write(&page, &f, &terminal);
 	if (opt.html && page.len)
