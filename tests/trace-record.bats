@@ -139,6 +139,35 @@ part() { # NAME KEY
         says 'trace-record: shut/folder: Permission denied'; }
 }
 
+@test "the name of a folder that was replaced while recording is not printed" {
+    make_tools
+    start_target
+    begin_recording -p "$writer" -o rec 100
+    mv rec moved
+    mkdir rec
+    ln -s /etc/hostname rec/trace.bin
+    kill "$recorder"
+    end_recording 1
+    equal "$(cat out)" ''
+    grep -qx "trace-record: rec: was moved, replaced or removed: the recording is in $PWD/moved" err
+    folder=moved
+    equal "$(part trace status)" 'done'
+    rm -r rec moved
+    begin_recording -p "$writer" -o rec 100
+    rm -r rec
+    kill "$recorder"
+    end_recording 1
+    grep -qx "trace-record: rec: was moved, replaced or removed: the recording is in $PWD/rec (deleted)" err
+    begin_flight --trigger-us 5000
+    mv rec moved
+    ln -s moved rec
+    span_line 7000.000 | see_slow
+    wait_for_text ": the recording is in $PWD/moved$" err
+    kill "$recorder"
+    end_recording 1
+    equal "$(cat out)" ''
+}
+
 # The processes that a process has started, whose command line matches.
 children() { # PID PATTERN
     local id

@@ -332,6 +332,10 @@ static void print_folder(struct flight *f)
 {
 	struct out out;
 
+	if (!folder_has_name(f->setup->folder)) {
+		f->is_bad = true;
+		return;
+	}
 	out_open(&out, STDOUT_FILENO);
 	out_printf(&out, "%s\n", f->capture.folder.path);
 	if (out_close(&out) == 0)

@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@ void folder_create(struct folder *f, const char *path)
 	struct stat st;
 
 	f->path = utf8_visible_copy(path);
+	f->name = path;
 	umask(077);
 	if (mkdir(path, 0700) != 0) {
 		if (errno == EEXIST)
@@ -32,9 +34,28 @@ void folder_create(struct folder *f, const char *path)
 		errx(EXIT_FAILURE, "%s: was replaced by another user", f->path);
 }
 
+bool folder_has_name(const struct folder *f)
+{
+	char link[40], place[4096], *visible;
+	struct stat named, own;
+	ssize_t n;
+
+	if (fstat(f->fd, &own) == 0 && lstat(f->name, &named) == 0 && own.st_dev == named.st_dev &&
+	    own.st_ino == named.st_ino)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", f->fd);
+	n = readlink(link, place, sizeof(place) - 1);
+	place[n > 0 ? n : 0] = 0;
+	visible = utf8_visible_copy(place);
+	warnx("%s: was moved, replaced or removed: the recording is in %s", f->path, visible);
+	free(visible);
+	return false;
+}
+
 bool folder_add(struct folder *f, const struct folder *parent, const char *name)
 {
 	f->path = mem_printf("%s/%s", parent->path, name);
+	f->name = NULL;
 	f->fd = -1;
 	if (mkdirat(parent->fd, name, 0700) == 0)
 		f->fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -9,12 +9,19 @@
 #include "out.h"
 
 struct folder {
-	char *path; /* printable */
+	char *path;       /* printable */
+	const char *name; /* as it was given; the caller's. NULL: it is in another folder */
 	int fd;
 };
 
-/* Creates it. Exits after a message if there is one already, or it cannot be created. */
+/* Creates it. Exits after a message if there is one already, or it cannot be created. path: stays the caller's. */
 void folder_create(struct folder *f, const char *path);
+
+/*
+ * Whether one that was created still has its name: in a folder of theirs, other users may move and replace it.
+ * Returns false after a message that says where it is.
+ */
+bool folder_has_name(const struct folder *f);
 
 /* Creates a folder in another one. Returns false after a message. */
 bool folder_add(struct folder *f, const struct folder *parent, const char *name);

@@ -252,6 +252,8 @@ static bool record_once(struct recording *r)
 	finish(r);
 	r->bad |= !describe_index(&r->description);
 	r->bad |= !describe_readme(&r->description);
+	if (!folder_has_name(&r->folder))
+		return false;
 	out_open(&out, STDOUT_FILENO);
 	out_printf(&out, "%s\n", r->folder.path);
 	return cli_close(&out, is_complete(r) ? EXIT_SUCCESS : EXIT_FAILURE) == EXIT_SUCCESS;
@@ -268,12 +270,12 @@ int main(int argc, char **argv)
 	if (!opt.directory)
 		opt.directory = made = default_folder(r.target.pid);
 	folder_create(&r.folder, opt.directory);
-	free(made);
 	cpus_leave_to(r.target.pid);
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
 	r.state.fd = OUT_MEMORY;
 	r.kmsg = kmsg_open();
 	good = opt.slow_ns ? fly(&r) : record_once(&r);
+	free(made);
 	return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
