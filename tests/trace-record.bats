@@ -857,6 +857,20 @@ has_parts() { # NUMBER
     kill_with_parts 6
     has_entries 10 rec/ring/trace-1.bin
     grep -q 'not ended: it goes on, or trace-record was killed; ring has the latest files' rec/README
+    # while it is recorded, it may be copied as README says
+    rm -r rec
+    begin_flight --trigger-us 5000
+    wait_for test -s rec/ring/trace-1.bin
+    grep -qx 'the trace is mostly holes until then, .*: copy it with cp or tar -S' rec/README
+    cp -r rec copy
+    # it says that files change
+    tar -cSf copy.tar rec || [ $? = 1 ]
+    [ "$(du -m copy | tail -n 1 | cut -f 1)" -lt 100 ]
+    [ "$(stat -c %s copy.tar)" -lt 100000000 ]
+    [ "$(trace-dump -q copy/ring/trace-1.bin | wc -l)" -gt 10 ]
+    kill "$recorder"
+    end_recording 0
+    run ! grep -q holes rec/README
 }
 
 @test "--max-size bounds the folders of a flight recorder, too" {

@@ -84,7 +84,7 @@ bool describe_readme(const struct description *d)
 		   d->target->trace ? d->target->trace : "unknown");
 	out_printf(&out, "kernel: %s %s %s\n", kernel.sysname, kernel.release, kernel.machine);
 	if (!d->ended) {
-		out_text(&out, "not ended: it goes on, or trace-record was killed\n");
+		out_text(&out, "not ended: it goes on, or trace-record was killed\n" DESCRIBE_HOLES);
 	} else {
 		out_text(&out, "started: ");
 		describe_time(&out, d->started);

@@ -32,6 +32,11 @@ bool describe_index(const struct description *d);
 
 void describe_close(struct description *d);
 
+/* How to copy a trace while it is recorded, or after its tool was killed: after a line that says so. */
+#define DESCRIBE_HOLES                                                                                                 \
+	"the trace is mostly holes until then, which take no space, and ls shows up to 8 TiB: copy it with cp or tar " \
+	"-S\n"
+
 /* A time of day, as lines of a trace have it. */
 void describe_time(struct out *out, uint64_t ns);
 

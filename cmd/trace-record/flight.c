@@ -589,6 +589,8 @@ static void write_readme(struct flight *f, int fd, bool has_ended)
 		out_printf(&out, "not ended: it goes on, or trace-record was killed; %s has the latest files",
 			   ring_name);
 	out_text(&out, f->has_target_ended ? "; the target has ended\n" : "\n");
+	if (!has_ended)
+		out_text(&out, DESCRIBE_HOLES);
 	f->is_bad |= !folder_write(f->setup->folder, RECORDING_README, fd, &out);
 }
 
