@@ -586,6 +586,31 @@ T
     says "trace-record: rpc: not recorded: 2600000000: belongs to process $server; --rpc-socket uses it"
 }
 
+# The process in which a recorder reads what the target answers, once it is confined.
+reader_of_answers() {
+    local id
+    for id in $(children "$recorder" .); do
+        ! grep -qx $'Seccomp:\t2' "/proc/$id/status" || echo "$id"
+    done
+}
+
+@test "what the target answers is read by a process without privileges" {
+    make_tools
+    start_target
+    serve socket late
+    trace-record -p "$writer" -o rec --rpc-socket socket 0.1 >out 2>err 3>&- &
+    recorder=$!
+    wait_for eval '[ -n "$(reader_of_answers)" ]'
+    id=$(reader_of_answers)
+    is_stranger "$id"
+    equal "$(sed -n 's/^Cap[EP][a-z]*:.//p' "/proc/$id/status" | sort -u)" 0000000000000000
+    equal "$(cat "/proc/$id/comm")" read-answers
+    # one that dies is said
+    kill -KILL "$id"
+    end_recording 0
+    grep -qx 'trace-record: rpc: not recorded: killed by signal 9 (Killed)' err
+}
+
 @test "a socket on a file system that does not answer delays it by seconds only" {
     if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
         skip 'FUSE needs root, and /dev/fuse'

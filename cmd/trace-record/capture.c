@@ -9,22 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "kmsg.h"
 #include "mem.h"
 #include "recording.h"
-#include "rpc.h"
 #include "state.h"
 #include "targets.h"
 #include "utf8.h"
-
-enum {
-	ANSWER_MS = 20000, /* for the target, all in all */
-	WHY_MAX = 512,
-};
 
 /* Says what of a text that is so far complete came before its tool was started again. */
 static void say_gap(struct capture *c, struct part *p)
@@ -62,63 +55,13 @@ static void copy_texts(struct capture *c, const struct part *texts, const struct
 	}
 }
 
-/* In a child, because an answer may take seconds. Errors are written to a pipe. */
-static _Noreturn void ask(const struct capture *c, const struct flight_setup *setup,
-			  const struct flight_options *options, int answer)
-{
-	struct out state = {.fd = OUT_MEMORY};
-	const char *error = NULL;
-	struct rpc rpc;
-	char *why;
-	int fd;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	out_slice(&state, setup->state);
-	why = rpc_connect(&rpc, setup->target->pid, options->rpc_socket);
-	if (!why)
-		error = state_write(&rpc, false, &state, state_max(options->max_size));
-	if (!why && error)
-		why = mem_copy(slice_of(error));
-	fd = folder_file(&c->folder, RECORDING_RPC, 0);
-	if (!folder_write(&c->folder, RECORDING_RPC, fd, &state) && !why)
-		why = mem_copy(slice_of("not all could be written"));
-	_exit(!why || write(answer, why, strlen(why)) > 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-}
-
-static void begin_to_ask(struct capture *c, const struct flight_setup *setup, const struct flight_options *options)
-{
-	struct part *p = &c->parts[PART_RPC];
-	int ends[2];
-
-	p->status = PART_MISSING;
-	c->rpc_answer = -1;
-	p->why = setup->rpc_why ? mem_copy(slice_of(setup->rpc_why)) : NULL;
-	if (p->why)
-		return;
-	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
-		p->why = mem_copy(slice_of(strerror(errno)));
-		return;
-	}
-	c->rpc = (struct child){.pid = fork(), .pidfd = -1};
-	if (c->rpc.pid == 0)
-		ask(c, setup, options, ends[1]);
-	if (c->rpc.pid < 0) {
-		p->why = mem_copy(slice_of(strerror(errno)));
-		c->rpc.pid = 0;
-		close(ends[0]);
-	} else {
-		c->rpc_answer = ends[0];
-	}
-	close(ends[1]);
-}
-
 bool capture_begin(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
 		   const char *name, struct incident *incident, struct part *trace, const struct part *texts,
 		   const struct window *windows, bool has_target_ended)
 {
 	uint64_t now = clock_wall_ns();
 
-	*c = (struct capture){.incident = *incident, .trace = trace, .since = clock_ms(), .rpc_answer = -1};
+	*c = (struct capture){.incident = *incident, .trace = trace, .since = clock_ms()};
 	*incident = (struct incident){.lines.fd = OUT_MEMORY};
 	part_stop(trace);
 	if (!folder_add(&c->folder, setup->folder, name)) {
@@ -136,41 +79,33 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 	c->is_bad = !describe_open(&c->description);
 	copy_texts(c, texts, windows);
 	c->is_bad |= !kmsg_write(setup->kmsg, &c->parts[PART_DMESG], &c->folder);
-	if (has_target_ended)
-		part_write(&c->parts[PART_RPC], &c->folder, &(struct out){.fd = OUT_MEMORY}, "the target has ended");
+	c->is_asked = !has_target_ended && !setup->rpc_why;
+	if (c->is_asked)
+		ask_start(&c->ask, setup->target->pid, options->rpc_socket, false,
+			  state_max(options->max_size) - setup->state.n);
 	else
-		begin_to_ask(c, setup, options);
+		part_write(&c->parts[PART_RPC], &c->folder, &(struct out){.fd = OUT_MEMORY},
+			   has_target_ended ? "the target has ended" : setup->rpc_why);
 	return true;
 }
 
 bool capture_is_ready(struct capture *c)
 {
-	bool has_answer = child_has_ended(&c->rpc);
-
-	if (!has_answer && clock_ms() - c->since > ANSWER_MS)
-		child_signal(&c->rpc, SIGKILL);
-	return has_answer && !part_is_running(c->trace);
+	return ask_is_over(&c->ask) && !part_is_running(c->trace);
 }
 
-static void end_answer(struct capture *c)
+/* With what the target answered at the start. */
+static void end_answer(struct capture *c, const struct flight_setup *setup)
 {
-	struct part *p = &c->parts[PART_RPC];
-	char why[WHY_MAX];
-	ssize_t n;
+	struct out state = {.fd = OUT_MEMORY};
+	char *why;
 
-	if (c->rpc_answer < 0)
+	if (!c->is_asked)
 		return;
-	n = read(c->rpc_answer, why, sizeof(why));
-	close(c->rpc_answer);
-	p->status = folder_size(&c->folder, p->file) ? PART_DONE : PART_MISSING;
-	if (n > 0)
-		p->why = mem_copy((struct slice){why, n});
-	else if (c->rpc.status)
-		p->why = child_ending(&c->rpc);
-	if (p->why && p->status == PART_DONE)
-		p->status = PART_FAILED;
-	else if (!p->why && p->status == PART_MISSING)
-		p->why = mem_copy(slice_of("it could not be written"));
+	out_slice(&state, setup->state);
+	why = ask_end(&c->ask, &state, NULL);
+	c->is_bad |= !part_write(&c->parts[PART_RPC], &c->folder, &state, why);
+	free(why);
 }
 
 static void take_trace(struct capture *c, const struct folder *ring)
@@ -234,11 +169,12 @@ static bool say_loss(const struct capture *c, const struct part *p)
 	return true;
 }
 
-void capture_end(struct capture *c, const struct flight_options *options, const struct folder *ring)
+void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
+		 const struct folder *ring)
 {
 	int fd = -1;
 
-	end_answer(c);
+	end_answer(c, setup);
 	take_trace(c, ring);
 	if (c->incident.requests) {
 		fd = folder_file(&c->folder, RECORDING_SLOW, 0);

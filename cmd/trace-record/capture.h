@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "child.h"
+#include "ask.h"
 #include "describe.h"
 #include "flight.h"
 #include "folder.h"
@@ -24,8 +24,8 @@ struct capture {
 	struct part *trace;       /* its tool completes its file, in the ring; the caller's */
 	struct part parts[PARTS]; /* as they are described */
 	struct description description;
-	struct child rpc;
-	int rpc_answer; /* a pipe: why it failed; -1: the target is not asked */
+	bool is_asked; /* the target */
+	struct ask ask;
 	uint64_t since; /* milliseconds */
 };
 
@@ -41,6 +41,7 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 bool capture_is_ready(struct capture *c);
 
 /* Completes the folder. ring: where the trace is. */
-void capture_end(struct capture *c, const struct flight_options *options, const struct folder *ring);
+void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
+		 const struct folder *ring);
 
 #endif

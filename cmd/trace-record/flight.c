@@ -347,7 +347,7 @@ static void print_folder(struct flight *f)
 static void end_capture(struct flight *f)
 {
 	f->requests += f->capture.incident.requests;
-	capture_end(&f->capture, f->options, &f->ring);
+	capture_end(&f->capture, f->setup, f->options, &f->ring);
 	f->is_bad |= f->capture.is_bad;
 	f->space += folder_space(&f->capture.folder);
 	print_folder(f);
@@ -525,7 +525,7 @@ static void complete_capture(struct flight *f)
 	while (f->capture.is_active && !capture_is_ready(&f->capture)) {
 		if (patience_is_over(&f->patience, f->capture.trace, 1)) {
 			child_signal(&f->capture.trace->child, SIGKILL);
-			child_signal(&f->capture.rpc, SIGKILL);
+			child_signal(&f->capture.ask.child, SIGKILL);
 		}
 		wait_a_moment(f);
 	}

@@ -193,7 +193,7 @@ char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path)
 static const char *send_all(struct rpc *rpc, struct slice request, uint64_t deadline)
 {
 	while (request.n) {
-		ssize_t n = send(rpc->fd, request.p, request.n, MSG_NOSIGNAL);
+		ssize_t n = write(rpc->fd, request.p, request.n);
 
 		if (n > 0)
 			request = slice_from(request, n);
@@ -222,7 +222,7 @@ static const char *receive(struct rpc *rpc, uint64_t deadline)
 
 	rpc->reply.len = 0;
 	for (;;) {
-		ssize_t n = recv(rpc->fd, block, sizeof(block), 0);
+		ssize_t n = read(rpc->fd, block, sizeof(block));
 
 		if (n == 0)
 			return "it closed the connection";

@@ -25,6 +25,8 @@ struct rpc {
 char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path);
 
 /*
+ * May be called in a sandbox, with SIGPIPE ignored.
+ *
  * Calls a method; params: a JSON object, or NULL. Sets *reply to the whole of the reply, valid until the next call: an
  * object with "result" or "error". Returns NULL, or what went wrong; then the connection is closed, and later
  * calls return the same.

@@ -6,6 +6,7 @@
  */
 #include <err.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "clock.h"
 #include "cpus.h"
@@ -24,7 +26,6 @@
 #include "out.h"
 #include "parts.h"
 #include "recording.h"
-#include "rpc.h"
 #include "signals.h"
 #include "state.h"
 #include "targets.h"
@@ -36,6 +37,7 @@ enum {
 	MAX_KEEP = 600,
 	START_MS = 20000, /* for all parts to start */
 	WAIT_MS = 1000,
+	ASK_MS = 50,
 };
 
 static struct {
@@ -50,31 +52,27 @@ struct recording {
 	struct target_process target;
 	struct folder folder;
 	struct part parts[PARTS];
-	struct rpc rpc;
 	struct out state;
 	struct description description;
 	int kmsg; /* a file */
 	bool bad; /* files of the folder could not be written */
 };
 
-/* Asks the target before the recording. Nothing is enabled. Returns why not all is known, which the caller frees. */
-static char *ask_target(struct recording *r)
+/* Asks the target. Nothing is enabled. Returns why not all is known, which the caller frees. */
+static char *ask_target(struct recording *r, bool at_start)
 {
-	char *why = rpc_connect(&r->rpc, r->target.pid, opt.rpc_socket), *off;
+	char *why, *off;
+	struct ask a;
 
-	if (!why && (off = state_groups_off(&r->rpc))) {
-		if (*off)
-			cli_notice(
-				opt.quiet,
-				"tracepoint groups that are off: %s; rpc.py trace_enable_tpoint_group NAME enables one",
-				off);
-		free(off);
-	}
-	if (!why) {
-		const char *error = state_write(&r->rpc, true, &r->state, state_max(opt.max_size));
-
-		why = error ? mem_copy(slice_of(error)) : NULL;
-	}
+	ask_start(&a, r->target.pid, opt.rpc_socket, at_start, state_max(opt.max_size) - r->state.len);
+	while (!ask_is_over(&a))
+		poll(&(struct pollfd){a.child.pidfd, POLLIN, 0}, 1, ASK_MS);
+	why = ask_end(&a, &r->state, &off);
+	if (*off)
+		cli_notice(opt.quiet,
+			   "tracepoint groups that are off: %s; rpc.py trace_enable_tpoint_group NAME enables one",
+			   off);
+	free(off);
 	return why;
 }
 
@@ -87,13 +85,16 @@ static void write_rpc(struct recording *r, const char *why)
 /* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
 static void ask_again(struct recording *r)
 {
-	const char *why = "the target has ended";
+	char *why;
 
 	if (r->parts[PART_RPC].has_ended)
 		return;
-	if (!r->description.has_target_ended)
-		why = state_write(&r->rpc, false, &r->state, state_max(opt.max_size));
+	if (r->description.has_target_ended)
+		why = mem_copy(slice_of("the target has ended"));
+	else
+		why = ask_target(r, false);
 	write_rpc(r, why);
+	free(why);
 }
 
 static void report_new(struct recording *r, bool reported[PART_TOOLS])
@@ -147,7 +148,6 @@ static void finish(struct recording *r)
 {
 	r->bad |= !kmsg_write(r->kmsg, &r->parts[PART_DMESG], &r->folder);
 	part_report(&r->parts[PART_DMESG]);
-	rpc_close(&r->rpc);
 }
 
 /* Whether what could be started was recorded to the end, without losses. */
@@ -222,14 +222,12 @@ static bool fly(struct recording *r)
 {
 	const struct flight_options options = {opt.slow_ns, opt.keep_ns,    opt.duration_ns, opt.max_size,
 					       opt.folders, opt.rpc_socket, opt.quiet};
-	char *why = ask_target(r);
+	char *why = ask_target(r, true);
 	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), why, r->kmsg};
 	bool good;
 
 	if (why)
 		warnx("rpc: not recorded: %s", why);
-	/* a target accepts few connections: this one is not kept for days */
-	rpc_close(&r->rpc);
 	good = flight_record(&setup, &options);
 	free(why);
 	return good;
@@ -244,7 +242,7 @@ static bool record_once(struct recording *r)
 	parts_prepare(r->parts, r->target.pid, opt.max_size);
 	r->description = (struct description){.folder = &r->folder, .target = &r->target, .parts = r->parts};
 	r->bad = !describe_open(&r->description) || !describe_readme(&r->description);
-	why = ask_target(r);
+	why = ask_target(r, true);
 	if (why)
 		write_rpc(r, why);
 	free(why);

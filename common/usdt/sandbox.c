@@ -46,13 +46,22 @@
 #endif
 /* C libraries of 32 bits call others, and __NR_mmap may take its arguments in memory there. */
 #if __SIZEOF_LONG__ == 4
-#define CALL_MMAP __NR_mmap2
+#define CALL_MMAP     __NR_mmap2
+#define CALLS_OF_POLL __NR_poll, __NR_ppoll, __NR_ppoll_time64
 #define CALLS_OF_LIBRARY                                                                             \
 	__NR__llseek, __NR_fstat64, __NR_fstatat64, __NR_ftruncate64, __NR_statx, __NR_futex_time64, \
 		__NR_clock_gettime64
 #else
 #define CALL_MMAP        __NR_mmap
 #define CALLS_OF_LIBRARY __NR_newfstatat
+#endif
+
+#ifndef CALLS_OF_POLL
+#ifdef __NR_poll
+#define CALLS_OF_POLL __NR_poll, __NR_ppoll
+#else
+#define CALLS_OF_POLL __NR_ppoll
+#endif
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -80,7 +89,7 @@ static const uint16_t calls[] = {
 	__NR_lseek,     __NR_fstat,   __NR_ftruncate,     __NR_close,          __NR_brk,          __NR_munmap,
 	__NR_mremap,    __NR_madvise, __NR_clock_gettime, __NR_futex,          __NR_sched_yield,  __NR_getpid,
 	__NR_gettid,    __NR_sysinfo, __NR_rt_sigaction,  __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack,
-	__NR_getrandom, __NR_exit,    __NR_exit_group,    CALLS_OF_LIBRARY,
+	__NR_getrandom, __NR_exit,    __NR_exit_group,    CALLS_OF_POLL,       CALLS_OF_LIBRARY,
 };
 
 #define LOAD(field)              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))

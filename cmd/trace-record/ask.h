@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asks a target what it says of itself, in a child: it connects with the privileges of the tool, gives them up, and only
+ * then reads what the target answers. Answers may take seconds.
+ */
+#ifndef TRACE_RECORD_ASK_H
+#define TRACE_RECORD_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "child.h"
+#include "out.h"
+
+/* All zero: nothing was asked. */
+struct ask {
+	struct child child;
+	int fd;    /* a file in memory, which the child fills */
+	int error; /* errno of what keeps it from being asked */
+	uint64_t max, since;
+};
+
+/* Starts to ask. socket: as of rpc_connect(); at_start, max: as of state_write(). */
+void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint64_t max);
+
+/* Whether it has answered, or will not. To be called until then. */
+bool ask_is_over(struct ask *a);
+
+/*
+ * Ends it, and adds the lines to state. off: gets the names of tracepoint groups that are off, or an empty string,
+ * printable; NULL: they are not wanted. Returns NULL, or why not all is known. The caller frees both.
+ */
+char *ask_end(struct ask *a, struct out *state, char **off);
+
+#endif
