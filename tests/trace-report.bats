@@ -520,6 +520,28 @@ T
     grep -q 'held by b\\x0a\\x1b\[2J (27 %)' <<<"$output"
 }
 
+@test "commands on the page work with any path" {
+    slow_host
+    local path
+    for path in "it's" 'two  words' $'line\nfeed' $'\'"$x\\x41\x1b\xff' '~' -- -v; do
+        mkdir "./$path"
+        cp trace "./$path/trace.bin"
+        cp probes "./$path/usdt.txt"
+        status_is 0 trace-report -- "$path"
+        ! grep -q $'\x1b' <<<"$output" || return 1
+        # of the slowest request
+        sed '1,/^more$/d' <<<"$output" | grep -v perfetto >commands
+        bash -e commands >printed
+        grep -q 'backup-1/1.*TCP_REQ_COMPLETED' printed
+        # a trace and probe lines by their paths
+        cp trace "./$path.trace"
+        cp probes "./$path.probes"
+        trace-report -- "$path.trace" "$path.probes" | sed '1,/^more$/d' | grep -v perfetto >commands
+        bash -e commands >printed
+        grep -q 'backup-1/1.*TCP_REQ_COMPLETED' printed
+    done
+}
+
 @test "--html writes the page with pictures" {
     slow_host
     status_is 0 trace-report --html page.html trace probes

@@ -49,18 +49,6 @@ static void put_time_column(struct out *out, struct slice line, const char *path
 		out_printf(out, "%*s", OUT_DURATION, "-");
 }
 
-/* A path or name for a shell. */
-static void put_word(struct out *out, const char *word)
-{
-	bool plain = word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%-")] == 0;
-
-	/* else it would be an option */
-	out_text(out, *word == '-' ? "./" : "");
-	out_text(out, plain ? "" : "'");
-	out_escaped(out, slice_of(word), "'");
-	out_text(out, plain ? "" : "'");
-}
-
 static void put_percent(struct out *out, const char *name, double share)
 {
 	if (share >= 0.005)
@@ -673,7 +661,7 @@ static void put_recorded(struct out *out, const struct facts *f)
 /* A file of the recording, as in its folder. */
 static void put_file(struct out *out, const struct facts *f, const char *path)
 {
-	put_word(out, f->is_folder ? path + strlen(f->name) + 1 : path);
+	out_word(out, slice_of(f->is_folder ? path + strlen(f->name) + 1 : path));
 }
 
 static void put_lifetimes(struct out *out, const struct facts *f)
@@ -702,7 +690,7 @@ static void put_commands(struct out *out, const struct facts *f)
 	out_text(out, "\nmore\n");
 	if (f->is_folder) {
 		out_text(out, "  cd ");
-		put_word(out, f->name);
+		out_word(out, slice_of(f->name));
 		out_char(out, '\n');
 	}
 	if (f->usdt || f->answers)

@@ -130,6 +130,40 @@ void out_escaped(struct out *o, struct slice bytes, const char *also)
 	}
 }
 
+static bool is_plain(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c && strchr("0123456789_./:+,@%-", c));
+}
+
+void out_word(struct out *o, struct slice path)
+{
+	struct out visible = {.fd = OUT_MEMORY};
+	size_t plain = 0;
+	bool is_visible;
+
+	out_visible(&visible, path);
+	is_visible = slice_equal(out_contents(&visible), path);
+	out_close(&visible);
+	while (plain < path.n && is_plain(path.p[plain]))
+		plain++;
+	if (slice_starts(path, "-"))
+		out_text(o, "./");
+	if (plain == path.n && path.n) {
+		out_slice(o, path);
+		return;
+	}
+	/* the second form, of bash, zsh and ksh, can express any byte */
+	out_text(o, is_visible ? "'" : "$'");
+	if (!is_visible)
+		out_escaped(o, path, "'\\");
+	for (size_t i = 0; is_visible && i < path.n; i++)
+		if (path.p[i] == '\'')
+			out_text(o, "'\\''");
+		else
+			out_char(o, path.p[i]);
+	out_char(o, '\'');
+}
+
 void out_xml(struct out *o, struct slice text)
 {
 	static const char *const entities[256] = {

@@ -94,6 +94,9 @@ size_t out_visible(struct out *o, struct slice bytes);
 /* The same, with \xHH also for each of these ASCII characters. */
 void out_escaped(struct out *o, struct slice bytes, const char *also);
 
+/* A path as a word of a command that a user may paste into a shell, quoted if need be; never an option. */
+void out_word(struct out *o, struct slice path);
+
 /* As text of XML and HTML, with entities for characters that mean something there. */
 void out_xml(struct out *o, struct slice text);
 
