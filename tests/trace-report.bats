@@ -632,5 +632,5 @@ T
     rm "$name"
     [[ $output == "process ${name##*pid}: 37.3 ms, 3950 entries"*'held by backup-1'*"trace-dump -p ${name##*pid} | "* ]]
     status_is 1 trace-report -p "${name##*pid}"
-    says 'trace-dump: no trace of process'
+    says "trace-dump: no trace of process ${name##*pid}: it is not running, and there is no /dev/shm/"
 }

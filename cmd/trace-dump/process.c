@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,8 +16,8 @@
 #include "regular.h"
 #include "utf8.h"
 
-/* Returns false if the process has mapped none, or cannot be read. */
-static bool find_mapped(struct mappedtrace *found, pid_t pid)
+/* Returns NULL, or in words that follow "it", why none was found. */
+static const char *find_mapped(struct mappedtrace *found, pid_t pid)
 {
 	struct mappedtrace_search search;
 	struct mappedtrace next;
@@ -33,7 +34,11 @@ static bool find_mapped(struct mappedtrace *found, pid_t pid)
 		*found = next;
 	}
 	mappedtrace_end(&search);
-	return found->path != NULL;
+	if (found->path)
+		return NULL;
+	if (kill(pid, 0) != 0 && errno == ESRCH)
+		return "is not running";
+	return search.is_readable ? "has mapped none" : "can only be read by its user and by root";
 }
 
 /* Opens a file for the process; returns why it is not used. */
@@ -50,7 +55,7 @@ static const char *open_named(const char *path, int *fd)
 }
 
 /* Of a process that has ended: the file with its name. Those of other users are no reason not to find it. */
-static void find_named(struct mappedtrace *found, pid_t pid)
+static void find_named(struct mappedtrace *found, pid_t pid, const char *unmapped)
 {
 	const char *error = NULL, *refused = NULL;
 	char pattern[64];
@@ -59,9 +64,9 @@ static void find_named(struct mappedtrace *found, pid_t pid)
 	snprintf(pattern, sizeof(pattern), "/dev/shm/*_trace.pid%d", pid);
 	if (glob(pattern, 0, NULL, &names) != 0)
 		errx(EXIT_FAILURE,
-		     "no trace of process %d: it has mapped none that can be read, and there is no %s; an application "
-		     "that was started with a shared-memory id N (-i) has a trace called *.N: give that file",
-		     pid, pattern);
+		     "no trace of process %d: it %s, and there is no %s; an application that was started with a "
+		     "shared-memory id N (-i) has a trace called *.N: give that file",
+		     pid, unmapped, pattern);
 	for (size_t i = 0; i < names.gl_pathc; i++) {
 		char *path = names.gl_pathv[i];
 		const char *why;
@@ -86,9 +91,10 @@ static void find_named(struct mappedtrace *found, pid_t pid)
 char *process_open_trace(pid_t pid, int *fd)
 {
 	struct mappedtrace found;
+	const char *unmapped = find_mapped(&found, pid);
 
-	if (!find_mapped(&found, pid))
-		find_named(&found, pid);
+	if (unmapped)
+		find_named(&found, pid, unmapped);
 	*fd = found.fd;
 	return found.path;
 }
