@@ -375,7 +375,7 @@ T
 2 % -p '': no process id: is the process running? % trace-report -p ''
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
 1 % trace-dump: lines: trace lines, not an SPDK trace file % trace-report lines
-1 % qpair-lifetimes: lifetimes: lifetime lines, not % trace-report trace lifetimes
+1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
 2 % -m and -p exclude each other % trace-causes -m 5 -p 5 spans
 2 % --against compares all requests: it cannot be combined with -m, -p or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans

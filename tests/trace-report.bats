@@ -261,8 +261,8 @@ unreadable() { # FILE WHY [COMMAND]...
         rm -f "$file"
         cp parts folder/parts.jsonl
         trace-dump -q folder/trace.bin >"$file"
-        nth=3
-        [[ $file != */parts.jsonl ]] || nth=1
+        nth=5
+        [[ $file != */parts.jsonl ]] || nth=3
         unreadable "${file#*/}" 'Input/output error' env LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=read FAULT_NTH=$nth FAULT=5
         rm -f "$file"
         cp parts folder/parts.jsonl
@@ -286,12 +286,18 @@ unreadable() { # FILE WHY [COMMAND]...
 
 @test "a fault of its own ends in a message" {
     slow_host
-    local call
-    # of a file in memory, and of the two pipes with lines
-    for call in mmap/1 fstat/1 read/1 read/2 read/3; do
-        LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=${call%/*} FAULT_NTH=${call#*/} FAULT=5 status_is 1 trace-report trace probes
-        says ': Input/output error'
+    local call nth faults=0
+    trace-report trace probes >page
+    # of files, those in memory, too, and of pipes
+    for call in mmap fstat read; do
+        for nth in 1 2 3 4 5 6; do
+            ! LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=$call FAULT_NTH=$nth FAULT=5 trace-report trace probes 2>said |
+                cmp -s page - || continue
+            grep -q '^trace-report: .*: Input/output error$' said
+            faults=$((faults + 1))
+        done
     done
+    [ "$faults" -ge 12 ]
 }
 
 @test "lines of other tools are merged" {
@@ -420,6 +426,53 @@ T
         equal "$output" ''
         equal "$(wc -l <<<"$stderr")" 1
     done
+}
+
+@test "options come before, between and after the operands" {
+    slow_host
+    trace-report --wide trace probes >want
+    trace-report trace --wide probes | diff want -
+    trace-report trace probes --wide --color never | diff want -
+    mv trace ./--wide
+    trace-report -- --wide probes | grep '^  trace-dump ./--wide '
+}
+
+@test "operands that are something else" {
+    slow_host
+    gzip -k trace probes
+    # what it says can be typed
+    status_is 1 trace-report probes trace
+    equal "$stderr" 'trace-report: probes: probe lines, not a trace; try: trace-report trace probes'
+    status_is 1 trace-report probes
+    says 'probe lines, not a trace; try: trace-report TRACE probes'
+    status_is 1 trace-report trace.gz
+    equal "$stderr" 'trace-report: trace.gz: compressed by gzip, not an SPDK trace file; try: gzip -dc trace.gz >trace; trace-report trace'
+    status_is 1 trace-report trace probes.gz
+    equal "$stderr" 'trace-report: probes.gz: compressed by gzip, not probe lines; try: gzip -dc probes.gz >probes; trace-report TRACE probes'
+    status_is 1 trace-report trace /etc/passwd
+    equal "$stderr" 'trace-report: /etc/passwd: no probe lines, as usdt-record writes them; try: trace-report TRACE'
+    equal "$output" ''
+    status_is 1 trace-report trace .
+    equal "$stderr" 'trace-report: .: a directory, not probe lines'
+    trace-report --html page.html trace >page
+    status_is 1 trace-report page.html
+    equal "$stderr" 'trace-dump: page.html: a page for a browser, not an SPDK trace file; try: the recording that it is about'
+    # one that is not there is an error, and the trace has its page
+    status_is 1 trace-report trace nowhere
+    equal "$stderr" 'trace-report: nowhere: No such file or directory'
+    sed '/^unreadable: nowhere: /d; s/^  names .*/  names      none, but addresses: usdt-record(1) records those of hosts/' <<<"$output" | diff page -
+}
+
+@test "probe lines of a folder that are none are said" {
+    recording
+    cp /etc/passwd folder/usdt.txt
+    status_is 1 trace-report folder
+    equal "$stderr" 'trace-report: folder/usdt.txt: no probe lines, as usdt-record writes them'
+    grep -qx 'unreadable: usdt.txt: no probe lines, as usdt-record writes them' <<<"$output"
+    grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
+    # those of a target that did nothing are some
+    grep ^clock: "$DATA/slow-host-probes.txt" >folder/usdt.txt
+    status_is 0 trace-report folder
 }
 
 @test "a pipe is refused, since a trace is read twice" {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "kind.h"
 #include "io.h"
 #include "mem.h"
 #include "number.h"
@@ -86,8 +87,8 @@ static bool read_start(struct facts *f, const char *path, size_t max, struct sli
 	return got >= 0;
 }
 
-/* Whether each line of a file's contents is a JSON object. */
-static void check_objects(struct facts *f, const char *path, struct slice all)
+/* Whether each line of a file's contents is a JSON object; else after a message. */
+static bool check_objects(struct facts *f, const char *path, struct slice all)
 {
 	for (size_t number = 1; all.n; number++) {
 		struct slice text = slice_cut_line(&all), object;
@@ -95,8 +96,9 @@ static void check_objects(struct facts *f, const char *path, struct slice all)
 		if (facts_line(&text, &object))
 			continue;
 		refuse(f, path, number, "not a JSON object: the file is damaged, or was not written to its end");
-		return;
+		return false;
 	}
+	return true;
 }
 
 /* The object of a part of the recording; empty if there is none. */
@@ -115,9 +117,8 @@ static void check_parts(struct facts *f, const char *path)
 	struct slice trigger = find_part(f, RECORDING_TRIGGER), us = facts_text(trigger, RECORDING_MIN_US);
 	uint64_t ns;
 
-	check_objects(f, path, f->parts);
 	/* trace-record writes those of all parts at once, when it ends */
-	if (!find_part(f, "trace").n)
+	if (check_objects(f, path, f->parts) && !find_part(f, "trace").n)
 		refuse(f, path, 0, "there is no object of the trace: the file was not written to its end");
 	if (trigger.n && number_fixed(us, 3, &ns) && ns)
 		f->min_us = mem_copy(us);
@@ -153,6 +154,7 @@ static void read_answers(struct facts *f, const char *folder)
 
 static void find_recording(struct facts *f, const char *folder)
 {
+	struct slice start = {};
 	size_t before;
 
 	if (access(folder, X_OK) != 0)
@@ -163,7 +165,14 @@ static void find_recording(struct facts *f, const char *folder)
 		warnx("%s: no %s, as is in a folder of trace-record", io_name(folder), RECORDING_TRACE);
 	before = f->unread.len;
 	f->usdt = find_file(f, folder, RECORDING_USDT);
+	if (f->usdt && read_start(f, f->usdt, START, &start) && kind_of(start, KIND_PROBE_LINES) != KIND_PROBE_LINES)
+		refuse(f, f->usdt, 0, "no probe lines, as usdt-record writes them");
+	free((char *)start.p);
 	f->names_unread = f->unread.len > before;
+	if (f->names_unread) {
+		free(f->usdt);
+		f->usdt = NULL;
+	}
 	f->offcpu = find_file(f, folder, RECORDING_OFFCPU);
 	f->bio = find_file(f, folder, RECORDING_BIO);
 	read_parts(f, folder);
@@ -177,7 +186,59 @@ static char *operand(int argc, char **argv)
 	return optind < argc ? argv[optind++] : NULL;
 }
 
-/* The probe lines may come from a pipe. */
+/* The kind of an operand that is a regular file; KIND_EMPTY also for what cannot be read, of which others complain. */
+static enum input_kind operand_kind(const char *path, enum input_kind wanted)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	enum input_kind kind = KIND_EMPTY;
+	struct stat st = {};
+	ssize_t n = 0;
+	char *text;
+
+	if (fd < 0)
+		return kind;
+	text = mem_array(START, 1);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = io_read(fd, text, START);
+	kind = S_ISDIR(st.st_mode) ? KIND_DIRECTORY : kind_of((struct slice){text, n > 0 ? n : 0}, wanted);
+	free(text);
+	close(fd);
+	return kind;
+}
+
+/* Exits with a message where trace-dump would not know what the user is to type. probes: the next operand, or NULL. */
+static void check_trace(const char *path, const char *probes)
+{
+	enum input_kind is = operand_kind(path, KIND_TRACE_FILE);
+	struct out words = {.fd = OUT_MEMORY};
+
+	if (is >= KIND_XZ && is <= KIND_LZ4) {
+		kind_refuse(io_name(path), is, KIND_TRACE_FILE, ">trace; trace-report trace");
+		exit(EXIT_FAILURE);
+	}
+	if (is != KIND_PROBE_LINES)
+		return;
+	out_word(&words, slice_of(probes ? probes : "TRACE"));
+	out_char(&words, ' ');
+	out_word(&words, slice_of(path));
+	errx(EXIT_FAILURE, "%s: probe lines, not a trace; try: trace-report %.*s", io_name(path), (int)words.len,
+	     words.buf);
+}
+
+/* The same of probe lines. These may come from a pipe. */
+static void check_probes(const char *path)
+{
+	enum input_kind is = operand_kind(path, KIND_PROBE_LINES);
+
+	if (is == KIND_PROBE_LINES || is == KIND_EMPTY)
+		return;
+	if (is == KIND_UNKNOWN || is == KIND_BINARY)
+		errx(EXIT_FAILURE, "%s: no probe lines, as usdt-record writes them; try: trace-report TRACE",
+		     io_name(path));
+	kind_refuse(io_name(path), is, KIND_PROBE_LINES, ">probes; trace-report TRACE probes");
+	exit(EXIT_FAILURE);
+}
+
 static void find_probes(struct facts *f, char *path)
 {
 	if (path && access(path, R_OK) != 0) {
@@ -190,7 +251,7 @@ static void find_probes(struct facts *f, char *path)
 
 void sources_find(struct facts *f, int argc, char **argv)
 {
-	char *path = f->pid ? NULL : operand(argc, argv);
+	char *path = f->pid ? NULL : operand(argc, argv), *probes;
 	struct stat st;
 
 	if (!f->pid && !path)
@@ -200,7 +261,12 @@ void sources_find(struct facts *f, int argc, char **argv)
 		find_recording(f, path);
 	} else {
 		f->trace = path;
-		find_probes(f, operand(argc, argv));
+		probes = operand(argc, argv);
+		if (path)
+			check_trace(path, probes);
+		if (probes)
+			check_probes(probes);
+		find_probes(f, probes);
 		if (path && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 			errx(EXIT_FAILURE, "%s: not a regular file: a trace is read twice; save it to a file first",
 			     io_name(path));

@@ -49,6 +49,7 @@ static const struct cli cli = {
 	"  %s nvmf_trace.pid1234 usdt.txt\n"
 	"  %s -p \"$(pidof nvmf_tgt)\"\n",
 	.options = options,
+	.anywhere = true,
 };
 
 /* trace-dump with its operand; what: an option */

@@ -318,7 +318,7 @@ static char *getopt_letters(const struct cli *cli, size_t n)
 	while (cli->former && cli->former[num_former].letter)
 		num_former++;
 	letters = mem_array(2 * n + num_former + 4, 1);
-	end = stpcpy(letters, "+hV");
+	end = stpcpy(letters, cli->anywhere ? "hV" : "+hV");
 	for (const struct cli_option *o = cli->options; o->name; o++)
 		if (o->letter)
 			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");

@@ -56,10 +56,11 @@ struct cli {
 	const char *examples; /* after them */
 	const struct cli_option *options;
 	const struct cli_former *former; /* NULL: none */
+	bool anywhere;                   /* options may come after operands, too */
 };
 
 /*
- * Parses the options, which come before the operands, and sets optind to the first operand. -h and -V print and exit; a
+ * Parses the options, which come before the operands unless they may be anywhere, and sets optind to the first operand. -h and -V print and exit; a
  * mistake is a usage error. Call it first: it also opens closed standard streams, and makes a write beyond the file
  * size limit fail instead of killing the tool.
  */

@@ -23,6 +23,7 @@ static const char *const names[] = {
 	[KIND_LZ4] = "compressed by lz4",
 	[KIND_ELF] = "a program or library",
 	[KIND_UTF16] = "text in UTF-16",
+	[KIND_HTML] = "a page for a browser",
 	[KIND_TRACE_FILE] = "a binary trace",
 	[KIND_BINARY] = "binary data",
 	[KIND_SPDK_JSON] = "the JSON of spdk_trace",
@@ -68,6 +69,7 @@ static const struct advice {
 	{BIT(KIND_BZIP2), ANY, "bzip2 -dc FILE | READER"},
 	{BIT(KIND_LZ4), ANY, "lz4 -dc FILE | READER"},
 	{BIT(KIND_UTF16), ANY, "iconv -f UTF-16 -t UTF-8 FILE | READER"},
+	{BIT(KIND_HTML), ANY, "the recording that it is about"},
 	{BIT(KIND_SPDK_TEXT), ANY, "spdk_trace -j -f TRACE | trace-dump"},
 	{BIT(KIND_JOINED), ANY, "trace-join -j, which prints lines for other tools"},
 	{BIT(KIND_DESCRIPTIONS), ANY, "trace-dump without -d and -i"},
@@ -123,7 +125,7 @@ static enum input_kind binary_kind(struct slice s)
 	} known[] = {
 		{"\3757zXZ", KIND_XZ},    {"\037\213", KIND_GZIP},   {"\050\265\057\375", KIND_ZSTD},
 		{"BZh", KIND_BZIP2},      {"\004\"M\030", KIND_LZ4}, {"\177ELF", KIND_ELF},
-		{"\377\376", KIND_UTF16}, {"\376\377", KIND_UTF16},
+		{"\377\376", KIND_UTF16}, {"\376\377", KIND_UTF16},  {"<!DOCTYPE html", KIND_HTML},
 	};
 
 	if (!s.n)
@@ -285,8 +287,14 @@ static void write_command(struct out *to, const char *command, const char *file,
 {
 	while (*command) {
 		if (strncmp(command, "FILE", 4) == 0) {
-			out_text(to, file);
+			if (strcmp(file, "-") == 0)
+				out_char(to, '-');
+			else
+				out_word(to, slice_of(file));
 			command += 4;
+		} else if (*reader == '>' && strncmp(command, "| READER", 8) == 0) {
+			out_text(to, reader);
+			command += 8;
 		} else if (strncmp(command, "READER", 6) == 0) {
 			out_text(to, reader);
 			command += 6;

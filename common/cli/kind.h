@@ -20,6 +20,7 @@ enum input_kind {
 	KIND_LZ4,
 	KIND_ELF,
 	KIND_UTF16,
+	KIND_HTML,
 	KIND_TRACE_FILE, /* SPDK's binary one */
 	KIND_BINARY,     /* another one */
 	KIND_SPDK_JSON,  /* what spdk_trace -j prints */
@@ -48,7 +49,8 @@ enum input_kind kind_of(struct slice start, enum input_kind wanted);
 
 /*
  * Prints to stderr the kinds that the input of this name is and should be, and the command that
- * would work. reader: the command that reads the wanted kind from a pipe.
+ * would work. name: the path, or <stdin>. reader: the command that reads the wanted kind from a pipe; or, of one that reads
+ * no pipe, what replaces the pipe: ">FILE; COMMAND FILE".
  */
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
 
