@@ -284,6 +284,7 @@ void facts_free(struct facts *f)
 	free(f->names);
 	free(f->min_us);
 	out_close(&f->unread);
+	out_close(&f->unexplained);
 	intern_free(&f->hosts);
 	series_free(&f->series);
 }

@@ -48,7 +48,7 @@ struct facts {
 	/* from all span lines */
 	uint64_t admin, requests;  /* those of admin, and all others */
 	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
-	bool too_many;             /* trace-causes has left some out */
+	struct out unexplained;    /* lines, in memory: what trace-causes left out, because there was too much */
 	double longest;            /* microseconds, of those that have ended */
 	struct facts_span {
 		struct slice line; /* empty: none */

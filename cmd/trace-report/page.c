@@ -234,9 +234,9 @@ static void put_causes(struct out *out, const struct facts *f, const struct term
 	if (first.n < all.n)
 		out_char(out, '\n');
 	put_lines(out, first, terminal);
-	if (f->too_many)
-		out_printf(out, "\nonly the first of %" PRIu64 " requests are explained: there are too many\n",
-			   f->requests);
+	if (f->unexplained.len)
+		out_text(out, "\nnot all of it is explained\n");
+	put_lines(out, out_contents(&f->unexplained), terminal);
 }
 
 static void put_host(struct out *out, const struct facts *f, struct slice layers, const struct terminal *terminal)

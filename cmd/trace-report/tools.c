@@ -119,15 +119,24 @@ struct slice tools_contents(int file)
 	return text;
 }
 
-bool tools_said(const struct tools *t, const char *words)
+void tools_notes(const struct tools *t, const char *words, struct out *to)
 {
+	static const char input[] = ": <stdin>: ";
+
 	for (size_t i = 0; i < t->n; i++) {
 		struct slice text = t->all[i].notes >= 0 ? contents(t->all[i].notes) : (struct slice){"", 0};
 
-		if (memmem(text.p, text.n, words, strlen(words)))
-			return true;
+		while (text.n) {
+			struct slice line = slice_cut_line(&text);
+			const char *from = memmem(line.p, line.n, input, strlen(input));
+
+			if (!from || !memmem(line.p, line.n, words, strlen(words)))
+				continue;
+			from += strlen(input);
+			out_slice(to, slice_between(from, line.p + line.n));
+			out_char(to, '\n');
+		}
 	}
-	return false;
 }
 
 static void *copy_all(void *context)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "child.h"
+#include "out.h"
 #include "slice.h"
 
 enum { TOOLS_MAX = 16 };
@@ -46,8 +47,8 @@ bool tools_failed(const struct tools *t, const char *name);
 /* Prints the messages of those that failed. */
 void tools_complain(const struct tools *t);
 
-/* Whether a quiet one has printed these words as a message. */
-bool tools_said(const struct tools *t, const char *words);
+/* Writes the messages of quiet ones that have these words, without the tool and the input that come first, as lines. */
+void tools_notes(const struct tools *t, const char *words, struct out *to);
 
 /* A pipe's ends for reading and writing, and a file in memory. They exit with a message where there are no more. */
 void tools_pipe(int *from, int *to);

@@ -264,7 +264,7 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	}
 	f->names_unread |= tools_failed(&sources, "qpair-lifetimes");
 	measured = tools_wait(&measures);
-	f->too_many = tools_said(&measures, " left out: there are too many");
+	tools_notes(&measures, " left out: there are too many", &f->unexplained);
 	f->layers = tools_contents(layers);
 	f->lives = tools_contents(lives);
 	f->reactors = tools_contents(reactors);
@@ -301,7 +301,7 @@ static bool write_html(const struct facts *f, struct slice page)
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
-	static struct facts f = {.unread = {.fd = OUT_MEMORY}};
+	static struct facts f = {.unread = {.fd = OUT_MEMORY}, .unexplained = {.fd = OUT_MEMORY}};
 	struct terminal terminal;
 	bool good;
 
