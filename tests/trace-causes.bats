@@ -48,6 +48,12 @@ causes() {
     equal "$(trace-causes in | head -n 2)" $'1001 requests, 1 slow one took 5.01 ms,\nthe fast ones like it 10.0 us: 5.00 ms more'
 }
 
+@test "a cause whose name is not known" {
+    { fast; requests 50 0 2000 slowhost Slow '"bdev":1995.000,"network":5.000'; } | sed 's/,"bdev":"[^"]*"//' >in
+    equal "$(causes)" 'bdev - slowhost/1'
+    trace-causes in | grep -x 'cause: bdev (unknown) takes longer (100 %)'
+}
+
 @test "a group whose bdev takes longer" {
     { fast; requests 50 0 2000 slowhost Slow '"bdev":1995.000,"network":5.000'; } >in
     equal "$(causes)" 'bdev Slow slowhost/1'

@@ -91,7 +91,7 @@ static void put_who(struct out *out, const struct tally *t, const struct finding
 	} else if (findings_cause(f) == CAUSE_SILENT) {
 		out_text(out, "an lcore");
 	} else if (findings_cause(f) != CAUSE_BELOW && findings_cause(f) != CAUSE_TARGET) {
-		out_text(out, "somebody");
+		out_text(out, "(unknown)");
 	}
 }
 
