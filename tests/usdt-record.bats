@@ -540,7 +540,7 @@ start_full_recorder() {
 # bats test_tags=any-kernel
 @test "what cannot be recorded is said before anything starts" {
     status_is 1 usdt-record -e 'missing(x)' -- usdt-target sites=1
-    says 'there is no probe missing(x); usdt-gen -l lists those that are there'
+    says 'there is no probe missing; usdt-gen -l lists those that are there'
     status_is 1 usdt-record -e 'with_float(n,load)' -- usdt-target float
     says 'has a floating-point number'
     status_is 1 usdt-record -p 2147483647

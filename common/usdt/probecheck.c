@@ -100,12 +100,16 @@ static void add_missing(struct out *list, const struct probespec *spec, size_t i
 	enum { LISTED = 10 };
 
 	if (i < LISTED)
-		out_printf(list, "%s%s", !i ? "" : i + 1 == n ? " or " : ", ", spec->text);
+		out_printf(list, "%s%.*s",
+			   !i           ? ""
+			   : i + 1 == n ? " or "
+					: ", ",
+			   (int)strcspn(spec->text, "("), spec->text);
 	else if (i == LISTED)
 		out_printf(list, " or %zu others", n - i);
 }
 
-/* Reports specs of which there is no probe: usually all, since SPDK was built without. */
+/* Reports specs of which there is no probe, by their names: usually all, since SPDK was built without. */
 static void report_missing(const struct target *t, const struct probespecs *specs, const bool *missing, size_t n)
 {
 	struct out list = {.fd = OUT_MEMORY};
@@ -116,9 +120,12 @@ static void report_missing(const struct target *t, const struct probespecs *spec
 	for (size_t i = 0; i < specs->n; i++)
 		if (missing[i])
 			add_missing(&list, &specs->all[i], listed++, n);
-	target_report(t, mem_printf("%s: there is no probe %.*s%s", t->name, (int)list.len, list.buf,
-				    num_sites ? "; usdt-gen -l lists those that are there"
-					      : ", nor any other; SPDK has them when configured with --with-usdt"));
+	if (num_sites)
+		target_report(t, mem_printf("%s: there is no probe %.*s; usdt-gen -l lists those that are there",
+					    t->name, (int)list.len, list.buf));
+	else
+		target_report(t, mem_printf("%s: there are no probes; SPDK has them when configured with --with-usdt",
+					    t->name));
 	out_close(&list);
 }
 
