@@ -443,10 +443,34 @@ L
     status_is 0 trace-spans -qs in
     [[ $output == *'          entries of lcore 0 are missing here
           lcore 0 wrote 8 entries meanwhile: '* ]]
-    equal "$(grep -c '^          entries of its lcore are missing after this one: its end may be among them$' <<<"$output")" 2
+    equal "$(grep -c '^          entries of its lcore are missing after its last one: its end may be among them$' <<<"$output")" 2
     # without them, it was silent
     equal "$(sed 's/,"lost":true//' in | trace-spans -jq | jq -c 'select(.id == "r1") | [.silent, .lost]' | plain)" '[99.5,null]'
     equal "$(sed 's/,"lost":true//' in | trace-spans -q --open | awk 'NR > 1 { print $4 }' | tr '\n' ' ')" 'r3 r6 r5 r0 r7 '
+}
+
+@test "a request whose end is missing has lived until the last entry below it, and no wait is after its end" {
+    {
+        # its I/O ends after the gap, then its address is used again
+        object r0 0x10 '' 1.000 TCP_REQ_NEW 2.000 TCP_REQ_EXECUTING
+        object i0 0x20 '"related":"r0","args":{"ctx":"0x10"}' 3.000 BDEV_IO_START 130.000 BDEV_IO_DONE
+        object r1 0x10 '' 150.000 TCP_REQ_NEW 151.000 TCP_REQ_COMPLETED
+        # its I/O has the last entry before the gap
+        object r2 0x30 '' 4.000 TCP_REQ_NEW 5.000 TCP_REQ_EXECUTING
+        object i2 0x40 '"related":"r2","args":{"ctx":"0x30"}' 6.000 BDEV_IO_START 20.000 BDEV_IO_DONE
+        # its I/O goes on after its end
+        object r3 0x50 '' 30.000 TCP_REQ_NEW 31.000 TCP_REQ_EXECUTING 40.000 TCP_REQ_COMPLETED
+        object i3 0x60 '"related":"r3","args":{"ctx":"0x50"}' 32.000 BDEV_IO_START 90.000 BDEV_IO_DONE
+        echo '{"tsc":1,"us":110.000,"lcore":0,"tpoint":"X","lost":true}'
+        echo '{"tsc":1,"us":160.000,"lcore":0,"tpoint":"X"}'
+    } | merged >in
+    status_is 0 trace-spans -jq in
+    equal "$(jq -c 'select(.id | test("r[023]")) | [.id, .life, .open, .lost, (.layers | add), (.waits | map([.at, .us]))]' <<<"$output" |
+        sort | plain)" '["r0",129,null,true,129,[[2,127]]]
+["r2",16,null,true,16,[[2,14]]]
+["r3",10,null,null,10,[[0,1],[1,1],[2,8]]]'
+    status_is 0 trace-spans in
+    says 'trace-spans: in: 2 spans were in flight where entries are missing: whether they ended is not known'
 }
 
 # Requests of 1, 2, 3, 5, 7, 11 and 13 microseconds, every second one a write, of two hosts.

@@ -457,8 +457,9 @@ void story_write(struct story *story, struct out *out, const struct span *s)
 	if (waits_before(waits, story->spans, waits->n))
 		put_step(story, out, waits->n);
 	if (s->lost)
-		put_sentences(story, out,
-			      slice_of("entries of its lcore are missing after this one: its end may be among them"));
+		put_sentences(
+			story, out,
+			slice_of("entries of its lcore are missing after its last one: its end may be among them"));
 }
 
 void story_free(struct story *story)

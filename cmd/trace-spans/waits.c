@@ -80,6 +80,7 @@ static void add_wait(struct waits *w, struct wait new)
 void waits_find(struct waits *w, const struct spans *spans, const struct span *s)
 {
 	uint64_t life = spans_life(spans, s), notable = life ? (life + WAITS_NOTABLE - 1) / WAITS_NOTABLE : 1;
+	uint64_t until = spans_until(spans, s);
 
 	w->root = s;
 	w->n = w->num_waits = 0;
@@ -88,7 +89,8 @@ void waits_find(struct waits *w, const struct spans *spans, const struct span *s
 	for (size_t i = 0; i <= w->n; i++) {
 		uint64_t ns = waits_before(w, spans, i);
 
-		if (ns >= notable)
+		/* spans below it may go on after its end */
+		if (ns >= notable && (i == w->n || waits_state(w, i)->ns <= until))
 			add_wait(w, (struct wait){i, ns});
 	}
 }

@@ -5,6 +5,7 @@
 
 #include "livenames.h"
 #include "mem.h"
+#include "minmax.h"
 #include "number.h"
 #include "table.h"
 
@@ -442,7 +443,8 @@ static void end_before(struct spans *spans, const struct object *before)
 
 	if (!s || s->ended || s->expected)
 		return;
-	s->lost = is_end_lost(spans, s, before);
+	/* it has ended, even if it went on after the gap */
+	s->lost = !is_final(spans, before) && spans_gap(spans, s) > s->last;
 	end_span(spans, s);
 }
 
@@ -501,13 +503,23 @@ static bool reaches_end(const struct spans *spans, const struct span *s)
 	return false;
 }
 
+/* The latest entry of a span and of those below it. */
+static uint64_t latest_below(const struct span *s)
+{
+	uint64_t latest = s->last;
+
+	for (const struct span *child = s->child; child; child = child->next)
+		latest = max_u64(latest, latest_below(child));
+	return latest;
+}
+
 uint64_t spans_until(const struct spans *spans, const struct span *s)
 {
 	const struct reactor *reactor;
 	uint64_t end;
 
 	if (!reaches_end(spans, s))
-		return s->last;
+		return spans_is_lost(spans, s) ? latest_below(s) : s->last;
 	if (!spans->over)
 		return spans->now;
 	end = latest_of(spans, s->source);
@@ -522,7 +534,7 @@ uint64_t spans_held(const struct spans *spans, const struct span *s, enum reacto
 	const struct reactor *reactor = spans_reactor(spans, s, s->last_lcore);
 	uint64_t end = spans_until(spans, s), ns = s->held[kind];
 
-	if (!reactor || end == s->last)
+	if (!reactor || !reaches_end(spans, s) || end == s->last)
 		return ns;
 	ns += reactor->held[kind] - s->held_before[kind];
 	return reactor->after.entry == end ? ns - reactor->after.held[kind] : ns;

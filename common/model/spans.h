@@ -172,16 +172,16 @@ const struct span *spans_open_child(const struct spans *spans, const struct span
 uint64_t spans_gap(const struct spans *spans, const struct span *s);
 
 /*
- * Whether entries of its lcore are missing after its last one and those of the spans below it, so that it may have
- * ended unseen. It is not open, and has lived at least until that entry.
+ * Whether entries of its lcore are missing after its last one, and it has ended unseen: its address is used again; or
+ * may have, since no span below it has an entry after those that are missing. It is not open.
  */
 bool spans_is_lost(const struct spans *spans, const struct span *s);
 
 /*
- * The time in ns until which a span lived. That is its last entry; but while it is open, and all spans above it are,
- * the end of the input: the latest entry of its source, or the time that was passed to spans_pass(). Lines of other
- * tools do not count, which may go on when the trace has been copied. But if the reactor has not run since that entry,
- * it is until when they say that.
+ * The time in ns until which a span lived. That is its last entry; if its end is lost, it has lived at least until the
+ * last one below it. But while it is open, and all spans above it are, it is the end of the input: the latest entry of
+ * its source, or the time that was passed to spans_pass(). Lines of other tools do not count, which may go on when the
+ * trace has been copied. But if the reactor has not run since that entry, it is until when they say that.
  */
 uint64_t spans_until(const struct spans *spans, const struct span *s);
 
@@ -200,8 +200,8 @@ static inline uint64_t spans_to_reply(const struct spans *spans, const struct sp
 }
 
 /*
- * ns until then for which the reactors of its entries were held, modulo 2^64. Intervals of one reactor that overlap may
- * be counted in part.
+ * ns until then, or until its own last entry if its end is lost, for which the reactors of its entries were held,
+ * modulo 2^64. Intervals of one reactor that overlap may be counted in part.
  */
 uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
 
