@@ -1409,12 +1409,44 @@ L
     # many, of which the first are not known any more when the last one comes
     {
         object r0 0x10 '' 100.000 A 300.000 B_DONE
-        for i in {1..40}; do
-            irq $((100 + i)).500 0 0.500
+        awk 'BEGIN { for (i = 0; i < 200; i++) print 100 + i / 4 }' | while read -r us; do
+            held "$us" 0 0.125 IRQ '"kind":"irq"'
         done
-        off 199.000 0 99.000
+        held 299.000 0 199.000 IRQ '"kind":"softirq"'
     } | merged >in
-    equal "$(parts -j in)" '["r0",99,12,null]'
+    # of 200 of them, 64 are known
+    equal "$(parts -j in)" "$(plain <<<"[\"r0\",null,$(awk 'BEGIN { print 136 * 0.125 + 299 - (100 + 136 / 4 - 0.125) }'),null]")"
+}
+
+@test "intervals count once whatever the order of their lines, and irq_by adds up to irq" {
+    local lines line order
+    mapfile -t lines < <(
+        irq 120.000 0 10.000
+        held 147.000 0 17.000 IRQ '"kind":"softirq","name":"net_rx"'
+        # the softirq goes on around it
+        irq 140.000 0 4.000
+        off 170.000 0 20.000
+        # in a time off the CPU, and before it
+        held 155.000 0 7.000 IRQ '"kind":"irq","name":"timer"'
+    )
+    for order in '0 1 2 3 4' '4 3 2 1 0' '1 0 3 2 4' '2 4 1 0 3'; do
+        {
+            entry 100.000 A r0 - 0x10
+            for line in $order; do
+                echo "${lines[line]}"
+            done
+            entry 200.000 B_DONE r0 100.000 0x10
+        } >in
+        equal "$order: $(parts -jq in)" "$order: "'["r0",20,29,null]'
+        equal "$(trace-spans -jq in | jq '.irq_by | add')" 29
+    done
+    # the inner interrupt has its time, and the outer one the rest
+    {
+        entry 100.000 A r0 - 0x10
+        printf '%s\n' "${lines[@]:0:1}" "${lines[@]:2:1}" "${lines[@]:1:1}" "${lines[@]:4}" "${lines[@]:3:1}"
+        entry 200.000 B_DONE r0 100.000 0x10
+    } >in
+    equal "$(trace-spans -jq in | jq -c '.irq_by' | plain)" '{"nvme0q1":14,"net_rx":13,"timer":2}'
 }
 
 @test "a span is covered by a recording that lasts from before it until after it" {

@@ -293,7 +293,7 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 }
 
 /* A spans.held function. */
-static void see_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+static void see_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
 		     const struct traceline *line)
 {
 	struct trees *t = context;

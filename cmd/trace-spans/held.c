@@ -5,6 +5,7 @@
 
 #include "count.h"
 #include "livenames.h"
+#include "minmax.h"
 #include "search.h"
 #include "table.h"
 
@@ -25,17 +26,9 @@ static struct slice name_of(const struct traceline *line)
 	return slice_of("unknown");
 }
 
-void held_keep(struct held *h, const struct reactor *reactor, const struct reactors_interval *interval,
-	       const struct traceline *line)
+uint32_t held_cause(struct held *h, const struct traceline *line)
 {
-	struct held_ring *ring = table_at(h->rings, h->num_rings, h->cap_rings, reactor - h->spans->reactors.all);
-	struct held_interval *kept;
-
-	if (ring->n < HELD_KEPT)
-		ring->all = mem_room(ring->all, ring->n, &ring->cap);
-	kept = &ring->all[ring->n++ % HELD_KEPT];
-	*kept = (struct held_interval){.begin = interval->begin, .end = interval->end, .kind = interval->kind};
-	kept->name = intern_add_below(&h->names, name_of(line), NAMES);
+	return intern_add_below(&h->names, name_of(line), NAMES);
 }
 
 static void add(struct held *h, uint32_t name, uint64_t ns)
@@ -50,21 +43,15 @@ static void add(struct held *h, uint32_t name, uint64_t ns)
 	h->sums[*place].ns += ns;
 }
 
-/* Lines come in the order of their ends. */
-static void gather(struct held *h, const struct held_ring *ring, uint64_t from, uint64_t to, enum reactors_kind kind)
+static void gather(struct held *h, const struct reactor *reactor, uint64_t from, uint64_t to, enum reactors_kind kind)
 {
-	uint64_t kept = ring->n < HELD_KEPT ? ring->n : HELD_KEPT, i = ring->n - kept;
+	for (size_t i = search_first(k, reactor->n, reactor->parts[k].end > from); i < reactor->n; i++) {
+		const struct reactors_interval *part = &reactor->parts[i];
 
-	i += search_first(k, kept, ring->all[(i + k) % HELD_KEPT].end > from);
-	for (; i < ring->n; i++) {
-		const struct held_interval *interval = &ring->all[i % HELD_KEPT];
-		uint64_t begin = interval->begin > from ? interval->begin : from;
-		uint64_t end = interval->end < to ? interval->end : to;
-
-		if (interval->kind == kind && begin < end)
-			add(h, interval->name, end - begin);
-		if (interval->end >= to)
+		if (part->begin >= to)
 			break;
+		if (part->kind == kind)
+			add(h, part->cause, min_u64(part->end, to) - max_u64(part->begin, from));
 	}
 }
 
@@ -78,11 +65,11 @@ static int longest_first(const void *a, const void *b)
 bool held_write(struct held *h, struct out *out, const struct span *s, enum reactors_kind kind)
 {
 	const struct reactor *reactor = spans_reactor(h->spans, s, s->lcore);
-	size_t index = reactor ? (size_t)(reactor - h->spans->reactors.all) : SIZE_MAX;
+	uint64_t until = spans_is_lost(h->spans, s) ? s->last : spans_until(h->spans, s);
 
 	h->num_sums = 0;
-	if (index < h->num_rings)
-		gather(h, &h->rings[index], s->first, spans_until(h->spans, s), kind);
+	if (reactor)
+		gather(h, reactor, s->first, until, kind);
 	if (!h->num_sums)
 		return false;
 	qsort(h->sums, h->num_sums, sizeof(*h->sums), longest_first);
@@ -101,9 +88,6 @@ bool held_write(struct held *h, struct out *out, const struct span *s, enum reac
 
 void held_free(struct held *h)
 {
-	for (size_t i = 0; i < h->num_rings; i++)
-		free(h->rings[i].all);
-	free(h->rings);
 	free(h->sums);
 	free(h->places);
 	intern_free(&h->names);

@@ -5,22 +5,10 @@
 
 #include "spans.h"
 
-enum { HELD_KEPT = 65536 }; /* latest intervals of each reactor */
-
 /* All zero at first, except for spans. */
 struct held {
 	const struct spans *spans;
 	struct intern names; /* as written in JSON, for terminals */
-	struct held_ring {
-		struct held_interval {
-			uint64_t begin, end; /* ns */
-			enum reactors_kind kind;
-			uint32_t name;
-		} * all;
-		size_t cap;
-		uint64_t n; /* so far */
-	} * rings;          /* by reactor */
-	size_t num_rings, cap_rings;
 	struct held_sum {
 		uint32_t name;
 		uint64_t ns;
@@ -30,9 +18,8 @@ struct held {
 	size_t num_places, cap_places;
 };
 
-/* Keeps an interval; the line says its cause. */
-void held_keep(struct held *h, const struct reactor *reactor, const struct reactors_interval *interval,
-	       const struct traceline *line);
+/* The cause of the interval of a line, in names; MAP_NONE: there are too many. */
+uint32_t held_cause(struct held *h, const struct traceline *line);
 
 /*
  * Writes the time of each cause that held the reactor of the span's first entry, the longest time first, as a JSON

@@ -222,7 +222,7 @@ static uint32_t find_who(void *context, struct span *s, const struct traceline *
 	return causes_who(&t->causes, s, line);
 }
 
-static void keep_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+static void keep_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
 		      const struct traceline *line)
 {
 	struct trace_spans *t = context;
@@ -230,7 +230,7 @@ static void keep_held(void *context, const struct reactor *reactor, const struct
 	if (opt.story)
 		story_hold(&t->story, reactor, interval, line);
 	else
-		held_keep(&t->held, reactor, interval, line);
+		interval->cause = held_cause(&t->held, line);
 }
 
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)

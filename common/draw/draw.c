@@ -477,7 +477,7 @@ static void draw_interval(struct draw *d, uint32_t place, const struct reactors_
 }
 
 /* Draws an interval in which a reactor did not run; for spans.held. */
-static void draw_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+static void draw_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
 		      const struct traceline *line)
 {
 	struct draw *d = context;

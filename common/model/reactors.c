@@ -6,6 +6,7 @@
 #include "livenames.h"
 #include "minmax.h"
 #include "number.h"
+#include "search.h"
 #include "table.h"
 
 static const char *const tpoints[REACTORS_KINDS] = {[REACTORS_OFF_CPU] = LIVE_OFF_CPU, [REACTORS_IRQ] = LIVE_IRQ};
@@ -83,6 +84,7 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 		return LIVE_PID ", " LIVE_BEGIN " or " LIVE_DURATION " is missing";
 	*reactor = reactor_of(r, lcore, pid);
 	length = ns_of(r, line->tsc - begin, line, ns, kernel_ns);
+	interval->cause = MAP_NONE;
 	interval->begin = length < ns ? ns - length : 0;
 	interval->end = ns;
 	interval->late = slice_is(traceline_arg(line, LIVE_LATE), "true");
@@ -94,36 +96,86 @@ const char *reactors_line(struct reactors *r, const struct traceline *line, uint
 	return NULL;
 }
 
-/*
- * Lines come in the order of their ends. So an interval within another one comes before it, and its time is subtracted
- * again. Of an interrupt, only the time that no other interval has counted is added.
- */
+/* The first part that ends after a time. */
+static size_t first_after(const struct reactor *reactor, uint64_t ns)
+{
+	return search_first(i, reactor->n, reactor->parts[i].end > ns);
+}
+
+/* Adds a part that overlaps no other one, if it is not empty. */
+static void add_part(struct reactor *reactor, struct reactors_interval part)
+{
+	enum { MOST = REACTORS_KEPT + REACTORS_KEPT / 4 };
+	size_t i;
+
+	if (part.begin >= part.end)
+		return;
+	if (reactor->n == MOST) {
+		memmove(reactor->parts, reactor->parts + (MOST - REACTORS_KEPT),
+			REACTORS_KEPT * sizeof(*reactor->parts));
+		reactor->n = REACTORS_KEPT;
+	}
+	reactor->parts = mem_room(reactor->parts, reactor->n, &reactor->cap);
+	i = first_after(reactor, part.begin);
+	memmove(reactor->parts + i + 1, reactor->parts + i, (reactor->n - i) * sizeof(part));
+	reactor->parts[i] = part;
+	reactor->n++;
+	reactor->held[part.kind] += part.end - part.begin;
+}
+
+/* Removes all parts from a time, which they may reach beyond. */
+static void clear(struct reactor *reactor, uint64_t begin, uint64_t end)
+{
+	size_t from = first_after(reactor, begin), to = from;
+	struct reactors_interval before, after;
+
+	for (; to < reactor->n && reactor->parts[to].begin < end; to++)
+		reactor->held[reactor->parts[to].kind] -= reactor->parts[to].end - reactor->parts[to].begin;
+	if (to == from)
+		return;
+	before = reactor->parts[from];
+	after = reactor->parts[to - 1];
+	memmove(reactor->parts + from, reactor->parts + to, (reactor->n - to) * sizeof(before));
+	reactor->n -= to - from;
+	before.end = begin;
+	add_part(reactor, before);
+	after.begin = max_u64(after.begin, end);
+	add_part(reactor, after);
+}
+
+/* Adds what no part has of an interval. */
+static void fill(struct reactor *reactor, struct reactors_interval interval)
+{
+	uint64_t end = interval.end;
+
+	while (interval.begin < end) {
+		size_t i = first_after(reactor, interval.begin);
+		uint64_t next = end;
+
+		interval.end = end;
+		if (i < reactor->n) {
+			interval.end = min_u64(end, reactor->parts[i].begin);
+			next = reactor->parts[i].end;
+		}
+		add_part(reactor, interval);
+		interval.begin = next;
+	}
+}
+
+/* The bound keeps lines in any order from moving all parts each. */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval)
 {
-	while (reactor->num_recent) {
-		struct reactors_interval *last = &reactor->recent[reactor->num_recent - 1];
-		uint64_t from = max_u64(last->begin, interval.begin);
+	const struct reactors_interval *oldest = reactor->n > REACTORS_RECENT
+							 ? &reactor->parts[reactor->n - REACTORS_RECENT]
+							 : NULL;
 
-		if (last->end <= interval.begin)
-			break;
-		if (interval.kind == REACTORS_IRQ && last->kind == REACTORS_OFF_CPU) {
-			interval.begin = last->end;
-			break;
-		}
-		/* a line that is late may end before the latest one */
-		interval.end = max_u64(interval.end, last->end);
-		reactor->held[last->kind] -= last->end - from;
-		last->end = from;
-		if (last->begin < from)
-			break;
-		reactor->num_recent--;
-	}
-	if (interval.begin >= interval.end)
+	if (oldest && interval.end <= oldest->begin)
 		return;
-	reactor->held[interval.kind] += interval.end - interval.begin;
-	if (reactor->num_recent == REACTORS_RECENT)
-		memmove(reactor->recent, reactor->recent + 1, --reactor->num_recent * sizeof(*reactor->recent));
-	reactor->recent[reactor->num_recent++] = interval;
+	if (interval.kind == REACTORS_OFF_CPU)
+		clear(reactor, interval.begin, interval.end);
+	else if (oldest)
+		interval.begin = max_u64(interval.begin, oldest->begin);
+	fill(reactor, interval);
 }
 
 static void put_if(struct out *out, const char *before, struct slice text)
@@ -160,6 +212,8 @@ void reactors_write(struct out *out, const struct traceline *line)
 void reactors_free(struct reactors *r)
 {
 	map_free(&r->map);
+	for (size_t i = 0; i < r->n; i++)
+		free(r->all[i].parts);
 	free(r->all);
 	*r = (struct reactors){};
 }

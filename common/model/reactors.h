@@ -23,23 +23,25 @@ struct reactors_interval {
 	enum reactors_kind kind;
 	uint64_t begin, end;
 	bool late, goes_on; /* it started before the recording, and ended after it */
+	uint32_t cause;     /* the caller's */
 };
 
-/* Latest intervals, which a later line may overlap. */
-enum { REACTORS_RECENT = 16 };
+/* Of each reactor, at least so many latest parts of intervals are known. A later line may overlap the last of these. */
+enum { REACTORS_KEPT = 65536, REACTORS_RECENT = 64 };
 
 struct reactor {
 	uint64_t lcore, pid;
-	/* ns so far; time in intervals of both kinds counts as off the CPU */
+	/* ns so far: the sum of parts */
 	uint64_t held[REACTORS_KINDS];
 	/* the caller's, in ns: what is after the latest entry, and until when it did not run since; 0: it ran */
 	struct {
 		uint64_t entry, held[REACTORS_KINDS], stopped;
 	} after;
-	bool has_source;                                  /* source is set */
-	uint32_t source;                                  /* the caller's: of the entries that its times apply to */
-	struct reactors_interval recent[REACTORS_RECENT]; /* disjoint, in the order of time */
-	unsigned num_recent;
+	bool has_source; /* source is set */
+	uint32_t source; /* the caller's: of the entries that its times apply to */
+	/* disjoint, in the order of time: time in several intervals is part of the one that counts */
+	struct reactors_interval *parts;
+	size_t n, cap;
 };
 
 /* All zero: no lines so far. */
@@ -63,7 +65,10 @@ bool reactors_is(struct slice tpoint);
 const char *reactors_line(struct reactors *r, const struct traceline *line, uint64_t ns, struct reactor **reactor,
 			  struct reactors_interval *interval);
 
-/* Adds an interval to the time that the reactor was held. */
+/*
+ * Adds an interval to the time that the reactor was held. Time off the CPU counts rather than interrupts, and an
+ * interrupt rather than one that it interrupted, whose line is later.
+ */
 void reactors_hold(struct reactor *reactor, struct reactors_interval interval);
 
 /* The reactor of an lcore; NULL: no line was about it. */

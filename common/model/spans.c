@@ -733,9 +733,9 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 	if (error)
 		return error;
 	if (reactor) {
-		hold(spans, reactor, interval);
 		if (spans->held)
 			spans->held(spans->context, reactor, &interval, line);
+		hold(spans, reactor, interval);
 	}
 	see_recording(spans, SPANS_OFFCPUSNOOP, line, LIVE_DURATION, ns);
 	return NULL;

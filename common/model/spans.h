@@ -52,8 +52,8 @@ struct spans {
 	/* gets each entry of a span, and its state before, MAP_NONE at first; NULL: not wanted */
 	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
 		      struct slice text);
-	/* gets each line of a reactor that counts; NULL: not wanted */
-	void (*held)(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+	/* gets each line of a reactor that counts, and may set the interval's cause; NULL: not wanted */
+	void (*held)(void *context, const struct reactor *reactor, struct reactors_interval *interval,
 		     const struct traceline *line);
 
 	/* whether lcores is filled, and whom an entry was for, by its span, or NULL, and its line; NULL: not wanted */
@@ -201,7 +201,7 @@ static inline uint64_t spans_to_reply(const struct spans *spans, const struct sp
 
 /*
  * ns until then, or until its own last entry if its end is lost, for which the reactors of its entries were held,
- * modulo 2^64. Intervals of one reactor that overlap may be counted in part.
+ * modulo 2^64.
  */
 uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
 
