@@ -1418,6 +1418,20 @@ L
     equal "$(parts -j in)" "$(plain <<<"[\"r0\",null,$(awk 'BEGIN { print 136 * 0.125 + 299 - (100 + 136 / 4 - 0.125) }'),null]")"
 }
 
+@test "names that are empty are JSON strings" {
+    {
+        entry 1.000 '' r1 - 0x10
+        entry 2.000 BDEV_IO_START i1 - 0x20 '"related":"r1","args":{"name":"","ctx":"0x10"}'
+        echo '{"tsc":1,"us":300.000,"lcore":0,"tpoint":"","args":{"":1}}'
+        entry 501.000 BDEV_IO_DONE i1 499.000 0x20
+        entry 901.000 '' r1 900.000 0x10
+        entry 902.000 B r1 901.000 0x10
+    } >in
+    status_is 0 trace-spans -jq in
+    equal "$(jq -c 'select(.id == "r1").waits | map([.state, .of])' <<<"$output" | plain)" \
+        '[["BDEV_IO_START",{"":[1,0]}],["",null]]'
+}
+
 @test "intervals count once whatever the order of their lines, and irq_by adds up to irq" {
     local lines line order
     mapfile -t lines < <(

@@ -18,14 +18,18 @@ void print_measure(struct print *p, const struct span *s)
 }
 
 /* raw: as written in JSON. */
-static bool write_string(struct out *out, struct slice raw)
+static void put_string(struct out *out, struct slice raw)
 {
-	if (!raw.n)
-		return false;
 	out_char(out, '"');
 	out_slice(out, raw);
 	out_char(out, '"');
-	return true;
+}
+
+static bool write_string(struct out *out, struct slice raw)
+{
+	if (raw.n)
+		put_string(out, raw);
+	return raw.n > 0;
 }
 
 static bool write_us(struct out *out, uint64_t ns)
@@ -285,10 +289,10 @@ static bool write_last_leg(struct print *p, struct out *out, const struct span *
 	if (!p->causes || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
 		return false;
 	out_text(out, "{\"leg\":");
-	write_string(out, spans_bdev(last.leg));
+	put_string(out, spans_bdev(last.leg));
 	if (spans_bdev(last.rival).n) {
 		out_text(out, ",\"after\":");
-		write_string(out, spans_bdev(last.rival));
+		put_string(out, spans_bdev(last.rival));
 	}
 	out_text(out, ",\"us\":");
 	out_us(out, last.ns);
@@ -385,7 +389,7 @@ static void put_name(struct print *p, struct out *out, uint32_t who)
 		out_json(out, name);
 		return;
 	}
-	write_string(out, name);
+	put_string(out, name);
 }
 
 /* For whom an lcore wrote, the longest time first. */
@@ -459,10 +463,10 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 		put_us_key(out, ",\"at\":", known.at);
 	if (known.tpoint) {
 		out_text(out, ",\"state\":");
-		write_string(out, p->spans->states->all[known.state]);
+		put_string(out, p->spans->states->all[known.state]);
 	}
 	out_text(out, ",\"layer\":");
-	write_string(out, slice_of(spdk_layers[known.layer]));
+	put_string(out, slice_of(spdk_layers[known.layer]));
 	if (known.lcore != MAP_NONE) {
 		put_number_key(out, ",\"lcore\":", p->spans->lcores.all[known.lcore].number);
 		put_number_key(out, ",\"entries\":", work->entries);
