@@ -470,7 +470,8 @@ in_cgroup() { # CGROUP COMMAND...
     echo "$output"
 }
 
-# bats test_tags=any-kernel
+# It measures time, as what is tested is a duration: 2 seconds for reading mappings after Ctrl-C.
+# bats test_tags=any-kernel,timed
 @test "processes that have mapped very much do not keep it from ending" {
     [ "$(cat /proc/sys/vm/max_map_count)" -ge 65530 ] || skip 'a process may not have that many mappings here'
     cp "$(command -v mapping-target)" code
