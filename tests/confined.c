@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 		err(EXIT_FAILURE, "socketpair");
 	/* the limit of a file's size */
 	signal(SIGXFSZ, SIG_IGN);
-	if (sandbox_enter() != 0)
+	if (sandbox_enter())
 		err(EXIT_FAILURE, "sandbox");
 	print("read", pread(file, &byte, 1, 0) == 1);
 	print("memory", mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);

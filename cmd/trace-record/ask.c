@@ -37,7 +37,7 @@ static _Noreturn void serve(const struct ask *a, pid_t pid, const char *socket, 
 {
 	struct out state = {.fd = OUT_MEMORY}, out = {.fd = OUT_MEMORY};
 	char *why, *off = NULL;
-	const char *error = NULL;
+	const char *error = NULL, *failed;
 	struct rpc rpc;
 	sigset_t all;
 
@@ -49,8 +49,9 @@ static _Noreturn void serve(const struct ask *a, pid_t pid, const char *socket, 
 	if (!worker_close_others(NULL, 0, a->fd))
 		_exit(EXIT_FAILURE);
 	why = rpc_connect(&rpc, pid, socket);
-	if (sandbox_enter() != 0) {
-		error = "the process that would read the replies cannot be confined";
+	failed = sandbox_enter();
+	if (failed) {
+		error = mem_printf("the process that would read the replies cannot be confined: %s failed", failed);
 	} else if (!why) {
 		off = at_start ? state_groups_off(&rpc) : NULL;
 		error = state_write(&rpc, at_start, &state, a->max);

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,7 +167,27 @@ int sandbox_scratch(void)
 	return ftruncate(scratch, 0) == 0 ? scratch : -1;
 }
 
-int sandbox_enter(void)
+bool sandbox_is_own(int fd)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[2];
+	struct stat st;
+
+	return geteuid() == getuid() && getuid() && fstat(fd, &st) == 0 && (st.st_uid == getuid() || !st.st_uid) &&
+	       syscall(SYS_capget, &header, sets) == 0 && !sets[0].permitted && !sets[1].permitted;
+}
+
+/* What confines a process, in this order; the first is of worker_close_others(). */
+enum step { CLOSING, DROPPING, LIMITING, HIDING, FILTERING, CONFINED };
+static const char *const steps[] = {"close_range(2)",
+				    "capset(2) or PR_SET_NO_NEW_PRIVS",
+				    "setrlimit(2) or /proc/self",
+				    "PR_SET_DUMPABLE",
+				    "seccomp(2)",
+				    NULL};
+
+/* Returns the step that failed. */
+static enum step confine(void)
 {
 	uint64_t used = memory_used();
 
@@ -174,17 +195,22 @@ int sandbox_enter(void)
 	/* whether or not root can become another, what follows confines the process */
 	stranger_become();
 	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return -1;
+		return DROPPING;
 	if (!HAS_SANITIZER && (!used || limit(RLIMIT_AS, used + SANDBOX_MEMORY) != 0))
-		return -1;
+		return LIMITING;
 	/* files in memory are no part of the address space */
 	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 ||
 	    limit(RLIMIT_FSIZE, SANDBOX_RESULT) != 0)
-		return -1;
+		return LIMITING;
 	/* last: a change of user or capabilities resets these; processes of the same user must not trace this one */
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
-		return -1;
-	return filter_calls();
+		return HIDING;
+	return filter_calls() == 0 ? CONFINED : FILTERING;
+}
+
+const char *sandbox_enter(void)
+{
+	return steps[confine()];
 }
 
 /*
@@ -211,7 +237,7 @@ struct run {
 	uint64_t took[SANDBOX_FILES]; /* in ms */
 };
 
-enum { NOT_CONFINED = 3 }; /* the exit status of a child */
+enum { NOT_CONFINED = 3 }; /* the exit status of a child, and more by the step that failed */
 
 static void send_frame(int pipe, enum frame_kind kind, size_t i, struct slice bytes)
 {
@@ -237,6 +263,7 @@ static void hand_over(int pipe, size_t i, int fd)
 static _Noreturn void serve(const struct run *r, int pipe)
 {
 	const struct sandbox_job *job = r->job;
+	enum step step;
 	sigset_t all;
 
 	/* Ctrl-C is for the tool */
@@ -245,15 +272,16 @@ static _Noreturn void serve(const struct run *r, int pipe)
 	prctl(PR_SET_NAME, "read-files");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* the tool's keep its BPF programs attached, and its output open */
-	if (!worker_close_others(job->keep, job->num_keep, pipe))
-		_exit(NOT_CONFINED);
+	if (!worker_close_others(job->keep, job->num_keep, pipe) && !job->own)
+		_exit(NOT_CONFINED + CLOSING);
 	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i] && job->open) {
 			send_frame(pipe, OPENING, i, (struct slice){"", 0});
 			hand_over(pipe, i, job->open(job->context, r->first + i));
 		}
-	if (sandbox_enter() != 0)
-		_exit(NOT_CONFINED);
+	step = confine();
+	if (step != CONFINED && !job->own)
+		_exit(NOT_CONFINED + step);
 	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i]) {
 			struct out out = {.fd = OUT_MEMORY};
@@ -459,11 +487,27 @@ static void blame(struct run *r, size_t i, int error, char *why)
 	free(why);
 }
 
+/* The step that failed in a child that could not be confined; CONFINED: it ended otherwise. */
+static enum step failed_step(int status)
+{
+	int step = status >= 0 && WIFEXITED(status) ? WEXITSTATUS(status) - NOT_CONFINED : CONFINED;
+
+	return step < 0 || step > CONFINED ? CONFINED : (enum step)step;
+}
+
 static void fail_all(struct run *r, const char *why)
 {
 	for (size_t i = r->from; i < r->to; i++)
 		if (!r->done[i])
 			fail(r, i, why);
+}
+
+static void fail_confined(struct run *r, enum step step)
+{
+	char *why = mem_printf("the process that would read it cannot be confined: %s failed", steps[step]);
+
+	fail_all(r, why);
+	free(why);
 }
 
 /* Lets a child read its files: all, or up to one that fails. */
@@ -495,8 +539,8 @@ static void run_child(struct run *r)
 		return;
 	}
 	status = worker_end(child);
-	if (!error && status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == NOT_CONFINED)
-		fail_all(r, "the process that would read it cannot be confined");
+	if (!error && failed_step(status) != CONFINED)
+		fail_confined(r, failed_step(status));
 	else if (error == ETIMEDOUT && status >= 0 && clock_ms() >= r->deadline)
 		blame(r, slowest(r), error, explain(error, status, child));
 	else if (current < r->n && !r->done[current])

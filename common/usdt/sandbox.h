@@ -48,6 +48,8 @@ struct sandbox_job {
 	size_t num_keep;
 	/* The file's device; 0: unknown. NULL: all are unknown. */
 	uint64_t (*device)(void *context, size_t i);
+	/* They are read even where the child cannot be confined: see sandbox_is_own(). */
+	bool own;
 	/* The files have a child each: then what is in one of them can change no other's result. */
 	bool alone;
 	/*
@@ -72,10 +74,16 @@ struct sandbox_job {
 void sandbox_run(struct sandbox *s, const struct sandbox_job *job);
 
 /*
- * Confines this process for good: no capabilities and, if it was root, another user; no system calls but those that
- * read and write what is open, and that get memory. Returns 0, or -1 with errno.
+ * Whether nothing is gained by confining who reads this file: the process has no privileges, and the file is its user's
+ * own, or root's.
  */
-int sandbox_enter(void);
+bool sandbox_is_own(int fd);
+
+/*
+ * Confines this process for good: no capabilities and, if it was root, another user; no system calls but those that
+ * read and write what is open, and that get memory. Returns NULL, or what the kernel refused.
+ */
+const char *sandbox_enter(void);
 
 /*
  * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns

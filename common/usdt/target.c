@@ -65,6 +65,7 @@ struct search {
 	struct wanted *files;
 	size_t n, cap;
 	bool failed; /* that of target_add_file() */
+	bool own;    /* see struct sandbox_job */
 };
 
 /* How the child starts its result. Then come the probes, or what is wrong. */
@@ -266,6 +267,7 @@ static void read_files(struct search *search, const int *keep, size_t num_keep)
 					.context = search,
 					.keep = keep,
 					.num_keep = num_keep,
+					.own = search->own,
 					.device = device_of,
 					/* what one child returns decides where the kernel changes that file */
 					.alone = search->target->keeps_open,
@@ -283,7 +285,7 @@ int target_add_file(struct target *t, const char *path)
 	/* do not wait for the writer of a pipe */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct wanted file = {.mapping.path = (char *)path, .fd = fd};
-	struct search search = {.target = t, .files = &file, .n = 1};
+	struct search search = {.target = t, .files = &file, .n = 1, .own = fd >= 0 && sandbox_is_own(fd)};
 
 	if (fd < 0)
 		leave_out(&search, 0, strerror(errno));
