@@ -7,6 +7,7 @@ load helpers
 TRACE=/dev/shm/mktrace_trace.pid$$
 
 teardown() {
+    kill_left zsh
     rm -f "$TRACE"
 }
 
@@ -33,9 +34,10 @@ fish_offers() {
     HOME=$PWD XDG_DATA_DIRS=$PWD/data fish -c 'complete -C "$argv"' "$@" | cut -f 1
 }
 
-# A zsh at a terminal, as it has no other way: it notes what is added to the matches.
-zsh_offers() {
-    mkdir -p functions
+# Starts a zsh at a terminal, as it has no other way: it notes what is added to the matches, for each line of words.
+start_zsh() {
+    mkdir functions
+    mkfifo words matches
     # as make install does
     sed "s/^#compdef$/& $(tools | paste -sd ' ')/" "$COMPLETION/_spdk-trace-tools" >functions/_spdk-trace-tools
     cat >session <<'Z'
@@ -51,15 +53,33 @@ zpty -w shell 'compadd() {
     builtin compadd "$@"
 }'
 zpty -w shell 'offered() { print END >>offered }; zle -N offered; bindkey "^X" offered; print READY >>offered'
-until grep -qs READY offered; do sleep 0.02; done
-: >offered
-zpty -w -n shell "$*"$'\t\x18'
-until grep -q END offered; do sleep 0.02; done
+# what it prints is read, so that it never waits for that
+wait_for() {
+    until grep -qs $1 offered; do
+        while zpty -r -t shell printed; do :; done
+        sleep 0.02
+    done
+}
+wait_for READY
+while IFS= read -r line; do
+    : >offered
+    zpty -w -n shell "$line"$'\t\x18'
+    wait_for END
+    cat offered >matches
+    # for the next line it is empty
+    zpty -w -n shell $'\x15'
+done
 zpty -d shell
 Z
-    rm -f offered
-    timeout 20 zsh -f session "$@" || return
-    grep -v -x -e END -e '' offered | sort -u
+    zsh -f session <words 3>&- &
+    # shellcheck disable=SC2034 # kill_left uses it
+    zsh=$!
+    exec {zsh_words}>words
+}
+
+zsh_offers() { # WORD...
+    echo "$*" >&"$zsh_words"
+    timeout 60 grep -v -x -e END -e '' matches | sort -u
 }
 
 has_shell() {
@@ -145,6 +165,8 @@ completes() { # SHELL
 }
 
 @test "zsh completes" {
+    has_shell zsh
+    start_zsh
     completes zsh
     if command -v ipcsnoop >/dev/null; then
         zsh_offers ipcsnoop -e timeo | grep -x timeout
