@@ -421,7 +421,14 @@ until grep -q "$1.b" /proc/$two/maps; do sleep 0.05; done
 trace-record -q -o several 0.1 2>several.err || status=$?
 echo "several $status $one $two" >>statuses
 trace-record -q -p $two -o chosen 0.1 2>/dev/null; echo "chosen $?" >>statuses
-kill $one $two; rm -f "$1" "$1.b"
+kill $two
+wait $two
+chmod 644 lines
+# one of another user that looks like a target
+setpriv --reuid=65534 --regid=65534 --clear-groups mktrace -w 600 -l G6 -n 16384 -p 2000 -o "$1.c" lines & two=$!
+until grep -q "$1.c" /proc/$two/maps; do sleep 0.05; done
+trace-record -q -o own 0.1 2>own.err; echo "own $? $one" >>statuses
+kill $one $two; rm -f "$1" "$1.b" "$1.c"
 T
     kill "$writer"
     wait "$writer"
@@ -429,11 +436,13 @@ T
     unshare -pf --mount-proc --propagation private bash alone "$TRACE"
     read -r _ _ one two <<<"$(grep several statuses)"
     cat one.err
-    equal "$(cut -d ' ' -f 1,2 statuses)" $'none 1\none 0\nseveral 2\nchosen 0'
+    equal "$(cut -d ' ' -f 1,2 statuses)" $'none 1\none 0\nseveral 2\nchosen 0\nown 0'
+    equal "$(jq -r 'select(.part == "target") | .pid' own/parts.jsonl)" "$one"
+    grep -q "^trace-record: process $one (mktrace): 1 other with a trace is another user's: -p chooses it$" own.err
     grep -q 'trace-record: no process has mapped an SPDK trace' none.err
     grep -q '^trace-record: 2 processes have a trace: choose one with -p$' several.err
-    grep -qE "^ *$one  mktrace +0:0[0-9]:[0-9][0-9]  $TRACE$" several.err
-    grep -qE "^ *$two  mktrace +0:0[0-9]:[0-9][0-9]  $TRACE.b$" several.err
+    grep -qE "^ *$one  mktrace +user $(id -u) +0:0[0-9]:[0-9][0-9]  $TRACE$" several.err
+    grep -qE "^ *$two  mktrace +user $(id -u) +0:0[0-9]:[0-9][0-9]  $TRACE.b$" several.err
     equal "$(part target trace)" "$TRACE"
     [ ! -e several ] && [ ! -e none ]
 }

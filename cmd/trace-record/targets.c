@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +19,16 @@
 #include "mem.h"
 #include "number.h"
 #include "utf8.h"
+
+/* The user that it runs as: the owner of its folder in /proc. */
+static void read_user(struct target_process *t)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", t->pid);
+	t->user = stat(path, &st) == 0 ? st.st_uid : UINT32_MAX;
+}
 
 /* The name of its executable: that of its first thread is a reactor's. */
 static void read_name(struct target_process *t)
@@ -93,10 +104,33 @@ static void list(const struct target_process *all, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t age = age_of(all[i].pid);
 
-		fprintf(stderr, "%8d  %-16s  %4" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "  %s\n", all[i].pid, all[i].name,
-			age / 3600, age / 60 % 60, age % 60, all[i].trace);
+		fprintf(stderr, "%8d  %-16s  user %-10" PRIu32 "  %4" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "  %s\n",
+			all[i].pid, all[i].name, all[i].user, age / 3600, age / 60 % 60, age % 60, all[i].trace);
 	}
 	exit(EXIT_USAGE);
+}
+
+/*
+ * The only one that root or the caller started, if there is one: any user may have a process that looks like a target.
+ * Else exits after a list, if there are several.
+ */
+static const struct target_process *choose(const struct target_process *all, size_t n)
+{
+	const struct target_process *own = NULL;
+	size_t num_own = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!all[i].user || all[i].user == geteuid()) {
+			own = &all[i];
+			num_own++;
+		}
+	if (n > 1 && num_own != 1)
+		list(all, n);
+	if (n > 1)
+		cli_count(false, n - 1,
+			  "process %d (%s): %zu other{|s} with a trace {is|are} another user's: -p chooses {it|one}",
+			  own->pid, own->name, n - 1);
+	return n > 1 ? own : all;
 }
 
 static void find_only(struct target_process *found)
@@ -117,6 +151,7 @@ static void find_only(struct target_process *found)
 		if (!found->trace)
 			continue;
 		read_name(found);
+		read_user(found);
 		all = mem_room(all, n, &cap);
 		all[n++] = *found;
 	}
@@ -124,9 +159,7 @@ static void find_only(struct target_process *found)
 	if (!n)
 		errx(EXIT_FAILURE, "no process has mapped an SPDK trace%s",
 		     geteuid() ? "; those of other users can be seen by root only" : ": is a target running?");
-	if (n > 1)
-		list(all, n);
-	*found = *all;
+	*found = *choose(all, n);
 	free(all);
 }
 

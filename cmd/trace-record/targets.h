@@ -3,18 +3,20 @@
 #ifndef TRACE_RECORD_TARGETS_H
 #define TRACE_RECORD_TARGETS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct target_process {
 	pid_t pid;
 	char name[256]; /* of its executable, printable */
+	uint32_t user;  /* its number, where several were found */
 	char *trace;    /* path of its trace, printable; NULL: it has none, or may not be looked at */
 	int pidfd;      /* the caller's */
 };
 
 /*
- * Finds the process with this id, or, if it is 0, the only one with a trace. Exits after a message if there is none,
- * and with EXIT_USAGE after a list if there are several.
+ * Finds the process with this id, or, if it is 0, the only one with a trace, or the only one of root or of the caller with
+ * one. Exits after a message if there is none, and with EXIT_USAGE after a list if there are several.
  */
 void target_find(struct target_process *found, pid_t pid);
 
