@@ -154,11 +154,14 @@ static void read_answers(struct facts *f, const char *folder)
 
 static void find_recording(struct facts *f, const char *folder)
 {
+	char *inside = mem_printf("%s/.", folder);
 	struct slice start = {};
+	struct stat st;
 	size_t before;
 
-	if (access(folder, X_OK) != 0)
+	if (stat(inside, &st) != 0)
 		err(EXIT_FAILURE, "%s", io_name(folder));
+	free(inside);
 	f->is_folder = true;
 	f->trace = find_file(f, folder, RECORDING_TRACE);
 	if (!f->trace && !f->unread.len)
@@ -189,18 +192,23 @@ static char *operand(int argc, char **argv)
 /* The kind of an operand that is a regular file; KIND_EMPTY also for what cannot be read, of which others complain. */
 static enum input_kind operand_kind(const char *path, enum input_kind wanted)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	enum input_kind kind = KIND_EMPTY;
-	struct stat st = {};
-	ssize_t n = 0;
+	struct stat st;
+	ssize_t n;
 	char *text;
+	int fd;
 
+	/* to open a pipe and close it would end its writer */
+	if (stat(path, &st) != 0)
+		return kind;
+	if (!S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? KIND_DIRECTORY : kind;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return kind;
 	text = mem_array(START, 1);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		n = io_read(fd, text, START);
-	kind = S_ISDIR(st.st_mode) ? KIND_DIRECTORY : kind_of((struct slice){text, n > 0 ? n : 0}, wanted);
+	n = io_read(fd, text, START);
+	kind = kind_of((struct slice){text, n > 0 ? n : 0}, wanted);
 	free(text);
 	close(fd);
 	return kind;
@@ -241,11 +249,17 @@ static void check_probes(const char *path)
 
 static void find_probes(struct facts *f, char *path)
 {
-	if (path && access(path, R_OK) != 0) {
+	struct stat st;
+	int fd = -1;
+
+	/* to open a pipe and close it would end its writer */
+	if (path && (stat(path, &st) != 0 || (S_ISREG(st.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0))) {
 		refuse(f, path, 0, strerror(errno));
 		f->names_unread = true;
 		return;
 	}
+	if (fd >= 0)
+		close(fd);
 	f->usdt = path;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "confine.h"
 #include "count.h"
 #include "facts.h"
 #include "html.h"
@@ -281,21 +282,30 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	return false;
 }
 
-/* Returns whether it could be written. */
-static bool write_html(const struct facts *f, struct slice page)
+/* Returns its descriptor, or -1 after a message. What is in it stays until there is a page. */
+static int open_html(void)
 {
-	int fd = open(opt.html, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd = open(opt.html, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		warn("%s", io_name(opt.html));
+	return fd;
+}
+
+/* Returns whether it could be written. */
+static bool write_html(int fd, const struct facts *f, struct slice page)
+{
+	struct stat st;
 	struct out out;
 
-	if (fd >= 0) {
+	if (fstat(fd, &st) == 0 && (!S_ISREG(st.st_mode) || ftruncate(fd, 0) == 0)) {
 		out_open(&out, fd);
 		html_write(&out, f, page);
+		if (out_close(&out) == 0 && close(fd) == 0)
+			return true;
 	}
-	if (fd < 0 || out_close(&out) != 0 || close(fd) != 0) {
-		warn("%s", io_name(opt.html));
-		return false;
-	}
-	return true;
+	warn("%s", io_name(opt.html));
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -303,10 +313,14 @@ int main(int argc, char **argv)
 	struct out out, page = {.fd = OUT_MEMORY};
 	static struct facts f = {.unread = {.fd = OUT_MEMORY}, .unexplained = {.fd = OUT_MEMORY}};
 	struct terminal terminal;
+	int html = -1;
 	bool good;
 
 	cli_parse(&cli, argc, argv);
 	terminal = terminal_open(opt.wide);
+	if (opt.html)
+		html = open_html();
+	confine_enter(opt.pid, argv + optind);
 	f.pid = opt.pid;
 	sources_find(&f, argc, argv);
 	signal(SIGPIPE, SIG_IGN);
@@ -314,11 +328,11 @@ int main(int argc, char **argv)
 	sources_check_clocks(&f);
 	if (facts_entries(&f))
 		good &= analyse(&f, &terminal);
-	good &= !f.unread.len;
+	good &= !f.unread.len && (!opt.html || html >= 0);
 	if (f.info.n || f.parts.n)
 		page_write(&page, &f, &terminal);
-	if (opt.html && page.len)
-		good &= write_html(&f, out_contents(&page));
+	if (html >= 0 && page.len)
+		good &= write_html(html, &f, out_contents(&page));
 	out_open(&out, STDOUT_FILENO);
 	out_slice(&out, out_contents(&page));
 	out_close(&page);

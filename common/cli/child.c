@@ -27,7 +27,7 @@ static char *find_in(const char *folder, size_t n, const char *name)
 		char *path = mem_printf("%.*s/%s%s", (int)n, folder, prefixes[i], name);
 		struct stat st;
 
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
 			return path;
 		free(path);
 	}
