@@ -14,7 +14,7 @@ teardown() {
 RECORDING="bpf:$ENOMEM bpf:$EPERM bpf:$EAGAIN bpf:$EINTR pidfd_open:$EMFILE capset:$EPERM
     prctl:$EPERM poll:$EINTR poll:$ENOMEM epoll_create1:$EMFILE epoll_ctl:$ENOMEM fcntl:$EIO pipe2:$EMFILE fork:$EAGAIN
     socketpair:$EMFILE recvmsg:$EIO recvmsg:$EINTR waitpid:$EINTR waitpid:$ECHILD open:$EMFILE read:$EINTR read:$EIO
-    write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc@:$ENOMEM close:$EIO"
+    write:$EINTR write:$EAGAIN write:$EIO write:$ENOSPC mmap:$ENOMEM malloc@@:$ENOMEM close:$EIO"
 
 # Whether the same events are there, with all that the clocks put there.
 same_events() {

@@ -6,6 +6,7 @@
  *	FAULT_CALL   the function, such as read, or one that exists only through syscall(2), such as bpf
  *	             with an @ after it, of the calls from one place, by its stack, only the first, second,
  *	             fourth, eighth and so on count: libbpf allocates a thousand times for the same
+ *	             with @@, a call that a library makes is from the place where the program calls the library
  *	FAULT_NTH    which call of it, from 1 on
  *	FAULT        what happens then: a number is its errno; "short" limits that call, and each one after it,
  *	             to a few bytes; "shrink" truncates FAULT_FILE to half its size first; "late" delays every
@@ -25,6 +26,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <link.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <poll.h>
@@ -47,7 +49,21 @@
 static const char *wanted, *what;
 static long nth, calls;
 static pid_t self;
-static bool *in_child; /* whether it has happened in a child; NULL: it is to happen in the process */
+static uintptr_t code, code_end; /* of the program */
+static bool *in_child;           /* whether it has happened in a child; NULL: it is to happen in the process */
+
+/* The first object is the program. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	(void)context;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_flags & PF_X) {
+			code = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+			code_end = code + info->dlpi_phdr[i].p_memsz;
+		}
+	return 1;
+}
 
 static void __attribute__((constructor)) begin(void)
 {
@@ -61,6 +77,7 @@ static void __attribute__((constructor)) begin(void)
 	/* its first call allocates */
 	if (wanted && strchr(wanted, '@'))
 		backtrace(&(void *){NULL}, 1);
+	dl_iterate_phdr(find_program, NULL);
 	nth = wanted && what && getenv("FAULT_NTH") ? atol(getenv("FAULT_NTH")) : 0;
 	self = getpid();
 	if (getenv("FAULT_CHILD"))
@@ -129,8 +146,16 @@ static bool is_bpf_capable(void)
 	       sets[0].effective & CAP_TO_MASK(CAP_SYS_ADMIN);
 }
 
-/* Whether it is the first, second, fourth or so call from this place. If there are too many places, each call is. */
-static bool is_new_of_place(void)
+static bool is_in_program(const void *at)
+{
+	return (uintptr_t)at >= code && (uintptr_t)at < code_end;
+}
+
+/*
+ * Whether it is the first, second, fourth or so call from this place; of a library, with of_program, the place is where
+ * the program called it. If there are too many places, each call is.
+ */
+static bool is_new_of_place(bool of_program)
 {
 	enum { PLACES = 4096, DEPTH = 32 };
 	static struct {
@@ -138,9 +163,11 @@ static bool is_new_of_place(void)
 	} table[PLACES];
 	void *stack[DEPTH];
 	unsigned long place = 0, i;
-	int depth = backtrace(stack, DEPTH);
+	int depth = backtrace(stack, DEPTH), n = 0;
 
-	for (int n = 0; n < depth; n++)
+	while (of_program && n < depth - 1 && !is_in_program(stack[n]))
+		n++;
+	for (; n < depth; n++)
 		place = place * 1000003 + (unsigned long)stack[n];
 	for (i = 0; i < PLACES && table[i].place && table[i].place != place; i++)
 		;
@@ -155,7 +182,8 @@ static bool is_wanted(const char *call)
 {
 	size_t n = strcspn(wanted, "@");
 
-	return strlen(call) == n && memcmp(call, wanted, n) == 0 && (!wanted[n] || is_new_of_place());
+	return strlen(call) == n && memcmp(call, wanted, n) == 0 &&
+	       (!wanted[n] || is_new_of_place(wanted[n + 1] == '@'));
 }
 
 /* Returns whether this call must fail, and sets errno; otherwise may reduce *n, the number of bytes. */
