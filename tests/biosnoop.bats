@@ -144,6 +144,14 @@ use_deadline() {
     done
 }
 
+@test "where /sys is not mounted, that is said" {
+    unshare -m true 2>/dev/null || skip 'no namespaces here'
+    run -1 --separate-stderr unshare -m --propagation private sh -c 'umount -l /sys; biosnoop 0.1'
+    equal "$stderr" 'biosnoop: /sys is not mounted here, in which the kernel describes its types to a BPF program; mount -t sysfs sysfs /sys'
+    run -1 --separate-stderr unshare -m --propagation private sh -c 'umount -l /sys; offwaketime 0.1'
+    equal "$stderr" 'offwaketime: /sys is not mounted here, in which the kernel describes its types to a BPF program; mount -t sysfs sysfs /sys'
+}
+
 @test "what the kernel's own statistics count" {
     local before after
     read -r -a before <"/sys/block/$disk/stat"

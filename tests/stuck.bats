@@ -42,7 +42,7 @@ has_fired() {
         equal "$(grep -c inlined lines)" 3
         # detaching perf events need not wait
         [ "$(cat status)" = 1 ] || { [ "$way" = --perf-events ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
-        grep -q 'the probes are not detached yet: .* waits for memory' log
+        grep -q 'the probes are not detached yet: the kernel waits, maybe for a recorded process whose memory' log
         local rest
         rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)
         kill -9 "$started"

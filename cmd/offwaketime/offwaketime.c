@@ -76,7 +76,8 @@ static int find_threads(void *context)
 /* The programs for threads that are blocked already when recording starts, or still when it ends. */
 static void open_iterators(struct offwaketime_bpf *bpf)
 {
-	bool reads_other_tasks = libbpf_find_vmlinux_btf_id("bpf_copy_from_user_task", BPF_TRACE_FENTRY) >= 0;
+	int helper = libbpf_find_vmlinux_btf_id("bpf_copy_from_user_task", BPF_TRACE_FENTRY);
+	bool reads_other_tasks = helper >= 0;
 
 	bpf_program__set_autoattach(bpf->progs.find_blocked, false);
 	bpf_program__set_autoattach(bpf->progs.end_blocked, false);
@@ -85,7 +86,7 @@ static void open_iterators(struct offwaketime_bpf *bpf)
 	bpf->rodata->reads_other_tasks = reads_other_tasks;
 	if (reads_other_tasks)
 		bpf_program__set_flags(bpf->progs.find_blocked, BPF_F_SLEEPABLE);
-	else if (!opt.no_open && !opt.kernel_stacks)
+	else if (helper == -ENOENT && !opt.no_open && !opt.kernel_stacks)
 		cli_notice(opt.recorder.quiet,
 			   "before Linux 5.18, threads that are blocked already have no stacks of their processes");
 }

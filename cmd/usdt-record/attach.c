@@ -285,6 +285,23 @@ static bool has_ended(pid_t child, uint64_t timeout)
 	return true;
 }
 
+/* Whether it has something to do, and waits for a CPU at most: its state in proc(5). */
+static bool is_running(pid_t pid)
+{
+	char path[32], line[64], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	/* its name is the tool's, without blanks */
+	if (fgets(line, sizeof(line), file))
+		sscanf(line, "%*d %*s %c", &state);
+	fclose(file);
+	return state == 'R';
+}
+
 int attach_detach(struct attach *a)
 {
 	uint64_t timeout = DETACH_MS + (a->multi ? 0 : DETACH_PERF_MS * a->num_links);
@@ -297,8 +314,10 @@ int attach_detach(struct attach *a)
 		close(end);
 	if (child < 0 || has_ended(child, timeout))
 		return 0;
-	warnx("the probes are not detached yet: a recorded process waits for memory, for instance from a dead network "
-	      "file system; process %d stays until it arrives",
+	warnx("the probes are not detached yet: %s; process %d stays until they are",
+	      is_running(child) ? "the machine is busy"
+				: "the kernel waits, maybe for a recorded process whose memory does not arrive, for "
+				  "instance from a dead network file system",
 	      child);
 	return -1;
 }

@@ -172,6 +172,9 @@ static void explain_refusal(const struct recorder *r, uint32_t size)
 		      (uintmax_t)limit.rlim_cur);
 	else if (errno == ENOMEM)
 		warn("a ring buffer of %" PRIu32 " bytes; use a smaller --buffer", size);
+	else if (access("/sys/kernel", F_OK) != 0)
+		warnx("/sys is not mounted here, in which the kernel describes its types to a BPF program; "
+		      "mount -t sysfs sysfs /sys");
 	else
 		warn("the kernel refuses the BPF program: it needs BTF and %s or newer, and is tested from Linux 6.1 "
 		     "on; -v prints the kernel's log",
