@@ -545,7 +545,7 @@ static void load(const char *p, size_t n)
  */
 static void damage(const char *p, size_t n, unsigned step)
 {
-	enum { ZEROS = 509, BLOCK = 64, BLOCKS = 6400 };
+	enum { ZEROS = 4093, BLOCK = 64, BLOCKS = 6400 };
 	size_t seen = 0, size, at;
 
 	set_up();
