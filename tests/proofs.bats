@@ -141,7 +141,7 @@ columns() { # N FILE
     equal "$output" "trace-spans: in: $waited of $all I/Os of Disk waited for a rate limit, as it seems: it ends 2.0 I/Os per ms, evenly"
     # the share is that of the life of all
     trace-spans -q -j in | jq -s '((map(.rate_limit // 0) | add) / (map(.life) | add) * 1e4 | round) / 1e4' >is
-    equal "$(trace-latency -q -j --layers in | jq .rate_limit)" "$(cat is)"
+    equal "$(trace-latency -q -j --layers in | plain | jq .rate_limit)" "$(cat is)"
     # no column, and no note, if there is none
     fixed 1000 0 0 4 >in
     equal "$(columns 1 in | cut -d ' ' -f 1)" reply%
@@ -251,7 +251,7 @@ L
         object i0 0x20 '"owner":"bdev_Split","size":8,"related":"r0","args":{"type":1,"ctx":"0x10"}' 0.2 BDEV_IO_START 899 BDEV_IO_DONE
         object i1 0x30 '"owner":"bdev_Base","size":8,"args":{"type":1,"ctx":"0x20"}' 801 BDEV_IO_START 898 BDEV_IO_DONE
     } | merged >outlived
-    equal "$(trace-spans -q -j -k id=r0 outlived | jq -c '[.life, .no_io]')" '[201,201]'
+    equal "$(trace-spans -q -j -k id=r0 outlived | plain | jq -c '[.life, .no_io]')" '[201,201]'
     equal "$(columns 1 outlived)" 'no_io% 100.0 '
     # bdevs that keep some of their I/Os
     { cat in && object i3 0x90 '"owner":"bdev_Split","size":8,"args":{"type":1,"ctx":"0x1"}' 1100 BDEV_IO_START 1200 BDEV_IO_DONE; } | merged >keeps
@@ -283,7 +283,7 @@ retried() {
     local last
 
     retried >in
-    status_is 0 sh "trace-spans -q -j in | jq -c '[.id, .retry, .retries]' | grep r0"
+    status_is 0 sh "trace-spans -q -j in | plain | jq -c '[.id, .retry, .retries]' | grep r0"
     equal "$(plain <<<"$output")" '["r0",1000,2]'
     equal "$(shares r0 in)" '(retry 83%)'
     equal "$(columns 1 in)" 'retry% 83.3 '
@@ -298,19 +298,19 @@ retried() {
             object "N$last" 0x90 '' $((last - 50)) BDEV_NVME_IO_START "$last" BDEV_NVME_IO_DONE
         done
     } | merged >open
-    equal "$(trace-spans -q -j -k id=r0 open | jq -c '[.retry, .retries]')" '[899,1]'
+    equal "$(trace-spans -q -j -k id=r0 open | plain | jq -c '[.retry, .retries]')" '[899,1]'
     status_is 0 sh "trace-spans -q -s --open open | tail -n 1 | sed 's/^ *//'"
     equal "$output" 'Nvme0n1 started it again, retry 1 of 1: its path failed'
     # commands are not traced: it may be at work
     grep -v NVME_TCP open >unknown
-    equal "$(trace-spans -q -j -k id=r0 unknown | jq -c '[.retry, .retries]')" '[100,1]'
+    equal "$(trace-spans -q -j -k id=r0 unknown | plain | jq -c '[.retry, .retries]')" '[100,1]'
     # the bdev layer submits an I/O that was done for want of memory
     last=$(grep -n '"N1"' in | cut -d : -f 1)
     { head -n $((last - 1)) in && entry 100.5 BDEV_NVME_IO_DONE N0 100.200 0x30 && tail -n +"$last" in; } >again
-    equal "$(trace-spans -q -j -k id=r0 again | jq -c '[.retry, .retries]')" '[900,1]'
+    equal "$(trace-spans -q -j -k id=r0 again | plain | jq -c '[.retry, .retries]')" '[900,1]'
     # other objects
     sed '/"N1"/s/0x30/0x31/' in >other
-    equal "$(trace-spans -q -j -k id=r0 other | jq -c '[.retry, .retries]')" '[null,null]'
+    equal "$(trace-spans -q -j -k id=r0 other | plain | jq -c '[.retry, .retries]')" '[null,null]'
 }
 
 # Requests one after another, each with one more in flight than the last, up to DEPTH, and then always so many.
@@ -329,14 +329,14 @@ queue() { # DEPTH
 
 @test "a connection that is always as deep as a queue may be full" {
     queue 15 >in
-    status_is 0 sh "trace-spans -q -j in | jq -c '[.io.qpair_qd, .queue]' | uniq -c | awk '{ print \$1, \$2 }' | tail -n 2"
+    status_is 0 sh "trace-spans -q -j in | plain | jq -c '[.io.qpair_qd, .queue]' | uniq -c | awk '{ print \$1, \$2 }' | tail -n 2"
     equal "$output" $'1 [14,null]\n186 [15,16]'
     status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 5p | sed 's/^ *//'"
     equal "$output" 'qd 15 of 16: the host may queue'
     equal "$(shares r199 in)" '(qd 15 of 16)'
     # 186 of 200 requests that take equally long
     equal "$(columns 2 in)" 'reply% queue% 0 93.0 '
-    equal "$(trace-latency -q -j --layers in | jq .queue)" 0.93
+    equal "$(trace-latency -q -j --layers in | plain | jq .queue)" 0.93
     # a depth that no queue has, and one that is reached once
     equal "$(queue 16 | trace-spans -q -j | grep -c '"queue"')" 0
     { queue 15 | head -n 30 && queue 14; } >once

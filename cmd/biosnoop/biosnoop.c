@@ -50,10 +50,8 @@ static int open_program(void *context, struct recorder_program *program)
 	struct biosnoop *b = context;
 	struct biosnoop_bpf *bpf = b->bpf = biosnoop_bpf__open();
 
-	if (!bpf) {
-		warn("BPF program");
-		return -1;
-	}
+	if (!bpf)
+		return recorder_not_opened();
 	recorder_stamp(&b->recorder, &b->printer.columns.stamp, opt.json);
 	bpf->rodata->only_one_disk = opt.disk;
 	bpf->rodata->disk_major = major(opt.device);

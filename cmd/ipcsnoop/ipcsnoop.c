@@ -115,10 +115,8 @@ static int open_program(void *context, struct recorder_program *program)
 	struct ipcsnoop_bpf *bpf = s->bpf = ipcsnoop_bpf__open();
 
 	s->cpus = libbpf_num_possible_cpus();
-	if (s->cpus < 0 || !bpf) {
-		warn("BPF program");
-		return -1;
-	}
+	if (s->cpus < 0 || !bpf)
+		return recorder_not_opened();
 	recorder_stamp(&s->recorder, &s->printer.columns.stamp, opt.json);
 	bpf->rodata->first_process = s->recorder.pid;
 	bpf->rodata->with_counts = !opt.events_only;

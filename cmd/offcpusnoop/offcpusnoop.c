@@ -59,10 +59,8 @@ static int open_program(void *context, struct recorder_program *program)
 	struct offcpusnoop_bpf *bpf = o->bpf = offcpusnoop_bpf__open();
 	int cpus = libbpf_num_possible_cpus();
 
-	if (cpus < 0 || !bpf) {
-		warn("BPF program");
-		return -1;
-	}
+	if (cpus < 0 || !bpf)
+		return recorder_not_opened();
 	recorder_stamp(&o->recorder, &o->printer.columns.stamp, opt.json);
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	if (opt.recorder.command)

@@ -96,10 +96,8 @@ static int open_program(void *context, struct recorder_program *program)
 	struct offwaketime *o = context;
 	struct offwaketime_bpf *bpf = o->bpf = offwaketime_bpf__open();
 
-	if (!bpf) {
-		warn("BPF program");
-		return -1;
-	}
+	if (!bpf)
+		return recorder_not_opened();
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
 	bpf->rodata->states = opt.states;

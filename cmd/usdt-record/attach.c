@@ -170,10 +170,8 @@ int attach_open(struct attach *a, struct recorder *r, const struct attach_option
 {
 	struct usdt_record_bpf *bpf = a->bpf = usdt_record_bpf__open();
 
-	if (!bpf) {
-		warn("BPF program");
-		return -1;
-	}
+	if (!bpf)
+		return recorder_not_opened();
 	a->recorder = r;
 	a->options = *options;
 	a->multi = !options->one_by_one && has_uprobe_multi();

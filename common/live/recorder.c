@@ -150,27 +150,35 @@ static uint32_t ring_size(uint32_t wanted)
 	return size;
 }
 
-/* libbpf often fails with another error when it has no descriptor. */
-static bool lacks_descriptors(struct rlimit *limit)
+/* Whether that is why libbpf has failed, which often gives another error then; prints a message if so. */
+static bool lacks_descriptors(void)
 {
 	enum { ENOUGH = 64 };
+	bool lacks = errno == EMFILE || errno == ENFILE;
+	struct rlimit limit = {};
 	int error = errno;
-	bool lacks = error == EMFILE || error == ENFILE;
 
-	if (getrlimit(RLIMIT_NOFILE, limit) == 0 && limit->rlim_cur < ENOUGH)
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < ENOUGH)
 		lacks = true;
+	if (lacks)
+		warnx("too many open files for a BPF program: %ju may be open; raise that with ulimit -n",
+		      (uintmax_t)limit.rlim_cur);
 	errno = error;
 	return lacks;
 }
 
+int recorder_not_opened(void)
+{
+	if (!lacks_descriptors())
+		warn("BPF program");
+	return -1;
+}
+
 static void explain_refusal(const struct recorder *r, uint32_t size)
 {
-	struct rlimit limit = {};
-
-	if (lacks_descriptors(&limit))
-		warnx("too many open files for a BPF program: %ju may be open; raise that with ulimit -n",
-		      (uintmax_t)limit.rlim_cur);
-	else if (errno == ENOMEM)
+	if (lacks_descriptors())
+		return;
+	if (errno == ENOMEM)
 		warn("a ring buffer of %" PRIu32 " bytes; use a smaller --buffer", size);
 	else if (access("/sys/kernel", F_OK) != 0)
 		warnx("/sys is not mounted here, in which the kernel describes its types to a BPF program; "

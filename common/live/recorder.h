@@ -157,6 +157,9 @@ void recorder_loss(struct recorder *r, uint64_t n, const char *format, ...) __at
  */
 struct ticks *recorder_ticks(struct recorder *r, const char *instead);
 
+/* Says why a program could not even be opened, by errno. Returns -1. */
+int recorder_not_opened(void);
+
 /*
  * Sets the times of lines, with the time of day if it is wanted. If the counter is unknown, the tsc of trace lines is
  * in nanoseconds of CLOCK_MONOTONIC, after a notice. Columns have no tsc.
