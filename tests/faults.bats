@@ -143,3 +143,41 @@ fi
         grep -q "^$tool: <stdout>: Disk quota exceeded$" log
     done
 }
+
+@test "a page of trace-report is complete, or what is wrong is said" {
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    cp "$DATA/slow-host-probes.txt" probes
+    local call nth file failed=0
+    trace-report trace probes >page
+    # of files, those in memory, too, and of pipes
+    for call in mmap fstat read; do
+        for nth in 1 2 3 4 5 6; do
+            ! LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=$call FAULT_NTH=$nth FAULT=5 trace-report trace probes 2>said |
+                cmp -s page - || continue
+            grep -q '^trace-report: .*: Input/output error$' said
+            failed=$((failed + 1))
+        done
+    done
+    [ "$failed" -ge 12 ]
+    # what is in a folder is read by trace-report itself, the trace by trace-dump
+    mkdir folder
+    mv trace folder/trace.bin
+    mv probes folder/usdt.txt
+    echo '{"part":"trace","file":"trace.bin","status":"done"}' >folder/parts.jsonl
+    cp folder/parts.jsonl folder/rpc.jsonl
+    trace-dump -q folder/trace.bin >folder/offcpu.jsonl
+    nth=1
+    for file in usdt.txt parts.jsonl rpc.jsonl offcpu.jsonl; do
+        LD_PRELOAD="$FAULTS" FAULT_IN=trace-report FAULT_CALL=read FAULT_NTH=$nth FAULT=5 status_is 1 trace-report folder
+        equal "$stderr" "trace-report: folder/$file: Input/output error"
+        grep -qx "unreadable: $file: Input/output error" <<<"$output"
+        grep -q '^the slowest requests' <<<"$output"
+        # the next one, after its end
+        nth=$((nth + 2))
+    done
+    # root's tools can load the library of what only root can read
+    chmod 600 folder/usdt.txt
+    LD_PRELOAD="$FAULTS" FAULT_IN=qpair-lifetimes FAULT_CALL=read FAULT_NTH=1 FAULT=5 status_is 1 trace-report folder
+    says 'qpair-lifetimes: folder/usdt.txt: Input/output error'
+    grep -qx '  names      none, but addresses: what has those of hosts could not be read' <<<"$output"
+}
