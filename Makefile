@@ -169,6 +169,15 @@ $(B)/bpf/syscalls.h: $(B)/flags
 		echo '};'; \
 	done >$@
 
+# what -V prints of a checkout that is no release; another commit builds this file again, and links
+COMMIT := $(shell [ ! -e .git ] || [ "$$(git describe --tags --exact-match 2>/dev/null)" = v$(VERSION) ] || \
+	git rev-parse --short=12 HEAD 2>/dev/null)
+$(B)/common/cli/cli.o: private FLAGS += -DCOMMIT='"$(if $(COMMIT), (commit $(COMMIT)))"'
+$(B)/common/cli/cli.o: $(B)/commit
+$(B)/commit: FORCE
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@
+
 # other flags or another compiler build everything again
 $(B)/flags: FORCE
 	$(Q)command -v $(firstword $(CC)) >/dev/null || \

@@ -23,7 +23,8 @@ talkative() {
     for tool in $(tools); do
         for option in -V --version; do
             status_is 0 "$tool" "$option"
-            [[ $output =~ ^$tool\ \(spdk-trace-tools\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+            # of a checkout, with its commit
+            [[ $output =~ ^$tool\ \(spdk-trace-tools\)\ [0-9]+\.[0-9]+\.[0-9]+(\ \(commit\ [0-9a-f]{12}\))?$ ]]
         done
     done
 }

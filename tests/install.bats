@@ -113,6 +113,36 @@ spdk-trace-tools.7'
     [ ! -e no/"$archive" ]
 }
 
+@test "-V has the commit of a checkout, unless it is a release" {
+    command -v git >/dev/null || skip 'git is not here'
+    local version
+    version="trace-dump (spdk-trace-tools) $(sed -n 's/^VERSION := //p' "$SOURCE/Makefile")"
+    mkdir one
+    tar -c -C "$SOURCE" --exclude=./build --exclude=./.git . | tar -x -C one
+    commit() { git -C one -c user.name=x -c user.email=x@localhost commit -q --allow-empty -m "$1"; }
+    made() { make --no-print-directory -C one MAKEFLAGS= build/trace-dump | awk '{ print $1 }' | sort | uniq -c | xargs; }
+    made >log
+    equal "$(one/build/trace-dump -V)" "$version"
+    git init -q one
+    git -C one add -A
+    for n in 1 2; do
+        commit $n
+        # nothing else is compiled
+        equal "$(made)" '1 CC 1 LINK'
+        equal "$(one/build/trace-dump -V)" "$version (commit $(git -C one rev-parse --short=12 HEAD))"
+        equal "$(made | grep -c CC || true)" 0
+    done
+    git -C one -c user.name=x -c user.email=x@localhost tag -a -m x "v${version##* }"
+    made >log
+    equal "$(one/build/trace-dump -V)" "$version"
+    # nor has a folder in a checkout one, such as that of a package
+    mkdir one/build/inside
+    git -C one archive HEAD | tar -x -C one/build/inside
+    git -C one tag -d "v${version##* }" >log
+    make -s -C one/build/inside MAKEFLAGS= build/trace-dump >log
+    equal "$(one/build/inside/build/trace-dump -V)" "$version"
+}
+
 @test "static binaries need nothing" {
     install_to static
     mkdir root

@@ -16,6 +16,11 @@
 #include "number.h"
 #include "out.h"
 
+/* The Makefile defines it, for this file only. */
+#ifndef COMMIT
+#define COMMIT ""
+#endif
+
 enum {
 	/* getopt_long() returns this plus the index in the table for an option without a letter */
 	FIRST = 256,
@@ -301,7 +306,7 @@ static void handle(const struct cli *cli, int c)
 		print_help(cli);
 		leave();
 	case 'V':
-		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION);
+		printf("%s (spdk-trace-tools) %s\n", program_invocation_short_name, VERSION COMMIT);
 		leave();
 	default:
 		refuse_former(cli, c);
