@@ -271,6 +271,8 @@ int main(int argc, char **argv)
 	cpus_leave_to(r.target.pid);
 	signals_catch(NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* if it is ignored, as whoever started the tool may have it, waitpid() fails */
+	signal(SIGCHLD, SIG_DFL);
 	r.state.fd = OUT_MEMORY;
 	r.kmsg = kmsg_open();
 	good = opt.slow_ns ? fly(&r) : record_once(&r);
