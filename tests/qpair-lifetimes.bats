@@ -712,7 +712,7 @@ as_recorded() {
         # all at once, and with a break now and then
         qpair-lifetimes -q -F <(cat lines) | last_said >lifetimes.txt
         once=$(named)
-        awk '{ print } NR % 40 == 0 { fflush(); system("sleep 0.03") }' lines | qpair-lifetimes -q -F >live.txt
+        awk '{ print } NR % 160 == 0 { fflush(); system("sleep 0.03") }' lines | qpair-lifetimes -q -F >live.txt
         last_said <live.txt >lifetimes.txt
         echo "$case: $whole, as they come $once and $(named)"
         [ "$whole" -gt 50 ]
