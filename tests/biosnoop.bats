@@ -690,7 +690,6 @@ RS 128 65536 null'
     end
     equal "$(trace-join lines | awk '{ print $3 }' | sort -u)" BLOCK_IO
     equal "$(trace-join lines | grep -c "comm: dd, pid: $reader, disk: $disk, type: RS, sector: [0-9]*, bytes: 4096")" 5
-    trace-chrome lines | jq -e '.. | .pid? // empty' >/dev/null
 }
 
 @test "trace-spans finds in its lines the disk I/O of a bdev I/O" {

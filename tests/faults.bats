@@ -50,7 +50,6 @@ COMMANDS=(
     'pread lseek mmap|trace-latency -q -r -g args.qpair lines'
     'pread lseek mmap|trace-latency -q --layers -g type lines'
     'pread lseek mmap|trace-latency -q --merge --against encoded encoded'
-    'pread lseek mmap|trace-chrome lines'
     'pread lseek mmap|trace-perfetto -q -e lines'
     'lseek mmap|trace-merge -q lines joined'
     'pread lseek mmap|trace-spans -q -s -n 3 lines'

@@ -98,7 +98,6 @@ static const struct reader {
 	 NULL,
 	 JSON,
 	 {{"-erg", "args"}, {"-erg", "status", "-g", "args"}}},
-	{READER("trace-chrome", "trace-lines-chrome", 130), NULL, JSON, {{"-"}}},
 	{READER("trace-perfetto", "trace-lines-perfetto", 90), NULL, ANYTHING, {{"-"}, {"-q", "-e"}}},
 	{READER("trace-merge", "trace-lines-merge", 130),
 	 traces,

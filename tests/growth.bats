@@ -38,8 +38,6 @@ COMMANDS=(
     'trace-causes -q -e -g id FILE|spans'
     'trace-perfetto -q FILE|objects objects_here late states types owners reconnects related members escapes deep held held_ended falling absent'
     'trace-perfetto -q -e FILE|objects states owners'
-    'trace-chrome -q FILE|objects objects_here late states types owners related members escapes deep held held_ended falling absent'
-    'trace-chrome -q -e FILE|objects states owners'
     'trace-merge -q -r 9 FILE|objects escapes deep'
     'trace-dump -q -a FILE|ring tpoints entries string strings owner names'
     'trace-dump -i -j -O FILE|ring'

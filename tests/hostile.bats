@@ -104,7 +104,7 @@ is_repaired() {
     for c in $'\xff' $'\x80' $'\xc3' $'\xc0\x8a' $'\xe2\x82' $'\xed\xa0\x80' $'\xf4\x90\x80\x80'; do
         line=$(line_of "a${c}ä" | sed 's/"object":{[^}]*}/"object":{"id":"r0","value":"0x7"}/')
         { echo "$line"; sed 's/"tsc":5,"us":0/"tsc":6,"us":1/; s/"id":"r0"/&,"us":1.000/' <<<"$line"; } >lines
-        for tool in 'trace-join -j' 'trace-spans -q -a -j' 'trace-latency -q -j' 'trace-latency -q -e' trace-merge 'trace-chrome -q'; do
+        for tool in 'trace-join -j' 'trace-spans -q -a -j' 'trace-latency -q -j' 'trace-latency -q -e' trace-merge; do
             # shellcheck disable=SC2086 # they are words
             status_is 1 $tool lines
             is_repaired <<<"$output"
@@ -194,7 +194,6 @@ E
     equal "$(echo "$line" | trace-join -j)" "$line"
     line=${line/1e308/18446744073709551.615} line=${line/\"lcore\":$max/\"lcore\":1}
     echo "$line" | trace-latency -q
-    echo "$line" | trace-chrome | jq -e .traceEvents >/dev/null
     # one more does not fit into 64 bits
     status_is 1 trace-join <<<"${line/\"tsc\":$max/\"tsc\":18446744073709551616}"
     status_is 1 qpair-lifetimes <<<"nvmf_poll_group_add_qpair: tsc=1$hex, qpair=1, thread=1"
@@ -221,7 +220,7 @@ limit_memory() {
     { printf %s "$begin"; printf '[%.0s' $(seq 1 400); printf ']%.0s' $(seq 1 400); echo '}}'; } >deep
     { printf %s "$begin"; head -c 1000000 /dev/zero | tr '\0' '['; echo '}}'; } >deeper
     { printf '%s"' "$begin"; head -c 150000 /dev/zero | tr '\0' '\033' | sed 's/\x1b/\\u001b/g'; echo '"}}'; } >huge
-    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-chrome trace-perfetto 'trace-spans -qas' 'trace-spans -qj'; do
+    for tool in trace-join 'trace-join -j' 'trace-latency -qe' trace-perfetto 'trace-spans -qas' 'trace-spans -qj'; do
         # shellcheck disable=SC2086 # they are words
         (limit_memory; status_is 0 timeout 10 $tool deep)
         # shellcheck disable=SC2086
@@ -239,7 +238,6 @@ limit_memory() {
             printf '{"tsc":%d,"us":%d.000,"source":"%s","lcore":0,"tpoint":"X"}\n' 1 0 "${letters:0:n}$escape$letters"
         done >lines
         trace-perfetto -q lines >out
-        trace-chrome -q lines | jq -e length >out
     done
 }
 

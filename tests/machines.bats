@@ -32,7 +32,6 @@ print_all() { # DIRECTORY [RUNNER]
         filter "${2:-}" "$1/trace-join" -j -l lifetimes lines >joined
         filter "${2:-}" "$1/trace-latency" -q -r -g args.qpair.hostnqn joined
         filter "${2:-}" "$1/trace-latency" -q -e lines
-        filter "${2:-}" "$1/trace-chrome" lines
         filter "${2:-}" "$1/trace-perfetto" -q lines
         cat lines lifetimes joined
     done

@@ -100,10 +100,6 @@ sample() {
         [ "$(wc -l <want)" -gt 3 ]
         trace-spans -q --wide $file | awk '$4 ~ /^r/ { print $4, $9 }' | sort | diff want -
         trace-perfetto -q $file | perfetto | jq -r 'select(.args.tsc) | "\(.args.id) \(.track[-2])"' | grep ^r | sort | diff want -
-        # a row of a host starts with the connection, any other row is in a process of that name
-        trace-chrome -q $file | jq -r '.traceEvents | (map(select(.name | endswith("_name")) | {key: "\(.pid) \(.tid)", value: .args.name}) | from_entries) as $names |
-            .[] | select(.args.tsc and .ph != "E") | ($names["\(.pid) \(.tid)"] | split(" ")) as $row |
-            "\(.args.id) \(if $row[2] then $row[0] else $names["\(.pid) null"] end)"' | grep ^r | sort | diff want -
         trace-spans -q -s --wide $file | awk '$7 == "r0" && $6 == "TCP_REQ_NEW" { print $7, $5 }' | diff <(grep '^r0 ' want) -
     done
 }
@@ -138,13 +134,16 @@ slow_host() {
 @test "the commands of docs/questions.md print something" {
     slow_host
     sed -n '/^## Commands/,/^## Was/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" | grep -v -e pidof -e trace-record >commands
-    equal "$(wc -l <commands)" 15
+    equal "$(wc -l <commands)" 16
     while read -r command; do
         echo "\$ $command"
         sh "{ $command; } >printed"
         [[ ! $command =~ ' > '([a-z.]+)$ ]] || cp "${BASH_REMATCH[1]}" printed
         [ -s printed ]
     done <commands
+    # each span begins and ends
+    jq -c '.traceEvents | map(.ph) | group_by(.) | map([.[0], length])' picture.json >events
+    equal "$(cat events)" "[[\"b\",$(trace-spans -qaj lines.jsonl | wc -l)],[\"e\",$(trace-spans -qaj lines.jsonl | wc -l)]]"
 }
 
 @test "the recording of make demo is what the tools print" {

@@ -252,24 +252,3 @@ S
     equal "$(trace_processor <<<'SELECT DISTINCT to_realtime(ts) - ts AS t FROM slice')" "t
 $((1795266855123456789 - $(head -n 1 in | jq '.us * 1000 | round')))"
 }
-
-# What trace_processor reads from a picture, and what is wrong with it.
-read_picture() { # FILE
-    cp "$1" trace.pftrace
-    problems
-    trace_processor <<<'SELECT ts, depth, name FROM slice ORDER BY 1, 2, 3'
-    trace_processor <<<'SELECT above.ts, below.ts AS later FROM flow JOIN slice above ON above.id = slice_out JOIN slice below ON below.id = slice_in ORDER BY 1, 2'
-    trace_processor <<<"SELECT ts, value, replace(replace(name, ' value', ''), 'lcore 0 ', '') AS counter FROM counter JOIN track ON track.id = track_id ORDER BY 1, 2, 3"
-}
-
-@test "trace_processor finds the same slices, arrows and counters in trace-chrome's picture" {
-    needs_trace_processor
-    for name in sample sample-g3 slow-host; do
-        sample $name >in
-        trace-perfetto -q in >picture.pftrace
-        trace-chrome -q in >picture.json
-        read_picture picture.pftrace >want
-        [ "$(wc -l <want)" -gt 100 ]
-        read_picture picture.json | diff want -
-    done
-}

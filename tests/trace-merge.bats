@@ -194,16 +194,4 @@ x'
     trace-latency -q merged >is
     trace-latency -q --merge <(trace-latency -qe all) <(trace-latency -qe later) >want
     diff want is
-    # each source has processes of its own
-    slices() { # SOURCE FILE
-        # shellcheck disable=SC2016 # jq's
-        trace-chrome -q "$2" | jq -c --arg source "$1" '.traceEvents | (map(select(.name == "process_name") |
-            {key: "\(.pid)", value: .args.name}) | from_entries) as $names | .[] | select(.ph | inside("Bi")) |
-            [$names["\(.pid)"], .name, .args] | select(if $source == "" then .[0] != "SPDK" else .[0] | startswith($source + " ") end) |
-            .[0] |= ltrimstr($source + " ")' | sort
-    }
-    slices a merged >is
-    [ -s is ]
-    diff <(slices '' all) is
-    diff <(slices '' later) <(slices b merged)
 }
