@@ -620,6 +620,28 @@ reader_of_answers() {
     grep -qx 'trace-record: rpc: not recorded: killed by signal 9 (Killed)' err
 }
 
+@test "root's trace-dump reads the trace without privileges" {
+    [ "$(id -u)" = 0 ] || skip 'it has none'
+    make_tools
+    start_target
+    begin_flight --trigger-us 5000
+    for id in $(children "$recorder" trace-dump); do
+        is_stranger "$id"
+        equal "$(sed -n 's/^Cap[EP][a-z]*:.//p' "/proc/$id/status" | sort -u)" 0000000000000000
+        equal "$(sed -n 's/^Seccomp:.//p' "/proc/$id/status")" 2
+    done
+    kill "$recorder"
+    end_recording 0
+    # it still ends with trace-record, and when it is asked twice
+    begin_recording -p "$writer" -o again 100
+    kill_with_parts 4
+    [ "$(trace-dump -q again/trace.bin | wc -l)" -gt 10 ]
+    # the file that root has created is removed if it gets nothing
+    echo 'no trace' >bad
+    status_is 1 trace-dump -F --record file bad
+    [ ! -e file ]
+}
+
 @test "a socket on a file system that does not answer delays it by seconds only" {
     if [ "$(id -u)" != 0 ] || [ ! -c /dev/fuse ]; then
         skip 'FUSE needs root, and /dev/fuse'

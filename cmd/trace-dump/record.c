@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -18,6 +20,7 @@
 #include "mem.h"
 #include "rings.h"
 #include "trace.h"
+#include "worker.h"
 
 enum {
 	SLOT = sizeof(struct trace_slot),
@@ -379,6 +382,64 @@ static bool compact(struct record *r)
 	return true;
 }
 
+/* In the process that keeps the privileges: waits for a byte, and removes the file if none comes. */
+static _Noreturn void keep_file(const char *path, int file, const int ends[2])
+{
+	struct stat own, named;
+	sigset_t all;
+	char byte;
+
+	/* Ctrl-C is for the tool */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	close(ends[1]);
+	/* the reader of the tool's output waits for its end */
+	worker_close_others(&file, 1, ends[0]);
+	if (read(ends[0], &byte, 1) != 1 && fstat(file, &own) == 0 && lstat(path, &named) == 0 && own.st_size == 0 &&
+	    named.st_dev == own.st_dev && named.st_ino == own.st_ino)
+		unlink(path);
+	_exit(EXIT_SUCCESS);
+}
+
+void record_create(struct record_file *f, const char *path)
+{
+	int ends[2];
+
+	f->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (f->fd < 0 || pipe2(ends, O_CLOEXEC) != 0)
+		err(EXIT_FAILURE, "%s", path);
+	f->pid = fork();
+	if (f->pid == 0)
+		keep_file(path, f->fd, ends);
+	close(ends[0]);
+	f->keeper = ends[1];
+	/* then it stays if nothing is recorded */
+	if (f->pid < 0) {
+		close(f->keeper);
+		f->keeper = -1;
+	}
+}
+
+static void end_keeper(struct record_file *f, bool keep)
+{
+	if (f->keeper < 0)
+		return;
+	if (keep && write(f->keeper, "", 1) != 1)
+		warn("the file will be removed");
+	close(f->keeper);
+	f->keeper = -1;
+	if (f->pid > 0)
+		waitpid(f->pid, NULL, 0);
+}
+
+void record_close(struct record_file *f)
+{
+	end_keeper(f, false);
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
 /* Whether entries between two marks fit besides the kept ones; prints a message if they do not. */
 static bool rings_fit(const struct record *r, uint64_t frame)
 {
@@ -415,17 +476,14 @@ static bool open_file(struct record *r)
 	/* places of dropped slots are not used again */
 	if (r->capacity > r->room + 2 && !r->options->keep_ns)
 		r->capacity = r->room + 2;
-	r->fd = open(r->options->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	if (r->fd < 0) {
-		warn("%s", r->path);
-		return false;
-	}
+	r->fd = r->options->file->fd;
 	at = r->layout.histories;
 	for (unsigned i = 0; i < t->num_lcores; i++) {
 		r->lcores[i].at = at;
 		at = slot_position(r, i, r->capacity);
 	}
 	write_frame(r, r->capacity);
+	end_keeper(r->options->file, true);
 	return true;
 }
 
@@ -457,6 +515,7 @@ static void finish(struct record *r)
 	r->error = error ? error : r->error;
 	if (close(r->fd) != 0 && !r->error)
 		r->error = errno;
+	r->options->file->fd = -1;
 }
 
 static void print_result(const struct record *r, const struct rings *rings, struct out *out)

@@ -20,8 +20,24 @@
 struct input;
 struct trace;
 
+/*
+ * A file to record into, which is created before root gives up its privileges. Another process keeps these, to remove
+ * the file if nothing is recorded.
+ */
+struct record_file {
+	int fd, keeper; /* keeper: a pipe to that process; -1: none */
+	pid_t pid;      /* of that process */
+};
+
+/* Creates it. Exits after a message if there is one already, or it cannot be created. */
+void record_create(struct record_file *f, const char *path);
+
+/* Removes it, unless something was recorded. */
+void record_close(struct record_file *f);
+
 struct record_options {
-	const char *path;  /* of the file, which must not exist */
+	struct record_file *file;
+	const char *path;  /* of the file, for messages */
 	uint64_t max_size; /* bytes of the file */
 	uint64_t keep_ns;  /* older entries are dropped; 0: none are */
 	pid_t pid;         /* of the process that writes the trace; 0: not known */

@@ -29,6 +29,7 @@
 #include "progress.h"
 #include "reader.h"
 #include "record.h"
+#include "sandbox.h"
 #include "utf8.h"
 
 enum {
@@ -58,7 +59,8 @@ struct dump {
 	struct line_writer lines;
 	struct out out;
 	uint64_t printed;
-	bool *lost; /* by index of lcore: entries are missing since its latest line */
+	struct record_file file; /* fd -1: none */
+	bool *lost;              /* by index of lcore: entries are missing since its latest line */
 };
 
 /* Whether entries are printed or counted. */
@@ -277,8 +279,8 @@ static bool dump(struct dump *d)
 
 static bool record(struct dump *d)
 {
-	struct record_options options = {opt.record, opt.max_size ? opt.max_size : DEFAULT_SIZE, opt.keep_ns,
-					 opt.reader.pid, opt.quiet};
+	struct record_options options = {&d->file,    opt.record,     opt.max_size ? opt.max_size : DEFAULT_SIZE,
+					 opt.keep_ns, opt.reader.pid, opt.quiet};
 	bool good;
 
 	good = record_trace(&d->reader.trace, d->reader.in, d->name, &options, &d->out);
@@ -479,8 +481,9 @@ static const char *parse_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
+	const char *failed;
 	char *found = NULL;
-	static struct dump d;
+	static struct dump d = {.file = {-1, -1, 0}};
 	struct input in;
 	bool good;
 	int fd;
@@ -492,6 +495,12 @@ int main(int argc, char **argv)
 		path = found = process_open_trace(opt.pid, &fd);
 		d.name = utf8_visible_copy(path);
 	}
+	if (opt.record && fd >= 0)
+		record_create(&d.file, opt.record);
+	/* what the target has written is read without privileges; a file of clocks is still to be opened */
+	failed = opt.reader.follow && !has_anchors() && fd >= 0 ? sandbox_remain() : NULL;
+	if (failed)
+		cli_notice(opt.quiet, "%s is read although this process cannot be confined: %s failed", d.name, failed);
 	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
@@ -500,6 +509,7 @@ int main(int argc, char **argv)
 		warnx("%s: was truncated while it was read: entries may be missing", d.name);
 		good = false;
 	}
+	record_close(&d.file);
 	anchors_free(&d.anchors);
 	reader_close(&d.reader);
 	input_close(&in);

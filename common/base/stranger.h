@@ -12,7 +12,8 @@
 /*
  * Gives up the user root and all groups, also the saved ones: for a user and group of this process alone, or 65534 in a
  * user namespace that does not have them. Whoever is not root stays who he is. Capabilities go along unless
- * PR_SET_KEEPCAPS is set. Returns whether it became another; a container's root may have no other user to become.
+ * PR_SET_KEEPCAPS is set. The signal for the end of the parent, which trace-record wants, stays. Returns whether it
+ * became another; a container's root may have no other user to become.
  */
 bool stranger_become(void);
 

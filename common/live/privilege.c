@@ -108,24 +108,15 @@ static bool needs_bpf_to_read(void)
 	return bpf_obj_get_info_by_fd(-1, &info, &size) != 0 && errno == EPERM;
 }
 
-/*
- * Keeps the permitted capabilities, and the signal for the end of the parent, which a change of user resets: trace-record
- * wants one. Returns whether root became another user.
- */
+/* Keeps the permitted capabilities. Returns whether root became another user. */
 static bool change_user(void)
 {
-	pid_t parent = getppid();
-	int at_end = 0;
 	bool changed;
 
-	prctl(PR_GET_PDEATHSIG, &at_end);
 	if (prctl(PR_SET_KEEPCAPS, 1) != 0)
 		return false;
 	changed = stranger_become();
 	prctl(PR_SET_KEEPCAPS, 0);
-	prctl(PR_SET_PDEATHSIG, at_end);
-	if (at_end && getppid() != parent)
-		raise(at_end);
 	return changed;
 }
 

@@ -43,17 +43,20 @@
 #elif defined(__riscv) && __riscv_xlen == 64
 #define ARCHITECTURE AUDIT_ARCH_RISCV64
 #else
-#error "the name of this processor for seccomp is missing here: see linux/audit.h"
+/* no process can be confined: the name of this processor, of linux/audit.h, is missing here */
+#define ARCHITECTURE 0
 #endif
 /* C libraries of 32 bits call others, and __NR_mmap may take its arguments in memory there. */
 #if __SIZEOF_LONG__ == 4
 #define CALL_MMAP     __NR_mmap2
 #define CALLS_OF_POLL __NR_poll, __NR_ppoll, __NR_ppoll_time64
+#define CALL_FCNTL    __NR_fcntl64
 #define CALLS_OF_LIBRARY                                                                             \
 	__NR__llseek, __NR_fstat64, __NR_fstatat64, __NR_ftruncate64, __NR_statx, __NR_futex_time64, \
 		__NR_clock_gettime64
 #else
 #define CALL_MMAP        __NR_mmap
+#define CALL_FCNTL       __NR_fcntl
 #define CALLS_OF_LIBRARY __NR_newfstatat
 #endif
 
@@ -93,6 +96,11 @@ static const uint16_t calls[] = {
 	__NR_getrandom, __NR_exit,    __NR_exit_group,    CALLS_OF_POLL,       CALLS_OF_LIBRARY,
 };
 
+/* What a tool needs besides. It has become a user who can send signals to itself alone. */
+static const uint16_t more_calls[] = {
+	__NR_fallocate, CALL_FCNTL, __NR_pidfd_open, __NR_kill, __NR_tgkill, __NR_wait4,
+};
+
 #define LOAD(field)              BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(what)             BPF_STMT(BPF_RET | BPF_K, what)
 #define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
@@ -110,15 +118,21 @@ static const struct sock_filter beginning[] = {
 	LOAD(nr),   IF_EQUAL(CALL_MMAP, 1, 0),    IF_EQUAL(__NR_mprotect, 0, COUNT(no_code)),
 };
 
-static int filter_calls(void)
+static int filter_calls(bool more)
 {
-	struct sock_filter filter[COUNT(beginning) + COUNT(no_code) + 2 * COUNT(calls) + 1];
+	struct sock_filter filter[COUNT(beginning) + COUNT(no_code) + 2 * (COUNT(calls) + COUNT(more_calls)) + 1];
 	struct sock_fprog program = {.len = COUNT(beginning) + COUNT(no_code), .filter = filter};
 
+	if (!ARCHITECTURE) {
+		errno = ENOSYS;
+		return -1;
+	}
 	memcpy(filter, beginning, sizeof(beginning));
 	memcpy(filter + COUNT(beginning), no_code, sizeof(no_code));
-	for (size_t i = 0; i < COUNT(calls); i++) {
-		filter[program.len++] = (struct sock_filter)IF_EQUAL(calls[i], 0, 1);
+	for (size_t i = 0; i < COUNT(calls) + (more ? COUNT(more_calls) : 0); i++) {
+		uint16_t call = i < COUNT(calls) ? calls[i] : more_calls[i - COUNT(calls)];
+
+		filter[program.len++] = (struct sock_filter)IF_EQUAL(call, 0, 1);
 		filter[program.len++] = (struct sock_filter)RETURN(SECCOMP_RET_ALLOW);
 	}
 	filter[program.len++] = (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM);
@@ -205,12 +219,24 @@ static enum step confine(void)
 	/* last: a change of user or capabilities resets these; processes of the same user must not trace this one */
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
 		return HIDING;
-	return filter_calls() == 0 ? CONFINED : FILTERING;
+	return filter_calls(false) == 0 ? CONFINED : FILTERING;
 }
 
 const char *sandbox_enter(void)
 {
 	return steps[confine()];
+}
+
+const char *sandbox_remain(void)
+{
+	if (geteuid() != 0 || sandbox_is_off)
+		return NULL;
+	stranger_become();
+	if (drop_capabilities() != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return steps[DROPPING];
+	if (prctl(PR_SET_DUMPABLE, 0) != 0)
+		return steps[HIDING];
+	return filter_calls(true) == 0 ? NULL : steps[FILTERING];
 }
 
 /*

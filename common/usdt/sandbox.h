@@ -86,6 +86,12 @@ bool sandbox_is_own(int fd);
 const char *sandbox_enter(void);
 
 /*
+ * The same for root's tool that runs on, and does nothing for other users. It has no limits, and may also make holes in
+ * files, see processes end, and end itself by a signal. Returns NULL, or what the kernel refused.
+ */
+const char *sandbox_remain(void);
+
+/*
  * An empty file in memory for job->read(), which leaves it open: the only one, since each would take memory. Returns
  * its descriptor, or -1 with errno.
  */
