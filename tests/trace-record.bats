@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # trace-record records a running target, with all that can be had, into a folder.
-# shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# shellcheck disable=SC2030,SC2031,SC2016 # a test is a process of its own; wait_for evaluates text
 # bats file_tags=slow
 
 load helpers
@@ -966,13 +966,13 @@ probe_lines() { # NUMBER NAME [END]
     for i in $(seq 100); do
         probe_lines $((i << 40)) "host$i" end
     done >many
-    probe_lines $((1 << 50)) last >last
+    probe_lines $((1 << 50)) latest >last
     # 2.5 MB, of which 900 KB may be there
     make_tool usdt-record "cat '$PWD/first'; i=0; while [ \$((i += 1)) -le 100 ]; do cat '$PWD/many'; sleep 0.02; done
         cat '$PWD/last'; echo stormed >&2; while :; do sleep 0.02; done"
     start_target
     begin_flight --trigger-us 5000 --max-size 60M --folders 1
-    wait_for grep -aq "hostnqn='last'" rec/ring/usdt.txt
+    wait_for grep -aq "hostnqn='latest'" rec/ring/usdt.txt
     wait_for eval '[ "$(du -k rec/ring/usdt.txt | cut -f 1)" -lt 500 ]'
     span_line 7000.000 | see_slow
     end_recording 0
@@ -981,11 +981,11 @@ probe_lines() { # NUMBER NAME [END]
     [[ $(part usdt since) < $(part target started) ]]
     grep -q "^ *recorded since: $(part usdt since)$" "$folder/README"
     [ "$(stat -c %s "$folder/usdt.txt")" -lt 900000 ]
-    equal "$(grep -c "hostnqn='living'" "$folder/usdt.txt") $(grep -c "hostnqn='last'" "$folder/usdt.txt")" '1 1'
+    equal "$(grep -c "hostnqn='living'" "$folder/usdt.txt") $(grep -c "hostnqn='latest'" "$folder/usdt.txt")" '1 1'
     # the others are the latest
     [ "$(grep -c "hostnqn='host" "$folder/usdt.txt")" -lt 3000 ]
     equal "$(grep ^owner: "$folder/usdt.txt")" "$(grep -e app_thread -e second first)"
-    equal "$(qpair-lifetimes -q "$folder/usdt.txt" | grep -v end= | sed "s/.*hostnqn='//" | sort)" $'last\'\nliving\''
+    equal "$(qpair-lifetimes -q "$folder/usdt.txt" | grep -v end= | sed "s/.*hostnqn='//" | sort)" $'latest\'\nliving\''
     run ! grep -q "hostnqn='ended'" "$folder/usdt.txt"
 }
 

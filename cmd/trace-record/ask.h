@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asks a target what it says of itself, in a child: it connects with the privileges of the tool, gives them up, and only
- * then reads what the target answers. Answers may take seconds.
+ * Asks a target what it says of itself, in a child: it connects with the privileges of the tool, gives them up, and
+ * only then reads what the target answers. Answers may take seconds.
  */
 #ifndef TRACE_RECORD_ASK_H
 #define TRACE_RECORD_ASK_H

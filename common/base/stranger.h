@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes root's process that of a user whom nobody else is. The user root owns files, and may do what it likes with them
- * without any capability; what runs as user 65534, which web servers, containers and NFS use, any of these may stop, kill
- * and give other limits.
+ * without any capability; what runs as user 65534, which web servers, containers and NFS use, any of these may stop,
+ * kill and give other limits.
  */
 #ifndef STRANGER_H
 #define STRANGER_H

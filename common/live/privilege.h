@@ -26,8 +26,8 @@ enum privilege {
 
 /*
  * Drops all other capabilities, permanently, but for CAP_BPF if BPF maps cannot be read without it. Root becomes a user
- * of its own, as of stranger_become(); signals: it keeps CAP_KILL, to send signals to a command that it has started before, and stays root if it
- * lacks that. Returns 0, or -1 after a message.
+ * of its own, as of stranger_become(); signals: it keeps CAP_KILL, to send signals to a command that it has started
+ * before, and stays root if it lacks that. Returns 0, or -1 after a message.
  */
 int privilege_drop(enum privilege keep, bool signals);
 
