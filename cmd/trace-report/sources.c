@@ -290,8 +290,8 @@ void sources_find(struct facts *f, int argc, char **argv)
 }
 
 /*
- * Whether the ticks of these lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's clock is
- * not the processor's counter, as in some virtual machines; merged, these would be of another time.
+ * Whether the ticks of these lines are the trace's. Tools with BPF programs write nanoseconds where the kernel's clock
+ * is not the processor's counter, as in some virtual machines; merged, these would be of another time.
  */
 static bool has_rate(struct slice text, double rate)
 {

@@ -55,8 +55,8 @@ void tools_pipe(int *from, int *to);
 int tools_file(void);
 
 /*
- * What is in such a file, when those who write it have ended; until this process ends. Closes it. Exits with a message if
- * it cannot be read.
+ * What is in such a file, when those who write it have ended; until this process ends. Closes it. Exits with a message
+ * if it cannot be read.
  */
 struct slice tools_contents(int file);
 
