@@ -447,7 +447,8 @@ start_full_recorder() {
     wait_for waits_in_call_on 0x1 "$recorder"
 }
 
-# bats test_tags=any-kernel
+# It measures time, as what is tested is a duration: signals within half a second count as one.
+# bats test_tags=any-kernel,timed
 @test "a later signal kills it when nobody reads, but not two at once" {
     mkfifo full
     # shellcheck disable=SC2034 # it only keeps the pipe open
