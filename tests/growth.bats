@@ -23,7 +23,6 @@ COMMANDS=(
     'trace-latency -q -i 0.000001 -g type -g args.g FILE|objects_here groups below late'
     'trace-latency -q -i 0.000001 -r FILE|related below'
     'trace-latency -q -i 0.000001 --layers FILE|objects below held_ended'
-    'trace-latency -q --heatmap -g args.g FILE|objects types groups late'
     'trace-latency -q -r -g type -g args.g FILE|objects_here states types groups related members'
     'trace-latency -q --layers -g args.g FILE|objects types groups held_ended'
     'trace-latency -q -e FILE|states types'

@@ -26,8 +26,8 @@
 enum { EXIT_WORSE = 3 };
 
 static struct {
-	enum { TABLE, JSON, HISTOGRAMS, ENCODED, OPENMETRICS, SVG } output;
-	enum { TIMES, SHARES, RATES, REACTORS, HEATMAP } what; /* is measured */
+	enum { TABLE, JSON, HISTOGRAMS, ENCODED, OPENMETRICS } output;
+	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
 	bool merge, related, admin, quiet, wide;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
@@ -39,11 +39,10 @@ static struct {
 struct run {
 	struct rows rows;
 	struct rows base; /* of the earlier run */
-	/* instead of rows, of --layers, --rates, --reactors and --heatmap */
+	/* instead of rows, of --layers, --rates and --reactors */
 	struct shares shares;
 	struct rates rates;
 	struct lcore_rows lcores;
-	struct heatmap heatmap;
 	struct group group;
 	struct trees trees;
 	struct terminal terminal;
@@ -69,27 +68,6 @@ static void print_rates(struct run *run)
 		rates_print_table(&run->out, &run->rates, &run->rows, elapsed, slot, &run->terminal);
 }
 
-static void print_heatmap(struct run *run)
-{
-	struct heatmap *maps = &run->heatmap;
-
-	heatmap_end(maps, opt.interval, opt.output == TABLE ? &run->terminal : NULL);
-	if (opt.interval && maps->heat.step != opt.interval) {
-		struct out text = {.fd = OUT_MEMORY};
-
-		out_duration_text(&text, maps->heat.step);
-		cli_notice(opt.quiet, "with columns of -i the map would be too wide: its columns are %.*s long",
-			   (int)text.len, text.buf);
-		out_close(&text);
-	}
-	if (opt.output == JSON)
-		heatmap_print_json(&run->out, maps, &run->rows);
-	else if (opt.output == SVG && maps->n)
-		heatmap_print_svg(&run->out, maps, &run->rows);
-	else if (opt.output == TABLE)
-		heatmap_print(&run->out, maps, &run->rows, &run->terminal);
-}
-
 /* Prints what was measured, in all or in an interval. */
 static void print(void *context)
 {
@@ -98,8 +76,6 @@ static void print(void *context)
 
 	if (opt.what == REACTORS)
 		print_lcores(run);
-	else if (opt.what == HEATMAP)
-		print_heatmap(run);
 	else if (opt.what == RATES)
 		print_rates(run);
 	else if (opt.what == SHARES && opt.output == JSON)
@@ -121,7 +97,7 @@ static void print(void *context)
 /* Whether the requests that are not whole are left out of what is measured. */
 static bool leaves_out(void)
 {
-	return opt.what == SHARES || opt.what == HEATMAP;
+	return opt.what == SHARES;
 }
 
 /* Prints how many requests are missing, if they are left out or one of them is the slowest. Other notes count all objects. */
@@ -305,9 +281,6 @@ static const struct cli_option options[] = {
 	 RATES},
 	{0, "reactors", NULL, "one table: what each lcore did, for which connections, and its longest silence",
 	 .choice = &opt.what, REACTORS},
-	{0, "heatmap", NULL, "a map of requests by time and latency, with a character for each cell",
-	 .choice = &opt.what, HEATMAP},
-	{0, "svg", NULL, "with --heatmap: a picture for browsers", .choice = &opt.output, SVG},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{'i', "interval", "SEC", "a table or a column for every SEC seconds of the trace", .seconds = &opt.interval},
 	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
@@ -343,16 +316,14 @@ static void check_options(void)
 	if (opt.merge && (opt.admin || opt.num_keys || opt.related || opt.interval))
 		cli_usage("--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged");
 	if (opt.merge && opt.what)
-		cli_usage("--layers, --rates, --reactors and --heatmap are for trace lines");
+		cli_usage("--layers, --rates and --reactors are for trace lines");
 	if (opt.base && opt.output != TABLE && opt.output != JSON)
 		cli_usage("--against is for a table or -j");
 	if (opt.interval && (opt.base || opt.output == ENCODED || opt.output == OPENMETRICS))
 		cli_usage("-i cannot be combined with -e, --openmetrics or --against");
-	if (opt.output == SVG && opt.what != HEATMAP)
-		cli_usage("--svg is for --heatmap");
-	if (opt.what && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON && opt.output != SVG)))
-		cli_usage("--layers, --rates, --reactors and --heatmap cannot be combined with -e, -H, --openmetrics, "
-			  "-r or --against");
+	if (opt.what && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
+		cli_usage("--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or "
+			  "--against");
 	if (opt.what == REACTORS && opt.num_keys)
 		cli_usage("--reactors has a row for each lcore: it cannot be combined with -g");
 	if (opt.threshold.percentile && !opt.base)
@@ -369,8 +340,6 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 	paths = cli_operands(argc, argv, opt.merge ? "files of encoded lines" : "files of trace lines", n);
 	if (opt.interval && *n > 1)
 		cli_usage("-i is for one file: each has a time of its own");
-	if (opt.what == HEATMAP && *n > 1)
-		cli_usage("--heatmap is for one file: each has a time of its own");
 	if (opt.what == REACTORS && *n > 1)
 		cli_usage("--reactors is for one file: see trace-merge for the traces of several targets");
 	for (size_t i = 0; i < *n; i++)
@@ -403,18 +372,16 @@ static void start(struct run *run)
 {
 	out_open(&run->out, STDOUT_FILENO);
 	run->terminal = terminal_open(opt.wide);
-	run->heatmap.heat.step = opt.interval ? opt.interval : 1;
 	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
 	run->trees = (struct trees){.related = opt.related,
 				    .admin = opt.admin,
 				    .wants_wall = opt.output == OPENMETRICS,
-				    .interval = opt.what == HEATMAP ? 0 : opt.interval,
+				    .interval = opt.interval,
 				    .group = &run->group,
 				    .rows = &run->rows,
 				    .shares = opt.what == SHARES ? &run->shares : NULL,
 				    .rates = opt.what == RATES ? &run->rates : NULL,
 				    .lcores = opt.what == REACTORS ? &run->lcores : NULL,
-				    .heatmap = opt.what == HEATMAP ? &run->heatmap : NULL,
 				    .out = &run->out,
 				    .print = print,
 				    .context = run};
@@ -445,7 +412,6 @@ int main(int argc, char **argv)
 	shares_free(&run.shares);
 	rates_free(&run.rates);
 	lcore_rows_free(&run.lcores);
-	heatmap_free(&run.heatmap);
 	rows_free(&run.rows);
 	rows_free(&run.base);
 	free(opt.keys);

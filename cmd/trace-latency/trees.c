@@ -140,8 +140,6 @@ static void share(struct trees *t, const struct span *s, uint32_t group, bool en
 		lcore_rows_request(t->lcores, &t->spans, s);
 	if (t->rates)
 		rate(t, s, group);
-	if (t->heatmap)
-		heatmap_add(t->heatmap, (struct rows_name){group, s->type}, s->last, spans_life(&t->spans, s));
 	if (!t->shares)
 		return;
 	self_time_measure(&t->self, &t->spans, s);
@@ -197,7 +195,7 @@ static uint32_t measure_tree(struct trees *t, const struct span *s)
 	if (ends && !s->has_parent)
 		see_end(t, s);
 	if (group != MAP_NONE && !s->unknown) {
-		if (t->shares || t->rates || t->lcores || t->heatmap)
+		if (t->shares || t->rates || t->lcores)
 			share(t, s, group, ends);
 		else
 			record(t, s, group, ends);

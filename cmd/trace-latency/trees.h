@@ -9,7 +9,6 @@
 
 #include "connection.h"
 #include "group.h"
-#include "heatmap.h"
 #include "lcore_rows.h"
 #include "overlaps.h"
 #include "proofs.h"
@@ -30,7 +29,6 @@ struct trees {
 	struct shares *shares;     /* of requests only, instead of rows; NULL: not wanted */
 	struct rates *rates;       /* ditto */
 	struct lcore_rows *lcores; /* ditto */
-	struct heatmap *heatmap;   /* ditto; without intervals */
 	struct out *out;
 	void (*print)(void *context); /* prints an interval */
 	void *context;                /* for print */
