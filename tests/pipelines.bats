@@ -158,6 +158,18 @@ slow_host() {
     grep -v '^\$ ' shown | diff - printed
 }
 
+@test "docs/questions.md shows what its commands print" {
+    # a piece of a real recording: another process was given the CPU of the reactor
+    gzip -dc "$DATA/preempted.trace.gz" >nvmf_trace.pid1234
+    gzip -dc "$DATA/preempted-offcpu.jsonl.gz" >offcpu.jsonl
+    sed -n '/^## Was it the reactor/,/^## Trouble/s/^    //p' "$BATS_TEST_DIRNAME/../docs/questions.md" >shown
+    sed -n '/^\$ .*pidof/d; s/^\$ //p' shown >commands
+    equal "$(wc -l <commands)" 1
+    bash -e -o pipefail commands >printed
+    [ -s printed ]
+    grep -v '^\$ ' shown | diff - printed
+}
+
 @test "the recording of make demo is what the tools print" {
     "$BATS_TEST_DIRNAME/recording" >session.svg
     diff "$BATS_TEST_DIRNAME/../docs/session.svg" session.svg
