@@ -3,7 +3,6 @@
 
 #include <err.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,8 +17,18 @@
 #include "recording.h"
 #include "stranger.h"
 
+/* As in linux/capability.h, which musl's compiler does not find. */
+enum { VERSION_3 = 0x20080522, DAC_OVERRIDE = 1, DAC_READ_SEARCH = 2, SYS_PTRACE = 19, CHECKPOINT_RESTORE = 40 };
+struct capability_header {
+	uint32_t version;
+	int pid;
+};
+struct capability_sets {
+	uint32_t effective, permitted, inheritable;
+};
+
 #define BIT(capability) (UINT64_C(1) << (capability))
-#define READ_FILES      BIT(CAP_DAC_READ_SEARCH)
+#define READ_FILES      BIT(DAC_READ_SEARCH)
 
 /* access(2) asks for the user, whatever the capabilities. */
 static bool may_read(const char *path)
@@ -46,14 +55,14 @@ static bool may_read_all(const char *path)
 /* All of them are kept in the tools that are started. */
 static int keep_capabilities(uint64_t kept)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[2] = {};
+	struct capability_header header = {.version = VERSION_3};
+	struct capability_sets sets[2] = {};
 
 	if (syscall(SYS_capget, &header, sets) != 0)
 		return -1;
 	/* a container's root may have the other one only */
 	if (kept & READ_FILES & ~(uint64_t)sets[0].permitted)
-		kept |= BIT(CAP_DAC_OVERRIDE);
+		kept |= BIT(DAC_OVERRIDE);
 	for (int i = 0; i < 2; i++) {
 		sets[i].permitted &= kept >> 32 * i;
 		sets[i].effective = sets[i].inheritable = sets[i].permitted;
@@ -86,7 +95,7 @@ void confine_enter(pid_t pid, char *const *paths)
 	if ((self && !may_read(self)) || (tool && !may_read(tool)))
 		kept |= READ_FILES;
 	if (pid)
-		kept |= READ_FILES | BIT(CAP_SYS_PTRACE) | BIT(CAP_CHECKPOINT_RESTORE);
+		kept |= READ_FILES | BIT(SYS_PTRACE) | BIT(CHECKPOINT_RESTORE);
 	if (keep_capabilities(kept) != 0)
 		err(EXIT_FAILURE, "capabilities");
 	free(self);
