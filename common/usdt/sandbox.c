@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sandbox.h"
 
+/* musl-gcc has no headers of the kernel: of the tools that it can build, one calls this */
+#if !__has_include(<linux/audit.h>)
+
+const char *sandbox_remain(void)
+{
+	return "seccomp(2), without which it was built,";
+}
+
+#else
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -647,3 +657,5 @@ char *sandbox_error(struct slice text)
 	free(raw);
 	return visible;
 }
+
+#endif
