@@ -225,12 +225,14 @@ start() { # COMMAND...
     wait_for_text ready out
 }
 
-# Ends the processes whose ids are in these variables, as far as they are there, for teardown.
+# Ends the processes whose ids are in these variables, for teardown. An id that was waited for may be anybody's by now: only
+# a child of this shell is ended.
 kill_left() { # VARIABLE...
     local name process
     for name; do
         for process in ${!name:-}; do
-            ! kill -9 "$process" 2>/dev/null || wait "$process" 2>/dev/null || true
+            ! grep -qs "^[0-9]* (.*) . $BASHPID " "/proc/$process/stat" || kill -9 "$process" 2>/dev/null || true
+            wait "$process" 2>/dev/null || true
         done
     done
 }
