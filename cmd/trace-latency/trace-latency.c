@@ -100,7 +100,10 @@ static bool leaves_out(void)
 	return opt.what == SHARES;
 }
 
-/* Prints how many requests are missing, if they are left out or one of them is the slowest. Other notes count all objects. */
+/*
+ * Prints how many requests are missing, if they are left out or one of them is the slowest. Other notes count all
+ * objects.
+ */
 static void note_incomplete(const struct trees *t, const char *name)
 {
 	bool is_slowest = t->longest > t->longest_life;

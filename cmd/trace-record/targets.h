@@ -15,8 +15,8 @@ struct target_process {
 };
 
 /*
- * Finds the process with this id, or, if it is 0, the only one with a trace, or the only one of root or of the caller with
- * one. Exits after a message if there is none, and with EXIT_USAGE after a list if there are several.
+ * Finds the process with this id, or, if it is 0, the only one with a trace, or the only one of root or of the caller
+ * with one. Exits after a message if there is none, and with EXIT_USAGE after a list if there are several.
  */
 void target_find(struct target_process *found, pid_t pid);
 

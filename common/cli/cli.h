@@ -60,9 +60,9 @@ struct cli {
 };
 
 /*
- * Parses the options, which come before the operands unless they may be anywhere, and sets optind to the first operand. -h and -V print and exit; a
- * mistake is a usage error. Call it first: it also opens closed standard streams, and makes a write beyond the file
- * size limit fail instead of killing the tool.
+ * Parses the options, which come before the operands unless they may be anywhere, and sets optind to the first operand.
+ * -h and -V print and exit; a mistake is a usage error. Call it first: it also opens closed standard streams, and makes
+ * a write beyond the file size limit fail instead of killing the tool.
  */
 void cli_parse(const struct cli *cli, int argc, char **argv);
 

@@ -48,9 +48,9 @@ enum input_kind {
 enum input_kind kind_of(struct slice start, enum input_kind wanted);
 
 /*
- * Prints to stderr the kinds that the input of this name is and should be, and the command that
- * would work. name: the path, or <stdin>. reader: the command that reads the wanted kind from a pipe; or, of one that reads
- * no pipe, what replaces the pipe: ">FILE; COMMAND FILE".
+ * Prints to stderr the kinds that the input of this name is and should be, and the command that would work. name: the
+ * path, or <stdin>. reader: the command that reads the wanted kind from a pipe; or, of one that reads no pipe, what
+ * replaces the pipe: ">FILE; COMMAND FILE".
  */
 void kind_refuse(const char *name, enum input_kind is, enum input_kind wanted, const char *reader);
 
