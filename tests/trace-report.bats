@@ -611,6 +611,16 @@ T
     # pictures without requests are left out
     grep -v '"us":' "$DATA/common.jsonl" | mktrace -L 0 >none
     status_is 0 trace-report --html none.html none
+    # a page is written over a page only, never over a recording
+    status_is 0 trace-report --html none.html none
+    cp trace before
+    for file in trace probes; do
+        status_is 2 trace-report --html $file trace probes
+        says "trace-report: --html '$file': this file is there and is not a page; give another name, or remove it"
+    done
+    ln -s trace link
+    status_is 2 trace-report --html link trace
+    cmp trace before
     equal "$(grep -c '<svg' none.html)" 0
     status_is 1 trace-report --html missing/page.html trace
     says 'trace-report: missing/page.html: No such file or directory'
@@ -713,7 +723,7 @@ T
     chmod 755 "$place/bin"
     # the page of HTML is root's, and what it replaces, too
     umask 077
-    echo old >page.html
+    echo '<!DOCTYPE html>' >page.html
     equal "$(capabilities --html page.html folder)" "$none"
     head -n 1 page.html | grep -x '<!DOCTYPE html>'
     equal "$(stat -c '%u %a' page.html)" '0 600'

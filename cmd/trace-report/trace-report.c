@@ -18,6 +18,7 @@
 #include "facts.h"
 #include "html.h"
 #include "io.h"
+#include "kind.h"
 #include "lines.h"
 #include "mem.h"
 #include "page.h"
@@ -282,13 +283,26 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	return false;
 }
 
-/* Returns its descriptor, or -1 after a message. What is in it stays until there is a page. */
+/*
+ * Returns its descriptor, or -1 after a message. What is in it stays until there is a page. A file that has something
+ * else is a mistake, as in --html TRACE.
+ */
 static int open_html(void)
 {
-	int fd = open(opt.html, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	struct stat st;
+	bool is_new = stat(opt.html, &st) != 0 || !S_ISREG(st.st_mode) || !st.st_size;
+	int fd = open(opt.html, is_new ? O_WRONLY | O_CREAT | O_CLOEXEC : O_RDWR | O_CLOEXEC, 0666);
+	char start[64];
+	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0) {
 		warn("%s", io_name(opt.html));
+		return -1;
+	}
+	n = is_new ? 0 : pread(fd, start, sizeof(start), 0);
+	if (!is_new && (n < 0 || kind_of((struct slice){start, n}, KIND_HTML) != KIND_HTML))
+		cli_usage("--html '%s': this file is there and is not a page; give another name, or remove it",
+			  opt.html);
 	return fd;
 }
 
