@@ -7,16 +7,6 @@
 #include "minmax.h"
 #include "search.h"
 
-const char *const blame_names[CAUSES] = {
-	[CAUSE_BUFFER] = "buffer",   [CAUSE_HOST] = "host",       [CAUSE_REPLY] = "reply",
-	[CAUSE_NETWORK] = "network", [CAUSE_TARGET] = "target",   [CAUSE_BELOW] = "below",
-	[CAUSE_BDEV] = "bdev",       [CAUSE_LEG] = "leg",         [CAUSE_DRIVE] = "drive",
-	[CAUSE_DISK] = "disk",       [CAUSE_REACTOR] = "reactor", [CAUSE_SILENT] = "silent",
-	[CAUSE_OFF_CPU] = "off_cpu", [CAUSE_IRQ] = "irq",         [CAUSE_RATE_LIMIT] = "rate_limit",
-	[CAUSE_QUEUE] = "queue",     [CAUSE_NO_IO] = "no_io",     [CAUSE_COPY] = "copy",
-	[CAUSE_RETRY] = "retry",     [CAUSE_UNKNOWN] = "unknown",
-};
-
 const char *const blame_whats[BLAME_WHATS] = {
 	[BLAME_BUFFERS] = "buffers", [BLAME_LCORE] = "lcore", [BLAME_SOCKET] = "socket", [BLAME_DATA] = "data",
 	[BLAME_BDEV] = "bdev",       [BLAME_LEG] = "leg",     [BLAME_IO] = "io",
@@ -161,8 +151,11 @@ static bool needs_lcore_only(const struct blame *b, const struct request *q, con
 	const struct request_facts *facts = requests_facts(b->requests, q);
 
 	if (w->layer == LAYER_TARGET)
-		return facts->no_io < w->ns / 2;
-	return w->layer == LAYER_BDEV && is_on_cpu(b, q) && !facts->rate_limit && !facts->copy && !facts->retry;
+		return facts->ns[FACT_NO_IO] < w->ns / 2;
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		if (fact_table[fact_proven[i]].first == LAYER_BDEV && facts->ns[fact_proven[i]])
+			return false;
+	return w->layer == LAYER_BDEV && is_on_cpu(b, q);
 }
 
 /* Silences of requests that waited for their lcore only, and how long those of each lcore usually are. */
@@ -241,7 +234,7 @@ struct rest {
 	} waits[SPANLINE_WAITS];
 };
 
-static void add(struct blame *b, enum cause cause, uint32_t who, uint64_t ns, bool proven)
+static void add(struct blame *b, enum fact cause, uint32_t who, uint64_t ns, bool proven)
 {
 	if (!ns)
 		return;
@@ -308,8 +301,20 @@ static uint64_t take_silence(struct rest *rest, uint64_t ns)
 	return ns - left;
 }
 
-static void divide_held(struct blame *b, struct rest *rest, enum cause cause, uint64_t ns, uint32_t first, unsigned n)
+/* Takes the time of a fact that is measured in each request, which is proven. */
+static void divide_measured(struct blame *b, struct rest *rest, enum fact fact, uint32_t who)
 {
+	const struct fact_row *row = &fact_table[fact];
+	uint64_t ns = requests_facts(b->requests, rest->q)->ns[fact], first = take_with_waits(rest, row->first, ns);
+
+	add(b, fact, who, first, true);
+	if (row->num_layers > 1)
+		add(b, row->second_as, who, take_with_waits(rest, row->second, ns - first), true);
+}
+
+static void divide_held(struct blame *b, struct rest *rest, enum fact cause, uint32_t first, unsigned n)
+{
+	uint64_t ns = requests_facts(b->requests, rest->q)->ns[cause];
 	uint64_t left = take_silence(rest, min_u64(ns, rest->q->life));
 
 	for (unsigned i = 0; i < n; i++) {
@@ -341,43 +346,35 @@ static void divide_buffers(struct blame *b, const struct request_wait *w, uint64
 
 	if (w->buffers && w->held <= w->buffers)
 		part = (unsigned __int128)ns * w->held / w->buffers;
-	add(b, CAUSE_BUFFER, holder, part, true);
+	add(b, FACT_BUFFER, holder, part, true);
 	add_wait(b, BLAME_BUFFERS, MAP_NONE, holder, part);
-	add(b, CAUSE_BUFFER, MAP_NONE, ns - part, false);
+	add(b, FACT_BUFFER, MAP_NONE, ns - part, false);
 }
 
-static enum cause cause_of(enum layer layer)
+static enum fact cause_of(enum layer layer)
 {
-	static const enum cause causes[LAYERS] = {
-		[LAYER_NETWORK] = CAUSE_NETWORK, [LAYER_BUFFER] = CAUSE_BUFFER, [LAYER_HOST] = CAUSE_HOST,
-		[LAYER_TARGET] = CAUSE_TARGET,   [LAYER_BELOW] = CAUSE_BELOW,   [LAYER_BDEV] = CAUSE_BDEV,
-		[LAYER_DRIVE] = CAUSE_DRIVE,     [LAYER_REPLY] = CAUSE_NETWORK, [LAYER_UNKNOWN] = CAUSE_UNKNOWN,
+	static const enum fact causes[LAYERS] = {
+		[LAYER_NETWORK] = FACT_NETWORK, [LAYER_BUFFER] = FACT_BUFFER, [LAYER_HOST] = FACT_HOST,
+		[LAYER_TARGET] = FACT_TARGET,   [LAYER_BELOW] = FACT_BELOW,   [LAYER_BDEV] = FACT_BDEV,
+		[LAYER_DRIVE] = FACT_DRIVE,     [LAYER_REPLY] = FACT_NETWORK, [LAYER_UNKNOWN] = FACT_UNKNOWN,
 	};
 
 	return causes[layer];
 }
 
-static uint32_t who_of(const struct request *q, enum layer layer)
+static uint32_t who_of(const struct request *q, enum fact fact)
 {
-	switch (layer) {
-	case LAYER_BDEV:
-	case LAYER_DRIVE:
-		return q->bdev;
-	case LAYER_HOST:
-	case LAYER_NETWORK:
-	case LAYER_REPLY:
-		return q->host;
-	default:
-		return MAP_NONE;
-	}
+	enum fact_who who = fact_table[fact].who;
+
+	return who == FACT_OF_BDEV ? q->bdev : who == FACT_OF_HOST ? q->host : MAP_NONE;
 }
 
 static void add_layer(struct blame *b, const struct request *q, enum layer layer, uint64_t ns, bool proven)
 {
 	if (layer == LAYER_BDEV && q->leg != MAP_NONE && requests_has_legs(b->requests, q->bdev))
-		add(b, CAUSE_LEG, q->leg, ns, proven);
+		add(b, FACT_LEG, q->leg, ns, proven);
 	else
-		add(b, cause_of(layer), who_of(q, layer), ns, proven);
+		add(b, cause_of(layer), who_of(q, cause_of(layer)), ns, proven);
 }
 
 /* Time of the lcore during a wait: for other hosts, for the request's own one, and in gaps before other entries. */
@@ -415,11 +412,11 @@ static void divide_work(struct blame *b, const struct request *q, const struct r
 
 		if (!requests_is_connection(b->requests, share->name) || host == q->host)
 			continue;
-		add(b, CAUSE_REACTOR, host, part, true);
+		add(b, FACT_REACTOR, host, part, true);
 		add_wait(b, BLAME_LCORE, requests_lcore_name(b->requests, w->lcore), host, part);
 		left -= part;
 	}
-	add(b, CAUSE_REACTOR, MAP_NONE, left, true);
+	add(b, FACT_REACTOR, MAP_NONE, left, true);
 }
 
 /* A wait in which the lcore finished no request from start to end: it was busy, it stood still, or it was idle. */
@@ -443,7 +440,7 @@ static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w
 	silent = min_u64(w->ns, proven ? silent + work.idle : silent);
 	if (!device && silent >= w->ns / 2) {
 		silent = take(rest, w->wait->layer, silent);
-		add(b, CAUSE_SILENT, requests_lcore_name(b->requests, w->wait->lcore), silent, proven);
+		add(b, FACT_SILENT, requests_lcore_name(b->requests, w->wait->lcore), silent, proven);
 		w->ns -= silent;
 	}
 	add_layer(b, q, w->wait->layer, take(rest, w->wait->layer, w->ns), device && q->covered);
@@ -467,7 +464,7 @@ static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
 	}
 	if ((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) {
 		ns = take(rest, layer, w->ns);
-		add(b, CAUSE_REPLY, q->host, ns, true);
+		add(b, FACT_REPLY, q->host, ns, true);
 		add_wait(b, BLAME_SOCKET, MAP_NONE, q->host, ns);
 		return;
 	}
@@ -492,7 +489,8 @@ static void complete_wait(struct blame *b, const struct request *q, const struct
 		ns -= b->waits[i].ns;
 	if (w->layer == LAYER_BUFFER) {
 		add_wait(b, BLAME_BUFFERS, MAP_NONE, MAP_NONE, ns);
-	} else if (is_device(b, q, w) || (w->layer == LAYER_BDEV && (facts->no_io || !needs_lcore_only(b, q, w)))) {
+	} else if (is_device(b, q, w) ||
+		   (w->layer == LAYER_BDEV && (facts->ns[FACT_NO_IO] || !needs_lcore_only(b, q, w)))) {
 		part = min_u64(ns, *last);
 		*last -= part;
 		add_wait(b, BLAME_LEG, facts->last_leg, q->bdev, part);
@@ -504,7 +502,7 @@ static void complete_wait(struct blame *b, const struct request *q, const struct
 		add_wait(b, BLAME_DATA, MAP_NONE, MAP_NONE, ns);
 	} else {
 		/* of a wait that is mostly no_io, all is */
-		bool is_io = w->layer == LAYER_TARGET && facts->no_io >= w->ns / 2 && facts->no_io;
+		bool is_io = w->layer == LAYER_TARGET && facts->ns[FACT_NO_IO] >= w->ns / 2 && facts->ns[FACT_NO_IO];
 
 		add_wait(b, is_io ? BLAME_IO : BLAME_LCORE,
 			 is_io ? q->bdev : requests_lcore_name(b->requests, w->lcore), MAP_NONE, ns);
@@ -521,7 +519,7 @@ void blame_request(struct blame *b, const struct request *q)
 {
 	const struct request_facts *facts = requests_facts(b->requests, q);
 	struct rest rest = {.q = q};
-	uint64_t ns, last = facts->last_leg != MAP_NONE ? facts->last : 0;
+	uint64_t last = facts->last_leg != MAP_NONE ? facts->ns[FACT_LEG] : 0;
 
 	b->n = b->num_waits = 0;
 	memcpy(rest.layers, q->layers, sizeof(rest.layers));
@@ -530,21 +528,13 @@ void blame_request(struct blame *b, const struct request *q)
 
 		rest.waits[i] = (struct rest_wait){w, w->ns, min_u64(w->silent, w->ns)};
 	}
-	divide_held(b, &rest, CAUSE_OFF_CPU, facts->off_cpu, facts->off_cpu_by, facts->num_off_cpu_by);
-	divide_held(b, &rest, CAUSE_IRQ, facts->irq, facts->irq_by, facts->num_irq_by);
-	ns = take_with_waits(&rest, LAYER_BDEV, facts->retry);
-	ns += take_with_waits(&rest, LAYER_DRIVE, facts->retry - ns);
-	add(b, CAUSE_RETRY, q->bdev, ns, true);
-	add(b, CAUSE_RATE_LIMIT, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->rate_limit), true);
-	add(b, CAUSE_COPY, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->copy), true);
-	ns = take_with_waits(&rest, LAYER_TARGET, facts->no_io);
-	add(b, CAUSE_NO_IO, q->bdev, ns, true);
-	/* a bdev has it that passed it on late */
-	add(b, CAUSE_BDEV, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->no_io - ns), true);
-	ns = take_with_waits(&rest, LAYER_BDEV, facts->last);
-	ns += take_with_waits(&rest, LAYER_DRIVE, facts->last - ns);
-	add(b, CAUSE_LEG, facts->last_leg, ns, true);
-	add(b, CAUSE_DISK, q->bdev, take_with_waits(&rest, LAYER_BDEV, facts->disk), true);
+	divide_held(b, &rest, FACT_OFF_CPU, facts->off_cpu_by, facts->num_off_cpu_by);
+	divide_held(b, &rest, FACT_IRQ, facts->irq_by, facts->num_irq_by);
+	/* what is innermost comes first */
+	for (unsigned i = FACTS_PROVEN; i--;)
+		divide_measured(b, &rest, fact_proven[i], q->bdev);
+	divide_measured(b, &rest, FACT_LEG, facts->last_leg);
+	divide_measured(b, &rest, FACT_DISK, q->bdev);
 	for (unsigned i = 0; i < q->num_waits; i++) {
 		unsigned first = b->num_waits;
 

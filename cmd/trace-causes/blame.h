@@ -8,40 +8,17 @@
 
 #include "requests.h"
 
-enum cause {
-	CAUSE_BUFFER,
-	CAUSE_HOST,
-	CAUSE_REPLY,
-	CAUSE_NETWORK,
-	CAUSE_TARGET,
-	CAUSE_BELOW,
-	CAUSE_BDEV,
-	CAUSE_LEG,
-	CAUSE_DRIVE,
-	CAUSE_DISK,
-	CAUSE_REACTOR,
-	CAUSE_SILENT,
-	CAUSE_OFF_CPU,
-	CAUSE_IRQ,
-	CAUSE_RATE_LIMIT,
-	CAUSE_QUEUE,
-	CAUSE_NO_IO,
-	CAUSE_COPY,
-	CAUSE_RETRY,
-	CAUSE_UNKNOWN,
-	CAUSES
-};
-
-extern const char *const blame_names[CAUSES];
-
 struct blame_part {
-	enum cause cause;
+	enum fact cause;
 	uint32_t who;        /* in names; an lcore by its name; MAP_NONE: nobody that is known */
 	uint64_t ns, proven; /* proven: of ns */
 };
 
 /* Parts of a request: those of its waits, times that overlap layers, and the rest of each layer. */
-enum { BLAME_PARTS = SPANLINE_WAITS * (2 * SPANLINE_NAMES + 4) + 2 * (SPANLINE_NAMES + 1) + 7 + LAYERS };
+enum {
+	BLAME_PARTS = SPANLINE_WAITS * (2 * SPANLINE_NAMES + 4) + 2 * (SPANLINE_NAMES + 1) + 2 * (FACTS_PROVEN + 2) +
+		      LAYERS
+};
 
 /* What was waited for in a long wait of a request, and whom that belonged to. */
 struct blame_wait {

@@ -67,11 +67,11 @@ static void put_times(struct out *out, const char *key, const struct tally_times
 	put_sum(out, "life", times->life);
 	for (unsigned i = 0; i < LAYERS; i++)
 		put_sum(out, spdk_layers[i], times->layers[i]);
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
-		put_sum(out, tally_overlaps[i], times->overlaps[i]);
+	for (unsigned i = 0; i < OVERLAPS; i++)
+		put_sum(out, overlaps_name(i), times->overlaps[i]);
 	out_text(out, out->buf[out->len - 1] == '{' ? "\"causes\":{" : ",\"causes\":{");
-	for (unsigned i = 0; i < CAUSES; i++)
-		put_sum(out, blame_names[i], times->causes[i]);
+	for (unsigned i = 0; i < FACTS; i++)
+		put_sum(out, fact_table[i].name, times->causes[i]);
 	out_text(out, "}}");
 }
 
@@ -165,7 +165,7 @@ static void encode_causes(struct encoder *e)
 		struct row row = row_of(t, "cause", cause->key.set);
 		struct out *out;
 
-		row.what = slice_of(blame_names[cause->key.what]);
+		row.what = slice_of(fact_table[cause->key.what].name);
 		row.who = name_of(t, cause->key.a);
 		out = start(e, &row);
 		put_sum(out, "ns", cause->ns);
@@ -179,7 +179,7 @@ static void encode_causes(struct encoder *e)
 		const struct tally_victim *victim = &t->victims[i];
 		struct row row = row_of(t, "victim", victim->key.set);
 
-		row.what = slice_of(blame_names[victim->key.what]);
+		row.what = slice_of(fact_table[victim->key.what].name);
 		row.who = name_of(t, victim->key.a);
 		row.victim = name_of(t, victim->key.b);
 		put_sum(start(e, &row), "ns", victim->ns);
@@ -311,26 +311,26 @@ static void read_numbers(struct json *j, struct number *numbers, size_t n)
 
 static void read_causes(struct json *j, struct tally_times *times)
 {
-	struct number numbers[CAUSES];
+	struct number numbers[FACTS];
 
-	for (unsigned i = 0; i < CAUSES; i++)
-		numbers[i] = (struct number){blame_names[i], 0, SUM_MAX};
-	read_numbers(j, numbers, CAUSES);
-	for (unsigned i = 0; i < CAUSES; i++)
+	for (unsigned i = 0; i < FACTS; i++)
+		numbers[i] = (struct number){fact_table[i].name, 0, SUM_MAX};
+	read_numbers(j, numbers, FACTS);
+	for (unsigned i = 0; i < FACTS; i++)
 		times->causes[i] = numbers[i].value;
 }
 
 static void read_times(struct json *j, struct tally_times *times)
 {
-	enum { NUMBERS = 2 + LAYERS + TALLY_OVERLAPS };
+	enum { NUMBERS = 2 + LAYERS + OVERLAPS };
 	struct number numbers[NUMBERS] = {{"n", 0, COUNT_MAX}, {"life", 0, SUM_MAX}};
 	unsigned __int128 layers = 0;
 	struct slice key;
 
 	for (unsigned i = 0; i < LAYERS; i++)
 		numbers[2 + i] = (struct number){spdk_layers[i], 0, SUM_MAX};
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
-		numbers[2 + LAYERS + i] = (struct number){tally_overlaps[i], 0, SUM_MAX};
+	for (unsigned i = 0; i < OVERLAPS; i++)
+		numbers[2 + LAYERS + i] = (struct number){overlaps_name(i), 0, SUM_MAX};
 	for (json_object(j); json_key(j, &key);)
 		if (json_is(key, "causes"))
 			read_causes(j, times);
@@ -340,7 +340,7 @@ static void read_times(struct json *j, struct tally_times *times)
 	times->life = numbers[1].value;
 	for (unsigned i = 0; i < LAYERS; i++)
 		layers += times->layers[i] = numbers[2 + i].value;
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
+	for (unsigned i = 0; i < OVERLAPS; i++)
 		times->overlaps[i] = numbers[2 + LAYERS + i].value;
 	if (layers != times->life)
 		json_fail(j, "layers do not add up to the life");
@@ -352,9 +352,9 @@ static bool add_times(struct tally_times *to, const struct tally_times *times)
 
 	for (unsigned i = 0; i < LAYERS; i++)
 		good &= add_sum(&to->layers[i], times->layers[i], SUM_MAX);
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
+	for (unsigned i = 0; i < OVERLAPS; i++)
 		good &= add_sum(&to->overlaps[i], times->overlaps[i], SUM_MAX);
-	for (unsigned i = 0; i < CAUSES; i++)
+	for (unsigned i = 0; i < FACTS; i++)
 		good &= add_sum(&to->causes[i], times->causes[i], SUM_MAX);
 	return good;
 }
@@ -632,9 +632,9 @@ static const char *decode_row(struct json *j, const struct place *place, const s
 			return "a value is unknown";
 		return decode_value(j, place, key);
 	}
-	key.what = index_of(row->what, blame_names, CAUSES);
+	key.what = row->what.p ? fact_find(row->what) : FACTS;
 	key.a = who;
-	if (key.what == CAUSES || (key.what == CAUSE_SILENT && row->who.p && !is_lcore(row->who)))
+	if (key.what == FACTS || (key.what == FACT_SILENT && row->who.p && !is_lcore(row->who)))
 		return "a cause is unknown";
 	if (json_is(row->row, "cause"))
 		return decode_cause(j, place, key);

@@ -16,33 +16,33 @@ static const double DOUBTFUL = 0.5;
 static const double EXPLAINS_OTHERS = 2;
 
 /* Whether more time of this cause than others have is enough: then the group shows it. */
-static bool group_proves(enum cause cause)
+static bool group_proves(enum fact cause)
 {
-	return cause == CAUSE_BDEV || cause == CAUSE_LEG || cause == CAUSE_DRIVE || cause == CAUSE_HOST ||
-	       cause == CAUSE_DISK || cause == CAUSE_BELOW;
+	return cause == FACT_BDEV || cause == FACT_LEG || cause == FACT_DRIVE || cause == FACT_HOST ||
+	       cause == FACT_DISK || cause == FACT_BELOW;
 }
 
-bool findings_is_momentary(enum cause cause)
+bool findings_is_momentary(enum fact cause)
 {
-	return cause == CAUSE_OFF_CPU || cause == CAUSE_IRQ || cause == CAUSE_SILENT || cause == CAUSE_REACTOR;
+	return cause == FACT_OFF_CPU || cause == FACT_IRQ || cause == FACT_SILENT || cause == FACT_REACTOR;
 }
 
 /* Whether only a comparison shows that it takes longer than it should. */
-static bool is_by_comparison(enum cause cause)
+static bool is_by_comparison(enum fact cause)
 {
-	return group_proves(cause) && cause != CAUSE_HOST && cause != CAUSE_LEG;
+	return group_proves(cause) && cause != FACT_HOST && cause != FACT_LEG;
 }
 
 static double weight(const struct finding *f)
 {
-	enum cause cause = findings_cause(f);
+	enum fact cause = findings_cause(f);
 	double weight = f->ns;
 
-	if (f->slow == SLOW_GROUP && group_proves(cause) && cause != CAUSE_HOST)
+	if (f->slow == SLOW_GROUP && group_proves(cause) && cause != FACT_HOST)
 		weight *= DOUBTFUL;
 	if (findings_is_momentary(cause) && f->cause->bursts < 2)
 		weight *= DOUBTFUL;
-	return cause == CAUSE_QUEUE ? weight * EXPLAINS_OTHERS : weight;
+	return cause == FACT_QUEUE ? weight * EXPLAINS_OTHERS : weight;
 }
 
 static int most_important_first(const void *a, const void *b, void *context)
@@ -68,7 +68,7 @@ static void add(struct findings *f, const struct tally_cause *cause, enum slow s
 /* Without lines of offcpusnoop, a silence in few requests may be that of a machine that is a little busy. */
 static bool is_vague(const struct findings *f, enum slow slow, const struct tally_cause *cause)
 {
-	return cause->key.what == CAUSE_SILENT && slow == SLOW_TAIL &&
+	return cause->key.what == FACT_SILENT && slow == SLOW_TAIL &&
 	       f->group->sets[SLOW_TAIL].excess < f->group->total / NOTABLE_PART && !cause->example.covered;
 }
 
@@ -80,7 +80,7 @@ static double extra(const struct tally_set *set)
 static void judge(struct findings *f, enum slow slow, const struct tally_cause *cause)
 {
 	const struct tally_set *set = &f->group->sets[slow];
-	enum cause plain = tally_plain(cause->key.what);
+	enum fact plain = tally_plain(cause->key.what);
 	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE), ns;
 
 	if (all <= 0 || is_vague(f, slow, cause) || (slow == SLOW_ALIKE && is_by_comparison(cause->key.what)))
@@ -104,7 +104,7 @@ static void judge_queues(struct findings *f, enum slow slow, uint32_t set)
 	for (size_t i = 0; i < t->num_causes; i++) {
 		const struct tally_cause *cause = &t->causes[i];
 
-		if (cause->key.set != set || cause->key.what != CAUSE_QUEUE)
+		if (cause->key.set != set || cause->key.what != FACT_QUEUE)
 			continue;
 		if (!most || cause->n > most->n ||
 		    (cause->n == most->n && tally_compare_names(t, cause->key.a, most->key.a) < 0))
@@ -150,7 +150,7 @@ void findings_find(struct findings *f, const struct tally *t, const struct tally
 	for (size_t i = 0; i < t->num_causes; i++) {
 		const struct tally_cause *cause = &t->causes[i];
 
-		if (cause->key.what != CAUSE_QUEUE && cause->key.set - first < SLOWS)
+		if (cause->key.what != FACT_QUEUE && cause->key.set - first < SLOWS)
 			judge(f, cause->key.set - first, cause);
 	}
 	for (enum slow slow = 0; slow < SLOWS; slow++)

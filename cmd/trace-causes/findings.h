@@ -23,7 +23,7 @@ struct findings {
 /* f is all zero. The tally must outlive f, and stay as it is. */
 void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group);
 
-static inline enum cause findings_cause(const struct finding *finding)
+static inline enum fact findings_cause(const struct finding *finding)
 {
 	return finding->cause->key.what;
 }
@@ -32,7 +32,7 @@ static inline enum cause findings_cause(const struct finding *finding)
 enum slow findings_main(const struct findings *f);
 
 /* Whether a cause hits many requests in one moment, so that one moment may be chance. */
-bool findings_is_momentary(enum cause cause);
+bool findings_is_momentary(enum fact cause);
 
 void findings_free(struct findings *f);
 

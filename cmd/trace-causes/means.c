@@ -24,7 +24,7 @@ struct means means_of(const struct tally_set *set)
 		left -= m.layers[i];
 	}
 	m.layers[means_largest(&m)] += left;
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
+	for (unsigned i = 0; i < OVERLAPS; i++)
 		m.overlaps[i] = mean(slow->overlaps[i], fast->overlaps[i], slow->n);
 	return m;
 }

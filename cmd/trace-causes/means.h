@@ -8,7 +8,7 @@
 struct means {
 	__int128 slow, fast, more; /* more: slow less fast */
 	__int128 layers[LAYERS];   /* of more */
-	__int128 overlaps[TALLY_OVERLAPS];
+	__int128 overlaps[OVERLAPS];
 };
 
 /* Of a set that has slow requests. */

@@ -25,9 +25,8 @@ static void add_times(struct tally_times *times, const struct requests *r, const
 	times->life += q->life;
 	for (unsigned i = 0; i < LAYERS; i++)
 		times->layers[i] += q->layers[i];
-	times->overlaps[TALLY_OFF_CPU] += facts->off_cpu;
-	times->overlaps[TALLY_IRQ] += facts->irq;
-	times->overlaps[TALLY_DISK] += facts->disk;
+	for (unsigned i = 0; i < OVERLAPS; i++)
+		times->overlaps[i] += facts->ns[overlaps_facts[i]];
 }
 
 static void add_parts(struct tally_times *times, const struct blame *b)
@@ -89,7 +88,7 @@ static void add_slow(struct measure *m, enum slow slow, const struct request *q,
 		add_cause(t, number, q, &m->blame->parts[i]);
 	/* overlaps all of its life */
 	if (facts->queue && q->host != MAP_NONE)
-		add_cause(t, number, q, &(struct blame_part){CAUSE_QUEUE, q->host, .ns = q->life, .proven = q->life});
+		add_cause(t, number, q, &(struct blame_part){FACT_QUEUE, q->host, .ns = q->life, .proven = q->life});
 	for (unsigned i = 0; i < m->blame->num_waits; i++) {
 		const struct blame_wait *w = &m->blame->waits[i];
 		struct tally_wait *wait = tally_wait(
@@ -142,9 +141,9 @@ static void add_fast(struct tally_times *fast, const struct tally_times *referen
 	fast->layers[largest] += left;
 	fast->life += life;
 	fast->n += reference->n;
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++)
+	for (unsigned i = 0; i < OVERLAPS; i++)
 		fast->overlaps[i] += scale(reference->overlaps[i], n, reference->n);
-	for (unsigned i = 0; i < CAUSES; i++)
+	for (unsigned i = 0; i < FACTS; i++)
 		fast->causes[i] += scale(reference->causes[i], n, reference->n);
 }
 

@@ -22,37 +22,6 @@ enum { COMMON = 60, OWED = 45 };
 /* Widths of the columns after these, of times and of names. */
 enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 15, NARROW_NAME = 12 };
 
-/* What the last line says: a text before and after the name, and what is usually done. */
-static const struct saying {
-	const char *before, *after, *cure;
-} sayings[CAUSES] = {
-	[CAUSE_BUFFER] = {"buffers, held by ", "", "iobuf_set_options --small-pool-count or --large-pool-count"},
-	[CAUSE_HOST] = {"the data of host ", " comes late", "look at that host and its network"},
-	[CAUSE_REPLY] = {"host ", " does not read its replies", "look at that host and its network"},
-	[CAUSE_NETWORK] = {"the connection of host ", "", "look at its network"},
-	[CAUSE_TARGET] = {"the target", "", "perf top -t REACTOR"},
-	[CAUSE_BELOW] = {"what is below the target, which the trace does not show", "",
-			 "rpc.py trace_enable_tpoint_group bdev, and record again"},
-	[CAUSE_BDEV] = {"bdev ", " takes longer", "look at the device, or at the module, of this bdev"},
-	[CAUSE_LEG] = {"leg ", " takes longer than the others", "look at the device of this bdev, or replace it"},
-	[CAUSE_DRIVE] = {"the drive of ", " takes longer", "look at its health, its load and the way to it"},
-	[CAUSE_DISK] = {"the disk below bdev ", "", "iostat -x; look at its health and its other users"},
-	[CAUSE_REACTOR] = {"the lcore was busy with ", "", "more lcores, or fewer connections on this one"},
-	[CAUSE_SILENT] = {"", " stood still, and was not off its CPU as far as is known",
-			  "offcpusnoop; look for RPCs and modules that block"},
-	[CAUSE_OFF_CPU] = {"the reactor was off its CPU: ", "",
-			   "keep others off its CPU; calls that block off reactors"},
-	[CAUSE_IRQ] = {"interrupts on the reactor's CPU: ", "", "move them to other CPUs"},
-	[CAUSE_RATE_LIMIT] = {"a rate limit of bdev ", "", "rpc.py bdev_set_qos_limit"},
-	[CAUSE_QUEUE] = {"host ", " fills its queue: more may wait there",
-			 "more queues, or nvmf_create_transport --max-queue-depth"},
-	[CAUSE_NO_IO] = {"no I/O was started for bdev ", ": no bdev_io, or a pause",
-			 "rpc.py bdev_set_options --bdev-io-pool-size"},
-	[CAUSE_COPY] = {"first writes to clusters of ", "", "rpc.py bdev_lvol_inflate, or allocate it in advance"},
-	[CAUSE_RETRY] = {"the path of bdev ", " failed, and its I/O was retried", "look at the path to it"},
-	[CAUSE_UNKNOWN] = {"what was before the first entry", "", "record more"},
-};
-
 /* Names are as written in JSON: decoded, and for terminals. */
 static void put_name(struct out *out, const struct tally *t, uint32_t name)
 {
@@ -81,16 +50,15 @@ static void put_within(struct out *out, struct slice text, const struct terminal
 
 static void put_who(struct out *out, const struct tally *t, const struct finding *f)
 {
+	enum fact_who whose = fact_table[findings_cause(f)].who;
 	uint32_t who = f->cause->key.a;
 
-	if (findings_cause(f) == CAUSE_SILENT && who != MAP_NONE) {
-		out_text(out, "lcore ");
+	if (whose == FACT_OF_LCORE) {
+		out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");
 		print_lcore(out, t, who);
 	} else if (who != MAP_NONE) {
 		put_name(out, t, who);
-	} else if (findings_cause(f) == CAUSE_SILENT) {
-		out_text(out, "an lcore");
-	} else if (findings_cause(f) != CAUSE_BELOW && findings_cause(f) != CAUSE_TARGET) {
+	} else if (whose != FACT_OF_NOBODY) {
 		out_text(out, "(unknown)");
 	}
 }
@@ -212,7 +180,6 @@ static void end_heads(struct out *out, const struct terminal *terminal)
 
 static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
 {
-	static const char *const names[TALLY_OVERLAPS] = {"of it off_cpu", "of it irq", "of it disk"};
 	enum { FIRST = 24 };
 	bool used[LAYERS] = {};
 
@@ -234,10 +201,10 @@ static void put_layers(struct out *out, const struct means *m, enum slow slow, c
 		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[largest]), "");
 		end_row(out, m->layers[largest], m->more);
 	}
-	for (unsigned i = 0; i < TALLY_OVERLAPS; i++) {
+	for (unsigned i = 0; i < OVERLAPS; i++) {
 		if (!has_row(m->overlaps[i], m->more))
 			continue;
-		out_printf(out, "    %-*s", FIRST - 3, names[i]);
+		out_printf(out, "    of it %-*s", FIRST - 9, overlaps_name(i));
 		end_row(out, m->overlaps[i], m->more);
 	}
 }
@@ -470,16 +437,15 @@ static void put_owed(struct out *out, const struct tally *t, uint32_t set, const
 static void put_cause(struct out *out, const struct tally *t, const struct finding *f, const char *word,
 		      const struct terminal *terminal)
 {
-	enum cause cause = findings_cause(f);
-	const struct saying *saying = &sayings[cause];
-	size_t used = strlen(word) + strlen(": ") + strlen(saying->before) + strlen(saying->after) +
-		      strlen(" (100 %), once");
+	enum fact cause = findings_cause(f);
+	const struct fact_row *row = &fact_table[cause];
+	size_t used = strlen(word) + strlen(": ") + strlen(row->before) + strlen(row->after) + strlen(" (100 %), once");
 	struct out who = {.fd = OUT_MEMORY};
 
-	out_printf(out, "%s: %s", word, saying->before);
+	out_printf(out, "%s: %s", word, row->before);
 	put_who(&who, t, f);
 	put_within(out, out_contents(&who), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
-	out_printf(out, "%s (%.0f %%)%s", saying->after, 100 * f->share < 100 ? 100 * f->share : 100,
+	out_printf(out, "%s (%.0f %%)%s", row->after, 100 * f->share < 100 ? 100 * f->share : 100,
 		   f->cause->bursts == 1 && findings_is_momentary(cause) ? ", once" : "");
 	out_close(&who);
 }
@@ -492,7 +458,7 @@ static void put_cure(struct out *out, const struct tally *t, const struct findin
 	out_us(out, example->start);
 	if (t->traces > 1)
 		out_text(out, ", of one of the traces");
-	out_printf(out, "\n  often: %s\n", sayings[findings_cause(f)].cure);
+	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
 }
 
 /* The last lines: the cause if the lines prove one; else where most of the time is. */

@@ -26,7 +26,7 @@ static void put_group(struct out *out, const struct findings *f, const char *key
 
 static void put_who(struct out *out, const struct findings *f, const struct finding *finding)
 {
-	if (findings_cause(finding) != CAUSE_SILENT) {
+	if (fact_table[findings_cause(finding)].who != FACT_OF_LCORE) {
 		put_name(out, "who", f->tally, finding->cause->key.a);
 		return;
 	}
@@ -96,7 +96,7 @@ static void put_finding(struct out *out, const struct findings *f, const struct 
 	const struct tally_set *set = &f->group->sets[finding->slow];
 	struct means m = means_of(set);
 
-	out_printf(out, "\"cause\":\"%s\"", blame_names[findings_cause(finding)]);
+	out_printf(out, "\"cause\":\"%s\"", fact_table[findings_cause(finding)].name);
 	put_who(out, f, finding);
 	put_name(out, "victim", f->tally, finding->victim);
 	out_printf(out, ",\"kind\":\"%s\",\"excess_us\":%.3f,\"share\":%.3f", kind_of(finding->slow, options),

@@ -175,20 +175,14 @@ void requests_learn(struct requests *r, const struct spanline *line)
 /* Returns the number of its facts. */
 static uint32_t add_facts(struct requests *r, const struct spanline *line)
 {
-	struct request_facts facts = {.off_cpu = line->off_cpu,
-				      .irq = line->irq,
-				      .disk = line->disk,
-				      .no_io = line->no_io,
-				      .rate_limit = line->rate_limit,
-				      .copy = line->copy,
-				      .retry = line->retry,
-				      .queue = line->queue,
-				      .last = line->last_leg.name.n ? line->last_leg.ns : 0};
+	struct request_facts facts = {.queue = line->queue};
+	uint64_t any = line->queue;
 
-	if (!(facts.off_cpu | facts.irq | facts.disk | facts.no_io | facts.rate_limit | facts.copy | facts.retry |
-	      facts.queue | facts.last))
+	for (enum fact fact = 0; fact < FACTS; fact++)
+		any |= facts.ns[fact] = line->facts[fact];
+	if (!any)
 		return 0;
-	facts.last_leg = add_name(r, line->last_leg.name);
+	facts.last_leg = add_name(r, line->last_leg);
 	facts.num_off_cpu_by = line->num_off_cpu_by;
 	facts.num_irq_by = line->num_irq_by;
 	facts.off_cpu_by = add_shares(r, line->off_cpu_by, line->num_off_cpu_by);

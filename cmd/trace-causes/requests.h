@@ -28,10 +28,11 @@ struct request_wait {
 	bool is_queued;
 };
 
-/* What few requests have; times in ns. All zero without it. */
+/* What few requests have. All zero without it. */
 struct request_facts {
-	uint64_t off_cpu, irq, disk, no_io, rate_limit, copy, retry, queue, last;
-	uint32_t last_leg;           /* in names */
+	uint64_t ns[FACTS];          /* as in spanline.h */
+	uint64_t queue;              /* the size of the one that it filled */
+	uint32_t last_leg;           /* of FACT_LEG, in names */
 	uint32_t off_cpu_by, irq_by; /* the first ones, in shares */
 	uint8_t num_off_cpu_by, num_irq_by;
 };

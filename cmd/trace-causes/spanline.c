@@ -199,11 +199,13 @@ static void read_last_leg(struct json *j, struct spanline *l)
 
 	for (json_object(j); json_key(j, &key);)
 		if (slice_is(key, "leg"))
-			read_string(j, &l->last_leg.name);
+			read_string(j, &l->last_leg);
 		else if (slice_is(key, "us"))
-			read_ns(j, &l->last_leg.ns);
+			read_ns(j, &l->facts[FACT_LEG]);
 		else
 			json_skip(j);
+	if (!l->last_leg.n)
+		l->facts[FACT_LEG] = 0;
 }
 
 /* The keys whose values are read as they are, in the order of trace-spans. */
@@ -221,6 +223,7 @@ enum key_kind {
 	OFF_CPU_BY,
 	IRQ_BY,
 	WAITS,
+	PROVEN,
 	LAST_LEG
 };
 
@@ -247,18 +250,15 @@ static const struct key {
 	{"states", STATES, 0},
 	{"self", SKIP, 0},
 	{"layers", LAYERS_OF, 0},
-	{"off_cpu", NS, AT(off_cpu)},
-	{"irq", NS, AT(irq)},
+	{"off_cpu", NS, AT(facts[FACT_OFF_CPU])},
+	{"irq", NS, AT(facts[FACT_IRQ])},
 	{"off_cpu_by", OFF_CPU_BY, 0},
 	{"irq_by", IRQ_BY, 0},
-	{"disk", NS, AT(disk)},
+	{"disk", NS, AT(facts[FACT_DISK])},
 	{"covered", COVERED, 0},
 	{"silent", SKIP, 0},
 	{"waits", WAITS, 0},
-	{"no_io", NS, AT(no_io)},
-	{"rate_limit", NS, AT(rate_limit)},
-	{"copy", NS, AT(copy)},
-	{"retry", NS, AT(retry)},
+	{NULL, PROVEN, 0}, /* stands for the names of these facts */
 	{"retries", SKIP, 0},
 	{"queue", NUMBER, AT(queue)},
 	{"last_leg", LAST_LEG, 0},
@@ -271,19 +271,30 @@ static const struct key {
 #undef AT
 };
 
+static enum fact proven_of(struct slice name)
+{
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		if (json_is(name, fact_table[fact_proven[i]].name))
+			return fact_proven[i];
+	return FACTS;
+}
+
 /* The key's number; expected: the one that comes next as a rule. */
 static size_t find_key(struct slice name, size_t expected)
 {
 	for (size_t i = expected; i < COUNT(keys); i++)
-		if (slice_is(name, keys[i].name))
+		if (keys[i].name && slice_is(name, keys[i].name))
 			return i;
 	for (size_t i = 0; i < expected; i++)
-		if (json_is(name, keys[i].name))
+		if (keys[i].name && json_is(name, keys[i].name))
+			return i;
+	for (size_t i = 0; i < COUNT(keys) && proven_of(name) != FACTS; i++)
+		if (keys[i].kind == PROVEN)
 			return i;
 	return COUNT(keys);
 }
 
-static void read_value(struct json *j, struct spanline *l, const struct key *key)
+static void read_value(struct json *j, struct spanline *l, const struct key *key, struct slice name)
 {
 	void *member = (char *)l + key->offset;
 	bool has;
@@ -325,6 +336,9 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	case LAST_LEG:
 		read_last_leg(j, l);
 		break;
+	case PROVEN:
+		read_ns(j, &l->facts[proven_of(name)]);
+		break;
 	case SKIP:
 	case PARENT:
 		json_skip(j);
@@ -365,7 +379,7 @@ const char *spanline_parse(struct spanline *l, struct slice line)
 			return NULL;
 		}
 		has_life |= slice_is(name, "life");
-		read_value(&j, l, &keys[i]);
+		read_value(&j, l, &keys[i], name);
 		next = i + 1;
 	}
 	if (!json_end(&j))

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "fact.h"
 #include "slice.h"
-#include "spdk.h"
 
 /* Input may have any number of each; trace-spans writes no more. */
 enum { SPANLINE_WAITS = 3, SPANLINE_NAMES = 4 };
@@ -36,13 +36,14 @@ struct spanline {
 	bool covered; /* by lines of offcpusnoop */
 	uint64_t start, life, lcore;
 	uint64_t layers[LAYERS];
-	uint64_t off_cpu, irq, disk, no_io, rate_limit, copy, retry, queue;
+	uint64_t facts[FACTS]; /* ns, of those that are measured in each request */
+	uint64_t queue;        /* the size of the one that it filled */
 	/* as written between quotes; empty if missing */
 	struct slice id, source, connection, state; /* state: the first one that has a name */
 	struct slice type, bdev, leg, status;
 	bool has_blocks, has_lba, has_qd;
 	uint64_t blocks, lba, qd;
-	struct spanline_name last_leg; /* no name: none */
+	struct slice last_leg; /* of FACT_LEG; empty: none */
 	struct spanline_name off_cpu_by[SPANLINE_NAMES], irq_by[SPANLINE_NAMES];
 	unsigned num_off_cpu_by, num_irq_by;
 	struct spanline_wait waits[SPANLINE_WAITS];

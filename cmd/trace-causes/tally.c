@@ -7,9 +7,6 @@
 
 const char *const tally_slows[SLOWS] = {[SLOW_GROUP] = "group", [SLOW_TAIL] = "tail", [SLOW_ALIKE] = "alike"};
 
-const char *const tally_overlaps[TALLY_OVERLAPS] = {
-	[TALLY_OFF_CPU] = "off_cpu", [TALLY_IRQ] = "irq", [TALLY_DISK] = "disk"};
-
 struct tally_group *tally_group(struct tally *t, uint32_t name)
 {
 	struct tally_group *group;

@@ -7,6 +7,7 @@
 #define TRACE_CAUSES_TALLY_H
 
 #include "blame.h"
+#include "overlaps.h"
 #include "trait.h"
 
 /* Kinds of slow requests: most of those of a host, bdev or the like; some of them; all, so nothing can be compared. */
@@ -20,15 +21,10 @@ enum { TALLY_GROUPS = 4096, TALLY_ROWS = 1 << 18 };
 /* What is in flight at the end of a trace is as old as the slow ones, as a rule; what is this much older may hang. */
 enum { TALLY_OLD = 2 };
 
-/* Times that overlap layers. */
-enum tally_overlap { TALLY_OFF_CPU, TALLY_IRQ, TALLY_DISK, TALLY_OVERLAPS };
-
-extern const char *const tally_overlaps[TALLY_OVERLAPS];
-
 /* Sums of n requests, in ns; those of the layers add up to that of their lives. */
 struct tally_times {
 	uint64_t n;
-	unsigned __int128 life, layers[LAYERS], overlaps[TALLY_OVERLAPS], causes[CAUSES];
+	unsigned __int128 life, layers[LAYERS], overlaps[OVERLAPS], causes[FACTS];
 };
 
 /*
@@ -160,9 +156,9 @@ static inline struct slice tally_name(const struct tally *t, uint32_t name)
 int tally_compare_names(const struct tally *t, uint32_t a, uint32_t b);
 
 /* A bdev and its legs are one cause when slow requests are compared with fast ones. */
-static inline enum cause tally_plain(enum cause cause)
+static inline enum fact tally_plain(enum fact cause)
 {
-	return cause == CAUSE_LEG ? CAUSE_BDEV : cause;
+	return cause == FACT_LEG ? FACT_BDEV : cause;
 }
 
 void tally_free(struct tally *t);

@@ -63,11 +63,11 @@ bool trait_of(const struct requests *r, const struct request *q, enum trait trai
 		value->number = q->qd;
 		return q->has_qd;
 	case TRAIT_OFF_CPU:
-		if (is_notable(q, facts->off_cpu))
+		if (is_notable(q, facts->ns[FACT_OFF_CPU]))
 			value->name = longest(r, facts->off_cpu_by, facts->num_off_cpu_by);
 		break;
 	case TRAIT_IRQ:
-		if (is_notable(q, facts->irq))
+		if (is_notable(q, facts->ns[FACT_IRQ]))
 			value->name = longest(r, facts->irq_by, facts->num_irq_by);
 		break;
 	case TRAIT_SILENT:

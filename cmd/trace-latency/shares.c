@@ -31,8 +31,8 @@ void shares_add(struct shares *shares, const struct shares_request *request)
 	}
 	share->silent += overlaps->silent;
 	share->rare += request->is_rare ? overlaps->silent : 0;
-	for (unsigned i = 0; i < PROOFS_FACTS; i++)
-		share->facts[i] += request->facts.ns[i];
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		share->facts[i] += request->facts.ns[fact_proven[i]];
 	share->queue += request->facts.queue ? request->life : 0;
 }
 
@@ -73,7 +73,7 @@ struct part {
 	double most;      /* in a row that matters: see has_weight() */
 };
 
-enum { PARTS = LAYERS + OVERLAPS + 1 + PROOFS_FACTS + 1 };
+enum { PARTS = LAYERS + OVERLAPS + 1 + FACTS_PROVEN + 1 };
 
 struct parts {
 	const void **rows; /* struct share, in their order */
@@ -132,7 +132,7 @@ static void measure_layers(struct parts *p)
 static void measure_overlaps(struct parts *p)
 {
 	for (unsigned overlap = 0; overlap < OVERLAPS; overlap++) {
-		struct part *part = add_part(p, overlaps_names[overlap]);
+		struct part *part = add_part(p, overlaps_name(overlap));
 
 		for (size_t i = 0; i < p->num_rows; i++) {
 			const struct share_overlap *o = &((const struct share *)p->rows[i])->overlaps[overlap];
@@ -155,9 +155,9 @@ static void measure_silence(struct parts *p)
 
 static void measure_facts(struct parts *p)
 {
-	for (unsigned fact = 0; fact <= PROOFS_FACTS; fact++) {
-		bool is_queue = fact == PROOFS_FACTS;
-		struct part *part = add_part(p, is_queue ? "queue" : proofs_names[fact]);
+	for (unsigned fact = 0; fact <= FACTS_PROVEN; fact++) {
+		bool is_queue = fact == FACTS_PROVEN;
+		struct part *part = add_part(p, fact_table[is_queue ? FACT_QUEUE : fact_proven[fact]].name);
 
 		for (size_t i = 0; i < p->num_rows; i++) {
 			const struct share *share = p->rows[i];
@@ -245,7 +245,7 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 static void write_overlaps(struct out *out, const struct share_overlap overlaps[OVERLAPS])
 {
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		out_printf(out, ",\"%s\":", overlaps_names[i]);
+		out_printf(out, ",\"%s\":", overlaps_name(i));
 		if (overlaps[i].count)
 			out_printf(out, "%.4f", print_part(overlaps[i].ns, overlaps[i].life));
 		else
@@ -275,8 +275,8 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		if (shares->has_overlaps)
 			write_overlaps(out, share->overlaps);
 		out_printf(out, ",\"silent\":%.4f", print_part(share->silent, share->life));
-		for (unsigned fact = 0; fact < PROOFS_FACTS; fact++)
-			out_printf(out, ",\"%s\":%.4f", proofs_names[fact],
+		for (unsigned fact = 0; fact < FACTS_PROVEN; fact++)
+			out_printf(out, ",\"%s\":%.4f", fact_table[fact_proven[fact]].name,
 				   print_part(share->facts[fact], share->life));
 		out_printf(out, ",\"queue\":%.4f", print_part(share->queue, share->life));
 		out_text(out, "}\n");

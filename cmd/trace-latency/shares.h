@@ -24,7 +24,7 @@ struct shares {
 		} overlaps[OVERLAPS];
 		unsigned __int128 silent;              /* ns: silences */
 		unsigned __int128 rare;                /* ns: of these, those of lcores that seldom are so long */
-		unsigned __int128 facts[PROOFS_FACTS]; /* ns */
+		unsigned __int128 facts[FACTS_PROVEN]; /* ns, of fact_proven */
 		unsigned __int128 queue;               /* ns: lives of those that filled their connection's queue */
 	} * all;
 	size_t n, cap;

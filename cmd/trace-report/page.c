@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "count.h"
+#include "fact.h"
 #include "palette.h"
 #include "recording.h"
 #include "terminal.h"
@@ -418,7 +419,6 @@ static bool is_covered(struct slice span, const char *part)
 
 static void put_slow(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
 {
-	static const char *const proven[] = {"disk", "rate_limit", "no_io", "copy", "retry"};
 	double life = facts_number(span, "life");
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
@@ -435,8 +435,12 @@ static void put_slow(struct out *out, const struct facts *f, struct slice span, 
 	put_by(out, span, "irq", "irq_by", life);
 	if (f->offcpu && !is_covered(span, "off_cpu"))
 		out_text(out, " off_cpu ?");
-	for (size_t i = 0; i < COUNT(proven); i++)
-		put_percent(out, proven[i], facts_number(span, proven[i]) / life);
+	put_percent(out, "disk", facts_number(span, "disk") / life);
+	for (size_t i = 0; i < FACTS_PROVEN; i++) {
+		const char *name = fact_table[fact_proven[i]].name;
+
+		put_percent(out, name, facts_number(span, name) / life);
+	}
 	out_char(out, '\n');
 	put_wait(out, span);
 }

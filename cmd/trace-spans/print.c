@@ -315,25 +315,25 @@ static bool write_silent(struct print *p, struct out *out, const struct span *s)
 static bool write_no_io(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.ns[PROOFS_NO_IO]);
+	return write_us_if(out, p->facts.ns[FACT_NO_IO]);
 }
 
 static bool write_rate_limit(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.ns[PROOFS_RATE_LIMIT]);
+	return write_us_if(out, p->facts.ns[FACT_RATE_LIMIT]);
 }
 
 static bool write_copy(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.ns[PROOFS_COPY]);
+	return write_us_if(out, p->facts.ns[FACT_COPY]);
 }
 
 static bool write_retry(struct print *p, struct out *out, const struct span *s)
 {
 	(void)s;
-	return write_us_if(out, p->facts.ns[PROOFS_RETRY]);
+	return write_us_if(out, p->facts.ns[FACT_RETRY]);
 }
 
 static bool write_retries(struct print *p, struct out *out, const struct span *s)
@@ -360,7 +360,7 @@ static bool write_covered(struct print *p, struct out *out, const struct span *s
 		if (!p->overlaps.covered[i] || i == OVERLAP_IRQ)
 			continue;
 		out_text(out, separator);
-		out_text(out, overlaps_names[i]);
+		out_text(out, overlaps_name(i));
 		separator = "\",\"";
 	}
 	out_text(out, "\"]");

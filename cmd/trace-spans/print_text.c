@@ -271,12 +271,12 @@ static void put_proofs(struct print *p, struct parts *parts, uint64_t life)
 {
 	enum { NOTABLE = 10 }; /* percent */
 
-	for (unsigned i = 0; i < PROOFS_FACTS; i++) {
-		unsigned percent = percent_of(p->facts.ns[i], life);
+	for (unsigned i = 0; i < FACTS_PROVEN; i++) {
+		unsigned percent = percent_of(p->facts.ns[fact_proven[i]], life);
 
 		if (percent < NOTABLE)
 			continue;
-		write_share(&p->text, proofs_names[i], percent);
+		write_share(&p->text, fact_table[fact_proven[i]].name, percent);
 		put_other(p, parts);
 	}
 	if (!p->facts.queue)
@@ -299,7 +299,7 @@ static void put_others(struct print *p, struct parts *parts, uint64_t life)
 			continue;
 		if (percent < FEW && !longer && p->terminal.width < TERMINAL_ROOMY)
 			continue;
-		out_text(&p->text, overlaps_names[i]);
+		out_text(&p->text, overlaps_name(i));
 		out_text(&p->text, percent && longer ? " >" : " ");
 		if (percent)
 			out_u64(&p->text, percent);

@@ -6,10 +6,10 @@
 #include "mem.h"
 #include "minmax.h"
 
-const char *const overlaps_names[OVERLAPS] = {
-	[OVERLAP_OFF_CPU] = "off_cpu",
-	[OVERLAP_IRQ] = "irq",
-	[OVERLAP_DISK] = "disk",
+const enum fact overlaps_facts[OVERLAPS] = {
+	[OVERLAP_OFF_CPU] = FACT_OFF_CPU,
+	[OVERLAP_IRQ] = FACT_IRQ,
+	[OVERLAP_DISK] = FACT_DISK,
 };
 
 const enum spans_tool overlaps_tools[OVERLAPS] = {

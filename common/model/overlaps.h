@@ -6,6 +6,7 @@
 #ifndef OVERLAPS_H
 #define OVERLAPS_H
 
+#include "fact.h"
 #include "spans.h"
 
 enum overlap {
@@ -15,7 +16,12 @@ enum overlap {
 	OVERLAPS
 };
 
-extern const char *const overlaps_names[OVERLAPS];
+extern const enum fact overlaps_facts[OVERLAPS];
+
+static inline const char *overlaps_name(enum overlap part)
+{
+	return fact_table[overlaps_facts[part]].name;
+}
 
 /* The tool whose lines say it. */
 extern const enum spans_tool overlaps_tools[OVERLAPS];

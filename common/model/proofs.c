@@ -13,13 +13,6 @@ enum {
 	QUEUE_MIN = 8, /* entries: smaller ones are seldom made, but few commands at once are usual */
 };
 
-const char *const proofs_names[PROOFS_FACTS] = {
-	[PROOFS_NO_IO] = "no_io",
-	[PROOFS_RATE_LIMIT] = "rate_limit",
-	[PROOFS_COPY] = "copy",
-	[PROOFS_RETRY] = "retry",
-};
-
 /* proofs_see() was called for each span. */
 static struct proofs_span *of(const struct proofs *p, const struct span *s)
 {
@@ -368,10 +361,10 @@ static void gather(const struct proofs *p, struct proofs_facts *facts, const str
 
 	if (proofs_waits_for_limit(p, s, &rate, &of_blocks))
 		limited = spans_until(p->spans, s) - s->first;
-	facts->ns[PROOFS_NO_IO] = max_u64(facts->ns[PROOFS_NO_IO], no_io_of(p, s, passed));
-	facts->ns[PROOFS_RATE_LIMIT] = max_u64(facts->ns[PROOFS_RATE_LIMIT], limited);
-	facts->ns[PROOFS_COPY] = max_u64(facts->ns[PROOFS_COPY], copy_of(p, s));
-	facts->ns[PROOFS_RETRY] = max_u64(facts->ns[PROOFS_RETRY], retries.ns);
+	facts->ns[FACT_NO_IO] = max_u64(facts->ns[FACT_NO_IO], no_io_of(p, s, passed));
+	facts->ns[FACT_RATE_LIMIT] = max_u64(facts->ns[FACT_RATE_LIMIT], limited);
+	facts->ns[FACT_COPY] = max_u64(facts->ns[FACT_COPY], copy_of(p, s));
+	facts->ns[FACT_RETRY] = max_u64(facts->ns[FACT_RETRY], retries.ns);
 	facts->retries = max_u64(facts->retries, retries.n);
 	for (const struct span *child = s->child; child; child = child->next)
 		gather(p, facts, child, passed);
@@ -394,11 +387,10 @@ struct proofs_facts proofs_facts(const struct proofs *p, const struct span *s)
 
 	gather(p, &facts, s, passed_at(p, s));
 	/* an I/O may outlive its request */
-	for (unsigned i = 0; i < PROOFS_FACTS; i++)
-		if (facts.ns[i] > life)
-			facts.ns[i] = life;
-	if (facts.ns[PROOFS_NO_IO] < life / NOTABLE)
-		facts.ns[PROOFS_NO_IO] = 0;
+	for (unsigned i = 0; i < FACTS_PROVEN; i++)
+		facts.ns[fact_proven[i]] = min_u64(facts.ns[fact_proven[i]], life);
+	if (facts.ns[FACT_NO_IO] < life / NOTABLE)
+		facts.ns[FACT_NO_IO] = 0;
 	return facts;
 }
 

@@ -7,6 +7,7 @@
 #ifndef PROOFS_H
 #define PROOFS_H
 
+#include "fact.h"
 #include "pace.h"
 #include "spans.h"
 
@@ -66,20 +67,10 @@ struct proofs {
 };
 
 /* Parts of a life that a cause explains. */
-enum proofs_fact {
-	PROOFS_NO_IO, /* there was no I/O below it */
-	PROOFS_RATE_LIMIT,
-	PROOFS_COPY,
-	PROOFS_RETRY, /* from the start of an I/O of an NVMe bdev to its latest retry, or later */
-	PROOFS_FACTS
-};
-
-extern const char *const proofs_names[PROOFS_FACTS];
-
 struct proofs_facts {
-	uint64_t ns[PROOFS_FACTS];
-	uint64_t queue;   /* size of the queue that it filled */
-	uint64_t retries; /* of the I/O of an NVMe bdev that had most */
+	uint64_t ns[FACTS]; /* of fact_proven */
+	uint64_t queue;     /* size of the queue that it filled */
+	uint64_t retries;   /* of the I/O of an NVMe bdev that had most */
 };
 
 /* Sees an entry of a span, whose connection is set; before: as for spans.entry. */

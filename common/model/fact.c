@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fact.h"
+
+#include "json.h"
+
+const enum fact fact_proven[FACTS_PROVEN] = {FACT_NO_IO, FACT_RATE_LIMIT, FACT_COPY, FACT_RETRY};
+
+const struct fact_row fact_table[FACTS] = {
+	[FACT_BUFFER] = {"buffer", FACT_OF_ANYBODY, "buffers, held by ", "",
+			 .cure = "iobuf_set_options --small-pool-count or --large-pool-count"},
+	[FACT_HOST] = {"host", FACT_OF_HOST, "the data of host ", " comes late",
+		       .cure = "look at that host and its network"},
+	[FACT_REPLY] = {"reply", FACT_OF_HOST, "host ", " does not read its replies",
+			.cure = "look at that host and its network"},
+	[FACT_NETWORK] = {"network", FACT_OF_HOST, "the connection of host ", "", .cure = "look at its network"},
+	[FACT_TARGET] = {"target", FACT_OF_NOBODY, "the target", "", .cure = "perf top -t REACTOR"},
+	[FACT_BELOW] = {"below", FACT_OF_NOBODY, "what is below the target, which the trace does not show", "",
+			.cure = "rpc.py trace_enable_tpoint_group bdev, and record again"},
+	[FACT_BDEV] = {"bdev", FACT_OF_BDEV, "bdev ", " takes longer",
+		       .cure = "look at the device, or at the module, of this bdev"},
+	[FACT_LEG] = {"leg", FACT_OF_ANYBODY, "leg ", " takes longer than the others",
+		      .cure = "look at the device of this bdev, or replace it", 2, LAYER_BDEV, LAYER_DRIVE, FACT_LEG},
+	[FACT_DRIVE] = {"drive", FACT_OF_BDEV, "the drive of ", " takes longer",
+			.cure = "look at its health, its load and the way to it"},
+	[FACT_DISK] = {"disk", FACT_OF_BDEV, "the disk below bdev ", "",
+		       .cure = "iostat -x; look at its health and its other users", 1, LAYER_BDEV},
+	[FACT_REACTOR] = {"reactor", FACT_OF_ANYBODY, "the lcore was busy with ", "",
+			  .cure = "more lcores, or fewer connections on this one"},
+	[FACT_SILENT] = {"silent", FACT_OF_LCORE, "", " stood still, and was not off its CPU as far as is known",
+			 .cure = "offcpusnoop; look for RPCs and modules that block"},
+	[FACT_OFF_CPU] = {"off_cpu", FACT_OF_ANYBODY, "the reactor was off its CPU: ", "",
+			  .cure = "keep others off its CPU; calls that block off reactors"},
+	[FACT_IRQ] = {"irq", FACT_OF_ANYBODY, "interrupts on the reactor's CPU: ", "",
+		      .cure = "move them to other CPUs"},
+	[FACT_RATE_LIMIT] = {"rate_limit", FACT_OF_BDEV, "a rate limit of bdev ", "",
+			     .cure = "rpc.py bdev_set_qos_limit", 1, LAYER_BDEV},
+	[FACT_QUEUE] = {"queue", FACT_OF_HOST, "host ", " fills its queue: more may wait there",
+			.cure = "more queues, or nvmf_create_transport --max-queue-depth"},
+	/* a bdev has what it passed on late */
+	[FACT_NO_IO] = {"no_io", FACT_OF_BDEV, "no I/O was started for bdev ", ": no bdev_io, or a pause",
+			.cure = "rpc.py bdev_set_options --bdev-io-pool-size", 2, LAYER_TARGET, LAYER_BDEV, FACT_BDEV},
+	[FACT_COPY] = {"copy", FACT_OF_BDEV, "first writes to clusters of ", "",
+		       .cure = "rpc.py bdev_lvol_inflate, or allocate it in advance", 1, LAYER_BDEV},
+	[FACT_RETRY] = {"retry", FACT_OF_BDEV, "the path of bdev ", " failed, and its I/O was retried",
+			.cure = "look at the path to it", 2, LAYER_BDEV, LAYER_DRIVE, FACT_RETRY},
+	[FACT_UNKNOWN] = {"unknown", FACT_OF_ANYBODY, "what was before the first entry", "", .cure = "record more"},
+};
+
+enum fact fact_find(struct slice name)
+{
+	enum fact fact = 0;
+
+	while (fact < FACTS && !json_is(name, fact_table[fact].name))
+		fact++;
+	return fact;
+}
