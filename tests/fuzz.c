@@ -107,7 +107,7 @@ static const struct reader {
 	{READER("trace-spans", "trace-lines-spans-json", 80),
 	 NULL,
 	 JSON,
-	 {{"-aj"}, {"-jn", "3", "-k", "type=r*"}, {"--otlp", "--admin"}}},
+	 {{"-aj"}, {"-jn", "3", "-k", "type=r*"}, {"-jn", "2", "--admin"}}},
 	{READER("trace-causes", "span-lines", 80),
 	 NULL,
 	 TEXT,

@@ -42,7 +42,7 @@ spdk-trace-tools.7'
     doc=$PWD/root/usr/share/doc/spdk-trace-tools
     grep -q 'Redistribution and use' "$doc/LICENSE"
     for page in README.md docs/tutorial.md docs/sql.md docs/questions.md docs/comparison.md docs/requirements.md; do
-        for name in $(grep -o '](\(docs/\)\?[a-z-]*\.\(md\|svg\|png\))' "$doc/$page" | tr -d ']()'); do
+        for name in $(grep -o '](\(docs/\)\?[a-z-]*\.\(md\|svg\|png\|jq\))' "$doc/$page" | tr -d ']()'); do
             [ -s "$doc/$(dirname "$page")/$name" ]
         done
     done

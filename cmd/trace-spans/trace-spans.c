@@ -17,7 +17,6 @@
 #include "each_traceline.h"
 #include "io.h"
 #include "json.h"
-#include "otlp.h"
 #include "print.h"
 #include "proofs.h"
 #include "ranking.h"
@@ -26,7 +25,7 @@
 #include "terminal.h"
 
 static struct {
-	bool all, admin, json, open, otlp, story, quiet, wide;
+	bool all, admin, json, open, story, quiet, wide;
 	bool by_life;   /* what -n goes by; else the time to the reply */
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
@@ -40,7 +39,6 @@ struct trace_spans {
 	struct causes causes;
 	struct held held;
 	struct print print;
-	struct otlp otlp;
 	struct ranking ranking;
 	struct story story;
 	struct proofs proofs;
@@ -71,9 +69,7 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 {
 	t->text.len = 0;
 	put_heading(t, &t->text, in_progress);
-	if (opt.otlp)
-		otlp_write(&t->otlp, &t->text, s);
-	else if (opt.json)
+	if (opt.json)
 		print_json(&t->print, &t->text, s);
 	else if (in_progress)
 		print_open(&t->print, &t->text, s);
@@ -151,7 +147,7 @@ static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t n
 /* Whether a span belongs to an admin request that is to be left out, which is counted. */
 static bool is_left_out(struct trace_spans *t, const struct span *s)
 {
-	bool marked = opt.json && !opt.otlp && !opt.open && !opt.slowest && !opt.stuck_ns;
+	bool marked = opt.json && !opt.open && !opt.slowest && !opt.stuck_ns;
 
 	if (opt.admin || marked || !admin_has(s))
 		return false;
@@ -239,8 +235,6 @@ static const char *handle_line(void *context, struct traceline *line, struct sli
 	const char *error;
 
 	t->idle_ticks = 0;
-	if (opt.otlp)
-		otlp_line(&t->otlp, line);
 	error = spans_line(&t->spans, line, entry);
 	/* what is refused as a whole has none */
 	if (!error && !t->heading && !opt.story)
@@ -289,7 +283,6 @@ static const struct cli_option options[] = {
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first; see --by", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
-	{0, "otlp", NULL, "OpenTelemetry's JSON lines: each span with all spans below it", .flag = &opt.otlp},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
@@ -318,10 +311,7 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
-	if (opt.otlp && (opt.all || opt.json || opt.story || opt.stuck_ns))
-		cli_usage("--otlp cannot be combined with -a, -j, -s or --stuck");
 	/* the same facts in another form */
-	opt.json |= opt.otlp;
 	opt.by_life = opt.by && strcmp(opt.by, "life") == 0;
 	if (opt.by && !opt.by_life && strcmp(opt.by, "to_reply") != 0)
 		cli_usage("--by '%s': life or to_reply is expected", opt.by);
@@ -354,7 +344,6 @@ static void start(struct trace_spans *t)
 	t->print.connections = &t->connections;
 	t->print.terminal = terminal_open(opt.wide);
 	t->print.is_title = opt.story;
-	t->otlp.print = &t->print;
 	t->spans.types = &t->types;
 	t->spans.states = &t->states;
 	t->spans.context = t;
@@ -498,7 +487,6 @@ int main(int argc, char **argv)
 	spans_free(&t.spans);
 	intern_free(&t.types);
 	intern_free(&t.states);
-	otlp_free(&t.otlp);
 	print_free(&t.print);
 	choose_free(&opt.choose);
 	story_free(&t.story);
