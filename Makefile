@@ -85,15 +85,16 @@ MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exist
 
 # What a file may include: all of common/, but a folder of common/ only those below it, so that an include that goes up
 # does not compile. What user space shares with BPF programs is included by its path.
-BELOW_base  := base
-BELOW_cli   := base cli
-BELOW_line  := base cli line
-BELOW_trace := base trace
-BELOW_model := base line model
-BELOW_draw  := base cli line model draw
-BELOW_usdt  := base cli usdt
-BELOW_live  := base cli line trace live
-FOLDERS := base cli line trace model draw usdt live
+BELOW_base    := base
+BELOW_cli     := base cli
+BELOW_line    := base cli line
+BELOW_trace   := base trace
+BELOW_model   := base line model
+BELOW_explain := base line model explain
+BELOW_draw    := base cli line model draw
+BELOW_usdt    := base cli usdt
+BELOW_live    := base cli line trace live
+FOLDERS := base cli line trace model explain draw usdt live
 below    = $(if $(filter common/%,$(1)),$(BELOW_$(word 2,$(subst /, ,$(1)))),$(FOLDERS))
 search   = $(addprefix -Icommon/,$(below)) $(if $(filter live,$(below)),-iquote .)
 

@@ -141,7 +141,7 @@ static void put_name(struct print *p, struct out *out, uint32_t who);
 /* Of a root: whose the others below it are follows from that. */
 static bool write_connection(struct print *p, struct out *out, const struct span *s)
 {
-	if (!p->causes || s->has_parent || s->connection == MAP_NONE)
+	if (!p->holders || s->has_parent || s->connection == MAP_NONE)
 		return false;
 	put_name(p, out, s->connection);
 	return true;
@@ -286,7 +286,7 @@ static bool write_last_leg(struct print *p, struct out *out, const struct span *
 {
 	struct legs_last last;
 
-	if (!p->causes || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
+	if (!p->holders || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
 		return false;
 	out_text(out, "{\"leg\":");
 	put_string(out, spans_bdev(last.leg));
@@ -383,7 +383,7 @@ static inline void put_us_key(struct out *out, const char *key, uint64_t ns)
 /* A name as a JSON string. Most need no escapes. */
 static void put_name(struct print *p, struct out *out, uint32_t who)
 {
-	struct slice name = causes_who_name(p->causes, who);
+	struct slice name = holders_who_name(p->holders, who);
 
 	if (memchr(name.p, '"', name.n) || memchr(name.p, '\\', name.n)) {
 		out_json(out, name);
@@ -410,14 +410,14 @@ static void put_sums(struct print *p, struct out *out, const struct lcores_sums 
 /* Those of hosts with several connections. */
 static void put_hosts(struct print *p, struct out *out, const struct lcores_work *work)
 {
-	const struct causes *c = p->causes;
+	const struct holders *c = p->holders;
 	const char *separator = ",\"hosts\":{";
 
 	if (work->sums.n < 2)
 		return;
-	causes_find_groups(p->causes, work);
+	holders_find_groups(p->holders, work);
 	for (size_t i = 0; i < c->num_groups; i++) {
-		const struct causes_group *group = &c->groups[i];
+		const struct holders_group *group = &c->groups[i];
 
 		if (group->members < 2)
 			continue;
@@ -432,9 +432,9 @@ static void put_hosts(struct print *p, struct out *out, const struct lcores_work
 	out_text(out, separator[1] ? "" : "}");
 }
 
-static void put_facts(struct print *p, struct out *out, const struct causes_wait *known)
+static void put_facts(struct print *p, struct out *out, const struct holders_wait *known)
 {
-	const struct causes_fact *fact = known->fact;
+	const struct holders_fact *fact = known->fact;
 
 	if (known->tpoint->layer == LAYER_BUFFER)
 		put_number_key(out, ",\"others\":", fact->others);
@@ -454,9 +454,9 @@ static void put_facts(struct print *p, struct out *out, const struct causes_wait
 static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 {
 	const struct lcores_work *work;
-	struct causes_wait known;
+	struct holders_wait known;
 
-	causes_explain(p->causes, &p->waits, wait, &known);
+	holders_explain(p->holders, &p->waits, wait, &known);
 	work = known.work;
 	put_us_key(out, "{\"us\":", known.ns);
 	if (known.lcore != MAP_NONE)
@@ -486,7 +486,7 @@ static void put_wait(struct print *p, struct out *out, const struct wait *wait)
 
 static bool write_waits(struct print *p, struct out *out, const struct span *s)
 {
-	if (!p->causes || s->has_parent)
+	if (!p->holders || s->has_parent)
 		return false;
 	waits_find(&p->waits, p->spans, s);
 	for (unsigned i = 0; i < p->waits.num_waits; i++) {

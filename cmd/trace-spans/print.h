@@ -3,7 +3,7 @@
 #ifndef TRACE_SPANS_PRINT_H
 #define TRACE_SPANS_PRINT_H
 
-#include "causes.h"
+#include "holders.h"
 #include "connection.h"
 #include "held.h"
 #include "overlaps.h"
@@ -17,7 +17,7 @@
 struct print {
 	const struct spans *spans;
 	struct connections *connections; /* of the spans; for text only */
-	struct causes *causes;           /* of the spans; NULL: no waits are wanted */
+	struct holders *holders;         /* of the spans; NULL: no waits are wanted */
 	struct held *held;               /* of the reactors; NULL: no causes are wanted */
 	const struct proofs *proofs;     /* ditto */
 	struct request_io io;

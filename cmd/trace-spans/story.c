@@ -7,7 +7,7 @@
 #include "legs.h"
 #include "mem.h"
 #include "palette.h"
-#include "proofs_text.h"
+#include "sentences.h"
 #include "search.h"
 #include "self_time.h"
 #include "table.h"
@@ -28,11 +28,11 @@ static const struct {
 	[SHORTTEXT_AGE] = {9, 9, 160},   [SHORTTEXT_SIZE] = {5, 5, 95},    [SHORTTEXT_ARGS] = {0, 0, 80},
 };
 
-void story_start(struct story *story, struct causes *causes, const struct terminal *terminal)
+void story_start(struct story *story, struct holders *holders, const struct terminal *terminal)
 {
-	*story = (struct story){.spans = causes->spans,
-				.connections = causes->connections,
-				.causes = causes,
+	*story = (struct story){.spans = holders->spans,
+				.connections = holders->connections,
+				.holders = holders,
 				.terminal = terminal,
 				.columns.shortens = terminal->width < TERMINAL_WIDE,
 				.text.fd = OUT_MEMORY,
@@ -120,8 +120,8 @@ static uint32_t load_line(struct traceline *line, struct slice kept)
 void story_add(struct story *story, struct span *s, uint32_t before, const struct traceline *line, uint32_t connection,
 	       size_t named)
 {
-	struct causes_span *area = causes_of(s);
-	struct causes_entry *entry;
+	struct holders_span *area = holders_of(s);
+	struct holders_entry *entry;
 
 	if (before == MAP_NONE)
 		area->n = 0;
@@ -130,7 +130,7 @@ void story_add(struct story *story, struct span *s, uint32_t before, const struc
 		s->kept.len = area->entries[--area->n].at;
 	area->entries = mem_room(area->entries, area->n, &area->cap);
 	entry = &area->entries[area->n++];
-	*entry = (struct causes_entry){story->spans->lines, s->last_lcore, s->kept.len};
+	*entry = (struct holders_entry){story->spans->lines, s->last_lcore, s->kept.len};
 	/* the heading comes first */
 	story->columns.has_times |= line->time.p != NULL;
 	keep_line(&s->kept, line, connection, named);
@@ -174,7 +174,7 @@ void story_hold(struct story *story, const struct reactor *reactor, const struct
 
 static uint64_t sequence_of(const struct waits_entry *e)
 {
-	return causes_of(e->span)->entries[e->state].sequence;
+	return holders_of(e->span)->entries[e->state].sequence;
 }
 
 /* A row as far as the terminal has room for it. */
@@ -235,7 +235,7 @@ static void put_wait(struct story *story, struct out *out, size_t entry, uint64_
 {
 	if (marked)
 		terminal_paint(story->terminal, out, TERMINAL_BOLD);
-	terminal_paint(story->terminal, out, palette_layers[causes_layer(story->causes, &story->waits, entry)].sgr);
+	terminal_paint(story->terminal, out, palette_layers[holders_layer(story->holders, &story->waits, entry)].sgr);
 	out_text(out, marked ? "* " : "  ");
 	out_duration(out, gap);
 	terminal_plain(story->terminal, out);
@@ -245,7 +245,7 @@ static void put_wait(struct story *story, struct out *out, size_t entry, uint64_
 static void put_entry(struct story *story, struct out *out, const struct waits_entry *e)
 {
 	const struct span *s = e->span;
-	const struct causes_entry *entry = &causes_of(s)->entries[e->state];
+	const struct holders_entry *entry = &holders_of(s)->entries[e->state];
 	size_t n = (e->state + 1 < s->n ? entry[1].at : s->kept.len) - entry->at;
 	uint32_t connection = load_line(&story->line, (struct slice){s->kept.buf + entry->at, n});
 
@@ -287,7 +287,7 @@ static void gather_asides(struct story *story, const struct span *s)
 	uint64_t end = spans_until(spans, s);
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct causes_entry *entry = &causes_of(s)->entries[i];
+		const struct holders_entry *entry = &holders_of(s)->entries[i];
 		const struct reactor *reactor = spans_reactor(spans, s, entry->lcore);
 		uint64_t to = UINT64_MAX;
 
@@ -387,13 +387,13 @@ static void put_step(struct story *story, struct out *out, size_t i)
 		out_text(&story->row, "no entry since");
 	put_row(story, out);
 	if (!i)
-		proofs_text_first(story->proofs, text, e->span);
+		sentences_first(story->proofs, text, e->span);
 	if (wait) {
-		silent = causes_write(story->causes, text, &story->waits, wait);
+		silent = sentences_wait(story->holders, text, &story->waits, wait);
 		if (i == story->waits.n)
-			proofs_text_open(story->proofs, text, story->waits.root);
+			sentences_open(story->proofs, text, story->waits.root);
 		else if (i)
-			proofs_text(story->proofs, text, e->span, e->state, gap, silent);
+			sentences_proven(story->proofs, text, e->span, e->state, gap, silent);
 	}
 	put_collected(story, out);
 }
@@ -416,11 +416,11 @@ static void put_leg(struct story *story, struct out *out, const struct waits_ent
 	if (!rival || rival->last > s->last || spans_is_open(story->spans, rival) || !spans_bdev(s).n ||
 	    slice_equal(spans_bdev(s), spans_bdev(rival)))
 		return;
-	legs_put_bdev(out, s);
+	sentences_put_bdev(out, s);
 	out_text(out, " ended last: ");
 	out_duration_text(out, s->last - rival->last);
 	out_text(out, " after ");
-	legs_put_bdev(out, rival);
+	sentences_put_bdev(out, rival);
 }
 
 /* The names of the columns. */

@@ -7,7 +7,7 @@
 #ifndef TRACE_SPANS_STORY_H
 #define TRACE_SPANS_STORY_H
 
-#include "causes.h"
+#include "holders.h"
 #include "proofs.h"
 #include "shorttext.h"
 #include "spans.h"
@@ -26,7 +26,7 @@ struct story_held {
 struct story {
 	struct spans *spans;
 	struct connections *connections;
-	struct causes *causes;
+	struct holders *holders;
 	const struct proofs *proofs; /* the caller's, and so is the terminal */
 	const struct terminal *terminal;
 	struct waits waits; /* of the story being written */
@@ -53,7 +53,7 @@ struct story {
 };
 
 /* Sets all zero but for its arguments. */
-void story_start(struct story *story, struct causes *causes, const struct terminal *terminal);
+void story_start(struct story *story, struct holders *holders, const struct terminal *terminal);
 
 /*
  * Stores an entry of a span; before: as for spans.entry. connection, named: of the entry, as from connections_find().

@@ -36,7 +36,7 @@ struct trace_spans {
 	struct intern types, states;
 	struct spans spans;
 	struct connections connections;
-	struct causes causes;
+	struct holders holders;
 	struct held held;
 	struct print print;
 	struct ranking ranking;
@@ -170,7 +170,7 @@ static void print_span(void *context, const struct span *s)
 	uint64_t ns = spans_life(&t->spans, s);
 
 	if (t->spans.who)
-		causes_end(&t->causes, s);
+		holders_end(&t->holders, s);
 	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
@@ -208,14 +208,14 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	if (opt.story)
 		story_add(&t->story, s, before, line, connection, named);
 	if (t->spans.who)
-		causes_store(&t->causes, s, before);
+		holders_store(&t->holders, s, before);
 }
 
 static uint32_t find_who(void *context, struct span *s, const struct traceline *line)
 {
 	struct trace_spans *t = context;
 
-	return causes_who(&t->causes, s, line);
+	return holders_who(&t->holders, s, line);
 }
 
 static void keep_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
@@ -323,14 +323,14 @@ static const char *parse_options(int argc, char **argv)
 	return cli_operand(argc, argv, "one file of trace lines");
 }
 
-static void start_causes(struct trace_spans *t)
+static void start_holders(struct trace_spans *t)
 {
-	causes_start(&t->causes, &t->spans, &t->connections);
-	t->print.causes = &t->causes;
+	holders_start(&t->holders, &t->spans, &t->connections);
+	t->print.holders = &t->holders;
 	t->spans.who = find_who;
 	t->spans.held = keep_held;
 	if (opt.story) {
-		story_start(&t->story, &t->causes, &t->print.terminal);
+		story_start(&t->story, &t->holders, &t->print.terminal);
 		return;
 	}
 	t->held.spans = &t->spans;
@@ -351,7 +351,7 @@ static void start(struct trace_spans *t)
 	t->spans.has_lcores = true;
 	t->spans.entry = see_entry;
 	if (opt.json || opt.story)
-		start_causes(t);
+		start_holders(t);
 	t->proofs = (struct proofs){.spans = &t->spans};
 	t->print.proofs = t->story.proofs = &t->proofs;
 	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 	choose_free(&opt.choose);
 	story_free(&t.story);
 	proofs_free(&t.proofs);
-	causes_free(&t.causes);
+	holders_free(&t.holders);
 	held_free(&t.held);
 	connections_free(&t.connections);
 	out_close(&t.text);

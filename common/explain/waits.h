@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entries of a span and of those below it, in the order of the trace, and the long waits between them. */
-#ifndef TRACE_SPANS_WAITS_H
-#define TRACE_SPANS_WAITS_H
+#ifndef WAITS_H
+#define WAITS_H
 
 #include "spans.h"
 

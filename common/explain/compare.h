@@ -3,8 +3,8 @@
  * Compares requests of the same type and size class, and finds those that are slow: groups of which most are slow, such
  * as those of a host or a bdev, and the tail of the others.
  */
-#ifndef TRACE_CAUSES_COMPARE_H
-#define TRACE_CAUSES_COMPARE_H
+#ifndef COMPARE_H
+#define COMPARE_H
 
 #include "requests.h"
 

@@ -3,8 +3,8 @@
  * One span line of a span without a parent (spdk-trace-lines(7)), parsed. All slices point into the line. Times are in
  * ns; one that is absent is 0. Keys may come in any order; the order of trace-spans is parsed fastest.
  */
-#ifndef TRACE_CAUSES_SPANLINE_H
-#define TRACE_CAUSES_SPANLINE_H
+#ifndef SPANLINE_H
+#define SPANLINE_H
 
 #include <stdint.h>
 

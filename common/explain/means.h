@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a slow request takes on average, and how much more that is than a fast one does: in ns, parts add up exactly. */
-#ifndef TRACE_CAUSES_MEANS_H
-#define TRACE_CAUSES_MEANS_H
+#ifndef MEANS_H
+#define MEANS_H
 
 #include "tally.h"
 

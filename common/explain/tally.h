@@ -3,8 +3,8 @@
  * What is known of the requests of any number of traces: counts and sums, by names. Those of several traces add up, in
  * any order. All that is printed comes from here.
  */
-#ifndef TRACE_CAUSES_TALLY_H
-#define TRACE_CAUSES_TALLY_H
+#ifndef TALLY_H
+#define TALLY_H
 
 #include "blame.h"
 #include "overlaps.h"

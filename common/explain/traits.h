@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What slow requests have in common, and others have not, as far as chance does not explain it. */
-#ifndef TRACE_CAUSES_TRAITS_H
-#define TRACE_CAUSES_TRAITS_H
+#ifndef TRAITS_H
+#define TRAITS_H
 
 #include "tally.h"
 

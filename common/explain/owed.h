@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who waited for whom: the long waits of slow requests, divided among those who had what was waited for. */
-#ifndef TRACE_CAUSES_OWED_H
-#define TRACE_CAUSES_OWED_H
+#ifndef OWED_H
+#define OWED_H
 
 #include "tally.h"
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bdev I/Os that were at work at the same time below one object, such as the legs of a RAID. */
-#ifndef TRACE_SPANS_LEGS_H
-#define TRACE_SPANS_LEGS_H
+#ifndef LEGS_H
+#define LEGS_H
 
 #include "spans.h"
 
 /* Of the siblings of s that were at work at the same time, the one that ends last. NULL: none. s has a parent. */
 const struct span *legs_rival(const struct spans *spans, const struct span *s);
-
-/* Writes the name of the bdev of a bdev I/O for terminals. */
-void legs_put_bdev(struct out *out, const struct span *s);
 
 /* A leg for which the tree of a span waited alone. */
 struct legs_last {

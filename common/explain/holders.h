@@ -3,15 +3,15 @@
  * Explains the waits of spans as far as the trace proves a cause: what their lcore wrote meanwhile, and for whom;
  * buffers that others held, writes that were queued earlier, other PDUs of the connection.
  */
-#ifndef TRACE_SPANS_CAUSES_H
-#define TRACE_SPANS_CAUSES_H
+#ifndef HOLDERS_H
+#define HOLDERS_H
 
 #include "connection.h"
 #include "spans.h"
 #include "waits.h"
 
 /* What was counted while a span waited in a state. */
-struct causes_fact {
+struct holders_fact {
 	size_t state;            /* in span.states */
 	uint64_t others;         /* requests that waited for a buffer, or were queued, when it started to */
 	uint64_t pdus, received; /* that its connection had received then, and that it received until the wait ended */
@@ -21,13 +21,13 @@ struct causes_fact {
 };
 
 /* The area of each span: span.tool. */
-struct causes_span {
+struct holders_span {
 	bool has_buffer;
-	uint32_t who; /* see causes_who() */
-	struct causes_fact *facts;
+	uint32_t who; /* see holders_who() */
+	struct holders_fact *facts;
 	size_t num_facts, cap_facts;
 	/* for story.c: by state */
-	struct causes_entry {
+	struct holders_entry {
 		uint64_t sequence; /* as spans.lines */
 		uint64_t lcore;
 		size_t at; /* in span.kept */
@@ -35,16 +35,16 @@ struct causes_span {
 	size_t n, cap;
 };
 
-static inline struct causes_span *causes_of(const struct span *s)
+static inline struct holders_span *holders_of(const struct span *s)
 {
 	return s->tool;
 }
 
-struct causes {
+struct holders {
 	struct spans *spans;
 	struct connections *connections; /* of the spans */
 
-	struct causes_connection {
+	struct holders_connection {
 		uint64_t pdus;    /* received */
 		uint64_t queued;  /* writes in the queue of its socket */
 		uint64_t holders; /* requests that hold a buffer */
@@ -53,14 +53,14 @@ struct causes {
 	uint64_t waiting, holders; /* requests that wait for a buffer, and that hold one */
 	uint32_t most;             /* the connection with the most holders */
 	size_t visits;             /* credit for the next search for it, see VISITS */
-	struct intern words;       /* of tracepoints: see causes_who() */
-	struct causes_recent {
+	struct intern words;       /* of tracepoints: see holders_who() */
+	struct holders_recent {
 		uint32_t state;
 		const struct spdk_tpoint *tpoint; /* NULL: none */
 	} recent[8];                              /* of lines without an object */
 	struct lcores_work work;                  /* of the wait that was explained last */
 	/* scratch: of its entries; connections of one host together */
-	struct causes_group {
+	struct holders_group {
 		uint32_t who; /* the first of them */
 		uint64_t entries, ns;
 		unsigned members;
@@ -71,52 +71,46 @@ struct causes {
 
 /*
  * Sets all zero but for its arguments, and spans.tool_size and free_tool(). The caller passes each span that ends to
- * causes_end().
+ * holders_end().
  */
-void causes_start(struct causes *c, struct spans *spans, struct connections *connections);
+void holders_start(struct holders *h, struct spans *spans, struct connections *connections);
 
 /*
- * Counts the entry of a line after causes_store(), for spans.who. Returns whom it was for: the connection of the
+ * Counts the entry of a line after holders_store(), for spans.who. Returns whom it was for: the connection of the
  * request that its span, if any, is part of, or else the connection or owner of the line, or else the first word of its
  * tracepoint.
  */
-uint32_t causes_who(struct causes *c, struct span *s, const struct traceline *line);
+uint32_t holders_who(struct holders *h, struct span *s, const struct traceline *line);
 
 /* The name of it, for terminals; valid until the next call. */
-struct slice causes_who_name(struct causes *c, uint32_t who);
+struct slice holders_who_name(struct holders *h, uint32_t who);
 
 /* Counts an entry of a span, whose connection is set. before: the state that it left, MAP_NONE for the first entry. */
-void causes_store(struct causes *c, struct span *s, uint32_t before);
+void holders_store(struct holders *h, struct span *s, uint32_t before);
 
 /* Counts the end of a span, in its latest state. */
-void causes_end(struct causes *c, const struct span *s);
+void holders_end(struct holders *h, const struct span *s);
 
 /* What is known about a wait. */
-struct causes_wait {
+struct holders_wait {
 	uint64_t ns, at;                  /* at: from the start of the span */
 	uint32_t state;                   /* that the object was in that went on after it; MAP_NONE: none */
 	const struct spdk_tpoint *tpoint; /* of the state; NULL: none */
 	enum layer layer;                 /* of the state; LAYER_UNKNOWN: none */
-	const struct causes_fact *fact;   /* NULL: none */
+	const struct holders_fact *fact;  /* NULL: none */
 	uint64_t pdus;                    /* others that its connection received, if it waited for its data */
 	uint32_t lcore;                   /* of the entry before it, in spans.lcores; MAP_NONE: not known */
 	struct lcores_work *work; /* of that lcore, if it is known: valid until the next call; the longest time first */
 };
 
-void causes_explain(struct causes *c, const struct waits *waits, const struct wait *wait, struct causes_wait *known);
+void holders_explain(struct holders *h, const struct waits *waits, const struct wait *wait, struct holders_wait *known);
 
 /* What a span waited for before this entry of it, or of one below it, or since the last one. */
-enum layer causes_layer(const struct causes *c, const struct waits *waits, size_t entry);
+enum layer holders_layer(const struct holders *h, const struct waits *waits, size_t entry);
 
 /* Sets groups to whom the entries of the work were for, with the connections of a host as one. */
-void causes_find_groups(struct causes *c, const struct lcores_work *work);
+void holders_find_groups(struct holders *h, const struct lcores_work *work);
 
-/*
- * Writes a sentence for each known cause of the wait, in a line of its own; at least one. Returns whether the lcore
- * wrote nothing for at least half of it, or entries of it are missing.
- */
-bool causes_write(struct causes *c, struct out *out, const struct waits *waits, const struct wait *wait);
-
-void causes_free(struct causes *c);
+void holders_free(struct holders *h);
 
 #endif

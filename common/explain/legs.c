@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "legs.h"
 
-#include <stdlib.h>
-
-#include "json.h"
-
 /* While a leg is in flight, no other one has ended last. */
 static uint64_t end_of(const struct spans *spans, const struct span *s)
 {
@@ -20,14 +16,6 @@ const struct span *legs_rival(const struct spans *spans, const struct span *s)
 		    end_of(spans, other) > s->first && (!rival || end_of(spans, other) > end_of(spans, rival)))
 			rival = other;
 	return rival;
-}
-
-void legs_put_bdev(struct out *out, const struct span *s)
-{
-	struct slice name = json_decode(spans_bdev(s));
-
-	out_visible(out, name);
-	free((char *)name.p);
 }
 
 /* The bdev I/O that ends last of those that this object has started. */

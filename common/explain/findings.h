@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The causes that a tally proves, the most important first. */
-#ifndef TRACE_CAUSES_FINDINGS_H
-#define TRACE_CAUSES_FINDINGS_H
+#ifndef FINDINGS_H
+#define FINDINGS_H
 
 #include "tally.h"
 

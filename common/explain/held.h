@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What held reactors up, and when: the process that preempted one, the call that it was blocked in, an interrupt. */
-#ifndef TRACE_SPANS_HELD_H
-#define TRACE_SPANS_HELD_H
+#ifndef HELD_H
+#define HELD_H
 
 #include "spans.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What requests may have in common. */
-#ifndef TRACE_CAUSES_TRAIT_H
-#define TRACE_CAUSES_TRAIT_H
+#ifndef TRAIT_H
+#define TRAIT_H
 
 #include "requests.h"
 

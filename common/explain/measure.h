@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds up a trace: compares its requests, divides their times among causes, and counts what they have in common. */
-#ifndef TRACE_CAUSES_MEASURE_H
-#define TRACE_CAUSES_MEASURE_H
+#ifndef MEASURE_H
+#define MEASURE_H
 
 #include "compare.h"
 #include "tally.h"

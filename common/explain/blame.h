@@ -3,8 +3,8 @@
  * Divides the life of a request among causes, to the nanosecond: what it waited for, and who had that. A part is proven
  * if the request's line, or those of others, rule out another cause.
  */
-#ifndef TRACE_CAUSES_BLAME_H
-#define TRACE_CAUSES_BLAME_H
+#ifndef BLAME_H
+#define BLAME_H
 
 #include "requests.h"
 

@@ -3,8 +3,8 @@
  * The requests of span lines, each as a record of numbers. Memory grows with the number of requests, up to
  * REQUESTS_MAX, and with distinct names, up to REQUESTS_NAMES.
  */
-#ifndef TRACE_CAUSES_REQUESTS_H
-#define TRACE_CAUSES_REQUESTS_H
+#ifndef REQUESTS_H
+#define REQUESTS_H
 
 #include "intern.h"
 #include "spanline.h"
