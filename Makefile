@@ -89,12 +89,13 @@ BELOW_base    := base
 BELOW_cli     := base cli
 BELOW_line    := base cli line
 BELOW_trace   := base trace
+BELOW_read    := base cli line trace read
 BELOW_model   := base line model
 BELOW_explain := base line model explain
-BELOW_draw    := base cli line model draw
+BELOW_draw    := base cli line trace read model draw
 BELOW_usdt    := base cli usdt
 BELOW_live    := base cli line trace live
-FOLDERS := base cli line trace model explain draw usdt live
+FOLDERS := base cli line trace read model explain draw usdt live
 below    = $(if $(filter common/%,$(1)),$(BELOW_$(word 2,$(subst /, ,$(1)))),$(FOLDERS))
 search   = $(addprefix -Icommon/,$(below)) $(if $(filter live,$(below)),-iquote .)
 

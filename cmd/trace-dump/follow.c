@@ -8,7 +8,7 @@
 #include "input.h"
 #include "mem.h"
 #include "minmax.h"
-#include "trace.h"
+#include "reader.h"
 
 static void raise_to(uint64_t *ticks, uint64_t to)
 {
@@ -26,25 +26,19 @@ static void note_ticks(struct follow *f, unsigned lcore, uint64_t slot, uint64_t
 	raise_to(&f->newest, *newest);
 }
 
-bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot)
-{
-	uint64_t tsc;
-
-	return merge_peek(f->merge, &tsc) && tsc <= f->ready && merge_next(f->merge, lcore, slot);
-}
-
-bool follow_refresh_owner(struct follow *f, unsigned id)
+/* Reads an owner's record again, at most once a round. */
+static void refresh_owner(struct follow *f, unsigned id)
 {
 	const struct trace *t = f->trace;
 	const uint8_t *record = t->owners + (size_t)id * t->owner_size;
 
 	if (!id || id >= t->num_owners || f->owner_round[id] == f->round)
-		return false;
+		return;
 	f->owner_round[id] = f->round;
 	if (!input_reread(f->in, record, f->record, t->owner_size) || memcmp(record, f->record, t->owner_size) == 0)
-		return false;
+		return;
 	input_patch(f->in, record, f->record, t->owner_size);
-	return true;
+	entry_forget_owner(&f->reader->entries, id);
 }
 
 /* Adds the entries of these slots, by index. */
@@ -96,9 +90,12 @@ static bool has_room(void *context, unsigned i, uint64_t from, uint64_t to)
 	return false;
 }
 
-void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms)
+void follow_open(struct follow *f, struct reader *r, pid_t pid, uint64_t lag_ms)
 {
-	*f = (struct follow){.trace = t, .in = in, .merge = merge, .lag = lag_ms * NS_A_MS};
+	struct trace *t = &r->trace;
+
+	*f = (struct follow){
+		.reader = r, .trace = t, .in = r->in, .merge = &r->merge, .waiting = true, .lag = lag_ms * NS_A_MS};
 	f->newest_of = mem_array(t->num_lcores, sizeof(*f->newest_of));
 	f->is_after_loss = mem_array(t->num_lcores, sizeof(*f->is_after_loss));
 	f->owner_round = mem_array(t->num_owners, sizeof(*f->owner_round));
@@ -106,7 +103,7 @@ void follow_open(struct follow *f, struct trace *t, struct input *in, struct mer
 	for (unsigned i = 0; i < t->num_lcores; i++)
 		if (trace_ring_is_whole(&t->lcores[i]))
 			note_ticks(f, i, 0, t->lcores[i].slots);
-	rings_open(&f->rings, t, in, &(struct rings_sink){.context = f, .has_room = has_room, .add = add}, pid);
+	rings_open(&f->rings, t, r->in, &(struct rings_sink){.context = f, .has_room = has_room, .add = add}, pid);
 }
 
 /* The ticks that all lcores have reached. */
@@ -149,10 +146,14 @@ static uint64_t held_for_lag(struct follow *f, uint64_t time)
 	return ticks;
 }
 
-bool follow_read(struct follow *f, bool last)
+/*
+ * Reads a round. When no more is wanted, or rings_have_ended(), all entries that were read become ready. Returns
+ * whether another must follow: after such a round only if a ring had no room for all entries.
+ */
+static bool read_round(struct follow *f)
 {
 	uint64_t time = clock_ns();
-	bool has_read_all;
+	bool has_read_all, last = f->stopped;
 
 	f->round++;
 	f->wanted = 0;
@@ -170,6 +171,29 @@ bool follow_read(struct follow *f, bool last)
 	rings_settle(&f->rings, f->ready);
 	merge_commit(f->merge);
 	return !has_read_all || !last;
+}
+
+enum follow_result follow_next(struct follow *f, struct entry *e)
+{
+	uint64_t tsc, slot;
+	unsigned lcore;
+
+	if (f->waiting) {
+		f->waiting = false;
+		f->ended = !read_round(f);
+	}
+	while (merge_peek(f->merge, &tsc) && tsc <= f->ready && merge_next(f->merge, &lcore, &slot)) {
+		refresh_owner(f, f->trace->lcores[lcore].ring[slot].owner);
+		if (reader_take(f->reader, lcore, slot, e))
+			return FOLLOW_ENTRY;
+	}
+	f->waiting = !f->ended;
+	return f->waiting ? FOLLOW_WAIT : FOLLOW_END;
+}
+
+void follow_stop(struct follow *f)
+{
+	f->stopped = true;
 }
 
 void follow_close(struct follow *f)

@@ -15,19 +15,22 @@
 
 #include <sys/types.h>
 
-#include "merge.h"
 #include "rings.h"
 
-struct input;
-struct trace;
+struct entry;
+struct reader;
 
 enum { FOLLOW_SAMPLES = 32 };
 
 struct follow {
-	struct trace *trace;
+	struct reader *reader;
+	struct trace *trace; /* the reader's, as are the next two */
 	struct input *in;
 	struct merge *merge;
 	struct rings rings;
+	bool waiting;        /* the next round has to be read */
+	bool stopped;        /* by follow_stop() */
+	bool ended;          /* the last round has been read */
 	uint64_t lag;        /* nanoseconds */
 	uint64_t *newest_of; /* by lcore: highest ticks that were read */
 	bool *is_after_loss; /* by lcore: its next entry comes after lost slots */
@@ -45,22 +48,19 @@ struct follow {
 };
 
 /*
- * Starts after the entries of t, which was opened on an updated snapshot of in. merge is only used when entries are
- * read. t, in and merge stay the caller's, and must outlive f, which must not move. The rest is as in rings_open().
+ * Starts after the entries of r, which was opened on a snapshot. r must outlive f, which must not move. The rest is as
+ * in rings_open().
  */
-void follow_open(struct follow *f, struct trace *t, struct input *in, struct merge *merge, pid_t pid, uint64_t lag_ms);
-
-/* The next entry that is ready. False when there is none now. */
-bool follow_next(struct follow *f, unsigned *lcore, uint64_t *slot);
-
-/* Reads an owner's record again, at most once a round. Returns whether it has changed. */
-bool follow_refresh_owner(struct follow *f, unsigned id);
+void follow_open(struct follow *f, struct reader *r, pid_t pid, uint64_t lag_ms);
 
 /*
- * Reads a round. last: no more is wanted. Then, or when rings_have_ended(), all entries that were read become ready.
- * Returns whether it must be called again: after such a round only if a ring had no room for all entries.
+ * The next entry, as from reader_next(). FOLLOW_WAIT: there is none now, but there may be one after rings_wait().
  */
-bool follow_read(struct follow *f, bool last);
+enum follow_result { FOLLOW_END, FOLLOW_ENTRY, FOLLOW_WAIT };
+enum follow_result follow_next(struct follow *f, struct entry *e);
+
+/* No more is wanted: what the rings hold now is still read. */
+void follow_stop(struct follow *f);
 
 void follow_close(struct follow *f);
 

@@ -13,6 +13,7 @@
 #include "out.h"
 #include "ownerwatch.h"
 #include "reader.h"
+#include "rings.h"
 #include "spdk.h"
 #include "table.h"
 
@@ -162,7 +163,7 @@ static void print_owner(void *context, unsigned id, char prefix, const struct tr
 	out_text(out, "}\n");
 }
 
-bool owners_follow(struct out *out, const struct reader *r, const char *name)
+bool owners_follow(struct out *out, const struct reader *r, const struct rings *rings, const char *name)
 {
 	const struct trace_owner_table *table = &r->trace.owner_table;
 	struct ownerwatch watch;
@@ -175,9 +176,9 @@ bool owners_follow(struct out *out, const struct reader *r, const char *name)
 		err(EXIT_FAILURE, "%s", name);
 	while (!last && good && !out->error) {
 		out_flush(out);
-		if (!rings_wait_ms(&r->follow.rings, out->fd, WATCH_MS))
+		if (!rings_wait_ms(rings, out->fd, WATCH_MS))
 			out->error = EPIPE;
-		last = rings_have_ended(&r->follow.rings);
+		last = rings_have_ended(rings);
 		good = ownerwatch_read(&watch, print_owner, out) == 0;
 	}
 	if (!good)

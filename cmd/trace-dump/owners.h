@@ -7,14 +7,15 @@
 
 struct out;
 struct reader;
+struct rings;
 
 /* Writes the registered owners, with their connections. */
 void owners_write(struct out *out, const struct reader *r);
 
 /*
- * Writes each owner that is registered or changes from now on, until follow_has_ended(). The reader
- * must have options.follow. Returns false, after a message, if it could not follow them until then.
+ * Writes each owner that is registered or changes from now on, until rings_have_ended(). Returns false, after a
+ * message, if it could not follow them until then.
  */
-bool owners_follow(struct out *out, const struct reader *r, const char *name);
+bool owners_follow(struct out *out, const struct reader *r, const struct rings *rings, const char *name);
 
 #endif

@@ -15,6 +15,7 @@
 #include "anchors.h"
 #include "cli.h"
 #include "filter.h"
+#include "follow.h"
 #include "info.h"
 #include "input.h"
 #include "io.h"
@@ -41,19 +42,21 @@ enum {
 static const uint64_t DEFAULT_SIZE = UINT64_C(4) << 30; /* of --max-size */
 
 static struct {
-	bool info, json, page, definitions, owners, quiet, lag, wall;
-	pid_t pid; /* of -p */
+	bool info, json, page, definitions, owners, quiet, follow, lag, wall;
+	pid_t pid, target; /* of -p, and of the process that writes the trace; 0: not known */
+	uint64_t lag_ms;   /* see follow.h */
 	const char *since, *until, *clock, *record;
 	uint64_t max_size; /* of the file to record; 0: not given */
 	uint64_t keep_ns;  /* of it; 0: all */
 	uint64_t rate;     /* ticks per second; 0: as the trace says */
 	struct reader_options reader;
 	struct filter_options filter;
-} opt = {.filter.until = UINT64_MAX, .reader.lag = 100};
+} opt = {.filter.until = UINT64_MAX, .lag_ms = 100};
 
 struct dump {
 	const char *name; /* for messages */
 	struct reader reader;
+	struct follow follow; /* only with -F */
 	struct filter filter;
 	struct anchors anchors; /* only if has_anchors() */
 	struct line_writer lines;
@@ -79,7 +82,7 @@ static bool has_anchors(void)
 /* Notes when a trace is not followed until its process ends. */
 static void note_followed(const char *name)
 {
-	pid_t pid = opt.reader.pid;
+	pid_t pid = opt.target;
 
 	if (pid && kill(pid, 0) != 0 && errno == ESRCH)
 		cli_notice(opt.quiet, "%s: process %d has ended, so nothing is added to its trace", name, pid);
@@ -87,29 +90,42 @@ static void note_followed(const char *name)
 		cli_notice(opt.quiet, "%s: followed until Ctrl-C: its name does not say which process writes it", name);
 }
 
+/* Waits for entries of a trace that is followed. */
+static void wait_for_entries(struct dump *d)
+{
+	out_flush(&d->out);
+	if (!rings_wait(&d->follow.rings, d->out.fd))
+		d->out.error = EPIPE;
+}
+
+/* The next entry; false at the end. */
+static bool next_entry(struct dump *d, struct entry *e)
+{
+	enum follow_result result;
+
+	if (!opt.follow)
+		return reader_next(&d->reader, e);
+	while ((result = follow_next(&d->follow, e)) == FOLLOW_WAIT && !d->out.error)
+		wait_for_entries(d);
+	return result == FOLLOW_ENTRY;
+}
+
 static void print_entries(struct dump *d)
 {
 	struct reader *r = &d->reader;
 	struct progress progress = {};
-	enum reader_result result;
 	bool any_lost = false;
 	struct entry e;
 
-	if (opt.reader.follow)
+	if (opt.follow)
 		note_followed(d->name);
 	else
 		progress_start(&progress);
-	while (!d->out.error && (result = reader_next(r, &e)) != READER_END) {
-		if (result == READER_WAIT) {
-			out_flush(&d->out);
-			if (!reader_wait(r, d->out.fd))
-				d->out.error = EPIPE;
-			continue;
-		}
+	while (!d->out.error && next_entry(d, &e)) {
 		if (r->counts.returned % PROGRESS == 0)
 			progress_show(&progress, r->counts.entries, 0, "entries");
 		if (filter_is_past(&d->filter, e.tsc, r->first))
-			reader_stop(r);
+			follow_stop(&d->follow);
 		if (e.lost)
 			d->lost[e.lcore] = any_lost = true;
 		if (opt.info || !filter_match(&d->filter, &e, r->first))
@@ -140,7 +156,7 @@ static void note_gaps(const struct dump *d)
 	const char *done = d->reader.merge.marked ? "recorded" : "copied; try: trace-dump -p PID";
 	char from[US_ROOM], to[US_ROOM];
 
-	if (opt.reader.follow)
+	if (opt.follow)
 		done = "read";
 
 	for (uint64_t i = 0; i < n; i++) {
@@ -177,7 +193,7 @@ static void note_losses(const struct dump *d)
 	note(d, "", d->reader.trace.short_histories,
 	     "{lcore without entries is|lcores without entries are} truncated, as spdk_trace_record of v26.05 does");
 	note(d, "", c->undefined, "{entry is of a tracepoint|entries are of tracepoints} without a definition");
-	if (opt.reader.follow)
+	if (opt.follow)
 		note(d, "", c->late,
 		     "{entry comes|entries come} after later ones: {it was|they were} written more than --lag after "
 		     "{its|their} time, or after "
@@ -198,10 +214,9 @@ static bool check_chosen(const struct dump *d)
 	}
 	*us_format(&d->lines.us, us, r->highest - r->first) = 0;
 	/* a live trace could have had matching entries later */
-	cli_notice(opt.quiet && opt.reader.follow,
-		   "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options", d->name,
-		   r->counts.returned, us);
-	return opt.reader.follow;
+	cli_notice(opt.quiet && opt.follow, "%s: none of %" PRIu64 " entries, from 0.000 to %s us, matches the options",
+		   d->name, r->counts.returned, us);
+	return opt.follow;
 }
 
 /* Whether the trace can have the requested owners; prints a message if not. */
@@ -246,7 +261,7 @@ static bool dump(struct dump *d)
 	struct reader *r = &d->reader;
 	bool good = true;
 
-	if (opt.reader.follow && opt.owners && !check_owners(d))
+	if (opt.follow && opt.owners && !check_owners(d))
 		return false;
 	line_open(&d->lines, &r->trace, rate_of(d), opt.wall ? &d->anchors : NULL, &d->out);
 	filter_open(&d->filter, &opt.filter, &r->trace, &d->lines.us);
@@ -269,18 +284,19 @@ static bool dump(struct dump *d)
 	if (opt.owners)
 		owners_write(&d->out, r);
 	good &= check_owners(d);
-	if (opt.owners && opt.reader.follow)
-		good &= owners_follow(&d->out, r, d->name);
+	if (opt.owners && opt.follow)
+		good &= owners_follow(&d->out, r, &d->follow.rings, d->name);
 	free(d->lost);
 	filter_close(&d->filter);
 	line_close(&d->lines);
-	return reader_report(r, d->name) && good;
+	good &= reader_report(r, d->name);
+	return rings_report(&d->follow.rings, d->name, "follow") && good;
 }
 
 static bool record(struct dump *d)
 {
-	struct record_options options = {&d->file,    opt.record,     opt.max_size ? opt.max_size : DEFAULT_SIZE,
-					 opt.keep_ns, opt.reader.pid, opt.quiet};
+	struct record_options options = {&d->file,    opt.record, opt.max_size ? opt.max_size : DEFAULT_SIZE,
+					 opt.keep_ns, opt.target, opt.quiet};
 	bool good;
 
 	good = record_trace(&d->reader.trace, d->reader.in, d->name, &options, &d->out);
@@ -314,24 +330,21 @@ static bool open_anchors(struct dump *d, const char *path)
 /* Opens the input and the reader. Returns false, after a message, if there is no trace in it. */
 static bool open_trace(struct dump *d, struct input *in, int fd)
 {
-	struct reader_options options = opt.reader;
 	enum input_kind kind;
 
-	/* a recording reads the rings itself */
-	options.follow &= !opt.record;
-	if (input_open_fd(in, fd, opt.reader.follow) != 0) {
+	if (input_open_fd(in, fd, opt.follow) != 0) {
 		if (errno != EISDIR)
 			err(EXIT_FAILURE, "%s", d->name);
 		refuse(d->name, KIND_DIRECTORY);
 		exit(EXIT_FAILURE);
 	}
 	kind = kind_of((struct slice){(const char *)in->data, in->size}, KIND_TRACE_FILE);
-	if (opt.reader.follow && (!in->snapshot || document_is_text(in))) {
+	if (opt.follow && (!in->snapshot || document_is_text(in))) {
 		if (!refuse(d->name, kind))
 			warnx("%s: not a trace file, which -F needs", d->name);
 		return false;
 	}
-	if (reader_open(&d->reader, in, &options) == 0)
+	if (reader_open(&d->reader, in, &opt.reader) == 0)
 		return true;
 	if (in->error || !refuse(d->name, kind))
 		reader_report(&d->reader, d->name);
@@ -363,7 +376,7 @@ static void parse_time(const char *option, const char *text, uint64_t *ns)
 static void set_lag(const char *text)
 {
 	opt.lag = true;
-	if (!number_decimal(slice_of(text), &opt.reader.lag) || opt.reader.lag > LAG_MAX)
+	if (!number_decimal(slice_of(text), &opt.lag_ms) || opt.lag_ms > LAG_MAX)
 		cli_usage("--lag '%s': milliseconds from 0 to %d are expected", text, LAG_MAX);
 }
 
@@ -379,7 +392,7 @@ static const struct cli_option options[] = {
 	{'c', "lcore", "LIST", "only these lcores, as in 0-3,7", .call = add_lcores},
 	{'d', "definitions", NULL, "print the defined tracepoints instead", .flag = &opt.definitions},
 	{'F', "follow", NULL, "print the entries, then each new one, until the process ends or Ctrl-C; also with -O",
-	 .flag = &opt.reader.follow},
+	 .flag = &opt.follow},
 	{'i', "info", NULL, "print a page about the trace itself instead, and what is missing in it",
 	 .flag = &opt.info},
 	{'j', "json", NULL, "with -i: print a JSON line, as where standard output is no terminal", .flag = &opt.json},
@@ -424,7 +437,7 @@ static void check_recording(void)
 {
 	const struct filter_options *f = &opt.filter;
 
-	if (!opt.reader.follow)
+	if (!opt.follow)
 		cli_usage("--record is for -F: a live trace is recorded");
 	if (opt.reader.all || opt.owners || opt.lag || opt.wall || opt.clock || opt.rate || opt.since || opt.until ||
 	    f->lcores || f->requests || f->tpoints.n || f->owners.n)
@@ -456,12 +469,12 @@ static const char *parse_options(int argc, char **argv)
 		cli_usage("--since is after --until: no time is between them");
 	if (opt.pid && optind < argc)
 		cli_usage("give -p or a file, not both");
-	if (opt.reader.follow && (opt.info || opt.definitions))
+	if (opt.follow && (opt.info || opt.definitions))
 		cli_usage("-F prints entries or owners: it cannot be combined with -i or -d");
 	if (opt.json && !opt.info)
 		cli_usage("-j is for -i: everything else is JSON lines anyway");
 	check_page();
-	if (opt.lag && !opt.reader.follow)
+	if (opt.lag && !opt.follow)
 		cli_usage("--lag is for -F");
 	if (opt.record)
 		check_recording();
@@ -474,7 +487,7 @@ static const char *parse_options(int argc, char **argv)
 	if (path && opt.clock && strcmp(opt.clock, "-") == 0 && strcmp(path, "-") == 0)
 		cli_usage("standard input can only be one of the files");
 	opt.reader.entries = entries_wanted();
-	opt.reader.pid = path ? process_of_trace(path) : opt.pid;
+	opt.target = path ? process_of_trace(path) : opt.pid;
 	return path;
 }
 
@@ -498,10 +511,13 @@ int main(int argc, char **argv)
 	if (opt.record && fd >= 0)
 		record_create(&d.file, opt.record);
 	/* what the target has written is read without privileges; a file of clocks is still to be opened */
-	failed = opt.reader.follow && !has_anchors() && fd >= 0 ? sandbox_remain() : NULL;
+	failed = opt.follow && !has_anchors() && fd >= 0 ? sandbox_remain() : NULL;
 	if (failed)
 		cli_notice(opt.quiet, "%s is read although this process cannot be confined: %s failed", d.name, failed);
 	good = open_trace(&d, &in, fd) && open_anchors(&d, path);
+	/* a recording reads the rings itself */
+	if (good && opt.follow && !opt.record)
+		follow_open(&d.follow, &d.reader, opt.target, opt.lag_ms);
 	out_open(&d.out, STDOUT_FILENO);
 	if (good)
 		good = opt.record ? record(&d) : dump(&d);
@@ -510,6 +526,8 @@ int main(int argc, char **argv)
 		good = false;
 	}
 	record_close(&d.file);
+	if (d.follow.reader)
+		follow_close(&d.follow);
 	anchors_free(&d.anchors);
 	reader_close(&d.reader);
 	input_close(&in);

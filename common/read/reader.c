@@ -23,8 +23,6 @@ static int open_rings(struct reader *r)
 		merge_open(&r->merge, &r->trace, r->in);
 		entry_reader_open(&r->entries, &r->trace);
 	}
-	if (r->options.follow)
-		follow_open(&r->follow, &r->trace, r->in, &r->merge, r->options.pid, r->options.lag);
 	return 0;
 }
 
@@ -33,7 +31,6 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 	int status;
 
 	*r = (struct reader){.options = *options, .in = in, .is_json = document_is_text(in)};
-	r->waiting = options->follow;
 	if (r->is_json) {
 		status = document_open(&r->document, &r->trace, in);
 		r->error = r->document.error;
@@ -46,7 +43,7 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 	return status;
 }
 
-/* Counts the entry in this slot, and reads it. Returns whether reader_next() returns it. */
+/* Counts the entry in this slot, and reads it. Returns whether it is wanted. */
 static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
@@ -66,8 +63,6 @@ static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct en
 		return false;
 	if (!c->oldest[lcore])
 		c->oldest[lcore] = tsc;
-	if (r->options.follow && follow_refresh_owner(&r->follow, head->owner))
-		entry_forget_owner(&r->entries, head->owner);
 	entry_read(&r->entries, lcore, slot, e);
 	/* the slot is empty if the file was truncated since */
 	return e->tsc && (!before || r->options.all);
@@ -86,48 +81,11 @@ static void see_gap(struct reader *r, struct entry *e)
 	c->first_gaps[c->gaps - 1] = (struct reader_gap){e->lcore, from > r->first ? from : r->first, e->tsc};
 }
 
-static bool next_slot(struct reader *r, unsigned *lcore, uint64_t *slot)
-{
-	return r->options.follow ? follow_next(&r->follow, lcore, slot) : merge_next(&r->merge, lcore, slot);
-}
-
-static enum reader_result next_in_rings(struct reader *r, struct entry *e)
-{
-	unsigned lcore;
-	uint64_t slot;
-
-	if (r->waiting) {
-		r->waiting = false;
-		r->ended = !follow_read(&r->follow, r->stopped);
-	}
-	for (; next_slot(r, &lcore, &slot); r->merge.gap = false)
-		if (read_slot(r, lcore, slot, e))
-			return READER_ENTRY;
-	r->waiting = r->options.follow && !r->ended;
-	return r->waiting ? READER_WAIT : READER_END;
-}
-
-static enum reader_result next_in_document(struct reader *r, struct entry *e)
-{
-	if (document_next(&r->document, e)) {
-		r->counts.entries++;
-		if (!r->counts.by_lcore[e->lcore]++)
-			r->counts.oldest[e->lcore] = e->tsc;
-		return READER_ENTRY;
-	}
-	r->error = r->document.error;
-	if (r->error)
-		trace_fault(&r->trace, "%s", r->error);
-	return READER_END;
-}
-
-enum reader_result reader_next(struct reader *r, struct entry *e)
+/* Counts an entry that is returned. */
+static void count(struct reader *r, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
-	enum reader_result result = r->is_json ? next_in_document(r, e) : next_in_rings(r, e);
 
-	if (result != READER_ENTRY)
-		return result;
 	if (!c->returned++)
 		r->first = e->tsc;
 	e->lost = r->merge.gap;
@@ -139,17 +97,44 @@ enum reader_result reader_next(struct reader *r, struct entry *e)
 	c->late += e->tsc < r->highest;
 	if (e->tsc > r->highest)
 		r->highest = e->tsc;
-	return READER_ENTRY;
 }
 
-bool reader_wait(const struct reader *r, int out)
+bool reader_take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
 {
-	return rings_wait(&r->follow.rings, out);
+	bool taken = read_slot(r, lcore, slot, e);
+
+	if (taken)
+		count(r, e);
+	r->merge.gap = false;
+	return taken;
 }
 
-void reader_stop(struct reader *r)
+static bool next_in_document(struct reader *r, struct entry *e)
 {
-	r->stopped = true;
+	if (document_next(&r->document, e)) {
+		r->counts.entries++;
+		if (!r->counts.by_lcore[e->lcore]++)
+			r->counts.oldest[e->lcore] = e->tsc;
+		count(r, e);
+		return true;
+	}
+	r->error = r->document.error;
+	if (r->error)
+		trace_fault(&r->trace, "%s", r->error);
+	return false;
+}
+
+bool reader_next(struct reader *r, struct entry *e)
+{
+	unsigned lcore;
+	uint64_t slot;
+
+	if (r->is_json)
+		return next_in_document(r, e);
+	while (merge_next(&r->merge, &lcore, &slot))
+		if (reader_take(r, lcore, slot, e))
+			return true;
+	return false;
 }
 
 bool reader_window_lcore(const struct reader *r, unsigned *lcore)
@@ -201,7 +186,6 @@ bool reader_report(const struct reader *r, const char *name)
 		      name, t->expected_size);
 	if (r->in->error)
 		warnx("%s: %s", name, strerror(r->in->error));
-	good &= rings_report(&r->follow.rings, name, "follow");
 	return good && !t->faults && !t->cut_off && !t->is_followed && !r->in->error;
 }
 
@@ -211,8 +195,6 @@ void reader_close(struct reader *r)
 		document_close(&r->document);
 	else if (r->entries.trace)
 		entry_reader_close(&r->entries);
-	if (r->follow.trace)
-		follow_close(&r->follow);
 	merge_close(&r->merge);
 	free(r->counts.by_lcore);
 	free(r->counts.oldest);

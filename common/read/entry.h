@@ -6,8 +6,8 @@
  * Costs a look-up in a hash table per entry that has an object, and another per relation; memory
  * grows with the number of distinct objects.
  */
-#ifndef TRACE_DUMP_ENTRY_H
-#define TRACE_DUMP_ENTRY_H
+#ifndef ENTRY_H
+#define ENTRY_H
 
 #include "map.h"
 #include "trace.h"

@@ -9,8 +9,8 @@
  * read of its ticks in merge_open(), and at most two comparisons in merge_next() while no other run
  * comes first.
  */
-#ifndef TRACE_DUMP_MERGE_H
-#define TRACE_DUMP_MERGE_H
+#ifndef MERGE_H
+#define MERGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Makes a snapshot consistent that was copied while an application wrote to the trace.
  */
-#ifndef TRACE_DUMP_SNAPSHOT_H
-#define TRACE_DUMP_SNAPSHOT_H
+#ifndef SNAPSHOT_H
+#define SNAPSHOT_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * does not grow with it. The stray lines that v21.10 to v24.01 print before and after the document
  * are skipped.
  */
-#ifndef TRACE_DUMP_DOCUMENT_H
-#define TRACE_DUMP_DOCUMENT_H
+#ifndef DOCUMENT_H
+#define DOCUMENT_H
 
 #include "entry.h"
 #include "json.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a trace entry by entry: the rings of a trace file in the order of time, also while an
- * application writes to them, or the JSON that spdk_trace -j printed.
+ * Reads a trace entry by entry: the rings of a trace file in the order of time, or the JSON that spdk_trace -j printed.
  */
-#ifndef TRACE_DUMP_READER_H
-#define TRACE_DUMP_READER_H
+#ifndef READER_H
+#define READER_H
 
 #include "document.h"
 #include "entry.h"
-#include "follow.h"
 #include "merge.h"
 
 enum { READER_GAPS = 64 };
@@ -16,9 +14,6 @@ enum { READER_GAPS = 64 };
 struct reader_options {
 	bool entries; /* are wanted, so that reader_next() will be called */
 	bool all;     /* also those from before the window and from before the trace was cleared */
-	bool follow;  /* also those that are written from now on; the input must be a snapshot */
-	pid_t pid;    /* of the process that writes it; 0: not known */
-	uint64_t lag; /* milliseconds; see follow.h */
 };
 
 struct reader_counts {
@@ -51,10 +46,6 @@ struct reader {
 	/* a trace file */
 	struct merge merge;
 	struct entry_reader entries;
-	struct follow follow;
-	bool waiting; /* the next round has to be read */
-	bool stopped; /* by reader_stop() */
-	bool ended;   /* the last round has been read */
 
 	/* JSON */
 	struct document document;
@@ -63,21 +54,11 @@ struct reader {
 /* Reads up to the first entry. Returns 0, or -1 with r->error. The input must outlive r. */
 int reader_open(struct reader *r, struct input *in, const struct reader_options *options);
 
-/*
- * READER_WAIT: there is no entry now, but there may be one after reader_wait(); only with
- * options.follow. An entry is valid until the next call.
- */
-enum reader_result { READER_END, READER_ENTRY, READER_WAIT };
-enum reader_result reader_next(struct reader *r, struct entry *e);
+/* The next entry, which is valid until the next call. False at the end, or with r->error. */
+bool reader_next(struct reader *r, struct entry *e);
 
-/*
- * Waits for more entries. Returns false when the output, with this descriptor, has no reader any
- * more.
- */
-bool reader_wait(const struct reader *r, int out);
-
-/* Stops following: what the rings hold now is still read. */
-void reader_stop(struct reader *r);
+/* The same for a slot that the caller got from merge_next(). False if reader_next() would leave it out. */
+bool reader_take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e);
 
 /* The index of the lcore without entries from before the window, at which that starts. False if there is no window. */
 bool reader_window_lcore(const struct reader *r, unsigned *lcore);

@@ -3,8 +3,8 @@
  * Converts the ticks of a trace to times of day. An anchor is a moment at which both were read: by usdt-record, for its
  * clock lines (spdk-trace-lines(7)), or now, on the machine that writes the trace.
  */
-#ifndef TRACE_DUMP_ANCHORS_H
-#define TRACE_DUMP_ANCHORS_H
+#ifndef ANCHORS_H
+#define ANCHORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

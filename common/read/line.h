@@ -6,8 +6,8 @@
  * lcore's number and thread name. The rest of a line is digits, formatted eight at a time, directly
  * into the output's buffer.
  */
-#ifndef TRACE_DUMP_LINE_H
-#define TRACE_DUMP_LINE_H
+#ifndef LINE_H
+#define LINE_H
 
 #include "trace.h"
 #include "us.h"
