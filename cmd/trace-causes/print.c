@@ -101,12 +101,9 @@ static const char *one_or_many(uint64_t n, const char *one, const char *many)
 
 static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct means *m)
 {
-	if (n < all)
-		out_text(out, one_or_many(n, "; one took ", "; those alike took "));
-	else
-		out_text(out, one_or_many(n, "; it took ", ", all alike; they took "));
+	out_text(out, n < all ? "; those that are alike: mean " : n > 1 ? ", mean " : ", which took ");
 	put_time(out, m->slow);
-	out_text(out, one_or_many(n, "\n", " each\n"));
+	out_text(out, n < all || n == 1 ? "\n" : "; no group stands out\n");
 }
 
 static void put_summary(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
@@ -477,7 +474,9 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 		out_char(out, '\n');
 		put_cure(out, f->tally, &f->all[0]);
 	} else {
-		out_printf(out, "no single cause: most of the %stime is in ", slow == SLOW_ALIKE ? "" : "extra ");
+		out_printf(out, "%s ",
+			   slow == SLOW_ALIKE ? "nothing stands out: most of the time is in"
+					      : "cause not found: most of the extra time is in");
 		put_layer(out, terminal, largest);
 		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
 	}

@@ -96,7 +96,7 @@ static void print(struct out *out, struct tally *t)
 		sorted[i] = &t->groups[i];
 	qsort_r(sorted, t->num_groups, sizeof(*sorted), by_time, t);
 	for (size_t i = 0; i < t->num_groups && i < GROUPS; i++) {
-		struct findings findings = {};
+		struct findings findings = {.least_ns = opt.print.against ? 0 : FINDINGS_LEAST_NS};
 
 		findings_find(&findings, t, sorted[i]);
 		(opt.output == JSON ? print_json : print_text)(out, &findings, &opt.print);

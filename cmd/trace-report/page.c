@@ -217,10 +217,11 @@ static struct slice without_end(struct slice text)
 static void put_causes(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
 	struct slice all = without_end(slice_between(f->causes.p, find_line(f->causes, stuck).p));
-	struct slice text = find_line(all, "cause: "), first;
+	static const char *const conclusions[] = {"cause: ", "cause not found: ", "nothing stands out: "};
+	struct slice text = {}, first;
 
-	if (!text.n)
-		text = find_line(all, "no single cause: ");
+	for (size_t i = 0; i < COUNT(conclusions) && !text.n; i++)
+		text = find_line(all, conclusions[i]);
 	first = without_end(slice_between(all.p, text.p));
 	while (text.n) {
 		struct slice line = slice_cut_line(&text);

@@ -27,10 +27,10 @@ bool findings_is_momentary(enum fact cause)
 	return cause == FACT_OFF_CPU || cause == FACT_IRQ || cause == FACT_SILENT || cause == FACT_REACTOR;
 }
 
-/* Whether only a comparison shows that it takes longer than it should. */
+/* Whether only a comparison shows that it takes longer than it should. Interrupts come with any request. */
 static bool is_by_comparison(enum fact cause)
 {
-	return group_proves(cause) && cause != FACT_HOST && cause != FACT_LEG;
+	return cause == FACT_IRQ || (group_proves(cause) && cause != FACT_HOST && cause != FACT_LEG);
 }
 
 static double weight(const struct finding *f)
@@ -88,7 +88,8 @@ static void judge(struct findings *f, enum slow slow, const struct tally_cause *
 	ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
 	/* fast requests have it, too: of them, in proportion */
 	ns -= (double)set->fast.causes[plain] * ((double)cause->ns / (double)set->slow.causes[plain]);
-	if (slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART)
+	if ((slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART) ||
+	    ns < (double)f->least_ns * (cause->n ? cause->n : 1))
 		return;
 	if (ns > 0 && ns >= least)
 		add(f, cause, slow, ns, ns / all);

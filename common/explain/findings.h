@@ -13,14 +13,18 @@ struct finding {
 	double share;    /* of what all slow ones of the set have more */
 };
 
+/* What a round trip on a local network takes: of less, no host notices much. */
+enum { FINDINGS_LEAST_NS = 20 * 1000 };
+
 struct findings {
+	uint64_t least_ns; /* the caller's: a cause takes at least so much of the requests that have it */
 	const struct tally *tally;
 	const struct tally_group *group;
 	struct finding *all;
 	size_t n, cap;
 };
 
-/* f is all zero. The tally must outlive f, and stay as it is. */
+/* f is all zero, except for least_ns. The tally must outlive f, and stay as it is. */
 void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group);
 
 static inline enum fact findings_cause(const struct finding *finding)
