@@ -14,6 +14,7 @@
 #include "findings.h"
 #include "interactive.h"
 #include "io.h"
+#include "json.h"
 #include "keys.h"
 #include "measure.h"
 #include "mem.h"
@@ -34,42 +35,48 @@ static struct {
 } opt;
 
 struct trace_causes {
+	struct spanline line;
 	struct requests requests;
 	struct tally tally;
 	bool base; /* the lines are those of --against */
 };
 
-/* The group of a request, which is the same for one without the key and one whose value is empty. */
-static uint32_t group_of(struct trace_causes *t, struct slice text)
+/* value: of -g; the group is the same for a request without the key and one whose value is empty. */
+static void add(struct trace_causes *t, bool wanted, struct slice value)
 {
-	if (!opt.print.group)
-		return MAP_NONE;
-	return intern_add_below(&t->requests.names, keys_value(text, slice_of(opt.print.group)), REQUESTS_NAMES);
+	struct requests_role role = {wanted, t->base, MAP_NONE};
+
+	if (opt.print.group)
+		role.group = intern_add_below(&t->requests.names, json_unquoted(value), REQUESTS_NAMES);
+	requests_add(&t->requests, &t->line, role);
+}
+
+/* Whether a span is a request that may be explained; counts the others. */
+static bool is_explained(struct trace_causes *t, const struct spanline *line)
+{
+	if (line->parent.p)
+		return false;
+	t->requests.admin += line->admin;
+	/* it is not known what it waited for */
+	t->requests.lost += line->lost && !line->admin;
+	if (line->admin)
+		requests_learn(&t->requests, line);
+	t->requests.open += line->open && !line->admin && !line->lost;
+	return !line->admin && !line->lost;
 }
 
 static const char *read_line(void *context, struct slice text)
 {
 	struct trace_causes *t = context;
-	struct requests_role role;
-	struct spanline line;
-	const char *error = spanline_parse(&line, text);
+	const struct spanline *line = &t->line;
+	const char *error = spanline_parse(&t->line, text);
 
-	if (error || line.has_parent)
-		return error;
-	if (line.admin) {
-		t->requests.admin++;
-		requests_learn(&t->requests, &line);
-		return NULL;
+	if (!error && is_explained(t, line)) {
+		bool wanted = keys_match_line(&opt.keys, text);
+
+		add(t, wanted, opt.print.group ? keys_value(text, slice_of(opt.print.group)) : (struct slice){});
 	}
-	/* it is not known what it waited for */
-	if (line.lost) {
-		t->requests.lost++;
-		return NULL;
-	}
-	t->requests.open += line.open;
-	role = (struct requests_role){keys_match(&opt.keys, text), t->base, group_of(t, text)};
-	requests_add(&t->requests, &line, role);
-	return NULL;
+	return error;
 }
 
 static void add_key(const char *argument)
@@ -170,6 +177,23 @@ static void note_dropped(const struct tally *t, const char *name)
 		 "time{|s} a cause, a wait or a value was left out: there are too many of them");
 }
 
+/* Whether some request matched, of n; prints a message if not. */
+static bool check_keys(const char *name, uint64_t n)
+{
+	bool good = true;
+
+	if (!n || opt.keys.matched)
+		return true;
+	for (size_t i = 0; i < opt.keys.n; i++)
+		if (!opt.keys.all[i].found) {
+			warnx("%s: -k %s: no request has this key", name, opt.keys.all[i].path.p);
+			good = false;
+		}
+	if (opt.keys.n && good)
+		warnx("%s: none of %" PRIu64 " requests matches -k", name, n);
+	return !opt.keys.n;
+}
+
 /* Prints what was left out. Returns false if nothing was read. */
 static bool check(const struct trace_causes *t, const struct lines *lines)
 {
@@ -184,7 +208,7 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
 	cli_note(opt.quiet, name, t->requests.dropped, "request{|s} left out: there are too many");
-	return keys_check(&opt.keys, name, t->requests.n);
+	return check_keys(name, t->requests.n);
 }
 
 static void check_options(void)
@@ -258,6 +282,7 @@ static int explain(struct out *out, const char *path)
 	out_close(&options.text);
 	tally_free(&t.tally);
 	requests_free(&t.requests);
+	spanline_free(&t.line);
 	return status;
 }
 

@@ -2,659 +2,455 @@
 #include "print.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
-#include "count.h"
 #include "json.h"
-#include "legs.h"
+#include "palette.h"
+#include "utf8.h"
 
-void print_measure(struct print *p, const struct span *s)
-{
-	request_io_read(&p->io, p->spans, s);
-	self_time_measure(&p->self, p->spans, s);
-	overlaps_measure(&p->overlaps, p->spans, s);
-	p->facts = proofs_facts(p->proofs, s);
-	p->text.fd = OUT_MEMORY;
-	p->text.len = 0;
-}
+enum column { US, LIFE, ID, TYPE, BLOCKS, BDEV, LBA, WHO, LCORE, TO_REPLY, WAITS, COLUMNS };
 
-/* raw: as written in JSON. */
-static void put_string(struct out *out, struct slice raw)
-{
-	out_char(out, '"');
-	out_slice(out, raw);
-	out_char(out, '"');
-}
+enum { NEVER = UINT_MAX };
 
-static bool write_string(struct out *out, struct slice raw)
-{
-	if (raw.n)
-		put_string(out, raw);
-	return raw.n > 0;
-}
-
-static bool write_us(struct out *out, uint64_t ns)
-{
-	out_us(out, ns);
-	return true;
-}
-
-static bool write_true(struct out *out, bool value)
-{
-	out_text(out, value ? "true" : "");
-	return value;
-}
-
-static bool write_tsc(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	out_u64(out, s->tsc);
-	return true;
-}
-
-static bool write_first(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_us(out, s->first);
-}
-
-static bool write_life(struct print *p, struct out *out, const struct span *s)
-{
-	return write_us(out, spans_life(p->spans, s));
-}
-
-static bool write_to_reply(struct print *p, struct out *out, const struct span *s)
-{
-	return write_us(out, spans_to_reply(p->spans, s));
-}
-
-static bool write_source(struct print *p, struct out *out, const struct span *s)
-{
-	return s->source != MAP_NONE && write_string(out, p->spans->sources.all[s->source]);
-}
-
-static bool write_lcore(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	out_u64(out, s->lcore);
-	return true;
-}
-
-static bool write_id(struct print *p, struct out *out, const struct span *s)
-{
-	out_char(out, '"');
-	spans_write_id(out, p->spans, s);
-	out_char(out, '"');
-	return true;
-}
-
-static bool write_value(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	out_char(out, '"');
-	out_hex(out, s->value);
-	out_char(out, '"');
-	return true;
-}
-
-static bool write_parent(struct print *p, struct out *out, const struct span *s)
-{
-	if (span_parent(s).n || !s->parent)
-		return write_string(out, span_parent(s));
-	/* an object without an id */
-	return write_id(p, out, s->parent);
-}
-
-static bool write_children(struct print *p, struct out *out, const struct span *s)
-{
-	if (!s->child)
-		return false;
-	for (const struct span *child = s->child; child; child = child->next) {
-		out_char(out, child == s->child ? '[' : ',');
-		write_id(p, out, child);
-	}
-	out_char(out, ']');
-	return true;
-}
-
-static bool write_owner(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_string(out, span_owner(s));
-}
-
-static bool write_poller(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_string(out, span_poller(s));
-}
-
-/* Writes a key of an object, with a comma unless it is the first one. */
-static void put_key(struct out *out, const char *key)
-{
-	out_text(out, out->buf[out->len - 1] == '{' ? "\"" : ",\"");
-	out_text(out, key);
-	out_text(out, "\":");
-}
-
-static void put_name(struct print *p, struct out *out, uint32_t who);
-
-/* Of a root: whose the others below it are follows from that. */
-static bool write_connection(struct print *p, struct out *out, const struct span *s)
-{
-	if (!p->holders || s->has_parent || s->connection == MAP_NONE)
-		return false;
-	put_name(p, out, s->connection);
-	return true;
-}
-
-static bool write_io(struct print *p, struct out *out, const struct span *s)
-{
-	bool any = false;
-
-	(void)s;
-	out_char(out, '{');
-	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
-		size_t before = out->len;
-
-		put_key(out, request_io_keys[key]);
-		if (request_io_write(out, &p->io, key))
-			any = true;
-		else
-			out->len = before;
-	}
-	out_char(out, '}');
-	return any;
-}
-
-static bool write_states(struct print *p, struct out *out, const struct span *s)
-{
-	uint64_t unknown = s->age + (s->states[0].ns - s->first);
-
-	out_char(out, '[');
-	if (unknown) {
-		out_text(out, "[null,");
-		out_us(out, unknown);
-		out_text(out, "],");
-	}
-	for (size_t i = 0; i < s->n; i++) {
-		uint64_t end = i + 1 < s->n ? s->states[i + 1].ns : spans_until(p->spans, s);
-
-		out_text(out, i ? ",[\"" : "[\"");
-		out_slice(out, p->spans->states->all[s->states[i].state]);
-		out_text(out, "\",");
-		out_us(out, end - s->states[i].ns);
-		out_char(out, ']');
-	}
-	out_char(out, ']');
-	return true;
-}
-
-/* Adds the time of a letter to the n letters so far; returns their number then. */
-static unsigned add_letter(struct self_letter *all, unsigned n, struct slice letter, uint64_t ns)
-{
-	unsigned i = 0;
-
-	while (i < n && !slice_equal(all[i].letter, letter))
-		i++;
-	if (i == n)
-		all[n++] = (struct self_letter){letter, 0};
-	all[i].ns += ns;
-	return n;
-}
-
-/* By letter, which several types may have. */
-static bool write_self(struct print *p, struct out *out, const struct span *s)
-{
-	const struct intern *types = p->spans->types;
-	struct self_letter letters[LIFECYCLE_TYPES + SPDK_LETTERS];
-	const char *separator = "\"";
-	unsigned n = 0;
-
-	(void)s;
-	for (uint32_t i = 0; i < types->n; i++)
-		if (p->self.has[i])
-			n = add_letter(letters, n, lifecycle_letter(types->all[i]), p->self.types[i]);
-	for (unsigned i = 0; i < p->self.num_letters; i++)
-		n = add_letter(letters, n, p->self.letters[i].letter, p->self.letters[i].ns);
-	out_char(out, '{');
-	for (unsigned i = 0; i < n; i++) {
-		out_text(out, separator);
-		out_slice(out, letters[i].letter);
-		out_text(out, "\":");
-		out_us(out, letters[i].ns);
-		separator = ",\"";
-	}
-	out_char(out, '}');
-	return true;
-}
-
-static bool write_layers(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	for (unsigned i = 0; i < LAYERS; i++) {
-		out_text(out, i ? ",\"" : "{\"");
-		out_text(out, spdk_layers[i]);
-		out_text(out, "\":");
-		out_us(out, p->self.layers[i]);
-	}
-	out_char(out, '}');
-	return true;
-}
-
-/* Not in layers, whose sum is the life: these times also count for a layer. */
-static bool write_overlap(struct print *p, struct out *out, enum overlap part)
-{
-	out_us(out, p->overlaps.parts[part]);
-	return p->overlaps.parts[part] > 0;
-}
-
-static bool write_off_cpu(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_overlap(p, out, OVERLAP_OFF_CPU);
-}
-
-static bool write_irq(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_overlap(p, out, OVERLAP_IRQ);
-}
-
-static bool write_disk(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_overlap(p, out, OVERLAP_DISK);
-}
-
-static bool write_held(struct print *p, struct out *out, const struct span *s, enum overlap part,
-		       enum reactors_kind kind)
-{
-	return p->held && !s->has_parent && p->overlaps.parts[part] && held_write(p->held, out, s, kind);
-}
-
-static bool write_off_cpu_by(struct print *p, struct out *out, const struct span *s)
-{
-	return write_held(p, out, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
-}
-
-static bool write_irq_by(struct print *p, struct out *out, const struct span *s)
-{
-	return write_held(p, out, s, OVERLAP_IRQ, REACTORS_IRQ);
-}
-
-static bool write_last_leg(struct print *p, struct out *out, const struct span *s)
-{
-	struct legs_last last;
-
-	if (!p->holders || s->has_parent || !s->child || !legs_find_last(p->spans, s, &last) || !last.ns)
-		return false;
-	out_text(out, "{\"leg\":");
-	put_string(out, spans_bdev(last.leg));
-	if (spans_bdev(last.rival).n) {
-		out_text(out, ",\"after\":");
-		put_string(out, spans_bdev(last.rival));
-	}
-	out_text(out, ",\"us\":");
-	out_us(out, last.ns);
-	out_char(out, '}');
-	return true;
-}
-
-static bool write_us_if(struct out *out, uint64_t ns)
-{
-	out_us(out, ns);
-	return ns > 0;
-}
-
-static bool write_silent(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_us_if(out, p->overlaps.silent);
-}
-
-static bool write_no_io(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_us_if(out, p->facts.ns[FACT_NO_IO]);
-}
-
-static bool write_rate_limit(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_us_if(out, p->facts.ns[FACT_RATE_LIMIT]);
-}
-
-static bool write_copy(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_us_if(out, p->facts.ns[FACT_COPY]);
-}
-
-static bool write_retry(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	return write_us_if(out, p->facts.ns[FACT_RETRY]);
-}
-
-static bool write_retries(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	out_u64(out, p->facts.retries);
-	return p->facts.retries > 0;
-}
-
-static bool write_queue(struct print *p, struct out *out, const struct span *s)
-{
-	(void)s;
-	out_u64(out, p->facts.queue);
-	return p->facts.queue > 0;
-}
-
-/* The names of the parts that are known for the whole life; for irq, off_cpu says it. */
-static bool write_covered(struct print *p, struct out *out, const struct span *s)
-{
-	const char *separator = "[\"";
-
-	(void)s;
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		if (!p->overlaps.covered[i] || i == OVERLAP_IRQ)
-			continue;
-		out_text(out, separator);
-		out_text(out, overlaps_name(i));
-		separator = "\",\"";
-	}
-	out_text(out, "\"]");
-	return separator[0] != '[';
-}
-
-/* Literals cost no call. */
-static inline void put_number_key(struct out *out, const char *key, uint64_t number)
-{
-	out_text(out, key);
-	out_u64(out, number);
-}
-
-static inline void put_us_key(struct out *out, const char *key, uint64_t ns)
-{
-	out_text(out, key);
-	out_us(out, ns);
-}
-
-/* A name as a JSON string. Most need no escapes. */
-static void put_name(struct print *p, struct out *out, uint32_t who)
-{
-	struct slice name = holders_who_name(p->holders, who);
-
-	if (memchr(name.p, '"', name.n) || memchr(name.p, '\\', name.n)) {
-		out_json(out, name);
-		return;
-	}
-	put_string(out, name);
-}
-
-/* For whom an lcore wrote, the longest time first. */
-static void put_sums(struct print *p, struct out *out, const struct lcores_sums *sums)
-{
-	enum { NAMES = 4 };
-
-	for (size_t i = 0; i < sums->n && i < NAMES; i++) {
-		out_text(out, i ? "," : ",\"of\":{");
-		put_name(p, out, sums->all[i].who);
-		put_number_key(out, ":[", sums->all[i].entries);
-		put_us_key(out, ",", sums->all[i].ns);
-		out_char(out, ']');
-	}
-	out_text(out, sums->n ? "}" : "");
-}
-
-/* Those of hosts with several connections. */
-static void put_hosts(struct print *p, struct out *out, const struct lcores_work *work)
-{
-	const struct holders *c = p->holders;
-	const char *separator = ",\"hosts\":{";
-
-	if (work->sums.n < 2)
-		return;
-	holders_find_groups(p->holders, work);
-	for (size_t i = 0; i < c->num_groups; i++) {
-		const struct holders_group *group = &c->groups[i];
-
-		if (group->members < 2)
-			continue;
-		out_text(out, separator);
-		out_json(out, connections_host(p->connections, group->who));
-		put_number_key(out, ":[", group->entries);
-		put_us_key(out, ",", group->ns);
-		put_number_key(out, ",", group->members);
-		out_char(out, ']');
-		separator = ",";
-	}
-	out_text(out, separator[1] ? "" : "}");
-}
-
-static void put_facts(struct print *p, struct out *out, const struct holders_wait *known)
-{
-	const struct holders_fact *fact = known->fact;
-
-	if (known->tpoint->layer == LAYER_BUFFER)
-		put_number_key(out, ",\"others\":", fact->others);
-	if (known->tpoint->kind == SPDK_SOCKET_WRITE)
-		put_number_key(out, ",\"queued\":", fact->others);
-	if (known->pdus)
-		put_number_key(out, ",\"pdus\":", known->pdus);
-	if (!fact->held)
-		return;
-	put_number_key(out, ",\"buffers\":", fact->holders);
-	out_text(out, ",\"holders\":{");
-	put_name(p, out, fact->holder);
-	put_number_key(out, ":", fact->held);
-	out_char(out, '}');
-}
-
-static void put_wait(struct print *p, struct out *out, const struct wait *wait)
-{
-	const struct lcores_work *work;
-	struct holders_wait known;
-
-	holders_explain(p->holders, &p->waits, wait, &known);
-	work = known.work;
-	put_us_key(out, "{\"us\":", known.ns);
-	if (known.lcore != MAP_NONE)
-		put_us_key(out, ",\"at\":", known.at);
-	if (known.tpoint) {
-		out_text(out, ",\"state\":");
-		put_string(out, p->spans->states->all[known.state]);
-	}
-	out_text(out, ",\"layer\":");
-	put_string(out, slice_of(spdk_layers[known.layer]));
-	if (known.lcore != MAP_NONE) {
-		put_number_key(out, ",\"lcore\":", p->spans->lcores.all[known.lcore].number);
-		put_number_key(out, ",\"entries\":", work->entries);
-		if (work->read < work->entries)
-			put_number_key(out, ",\"kept\":", work->read);
-		put_us_key(out, ",\"silent\":", work->silence);
-		if (work->entries && work->read == work->entries && !work->gap)
-			put_us_key(out, ",\"active\":", work->active);
-		out_text(out, work->gap ? ",\"lost\":true" : "");
-		put_sums(p, out, &work->sums);
-		put_hosts(p, out, work);
-	}
-	if (known.fact)
-		put_facts(p, out, &known);
-	out_char(out, '}');
-}
-
-static bool write_waits(struct print *p, struct out *out, const struct span *s)
-{
-	if (!p->holders || s->has_parent)
-		return false;
-	waits_find(&p->waits, p->spans, s);
-	for (unsigned i = 0; i < p->waits.num_waits; i++) {
-		out_char(out, i ? ',' : '[');
-		put_wait(p, out, &p->waits.all[i]);
-	}
-	out_char(out, ']');
-	return p->waits.num_waits > 0;
-}
-
-static bool write_args(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	out_slice(out, span_args(s));
-	return s->args_n > 0;
-}
-
-static bool write_admin(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_true(out, !s->has_parent && s->queue == SPAN_QUEUE_ADMIN);
-}
-
-static bool write_maybe_admin(struct print *p, struct out *out, const struct span *s)
-{
-	return write_true(out, admin_is_possible(p->spans, s));
-}
-
-static bool write_open(struct print *p, struct out *out, const struct span *s)
-{
-	return write_true(out, spans_is_open(p->spans, s));
-}
-
-static bool write_cut(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_true(out, s->cut);
-}
-
-bool print_is_torn(const struct span *s)
-{
-	bool torn = s->torn;
-
-	for (const struct span *child = s->child; child && !torn; child = child->next)
-		torn = print_is_torn(child);
-	return torn;
-}
-
-static bool write_torn(struct print *p, struct out *out, const struct span *s)
-{
-	(void)p;
-	return write_true(out, print_is_torn(s));
-}
-
-static bool write_lost(struct print *p, struct out *out, const struct span *s)
-{
-	return write_true(out, s->gap || spans_is_lost(p->spans, s));
-}
-
-/* The keys of a span line in their order. A function that writes a value returns false if the span has none. */
-static const struct key {
+/*
+ * wide: the width on a roomy terminal. from, open_from: how wide a terminal is that has room for the column.
+ * The last column has what is left.
+ */
+static const struct {
 	const char *name;
-	bool (*write)(struct print *p, struct out *out, const struct span *s);
-} keys[] = {
-	{"tsc", write_tsc},
-	{"us", write_first},
-	{"life", write_life},
-	{"to_reply", write_to_reply},
-	{"source", write_source},
-	{"lcore", write_lcore},
-	{"id", write_id},
-	{"value", write_value},
-	{"parent", write_parent},
-	{"children", write_children},
-	{"owner", write_owner},
-	{"poller", write_poller},
-	{"connection", write_connection},
-	{"io", write_io},
-	{"states", write_states},
-	{"self", write_self},
-	{"layers", write_layers},
-	{"off_cpu", write_off_cpu},
-	{"irq", write_irq},
-	{"off_cpu_by", write_off_cpu_by},
-	{"irq_by", write_irq_by},
-	{"disk", write_disk},
-	{"covered", write_covered},
-	{"silent", write_silent},
-	{"waits", write_waits},
-	{"no_io", write_no_io},
-	{"rate_limit", write_rate_limit},
-	{"copy", write_copy},
-	{"retry", write_retry},
-	{"retries", write_retries},
-	{"queue", write_queue},
-	{"last_leg", write_last_leg},
-	{"args", write_args},
-	{"admin", write_admin},
-	{"maybe_admin", write_maybe_admin},
-	{"open", write_open},
-	{"cut", write_cut},
-	{"torn", write_torn},
-	{"lost", write_lost},
+	unsigned width, wide, from, open_from;
+	bool is_name;
+} columns[COLUMNS] = {
+	[US] = {"US", 11, 14, 0, 0},
+	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0},
+	[ID] = {"ID", 7, 8, 0, 0, true},
+	[TYPE] = {"TYPE", 6, 8, 90, 90, true},
+	[BLOCKS] = {"BLOCKS", 6, 6, 100, 110},
+	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
+	[LBA] = {"LBA", 10, 10, 140, 150},
+	[WHO] = {"WHO", 12, 20, 0, 70, true},
+	[LCORE] = {"LCORE", 5, 5, 120, 130},
+	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER},
+	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0},
 };
 
-void print_json(struct print *p, struct out *to, const struct span *s)
+static unsigned width_of(const struct print *p, enum column i)
 {
-	struct out *out = &p->text;
+	return p->terminal.width < TERMINAL_ROOMY ? columns[i].width : columns[i].wide;
+}
 
-	print_measure(p, s);
-	out_char(out, '{');
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		size_t before = out->len;
+static bool has_column(const struct print *p, enum column i, bool open)
+{
+	return p->terminal.width >= (open ? columns[i].open_from : columns[i].from);
+}
 
-		put_key(out, keys[i].name);
-		if (!keys[i].write(p, out, s))
-			out->len = before;
+void print_heading(const struct print *p, struct out *out, bool open)
+{
+	terminal_paint(&p->terminal, out, TERMINAL_FAINT);
+	for (enum column i = 0; i < COLUMNS; i++)
+		if (has_column(p, i, open))
+			out_printf(out, columns[i].is_name ? "%-*s " : "%*s ", (int)width_of(p, i),
+				   open && i == LIFE ? "AGE" : columns[i].name);
+	out_text(out, open ? "FOR" : "SHARES");
+	terminal_plain(&p->terminal, out);
+	out_char(out, '\n');
+}
+
+/* Cuts off the text after `from`; it is valid until more is written. */
+static struct slice cut_text(struct out *text, size_t from)
+{
+	struct slice s = {text->buf + from, text->len - from};
+
+	text->len = from;
+	return s;
+}
+
+static void start_text(struct print *p)
+{
+	p->text.fd = p->end.fd = OUT_MEMORY;
+	p->text.len = p->end.len = 0;
+}
+
+static void put_right(const struct print *p, struct out *out, struct slice text, enum column i)
+{
+	for (size_t n = text.n; n < width_of(p, i); n++)
+		out_char(out, ' ');
+	out_slice(out, text);
+	out_char(out, ' ');
+}
+
+/* A time; or that it is longer than this. */
+static void put_time(struct print *p, struct out *out, uint64_t ns, bool longer, enum column i)
+{
+	out_text(&p->text, longer ? ">" : "");
+	out_duration_text(&p->text, ns);
+	put_right(p, out, cut_text(&p->text, 0), i);
+}
+
+static void put_number(struct print *p, struct out *out, bool known, uint64_t value, enum column i)
+{
+	if (known)
+		out_u64(&p->text, value);
+	else
+		out_char(&p->text, '-');
+	put_right(p, out, cut_text(&p->text, 0), i);
+}
+
+static void put_name(const struct print *p, struct out *out, struct slice name, enum column i)
+{
+	if (p->terminal.width == TERMINAL_WIDE) {
+		out_column(out, name, width_of(p, i));
+		return;
 	}
-	out_text(out, "}\n");
-	out_slice(to, out_contents(out));
+	out_shortened(out, name, width_of(p, i));
+	out_char(out, ' ');
 }
 
-/* Cuts off a key and the dot after it. The rest has no p if there is no dot. */
-static struct slice cut_key(struct slice *path)
+/* Replaces blanks by '_': blanks separate columns. */
+static void put_raw(struct print *p, struct out *out, struct slice raw, enum column i)
 {
-	struct slice key = *path;
-	const char *dot = memchr(path->p, '.', path->n);
+	char *decoded = out_room(&p->text, raw.n);
+	struct slice text = {decoded, json_unescape(decoded, raw)};
 
-	*path = (struct slice){};
-	if (!dot)
-		return key;
-	*path = slice_between(dot + 1, key.p + key.n);
-	return slice_between(key.p, dot);
+	for (size_t k = 0; k < text.n; k++)
+		decoded[k] = decoded[k] == ' ' ? '_' : decoded[k];
+	put_name(p, out, text, i);
 }
 
-static bool write_io_value(struct print *p, struct slice name)
+/* The bdev, and after an arrow the one below it that has most of its time, unless that is little. */
+static void put_bdev(struct print *p, struct out *out, uint64_t life)
 {
-	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++)
-		if (slice_is(name, request_io_keys[key]))
-			return request_io_write(&p->text, &p->io, key);
-	return false;
-}
+	uint64_t ns;
+	struct slice leg = request_io_leg(&p->measured->io, &ns);
+	size_t n = p->measured->io.bdev.len;
 
-bool print_value(struct print *p, const struct span *s, struct slice *path, struct slice *value)
-{
-	struct slice rest = *path, key = cut_key(&rest);
-	size_t i = 0;
-	bool found;
-
-	while (i < COUNT(keys) && !slice_is(key, keys[i].name))
-		i++;
-	p->text.len = 0;
-	if (i < COUNT(keys) && (keys[i].write != write_io || !rest.p)) {
-		found = keys[i].write(p, &p->text, s);
-	} else {
-		found = write_io_value(p, i < COUNT(keys) ? rest : *path);
-		rest = (struct slice){};
+	if (leg.n && ns >= life / 10) {
+		out_char(&p->measured->io.bdev, '>');
+		out_slice(&p->measured->io.bdev, leg);
 	}
-	*path = rest;
-	*value = out_contents(&p->text);
-	return found;
+	put_raw(p, out, out_contents(&p->measured->io.bdev), BDEV);
+	p->measured->io.bdev.len = n;
+}
+
+static struct slice who_of(const struct print *p, const struct span *s)
+{
+	return s->connection == MAP_NONE ? slice_of("")
+					 : connections_name(&p->measured->connections, s->connection)->name;
+}
+
+static void put_column(struct print *p, struct out *out, const struct span *s, enum column i)
+{
+	const struct io_args *args = &p->measured->io.args;
+
+	switch (i) {
+	case US:
+		out_us(&p->text, s->first);
+		put_right(p, out, cut_text(&p->text, 0), i);
+		break;
+	case ID:
+		spans_write_id(&p->text, &p->measured->spans, s);
+		/* p->text is also the room that names are decoded in */
+		put_name(p, out, cut_text(&p->text, 0), i);
+		break;
+	case TYPE:
+		put_raw(p, out, slice_of(p->measured->io.type ? p->measured->io.type : ""), i);
+		break;
+	case BLOCKS:
+		put_number(p, out, io_args_has(args, IO_BLOCKS), args->values[IO_BLOCKS], i);
+		break;
+	case BDEV:
+		put_bdev(p, out, spans_life(&p->measured->spans, s));
+		break;
+	case LBA:
+		put_number(p, out, io_args_has(args, IO_LBA), args->values[IO_LBA], i);
+		break;
+	case WHO:
+		put_name(p, out, who_of(p, s), i);
+		break;
+	case LCORE:
+		put_number(p, out, true, s->lcore, i);
+		break;
+	case TO_REPLY:
+		put_time(p, out, spans_to_reply(&p->measured->spans, s), spans_may_reply_later(&p->measured->spans, s),
+			 i);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Parts of the end of a line, as far as there is room. */
+struct parts {
+	const struct terminal *terminal;
+	struct out *out;
+	size_t room, n;      /* characters */
+	size_t last, last_n; /* out->len and n before the last part */
+	bool is_full;        /* an ellipsis stands for the rest */
+};
+
+static void put_dots(struct parts *parts)
+{
+	enum { DOTS = 2 }; /* characters */
+
+	if (parts->n + DOTS > parts->room && parts->last_n) {
+		parts->out->len = parts->last;
+		parts->n = parts->last_n;
+	}
+	parts->is_full = true;
+	if (!parts->n || parts->n + DOTS > parts->room)
+		return;
+	out_text(parts->out, " " UTF8_ELLIPSIS);
+	parts->n += DOTS;
+}
+
+static bool put_part(struct parts *parts, const char *before, const char *sgr, struct slice text)
+{
+	size_t n = strlen(before) + text.n;
+
+	if (parts->is_full || parts->n + n > parts->room)
+		return false;
+	parts->last = parts->out->len;
+	parts->last_n = parts->n;
+	parts->n += n;
+	out_text(parts->out, before);
+	if (sgr)
+		terminal_paint(parts->terminal, parts->out, sgr);
+	out_slice(parts->out, text);
+	if (sgr)
+		terminal_plain(parts->terminal, parts->out);
+	return true;
+}
+
+static unsigned percent_of(uint64_t ns, uint64_t life)
+{
+	return life ? 100.0 * ns / life + 0.5 : 0;
+}
+
+static void write_share(struct out *out, const char *name, unsigned percent)
+{
+	out_text(out, name);
+	out_char(out, ' ');
+	out_u64(out, percent);
+	out_char(out, '%');
+}
+
+enum { SHARES = 3 };
+
+/* The layers with most time, the largest first. */
+static void find_shares(const uint64_t layers[LAYERS], enum layer largest[SHARES])
+{
+	bool used[LAYERS] = {};
+
+	for (unsigned shown = 0; shown < SHARES; shown++) {
+		enum layer next = 0;
+
+		for (unsigned i = 1; i < LAYERS; i++)
+			if (used[next] || (!used[i] && layers[i] > layers[next]))
+				next = i;
+		used[next] = true;
+		largest[shown] = next;
+	}
+}
+
+static void put_layer(struct print *p, struct parts *parts, enum layer layer, uint64_t life)
+{
+	unsigned percent = percent_of(p->measured->self.layers[layer], life);
+
+	if (!percent)
+		return;
+	write_share(&p->text, spdk_layers[layer], percent);
+	put_part(parts, parts->n ? " " : "", palette_layers[layer].sgr, cut_text(&p->text, 0));
+}
+
+/* Whether silence is worth a share in text: lcores with little to do are silent most of the time. */
+static bool is_notable(const struct print *p, unsigned percent)
+{
+	return percent >= 50 && overlaps_silence_is_rare(&p->measured->overlaps, &p->measured->spans);
+}
+
+/* Puts p->text in parentheses: its time also counts for a layer. */
+static void put_other(struct print *p, struct parts *parts)
+{
+	if (!put_part(parts, parts->n ? " " : " (", NULL, cut_text(&p->text, 0)) && !parts->is_full)
+		put_dots(parts);
+}
+
+/* The causes that were proven. */
+static void put_proofs(struct print *p, struct parts *parts, uint64_t life)
+{
+	enum { NOTABLE = 10 }; /* percent */
+
+	for (unsigned i = 0; i < FACTS_PROVEN; i++) {
+		unsigned percent = percent_of(p->measured->facts.ns[fact_proven[i]], life);
+
+		if (percent < NOTABLE)
+			continue;
+		write_share(&p->text, fact_table[fact_proven[i]].name, percent);
+		put_other(p, parts);
+	}
+	if (!p->measured->facts.queue)
+		return;
+	out_printf(&p->text, "qd %" PRIu64 " of %" PRIu64, p->measured->facts.queue - 1, p->measured->facts.queue);
+	put_other(p, parts);
+}
+
+static void put_others(struct print *p, struct parts *parts, uint64_t life)
+{
+	enum { FEW = 5 }; /* percent: only where there is much room */
+	const struct overlaps *overlaps = &p->measured->overlaps;
+	unsigned silent = percent_of(overlaps->silent, life);
+
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		unsigned percent = percent_of(overlaps->parts[i], life);
+		bool longer = overlaps->known[i] && !overlaps->covered[i];
+
+		if (!percent && (!longer || i == OVERLAP_IRQ))
+			continue;
+		if (percent < FEW && !longer && p->terminal.width < TERMINAL_ROOMY)
+			continue;
+		out_text(&p->text, overlaps_name(i));
+		out_text(&p->text, percent && longer ? " >" : " ");
+		if (percent)
+			out_u64(&p->text, percent);
+		out_char(&p->text, percent ? '%' : '?');
+		put_other(p, parts);
+	}
+	if (is_notable(p, silent)) {
+		write_share(&p->text, "silent", silent);
+		put_other(p, parts);
+	}
+	put_proofs(p, parts, life);
+	if (parts->n) {
+		out_char(parts->out, ')');
+		parts->n++;
+	}
+}
+
+/* Marks an incomplete span. */
+static void put_flags(struct print *p, struct out *out, const struct span *s, bool open)
+{
+	out_text(out, admin_is_possible(&p->measured->spans, s) ? " admin?" : "");
+	if (!open)
+		out_text(out, s->open ? " open" : "");
+	out_text(out, s->cut ? " cut" : "");
+	if (!open) {
+		out_text(out, measured_is_torn(s) ? " torn" : "");
+		out_text(out, s->gap || s->lost ? " lost" : "");
+	}
+}
+
+/* Writes the columns but for the last one. Returns the room for that, but at least `least`. */
+static size_t put_columns(struct print *p, struct out *out, const struct span *s, const struct span *waits,
+			  size_t least)
+{
+	uint64_t life = spans_life(&p->measured->spans, s);
+	struct slice written;
+	size_t before, n;
+
+	if (p->is_title)
+		terminal_paint(&p->terminal, out, TERMINAL_BOLD);
+	before = out->len;
+	for (enum column i = 0; i < COLUMNS; i++) {
+		if (!has_column(p, i, waits))
+			continue;
+		if (i == LIFE)
+			put_time(p, out, life, waits ? s->unknown : spans_is_longer(&p->measured->spans, s), i);
+		else if (i == WAITS)
+			put_time(p, out, spans_until(&p->measured->spans, waits) - waits->last, false, i);
+		else
+			put_column(p, out, s, i);
+	}
+	written = slice_from(out_contents(out), before);
+	n = utf8_is_ascii(written) ? written.n : utf8_count(written);
+	if (p->is_title)
+		terminal_plain(&p->terminal, out);
+	return p->terminal.width > n + least ? p->terminal.width - n : least;
+}
+
+/* Ends a line. One that has no room for its flags, or a very long time, is clipped. */
+static void end_line(struct print *p, struct out *out, size_t start)
+{
+	struct slice line = slice_from(out_contents(out), start);
+
+	if (line.n > p->terminal.width) {
+		out_clipped(&p->text, line, p->terminal.width);
+		out->len = start;
+		out_slice(out, cut_text(&p->text, 0));
+	}
+	out_char(out, '\n');
+}
+
+void print_text(struct print *p, struct out *out, const struct span *s)
+{
+	enum { LEAST = 12 }; /* a share of a layer */
+	uint64_t life = spans_life(&p->measured->spans, s);
+	struct parts layers = {.terminal = &p->terminal, .out = out}, others = layers;
+	enum layer largest[SHARES];
+	size_t start = out->len, flags;
+
+	measured_span(p->measured, s);
+	start_text(p);
+	find_shares(p->measured->self.layers, largest);
+	put_flags(p, &p->end, s, false);
+	flags = p->end.len;
+	layers.room = put_columns(p, out, s, NULL, LEAST + flags) - flags;
+	put_layer(p, &layers, largest[0], life);
+	/* these say more than the other layers; a parenthesis ends them */
+	others.out = &p->end;
+	others.room = layers.room - layers.n;
+	others.room -= others.room > 0;
+	put_others(p, &others, life);
+	layers.room -= others.n;
+	for (unsigned i = 1; i < SHARES; i++)
+		put_layer(p, &layers, largest[i], life);
+	out_text(out, life ? "" : "-");
+	if (p->end.len) {
+		out_bytes(out, p->end.buf + flags, p->end.len - flags);
+		out_bytes(out, p->end.buf, flags);
+	}
+	end_line(p, out, start);
+}
+
+/* The states of a span in flight and of those below it. */
+static void put_states(struct print *p, struct out *out, const struct span *s)
+{
+	for (const struct span *child = s; child; child = spans_open_child(&p->measured->spans, child)) {
+		out_text(out, child == s ? "" : " > ");
+		out_visible(out, p->measured->spans.states->all[child->states[child->n - 1].state]);
+	}
+}
+
+void print_open(struct print *p, struct out *out, const struct span *s)
+{
+	enum { LEAST = 12 };
+	const struct spans *spans = &p->measured->spans;
+	const struct span *leaf = s, *child;
+	bool replies = s->reply != UINT64_MAX;
+	enum layer layer;
+	size_t start = out->len, used, room;
+
+	measured_span(p->measured, s);
+	start_text(p);
+	while ((child = spans_open_child(spans, leaf))) {
+		leaf = child;
+		replies |= leaf->reply != UINT64_MAX;
+	}
+	layer = replies ? LAYER_REPLY : spans_layer(spans, leaf, leaf->states[leaf->n - 1].state);
+	put_flags(p, &p->end, s, true);
+	used = strlen(spdk_layers[layer]) + strlen(": ") + p->end.len;
+	room = put_columns(p, out, s, leaf, used + LEAST) - used;
+	terminal_paint(&p->terminal, out, palette_layers[layer].sgr);
+	out_text(out, spdk_layers[layer]);
+	terminal_plain(&p->terminal, out);
+	out_text(out, ": ");
+	put_states(p, &p->text, s);
+	out_short(out, cut_text(&p->text, 0), room);
+	out_slice(out, out_contents(&p->end));
+	end_line(p, out, start);
 }
 
 void print_free(struct print *p)
 {
-	request_io_free(&p->io);
-	overlaps_free(&p->overlaps);
-	waits_free(&p->waits);
 	out_close(&p->text);
 	out_close(&p->end);
 }

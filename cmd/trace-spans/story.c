@@ -28,11 +28,12 @@ static const struct {
 	[SHORTTEXT_AGE] = {9, 9, 160},   [SHORTTEXT_SIZE] = {5, 5, 95},    [SHORTTEXT_ARGS] = {0, 0, 80},
 };
 
-void story_start(struct story *story, struct holders *holders, const struct terminal *terminal)
+void story_start(struct story *story, struct measured *m, const struct terminal *terminal)
 {
-	*story = (struct story){.spans = holders->spans,
-				.connections = holders->connections,
-				.holders = holders,
+	*story = (struct story){.spans = &m->spans,
+				.connections = &m->connections,
+				.holders = &m->holders,
+				.proofs = &m->proofs,
 				.terminal = terminal,
 				.columns.shortens = terminal->width < TERMINAL_WIDE,
 				.text.fd = OUT_MEMORY,

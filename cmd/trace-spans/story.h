@@ -7,8 +7,7 @@
 #ifndef TRACE_SPANS_STORY_H
 #define TRACE_SPANS_STORY_H
 
-#include "holders.h"
-#include "proofs.h"
+#include "measured.h"
 #include "shorttext.h"
 #include "spans.h"
 #include "terminal.h"
@@ -27,7 +26,7 @@ struct story {
 	struct spans *spans;
 	struct connections *connections;
 	struct holders *holders;
-	const struct proofs *proofs; /* the caller's, and so is the terminal */
+	const struct proofs *proofs;
 	const struct terminal *terminal;
 	struct waits waits; /* of the story being written */
 	struct story_ring {
@@ -53,7 +52,7 @@ struct story {
 };
 
 /* Sets all zero but for its arguments. */
-void story_start(struct story *story, struct holders *holders, const struct terminal *terminal);
+void story_start(struct story *story, struct measured *m, const struct terminal *terminal);
 
 /*
  * Stores an entry of a span; before: as for spans.entry. connection, named: of the entry, as from connections_find().

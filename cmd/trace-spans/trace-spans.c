@@ -17,6 +17,7 @@
 #include "each_traceline.h"
 #include "io.h"
 #include "json.h"
+#include "keys.h"
 #include "print.h"
 #include "proofs.h"
 #include "ranking.h"
@@ -30,18 +31,14 @@ static struct {
 	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
 	struct choose choose;
+	struct keys keys;
 } opt;
 
 struct trace_spans {
-	struct intern types, states;
-	struct spans spans;
-	struct connections connections;
-	struct holders holders;
-	struct held held;
+	struct measured measured;
 	struct print print;
 	struct ranking ranking;
 	struct story story;
-	struct proofs proofs;
 	struct out out, text;
 	unsigned idle_ticks;             /* since the last line */
 	uint64_t admin;                  /* requests that were left out */
@@ -69,9 +66,10 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 {
 	t->text.len = 0;
 	put_heading(t, &t->text, in_progress);
-	if (opt.json)
-		print_json(&t->print, &t->text, s);
-	else if (in_progress)
+	if (opt.json) {
+		measured_span(&t->measured, s);
+		spanline_write(&t->text, measured_line(&t->measured, MEASURED_WAITS | MEASURED_TEXTS));
+	} else if (in_progress)
 		print_open(&t->print, &t->text, s);
 	else
 		print_text(&t->print, &t->text, s);
@@ -82,7 +80,12 @@ static struct slice text_of(struct trace_spans *t, const struct span *s, bool in
 
 static bool matches(struct trace_spans *t, const struct span *s)
 {
-	return choose_span(&opt.choose, &t->spans, s) && (!opt.choose.keys.n || choose_keys(&opt.choose, &t->print, s));
+	if (!choose_span(&opt.choose, &t->measured.spans, s))
+		return false;
+	if (!opt.keys.n)
+		return true;
+	measured_span(&t->measured, s);
+	return keys_match(&opt.keys, &t->measured);
 }
 
 /* Whether the span matches all options. ns: its life. */
@@ -122,7 +125,7 @@ static void rank_uncovered(struct trace_spans *t, uint64_t ns)
 /* When offcpusnoop has its first line, it does not cover the spans before it. */
 static void see_recording(struct trace_spans *t)
 {
-	if (t->is_recorded || !t->spans.recordings[SPANS_OFFCPUSNOOP].any)
+	if (t->is_recorded || !t->measured.spans.recordings[SPANS_OFFCPUSNOOP].any)
 		return;
 	t->is_recorded = true;
 	for (size_t i = 0; i < t->ranking.n; i++)
@@ -138,7 +141,7 @@ static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t n
 
 	see_recording(t);
 	ns = ns < COVERED ? ns : COVERED - 1;
-	covered = !t->is_recorded || spans_covers(&t->spans, s, SPANS_OFFCPUSNOOP);
+	covered = !t->is_recorded || spans_covers(&t->measured.spans, s, SPANS_OFFCPUSNOOP);
 	if (!covered && !s->open)
 		rank_uncovered(t, ns);
 	rank_span(t, s, covered || s->open ? COVERED | ns : ns);
@@ -167,66 +170,43 @@ static void emit(struct trace_spans *t, struct slice text)
 static void print_span(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
-	uint64_t ns = spans_life(&t->spans, s);
+	uint64_t ns = spans_life(&t->measured.spans, s);
 
-	if (t->spans.who)
-		holders_end(&t->holders, s);
 	if (!is_wanted(t, s, ns) || is_left_out(t, s) || (s->open && s->stuck))
 		return;
 	if (!opt.open && !opt.slowest)
 		emit(t, text_of(t, s, false));
-	else if (opt.open && admin_is_possible(&t->spans, s))
+	else if (opt.open && admin_is_possible(&t->measured.spans, s))
 		/* it is old, and no trouble as a rule */
 		rank_span(t, s, 0);
 	else if (opt.open)
 		rank_span(t, s, ns);
 	else
-		rank_slowest(t, s, opt.by_life || s->open ? ns : spans_to_reply(&t->spans, s));
+		rank_slowest(t, s, opt.by_life || s->open ? ns : spans_to_reply(&t->measured.spans, s));
 }
 
 static void print_stuck(void *context, const struct span *s)
 {
 	struct trace_spans *t = context;
 
-	if (is_wanted(t, s, spans_life(&t->spans, s)) && (opt.admin || !admin_has(s)))
+	if (is_wanted(t, s, spans_life(&t->measured.spans, s)) && (opt.admin || !admin_has(s)))
 		emit(t, text_of(t, s, true));
 }
 
-static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
-{
-	struct trace_spans *t = context;
-	uint32_t connection = MAP_NONE;
-	size_t named = SIZE_MAX;
-
-	(void)entry;
-	if (opt.story || before == MAP_NONE)
-		connection = connections_find(&t->connections, line, &named);
-	/* a write to a socket does not name its connection */
-	if (before == MAP_NONE)
-		s->connection = connection == MAP_NONE && s->parent ? s->parent->connection : connection;
-	proofs_see(&t->proofs, s, before);
-	if (opt.story)
-		story_add(&t->story, s, before, line, connection, named);
-	if (t->spans.who)
-		holders_store(&t->holders, s, before);
-}
-
-static uint32_t find_who(void *context, struct span *s, const struct traceline *line)
+static void tell_entry(void *context, struct span *s, uint32_t before, const struct traceline *line,
+		       uint32_t connection, size_t named)
 {
 	struct trace_spans *t = context;
 
-	return holders_who(&t->holders, s, line);
+	story_add(&t->story, s, before, line, connection, named);
 }
 
-static void keep_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
+static void tell_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
 		      const struct traceline *line)
 {
 	struct trace_spans *t = context;
 
-	if (opt.story)
-		story_hold(&t->story, reactor, interval, line);
-	else
-		interval->cause = held_cause(&t->held, line);
+	story_hold(&t->story, reactor, interval, line);
 }
 
 static const char *handle_line(void *context, struct traceline *line, struct slice entry)
@@ -235,7 +215,7 @@ static const char *handle_line(void *context, struct traceline *line, struct sli
 	const char *error;
 
 	t->idle_ticks = 0;
-	error = spans_line(&t->spans, line, entry);
+	error = spans_line(&t->measured.spans, line, entry);
 	/* what is refused as a whole has none */
 	if (!error && !t->heading && !opt.story)
 		put_heading(t, &t->out, opt.open);
@@ -250,14 +230,14 @@ static void pass(void *context)
 
 	t->idle_ticks++;
 	if (opt.stuck_ns)
-		spans_pass(&t->spans, t->spans.now + INTERACTIVE_TICK_MS * 1000000);
+		spans_pass(&t->measured.spans, t->measured.spans.now + INTERACTIVE_TICK_MS * 1000000);
 	else if (t->idle_ticks == TICKS)
-		spans_pause(&t->spans);
+		spans_pause(&t->measured.spans);
 }
 
 static void add_key(const char *argument)
 {
-	if (!choose_add_key(&opt.choose, argument))
+	if (!keys_add(&opt.keys, argument))
 		cli_usage("-k '%s': KEY=GLOB is expected, such as type=write", argument);
 	opt.admin |= strncmp(argument, "admin=", 6) == 0;
 }
@@ -323,43 +303,26 @@ static const char *parse_options(int argc, char **argv)
 	return cli_operand(argc, argv, "one file of trace lines");
 }
 
-static void start_holders(struct trace_spans *t)
-{
-	holders_start(&t->holders, &t->spans, &t->connections);
-	t->print.holders = &t->holders;
-	t->spans.who = find_who;
-	t->spans.held = keep_held;
-	if (opt.story) {
-		story_start(&t->story, &t->holders, &t->print.terminal);
-		return;
-	}
-	t->held.spans = &t->spans;
-	t->print.held = &t->held;
-}
-
 static void start(struct trace_spans *t)
 {
+	struct measured *m = &t->measured;
+
 	t->text.fd = OUT_MEMORY;
-	t->print.spans = &t->spans;
-	t->print.connections = &t->connections;
+	t->print.measured = m;
 	t->print.terminal = terminal_open(opt.wide);
 	t->print.is_title = opt.story;
-	t->spans.types = &t->types;
-	t->spans.states = &t->states;
-	t->spans.context = t;
-	t->spans.emit = print_span;
-	t->spans.has_lcores = true;
-	t->spans.entry = see_entry;
-	if (opt.json || opt.story)
-		start_holders(t);
-	t->proofs = (struct proofs){.spans = &t->spans};
-	t->print.proofs = t->story.proofs = &t->proofs;
-	t->spans.stuck = opt.stuck_ns ? print_stuck : NULL;
-	t->spans.stuck_ns = opt.stuck_ns;
+	m->explains = opt.json || opt.story;
+	m->context = t;
+	m->emit = print_span;
+	m->stuck = opt.stuck_ns ? print_stuck : NULL;
+	m->entry = opt.story ? tell_entry : NULL;
+	m->hold = opt.story ? tell_held : NULL;
+	m->spans.stuck_ns = opt.stuck_ns;
+	measured_start(m);
+	if (opt.story)
+		story_start(&t->story, m, &t->print.terminal);
 	t->ranking.max = t->uncovered.max = opt.slowest;
 	t->ranking.between = opt.story ? "\n" : "";
-	t->spans.covered = true;
-	spans_start(&t->spans);
 }
 
 /* Whether some span matches -k, -t and -w; prints a message if not. */
@@ -369,17 +332,16 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 
 	if (t->matched || !t->seen)
 		return true;
-	for (size_t i = 0; opt.choose.num_compared && i < opt.choose.keys.n; i++) {
-		if (opt.choose.keys.all[i].found)
+	for (size_t i = 0; opt.keys.compared && i < opt.keys.n; i++) {
+		if (opt.keys.all[i].found)
 			continue;
-		warnx("%s: -k %s: no span has this key", name, opt.choose.keys.all[i].key);
+		warnx("%s: -k %s: no span has this key", name, opt.keys.all[i].path.p);
 		good = false;
 	}
 	/* a live trace could have had matching spans later */
 	if (good)
 		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s%s", name, t->seen,
-			   opt.choose.keys.n ? " -k" : "", opt.choose.states.n ? " -t" : "",
-			   opt.choose.owners.n ? " -w" : "");
+			   opt.keys.n ? " -k" : "", opt.choose.states.n ? " -t" : "", opt.choose.owners.n ? " -w" : "");
 	return good && opt.stuck_ns;
 }
 
@@ -413,13 +375,13 @@ static void note_uncovered(struct trace_spans *t, const char *name)
 static void note_limits(const struct trace_spans *t, const char *name)
 {
 	size_t n;
-	const struct proofs_bdev *bdev = proofs_limited(&t->proofs, &n);
+	const struct proofs_bdev *bdev = proofs_limited(&t->measured.proofs, &n);
 	struct out text = {.fd = OUT_MEMORY};
 	struct slice plain;
 
 	if (!bdev || opt.json)
 		return;
-	plain = json_decode(t->proofs.names.all[bdev->name]);
+	plain = json_decode(t->measured.proofs.names.all[bdev->name]);
 	out_visible(&text, plain);
 	free((char *)plain.p);
 	cli_notice(opt.quiet,
@@ -439,28 +401,29 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 
 	if (!good)
 		warnx("%s: empty: there are no trace lines", name);
-	else if (!t->spans.n && !lines->faulty && !lines->failed)
+	else if (!t->measured.spans.n && !lines->faulty && !lines->failed)
 		cli_notice(opt.quiet, "%s: no line belongs to a request or I/O", name);
 	cli_note(opt.quiet, name, t->admin, ADMIN_LEFT_OUT);
-	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
-	if (spans_why_below(&t->spans))
-		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
+	cli_note(opt.quiet, name, t->measured.spans.admin.possible, ADMIN_POSSIBLE);
+	if (spans_why_below(&t->measured.spans))
+		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->measured.spans));
 	note_limits(t, name);
-	cli_note(opt.quiet, name, t->spans.lost, SPANS_LOST);
-	cli_note(opt.quiet, name, t->spans.late, "{entry left out: its span|entries left out: their spans} had ended");
-	cli_note(opt.quiet, name, t->spans.lifecycle.out_of_order,
+	cli_note(opt.quiet, name, t->measured.spans.lost, SPANS_LOST);
+	cli_note(opt.quiet, name, t->measured.spans.late,
+		 "{entry left out: its span|entries left out: their spans} had ended");
+	cli_note(opt.quiet, name, t->measured.spans.lifecycle.out_of_order,
 		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
-	cli_note(opt.quiet, name, t->spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
-	cli_note(opt.quiet, name, t->spans.beyond,
+	cli_note(opt.quiet, name, t->measured.spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
+	cli_note(opt.quiet, name, t->measured.spans.beyond,
 		 "{child or state|children or states} left out: a span has more than are kept");
-	cli_note(opt.quiet, name, t->spans.foreign,
+	cli_note(opt.quiet, name, t->measured.spans.foreign,
 		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "
 		 "reactors of "
 		 "their lcores count} for another source");
-	cli_note(opt.quiet, name, t->spans.reactors.foreign,
+	cli_note(opt.quiet, name, t->measured.spans.reactors.foreign,
 		 "line{|s} left out: another process, which came first, has reactors on {its lcore|their lcores}");
-	if (!t->spans.reactors.n)
-		cli_note(opt.quiet, name, t->spans.reactors.others,
+	if (!t->measured.spans.reactors.n)
+		cli_note(opt.quiet, name, t->measured.spans.reactors.others,
 			 "{line left out: its thread is no reactor|lines left out: their threads are not reactors}");
 	return check_chosen(t, name) && good;
 }
@@ -479,21 +442,16 @@ int main(int argc, char **argv)
 	start(&t);
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;
-	spans_end(&t.spans);
+	spans_end(&t.measured.spans);
 	note_uncovered(&t, lines.lines.name);
 	ranking_write(&t.ranking, &t.out);
 	if (!t.out.error && !check(&t, &lines.lines))
 		status = EXIT_FAILURE;
-	spans_free(&t.spans);
-	intern_free(&t.types);
-	intern_free(&t.states);
+	story_free(&t.story);
+	measured_free(&t.measured);
 	print_free(&t.print);
 	choose_free(&opt.choose);
-	story_free(&t.story);
-	proofs_free(&t.proofs);
-	holders_free(&t.holders);
-	held_free(&t.held);
-	connections_free(&t.connections);
+	keys_free(&opt.keys);
 	out_close(&t.text);
 	return cli_close(&t.out, status);
 }

@@ -10,7 +10,7 @@
 #include "table.h"
 
 /* Names beyond these are not told apart: input may have any number of them. */
-enum { NAMES = 4096, WRITTEN = 4 };
+enum { NAMES = 4096 };
 
 /* The process that has the CPU, else the call, else the reason; of an interrupt, its name. */
 static struct slice name_of(const struct traceline *line)
@@ -62,7 +62,7 @@ static int longest_first(const void *a, const void *b)
 	return (x->ns < y->ns) - (x->ns > y->ns);
 }
 
-bool held_write(struct held *h, struct out *out, const struct span *s, enum reactors_kind kind)
+void held_find(struct held *h, const struct span *s, enum reactors_kind kind)
 {
 	const struct reactor *reactor = spans_reactor(h->spans, s, s->lcore);
 	uint64_t until = spans_is_lost(h->spans, s) ? s->last : spans_until(h->spans, s);
@@ -70,20 +70,13 @@ bool held_write(struct held *h, struct out *out, const struct span *s, enum reac
 	h->num_sums = 0;
 	if (reactor)
 		gather(h, reactor, s->first, until, kind);
-	if (!h->num_sums)
-		return false;
-	qsort(h->sums, h->num_sums, sizeof(*h->sums), longest_first);
-	for (size_t i = 0; i < h->num_sums && i < WRITTEN; i++) {
-		struct slice name = h->sums[i].name == MAP_NONE ? slice_of("others") : h->names.all[h->sums[i].name];
+	if (h->num_sums)
+		qsort(h->sums, h->num_sums, sizeof(*h->sums), longest_first);
+}
 
-		out_char(out, i ? ',' : '{');
-		out_char(out, '"');
-		out_slice(out, name);
-		out_text(out, "\":");
-		out_us(out, h->sums[i].ns);
-	}
-	out_char(out, '}');
-	return true;
+struct slice held_name(const struct held *h, uint32_t name)
+{
+	return name == MAP_NONE ? slice_of("others") : h->names.all[name];
 }
 
 void held_free(struct held *h)

@@ -21,11 +21,11 @@ struct held {
 /* The cause of the interval of a line, in names; MAP_NONE: there are too many. */
 uint32_t held_cause(struct held *h, const struct traceline *line);
 
-/*
- * Writes the time of each cause that held the reactor of the span's first entry, the longest time first, as a JSON
- * object. False, with nothing written, if none did.
- */
-bool held_write(struct held *h, struct out *out, const struct span *s, enum reactors_kind kind);
+/* Sets sums to the time of each cause that held the reactor of the span's first entry, the longest time first. */
+void held_find(struct held *h, const struct span *s, enum reactors_kind kind);
+
+/* The name of a cause. */
+struct slice held_name(const struct held *h, uint32_t name);
 
 void held_free(struct held *h);
 

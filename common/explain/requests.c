@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "minmax.h"
 #include "out.h"
 #include "table.h"
 
@@ -114,22 +115,24 @@ static bool is_among_hosts(struct requests *r, const struct request_wait *wait, 
 static void add_wait(struct requests *r, const struct spanline *line, const struct spanline_wait *w, uint32_t source,
 		     bool base)
 {
+	const struct spanline_name *of = line->names + w->of.first, *hosts = line->names + w->hosts.first;
+	unsigned num_hosts = min_u64(w->hosts.n, SPANLINE_NAMES);
 	struct request_wait wait = {.ns = w->ns,
 				    .begin = line->start + w->at,
 				    .silent = w->silent,
 				    .buffers = at_most(w->buffers),
-				    .held = at_most(w->holder.n),
+				    .held = at_most(w->held),
 				    .lcore = w->has_lcore ? add_lcore(r, source, base, w->lcore) : MAP_NONE,
-				    .holder = add_name(r, w->holder.name),
+				    .holder = add_name(r, w->holder),
 				    .layer = w->layer,
 				    .is_queued = w->is_queued};
 
-	wait.first = add_shares(r, w->hosts, w->num_hosts);
-	for (unsigned i = 0; i < w->num_hosts; i++)
+	wait.first = add_shares(r, hosts, num_hosts);
+	for (unsigned i = 0; i < num_hosts; i++)
 		learn_host(r, r->shares[wait.first + i].name);
-	for (unsigned i = 0; i < w->num_of; i++)
-		if (!is_among_hosts(r, &wait, w->num_hosts, w->of[i].name))
-			add_shares(r, &w->of[i], 1);
+	for (unsigned i = 0; i < w->of.n; i++)
+		if (!is_among_hosts(r, &wait, num_hosts, of[i].name))
+			add_shares(r, &of[i], 1);
 	wait.n = r->num_shares - wait.first;
 	r->waits = mem_room(r->waits, r->num_waits, &r->cap_waits);
 	r->waits[r->num_waits++] = wait;
@@ -183,10 +186,10 @@ static uint32_t add_facts(struct requests *r, const struct spanline *line)
 	if (!any)
 		return 0;
 	facts.last_leg = add_name(r, line->last_leg);
-	facts.num_off_cpu_by = line->num_off_cpu_by;
-	facts.num_irq_by = line->num_irq_by;
-	facts.off_cpu_by = add_shares(r, line->off_cpu_by, line->num_off_cpu_by);
-	facts.irq_by = add_shares(r, line->irq_by, line->num_irq_by);
+	facts.num_off_cpu_by = line->off_cpu_by.n;
+	facts.num_irq_by = line->irq_by.n;
+	facts.off_cpu_by = add_shares(r, line->names + line->off_cpu_by.first, line->off_cpu_by.n);
+	facts.irq_by = add_shares(r, line->names + line->irq_by.first, line->irq_by.n);
 	r->facts = mem_room(r->facts, r->num_facts, &r->cap_facts);
 	r->facts[r->num_facts] = facts;
 	return r->num_facts++;
@@ -212,30 +215,30 @@ bool requests_add(struct requests *r, const struct spanline *line, struct reques
 	q = &r->all[r->n++];
 	*q = (struct request){.start = line->start,
 			      .life = line->life,
-			      .blocks = line->blocks,
+			      .blocks = line->io.numbers[REQUEST_IO_BLOCKS],
 			      .family = add_name(r, family_of(line)),
-			      .type = add_name(r, line->type),
+			      .type = add_name(r, line->io.texts[REQUEST_IO_TYPE]),
 			      .connection = add_name(r, line->connection),
-			      .bdev = add_name(r, line->bdev),
-			      .leg = add_name(r, line->leg),
-			      .status = add_name(r, line->status),
+			      .bdev = add_name(r, line->io.texts[REQUEST_IO_BDEV]),
+			      .leg = add_name(r, line->io.texts[REQUEST_IO_LEG]),
+			      .status = add_name(r, line->io.texts[REQUEST_IO_STATUS]),
 			      .source = source,
 			      .group = role.group,
 			      .lcore = add_lcore(r, source, role.base, line->lcore),
 			      .facts = add_facts(r, line),
 			      .waits = r->num_waits,
-			      .region = line->lba >> REQUESTS_REGION,
+			      .region = line->io.numbers[REQUEST_IO_LBA] >> REQUESTS_REGION,
 			      .num_waits = line->num_waits,
-			      .qd = bits_of(line->qd),
+			      .qd = bits_of(line->io.numbers[REQUEST_IO_QD]),
 			      .wanted = role.wanted,
 			      .base = role.base,
 			      .front = is_front(line),
 			      .open = line->open,
 			      .cut = line->cut,
-			      .covered = line->covered,
-			      .has_blocks = line->has_blocks,
-			      .has_region = line->has_lba,
-			      .has_qd = line->has_qd};
+			      .covered = line->covered[OVERLAP_OFF_CPU],
+			      .has_blocks = spanline_has(line, REQUEST_IO_BLOCKS),
+			      .has_region = spanline_has(line, REQUEST_IO_LBA),
+			      .has_qd = spanline_has(line, REQUEST_IO_QD)};
 	memcpy(q->layers, line->layers, sizeof(q->layers));
 	add_leg(r, q->bdev, q->leg);
 	q->host = requests_host(r, q->connection);

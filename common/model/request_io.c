@@ -139,17 +139,14 @@ static bool write_name(struct out *out, struct slice name)
 	return true;
 }
 
-/* A status without a name: its type and code. */
-static bool write_status(struct out *out, const struct request_io *io)
+void request_io_status(struct out *out, const struct request_io *io)
 {
 	uint64_t status = io->args.values[IO_CPL];
 
 	if (io->status)
-		return write_name(out, slice_of(io->status));
-	if (!io_args_has(&io->args, IO_CPL))
-		return false;
-	out_printf(out, "\"type %u code 0x%02x\"", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
-	return true;
+		out_text(out, io->status);
+	else if (io_args_has(&io->args, IO_CPL))
+		out_printf(out, "type %u code 0x%02x", (unsigned)(status >> 9 & 7), (unsigned)(status >> 1 & 0xff));
 }
 
 bool request_io_number(const struct request_io *io, enum request_io_key key, uint64_t *value)
@@ -188,8 +185,12 @@ bool request_io_write(struct out *out, const struct request_io *io, enum request
 {
 	uint64_t value;
 
-	if (key == REQUEST_IO_STATUS)
-		return write_status(out, io);
+	if (key == REQUEST_IO_STATUS && (io->status || io_args_has(&io->args, IO_CPL))) {
+		out_char(out, '"');
+		request_io_status(out, io);
+		out_char(out, '"');
+		return true;
+	}
 	if (key == REQUEST_IO_BDEV)
 		return io->bdev.len && write_name(out, out_contents(&io->bdev));
 	if (key == REQUEST_IO_LEG)

@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spanline.h"
 
+#include <stdlib.h>
+
 #include "count.h"
 #include "json.h"
+#include "mem.h"
 #include "traceline.h"
+
+void spanline_clear(struct spanline *l)
+{
+	*l = (struct spanline){.names = l->names, .cap_names = l->cap_names};
+}
+
+struct spanline_name *spanline_add_name(struct spanline *l, struct spanline_names *names)
+{
+	if (!names->n++)
+		names->first = l->num_names;
+	l->names = mem_room(l->names, l->num_names, &l->cap_names);
+	l->names[l->num_names] = (struct spanline_name){};
+	return &l->names[l->num_names++];
+}
 
 static bool read_ns(struct json *j, uint64_t *ns)
 {
@@ -33,27 +50,35 @@ static void read_string(struct json *j, struct slice *raw)
 		json_value(j, raw);
 }
 
+static bool is_text(enum request_io_key key)
+{
+	return key == REQUEST_IO_TYPE || key == REQUEST_IO_BDEV || key == REQUEST_IO_LEG || key == REQUEST_IO_STATUS;
+}
+
+static enum request_io_key io_key(struct slice name)
+{
+	enum request_io_key key = 0;
+
+	while (key < REQUEST_IO_KEYS && !slice_is(name, request_io_keys[key]))
+		key++;
+	return key;
+}
+
 static void read_io(struct json *j, struct spanline *l)
 {
-	struct slice key;
+	struct slice name;
 
-	for (json_object(j); json_key(j, &key);)
-		if (slice_is(key, "type"))
-			read_string(j, &l->type);
-		else if (slice_is(key, "blocks"))
-			read_number(j, &l->blocks, &l->has_blocks);
-		else if (slice_is(key, "lba"))
-			read_number(j, &l->lba, &l->has_lba);
-		else if (slice_is(key, "bdev"))
-			read_string(j, &l->bdev);
-		else if (slice_is(key, "leg"))
-			read_string(j, &l->leg);
-		else if (slice_is(key, "qd"))
-			read_number(j, &l->qd, &l->has_qd);
-		else if (slice_is(key, "status"))
-			read_string(j, &l->status);
-		else
+	for (json_object(j); json_key(j, &name);) {
+		enum request_io_key key = io_key(name);
+		bool has = false;
+
+		if (key == REQUEST_IO_KEYS)
 			json_skip(j);
+		else if (is_text(key))
+			read_string(j, &l->io.texts[key]);
+		else if (read_number(j, &l->io.numbers[key], &has) && has)
+			l->io.has |= 1U << key;
+	}
 }
 
 /* The first state that is not null. */
@@ -103,33 +128,26 @@ static void read_covered(struct json *j, struct spanline *l)
 
 	for (json_array(j); json_element(j);)
 		if (json_string(j, &name))
-			l->covered |= slice_is(name, "off_cpu");
+			for (unsigned i = 0; i < OVERLAPS; i++)
+				l->covered[i] |= slice_is(name, overlaps_name(i));
 }
 
-/* An object of times by name. */
-static unsigned read_times(struct json *j, struct spanline_name names[SPANLINE_NAMES])
-{
-	struct slice key;
-	unsigned n = 0;
-
-	for (json_object(j); json_key(j, &key);)
-		if (n < SPANLINE_NAMES && read_ns(j, &names[n].ns))
-			names[n++].name = key;
-		else
-			json_skip(j);
-	return n;
-}
-
-/* An object of arrays by name, with a number of entries and their time. */
-static void read_of(struct json *j, struct spanline_name *names, unsigned *n)
+/* An object of times by name; of arrays, with a number of entries and their time. */
+static void read_names(struct json *j, struct spanline *l, struct spanline_names *names)
 {
 	struct slice key;
 
 	for (json_object(j); json_key(j, &key);) {
-		struct spanline_name *name = &names[*n];
+		struct spanline_name *name;
 
-		if (*n == SPANLINE_NAMES) {
+		if (names->n == SPANLINE_NAMES) {
 			json_skip(j);
+			continue;
+		}
+		name = spanline_add_name(l, names);
+		name->name = key;
+		if (json_peek(j) != '[') {
+			read_ns(j, &name->ns);
 			continue;
 		}
 		if (!json_array(j) || !json_element(j) || !json_u64(j, &name->n))
@@ -138,8 +156,6 @@ static void read_of(struct json *j, struct spanline_name *names, unsigned *n)
 			read_ns(j, &name->ns);
 		while (json_element(j))
 			json_skip(j);
-		name->name = key;
-		++*n;
 	}
 }
 
@@ -148,13 +164,13 @@ static void read_holders(struct json *j, struct spanline_wait *w)
 	struct slice key;
 
 	for (json_object(j); json_key(j, &key);)
-		if (!w->holder.name.n && json_u64(j, &w->holder.n))
-			w->holder.name = key;
+		if (!w->holder.n && json_u64(j, &w->held))
+			w->holder = key;
 		else
 			json_skip(j);
 }
 
-static void read_wait(struct json *j, struct spanline_wait *w)
+static void read_wait(struct json *j, struct spanline *l, struct spanline_wait *w)
 {
 	struct slice key, name;
 
@@ -171,9 +187,9 @@ static void read_wait(struct json *j, struct spanline_wait *w)
 		else if (slice_is(key, "silent"))
 			read_ns(j, &w->silent);
 		else if (slice_is(key, "of"))
-			read_of(j, w->of, &w->num_of);
+			read_names(j, l, &w->of);
 		else if (slice_is(key, "hosts"))
-			read_of(j, w->hosts, &w->num_hosts);
+			read_names(j, l, &w->hosts);
 		else if (slice_is(key, "buffers"))
 			json_u64(j, &w->buffers);
 		else if (slice_is(key, "holders"))
@@ -188,7 +204,7 @@ static void read_waits(struct json *j, struct spanline *l)
 {
 	for (json_array(j); json_element(j);)
 		if (l->num_waits < SPANLINE_WAITS)
-			read_wait(j, &l->waits[l->num_waits++]);
+			read_wait(j, l, &l->waits[l->num_waits++]);
 		else
 			json_skip(j);
 }
@@ -208,66 +224,72 @@ static void read_last_leg(struct json *j, struct spanline *l)
 		l->facts[FACT_LEG] = 0;
 }
 
-/* The keys whose values are read as they are, in the order of trace-spans. */
+/* How values are written, and read. Unless "always", one that is 0 or empty is left out. */
 enum key_kind {
-	SKIP,
-	NS,
+	U64, /* always */
+	US,  /* always */
+	U64_IF,
+	US_IF,
+	HEX, /* always */
 	STRING,
-	NUMBER,
 	TRUE,
+	RAW,  /* JSON */
+	TREE, /* JSON about what is below it */
+	STATES,
 	PARENT,
 	IO,
-	STATES,
 	LAYERS_OF,
+	BY,
 	COVERED,
-	OFF_CPU_BY,
-	IRQ_BY,
 	WAITS,
-	PROVEN,
+	PROVEN, /* stands for the names of these facts */
 	LAST_LEG
 };
 
+/* In the order of a span line. */
 static const struct key {
 	const char *name;
 	enum key_kind kind;
 	size_t offset;
+	bool unread; /* explains no requests */
 } keys[] = {
 #define AT(member) offsetof(struct spanline, member)
-	{"tsc", SKIP, 0},
-	{"us", NS, AT(start)},
-	{"life", NS, AT(life)},
-	{"to_reply", SKIP, 0},
-	{"source", STRING, AT(source)},
-	{"lcore", NUMBER, AT(lcore)},
-	{"id", STRING, AT(id)},
-	{"value", SKIP, 0},
-	{"parent", PARENT, 0},
-	{"children", SKIP, 0},
-	{"owner", SKIP, 0},
-	{"poller", SKIP, 0},
-	{"connection", STRING, AT(connection)},
-	{"io", IO, 0},
-	{"states", STATES, 0},
-	{"self", SKIP, 0},
-	{"layers", LAYERS_OF, 0},
-	{"off_cpu", NS, AT(facts[FACT_OFF_CPU])},
-	{"irq", NS, AT(facts[FACT_IRQ])},
-	{"off_cpu_by", OFF_CPU_BY, 0},
-	{"irq_by", IRQ_BY, 0},
-	{"disk", NS, AT(facts[FACT_DISK])},
-	{"covered", COVERED, 0},
-	{"silent", SKIP, 0},
-	{"waits", WAITS, 0},
-	{NULL, PROVEN, 0}, /* stands for the names of these facts */
-	{"retries", SKIP, 0},
-	{"queue", NUMBER, AT(queue)},
-	{"last_leg", LAST_LEG, 0},
-	{"args", SKIP, 0},
-	{"admin", TRUE, AT(admin)},
-	{"open", TRUE, AT(open)},
-	{"cut", TRUE, AT(cut)},
-	{"torn", SKIP, 0},
-	{"lost", TRUE, AT(lost)},
+	{"tsc", U64, AT(tsc), true},
+	{"us", US, AT(start), false},
+	{"life", US, AT(life), false},
+	{"to_reply", US, AT(to_reply), true},
+	{"source", STRING, AT(source), false},
+	{"lcore", U64, AT(lcore), false},
+	{"id", STRING, AT(id), false},
+	{"value", HEX, AT(value), true},
+	{"parent", PARENT, AT(parent), false},
+	{"children", TREE, AT(children), true},
+	{"owner", STRING, AT(owner), true},
+	{"poller", STRING, AT(poller), true},
+	{"connection", STRING, AT(connection), false},
+	{"io", IO, 0, false},
+	{"states", STATES, AT(states), false},
+	{"self", TREE, AT(self), true},
+	{"layers", LAYERS_OF, 0, false},
+	{"off_cpu", US_IF, AT(facts[FACT_OFF_CPU]), false},
+	{"irq", US_IF, AT(facts[FACT_IRQ]), false},
+	{"off_cpu_by", BY, AT(off_cpu_by), false},
+	{"irq_by", BY, AT(irq_by), false},
+	{"disk", US_IF, AT(facts[FACT_DISK]), false},
+	{"covered", COVERED, 0, false},
+	{"silent", US_IF, AT(silent), true},
+	{"waits", WAITS, 0, false},
+	{NULL, PROVEN, 0, false},
+	{"retries", U64_IF, AT(retries), true},
+	{"queue", U64_IF, AT(queue), false},
+	{"last_leg", LAST_LEG, 0, false},
+	{"args", RAW, AT(args), true},
+	{"admin", TRUE, AT(admin), false},
+	{"maybe_admin", TRUE, AT(maybe_admin), false},
+	{"open", TRUE, AT(open), false},
+	{"cut", TRUE, AT(cut), false},
+	{"torn", TRUE, AT(torn), false},
+	{"lost", TRUE, AT(lost), false},
 #undef AT
 };
 
@@ -299,15 +321,18 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	void *member = (char *)l + key->offset;
 	bool has;
 
-	switch (key->kind) {
-	case NS:
+	switch (key->unread ? RAW : key->kind) {
+	case US:
+	case US_IF:
 		read_ns(j, member);
 		break;
-	case STRING:
-		json_string(j, member);
-		break;
-	case NUMBER:
+	case U64:
+	case U64_IF:
 		read_number(j, member, &has);
+		break;
+	case STRING:
+	case PARENT:
+		json_string(j, member);
 		break;
 	case TRUE:
 		json_bool(j, member);
@@ -324,11 +349,8 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	case COVERED:
 		read_covered(j, l);
 		break;
-	case OFF_CPU_BY:
-		l->num_off_cpu_by = read_times(j, l->off_cpu_by);
-		break;
-	case IRQ_BY:
-		l->num_irq_by = read_times(j, l->irq_by);
+	case BY:
+		read_names(j, l, member);
 		break;
 	case WAITS:
 		read_waits(j, l);
@@ -339,8 +361,9 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	case PROVEN:
 		read_ns(j, &l->facts[proven_of(name)]);
 		break;
-	case SKIP:
-	case PARENT:
+	case HEX:
+	case RAW:
+	case TREE:
 		json_skip(j);
 	}
 }
@@ -365,7 +388,7 @@ const char *spanline_parse(struct spanline *l, struct slice line)
 	size_t next = 0;
 	struct json j;
 
-	*l = (struct spanline){};
+	spanline_clear(l);
 	json_init(&j, line.p, line.n);
 	for (json_object(&j); json_key(&j, &name);) {
 		size_t i = find_key(name, next);
@@ -374,15 +397,314 @@ const char *spanline_parse(struct spanline *l, struct slice line)
 			json_skip(&j);
 			continue;
 		}
-		if (keys[i].kind == PARENT) {
-			l->has_parent = true;
-			return NULL;
-		}
 		has_life |= slice_is(name, "life");
 		read_value(&j, l, &keys[i], name);
+		if (keys[i].kind == PARENT && l->parent.p)
+			return NULL;
 		next = i + 1;
 	}
 	if (!json_end(&j))
 		return j.error;
 	return check(l, has_life);
+}
+
+/* raw: as written in JSON. */
+static void put_string(struct out *out, struct slice raw)
+{
+	out_char(out, '"');
+	out_slice(out, raw);
+	out_char(out, '"');
+}
+
+/* Writes a key of an object, with a comma unless it is the first one. */
+static void put_key(struct out *out, const char *key)
+{
+	out_text(out, out->buf[out->len - 1] == '{' ? "\"" : ",\"");
+	out_text(out, key);
+	out_text(out, "\":");
+}
+
+/* Literals cost no call. */
+static inline void put_number(struct out *out, const char *before, uint64_t number)
+{
+	out_text(out, before);
+	out_u64(out, number);
+}
+
+static inline void put_us(struct out *out, const char *before, uint64_t ns)
+{
+	out_text(out, before);
+	out_us(out, ns);
+}
+
+static bool write_io_key(struct out *out, const struct spanline *l, enum request_io_key key)
+{
+	if (spanline_has(l, key))
+		out_u64(out, l->io.numbers[key]);
+	else if (l->io.texts[key].n)
+		put_string(out, l->io.texts[key]);
+	else
+		return false;
+	return true;
+}
+
+static bool write_io(struct out *out, const struct spanline *l)
+{
+	size_t start = out->len;
+
+	out_char(out, '{');
+	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++) {
+		size_t before = out->len;
+
+		put_key(out, request_io_keys[key]);
+		if (!write_io_key(out, l, key))
+			out->len = before;
+	}
+	out_char(out, '}');
+	return out->len > start + strlen("{}");
+}
+
+static void write_layers(struct out *out, const struct spanline *l)
+{
+	for (unsigned i = 0; i < LAYERS; i++) {
+		out_text(out, i ? ",\"" : "{\"");
+		out_text(out, spdk_layers[i]);
+		put_us(out, "\":", l->layers[i]);
+	}
+	out_char(out, '}');
+}
+
+/* The names of the parts that are known for the whole life; for irq, off_cpu says it. */
+static bool write_covered(struct out *out, const struct spanline *l)
+{
+	const char *separator = "[";
+
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		if (!l->covered[i] || i == OVERLAP_IRQ)
+			continue;
+		out_text(out, separator);
+		put_string(out, slice_of(overlaps_name(i)));
+		separator = ",";
+	}
+	out_char(out, ']');
+	return *separator == ',';
+}
+
+static bool write_by(struct out *out, const struct spanline *l, const struct spanline_names *names)
+{
+	for (unsigned i = 0; i < names->n; i++) {
+		out_char(out, i ? ',' : '{');
+		put_string(out, l->names[names->first + i].name);
+		put_us(out, ":", l->names[names->first + i].ns);
+	}
+	out_char(out, '}');
+	return names->n;
+}
+
+/* For whom an lcore wrote. */
+static void put_names(struct out *out, const struct spanline *l, const char *before, const struct spanline_names *names)
+{
+	for (unsigned i = 0; i < names->n; i++) {
+		const struct spanline_name *name = &l->names[names->first + i];
+
+		out_text(out, i ? "," : before);
+		put_string(out, name->name);
+		put_number(out, ":[", name->n);
+		put_us(out, ",", name->ns);
+		if (name->members)
+			put_number(out, ",", name->members);
+		out_char(out, ']');
+	}
+	out_text(out, names->n ? "}" : "");
+}
+
+static void put_lcore(struct out *out, const struct spanline *l, const struct spanline_wait *w)
+{
+	put_number(out, ",\"lcore\":", w->lcore);
+	put_number(out, ",\"entries\":", w->entries);
+	if (w->kept < w->entries)
+		put_number(out, ",\"kept\":", w->kept);
+	put_us(out, ",\"silent\":", w->silent);
+	if (w->entries && w->kept == w->entries && !w->lost)
+		put_us(out, ",\"active\":", w->active);
+	out_text(out, w->lost ? ",\"lost\":true" : "");
+	put_names(out, l, ",\"of\":{", &w->of);
+	put_names(out, l, ",\"hosts\":{", &w->hosts);
+}
+
+static void put_wait(struct out *out, const struct spanline *l, const struct spanline_wait *w)
+{
+	put_us(out, "{\"us\":", w->ns);
+	if (w->has_lcore)
+		put_us(out, ",\"at\":", w->at);
+	if (w->state.p) {
+		out_text(out, ",\"state\":");
+		put_string(out, w->state);
+	}
+	out_text(out, ",\"layer\":");
+	put_string(out, slice_of(spdk_layers[w->layer]));
+	if (w->has_lcore)
+		put_lcore(out, l, w);
+	if (w->is_buffer)
+		put_number(out, ",\"others\":", w->others);
+	if (w->is_queued)
+		put_number(out, ",\"queued\":", w->others);
+	if (w->pdus)
+		put_number(out, ",\"pdus\":", w->pdus);
+	if (w->held) {
+		put_number(out, ",\"buffers\":", w->buffers);
+		out_text(out, ",\"holders\":{");
+		put_string(out, w->holder);
+		put_number(out, ":", w->held);
+		out_char(out, '}');
+	}
+	out_char(out, '}');
+}
+
+static bool write_waits(struct out *out, const struct spanline *l)
+{
+	for (unsigned i = 0; i < l->num_waits; i++) {
+		out_char(out, i ? ',' : '[');
+		put_wait(out, l, &l->waits[i]);
+	}
+	out_char(out, ']');
+	return l->num_waits;
+}
+
+static bool write_last_leg(struct out *out, const struct spanline *l)
+{
+	out_text(out, "{\"leg\":");
+	put_string(out, l->last_leg);
+	if (l->leg_after.n) {
+		out_text(out, ",\"after\":");
+		put_string(out, l->leg_after);
+	}
+	put_us(out, ",\"us\":", l->facts[FACT_LEG]);
+	out_char(out, '}');
+	return l->facts[FACT_LEG];
+}
+
+/* Returns false if it has none; then what was written is of no use. */
+static bool write_value(struct out *out, const struct spanline *l, const struct key *key)
+{
+	const void *member = (const char *)l + key->offset;
+	const uint64_t *number = member;
+	const struct slice *text = member;
+
+	switch (key->kind) {
+	case U64:
+	case U64_IF:
+		out_u64(out, *number);
+		return key->kind == U64 || *number;
+	case US:
+	case US_IF:
+		out_us(out, *number);
+		return key->kind == US || *number;
+	case HEX:
+		out_char(out, '"');
+		out_hex(out, *number);
+		out_char(out, '"');
+		return true;
+	case STRING:
+	case PARENT:
+		put_string(out, *text);
+		return text->n;
+	case TRUE:
+		out_text(out, "true");
+		return *(const bool *)member;
+	case RAW:
+	case TREE:
+	case STATES:
+		out_slice(out, *text);
+		return text->n;
+	case IO:
+		return write_io(out, l);
+	case LAYERS_OF:
+		write_layers(out, l);
+		return true;
+	case BY:
+		return write_by(out, l, member);
+	case COVERED:
+		return write_covered(out, l);
+	case WAITS:
+		return write_waits(out, l);
+	case LAST_LEG:
+		return write_last_leg(out, l);
+	case PROVEN:
+		break;
+	}
+	return false;
+}
+
+void spanline_write(struct out *out, const struct spanline *l)
+{
+	out_char(out, '{');
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		size_t before = out->len;
+
+		for (unsigned k = 0; k < FACTS_PROVEN && keys[i].kind == PROVEN; k++) {
+			const struct fact_row *fact = &fact_table[fact_proven[k]];
+
+			if (!l->facts[fact_proven[k]])
+				continue;
+			put_key(out, fact->name);
+			out_us(out, l->facts[fact_proven[k]]);
+		}
+		if (keys[i].kind == PROVEN)
+			continue;
+		put_key(out, keys[i].name);
+		if (!write_value(out, l, &keys[i]))
+			out->len = before;
+	}
+	out_text(out, "}\n");
+}
+
+/* The row of a key. NULL: there is none. */
+static const struct key *row_of(struct slice name)
+{
+	size_t i = find_key(name, 0);
+
+	return i < COUNT(keys) ? &keys[i] : NULL;
+}
+
+bool spanline_write_key(struct out *out, const struct spanline *l, struct slice key)
+{
+	const struct key *row = row_of(key);
+	size_t before = out->len;
+
+	if (row && row->kind == PROVEN) {
+		out_us(out, l->facts[proven_of(key)]);
+		if (l->facts[proven_of(key)])
+			return true;
+	} else if (row && write_value(out, l, row)) {
+		return true;
+	}
+	out->len = before;
+	return false;
+}
+
+bool spanline_write_io_key(struct out *out, const struct spanline *l, struct slice key)
+{
+	enum request_io_key i = io_key(key);
+
+	return i < REQUEST_IO_KEYS && write_io_key(out, l, i);
+}
+
+bool spanline_is_key(struct slice key)
+{
+	return row_of(key);
+}
+
+bool spanline_is_deep(struct slice key)
+{
+	const struct key *row = row_of(key);
+
+	return row && (row->kind == TREE || row->kind == STATES || row->kind == BY || row->kind == WAITS ||
+		       row->kind == LAST_LEG);
+}
+
+void spanline_free(struct spanline *l)
+{
+	free(l->names);
+	*l = (struct spanline){};
 }

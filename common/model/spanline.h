@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One span line of a span without a parent (spdk-trace-lines(7)), parsed. All slices point into the line. Times are in
- * ns; one that is absent is 0. Keys may come in any order; the order of trace-spans is parsed fastest.
+ * What is measured of a span, as its span line has it (spdk-trace-lines(7)): parsed from such a line, or filled from a
+ * trace by measured.h. A span line is written from it.
+ *
+ * Times are in ns; one that is absent is 0. Texts are as written in JSON between quotes, others' or slices of the line
+ * that was parsed; one that is absent is empty.
  */
 #ifndef SPANLINE_H
 #define SPANLINE_H
@@ -9,48 +12,89 @@
 #include <stdint.h>
 
 #include "fact.h"
-#include "slice.h"
+#include "out.h"
+#include "overlaps.h"
+#include "request_io.h"
 
-/* Input may have any number of each; trace-spans writes no more. */
+/* Input may have any number of each; no more are parsed. A trace has no more but for hosts. */
 enum { SPANLINE_WAITS = 3, SPANLINE_NAMES = 4 };
 
-/* A name, with its time and its number of entries or buffers. */
+/* A name, with its time and its number of entries; of a host, with the number of its connections. */
 struct spanline_name {
-	struct slice name; /* as written between its quotes */
-	uint64_t ns, n;
+	struct slice name;
+	uint64_t ns, n, members;
+};
+
+/* Names in spanline.names, from the first one on. */
+struct spanline_names {
+	unsigned first, n;
 };
 
 struct spanline_wait {
 	uint64_t ns, at; /* at: from the start of the span */
-	uint64_t silent; /* the longest silence in it */
+	struct slice state;
 	enum layer layer;
-	bool has_lcore, is_queued; /* is_queued: in the queue of a socket */
-	uint64_t lcore, buffers;
-	struct spanline_name of[SPANLINE_NAMES], hosts[SPANLINE_NAMES], holder;
-	unsigned num_of, num_hosts;
+	/* what the lcore wrote meanwhile, if that is known */
+	bool has_lcore, lost;
+	uint64_t lcore, entries, kept, silent, active; /* kept: of the entries; silent: the longest one */
+	struct spanline_names of, hosts;               /* for whom, and hosts of several connections among these */
+	bool is_buffer, is_queued;                     /* for a buffer; in the queue of a socket */
+	uint64_t others;                               /* that waited for a buffer, or were queued, before it */
+	uint64_t pdus;
+	uint64_t buffers, held; /* buffers that requests had, and those of the holder, which had most of them */
+	struct slice holder;
 };
 
 struct spanline {
-	bool has_parent; /* then nothing else is set */
-	bool admin, open, cut, lost;
-	bool covered; /* by lines of offcpusnoop */
-	uint64_t start, life, lcore;
+	uint64_t tsc, start, life, to_reply, lcore, value;
+	struct slice id, source, parent, owner, poller, connection;
+	struct {
+		uint32_t has; /* bits of the numbers that are known */
+		uint64_t numbers[REQUEST_IO_KEYS];
+		struct slice texts[REQUEST_IO_KEYS]; /* also that of a type that is a number */
+	} io;
+	struct slice state;                        /* the first one that has a name */
+	struct slice children, states, self, args; /* JSON */
 	uint64_t layers[LAYERS];
-	uint64_t facts[FACTS]; /* ns, of those that are measured in each request */
-	uint64_t queue;        /* the size of the one that it filled */
-	/* as written between quotes; empty if missing */
-	struct slice id, source, connection, state; /* state: the first one that has a name */
-	struct slice type, bdev, leg, status;
-	bool has_blocks, has_lba, has_qd;
-	uint64_t blocks, lba, qd;
-	struct slice last_leg; /* of FACT_LEG; empty: none */
-	struct spanline_name off_cpu_by[SPANLINE_NAMES], irq_by[SPANLINE_NAMES];
-	unsigned num_off_cpu_by, num_irq_by;
+	uint64_t facts[FACTS];  /* those that are measured in each span, as times */
+	bool covered[OVERLAPS]; /* by lines of another tool */
+	uint64_t silent;        /* the longest silence */
+	struct spanline_names off_cpu_by, irq_by;
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;
+	uint64_t retries, queue;          /* queue: the size of the one that it filled */
+	struct slice last_leg, leg_after; /* of FACT_LEG, and the one that ended before it */
+	bool admin, maybe_admin, open, cut, torn, lost;
+
+	struct spanline_name *names;
+	size_t num_names, cap_names;
 };
 
-/* Returns NULL, or why it is not a span line. */
+static inline bool spanline_has(const struct spanline *l, enum request_io_key key)
+{
+	return l->io.has >> key & 1;
+}
+
+/* Empties it. It is all zero before the first call. */
+void spanline_clear(struct spanline *l);
+
+/* Adds a name to names that were added last. Returns it, without a name, valid until the next call. */
+struct spanline_name *spanline_add_name(struct spanline *l, struct spanline_names *names);
+
+/* Parses what explains requests. Of a line with a parent, only that is set. Returns NULL, or why it is no span line. */
 const char *spanline_parse(struct spanline *l, struct slice line);
+
+/* Writes a span line with its newline. */
+void spanline_write(struct out *out, const struct spanline *l);
+
+/* Writes the value of a key, or of a key of io, as JSON. False, with nothing written, if it has none. */
+bool spanline_write_key(struct out *out, const struct spanline *l, struct slice key);
+bool spanline_write_io_key(struct out *out, const struct spanline *l, struct slice key);
+
+/* Whether a span line may have this key; and whether that is about the tree below the span, or about waits. */
+bool spanline_is_key(struct slice key);
+bool spanline_is_deep(struct slice key);
+
+void spanline_free(struct spanline *l);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "keys.h"
 
-#include <err.h>
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "json.h"
@@ -36,49 +34,42 @@ static const char *plain(struct keys *k, struct slice value)
 	return to;
 }
 
-/* Keys of io are also found without "io." before them. */
-static struct slice find(struct slice line, struct slice path)
+static bool match(struct keys *k, struct keys_glob *key, struct slice value)
+{
+	key->found |= value.n != 0;
+	return value.n && fnmatch(key->glob, plain(k, value), 0) == 0;
+}
+
+struct slice keys_value(struct slice line, struct slice path)
 {
 	struct slice value = json_path(line, path);
 
 	return value.n ? value : json_path(json_member(line, slice_of("io")), path);
 }
 
-struct slice keys_value(struct slice line, struct slice path)
+static bool count(struct keys *k, bool matches)
 {
-	struct slice value = find(line, path);
-
-	return json_unquoted(value);
-}
-
-bool keys_match(struct keys *k, struct slice line)
-{
-	bool matches = true;
-
-	for (size_t i = 0; i < k->n; i++) {
-		struct slice value = find(line, k->all[i].path);
-
-		k->all[i].found |= value.n != 0;
-		matches &= value.n && fnmatch(k->all[i].glob, plain(k, value), 0) == 0;
-	}
+	k->compared++;
 	k->matched += matches;
 	return matches;
 }
 
-bool keys_check(const struct keys *k, const char *name, uint64_t n)
+bool keys_match_line(struct keys *k, struct slice line)
 {
-	bool good = true;
+	bool matches = true;
 
-	for (size_t i = 0; i < k->n && n; i++)
-		if (!k->all[i].found) {
-			warnx("%s: -k %s: no request has this key", name, k->all[i].path.p);
-			good = false;
-		}
-	if (k->n && n && good && !k->matched) {
-		warnx("%s: none of %" PRIu64 " requests matches -k", name, n);
-		good = false;
-	}
-	return good;
+	for (size_t i = 0; i < k->n; i++)
+		matches &= match(k, &k->all[i], keys_value(line, k->all[i].path));
+	return count(k, matches);
+}
+
+bool keys_match(struct keys *k, struct measured *m)
+{
+	bool matches = true;
+
+	for (size_t i = 0; i < k->n; i++)
+		matches &= match(k, &k->all[i], measured_value(m, k->all[i].path));
+	return count(k, matches);
 }
 
 void keys_free(struct keys *k)

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Assembles the spans of a trace, and measures them: where their time was, what they waited for, and who had that. What
+ * is measured is a struct spanline, from which trace-spans prints and trace-causes counts.
+ */
+#ifndef MEASURED_H
+#define MEASURED_H
+
+#include "connection.h"
+#include "held.h"
+#include "holders.h"
+#include "overlaps.h"
+#include "proofs.h"
+#include "request_io.h"
+#include "self_time.h"
+#include "spanline.h"
+#include "spans.h"
+
+struct measured {
+	/* these may be set before measured_start() */
+
+	bool explains; /* whom spans waited for */
+	void *context; /* for the functions below; NULL: not wanted */
+	void (*emit)(void *context, const struct span *span);
+	void (*stuck)(void *context, const struct span *span);
+	/* gets each entry of a span, with what connections_find() says of it */
+	void (*entry)(void *context, struct span *span, uint32_t before, const struct traceline *line,
+		      uint32_t connection, size_t named);
+	/* gets each line of a reactor that counts; then the causes of these are not known here */
+	void (*hold)(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		     const struct traceline *line);
+
+	struct intern types, states;
+	struct spans spans; /* lines go to spans_line(), and the end to spans_end() */
+	struct connections connections;
+	struct proofs proofs;
+	struct holders holders; /* only if it explains */
+	struct held held;
+
+	/* of the latest span of measured_span() */
+	const struct span *span;
+	struct request_io io;
+	struct self_time self;
+	struct overlaps overlaps;
+	struct proofs_facts facts;
+	struct waits waits;
+
+	struct spanline line;
+	unsigned parts; /* of it, that are filled: bits */
+	struct out texts[7], value;
+	struct intern escaped; /* names with characters that JSON escapes */
+};
+
+/* The rest is all zero. m must stay where it is. */
+void measured_start(struct measured *m);
+
+/* Measures a span; what is set is valid until the next call, and while the tree of the span is. */
+void measured_span(struct measured *m, const struct span *s);
+
+/* That span as a span line. MEASURED_TEXTS: with the JSON of its children, states and self. */
+enum { MEASURED_WAITS = 1, MEASURED_TEXTS = 2 };
+const struct spanline *measured_line(struct measured *m, unsigned parts);
+
+/*
+ * The value at a path such as args.qpair.hostnqn in its span line, as JSON, valid until the next call; empty without
+ * one. Keys of io are also found without "io." before them.
+ */
+struct slice measured_value(struct measured *m, struct slice path);
+
+/* Whether an entry of the span or of those below it was torn. */
+bool measured_is_torn(const struct span *s);
+
+void measured_free(struct measured *m);
+
+#endif
