@@ -49,8 +49,8 @@ int main(int argc, char **argv)
 	print("memory", mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	print("much memory",
 	      mmap(NULL, UINT64_C(3) << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
-	print("file in memory", pwrite(other, "", 1, SANDBOX_RESULT - 1) == 1);
-	print("large file in memory", pwrite(other, "", 1, SANDBOX_RESULT) == 1);
+	print("file in memory", pwrite(other, "", 1, SANDBOX_HELD - 1) == 1);
+	print("large file in memory", pwrite(other, "", 1, SANDBOX_HELD) == 1);
 	print("another file in memory", memfd_create("another", 0) >= 0);
 	print("code", mmap(NULL, 1, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	print("change to code", mprotect(page, 1, PROT_READ | PROT_EXEC) == 0);

@@ -90,11 +90,6 @@ hollow() { # FILE SECTION BYTES
     status_is 1 limited elf big good
     says 'big: its tables take more than 64 MiB, which is not loaded'
     [[ $output == *' f' ]]
-    # what all files take together
-    cp good large
-    hollow large .symtab $((40 << 20))
-    status_is 1 limited elf large large large large
-    says 'large: the files before it have used up the 128 MiB that are loaded'
 }
 
 @test "many symbols of one name take the memory of one" {

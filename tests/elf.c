@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints the functions that offwaketime finds in ELF files, START END NAME, and what is wrong with a file. All files
- * share one budget, like those of a recording.
+ * share a sandbox, like those of a recording.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 
 #include "cmd/offwaketime/reading.h"
 #include "cli.h"
-#include "elffile.h"
 #include "map.h"
 #include "out.h"
 #include "sandbox.h"
@@ -34,7 +33,6 @@ static uint32_t is_known(const void *context, const struct reading_id *id)
 int main(int argc, char **argv)
 {
 	const struct mapping_list list = {.proc = -1, .root = open("/", O_PATH | O_DIRECTORY)};
-	struct elffile_budget budget = {};
 	struct sandbox sandbox = {};
 	int status = EXIT_SUCCESS;
 	struct out out;
@@ -46,7 +44,7 @@ int main(int argc, char **argv)
 
 		if (r.fd < 0)
 			err(EXIT_FAILURE, "%s", argv[i]);
-		reading_run(&sandbox, &r, 1, &list, &budget, is_known, NULL);
+		reading_run(&sandbox, &r, 1, &list, is_known, NULL);
 		if (r.error) {
 			warnx("%s: %s", argv[i], r.error);
 			status = EXIT_FAILURE;

@@ -78,18 +78,17 @@ static void print_arg(struct out *out, const struct usdt *u, const struct usdt_s
 static void print_file(struct out *out, const char *path)
 {
 	int fd = open(path, O_RDONLY);
-	struct elffile_budget budget = {};
 	struct symtab symbols;
 	const char *error;
 	struct usdt u;
 
 	if (fd < 0)
 		err(EXIT_FAILURE, "%s", path);
-	if (usdt_read(&u, fd, &budget, &error) != 0) {
+	if (usdt_read(&u, fd, &error) != 0) {
 		close(fd);
 		errx(EXIT_FAILURE, "%s: %s", path, error);
 	}
-	symtab_open(&symbols, fd, &budget);
+	symtab_open(&symbols, fd);
 	for (size_t site = 0; site < u.n; site++)
 		for (unsigned arg = 0; arg < u.sites[site].num_args; arg++)
 			print_arg(out, &u, &u.sites[site], &u.sites[site].args[arg], &symbols);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints the functions that offwaketime finds in lists of generated functions, START END NAME, and the one that it
- * finds at the start of each if that differs; and what is wrong with a file. All files share one budget, like those of
- * a recording.
+ * finds at the start of each if that differs; and what is wrong with a file. All files share the memory that there is,
+ * like those of a recording.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 
 #include "cmd/offwaketime/perfmap.h"
 #include "cli.h"
-#include "elffile.h"
 #include "out.h"
 
 static void print(struct out *out, const struct perfmap *map)
@@ -33,7 +32,7 @@ static void print(struct out *out, const struct perfmap *map)
 
 int main(int argc, char **argv)
 {
-	struct elffile_budget budget = {};
+	uint64_t held = 0;
 	int status = EXIT_SUCCESS;
 	struct out out;
 
@@ -45,13 +44,13 @@ int main(int argc, char **argv)
 
 		if (fd < 0)
 			err(EXIT_FAILURE, "%s", argv[i]);
-		error = perfmap_add(&map, fd, &budget);
+		error = perfmap_add(&map, fd, &held);
 		if (error) {
 			warnx("%s: %s", argv[i], error);
 			status = EXIT_FAILURE;
 		}
 		print(&out, &map);
-		perfmap_free(&map, &budget);
+		perfmap_free(&map, &held);
 		close(fd);
 	}
 	return cli_close(&out, status);

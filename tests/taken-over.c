@@ -26,8 +26,8 @@
 #include "sandbox.h"
 #include "target.h"
 
-/* MUCH is more than is left of the budget then, and little enough to be returned in time on a busy machine. */
-enum { SPENT = 100 << 20, MUCH = 8 << 20, SPENT_BEFORE_MUCH = 2 * ELFFILE_MAX_ALL - MUCH + 1 };
+/* More than there is room for then, and little enough to be returned in time on a busy machine. */
+enum { MUCH = 8 << 20 };
 
 static const char *lie = "";
 static pid_t tool;
@@ -38,22 +38,20 @@ static bool tells(const char *which)
 }
 
 /* The linker lets these take the place of the functions without __wrap_. */
-const char *__real_elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget);
-const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget);
-const char *__real_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
-				  struct elffile_budget *budget);
-const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
-				  struct elffile_budget *budget);
+const char *__real_elf_read(struct elf_file *f, struct elf_debug *debug, int fd);
+const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd);
+const char *__real_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd);
+const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd);
 int __real_mapping_open(const struct mapping *m, const struct mapping_list *list);
 int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list);
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
-int __real_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
-int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
-int __real_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
-int __wrap_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
+int __real_elffile_open(struct elffile *f, int fd);
+int __wrap_elffile_open(struct elffile *f, int fd);
+int __real_usdt_read(struct usdt *u, int fd, const char **error);
+int __wrap_usdt_read(struct usdt *u, int fd, const char **error);
 
-const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget)
+const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd)
 {
 	static const char path[] = "a\0../../../../../secret";
 	const char *error;
@@ -66,7 +64,7 @@ const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd,
 		f->names_size[0] = MUCH;
 		return NULL;
 	}
-	error = __real_elf_read(f, debug, fd, budget);
+	error = __real_elf_read(f, debug, fd);
 	if (tells("debug file")) {
 		*debug = (struct elf_debug){};
 		memcpy(debug->build_id, path, sizeof(path));
@@ -74,10 +72,9 @@ const char *__wrap_elf_read(struct elf_file *f, struct elf_debug *debug, int fd,
 	return error;
 }
 
-const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
-				  struct elffile_budget *budget)
+const char *__wrap_elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd)
 {
-	const char *error = __real_elf_read_debug(f, found, debug, by_id, fd, budget);
+	const char *error = __real_elf_read_debug(f, found, debug, by_id, fd);
 
 	return tells("debug file") ? "another file was opened" : error;
 }
@@ -93,14 +90,11 @@ int __wrap_mapping_open(const struct mapping *m, const struct mapping_list *list
 	return fd;
 }
 
-int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
+int __wrap_elffile_open(struct elffile *f, int fd)
 {
 	static char longest[1024];
-	int result = __real_elffile_open(f, fd, budget);
+	int result = __real_elffile_open(f, fd);
 
-	/* what is spent is the difference */
-	if (tells("budget"))
-		budget->spent = 0;
 	if (tells("error"))
 		f->error = "\033[2J";
 	if (tells("long error"))
@@ -109,10 +103,10 @@ int __wrap_elffile_open(struct elffile *f, int fd, struct elffile_budget *budget
 }
 
 /* The first file takes the process over. */
-int __wrap_usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error)
+int __wrap_usdt_read(struct usdt *u, int fd, const char **error)
 {
 	static bool is_taken;
-	int result = __real_usdt_read(u, fd, budget, error);
+	int result = __real_usdt_read(u, fd, error);
 
 	for (size_t i = 0; tells("other probes") && is_taken && i < u->n; i++)
 		u->sites[i].offset++;
@@ -148,21 +142,20 @@ static void read_functions(char *path)
 {
 	const struct mapping_list list = {.proc = -1, .root = open(".", O_PATH | O_DIRECTORY)};
 	struct reading r = {.mapping.path = path, .fd = -1};
-	const uint64_t spent = strcmp(lie, "much") == 0 ? SPENT_BEFORE_MUCH : SPENT;
-	struct elffile_budget budget = {spent};
-	struct sandbox sandbox = {};
+	const uint64_t before = strcmp(lie, "much") == 0 ? SANDBOX_HELD - MUCH : 0;
+	struct sandbox sandbox = {.held = before};
 	struct stat st;
 
 	if (stat(path, &st) != 0)
 		err(EXIT_FAILURE, "%s", path);
 	r.mapping.inode = st.st_ino;
-	reading_run(&sandbox, &r, 1, &list, &budget, is_known, NULL);
+	reading_run(&sandbox, &r, 1, &list, is_known, NULL);
 	printf("known: %s\nidentity: %s\nfunctions: %zu\nerror: %s\n", r.known == MAP_NONE ? "no" : "yes",
 	       !r.is_open || r.id.inode == st.st_ino ? "its own" : "another", r.file.n, r.error ? r.error : "none");
 	elf_free(&r.file);
 	free(r.error);
-	if (budget.spent - spent != r.spent)
-		errx(EXIT_FAILURE, "%" PRIu64 " bytes for %" PRIu64, budget.spent - spent, r.spent);
+	if (sandbox.held - before != r.held)
+		errx(EXIT_FAILURE, "%" PRIu64 " bytes for %" PRIu64, sandbox.held - before, r.held);
 }
 
 static void report(const char *message)
@@ -172,7 +165,7 @@ static void report(const char *message)
 
 static void read_probes(const char *path)
 {
-	struct target t = {.report = report, .budget.spent = SPENT};
+	struct target t = {.report = report};
 
 	target_add_file(&t, path);
 	printf("probes: %zu\n", t.n ? t.files[0].usdt.n : 0);
@@ -208,12 +201,11 @@ static void read_mapped(const char *path)
 
 static void read_symbols(const char *path)
 {
-	struct elffile_budget budget = {SPENT};
 	struct symtab symbols;
 	const char *error;
 	uint64_t address;
 
-	symtab_open(&symbols, open(path, O_RDONLY), &budget);
+	symtab_open(&symbols, open(path, O_RDONLY));
 	symtab_find(&symbols, slice_of("none of them"), &address, &error);
 	printf("symbols: %zu: %s\n", symbols.n, error);
 	symtab_close(&symbols);

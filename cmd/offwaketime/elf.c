@@ -26,7 +26,6 @@ enum {
 /* A file being read, and the first fault in it or in its debug file. */
 struct elf_reader {
 	struct elf_file *to;
-	struct elffile_budget *budget;
 	const char *error;
 };
 
@@ -190,7 +189,7 @@ static void add_packed(struct elf_reader *r, struct elffile *elf)
 		fault(r, elf->error ? elf->error : "its section .gnu_debugdata cannot be unpacked");
 		return;
 	}
-	if (elffile_open(&inner, fd, r->budget) == 0)
+	if (elffile_open(&inner, fd) == 0)
 		add_symbols(r, &inner, SHT_SYMTAB);
 	fault(r, inner.error);
 	elffile_close(&inner);
@@ -210,14 +209,14 @@ static void sort(struct elf_file *f)
 		qsort(f->functions, f->n, sizeof(*f->functions), compare);
 }
 
-const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget)
+const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd)
 {
-	struct elf_reader r = {f, budget, NULL};
+	struct elf_reader r = {f, NULL};
 	struct elffile elf;
 
 	*f = (struct elf_file){};
 	*debug = (struct elf_debug){};
-	if (elffile_open(&elf, fd, budget) == 0) {
+	if (elffile_open(&elf, fd) == 0) {
 		add_ranges(&r, &elf);
 		if (!add_symbols(&r, &elf, SHT_SYMTAB)) {
 			read_build_id(&elf, debug);
@@ -234,10 +233,9 @@ const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct
 	return r.error;
 }
 
-const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
-			   struct elffile_budget *budget)
+const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd)
 {
-	struct elf_reader r = {f, budget, NULL};
+	struct elf_reader r = {f, NULL};
 	struct elf_debug own = {};
 	struct elffile elf;
 	struct stat st;
@@ -245,7 +243,7 @@ const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_deb
 
 	*f = (struct elf_file){};
 	*found = false;
-	if (elffile_open(&elf, fd, budget) == 0 && fstat(fd, &st) == 0) {
+	if (elffile_open(&elf, fd) == 0 && fstat(fd, &st) == 0) {
 		read_build_id(&elf, &own);
 		if (*debug->build_id && *own.build_id)
 			same = strcmp(debug->build_id, own.build_id) == 0;

@@ -18,7 +18,6 @@
 
 #include "slice.h"
 
-struct elffile_budget;
 struct out;
 
 struct function {
@@ -51,15 +50,14 @@ struct elf_debug {
  * *debug is set, which else is all zero. Returns NULL, or why functions are missing: the file is damaged or too large.
  * The rest is read all the same.
  */
-const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd, struct elffile_budget *budget);
+const char *elf_read(struct elf_file *f, struct elf_debug *debug, int fd);
 
 /*
  * Reads the functions of an open debug file, without ranges. It must have the build id or, if one of the two files has
  * none and by_id is not set, the checksum. by_id: the file was found by the build id. Returns as elf_read(). *found:
  * whether the file is the right one, and has symbols.
  */
-const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd,
-			   struct elffile_budget *budget);
+const char *elf_read_debug(struct elf_file *f, bool *found, const struct elf_debug *debug, bool by_id, int fd);
 
 /* Writes all of it for another process, which receives it. False: the bytes were not written by elf_write(). */
 void elf_write(const struct elf_file *f, struct out *out);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "elffile.h"
 #include "mapping.h"
 #include "mem.h"
 #include "number.h"
@@ -41,8 +42,22 @@ static bool cut_number(struct slice *line, uint64_t *value)
 	return true;
 }
 
-/* Adds the function of a line, if it is one. A NUL also ends a name. False: the budget is spent. */
-static bool add_line(struct perfmap *map, struct slice line, struct elffile_budget *budget)
+/* Adds n to the bytes that it takes. False with map->error if there is no room for them. */
+static bool take_room(struct perfmap *map, uint64_t *held, uint64_t n)
+{
+	if (n > ELFFILE_MAX - map->loaded)
+		map->error = ELFFILE_TOO_LARGE;
+	else if (*held > SANDBOX_HELD || n > SANDBOX_HELD - *held)
+		map->error = SANDBOX_FULL;
+	if (map->error)
+		return false;
+	map->loaded += n;
+	*held += n;
+	return true;
+}
+
+/* Adds the function of a line, if it is one. A NUL also ends a name. False: there is no room for it. */
+static bool add_line(struct perfmap *map, struct slice line, uint64_t *held)
 {
 	uint64_t start, size;
 
@@ -52,8 +67,7 @@ static bool add_line(struct perfmap *map, struct slice line, struct elffile_budg
 	if (!line.n || line.n >= NAME_LONGEST)
 		return true;
 	/* short lines take more memory than they have bytes */
-	map->error = elffile_budget_spend(budget, &map->loaded, sizeof(*map->functions));
-	if (map->error)
+	if (!take_room(map, held, sizeof(*map->functions)))
 		return false;
 	map->functions = mem_room(map->functions, map->n, &map->cap);
 	map->functions[map->n++] = (struct perfmap_function){start, start + size, map->names.len};
@@ -83,7 +97,7 @@ static void pass(struct perfmap *map, const char *bytes, size_t n)
 }
 
 /* Adds the functions of the next whole lines. Returns how many bytes they have, 0 after the last one. */
-static size_t read_lines(struct perfmap *map, int fd, struct elffile_budget *budget)
+static size_t read_lines(struct perfmap *map, int fd, uint64_t *held)
 {
 	char block[65536], *at = block, *end;
 	ssize_t n = pread(fd, block, sizeof(block), map->read);
@@ -91,10 +105,9 @@ static size_t read_lines(struct perfmap *map, int fd, struct elffile_budget *bud
 
 	if (n <= 0)
 		return 0;
-	map->error = elffile_budget_spend(budget, &map->loaded, n);
-	if (map->error)
+	if (!take_room(map, held, n))
 		return 0;
-	while ((end = memchr(at, '\n', block + n - at)) && add_line(map, slice_between(at, end), budget))
+	while ((end = memchr(at, '\n', block + n - at)) && add_line(map, slice_between(at, end), held))
 		at = end + 1;
 	used = at - block;
 	/* a line of this length is no function */
@@ -128,11 +141,11 @@ static void sort(struct perfmap *map)
 }
 
 /* Reads the new lines of a file that continues what was read. */
-static const char *add_lines(struct perfmap *map, int fd, struct elffile_budget *budget)
+static const char *add_lines(struct perfmap *map, int fd, uint64_t *held)
 {
 	size_t known = map->n;
 
-	while (!map->error && read_lines(map, fd, budget))
+	while (!map->error && read_lines(map, fd, held))
 		;
 	if (map->n > known)
 		sort(map);
@@ -146,14 +159,14 @@ static void begin(struct perfmap *map, uint64_t inode, bool continued)
 	map->inode = inode;
 }
 
-const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget)
+const char *perfmap_add(struct perfmap *map, int fd, uint64_t *held)
 {
 	struct stat st;
 
 	if (map->error || fstat(fd, &st) != 0)
 		return NULL;
 	begin(map, st.st_ino, is_continued(map, fd, st.st_ino));
-	return add_lines(map, fd, budget);
+	return add_lines(map, fd, held);
 }
 
 /* The process as it sees itself. */
@@ -187,7 +200,7 @@ static bool read_identity(int proc, struct identity *id)
 struct copy {
 	struct perfmap *map;
 	const struct mapping_list *list;
-	struct elffile_budget *budget;
+	uint64_t *held;
 	struct identity id;
 	int to; /* a file without a name, in memory */
 	/* in the child: */
@@ -245,7 +258,7 @@ static bool add_copy(void *context, size_t i, struct slice bytes)
 		return false;
 	if (copied.is_there) {
 		begin(copy->map, copied.inode, copied.is_continued != 0);
-		add_lines(copy->map, copy->to, copy->budget);
+		add_lines(copy->map, copy->to, copy->held);
 	}
 	return true;
 }
@@ -259,10 +272,9 @@ static void fail(void *context, size_t i, const char *why)
 	copy->map->error = copy->map->failure;
 }
 
-const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list,
-			 struct elffile_budget *budget)
+const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list)
 {
-	struct copy copy = {.map = map, .list = list, .budget = budget};
+	struct copy copy = {.map = map, .list = list, .held = &sandbox->held};
 	int keep[2] = {list->root};
 	const struct sandbox_job job = {.n = 1,
 					.context = &copy,
@@ -303,10 +315,10 @@ const char *perfmap_find(const struct perfmap *map, uint64_t address)
 	return found ? map->names.buf + found->name : NULL;
 }
 
-void perfmap_free(struct perfmap *map, struct elffile_budget *budget)
+void perfmap_free(struct perfmap *map, uint64_t *held)
 {
 	free(map->functions);
 	free(map->names.buf);
 	free(map->failure);
-	budget->spent -= map->loaded;
+	*held -= map->loaded;
 }

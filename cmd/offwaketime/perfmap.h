@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elffile.h"
 #include "out.h"
 
 struct mapping_list;
@@ -27,7 +26,7 @@ struct perfmap {
 	uint64_t inode;
 	uint64_t read;     /* bytes of the file, up to the start of a line */
 	char last[32];     /* the last of these bytes */
-	uint64_t loaded;   /* bytes spent of the budget */
+	uint64_t loaded;   /* bytes that it takes */
 	const char *error; /* NULL: nothing was wrong; otherwise no more is read */
 	char *failure;     /* the error if it is not a constant */
 };
@@ -37,16 +36,15 @@ struct perfmap {
  * namespace, is below its root, and must belong to its user or to root; links are not followed. Returns NULL; or once,
  * why functions are missing.
  */
-const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list,
-			 struct elffile_budget *budget);
+const char *perfmap_read(struct perfmap *map, struct sandbox *sandbox, const struct mapping_list *list);
 
-/* The same for an open file. Skips other lines, and the last one until it has a newline. */
-const char *perfmap_add(struct perfmap *map, int fd, struct elffile_budget *budget);
+/* The same for an open file; held: of the sandbox. Skips other lines, and the last one until it has a newline. */
+const char *perfmap_add(struct perfmap *map, int fd, uint64_t *held);
 
 /* The name of the function at the address: of several, the one that was written last. NULL: unknown. */
 const char *perfmap_find(const struct perfmap *map, uint64_t address);
 
-/* Frees it, and returns what it has loaded to the budget. */
-void perfmap_free(struct perfmap *map, struct elffile_budget *budget);
+/* Frees it, and subtracts what it took from the sandbox's held bytes. */
+void perfmap_free(struct perfmap *map, uint64_t *held);
 
 #endif

@@ -34,7 +34,7 @@ enum {
 	MAX_INODES = 65536,
 	RECENT_MS = 10000,    /* for which an inode is the same file */
 	MAX_PROCESSES = 1024, /* from then on idle ones, which may have ended, are forgotten */
-	MAX_SPENT = 8 << 20,  /* or when files have taken this much more of the budget */
+	MAX_HELD = 8 << 20,   /* or when what is known of files takes so many bytes more */
 };
 
 /* Whether the process still runs the program that was seen. */
@@ -113,13 +113,12 @@ static uint32_t take_file(struct processes *p, struct reading *r)
 	if (index == MAP_NONE)
 		index = add_file(p, id);
 	/* it was read twice */
-	if (p->rooms[index].is_read) {
-		p->budget.spent -= r->spent;
+	if (p->rooms[index].is_read)
 		return index;
-	}
 	p->files[index] = r->file;
 	r->file = (struct elf_file){};
-	p->rooms[index].spent = r->spent;
+	p->rooms[index].held = r->held;
+	r->held = 0;
 	p->rooms[index].is_read = true;
 	if (r->error && !p->rooms[index].was_noted) {
 		note_fault(p, r->mapping.path, r->error);
@@ -238,7 +237,7 @@ static bool read_files(struct processes *p, struct wanted *wanted, const struct 
 		n = wanted->n - i < SANDBOX_FILES ? wanted->n - i : SANDBOX_FILES;
 		has_all = has_all && clock_ms() < end && has_time(p);
 		if (has_all)
-			reading_run(&p->sandbox, wanted->all + i, n, list, &p->budget, known_file, p);
+			reading_run(&p->sandbox, wanted->all + i, n, list, known_file, p);
 		for (size_t k = i; k < i + n; k++) {
 			struct reading *r = &wanted->all[k];
 			struct recent_file *recent = recent_of(p, &r->mapping);
@@ -249,6 +248,7 @@ static bool read_files(struct processes *p, struct wanted *wanted, const struct 
 				recent->file = take_file(p, r);
 			else if (r->error)
 				give_up(p, recent, r);
+			p->sandbox.held -= r->held;
 			elf_free(&r->file);
 			free(r->error);
 			free(r->mapping.path);
@@ -332,7 +332,7 @@ static bool load(struct processes *p, struct process *process, const struct part
 		generates = set_files(p, process);
 		keep_old(process, &before);
 		free(before.ranges);
-		error = generates ? perfmap_read(&process->generated, &p->sandbox, &list, &p->budget) : NULL;
+		error = generates ? perfmap_read(&process->generated, &p->sandbox, &list) : NULL;
 		if (error)
 			note_fault(p, process->generated.path, error);
 	}
@@ -367,11 +367,11 @@ static struct process *add(struct processes *p, struct slice id)
 
 static void free_process(struct processes *p, struct process *process)
 {
-	perfmap_free(&process->generated, &p->budget);
+	perfmap_free(&process->generated, &p->sandbox.held);
 	free(process->ranges);
 }
 
-/* Frees the functions of files that no process has mapped any more, and returns what they spent to the budget. */
+/* Frees the functions of files that no process has mapped any more. */
 static void forget_files(struct processes *p)
 {
 	bool *mapped = mem_array(p->file_ids.n, sizeof(*mapped));
@@ -383,7 +383,7 @@ static void forget_files(struct processes *p)
 	for (uint32_t i = 0; i < p->file_ids.n; i++)
 		if (!mapped[i] && p->rooms[i].is_read) {
 			elf_free(&p->files[i]);
-			p->budget.spent -= p->rooms[i].spent;
+			p->sandbox.held -= p->rooms[i].held;
 			p->rooms[i].is_read = false;
 		}
 	free(mapped);
@@ -410,7 +410,7 @@ static void forget_idle(struct processes *p)
 	free(all);
 	p->limit = p->ids.n < MAX_PROCESSES / 2 ? MAX_PROCESSES : 2 * p->ids.n;
 	forget_files(p);
-	p->spent_limit = p->budget.spent + MAX_SPENT;
+	p->held_limit = p->sandbox.held + MAX_HELD;
 }
 
 static struct process *process_of(struct processes *p, const struct party *party)
@@ -422,7 +422,7 @@ static struct process *process_of(struct processes *p, const struct party *party
 	if (index != MAP_NONE)
 		return &p->all[index];
 	if (p->ids.n >= (p->limit ? p->limit : MAX_PROCESSES) ||
-	    p->budget.spent >= (p->spent_limit ? p->spent_limit : MAX_SPENT))
+	    p->sandbox.held >= (p->held_limit ? p->held_limit : MAX_HELD))
 		forget_idle(p);
 	return add(p, key);
 }

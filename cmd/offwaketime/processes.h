@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "elf.h"
-#include "elffile.h"
 #include "intern.h"
 #include "map.h"
 #include "perfmap.h"
@@ -53,13 +52,12 @@ struct processes {
 	size_t files_cap;
 	/* of the same files: */
 	struct file_room {
-		uint64_t spent; /* of the budget */
-		bool is_read;   /* false: never read, or freed because no process has it mapped */
+		uint64_t held; /* bytes of p->sandbox.held */
+		bool is_read;  /* false: never read, or freed because no process has it mapped */
 		bool was_noted;
 	} * rooms;
 	size_t rooms_cap;
-	struct elffile_budget budget;
-	uint64_t spent_limit; /* when this much of it is spent, idle ones are forgotten; 0: MAX_SPENT */
+	uint64_t held_limit; /* of the sandbox, in bytes, at which idle ones are forgotten; 0: MAX_HELD */
 	bool quiet;
 	uint64_t started;  /* when the first mappings were read, in ms of the clock */
 	uint64_t busy;     /* how long reading them took in all, in ms */

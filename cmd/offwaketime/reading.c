@@ -23,7 +23,6 @@ enum { LINKS = 3, PLACES = 2 * (1 + LINKS) };
 struct job {
 	struct reading *files;
 	const struct mapping_list *list;
-	struct elffile_budget *budget;
 	reading_known *is_known;
 	const void *context;
 	int own_root;
@@ -36,7 +35,6 @@ struct job {
 /* How the child starts its result. What is wrong follows, and then the file. */
 struct head {
 	uint32_t is_open, is_found, error_size;
-	uint64_t spent;
 	struct reading_id id;
 	struct elf_debug debug;
 };
@@ -89,30 +87,12 @@ static void read_file(void *context, size_t i, struct out *out)
 	const struct job *job = context;
 	struct reading *f = &job->files[i];
 	struct head head = {.is_open = f->is_open, .id = f->id};
-	uint64_t before = job->budget->spent;
 	const char *error = NULL;
 
 	if (f->is_open && f->known == MAP_NONE)
-		error = elf_read(&f->file, &head.debug, f->fd, job->budget);
-	head.spent = job->budget->spent - before;
+		error = elf_read(&f->file, &head.debug, f->fd);
 	write_result(&head, error, &f->file, out);
 	elf_free(&f->file);
-}
-
-/* Takes what a child has read, and adds what that has spent. False: it is damaged. */
-static bool take(const struct job *job, struct elf_file *file, uint64_t *spent, const struct head *head,
-		 struct slice bytes)
-{
-	int64_t charged = elffile_budget_charge(job->budget, head->spent, bytes.n);
-
-	if (charged < 0)
-		return false;
-	if (elf_receive(file, bytes)) {
-		*spent += charged;
-		return true;
-	}
-	job->budget->spent -= charged;
-	return false;
 }
 
 /* A child that was taken over must not choose which files are opened. A path has a build id in two pieces. */
@@ -130,6 +110,7 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 {
 	struct job *job = context;
 	struct reading *f = &job->files[i];
+	size_t n = bytes.n;
 	struct head head;
 	char *error;
 
@@ -142,7 +123,7 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 	f->id.inode = f->mapping.inode;
 	f->known = f->is_open ? job->is_known(job->context, &f->id) : MAP_NONE;
 	if (f->is_open && f->known == MAP_NONE) {
-		if (!take(job, &f->file, &f->spent, &head, bytes)) {
+		if (!elf_receive(&f->file, bytes)) {
 			free(error);
 			return false;
 		}
@@ -150,6 +131,7 @@ static bool add_file(void *context, size_t i, struct slice bytes)
 			f->debug = head.debug;
 	}
 	f->error = error;
+	f->held = n;
 	return true;
 }
 
@@ -205,7 +187,6 @@ static void read_debug(void *context, size_t i, struct out *out)
 {
 	const struct job *job = context;
 	const struct reading *f = &job->files[job->numbers[i]];
-	uint64_t before = job->budget->spent;
 	const char *error = NULL, *first = NULL;
 	struct elf_file file = {};
 	bool found = false;
@@ -215,10 +196,10 @@ static void read_debug(void *context, size_t i, struct out *out)
 		if (job->places[i][place] >= 0) {
 			elf_free(&file);
 			error = elf_read_debug(&file, &found, &f->debug, place % (PLACES / 2) == 0,
-					       job->places[i][place], job->budget);
+					       job->places[i][place]);
 			first = first ? first : error;
 		}
-	head = (struct head){.is_found = found, .spent = job->budget->spent - before};
+	head = (struct head){.is_found = found};
 	write_result(&head, first, &file, out);
 	elf_free(&file);
 }
@@ -228,16 +209,18 @@ static bool add_debug(void *context, size_t i, struct slice bytes)
 {
 	struct job *job = context;
 	struct reading *f = &job->files[job->numbers[i]];
+	size_t n = bytes.n;
 	struct elf_file file;
 	struct head head;
 	char *error;
 
 	if (!cut_head(&bytes, &head, &error))
 		return false;
-	if (!take(job, &file, &f->spent, &head, bytes)) {
+	if (!elf_receive(&file, bytes)) {
 		free(error);
 		return false;
 	}
+	f->held += n;
 	if (head.is_found) {
 		free(file.ranges);
 		file.ranges = f->file.ranges;
@@ -290,11 +273,10 @@ static void read_debug_files(struct sandbox *sandbox, struct job *job, size_t n)
 }
 
 void reading_run(struct sandbox *sandbox, struct reading *files, size_t n, const struct mapping_list *list,
-		 struct elffile_budget *budget, reading_known *is_known, const void *context)
+		 reading_known *is_known, const void *context)
 {
 	struct job job = {.files = files,
 			  .list = list,
-			  .budget = budget,
 			  .is_known = is_known,
 			  .context = context,
 			  .own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)};

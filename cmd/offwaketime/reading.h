@@ -9,7 +9,6 @@
 #include "elf.h"
 #include "mapping.h"
 
-struct elffile_budget;
 struct sandbox;
 
 struct reading_id {
@@ -25,7 +24,7 @@ struct reading {
 	struct reading_id id;
 	uint32_t known;       /* what is_known() returned: then the file is not read */
 	struct elf_file file; /* the caller's, to be freed */
-	uint64_t spent;       /* of the budget */
+	uint64_t held;        /* bytes that the sandbox counts until the caller subtracts them */
 	/* why functions are missing, to be freed; NULL: none are missing, or the reason was reported before */
 	char *error;
 
@@ -37,6 +36,6 @@ typedef uint32_t reading_known(const void *context, const struct reading_id *id)
 
 /* Reads n files, whose results are all zero. list: where they are mapped. */
 void reading_run(struct sandbox *sandbox, struct reading *files, size_t n, const struct mapping_list *list,
-		 struct elffile_budget *budget, reading_known *is_known, const void *context);
+		 reading_known *is_known, const void *context);
 
 #endif

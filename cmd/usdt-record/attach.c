@@ -152,13 +152,12 @@ static int find_sites_in(struct attach *a, const struct target_file *f, const st
 
 int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose)
 {
-	struct elffile_budget budget = {};
 	int result = 0;
 
 	for (size_t i = 0; result == 0 && i < t->n; i++) {
 		struct symtab symbols;
 
-		symtab_open(&symbols, t->files[i].fd, &budget);
+		symtab_open(&symbols, t->files[i].fd);
 		result = find_sites_in(a, &t->files[i], specs, &symbols, verbose);
 		symtab_close(&symbols);
 	}

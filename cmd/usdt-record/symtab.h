@@ -8,7 +8,6 @@
 
 struct symtab {
 	int fd;
-	struct elffile_budget *budget;
 	bool is_read, is_movable;
 	char *error; /* NULL: it could be read */
 	char *names;
@@ -19,8 +18,8 @@ struct symtab {
 	size_t n;
 };
 
-/* Reads nothing before the first symtab_find(). Descriptor and budget must outlive it. */
-void symtab_open(struct symtab *t, int fd, struct elffile_budget *budget);
+/* Reads nothing before the first symtab_find(). The descriptor must outlive it. */
+void symtab_open(struct symtab *t, int fd);
 
 /*
  * Looks a symbol up. Several local ones may have the same name: then all must be at one address.

@@ -14,34 +14,12 @@ static bool fault(struct elffile *f, const char *what)
 	return false;
 }
 
-const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n)
-{
-	if (n > ELFFILE_MAX - *loaded)
-		return "its tables take more than 64 MiB, which is not loaded";
-	if (budget->spent > ELFFILE_MAX_ALL || n > ELFFILE_MAX_ALL - budget->spent)
-		return "the files before it have used up the 128 MiB that are loaded";
-	*loaded += n;
-	budget->spent += n;
-	return NULL;
-}
-
-int64_t elffile_budget_charge(struct elffile_budget *budget, uint64_t spent, uint64_t returned)
-{
-	/* a table of 32 bits is returned as one of 64 */
-	const uint64_t most = 2 * ELFFILE_MAX_ALL;
-	uint64_t n = spent > returned ? spent : returned;
-
-	if (budget->spent > most || n > most - budget->spent)
-		return -1;
-	budget->spent += n;
-	return n;
-}
-
 bool elffile_spend(struct elffile *f, uint64_t n)
 {
-	const char *error = elffile_budget_spend(f->budget, &f->loaded, n);
-
-	return error ? fault(f, error) : true;
+	if (n > ELFFILE_MAX - f->loaded)
+		return fault(f, ELFFILE_TOO_LARGE);
+	f->loaded += n;
+	return true;
 }
 
 /* Reads the file's first n bytes, or all if it is shorter. Returns their number, or -1 with errno. */
@@ -146,11 +124,11 @@ static const char *string_at(const struct elffile_section *strings, uint64_t off
 	return data && offset < data->d_size ? (const char *)data->d_buf + offset : NULL;
 }
 
-int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget)
+int elffile_open(struct elffile *f, int fd)
 {
 	size_t names;
 
-	*f = (struct elffile){.fd = fd, .budget = budget};
+	*f = (struct elffile){.fd = fd};
 	elf_version(EV_CURRENT);
 	if (!check_header(f))
 		return -1;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ELF files from untrusted sources: the bytes that libelf loads are limited.
- *
- * With sparse data and headers that share a section, a small file can take gigabytes and minutes.
- * So everything that is loaded counts against two budgets: one for each file, and one for all files
- * that a tool reads.
+ * ELF files from untrusted sources: with sparse data and headers that share a section, a small file can take gigabytes
+ * and minutes. So the bytes that libelf loads of a file are limited, also where no sandbox limits memory and time.
  */
 #ifndef ELFFILE_H
 #define ELFFILE_H
@@ -16,32 +13,16 @@
 #include "slice.h"
 
 enum {
-	ELFFILE_MAX = 64 << 20,      /* bytes loaded from one file */
-	ELFFILE_MAX_ALL = 128 << 20, /* and from all files of a tool */
-	ELFFILE_SEGMENTS = 256,      /* of type PT_LOAD; few files have ten */
+	ELFFILE_MAX = 64 << 20, /* bytes loaded from one file */
+	ELFFILE_SEGMENTS = 256, /* of type PT_LOAD; few files have ten */
 };
 
-/* All zero: nothing loaded so far. */
-struct elffile_budget {
-	uint64_t spent;
-};
-
-/*
- * Adds n bytes to the file's *loaded and to the budget of all files. Returns NULL, or which of them is used up.
- */
-const char *elffile_budget_spend(struct elffile_budget *budget, uint64_t *loaded, uint64_t n);
-
-/*
- * Adds what another process, which has read a file, says that it has spent; or the bytes that it returned, if these are
- * more. Returns the number added, or -1: no sound process says or returns as much.
- */
-int64_t elffile_budget_charge(struct elffile_budget *budget, uint64_t spent, uint64_t returned);
+#define ELFFILE_TOO_LARGE "its tables take more than 64 MiB, which is not loaded"
 
 struct elffile {
 	Elf *elf;
-	int fd; /* the caller's */
-	struct elffile_budget *budget;
-	uint64_t loaded;
+	int fd;          /* the caller's */
+	uint64_t loaded; /* bytes */
 	struct elffile_section {
 		GElf_Shdr header;
 		Elf_Data *data;
@@ -59,11 +40,11 @@ struct elffile {
  * Opens a file of this machine's byte order. The descriptor must outlive it. Returns 0, or -1 with
  * f->error; call elffile_close() in both cases.
  */
-int elffile_open(struct elffile *f, int fd, struct elffile_budget *budget);
+int elffile_open(struct elffile *f, int fd);
 
 void elffile_close(struct elffile *f);
 
-/* Counts n bytes against the budgets. False with f->error when they are used up. */
+/* Counts n bytes that are loaded. False with f->error if they are too many. */
 bool elffile_spend(struct elffile *f, uint64_t n);
 
 /* The first section of this type and name (NULL: any). False if there is none, or with f->error. */

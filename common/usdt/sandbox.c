@@ -223,8 +223,7 @@ static enum step confine(void)
 	if (!HAS_SANITIZER && (!used || limit(RLIMIT_AS, used + SANDBOX_MEMORY) != 0))
 		return LIMITING;
 	/* files in memory are no part of the address space */
-	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 ||
-	    limit(RLIMIT_FSIZE, SANDBOX_RESULT) != 0)
+	if (limit(RLIMIT_CPU, SANDBOX_CPU) != 0 || limit(RLIMIT_CORE, 0) != 0 || limit(RLIMIT_FSIZE, SANDBOX_HELD) != 0)
 		return LIMITING;
 	/* last: a change of user or capabilities resets these; processes of the same user must not trace this one */
 	if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
@@ -267,10 +266,9 @@ struct run {
 	bool done[SANDBOX_FILES];
 	size_t from, to;  /* of the n, those for this child that are not done */
 	bool is_confined; /* it has started to read */
-	uint64_t started; /* it has, in ms of the clock */
-	/* until a child is stopped: */
-	uint64_t deadline;            /* in ms of the clock; 0: none yet */
-	uint64_t took[SANDBOX_FILES]; /* in ms */
+	/* in ms of the clock: */
+	uint64_t started;  /* the child */
+	uint64_t deadline; /* for all of them; 0: none yet */
 };
 
 enum { NOT_CONFINED = 3 }; /* the exit status of a child, and more by the step that failed */
@@ -380,11 +378,12 @@ static void fail(struct run *r, size_t i, const char *why)
 /* Returns false with errno if the bytes do not come, or are no result. */
 static bool receive_result(struct run *r, int pipe, const struct frame *frame)
 {
+	uint64_t *held = &r->sandbox->held;
 	char *bytes;
 	ssize_t n;
 
-	if (frame->size > SANDBOX_RESULT) {
-		errno = EPROTO;
+	if (*held > SANDBOX_HELD || frame->size > SANDBOX_HELD - *held) {
+		errno = EFBIG;
 		return false;
 	}
 	bytes = mem_array(frame->size + 1, 1);
@@ -395,17 +394,8 @@ static bool receive_result(struct run *r, int pipe, const struct frame *frame)
 		errno = EPROTO;
 	}
 	free(bytes);
+	*held += r->done[frame->i] ? frame->size : 0;
 	return r->done[frame->i];
-}
-
-/* Adds the time since the last call to that of the file. */
-static void add_time(struct run *r, size_t i, uint64_t *since)
-{
-	uint64_t now = clock_ms();
-
-	if (i < r->n)
-		r->took[i] += now - *since;
-	*since = now;
 }
 
 /*
@@ -432,29 +422,23 @@ static bool receive_frame(struct run *r, int pipe, const struct frame *frame, in
 /* Receives what the child writes, until it has done all it can. Returns the file at which it stopped, with errno. */
 static size_t receive_all(struct run *r, int pipe)
 {
-	uint64_t since = r->started;
 	size_t current = r->n;
 	struct frame frame;
 	ssize_t n;
 	int fd;
 
 	while ((n = receive(r, pipe, &frame, sizeof(frame), &fd)) == sizeof(frame)) {
-		bool is_known = frame.i >= r->from && frame.i < r->to && !r->done[frame.i], is_sound;
+		bool is_known = frame.i >= r->from && frame.i < r->to && !r->done[frame.i];
 
-		add_time(r, current, &since);
 		if (!is_known && fd >= 0)
 			close(fd);
 		errno = EPROTO;
 		if (!is_known)
 			return current;
 		current = frame.i;
-		is_sound = receive_frame(r, pipe, &frame, fd);
-		if (frame.kind == RESULT)
-			add_time(r, current, &since);
-		if (!is_sound)
+		if (!receive_frame(r, pipe, &frame, fd))
 			return current;
 	}
-	add_time(r, current, &since);
 	if (fd >= 0)
 		close(fd);
 	errno = n < 0 ? errno : 0;
@@ -468,6 +452,8 @@ static char *explain(int error, int status, pid_t child)
 		return mem_printf("its file system does not answer: process %d waits for it", child);
 	if (error == ETIMEDOUT)
 		return mem_printf("reading it takes too long");
+	if (error == EFBIG)
+		return mem_printf(SANDBOX_FULL);
 	if (error == EMFILE)
 		return mem_printf("%s", strerror(error));
 	if (error)
@@ -482,42 +468,19 @@ static uint64_t device_of(const struct run *r, size_t i)
 	return r->job->device ? r->job->device(r->job->context, r->first + i) : 0;
 }
 
-/* A file of the device that took longest, one that is left if there is one. */
-static size_t slowest(const struct run *r)
-{
-	uint64_t most = 0;
-	size_t slow = 0;
-
-	for (size_t i = 0; i < r->n; i++) {
-		uint64_t device = device_of(r, i), took = 0;
-
-		for (size_t k = 0; k < r->n; k++)
-			if (k == i || (device && device_of(r, k) == device))
-				took += r->took[k];
-		if (took > most || (took == most && r->done[slow]))
-			slow = i;
-		most = took > most ? took : most;
-	}
-	return slow;
-}
-
-/* Reports file i, or just remembers its device if it is done. */
+/* The file at which a child stopped is not read, nor others of its device if it got stuck. why is freed. */
 static void blame(struct run *r, size_t i, int error, char *why)
 {
 	struct sandbox *s = r->sandbox;
 	char *last = NULL;
 
-	if (error == ETIMEDOUT) {
-		s->stuck[s->num_stuck++] = device_of(r, i);
+	if (error == ETIMEDOUT || error == EFBIG)
+		s->stuck[s->num_stuck++] = error == ETIMEDOUT ? device_of(r, i) : 0;
+	if (error == ETIMEDOUT)
 		s->waited += clock_ms() - r->started;
-	}
 	if (s->num_stuck == SANDBOX_STUCK)
 		last = mem_printf("%s; no other files are read any more", why);
-	/* that must be said, of any file */
-	for (size_t k = 0; last && r->done[i] && k < r->n; k++)
-		i = r->done[k] ? i : k;
-	if (!r->done[i])
-		fail(r, i, last ? last : why);
+	fail(r, i, last ? last : why);
 	r->deadline = 0;
 	free(last);
 	free(why);
@@ -561,10 +524,8 @@ static void run_child(struct run *r)
 	if (child > 0) {
 		r->started = clock_ms();
 		r->is_confined = false;
-		if (!r->deadline) {
-			memset(r->took, 0, sizeof(r->took));
+		if (!r->deadline)
 			r->deadline = r->started + SANDBOX_ALL_MS;
-		}
 		current = receive_all(r, pipe[0]);
 		error = errno;
 	}
@@ -577,10 +538,10 @@ static void run_child(struct run *r)
 	status = worker_end(child);
 	if (!error && failed_step(status) != CONFINED)
 		fail_confined(r, failed_step(status));
-	else if (error == ETIMEDOUT && status >= 0 && clock_ms() >= r->deadline)
-		blame(r, slowest(r), error, explain(error, status, child));
 	else if (current < r->n && !r->done[current])
 		blame(r, current, error, explain(error, status, child));
+	else if (current < r->n && error == ETIMEDOUT)
+		r->deadline = 0; /* between two files: the next child reads the others */
 	else
 		fail_all(r, "the process that would read it has failed");
 }

@@ -22,22 +22,25 @@
 #include "slice.h"
 
 enum {
-	SANDBOX_FILES = 64,         /* of one child, which has them all open */
-	SANDBOX_MS = 5000,          /* for each file to be opened, and to be read */
-	SANDBOX_ALL_MS = 15000,     /* for so many files, from the start or from the last one that took too long */
-	SANDBOX_CPU = 10,           /* of a child, in seconds of a processor */
-	SANDBOX_MEMORY = 1 << 30,   /* bytes of a child, besides what the tool has */
-	SANDBOX_RESULT = 256 << 20, /* bytes of one file's result, and of a file in memory */
-	SANDBOX_ERROR = 256,        /* bytes of what is wrong with a file */
-	SANDBOX_STUCK = 16,         /* children that may get stuck: nothing is read after that */
+	SANDBOX_FILES = 64,       /* of one child, which has them all open */
+	SANDBOX_MS = 5000,        /* for each file to be opened, and to be read */
+	SANDBOX_ALL_MS = 15000,   /* for so many files, from the start or from the last one that was not read */
+	SANDBOX_CPU = 10,         /* of a child, in seconds of a processor */
+	SANDBOX_MEMORY = 1 << 30, /* bytes of a child, besides what the tool has */
+	SANDBOX_HELD = 256 << 20, /* bytes of all results that a tool holds, and of a file in memory */
+	SANDBOX_ERROR = 256,      /* bytes of what is wrong with a file */
+	SANDBOX_STUCK = 16,       /* children that may get stuck, or return too much: nothing is read after that */
 };
+
+#define SANDBOX_FULL "the files before it have used up the 256 MiB that are kept"
 
 /* All zero at first. */
 struct sandbox {
-	/* devices that are not tried again: a child got stuck on one, or it took most of the time when that was over */
-	uint64_t stuck[SANDBOX_STUCK];
+	uint64_t
+		stuck[SANDBOX_STUCK]; /* devices that are not tried again; 0: unknown, or a result that was too large */
 	unsigned num_stuck;
 	uint64_t waited; /* how long children were waited for that got stuck, in ms */
+	uint64_t held;   /* bytes of results; the tool subtracts those that it has freed */
 };
 
 /* What is to be done with each of n files. */

@@ -69,10 +69,7 @@ struct search {
 };
 
 /* How the child starts its result. Then come the probes, or what is wrong. */
-struct head {
-	enum result_kind { PROBES, WRONG, NO_ELF } kind;
-	uint64_t spent;
-};
+enum result_kind { PROBES, WRONG, NO_ELF };
 
 static uint64_t device_of(void *context, size_t i)
 {
@@ -164,21 +161,18 @@ static void read_wanted(void *context, size_t i, struct out *out)
 {
 	struct search *search = context;
 	const struct wanted *w = &search->files[i];
-	struct elffile_budget *budget = &search->target->budget;
-	uint64_t before = budget->spent;
-	struct head head = {PROBES, 0};
 	struct usdt usdt = {};
+	enum result_kind kind;
 	const char *error = w->fd < 0 ? strerror(w->error) : NULL;
 	int elf = error || !search->list ? 1 : is_elf(w->fd);
 
 	if (elf < 0)
 		error = strerror(errno);
 	/* code may be mapped from anything */
-	if (!error && elf && usdt_read(&usdt, w->fd, budget, &error) == 0)
+	if (!error && elf && usdt_read(&usdt, w->fd, &error) == 0)
 		error = NULL;
-	head.kind = error ? WRONG : elf ? PROBES : NO_ELF;
-	head.spent = budget->spent - before;
-	out_bytes(out, &head, sizeof(head));
+	kind = error ? WRONG : elf ? PROBES : NO_ELF;
+	out_bytes(out, &kind, sizeof(kind));
 	if (error)
 		out_text(out, error);
 	else if (elf)
@@ -219,15 +213,15 @@ static bool add_probes(struct search *search, size_t i, struct slice bytes)
 {
 	struct wanted *w = &search->files[i];
 	struct target *t = search->target;
+	enum result_kind kind;
 	struct usdt usdt;
-	struct head head;
 	char *error;
 
-	if (!sandbox_cut(&bytes, &head, sizeof(head)) || elffile_budget_charge(&t->budget, head.spent, bytes.n) < 0)
+	if (!sandbox_cut(&bytes, &kind, sizeof(kind)))
 		return false;
-	if (head.kind == NO_ELF)
+	if (kind == NO_ELF)
 		return true;
-	if (head.kind == WRONG) {
+	if (kind == WRONG) {
 		error = sandbox_error(bytes);
 		if (!error)
 			return false;

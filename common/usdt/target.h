@@ -28,7 +28,6 @@ struct target {
 	size_t n, cap;
 	bool incomplete;              /* a file that the process has mapped cannot be read, after a report */
 	unsigned num_bad, num_others; /* such files, and those that were not reported each */
-	struct elffile_budget budget;
 	struct sandbox sandbox;
 };
 

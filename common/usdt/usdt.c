@@ -168,13 +168,13 @@ static bool read_notes(struct elffile *elf, struct usdt *u, const char **error)
 	return parse_notes(elf, base, &notes, u, error);
 }
 
-int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error)
+int usdt_read(struct usdt *u, int fd, const char **error)
 {
 	struct elffile elf;
 	bool good;
 
 	*u = (struct usdt){};
-	good = elffile_open(&elf, fd, budget) == 0 ? read_notes(&elf, u, error) : fault(error, elf.error);
+	good = elffile_open(&elf, fd) == 0 ? read_notes(&elf, u, error) : fault(error, elf.error);
 	if (good && elffile_interpreter(&elf, &u->interpreter) != 0)
 		good = fault(error, "its dynamic linker cannot be read");
 	elffile_close(&elf);

@@ -15,7 +15,6 @@
 
 #define USDT_MAX_ARGS 12
 
-struct elffile_budget;
 struct out;
 
 struct usdt_arg {
@@ -48,7 +47,7 @@ struct usdt {
  * *error, valid until the next call. One damaged note is an error, so that no probe is left out
  * silently.
  */
-int usdt_read(struct usdt *u, int fd, struct elffile_budget *budget, const char **error);
+int usdt_read(struct usdt *u, int fd, const char **error);
 
 /* Writes all of it for another process, which receives it. False: the bytes were not written by usdt_write(). */
 void usdt_write(const struct usdt *u, struct out *out);
