@@ -31,7 +31,7 @@ space      := $(subst ,, )
 quoted      = '$(subst ','\'',$(1))'
 
 .DELETE_ON_ERROR:
-.PHONY: all tested programs check check-all check-filters kernels distributions fuzz fuzzers bench soak demo static lint format deps \
+.PHONY: all tested programs check check-all check-filters kernels distributions fuzz fuzzers bench soak demo plants static lint format deps \
 	install uninstall dist deb rpm release clean help
 all:
 

@@ -1,0 +1,38 @@
+# For run: the verdict about one draw, as a line with tabs. A host that a plant adds loses nothing.
+
+# of a host, by its NQN or its connection
+def name: sub(".*:"; "") | sub("/.*"; "");
+def matches($pattern): $pattern != "-" and test("^(" + $pattern + ")$");
+def is_cause: (.cause | matches($causes)) and (.who | test($culprits)) and
+    (.victim == "" or (.victim | name | matches($victims)));
+def is_part: (.cause | matches($partly)) or (.cause | matches($causes));
+
+# sums of us: of all that hosts waited, and of what the same commands waited more than without the plant
+def pairs: $after[] as $a | $before[] | select(.host == $a.host and .type == $a.type) | [., $a];
+def all: [pairs | .[1].us] | add // 0;
+def lost: [pairs | .[1].us - .[1].n * .[0].us / .[0].n] | add // 0;
+def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause)) | .[0].us // 0;
+def names($answer): ($answer.said != null) or ($answer.hosts | length > 0);
+def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
+
+# others had more than a hundredth of the time, or enough to be called the cause
+def disturbed($ms; $answer):
+    $ms >= 10 or $ms >= 1 and ($answer.said.cause == "off_cpu" or any($answer.hosts[]; test("^off_cpu")));
+def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe)");
+
+$planted[0] as $p |
+(if $kind == "nothing" then
+    if disturbed($cpu; $p) then "disturbed" elif names($p) then "invented" else "right" end
+elif disturbed($cpu; $p) and (makes_wait | not) then "disturbed"
+elif lost < 0.1 * all or lost < 2000 then "harmless"
+elif $p.said then
+    if $p.said | is_cause then "named" elif $p.said | is_part then "points" else "misleads" end
+elif [$p.also[] | select(is_cause or is_part)] | length > 0 then "points"
+else "silent" end) as $verdict |
+(if disturbed($cpu0; $healthy[0]) then "disturbed"
+elif names($healthy[0]) then "invented"
+else "right" end) as $without |
+def words: ([.line | select(. != "")] + .hosts) | join("; ");
+[$seed, $kind, $verdict, $without, (lost | ms), (given | ms),
+    ($p | words) + (if $without == "invented" then " [without: " + ($healthy[0] | words) + "]" else "" end)] |
+@tsv

@@ -1,0 +1,280 @@
+# For run: the kinds of plants. There are three hosts: db, whose requests are to suffer, web beside it on a bdev of its
+# own, and bulk, which some plants add. KIND is
+#
+#   draw_KIND     changes what was drawn, so that the plant can matter (SIZE, READS, RATE, DEPTH, DEVICE, US)
+#   early_KIND    prints calls for before the target initializes
+#   prepare_KIND  runs before the bdevs are made
+#   layout_KIND   prints the calls that make bdev Db, instead of a plain one
+#   plant_KIND    plants: makes calls, starts acts, or changes the loads of hosts
+#
+# of which only the last one is needed, and a row here: the victims, the causes that are right and the culprits, then
+# causes that are true but not all of it, or "-". All are regular expressions for the words of trace-causes -j.
+expectations='
+nothing         -       -                -                      -
+slow_bdev       db      bdev|drive       Db                     below
+slow_tail       db      bdev|drive       Db                     below
+slow_leg        db      leg              Leg1                   bdev|below
+chained         db      drive|bdev       Far                    below|network
+limit_iops      db      rate_limit       Db                     -
+limit_bytes     db      rate_limit       Db                     -
+limit_reads     db      rate_limit       Db                     -
+small_pool      db      buffer           bulk                   -
+busy_size       db|web  reactor          bulk                   silent
+busy_count      db|web  reactor          bulk                   silent
+blocked_rpc     db|web  silent|off_cpu   lcore.0|page.fault     off_cpu
+fsync           db|web  off_cpu          fsync|fdatasync        off_cpu|silent
+log_pipe        db|web  off_cpu          write                  off_cpu|silent
+preempt_cfs     db|web  off_cpu          watchdog               silent
+preempt_fifo    db|web  off_cpu          watchdog               silent
+quota           db|web  off_cpu          quota|throttl|cgroup   silent|off_cpu
+stopped         db|web  off_cpu          stop                   silent|off_cpu
+late_data       db      host             db                     network
+slow_reader     db      reply|network    db                     -
+long_wire       db      host|network     db                     reply
+thin_wire       db      reply|network    db                     host
+write_zeroes    db|web  reactor          bulk                   silent
+unmap           db|web  reactor          bulk                   silent
+rebuild         db      leg|bdev|no_io   New|Db                 below
+copy_on_write   db      copy             db|lvs                 bdev|below
+paused          db      no_io            Db|cnode1              -
+same_disk       db      disk             Db                     bdev|below
+full_queue      db      queue            db                     bdev
+two             db|web  off_cpu|bdev     quota|throttl|Db       -
+'
+
+plant_nothing() { :; }
+
+draw_slow_bdev() { need_device; between 300 5000; US=$REPLY; room "$US"; }
+plant_slow_bdev() { slow_down Db "$US" | rpc; }
+
+draw_slow_tail() { need_device; between 2000 20000; US=$REPLY; room "$US"; }
+plant_slow_tail() { slow_down Db "$US" p99 | rpc; }
+
+draw_slow_leg() {
+    need_device
+    pick raid0 raid1 concat; LEVEL=$REPLY
+    between 500 4000; US=$REPLY
+    room "$US"
+    READS=$((READS / 2))
+}
+layout_slow_leg() { raid "$LEVEL" "$DEVICE"; }
+plant_slow_leg() { slow_down Leg1 "$US" | rpc; }
+
+raid() { # LEVEL US
+    bdev Leg0 "$2"
+    bdev Leg1 "$2"
+    if [ "$1" = raid1 ]; then
+        call bdev_raid_create name=Db raid_level=raid1 superblock=true base_bdevs='["Leg0","Leg1"]'
+    else
+        call bdev_raid_create name=Db raid_level="$1" strip_size_kb=64 base_bdevs='["Leg0","Leg1"]'
+    fi
+}
+
+# The other target has the CPU of the hosts.
+draw_chained() { between 500 4000; US=$REPLY; slow_rate 2000; room "$US"; }
+prepare_chained() {
+    start_target "$(printf '0x%x' $((1 << HOST_CPU)))" far.sock || return
+    {
+        call framework_start_init
+        call nvmf_create_transport trtype=TCP
+        bdev Remote 20
+        subsystem 9 Remote $((PORT + 1))
+    } | rpc far.sock
+}
+layout_chained() {
+    call bdev_nvme_attach_controller name=Far trtype=TCP adrfam=IPv4 traddr=127.0.0.1 trsvcid="\"$((PORT + 1))\"" \
+        subnqn="${NQN}9"
+}
+plant_chained() { slow_down Remote "$US" | rpc far.sock; }
+
+# Either just below the limit, so that bursts wait, or above it.
+draw_limit_iops() { between 1 4; LIMIT=$((REPLY * 1000)); pick 90 95 130; RATE=$((LIMIT * REPLY / 100)); DEPTH=16; }
+plant_limit_iops() { call bdev_set_qos_limit name=Db rw_ios_per_sec="$LIMIT" | rpc; }
+
+draw_limit_bytes() { between 4 40; LIMIT=$REPLY; pick 4096 16384 65536; SIZE=$REPLY; limit_rate; }
+plant_limit_bytes() { call bdev_set_qos_limit name=Db rw_mbytes_per_sec="$LIMIT" | rpc; }
+
+draw_limit_reads() { draw_limit_bytes; READS=70; RATE=$((RATE * 10 / 7)); }
+plant_limit_reads() { call bdev_set_qos_limit name=Db r_mbytes_per_sec="$LIMIT" | rpc; }
+
+limit_rate() { pick 90 95 130; RATE=$((LIMIT * 1048576 / SIZE * REPLY / 100)); DEPTH=16; }
+
+draw_small_pool() {
+    pick 16384 65536 131072; SIZE=$REPLY
+    between 100 800; RATE=$REPLY
+    between 3 20; US=$((REPLY * 1000))
+}
+early_small_pool() {
+    call iobuf_set_options small_pool_count=512 large_pool_count=16
+    call bdev_set_options iobuf_small_cache_size=0 iobuf_large_cache_size=0
+    call accel_set_options small_cache_size=0 large_cache_size=0
+    TRANSPORT='buf_cache_size=0'
+}
+plant_small_pool() { loads[bulk]="-d 24 -b 131072 --data-delay $US"; }
+
+draw_busy_size() { pick '-d 8' '-d 32' '-d 8 -r 6000'; BULK=$REPLY; }
+plant_busy_size() { loads[bulk]="$BULK -b 131072 --reads 50"; }
+
+draw_busy_count() { pick '-d 64' '-d 256 --queue 512'; BULK=$REPLY; }
+plant_busy_count() { loads[bulk]="$BULK -b 512 --reads 50"; }
+
+draw_blocked_rpc() { between 16 192; MIB=$REPLY; }
+plant_blocked_rpc() {
+    repeat 0.3 allocate &
+    acts+=($!)
+}
+allocate() {
+    {
+        call bdev_malloc_create name=Big num_blocks=$((MIB * 2048)) block_size=512
+        call bdev_malloc_delete name=Big
+    } | rpc
+}
+
+file_bdev() { # NAME
+    head -c 64M /dev/zero >"$1"
+    call bdev_aio_create name="$1" filename="$PWD/$1" block_size=512
+}
+
+prepare_fsync() { file_bdev Log | rpc; }
+plant_fsync() {
+    subsystem 4 Log | rpc
+    subsystems[bulk]=4
+    loads[bulk]="-r 100 -b 4096 --flushes 50"
+}
+
+# Each request beyond the end is one line of the log. The pipe is full after half a second without a reader.
+plant_log_pipe() {
+    loads[bulk]="-r 2000 --reads 100 --blocks 100000000"
+    repeat 0.05 stop_reader &
+    acts+=($!)
+}
+stop_reader() {
+    kill -STOP "$reader"
+    sleep 0.7
+    kill -CONT "$reader"
+}
+
+draw_preempt_cfs() { between 3 20; MS=$REPLY; pick 0.05 0.15 0.4; PAUSE=$REPLY; }
+plant_preempt_cfs() {
+    watchdog in_group nice -n -20 &
+    acts+=($!)
+}
+
+draw_preempt_fifo() { draw_preempt_cfs; }
+plant_preempt_fifo() {
+    watchdog exec chrt -f 50 &
+    acts+=($!)
+}
+
+# Computes for some milliseconds, again and again, on the first reactor's CPU.
+watchdog() { # COMMAND...
+    # shellcheck disable=SC2016 # the other shell expands it
+    "$@" taskset -c 0 bash -c 'echo watchdog >/proc/$$/comm
+        while :; do
+            end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000))
+            while ((${EPOCHREALTIME/[.,]/} < end)); do :; done
+            sleep "$2"
+        done' - "$MS" "$PAUSE"
+}
+
+draw_quota() { pick 60 70 80 90; QUOTA=$REPLY; }
+plant_quota() { set_quota $((QUOTA * REACTORS)); }
+
+draw_stopped() { pick 0.01 0.03 0.1; PAUSE=$REPLY; }
+plant_stopped() {
+    repeat 0.4 stop_for_a_moment &
+    acts+=($!)
+}
+stop_for_a_moment() {
+    kill -STOP "${targets[0]}"
+    sleep "$PAUSE"
+    kill -CONT "${targets[0]}"
+}
+
+draw_late_data() {
+    pick 8192 16384 65536; SIZE=$REPLY
+    between 500 20000; US=$REPLY
+    slow_rate 500
+    DEPTH=32 READS=$((READS / 2))
+}
+plant_late_data() { loads[db]+=" --data-delay $US"; }
+
+draw_slow_reader() { pick 65536 131072; SIZE=$REPLY; READS=100; slow_rate 400; DEPTH=16; }
+plant_slow_reader() { loads[db]+=' --read-delay 400 --chunk 16384 --buffer 32768'; }
+
+draw_long_wire() {
+    pick 8192 16384 65536; SIZE=$REPLY
+    between 200 10000; US=$REPLY
+    slow_rate 1000
+    DEPTH=64
+}
+plant_long_wire() { wire -d "$US"; }
+
+draw_thin_wire() {
+    pick 65536 131072; SIZE=$REPLY
+    between 15 60; MB=$REPLY
+    RATE=$((MB * 950000 / SIZE)) DEPTH=32 READS=100
+}
+plant_thin_wire() { wire -r "$((MB * 1000000))"; }
+
+wire() { # OPTION...
+    plants-wire -p $((PORT + 2)) -t "$PORT" "$@" 2>>wire.log &
+    acts+=($!)
+    loads[db]+=" -p $((PORT + 2))"
+    sleep 0.2
+}
+
+draw_write_zeroes() { pick 4M 16M 32M; LARGE=$REPLY; between 30 300; BULK=$REPLY; }
+plant_write_zeroes() { loads[bulk]="-r $BULK -d 2 -B $LARGE --zeroes 100"; }
+
+draw_unmap() { draw_write_zeroes; }
+plant_unmap() { loads[bulk]="-r $BULK -d 2 -B $LARGE --unmaps 100"; }
+
+draw_rebuild() { need_device; READS=$((READS / 2)); between 500 3000; US=$REPLY; room "$US"; }
+layout_rebuild() { raid raid1 "$DEVICE"; }
+plant_rebuild() {
+    {
+        call bdev_raid_remove_base_bdev name=Leg1
+        bdev New "$US"
+        call bdev_raid_set_options process_max_bandwidth_mb_sec=16
+        call bdev_raid_add_base_bdev raid_bdev=Db base_bdev=New
+    } | rpc
+}
+
+# A snapshot makes the volume a clone, whose clusters are copied when they are written.
+draw_copy_on_write() { need_device; READS=$((READS / 2)); slow_rate 1000; }
+layout_copy_on_write() {
+    bdev Store "$DEVICE"
+    call bdev_lvol_create_lvstore bdev_name=Store lvs_name=lvs cluster_sz=65536 clear_method=none
+    call bdev_lvol_create lvs_name=lvs lvol_name=db size_in_mib=48 thin_provision=false clear_method=none
+}
+plant_copy_on_write() { call bdev_lvol_snapshot lvol_name=lvs/db snapshot_name=monday | rpc; }
+
+draw_paused() { need_device; DEVICE=400; }
+prepare_paused() { bdev Other | rpc; }
+plant_paused() {
+    repeat 0.02 pause &
+    acts+=($!)
+}
+pause() {
+    {
+        call nvmf_subsystem_add_ns nqn="${NQN}1" namespace='{"bdev_name":"Other","nsid":2}'
+        call nvmf_subsystem_remove_ns nqn="${NQN}1" nsid=2
+    } | rpc
+}
+
+draw_same_disk() { slow_rate 400; pick 4096 16384; SIZE=$REPLY; }
+layout_same_disk() { file_bdev Db; }
+plant_same_disk() {
+    repeat 0 dd if=/dev/zero of=neighbour bs=1M count=512 oflag=direct status=none &
+    acts+=($!)
+}
+
+draw_full_queue() { DEVICE=1000; between 2500 5000; RATE=$REPLY; DEPTH=32; }
+plant_full_queue() { loads[db]+=' --queue 4 -d 3'; }
+
+draw_two() { draw_slow_bdev; draw_quota; }
+plant_two() {
+    plant_slow_bdev
+    plant_quota
+}
