@@ -2,6 +2,7 @@
 #include "cells.h"
 
 #include "json.h"
+#include "names.h"
 
 void cells_add_columns(struct tabular *t, struct slice group)
 {
@@ -10,9 +11,9 @@ void cells_add_columns(struct tabular *t, struct slice group)
 	struct json j;
 
 	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && rows_next_member(&j, &key, &value);) {
+	for (json_object(&j); group.n && names_member(&j, &key, &value);) {
 		head.len = 0;
-		rows_write_text(&head, key);
+		names_text(&head, key);
 		out_char(&head, '\0');
 		tabular_column(t, TABULAR_NAME, head.buf);
 	}
@@ -22,17 +23,17 @@ void cells_add_columns(struct tabular *t, struct slice group)
 
 void cells_put(struct tabular *t, const struct rows *rows, const struct rows_name *name)
 {
-	struct slice group = rows->groups.all[name->group], family = rows_shown_family(rows, name->type), key, value;
+	struct slice group = rows->groups.all[name->group], family = names_family(rows, name->type), key, value;
 	struct out *cell;
 	struct json j;
 
 	json_init(&j, group.p, group.n);
-	for (json_object(&j); group.n && rows_next_member(&j, &key, &value);)
-		rows_write_text(tabular_cell(t, NULL), value);
+	for (json_object(&j); group.n && names_member(&j, &key, &value);)
+		names_text(tabular_cell(t, NULL), value);
 	cell = tabular_cell(t, NULL);
-	rows_write_text(cell, rows_letter(rows, name->type));
+	names_text(cell, rows_letter(rows, name->type));
 	out_text(cell, family.n ? " " : "");
-	rows_write_text(cell, family);
+	names_text(cell, family);
 }
 
 void cells_put_number(struct tabular *t, const char *sgr, double number)

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "lines.h"
 #include "mem.h"
+#include "names.h"
 #include "number.h"
 
 /* The order of two JSON strings by their bytes, with the quote that ends them. */
@@ -27,7 +28,7 @@ static int compare_families(struct slice a, struct slice b)
 	return a.n && b.n ? compare_strings(a, b) : !a.n - !b.n;
 }
 
-/* The order of the bytes of rows_write_key(). No group is a prefix of another. */
+/* The order of the bytes of names_key(). No group is a prefix of another. */
 static int by_key(const void *a, const void *b, void *context)
 {
 	const struct latency *x = *(struct latency *const *)a, *y = *(struct latency *const *)b;
@@ -64,7 +65,7 @@ void encode_write(struct out *out, const struct rows *rows)
 	qsort_r(sorted, n, sizeof(struct latency *), by_key, (void *)rows);
 	for (size_t i = 0; i < n; i++) {
 		out_char(out, '{');
-		rows_write_key(out, rows, sorted[i]);
+		names_key(out, rows, sorted[i]);
 		out_text(out, "}\t");
 		histogram_write(out, &sorted[i]->times);
 		out_char(out, '\n');

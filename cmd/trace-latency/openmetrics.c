@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "names.h"
 #include "table.h"
 
 static bool is_reply(const struct latency *row)
@@ -45,7 +46,7 @@ static void write_label(struct out *out, struct slice name, struct slice value)
 	struct out text = {.fd = OUT_MEMORY};
 	struct slice visible;
 
-	rows_write_text(&text, json_unquoted(value));
+	names_text(&text, json_unquoted(value));
 	visible = out_contents(&text);
 	out_slice(out, name);
 	out_text(out, "=\"");

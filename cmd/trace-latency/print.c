@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "minmax.h"
+#include "names.h"
 #include "palette.h"
+#include "ratio.h"
 #include "tabular.h"
 
 static const struct {
@@ -28,7 +30,7 @@ static double change(uint64_t is, uint64_t was)
 	return is == was ? 0 : (double)is / (double)was - 1;
 }
 
-void print_interval(struct out *out, const struct rows_interval *interval, const struct terminal *terminal)
+void print_interval(struct out *out, const struct interval *interval, const struct terminal *terminal)
 {
 	const uint64_t second = 1000000000, from = interval->from, to = interval->to;
 
@@ -47,7 +49,7 @@ static void print_us(struct out *out, const char *key, uint64_t ns)
 	out_us(out, ns);
 }
 
-void print_interval_members(struct out *out, const struct rows_interval *interval)
+void print_interval_members(struct out *out, const struct interval *interval)
 {
 	if (!interval->to)
 		return;
@@ -101,15 +103,15 @@ static void put_changes(struct tabular *t, const struct latency_stats *is, const
 /* What a row is of: two states; "whole life", or with a family "TCP whole life"; or "to reply". */
 static void put_states(struct tabular *t, const struct rows *rows, const struct latency *row, const char *sgr)
 {
-	struct slice family = rows_shown_family(rows, row->type);
+	struct slice family = names_family(rows, row->type);
 	struct out *from = tabular_cell(t, sgr);
 
 	if (rows_is_transition(row)) {
-		rows_write_text(from, rows->states.all[row->from]);
-		rows_write_text(tabular_cell(t, NULL), rows->states.all[row->to]);
+		names_text(from, rows->states.all[row->from]);
+		names_text(tabular_cell(t, NULL), rows->states.all[row->to]);
 		return;
 	}
-	rows_write_text(from, family);
+	names_text(from, family);
 	out_text(from, family.n ? " " : "");
 	out_text(from, rows_is_life(row) ? "whole life" : "to reply");
 	tabular_cell(t, NULL);
@@ -125,7 +127,7 @@ static void put_row(struct tabular *t, const struct rows *rows, const struct ran
 					: NULL;
 
 	tabular_row(t, is_first);
-	rows_write_text(tabular_cell(t, NULL), rows_letter(rows, row->type));
+	names_text(tabular_cell(t, NULL), rows_letter(rows, row->type));
 	put_states(t, rows, row, sgr);
 	out_u64(tabular_cell(t, NULL), row->times.count);
 	for (unsigned i = 0; i < NUM_STATS; i++)
@@ -158,7 +160,7 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 		struct slice group = rows->groups.all[ranked[i].row->group];
 
 		if (group.n && (!i || ranked[i].row->group != ranked[i - 1].row->group))
-			rows_write_group(tabular_heading(&t), group, "");
+			names_group(tabular_heading(&t), group, "");
 		put_row(&t, rows, &ranked[i], base, is_first_transition(ranked, i));
 	}
 	tabular_print(&t, out);
@@ -203,7 +205,7 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 		struct latency_stats stats = rows_stats(row);
 
 		out_char(out, '{');
-		rows_write_key(out, rows, row);
+		names_key(out, rows, row);
 		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64, row->times.count);
 		print_stats(out, &stats);
@@ -236,7 +238,7 @@ static void put_histogram(struct tabular *t, const struct histogram *times)
 		out_duration(tabular_cell(t, NULL), bounds[i]);
 		out_duration(tabular_cell(t, NULL), i + 1 < HISTOGRAM_POWERS ? bounds[i + 1] : UINT64_MAX);
 		out_u64(tabular_cell(t, NULL), below[i + 1] - below[i]);
-		tabular_bar(t, NULL, print_part(below[i + 1] - below[i], most));
+		tabular_bar(t, NULL, ratio_part(below[i + 1] - below[i], most));
 	}
 }
 
@@ -252,7 +254,7 @@ void print_histograms(struct out *out, const struct rows *rows, const struct ter
 	tabular_column(&t, TABULAR_NUMBER, "count");
 	tabular_column(&t, TABULAR_BAR, "")->most = 40;
 	for (size_t i = 0; i < rows->num_filled; i++) {
-		rows_write_name(tabular_heading(&t), rows, ranked[i].row);
+		names_row(tabular_heading(&t), rows, ranked[i].row);
 		put_histogram(&t, &ranked[i].row->times);
 	}
 	tabular_print(&t, out);

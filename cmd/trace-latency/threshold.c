@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "names.h"
 #include "number.h"
 
 /* 100 % in thousandths of a percent, and how many values are needed above a percentile. */
@@ -75,8 +76,8 @@ bool threshold_applies(const struct rows *rows, const struct rows *base, const c
 
 	if (!rows->num_filled || !base->num_filled)
 		return true;
-	rows_write_keys(&texts[0], rows->groups.all[rows->filled[0]->group]);
-	rows_write_keys(&texts[1], base->groups.all[base->filled[0]->group]);
+	names_keys(&texts[0], rows->groups.all[rows->filled[0]->group]);
+	names_keys(&texts[1], base->groups.all[base->filled[0]->group]);
 	same = slice_equal(out_contents(&texts[0]), out_contents(&texts[1]));
 	if (!same)
 		warnx("%s: groups by %.*s, this run by %.*s: give both the same -g", base_name, (int)texts[1].len,
@@ -96,7 +97,7 @@ enum threshold_verdict threshold_report(const struct threshold *threshold, const
 		const struct latency *row = ranked[i].row;
 		struct out name = {.fd = OUT_MEMORY};
 
-		rows_write_name(&name, rows, row);
+		names_row(&name, rows, row);
 		out_char(&name, 0);
 		verdicts[report(threshold, row, rows_find(base, rows, row), out_contents(&name).p, base_name)]++;
 		out_close(&name);

@@ -13,15 +13,18 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "count.h"
 #include "encode.h"
-#include "group.h"
 #include "io.h"
+#include "layers_table.h"
+#include "lcores_table.h"
 #include "mem.h"
 #include "openmetrics.h"
 #include "out.h"
 #include "print.h"
+#include "rates_table.h"
+#include "reading.h"
 #include "threshold.h"
-#include "trees.h"
 
 enum { EXIT_WORSE = 3 };
 
@@ -37,149 +40,55 @@ static struct {
 } opt;
 
 struct run {
-	struct rows rows;
+	struct reading reading;
 	struct rows base; /* of the earlier run */
-	/* instead of rows, of --layers, --rates and --reactors */
-	struct shares shares;
-	struct rates rates;
-	struct lcore_rows lcores;
-	struct group group;
-	struct trees trees;
 	struct terminal terminal;
 	struct out out;
 };
 
-static void print_lcores(struct run *run)
-{
-	const struct rows_interval *interval = &run->rows.interval;
-	const struct spans *spans = &run->trees.spans;
-
-	lcore_rows_print(&run->lcores, &run->out, spans, opt.interval && !spans->over ? interval->to : UINT64_MAX,
-			 interval, opt.output == JSON ? NULL : &run->terminal);
-}
-
 static void print_rates(struct run *run)
 {
-	uint64_t elapsed = trees_elapsed(&run->trees), slot = trees_slot(&run->trees);
+	const struct sums *sums = &run->reading.sums;
+	uint64_t elapsed = sums_elapsed(sums), slot = sums_slot(sums);
 
 	if (opt.output == JSON)
-		rates_print_json(&run->out, &run->rates, &run->rows, elapsed, slot);
+		rates_json(&run->out, &sums->rates, &sums->rows, elapsed, slot);
 	else
-		rates_print_table(&run->out, &run->rates, &run->rows, elapsed, slot, &run->terminal);
+		rates_table(&run->out, &sums->rates, &sums->rows, elapsed, slot, &run->terminal);
 }
 
 /* Prints what was measured, in all or in an interval. */
-static void print(void *context)
+static void print(struct run *run, bool last)
 {
-	struct run *run = context;
-	const struct rows *base = opt.base ? &run->base : NULL;
+	struct reading *r = &run->reading;
+	const struct rows *rows = &r->sums.rows, *base = opt.base ? &run->base : NULL;
 
-	if (opt.what == REACTORS)
-		print_lcores(run);
+	if (opt.what == REACTORS && opt.output == JSON)
+		lcores_json(&run->out, &r->lcores, last);
+	else if (opt.what == REACTORS)
+		lcores_table(&run->out, &r->lcores, last, &run->terminal);
 	else if (opt.what == RATES)
 		print_rates(run);
 	else if (opt.what == SHARES && opt.output == JSON)
-		shares_print_json(&run->out, &run->shares, &run->rows);
+		layers_json(&run->out, &r->sums.shares, rows);
 	else if (opt.what == SHARES)
-		shares_print_table(&run->out, &run->shares, &run->rows, &run->terminal);
+		layers_table(&run->out, &r->sums.shares, rows, &run->terminal);
 	else if (opt.output == ENCODED)
-		encode_write(&run->out, &run->rows);
+		encode_write(&run->out, rows);
 	else if (opt.output == OPENMETRICS)
-		openmetrics_write(&run->out, &run->rows, run->trees.wall);
+		openmetrics_write(&run->out, rows, r->wall);
 	else if (opt.output == JSON)
-		print_json(&run->out, &run->rows, base);
+		print_json(&run->out, rows, base);
 	else if (opt.output == HISTOGRAMS)
-		print_histograms(&run->out, &run->rows, &run->terminal);
+		print_histograms(&run->out, rows, &run->terminal);
 	else
-		print_table(&run->out, &run->rows, base, &run->terminal);
+		print_table(&run->out, rows, base, &run->terminal);
 }
 
-/* Whether the requests that are not whole are left out of what is measured. */
-static bool leaves_out(void)
+/* An interval is over. */
+static void print_interval_of(void *context)
 {
-	return opt.what == SHARES;
-}
-
-/*
- * Prints how many requests are missing, if they are left out or one of them is the slowest. Other notes count all
- * objects.
- */
-static void note_incomplete(const struct trees *t, const char *name)
-{
-	bool is_slowest = t->longest > t->longest_life;
-	struct out text = {.fd = OUT_MEMORY};
-
-	if (opt.quiet || !t->incomplete || (!is_slowest && !leaves_out()))
-		return;
-	out_duration_text(&text, t->longest);
-	cli_count(false, t->incomplete,
-		  "%s: %" PRIu64
-		  " request{|s} %s: {it|they} started before the trace, or {was|were} in progress at its end; "
-		  "{it|one of them} took longer than %.*s: trace-spans -n shows {it|them}",
-		  name, t->incomplete,
-		  leaves_out()         ? "left out"
-		  : t->incomplete == 1 ? "has no whole life"
-				       : "have no whole life",
-		  (int)text.len, text.buf);
-	out_close(&text);
-}
-
-/* How many requests a tool does not cover whose lines are among the others. */
-static uint64_t uncovered(const struct trees *t, enum spans_tool tool)
-{
-	return t->spans.recordings[tool].any ? t->shared - t->covered[tool] : 0;
-}
-
-/* Prints notes about what could not be measured. */
-static void print_notes(const struct trees *t, const char *name)
-{
-	const struct lifecycle *l = &t->spans.lifecycle;
-
-	cli_note(opt.quiet, name, t->left_out, ADMIN_LEFT_OUT);
-	cli_note(opt.quiet, name, t->spans.admin.possible, ADMIN_POSSIBLE);
-	if (opt.what == SHARES && spans_why_below(&t->spans))
-		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->spans));
-	if (opt.what == TIMES || leaves_out())
-		note_incomplete(t, name);
-	cli_note(opt.quiet, name, uncovered(t, SPANS_OFFCPUSNOOP),
-		 "request{ is|s are} not within the recording of offcpusnoop: off_cpu and irq are those of the others");
-	cli_note(opt.quiet, name, uncovered(t, SPANS_BIOSNOOP),
-		 "request{ is|s are} not within the recording of biosnoop: disk is that of the others");
-	if (!leaves_out())
-		cli_note(opt.quiet, name, t->unknown, "object{|s} left out: {its|their} creation is not in the trace");
-	if (opt.what == TIMES)
-		cli_note(opt.quiet, name, t->in_progress,
-			 "{object has no whole life: it was|objects have no whole life: they were} in progress at the "
-			 "end");
-	if (opt.what == TIMES)
-		cli_note(opt.quiet, name, t->lost,
-			 "{object has no whole life: it was|objects have no whole life: they were} in flight where "
-			 "entries are missing");
-	cli_note(opt.quiet, name, t->single_entry,
-		 "{object has no whole life: its creation is its|objects have no whole life: their creation is their} "
-		 "only entry");
-	cli_note(opt.quiet, name, t->late,
-		 "whole {life is|lives are} counted in a later interval: {its|their} last entry was not known to be "
-		 "the last");
-	cli_note(opt.quiet, name, t->cut_short,
-		 "whole {life is too short: its object|lives are too short: their objects} went on after an entry that "
-		 "seemed to be the last");
-	cli_note(opt.quiet, name, t->no_peak,
-		 "request{ counts|s count} in no peak: {it|they} ended too long before others");
-	if (t->lcores)
-		cli_note(opt.quiet, name, t->lcores->beyond,
-			 "{entry|entries} left out: there are more than 4096 lcores");
-	cli_note(opt.quiet, name, t->spans.late,
-		 "{entry left out: its object|entries left out: their objects} had ended");
-	cli_note(opt.quiet, name, t->spans.beyond,
-		 "related {object or state|objects or states} left out: an object has more than are kept");
-	cli_note(opt.quiet, name, l->out_of_order,
-		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
-	cli_note(opt.quiet, name, l->restarts, LIFECYCLE_RESTARTS);
-	cli_count(false, t->refused,
-		  "%s: %" PRIu64 " object{|s} left out: a group has more than 4 KiB, or there are more than 16777216: "
-		  "group by something else",
-		  name, t->refused);
+	print(context, false);
 }
 
 /* Returns false, after a message, if there is nothing. For a mapper (-e) that is no error, only a note. */
@@ -195,21 +104,22 @@ static bool say_if_none(uint64_t measured, const char *name, const char *what)
 }
 
 /* Returns 0, or -1 when something was wrong with the input. */
-static int measure_file(struct trees *t, const char *path)
+static int measure_file(struct reading *r, const char *path)
 {
+	const struct sums_counts *counts = &r->sums.counts;
 	const char *name = io_name(path);
-	int status = trees_lines(t, path);
+	int status = reading_file(r, path);
 	const char *none = "no object was seen in two states: nothing to measure";
 
-	print_notes(t, name);
-	if (t->refused)
+	reading_notes(r, name, opt.quiet);
+	if (counts->refused)
 		return -1;
 	/* what is wrong with the input explains the rest */
-	if (!t->lines)
+	if (!r->lines)
 		none = "empty: there are no trace lines";
-	else if (t->left_out)
+	else if (counts->left_out)
 		none = "there are only admin requests: --admin measures them";
-	if (status == 0 && !say_if_none(t->measured, name, none))
+	if (status == 0 && !say_if_none(counts->measured, name, none))
 		return -1;
 	return status;
 }
@@ -231,22 +141,20 @@ static int read_files(struct run *run, const char *const *paths, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		if (opt.merge)
-			status |= read_encoded(&run->rows, paths[i], "trace-latency --merge");
+			status |= read_encoded(&run->reading.sums.rows, paths[i], "trace-latency --merge");
 		else
-			status |= measure_file(&run->trees, paths[i]);
+			status |= measure_file(&run->reading, paths[i]);
 	}
-	if (opt.merge)
-		rows_find_families(&run->rows);
 	return status;
 }
 
 /* Whether all keys of -g were found; prints a message if not. */
-static bool check_keys(const struct run *run, const char *name)
+static bool check_keys(const struct group *group, const char *name)
 {
 	bool good = true;
 
-	for (size_t i = 0; run->rows.groups.n && i < run->group.n; i++) {
-		const struct group_key *key = &run->group.keys[i];
+	for (size_t i = 0; group->any && i < group->n; i++) {
+		const struct group_key *key = &group->keys[i];
 
 		if (key->found)
 			continue;
@@ -314,21 +222,49 @@ static const struct cli cli = {
 	.options = options,
 };
 
+/* What was given. */
+enum {
+	MERGED = 1,
+	ADMIN = 2,
+	KEYS = 4,
+	RELATED = 8,
+	INTERVAL = 16,
+	AGAINST = 32,
+	OTHER_TABLE = 64, /* than that of times */
+	LCORES = 128,     /* the one of these that is about entries */
+	AS_LINES = 256,   /* -e, --openmetrics */
+	AS_HISTOGRAMS = 512,
+};
+
+static unsigned given(void)
+{
+	return (opt.merge ? MERGED : 0) | (opt.admin ? ADMIN : 0) | (opt.num_keys ? KEYS : 0) |
+	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
+	       (opt.what ? OTHER_TABLE : 0) | (opt.what == REACTORS ? LCORES : 0) |
+	       (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
+	       (opt.output == HISTOGRAMS ? AS_HISTOGRAMS : 0);
+}
+
+/* Options of which none can be combined with any of the others. */
+static const struct {
+	unsigned some, others;
+	const char *why;
+} conflicts[] = {
+	{MERGED, ADMIN | KEYS | INTERVAL | RELATED,
+	 "--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged"},
+	{MERGED, OTHER_TABLE, "--layers, --rates and --reactors are for trace lines"},
+	{AGAINST, AS_LINES | AS_HISTOGRAMS, "--against is for a table or -j"},
+	{INTERVAL, AGAINST | AS_LINES, "-i cannot be combined with -e, --openmetrics or --against"},
+	{OTHER_TABLE, RELATED | AGAINST | AS_LINES | AS_HISTOGRAMS,
+	 "--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or --against"},
+	{LCORES, KEYS, "--reactors has a row for each lcore: it cannot be combined with -g"},
+};
+
 static void check_options(void)
 {
-	if (opt.merge && (opt.admin || opt.num_keys || opt.related || opt.interval))
-		cli_usage("--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged");
-	if (opt.merge && opt.what)
-		cli_usage("--layers, --rates and --reactors are for trace lines");
-	if (opt.base && opt.output != TABLE && opt.output != JSON)
-		cli_usage("--against is for a table or -j");
-	if (opt.interval && (opt.base || opt.output == ENCODED || opt.output == OPENMETRICS))
-		cli_usage("-i cannot be combined with -e, --openmetrics or --against");
-	if (opt.what && (opt.related || opt.base || (opt.output != TABLE && opt.output != JSON)))
-		cli_usage("--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or "
-			  "--against");
-	if (opt.what == REACTORS && opt.num_keys)
-		cli_usage("--reactors has a row for each lcore: it cannot be combined with -g");
+	for (size_t i = 0; i < COUNT(conflicts); i++)
+		if (given() & conflicts[i].some && given() & conflicts[i].others)
+			cli_usage("%s", conflicts[i].why);
 	if (opt.threshold.percentile && !opt.base)
 		cli_usage("--fail-over needs --against");
 }
@@ -357,14 +293,15 @@ static void note_gone(const struct run *run)
 	uint64_t gone = 0;
 
 	for (size_t i = 0; i < run->base.num_filled; i++)
-		gone += !rows_find(&run->rows, &run->base, run->base.filled[i]);
+		gone += !rows_find(&run->reading.sums.rows, &run->base, run->base.filled[i]);
 	cli_note(opt.quiet, io_name(opt.base), gone, "row{ is|s are} not in this run");
 }
 
 /* The exit status with --fail-over; status: the one without. */
 static int judge(const struct run *run, int status)
 {
-	enum threshold_verdict verdict = threshold_report(&opt.threshold, &run->rows, &run->base, io_name(opt.base));
+	enum threshold_verdict verdict = threshold_report(&opt.threshold, &run->reading.sums.rows, &run->base,
+							  io_name(opt.base));
 
 	if (status || verdict == THRESHOLD_KEPT)
 		return status;
@@ -373,26 +310,30 @@ static int judge(const struct run *run, int status)
 
 static void start(struct run *run)
 {
+	static const unsigned wanted[] = {
+		[TIMES] = SUMS_TIMES, [SHARES] = SUMS_SHARES, [RATES] = SUMS_RATES, [REACTORS] = 0};
+	struct reading *r = &run->reading;
+	struct sums *sums = &r->sums;
+
 	out_open(&run->out, STDOUT_FILENO);
 	run->terminal = terminal_open(opt.wide);
-	group_start(&run->group, opt.keys, opt.num_keys, &run->rows.groups, ROWS_GROUPS);
-	run->trees = (struct trees){.related = opt.related,
-				    .admin = opt.admin,
-				    .wants_wall = opt.output == OPENMETRICS,
-				    .interval = opt.interval,
-				    .group = &run->group,
-				    .rows = &run->rows,
-				    .shares = opt.what == SHARES ? &run->shares : NULL,
-				    .rates = opt.what == RATES ? &run->rates : NULL,
-				    .lcores = opt.what == REACTORS ? &run->lcores : NULL,
-				    .out = &run->out,
-				    .print = print,
-				    .context = run};
+	*r = (struct reading){.reactors = opt.what == REACTORS,
+			      .interval = opt.interval,
+			      .wants_wall = opt.output == OPENMETRICS,
+			      .out = &run->out};
+	*sums = (struct sums){.wanted = wanted[opt.what],
+			      .related = opt.related,
+			      .admin = opt.admin,
+			      .interval = opt.what == REACTORS ? 0 : opt.interval,
+			      .over = print_interval_of,
+			      .context = run};
+	group_start(&sums->group, opt.keys, opt.num_keys, &sums->rows.groups, ROWS_GROUPS);
 }
 
 int main(int argc, char **argv)
 {
 	static struct run run;
+	const struct rows *rows = &run.reading.sums.rows;
 	int status = EXIT_SUCCESS;
 	size_t n;
 	const char *const *paths = parse_options(argc, argv, &n);
@@ -400,22 +341,17 @@ int main(int argc, char **argv)
 	start(&run);
 	if (opt.base && read_encoded(&run.base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
-	rows_find_families(&run.base);
-	if (read_files(&run, paths, n) != 0 || !check_keys(&run, n == 1 ? io_name(paths[0]) : "all files"))
+	if (read_files(&run, paths, n) != 0 ||
+	    !check_keys(&run.reading.sums.group, n == 1 ? io_name(paths[0]) : "all files"))
 		status = EXIT_FAILURE;
-	if (opt.threshold.percentile && !threshold_applies(&run.rows, &run.base, io_name(opt.base)))
+	if (opt.threshold.percentile && !threshold_applies(rows, &run.base, io_name(opt.base)))
 		exit(EXIT_USAGE);
-	print(&run);
+	print(&run, true);
 	if (opt.base)
 		note_gone(&run);
 	if (opt.threshold.percentile)
 		status = judge(&run, status);
-	trees_free(&run.trees);
-	group_free(&run.group);
-	shares_free(&run.shares);
-	rates_free(&run.rates);
-	lcore_rows_free(&run.lcores);
-	rows_free(&run.rows);
+	reading_free(&run.reading);
 	rows_free(&run.base);
 	free(opt.keys);
 	return cli_close(&run.out, status);

@@ -18,6 +18,7 @@ void spans_start(struct spans *spans)
 	spans->lifecycle.types = spans->types;
 	spans->lifecycle.states = spans->states;
 	spans->unknown = MAP_NONE;
+	spans->first_entry = UINT64_MAX;
 }
 
 static struct span *span_of(const struct spans *spans, const struct object *object)
@@ -588,7 +589,8 @@ static struct spans_source *see_entry(struct spans *spans, const struct tracelin
 	struct spans_source *source = source_of(spans, name);
 
 	source->latest = ns > source->latest ? ns : source->latest;
-	spans->last_entry = ns > spans->last_entry ? ns : spans->last_entry;
+	spans->first_entry = min_u64(ns, spans->first_entry);
+	spans->last_entry = max_u64(ns, spans->last_entry);
 	return source;
 }
 
@@ -710,8 +712,7 @@ static void hold(struct spans *spans, struct reactor *reactor, struct reactors_i
 	}
 }
 
-/* Whether a line is of another tool than trace-dump: no lcore wrote it. */
-static bool is_live(const struct traceline *line)
+bool spans_is_live(const struct traceline *line)
 {
 	return !line->object_id.p && (reactors_is(line->tpoint) || disks_is(line->tpoint));
 }
@@ -879,7 +880,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 
 	if (error)
 		return error;
-	if (line->lost && !is_live(line))
+	if (line->lost && !spans_is_live(line))
 		see_gap(spans, line, ns);
 	/* the lines were late, and time has not passed */
 	if (spans->passed)
@@ -889,7 +890,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	spans->lines++;
 	spans->lcore = MAP_NONE;
 	spans->current = NULL;
-	if (spans->has_lcores && !is_live(line))
+	if (spans->has_lcores && !spans_is_live(line))
 		spans->lcore = lcores_add(&spans->lcores, line, ns);
 	error = line->object_id.p ? see_object(spans, line, text, ns) : see_other(spans, line, ns);
 	if (spans->who && spans->lcore != MAP_NONE)

@@ -89,7 +89,8 @@ struct spans {
 	uint64_t now;           /* ns of the latest line */
 	uint64_t passed;        /* of the latest spans_pass(), if no line has come since */
 	uint64_t before_passed; /* now before it */
-	uint64_t last_entry;    /* ns of the latest line that is not of another tool */
+	/* ns of the earliest line that is not of another tool, UINT64_MAX: none so far; and of the latest one */
+	uint64_t first_entry, last_entry;
 	/* from the start of its first line to the end of its latest one, in ns */
 	struct spans_recording {
 		bool any;
@@ -152,6 +153,9 @@ void spans_write_id(struct out *out, const struct spans *spans, const struct spa
 
 /* Call it before the first line. */
 void spans_start(struct spans *spans);
+
+/* Whether a line is of another tool than trace-dump: no lcore wrote it. */
+bool spans_is_live(const struct traceline *line);
 
 /* Reads a line. Returns NULL, or what is wrong with it. */
 const char *spans_line(struct spans *spans, const struct traceline *line, struct slice text);

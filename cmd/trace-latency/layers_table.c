@@ -1,40 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shares.h"
+#include "layers_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cells.h"
 #include "mem.h"
+#include "names.h"
 #include "palette.h"
 #include "print.h"
-#include "table.h"
-
-void shares_add(struct shares *shares, const struct shares_request *request)
-{
-	const struct overlaps *overlaps = request->overlaps;
-	struct share *share = table_put(&shares->map, (uint64_t)request->name.group << 32 | request->name.type,
-					shares->all, shares->n, shares->cap);
-
-	share->name = request->name;
-	share->count++;
-	share->life += request->life;
-	for (unsigned i = 0; i < LAYERS; i++)
-		share->layers[i] += request->layers[i];
-	for (unsigned i = 0; i < OVERLAPS; i++) {
-		shares->has_overlaps |= overlaps->known[i];
-		if (!overlaps->covered[i])
-			continue;
-		share->overlaps[i].count++;
-		share->overlaps[i].life += request->life;
-		share->overlaps[i].ns += overlaps->parts[i];
-	}
-	share->silent += overlaps->silent;
-	share->rare += request->is_rare ? overlaps->silent : 0;
-	for (unsigned i = 0; i < FACTS_PROVEN; i++)
-		share->facts[i] += request->facts.ns[fact_proven[i]];
-	share->queue += request->facts.queue ? request->life : 0;
-}
+#include "ratio.h"
 
 static unsigned __int128 life_of_all(const struct shares *shares)
 {
@@ -85,7 +60,7 @@ struct parts {
 
 static double percent(unsigned __int128 ns, unsigned __int128 life)
 {
-	return 100 * print_part(ns, life);
+	return 100 * ratio_part(ns, life);
 }
 
 static struct part *add_part(struct parts *p, const char *name)
@@ -206,8 +181,8 @@ static void put_parts(struct tabular *t, const struct parts *p, size_t row)
 	}
 }
 
-void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows,
-			const struct terminal *terminal)
+void layers_table(struct out *out, const struct shares *shares, const struct rows *rows,
+		  const struct terminal *terminal)
 {
 	struct parts p = {.rows = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all)),
 			  .num_rows = shares->n,
@@ -231,7 +206,7 @@ void shares_print_table(struct out *out, const struct shares *shares, const stru
 		tabular_row(&t, false);
 		cells_put(&t, rows, &share->name);
 		out_u64(tabular_cell(&t, NULL), share->count);
-		out_duration(tabular_cell(&t, NULL), print_mean(share->life, share->count));
+		out_duration(tabular_cell(&t, NULL), ratio_mean(share->life, share->count));
 		put_parts(&t, &p, i);
 	}
 	tabular_print(&t, out);
@@ -247,7 +222,7 @@ static void write_overlaps(struct out *out, const struct share_overlap overlaps[
 	for (unsigned i = 0; i < OVERLAPS; i++) {
 		out_printf(out, ",\"%s\":", overlaps_name(i));
 		if (overlaps[i].count)
-			out_printf(out, "%.4f", print_part(overlaps[i].ns, overlaps[i].life));
+			out_printf(out, "%.4f", ratio_part(overlaps[i].ns, overlaps[i].life));
 		else
 			out_text(out, "null");
 	}
@@ -255,7 +230,7 @@ static void write_overlaps(struct out *out, const struct share_overlap overlaps[
 		   overlaps[OVERLAP_DISK].count);
 }
 
-void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows)
+void layers_json(struct out *out, const struct shares *shares, const struct rows *rows)
 {
 	const void **all = rows_sorted(rows, shares->all, shares->n, sizeof(*shares->all));
 
@@ -263,30 +238,23 @@ void shares_print_json(struct out *out, const struct shares *shares, const struc
 		const struct share *share = all[i];
 
 		out_char(out, '{');
-		rows_write_type(out, rows, share->name.group, share->name.type);
+		names_type(out, rows, share->name.group, share->name.type);
 		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", share->count);
-		out_us(out, print_mean(share->life, share->count));
+		out_us(out, ratio_mean(share->life, share->count));
 		out_text(out, ",\"layers\":{");
 		for (unsigned layer = 0; layer < LAYERS; layer++)
 			out_printf(out, "%s\"%s\":%.4f", layer ? "," : "", spdk_layers[layer],
-				   print_part(share->layers[layer], share->life));
+				   ratio_part(share->layers[layer], share->life));
 		out_char(out, '}');
 		if (shares->has_overlaps)
 			write_overlaps(out, share->overlaps);
-		out_printf(out, ",\"silent\":%.4f", print_part(share->silent, share->life));
+		out_printf(out, ",\"silent\":%.4f", ratio_part(share->silent, share->life));
 		for (unsigned fact = 0; fact < FACTS_PROVEN; fact++)
 			out_printf(out, ",\"%s\":%.4f", fact_table[fact_proven[fact]].name,
-				   print_part(share->facts[fact], share->life));
-		out_printf(out, ",\"queue\":%.4f", print_part(share->queue, share->life));
+				   ratio_part(share->facts[fact], share->life));
+		out_printf(out, ",\"queue\":%.4f", ratio_part(share->queue, share->life));
 		out_text(out, "}\n");
 	}
 	free(all);
-}
-
-void shares_free(struct shares *shares)
-{
-	map_free(&shares->map);
-	free(shares->all);
-	*shares = (struct shares){};
 }

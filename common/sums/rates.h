@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of --rates: requests and blocks per second, with a row for each group and type. */
-#ifndef TRACE_LATENCY_RATES_H
-#define TRACE_LATENCY_RATES_H
+/* Requests and blocks, and the most in a slot of time, with a row for each group and type. */
+#ifndef RATES_H
+#define RATES_H
 
 #include "map.h"
-#include "out.h"
 #include "rows.h"
-#include "terminal.h"
 
 enum {
 	RATES_SLOT_NS = 10 * 1000 * 1000, /* of a peak */
@@ -41,11 +39,6 @@ struct rates_request {
 
 /* slot: ns. False if the request ended too long before another one to count in a peak. */
 bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot);
-
-/* rows has the texts of the groups and types, and the interval. ns: the time in which the requests ended. */
-void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
-		       const struct terminal *terminal);
-void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot);
 
 /* What comes next has times of its own. */
 void rates_next_file(struct rates *rates);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of --layers: the share of the requests' time for each layer, with a row for each group and type. */
-#ifndef TRACE_LATENCY_SHARES_H
-#define TRACE_LATENCY_SHARES_H
+/* The time of requests by layers, facts and what other tools have recorded, with a row for each group and type. */
+#ifndef SHARES_H
+#define SHARES_H
 
 #include "overlaps.h"
 #include "proofs.h"
-#include "spdk.h"
 #include "rows.h"
-#include "terminal.h"
+#include "spdk.h"
 
 /* All zero has no rows. */
 struct shares {
@@ -41,11 +40,6 @@ struct shares_request {
 };
 
 void shares_add(struct shares *shares, const struct shares_request *request);
-
-/* rows has the texts of the groups and types, and the interval. */
-void shares_print_table(struct out *out, const struct shares *shares, const struct rows *rows,
-			const struct terminal *terminal);
-void shares_print_json(struct out *out, const struct shares *shares, const struct rows *rows);
 
 /* Leaves no rows. */
 void shares_free(struct shares *shares);

@@ -1,42 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rates.h"
+#include "rates_table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cells.h"
+#include "names.h"
 #include "print.h"
-#include "table.h"
-
-bool rates_add(struct rates *rates, const struct rates_request *request, uint64_t slot)
-{
-	struct rate *rate = table_put(&rates->map, (uint64_t)request->name.group << 32 | request->name.type, rates->all,
-				      rates->n, rates->cap);
-	uint64_t number = request->end / slot;
-	struct rate_slot *s = &rate->slots[number % RATES_SLOTS];
-
-	rate->name = request->name;
-	rate->count++;
-	rate->life += request->life;
-	if (request->blocks) {
-		rate->has_blocks = true;
-		rate->blocks += *request->blocks;
-	}
-	if (number < s->number)
-		return false;
-	if (number > s->number)
-		*s = (struct rate_slot){.number = number};
-	s->count++;
-	s->blocks += request->blocks ? *request->blocks : 0;
-	rate->peak = s->count > rate->peak ? s->count : rate->peak;
-	rate->peak_blocks = s->blocks > rate->peak_blocks ? s->blocks : rate->peak_blocks;
-	return true;
-}
+#include "ratio.h"
 
 /* A slot at either end of the time is only partly in it: the peak is at least the mean. */
 static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n, uint64_t ns)
 {
-	double mean = print_per_second(n, ns), most = print_per_second(peak, slot);
+	double mean = ratio_per_second(n, ns), most = ratio_per_second(peak, slot);
 
 	return most > mean ? most : mean;
 }
@@ -44,11 +20,11 @@ static double peak_of(unsigned __int128 peak, uint64_t slot, unsigned __int128 n
 static void put_rate(struct tabular *t, const struct rate *rate, uint64_t ns, uint64_t slot)
 {
 	out_u64(tabular_cell(t, NULL), rate->count);
-	out_duration(tabular_cell(t, NULL), print_mean(rate->life, rate->count));
-	out_printf(tabular_cell(t, NULL), "%.1f", print_per_second(rate->count, ns));
+	out_duration(tabular_cell(t, NULL), ratio_mean(rate->life, rate->count));
+	out_printf(tabular_cell(t, NULL), "%.1f", ratio_per_second(rate->count, ns));
 	out_printf(tabular_cell(t, NULL), "%.1f", peak_of(rate->peak, slot, rate->count, ns));
 	if (rate->has_blocks) {
-		out_printf(tabular_cell(t, NULL), "%.1f", print_per_second(rate->blocks, ns));
+		out_printf(tabular_cell(t, NULL), "%.1f", ratio_per_second(rate->blocks, ns));
 		out_printf(tabular_cell(t, NULL), "%.1f", peak_of(rate->peak_blocks, slot, rate->blocks, ns));
 	} else {
 		out_char(tabular_cell(t, NULL), '-');
@@ -56,8 +32,8 @@ static void put_rate(struct tabular *t, const struct rate *rate, uint64_t ns, ui
 	}
 }
 
-void rates_print_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
-		       const struct terminal *terminal)
+void rates_table(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot,
+		 const struct terminal *terminal)
 {
 	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
 	struct tabular t = {.terminal = terminal};
@@ -85,7 +61,7 @@ void rates_print_table(struct out *out, const struct rates *rates, const struct 
 	free(all);
 }
 
-void rates_print_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
+void rates_json(struct out *out, const struct rates *rates, const struct rows *rows, uint64_t ns, uint64_t slot)
 {
 	const void **all = rows_sorted(rows, rates->all, rates->n, sizeof(*rates->all));
 
@@ -93,29 +69,16 @@ void rates_print_json(struct out *out, const struct rates *rates, const struct r
 		const struct rate *rate = all[i];
 
 		out_char(out, '{');
-		rows_write_type(out, rows, rate->name.group, rate->name.type);
+		names_type(out, rows, rate->name.group, rate->name.type);
 		print_interval_members(out, &rows->interval);
 		out_printf(out, ",\"count\":%" PRIu64 ",\"mean\":", rate->count);
-		out_us(out, print_mean(rate->life, rate->count));
-		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", print_per_second(rate->count, ns),
+		out_us(out, ratio_mean(rate->life, rate->count));
+		out_printf(out, ",\"iops\":{\"mean\":%.1f,\"peak\":%.1f}", ratio_per_second(rate->count, ns),
 			   peak_of(rate->peak, slot, rate->count, ns));
 		if (rate->has_blocks)
-			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", print_per_second(rate->blocks, ns),
+			out_printf(out, ",\"blocks\":{\"mean\":%.1f,\"peak\":%.1f}", ratio_per_second(rate->blocks, ns),
 				   peak_of(rate->peak_blocks, slot, rate->blocks, ns));
 		out_text(out, "}\n");
 	}
 	free(all);
-}
-
-void rates_next_file(struct rates *rates)
-{
-	for (size_t i = 0; i < rates->n; i++)
-		memset(rates->all[i].slots, 0, sizeof(rates->all[i].slots));
-}
-
-void rates_free(struct rates *rates)
-{
-	map_free(&rates->map);
-	free(rates->all);
-	*rates = (struct rates){};
 }

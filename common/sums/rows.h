@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of trace-latency: a histogram for every group, type of objects, and transition from one
+ * Rows of times: a histogram for every group, type of objects, and transition from one
  * state to the next; one for the whole life, and one for the time to the reply of requests that have
  * one. Values are nanoseconds, because trace lines have no rate of the ticks.
  */
-#ifndef TRACE_LATENCY_ROWS_H
-#define TRACE_LATENCY_ROWS_H
+#ifndef ROWS_H
+#define ROWS_H
 
 #include "histogram.h"
 #include "intern.h"
-#include "json.h"
+#include "interval.h"
 #include "map.h"
-#include "out.h"
 #include "slice.h"
 
 enum {
@@ -39,7 +38,6 @@ struct latency_stats {
 struct rows {
 	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
-	bool is_renamed[ROWS_TYPES]; /* types that rows_find_families() has emptied */
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
@@ -48,10 +46,7 @@ struct rows {
 	struct latency **filled;
 	size_t num_filled, cap_filled;
 
-	/* the part of the trace that the rows cover, in nanoseconds; to == 0: all of it */
-	struct rows_interval {
-		uint64_t from, to;
-	} interval;
+	struct interval interval; /* that the rows cover */
 };
 
 /*
@@ -70,12 +65,6 @@ struct rows_key {
 /* Adds a histogram that is not empty. Returns NULL; or why it cannot, with nothing changed. */
 const char *rows_merge(struct rows *rows, struct rows_key key, const struct histogram *times);
 
-/*
- * Finds the families of merged rows without one, which earlier releases wrote for a letter that had one type in its
- * trace: a row has the only family that is left for its letter.
- */
-void rows_find_families(struct rows *rows);
-
 /* The row of `rows` that has the same texts as the row `other` of `others`, and has values; or NULL. */
 const struct latency *rows_find(const struct rows *rows, const struct rows *others, const struct latency *other);
 
@@ -93,25 +82,7 @@ static inline bool rows_is_transition(const struct latency *row)
 struct slice rows_letter(const struct rows *rows, uint32_t type);
 struct slice rows_family(const struct rows *rows, uint32_t type);
 
-/* The family for people: empty unless several types in the rows have the letter. */
-struct slice rows_shown_family(const struct rows *rows, uint32_t type);
-
 struct latency_stats rows_stats(const struct latency *row);
-
-/* Writes a JSON string, given without its quotes, as a terminal may see it. */
-void rows_write_text(struct out *out, struct slice raw);
-
-/* The next key and value of a group, as they are printed. False after the last one. */
-bool rows_next_member(struct json *j, struct slice *key, struct slice *value);
-
-/* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
-void rows_write_group(struct out *out, struct slice group, const char *after);
-
-/* Writes the keys of a group, with commas between them; "nothing" if it is empty. */
-void rows_write_keys(struct out *out, struct slice group);
-
-/* A row's name in messages. */
-void rows_write_name(struct out *out, const struct rows *rows, const struct latency *row);
 
 /* What the rows of the other tables start with. */
 struct rows_name {
@@ -123,12 +94,6 @@ struct rows_name {
  * caller frees the array.
  */
 const void **rows_sorted(const struct rows *rows, const void *all, size_t n, size_t size);
-
-/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" unless it is empty. */
-void rows_write_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
-
-/* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */
-void rows_write_key(struct out *out, const struct rows *rows, const struct latency *row);
 
 /*
  * The rows that have values, in the order for people: by group, by type, the whole life and the

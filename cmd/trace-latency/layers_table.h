@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of --layers, and its JSON lines. rows has the texts of the groups and types, and the interval. */
+#ifndef TRACE_LATENCY_LAYERS_TABLE_H
+#define TRACE_LATENCY_LAYERS_TABLE_H
+
+#include "out.h"
+#include "shares.h"
+#include "terminal.h"
+
+void layers_table(struct out *out, const struct shares *shares, const struct rows *rows,
+		  const struct terminal *terminal);
+void layers_json(struct out *out, const struct shares *shares, const struct rows *rows);
+
+#endif

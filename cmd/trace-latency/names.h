@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How groups, types of objects and rows are written, for people and as JSON. */
+#ifndef TRACE_LATENCY_NAMES_H
+#define TRACE_LATENCY_NAMES_H
+
+#include "json.h"
+#include "out.h"
+#include "rows.h"
+
+/* The family for people: empty unless several types in the rows have the letter. */
+struct slice names_family(const struct rows *rows, uint32_t type);
+
+/* Writes a JSON string, given without its quotes, as a terminal may see it. */
+void names_text(struct out *out, struct slice raw);
+
+/* The next key and value of a group, as they are printed. False after the last one. */
+bool names_member(struct json *j, struct slice *key, struct slice *value);
+
+/* Writes a group as key=value, … and then the text `after`. Writes nothing if the group is empty. */
+void names_group(struct out *out, struct slice group, const char *after);
+
+/* Writes the keys of a group, with commas between them; "nothing" if it is empty. */
+void names_keys(struct out *out, struct slice group);
+
+/* A row's name in messages. */
+void names_row(struct out *out, const struct rows *rows, const struct latency *row);
+
+/* Members of a JSON object: "group":{…},"object":"r", and "family":"TCP" unless it is empty. */
+void names_type(struct out *out, const struct rows *rows, uint32_t group, uint32_t type);
+
+/* The same for a row, with "from":"A","to":"B", "life":true or "to_reply":true after "object". */
+void names_key(struct out *out, const struct rows *rows, const struct latency *row);
+
+#endif

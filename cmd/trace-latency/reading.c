@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reading.h"
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "count.h"
+#include "each_traceline.h"
+#include "io.h"
+#include "wall.h"
+
+/* A spans.emit function. */
+static void add_span(void *context, const struct span *s)
+{
+	struct reading *r = context;
+
+	sums_span(&r->sums, s);
+}
+
+/* A spans.entry function. */
+static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+{
+	struct reading *r = context;
+	size_t arg;
+
+	if (before == MAP_NONE) {
+		s->connection = connections_find(&r->connections, line, &arg);
+		group_see(&r->sums.group, &r->connections, s, line, text);
+	}
+	if (r->sums.wanted & SUMS_SHARES)
+		proofs_see(&r->proofs, s, before);
+}
+
+/*
+ * A spans.emit and a spans.entry function for --reactors. With intervals, a request counts when it enters a state in
+ * which requests end: that this was its end is known too late.
+ */
+static void end_request(void *context, const struct span *s)
+{
+	struct reading *r = context;
+
+	sums_span(&r->sums, s);
+	if (!s->group && sums_is_whole_request(&r->sums, s))
+		lcore_rows_request(&r->lcores, s);
+}
+
+static void see_end(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice text)
+{
+	struct reading *r = context;
+	const struct lifecycle *l = &r->spans.lifecycle;
+
+	(void)before;
+	(void)line;
+	(void)text;
+	if (s->group || !sums_is_whole_request(&r->sums, s) || !lifecycle_is_final(l, &l->all[s->object]))
+		return;
+	s->group = true;
+	lcore_rows_request(&r->lcores, s);
+}
+
+/* A spans.held function. */
+static void see_held(void *context, const struct reactor *reactor, struct reactors_interval *interval,
+		     const struct traceline *line)
+{
+	struct reading *r = context;
+
+	lcore_rows_hold(&r->lcores, reactor, interval, line);
+}
+
+/* An each_traceline_fn. */
+static const char *add_line(void *context, struct traceline *line, struct slice text)
+{
+	struct reading *r = context;
+	const struct intern *states = &r->sums.rows.states;
+	uint64_t ns;
+
+	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
+		return "more than 65535 tracepoints";
+	if (r->wants_wall && wall_read(line->time, &ns) && ns > r->wall)
+		r->wall = ns;
+	return spans_line(&r->spans, line, text);
+}
+
+/* The same for --reactors, whose rows are about entries. */
+static const char *add_entry(void *context, struct traceline *line, struct slice text)
+{
+	struct reading *r = context;
+	struct sums *sums = &r->sums;
+	struct lcore_rows *lcores = &r->lcores;
+	bool is_live = spans_is_live(line);
+	uint64_t ns;
+	const char *error = traceline_time(line, &ns);
+
+	if (error)
+		return error;
+	if (!is_live && r->interval && ns >= lcores->interval.to) {
+		if (lcores->interval.to)
+			sums->over(sums->context);
+		lcore_rows_start(lcores, ns, r->interval);
+	}
+	error = add_line(context, line, text);
+	if (error || is_live)
+		return error;
+	lcore_rows_line(lcores, line, ns);
+	sums->counts.measured++;
+	return NULL;
+}
+
+/* Each file has its own addresses and times. */
+static void start_file(struct reading *r)
+{
+	struct sums *sums = &r->sums;
+	bool shares = sums->wanted & SUMS_SHARES;
+
+	spans_free(&r->spans);
+	proofs_free(&r->proofs);
+	r->proofs = (struct proofs){.spans = &r->spans};
+	r->spans = (struct spans){.types = &sums->rows.types,
+				  .states = &sums->rows.states,
+				  .covered = shares && !r->interval,
+				  .slack_ns = r->interval ? SPANS_GRACE_NS : 0,
+				  .context = r,
+				  .emit = add_span,
+				  .has_lcores = shares};
+	if (sums->group.n || shares)
+		r->spans.entry = see_entry;
+	if (r->reactors) {
+		r->spans.emit = end_request;
+		r->spans.entry = r->interval ? see_end : NULL;
+		r->spans.held = see_held;
+	}
+	spans_start(&r->spans);
+	sums->spans = &r->spans;
+	sums->proofs = &r->proofs;
+	sums_next_file(sums);
+	r->lcores.spans = &r->spans;
+	r->lcores.connections = &r->connections;
+}
+
+int reading_file(struct reading *r, const char *path)
+{
+	struct each_traceline in;
+	int status;
+
+	start_file(r);
+	if (each_traceline_open(&in, path, "trace-latency", r->out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
+	r->lines = in.lines.number;
+	/* which states are final depends on all entries */
+	lifecycle_end(&r->spans.lifecycle);
+	spans_end(&r->spans);
+	sums_end_file(&r->sums);
+	return status;
+}
+
+void reading_free(struct reading *r)
+{
+	spans_free(&r->spans);
+	proofs_free(&r->proofs);
+	connections_free(&r->connections);
+	lcore_rows_free(&r->lcores);
+	sums_free(&r->sums);
+}
+
+/* A note about a number of things. */
+struct note {
+	size_t counter; /* its offset */
+	const char *text;
+};
+
+#define COUNTER(member) offsetof(struct reading, member)
+
+static const struct note requests[] = {
+	{COUNTER(sums.counts.left_out), ADMIN_LEFT_OUT},
+	{COUNTER(spans.admin.possible), ADMIN_POSSIBLE},
+};
+
+static const struct note others[] = {
+	{COUNTER(sums.counts.uncovered[SPANS_OFFCPUSNOOP]),
+	 "request{ is|s are} not within the recording of offcpusnoop: off_cpu and irq are those of the others"},
+	{COUNTER(sums.counts.uncovered[SPANS_BIOSNOOP]),
+	 "request{ is|s are} not within the recording of biosnoop: disk is that of the others"},
+	{COUNTER(sums.counts.unknown), "object{|s} left out: {its|their} creation is not in the trace"},
+	{COUNTER(sums.counts.in_progress),
+	 "{object has no whole life: it was|objects have no whole life: they were} in progress at the end"},
+	{COUNTER(sums.counts.lost), "{object has no whole life: it was|objects have no whole life: they were} in "
+				    "flight where entries are missing"},
+	{COUNTER(sums.counts.single_entry),
+	 "{object has no whole life: its creation is its|objects have no whole life: their creation is their} only "
+	 "entry"},
+	{COUNTER(sums.counts.no_peak), "request{ counts|s count} in no peak: {it|they} ended too long before others"},
+	{COUNTER(lcores.beyond), "{entry|entries} left out: there are more than 4096 lcores"},
+	{COUNTER(spans.late), "{entry left out: its object|entries left out: their objects} had ended"},
+	{COUNTER(spans.beyond),
+	 "related {object or state|objects or states} left out: an object has more than are kept"},
+	{COUNTER(spans.lifecycle.out_of_order),
+	 "{entry left out: it|entries left out: each} is earlier than the previous one of its object"},
+	{COUNTER(spans.lifecycle.restarts), LIFECYCLE_RESTARTS},
+};
+
+static void put_notes(const struct reading *r, const char *name, const struct note *notes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		cli_note(false, name, *(const uint64_t *)((const char *)r + notes[i].counter), notes[i].text);
+}
+
+/* How many requests are missing, if they are left out or one of them is the slowest. Other notes count all objects. */
+static void note_incomplete(const struct reading *r, const char *name)
+{
+	const struct sums_counts *counts = &r->sums.counts;
+	bool leaves_out = r->sums.wanted & SUMS_SHARES;
+	struct out text = {.fd = OUT_MEMORY};
+
+	if (!leaves_out && counts->longest <= counts->longest_life)
+		return;
+	out_duration_text(&text, counts->longest);
+	cli_count(false, counts->incomplete,
+		  "%s: %" PRIu64
+		  " request{|s} %s: {it|they} started before the trace, or {was|were} in progress at its end; "
+		  "{it|one of them} took longer than %.*s: trace-spans -n shows {it|them}",
+		  name, counts->incomplete,
+		  leaves_out                ? "left out"
+		  : counts->incomplete == 1 ? "has no whole life"
+					    : "have no whole life",
+		  (int)text.len, text.buf);
+	out_close(&text);
+}
+
+static void put_all_notes(const struct reading *r, const char *name)
+{
+	const char *why = r->sums.wanted & SUMS_SHARES ? spans_why_below(&r->spans) : NULL;
+
+	put_notes(r, name, requests, COUNT(requests));
+	if (why)
+		cli_notice(false, "%s: %s", name, why);
+	if (r->sums.wanted & (SUMS_TIMES | SUMS_SHARES))
+		note_incomplete(r, name);
+	put_notes(r, name, others, COUNT(others));
+}
+
+void reading_notes(const struct reading *r, const char *name, bool quiet)
+{
+	uint64_t refused = r->sums.counts.refused;
+
+	if (!quiet)
+		put_all_notes(r, name);
+	cli_count(false, refused,
+		  "%s: %" PRIu64 " object{|s} left out: a group has more than 4 KiB, or there are more than 16777216: "
+		  "group by something else",
+		  name, refused);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the trace lines of a file into sums over its spans, or, for --reactors, into rows of lcores. */
+#ifndef TRACE_LATENCY_READING_H
+#define TRACE_LATENCY_READING_H
+
+#include "connection.h"
+#include "lcore_rows.h"
+#include "sums.h"
+
+struct reading {
+	/* set before the first file */
+	struct sums sums;  /* its settings; over() is called for lcores as well */
+	bool reactors;     /* lcores instead of sums, which only have what was left out */
+	uint64_t interval; /* of the lcores, in ns; 0: none */
+	bool wants_wall;
+	struct out *out;
+
+	struct lcore_rows lcores;
+	uint64_t wall; /* if wanted: the latest time of day in the lines of all files so far; 0: none */
+
+	/* of the file that was read last */
+	struct spans spans;
+	struct proofs proofs;
+	uint64_t lines;
+
+	struct connections connections;
+};
+
+/* Returns 0, or -1 after a message. A file that cannot be opened ends the tool. */
+int reading_file(struct reading *r, const char *path);
+
+/* Prints notes about what could not be measured in the file. */
+void reading_notes(const struct reading *r, const char *name, bool quiet);
+
+void reading_free(struct reading *r);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sums.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+#include "minmax.h"
+
+static void add_states(struct sums *m, const struct span *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		m->states = mem_room(m->states, m->num_states, &m->cap_states);
+		m->states[m->num_states++] = s->states[i];
+	}
+	for (const struct span *child = s->child; child; child = child->next)
+		add_states(m, child);
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct span_state *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (int32_t)(x->order - y->order) < 0 ? -1 : 1;
+}
+
+/* Adds the time in each state, and the life if that is over. */
+static void add_times(struct sums *m, const struct span *s, uint32_t group)
+{
+	const struct span_state *states = s->states;
+	size_t n = s->n;
+	bool is_life;
+
+	if (m->related) {
+		m->num_states = 0;
+		add_states(m, s);
+		states = m->states;
+		n = m->num_states;
+		qsort(m->states, n, sizeof(*m->states), by_entry);
+	}
+	for (size_t i = 1; i < n; i++)
+		rows_record(&m->rows, group, s->type, states[i - 1].state, states[i].state,
+			    states[i].ns - states[i - 1].ns);
+	is_life = n > 1 || s->age;
+	m->counts.measured += is_life;
+	if (spans_is_open(m->spans, s)) {
+		m->counts.in_progress++;
+	} else if (spans_is_lost(m->spans, s)) {
+		m->counts.lost++;
+	} else if (!is_life) {
+		m->counts.single_entry++;
+	} else {
+		rows_record(&m->rows, group, s->type, ROWS_LIFE, ROWS_LIFE, s->age + (states[n - 1].ns - s->first));
+		if (s->reply != UINT64_MAX)
+			rows_record(&m->rows, group, s->type, ROWS_LIFE, ROWS_TO_REPLY, spans_to_reply(m->spans, s));
+	}
+}
+
+static void add_rate(struct sums *m, const struct span *s, uint32_t group)
+{
+	uint64_t blocks;
+
+	request_io_read(&m->io, m->spans, s);
+	m->counts.no_peak += !rates_add(
+		&m->rates,
+		&(struct rates_request){.name = {group, s->type},
+					.end = s->last,
+					.life = spans_life(m->spans, s),
+					.blocks = request_io_number(&m->io, REQUEST_IO_BLOCKS, &blocks) ? &blocks
+													: NULL},
+		sums_slot(m));
+}
+
+static void add_share(struct sums *m, const struct span *s, uint32_t group)
+{
+	self_time_measure(&m->self, m->spans, s);
+	overlaps_measure(&m->overlaps, m->spans, s);
+	shares_add(&m->shares, &(struct shares_request){.name = {group, s->type},
+							.life = spans_life(m->spans, s),
+							.layers = m->self.layers,
+							.overlaps = &m->overlaps,
+							.is_rare = overlaps_silence_is_rare(&m->overlaps, m->spans),
+							.facts = proofs_facts(m->proofs, s)});
+	m->shared++;
+	m->covered[SPANS_OFFCPUSNOOP] += m->overlaps.covered[OVERLAP_OFF_CPU];
+	m->covered[SPANS_BIOSNOOP] += m->overlaps.covered[OVERLAP_DISK];
+}
+
+/* Whether it is not to be added, because of its queue. */
+static bool is_left_out(const struct sums *m, const struct span *root)
+{
+	return !m->admin && admin_has(root);
+}
+
+static bool is_whole(const struct sums *m, const struct span *s)
+{
+	return !s->unknown && !spans_is_open(m->spans, s) && !spans_is_lost(m->spans, s);
+}
+
+bool sums_is_whole_request(const struct sums *m, const struct span *s)
+{
+	return !s->has_parent && !is_left_out(m, s) && is_whole(m, s);
+}
+
+/* Counts a request by whether its life is known. */
+static void see_request(struct sums *m, const struct span *s)
+{
+	bool longer = spans_is_longer(m->spans, s);
+	uint64_t *longest = longer ? &m->counts.longest : &m->counts.longest_life;
+
+	m->counts.incomplete += longer;
+	*longest = max_u64(*longest, spans_life(m->spans, s));
+}
+
+static void add_tree(struct sums *m, const struct span *s)
+{
+	uint32_t group = group_of(&m->group, m->spans, s);
+
+	m->counts.refused += group == MAP_NONE;
+	/* shares leave out requests only, which are counted as incomplete */
+	m->counts.unknown += group != MAP_NONE && s->unknown && !(m->wanted & SUMS_SHARES);
+	if (!s->has_parent)
+		see_request(m, s);
+	if (group != MAP_NONE && !s->unknown) {
+		bool is_request = !s->has_parent && is_whole(m, s);
+
+		if (m->wanted & SUMS_TIMES)
+			add_times(m, s, group);
+		else
+			m->counts.measured++;
+		if (m->wanted & SUMS_RATES && is_request)
+			add_rate(m, s, group);
+		if (m->wanted & SUMS_SHARES && is_request)
+			add_share(m, s, group);
+	}
+	/* the others are added when they end */
+	for (const struct span *child = s->child; child; child = child->next)
+		if (child->ended)
+			add_tree(m, child);
+}
+
+/* Starts the interval that contains a time. */
+static void next_interval(struct sums *m, uint64_t ns)
+{
+	if (m->rows.interval.to)
+		m->over(m->context);
+	rows_clear(&m->rows);
+	shares_free(&m->shares);
+	rates_free(&m->rates);
+	m->rows.interval = interval_of(ns, m->interval);
+}
+
+void sums_span(struct sums *m, const struct span *s)
+{
+	if (s->parent)
+		return;
+	if (is_left_out(m, s)) {
+		m->counts.left_out += !s->has_parent;
+		return;
+	}
+	/*
+	 * Those in final states end in the order of their last entries. Others may end at any time, and must not end an
+	 * interval before these.
+	 */
+	if (m->interval && s->last >= m->rows.interval.to && (s->expected || m->spans->over || !m->rows.interval.to))
+		next_interval(m, s->last);
+	add_tree(m, s);
+}
+
+void sums_next_file(struct sums *m)
+{
+	rates_next_file(&m->rates);
+	m->counts = (struct sums_counts){};
+	m->shared = m->covered[SPANS_OFFCPUSNOOP] = m->covered[SPANS_BIOSNOOP] = 0;
+}
+
+void sums_end_file(struct sums *m)
+{
+	const struct spans *spans = m->spans;
+
+	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
+		m->counts.uncovered[tool] = spans->recordings[tool].any ? m->shared - m->covered[tool] : 0;
+	if (spans->last_entry > spans->first_entry)
+		m->elapsed += spans->last_entry - spans->first_entry;
+}
+
+uint64_t sums_elapsed(const struct sums *m)
+{
+	const struct interval *interval = &m->rows.interval;
+	uint64_t from = max_u64(m->spans->first_entry, interval->from),
+		 to = min_u64(m->spans->last_entry, interval->to);
+
+	if (!m->interval)
+		return m->elapsed;
+	return to > from ? to - from : 0;
+}
+
+uint64_t sums_slot(const struct sums *m)
+{
+	return m->interval && m->interval < RATES_SLOT_NS ? m->interval : RATES_SLOT_NS;
+}
+
+void sums_free(struct sums *m)
+{
+	group_free(&m->group);
+	rows_free(&m->rows);
+	shares_free(&m->shares);
+	rates_free(&m->rates);
+	overlaps_free(&m->overlaps);
+	request_io_free(&m->io);
+	free(m->states);
+}
