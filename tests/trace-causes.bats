@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=sanitizers
 
-# Why slow requests are slow, as trace-causes says it of span lines.
+# Why slow requests are slow, as trace-causes says it of span lines and of trace lines.
 
 load helpers
 
@@ -534,4 +534,39 @@ T
     qpair-lifetimes -q "$DATA/slow-host-probes.txt" >lifetimes
     trace-dump -q trace | trace-join -q -j -l lifetimes | trace-spans -q -j >in
     equal "$(trace-causes -q -j -k 'args.qpair.hostnqn=*db-1' in | jq -r '[.cause, .who] | join(" ")' | head -n 1)" 'buffer backup-1'
+}
+
+@test "trace lines say the same as the span lines of trace-spans" {
+    command -v gzip >/dev/null || skip 'gzip is not here'
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    qpair-lifetimes -q "$DATA/slow-host-probes.txt" >lifetimes
+    trace-dump -q trace | trace-join -q -j -l lifetimes >lines
+    head -n 2000 lines >earlier
+    trace-spans -q -j lines >spans
+    trace-spans -q -j earlier >earlier.spans
+    local options
+    while read -r options; do
+        # shellcheck disable=SC2086 # several words
+        trace-causes -q $options spans >want
+        # shellcheck disable=SC2086
+        trace-causes -q ${options/.spans/} lines | diff want -
+    done <<'O'
+
+-j --open
+-e -g connection
+-g args.qpair.hostnqn -n 1
+-g io.type -j
+-k args.qpair.hostnqn=*db-1
+-k type=write -k waits=*buffer*
+-k states=*BDEV*
+-m 1000
+--against earlier.spans
+O
+    # what could not be assembled is said
+    { cat lines; sed -n '2500,$ { /BDEV_IO_START/ { p; q } }' lines; } >late
+    status_is 0 trace-causes late
+    says 'late: 1 object is created before the last entry at its address'
+    echo '{"tsc":1,"tpoint":"X","lcore":0}' >>lines
+    status_is 1 trace-causes lines
+    says "lines:$(wc -l <lines): not a trace line, left out: tsc, us, lcore or tpoint is missing"
 }

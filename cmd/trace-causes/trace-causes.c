@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace-causes: says why slow requests are slow, over all requests of span lines: where their extra time is, what they
+ * trace-causes: says why slow requests are slow, over all requests of a trace: where their extra time is, what they
  * have in common, whom they waited for, and the cause, where the lines prove one.
  */
 #include <err.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "each_traceline.h"
 #include "encode.h"
 #include "findings.h"
 #include "interactive.h"
@@ -35,48 +36,59 @@ static struct {
 } opt;
 
 struct trace_causes {
-	struct spanline line;
+	struct spanline line;     /* of span lines */
+	struct measured measured; /* of trace lines */
 	struct requests requests;
 	struct tally tally;
 	bool base; /* the lines are those of --against */
 };
 
 /* value: of -g; the group is the same for a request without the key and one whose value is empty. */
-static void add(struct trace_causes *t, bool wanted, struct slice value)
+static void add(struct trace_causes *t, const struct spanline *line, bool wanted, struct slice value)
 {
 	struct requests_role role = {wanted, t->base, MAP_NONE};
 
 	if (opt.print.group)
 		role.group = intern_add_below(&t->requests.names, json_unquoted(value), REQUESTS_NAMES);
-	requests_add(&t->requests, &t->line, role);
+	requests_add(&t->requests, line, role);
 }
 
-/* Whether a span is a request that may be explained; counts the others. */
-static bool is_explained(struct trace_causes *t, const struct spanline *line)
-{
-	if (line->parent.p)
-		return false;
-	t->requests.admin += line->admin;
-	/* it is not known what it waited for */
-	t->requests.lost += line->lost && !line->admin;
-	if (line->admin)
-		requests_learn(&t->requests, line);
-	t->requests.open += line->open && !line->admin && !line->lost;
-	return !line->admin && !line->lost;
-}
-
-static const char *read_line(void *context, struct slice text)
+static const char *read_span_line(void *context, struct slice text)
 {
 	struct trace_causes *t = context;
-	const struct spanline *line = &t->line;
 	const char *error = spanline_parse(&t->line, text);
 
-	if (!error && is_explained(t, line)) {
+	if (!error && requests_see(&t->requests, &t->line)) {
 		bool wanted = keys_match_line(&opt.keys, text);
 
-		add(t, wanted, opt.print.group ? keys_value(text, slice_of(opt.print.group)) : (struct slice){});
+		add(t, &t->line, wanted,
+		    opt.print.group ? keys_value(text, slice_of(opt.print.group)) : (struct slice){});
 	}
 	return error;
+}
+
+static const char *read_trace_line(void *context, struct traceline *line, struct slice text)
+{
+	struct trace_causes *t = context;
+
+	return spans_line(&t->measured.spans, line, text);
+}
+
+static void see_span(void *context, const struct span *s)
+{
+	struct trace_causes *t = context;
+	const struct spanline *line;
+
+	if (s->has_parent)
+		return;
+	measured_span(&t->measured, s);
+	line = measured_line(&t->measured, MEASURED_WAITS);
+	if (requests_see(&t->requests, line)) {
+		bool wanted = keys_match(&opt.keys, &t->measured);
+
+		add(t, line, wanted,
+		    opt.print.group ? measured_value(&t->measured, slice_of(opt.print.group)) : (struct slice){});
+	}
 }
 
 static void add_key(const char *argument)
@@ -112,15 +124,45 @@ static void print(struct out *out, struct tally *t)
 	free(sorted);
 }
 
-static int read_file(struct trace_causes *t, const char *path, struct lines *lines, struct out *out)
+/* Assembles the spans of trace lines. */
+static int read_trace_lines(struct trace_causes *t, struct each_traceline *lines)
 {
-	struct interactive interactive;
+	struct measured_note notes[MEASURED_NOTES];
+	int result;
 
-	if (lines_open(lines, path) != 0)
+	t->measured = (struct measured){.explains = true, .context = t, .emit = see_span};
+	measured_start(&t->measured);
+	result = each_traceline_run(lines, read_trace_line, t);
+	spans_end(&t->measured.spans);
+	measured_notes(&t->measured, notes);
+	for (unsigned i = 0; i < MEASURED_NOTES; i++)
+		cli_note(opt.quiet, lines->lines.name, notes[i].n, notes[i].what);
+	measured_free(&t->measured);
+	return result;
+}
+
+/* Reads span lines or trace lines. */
+static int read_file(struct trace_causes *t, const char *path, struct each_traceline *file, struct out *out)
+{
+	struct lines *lines = &file->lines;
+	struct slice first;
+	int got, error;
+
+	if (each_traceline_open(file, path, "trace-causes", out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines_expect(lines, KIND_SPANS, t->base ? "trace-causes --against -" : "trace-causes");
-	interactive_start(&interactive, lines, out);
-	return lines_each(lines, read_line, t);
+	interactive_start(&file->interactive, lines, out);
+	got = lines_next(lines, &first);
+	error = got < 0 ? errno : 0;
+	if (error == EMEDIUMTYPE && lines->is == KIND_TRACE_LINES) {
+		lines->is = KIND_UNKNOWN;
+		return read_trace_lines(t, file);
+	}
+	if (error)
+		return lines_close(lines, error);
+	if (got)
+		lines_unread(lines, first);
+	return lines_each(lines, read_span_line, t);
 }
 
 static void set_percent(const char *argument)
@@ -133,7 +175,7 @@ static void set_percent(const char *argument)
 }
 
 static const struct cli_option options[] = {
-	{0, "against", "FILE", "what makes requests slower than those in the span lines of an earlier trace",
+	{0, "against", "FILE", "what makes requests slower than those in the lines of an earlier trace",
 	 .text = &opt.against},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
@@ -156,13 +198,13 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"       %s --merge [OPTION]... [FILE]...\n"
-	"Print why the slow requests in the span lines of FILE are slow. Without FILE, or when it is -, read\n"
-	"standard input.\n",
+	"Print why the slow requests in the trace lines or span lines of FILE are slow. Without FILE, or when\n"
+	"it is -, read standard input.\n",
 	"Examples:\n"
-	"  trace-spans -j lines.jsonl | %s\n"
-	"  trace-spans -j lines.jsonl | %s -k 'args.qpair.hostnqn=*db-1'\n"
+	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s\n"
+	"  %s -k 'args.qpair.hostnqn=*db-1' lines.jsonl\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
-	"  trace-spans -j lines.jsonl | %s -e > monday.txt\n"
+	"  %s -e lines.jsonl > monday.txt\n"
 	"  %s --merge monday.txt tuesday.txt\n",
 	.options = options,
 };
@@ -200,7 +242,7 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 	const char *name = lines->name;
 
 	if (!lines->number && !lines->failed) {
-		warnx("%s: empty: there are no span lines", name);
+		warnx("%s: empty: there are neither trace lines nor span lines", name);
 		return false;
 	}
 	cli_note(opt.quiet, name, t->requests.admin, "admin request{|s} left out");
@@ -217,7 +259,7 @@ static void check_options(void)
 
 	if (opt.merge &&
 	    (compare->percent || compare->min_ns || opt.keys.n || opt.print.group || opt.against || opt.measure.open))
-		cli_usage("--against, -g, -k, -m, --open and -p apply when span lines are encoded, not when they are "
+		cli_usage("--against, -g, -k, -m, --open and -p apply when lines are encoded, not when they are "
 			  "merged");
 	if (opt.output == ENCODED && opt.print.max)
 		cli_usage("-n is for a page or -j");
@@ -264,19 +306,19 @@ static int explain(struct out *out, const char *path)
 	static struct trace_causes t;
 	struct encode_options options = {.text.fd = OUT_MEMORY};
 	int status = EXIT_SUCCESS;
-	struct lines lines;
+	struct each_traceline file;
 
 	t.base = opt.measure.compare.against = opt.print.against = opt.against;
-	if (opt.against && read_file(&t, opt.against, &lines, out) != 0)
+	if (opt.against && read_file(&t, opt.against, &file, out) != 0)
 		status = EXIT_FAILURE;
 	t.base = false;
-	if (read_file(&t, path, &lines, out) != 0 || !check(&t, &lines))
+	if (read_file(&t, path, &file, out) != 0 || !check(&t, &file.lines))
 		status = EXIT_FAILURE;
 	opt.measure.group = opt.print.group;
 	opt.measure.max_groups = opt.output == ENCODED ? TALLY_GROUPS : GROUPS;
 	t.tally.names = &t.requests.names;
 	measure_trace(&t.tally, &t.requests, &opt.measure);
-	note_dropped(&t.tally, lines.name);
+	note_dropped(&t.tally, file.lines.name);
 	put_options(&options.text);
 	print_tally(out, &t.tally, &options);
 	out_close(&options.text);

@@ -396,6 +396,7 @@ static void note_limits(const struct trace_spans *t, const char *name)
 /* Prints what was left out. Returns false if the input was empty, or if no span matches the options. */
 static bool check(const struct trace_spans *t, const struct lines *lines)
 {
+	struct measured_note notes[MEASURED_NOTES];
 	const char *name = lines->name;
 	bool good = lines->number || lines->failed;
 
@@ -408,20 +409,9 @@ static bool check(const struct trace_spans *t, const struct lines *lines)
 	if (spans_why_below(&t->measured.spans))
 		cli_notice(opt.quiet, "%s: %s", name, spans_why_below(&t->measured.spans));
 	note_limits(t, name);
-	cli_note(opt.quiet, name, t->measured.spans.lost, SPANS_LOST);
-	cli_note(opt.quiet, name, t->measured.spans.late,
-		 "{entry left out: its span|entries left out: their spans} had ended");
-	cli_note(opt.quiet, name, t->measured.spans.lifecycle.out_of_order,
-		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object");
-	cli_note(opt.quiet, name, t->measured.spans.lifecycle.restarts, LIFECYCLE_RESTARTS);
-	cli_note(opt.quiet, name, t->measured.spans.beyond,
-		 "{child or state|children or states} left out: a span has more than are kept");
-	cli_note(opt.quiet, name, t->measured.spans.foreign,
-		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "
-		 "reactors of "
-		 "their lcores count} for another source");
-	cli_note(opt.quiet, name, t->measured.spans.reactors.foreign,
-		 "line{|s} left out: another process, which came first, has reactors on {its lcore|their lcores}");
+	measured_notes(&t->measured, notes);
+	for (unsigned i = 0; i < MEASURED_NOTES; i++)
+		cli_note(opt.quiet, name, notes[i].n, notes[i].what);
 	if (!t->measured.spans.reactors.n)
 		cli_note(opt.quiet, name, t->measured.spans.reactors.others,
 			 "{line left out: its thread is no reactor|lines left out: their threads are not reactors}");

@@ -190,6 +190,7 @@ static void fill(struct measured *m, const struct span *s)
 	/* an object without an id */
 	if (!l->parent.n && s->parent)
 		l->parent = id_of(m, s->parent, PARENT);
+	l->has_parent = l->parent.n;
 	l->owner = span_owner(s);
 	l->poller = span_poller(s);
 	/* of a root: whose the others below it are follows from that */
@@ -407,6 +408,26 @@ struct slice measured_value(struct measured *m, struct slice path)
 	return dot ? json_path(out_contents(&m->value), rest) : out_contents(&m->value);
 }
 
+void measured_notes(const struct measured *m, struct measured_note notes[MEASURED_NOTES])
+{
+	const struct spans *spans = &m->spans;
+	const struct measured_note all[MEASURED_NOTES] = {
+		{spans->lost, SPANS_LOST},
+		{spans->late, "{entry left out: its span|entries left out: their spans} had ended"},
+		{spans->lifecycle.out_of_order,
+		 "{entry left out: it|entries left out: each} is earlier than the previous one of its object"},
+		{spans->lifecycle.restarts, LIFECYCLE_RESTARTS},
+		{spans->beyond, "{child or state|children or states} left out: a span has more than are kept"},
+		{spans->foreign,
+		 "{entry has no off_cpu and irq: the reactor of its lcore counts|entries have no off_cpu and irq: the "
+		 "reactors of their lcores count} for another source"},
+		{spans->reactors.foreign,
+		 "line{|s} left out: another process, which came first, has reactors on {its lcore|their lcores}"},
+	};
+
+	memcpy(notes, all, sizeof(all));
+}
+
 void measured_free(struct measured *m)
 {
 	spans_free(&m->spans);
@@ -424,4 +445,5 @@ void measured_free(struct measured *m)
 		out_close(&m->texts[i]);
 	out_close(&m->value);
 	intern_free(&m->escaped);
+	*m = (struct measured){};
 }

@@ -67,6 +67,14 @@ const struct spanline *measured_line(struct measured *m, unsigned parts);
  */
 struct slice measured_value(struct measured *m, struct slice path);
 
+/* What could not be assembled, for messages; n may be 0. */
+enum { MEASURED_NOTES = 7 };
+struct measured_note {
+	uint64_t n;
+	const char *what;
+};
+void measured_notes(const struct measured *m, struct measured_note notes[MEASURED_NOTES]);
+
 /* Whether an entry of the span or of those below it was torn. */
 bool measured_is_torn(const struct span *s);
 

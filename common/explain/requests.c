@@ -164,7 +164,7 @@ static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)
 	of->leg = leg;
 }
 
-void requests_learn(struct requests *r, const struct spanline *line)
+static void learn(struct requests *r, const struct spanline *line)
 {
 	uint32_t connection = add_name(r, line->connection), host = requests_host(r, connection);
 
@@ -200,14 +200,30 @@ static unsigned bits_of(uint64_t value)
 	return value ? 64 - __builtin_clzll(value) : 0;
 }
 
-bool requests_add(struct requests *r, const struct spanline *line, struct requests_role role)
+bool requests_see(struct requests *r, const struct spanline *line)
+{
+	if (line->has_parent)
+		return false;
+	if (line->admin) {
+		r->admin++;
+		learn(r, line);
+	} else if (line->lost) {
+		r->lost++;
+	} else {
+		r->open += line->open;
+		return true;
+	}
+	return false;
+}
+
+void requests_add(struct requests *r, const struct spanline *line, struct requests_role role)
 {
 	struct request *q;
 	uint32_t source = add_name(r, line->source);
 
 	if (r->n == REQUESTS_MAX) {
 		r->dropped++;
-		return false;
+		return;
 	}
 	if (!r->num_facts)
 		*table_at(r->facts, r->num_facts, r->cap_facts, 0) = (struct request_facts){.last_leg = MAP_NONE};
@@ -244,8 +260,7 @@ bool requests_add(struct requests *r, const struct spanline *line, struct reques
 	q->host = requests_host(r, q->connection);
 	for (unsigned i = 0; i < line->num_waits; i++)
 		add_wait(r, line, &line->waits[i], source, role.base);
-	requests_learn(r, line);
-	return true;
+	learn(r, line);
 }
 
 void requests_free(struct requests *r)

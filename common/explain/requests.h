@@ -83,7 +83,8 @@ struct requests {
 	} * lcores;
 	size_t num_lcores, cap_lcores;
 	struct map lcore_map;
-	uint64_t dropped, admin, open, lost;
+	uint64_t dropped, admin, open,
+		lost; /* admin and lost ones are never added; what lost ones waited for is not known */
 };
 
 /* What the line of a request does not say; group: its value of -g, in names, or MAP_NONE. */
@@ -92,11 +93,11 @@ struct requests_role {
 	uint32_t group;
 };
 
-/* Adds a request. Returns false if there are too many. */
-bool requests_add(struct requests *r, const struct spanline *line, struct requests_role role);
+/* Sees a span. Returns whether it is a request that may be added; the others are counted. */
+bool requests_see(struct requests *r, const struct spanline *line);
 
-/* Learns the connection of a request that is not to be added. */
-void requests_learn(struct requests *r, const struct spanline *line);
+/* Adds a request, or counts it if there are too many. */
+void requests_add(struct requests *r, const struct spanline *line, struct requests_role role);
 
 /* The name of the host of a connection: it without its queue. */
 uint32_t requests_host(struct requests *r, uint32_t connection);

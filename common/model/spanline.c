@@ -399,7 +399,8 @@ const char *spanline_parse(struct spanline *l, struct slice line)
 		}
 		has_life |= slice_is(name, "life");
 		read_value(&j, l, &keys[i], name);
-		if (keys[i].kind == PARENT && l->parent.p)
+		l->has_parent = keys[i].kind == PARENT && !j.error;
+		if (l->has_parent)
 			return NULL;
 		next = i + 1;
 	}

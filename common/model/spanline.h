@@ -46,6 +46,7 @@ struct spanline_wait {
 };
 
 struct spanline {
+	bool has_parent; /* of one that is parsed, nothing else is set then */
 	uint64_t tsc, start, life, to_reply, lcore, value;
 	struct slice id, source, parent, owner, poller, connection;
 	struct {
@@ -81,7 +82,7 @@ void spanline_clear(struct spanline *l);
 /* Adds a name to names that were added last. Returns it, without a name, valid until the next call. */
 struct spanline_name *spanline_add_name(struct spanline *l, struct spanline_names *names);
 
-/* Parses what explains requests. Of a line with a parent, only that is set. Returns NULL, or why it is no span line. */
+/* Parses what explains requests. Returns NULL, or why it is no span line. */
 const char *spanline_parse(struct spanline *l, struct slice line);
 
 /* Writes a span line with its newline. */
