@@ -103,14 +103,14 @@ static struct out *start_text(struct measured *m, unsigned text)
 static struct slice escaped(struct measured *m, struct slice name)
 {
 	struct out text = {.fd = OUT_MEMORY};
-	struct slice kept;
+	uint32_t number;
 
 	if (!memchr(name.p, '"', name.n) && !memchr(name.p, '\\', name.n))
 		return name;
 	out_json(&text, name);
-	kept = m->escaped.all[intern_add(&m->escaped, json_unquoted(out_contents(&text)))];
+	number = intern_add(&m->escaped, json_unquoted(out_contents(&text)));
 	out_close(&text);
-	return kept;
+	return m->escaped.all[number];
 }
 
 static struct slice name_of(struct measured *m, uint32_t who)
