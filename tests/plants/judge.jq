@@ -3,15 +3,16 @@
 # of a host, by its NQN or its connection
 def name: sub(".*:"; "") | sub("/.*"; "");
 def matches($pattern): $pattern != "-" and test("^(" + $pattern + ")$");
-def is_cause: (.cause | matches($causes)) and (.who | test($culprits)) and
-    (.victim == "" or (.victim | name | matches($victims)));
-def is_part: (.cause | matches($partly)) or (.cause | matches($causes));
+def is_plant: (.cause | matches($causes)) and (.who | test($culprits));
+def is_cause: is_plant and (.victim == "" or (.victim | name | matches($victims)));
+def is_part: is_plant or (.cause | matches($partly));
 
 # sums of us: of all that hosts waited, and of what the same commands waited more than without the plant
 def pairs: $after[] as $a | $before[] | select(.host == $a.host and .type == $a.type) | [., $a];
 def all: [pairs | .[1].us] | add // 0;
 def lost: [pairs | .[1].us - .[1].n * .[0].us / .[0].n] | add // 0;
-def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause)) | .[0].us // 0;
+def measured: .victim == "" or ((.victim | name) as $victim | any($before[]; .host == $victim));
+def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause and measured)) | .[0].us // 0;
 def names($answer): ($answer.said != null) or ($answer.hosts | length > 0);
 def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
 
@@ -23,7 +24,7 @@ def makes_wait: $kind | test("^(preempt|quota|two|stopped|blocked|fsync|log_pipe
 $planted[0] as $p |
 (if $kind == "nothing" then
     if disturbed($cpu; $p) then "disturbed" elif names($p) then "invented" else "right" end
-elif disturbed($cpu; $p) and (makes_wait | not) then "disturbed"
+elif $cpu0 >= 10 or disturbed($cpu; $p) and (makes_wait | not) then "disturbed"
 elif lost < 0.1 * all or lost < 2000 then "harmless"
 elif $p.said then
     if $p.said | is_cause then "named" elif $p.said | is_part then "points" else "misleads" end

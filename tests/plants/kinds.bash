@@ -1,7 +1,7 @@
 # For run: the kinds of plants. There are three hosts: db, whose requests are to suffer, web beside it on a bdev of its
 # own, and bulk, which some plants add. KIND is
 #
-#   draw_KIND     changes what was drawn, so that the plant can matter (SIZE, READS, RATE, DEPTH, DEVICE, US)
+#   draw_KIND     changes what was drawn, so that the plant can matter (SIZE, READS, RATE, DEPTH, BLOCKS, DEVICE)
 #   early_KIND    prints calls for before the target initializes
 #   prepare_KIND  runs before the bdevs are made
 #   layout_KIND   prints the calls that make bdev Db, instead of a plain one
@@ -18,28 +18,28 @@ chained         db      drive|bdev       Far                    below|network
 limit_iops      db      rate_limit       Db                     -
 limit_bytes     db      rate_limit       Db                     -
 limit_reads     db      rate_limit       Db                     -
-small_pool      db      buffer           bulk                   -
-busy_size       db|web  reactor          bulk                   silent
-busy_count      db|web  reactor          bulk                   silent
-blocked_rpc     db|web  silent|off_cpu   lcore.0|page.fault     off_cpu
-fsync           db|web  off_cpu          fsync|fdatasync        off_cpu|silent
-log_pipe        db|web  off_cpu          write                  off_cpu|silent
-preempt_cfs     db|web  off_cpu          watchdog               silent
-preempt_fifo    db|web  off_cpu          watchdog               silent
-quota           db|web  off_cpu          quota|throttl|cgroup   silent|off_cpu
-stopped         db|web  off_cpu          stop                   silent|off_cpu
+small_pool      db|bulk buffer           bulk                   -
+busy_size       .*      reactor|lcore    bulk                   silent|lcore
+busy_count      .*      reactor|lcore    bulk                   silent|lcore
+blocked_rpc     .*      silent|off_cpu   lcore.0|page.fault     lcore
+fsync           .*      off_cpu          fsync|fdatasync        silent|lcore
+log_pipe        .*      off_cpu          write                  silent|lcore
+preempt_cfs     .*      off_cpu          watchdog               silent|lcore
+preempt_fifo    .*      off_cpu          watchdog               silent|lcore
+quota           .*      off_cpu          quota|throttl|cgroup   silent|lcore
+stopped         .*      off_cpu          stop                   silent|lcore
 late_data       db      host             db                     network
 slow_reader     db      reply|network    db                     -
 long_wire       db      host|network     db                     reply
 thin_wire       db      reply|network    db                     host
-write_zeroes    db|web  reactor          bulk                   silent
-unmap           db|web  reactor          bulk                   silent
+write_zeroes    .*      reactor|lcore    bulk                   silent|lcore
+unmap           .*      reactor|lcore    bulk                   silent|lcore
 rebuild         db      leg|bdev|no_io   New|Db                 below
 copy_on_write   db      copy             db|lvs                 bdev|below
 paused          db      no_io            Db|cnode1              -
 same_disk       db      disk             Db                     bdev|below
 full_queue      db      queue            db                     bdev
-two             db|web  off_cpu|bdev     quota|throttl|Db       -
+two             .*      off_cpu|bdev     quota|throttl|Db       -
 '
 
 plant_nothing() { :; }
@@ -169,7 +169,7 @@ plant_preempt_fifo() {
 # Computes for some milliseconds, again and again, on the first reactor's CPU.
 watchdog() { # COMMAND...
     # shellcheck disable=SC2016 # the other shell expands it
-    "$@" taskset -c 0 bash -c 'echo watchdog >/proc/$$/comm
+    "$@" taskset -c 0 bash -c 'printf watchdog >/proc/$$/comm
         while :; do
             end=$((${EPOCHREALTIME/[.,]/} + $1 * 1000))
             while ((${EPOCHREALTIME/[.,]/} < end)); do :; done
@@ -213,22 +213,22 @@ plant_long_wire() { wire -d "$US"; }
 draw_thin_wire() {
     pick 65536 131072; SIZE=$REPLY
     between 15 60; MB=$REPLY
-    RATE=$((MB * 950000 / SIZE)) DEPTH=32 READS=100
+    RATE=$((MB * 700000 / SIZE)) DEPTH=32 READS=100
 }
 plant_thin_wire() { wire -r "$((MB * 1000000))"; }
 
 wire() { # OPTION...
-    plants-wire -p $((PORT + 2)) -t "$PORT" "$@" 2>>wire.log &
+    in_group taskset -c "$HOST_CPU" plants-wire -p $((PORT + 2)) -t "$PORT" "$@" 2>>wire.log &
     acts+=($!)
     loads[db]+=" -p $((PORT + 2))"
     sleep 0.2
 }
 
-draw_write_zeroes() { pick 4M 16M 32M; LARGE=$REPLY; between 30 300; BULK=$REPLY; }
-plant_write_zeroes() { loads[bulk]="-r $BULK -d 2 -B $LARGE --zeroes 100"; }
+draw_write_zeroes() { pick 16M 32M; LARGE=$REPLY; between 500 2000; BULK=$REPLY; }
+plant_write_zeroes() { loads[bulk]="-r $BULK -d 4 -B $LARGE --zeroes 100"; }
 
 draw_unmap() { draw_write_zeroes; }
-plant_unmap() { loads[bulk]="-r $BULK -d 2 -B $LARGE --unmaps 100"; }
+plant_unmap() { loads[bulk]="-r $BULK -d 4 -B $LARGE --unmaps 100"; }
 
 draw_rebuild() { need_device; READS=$((READS / 2)); between 500 3000; US=$REPLY; room "$US"; }
 layout_rebuild() { raid raid1 "$DEVICE"; }
@@ -241,26 +241,32 @@ plant_rebuild() {
     } | rpc
 }
 
-# A snapshot makes the volume a clone, whose clusters are copied when they are written.
-draw_copy_on_write() { need_device; READS=$((READS / 2)); slow_rate 1000; }
+# A snapshot makes the volume a clone again, whose clusters are copied when they are first written.
+draw_copy_on_write() { READS=$((READS / 2)) BLOCKS=98304; slow_rate 400; }
 layout_copy_on_write() {
-    bdev Store "$DEVICE"
-    call bdev_lvol_create_lvstore bdev_name=Store lvs_name=lvs cluster_sz=65536 clear_method=none
+    bdev Store 0 400
+    call bdev_lvol_create_lvstore bdev_name=Store lvs_name=lvs cluster_sz=1048576 clear_method=none
     call bdev_lvol_create lvs_name=lvs lvol_name=db size_in_mib=48 thin_provision=false clear_method=none
 }
-plant_copy_on_write() { call bdev_lvol_snapshot lvol_name=lvs/db snapshot_name=monday | rpc; }
-
-draw_paused() { need_device; DEVICE=400; }
-prepare_paused() { bdev Other | rpc; }
-plant_paused() {
-    repeat 0.02 pause &
+plant_copy_on_write() {
+    repeat 1 snapshot &
     acts+=($!)
 }
-pause() {
-    {
-        call nvmf_subsystem_add_ns nqn="${NQN}1" namespace='{"bdev_name":"Other","nsid":2}'
-        call nvmf_subsystem_remove_ns nqn="${NQN}1" nsid=2
-    } | rpc
+snapshot() {
+    call bdev_lvol_snapshot lvol_name=lvs/db snapshot_name="at-$EPOCHREALTIME" | rpc
+}
+
+# A pause waits for the I/O of the namespace, and others wait meanwhile.
+draw_paused() { DEVICE=8000; between 300 2000; RATE=$REPLY; room 16000; }
+plant_paused() {
+    exec plants-rpc target.sock < <(pauses) >>calls.log 2>&1 &
+    acts+=($!)
+}
+pauses() {
+    local group
+    while :; do
+        for group in 2 1; do call nvmf_subsystem_set_ns_ana_group nqn="${NQN}1" nsid=1 anagrpid=$group; done
+    done
 }
 
 draw_same_disk() { slow_rate 400; pick 4096 16384; SIZE=$REPLY; }
@@ -270,10 +276,10 @@ plant_same_disk() {
     acts+=($!)
 }
 
-draw_full_queue() { DEVICE=1000; between 2500 5000; RATE=$REPLY; DEPTH=32; }
+draw_full_queue() { DEVICE=1000; between 2400 3400; RATE=$REPLY; DEPTH=32; }
 plant_full_queue() { loads[db]+=' --queue 4 -d 3'; }
 
-draw_two() { draw_slow_bdev; draw_quota; }
+draw_two() { slow_rate 1000; draw_slow_bdev; draw_quota; }
 plant_two() {
     plant_slow_bdev
     plant_quota

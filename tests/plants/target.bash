@@ -28,18 +28,15 @@ call() { # METHOD NAME=VALUE...
 
 # Makes the calls of standard input.
 rpc() { # [SOCKET]
-    plants-rpc "${1:-rpc.sock}" >>rpc.log 2>&1 || { say "a call failed: $(grep . rpc.log | tail -n 1)"; return 1; }
+    plants-rpc "${1:-target.sock}" >>calls.log 2>&1 || { say "a call failed: $(grep . calls.log | tail -n 1)"; return 1; }
 }
 
-# A bdev of 64 MiB in memory, which may take some time, so that it is like a drive.
-bdev() { # NAME [US]
-    local name=$1 us=${2:-0}
-    if [ "$us" = 0 ]; then
-        call bdev_malloc_create name="$name" num_blocks=131072 block_size=512
-    else
-        call bdev_malloc_create name="${name}Base" num_blocks=131072 block_size=512
-        delay "$name" "${name}Base" "$us"
-    fi
+# A bdev in memory, which may take some time, so that it is like a drive.
+bdev() { # NAME [US [MIB]]
+    local name=$1 us=${2:-0} base=
+    [ "$us" = 0 ] || base=Base
+    call bdev_malloc_create name="$name$base" num_blocks=$((${3:-64} * 2048)) block_size=512
+    [ "$us" = 0 ] || delay "$name" "$name$base" "$us"
 }
 
 delay() { # NAME BASE US
@@ -57,13 +54,13 @@ slow_down() { # NAME US [p99]
 }
 
 subsystem() { # NUMBER BDEV [PORT]
-    call nvmf_create_subsystem nqn="$NQN$1" allow_any_host=true serial_number="SPDK$1"
+    call nvmf_create_subsystem nqn="$NQN$1" allow_any_host=true serial_number="SPDK$1" ana_reporting=true
     call nvmf_subsystem_add_ns nqn="$NQN$1" namespace="{\"bdev_name\":\"$2\"}"
     call nvmf_subsystem_add_listener nqn="$NQN$1" \
         listen_address="{\"trtype\":\"TCP\",\"adrfam\":\"IPv4\",\"traddr\":\"127.0.0.1\",\"trsvcid\":\"${3:-$PORT}\"}"
 }
 
-# A control group of processors, of either version. Its processes get nearly all of the CPU that others want as well.
+# A control group of processors, of either version. Its processes get nearly all of a CPU that others want as well.
 open_group() {
     local weight=cpu.weight
     group=/sys/fs/cgroup/plants.$$
@@ -71,6 +68,16 @@ open_group() {
     mkdir -p "$group"
     [ $weight = cpu.shares ] && echo 262144 >"$group/$weight" || echo 10000 >"$group/$weight"
 }
+
+close_group() {
+    local i
+    for ((i = 0; i < 20; i++)); do
+        rmdir "$group" && return
+        # shellcheck disable=SC2046 # ids
+        kill -KILL $(<"$group/cgroup.procs")
+        sleep 0.1
+    done
+} 2>/dev/null
 
 # The percentage of a CPU that the group may use.
 set_quota() { # PERCENT
@@ -88,33 +95,32 @@ in_group() {
     exec "$@"
 }
 
-# The first one, which is recorded, runs in the group. Its log goes to a pipe if there is one.
+# Its log goes to a pipe if there is one.
 start_target() { # MASK SOCKET
-    local log=${2%.sock}.log run=(exec) i
-    [ ${#targets[@]} != 0 ] || run=(in_group)
+    local log=${2%.sock}.log i
     [ ! -p log ] || log=log
     (
         ulimit -l unlimited 2>/dev/null || true
-        "${run[@]}" "$SPDK/build/bin/nvmf_tgt" --no-huge -s 1024 -m "$1" -r "$PWD/$2" --num-trace-entries 131072 \
+        in_group "$SPDK/build/bin/nvmf_tgt" --no-huge -s 1024 -m "$1" -r "$PWD/$2" --num-trace-entries 131072 \
             --no-pci --iova-mode va --disable-cpumask-locks --wait-for-rpc
     ) >$log 2>&1 &
     targets+=($!)
     for ((i = 0; i < 100; i++)); do
         sleep 0.1
-        plants-rpc "$2" <<<'spdk_get_version' >>rpc.log 2>&1 && return
+        plants-rpc "$2" <<<'spdk_get_version' >>calls.log 2>&1 && return
     done
     say "the target does not start: see $PWD/$log"
     return 1
 }
 
-# Those that measure must not wait for the CPU that they share with the culprit.
+# Those that measure do not wait for a CPU that others want.
 start_hosts() { # HALF
     local name i run
     for name in "${!loads[@]}"; do
-        run=(taskset -c "$HOST_CPU")
-        [ "$name" = bulk ] || run+=(chrt -f 10)
+        run=(exec chrt -f 10)
+        [ "$name" != bulk ] || run=(in_group)
         # shellcheck disable=SC2086 # options
-        "${run[@]}" plants-host -p "$PORT" -s "$NQN${subsystems[$name]}" -n "nqn.2026-11.test:$name" --seed "$SEED" \
+        "${run[@]}" taskset -c "$HOST_CPU" plants-host -p "$PORT" -s "$NQN${subsystems[$name]}" -n "nqn.2026-11.test:$name" --seed "$SEED" \
             --log "$1/$name.log" ${loads[$name]} >"$1/$name.json" 2>"$1/$name.err" &
         pids[$name]=$!
     done
@@ -174,10 +180,11 @@ half() { # NAME SECONDS [PLANT]
     sleep 0.3
     rpc <<<'trace_clear' || return
     before=$(lost_cpu) begin=${EPOCHREALTIME/[.,]/}
-    trace-record -q -p "${targets[0]}" --rpc-socket rpc.sock -o "$1/recording" "$2" >"$1/record.log" 2>&1 || true
+    trace-record -q -p "${targets[0]}" --rpc-socket target.sock -o "$1/recording" "$2" >"$1/record.log" 2>&1 || true
     echo $((($(lost_cpu) - before) * 1000000 / (${EPOCHREALTIME/[.,]/} - begin))) >"$1/lost-cpu"
     # a wire is an act
     stop_hosts || { say "a host failed: $(cat "$1"/*.err)"; return 1; }
+    [ "$(jq .errors "$1/db.json")" = 0 ] || { say 'requests of db have failed'; return 1; }
     stop_acts
     [ -s "$1/recording/trace.bin" ] || { say "nothing was recorded: $(cat "$1/record.log")"; return 1; }
 }
