@@ -39,7 +39,7 @@ copy_on_write   db      copy             db|lvs                 bdev|below
 paused          db      no_io            Db|cnode1              -
 same_disk       db      disk             Db                     bdev|below
 full_queue      db      queue            db                     bdev
-two             .*      off_cpu|bdev     quota|throttl|Db       -
+two             .*      off_cpu          quota|throttl|cgroup   bdev|lcore
 '
 
 plant_nothing() { :; }
@@ -199,7 +199,8 @@ draw_late_data() {
 }
 plant_late_data() { loads[db]+=" --data-delay $US"; }
 
-draw_slow_reader() { pick 65536 131072; SIZE=$REPLY; READS=100; slow_rate 400; DEPTH=16; }
+# It can read 28 MB a second.
+draw_slow_reader() { pick 65536 131072; SIZE=$REPLY; slow_rate $((22000000 / SIZE)); READS=100 DEPTH=16; }
 plant_slow_reader() { loads[db]+=' --read-delay 400 --chunk 16384 --buffer 32768'; }
 
 draw_long_wire() {
