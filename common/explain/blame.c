@@ -18,9 +18,6 @@ static const uint64_t ON_CPU_NS = 5000;
 /* Longer silences are no work for others: the longest copies of data take less. */
 static const uint64_t WORK_NS = 1000000;
 
-/* Shorter silences may be work, too, unless they are this many times as long as the lcore's usual ones. */
-enum { RARE = 10 };
-
 /* Work writes entries more often than this, on average. */
 static const uint64_t ENTRY_NS = 20000;
 
@@ -60,7 +57,7 @@ static void find_cycles(struct blame *b)
  */
 enum { TURNS = 8, DEVICE_TURNS = 2 };
 
-bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns)
+static bool has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns)
 {
 	const struct blame_lcore *of;
 
@@ -77,7 +74,7 @@ bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint
 	return true;
 }
 
-/* A time of a bdev or an lcore. */
+/* A time of a bdev. */
 struct sample {
 	uint32_t of;
 	uint64_t ns;
@@ -142,7 +139,7 @@ static bool wait_has_cycle(const struct blame *b, const struct request_wait *w)
 {
 	bool is_device = w->layer == LAYER_BDEV || w->layer == LAYER_DRIVE || w->layer == LAYER_BELOW;
 
-	return blame_has_cycle(b, w->lcore, w->begin, w->begin + w->ns, is_device ? DEVICE_TURNS : TURNS);
+	return has_cycle(b, w->lcore, w->begin, w->begin + w->ns, is_device ? DEVICE_TURNS : TURNS);
 }
 
 /* Whether the request waited for its lcore only. */
@@ -158,39 +155,30 @@ static bool needs_lcore_only(const struct blame *b, const struct request *q, con
 	return w->layer == LAYER_BDEV && is_on_cpu(b, q);
 }
 
-/* Silences of requests that waited for their lcore only, and how long those of each lcore usually are. */
+/* Silences of requests that waited for their lcore only. */
 static void find_silences(struct blame *b)
 {
 	const struct requests *r = b->requests;
-	struct sample *silences = mem_array(r->num_waits, sizeof(*silences));
-	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		for (unsigned k = 0; k < r->all[i].num_waits; k++) {
 			const struct request_wait *w = &r->waits[r->all[i].waits + k];
 
-			if (r->all[i].open || !w->silent || w->lcore == MAP_NONE || !needs_lcore_only(b, &r->all[i], w))
-				continue;
-			*map_put(&b->silences, silence_key(w->lcore, w->silent)) = 1;
-			silences[n++] = (struct sample){w->lcore, w->silent};
+			if (!r->all[i].open && w->silent && w->lcore != MAP_NONE && needs_lcore_only(b, &r->all[i], w))
+				*map_put(&b->silences, silence_key(w->lcore, w->silent)) = 1;
 		}
-	if (n)
-		qsort(silences, n, sizeof(*silences), by_thing);
-	for (size_t i = 0; i < n;)
-		i = find_median(silences, i, n, &b->lcores[silences[i].of].silence);
-	free(silences);
 }
 
 /* Whether the longest silence of a wait is too long for work: the lcore stood still, or was off its CPU. */
-static bool is_long(const struct blame *b, const struct request_wait *w)
+static bool is_long(const struct request_wait *w)
 {
-	return w->silent >= WORK_NS || (w->lcore != MAP_NONE && w->silent / RARE >= b->lcores[w->lcore].silence);
+	return w->silent >= WORK_NS || w->is_rare;
 }
 
 /* Whether another request shows that the lcore stood still during the longest silence of a wait. */
 static bool is_still(const struct blame *b, const struct request_wait *w)
 {
-	return w->silent && is_long(b, w) && map_get(&b->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
+	return w->silent && is_long(w) && map_get(&b->silences, silence_key(w->lcore, w->silent)) != MAP_NONE;
 }
 
 static void mark_still(struct blame *b)
@@ -419,37 +407,89 @@ static void divide_work(struct blame *b, const struct request *q, const struct r
 	add(b, FACT_REACTOR, MAP_NONE, left, true);
 }
 
-/* A wait in which the lcore finished no request from start to end: it was busy, it stood still, or it was idle. */
-static void divide_stall(struct blame *b, struct rest *rest, struct rest_wait *w)
+/* The same as take(). In the queue of its socket, a reply is part of both layers. */
+static uint64_t take_of_wait(struct rest *rest, const struct rest_wait *w, uint64_t ns)
+{
+	uint64_t taken = take(rest, w->wait->layer, ns);
+
+	return w->wait->layer == LAYER_NETWORK ? taken + take(rest, LAYER_REPLY, ns - taken) : taken;
+}
+
+/*
+ * Whom the lcore worked for in a silence, by its next entry: MAP_NONE: nobody that is known. The wait ended right after
+ * it, while an idle lcore would have ended it at once; by chance one in COINCIDENCE ends there.
+ */
+static uint32_t worked_for(struct blame *b, const struct request *q, const struct request_wait *w)
+{
+	enum { COINCIDENCE = 10 };
+
+	if (!w->silent || w->silent >= WORK_NS || !requests_is_connection(b->requests, w->ended_by) ||
+	    w->ended_before > w->silent / COINCIDENCE)
+		return MAP_NONE;
+	return host_of(b, w->ended_by) == q->host ? MAP_NONE : host_of(b, w->ended_by);
+}
+
+/* A silence of the lcore that the request had to wait for. host: whom it worked for, or MAP_NONE. */
+static void divide_silence(struct blame *b, struct rest *rest, struct rest_wait *w, uint64_t ns, uint32_t host,
+			   bool proven)
+{
+	uint32_t lcore = requests_lcore_name(b->requests, w->wait->lcore);
+
+	ns = take_of_wait(rest, w, ns);
+	if (host != MAP_NONE) {
+		add(b, FACT_REACTOR, host, ns, true);
+		add_wait(b, BLAME_LCORE, lcore, host, ns);
+	} else {
+		add(b, FACT_SILENT, lcore, ns, proven);
+	}
+}
+
+/* Takes what the lcore had of a wait: work for others, and silences that the wait depended on. */
+static void divide_lcore(struct blame *b, struct rest *rest, struct rest_wait *w)
 {
 	const struct request *q = rest->q;
-	struct work work = work_of(b, q, w->wait);
-	bool needs = needs_lcore_only(b, q, w->wait), device = is_device(b, q, w->wait);
-	bool proven = (needs && is_long(b, w->wait)) || is_still(b, w->wait);
-	uint64_t busy = work.others, silent = w->silent;
-
-	if (!device && work.others > work.own && silent < WORK_NS)
-		busy = w->ns * (unsigned __int128)work.others / (work.others + work.own);
+	const struct request_wait *wait = w->wait;
+	struct work work = work_of(b, q, wait);
+	bool needs = needs_lcore_only(b, q, wait), device = is_device(b, q, wait);
+	bool proven = (needs && is_long(wait)) || is_still(b, wait);
+	uint32_t host = worked_for(b, q, wait);
+	/* gaps between entries are no work; if they are not known, those in these sums are */
+	uint64_t active = wait->active < UINT64_MAX ? wait->active : work.others + work.own;
 	/* the device would have taken its time in any case */
-	if (device)
-		busy = min_u64(busy, w->ns - min_u64(w->ns, usual_time(b, q)));
-	busy = min_u64(busy, w->ns);
+	uint64_t room = device ? w->ns - min_u64(w->ns, usual_time(b, q)) : w->ns, busy = 0, silent;
+
+	if (work.others)
+		busy = min_u64(active, w->ns) * (unsigned __int128)work.others / (work.others + work.own);
+	busy = min_u64(busy, room);
 	if (busy)
-		divide_work(b, q, w->wait, take(rest, w->wait->layer, busy), work.others);
+		divide_work(b, q, wait, take_of_wait(rest, w, busy), work.others);
 	w->ns -= busy;
-	silent = min_u64(w->ns, proven ? silent + work.idle : silent);
-	if (!device && silent >= w->ns / 2) {
-		silent = take(rest, w->wait->layer, silent);
-		add(b, FACT_SILENT, requests_lcore_name(b->requests, w->wait->lcore), silent, proven);
-		w->ns -= silent;
-	}
-	add_layer(b, q, w->wait->layer, take(rest, w->wait->layer, w->ns), device && q->covered);
+	silent = min_u64(room - busy, proven ? w->silent + work.idle : w->silent);
+	if (!proven && host == MAP_NONE && (device || !wait->is_rare || silent < w->ns / 2))
+		return;
+	divide_silence(b, rest, w, silent, proven ? MAP_NONE : host, proven);
+	w->ns -= silent;
+}
+
+/*
+ * Whether the lcore looked after a wait while it lasted, so that what is left of it is due to what it waited for: the
+ * lcore has come round; or it was mostly idle, since it was on its CPU, or wrote entries throughout.
+ */
+static bool was_served(const struct blame *b, const struct request *q, const struct rest_wait *w)
+{
+	const struct request_wait *wait = w->wait;
+
+	if (wait_has_cycle(b, wait))
+		return true;
+	return wait->lcore != MAP_NONE && !wait->gap && 2 * w->ns >= wait->ns &&
+	       ((q->covered && !wait->is_rare) || 2 * wait->silent < wait->ns);
 }
 
 static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
 {
 	const struct request *q = rest->q;
 	enum layer layer = w->wait->layer;
+	bool served;
 	uint64_t ns;
 
 	if (layer == LAYERS || !w->ns)
@@ -458,20 +498,17 @@ static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
 		divide_buffers(b, w->wait, take(rest, layer, w->ns));
 		return;
 	}
-	if (!wait_has_cycle(b, w->wait)) {
-		divide_stall(b, rest, w);
-		return;
-	}
-	if ((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) {
-		ns = take(rest, layer, w->ns);
+	if (!wait_has_cycle(b, w->wait))
+		divide_lcore(b, rest, w);
+	served = was_served(b, q, w);
+	ns = take_of_wait(rest, w, w->ns);
+	if (((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) && served) {
 		add(b, FACT_REPLY, q->host, ns, true);
 		add_wait(b, BLAME_SOCKET, MAP_NONE, q->host, ns);
 		return;
 	}
-	/* what the lcore did not write may be its own fault */
-	ns = take(rest, layer, 2 * w->silent < w->ns ? w->ns : w->ns - w->silent);
-	add_layer(b, q, layer, ns, layer != LAYER_TARGET && layer != LAYER_NETWORK);
-	if (layer == LAYER_HOST)
+	add_layer(b, q, layer, ns, served && (layer == LAYER_HOST || is_device(b, q, w->wait)));
+	if (layer == LAYER_HOST && served)
 		add_wait(b, BLAME_DATA, MAP_NONE, q->host, ns);
 }
 

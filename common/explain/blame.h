@@ -50,7 +50,6 @@ struct blame {
 			uint64_t start, end;
 		} * all;
 		size_t n, cap;
-		uint64_t silence; /* ns: the median of those in which a request waited for the lcore only */
 	} * lcores;
 	/* by name of a bdev: the median of what its requests spend in it */
 	struct blame_bdev {
@@ -69,12 +68,6 @@ void blame_start(struct blame *b, struct requests *requests);
 
 /* Sets parts, whose sum is the life of the request, and waits, whose sum is that of its waits. */
 void blame_request(struct blame *b, const struct request *q);
-
-/*
- * Whether the lcore started and finished this number of requests (turns), one after another, between begin and end.
- * Then it has visited all that was ready.
- */
-bool blame_has_cycle(const struct blame *b, uint32_t lcore, uint64_t begin, uint64_t end, unsigned turns);
 
 void blame_free(struct blame *b);
 

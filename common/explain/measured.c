@@ -249,7 +249,11 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 		w->entries = work->entries;
 		w->kept = work->read;
 		w->silent = work->silence;
-		w->active = work->active;
+		w->active = work->entries && work->read == work->entries && !work->gap ? work->active : UINT64_MAX;
+		w->is_rare = lcores_is_rare(&m->spans.lcores, known.lcore, work->silence);
+		if (work->ended_by != MAP_NONE)
+			w->ended_by = name_of(m, work->ended_by);
+		w->ended_before = work->ended_before;
 		w->lost = work->gap;
 		fill_names(m, w, work);
 	}

@@ -120,12 +120,17 @@ static void add_wait(struct requests *r, const struct spanline *line, const stru
 	struct request_wait wait = {.ns = w->ns,
 				    .begin = line->start + w->at,
 				    .silent = w->silent,
+				    .active = w->active,
+				    .ended_before = w->ended_before,
+				    .ended_by = add_name(r, w->ended_by),
 				    .buffers = at_most(w->buffers),
 				    .held = at_most(w->held),
 				    .lcore = w->has_lcore ? add_lcore(r, source, base, w->lcore) : MAP_NONE,
 				    .holder = add_name(r, w->holder),
 				    .layer = w->layer,
-				    .is_queued = w->is_queued};
+				    .is_rare = w->is_rare,
+				    .is_queued = w->is_queued,
+				    .gap = w->lost};
 
 	wait.first = add_shares(r, hosts, num_hosts);
 	for (unsigned i = 0; i < num_hosts; i++)

@@ -123,14 +123,16 @@ static struct lcores_entry *entry_of(const struct lcore *lcore, uint64_t number)
 	return &lcore->kept[number % LCORES_KEPT];
 }
 
-static void add_pause(struct lcores_pauses *pauses, uint64_t ns, uint32_t who)
+/* ns: the time before an entry. */
+static void add_pause(struct lcores_pauses *pauses, uint64_t ns, const struct lcores_entry *entry)
 {
 	if (ns <= LCORES_ACTIVE_NS)
 		pauses->active += ns;
 	if (ns <= pauses->longest)
 		return;
 	pauses->longest = ns;
-	pauses->who = who;
+	pauses->end = entry->ns;
+	pauses->who = entry->who;
 }
 
 /* Whether a gap is before an entry with one of these numbers. */
@@ -157,7 +159,7 @@ static void read_entries(const struct lcore *lcore, uint64_t from, uint64_t to, 
 
 		if (gaps && has_gap(lcore, i, i))
 			before = start = entry->ns;
-		add_pause(pauses, entry->ns - before, entry->who);
+		add_pause(pauses, entry->ns - before, entry);
 		before = entry->ns;
 		if (i + 1 < to && entry_of(lcore, i + 1)->who == entry->who && !(gaps && has_gap(lcore, i + 1, i + 1)))
 			continue;
@@ -283,6 +285,7 @@ static void read_blocks(const struct lcore *lcore, uint64_t from, uint64_t to, s
 		pauses->active += of->active;
 		if (of->longest > pauses->longest) {
 			pauses->longest = of->longest;
+			pauses->end = of->end;
 			pauses->who = of->who;
 		}
 	}
@@ -311,6 +314,8 @@ static void read_range(const struct lcore *lcore, uint64_t from, uint64_t to, ui
 	if (pauses.longest <= work->silence)
 		return;
 	work->silence = pauses.longest;
+	work->ended_by = pauses.who;
+	work->ended_before = until > pauses.end ? until - pauses.end : 0;
 	sum = find_sum(&work->sums, pauses.who);
 	/* of one that was replaced, less is known */
 	if (sum)
@@ -333,10 +338,12 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 		 struct lcores_work *work)
 {
 	const struct lcore *lcore;
-	uint64_t oldest, first, end;
+	uint64_t oldest, first, end, past;
 
 	work->entries = work->read = work->silence = work->active = work->sums.n = 0;
 	work->gap = false;
+	work->ended_by = MAP_NONE;
+	work->ended_before = 0;
 	if (from->lcore == MAP_NONE)
 		return;
 	lcore = &l->all[from->lcore];
@@ -350,7 +357,11 @@ void lcores_work(const struct lcores *l, const struct lcores_moment *from, const
 	if (end >= first)
 		read_range(lcore, first, end, to->ns, work);
 	/* entries that are not kept */
-	work->silence = max_u64(work->silence, past_silence(lcore, from->ns, to->ns));
+	past = past_silence(lcore, from->ns, to->ns);
+	if (past <= work->silence)
+		return;
+	work->silence = past;
+	work->ended_by = MAP_NONE;
 }
 
 void lcores_work_free(struct lcores_work *work)

@@ -57,9 +57,9 @@ struct lcore {
 	struct lcores_block {
 		struct lcores_sums sums;
 		struct lcores_pauses {
-			uint64_t longest; /* ns */
-			uint32_t who;     /* wrote the entry that ended it */
-			uint64_t active;  /* ns */
+			uint64_t longest, end; /* ns; end: when it ended */
+			uint32_t who;          /* wrote the entry that ended it */
+			uint64_t active;       /* ns */
 		} pauses;
 	} * blocks;
 	size_t cap_kept, num_blocks, cap_blocks;
@@ -109,6 +109,12 @@ struct lcores_work {
 	uint64_t entries;
 	uint64_t read;    /* the latest ones of them: the others are not kept */
 	uint64_t silence; /* ns: the longest one */
+	/*
+	 * Whom the entry that ended it was for, and how long before the later moment that was, in ns; MAP_NONE: it
+	 * lasted until then, or it is not known.
+	 */
+	uint32_t ended_by;
+	uint64_t ended_before;
 	uint64_t active;  /* ns, at least since the first entry that was read */
 	bool gap;         /* entries are missing */
 	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */

@@ -174,7 +174,7 @@ static void read_wait(struct json *j, struct spanline *l, struct spanline_wait *
 {
 	struct slice key, name;
 
-	*w = (struct spanline_wait){.layer = LAYERS};
+	*w = (struct spanline_wait){.layer = LAYERS, .active = UINT64_MAX};
 	for (json_object(j); json_key(j, &key);)
 		if (slice_is(key, "us"))
 			read_ns(j, &w->ns);
@@ -186,6 +186,16 @@ static void read_wait(struct json *j, struct spanline *l, struct spanline_wait *
 			w->has_lcore = json_u64(j, &w->lcore);
 		else if (slice_is(key, "silent"))
 			read_ns(j, &w->silent);
+		else if (slice_is(key, "rare"))
+			json_bool(j, &w->is_rare);
+		else if (slice_is(key, "ended_by"))
+			json_string(j, &w->ended_by);
+		else if (slice_is(key, "ended_before"))
+			read_ns(j, &w->ended_before);
+		else if (slice_is(key, "active"))
+			read_ns(j, &w->active);
+		else if (slice_is(key, "lost"))
+			json_bool(j, &w->lost);
 		else if (slice_is(key, "of"))
 			read_names(j, l, &w->of);
 		else if (slice_is(key, "hosts"))
@@ -526,7 +536,13 @@ static void put_lcore(struct out *out, const struct spanline *l, const struct sp
 	if (w->kept < w->entries)
 		put_number(out, ",\"kept\":", w->kept);
 	put_us(out, ",\"silent\":", w->silent);
-	if (w->entries && w->kept == w->entries && !w->lost)
+	out_text(out, w->is_rare ? ",\"rare\":true" : "");
+	if (w->ended_by.n) {
+		out_text(out, ",\"ended_by\":");
+		put_string(out, w->ended_by);
+		put_us(out, ",\"ended_before\":", w->ended_before);
+	}
+	if (w->active < UINT64_MAX)
 		put_us(out, ",\"active\":", w->active);
 	out_text(out, w->lost ? ",\"lost\":true" : "");
 	put_names(out, l, ",\"of\":{", &w->of);

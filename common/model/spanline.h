@@ -36,7 +36,13 @@ struct spanline_wait {
 	enum layer layer;
 	/* what the lcore wrote meanwhile, if that is known */
 	bool has_lcore, lost;
-	uint64_t lcore, entries, kept, silent, active; /* kept: of the entries; silent: the longest one */
+	uint64_t lcore, entries, kept; /* kept: of the entries */
+	uint64_t active;               /* UINT64_MAX: not known */
+	uint64_t silent;               /* the longest silence */
+	bool is_rare;                  /* its lcore is seldom silent for so long */
+	/* whom the entry that ended it was for, and how long before the end of the wait; empty: it lasted until then */
+	struct slice ended_by;
+	uint64_t ended_before;
 	struct spanline_names of, hosts;               /* for whom, and hosts of several connections among these */
 	bool is_buffer, is_queued;                     /* for a buffer; in the queue of a socket */
 	uint64_t others;                               /* that waited for a buffer, or were queued, before it */
