@@ -876,7 +876,7 @@ waits() { # ID FILE
         poller 1 105 500 5
         off 400.000 0 200.000
     } | merged >in
-    equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
+    equal "$(waits r0 in)" '{"us":390.000,"at":10.000,"state":"TCP_REQ_RDY_TO_EXECUTE","layer":"target","lcore":0,"entries":10,"silent":310.000,"ended_by":"t9","ended_before":20.000,"active":80.000,"of":{"10.0.0.2:6/2":[5,40.000],"bdev_Null1":[2,15.000],"t9":[2,4.000],"SOME":[1,1.000]}}'
     equal "$(trace-spans -q -s --wide -k id=r0 in | grep wrote)" \
         '          lcore 0 wrote nothing for 310 us, else 10 entries: 5 of 10.0.0.2:6/2, 2 of bdev_Null1, 2 of t9, 1 of others'
     # without the silence; none of its own is among them
@@ -891,7 +891,45 @@ waits() { # ID FILE
     equal "$(trace-spans -q -j earlier | plain | jq -c .waits)" '[{"us":350,"layer":"unknown"}]'
     # in flight: until the end
     { cat in; poller 0 600 600 1; } >longer
-    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+    equal "$(waits r1 longer | tail -n 1)" '{"us":450.000,"at":30.000,"state":"TCP_REQ_EXECUTED","layer":"target","lcore":0,"entries":8,"silent":310.000,"ended_by":"t9","ended_before":120.000,"active":140.000,"of":{"t9":[3,94.000],"10.0.0.1:5/1":[2,30.000],"bdev_Null1":[2,15.000],"SOME":[1,1.000]}}'
+}
+
+# Requests of a host, a line for each: the number of the request, and when it starts.
+timed() {
+    while read -r id at; do
+        object "r$id" "0x$id" '"poller":"t300","owner":"10.0.0.1:5 qid:1"' "$at" TCP_REQ_NEW "$(awk -v at="$at" 'BEGIN { printf "%.3f", at + 50 }')" TCP_REQ_TRANSFER_C2H
+    done
+}
+
+# The estimates for requests that waited before their reactor read them.
+unread() {
+    merged >in
+    trace-spans -q -j in | jq -r 'select(.unread) | [.id, .unread, .unread_by] | @tsv'
+}
+
+@test "requests that were in the socket while the reactor was away have waited, it is estimated" {
+    # one a millisecond, until another process has the CPU for 10 ms; then the four that the host had sent are read at once
+    usual() { seq 10 | awk '{ print $1, $1 * 1000 ".000" }'; }
+    away() { off 20050.000 0 "${1:-10000.000}"; }
+    { { usual; printf '%s\n' '11 20100.000' '12 20110.000' '13 20120.000' '14 20130.000'; } | timed; away; } | unread >got
+    # their time since 10.55, 11.55, ... ms
+    diff - got <<'L'
+r11	9550	stress-ng
+r12	8560	stress-ng
+r13	7570	stress-ng
+r14	6580	stress-ng
+L
+    # what begins after the reply to one of them was sent later
+    { { usual; printf '%s\n' '11 20100.000' '12 20160.000'; } | timed; away; } | unread >got
+    equal "$(cut -f 1 got)" r11
+    # so was what does not come faster than usually
+    { { usual; printf '%s\n' '11 20700.000' '12 21700.000'; } | timed; away; } | unread >got
+    equal "$(cat got)" ''
+    # less than a millisecond is no absence, and of a host that has just come no rate is known
+    { { usual; echo '11 20100.000'; } | timed; away 999.000; } | unread >got
+    equal "$(cat got)" ''
+    { { usual | tail -n 5; echo '11 20100.000'; } | timed; away; } | unread >got
+    equal "$(cat got)" ''
 }
 
 @test "a wait says how long its lcore was active if that is less than a quarter" {
@@ -938,7 +976,7 @@ waits() { # ID FILE
         entry 130000.000 B_DONE r0 129999.000 0x10
     }
     long 100 >in
-    equal "$(waits r0 in)" '{"us":129999.000,"at":0.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
+    equal "$(waits r0 in)" '{"us":129999.000,"at":0.000,"state":"A","layer":"target","lcore":0,"entries":80000,"kept":65534,"silent":49999.000,"rare":true,"of":{"t2":[16134,16134.000],"t3":[16134,16134.000],"t0":[16133,16133.000],"t1":[16133,16133.000]}}'
     equal "$(trace-spans -s --wide in | tail -n 1)" \
         '          lcore 0 wrote 80000 entries meanwhile, of the latest 65534: 16134 of t2, 16134 of t3, 16133 of t0, 17133 of others'
     # of more than an lcore has sums for, some are others

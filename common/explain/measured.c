@@ -22,8 +22,11 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	proofs_see(&m->proofs, s, before);
 	if (m->entry)
 		m->entry(m->context, s, before, line, connection, named);
-	if (m->explains)
-		holders_store(&m->holders, s, before);
+	if (!m->explains)
+		return;
+	holders_store(&m->holders, s, before);
+	if (!s->has_parent)
+		unread_see(&m->unread, s, before == MAP_NONE);
 }
 
 static uint32_t find_who(void *context, struct span *s, const struct traceline *line)
@@ -78,6 +81,7 @@ void measured_start(struct measured *m)
 	}
 	m->held.spans = spans;
 	m->proofs.spans = spans;
+	m->unread.spans = spans;
 	spans_start(spans);
 }
 
@@ -108,6 +112,7 @@ static struct slice escaped(struct measured *m, struct slice name)
 	if (!memchr(name.p, '"', name.n) && !memchr(name.p, '\\', name.n))
 		return name;
 	out_json(&text, name);
+	/* it moves what it adds to */
 	number = intern_add(&m->escaped, json_unquoted(out_contents(&text)));
 	out_close(&text);
 	return m->escaped.all[number];
@@ -285,10 +290,15 @@ static void fill_held(struct measured *m, struct spanline_names *names, const st
 static void fill_waits(struct measured *m, const struct span *s)
 {
 	struct spanline *l = &m->line;
+	struct unread_wait unread;
 	struct legs_last last;
 
 	if (!m->explains || s->has_parent)
 		return;
+	unread = unread_of(&m->unread, s);
+	l->unread = unread.ns;
+	if (unread.ns && !m->hold)
+		l->unread_by = held_name(&m->held, unread.cause);
 	fill_held(m, &l->off_cpu_by, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
 	fill_held(m, &l->irq_by, s, OVERLAP_IRQ, REACTORS_IRQ);
 	waits_find(&m->waits, &m->spans, s);
@@ -439,6 +449,7 @@ void measured_free(struct measured *m)
 	intern_free(&m->states);
 	connections_free(&m->connections);
 	proofs_free(&m->proofs);
+	unread_free(&m->unread);
 	holders_free(&m->holders);
 	held_free(&m->held);
 	request_io_free(&m->io);

@@ -15,6 +15,7 @@
 #include "self_time.h"
 #include "spanline.h"
 #include "spans.h"
+#include "unread.h"
 
 struct measured {
 	/* these may be set before measured_start() */
@@ -34,8 +35,9 @@ struct measured {
 	struct spans spans; /* lines go to spans_line(), and the end to spans_end() */
 	struct connections connections;
 	struct proofs proofs;
-	struct holders holders; /* only if it explains */
 	struct held held;
+	struct holders holders; /* only if it explains */
+	struct unread unread;   /* ditto */
 
 	/* of the latest span of measured_span() */
 	const struct span *span;

@@ -180,20 +180,23 @@ static void learn(struct requests *r, const struct spanline *line)
 	name_at(r, host)->is_connection = true;
 }
 
-/* Returns the number of its facts. */
+/* Returns the number of its facts. While a request was unread, its reactor was off its CPU. */
 static uint32_t add_facts(struct requests *r, const struct spanline *line)
 {
+	const struct spanline_name unread = {line->unread_by, line->unread, 0, 0};
 	struct request_facts facts = {.queue = line->queue};
-	uint64_t any = line->queue;
+	uint64_t any = line->queue | line->unread;
 
 	for (enum fact fact = 0; fact < FACTS; fact++)
 		any |= facts.ns[fact] = line->facts[fact];
 	if (!any)
 		return 0;
 	facts.last_leg = add_name(r, line->last_leg);
-	facts.num_off_cpu_by = line->off_cpu_by.n;
+	facts.ns[FACT_OFF_CPU] += line->unread;
+	facts.num_off_cpu_by = line->off_cpu_by.n + (line->unread > 0);
 	facts.num_irq_by = line->irq_by.n;
-	facts.off_cpu_by = add_shares(r, line->names + line->off_cpu_by.first, line->off_cpu_by.n);
+	facts.off_cpu_by = add_shares(r, &unread, line->unread > 0);
+	add_shares(r, line->names + line->off_cpu_by.first, line->off_cpu_by.n);
 	facts.irq_by = add_shares(r, line->names + line->irq_by.first, line->irq_by.n);
 	r->facts = mem_room(r->facts, r->num_facts, &r->cap_facts);
 	r->facts[r->num_facts] = facts;
@@ -234,8 +237,8 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 		*table_at(r->facts, r->num_facts, r->cap_facts, 0) = (struct request_facts){.last_leg = MAP_NONE};
 	r->all = mem_room(r->all, r->n, &r->cap);
 	q = &r->all[r->n++];
-	*q = (struct request){.start = line->start,
-			      .life = line->life,
+	*q = (struct request){.start = line->start - min_u64(line->start, line->unread),
+			      .life = line->life + line->unread,
 			      .blocks = line->io.numbers[REQUEST_IO_BLOCKS],
 			      .family = add_name(r, family_of(line)),
 			      .type = add_name(r, line->io.texts[REQUEST_IO_TYPE]),
@@ -261,6 +264,7 @@ void requests_add(struct requests *r, const struct spanline *line, struct reques
 			      .has_region = spanline_has(line, REQUEST_IO_LBA),
 			      .has_qd = spanline_has(line, REQUEST_IO_QD)};
 	memcpy(q->layers, line->layers, sizeof(q->layers));
+	q->layers[LAYER_NETWORK] += line->unread;
 	add_leg(r, q->bdev, q->leg);
 	q->host = requests_host(r, q->connection);
 	for (unsigned i = 0; i < line->num_waits; i++)

@@ -40,6 +40,7 @@ struct request_facts {
 	uint8_t num_off_cpu_by, num_irq_by;
 };
 
+/* Its life includes the time for which it was unread, in LAYER_NETWORK. */
 struct request {
 	uint64_t start, life;
 	uint64_t layers[LAYERS];

@@ -285,6 +285,8 @@ static const struct key {
 	{"irq", US_IF, AT(facts[FACT_IRQ]), false},
 	{"off_cpu_by", BY, AT(off_cpu_by), false},
 	{"irq_by", BY, AT(irq_by), false},
+	{"unread", US_IF, AT(unread), false},
+	{"unread_by", STRING, AT(unread_by), false},
 	{"disk", US_IF, AT(facts[FACT_DISK]), false},
 	{"covered", COVERED, 0, false},
 	{"silent", US_IF, AT(silent), true},

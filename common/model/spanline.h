@@ -67,6 +67,8 @@ struct spanline {
 	bool covered[OVERLAPS]; /* by lines of another tool */
 	uint64_t silent;        /* the longest silence */
 	struct spanline_names off_cpu_by, irq_by;
+	uint64_t unread;        /* before its start, an estimate: see unread.h */
+	struct slice unread_by; /* what its reactor was off its CPU for */
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;
 	uint64_t retries, queue;          /* queue: the size of the one that it filled */
