@@ -174,6 +174,31 @@ causes() {
     equal "$(causes)" 'off_cpu burner ok/1'
 }
 
+@test "what waited before it was read waited for its reactor" {
+    { fast; for i in $(seq 20); do requests 4 $((i * 250000)) 10 ok Fast '"bdev":10.000' ',"unread":9000.000,"unread_by":"burner"'; done; } >in
+    equal "$(causes)" 'off_cpu burner ok/1'
+    equal "$(trace-causes -j in | jq -c '[.slow, .slow_us, .fast_us]')" '[80,9010,10]'
+}
+
+@test "a silence is work for others if the wait ends right after theirs" {
+    silence() { requests 100 20000 510 ok Fast '"network":505.000,"bdev":5.000' ",\"waits\":[$(wait_of 500 network 400.000 \
+        ",\"ended_by\":\"cleaner/1\",\"ended_before\":$1,\"active\":20.000,\"of\":{\"cleaner/1\":[18,20.000]},\"queued\":0")]"; }
+    { fast; silence 30.000; requests 1 0 10 cleaner Fast '"bdev":10.000'; } >in
+    equal "$(causes)" 'reactor cleaner ok/1'
+    # else the lcore was idle: where it was on its CPU, the host does not read
+    { fast; silence 60.000; requests 1 0 10 cleaner Fast '"bdev":10.000'; } >in
+    equal "$(causes)" ''
+    sed -i 's/"waits"/"covered":["off_cpu"],&/' in
+    equal "$(causes)" 'reply ok ok/1'
+}
+
+@test "what all have may take more than the few of a tail" {
+    wait=$(wait_of 90 network 1.000 ',"of":{"hog/1":[90,90.000]},"active":90.000,"queued":0')
+    { requests 1000 0 100 ok Fast '"network":95.000,"bdev":5.000' ",\"waits\":[$wait]"; requests 1 0 10 hog Other '"bdev":10.000'
+      requests 2 200000 4000 ok Fast '"network":3995.000,"bdev":5.000' ',"off_cpu":3900.000,"off_cpu_by":{"burner":3900.000}'; } >in
+    equal "$(causes | tr '\n' ' ')" 'reactor hog ok/1 off_cpu burner ok/1 '
+}
+
 @test "what happened once counts half" {
     wait=$(wait_of 5000 target 4990.000)
     { fast

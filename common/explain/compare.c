@@ -296,21 +296,23 @@ static void count(struct compare *c)
 	}
 }
 
-/* If nothing in a class is slow, its requests are alike. */
 static void mark_alike(struct compare *c)
 {
-	bool *is_slow = mem_array(c->num_classes, sizeof(*is_slow));
+	bool *has_tail = mem_array(c->num_classes, sizeof(*has_tail));
 
+	for (size_t i = 0; i < c->num_classes; i++)
+		c->classes[i].is_alike = true;
+	for (size_t i = 0; i < c->n; i++) {
+		c->classes[c->class_of[i]].is_alike &= c->set_of[i] != SET_GROUP;
+		has_tail[c->class_of[i]] |= c->set_of[i] == SET_TAIL && c->tail_is_slow;
+	}
 	for (size_t i = 0; i < c->n; i++)
-		if (c->set_of[i] == SET_GROUP || (c->set_of[i] == SET_TAIL && c->tail_is_slow))
-			is_slow[c->class_of[i]] = true;
-	for (size_t i = 0; i < c->n; i++)
-		if (c->set_of[i] != SET_NONE && !is_slow[c->class_of[i]]) {
+		if (c->set_of[i] != SET_NONE && c->classes[c->class_of[i]].is_alike && !has_tail[c->class_of[i]]) {
 			c->counts[c->set_of[i]]--;
 			c->counts[SET_ALIKE]++;
 			c->set_of[i] = SET_ALIKE;
 		}
-	free(is_slow);
+	free(has_tail);
 }
 
 /* All that are not of the earlier trace, as far as that has such requests. */

@@ -37,6 +37,7 @@ struct compare {
 		uint64_t base;  /* ns: the median of its fastest group */
 		uint64_t fast;  /* with --against: requests of the earlier trace */
 		uint32_t other; /* the class with the fast ones to compare with */
+		bool is_alike;  /* no group in it is slow: but for those of the tail, its requests are alike */
 	} * classes;
 	size_t num_classes, cap_classes;
 	struct map map;

@@ -106,16 +106,24 @@ static void add_requests(struct measure *m)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct request *q = compare_request(c, i);
 		enum compare_set set = c->set_of[i];
+		enum slow slow = SLOWS;
 
-		if (set == SET_NONE || set == SET_REST || (set == SET_TAIL && !c->tail_is_slow))
+		if (set == SET_NONE || (set == SET_TAIL && !c->tail_is_slow))
+			continue;
+		/* what all have may take more time than what those of a tail have */
+		if (set < SET_GROUP && c->classes[c->class_of[i]].is_alike)
+			slow = SLOW_ALIKE;
+		else if (set >= SET_GROUP)
+			slow = set - SET_GROUP;
+		else if (set == SET_REST)
 			continue;
 		blame_request(m->blame, q);
 		if (set == SET_FAST) {
 			add_times(&m->references[c->class_of[i]], m->blame->requests, q);
 			add_parts(&m->references[c->class_of[i]], m->blame);
-		} else {
-			add_slow(m, set - SET_GROUP, q, c->class_of[i]);
 		}
+		if (slow < SLOWS)
+			add_slow(m, slow, q, c->class_of[i]);
 	}
 }
 

@@ -115,8 +115,8 @@ struct lcores_work {
 	 */
 	uint32_t ended_by;
 	uint64_t ended_before;
-	uint64_t active;  /* ns, at least since the first entry that was read */
-	bool gap;         /* entries are missing */
+	uint64_t active; /* ns, at least since the first entry that was read */
+	bool gap;        /* entries are missing */
 	/* of those, without the time of that silence; if an lcore writes for more than LCORES_WHO, some are missing */
 	struct lcores_sums sums;
 };

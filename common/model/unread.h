@@ -3,8 +3,8 @@
  * Estimates how long requests waited in their sockets before the reactor read them, which is where the trace begins. A
  * reactor that is off its CPU reads nothing meanwhile, so those that suffer most look as fast as ever.
  *
- * While the reactor of a connection is away from B to E, its requests are taken to come as often as before: the k-th one
- * at B + (k - 1/2) / rate, but not after E. It was in the socket if
+ * While the reactor of a connection is away from B to E, its requests are taken to come as often as before: the k-th
+ * one at B + (k - 1/2) / rate, but not after E. It was in the socket if
  * - it is read right after E, and these are read at least twice as often as usually, as what is read at once is;
  * - and before a reply to one of them, since a host may send another request when it has that.
  * So waits are missed rather than invented.
