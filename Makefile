@@ -146,17 +146,15 @@ $(B)/%.o: %.c $(B)/flags
 # where this machine's headers are: clang has none of its own for the target bpf
 BPF_INCLUDES = $(shell LC_ALL=C $(CC) $(CPPFLAGS) -E -v -x c /dev/null 2>&1 >/dev/null | \
 	sed -n '/<\.\.\.>/,/^End/s/^ \(.*\)/-idirafter \1/p')
-# Skeletons of libbpf 1.4 and later go through maps and programs even where their allocation failed. The source follows.
-$(B)/bpf/%.skel.h: bpf/%.bpf.c bpf/text.awk Makefile $(B)/flags
+# Skeletons of libbpf 1.4 and later go through maps and programs even where their allocation failed.
+$(B)/bpf/%.skel.h: bpf/%.bpf.c Makefile $(B)/flags
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wno-unused-parameter -Werror \
 		$(SAME_PATHS) $(BPF_INCLUDES) -MMD -MP -MT $@ -c -o $(B)/bpf/$*.o $<
 	$(Q)$(BPFTOOL) gen object $(B)/bpf/$*.linked.o $(B)/bpf/$*.o
 	$(Q)$(BPFTOOL) gen skeleton $(B)/bpf/$*.linked.o name $(subst -,_,$*)_bpf >$(B)/bpf/$*.skel
-	$(Q){ sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel; \
-		echo 'static const char $(subst -,_,$*)_source[] ='; \
-		awk -f bpf/text.awk $< | sed 's/[\\"]/\\&/g; s/.*/"&\\n"/'; echo ';'; } >$@
+	$(Q)sed 's/^\tif (!s->\(map\|prog\)s) {$$/&\n\t\ts->\1_cnt = 0;/' $(B)/bpf/$*.skel >$@
 
 # the names of the system calls by their numbers, of 64 bits and on x86 of 32; the compiler looks up numbers that are macros
 $(B)/common/live/calls.o: | $(B)/bpf/syscalls.h

@@ -20,9 +20,7 @@
 #include "task.bpf.h"
 
 const volatile __u32 only_pids[MAX_IDS], only_tids[MAX_IDS]; /* up to the first 0; none: all */
-const volatile bool only_user_threads, only_kernel_threads;
-const volatile bool no_user_stacks, no_kernel_stacks;
-const volatile __u32 states; /* bits of task_struct.__state; 0: runnable threads */
+const volatile bool only_user_threads, no_kernel_stacks;
 const volatile __u64 min_ns, max_ns;
 const volatile char no_waker[COMM_SIZE] = "[none]"; /* a literal would have a map of its own */
 const volatile bool reads_other_tasks;              /* find_blocked() may read the memory of other tasks */
@@ -72,40 +70,27 @@ static bool is_one_of(const volatile __u32 *ids, __u32 id)
 
 static bool is_wanted(struct task_struct *task)
 {
-	bool is_kernel = task->flags & KERNEL_THREAD;
-
 	/* the idle task has no id of its own */
-	if (!task->pid || (only_user_threads && is_kernel) || (only_kernel_threads && !is_kernel))
+	if (!task->pid || (only_user_threads && task->flags & KERNEL_THREAD))
 		return false;
 	return (!only_pids[0] || is_one_of(only_pids, process_id(task))) &&
 	       (!only_tids[0] || is_one_of(only_tids, thread_id(task))) && is_in_cgroup(task);
 }
 
-/* Whether threads that give up their CPU in this state are wanted. */
-static bool is_wanted_state(__u32 state)
+/* Whether a thread waits in this state. A waker may change the state meanwhile, but not to 0. */
+static bool is_waiting(__u32 state)
 {
-	return states ? state & states && !(state & STATE_DEAD) : !state;
-}
-
-/*
- * A thread that is preempted while it prepares to wait already has a state, but is runnable. A waker
- * may change the state meanwhile, but not to 0.
- */
-static bool is_blocking(bool preempt, struct task_struct *task)
-{
-	return is_wanted_state(preempt ? 0 : task_state(task));
+	return state && !(state & STATE_DEAD);
 }
 
 /* Where the frames of one more stack go; NULL: it is not wanted. */
 static __u64 *stack_room(struct blocked *b, int stack)
 {
-	bool is_user = stack == TARGET_USER || stack == WAKER_USER;
 	__u32 at = b->depth;
 
 	b->event.stacks.depth[stack] = 0;
 	/* a waker's kernel stack is always wanted: it shows interrupts */
-	if (at > (NUM_STACKS - 1) * MAX_DEPTH ||
-	    (stack != WAKER_KERNEL && (is_user ? no_user_stacks : no_kernel_stacks)))
+	if (at > (NUM_STACKS - 1) * MAX_DEPTH || (stack == TARGET_KERNEL && no_kernel_stacks))
 		return NULL;
 	return &b->frames[at];
 }
@@ -235,7 +220,8 @@ static __always_inline void check_order(struct task_struct *prev, struct task_st
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	bool prev_blocks = is_blocking(preempt, prev) && is_wanted(prev);
+	/* one that is preempted while it prepares to wait already has a state, but is runnable */
+	bool prev_blocks = !preempt && is_waiting(task_state(prev)) && is_wanted(prev);
 	bool next_is_wanted = is_wanted(next);
 	__u64 now;
 
@@ -316,12 +302,9 @@ static __always_inline void add_stacks_of(struct task_struct *task, struct block
 		end_stack(b, TARGET_KERNEL, bpf_get_task_stack(task, frames, MAX_DEPTH * sizeof(*frames), 0));
 }
 
-/* A runnable thread is not blocked, even with states 0: whether it was preempted or woken is unknown. */
 static bool is_blocked(struct task_struct *task)
 {
-	__u32 state = task_state(task);
-
-	return state && !task->on_cpu && is_wanted_state(state);
+	return !task->on_cpu && is_waiting(task_state(task));
 }
 
 /*

@@ -129,9 +129,9 @@ use_deadline() {
 }
 
 @test "every direct read, by whom, where and how large" {
-    for options in '' --no-start; do
-        # shellcheck disable=SC2086 # none, or one
-        trace $options
+    for AS_LINUX in '' 6.1; do
+        export AS_LINUX
+        trace
         begin=$(uptime_ms)
         read_blocks 97 11
         took=$(($(uptime_ms) - begin + 10))
@@ -208,9 +208,9 @@ use_deadline() {
 @test "flushes, discards and metadata" {
     command -v blkdiscard >/dev/null || skip 'blkdiscard is not here'
     grep -q back "/sys/block/$disk/queue/write_cache" || skip 'the loop device has no cache'
-    for options in '' --no-start; do
-        # shellcheck disable=SC2086 # none, or one
-        trace $options
+    for AS_LINUX in '' 6.1; do
+        export AS_LINUX
+        trace
         dd if=/dev/zero "of=$loop" bs=4k count=3 conv=fsync oflag=direct status=none &
         writer=$!
         wait $writer
@@ -532,9 +532,9 @@ read_in() { # CGROUP N SKIP
 
 @test "only a cgroup and those below it" {
     make_cgroup
-    for options in '' --no-start; do
-        # shellcheck disable=SC2086 # none, or one
-        trace -c "$cgroup" $options
+    for AS_LINUX in '' 6.1; do
+        export AS_LINUX
+        trace -c "$cgroup"
         read_blocks 3
         read_in "$cgroup" 2 10
         first=$reader

@@ -121,7 +121,7 @@ options() {
         }' "$ROOT/docs/CONTRIBUTING.md" listed)" ''
 }
 
-# Letters of 0.2.0 that are refused: "TOOL LETTER MESSAGE".
+# Options of 0.2.0 that are refused: "TOOL OPTION MESSAGE".
 former() {
     cat <<'F'
 biosnoop -m is now --min-ms
@@ -129,20 +129,32 @@ ipcsnoop -d is now -D
 ipcsnoop -n is now --name
 usdt-record -d is now -D
 usdt-record -m is now --buffer
+biosnoop --no-start is gone
+offwaketime -d is gone: -j has the stacks of kernel and process apart
+offwaketime --delimited is gone: -j has the stacks of kernel and process apart
+offwaketime -K is gone: -j has the stacks of kernel and process apart
+offwaketime -k is gone: -t chooses threads of the kernel by their ids
+offwaketime --no-demangle is gone
+offwaketime --state is gone; offcpusnoop prints which threads were preempted
+trace-merge -s is now an operand: NAME=FILE
+trace-merge --source is now an operand: NAME=FILE
+usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out
+usdt-record --perf-events is gone
 F
 }
 
-@test "letters of earlier releases are refused, with what replaced them" {
+@test "options of earlier releases are refused, with what replaced them" {
     local tool letter message now
     while read -r tool letter message; do
         [ -x "$BIN/$tool" ] || continue
-        for arguments in "$letter" "$letter 10" "${letter}10"; do
+        for arguments in "$letter" "$letter 10" "${letter}$([ "${letter#--}" = "$letter" ] || echo =)10"; do
             # shellcheck disable=SC2086 # they are words
             status_is 2 timeout 10 "$tool" $arguments
             says "$tool: $letter $message"
             equal "$output" ''
         done
         now=${message#is now }
+        [[ $now == -* ]] || continue
         "$tool" --help | grep -qE -e "^  *(-[a-zA-Z], )?${now%%,*} |^  *${now%%,*}, "
     done < <(former)
 }
@@ -301,7 +313,7 @@ P
     [[ $(<shown) =~ $'\rtrace-join: '[0-9]+'.'[0-9]' MB'$'\e[K' ]]
     # of a file it is known how much is left
     for _ in 1 2 3; do cat input; done >long
-    shown=again run script -qfec "$slow | trace-merge -q -s slow=- -s file=long >out" again
+    shown=again run script -qfec "$slow | trace-merge -q slow=- file=long >out" again
     [[ $(<again) =~ $'\rtrace-merge: '[0-9]+' % of '[0-9.]+' MB'$'\e[K' ]]
     run script -qec '{ cat input; sleep 1.2; cat input; } | trace-join 2>err >out' /dev/null
     equal "$output" ''

@@ -116,7 +116,6 @@ completes() { # SHELL
     equal "$($offers trace-spans -k ty)" 'type='
     equal "$($offers trace-causes --key ty)" 'type='
     equal "$($offers trace-causes -g b | sort | paste -sd ' ')" 'bdev blocks bytes'
-    equal "$($offers trace-spans --by l)" life
     equal "$($offers trace-latency --color a | sort | paste -sd ' ')" 'always auto'
     $offers trace-spans -k '' >spans
     sed -n 's,=,,p' spans >span-keys
@@ -148,7 +147,7 @@ completes() { # SHELL
     bash_offers usdt-gen --pid = "$$" | grep -x "$$"
     bash_offers usdt-gen --pid = | grep -x "$$"
     # files follow only where one is expected
-    for words in 'trace-dump -p' 'trace-dump --since' 'trace-spans --by'; do
+    for words in 'trace-dump -p' 'trace-dump --since'; do
         # shellcheck disable=SC2086 # they are words
         bash_forbids_files $words
     done

@@ -53,10 +53,10 @@ record_writes() {
     export FAULT_IN=biosnoop FAULT_FULL=requests
     for FAULT_KERNEL in "$(uname -r)" 7.2.0-1; do
         export FAULT_KERNEL
-        for options in '' --no-start; do
+        for AS_LINUX in '' 6.1; do
+            export AS_LINUX
             for _ in {1..20}; do
-                # shellcheck disable=SC2086 # none, or one
-                record_writes $options
+                record_writes
                 [ "$(grep -c WS lines)" != 50 ] || break
             done
             equal "$status $(grep -c WS lines) $(tail -n +2 log)" \
@@ -76,21 +76,20 @@ record_writes() {
     scheduler=$(sed 's/.*\[\(.*\)\].*/\1/' "$disk/scheduler")
     echo mq-deadline >"$disk/scheduler"
     export FAULT_IN=biosnoop FAULT_CALL=bpf FAULT=skip FAULT_NTH=1000 FAULT_KERNEL=7.2.0-1 FAULT_MARK=skipped
-    while IFS=, read -r FAULT_PROGRAM options missed; do
+    while IFS=, read -r FAULT_PROGRAM AS_LINUX missed; do
         # Linux 6.5 is the first that has it
         [ "$FAULT_PROGRAM" != 'on_start*' ] || grep -q ' __traceiter_block_io_start$' /proc/kallsyms || continue
-        export FAULT_PROGRAM
+        export FAULT_PROGRAM AS_LINUX
         for _ in {1..20}; do
-            # shellcheck disable=SC2086 # none, or one
-            conv=fsync record_writes $options
+            conv=fsync record_writes
             grep -q 'did not run' log || break
         done
         equal "$FAULT_PROGRAM $(sed -n 's/^biosnoop: missed \([0-9]* steps*\) of.*/\1/p' log)" "$FAULT_PROGRAM $missed"
     done <<END
 on_start*,,51 steps
-on_insert*,--no-start,50 steps
+on_insert*,6.1,50 steps
 on_insert*,,
-on_getrq*,--no-start,1 step
+on_getrq*,6.1,1 step
 END
 }
 

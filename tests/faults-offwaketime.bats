@@ -37,6 +37,6 @@ same_sleep() {
     runs_here offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
-        BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q --header -p $started'
+        BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -p $started'
     done
 }

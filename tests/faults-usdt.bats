@@ -28,10 +28,11 @@ same_events() {
         # where the command cannot be run it has the statuses of a shell
         CMP=same_events STATUSES='126 127' NEVER='epoll_create1 epoll_ctl prctl pidfd_open' each_fault any "$fault" 'usdt-record -q -- usdt-target qpairs'
     done
-    CMP=same_events STATUSES='126 127' each_fault any "bpf:$EPERM" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+    export AS_LINUX=6.1
+    CMP=same_events STATUSES='126 127' each_fault any "bpf:$EPERM" 'usdt-record -q -F -- usdt-target qpairs'
     # in the process that attaches
     for fault in bpf:$EPERM perf_event_open:$EPERM ioctl:$EIO sendmsg:$EIO prctl:$EPERM; do
-        FAULT_CHILD=1 CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q --perf-events -F -- usdt-target qpairs'
+        FAULT_CHILD=1 CMP=same_events STATUSES='126 127' each_fault any "$fault" 'usdt-record -q -F -- usdt-target qpairs'
     done
 }
 

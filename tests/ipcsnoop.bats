@@ -913,6 +913,4 @@ ipcsnoop: true ended with status N'
         [ "$(grep -c '^[T0-9]' shown)" -ge 3 ]
     done
     grep -q WAKEPID shown
-    COLUMNS=60 script -qec "ipcsnoop -e -q -P -w --wide -- sh -c 'echo hi | cat >/dev/null'" /dev/null </dev/null >shown
-    grep -q 'SLOTS.*WAKEPID' shown
 }

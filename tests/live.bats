@@ -607,23 +607,3 @@ record() { # OPTION... FILE
     status_is 1 trace-dump --wall "$TRACE"
     says 'some entries are later than now: it is from another machine, or from before a restart, and the times are wrong'
 }
-
-# bats test_tags=any-kernel
-@test "--ebpf prints a BPF program that compiles as it is, without privileges" {
-    local user=()
-    [ "$(id -u)" != 0 ] || user=(setpriv --reuid 65534 --clear-groups --bounding-set -all)
-    for tool in biosnoop offwaketime; do
-        command -v "$tool" >/dev/null || lacks "$tool was not built"
-        status_is 0 "${user[@]}" "$tool" --ebpf
-        equal "$stderr" ''
-        printf '%s\n' "$output" >"$tool.bpf.c"
-        equal "$(grep -c '^SEC("tp_btf' "$tool.bpf.c")" "$(grep -c '^SEC("tp_btf' "$BATS_TEST_DIRNAME/../bpf/$tool.bpf.c")"
-        equal "$(grep '^#include "' "$tool.bpf.c" || true)" ''
-        status_is 1 sh "$tool --ebpf >/dev/full"
-    done
-    command -v clang >/dev/null || lacks 'clang is not here'
-    for tool in biosnoop offwaketime; do
-        clang -target bpf -mcpu=v3 -O2 -g "-D__TARGET_ARCH_$(uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')" \
-            -idirafter "/usr/include/$(uname -m)-linux-gnu" -idirafter /usr/include -c -o program.o "$tool.bpf.c"
-    done
-}

@@ -34,7 +34,8 @@ start_any() {
 
 @test "biosnoop" {
     start_any
-    for options in '' -P --no-start "-p $started" '-Q --min-ms 1'; do
+    AS_LINUX=6.1 loads biosnoop 0.1
+    for options in '' -P "-p $started" '-Q --min-ms 1'; do
         # shellcheck disable=SC2086 # they are words
         loads biosnoop $options 0.1
     done
@@ -62,7 +63,7 @@ start_any() {
 
 @test "offwaketime" {
     start_any
-    for options in '' -K -U --no-open "-p $started" '--state 0'; do
+    for options in '' -U --no-open "-p $started"; do
         # shellcheck disable=SC2086 # they are words
         loads offwaketime $options 0.1
     done
@@ -83,10 +84,9 @@ start_any() {
 }
 
 @test "usdt-record" {
-    for options in '' --perf-events; do
-        # shellcheck disable=SC2086 # none, or one
-        loads usdt-record $options -e 'inlined(where)' -- usdt-target sites
-        # shellcheck disable=SC2086
-        loads usdt-record $options -e 'inlined(where)' -D 0.1 "$BIN/usdt-target"
+    for AS_LINUX in '' 6.1; do
+        export AS_LINUX
+        loads usdt-record -e 'inlined(where)' -- usdt-target sites
+        loads usdt-record -e 'inlined(where)' -D 0.1 "$BIN/usdt-target"
     done
 }

@@ -344,16 +344,12 @@ T
 2 % invalid option % trace-perfetto -l lifetimes lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2
 2 % two sources are called 'lines' % trace-merge lines ./lines
-2 % -s 'lines': NAME=FILE is expected, such as disk=biosnoop.jsonl % trace-merge -s lines
-2 % -s '=lines': NAME=FILE is expected % trace-merge -s =lines
+2 % -s is now an operand: NAME=FILE % trace-merge -s x=lines
 2 % -r '2.6': ticks per second are expected, such as 2600000000 % trace-merge -r 2.6 lines
 2 % -r '0': ticks per second are expected % trace-merge -r 0 lines
 2 % milliseconds above 0 are expected % trace-merge --lag 0 lines
 2 % invalid option % trace-spans -l lifetimes lines
 2 % -j and -s exclude each other % trace-spans -j -s lines
-2 % --by 'age': life or to_reply is expected % trace-spans -n 5 --by age lines
-2 % --by is for -n; --open goes by age % trace-spans --by life lines
-2 % --by is for -n; --open goes by age % trace-spans --open -n 5 --by life lines
 2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines
 2 % -k '=write': KEY=GLOB is expected % trace-spans -k =write lines
 2 % microseconds above 0 are expected % trace-spans -m 0 lines
@@ -413,7 +409,6 @@ T
 2 % -D and SECONDS exclude each other % offwaketime -D 10 10
 2 % -D and SECONDS exclude each other % offcpusnoop -p $$ -D 10 10
 2 % -M is less than -m % offwaketime -m 10 -M 5
-2 % -u and -k leave no threads % offwaketime -u -k
 2 % a process (-p), a cgroup (-c) or a command is expected % offcpusnoop 10
 2 % a number of seconds is expected, not 2 operands % offcpusnoop -p $$ 10 -j
 2 % microseconds above 0 are expected % offcpusnoop -m 1ms -p $$

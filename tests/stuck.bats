@@ -20,7 +20,7 @@ has_fired() {
 
 @test "a string that never comes does not keep the recorder" {
     local way late
-    for way in '' --perf-events late; do
+    for way in '' 6.1 late; do
         late=
         # the child that is left behind runs before the recorder goes on
         [ "$way" != late ] || has_sanitizers || late="FAULT_CALL=fork FAULT_NTH=1 FAULT=late LD_PRELOAD=$FAULTS"
@@ -28,7 +28,7 @@ has_fired() {
         rm -f log out status lines recorder
         start usdt-target wait sites stuck
         # shellcheck disable=SC2086 # none, or one
-        sh "env $late "'usdt-record '${way#late}' -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log & echo $! >recorder
+        sh "env $late AS_LINUX=${way#late} "'usdt-record -p '"$started"' -e "absent(text:str)" -e "inlined(where)" 2>log & echo $! >recorder
             wait $!; echo $? >status' | tee lines >/dev/null &
         local pipeline=$!
         wait_for_text recording log
@@ -41,7 +41,7 @@ has_fired() {
         # what came before is there
         equal "$(grep -c inlined lines)" 3
         # detaching perf events need not wait
-        [ "$(cat status)" = 1 ] || { [ "$way" = --perf-events ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
+        [ "$(cat status)" = 1 ] || { [ "$way" = 6.1 ] && equal "$(cat status)" 0 && kill -9 "$started" && continue; }
         grep -q 'the probes are not detached yet: the kernel waits, maybe for a recorded process whose memory' log
         local rest
         rest=$(sed -n 's/.*process \([0-9]*\) stays.*/\1/p' log)

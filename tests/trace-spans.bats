@@ -535,11 +535,9 @@ L
     # whichever object is at work
     status_is 0 sh "trace-spans -j -k id=r2 in | jq -c .self"
     plain <<<"$output" | diff - <(echo '{"r":4.3,"s":13.7}')
-    # the slowest are those with the longest time to their reply, unless the life is asked for
+    # the slowest are those with the longest time to their reply
     ids() { trace-spans -q -j -k id='r*' "$@" in | jq -r .id | tr '\n' ' '; }
     equal "$(ids -n 3)" 'r2 r5 r6 '
-    equal "$(ids -n 3 --by to_reply)" 'r2 r5 r6 '
-    equal "$(ids -n 3 --by life)" 'r2 r1 r5 '
     equal "$(ids -m 5)" 'r1 r2 r5 '
     # after the reply, zero copy releases its buffer
     request_at 3 300 303.000 TCP_REQ_TRANSFER_C2H 304.000 TCP_REQ_COMPLETED 304.100 TCP_REQ_AWAIT_ZCPY_RLS 305.000 TCP_REQ_COMPLETED >in
@@ -1848,7 +1846,7 @@ otlp_of() { # FILE [OPTION]...
     otlp_of spans --argjson min_us 5000
     equal "$(wc -l <otlp)" "$(jq 'select(.life >= 5000 and (.parent | not)).id' spans | wc -l)"
     cp "$DATA"/sql/*.jsonl .
-    trace-merge -q -s target=target.jsonl -s store=store.jsonl offcpu.jsonl | trace-spans -q -a -j - >spans
+    trace-merge -q target=target.jsonl store=store.jsonl offcpu.jsonl | trace-spans -q -a -j - >spans
     otlp_of spans
     equal "$(jq -r '.resourceSpans[].resource.attributes[].value.stringValue' otlp | sort -u | tr '\n' ' ')" 'store target '
     # each span once

@@ -112,12 +112,13 @@ guarded: n=0x7, where='library'"
 
 @test "with few descriptors all probes are attached, or it is said why not" {
     local n all=() few=(usdt-record -q -o lines -x "$BIN/usdt-target" -x "$BIN/libusdt-target.so" -e 'inlined(where)' -e 'guarded(n)')
-    for way in '' --perf-events; do
-        "${few[@]}" $way -- usdt-target sites library >out
+    for AS_LINUX in '' 6.1; do
+        export AS_LINUX
+        "${few[@]}" -- usdt-target sites library >out
         mapfile -t all < <(events lines)
         equal "$(printf '%s\n' "${all[@]%%:*}" | sort -u | tr '\n' ' ')" 'guarded inlined '
         for ((n = 16;; n++)); do
-            if (ulimit -n "$n"; "${few[@]}" $way -- usdt-target sites library) >out 2>err; then
+            if (ulimit -n "$n"; "${few[@]}" -- usdt-target sites library) >out 2>err; then
                 equal "$(events lines)" "$(printf '%s\n' "${all[@]}")"
                 break
             fi
@@ -371,15 +372,16 @@ inlined: where=0x3'
 }
 
 @test "one by one, as on older kernels" {
-    usdt-record --perf-events -q -o lines -e 'inlined(where)' -e 'guarded(n)' -- usdt-target sites library
+    export AS_LINUX=6.1
+    usdt-record -q -o lines -e 'inlined(where)' -e 'guarded(n)' -- usdt-target sites library
     equal "$(events lines)" 'guarded: n=0x6
 inlined: where=0x1
 inlined: where=0x1
 inlined: where=0x3
 guarded: n=0x7'
-    record_running usdt-target qpairs -- --perf-events
+    record_running usdt-target qpairs --
     qpair_lines | diff - <(events lines)
-    status_is 0 usdt-record --perf-events -q -F -e 'forked(n)' -- usdt-target forks=1
+    status_is 0 usdt-record -q -F -e 'forked(n)' -- usdt-target forks=1
     equal "$(events <<<"$output")" "$(printf 'forked: n=0x%x\n' 0 100)"
 }
 
@@ -597,7 +599,7 @@ start_full_recorder() {
     equal "$stderr" 'usdt-record: CAP_SYS_PTRACE is missing: run it as root, or with these capabilities'
     # these three are not enough before 6.6
     local three=(setpriv --bounding-set "-all,+bpf,+perfmon,+sys_ptrace")
-    status_is 1 "${three[@]}" usdt-record --perf-events -e 'inlined(where)' -- usdt-target sites
+    status_is 1 AS_LINUX=6.1 "${three[@]}" usdt-record -e 'inlined(where)' -- usdt-target sites
     says 'usdt-target: cannot attach to probe inlined, for which kernels before 6.6 want CAP_SYS_ADMIN, too: '
     is_since 6.6 || return 0
     status_is 0 "${three[@]}" usdt-record -q -e 'inlined(where)' -- usdt-target sites

@@ -30,7 +30,7 @@ static struct {
 	uint64_t min_ns;
 	uint64_t count; /* of requests; 0: no end */
 	const char *cgroup;
-	bool queued, pattern, json, no_start;
+	bool queued, pattern, json;
 	bool summary, encode;
 	struct recorder_options recorder;
 } opt = {.recorder.buffer = 4 << 20};
@@ -61,7 +61,7 @@ static int open_program(void *context, struct recorder_program *program)
 	bpf->rodata->with_pattern = opt.pattern;
 	bpf->rodata->min_ns = opt.min_ns;
 	/* from Linux 6.5 on */
-	if (opt.no_start || recorder_tracepoint("block_io_start") < 0)
+	if (recorder_is_before(6, 5) || recorder_tracepoint("block_io_start") < 0)
 		bpf_program__set_autoload(bpf->progs.on_start, false);
 	else
 		bpf_program__set_autoload(bpf->progs.on_getrq, false);
@@ -136,7 +136,7 @@ static int detach(void *context)
 
 static void print_summary(struct biosnoop *b)
 {
-	struct columns_output columns = {.out = &b->recorder.out, .json = opt.json, .wide = opt.recorder.wide};
+	struct columns_output columns = {.out = &b->recorder.out, .json = opt.json};
 
 	if (opt.encode)
 		summary_encode(&b->recorder.out, &b->summary);
@@ -262,12 +262,6 @@ static dev_t find_disk(const char *name)
 	return check_disk(name, major, minor);
 }
 
-static void print_source(const char *argument)
-{
-	(void)argument;
-	recorder_print_source(biosnoop_source);
-}
-
 static const struct cli_option options[] = {
 	{'d', "disk", "DISK", "only this disk: a name such as sda, or a path in /dev", .text = &opt.disk},
 	{'p', "pid", "PID", "only requests that this process issued", .pid = &opt.recorder.pids[0]},
@@ -281,9 +275,7 @@ static const struct cli_option options[] = {
 	 .flag = &opt.summary},
 	{'e', "encode", NULL, "print this summary as lines for trace-latency --merge", .flag = &opt.encode},
 	{'j', "json", NULL, "print trace lines, with times in microseconds", .flag = &opt.json},
-	{0, "no-start", NULL, "find the issuing process as on kernels before 6.5", .flag = &opt.no_start},
 	RECORDER_LINES(opt.recorder),
-	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
 	RECORDER_OPTIONS(opt.recorder, "4M"),
 	{},
 };
@@ -298,7 +290,7 @@ static const struct cli cli = {
 	"  biosnoop -s -c /sys/fs/cgroup/system.slice 60\n"
 	"  biosnoop -j --min-ms 10 | jq -r '.args | [.comm, .latency] | @tsv'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'m', "--min-ms"}, {}},
+	.former = (const struct cli_former[]){{'m', NULL, "is now --min-ms"}, {0, "no-start", "is gone"}, {}},
 };
 
 int main(int argc, char **argv)
@@ -319,9 +311,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	b.summary.without_pid = opt.encode;
 	b.printer = (struct biosnoop_printer){
-		.columns = {.out = &b.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
-		.queued = opt.queued,
-		.pattern = opt.pattern};
+		.columns = {.out = &b.recorder.out, .json = opt.json}, .queued = opt.queued, .pattern = opt.pattern};
 	status = recorder_run(&b.recorder, &tool, &opt.recorder, &b);
 	summary_free(&b.summary);
 	biosnoop_bpf__destroy(b.bpf);

@@ -440,7 +440,7 @@ static const struct cli cli = {
 	"  ipcsnoop -s -D 10 -p \"$(pidof nvmf_tgt)\"\n"
 	"  ipcsnoop -j -o ipc.json -- make; jq 'select(.args.blocked)' ipc.json\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', "-D"}, {'n', "--name"}, {}},
+	.former = (const struct cli_former[]){{'d', NULL, "is now -D"}, {'n', NULL, "is now --name"}, {}},
 };
 
 static void parse_options(int argc, char **argv)
@@ -467,9 +467,7 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv);
 	s.printer = (struct ipcsnoop_printer){
-		.columns = {.out = &s.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
-		.peers = opt.peers,
-		.wakers = opt.wakers};
+		.columns = {.out = &s.recorder.out, .json = opt.json}, .peers = opt.peers, .wakers = opt.wakers};
 	status = recorder_run(&s.recorder, &tool, &opt.recorder, &s);
 	quantize_clear(&s.quantize);
 	ipcsnoop_bpf__destroy(s.bpf);

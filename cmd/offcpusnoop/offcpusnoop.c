@@ -292,9 +292,7 @@ int main(int argc, char **argv)
 	if (opt.cgroup && !(o.cgroup = cgroup_id(opt.cgroup)))
 		return EXIT_FAILURE;
 	o.printer = (struct offcpusnoop_printer){
-		.columns = {.out = &o.recorder.out, .json = opt.json, .wide = opt.recorder.wide},
-		.kernel = &o.kernel,
-		.text.fd = OUT_MEMORY};
+		.columns = {.out = &o.recorder.out, .json = opt.json}, .kernel = &o.kernel, .text.fd = OUT_MEMORY};
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offcpusnoop_bpf__destroy(o.bpf);
 	symbols_free(&o.kernel);

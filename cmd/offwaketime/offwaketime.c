@@ -20,7 +20,6 @@
 #include "intern.h"
 #include "mem.h"
 #include "naming.h"
-#include "number.h"
 #include "offwaketime.skel.h"
 #include "pairs.h"
 #include "print.h"
@@ -32,15 +31,14 @@ enum { MAX_NAMED = 2048 };
 
 static struct {
 	pid_t tids[MAX_IDS]; /* up to the first 0; none: all */
-	uint32_t states;     /* see the program */
 	uint64_t min_ns, max_ns;
 	uint64_t stacks; /* most pairs of stacks */
 	const char *cgroup;
-	bool user_threads, kernel_threads, user_stacks, kernel_stacks;
+	bool user_threads, user_stacks;
 	uint64_t interval; /* ns; 0: sums at the end only */
-	bool delimited, folded, json, no_demangle, no_open, header;
+	bool folded, json, no_open;
 	struct recorder_options recorder;
-} opt = {.states = ~0U, .min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
+} opt = {.min_ns = 1000, .max_ns = UINT64_MAX, .stacks = 16384, .recorder.buffer = 8 << 20};
 
 /* The pair that stacks belong to, valid until this time, in ms of the clock. */
 struct named {
@@ -86,7 +84,7 @@ static void open_iterators(struct offwaketime_bpf *bpf)
 	bpf->rodata->reads_other_tasks = reads_other_tasks;
 	if (reads_other_tasks)
 		bpf_program__set_flags(bpf->progs.find_blocked, BPF_F_SLEEPABLE);
-	else if (helper == -ENOENT && !opt.no_open && !opt.kernel_stacks)
+	else if (helper == -ENOENT && !opt.no_open)
 		cli_notice(opt.recorder.quiet,
 			   "before Linux 5.18, threads that are blocked already have no stacks of their processes");
 }
@@ -100,10 +98,7 @@ static int open_program(void *context, struct recorder_program *program)
 		return recorder_not_opened();
 	memcpy((void *)bpf->rodata->only_pids, opt.recorder.pids, sizeof(opt.recorder.pids));
 	memcpy((void *)bpf->rodata->only_tids, opt.tids, sizeof(opt.tids));
-	bpf->rodata->states = opt.states;
 	bpf->rodata->only_user_threads = opt.user_threads;
-	bpf->rodata->only_kernel_threads = opt.kernel_threads;
-	bpf->rodata->no_user_stacks = opt.kernel_stacks;
 	bpf->rodata->no_kernel_stacks = opt.user_stacks;
 	bpf->rodata->min_ns = opt.min_ns;
 	bpf->rodata->max_ns = opt.max_ns;
@@ -143,27 +138,11 @@ static int attach(void *context)
 	return opt.no_open ? 0 : find_blocked(o);
 }
 
-/* The first line of bcc's tool, which has whole seconds. */
-static void print_header(struct offwaketime *o)
-{
-	const char *stacks = opt.user_stacks ? "user" : opt.kernel_stacks ? "kernel" : "user + kernel";
-	struct out *out = &o->recorder.out;
-
-	out_printf(out, "Tracing blocked time (us) by %s off-CPU and waker stack", stacks);
-	if (opt.recorder.duration_ns)
-		out_printf(out, " for %g secs.\n\n", opt.recorder.duration_ns / 1e9);
-	else
-		out_text(out, "... Hit Ctrl-C to end.\n\n");
-	out_flush(out);
-}
-
 static void start(void *context)
 {
 	struct offwaketime *o = context;
 
 	o->started = o->from = clock_ns();
-	if (opt.header)
-		print_header(o);
 	recorder_note_start(&o->recorder, o->recorder.pid ? "adding up blocked time of" : "adding up blocked time",
 			    NULL);
 }
@@ -282,7 +261,7 @@ static void report(struct offwaketime *o)
 /* Prints the sums, the shortest first. extent: see struct offwaketime_printer. */
 static void print_sums(struct offwaketime *o, const char *extent)
 {
-	struct offwaketime_printer p = {&o->recorder.out, &o->naming, opt.delimited, extent};
+	struct offwaketime_printer p = {&o->recorder.out, &o->naming, extent};
 	const struct pair_total **sorted;
 	size_t n;
 
@@ -349,43 +328,20 @@ static const struct recorder_tool tool = {
 	.finish = finish,
 };
 
-static void parse_state(const char *text)
-{
-	uint64_t state;
-
-	if (!number_decimal(slice_of(text), &state) || state > UINT32_MAX)
-		cli_usage("--state '%s': a sum of the kernel's task states is expected, such as 2", text);
-	opt.states = state;
-}
-
-static void print_source(const char *argument)
-{
-	(void)argument;
-	recorder_print_source(offwaketime_source);
-}
-
 static const struct cli_option options[] = {
 	{'p', "pid", "PID[,PID]...", "only threads of these processes", .ids = opt.recorder.pids},
 	{'t', "tid", "TID[,TID]...", "only these threads", .ids = opt.tids},
 	{'c', "cgroup", "DIRECTORY", "only threads in this cgroup and those below it", .text = &opt.cgroup},
 	{'u', "user-threads-only", NULL, "no threads of the kernel", .flag = &opt.user_threads},
-	{'k', "kernel-threads-only", NULL, "only threads of the kernel", .flag = &opt.kernel_threads},
 	{'U', "user-stacks-only", NULL, "no stacks of the kernel", .flag = &opt.user_stacks},
-	{'K', "kernel-stacks-only", NULL, "no stacks of processes", .flag = &opt.kernel_stacks},
 	{'f', "folded", NULL, "a line for each, as flamegraph.pl reads it", .flag = &opt.folded},
-	{'d', "delimited", NULL, "put a mark between stacks of the kernel and of the process", .flag = &opt.delimited},
-	{0, "no-demangle", NULL, "print names of C++ and Rust as the linker has them", .flag = &opt.no_demangle},
 	{'j', "json", NULL, "a JSON line for each", .flag = &opt.json},
 	{'i', "interval", "SEC", "print the sums of every SEC seconds", .seconds = &opt.interval},
-	{0, "header", NULL, "print the first line of bcc's tool", .flag = &opt.header},
 	{'m', "min-block-time", "US", "only times of at least US microseconds; default 1", .us = &opt.min_ns},
 	{'M', "max-block-time", "US", "only times of at most US microseconds", .us = &opt.max_ns},
-	{0, "state", "BITS", "only threads in these states: 1 interruptible, 2 uninterruptible, 3 both; 0: preempted",
-	 .call = parse_state},
 	{0, "no-open", NULL, "leave out times that started before recording or do not end with it",
 	 .flag = &opt.no_open},
 	{0, "stack-storage-size", "N", "keep up to N different pairs of stacks; default 16384", .count = &opt.stacks},
-	{0, "ebpf", NULL, "print the source of the BPF program", .call = print_source},
 	RECORDER_OPTIONS(opt.recorder, "8M"),
 	{},
 };
@@ -398,22 +354,25 @@ static const struct cli cli = {
 	"  offwaketime -p \"$(pidof nvmf_tgt)\" 10\n"
 	"  offwaketime -f 30 | flamegraph.pl --color=chain --countname=us > blocked.svg\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'d', "delimited",
+					       "is gone: -j has the stacks of kernel and process apart"},
+					      {'K', "kernel-stacks-only",
+					       "is gone: -j has the stacks of kernel and process apart"},
+					      {'k', "kernel-threads-only",
+					       "is gone: -t chooses threads of the kernel by their ids"},
+					      {0, "no-demangle", "is gone"},
+					      {0, "state", "is gone; offcpusnoop prints which threads were preempted"},
+					      {}},
 };
 
 static void parse_options(int argc, char **argv)
 {
 	cli_parse(&cli, argc, argv);
 	cli_seconds(argc, argv, &opt.recorder.duration_ns);
-	if (opt.user_threads && opt.kernel_threads)
-		cli_usage("-u and -k leave no threads");
-	if (opt.user_stacks && opt.kernel_stacks)
-		cli_usage("-U and -K leave no stacks");
 	if (opt.json && opt.folded)
 		cli_usage("-j and -f are two forms of output");
 	if (opt.folded && opt.interval)
 		cli_usage("-f is for one picture, -i prints several: use -j");
-	if (opt.header && (opt.json || opt.folded))
-		cli_usage("--header is for text");
 	if (opt.max_ns < opt.min_ns)
 		cli_usage("-M is less than -m");
 }
@@ -431,7 +390,6 @@ int main(int argc, char **argv)
 	o.naming.no_kernel_stacks = opt.user_stacks;
 	o.naming.processes.quiet = opt.recorder.quiet;
 	o.naming.demangler.quiet = opt.recorder.quiet;
-	o.naming.demangler.off = opt.no_demangle;
 	status = recorder_run(&o.recorder, &tool, &opt.recorder, &o);
 	offwaketime_bpf__destroy(o.bpf);
 	naming_free(&o.naming);

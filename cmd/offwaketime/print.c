@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* The names of the stack, the innermost function first. */
@@ -67,13 +68,6 @@ static void put_stack(const struct offwaketime_printer *p, const struct pair *pa
 	}
 }
 
-static void put_mark(const struct offwaketime_printer *p, const struct pair *pair, int user, int kernel,
-		     const char *mark)
-{
-	if (p->delimited && pair->depth[user] && pair->depth[kernel])
-		out_text(p->out, mark);
-}
-
 void print_folded(const struct offwaketime_printer *p, const struct pair_total *t)
 {
 	const struct pair *pair = t->pair;
@@ -81,11 +75,9 @@ void print_folded(const struct offwaketime_printer *p, const struct pair_total *
 	put_name(p->out, comm_of(&pair->target));
 	out_text(p->out, ";");
 	put_stack(p, pair, TARGET_USER, true, "", ";");
-	put_mark(p, pair, TARGET_USER, TARGET_KERNEL, "-;");
 	put_stack(p, pair, TARGET_KERNEL, true, "", ";");
 	out_text(p->out, "--;");
 	put_stack(p, pair, WAKER_KERNEL, false, "", ";");
-	put_mark(p, pair, WAKER_USER, WAKER_KERNEL, "-;");
 	put_stack(p, pair, WAKER_USER, false, "", ";");
 	put_last_name(p->out, comm_of(&pair->waker));
 	out_printf(p->out, " %" PRIu64 "\n", rounded_us(t->ns));
@@ -104,11 +96,9 @@ void print_text(const struct offwaketime_printer *p, const struct pair_total *t)
 
 	put_thread(p, "waker:", &pair->waker);
 	put_stack(p, pair, WAKER_USER, true, "    ", "\n");
-	put_mark(p, pair, WAKER_USER, WAKER_KERNEL, "    -\n");
 	put_stack(p, pair, WAKER_KERNEL, true, "    ", "\n");
 	out_text(p->out, "    --               --\n");
 	put_stack(p, pair, TARGET_KERNEL, false, "    ", "\n");
-	put_mark(p, pair, TARGET_USER, TARGET_KERNEL, "    -\n");
 	put_stack(p, pair, TARGET_USER, false, "    ", "\n");
 	put_thread(p, "target:", &pair->target);
 	out_printf(p->out, "        %" PRIu64 " (count %" PRIu64 ", max %" PRIu64 ")\n\n", rounded_us(t->ns), t->count,

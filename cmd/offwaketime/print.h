@@ -3,8 +3,6 @@
 #ifndef OFFWAKETIME_PRINT_H
 #define OFFWAKETIME_PRINT_H
 
-#include <stdbool.h>
-
 #include "naming.h"
 #include "out.h"
 #include "pairs.h"
@@ -12,7 +10,6 @@
 struct offwaketime_printer {
 	struct out *out;
 	const struct naming *naming;
-	bool delimited;     /* a mark between the stacks of kernel and process */
 	const char *extent; /* in JSON lines, members after the first ones: the interval, or "" */
 };
 

@@ -27,8 +27,6 @@
 
 static struct {
 	bool all, admin, json, open, story, quiet, wide;
-	bool by_life;   /* what -n goes by; else the time to the reply */
-	const char *by; /* of --by, or NULL */
 	uint64_t slowest, stuck_ns;
 	struct choose choose;
 	struct keys keys;
@@ -182,7 +180,7 @@ static void print_span(void *context, const struct span *s)
 	else if (opt.open)
 		rank_span(t, s, ns);
 	else
-		rank_slowest(t, s, opt.by_life || s->open ? ns : spans_to_reply(&t->measured.spans, s));
+		rank_slowest(t, s, s->open ? ns : spans_to_reply(&t->measured.spans, s));
 }
 
 static void print_stuck(void *context, const struct span *s)
@@ -255,13 +253,12 @@ static void add_owner(const char *argument)
 static const struct cli_option options[] = {
 	{'a', "all", NULL, "spans that have a parent as well", .flag = &opt.all},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
-	{0, "by", "KEY", "-n goes by this time of a span: to_reply (unless given) or life", .text = &opt.by},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
-	{'n', "slowest", "N", "only the N slowest spans, the slowest first; see --by", .count = &opt.slowest},
+	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{'s', "story", NULL, "after each span all its entries, with the time before each", .flag = &opt.story},
@@ -291,12 +288,6 @@ static const char *parse_options(int argc, char **argv)
 	cli_parse(&cli, argc, argv);
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
-	/* the same facts in another form */
-	opt.by_life = opt.by && strcmp(opt.by, "life") == 0;
-	if (opt.by && !opt.by_life && strcmp(opt.by, "to_reply") != 0)
-		cli_usage("--by '%s': life or to_reply is expected", opt.by);
-	if (opt.by && (!opt.slowest || opt.open))
-		cli_usage("--by is for -n; --open goes by age");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");

@@ -164,31 +164,30 @@ int attach_find_sites(struct attach *a, const struct target *t, const struct pro
 	return result;
 }
 
-int attach_open(struct attach *a, struct recorder *r, const struct attach_options *options,
-		struct recorder_program *program)
+int attach_open(struct attach *a, struct recorder *r, bool follow, struct recorder_program *program)
 {
 	struct usdt_record_bpf *bpf = a->bpf = usdt_record_bpf__open();
 
 	if (!bpf)
 		return recorder_not_opened();
 	a->recorder = r;
-	a->options = *options;
-	a->multi = !options->one_by_one && has_uprobe_multi();
+	a->follow = follow;
+	a->multi = !recorder_is_before(6, 6) && has_uprobe_multi();
 	bpf->rodata->first_process = r->pid;
-	bpf->rodata->only_followed = r->pid && (options->follow || (a->multi && !multi_knows_processes()));
+	bpf->rodata->only_followed = r->pid && (follow || (a->multi && !multi_knows_processes()));
 	bpf->rodata->may_sleep = may_sleep();
 	bpf_map__set_max_entries(bpf->maps.sites, a->num_sites);
 	bpf_program__set_autoload(bpf->progs.find_first, bpf->rodata->only_followed);
 	bpf_program__set_autoattach(bpf->progs.find_first, false);
-	bpf_program__set_autoload(bpf->progs.on_fork, options->follow);
-	bpf_program__set_autoload(bpf->progs.on_exit, options->follow);
+	bpf_program__set_autoload(bpf->progs.on_fork, follow);
+	bpf_program__set_autoload(bpf->progs.on_exit, follow);
 	bpf_program__set_autoattach(bpf->progs.on_probe, false);
 	if (a->multi)
 		bpf_program__set_expected_attach_type(bpf->progs.on_probe, uprobe_multi);
 	if (!bpf->rodata->may_sleep)
 		bpf_program__set_flags(bpf->progs.on_probe, 0);
 	*program = RECORDER_PROGRAM(bpf);
-	if (options->follow) {
+	if (follow) {
 		recorder_load_copies(bpf->obj);
 		program->followed = bpf->maps.followed;
 		program->on_exit = bpf->progs.on_exit;
@@ -331,7 +330,7 @@ bool attach_next_process(const struct attach *a, struct attach_walk *walk)
 			return true;
 	}
 	/* if the process at key has ended, the kernel starts again with the first key */
-	while (a->options.follow && walk->seen < bpf_map__max_entries(a->bpf->maps.followed) &&
+	while (a->follow && walk->seen < bpf_map__max_entries(a->bpf->maps.followed) &&
 	       bpf_map_get_next_key(map, walk->seen ? &walk->key : NULL, &walk->key) == 0) {
 		walk->seen++;
 		if (bpf_map_lookup_elem(map, &walk->key, &pid) != 0 || (pid_t)pid == a->recorder->pid)

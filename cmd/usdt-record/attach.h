@@ -13,11 +13,6 @@
 
 struct usdt_record_bpf;
 
-struct attach_options {
-	bool follow;     /* also the processes that the process starts */
-	bool one_by_one; /* a perf event for each site, even if the kernel has uprobe_multi links */
-};
-
 /* A site of a wanted probe. */
 struct attach_site {
 	const struct target_file *file;
@@ -28,7 +23,7 @@ struct attach_site {
 
 /* All zero before attach_find_sites(). */
 struct attach {
-	struct attach_options options;
+	bool follow; /* also the processes that the process starts */
 	struct recorder *recorder;
 	struct usdt_record_bpf *bpf;
 	bool multi;                /* by uprobe_multi links */
@@ -45,8 +40,7 @@ struct attach {
 int attach_find_sites(struct attach *a, const struct target *t, const struct probespecs *specs, bool verbose);
 
 /* Opens the program, for the recorder's process or for all. Returns 0 or -1. */
-int attach_open(struct attach *a, struct recorder *r, const struct attach_options *options,
-		struct recorder_program *program);
+int attach_open(struct attach *a, struct recorder *r, bool follow, struct recorder_program *program);
 
 /* Attaches the loaded program to the sites. Returns 0 or -1. */
 int attach_probes(struct attach *a);

@@ -28,12 +28,11 @@ static void report(const char *message)
 }
 
 static struct {
-	struct attach_options attach;
+	bool follow;
 	struct probespecs specs;
 	struct target target; /* the files of -x */
 	uint64_t count;       /* of events; 0: no end */
-	bool no_owners;
-	bool bad; /* an option named a file that cannot be read, after a message */
+	bool bad;             /* an option named a file that cannot be read, after a message */
 	struct recorder_options recorder;
 } opt = {.target = {.report = report, .keeps_open = true}, .recorder.buffer = 16 << 20};
 
@@ -65,13 +64,13 @@ static int open_program(void *context, struct recorder_program *program)
 	struct usdt_record *u = context;
 
 	u->ticks = recorder_ticks(&u->recorder, "no clock lines, and no tsc in lines of probes that do not pass one");
-	return attach_open(&u->attach, &u->recorder, &opt.attach, program);
+	return attach_open(&u->attach, &u->recorder, opt.follow, program);
 }
 
 /* Owners are read from one trace: that of the process, or of one that it starts. */
 static void start_owners(struct usdt_record *u)
 {
-	if (opt.no_owners || !owners_wanted(&opt.specs))
+	if (!owners_wanted(&opt.specs))
 		return;
 	if (!u->recorder.pid) {
 		cli_notice(opt.recorder.quiet, "owners are not followed: -x names no process; use -p or a command");
@@ -221,11 +220,8 @@ static const struct cli_option options[] = {
 	 "search for probes in this file only; may be given more than once",
 	 .call = add_file},
 	PROBESPEC_OPTIONS(add_spec, add_specs),
-	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.attach.follow},
+	{'F', "follow-forks", NULL, "also record the processes that the process starts", .flag = &opt.follow},
 	{'n', "count", "N", "end after N events", .count = &opt.count},
-	{0, "no-owners", NULL, "no owner lines, which name the connections in traces of SPDK v24.05 and later",
-	 .flag = &opt.no_owners},
-	{0, "perf-events", NULL, "attach as on kernels before 6.6, which takes longer", .flag = &opt.attach.one_by_one},
 	RECORDER_OPTIONS(opt.recorder, "16M"),
 	{},
 };
@@ -241,7 +237,11 @@ static const struct cli cli = {
 	"  usdt-record -o usdt.txt -- build/bin/nvmf_tgt -m 0x3 -e nvmf_tcp\n"
 	"  usdt-record -p \"$(pidof nvmf_tgt)\" -e 'nvmf_subsystem_add_host(_, subnqn:str, hostnqn:str)'\n",
 	.options = options,
-	.former = (const struct cli_former[]){{'d', "-D"}, {'m', "--buffer"}, {}},
+	.former = (const struct cli_former[]){{'d', NULL, "is now -D"},
+					      {'m', NULL, "is now --buffer"},
+					      {0, "no-owners", "is gone; grep -v '^owner: ' leaves these lines out"},
+					      {0, "perf-events", "is gone"},
+					      {}},
 };
 
 static void parse_options(int argc, char **argv)
@@ -257,7 +257,7 @@ static void parse_options(int argc, char **argv)
 		exit(EXIT_FAILURE);
 	if (!opt.recorder.command && !pid && !opt.target.n)
 		cli_usage("a process (-p), a file (-x) or a command is expected");
-	if (opt.attach.follow && !opt.recorder.command && !pid)
+	if (opt.follow && !opt.recorder.command && !pid)
 		cli_usage("-F follows the forks of a process: -p or a command is expected");
 	if (!opt.specs.n)
 		probespec_add_default(&opt.specs);

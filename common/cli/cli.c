@@ -24,6 +24,8 @@
 enum {
 	/* getopt_long() returns this plus the index in the table for an option without a letter */
 	FIRST = 256,
+	/* and this plus the index for one of an earlier release */
+	FORMER = 512,
 	/* -h puts the text of an option with more columns than this on the next line */
 	WIDEST = 24,
 };
@@ -294,9 +296,11 @@ static const struct cli_option *find(const struct cli *cli, int c)
 
 static void refuse_former(const struct cli *cli, int c)
 {
-	for (const struct cli_former *f = cli->former; f && f->letter; f++)
-		if (f->letter == c)
-			cli_usage("-%c is now %s", c, f->now);
+	for (const struct cli_former *f = cli->former; f && f->now; f++)
+		if (f->letter && f->letter == c)
+			cli_usage("-%c %s", c, f->now);
+		else if (c == FORMER + (f - cli->former))
+			cli_usage("--%s %s", f->name, f->now);
 }
 
 static void handle(const struct cli *cli, int c)
@@ -314,21 +318,18 @@ static void handle(const struct cli *cli, int c)
 	}
 }
 
-/* Returns the letters as getopt_long() wants them; the caller frees them. n: number of options. */
+/* Returns the letters as getopt_long() wants them; the caller frees them. n: number of options, also of former ones. */
 static char *getopt_letters(const struct cli *cli, size_t n)
 {
-	char *letters, *end;
-	size_t num_former = 0;
+	char *letters = mem_array(2 * n + 4, 1), *end;
 
-	while (cli->former && cli->former[num_former].letter)
-		num_former++;
-	letters = mem_array(2 * n + num_former + 4, 1);
 	end = stpcpy(letters, cli->anywhere ? "hV" : "+hV");
 	for (const struct cli_option *o = cli->options; o->name; o++)
 		if (o->letter)
 			end += sprintf(end, "%c%s", o->letter, o->argument ? ":" : "");
-	for (size_t i = 0; i < num_former; i++)
-		*end++ = cli->former[i].letter;
+	for (const struct cli_former *f = cli->former; f && f->now; f++)
+		if (f->letter)
+			*end++ = f->letter;
 	*end = 0;
 	return letters;
 }
@@ -364,14 +365,16 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 {
 	struct option *names;
 	char *letters;
-	size_t n = 0;
+	size_t n = 0, num_former = 0;
 
 	open_standard_streams();
 	catch_file_too_large();
 	while (cli->options[n].name)
 		n++;
-	names = mem_array(n + 3, sizeof(*names));
-	letters = getopt_letters(cli, n);
+	while (cli->former && cli->former[num_former].now)
+		num_former++;
+	names = mem_array(n + num_former + 3, sizeof(*names));
+	letters = getopt_letters(cli, n + num_former);
 	for (size_t i = 0; i < n; i++) {
 		const struct cli_option *o = &cli->options[i];
 		int c = o->letter ? o->letter : FIRST + (int)i;
@@ -380,6 +383,10 @@ void cli_parse(const struct cli *cli, int argc, char **argv)
 	}
 	names[n] = (struct option){"help", no_argument, NULL, 'h'};
 	names[n + 1] = (struct option){"version", no_argument, NULL, 'V'};
+	n += 2;
+	for (size_t i = 0; i < num_former; i++)
+		if (cli->former[i].name)
+			names[n++] = (struct option){cli->former[i].name, optional_argument, NULL, FORMER + (int)i};
 	for (int c; (c = getopt_long(argc, argv, letters, names, NULL)) != -1;)
 		handle(cli, c);
 	free(names);

@@ -44,10 +44,11 @@ struct cli_option {
 	void (*call)(const char *argument);
 };
 
-/* A letter of an earlier release, which is refused with what to give instead. A list of them ends with {}. */
+/* An option of an earlier release, which is refused with what to give instead. A list of them ends with {}. */
 struct cli_former {
-	char letter;
-	const char *now; /* as in "-d is now -D" */
+	char letter;      /* 0: only the long name */
+	const char *name; /* NULL: only the letter */
+	const char *now;  /* as in "-d is now -D" */
 };
 
 /* In both texts %s is replaced with the tool's name, which packages may prefix. */

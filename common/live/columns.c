@@ -105,7 +105,7 @@ static size_t find_spare(const struct columns_output *c, const struct column *co
 
 static void fit(struct columns_output *c, const struct column *columns, size_t n)
 {
-	int width = terminal_open(c->wide).width;
+	int width = terminal_open(false).width;
 	size_t spare;
 
 	while (width_of_all(c, columns, n) > width && (spare = find_spare(c, columns, n)) < n)

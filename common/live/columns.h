@@ -117,7 +117,6 @@ static inline struct column_value columns_spare(unsigned rank, struct column_val
 struct columns_output {
 	struct out *out;
 	bool json;
-	bool wide;          /* nothing is left out for the terminal */
 	struct stamp stamp; /* see recorder_stamp(); for lines without a time all zero */
 
 	/* made by columns_heading() */

@@ -41,7 +41,6 @@ struct recorder_options {
 	uint64_t duration_ns;      /* 0: no end */
 	uint32_t buffer;           /* bytes of the ring, at least */
 	bool wall;                 /* the time of day is in the output */
-	bool wide;                 /* all columns, on narrow terminals too */
 	bool quiet, verbose;
 };
 
@@ -58,8 +57,7 @@ struct recorder_options {
 	 .flag = &(options).verbose}
 /* for tools that print lines of events */
 #define RECORDER_LINES(options) \
-	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}, \
-	{0, "wide", NULL, "all columns, even if the terminal is too narrow", .flag = &(options).wide}
+	{'T', "wall", NULL, "also print the time of day", .flag = &(options).wall}
 /* clang-format on */
 
 /* An opened skeleton, and its variables that belong to the recorder. */
@@ -190,8 +188,8 @@ bool recorder_load_copies(struct bpf_object *object);
 /* How many arguments this kernel's tracepoint has; -1: it has no such tracepoint. */
 int recorder_tracepoint(const char *name);
 
-/* Prints the source of a BPF program, for an option, and exits. */
-_Noreturn void recorder_print_source(const char *source);
+/* Whether the kernel is to be used as one before this version, as tests ask for: AS_LINUX=6.1. */
+bool recorder_is_before(unsigned major, unsigned minor);
 
 /*
  * A program that the kernel calls with each thread, or with each element of a map. Opening it takes

@@ -52,7 +52,6 @@ _spdk_trace_tools() {
         ;;
     trace-latency:KEY) read -ra words <<<"host thread size $io $common" ;;
     trace-causes:KEY) read -ra words <<<"$span" ;;
-    trace-spans:KEY) words=(to_reply life) ;;
     *:) [[ $word != -* ]] || read -ra words <<<"$options" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "${words[*]##*/}" -- "$word")

@@ -36,8 +36,6 @@ for line in $help
             $option -x -a "$keys"
         case trace-causes:KEY
             $option -x -a "$spans"
-        case trace-spans:KEY
-            $option -x -a 'to_reply\t life\t'
         case '*:WHEN'
             $option -x -a 'always\t never\t auto\t'
         case '*:DISK'
