@@ -78,24 +78,24 @@ rest() {
 true'
 }
 
-@test "sources have the names of their files, or those of -s" {
+@test "sources have the names of their files, or those before them" {
     lines_at 2600 26002600 >a
     lines_at 5200 >'a "b"'
-    status_is 0 trace-merge -s 'x y=a' "$PWD/a \"b\"" - <a
+    status_is 0 trace-merge 'x y=a' "$PWD/a \"b\"" - <a
     equal "$(jq -r .source <<<"$output")" 'x y
 stdin
 a "b"
 x y
 stdin'
     # merged lines keep their names
-    status_is 0 sh 'trace-merge -s x=a -s "y=a \"b\"" | trace-merge -s z=a -'
+    status_is 0 sh 'trace-merge x=a "y=a \"b\"" | trace-merge z=a -'
     equal "$(jq -r .source <<<"$output")" 'z
 x
 y
 z
 x'
     status_is 2 trace-merge a "$PWD/a"
-    says "two sources are called 'a': -s NAME=FILE gives another name"
+    says "two sources are called 'a': NAME=FILE gives another name"
 }
 
 @test "lines of any form are merged, and what is no trace line is left out" {
@@ -167,7 +167,7 @@ x'
     trace-dump -q t >all
     mkfifo pipe silent
     # longer than it takes to write and to look
-    trace-merge --lag 30000 -s a=pipe silent >out &
+    trace-merge --lag 30000 a=pipe silent >out &
     local merge=$!
     exec 8>pipe 7>silent
     # more than a pipe holds; the writer does not wait for --lag
@@ -185,7 +185,7 @@ x'
     # the same objects in both, a microsecond apart
     rate=$(trace-dump -i -j t | sed -n 's/.*"tsc_rate":\([0-9]*\).*/\1/p')
     jq -c --argjson ticks $((rate / 1000000)) '.tsc += $ticks' all | sed -E 's/"us":([0-9]+)([,}])/"us":\1.000\2/g' >later
-    trace-merge -q -s a=all -s b=later >merged
+    trace-merge -q a=all b=later >merged
     trace-spans -q -j -a merged | jq -c 'del(.us, .source)' | sort >is
     { trace-spans -q -j -a all; trace-spans -q -j -a later; } | jq -c 'del(.us)' | sort >want
     [ -s want ]

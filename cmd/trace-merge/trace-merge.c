@@ -24,8 +24,6 @@
 static struct {
 	bool quiet;
 	uint64_t lag_ns, rate;
-	const char **named; /* NAME=FILE */
-	size_t num_named, cap_named;
 } opt;
 
 struct merge {
@@ -40,16 +38,6 @@ struct merge {
 	uint64_t polled;          /* milliseconds: when sources without a line were polled */
 };
 
-static void add_named(const char *argument)
-{
-	const char *equals = strchr(argument, '=');
-
-	if (!equals || equals == argument || !equals[1])
-		cli_usage("-s '%s': NAME=FILE is expected, such as disk=biosnoop.jsonl", argument);
-	opt.named = mem_room(opt.named, opt.num_named, &opt.cap_named);
-	opt.named[opt.num_named++] = argument;
-}
-
 static void set_rate(const char *argument)
 {
 	if (!number_decimal(slice_of(argument), &opt.rate) || !opt.rate)
@@ -60,19 +48,18 @@ static const struct cli_option options[] = {
 	{0, "lag", "MS", "wait at most MS milliseconds for a source that writes nothing", .ms = &opt.lag_ns},
 	{'q', "quiet", NULL, "print no notes about the order and the times of the sources", .flag = &opt.quiet},
 	{'r', "rate", "HZ", "ticks per second, instead of the rate of the first source", .call = set_rate},
-	{'s', "source", "NAME=FILE", "read FILE under this name instead of its own; may be given more than once",
-	 .call = add_named},
 	{},
 };
 
 static const struct cli cli = {
-	"Usage: %s [OPTION]... [FILE]...\n"
+	"Usage: %s [OPTION]... [[NAME=]FILE]...\n"
 	"Merge the trace lines of all FILEs in the order of their ticks. Without FILE, or when it is -,\n"
-	"read standard input.\n",
+	"read standard input. NAME is what FILE is called in its lines, instead of its own name.\n",
 	"Examples:\n"
-	"  %s -s target=target.jsonl -s host=host.jsonl\n"
+	"  %s target=lines.jsonl host=other.jsonl\n"
 	"  %s --lag 500 <(trace-dump -F -p 1234) <(trace-dump -F -p 5678)\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'s', "source", "is now an operand: NAME=FILE"}, {}},
 };
 
 static void hook(void *context, const struct lines *l, enum lines_moment moment)
@@ -102,27 +89,36 @@ static void open_source(struct merge *m, const char *path, struct slice name)
 	s->lines.context = m;
 	for (size_t i = 0; i < m->n; i++)
 		if (slice_equal(m->sources[i].name, s->name))
-			cli_usage("two sources are called '%.*s': -s NAME=FILE gives another name", (int)s->name.n,
+			cli_usage("two sources are called '%.*s': NAME=FILE gives another name", (int)s->name.n,
 				  s->name.p);
 	m->n++;
 }
 
-/* Opens all sources: those with names first. */
+/* Cuts NAME= off an operand, unless a slash is before it: then it is part of a path. */
+static struct slice cut_name(char **operand)
+{
+	char *equals = strchr(*operand, '=');
+	struct slice name = {*operand, equals ? equals - *operand : 0};
+
+	if (!name.n || !equals[1] || memchr(name.p, '/', name.n))
+		return (struct slice){};
+	*operand = equals + 1;
+	return name;
+}
+
 static void open_sources(struct merge *m, int argc, char **argv)
 {
-	const char *const *paths = NULL;
-	size_t n = 0;
+	struct slice *names = mem_array(argc + 1, sizeof(*names));
+	const char *const *paths;
+	size_t n;
 
-	if (optind < argc || !opt.num_named)
-		paths = cli_operands(argc, argv, "files of trace lines", &n);
-	m->sources = mem_array(opt.num_named + n, sizeof(*m->sources));
-	for (size_t i = 0; i < opt.num_named; i++) {
-		const char *equals = strchr(opt.named[i], '=');
-
-		open_source(m, equals + 1, slice_between(opt.named[i], equals));
-	}
+	for (int i = optind; i < argc; i++)
+		names[i - optind] = cut_name(&argv[i]);
+	paths = cli_operands(argc, argv, "files of trace lines", &n);
+	m->sources = mem_array(n, sizeof(*m->sources));
 	for (size_t i = 0; i < n; i++)
-		open_source(m, paths[i], (struct slice){});
+		open_source(m, paths[i], names[i]);
+	free(names);
 }
 
 /*
@@ -317,6 +313,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < m.n; i++)
 		source_free(&m.sources[i]);
 	free(m.sources);
-	free(opt.named);
 	return cli_close(&m.out, status);
 }
