@@ -108,7 +108,7 @@ static const struct reader {
 	{READER("trace-causes", "span-lines", 80),
 	 NULL,
 	 TEXT,
-	 {{"-"}, {"--open", "-k", "type=r*", "-m", "1"}, {"-p", "50"}}},
+	 {{"-"}, {"--open", "-k", "type=r*", "-m", "1"}, {"--percent", "50"}}},
 	{READER("trace-causes", "span-lines-json", 80), NULL, JSON, {{"-j"}, {"-j", "--open", "-m", "1"}}},
 	{READER("trace-causes", "sum-lines", 200), NULL, JSON, {{"--merge", "-j"}, {"--merge"}, {"--merge", "-e"}}},
 	{READER("trace-join", "lifetime-lines", 130),

@@ -32,7 +32,7 @@ COMMANDS=(
     'trace-spans -q -j FILE|holders'
     'trace-spans -q -s FILE|buffers reconnects'
     'trace-causes -q FILE|spans spans_here'
-    'trace-causes -q -j -p 50 FILE|spans spans_here'
+    'trace-causes -q -j --percent 50 FILE|spans spans_here'
     'trace-causes -q --merge FILE|sums sums_here'
     'trace-causes -q -e -g id FILE|spans'
     'trace-perfetto -q FILE|objects objects_here late states types owners reconnects related members escapes deep held held_ended falling absent'

@@ -359,8 +359,8 @@ T
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 -n 5 lines
 1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
 2 % -k 'db-1': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1' % trace-causes -k db-1 spans
-2 % -p '100': a percentage above 0 and below 100 is expected % trace-causes -p 100 spans
-2 % -p '5x': a percentage above 0 and below 100 is expected % trace-causes -p 5x spans
+2 % --percent '100': a percentage above 0 and below 100 is expected % trace-causes --percent 100 spans
+2 % --percent '5x': a percentage above 0 and below 100 is expected % trace-causes --percent 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans
 2 % a folder, a trace file, or a process with -p is expected % trace-report
 2 % standard input cannot be read twice: name a file % trace-report -
@@ -370,13 +370,13 @@ T
 1 % trace-report: .: no trace.bin, as is in a folder of trace-record % trace-report .
 1 % trace-dump: lines: trace lines, not an SPDK trace file % trace-report lines
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
-2 % -m and -p exclude each other % trace-causes -m 5 -p 5 spans
-2 % --against compares all requests: it cannot be combined with -m, -p or --open % trace-causes --against spans -m 5 spans
+2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
+2 % --against compares all requests: it cannot be combined with -m, --percent or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
 2 % -e and -j exclude each other % trace-causes -e -j spans
 2 % -n is for a page or -j % trace-causes -e -n 3 spans
-2 % --against, -g, -k, -m, --open and -p apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
-2 % -p apply when lines are encoded % trace-causes --merge --open sums
+2 % --against, -g, -k, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
+2 % --percent apply when lines are encoded % trace-causes --merge --open sums
 1 % text:1: not a line of trace-causes -e: it has no tab % trace-causes --merge text
 1 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge empty
 0 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge -e empty

@@ -350,16 +350,16 @@ common() {
     equal "$(jq -s 'map(.waits // [] | map(.us)) | add | add * 1000 | round' out)" $((7 * (700333 + 300001) + 6 * 333331))
 }
 
-@test "-m and -p set the limit by hand" {
+@test "-m and --percent set the limit by hand" {
     { fast; requests 50 0 30 ok Fast '"bdev":30.000' ; requests 10 0 35 x Fast '"bdev":35.000'; } >in
     equal "$(causes)" ''
     trace-causes -m 30 in | grep -q '^1060 requests, 60 slow ones'
-    trace-causes -p 1 in | grep -q '^1060 requests, 1[01] slow ones'
+    trace-causes --percent 1 in | grep -q '^1060 requests, 1[01] slow ones'
 }
 
-@test "-p takes the slowest ones only" {
+@test "--percent takes the slowest ones only" {
     { fast; requests 100 0 900 ok Fast '"bdev":900.000'; } >in
-    trace-causes -p 5 in | grep -q '^1100 requests, 55 slow ones took 900 us each,$'
+    trace-causes --percent 5 in | grep -q '^1100 requests, 55 slow ones took 900 us each,$'
 }
 
 @test "what is in flight, incomplete, admin or a child is left out" {
@@ -441,7 +441,7 @@ mixed() { # N
 
 @test "encoded lines say the same" {
     mixed 7 >in
-    for options in '' '-m 500' '-p 5' '-g connection' '-k bdev=*' '--against in'; do
+    for options in '' '-m 500' '--percent 5' '-g connection' '-k bdev=*' '--against in'; do
         # shellcheck disable=SC2086 # they are words
         {
             trace-causes -q -e $options in >code
@@ -452,7 +452,7 @@ mixed() { # N
         }
     done
     equal "$(head -n 1 code)" $'{"row":"all","version":1,"against":true}\t{"traces":1}'
-    trace-causes -e -q -p 5 -g bdev -k 'bdev=S*' --open in >code
+    trace-causes -e -q --percent 5 -g bdev -k 'bdev=S*' --open in >code
     equal "$(head -n 1 code)" $'{"row":"all","version":1,"group":"bdev","keys":["bdev=S*"],"open":true,"percent":"5"}\t{"traces":1}'
 }
 
@@ -480,7 +480,7 @@ mixed() { # N
     trace-causes -qe in >a
     trace-causes -qe -m 500 in >b
     status_is 1 trace-causes --merge a b
-    says 'trace-causes: b:1: options were others: -g, -k, -m, -p, --against and --open have to be those of the first file'
+    says 'trace-causes: b:1: options were others: -g, -k, -m, --percent, --against and --open have to be those of the first file'
     equal "$output" "$(trace-causes --merge a)"
     status_is 1 trace-causes --merge b a
     equal "$output" "$(trace-causes --merge b)"

@@ -711,7 +711,8 @@ static const char *read_first(struct decoder *d, struct slice text, struct slice
 	read_numbers(&j, numbers, COUNT(numbers));
 	error = json_end(&j) ? read_options(text, &members, &options) : j.error;
 	if (!error && t->traces && !slice_equal(members, out_contents(&d->options->text)))
-		error = "options were others: -g, -k, -m, -p, --against and --open have to be those of the first file";
+		error = "options were others: -g, -k, -m, --percent, --against and --open have to be those of the "
+			"first file";
 	d->refused = error;
 	if (error || !numbers[0].value) {
 		free(options.group);

@@ -171,7 +171,7 @@ static void set_percent(const char *argument)
 
 	opt.measure.compare.percent = strtod(argument, &end);
 	if (*end || !(opt.measure.compare.percent > 0 && opt.measure.compare.percent < 100))
-		cli_usage("-p '%s': a percentage above 0 and below 100 is expected", argument);
+		cli_usage("--percent '%s': a percentage above 0 and below 100 is expected", argument);
 }
 
 static const struct cli_option options[] = {
@@ -189,7 +189,7 @@ static const struct cli_option options[] = {
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
 	{0, "open", NULL, "requests in flight at the end of the trace as well, with their ages",
 	 .flag = &opt.measure.open},
-	{'p', "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
+	{0, "percent", "P", "the slowest P percent of comparable requests are slow", .call = set_percent},
 	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &opt.quiet},
 	{0, "wide", NULL, "names in full", .flag = &opt.wide},
 	{},
@@ -259,14 +259,14 @@ static void check_options(void)
 
 	if (opt.merge &&
 	    (compare->percent || compare->min_ns || opt.keys.n || opt.print.group || opt.against || opt.measure.open))
-		cli_usage("--against, -g, -k, -m, --open and -p apply when lines are encoded, not when they are "
-			  "merged");
+		cli_usage("--against, -g, -k, -m, --open and --percent apply when lines are encoded, not when they "
+			  "are merged");
 	if (opt.output == ENCODED && opt.print.max)
 		cli_usage("-n is for a page or -j");
 	if (compare->percent && compare->min_ns)
-		cli_usage("-m and -p exclude each other");
+		cli_usage("-m and --percent exclude each other");
 	if (opt.against && (compare->percent || compare->min_ns || opt.measure.open))
-		cli_usage("--against compares all requests: it cannot be combined with -m, -p or --open");
+		cli_usage("--against compares all requests: it cannot be combined with -m, --percent or --open");
 }
 
 /* The options that change what is slow, for encoded lines. */

@@ -264,7 +264,7 @@ static void mark_tail(struct compare *c, const struct compare_options *options)
 	}
 }
 
-/* With -p: in each class the slowest ones. */
+/* With --percent: in each class the slowest ones. */
 static void mark_percent(struct compare *c, const struct ranks *ranks, double percent)
 {
 	for (size_t i = 0, end; i < ranks->n; i = end) {
