@@ -38,7 +38,7 @@ same_requests() {
 
 # Writes 50 blocks to the disk, recorded by biosnoop with the faults that the variables say; its exit status is $status.
 record_writes() {
-    LD_PRELOAD=$FAULTS begin tracing biosnoop -d "$loop" "$@"
+    LD_PRELOAD=$FAULTS begin tracing biosnoop -d "$loop"
     dd if=/dev/zero "of=$loop" bs=4k count=50 oflag=direct ${conv:+"conv=$conv"} status=none
     status=0
     kill "$recorder"
