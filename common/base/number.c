@@ -27,12 +27,29 @@ static bool words_decimal(struct slice s, uint64_t *value)
 	return true;
 }
 
+/* Reads 4 to 7 digits, as one word of two parts that overlap. */
+static bool word_decimal(struct slice s, uint64_t *value)
+{
+	uint32_t first, last;
+	uint64_t word;
+
+	memcpy(&first, s.p, sizeof(first));
+	memcpy(&last, s.p + s.n - sizeof(last), sizeof(last));
+	word = first | (uint64_t)last << 8 * (s.n - sizeof(last));
+	if (number_count(word) < s.n)
+		return false;
+	*value = number_word(word, s.n);
+	return true;
+}
+
 bool number_decimal(struct slice s, uint64_t *value)
 {
 	uint64_t v = 0;
 
 	if (s.n >= WORD && s.n <= 2 * WORD)
 		return words_decimal(s, value);
+	if (s.n >= WORD / 2 && s.n < WORD)
+		return word_decimal(s, value);
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned digit = (unsigned char)s.p[i] - '0';
 
@@ -76,26 +93,6 @@ bool number_fixed(struct slice s, unsigned decimals, uint64_t *value)
 	return true;
 }
 
-/* Not 0 if any of the eight bytes is not 0 to 9 or a to f: upper case is read digit by digit. */
-static inline uint64_t hex_errors(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101, tops = ones * 0x80;
-	uint64_t digit = word ^ ones * '0', letter = word ^ ones * 0x60;
-
-	/* the top bit of bytes that are not 0 to 9, and of those that are not 1 to 6 */
-	return (((digit + ones * 0x76) & ((letter + ones * 0x79) | ~(letter + ones * 0x7f))) | word) & tops;
-}
-
-static inline uint64_t hex_word(uint64_t word)
-{
-	const uint64_t ones = 0x0101010101010101;
-
-	word = __builtin_bswap64((word & ones * 15) + 9 * (word >> 6 & ones));
-	word = (word | word >> 4) & 0x00ff00ff00ff00ff;
-	word = (word | word >> 8) & 0x0000ffff0000ffff;
-	return (word | word >> 16) & 0xffffffff;
-}
-
 enum { VALID = 16 };
 
 /* The value of a hexadecimal digit with VALID; 0 for any other byte. */
@@ -126,8 +123,8 @@ bool number_hex(struct slice s, uint64_t *value)
 		uint64_t first = word_at(s.p), last = word_at(s.p + s.n - WORD);
 
 		/* the last word has some digits of the first one */
-		if (!(hex_errors(first) | hex_errors(last))) {
-			*value = hex_word(first) << 4 * (s.n - WORD) | hex_word(last);
+		if (number_hex_count(first) == WORD && number_hex_count(last) == WORD) {
+			*value = number_hex_word(first, WORD) << 4 * (s.n - WORD) | number_hex_word(last, WORD);
 			return true;
 		}
 	}

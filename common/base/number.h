@@ -43,4 +43,27 @@ static inline uint64_t number_word(uint64_t word, unsigned n)
 	return (word & 0x0000ffff0000ffff) * (10000ULL << 32 | 1) >> 32;
 }
 
+/* The number of hexadecimal digits that the word starts with, in lower case. */
+static inline unsigned number_hex_count(uint64_t word)
+{
+	const uint64_t ones = 0x0101010101010101, tops = ones * 0x80;
+	uint64_t digit = word ^ ones * '0', letter = word ^ ones * 0x60, others;
+
+	/* the top bit of bytes that are not 0 to 9, and of those that are not 1 to 6; and of some after one */
+	others = (((digit + ones * 0x76) & ((letter + ones * 0x79) | ~(letter + ones * 0x7f))) | word) & tops;
+	return others ? __builtin_ctzll(others) / 8 : 8;
+}
+
+/* The value of its first n digits: 0 to 8. */
+static inline uint64_t number_hex_word(uint64_t word, unsigned n)
+{
+	const uint64_t ones = 0x0101010101010101;
+
+	word = n ? word << (64 - 8 * n) : 0;
+	word = __builtin_bswap64((word & ones * 15) + 9 * (word >> 6 & ones));
+	word = (word | word >> 4) & 0x00ff00ff00ff00ff;
+	word = (word | word >> 8) & 0x0000ffff0000ffff;
+	return (word | word >> 16) & 0xffffffff;
+}
+
 #endif

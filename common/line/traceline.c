@@ -45,14 +45,6 @@ const char *traceline_ns(struct slice us, uint64_t *ns)
 	return NULL;
 }
 
-const char *traceline_time(const struct traceline *l, uint64_t *ns)
-{
-	if (!l->has_ns)
-		return traceline_ns(l->us, ns);
-	*ns = l->ns;
-	return NULL;
-}
-
 static void parse_object(struct json *j, struct traceline *l)
 {
 	struct slice key, value;
@@ -157,7 +149,13 @@ struct cursor {
 
 #define LITERAL(c, text) literal(c, text, sizeof(text) - 1)
 
-static inline __attribute__((always_inline)) bool literal(struct cursor *c, const char *text, size_t n)
+/* a cursor whose address is taken by no call stays in registers */
+#define INLINE static inline __attribute__((always_inline))
+
+/* without this, what comes after many conditions counts as rare, and is made small instead of fast */
+#define OFTEN(condition) __builtin_expect(condition, true)
+
+INLINE bool literal(struct cursor *c, const char *text, size_t n)
 {
 	if ((size_t)(c->end - c->p) < n || memcmp(c->p, text, n) != 0)
 		return false;
@@ -166,7 +164,7 @@ static inline __attribute__((always_inline)) bool literal(struct cursor *c, cons
 }
 
 /* One digit or more. */
-static inline bool fast_digits(struct cursor *c)
+INLINE bool fast_digits(struct cursor *c)
 {
 	const char *start = c->p, *p = start;
 
@@ -176,7 +174,7 @@ static inline bool fast_digits(struct cursor *c)
 	return p > start;
 }
 
-static inline bool fast_integer(struct cursor *c, struct slice *raw)
+INLINE bool fast_integer(struct cursor *c, struct slice *raw)
 {
 	const char *start = c->p;
 	bool digits = fast_digits(c);
@@ -186,7 +184,7 @@ static inline bool fast_integer(struct cursor *c, struct slice *raw)
 }
 
 /* The same for a number that may be long. Numbers of 20 digits or more are left to the JSON parser. */
-static inline bool fast_u64(struct cursor *c, uint64_t *value)
+INLINE bool fast_u64(struct cursor *c, uint64_t *value)
 {
 	static const uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 	enum { WORD = 8, FIT = 19 };
@@ -209,7 +207,7 @@ static inline bool fast_u64(struct cursor *c, uint64_t *value)
 }
 
 /* Microseconds with three decimals. */
-static inline bool fast_us(struct cursor *c, struct slice *raw, uint64_t *ns)
+INLINE bool fast_us(struct cursor *c, struct slice *raw, uint64_t *ns)
 {
 	enum { DECIMALS = 3, WORD = 8 };
 	const char *start = c->p;
@@ -226,7 +224,7 @@ static inline bool fast_us(struct cursor *c, struct slice *raw, uint64_t *ns)
 }
 
 /* With decimals or without, but no exponent. */
-static inline bool fast_number(struct cursor *c, struct slice *raw)
+INLINE bool fast_number(struct cursor *c, struct slice *raw)
 {
 	bool number = fast_integer(c, raw) && (!LITERAL(c, ".") || fast_digits(c));
 
@@ -235,7 +233,7 @@ static inline bool fast_number(struct cursor *c, struct slice *raw)
 }
 
 /* A string after its opening quote, and its closing one. */
-static inline bool fast_string(struct cursor *c, struct slice *raw)
+INLINE bool fast_string(struct cursor *c, struct slice *raw)
 {
 	const char *p = json_plain(c->p, c->end);
 
@@ -244,45 +242,110 @@ static inline bool fast_string(struct cursor *c, struct slice *raw)
 	return p < c->end && *p == '"';
 }
 
-static bool fast_object(struct cursor *c, struct traceline *l)
+/* An address after its 0x, and the quote after it. More than 16 digits are left to the JSON parser. */
+INLINE bool fast_address(struct cursor *c, uint64_t *value)
 {
-	struct slice value;
+	enum { WORD = 8 };
+	uint64_t first, second;
+	struct slice raw;
+	unsigned n;
 
+	if (c->end - c->p < 2 * WORD)
+		return fast_string(c, &raw) && number_hex(raw, value);
+	memcpy(&first, c->p, WORD);
+	memcpy(&second, c->p + WORD, WORD);
+	n = number_hex_count(first);
+	*value = number_hex_word(first, n);
+	c->p += n;
+	if (n == WORD) {
+		n = number_hex_count(second);
+		*value = *value << 4 * n | number_hex_word(second, n);
+		c->p += n;
+	}
+	return c->p[-1] != 'x' && LITERAL(c, "\"");
+}
+
+INLINE bool fast_object(struct cursor *c, struct traceline *l)
+{
 	if (LITERAL(c, "\"id\":\"") && !(fast_string(c, &l->object_id) && LITERAL(c, ",")))
 		return false;
 	if (LITERAL(c, "\"us\":") && !(fast_number(c, &l->object_us) && LITERAL(c, ",")))
 		return false;
-	if (!LITERAL(c, "\"value\":\"0x") || !fast_string(c, &value))
-		return false;
-	/* with its 0x */
-	value = slice_between(value.p - 2, value.p + value.n);
-	return number_hex(value, &l->object_value) && LITERAL(c, "}");
+	return LITERAL(c, "\"value\":\"0x") && fast_address(c, &l->object_value) && LITERAL(c, "}");
 }
 
-/* The object that trace-join makes of an argument, after its brace: strings and integers. */
-static bool fast_annotation(struct cursor *c)
+/* The object that trace-join makes of an argument, after its brace: strings and integers. NULL: another value. */
+static const char *find_end(const char *p, const char *end)
 {
+	struct cursor cursor = {p, end}, *c = &cursor;
 	struct slice inner;
 
 	do {
 		if (!LITERAL(c, "\"") || !fast_string(c, &inner) || !LITERAL(c, ":"))
-			return false;
+			return NULL;
 		if (!(LITERAL(c, "\"") ? fast_string(c, &inner) : fast_integer(c, &inner)))
-			return false;
+			return NULL;
 	} while (LITERAL(c, ","));
-	return LITERAL(c, "}");
+	return LITERAL(c, "}") ? c->p : NULL;
 }
 
-static bool fast_value(struct cursor *c)
+/* Annotations that were read before: most lines are of few connections. */
+struct traceline_known {
+	unsigned char n; /* 0: none */
+	char text[255];
+};
+
+enum { KNOWN = 64, DIFFERENT = 40 /* bytes in which annotations differ */ };
+
+static struct traceline_known *known_at(struct traceline *l, const char *p)
+{
+	uint64_t words[DIFFERENT / 8], hash = 0;
+
+	if (!l->known)
+		l->known = mem_array(KNOWN, sizeof(*l->known));
+	memcpy(words, p, DIFFERENT);
+	for (unsigned i = 1; i < DIFFERENT / 8; i++)
+		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15;
+	return &l->known[hash >> 58];
+}
+
+static const char *find_known(struct traceline *l, const char *p, const char *end)
+{
+	struct traceline_known *known;
+	const char *found;
+
+	if (end - p < DIFFERENT)
+		return find_end(p, end);
+	known = known_at(l, p);
+	if (known->n && known->n <= end - p && memcmp(p, known->text, known->n) == 0)
+		return p + known->n;
+	found = find_end(p, end);
+	if (found && found - p <= (ptrdiff_t)sizeof(known->text)) {
+		known->n = found - p;
+		memcpy(known->text, p, known->n);
+	}
+	return found;
+}
+
+INLINE bool fast_annotation(struct cursor *c, struct traceline *l)
+{
+	const char *found = find_known(l, c->p, c->end);
+
+	if (found)
+		c->p = found;
+	return found;
+}
+
+INLINE bool fast_value(struct cursor *c, struct traceline *l)
 {
 	struct slice inner;
 
 	if (LITERAL(c, "\""))
 		return fast_string(c, &inner);
-	return LITERAL(c, "{") ? fast_annotation(c) : fast_number(c, &inner);
+	return LITERAL(c, "{") ? fast_annotation(c, l) : fast_number(c, &inner);
 }
 
-static bool fast_args(struct cursor *c, struct traceline *l)
+INLINE bool fast_args(struct cursor *c, struct traceline *l)
 {
 	l->args_end = c->p;
 	if (!LITERAL(c, ",\"args\":{"))
@@ -295,7 +358,7 @@ static bool fast_args(struct cursor *c, struct traceline *l)
 		if (!LITERAL(c, "\"") || !fast_string(c, &arg->key) || !LITERAL(c, ":"))
 			return false;
 		start = c->p;
-		if (!fast_value(c))
+		if (!fast_value(c, l))
 			return false;
 		arg->value = slice_between(start, c->p);
 	} while (LITERAL(c, ","));
@@ -303,16 +366,23 @@ static bool fast_args(struct cursor *c, struct traceline *l)
 	return LITERAL(c, "}");
 }
 
-/* Up to the comma before "lcore". */
-static bool fast_head(struct cursor *c, struct traceline *l)
+/* What few lines have before "lcore". */
+INLINE bool fast_origin(struct cursor *c, struct traceline *l)
 {
-	l->has_ns = true;
-	return LITERAL(c, "{\"tsc\":") && fast_u64(c, &l->tsc) && LITERAL(c, ",\"us\":") &&
-	       fast_us(c, &l->us, &l->ns) && (!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) &&
-	       (!LITERAL(c, ",\"time\":\"") || fast_string(c, &l->time));
+	return OFTEN(!LITERAL(c, ",\"source\":\"") || fast_string(c, &l->source)) &&
+	       OFTEN(!LITERAL(c, ",\"time\":\"") || fast_string(c, &l->time)) && LITERAL(c, ",\"lcore\":");
 }
 
-static bool fast_tail(struct cursor *c, struct traceline *l)
+/* Up to the value of "lcore". */
+INLINE bool fast_head(struct cursor *c, struct traceline *l)
+{
+	l->has_ns = true;
+	return OFTEN(LITERAL(c, "{\"tsc\":") && fast_u64(c, &l->tsc)) &&
+	       OFTEN(LITERAL(c, ",\"us\":") && fast_us(c, &l->us, &l->ns)) &&
+	       OFTEN(LITERAL(c, ",\"lcore\":") || fast_origin(c, l));
+}
+
+INLINE bool fast_tail(struct cursor *c, struct traceline *l)
 {
 	if (LITERAL(c, "}"))
 		return c->p == c->end;
@@ -321,22 +391,29 @@ static bool fast_tail(struct cursor *c, struct traceline *l)
 	return LITERAL(c, "}") && c->p == c->end;
 }
 
+/* From "thread", which few lines have, up to the value of "tpoint". */
+INLINE bool fast_thread(struct cursor *c, struct traceline *l)
+{
+	return LITERAL(c, ",\"thread\":\"") && fast_string(c, &l->thread) && LITERAL(c, ",\"tpoint\":\"");
+}
+
 static bool parse_fast(struct traceline *l, struct slice line)
 {
 	struct cursor cursor = {line.p, line.p + line.n}, *c = &cursor;
 
-	return fast_head(c, l) && LITERAL(c, ",\"lcore\":") && fast_integer(c, &l->lcore) &&
-	       (!LITERAL(c, ",\"thread\":\"") || fast_string(c, &l->thread)) && LITERAL(c, ",\"tpoint\":\"") &&
-	       fast_string(c, &l->tpoint) && (!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
-	       (!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&
-	       (!LITERAL(c, ",\"size\":") || fast_integer(c, &l->size)) &&
-	       (!LITERAL(c, ",\"object\":{") || fast_object(c, l)) &&
-	       (!LITERAL(c, ",\"related\":\"") || fast_string(c, &l->related)) && fast_args(c, l) && fast_tail(c, l);
+	return OFTEN(fast_head(c, l) && fast_integer(c, &l->lcore)) &&
+	       OFTEN(LITERAL(c, ",\"tpoint\":\"") || fast_thread(c, l)) && OFTEN(fast_string(c, &l->tpoint)) &&
+	       OFTEN(!LITERAL(c, ",\"poller\":\"") || fast_string(c, &l->poller)) &&
+	       OFTEN(!LITERAL(c, ",\"owner\":\"") || fast_string(c, &l->owner)) &&
+	       OFTEN(!LITERAL(c, ",\"size\":") || fast_integer(c, &l->size)) &&
+	       OFTEN(!LITERAL(c, ",\"object\":{") || fast_object(c, l)) &&
+	       OFTEN(!LITERAL(c, ",\"related\":\"") || fast_string(c, &l->related)) && OFTEN(fast_args(c, l)) &&
+	       OFTEN(fast_tail(c, l));
 }
 
 static void clear(struct traceline *l)
 {
-	*l = (struct traceline){.args = l->args, .cap = l->cap};
+	*l = (struct traceline){.args = l->args, .cap = l->cap, .known = l->known};
 }
 
 bool traceline_parse_head(struct traceline *l, struct slice line)
@@ -344,7 +421,7 @@ bool traceline_parse_head(struct traceline *l, struct slice line)
 	struct cursor cursor = {line.p, line.p + line.n};
 
 	l->source.p = NULL;
-	return fast_head(&cursor, l) && LITERAL(&cursor, ",\"lcore\":") && cursor.end[-1] == '}';
+	return fast_head(&cursor, l) && cursor.end[-1] == '}';
 }
 
 const char *traceline_parse(struct traceline *l, struct slice line)
@@ -390,5 +467,6 @@ uint64_t traceline_in_source(const struct traceline *l, uint64_t number)
 void traceline_free(struct traceline *l)
 {
 	free(l->args);
+	free(l->known);
 	*l = (struct traceline){};
 }

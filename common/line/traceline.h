@@ -12,24 +12,26 @@
 
 struct traceline {
 	uint64_t tsc;
-	bool has_ns; /* ns is set: the line is in the form of trace-dump, without escapes in its strings */
 	uint64_t ns; /* see traceline_time() */
+	bool has_ns; /* ns is set: the line is in the form of trace-dump, without escapes in its strings */
+	bool lost;   /* entries of the lcore are missing before this one */
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL if missing */
 	/* strings as written between their quotes; p is NULL if missing */
 	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
 	uint64_t object_value;
+
+	/* whether the line has "args", and where it ends; or where it can be inserted */
+	bool has_args;
+	const char *args_end;
+
+	size_t num_args;
 	struct traceline_arg {
 		struct slice key;   /* as written between its quotes */
 		struct slice value; /* as written, with its quotes; p is NULL for an added one */
 		const void *note;   /* the caller's; traceline_parse() does not set it */
 	} * args;
-	size_t num_args, cap;
-
-	bool lost; /* entries of the lcore are missing before this one */
-
-	/* whether the line has "args", and where it ends; or where it can be inserted */
-	bool has_args;
-	const char *args_end;
+	size_t cap;
+	struct traceline_known *known; /* used by traceline.c */
 };
 
 /*
@@ -43,9 +45,6 @@ const char *traceline_parse(struct traceline *l, struct slice line);
  * line is not in the form of trace-dump.
  */
 bool traceline_parse_head(struct traceline *l, struct slice line);
-
-/* The time of the line in nanoseconds. Returns NULL, or what is wrong with it. */
-const char *traceline_time(const struct traceline *l, uint64_t *ns);
 
 /* Adds an argument after those of the line. */
 void traceline_add_arg(struct traceline *l, struct slice key, const void *note);
@@ -76,6 +75,15 @@ bool traceline_number(struct slice value, uint64_t *number);
  * other form, rounded. Returns NULL, or a message if it is negative or does not fit 64 bits.
  */
 const char *traceline_ns(struct slice us, uint64_t *ns);
+
+/* The time of the line in nanoseconds. Returns NULL, or what is wrong with it. */
+static inline const char *traceline_time(const struct traceline *l, uint64_t *ns)
+{
+	if (!l->has_ns)
+		return traceline_ns(l->us, ns);
+	*ns = l->ns;
+	return NULL;
+}
 
 /*
  * Mixes an address, or another number that is unique within a trace, with the line's source: as keys of a map, equal
