@@ -69,17 +69,24 @@ static void see_held(void *context, const struct reactor *reactor, struct reacto
 	lcore_rows_hold(&r->lcores, reactor, interval, line);
 }
 
+static void see_wall(struct reading *r, const struct traceline *line)
+{
+	uint64_t ns;
+
+	if (wall_read(line->time, &ns) && ns > r->wall)
+		r->wall = ns;
+}
+
 /* An each_traceline_fn. */
 static const char *add_line(void *context, struct traceline *line, struct slice text)
 {
 	struct reading *r = context;
 	const struct intern *states = &r->sums.rows.states;
-	uint64_t ns;
 
 	if (states->n == ROWS_STATES && intern_get(states, line->tpoint) == MAP_NONE)
 		return "more than 65535 tracepoints";
-	if (r->wants_wall && wall_read(line->time, &ns) && ns > r->wall)
-		r->wall = ns;
+	if (r->wants_wall)
+		see_wall(r, line);
 	return spans_line(&r->spans, line, text);
 }
 

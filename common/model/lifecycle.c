@@ -175,23 +175,29 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, uint64_t ns, uint32_t state,
 			   struct lifecycle_change *change)
 {
-	struct object object = {.first = ns, .last = ns, .state = state, .entries = 1}, *o;
+	struct object *o;
 	struct slice letter;
+	uint64_t number;
+	uint32_t type;
 
 	change->event = LIFECYCLE_NONE;
-	if (!split_id(line->object_id, &letter, &object.number))
+	if (!split_id(line->object_id, &letter, &number))
 		return "an object's id is a letter and a number, or n/a";
-	object.type = type_of(l, letter, state);
-	if (object.type == MAP_NONE)
+	type = type_of(l, letter, state);
+	if (type == MAP_NONE)
 		return "more than 256 types of objects";
-	o = table_put(&l->addresses[object.type], traceline_in_source(line, line->object_value), l->all, l->n, l->cap);
+	o = table_put(&l->addresses[type], traceline_in_source(line, line->object_value), l->all, l->n, l->cap);
 	change->object = o;
+	if (o->entries && o->number == number && line->object_us.p) {
+		if (step(l, o, ns, state))
+			change->event = LIFECYCLE_GOES_ON;
+		return NULL;
+	}
 	change->before = *o;
-	if (!o->entries || o->number != object.number || !line->object_us.p)
-		return start_life(l, line, object, change);
-	if (step(l, o, ns, state))
-		change->event = LIFECYCLE_GOES_ON;
-	return NULL;
+	return start_life(
+		l, line,
+		(struct object){.number = number, .first = ns, .last = ns, .type = type, .state = state, .entries = 1},
+		change);
 }
 
 /* Whether an argument's value is an address, or was one before trace-join replaced it with an object. */
@@ -230,8 +236,9 @@ struct object *lifecycle_related(const struct lifecycle *l, const struct traceli
 
 	if (!line->related.p || !split_id(line->related, &letter, &number))
 		return NULL;
-	/* no object is related to itself, whatever a line says */
-	if (line->object_id.p && split_id(line->object_id, &own_letter, &own_number) && number == own_number &&
+	/* no object is related to itself, whatever a line says; nearly all are of another letter */
+	if (line->object_id.p && *line->object_id.p == *line->related.p &&
+	    split_id(line->object_id, &own_letter, &own_number) && number == own_number &&
 	    slice_equal(letter, own_letter))
 		return NULL;
 	/* one of the arguments is its address */

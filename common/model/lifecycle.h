@@ -97,7 +97,7 @@ enum lifecycle_event {
 struct lifecycle_change {
 	enum lifecycle_event event;
 	struct object *object; /* valid until the next line */
-	struct object before;  /* what was at its address; entries == 0: nothing */
+	struct object before;  /* if a life starts: what was at its address; entries == 0: nothing */
 };
 
 /*

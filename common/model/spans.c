@@ -188,7 +188,7 @@ static void delay_reply(const struct spans *spans, const struct span *write, uin
 }
 
 /* MAP_NONE + 1 is 0. */
-static struct spans_source *source_of(struct spans *spans, uint32_t source)
+static inline struct spans_source *source_of(struct spans *spans, uint32_t source)
 {
 	return table_at(spans->by_source, spans->num_sources, spans->cap_sources, (uint32_t)(source + 1));
 }
@@ -419,7 +419,8 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 		source_of(spans, s->source)->passes_on = true;
 	if (tpoint->kind == SPDK_BDEV_IO)
 		source_of(spans, s->source)->has_bdev_io = true;
-	io_args_read(&s->io, tpoint, line);
+	if (tpoint->args->arg)
+		io_args_read(&s->io, tpoint, line);
 }
 
 static bool has_entry_since(const struct span *s, uint64_t ns)
@@ -557,20 +558,25 @@ void spans_pause(struct spans *spans)
 	emit_waiting(spans, 0);
 }
 
-/* Does what is due at this time. */
-static void advance(struct spans *spans, uint64_t now)
+static void see_stuck(struct spans *spans)
 {
 	struct queue_entry due;
 
-	spans->now = now > spans->now ? now : spans->now;
-	now = spans->now;
-	if (now > SPANS_GRACE_NS && queue_is_due(&spans->ending, now - SPANS_GRACE_NS))
-		end_since(spans, now - SPANS_GRACE_NS);
-	while (spans->stuck && now >= spans->stuck_ns && queue_pop(&spans->open, now - spans->stuck_ns, &due))
+	while (spans->now >= spans->stuck_ns && queue_pop(&spans->open, spans->now - spans->stuck_ns, &due))
 		if (!queue_is_over(&due) && spans_is_open(spans, due.span)) {
 			due.span->stuck = true;
 			spans->stuck(spans->context, due.span);
 		}
+}
+
+/* Does what is due at this time. */
+static inline void advance(struct spans *spans, uint64_t now)
+{
+	spans->now = now = max_u64(now, spans->now);
+	if (now > SPANS_GRACE_NS && queue_is_due(&spans->ending, now - SPANS_GRACE_NS))
+		end_since(spans, now - SPANS_GRACE_NS);
+	if (spans->stuck)
+		see_stuck(spans);
 }
 
 void spans_pass(struct spans *spans, uint64_t now)

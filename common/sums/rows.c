@@ -12,16 +12,24 @@ static uint64_t key_of(uint32_t group, uint32_t type, uint32_t from, uint32_t to
 	return (uint64_t)group << 40 | (uint64_t)type << 32 | from << 16 | to;
 }
 
+static struct latency *find_or_add(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
+{
+	struct latency **place = table_put(&rows->map, key_of(group, type, from, to), rows->all, rows->n, rows->cap);
+
+	if (!*place) {
+		*place = mem_array(1, sizeof(**place));
+		**place = (struct latency){.group = group, .type = type, .from = from, .to = to};
+	}
+	return *place;
+}
+
 /* The row, which is added to those that have values. */
 static struct latency *to_fill(struct rows *rows, uint32_t group, uint32_t type, uint32_t from, uint32_t to)
 {
-	struct latency **place = table_put(&rows->map, key_of(group, type, from, to), rows->all, rows->n, rows->cap);
-	struct latency *row = *place;
+	struct latency **recent = &rows->recent[(from + 8 * group) % ROWS_RECENT], *row = *recent;
 
-	if (!row) {
-		row = *place = mem_array(1, sizeof(*row));
-		*row = (struct latency){.group = group, .type = type, .from = from, .to = to};
-	}
+	if (!row || row->from != from || row->to != to || row->type != type || row->group != group)
+		row = *recent = find_or_add(rows, group, type, from, to);
 	if (!row->times.count) {
 		rows->filled = mem_room(rows->filled, rows->num_filled, &rows->cap_filled);
 		rows->filled[rows->num_filled++] = row;

@@ -17,6 +17,7 @@ enum {
 	ROWS_GROUPS = 1 << 24,
 	ROWS_TYPES = 256,
 	ROWS_STATES = 65535,
+	ROWS_RECENT = 256,
 	/* as `from`: a row of no transition; then as `to`, what it is of: the whole life, or that up to the reply */
 	ROWS_LIFE = ROWS_STATES,
 	ROWS_TO_REPLY = 0,
@@ -41,6 +42,7 @@ struct rows {
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
+	struct latency *recent[ROWS_RECENT]; /* most samples are of few rows */
 
 	/* rows that have values: an interval only costs as much as it has of these */
 	struct latency **filled;
