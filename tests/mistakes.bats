@@ -336,7 +336,7 @@ T
 2 % seconds above 0 are expected % trace-latency -i 0 lines
 2 % seconds above 0 are expected % trace-latency -i 1ms lines
 2 % -e and -j exclude each other % trace-latency -e -j lines
-2 % -H and -j exclude each other % trace-latency -H -j lines
+2 % -H is for a table or -j % trace-latency -H -e lines
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
 2 % --admin, -g, -i and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded

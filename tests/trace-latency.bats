@@ -848,6 +848,9 @@ r A -> B
    4 ns    8 ns     2 ****************************************
 L
     trace-latency -H in | diff want -
+    trace-latency -H -j in >lines
+    equal "$(plain <lines | jq -c '[.life // .from, .count, (.buckets[] | [.from, .below, .count])]' | tr '\n' ' ')" \
+        '[true,5,[0,0.002,1],[0.002,0.004,2],[0.004,0.008,2]] ["A",5,[0,0.002,1],[0.002,0.004,2],[0.004,0.008,2]] '
     { entry 0.000 A r0 - 0x1; entry 18446744073709551.615 B r0 0 0x1; } >in
     equal "$(trace-latency -H in | tail -n 1)" "9223372037 s 18446744074 s     1 ****************************************"
 }
@@ -1073,7 +1076,7 @@ L
 }
 
 @test "options that make no sense together are usage errors" {
-    for options in '-e -j' '-H -j' '-e -H' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
+    for options in '-e -j' '-e -H' '-H --openmetrics' '-H -j --against x' '--merge -g lcore' '--merge -r' '--merge -i 1' '--merge --layers' '--merge --rates' '--merge --reactors' '--layers --rates' '--rates -e' '--rates -r' '--reactors -H' '--reactors -g lcore' '--reactors - -' '--layers -e' '--layers -H' '--layers -r' \
         '--layers --against x' '-e --against x' '-H --against x' \
         '-i 1 -e' '-i 1 --against x' '--fail-over p99:10' '--against x --fail-over 99:10' '--against x --fail-over p99' \
         '--against x --fail-over p0:1' '--against x --fail-over p100:1' '--against x --fail-over p99:-1' '--against -'; do

@@ -217,28 +217,44 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 	free(ranked);
 }
 
-/* A row for each power of two from the first with values to the last. */
+/* The numbers of values below powers of two, from the first that has values to the last. */
+struct powers {
+	uint64_t bounds[HISTOGRAM_POWERS + 1], below[HISTOGRAM_POWERS + 1], most;
+	unsigned first, last;
+};
+
+static uint64_t power_count(const struct powers *p, unsigned i)
+{
+	return p->below[i + 1] - p->below[i];
+}
+
+static void measure_powers(struct powers *p, const struct histogram *times)
+{
+	*p = (struct powers){.last = HISTOGRAM_POWERS - 1};
+	for (unsigned i = 1; i < HISTOGRAM_POWERS; i++)
+		p->bounds[i] = (uint64_t)1 << i;
+	p->bounds[HISTOGRAM_POWERS] = UINT64_MAX;
+	histogram_below(times, p->bounds, HISTOGRAM_POWERS, p->below);
+	p->below[HISTOGRAM_POWERS] = times->count;
+	while (p->first < p->last && !p->below[p->first + 1])
+		p->first++;
+	while (p->last > p->first && p->below[p->last] == times->count)
+		p->last--;
+	for (unsigned i = p->first; i <= p->last; i++)
+		p->most = max_u64(p->most, power_count(p, i));
+}
+
 static void put_histogram(struct tabular *t, const struct histogram *times)
 {
-	uint64_t bounds[HISTOGRAM_POWERS], below[HISTOGRAM_POWERS + 1], most = 0;
-	unsigned first = 0, last = HISTOGRAM_POWERS - 1;
+	struct powers p;
 
-	for (unsigned i = 0; i < HISTOGRAM_POWERS; i++)
-		bounds[i] = i ? (uint64_t)1 << i : 0;
-	histogram_below(times, bounds, HISTOGRAM_POWERS, below);
-	below[HISTOGRAM_POWERS] = times->count;
-	while (first < last && !below[first + 1])
-		first++;
-	while (last > first && below[last] == times->count)
-		last--;
-	for (unsigned i = first; i <= last; i++)
-		most = max_u64(most, below[i + 1] - below[i]);
-	for (unsigned i = first; i <= last; i++) {
+	measure_powers(&p, times);
+	for (unsigned i = p.first; i <= p.last; i++) {
 		tabular_row(t, false);
-		out_duration(tabular_cell(t, NULL), bounds[i]);
-		out_duration(tabular_cell(t, NULL), i + 1 < HISTOGRAM_POWERS ? bounds[i + 1] : UINT64_MAX);
-		out_u64(tabular_cell(t, NULL), below[i + 1] - below[i]);
-		tabular_bar(t, NULL, ratio_part(below[i + 1] - below[i], most));
+		out_duration(tabular_cell(t, NULL), p.bounds[i]);
+		out_duration(tabular_cell(t, NULL), p.bounds[i + 1]);
+		out_u64(tabular_cell(t, NULL), power_count(&p, i));
+		tabular_bar(t, NULL, ratio_part(power_count(&p, i), p.most));
 	}
 }
 
@@ -260,5 +276,28 @@ void print_histograms(struct out *out, const struct rows *rows, const struct ter
 	tabular_print(&t, out);
 	if (rows->num_filled && rows->interval.to)
 		out_char(out, '\n');
+	free(ranked);
+}
+
+void print_histograms_json(struct out *out, const struct rows *rows)
+{
+	struct ranked_row *ranked = rows_ranked(rows);
+
+	for (size_t row = 0; row < rows->num_filled; row++) {
+		struct powers p;
+
+		measure_powers(&p, &ranked[row].row->times);
+		out_char(out, '{');
+		names_key(out, rows, ranked[row].row);
+		print_interval_members(out, &rows->interval);
+		out_printf(out, ",\"count\":%" PRIu64 ",\"buckets\":[", ranked[row].row->times.count);
+		for (unsigned i = p.first; i <= p.last; i++) {
+			out_text(out, i > p.first ? ",{\"from\":" : "{\"from\":");
+			out_us(out, p.bounds[i]);
+			print_us(out, "below", p.bounds[i + 1]);
+			out_printf(out, ",\"count\":%" PRIu64 "}", power_count(&p, i));
+		}
+		out_text(out, "]}\n");
+	}
 	free(ranked);
 }

@@ -17,5 +17,6 @@ void print_json(struct out *out, const struct rows *rows, const struct rows *bas
 
 /* Histograms of powers of two. */
 void print_histograms(struct out *out, const struct rows *rows, const struct terminal *terminal);
+void print_histograms_json(struct out *out, const struct rows *rows);
 
 #endif

@@ -29,8 +29,9 @@
 enum { EXIT_WORSE = 3 };
 
 static struct {
-	enum { TABLE, JSON, HISTOGRAMS, ENCODED, OPENMETRICS } output;
+	enum { TABLE, JSON, ENCODED, OPENMETRICS } output;
 	enum { TIMES, SHARES, RATES, REACTORS } what; /* is measured */
+	bool histograms;                              /* in the table, or as JSON */
 	bool merge, related, admin, quiet, wide;
 	uint64_t interval; /* ns; 0: none */
 	const char *base;  /* file to compare with, or NULL */
@@ -77,9 +78,11 @@ static void print(struct run *run, bool last)
 		encode_write(&run->out, rows);
 	else if (opt.output == OPENMETRICS)
 		openmetrics_write(&run->out, rows, r->wall);
+	else if (opt.histograms && opt.output == JSON)
+		print_histograms_json(&run->out, rows);
 	else if (opt.output == JSON)
 		print_json(&run->out, rows, base);
-	else if (opt.output == HISTOGRAMS)
+	else if (opt.histograms)
 		print_histograms(&run->out, rows, &run->terminal);
 	else
 		print_table(&run->out, rows, base, &run->terminal);
@@ -194,7 +197,7 @@ static const struct cli_option options[] = {
 	 .choice = &opt.what, REACTORS},
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{'i', "interval", "SEC", "a table or a column for every SEC seconds of the trace", .seconds = &opt.interval},
-	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .choice = &opt.output, HISTOGRAMS},
+	{'H', "histogram", NULL, "histograms of powers of two instead of a table", .flag = &opt.histograms},
 	{'j', "json", NULL, "JSON lines instead of a table", .choice = &opt.output, JSON},
 	{'e', "encode", NULL, "lines that --merge adds up and --against reads", .choice = &opt.output, ENCODED},
 	{0, "openmetrics", NULL, "OpenMetrics for Prometheus: histograms with exact counts", .choice = &opt.output,
@@ -242,7 +245,7 @@ static unsigned given(void)
 	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
 	       (opt.what ? OTHER_TABLE : 0) | (opt.what == REACTORS ? LCORES : 0) |
 	       (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
-	       (opt.output == HISTOGRAMS ? AS_HISTOGRAMS : 0);
+	       (opt.histograms ? AS_HISTOGRAMS : 0);
 }
 
 /* Options of which none can be combined with any of the others. */
@@ -254,6 +257,7 @@ static const struct {
 	 "--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged"},
 	{MERGED, OTHER_TABLE, "--layers, --rates and --reactors are for trace lines"},
 	{AGAINST, AS_LINES | AS_HISTOGRAMS, "--against is for a table or -j"},
+	{AS_HISTOGRAMS, AS_LINES, "-H is for a table or -j"},
 	{INTERVAL, AGAINST | AS_LINES, "-i cannot be combined with -e, --openmetrics or --against"},
 	{OTHER_TABLE, RELATED | AGAINST | AS_LINES | AS_HISTOGRAMS,
 	 "--layers, --rates and --reactors cannot be combined with -e, -H, --openmetrics, -r or --against"},
