@@ -341,44 +341,51 @@ unreadable() { # FILE WHY [COMMAND]...
     trace-report --color always stuck probes | sed 's/\x1b\[[0-9;]*m//g' | diff page -
 }
 
+# Puts a trace-spans beside trace-report that prints the lines of the file spans.
+print_spans() {
+    mkdir -p bin
+    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-latency} bin
+    printf '#!/bin/sh\ncat >/dev/null\ncat spans\n' >bin/trace-spans
+    chmod +x bin/trace-spans
+}
+
+# Span lines of requests from one number to another, of a host, one millisecond after another, and MORE members.
+spans_of() { # FROM TO LIFE HOST [MORE]
+    awk -v from="$1" -v to="$2" -v life="$3" -v host="$4" -v more="${5:-}" 'BEGIN {
+        for (i = from; i <= to; i++)
+            printf "{\"tsc\":1,\"us\":%d.000,\"life\":%d.000,\"lcore\":0,\"id\":\"r%d\",\"connection\":\"h/1\",\"io\":{\"type\":\"read\",\"blocks\":8,\"bdev\":\"B%d\",\"lba\":%d},\"states\":[[\"TCP_REQ_NEW\",1.000]],\"layers\":{\"bdev\":%d.000}%s,\"args\":{\"qpair\":{\"hostnqn\":\"%s\"}}}\n", i * 1000, life, i, i, i * 65536, life, more, host
+    }'
+}
+
 @test "what is not explained is counted" {
     slow_host
     ! trace-report trace probes | grep 'is explained' || return 1
-    mkdir bin
-    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
-    local said requests='5 requests left out: there are too many'
-    local values='1650 times a cause, a wait or a value was left out: there are too many of them'
-    cat >bin/trace-causes <<T
-#!/bin/sh
-case \$* in -q*) ;; *) sed 's/^/trace-causes: <stdin>: /' notes >&2 ;; esac
-exec $(printf %q "$BIN/trace-causes") -q "\$@"
-T
-    chmod +x bin/trace-causes
-    # requests, rows of what they have in common, or both
-    for said in "$requests" "$values" "$requests"$'\n'"$values"; do
-        { echo '7 admin requests left out'; echo "$said"; } >notes
-        status_is 0 bin/trace-report --wide trace probes
-        equal "$stderr" ''
-        equal "$(sed -n '/^not all of it/,/^$/p' <<<"$output")" "not all of it is explained"$'\n'"$said"
-    done
-    # these are the words of trace-causes
-    grep -q 'request{|s} left out: there are too many"' "$ROOT/cmd/trace-causes/trace-causes.c"
-    grep -q 'time{|s} a cause, a wait or a value was left out: there are too many of them"' "$ROOT/cmd/trace-causes/trace-causes.c"
+    print_spans
+    # each has a bdev and a region of its own, and there is room for 262,144 rows
+    { spans_of 1 135000 10 nqn.2026-11.fleet:db-1; spans_of 135001 135100 5000 nqn.2026-11.fleet:db-1; } >spans
+    trace-causes spans 2>&1 >/dev/null | sed -n 's/.*: \([0-9]* times .*\)/\1/p' >said
+    status_is 0 bin/trace-report --wide trace probes
+    equal "$stderr" ''
+    equal "$(sed -n '/^not all of it/,/^$/p' <<<"$output")" "not all of it is explained"$'\n'"$(cat said)"
+    grep -q ' left out: there are too many of them$' said
 }
 
 @test "the cause of one slow request is in the singular" {
     slow_host
-    mkdir bin
-    cp "$BIN"/{trace-report,trace-dump,qpair-lifetimes,trace-join,trace-spans,trace-latency} bin
-    for n in 1 2; do
-        cat >bin/trace-causes <<T
-#!/bin/sh
-$(printf %q "$BIN/trace-causes") -q "\$@" | sed 's/"kind":"alike"/"kind":"slow"/; s/"slow":[0-9]*/"slow":$n/'
-T
-        chmod +x bin/trace-causes
-        bin/trace-report trace probes | sed -n 's/^    cause: .*; \(.*\) took [0-9.]* ms/\1/p' | sort -u >said
-        equal "$(cat said)" "$([ $n = 1 ] && echo '1 slow one' || echo '2 slow ones each')"
-    done
+    print_spans
+    local n want
+    while read -r n want; do
+        {
+            spans_of 1 1000 10 nqn.2026-11.fleet:db-1
+            spans_of 1001 "$((1000 + n))" 5000 nqn.2026-11.fleet:db-1 ',"off_cpu":4990.000,"off_cpu_by":{"cc":4990.000}'
+            spans_of 2001 3000 10 nqn.2026-11.fleet:db-2
+        } >spans
+        bin/trace-report trace probes | sed -n 's/^    cause: //p' >said
+        equal "$(cat said)" "off_cpu, cc (100 %); $want"
+    done <<'N'
+1 1 slow one took 5.00 ms
+2 2 slow ones took 5.00 ms each
+N
 }
 
 @test "traces without anything to measure" {
@@ -515,28 +522,27 @@ T
 @test "a tool that fails or is not there" {
     slow_host
     mkdir bin
-    for tool in trace-report trace-dump qpair-lifetimes trace-join trace-spans trace-causes; do cp "$BIN/$tool" bin; done
+    for tool in trace-report trace-dump qpair-lifetimes trace-join trace-spans; do cp "$BIN/$tool" bin; done
     # those beside it go first, then those in PATH
     printf '#!/bin/sh\necho "trace-latency: broken" >&2\nexit 1\n' >bin/trace-latency
     chmod +x bin/trace-latency
     status_is 1 bin/trace-report trace probes
     equal "$(grep -c '^trace-latency: broken$' <<<"$stderr")" 3
     [[ $output == *'cause: buffers, held by backup-1'*'the slowest requests'* ]]
-    rm bin/trace-latency bin/trace-causes
+    rm bin/trace-latency
     PATH=/usr/bin:/bin status_is 1 bin/trace-report trace probes
     says "trace-report: trace-latency is neither in the folder of trace-report nor in \$PATH"
-    says "trace-report: trace-causes is neither in the folder of trace-report nor in \$PATH"
     [[ $output == *'the slowest requests'* ]]
     # one that cannot be started says so
-    printf '#!/nowhere\n' >bin/trace-causes
-    chmod +x bin/trace-causes
+    printf '#!/nowhere\n' >bin/trace-latency
+    chmod +x bin/trace-latency
     status_is 1 bin/trace-report trace probes
-    says 'trace-causes: No such file or directory'
+    says 'trace-latency: No such file or directory'
     # one that is killed has no message of its own
-    printf '#!/bin/sh\nkill -9 $$\n' >bin/trace-causes
-    chmod +x bin/trace-causes
+    printf '#!/bin/sh\nkill -9 $$\n' >bin/trace-latency
+    chmod +x bin/trace-latency
     status_is 1 bin/trace-report trace probes
-    says 'trace-report: trace-causes: killed by signal 9: Killed'
+    says 'trace-report: trace-latency: killed by signal 9: Killed'
     rm bin/*
     cp "$BIN/trace-report" bin
     status_is 0 bin/trace-report trace probes
@@ -680,8 +686,8 @@ capabilities() { # OPERAND...
     : >"$place/seen"
     chmod 666 "$place/seen"
     "${as[@]}" "$place/bin/trace-report" "$@" | diff page -
-    # a trace is read twice, and there are two kinds of causes
-    equal "$(wc -l <"$place/seen")" 4
+    # a trace is read twice
+    equal "$(wc -l <"$place/seen")" 3
     awk -v first=$((0x7f800000)) '$2 < first || $3 != $2 || $4 != 1 { exit 1 }' "$place/seen"
     cut -d ' ' -f 5- "$place/seen" | sort -u
 }
@@ -694,9 +700,9 @@ capabilities() { # OPERAND...
     # where any user may start tools
     place=$(mktemp -d)
     mkdir "$place/bin" "$place/real"
-    cp "$BIN"/{trace-report,qpair-lifetimes,trace-join,trace-spans,trace-latency} "$place/bin"
-    cp "$BIN"/{trace-dump,trace-causes} "$place/real"
-    for tool in trace-dump trace-causes; do
+    cp "$BIN"/{trace-report,qpair-lifetimes,trace-join,trace-latency} "$place/bin"
+    cp "$BIN"/{trace-dump,trace-spans} "$place/real"
+    for tool in trace-dump trace-spans; do
         cat >"$place/bin/$tool" <<T
 #!/bin/sh
 awk '/^[UG]id:/ { ids = ids " " \$2 } /^Cap(Prm|Eff):/ { caps = caps " " \$2 } /^NoNewPrivs:/ { print "$tool" ids, \$2 caps }' /proc/self/status >>$place/seen

@@ -32,7 +32,7 @@ static struct {
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
-	struct print_options print;
+	struct answer_options print;
 } opt;
 
 struct trace_causes {
@@ -118,7 +118,7 @@ static void print(struct out *out, struct tally *t)
 		struct findings findings = {.least_ns = opt.print.against ? 0 : FINDINGS_LEAST_NS};
 
 		findings_find(&findings, t, sorted[i]);
-		(opt.output == JSON ? print_json : print_text)(out, &findings, &opt.print);
+		(opt.output == JSON ? print_json : answer_write)(out, &findings, &opt.print);
 		findings_free(&findings);
 	}
 	free(sorted);
@@ -215,8 +215,7 @@ static void note_dropped(const struct tally *t, const char *name)
 	uint64_t unprinted = opt.output != ENCODED && t->num_groups > GROUPS ? t->num_groups - GROUPS : 0;
 
 	cli_note(opt.quiet, name, t->groups_dropped + unprinted, "group{|s} left out, with less time than the others");
-	cli_note(opt.quiet, name, t->dropped,
-		 "time{|s} a cause, a wait or a value was left out: there are too many of them");
+	cli_note(opt.quiet, name, t->dropped, TALLY_DROPPED);
 }
 
 /* Whether some request matched, of n; prints a message if not. */
@@ -249,7 +248,7 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 	if (!opt.measure.open)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
-	cli_note(opt.quiet, name, t->requests.dropped, "request{|s} left out: there are too many");
+	cli_note(opt.quiet, name, t->requests.dropped, REQUESTS_DROPPED);
 	return check_keys(name, t->requests.n);
 }
 

@@ -133,19 +133,6 @@ size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t 
 	return n;
 }
 
-bool facts_cause(const struct facts *f, struct slice row, struct slice *finding)
-{
-	struct slice text = f->of_hosts, key, host;
-	struct json j;
-
-	while (facts_line(&text, finding)) {
-		facts_each(&j, facts_text(*finding, "group"));
-		if (facts_next(&j, &key, &host) && slice_equal(host, facts_text(row, "group.host")))
-			return facts_number(*finding, "share") >= FACTS_SHARE;
-	}
-	return false;
-}
-
 void facts_put_host(struct out *out, const struct facts *f, struct slice row)
 {
 	struct slice host = json_unquoted(facts_text(row, "group.host"));
@@ -284,7 +271,7 @@ void facts_free(struct facts *f)
 	free(f->names);
 	free(f->min_us);
 	out_close(&f->unread);
-	out_close(&f->unexplained);
+	causes_free(&f->causes);
 	intern_free(&f->hosts);
 	series_free(&f->series);
 }

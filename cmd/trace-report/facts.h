@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tools printed about a recording, from which the page is made: JSON lines, and the page of trace-causes.
+ * What the tools printed about a recording, from which the page is made: JSON lines, and what span lines explain.
  * Functions that read JSON take lines that facts_line() returned, and return empty slices for what is missing.
  */
 #ifndef TRACE_REPORT_FACTS_H
@@ -10,14 +10,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "causes.h"
 #include "intern.h"
 #include "json.h"
 #include "out.h"
 #include "series.h"
 #include "spdk.h"
-
-/* From this share of the extra time on, trace-causes calls a finding the cause. */
-#define FACTS_SHARE 0.25
 
 enum {
 	FACTS_HOSTS = 4096, /* that have short names */
@@ -42,13 +40,10 @@ struct facts {
 	struct slice info;                    /* the line of trace-dump -i -j */
 	struct slice layers, lives, reactors; /* lines of trace-latency */
 	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
-	struct slice causes;    /* the page of trace-causes */
-	struct slice of_hosts;  /* the first finding of each host */
 
 	/* from all span lines */
 	uint64_t admin, requests;  /* those of admin, and all others */
 	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
-	struct out unexplained;    /* lines, in memory: what trace-causes left out, because there was too much */
 	double longest;            /* microseconds, of those that have ended */
 	struct facts_span {
 		struct slice line; /* empty: none */
@@ -62,6 +57,7 @@ struct facts {
 		bool probed;       /* a probe names a connection of it; else only the target's answers do */
 	} * names;                 /* of these */
 	size_t num_names, cap_names;
+	struct causes causes;
 	struct series series;
 };
 
@@ -100,9 +96,6 @@ void facts_put_host(struct out *out, const struct facts *f, struct slice row);
 
 /* The slowest requests, FACTS_SLOWEST of them; those of hosts, if there are any. */
 const struct facts_span *facts_slowest(const struct facts *f);
-
-/* The first finding about the requests of a row; false if none of their causes is known. */
-bool facts_cause(const struct facts *f, struct slice row, struct slice *finding);
 
 /* What a request was, for a terminal. */
 void facts_put_what(struct out *out, struct slice span);

@@ -4,8 +4,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "answer.h"
+#include "cli.h"
 #include "count.h"
 #include "fact.h"
+#include "means.h"
 #include "palette.h"
 #include "recording.h"
 #include "terminal.h"
@@ -184,61 +187,25 @@ static void put_trigger(struct out *out, const struct facts *f)
 	}
 }
 
-/* How the last part of trace-causes starts if requests are stuck. The page starts with these. */
-static const char stuck[] = "in flight, and far older than these: ";
-
-/* Whether a line of trace-causes, which may have colours, starts with these words. */
-static bool starts(struct slice line, const char *words)
+static void put_unexplained(struct out *out, uint64_t n, const char *what)
 {
-	return slice_starts(slice_from(line, out_escape_length(line)), words);
+	char *text = cli_counted(n, what);
+
+	if (n)
+		out_printf(out, "%" PRIu64 " %s\n", n, text);
+	free(text);
 }
 
-/* The text from the first line that starts with these words; its empty end if no line does. */
-static struct slice find_line(struct slice text, const char *words)
-{
-	while (text.n && !starts(text, words))
-		slice_cut_line(&text);
-	return text;
-}
-
-static bool has_stuck(const struct facts *f)
-{
-	return find_line(f->causes, stuck).n;
-}
-
-static struct slice without_end(struct slice text)
-{
-	while (text.n && text.p[text.n - 1] == '\n')
-		text.n--;
-	return text;
-}
-
-/* The page of trace-causes, with its last part first, from its conclusion on. */
+/* What trace-causes says, with its conclusion first. */
 static void put_causes(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
-	struct slice all = without_end(slice_between(f->causes.p, find_line(f->causes, stuck).p));
-	static const char *const conclusions[] = {"cause: ", "cause not found: ", "nothing stands out: "};
-	struct slice text = {}, first;
+	const uint64_t requests = f->causes.requests.dropped, rows = f->causes.all.dropped;
 
-	for (size_t i = 0; i < COUNT(conclusions) && !text.n; i++)
-		text = find_line(all, conclusions[i]);
-	first = without_end(slice_between(all.p, text.p));
-	while (text.n) {
-		struct slice line = slice_cut_line(&text);
-
-		if (slice_starts(line, "  see:   trace-spans -s ")) {
-			out_slice(out, line);
-			out_text(out, " lines.jsonl\n");
-		} else {
-			put_line(out, line, terminal);
-		}
-	}
-	if (first.n < all.n)
-		out_char(out, '\n');
-	put_lines(out, first, terminal);
-	if (f->unexplained.len)
+	answer_write(out, &f->causes.findings, &(struct answer_options){.report = true, .terminal = *terminal});
+	if (requests || rows)
 		out_text(out, "\nnot all of it is explained\n");
-	put_lines(out, out_contents(&f->unexplained), terminal);
+	put_unexplained(out, requests, REQUESTS_DROPPED);
+	put_unexplained(out, rows, TALLY_DROPPED);
 }
 
 static void put_host(struct out *out, const struct facts *f, struct slice layers, const struct terminal *terminal)
@@ -271,24 +238,27 @@ static void put_host(struct out *out, const struct facts *f, struct slice layers
 /* The cause of a host's slow requests, which may be another one than that of all. */
 static void put_host_cause(struct out *out, const struct facts *f, struct slice layers)
 {
-	struct slice finding, who;
+	struct findings findings;
 
-	if (!facts_cause(f, layers, &finding))
-		return;
-	who = json_unquoted(facts_text(finding, "who"));
-	out_text(out, "    cause: ");
-	facts_put(out, json_unquoted(facts_text(finding, "cause")));
-	out_text(out, who.n ? ", " : "");
-	facts_put(out, who);
-	out_printf(out, " (%.0f %%)", 100 * facts_number(finding, "share"));
-	if (!slice_is(facts_text(finding, "kind"), "\"alike\"")) {
-		double slow = facts_number(finding, "slow");
+	if (causes_of_host(&f->causes, json_unquoted(facts_text(layers, "group.host")), &findings)) {
+		const struct finding *first = findings.all;
+		const struct tally_set *set = &findings.group->sets[first->slow];
+		size_t before;
 
-		out_printf(out, "; %.0f slow %s took ", slow, slow == 1 ? "one" : "ones");
-		facts_put_time(out, facts_number(finding, "slow_us"));
-		out_text(out, slow == 1 ? "" : " each");
+		out_printf(out, "    cause: %s, ", fact_table[findings_cause(first)].name);
+		before = out->len;
+		answer_write_who(out, findings.tally, first);
+		out->len -= out->len == before ? strlen(", ") : 0;
+		out_printf(out, " (%.0f %%)", 100 * first->share);
+		if (first->slow != SLOW_ALIKE) {
+			out_printf(out, set->slow.n == 1 ? "; 1 slow one took " : "; %" PRIu64 " slow ones took ",
+				   set->slow.n);
+			out_duration_text(out, means_of(set).slow);
+			out_text(out, set->slow.n == 1 ? "" : " each");
+		}
+		out_char(out, '\n');
 	}
-	out_char(out, '\n');
+	findings_free(&findings);
 }
 
 static void put_hosts(struct out *out, const struct facts *f, const struct terminal *terminal)
@@ -736,7 +706,7 @@ void page_write(struct out *to, const struct facts *f, const struct terminal *te
 		out_text(&out, "The trace has no entries: was tracing enabled, as by -e of an SPDK application?\n");
 	else if (f->info.n && !f->requests)
 		out_printf(&out, "No requests but %" PRIu64 " of admin: there is nothing to compare.\n", f->admin);
-	if (f->open && has_stuck(f)) {
+	if (f->open && causes_old(&f->causes)) {
 		put_open(&out, f);
 		out_char(&out, '\n');
 	}
@@ -747,7 +717,7 @@ void page_write(struct out *to, const struct facts *f, const struct terminal *te
 	put_hosts(&out, f, terminal);
 	put_lcores(&out, f, terminal);
 	put_slowest(&out, f, terminal);
-	if (f->open && !has_stuck(f)) {
+	if (f->open && !causes_old(&f->causes)) {
 		out_char(&out, '\n');
 		put_open(&out, f);
 	}

@@ -96,47 +96,19 @@ int tools_file(void)
 	return file;
 }
 
-static struct slice contents(int file)
+struct slice tools_contents(int file)
 {
 	struct stat st;
-	void *p;
+	void *p = NULL;
 
 	if (fstat(file, &st) != 0)
 		err(EXIT_FAILURE, "a file in memory");
-	if (!st.st_size)
-		return (struct slice){"", 0};
-	p = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, file, 0);
+	if (st.st_size)
+		p = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, file, 0);
 	if (p == MAP_FAILED)
 		err(EXIT_FAILURE, "a file in memory");
-	return (struct slice){p, st.st_size};
-}
-
-struct slice tools_contents(int file)
-{
-	struct slice text = contents(file);
-
 	close(file);
-	return text;
-}
-
-void tools_notes(const struct tools *t, const char *words, struct out *to)
-{
-	static const char input[] = ": <stdin>: ";
-
-	for (size_t i = 0; i < t->n; i++) {
-		struct slice text = t->all[i].notes >= 0 ? contents(t->all[i].notes) : (struct slice){"", 0};
-
-		while (text.n) {
-			struct slice line = slice_cut_line(&text);
-			const char *from = memmem(line.p, line.n, input, strlen(input));
-
-			if (!from || !memmem(line.p, line.n, words, strlen(words)))
-				continue;
-			from += strlen(input);
-			out_slice(to, slice_between(from, line.p + line.n));
-			out_char(to, '\n');
-		}
-	}
+	return (struct slice){p ? p : "", st.st_size};
 }
 
 static void *copy_all(void *context)

@@ -47,9 +47,6 @@ bool tools_failed(const struct tools *t, const char *name);
 /* Prints the messages of those that failed. */
 void tools_complain(const struct tools *t);
 
-/* Writes the messages of quiet ones that have these words, without the tool and the input that come first, as lines. */
-void tools_notes(const struct tools *t, const char *words, struct out *to);
-
 /* A pipe's ends for reading and writing, and a file in memory. They exit with a message where there are no more. */
 void tools_pipe(int *from, int *to);
 int tools_file(void);

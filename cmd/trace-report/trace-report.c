@@ -159,33 +159,22 @@ static int add_reader(struct tools *t, const char *const *argv, int *to)
 	return file;
 }
 
-/* Reads the span lines and passes them on to two tools. Returns false after a message if they end early. */
-static bool read_spans(struct facts *f, int spans, const int to[2])
+/* Reads span lines. Returns false after a message if they end early. */
+static bool read_spans(struct facts *f, int spans)
 {
-	struct out out[2];
+	const char *host = f->usdt || f->answers ? "args.qpair.hostnqn" : "connection";
 	struct slice line;
 	struct lines lines;
-	int got, error;
+	int got;
 
 	dup2(spans, STDIN_FILENO);
 	close(spans);
 	lines_open(&lines, "-");
-	for (int i = 0; i < 2; i++)
-		out_open(&out[i], to[i]);
 	while ((got = lines_next(&lines, &line)) > 0) {
 		facts_span(f, line);
-		for (int i = 0; i < 2; i++) {
-			out_slice(&out[i], line);
-			out_char(&out[i], '\n');
-		}
+		causes_span(&f->causes, line, host);
 	}
-	error = got < 0 ? errno : 0;
-	/* if that fails, the tool has said why */
-	for (int i = 0; i < 2; i++) {
-		out_close(&out[i]);
-		close(to[i]);
-	}
-	got = lines_close(&lines, error);
+	got = lines_close(&lines, got < 0 ? errno : 0);
 	/* if there are more, their writer must not wait */
 	close(STDIN_FILENO);
 	return got == 0;
@@ -197,35 +186,6 @@ static const char *const with_reactors[] = {"trace-latency", "-qj", "--reactors"
 /* for pictures; its interval is appended */
 static const char *const with_time[] = {"trace-latency", "-qj", "-g", "host", "--layers", "-i"};
 static const char *const with_spans[] = {"trace-spans", "-qj", NULL};
-
-/*
- * Starts trace-causes twice: for all requests, as wide as this page, and for the requests of each host. Sets the files
- * of their output.
- */
-static void add_causes(const struct facts *f, struct tools *t, int to[2], const struct terminal *terminal, int *all,
-		       int *of_hosts)
-{
-	const char *us = f->min_us, *min = us ? "-m" : NULL;
-	char columns[16];
-	/* not quiet: one of its notes is used */
-	const char *causes[] = {"trace-causes", "--color", terminal->color ? "always" : "never", min, us, NULL, NULL};
-	const char *const groups[] = {"trace-causes",
-				      "-qj",
-				      "-n",
-				      "1",
-				      "-g",
-				      f->usdt || f->answers ? "args.qpair.hostnqn" : "connection",
-				      min,
-				      us,
-				      NULL};
-
-	if (opt.wide)
-		causes[us ? 5 : 3] = "--wide";
-	snprintf(columns, sizeof(columns), "%u", terminal->width);
-	setenv("COLUMNS", columns, 1);
-	*all = add_reader(t, causes, &to[0]);
-	*of_hosts = add_reader(t, groups, &to[1]);
-}
 
 /* Starts the tool for the pictures, and returns the file of its output; -1 without pictures. */
 static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
@@ -243,7 +203,7 @@ static int add_pictures(struct facts *f, struct tools *t, struct tee *tee)
 }
 
 /* All tools run at once; returns whether they had no errors. */
-static bool analyse(struct facts *f, const struct terminal *terminal)
+static bool analyse(struct facts *f)
 {
 	struct tools sources = {}, measures = {};
 	struct tee tee = {.from = start_lines(f, &sources)};
@@ -251,14 +211,14 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	int lives = add_reader(&measures, with_host, &tee.to[tee.n++]);
 	int reactors = add_reader(&measures, with_reactors, &tee.to[tee.n++]);
 	int over_time = add_pictures(f, &measures, &tee);
-	int to[2], causes, of_hosts, from, spans;
+	int from, spans;
 	bool good, measured;
 
-	add_causes(f, &measures, to, terminal, &causes, &of_hosts);
 	tools_pipe(&from, &tee.to[tee.n++]);
 	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
-	good = read_spans(f, spans, to);
+	good = read_spans(f, spans);
+	causes_find(&f->causes, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0);
 	good &= tee_wait(&tee);
 	if (!tools_wait(&sources)) {
 		tools_complain(&sources);
@@ -266,12 +226,9 @@ static bool analyse(struct facts *f, const struct terminal *terminal)
 	}
 	f->names_unread |= tools_failed(&sources, "qpair-lifetimes");
 	measured = tools_wait(&measures);
-	tools_notes(&measures, " left out: there are too many", &f->unexplained);
 	f->layers = tools_contents(layers);
 	f->lives = tools_contents(lives);
 	f->reactors = tools_contents(reactors);
-	f->causes = tools_contents(causes);
-	f->of_hosts = tools_contents(of_hosts);
 	if (over_time >= 0) {
 		f->over_time = tools_contents(over_time);
 		heat_end(&f->series.heat, HEAT_STEPS);
@@ -325,7 +282,7 @@ static bool write_html(int fd, const struct facts *f, struct slice page)
 int main(int argc, char **argv)
 {
 	struct out out, page = {.fd = OUT_MEMORY};
-	static struct facts f = {.unread = {.fd = OUT_MEMORY}, .unexplained = {.fd = OUT_MEMORY}};
+	static struct facts f = {.unread.fd = OUT_MEMORY};
 	struct terminal terminal;
 	int html = -1;
 	bool good;
@@ -341,7 +298,7 @@ int main(int argc, char **argv)
 	good = (f.trace || f.pid) && read_info(&f);
 	sources_check_clocks(&f);
 	if (facts_entries(&f))
-		good &= analyse(&f, &terminal);
+		good &= analyse(&f);
 	good &= !f.unread.len && (!opt.html || html >= 0);
 	if (f.info.n || f.parts.n)
 		page_write(&page, &f, &terminal);

@@ -322,6 +322,12 @@ static void finish_sets(struct measure *m)
 	}
 }
 
+/* The group that a request is explained in. */
+static uint32_t group_of(const struct request *q, const struct measure_options *options)
+{
+	return options->group ? q->group : MAP_NONE;
+}
+
 /* Adds up n requests, which are those of a group. */
 static void measure_group(struct tally *t, struct blame *b, const uint32_t *order, size_t n,
 			  const struct measure_options *options)
@@ -334,7 +340,7 @@ static void measure_group(struct tally *t, struct blame *b, const uint32_t *orde
 		compare_free(&m.compare);
 		return;
 	}
-	m.group = tally_group(t, b->requests->all[order[0]].group);
+	m.group = tally_group(t, group_of(&b->requests->all[order[0]], options));
 	m.references = mem_array(m.compare.num_classes, sizeof(*m.references));
 	for (enum slow slow = 0; slow < SLOWS; slow++)
 		m.slow_of[slow] = mem_array(m.compare.num_classes, sizeof(uint64_t));
@@ -381,13 +387,18 @@ static bool is_compared(const struct request *q, const bool *is_front, const str
 	return (!q->open || options->open) && !(q->cut && options->compare.against);
 }
 
+struct order {
+	const struct request *all;
+	const struct measure_options *options;
+};
+
 static int by_group_and_start(const void *a, const void *b, void *context)
 {
-	const struct request *all = context;
+	const struct order *order = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct request *x = &all[i], *y = &all[k];
+	const struct request *x = &order->all[i], *y = &order->all[k];
 
-	if (x->group != y->group)
+	if (order->options->group && x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -395,7 +406,8 @@ static int by_group_and_start(const void *a, const void *b, void *context)
 }
 
 /* Counts the requests in flight that are far older than all that have ended; not --open, which explains them. */
-static void add_old(struct tally *t, const struct requests *r, const bool *is_front)
+static void add_old(struct tally *t, const struct requests *r, const bool *is_front,
+		    const struct measure_options *options)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct request *q = &r->all[i];
@@ -404,7 +416,7 @@ static void add_old(struct tally *t, const struct requests *r, const bool *is_fr
 
 		if (!q->open || !q->wanted || q->base || (q->family != MAP_NONE && !is_front[q->family]))
 			continue;
-		number = map_get(&t->map, q->group);
+		number = map_get(&t->map, group_of(q, options));
 		if (number == MAP_NONE)
 			continue;
 		group = &t->groups[number];
@@ -430,13 +442,14 @@ static int by_life(const void *a, const void *b)
 }
 
 /* The groups among the sorted requests, those with most time first. Returns how many; the caller frees them. */
-static size_t find_runs(struct run **runs, const struct requests *r, const uint32_t *order, size_t n)
+static size_t find_runs(struct run **runs, const struct requests *r, const uint32_t *order, size_t n,
+			const struct measure_options *options)
 {
 	size_t num = 0, cap = 0;
 
 	*runs = NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (!i || r->all[order[i]].group != r->all[order[i - 1]].group) {
+		if (!i || group_of(&r->all[order[i]], options) != group_of(&r->all[order[i - 1]], options)) {
 			*runs = mem_room(*runs, num, &cap);
 			(*runs)[num++] = (struct run){.first = i};
 		}
@@ -460,8 +473,8 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	for (size_t i = 0; i < requests->n; i++)
 		if (is_compared(&requests->all[i], is_front, options))
 			order[n++] = i;
-	qsort_r(order, n, sizeof(*order), by_group_and_start, requests->all);
-	num_runs = find_runs(&runs, requests, order, n);
+	qsort_r(order, n, sizeof(*order), by_group_and_start, &(struct order){requests->all, options});
+	num_runs = find_runs(&runs, requests, order, n, options);
 	for (size_t i = 0; i < num_runs; i++)
 		if (t->num_groups < options->max_groups)
 			measure_group(t, &blame, order + runs[i].first, runs[i].n, options);
@@ -471,7 +484,7 @@ void measure_trace(struct tally *t, struct requests *requests, const struct meas
 	if (!options->group)
 		tally_group(t, MAP_NONE);
 	if (!options->open)
-		add_old(t, requests, is_front);
+		add_old(t, requests, is_front, options);
 	t->traces++;
 	blame_free(&blame);
 	free(runs);

@@ -134,6 +134,9 @@ static inline uint32_t requests_lcore_name(const struct requests *r, uint32_t lc
 	return lcore == MAP_NONE ? MAP_NONE : r->lcores[lcore].name;
 }
 
+/* What dropped counts, for messages. */
+#define REQUESTS_DROPPED "request{|s} left out: there are too many"
+
 void requests_free(struct requests *r);
 
 #endif

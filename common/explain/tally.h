@@ -161,6 +161,9 @@ static inline enum fact tally_plain(enum fact cause)
 	return cause == FACT_LEG ? FACT_BDEV : cause;
 }
 
+/* What dropped counts, for messages. */
+#define TALLY_DROPPED "time{|s} a cause, a wait or a value was left out: there are too many of them"
+
 void tally_free(struct tally *t);
 
 #endif

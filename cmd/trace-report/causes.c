@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "causes.h"
+
+#include "json.h"
+#include "keys.h"
+#include "measure.h"
+
+/* Those with most time; a page has fewer. */
+enum { HOSTS = 64 };
+
+void causes_span(struct causes *c, struct slice text, const char *host)
+{
+	struct requests_role role = {.wanted = true};
+
+	if (spanline_parse(&c->line, text) || !requests_see(&c->requests, &c->line))
+		return;
+	role.group = intern_add_below(&c->requests.names, json_unquoted(keys_value(text, slice_of(host))),
+				      REQUESTS_NAMES);
+	requests_add(&c->requests, &c->line, role);
+}
+
+void causes_find(struct causes *c, uint64_t min_ns)
+{
+	struct measure_options options = {.compare.min_ns = min_ns, .max_groups = HOSTS};
+
+	c->all.names = c->hosts.names = &c->requests.names;
+	measure_trace(&c->all, &c->requests, &options);
+	options.group = true;
+	measure_trace(&c->hosts, &c->requests, &options);
+	c->findings.least_ns = FINDINGS_LEAST_NS;
+	findings_find(&c->findings, &c->all, c->all.groups);
+}
+
+bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings)
+{
+	uint32_t name = intern_get(&c->requests.names, host), group = map_get(&c->hosts.map, name);
+
+	*findings = (struct findings){.least_ns = FINDINGS_LEAST_NS};
+	if (name == MAP_NONE || group == MAP_NONE)
+		return false;
+	findings_find(findings, &c->hosts, &c->hosts.groups[group]);
+	return findings->n && findings_is_cause(&findings->all[0]);
+}
+
+uint64_t causes_old(const struct causes *c)
+{
+	return c->all.num_groups ? c->all.groups->old : 0;
+}
+
+void causes_free(struct causes *c)
+{
+	findings_free(&c->findings);
+	tally_free(&c->all);
+	tally_free(&c->hosts);
+	requests_free(&c->requests);
+	spanline_free(&c->line);
+}

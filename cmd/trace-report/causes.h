@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why requests are slow: those of all hosts together, and those of each. */
+#ifndef TRACE_REPORT_CAUSES_H
+#define TRACE_REPORT_CAUSES_H
+
+#include "findings.h"
+#include "measured.h"
+
+/* All zero at first. */
+struct causes {
+	struct spanline line;
+	struct requests requests;
+	struct tally all, hosts;
+	struct findings findings; /* of all */
+};
+
+/* Sees a span line; host: the path of the key in it that names its host. */
+void causes_span(struct causes *c, struct slice text, const char *host);
+
+/* Finds the causes, after all span lines. min_ns: the least of a slow request; 0: any. */
+void causes_find(struct causes *c, uint64_t min_ns);
+
+/* The first finding about the requests of a host, as written in JSON. False if none of their causes is known. */
+bool causes_of_host(const struct causes *c, struct slice host, struct findings *findings);
+
+/* Requests in flight that are far older than all that have ended. */
+uint64_t causes_old(const struct causes *c);
+
+void causes_free(struct causes *c);
+
+#endif

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "answer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "means.h"
+#include "owed.h"
+#include "palette.h"
+#include "traits.h"
+#include "utf8.h"
+
+/* Rows of a table in text. */
+enum { TRAIT_ROWS = 5, OWED_ROWS = 8 };
+
+/* Widths of columns. The first column of a table has these, or what a narrow terminal leaves of them. */
+enum { COMMON = 60, OWED = 45 };
+/* Widths of the columns after these, of times and of names. */
+enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 15, NARROW_NAME = 12 };
+
+/* Names are as written in JSON: decoded, and for terminals. */
+static void put_name(struct out *out, const struct tally *t, uint32_t name)
+{
+	struct slice text = json_decode(tally_name(t, name));
+
+	out_visible(out, text);
+	free((char *)text.p);
+}
+
+void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name)
+{
+	struct slice text = tally_name(t, name);
+	const char *blank = memchr(text.p, ' ', text.n);
+
+	out_slice(out, blank ? slice_between(text.p, blank) : text);
+}
+
+/* Text, shortened where the terminal is narrow. */
+static void put_within(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
+{
+	if (terminal->width == TERMINAL_WIDE)
+		out_slice(out, text);
+	else
+		out_short(out, text, width);
+}
+
+void answer_write_who(struct out *out, const struct tally *t, const struct finding *f)
+{
+	uint32_t who = f->cause->key.a;
+
+	if (fact_table[findings_cause(f)].who != FACT_OF_LCORE) {
+		put_name(out, t, who);
+		return;
+	}
+	out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");
+	answer_write_lcore(out, t, who);
+}
+
+static void put_who(struct out *out, const struct tally *t, const struct finding *f)
+{
+	answer_write_who(out, t, f);
+	if (!out->len && fact_table[findings_cause(f)].who != FACT_OF_NOBODY)
+		out_text(out, "(unknown)");
+}
+
+/* More than 64 bits hold, 584 years, is printed as 584 years. */
+static void put_time(struct out *out, __int128 ns)
+{
+	if (ns < 0) {
+		out_char(out, '-');
+		ns = -ns;
+	}
+	out_duration_text(out, ns < UINT64_MAX ? ns : UINT64_MAX);
+}
+
+/* Aligned to the right, in a column. */
+static void put_time_column(struct out *out, __int128 ns, int width)
+{
+	struct out text = {.fd = OUT_MEMORY};
+
+	put_time(&text, ns);
+	out_printf(out, "%*.*s", width, (int)text.len, text.buf);
+	out_close(&text);
+}
+
+static void put_group(struct out *out, const struct findings *f, const struct answer_options *options)
+{
+	if (!options->group)
+		return;
+	out_text(out, "= ");
+	out_visible(out, slice_of(options->group));
+	out_char(out, '=');
+	put_name(out, f->tally, f->group->name);
+	out_char(out, '\n');
+}
+
+static const char *one_or_many(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
+
+static void put_alike(struct out *out, uint64_t n, uint64_t all, const struct means *m)
+{
+	out_text(out, n < all ? "; those that are alike: mean " : n > 1 ? ", mean " : ", which took ");
+	put_time(out, m->slow);
+	out_text(out, n < all || n == 1 ? "\n" : "; no group stands out\n");
+}
+
+static void put_summary(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
+			const struct answer_options *options)
+{
+	uint64_t n = f->group->sets[slow].slow.n, all = f->group->n;
+
+	out_printf(out, "%" PRIu64 " %s", all, one_or_many(all, "request", "requests"));
+	if (f->tally->traces > 1)
+		out_printf(out, " of %" PRIu64 " traces", f->tally->traces);
+	if (!all) {
+		out_text(out, ": nothing to compare\n");
+		return;
+	}
+	if (!n) {
+		out_text(out, ": none is slow\n");
+		return;
+	}
+	if (slow == SLOW_ALIKE) {
+		put_alike(out, n, all, m);
+		return;
+	}
+	if (options->against)
+		out_printf(out, "; %" PRIu64 " took ", n);
+	else
+		out_printf(out, ", %" PRIu64 " slow %s took ", n, one_or_many(n, "one", "ones"));
+	put_time(out, m->slow);
+	out_text(out, one_or_many(n, ",\n", " each,\n"));
+	if (options->against)
+		out_text(out, "those of the earlier trace ");
+	else
+		out_text(out, one_or_many(n, "the fast ones like it ", "the fast ones like them "));
+	put_time(out, m->fast);
+	out_text(out, ": ");
+	put_time(out, m->more >= 0 ? m->more : -m->more);
+	out_text(out, m->more >= 0 ? " more\n" : " less\n");
+}
+
+static bool has_row(__int128 ns, __int128 all)
+{
+	double percent = all ? 100.0 * (double)ns / (double)all : 0;
+
+	return percent >= 0.5 || percent <= -0.5;
+}
+
+static void end_row(struct out *out, __int128 ns, __int128 all)
+{
+	put_time_column(out, ns, TIME);
+	out_printf(out, " %5.0f %%\n", 100.0 * (double)ns / (double)all);
+}
+
+static void put_layer(struct out *out, const struct terminal *terminal, enum layer layer)
+{
+	terminal_paint(terminal, out, palette_layers[layer].sgr);
+	out_text(out, spdk_layers[layer]);
+	terminal_plain(terminal, out);
+}
+
+/* Starts the line with the names of columns, and ends it. */
+static void start_heads(struct out *out, const struct terminal *terminal)
+{
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_FAINT);
+}
+
+static void end_heads(struct out *out, const struct terminal *terminal)
+{
+	terminal_plain(terminal, out);
+	out_char(out, '\n');
+}
+
+static void put_layers(struct out *out, const struct means *m, enum slow slow, const struct terminal *terminal)
+{
+	enum { FIRST = 24 };
+	bool used[LAYERS] = {};
+
+	start_heads(out, terminal);
+	out_printf(out, "%-*s %*s %7s", FIRST, slow == SLOW_ALIKE ? "where the time is" : "where the extra time is",
+		   TIME, "time", "share");
+	end_heads(out, terminal);
+	for (unsigned row = 0; row < LAYERS; row++) {
+		unsigned largest = LAYERS;
+
+		for (unsigned i = 0; i < LAYERS; i++)
+			if (!used[i] && (largest == LAYERS || m->layers[i] > m->layers[largest]))
+				largest = i;
+		used[largest] = true;
+		if (!has_row(m->layers[largest], m->more))
+			continue;
+		out_text(out, "  ");
+		put_layer(out, terminal, largest);
+		out_printf(out, "%*s", FIRST - 1 - (int)strlen(spdk_layers[largest]), "");
+		end_row(out, m->layers[largest], m->more);
+	}
+	for (unsigned i = 0; i < OVERLAPS; i++) {
+		if (!has_row(m->overlaps[i], m->more))
+			continue;
+		out_printf(out, "    of it %-*s", FIRST - 9, overlaps_name(i));
+		end_row(out, m->overlaps[i], m->more);
+	}
+}
+
+static void put_trait(struct out *out, const struct tally *t, const struct tally_key *value)
+{
+	/* where the name of the trait and a blank do not read well */
+	static const char *const before[TRAITS] = {[TRAIT_OFF_CPU] = "off CPU: ",
+						   [TRAIT_IRQ] = "irq: ",
+						   [TRAIT_SILENT] = "lcore ",
+						   [TRAIT_FULL] = "full queue of "};
+	uint64_t number = value->c;
+
+	out_text(out, before[value->what] ? before[value->what] : trait_names[value->what]);
+	if (!before[value->what])
+		out_char(out, ' ');
+	switch (value->what) {
+	case TRAIT_LCORE:
+		answer_write_lcore(out, t, value->a);
+		break;
+	case TRAIT_SILENT:
+		answer_write_lcore(out, t, value->a);
+		out_text(out, " stood still");
+		break;
+	case TRAIT_SIZE:
+		out_u64(out, number);
+		break;
+	case TRAIT_REGION:
+		out_printf(out, "from LBA %" PRIu64 " of ", number << REQUESTS_REGION);
+		put_name(out, t, value->a);
+		break;
+	case TRAIT_DEPTH:
+		if (number < 2)
+			out_u64(out, number);
+		else
+			out_printf(out, "from %" PRIu64 " to %" PRIu64, (uint64_t)1 << (number - 1),
+				   ((uint64_t)1 << (number - 1)) * 2 - 1);
+		break;
+	default:
+		put_name(out, t, value->a);
+	}
+}
+
+/* Pads text to a column. Wider text is shortened; with --wide it has its own line. */
+static void put_padded(struct out *out, struct slice text, const struct terminal *terminal, size_t width)
+{
+	size_t n = utf8_count(text);
+
+	put_within(out, text, terminal, width);
+	if (n > width && terminal->width == TERMINAL_WIDE)
+		out_printf(out, "\n%*s", (int)width, "");
+	else if (n < width)
+		out_printf(out, "%*s", (int)(width - n), "");
+}
+
+static size_t first_width(const struct terminal *terminal, size_t width, size_t after)
+{
+	return terminal->width < width + after ? terminal->width - after : width;
+}
+
+static size_t common_width(const struct terminal *terminal)
+{
+	return first_width(terminal, COMMON, AFTER_COMMON);
+}
+
+/* Values that select the same requests are one row, with equals signs between them. Returns its end. */
+static size_t put_equal_traits(struct out *out, const struct traits *t, size_t i, const struct terminal *terminal)
+{
+	size_t width = common_width(terminal);
+	const struct tally_value *first = t->all[i];
+	struct out text = {.fd = OUT_MEMORY}, value = {.fd = OUT_MEMORY};
+	size_t end = i;
+
+	for (; end < t->n && t->all[end]->hash == first->hash; end++) {
+		value.len = 0;
+		put_trait(&value, t->tally, &t->all[end]->key);
+		if (end > i &&
+		    utf8_count(out_contents(&text)) + utf8_count(out_contents(&value)) + strlen(" = ") > width) {
+			put_within(out, out_contents(&text), terminal, width);
+			out_char(out, '\n');
+			text.len = 0;
+			out_text(&text, "    ");
+		}
+		out_text(&text, end == i ? "  " : " = ");
+		out_slice(&text, out_contents(&value));
+	}
+	put_padded(out, out_contents(&text), terminal, width);
+	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * first->slow / t->set->slow.n,
+		   100.0 * first->others / t->set->others);
+	out_close(&text);
+	out_close(&value);
+	return end;
+}
+
+/* Seconds, with as many decimals as tell the two ends apart, but two at least. */
+static void put_window(struct out *out, const struct tally_set *set, const struct terminal *terminal)
+{
+	const struct tally_window *w = &set->window;
+	struct out text = {.fd = OUT_MEMORY};
+	double ns = (double)(w->end - w->begin);
+	int decimals = 2;
+
+	for (double unit = 1e8; decimals < 6 && ns < unit; unit /= 10)
+		decimals++;
+	out_printf(&text, "  between %.*f and %.*f s", decimals, (double)w->begin / 1e9, decimals,
+		   (double)w->end / 1e9);
+	put_padded(out, out_contents(&text), terminal, common_width(terminal));
+	out_printf(out, " %5.0f %% %5.0f %%\n", 100.0 * w->slow / set->slow.n, 100.0 * w->others / set->others);
+	out_close(&text);
+}
+
+static void put_traits(struct out *out, const struct tally *tally, uint32_t set, const struct terminal *terminal)
+{
+	struct traits traits = {};
+
+	traits_find(&traits, tally, set);
+	if (traits.n || traits.has_window) {
+		start_heads(out, terminal);
+		out_printf(out, "%-*s %7s %7s", (int)common_width(terminal), "what the slow ones have in common",
+			   "slow", "others");
+		end_heads(out, terminal);
+	}
+	for (size_t i = 0, row = 0; i < traits.n && row < TRAIT_ROWS; row++)
+		i = put_equal_traits(out, &traits, i, terminal);
+	if (traits.has_window)
+		put_window(out, traits.set, terminal);
+	traits_free(&traits);
+}
+
+static void put_what(struct out *out, const struct tally *t, const struct tally_key *wait)
+{
+	switch ((enum blame_what)wait->what) {
+	case BLAME_BUFFERS:
+		out_text(out, "buffers");
+		break;
+	case BLAME_LCORE:
+		out_text(out, wait->b == MAP_NONE ? "its lcore" : "lcore ");
+		answer_write_lcore(out, t, wait->b);
+		break;
+	case BLAME_SOCKET:
+		out_text(out, "its socket");
+		break;
+	case BLAME_DATA:
+		out_text(out, "its data");
+		break;
+	case BLAME_BDEV:
+		out_text(out, "bdev ");
+		put_name(out, t, wait->b);
+		break;
+	case BLAME_LEG:
+		out_text(out, "leg ");
+		put_name(out, t, wait->b);
+		break;
+	case BLAME_IO:
+		out_text(out, "an I/O of ");
+		put_name(out, t, wait->b);
+		break;
+	case BLAME_WHATS:
+		break;
+	}
+}
+
+static const char *const haves[BLAME_WHATS] = {
+	[BLAME_BUFFERS] = "held by",
+	[BLAME_LCORE] = "busy with",
+	[BLAME_SOCKET] = "not read by",
+	[BLAME_DATA] = "not sent by",
+	[BLAME_BDEV] = "of",
+	[BLAME_LEG] = "of",
+	[BLAME_IO] = "of",
+};
+
+/* A row for what a host waited for, with the one that had most of it. */
+static void put_owed_row(struct out *out, const struct tally *t, const struct owed_row *most,
+			 const struct terminal *terminal)
+{
+	const struct tally_key *key = &most->wait->key;
+	struct out text = {.fd = OUT_MEMORY}, name = {.fd = OUT_MEMORY};
+	size_t width = first_width(terminal, OWED, AFTER_OWED), used = width + TIME + strlen(" 100 % ");
+
+	out_text(&text, "  ");
+	put_name(&name, t, key->a);
+	put_padded(&text, out_contents(&name), terminal, width < OWED ? NARROW_NAME : NAME);
+	out_text(&text, " waited for ");
+	name.len = 0;
+	put_what(&name, t, key);
+	put_within(&text, out_contents(&name), terminal, width - utf8_count(out_contents(&text)));
+	put_padded(out, out_contents(&text), terminal, width);
+	put_time_column(out, most->all, TIME);
+	out_printf(out, " %3.0f %% ", 100.0 * most->wait->ns / most->all);
+	name.len = 0;
+	if (key->c == MAP_NONE) {
+		out_text(&name, "nobody");
+	} else {
+		out_printf(out, "%s ", haves[key->what]);
+		used += strlen(haves[key->what]) + 1;
+		put_name(&name, t, key->c);
+	}
+	put_within(out, out_contents(&name), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
+	out_char(out, '\n');
+	out_close(&text);
+	out_close(&name);
+}
+
+static void put_owed(struct out *out, const struct tally *t, uint32_t set, const struct terminal *terminal)
+{
+	int width = first_width(terminal, OWED, AFTER_OWED);
+	unsigned __int128 rest = 0;
+	struct owed owed = {};
+
+	owed_find(&owed, t, set);
+	if (owed.n) {
+		start_heads(out, terminal);
+		out_printf(out, "%-*s%*s", width, "who waited for whom", TIME, "time");
+		end_heads(out, terminal);
+	}
+	for (size_t i = 0, row = 0; i < owed.n; i = owed_end(&owed, i), row++)
+		if (row < OWED_ROWS)
+			put_owed_row(out, t, &owed.all[i], terminal);
+		else
+			rest += owed.all[i].all;
+	if (rest) {
+		out_printf(out, "%-*s", width, "  all others");
+		put_time_column(out, rest, TIME);
+		out_char(out, '\n');
+	}
+	owed_free(&owed);
+}
+
+static void put_cause(struct out *out, const struct tally *t, const struct finding *f, const char *word,
+		      const struct terminal *terminal)
+{
+	enum fact cause = findings_cause(f);
+	const struct fact_row *row = &fact_table[cause];
+	size_t used = strlen(word) + strlen(": ") + strlen(row->before) + strlen(row->after) + strlen(" (100 %), once");
+	struct out who = {.fd = OUT_MEMORY};
+
+	out_printf(out, "%s: %s", word, row->before);
+	put_who(&who, t, f);
+	put_within(out, out_contents(&who), terminal, terminal->width > used + NAME ? terminal->width - used : NAME);
+	out_printf(out, "%s (%.0f %%)%s", row->after, 100 * f->share < 100 ? 100 * f->share : 100,
+		   f->cause->bursts == 1 && findings_is_momentary(cause) ? ", once" : "");
+	out_close(&who);
+}
+
+static void put_cure(struct out *out, const struct tally *t, const struct finding *f, bool report)
+{
+	const struct tally_example *example = &f->cause->example;
+
+	out_text(out, "  see:   trace-spans -s -k us=");
+	out_us(out, example->start);
+	if (t->traces > 1)
+		out_text(out, ", of one of the traces");
+	out_text(out, report ? " lines.jsonl" : "");
+	out_printf(out, "\n  often: %s\n", fact_table[findings_cause(f)].cure);
+}
+
+/* The last lines: the cause if the lines prove one; else where most of the time is. */
+static void put_findings(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
+			 const struct answer_options *options)
+{
+	const struct terminal *terminal = &options->terminal;
+	bool has_cause = f->n && findings_is_cause(&f->all[0]);
+	enum layer largest = means_largest(m);
+
+	if (has_cause) {
+		terminal_paint(terminal, out, TERMINAL_BOLD);
+		put_cause(out, f->tally, &f->all[0], "cause", terminal);
+		terminal_plain(terminal, out);
+		out_char(out, '\n');
+		put_cure(out, f->tally, &f->all[0], options->report);
+	} else {
+		out_printf(out, "%s ",
+			   slow == SLOW_ALIKE ? "nothing stands out: most of the time is in"
+					      : "cause not found: most of the extra time is in");
+		put_layer(out, terminal, largest);
+		out_printf(out, " (%.0f %%)\n", m->more ? 100.0 * m->layers[largest] / m->more : 0.0);
+	}
+	for (size_t i = has_cause; i < f->n && (!options->max || i < options->max); i++) {
+		put_cause(out, f->tally, &f->all[i], "also", terminal);
+		out_char(out, '\n');
+	}
+}
+
+static void put_old(struct out *out, const struct tally_group *group, const struct terminal *terminal)
+{
+	if (!group->old)
+		return;
+	out_char(out, '\n');
+	terminal_paint(terminal, out, TERMINAL_BAD);
+	out_printf(out, "in flight, and far older than these: %" PRIu64 ", up to ", group->old);
+	out_duration_text(out, group->oldest);
+	terminal_plain(terminal, out);
+	out_text(out, "\n  see:   trace-spans --open, trace-causes --open\n");
+}
+
+/* Names are shortened already; commands are never cut. */
+static void put_lines(struct out *to, struct slice page, const struct terminal *terminal)
+{
+	while (page.n) {
+		struct slice line = slice_cut_line(&page);
+
+		if (slice_starts(line, "  see: ") || slice_starts(line, "  often: "))
+			out_slice(to, line);
+		else
+			out_clipped(to, line, terminal->width);
+		out_char(to, '\n');
+	}
+}
+
+/* How many are slow, and what they have in common. */
+static void put_tables(struct out *out, const struct findings *f, enum slow slow, const struct means *m,
+		       const struct answer_options *options)
+{
+	uint32_t set = tally_set_number(f->tally, f->group, slow);
+
+	put_summary(out, f, slow, m, options);
+	if (!f->group->sets[slow].slow.n)
+		return;
+	put_layers(out, m, slow, &options->terminal);
+	put_traits(out, f->tally, set, &options->terminal);
+	put_owed(out, f->tally, set, &options->terminal);
+}
+
+void answer_write(struct out *to, const struct findings *f, const struct answer_options *options)
+{
+	enum slow slow = findings_main(f);
+	struct means m = means_of(&f->group->sets[slow]);
+	struct out page = {.fd = OUT_MEMORY};
+	bool has_slow = f->group->sets[slow].slow.n;
+
+	put_group(&page, f, options);
+	if (!options->report)
+		put_tables(&page, f, slow, &m, options);
+	if (has_slow && !options->report)
+		out_char(&page, '\n');
+	if (has_slow)
+		put_findings(&page, f, slow, &m, options);
+	if (has_slow && options->report)
+		out_char(&page, '\n');
+	if (options->report)
+		put_tables(&page, f, slow, &m, options);
+	else
+		put_old(&page, f->group, &options->terminal);
+	put_lines(to, out_contents(&page), &options->terminal);
+	out_close(&page);
+}

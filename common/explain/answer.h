@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was found, as a page for people. */
+#ifndef ANSWER_H
+#define ANSWER_H
+
+#include "findings.h"
+#include "out.h"
+#include "terminal.h"
+
+struct answer_options {
+	uint64_t max;      /* findings; 0: all */
+	const char *group; /* the key of -g; NULL: none */
+	bool against;      /* fast requests are those of an earlier trace */
+	/* of a report: the conclusion comes first, its commands read lines.jsonl, and old requests are not in it */
+	bool report;
+	struct terminal terminal;
+};
+
+/* Writes a page, as wide as the terminal, to memory. */
+void answer_write(struct out *to, const struct findings *f, const struct answer_options *options);
+
+/* Writes whom a finding belongs to; nothing if nobody is known. */
+void answer_write_who(struct out *out, const struct tally *t, const struct finding *f);
+
+/* Writes an lcore's name, without its source. */
+void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name);
+
+#endif
