@@ -35,17 +35,17 @@ static void say_gap(struct capture *c, struct part *p)
 	out_close(&why);
 }
 
-static void copy_texts(struct capture *c, const struct part *texts, const struct window *windows)
+static void copy_texts(struct capture *c)
 {
 	for (int i = 0; i < CAPTURE_TEXTS; i++) {
 		struct part *p = &c->parts[PART_USDT + i];
 		int fd;
 
-		*p = part_so_far(&texts[i]);
+		*p = part_so_far(&c->texts[i]);
 		if (p->status == PART_MISSING)
 			continue;
 		fd = folder_file(&c->folder, p->file, 0);
-		if (fd < 0 || !window_copy(&windows[i], fd)) {
+		if (fd < 0 || !window_copy(&c->windows[i], fd)) {
 			warn("%s/%s", c->folder.path, p->file);
 			c->is_bad = true;
 		}
@@ -55,15 +55,16 @@ static void copy_texts(struct capture *c, const struct part *texts, const struct
 	}
 }
 
-bool capture_begin(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		   const char *name, struct incident *incident, struct part *trace, const struct part *texts,
-		   const struct window *windows, bool has_target_ended)
+bool capture_begin(struct capture *c, const char *name, struct incident *incident)
 {
+	const struct flight_setup *setup = c->setup;
+	const struct flight_options *options = c->options;
 	uint64_t now = clock_wall_ns();
 
-	*c = (struct capture){.incident = *incident, .trace = trace, .since = clock_ms()};
+	c->incident = *incident;
+	c->since = clock_ms();
 	*incident = (struct incident){.lines.fd = OUT_MEMORY};
-	part_stop(trace);
+	part_stop(c->trace);
 	if (!folder_add(&c->folder, setup->folder, name)) {
 		incident_clear(&c->incident);
 		return false;
@@ -75,17 +76,17 @@ bool capture_begin(struct capture *c, const struct flight_setup *setup, const st
 					      .parts = c->parts,
 					      .started = now - options->keep_ns,
 					      .ended = now,
-					      .has_target_ended = has_target_ended};
+					      .has_target_ended = c->has_target_ended};
 	c->is_bad = !describe_open(&c->description);
-	copy_texts(c, texts, windows);
+	copy_texts(c);
 	c->is_bad |= !kmsg_write(setup->kmsg, &c->parts[PART_DMESG], &c->folder);
-	c->is_asked = !has_target_ended && !setup->rpc_why;
+	c->is_asked = !c->has_target_ended && !setup->rpc_why;
 	if (c->is_asked)
 		ask_start(&c->ask, setup->target->pid, options->rpc_socket, false,
 			  state_max(options->max_size) - setup->state.n);
 	else
 		part_write(&c->parts[PART_RPC], &c->folder, &(struct out){.fd = OUT_MEMORY},
-			   has_target_ended ? "the target has ended" : setup->rpc_why);
+			   c->has_target_ended ? "the target has ended" : setup->rpc_why);
 	return true;
 }
 
@@ -95,14 +96,14 @@ bool capture_is_ready(struct capture *c)
 }
 
 /* With what the target answered at the start. */
-static void end_answer(struct capture *c, const struct flight_setup *setup)
+static void end_answer(struct capture *c)
 {
 	struct out state = {.fd = OUT_MEMORY};
 	char *why;
 
 	if (!c->is_asked)
 		return;
-	out_slice(&state, setup->state);
+	out_slice(&state, c->setup->state);
 	why = ask_end(&c->ask, &state, NULL);
 	c->is_bad |= !part_write(&c->parts[PART_RPC], &c->folder, &state, why);
 	free(why);
@@ -121,14 +122,14 @@ static void take_trace(struct capture *c, const struct folder *ring)
 	c->is_bad = true;
 }
 
-static void describe(struct capture *c, const struct flight_options *options)
+static void describe(struct capture *c)
 {
 	struct out about = {.fd = OUT_MEMORY}, object = {.fd = OUT_MEMORY};
 	const struct incident *i = &c->incident;
 
 	if (i->requests) {
 		out_printf(&about, "trigger: %" PRIu64 " request%s of ", i->requests, i->requests == 1 ? "" : "s");
-		out_us(&about, options->slow_ns);
+		out_us(&about, c->options->slow_ns);
 		out_text(&about, " us or more, the slowest ");
 		out_us(&about, i->slowest);
 		out_text(&about, " us, first seen ");
@@ -142,7 +143,7 @@ static void describe(struct capture *c, const struct flight_options *options)
 			   "\":\"" RECORDING_DONE "\",\"" RECORDING_FILE "\":\"" RECORDING_SLOW
 			   "\",\"" RECORDING_REQUESTS "\":%" PRIu64 ",\"" RECORDING_MIN_US "\":",
 			   i->requests);
-		out_us(&object, options->slow_ns);
+		out_us(&object, c->options->slow_ns);
 		out_text(&object, ",\"" RECORDING_SLOWEST "\":");
 		out_us(&object, i->slowest);
 		out_printf(&object, ",\"" RECORDING_LOST "\":%" PRIu64 "}\n", i->left_out);
@@ -169,12 +170,11 @@ static bool say_loss(const struct capture *c, const struct part *p)
 	return true;
 }
 
-void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		 const struct folder *ring)
+void capture_end(struct capture *c, const struct folder *ring)
 {
 	int fd = -1;
 
-	end_answer(c, setup);
+	end_answer(c);
 	take_trace(c, ring);
 	if (c->incident.requests) {
 		fd = folder_file(&c->folder, RECORDING_SLOW, 0);
@@ -182,7 +182,7 @@ void capture_end(struct capture *c, const struct flight_setup *setup, const stru
 	}
 	if (fd >= 0)
 		close(fd);
-	describe(c, options);
+	describe(c);
 	for (int i = PART_TRACE; i < PART_TOOLS; i++)
 		c->is_bad |= say_loss(c, &c->parts[i]);
 	describe_close(&c->description);

@@ -18,10 +18,17 @@
 enum { CAPTURE_TEXTS = 3 };
 
 struct capture {
+	/* the caller's, set before capture_begin(): */
+	const struct flight_setup *setup;
+	const struct flight_options *options;
+	struct part *trace; /* its tool completes its file, in the ring */
+	const struct part *texts;
+	const struct window *windows; /* of the texts */
+	bool has_target_ended;
+
 	bool is_active, is_bad; /* is_bad: not all could be written */
 	struct folder folder;
 	struct incident incident;
-	struct part *trace;       /* its tool completes its file, in the ring; the caller's */
 	struct part parts[PARTS]; /* as they are described */
 	struct description description;
 	bool is_asked; /* the target */
@@ -33,15 +40,12 @@ struct capture {
  * Starts a folder with this name: asks the tool of trace to end, copies the texts, and asks the target. The incident
  * becomes the capture's. Returns false after a message if there can be no folder: the incident is dropped.
  */
-bool capture_begin(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		   const char *name, struct incident *incident, struct part *trace, const struct part *texts,
-		   const struct window *windows, bool has_target_ended);
+bool capture_begin(struct capture *c, const char *name, struct incident *incident);
 
 /* Whether the trace is complete, and the target has answered. To be called until then. */
 bool capture_is_ready(struct capture *c);
 
 /* Completes the folder. ring: where the trace is. */
-void capture_end(struct capture *c, const struct flight_setup *setup, const struct flight_options *options,
-		 const struct folder *ring);
+void capture_end(struct capture *c, const struct folder *ring);
 
 #endif

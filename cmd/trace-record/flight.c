@@ -121,7 +121,8 @@ static int start_recorder(struct flight *f)
 		unlinkat(f->ring.fd, p->file, 0);
 	free((char *)p->file);
 	part_close(p);
-	p->file = p->argv[5] = mem_printf("trace-%u.bin", ++f->files);
+	p->file = mem_printf("trace-%u.bin", ++f->files);
+	part_set_option(p, "--record", (char *)p->file);
 	start(f, i);
 	return i;
 }
@@ -155,14 +156,11 @@ static void prepare(struct flight *f)
 	struct part parts[PARTS], *trace = &parts[PART_TRACE];
 	const struct flight_options *o = f->options;
 	char *us = mem_printf("%.3f", o->slow_ns / 1e3), *stuck = mem_printf("%.3f", stuck_ns(f) / 1e3);
-	char *pid;
+	char *pid = mem_printf("%d", f->setup->target->pid);
 
 	parts_prepare(parts, f->setup->target->pid, o->max_size / RING_SHARE);
-	pid = trace->argv[3];
-	/* trace-dump, -F, -p, PID, --record, FILE, --max-size, SIZE */
-	trace->argv[8] = "--keep";
 	/* a request may have started long before it is seen */
-	trace->argv[9] = mem_printf("%.3f", (keep_ms(f) + TAIL_MS) / 1e3);
+	part_set_option(trace, "--keep", mem_printf("%.3f", (keep_ms(f) + TAIL_MS) / 1e3));
 	trace->file = NULL;
 	for (int i = 0; i < RECORDERS; i++)
 		f->parts[RECORDER + i] = *trace;
@@ -347,7 +345,7 @@ static void print_folder(struct flight *f)
 static void end_capture(struct flight *f)
 {
 	f->requests += f->capture.incident.requests;
-	capture_end(&f->capture, f->setup, f->options, &f->ring);
+	capture_end(&f->capture, &f->ring);
 	f->is_bad |= f->capture.is_bad;
 	f->space += folder_space(&f->capture.folder);
 	print_folder(f);
@@ -369,8 +367,13 @@ static void begin_capture(struct flight *f)
 	f->recorder = f->next;
 	f->next = -1;
 	f->captured = clock_ms();
-	if (!capture_begin(&f->capture, f->setup, f->options, name, &f->pending, &f->parts[recorder], &f->parts[TEXT],
-			   f->windows, f->has_target_ended))
+	f->capture = (struct capture){.setup = f->setup,
+				      .options = f->options,
+				      .trace = &f->parts[recorder],
+				      .texts = &f->parts[TEXT],
+				      .windows = f->windows,
+				      .has_target_ended = f->has_target_ended};
+	if (!capture_begin(&f->capture, name, &f->pending))
 		f->is_bad = f->has_failed = true;
 	else if (f->capture.description.started < f->since)
 		f->capture.description.started = f->since;

@@ -69,6 +69,16 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size)
 		part_init(&parts[i]);
 }
 
+void part_set_option(struct part *p, const char *name, char *value)
+{
+	size_t i = 0;
+
+	while (p->argv[i] && strcmp(p->argv[i], name) != 0)
+		i++;
+	p->argv[i] = (char *)name;
+	p->argv[i + 1] = value;
+}
+
 void part_init(struct part *p)
 {
 	p->child = (struct child){.pidfd = -1};

@@ -43,6 +43,9 @@ void parts_prepare(struct part parts[PARTS], pid_t pid, uint64_t max_size);
 /* Starts a tool, which writes into the folder. If that is not possible, the part has ended. */
 void part_start(struct part *p, const struct folder *folder);
 
+/* Gives its tool an option, in place of the value that it has so far. value: must stay. */
+void part_set_option(struct part *p, const char *name, char *value);
+
 /* Prepares a part to be started. */
 void part_init(struct part *p);
 
