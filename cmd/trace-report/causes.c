@@ -2,21 +2,19 @@
 #include "causes.h"
 
 #include "json.h"
-#include "keys.h"
 #include "measure.h"
 
 /* Those with most time; a page has fewer. */
 enum { HOSTS = 64 };
 
-void causes_span(struct causes *c, struct slice text, const char *host)
+void causes_span(struct causes *c, const struct spanline *span, struct slice host)
 {
 	struct requests_role role = {.wanted = true};
 
-	if (spanline_parse(&c->line, text) || !requests_see(&c->requests, &c->line))
+	if (!requests_see(&c->requests, span))
 		return;
-	role.group = intern_add_below(&c->requests.names, json_unquoted(keys_value(text, slice_of(host))),
-				      REQUESTS_NAMES);
-	requests_add(&c->requests, &c->line, role);
+	role.group = intern_add_below(&c->requests.names, json_unquoted(host), REQUESTS_NAMES);
+	requests_add(&c->requests, span, role);
 }
 
 void causes_find(struct causes *c, uint64_t min_ns)
@@ -53,5 +51,4 @@ void causes_free(struct causes *c)
 	tally_free(&c->all);
 	tally_free(&c->hosts);
 	requests_free(&c->requests);
-	spanline_free(&c->line);
 }

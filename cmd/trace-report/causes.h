@@ -4,18 +4,16 @@
 #define TRACE_REPORT_CAUSES_H
 
 #include "findings.h"
-#include "measured.h"
 
 /* All zero at first. */
 struct causes {
-	struct spanline line;
 	struct requests requests;
 	struct tally all, hosts;
 	struct findings findings; /* of all */
 };
 
-/* Sees a span line; host: the path of the key in it that names its host. */
-void causes_span(struct causes *c, struct slice text, const char *host);
+/* Sees a span, with the name of its host as JSON. */
+void causes_span(struct causes *c, const struct spanline *span, struct slice host);
 
 /* Finds the causes, after all span lines. min_ns: the least of a slow request; 0: any. */
 void causes_find(struct causes *c, uint64_t min_ns);

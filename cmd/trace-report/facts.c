@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "keys.h"
 #include "mem.h"
+#include "minmax.h"
 #include "table.h"
 
 bool facts_line(struct slice *text, struct slice *line)
@@ -171,9 +173,9 @@ void facts_put_what(struct out *out, struct slice span)
 }
 
 /* The latest name is that which trace-spans would use for all, had it known all hosts from the start. */
-static void see_name(struct facts *f, struct slice connection, struct slice args)
+static void see_name(struct facts *f, struct slice connection, struct slice qpair)
 {
-	struct slice nqn = json_unquoted(facts_text(args, "qpair.hostnqn")), name = json_unquoted(connection);
+	struct slice nqn = json_unquoted(facts_text(qpair, "hostnqn")), name = connection;
 	struct facts_name *known;
 	uint32_t i;
 
@@ -187,7 +189,7 @@ static void see_name(struct facts *f, struct slice connection, struct slice args
 		return;
 	known = table_at(f->names, f->num_names, f->cap_names, i);
 	/* only probes have the addresses of qpairs */
-	known->probed |= facts_text(args, "qpair.ptr").n != 0;
+	known->probed |= facts_text(qpair, "ptr").n != 0;
 	if (slice_equal(known->name, name))
 		return;
 	free((char *)known->name.p);
@@ -208,45 +210,40 @@ static void keep_longest(struct facts_span *spans, size_t n, struct slice line, 
 	spans[i] = (struct facts_span){mem_slice(line), us};
 }
 
-enum { US, LIFE, TO_REPLY, CONNECTION, ARGS, ADMIN, MAYBE_ADMIN, OPEN, CUT, WAITS, KEYS };
+/* Microseconds. */
+static double us_of(uint64_t ns)
+{
+	return ns / 1e3;
+}
 
 void facts_span(struct facts *f, struct slice line)
 {
-	static const char *const keys[KEYS] = {"us",    "life",        "to_reply", "connection", "args",
-					       "admin", "maybe_admin", "open",     "cut",        "waits"};
-	struct slice values[KEYS] = {}, key, value;
-	struct json j;
-	double us, life;
+	const char *host = f->usdt || f->answers ? "args.qpair.hostnqn" : "connection";
+	struct spanline *span = &f->span;
 
-	facts_each(&j, line);
-	while (facts_next(&j, &key, &value))
-		for (unsigned i = 0; i < KEYS; i++)
-			if (slice_is(key, keys[i]))
-				values[i] = value;
-	if (j.error || !values[LIFE].n)
+	if (spanline_parse(span, line) || span->has_parent)
 		return;
-	if (values[ADMIN].n) {
+	causes_span(&f->causes, span, keys_value(line, slice_of(host)));
+	if (span->admin) {
 		f->admin++;
 		return;
 	}
 	f->requests++;
-	f->incomplete += values[OPEN].n || values[CUT].n;
-	us = values[US].n ? strtod(values[US].p, NULL) : 0;
-	life = strtod(values[LIFE].p, NULL);
-	if (!values[OPEN].n && !values[CUT].n)
-		series_request(&f->series, us, life);
-	series_waits(&f->series, us, values[WAITS]);
-	see_name(f, values[CONNECTION], values[ARGS]);
-	if (values[OPEN].n && values[MAYBE_ADMIN].n)
+	f->incomplete += span->open || span->cut;
+	if (!span->open && !span->cut)
+		series_request(&f->series, us_of(span->start), us_of(span->life));
+	series_waits(&f->series, span);
+	see_name(f, span->connection, json_member(span->args, slice_of("qpair")));
+	if (span->open && span->maybe_admin)
 		return;
-	if (values[OPEN].n) {
+	if (span->open) {
 		f->open++;
-		keep_longest(f->oldest, FACTS_OLDEST, line, life);
+		keep_longest(f->oldest, FACTS_OLDEST, line, us_of(span->life));
 	} else {
-		f->longest = life > f->longest ? life : f->longest;
-		life = values[TO_REPLY].n ? strtod(values[TO_REPLY].p, NULL) : life;
+		f->longest = max_u64(f->longest, span->life);
 	}
-	keep_longest(values[CONNECTION].n ? f->slowest : f->slowest_own, FACTS_SLOWEST, line, life);
+	keep_longest(span->connection.n ? f->slowest : f->slowest_own, FACTS_SLOWEST, line,
+		     us_of(span->open || !span->to_reply ? span->life : span->to_reply));
 }
 
 uint64_t facts_entries(const struct facts *f)
@@ -271,6 +268,7 @@ void facts_free(struct facts *f)
 	free(f->names);
 	free(f->min_us);
 	out_close(&f->unread);
+	spanline_free(&f->span);
 	causes_free(&f->causes);
 	intern_free(&f->hosts);
 	series_free(&f->series);

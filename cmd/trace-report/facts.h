@@ -44,7 +44,7 @@ struct facts {
 	/* from all span lines */
 	uint64_t admin, requests;  /* those of admin, and all others */
 	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
-	double longest;            /* microseconds, of those that have ended */
+	uint64_t longest;          /* ns, of those that have ended */
 	struct facts_span {
 		struct slice line; /* empty: none */
 		double us;
@@ -57,11 +57,12 @@ struct facts {
 		bool probed;       /* a probe names a connection of it; else only the target's answers do */
 	} * names;                 /* of these */
 	size_t num_names, cap_names;
+	struct spanline span; /* the latest one */
 	struct causes causes;
 	struct series series;
 };
 
-/* Sees a span line. */
+/* Reads a span line. */
 void facts_span(struct facts *f, struct slice line);
 
 /* Cuts off the first line that is a JSON object. Returns false if no line is one. */

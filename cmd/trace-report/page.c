@@ -444,7 +444,7 @@ static void put_open(struct out *out, const struct facts *f)
 	out_printf(out, "in flight at the end: %" PRIu64 ", the oldest for ", f->open);
 	facts_put_time(out, oldest);
 	out_char(out, '\n');
-	for (size_t i = 0; oldest > f->longest && i < FACTS_OLDEST && f->oldest[i].line.n; i++) {
+	for (size_t i = 0; facts_ns(oldest) > f->longest && i < FACTS_OLDEST && f->oldest[i].line.n; i++) {
 		out_text(out, "  ");
 		facts_put_time(out, f->oldest[i].us);
 		out_text(out, ", in ");

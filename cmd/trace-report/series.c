@@ -29,34 +29,27 @@ void series_request(struct series *s, double us, double life)
 		heat_add(&s->heat, 0, (us + life) * 1000, life * 1000);
 }
 
-static void see_wait(struct series *s, double us, struct slice wait)
+static void see_wait(struct series *s, uint64_t end, const struct spanline_wait *wait)
 {
-	double all = facts_number(wait, "buffers"), most;
-	struct slice holder = facts_largest(facts_text(wait, "holders"), &most);
 	struct series_buffers *b;
 	uint32_t x;
 
-	if (!holder.n || !(all >= most) || s->num_buffers == SERIES_MAX)
+	if (!wait->held || wait->buffers < wait->held || s->num_buffers == SERIES_MAX)
 		return;
-	x = step_of(s, us + facts_number(wait, "at") + facts_number(wait, "us"));
+	x = step_of(s, end / 1e3);
 	if (x == UINT32_MAX)
 		return;
 	b = table_put(&s->buffers_map, x, s->buffers, s->num_buffers, s->cap_buffers);
-	if (all <= b->all)
+	if (wait->buffers <= b->all)
 		return;
 	free((char *)b->holder.p);
-	*b = (struct series_buffers){x, all, most, mem_slice(holder)};
+	*b = (struct series_buffers){x, wait->buffers, wait->held, mem_slice(wait->holder)};
 }
 
-void series_waits(struct series *s, double us, struct slice waits)
+void series_waits(struct series *s, const struct spanline *span)
 {
-	struct slice wait;
-	struct json j;
-
-	if (!s->step)
-		return;
-	for (facts_each(&j, waits); facts_next(&j, NULL, &wait);)
-		see_wait(s, us, wait);
+	for (unsigned i = 0; i < span->num_waits && s->step; i++)
+		see_wait(s, span->start + span->waits[i].at + span->waits[i].ns, &span->waits[i]);
 }
 
 void series_free(struct series *s)

@@ -7,7 +7,7 @@
 
 #include "heat.h"
 #include "map.h"
-#include "slice.h"
+#include "spanline.h"
 
 enum {
 	SERIES_STEPS = 72,    /* of time, in a trace */
@@ -32,9 +32,9 @@ struct series {
 /* Sets the length of a step in microseconds. */
 void series_start(struct series *s, double step);
 
-/* Sees a request that started at `us` and lived for `life` microseconds, and its waits. */
+/* Sees a request that started at `us` and lived for `life` microseconds; and the waits of a span. */
 void series_request(struct series *s, double us, double life);
-void series_waits(struct series *s, double us, struct slice waits);
+void series_waits(struct series *s, const struct spanline *span);
 
 void series_free(struct series *s);
 

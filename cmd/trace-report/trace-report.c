@@ -162,7 +162,6 @@ static int add_reader(struct tools *t, const char *const *argv, int *to)
 /* Reads span lines. Returns false after a message if they end early. */
 static bool read_spans(struct facts *f, int spans)
 {
-	const char *host = f->usdt || f->answers ? "args.qpair.hostnqn" : "connection";
 	struct slice line;
 	struct lines lines;
 	int got;
@@ -170,10 +169,8 @@ static bool read_spans(struct facts *f, int spans)
 	dup2(spans, STDIN_FILENO);
 	close(spans);
 	lines_open(&lines, "-");
-	while ((got = lines_next(&lines, &line)) > 0) {
+	while ((got = lines_next(&lines, &line)) > 0)
 		facts_span(f, line);
-		causes_span(&f->causes, line, host);
-	}
 	got = lines_close(&lines, got < 0 ? errno : 0);
 	/* if there are more, their writer must not wait */
 	close(STDIN_FILENO);

@@ -267,7 +267,7 @@ static const struct key {
 	{"tsc", U64, AT(tsc), true},
 	{"us", US, AT(start), false},
 	{"life", US, AT(life), false},
-	{"to_reply", US, AT(to_reply), true},
+	{"to_reply", US, AT(to_reply), false},
 	{"source", STRING, AT(source), false},
 	{"lcore", U64, AT(lcore), false},
 	{"id", STRING, AT(id), false},
@@ -295,7 +295,7 @@ static const struct key {
 	{"retries", U64_IF, AT(retries), true},
 	{"queue", U64_IF, AT(queue), false},
 	{"last_leg", LAST_LEG, 0, false},
-	{"args", RAW, AT(args), true},
+	{"args", RAW, AT(args), false},
 	{"admin", TRUE, AT(admin), false},
 	{"maybe_admin", TRUE, AT(maybe_admin), false},
 	{"open", TRUE, AT(open), false},
@@ -333,7 +333,7 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	void *member = (char *)l + key->offset;
 	bool has;
 
-	switch (key->unread ? RAW : key->kind) {
+	switch (key->unread ? TREE : key->kind) {
 	case US:
 	case US_IF:
 		read_ns(j, member);
@@ -373,8 +373,10 @@ static void read_value(struct json *j, struct spanline *l, const struct key *key
 	case PROVEN:
 		read_ns(j, &l->facts[proven_of(name)]);
 		break;
-	case HEX:
 	case RAW:
+		json_value(j, member);
+		break;
+	case HEX:
 	case TREE:
 		json_skip(j);
 	}
