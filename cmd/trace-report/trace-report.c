@@ -137,8 +137,7 @@ static int start_join(const struct facts *f, struct tools *t, int entries)
 static int start_lines(const struct facts *f, struct tools *t)
 {
 	const char *const merge[] = {
-		"trace-merge", "-q", "-s", "trace=-", "--", f->offcpu ? f->offcpu : f->bio, f->offcpu ? f->bio : NULL,
-		NULL};
+		"trace-merge", "-q", "--", "trace=-", f->offcpu ? f->offcpu : f->bio, f->offcpu ? f->bio : NULL, NULL};
 	int from, to, lines;
 
 	tools_pipe(&from, &to);
