@@ -175,7 +175,8 @@ int main(int argc, char **argv)
 	fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fuse < 0)
 		lack("/dev/fuse");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=100444,user_id=0,group_id=0", fuse);
+	/* also others: a tool that root has started may become another user before it reads */
+	snprintf(options, sizeof(options), "fd=%d,rootmode=100444,user_id=0,group_id=0,allow_other", fuse);
 	if (mount("unreadable", argv[1], "fuse", MS_NOSUID | MS_NODEV, options) != 0)
 		lack("a FUSE mount");
 	server = fork();
