@@ -14,7 +14,7 @@
  *	             "skip", of bpf, keeps the kernel from running the BPF programs FAULT_PROGRAM, a name or a
  *	             pattern, and reports that it skipped each FAULT_NTH times
  *	             "privileged", of bpf, lets only a process with CAP_BPF or CAP_SYS_ADMIN make any call of it: EPERM
- *	FAULT_MARK   a file that is created when it has happened
+ *	FAULT_MARK   a file that is created when it has happened; -: standard error says so, where none can be created
  *	FAULT_KERNEL the release of the kernel, as uname(2) returns it
  *	FAULT_FULL   a BPF map of this name has room for one element, which is in use: its bytes are all 1
  *	FAULT_CHILD  if set, it happens in the children of the process, each of which counts its calls
@@ -86,7 +86,7 @@ static void __attribute__((constructor)) begin(void)
 	unsetenv("LD_PRELOAD");
 	/* the program must end, whatever the fault does to it, and however busy the machine is */
 	if (in)
-		alarm(60);
+		alarm(300);
 }
 
 /* The function that this one overrides. */
@@ -115,6 +115,8 @@ static void mark(void)
 
 	if (getpid() != self)
 		*in_child = true;
+	else if (path && strcmp(path, "-") == 0)
+		kernel(SYS_write, STDERR_FILENO, "happened\n", 9);
 	else if (path)
 		kernel(SYS_openat, AT_FDCWD, path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 }
