@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What ipcsnoop prints of tests/pipe-target.c and of shells, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=sanitizers
 
 load helpers
 

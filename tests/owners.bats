@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The owners of a trace that a process writes, as usdt-record finds them.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
+# bats file_tags=sanitizers
 
 load helpers
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # trace-record records a running target, with all that can be had, into a folder.
 # shellcheck disable=SC2030,SC2031,SC2016 # a test is a process of its own; wait_for evaluates text
-# bats file_tags=slow
+# bats file_tags=slow,sanitizers
 
 load helpers
 

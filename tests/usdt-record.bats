@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # What usdt-record records of tests/usdt-target.c, where the kernel lets it.
 # shellcheck disable=SC2030,SC2031 # a test is a process of its own
-# bats file_tags=slow
+# bats file_tags=slow,sanitizers
 
 load helpers
 
@@ -144,6 +144,7 @@ odd: text='$y'"
     says 'usdt-record: 2 arguments could not be read'
 }
 
+# bats test_tags=plain
 @test "as on kernels that let no program at a probe sleep" {
     ! has_sanitizers || not_for_this_build 'a tool with sanitizers takes no preloaded library'
     # one of the first calls asks for such a program
