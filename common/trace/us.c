@@ -42,11 +42,30 @@ static double quotient(uint64_t ticks, uint64_t rate)
 	return ldexp((double)((uint64_t)q | rest), -shift);
 }
 
+/* The nanoseconds by the reciprocal. False if that may round them differently. */
+static inline bool find_ns(const struct us *us, uint64_t ticks, uint64_t *rounded)
+{
+	uint64_t scaled = ticks << us->shift, ns, fraction, distance, doubt;
+	unsigned __int128 product = (unsigned __int128)scaled * us->reciprocal;
+
+	ns = product >> 64;
+	fraction = product;
+	distance = fraction >> 63 ? fraction << 1 >> 1 : ((uint64_t)1 << 63) - fraction;
+	/* bounds of what the product lacks, and of the double's error: 2^-52 of the value */
+	doubt = scaled + (ns << 12) + 1;
+	*rounded = ns + (fraction >> 63);
+	return ticks < us->limit && !(ns >> 50) && distance > doubt;
+}
+
 uint64_t us_ns(const struct us *us, uint64_t ticks)
 {
-	char text[US_ROOM], *end = us_format(us, text, ticks);
-	uint64_t ns = 0;
+	char text[US_ROOM], *end;
+	uint64_t ns;
 
+	if (find_ns(us, ticks, &ns))
+		return ns;
+	ns = 0;
+	end = us_format(us, text, ticks);
 	for (const char *p = text; p < end; p++)
 		if (*p != '.' && (__builtin_mul_overflow(ns, 10, &ns) || __builtin_add_overflow(ns, *p - '0', &ns)))
 			return UINT64_MAX;
@@ -60,23 +79,9 @@ uint64_t us_ticks(const struct us *us, uint64_t ns)
 
 char *us_format(const struct us *us, char *to, uint64_t ticks)
 {
-	uint64_t scaled = ticks << us->shift, ns, fraction, distance, doubt;
-	unsigned __int128 product = (unsigned __int128)scaled * us->reciprocal;
-	uint32_t decimals;
+	uint64_t ns;
 
-	ns = product >> 64;
-	fraction = product;
-	distance = fraction >> 63 ? fraction << 1 >> 1 : ((uint64_t)1 << 63) - fraction;
-	/* bounds of what the product lacks, and of the double's error: 2^-52 of the value */
-	doubt = scaled + (ns << 12) + 1;
-	if (ticks >= us->limit || ns >> 50 || distance <= doubt)
-		return to + snprintf(to, US_ROOM, "%.3f", quotient(ticks, us->rate));
-	ns += fraction >> 63;
-	to = digits_u64(to, ns / 1000);
-	decimals = ns % 1000;
-	*to = '.';
-	to[1] = '0' + decimals / 100;
-	to[2] = '0' + decimals / 10 % 10;
-	to[3] = '0' + decimals % 10;
-	return to + 4;
+	if (find_ns(us, ticks, &ns))
+		return digits_us(to, ns);
+	return to + snprintf(to, US_ROOM, "%.3f", quotient(ticks, us->rate));
 }
