@@ -45,6 +45,14 @@ const char *traceline_ns(struct slice us, uint64_t *ns)
 	return NULL;
 }
 
+const char *traceline_age(const struct traceline *l, uint64_t *ns)
+{
+	if (l->object_us.p)
+		return traceline_ns(l->object_us, ns);
+	*ns = l->age_ns;
+	return NULL;
+}
+
 static void parse_object(struct json *j, struct traceline *l)
 {
 	struct slice key, value;
@@ -53,7 +61,7 @@ static void parse_object(struct json *j, struct traceline *l)
 		if (json_is(key, "id")) {
 			json_string(j, &l->object_id);
 		} else if (json_is(key, "us")) {
-			json_number(j, &l->object_us);
+			l->has_age = json_number(j, &l->object_us);
 		} else if (json_is(key, "value")) {
 			if (json_value(j, &value) && !traceline_number(value, &l->object_value))
 				json_fail(j, "an object's value is not an address");
@@ -84,6 +92,11 @@ static void parse_args(struct json *j, struct traceline *l)
 	l->args_end = j->p - 1;
 }
 
+static void parse_torn(struct json *j, struct traceline *l)
+{
+	json_bool(j, &l->torn);
+}
+
 static void parse_lost(struct json *j, struct traceline *l)
 {
 	json_bool(j, &l->lost);
@@ -109,6 +122,7 @@ static const struct member {
 	{"object", parse_object, NULL, 0},
 	{"related", NULL, json_string, offsetof(struct traceline, related)},
 	{"args", parse_args, NULL, 0},
+	{"torn", parse_torn, NULL, 0},
 	{"lost", parse_lost, NULL, 0},
 };
 
@@ -269,7 +283,8 @@ INLINE bool fast_object(struct cursor *c, struct traceline *l)
 {
 	if (LITERAL(c, "\"id\":\"") && !(fast_string(c, &l->object_id) && LITERAL(c, ",")))
 		return false;
-	if (LITERAL(c, "\"us\":") && !(fast_number(c, &l->object_us) && LITERAL(c, ",")))
+	l->has_age = LITERAL(c, "\"us\":");
+	if (l->has_age && !(fast_number(c, &l->object_us) && LITERAL(c, ",")))
 		return false;
 	return LITERAL(c, "\"value\":\"0x") && fast_address(c, &l->object_value) && LITERAL(c, "}");
 }
@@ -386,7 +401,7 @@ INLINE bool fast_tail(struct cursor *c, struct traceline *l)
 {
 	if (LITERAL(c, "}"))
 		return c->p == c->end;
-	LITERAL(c, ",\"torn\":true");
+	l->torn = LITERAL(c, ",\"torn\":true");
 	l->lost = LITERAL(c, ",\"lost\":true");
 	return LITERAL(c, "}") && c->p == c->end;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One trace line (spdk-trace-lines(7)), parsed. All slices point into the line. Keys may come in
- * any order; the order of trace-dump is parsed fastest.
+ * One trace line (spdk-trace-lines(7)), parsed, or what the line of an entry would have: common/read/line.h. All slices
+ * point into the line. Keys may come in any order; the order of trace-dump is parsed fastest.
  */
 #ifndef TRACELINE_H
 #define TRACELINE_H
@@ -12,9 +12,12 @@
 
 struct traceline {
 	uint64_t tsc;
-	uint64_t ns; /* see traceline_time() */
-	bool has_ns; /* ns is set: the line is in the form of trace-dump, without escapes in its strings */
-	bool lost;   /* entries of the lcore are missing before this one */
+	uint64_t ns;     /* see traceline_time() */
+	uint64_t age_ns; /* see traceline_age() */
+	bool has_ns;     /* ns is set: the line is in the form of trace-dump, without escapes in its strings */
+	bool has_age;    /* the object was created before */
+	bool torn;       /* arguments are missing */
+	bool lost;       /* entries of the lcore are missing before this one */
 	struct slice us, lcore, size, object_us; /* numbers as written; p is NULL if missing */
 	/* strings as written between their quotes; p is NULL if missing */
 	struct slice source, time, thread, tpoint, poller, owner, object_id, related;
@@ -84,6 +87,9 @@ static inline const char *traceline_time(const struct traceline *l, uint64_t *ns
 	*ns = l->ns;
 	return NULL;
 }
+
+/* The same for the time since the object's creation, if it has an age. */
+const char *traceline_age(const struct traceline *l, uint64_t *ns);
 
 /*
  * Mixes an address, or another number that is unique within a trace, with the line's source: as keys of a map, equal

@@ -151,8 +151,8 @@ static const char *start_life(struct lifecycle *l, const struct traceline *line,
 			      struct lifecycle_change *change)
 {
 	const struct object *before = &change->before;
-	const bool created = !line->object_us.p;
-	const char *error = created ? NULL : traceline_ns(line->object_us, &object.age);
+	const bool created = !line->has_age;
+	const char *error = created ? NULL : traceline_age(line, &object.age);
 
 	if (before->entries && object.first < before->last) {
 		/* a creation certainly starts a life; the lines may be of several traces */
@@ -188,7 +188,7 @@ const char *lifecycle_line(struct lifecycle *l, const struct traceline *line, ui
 		return "more than 256 types of objects";
 	o = table_put(&l->addresses[type], traceline_in_source(line, line->object_value), l->all, l->n, l->cap);
 	change->object = o;
-	if (o->entries && o->number == number && line->object_us.p) {
+	if (o->entries && o->number == number && line->has_age) {
 		if (step(l, o, ns, state))
 			change->event = LIFECYCLE_GOES_ON;
 		return NULL;

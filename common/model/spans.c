@@ -318,13 +318,6 @@ static void find_parent(struct spans *spans, struct span *s, const struct tracel
 		add_child(spans, parent, s);
 }
 
-static bool is_torn(const struct traceline *line, struct slice text)
-{
-	struct slice rest = slice_between(line->args_end, text.p + text.n);
-
-	return rest.n > 8 && memmem(rest.p, rest.n, "\"torn\":true", 11);
-}
-
 struct reactor *spans_reactor(const struct spans *spans, const struct span *s, uint64_t lcore)
 {
 	struct reactor *reactor = reactors_of(&spans->reactors, lcore);
@@ -390,8 +383,7 @@ uint64_t spans_gap(const struct spans *spans, const struct span *s)
 	return gap == MAP_NONE ? 0 : spans->gap[gap];
 }
 
-static void add_state(struct spans *spans, struct span *s, const struct traceline *line, struct slice text, uint64_t ns,
-		      uint32_t state)
+static void add_state(struct spans *spans, struct span *s, const struct traceline *line, uint64_t ns, uint32_t state)
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, state);
 	struct span_state new = {ns, state, spans->lines, spans->lcore, 0};
@@ -412,7 +404,7 @@ static void add_state(struct spans *spans, struct span *s, const struct tracelin
 	s->states[s->n++] = new;
 	s->last = ns;
 	s->expected = false;
-	s->torn |= is_torn(line, text);
+	s->torn |= line->torn;
 	if (tpoint->replies)
 		s->reply = ns;
 	if (tpoint->passes_on)
@@ -468,7 +460,7 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	struct span *s;
 
 	end_before(spans, &change->before);
-	if (!line->object_us.p)
+	if (!line->has_age)
 		end_unknown(spans, traceline_in_source(line, line->object_value));
 	s = new_span(spans);
 	object->note = s->index + 1;
@@ -482,7 +474,7 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 	s->first = ns;
 	s->age = object->age;
 	s->unknown = s->type == spans->unknown;
-	s->cut = line->object_us.p;
+	s->cut = line->has_age;
 	return s;
 }
 
@@ -753,7 +745,7 @@ static const struct traceline *with_id(struct spans *spans, const struct traceli
 {
 	*copy = *line;
 	copy->object_id = slice_of(unknown_id);
-	copy->object_us = slice_of("0.000");
+	copy->has_age = true;
 	spans->unknown = intern_add_below(spans->types, (struct slice){unknown_id, unknown_letter}, LIFECYCLE_TYPES);
 	return copy;
 }
@@ -863,7 +855,7 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	spans->current = s;
 	starts = change.event == LIFECYCLE_STARTS;
 	before = s->n ? s->states[s->n - 1].state : MAP_NONE;
-	add_state(spans, s, line, text, ns, state);
+	add_state(spans, s, line, ns, state);
 	if (starts || (s->has_parent && !s->parent))
 		find_parent(spans, s, line, starts);
 	if (starts && !s->has_parent)
