@@ -21,6 +21,7 @@
 #include "io.h"
 #include "kind.h"
 #include "line.h"
+#include "losses.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
@@ -35,7 +36,6 @@
 
 enum {
 	LAG_MAX = 60000,    /* ms */
-	NOTED_GAPS = 8,     /* notes about missing entries */
 	PROGRESS = 1 << 16, /* entries from one display of progress to the next */
 };
 
@@ -140,66 +140,6 @@ static void print_entries(struct dump *d)
 	progress_end(&progress);
 }
 
-static void note(const struct dump *d, const char *before, uint64_t n, const char *what)
-{
-	char *counted = cli_counted(n, what);
-
-	if (n)
-		cli_notice(opt.quiet, "%s: %s%" PRIu64 " %s", d->name, before, n, counted);
-	free(counted);
-}
-
-static void note_gaps(const struct dump *d)
-{
-	const struct reader_counts *c = &d->reader.counts;
-	uint64_t n = c->gaps < NOTED_GAPS ? c->gaps : NOTED_GAPS;
-	const char *done = d->reader.merge.marked ? "recorded" : "copied; try: trace-dump -p PID";
-	char from[US_ROOM], to[US_ROOM];
-
-	if (opt.follow)
-		done = "read";
-
-	for (uint64_t i = 0; i < n; i++) {
-		const struct reader_gap *gap = &c->first_gaps[i];
-
-		*us_format(&d->lines.us, from, gap->from - d->reader.first) = 0;
-		*us_format(&d->lines.us, to, gap->to - d->reader.first) = 0;
-		cli_notice(opt.quiet,
-			   "%s: lcore %u: entries are missing between %s and %s us: the application wrote faster than "
-			   "the file was %s",
-			   d->name, d->reader.trace.lcores[gap->lcore].id, from, to, done);
-	}
-	note(d, "entries are missing in ", c->gaps - n, "more place{|s}");
-	note(d, "", d->reader.merge.marked, "slot{ was|s were} lost while it was recorded");
-}
-
-/* Prints notes about what was left out or is incomplete. */
-static void note_losses(const struct dump *d)
-{
-	const struct reader_counts *c = &d->reader.counts;
-
-	if (!opt.reader.all) {
-		note(d, "left out ", c->before_window,
-		     "{entry|entries} from before the time at which all rings are complete; -a prints {it|them}");
-		note(d, "left out ", c->cleared,
-		     "{entry|entries} from before the trace was cleared; -a prints {it|them}");
-	}
-	note(d, "", c->torn,
-	     d->reader.in->unreadable
-		     ? "{entry is torn: some of its|entries are torn: some of their} arguments were overwritten or "
-		       "cannot be read"
-		     : "{entry is torn: some of its|entries are torn: some of their} arguments were overwritten");
-	note_gaps(d);
-	note(d, "", d->reader.trace.short_histories,
-	     "{lcore without entries is|lcores without entries are} truncated, as spdk_trace_record of v26.05 does");
-	note(d, "", c->undefined, "{entry is of a tracepoint|entries are of tracepoints} without a definition");
-	if (opt.follow)
-		note(d, "", c->late,
-		     "{entry comes|entries come} after later ones: {it was|they were} written more than --lag after "
-		     "{its|their} time, or after "
-		     "another ring had no room for more");
-}
-
 /* Whether the options select any entries; as in grep(1), no match is a failure. */
 static bool check_chosen(const struct dump *d)
 {
@@ -270,7 +210,7 @@ static bool dump(struct dump *d)
 		print_entries(d);
 		/* the page has them */
 		if (!opt.page)
-			note_losses(d);
+			losses_note(r, &d->lines.us, d->name, opt.follow, opt.quiet);
 		filter_report(&d->filter, r->counts.by_lcore, d->name, opt.quiet);
 		good = r->error || check_chosen(d);
 		if (has_anchors() && r->counts.returned)
