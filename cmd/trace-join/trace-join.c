@@ -367,7 +367,9 @@ static int join_all(struct join *join, const char *path)
 	if (each_traceline_open(&in, path, "trace-join", join->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	in.pass_on = write_unparsed;
+	in.wants_text = true;
 	in.keep_bytes = opt.output == JSON;
+	in.quiet = opt.quiet;
 	if (opt.follow) {
 		in.next = next_line;
 		lines_follow(&in.lines, false);

@@ -154,6 +154,8 @@ int reading_file(struct reading *r, const char *path)
 	start_file(r);
 	if (each_traceline_open(&in, path, "trace-latency", r->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
+	in.wants_text = r->sums.group.n;
+	in.quiet = r->quiet;
 	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
 	r->lines = in.lines.number;
 	/* which states are final depends on all entries */

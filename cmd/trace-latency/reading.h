@@ -13,6 +13,7 @@ struct reading {
 	bool reactors;     /* lcores instead of sums, which only have what was left out */
 	uint64_t interval; /* of the lcores, in ns; 0: none */
 	bool wants_wall;
+	bool quiet; /* no notes about a trace file */
 	struct out *out;
 
 	struct lcore_rows lcores;

@@ -322,6 +322,7 @@ static void start(struct run *run)
 	out_open(&run->out, STDOUT_FILENO);
 	run->terminal = terminal_open(opt.wide);
 	*r = (struct reading){.reactors = opt.what == REACTORS,
+			      .quiet = opt.quiet,
 			      .interval = opt.interval,
 			      .wants_wall = opt.output == OPENMETRICS,
 			      .out = &run->out};

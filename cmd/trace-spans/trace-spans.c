@@ -420,6 +420,8 @@ int main(int argc, char **argv)
 	if (each_traceline_open(&lines, path, "trace-spans", &t.out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
+	lines.wants_text = opt.story;
+	lines.quiet = opt.quiet;
 	start(&t);
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;

@@ -164,6 +164,24 @@ int lines_next(struct lines *l, struct slice *line)
 	return 1;
 }
 
+int lines_detach(struct lines *l, struct slice *start)
+{
+	int fd = l->fd;
+
+	*start = slice_between(l->buf + l->start, l->buf + l->end);
+	l->fd = -1;
+	l->is = KIND_UNKNOWN;
+	return fd;
+}
+
+void lines_attach(struct lines *l, int fd)
+{
+	l->fd = fd;
+	l->is_pipe = true;
+	l->eof = l->kind_checked = false;
+	l->size = l->consumed = l->ascii = l->start = l->end = l->scanned = 0;
+}
+
 bool lines_repair_line(struct slice *line, struct out *to)
 {
 	if (utf8_is_valid(*line))

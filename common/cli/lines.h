@@ -108,6 +108,15 @@ int lines_more(struct lines *l);
 enum { LINES_GROW_MS = 100 };
 int lines_pollfd(const struct lines *l);
 
+/*
+ * After lines_next() has returned EMEDIUMTYPE, for a reader of that kind: gives up the descriptor. start: what was read
+ * from it, valid until lines_close().
+ */
+int lines_detach(struct lines *l, struct slice *start);
+
+/* Starts again, with a pipe that has the same lines without compression; lines_close() closes it. */
+void lines_attach(struct lines *l, int fd);
+
 /* Slow path of lines_repair(). */
 bool lines_repair_line(struct slice *line, struct out *to);
 

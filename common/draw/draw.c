@@ -603,6 +603,7 @@ int draw_file(struct draw *d, const char *path, const char *reader, struct out *
 		return -1;
 	}
 	lines.pause = pause;
+	lines.quiet = d->quiet;
 	start(d);
 	status = each_traceline_run(&lines, draw_line, d);
 	spans_end(&d->spans);

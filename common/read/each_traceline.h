@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop over a file of trace lines, shared by all tools that read them. */
+/*
+ * The loop over trace lines that all tools share: those in a file, or those of a trace file's entries, for which no text
+ * is made unless it is wanted. Files that xz or gzip compressed are unpacked by these programs.
+ */
 #ifndef EACH_TRACELINE_H
 #define EACH_TRACELINE_H
 
@@ -8,23 +11,29 @@
 #include "traceline.h"
 
 struct each_traceline {
-	struct lines lines; /* name and number are valid after each_traceline_run() as well */
+	struct lines lines; /* name and number, of lines or entries, are valid after each_traceline_run() as well */
 	struct out *out;    /* of the results: reading ends after an error there */
 	struct interactive interactive;
 
 	/* may be set before each_traceline_run(), with the same context as there */
 
-	/* reads the next line instead of lines_next(), and flushes the output before it waits */
+	/* reads the next line instead of lines_next(), and flushes the output before it waits; then only of lines */
 	int (*next)(void *context, struct lines *lines, struct slice *text);
 
 	/* called every INTERACTIVE_TICK_MS without input, unless NULL */
 	void (*pause)(void *context);
+
+	/* the text of an entry is wanted; else it is empty, and line->us is not set */
+	bool wants_text;
 
 	/*
 	 * The text of a line is what was read. Else it has each character in the form of json_quote(), so that equal
 	 * names have equal bytes.
 	 */
 	bool keep_bytes;
+
+	/* no notes about a trace: losses.h */
+	bool quiet;
 
 	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
@@ -36,7 +45,10 @@ int each_traceline_open(struct each_traceline *t, const char *path, const char *
 /* Gets a line, parsed and as text, both valid during the call. Returns NULL, or what is wrong with it. */
 typedef const char *each_traceline_fn(void *context, struct traceline *line, struct slice text);
 
-/* Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message. */
+/*
+ * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines are malformed, or
+ * the trace is damaged.
+ */
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
 
 #endif

@@ -44,7 +44,7 @@ int reader_open(struct reader *r, struct input *in, const struct reader_options 
 }
 
 /* Counts the entry in this slot, and reads it. Returns whether it is wanted. */
-static bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
+static inline bool read_slot(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
 	const struct trace_slot *head = &r->trace.lcores[lcore].ring[slot];
@@ -82,7 +82,7 @@ static void see_gap(struct reader *r, struct entry *e)
 }
 
 /* Counts an entry that is returned. */
-static void count(struct reader *r, struct entry *e)
+static inline void count(struct reader *r, struct entry *e)
 {
 	struct reader_counts *c = &r->counts;
 
@@ -99,7 +99,7 @@ static void count(struct reader *r, struct entry *e)
 		r->highest = e->tsc;
 }
 
-bool reader_take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
+static inline bool take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
 {
 	bool taken = read_slot(r, lcore, slot, e);
 
@@ -107,6 +107,11 @@ bool reader_take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *
 		count(r, e);
 	r->merge.gap = false;
 	return taken;
+}
+
+bool reader_take(struct reader *r, unsigned lcore, uint64_t slot, struct entry *e)
+{
+	return take(r, lcore, slot, e);
 }
 
 static bool next_in_document(struct reader *r, struct entry *e)
@@ -132,7 +137,7 @@ bool reader_next(struct reader *r, struct entry *e)
 	if (r->is_json)
 		return next_in_document(r, e);
 	while (merge_next(&r->merge, &lcore, &slot))
-		if (reader_take(r, lcore, slot, e))
+		if (take(r, lcore, slot, e))
 			return true;
 	return false;
 }

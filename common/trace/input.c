@@ -27,6 +27,21 @@ static struct {
 	bool is_lost;
 } mapped;
 
+static bool grow(struct input *in, size_t n)
+{
+	size_t mapped = in->mapped ? in->mapped : 1 << 20;
+	void *map;
+
+	while (mapped < n)
+		mapped *= 2;
+	map = in->data ? mremap((void *)in->data, in->mapped, mapped, MREMAP_MAYMOVE) : anonymous(mapped);
+	if (map == MAP_FAILED)
+		return false;
+	in->data = map;
+	in->mapped = mapped;
+	return true;
+}
+
 static size_t page_size(void)
 {
 	return sysconf(_SC_PAGESIZE);
@@ -217,6 +232,20 @@ int input_open_fd(struct input *in, int fd, bool live)
 	return in->error ? -1 : 0;
 }
 
+int input_open_rest(struct input *in, int fd, struct slice start)
+{
+	if (lseek(fd, -(off_t)start.n, SEEK_CUR) >= 0)
+		return input_open_fd(in, fd, false);
+	*in = (struct input){.fd = fd};
+	if (!grow(in, start.n))
+		return -1;
+	memcpy((void *)in->data, start.p, start.n);
+	in->size = start.n;
+	input_fill(in, INPUT_START);
+	errno = in->error;
+	return in->error ? -1 : 0;
+}
+
 void input_of(struct input *in, const void *bytes, size_t n)
 {
 	*in = (struct input){.fd = -1, .data = bytes, .size = n, .whole = true};
@@ -269,21 +298,6 @@ size_t input_hole(const struct input *in, const void *at, size_t *data)
 	if (end > start && (size_t)end - from < rest)
 		*data = end - from;
 	return (size_t)start - from < rest ? start - from : rest;
-}
-
-static bool grow(struct input *in, size_t n)
-{
-	size_t mapped = in->mapped ? in->mapped : 1 << 20;
-	void *map;
-
-	while (mapped < n)
-		mapped *= 2;
-	map = in->data ? mremap((void *)in->data, in->mapped, mapped, MREMAP_MAYMOVE) : anonymous(mapped);
-	if (map == MAP_FAILED)
-		return false;
-	in->data = map;
-	in->mapped = mapped;
-	return true;
 }
 
 bool input_fill(struct input *in, uint64_t n)

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "slice.h"
+
 struct input {
 	int fd;
 	int error;           /* errno of a failed read from a pipe: the rest is missing */
@@ -47,6 +49,12 @@ int input_open(struct input *in, const char *path, bool live);
 
 /* The same for a descriptor, which input_close() closes. If it is -1, returns -1 with errno as it is. */
 int input_open_fd(struct input *in, int fd, bool live);
+
+/*
+ * The same, not live, for a descriptor that was read up to these bytes: they are the first ones of the input, and stay
+ * the caller's.
+ */
+int input_open_rest(struct input *in, int fd, struct slice start);
 
 /* Makes an input of these bytes. They stay the caller's, and it needs no input_close(). */
 void input_of(struct input *in, const void *bytes, size_t n);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Unpacks a compressed file with the program that compressed it. */
+#ifndef UNPACK_H
+#define UNPACK_H
+
+#include "child.h"
+#include "kind.h"
+
+struct unpack {
+	const char *program;
+	struct child child;
+};
+
+/*
+ * Starts the program for this kind, and returns a pipe with what it prints; -1 if there is none, with ENOENT if it is
+ * not installed. start: what was read from fd, which belongs to u from now on.
+ */
+int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice start);
+
+/*
+ * Waits for the program; ends it first unless all was read. Returns 0, or -1 after a message about the file of this name
+ * if the program failed.
+ */
+int unpack_close(struct unpack *u, const char *name, bool was_read);
+
+#endif
