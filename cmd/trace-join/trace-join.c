@@ -413,8 +413,8 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
-	"Name the objects behind the addresses in the trace lines of FILE, which trace-dump printed, and print the\n"
-	"lines as text; without FILE, or when it is -, those of standard input.\n",
+	"Name the objects behind the addresses in FILE, which is a trace file or has trace lines, and print its\n"
+	"entries as text; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  qpair-lifetimes usdt.txt > lifetimes.txt\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -l lifetimes.txt\n"

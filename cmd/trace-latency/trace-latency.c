@@ -214,8 +214,8 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]...\n"
-	"Print how long the objects in the trace lines of each FILE, such as requests, stayed in each state and lived\n"
-	"in all; without FILE, or when it is -, those of standard input.\n",
+	"Print how long the objects in each FILE, a trace file or trace lines, such as requests, stayed in each state\n"
+	"and lived in all; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-latency\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | trace-latency -g args.qpair.hostnqn\n"

@@ -22,8 +22,8 @@ static const struct cli_option options[] = {DRAW_OPTIONS(self.draw), {}};
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
-	"Print the trace lines of FILE as a trace for ui.perfetto.dev and trace_processor, in Perfetto's binary\n"
-	"format; without FILE, or when it is -, those of standard input.\n",
+	"Print FILE, a trace file or trace lines, as a trace for ui.perfetto.dev and trace_processor, in Perfetto's\n"
+	"binary format; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | %s > trace.pftrace\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s > trace.pftrace\n",

@@ -272,8 +272,8 @@ static const struct cli_option options[] = {
 
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
-	"Print one line for each request in the trace lines of FILE, or other object that nothing in the\n"
-	"trace has started: what it was, and where its time went. Without FILE, or when it is -, read\n"
+	"Print one line for each request in FILE, a trace file or trace lines, or other object that nothing in\n"
+	"the trace has started: what it was, and where its time went. Without FILE, or when it is -, read\n"
 	"standard input.\n",
 	"Examples:\n"
 	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s -n 10\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loop over trace lines that all tools share: those in a file, or those of a trace file's entries, for which no text
- * is made unless it is wanted. Files that xz or gzip compressed are unpacked by these programs.
+ * The loop over trace lines that all tools share: those in a file, or those of a trace file's entries, for which no
+ * text is made unless it is wanted. Files that xz or gzip compressed are unpacked by these programs.
  */
 #ifndef EACH_TRACELINE_H
 #define EACH_TRACELINE_H
@@ -46,8 +46,8 @@ int each_traceline_open(struct each_traceline *t, const char *path, const char *
 typedef const char *each_traceline_fn(void *context, struct traceline *line, struct slice text);
 
 /*
- * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines are malformed, or
- * the trace is damaged.
+ * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines are malformed,
+ * or the trace is damaged.
  */
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
 

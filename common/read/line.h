@@ -46,9 +46,9 @@ void line_open(struct line_writer *w, const struct trace *t, uint64_t rate, stru
 void line_write(struct line_writer *w, const struct entry *e, uint64_t base);
 
 /*
- * Sets l to what traceline_parse() would make of that line, at a fraction of the cost: there is no line, us and object_us
- * are set only if their nanoseconds do not fit, and the arguments are as in a line, from the brace before them to args_end. All is valid until
- * the next call. l is all zero before the first one.
+ * Sets l to what traceline_parse() would make of that line, at a fraction of the cost. There is no line: us and
+ * object_us are set only if their nanoseconds do not fit, and the arguments are as in a line, from the brace before
+ * them to args_end. All is valid until the next call. l is all zero before the first one.
  */
 void line_fill(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *l);
 

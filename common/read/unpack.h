@@ -18,8 +18,8 @@ struct unpack {
 int unpack_open(struct unpack *u, enum input_kind kind, int fd, struct slice start);
 
 /*
- * Waits for the program; ends it first unless all was read. Returns 0, or -1 after a message about the file of this name
- * if the program failed.
+ * Waits for the program; ends it first unless all was read. Returns 0, or -1 after a message about the file of this
+ * name if the program failed.
  */
 int unpack_close(struct unpack *u, const char *name, bool was_read);
 
