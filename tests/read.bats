@@ -10,6 +10,7 @@ trace-join -j
 trace-spans -a
 trace-spans -j
 trace-spans -s -n 3
+trace-causes -j --percent 10
 trace-latency -r
 trace-latency --layers
 trace-latency --reactors
@@ -135,6 +136,13 @@ compare() { # FILE [COMMANDS]
             cat $file.$packed | trace-join -j | cmp - want
         done
     done
+}
+
+@test "trace-causes reads packed span lines, too" {
+    mktrace "$DATA/sample.jsonl" | trace-spans -q -j >spans
+    gzip -k spans
+    trace-causes -j --percent 10 spans >want
+    trace-causes -j --percent 10 spans.gz | cmp - want
 }
 
 @test "a packed file that is damaged, or has something else" {

@@ -4,7 +4,6 @@
  * have in common, whom they waited for, and the cause, where the lines prove one.
  */
 #include <err.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +12,6 @@
 #include "each_traceline.h"
 #include "encode.h"
 #include "findings.h"
-#include "interactive.h"
 #include "io.h"
 #include "json.h"
 #include "keys.h"
@@ -124,45 +122,25 @@ static void print(struct out *out, struct tally *t)
 	free(sorted);
 }
 
-/* Assembles the spans of trace lines. */
-static int read_trace_lines(struct trace_causes *t, struct each_traceline *lines)
+/* Reads span lines, or assembles the spans of a trace. */
+static int read_file(struct trace_causes *t, const char *path, struct each_traceline *file, struct out *out)
 {
 	struct measured_note notes[MEASURED_NOTES];
 	int result;
 
+	if (each_traceline_open(file, path, t->base ? "trace-causes --against -" : "trace-causes", out) != 0)
+		err(EXIT_FAILURE, "%s", io_name(path));
+	file->span_line = read_span_line;
+	file->quiet = opt.quiet;
 	t->measured = (struct measured){.explains = true, .context = t, .emit = see_span};
 	measured_start(&t->measured);
-	result = each_traceline_run(lines, read_trace_line, t);
+	result = each_traceline_run(file, read_trace_line, t);
 	spans_end(&t->measured.spans);
 	measured_notes(&t->measured, notes);
 	for (unsigned i = 0; i < MEASURED_NOTES; i++)
-		cli_note(opt.quiet, lines->lines.name, notes[i].n, notes[i].what);
+		cli_note(opt.quiet, file->lines.name, notes[i].n, notes[i].what);
 	measured_free(&t->measured);
 	return result;
-}
-
-/* Reads span lines or trace lines. */
-static int read_file(struct trace_causes *t, const char *path, struct each_traceline *file, struct out *out)
-{
-	struct lines *lines = &file->lines;
-	struct slice first;
-	int got, error;
-
-	if (each_traceline_open(file, path, "trace-causes", out) != 0)
-		err(EXIT_FAILURE, "%s", io_name(path));
-	lines_expect(lines, KIND_SPANS, t->base ? "trace-causes --against -" : "trace-causes");
-	interactive_start(&file->interactive, lines, out);
-	got = lines_next(lines, &first);
-	error = got < 0 ? errno : 0;
-	if (error == EMEDIUMTYPE && lines->is == KIND_TRACE_LINES) {
-		lines->is = KIND_UNKNOWN;
-		return read_trace_lines(t, file);
-	}
-	if (error)
-		return lines_close(lines, error);
-	if (got)
-		lines_unread(lines, first);
-	return lines_each(lines, read_span_line, t);
 }
 
 static void set_percent(const char *argument)
@@ -198,10 +176,10 @@ static const struct cli_option options[] = {
 static const struct cli cli = {
 	"Usage: %s [OPTION]... [FILE]\n"
 	"       %s --merge [OPTION]... [FILE]...\n"
-	"Print why the slow requests in the trace lines or span lines of FILE are slow. Without FILE, or when\n"
-	"it is -, read standard input.\n",
+	"Print why the slow requests in FILE, a trace file, trace lines or span lines, are slow. Without FILE, or\n"
+	"when it is -, read standard input.\n",
 	"Examples:\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s\n"
+	"  %s nvmf_trace.pid1234\n"
 	"  %s -k 'args.qpair.hostnqn=*db-1' lines.jsonl\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
 	"  %s -e lines.jsonl > monday.txt\n"

@@ -82,6 +82,22 @@ static int read_lines(struct each_traceline *t, struct handler to)
 	return error_number;
 }
 
+/* Returns 0 at the end, or an errno. */
+static int read_span_lines(struct each_traceline *t, void *context)
+{
+	struct slice text;
+	int got;
+
+	t->lines.is = KIND_UNKNOWN;
+	while ((got = next_line(t, context, &text)) > 0) {
+		const char *error = t->span_line(context, text);
+
+		if (error)
+			lines_complain(&t->lines, "%s", error);
+	}
+	return got < 0 ? errno : 0;
+}
+
 /* Makes the line of an entry. Returns NULL, or what is wrong with it. */
 static const char *make_line(struct line_writer *w, const struct entry *e, uint64_t base, struct traceline *line,
 			     struct slice *text)
@@ -200,6 +216,8 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	error = read_lines(t, to);
 	if (can_unpack(t, error) && start_unpacked(t, &unpack))
 		error = read_lines(t, to);
+	if (error == EMEDIUMTYPE && t->lines.is == KIND_SPANS && t->span_line)
+		error = read_span_lines(t, context);
 	if (can_be_trace(t, error)) {
 		status = run_trace(t, to);
 		error = 0;

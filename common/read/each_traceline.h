@@ -35,6 +35,9 @@ struct each_traceline {
 	/* no notes about a trace: losses.h */
 	bool quiet;
 
+	/* gets each line of a file of span lines, which is refused if this is NULL */
+	lines_callback *span_line;
+
 	/* gets each line that is not a trace line; NULL: they are left out */
 	void (*pass_on)(void *context, struct slice text);
 };
