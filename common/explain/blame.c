@@ -475,14 +475,11 @@ static void divide_lcore(struct blame *b, struct rest *rest, struct rest_wait *w
  * Whether the lcore looked after a wait while it lasted, so that what is left of it is due to what it waited for: the
  * lcore has come round; or it was mostly idle, since it was on its CPU, or wrote entries throughout.
  */
-static bool was_served(const struct blame *b, const struct request *q, const struct rest_wait *w)
+static bool was_served(const struct blame *b, const struct request *q, const struct request_wait *w)
 {
-	const struct request_wait *wait = w->wait;
-
-	if (wait_has_cycle(b, wait))
+	if (wait_has_cycle(b, w))
 		return true;
-	return wait->lcore != MAP_NONE && !wait->gap && 2 * w->ns >= wait->ns &&
-	       ((q->covered && !wait->is_rare) || 2 * wait->silent < wait->ns);
+	return w->active <= w->ns / 2 && ((q->covered && !w->is_rare) || 2 * w->silent < w->ns);
 }
 
 static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
@@ -500,7 +497,7 @@ static void divide_wait(struct blame *b, struct rest *rest, struct rest_wait *w)
 	}
 	if (!wait_has_cycle(b, w->wait))
 		divide_lcore(b, rest, w);
-	served = was_served(b, q, w);
+	served = was_served(b, q, w->wait);
 	ns = take_of_wait(rest, w, w->ns);
 	if (((layer == LAYER_NETWORK && w->wait->is_queued) || layer == LAYER_REPLY) && served) {
 		add(b, FACT_REPLY, q->host, ns, true);

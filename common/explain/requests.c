@@ -129,8 +129,7 @@ static void add_wait(struct requests *r, const struct spanline *line, const stru
 				    .holder = add_name(r, w->holder),
 				    .layer = w->layer,
 				    .is_rare = w->is_rare,
-				    .is_queued = w->is_queued,
-				    .gap = w->lost};
+				    .is_queued = w->is_queued};
 
 	wait.first = add_shares(r, hosts, num_hosts);
 	for (unsigned i = 0; i < num_hosts; i++)

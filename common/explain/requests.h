@@ -18,17 +18,17 @@ struct request_share {
 };
 
 struct request_wait {
-	uint64_t ns, begin, silent;   /* begin: absolute */
-	uint64_t active;              /* of the lcore; UINT64_MAX: not known */
-	uint64_t ended_before;        /* how long before its end the silence ended, with an entry for ended_by */
-	uint32_t ended_by;            /* MAP_NONE: the silence lasted until its end */
-	uint32_t buffers, held;       /* buffers that requests had, and those of holder */
-	uint32_t lcore;               /* in lcores; MAP_NONE: not known */
-	uint32_t holder;              /* MAP_NONE: none */
-	uint32_t first;               /* in shares: for whom the lcore wrote meanwhile */
-	uint8_t n;                    /* of these */
-	uint8_t layer;                /* enum layer */
-	bool is_rare, is_queued, gap; /* as in spanline.h */
+	uint64_t ns, begin, silent; /* begin: absolute */
+	uint64_t active;            /* of the lcore; UINT64_MAX: not known */
+	uint64_t ended_before;      /* how long before its end the silence ended, with an entry for ended_by */
+	uint32_t ended_by;          /* MAP_NONE: the silence lasted until its end */
+	uint32_t buffers, held;     /* buffers that requests had, and those of holder */
+	uint32_t lcore;             /* in lcores; MAP_NONE: not known */
+	uint32_t holder;            /* MAP_NONE: none */
+	uint32_t first;             /* in shares: for whom the lcore wrote meanwhile */
+	uint8_t n;                  /* of these */
+	uint8_t layer;              /* enum layer */
+	bool is_rare, is_queued;    /* as in spanline.h */
 };
 
 /* What few requests have. All zero without it. */
