@@ -1,3 +1,4 @@
+# shellcheck disable=SC2034 # run and target.bash use what is set here
 # For run: the kinds of plants. There are three hosts: db, whose requests are to suffer, web beside it on a bdev of its
 # own, and bulk, which some plants add. KIND is
 #
@@ -18,7 +19,7 @@ chained         db      drive|bdev       Far                    below|network
 limit_iops      db      rate_limit       Db                     -
 limit_bytes     db      rate_limit       Db                     -
 limit_reads     db      rate_limit       Db                     -
-small_pool      db|bulk buffer           bulk                   -
+small_pool      db|bulk buffer           bulk                   host
 busy_size       .*      reactor|lcore    bulk                   silent|lcore
 busy_count      .*      reactor|lcore    bulk                   silent|lcore
 blocked_rpc     .*      silent|off_cpu   lcore.0|page.fault     lcore
@@ -35,7 +36,7 @@ thin_wire       db      reply|network    db                     host
 write_zeroes    .*      reactor|lcore    bulk                   silent|lcore
 unmap           .*      reactor|lcore    bulk                   silent|lcore
 rebuild         db      leg|bdev|no_io   New|Db                 below
-copy_on_write   db      copy             db|lvs                 bdev|below
+copy_on_write   db      copy             lvs|[0-9a-f-]{36}      bdev|below|silent|lcore
 paused          db      no_io            Db|cnode1              -
 same_disk       db      disk             Db                     bdev|below
 full_queue      db      queue            db                     bdev
@@ -97,7 +98,7 @@ plant_limit_bytes() { call bdev_set_qos_limit name=Db rw_mbytes_per_sec="$LIMIT"
 draw_limit_reads() { draw_limit_bytes; READS=70; RATE=$((RATE * 10 / 7)); }
 plant_limit_reads() { call bdev_set_qos_limit name=Db r_mbytes_per_sec="$LIMIT" | rpc; }
 
-limit_rate() { pick 90 95 130; RATE=$((LIMIT * 1048576 / SIZE * REPLY / 100)); DEPTH=16; }
+limit_rate() { pick 90 95 130; RATE=$((LIMIT * 1048576 * REPLY / SIZE / 100)); DEPTH=16; }
 
 draw_small_pool() {
     pick 16384 65536 131072; SIZE=$REPLY

@@ -1,3 +1,4 @@
+# shellcheck disable=SC2119,SC2120 # kinds.bash names other sockets
 # For run and kinds.bash: a target, its hosts and its recording, all in the working directory, the folder of a draw.
 # The target's reactors have the first CPUs, the hosts and the recording the last one.
 
@@ -103,7 +104,7 @@ start_target() { # MASK SOCKET
         ulimit -l unlimited 2>/dev/null || true
         in_group "$SPDK/build/bin/nvmf_tgt" --no-huge -s 1024 -m "$1" -r "$PWD/$2" --num-trace-entries 131072 \
             --no-pci --iova-mode va --disable-cpumask-locks --wait-for-rpc
-    ) >$log 2>&1 &
+    ) >"$log" 2>&1 &
     targets+=($!)
     for ((i = 0; i < 100; i++)); do
         sleep 0.1
@@ -113,12 +114,12 @@ start_target() { # MASK SOCKET
     return 1
 }
 
-# Those that measure do not wait for a CPU that others want.
+# Those that measure do not wait for a CPU that others want. The culprit shares it with what records.
 start_hosts() { # HALF
     local name i run
     for name in "${!loads[@]}"; do
         run=(exec chrt -f 10)
-        [ "$name" != bulk ] || run=(in_group)
+        [ "$name" != bulk ] || run=(exec nice -n -20)
         # shellcheck disable=SC2086 # options
         "${run[@]}" taskset -c "$HOST_CPU" plants-host -p "$PORT" -s "$NQN${subsystems[$name]}" -n "nqn.2026-11.test:$name" --seed "$SEED" \
             --log "$1/$name.log" ${loads[$name]} >"$1/$name.json" 2>"$1/$name.err" &
