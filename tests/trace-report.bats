@@ -293,6 +293,9 @@ unreadable() { # FILE WHY [COMMAND]...
     [[ $output == *' off_cpu '*'% (burner)'* ]]
     grep -q '^  offcpu     covers [1-9][0-9]* of [0-9]* requests$' <<<"$output"
     grep -q '^      trace-merge - offcpu.jsonl >lines.jsonl$' <<<"$output"
+    # a folder's name is no name of a source
+    cp -r folder trace=x
+    trace-report trace=x | grep -q '^  offcpu     covers [1-9]'
     # what is wrong with one is trace-merge's to say
     echo '{"tsc":' >folder/bio.jsonl
     status_is 1 trace-report folder

@@ -136,8 +136,10 @@ static int start_join(const struct facts *f, struct tools *t, int entries)
 /* Starts the tools whose output is joined and merged lines, and returns the pipe that has them. */
 static int start_lines(const struct facts *f, struct tools *t)
 {
-	const char *const merge[] = {
-		"trace-merge", "-q", "--", "trace=-", f->offcpu ? f->offcpu : f->bio, f->offcpu ? f->bio : NULL, NULL};
+	/* a path may have an equals sign itself */
+	char *offcpu = f->offcpu ? mem_printf("offcpu=%s", f->offcpu) : NULL;
+	char *bio = f->bio ? mem_printf("bio=%s", f->bio) : NULL;
+	const char *const merge[] = {"trace-merge", "-q", "trace=-", offcpu ? offcpu : bio, offcpu ? bio : NULL, NULL};
 	int from, to, lines;
 
 	tools_pipe(&from, &to);
@@ -145,7 +147,10 @@ static int start_lines(const struct facts *f, struct tools *t)
 	start_dump(f, t, "-q", (struct tools_io){-1, to, false});
 	close(to);
 	lines = start_join(f, t, from);
-	return f->offcpu || f->bio ? start_filter(t, merge, lines) : lines;
+	lines = offcpu || bio ? start_filter(t, merge, lines) : lines;
+	free(offcpu);
+	free(bio);
+	return lines;
 }
 
 /* Starts a tool that reads the pipe *to, and returns the file that its output goes to. */
