@@ -141,6 +141,25 @@ answers() {
         done
 }
 
+@test "what is near a rate limit that the target has waits for that" {
+    recording
+    # 158 writes of 128 KiB in 37.3 ms: 4,200 and 530 MiB a second
+    limited() {
+        jq -nc --arg key "$1" --argjson limit "$2" '{method: "bdev_get_bdevs", result: [{name: "Data1", block_size: 512, assigned_rate_limits: {rw_ios_per_sec: 0}},
+            {name: "Archive", block_size: 512, assigned_rate_limits: {($key): $limit}}]}' >folder/rpc.jsonl
+        status_is 0 trace-report folder
+        cause=$(grep -m 1 '^cause: ' <<<"$output")
+    }
+    limited rw_ios_per_sec 5000
+    equal "${cause% (*}" 'cause: a rate limit of bdev Archive'
+    limited rw_ios_per_sec 6000
+    equal "${cause% (*}" 'cause: buffers, held by backup-1'
+    limited w_mbytes_per_sec 600
+    equal "${cause% (*}" 'cause: a rate limit of bdev Archive'
+    limited r_mbytes_per_sec 600
+    equal "${cause% (*}" 'cause: buffers, held by backup-1'
+}
+
 @test "hosts are named by what the target answers where no probe names them" {
     recording
     trace-report folder | sed '/^recorded/,$d' >probed

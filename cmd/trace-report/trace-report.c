@@ -19,6 +19,7 @@
 #include "html.h"
 #include "io.h"
 #include "kind.h"
+#include "limits.h"
 #include "lines.h"
 #include "mem.h"
 #include "page.h"
@@ -219,6 +220,7 @@ static bool analyse(struct facts *f)
 	spans = start_filter(&sources, with_spans, from);
 	tee_start(&tee);
 	good = read_spans(f, spans);
+	limits_mark(&f->causes.requests, f->rpc);
 	causes_find(&f->causes, f->min_us ? facts_ns(strtod(f->min_us, NULL)) : 0);
 	good &= tee_wait(&tee);
 	if (!tools_wait(&sources)) {

@@ -226,6 +226,10 @@ static void add(struct blame *b, enum fact cause, uint32_t who, uint64_t ns, boo
 {
 	if (!ns)
 		return;
+	if (cause == FACT_BDEV && requests_is_limited(b->requests, who)) {
+		cause = FACT_RATE_LIMIT;
+		proven = true;
+	}
 	for (unsigned i = 0; i < b->n; i++)
 		if (b->parts[i].cause == cause && b->parts[i].who == who) {
 			b->parts[i].ns += ns;

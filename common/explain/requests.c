@@ -98,7 +98,8 @@ static void learn_host(struct requests *r, uint32_t name)
 	if (name == MAP_NONE)
 		return;
 	of = name_at(r, name);
-	*of = (struct requests_name){true, true, of->has_leg, of->has_legs, name, of->leg};
+	of->is_connection = of->known = true;
+	of->host = name;
 }
 
 /* Whether the first n shares of a wait, which are those of hosts, have the host of this connection. */
@@ -154,6 +155,11 @@ static struct slice family_of(const struct spanline *line)
 	const char *end = memchr(line->state.p ? line->state.p : "", '_', line->state.n);
 
 	return end ? slice_between(line->state.p, end) : line->state;
+}
+
+void requests_limit(struct requests *r, uint32_t bdev)
+{
+	name_at(r, bdev)->is_limited = true;
 }
 
 static void add_leg(struct requests *r, uint32_t bdev, uint32_t leg)

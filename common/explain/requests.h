@@ -77,7 +77,7 @@ struct requests {
 	struct intern names;
 	/* by name: whether it is a connection of a request, and the name of its host; legs of a bdev */
 	struct requests_name {
-		bool is_connection, known, has_leg, has_legs;
+		bool is_connection, known, has_leg, has_legs, is_limited;
 		uint32_t host, leg;
 	} * of_names;
 	size_t num_names, cap_names;
@@ -110,6 +110,14 @@ uint32_t requests_host(struct requests *r, uint32_t connection);
 static inline bool requests_is_connection(const struct requests *r, uint32_t name)
 {
 	return name < r->num_names && r->of_names[name].is_connection;
+}
+
+/* Says that I/O of a bdev waits for a rate limit. */
+void requests_limit(struct requests *r, uint32_t bdev);
+
+static inline bool requests_is_limited(const struct requests *r, uint32_t bdev)
+{
+	return bdev < r->num_names && r->of_names[bdev].is_limited;
 }
 
 /* Whether I/O of a bdev goes to several others below it, of which one can be the cause. */
