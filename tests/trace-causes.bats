@@ -199,6 +199,11 @@ causes() {
     equal "$(causes | tr '\n' ' ')" 'reactor hog ok/1 off_cpu burner ok/1 '
 }
 
+@test "requests of another size are what slow ones are compared with if they have no others" {
+    { fast; requests 50 20000 2000 ok Slow '"bdev":2000.000' | sed 's/"blocks":8/"blocks":32/'; } >in
+    equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .slow_us, .fast_us]')" '["bdev","Slow",2000,10]'
+}
+
 @test "what happened once counts half" {
     wait=$(wait_of 5000 target 4990.000)
     { fast

@@ -296,23 +296,26 @@ static void count(struct compare *c)
 	}
 }
 
+/* Classes without slow requests are alike as a whole, unless slow ones of other sizes are compared with them. */
 static void mark_alike(struct compare *c)
 {
-	bool *has_tail = mem_array(c->num_classes, sizeof(*has_tail));
+	bool *is_compared = mem_array(c->num_classes, sizeof(*is_compared));
 
 	for (size_t i = 0; i < c->num_classes; i++)
 		c->classes[i].is_alike = true;
 	for (size_t i = 0; i < c->n; i++) {
-		c->classes[c->class_of[i]].is_alike &= c->set_of[i] != SET_GROUP;
-		has_tail[c->class_of[i]] |= c->set_of[i] == SET_TAIL && c->tail_is_slow;
+		struct compare_class *class = &c->classes[c->class_of[i]];
+
+		class->is_alike &= c->set_of[i] != SET_GROUP;
+		is_compared[class->other] |= c->set_of[i] == SET_GROUP || (c->set_of[i] == SET_TAIL && c->tail_is_slow);
 	}
 	for (size_t i = 0; i < c->n; i++)
-		if (c->set_of[i] != SET_NONE && c->classes[c->class_of[i]].is_alike && !has_tail[c->class_of[i]]) {
+		if (c->set_of[i] != SET_NONE && c->classes[c->class_of[i]].is_alike && !is_compared[c->class_of[i]]) {
 			c->counts[c->set_of[i]]--;
 			c->counts[SET_ALIKE]++;
 			c->set_of[i] = SET_ALIKE;
 		}
-	free(has_tail);
+	free(is_compared);
 }
 
 /* All that are not of the earlier trace, as far as that has such requests. */

@@ -83,7 +83,7 @@ static void judge(struct findings *f, enum slow slow, const struct tally_cause *
 	enum fact plain = tally_plain(cause->key.what);
 	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE), ns;
 
-	if (all <= 0 || is_vague(f, slow, cause) || (slow == SLOW_ALIKE && is_by_comparison(cause->key.what)))
+	if (all <= 0 || is_vague(f, slow, cause) || (!set->fast.n && is_by_comparison(cause->key.what)))
 		return;
 	ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
 	/* fast requests have it, too: of them, in proportion */
