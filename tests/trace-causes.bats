@@ -204,6 +204,15 @@ causes() {
     equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .slow_us, .fast_us]')" '["bdev","Slow",2000,10]'
 }
 
+@test "what many processes do to a reactor together is one cause" {
+    { fast; for i in $(seq 20); do requests 5 $((i * 20000)) 3010 ok Fast '"network":3000.000,"bdev":10.000' ",\"off_cpu\":3000.000,\"off_cpu_by\":{\"cc$((i % 10))\":3000.000}"; done; } >in
+    equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .of_several, .share]')" '["off_cpu","cc0",true,1]'
+    trace-causes in | grep -qx 'cause: the reactor was off its CPU: cc0 and others (100 %)'
+    # if one of them has half, it is that one's
+    sed -i 's/cc[1-5]/cc0/' in
+    equal "$(trace-causes -j in | plain | jq -c '[.cause, .who, .of_several, .share]')" '["off_cpu","cc0",null,0.6]'
+}
+
 @test "what happened once counts half" {
     wait=$(wait_of 5000 target 4990.000)
     { fast

@@ -28,6 +28,7 @@ static void put_who(struct out *out, const struct findings *f, const struct find
 {
 	if (fact_table[findings_cause(finding)].who != FACT_OF_LCORE) {
 		put_name(out, "who", f->tally, finding->cause->key.a);
+		out_text(out, finding->of_several ? ",\"of_several\":true" : "");
 		return;
 	}
 	out_text(out, ",\"who\":\"");

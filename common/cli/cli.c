@@ -363,8 +363,9 @@ static void catch_file_too_large(void)
 
 void cli_parse(const struct cli *cli, int argc, char **argv)
 {
-	struct option *names;
-	char *letters;
+	/* where -h ends the tool they are still used, for checkers of leaks */
+	static struct option *names;
+	static char *letters;
 	size_t n = 0, num_former = 0;
 
 	open_standard_streams();

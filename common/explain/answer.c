@@ -51,6 +51,7 @@ void answer_write_who(struct out *out, const struct tally *t, const struct findi
 
 	if (fact_table[findings_cause(f)].who != FACT_OF_LCORE) {
 		put_name(out, t, who);
+		out_text(out, f->of_several && who != MAP_NONE ? " and others" : "");
 		return;
 	}
 	out_text(out, who == MAP_NONE ? "an lcore" : "lcore ");

@@ -59,10 +59,11 @@ static int most_important_first(const void *a, const void *b, void *context)
 	return tally_compare_names(context, x->cause->key.a, y->cause->key.a);
 }
 
-static void add(struct findings *f, const struct tally_cause *cause, enum slow slow, double ns, double share)
+static struct finding *add(struct findings *f, const struct tally_cause *cause, enum slow slow, double ns, double share)
 {
 	f->all = mem_room(f->all, f->n, &f->cap);
-	f->all[f->n++] = (struct finding){slow, cause, MAP_NONE, ns, share};
+	f->all[f->n] = (struct finding){.slow = slow, .cause = cause, .victim = MAP_NONE, .ns = ns, .share = share};
+	return &f->all[f->n++];
 }
 
 /* Without lines of offcpusnoop, a silence in few requests may be that of a machine that is a little busy. */
@@ -77,22 +78,79 @@ static double extra(const struct tally_set *set)
 	return (double)set->slow.life - (double)set->fast.life;
 }
 
-static void judge(struct findings *f, enum slow slow, const struct tally_cause *cause)
+/* How much more of a cause slow requests have than fast ones, which have it, too: of them, in proportion. */
+static double excess_of(const struct findings *f, enum slow slow, const struct tally_cause *cause)
 {
 	const struct tally_set *set = &f->group->sets[slow];
 	enum fact plain = tally_plain(cause->key.what);
-	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE), ns;
+	double ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
 
-	if (all <= 0 || is_vague(f, slow, cause) || (!set->fast.n && is_by_comparison(cause->key.what)))
+	return ns - (double)set->fast.causes[plain] * ((double)cause->ns / (double)set->slow.causes[plain]);
+}
+
+/* A cause of one, or of all who have it. */
+struct suspects {
+	const struct tally_cause *most;
+	double ns, most_ns;
+	uint64_t n; /* requests that have it for a quarter of their life */
+};
+
+/* Of those with as much, the first name counts. */
+static void suspect(struct suspects *s, const struct tally *t, const struct tally_cause *cause, double ns)
+{
+	if (!s->most || ns > s->most_ns ||
+	    (ns == s->most_ns && tally_compare_names(t, cause->key.a, s->most->key.a) < 0)) {
+		s->most = cause;
+		s->most_ns = ns;
+	}
+	s->ns += ns;
+	s->n += cause->n;
+}
+
+static void judge(struct findings *f, enum slow slow, const struct suspects *s)
+{
+	const struct tally_set *set = &f->group->sets[slow];
+	enum fact cause = s->most->key.what;
+	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE);
+
+	if (all <= 0 || is_vague(f, slow, s->most) || (!set->fast.n && is_by_comparison(cause)))
 		return;
-	ns = slow == SLOW_GROUP && group_proves(cause->key.what) ? cause->ns : cause->proven;
-	/* fast requests have it, too: of them, in proportion */
-	ns -= (double)set->fast.causes[plain] * ((double)cause->ns / (double)set->slow.causes[plain]);
-	if ((slow != SLOW_TAIL && ns < (double)f->group->total / NOTABLE_PART) ||
-	    ns < (double)f->least_ns * (cause->n ? cause->n : 1))
+	if ((slow != SLOW_TAIL && s->ns < (double)f->group->total / NOTABLE_PART) ||
+	    s->ns < (double)f->least_ns * (s->n ? s->n : 1))
 		return;
-	if (ns > 0 && ns >= least)
-		add(f, cause, slow, ns, ns / all);
+	if (s->ns > 0 && s->ns >= least)
+		add(f, s->most, slow, s->ns, s->ns / all)->of_several = s->most_ns < s->ns / 2;
+}
+
+/* Whether it is one cause, whoever has it: what many do to a reactor together is no less than what one does. */
+static bool is_of_anybody(enum fact cause)
+{
+	return fact_table[cause].who == FACT_OF_ANYBODY && cause != FACT_LEG;
+}
+
+/* The causes of a set: those of several by themselves, unless all who have it together are one. */
+static void judge_set(struct findings *f, enum slow slow, uint32_t set)
+{
+	const struct tally *t = f->tally;
+	struct suspects all[FACTS] = {};
+
+	for (size_t i = 0; i < t->num_causes; i++)
+		if (t->causes[i].key.set == set && t->causes[i].key.what != FACT_QUEUE)
+			suspect(&all[t->causes[i].key.what], t, &t->causes[i], excess_of(f, slow, &t->causes[i]));
+	for (enum fact cause = 0; cause < FACTS; cause++)
+		if (all[cause].most && is_of_anybody(cause) && all[cause].most_ns < all[cause].ns / 2)
+			judge(f, slow, &all[cause]);
+	for (size_t i = 0; i < t->num_causes; i++) {
+		const struct tally_cause *cause = &t->causes[i];
+		const struct suspects *of = &all[cause->key.what];
+		struct suspects one = {};
+
+		if (cause->key.set != set || cause->key.what == FACT_QUEUE ||
+		    (is_of_anybody(cause->key.what) && of->most_ns < of->ns / 2))
+			continue;
+		suspect(&one, t, cause, excess_of(f, slow, cause));
+		judge(f, slow, &one);
+	}
 }
 
 /* The host that most of the slow requests which filled a queue are of, if it has half of them. */
@@ -148,14 +206,10 @@ void findings_find(struct findings *f, const struct tally *t, const struct tally
 
 	f->tally = t;
 	f->group = group;
-	for (size_t i = 0; i < t->num_causes; i++) {
-		const struct tally_cause *cause = &t->causes[i];
-
-		if (cause->key.what != FACT_QUEUE && cause->key.set - first < SLOWS)
-			judge(f, cause->key.set - first, cause);
-	}
-	for (enum slow slow = 0; slow < SLOWS; slow++)
+	for (enum slow slow = 0; slow < SLOWS; slow++) {
+		judge_set(f, slow, first + slow);
 		judge_queues(f, slow, first + slow);
+	}
 	find_victims(f);
 	if (f->n)
 		qsort_r(f->all, f->n, sizeof(*f->all), most_important_first, (void *)t);

@@ -7,10 +7,11 @@
 
 struct finding {
 	enum slow slow;
-	const struct tally_cause *cause;
-	uint32_t victim; /* the connection that has most of it, in names */
-	double ns;       /* more than that of comparable requests, of all slow ones */
-	double share;    /* of what all slow ones of the set have more */
+	const struct tally_cause *cause; /* if it is of_several, of the one with most of it */
+	bool of_several;                 /* none of those who have it has half of it */
+	uint32_t victim;                 /* the connection that has most of it, in names */
+	double ns;                       /* more than that of comparable requests, of all slow ones */
+	double share;                    /* of what all slow ones of the set have more */
 };
 
 /* What a round trip on a local network takes: of less, no host notices much. */
