@@ -620,6 +620,7 @@ reader_of_answers() {
     grep -qx 'trace-record: rpc: not recorded: killed by signal 9 (Killed)' err
 }
 
+# bats test_tags=plain
 @test "root's trace-dump reads the trace without privileges" {
     [ "$(id -u)" = 0 ] || skip 'it has none'
     make_tools

@@ -600,7 +600,7 @@ start_full_recorder() {
     equal "$stderr" 'usdt-record: CAP_SYS_PTRACE is missing: run it as root, or with these capabilities'
     # these three are not enough before 6.6
     local three=(setpriv --bounding-set "-all,+bpf,+perfmon,+sys_ptrace")
-    status_is 1 AS_LINUX=6.1 "${three[@]}" usdt-record -e 'inlined(where)' -- usdt-target sites
+    status_is 1 env AS_LINUX=6.1 "${three[@]}" usdt-record -e 'inlined(where)' -- usdt-target sites
     says 'usdt-target: cannot attach to probe inlined, for which kernels before 6.6 want CAP_SYS_ADMIN, too: '
     is_since 6.6 || return 0
     status_is 0 "${three[@]}" usdt-record -q -e 'inlined(where)' -- usdt-target sites

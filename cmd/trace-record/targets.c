@@ -136,6 +136,7 @@ static const struct target_process *choose(const struct target_process *all, siz
 static void find_only(struct target_process *found)
 {
 	struct target_process *all = NULL;
+	const struct target_process *chosen;
 	DIR *proc = opendir("/proc");
 	size_t n = 0, cap = 0;
 	struct dirent *entry;
@@ -159,7 +160,11 @@ static void find_only(struct target_process *found)
 	if (!n)
 		errx(EXIT_FAILURE, "no process has mapped an SPDK trace%s",
 		     geteuid() ? "; those of other users can be seen by root only" : ": is a target running?");
-	*found = *choose(all, n);
+	chosen = choose(all, n);
+	for (size_t i = 0; i < n; i++)
+		if (&all[i] != chosen)
+			free(all[i].trace);
+	*found = *chosen;
 	free(all);
 }
 
