@@ -37,8 +37,11 @@ int out_close(struct out *o)
 {
 	int status = out_flush(o);
 
-	/* some file systems, such as NFS, report that data could not be written only when a descriptor is closed */
-	if (status == 0 && o->fd != OUT_MEMORY) {
+	/*
+	 * Some file systems, such as NFS, report that data could not be written only when a descriptor is closed. One
+	 * that is all zero was never opened: standard input is no output.
+	 */
+	if (status == 0 && o->fd > STDIN_FILENO) {
 		int copy = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 
 		status = copy < 0 ? -1 : close(copy);
