@@ -116,7 +116,7 @@ static bool is_among_hosts(struct requests *r, const struct request_wait *wait, 
 static void add_wait(struct requests *r, const struct spanline *line, const struct spanline_wait *w, uint32_t source,
 		     bool base)
 {
-	const struct spanline_name *of = line->names + w->of.first, *hosts = line->names + w->hosts.first;
+	const struct spanline_name *of = spanline_first(line, &w->of), *hosts = spanline_first(line, &w->hosts);
 	unsigned num_hosts = min_u64(w->hosts.n, SPANLINE_NAMES);
 	struct request_wait wait = {.ns = w->ns,
 				    .begin = line->start + w->at,
@@ -201,8 +201,8 @@ static uint32_t add_facts(struct requests *r, const struct spanline *line)
 	facts.num_off_cpu_by = line->off_cpu_by.n + (line->unread > 0);
 	facts.num_irq_by = line->irq_by.n;
 	facts.off_cpu_by = add_shares(r, &unread, line->unread > 0);
-	add_shares(r, line->names + line->off_cpu_by.first, line->off_cpu_by.n);
-	facts.irq_by = add_shares(r, line->names + line->irq_by.first, line->irq_by.n);
+	add_shares(r, spanline_first(line, &line->off_cpu_by), line->off_cpu_by.n);
+	facts.irq_by = add_shares(r, spanline_first(line, &line->irq_by), line->irq_by.n);
 	r->facts = mem_room(r->facts, r->num_facts, &r->cap_facts);
 	r->facts[r->num_facts] = facts;
 	return r->num_facts++;

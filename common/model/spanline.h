@@ -84,6 +84,12 @@ static inline bool spanline_has(const struct spanline *l, enum request_io_key ke
 	return l->io.has >> key & 1;
 }
 
+/* The first of these names; NULL: there are none. */
+static inline const struct spanline_name *spanline_first(const struct spanline *l, const struct spanline_names *names)
+{
+	return names->n ? &l->names[names->first] : NULL;
+}
+
 /* Empties it. It is all zero before the first call. */
 void spanline_clear(struct spanline *l);
 
