@@ -15,11 +15,13 @@ times_blocked() {
     sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$started/status"
 }
 
-# A thread that sleeps twice after recording has started, as the header says, and then ends: the tool ends with it.
+# A thread that sleeps twice after recording has started, as the tool says, and then ends: the tool ends with it.
 sleep_twice() {
+    local said
+    said=$(readlink /proc/self/fd/2)
     block
     {
-        until grep -q '^Tracing' /proc/self/fd/1 || ! kill -0 "$started"; do sleep 0.02; done
+        until grep -q ': adding up ' "$said" || ! kill -0 "$started"; do sleep 0.02; done
         enough=$(($(times_blocked) + 2))
         until [ "$(times_blocked)" -ge $enough ] || ! kill -0 "$started"; do sleep 0.02; done
         kill "$started"
@@ -37,6 +39,6 @@ same_sleep() {
     runs_here offwaketime -q -f -p "$started" -o probed 1 || lacks "no BPF here: $(cat err)"
     for fault in $BEGINNING; do
         # shellcheck disable=SC2016 # it is evaluated where it runs
-        BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -q -p $started'
+        BEFORE=sleep_twice CMP=same_sleep NEVER='fork waitpid poll' each_fault any "$fault" 'offwaketime -p $started'
     done
 }
