@@ -54,7 +54,7 @@ struct follow {
 void follow_open(struct follow *f, struct reader *r, pid_t pid, uint64_t lag_ms);
 
 /*
- * The next entry, as from reader_next(). FOLLOW_WAIT: there is none now, but there may be one after rings_wait().
+ * The next entry, as from reader_next(). FOLLOW_WAIT: no entry now; try again after rings_wait().
  */
 enum follow_result { FOLLOW_END, FOLLOW_ENTRY, FOLLOW_WAIT };
 enum follow_result follow_next(struct follow *f, struct entry *e);

@@ -680,7 +680,7 @@ void spanline_write(struct out *out, const struct spanline *l)
 	out_text(out, "}\n");
 }
 
-/* The row of a key. NULL: there is none. */
+/* The row of a key. NULL if no row has it. */
 static const struct key *row_of(struct slice name)
 {
 	size_t i = find_key(name, 0);

@@ -6,7 +6,7 @@
 #include "minmax.h"
 #include "table.h"
 
-/* The latest absence of a reactor that ended at or before a time; NULL: it has not been away for long. */
+/* The latest absence of a reactor that ended at or before a time; NULL if it was not away that long. */
 static const struct reactors_interval *latest_absence(const struct reactor *reactor, uint64_t ns)
 {
 	enum { LOOKED_AT = 16 }; /* shorter absences since */
