@@ -188,9 +188,9 @@ static const struct note requests[] = {
 };
 
 static const struct note others[] = {
-	{COUNTER(sums.counts.uncovered[SPANS_OFFCPUSNOOP]),
+	{COUNTER(sums.counts.uncovered[COVERAGE_OFFCPUSNOOP]),
 	 "request{ is|s are} not within the recording of offcpusnoop: off_cpu and irq are those of the others"},
-	{COUNTER(sums.counts.uncovered[SPANS_BIOSNOOP]),
+	{COUNTER(sums.counts.uncovered[COVERAGE_BIOSNOOP]),
 	 "request{ is|s are} not within the recording of biosnoop: disk is that of the others"},
 	{COUNTER(sums.counts.unknown), "object{|s} left out: {its|their} creation is not in the trace"},
 	{COUNTER(sums.counts.in_progress),

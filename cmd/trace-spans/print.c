@@ -329,7 +329,7 @@ static void put_others(struct print *p, struct parts *parts, uint64_t life)
 /* Marks an incomplete span. */
 static void put_flags(struct print *p, struct out *out, const struct span *s, bool open)
 {
-	out_text(out, admin_is_possible(&p->measured->spans, s) ? " admin?" : "");
+	out_text(out, admin_is_possible(&p->measured->spans.admin, s) ? " admin?" : "");
 	if (!open)
 		out_text(out, s->open ? " open" : "");
 	out_text(out, s->cut ? " cut" : "");

@@ -123,7 +123,7 @@ static void rank_uncovered(struct trace_spans *t, uint64_t ns)
 /* When offcpusnoop has its first line, it does not cover the spans before it. */
 static void see_recording(struct trace_spans *t)
 {
-	if (t->is_recorded || !t->measured.spans.recordings[SPANS_OFFCPUSNOOP].any)
+	if (t->is_recorded || !t->measured.spans.coverage[COVERAGE_OFFCPUSNOOP].any)
 		return;
 	t->is_recorded = true;
 	for (size_t i = 0; i < t->ranking.n; i++)
@@ -139,7 +139,7 @@ static void rank_slowest(struct trace_spans *t, const struct span *s, uint64_t n
 
 	see_recording(t);
 	ns = ns < COVERED ? ns : COVERED - 1;
-	covered = !t->is_recorded || spans_covers(&t->measured.spans, s, SPANS_OFFCPUSNOOP);
+	covered = !t->is_recorded || spans_covers(&t->measured.spans, s, COVERAGE_OFFCPUSNOOP);
 	if (!covered && !s->open)
 		rank_uncovered(t, ns);
 	rank_span(t, s, covered || s->open ? COVERED | ns : ns);
@@ -174,7 +174,7 @@ static void print_span(void *context, const struct span *s)
 		return;
 	if (!opt.open && !opt.slowest)
 		emit(t, text_of(t, s, false));
-	else if (opt.open && admin_is_possible(&t->measured.spans, s))
+	else if (opt.open && admin_is_possible(&t->measured.spans.admin, s))
 		/* it is old, and no trouble as a rule */
 		rank_span(t, s, 0);
 	else if (opt.open)

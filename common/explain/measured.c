@@ -204,7 +204,7 @@ static void fill(struct measured *m, const struct span *s)
 	l->state = spans->states->all[s->states[0].state];
 	l->args = span_args(s);
 	l->admin = !s->has_parent && s->queue == SPAN_QUEUE_ADMIN;
-	l->maybe_admin = admin_is_possible(spans, s);
+	l->maybe_admin = admin_is_possible(&spans->admin, s);
 	l->open = spans_is_open(spans, s);
 	l->cut = s->cut;
 	l->torn = measured_is_torn(s);

@@ -5,7 +5,6 @@
 
 #include "count.h"
 #include "mem.h"
-#include "spans.h"
 
 /* SPDK_NVMF_MAX_ASYNC_EVENTS in include/spdk/nvmf_transport.h: asynchronous event requests of a connection. */
 enum { MAX_EVENTS = 4 };
@@ -78,16 +77,13 @@ void admin_child(struct admin *a, const struct span *parent, const struct spdk_t
 		a->all[parent->member_of - 1].has_io = true;
 }
 
-void admin_line(struct spans *spans, const struct traceline *line)
+void admin_line(struct admin *a, const struct spdk_tpoint *tpoint, const struct traceline *line)
 {
-	struct admin *a = &spans->admin;
 	uint32_t index;
 	uint64_t key;
 
 	/* that a connection has ended is in entries without arguments and size */
-	if (!a->n || line->num_args || line->size.n)
-		return;
-	if (!spans_tpoint_of(spans, line->tpoint)->disconnects || !connection_key(line, &key))
+	if (!a->n || line->num_args || line->size.n || !tpoint->disconnects || !connection_key(line, &key))
 		return;
 	index = map_get(&a->map, key);
 	if (index != MAP_NONE)
@@ -99,27 +95,28 @@ void admin_line(struct spans *spans, const struct traceline *line)
  * RDMA they have no other entry. _nvmf_qpair_destroy() in lib/nvmf/nvmf.c does the same to requests that wait for a
  * paused subsystem; those that read or write data have waited for a buffer before.
  */
-bool admin_is_possible(const struct spans *spans, const struct span *s)
+bool admin_is_possible(const struct admin *a, const struct span *s)
 {
+	const struct spdk_tpoint *tpoint;
 	size_t i = 0;
 
 	/* without bdev I/O in the lines, that none follows says nothing */
-	if (!spans->admin.has_bdev_io || s->queue != SPAN_QUEUE_UNKNOWN || s->has_parent || s->child || s->cut)
+	if (!a->has_bdev_io || s->queue != SPAN_QUEUE_UNKNOWN || s->has_parent || s->child || s->cut)
 		return false;
-	while (i < s->n - 1 && !spans_tpoint(spans, s->states[i].state)->executes)
-		if (spans_tpoint(spans, s->states[i++].state)->layer != LAYER_TARGET)
+	for (tpoint = lifecycle_tpoint(a->lifecycle, s->states[0].state); i < s->n - 1 && !tpoint->executes;
+	     tpoint = lifecycle_tpoint(a->lifecycle, s->states[++i].state))
+		if (tpoint->layer != LAYER_TARGET)
 			return false;
-	if (!spans_tpoint(spans, s->states[i].state)->executes)
+	if (!tpoint->executes)
 		return false;
-	return i + 1 == s->n || (i + 2 == s->n && spdk_is_final(spans->states->all[s->states[i + 1].state]));
+	return i + 1 == s->n || (i + 2 == s->n && spdk_is_final(a->lifecycle->states->all[s->states[i + 1].state]));
 }
 
-void admin_end(struct spans *spans, struct span *s)
+void admin_end(struct admin *a, struct span *s)
 {
-	struct admin *a = &spans->admin;
 	struct admin_connection *connection = s->member_of ? &a->all[s->member_of - 1] : NULL;
 
-	if (!admin_is_possible(spans, s))
+	if (!admin_is_possible(a, s))
 		return;
 	if (connection && connection->ended && !connection->has_io && connection->freed < MAX_EVENTS) {
 		connection->freed++;

@@ -12,16 +12,13 @@
 #define ADMIN_H
 
 #include "connection.h"
-#include "map.h"
+#include "lifecycle.h"
 #include "span.h"
-#include "spdk.h"
-#include "traceline.h"
 
-struct spans;
-
-/* All zero at first. Memory grows with the number of connections whose queue no line says. */
+/* All zero at first, but for lifecycle. Memory grows with the number of connections whose queue no line says. */
 struct admin {
-	struct map map; /* by address or owner: the latest connection there */
+	const struct lifecycle *lifecycle; /* of the spans */
+	struct map map;                    /* by address or owner: the latest connection there */
 	struct admin_connection {
 		bool has_io, ended;
 		unsigned char freed; /* requests when it ended */
@@ -43,13 +40,13 @@ void admin_start(struct admin *a, struct span *s, const struct spdk_tpoint *tpoi
 void admin_child(struct admin *a, const struct span *parent, const struct spdk_tpoint *tpoint);
 
 /* Sees an entry that is about no object. */
-void admin_line(struct spans *spans, const struct traceline *line);
+void admin_line(struct admin *a, const struct spdk_tpoint *tpoint, const struct traceline *line);
 
 /* Sets the queue of a root that ends, if it is known now. */
-void admin_end(struct spans *spans, struct span *s);
+void admin_end(struct admin *a, struct span *s);
 
 /* Whether a root of an unknown queue may be an asynchronous event request. */
-bool admin_is_possible(const struct spans *spans, const struct span *s);
+bool admin_is_possible(const struct admin *a, const struct span *s);
 
 /* Whether a span belongs to an admin request. */
 static inline bool admin_has(const struct span *s)

@@ -12,10 +12,10 @@ const enum fact overlaps_facts[OVERLAPS] = {
 	[OVERLAP_DISK] = FACT_DISK,
 };
 
-const enum spans_tool overlaps_tools[OVERLAPS] = {
-	[OVERLAP_OFF_CPU] = SPANS_OFFCPUSNOOP,
-	[OVERLAP_IRQ] = SPANS_OFFCPUSNOOP,
-	[OVERLAP_DISK] = SPANS_BIOSNOOP,
+const enum coverage_tool overlaps_tools[OVERLAPS] = {
+	[OVERLAP_OFF_CPU] = COVERAGE_OFFCPUSNOOP,
+	[OVERLAP_IRQ] = COVERAGE_OFFCPUSNOOP,
+	[OVERLAP_DISK] = COVERAGE_BIOSNOOP,
 };
 
 static void gather_disks(struct overlaps *overlaps, const struct span *s)
@@ -84,7 +84,7 @@ void overlaps_measure(struct overlaps *overlaps, const struct spans *spans, cons
 	parts[OVERLAP_IRQ] = within(spans_held(spans, s, REACTORS_IRQ), life - parts[OVERLAP_OFF_CPU]);
 	parts[OVERLAP_DISK] = spans->disks.any ? time_of_disks(overlaps, s, last) : 0;
 	for (unsigned i = 0; i < OVERLAPS; i++) {
-		overlaps->known[i] = spans->recordings[overlaps_tools[i]].any;
+		overlaps->known[i] = spans->coverage[overlaps_tools[i]].any;
 		overlaps->covered[i] = spans_covers(spans, s, overlaps_tools[i]);
 	}
 	measure_silence(overlaps, spans, s, last);

@@ -24,7 +24,7 @@ static inline const char *overlaps_name(enum overlap part)
 }
 
 /* The tool whose lines say it. */
-extern const enum spans_tool overlaps_tools[OVERLAPS];
+extern const enum coverage_tool overlaps_tools[OVERLAPS];
 
 /* All zero before the first call. */
 struct overlaps {

@@ -69,7 +69,7 @@ struct span {
 	uint32_t index;        /* in spans.all */
 	uint32_t member_of;    /* used by admin.c */
 	uint32_t generation;   /* number of spans that were stored here before */
-	/* the write before it in spans.writes, and its generation; MAP_NONE: there was none */
+	/* the write before it in replies.writes, and its generation; MAP_NONE: there was none */
 	uint32_t earlier, earlier_generation;
 	unsigned height, num_children; /* levels below it */
 	/* texts of its first entry as written, in text; empty: there was none */

@@ -19,6 +19,7 @@ void spans_start(struct spans *spans)
 	spans->lifecycle.states = spans->states;
 	spans->unknown = MAP_NONE;
 	spans->first_entry = UINT64_MAX;
+	spans->admin.lifecycle = &spans->lifecycle;
 }
 
 static struct span *span_of(const struct spans *spans, const struct object *object)
@@ -116,10 +117,10 @@ static void emit(struct spans *spans, struct span *s)
 /* Whether the next line of a tool may show that it was recording until the end of a span. */
 static bool may_be_covered(const struct spans *spans, const struct span *s)
 {
-	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++) {
-		const struct spans_recording *r = &spans->recordings[tool];
+	for (enum coverage_tool tool = 0; tool < COVERAGE_TOOLS; tool++) {
+		const struct coverage *c = &spans->coverage[tool];
 
-		if (r->any && s->first >= r->begin && s->last > r->end)
+		if (c->any && s->first >= c->begin && s->last > c->end)
 			return true;
 	}
 	return false;
@@ -142,7 +143,7 @@ static void emit_waiting(struct spans *spans, size_t max)
 static void end_span(struct spans *spans, struct span *s)
 {
 	s->ended = true;
-	admin_end(spans, s);
+	admin_end(&spans->admin, s);
 	spans->lost += s->lost && !s->has_parent && s->queue != SPAN_QUEUE_ADMIN;
 	if (!spans->covered || spans->over) {
 		emit(spans, s);
@@ -164,27 +165,6 @@ static bool may_add(const struct span *parent, const struct span *s)
 		if (up == s)
 			return false;
 	return levels < SPANS_DEPTH && parent->num_children < SPANS_CHILDREN;
-}
-
-/* lib/nvmf/tcp.c sends the parts of a long reply, and then its status, one after the other. */
-static void extend_reply(const struct spans *spans, struct span *s, const struct span *child)
-{
-	if (s->reply < child->first && spans_kind(spans, child) == SPDK_SOCKET_WRITE)
-		s->reply = child->first;
-}
-
-/*
- * posix_sock_group_impl_poll() in module/sock/posix/posix.c passes what is queued to the kernel before it reads. So a
- * write that the kernel got after a read of its lcore was still queued then: the host had not read what was before it.
- * module/sock/uring/uring.c may notice a write one round after it was passed on: then this is that much too late.
- */
-static void delay_reply(const struct spans *spans, const struct span *write, uint64_t lcore)
-{
-	uint32_t read = map_get(&spans->reads, lcore);
-	struct span *s = write->parent;
-
-	if (s && s->reply != UINT64_MAX && read != MAP_NONE && spans->read[read] > s->reply)
-		s->reply = spans->read[read];
 }
 
 /* MAP_NONE + 1 is 0. */
@@ -232,7 +212,8 @@ static void add_child(struct spans *spans, struct span *parent, struct span *s)
 	if (!s->next)
 		parent->last_child = s;
 	s->parent = parent;
-	extend_reply(spans, parent, s);
+	if (spans_kind(spans, s) == SPDK_SOCKET_WRITE)
+		replies_extend(parent, s);
 	if (spans_is_bdev_io(spans, s))
 		source_of(spans, s->source)->shows_bdev_io = true;
 	parent->num_children++;
@@ -367,7 +348,7 @@ static void add_silence(struct spans *spans, struct span *s, uint64_t ns)
 	s->silent_lcore = before->lcore;
 }
 
-/* The lcore of the latest entry of a span, as the key of spans.reads and spans.gaps. */
+/* The lcore of the latest entry of a span, as a key of struct latest. */
 static uint64_t last_lcore_key(const struct spans *spans, const struct span *s)
 {
 	const struct traceline line = {.source = s->source == MAP_NONE ? (struct slice){}
@@ -378,9 +359,7 @@ static uint64_t last_lcore_key(const struct spans *spans, const struct span *s)
 
 uint64_t spans_gap(const struct spans *spans, const struct span *s)
 {
-	uint32_t gap = spans->num_gaps ? map_get(&spans->gaps, last_lcore_key(spans, s)) : MAP_NONE;
-
-	return gap == MAP_NONE ? 0 : spans->gap[gap];
+	return spans->gaps.n ? latest_of(&spans->gaps, last_lcore_key(spans, s)) : 0;
 }
 
 static void add_state(struct spans *spans, struct span *s, const struct traceline *line, uint64_t ns, uint32_t state)
@@ -427,7 +406,7 @@ static bool has_entry_since(const struct span *s, uint64_t ns)
 /* object: of the span, as it was after that one's last entry. */
 static bool is_end_lost(const struct spans *spans, const struct span *s, const struct object *object)
 {
-	return spans->num_gaps && !is_final(spans, object) && !has_entry_since(s, spans_gap(spans, s));
+	return spans->gaps.n && !is_final(spans, object) && !has_entry_since(s, spans_gap(spans, s));
 }
 
 /* Ends the span of the previous object at an address, unless it is queued to end. */
@@ -479,7 +458,7 @@ static struct span *start_span(struct spans *spans, const struct traceline *line
 }
 
 /* The latest entry of a source, in ns. */
-static uint64_t latest_of(const struct spans *spans, uint32_t source)
+static uint64_t source_latest(const struct spans *spans, uint32_t source)
 {
 	uint32_t place = source + 1;
 
@@ -516,7 +495,7 @@ uint64_t spans_until(const struct spans *spans, const struct span *s)
 		return spans_is_lost(spans, s) ? latest_below(s) : s->last;
 	if (!spans->over)
 		return spans->now;
-	end = latest_of(spans, s->source);
+	end = source_latest(spans, s->source);
 	reactor = spans_reactor(spans, s, s->last_lcore);
 	if (reactor && reactor->after.entry == end && reactor->after.stopped)
 		end = reactor->after.stopped;
@@ -592,7 +571,7 @@ static struct spans_source *see_entry(struct spans *spans, const struct tracelin
 	return source;
 }
 
-/* The lcore of a line, as the key of spans.reads. */
+/* The lcore of a line, as a key of struct latest. */
 static uint64_t lcore_key(const struct traceline *line)
 {
 	uint64_t lcore = 0;
@@ -601,60 +580,42 @@ static uint64_t lcore_key(const struct traceline *line)
 	return traceline_in_source(line, lcore);
 }
 
-static void see_gap(struct spans *spans, const struct traceline *line, uint64_t ns)
-{
-	uint64_t *gap = table_put(&spans->gaps, lcore_key(line), spans->gap, spans->num_gaps, spans->cap_gaps);
-
-	*gap = ns;
-}
-
-static void see_read(struct spans *spans, const struct traceline *line, uint64_t ns)
-{
-	uint64_t *read = table_put(&spans->reads, lcore_key(line), spans->read, spans->num_reads, spans->cap_reads);
-
-	*read = ns;
-}
-
 /* An entry about no object. */
 static void see_plain(struct spans *spans, const struct traceline *line, uint64_t ns)
 {
 	struct spans_source *source = see_entry(spans, line, ns);
-	enum spdk_kind kind = spans_tpoint_of(spans, line->tpoint)->kind;
+	const struct spdk_tpoint *tpoint = spans_tpoint_of(spans, line->tpoint);
 
-	if (kind == SPDK_SOCKET_READ)
-		see_read(spans, line, ns);
+	if (tpoint->kind == SPDK_SOCKET_READ)
+		latest_put(&spans->replies.reads, lcore_key(line), ns);
 	/* a bdev I/O would be in the trace: SPDK records channels since v22.01, and relations since v21.10 */
-	if (kind == SPDK_BDEV_CHANNEL)
+	if (tpoint->kind == SPDK_BDEV_CHANNEL)
 		source->shows_bdev_io = true;
-	admin_line(spans, line);
+	admin_line(&spans->admin, tpoint, line);
 }
 
 /* Notes a line of a tool about a time that the argument has, and that ends at ns. */
-static void see_recording(struct spans *spans, enum spans_tool tool, const struct traceline *line, const char *argument,
-			  uint64_t ns)
+static void see_recording(struct spans *spans, enum coverage_tool tool, const struct traceline *line,
+			  const char *argument, uint64_t ns)
 {
-	struct spans_recording *r = &spans->recordings[tool];
 	uint64_t length = 0;
 
-	if (!r->any && number_fixed(traceline_arg(line, argument), 3, &length))
-		length = length < ns ? length : ns;
-	if (!r->any)
-		r->begin = ns - length;
-	r->any = true;
-	r->end = ns > r->end ? ns : r->end;
+	if (!spans->coverage[tool].any)
+		number_fixed(traceline_arg(line, argument), 3, &length);
+	coverage_add(&spans->coverage[tool], ns - min_u64(length, ns), ns);
 	emit_waiting(spans, SPANS_WAITING);
 }
 
-bool spans_covers(const struct spans *spans, const struct span *s, enum spans_tool tool)
+bool spans_covers(const struct spans *spans, const struct span *s, enum coverage_tool tool)
 {
-	const struct spans_recording *r = &spans->recordings[tool];
+	const struct coverage *c = &spans->coverage[tool];
 
 	/* its reactor's lines count for another source */
-	if (tool == SPANS_OFFCPUSNOOP && reactors_of(&spans->reactors, s->last_lcore) &&
+	if (tool == COVERAGE_OFFCPUSNOOP && reactors_of(&spans->reactors, s->last_lcore) &&
 	    !spans_reactor(spans, s, s->last_lcore))
 		return false;
-	return r->any && s->first >= r->begin && s->first - r->begin >= s->age &&
-	       spans_until(spans, s) <= r->end + spans->slack_ns;
+	return c->any && s->first >= c->begin && s->first - c->begin >= s->age &&
+	       spans_until(spans, s) <= c->end + spans->slack_ns;
 }
 
 /* Whether a span is a bdev I/O in flight that has started nothing in the trace. */
@@ -675,7 +636,7 @@ static const char *see_disk(struct spans *spans, const struct traceline *line, u
 	disks->any = true;
 	error = disks_line(disks, spans->all, line, ns, spans->lines);
 	if (!error)
-		see_recording(spans, SPANS_BIOSNOOP, line, LIVE_LATENCY, ns);
+		see_recording(spans, COVERAGE_BIOSNOOP, line, LIVE_LATENCY, ns);
 	return error;
 }
 
@@ -691,7 +652,7 @@ static bool is_stopped(const struct reactors_interval *interval, uint64_t entry)
 /* Adds a time for which a reactor was held. What is after the latest entry is stored apart: it may be the last one. */
 static void hold(struct spans *spans, struct reactor *reactor, struct reactors_interval interval)
 {
-	uint64_t entry = reactor->has_source ? latest_of(spans, reactor->source) : spans->last_entry;
+	uint64_t entry = reactor->has_source ? source_latest(spans, reactor->source) : spans->last_entry;
 	uint64_t before[REACTORS_KINDS];
 
 	memcpy(before, reactor->held, sizeof(before));
@@ -736,7 +697,7 @@ static const char *see_other(struct spans *spans, const struct traceline *line, 
 			spans->held(spans->context, reactor, &interval, line);
 		hold(spans, reactor, interval);
 	}
-	see_recording(spans, SPANS_OFFCPUSNOOP, line, LIVE_DURATION, ns);
+	see_recording(spans, COVERAGE_OFFCPUSNOOP, line, LIVE_DURATION, ns);
 	return NULL;
 }
 
@@ -788,35 +749,24 @@ static void keep_write(struct spans *spans, struct span *s, const struct traceli
 {
 	const struct spdk_tpoint *tpoint = spans_tpoint(spans, s->states[0].state);
 	uint64_t address;
-	uint32_t *latest;
 
 	if (tpoint->kind != SPDK_SOCKET_WRITE || s->has_parent ||
 	    !traceline_number(traceline_arg(line, tpoint->parent.arg), &address))
 		return;
-	latest = map_put(&spans->writes, traceline_in_source(line, address));
-	s->earlier = *latest;
-	s->earlier_generation = *latest == MAP_NONE ? 0 : spans->all[*latest]->generation;
-	*latest = s->index;
+	replies_keep(&spans->replies, spans->all, s, traceline_in_source(line, address));
 }
 
 /* Makes the writes for an object without an id its children. It has lived since the first of them at least. */
 static void adopt_writes(struct spans *spans, struct span *s, const struct traceline *line)
 {
-	uint32_t index = map_get(&spans->writes, traceline_in_source(line, s->value)), generation;
+	struct span *write = replies_latest(&spans->replies, spans->all, traceline_in_source(line, s->value));
 
-	if (index == MAP_NONE)
-		return;
-	for (generation = spans->all[index]->generation; index != MAP_NONE; index = spans->all[index]->earlier) {
-		struct span *write = spans->all[index];
-
-		if (write->generation != generation || !write->n || write->ended || write->has_parent)
-			return;
-		generation = write->earlier_generation;
+	for (; write && write->n && !write->ended && !write->has_parent; write = replies_before(spans->all, write)) {
 		add_child(spans, s, write);
 		if (!write->parent)
 			return;
 		write->has_parent = true;
-		s->first = write->first < s->first ? write->first : s->first;
+		s->first = min_u64(write->first, s->first);
 	}
 }
 
@@ -863,7 +813,7 @@ static const char *see_object(struct spans *spans, const struct traceline *line,
 	if (starts && s->unknown)
 		adopt_writes(spans, s, line);
 	if (spans_tpoint(spans, state)->sends)
-		delay_reply(spans, s, lcore_key(line));
+		replies_delay(&spans->replies, s, lcore_key(line));
 	follow_disk(spans, s);
 	if (spans->entry)
 		spans->entry(spans->context, s, before, line, text);
@@ -879,7 +829,7 @@ const char *spans_line(struct spans *spans, const struct traceline *line, struct
 	if (error)
 		return error;
 	if (line->lost && !spans_is_live(line))
-		see_gap(spans, line, ns);
+		latest_put(&spans->gaps, lcore_key(line), ns);
 	/* the lines were late, and time has not passed */
 	if (spans->passed)
 		spans->now = spans->before_passed;
@@ -951,7 +901,7 @@ static void delay_unsent(const struct spans *spans, struct span *const *left, si
 		const struct span *s = left[i];
 
 		if (s->n == 1 && spans_kind(spans, s) == SPDK_SOCKET_WRITE)
-			delay_reply(spans, s, last_lcore_key(spans, s));
+			replies_delay(&spans->replies, s, last_lcore_key(spans, s));
 	}
 }
 
@@ -991,11 +941,8 @@ void spans_free(struct spans *spans)
 	free(spans->all);
 	free(spans->ending.all);
 	free(spans->open.all);
-	map_free(&spans->writes);
-	map_free(&spans->reads);
-	free(spans->read);
-	map_free(&spans->gaps);
-	free(spans->gap);
+	replies_free(&spans->replies);
+	latest_free(&spans->gaps);
 	intern_free(&spans->sources);
 	free(spans->by_source);
 	lcores_free(&spans->lcores);

@@ -10,10 +10,13 @@
 #define SPANS_H
 
 #include "admin.h"
+#include "coverage.h"
 #include "disks.h"
+#include "latest.h"
 #include "lcores.h"
 #include "lifecycle.h"
 #include "queue.h"
+#include "replies.h"
 #include "span.h"
 
 /*
@@ -21,9 +24,6 @@
  * says, and how many do.
  */
 enum { SPANS_GRACE_NS = 10 * 1000 * 1000, SPANS_WAIT_NS = 1000 * 1000 * 1000, SPANS_WAITING = 16384 };
-
-/* Tools that record while the target writes its trace. */
-enum spans_tool { SPANS_OFFCPUSNOOP, SPANS_BIOSNOOP, SPANS_TOOLS };
 
 struct spans {
 	/* these are set before spans_start() */
@@ -62,12 +62,8 @@ struct spans {
 
 	struct lifecycle lifecycle;
 	struct lcores lcores;
-	struct map reads; /* by lcore and source: index in read */
-	uint64_t *read;   /* ns: when it read from a socket last */
-	size_t num_reads, cap_reads;
-	struct map gaps; /* by lcore and source: index in gap */
-	uint64_t *gap;   /* ns: of the latest entry before which others are missing */
-	size_t num_gaps, cap_gaps;
+	struct replies replies;
+	struct latest gaps;   /* entries before which others are missing */
 	uint32_t lcore;       /* of the current line, in lcores; MAP_NONE: of none, or there are too many */
 	struct span *current; /* the span of that line, or NULL */
 	struct reactors reactors;
@@ -91,13 +87,7 @@ struct spans {
 	uint64_t before_passed; /* now before it */
 	/* ns of the earliest line that is not of another tool, UINT64_MAX: none so far; and of the latest one */
 	uint64_t first_entry, last_entry;
-	/* from the start of its first line to the end of its latest one, in ns */
-	struct spans_recording {
-		bool any;
-		uint64_t begin, end;
-	} recordings[SPANS_TOOLS];
-	/* the address of an object that the trace does not have, so far: index of the latest write for it */
-	struct map writes;
+	struct coverage coverage[COVERAGE_TOOLS];
 	struct span *first_waiting, *last_waiting; /* have ended, and are not emitted */
 	size_t num_waiting;
 	uint64_t lines; /* so far */
@@ -210,7 +200,7 @@ static inline uint64_t spans_to_reply(const struct spans *spans, const struct sp
 uint64_t spans_held(const struct spans *spans, const struct span *s, enum reactors_kind kind);
 
 /* Whether a tool was recording during its life, as far as that is known. */
-bool spans_covers(const struct spans *spans, const struct span *s, enum spans_tool tool);
+bool spans_covers(const struct spans *spans, const struct span *s, enum coverage_tool tool);
 
 /*
  * Whether it lives longer than that, by an unknown time: it is open, its end is lost, or the time of its creation is

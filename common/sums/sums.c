@@ -83,8 +83,8 @@ static void add_share(struct sums *m, const struct span *s, uint32_t group)
 							.is_rare = overlaps_silence_is_rare(&m->overlaps, m->spans),
 							.facts = proofs_facts(m->proofs, s)});
 	m->shared++;
-	m->covered[SPANS_OFFCPUSNOOP] += m->overlaps.covered[OVERLAP_OFF_CPU];
-	m->covered[SPANS_BIOSNOOP] += m->overlaps.covered[OVERLAP_DISK];
+	m->covered[COVERAGE_OFFCPUSNOOP] += m->overlaps.covered[OVERLAP_OFF_CPU];
+	m->covered[COVERAGE_BIOSNOOP] += m->overlaps.covered[OVERLAP_DISK];
 }
 
 /* Whether it is not to be added, because of its queue. */
@@ -172,15 +172,15 @@ void sums_next_file(struct sums *m)
 {
 	rates_next_file(&m->rates);
 	m->counts = (struct sums_counts){};
-	m->shared = m->covered[SPANS_OFFCPUSNOOP] = m->covered[SPANS_BIOSNOOP] = 0;
+	m->shared = m->covered[COVERAGE_OFFCPUSNOOP] = m->covered[COVERAGE_BIOSNOOP] = 0;
 }
 
 void sums_end_file(struct sums *m)
 {
 	const struct spans *spans = m->spans;
 
-	for (enum spans_tool tool = 0; tool < SPANS_TOOLS; tool++)
-		m->counts.uncovered[tool] = spans->recordings[tool].any ? m->shared - m->covered[tool] : 0;
+	for (enum coverage_tool tool = 0; tool < COVERAGE_TOOLS; tool++)
+		m->counts.uncovered[tool] = spans->coverage[tool].any ? m->shared - m->covered[tool] : 0;
 	if (spans->last_entry > spans->first_entry)
 		m->elapsed += spans->last_entry - spans->first_entry;
 }

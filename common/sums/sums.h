@@ -50,9 +50,9 @@ struct sums {
 		uint64_t refused;      /* spans whose group is too long, or exceeds ROWS_GROUPS */
 		uint64_t no_peak;      /* requests that ended too long before others to count in a peak */
 		/* requests in shares that a tool does not cover whose lines are among the others; set at the end */
-		uint64_t uncovered[SPANS_TOOLS];
+		uint64_t uncovered[COVERAGE_TOOLS];
 	} counts;
-	uint64_t shared, covered[SPANS_TOOLS]; /* requests in shares; those that lines of a tool cover */
+	uint64_t shared, covered[COVERAGE_TOOLS]; /* requests in shares; those that lines of a tool cover */
 
 	/* scratch */
 	struct self_time self;
