@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of lifetime lines, and whether they name what is in a trace. */
+#ifndef JOINING_H
+#define JOINING_H
+
+#include "join.h"
+#include "out.h"
+
+/* All zero before the first file. */
+struct joining {
+	const char **paths;
+	size_t n, cap;
+	struct join join;
+	bool faulty;     /* some lifetime lines are malformed, after messages */
+	struct out text; /* of a named line, or of its arguments */
+};
+
+void joining_add(struct joining *j, const char *path);
+
+/* Whether standard input would be more than one of the files and this one. */
+bool joining_share_stdin(const struct joining *j, const char *path);
+
+/*
+ * Reads the files. Returns 0; -1 after a message when one cannot be read, or is of another kind. reader: the command
+ * that reads lifetime lines from a pipe, for messages.
+ */
+int joining_read(struct joining *j, const char *reader);
+
+/*
+ * Whether entries of the file of this name were named, if any could have been. Prints a message if not. quiet: as in
+ * cli_notice().
+ */
+bool joining_check(const struct joining *j, const char *name, bool quiet);
+
+void joining_free(struct joining *j);
+
+#endif
