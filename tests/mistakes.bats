@@ -327,7 +327,7 @@ T
 2 % standard input can only be one of the files % trace-latency --against - -
 1 % -g nosuchkey: no line that creates an object has this key % trace-latency -g nosuchkey lines
 1 % -g nosuchkey: no line that creates an object has this key % trace-latency -q -g lcore -g nosuchkey -j lines
-1 % -g args.qpair.hostnqn: no line that creates an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l % trace-latency -g args.qpair.hostnqn lines
+1 % -g args.qpair.hostnqn: no line that creates an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn with -l % trace-latency -g args.qpair.hostnqn lines
 1 % -g qpair.hostnqn: no line % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
 1 % -g nosuchkey: no line % trace-latency -e -g nosuchkey lines
 2 % seconds above 0 are expected % trace-latency -i 0 lines
@@ -336,16 +336,14 @@ T
 2 % -H is for a table or -j % trace-latency -H -e lines
 2 % --fail-over needs --against % trace-latency --fail-over p99:10 lines
 2 % a percentile and percent are expected % trace-latency --against encoded --fail-over 10 lines
-2 % --admin, -g, -i and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
+2 % --admin, -g, -i, -l and -r apply when trace lines are encoded % trace-latency --merge -g lcore encoded
 2 % --against is for a table or -j % trace-latency -H --against encoded lines
-2 % invalid option % trace-perfetto -l lifetimes lines
 1 % trace-merge: no source has trace lines % trace-merge empty empty2
 2 % two sources are called 'lines' % trace-merge lines ./lines
 2 % -s is now an operand: NAME=FILE % trace-merge -s x=lines
 2 % -r '2.6': ticks per second are expected, such as 2600000000 % trace-merge -r 2.6 lines
 2 % -r '0': ticks per second are expected % trace-merge -r 0 lines
 2 % milliseconds above 0 are expected % trace-merge --lag 0 lines
-2 % invalid option % trace-spans -l lifetimes lines
 2 % -j and -s exclude each other % trace-spans -j -s lines
 2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines
 2 % -k '=write': KEY=GLOB is expected % trace-spans -k =write lines
@@ -372,7 +370,7 @@ T
 2 % standard input can only be one of the files % trace-causes --against - <spans
 2 % -e and -j exclude each other % trace-causes -e -j spans
 2 % -n is for a page or -j % trace-causes -e -n 3 spans
-2 % --against, -g, -k, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
+2 % --against, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
 2 % --percent apply when lines are encoded % trace-causes --merge --open sums
 1 % text:1: not a line of trace-causes -e: it has no tab % trace-causes --merge text
 1 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge empty

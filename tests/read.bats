@@ -73,6 +73,91 @@ compare() { # FILE [COMMANDS]
     done
 }
 
+# The filters that name objects themselves.
+NAMING='trace-spans
+trace-spans -a -j
+trace-spans -s -n 5
+trace-causes --percent 10
+trace-causes -j --percent 10
+trace-latency --layers -g host
+trace-latency -j -g args.qpair.hostnqn -g owner
+trace-latency --reactors -j
+trace-perfetto -e'
+
+# Compares filters with -l with the same after trace-join -j -l: over a trace, its lines, and what xz packed.
+compare_named() { # TRACE PROBES
+    local command input want code
+    qpair-lifetimes -q "$2" >lifetimes
+    trace-dump -q "$1" >lines
+    xz -k -f "$1"
+    while read -r command; do
+        run_to want bash -o pipefail -c "trace-dump -q '$1' | trace-join -q -j -l lifetimes | $command"
+        want=$code
+        for input in "$1" lines "$1.xz"; do
+            # shellcheck disable=SC2086 # it has options
+            run_to got $command -l lifetimes "$input"
+            is_wanted "$command -l lifetimes $input"
+        done
+    done <<<"$NAMING"
+    # the names are there
+    trace-spans -q -j -l lifetimes "$1" | grep hostnqn >/dev/null
+}
+
+@test "-l names what trace-join names" {
+    local layout
+    mktrace -l G3 "$DATA/sample-g3.jsonl" >trace
+    compare_named trace "$DATA/sample-g3-probes.txt"
+    for layout in G5 G6; do
+        mktrace -l $layout "$DATA/sample.jsonl" >trace
+        compare_named trace "$DATA/sample-probes.txt"
+    done
+    mktrace "$DATA/sample-rdma.jsonl" >trace
+    compare_named trace "$DATA/sample-rdma-probes.txt"
+    gzip -dc "$DATA/slow-host.trace.gz" >trace
+    compare_named trace "$DATA/slow-host-probes.txt"
+}
+
+@test "-l over any arguments, keys and bytes" {
+    local from command layout
+    printf '%s\n' "ctx: begin=0, ptr=0x55f1c0fc9f18, note='a \"b\"\\\\ \xff', n=1.5" 'qd: begin=0, ptr=0x1' 'thing: begin=0, owner=t267, ptr=0x7' >named
+    mktrace "$DATA/sample.jsonl" >trace
+    trace-dump trace >lines
+    { sed 's/"ctx"/"c\u0074x"/; s/"qd":1/"qd": 1 /' lines; echo nothing; printf '%s\n' '{"lcore":0,"us":5,"tpoint":"TCP_REQ_NEW","tsc":7,"poller":"t267"}'; } >others
+    for from in trace lines others; do
+        for command in 'trace-spans -a -j' 'trace-spans -s' 'trace-latency -j -g args.ctx.note'; do
+            run_to want bash -c "cat $from | trace-join -q -j -l named | $command"
+            # shellcheck disable=SC2086 # it has options
+            run_to got $command -l named $from
+            cmp want got
+        done
+    done
+    trace-spans -a -j -l named trace | grep -F '"note":"a ' >/dev/null
+}
+
+@test "-l of other lifetimes, or none, is said" {
+    mktrace "$DATA/sample.jsonl" >trace
+    qpair-lifetimes -q "$DATA/sample-probes.txt" >lifetimes
+    sed 's/begin=[0-9]*/begin=1/; s/, end=[0-9]*//; s/$/, end=2/' lifetimes >old
+    status_is 1 sh 'trace-spans -j -l old trace >out'
+    says 'trace-spans: old: named 0 of '
+    says ' entries of trace: all their ticks are before those of the entries: they are from another run'
+    [ -s out ]
+    { cat lifetimes; echo 'qpair: begin=1'; } >bad
+    status_is 1 sh 'trace-latency -l bad trace >out'
+    says "trace-latency: bad:$(wc -l <bad): begin or ptr is missing"
+    [ -s out ]
+    status_is 1 trace-spans -l missing trace
+    equal "$stderr" 'trace-spans: missing: No such file or directory'
+    status_is 1 trace-perfetto -l trace trace
+    says 'trace-perfetto: trace: a binary trace, not lifetime lines'
+    trace-spans -j trace >spans
+    status_is 1 trace-causes -l lifetimes spans
+    says 'trace-causes: spans: span lines, not trace lines'
+    status_is 2 trace-causes -l - -l - trace
+    says 'standard input can only be one of the files'
+    status_is 0 sh 'trace-spans -j -l - trace <lifetimes | cmp - <(trace-spans -j -l lifetimes trace)'
+}
+
 @test "a trace that comes in small pieces" {
     mktrace "$DATA/sample.jsonl" >trace
     trace-join trace >want

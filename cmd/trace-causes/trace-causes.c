@@ -13,6 +13,7 @@
 #include "encode.h"
 #include "findings.h"
 #include "io.h"
+#include "joining.h"
 #include "json.h"
 #include "keys.h"
 #include "measure.h"
@@ -30,6 +31,7 @@ static struct {
 	const char *against; /* a file, or NULL */
 	struct measure_options measure;
 	struct keys keys;
+	struct joining joining;
 	struct answer_options print;
 } opt;
 
@@ -132,6 +134,8 @@ static int read_file(struct trace_causes *t, const char *path, struct each_trace
 		err(EXIT_FAILURE, "%s", io_name(path));
 	file->span_line = read_span_line;
 	file->quiet = opt.quiet;
+	if (!t->base)
+		file->joining = &opt.joining;
 	t->measured = (struct measured){.explains = true, .context = t, .emit = see_span};
 	measured_start(&t->measured);
 	result = each_traceline_run(file, read_trace_line, t);
@@ -141,6 +145,11 @@ static int read_file(struct trace_causes *t, const char *path, struct each_trace
 		cli_note(opt.quiet, file->lines.name, notes[i].n, notes[i].what);
 	measured_free(&t->measured);
 	return result;
+}
+
+static void add_lifetimes(const char *path)
+{
+	joining_add(&opt.joining, path);
 }
 
 static void set_percent(const char *argument)
@@ -162,6 +171,8 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "one JSON object for each finding, the most important first", .choice = &opt.output, JSON},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
+	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
+	 .call = add_lifetimes},
 	{'m', "min-us", "US", "requests of at least US microseconds are slow", .us = &opt.measure.compare.min_ns},
 	{0, "merge", NULL, "the files have encoded lines, of any number of traces in any order", .flag = &opt.merge},
 	{'n', "findings", "N", "print at most N findings of each group", .count = &opt.print.max},
@@ -179,7 +190,7 @@ static const struct cli cli = {
 	"Print why the slow requests in FILE, a trace file, trace lines or span lines, are slow. Without FILE, or\n"
 	"when it is -, read standard input.\n",
 	"Examples:\n"
-	"  %s nvmf_trace.pid1234\n"
+	"  %s -l lifetimes.txt nvmf_trace.pid1234\n"
 	"  %s -k 'args.qpair.hostnqn=*db-1' lines.jsonl\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
 	"  %s -e lines.jsonl > monday.txt\n"
@@ -234,9 +245,9 @@ static void check_options(void)
 {
 	const struct compare_options *compare = &opt.measure.compare;
 
-	if (opt.merge &&
-	    (compare->percent || compare->min_ns || opt.keys.n || opt.print.group || opt.against || opt.measure.open))
-		cli_usage("--against, -g, -k, -m, --open and --percent apply when lines are encoded, not when they "
+	if (opt.merge && (compare->percent || compare->min_ns || opt.keys.n || opt.joining.n || opt.print.group ||
+			  opt.against || opt.measure.open))
+		cli_usage("--against, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they "
 			  "are merged");
 	if (opt.output == ENCODED && opt.print.max)
 		cli_usage("-n is for a page or -j");
@@ -354,10 +365,14 @@ int main(int argc, char **argv)
 	} else {
 		const char *path = cli_operand(argc, argv, "one file of span lines");
 
-		if (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0)
+		if (joining_share_stdin(&opt.joining, path) ||
+		    (opt.against && strcmp(opt.against, "-") == 0 && strcmp(path, "-") == 0))
 			cli_usage("standard input can only be one of the files");
+		if (joining_read(&opt.joining, "trace-causes -l - TRACE") != 0)
+			exit(EXIT_FAILURE);
 		status = explain(&out, path);
 	}
 	keys_free(&opt.keys);
+	joining_free(&opt.joining);
 	return cli_close(&out, status);
 }

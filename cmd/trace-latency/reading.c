@@ -156,6 +156,7 @@ int reading_file(struct reading *r, const char *path)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	in.wants_text = r->sums.group.n;
 	in.quiet = r->quiet;
+	in.joining = r->joining;
 	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);
 	r->lines = in.lines.number;
 	/* which states are final depends on all entries */

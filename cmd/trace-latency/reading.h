@@ -13,7 +13,8 @@ struct reading {
 	bool reactors;     /* lcores instead of sums, which only have what was left out */
 	uint64_t interval; /* of the lcores, in ns; 0: none */
 	bool wants_wall;
-	bool quiet; /* no notes about a trace file */
+	bool quiet;              /* no notes about a trace file */
+	struct joining *joining; /* names objects; or NULL */
 	struct out *out;
 
 	struct lcore_rows lcores;

@@ -16,6 +16,7 @@
 #include "count.h"
 #include "encode.h"
 #include "io.h"
+#include "joining.h"
 #include "layers_table.h"
 #include "lcores_table.h"
 #include "mem.h"
@@ -38,6 +39,7 @@ static struct {
 	struct threshold threshold;
 	const char **keys; /* of -g */
 	size_t num_keys, cap_keys;
+	struct joining joining;
 } opt;
 
 struct run {
@@ -165,7 +167,7 @@ static bool check_keys(const struct group *group, const char *name)
 			warnx("%s: -g %s: no entry has this fact about an object", name, key->name);
 		else
 			warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, "
-			      "such as lcore, owner, or args.qpair.hostnqn after trace-join -j -l",
+			      "such as lcore, owner, or args.qpair.hostnqn with -l",
 			      name, key->name);
 		good = false;
 	}
@@ -178,6 +180,11 @@ static void add_key(const char *name)
 	opt.keys[opt.num_keys++] = name;
 }
 
+static void add_lifetimes(const char *path)
+{
+	joining_add(&opt.joining, path);
+}
+
 static void set_threshold(const char *text)
 {
 	if (!threshold_parse(text, &opt.threshold))
@@ -188,6 +195,8 @@ static const struct cli_option options[] = {
 	{'g', "group", "KEY",
 	 "print a table for each value of this key, such as owner or type; may be given more than once",
 	 .call = add_key},
+	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
+	 .call = add_lifetimes},
 	{'r', "related", NULL, "split requests also by the states of their I/Os", .flag = &opt.related},
 	{0, "layers", NULL, "one table: the share of each layer, such as network, buffer or bdev", .choice = &opt.what,
 	 SHARES},
@@ -217,8 +226,8 @@ static const struct cli cli = {
 	"Print how long the objects in each FILE, a trace file or trace lines, such as requests, stayed in each state\n"
 	"and lived in all; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-latency\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | trace-latency -g args.qpair.hostnqn\n"
+	"  trace-latency nvmf_trace.pid1234\n"
+	"  trace-latency -l lifetimes.txt -g args.qpair.hostnqn nvmf_trace.pid1234\n"
 	"  trace-latency --layers -g type -g blocks trace.jsonl\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",
@@ -237,6 +246,7 @@ enum {
 	LCORES = 128,     /* the one of these that is about entries */
 	AS_LINES = 256,   /* -e, --openmetrics */
 	AS_HISTOGRAMS = 512,
+	LIFETIMES = 1024,
 };
 
 static unsigned given(void)
@@ -245,7 +255,7 @@ static unsigned given(void)
 	       (opt.related ? RELATED : 0) | (opt.interval ? INTERVAL : 0) | (opt.base ? AGAINST : 0) |
 	       (opt.what ? OTHER_TABLE : 0) | (opt.what == REACTORS ? LCORES : 0) |
 	       (opt.output == ENCODED || opt.output == OPENMETRICS ? AS_LINES : 0) |
-	       (opt.histograms ? AS_HISTOGRAMS : 0);
+	       (opt.histograms ? AS_HISTOGRAMS : 0) | (opt.joining.n ? LIFETIMES : 0);
 }
 
 /* Options of which none can be combined with any of the others. */
@@ -253,8 +263,8 @@ static const struct {
 	unsigned some, others;
 	const char *why;
 } conflicts[] = {
-	{MERGED, ADMIN | KEYS | INTERVAL | RELATED,
-	 "--admin, -g, -i and -r apply when trace lines are encoded, not when they are merged"},
+	{MERGED, ADMIN | KEYS | INTERVAL | LIFETIMES | RELATED,
+	 "--admin, -g, -i, -l and -r apply when trace lines are encoded, not when they are merged"},
 	{MERGED, OTHER_TABLE, "--layers, --rates and --reactors are for trace lines"},
 	{AGAINST, AS_LINES | AS_HISTOGRAMS, "--against is for a table or -j"},
 	{AS_HISTOGRAMS, AS_LINES, "-H is for a table or -j"},
@@ -286,7 +296,8 @@ static const char *const *parse_options(int argc, char **argv, size_t *n)
 	if (opt.what == REACTORS && *n > 1)
 		cli_usage("--reactors is for one file: see trace-merge for the traces of several targets");
 	for (size_t i = 0; i < *n; i++)
-		if (opt.base && strcmp(opt.base, "-") == 0 && strcmp(paths[i], "-") == 0)
+		if (joining_share_stdin(&opt.joining, paths[i]) ||
+		    (opt.base && strcmp(opt.base, "-") == 0 && strcmp(paths[i], "-") == 0))
 			cli_usage("standard input can only be one of the files");
 	return paths;
 }
@@ -323,6 +334,7 @@ static void start(struct run *run)
 	run->terminal = terminal_open(opt.wide);
 	*r = (struct reading){.reactors = opt.what == REACTORS,
 			      .quiet = opt.quiet,
+			      .joining = &opt.joining,
 			      .interval = opt.interval,
 			      .wants_wall = opt.output == OPENMETRICS,
 			      .out = &run->out};
@@ -343,6 +355,8 @@ int main(int argc, char **argv)
 	size_t n;
 	const char *const *paths = parse_options(argc, argv, &n);
 
+	if (joining_read(&opt.joining, "trace-latency -l - TRACE") != 0)
+		exit(EXIT_FAILURE);
 	start(&run);
 	if (opt.base && read_encoded(&run.base, opt.base, "trace-latency --against -") != 0)
 		status = EXIT_FAILURE;
@@ -358,6 +372,7 @@ int main(int argc, char **argv)
 		status = judge(&run, status);
 	reading_free(&run.reading);
 	rows_free(&run.base);
+	joining_free(&opt.joining);
 	free(opt.keys);
 	return cli_close(&run.out, status);
 }

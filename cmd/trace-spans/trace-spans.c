@@ -16,6 +16,7 @@
 #include "clock.h"
 #include "each_traceline.h"
 #include "io.h"
+#include "joining.h"
 #include "json.h"
 #include "keys.h"
 #include "print.h"
@@ -30,6 +31,7 @@ static struct {
 	uint64_t slowest, stuck_ns;
 	struct choose choose;
 	struct keys keys;
+	struct joining joining;
 } opt;
 
 struct trace_spans {
@@ -240,6 +242,11 @@ static void add_key(const char *argument)
 	opt.admin |= strncmp(argument, "admin=", 6) == 0;
 }
 
+static void add_lifetimes(const char *path)
+{
+	joining_add(&opt.joining, path);
+}
+
 static void add_state(const char *argument)
 {
 	choose_add(&opt.choose.states, argument);
@@ -257,6 +264,8 @@ static const struct cli_option options[] = {
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
 	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
 	 .call = add_key},
+	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
+	 .call = add_lifetimes},
 	{'m', "min-us", "US", "only spans of at least US microseconds", .us = &opt.choose.min_ns},
 	{'n', "slowest", "N", "only the N slowest spans, the slowest first", .count = &opt.slowest},
 	{0, "open", NULL, "only spans in flight at the end of the trace, the oldest first", .flag = &opt.open},
@@ -276,8 +285,8 @@ static const struct cli cli = {
 	"the trace has started: what it was, and where its time went. Without FILE, or when it is -, read\n"
 	"standard input.\n",
 	"Examples:\n"
-	"  trace-dump nvmf_trace.pid1234 | trace-join -j -l lifetimes.txt | %s -n 10\n"
-	"  trace-dump nvmf_trace.pid1234 | %s --open\n"
+	"  %s -l lifetimes.txt -n 10 nvmf_trace.pid1234\n"
+	"  %s --open nvmf_trace.pid1234\n"
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
 	.options = options,
 };
@@ -285,13 +294,18 @@ static const struct cli cli = {
 /* Returns the path of the trace lines. */
 static const char *parse_options(int argc, char **argv)
 {
+	const char *path;
+
 	cli_parse(&cli, argc, argv);
 	if (opt.json && opt.story)
 		cli_usage("-j and -s exclude each other");
 	if (opt.stuck_ns && (opt.open || opt.slowest))
 		cli_usage("--stuck prints while the trace is read, --open and -n print at its end: one of them is "
 			  "expected");
-	return cli_operand(argc, argv, "one file of trace lines");
+	path = cli_operand(argc, argv, "one file of trace lines");
+	if (joining_share_stdin(&opt.joining, path))
+		cli_usage("standard input can only be one of the files");
+	return path;
 }
 
 static void start(struct trace_spans *t)
@@ -416,12 +430,15 @@ int main(int argc, char **argv)
 	int status = EXIT_SUCCESS;
 	struct each_traceline lines;
 
+	if (joining_read(&opt.joining, "trace-spans -l - TRACE") != 0)
+		exit(EXIT_FAILURE);
 	out_open(&t.out, STDOUT_FILENO);
 	if (each_traceline_open(&lines, path, "trace-spans", &t.out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
 	lines.pause = pass;
 	lines.wants_text = opt.story;
 	lines.quiet = opt.quiet;
+	lines.joining = &opt.joining;
 	start(&t);
 	if (each_traceline_run(&lines, handle_line, &t) != 0)
 		status = EXIT_FAILURE;

@@ -604,6 +604,7 @@ int draw_file(struct draw *d, const char *path, const char *reader, struct out *
 	}
 	lines.pause = pause;
 	lines.quiet = d->quiet;
+	lines.joining = d->joining;
 	start(d);
 	status = each_traceline_run(&lines, draw_line, d);
 	spans_end(&d->spans);

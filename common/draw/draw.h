@@ -15,8 +15,10 @@
 
 /* All zero, except what is set before draw_file(). */
 struct draw {
-	struct writer writer; /* of the format; to be set */
-	bool entries, quiet;  /* options, see below */
+	struct writer writer;    /* of the format; to be set */
+	bool entries;            /* draw all on the tracks of their lcores, also those of objects */
+	bool quiet;              /* no notes about the trace */
+	struct joining *joining; /* names objects; or NULL */
 
 	struct intern types, states;
 	struct spans spans;
@@ -48,13 +50,5 @@ struct draw_result {
 int draw_file(struct draw *d, const char *path, const char *reader, struct out *out, struct draw_result *result);
 
 void draw_free(struct draw *d);
-
-/* Rows in a table of options. */
-/* clang-format off */
-#define DRAW_OPTIONS(draw) \
-	{'e', "entries", NULL, "draw all entries on the tracks of their lcores, also those of objects", \
-	 .flag = &(draw).entries}, \
-	{'q', "quiet", NULL, "print no notes about what was left out", .flag = &(draw).quiet}
-/* clang-format on */
 
 #endif

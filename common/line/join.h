@@ -33,7 +33,7 @@ bool join_annotate(struct join *j, struct traceline *line, bool wanted);
 /* Writes an annotated line, which has this text, with annotations as values, and every other byte as it is. */
 void join_write(struct out *out, const struct traceline *line, struct slice text);
 
-/* The same for a line without text: makes annotations its values. The text of its arguments is in `to`, empty before. */
+/* The same for a line without text: makes annotations its values. Its arguments become text in `to`, empty before. */
 void join_fill(struct out *to, struct traceline *line);
 
 #endif

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "joining.h"
 #include "json.h"
 #include "line.h"
 #include "losses.h"
-#include "mem.h"
 #include "out.h"
 #include "reader.h"
 #include "unpack.h"
@@ -38,10 +38,29 @@ static int next_line(struct each_traceline *t, void *context, struct slice *text
 	return t->next ? t->next(context, &t->lines, text) : lines_next(&t->lines, text);
 }
 
+/* Names objects in the line, and in its text if it has one. Returns NULL, or what is wrong with the line then. */
+static const char *name_objects(const struct each_traceline *t, struct traceline *line, struct slice *text)
+{
+	struct out *named = &t->joining->text;
+
+	if (!join_annotate(&t->joining->join, line, true))
+		return NULL;
+	named->len = 0;
+	if (!text->n) {
+		join_fill(named, line);
+		return NULL;
+	}
+	join_write(named, line, *text);
+	*text = out_contents(named);
+	return traceline_parse(line, *text);
+}
+
 static const char *parse(const struct each_traceline *t, struct traceline *line, struct slice *text, struct out *plain)
 {
 	const char *error = traceline_parse(line, *text);
 
+	if (!error && t->joining)
+		error = name_objects(t, line, text);
 	if (error || t->keep_bytes || line->has_ns || !memchr(text->p, '\\', text->n))
 		return error;
 	plain->len = 0;
@@ -123,6 +142,8 @@ static void read_entries(struct each_traceline *t, struct reader *r, struct line
 			error = make_line(w, &e, r->first, &line, &text);
 		else
 			line_fill(w, &e, r->first, &line);
+		if (!error && t->joining)
+			error = name_objects(t, &line, &text);
 		if (!error)
 			error = to.each(to.context, &line, text);
 		if (error)
@@ -203,12 +224,26 @@ static bool can_be_trace(const struct each_traceline *t, int error)
 	return error == EMEDIUMTYPE && !t->next && (is == KIND_TRACE_FILE || is == KIND_BINARY || is == KIND_SPDK_JSON);
 }
 
+/* Whether the lifetimes are good, and name what they should; else after messages. */
+static bool are_named(const struct each_traceline *t)
+{
+	if (!t->joining)
+		return true;
+	if (t->lines.number && !t->out->error && !joining_check(t->joining, t->lines.name, t->quiet))
+		return false;
+	return !t->joining->faulty;
+}
+
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context)
 {
 	const struct handler to = {each, context};
 	struct unpack unpack = {};
 	int error, status;
 
+	if (t->joining && t->joining->n)
+		t->joining->join.unnamed = (struct join_unnamed){};
+	else
+		t->joining = NULL;
 	if (!t->next)
 		interactive_start(&t->interactive, &t->lines, t->out);
 	t->interactive.pause = t->pause;
@@ -216,7 +251,7 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	error = read_lines(t, to);
 	if (can_unpack(t, error) && start_unpacked(t, &unpack))
 		error = read_lines(t, to);
-	if (error == EMEDIUMTYPE && t->lines.is == KIND_SPANS && t->span_line)
+	if (error == EMEDIUMTYPE && t->lines.is == KIND_SPANS && t->span_line && !t->joining)
 		error = read_span_lines(t, context);
 	if (can_be_trace(t, error)) {
 		status = run_trace(t, to);
@@ -224,5 +259,7 @@ int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *
 	} else {
 		status = lines_close(&t->lines, error);
 	}
-	return unpack_close(&unpack, t->lines.name, !error && !t->out->error) == 0 ? status : -1;
+	if (unpack_close(&unpack, t->lines.name, !error && !t->out->error) != 0)
+		status = -1;
+	return are_named(t) ? status : -1;
 }

@@ -10,6 +10,8 @@
 #include "lines.h"
 #include "traceline.h"
 
+struct joining;
+
 struct each_traceline {
 	struct lines lines; /* name and number, of lines or entries, are valid after each_traceline_run() as well */
 	struct out *out;    /* of the results: reading ends after an error there */
@@ -32,8 +34,11 @@ struct each_traceline {
 	 */
 	bool keep_bytes;
 
-	/* no notes about a trace: losses.h */
+	/* no notes about a trace, losses.h, or about names */
 	bool quiet;
+
+	/* name objects in lines, as trace-join -j does, if there are files: then span lines are refused; NULL: none */
+	struct joining *joining;
 
 	/* gets each line of a file of span lines, which is refused if this is NULL */
 	lines_callback *span_line;
@@ -49,8 +54,8 @@ int each_traceline_open(struct each_traceline *t, const char *path, const char *
 typedef const char *each_traceline_fn(void *context, struct traceline *line, struct slice text);
 
 /*
- * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines are malformed,
- * or the trace is damaged.
+ * Calls each() for every trace line, and closes the file. Returns 0, or -1 after a message: some lines or lifetimes are
+ * malformed, the trace is damaged, or nothing is named.
  */
 int each_traceline_run(struct each_traceline *t, each_traceline_fn *each, void *context);
 
