@@ -32,7 +32,7 @@ quoted      = '$(subst ','\'',$(1))'
 
 .DELETE_ON_ERROR:
 .PHONY: all tested programs check check-all check-filters kernels distributions fuzz fuzzers bench soak demo plants static lint format deps \
-	install uninstall dist deb rpm release clean help
+	install uninstall dist deb rpm release clean spdk-trace help
 all:
 
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -79,7 +79,9 @@ LIBRARY_bpf/libbpf := libbpf
 LIBRARY_zlib := zlib
 LIBRARY_lzma := liblzma
 LIBRARY_libiberty/demangle := libiberty
-MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(PKG_CONFIG) --exists $$l 2>/dev/null || echo $$l; done; \
+has_library = $(if $(STATIC),echo 'int main(void) { return 0; }' | $(CC) -static -o /dev/null -x c - $$($(PKG_CONFIG) \
+	--static --libs $(1)),$(PKG_CONFIG) --exists $(1)) 2>/dev/null
+MISSING := $(shell for l in libelf libbpf zlib liblzma; do $(call has_library,$$l) || echo $$l; done; \
 	[ "$$($(CC) -print-file-name=libiberty.a 2>/dev/null)" != libiberty.a ] || echo libiberty; \
 	for c in $(PKG_CONFIG) $(CLANG) $(BPFTOOL); do $$c --version >/dev/null 2>&1 || echo $$c; done)
 
@@ -108,7 +110,7 @@ headers  = $(wildcard $(foreach n,$(call included,$(1),"),$n.h $(addsuffix $n.h,
 reached  = $(sort $(1) $(foreach h,$(call headers,$(1)),$h $(wildcard $(h:.h=.c))))
 closure  = $(if $(filter-out $(1),$(2)),$(call closure,$(2),$(call reached,$(2))),$(1))
 # pkg-config does not know libiberty
-libraries = $(if $(1),$(shell $(PKG_CONFIG) --libs $(filter-out libiberty,$(1)) 2>/dev/null) \
+libraries = $(if $(1),$(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs $(filter-out libiberty,$(1)) 2>/dev/null) \
 	$(if $(filter libiberty,$(1)),-liberty))
 # $(1): program, $(2): its own sources; one that includes a skeleton has a BPF program
 define program
@@ -116,7 +118,7 @@ files    := $(call closure,,$(2))
 includes := $$(call included,$$(files),[<"])
 needs_$(1)   := $$(sort $$(foreach n,$$(includes),$$(LIBRARY_$$n)))
 lacks_$(1)   := $$(filter $$(needs_$(1)) $$(if $$(needs_$(1)),$(PKG_CONFIG)) $$(if $$(filter %.skel,$$(includes)),$(CLANG) $(BPFTOOL)),$(MISSING)) \
-	$$(if $$(filter %.skel,$$(includes)),$(if $(BPF_ARCH),,x86-64 or arm64)) $$(if $(STATIC),$$(needs_$(1)))
+	$$(if $$(filter %.skel,$$(includes)),$(if $(BPF_ARCH),,x86-64 or arm64))
 objects_$(1) := $$(patsubst %.c,$(B)/%.o,$$(filter %.c,$$(files)))
 # the first time; later the dependencies of the objects say it
 $$(filter $(B)/cmd/$(1)/%,$$(objects_$(1))): | $$(patsubst %,$(B)/bpf/%.h,$$(filter %.skel,$$(includes)))
@@ -130,7 +132,7 @@ buildable = $(foreach p,$(1),$(if $(strip $(lacks_$p)),,$p))
 TOOLS := $(call buildable,$(ALL_TOOLS))
 
 all: $(TOOLS:%=$(B)/%) ## build the tools into build/ (SAN=1: with sanitizers into build/san/; V=1 shows the commands)
-	@$(foreach t,$(if $(STATIC),,$(filter-out $(TOOLS),$(ALL_TOOLS))),echo 'left out $t: needs $(strip $(lacks_$t)); see make deps';)
+	@$(foreach t,$(filter-out $(TOOLS),$(ALL_TOOLS)),echo 'left out $t: needs $(strip $(lacks_$t)); see make deps';)
 
 include tests/Makefile.inc docs/Makefile.inc
 
@@ -189,8 +191,29 @@ FORCE:
 
 -include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)
 
-static: ## build the filters into build/static/, as binaries that need no libraries
-	$(Q)$(MAKE) --no-print-directory STATIC=1 all
+static: ## build build/static/spdk-trace, one file that has all tools and needs no libraries
+	$(Q)$(MAKE) --no-print-directory STATIC=1 spdk-trace
+
+# the tools in one program: their own functions, but for main(), are seen in their own folders only
+OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
+symbol = main_$(subst -,_,$(1))
+$(foreach t,$(TOOLS),$(eval $(B)/inside/$t.o: $(filter $(B)/cmd/$t/%,$(objects_$t))))
+$(B)/inside/%.o:
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -r -nostdlib -no-pie -o $@ $^
+	$(Q)$(OBJCOPY) --redefine-sym main=$(call symbol,$*) --keep-global-symbol=$(call symbol,$*) $@
+$(B)/common/cli/inside.o: private FLAGS += -I$(B)/inside
+$(B)/common/cli/inside.o: $(B)/inside/tools.h
+$(B)/inside/tools.h: $(B)/flags
+	$(Q)mkdir -p $(@D)
+	$(Q)printf 'TOOL("%s", main_%s)\n' $(foreach t,$(TOOLS),$t $(subst -,_,$t)) >$@
+spdk-trace: $(B)/spdk-trace
+$(B)/spdk-trace: $(TOOLS:%=$(B)/inside/%.o) $(filter-out $(B)/cmd/%,$(sort $(foreach t,$(TOOLS),$(objects_$t)))) \
+		$(B)/common/cli/inside.o
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LINK) $(LDFLAGS) -s -o $@ $^ $(call libraries,$(sort $(foreach t,$(TOOLS),$(needs_$t))))
+	@$(foreach t,$(filter-out $(TOOLS),$(ALL_TOOLS)),echo 'left out $t: needs $(strip $(lacks_$t)) to link statically';)
 
 clean: ## remove build/
 	rm -rf build

@@ -143,16 +143,28 @@ spdk-trace-tools.7'
     equal "$(one/build/inside/build/trace-dump -V)" "$version"
 }
 
-@test "static binaries need nothing" {
+@test "one static file is all tools, and needs nothing" {
+    local file=$SOURCE/build/static/spdk-trace
     install_to static
+    ! readelf -d "$file" | grep NEEDED
+    # some libraries are not everywhere as archives
+    for tool in $(tools); do
+        "$file" -h | grep -qx "  $tool" || grep -q "left out $tool: needs " log
+    done
+    status_is 2 "$file" no-tool
+    says 'spdk-trace: no-tool: no such tool'
     mkdir root
-    cp "$SOURCE/build/static/trace-dump" "$SOURCE/build/static/trace-join" root
+    cp "$file" root
+    ln -s spdk-trace root/trace-join
     mktrace "$DATA/common.jsonl" >root/trace
     trace-dump root/trace >want
-    "$SOURCE/build/static/trace-dump" root/trace | cmp - want
-    if chroot root /trace-dump -V; then
-        chroot root /trace-dump /trace | cmp - want
-        chroot root /trace-dump /trace | chroot root /trace-join >text
+    "$file" trace-dump root/trace | cmp - want
+    # what a tool starts is inside, too
+    PATH=/ "$PWD/root/spdk-trace" trace-report root/trace >page
+    trace-report root/trace | cmp - page
+    if chroot root /spdk-trace trace-dump -V; then
+        chroot root /spdk-trace trace-dump /trace | cmp - want
+        chroot root /spdk-trace trace-dump /trace | chroot root /trace-join >text
         trace-join want | cmp - text
     fi
 }

@@ -20,9 +20,12 @@ struct child_setup {
 	uint64_t max_file; /* bytes of a file that it writes; 0: as for the tool */
 };
 
+/* Whether this program has that tool in it, and runs it if argv[0] is its name; NULL: it is a single tool. */
+extern bool (*child_is_inside)(const char *name);
+
 /*
- * The path of a tool of this toolkit: in the folder of this one, else in $PATH; some packages put spdk- before its
- * name. NULL if neither has it. The caller frees it.
+ * The path of a tool of this toolkit: this program if the tool is inside, else in the folder of this one, else in
+ * $PATH; some packages put spdk- before its name. NULL if neither has it. The caller frees it.
  */
 char *child_tool(const char *name);
 
