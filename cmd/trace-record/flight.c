@@ -27,12 +27,8 @@
 
 enum {
 	RECORDERS = 3, /* of the folder that is being completed, the current one and the next one */
-	TEXT = 0,
-	USDT = TEXT, /* the first one */
-	RECORDER = TEXT + CAPTURE_TEXTS,
-	WATCH_DUMP = RECORDER + RECORDERS,
-	WATCH_SPANS,
-	TOOLS,
+	WATCHERS = 2,  /* trace-dump and trace-spans */
+	TOOLS = CAPTURE_TEXTS + RECORDERS + WATCHERS,
 
 	WAIT_MS = 100,
 	START_MS = 20000,   /* for a tool to start */
@@ -56,17 +52,17 @@ struct flight {
 	const struct flight_setup *setup;
 	const struct flight_options *options;
 	struct folder ring;
-	struct part parts[TOOLS];
-	uint64_t started[TOOLS];        /* milliseconds */
-	uint64_t stopped[TOOLS];        /* when it was first seen to be stopped by a signal; 0: it runs */
-	unsigned short_runs[TOOLS];     /* in a row until now */
-	uint64_t resume[CAPTURE_TEXTS]; /* when to start it again; 0: it runs, or cannot */
-	struct patience patience;
+	/* all tools, and which of them are of each kind; usdt is one of the texts */
+	struct part parts[TOOLS], *texts, *usdt, *recorders, *dump, *spans;
+	struct part *recorder, *next;         /* of the recorders; NULL: none */
+	unsigned recorder_runs, watcher_runs; /* short ones in a row until now */
+	unsigned text_runs[CAPTURE_TEXTS];
+	uint64_t resume[CAPTURE_TEXTS]; /* when to start a text again, in milliseconds; 0: it runs, or cannot */
 	struct window windows[CAPTURE_TEXTS];
-	struct probes probes;
 	bool is_said[CAPTURE_TEXTS]; /* that what is old cannot be dropped */
-	int recorder, next;          /* -1: none */
-	unsigned files;              /* of recorders so far */
+	struct patience patience;
+	struct probes probes;
+	unsigned files; /* of recorders so far */
 	struct watch watch;
 	struct incident pending;
 	struct capture capture;
@@ -86,20 +82,13 @@ static uint64_t stuck_ns(const struct flight *f)
 	return f->options->slow_ns > STUCK_NS ? f->options->slow_ns : STUCK_NS;
 }
 
-static void start(struct flight *f, int i)
-{
-	f->started[i] = clock_ms();
-	f->stopped[i] = 0;
-	part_start(&f->parts[i], &f->ring);
-}
-
 static void start_text(struct flight *f, int i)
 {
-	const struct part *p = &f->parts[i];
+	struct part *p = &f->texts[i];
 	/* probes of a connection count while it lives: all are there until they have half of the size */
-	struct probes *old = i == USDT ? &f->probes : NULL;
+	struct probes *old = p == f->usdt ? &f->probes : NULL;
 
-	start(f, i);
+	part_start(p, &f->ring);
 	window_close(&f->windows[i]);
 	if (old)
 		probes_clear(old);
@@ -109,28 +98,25 @@ static void start_text(struct flight *f, int i)
 }
 
 /* Starts to record the trace into another file. */
-static int start_recorder(struct flight *f)
+static struct part *start_recorder(struct flight *f)
 {
-	int i = RECORDER;
-	struct part *p;
+	struct part *p = f->recorders;
 
-	while (i == f->recorder || i == f->next || (f->capture.is_active && f->capture.trace == &f->parts[i]))
-		i++;
-	p = &f->parts[i];
+	while (p == f->recorder || p == f->next || (f->capture.is_active && f->capture.trace == p))
+		p++;
 	if (p->file)
 		unlinkat(f->ring.fd, p->file, 0);
 	free((char *)p->file);
 	part_close(p);
 	p->file = mem_printf("trace-%u.bin", ++f->files);
 	part_set_option(p, "--record", (char *)p->file);
-	start(f, i);
-	return i;
+	part_start(p, &f->ring);
+	return p;
 }
 
 /* trace-dump and trace-spans with a pipe between them. */
 static bool start_watch(struct flight *f)
 {
-	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
 	int ends[2];
 
 	watch_close(&f->watch);
@@ -140,12 +126,12 @@ static bool start_watch(struct flight *f)
 	}
 	/* not to be late for entries when many come at once */
 	fcntl(ends[0], F_SETPIPE_SZ, 1 << 20);
-	dump->out = ends[1];
-	spans->in = ends[0];
-	start(f, WATCH_DUMP);
-	start(f, WATCH_SPANS);
-	f->watch.fd = spans->result;
-	spans->result = -1;
+	f->dump->out = ends[1];
+	f->spans->in = ends[0];
+	part_start(f->dump, &f->ring);
+	part_start(f->spans, &f->ring);
+	f->watch.fd = f->spans->result;
+	f->spans->result = -1;
 	close(ends[0]);
 	close(ends[1]);
 	return true;
@@ -158,25 +144,28 @@ static void prepare(struct flight *f)
 	char *us = mem_printf("%.3f", o->slow_ns / 1e3), *stuck = mem_printf("%.3f", stuck_ns(f) / 1e3);
 	char *pid = mem_printf("%d", f->setup->target->pid);
 
+	f->texts = f->parts;
+	f->usdt = &f->texts[0]; /* the first one */
+	f->recorders = &f->texts[CAPTURE_TEXTS];
+	f->dump = &f->recorders[RECORDERS];
+	f->spans = f->dump + 1;
 	parts_prepare(parts, f->setup->target->pid, o->max_size / RING_SHARE);
 	/* a request may have started long before it is seen */
 	part_set_option(trace, "--keep", mem_printf("%.3f", (keep_ms(f) + TAIL_MS) / 1e3));
 	trace->file = NULL;
 	for (int i = 0; i < RECORDERS; i++)
-		f->parts[RECORDER + i] = *trace;
+		f->recorders[i] = *trace;
 	for (int i = 0; i < CAPTURE_TEXTS; i++) {
-		f->parts[TEXT + i] = parts[PART_USDT + i];
-		f->parts[TEXT + i].is_window = true;
+		f->texts[i] = parts[PART_USDT + i];
+		f->texts[i].is_window = true;
 		f->windows[i].fd = -1;
 	}
-	f->parts[WATCH_DUMP] = (struct part){.name = "watcher",
-					     .argv = {"trace-dump", "-F", "-q", "-p", pid, "--requests"}};
-	f->parts[WATCH_SPANS] = (struct part){.name = "watcher",
-					      .argv = {"trace-spans", "-j", "-q", "-m", us, "--stuck", stuck}};
-	part_init(&f->parts[WATCH_DUMP]);
-	part_init(&f->parts[WATCH_SPANS]);
-	f->probes.max_size = f->parts[USDT].max_size / 2;
-	f->watch.fd = f->recorder = f->next = -1;
+	*f->dump = (struct part){.name = "watcher", .argv = {"trace-dump", "-F", "-q", "-p", pid, "--requests"}};
+	*f->spans = (struct part){.name = "watcher", .argv = {"trace-spans", "-j", "-q", "-m", us, "--stuck", stuck}};
+	part_init(f->dump);
+	part_init(f->spans);
+	f->probes.max_size = f->usdt->max_size / 2;
+	f->watch.fd = -1;
 	f->watch.line.fd = f->pending.lines.fd = OUT_MEMORY;
 }
 
@@ -186,17 +175,17 @@ static void see_stopped(struct flight *f)
 	uint64_t now = clock_ms();
 
 	for (int i = 0; i < TOOLS; i++) {
-		const struct part *p = &f->parts[i];
+		struct part *p = &f->parts[i];
 
 		if (!child_is_stopped(&p->child)) {
-			f->stopped[i] = 0;
-		} else if (!f->stopped[i]) {
-			f->stopped[i] = now;
-		} else if (now - f->stopped[i] >= STOPPED_MS) {
+			p->stopped_ms = 0;
+		} else if (!p->stopped_ms) {
+			p->stopped_ms = now;
+		} else if (now - p->stopped_ms >= STOPPED_MS) {
 			warnx("%s: %s, process %d, is stopped by a signal: it is killed", p->name, p->argv[0],
 			      p->child.pid);
 			child_signal(&p->child, SIGKILL);
-			f->stopped[i] = now;
+			p->stopped_ms = now;
 		}
 	}
 }
@@ -215,32 +204,30 @@ static void wait_a_moment(struct flight *f)
 		   f->capture.is_active && clock_ms() - f->capture.since < LATE_MS ? &f->capture.incident : &f->pending,
 		   stuck_ns(f));
 	for (int i = 0; i < CAPTURE_TEXTS; i++)
-		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->parts[i]) && !f->is_said[i]) {
-			warn("%s/%s: what is old cannot be dropped", f->ring.path, f->parts[i].file);
+		if (!window_slide(&f->windows[i], clock_ms()) && part_is_running(&f->texts[i]) && !f->is_said[i]) {
+			warn("%s/%s: what is old cannot be dropped", f->ring.path, f->texts[i].file);
 			f->is_said[i] = f->is_bad = true;
 		}
 	if (f->probes.has_dropped) {
 		warnx("%s/%s: --max-size has no room for the probes of all connections: those so far are dropped",
-		      f->ring.path, f->parts[USDT].file);
-		f->parts[USDT].since = clock_wall_ns();
-		f->parts[USDT].is_again = f->is_bad = true;
+		      f->ring.path, f->usdt->file);
+		f->usdt->since = clock_wall_ns();
+		f->usdt->is_again = f->is_bad = true;
 		f->probes.has_dropped = false;
 	}
 	/* the pipe of a tool that has ended would be readable without end */
-	if (watch[1].revents & POLLHUP && !part_is_running(&f->parts[WATCH_SPANS]))
+	if (watch[1].revents & POLLHUP && !part_is_running(f->spans))
 		watch_close(&f->watch);
 }
 
 /* Adds up the messages of the watcher, which has ended, and forgets it. */
 static void count_watched(struct flight *f)
 {
-	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
-
-	f->lost += part_said(dump, ": lost ");
-	f->slots += part_said(dump, " of ");
-	f->is_unsure |= spans->status != PART_DONE || (dump->status != PART_DONE && !dump->lost);
-	part_close(dump);
-	part_close(spans);
+	f->lost += part_said(f->dump, ": lost ");
+	f->slots += part_said(f->dump, " of ");
+	f->is_unsure |= f->spans->status != PART_DONE || (f->dump->status != PART_DONE && !f->dump->lost);
+	part_close(f->dump);
+	part_close(f->spans);
 }
 
 /* Whether its tool was killed, maybe by somebody else or for lack of memory. */
@@ -249,20 +236,21 @@ static bool was_killed(const struct part *p)
 	return WIFSIGNALED(p->child.status);
 }
 
-/* Reports how a tool ended that was still needed. Returns whether it must be started again: a text after resume[i]. */
-static bool complain(struct flight *f, int i)
+/*
+ * Reports how a tool ended that was still needed. short_runs: in a row, of those in its place; resume: of a text, or
+ * NULL. Returns whether it must be started again: a text at that time.
+ */
+static bool complain(struct flight *f, const struct part *p, unsigned *short_runs, uint64_t *resume)
 {
-	const struct part *p = &f->parts[i];
-	unsigned *runs = &f->short_runs[i < RECORDER ? i : i < WATCH_DUMP ? RECORDER : WATCH_DUMP];
 	char *why = utf8_visible_copy(p->why ? p->why : "exit status 0");
 	uint64_t now = clock_ms(), pause = 0;
 	bool again;
 
-	*runs = now - f->started[i] >= SHORT_MS ? 0 : *runs + 1;
-	again = !*runs || i < RECORDER || (was_killed(p) && *runs < TRIES);
-	if (i < RECORDER) {
-		pause = *runs ? SHORT_MS << min_u64(*runs - 1, DOUBLINGS) : 0;
-		f->resume[i] = now + pause;
+	*short_runs = now - p->started_ms >= SHORT_MS ? 0 : *short_runs + 1;
+	again = !*short_runs || resume || (was_killed(p) && *short_runs < TRIES);
+	if (resume) {
+		pause = *short_runs ? SHORT_MS << min_u64(*short_runs - 1, DOUBLINGS) : 0;
+		*resume = now + pause;
 	}
 	f->is_bad = true;
 	if (p->status == PART_MISSING && !was_killed(p))
@@ -273,27 +261,34 @@ static bool complain(struct flight *f, int i)
 		warnx("%s: ended early: %s; it is started again", p->name, why);
 	else
 		warnx("%s: ended early: %s; not started again, as it has run for less than 5 seconds%s", p->name, why,
-		      *runs > 1 ? ", like those before it" : "");
-	if (i >= RECORDER && i < RECORDER + RECORDERS && strstr(why, "--max-size"))
-		warnx("of --max-size, the trace has an eighth: a quarter is for the ring");
+		      *short_runs > 1 ? ", like those before it" : "");
 	free(why);
+	return again;
+}
+
+/* The same for a recorder. */
+static bool complain_recorder(struct flight *f, const struct part *p)
+{
+	bool again = complain(f, p, &f->recorder_runs, NULL);
+
+	if (p->why && strstr(p->why, "--max-size"))
+		warnx("of --max-size, the trace has an eighth: a quarter is for the ring");
 	return again;
 }
 
 static void see_watcher(struct flight *f)
 {
-	struct part *dump = &f->parts[WATCH_DUMP], *spans = &f->parts[WATCH_SPANS];
-	int ended = dump->has_ended ? WATCH_DUMP : WATCH_SPANS;
+	const struct part *ended = f->dump->has_ended ? f->dump : f->spans;
 	bool again;
 
-	if ((!dump->has_ended && !spans->has_ended) || f->has_target_ended || f->has_failed)
+	if (!ended->has_ended || f->has_target_ended || f->has_failed)
 		return;
 	/* the target ends it, too */
 	wait_a_moment(f);
 	if (f->has_target_ended)
 		return;
-	parts_stop(dump, 2, &f->ring, SHORT_MS, NULL);
-	again = complain(f, ended);
+	parts_stop(f->dump, WATCHERS, &f->ring, SHORT_MS, NULL);
+	again = complain(f, ended, &f->watcher_runs, NULL);
 	count_watched(f);
 	if (!again || !start_watch(f)) {
 		warnx("slow requests cannot be watched");
@@ -303,8 +298,8 @@ static void see_watcher(struct flight *f)
 
 static void see_texts(struct flight *f, bool reported[CAPTURE_TEXTS])
 {
-	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++) {
-		struct part *p = &f->parts[i];
+	for (int i = 0; i < CAPTURE_TEXTS; i++) {
+		struct part *p = &f->texts[i];
 
 		if (!p->has_ended || f->has_target_ended)
 			continue;
@@ -312,7 +307,7 @@ static void see_texts(struct flight *f, bool reported[CAPTURE_TEXTS])
 		if (!reported[i] && p->status == PART_MISSING && !was_killed(p))
 			part_report(p);
 		else if (!reported[i])
-			complain(f, i);
+			complain(f, p, &f->text_runs[i], &f->resume[i]);
 		reported[i] = true;
 		if (!f->resume[i] || clock_ms() < f->resume[i])
 			continue;
@@ -356,7 +351,7 @@ static void begin_capture(struct flight *f)
 {
 	char name[NAME_ROOM] = "last", date[32];
 	time_t now = time(NULL);
-	int recorder = f->recorder;
+	struct part *recorder = f->recorder;
 	struct tm utc;
 
 	if (f->pending.requests) {
@@ -365,12 +360,12 @@ static void begin_capture(struct flight *f)
 			 f->pending.slowest / 1000);
 	}
 	f->recorder = f->next;
-	f->next = -1;
+	f->next = NULL;
 	f->captured = clock_ms();
 	f->capture = (struct capture){.setup = f->setup,
 				      .options = f->options,
-				      .trace = &f->parts[recorder],
-				      .texts = &f->parts[TEXT],
+				      .trace = recorder,
+				      .texts = f->texts,
 				      .windows = f->windows,
 				      .has_target_ended = f->has_target_ended};
 	if (!capture_begin(&f->capture, name, &f->pending))
@@ -395,36 +390,31 @@ static bool is_due(const struct flight *f)
 /* Whether the next recorder has started, or has failed to. */
 static bool has_next(struct flight *f)
 {
-	const struct part *next;
-
-	if (f->next < 0)
+	if (!f->next)
 		f->next = start_recorder(f);
-	next = &f->parts[f->next];
-	return part_is_recording(next) || next->has_ended || clock_ms() - f->started[f->next] > START_MS;
+	return part_is_recording(f->next) || f->next->has_ended || clock_ms() - f->next->started_ms > START_MS;
 }
 
 /* One that ends by itself has lost its target, or its disk is full. */
 static void see_recorders(struct flight *f)
 {
-	const struct part *p = &f->parts[f->recorder];
-
-	if (f->next >= 0 && f->parts[f->next].has_ended && !f->has_target_ended) {
-		f->has_failed |= !complain(f, f->next);
-		f->next = -1;
+	if (f->next && f->next->has_ended && !f->has_target_ended) {
+		f->has_failed |= !complain_recorder(f, f->next);
+		f->next = NULL;
 	}
-	if (p->has_ended && !f->has_target_ended) {
+	if (f->recorder->has_ended && !f->has_target_ended) {
 		wait_a_moment(f);
 		if (f->has_target_ended)
 			return;
-		f->has_failed |= !complain(f, f->recorder);
+		f->has_failed |= !complain_recorder(f, f->recorder);
 		/* its file still becomes a folder */
 		if (f->pending.requests && !f->capture.is_active)
 			begin_capture(f);
-		if (f->recorder < 0 || f->parts[f->recorder].has_ended) {
+		if (!f->recorder || f->recorder->has_ended) {
 			f->recorder = f->next;
-			f->next = -1;
+			f->next = NULL;
 		}
-		if (f->recorder < 0 && !f->has_failed)
+		if (!f->recorder && !f->has_failed)
 			f->recorder = start_recorder(f);
 	}
 }
@@ -433,15 +423,15 @@ static void renew_recorder(struct flight *f)
 {
 	uint64_t now = clock_ms();
 
-	if (f->next < 0 && now - f->started[f->recorder] > RENEW_MS)
+	if (!f->next && now - f->recorder->started_ms > RENEW_MS)
 		f->next = start_recorder(f);
-	if (f->next < 0 || now - f->started[f->recorder] < RENEW_MS || now - f->started[f->next] < keep_ms(f))
+	if (!f->next || now - f->recorder->started_ms < RENEW_MS || now - f->next->started_ms < keep_ms(f))
 		return;
-	child_signal(&f->parts[f->recorder].child, SIGKILL);
-	parts_stop(&f->parts[f->recorder], 1, &f->ring, SHORT_MS, NULL);
-	unlinkat(f->ring.fd, f->parts[f->recorder].file, 0);
+	child_signal(&f->recorder->child, SIGKILL);
+	parts_stop(f->recorder, 1, &f->ring, SHORT_MS, NULL);
+	unlinkat(f->ring.fd, f->recorder->file, 0);
 	f->recorder = f->next;
-	f->next = -1;
+	f->next = NULL;
 }
 
 /* Whether the ring's contents fit as a folder, with what the target answers, beside another ring. */
@@ -477,10 +467,10 @@ static bool is_over(struct flight *f)
 
 static bool have_started(const struct flight *f)
 {
-	for (int i = 0; i < RECORDER; i++)
-		if (part_is_running(&f->parts[i]) && !part_is_recording(&f->parts[i]))
+	for (int i = 0; i < CAPTURE_TEXTS; i++)
+		if (part_is_running(&f->texts[i]) && !part_is_recording(&f->texts[i]))
 			return false;
-	return part_is_recording(&f->parts[f->recorder]) || f->parts[f->recorder].has_ended;
+	return part_is_recording(f->recorder) || f->recorder->has_ended;
 }
 
 static void start_all(struct flight *f)
@@ -489,13 +479,13 @@ static void start_all(struct flight *f)
 
 	f->since = clock_wall_ns();
 	f->recorder = start_recorder(f);
-	for (int i = TEXT; i < TEXT + CAPTURE_TEXTS; i++)
+	for (int i = 0; i < CAPTURE_TEXTS; i++)
 		start_text(f, i);
 	f->has_failed = !start_watch(f);
 	while (!f->has_failed && !signals_caught() && !f->has_target_ended && !have_started(f) &&
 	       clock_ms() - since < START_MS)
 		wait_a_moment(f);
-	if (!f->parts[f->recorder].has_ended)
+	if (!f->recorder->has_ended)
 		cli_notice(f->options->quiet, "recording %s (%d) into %s when a request takes %g us; Ctrl-C ends it",
 			   f->setup->target->name, f->setup->target->pid, f->setup->folder->path,
 			   f->options->slow_ns / 1e3);
@@ -541,22 +531,22 @@ static void end(struct flight *f)
 {
 	f->patience = (struct patience){.is_again = signals_caught() != 0, .quiet = f->options->quiet};
 	patience_begin(&f->patience, WATCHED_MS);
-	part_stop(&f->parts[WATCH_DUMP]);
-	while (part_is_running(&f->parts[WATCH_DUMP]) || part_is_running(&f->parts[WATCH_SPANS])) {
-		if (patience_is_over(&f->patience, &f->parts[WATCH_DUMP], 2))
-			parts_stop(&f->parts[WATCH_DUMP], 2, &f->ring, 0, NULL);
+	part_stop(f->dump);
+	while (part_is_running(f->dump) || part_is_running(f->spans)) {
+		if (patience_is_over(&f->patience, f->dump, WATCHERS))
+			parts_stop(f->dump, WATCHERS, &f->ring, 0, NULL);
 		wait_a_moment(f);
 	}
 	watch_read(&f->watch, &f->pending, stuck_ns(f));
 	count_watched(f);
 	complete_capture(f);
-	if (f->recorder >= 0 && !is_enough(f) && (f->pending.requests || f->has_target_ended)) {
+	if (f->recorder && !is_enough(f) && (f->pending.requests || f->has_target_ended)) {
 		begin_capture(f);
 		complete_capture(f);
 	}
 	/* their files are removed */
-	for (int i = RECORDER; i < RECORDER + RECORDERS; i++)
-		child_signal(&f->parts[i].child, SIGKILL);
+	for (int i = 0; i < RECORDERS; i++)
+		child_signal(&f->recorders[i].child, SIGKILL);
 	parts_stop(f->parts, TOOLS, &f->ring, PARTS_STOP_MS, &f->patience);
 	folder_remove(&f->ring, f->setup->folder, ring_name);
 }

@@ -132,6 +132,8 @@ void part_start(struct part *p, const struct folder *folder)
 	char *path = child_tool(p->argv[0]);
 	int messages[2] = {-1, -1};
 
+	p->started_ms = clock_ms();
+	p->stopped_ms = 0;
 	if (!path) {
 		fail(p, PART_MISSING,
 		     mem_printf("%s is neither in the folder of trace-record nor in $PATH", p->argv[0]));

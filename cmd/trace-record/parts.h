@@ -27,6 +27,8 @@ struct part {
 	bool is_started, is_stopped, has_ended;
 	bool is_again;  /* lines from before `since` are missing: it was started again, or had no room */
 	uint64_t since; /* nanoseconds of the time of day when it started to record; 0: it has not */
+	uint64_t started_ms,
+		stopped_ms; /* milliseconds; stopped_ms: the caller's, when a signal stopped it; 0: none has */
 
 	/* how it went, once it has ended */
 	enum part_status { PART_MISSING, PART_DONE, PART_FAILED } status;
