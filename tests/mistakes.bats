@@ -366,11 +366,11 @@ T
 1 % trace-dump: lines: trace lines, not an SPDK trace file % trace-report lines
 1 % trace-report: lifetimes: lifetime lines, not probe lines % trace-report trace lifetimes
 2 % -m and --percent exclude each other % trace-causes -m 5 --percent 5 spans
-2 % --against compares all requests: it cannot be combined with -m, --percent or --open % trace-causes --against spans -m 5 spans
+2 % --against compares all requests: it cannot be combined with --budget, -m, --percent or --open % trace-causes --against spans -m 5 spans
 2 % standard input can only be one of the files % trace-causes --against - <spans
 2 % -e and -j exclude each other % trace-causes -e -j spans
 2 % -n is for a page or -j % trace-causes -e -n 3 spans
-2 % --against, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
+2 % --against, --budget, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they are merged % trace-causes --merge -g bdev sums
 2 % --percent apply when lines are encoded % trace-causes --merge --open sums
 1 % text:1: not a line of trace-causes -e: it has no tab % trace-causes --merge text
 1 % trace-causes: empty: empty: there are no encoded lines % trace-causes --merge empty

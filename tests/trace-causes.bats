@@ -76,6 +76,39 @@ causes() {
     [ "$(awk '{ print length }' text | sort -n | tail -n 1)" -le 80 ]
 }
 
+@test "a bdev is slow if it takes more than a budget, or more than those of the same type by that" {
+    # it always takes longer than another one, as devices do
+    { fast; requests 1000 0 400 other Flash '"bdev":400.000'; } >in
+    equal "$(causes)" ''
+    equal "$(causes --budget 390)" 'bdev Flash other/1'
+    equal "$(causes --budget 391)" ''
+    # slow ones are slower than others of their bdev, not than those of a faster one
+    { fast; requests 1000 0 80 other Flash '"bdev":80.000'; requests 50 90000 5080 other Flash '"bdev":5080.000'; } >in
+    trace-causes in | grep -qx '2050 requests, 50 slow ones took 5.08 ms each,'
+    # without others to compare with, while the lcore was idle
+    alone() { requests 1000 0 "$1" other Flash "\"bdev\":$2,\"network\":$(($1 - $2))" ",\"waits\":[$(wait_of "$2" bdev 1.000 ',"active":2.000')]${3:-}"; }
+    alone 400 400 >in
+    equal "$(causes)" ''
+    equal "$(causes --budget 390)" 'bdev Flash other/1'
+    alone 3000 3000 >in
+    equal "$(causes)" 'bdev Flash other/1'
+    equal "$(causes --budget 4000)" ''
+    # what is proven explains more than what may be so by design
+    alone 4000 2900 ',"no_io":1100.000' | sed 's/"network"/"target"/' >in
+    equal "$(causes)" $'no_io Flash other/1\nbdev Flash other/1'
+    # merged lines have the budget
+    trace-causes --budget 4000 -e in >encoded
+    equal "$(trace-causes --merge -j encoded | jq -r .cause)" no_io
+    status_is 2 trace-causes --budget 1 --against in in
+    status_is 2 trace-causes --budget 1 --merge encoded
+}
+
+@test "few requests of many bdevs are compared with each other" {
+    for i in {1..100}; do requests 1 $((i * 20)) 10 h "B$i" '"bdev":10.000'; done >in
+    requests 3 5000 9000 h Odd '"bdev":9000.000' >>in
+    equal "$(trace-causes in | head -n 1)" '103 requests, 3 slow ones took 9.00 ms each,'
+}
+
 @test "a page fits the terminal, and names are shortened unless they are to be in full" {
     local name='a-name-of-a-höst-that-is-longer-than-any-column-is-wide-and-even-than-most-terminals'
     { fast
@@ -494,7 +527,7 @@ mixed() { # N
     trace-causes -qe in >a
     trace-causes -qe -m 500 in >b
     status_is 1 trace-causes --merge a b
-    says 'trace-causes: b:1: options were others: -g, -k, -m, --percent, --against and --open have to be those of the first file'
+    says 'trace-causes: b:1: options were others: --against, --budget, -g, -k, -m, --open and --percent have to be those of the first file'
     equal "$output" "$(trace-causes --merge a)"
     status_is 1 trace-causes --merge b a
     equal "$output" "$(trace-causes --merge b)"

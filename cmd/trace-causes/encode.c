@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "big.h"
+#include "compare.h"
 #include "count.h"
 #include "interactive.h"
 #include "json.h"
@@ -681,6 +682,8 @@ static const char *read_options(struct slice text, struct slice *members, struct
 			*members = slice_between(j.p, text.p + text.n - 1);
 		} else if (json_is(key, "group")) {
 			json_string(&j, &group);
+		} else if (json_is(key, "budget_ns")) {
+			json_u64(&j, &options->budget_ns);
 		} else if (json_is(key, "against")) {
 			json_bool(&j, &options->against);
 		} else {
@@ -701,7 +704,7 @@ static const char *read_first(struct decoder *d, struct slice text, struct slice
 {
 	struct number numbers[] = {
 		{"traces", 0, COUNT_MAX}, {"groups_left_out", 0, COUNT_MAX}, {"left_out", 0, COUNT_MAX}};
-	struct encode_options options = {};
+	struct encode_options options = {.budget_ns = COMPARE_BUDGET_NS};
 	struct tally *t = d->tally;
 	struct slice members = {"", 0};
 	const char *error;
@@ -711,7 +714,8 @@ static const char *read_first(struct decoder *d, struct slice text, struct slice
 	read_numbers(&j, numbers, COUNT(numbers));
 	error = json_end(&j) ? read_options(text, &members, &options) : j.error;
 	if (!error && t->traces && !slice_equal(members, out_contents(&d->options->text)))
-		error = "options were others: -g, -k, -m, --percent, --against and --open have to be those of the "
+		error = "options were others: --against, --budget, -g, -k, -m, --open and --percent have to be those "
+			"of the "
 			"first file";
 	d->refused = error;
 	if (error || !numbers[0].value) {
@@ -722,6 +726,7 @@ static const char *read_first(struct decoder *d, struct slice text, struct slice
 		out_slice(&d->options->text, members);
 		d->options->group = options.group;
 		d->options->against = options.against;
+		d->options->budget_ns = options.budget_ns;
 	} else {
 		free(options.group);
 	}

@@ -18,6 +18,7 @@ struct encode_options {
 	struct out text; /* in memory */
 	char *group;     /* the key of -g, NULL: none; after encode_read() to be freed */
 	bool against;
+	uint64_t budget_ns;
 };
 
 void encode_write(struct out *out, const struct tally *t, const struct encode_options *options);

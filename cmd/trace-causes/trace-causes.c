@@ -33,7 +33,7 @@ static struct {
 	struct keys keys;
 	struct joining joining;
 	struct answer_options print;
-} opt;
+} opt = {.measure.compare.budget_ns = COMPARE_BUDGET_NS};
 
 struct trace_causes {
 	struct spanline line;     /* of span lines */
@@ -115,8 +115,12 @@ static void print(struct out *out, struct tally *t)
 		sorted[i] = &t->groups[i];
 	qsort_r(sorted, t->num_groups, sizeof(*sorted), by_time, t);
 	for (size_t i = 0; i < t->num_groups && i < GROUPS; i++) {
-		struct findings findings = {.least_ns = opt.print.against ? 0 : FINDINGS_LEAST_NS};
+		struct findings findings = {};
 
+		if (!opt.print.against) {
+			findings.least_ns = FINDINGS_LEAST_NS;
+			findings.budget_ns = opt.measure.compare.budget_ns;
+		}
 		findings_find(&findings, t, sorted[i]);
 		(opt.output == JSON ? print_json : answer_write)(out, &findings, &opt.print);
 		findings_free(&findings);
@@ -164,6 +168,8 @@ static void set_percent(const char *argument)
 static const struct cli_option options[] = {
 	{0, "against", "FILE", "what makes requests slower than those in the lines of an earlier trace",
 	 .text = &opt.against},
+	{0, "budget", "US", "a bdev that takes US microseconds longer is slow (default: 500)",
+	 .us = &opt.measure.compare.budget_ns},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
 	{'g', "group", "KEY", "explain the requests of each value of this key, such as connection, by themselves",
@@ -245,16 +251,18 @@ static void check_options(void)
 {
 	const struct compare_options *compare = &opt.measure.compare;
 
-	if (opt.merge && (compare->percent || compare->min_ns || opt.keys.n || opt.joining.n || opt.print.group ||
-			  opt.against || opt.measure.open))
-		cli_usage("--against, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not when they "
-			  "are merged");
+	if (opt.merge && (compare->percent || compare->min_ns || compare->budget_ns != COMPARE_BUDGET_NS ||
+			  opt.keys.n || opt.joining.n || opt.print.group || opt.against || opt.measure.open))
+		cli_usage("--against, --budget, -g, -k, -l, -m, --open and --percent apply when lines are encoded, not "
+			  "when they are merged");
 	if (opt.output == ENCODED && opt.print.max)
 		cli_usage("-n is for a page or -j");
 	if (compare->percent && compare->min_ns)
 		cli_usage("-m and --percent exclude each other");
-	if (opt.against && (compare->percent || compare->min_ns || opt.measure.open))
-		cli_usage("--against compares all requests: it cannot be combined with -m, --percent or --open");
+	if (opt.against &&
+	    (compare->percent || compare->budget_ns != COMPARE_BUDGET_NS || compare->min_ns || opt.measure.open))
+		cli_usage("--against compares all requests: it cannot be combined with --budget, -m, --percent or "
+			  "--open");
 }
 
 /* The options that change what is slow, for encoded lines. */
@@ -272,6 +280,8 @@ static void put_options(struct out *out)
 	}
 	if (opt.keys.n)
 		out_char(out, ']');
+	if (opt.measure.compare.budget_ns != COMPARE_BUDGET_NS)
+		out_printf(out, ",\"budget_ns\":%" PRIu64, opt.measure.compare.budget_ns);
 	if (opt.measure.compare.min_ns)
 		out_printf(out, ",\"min_ns\":%" PRIu64, opt.measure.compare.min_ns);
 	if (opt.measure.open)
@@ -338,6 +348,7 @@ static int merge(struct out *out, const char *const *paths, size_t n)
 	}
 	opt.print.group = options.group;
 	opt.print.against = options.against;
+	opt.measure.compare.budget_ns = options.budget_ns;
 	note_dropped(&t, "all files");
 	if (t.traces)
 		print_tally(out, &t, &options);

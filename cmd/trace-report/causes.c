@@ -7,6 +7,8 @@
 /* Those with most time; a page has fewer. */
 enum { HOSTS = 64 };
 
+static const struct findings findings_with = {.least_ns = FINDINGS_LEAST_NS, .budget_ns = COMPARE_BUDGET_NS};
+
 void causes_span(struct causes *c, const struct spanline *span, struct slice host)
 {
 	struct requests_role role = {.wanted = true};
@@ -19,13 +21,14 @@ void causes_span(struct causes *c, const struct spanline *span, struct slice hos
 
 void causes_find(struct causes *c, uint64_t min_ns)
 {
-	struct measure_options options = {.compare.min_ns = min_ns, .max_groups = HOSTS};
+	struct measure_options options = {.compare = {.min_ns = min_ns, .budget_ns = COMPARE_BUDGET_NS},
+					  .max_groups = HOSTS};
 
 	c->all.names = c->hosts.names = &c->requests.names;
 	measure_trace(&c->all, &c->requests, &options);
 	options.group = true;
 	measure_trace(&c->hosts, &c->requests, &options);
-	c->findings.least_ns = FINDINGS_LEAST_NS;
+	c->findings = findings_with;
 	findings_find(&c->findings, &c->all, c->all.groups);
 }
 
@@ -33,7 +36,7 @@ bool causes_of_host(const struct causes *c, struct slice host, struct findings *
 {
 	uint32_t name = intern_get(&c->requests.names, host), group = map_get(&c->hosts.map, name);
 
-	*findings = (struct findings){.least_ns = FINDINGS_LEAST_NS};
+	*findings = findings_with;
 	if (name == MAP_NONE || group == MAP_NONE)
 		return false;
 	findings_find(findings, &c->hosts, &c->hosts.groups[group]);

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 
 #include "table.h"
-#include "trait.h"
 
 enum {
 	TIMES = 4,         /* slow is this many times the median of comparable ones */
-	GROUP_LEAST = 5,   /* requests of a group that may be slow */
+	CLASS_LEAST = 5,   /* requests of a class */
 	BASE_LEAST = 20,   /* of one that others are compared with */
-	BASE_PART = 100,   /* and the part of its class */
+	BASE_PART = 100,   /* and the part of those of its type and size */
 	NOTABLE_PART = 20, /* the part of all time that is enough for a tail to matter */
 	PEAK_NS = 1000000, /* or one peak as long as this */
 	PEAK_TIMES = 20,   /* and as many medians */
@@ -22,22 +21,53 @@ static unsigned bits_of(uint64_t value)
 	return value ? 64 - __builtin_clzll(value) : 0;
 }
 
-/* Instead of the size: of a request without its creation, which does not say what it was. */
+/* Instead of the size: of a request without its creation, which does not say what it was. Sizes are below. */
 enum { PART = 128 };
 
-static uint32_t class_of(struct compare *c, const struct request *q)
+static uint32_t class_of(struct compare *c, struct compare_key key)
 {
-	bool is_part = q->cut && q->type == MAP_NONE;
-	unsigned size = is_part ? PART : q->has_blocks ? 1 + bits_of(q->blocks) : 0;
-	/* names are below 2^20 */
-	uint64_t key = (uint64_t)(q->family & 0xffffff) << 40 | (uint64_t)(q->type & 0xffffff) << 8 | size;
 	size_t n = c->num_classes;
-	struct compare_class *class = table_put(&c->map, key, c->classes, c->num_classes, c->cap_classes);
+	uint32_t number = intern_add(&c->keys, (struct slice){(const char *)&key, sizeof(key)});
+	struct compare_class *class = table_at(c->classes, c->num_classes, c->cap_classes, number);
 
 	if (c->num_classes > n)
-		*class = (struct compare_class){.family = q->family, .type = q->type, .size = size, .other = n};
+		*class = (struct compare_class){.key = key, .other = n};
 	class->n++;
-	return class - c->classes;
+	return number;
+}
+
+static struct compare_key key_of(const struct compare *c, const struct request *q)
+{
+	bool is_part = q->cut && q->type == MAP_NONE;
+
+	return (struct compare_key){
+		.family = q->family,
+		.type = q->type,
+		.size = is_part         ? PART
+			: q->has_blocks ? 1 + bits_of(q->blocks)
+					: 0,
+		.connection = q->connection,
+		.bdev = q->bdev,
+		.leg = requests_has_legs(c->requests, q->bdev) ? q->leg : MAP_NONE,
+		.lcore = q->lcore,
+	};
+}
+
+/* Requests of a small class are compared with all others of their type and size. */
+static void find_classes(struct compare *c, bool against)
+{
+	for (size_t i = 0; i < c->n; i++)
+		c->class_of[i] = class_of(c, key_of(c, compare_request(c, i)));
+	for (size_t i = 0; i < c->n; i++) {
+		struct compare_class *class = &c->classes[c->class_of[i]];
+		struct compare_key key = class->key;
+
+		/* connections and lcores of an earlier trace are others */
+		if (class->n >= CLASS_LEAST && key.size != PART && !against)
+			continue;
+		key.connection = key.bdev = key.leg = key.lcore = MAP_NONE;
+		c->class_of[i] = class_of(c, key);
+	}
 }
 
 /* Requests of a class follow each other, from the fastest on. */
@@ -89,72 +119,11 @@ static void find_medians(struct compare *c, const struct ranks *ranks)
 	}
 }
 
-/* The requests of a class that have the same value of a trait. */
-struct groups {
-	struct map map;
-	struct group {
-		uint32_t class;
-		uint64_t n, seen, median;
-	} * all;
-	size_t n, cap;
-	uint32_t *of; /* by request; MAP_NONE: none */
-};
-
-static void find_groups(struct groups *groups, const struct compare *c, const struct ranks *ranks, enum trait trait)
-{
-	*groups = (struct groups){.of = mem_array(c->n, sizeof(*groups->of))};
-	for (size_t i = 0; i < c->n; i++) {
-		struct trait_value value;
-		struct group *group;
-
-		groups->of[i] = MAP_NONE;
-		if (c->set_of[i] == SET_NONE || !trait_of(c->requests, compare_request(c, i), trait, &value))
-			continue;
-		group = table_put(&groups->map, (uint64_t)c->class_of[i] << 32 | value.name, groups->all, groups->n,
-				  groups->cap);
-		group->class = c->class_of[i];
-		group->n++;
-		groups->of[i] = group - groups->all;
-	}
-	for (size_t i = 0; i < ranks->n; i++) {
-		uint32_t of = groups->of[ranks->all[i].request];
-		struct group *group;
-
-		if (of == MAP_NONE)
-			continue;
-		group = &groups->all[of];
-		if (group->seen++ == (group->n - 1) / 2)
-			group->median = ranks->all[i].life;
-	}
-}
-
-static void free_groups(struct groups *groups)
-{
-	map_free(&groups->map);
-	free(groups->all);
-	free(groups->of);
-}
-
-static void find_base(struct compare *c, const struct ranks *ranks, enum trait trait)
-{
-	struct groups groups;
-
-	find_groups(&groups, c, ranks, trait);
-	for (size_t i = 0; i < groups.n; i++) {
-		const struct group *group = &groups.all[i];
-		struct compare_class *class = &c->classes[group->class];
-
-		if (group->n >= BASE_LEAST && group->n >= class->n / BASE_PART && group->median < class->base)
-			class->base = group->median;
-	}
-	free_groups(&groups);
-}
-
-/* A class of a type comes before its larger sizes. */
+/* Classes of a type follow each other, sizes in ascending order. */
 static int by_size(const void *a, const void *b, void *context)
 {
-	const struct compare_class *classes = context, *x = &classes[*(const uint32_t *)a],
-				   *y = &classes[*(const uint32_t *)b];
+	const struct compare_class *classes = context;
+	const struct compare_key *x = &classes[*(const uint32_t *)a].key, *y = &classes[*(const uint32_t *)b].key;
 
 	if (x->family != y->family)
 		return x->family < y->family ? -1 : 1;
@@ -163,44 +132,68 @@ static int by_size(const void *a, const void *b, void *context)
 	return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Compares a class with requests of another size, which may take less in proportion, if all of its own are slow. */
-static void compare_sizes(struct compare_class *class, const struct compare_class *other, uint32_t number,
-			  uint64_t base)
+static bool is_of_type(const struct compare_class *a, const struct compare_class *b)
 {
-	unsigned bits = other->size < class->size ? class->size - other->size : 0;
-
-	if (!other->size || !class->size || other->n < BASE_LEAST || bits > MOST_BITS ||
-	    base < TIMES * (other->base << bits) || class->base <= other->base << bits)
-		return;
-	class->base = other->base << bits;
-	class->other = number;
+	return a->key.family == b->key.family && a->key.type == b->key.type;
 }
 
-/* If all requests of a class are slow, they have nothing to compare with but requests of other sizes. */
-static void find_others(struct compare *c)
+/* The fastest class of each size that has enough requests; MAP_NONE: none has. */
+static void find_fastest(uint32_t fastest[PART + 1], const struct compare *c, const uint32_t *order, size_t n)
+{
+	uint64_t all[PART + 1] = {};
+
+	memset(fastest, 0xff, (PART + 1) * sizeof(*fastest));
+	for (size_t i = 0; i < n; i++)
+		all[c->classes[order[i]].key.size] += c->classes[order[i]].n;
+	for (size_t i = 0; i < n; i++) {
+		const struct compare_class *class = &c->classes[order[i]];
+		uint32_t *best = &fastest[class->key.size];
+
+		if (class->n >= BASE_LEAST && class->n >= all[class->key.size] / BASE_PART &&
+		    (*best == MAP_NONE || class->median < c->classes[*best].median))
+			*best = order[i];
+	}
+}
+
+/* Compares a class with the fastest ones of its size and of others, which may take less in proportion. */
+static void compare_class(struct compare *c, struct compare_class *class, const uint32_t fastest[PART + 1],
+			  uint64_t budget)
+{
+	unsigned size = class->key.size;
+
+	for (unsigned other = size ? 1 : 0; other < (size ? PART : 1); other++) {
+		unsigned bits = other < size ? size - other : 0;
+		uint64_t base;
+
+		if (fastest[other] == MAP_NONE || bits > MOST_BITS)
+			continue;
+		base = c->classes[fastest[other]].median << bits;
+		if (base >= class->base || class->median < TIMES * base || class->median - base < budget)
+			continue;
+		class->base = base;
+		class->other = fastest[other];
+	}
+}
+
+static void compare_classes(struct compare *c, uint64_t budget)
 {
 	uint32_t *order = mem_array(c->num_classes, sizeof(*order));
-	uint64_t *bases = mem_array(c->num_classes, sizeof(*bases));
 
-	for (size_t i = 0; i < c->num_classes; i++) {
+	for (size_t i = 0; i < c->num_classes; i++)
 		order[i] = i;
-		bases[i] = c->classes[i].base;
-	}
 	if (c->num_classes)
 		qsort_r(order, c->num_classes, sizeof(*order), by_size, c->classes);
 	for (size_t i = 0, end; i < c->num_classes; i = end) {
-		const struct compare_class *first = &c->classes[order[i]];
+		uint32_t fastest[PART + 1];
 
-		/* classes of a type differ by their size: there are few */
-		for (end = i; end < c->num_classes && c->classes[order[end]].family == first->family &&
-			      c->classes[order[end]].type == first->type;)
+		for (end = i; end < c->num_classes && is_of_type(&c->classes[order[i]], &c->classes[order[end]]);)
 			end++;
+		find_fastest(fastest, c, order + i, end - i);
 		for (size_t k = i; k < end; k++)
-			for (size_t m = i; m < end; m++)
-				compare_sizes(&c->classes[order[k]], &c->classes[order[m]], order[m], bases[order[k]]);
+			if (c->classes[order[k]].key.size != PART)
+				compare_class(c, &c->classes[order[k]], fastest, budget);
 	}
 	free(order);
-	free(bases);
 }
 
 static bool is_slow(const struct compare *c, uint32_t class, uint64_t life)
@@ -217,37 +210,30 @@ static void compare_parts(struct compare *c)
 	size_t slowest = SIZE_MAX;
 
 	for (size_t i = 0; i < c->num_classes; i++)
-		if (c->classes[i].size != PART && c->classes[i].n >= BASE_LEAST &&
+		if (c->classes[i].key.size != PART && c->classes[i].n >= BASE_LEAST &&
 		    (slowest == SIZE_MAX || c->classes[i].median > c->classes[slowest].median))
 			slowest = i;
 	for (size_t i = 0; i < c->num_classes && slowest != SIZE_MAX; i++)
-		if (c->classes[i].size == PART) {
+		if (c->classes[i].key.size == PART) {
 			c->classes[i].base = c->classes[slowest].median;
 			c->classes[i].other = slowest;
 		}
 	for (size_t i = 0; i < c->n; i++)
-		if (c->classes[c->class_of[i]].size == PART &&
+		if (c->classes[c->class_of[i]].key.size == PART &&
 		    (slowest == SIZE_MAX || !is_slow(c, c->class_of[i], compare_request(c, i)->life)))
 			c->set_of[i] = SET_NONE;
 }
 
-/* Marks the requests of groups whose median is slow, except for the fast ones among them. */
-static void mark_groups(struct compare *c, const struct ranks *ranks, enum trait trait)
+/* Marks the requests of classes that are slow as a whole, except for the fast ones among them. */
+static void mark_groups(struct compare *c)
 {
-	struct groups groups;
-
-	find_groups(&groups, c, ranks, trait);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct group *group;
+		const struct compare_class *class = &c->classes[c->class_of[i]];
 
-		if (groups.of[i] == MAP_NONE)
-			continue;
-		group = &groups.all[groups.of[i]];
-		if (group->n >= GROUP_LEAST && is_slow(c, group->class, group->median) &&
-		    2 * compare_request(c, i)->life >= TIMES * c->classes[group->class].base)
+		if (class->key.size != PART && class->other != c->class_of[i] && class->n >= CLASS_LEAST &&
+		    2 * compare_request(c, i)->life >= TIMES * class->base)
 			c->set_of[i] = SET_GROUP;
 	}
-	free_groups(&groups);
 }
 
 static void mark_tail(struct compare *c, const struct compare_options *options)
@@ -339,12 +325,10 @@ static void mark_slow(struct compare *c, const struct ranks *ranks, const struct
 {
 	bool by_hand = options->percent || options->min_ns;
 
-	for (enum trait trait = 0; trait < TRAIT_GROUPS; trait++)
-		find_base(c, ranks, trait);
-	find_others(c);
+	compare_classes(c, options->budget_ns);
 	compare_parts(c);
-	for (enum trait trait = 0; trait < TRAIT_GROUPS && !by_hand; trait++)
-		mark_groups(c, ranks, trait);
+	if (!by_hand)
+		mark_groups(c);
 	if (options->percent)
 		mark_percent(c, ranks, options->percent);
 	else
@@ -364,10 +348,8 @@ void compare_run(struct compare *c, const struct requests *requests, const uint3
 	*c = (struct compare){.requests = requests, .order = order, .n = n};
 	c->class_of = mem_array(n, sizeof(*c->class_of));
 	c->set_of = mem_array(n, sizeof(*c->set_of));
-	for (size_t i = 0; i < n; i++) {
-		c->set_of[i] = SET_REST;
-		c->class_of[i] = class_of(c, compare_request(c, i));
-	}
+	memset(c->set_of, SET_REST, n);
+	find_classes(c, options->against);
 	if (options->against) {
 		mark_against(c);
 		return;
@@ -383,5 +365,5 @@ void compare_free(struct compare *c)
 	free(c->classes);
 	free(c->class_of);
 	free(c->set_of);
-	map_free(&c->map);
+	intern_free(&c->keys);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares requests of the same type and size class, and finds those that are slow: groups of which most are slow, such
- * as those of a host or a bdev, and the tail of the others.
+ * Compares requests, and finds those that are slow. A class is what has the same type, size, connection, bdev, leg and
+ * lcore. It is slow as a whole if others of its type are much faster; else the tail of it is.
  */
 #ifndef COMPARE_H
 #define COMPARE_H
 
 #include "requests.h"
+
+/* The budget of a device where the user gives none: flash takes less, however old or far away in a building it is. */
+enum { COMPARE_BUDGET_NS = 500 * 1000 };
 
 enum compare_set {
 	SET_NONE, /* is not compared */
@@ -21,7 +24,9 @@ enum compare_set {
 struct compare_options {
 	double percent;  /* the slowest ones are slow; 0: not given */
 	uint64_t min_ns; /* those from here on are; 0: not given */
-	bool against;    /* those of the earlier trace are the fast ones, all others are slow */
+	/* devices differ by their kind: the least by which a class is slower than others as a whole */
+	uint64_t budget_ns;
+	bool against; /* those of the earlier trace are the fast ones, all others are slow */
 };
 
 /* Requests are numbered by their places in the order that is given. */
@@ -29,18 +34,20 @@ struct compare {
 	const struct requests *requests;
 	const uint32_t *order;
 	size_t n;
+	struct intern keys; /* of classes, by their numbers */
 	struct compare_class {
-		uint32_t family, type;
-		unsigned size; /* bits of the number of blocks */
-		uint64_t n;    /* requests */
+		/* names; MAP_NONE: not known. size: bits of the number of blocks */
+		struct compare_key {
+			uint32_t family, type, size, connection, bdev, leg, lcore;
+		} key;
+		uint64_t n; /* requests */
 		uint64_t median;
-		uint64_t base;  /* ns: the median of its fastest group */
+		uint64_t base;  /* ns: its median, or that of the class with which it is compared */
 		uint64_t fast;  /* with --against: requests of the earlier trace */
 		uint32_t other; /* the class with the fast ones to compare with */
 		bool is_alike;  /* no group in it is slow: but for those of the tail, its requests are alike */
 	} * classes;
 	size_t num_classes, cap_classes;
-	struct map map;
 	uint32_t *class_of; /* by request */
 	uint8_t *set_of;    /* by request: enum compare_set */
 	uint64_t counts[SETS];

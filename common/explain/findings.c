@@ -10,7 +10,7 @@ static const double ALIKE_SHARE = 0.25; /* of all time, where nothing can be com
 enum { NOTABLE_PART = 20 };             /* of all time: less is no finding about a group */
 
 /* What happened once may be chance, and a bdev that always takes longer may be meant to. */
-static const double DOUBTFUL = 0.5;
+static const double DOUBTFUL = 0.1;
 
 /* A host that fills its queue makes its own requests wait for each other, in whatever is below. */
 static const double EXPLAINS_OTHERS = 2;
@@ -38,7 +38,7 @@ static double weight(const struct finding *f)
 	enum fact cause = findings_cause(f);
 	double weight = f->ns;
 
-	if (f->slow == SLOW_GROUP && group_proves(cause) && cause != FACT_HOST)
+	if (f->slow != SLOW_TAIL && group_proves(cause) && cause != FACT_HOST)
 		weight *= DOUBTFUL;
 	if (findings_is_momentary(cause) && f->cause->bursts < 2)
 		weight *= DOUBTFUL;
@@ -112,11 +112,13 @@ static void judge(struct findings *f, enum slow slow, const struct suspects *s)
 	const struct tally_set *set = &f->group->sets[slow];
 	enum fact cause = s->most->key.what;
 	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE);
+	double each = (double)f->least_ns;
 
-	if (all <= 0 || is_vague(f, slow, s->most) || (!set->fast.n && is_by_comparison(cause)))
+	if (all <= 0 || is_vague(f, slow, s->most) || (!set->fast.n && cause == FACT_IRQ))
 		return;
-	if ((slow != SLOW_TAIL && s->ns < (double)f->group->total / NOTABLE_PART) ||
-	    s->ns < (double)f->least_ns * (s->n ? s->n : 1))
+	if (is_by_comparison(cause))
+		each = (double)f->budget_ns;
+	if ((slow != SLOW_TAIL && s->ns < (double)f->group->total / NOTABLE_PART) || s->ns < each * (s->n ? s->n : 1))
 		return;
 	if (s->ns > 0 && s->ns >= least)
 		add(f, s->most, slow, s->ns, s->ns / all)->of_several = s->most_ns < s->ns / 2;

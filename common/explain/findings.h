@@ -18,14 +18,15 @@ struct finding {
 enum { FINDINGS_LEAST_NS = 20 * 1000 };
 
 struct findings {
-	uint64_t least_ns; /* the caller's: a cause takes at least so much of the requests that have it */
+	/* the caller's: what a cause takes at least of a request that has it; budget_ns: a bdev, a leg or a drive */
+	uint64_t least_ns, budget_ns;
 	const struct tally *tally;
 	const struct tally_group *group;
 	struct finding *all;
 	size_t n, cap;
 };
 
-/* f is all zero, except for least_ns. The tally must outlive f, and stay as it is. */
+/* f is all zero, except for these two. The tally must outlive f, and stay as it is. */
 void findings_find(struct findings *f, const struct tally *t, const struct tally_group *group);
 
 static inline enum fact findings_cause(const struct finding *finding)
