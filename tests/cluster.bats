@@ -46,7 +46,7 @@ block() { # LINE
     status_is 0 ./merge.sh -e
     says 'merge.sh: 2 of 2 traces'
     trace-dump one.trace | trace-join -q -j -l one.trace.lifetimes >lines
-    trace-latency -q -e -g args.qpair.hostnqn lines lines >expected
+    trace-latency -q -e -g host lines lines >expected
     grep -q db-1 expected
     grep counts <<<"$output" | diff - expected
 }

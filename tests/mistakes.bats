@@ -325,11 +325,11 @@ T
 2 % standard input can only be one of the files % trace-join -l - -
 2 % standard input can only be one of the files % qpair-lifetimes -O - -
 2 % standard input can only be one of the files % trace-latency --against - -
-1 % -g nosuchkey: no line that creates an object has this key % trace-latency -g nosuchkey lines
-1 % -g nosuchkey: no line that creates an object has this key % trace-latency -q -g lcore -g nosuchkey -j lines
-1 % -g args.qpair.hostnqn: no line that creates an object has this key; keys are those of the lines, such as lcore, owner, or args.qpair.hostnqn with -l % trace-latency -g args.qpair.hostnqn lines
-1 % -g qpair.hostnqn: no line % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
-1 % -g nosuchkey: no line % trace-latency -e -g nosuchkey lines
+2 % -g 'nosuchkey': no such key; there are host, % trace-latency -g nosuchkey lines
+1 % -g args.nosuchkey: no object has this key % trace-latency -q -g lcore -g args.nosuchkey -j lines
+1 % -g args.qpair.hostnqn: no object has this key % trace-latency -g args.qpair.hostnqn lines
+2 % -g 'qpair.hostnqn': no such key % trace-join -j -l lifetimes lines | trace-latency -g qpair.hostnqn
+1 % -g args.nosuchkey: no object % trace-latency -e -g args.nosuchkey lines
 2 % seconds above 0 are expected % trace-latency -i 0 lines
 2 % seconds above 0 are expected % trace-latency -i 1ms lines
 2 % -e and -j exclude each other % trace-latency -e -j lines
@@ -345,7 +345,7 @@ T
 2 % -r '0': ticks per second are expected % trace-merge -r 0 lines
 2 % milliseconds above 0 are expected % trace-merge --lag 0 lines
 2 % -j and -s exclude each other % trace-spans -j -s lines
-2 % -k 'write': KEY=GLOB is expected, such as type=write % trace-spans -k write lines
+2 % -k 'write': KEY=GLOB is expected, such as host=db-1 % trace-spans -k write lines
 2 % -k '=write': KEY=GLOB is expected % trace-spans -k =write lines
 2 % microseconds above 0 are expected % trace-spans -m 0 lines
 2 % microseconds above 0 are expected % trace-spans --stuck 1s lines
@@ -353,7 +353,11 @@ T
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 --open lines
 2 % --stuck prints while the trace is read, --open and -n print at its end: one of them is expected % trace-spans --stuck 5 -n 5 lines
 1 % trace-spans: lines: -k args.qpair.hostnqn=*: no span has this key % trace-spans -k 'args.qpair.hostnqn=*' lines
-2 % -k 'db-1': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1' % trace-causes -k db-1 spans
+2 % -k 'db-1': KEY=GLOB is expected, such as host=db-1 % trace-causes -k db-1 spans
+2 % -k 'qpair.hostnqn=*': no such key; there are host, queue, connection, % trace-causes -k 'qpair.hostnqn=*' spans
+2 % those of arguments, such as args.NAME, % trace-spans -k hots=db-1 lines
+2 % -g 'hots': no such key; there are host, % trace-causes -g hots lines
+1 % trace-causes: spans: -g args.nothing: no request has this key % trace-causes -g args.nothing spans
 2 % --percent '100': a percentage above 0 and below 100 is expected % trace-causes --percent 100 spans
 2 % --percent '5x': a percentage above 0 and below 100 is expected % trace-causes --percent 5x spans
 2 % microseconds above 0 are expected % trace-causes -m 0 spans

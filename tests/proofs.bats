@@ -329,7 +329,7 @@ queue() { # DEPTH
 
 @test "a connection that is always as deep as a queue may be full" {
     queue 15 >in
-    status_is 0 sh "trace-spans -q -j in | plain | jq -c '[.io.qpair_qd, .queue]' | uniq -c | awk '{ print \$1, \$2 }' | tail -n 2"
+    status_is 0 sh "trace-spans -q -j in | plain | jq -c '[.io.qpair_qd, .full_queue]' | uniq -c | awk '{ print \$1, \$2 }' | tail -n 2"
     equal "$output" $'1 [14,null]\n186 [15,16]'
     status_is 0 sh "trace-spans -q -s -k id=r199 in | sed -n 5p | sed 's/^ *//'"
     equal "$output" 'qd 15 of 16: the host may queue'
@@ -338,7 +338,7 @@ queue() { # DEPTH
     equal "$(columns 2 in)" 'reply% queue% 0 93.0 '
     equal "$(trace-latency -q -j --layers in | plain | jq .queue)" 0.93
     # a depth that no queue has, and one that is reached once
-    equal "$(queue 16 | trace-spans -q -j | grep -c '"queue"')" 0
+    equal "$(queue 16 | trace-spans -q -j | grep -c '"full_queue"')" 0
     { queue 15 | head -n 30 && queue 14; } >once
-    equal "$(trace-spans -q -j once | grep -c '"queue"')" 0
+    equal "$(trace-spans -q -j once | grep -c '"full_queue"')" 0
 }

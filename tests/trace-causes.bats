@@ -267,7 +267,7 @@ causes() {
     equal "$(causes)" 'bdev E ok/1'
     requests 100 0 2000 ok Nvme0n1 '"bdev":2000.000' ',"retry":1990.000' >in
     equal "$(causes)" 'retry Nvme0n1 ok/1'
-    requests 100 0 2000 ok B '"bdev":2000.000' ',"queue":16' >in
+    requests 100 0 2000 ok B '"bdev":2000.000' ',"full_queue":16' >in
     equal "$(causes)" 'queue ok ok/1'
 }
 
@@ -318,7 +318,7 @@ common() {
     equal "$(common)" ''
     { fast; sed 's/off_cpu/irq/g; s/burner/net_rx/' long; } >in
     equal "$(common)" 'irq: net_rx 100 % 0 %'
-    { fast; requests 20 20000 500 ok Fast '"bdev":500.000' ',"queue":16'; } >in
+    { fast; requests 20 20000 500 ok Fast '"bdev":500.000' ',"full_queue":16'; } >in
     equal "$(common)" 'full queue of ok 100 % 0 %'
     { requests 1000 0 10 ok Fast '"target":10.000' ",\"waits\":[$(wait_of 10 target 9.000)]"
       requests 20 20000 500 ok Fast '"target":500.000' ",\"waits\":[$(wait_of 490 target 400.000 ',"rare":true')]"; } >in

@@ -311,16 +311,19 @@ deep() {
     # along with keys of the lines, which all objects of a request inherit; io.type is the same as type
     equal "$(trace-latency -j -g args.qpair.hostnqn -g io.type -g status in | jq -c 'select(.life) | [.group[], .object]' | tr '\n' ' ')" \
         '["host-a","write","success","N"] ["host-a","write","success","i"] ["host-a","write","success","p"] ["host-a","write","success","r"] ["host-b","read",null,"i"] ["host-b","read",null,"r"] '
-    # the host: its NQN, or the name of its connection, or null
+    # the host: its name, with its NQN as well in -e, or null
     { cat in; entry 90.000 NEW r9 - 0x90 '"poller":"t9","owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2"'
       entry 91.000 COMPLETED r9 1.0 0x90; entry 92.000 NEW r8 - 0x80; entry 93.000 COMPLETED r8 1.0 0x80; } >hosts
     equal "$(trace-latency -jq -g host hosts | jq -c 'select(.life and .object == "r") | .group.host' | tr '\n' ' ')" \
-        '"10.0.0.1:5/2" "host-a" "host-b" null '
+        '"10.0.0.1:5" "host-a" "host-b" null '
+    equal "$(sed 's/"host-\(.\)"/"nqn.x:h\1"/' hosts | trace-latency -jq -g host | jq -c 'select(.life and .object == "r") | .group.host' | tr '\n' ' ')" \
+        '"10.0.0.1:5" "ha" "hb" null '
+    sed 's/"host-\(.\)"/"nqn.x:h\1"/' hosts | trace-latency -eq -g host >named
+    equal "$(grep -o 'nqn.x:h[ab]' named | sort -u | paste -sd ' ')" 'nqn.x:ha nqn.x:hb'
+    equal "$(trace-latency --merge -jq named | jq -c 'select(.life and .object == "r") | .group.host' | tr '\n' ' ')" '"10.0.0.1:5" "ha" "hb" null '
     equal "$(trace-latency -jq -g host in | jq -c 'select(.life and .object == "i") | .group.host' | tr '\n' ' ')" '"host-a" "host-b" '
-    # a key of the lines goes before
-    equal "$(sed 's/"lcore"/"qd":9,"lcore"/' in | trace-latency -j -g qd -g type | jq .group.qd | uniq)" 9
     status_is 1 sh 'grep -v BDEV in | trace-latency -q -g bdev'
-    says 'trace-latency: <stdin>: -g bdev: no entry has this fact about an object'
+    says 'trace-latency: <stdin>: -g bdev: no object has this key'
     long=$(printf '%04090d' 0)
     sed "s/host-a/$long/" in >too-long
     status_is 1 trace-latency -jq -g type -g args.qpair.hostnqn too-long
@@ -349,7 +352,7 @@ deep() {
             '["Leg0","Leg0","i",1] ["Leg1","Leg0","i",1] ["Leg1",null,"i",1] ["Leg1",null,"r",1] ["Raid1","Leg0","i",1] ["Raid1","Leg0","r",1] '
     done
     status_is 1 sh 'tail -n 4 in | trace-latency -q -g leg'
-    says 'trace-latency: <stdin>: -g leg: no entry has this fact about an object'
+    says 'trace-latency: <stdin>: -g leg: no object has this key'
 }
 
 @test "groups by what requests were have the rows of all of them" {
@@ -627,9 +630,9 @@ L
     related >in
     equal "$(trace-latency -jq -g args.qpair.hostnqn in | jq -c '[.group["args.qpair.hostnqn"], .object, .count]' | sort -u | tr '\n' ' ')" \
         '["host-a","i",2] ["host-a","r",1] '
-    equal "$(trace-latency -q -g lcore --group=args.qpair.hostnqn -g no.such.key in | sed -n 1p)" \
-        'lcore=0, args.qpair.hostnqn=host-a, no.such.key=-'
-    equal "$(trace-latency -jq -g lcore -g x in | jq -c .group | uniq)" '{"lcore":0,"x":null}'
+    equal "$(trace-latency -q -g lcore --group=args.qpair.hostnqn -g args.nothing in | sed -n 1p)" \
+        'lcore=0, args.qpair.hostnqn=host-a, args.nothing=-'
+    equal "$(trace-latency -jq -g lcore -g args.x in | jq -c .group | uniq)" '{"lcore":0,"args.x":null}'
     # a key in the line itself goes before what is inherited
     sed 's/"lcore":0\(.*START\)/"lcore":7\1/' in >other
     equal "$(trace-latency -jq -g lcore other | jq -c '[.group.lcore, .object]' | uniq | tr '\n' ' ')" '[0,"r"] [7,"i"] '
@@ -1037,16 +1040,16 @@ L
 }
 
 @test "--fail-over does not judge groups of other keys" {
-    ramp 1000 >in
+    ramp 1000 | sed 's/"lcore":0/&,"owner":"o"/' >in
     trace-latency -e in >none
     trace-latency -e -g lcore in >by-lcore
-    trace-latency -e -g lcore -g tpoint in >by-both
+    trace-latency -e -g lcore -g owner in >by-both
     status_is 2 trace-latency --against none --fail-over p99:10 -g lcore in
     equal "$stderr" 'trace-latency: none: groups by nothing, this run by lcore: give both the same -g'
     status_is 2 trace-latency --against by-lcore --fail-over p99:10 in
     equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by nothing: give both the same -g'
     status_is 2 trace-latency --merge --against by-lcore --fail-over p99:10 by-both
-    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by lcore, tpoint: give both the same -g'
+    equal "$stderr" 'trace-latency: by-lcore: groups by lcore, this run by lcore, owner: give both the same -g'
     status_is 0 trace-latency --merge --against by-both --fail-over p99:10 by-both
     status_is 0 trace-latency -q --against by-lcore in
 }
@@ -1137,9 +1140,10 @@ buckets() { # FAMILY
 }
 
 @test "labels of --openmetrics are escaped, and unlike each other" {
-    object x1 0x1 '"owner":"a\"b\\c\nd","le":8,"args":{"a":"}"},"args_a":null,"args_a_":true' 0.000 A_NEW 1.000 A_DONE >lines
-    trace-latency -q --openmetrics -g owner -g le -g args.a -g args_a -g args_a_ lines >metrics
-    grep -qxF 'trace_latency_life_seconds_count{owner="a\"b\\c\\x0ad",le_="8",args_a="}",args_a__="true",object="x"} 1' metrics
+    object x1 0x1 '"owner":"a\"b\\c\nd","args":{"a":"}","b":{"c":true},"b_c":8}' 0.000 A_NEW 1.000 A_DONE >lines
+    trace-latency -q -e -g owner -g args.a -g args.b.c -g args.b_c lines | sed 's/args.a/le/' >encoded
+    trace-latency --merge --openmetrics encoded >metrics
+    grep -qxF 'trace_latency_life_seconds_count{owner="a\"b\\c\\x0ad",le_="}",args_b_c="true",args_b_c_="8",object="x"} 1' metrics
 }
 
 @test "rows whose labels look the same are told apart in --openmetrics" {
@@ -1194,7 +1198,7 @@ widest() {
     long_names >names
     for width in 60 80 100 200; do
         for command in 'lines' '-g owner lines' '-r lines' '--against base lines' '--layers -g type -g owner lines' '--layers merged' \
-            '--rates -g owner lines' '--reactors merged' '-i 0.01 lines' '-H lines' '-g owner -g tpoint names' '--layers -g owner names' '-H names'; do
+            '--rates -g owner lines' '--reactors merged' '-i 0.01 lines' '-H lines' '-g owner -g id names' '--layers -g owner names' '-H names'; do
             # shellcheck disable=SC2086 # they are words
             is=$(COLUMNS=$width trace-latency -q $command | widest)
             [ "$is" -le $width ] || { echo "$width: $command: $is"; return 1; }

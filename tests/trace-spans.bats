@@ -46,7 +46,7 @@ deep() {
 @test "a span line says what a request was and where its time went" {
     deep >in
     cat >want <<'L'
-{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","connection":"10.0.0.1:5/2","io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"silent":4.974,"waits":[{"us":4.974,"at":1.239,"state":"NVME_TCP_SUBMIT","layer":"drive","lcore":0,"entries":0,"silent":4.974},{"us":2.300,"at":9.100,"state":"SOCK_REQ_QUEUE","layer":"network","lcore":0,"entries":0,"silent":2.300,"queued":0}],"args":{"qd":3}}
+{"tsc":1,"us":100.000,"life":11.500,"to_reply":9.100,"lcore":0,"id":"r0","value":"0x10","children":["i7","s4"],"owner":"10.0.0.1:5 nqn.a 10.0.0.2:4420 qid:2","poller":"t288","connection":"10.0.0.1:5/2","host":"10.0.0.1:5","queue":2,"io":{"type":"read","blocks":8,"lba":64,"bdev":"Nvme0n1","qd":5,"qpair_qd":3,"bytes":4120,"cid":17,"opc":2,"status":"unrecovered read error"},"states":[["TCP_REQ_NEW",0.002],["TCP_REQ_NEED_BUFFER",0.003],["TCP_REQ_HAVE_BUFFER",0.007],["TCP_REQ_RDY_TO_EXECUTE",0.031],["TCP_REQ_EXECUTING",8.957],["TCP_REQ_EXECUTED",0.100],["TCP_REQ_TRANSFER_C2H",2.400],["TCP_REQ_COMPLETED",0.000]],"self":{"r":1.217,"i":0.969,"N":0.999,"p":4.991,"s":3.324},"layers":{"network":1.013,"buffer":0.003,"host":0.000,"target":1.125,"below":0.000,"bdev":1.968,"drive":4.991,"reply":2.400,"unknown":0.000},"silent":4.974,"waits":[{"us":4.974,"at":1.239,"state":"NVME_TCP_SUBMIT","layer":"drive","lcore":0,"entries":0,"silent":4.974},{"us":2.300,"at":9.100,"state":"SOCK_REQ_QUEUE","layer":"network","lcore":0,"entries":0,"silent":2.300,"queued":0}],"args":{"qd":3}}
 L
     status_is 0 trace-spans -j in
     diff want - <<<"$output"
@@ -666,8 +666,12 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     equal "$(ids -w '*qid:4' -w '*qid:1')" 'r1 r4 '
     equal "$(ids -t BDEV_IO_START -m 11)" 'r5 r6 '
     equal "$(ids -a -t 'BDEV*' -k parent=r3)" 'i3 '
-    status_is 1 trace-spans -k nothing=1 in
-    says 'trace-spans: in: -k nothing=1: no span has this key'
+    equal "$(ids -k host=h0)" 'r0 r3 r6 '
+    equal "$(deep | trace-spans -q -j -k connection='10.0.0.1:?/2' -k queue=2 -k host=10.0.0.1:5 | jq -r .id)" r0
+    # also of text
+    equal "$(trace-spans -q -k host=h0 in | sed -n 's/.* \(r[0-9]\) .*/\1/p' | paste -sd ' ')" 'r0 r3 r6'
+    status_is 1 trace-spans -k args.nothing=1 in
+    says 'trace-spans: in: -k args.nothing=1: no span has this key'
     equal "$(wc -l <<<"$stderr")" 1
     status_is 1 trace-spans -k type=nothing in
     says 'trace-spans: in: none of 7 spans matches -k'

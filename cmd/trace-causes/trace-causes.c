@@ -40,7 +40,8 @@ struct trace_causes {
 	struct measured measured; /* of trace lines */
 	struct requests requests;
 	struct tally tally;
-	bool base; /* the lines are those of --against */
+	bool base;      /* the lines are those of --against */
+	bool has_group; /* a request has the key of -g */
 };
 
 /* value: of -g; the group is the same for a request without the key and one whose value is empty. */
@@ -48,6 +49,7 @@ static void add(struct trace_causes *t, const struct spanline *line, bool wanted
 {
 	struct requests_role role = {wanted, t->base, MAP_NONE};
 
+	t->has_group |= value.n;
 	if (opt.print.group)
 		role.group = intern_add_below(&t->requests.names, json_unquoted(value), REQUESTS_NAMES);
 	requests_add(&t->requests, line, role);
@@ -93,8 +95,17 @@ static void see_span(void *context, const struct span *s)
 
 static void add_key(const char *argument)
 {
-	if (!keys_add(&opt.keys, argument))
-		cli_usage("-k '%s': KEY=GLOB is expected, such as args.qpair.hostnqn='*db-1'", argument);
+	const char *error = keys_add(&opt.keys, argument);
+
+	if (error)
+		cli_usage("-k '%s': %s", argument, error);
+}
+
+static void set_group(const char *key)
+{
+	if (!spanline_is_key(slice_of(key)))
+		cli_usage("-g '%s': %s", key, SPANLINE_NO_KEY);
+	opt.print.group = key;
 }
 
 /* The group with most time first; its name decides between equal ones. */
@@ -172,8 +183,8 @@ static const struct cli_option options[] = {
 	 .us = &opt.measure.compare.budget_ns},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'e', "encode", NULL, "lines that --merge adds up", .choice = &opt.output, ENCODED},
-	{'g', "group", "KEY", "explain the requests of each value of this key, such as connection, by themselves",
-	 .text = &opt.print.group},
+	{'g', "group", "KEY", "explain the requests of each value of this key, such as host, by themselves",
+	 .call = set_group},
 	{'j', "json", NULL, "one JSON object for each finding, the most important first", .choice = &opt.output, JSON},
 	{'k', "key", "KEY=GLOB", "only requests with this value are to be explained; may be given more than once",
 	 .call = add_key},
@@ -197,7 +208,7 @@ static const struct cli cli = {
 	"when it is -, read standard input.\n",
 	"Examples:\n"
 	"  %s -l lifetimes.txt nvmf_trace.pid1234\n"
-	"  %s -k 'args.qpair.hostnqn=*db-1' lines.jsonl\n"
+	"  %s -k host=db-1 lines.jsonl\n"
 	"  trace-spans -j lines.jsonl | %s -j -m 5000\n"
 	"  %s -e lines.jsonl > monday.txt\n"
 	"  %s --merge monday.txt tuesday.txt\n",
@@ -213,21 +224,20 @@ static void note_dropped(const struct tally *t, const char *name)
 	cli_note(opt.quiet, name, t->dropped, TALLY_DROPPED);
 }
 
-/* Whether some request matched, of n; prints a message if not. */
-static bool check_keys(const char *name, uint64_t n)
+/* Whether a request has the key of -g, and one matches -k; prints a message if not. */
+static bool check_keys(const struct trace_causes *t, const char *name)
 {
-	bool good = true;
+	const char *missing = keys_missing(&opt.keys);
+	bool good = !opt.keys.n || opt.keys.matched || !t->requests.n;
 
-	if (!n || opt.keys.matched)
-		return true;
-	for (size_t i = 0; i < opt.keys.n; i++)
-		if (!opt.keys.all[i].found) {
-			warnx("%s: -k %s: no request has this key", name, opt.keys.all[i].path.p);
-			good = false;
-		}
-	if (opt.keys.n && good)
-		warnx("%s: none of %" PRIu64 " requests matches -k", name, n);
-	return !opt.keys.n;
+	if (!good && missing)
+		warnx("%s: -k %s: no request has this key", name, missing);
+	else if (!good)
+		warnx("%s: none of %" PRIu64 " requests matches -k", name, t->requests.n);
+	if (!opt.print.group || t->has_group || !t->requests.n)
+		return good;
+	warnx("%s: -g %s: no request has this key", name, opt.print.group);
+	return false;
 }
 
 /* Prints what was left out. Returns false if nothing was read. */
@@ -244,7 +254,7 @@ static bool check(const struct trace_causes *t, const struct lines *lines)
 		cli_note(opt.quiet, name, t->requests.open, "request{|s} in flight left out; see --open");
 	cli_note(opt.quiet, name, t->requests.lost, "request{|s} left out: entries are missing in {it|them}");
 	cli_note(opt.quiet, name, t->requests.dropped, REQUESTS_DROPPED);
-	return check_keys(name, t->requests.n);
+	return check_keys(t, name);
 }
 
 static void check_options(void)

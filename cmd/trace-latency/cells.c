@@ -23,7 +23,7 @@ void cells_add_columns(struct tabular *t, struct slice group)
 
 void cells_put(struct tabular *t, const struct rows *rows, const struct rows_name *name)
 {
-	struct slice group = rows->groups.all[name->group], family = names_family(rows, name->type), key, value;
+	struct slice group = rows_group(rows, name->group), family = names_family(rows, name->type), key, value;
 	struct out *cell;
 	struct json j;
 

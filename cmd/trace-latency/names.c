@@ -64,7 +64,7 @@ void names_keys(struct out *out, struct slice group)
 
 void names_row(struct out *out, const struct rows *rows, const struct latency *row)
 {
-	names_group(out, rows->groups.all[row->group], ": ");
+	names_group(out, rows_group(rows, row->group), ": ");
 	names_text(out, rows_letter(rows, row->type));
 	if (names_family(rows, row->type).n) {
 		out_char(out, ' ');
@@ -89,7 +89,7 @@ static void write_member(struct out *out, const char *key, struct slice raw)
 
 static void write_object(struct out *out, const struct rows *rows, uint32_t group, uint32_t type)
 {
-	struct slice name = rows->groups.all[group];
+	struct slice name = rows_group(rows, group);
 
 	if (name.n) {
 		out_text(out, "\"group\":");

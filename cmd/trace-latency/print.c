@@ -157,7 +157,7 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 		print_interval(out, &rows->interval, terminal);
 	add_columns(&t, base);
 	for (size_t i = 0; i < rows->num_filled; i++) {
-		struct slice group = rows->groups.all[ranked[i].row->group];
+		struct slice group = rows_group(rows, ranked[i].row->group);
 
 		if (group.n && (!i || ranked[i].row->group != ranked[i - 1].row->group))
 			names_group(tabular_heading(&t), group, "");

@@ -25,9 +25,10 @@ static void see_entry(void *context, struct span *s, uint32_t before, const stru
 	struct reading *r = context;
 	size_t arg;
 
+	(void)text;
 	if (before == MAP_NONE) {
 		s->connection = connections_find(&r->connections, line, &arg);
-		group_see(&r->sums.group, &r->connections, s, line, text);
+		s->above = MAP_NONE;
 	}
 	if (r->sums.wanted & SUMS_SHARES)
 		proofs_see(&r->proofs, s, before);
@@ -42,7 +43,7 @@ static void end_request(void *context, const struct span *s)
 	struct reading *r = context;
 
 	sums_span(&r->sums, s);
-	if (!s->group && sums_is_whole_request(&r->sums, s))
+	if (!s->counted && sums_is_whole_request(&r->sums, s))
 		lcore_rows_request(&r->lcores, s);
 }
 
@@ -54,9 +55,9 @@ static void see_end(void *context, struct span *s, uint32_t before, const struct
 	(void)before;
 	(void)line;
 	(void)text;
-	if (s->group || !sums_is_whole_request(&r->sums, s) || !lifecycle_is_final(l, &l->all[s->object]))
+	if (s->counted || !sums_is_whole_request(&r->sums, s) || !lifecycle_is_final(l, &l->all[s->object]))
 		return;
-	s->group = true;
+	s->counted = true;
 	lcore_rows_request(&r->lcores, s);
 }
 
@@ -140,6 +141,7 @@ static void start_file(struct reading *r)
 	}
 	spans_start(&r->spans);
 	sums->spans = &r->spans;
+	sums->connections = &r->connections;
 	sums->proofs = &r->proofs;
 	sums_next_file(sums);
 	r->lcores.spans = &r->spans;
@@ -154,7 +156,6 @@ int reading_file(struct reading *r, const char *path)
 	start_file(r);
 	if (each_traceline_open(&in, path, "trace-latency", r->out) != 0)
 		err(EXIT_FAILURE, "%s", io_name(path));
-	in.wants_text = r->sums.group.n;
 	in.quiet = r->quiet;
 	in.joining = r->joining;
 	status = each_traceline_run(&in, r->reactors ? add_entry : add_line, r);

@@ -66,6 +66,9 @@ static void print(struct run *run, bool last)
 	struct reading *r = &run->reading;
 	const struct rows *rows = &r->sums.rows, *base = opt.base ? &run->base : NULL;
 
+	/* names may change when another host appears, so other lines have NQNs */
+	if (opt.output == TABLE || opt.output == JSON)
+		rows_name_hosts(&r->sums.rows, &r->connections);
 	if (opt.what == REACTORS && opt.output == JSON)
 		lcores_json(&run->out, &r->lcores, last);
 	else if (opt.what == REACTORS)
@@ -163,12 +166,7 @@ static bool check_keys(const struct group *group, const char *name)
 
 		if (key->found)
 			continue;
-		if (key->io != REQUEST_IO_KEYS)
-			warnx("%s: -g %s: no entry has this fact about an object", name, key->name);
-		else
-			warnx("%s: -g %s: no line that creates an object has this key; keys are those of the lines, "
-			      "such as lcore, owner, or args.qpair.hostnqn with -l",
-			      name, key->name);
+		warnx("%s: -g %s: no object has this key", name, key->name.p);
 		good = false;
 	}
 	return good;
@@ -176,6 +174,8 @@ static bool check_keys(const struct group *group, const char *name)
 
 static void add_key(const char *name)
 {
+	if (!spanline_is_key(slice_of(name)))
+		cli_usage("-g '%s': %s", name, SPANLINE_NO_KEY);
 	opt.keys = mem_room(opt.keys, opt.num_keys, &opt.cap_keys);
 	opt.keys[opt.num_keys++] = name;
 }
@@ -193,7 +193,7 @@ static void set_threshold(const char *text)
 
 static const struct cli_option options[] = {
 	{'g', "group", "KEY",
-	 "print a table for each value of this key, such as owner or type; may be given more than once",
+	 "print a table for each value of this key, such as host or type; may be given more than once",
 	 .call = add_key},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
@@ -227,7 +227,7 @@ static const struct cli cli = {
 	"and lived in all; without FILE, or when it is -, those of standard input.\n",
 	"Examples:\n"
 	"  trace-latency nvmf_trace.pid1234\n"
-	"  trace-latency -l lifetimes.txt -g args.qpair.hostnqn nvmf_trace.pid1234\n"
+	"  trace-latency -l lifetimes.txt -g host nvmf_trace.pid1234\n"
 	"  trace-latency --layers -g type -g blocks trace.jsonl\n"
 	"  trace-latency -e trace.jsonl > today.txt\n"
 	"  trace-latency --merge --against yesterday.txt --fail-over p99:10 today.txt\n",

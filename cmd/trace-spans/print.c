@@ -121,15 +121,15 @@ static void put_raw(struct print *p, struct out *out, struct slice raw, enum col
 static void put_bdev(struct print *p, struct out *out, uint64_t life)
 {
 	uint64_t ns;
-	struct slice leg = request_io_leg(&p->measured->io, &ns);
-	size_t n = p->measured->io.bdev.len;
+	struct slice leg = request_io_leg(&p->measured->fill.io, &ns);
+	size_t n = p->measured->fill.io.bdev.len;
 
 	if (leg.n && ns >= life / 10) {
-		out_char(&p->measured->io.bdev, '>');
-		out_slice(&p->measured->io.bdev, leg);
+		out_char(&p->measured->fill.io.bdev, '>');
+		out_slice(&p->measured->fill.io.bdev, leg);
 	}
-	put_raw(p, out, out_contents(&p->measured->io.bdev), BDEV);
-	p->measured->io.bdev.len = n;
+	put_raw(p, out, out_contents(&p->measured->fill.io.bdev), BDEV);
+	p->measured->fill.io.bdev.len = n;
 }
 
 static struct slice who_of(const struct print *p, const struct span *s)
@@ -140,7 +140,7 @@ static struct slice who_of(const struct print *p, const struct span *s)
 
 static void put_column(struct print *p, struct out *out, const struct span *s, enum column i)
 {
-	const struct io_args *args = &p->measured->io.args;
+	const struct io_args *args = &p->measured->fill.io.args;
 
 	switch (i) {
 	case US:
@@ -153,7 +153,7 @@ static void put_column(struct print *p, struct out *out, const struct span *s, e
 		put_name(p, out, cut_text(&p->text, 0), i);
 		break;
 	case TYPE:
-		put_raw(p, out, slice_of(p->measured->io.type ? p->measured->io.type : ""), i);
+		put_raw(p, out, slice_of(p->measured->fill.io.type ? p->measured->fill.io.type : ""), i);
 		break;
 	case BLOCKS:
 		put_number(p, out, io_args_has(args, IO_BLOCKS), args->values[IO_BLOCKS], i);
@@ -334,7 +334,7 @@ static void put_flags(struct print *p, struct out *out, const struct span *s, bo
 		out_text(out, s->open ? " open" : "");
 	out_text(out, s->cut ? " cut" : "");
 	if (!open) {
-		out_text(out, measured_is_torn(s) ? " torn" : "");
+		out_text(out, spanfill_is_torn(s) ? " torn" : "");
 		out_text(out, s->gap || s->lost ? " lost" : "");
 	}
 }

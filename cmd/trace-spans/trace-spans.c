@@ -237,8 +237,10 @@ static void pass(void *context)
 
 static void add_key(const char *argument)
 {
-	if (!keys_add(&opt.keys, argument))
-		cli_usage("-k '%s': KEY=GLOB is expected, such as type=write", argument);
+	const char *error = keys_add(&opt.keys, argument);
+
+	if (error)
+		cli_usage("-k '%s': %s", argument, error);
 	opt.admin |= strncmp(argument, "admin=", 6) == 0;
 }
 
@@ -262,7 +264,7 @@ static const struct cli_option options[] = {
 	{0, "admin", NULL, "admin requests as well; they have queue 0", .flag = &opt.admin},
 	{0, "color", "WHEN", "always, never, or auto: only on a terminal (default)", .call = terminal_color},
 	{'j', "json", NULL, "span lines, one JSON object for each span, instead of text", .flag = &opt.json},
-	{'k', "key", "KEY=GLOB", "only spans with this value, such as type=write; may be given more than once",
+	{'k', "key", "KEY=GLOB", "only spans with this value, such as host=db-1; may be given more than once",
 	 .call = add_key},
 	{'l', "lifetimes", "FILE", "lifetime lines, which qpair-lifetimes printed; may be given more than once",
 	 .call = add_lifetimes},
@@ -333,21 +335,17 @@ static void start(struct trace_spans *t)
 /* Whether some span matches -k, -t and -w; prints a message if not. */
 static bool check_chosen(const struct trace_spans *t, const char *name)
 {
-	bool good = true;
+	const char *missing = keys_missing(&opt.keys);
 
 	if (t->matched || !t->seen)
 		return true;
-	for (size_t i = 0; opt.keys.compared && i < opt.keys.n; i++) {
-		if (opt.keys.all[i].found)
-			continue;
-		warnx("%s: -k %s: no span has this key", name, opt.keys.all[i].path.p);
-		good = false;
-	}
-	/* a live trace could have had matching spans later */
-	if (good)
+	if (missing)
+		warnx("%s: -k %s: no span has this key", name, missing);
+	else
+		/* a live trace could have had matching spans later */
 		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s%s", name, t->seen,
 			   opt.keys.n ? " -k" : "", opt.choose.states.n ? " -t" : "", opt.choose.owners.n ? " -w" : "");
-	return good && opt.stuck_ns;
+	return !missing && opt.stuck_ns;
 }
 
 /* Says how many spans -n leaves out although they were slower than some that it prints. Quiet does not hide them. */

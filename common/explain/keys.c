@@ -7,15 +7,25 @@
 #include "json.h"
 #include "mem.h"
 
-bool keys_add(struct keys *k, const char *text)
+const char *keys_add(struct keys *k, const char *text)
 {
 	const char *equals = strchr(text, '=');
 
 	if (!equals || equals == text)
-		return false;
+		return "KEY=GLOB is expected, such as host=db-1";
+	if (!spanline_is_key(slice_between(text, equals)))
+		return SPANLINE_NO_KEY;
 	k->all = mem_room(k->all, k->n, &k->cap);
 	k->all[k->n++] = (struct keys_glob){slice_between(text, equals), equals + 1, false};
-	return true;
+	return NULL;
+}
+
+const char *keys_missing(const struct keys *k)
+{
+	for (size_t i = 0; k->compared && i < k->n; i++)
+		if (!k->all[i].found)
+			return k->all[i].path.p;
+	return NULL;
 }
 
 /* A value as a C string: a string decoded, anything else as it is written. */

@@ -16,8 +16,11 @@ struct keys {
 	struct out text;            /* a value that is compared */
 };
 
-/* Adds KEY=GLOB. False if the text has another form. The text must outlive k. */
-bool keys_add(struct keys *k, const char *text);
+/* Adds KEY=GLOB, which must outlive k. Returns NULL, or what is wrong with it. */
+const char *keys_add(struct keys *k, const char *text);
+
+/* The first KEY=GLOB whose key no span so far has; NULL: there is none. */
+const char *keys_missing(const struct keys *k);
 
 /* Whether a span has all of them: that of a line, or the latest one of measured_span(). */
 bool keys_match_line(struct keys *k, struct slice line);

@@ -5,7 +5,7 @@
 #include "legs.h"
 
 /* Texts that are made: those that no other part of the model keeps. */
-enum { ID, PARENT, TYPE, STATUS, CHILDREN, STATES, SELF };
+enum { CHILDREN, STATES, SELF };
 
 static void see_entry(void *context, struct span *s, uint32_t before, const struct traceline *line, struct slice entry)
 {
@@ -89,7 +89,7 @@ void measured_span(struct measured *m, const struct span *s)
 {
 	m->span = s;
 	m->parts = 0;
-	request_io_read(&m->io, &m->spans, s);
+	request_io_read(&m->fill.io, &m->spans, s);
 	self_time_measure(&m->self, &m->spans, s);
 	overlaps_measure(&m->overlaps, &m->spans, s);
 	m->facts = proofs_facts(&m->proofs, s);
@@ -103,57 +103,14 @@ static struct out *start_text(struct measured *m, unsigned text)
 	return &m->texts[text];
 }
 
-/* A name for terminals as it is written in JSON. Most need no escapes. */
-static struct slice escaped(struct measured *m, struct slice name)
-{
-	struct out text = {.fd = OUT_MEMORY};
-	uint32_t number;
-
-	if (!memchr(name.p, '"', name.n) && !memchr(name.p, '\\', name.n))
-		return name;
-	out_json(&text, name);
-	/* it moves what it adds to */
-	number = intern_add(&m->escaped, json_unquoted(out_contents(&text)));
-	out_close(&text);
-	return m->escaped.all[number];
-}
-
 static struct slice name_of(struct measured *m, uint32_t who)
 {
-	return escaped(m, holders_who_name(&m->holders, who));
-}
-
-static struct slice id_of(struct measured *m, const struct span *s, unsigned text)
-{
-	struct out *out = start_text(m, text);
-
-	spans_write_id(out, &m->spans, s);
-	return out_contents(out);
-}
-
-static void fill_io(struct measured *m)
-{
-	struct spanline *l = &m->line;
-	uint64_t ns;
-
-	for (enum request_io_key key = 0; key < REQUEST_IO_KEYS; key++)
-		if (request_io_number(&m->io, key, &l->io.numbers[key]))
-			l->io.has |= 1U << key;
-	if (spanline_has(l, REQUEST_IO_TYPE)) {
-		out_u64(start_text(m, TYPE), l->io.numbers[REQUEST_IO_TYPE]);
-		l->io.texts[REQUEST_IO_TYPE] = out_contents(&m->texts[TYPE]);
-	} else if (m->io.type) {
-		l->io.texts[REQUEST_IO_TYPE] = slice_of(m->io.type);
-	}
-	l->io.texts[REQUEST_IO_BDEV] = out_contents(&m->io.bdev);
-	l->io.texts[REQUEST_IO_LEG] = request_io_leg(&m->io, &ns);
-	request_io_status(start_text(m, STATUS), &m->io);
-	l->io.texts[REQUEST_IO_STATUS] = out_contents(&m->texts[STATUS]);
+	return spanfill_escaped(&m->fill, holders_who_name(&m->holders, who));
 }
 
 static void fill_facts(struct measured *m)
 {
-	struct spanline *l = &m->line;
+	struct spanline *l = &m->fill.line;
 
 	for (unsigned i = 0; i < FACTS_PROVEN; i++)
 		l->facts[fact_proven[i]] = m->facts.ns[fact_proven[i]];
@@ -163,54 +120,8 @@ static void fill_facts(struct measured *m)
 	}
 	l->silent = m->overlaps.silent;
 	l->retries = m->facts.retries;
-	l->queue = m->facts.queue;
+	l->full_queue = m->facts.queue;
 	memcpy(l->layers, m->self.layers, sizeof(l->layers));
-}
-
-bool measured_is_torn(const struct span *s)
-{
-	bool torn = s->torn;
-
-	for (const struct span *child = s->child; child && !torn; child = child->next)
-		torn = measured_is_torn(child);
-	return torn;
-}
-
-static void fill(struct measured *m, const struct span *s)
-{
-	const struct spans *spans = &m->spans;
-	struct spanline *l = &m->line;
-
-	spanline_clear(l);
-	l->tsc = s->tsc;
-	l->start = s->first;
-	l->life = spans_life(spans, s);
-	l->to_reply = spans_to_reply(spans, s);
-	l->lcore = s->lcore;
-	l->value = s->value;
-	l->id = id_of(m, s, ID);
-	if (s->source != MAP_NONE)
-		l->source = spans->sources.all[s->source];
-	l->parent = span_parent(s);
-	/* an object without an id */
-	if (!l->parent.n && s->parent)
-		l->parent = id_of(m, s->parent, PARENT);
-	l->has_parent = l->parent.n;
-	l->owner = span_owner(s);
-	l->poller = span_poller(s);
-	/* of a root: whose the others below it are follows from that */
-	if (m->explains && !s->has_parent && s->connection != MAP_NONE)
-		l->connection = name_of(m, s->connection);
-	l->state = spans->states->all[s->states[0].state];
-	l->args = span_args(s);
-	l->admin = !s->has_parent && s->queue == SPAN_QUEUE_ADMIN;
-	l->maybe_admin = admin_is_possible(&spans->admin, s);
-	l->open = spans_is_open(spans, s);
-	l->cut = s->cut;
-	l->torn = measured_is_torn(s);
-	l->lost = s->gap || spans_is_lost(spans, s);
-	fill_io(m);
-	fill_facts(m);
 }
 
 /* For whom an lcore wrote, the longest time first; and those of hosts with several connections. */
@@ -221,8 +132,8 @@ static void fill_names(struct measured *m, struct spanline_wait *w, const struct
 	for (size_t i = 0; i < work->sums.n && i < SPANLINE_NAMES; i++) {
 		const struct lcores_sum *sum = &work->sums.all[i];
 
-		*spanline_add_name(&m->line, &w->of) = (struct spanline_name){name_of(m, sum->who), sum->ns,
-									      sum->entries, 0};
+		*spanline_add_name(&m->fill.line, &w->of) = (struct spanline_name){name_of(m, sum->who), sum->ns,
+										   sum->entries, 0};
 	}
 	if (work->sums.n < 2)
 		return;
@@ -231,9 +142,9 @@ static void fill_names(struct measured *m, struct spanline_wait *w, const struct
 		const struct holders_group *group = &h->groups[i];
 
 		if (group->members > 1)
-			*spanline_add_name(&m->line, &w->hosts) = (struct spanline_name){
-				escaped(m, connections_host(&m->connections, group->who)), group->ns, group->entries,
-				group->members};
+			*spanline_add_name(&m->fill.line, &w->hosts) = (struct spanline_name){
+				spanfill_escaped(&m->fill, connections_host(&m->connections, group->who)), group->ns,
+				group->entries, group->members};
 	}
 }
 
@@ -282,14 +193,14 @@ static void fill_held(struct measured *m, struct spanline_names *names, const st
 		return;
 	held_find(&m->held, s, kind);
 	for (size_t i = 0; i < m->held.num_sums && i < SPANLINE_NAMES; i++)
-		*spanline_add_name(&m->line, names) = (struct spanline_name){held_name(&m->held, m->held.sums[i].name),
-									     m->held.sums[i].ns, 0, 0};
+		*spanline_add_name(&m->fill.line, names) = (struct spanline_name){
+			held_name(&m->held, m->held.sums[i].name), m->held.sums[i].ns, 0, 0};
 }
 
 /* What a root waited for. */
 static void fill_waits(struct measured *m, const struct span *s)
 {
-	struct spanline *l = &m->line;
+	struct spanline *l = &m->fill.line;
 	struct unread_wait unread;
 	struct legs_last last;
 
@@ -385,41 +296,32 @@ static void fill_texts(struct measured *m, const struct span *s)
 	write_children(start_text(m, CHILDREN), &m->spans, s);
 	write_states(start_text(m, STATES), &m->spans, s);
 	write_self(start_text(m, SELF), &m->spans, &m->self);
-	m->line.children = out_contents(&m->texts[CHILDREN]);
-	m->line.states = out_contents(&m->texts[STATES]);
-	m->line.self = out_contents(&m->texts[SELF]);
+	m->fill.line.children = out_contents(&m->texts[CHILDREN]);
+	m->fill.line.states = out_contents(&m->texts[STATES]);
+	m->fill.line.self = out_contents(&m->texts[SELF]);
 }
 
 const struct spanline *measured_line(struct measured *m, unsigned parts)
 {
 	enum { PLAIN = 4 };
 
-	if (!(m->parts & PLAIN))
-		fill(m, m->span);
+	if (!(m->parts & PLAIN)) {
+		spanfill_span(&m->fill, &m->spans, &m->connections, m->span);
+		spanfill_io(&m->fill);
+		fill_facts(m);
+	}
 	if (parts & ~m->parts & MEASURED_WAITS)
 		fill_waits(m, m->span);
 	if (parts & ~m->parts & MEASURED_TEXTS)
 		fill_texts(m, m->span);
 	m->parts |= parts | PLAIN;
-	return &m->line;
+	return &m->fill.line;
 }
 
 struct slice measured_value(struct measured *m, struct slice path)
 {
-	const char *dot = memchr(path.p, '.', path.n);
-	struct slice key = dot ? slice_between(path.p, dot) : path;
-	struct slice rest = dot ? slice_between(dot + 1, path.p + path.n) : (struct slice){};
-	const struct spanline *l = measured_line(m, spanline_is_deep(key) ? MEASURED_WAITS | MEASURED_TEXTS : 0);
-	bool is_io = dot && slice_is(key, "io");
-
-	m->value.fd = OUT_MEMORY;
-	m->value.len = 0;
-	if (!spanline_is_key(key) || is_io)
-		return spanline_write_io_key(&m->value, l, is_io ? rest : path) ? out_contents(&m->value)
-										: (struct slice){};
-	if (!spanline_write_key(&m->value, l, key))
-		return (struct slice){};
-	return dot ? json_path(out_contents(&m->value), rest) : out_contents(&m->value);
+	return spanline_value(measured_line(m, spanline_is_deep(path) ? MEASURED_WAITS | MEASURED_TEXTS : 0), path,
+			      &m->value);
 }
 
 void measured_notes(const struct measured *m, struct measured_note notes[MEASURED_NOTES])
@@ -452,13 +354,11 @@ void measured_free(struct measured *m)
 	unread_free(&m->unread);
 	holders_free(&m->holders);
 	held_free(&m->held);
-	request_io_free(&m->io);
 	overlaps_free(&m->overlaps);
 	waits_free(&m->waits);
-	spanline_free(&m->line);
 	for (unsigned i = 0; i <= SELF; i++)
 		out_close(&m->texts[i]);
 	out_close(&m->value);
-	intern_free(&m->escaped);
+	spanfill_free(&m->fill);
 	*m = (struct measured){};
 }

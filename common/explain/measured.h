@@ -6,14 +6,12 @@
 #ifndef MEASURED_H
 #define MEASURED_H
 
-#include "connection.h"
 #include "held.h"
 #include "holders.h"
 #include "overlaps.h"
 #include "proofs.h"
-#include "request_io.h"
 #include "self_time.h"
-#include "spanline.h"
+#include "spanfill.h"
 #include "spans.h"
 #include "unread.h"
 
@@ -41,16 +39,14 @@ struct measured {
 
 	/* of the latest span of measured_span() */
 	const struct span *span;
-	struct request_io io;
 	struct self_time self;
 	struct overlaps overlaps;
 	struct proofs_facts facts;
 	struct waits waits;
 
-	struct spanline line;
-	unsigned parts; /* of it, that are filled: bits */
-	struct out texts[7], value;
-	struct intern escaped; /* names with characters that JSON escapes */
+	struct spanfill fill;
+	unsigned parts; /* of its line, that are filled: bits */
+	struct out texts[3], value;
 };
 
 /* The rest is all zero. m must stay where it is. */
@@ -63,10 +59,7 @@ void measured_span(struct measured *m, const struct span *s);
 enum { MEASURED_WAITS = 1, MEASURED_TEXTS = 2 };
 const struct spanline *measured_line(struct measured *m, unsigned parts);
 
-/*
- * The value at a path such as args.qpair.hostnqn in its span line, as JSON, valid until the next call; empty without
- * one. Keys of io are also found without "io." before them.
- */
+/* The value at a path in its span line, as spanline_value() has it, valid until the next call. */
 struct slice measured_value(struct measured *m, struct slice path);
 
 /* What could not be assembled, for messages; n may be 0. */
@@ -76,9 +69,6 @@ struct measured_note {
 	const char *what;
 };
 void measured_notes(const struct measured *m, struct measured_note notes[MEASURED_NOTES]);
-
-/* Whether an entry of the span or of those below it was torn. */
-bool measured_is_torn(const struct span *s);
 
 void measured_free(struct measured *m);
 

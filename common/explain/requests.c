@@ -12,18 +12,6 @@ static uint32_t add_name(struct requests *r, struct slice name)
 	return name.n ? intern_add_below(&r->names, name, REQUESTS_NAMES) : MAP_NONE;
 }
 
-/*
- * Up to the slash before the number of the queue, which an id in parentheses may follow. In JSON, a slash with a
- * backslash before it is one character.
- */
-static struct slice host_of(struct slice connection)
-{
-	for (size_t i = connection.n; i > 1; i--)
-		if (connection.p[i - 1] == '/' && connection.p[i - 2] != '\\')
-			return (struct slice){connection.p, i - 1};
-	return connection;
-}
-
 static struct requests_name *name_at(struct requests *r, uint32_t name)
 {
 	return table_at(r->of_names, r->num_names, r->cap_names, name);
@@ -37,7 +25,7 @@ uint32_t requests_host(struct requests *r, uint32_t connection)
 		return MAP_NONE;
 	if (name_at(r, connection)->known)
 		return name_at(r, connection)->host;
-	host = add_name(r, host_of(r->names.all[connection]));
+	host = add_name(r, spanline_host(r->names.all[connection]));
 	name_at(r, connection)->known = true;
 	name_at(r, connection)->host = host;
 	return host;
@@ -105,7 +93,7 @@ static void learn_host(struct requests *r, uint32_t name)
 /* Whether the first n shares of a wait, which are those of hosts, have the host of this connection. */
 static bool is_among_hosts(struct requests *r, const struct request_wait *wait, unsigned n, struct slice connection)
 {
-	struct slice host = host_of(connection);
+	struct slice host = spanline_host(connection);
 
 	for (unsigned i = 0; i < n; i++)
 		if (slice_equal(requests_name(r, r->shares[wait->first + i].name), host))
@@ -189,8 +177,8 @@ static void learn(struct requests *r, const struct spanline *line)
 static uint32_t add_facts(struct requests *r, const struct spanline *line)
 {
 	const struct spanline_name unread = {line->unread_by, line->unread, 0, 0};
-	struct request_facts facts = {.queue = line->queue};
-	uint64_t any = line->queue | line->unread;
+	struct request_facts facts = {.queue = line->full_queue};
+	uint64_t any = line->full_queue | line->unread;
 
 	for (enum fact fact = 0; fact < FACTS; fact++)
 		any |= facts.ns[fact] = line->facts[fact];

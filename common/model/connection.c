@@ -495,6 +495,13 @@ struct slice connections_host(const struct connections *c, uint32_t number)
 	return host == MAP_NONE ? (struct slice){} : nqn_name(&c->hosts, host);
 }
 
+struct slice connections_named(struct connections *c, struct slice hostnqn)
+{
+	uint32_t host = intern_get(&c->hosts.whole, visible(c, hostnqn));
+
+	return host == MAP_NONE ? (struct slice){} : nqn_name(&c->hosts, host);
+}
+
 static void free_nqns(struct connection_nqns *nqns)
 {
 	intern_free(&nqns->whole);

@@ -108,6 +108,9 @@ static inline const struct connection *connections_name(struct connections *c, u
 /* The name of its host, which names of its connections start with; empty: not known. Valid until a host is learned. */
 struct slice connections_host(const struct connections *c, uint32_t number);
 
+/* The same by its NQN, as written in JSON; empty: it was never learned. */
+struct slice connections_named(struct connections *c, struct slice hostnqn);
+
 /*
  * A place for an annotation or an owner in a table of recent ones. Those of different connections differ in the owner
  * or the address, near the start.

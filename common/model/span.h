@@ -96,10 +96,10 @@ struct span {
 
 	/* the caller's */
 	uint32_t connection; /* MAP_NONE: not known */
-	uint32_t group,
-		above;   /* of group.h: values of its first line, and those of the span above it; MAP_NONE: none */
-	struct out kept; /* bytes; empty when the span starts */
-	void *tool;      /* see spans.tool_size */
+	uint32_t above;      /* of group.h: values of the span above it; MAP_NONE: none */
+	bool counted;        /* by trace-latency --reactors */
+	struct out kept;     /* bytes; empty when the span starts */
+	void *tool;          /* see spans.tool_size */
 };
 
 /* The texts of a span, as written in JSON between quotes, or as a value for args. */

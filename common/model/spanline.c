@@ -22,6 +22,15 @@ struct spanline_name *spanline_add_name(struct spanline *l, struct spanline_name
 	return &l->names[l->num_names++];
 }
 
+/* In JSON, a slash with a backslash before it is one character. */
+struct slice spanline_host(struct slice connection)
+{
+	for (size_t i = connection.n; i > 1; i--)
+		if (connection.p[i - 1] == '/' && connection.p[i - 2] != '\\')
+			return (struct slice){connection.p, i - 1};
+	return connection;
+}
+
 static bool read_ns(struct json *j, uint64_t *ns)
 {
 	struct slice raw;
@@ -277,6 +286,8 @@ static const struct key {
 	{"owner", STRING, AT(owner), true},
 	{"poller", STRING, AT(poller), true},
 	{"connection", STRING, AT(connection), false},
+	{"host", STRING, AT(host), true},
+	{"queue", RAW, AT(queue), true},
 	{"io", IO, 0, false},
 	{"states", STATES, AT(states), false},
 	{"self", TREE, AT(self), true},
@@ -293,7 +304,7 @@ static const struct key {
 	{"waits", WAITS, 0, false},
 	{NULL, PROVEN, 0, false},
 	{"retries", U64_IF, AT(retries), true},
-	{"queue", U64_IF, AT(queue), false},
+	{"full_queue", U64_IF, AT(full_queue), false},
 	{"last_leg", LAST_LEG, 0, false},
 	{"args", RAW, AT(args), false},
 	{"admin", TRUE, AT(admin), false},
@@ -680,45 +691,58 @@ void spanline_write(struct out *out, const struct spanline *l)
 	out_text(out, "}\n");
 }
 
-/* The row of a key. NULL if no row has it. */
-static const struct key *row_of(struct slice name)
+/* The row of the first of the keys in a path, which is cut off; NULL: no row has it. */
+static const struct key *cut_row(struct slice *path, struct slice *name)
 {
-	size_t i = find_key(name, 0);
+	const char *dot = memchr(path->p, '.', path->n);
+	size_t i;
 
-	return i < COUNT(keys) ? &keys[i] : NULL;
+	*name = dot ? slice_between(path->p, dot) : *path;
+	i = find_key(*name, 0);
+	if (i == COUNT(keys))
+		return NULL;
+	*path = dot ? slice_between(dot + 1, path->p + path->n) : (struct slice){};
+	return &keys[i];
 }
 
-bool spanline_write_key(struct out *out, const struct spanline *l, struct slice key)
+struct slice spanline_value(const struct spanline *l, struct slice path, struct out *text)
 {
-	const struct key *row = row_of(key);
-	size_t before = out->len;
+	struct slice name;
+	const struct key *row = cut_row(&path, &name);
+	bool has = true;
 
-	if (row && row->kind == PROVEN) {
-		out_us(out, l->facts[proven_of(key)]);
-		if (l->facts[proven_of(key)])
-			return true;
-	} else if (row && write_value(out, l, row)) {
-		return true;
-	}
-	out->len = before;
-	return false;
+	text->fd = OUT_MEMORY;
+	text->len = 0;
+	if (!row)
+		has = io_key(path) < REQUEST_IO_KEYS && write_io_key(text, l, io_key(path));
+	else if (row->kind != PROVEN)
+		has = write_value(text, l, row);
+	else if ((has = l->facts[proven_of(name)]))
+		out_us(text, l->facts[proven_of(name)]);
+	if (!has)
+		return (struct slice){};
+	return row && path.n ? json_path(out_contents(text), path) : out_contents(text);
 }
 
-bool spanline_write_io_key(struct out *out, const struct spanline *l, struct slice key)
+bool spanline_is_io(struct slice path)
 {
-	enum request_io_key i = io_key(key);
+	struct slice name;
+	const struct key *row = cut_row(&path, &name);
 
-	return i < REQUEST_IO_KEYS && write_io_key(out, l, i);
+	return row ? row->kind == IO : io_key(path) < REQUEST_IO_KEYS;
 }
 
-bool spanline_is_key(struct slice key)
+bool spanline_is_key(struct slice path)
 {
-	return row_of(key);
+	struct slice name;
+
+	return cut_row(&path, &name) || spanline_is_io(name);
 }
 
-bool spanline_is_deep(struct slice key)
+bool spanline_is_deep(struct slice path)
 {
-	const struct key *row = row_of(key);
+	struct slice name;
+	const struct key *row = cut_row(&path, &name);
 
 	return row && (row->kind == TREE || row->kind == STATES || row->kind == BY || row->kind == WAITS ||
 		       row->kind == LAST_LEG);

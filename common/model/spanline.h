@@ -55,6 +55,7 @@ struct spanline {
 	bool has_parent; /* of one that is parsed, nothing else is set then */
 	uint64_t tsc, start, life, to_reply, lcore, value;
 	struct slice id, source, parent, owner, poller, connection;
+	struct slice host, queue; /* of the connection, if it is one; queue: its number */
 	struct {
 		uint32_t has; /* bits of the numbers that are known */
 		uint64_t numbers[REQUEST_IO_KEYS];
@@ -71,7 +72,7 @@ struct spanline {
 	struct slice unread_by; /* what its reactor was off its CPU for */
 	struct spanline_wait waits[SPANLINE_WAITS];
 	unsigned num_waits;
-	uint64_t retries, queue;          /* queue: the size of the one that it filled */
+	uint64_t retries, full_queue;     /* full_queue: the size of the one that it filled */
 	struct slice last_leg, leg_after; /* of FACT_LEG, and the one that ended before it */
 	bool admin, maybe_admin, open, cut, torn, lost;
 
@@ -96,19 +97,30 @@ void spanline_clear(struct spanline *l);
 /* Adds a name to names that were added last. Returns it, without a name, valid until the next call. */
 struct spanline_name *spanline_add_name(struct spanline *l, struct spanline_names *names);
 
+/* The name of the host in that of a connection: without the queue, and what follows it. */
+struct slice spanline_host(struct slice connection);
+
 /* Parses what explains requests. Returns NULL, or why it is no span line. */
 const char *spanline_parse(struct spanline *l, struct slice line);
 
 /* Writes a span line with its newline. */
 void spanline_write(struct out *out, const struct spanline *l);
 
-/* Writes the value of a key, or of a key of io, as JSON. False, with nothing written, if it has none. */
-bool spanline_write_key(struct out *out, const struct spanline *l, struct slice key);
-bool spanline_write_io_key(struct out *out, const struct spanline *l, struct slice key);
+/*
+ * The value at a path, as JSON in text; empty if it has none. A path is a key, with dots between the keys of objects in
+ * objects; "io." may be left out.
+ */
+struct slice spanline_value(const struct spanline *l, struct slice path, struct out *text);
 
-/* Whether a span line may have this key; and whether that is about the tree below the span, or about waits. */
-bool spanline_is_key(struct slice key);
-bool spanline_is_deep(struct slice key);
+/* Whether there is such a key at all; whether it is one of io; and whether it is about the tree below it, or waits. */
+bool spanline_is_key(struct slice path);
+bool spanline_is_io(struct slice path);
+bool spanline_is_deep(struct slice path);
+
+/* What to say of any other key. */
+#define SPANLINE_NO_KEY                                                                                             \
+	"no such key; there are host, queue, connection, type, bdev, leg, blocks, lba, qd, status, lcore, id, us, " \
+	"life, those of arguments, such as args.NAME, and more in spdk-trace-lines(7)"
 
 void spanline_free(struct spanline *l);
 

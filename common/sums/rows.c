@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "json.h"
 #include "lifecycle.h"
 #include "mem.h"
 #include "table.h"
@@ -209,9 +210,75 @@ void rows_clear(struct rows *rows)
 	rows->num_filled = 0;
 }
 
+static bool next_member(struct json *j, struct slice *key, struct slice *value)
+{
+	return json_key(j, key) && json_value(j, value);
+}
+
+/* A value of "host", which may be the NQN of one. */
+static void learn_host(struct connections *connections, struct slice group)
+{
+	struct slice host = json_decode(json_unquoted(json_member(group, slice_of("host"))));
+
+	if (slice_starts(host, "nqn."))
+		connections_learn(connections, host, (struct slice){});
+	free((char *)host.p);
+}
+
+static struct slice show_group(struct connections *connections, struct slice group)
+{
+	struct out text = {.fd = OUT_MEMORY};
+	struct slice key, value, shown;
+	struct json j;
+
+	json_init(&j, group.p, group.n);
+	for (json_object(&j); next_member(&j, &key, &value);) {
+		struct slice name = slice_is(key, "host") ? connections_named(connections, json_unquoted(value))
+							  : (struct slice){};
+
+		out_text(&text, text.len ? ",\"" : "{\"");
+		out_slice(&text, key);
+		out_text(&text, "\":");
+		if (name.n)
+			out_json(&text, name);
+		else
+			out_slice(&text, value);
+	}
+	out_char(&text, '}');
+	shown = mem_slice(out_contents(&text));
+	out_close(&text);
+	return shown;
+}
+
+static void clear_shown(struct rows *rows)
+{
+	while (rows->num_shown)
+		free((char *)rows->shown[--rows->num_shown].p);
+}
+
+void rows_name_hosts(struct rows *rows, struct connections *connections)
+{
+	uint32_t n = rows->groups.n;
+
+	if (!n || !json_member(rows->groups.all[n - 1], slice_of("host")).n)
+		return;
+	for (uint32_t i = rows->num_shown; i < n; i++)
+		learn_host(connections, rows->groups.all[i]);
+	if (rows->shown_known != connections->known)
+		clear_shown(rows);
+	rows->shown_known = connections->known;
+	while (rows->num_shown < n) {
+		rows->shown = mem_room(rows->shown, rows->num_shown, &rows->cap_shown);
+		rows->shown[rows->num_shown] = show_group(connections, rows->groups.all[rows->num_shown]);
+		rows->num_shown++;
+	}
+}
+
 void rows_free(struct rows *rows)
 {
 	rows_clear(rows);
+	clear_shown(rows);
+	free(rows->shown);
 	for (size_t i = 0; i < rows->n; i++)
 		free(rows->all[i]);
 	free(rows->all);

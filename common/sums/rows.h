@@ -7,6 +7,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
+#include "connection.h"
 #include "histogram.h"
 #include "intern.h"
 #include "interval.h"
@@ -39,6 +40,10 @@ struct latency_stats {
 struct rows {
 	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
+	/* for people, by group: with names of hosts for NQNs, as of so many hosts; those without are as in groups */
+	struct slice *shown;
+	size_t num_shown, cap_shown;
+	uint64_t shown_known;
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
@@ -79,6 +84,15 @@ static inline bool rows_is_transition(const struct latency *row)
 {
 	return row->from != ROWS_LIFE;
 }
+
+/* A group for people. */
+static inline struct slice rows_group(const struct rows *rows, uint32_t group)
+{
+	return group < rows->num_shown ? rows->shown[group] : rows->groups.all[group];
+}
+
+/* Names the hosts of the groups so far, after those that `connections` has learned and those in the groups. */
+void rows_name_hosts(struct rows *rows, struct connections *connections);
 
 /* The letter of a row's type, and its family; that is empty unless SPDK has several types of this letter. */
 struct slice rows_letter(const struct rows *rows, uint32_t type);

@@ -115,7 +115,7 @@ static void see_request(struct sums *m, const struct span *s)
 
 static void add_tree(struct sums *m, const struct span *s)
 {
-	uint32_t group = group_of(&m->group, m->spans, s);
+	uint32_t group = group_of(&m->group, m->connections, m->spans, s);
 
 	m->counts.refused += group == MAP_NONE;
 	/* shares leave out requests only, which are counted as incomplete */

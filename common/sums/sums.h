@@ -25,11 +25,12 @@ struct sums {
 	bool related; /* entries of the spans below a span are its states as well */
 	bool admin;   /* admin requests as well */
 	const struct spans *spans;
-	const struct proofs *proofs; /* of the spans, for shares */
-	uint64_t interval;           /* ns; 0: none */
-	void (*over)(void *context); /* an interval is over, and what is summed up will be cleared */
-	void *context;               /* for over */
-	struct group group;          /* see group_start() */
+	struct connections *connections; /* for groups */
+	const struct proofs *proofs;     /* of the spans, for shares */
+	uint64_t interval;               /* ns; 0: none */
+	void (*over)(void *context);     /* an interval is over, and what is summed up will be cleared */
+	void *context;                   /* for over */
+	struct group group;              /* see group_start() */
 
 	struct rows rows; /* also has the texts, and the interval, of the other two */
 	struct shares shares;

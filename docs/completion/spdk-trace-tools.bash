@@ -19,9 +19,9 @@ _spdk_trace_processes() { # ID TOOL
 }
 
 _spdk_trace_tools() {
-    local io='type bdev blocks lba leg qd qpair_qd bytes cid opc status'
-    local common='owner poller lcore source args.qpair.hostnqn args.qpair.subnqn args.qpair.qid'
-    local span="connection id open cut admin maybe_admin $io $common"
+    local keys=(
+        host queue connection type bdev leg blocks lba qd qpair_qd bytes cid opc status lcore owner poller source id us life
+        open cut admin maybe_admin args.qpair.hostnqn args.qpair.subnqn)
     local word=${COMP_WORDS[COMP_CWORD]} last=${COMP_WORDS[COMP_CWORD - 1]}
     local short long argument expected='' options='' words=()
     # bash makes three words of --option=word
@@ -47,11 +47,10 @@ _spdk_trace_tools() {
     *:DISK) words=(/sys/block/*) ;;
     *:WHEN) words=(always never auto) ;;
     *:KEY=GLOB)
-        read -ra words <<<"${span// /= }="
+        words=("${keys[@]/%/=}")
         compopt -o nospace 2>/dev/null
         ;;
-    trace-latency:KEY) read -ra words <<<"host thread size $io $common" ;;
-    trace-causes:KEY) read -ra words <<<"$span" ;;
+    *:KEY) words=("${keys[@]}") ;;
     *:) [[ $word != -* ]] || read -ra words <<<"$options" ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "${words[*]##*/}" -- "$word")

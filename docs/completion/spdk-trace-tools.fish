@@ -8,13 +8,11 @@ function __spdk_trace_targets
     end
 end
 
-set -l io type bdev blocks lba leg qd qpair_qd bytes cid opc status
-set -l common owner poller lcore source args.qpair.hostnqn args.qpair.subnqn args.qpair.qid
-set -l span connection id open cut admin maybe_admin $io $common
+set -l keys host queue connection type bdev leg blocks lba qd qpair_qd bytes cid opc status lcore owner poller source id us life \
+    open cut admin maybe_admin args.qpair.hostnqn args.qpair.subnqn
 # the description of an option is not that of each of its words: theirs is empty
-set -l patterns $span'=\t'
-set -l spans $span'\t'
-set -l keys {host,thread,size,$io,$common}'\t'
+set -l patterns $keys'=\t'
+set -l keys $keys'\t'
 set -l tool (status basename | string replace -r '\.fish$' '')
 set -l help ($tool -h 2>/dev/null)
 for line in $help
@@ -32,10 +30,8 @@ for line in $help
             $option -x -a '(__fish_complete_pids)'
         case '*:KEY=GLOB'
             $option -x -a "$patterns"
-        case trace-latency:KEY
+        case '*:KEY'
             $option -x -a "$keys"
-        case trace-causes:KEY
-            $option -x -a "$spans"
         case '*:WHEN'
             $option -x -a 'always\t never\t auto\t'
         case '*:DISK'
