@@ -48,14 +48,14 @@ section() { # START
     sed '1,2d; s/ lines.jsonl$//; /^host /,$d; /^$/d' page | sort | diff - <(sed '/^$/d' causes | sort)
     # hosts with most time first
     section host >hosts
-    trace-latency -jq -g args.qpair.hostnqn lines | plain |
-        jq -r 'select(.life and .object == "r" and .group[]) | "\(.group[] | sub(".*:"; "")) \(.count) \(.mean * .count)"' |
+    trace-latency -jq -g host lines | plain |
+        jq -r 'select(.life and .object == "r" and .group[]) | "\(.group[]) \(.count) \(.mean * .count)"' |
         sort -rnk3 | cut -d ' ' -f 1,2 >want
     awk '/^  [a-z]+-[0-9]/ { print $1, $2 }' hosts | diff want -
     grep -q '^  db-1  *97  *1[.]42 ms  3[.]68 ms  3[.]68 ms  buffer 86% bdev 8%$' hosts
     grep -qx '  without 80 requests that did not start and end in the trace' hosts
     # each host has its own cause
-    trace-causes -qj -n 1 -g args.qpair.hostnqn spans.here | jq -r 'select(.group[] | endswith("db-1")) | "\(.cause), \(.who) (\(.share * 100 | round) %)"' >cause
+    trace-causes -qj -n 1 -g host spans.here | jq -r 'select(.group.host == "db-1") | "\(.cause), \(.who) (\(.share * 100 | round) %)"' >cause
     grep -A1 '^  db-1 ' hosts | tail -n 1 | grep -qxF "    cause: $(cat cause)"
     equal "$(cat cause)" 'buffer, backup-1 (81 %)'
     section lcore | grep -q '^  0 *3950  *53.9  *7220.3   603 us  backup-1/1, db-1/1, db-2/1$'
@@ -374,8 +374,9 @@ print_spans() {
 # Span lines of requests from one number to another, of a host, one millisecond after another, and MORE members.
 spans_of() { # FROM TO LIFE HOST [MORE]
     awk -v from="$1" -v to="$2" -v life="$3" -v host="$4" -v more="${5:-}" 'BEGIN {
+        name = substr(host, index(host, ":") + 1)
         for (i = from; i <= to; i++)
-            printf "{\"tsc\":1,\"us\":%d.000,\"life\":%d.000,\"lcore\":0,\"id\":\"r%d\",\"connection\":\"h/1\",\"io\":{\"type\":\"read\",\"blocks\":8,\"bdev\":\"B%d\",\"lba\":%d},\"states\":[[\"TCP_REQ_NEW\",1.000]],\"layers\":{\"bdev\":%d.000}%s,\"args\":{\"qpair\":{\"hostnqn\":\"%s\"}}}\n", i * 1000, life, i, i, i * 65536, life, more, host
+            printf "{\"tsc\":1,\"us\":%d.000,\"life\":%d.000,\"lcore\":0,\"id\":\"r%d\",\"connection\":\"h/1\",\"host\":\"%s\",\"io\":{\"type\":\"read\",\"blocks\":8,\"bdev\":\"B%d\",\"lba\":%d},\"states\":[[\"TCP_REQ_NEW\",1.000]],\"layers\":{\"bdev\":%d.000}%s,\"args\":{\"qpair\":{\"hostnqn\":\"%s\"}}}\n", i * 1000, life, i, name, i, i * 65536, life, more, host
     }'
 }
 

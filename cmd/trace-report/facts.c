@@ -135,13 +135,10 @@ size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t 
 	return n;
 }
 
-void facts_put_host(struct out *out, const struct facts *f, struct slice row)
+void facts_put_host(struct out *out, struct slice row)
 {
-	struct slice host = json_unquoted(facts_text(row, "group.host"));
-	uint32_t i = intern_get(&f->hosts, host);
-
 	if (has_host(row)) {
-		facts_put(out, i == MAP_NONE ? host : f->names[i].name);
+		facts_put(out, json_unquoted(facts_text(row, "group.host")));
 	} else {
 		out_text(out, "objects ");
 		facts_put(out, json_unquoted(facts_text(row, "object")));
@@ -172,28 +169,14 @@ void facts_put_what(struct out *out, struct slice span)
 		out_printf(out, ", %.0f blocks", facts_number(span, "io.blocks"));
 }
 
-/* The latest name is that which trace-spans would use for all, had it known all hosts from the start. */
-static void see_name(struct facts *f, struct slice connection, struct slice qpair)
+static void see_host(struct facts *f, struct slice qpair)
 {
-	struct slice nqn = json_unquoted(facts_text(qpair, "hostnqn")), name = connection;
-	struct facts_name *known;
-	uint32_t i;
+	struct slice nqn = json_unquoted(facts_text(qpair, "hostnqn"));
+	uint32_t i = nqn.n ? intern_add_below(&f->hosts, nqn, FACTS_HOSTS) : MAP_NONE;
 
-	while (name.n && name.p[name.n - 1] != '/')
-		name.n--;
-	if (!nqn.n || name.n < 2)
-		return;
-	name.n--;
-	i = intern_add_below(&f->hosts, nqn, FACTS_HOSTS);
-	if (i == MAP_NONE)
-		return;
-	known = table_at(f->names, f->num_names, f->cap_names, i);
 	/* only probes have the addresses of qpairs */
-	known->probed |= facts_text(qpair, "ptr").n != 0;
-	if (slice_equal(known->name, name))
-		return;
-	free((char *)known->name.p);
-	known->name = mem_slice(name);
+	if (i != MAP_NONE)
+		*table_at(f->probed, f->num_probed, f->cap_probed, i) |= facts_text(qpair, "ptr").n != 0;
 }
 
 /* Puts a span among those with the longest times. */
@@ -218,12 +201,11 @@ static double us_of(uint64_t ns)
 
 void facts_span(struct facts *f, struct slice line)
 {
-	const char *host = f->usdt || f->answers ? "args.qpair.hostnqn" : "connection";
 	struct spanline *span = &f->span;
 
 	if (spanline_parse(span, line) || span->has_parent)
 		return;
-	causes_span(&f->causes, span, keys_value(line, slice_of(host)));
+	causes_span(&f->causes, span, keys_value(line, slice_of("host")));
 	if (span->admin) {
 		f->admin++;
 		return;
@@ -233,7 +215,7 @@ void facts_span(struct facts *f, struct slice line)
 	if (!span->open && !span->cut)
 		series_request(&f->series, us_of(span->start), us_of(span->life));
 	series_waits(&f->series, span);
-	see_name(f, span->connection, json_member(span->args, slice_of("qpair")));
+	see_host(f, json_member(span->args, slice_of("qpair")));
 	if (span->open && span->maybe_admin)
 		return;
 	if (span->open) {
@@ -263,9 +245,7 @@ void facts_free(struct facts *f)
 	free_spans(f->oldest, FACTS_OLDEST);
 	free_spans(f->slowest, FACTS_SLOWEST);
 	free_spans(f->slowest_own, FACTS_SLOWEST);
-	for (size_t i = 0; i < f->num_names; i++)
-		free((char *)f->names[i].name.p);
-	free(f->names);
+	free(f->probed);
 	free(f->min_us);
 	out_close(&f->unread);
 	spanline_free(&f->span);

@@ -52,11 +52,8 @@ struct facts {
 	struct facts_span slowest[FACTS_SLOWEST];     /* of hosts, by the time to their reply */
 	struct facts_span slowest_own[FACTS_SLOWEST]; /* ditto, of the target itself */
 	struct intern hosts;                          /* NQNs as written in JSON */
-	struct facts_name {
-		struct slice name; /* ditto */
-		bool probed;       /* a probe names a connection of it; else only the target's answers do */
-	} * names;                 /* of these */
-	size_t num_names, cap_names;
+	bool *probed; /* of these: a probe names a connection of it; else only the target's answers do */
+	size_t num_probed, cap_probed;
 	struct spanline span; /* the latest one */
 	struct causes causes;
 	struct series series;
@@ -93,7 +90,7 @@ size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t 
 bool facts_same_row(struct slice a, struct slice b);
 
 /* The name of a row, for a terminal. */
-void facts_put_host(struct out *out, const struct facts *f, struct slice row);
+void facts_put_host(struct out *out, struct slice row);
 
 /* The slowest requests, FACTS_SLOWEST of them; those of hosts, if there are any. */
 const struct facts_span *facts_slowest(const struct facts *f);

@@ -167,7 +167,7 @@ static void put_strip(struct out *out, const struct facts *f, struct slice host,
 			most = larger(most, facts_number(row, "mean"));
 	if (!most)
 		return;
-	facts_put_host(&name, f, host);
+	facts_put_host(&name, host);
 	start_picture(out, STRIP + 34);
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
 	out_xml(out, out_contents(&name));

@@ -215,7 +215,7 @@ static void put_host(struct out *out, const struct facts *f, struct slice layers
 	bool found = false;
 	size_t width;
 
-	facts_put_host(&name, f, layers);
+	facts_put_host(&name, layers);
 	width = utf8_count(out_contents(&name));
 	out_text(out, "  ");
 	if (width <= NAME || terminal->width < TERMINAL_WIDE)
@@ -593,8 +593,8 @@ static void put_names(struct out *out, const struct facts *f)
 	size_t probed = 0, n = f->hosts.n;
 
 	put_part(out, "names");
-	for (size_t i = 0; i < f->num_names; i++)
-		probed += f->names[i].probed;
+	for (size_t i = 0; i < f->num_probed; i++)
+		probed += f->probed[i];
 	if (!n) {
 		out_printf(out, "none%s\n",
 			   f->names_unread ? ", but addresses: what has those of hosts could not be read"

@@ -13,7 +13,7 @@ answer() { # FOLDER
     trace-dump -q "$1/trace.bin" | trace-join -q -j -l "$1/lifetimes" - | trace-merge -q - "${more[@]}" |
         trace-spans -q -j >"$1/spans" 2>/dev/null
     trace-causes -q -j "$1/spans" >"$1/causes"
-    trace-causes -q -j -g args.qpair.hostnqn "$1/spans" >"$1/causes-by-host"
+    trace-causes -q -j -g host "$1/spans" >"$1/causes-by-host"
     jq -n --rawfile page "$1/page" --slurpfile all "$1/causes" --slurpfile hosts "$1/causes-by-host" '
         def finding:
             select(.cause != "none") | {cause, who: (.who // ""), victim: (.victim // ""), us: (.excess_us * .slow)};
