@@ -103,6 +103,20 @@ causes() {
     status_is 2 trace-causes --budget 1 --merge encoded
 }
 
+@test "what a host does to others explains more than what it does to itself" {
+    { fast
+      requests 100 0 9000 db Fast '"buffer":9000.000' ",\"waits\":[$(wait_of 9000 buffer 0.000 ',"buffers":7,"holders":{"bulk/1":7}')]"
+      requests 100 0 20000 bulk Fast '"host":20000.000' ",\"waits\":[$(wait_of 20000 host 0.000 ',"active":2.000')]"; } >in
+    equal "$(causes)" $'buffer bulk db/1\nhost bulk bulk/1'
+}
+
+@test "a tail that takes less than a millisecond in all does not matter" {
+    { fast; requests 1 9000 900 ok Fast '"bdev":10.000,"network":890.000' ',"off_cpu":890.000,"off_cpu_by":{"x":890.000}'; } >in
+    equal "$(causes)" ''
+    { fast; requests 1 9000 1100 ok Fast '"bdev":10.000,"network":1090.000' ',"off_cpu":1090.000,"off_cpu_by":{"x":1090.000}'; } >in
+    equal "$(causes)" 'off_cpu x ok/1'
+}
+
 @test "few requests of many bdevs are compared with each other" {
     for i in {1..100}; do requests 1 $((i * 20)) 10 h "B$i" '"bdev":10.000'; done >in
     requests 3 5000 9000 h Odd '"bdev":9000.000' >>in

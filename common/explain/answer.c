@@ -466,7 +466,7 @@ static void put_findings(struct out *out, const struct findings *f, enum slow sl
 			 const struct answer_options *options)
 {
 	const struct terminal *terminal = &options->terminal;
-	bool has_cause = f->n && findings_is_cause(&f->all[0]);
+	bool has_cause = f->n;
 	enum layer largest = means_largest(m);
 
 	if (has_cause) {

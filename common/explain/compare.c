@@ -11,7 +11,7 @@ enum {
 	BASE_LEAST = 20,   /* of one that others are compared with */
 	BASE_PART = 100,   /* and the part of those of its type and size */
 	NOTABLE_PART = 20, /* the part of all time that is enough for a tail to matter */
-	PEAK_NS = 1000000, /* or one peak as long as this */
+	PEAK_NS = 1000000, /* that are at least as long as this, or a peak that is */
 	PEAK_TIMES = 20,   /* and as many medians */
 	MOST_BITS = 16,    /* by which sizes that are compared may differ */
 };
@@ -335,7 +335,8 @@ static void mark_slow(struct compare *c, const struct ranks *ranks, const struct
 		mark_tail(c, options);
 	count(c);
 	c->tail_is_slow = c->counts[SET_TAIL] &&
-			  (by_hand || c->excess[SET_TAIL] >= c->total / NOTABLE_PART || c->longest >= PEAK_NS);
+			  (by_hand || (c->excess[SET_TAIL] >= PEAK_NS &&
+				       (c->excess[SET_TAIL] >= c->total / NOTABLE_PART || c->longest >= PEAK_NS)));
 	if (!by_hand)
 		mark_alike(c);
 }

@@ -5,15 +5,14 @@
 
 #include "mem.h"
 
-static const double LEAST_SHARE = 0.2;  /* of the extra time */
-static const double ALIKE_SHARE = 0.25; /* of all time, where nothing can be compared */
-enum { NOTABLE_PART = 20 };             /* of all time: less is no finding about a group */
+static const double LEAST_SHARE = 0.2; /* of the extra time, or of all where nothing can be compared */
+enum { NOTABLE_PART = 20 };            /* of all time: less is no finding about a group */
 
-/* What happened once may be chance, and a bdev that always takes longer may be meant to. */
+/*
+ * What may be as it should counts a tenth: what happened once may be chance, a device that always takes long may be
+ * meant to, and what a host does to itself explains less than what others do to it.
+ */
 static const double DOUBTFUL = 0.1;
-
-/* A host that fills its queue makes its own requests wait for each other, in whatever is below. */
-static const double EXPLAINS_OTHERS = 2;
 
 /* Whether more time of this cause than others have is enough: then the group shows it. */
 static bool group_proves(enum fact cause)
@@ -33,16 +32,20 @@ static bool is_by_comparison(enum fact cause)
 	return cause == FACT_IRQ || (group_proves(cause) && cause != FACT_HOST && cause != FACT_LEG);
 }
 
+/* Whether only the host itself suffers from it. */
+static bool is_its_own(enum fact cause)
+{
+	return cause == FACT_HOST || cause == FACT_REPLY || cause == FACT_NETWORK || cause == FACT_QUEUE;
+}
+
 static double weight(const struct finding *f)
 {
 	enum fact cause = findings_cause(f);
-	double weight = f->ns;
+	bool once = findings_is_momentary(cause) && f->cause->bursts < 2;
 
-	if (f->slow != SLOW_TAIL && group_proves(cause) && cause != FACT_HOST)
-		weight *= DOUBTFUL;
-	if (findings_is_momentary(cause) && f->cause->bursts < 2)
-		weight *= DOUBTFUL;
-	return cause == FACT_QUEUE ? weight * EXPLAINS_OTHERS : weight;
+	if (once || is_its_own(cause) || (f->slow != SLOW_TAIL && group_proves(cause)))
+		return f->ns * DOUBTFUL;
+	return f->ns;
 }
 
 static int most_important_first(const void *a, const void *b, void *context)
@@ -111,7 +114,7 @@ static void judge(struct findings *f, enum slow slow, const struct suspects *s)
 {
 	const struct tally_set *set = &f->group->sets[slow];
 	enum fact cause = s->most->key.what;
-	double all = extra(set), least = all * (slow == SLOW_ALIKE ? ALIKE_SHARE : LEAST_SHARE);
+	double all = extra(set), least = all * LEAST_SHARE;
 	double each = (double)f->least_ns;
 
 	if (all <= 0 || is_vague(f, slow, s->most) || (!set->fast.n && cause == FACT_IRQ))

@@ -34,12 +34,6 @@ static inline enum fact findings_cause(const struct finding *finding)
 	return finding->cause->key.what;
 }
 
-/* Whether it may be called the cause: it has a notable share of the extra time. */
-static inline bool findings_is_cause(const struct finding *finding)
-{
-	return finding->share >= 0.25;
-}
-
 /* The set that the page is about: that of the first finding, else the one that is slowest. */
 enum slow findings_main(const struct findings *f);
 
