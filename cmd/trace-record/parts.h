@@ -25,10 +25,10 @@ struct part {
 	int messages, result; /* what it says on standard error, and on standard output if that is not the file; -1 */
 	struct out said, printed;
 	bool is_started, is_stopped, has_ended;
-	bool is_again;  /* lines from before `since` are missing: it was started again, or had no room */
-	uint64_t since; /* nanoseconds of the time of day when it started to record; 0: it has not */
-	uint64_t started_ms,
-		stopped_ms; /* milliseconds; stopped_ms: the caller's, when a signal stopped it; 0: none has */
+	bool is_again;       /* lines from before `since` are missing: it was started again, or had no room */
+	uint64_t since;      /* nanoseconds of the time of day when it started to record; 0: it has not */
+	uint64_t started_ms; /* milliseconds */
+	uint64_t stopped_ms; /* the caller's: when a signal stopped it; 0: none has */
 
 	/* how it went, once it has ended */
 	enum part_status { PART_MISSING, PART_DONE, PART_FAILED } status;
