@@ -154,6 +154,12 @@ struct cgroup {
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
+struct cfs_rq {
+	int throttle_count;
+};
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
 struct task_struct {
 	struct thread_info thread_info;
 	int pid; /* of the thread, in the first namespace */
@@ -161,6 +167,9 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int on_cpu;  /* 8 bits on Linux 7.2: only unsigned numbers are adjusted */
 	unsigned int __state; /* from 5.14 on */
+	int prio;
+	struct sched_entity se;
+	bool throttled; /* from 6.18 on */
 	struct mm_struct *mm;
 	char comm[16];
 	struct task_struct *group_leader;

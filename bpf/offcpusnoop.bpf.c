@@ -236,7 +236,10 @@ static __always_inline void leave(void *ctx, struct thread *t, struct lost_cpu *
 		return;
 	}
 	e->number = place(prev, state);
-	e->kind = state ? BLOCKED : !preempt && e->number == yield_call ? YIELDED : PREEMPTED;
+	e->kind = state                                 ? BLOCKED
+		  : is_throttled(prev)                  ? THROTTLED
+		  : !preempt && e->number == yield_call ? YIELDED
+							: PREEMPTED;
 	e->begin_ns = now;
 	e->runnable_ns = state ? 0 : now;
 	e->cpu = bpf_get_smp_processor_id();
@@ -244,9 +247,9 @@ static __always_inline void leave(void *ctx, struct thread *t, struct lost_cpu *
 	e->depth = 0;
 	e->name[0] = 0;
 	e->by_pid = 0;
-	if (!state) {
+	if (e->kind == PREEMPTED || e->kind == YIELDED) {
 		start_waiting(t, lost, next);
-	} else if (with_stacks) {
+	} else if (state && with_stacks) {
 		n = bpf_get_stack(ctx, t->stack, sizeof(t->stack), 0);
 		if (n > 0)
 			e->depth = n / sizeof(__u64);
@@ -571,7 +574,8 @@ int find_threads(struct bpf_iter__task *ctx)
 		__sync_val_compare_and_swap(&t->state, FINDING, ON);
 		return 0;
 	}
-	t->off = (struct offcpusnoop_event){.kind = state ? BLOCKED : PREEMPTED, .cut = CUT_BEGIN};
+	t->off = (struct offcpusnoop_event){.cut = CUT_BEGIN};
+	t->off.kind = state ? BLOCKED : is_throttled(task) ? THROTTLED : PREEMPTED;
 	t->off.begin_ns = now;
 	t->off.runnable_ns = state ? 0 : now;
 	t->off.cpu = cpu_of(task);

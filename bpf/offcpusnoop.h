@@ -20,7 +20,8 @@ enum {
 	PREEMPTED,
 	BLOCKED,
 	YIELDED,
-	MIGRATED, /* preempted by the kernel's migration thread, which moved it to another CPU */
+	MIGRATED,  /* preempted by the kernel's migration thread, which moved it to another CPU */
+	THROTTLED, /* its cgroup had used up its CPU quota */
 	IRQ,
 	SOFTIRQ,
 	NUM_KINDS,

@@ -172,7 +172,7 @@ table_ms() { # COLUMN
         END { exit !(used > on * 1e6 - part && used < (on + irq) * 1e6 + part &&
                      lines * 1e3 - queued < part && queued - lines * 1e3 < part) }' measured
     # what is on the CPU, off it or in interrupts is all of the time
-    awk -v tid="$target" '$2 == tid && NF == 9 { found++; sum = $4 + $5 + $6 + $7 + $8 + $9; exit !(sum > 99.9 && sum < 100.1) }
+    awk -v tid="$target" '$2 == tid && NF == 10 { found++; sum = $4 + $5 + $6 + $7 + $8 + $9 + $10; exit !(sum > 99.9 && sum < 100.1) }
         END { if (!found) exit 1 }' log
     # and the lines of each reason add up to what the table has
     for column in PREEMPT% BLOCK%; do
@@ -419,6 +419,37 @@ sleep true true'
 in_cgroup() { # CGROUP COMMAND...
     # shellcheck disable=SC2016 # the inner shell expands it
     exec bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$@"
+}
+
+# Makes a cgroup with a CPU quota of half a processor, whose path is $quota: skips where there is none.
+make_quota() {
+    make_cgroup
+    if echo +cpu >cgroups/cgroup.subtree_control 2>/dev/null; then
+        quota=$cgroup
+        echo '50000 100000' >"$quota/cpu.max"
+        return
+    fi
+    mkdir version1
+    mount -t cgroup -o cpu none version1 2>why || skip "no cgroups with a CPU quota here: $(cat why)"
+    quota=$PWD/version1/spdk-trace-tools-test.$$
+    mkdir "$quota"
+    echo 100000 >"$quota/cpu.cfs_period_us"
+    echo 50000 >"$quota/cpu.cfs_quota_us"
+}
+
+@test "a thread whose cgroup has used up its CPU quota is throttled" {
+    make_quota
+    (in_cgroup "$quota" bash -c 'while :; do :; done') 3>&- &
+    started=$!
+    wait_for grep -q "^$started$" "$quota/cgroup.procs"
+    # some virtual machines skip switches
+    offcpusnoop -q -j -m 1000 -p $started 2 >lines 2>log || grep 'has skipped' log
+    kill $started
+    wait $started || true
+    equal "$(jq -r '.args | select(.why == "throttled") | .by' lines | sort -u)" null
+    # half of each period; the machine may preempt it, too
+    jq -s '[.[].args | select(.why == "throttled").duration] | add / 1000 | . > 300 and . < 1200' lines | grep true
+    [ "$quota" = "$cgroup" ] || { wait_for rmdir "$quota"; umount version1; }
 }
 
 @test "the threads of a cgroup, also those that start later" {

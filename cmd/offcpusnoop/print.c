@@ -8,8 +8,8 @@
 #include "livenames.h"
 
 static const char *const kinds[NUM_KINDS] = {
-	[PREEMPTED] = "preempted", [BLOCKED] = "blocked", [YIELDED] = LIVE_YIELDED,
-	[MIGRATED] = "migrated",   [IRQ] = "irq",         [SOFTIRQ] = LIVE_SOFTIRQ,
+	[PREEMPTED] = "preempted",    [BLOCKED] = "blocked", [YIELDED] = LIVE_YIELDED, [MIGRATED] = "migrated",
+	[THROTTLED] = LIVE_THROTTLED, [IRQ] = "irq",         [SOFTIRQ] = LIVE_SOFTIRQ,
 };
 
 /* By the kernel's numbers. */

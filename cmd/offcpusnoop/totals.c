@@ -30,8 +30,8 @@ static int by_id(const void *a, const void *b)
 
 /* Each heading is at least as wide as "100.00". */
 static const char *const headings[NUM_KINDS] = {
-	[ON_CPU] = "  CPU%",  [PREEMPTED] = "PREEMPT%", [BLOCKED] = "BLOCK%",
-	[YIELDED] = "YIELD%", [MIGRATED] = "MIGRATE%",  [IRQ] = "  IRQ%",
+	[ON_CPU] = "  CPU%",     [PREEMPTED] = "PREEMPT%", [BLOCKED] = "BLOCK%", [YIELDED] = "YIELD%",
+	[MIGRATED] = "MIGRATE%", [THROTTLED] = "THROTTL%", [IRQ] = "  IRQ%",
 };
 
 static void put_share(struct out *out, int kind, uint64_t ns, uint64_t all)
@@ -47,7 +47,7 @@ static void put_times(struct out *out, const struct offcpusnoop_totals *thread)
 
 	out_printf(out, "%10.6f", all / 1e9);
 	put_share(out, ON_CPU, on, all);
-	for (int kind = PREEMPTED; kind <= MIGRATED; kind++)
+	for (int kind = PREEMPTED; kind <= THROTTLED; kind++)
 		put_share(out, kind, thread->ns[kind], all);
 	put_share(out, IRQ, irqs, all);
 	out_char(out, '\n');

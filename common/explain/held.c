@@ -12,11 +12,13 @@
 /* Names beyond these are not told apart: input may have any number of them. */
 enum { NAMES = 4096 };
 
-/* The process that has the CPU, else the call, else the reason; of an interrupt, its name. */
+/* The process that has the CPU, else the call, else the reason, such as a quota; of an interrupt, its name. */
 static struct slice name_of(const struct traceline *line)
 {
 	static const char *const args[] = {LIVE_BY, LIVE_SYSCALL, LIVE_WHY, LIVE_NAME, LIVE_KIND};
 
+	if (slice_is(traceline_string(traceline_arg(line, LIVE_WHY)), LIVE_THROTTLED))
+		return slice_of("CPU quota");
 	for (size_t i = 0; i < COUNT(args); i++) {
 		struct slice value = traceline_string(traceline_arg(line, args[i]));
 

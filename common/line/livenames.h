@@ -25,7 +25,8 @@
 
 /* The args of OFF_CPU. */
 #define LIVE_WHY        "why"
-#define LIVE_YIELDED    "yielded" /* a value of it: then the CPU went to LIVE_BY */
+#define LIVE_YIELDED    "yielded"   /* a value of it: then the CPU went to LIVE_BY */
+#define LIVE_THROTTLED  "throttled" /* another: the CPU quota of its cgroup was used up */
 #define LIVE_SYSCALL    "syscall"
 #define LIVE_BY         "by"
 #define LIVE_BY_PID     "by_pid"
