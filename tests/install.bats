@@ -31,9 +31,7 @@ install_to() {
     # shellcheck disable=SC2016 # the other shell expands it
     equal "$(bash -c '. "$1"; complete -p' - root/usr/share/bash-completion/completions/trace-dump)" \
         'complete -o default -F _spdk_trace_tools trace-dump'
-    equal "$(ls root/usr/share/man/man7)" 'spdk-trace-late-reactor.7
-spdk-trace-lines.7
-spdk-trace-session.7
+    equal "$(ls root/usr/share/man/man7)" 'spdk-trace-lines.7
 spdk-trace-tools.7'
     mktrace "$DATA/common.jsonl" >trace
     root/usr/bin/trace-dump trace >lines
