@@ -128,7 +128,7 @@ slow_host() {
 
 @test "README shows what the tools print" {
     slow_host
-    runs_as_shown README.md 'and with .--html.' '## What is supported' 1
+    runs_as_shown README.md 'This is the page' '## What is supported' 1
 }
 
 @test "the commands of docs/questions.md print something" {
