@@ -463,6 +463,7 @@ results = {
 s = socket.socket(socket.AF_UNIX)
 s.bind(sys.argv[1])
 s.listen(5)
+late = b''
 while True:
     c, _ = s.accept()
     try:
@@ -483,8 +484,11 @@ while True:
                 text = json.dumps({'jsonrpc': '2.0', 'id': q['id'], 'result': 'x' * 30000}).encode()
             elif how == 'garbage':
                 text = b'no json {}'
-            elif how == 'silent':
+            elif how == 'silent' or how == 'paused' and 'qpairs' in q['method']:
+                late = text
                 continue
+            elif how == 'paused' and late:
+                text, late = late + text, b''
             elif how == 'close':
                 break
             elif how == 'other':
@@ -557,7 +561,7 @@ other a reply to another request
 large a reply of more than 8 MB
 T
     # side by side, as they are waited for
-    for how in $(cut -d ' ' -f 1 answers) late; do
+    for how in $(cut -d ' ' -f 1 answers) late paused; do
         serve "$how.socket" "$how"
         servers+=" $server"
         trace-record -q -p "$writer" -o "$how" --rpc-socket "$how.socket" 0.1 2>"$how.err" 3>&- &
@@ -573,6 +577,11 @@ T
         folder=$how
         equal "$(part trace status)" 'done'
     done <answers
+    # a method that has to wait for a paused subsystem, and that is answered after others were asked
+    grep -qF 'trace-record: rpc: ended early: nvmf_subsystem_get_qpairs: no reply within 2 seconds; rpc.jsonl has' paused.err
+    equal "$(jq -c 'select(.method == "nvmf_subsystem_get_qpairs") | .error.message' paused/rpc.jsonl | sort -u)" '"no reply within 2 seconds"'
+    equal "$(jq -r 'select(.method == "spdk_get_version") | .result.version' paused/rpc.jsonl | wc -l)" 1
+    equal "$(jq -r 'select(.method == "iobuf_get_stats") | .error.message' paused/rpc.jsonl)" 'Method not found'
     # each reply in time, but not all of them
     grep -q 'trace-record: rpc: ended early: its replies took more than 5 seconds; rpc.jsonl has what came before' late.err
     [ "$(wc -l <late/rpc.jsonl)" -lt 6 ]

@@ -24,6 +24,7 @@
 
 enum {
 	REPLY_MS = 2000,    /* until a reply is complete */
+	HURRY_MS = 500,     /* the same after one that was late */
 	REPLY_MAX = 8 << 20 /* bytes */
 };
 
@@ -205,80 +206,87 @@ static const char *send_all(struct rpc *rpc, struct slice request, uint64_t dead
 	return NULL;
 }
 
-/* Whether the text is one JSON object: 1, 0 if more is to come, -1 if it is not. */
-static int is_object(struct slice text)
+/*
+ * Looks for the reply to the latest request in what has come: 1, 0 if more is to come, -1 with rpc->error. Those to
+ * requests before it, which took too long, are dropped.
+ */
+static int find_reply(struct rpc *rpc, struct slice *reply)
 {
+	struct slice text = slice_from(out_contents(&rpc->reply), rpc->used), number;
 	struct json j;
+	uint64_t id;
 
-	json_init(&j, text.p, text.n);
-	if (json_peek(&j) == '{' && json_skip(&j) && json_end(&j))
-		return 1;
-	return j.cut_off ? 0 : -1;
+	for (;;) {
+		json_init(&j, text.p, text.n);
+		if (json_peek(&j) != '{' || !json_skip(&j)) {
+			rpc->error = j.cut_off ? NULL : "a reply that is not JSON";
+			return rpc->error ? -1 : 0;
+		}
+		*reply = slice_between(text.p, j.p);
+		text = slice_from(text, reply->n);
+		rpc->used += reply->n;
+		number = json_member(*reply, slice_of("id"));
+		if (!number_decimal(number, &id) || !id || id > rpc->id)
+			rpc->error = "a reply to another request";
+		if (rpc->error || id == rpc->id)
+			return rpc->error ? -1 : 1;
+	}
 }
 
-static const char *receive(struct rpc *rpc, uint64_t deadline)
+/* Sets rpc->error unless it is only late. */
+static const char *receive(struct rpc *rpc, uint64_t deadline, struct slice *reply)
 {
 	char block[16384];
 
-	rpc->reply.len = 0;
-	for (;;) {
+	for (int found = 0; !found;) {
 		ssize_t n = read(rpc->fd, block, sizeof(block));
+		bool waits = n < 0 && (errno == EAGAIN || errno == EINTR);
 
 		if (n == 0)
-			return "it closed the connection";
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return strerror(errno);
-		if (n < 0 && !wait_until(rpc->fd, POLLIN, deadline))
-			return "no reply within 2 seconds";
-		if (n < 0)
+			return rpc->error = "it closed the connection";
+		if (n < 0 && !waits)
+			return rpc->error = strerror(errno);
+		if (clock_ms() >= deadline || (waits && !wait_until(rpc->fd, POLLIN, deadline))) {
+			rpc->is_late = true;
+			out_bytes(&rpc->reply, block, n > 0 ? n : 0);
+			return rpc->answers ? RPC_LATE : (rpc->error = RPC_LATE);
+		}
+		if (waits)
 			continue;
-		if (clock_ms() >= deadline)
-			return "no reply within 2 seconds";
-		if (rpc->reply.len + n > REPLY_MAX)
-			return "a reply of more than 8 MB";
+		if (rpc->reply.len - rpc->used + n > REPLY_MAX)
+			return rpc->error = "a reply of more than 8 MB";
 		out_bytes(&rpc->reply, block, n);
 		/* what does not end like an object is not checked each time */
 		while (n && (block[n - 1] == '\n' || block[n - 1] == ' '))
 			n--;
-		if (!n || block[n - 1] != '}')
-			continue;
-		switch (is_object(out_contents(&rpc->reply))) {
-		case 1:
-			return NULL;
-		case -1:
-			return "a reply that is not JSON";
-		}
+		if (n && block[n - 1] == '}')
+			found = find_reply(rpc, reply);
 	}
-}
-
-/* Whether it is the reply to the latest request. */
-static bool is_answer(const struct rpc *rpc, struct slice reply)
-{
-	struct slice number = json_member(reply, slice_of("id"));
-	uint64_t id;
-
-	return number_decimal(number, &id) && id == rpc->id;
+	rpc->answers += !rpc->error;
+	return rpc->error;
 }
 
 const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply)
 {
-	uint64_t deadline = clock_ms() + REPLY_MS;
+	uint64_t deadline = clock_ms() + (rpc->is_late ? HURRY_MS : REPLY_MS);
+	const char *why = rpc->error;
 	char *request;
 
-	if (rpc->error)
-		return rpc->error;
+	if (why)
+		return why;
+	/* what is left may be the start of a late reply */
+	if (rpc->used)
+		memmove(rpc->reply.buf, rpc->reply.buf + rpc->used, rpc->reply.len - rpc->used);
+	rpc->reply.len -= rpc->used;
+	rpc->used = 0;
 	request = mem_printf("{\"jsonrpc\":\"2.0\",\"id\":%u,\"method\":\"%s\"%s%s}", ++rpc->id, method,
 			     params ? ",\"params\":" : "", params ? params : "");
 	rpc->error = send_all(rpc, slice_of(request), deadline);
 	free(request);
-	if (!rpc->error)
-		rpc->error = receive(rpc, deadline);
-	*reply = out_contents(&rpc->reply);
-	if (!rpc->error && !is_answer(rpc, *reply))
-		rpc->error = "a reply to another request";
+	why = rpc->error ? rpc->error : receive(rpc, deadline, reply);
 	if (rpc->error)
 		rpc_close(rpc);
-	return rpc->error;
+	return why;
 }
 
 void rpc_close(struct rpc *rpc)

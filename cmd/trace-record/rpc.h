@@ -6,6 +6,7 @@
 #ifndef TRACE_RECORD_RPC_H
 #define TRACE_RECORD_RPC_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "out.h"
@@ -14,8 +15,10 @@
 struct rpc {
 	int fd;            /* -1: not connected */
 	const char *error; /* of the call that failed; NULL: none */
-	unsigned id;
-	struct out reply;
+	unsigned id, answers;
+	bool is_late;     /* a reply was not complete in time: it may come later */
+	struct out reply; /* what has come */
+	size_t used;      /* bytes of it that are dealt with */
 };
 
 /*
@@ -28,9 +31,10 @@ char *rpc_connect(struct rpc *rpc, pid_t pid, const char *path);
  * May be called in a sandbox, with SIGPIPE ignored.
  *
  * Calls a method; params: a JSON object, or NULL. Sets *reply to the whole of the reply, valid until the next call: an
- * object with "result" or "error". Returns NULL, or what went wrong; then the connection is closed, and later
- * calls return the same.
+ * object with "result" or "error". Returns NULL, or what went wrong: if a reply is late after others were not, RPC_LATE,
+ * and other methods may be called. Else rpc->error is set, the connection is closed, and later calls return the same.
  */
+#define RPC_LATE "no reply within 2 seconds"
 const char *rpc_call(struct rpc *rpc, const char *method, const char *params, struct slice *reply);
 
 void rpc_close(struct rpc *rpc);

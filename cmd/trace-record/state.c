@@ -26,6 +26,8 @@ struct state {
 	struct out *out;
 	uint64_t deadline; /* of clock_ms() */
 	uint64_t max;
+	const char *why; /* something is missing; NULL: nothing */
+	bool is_over;    /* it answers no more */
 };
 
 static const struct {
@@ -49,9 +51,18 @@ static void write_value(struct out *out, struct slice value)
 			out->buf[at] = ' ';
 }
 
-static const char *ask(struct state *s, const char *method, const char *params, struct slice *result)
+/* Returns false. The first reason counts. */
+static bool fail(struct state *s, const char *why, bool is_over)
 {
-	struct slice reply, error, value;
+	s->why = s->why ? s->why : why;
+	s->is_over |= is_over;
+	return false;
+}
+
+/* Returns whether there is an answer. */
+static bool ask(struct state *s, const char *method, const char *params, struct slice *result)
+{
+	struct slice reply = {"", 0}, error, value;
 	struct out *out = s->out;
 	struct wall wall = {};
 	char time[WALL_ROOM];
@@ -59,13 +70,15 @@ static const char *ask(struct state *s, const char *method, const char *params, 
 	uint64_t begin;
 	size_t at = out->len;
 
+	if (s->is_over)
+		return false;
 	if (clock_ms() >= s->deadline)
-		return "its replies took more than 5 seconds";
+		return fail(s, "its replies took more than 5 seconds", true);
 	*wall_write(&wall, time, clock_wall_ns()) = 0;
 	begin = ticks_now().tsc;
 	why = rpc_call(s->rpc, method, params, &reply);
-	if (why)
-		return why;
+	if (s->rpc->error)
+		return fail(s, why, true);
 	value = json_member(reply, slice_of("result"));
 	error = json_member(reply, slice_of("error"));
 	/* what qpair-lifetimes compares with the times of owners */
@@ -76,14 +89,19 @@ static const char *ask(struct state *s, const char *method, const char *params, 
 		write_value(out, slice_of(params));
 	}
 	out_text(out, value.n ? ",\"result\":" : ",\"error\":");
-	write_value(out, value.n ? value : error.n ? error : slice_of("null"));
+	if (why)
+		out_printf(out, "{\"message\":\"%s\"}", why);
+	else
+		write_value(out, value.n ? value : error.n ? error : slice_of("null"));
 	out_text(out, "}\n");
 	if (out->len > s->max) {
 		out->len = at;
-		return "its replies are longer than 64 MB, or than a 64th of --max-size";
+		return fail(s, "its replies are longer than 64 MB, or than a 64th of --max-size", true);
 	}
+	if (why)
+		return fail(s, mem_printf("%s: %s", method, why), false);
 	*result = value;
-	return NULL;
+	return true;
 }
 
 /* The names in an array of subsystems, as JSON objects for a call. */
@@ -119,21 +137,18 @@ static bool lacks_hosts(struct slice result)
 	       !json_member(element, slice_of("hostnqn")).n;
 }
 
-static const char *write_connections(struct state *s)
+static void write_connections(struct state *s)
 {
 	char *params[SUBSYSTEMS];
 	struct slice result = {};
-	const char *why = ask(s, "nvmf_get_subsystems", NULL, &result);
-	size_t n = why ? 0 : name_subsystems(result, params);
+	size_t n = ask(s, "nvmf_get_subsystems", NULL, &result) ? name_subsystems(result, params) : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!why)
-			why = ask(s, "nvmf_subsystem_get_qpairs", params[i], &result);
-		if (!why && lacks_hosts(result))
-			why = ask(s, "nvmf_subsystem_get_controllers", params[i], &result);
+		/* it waits for a subsystem that is paused */
+		if (ask(s, "nvmf_subsystem_get_qpairs", params[i], &result) && lacks_hosts(result))
+			ask(s, "nvmf_subsystem_get_controllers", params[i], &result);
 		free(params[i]);
 	}
-	return why;
 }
 
 uint64_t state_max(uint64_t max_size)
@@ -143,18 +158,17 @@ uint64_t state_max(uint64_t max_size)
 
 const char *state_write(struct rpc *rpc, bool at_start, struct out *out, uint64_t max)
 {
-	struct state s = {rpc, out, clock_ms() + STATE_MS, max};
+	struct state s = {.rpc = rpc, .out = out, .deadline = clock_ms() + STATE_MS, .max = max};
 	struct slice result;
-	const char *why = NULL;
 
-	for (size_t i = 0; i < COUNT(methods) && !why; i++) {
+	for (size_t i = 0; i < COUNT(methods); i++) {
 		/* a busy target may answer no more after what all its threads are asked */
 		if (i == FIRST)
-			why = write_connections(&s);
-		if (!why && (at_start || methods[i].changes))
-			why = ask(&s, methods[i].name, methods[i].params, &result);
+			write_connections(&s);
+		if (at_start || methods[i].changes)
+			ask(&s, methods[i].name, methods[i].params, &result);
 	}
-	return why;
+	return s.why;
 }
 
 char *state_groups_off(struct rpc *rpc)
