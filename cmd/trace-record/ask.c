@@ -17,6 +17,7 @@
 #include "rpc.h"
 #include "sandbox.h"
 #include "state.h"
+#include "threads.h"
 #include "utf8.h"
 #include "worker.h"
 
@@ -32,22 +33,25 @@ static void write_line(struct out *out, const char *text)
 	out_char(out, '\n');
 }
 
-/* The child. Writes why not all is known, which groups are off, and the state. */
+/* The end of a child: writes why not all is known, which groups are off, and the lines. */
+static _Noreturn void answer(const struct ask *a, const char *why, const char *off, struct slice lines)
+{
+	struct out out = {.fd = OUT_MEMORY};
+
+	write_line(&out, why);
+	write_line(&out, off);
+	out_slice(&out, lines);
+	_exit(io_write(a->fd, out.buf, out.len) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* The child that asks. */
 static _Noreturn void serve(const struct ask *a, pid_t pid, const char *socket, bool at_start)
 {
-	struct out state = {.fd = OUT_MEMORY}, out = {.fd = OUT_MEMORY};
+	struct out state = {.fd = OUT_MEMORY};
 	char *why, *off = NULL;
 	const char *error = NULL, *failed;
 	struct rpc rpc;
-	sigset_t all;
 
-	/* Ctrl-C is for the tool */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	prctl(PR_SET_NAME, "read-answers");
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!worker_close_others(NULL, 0, a->fd))
-		_exit(EXIT_FAILURE);
 	why = rpc_connect(&rpc, pid, socket);
 	failed = sandbox_enter();
 	if (failed) {
@@ -56,24 +60,48 @@ static _Noreturn void serve(const struct ask *a, pid_t pid, const char *socket, 
 		off = at_start ? state_groups_off(&rpc) : NULL;
 		error = state_write(&rpc, at_start, &state, a->max);
 	}
-	write_line(&out, why ? why : error);
-	write_line(&out, off);
-	out_slice(&out, out_contents(&state));
-	_exit(io_write(a->fd, out.buf, out.len) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	answer(a, why ? why : error, off, out_contents(&state));
+}
+
+/* Returns whether this is the child, which writes into a->fd. */
+static bool start(struct ask *a, uint64_t max)
+{
+	sigset_t all;
+
+	*a = (struct ask){.child.pidfd = -1, .max = max, .since = clock_ms()};
+	a->fd = memfd_create("answers", MFD_CLOEXEC);
+	a->child.pid = a->fd >= 0 ? fork() : -1;
+	if (a->child.pid < 0) {
+		a->error = errno;
+		a->child.pid = 0;
+	} else if (a->child.pid > 0) {
+		a->child.pidfd = syscall(SYS_pidfd_open, a->child.pid, 0);
+	} else {
+		/* Ctrl-C is for the tool */
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		prctl(PR_SET_NAME, "read-answers");
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (!worker_close_others(NULL, 0, a->fd))
+			_exit(EXIT_FAILURE);
+		return true;
+	}
+	return false;
 }
 
 void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint64_t max)
 {
-	*a = (struct ask){.child.pidfd = -1, .max = max, .since = clock_ms()};
-	a->fd = memfd_create("answers", MFD_CLOEXEC);
-	a->child.pid = a->fd >= 0 ? fork() : -1;
-	if (a->child.pid == 0)
+	if (start(a, max))
 		serve(a, pid, socket, at_start);
-	if (a->child.pid < 0) {
-		a->error = errno;
-		a->child.pid = 0;
-	} else {
-		a->child.pidfd = syscall(SYS_pidfd_open, a->child.pid, 0);
+}
+
+void ask_threads(struct ask *a, pid_t pid, const char *when)
+{
+	struct out lines = {.fd = OUT_MEMORY};
+
+	if (start(a, THREADS_MAX_SIZE)) {
+		threads_write(&lines, pid, when);
+		answer(a, lines.len ? NULL : "/proc lists no threads of the target", NULL, out_contents(&lines));
 	}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asks a target what it says of itself, in a child: it connects with the privileges of the tool, gives them up, and
- * only then reads what the target answers. Answers may take seconds.
+ * Asks a target what it says of itself, and the kernel what it says of the target's threads, each in a child. The first
+ * connects with the privileges of the tool, gives them up, and only then reads what the target answers. Answers may
+ * take seconds; a child that gets stuck is killed.
  */
 #ifndef TRACE_RECORD_ASK_H
 #define TRACE_RECORD_ASK_H
@@ -23,6 +24,9 @@ struct ask {
 
 /* Starts to ask. socket: as of rpc_connect(); at_start, max: as of state_write(). */
 void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint64_t max);
+
+/* The same for the threads of a process; when: as of threads_write(). */
+void ask_threads(struct ask *a, pid_t pid, const char *when);
 
 /* Whether it has answered, or will not. To be called until then. */
 bool ask_is_over(struct ask *a);

@@ -81,6 +81,8 @@ bool capture_begin(struct capture *c, const char *name, struct incident *inciden
 	copy_texts(c);
 	c->is_bad |= !kmsg_write(setup->kmsg, &c->parts[PART_DMESG], &c->folder);
 	c->is_asked = !c->has_target_ended && !setup->rpc_why;
+	if (!c->has_target_ended)
+		ask_threads(&c->look, setup->target->pid, RECORDING_END);
 	if (c->is_asked)
 		ask_start(&c->ask, setup->target->pid, options->rpc_socket, false,
 			  state_max(options->max_size) - setup->state.n);
@@ -92,7 +94,18 @@ bool capture_begin(struct capture *c, const char *name, struct incident *inciden
 
 bool capture_is_ready(struct capture *c)
 {
-	return ask_is_over(&c->ask) && !part_is_running(c->trace);
+	return ask_is_over(&c->ask) && ask_is_over(&c->look) && !part_is_running(c->trace);
+}
+
+static void end_look(struct capture *c)
+{
+	struct out threads = {.fd = OUT_MEMORY};
+	char *why;
+
+	out_slice(&threads, c->setup->threads);
+	why = c->has_target_ended ? mem_copy(slice_of("the target has ended")) : ask_end(&c->look, &threads, NULL);
+	c->is_bad |= !part_write(&c->parts[PART_THREADS], &c->folder, &threads, why);
+	free(why);
 }
 
 /* With what the target answered at the start. */
@@ -175,6 +188,7 @@ void capture_end(struct capture *c, const struct folder *ring)
 	int fd = -1;
 
 	end_answer(c);
+	end_look(c);
 	take_trace(c, ring);
 	if (c->incident.requests) {
 		fd = folder_file(&c->folder, RECORDING_SLOW, 0);

@@ -31,9 +31,9 @@ struct capture {
 	struct incident incident;
 	struct part parts[PARTS]; /* as they are described */
 	struct description description;
-	bool is_asked; /* the target */
-	struct ask ask;
-	uint64_t since; /* milliseconds */
+	bool is_asked;        /* the target */
+	struct ask ask, look; /* look: at its threads */
+	uint64_t since;       /* milliseconds */
 };
 
 /*

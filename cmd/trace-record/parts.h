@@ -12,7 +12,17 @@
 
 struct folder;
 
-enum part_id { PART_TRACE, PART_USDT, PART_OFFCPU, PART_BIO, PART_TOOLS, PART_DMESG = PART_TOOLS, PART_RPC, PARTS };
+enum part_id {
+	PART_TRACE,
+	PART_USDT,
+	PART_OFFCPU,
+	PART_BIO,
+	PART_TOOLS,
+	PART_DMESG = PART_TOOLS,
+	PART_RPC,
+	PART_THREADS,
+	PARTS
+};
 
 struct part {
 	const char *name, *file; /* in parts.jsonl; in the folder */

@@ -52,11 +52,28 @@ struct recording {
 	struct target_process target;
 	struct folder folder;
 	struct part parts[PARTS];
-	struct out state;
+	struct out state, threads; /* lines so far */
 	struct description description;
 	int kmsg; /* a file */
 	bool bad; /* files of the folder could not be written */
 };
+
+/* Waits until it has answered. The rest as of ask_end(). */
+static char *wait_for(struct ask *a, struct out *lines, char **off)
+{
+	while (!ask_is_over(a))
+		poll(&(struct pollfd){a->child.pidfd, POLLIN, 0}, 1, ASK_MS);
+	return ask_end(a, lines, off);
+}
+
+/* Looks at the threads of the target. Returns why they are not known, which the caller frees. */
+static char *look_at_threads(struct recording *r, const char *when)
+{
+	struct ask a;
+
+	ask_threads(&a, r->target.pid, when);
+	return wait_for(&a, &r->threads, NULL);
+}
 
 /* Asks the target. Nothing is enabled. Returns why not all is known, which the caller frees. */
 static char *ask_target(struct recording *r, bool at_start)
@@ -65,9 +82,7 @@ static char *ask_target(struct recording *r, bool at_start)
 	struct ask a;
 
 	ask_start(&a, r->target.pid, opt.rpc_socket, at_start, state_max(opt.max_size) - r->state.len);
-	while (!ask_is_over(&a))
-		poll(&(struct pollfd){a.child.pidfd, POLLIN, 0}, 1, ASK_MS);
-	why = ask_end(&a, &r->state, &off);
+	why = wait_for(&a, &r->state, &off);
 	if (*off)
 		cli_notice(opt.quiet,
 			   "tracepoint groups that are off: %s; rpc.py trace_enable_tpoint_group NAME enables one",
@@ -80,6 +95,16 @@ static void write_rpc(struct recording *r, const char *why)
 {
 	r->bad |= !part_write(&r->parts[PART_RPC], &r->folder, &r->state, why);
 	part_report(&r->parts[PART_RPC]);
+}
+
+static void write_threads(struct recording *r)
+{
+	char *why = r->description.has_target_ended ? mem_copy(slice_of("the target has ended"))
+						    : look_at_threads(r, RECORDING_END);
+
+	r->bad |= !part_write(&r->parts[PART_THREADS], &r->folder, &r->threads, why);
+	part_report(&r->parts[PART_THREADS]);
+	free(why);
 }
 
 /* At the end, while the trace is still recorded: the owners in it are newer than the answers that they explain. */
@@ -134,6 +159,7 @@ static void record(struct recording *r)
 	}
 	if (r->description.has_target_ended)
 		cli_notice(opt.quiet, "process %d has ended", r->target.pid);
+	write_threads(r);
 	ask_again(r);
 	r->description.ended = clock_wall_ns();
 	w.is_again = signals_caught() != 0;
@@ -222,13 +248,15 @@ static bool fly(struct recording *r)
 {
 	const struct flight_options options = {opt.slow_ns, opt.keep_ns,    opt.duration_ns, opt.max_size,
 					       opt.folders, opt.rpc_socket, opt.quiet};
-	char *why = ask_target(r, true);
-	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), why, r->kmsg};
+	char *unknown = look_at_threads(r, RECORDING_START), *why = ask_target(r, true);
+	struct flight_setup setup = {&r->target, &r->folder, out_contents(&r->state), out_contents(&r->threads),
+				     why,        r->kmsg};
 	bool good;
 
 	if (why)
 		warnx("rpc: not recorded: %s", why);
 	good = flight_record(&setup, &options);
+	free(unknown);
 	free(why);
 	return good;
 }
@@ -242,6 +270,7 @@ static bool record_once(struct recording *r)
 	parts_prepare(r->parts, r->target.pid, opt.max_size);
 	r->description = (struct description){.folder = &r->folder, .target = &r->target, .parts = r->parts};
 	r->bad = !describe_open(&r->description) || !describe_readme(&r->description);
+	free(look_at_threads(r, RECORDING_START));
 	why = ask_target(r, true);
 	if (why)
 		write_rpc(r, why);
@@ -273,7 +302,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* if it is ignored, as whoever started the tool may have it, waitpid() fails */
 	signal(SIGCHLD, SIG_DFL);
-	r.state.fd = OUT_MEMORY;
+	r.state.fd = r.threads.fd = OUT_MEMORY;
 	r.kmsg = kmsg_open();
 	good = opt.slow_ns ? fly(&r) : record_once(&r);
 	free(made);

@@ -3,15 +3,16 @@
 #ifndef RECORDING_H
 #define RECORDING_H
 
-#define RECORDING_README "README"
-#define RECORDING_PARTS  "parts.jsonl"
-#define RECORDING_TRACE  "trace.bin"
-#define RECORDING_USDT   "usdt.txt"
-#define RECORDING_OFFCPU "offcpu.jsonl"
-#define RECORDING_BIO    "bio.jsonl"
-#define RECORDING_DMESG  "dmesg.txt"
-#define RECORDING_RPC    "rpc.jsonl"
-#define RECORDING_SLOW   "trigger.jsonl"
+#define RECORDING_README  "README"
+#define RECORDING_PARTS   "parts.jsonl"
+#define RECORDING_TRACE   "trace.bin"
+#define RECORDING_USDT    "usdt.txt"
+#define RECORDING_OFFCPU  "offcpu.jsonl"
+#define RECORDING_BIO     "bio.jsonl"
+#define RECORDING_DMESG   "dmesg.txt"
+#define RECORDING_RPC     "rpc.jsonl"
+#define RECORDING_SLOW    "trigger.jsonl"
+#define RECORDING_THREADS "threads.jsonl"
 
 /* in each object */
 #define RECORDING_PART    "part"
@@ -35,6 +36,16 @@
 #define RECORDING_TRACE_NAME "trace"
 #define RECORDING_STARTED    "started"
 #define RECORDING_ENDED      "ended"
+
+/* of a line of RECORDING_THREADS */
+#define RECORDING_WHEN        "when"
+#define RECORDING_START       "start" /* of the recording */
+#define RECORDING_END         "end"
+#define RECORDING_STATE       "state"
+#define RECORDING_SYSCALL     "syscall"
+#define RECORDING_TRACER      "tracer"
+#define RECORDING_TRACER_NAME "tracer_name"
+#define RECORDING_RAN         "ran"
 
 /* of the object whose part is RECORDING_TRIGGER */
 #define RECORDING_TRIGGER  "trigger"
