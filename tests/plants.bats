@@ -7,14 +7,14 @@ load helpers
 PLANTS=$ROOT/tests/plants
 
 # The verdict about two halves: what the host db has waited in each, with as many commands, and what the page says.
-judge() { # KIND BEFORE_US AFTER_US SAID ALSO [MS_WITHOUT_CPU]
+judge() { # KIND BEFORE_US AFTER_US SAID ALSO [MS_WITHOUT_CPU [SAID_WITHOUT DEVICE_US]]
     jq -n "{host: \"db\", type: \"read\", n: 100, us: $2}" >before
     jq -n "{host: \"db\", type: \"read\", n: 100, us: $3}" >after
-    echo '{"line": "", "said": null, "hosts": [], "also": []}' >healthy
+    jq -n "{line: \"\", said: ${7:-null}, hosts: [], also: []}" >healthy
     jq -n "{line: \"words\", said: $4, hosts: [], also: $5}" >planted
     jq -rn --arg kind "$1" --arg seed 1 --arg victims db --arg causes 'bdev|drive' --arg culprits Db --arg partly below \
         --slurpfile before before --slurpfile after after --slurpfile healthy healthy --slurpfile planted planted \
-        --argjson cpu0 0 --argjson cpu "${6:-0}" -f "$PLANTS/judge.jq" | cut -f 3-6
+        --argjson cpu0 0 --argjson cpu "${6:-0}" --argjson device "${8:-0}" -f "$PLANTS/judge.jq" | cut -f 3-6
 }
 
 right='{"cause": "bdev", "who": "Db", "victim": "nqn.2026-11.test:db", "us": 190000}'
@@ -32,6 +32,12 @@ part='{"cause": "below", "who": "", "victim": "db/1", "us": 7000}'
 @test "a cause with another culprit is another cause, with another victim a part of it" {
     equal "$(judge slow_bdev 10000 210000 "${right/Db/Web}" '[]' | cut -f 1)" misleads
     equal "$(judge slow_bdev 10000 210000 "${right/:db/:web}" '[]' | cut -f 1)" points
+}
+
+@test "a bdev that is slow by itself is no invention" {
+    equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$right" 80 | cut -f 2)" invented
+    equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$right" 8000 | cut -f 2)" right
+    equal "$(judge slow_bdev 10000 210000 "$right" '[]' 0 "$other" 8000 | cut -f 2)" invented
 }
 
 @test "what did not hurt, and what was disturbed, is not judged" {

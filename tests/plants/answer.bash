@@ -15,8 +15,11 @@ answer() { # FOLDER
     trace-causes -q -j "$1/spans" >"$1/causes"
     trace-causes -q -j -g host "$1/spans" >"$1/causes-by-host"
     jq -n --rawfile page "$1/page" --slurpfile all "$1/causes" --slurpfile hosts "$1/causes-by-host" '
+        # the page knows the limits of the target, span lines do not
+        def limited: "a rate limit of bdev \(.who) (" as $limit |
+            if .cause == "bdev" and ($page | contains($limit)) then .cause = "rate_limit" else . end;
         def finding:
-            select(.cause != "none") | {cause, who: (.who // ""), victim: (.victim // ""), us: (.excess_us * .slow)};
+            select(.cause != "none") | limited | {cause, who: (.who // ""), victim: (.victim // ""), us: (.excess_us * .slow)};
         def wait: {cause: .for, who: (.bdev // .leg // .who // ""), victim: (.victim // ""), us};
         def most: group_by([.for, .victim]) as $rows | ($rows | map(map(.us) | add)) as $us |
             range($rows | length) | select($us[.] >= ($us | add) / 4) as $i | $rows[$i] | max_by(.us) + {us: $us[$i]};

@@ -13,7 +13,10 @@ def all: [pairs | .[1].us] | add // 0;
 def lost: [pairs | .[1].us - .[1].n * .[0].us / .[0].n] | add // 0;
 def measured: .victim == "" or ((.victim | name) as $victim | any($before[]; .host == $victim));
 def given: [[$planted[0].said // empty], $planted[0].also] | flatten | map(select(is_cause and measured)) | .[0].us // 0;
-def names($answer): ($answer.said != null) or ($answer.hosts | length > 0);
+# a device that is slow in both halves is called so rightly
+def is_device: $device >= 500 and .cause == "bdev" and .who == "Db";
+def names($answer): ($answer.said != null and ($answer.said | is_device | not)) or
+    any($answer.hosts[]; startswith("bdev, Db ") and $device >= 500 | not);
 def ms: if . < 100000 then . / 100 | round / 10 else . / 1000 | round end;
 
 # others had more than a hundredth of the time, or enough to be called the cause
