@@ -11,8 +11,8 @@ def value:
     elif type == "array" then {arrayValue: {values: map(value)}}
     elif type == "object" then {kvlistValue: {values: to_entries | map(.value |= value)}}
     elif . == null then {}
-    elif . == floor and fabs < 9e15 then {intValue: tostring}
-    else {doubleValue: .} end;
+    else . + 0 # jq from 1.7 on keeps 1.000 as it is written
+        | if . == floor and fabs < 9e15 then {intValue: tostring} else {doubleValue: .} end end;
 def attributes($name): # an object has one for each of its keys
     if type == "object" then to_entries[] | .key as $key | .value | attributes("\($name).\($key)")
     else {key: $name, value: value} end;

@@ -224,7 +224,7 @@ causes() {
 @test "what waited before it was read waited for its reactor" {
     { fast; for i in $(seq 20); do requests 4 $((i * 250000)) 10 ok Fast '"bdev":10.000' ',"unread":9000.000,"unread_by":"burner"'; done; } >in
     equal "$(causes)" 'off_cpu burner ok/1'
-    equal "$(trace-causes -j in | jq -c '[.slow, .slow_us, .fast_us]')" '[80,9010,10]'
+    equal "$(trace-causes -j in | plain | jq -c '[.slow, .slow_us, .fast_us]')" '[80,9010,10]'
 }
 
 @test "a silence is work for others if the wait ends right after theirs" {

@@ -906,7 +906,7 @@ timed() {
 # The estimates for requests that waited before their reactor read them.
 unread() {
     merged >in
-    trace-spans -q -j in | jq -r 'select(.unread) | [.id, .unread, .unread_by] | @tsv'
+    trace-spans -q -j in | plain | jq -r 'select(.unread) | [.id, .unread, .unread_by] | @tsv'
 }
 
 @test "requests that were in the socket while the reactor was away have waited, it is estimated" {
