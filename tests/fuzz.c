@@ -31,7 +31,7 @@ enum {
 	FILE_MAX = 8 << 20,     /* bytes of a trace file */
 	MEMORY_MAX = 256 << 20, /* bytes that a tool may allocate for an input below a mebibyte */
 	SECONDS = 2,            /* of CPU time that an input may take, all of its variants together */
-	HANGS = 60,             /* seconds after which a run counts as hung, however busy the machine is */
+	HANGS = 600,            /* seconds after which a run counts as hung, however busy the machine is */
 };
 
 /* Files that a reader needs in addition to the one with the bytes. */
@@ -494,13 +494,28 @@ static void pack(const char *p, size_t n)
 	}
 }
 
-/* Whether a byte, or one near it, is not zero: a trace file is mostly zeros. */
-static bool matters(const char *p, size_t n, size_t at)
+enum { NEAR = 8, SEEN = 1 << 20 };
+
+/*
+ * Whether a byte, or one near it, is not zero: a trace file is mostly zeros. Of places with the same bytes around them
+ * only the first one matters, whose offset is in seen: lcores without entries have the same history.
+ */
+static bool matters(const char *p, size_t n, size_t at, size_t seen[SEEN])
 {
-	for (size_t i = at < 8 ? 0 : at - 8; i < n && i < at + 8; i++)
-		if (p[i])
-			return true;
-	return false;
+	uint64_t around[2 * NEAR / sizeof(uint64_t)];
+	size_t *same;
+
+	if (at < NEAR || n - at < NEAR)
+		return true;
+	memcpy(around, p + at - NEAR, sizeof(around));
+	if (!around[0] && !around[1])
+		return false;
+	/* Knuth's MMIX */
+	same = &seen[(around[0] * 6364136223846793005 + around[1]) * 1442695040888963407 >> 44];
+	if (*same && *same != at && memcmp(p + *same - NEAR, around, sizeof(around)) == 0)
+		return false;
+	*same = at;
+	return true;
 }
 
 static unsigned random_below(unsigned n)
@@ -540,13 +555,15 @@ static void load(const char *p, size_t n)
  */
 static void damage(const char *p, size_t n, unsigned step)
 {
-	enum { ZEROS = 4093, BLOCK = 64, BLOCKS = 6400 };
-	size_t seen = 0, size, at;
+	enum { ZEROS = 16381, BLOCK = 64, BLOCKS = 6400 };
+	size_t *seen = calloc(SEEN, sizeof(*seen)), bits = 0, size, at;
 
+	if (!seen)
+		err(EXIT_FAILURE, "calloc");
 	set_up();
 	load(p, n);
 	for (size_t i = 0; i < 8 * n; i++) {
-		if (!matters(p, n, i / 8) || seen++ % step)
+		if (!matters(p, n, i / 8, seen) || bits++ % step)
 			continue;
 		mapped[i / 8] ^= 1 << i % 8;
 		try();
@@ -556,19 +573,20 @@ static void damage(const char *p, size_t n, unsigned step)
 		do {
 			size = 1 + random_below(BLOCK);
 			at = random_below(n - size);
-		} while (!matters(p, n, at));
+		} while (!matters(p, n, at, seen));
 		for (size_t j = 0; j < size; j++)
 			mapped[at + j] = random_below(256);
 		try();
 		memcpy(mapped + at, p + at, size);
 	}
 	for (size_t i = n; i-- > 0;) {
-		if (!matters(p, n, i) && i % ZEROS)
+		if (!matters(p, n, i, seen) && i % ZEROS)
 			continue;
 		if (ftruncate(bytes, i) != 0)
 			err(EXIT_FAILURE, "ftruncate");
 		try();
 	}
+	free(seen);
 }
 
 /*
