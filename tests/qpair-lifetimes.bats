@@ -691,9 +691,9 @@ as_recorded() {
     {
         sed 's/.*"id":\([0-9]*\),.*"tsc":\([0-9]*\),"description":"\([^ ]*\) \([^"]*\)".*/\1 \2 \3 \4/' owners |
             while read -r id tsc client rest; do
-                echo "$tsc $(owner_line "$id" "$tsc" "$client")"
-                # when the host has connected
-                echo "$((tsc + 6000)) $(owner_line "$id" "$tsc" "$client $rest")"
+                # the second time when the host has connected
+                printf "%d owner: tsc=%#x, id=%#x, poller='t%d', description='%s'\n" \
+                    "$tsc" "$tsc" "$id" "$id" "$client" $((tsc + 6000)) "$tsc" "$id" "$id" "$client $rest"
             done
         while read -r line; do
             tsc=${line#*tsc=}
