@@ -166,7 +166,7 @@ written() {
 @test "-p finds the trace that a process has mapped, under any name, and no other" {
     local shared=/dev/shm/mktrace_trace.$$ other
     make_lines
-    mktrace -w 600 -l G5 -n 4096 -p 2000 -o "$shared" lines &
+    mktrace -w 600 -l G5 -n 131072 -p 20000 -o "$shared" lines &
     writer=$!
     wait_for trace-dump -q -i -j "$shared" >info
     other=/dev/shm/other_trace.pid$writer
@@ -180,8 +180,8 @@ written() {
 }
 
 @test "-F loses nothing of a ring that wraps while it can keep up" {
-    # as the ring takes 1.3 seconds, that long may the machine be busy with something else
-    write_slowly G5 65536 4000 400
+    # as the ring takes 3.3 seconds, that long may the machine be busy with something else
+    write_slowly G5 65536 10000 400
     follow "$TRACE"
     # it has wrapped, and does so again
     wait_for has_followed 66000
