@@ -12,6 +12,7 @@
 #include "each_traceline.h"
 #include "encode.h"
 #include "findings.h"
+#include "inflight.h"
 #include "io.h"
 #include "joining.h"
 #include "json.h"
@@ -137,6 +138,24 @@ static void print(struct out *out, struct tally *t)
 		findings_free(&findings);
 	}
 	free(sorted);
+}
+
+/* What is in flight comes first, if it can never end. */
+static void print_deadlock(struct out *out, const struct requests *requests)
+{
+	struct inflight f;
+
+	inflight_find(&f, requests);
+	if (!f.deadlock.n || opt.output == ENCODED)
+		return;
+	if (opt.output == JSON) {
+		out_char(out, '{');
+		inflight_write_json(out, &f);
+		out_text(out, "}\n");
+	} else {
+		inflight_write(out, &f, INFLIGHT_GROUPS, 0);
+		out_char(out, '\n');
+	}
 }
 
 /* Reads span lines, or assembles the spans of a trace. */
@@ -328,6 +347,8 @@ static int explain(struct out *out, const char *path)
 	measure_trace(&t.tally, &t.requests, &opt.measure);
 	note_dropped(&t.tally, file.lines.name);
 	put_options(&options.text);
+	if (opt.measure.open)
+		print_deadlock(out, &t.requests);
 	print_tally(out, &t.tally, &options);
 	out_close(&options.text);
 	tally_free(&t.tally);
