@@ -508,9 +508,23 @@ in flight at the end: 40, the oldest for 5.00 s
     grep -qx 'those of the earlier trace 10.0 us: 5.00 us more' text
     # all have the lcore in common
     if grep '^what the slow ones have in common' text; then false; fi
+    # requests that got faster have no cause
+    mv base slow && mv in base && mv slow in
+    equal "$(causes --against base)" ''
+    equal "$(trace-causes --against base in)" '1000 requests: none is slow'
+    mv base slow && mv in base && mv slow in
     # of another size there is nothing to compare with
     sed 's/"blocks":8/"blocks":800/' base >other
     equal "$(causes --against other)" ''
+}
+
+@test "random halves of a trace do not differ" {
+    { fast; requests 40 3 900 ok Fast '"bdev":900.000'; requests 200 5 300 other Fast '"bdev":300.000'; } >all
+    for seed in {1..40}; do
+        # in the order of time, as span lines are not
+        sort -t: -k3,3n all | awk -v seed="$seed" 'BEGIN { srand(seed) } { print >(rand() < 0.5 ? "base" : "in") }'
+        equal "$(causes --against base)" ''
+    done
 }
 
 @test "the leg that ended last is one even if nothing can be compared" {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "permute.h"
 #include "table.h"
 
 enum {
@@ -65,6 +66,7 @@ static void find_classes(struct compare *c, bool against)
 		/* connections and lcores of an earlier trace are others */
 		if (class->n >= CLASS_LEAST && key.size != PART && !against)
 			continue;
+		class->n--;
 		key.connection = key.bdev = key.leg = key.lcore = MAP_NONE;
 		c->class_of[i] = class_of(c, key);
 	}
@@ -304,18 +306,57 @@ static void mark_alike(struct compare *c)
 	free(is_compared);
 }
 
-/* All that are not of the earlier trace, as far as that has such requests. */
+/* Each trace is divided into this many parts with the same number of requests: what hits several is in one of them. */
+enum { BURSTS = 32 };
+
+/* Whether requests take longer than those of the earlier trace, more than chance makes them, in any class of both. */
+static bool is_slower(const struct compare *c)
+{
+	double *means = mem_array(c->num_classes, sizeof(*means)), parts[2 * BURSTS] = {};
+	uint64_t n[2] = {}, seen[2] = {}, counts[2 * BURSTS] = {};
+	size_t used = 0, first = 0;
+	bool slower;
+
+	for (size_t i = 0; i < c->n; i++)
+		means[c->class_of[i]] += (double)compare_request(c, i)->life / c->classes[c->class_of[i]].n;
+	for (size_t i = 0; i < c->n; i++)
+		n[compare_request(c, i)->base]++;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct request *q = compare_request(c, i);
+		const struct compare_class *class = &c->classes[c->class_of[i]];
+		size_t part = q->base * BURSTS + seen[q->base]++ * BURSTS / n[q->base];
+
+		if (!class->fast || class->fast == class->n)
+			continue;
+		parts[part] += (double)q->life - means[c->class_of[i]];
+		counts[part]++;
+	}
+	for (size_t i = 0; i < 2 * BURSTS; i++) {
+		if (counts[i])
+			parts[used++] = parts[i] / counts[i];
+		if (i == BURSTS - 1)
+			first = used;
+	}
+	slower = permute_is_larger(parts, first, used);
+	free(means);
+	return slower;
+}
+
+/* All that are not of the earlier trace, as far as that has such requests, if they are slower. */
 static void mark_against(struct compare *c)
 {
+	bool slower;
+
 	for (size_t i = 0; i < c->n; i++)
 		c->classes[c->class_of[i]].fast += compare_request(c, i)->base;
+	slower = is_slower(c);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct request *q = compare_request(c, i);
 
 		if (q->base)
 			c->set_of[i] = SET_FAST;
 		else
-			c->set_of[i] = c->classes[c->class_of[i]].fast ? SET_GROUP : SET_REST;
+			c->set_of[i] = slower && c->classes[c->class_of[i]].fast ? SET_GROUP : SET_REST;
 		c->counts[c->set_of[i]]++;
 		c->total += q->life;
 	}

@@ -23,9 +23,6 @@ enum trait {
 	TRAITS
 };
 
-/* Those by which groups are compared: their values are names. */
-static const enum trait TRAIT_GROUPS = TRAIT_LCORE + 1;
-
 extern const char *const trait_names[TRAITS];
 
 /* A value: a name, a number, or both. */
