@@ -136,7 +136,7 @@ static int detach(void *context)
 
 static void print_summary(struct biosnoop *b)
 {
-	struct columns_output columns = {.out = &b->recorder.out, .json = opt.json};
+	struct livelines columns = {.out = &b->recorder.out, .json = opt.json};
 
 	if (opt.encode)
 		summary_encode(&b->recorder.out, &b->summary);

@@ -81,7 +81,7 @@ void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 	static const char *const patterns[] = {
 		[PATTERN_UNKNOWN] = "", [PATTERN_SEQUENTIAL] = "sequential", [PATTERN_RANDOM] = "random"};
 	const struct biosnoop_event *e = event ? event : &none;
-	struct columns_output *c = &p->columns;
+	struct livelines *c = &p->columns;
 	struct word type = print_type(e->flags), error = error_of(e->error);
 	const struct column columns[] = {
 		{"TIME(s)", NULL, 11,
@@ -100,7 +100,7 @@ void print_line(struct biosnoop_printer *p, const struct biosnoop_event *event)
 	};
 
 	if (event)
-		columns_event(c, e->end_ns, e->cpu, LIVE_BLOCK_IO, columns, COUNT(columns));
+		livelines_event(c, e->end_ns, e->cpu, LIVE_BLOCK_IO, columns, COUNT(columns));
 	else
-		columns_heading(c, columns, COUNT(columns));
+		livelines_heading(c, columns, COUNT(columns));
 }

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "columns.h"
+#include "livelines.h"
 #include "bpf/biosnoop.h"
 
 struct biosnoop_printer {
-	struct columns_output columns;
+	struct livelines columns;
 	bool queued, pattern; /* text has these columns, too */
 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columns.h"
+#include "livelines.h"
 #include "mem.h"
 #include "print.h"
 
@@ -82,9 +82,9 @@ static struct column_value percentile_of(const struct summary_row *row, unsigned
 	return time_of(row, ns);
 }
 
-/* write: columns_heading() or columns_line(). */
-static void write_row(struct columns_output *c, const struct summary_key *key, const struct summary_row *row,
-		      void write(struct columns_output *c, const struct column *columns, size_t n))
+/* write: livelines_heading() or livelines_line(). */
+static void write_row(struct livelines *c, const struct summary_key *key, const struct summary_row *row,
+		      void write(struct livelines *c, const struct column *columns, size_t n))
 {
 	const struct column columns[] = {
 		{"DISK", "disk", 9, columns_name(SLICE_ARRAY(key->disk))},
@@ -103,14 +103,14 @@ static void write_row(struct columns_output *c, const struct summary_key *key, c
 	write(c, columns, COUNT(columns));
 }
 
-void summary_print(struct columns_output *c, const struct summary *s)
+void summary_print(struct livelines *c, const struct summary *s)
 {
 	uint32_t *rows = intern_sort(&s->keys, by_time, s);
 
 	if (!c->json)
-		write_row(c, &(struct summary_key){}, &(struct summary_row){}, columns_heading);
+		write_row(c, &(struct summary_key){}, &(struct summary_row){}, livelines_heading);
 	for (uint32_t i = 0; i < s->n; i++)
-		write_row(c, key_of(s, rows[i]), &s->rows[rows[i]], columns_line);
+		write_row(c, key_of(s, rows[i]), &s->rows[rows[i]], livelines_line);
 	free(rows);
 }
 
@@ -123,7 +123,7 @@ static void write_group(struct out *out, const struct summary_key *key)
 	};
 
 	out_text(out, "{\"group\":");
-	columns_object(&(struct columns_output){.out = out}, columns, COUNT(columns));
+	livelines_object(&(struct livelines){.out = out}, columns, COUNT(columns));
 	out_text(out, ",\"object\":\"io\",\"life\":true}\t");
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "columns.h"
+#include "livelines.h"
 #include "histogram.h"
 #include "intern.h"
 #include "out.h"
@@ -28,7 +28,7 @@ struct summary {
 void summary_add(struct summary *s, const struct biosnoop_event *e);
 
 /* Prints a line for each row, those with the most time first. c: without a stamp. */
-void summary_print(struct columns_output *c, const struct summary *s);
+void summary_print(struct livelines *c, const struct summary *s);
 
 /* Writes lines for trace-latency --merge: one for each disk, name of processes and type. */
 void summary_encode(struct out *out, const struct summary *s);

@@ -90,7 +90,7 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 	bool started = e->start_ns, failed = e->result < 0 && e->result != MOVED_NOT_KNOWN;
 	const char *blocked = !started ? "?" : e->blocked ? "B" : "-";
 	char time[TEXT_ROOM], call[CALLS_NAME], ends[TEXT_ROOM], slots[TEXT_ROOM], error[24];
-	struct columns_output *c = &p->columns;
+	struct livelines *c = &p->columns;
 	const struct column columns[] = {
 		{"TIME(s)", NULL, 11,
 		 columns_spare(c->stamp.wall ? 1 : 0,
@@ -129,7 +129,7 @@ void print_line(struct ipcsnoop_printer *p, const struct ipcsnoop_event *event)
 	};
 
 	if (event)
-		columns_event(c, e->end_ns, e->cpu, channel->tpoint[e->writes], columns, COUNT(columns));
+		livelines_event(c, e->end_ns, e->cpu, channel->tpoint[e->writes], columns, COUNT(columns));
 	else
-		columns_heading(c, columns, COUNT(columns));
+		livelines_heading(c, columns, COUNT(columns));
 }

@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-#include "columns.h"
+#include "livelines.h"
 #include "bpf/ipcsnoop.h"
 
 struct ipcsnoop_printer {
-	struct columns_output columns;
+	struct livelines columns;
 	bool peers, wakers; /* text has these columns, too */
 };
 

@@ -126,7 +126,7 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 {
 	static const struct offcpusnoop_event none = {.kind = PREEMPTED};
 	const struct offcpusnoop_event *e = event ? event : &none;
-	struct columns_output *c = &p->columns;
+	struct livelines *c = &p->columns;
 	char buffer[CALLS_NAME];
 	struct slice kind = slice_of(kinds[e->kind]), cause = cause_of(e, buffer);
 	bool interrupt = e->kind == IRQ || e->kind == SOFTIRQ, blocked = e->kind == BLOCKED;
@@ -159,7 +159,7 @@ void print_line(struct offcpusnoop_printer *p, const struct offcpusnoop_event *e
 	};
 
 	if (event)
-		columns_event(c, e->end_ns, e->cpu, interrupt ? LIVE_IRQ : LIVE_OFF_CPU, columns, COUNT(columns));
+		livelines_event(c, e->end_ns, e->cpu, interrupt ? LIVE_IRQ : LIVE_OFF_CPU, columns, COUNT(columns));
 	else
-		columns_heading(c, columns, COUNT(columns));
+		livelines_heading(c, columns, COUNT(columns));
 }

@@ -3,13 +3,13 @@
 #ifndef OFFCPUSNOOP_PRINT_H
 #define OFFCPUSNOOP_PRINT_H
 
-#include "columns.h"
+#include "livelines.h"
 #include "out.h"
 #include "symbols.h"
 #include "bpf/offcpusnoop.h"
 
 struct offcpusnoop_printer {
-	struct columns_output columns;
+	struct livelines columns;
 	const struct symbols *kernel; /* for the functions of stacks */
 	struct out text;              /* in memory: the reason of the line that is printed, with its stack */
 };

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tables of --layers and --rates start with: columns for the keys of -g, and for the type of objects. */
+/* Tables of --layers, --rates and --reactors, and their lines of JSON: each row is one of both. */
 #ifndef TRACE_LATENCY_CELLS_H
 #define TRACE_LATENCY_CELLS_H
 
 #include "rows.h"
 #include "tabular.h"
 
-/* Adds the columns; group: any of the groups, all of which have the same keys. */
-void cells_add_columns(struct tabular *t, struct slice group);
+struct cells {
+	struct out *out;
+	const struct interval *interval;
+	struct tabular t; /* its terminal is NULL for JSON */
+};
 
-/* Writes the cells of a row: the values of its group; the letter of its type, and its family if that is shown. */
-void cells_put(struct tabular *t, const struct rows *rows, const struct rows_name *name);
+/* Writes a row of n columns. JSON has the interval after the first ones. */
+void cells_row(struct cells *c, const struct column *columns, size_t first, size_t n);
 
-/* A number with one decimal. 0 is written without one, so that it stands out. */
-void cells_put_number(struct tabular *t, const char *sgr, double number);
+/* The same after the values of the keys of -g, the type of objects and the interval. rows has the texts. */
+void cells_named_row(struct cells *c, const struct rows *rows, const struct rows_name *name,
+		     const struct column *columns, size_t n);
+
+/* Prints the table. */
+void cells_end(struct cells *c);
 
 #endif

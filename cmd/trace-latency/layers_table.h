@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of --layers, and its JSON lines. rows has the texts of the groups and types, and the interval. */
+/* The table of --layers; terminal NULL: its JSON lines. rows has the texts of groups and types, and the interval. */
 #ifndef TRACE_LATENCY_LAYERS_TABLE_H
 #define TRACE_LATENCY_LAYERS_TABLE_H
 
@@ -9,6 +9,5 @@
 
 void layers_table(struct out *out, const struct shares *shares, const struct rows *rows,
 		  const struct terminal *terminal);
-void layers_json(struct out *out, const struct shares *shares, const struct rows *rows);
 
 #endif

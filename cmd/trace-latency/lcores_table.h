@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of --reactors, and its JSON lines. Ends the interval, or the last one. */
+/* The table of --reactors; terminal NULL: its JSON lines. Ends the interval, or the last one. */
 #ifndef TRACE_LATENCY_LCORES_TABLE_H
 #define TRACE_LATENCY_LCORES_TABLE_H
 
@@ -8,6 +8,5 @@
 #include "terminal.h"
 
 void lcores_table(struct out *out, struct lcore_rows *rows, bool last, const struct terminal *terminal);
-void lcores_json(struct out *out, struct lcore_rows *rows, bool last);
 
 #endif

@@ -2,7 +2,9 @@
 #include "print.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "minmax.h"
@@ -14,14 +16,14 @@
 static const struct {
 	const char *json, *head, *change;
 	bool is_wide, change_is_wide; /* only with --wide */
-	unsigned drop;
+	unsigned spare;               /* as of columns_spare() */
 } names[NUM_STATS] = {
 	[STAT_MEAN] = {"mean", "mean", "mean%"},
-	[STAT_P50] = {"p50", "p50", "p50%", .change_is_wide = true, .drop = 3},
+	[STAT_P50] = {"p50", "p50", "p50%", .change_is_wide = true, .spare = 2},
 	[STAT_P90] = {"p90", "p90", "p90%", .is_wide = true, .change_is_wide = true},
 	[STAT_P99] = {"p99", "p99", "p99%"},
 	[STAT_P999] = {"p999", "p99.9", "p99.9%", .is_wide = true, .change_is_wide = true},
-	[STAT_MAX] = {"max", "max", "max%", .change_is_wide = true, .drop = 1},
+	[STAT_MAX] = {"max", "max", "max%", .change_is_wide = true, .spare = 4},
 };
 
 /* How much larger a time is than before, 0.1 for a tenth; infinite when it was 0. */
@@ -57,86 +59,98 @@ void print_interval_members(struct out *out, const struct interval *interval)
 	print_us(out, "end", interval->to);
 }
 
-static void add_columns(struct tabular *t, const struct rows *base)
-{
-	bool wide = t->terminal->width == TERMINAL_WIDE;
+enum { CHANGE_ROOM = 32, COLUMNS = 7 + 4 * NUM_STATS };
 
-	tabular_column(t, TABULAR_NAME, "obj");
-	tabular_column(t, TABULAR_NAME, "from");
-	tabular_column(t, TABULAR_NAME, "to");
-	tabular_column(t, TABULAR_NUMBER, "count");
-	for (unsigned i = 0; i < NUM_STATS; i++)
-		if (wide || !names[i].is_wide)
-			tabular_column(t, TABULAR_NUMBER, names[i].head)->drop = names[i].drop;
-	for (unsigned i = 0; base && i < NUM_STATS; i++)
-		if (wide || !names[i].change_is_wide)
-			tabular_column(t, TABULAR_NUMBER, names[i].change);
-	tabular_column(t, TABULAR_NUMBER, "share%")->drop = 2;
-	tabular_column(t, TABULAR_BAR, "")->drop = 4;
+/* The columns of a row, and their texts. */
+struct columns {
+	struct column all[COLUMNS];
+	size_t n;
+	bool wide;
+	char share[CHANGE_ROOM], changes[NUM_STATS][CHANGE_ROOM];
+	struct out from;
+};
+
+static struct column_value *add(struct columns *c, const char *heading, const char *name, struct column_value value)
+{
+	c->all[c->n] = (struct column){heading, name, 0, value};
+	return &c->all[c->n++].value;
+}
+
+/* What a row is of: a state; "whole life", or with a family "TCP whole life"; or "to reply". */
+static void write_from(struct out *out, const struct rows *rows, const struct latency *row)
+{
+	struct slice family = names_family(rows, row->type);
+
+	if (rows_is_transition(row)) {
+		out_slice(out, rows->states.all[row->from]);
+		return;
+	}
+	out_slice(out, family);
+	out_text(out, family.n ? " " : "");
+	out_text(out, rows_is_life(row) ? "whole life" : "to reply");
+}
+
+static void add_names(struct columns *c, const struct rows *rows, const struct latency *row)
+{
+	bool is_transition = rows_is_transition(row);
+
+	write_from(&c->from, rows, row);
+	add(c, "obj", NULL, columns_least(TABULAR_LEAST, columns_raw(rows_letter(rows, row->type))));
+	add(c, "from", NULL, columns_least(TABULAR_LEAST, columns_raw(out_contents(&c->from))))
+		->sgr = is_transition ? palette_layers[palette_of(spdk_tpoint(rows->states.all[row->from]))].sgr : NULL;
+	add(c, "to", NULL,
+	    columns_least(TABULAR_LEAST,
+			  is_transition ? columns_raw(rows->states.all[row->to]) : columns_word(slice_of(""))));
 }
 
 /* As a percentage; as a factor if the time is at least ten times as long; of a time that was 0, neither. */
-static void put_change(struct out *out, double by)
+static struct slice change_text(char room[CHANGE_ROOM], double by)
 {
-	if (by < 9)
-		out_printf(out, "%+.1f", 100 * by);
-	else if (isinf(by))
-		out_char(out, '-');
-	else
-		out_printf(out, "x%.0f", by + 1);
+	if (isinf(by))
+		return slice_of("-");
+	snprintf(room, CHANGE_ROOM, by < 9 ? "%+.1f" : "x%.0f", by < 9 ? 100 * by : by + 1);
+	return slice_of(room);
 }
 
-static void put_changes(struct tabular *t, const struct latency_stats *is, const struct latency *before)
+/* The times before, and how they have changed. before: NULL if there was no such row. */
+static void add_changes(struct columns *c, const struct latency_stats *is, const struct latency *before)
 {
 	struct latency_stats was = before ? rows_stats(before) : (struct latency_stats){};
 
+	if (before)
+		add(c, NULL, "count", columns_in("against", columns_number(before->times.count)));
+	for (unsigned i = 0; before && i < NUM_STATS; i++)
+		add(c, NULL, names[i].json, columns_in("against", columns_us(was.ns[i])));
 	for (unsigned i = 0; i < NUM_STATS; i++) {
-		if (t->terminal->width != TERMINAL_WIDE && names[i].change_is_wide)
-			continue;
+		double by = change(is->ns[i], was.ns[i]);
+
+		if (c->wide || !names[i].change_is_wide)
+			add(c, names[i].change, NULL,
+			    columns_word(before ? change_text(c->changes[i], by) : slice_of("new")));
+		/* JSON has no infinity */
 		if (before)
-			put_change(tabular_cell(t, NULL), change(is->ns[i], was.ns[i]));
-		else
-			out_text(tabular_cell(t, NULL), "new");
+			add(c, NULL, names[i].json,
+			    columns_in("change",
+				       isfinite(by) ? columns_part(by) : (struct column_value){.kind = COLUMN_NULL}));
 	}
 }
 
-/* What a row is of: two states; "whole life", or with a family "TCP whole life"; or "to reply". */
-static void put_states(struct tabular *t, const struct rows *rows, const struct latency *row, const char *sgr)
-{
-	struct slice family = names_family(rows, row->type);
-	struct out *from = tabular_cell(t, sgr);
-
-	if (rows_is_transition(row)) {
-		names_text(from, rows->states.all[row->from]);
-		names_text(tabular_cell(t, NULL), rows->states.all[row->to]);
-		return;
-	}
-	names_text(from, family);
-	out_text(from, family.n ? " " : "");
-	out_text(from, rows_is_life(row) ? "whole life" : "to reply");
-	tabular_cell(t, NULL);
-}
-
-static void put_row(struct tabular *t, const struct rows *rows, const struct ranked_row *r, const struct rows *base,
-		    bool is_first)
+static void add_columns(struct columns *c, const struct rows *rows, const struct ranked_row *r, const struct rows *base)
 {
 	const struct latency *row = r->row;
 	struct latency_stats stats = rows_stats(row);
-	bool is_transition = rows_is_transition(row);
-	const char *sgr = is_transition ? palette_layers[palette_of(spdk_tpoint(rows->states.all[row->from]))].sgr
-					: NULL;
 
-	tabular_row(t, is_first);
-	names_text(tabular_cell(t, NULL), rows_letter(rows, row->type));
-	put_states(t, rows, row, sgr);
-	out_u64(tabular_cell(t, NULL), row->times.count);
+	c->n = c->from.len = 0;
+	add_names(c, rows, row);
+	add(c, "count", "count", columns_number(row->times.count));
 	for (unsigned i = 0; i < NUM_STATS; i++)
-		if (t->terminal->width == TERMINAL_WIDE || !names[i].is_wide)
-			out_duration(tabular_cell(t, NULL), stats.ns[i]);
+		add(c, c->wide || !names[i].is_wide ? names[i].head : NULL, names[i].json,
+		    columns_spare(names[i].spare, columns_duration(stats.ns[i])));
+	add(c, NULL, "share", columns_part(r->share));
 	if (base)
-		put_changes(t, &stats, rows_find(base, rows, row));
-	out_printf(tabular_cell(t, NULL), "%.1f", 100 * r->share);
-	tabular_bar(t, sgr, is_transition ? r->share : 0);
+		add_changes(c, &stats, rows_find(base, rows, row));
+	snprintf(c->share, sizeof(c->share), "%.1f", 100 * r->share);
+	add(c, "share%", NULL, columns_spare(3, columns_word(slice_of(c->share))));
 }
 
 /* Whether a row is the transition that takes most time in its group and type: they are sorted. */
@@ -152,68 +166,36 @@ void print_table(struct out *out, const struct rows *rows, const struct rows *ba
 {
 	struct ranked_row *ranked = rows_ranked(rows);
 	struct tabular t = {.terminal = terminal};
+	struct columns c = {.from.fd = OUT_MEMORY, .wide = terminal && terminal->width == TERMINAL_WIDE};
 
-	if (rows->num_filled)
+	if (terminal && rows->num_filled)
 		print_interval(out, &rows->interval, terminal);
-	add_columns(&t, base);
-	for (size_t i = 0; i < rows->num_filled; i++) {
-		struct slice group = rows_group(rows, ranked[i].row->group);
-
-		if (group.n && (!i || ranked[i].row->group != ranked[i - 1].row->group))
-			names_group(tabular_heading(&t), group, "");
-		put_row(&t, rows, &ranked[i], base, is_first_transition(ranked, i));
-	}
-	tabular_print(&t, out);
-	if (rows->num_filled && rows->interval.to)
-		out_char(out, '\n');
-	free(ranked);
-}
-
-static void print_stats(struct out *out, const struct latency_stats *stats)
-{
-	for (unsigned i = 0; i < NUM_STATS; i++)
-		print_us(out, names[i].json, stats->ns[i]);
-}
-
-static void print_against(struct out *out, const struct latency_stats *is, const struct latency *before)
-{
-	struct latency_stats was = rows_stats(before);
-
-	out_printf(out, ",\"against\":{\"count\":%" PRIu64, before->times.count);
-	print_stats(out, &was);
-	out_text(out, "},\"change\":{");
-	for (unsigned i = 0; i < NUM_STATS; i++) {
-		double by = change(is->ns[i], was.ns[i]);
-
-		out_printf(out, "%s\"%s\":", i ? "," : "", names[i].json);
-		/* JSON has no infinity */
-		if (isfinite(by))
-			out_printf(out, "%.4f", by);
-		else
-			out_text(out, "null");
-	}
-	out_char(out, '}');
-}
-
-void print_json(struct out *out, const struct rows *rows, const struct rows *base)
-{
-	struct ranked_row *ranked = rows_ranked(rows);
-
 	for (size_t i = 0; i < rows->num_filled; i++) {
 		const struct latency *row = ranked[i].row;
-		const struct latency *before = base ? rows_find(base, rows, row) : NULL;
-		struct latency_stats stats = rows_stats(row);
+		struct slice group = rows_group(rows, row->group);
 
-		out_char(out, '{');
-		names_key(out, rows, row);
-		print_interval_members(out, &rows->interval);
-		out_printf(out, ",\"count\":%" PRIu64, row->times.count);
-		print_stats(out, &stats);
-		out_printf(out, ",\"share\":%.4f", ranked[i].share);
-		if (before)
-			print_against(out, &stats, before);
-		out_text(out, "}\n");
+		add_columns(&c, rows, &ranked[i], base);
+		if (!terminal) {
+			out_char(out, '{');
+			names_key(out, rows, row);
+			print_interval_members(out, &rows->interval);
+			columns_members(out, ',', c.all, c.n);
+			out_text(out, "}\n");
+			continue;
+		}
+		if (group.n && (!i || row->group != ranked[i - 1].row->group))
+			names_group(tabular_heading(&t), group, "");
+		tabular_row(&t, is_first_transition(ranked, i));
+		tabular_put(&t, c.all, c.n);
+		if (!i)
+			tabular_column(&t, TABULAR_BAR, "")->drop = UINT_MAX;
+		tabular_bar(&t, c.all[1].value.sgr, rows_is_transition(row) ? ranked[i].share : 0);
 	}
+	if (terminal)
+		tabular_print(&t, out);
+	if (terminal && rows->num_filled && rows->interval.to)
+		out_char(out, '\n');
+	out_close(&c.from);
 	free(ranked);
 }
 

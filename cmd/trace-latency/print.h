@@ -11,9 +11,8 @@
 void print_interval(struct out *out, const struct interval *interval, const struct terminal *terminal);
 void print_interval_members(struct out *out, const struct interval *interval);
 
-/* base: the rows of an earlier run to compare with, or NULL. */
+/* base: the rows of an earlier run to compare with, or NULL. terminal: NULL for JSON. */
 void print_table(struct out *out, const struct rows *rows, const struct rows *base, const struct terminal *terminal);
-void print_json(struct out *out, const struct rows *rows, const struct rows *base);
 
 /* Histograms of powers of two. */
 void print_histograms(struct out *out, const struct rows *rows, const struct terminal *terminal);

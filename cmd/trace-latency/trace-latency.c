@@ -49,48 +49,32 @@ struct run {
 	struct out out;
 };
 
-static void print_rates(struct run *run)
-{
-	const struct sums *sums = &run->reading.sums;
-	uint64_t elapsed = sums_elapsed(sums), slot = sums_slot(sums);
-
-	if (opt.output == JSON)
-		rates_json(&run->out, &sums->rates, &sums->rows, elapsed, slot);
-	else
-		rates_table(&run->out, &sums->rates, &sums->rows, elapsed, slot, &run->terminal);
-}
-
 /* Prints what was measured, in all or in an interval. */
 static void print(struct run *run, bool last)
 {
 	struct reading *r = &run->reading;
 	const struct rows *rows = &r->sums.rows, *base = opt.base ? &run->base : NULL;
+	const struct terminal *terminal = opt.output == JSON ? NULL : &run->terminal;
 
 	/* names may change when another host appears, so other lines have NQNs */
 	if (opt.output == TABLE || opt.output == JSON)
 		rows_name_hosts(&r->sums.rows, &r->connections);
-	if (opt.what == REACTORS && opt.output == JSON)
-		lcores_json(&run->out, &r->lcores, last);
-	else if (opt.what == REACTORS)
-		lcores_table(&run->out, &r->lcores, last, &run->terminal);
+	if (opt.what == REACTORS)
+		lcores_table(&run->out, &r->lcores, last, terminal);
 	else if (opt.what == RATES)
-		print_rates(run);
-	else if (opt.what == SHARES && opt.output == JSON)
-		layers_json(&run->out, &r->sums.shares, rows);
+		rates_table(&run->out, &r->sums.rates, rows, sums_elapsed(&r->sums), sums_slot(&r->sums), terminal);
 	else if (opt.what == SHARES)
-		layers_table(&run->out, &r->sums.shares, rows, &run->terminal);
+		layers_table(&run->out, &r->sums.shares, rows, terminal);
 	else if (opt.output == ENCODED)
 		encode_write(&run->out, rows);
 	else if (opt.output == OPENMETRICS)
 		openmetrics_write(&run->out, rows, r->wall);
 	else if (opt.histograms && opt.output == JSON)
 		print_histograms_json(&run->out, rows);
-	else if (opt.output == JSON)
-		print_json(&run->out, rows, base);
 	else if (opt.histograms)
 		print_histograms(&run->out, rows, &run->terminal);
 	else
-		print_table(&run->out, rows, base, &run->terminal);
+		print_table(&run->out, rows, base, terminal);
 }
 
 /* An interval is over. */

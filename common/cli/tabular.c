@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tabular.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "mem.h"
@@ -8,7 +9,6 @@
 #include "utf8.h"
 
 enum {
-	NAME_LEAST = 12,
 	SHORTEST = 3,   /* a name with an ellipsis, when there are no columns to drop */
 	BAR_LEAST = 10, /* a shorter bar says little */
 	BAR_MOST = 20,
@@ -25,7 +25,7 @@ struct tabular_column *tabular_column(struct tabular *t, enum tabular_kind kind,
 	column = &t->columns[t->n++];
 	*column = (struct tabular_column){.kind = kind,
 					  .head = mem_copy(slice_of(head)),
-					  .least = NAME_LEAST,
+					  .least = TABULAR_LEAST,
 					  .most = BAR_MOST,
 					  .width = utf8_count(slice_of(head))};
 	return column;
@@ -49,6 +49,7 @@ struct out *tabular_heading(struct tabular *t)
 void tabular_row(struct tabular *t, bool bold)
 {
 	end_part(t);
+	t->next = 0;
 	out_char(&t->text, bold ? BOLD_ROW : ROW);
 }
 
@@ -63,6 +64,35 @@ struct out *tabular_cell(struct tabular *t, const char *sgr)
 void tabular_bar(struct tabular *t, const char *sgr, double part)
 {
 	out_printf(tabular_cell(t, sgr), "%.4f", part);
+}
+
+static struct tabular_column *add_column(struct tabular *t, const struct column *from)
+{
+	bool is_part = from->value.kind == COLUMN_PART || from->value.kind == COLUMN_NULL;
+	char *head = is_part ? mem_printf("%s%%", from->heading) : NULL;
+	struct tabular_column *column = tabular_column(t, from->value.least ? TABULAR_NAME : TABULAR_NUMBER,
+						       head ? head : from->heading);
+
+	column->least = from->value.least;
+	column->sgr = from->value.heading_sgr;
+	column->hides_zeros = from->value.hides_zeros;
+	free(head);
+	return column;
+}
+
+void tabular_put(struct tabular *t, const struct column *columns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned spare = columns[i].value.spare;
+		struct tabular_column *column;
+
+		if (!columns[i].heading)
+			continue;
+		column = t->next < t->n ? &t->columns[t->next] : add_column(t, &columns[i]);
+		column->drop = !spare ? 0 : column->drop ? min_u64(column->drop, UINT_MAX - spare) : UINT_MAX - spare;
+		t->next++;
+		columns_put(tabular_cell(t, columns[i].value.sgr), &columns[i].value);
+	}
 }
 
 static struct slice next_part(struct slice *text)
@@ -85,6 +115,7 @@ static void measure(struct tabular *t)
 			struct tabular_column *column = &t->columns[i];
 			struct slice cell = (next_part(&text), next_part(&text));
 
+			column->any |= !slice_is(cell, "0");
 			if (column->kind == TABULAR_BAR)
 				column->width = max_u64(column->width, BAR_LEAST);
 			else
@@ -150,6 +181,8 @@ static void fit(struct tabular *t)
 	struct tabular_column *next;
 	size_t name, room;
 
+	for (size_t i = 0; i < t->n; i++)
+		t->columns[i].dropped = t->columns[i].hides_zeros && !t->columns[i].any;
 	drop_bars(t);
 	while (total(t, 0) > t->terminal->width && (next = next_to_drop(t)))
 		next->dropped = true;

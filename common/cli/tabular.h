@@ -17,7 +17,10 @@
 #ifndef TABULAR_H
 #define TABULAR_H
 
+#include "columns.h"
 #include "terminal.h"
+
+enum { TABULAR_LEAST = 12 }; /* the usual least width of names */
 
 enum tabular_kind {
 	TABULAR_NAME,   /* to the left; may be shortened */
@@ -28,22 +31,23 @@ enum tabular_kind {
 struct tabular_column {
 	enum tabular_kind kind;
 	char *head;
-	const char *sgr; /* of the head; NULL: faint */
-	unsigned drop;   /* of several columns, the one with the highest is dropped first, a bar before all; 0: none */
-	size_t least;    /* of names: columns are dropped before this one is shorter */
-	size_t most;     /* of a bar: its greatest length */
+	const char *sgr;  /* of the head; NULL: faint */
+	unsigned drop;    /* of several columns, the one with the highest is dropped first, a bar before all; 0: none */
+	size_t least;     /* of names: columns are dropped before this one is shorter */
+	size_t most;      /* of a bar: its greatest length */
+	bool hides_zeros; /* there is no such column if all its cells are "0" */
 
 	/* found when it is printed */
 	size_t width;
-	bool dropped;
+	bool dropped, any;
 };
 
 /* All zero but the terminal has no columns and no rows. */
 struct tabular {
 	const struct terminal *terminal;
 	struct tabular_column *columns;
-	size_t n, cap;
-	struct out text; /* of the rows */
+	size_t n, cap, next; /* next: the column of the next cell, for tabular_put() */
+	struct out text;     /* of the rows */
 };
 
 /* Adds a column, before all rows. It is valid until the next call, and may be changed. */
@@ -60,6 +64,12 @@ struct out *tabular_cell(struct tabular *t, const char *sgr);
 
 /* The next cell is a bar of this part, 0 to 1, of its greatest length. */
 void tabular_bar(struct tabular *t, const char *sgr, double part);
+
+/*
+ * Starts the next cells, of n columns with a heading. They are added to the table in its first row; in others they are
+ * the same, but of the ranks of columns_spare() the highest counts.
+ */
+void tabular_put(struct tabular *t, const struct column *columns, size_t n);
 
 /* Prints it, and frees what it has. */
 void tabular_print(struct tabular *t, struct out *out);

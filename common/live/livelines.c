@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "columns.h"
+#include "livelines.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "digits.h"
 #include "terminal.h"
 
 static char *put_blanks(char *to, int n)
@@ -22,49 +20,21 @@ static void put_word(struct out *out, struct slice word, int width)
 	out_commit(out, put_blanks(to, width - (int)word.n));
 }
 
-static void put_text(struct out *out, struct slice text, int width)
+static void put_value(struct out *out, const struct column_value *value, int width)
 {
-	int n = out_visible(out, text);
+	char room[COLUMNS_ROOM];
+	int n;
 
+	if (value->kind != COLUMN_TEXT) {
+		put_word(out, columns_short(value, room), width);
+		return;
+	}
+	n = out_visible(out, value->text.n ? value->text : slice_of("-"));
 	out_commit(out, put_blanks(out_room(out, abs(width)), width - n));
 }
 
-static char *put_decimals(char *to, size_t room, const struct column_value *value, double unit)
-{
-	return to + snprintf(to, room, "%.*f", value->decimals, (int64_t)value->number / unit);
-}
-
-static void put_value(struct out *out, const struct column_value *value, int width)
-{
-	char number[64], *end = number;
-
-	switch (value->kind) {
-	case COLUMN_TEXT:
-		put_text(out, value->text.n ? value->text : slice_of("-"), width);
-		return;
-	case COLUMN_WORD:
-		put_word(out, value->text, width);
-		return;
-	case COLUMN_NUMBER:
-		end = digits_u64(number, value->number);
-		break;
-	case COLUMN_US:
-		end = digits_us(number, value->number);
-		break;
-	case COLUMN_MS:
-		end = put_decimals(number, sizeof(number), value, 1e6);
-		break;
-	case COLUMN_SECONDS:
-		end = put_decimals(number, sizeof(number), value, 1e9);
-		break;
-	default:
-		*end++ = '-';
-	}
-	put_word(out, slice_between(number, end), width);
-}
-
 /* Whether lines of text have this column. */
-static bool is_shown(const struct columns_output *c, const struct column *columns, size_t i)
+static bool is_shown(const struct livelines *c, const struct column *columns, size_t i)
 {
 	return columns[i].heading && !(c->left_out >> i & 1);
 }
@@ -72,13 +42,13 @@ static bool is_shown(const struct columns_output *c, const struct column *column
 /* Names of commands are shortened. */
 enum { COMM = 15, LEAST_COMM = 8 };
 
-static int width_of(const struct columns_output *c, const struct column *column)
+static int width_of(const struct livelines *c, const struct column *column)
 {
 	return c->comm && column->width == COMM ? c->comm : column->width;
 }
 
 /* The width of a line; a column of any width counts as wide as its heading. */
-static int width_of_all(const struct columns_output *c, const struct column *columns, size_t n)
+static int width_of_all(const struct livelines *c, const struct column *columns, size_t n)
 {
 	int all = c->stamp.wall ? WALL_COLUMN + 1 : 0;
 
@@ -92,7 +62,7 @@ static int width_of_all(const struct columns_output *c, const struct column *col
 }
 
 /* The column to leave out next; n if all others must stay. */
-static size_t find_spare(const struct columns_output *c, const struct column *columns, size_t n)
+static size_t find_spare(const struct livelines *c, const struct column *columns, size_t n)
 {
 	size_t found = n;
 
@@ -103,7 +73,7 @@ static size_t find_spare(const struct columns_output *c, const struct column *co
 	return found;
 }
 
-static void fit(struct columns_output *c, const struct column *columns, size_t n)
+static void fit(struct livelines *c, const struct column *columns, size_t n)
 {
 	int width = terminal_open(false).width;
 	size_t spare;
@@ -114,7 +84,7 @@ static void fit(struct columns_output *c, const struct column *columns, size_t n
 		c->comm = comm;
 }
 
-void columns_heading(struct columns_output *c, const struct column *columns, size_t n)
+void livelines_heading(struct livelines *c, const struct column *columns, size_t n)
 {
 	bool is_first = true;
 
@@ -132,7 +102,7 @@ void columns_heading(struct columns_output *c, const struct column *columns, siz
 	out_char(c->out, '\n');
 }
 
-static void put_columns(struct columns_output *c, const struct column *columns, size_t n)
+static void put_columns(struct livelines *c, const struct column *columns, size_t n)
 {
 	struct out *out = c->out;
 	bool is_first = true;
@@ -155,71 +125,32 @@ static void put_columns(struct columns_output *c, const struct column *columns, 
 	out_char(out, '\n');
 }
 
-/* Writes the comma or brace before a member, and its name. */
-static void put_name(struct out *out, char before, const char *name)
-{
-	size_t n = strlen(name);
-	char *to = out_room(out, n + 4);
-
-	*to++ = before;
-	*to++ = '"';
-	to = mempcpy(to, name, n);
-	out_commit(out, mempcpy(to, "\":", 2));
-}
-
-static void put_json(struct columns_output *c, const struct column_value *value)
-{
-	switch (value->kind) {
-	case COLUMN_TEXT:
-		out_json(c->out, value->text);
-		break;
-	case COLUMN_WORD:
-		out_char(c->out, '"');
-		out_slice(c->out, value->text);
-		out_char(c->out, '"');
-		break;
-	case COLUMN_US:
-	case COLUMN_MS:
-	case COLUMN_SECONDS:
-		out_us(c->out, value->number);
-		break;
-	case COLUMN_TICKS:
-		out_u64(c->out, stamp_tsc(&c->stamp, value->number));
-		break;
-	case COLUMN_BOOL:
-		out_text(c->out, value->number ? "true" : "false");
-		break;
-	default:
-		out_u64(c->out, value->number);
-	}
-}
-
-void columns_object(struct columns_output *c, const struct column *columns, size_t n)
+void livelines_object(struct livelines *c, const struct column *columns, size_t n)
 {
 	char before = '{';
 
 	for (size_t i = 0; i < n; i++) {
-		if (!columns[i].name || columns[i].value.kind == COLUMN_ABSENT)
-			continue;
-		put_name(c->out, before, columns[i].name);
-		put_json(c, &columns[i].value);
-		before = ',';
+		struct column column = columns[i];
+
+		if (column.value.kind == COLUMN_TICKS)
+			column.value = columns_number(stamp_tsc(&c->stamp, column.value.number));
+		before = columns_members(c->out, before, &column, 1);
 	}
 	out_text(c->out, before == '{' ? "{}" : "}");
 }
 
-void columns_line(struct columns_output *c, const struct column *columns, size_t n)
+void livelines_line(struct livelines *c, const struct column *columns, size_t n)
 {
 	if (!c->json) {
 		put_columns(c, columns, n);
 		return;
 	}
-	columns_object(c, columns, n);
+	livelines_object(c, columns, n);
 	out_char(c->out, '\n');
 }
 
-void columns_event(struct columns_output *c, uint64_t ns, unsigned cpu, const char *tpoint,
-		   const struct column *columns, size_t n)
+void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char *tpoint, const struct column *columns,
+		     size_t n)
 {
 	if (!c->json) {
 		stamp_column(&c->stamp, c->out, ns);
@@ -233,6 +164,6 @@ void columns_event(struct columns_output *c, uint64_t ns, unsigned cpu, const ch
 	out_text(c->out, ",\"tpoint\":\"");
 	out_text(c->out, tpoint);
 	out_text(c->out, "\",\"args\":");
-	columns_object(c, columns, n);
+	livelines_object(c, columns, n);
 	out_text(c->out, "}\n");
 }

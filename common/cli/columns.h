@@ -1,41 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lines of a live tool. One table, a row for each column, makes the headings, a line of text and a line of JSON:
+ * What lines and tables are made of. One table, a row for each column, makes the headings, text and JSON:
  *
  *	const struct column columns[] = {
  *		{"COMM", "comm", 15, columns_text(SLICE_ARRAY(e->comm))},
  *		{"TID", "tid", 7, columns_number(e->tid)},
  *		{"OFF(us)", "duration", -12, columns_us(e->end_ns - e->begin_ns)},
  *	};
+ *
+ * livelines.h writes them as they come, tabular.h as a table.
  */
 #ifndef COLUMNS_H
 #define COLUMNS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "count.h"
 #include "out.h"
 #include "slice.h"
-#include "stamp.h"
 
 /* The value of a column in a line. If it is absent, text has "-", and JSON has no member. */
 struct column_value {
 	enum {
 		COLUMN_ABSENT,
+		COLUMN_NULL,
 		COLUMN_NUMBER,
 		COLUMN_TEXT,
 		COLUMN_WORD,
+		COLUMN_RAW,
+		COLUMN_JSON,
 		COLUMN_US,
 		COLUMN_MS,
 		COLUMN_SECONDS,
+		COLUMN_DURATION,
+		COLUMN_RATE,
+		COLUMN_PART,
 		COLUMN_TICKS,
 		COLUMN_BOOL,
 	} kind;
 	int decimals;   /* of milliseconds and seconds in text */
 	unsigned spare; /* see columns_spare() */
+
+	/* of tables */
+	const char *object; /* that the member is in, as those around it are; NULL: none */
+	const char *sgr, *heading_sgr;
+	size_t least;     /* of texts: columns are dropped before they are shorter; 0: aligned to the right */
+	bool hides_zeros; /* there is no such column if all its values are 0 */
+
 	union {
 		uint64_t number; /* times: nanoseconds */
+		double real;
 		struct slice text;
 	};
 };
@@ -43,7 +58,7 @@ struct column_value {
 struct column {
 	const char *heading; /* NULL: only in JSON; "": no heading, and only in lines that have a value */
 	const char *name;    /* of the member in JSON; NULL: only in text */
-	int width;           /* of the text; negative: aligned to the right */
+	int width;           /* of the text in lines; negative: aligned to the right */
 	struct column_value value;
 };
 
@@ -82,6 +97,36 @@ static inline struct column_value columns_seconds(int64_t ns)
 	return (struct column_value){.kind = COLUMN_SECONDS, .decimals = 6, .number = ns};
 }
 
+/* The same, but text has the unit that fits. */
+static inline struct column_value columns_duration(uint64_t ns)
+{
+	return (struct column_value){.kind = COLUMN_DURATION, .number = ns};
+}
+
+/* A number with one decimal; in text, 0 has none, so that it stands out. */
+static inline struct column_value columns_rate(double rate)
+{
+	return (struct column_value){.kind = COLUMN_RATE, .real = rate};
+}
+
+/* A part, 0 to 1: in text such a percentage, after a heading with a percent sign; in JSON with four decimals. */
+static inline struct column_value columns_part(double part)
+{
+	return (struct column_value){.kind = COLUMN_PART, .real = part};
+}
+
+/* A string as written in JSON, without its quotes; one that is empty is absent. */
+static inline struct column_value columns_raw(struct slice raw)
+{
+	return (struct column_value){.kind = raw.n ? COLUMN_RAW : COLUMN_ABSENT, .text = raw};
+}
+
+/* Any JSON; only in JSON. */
+static inline struct column_value columns_json(struct slice json)
+{
+	return (struct column_value){.kind = COLUMN_JSON, .text = json};
+}
+
 /* The processor's counter at a time of the clock; only in JSON. */
 static inline struct column_value columns_ticks(uint64_t ns)
 {
@@ -106,41 +151,38 @@ static inline struct column_value columns_name(struct slice name)
 	return columns_if(name.n, columns_text(name));
 }
 
-/* The same in a column that a terminal too narrow for all does without, those of rank 1 first; 0: never. */
+/* The same in a column that a terminal too narrow for all does without, those of lower rank first; 0: never. */
 static inline struct column_value columns_spare(unsigned rank, struct column_value value)
 {
 	value.spare = rank;
 	return value;
 }
 
-/* Where lines are written, and how. */
-struct columns_output {
-	struct out *out;
-	bool json;
-	struct stamp stamp; /* see recorder_stamp(); for lines without a time all zero */
+/* The same in a member of an object. */
+static inline struct column_value columns_in(const char *object, struct column_value value)
+{
+	value.object = object;
+	return value;
+}
 
-	/* made by columns_heading() */
-	uint64_t left_out; /* columns, by their numbers */
-	int comm;          /* the width of commands' names; 0: as in the table */
-};
+/* The same in a column of texts of a table, which are shortened to `least` if need be. */
+static inline struct column_value columns_least(size_t least, struct column_value value)
+{
+	value.least = least;
+	return value;
+}
+
+/* The text of a value that is no text, raw string or duration, if need be in room. */
+enum { COLUMNS_ROOM = 64 };
+struct slice columns_short(const struct column_value *value, char room[COLUMNS_ROOM]);
+
+/* Writes a value as text. */
+void columns_put(struct out *out, const struct column_value *value);
 
 /*
- * Writes the line above the text. columns: n of them, at most 64; here their values do not matter. On a terminal that
- * is too narrow, decides what the lines do without, and how long names of commands are.
+ * Writes the members of a JSON object; before: what is before the first one, a brace or a comma. Returns what is before
+ * the next one.
  */
-void columns_heading(struct columns_output *c, const struct column *columns, size_t n);
-
-/* Writes a line: the text, or a JSON object. */
-void columns_line(struct columns_output *c, const struct column *columns, size_t n);
-
-/*
- * The same for an event. Text starts with the time of day, if that is wanted. JSON is a trace line, with the object as
- * its args; tpoint is written as it is.
- */
-void columns_event(struct columns_output *c, uint64_t ns, unsigned cpu, const char *tpoint,
-		   const struct column *columns, size_t n);
-
-/* Writes the JSON object only. */
-void columns_object(struct columns_output *c, const struct column *columns, size_t n);
+char columns_members(struct out *out, char before, const struct column *columns, size_t n);
 
 #endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "digits.h"
+#include "json.h"
+
+static char *write_real(char *to, int decimals, double value)
+{
+	return to + snprintf(to, COLUMNS_ROOM, "%.*f", decimals, value);
+}
+
+struct slice columns_short(const struct column_value *value, char room[COLUMNS_ROOM])
+{
+	char *end = room;
+
+	switch (value->kind) {
+	case COLUMN_WORD:
+		return value->text;
+	case COLUMN_NUMBER:
+		end = digits_u64(room, value->number);
+		break;
+	case COLUMN_US:
+		end = digits_us(room, value->number);
+		break;
+	case COLUMN_MS:
+		end = write_real(room, value->decimals, (int64_t)value->number / 1e6);
+		break;
+	case COLUMN_SECONDS:
+		end = write_real(room, value->decimals, (int64_t)value->number / 1e9);
+		break;
+	case COLUMN_RATE:
+		end = write_real(room, value->real ? 1 : 0, value->real);
+		break;
+	case COLUMN_PART:
+		end = write_real(room, value->real ? 1 : 0, 100 * value->real);
+		break;
+	default:
+		*end++ = '-';
+	}
+	return slice_between(room, end);
+}
+
+void columns_put(struct out *out, const struct column_value *value)
+{
+	char room[COLUMNS_ROOM];
+	struct slice plain;
+
+	switch (value->kind) {
+	case COLUMN_TEXT:
+		out_visible(out, value->text.n ? value->text : slice_of("-"));
+		break;
+	case COLUMN_RAW:
+		plain = json_decode(value->text);
+		out_visible(out, plain);
+		free((char *)plain.p);
+		break;
+	case COLUMN_DURATION:
+		out_duration(out, value->number);
+		break;
+	default:
+		out_slice(out, columns_short(value, room));
+	}
+}
+
+static void put_json(struct out *out, const struct column_value *value)
+{
+	switch (value->kind) {
+	case COLUMN_TEXT:
+		out_json(out, value->text);
+		break;
+	case COLUMN_WORD:
+	case COLUMN_RAW:
+		out_char(out, '"');
+		out_slice(out, value->text);
+		out_char(out, '"');
+		break;
+	case COLUMN_JSON:
+		out_slice(out, value->text);
+		break;
+	case COLUMN_US:
+	case COLUMN_MS:
+	case COLUMN_SECONDS:
+	case COLUMN_DURATION:
+		out_us(out, value->number);
+		break;
+	case COLUMN_RATE:
+		out_printf(out, "%.1f", value->real);
+		break;
+	case COLUMN_PART:
+		out_printf(out, "%.4f", value->real);
+		break;
+	case COLUMN_BOOL:
+		out_text(out, value->number ? "true" : "false");
+		break;
+	case COLUMN_NULL:
+		out_text(out, "null");
+		break;
+	default:
+		out_u64(out, value->number);
+	}
+}
+
+/* Writes the comma or brace before a member, and its name. */
+static void put_name(struct out *out, char before, const char *name)
+{
+	size_t n = strlen(name);
+	char *to = out_room(out, n + 4);
+
+	*to++ = before;
+	*to++ = '"';
+	to = mempcpy(to, name, n);
+	out_commit(out, mempcpy(to, "\":", 2));
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+char columns_members(struct out *out, char before, const struct column *columns, size_t n)
+{
+	const char *object = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct column *column = &columns[i];
+
+		if (!column->name || column->value.kind == COLUMN_ABSENT)
+			continue;
+		if (!is_same(object, column->value.object)) {
+			out_text(out, object ? "}" : "");
+			if (column->value.object)
+				put_name(out, before, column->value.object);
+			before = column->value.object ? '{' : before;
+			object = column->value.object;
+		}
+		put_name(out, before, column->name);
+		put_json(out, &column->value);
+		before = ',';
+	}
+	out_text(out, object ? "}" : "");
+	return before;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of a live tool, which are written as they come: columns have the widths that their table says. */
+#ifndef LIVELINES_H
+#define LIVELINES_H
+
+#include "columns.h"
+#include "count.h"
+#include "stamp.h"
+
+/* Where lines are written, and how. */
+struct livelines {
+	struct out *out;
+	bool json;
+	struct stamp stamp; /* see recorder_stamp(); for lines without a time all zero */
+
+	/* made by livelines_heading() */
+	uint64_t left_out; /* columns, by their numbers */
+	int comm;          /* the width of commands' names; 0: as in the table */
+};
+
+/*
+ * Writes the line above the text. columns: n of them, at most 64; here their values do not matter. On a terminal that
+ * is too narrow, decides what the lines do without, and how long names of commands are.
+ */
+void livelines_heading(struct livelines *c, const struct column *columns, size_t n);
+
+/* Writes a line: the text, or a JSON object. */
+void livelines_line(struct livelines *c, const struct column *columns, size_t n);
+
+/*
+ * The same for an event. Text starts with the time of day, if that is wanted. JSON is a trace line, with the object as
+ * its args; tpoint is written as it is.
+ */
+void livelines_event(struct livelines *c, uint64_t ns, unsigned cpu, const char *tpoint, const struct column *columns,
+		     size_t n);
+
+/* Writes the JSON object only. */
+void livelines_object(struct livelines *c, const struct column *columns, size_t n);
+
+#endif
