@@ -136,6 +136,8 @@ offwaketime -K is gone: -j has the stacks of kernel and process apart
 offwaketime -k is gone: -t chooses threads of the kernel by their ids
 offwaketime --no-demangle is gone
 offwaketime --state is gone; offcpusnoop prints which threads were preempted
+trace-spans -w is gone: -k owner=GLOB chooses by owner
+trace-spans --owner is gone: -k owner=GLOB chooses by owner
 trace-merge -s is now an operand: NAME=FILE
 trace-merge --source is now an operand: NAME=FILE
 usdt-record --no-owners is gone; grep -v '^owner: ' leaves these lines out

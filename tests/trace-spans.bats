@@ -654,7 +654,7 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     equal "$output" ''
 }
 
-@test "-k, -t and -w choose spans" {
+@test "-k and -t choose spans" {
     primes >in
     ids() { trace-spans -q -j "$@" in | jq -r .id | tr '\n' ' '; }
     equal "$(ids -k type=write)" 'r1 r3 r5 '
@@ -662,8 +662,8 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     equal "$(ids -k id='r[23]')" 'r2 r3 '
     # an object as it is written
     equal "$(ids -k 'io={"type":"write"*' -m 11)" 'r5 '
-    equal "$(ids -w 'host-1 *')" 'r1 r3 r5 '
-    equal "$(ids -w '*qid:4' -w '*qid:1')" 'r1 r4 '
+    equal "$(ids -k 'owner=host-1 *')" 'r1 r3 r5 '
+    equal "$(ids -k 'owner=*qid:[14]')" 'r1 r4 '
     equal "$(ids -t BDEV_IO_START -m 11)" 'r5 r6 '
     equal "$(ids -a -t 'BDEV*' -k parent=r3)" 'i3 '
     equal "$(ids -k host=h0)" 'r0 r3 r6 '
@@ -677,22 +677,22 @@ trace-spans: unrelated: the lines do not say which request started a bdev I/O, a
     says 'trace-spans: in: none of 7 spans matches -k'
     status_is 1 trace-spans -q --open -t NOTHING in
     says 'trace-spans: in: none of 7 spans matches -t'
-    status_is 1 trace-spans -q -a -n 3 -w nobody -t 'TCP*' in
-    says 'trace-spans: in: none of 14 spans matches -t -w'
+    status_is 1 trace-spans -q -a -n 3 -k owner=nobody -t 'TCP*' in
+    says 'trace-spans: in: none of 14 spans matches -k -t'
     # what the other options leave out is no mistake
-    status_is 0 trace-spans -m 1000 -w '*' in
+    status_is 0 trace-spans -m 1000 -k 'owner=*' in
     status_is 0 trace-spans --open -k type=write in
-    status_is 0 trace-spans -w 'host-1 *' --admin in
+    status_is 0 trace-spans -k 'owner=host-1 *' --admin in
     equal "$stderr" ''
     # of a live trace, it may come later
     status_is 0 trace-spans -q --stuck 1000000 -t NOTHING in
     equal "$stderr" ''
     # those that were stuck come twice, and count once
-    status_is 0 trace-spans --stuck 1 -w nobody in
-    says "trace-spans: in: none of $(trace-spans -q -j in | grep -c .) spans matches -w"
+    status_is 0 trace-spans --stuck 1 -k owner=nobody in
+    says "trace-spans: in: none of $(trace-spans -q -j in | grep -c .) spans matches -k"
     grep -v COMPLETED in >open
-    status_is 1 trace-spans -q --open -w nobody open
-    says "trace-spans: open: none of $(trace-spans -q -j open | grep -c .) spans matches -w"
+    status_is 1 trace-spans -q --open -k owner=nobody open
+    says "trace-spans: open: none of $(trace-spans -q -j open | grep -c .) spans matches -k"
 }
 
 # Requests of queue 0 and others: asynchronous event requests, of which the second one is in flight, and commands of

@@ -8,38 +8,26 @@
 #include "mem.h"
 #include "table.h"
 
-void choose_add(struct choose_globs *globs, const char *glob)
+void choose_add(struct choose *c, const char *glob)
 {
-	globs->all = mem_room(globs->all, globs->n, &globs->cap);
-	globs->all[globs->n++] = glob;
-}
-
-/* Decodes a JSON string, given without its quotes. */
-static const char *plain_string(struct choose *c, struct slice raw)
-{
-	char *to;
-
-	c->text.fd = OUT_MEMORY;
-	c->text.len = 0;
-	to = out_room(&c->text, raw.n + 1);
-	to[json_unescape(to, raw)] = 0;
-	return to;
-}
-
-static bool matches_any(const struct choose_globs *globs, const char *text)
-{
-	for (size_t i = 0; i < globs->n; i++)
-		if (fnmatch(globs->all[i], text, 0) == 0)
-			return true;
-	return false;
+	c->globs = mem_room(c->globs, c->n, &c->cap);
+	c->globs[c->n++] = glob;
 }
 
 static bool state_matches(struct choose *c, const struct spans *spans, uint32_t state)
 {
 	struct choose_state *s = table_at(c->known, c->num_known, c->cap_known, state);
+	struct slice name = spans->states->all[state];
+	char *text;
 
-	if (!s->known)
-		*s = (struct choose_state){true, matches_any(&c->states, plain_string(c, spans->states->all[state]))};
+	if (s->known)
+		return s->matches;
+	s->known = true;
+	c->text.fd = OUT_MEMORY;
+	text = out_room(&c->text, name.n + 1);
+	text[json_unescape(text, name)] = 0;
+	for (size_t i = 0; i < c->n; i++)
+		s->matches |= fnmatch(c->globs[i], text, 0) == 0;
 	return s->matches;
 }
 
@@ -57,15 +45,12 @@ static bool was_in_state(struct choose *c, const struct spans *spans, const stru
 
 bool choose_span(struct choose *c, const struct spans *spans, const struct span *s)
 {
-	if (c->owners.n && (!span_owner(s).n || !matches_any(&c->owners, plain_string(c, span_owner(s)))))
-		return false;
-	return !c->states.n || was_in_state(c, spans, s);
+	return !c->n || was_in_state(c, spans, s);
 }
 
 void choose_free(struct choose *c)
 {
-	free(c->states.all);
-	free(c->owners.all);
+	free(c->globs);
 	free(c->known);
 	out_close(&c->text);
 }

@@ -43,7 +43,7 @@ struct trace_spans {
 	unsigned idle_ticks;             /* since the last line */
 	uint64_t admin;                  /* requests that were left out */
 	uint64_t seen;                   /* spans that were compared with the options */
-	bool matched;                    /* one of them matches -k, -t and -w */
+	bool matched;                    /* one of them matches -k and -t */
 	struct ranking uncovered;        /* with -n: spans that offcpusnoop does not cover, without text */
 	bool is_recorded;                /* there were lines of offcpusnoop */
 	enum { LIST = 1, OPEN } heading; /* the latest one that was printed; 0: none */
@@ -97,7 +97,7 @@ static bool is_wanted(struct trace_spans *t, const struct span *s, uint64_t ns)
 		return false;
 	/* a span that was stuck comes here twice */
 	t->seen += s->emitted;
-	/* until one matches -k, -t and -w, the others are compared as well: if none does, these are wrong */
+	/* until one matches -k and -t, the others are compared as well: if none does, these are wrong */
 	if ((!wanted && t->matched) || !matches(t, s))
 		return false;
 	t->matched = true;
@@ -251,12 +251,7 @@ static void add_lifetimes(const char *path)
 
 static void add_state(const char *argument)
 {
-	choose_add(&opt.choose.states, argument);
-}
-
-static void add_owner(const char *argument)
-{
-	choose_add(&opt.choose.owners, argument);
+	choose_add(&opt.choose, argument);
 }
 
 static const struct cli_option options[] = {
@@ -276,7 +271,6 @@ static const struct cli_option options[] = {
 	{0, "stuck", "US", "also spans in flight for US microseconds, as soon as they are", .us = &opt.stuck_ns},
 	{'t', "tpoint", "GLOB", "only spans with an entry of a tracepoint of this name; may be given more than once",
 	 .call = add_state},
-	{'w', "owner", "GLOB", "only spans of this owner; may be given more than once", .call = add_owner},
 	{0, "wide", NULL, "all columns, and names in full", .flag = &opt.wide},
 	{},
 };
@@ -291,6 +285,7 @@ static const struct cli cli = {
 	"  %s --open nvmf_trace.pid1234\n"
 	"  trace-dump -F -p 1234 | %s -m 5000 -s --stuck 1000000\n",
 	.options = options,
+	.former = (const struct cli_former[]){{'w', "owner", "is gone: -k owner=GLOB chooses by owner"}, {}},
 };
 
 /* Returns the path of the trace lines. */
@@ -332,7 +327,7 @@ static void start(struct trace_spans *t)
 	t->ranking.between = opt.story ? "\n" : "";
 }
 
-/* Whether some span matches -k, -t and -w; prints a message if not. */
+/* Whether some span matches -k and -t; prints a message if not. */
 static bool check_chosen(const struct trace_spans *t, const char *name)
 {
 	const char *missing = keys_missing(&opt.keys);
@@ -343,8 +338,8 @@ static bool check_chosen(const struct trace_spans *t, const char *name)
 		warnx("%s: -k %s: no span has this key", name, missing);
 	else
 		/* a live trace could have had matching spans later */
-		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s%s", name, t->seen,
-			   opt.keys.n ? " -k" : "", opt.choose.states.n ? " -t" : "", opt.choose.owners.n ? " -w" : "");
+		cli_notice(opt.quiet && opt.stuck_ns, "%s: none of %" PRIu64 " spans matches%s%s", name, t->seen,
+			   opt.keys.n ? " -k" : "", opt.choose.n ? " -t" : "");
 	return !missing && opt.stuck_ns;
 }
 
