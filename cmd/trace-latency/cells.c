@@ -28,7 +28,7 @@ static void put_text(struct tabular *t, struct slice heading, struct slice value
 {
 	struct out head = {.fd = OUT_MEMORY};
 
-	names_text(&head, heading);
+	out_visible_json(&head, heading);
 	out_char(&head, '\0');
 	tabular_put(t, &(struct column){head.buf, .value = columns_least(TABULAR_LEAST, columns_raw(value))}, 1);
 	out_close(&head);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "names.h"
 
-#include <stdlib.h>
-
 struct slice names_family(const struct rows *rows, uint32_t type)
 {
 	struct slice letter = rows_letter(rows, type);
@@ -11,14 +9,6 @@ struct slice names_family(const struct rows *rows, uint32_t type)
 	for (uint32_t i = 0; i < rows->types.n; i++)
 		n += slice_equal(rows_letter(rows, i), letter);
 	return n > 1 ? rows_family(rows, type) : (struct slice){"", 0};
-}
-
-void names_text(struct out *out, struct slice raw)
-{
-	struct slice plain = json_decode(raw);
-
-	out_visible(out, plain);
-	free((char *)plain.p);
 }
 
 bool names_member(struct json *j, struct slice *key, struct slice *value)
@@ -40,9 +30,9 @@ void names_group(struct out *out, struct slice group, const char *after)
 	json_init(&j, group.p, group.n);
 	for (json_object(&j); names_member(&j, &key, &value); separator = ", ") {
 		out_text(out, separator);
-		names_text(out, key);
+		out_visible_json(out, key);
 		out_char(out, '=');
-		names_text(out, value);
+		out_visible_json(out, value);
 	}
 	out_text(out, after);
 }
@@ -58,26 +48,26 @@ void names_keys(struct out *out, struct slice group)
 	json_init(&j, group.p, group.n);
 	for (json_object(&j); group.n && names_member(&j, &key, &value); separator = ", ") {
 		out_text(out, separator);
-		names_text(out, key);
+		out_visible_json(out, key);
 	}
 }
 
 void names_row(struct out *out, const struct rows *rows, const struct latency *row)
 {
 	names_group(out, rows_group(rows, row->group), ": ");
-	names_text(out, rows_letter(rows, row->type));
+	out_visible_json(out, rows_letter(rows, row->type));
 	if (names_family(rows, row->type).n) {
 		out_char(out, ' ');
-		names_text(out, names_family(rows, row->type));
+		out_visible_json(out, names_family(rows, row->type));
 	}
 	if (!rows_is_transition(row)) {
 		out_text(out, rows_is_life(row) ? " whole life" : " to reply");
 		return;
 	}
 	out_char(out, ' ');
-	names_text(out, rows->states.all[row->from]);
+	out_visible_json(out, rows->states.all[row->from]);
 	out_text(out, " -> ");
-	names_text(out, rows->states.all[row->to]);
+	out_visible_json(out, rows->states.all[row->to]);
 }
 
 static void write_member(struct out *out, const char *key, struct slice raw)

@@ -10,9 +10,6 @@
 /* The family for people: empty unless several types in the rows have the letter. */
 struct slice names_family(const struct rows *rows, uint32_t type);
 
-/* Writes a JSON string, given without its quotes, as a terminal may see it. */
-void names_text(struct out *out, struct slice raw);
-
 /* The next key and value of a group, as they are printed. False after the last one. */
 bool names_member(struct json *j, struct slice *key, struct slice *value);
 

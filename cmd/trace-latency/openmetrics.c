@@ -46,7 +46,7 @@ static void write_label(struct out *out, struct slice name, struct slice value)
 	struct out text = {.fd = OUT_MEMORY};
 	struct slice visible;
 
-	names_text(&text, json_unquoted(value));
+	out_visible_json(&text, json_unquoted(value));
 	visible = out_contents(&text);
 	out_slice(out, name);
 	out_text(out, "=\"");

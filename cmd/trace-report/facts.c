@@ -70,10 +70,7 @@ enum layer facts_layer(struct slice name)
 
 void facts_put(struct out *out, struct slice raw)
 {
-	struct slice text = json_decode(raw);
-
-	out_visible(out, text);
-	free((char *)text.p);
+	out_visible_json(out, raw);
 }
 
 struct slice facts_largest(struct slice object, double *most)

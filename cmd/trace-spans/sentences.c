@@ -2,16 +2,10 @@
 #include "sentences.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include "json.h"
 
 void sentences_put_bdev(struct out *out, const struct span *s)
 {
-	struct slice name = json_decode(spans_bdev(s));
-
-	out_visible(out, name);
-	free((char *)name.p);
+	out_visible_json(out, spans_bdev(s));
 }
 
 static void put_limit(struct out *out, const struct span *s, double rate, bool of_blocks)

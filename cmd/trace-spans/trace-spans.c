@@ -375,13 +375,10 @@ static void note_limits(const struct trace_spans *t, const char *name)
 	size_t n;
 	const struct proofs_bdev *bdev = proofs_limited(&t->measured.proofs, &n);
 	struct out text = {.fd = OUT_MEMORY};
-	struct slice plain;
 
 	if (!bdev || opt.json)
 		return;
-	plain = json_decode(t->measured.proofs.names.all[bdev->name]);
-	out_visible(&text, plain);
-	free((char *)plain.p);
+	out_visible_json(&text, t->measured.proofs.names.all[bdev->name]);
 	cli_notice(opt.quiet,
 		   "%s: %" PRIu64 " of %" PRIu64
 		   " I/Os of %.*s waited for a rate limit, as it seems: it ends %.*f %s per ms, "

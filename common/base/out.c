@@ -120,6 +120,14 @@ size_t out_visible(struct out *o, struct slice bytes)
 	return write_pieces(o, bytes, UTF8_VISIBLE(1), utf8_visible);
 }
 
+void out_visible_json(struct out *o, struct slice raw)
+{
+	struct slice plain = json_decode(raw);
+
+	out_visible(o, plain);
+	free((char *)plain.p);
+}
+
 void out_escaped(struct out *o, struct slice bytes, const char *also)
 {
 	while (bytes.n) {

@@ -91,6 +91,9 @@ void out_utf8(struct out *o, struct slice bytes);
 /* As a terminal may show it; see utf8_visible(). Returns the number of bytes written. */
 size_t out_visible(struct out *o, struct slice bytes);
 
+/* The same for a string as it is written in JSON, without its quotes. */
+void out_visible_json(struct out *o, struct slice raw);
+
 /* The same, with \xHH also for each of these ASCII characters. */
 void out_escaped(struct out *o, struct slice bytes, const char *also);
 

@@ -2,10 +2,8 @@
 #include "columns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "digits.h"
-#include "json.h"
 
 static char *write_real(char *to, int decimals, double value)
 {
@@ -46,16 +44,13 @@ struct slice columns_short(const struct column_value *value, char room[COLUMNS_R
 void columns_put(struct out *out, const struct column_value *value)
 {
 	char room[COLUMNS_ROOM];
-	struct slice plain;
 
 	switch (value->kind) {
 	case COLUMN_TEXT:
 		out_visible(out, value->text.n ? value->text : slice_of("-"));
 		break;
 	case COLUMN_RAW:
-		plain = json_decode(value->text);
-		out_visible(out, plain);
-		free((char *)plain.p);
+		out_visible_json(out, value->text);
 		break;
 	case COLUMN_DURATION:
 		out_duration(out, value->number);

@@ -2,9 +2,7 @@
 #include "answer.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "json.h"
 #include "means.h"
 #include "owed.h"
 #include "palette.h"
@@ -22,10 +20,7 @@ enum { AFTER_COMMON = 17, AFTER_OWED = 26, TIME = 9, NAME = 15, NARROW_NAME = 12
 /* Names are as written in JSON: decoded, and for terminals. */
 static void put_name(struct out *out, const struct tally *t, uint32_t name)
 {
-	struct slice text = json_decode(tally_name(t, name));
-
-	out_visible(out, text);
-	free((char *)text.p);
+	out_visible_json(out, tally_name(t, name));
 }
 
 void answer_write_lcore(struct out *out, const struct tally *t, uint32_t name)
