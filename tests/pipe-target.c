@@ -649,6 +649,38 @@ static void uring_wait(long n)
 	pause();
 }
 
+/* Waits for a line from standard input. */
+static void wait_for_line(long n)
+{
+	(void)n;
+	printf("ready\n");
+	must(fflush(stdout));
+	must(read(STDIN_FILENO, data, 100));
+}
+
+/* Connects to itself by TCP, and sends what it does not read, until a line comes. Prints its two ports. */
+static void fill_tcp(long n)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int in, out = must(socket(AF_INET, SOCK_STREAM, 0)), listener = must(socket(AF_INET, SOCK_STREAM, 0));
+	socklen_t size = sizeof(address);
+
+	must(bind(listener, (struct sockaddr *)&address, size));
+	must(listen(listener, 1));
+	must(getsockname(listener, (struct sockaddr *)&address, &size));
+	must(connect(out, (struct sockaddr *)&address, size));
+	in = must(accept(listener, NULL, NULL));
+	printf("%d\n", ntohs(address.sin_port));
+	must(getsockname(out, (struct sockaddr *)&address, &size));
+	printf("%d\n", ntohs(address.sin_port));
+	while (send(out, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	wait_for_line(n);
+	close(in);
+	close(out);
+	close(listener);
+}
+
 static void kill_itself(long n)
 {
 	raise(n);
@@ -657,15 +689,6 @@ static void kill_itself(long n)
 static void leave(long n)
 {
 	exit(n);
-}
-
-/* Waits for a line from standard input. */
-static void wait_for_line(long n)
-{
-	(void)n;
-	printf("ready\n");
-	must(fflush(stdout));
-	must(read(STDIN_FILENO, data, 100));
 }
 
 static const struct {
@@ -695,6 +718,7 @@ static const struct {
 	{"tcp6", tcp6},
 	{"tcp4in6", tcp4in6},
 	{"udp", udp},
+	{"filltcp", fill_tcp},
 	{"queue", queue},
 	{"sysv", sysv},
 	{"event", event},

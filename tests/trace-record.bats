@@ -117,11 +117,32 @@ part() { # NAME KEY
     jq -e '.started < .ended' >/dev/null <<<"$(head -n 1 rec/parts.jsonl)"
     equal "$(jq -r 'select(.tid == .pid) | "\(.when) \(.pid) \(.name)"' rec/threads.jsonl)" "start $writer mktrace
 end $writer mktrace"
-    jq -se 'all(.tsc > 0 and .time and .state and .ran > 0 and .voluntary > 0) and .[0].tsc < .[1].tsc' rec/threads.jsonl
+    jq -se 'map(select(.tid)) | all(.tsc > 0 and .time and .state and .ran > 0 and .voluntary > 0) and .[0].tsc < .[1].tsc' rec/threads.jsonl
     # by default it names the folder
     status_is 0 trace-record -q -p "$writer" 0.1
     [[ $output =~ ^trace-record\.$writer\.20[0-9]{6}-[0-9]{6}$ ]]
     [ -s "$output/README" ]
+}
+
+@test "what the network did to connections of a target" {
+    make_tools
+    mkfifo go
+    pipe-target filltcp <go >ports 3>&- &
+    started=$!
+    exec {go}>go
+    wait_for_text ready ports
+    touch "/dev/shm/sending_trace.pid$started"
+    run trace-record -q -p "$started" -o sending 0.5 # it has no trace that trace-dump knows
+    rm "/dev/shm/sending_trace.pid$started"
+    echo >&"$go"
+    wait "$started"
+    { read -r listener; read -r port; } <ports
+    jq -c "select(.connection == \"127.0.0.1:$listener\" and .local == \"127.0.0.1:$port\")" sending/threads.jsonl >of_sender
+    jq -c "select(.connection == \"127.0.0.1:$port\")" sending/threads.jsonl >of_reader
+    equal "$(jq -r .when of_sender | xargs) $(jq -r .when of_reader | xargs)" 'start end start end'
+    # nobody read, all the time; a jiffy is at most 10 ms
+    jq -se '.[1].window_full - .[0].window_full > 400000 and all(.unsent > 0 and .sending >= .window_full)' of_sender
+    jq -se 'all(.unread > 0 and .unsent == 0 and .window_full == 0)' of_reader
 }
 
 @test "what a target that stands still is in" {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "connections.h"
 #include "io.h"
 #include "mem.h"
 #include "rpc.h"
@@ -98,10 +99,15 @@ void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint
 void ask_threads(struct ask *a, pid_t pid, const char *when)
 {
 	struct out lines = {.fd = OUT_MEMORY};
+	const char *why;
 
-	if (start(a, THREADS_MAX_SIZE)) {
+	if (start(a, THREADS_MAX_SIZE + CONNECTIONS_MAX_SIZE)) {
 		threads_write(&lines, pid, when);
-		answer(a, lines.len ? NULL : "/proc lists no threads of the target", NULL, out_contents(&lines));
+		why = lines.len ? NULL : "/proc lists no threads of the target";
+		/* last: this child may be in the target's network namespace then */
+		if (!why)
+			why = connections_write(&lines, pid, when);
+		answer(a, why, NULL, out_contents(&lines));
 	}
 }
 

@@ -25,7 +25,7 @@ struct ask {
 /* Starts to ask. socket: as of rpc_connect(); at_start, max: as of state_write(). */
 void ask_start(struct ask *a, pid_t pid, const char *socket, bool at_start, uint64_t max);
 
-/* The same for the threads of a process; when: as of threads_write(). */
+/* The same for the threads and the TCP connections of a process; when: as of threads_write(). */
 void ask_threads(struct ask *a, pid_t pid, const char *when);
 
 /* Whether it has answered, or will not. To be called until then. */
