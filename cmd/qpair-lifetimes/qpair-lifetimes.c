@@ -56,6 +56,42 @@ static int read_events(struct events *events, struct owners *owners, const char 
 	return lines_close(&lines, got < 0 ? errno : 0);
 }
 
+/* Reads what trace-dump -O printed. Returns 0, or -1 after a message. */
+static int read_owners(struct owners *o, const char *path)
+{
+	struct interactive interactive;
+	struct lines lines;
+	int status;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	lines_expect(&lines, KIND_OWNERS, "qpair-lifetimes -O - PROBES");
+	interactive_start(&interactive, &lines, NULL);
+	status = lines_each(&lines, registry_add, o);
+	if (lines.is)
+		exit(EXIT_FAILURE);
+	registry_add_table(o);
+	if (o->n || status)
+		return status;
+	warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on", lines.name);
+	return -1;
+}
+
+/* The same of rpc.jsonl. */
+static int read_answers(struct answers *a, const char *path)
+{
+	struct lines lines;
+	int status;
+
+	if (lines_open(&lines, path) != 0)
+		err(EXIT_FAILURE, "%s", lines.name);
+	status = lines_each(&lines, answers_add, a);
+	if (a->lists || status)
+		return status;
+	warnx("%s: no answer of nvmf_subsystem_get_qpairs, which trace-record writes to rpc.jsonl", lines.name);
+	return -1;
+}
+
 static void note_without_add(const struct pairing *p, const char *name)
 {
 	cli_count(opt.quiet, p->without_add,
@@ -63,8 +99,8 @@ static void note_without_add(const struct pairing *p, const char *name)
 		  p->without_add);
 }
 
-/* Why qpairs of a file have no owner. */
-static void note_owners(const struct pairing *p)
+/* Why qpairs of a file have no owner; name: of the file with owners. */
+static void note_owners(const struct pairing *p, const char *name)
 {
 	static const char *const reasons[PAIRING_REASONS] = {
 		[PAIRING_AMBIGUOUS] = "several candidates remain",
@@ -77,8 +113,7 @@ static void note_owners(const struct pairing *p)
 	for (unsigned i = 0; i < PAIRING_REASONS; i++) {
 		char *reason = cli_counted(p->without[i], reasons[i]);
 
-		cli_count(opt.quiet, p->without[i], "%s: no owner for %zu qpair{|s}: %s", p->owners.name, p->without[i],
-			  reason);
+		cli_count(opt.quiet, p->without[i], "%s: no owner for %zu qpair{|s}: %s", name, p->without[i], reason);
 		free(reason);
 	}
 }
@@ -86,6 +121,7 @@ static void note_owners(const struct pairing *p)
 /* Why connections that the target listed have no name. */
 static void note_answers(const struct answers *a)
 {
+	const char *name = io_name(opt.rpc);
 	static const char *const reasons[ANSWERS_REASONS] = {
 		[ANSWERS_NO_TIME] = "when {it|they} existed is not known: begin and end are missing",
 		[ANSWERS_NO_ADDRESS] = "the address of {its host|their hosts} is missing, as before v24.05",
@@ -102,13 +138,12 @@ static void note_answers(const struct answers *a)
 	for (unsigned i = ANSWERS_NAMED + 1; i < ANSWERS_REASONS; i++) {
 		char *reason = cli_counted(counts[i], reasons[i]);
 
-		cli_count(opt.quiet, counts[i], "%s: no name for %zu connection{|s}: %s", a->name, counts[i], reason);
+		cli_count(opt.quiet, counts[i], "%s: no name for %zu connection{|s}: %s", name, counts[i], reason);
 		free(reason);
 	}
 	cli_count(opt.quiet, a->malformed,
-		  "%s: left out %zu {qpair or controller|qpairs and controllers} of another form", a->name,
-		  a->malformed);
-	cli_count(opt.quiet, a->too_many, "%s: left out %zu qpair{|s}: there are too many", a->name, a->too_many);
+		  "%s: left out %zu {qpair or controller|qpairs and controllers} of another form", name, a->malformed);
+	cli_count(opt.quiet, a->too_many, "%s: left out %zu qpair{|s}: there are too many", name, a->too_many);
 }
 
 /* Prints notes about what was left out of a file. */
@@ -117,7 +152,7 @@ static void note_all(const struct pairing *p, const char *name)
 	if (p->answers)
 		note_answers(p->answers);
 	if (p->owners.num_sources)
-		note_owners(p);
+		note_owners(p, opt.owners ? io_name(opt.owners) : name);
 	else if (p->n || p->answers)
 		cli_notice(opt.quiet,
 			   "%s: no owner lines: traces of v24.05 and later name TCP qpairs by owner; record with "
@@ -134,16 +169,14 @@ static void note_all(const struct pairing *p, const char *name)
 static int read_all(const char *path, struct out *out)
 {
 	struct events events = {};
-	struct answers answers = {};
+	struct answers answers = {.subnqn = MAP_NONE};
 	struct pairing p = {.answers = opt.rpc ? &answers : NULL};
-	bool whole = !opt.owners || owners_read(&p.owners, opt.owners) == 0, any;
+	bool whole = !opt.owners || read_owners(&p.owners, opt.owners) == 0, any;
 
-	whole &= !opt.rpc || answers_read(&answers, opt.rpc) == 0;
+	whole &= !opt.rpc || read_answers(&answers, opt.rpc) == 0;
 	whole &= !path || read_events(&events, &p.owners, path) == 0;
 	any = events.n > 0;
-	if (!p.owners.name)
-		p.owners.name = io_name(path);
-	owners_find_whole(&p.owners);
+	registry_find_whole(&p.owners);
 	pairing_add(&p, &events);
 	free(events.all);
 	pairing_pause(&p, out, true);

@@ -25,7 +25,8 @@
 #include "mem.h"
 #include "number.h"
 #include "out.h"
-#include "owners.h"
+#include "owner_lines.h"
+#include "owner_watch.h"
 #include "page.h"
 #include "process.h"
 #include "progress.h"
@@ -222,10 +223,10 @@ static bool dump(struct dump *d)
 	if (opt.definitions)
 		info_write_definitions(&d->out, &r->trace);
 	if (opt.owners)
-		owners_write(&d->out, r);
+		owner_lines_write(&d->out, r);
 	good &= check_owners(d);
 	if (opt.owners && opt.follow)
-		good &= owners_follow(&d->out, r, &d->follow.rings, d->name);
+		good &= owner_watch(&d->out, r, &d->follow.rings, d->name);
 	free(d->lost);
 	filter_close(&d->filter);
 	line_close(&d->lines);
@@ -435,7 +436,7 @@ int main(int argc, char **argv)
 {
 	const char *path = parse_options(argc, argv);
 	const char *failed;
-	char *found = NULL;
+	char *found = NULL, *error;
 	static struct dump d = {.file = {-1, -1, 0}};
 	struct input in;
 	bool good;
@@ -445,7 +446,9 @@ int main(int argc, char **argv)
 		fd = io_open(path);
 		d.name = io_name(path);
 	} else {
-		path = found = process_open_trace(opt.pid, &fd);
+		path = found = process_open_trace(opt.pid, &fd, &error);
+		if (!found)
+			errx(EXIT_FAILURE, "%s", error);
 		d.name = utf8_visible_copy(path);
 	}
 	if (opt.record && fd >= 0)

@@ -45,10 +45,10 @@
  *    explanation, rule 1 does not hold for this target: then candidates are all owners that were not
  *    registered much too early.
  */
-#ifndef QPAIR_LIFETIMES_MATCH_H
-#define QPAIR_LIFETIMES_MATCH_H
+#ifndef MATCH_H
+#define MATCH_H
 
-#include "owners.h"
+#include "registry.h"
 #include "qpair.h"
 
 /* A qpair to match with its owner. */

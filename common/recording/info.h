@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What trace-dump -i and -d print, which describe the trace itself. */
-#ifndef TRACE_DUMP_INFO_H
-#define TRACE_DUMP_INFO_H
+#ifndef INFO_H
+#define INFO_H
 
 struct anchors;
 struct out;

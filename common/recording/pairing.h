@@ -15,13 +15,13 @@
  * has connected. Then match_owners() finds the qpair's owner among the recent ones; if there are
  * several candidates, it may find it later.
  */
-#ifndef QPAIR_LIFETIMES_PAIRING_H
-#define QPAIR_LIFETIMES_PAIRING_H
+#ifndef PAIRING_H
+#define PAIRING_H
 
 #include "answers.h"
 #include "events.h"
 #include "map.h"
-#include "owners.h"
+#include "registry.h"
 
 /* Why qpairs have no owner. */
 enum pairing_reason {

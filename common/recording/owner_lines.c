@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "owners.h"
+#include "owner_lines.h"
 
-#include <err.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "input.h"
 #include "json.h"
 #include "mem.h"
 #include "number.h"
 #include "out.h"
-#include "ownerwatch.h"
 #include "reader.h"
-#include "rings.h"
 #include "spdk.h"
 #include "table.h"
-
-enum { WATCH_MS = 100 }; /* between two reads of the records, each of which takes 0.25 ms */
 
 /* The connections of NVMe-oF TCP, from their entries. */
 struct connections {
@@ -91,8 +84,7 @@ static void write_connection(struct out *out, const struct trace *t, const struc
 		out_printf(out, ",\"end\":%" PRIu64, c->end[id]);
 }
 
-/* All but the end of the line. prefix: the letter of the owner's type, 0 when it has none. */
-static void write_owner(struct out *out, unsigned id, char prefix, const struct trace_owner *owner)
+void owner_lines_start(struct out *out, unsigned id, char prefix, const struct trace_owner *owner)
 {
 	out_printf(out, "{\"id\":%u", id);
 	if (prefix) {
@@ -118,7 +110,7 @@ static void write_table(struct out *out, const struct trace *t)
 	for (unsigned id = 1; trace_owner(t, id, &owner); id++) {
 		if (!owner.tsc)
 			continue;
-		write_owner(out, id, t->owner_prefix[owner.type], &owner);
+		owner_lines_start(out, id, t->owner_prefix[owner.type], &owner);
 		write_connection(out, t, &connections, id, &next);
 		out_text(out, "}\n");
 	}
@@ -146,44 +138,10 @@ static void write_json(struct out *out, const char *table)
 	}
 }
 
-void owners_write(struct out *out, const struct reader *r)
+void owner_lines_write(struct out *out, const struct reader *r)
 {
 	if (!r->is_json)
 		write_table(out, &r->trace);
 	else if (r->document.owners)
 		write_json(out, r->document.owners);
-}
-
-/* An ownerwatch_report. */
-static void print_owner(void *context, unsigned id, char prefix, const struct trace_owner *owner)
-{
-	struct out *out = context;
-
-	write_owner(out, id, prefix, owner);
-	out_text(out, "}\n");
-}
-
-bool owners_follow(struct out *out, const struct reader *r, const struct rings *rings, const char *name)
-{
-	const struct trace_owner_table *table = &r->trace.owner_table;
-	struct ownerwatch watch;
-	bool last = false, good = true;
-
-	/* a table that is cut off has been reported */
-	if (table->n != r->trace.num_owners)
-		return true;
-	if (ownerwatch_open(&watch, r->in->fd, table, r->trace.owners) != 0)
-		err(EXIT_FAILURE, "%s", name);
-	while (!last && good && !out->error) {
-		out_flush(out);
-		if (!rings_wait_ms(rings, out->fd, WATCH_MS))
-			out->error = EPIPE;
-		last = rings_have_ended(rings);
-		good = ownerwatch_read(&watch, print_owner, out) == 0;
-	}
-	if (!good)
-		warnx("%s: owners are not followed any more: %s", name,
-		      errno == ENODATA ? "it was truncated" : strerror(errno));
-	ownerwatch_close(&watch);
-	return good;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Qpairs, the events of the probes about them, and their lifetime lines. */
-#ifndef QPAIR_LIFETIMES_QPAIR_H
-#define QPAIR_LIFETIMES_QPAIR_H
+#ifndef QPAIR_H
+#define QPAIR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The groups of a trace's tracepoints: TRACE_GROUP of them each, which SPDK enables together. */
-#ifndef TRACE_DUMP_GROUPS_H
-#define TRACE_DUMP_GROUPS_H
+#ifndef GROUPS_H
+#define GROUPS_H
 
 #include <stddef.h>
 #include <stdint.h>

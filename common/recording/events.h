@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events in probe lines, and the owners among them. */
-#ifndef QPAIR_LIFETIMES_EVENTS_H
-#define QPAIR_LIFETIMES_EVENTS_H
+#ifndef EVENTS_H
+#define EVENTS_H
 
-#include "owners.h"
+#include "registry.h"
 #include "qpair.h"
 
 struct lines;

@@ -73,7 +73,7 @@ void events_read_line(struct events *events, struct owners *owners, struct lines
 	if (!probeline_name(&line, &name))
 		return;
 	if (slice_is(name, "owner")) {
-		const char *error = owners_add_line(owners, line, events->last_added);
+		const char *error = registry_add_line(owners, line, events->last_added);
 
 		if (error)
 			lines_complain(lines, "%s", error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a trace lacks for a good answer to why a request was slow, as far as the trace itself shows it. */
-#ifndef TRACE_DUMP_MISSING_H
-#define TRACE_DUMP_MISSING_H
+#ifndef MISSING_H
+#define MISSING_H
 
 #include <stdbool.h>
 #include <stddef.h>

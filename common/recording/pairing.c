@@ -194,7 +194,7 @@ static int by_begin(const void *a, const void *b)
  */
 static bool may_be_described(const struct owners *owners, const struct match_qpair *m, uint64_t now)
 {
-	for (size_t i = owners_before(owners, m->begin); i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect;
+	for (size_t i = registry_before(owners, m->begin); i < owners->num_tcp && owners->tcp[i]->tsc <= m->connect;
 	     i++) {
 		const struct owner *owner = owners->tcp[i];
 
@@ -207,7 +207,7 @@ static bool may_be_described(const struct owners *owners, const struct match_qpa
 /* Whether the qpair has no owner, but may have one in the trace. */
 static bool lacks_owner(const struct pairing *p, const struct qpair *q)
 {
-	return q->owner == UNKNOWN && owners_possible(&p->owners, q->begin);
+	return q->owner == UNKNOWN && registry_possible(&p->owners, q->begin);
 }
 
 static enum pairing_reason reason(const struct pairing *p, const struct qpair *q, const struct match_qpair *m)
@@ -283,7 +283,7 @@ static void match_recent(struct pairing *p, uint64_t now, bool all_here, bool la
 	p->due = !all_here;
 	p->matched = now;
 	p->unmatched = 0;
-	owners_merge(&p->owners);
+	registry_merge(&p->owners);
 	for (size_t i = 0; i < n; i++)
 		any |= recent[i]->owner == UNKNOWN && (recent[i]->connect || !p->follow);
 	if (any && p->follow)
@@ -353,8 +353,8 @@ static void drop_ended(struct pairing *p)
 		}
 	}
 	p->n = n;
-	owners_merge(&p->owners);
-	owners_forget(&p->owners, RECENT);
+	registry_merge(&p->owners);
+	registry_forget(&p->owners, RECENT);
 	p->max = 2 * (p->n + p->owners.n) + RECENT;
 }
 
@@ -388,7 +388,7 @@ void pairing_free(struct pairing *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		free_qpair(p->all[i]);
-	owners_free(&p->owners);
+	registry_free(&p->owners);
 	map_free(&p->addresses);
 	free(p->all);
 	free(p->changed);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "answers.h"
 
-#include <err.h>
 #include <stdlib.h>
 
 #include "json.h"
-#include "lines.h"
 #include "mem.h"
 #include "number.h"
 #include "search.h"
@@ -115,8 +113,7 @@ static const char *add_controllers(struct answers *a, struct slice result)
 	return j.error;
 }
 
-/* A lines_callback. */
-static const char *add_line(void *context, struct slice line)
+const char *answers_add(void *context, struct slice line)
 {
 	struct answers *a = context;
 	struct answer q = {};
@@ -143,23 +140,6 @@ static const char *add_line(void *context, struct slice line)
 	    !number_decimal(json_member(line, slice_of("end")), &q.end) || q.end < q.begin)
 		q.end = 0;
 	return add_qpairs(a, q, result);
-}
-
-int answers_read(struct answers *a, const char *path)
-{
-	struct lines lines;
-	int status;
-
-	a->subnqn = MAP_NONE;
-	if (lines_open(&lines, path) != 0)
-		err(EXIT_FAILURE, "%s", lines.name);
-	a->name = lines.name;
-	status = lines_each(&lines, add_line, a);
-	if (!a->lists && status == 0) {
-		warnx("%s: no answer of nvmf_subsystem_get_qpairs, which trace-record writes to rpc.jsonl", a->name);
-		status = -1;
-	}
-	return status;
 }
 
 /* The owners that have the address of a qpair, sorted by address and then by registration. */

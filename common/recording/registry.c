@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "owners.h"
+#include "registry.h"
 
-#include <err.h>
 #include <stdlib.h>
 
-#include "interactive.h"
 #include "json.h"
-#include "lines.h"
 #include "map.h"
 #include "mem.h"
 #include "number.h"
@@ -202,38 +199,20 @@ static void add_source(struct owners *o, uint64_t since)
 		o->whole_since = since;
 }
 
-/* A lines_callback. */
-static const char *add_json(void *context, struct slice line)
+const char *registry_add(void *owners, struct slice line)
 {
 	struct owner owner;
 	const char *error = read_owner(line, &owner);
 
 	if (!error && owner.description)
-		add_owner(context, &owner);
+		add_owner(owners, &owner);
 	return error;
 }
 
-int owners_read(struct owners *o, const char *path)
+void registry_add_table(struct owners *o)
 {
-	struct interactive interactive;
-	struct lines lines;
-	int status;
-
-	if (lines_open(&lines, path) != 0)
-		err(EXIT_FAILURE, "%s", lines.name);
-	o->name = lines.name;
-	lines_expect(&lines, KIND_OWNERS, "qpair-lifetimes -O - PROBES");
-	interactive_start(&interactive, &lines, NULL);
-	status = lines_each(&lines, add_json, o);
-	if (lines.is)
-		exit(EXIT_FAILURE);
-	if (!o->n && status == 0) {
-		warnx("%s: no owners, which trace-dump -O prints of traces from v24.05 on", o->name);
-		status = -1;
-	}
 	o->num_read = o->n;
 	add_source(o, whole_since(o->all, o->n));
-	return status;
 }
 
 static bool is_number(const struct probeline_field *f, uint64_t *value)
@@ -241,7 +220,7 @@ static bool is_number(const struct probeline_field *f, uint64_t *value)
 	return f->key.p && !f->quoted && number_hex(f->value, value);
 }
 
-const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added)
+const char *registry_add_line(struct owners *o, struct slice fields, uint64_t last_added)
 {
 	struct owner owner = {.end = UNKNOWN, .lcore = UNKNOWN, .thread = UNKNOWN};
 	struct probeline_field f, tsc = {}, id = {}, poller = {}, description = {};
@@ -333,7 +312,7 @@ static void list_tcp(struct owners *o)
 	o->had_tcp |= o->num_tcp > 0;
 }
 
-void owners_find_whole(struct owners *o)
+void registry_find_whole(struct owners *o)
 {
 	if (o->n > o->num_read) {
 		uint64_t since = whole_since(o->all + o->num_read, o->n - o->num_read);
@@ -342,7 +321,7 @@ void owners_find_whole(struct owners *o)
 	}
 }
 
-void owners_merge(struct owners *o)
+void registry_merge(struct owners *o)
 {
 	size_t n = 0;
 
@@ -361,7 +340,7 @@ void owners_merge(struct owners *o)
 	list_tcp(o);
 }
 
-void owners_forget(struct owners *o, size_t recent)
+void registry_forget(struct owners *o, size_t recent)
 {
 	size_t reused = 0, n = 0;
 
@@ -379,17 +358,17 @@ void owners_forget(struct owners *o, size_t recent)
 	list_tcp(o);
 }
 
-bool owners_possible(const struct owners *o, uint64_t tsc)
+bool registry_possible(const struct owners *o, uint64_t tsc)
 {
 	return o->had_tcp || o->num_added == o->num_read || tsc <= o->followed_since;
 }
 
-size_t owners_before(const struct owners *o, uint64_t tsc)
+size_t registry_before(const struct owners *o, uint64_t tsc)
 {
 	return search_first(i, o->num_tcp, o->tcp[i]->tsc >= tsc);
 }
 
-void owners_free(struct owners *o)
+void registry_free(struct owners *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		free(o->all[i].description);

@@ -55,7 +55,7 @@ static uint32_t *number_of(struct map *map, uint64_t key, uint32_t *next)
 /* How many owners were registered at these ticks or before. */
 static size_t owners_until(const struct matcher *m, uint64_t tsc)
 {
-	return tsc == UINT64_MAX ? m->owners->num_tcp : owners_before(m->owners, tsc + 1);
+	return tsc == UINT64_MAX ? m->owners->num_tcp : registry_before(m->owners, tsc + 1);
 }
 
 static int by_value(const void *a, const void *b)
@@ -88,7 +88,7 @@ static uint64_t earliest(const struct match_qpair *q)
 /* Whether an owner was registered in the qpair's window. */
 static bool has_window(const struct matcher *m, const struct match_qpair *q)
 {
-	return owners_until(m, q->begin) > owners_before(m->owners, q->from);
+	return owners_until(m, q->begin) > registry_before(m->owners, q->from);
 }
 
 /*
@@ -131,7 +131,7 @@ static void check_order(struct matcher *m)
 		if (q->from < m->owners->whole_since)
 			continue;
 		if (!n++)
-			first = owners_before(m->owners, q->from);
+			first = registry_before(m->owners, q->from);
 		last = owners_until(m, q->begin);
 		empty += !has_window(m, q);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The owners of a trace, from what trace-dump -O prints or from owner lines among probe lines. */
-#ifndef QPAIR_LIFETIMES_OWNERS_H
-#define QPAIR_LIFETIMES_OWNERS_H
+#ifndef REGISTRY_H
+#define REGISTRY_H
 
 #include <stdint.h>
 
@@ -39,8 +39,7 @@ struct owner {
 };
 
 struct owners {
-	const char *name;  /* of the file */
-	struct owner *all; /* in the order of registration after owners_merge(), as is tcp */
+	struct owner *all; /* in the order of registration after registry_merge(), as is tcp */
 	size_t n, cap;
 	size_t num_added;
 	struct owner **tcp;
@@ -50,47 +49,47 @@ struct owners {
 	/* ticks from which on one of the sources has all owners; see match.h */
 	uint64_t whole_since;
 	size_t num_sources;
-	size_t num_read;         /* by owners_read() */
+	size_t num_read;         /* by registry_add() */
 	uint64_t followed_since; /* ticks of the last addition before the first owner line: later owners have lines */
 };
 
-/*
- * Adds what trace-dump -O printed, with or without -F. Returns 0, or -1 after a message. A file that
- * cannot be opened or is of another kind ends the tool.
- */
-int owners_read(struct owners *o, const char *path);
+/* Adds a line of trace-dump -O, with or without -F: a lines_callback. */
+const char *registry_add(void *owners, struct slice line);
+
+/* To be called when all of these lines have been added, before any other line. */
+void registry_add_table(struct owners *o);
 
 /*
  * Adds an owner line, without its name. last_added: highest ticks of an addition in the lines before
  * it; 0: there was no addition. Returns NULL, or what is wrong with the line.
  */
-const char *owners_add_line(struct owners *o, struct slice fields, uint64_t last_added);
+const char *registry_add_line(struct owners *o, struct slice fields, uint64_t last_added);
 
-/* To be called when all lines of a file have been added, before owners_merge(): finds whole_since. */
-void owners_find_whole(struct owners *o);
+/* To be called when all lines of a file have been added, before registry_merge(): finds whole_since. */
+void registry_find_whole(struct owners *o);
 
 /*
  * To be called after lines have been added: merges those with the same owner number and ticks of
  * registration, which are about one owner. The newest description counts.
  */
-void owners_merge(struct owners *o);
+void registry_merge(struct owners *o);
 
 /*
  * Drops the owners whose numbers were reused, except the recent ones and those of qpairs that live. To be
- * called after owners_merge().
+ * called after registry_merge().
  */
-void owners_forget(struct owners *o, size_t recent);
+void registry_forget(struct owners *o, size_t recent);
 
 /*
  * Whether a qpair that was added at these ticks may have an owner. Owner lines have every owner from its registration
  * on, so without one of TCP among them all qpairs are of transports whose entries have their address. A table that was
- * read once does not prove this, since it may be older than the connections. To be called after owners_merge().
+ * read once does not prove this, since it may be older than the connections. To be called after registry_merge().
  */
-bool owners_possible(const struct owners *o, uint64_t tsc);
+bool registry_possible(const struct owners *o, uint64_t tsc);
 
 /* How many owners of TCP were registered before these ticks: the first ones in o->tcp. */
-size_t owners_before(const struct owners *o, uint64_t tsc);
+size_t registry_before(const struct owners *o, uint64_t tsc);
 
-void owners_free(struct owners *o);
+void registry_free(struct owners *o);
 
 #endif

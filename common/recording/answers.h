@@ -11,11 +11,11 @@
  * may be used again, and by connections to two ports of the target at once: then neither has a name. That the owner
  * is missing, and another one is taken for it, is excluded as in match.h.
  */
-#ifndef QPAIR_LIFETIMES_ANSWERS_H
-#define QPAIR_LIFETIMES_ANSWERS_H
+#ifndef ANSWERS_H
+#define ANSWERS_H
 
 #include "intern.h"
-#include "owners.h"
+#include "registry.h"
 
 /* Why a connection has no owner. */
 enum answers_reason {
@@ -41,24 +41,23 @@ struct answer {
 	struct owner *owner; /* NULL: none was found */
 };
 
-/* All zero: no file was read. */
+/* All zero but for subnqn: no line was read. */
 struct answers {
-	const char *name; /* of the file; NULL: none was read */
 	struct answer *all;
 	size_t n, cap;
 	struct intern names;
 	size_t called;    /* index of the first qpair of the latest answer, which the next line may name */
-	uint32_t subnqn;  /* of that; MAP_NONE: none */
+	uint32_t subnqn;  /* of that; MAP_NONE: none, as at first */
 	size_t lists;     /* answers about qpairs */
 	size_t malformed; /* qpairs and controllers of another form */
 	size_t too_many;  /* qpairs that were left out */
 };
 
-/* Reads the file. Returns 0, or -1 after a message. A file that cannot be opened ends the tool. */
-int answers_read(struct answers *a, const char *path);
+/* Adds an answer: a lines_callback. */
+const char *answers_add(void *answers, struct slice line);
 
 /*
- * Finds the owners of all qpairs, and sets their `answer`. To be called after owners_merge(). Qpairs that contradict
+ * Finds the owners of all qpairs, and sets their `answer`. To be called after registry_merge(). Qpairs that contradict
  * each other have none.
  */
 void answers_match(struct answers *a, struct owners *o);
