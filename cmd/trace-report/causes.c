@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "causes.h"
 
-#include "json.h"
 #include "measure.h"
 
 /* Those with most time; a page has fewer. */
@@ -15,7 +14,7 @@ void causes_span(struct causes *c, const struct spanline *span, struct slice hos
 
 	if (!requests_see(&c->requests, span))
 		return;
-	role.group = intern_add_below(&c->requests.names, json_unquoted(host), REQUESTS_NAMES);
+	role.group = intern_add_below(&c->requests.names, host, REQUESTS_NAMES);
 	requests_add(&c->requests, span, role);
 }
 

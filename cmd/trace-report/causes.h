@@ -12,10 +12,10 @@ struct causes {
 	struct findings findings; /* of all */
 };
 
-/* Sees a span, with the name of its host as JSON. */
+/* Sees a span, with the name of its host as written in JSON. */
 void causes_span(struct causes *c, const struct spanline *span, struct slice host);
 
-/* Finds the causes, after all span lines. min_ns: the least of a slow request; 0: any. */
+/* Finds the causes, after all spans. min_ns: the least of a slow request; 0: any. */
 void causes_find(struct causes *c, uint64_t min_ns);
 
 /* The first finding about the requests of a host, as written in JSON. False if none of their causes is known. */

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "keys.h"
 #include "mem.h"
 #include "minmax.h"
 #include "table.h"
@@ -90,55 +89,50 @@ struct slice facts_largest(struct slice object, double *most)
 	return largest;
 }
 
-bool facts_same_row(struct slice a, struct slice b)
+struct slice facts_host(const struct facts *f, const struct share *row)
 {
-	return slice_equal(facts_text(a, "group"), facts_text(b, "group")) &&
-	       slice_equal(facts_text(a, "object"), facts_text(b, "object")) &&
-	       slice_equal(facts_text(a, "family"), facts_text(b, "family"));
+	return row->name.group ? f->groups.all[row->name.group - 1] : (struct slice){};
 }
 
-static bool has_host(struct slice row)
+size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], size_t *others)
 {
-	return !slice_is(facts_text(row, "group.host"), "null");
-}
-
-size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t *others)
-{
-	double times[FACTS_ROWS + 1];
-	struct slice text = f->layers, row;
 	bool named = false;
 	size_t n = 0;
 
-	while (facts_line(&text, &row))
-		named |= has_host(row);
+	for (size_t i = 0; i < f->shares.n; i++)
+		named |= f->shares.all[i].name.group != 0;
 	*others = 0;
-	for (text = f->layers; facts_line(&text, &row);) {
-		double time = facts_number(row, "count") * facts_number(row, "mean");
+	for (const struct share *row = f->shares.all; row < f->shares.all + f->shares.n; row++) {
 		size_t i = n < FACTS_ROWS ? n : FACTS_ROWS - 1;
 
-		if (named && !has_host(row))
+		if (named && !row->name.group)
 			continue;
 		*others += n == FACTS_ROWS;
-		if (n == FACTS_ROWS && time <= times[i])
+		if (n == FACTS_ROWS && row->life <= rows[i]->life)
 			continue;
-		for (; i && times[i - 1] < time; i--) {
-			times[i] = times[i - 1];
+		for (; i && rows[i - 1]->life < row->life; i--)
 			rows[i] = rows[i - 1];
-		}
-		times[i] = time;
 		rows[i] = row;
 		n += n < FACTS_ROWS;
 	}
 	return n;
 }
 
-void facts_put_host(struct out *out, struct slice row)
+const struct latency *facts_life(const struct facts *f, const struct share *row)
 {
-	if (has_host(row)) {
-		facts_put(out, json_unquoted(facts_text(row, "group.host")));
+	for (size_t i = 0; i < f->lives.n; i++)
+		if (f->lives.all[i]->group == row->name.group && f->lives.all[i]->type == row->name.type)
+			return f->lives.all[i];
+	return NULL;
+}
+
+void facts_put_host(struct out *out, const struct facts *f, const struct share *row)
+{
+	if (row->name.group) {
+		facts_put(out, facts_host(f, row));
 	} else {
 		out_text(out, "objects ");
-		facts_put(out, json_unquoted(facts_text(row, "object")));
+		facts_put(out, lifecycle_letter(f->measured.types.all[row->name.type]));
 	}
 }
 
@@ -176,53 +170,109 @@ static void see_host(struct facts *f, struct slice qpair)
 		*table_at(f->probed, f->num_probed, f->cap_probed, i) |= facts_text(qpair, "ptr").n != 0;
 }
 
-/* Puts a span among those with the longest times. */
-static void keep_longest(struct facts_span *spans, size_t n, struct slice line, double us)
+/* Puts the latest span among those with the longest times. */
+static void keep_longest(struct facts *f, struct facts_span *spans, size_t n, uint64_t ns)
 {
+	double us = ns / 1e3;
 	size_t i = n;
 
 	while (i && (!spans[i - 1].line.n || spans[i - 1].us < us))
 		i--;
 	if (i == n)
 		return;
+	f->text.len = 0;
+	spanline_write(&f->text, measured_line(&f->measured, MEASURED_WAITS | MEASURED_TEXTS));
 	free((char *)spans[n - 1].line.p);
 	memmove(&spans[i + 1], &spans[i], (n - 1 - i) * sizeof(*spans));
-	spans[i] = (struct facts_span){mem_slice(line), us};
+	spans[i] = (struct facts_span){mem_slice(out_contents(&f->text)), us};
 }
 
-/* Microseconds. */
-static double us_of(uint64_t ns)
+/* Adds a request that started and ended in the trace to the sums of its host. */
+static void add_whole(struct facts *f, const struct span *s, const struct spanline *span)
 {
-	return ns / 1e3;
+	struct measured *m = &f->measured;
+	uint32_t group = span->host.n ? intern_add_below(&f->groups, span->host, ROWS_GROUPS) + 1 : 0;
+	const struct shares_request request = {.name = {group, s->type},
+					       .life = span->life,
+					       .layers = m->self.layers,
+					       .overlaps = &m->overlaps,
+					       .facts = m->facts};
+
+	lcore_rows_request(&f->lcores, s);
+	shares_add(&f->shares, &request);
+	series_request(&f->series, s, &request);
+	if (s->n > 1 || s->age)
+		rows_record(&f->lives, group, s->type, ROWS_LIFE, ROWS_LIFE, span->life);
 }
 
-void facts_span(struct facts *f, struct slice line)
+static void see_request(struct facts *f, const struct span *s, const struct spanline *span)
 {
-	struct spanline *span = &f->span;
+	const bool has_ended = !span->open && !span->cut;
 
-	if (spanline_parse(span, line) || span->has_parent)
-		return;
-	causes_span(&f->causes, span, keys_value(line, slice_of("host")));
-	if (span->admin) {
-		f->admin++;
-		return;
-	}
 	f->requests++;
-	f->incomplete += span->open || span->cut;
-	if (!span->open && !span->cut)
-		series_request(&f->series, us_of(span->start), us_of(span->life));
+	f->incomplete += !has_ended;
+	if (!s->unknown && !span->open && !spans_is_lost(&f->measured.spans, s))
+		add_whole(f, s, span);
+	if (has_ended)
+		series_heat(&f->series, span->start, span->life);
 	series_waits(&f->series, span);
 	see_host(f, json_member(span->args, slice_of("qpair")));
 	if (span->open && span->maybe_admin)
 		return;
 	if (span->open) {
 		f->open++;
-		keep_longest(f->oldest, FACTS_OLDEST, line, us_of(span->life));
+		keep_longest(f, f->oldest, FACTS_OLDEST, span->life);
 	} else {
 		f->longest = max_u64(f->longest, span->life);
 	}
-	keep_longest(span->connection.n ? f->slowest : f->slowest_own, FACTS_SLOWEST, line,
-		     us_of(span->open || !span->to_reply ? span->life : span->to_reply));
+	keep_longest(f, span->connection.n ? f->slowest : f->slowest_own, FACTS_SLOWEST,
+		     span->open || !span->to_reply ? span->life : span->to_reply);
+}
+
+/* A measured.emit function. */
+static void see_span(void *context, const struct span *s)
+{
+	struct facts *f = context;
+	const struct spanline *span;
+
+	if (s->has_parent)
+		return;
+	measured_span(&f->measured, s);
+	span = measured_line(&f->measured, MEASURED_WAITS);
+	causes_span(&f->causes, span, span->host);
+	if (span->admin)
+		f->admin++;
+	else
+		see_request(f, s, span);
+}
+
+/* A measured.hold function. */
+static void see_held(void *context, const struct reactor *reactor, const struct reactors_interval *interval,
+		     const struct traceline *line)
+{
+	struct facts *f = context;
+
+	lcore_rows_hold(&f->lcores, reactor, interval, line);
+}
+
+void facts_start(struct facts *f)
+{
+	struct measured *m = &f->measured;
+
+	f->text.fd = f->info_text.fd = OUT_MEMORY;
+	m->explains = true;
+	m->context = f;
+	m->emit = see_span;
+	m->hold = see_held;
+	f->lcores.spans = &m->spans;
+	f->lcores.connections = &m->connections;
+	measured_start(m);
+}
+
+void facts_end(struct facts *f)
+{
+	spans_end(&f->measured.spans);
+	series_end(&f->series);
 }
 
 uint64_t facts_entries(const struct facts *f)
@@ -245,7 +295,13 @@ void facts_free(struct facts *f)
 	free(f->probed);
 	free(f->min_us);
 	out_close(&f->unread);
-	spanline_free(&f->span);
+	out_close(&f->info_text);
+	out_close(&f->text);
+	measured_free(&f->measured);
+	lcore_rows_free(&f->lcores);
+	intern_free(&f->groups);
+	shares_free(&f->shares);
+	rows_free(&f->lives);
 	causes_free(&f->causes);
 	intern_free(&f->hosts);
 	series_free(&f->series);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tools printed about a recording, from which the page is made: JSON lines, and what span lines explain.
+ * What is known of a recording, from which the page is made: sums over its spans, what explains them, and JSON lines.
  * Functions that read JSON take lines that facts_line() returned, and return empty slices for what is missing.
  */
 #ifndef TRACE_REPORT_FACTS_H
@@ -13,8 +13,12 @@
 #include "causes.h"
 #include "intern.h"
 #include "json.h"
+#include "lcore_rows.h"
+#include "measured.h"
 #include "out.h"
+#include "rows.h"
 #include "series.h"
+#include "shares.h"
 #include "spdk.h"
 
 enum {
@@ -30,18 +34,28 @@ struct facts {
 	char *trace, *usdt, *offcpu, *bio;
 	bool offcpu_differs, bio_differs; /* left out: their times are not of the trace's clock */
 	pid_t pid;
+	char *parts_file;
+	char *answers; /* the file of rpc, if it lists connections */
+	int trace_fd, usdt_fd, offcpu_fd, bio_fd, parts_fd,
+		rpc_fd; /* of those that are not NULL, until they are read */
 	bool is_folder;
 	struct slice parts, rpc; /* contents of the files */
-	char *answers;           /* the file of rpc, if it lists connections */
 	char *min_us;            /* the least microseconds of a slow request, of the flight recorder; NULL: any */
 	struct out unread;       /* lines, in memory: what is there but could not be read, and why */
-	bool names_unread;       /* what has the names of hosts is among these, or qpair-lifetimes has failed */
+	bool names_unread;       /* what has the names of hosts is among these, or has malformed lines */
+	bool has_owners;         /* those of the trace itself name hosts */
 
-	struct slice info;                    /* the line of trace-dump -i -j */
-	struct slice layers, lives, reactors; /* lines of trace-latency */
-	struct slice over_time; /* those of trace-latency --layers for each step of series; for pictures only */
+	struct slice info;    /* the line of trace-dump -i -j; empty: there is no trace */
+	struct out info_text; /* in memory, as is that */
 
-	/* from all span lines */
+	struct measured measured;
+	struct lcore_rows lcores;
+	struct intern groups; /* names of hosts, as written in JSON */
+	struct shares shares; /* their groups: numbers of these plus 1, or 0 */
+	struct rows lives;    /* ditto; rows of whole lives only */
+	struct out text;      /* in memory: scratch */
+
+	/* from all requests */
 	uint64_t admin, requests;  /* those of admin, and all others */
 	uint64_t open, incomplete; /* in flight at the end; and those whose creation is missing, too */
 	uint64_t longest;          /* ns, of those that have ended */
@@ -54,13 +68,13 @@ struct facts {
 	struct intern hosts;                          /* NQNs as written in JSON */
 	bool *probed; /* of these: a probe names a connection of it; else only the target's answers do */
 	size_t num_probed, cap_probed;
-	struct spanline span; /* the latest one */
 	struct causes causes;
 	struct series series;
 };
 
-/* Reads a span line. */
-void facts_span(struct facts *f, struct slice line);
+/* Before the first line goes to measured.spans, and after the last one. */
+void facts_start(struct facts *f);
+void facts_end(struct facts *f);
 
 /* Cuts off the first line that is a JSON object. Returns false if no line is one. */
 bool facts_line(struct slice *text, struct slice *line);
@@ -81,16 +95,19 @@ bool facts_next(struct json *j, struct slice *key, struct slice *value);
 struct slice facts_largest(struct slice object, double *most);
 
 /*
- * The rows of layers that are shown, those with most time first: of hosts, or of types of objects where no host is
+ * The rows of shares that are shown, those with most time first: of hosts, or of types of objects where no host is
  * known. *others is set to the number of the rest.
  */
-size_t facts_hosts(const struct facts *f, struct slice rows[FACTS_ROWS], size_t *others);
+size_t facts_hosts(const struct facts *f, const struct share *rows[FACTS_ROWS], size_t *others);
 
-/* Whether a row of another table is about the same. */
-bool facts_same_row(struct slice a, struct slice b);
+/* The name of the host of a row, as written in JSON; empty: it has none. */
+struct slice facts_host(const struct facts *f, const struct share *row);
+
+/* The lives of its requests; NULL: none has ended after its first entry. */
+const struct latency *facts_life(const struct facts *f, const struct share *row);
 
 /* The name of a row, for a terminal. */
-void facts_put_host(struct out *out, struct slice row);
+void facts_put_host(struct out *out, const struct facts *f, const struct share *row);
 
 /* The slowest requests, FACTS_SLOWEST of them; those of hosts, if there are any. */
 const struct facts_span *facts_slowest(const struct facts *f);

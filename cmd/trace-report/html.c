@@ -7,6 +7,7 @@
 #include "count.h"
 #include "minmax.h"
 #include "palette.h"
+#include "ratio.h"
 #include "spdk.h"
 
 /* Of pictures, in pixels. */
@@ -92,16 +93,15 @@ static void put_axis(struct out *out, int y, double from, double to)
 /* The colours of the layers that are in at least one of the rows. */
 static void put_legend(struct out *out, const struct facts *f)
 {
-	bool used[LAYERS] = {};
-	struct slice text = f->layers, row;
 	double x = LEFT;
 
-	while (facts_line(&text, &row))
-		for (unsigned i = 0; i < LAYERS; i++)
-			used[i] |= facts_number(facts_text(row, "layers"), spdk_layers[i]) > 0;
 	start_picture(out, 20);
 	for (unsigned i = 0; i < LAYERS; i++) {
-		if (!used[i])
+		bool used = false;
+
+		for (size_t row = 0; row < f->shares.n; row++)
+			used |= f->shares.all[row].layers[i] != 0;
+		if (!used)
 			continue;
 		out_printf(out,
 			   "<rect x=\"%.0f\" y=\"4\" width=\"11\" height=\"11\" class=\"c%u\"/><text x=\"%.0f\" "
@@ -121,64 +121,82 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The intervals of all rows. */
-static struct range range_of(const struct facts *f)
+/* The times of all steps. */
+static struct range range_of(const struct series *s)
 {
 	struct range r = {__DBL_MAX__, 0};
-	struct slice text = f->over_time, row;
 
-	while (facts_line(&text, &row)) {
-		double begin = facts_number(row, "begin");
+	for (size_t i = 0; i < s->num_steps; i++) {
+		double begin = s->steps[i].interval.from / 1e3;
 
 		r.from = begin < r.from ? begin : r.from;
-		r.to = larger(r.to, facts_number(row, "end"));
+		r.to = larger(r.to, s->steps[i].interval.to / 1e3);
 	}
 	return r;
 }
 
-/* A stacked bar of an interval: the mean life of the requests that ended in it, by layer. */
-static void put_interval(struct out *out, struct slice row, double x, double width, double bottom, double scale)
+/* The row of a host in a step; NULL: it has none. */
+static const struct share *row_in(const struct series_step *step, const struct share *host)
 {
-	double mean = facts_number(row, "mean");
+	for (size_t i = 0; i < step->shares.n; i++)
+		if (memcmp(&step->shares.all[i].name, &host->name, sizeof(host->name)) == 0)
+			return &step->shares.all[i];
+	return NULL;
+}
+
+/* Microseconds. */
+static double mean_of(const struct share *row)
+{
+	return row ? ratio_mean(row->life, row->count) / 1e3 : 0;
+}
+
+/* A stacked bar of a step: the mean life of the requests that ended in it, by layer. */
+static void put_step(struct out *out, double begin, const struct share *row, double x, double width, double bottom,
+		     double scale)
+{
+	double mean = mean_of(row);
 
 	for (unsigned i = 0; i < LAYERS; i++) {
-		double share = facts_number(facts_text(row, "layers"), spdk_layers[i]);
+		double share = ratio_part(row->layers[i], row->life);
 
 		if (share * mean * scale < 0.2)
 			continue;
 		bottom -= share * mean * scale;
 		start_rect(out, x, bottom, width, share * mean * scale, i);
-		facts_put_time(out, facts_number(row, "begin"));
-		out_printf(out, ": count %.0f, mean ", facts_number(row, "count"));
+		facts_put_time(out, begin);
+		out_printf(out, ": count %" PRIu64 ", mean ", row->count);
 		facts_put_time(out, mean);
 		out_printf(out, ", %.0f%% %s", 100 * share, spdk_layers[i]);
 		end_rect(out);
 	}
 }
 
-static void put_strip(struct out *out, const struct facts *f, struct slice host, struct range range)
+static void put_strip(struct out *out, const struct facts *f, const struct share *host, struct range range)
 {
+	const struct series *s = &f->series;
 	struct out name = {.fd = OUT_MEMORY};
-	struct slice text = f->over_time, row;
 	double scale = WIDE / (range.to - range.from), most = 0;
 
-	while (facts_line(&text, &row))
-		if (facts_same_row(row, host))
-			most = larger(most, facts_number(row, "mean"));
+	for (size_t i = 0; i < s->num_steps; i++)
+		most = larger(most, mean_of(row_in(&s->steps[i], host)));
 	if (!most)
 		return;
-	facts_put_host(&name, host);
+	facts_put_host(&name, f, host);
 	start_picture(out, STRIP + 34);
 	out_printf(out, "<text x=\"%d\" y=\"11\">", LEFT);
 	out_xml(out, out_contents(&name));
 	out_printf(out, "</text><text class=\"n\" x=\"%d\" y=\"25\">", LEFT - 4);
 	facts_put_time(out, most);
 	out_text(out, "</text>\n");
-	for (text = f->over_time; facts_line(&text, &row);)
-		if (facts_same_row(row, host))
-			put_interval(out, row, LEFT + (facts_number(row, "begin") - range.from) * scale,
-				     larger((facts_number(row, "end") - facts_number(row, "begin")) * scale - 1, 1),
-				     STRIP + 16, STRIP / most);
+	for (size_t i = 0; i < s->num_steps; i++) {
+		const struct interval *interval = &s->steps[i].interval;
+		const struct share *row = row_in(&s->steps[i], host);
+
+		if (row)
+			put_step(out, interval->from / 1e3, row, LEFT + (interval->from / 1e3 - range.from) * scale,
+				 larger((interval->to - interval->from) / 1e3 * scale - 1, 1), STRIP + 16,
+				 STRIP / most);
+	}
 	put_axis(out, STRIP + 16, range.from, range.to);
 	out_text(out, "</svg>\n");
 	out_close(&name);
@@ -186,8 +204,8 @@ static void put_strip(struct out *out, const struct facts *f, struct slice host,
 
 static void put_layers(struct out *out, const struct facts *f)
 {
-	struct range range = range_of(f);
-	struct slice hosts[FACTS_ROWS];
+	struct range range = range_of(&f->series);
+	const struct share *hosts[FACTS_ROWS];
 	size_t others, n = facts_hosts(f, hosts, &others);
 
 	if (!n || range.from >= range.to)

@@ -10,6 +10,7 @@
 #include "fact.h"
 #include "means.h"
 #include "palette.h"
+#include "ratio.h"
 #include "recording.h"
 #include "terminal.h"
 #include "utf8.h"
@@ -43,46 +44,30 @@ static void put_lines(struct out *out, struct slice text, const struct terminal 
 		put_line(out, slice_cut_line(&text), terminal);
 }
 
-/* A column of a time that is in microseconds at this path. */
-static void put_time_column(struct out *out, struct slice line, const char *path)
-{
-	out_text(out, "  ");
-	if (facts_text(line, path).n)
-		out_duration(out, facts_ns(facts_number(line, path)));
-	else
-		out_printf(out, "%*s", OUT_DURATION, "-");
-}
-
 static void put_percent(struct out *out, const char *name, double share)
 {
 	if (share >= 0.005)
 		out_printf(out, " %s %.0f%%", name, 100 * share);
 }
 
-/* The n largest layers of an object, as percentages of all, from half a percent on. */
-static void put_largest(struct out *out, struct slice object, double all, unsigned n, const struct terminal *terminal)
+/* The n largest layers, as percentages of all, from half a percent on. */
+static void put_largest(struct out *out, const double layers[LAYERS], double all, unsigned n,
+			const struct terminal *terminal)
 {
-	uint64_t used = 0;
+	unsigned used = 0;
 
 	while (n--) {
-		struct slice key, value, largest = {};
-		unsigned i = 0, at = 0;
-		double most = 0;
-		struct json j;
+		enum layer largest = LAYERS;
 
-		for (facts_each(&j, object); i < 64 && facts_next(&j, &key, &value); i++)
-			if (strtod(value.p, NULL) > most && !(used >> i & 1)) {
-				most = strtod(value.p, NULL);
-				largest = key;
-				at = i;
-			}
-		if (most < 0.005 * all || !most)
+		for (enum layer i = 0; i < LAYERS; i++)
+			if (!(used >> i & 1) && layers[i] > (largest == LAYERS ? 0 : layers[largest]))
+				largest = i;
+		if (largest == LAYERS || layers[largest] < 0.005 * all)
 			return;
-		used |= (uint64_t)1 << at;
+		used |= 1U << largest;
 		out_char(out, ' ');
-		terminal_paint(terminal, out, palette_layers[facts_layer(largest)].sgr);
-		facts_put(out, largest);
-		out_printf(out, " %.0f%%", 100 * most / all);
+		terminal_paint(terminal, out, palette_layers[largest].sgr);
+		out_printf(out, "%s %.0f%%", spdk_layers[largest], 100 * layers[largest] / all);
 		terminal_plain(terminal, out);
 	}
 }
@@ -208,39 +193,50 @@ static void put_causes(struct out *out, const struct facts *f, const struct term
 	put_unexplained(out, rows, TALLY_DROPPED);
 }
 
-static void put_host(struct out *out, const struct facts *f, struct slice layers, const struct terminal *terminal)
+/* The columns of lives; NULL: none is known. */
+static void put_lives(struct out *out, const struct latency *life)
 {
-	struct slice lives = f->lives, life = {};
+	static const unsigned columns[] = {STAT_P50, STAT_P99, STAT_MAX};
+	const struct latency_stats stats = life ? rows_stats(life) : (struct latency_stats){};
+
+	for (size_t i = 0; i < COUNT(columns); i++) {
+		out_text(out, "  ");
+		if (life)
+			out_duration(out, stats.ns[columns[i]]);
+		else
+			out_printf(out, "%*s", OUT_DURATION, "-");
+	}
+}
+
+static void put_host(struct out *out, const struct facts *f, const struct share *row, const struct terminal *terminal)
+{
 	struct out name = {.fd = OUT_MEMORY};
-	bool found = false;
+	double layers[LAYERS];
 	size_t width;
 
-	facts_put_host(&name, layers);
+	facts_put_host(&name, f, row);
 	width = utf8_count(out_contents(&name));
 	out_text(out, "  ");
 	if (width <= NAME || terminal->width < TERMINAL_WIDE)
 		out_shortened(out, out_contents(&name), NAME);
 	else
 		out_printf(out, "%.*s\n%*s", (int)name.len, name.buf, NAME + 2, "");
-	out_printf(out, " %8.0f", facts_number(layers, "count"));
+	out_printf(out, " %8" PRIu64, row->count);
 	out_close(&name);
-	while (!found && facts_line(&lives, &life))
-		found = facts_text(life, "life").n && facts_same_row(life, layers);
-	life = found ? life : (struct slice){"", 0};
-	put_time_column(out, life, "p50");
-	put_time_column(out, life, "p99");
-	put_time_column(out, life, "max");
+	put_lives(out, facts_life(f, row));
 	out_char(out, ' ');
-	put_largest(out, facts_text(layers, "layers"), 1, 2, terminal);
+	for (unsigned i = 0; i < LAYERS; i++)
+		layers[i] = row->layers[i];
+	put_largest(out, layers, row->life, 2, terminal);
 	out_char(out, '\n');
 }
 
 /* The cause of a host's slow requests, which may be another one than that of all. */
-static void put_host_cause(struct out *out, const struct facts *f, struct slice layers)
+static void put_host_cause(struct out *out, const struct facts *f, const struct share *row)
 {
 	struct findings findings;
 
-	if (causes_of_host(&f->causes, json_unquoted(facts_text(layers, "group.host")), &findings)) {
+	if (causes_of_host(&f->causes, facts_host(f, row), &findings)) {
 		const struct finding *first = findings.all;
 		const struct tally_set *set = &findings.group->sets[first->slow];
 		size_t before;
@@ -263,7 +259,7 @@ static void put_host_cause(struct out *out, const struct facts *f, struct slice 
 
 static void put_hosts(struct out *out, const struct facts *f, const struct terminal *terminal)
 {
-	struct slice rows[FACTS_ROWS];
+	const struct share *rows[FACTS_ROWS];
 	size_t others, n = facts_hosts(f, rows, &others);
 
 	if (!n)
@@ -286,46 +282,43 @@ static void put_hosts(struct out *out, const struct facts *f, const struct termi
 			   f->incomplete, f->incomplete == 1 ? "" : "s");
 }
 
-static void put_lcore(struct out *out, struct slice line)
+static void put_lcore(struct out *out, const struct facts *f, const struct lcore_sum *sum)
 {
-	struct slice value, share = facts_text(line, "silence.share");
-	const char *comma = "  ";
-	struct json j;
+	const struct lcore_row *row = sum->row;
+	const struct lcore_cause cause = lcore_rows_cause(&f->lcores, row);
 
-	out_printf(out, "  %-5.0f %9.0f %7.1f %9.1f", facts_number(line, "lcore"), facts_number(line, "entries"),
-		   100 * facts_number(line, "active"), facts_number(line, "iops"));
-	put_time_column(out, line, "silence.us");
-	for (facts_each(&j, facts_text(line, "connections")); facts_next(&j, NULL, &value);) {
-		out_text(out, comma);
-		facts_put(out, json_unquoted(facts_text(value, "name")));
-		comma = ", ";
+	out_printf(out, "  %-5" PRIu64 " %9" PRIu64 " %7.1f %9.1f  ", row->lcore, row->entries,
+		   100 * ratio_part(row->active, sum->ns), ratio_per_second(row->requests, sum->ns));
+	out_duration(out, row->longest.ns);
+	for (size_t i = 0; i < sum->num_uses; i++) {
+		out_text(out, i ? ", " : "  ");
+		out_visible(out, connections_name(f->lcores.connections, sum->uses[i].connection)->name);
 	}
 	out_char(out, '\n');
-	if (!share.n)
+	if (!cause.share)
 		return;
 	out_text(out, "        longest silence: ");
-	facts_put(out, json_unquoted(facts_text(line, "silence.cause")));
-	out_printf(out, ", %.0f%% of it\n", 100 * facts_number(line, "silence.share"));
+	facts_put(out, cause.text);
+	out_printf(out, ", %.0f%% of it\n", 100 * cause.share);
 }
 
-static void put_lcores(struct out *out, const struct facts *f, const struct terminal *terminal)
+static void put_lcores(struct out *out, struct facts *f, const struct terminal *terminal)
 {
-	struct slice text = f->reactors, line;
-	size_t n = 0;
+	struct lcore_sum *sums = f->info.n ? lcore_rows_end(&f->lcores, true) : NULL;
+	const size_t n = sums ? f->lcores.n : 0;
 
-	while (facts_line(&text, &line)) {
-		if (!n++) {
-			out_char(out, '\n');
-			terminal_paint(terminal, out, TERMINAL_FAINT);
-			out_text(out, "lcore     entries active%      iops  silence  connections");
-			terminal_plain(terminal, out);
-			out_char(out, '\n');
-		}
-		if (n <= LCORES)
-			put_lcore(out, line);
+	if (n) {
+		out_char(out, '\n');
+		terminal_paint(terminal, out, TERMINAL_FAINT);
+		out_text(out, "lcore     entries active%      iops  silence  connections");
+		terminal_plain(terminal, out);
+		out_char(out, '\n');
 	}
+	for (size_t i = 0; i < n && i < LCORES; i++)
+		put_lcore(out, f, &sums[i]);
 	if (n > LCORES)
 		out_printf(out, "  and %zu other lcores\n", n - LCORES);
+	free(sums);
 }
 
 static void put_by(struct out *out, struct slice span, const char *key, const char *by, double life)
@@ -390,7 +383,8 @@ static bool is_covered(struct slice span, const char *part)
 
 static void put_slow(struct out *out, const struct facts *f, struct slice span, const struct terminal *terminal)
 {
-	double life = facts_number(span, "life");
+	struct slice parts = facts_text(span, "layers");
+	double life = facts_number(span, "life"), layers[LAYERS];
 	bool bound = facts_text(span, "open").n || facts_text(span, "cut").n;
 
 	out_text(out, bound ? "  >" : "  ");
@@ -401,7 +395,9 @@ static void put_slow(struct out *out, const struct facts *f, struct slice span, 
 	out_text(out, ": ");
 	facts_put_what(out, span);
 	out_text(out, "\n   ");
-	put_largest(out, facts_text(span, "layers"), life, 3, terminal);
+	for (unsigned i = 0; i < LAYERS; i++)
+		layers[i] = facts_number(parts, spdk_layers[i]);
+	put_largest(out, layers, life, 3, terminal);
 	put_by(out, span, "off_cpu", "off_cpu_by", life);
 	put_by(out, span, "irq", "irq_by", life);
 	if (f->offcpu && !is_covered(span, "off_cpu"))
@@ -455,22 +451,21 @@ static void put_open(struct out *out, const struct facts *f)
 	}
 }
 
-/* The share of requests that the lines of another tool cover. */
+/* How many requests the lines of another tool cover. */
 static void put_covered(struct out *out, const struct facts *f, const char *name, const char *file, bool differs,
-			const char *path)
+			enum overlap part)
 {
-	struct slice text = f->layers, line;
-	double covered = 0, all = 0;
+	uint64_t covered = 0, all = 0;
 
 	if (differs)
 		out_printf(out, "  %-10s left out: its times are of another clock than the trace's\n", name);
 	if (!file)
 		return;
-	while (facts_line(&text, &line)) {
-		covered += facts_number(line, path);
-		all += facts_number(line, "count");
+	for (size_t i = 0; i < f->shares.n; i++) {
+		covered += f->shares.all[i].overlaps[part].count;
+		all += f->shares.all[i].count;
 	}
-	out_printf(out, "  %-10s covers %.0f of %.0f requests\n", name, covered, all);
+	out_printf(out, "  %-10s covers %" PRIu64 " of %" PRIu64 " requests\n", name, covered, all);
 }
 
 /* The first words of a row about what was recorded. */
@@ -627,8 +622,8 @@ static void put_recorded(struct out *out, const struct facts *f)
 	}
 	if (f->usdt || f->info.n)
 		put_names(out, f);
-	put_covered(out, f, "offcpu", f->offcpu, f->offcpu_differs, "covered.off_cpu");
-	put_covered(out, f, "bio", f->bio, f->bio_differs, "covered.disk");
+	put_covered(out, f, "offcpu", f->offcpu, f->offcpu_differs, OVERLAP_OFF_CPU);
+	put_covered(out, f, "bio", f->bio, f->bio_differs, OVERLAP_DISK);
 	put_rpc(out, f);
 	put_parts(out, f);
 }
@@ -642,14 +637,14 @@ static void put_file(struct out *out, const struct facts *f, const char *path)
 static void put_lifetimes(struct out *out, const struct facts *f)
 {
 	out_text(out, "  ");
-	if (!f->usdt) {
+	if (f->has_owners) {
 		out_text(out, "trace-dump -O ");
 		put_file(out, f, f->trace);
 		out_text(out, " | ");
 	}
-	out_text(out, "qpair-lifetimes ");
+	out_text(out, f->has_owners ? "qpair-lifetimes -O - " : "qpair-lifetimes ");
 	if (f->answers) {
-		out_text(out, f->usdt ? "--rpc " : "-O - --rpc ");
+		out_text(out, "--rpc ");
 		put_file(out, f, f->answers);
 	}
 	if (f->usdt) {
@@ -694,7 +689,7 @@ static void put_commands(struct out *out, const struct facts *f)
 		      "  trace-perfetto lines.jsonl >trace.pb  # a picture for ui.perfetto.dev\n");
 }
 
-void page_write(struct out *to, const struct facts *f, const struct terminal *terminal)
+void page_write(struct out *to, struct facts *f, const struct terminal *terminal)
 {
 	struct out out = {.fd = OUT_MEMORY};
 

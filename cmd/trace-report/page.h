@@ -7,6 +7,6 @@
 #include "terminal.h"
 
 /* As wide as the terminal; with colours if that has them. */
-void page_write(struct out *to, const struct facts *f, const struct terminal *terminal);
+void page_write(struct out *to, struct facts *f, const struct terminal *terminal);
 
 #endif

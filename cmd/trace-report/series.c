@@ -18,15 +18,33 @@ static uint32_t step_of(const struct series *s, double us)
 void series_start(struct series *s, double step)
 {
 	s->step = step;
+	s->length = step * 1000 >= 1 ? step * 1000 + 0.5 : 1;
 	s->heat.step = step * 1000 >= 1 ? step * 1000 : 1;
 }
 
-void series_request(struct series *s, double us, double life)
+void series_request(struct series *s, const struct span *span, const struct shares_request *request)
 {
-	const double longest = 1e16; /* microseconds; in nanoseconds it still fits 64 bits */
+	struct series_step *step;
+	struct interval interval;
 
-	if (s->step && life >= 0 && us >= 0 && us + life < longest)
-		heat_add(&s->heat, 0, (us + life) * 1000, life * 1000);
+	if (!s->step || s->num_steps == SERIES_MAX)
+		return;
+	interval = interval_of(span->last, s->length);
+	step = table_put(&s->steps_map, interval.from, s->steps, s->num_steps, s->cap_steps);
+	step->interval = interval;
+	shares_add(&step->shares, request);
+}
+
+void series_heat(struct series *s, uint64_t start, uint64_t life)
+{
+	if (s->step && start + life >= start)
+		heat_add(&s->heat, 0, start + life, life);
+}
+
+void series_end(struct series *s)
+{
+	if (s->step)
+		heat_end(&s->heat, HEAT_STEPS);
 }
 
 static void see_wait(struct series *s, uint64_t end, const struct spanline_wait *wait)
@@ -57,6 +75,10 @@ void series_free(struct series *s)
 	for (size_t i = 0; i < s->num_buffers; i++)
 		free((char *)s->buffers[i].holder.p);
 	free(s->buffers);
+	for (size_t i = 0; i < s->num_steps; i++)
+		shares_free(&s->steps[i].shares);
+	free(s->steps);
+	map_free(&s->steps_map);
 	heat_free(&s->heat);
 	map_free(&s->buffers_map);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pictures show over time, counted while span lines pass. */
+/* What pictures show over time, counted while spans end. */
 #ifndef TRACE_REPORT_SERIES_H
 #define TRACE_REPORT_SERIES_H
 
@@ -7,6 +7,7 @@
 
 #include "heat.h"
 #include "map.h"
+#include "shares.h"
 #include "spanline.h"
 
 enum {
@@ -15,9 +16,18 @@ enum {
 };
 
 struct series {
-	double step; /* microseconds; 0: nothing is counted */
+	double step;     /* microseconds; 0: nothing is counted */
+	uint64_t length; /* the same in ns */
 
 	struct heat heat; /* map 0: all requests; its step is that of the series */
+
+	/* the requests that ended in each step; in the order in which the first one did */
+	struct series_step {
+		struct interval interval;
+		struct shares shares;
+	} * steps;
+	size_t num_steps, cap_steps;
+	struct map steps_map;
 
 	/* how many had a data buffer when one got its own after a wait: the most of each step */
 	struct series_buffers {
@@ -32,9 +42,13 @@ struct series {
 /* Sets the length of a step in microseconds. */
 void series_start(struct series *s, double step);
 
-/* Sees a request that started at `us` and lived for `life` microseconds; and the waits of a span. */
-void series_request(struct series *s, double us, double life);
+/* Sees a request that is whole; the start and life in ns of one that ended in the trace; and the waits of any. */
+void series_request(struct series *s, const struct span *span, const struct shares_request *request);
+void series_heat(struct series *s, uint64_t start, uint64_t life);
 void series_waits(struct series *s, const struct spanline *span);
+
+/* To be called after the last one. */
+void series_end(struct series *s);
 
 void series_free(struct series *s);
 

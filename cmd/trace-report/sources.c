@@ -13,6 +13,7 @@
 #include "io.h"
 #include "mem.h"
 #include "number.h"
+#include "process.h"
 #include "recording.h"
 #include "utf8.h"
 
@@ -48,43 +49,38 @@ static int open_file(struct facts *f, const char *path, struct stat *st)
 	return -1;
 }
 
-/* The path of a file in a folder; NULL if it does not exist, is empty, or cannot be opened. */
-static char *find_file(struct facts *f, const char *folder, const char *name)
+/* Opens a file in a folder, of at least this size. *path: NULL if there is none, or it cannot be opened. */
+static void find_file(struct facts *f, const char *folder, const char *name, off_t least, char **path, int *fd)
 {
-	char *path = mem_printf("%s/%s", folder, name);
 	struct stat st;
-	int fd = open_file(f, path, &st);
 
-	if (fd >= 0)
-		close(fd);
-	if (fd >= 0 && st.st_size)
-		return path;
-	free(path);
-	return NULL;
+	*path = mem_printf("%s/%s", folder, name);
+	*fd = open_file(f, *path, &st);
+	if (*fd >= 0 && st.st_size >= least)
+		return;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	free(*path);
+	*path = NULL;
 }
 
-/* The first bytes of a file. Returns false if there is none, or none that can be read. */
-static bool read_start(struct facts *f, const char *path, size_t max, struct slice *start)
+/* The first bytes of a file that is open, which the caller frees. Returns false after a message. */
+static bool read_start(struct facts *f, const char *path, int fd, size_t max, struct slice *start)
 {
-	struct stat st;
-	int fd = open_file(f, path, &st);
+	char *text = mem_resize(NULL, 1, max);
 	ssize_t got = 1;
 	size_t n = 0;
-	char *text;
 
-	if (fd < 0)
-		return false;
-	text = mem_resize(NULL, 1, max);
-	while (n < max && (got = io_read(fd, text + n, max - n)) > 0)
+	while (n < max && (got = pread(fd, text + n, max - n, n)) > 0)
 		n += got;
-	if (got < 0)
-		refuse(f, path, 0, strerror(errno));
-	close(fd);
-	if (got < 0)
-		free(text);
-	else
-		*start = (struct slice){text, n};
-	return got >= 0;
+	*start = (struct slice){text, n};
+	if (got >= 0)
+		return true;
+	refuse(f, path, 0, strerror(errno));
+	free(text);
+	*start = (struct slice){};
+	return false;
 }
 
 /* Whether each line of a file's contents is a JSON object; else after a message. */
@@ -126,98 +122,83 @@ static void check_parts(struct facts *f, const char *path)
 		refuse(f, path, 0, "\"" RECORDING_MIN_US "\" is no time above 0: what was slow is not known");
 }
 
-static void read_parts(struct facts *f, const char *folder)
+/* Says what follows, if something of this file was refused since then. */
+static void note_parts(struct facts *f, size_t before)
 {
-	char *path = mem_printf("%s/%s", folder, RECORDING_PARTS);
-	size_t before = f->unread.len;
-
-	if (read_start(f, path, START, &f->parts))
-		check_parts(f, path);
 	if (f->unread.len > before)
 		out_text(&f->unread, "what was lost, and what was not recorded, is not known\n");
-	free(path);
 }
 
-static void read_answers(struct facts *f, const char *folder)
+static void read_parts(struct facts *f)
 {
-	char *path = mem_printf("%s/%s", folder, RECORDING_RPC);
+	size_t before = f->unread.len;
 
-	/* before v24.05, answers have no addresses, and traces have no owners */
-	if (!read_start(f, path, ANSWERS, &f->rpc) || !memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14)) {
-		check_objects(f, path, f->rpc);
-		free(path);
+	if (!f->parts_file)
 		return;
-	}
-	/* qpair-lifetimes checks them */
-	f->answers = path;
+	if (read_start(f, f->parts_file, f->parts_fd, START, &f->parts))
+		check_parts(f, f->parts_file);
+	close(f->parts_fd);
+	note_parts(f, before);
+}
+
+static void read_answers(struct facts *f)
+{
+	if (!f->answers)
+		return;
+	read_start(f, f->answers, f->rpc_fd, ANSWERS, &f->rpc);
+	close(f->rpc_fd);
+	/* before v24.05, answers have no addresses, and traces have no owners */
+	if (memmem(f->rpc.p, f->rpc.n, "\"peer_address\"", 14))
+		return;
+	check_objects(f, f->answers, f->rpc);
+	free(f->answers);
+	f->answers = NULL;
 }
 
 static void find_recording(struct facts *f, const char *folder)
 {
-	char *inside = mem_printf("%s/.", folder);
-	struct slice start = {};
-	struct stat st;
 	size_t before;
 
-	if (stat(inside, &st) != 0)
-		err(EXIT_FAILURE, "%s", io_name(folder));
-	free(inside);
-	f->is_folder = true;
-	f->trace = find_file(f, folder, RECORDING_TRACE);
+	find_file(f, folder, RECORDING_TRACE, 1, &f->trace, &f->trace_fd);
 	if (!f->trace && !f->unread.len)
 		warnx("%s: no %s, as is in a folder of trace-record", io_name(folder), RECORDING_TRACE);
 	before = f->unread.len;
-	f->usdt = find_file(f, folder, RECORDING_USDT);
-	if (f->usdt && read_start(f, f->usdt, START, &start) && kind_of(start, KIND_PROBE_LINES) != KIND_PROBE_LINES)
-		refuse(f, f->usdt, 0, "no probe lines, as usdt-record writes them");
-	free((char *)start.p);
+	find_file(f, folder, RECORDING_USDT, 1, &f->usdt, &f->usdt_fd);
 	f->names_unread = f->unread.len > before;
-	if (f->names_unread) {
-		free(f->usdt);
-		f->usdt = NULL;
-	}
-	f->offcpu = find_file(f, folder, RECORDING_OFFCPU);
-	f->bio = find_file(f, folder, RECORDING_BIO);
-	read_parts(f, folder);
-	read_answers(f, folder);
+	find_file(f, folder, RECORDING_OFFCPU, 1, &f->offcpu, &f->offcpu_fd);
+	find_file(f, folder, RECORDING_BIO, 1, &f->bio, &f->bio_fd);
+	before = f->unread.len;
+	find_file(f, folder, RECORDING_PARTS, 0, &f->parts_file, &f->parts_fd);
+	note_parts(f, before);
+	find_file(f, folder, RECORDING_RPC, 0, &f->answers, &f->rpc_fd);
 }
 
+/* NULL: there is none. */
 static char *operand(int argc, char **argv)
 {
 	if (optind < argc && strcmp(argv[optind], "-") == 0)
-		cli_usage("standard input cannot be read twice: name a file");
-	return optind < argc ? argv[optind++] : NULL;
+		cli_usage("standard input cannot be read again by the commands on the page: name a file");
+	return optind < argc ? mem_copy(slice_of(argv[optind++])) : NULL;
 }
 
-/* The kind of an operand that is a regular file; KIND_EMPTY also for what cannot be read, of which others complain. */
-static enum input_kind operand_kind(const char *path, enum input_kind wanted)
+/* The kind of a regular file that is open; KIND_EMPTY also for what cannot be read, of which others complain. */
+static enum input_kind kind_of_file(int fd, enum input_kind wanted)
 {
-	enum input_kind kind = KIND_EMPTY;
-	struct stat st;
-	ssize_t n;
-	char *text;
-	int fd;
+	char *text = mem_array(START, 1);
+	ssize_t n = pread(fd, text, START, 0);
+	enum input_kind kind = kind_of((struct slice){text, n > 0 ? n : 0}, wanted);
 
-	/* to open a pipe and close it would end its writer */
-	if (stat(path, &st) != 0)
-		return kind;
-	if (!S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? KIND_DIRECTORY : kind;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return kind;
-	text = mem_array(START, 1);
-	n = io_read(fd, text, START);
-	kind = kind_of((struct slice){text, n > 0 ? n : 0}, wanted);
+	if (n < 0 && errno == EISDIR)
+		kind = KIND_DIRECTORY;
 	free(text);
-	close(fd);
 	return kind;
 }
 
-/* Exits with a message where trace-dump would not know what the user is to type. probes: the next operand, or NULL. */
-static void check_trace(const char *path, const char *probes)
+/* Exits with a message where the user is to type something else. */
+static void check_trace(const struct facts *f)
 {
-	enum input_kind is = operand_kind(path, KIND_TRACE_FILE);
+	const char *path = f->trace;
+	enum input_kind is = kind_of_file(f->trace_fd, KIND_TRACE_FILE);
 	struct out words = {.fd = OUT_MEMORY};
 
 	if (is >= KIND_XZ && is <= KIND_LZ4) {
@@ -226,7 +207,7 @@ static void check_trace(const char *path, const char *probes)
 	}
 	if (is != KIND_PROBE_LINES)
 		return;
-	out_word(&words, slice_of(probes ? probes : "TRACE"));
+	out_word(&words, slice_of(f->usdt ? f->usdt : "TRACE"));
 	out_char(&words, ' ');
 	out_word(&words, slice_of(path));
 	errx(EXIT_FAILURE, "%s: probe lines, not a trace; try: trace-report %.*s", io_name(path), (int)words.len,
@@ -234,59 +215,97 @@ static void check_trace(const char *path, const char *probes)
 }
 
 /* The same of probe lines. These may come from a pipe. */
-static void check_probes(const char *path)
+static void check_probes(const struct facts *f)
 {
-	enum input_kind is = operand_kind(path, KIND_PROBE_LINES);
+	enum input_kind is = kind_of_file(f->usdt_fd, KIND_PROBE_LINES);
 
 	if (is == KIND_PROBE_LINES || is == KIND_EMPTY)
 		return;
 	if (is == KIND_UNKNOWN || is == KIND_BINARY)
 		errx(EXIT_FAILURE, "%s: no probe lines, as usdt-record writes them; try: trace-report TRACE",
-		     io_name(path));
-	kind_refuse(io_name(path), is, KIND_PROBE_LINES, ">probes; trace-report TRACE probes");
+		     io_name(f->usdt));
+	kind_refuse(io_name(f->usdt), is, KIND_PROBE_LINES, ">probes; trace-report TRACE probes");
 	exit(EXIT_FAILURE);
 }
 
-static void find_probes(struct facts *f, char *path)
+/* The trace of an operand or a process, and the probe lines of the next operand. */
+static void find_trace(struct facts *f, int argc, char **argv)
 {
 	struct stat st;
-	int fd = -1;
+	char *error;
 
-	/* to open a pipe and close it would end its writer */
-	if (path && (stat(path, &st) != 0 || (S_ISREG(st.st_mode) && (fd = open(path, O_RDONLY | O_CLOEXEC)) < 0))) {
-		refuse(f, path, 0, strerror(errno));
-		f->names_unread = true;
-		return;
+	if (f->pid) {
+		f->trace = process_open_trace(f->pid, &f->trace_fd, &error);
+		if (!f->trace)
+			errx(EXIT_FAILURE, "%s", error);
+	} else {
+		f->trace = mem_copy(slice_of(f->name));
+		/* a pipe without a writer must not make the tool wait */
+		f->trace_fd = open(f->trace, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (f->trace_fd < 0 || fstat(f->trace_fd, &st) != 0)
+			err(EXIT_FAILURE, "%s", io_name(f->trace));
+		if (!S_ISREG(st.st_mode))
+			errx(EXIT_FAILURE,
+			     "%s: not a regular file: the commands on the page read it again; save it to a file first",
+			     io_name(f->trace));
 	}
-	if (fd >= 0)
-		close(fd);
-	f->usdt = path;
+	f->usdt = operand(argc, argv);
+	f->usdt_fd = f->usdt ? open(f->usdt, O_RDONLY | O_CLOEXEC | O_NOCTTY) : -1;
+	if (!f->usdt || f->usdt_fd >= 0)
+		return;
+	refuse(f, f->usdt, 0, strerror(errno));
+	f->names_unread = true;
+	free(f->usdt);
+	f->usdt = NULL;
 }
 
 void sources_find(struct facts *f, int argc, char **argv)
 {
-	char *path = f->pid ? NULL : operand(argc, argv), *probes;
 	struct stat st;
 
-	if (!f->pid && !path)
+	f->name = f->pid ? mem_printf("process %d", f->pid) : operand(argc, argv);
+	if (!f->name)
 		cli_usage("a folder, a trace file, or a process with -p is expected");
-	f->name = path ? path : mem_printf("process %d", f->pid);
-	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		find_recording(f, path);
-	} else {
-		f->trace = path;
-		probes = operand(argc, argv);
-		if (path)
-			check_trace(path, probes);
-		if (probes)
-			check_probes(probes);
-		find_probes(f, probes);
-		if (path && stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-			errx(EXIT_FAILURE, "%s: not a regular file: a trace is read twice; save it to a file first",
-			     io_name(path));
+	f->is_folder = !f->pid && stat(f->name, &st) == 0 && S_ISDIR(st.st_mode);
+	if (optind + !f->is_folder < argc)
+		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it",
+			  argv[optind + !f->is_folder]);
+	if (f->is_folder)
+		find_recording(f, f->name);
+	else
+		find_trace(f, argc, argv);
+}
+
+/* Leaves out probe lines of a folder that cannot be read. */
+static void check_usdt(struct facts *f)
+{
+	struct slice start = {};
+	bool is_read = f->usdt && read_start(f, f->usdt, f->usdt_fd, START, &start);
+
+	if (is_read && kind_of(start, KIND_PROBE_LINES) != KIND_PROBE_LINES) {
+		refuse(f, f->usdt, 0, "no probe lines, as usdt-record writes them");
+		is_read = false;
 	}
-	if (optind < argc)
-		cli_usage("'%s': more than a folder, or a trace and what usdt-record recorded with it", argv[optind]);
+	free((char *)start.p);
+	if (!f->usdt || is_read)
+		return;
+	f->names_unread = true;
+	close(f->usdt_fd);
+	free(f->usdt);
+	f->usdt = NULL;
+}
+
+void sources_read(struct facts *f)
+{
+	if (f->is_folder) {
+		check_usdt(f);
+		read_parts(f);
+		read_answers(f);
+		return;
+	}
+	check_trace(f);
+	if (f->usdt)
+		check_probes(f);
 }
 
 /*
@@ -313,21 +332,22 @@ static bool has_rate(struct slice text, double rate)
 }
 
 /* Leaves out a file that cannot be read, or whose times are not the trace's. */
-static void check_clock(struct facts *f, char **path, bool *differs)
+static void check_clock(struct facts *f, char **path, int fd, bool *differs, double rate)
 {
 	struct slice start = {};
-	bool is_read = *path && read_start(f, *path, START, &start);
+	bool is_read = *path && read_start(f, *path, fd, START, &start);
 
-	*differs = is_read && !has_rate(start, facts_number(f->info, "tsc_rate"));
+	*differs = is_read && !has_rate(start, rate);
 	free((char *)start.p);
-	if (is_read && !*differs)
+	if (!*path || (is_read && !*differs))
 		return;
+	close(fd);
 	free(*path);
 	*path = NULL;
 }
 
-void sources_check_clocks(struct facts *f)
+void sources_check_clocks(struct facts *f, double rate)
 {
-	check_clock(f, &f->offcpu, &f->offcpu_differs);
-	check_clock(f, &f->bio, &f->bio_differs);
+	check_clock(f, &f->offcpu, f->offcpu_fd, &f->offcpu_differs, rate);
+	check_clock(f, &f->bio, f->bio_fd, &f->bio_differs, rate);
 }

@@ -27,9 +27,14 @@ enum {
 
 int lines_open(struct lines *l, const char *path)
 {
+	return lines_open_fd(l, io_open(path), io_name(path));
+}
+
+int lines_open_fd(struct lines *l, int fd, const char *name)
+{
 	struct stat st;
 
-	*l = (struct lines){.name = io_name(path), .fd = io_open(path), .cap = IO_BLOCK};
+	*l = (struct lines){.name = name, .fd = fd, .cap = IO_BLOCK};
 	if (l->fd < 0)
 		return -1;
 	if (fstat(l->fd, &st) == 0) {

@@ -61,6 +61,9 @@ struct lines {
 /* Opens path ("-": standard input). Returns -1 with errno. The path must outlive the lines. */
 int lines_open(struct lines *l, const char *path);
 
+/* The same for a descriptor, which lines_close() closes, and a name for messages. -1: returns -1, errno as it is. */
+int lines_open_fd(struct lines *l, int fd, const char *name);
+
 /*
  * Call it before reading the first line: input that is clearly of another kind ends with
  * EMEDIUMTYPE before its first line. reader: the command that reads the wanted kind from a pipe,

@@ -43,8 +43,7 @@ static void keep_held(void *context, const struct reactor *reactor, struct react
 
 	if (m->hold)
 		m->hold(m->context, reactor, interval, line);
-	else
-		interval->cause = held_cause(&m->held, line);
+	interval->cause = held_cause(&m->held, line);
 }
 
 static void emit(void *context, const struct span *s)
@@ -189,7 +188,7 @@ static void fill_wait(struct measured *m, struct spanline_wait *w, const struct 
 static void fill_held(struct measured *m, struct spanline_names *names, const struct span *s, enum overlap part,
 		      enum reactors_kind kind)
 {
-	if (m->hold || !m->overlaps.parts[part])
+	if (!m->overlaps.parts[part])
 		return;
 	held_find(&m->held, s, kind);
 	for (size_t i = 0; i < m->held.num_sums && i < SPANLINE_NAMES; i++)
@@ -208,7 +207,7 @@ static void fill_waits(struct measured *m, const struct span *s)
 		return;
 	unread = unread_of(&m->unread, s);
 	l->unread = unread.ns;
-	if (unread.ns && !m->hold)
+	if (unread.ns)
 		l->unread_by = held_name(&m->held, unread.cause);
 	fill_held(m, &l->off_cpu_by, s, OVERLAP_OFF_CPU, REACTORS_OFF_CPU);
 	fill_held(m, &l->irq_by, s, OVERLAP_IRQ, REACTORS_IRQ);
