@@ -349,7 +349,7 @@ static void read_times(struct json *j, struct tally_times *times)
 
 static bool add_times(struct tally_times *to, const struct tally_times *times)
 {
-	bool good = add_count(&to->n, times->n) & add_sum(&to->life, times->life, SUM_MAX);
+	bool good = add_count(&to->n, times->n) && add_sum(&to->life, times->life, SUM_MAX);
 
 	for (unsigned i = 0; i < LAYERS; i++)
 		good &= add_sum(&to->layers[i], times->layers[i], SUM_MAX);
@@ -407,8 +407,8 @@ static const char *decode_set(struct json *j, const struct place *place)
 	if (!group)
 		return NULL;
 	sum = group->sets[place->slow];
-	if (!(add_times(&sum.slow, &set.slow) & add_times(&sum.fast, &set.fast) &
-	      add_count(&sum.others, numbers[0].value) & add_count(&sum.bursts, numbers[1].value) &
+	if (!(add_times(&sum.slow, &set.slow) && add_times(&sum.fast, &set.fast) &&
+	      add_count(&sum.others, numbers[0].value) && add_count(&sum.bursts, numbers[1].value) &&
 	      add_sum(&sum.excess, numbers[2].value, SUM_MAX)))
 		return TOO_LARGE;
 	group->sets[place->slow] = sum;
@@ -433,7 +433,7 @@ static const char *decode_group(struct json *j, const struct place *place)
 		return NULL;
 	}
 	sum = *to;
-	if (!(add_count(&sum.n, numbers[0].value) & add_sum(&sum.total, numbers[1].value, SUM_MAX) &
+	if (!(add_count(&sum.n, numbers[0].value) && add_sum(&sum.total, numbers[1].value, SUM_MAX) &&
 	      add_count(&sum.old, numbers[3].value)))
 		return TOO_LARGE;
 	sum.longest = max_u64(sum.longest, numbers[2].value);
@@ -488,8 +488,8 @@ static const char *decode_cause(struct json *j, const struct place *place, struc
 	if (!to)
 		return NULL;
 	sum = *to;
-	if (!(add_sum(&sum.ns, numbers[0].value, SUM_MAX) & add_sum(&sum.proven, numbers[1].value, SUM_MAX) &
-	      add_count(&sum.n, numbers[2].value) & add_count(&sum.bursts, numbers[3].value)))
+	if (!(add_sum(&sum.ns, numbers[0].value, SUM_MAX) && add_sum(&sum.proven, numbers[1].value, SUM_MAX) &&
+	      add_count(&sum.n, numbers[2].value) && add_count(&sum.bursts, numbers[3].value)))
 		return TOO_LARGE;
 	tally_keep_example(t, &sum.example, &example);
 	*to = sum;
@@ -553,7 +553,7 @@ static const char *decode_value(struct json *j, const struct place *place, struc
 		return NULL;
 	sum = *to;
 	sum.hash += numbers[2].value;
-	if (!(add_count(&sum.slow, numbers[0].value) & add_count(&sum.others, numbers[1].value)))
+	if (!(add_count(&sum.slow, numbers[0].value) && add_count(&sum.others, numbers[1].value)))
 		return TOO_LARGE;
 	*to = sum;
 	return NULL;
@@ -613,7 +613,7 @@ static const char *decode_row(struct json *j, const struct place *place, const s
 	bool is_wait = json_is(row->row, "wait"), is_value = json_is(row->row, "value"), good;
 	uint32_t who, victim, of;
 
-	good = add_name(t, row->who, &who) & add_name(t, row->victim, &victim) & add_name(t, row->of, &of);
+	good = add_name(t, row->who, &who) && add_name(t, row->victim, &victim) && add_name(t, row->of, &of);
 	if (!good) {
 		t->dropped++;
 		return NULL;
@@ -731,7 +731,7 @@ static const char *read_first(struct decoder *d, struct slice text, struct slice
 		free(options.group);
 	}
 	d->has_options = true;
-	if (!(add_count(&t->traces, numbers[0].value) & add_count(&t->groups_dropped, numbers[1].value) &
+	if (!(add_count(&t->traces, numbers[0].value) && add_count(&t->groups_dropped, numbers[1].value) &&
 	      add_count(&t->dropped, numbers[2].value)))
 		return TOO_LARGE;
 	return NULL;

@@ -18,10 +18,10 @@ static const struct {
 	bool is_wide, change_is_wide; /* only with --wide */
 	unsigned spare;               /* as of columns_spare() */
 } names[NUM_STATS] = {
-	[STAT_MEAN] = {"mean", "mean", "mean%"},
+	[STAT_MEAN] = {"mean", "mean", "mean%", .spare = 0},
 	[STAT_P50] = {"p50", "p50", "p50%", .change_is_wide = true, .spare = 2},
 	[STAT_P90] = {"p90", "p90", "p90%", .is_wide = true, .change_is_wide = true},
-	[STAT_P99] = {"p99", "p99", "p99%"},
+	[STAT_P99] = {"p99", "p99", "p99%", .spare = 0},
 	[STAT_P999] = {"p999", "p99.9", "p99.9%", .is_wide = true, .change_is_wide = true},
 	[STAT_MAX] = {"max", "max", "max%", .change_is_wide = true, .spare = 4},
 };

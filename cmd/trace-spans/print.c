@@ -21,17 +21,17 @@ static const struct {
 	unsigned width, wide, from, open_from;
 	bool is_name;
 } columns[COLUMNS] = {
-	[US] = {"US", 11, 14, 0, 0},
-	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0},
+	[US] = {"US", 11, 14, 0, 0, false},
+	[LIFE] = {"LIFE", OUT_DURATION + 1, OUT_DURATION + 1, 0, 0, false},
 	[ID] = {"ID", 7, 8, 0, 0, true},
 	[TYPE] = {"TYPE", 6, 8, 90, 90, true},
-	[BLOCKS] = {"BLOCKS", 6, 6, 100, 110},
+	[BLOCKS] = {"BLOCKS", 6, 6, 100, 110, false},
 	[BDEV] = {"BDEV", 10, 16, 80, 100, true},
-	[LBA] = {"LBA", 10, 10, 140, 150},
+	[LBA] = {"LBA", 10, 10, 140, 150, false},
 	[WHO] = {"WHO", 12, 20, 0, 70, true},
-	[LCORE] = {"LCORE", 5, 5, 120, 130},
-	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER},
-	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0},
+	[LCORE] = {"LCORE", 5, 5, 120, 130, false},
+	[TO_REPLY] = {"TO_REPLY", OUT_DURATION + 1, OUT_DURATION + 1, 115, NEVER, false},
+	[WAITS] = {"WAITS", OUT_DURATION, OUT_DURATION, NEVER, 0, false},
 };
 
 static unsigned width_of(const struct print *p, enum column i)
