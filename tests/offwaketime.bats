@@ -306,7 +306,8 @@ callers() {
             esac
             exec env ./blocked-target "$2"' bash "$place")
         # mappings are read at the first wait that starts later: that for the line, before there is code, is not one
-        held=blocked-target record generated=3 -j --no-open
+        # and the list is read while the process lives, for a second
+        held=blocked-target record generated=20 -j --no-open
         case $place in own | large) equal "$place: $(callers)" "$place: $name" ;; *) equal "$place: $(callers)" "$place: [unknown]" ;; esac
         [ $place != large ] || grep -q '^offwaketime: /tmp/perf-[0-9]*.map: its tables take more than 64 MiB' log
     done
