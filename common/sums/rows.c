@@ -250,10 +250,19 @@ static struct slice show_group(struct connections *connections, struct slice gro
 	return shown;
 }
 
-static void clear_shown(struct rows *rows)
+struct slice rows_group(const struct rows *rows, uint32_t group)
 {
-	while (rows->num_shown)
-		free((char *)rows->shown[--rows->num_shown].p);
+	struct rows_shown *shown;
+
+	if (group >= rows->num_shown)
+		return rows->groups.all[group];
+	shown = &rows->shown[group];
+	if (shown->known != rows->connections->known + 1) {
+		free((char *)shown->text.p);
+		shown->text = show_group(rows->connections, rows->groups.all[group]);
+		shown->known = rows->connections->known + 1;
+	}
+	return shown->text;
 }
 
 void rows_name_hosts(struct rows *rows, struct connections *connections)
@@ -262,22 +271,19 @@ void rows_name_hosts(struct rows *rows, struct connections *connections)
 
 	if (!n || !json_member(rows->groups.all[n - 1], slice_of("host")).n)
 		return;
-	for (uint32_t i = rows->num_shown; i < n; i++)
+	rows->connections = connections;
+	for (uint32_t i = rows->num_shown; i < n; i++) {
 		learn_host(connections, rows->groups.all[i]);
-	if (rows->shown_known != connections->known)
-		clear_shown(rows);
-	rows->shown_known = connections->known;
-	while (rows->num_shown < n) {
 		rows->shown = mem_room(rows->shown, rows->num_shown, &rows->cap_shown);
-		rows->shown[rows->num_shown] = show_group(connections, rows->groups.all[rows->num_shown]);
-		rows->num_shown++;
+		rows->shown[rows->num_shown++] = (struct rows_shown){};
 	}
 }
 
 void rows_free(struct rows *rows)
 {
 	rows_clear(rows);
-	clear_shown(rows);
+	for (size_t i = 0; i < rows->num_shown; i++)
+		free((char *)rows->shown[i].text.p);
 	free(rows->shown);
 	for (size_t i = 0; i < rows->n; i++)
 		free(rows->all[i]);

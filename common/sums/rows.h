@@ -40,10 +40,13 @@ struct latency_stats {
 struct rows {
 	/* groups as JSON objects, "" being none; types of lifecycle.h; states as JSON strings without quotes */
 	struct intern groups, types, states;
-	/* for people, by group: with names of hosts for NQNs, as of so many hosts; those without are as in groups */
-	struct slice *shown;
+	/* for people, by group: with names of hosts for NQNs; those without are as in groups */
+	struct rows_shown {
+		struct slice text;
+		uint64_t known; /* connections.known when it was made, plus 1 */
+	} * shown;
 	size_t num_shown, cap_shown;
-	uint64_t shown_known;
+	struct connections *connections;
 	struct map map;
 	struct latency **all;
 	size_t n, cap;
@@ -85,13 +88,10 @@ static inline bool rows_is_transition(const struct latency *row)
 	return row->from != ROWS_LIFE;
 }
 
-/* A group for people. */
-static inline struct slice rows_group(const struct rows *rows, uint32_t group)
-{
-	return group < rows->num_shown ? rows->shown[group] : rows->groups.all[group];
-}
+/* A group for people; valid until the next call for it. */
+struct slice rows_group(const struct rows *rows, uint32_t group);
 
-/* Names the hosts of the groups so far, after those that `connections` has learned and those in the groups. */
+/* Names the hosts of the groups so far in rows_group(), after those that were learned and those in the groups. */
 void rows_name_hosts(struct rows *rows, struct connections *connections);
 
 /* The letter of a row's type, and its family; that is empty unless SPDK has several types of this letter. */
